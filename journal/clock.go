@@ -1,0 +1,47 @@
+package journal
+
+import (
+	"sync"
+	"time"
+)
+
+// clockStepMax: an estimate this far ahead of a fresh stamp is not latency; the store's clock was set
+// back (or another server took over), so the estimate follows it.
+const clockStepMax = 2 * time.Second
+
+// Clock estimates the store's time between calls: the stamp of an answer plus the monotonic time
+// since it arrived. A stamp is older than its arrival, so the estimate is never ahead of the
+// store's own clock and a local timer fires late rather than early (J9). The zero Clock tells
+// local time until its first stamp.
+type Clock struct {
+	mu     sync.Mutex
+	stamp  time.Time
+	at     time.Time // local arrival of stamp
+	primed bool
+}
+
+// Observe takes a stamp that the store just sent. Of several, the one that puts the clock
+// furthest ahead waited the least on its way, so it wins.
+func (c *Clock) Observe(stamp time.Time) {
+	if stamp.IsZero() {
+		return
+	}
+	local := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ahead := c.stamp.Add(local.Sub(c.at)).Sub(stamp)
+	if !c.primed || ahead < 0 || ahead > clockStepMax {
+		c.stamp, c.at, c.primed = stamp, local, true
+	}
+}
+
+// Now estimates the store's clock, in whole microseconds.
+func (c *Clock) Now() time.Time {
+	local := time.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.primed {
+		return local.UTC().Truncate(time.Microsecond)
+	}
+	return c.stamp.Add(local.Sub(c.at)).UTC().Truncate(time.Microsecond)
+}

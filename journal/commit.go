@@ -1,0 +1,91 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Commit is what one turn of one run writes, all or nothing (J2).
+//
+// It is accepted only if the task's owner, fence and turn are the commit's (J3). A commit may be
+// submitted again unchanged after an unknown outcome: the fence is this owner's alone and the owner
+// has one commit of a run in flight at a time, so a task at (Fence, Turn+1), or a run closed
+// under Fence, proves that the first try was written (J4).
+type Commit struct {
+	Run        RunID
+	Node       NodeID
+	Fence      Fence
+	Turn       Turn // commits the run has had before this one
+	Generation Generation
+	Events     []Event // contiguous Seqs; may be empty
+	// InboxSeen is the number of the newest message consumed so far. A park with
+	// a newer message in the inbox leaves the task visible (J6).
+	InboxSeen InboxSeq
+	Attempts  []Attempt // replaces the task's; empty for none
+	Waiting   []string  // of a parked run, for readers
+	Next      Next
+	Tx        Tx // write and commit inside this transaction instead of the batch's; see [TxStore]
+}
+
+// NextKind is what becomes of a task.
+type NextKind int16
+
+// The next states of a task.
+const (
+	NextKeep    NextKind = iota // the node goes on owning it
+	NextPark                    // free, visible at Next.At (zero: only for a message)
+	NextRelease                 // free, visible now
+	NextBlock                   // free, Blocked for Next.Problem, visible at Next.At
+	NextClose                   // the task is deleted; the last event is terminal
+)
+
+// Next is the state of the task after a commit.
+type Next struct {
+	Kind    NextKind
+	At      time.Time // store's clock
+	Problem string
+}
+
+// Terminal returns the event that closes the run, or nil.
+func (c *Commit) Terminal() *Event {
+	if c.Next.Kind != NextClose || len(c.Events) == 0 {
+		return nil
+	}
+	return &c.Events[len(c.Events)-1]
+}
+
+// Outcome is the answer to one commit.
+type Outcome struct {
+	Err       error    // of this member alone; ErrFenced means the owner must drop its state
+	InboxLast InboxSeq // number of the newest message of a run that stays open
+	Now       time.Time
+}
+
+// Tx is a transaction on the store's database that a caller or a step holds open.
+type Tx interface {
+	// Value is what user code works with: pgx.Tx on Postgres, *sql.Tx on SQLite.
+	Value() any
+	// Rollback abandons it; after a commit it does nothing.
+	Rollback(ctx context.Context) error
+}
+
+// check refuses a commit that breaks the shape every store relies on. It is our own bug, never a user's.
+func (c *Commit) check() error {
+	for i := range c.Events {
+		ev := &c.Events[i]
+		if i > 0 && ev.Seq != c.Events[i-1].Seq+1 || ev.Seq < 1 {
+			return fmt.Errorf("commit %s: event %d has seq %d (J1): %w", c.Run, i, ev.Seq, ErrInvalid)
+		}
+		if last := i == len(c.Events)-1; ev.Kind.Terminal() != (last && c.Next.Kind == NextClose) {
+			return fmt.Errorf("commit %s: %s at seq %d (J7): %w", c.Run, ev.Kind, ev.Seq, ErrInvalid)
+		}
+	}
+	if c.Next.Kind == NextClose && len(c.Events) == 0 {
+		return fmt.Errorf("commit %s: close without a terminal event (J7): %w", c.Run, ErrInvalid)
+	}
+	if len(c.Events) > CommitEventsMax {
+		return &LimitError{What: "events in a commit", Size: len(c.Events), Max: CommitEventsMax}
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+// Package journal is the truth of Reprise: an append-only history of events
+// per run, and everything that must be committed together with it.
+//
+// # Words
+//
+//   - run: one execution of a workflow. [RunID] is a UUIDv7 and never changes.
+//   - key: the caller's own name for a run, for idempotent starts.
+//   - event: a fact in a run's history, numbered by [Seq] from 1 without gaps
+//     within a generation.
+//   - command: something workflow code asked for, numbered by [Cmd] from 1 in
+//     the order asked. The events' Issued lists name every command.
+//   - commit: the atomic write of one turn, see [Commit].
+//   - task: the run's single row in the queue, see [Task]. It exists exactly
+//     while the run is open.
+//   - inbox: messages to a run, numbered by [InboxSeq] from 1 without gaps.
+//   - node: one process incarnation with a lease, never reused once lost.
+//   - fence: the ownership number of a task; it grows at every claim.
+//   - turn: here also the number of commits a run has had; it grows by one
+//     with each and lets an owner recognise its own writes.
+//   - generation: grows at continue-as-new and at reset.
+//
+// # Guarantees
+//
+// Every implementation of [Store] keeps these, and the tests quote the numbers.
+//
+//   - J1: A history is gapless and append-only. Nothing rewrites an event.
+//   - J2: A commit is all or nothing, and a batch of commits never fails
+//     because of one member: each gets its own outcome.
+//   - J3: Only the current owner commits. Owner, fence and turn of the task
+//     must match, else the commit is refused with [ErrFenced], whatever it
+//     contains.
+//   - J4: A commit whose outcome is unknown may be submitted again as it is:
+//     an own write is recognised by (fence, turn), never written twice and
+//     never reported as lost. Starts are recognised by run id, messages by key.
+//   - J5: The inbox of a run is FIFO and gapless: a number that becomes visible
+//     later is never smaller. A message is consumed by the event that names it.
+//     Keys deduplicate for the life of the run, across generations.
+//   - J6: No wake-up is lost: a message that arrives while its run is being
+//     parked makes the task visible.
+//   - J7: A closed run has one terminal event, a terminal status and no task,
+//     all from one commit; nothing reopens it.
+//   - J8: Start is idempotent by key: concurrent starts with one key create
+//     one run and all callers get its id. Reuse of a closed run's key follows
+//     an explicit [Reuse] policy.
+//   - J9: The store's clock decides leases, visibility and due timers. A local
+//     clock may only give up earlier.
+//   - J10: What was acknowledged survives kill -9 of every node and of the
+//     database.
+//
+// # States of a run and its task
+//
+//	             Start                 claim
+//	(nothing) ─────────▶ free, due ─────────────▶ owned (fence+1)
+//	                        ▲  ▲                   │  │  │
+//	     time, message      │  └── release, reap ──┘  │  │ close
+//	                        │                         │  ▼
+//	                     free, parked ◀──── park ─────┘ closed (no task)
+//
+// A free task may also be blocked (its code diverged from its history; retried
+// with back-off) or quarantined (it kept killing its node; waits for an operator).
+package journal

@@ -1,0 +1,68 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors that callers branch on.
+var (
+	ErrInvalid  = errors.New("invalid")
+	ErrNotFound = errors.New("run not found")
+	ErrClosed   = errors.New("run is closed")
+	ErrOpen     = errors.New("run is open")
+	// ErrFenced refuses a commit from an owner that has lost its run (J3).
+	ErrFenced = errors.New("run is owned by somebody else")
+	// ErrNodeLost tells a node that it was declared dead.
+	ErrNodeLost = errors.New("node was declared dead")
+	// ErrUnavailable wraps failures of the connection to the store: nothing is known about
+	// the call, and it may be repeated (J4).
+	ErrUnavailable = errors.New("store is unavailable")
+	// ErrTxLost says that the commit of a [Commit] with a Tx was not written and cannot be: the
+	// transaction is gone. The step's effects are gone with it.
+	ErrTxLost = errors.New("transaction was lost before it committed")
+)
+
+// SeqError says that a commit was built on a stale history: an event with its seq exists (J1).
+type SeqError struct {
+	Run RunID
+	Seq Seq
+}
+
+func (e *SeqError) Error() string {
+	return fmt.Sprintf("run %s already has an event %d", e.Run, e.Seq)
+}
+
+// LimitError names what was too large, and the limit.
+type LimitError struct {
+	What      string
+	Size, Max int
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("%s: %d exceeds the limit of %d", e.What, e.Size, e.Max)
+}
+
+// Is makes a LimitError an ErrInvalid.
+func (e *LimitError) Is(target error) bool { return target == ErrInvalid }
+
+// TextError names a text that cannot be stored, and why.
+type TextError struct {
+	What, Text, Why string
+}
+
+func (e *TextError) Error() string { return fmt.Sprintf("%s %q: %s", e.What, e.Text, e.Why) }
+
+// Is makes a TextError an ErrInvalid.
+func (e *TextError) Is(target error) bool { return target == ErrInvalid }
+
+// KeyConflictError says that a key belongs to a run of another workflow.
+type KeyConflictError struct {
+	Key      string
+	Run      RunID
+	Workflow string // of the run that has the key
+}
+
+func (e *KeyConflictError) Error() string {
+	return fmt.Sprintf("key %q belongs to run %s of workflow %q", e.Key, e.Run, e.Workflow)
+}

@@ -1,0 +1,50 @@
+package journal
+
+import "strconv"
+
+// Kind tells what an event says. The numbers are stored and never change or get reused.
+type Kind int16
+
+// The closed list of event kinds.
+const (
+	RunStarted      Kind = 1  // first event; Time is when the run was allowed to start
+	StepCompleted   Kind = 2  // Cmd, Name, Attempt; Payload: output
+	StepFailed      Kind = 3  // Cmd, Name, Attempt; Payload: the final failure
+	TimerFired      Kind = 4  // Cmd, Name
+	SignalReceived  Kind = 5  // Inbox, Name; Payload: the signal's payload
+	CancelRequested Kind = 6  // Inbox; Payload: a failure whose Message is the reason
+	RunCompleted    Kind = 20 // terminal; Payload: output
+	RunFailed       Kind = 21 // terminal; Payload: failure
+	RunCancelled    Kind = 22 // terminal; Payload: failure
+	RunTerminated   Kind = 23 // terminal; Payload: failure; written without running code
+)
+
+var kindNames = map[Kind]string{
+	RunStarted: "RunStarted", StepCompleted: "StepCompleted", StepFailed: "StepFailed", TimerFired: "TimerFired",
+	SignalReceived: "SignalReceived", CancelRequested: "CancelRequested", RunCompleted: "RunCompleted",
+	RunFailed: "RunFailed", RunCancelled: "RunCancelled", RunTerminated: "RunTerminated",
+}
+
+// String returns the name of the constant.
+func (k Kind) String() string {
+	if n, ok := kindNames[k]; ok {
+		return n
+	}
+	return "Kind(" + strconv.Itoa(int(k)) + ")"
+}
+
+// Known tells whether this release knows the kind. An unknown one blocks the run:
+// its history was written by a newer release.
+func (k Kind) Known() bool { _, ok := kindNames[k]; return ok }
+
+// Terminal tells whether the event closes its run (J7).
+func (k Kind) Terminal() bool { return k >= RunCompleted && k <= RunTerminated }
+
+// Kinds lists every known kind and its name, for views and tests.
+func Kinds() map[Kind]string {
+	m := make(map[Kind]string, len(kindNames))
+	for k, n := range kindNames {
+		m[k] = n
+	}
+	return m
+}

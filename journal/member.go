@@ -1,0 +1,48 @@
+package journal
+
+import (
+	"context"
+	"time"
+)
+
+// Node is one process incarnation.
+type Node struct {
+	ID        NodeID
+	Name      string // for people; need not be unique
+	Routes    []Route
+	Lease     time.Duration
+	StartedAt time.Time
+	ExpiresAt time.Time
+}
+
+// Membership is a node's own hold on its lease. Its methods may be called from several goroutines.
+type Membership interface {
+	ID() NodeID
+
+	// Renew extends the lease by its length from the store's now, and reports nodes whose
+	// process seems to be gone although their lease has not run out. ErrNodeLost means that
+	// this node was declared dead; it must throw its actors away and join anew.
+	Renew(ctx context.Context) (Renewal, error)
+
+	// Reap makes the tasks of dead nodes visible in bounded bulk statements: of nodes that no
+	// longer exist or whose lease ran out, and of those suspects whose process is still gone
+	// at this second look. A task whose owners died Quarantine times without a commit in
+	// between is quarantined instead.
+	Reap(ctx context.Context, suspects []NodeID) (Reaped, error)
+
+	// Leave ends the membership. Tasks it still owns become visible.
+	Leave(ctx context.Context) error
+}
+
+// Renewal is the answer to Renew.
+type Renewal struct {
+	Now      time.Time
+	Suspects []NodeID
+}
+
+// Reaped tells what Reap did.
+type Reaped struct {
+	Nodes       []NodeID // declared dead by this call
+	Tasks       int      // made visible
+	Quarantined int
+}

@@ -1,0 +1,144 @@
+package journal
+
+import (
+	"strconv"
+	"time"
+)
+
+// Status is the state of a run. The numbers are stored.
+type Status int16
+
+// The statuses of a run. All but Open are terminal. That an open run is blocked or
+// quarantined is a matter of its task: see [TaskState].
+const (
+	Open       Status = 0
+	Completed  Status = 1
+	Failed     Status = 2
+	Cancelled  Status = 3
+	Terminated Status = 4
+)
+
+var statusNames = [...]string{"open", "completed", "failed", "cancelled", "terminated"}
+
+// String returns the status in lower case.
+func (s Status) String() string {
+	if s >= 0 && int(s) < len(statusNames) {
+		return statusNames[s]
+	}
+	return "status(" + strconv.Itoa(int(s)) + ")"
+}
+
+// Closed tells whether the status is terminal.
+func (s Status) Closed() bool { return s != Open }
+
+// StatusOf maps a terminal event to the status that its run gets in the same commit (J7).
+func StatusOf(k Kind) (Status, bool) {
+	switch k {
+	case RunCompleted:
+		return Completed, true
+	case RunFailed:
+		return Failed, true
+	case RunCancelled:
+		return Cancelled, true
+	case RunTerminated:
+		return Terminated, true
+	}
+	return Open, false
+}
+
+// Run is the identity and state of one run.
+type Run struct {
+	ID         RunID
+	Key        string // empty if the caller gave none
+	Workflow   string
+	Version    int32
+	Queue      string
+	Priority   int16
+	Status     Status
+	Labels     map[string]string
+	Input      Payload
+	Trace      string // W3C traceparent of the start, empty for none
+	Generation Generation
+	CreatedAt  time.Time
+	StartAt    time.Time // CreatedAt plus the start delay: the workflow time of RunStarted
+	ClosedAt   time.Time // zero while open
+	Terminal   *Event    // the terminal event of a closed run
+	Task       *Task     // the queue row of an open run
+}
+
+// Reuse says what a start does when its key belongs to a closed run. A key that belongs
+// to an open run always leads to that run.
+type Reuse int16
+
+// The reuse policies of a key (J8).
+const (
+	ReuseReject        Reuse = 0 // no new run: the caller gets the closed run
+	ReuseAllow         Reuse = 1 // a new run takes the key over
+	ReuseAllowIfFailed Reuse = 2 // as ReuseAllow if the closed run is not completed, else as ReuseReject
+)
+
+// Start asks for one new run.
+type Start struct {
+	ID       RunID // chosen by the caller; makes a repeated start recognisable (J4)
+	Key      string
+	Reuse    Reuse
+	Workflow string
+	Version  int32
+	Queue    string
+	Priority int16
+	Labels   map[string]string
+	Input    Payload
+	Delay    time.Duration // until the run may first be claimed, by the store's clock
+	Trace    string
+	Owner    NodeID // a node that serves the run itself owns it from birth, with fence 1; 0 for the queue
+}
+
+// Started is the outcome of one Start.
+type Started struct {
+	Run     RunID // the id of the run that has the key now: the caller's or an earlier one
+	Created bool  // whether this start (or an earlier try of the very same start) made the run
+	Owned   bool  // whether Start.Owner owns it from birth
+	StartAt time.Time
+	Now     time.Time // the store's clock
+	Err     error     // of this member alone: a [KeyConflictError], ErrInvalid
+}
+
+// ListFilter selects runs. Zero fields select everything.
+type ListFilter struct {
+	IDs       []RunID
+	Key       string // exact
+	KeyPrefix string
+	Workflow  string
+	Version   int32
+	Status    *Status
+	State     *TaskState        // of open runs
+	Labels    map[string]string // all must match
+	Since     time.Time         // CreatedAt at or after
+	Until     time.Time         // CreatedAt before
+	Cursor    string            // from the page before; empty for the first
+	Limit     int               // at most listMax; 0 means 100
+}
+
+// RunPage is a page of runs, newest first. Next is empty on the last page.
+type RunPage struct {
+	Runs []Run
+	Next string
+	Now  time.Time // the store's clock
+}
+
+// Op is an operator's action on one run.
+type Op int
+
+// The operator's actions.
+const (
+	OpDelete    Op = iota + 1 // forget a closed run; an open one is refused with ErrOpen
+	OpResume                  // make a blocked, quarantined or parked run visible now
+	OpTerminate               // close an open run without running its code (RunTerminated)
+)
+
+// Alteration is an Op on a run. Reason is kept with a termination.
+type Alteration struct {
+	Run    RunID
+	Op     Op
+	Reason string
+}
