@@ -1,0 +1,408 @@
+package runtime_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// topFolders are the only folders beside the documents, each with its height: a folder imports what
+// is lower than itself, and itself.
+var topFolders = map[string]int{
+	"migrations": 0, "journal": 1, "replay": 2, "actor": 3, "runtime": 4, "cmd": 5, "bench": 5, "examples": 5,
+}
+
+// ignoredFolders hold no source: /bin is what .gitignore lets people build into.
+var ignoredFolders = []string{"bin"}
+
+// homes says where a library may be imported. Below a home is at home too.
+var homes = []struct {
+	rule, library string
+	only          []string
+	tests         bool // test files may import it anywhere
+}{
+	{"pgx only in journal/postgres", "github.com/jackc/pgx", []string{"journal/postgres", "examples", "bench"}, true},
+	{"SQLite driver only in journal/sqlite", "modernc.org/sqlite", []string{"journal/sqlite"}, true},
+	{"protoactor only in actor", "github.com/asynkron/protoactor-go", []string{"actor"}, false},
+	{"OpenTelemetry only in runtime and cmd", "go.opentelemetry.io", []string{"runtime", "cmd"}, false},
+	{"backoff only in runtime", "github.com/cenkalti/backoff", []string{"runtime"}, false},
+}
+
+// impure are the packages that replay may not import: they block, read a clock, draw random numbers or log.
+var impure = []string{
+	"os", "log", "net", "syscall", "io/ioutil", "math/rand", "crypto/rand", "database/sql", "runtime/trace",
+}
+
+// unsure are the functions of allowed packages that replay may not use.
+var unsure = map[string][]string{
+	"time":                   {"Now", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Since", "Until"},
+	"context":                {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
+	"github.com/google/uuid": {"New", "NewString", "NewRandom", "NewUUID", "NewV6", "NewV7", "NewDCEGroup", "NewDCEPerson", "NewDCESecurity"},
+	// The global generator is seeded by chance; New with a seeded source is fine.
+	"math/rand/v2": {
+		"Int", "IntN", "Int32", "Int32N", "Int64", "Int64N", "Uint", "UintN", "Uint32", "Uint32N", "Uint64", "Uint64N",
+		"Float32", "Float64", "N", "NormFloat64", "ExpFloat64", "Perm", "Shuffle",
+	},
+}
+
+// sharpEdges are protoactor's calls that race, panic or spin.
+var sharpEdges = []string{
+	"SetReceiveTimeout", "NewLocalPID", "NewPID", "Bounded", "BoundedDropping", "Stash", "RequestFuture",
+}
+
+// Review stops: nothing needs to be longer.
+const (
+	fileLinesMax     = 600
+	functionLinesMax = 100
+)
+
+// source is one parsed file.
+type source struct {
+	name, folder, module string
+	isTest               bool // a _test.go file
+	isHelper             bool // in a package for tests only, such as journaltest
+	syntax               *ast.File
+	files                *token.FileSet
+	broken               []string
+}
+
+func (s *source) breaks(rule string, at token.Pos, format string, args ...any) {
+	line := s.files.Position(at).Line
+	s.broken = append(s.broken, fmt.Sprintf("%s:%d: %s: %s", s.name, line, rule, fmt.Sprintf(format, args...)))
+}
+
+// TestLayers holds the module to the map in ARCHITECTURE.md.
+func TestLayers(t *testing.T) {
+	broken, files, err := checkLayers(os.DirFS(".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 10 {
+		t.Fatalf("found %d files: this is not the module", files)
+	}
+	for _, b := range broken {
+		t.Error(b)
+	}
+}
+
+// checkLayers returns the broken rules of the module at the root of tree, and how many files it read.
+func checkLayers(tree fs.FS) (broken []string, files int, err error) {
+	module, err := moduleOf(tree)
+	if err != nil {
+		return nil, 0, err
+	}
+	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return enter(tree, name, &broken)
+		}
+		if path.Ext(name) != ".go" {
+			return nil
+		}
+		files++
+		found, err := checkFile(tree, module, name)
+		broken = append(broken, found...)
+		return err
+	})
+	return broken, files, err
+}
+
+// enter decides whether the walk goes into a folder.
+func enter(tree fs.FS, name string, broken *[]string) error {
+	if name == "." {
+		return nil
+	}
+	if base := path.Base(name); base[0] == '.' || base[0] == '_' || base == "testdata" {
+		return fs.SkipDir
+	}
+	if !strings.Contains(name, "/") {
+		if slices.Contains(ignoredFolders, name) {
+			return fs.SkipDir
+		}
+		if _, ok := topFolders[name]; !ok {
+			*broken = append(*broken, name+": top-level folders: not on the map")
+			return fs.SkipDir
+		}
+	}
+	if _, err := fs.Stat(tree, path.Join(name, "go.mod")); err == nil {
+		return fs.SkipDir // a module of its own
+	}
+	return nil
+}
+
+func moduleOf(tree fs.FS) (string, error) {
+	text, err := fs.ReadFile(tree, "go.mod")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, ok := strings.CutPrefix(line, "module "); ok {
+			return strings.TrimSpace(name), nil
+		}
+	}
+	return "", fmt.Errorf("go.mod names no module")
+}
+
+func checkFile(tree fs.FS, module, name string) ([]string, error) {
+	text, err := fs.ReadFile(tree, name)
+	if err != nil {
+		return nil, err
+	}
+	files := token.NewFileSet()
+	syntax, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{name: name, folder: path.Dir(name), module: module, syntax: syntax, files: files}
+	s.isTest = strings.HasSuffix(name, "_test.go")
+	s.isHelper = inHelper(s.folder)
+	for _, spec := range syntax.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: import %s: %w", name, spec.Path.Value, err)
+		}
+		if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+			s.checkArrow(spec, own)
+		} else {
+			s.checkLibrary(spec, imported)
+		}
+	}
+	s.checkReplay()
+	s.checkActor()
+	s.checkSize()
+	return s.broken, nil
+}
+
+// checkArrow checks an import of a package of this module.
+func (s *source) checkArrow(spec *ast.ImportSpec, to string) {
+	fromTop, toTop := top(s.folder), top(to)
+	testing := s.isTest || s.isHelper
+	switch helper := inHelper(to); {
+	case helper && !testing:
+		s.breaks("test helpers only in tests", spec.Pos(), "imports %s", to)
+		return
+	case helper && s.isTest:
+		return // the tests of a low folder may stand on a kit that is built higher
+	}
+	if fromTop != toTop && topFolders[toTop] >= topFolders[fromTop] {
+		s.breaks("imports go down only", spec.Pos(), "%s imports %s", fromTop, to)
+		return
+	}
+	atTop := topFolders[fromTop] == topFolders["cmd"]
+	switch {
+	case testing || atTop || isBackend(s.folder) || toTop == fromTop && toTop == "migrations":
+	case isBackend(to):
+		s.breaks("back ends are chosen at the top", spec.Pos(), "%s imports %s", s.folder, to)
+	case toTop == "migrations":
+		s.breaks("migrations belong to the back ends", spec.Pos(), "%s imports %s", s.folder, to)
+	case s.folder == "replay" && under(to, "replay/workflow"):
+		s.breaks("imports go down only", spec.Pos(), "the machine imports the authors' API")
+	}
+}
+
+// checkLibrary checks an import from outside of this module.
+func (s *source) checkLibrary(spec *ast.ImportSpec, imported string) {
+	for _, h := range homes {
+		home := slices.ContainsFunc(h.only, func(folder string) bool { return under(s.folder, folder) })
+		if under(imported, h.library) && !home && !(h.tests && (s.isTest || s.isHelper)) {
+			s.breaks(h.rule, spec.Pos(), "imports %s", imported)
+		}
+	}
+	const proto = "github.com/asynkron/protoactor-go"
+	if under(imported, proto) && imported != proto+"/actor" {
+		s.breaks("only the actor package of protoactor", spec.Pos(), "imports %s", imported)
+	}
+	if s.isTest || s.isHelper {
+		return
+	}
+	if under(imported, "testing") {
+		s.breaks("production code never imports testing", spec.Pos(), "imports %s", imported)
+	}
+	pure := imported == "math/rand/v2" || !slices.ContainsFunc(impure, func(p string) bool { return under(imported, p) })
+	if top(s.folder) == "replay" && !pure {
+		s.breaks("replay is pure", spec.Pos(), "imports %s", imported)
+	}
+}
+
+// checkReplay looks for calls that make a machine more than a function of its events.
+func (s *source) checkReplay() {
+	if top(s.folder) != "replay" || s.isTest || s.isHelper {
+		return
+	}
+	packages := s.packageNames()
+	ast.Inspect(s.syntax, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			s.breaks("replay is pure", n.Pos(), "starts a goroutine")
+		case *ast.SelectorExpr:
+			x, ok := n.X.(*ast.Ident)
+			if !ok {
+				break
+			}
+			imported := packages[x.Name]
+			if slices.Contains(unsure[imported], n.Sel.Name) || imported == s.module+"/journal" && n.Sel.Name == "NewRunID" {
+				s.breaks("replay is pure", n.Pos(), "uses %s.%s", x.Name, n.Sel.Name)
+			}
+		}
+		return true
+	})
+}
+
+// checkActor looks for protoactor's sharp edges.
+func (s *source) checkActor() {
+	if top(s.folder) != "actor" || s.isTest {
+		return
+	}
+	ast.Inspect(s.syntax, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok && slices.Contains(sharpEdges, sel.Sel.Name) {
+			s.breaks("protoactor's sharp edges", sel.Pos(), "uses %s", sel.Sel.Name)
+		}
+		return true
+	})
+}
+
+func (s *source) checkSize() {
+	if s.isTest {
+		return
+	}
+	if lines := s.files.File(s.syntax.FileStart).LineCount(); lines > fileLinesMax {
+		s.breaks("file length", s.syntax.Package, "%d lines, at most %d", lines, fileLinesMax)
+	}
+	for _, decl := range s.syntax.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		if lines := s.files.Position(f.End()).Line - s.files.Position(f.Pos()).Line + 1; lines > functionLinesMax {
+			s.breaks("function length", f.Pos(), "%s has %d lines, at most %d", f.Name.Name, lines, functionLinesMax)
+		}
+	}
+}
+
+// packageNames maps the names that this file gives to packages to their paths. Without type
+// information an unnamed import is taken to have the last part of its path, less a version.
+func (s *source) packageNames() map[string]string {
+	names := map[string]string{}
+	for _, spec := range s.syntax.Imports {
+		imported := strings.Trim(spec.Path.Value, "`\"")
+		name := path.Base(imported)
+		if len(name) > 1 && name[0] == 'v' && strings.Trim(name[1:], "0123456789") == "" {
+			name = path.Base(path.Dir(imported))
+		}
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		names[name] = imported
+	}
+	return names
+}
+
+func top(folder string) string {
+	first, _, _ := strings.Cut(folder, "/")
+	return first
+}
+
+func under(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
+
+func isBackend(folder string) bool {
+	return under(folder, "journal/postgres") || under(folder, "journal/sqlite")
+}
+
+// inHelper tells whether a folder is a package for tests, or inside one.
+func inHelper(folder string) bool {
+	return slices.ContainsFunc(strings.Split(folder, "/"), func(part string) bool { return strings.HasSuffix(part, "test") })
+}
+
+// TestLayersCatchesViolation plants one violation at a time in a small clean module.
+func TestLayersCatchesViolation(t *testing.T) {
+	t.Parallel()
+	const module = "module example.org/m\n\ngo 1.26\n"
+	clean := map[string]string{
+		"go.mod":                        module,
+		"migrations/migrations.go":      "package migrations",
+		"journal/journal.go":            `package journal; import _ "time"`,
+		"journal/postgres/postgres.go":  `package postgres; import (_ "example.org/m/migrations"; _ "github.com/jackc/pgx/v5")`,
+		"journal/journaltest/suite.go":  `package journaltest; import _ "testing"`,
+		"replay/machine.go":             "package replay\nimport (\"math/rand/v2\"; \"example.org/m/journal\")\nvar _ = rand.New(rand.NewPCG(journal.A, 2))",
+		"replay/workflow/workflow.go":   `package workflow; import _ "example.org/m/replay"`,
+		"replay/machine_test.go":        `package replay_test; import (_ "os"; _ "testing"; _ "example.org/m/replay/workflow")`,
+		"actor/run.go":                  `package actor; import _ "github.com/asynkron/protoactor-go/actor"`,
+		"runtime/node.go":               `package runtime; import (_ "go.opentelemetry.io/otel"; _ "github.com/cenkalti/backoff/v4"; _ "example.org/m/actor")`,
+		"runtime/node_test.go":          `package runtime; import (_ "example.org/m/journal/postgres"; _ "github.com/jackc/pgx/v5/pgxpool")`,
+		"migrations/migrations_test.go": `package migrations_test; import _ "example.org/m/journal/postgres/pgtest"`,
+		"examples/hello/main.go":        `package main; import _ "example.org/m/journal/postgres"`,
+		"bench/peers/go.mod":            "module example.org/peers\n",
+		"bench/peers/main.go":           `package main; import _ "go.opentelemetry.io/otel"`,
+		"journal/testdata/x.go":         "not Go",
+		".ci/tool.go":                   "not Go",
+	}
+	planted := []struct{ file, text, want string }{
+		{"journal/up.go", `package journal; import _ "example.org/m/replay"`, "imports go down only"},
+		{"journal/up_test.go", `package journal; import _ "example.org/m/runtime"`, "imports go down only"},
+		{"cmd/x/main.go", `package main; import _ "example.org/m/examples/hello"`, "imports go down only"},
+		{"replay/up.go", `package replay; import _ "example.org/m/replay/workflow"`, "imports go down only"},
+		{"runtime/x.go", `package runtime; import _ "example.org/m/journal/postgres"`, "back ends are chosen at the top"},
+		{"journal/x.go", `package journal; import _ "example.org/m/journal/postgres"`, "back ends are chosen at the top"},
+		{"actor/x.go", `package actor; import _ "example.org/m/migrations"`, "migrations belong to the back ends"},
+		{"runtime/x.go", `package runtime; import _ "github.com/jackc/pgx/v5"`, "pgx only in journal/postgres"},
+		{"runtime/x.go", `package runtime; import _ "github.com/asynkron/protoactor-go/actor"`, "protoactor only in actor"},
+		{"actor/x.go", `package actor; import _ "github.com/asynkron/protoactor-go/remote"`, "only the actor package of protoactor"},
+		{"journal/x.go", `package journal; import _ "go.opentelemetry.io/otel/trace"`, "OpenTelemetry only in runtime and cmd"},
+		{"actor/x.go", `package actor; import _ "github.com/cenkalti/backoff/v4"`, "backoff only in runtime"},
+		{"replay/x.go", `package replay; import _ "log/slog"`, "replay is pure"},
+		{"replay/workflow/x.go", `package workflow; import _ "math/rand"`, "replay is pure"},
+		{"replay/x.go", `package replay; import _ "net/http"`, "replay is pure"},
+		{"replay/x.go", `package replay; import "time"; var _ = time.Now()`, "replay is pure"},
+		{"replay/x.go", `package replay; import clock "time"; var _ = clock.After`, "replay is pure"},
+		{"replay/x.go", `package replay; import "math/rand/v2"; var _ = rand.IntN(3)`, "replay is pure"},
+		{"replay/x.go", `package replay; import "example.org/m/journal"; var _ = journal.NewRunID()`, "replay is pure"},
+		{"replay/x.go", `package replay; func f() { go f() }`, "replay is pure"},
+		{"journal/x.go", `package journal; import _ "testing"`, "production code never imports testing"},
+		{"cmd/x/main.go", `package main; import _ "example.org/m/journal/journaltest"`, "test helpers only in tests"},
+		{"actor/x.go", `package actor; func f(c ctx) { c.SetReceiveTimeout(1) }`, "protoactor's sharp edges"},
+		{"actor/x.go", `package actor; var _ = proto.NewLocalPID`, "protoactor's sharp edges"},
+		{"util/x.go", `package util`, "top-level folders"},
+		{"journal/x.go", "package journal" + strings.Repeat("\n", fileLinesMax+1), "file length"},
+		{"journal/x.go", "package journal\nfunc f() {" + strings.Repeat("\n", functionLinesMax+1) + "}", "function length"},
+	}
+	check := func(t *testing.T, file, text string) []string {
+		tree := fstest.MapFS{}
+		for name, text := range clean {
+			tree[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		if file != "" {
+			tree[file] = &fstest.MapFile{Data: []byte(text)}
+		}
+		broken, _, err := checkLayers(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return broken
+	}
+	t.Run("clean", func(t *testing.T) {
+		if diff := cmp.Diff([]string(nil), check(t, "", "")); diff != "" {
+			t.Error(diff)
+		}
+	})
+	for _, p := range planted {
+		t.Run(p.want, func(t *testing.T) {
+			broken := check(t, p.file, p.text)
+			if len(broken) != 1 || !strings.Contains(broken[0], ": "+p.want+": ") || !strings.HasPrefix(broken[0], path.Join(top(p.file))) {
+				t.Errorf("planted in %s:\n%s\nbroken rules %q, want one of %q", p.file, p.text, broken, p.want)
+			}
+		})
+	}
+}
