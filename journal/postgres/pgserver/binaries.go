@@ -1,0 +1,70 @@
+package pgserver
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// BinEnv names the environment variable that tells where the binaries are.
+const BinEnv = "REPRISE_PG_BIN"
+
+// debianBins is where Debian and Ubuntu put the binaries, which are not in PATH there.
+const debianBins = "/usr/lib/postgresql/*/bin"
+
+// findBin returns the folder that holds postgres and initdb.
+func findBin() (string, error) {
+	if dir := os.Getenv(BinEnv); dir != "" {
+		if !holdsServer(dir) {
+			return "", fmt.Errorf("$%s is %q, but postgres and initdb are not there", BinEnv, dir)
+		}
+		return dir, nil
+	}
+	if out, err := exec.Command("pg_config", "--bindir").Output(); err == nil {
+		if dir := strings.TrimSpace(string(out)); holdsServer(dir) {
+			return dir, nil
+		}
+	}
+	for _, dir := range newestFirst(debianBins) {
+		if holdsServer(dir) {
+			return dir, nil
+		}
+	}
+	if path, err := exec.LookPath("postgres"); err == nil && holdsServer(filepath.Dir(path)) {
+		return filepath.Dir(path), nil
+	}
+	return "", fmt.Errorf("no Postgres server is installed: looked for postgres and initdb in $%s, "+
+		"`pg_config --bindir`, %s and PATH; on Debian or Ubuntu: apt-get install postgresql", BinEnv, debianBins)
+}
+
+func holdsServer(dir string) bool {
+	for _, name := range []string{"postgres", "initdb"} {
+		if _, err := exec.LookPath(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// newestFirst sorts folders like /usr/lib/postgresql/15/bin by their version.
+func newestFirst(pattern string) []string {
+	dirs, _ := filepath.Glob(pattern) // the only error is a malformed pattern
+	version := func(dir string) float64 {
+		v, _ := strconv.ParseFloat(filepath.Base(filepath.Dir(dir)), 64)
+		return v
+	}
+	slices.SortFunc(dirs, func(a, b string) int {
+		switch va, vb := version(a), version(b); {
+		case va > vb:
+			return -1
+		case va < vb:
+			return 1
+		}
+		return 0
+	})
+	return dirs
+}
