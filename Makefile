@@ -1,0 +1,54 @@
+# `make` alone prints this list.
+
+GO       := $(shell command -v go || echo /usr/local/go/bin/go)
+export GO
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+TIMEOUT     ?= 10m
+FUZZTIME    ?= 20s
+
+# The packages that keep live runs in memory; their tests run in both modes.
+ENGINE := ./actor/... ./runtime/...
+
+.PHONY: help check fmt vet lint test race fuzz bench clean prepare prepare-race
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+check: fmt vet lint race ## all that a change must pass: format, vet, staticcheck, generated files, tests with -race
+
+fmt: ## show what gofmt would change
+	@diff=$$($(dir $(GO))gofmt -d .) && if [ -n "$$diff" ]; then echo "$$diff"; exit 1; fi
+
+vet: ## go vet
+	$(GO) vet ./...
+
+lint: ## staticcheck, at a fixed version
+	$(GO) run $(STATICCHECK) ./...
+
+test: prepare ## every test once, the engine's once more with a passivation after every turn
+	$(GO) test -count=1 -timeout $(TIMEOUT) ./...
+	REPRISE_TEST_PASSIVATE=always $(GO) test -count=1 -timeout $(TIMEOUT) $(ENGINE)
+
+race: prepare-race ## as test, with the race detector
+	$(GO) test -race -count=1 -timeout $(TIMEOUT) ./...
+	REPRISE_TEST_PASSIVATE=always $(GO) test -race -count=1 -timeout $(TIMEOUT) $(ENGINE)
+
+fuzz: prepare ## every fuzz test for FUZZTIME (20s)
+	@set -e; grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sort -u | while read -r _ name; do \
+		folder=$$(dirname "$$(grep -rlE --include='*_test.go' "^func $$name\(" . | head -n 1)"); \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$folder"; \
+	done
+
+bench: prepare ## every micro-benchmark
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+clean: ## remove what builds and tests leave in this folder
+	rm -rf bin
+	find . -name '*.test' -o -name '*.out' -o -name '*.prof' | xargs -r rm -f
+
+prepare:
+	@.ci/prepare
+
+prepare-race:
+	@.ci/prepare race
