@@ -35,9 +35,8 @@ race: prepare-race ## as test, with the race detector
 	REPRISE_TEST_PASSIVATE=always $(GO) test -race -count=1 -timeout $(TIMEOUT) $(ENGINE)
 
 fuzz: prepare ## every fuzz test for FUZZTIME (20s)
-	@set -e; grep -rhoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sort -u | while read -r _ name; do \
-		folder=$$(dirname "$$(grep -rlE --include='*_test.go' "^func $$name\(" . | head -n 1)"); \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$folder"; \
+	@set -e; grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | while IFS=: read -r file decl; do \
+		$(GO) test -run '^$$' -fuzz "^$${decl#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
 	done
 
 bench: prepare ## every micro-benchmark
