@@ -1,68 +1,153 @@
 package replay
 
 import (
+	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Definition is a workflow that a machine can run.
+// Definition is a workflow that a machine can run. The workflow package makes them.
 type Definition struct {
 	Name    string
 	Version int32
-	// Run decodes the input, runs the user's function and encodes its output.
+	// Run decodes the input, runs the user's function in the machine's root strand and encodes its output.
 	Run func(m *Machine, input journal.Payload) (journal.Payload, error)
 }
 
-// Machine replays one run.
+// Machine runs the code of one run as a function of its events. Its methods are for one goroutine at a
+// time; they run workflow code on coroutines and return when all of it is blocked.
 type Machine struct {
 	def  *Definition
 	info Info
 	enc  Encoder
-	now  time.Time
-	err  error
+
+	now       time.Time
+	seq       journal.Seq
+	inboxSeen journal.InboxSeq
+
+	strands   strands
+	running   atomic.Pointer[strand] // nil while no workflow code runs; atomic to refuse foreign goroutines
+	root      *Scope
+	open      openList
+	timers    timers
+	mailboxes map[string]*Mailbox // looked up, never ranged over
+	rand      *rand.Rand
+	ids       *rand.Rand
+
+	// About the event being processed.
+	event     *journal.Event
+	replaying bool
+	issued    []journal.Issued // of Step
+	matched   int              // of Replay: how many of event.Issued were issued
+	spent     int
+
+	// About the next Take.
+	asked     []*Command
+	cancels   []journal.Cmd
+	onlySteps bool
+	taken     bool // the terminal decision was handed out
+
+	terminal  *journal.Event // what the code decided; nil while it runs
+	sealed    bool           // the history has its terminal event
+	unwinding bool
+	err       error // why the machine is dead
 }
 
-// New returns a machine that has seen no event.
+// New returns a machine that has seen no event. The first one it takes is RunStarted.
 func New(def *Definition, info Info, enc Encoder) *Machine {
-	return &Machine{def: def, info: info, enc: enc}
+	return &Machine{def: def, info: info, enc: enc, onlySteps: true}
 }
 
-// Replay applies a journaled event and compares.
-func (m *Machine) Replay(ev *journal.Event) error { return m.err }
+// Info is the identity of the run.
+func (m *Machine) Info() Info { return m.info }
 
-// Step applies a new event and fills ev.Issued.
-func (m *Machine) Step(ev *journal.Event) error { return m.err }
+// Encoder turns values into payloads.
+func (m *Machine) Encoder() Encoder { return m.enc }
 
-// Take returns what was asked for since the last Take.
-func (m *Machine) Take() Decision { return Decision{} }
+// Root is the scope of the run: a cancel request cancels it.
+func (m *Machine) Root() *Scope { return m.root }
 
-// Pending returns the steps without outcome, in Cmd order.
-func (m *Machine) Pending() []Step { return nil }
-
-// NextTimer returns the earliest armed timer.
-func (m *Machine) NextTimer() (Timer, bool) { return Timer{}, false }
-
-// Waiting returns what the strands wait for, for people.
-func (m *Machine) Waiting() []string { return nil }
-
-// Now is workflow time.
+// Now is workflow time: the time of the event being processed.
 func (m *Machine) Now() time.Time { return m.now }
 
 // LastSeq is the Seq of the last event applied.
-func (m *Machine) LastSeq() journal.Seq { return 0 }
+func (m *Machine) LastSeq() journal.Seq { return m.seq }
 
 // InboxSeen is the number of the newest message consumed.
-func (m *Machine) InboxSeen() journal.InboxSeq { return 0 }
+func (m *Machine) InboxSeen() journal.InboxSeq { return m.inboxSeen }
 
-// Finished tells whether the code has returned: Take holds the terminal event, or history has it.
-func (m *Machine) Finished() bool { return false }
+// Finished tells whether the code has returned: either Take has the terminal event or the history.
+func (m *Machine) Finished() bool { return m.terminal != nil || m.sealed }
 
-// Closed tells whether the machine takes no more events.
-func (m *Machine) Closed() bool { return false }
+// Closed tells whether the machine takes no more events: Close was called, an error made it
+// dead, or the history has its terminal event.
+func (m *Machine) Closed() bool { return m.err != nil || m.sealed }
 
-// Close unwinds all strands. It may be called again.
-func (m *Machine) Close() {}
+// Take returns what was asked for since the last Take. Nothing is kept for it during Replay but the
+// terminal decision.
+func (m *Machine) Take() Decision {
+	d := Decision{CancelSteps: m.cancels}
+	if m.terminal == nil {
+		for _, c := range m.asked {
+			c.handed = true
+			d.Steps = append(d.Steps, c.step())
+		}
+	}
+	if m.terminal != nil && !m.sealed && !m.taken {
+		d.Terminal, m.taken = m.terminal, true
+	}
+	d.OnlySteps = m.onlySteps && len(d.Steps) > 0 && d.Terminal == nil
+	clear(m.asked)
+	m.asked, m.cancels, m.onlySteps = m.asked[:0], nil, true
+	return d
+}
 
-// FailureOf turns an error into the form that histories keep.
-func FailureOf(err error) *journal.Failure { return nil }
+// Pending returns the steps without outcome in the order they were asked for: after a replay they are
+// to be started again.
+func (m *Machine) Pending() []Step {
+	var steps []Step
+	for _, c := range m.open.steps() {
+		steps = append(steps, c.step())
+	}
+	return steps
+}
+
+// NextTimer returns the armed timer that is due first.
+func (m *Machine) NextTimer() (Timer, bool) {
+	if len(m.timers) == 0 {
+		return Timer{}, false
+	}
+	c := m.timers[0]
+	return Timer{Cmd: c.cmd, Name: c.name, Due: c.at}, true
+}
+
+// Waiting returns what the strands wait for, in spawn order, without duplicates, for people. It is short.
+func (m *Machine) Waiting() []string {
+	var lines []string
+	seen := make(map[string]bool)
+	for s := m.strands.first; s != nil; s = s.next {
+		for i := range s.waiters {
+			line := s.waiters[i].String()
+			if line == "" || seen[line] {
+				continue
+			}
+			if len(lines) == waitingMax {
+				return lines
+			}
+			seen[line] = true
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Close ends all strands: their deferred calls run, awaits in them end as well, and what they ask for is
+// dropped. It may be called again.
+func (m *Machine) Close() {
+	m.unwind(false)
+	if m.err == nil {
+		m.err = ErrClosed
+	}
+}

@@ -1,23 +1,88 @@
-// Package workflow is what authors of workflows import.
 package workflow
 
 import (
+	"time"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Context is given to workflow code. It is deliberately not a context.Context.
-type Context struct{ m *replay.Machine }
+// Context is given to workflow code. It is deliberately not a context.Context. It stands for a scope of
+// cancellation, see the package's story.
+type Context struct{ scope *replay.Scope }
 
-// Name is the durable name of a workflow, with the types of its input and output.
+// Info is the identity of a run.
+type Info = replay.Info
+
+// Name is the durable name of a workflow, with the types of its input and output. It is a constant
+// that the workflow's code and its callers share.
 type Name[In, Out any] string
 
-// Signal is the durable name of a signal, with the type of its payload.
-type Signal[T any] string
-
-// Define makes a workflow out of a function.
+// Define makes a workflow out of a function. Versions start at 1; the runtime runs a history only with the
+// version that it began with.
 func Define[In, Out any](name Name[In, Out], version int32, fn func(Context, In) (Out, error)) *replay.Definition {
-	return &replay.Definition{Name: string(name), Version: version, Run: func(m *replay.Machine, input journal.Payload) (journal.Payload, error) {
-		return journal.Payload{}, nil
-	}}
+	run := func(m *replay.Machine, input journal.Payload) (journal.Payload, error) {
+		var in In
+		decode(m, "input of workflow "+string(name), input, &in)
+		out, err := fn(Context{m.Root()}, in)
+		if err != nil {
+			return journal.Payload{}, err
+		}
+		p, err := m.Encoder().Encode("output of workflow "+string(name), out)
+		if err != nil {
+			return journal.Payload{}, &replay.EncodeError{Err: err}
+		}
+		return p, nil
+	}
+	return &replay.Definition{Name: string(name), Version: version, Run: run}
+}
+
+// Now is workflow time: the time of the event that the code reacts to. It does not move
+// between two waits.
+func (c Context) Now() time.Time { return c.machine().Now() }
+
+// Info returns the identity of the run.
+func (c Context) Info() Info { return c.machine().Info() }
+
+// Err returns why the scope is cancelled: an error that is ErrCancelled or ErrTimeout, or nil.
+func (c Context) Err() error {
+	c.machine()
+	return c.scope.Err()
+}
+
+// Cancelled tells whether the scope is cancelled.
+func (c Context) Cancelled() bool { return c.Err() != nil }
+
+// machine returns the run's machine for verbs that have no error to return.
+func (c Context) machine() *replay.Machine {
+	m, err := c.inside()
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// inside returns the run's machine, or ErrOutside.
+func (c Context) inside() (*replay.Machine, error) {
+	if c.scope == nil {
+		return nil, ErrOutside
+	}
+	m := c.scope.Machine()
+	return m, m.Inside()
+}
+
+// encoder returns nil for a zero Context, which issueStep refuses.
+func (c Context) encoder() replay.Encoder {
+	if c.scope == nil {
+		return nil
+	}
+	return c.scope.Machine().Encoder()
+}
+
+// decode stops the machine when a payload does not fit: the run is blocked until code or codec that
+// fits is deployed. It does not return then.
+func decode(m *replay.Machine, what string, p journal.Payload, v any) {
+	if err := m.Encoder().Codec().Decode(p, v); err != nil {
+		m.Abort(&replay.DecodeError{What: what, Err: err})
+	}
 }

@@ -1,0 +1,178 @@
+package replay
+
+import (
+	"context"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Body is a step's function: see Step.Body.
+type Body func(ctx context.Context, tx any) (journal.Payload, error)
+
+// Outcome is how far a command is.
+type Outcome uint8
+
+// The outcomes of commands.
+const (
+	Unresolved Outcome = iota // no answer yet
+	Completed                 // a step's StepCompleted, a timer's TimerFired
+	Failed                    // a step's StepFailed
+	Cancelled                 // a timer was cancelled, or the scope was before the command was issued
+)
+
+// Command is a step or a timer that code asked for.
+type Command struct {
+	m     *Machine
+	scope *Scope
+	gate  Gate
+	cmd   journal.Cmd // 0 if it was never issued
+	kind  journal.CommandKind
+	name  string
+	at    time.Time // a step's time of issue, a timer's due time
+
+	outcome   Outcome
+	cancelled bool // a step was asked to stop
+	handed    bool // Take or Pending gave the step to an executor
+	attempts  int32
+	payload   journal.Payload // output or failure, raw until somebody wants it
+	err       error           // why it is Cancelled
+
+	options *StepOptions // of a step
+	body    Body         // of a step
+	fired   func()       // of a scope's deadline: runs when the timer fires
+	heap    int          // of an armed timer: its place in the heap
+
+	prev, next *Command // the scope's open commands
+}
+
+// Step issues a step. In a cancelled scope it is not issued and resolves as Cancelled.
+func (sc *Scope) Step(name string, o *StepOptions, body Body) *Command {
+	c := &Command{m: sc.m, kind: journal.CommandStep, name: name, at: sc.m.now, options: o, body: body}
+	sc.issue(c)
+	return c
+}
+
+// Timer issues a timer that fires after d. In a cancelled scope it is not issued and resolves as
+// Cancelled; with d <= 0 it is not issued and resolves as Completed.
+func (sc *Scope) Timer(name string, d time.Duration) *Command {
+	c := &Command{m: sc.m, kind: journal.CommandTimer, name: name, at: due(sc.m.now, d)}
+	if d <= 0 && sc.err == nil {
+		sc.m.spend()
+		c.outcome = Completed
+		return c
+	}
+	sc.issue(c)
+	return c
+}
+
+// due is rounded up to the store's precision: a timer must not be looked at before it is due.
+func due(now time.Time, d time.Duration) time.Time {
+	t := now.Add(d)
+	if rounded := t.Truncate(time.Microsecond); rounded.Before(t) {
+		return rounded.Add(time.Microsecond)
+	}
+	return t
+}
+
+func (sc *Scope) issue(c *Command) {
+	m := sc.m
+	c.gate.cmd = c
+	switch {
+	case m.unwinding:
+		return // dropped: whoever awaits it unwinds as well
+	case sc.err != nil:
+		m.spend()
+		c.outcome, c.err = Cancelled, sc.err
+		return
+	}
+	if !m.issue(c.kind, c.name, 0, c.at) {
+		return
+	}
+	c.cmd = m.open.add(c)
+	sc.add(c)
+	if c.kind == journal.CommandTimer {
+		m.timers.arm(c)
+		m.onlySteps = false
+	} else if m.replaying {
+		c.handed = true
+	} else {
+		m.asked = append(m.asked, c)
+	}
+}
+
+// Cancel asks an open command to end; on anything else it does nothing. A timer resolves at once, a
+// step with its outcome. It reports whether the command was still open.
+func (c *Command) Cancel() bool {
+	m := c.m
+	if m.unwinding || c.outcome != Unresolved || c.cmd == 0 || c.cancelled {
+		return false
+	}
+	if !m.issue(journal.CommandCancel, "", c.cmd, time.Time{}) {
+		return false
+	}
+	m.open.add(nil)
+	m.onlySteps = false
+	c.cancelled = true
+	if c.kind == journal.CommandTimer {
+		m.timers.disarm(c)
+		if c.err = c.scope.err; c.err == nil {
+			c.err = ErrCancelled
+		}
+		m.resolve(c, Cancelled)
+	} else if !m.replaying {
+		m.cancels = append(m.cancels, c.cmd)
+	}
+	return true
+}
+
+// Outcome tells how far the command is.
+func (c *Command) Outcome() Outcome { return c.outcome }
+
+// Name is the name of the step or timer.
+func (c *Command) Name() string { return c.name }
+
+// Poll is Machine.Poll.
+func (c *Command) Poll() { c.m.Poll() }
+
+// Err is why the command is Cancelled.
+func (c *Command) Err() error { return c.err }
+
+// Attempts is how many attempts a resolved step took.
+func (c *Command) Attempts() int { return int(c.attempts) }
+
+// Payload is the output of a completed step or the failure of a failed one.
+func (c *Command) Payload() journal.Payload { return c.payload }
+
+// Gate opens when the command resolves.
+func (c *Command) Gate() *Gate { return &c.gate }
+
+// Await parks the running strand until the command resolves. If sc is cancelled first it returns sc's error,
+// unless the command is a step that was asked to stop: its outcome is waited for.
+func (c *Command) Await(sc *Scope) error {
+	m := c.m
+	s, err := m.enter()
+	if err != nil {
+		return err
+	}
+	for c.outcome == Unresolved {
+		if sc.err != nil && !c.cancelled {
+			return sc.err
+		}
+		s.waiters = append(s.waiters[:0], waiter{strand: s, gate: &c.gate})
+		m.park(s, sc)
+	}
+	return nil
+}
+
+// String is the command in the form of Waiting.
+func (c *Command) String() string {
+	if c.kind == journal.CommandTimer {
+		return journal.Issued{Kind: c.kind, Name: c.name, Due: c.at}.String()
+	}
+	return c.kind.String() + " " + c.name
+}
+
+func (c *Command) step() Step {
+	return Step{Cmd: c.cmd, Name: c.name, IssuedAt: c.at, Cancelled: c.cancelled, Options: *c.options, Body: c.body}
+}

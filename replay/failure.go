@@ -1,0 +1,162 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// causesMax is how many causes below each other FailureOf follows: the journal cuts there as well.
+const causesMax = 16
+
+// Permanent marks an error as not worth another attempt.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanent{err}
+}
+
+// RetryAfter asks for the next attempt of a step after d, instead of the policy's delay.
+func RetryAfter(err error, d time.Duration) error {
+	if err == nil {
+		return nil
+	}
+	return &retryAfter{err, d}
+}
+
+// permanent and retryAfter add a property to an error without changing what it is: FailureOf sees
+// through them.
+type (
+	permanent  struct{ error }
+	retryAfter struct {
+		error
+		d time.Duration
+	}
+)
+
+func (e *permanent) Unwrap() error              { return e.error }
+func (e *permanent) Permanent() bool            { return true }
+func (e *retryAfter) Unwrap() error             { return e.error }
+func (e *retryAfter) RetryAfter() time.Duration { return e.d }
+
+// StepError is what a step that failed for good returns to the workflow.
+type StepError struct {
+	Step     string
+	Attempts int
+	Failure  *journal.Failure
+}
+
+func (e *StepError) Error() string {
+	return fmt.Sprintf("step %s: %s", e.Step, e.Failure.Message)
+}
+
+// Is matches ErrCancelled and ErrTimeout by the failure's type and its causes.
+func (e *StepError) Is(target error) bool {
+	for f := e.Failure; f != nil; f = f.Cause {
+		switch f.Type {
+		case journal.FailureCancelled:
+			if target == ErrCancelled {
+				return true
+			}
+		case journal.FailureTimeout, journal.FailureHeartbeat:
+			if target == ErrTimeout {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Type is the Go type of the step's error, or one of the journal's Failure… constants.
+func (e *StepError) Type() string { return e.Failure.Type }
+
+// Message is the text of the step's error.
+func (e *StepError) Message() string { return e.Failure.Message }
+
+// Permanent tells whether the step said that no further attempt would help.
+func (e *StepError) Permanent() bool { return e.Failure.Permanent }
+
+// JournalFailure keeps the step's own failure when the error is passed on.
+func (e *StepError) JournalFailure() *journal.Failure { return e.Failure }
+
+// EncodeError says that an output could not be encoded or is too large. Another attempt would not help.
+type EncodeError struct{ Err error }
+
+func (e *EncodeError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the codec's error or the limit that was exceeded.
+func (e *EncodeError) Unwrap() error { return e.Err }
+
+// JournalFailure is a permanent failure of type FailureEncode.
+func (e *EncodeError) JournalFailure() *journal.Failure {
+	return &journal.Failure{Type: journal.FailureEncode, Message: e.Err.Error(), Permanent: true}
+}
+
+// FailureOf turns an error into the form that histories keep: its Go type, text, causes and joined
+// errors, whether it is permanent (a method Permanent() bool anywhere in its chain) and when to try again
+// (a method RetryAfter() time.Duration). An error with a method JournalFailure() *journal.Failure, such as
+// StepError, brings its own form. It returns nil for nil.
+func FailureOf(err error) *journal.Failure {
+	if err == nil {
+		return nil
+	}
+	f := failureOf(err, causesMax)
+	var p interface{ Permanent() bool }
+	if errors.As(err, &p) && p.Permanent() {
+		f.Permanent = true
+	}
+	var r interface{ RetryAfter() time.Duration }
+	if errors.As(err, &r) {
+		f.RetryIn = max(r.RetryAfter(), 0)
+	}
+	return f
+}
+
+func failureOf(err error, depth int) *journal.Failure {
+	switch e := err.(type) {
+	case *permanent:
+		return failureOf(e.error, depth)
+	case *retryAfter:
+		return failureOf(e.error, depth)
+	case *PanicError:
+		return &journal.Failure{Type: journal.FailurePanic, Message: e.Error(), Stack: e.Stack}
+	case interface{ JournalFailure() *journal.Failure }:
+		if f := e.JournalFailure(); f != nil {
+			c := *f // the caller adds to it
+			return &c
+		}
+	}
+	f := &journal.Failure{Type: fmt.Sprintf("%T", err), Message: err.Error()}
+	if s, ok := err.(*scopeError); ok {
+		f.Type, f.Message = s.failureType(), s.Error()
+		return f
+	}
+	switch err {
+	case ErrCancelled:
+		f.Type = journal.FailureCancelled
+	case ErrTimeout:
+		f.Type = journal.FailureTimeout
+	}
+	if depth > 1 {
+		addCauses(f, err, depth-1)
+	}
+	return f
+}
+
+func addCauses(f *journal.Failure, err error, depth int) {
+	switch u := err.(type) {
+	case interface{ Unwrap() error }:
+		if cause := u.Unwrap(); cause != nil {
+			f.Cause = failureOf(cause, depth)
+		}
+	case interface{ Unwrap() []error }:
+		for _, joined := range u.Unwrap() {
+			if joined != nil {
+				f.Details = append(f.Details, failureOf(joined, depth))
+			}
+		}
+	}
+}

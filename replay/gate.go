@@ -1,0 +1,71 @@
+package replay
+
+// Gate is a place where strands wait. Whoever changes what they wait for opens it; each strand then
+// looks again. The zero Gate is ready for use, by one machine.
+type Gate struct {
+	// What names the gate for people; a gate without a name is not shown.
+	What        string
+	cmd         *Command // whose gate it is, to name it
+	first, last *waiter
+}
+
+// waiter links a strand into a gate. Both ends are intrusive lists, so that leaving a long-lived gate
+// costs the same however many wait there.
+type waiter struct {
+	strand     *strand
+	gate       *Gate
+	prev, next *waiter
+}
+
+func (g *Gate) enter(w *waiter) {
+	w.gate, w.prev, w.next = g, g.last, nil
+	if g.last == nil {
+		g.first = w
+	} else {
+		g.last.next = w
+	}
+	g.last = w
+}
+
+func (w *waiter) leave() {
+	g := w.gate
+	if w.prev == nil {
+		g.first = w.next
+	} else {
+		w.prev.next = w.next
+	}
+	if w.next == nil {
+		g.last = w.prev
+	} else {
+		w.next.prev = w.prev
+	}
+	*w = waiter{}
+}
+
+// Open lets every strand that waits at the gate look again.
+func (m *Machine) Open(g *Gate) {
+	for w := g.first; w != nil; w = w.next {
+		m.strands.wake(w.strand)
+	}
+}
+
+// openFirst lets the strand look again that has waited longest and is not awake already.
+func (m *Machine) openFirst(g *Gate) {
+	for w := g.first; w != nil; w = w.next {
+		if !w.strand.woken {
+			m.strands.wake(w.strand)
+			return
+		}
+	}
+}
+
+// String names what the strand waits for, or is empty.
+func (w *waiter) String() string {
+	switch {
+	case w.gate == nil:
+		return ""
+	case w.gate.cmd != nil:
+		return w.gate.cmd.String()
+	}
+	return w.gate.What
+}

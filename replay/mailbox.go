@@ -1,0 +1,58 @@
+package replay
+
+import "github.com/reprise-run/reprise/journal"
+
+// Mailbox holds the signals of one name that code has not received yet, first in first out. It exists
+// before anyone waits, so no signal is lost.
+type Mailbox struct {
+	gate Gate
+	list []journal.Payload
+	head int
+}
+
+// Mailbox returns the mailbox of a signal name.
+func (m *Machine) Mailbox(name string) *Mailbox {
+	b := m.mailboxes[name]
+	if b == nil {
+		b = &Mailbox{gate: Gate{What: "signal " + name}}
+		if m.mailboxes == nil {
+			m.mailboxes = make(map[string]*Mailbox)
+		}
+		m.mailboxes[name] = b
+	}
+	return b
+}
+
+// Len is the number of signals that wait.
+func (b *Mailbox) Len() int { return len(b.list) - b.head }
+
+// Gate opens when a signal arrives.
+func (b *Mailbox) Gate() *Gate { return &b.gate }
+
+// Pop takes the oldest signal out; there must be one.
+func (b *Mailbox) Pop() journal.Payload {
+	p := b.list[b.head]
+	b.list[b.head] = journal.Payload{}
+	if b.head++; b.head == len(b.list) {
+		b.list, b.head = b.list[:0], 0
+	} else if b.head > 32 && b.head > len(b.list)/2 {
+		n := copy(b.list, b.list[b.head:])
+		clear(b.list[n:])
+		b.list, b.head = b.list[:n], 0
+	}
+	return p
+}
+
+func (m *Machine) deliver(name string, p journal.Payload) {
+	b := m.Mailbox(name)
+	b.list = append(b.list, p)
+	m.openFirst(&b.gate)
+}
+
+// Pass lets the next waiting strand look, if signals are left: a strand that was woken for a signal may
+// have taken another way. Whoever waited at the gate calls it when it no longer waits.
+func (m *Machine) Pass(b *Mailbox) {
+	if b.Len() > 0 {
+		m.openFirst(&b.gate)
+	}
+}

@@ -1,0 +1,176 @@
+package replay
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Scope is what can be cancelled together: commands and waits belong to one. Scopes form a tree, and
+// a shielded one does not inherit its parent's cancellation.
+type Scope struct {
+	m      *Machine
+	parent *Scope // nil for the root and for shielded ones
+	err    error  // why it is cancelled; nil while it is not
+	gate   Gate   // of strands that wait in this scope
+
+	firstCmd, lastCmd     *Command // open commands, in Cmd order
+	firstChild, lastChild *Scope   // in order of creation
+	prev, next            *Scope   // siblings
+	deadline              *Command // timer of WithTimeout
+}
+
+// scopeError is ErrCancelled or ErrTimeout with the reason in words.
+type scopeError struct {
+	kind   error
+	reason string
+}
+
+func (e *scopeError) Error() string { return e.kind.Error() + ": " + e.reason }
+func (e *scopeError) Unwrap() error { return e.kind }
+
+func (e *scopeError) failureType() string {
+	if e.kind == ErrTimeout {
+		return journal.FailureTimeout
+	}
+	return journal.FailureCancelled
+}
+
+// Machine returns the machine that the scope belongs to.
+func (sc *Scope) Machine() *Machine { return sc.m }
+
+// Err returns why the scope is cancelled, nil while it is not.
+func (sc *Scope) Err() error { return sc.err }
+
+// Child returns a scope that is cancelled with sc, or alone.
+func (sc *Scope) Child() *Scope {
+	c := &Scope{m: sc.m, err: sc.err}
+	if sc.err != nil {
+		return c
+	}
+	c.parent, c.prev = sc, sc.lastChild
+	if sc.lastChild == nil {
+		sc.firstChild = c
+	} else {
+		sc.lastChild.next = c
+	}
+	sc.lastChild = c
+	return c
+}
+
+// Shield returns a scope that is not cancelled with sc.
+func (sc *Scope) Shield() *Scope { return &Scope{m: sc.m} }
+
+// Timeout returns a child that is cancelled with ErrTimeout after d. It issues a timer.
+func (sc *Scope) Timeout(d time.Duration) *Scope {
+	c := sc.Child()
+	if c.err != nil {
+		return c
+	}
+	if d <= 0 {
+		c.end(timedOut(d))
+		return c
+	}
+	c.deadline = c.Timer("", d)
+	c.deadline.fired = func() { c.end(timedOut(d)) }
+	return c
+}
+
+func timedOut(d time.Duration) error {
+	return &scopeError{kind: ErrTimeout, reason: fmt.Sprintf("the scope's time of %s is up", d)}
+}
+
+// Cancel cancels the scope and those below it. A second call does nothing.
+//
+// Open timers resolve at once. Open steps are asked to stop, and resolve with the outcome that
+// the executor always delivers: a saga must know whether the step took effect.
+func (sc *Scope) Cancel() {
+	if sc.m.unwinding {
+		return
+	}
+	sc.end(ErrCancelled)
+}
+
+func (sc *Scope) end(err error) {
+	if sc.err != nil {
+		return
+	}
+	sc.err = err
+	sc.detach()
+	for c := sc.firstCmd; c != nil; {
+		next := c.next // Cancel takes a timer out of the list
+		c.Cancel()
+		c = next
+	}
+	sc.m.Open(&sc.gate)
+	for c := sc.firstChild; c != nil; {
+		next := c.next // end takes the child out of the list
+		c.end(err)
+		c = next
+	}
+}
+
+// detach takes the scope out of its parent, which may live much longer.
+func (sc *Scope) detach() {
+	p := sc.parent
+	if p == nil {
+		return
+	}
+	if sc.prev == nil {
+		p.firstChild = sc.next
+	} else {
+		sc.prev.next = sc.next
+	}
+	if sc.next == nil {
+		p.lastChild = sc.prev
+	} else {
+		sc.next.prev = sc.prev
+	}
+	sc.parent, sc.prev, sc.next = nil, nil, nil
+}
+
+func (sc *Scope) add(c *Command) {
+	c.scope, c.prev = sc, sc.lastCmd
+	if sc.lastCmd == nil {
+		sc.firstCmd = c
+	} else {
+		sc.lastCmd.next = c
+	}
+	sc.lastCmd = c
+}
+
+func (sc *Scope) remove(c *Command) {
+	if c.prev == nil {
+		sc.firstCmd = c.next
+	} else {
+		c.prev.next = c.next
+	}
+	if c.next == nil {
+		sc.lastCmd = c.prev
+	} else {
+		c.next.prev = c.prev
+	}
+	c.prev, c.next = nil, nil
+}
+
+// Await parks the running strand until ready returns true, asking again each time one of the gates
+// opens. What is ready wins over a cancelled scope, whose error it returns otherwise.
+func (sc *Scope) Await(ready func() bool, gates ...*Gate) error {
+	m := sc.m
+	s, err := m.enter()
+	if err != nil {
+		return err
+	}
+	for !ready() {
+		if sc.err != nil {
+			return sc.err
+		}
+		s.waiters = s.waiters[:0]
+		for _, g := range gates {
+			s.waiters = append(s.waiters, waiter{strand: s, gate: g})
+		}
+		m.park(s, sc)
+	}
+	return nil
+}

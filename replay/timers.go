@@ -1,0 +1,38 @@
+package replay
+
+import "container/heap"
+
+// timers holds the armed timers, the earliest first; of two due at once, the one issued first.
+type timers []*Command
+
+func (h *timers) arm(c *Command)    { heap.Push(h, c) }
+func (h *timers) disarm(c *Command) { heap.Remove(h, c.heap) }
+
+// Len implements heap.Interface, as do the methods below.
+func (h timers) Len() int { return len(h) }
+
+func (h timers) Less(i, k int) bool {
+	if h[i].at.Equal(h[k].at) {
+		return h[i].cmd < h[k].cmd
+	}
+	return h[i].at.Before(h[k].at)
+}
+
+func (h timers) Swap(i, k int) {
+	h[i], h[k] = h[k], h[i]
+	h[i].heap, h[k].heap = i, k
+}
+
+func (h *timers) Push(x any) {
+	c := x.(*Command)
+	c.heap = len(*h)
+	*h = append(*h, c)
+}
+
+func (h *timers) Pop() any {
+	old := *h
+	c := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	return c
+}

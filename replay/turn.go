@@ -1,0 +1,211 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Replay applies an event of the history. It returns an error if the code does not do what
+// ev.Issued says, or nothing answers to ev; the machine is dead then.
+func (m *Machine) Replay(ev *journal.Event) error { return m.process(ev, true) }
+
+// Step applies a new event and fills its Issued. The caller has set everything else.
+func (m *Machine) Step(ev *journal.Event) error {
+	err := m.process(ev, false)
+	ev.Issued, m.issued = m.issued, nil
+	return err
+}
+
+func (m *Machine) process(ev *journal.Event, replaying bool) error {
+	if m.err != nil {
+		return m.err
+	}
+	if m.Finished() && !replaying && !ev.Kind.Terminal() {
+		return ErrFinished
+	}
+	m.event, m.replaying, m.matched, m.spent = ev, replaying, 0, 0
+	if err := m.checkOrder(ev); err != nil {
+		m.fail(err)
+	} else {
+		m.seq, m.now = ev.Seq, ev.Time
+		m.inboxSeen = max(m.inboxSeen, ev.Inbox)
+		m.apply(ev)
+	}
+	m.run()
+	if m.err == nil && replaying && m.matched < len(ev.Issued) {
+		m.diverge(ev.Issued[m.matched].String(), m.rest())
+	}
+	if m.err != nil {
+		m.bury()
+	}
+	m.event = nil
+	return m.err
+}
+
+func (m *Machine) checkOrder(ev *journal.Event) error {
+	switch {
+	case !ev.Kind.Known():
+		return fmt.Errorf("event %d: %s: %w", ev.Seq, ev.Kind, ErrUnknownKind)
+	case ev.Seq != m.seq+1:
+		return fmt.Errorf("event %d comes after %d (J1): %w", ev.Seq, m.seq, ErrOrder)
+	case ev.Time.Before(m.now):
+		return fmt.Errorf("event %d of %s is earlier than workflow time %s: %w",
+			ev.Seq, ev.Time.Format(time.RFC3339Nano), m.now.Format(time.RFC3339Nano), ErrOrder)
+	case (ev.Kind == journal.RunStarted) != (ev.Seq == 1):
+		return fmt.Errorf("event %d is %s: a history begins with RunStarted, once: %w", ev.Seq, ev.Kind, ErrOrder)
+	case m.sealed:
+		return fmt.Errorf("event %d comes after the terminal one (J7): %w", ev.Seq, ErrOrder)
+	}
+	return nil
+}
+
+// run resumes strands, strictly one at a time, until all are blocked.
+func (m *Machine) run() {
+	for m.err == nil && m.terminal == nil {
+		s := m.strands.pop()
+		if s == nil {
+			return
+		}
+		if m.spend(); m.err != nil {
+			return
+		}
+		m.running.Store(s)
+		done, crash := s.co.Resume()
+		m.running.Store(nil)
+		if done {
+			m.strands.remove(s)
+		}
+		if crash != nil {
+			m.fail(&PanicError{Value: crash.Value, Stack: string(crash.Stack)})
+		}
+	}
+	if m.err == nil && m.terminal != nil {
+		m.unwind(false)
+	}
+}
+
+// park rests the running strand until one of its waiters' gates or the scope's opens.
+func (m *Machine) park(s *strand, sc *Scope) {
+	if sc.err == nil {
+		s.waiters = append(s.waiters, waiter{strand: s, gate: &sc.gate})
+	}
+	for i := range s.waiters { // after the last append: the gates keep pointers
+		w := &s.waiters[i]
+		w.gate.enter(w)
+	}
+	s.co.Park()
+	for i := range s.waiters {
+		s.waiters[i].leave()
+	}
+	s.waiters = s.waiters[:0]
+}
+
+// enter returns the strand that runs. During unwinding it does not return.
+func (m *Machine) enter() (*strand, error) {
+	s := m.running.Load()
+	if s == nil {
+		return nil, ErrOutside
+	}
+	if m.unwinding {
+		s.co.Park()
+	}
+	return s, nil
+}
+
+// Inside returns ErrOutside unless workflow code of this machine is running. It cannot tell a foreign
+// goroutine that calls while a strand runs; the race detector can.
+func (m *Machine) Inside() error {
+	if m.running.Load() == nil {
+		return ErrOutside
+	}
+	return nil
+}
+
+// Go spawns a strand. It first runs when the strands spawned before it are blocked.
+func (m *Machine) Go(fn func()) {
+	if m.unwinding {
+		return
+	}
+	m.spend()
+	m.strands.spawn(fn)
+}
+
+// Poll counts a look that does not block, so that code that loops over it is stopped.
+func (m *Machine) Poll() { m.spend() }
+
+func (m *Machine) spend() {
+	if m.spent++; m.spent > spendMax && !m.unwinding {
+		m.Abort(fmt.Errorf("after %d actions at event %d: %w", spendMax, m.seq, ErrRunaway))
+	}
+}
+
+// Abort makes the machine dead. Called from workflow code it does not return.
+func (m *Machine) Abort(err error) {
+	m.fail(err)
+	if s := m.running.Load(); s != nil {
+		s.co.Park()
+	}
+}
+
+func (m *Machine) fail(err error) {
+	if m.err == nil {
+		m.err = err
+	}
+}
+
+// bury ends the strands of a dead machine. For a divergence that no call made, the first strand's
+// place is where to look.
+func (m *Machine) bury() {
+	var d *DivergenceError
+	trace := errors.As(m.err, &d) && d.Where == ""
+	where := m.unwind(trace)
+	if trace {
+		d.Where = where
+	}
+	m.asked, m.cancels = nil, nil
+}
+
+// unwind ends all strands in spawn order, and drops what is open: steps are asked to stop.
+func (m *Machine) unwind(trace bool) (where string) {
+	m.unwinding = true
+	for s := m.strands.first; s != nil; s = m.strands.first {
+		m.strands.remove(s)
+		m.running.Store(s)
+		pcs := s.co.Unwind(trace)
+		m.running.Store(nil)
+		if where == "" && len(pcs) > 0 {
+			where = userFrame(pcs)
+		}
+	}
+	m.strands = strands{}
+	m.timers = nil
+	m.mailboxes = nil
+	m.open.clear()
+	return where
+}
+
+// finish turns what the workflow's function returned into the terminal decision.
+func (m *Machine) finish(output journal.Payload, err error) {
+	if m.unwinding {
+		return
+	}
+	ev := &journal.Event{Kind: journal.RunCompleted, Payload: output}
+	if err != nil {
+		ev.Kind, ev.Payload = journal.RunFailed, journal.EncodeFailure(FailureOf(err))
+		if m.root.err != nil && errors.Is(err, ErrCancelled) {
+			ev.Kind = journal.RunCancelled
+		}
+	}
+	m.terminal = ev
+	if m.replaying {
+		return
+	}
+	for _, c := range m.open.steps() {
+		if c.handed && !c.cancelled {
+			m.cancels = append(m.cancels, c.cmd)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package workflow
+
+import (
+	"context"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// Attempt is what a step's body can learn about itself.
+type Attempt struct {
+	Info           // of the run
+	Step    string // name of the step
+	Attempt int    // from 1
+	// IdempotencyKey is the same for every attempt of this step, on every node.
+	IdempotencyKey string
+}
+
+// StepInfo tells a step's body about itself; ok is false outside of a step.
+func StepInfo(ctx context.Context) (a Attempt, ok bool) {
+	sc := replay.StepContextFrom(ctx)
+	if sc == nil {
+		return Attempt{}, false
+	}
+	return Attempt{Info: sc.Info, Step: sc.Step, Attempt: int(sc.Attempt), IdempotencyKey: sc.IdempotencyKey}, true
+}
+
+// IdempotencyKey is the same for every attempt of the step whose body has ctx, on every node: servers that
+// take such a key apply the request once. It is empty outside of a step.
+func IdempotencyKey(ctx context.Context) string {
+	if sc := replay.StepContextFrom(ctx); sc != nil {
+		return sc.IdempotencyKey
+	}
+	return ""
+}
+
+// Heartbeat tells that the step is alive, and keeps details for the next attempt if this one fails; nil
+// keeps nothing. It returns ErrNotInStep outside of a step, or why details cannot be stored.
+func Heartbeat(ctx context.Context, details any) error {
+	sc := replay.StepContextFrom(ctx)
+	if sc == nil {
+		return ErrNotInStep
+	}
+	var p journal.Payload
+	if details != nil {
+		var err error
+		if p, err = sc.Encoder.Encode("heartbeat of step "+sc.Step, details); err != nil {
+			return err
+		}
+	}
+	if sc.Heartbeat != nil {
+		sc.Heartbeat(p)
+	}
+	return nil
+}
+
+// LastHeartbeat returns the details of the last heartbeat of the attempt before. ok is false if there are
+// none, if they are not a T, and outside of a step.
+func LastHeartbeat[T any](ctx context.Context) (details T, ok bool) {
+	sc := replay.StepContextFrom(ctx)
+	if sc == nil || sc.LastHeartbeat == nil || len(sc.LastHeartbeat.Data) == 0 {
+		return details, false
+	}
+	var v T
+	if err := sc.Encoder.Codec().Decode(*sc.LastHeartbeat, &v); err != nil {
+		return details, false
+	}
+	return v, true
+}

@@ -1,0 +1,112 @@
+package workflow
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/reprise-run/reprise/replay"
+)
+
+// StepOptions says how a step is executed. Nil and zero fields mean the defaults.
+type StepOptions struct {
+	Retry            *RetryPolicy  // default: see RetryPolicy
+	AttemptTimeout   time.Duration // time limit of one attempt; 0 for none
+	Timeout          time.Duration // time limit over all attempts and the waits between them; 0 for none
+	HeartbeatTimeout time.Duration // an attempt fails that does not call Heartbeat for so long; 0 for none
+}
+
+// RetryPolicy says when a failed attempt is repeated: Initial after the first, then Factor times longer
+// each time up to Max, spread by ±Jitter of itself. Zero fields mean the defaults.
+type RetryPolicy struct {
+	Initial  time.Duration // default 1 s
+	Factor   float64       // default 2; at least 1
+	Max      time.Duration // default 100 s, or Initial if that is more
+	Jitter   float64       // default 0.2; at most 1; negative for none
+	Attempts int           // in all, with the first; 0 for no limit, 1 for no retry
+}
+
+// Defaults of retries.
+const (
+	retryInitial = time.Second
+	retryFactor  = 2
+	retryMax     = 100 * time.Second
+	retryJitter  = 0.2
+)
+
+var (
+	defaultOptions   = resolved(nil, false)
+	defaultTxOptions = resolved(nil, true)
+)
+
+// resolve checks the options and fills the defaults.
+func (o *StepOptions) resolve(step string, tx bool) (*replay.StepOptions, error) {
+	switch {
+	case o != nil:
+		if err := o.check(step); err != nil {
+			return nil, err
+		}
+		return resolved(o, tx), nil
+	case tx:
+		return defaultTxOptions, nil
+	}
+	return defaultOptions, nil
+}
+
+func resolved(o *StepOptions, tx bool) *replay.StepOptions {
+	if o == nil {
+		o = &StepOptions{}
+	}
+	r := RetryPolicy{}
+	if o.Retry != nil {
+		r = *o.Retry
+	}
+	if r.Initial == 0 {
+		r.Initial = retryInitial
+	}
+	if r.Factor == 0 {
+		r.Factor = retryFactor
+	}
+	if r.Max == 0 {
+		r.Max = max(retryMax, r.Initial)
+	}
+	if r.Jitter == 0 {
+		r.Jitter = retryJitter
+	}
+	return &replay.StepOptions{
+		Retry: replay.RetryPolicy{
+			Initial: r.Initial, Factor: r.Factor, Max: r.Max, Jitter: max(r.Jitter, 0), Attempts: int32(r.Attempts),
+		},
+		Attempt: o.AttemptTimeout, Overall: o.Timeout, Heartbeat: o.HeartbeatTimeout, Tx: tx,
+	}
+}
+
+func (o *StepOptions) check(step string) error {
+	refuse := func(field string, v any, want string) error {
+		return fmt.Errorf("step %q: option %s is %v: it must be %s", step, field, v, want)
+	}
+	switch {
+	case o.AttemptTimeout < 0:
+		return refuse("AttemptTimeout", o.AttemptTimeout, "positive, or 0 for none")
+	case o.Timeout < 0:
+		return refuse("Timeout", o.Timeout, "positive, or 0 for none")
+	case o.HeartbeatTimeout < 0:
+		return refuse("HeartbeatTimeout", o.HeartbeatTimeout, "positive, or 0 for none")
+	}
+	r := o.Retry
+	switch {
+	case r == nil:
+		return nil
+	case r.Initial < 0:
+		return refuse("Retry.Initial", r.Initial, "positive, or 0 for the default")
+	case r.Factor != 0 && !(r.Factor >= 1) || math.IsInf(r.Factor, 0):
+		return refuse("Retry.Factor", r.Factor, "at least 1, or 0 for the default")
+	case r.Max < 0 || r.Max != 0 && r.Max < r.Initial:
+		return refuse("Retry.Max", r.Max, "at least Retry.Initial, or 0 for the default")
+	case !(r.Jitter <= 1):
+		return refuse("Retry.Jitter", r.Jitter, "at most 1")
+	case r.Attempts < 0 || r.Attempts > math.MaxInt32:
+		return refuse("Retry.Attempts", r.Attempts, "positive, or 0 for no limit")
+	}
+	return nil
+}

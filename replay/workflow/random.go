@@ -1,0 +1,14 @@
+package workflow
+
+import (
+	"math/rand/v2"
+
+	"github.com/google/uuid"
+)
+
+// Random returns the run's random numbers. Each run has its own, and a replay draws the same ones. They are
+// not secret: who knows the run's id can tell them.
+func Random(ctx Context) *rand.Rand { return ctx.machine().Random() }
+
+// UUID returns a new id, the same one on every replay. It is not secret either.
+func UUID(ctx Context) uuid.UUID { return ctx.machine().UUID() }

@@ -1,0 +1,67 @@
+package workflow
+
+import (
+	"context"
+
+	"github.com/reprise-run/reprise/replay"
+)
+
+// Undo collects the compensations of a saga.
+type Undo struct{ list []compensation }
+
+type compensation struct {
+	name    string
+	tx      bool
+	options *StepOptions
+	body    func(Context) replay.Body
+}
+
+type none = struct{}
+
+// Push adds a compensation: a step that runs if the saga is undone. Push it as soon as there is something
+// to undo; before the step it undoes, if that may have an effect although it failed.
+func (u *Undo) Push(name string, fn func(context.Context) error, o *StepOptions) {
+	body := func(ctx Context) replay.Body {
+		return bodyOf(ctx, name, func(ctx context.Context) (none, error) { return none{}, fn(ctx) })
+	}
+	u.list = append(u.list, compensation{name: name, options: o, body: body})
+}
+
+// PushTx is Push for a compensation that works in a transaction, as StepTx does.
+func PushTx[Tx any](u *Undo, name string, fn func(context.Context, Tx) error, o *StepOptions) {
+	body := func(ctx Context) replay.Body {
+		return txBodyOf(ctx, name, func(ctx context.Context, tx Tx) (none, error) { return none{}, fn(ctx, tx) })
+	}
+	u.list = append(u.list, compensation{name: name, tx: true, options: o, body: body})
+}
+
+// Saga runs fn, and if that returns an error (also because the run was cancelled) undoes what it pushed:
+// newest first, one after the other, in a scope that is not cancelled. Each compensation is a step with its
+// own options. One that fails for good does not stop the others; the error is a *SagaError then,
+// else the one that fn returned.
+func Saga[T any](ctx Context, fn func(Context, *Undo) (T, error)) (T, error) {
+	var zero T
+	undo := new(Undo)
+	v, err := fn(ctx, undo)
+	if err == nil {
+		return v, nil
+	}
+	if _, outside := ctx.inside(); outside != nil {
+		return zero, outside
+	}
+	if failures := undo.run(Shield(ctx)); len(failures) > 0 {
+		return zero, &SagaError{Cause: err, Failures: failures}
+	}
+	return zero, err
+}
+
+func (u *Undo) run(ctx Context) (failures []error) {
+	for i := len(u.list) - 1; i >= 0; i-- {
+		c := u.list[i]
+		cmd, err := issueStep(ctx, c.name, c.options, c.body(ctx), c.tx)
+		if _, err = await[none](ctx, cmd, err); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	return failures
+}
