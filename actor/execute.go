@@ -1,0 +1,229 @@
+package actor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	proto "github.com/asynkron/protoactor-go/actor"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// attempt is one execution of a step's body. It belongs to its goroutine.
+type attempt struct {
+	step       replay.Step
+	run        journal.Run
+	generation journal.Generation
+	epoch      int
+	number     int
+	made       int32
+	left       time.Duration // until the whole step runs out of time; 0 for no limit
+	lastBeat   *journal.Payload
+	reply      *proto.PID
+	cancel     context.CancelCauseFunc
+}
+
+// result is the end of an attempt.
+type result struct {
+	cmd         journal.Cmd
+	number      int
+	output      journal.Payload
+	failure     *journal.Failure // nil: it succeeded
+	interrupted bool             // stopped by the node, not by anything the step did
+	tx          journal.Tx       // of a step in a transaction that succeeded: still open
+}
+
+// execute runs an attempt on its own goroutine, once a slot is free. It always ends in exactly one stepDone.
+func (s *System) execute(ctx context.Context, a *attempt) {
+	s.bodies.Add(1)
+	go func() {
+		defer s.bodies.Done()
+		select {
+		case s.slots <- struct{}{}:
+		default:
+			select {
+			case s.slots <- struct{}{}:
+			case <-ctx.Done():
+				s.answer(a, s.judge(ctx, context.Cause(ctx)))
+				return
+			}
+		}
+		s.perform(ctx, a, func() { <-s.slots })
+	}()
+}
+
+func (s *System) answer(a *attempt, res result) {
+	res.cmd, res.number = a.step.Cmd, a.number
+	s.proto.Root.Send(a.reply, stepDone{epoch: a.epoch, result: res})
+}
+
+// perform prepares the context, runs the body and answers. free gives the slot back when the body
+// has returned, which may be after the answer: a body that ignores its context cannot be stopped.
+func (s *System) perform(ctx context.Context, a *attempt, free func()) {
+	limited, release := a.limits(ctx)
+	sc := a.stepContext(s)
+	silence := newSilence(a.step.Options.Heartbeat, a.cancel)
+	sc.Heartbeat = func(details journal.Payload) {
+		silence.beat()
+		s.proto.Root.Send(a.reply, beat{epoch: a.epoch, cmd: a.step.Cmd, number: a.number, details: details})
+	}
+	end := func(*journal.Failure) {}
+	bodyCtx := replay.WithStepContext(limited, sc)
+	if s.o.Hooks.Step != nil {
+		bodyCtx, end = s.o.Hooks.Step(bodyCtx, &a.run, sc)
+	}
+	outcome := make(chan result, 1)
+	s.bodies.Add(1)
+	go func() {
+		defer s.bodies.Done()
+		defer free()
+		s.guarded(bodyCtx, a, outcome)
+	}()
+	var res result
+	select {
+	case res = <-outcome:
+	case <-a.expired(limited):
+		// A transaction cannot be shared with a body that goes on, so those are awaited.
+		select {
+		case res = <-outcome:
+		default:
+			res = s.judge(limited, context.Cause(limited))
+		}
+	}
+	silence.stop()
+	release()
+	end(res.failure)
+	s.answer(a, res)
+}
+
+// expired is closed when the attempt is over whether its body returns or not: it ran out of time or its owner is gone. Being
+// asked to cancel or to shut down is not enough: then the body decides how it ends, within its time limit.
+// A transaction cannot be shared with a body that goes on, so steps that have one are always awaited.
+func (a *attempt) expired(ctx context.Context) <-chan struct{} {
+	if a.step.Options.Tx {
+		return nil
+	}
+	c := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		if errors.Is(context.Cause(ctx), ErrCancelRequested) || errors.Is(context.Cause(ctx), ErrShutdown) {
+			if deadline, ok := ctx.Deadline(); ok {
+				time.AfterFunc(time.Until(deadline), func() { close(c) })
+			}
+			return
+		}
+		close(c)
+	})
+	return c
+}
+
+// limits adds the time limits of the attempt and of the whole step.
+func (a *attempt) limits(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit, cause := a.step.Options.Attempt, ErrAttemptTimeout
+	if a.left > 0 && (limit <= 0 || a.left < limit) {
+		limit, cause = a.left, ErrStepTimeout
+	}
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, limit, cause)
+}
+
+func (a *attempt) stepContext(s *System) *replay.StepContext {
+	return &replay.StepContext{
+		Info: replay.Info{
+			Run: a.run.ID, Key: a.run.Key, Workflow: a.run.Workflow, Version: a.run.Version, Queue: a.run.Queue,
+			Labels: a.run.Labels, Generation: a.generation, Input: a.run.Input,
+		},
+		Cmd: a.step.Cmd, Step: a.step.Name, Attempt: a.made + 1, LastHeartbeat: a.lastBeat, Encoder: s.o.Store,
+		IdempotencyKey: fmt.Sprintf("%s/%d/%d", a.run.ID, a.generation, a.step.Cmd),
+	}
+}
+
+// guarded runs the body so that a return, a panic and a Goexit all give exactly one result.
+func (s *System) guarded(ctx context.Context, a *attempt, outcome chan<- result) {
+	res := result{failure: &journal.Failure{Type: journal.FailurePanic, Message: "the step ended its goroutine (runtime.Goexit)"}}
+	var tx journal.Tx
+	defer func() {
+		if p := recover(); p != nil {
+			res = result{failure: &journal.Failure{Type: journal.FailurePanic, Message: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}}
+		}
+		if tx != nil && res.tx == nil {
+			_ = tx.Rollback(context.WithoutCancel(ctx)) // the attempt failed; the connection's fate decides nothing
+		}
+		outcome <- res
+	}()
+	var value any
+	if a.step.Options.Tx {
+		var err error
+		if tx, err = s.o.Store.Begin(ctx); err != nil {
+			res = s.judge(ctx, fmt.Errorf("begin the step's transaction: %w", err))
+			return
+		}
+		value = tx.Value()
+	}
+	output, err := a.step.Body(ctx, value)
+	if err != nil {
+		res = s.judge(ctx, err)
+		return
+	}
+	res = result{output: output, tx: tx}
+}
+
+// judge turns an error into a result. What the node did to the attempt is not the step's failure; what a time limit
+// did is.
+func (s *System) judge(ctx context.Context, err error) result {
+	cause := context.Cause(ctx)
+	switch {
+	case errors.Is(cause, ErrShutdown), errors.Is(cause, ErrRunLost):
+		return result{failure: replay.FailureOf(err), interrupted: true}
+	case errors.Is(cause, ErrAttemptTimeout), errors.Is(cause, ErrStepTimeout):
+		return result{failure: &journal.Failure{Type: journal.FailureTimeout, Message: cause.Error(), Cause: replay.FailureOf(err)}}
+	case errors.Is(cause, ErrHeartbeat):
+		return result{failure: &journal.Failure{Type: journal.FailureHeartbeat, Message: cause.Error(), Cause: replay.FailureOf(err)}}
+	}
+	return result{failure: replay.FailureOf(err)}
+}
+
+// silence cancels an attempt that has not heartbeat for its limit.
+type silence struct {
+	mu    sync.Mutex
+	limit time.Duration
+	timer *time.Timer
+}
+
+func newSilence(limit time.Duration, cancel context.CancelCauseFunc) *silence {
+	s := &silence{limit: limit}
+	if limit > 0 {
+		s.timer = time.AfterFunc(limit, func() { cancel(ErrHeartbeat) })
+	}
+	return s
+}
+
+func (s *silence) beat() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil && s.timer.Stop() {
+		s.timer.Reset(s.limit)
+	}
+}
+
+func (s *silence) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
+
+// strandStacks returns the stacks of goroutines that run workflow code.
+func strandStacks() string {
+	buf := make([]byte, 1<<20)
+	buf = buf[:goruntime.Stack(buf, true)]
+	return filterStacks(string(buf))
+}

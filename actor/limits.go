@@ -1,0 +1,27 @@
+package actor
+
+import "time"
+
+const (
+	// shardCount: enough to spread spawning over cores; each shard costs one idle actor.
+	shardCount = 16
+	// turnEventsMax bounds one commit of one run, so that a flood of messages cannot starve its neighbours in the batch.
+	turnEventsMax = 1000
+	// stepsMaxDefault is how many step bodies run at once in a node.
+	stepsMaxDefault = 1000
+	// warmMaxDefault is how many parked runs stay in memory: a few kilobytes each.
+	warmMaxDefault = 10_000
+	// warmIdleDefault is how long a parked run stays in memory.
+	warmIdleDefault = time.Minute
+	// stuckAfterDefault is how long workflow code may go on without awaiting before it is reported.
+	stuckAfterDefault = 2 * time.Second
+	// stuckStackBytesMax bounds the report of it.
+	stuckStackBytesMax = 64 << 10
+	// heartbeatEvery is how often the details of a step's heartbeats are made durable.
+	heartbeatEvery = 5 * time.Second
+	// blockedFirst and blockedMax bound the back-off of a run whose code and history disagree.
+	blockedFirst = time.Second
+	blockedMax   = 5 * time.Minute
+	// killGrace is how long a killed system waits for step bodies that do not look at their context.
+	killGrace = time.Second
+)

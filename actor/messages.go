@@ -1,0 +1,54 @@
+package actor
+
+import (
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Messages to shards, who forward them to the run.
+type (
+	// activate brings a task that the node has just come to own.
+	activate struct{ claimed journal.Claimed }
+	// attention says that a run's inbox may have news.
+	attention struct{ run journal.RunID }
+	// drain asks a run to hand itself back once its steps are done; with abandon, without waiting for them.
+	drain struct{ abandon bool }
+	// kill asks a run to drop everything without writing.
+	kill struct{ cause error }
+	// sweep asks a shard to look for runs that have been parked for too long.
+	sweep struct{}
+)
+
+// Messages of a run to its shard. seen is the number of messages the shard has forwarded to it so far, as the
+// run counted them: if the shard has forwarded more, the request is out of date.
+type (
+	parked   struct{ run journal.RunID } // keep me warm
+	finished struct {                    // stop me
+		run  journal.RunID
+		seen int
+	}
+)
+
+// Messages to a run. epoch is the activation that asked.
+type (
+	passivate struct{} // from its shard: stop if still parked
+	loaded    struct {
+		epoch   int
+		history journal.History
+		err     error
+	}
+	committed struct {
+		epoch   int
+		outcome journal.Outcome
+	}
+	stepDone struct {
+		epoch  int
+		result result
+	}
+	beat struct {
+		epoch   int
+		cmd     journal.Cmd
+		number  int
+		details journal.Payload
+	}
+	wake struct{ epoch int } // the local timer
+)

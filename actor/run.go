@@ -1,0 +1,324 @@
+package actor
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	proto "github.com/asynkron/protoactor-go/actor"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// run is the actor of one run. All fields belong to its mailbox goroutine.
+type run struct {
+	sys    *System
+	self   *proto.PID
+	parent *proto.PID
+	seen   int // messages forwarded by the shard
+
+	info  journal.Run
+	task  journal.Task // as of the last known commit
+	owned bool
+	epoch int // activations so far; answers to earlier ones are stale
+
+	machine     *replay.Machine  // nil until loaded, and after every commit when passivating always
+	uncommitted []journal.Event  // of a first turn that only asked for steps: they ride with the next commit
+	queue       []occurrence     // for the next turn, in order of arrival
+	inboxGot    journal.InboxSeq // newest message that was put into queue
+	inboxNews   bool             // the inbox may hold messages behind inboxGot
+	steps       map[journal.Cmd]*step
+	dirty       bool      // attempts have changed since the last commit
+	saved       time.Time // when heartbeats were last made durable
+
+	flight  *turn // the turn whose commit is in flight
+	loading bool
+	problem string // why the run is to be blocked; set instead of going on
+	blocks  int    // times it was blocked since it last went on
+	abandon bool   // hand back without waiting for steps
+	timer   *time.Timer
+	broken  bool // this actor failed twice; it only waits to be stopped
+}
+
+// Receive implements proto.Actor. No panic leaves it: the library's supervision would lose messages and
+// keep no stack.
+func (r *run) Receive(ctx proto.Context) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.crash(fmt.Sprintf("the engine failed: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	switch m := ctx.Message().(type) {
+	case *proto.Started:
+		r.self, r.parent = ctx.Self(), ctx.Parent()
+	case *proto.Stopping:
+		r.discard(ErrRunLost)
+	case activate:
+		r.seen++
+		r.onActivate(m.claimed)
+	case attention:
+		r.seen++
+		r.inboxNews = true
+		r.pump()
+	case drain:
+		r.seen++
+		r.abandon = r.abandon || m.abandon
+		r.pump()
+	case kill:
+		r.seen++
+		r.drop(m.cause)
+	case passivate:
+		r.seen++
+		if !r.owned {
+			r.finish()
+		}
+	case loaded:
+		if m.epoch == r.epoch && r.loading {
+			r.onLoaded(m)
+		}
+	case committed:
+		if m.epoch == r.epoch && r.flight != nil {
+			r.onCommitted(m.outcome)
+		}
+	case stepDone:
+		r.onStepDone(m)
+	case beat:
+		r.onBeat(m)
+	case wake:
+		if m.epoch == r.epoch {
+			r.pump()
+		}
+	}
+}
+
+func (r *run) send(msg any) { r.sys.proto.Root.Send(r.self, msg) }
+
+// onActivate takes a claimed task. If the actor is warm and nobody committed since, it goes on from where it
+// stands.
+func (r *run) onActivate(c journal.Claimed) {
+	if r.owned {
+		if c.Task.Fence == r.task.Fence {
+			r.sys.released() // the same claim, reported twice (see journal.ClaimRequest.Reconcile)
+			return
+		}
+		r.lose(journal.ErrFenced)
+	}
+	warm := r.machine != nil && r.task.Turn == c.Task.Turn && r.task.Generation == c.Task.Generation
+	if !warm {
+		r.discard(ErrRunLost)
+	}
+	r.epoch++
+	r.owned, r.info, r.task, r.problem = true, c.Run, c.Task, ""
+	r.inboxNews = c.Task.InboxLast > r.inboxGot
+	if !warm {
+		r.steps = map[journal.Cmd]*step{}
+		r.inboxNews = c.Task.InboxLast > 0
+	}
+	r.pump()
+}
+
+// pump goes on as far as it can: block, load, fetch messages, or take a turn.
+func (r *run) pump() {
+	switch {
+	case !r.owned || r.flight != nil || r.loading:
+	case r.problem != "":
+		r.submitBlock()
+	case r.machine == nil:
+		r.load()
+	case r.inboxNews:
+		r.fetch()
+	default:
+		r.turn()
+	}
+}
+
+// load builds the machine from the journal. A run that never committed and has no messages has nothing to load.
+func (r *run) load() {
+	if r.task.Turn == 0 && !r.inboxNews {
+		r.rebuild(nil)
+		return
+	}
+	r.request(journal.LoadRequest{Run: r.info.ID, AfterInbox: r.inboxGot})
+}
+
+// fetch reads the messages behind the newest one known.
+func (r *run) fetch() {
+	r.request(journal.LoadRequest{Run: r.info.ID, AfterInbox: r.inboxGot, InboxOnly: true})
+}
+
+func (r *run) request(q journal.LoadRequest) {
+	r.loading, r.inboxNews = true, false
+	epoch := r.epoch
+	r.sys.o.Store.Load(q, func(h journal.History, err error) {
+		r.send(loaded{epoch: epoch, history: h, err: err})
+	})
+}
+
+func (r *run) onLoaded(m loaded) {
+	r.loading = false
+	switch err := errors.Join(m.err, m.history.Err); {
+	case errors.Is(err, journal.ErrNodeLost):
+		r.drop(err)
+		return
+	case errors.Is(err, journal.ErrNotFound) || err == nil && m.history.Run.Task == nil:
+		r.drop(fmt.Errorf("%w: it was closed or deleted", journal.ErrFenced))
+		return
+	case err != nil:
+		r.block(fmt.Sprintf("the history cannot be read: %v", err))
+		return
+	}
+	for _, msg := range m.history.Inbox {
+		if msg.Number > r.inboxGot {
+			r.queue = append(r.queue, occurrence{at: msg.Time, message: &msg})
+			r.inboxGot = msg.Number
+		}
+	}
+	if last := m.history.Run.Task.InboxLast; last > r.inboxGot && len(m.history.Inbox) > 0 {
+		r.inboxNews = true // more than one load gives
+	}
+	if r.machine == nil {
+		r.rebuild(m.history.Events)
+		return
+	}
+	r.pump()
+}
+
+// rebuild replays the journaled events, then those of a first turn that is not journaled yet.
+func (r *run) rebuild(events []journal.Event) {
+	def := r.sys.o.Lookup(r.info.Workflow, r.info.Version)
+	if def == nil {
+		r.block(fmt.Sprintf("workflow %q version %d is not registered here", r.info.Workflow, r.info.Version))
+		return
+	}
+	began := time.Now()
+	m := replay.New(def, replay.Info{
+		Run: r.info.ID, Key: r.info.Key, Workflow: r.info.Workflow, Version: r.info.Version, Queue: r.info.Queue,
+		Labels: r.info.Labels, Generation: r.task.Generation, Input: r.info.Input,
+	}, r.sys.o.Store)
+	r.machine = m
+	err := r.watched(func() error {
+		for i := range events {
+			if err := m.Replay(&events[i]); err != nil {
+				return err
+			}
+		}
+		for i := range r.uncommitted {
+			if err := m.Step(&r.uncommitted[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		r.block(err.Error())
+		return
+	}
+	m.Take() // what it asks for is pending, see adopt
+	if r.sys.o.Hooks.Replayed != nil && len(events) > 0 {
+		r.sys.o.Hooks.Replayed(r.info.ID, len(events), time.Since(began))
+	}
+	r.inboxGot = max(r.inboxGot, m.InboxSeen())
+	r.adopt()
+	r.pump()
+}
+
+// adopt aligns the known steps with those the machine has pending: cold ones get their attempts from the task.
+func (r *run) adopt() {
+	for _, p := range r.machine.Pending() {
+		if s := r.steps[p.Cmd]; s != nil {
+			s.Step.Body = p.Body
+			s.Cancelled = s.Cancelled || p.Cancelled
+			continue
+		}
+		s := &step{Step: p, durable: true}
+		for _, a := range r.task.Attempts {
+			if a.Cmd == p.Cmd {
+				s.made, s.nextAt, s.failure, s.beat = a.Made, a.NextAt, a.Failure, a.Heartbeat
+			}
+		}
+		r.steps[p.Cmd] = s
+	}
+}
+
+// watched runs workflow code and reports it if it does not come to an await for long.
+func (r *run) watched(fn func() error) error {
+	if r.sys.o.Hooks.Stuck == nil {
+		return fn()
+	}
+	info, after := &r.info, r.sys.o.StuckAfter
+	t := time.AfterFunc(after, func() { r.sys.o.Hooks.Stuck(info, after, strandStacks()) })
+	defer t.Stop()
+	return fn()
+}
+
+// block gives up on the run for a while: its code and its history disagree, or its code panicked. The state
+// in memory has run ahead of the journal, so it is thrown away.
+func (r *run) block(problem string) {
+	owned := r.owned
+	r.discard(ErrRunLost)
+	r.owned, r.problem = owned, problem
+	r.pump()
+}
+
+// crash is block for our own bugs.
+func (r *run) crash(problem string) {
+	if r.broken {
+		return
+	}
+	r.broken = r.problem != "" // blocking itself failed: only drop
+	if r.broken || !r.owned {
+		r.drop(errors.New(problem))
+		return
+	}
+	r.block(problem) // if a commit is in flight, its outcome comes first
+}
+
+// drop leaves the run to whoever owns it now.
+func (r *run) drop(cause error) {
+	r.lose(cause)
+	r.finish()
+}
+
+func (r *run) lose(cause error) {
+	owned := r.owned
+	r.discard(ErrRunLost)
+	r.flight = nil
+	r.epoch++
+	if owned {
+		if r.sys.o.Hooks.Lost != nil && !r.sys.killed.Load() {
+			r.sys.o.Hooks.Lost(&r.info, cause)
+		}
+		r.sys.released()
+	}
+}
+
+// discard forgets everything but the identity. Steps are cancelled, their results will be ignored. A commit in
+// flight goes on: its transaction, if any, is the store's to end.
+func (r *run) discard(cause error) {
+	r.stopTimer()
+	for _, s := range r.steps {
+		s.stop(cause)
+	}
+	for _, o := range r.queue {
+		o.rollback(r.sys)
+	}
+	if r.machine != nil {
+		r.machine.Close()
+	}
+	r.machine, r.queue, r.uncommitted, r.steps = nil, nil, nil, nil
+	r.owned, r.loading, r.inboxGot, r.dirty, r.abandon = false, false, 0, false, false
+}
+
+// finish asks the shard to stop this actor, unless the shard has sent more in the meantime.
+func (r *run) finish() {
+	r.sys.proto.Root.Send(r.parent, finished{run: r.info.ID, seen: r.seen})
+}
+
+func (r *run) stopTimer() {
+	if r.timer != nil {
+		r.timer.Stop()
+		r.timer = nil
+	}
+}

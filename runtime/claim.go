@@ -1,0 +1,87 @@
+package runtime
+
+import (
+	"errors"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// claimLoop takes due tasks at its own pace: a batch, hand it out, repeat while batches are full. Otherwise it waits for a hint,
+// for the next known due time, or for the poll.
+func (inc *incarnation) claimLoop() {
+	reconcile := false
+	for inc.claims.Err() == nil {
+		c, err := inc.claim(reconcile)
+		switch {
+		case err == nil:
+			reconcile = false
+		case inc.claims.Err() != nil:
+			return
+		default:
+			// The claim may have happened: ask for what we own and never committed to.
+			reconcile = true
+			if !errors.Is(err, journal.ErrUnavailable) {
+				inc.n.tel.log.Error("claiming failed", keyNode, inc.id, keyError, err)
+			}
+			if !sleep(inc.claims, retryMax) {
+				return
+			}
+			continue
+		}
+		for i := range c.Tasks {
+			inc.sys.Activate(c.Tasks[i])
+		}
+		for _, run := range c.Attention {
+			inc.sys.Attend(run)
+		}
+		if len(c.Tasks) < claimMax || inc.room() == 0 {
+			inc.await(c.NextDue)
+		}
+	}
+}
+
+// room is how many more runs the node may own.
+func (inc *incarnation) room() int {
+	return min(max(inc.n.o.LiveMax-inc.sys.Live(), 0), claimMax)
+}
+
+func (inc *incarnation) claim(reconcile bool) (journal.Claim, error) {
+	inc.dueMu.Lock()
+	inc.due = time.Time{}
+	inc.dueMu.Unlock()
+	return inc.n.j.Claim(inc.claims, journal.ClaimRequest{Node: inc.id, Routes: inc.n.routes, Max: inc.room(), Reconcile: reconcile})
+}
+
+// await returns when it is worth claiming again.
+func (inc *incarnation) await(next time.Time) {
+	if !next.IsZero() {
+		inc.expect(next)
+	}
+	poll := time.NewTimer(inc.n.o.Poll)
+	defer poll.Stop()
+	for {
+		wait := inc.n.o.Poll
+		inc.dueMu.Lock()
+		due := inc.due
+		inc.dueMu.Unlock()
+		if !due.IsZero() && inc.room() > 0 {
+			wait = min(wait, due.Sub(inc.n.j.Now()))
+		}
+		if wait <= 0 {
+			return
+		}
+		t := time.NewTimer(wait)
+		select {
+		case <-inc.wake:
+			t.Stop() // due may have changed
+		case <-t.C:
+		case <-poll.C:
+			t.Stop()
+			return
+		case <-inc.claims.Done():
+			t.Stop()
+			return
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+// Client starts runs and talks to them. It needs no code of the workflows. Its methods may be called from many
+// goroutines, and calls that meet are written together.
+type Client struct {
+	j       *journal.Journal
+	node    *Node // nil for a client of its own
+	tel     *telemetry
+	results *results
+	starts  *lane[startCall, startAnswer]
+	sends   *lane[sendCall, sendAnswer]
+	served  servedWarner
+}
+
+type (
+	startCall struct {
+		ctx   context.Context
+		start journal.Start
+	}
+	startAnswer struct {
+		started journal.Started
+		err     error
+	}
+	sendCall struct {
+		ctx     context.Context
+		message journal.Message
+	}
+	sendAnswer struct {
+		sent journal.Sent
+		err  error
+	}
+)
+
+// NewClient returns a client. It holds no resources while nothing is called. o may be nil.
+func NewClient(j *journal.Journal, o *ClientOptions) *Client {
+	c := o.withDefaults()
+	return newClient(j, nil, newTelemetry(c.TracerProvider, nil, c.Logger))
+}
+
+func newClient(j *journal.Journal, n *Node, tel *telemetry) *Client {
+	c := &Client{j: j, node: n, tel: tel, results: newResults(j, n != nil)}
+	c.starts = newLane(laneBatchMax, c.writeStarts)
+	c.sends = newLane(laneBatchMax, c.writeSends)
+	return c
+}
+
+// StartOptions of a run. The zero value means the defaults.
+type StartOptions struct {
+	Key      string        // the caller's own name for the run; makes the start idempotent
+	Reuse    journal.Reuse // what to do if a closed run has the key
+	Version  int32         // default 1
+	Queue    string        // default journal.DefaultQueue
+	Priority int16         // 1 (first) to 5; default 3
+	Labels   map[string]string
+	Delay    time.Duration // until it may run
+	// Tx starts the run exactly if and when this transaction commits: postgres.InTx(tx).
+	Tx journal.Tx
+}
+
+// Start starts a run of a workflow. With a key that a run already has it returns that run. Errors: a
+// *journal.KeyConflictError, journal.ErrInvalid for input that cannot be stored, journal.ErrUnavailable if ctx ended while
+// the store could not be reached.
+func Start[In, Out any](ctx context.Context, c *Client, name workflow.Name[In, Out], in In, o *StartOptions) (*Run[Out], error) {
+	input, err := c.j.Encode("input", in)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	if o == nil {
+		o = &StartOptions{}
+	}
+	ctx, end := c.tel.start(ctx, string(name))
+	started, err := c.start(ctx, journal.Start{
+		ID: journal.NewRunID(), Key: o.Key, Reuse: o.Reuse, Workflow: string(name), Version: o.Version, Queue: o.Queue,
+		Priority: o.Priority, Labels: o.Labels, Input: input, Delay: o.Delay, Trace: traceparent(ctx),
+	}, o.Tx)
+	end(started.Run, err)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	return &Run[Out]{c: c, id: started.Run, created: started.Created, local: started.Owned}, nil
+}
+
+func (c *Client) start(ctx context.Context, s journal.Start, tx journal.Tx) (journal.Started, error) {
+	if s.Version == 0 {
+		s.Version = 1
+	}
+	if s.Queue == "" {
+		s.Queue = journal.DefaultQueue
+	}
+	var a startAnswer
+	if tx != nil {
+		out, err := c.j.Start(ctx, tx, []journal.Start{s})
+		if err != nil {
+			return journal.Started{}, err
+		}
+		a.started = out[0]
+	} else {
+		answer := make(chan startAnswer, 1)
+		c.starts.add(startCall{ctx: ctx, start: s}, func(a startAnswer) { answer <- a })
+		select {
+		case a = <-answer:
+		case <-ctx.Done():
+			return journal.Started{}, ctx.Err()
+		}
+	}
+	if err := errors.Join(a.err, a.started.Err); err != nil {
+		return journal.Started{}, err
+	}
+	if a.started.Created && !a.started.Owned {
+		c.served.check(c, journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version})
+	}
+	return a.started, nil
+}
+
+// writeStarts writes a batch of starts. Runs that this client's node can serve become its own from birth.
+func (c *Client) writeStarts(batch []startCall) []startAnswer {
+	var inc *incarnation
+	if c.node != nil {
+		inc = c.node.current.Load()
+	}
+	starts, room := make([]journal.Start, len(batch)), 0
+	if inc != nil {
+		room = inc.room()
+	}
+	for i := range batch {
+		starts[i] = batch[i].start
+		if room > 0 && starts[i].Delay == 0 && inc.serves(&starts[i]) {
+			starts[i].Owner = inc.id
+			room--
+		}
+	}
+	out := make([]startAnswer, len(batch))
+	started, err := gathered(batch, func(c startCall) context.Context { return c.ctx },
+		func(ctx context.Context) ([]journal.Started, error) { return c.j.Start(ctx, nil, starts) })
+	for i := range out {
+		if err != nil {
+			out[i].err = err
+			continue
+		}
+		out[i].started = started[i]
+		if started[i].Owned {
+			inc.adopt(&starts[i], &started[i])
+		}
+	}
+	return out
+}
+
+// gathered makes one call for many callers. It is repeated while the store is unavailable and any of them still waits.
+func gathered[C, Out any](batch []C, ctxOf func(C) context.Context, call func(context.Context) (Out, error)) (Out, error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctxOf(batch[0])))
+	defer cancel()
+	left := make(chan struct{}, len(batch))
+	for _, c := range batch {
+		defer context.AfterFunc(ctxOf(c), func() { left <- struct{}{} })()
+	}
+	go func() {
+		for range batch {
+			select {
+			case <-left:
+			case <-ctx.Done():
+				return
+			}
+		}
+		cancel() // nobody waits any more
+	}()
+	var out Out
+	err := untilAvailable(ctx, func() (err error) {
+		out, err = call(ctx)
+		return err
+	})
+	return out, err
+}
+
+func (inc *incarnation) serves(s *journal.Start) bool {
+	for _, r := range inc.n.routes {
+		if r.Workflow == s.Workflow && r.Version == s.Version && r.Queue == s.Queue {
+			return true
+		}
+	}
+	return false
+}
+
+// adopt activates a run that this incarnation owns from birth.
+func (inc *incarnation) adopt(s *journal.Start, o *journal.Started) {
+	run := journal.Run{
+		ID: o.Run, Key: s.Key, Workflow: s.Workflow, Version: s.Version, Queue: s.Queue, Priority: s.Priority, Labels: s.Labels,
+		Input: s.Input, Trace: s.Trace, Generation: 1, CreatedAt: o.StartAt, StartAt: o.StartAt,
+	}
+	inc.sys.Activate(journal.Claimed{Run: run, Task: journal.Task{
+		Run: o.Run, Generation: 1, Queue: s.Queue, Workflow: s.Workflow, Version: s.Version, Priority: s.Priority, Owner: inc.id, Fence: 1,
+	}})
+}

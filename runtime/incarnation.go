@@ -1,0 +1,162 @@
+package runtime
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/reprise-run/reprise/actor"
+	"github.com/reprise-run/reprise/journal"
+)
+
+// incarnation is a node between joining and leaving, or losing its lease.
+type incarnation struct {
+	n      *Node
+	id     journal.NodeID
+	member journal.Membership
+	sys    *actor.System
+	writer *writer
+
+	ctx    context.Context // ends when nothing may be written any more
+	cancel context.CancelFunc
+	claims context.Context // ends when the drain begins
+	stop   context.CancelFunc
+	loops  sync.WaitGroup
+
+	leaving  atomic.Bool
+	lostOnce sync.Once
+	lost     chan struct{}
+	reason   error // set before lost is closed
+
+	wake  chan struct{} // shortens the claim loop's wait
+	dueMu sync.Mutex
+	due   time.Time // earliest time at which a claim is known to be worth it; zero for none
+}
+
+func newIncarnation(n *Node, m journal.Membership) *incarnation {
+	inc := &incarnation{n: n, id: m.ID(), member: m, lost: make(chan struct{}), wake: make(chan struct{}, 1)}
+	inc.ctx, inc.cancel = context.WithCancel(context.Background())
+	inc.claims, inc.stop = context.WithCancel(inc.ctx)
+	inc.writer = newWriter(inc.ctx, n.j, n.o.Lanes)
+	inc.sys = actor.New(actor.Options{
+		Node: inc.id, Store: inc.writer, Lookup: n.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax,
+		WarmIdle: n.o.WarmIdle, StuckAfter: n.o.StuckAfter, PassivateAlways: n.o.PassivateAlways, Hooks: n.tel.hooks(inc.released),
+	})
+	return inc
+}
+
+// begin starts the loops.
+func (inc *incarnation) begin() {
+	deadline := time.Now().Add(inc.n.o.Lease)
+	for _, loop := range []func(){
+		func() { inc.renewLoop(deadline) }, inc.reapLoop, inc.claimLoop, inc.watchLoop,
+	} {
+		inc.loops.Add(1)
+		go func() { defer inc.loops.Done(); loop() }()
+	}
+}
+
+// lose ends the incarnation without writing.
+func (inc *incarnation) lose(reason error) {
+	inc.lostOnce.Do(func() {
+		inc.reason = reason
+		close(inc.lost)
+	})
+}
+
+// die throws the actors away after the lease was lost.
+func (inc *incarnation) die() error {
+	inc.leaving.Store(true)
+	inc.n.current.CompareAndSwap(inc, nil)
+	inc.cancel()
+	inc.sys.Kill(actor.ErrRunLost)
+	inc.writer.wait()
+	inc.loops.Wait()
+	return inc.reason
+}
+
+// drain hands everything back and leaves.
+func (inc *incarnation) drain() error {
+	log := inc.n.tel.log
+	log.Info("node drains", keyNode, inc.id, keyLive, inc.sys.Live())
+	inc.leaving.Store(true)
+	inc.n.current.CompareAndSwap(inc, nil)
+	inc.stop()
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		soft, cancel := context.WithTimeout(context.Background(), inc.n.o.Drain)
+		defer cancel()
+		inc.sys.Drain(soft, drainGrace)
+		inc.writer.wait()
+	}()
+	select {
+	case <-drained:
+	case <-inc.lost:
+		inc.cancel()
+		<-drained
+	case <-time.After(inc.n.o.Drain + 3*drainGrace): // the store does not answer: its reaper will see to the rest
+		inc.cancel()
+		<-drained
+	}
+	leave, cancel := context.WithTimeout(inc.ctx, drainGrace)
+	err := inc.member.Leave(leave)
+	cancel()
+	inc.cancel()
+	inc.loops.Wait()
+	if err != nil {
+		log.Warn("node left without handing everything back; the others will notice", keyNode, inc.id, keyError, err)
+		return nil
+	}
+	log.Info("node left", keyNode, inc.id)
+	return nil
+}
+
+// watchLoop turns hints into action.
+func (inc *incarnation) watchLoop() {
+	err := inc.n.j.Watch(inc.ctx, func(h journal.Hint) {
+		switch h.Kind {
+		case journal.HintTasks:
+			inc.expect(h.At)
+		case journal.HintInbox:
+			if h.Node == inc.id {
+				inc.sys.Attend(h.Run)
+			}
+		case journal.HintScan:
+			inc.expect(time.Time{})
+			inc.n.client.results.scan()
+		case journal.HintClosed:
+			inc.n.client.results.closed(h)
+		}
+	})
+	if err != nil && inc.ctx.Err() == nil {
+		inc.n.tel.log.Error("no hints any more, polling only", keyNode, inc.id, keyError, err)
+	}
+}
+
+// expect makes the claim loop look at the given time, or now if it is zero.
+func (inc *incarnation) expect(at time.Time) {
+	if at.IsZero() {
+		at = time.Unix(0, 1) // long due
+	}
+	inc.dueMu.Lock()
+	sooner := inc.due.IsZero() || at.Before(inc.due)
+	if sooner {
+		inc.due = at
+	}
+	inc.dueMu.Unlock()
+	if sooner {
+		select {
+		case inc.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// released makes room for more.
+func (inc *incarnation) released() {
+	if inc.sys.Live() >= inc.n.o.LiveMax-claimMax {
+		inc.expect(time.Time{})
+	}
+}

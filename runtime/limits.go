@@ -1,0 +1,45 @@
+package runtime
+
+import "time"
+
+const (
+	// leaseDefault: a node that cannot reach the store for so long is dead to the others. A process that merely died is found in about
+	// a second by its advisory lock.
+	leaseDefault = 10 * time.Second
+	leaseMin     = 500 * time.Millisecond
+	leaseMax     = time.Hour
+	// renewals a lease: with ten, nine may fail in a row.
+	renewalsPerLease = 10
+	// secondLook is the time between suspecting a node and asking again: a live one takes its lock back at once after
+	// a lost connection.
+	secondLook = 300 * time.Millisecond
+	// reapEvery is how often a node looks for tasks of nodes whose lease ran out.
+	reapsPerLease = 4
+	// pollDefault bounds how late a task is found whose hint was lost.
+	pollDefault = time.Second
+	// claimMax bounds one claim, so that its rows are locked briefly and others get their share.
+	claimMax = 500
+	// liveMaxDefault is how many runs a node owns at once.
+	liveMaxDefault = 2000
+	// lanesDefault: two batches in flight keep the store busy while answers are handed out.
+	lanesDefault = 2
+	// laneBatchMax bounds a batch: past it, a larger transaction only adds latency.
+	laneBatchMax = 500
+	// drainDefault is how long steps may go on after the end was asked for; drainGrace how long they may take to heed their
+	// context after that.
+	drainDefault = 10 * time.Second
+	drainGrace   = 2 * time.Second
+	// retryFirst and retryMax bound the wait between tries while the store is unavailable.
+	retryFirst = 20 * time.Millisecond
+	retryMax   = time.Second
+	// resultPoll bounds how late a result is found whose hint was lost.
+	resultPoll = time.Second
+	// recentMax is how many closures a node's client remembers, for Results asked for after the end.
+	recentMax = 10_000
+	// servedFor is how long the list of live nodes is trusted before a warning is given.
+	servedFor = 5 * time.Second
+	// warnEvery limits the warning that nobody serves a workflow.
+	warnEvery = time.Minute
+	// historyPage is how many events History reads at once.
+	historyPage = 5000
+)

@@ -1,0 +1,72 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// renewLoop keeps the lease. deadline is the local time until which the node may be sure of it: the lease counted
+// from before the request that granted it was sent, so it ends here before it ends for the others (J9).
+func (inc *incarnation) renewLoop(deadline time.Time) {
+	every := inc.n.o.Lease / renewalsPerLease
+	for {
+		if !sleep(inc.ctx, every) {
+			return
+		}
+		sent := time.Now()
+		ctx, cancel := context.WithDeadline(inc.ctx, deadline)
+		r, err := inc.member.Renew(ctx)
+		cancel()
+		switch {
+		case err == nil:
+			deadline = sent.Add(inc.n.o.Lease)
+			if len(r.Suspects) > 0 {
+				inc.loops.Add(1)
+				go func() { defer inc.loops.Done(); inc.lookAgain(r.Suspects) }()
+			}
+		case inc.ctx.Err() != nil:
+			return
+		case errors.Is(err, journal.ErrNodeLost):
+			inc.lose(err)
+			return
+		case !time.Now().Before(deadline):
+			inc.lose(fmt.Errorf("%w: the lease could not be renewed in time: %w", journal.ErrNodeLost, err))
+			return
+		}
+	}
+}
+
+// lookAgain reaps nodes whose process seems to be gone, if it still does after a moment.
+func (inc *incarnation) lookAgain(suspects []journal.NodeID) {
+	if sleep(inc.claims, secondLook) {
+		inc.reap(suspects)
+	}
+}
+
+// reapLoop frees the tasks of nodes whose lease ran out.
+func (inc *incarnation) reapLoop() {
+	for sleep(inc.claims, inc.n.o.Lease/reapsPerLease) {
+		inc.reap(nil)
+	}
+}
+
+func (inc *incarnation) reap(suspects []journal.NodeID) {
+	r, err := inc.member.Reap(inc.claims, suspects)
+	log := inc.n.tel.log
+	if err != nil {
+		if inc.claims.Err() == nil && !errors.Is(err, journal.ErrUnavailable) {
+			log.Error("reaping dead nodes failed", keyNode, inc.id, keyError, err)
+		}
+		return
+	}
+	if len(r.Nodes) > 0 || r.Tasks > 0 {
+		log.Warn("took the runs of dead nodes", keyNode, inc.id, "dead", r.Nodes, "runs", r.Tasks)
+	}
+	if r.Quarantined > 0 {
+		log.Error("quarantined runs that kept killing their nodes", keyNode, inc.id, "runs", r.Quarantined)
+	}
+}

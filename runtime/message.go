@@ -1,0 +1,98 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+// SignalOptions of a signal.
+type SignalOptions struct {
+	// Key deduplicates for the life of the run: a second signal with it is acknowledged and dropped.
+	Key string
+	// Tx sends exactly if and when this transaction commits.
+	Tx journal.Tx
+}
+
+// Signal puts a message into the inbox of an open run. When it returns nil the message is durable and will be seen by the
+// workflow, in order, unless the run ends without receiving it. Errors: journal.ErrNotFound, journal.ErrClosed.
+func Signal[T any](ctx context.Context, c *Client, run journal.RunID, name workflow.Signal[T], payload T, o *SignalOptions) error {
+	p, err := c.j.Encode("signal payload", payload)
+	if err != nil {
+		return fmt.Errorf("signal %s: %w", name, err)
+	}
+	if o == nil {
+		o = &SignalOptions{}
+	}
+	m := journal.Message{Run: run, Kind: journal.MessageSignal, Name: string(name), Key: o.Key, Payload: p}
+	if err := c.send(ctx, m, o.Tx); err != nil {
+		return fmt.Errorf("signal %s to run %s: %w", name, run, err)
+	}
+	return nil
+}
+
+// Cancel asks an open run to cancel itself. The workflow sees it at its next await and decides how it ends. Asking twice
+// is the same as once. Errors: journal.ErrNotFound, journal.ErrClosed.
+func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) error {
+	f := &journal.Failure{Type: journal.FailureCancelled, Message: reason, Permanent: true}
+	m := journal.Message{Run: run, Kind: journal.MessageCancel, Payload: journal.EncodeFailure(f)}
+	if err := c.send(ctx, m, nil); err != nil {
+		return fmt.Errorf("cancel run %s: %w", run, err)
+	}
+	return nil
+}
+
+// Terminate closes an open run at once, without running its code: nothing is compensated. Errors: journal.ErrNotFound,
+// journal.ErrClosed.
+func (c *Client) Terminate(ctx context.Context, run journal.RunID, reason string) error {
+	return c.j.Alter(ctx, journal.Alteration{Run: run, Op: journal.OpTerminate, Reason: reason})
+}
+
+// Resume makes a blocked, quarantined or parked run visible to nodes now.
+func (c *Client) Resume(ctx context.Context, run journal.RunID) error {
+	return c.j.Alter(ctx, journal.Alteration{Run: run, Op: journal.OpResume})
+}
+
+// Delete forgets a closed run. Errors: journal.ErrNotFound, journal.ErrOpen.
+func (c *Client) Delete(ctx context.Context, run journal.RunID) error {
+	return c.j.Alter(ctx, journal.Alteration{Run: run, Op: journal.OpDelete})
+}
+
+func (c *Client) send(ctx context.Context, m journal.Message, tx journal.Tx) error {
+	if tx != nil {
+		out, err := c.j.Send(ctx, tx, []journal.Message{m})
+		if err != nil {
+			return err
+		}
+		return out[0].Err
+	}
+	answer := make(chan sendAnswer, 1)
+	c.sends.add(sendCall{ctx: ctx, message: m}, func(a sendAnswer) { answer <- a })
+	select {
+	case a := <-answer:
+		return errors.Join(a.err, a.sent.Err)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *Client) writeSends(batch []sendCall) []sendAnswer {
+	messages := make([]journal.Message, len(batch))
+	for i := range batch {
+		messages[i] = batch[i].message
+	}
+	out := make([]sendAnswer, len(batch))
+	sent, err := gathered(batch, func(c sendCall) context.Context { return c.ctx },
+		func(ctx context.Context) ([]journal.Sent, error) { return c.j.Send(ctx, nil, messages) })
+	for i := range out {
+		if err != nil {
+			out[i].err = err
+			continue
+		}
+		out[i].sent = sent[i]
+	}
+	return out
+}

@@ -1,0 +1,241 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// results resolves everyone in the process who waits for a run to end. Hints wake it, and a poll of all waiting runs at
+// once is correct alone. It costs a goroutine only while somebody waits.
+type results struct {
+	j     *journal.Journal
+	fed   bool // a node's watch loop passes hints on, so no watch of its own is needed
+	mu    sync.Mutex
+	waits map[journal.RunID][]*wait
+	ask   map[journal.RunID]bool // to be read at the next occasion
+	nudge chan struct{}
+	stop  context.CancelFunc // of the loop; nil while nobody waits
+
+	recent map[journal.RunID]*journal.Event // runs closed in this process lately
+	order  []journal.RunID
+}
+
+type wait struct{ answer chan answer }
+
+type answer struct {
+	terminal *journal.Event
+	err      error
+}
+
+func newResults(j *journal.Journal, fed bool) *results {
+	return &results{
+		j: j, fed: fed, waits: map[journal.RunID][]*wait{}, ask: map[journal.RunID]bool{},
+		nudge: make(chan struct{}, 1), recent: map[journal.RunID]*journal.Event{},
+	}
+}
+
+// await returns the terminal event of the run. If local, its end is announced inside the process, so there is no need
+// to look before the first poll.
+func (r *results) await(ctx context.Context, run journal.RunID, local bool) (*journal.Event, error) {
+	w := &wait{answer: make(chan answer, 1)}
+	if ev := r.register(run, w, local); ev != nil {
+		return ev, nil
+	}
+	select {
+	case a := <-w.answer:
+		return a.terminal, a.err
+	case <-ctx.Done():
+		r.forget(run, w)
+		return nil, ctx.Err()
+	}
+}
+
+func (r *results) register(run journal.RunID, w *wait, local bool) *journal.Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ev := r.recent[run]; ev != nil {
+		return ev
+	}
+	r.waits[run] = append(r.waits[run], w)
+	if !local {
+		r.ask[run] = true
+		r.poke()
+	}
+	if r.stop == nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		r.stop = cancel
+		go r.loop(ctx)
+	}
+	return nil
+}
+
+// poke makes the loop read what is asked. The caller holds the lock.
+func (r *results) poke() {
+	select {
+	case r.nudge <- struct{}{}:
+	default:
+	}
+}
+
+func (r *results) forget(run journal.RunID, w *wait) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := r.waits[run]
+	for i := range list {
+		if list[i] == w {
+			r.waits[run] = append(list[:i:i], list[i+1:]...)
+			break
+		}
+	}
+	if len(r.waits[run]) == 0 {
+		r.drop(run)
+	}
+}
+
+// drop forgets a run nobody waits for; the last one ends the loop. The caller holds the lock.
+func (r *results) drop(run journal.RunID) {
+	delete(r.waits, run)
+	delete(r.ask, run)
+	if len(r.waits) == 0 && r.stop != nil {
+		r.stop()
+		r.stop = nil
+	}
+}
+
+func (r *results) resolve(run journal.RunID, a answer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range r.waits[run] {
+		w.answer <- a
+	}
+	if _, ok := r.waits[run]; ok {
+		r.drop(run)
+	}
+}
+
+// closed takes a hint that a run was closed.
+func (r *results) closed(h journal.Hint) {
+	if h.Terminal != nil {
+		r.remember(h.Run, h.Terminal)
+		r.resolve(h.Run, answer{terminal: h.Terminal})
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.waits[h.Run] != nil {
+		r.ask[h.Run] = true
+		r.poke()
+	}
+}
+
+// remember keeps a closure that happened in this process for whoever asks a little late.
+func (r *results) remember(run journal.RunID, terminal *journal.Event) {
+	if !r.fed {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.order) >= recentMax {
+		delete(r.recent, r.order[0])
+		r.order = r.order[1:]
+	}
+	r.recent[run] = terminal
+	r.order = append(r.order, run)
+}
+
+// scan makes the loop read every waiting run: hints were lost.
+func (r *results) scan() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for run := range r.waits {
+		r.ask[run] = true
+	}
+	if len(r.waits) > 0 {
+		r.poke()
+	}
+}
+
+// loop reads what is asked at once, and everything at every poll, until nobody waits.
+func (r *results) loop(ctx context.Context) {
+	if !r.fed {
+		var watching sync.WaitGroup
+		defer watching.Wait()
+		watching.Add(1)
+		go func() {
+			defer watching.Done()
+			_ = r.j.Watch(ctx, r.hint) // without hints the poll goes on
+		}()
+	}
+	poll, announce := time.NewTicker(resultPoll), time.NewTicker(journal.WaiterInterval)
+	defer poll.Stop()
+	defer announce.Stop()
+	r.j.AnnounceWaiter()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.nudge:
+		case <-poll.C:
+			r.scan()
+		case <-announce.C:
+			r.j.AnnounceWaiter()
+		}
+		r.read(ctx)
+	}
+}
+
+func (r *results) hint(h journal.Hint) {
+	switch h.Kind {
+	case journal.HintClosed:
+		r.closed(h)
+	case journal.HintScan:
+		r.scan()
+	}
+}
+
+// read asks the store about the runs in question, many at once.
+func (r *results) read(ctx context.Context) {
+	for {
+		ids := r.asked()
+		if len(ids) == 0 {
+			return
+		}
+		page, err := r.j.List(ctx, journal.ListFilter{IDs: ids, Limit: journal.ListMax})
+		if err != nil {
+			return // the next poll asks again
+		}
+		found := map[journal.RunID]bool{}
+		for i := range page.Runs {
+			run := &page.Runs[i]
+			found[run.ID] = true
+			if run.Status.Closed() && run.Terminal != nil {
+				r.resolve(run.ID, answer{terminal: run.Terminal})
+			}
+		}
+		for _, id := range ids {
+			if !found[id] {
+				r.resolve(id, answer{err: fmt.Errorf("run %s: %w", id, journal.ErrNotFound)})
+			}
+		}
+	}
+}
+
+func (r *results) asked() []journal.RunID {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ids := make([]journal.RunID, 0, min(len(r.ask), journal.ListMax))
+	for id := range r.ask {
+		if len(ids) == journal.ListMax {
+			break
+		}
+		delete(r.ask, id)
+		if r.waits[id] != nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,92 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+// Run is a handle on one run. It holds nothing and may be copied.
+type Run[Out any] struct {
+	c       *Client
+	id      journal.RunID
+	created bool
+	local   bool // the client's own node executes it, so its end is announced inside the process
+}
+
+// RunOf returns a handle on a run that is known by id.
+func RunOf[In, Out any](c *Client, _ workflow.Name[In, Out], id journal.RunID) *Run[Out] {
+	return &Run[Out]{c: c, id: id}
+}
+
+// ID returns the id of the run.
+func (r *Run[Out]) ID() journal.RunID { return r.id }
+
+// Created tells whether the start made this run, rather than find one that had the key.
+func (r *Run[Out]) Created() bool { return r.created }
+
+// Result waits until the run is closed and returns its output, or a *FailedError, *CancelledError or
+// *TerminatedError. It holds no connection while it waits. Errors of the wait itself: ctx's, journal.ErrNotFound.
+func (r *Run[Out]) Result(ctx context.Context) (Out, error) {
+	var out Out
+	terminal, err := r.c.results.await(ctx, r.id, r.local)
+	if err != nil {
+		return out, fmt.Errorf("result of run %s: %w", r.id, err)
+	}
+	if err := resultError(r.id, terminal); err != nil {
+		return out, err
+	}
+	if err := r.c.j.Codec().Decode(terminal.Payload, &out); err != nil {
+		return out, fmt.Errorf("result of run %s: %w", r.id, err)
+	}
+	return out, nil
+}
+
+// FindKey returns the id of the run that has, or last had, the key. Error: journal.ErrNotFound.
+func (c *Client) FindKey(ctx context.Context, key string) (journal.RunID, error) {
+	page, err := c.j.List(ctx, journal.ListFilter{Key: key, Limit: 1})
+	if err != nil {
+		return journal.RunID{}, err
+	}
+	if len(page.Runs) == 0 {
+		return journal.RunID{}, fmt.Errorf("key %q: %w", key, journal.ErrNotFound)
+	}
+	return page.Runs[0].ID, nil
+}
+
+// List returns runs, newest first.
+func (c *Client) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+	return c.j.List(ctx, f)
+}
+
+// History returns every event of the run's present generation.
+func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Event, error) {
+	var all []journal.Event
+	for {
+		after := journal.Seq(0)
+		if len(all) > 0 {
+			after = all[len(all)-1].Seq
+		}
+		h, err := c.load(ctx, journal.LoadRequest{Run: run, AfterSeq: after, Limit: historyPage})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, h.Events...)
+		if len(h.Events) < historyPage {
+			return all, nil
+		}
+	}
+}
+
+func (c *Client) load(ctx context.Context, r journal.LoadRequest) (*journal.History, error) {
+	h, err := c.j.Load(ctx, []journal.LoadRequest{r})
+	if err != nil {
+		return nil, err
+	}
+	if h[0].Err != nil {
+		return nil, fmt.Errorf("run %s: %w", r.Run, h[0].Err)
+	}
+	return &h[0], nil
+}

@@ -1,0 +1,192 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/reprise-run/reprise/actor"
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// Keys of log records and span attributes. Everything that names the same thing uses the same key.
+const (
+	keyNode     = "reprise.node"
+	keyNodeName = "reprise.node_name"
+	keyRun      = "reprise.run"
+	keyWorkflow = "reprise.workflow"
+	keyVersion  = "reprise.version"
+	keyQueue    = "reprise.queue"
+	keyStep     = "reprise.step"
+	keyAttempt  = "reprise.attempt"
+	keyStatus   = "reprise.status"
+	keyVerb     = "reprise.verb"
+	keyOutcome  = "reprise.outcome"
+	keyLive     = "reprise.live"
+	keyError    = "error"
+)
+
+// Names of spans and instruments.
+const (
+	scopeName        = "github.com/reprise-run/reprise/runtime"
+	spanStart        = "reprise.start"
+	spanStep         = "reprise.step"
+	metricSteps      = "reprise.step.duration"
+	metricClosed     = "reprise.run.closed"
+	metricRunTime    = "reprise.run.duration"
+	metricReplayed   = "reprise.replay.events"
+	metricBlocked    = "reprise.run.blocked"
+	metricCalls      = "reprise.journal.duration"
+	metricMembers    = "reprise.journal.members"
+	metricCallErrors = "reprise.journal.errors"
+)
+
+// telemetry is the only place that knows OpenTelemetry and the only one that logs about runs. Spans are made by what happens
+// once, starts and attempts of steps, never by replay, so replaying makes no duplicates. Attempts are children of the
+// start's span through the traceparent that the run row keeps, whichever node they run on.
+type telemetry struct {
+	log      *slog.Logger
+	off      bool // no provider: attempts of steps are not wrapped at all
+	tracer   trace.Tracer
+	steps    metric.Float64Histogram
+	closed   metric.Int64Counter
+	runTime  metric.Float64Histogram
+	replayed metric.Int64Counter
+	blocked  metric.Int64Counter
+}
+
+// propagator writes and reads the traceparent of the run row.
+var propagator propagation.TraceContext
+
+func newTelemetry(tp trace.TracerProvider, mp metric.MeterProvider, log *slog.Logger) *telemetry {
+	off := tp == nil && mp == nil
+	if tp == nil {
+		tp = tracenoop.NewTracerProvider()
+	}
+	m := meter(mp)
+	t := &telemetry{log: log, off: off, tracer: tp.Tracer(scopeName)}
+	var errs [5]error
+	t.steps, errs[0] = m.Float64Histogram(metricSteps, metric.WithUnit("s"), metric.WithDescription("attempts of steps"))
+	t.closed, errs[1] = m.Int64Counter(metricClosed, metric.WithDescription("runs closed by this node"))
+	t.runTime, errs[2] = m.Float64Histogram(metricRunTime, metric.WithUnit("s"), metric.WithDescription("from start to end of a run"))
+	t.replayed, errs[3] = m.Int64Counter(metricReplayed, metric.WithDescription("events replayed by cold activations"))
+	t.blocked, errs[4] = m.Int64Counter(metricBlocked, metric.WithDescription("times a run was blocked"))
+	if err := errors.Join(errs[:]...); err != nil {
+		log.Warn("some metrics are off", keyError, err)
+	}
+	return t
+}
+
+func meter(mp metric.MeterProvider) metric.Meter {
+	if mp == nil {
+		mp = metricnoop.NewMeterProvider()
+	}
+	return mp.Meter(scopeName)
+}
+
+// start opens the span of a start. The run's trace hangs below it.
+func (t *telemetry) start(ctx context.Context, workflow string) (context.Context, func(journal.RunID, error)) {
+	ctx, span := t.tracer.Start(ctx, spanStart, trace.WithSpanKind(trace.SpanKindProducer), trace.WithAttributes(attribute.String(keyWorkflow, workflow)))
+	return ctx, func(run journal.RunID, err error) {
+		span.SetAttributes(attribute.String(keyRun, run.String()))
+		if err != nil {
+			span.SetStatus(codes.Error, err.Error())
+		}
+		span.End()
+	}
+}
+
+// traceparent is the W3C form of ctx's span, empty if there is none.
+func traceparent(ctx context.Context) string {
+	carrier := propagation.MapCarrier{}
+	propagator.Inject(ctx, carrier)
+	return carrier["traceparent"]
+}
+
+// hooks are what a System reports, made into logs, spans and metrics.
+func (t *telemetry) hooks(released func()) actor.Hooks {
+	h := actor.Hooks{
+		Released: released,
+		Replayed: func(_ journal.RunID, events int, _ time.Duration) {
+			t.replayed.Add(context.Background(), int64(events))
+		},
+		Retry: func(run *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure) {
+			t.log.Info("step failed and will be tried again", keyRun, run.ID, keyWorkflow, run.Workflow, keyStep, step,
+				keyAttempt, attempt, "in", in, keyError, f.Type+": "+f.Message)
+		},
+		Closed: t.runClosed,
+		Blocked: func(run *journal.Run, problem string, retryIn time.Duration) {
+			t.blocked.Add(context.Background(), 1, metric.WithAttributes(attribute.String(keyWorkflow, run.Workflow)))
+			t.log.Error("run is blocked", keyRun, run.ID, keyWorkflow, run.Workflow, keyVersion, run.Version, "retry_in", retryIn, keyError, problem)
+		},
+		Lost: func(run *journal.Run, err error) {
+			t.log.Warn("run was lost; its state here is dropped", keyRun, run.ID, keyWorkflow, run.Workflow, keyError, err)
+		},
+		Stuck: func(run *journal.Run, after time.Duration, stack string) {
+			t.log.Warn("workflow code does not await; other runs go on", keyRun, run.ID, keyWorkflow, run.Workflow, "after", after, "stack", stack)
+		},
+	}
+	if !t.off {
+		h.Step = t.step
+	}
+	return h
+}
+
+func (t *telemetry) runClosed(run *journal.Run, terminal *journal.Event) {
+	status, _ := journal.StatusOf(terminal.Kind)
+	attrs := metric.WithAttributes(attribute.String(keyWorkflow, run.Workflow), attribute.String(keyStatus, status.String()))
+	t.closed.Add(context.Background(), 1, attrs)
+	t.runTime.Record(context.Background(), terminal.Time.Sub(run.StartAt).Seconds(), attrs)
+	t.log.Debug("run closed", keyRun, run.ID, keyWorkflow, run.Workflow, keyStatus, status.String())
+}
+
+// step wraps one attempt in a span and a measurement.
+func (t *telemetry) step(ctx context.Context, run *journal.Run, sc *replay.StepContext) (context.Context, func(*journal.Failure)) {
+	began := time.Now()
+	if run.Trace != "" {
+		ctx = propagator.Extract(ctx, propagation.MapCarrier{"traceparent": run.Trace})
+	}
+	ctx, span := t.tracer.Start(ctx, spanStep+" "+sc.Step, trace.WithAttributes(
+		attribute.String(keyRun, run.ID.String()), attribute.String(keyWorkflow, run.Workflow), attribute.String(keyStep, sc.Step),
+		attribute.Int(keyAttempt, int(sc.Attempt))))
+	return ctx, func(f *journal.Failure) {
+		outcome := "ok"
+		if f != nil {
+			outcome = "failed"
+			span.SetStatus(codes.Error, f.Type+": "+f.Message)
+		}
+		span.End()
+		t.steps.Record(context.Background(), time.Since(began).Seconds(), metric.WithAttributes(
+			attribute.String(keyWorkflow, run.Workflow), attribute.String(keyStep, sc.Step), attribute.String(keyOutcome, outcome)))
+	}
+}
+
+// Observe returns an Observer for journal.Options that measures every call of the store.
+func Observe(mp metric.MeterProvider) (journal.Observer, error) {
+	m := meter(mp)
+	took, err1 := m.Float64Histogram(metricCalls, metric.WithUnit("s"), metric.WithDescription("calls of the store"))
+	members, err2 := m.Int64Counter(metricMembers, metric.WithDescription("members of calls, such as commits in a batch"))
+	failed, err3 := m.Int64Counter(metricCallErrors, metric.WithDescription("failed calls and refused members"))
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return journal.Observer{}, err
+	}
+	return journal.Observer{Call: func(verb string, n, refused int, d time.Duration, err error) {
+		ctx, attrs := context.Background(), metric.WithAttributes(attribute.String(keyVerb, verb))
+		took.Record(ctx, d.Seconds(), attrs)
+		members.Add(ctx, int64(n), attrs)
+		if err != nil {
+			refused++
+		}
+		failed.Add(ctx, int64(refused), attrs)
+	}}, nil
+}

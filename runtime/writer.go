@@ -1,0 +1,110 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"sync"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// writer is what the actors of one incarnation see of the journal: gathered commits and loads. A run always uses the same lane,
+// so its commits keep their order.
+type writer struct {
+	*journal.Journal
+	ctx    context.Context // ends when nothing may be written any more
+	seed   maphash.Seed
+	lanes  []*lane[journal.Commit, journal.Outcome]
+	loader *lane[journal.LoadRequest, loadAnswer]
+	single sync.WaitGroup // commits with a transaction of their own
+}
+
+type loadAnswer struct {
+	history journal.History
+	err     error
+}
+
+func newWriter(ctx context.Context, j *journal.Journal, lanes int) *writer {
+	w := &writer{Journal: j, ctx: ctx, seed: maphash.MakeSeed()}
+	for range lanes {
+		w.lanes = append(w.lanes, newLane(laneBatchMax, w.commit))
+	}
+	w.loader = newLane(laneBatchMax, w.load)
+	return w
+}
+
+// Submit implements actor.Store.
+func (w *writer) Submit(c journal.Commit, done func(journal.Outcome)) {
+	if c.Tx != nil {
+		// It has a connection already, and must not hold up the others.
+		w.single.Add(1)
+		go func() {
+			defer w.single.Done()
+			done(w.commit([]journal.Commit{c})[0])
+		}()
+		return
+	}
+	w.lanes[maphash.Bytes(w.seed, c.Run[:])%uint64(len(w.lanes))].add(c, done)
+}
+
+// commit writes a batch. A batch that cannot be written as a whole for another reason than the connection is
+// written member by member, so that one cannot hinder the others (J2).
+func (w *writer) commit(batch []journal.Commit) []journal.Outcome {
+	var out []journal.Outcome
+	err := untilAvailable(w.ctx, func() (err error) {
+		out, err = w.Journal.Commit(w.ctx, batch)
+		return err
+	})
+	if err == nil {
+		return out
+	}
+	if w.ctx.Err() != nil || errors.Is(err, journal.ErrUnavailable) {
+		err = journal.ErrNodeLost
+	} else if len(batch) > 1 {
+		out = out[:0]
+		for i := range batch {
+			out = append(out, w.commit(batch[i:i+1])...)
+		}
+		return out
+	}
+	out = make([]journal.Outcome, len(batch))
+	for i := range out {
+		out[i].Err = err
+	}
+	return out
+}
+
+// Load implements actor.Store.
+func (w *writer) Load(r journal.LoadRequest, done func(journal.History, error)) {
+	w.loader.add(r, func(a loadAnswer) { done(a.history, a.err) })
+}
+
+func (w *writer) load(batch []journal.LoadRequest) []loadAnswer {
+	var histories []journal.History
+	err := untilAvailable(w.ctx, func() (err error) {
+		histories, err = w.Journal.Load(w.ctx, batch)
+		return err
+	})
+	if err != nil && (w.ctx.Err() != nil || errors.Is(err, journal.ErrUnavailable)) {
+		err = journal.ErrNodeLost
+	}
+	out := make([]loadAnswer, len(batch))
+	for i := range out {
+		if err != nil {
+			out[i].err = err
+			continue
+		}
+		out[i].history = histories[i]
+	}
+	return out
+}
+
+// wait returns when everything submitted has its outcome.
+func (w *writer) wait() {
+	for _, l := range w.lanes {
+		l.wait()
+	}
+	w.loader.wait()
+	w.single.Wait()
+}
