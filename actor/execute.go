@@ -78,39 +78,56 @@ func (s *System) perform(ctx context.Context, a *attempt, free func()) {
 	if s.o.Hooks.Step != nil {
 		bodyCtx, end = s.o.Hooks.Step(bodyCtx, &a.run, sc)
 	}
+	res := result{failure: goexit()}
+	defer func() { // also when the body ends this goroutine
+		silence.stop()
+		release()
+		end(res.failure)
+		s.answer(a, res)
+	}()
+	res = s.await(bodyCtx, a, free)
+}
+
+func goexit() *journal.Failure {
+	return &journal.Failure{Type: journal.FailurePanic, Message: "the step ended its goroutine (runtime.Goexit)"}
+}
+
+// await runs the body. Without a limit there is nothing to watch but the body itself. A transaction cannot be shared with a
+// body that goes on, so steps that have one are always awaited.
+func (s *System) await(ctx context.Context, a *attempt, free func()) result {
 	outcome := make(chan result, 1)
+	_, limited := ctx.Deadline()
+	if a.step.Options.Tx || !limited && a.step.Options.Heartbeat <= 0 {
+		defer free()
+		s.guarded(ctx, a, outcome)
+		return <-outcome
+	}
 	s.bodies.Add(1)
 	go func() {
 		defer s.bodies.Done()
 		defer free()
-		s.guarded(bodyCtx, a, outcome)
+		s.guarded(ctx, a, outcome)
 	}()
-	var res result
+	over, stop := expiry(ctx)
+	defer stop()
 	select {
-	case res = <-outcome:
-	case <-a.expired(limited):
-		// A transaction cannot be shared with a body that goes on, so those are awaited.
-		select {
-		case res = <-outcome:
-		default:
-			res = s.judge(limited, context.Cause(limited))
-		}
+	case res := <-outcome:
+		return res
+	case <-over:
 	}
-	silence.stop()
-	release()
-	end(res.failure)
-	s.answer(a, res)
+	select {
+	case res := <-outcome:
+		return res
+	default:
+		return s.judge(ctx, context.Cause(ctx))
+	}
 }
 
-// expired is closed when the attempt is over whether its body returns or not: it ran out of time or its owner is gone. Being
+// expiry is closed when the attempt is over whether its body returns or not: it ran out of time or its owner is gone. Being
 // asked to cancel or to shut down is not enough: then the body decides how it ends, within its time limit.
-// A transaction cannot be shared with a body that goes on, so steps that have one are always awaited.
-func (a *attempt) expired(ctx context.Context) <-chan struct{} {
-	if a.step.Options.Tx {
-		return nil
-	}
+func expiry(ctx context.Context) (<-chan struct{}, func() bool) {
 	c := make(chan struct{})
-	context.AfterFunc(ctx, func() {
+	return c, context.AfterFunc(ctx, func() {
 		if errors.Is(context.Cause(ctx), ErrCancelRequested) || errors.Is(context.Cause(ctx), ErrShutdown) {
 			if deadline, ok := ctx.Deadline(); ok {
 				time.AfterFunc(time.Until(deadline), func() { close(c) })
@@ -119,7 +136,6 @@ func (a *attempt) expired(ctx context.Context) <-chan struct{} {
 		}
 		close(c)
 	})
-	return c
 }
 
 // limits adds the time limits of the attempt and of the whole step.
@@ -147,7 +163,7 @@ func (a *attempt) stepContext(s *System) *replay.StepContext {
 
 // guarded runs the body so that a return, a panic and a Goexit all give exactly one result.
 func (s *System) guarded(ctx context.Context, a *attempt, outcome chan<- result) {
-	res := result{failure: &journal.Failure{Type: journal.FailurePanic, Message: "the step ended its goroutine (runtime.Goexit)"}}
+	res := result{failure: goexit()}
 	var tx journal.Tx
 	defer func() {
 		if p := recover(); p != nil {

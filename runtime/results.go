@@ -19,12 +19,16 @@ type results struct {
 	ask   map[journal.RunID]bool // to be read at the next occasion
 	nudge chan struct{}
 	stop  context.CancelFunc // of the loop; nil while nobody waits
+	told  time.Time          // when other processes last heard that this one waits
 
 	recent map[journal.RunID]*journal.Event // runs closed in this process lately
 	order  []journal.RunID
 }
 
-type wait struct{ answer chan answer }
+type wait struct {
+	answer chan answer
+	local  bool
+}
 
 type answer struct {
 	terminal *journal.Event
@@ -41,8 +45,8 @@ func newResults(j *journal.Journal, fed bool) *results {
 // await returns the terminal event of the run. If local, its end is announced inside the process, so there is no need
 // to look before the first poll.
 func (r *results) await(ctx context.Context, run journal.RunID, local bool) (*journal.Event, error) {
-	w := &wait{answer: make(chan answer, 1)}
-	if ev := r.register(run, w, local); ev != nil {
+	w := &wait{answer: make(chan answer, 1), local: local}
+	if ev := r.register(run, w); ev != nil {
 		return ev, nil
 	}
 	select {
@@ -54,16 +58,17 @@ func (r *results) await(ctx context.Context, run journal.RunID, local bool) (*jo
 	}
 }
 
-func (r *results) register(run journal.RunID, w *wait, local bool) *journal.Event {
+func (r *results) register(run journal.RunID, w *wait) *journal.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if ev := r.recent[run]; ev != nil {
 		return ev
 	}
 	r.waits[run] = append(r.waits[run], w)
-	if !local {
+	if !w.local {
 		r.ask[run] = true
 		r.poke()
+		r.announce()
 	}
 	if r.stop == nil {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -71,6 +76,14 @@ func (r *results) register(run journal.RunID, w *wait, local bool) *journal.Even
 		go r.loop(ctx)
 	}
 	return nil
+}
+
+// announce tells other processes that their closures are of interest here. The caller holds the lock.
+func (r *results) announce() {
+	if time.Since(r.told) >= journal.WaiterInterval {
+		r.told = time.Now()
+		r.j.AnnounceWaiter()
+	}
 }
 
 // poke makes the loop read what is asked. The caller holds the lock.
@@ -147,12 +160,15 @@ func (r *results) remember(run journal.RunID, terminal *journal.Event) {
 	r.order = append(r.order, run)
 }
 
-// scan makes the loop read every waiting run: hints were lost.
+// scan makes the loop read every waiting run: hints were lost, or might have been.
 func (r *results) scan() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for run := range r.waits {
+	for run, list := range r.waits {
 		r.ask[run] = true
+		if !list[0].local {
+			r.announce()
+		}
 	}
 	if len(r.waits) > 0 {
 		r.poke()
@@ -170,10 +186,8 @@ func (r *results) loop(ctx context.Context) {
 			_ = r.j.Watch(ctx, r.hint) // without hints the poll goes on
 		}()
 	}
-	poll, announce := time.NewTicker(resultPoll), time.NewTicker(journal.WaiterInterval)
+	poll := time.NewTicker(resultPoll)
 	defer poll.Stop()
-	defer announce.Stop()
-	r.j.AnnounceWaiter()
 	for {
 		select {
 		case <-ctx.Done():
@@ -181,8 +195,6 @@ func (r *results) loop(ctx context.Context) {
 		case <-r.nudge:
 		case <-poll.C:
 			r.scan()
-		case <-announce.C:
-			r.j.AnnounceWaiter()
 		}
 		r.read(ctx)
 	}
