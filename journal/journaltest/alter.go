@@ -1,0 +1,101 @@
+package journaltest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+var alterChecks = []check{
+	{"Alter_DeleteForgetsAClosedRunOnly", deleteRun},
+	{"Alter_ResumeMakesVisible", resumeRun},
+	{"Alter_Terminate", terminateRun},
+	{"Alter_UnknownRun", alterUnknown},
+}
+
+func (k *kit) alter(run journal.RunID, op journal.Op) error {
+	return k.j.Alter(k.ctx, journal.Alteration{Run: run, Op: op, Reason: "a test, ünïcode"})
+}
+
+func deleteRun(k *kit) {
+	node := k.join(leaseLong).ID()
+	o := k.takeStarted(node, journal.Start{Key: "k"})
+	k.send(o.run, "sig", "1")
+	o.commit(keep, started(), received(journal.Message{Kind: journal.MessageSignal, Name: "sig", Number: 1}))
+	if err := k.alter(o.run, journal.OpDelete); !errors.Is(err, journal.ErrOpen) {
+		k.t.Errorf("delete of an open run: %v", err)
+	}
+	k.same("events after a refused delete", len(k.history(o.run).Events), 2)
+	o.commit(closed, completed("1"))
+	k.ok(k.alter(o.run, journal.OpDelete))
+	if h := k.load(journal.LoadRequest{Run: o.run}); !errors.Is(h.Err, journal.ErrNotFound) || len(h.Events) > 0 {
+		k.t.Errorf("after delete: %+v", h)
+	}
+	k.same("runs", len(k.listAll(journal.ListFilter{})), 0)
+	if err := k.alter(o.run, journal.OpDelete); !errors.Is(err, journal.ErrNotFound) {
+		k.t.Errorf("a second delete: %v", err)
+	}
+	if next := k.starts(journal.Start{Key: "k"})[0]; !next.Created {
+		k.t.Error("the key of a deleted run is still taken")
+	}
+}
+
+func resumeRun(k *kit) {
+	node := k.join(leaseLong).ID()
+	hour := k.j.Now().Add(time.Hour)
+	for name, next := range map[string]journal.Next{
+		"blocked": block("b", hour), "parked": park, "parked until a time": parkUntil(hour),
+	} {
+		o := k.one(node)
+		o.commit(next, started())
+		k.nothingDue(node)
+		k.ok(k.alter(o.run, journal.OpResume))
+		o = k.take(node, 1)[0]
+		if task := k.row(o.run).Task; task.State != journal.Ready || task.Problem != "" {
+			k.t.Errorf("%s, resumed and claimed: %+v", name, task)
+		}
+		o.commit(closed, completed("1"))
+	}
+	o := k.one(node)
+	k.ok(k.alter(o.run, journal.OpResume)) // of an owned run: its owner keeps it
+	o.commit(closed, started(), completed("1"))
+}
+
+func terminateRun(k *kit) {
+	node := k.join(leaseLong).ID()
+	fresh := k.begin(1)[0]
+	k.ok(k.alter(fresh, journal.OpTerminate))
+	parked := k.one(node)
+	parked.commit(park, started())
+	k.ok(k.alter(parked.run, journal.OpTerminate))
+	owned := k.one(node)
+	owned.commit(keep, started("a"))
+	k.ok(k.alter(owned.run, journal.OpTerminate))
+	owned.refused(owned.build(keep, stepDone(1, "a", "1")), "the owner of a terminated run", fenced)
+	owned.refused(owned.build(closed, completed("1")), "the owner of a terminated run closes it", fenced)
+
+	for i, run := range []journal.RunID{fresh, parked.run, owned.run} {
+		r := k.row(run)
+		if r.Status != journal.Terminated || r.Terminal == nil || r.Terminal.Kind != journal.RunTerminated {
+			k.t.Errorf("run %d: %+v", i, r)
+			continue
+		}
+		f, err := journal.DecodeFailure(r.Terminal.Payload)
+		k.ok(err)
+		if f.Type != journal.FailureTerminate || f.Message != "a test, ünïcode" {
+			k.t.Errorf("run %d: failure %+v", i, f)
+		}
+		events := k.history(run).Events
+		k.same("last event", events[len(events)-1].Kind, journal.RunTerminated)
+	}
+	k.nothingDue(node)
+}
+
+func alterUnknown(k *kit) {
+	for _, op := range []journal.Op{journal.OpDelete, journal.OpResume, journal.OpTerminate} {
+		if err := k.alter(journal.NewRunID(), op); !errors.Is(err, journal.ErrNotFound) {
+			k.t.Errorf("op %d: %v", op, err)
+		}
+	}
+}

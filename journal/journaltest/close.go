@@ -1,0 +1,109 @@
+package journaltest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+var closeChecks = []check{
+	{"J7_EveryTerminalEventClosesItsRun", everyTerminalEvent},
+	{"J7_NothingReopensAClosedRun", nothingReopens},
+	{"J7_TerminateRacesCommit", terminateRacesCommit},
+	{"J7_CloseWithMessagesThatNobodyRead", closeWithMessages},
+}
+
+func everyTerminalEvent(k *kit) {
+	node := k.join(leaseLong).ID()
+	for kind, status := range map[journal.Kind]journal.Status{
+		journal.RunCompleted: journal.Completed, journal.RunFailed: journal.Failed,
+		journal.RunCancelled: journal.Cancelled, journal.RunTerminated: journal.Terminated,
+	} {
+		o := k.one(node)
+		c := o.build(closed, started(), ended(kind))
+		o.submit(c)
+		r := k.row(o.run)
+		if r.Status != status || r.Task != nil || r.ClosedAt.Before(r.CreatedAt) {
+			k.t.Errorf("after %s: %+v", kind, r)
+		}
+		k.same("terminal event", r.Terminal, c.Terminal())
+		h := k.history(o.run)
+		k.same("history", h.Events, c.Events)
+		if h.Run.Status != status || h.Run.Task != nil {
+			k.t.Errorf("loaded after %s: %+v", kind, h.Run)
+		}
+	}
+}
+
+func nothingReopens(k *kit) {
+	m := k.join(leaseLong)
+	o := k.one(m.ID())
+	o.commit(closed, started(), completed("1"))
+	before := k.row(o.run)
+	for _, op := range []journal.Op{journal.OpResume, journal.OpTerminate} {
+		if err := k.j.Alter(k.ctx, journal.Alteration{Run: o.run, Op: op}); !errors.Is(err, journal.ErrClosed) {
+			k.t.Errorf("op %d: got %v, want ErrClosed", op, err)
+		}
+	}
+	for name, c := range map[string]journal.Commit{
+		"keep": o.build(keep), "park": o.build(park), "release": o.build(release),
+		"another close": o.build(closed, ended(journal.RunFailed)),
+	} {
+		if out, err := k.commits(c); err != nil || out[0].Err == nil {
+			k.t.Errorf("%s after the close: %v, %+v", name, err, out)
+		}
+	}
+	if out := k.sends(signal(o.run, "a", "")); !errors.Is(out[0].Err, journal.ErrClosed) {
+		k.t.Errorf("signal after the close: %+v", out[0])
+	}
+	if _, err := m.Reap(k.ctx, nil); err != nil {
+		k.t.Error(err)
+	}
+	k.nothingDue(m.ID())
+	k.same("the closed run", k.row(o.run), before)
+}
+
+// terminateRacesCommit: an operator and the owner at the same moment. One of them closes the run.
+func terminateRacesCommit(k *kit) {
+	const runs = 30
+	node := k.join(leaseLong).ID()
+	owners := k.own(node, runs)
+	k.together(2*runs, func(i int) error {
+		o := owners[i/2]
+		if i%2 == 0 {
+			err := k.j.Alter(k.ctx, journal.Alteration{Run: o.run, Op: journal.OpTerminate, Reason: "stop"})
+			if errors.Is(err, journal.ErrClosed) {
+				return nil
+			}
+			return err
+		}
+		c := o.build(closed, started(), completed("1"))
+		if i/2%2 == 0 {
+			c = o.build(keep, started())
+		}
+		out, err := k.commits(c)
+		if err == nil && out[0].Err != nil && !fenced(out[0].Err) {
+			var seq *journal.SeqError
+			if !errors.As(out[0].Err, &seq) {
+				err = fmt.Errorf("commit: %w", out[0].Err)
+			}
+		}
+		return err
+	})
+	for _, o := range owners {
+		if r := k.row(o.run); r.Status != journal.Completed && r.Status != journal.Terminated {
+			k.t.Errorf("run is %s", r.Status)
+		}
+	} // the audit checks the rest
+}
+
+func closeWithMessages(k *kit) {
+	o := k.one(k.join(leaseLong).ID())
+	k.sends(signal(o.run, "a", "1"), signal(o.run, "a", "2"))
+	out := o.commit(closed, started(), received(journal.Message{Kind: journal.MessageSignal, Name: "a", Number: 1}), completed("1"))
+	if out.Err != nil {
+		k.t.Error(out.Err)
+	}
+	k.same("status", k.row(o.run).Status, journal.Completed)
+}

@@ -1,0 +1,139 @@
+package journaltest
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// owner is a run in the hands of a node, with what the node knows of it.
+type owner struct {
+	k     *kit
+	node  journal.NodeID
+	run   journal.RunID
+	gen   journal.Generation
+	fence journal.Fence
+	turn  journal.Turn
+	seq   journal.Seq // of the newest event
+	seen  journal.InboxSeq
+	at    time.Time // of the newest event
+}
+
+// owner returns the owner of a claimed task, which loads its history.
+func (k *kit) owner(node journal.NodeID, c journal.Claimed) *owner {
+	k.t.Helper()
+	if c.Task.Owner != node || c.Task.Fence < 1 || c.Task.Run != c.Run.ID {
+		k.t.Fatalf("claimed task %+v of run %s, want it owned by %d", c.Task, c.Run.ID, node)
+	}
+	o := &owner{k: k, node: node, run: c.Task.Run, gen: c.Task.Generation, fence: c.Task.Fence, turn: c.Task.Turn}
+	for _, ev := range k.history(o.run).Events {
+		o.seq, o.at, o.seen = ev.Seq, ev.Time, max(o.seen, ev.Inbox)
+	}
+	return o
+}
+
+// build returns the commit of the next turn without submitting it. It numbers and dates the events.
+func (o *owner) build(next journal.Next, events ...journal.Event) journal.Commit {
+	c := journal.Commit{Run: o.run, Node: o.node, Fence: o.fence, Turn: o.turn, Generation: o.gen, InboxSeen: o.seen, Next: next}
+	at := o.at
+	if now := o.k.j.Now(); now.After(at) {
+		at = now
+	}
+	for i, ev := range events {
+		ev.Seq = o.seq + journal.Seq(i) + 1
+		if ev.Time.IsZero() {
+			ev.Time = at
+		}
+		c.InboxSeen = max(c.InboxSeen, ev.Inbox)
+		c.Events = append(c.Events, ev)
+	}
+	return c
+}
+
+// accept takes note that a commit of this owner was written.
+func (o *owner) accept(c *journal.Commit) {
+	o.turn, o.seen = c.Turn+1, c.InboxSeen
+	if n := len(c.Events); n > 0 {
+		o.seq, o.at = c.Events[n-1].Seq, c.Events[n-1].Time
+	}
+}
+
+// commit writes the next turn, or fails the test.
+func (o *owner) commit(next journal.Next, events ...journal.Event) journal.Outcome {
+	o.k.t.Helper()
+	return o.submit(o.build(next, events...))
+}
+
+// submit writes a commit of this owner, or fails the test.
+func (o *owner) submit(c journal.Commit) journal.Outcome {
+	o.k.t.Helper()
+	out, err := o.k.commits(c)
+	o.k.ok(err)
+	o.k.ok(out[0].Err)
+	o.accept(&c)
+	return out[0]
+}
+
+// refused submits a commit that must come back with the error that is.
+func (o *owner) refused(c journal.Commit, what string, is func(error) bool) {
+	o.k.t.Helper()
+	out, err := o.k.commits(c)
+	o.k.ok(err)
+	if !is(out[0].Err) {
+		o.k.t.Errorf("%s: got %v", what, out[0].Err)
+	}
+}
+
+// commits submits a batch. It may be called from any goroutine.
+func (k *kit) commits(list ...journal.Commit) ([]journal.Outcome, error) {
+	out, err := k.j.Commit(k.ctx, list)
+	if err == nil && len(out) != len(list) {
+		err = fmt.Errorf("%d outcomes for %d commits", len(out), len(list))
+	}
+	return out, err
+}
+
+// The next states of a task.
+var (
+	keep    = journal.Next{Kind: journal.NextKeep}
+	park    = journal.Next{Kind: journal.NextPark}
+	release = journal.Next{Kind: journal.NextRelease}
+	closed  = journal.Next{Kind: journal.NextClose}
+)
+
+func parkUntil(at time.Time) journal.Next { return journal.Next{Kind: journal.NextPark, At: at} }
+
+func block(problem string, at time.Time) journal.Next {
+	return journal.Next{Kind: journal.NextBlock, Problem: problem, At: at}
+}
+
+// The events of a run that runs steps. Each outcome must answer an issued command: the audit checks it.
+
+func started(steps ...string) journal.Event {
+	ev := journal.Event{Kind: journal.RunStarted}
+	for _, name := range steps {
+		ev.Issued = append(ev.Issued, journal.Issued{Kind: journal.CommandStep, Name: name})
+	}
+	return ev
+}
+
+func stepDone(cmd journal.Cmd, name, output string, then ...string) journal.Event {
+	ev := started(then...)
+	ev.Kind, ev.Cmd, ev.Name, ev.Attempt = journal.StepCompleted, cmd, name, 1
+	ev.Payload = journal.Payload{Data: []byte(output)}
+	return ev
+}
+
+func received(m journal.Message) journal.Event { return m.Event() }
+
+func completed(output string) journal.Event {
+	return journal.Event{Kind: journal.RunCompleted, Payload: journal.Payload{Data: []byte(output)}}
+}
+
+func ended(kind journal.Kind) journal.Event {
+	if kind == journal.RunCompleted {
+		return completed(`"done"`)
+	}
+	return journal.Event{Kind: kind, Payload: journal.EncodeFailure(&journal.Failure{Type: "test", Message: kind.String()})}
+}

@@ -1,0 +1,30 @@
+package journaltest
+
+import (
+	"testing"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// check is one test of the suite. The guarantee that it is about begins its name.
+type check struct {
+	name string
+	run  func(*kit)
+}
+
+// Run checks a back end. Each sub-test calls open for a store on a database of its own, which open's t closes
+// and drops. Sub-tests run in parallel.
+func Run(t *testing.T, open func(t *testing.T) journal.Store) {
+	suite := [][]check{
+		historyChecks, ownerChecks, resubmitChecks, inboxChecks, wakeChecks, closeChecks, startChecks,
+		claimChecks, clockChecks, loadChecks, listChecks, alterChecks, memberChecks, payloadChecks, limitChecks,
+	}
+	for _, checks := range suite {
+		for _, c := range checks {
+			t.Run(c.name, func(t *testing.T) {
+				t.Parallel()
+				c.run(newKit(t, open(t)))
+			})
+		}
+	}
+}
