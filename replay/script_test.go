@@ -1,0 +1,295 @@
+package replay_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+var update = flag.Bool("update", false, "rewrite the reactions in testdata/scripts")
+
+// TestScripts runs testdata/scripts/*.txt. A script is a list of directives; the indented lines below
+// each are the printed reaction. Directives are:
+//
+//	workflow NAME                  the code, from the registry
+//	started
+//	completed CMD [JSON]           an outcome of a step; its name is known
+//	failed CMD TYPE MESSAGE        TYPE! is permanent, "cancelled" the executor's own
+//	fired CMD                      not before it is due
+//	signal NAME [JSON]
+//	cancel [REASON]
+//	terminal                       commits the decision
+//	terminated
+//	event KIND CMD NAME            anything else
+//	replay NAME                    replays the history with other code
+//	close
+//
+// A directive may begin with +DURATION: time that passes before it; else it is a second.
+// After the script the history is replayed from every prefix.
+func TestScripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/scripts/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d scripts, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { runScript(t, file) })
+	}
+}
+
+func runScript(t *testing.T, file string) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &script{t: t}
+	defer s.close()
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "    "):
+			continue
+		case line == "" || strings.HasPrefix(line, "#"):
+			s.out.WriteString(line + "\n")
+		default:
+			s.out.WriteString(line + "\n")
+			s.run(strings.Fields(line))
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(s.out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(string(data), s.out.String()); diff != "" {
+		t.Errorf("(-file +now)\n%s", diff)
+	}
+	if s.rig != nil && len(s.rig.history) > 0 {
+		checkPrefixes(t, s.def, s.rig.history)
+	}
+}
+
+type script struct {
+	t        *testing.T
+	def      *replay.Definition
+	rig      *rig
+	out      strings.Builder
+	now      time.Time
+	inbox    journal.InboxSeq
+	steps    map[journal.Cmd]string // names of steps that were ever handed out
+	said     string
+	terminal *journal.Event
+}
+
+func (s *script) print(format string, args ...any) {
+	for line := range strings.Lines(fmt.Sprintf(format, args...)) {
+		s.out.WriteString("    " + strings.TrimRight(line, "\n") + "\n")
+	}
+}
+
+func (s *script) close() {
+	if s.rig != nil {
+		s.rig.m.Close()
+	}
+}
+
+func (s *script) run(words []string) {
+	pass := time.Second
+	if d, ok := strings.CutPrefix(words[0], "+"); ok {
+		var err error
+		if pass, err = time.ParseDuration(d); err != nil {
+			s.t.Fatal(err)
+		}
+		words = words[1:]
+	}
+	switch words[0] {
+	case "workflow":
+		s.start(words[1])
+		return
+	case "replay":
+		s.replay(words[1])
+		return
+	case "close":
+		s.rig.m.Close()
+		s.printSaid()
+		return
+	}
+	s.now = s.now.Add(pass)
+	s.event(words)
+}
+
+func (s *script) start(name string) {
+	if s.def = workflows[name]; s.def == nil {
+		s.t.Fatalf("no workflow %q", name)
+	}
+	s.close()
+	s.rig, s.now, s.inbox, s.said = newRig(s.def), epoch.Add(-time.Second), 0, ""
+	s.steps = map[journal.Cmd]string{}
+}
+
+func (s *script) event(words []string) {
+	ev := s.parse(words)
+	a, err := s.rig.step(ev)
+	for _, line := range a.Issued {
+		s.print("< %s", line)
+	}
+	s.printSaid()
+	s.decision()
+	if len(a.Waiting) > 0 {
+		s.print("waiting: %s", strings.Join(a.Waiting, ", "))
+	}
+	if err != nil {
+		s.print("error: %s", a.Error)
+		s.printStack(err)
+	}
+}
+
+// printStack shows that a panic's stack names the user's code.
+func (s *script) printStack(err error) {
+	var p *replay.PanicError
+	if errors.As(err, &p) && !strings.Contains(p.Stack, "workflows_test.go") {
+		s.print("the stack does not show the workflow:\n%s", p.Stack)
+	}
+}
+
+func (s *script) printSaid() {
+	if now := s.rig.said["said"]; now != s.said {
+		for line := range strings.Lines(strings.TrimPrefix(now, s.said)) {
+			s.print("says: %s", line)
+		}
+		s.said = now
+	}
+}
+
+func (s *script) decision() {
+	d := s.rig.m.Take()
+	for _, step := range d.Steps {
+		s.steps[step.Cmd] = step.Name
+		if step.Cancelled {
+			s.print("step %d is born cancelled", step.Cmd)
+		}
+	}
+	if d.OnlySteps {
+		s.print("only steps")
+	}
+	if len(d.CancelSteps) > 0 {
+		s.print("stop steps: %v", d.CancelSteps)
+	}
+	if d.Terminal != nil {
+		s.terminal = d.Terminal
+		s.print("%s", describe(d.Terminal))
+	}
+}
+
+func describe(ev *journal.Event) string {
+	text := string(ev.Payload.Data)
+	if f, err := journal.DecodeFailure(ev.Payload); err == nil {
+		data, _ := json.Marshal(f)
+		text = string(data)
+	}
+	return ev.Kind.String() + " " + text
+}
+
+func (s *script) parse(words []string) journal.Event {
+	arg := func(i int) string {
+		if i < len(words) {
+			return strings.Join(words[i:], " ")
+		}
+		return ""
+	}
+	number := func() journal.Cmd {
+		n, err := strconv.Atoi(words[1])
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return journal.Cmd(n)
+	}
+	ev := journal.Event{}
+	switch words[0] {
+	case "started":
+		ev.Kind = journal.RunStarted
+	case "completed":
+		ev.Kind, ev.Cmd, ev.Attempt = journal.StepCompleted, number(), 1
+		ev.Name, ev.Payload.Data = s.steps[ev.Cmd], []byte(arg(2))
+	case "failed":
+		ev.Kind, ev.Cmd, ev.Attempt = journal.StepFailed, number(), 3
+		ev.Name, ev.Payload = s.steps[ev.Cmd], failure(words[2], arg(3))
+	case "fired":
+		ev.Kind, ev.Cmd = journal.TimerFired, number()
+		if t, ok := s.rig.m.NextTimer(); ok && t.Due.After(s.now) {
+			s.now = t.Due
+		}
+		ev.Name = arg(2)
+	case "signal":
+		s.inbox++
+		ev.Kind, ev.Name, ev.Inbox, ev.Payload.Data = journal.SignalReceived, words[1], s.inbox, []byte(arg(2))
+	case "cancel":
+		s.inbox++
+		ev.Kind, ev.Inbox = journal.CancelRequested, s.inbox
+		ev.Payload = journal.EncodeFailure(&journal.Failure{Type: journal.FailureCancelled, Message: arg(1)})
+	case "terminal":
+		ev = *s.terminal
+	case "terminated":
+		ev.Kind = journal.RunTerminated
+	case "event":
+		n, err := strconv.Atoi(words[1])
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		ev.Kind = journal.Kind(n)
+		ev.Name = arg(3)
+		n, err = strconv.Atoi(words[2])
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		ev.Cmd = journal.Cmd(n)
+	default:
+		s.t.Fatalf("no directive %q", words[0])
+	}
+	ev.Time = s.now
+	return ev
+}
+
+func failure(kind, message string) journal.Payload {
+	f := &journal.Failure{Type: kind, Message: message}
+	switch {
+	case kind == "cancelled":
+		f.Type = journal.FailureCancelled
+	case kind == "timeout":
+		f.Type = journal.FailureTimeout
+	case strings.HasSuffix(kind, "!"):
+		f.Type, f.Permanent = strings.TrimSuffix(kind, "!"), true
+	}
+	return journal.EncodeFailure(f)
+}
+
+// replay prints how other code takes the history so far.
+func (s *script) replay(name string) {
+	def := workflows[name]
+	if def == nil {
+		s.t.Fatalf("no workflow %q", name)
+	}
+	r := newRig(def)
+	defer r.m.Close()
+	for i := range s.rig.history {
+		ev := s.rig.history[i]
+		if err := r.m.Replay(&ev); err != nil {
+			s.print("error: %s", errorText(err))
+			if again := r.m.Replay(&ev); again != err {
+				s.print("then: %v", again)
+			}
+			return
+		}
+	}
+	s.print("fits")
+}
