@@ -36,7 +36,7 @@ type Command struct {
 	handed    bool // Take or Pending gave the step to an executor
 	attempts  int32
 	payload   journal.Payload // output or failure, raw until somebody wants it
-	err       error           // why it is Cancelled
+	err       error           // why it was cancelled or asked to stop
 
 	options *StepOptions // of a step
 	body    Body         // of a step
@@ -114,11 +114,11 @@ func (c *Command) Cancel() bool {
 	m.open.add(nil)
 	m.onlySteps = false
 	c.cancelled = true
+	if c.err = c.scope.err; c.err == nil {
+		c.err = ErrCancelled
+	}
 	if c.kind == journal.CommandTimer {
 		m.timers.disarm(c)
-		if c.err = c.scope.err; c.err == nil {
-			c.err = ErrCancelled
-		}
 		m.resolve(c, Cancelled)
 	} else if !m.replaying {
 		m.cancels = append(m.cancels, c.cmd)
@@ -132,17 +132,24 @@ func (c *Command) Outcome() Outcome { return c.outcome }
 // Name is the name of the step or timer.
 func (c *Command) Name() string { return c.name }
 
-// Poll is Machine.Poll.
-func (c *Command) Poll() { c.m.Poll() }
+// Machine returns the machine that the command belongs to.
+func (c *Command) Machine() *Machine { return c.m }
 
-// Err is why the command is Cancelled.
+// Err is why the command was cancelled, or asked to stop.
 func (c *Command) Err() error { return c.err }
 
-// Attempts is how many attempts a resolved step took.
-func (c *Command) Attempts() int { return int(c.attempts) }
+// Output is the output of a completed step.
+func (c *Command) Output() journal.Payload { return c.payload }
 
-// Payload is the output of a completed step or the failure of a failed one.
-func (c *Command) Payload() journal.Payload { return c.payload }
+// Failure is the error of a failed step. A failure that cannot be read stops the machine, and the
+// call does not return.
+func (c *Command) Failure() *StepError {
+	f, err := journal.DecodeFailure(c.payload)
+	if err != nil {
+		c.m.Abort(&DecodeError{What: "failure of step " + c.name, Err: err})
+	}
+	return &StepError{Step: c.name, Attempts: int(c.attempts), Failure: f, scope: c.err}
+}
 
 // Gate opens when the command resolves.
 func (c *Command) Gate() *Gate { return &c.gate }

@@ -47,14 +47,19 @@ type StepError struct {
 	Step     string
 	Attempts int
 	Failure  *journal.Failure
+	scope    error // why the step was asked to stop, if it was
 }
 
 func (e *StepError) Error() string {
 	return fmt.Sprintf("step %s: %s", e.Step, e.Failure.Message)
 }
 
-// Is matches ErrCancelled and ErrTimeout by the failure's type and its causes.
+// Is matches ErrCancelled and ErrTimeout by the failure's type and its causes. A step that stopped because
+// its scope's time was up is both.
 func (e *StepError) Is(target error) bool {
+	if e.Failure.Type == journal.FailureCancelled && e.scope != nil && errors.Is(e.scope, target) {
+		return true
+	}
 	for f := e.Failure; f != nil; f = f.Cause {
 		switch f.Type {
 		case journal.FailureCancelled:

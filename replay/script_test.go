@@ -74,9 +74,6 @@ func runScript(t *testing.T, file string) {
 	} else if diff := cmp.Diff(string(data), s.out.String()); diff != "" {
 		t.Errorf("(-file +now)\n%s", diff)
 	}
-	if s.rig != nil && len(s.rig.history) > 0 {
-		checkPrefixes(t, s.def, s.rig.history)
-	}
 }
 
 type script struct {
@@ -97,9 +94,11 @@ func (s *script) print(format string, args ...any) {
 	}
 }
 
+// close ends a workflow of the script and checks its history.
 func (s *script) close() {
 	if s.rig != nil {
 		s.rig.m.Close()
+		checkPrefixes(s.t, s.def, s.rig.history)
 	}
 }
 
@@ -129,10 +128,10 @@ func (s *script) run(words []string) {
 }
 
 func (s *script) start(name string) {
+	s.close()
 	if s.def = workflows[name]; s.def == nil {
 		s.t.Fatalf("no workflow %q", name)
 	}
-	s.close()
 	s.rig, s.now, s.inbox, s.said = newRig(s.def), epoch.Add(-time.Second), 0, ""
 	s.steps = map[journal.Cmd]string{}
 }

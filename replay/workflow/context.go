@@ -62,6 +62,13 @@ func (c Context) machine() *replay.Machine {
 	return m
 }
 
+// mustBeInside is for verbs that have neither a Context nor an error to return.
+func mustBeInside(m *replay.Machine) {
+	if err := m.Inside(); err != nil {
+		panic(err)
+	}
+}
+
 // inside returns the run's machine, or ErrOutside.
 func (c Context) inside() (*replay.Machine, error) {
 	if c.scope == nil {

@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -42,7 +41,7 @@ func (f Future[T]) Ready() bool {
 	if f.f.cmd == nil {
 		return true
 	}
-	f.f.cmd.Poll()
+	f.f.cmd.Machine().Poll()
 	return f.f.cmd.Outcome() != replay.Unresolved
 }
 
@@ -71,19 +70,11 @@ func outcome[T any](m *replay.Machine, c *replay.Command) (T, error) {
 	var v T
 	switch c.Outcome() {
 	case replay.Completed:
-		decode(m, "output of step "+c.Name(), c.Payload(), &v)
+		decode(m, "output of step "+c.Name(), c.Output(), &v)
 	case replay.Failed:
-		return v, stepError(m, c)
+		return v, c.Failure()
 	default:
 		return v, c.Err()
 	}
 	return v, nil
-}
-
-func stepError(m *replay.Machine, c *replay.Command) error {
-	f, err := journal.DecodeFailure(c.Payload())
-	if err != nil {
-		m.Abort(&replay.DecodeError{What: "failure of step " + c.Name(), Err: err})
-	}
-	return &StepError{Step: c.Name(), Attempts: c.Attempts(), Failure: f}
 }

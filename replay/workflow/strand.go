@@ -18,6 +18,9 @@ type WaitGroup struct {
 
 // Add adds n, which may be negative, to the counter. It panics if the counter falls below zero.
 func (wg *WaitGroup) Add(n int) {
+	if wg.m != nil {
+		mustBeInside(wg.m)
+	}
 	if wg.n += n; wg.n < 0 {
 		panic("workflow: negative WaitGroup counter")
 	}

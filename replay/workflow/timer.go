@@ -60,7 +60,11 @@ func (t Timer) Get(ctx Context) error {
 // Stop cancels the timer. It reports whether that was in time; on a timer that has fired or was stopped
 // before it does nothing.
 func (t Timer) Stop() bool {
-	return t.cmd != nil && t.cmd.Cancel()
+	if t.cmd == nil {
+		return false
+	}
+	mustBeInside(t.cmd.Machine())
+	return t.cmd.Cancel()
 }
 
 // Fired tells whether the timer has fired.
@@ -68,6 +72,6 @@ func (t Timer) Fired() bool {
 	if t.cmd == nil {
 		return false
 	}
-	t.cmd.Poll()
+	t.cmd.Machine().Poll()
 	return t.cmd.Outcome() == replay.Completed
 }
