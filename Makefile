@@ -10,7 +10,7 @@ FUZZTIME    ?= 20s
 # The packages that keep live runs in memory; their tests run in both modes.
 ENGINE := ./actor/... ./runtime/...
 
-.PHONY: help check fmt vet lint test race fuzz bench clean prepare prepare-race
+.PHONY: help check fmt vet lint test race fuzz bench order chaos clean prepare prepare-race
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,13 @@ fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 
 bench: prepare ## every micro-benchmark
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+order: prepare ## the main job: 500 order sagas and an audit
+	$(GO) run ./examples/order
+
+chaos: prepare ## the main job on three processes while they are killed, then while Postgres is
+	$(GO) run ./examples/order -nodes 3 -kill 30
+	$(GO) run ./examples/order -pgkill
 
 clean: ## remove what builds and tests leave in this folder
 	rm -rf bin
