@@ -1,0 +1,271 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// commitSQL writes the turns of a batch. The numbers in it are those of journal.NextKind: 0 keep, 1 park, 2 release,
+// 3 block, 4 close. The first answer column is false for a member that was not accepted.
+const commitSQL = `
+WITH locked AS MATERIALIZED (
+    -- J3: owner, fence and turn decide. The row locks are taken in the input's order, which is the order of run ids.
+    -- A row that changed while its lock was awaited is looked at again in its newest version.
+    SELECT i.*, t.inbox_last, t.inbox_last IS NOT NULL AS ok
+    FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::bigint[], $5::smallint[], $6::timestamptz[], $7::bigint[],
+                $8::bytea[], $9::text[], $10::text[], $11::smallint[], $12::int[])
+         WITH ORDINALITY AS i(run_id, node, fence, turn, next, next_at, seen, attempts, waiting, problem, status, last_seq, ord)
+    LEFT JOIN LATERAL (
+        SELECT t.inbox_last FROM reprise.tasks t
+        WHERE t.run_id = i.run_id AND t.owner = i.node AND t.fence = i.fence AND t.turn = i.turn
+        FOR UPDATE OF t) t ON true
+), verdict AS MATERIALIZED (
+    SELECT array_agg(l.ok ORDER BY l.ord) AS ok FROM locked l
+), written AS (
+    -- J1: the primary key refuses a seq that exists. Events find their member by subscript instead of a join.
+    INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, name, attempt, encoding, payload, issued)
+    SELECT ($1::uuid[])[e.member], ($13::int[])[e.member], e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, e.encoding,
+           e.payload, e.issued
+    FROM unnest($14::int[], $15::int[], $16::smallint[], $17::int[], $18::bigint[], $19::timestamptz[], $20::text[], $21::int[],
+                $22::text[], $23::bytea[], $24::text[])
+         AS e(member, seq, kind, cmd, inbox, at, name, attempt, encoding, payload, issued)
+    WHERE (SELECT v.ok FROM verdict v)[e.member]
+), kept AS (
+    UPDATE reprise.tasks t
+    SET turn = t.turn + 1, unproven = false, strikes = 0,
+        attempts = l.attempts, waiting = l.waiting, problem = l.problem,
+        state = CASE WHEN l.next = 3 THEN 1 ELSE 0 END,
+        owner = CASE WHEN l.next = 0 THEN t.owner ELSE 0 END,
+        visible_at = CASE
+            WHEN l.next = 2 THEN now()
+            WHEN l.next = 3 THEN coalesce(l.next_at, 'infinity')
+            WHEN t.inbox_last > l.seen THEN now() -- J6
+            WHEN l.next = 1 THEN coalesce(l.next_at, 'infinity')
+            ELSE 'infinity' END
+    FROM locked l WHERE l.ok AND l.next <> 4 AND t.run_id = l.run_id
+), removed AS (
+    DELETE FROM reprise.tasks t USING locked l WHERE l.ok AND l.next = 4 AND t.run_id = l.run_id
+), closed AS (
+    -- J7: terminal event, status and the end of the task are one statement.
+    UPDATE reprise.runs r
+    SET status = l.status, closed_at = clock_timestamp(), closed_seq = l.last_seq, closed_fence = l.fence
+    FROM locked l WHERE l.ok AND l.next = 4 AND r.id = l.run_id
+)
+SELECT l.ord, l.ok, coalesce(l.inbox_last, 0), clock_timestamp() FROM locked l`
+
+// commitReadSQL looks at what became of refused commits (J4).
+const commitReadSQL = `
+SELECT i.ord, coalesce(t.fence, 0), coalesce(t.turn, 0), coalesce(t.inbox_last, 0), coalesce(r.closed_fence, 0), clock_timestamp()
+FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
+LEFT JOIN LATERAL (SELECT t.fence, t.turn, t.inbox_last FROM reprise.tasks t WHERE t.run_id = i.id) t ON true
+LEFT JOIN LATERAL (SELECT r.closed_fence FROM reprise.runs r WHERE r.id = i.id) r ON true`
+
+// Commit implements journal.Store.
+func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	if len(commits) == 1 && commits[0].Tx != nil {
+		out, err := s.commitInTx(ctx, &commits[0])
+		return []journal.Outcome{out}, err
+	}
+	order := make([]int, len(commits))
+	for i := range order {
+		if order[i] = i; commits[i].Tx != nil {
+			return nil, fmt.Errorf("commit %s: a member with a transaction must be alone: %w", commits[i].Run, journal.ErrInvalid)
+		}
+	}
+	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(commits[a].Run[:], commits[b].Run[:]) })
+	out := make([]journal.Outcome, len(commits))
+	size := func(k int) int { return commitBytes(&commits[order[k]]) }
+	err := inChunks(len(order), size, func(from, to int) error {
+		return s.commitChunk(ctx, commits, order[from:to], out)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func commitBytes(c *journal.Commit) int {
+	n := 0
+	for i := range c.Events {
+		n += len(c.Events[i].Payload.Data)
+	}
+	return n
+}
+
+// commitChunk writes a batch, or its members one by one if the server finds fault with one (J2).
+func (s *Store) commitChunk(ctx context.Context, commits []journal.Commit, order []int, out []journal.Outcome) error {
+	b, err := newCommitBatch(commits, order)
+	if err == nil {
+		err = s.call(ctx, func(c *pgx.Conn) error { return b.write(ctx, c, s.sql.commit, out) })
+	}
+	switch {
+	case err == nil:
+		return s.commitReadBack(ctx, commits, order, out)
+	case !memberFault(err):
+		return err
+	case len(order) > 1:
+		for k := range order {
+			if err := s.commitChunk(ctx, commits, order[k:k+1], out); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	c := &commits[order[0]]
+	if duplicateEvent(err) {
+		err = &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}
+	}
+	out[order[0]] = journal.Outcome{Err: err}
+	return nil
+}
+
+// memberFault tells errors that the server raised over the content of a batch from those of the whole call.
+func memberFault(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && !unavailable(pe.Code) && (pe.Code[:2] == "22" || pe.Code[:2] == "23" || pe.Code[:2] == "54")
+}
+
+// commitBatch is the columns that commitSQL unnests.
+type commitBatch struct {
+	order []int
+
+	runs            []pgtype.UUID
+	nodes, lastSeqs []int32
+	generations     []int32
+	fences, turns   []int64
+	nexts, statuses []int16
+	nextAts         []pgtype.Timestamptz
+	seens           []int64
+	attempts        [][]byte
+	waitings        []*string
+	problems        []*string
+
+	members, seqs []int32
+	kinds         []int16
+	cmds, tries   []*int32
+	inboxes       []*int64
+	ats           []time.Time
+	names         []*string
+	encodings     []*string
+	payloads      [][]byte
+	issueds       []*string
+}
+
+func newCommitBatch(commits []journal.Commit, order []int) (*commitBatch, error) {
+	b := &commitBatch{order: order}
+	for k, i := range order {
+		if err := b.add(&commits[i]); err != nil {
+			return nil, err
+		}
+		for e := range commits[i].Events {
+			b.addEvent(int32(k+1), &commits[i].Events[e])
+		}
+	}
+	return b, nil
+}
+
+func (b *commitBatch) add(c *journal.Commit) error {
+	attempts, err := encodeAttempts(c.Attempts)
+	if err != nil {
+		return fmt.Errorf("commit %s: attempts: %w", c.Run, err)
+	}
+	var status journal.Status
+	var last journal.Seq
+	if t := c.Terminal(); t != nil {
+		status, _ = journal.StatusOf(t.Kind)
+		last = t.Seq
+	}
+	b.runs, b.nodes = append(b.runs, id(c.Run)), append(b.nodes, int32(c.Node))
+	b.fences, b.turns = append(b.fences, int64(c.Fence)), append(b.turns, int64(c.Turn))
+	b.generations = append(b.generations, int32(c.Generation))
+	b.nexts, b.nextAts = append(b.nexts, int16(c.Next.Kind)), append(b.nextAts, instant(c.Next.At))
+	b.seens, b.attempts = append(b.seens, int64(c.InboxSeen)), append(b.attempts, attempts)
+	b.waitings, b.problems = append(b.waitings, encodeLines(c.Waiting)), append(b.problems, text(c.Next.Problem))
+	b.statuses, b.lastSeqs = append(b.statuses, int16(status)), append(b.lastSeqs, int32(last))
+	return nil
+}
+
+func (b *commitBatch) addEvent(member int32, ev *journal.Event) {
+	p := ev.Payload
+	if ev.Inbox != 0 {
+		p = journal.Payload{} // stored once, with the message
+	}
+	b.members, b.seqs, b.kinds = append(b.members, member), append(b.seqs, int32(ev.Seq)), append(b.kinds, int16(ev.Kind))
+	b.cmds, b.tries = append(b.cmds, number(int32(ev.Cmd))), append(b.tries, number(ev.Attempt))
+	b.inboxes, b.ats = append(b.inboxes, number(int64(ev.Inbox))), append(b.ats, ev.Time)
+	b.names, b.encodings = append(b.names, text(ev.Name)), append(b.encodings, text(p.Encoding))
+	b.payloads = append(b.payloads, data(p.Data))
+	b.issueds = append(b.issueds, text(journal.EncodeIssued(ev.Issued)))
+}
+
+// write runs commitSQL. Members that were not accepted get ErrFenced, until somebody looks closer.
+func (b *commitBatch) write(ctx context.Context, q querier, sql string, out []journal.Outcome) error {
+	rows, err := q.Query(ctx, sql,
+		b.runs, b.nodes, b.fences, b.turns, b.nexts, b.nextAts, b.seens, b.attempts, b.waitings, b.problems, b.statuses,
+		b.lastSeqs, b.generations,
+		b.members, b.seqs, b.kinds, b.cmds, b.inboxes, b.ats, b.names, b.tries, b.encodings, b.payloads, b.issueds)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var ord int64
+		var ok bool
+		var o journal.Outcome
+		if err := rows.Scan(&ord, &ok, &o.InboxLast, &o.Now); err != nil {
+			return err
+		}
+		if o.Now = o.Now.UTC(); !ok {
+			o.Err = journal.ErrFenced
+		}
+		out[b.order[ord-1]] = o
+	}
+	return rows.Err()
+}
+
+// commitReadBack tells own writes of an earlier try from lost ownership (J4).
+func (s *Store) commitReadBack(ctx context.Context, commits []journal.Commit, order []int, out []journal.Outcome) error {
+	var refused []int
+	var ids []pgtype.UUID
+	for _, i := range order {
+		if out[i].Err != nil {
+			refused, ids = append(refused, i), append(ids, id(commits[i].Run))
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	return s.call(ctx, func(c *pgx.Conn) error {
+		rows, err := c.Query(ctx, s.sql.commitRead, ids)
+		if err != nil {
+			return err
+		}
+		return each(func(row pgx.CollectableRow) error {
+			var ord int64
+			var fence, closed journal.Fence
+			var turn journal.Turn
+			var o journal.Outcome
+			if err := row.Scan(&ord, &fence, &turn, &o.InboxLast, &closed, &o.Now); err != nil {
+				return err
+			}
+			o.Now = o.Now.UTC()
+			i := refused[ord-1]
+			own := &commits[i]
+			if !(fence == own.Fence && turn == own.Turn+1 || closed == own.Fence && own.Fence > 0) {
+				o.Err = journal.ErrFenced
+			}
+			out[i] = o
+			return nil
+		})(rows)
+	})
+}

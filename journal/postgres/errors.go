@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+var (
+	errUserCommit = errors.New("the transaction of a step is committed and rolled back by the engine")
+	errStoreDone  = errors.New("store was closed")
+)
+
+// translate maps what the driver says to the journal's errors, by SQLSTATE and the state of the connection, never by
+// text. After the loss of a connection nothing is known about the call.
+func translate(ctx context.Context, err error, lost bool) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		if lost {
+			return fmt.Errorf("%w: %w", journal.ErrUnavailable, err)
+		}
+		return err // of the journal, or the driver refused to send something
+	}
+	switch {
+	case unavailable(pe.Code):
+		return fmt.Errorf("%w: %w", journal.ErrUnavailable, err)
+	case pe.Code[:2] == "22" || pe.Code[:2] == "54": // data exceptions, program limits
+		return fmt.Errorf("%w: %w", journal.ErrInvalid, err)
+	}
+	return err
+}
+
+// unavailable lists the states in which the same call may succeed later, perhaps on another server.
+func unavailable(code string) bool {
+	switch code[:2] {
+	case "08", "53", "58": // connection, resources, system
+		return true
+	}
+	switch code {
+	case "57P01", "57P02", "57P03", "57P05", // the server or the session is ended, or starting up
+		"57014",          // cancelled: by an administrator or a statement timeout, since ctx is alive
+		"25006",          // read-only: a standby
+		"40001", "40P01", // after the tries inside
+		"40003",          // completion unknown
+		"55P03", "25P03", // lock timeout, idle in transaction
+		"XX000", "XX001", "XX002":
+		return true
+	}
+	return false
+}
+
+// conflict tells the errors after which the same statements may be repeated at once.
+func conflict(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (pe.Code == "40001" || pe.Code == "40P01")
+}
+
+// duplicateEvent tells whether an event's primary key exists already (J1).
+func duplicateEvent(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pe.Code == "23505" && pe.ConstraintName == "events_pkey"
+}

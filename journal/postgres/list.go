@@ -1,0 +1,206 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// listSQL reads a page, newest first. Parameters that are null select everything; the statement is planned for
+// its parameters, so only the conditions that are there count. A condition on the task (open runs, states) is
+// strict and lets the planner start from tasks, one on the terminal event from events_failed_idx.
+const listSQL = `
+SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
+       t.attempts, t.waiting, t.strikes, t.state, t.problem,
+       e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued, clock_timestamp(),
+       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
+       r.labels::text, r.input, r.input_encoding, r.trace
+FROM reprise.runs r
+LEFT JOIN reprise.tasks t ON t.run_id = r.id
+LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
+WHERE ($1::uuid IS NULL OR r.id < $1)
+  AND ($2::uuid[] IS NULL OR r.id = ANY ($2))
+  AND ($3::text IS NULL OR r.workflow = $3)
+  AND ($4::int IS NULL OR r.version = $4)
+  AND ($5::smallint IS NULL OR r.status = $5)
+  AND ($5::smallint IS NULL OR $5 <> 0 OR t.run_id IS NOT NULL)
+  AND ($6::smallint IS NULL OR e.kind = $6 AND e.kind > 20)
+  AND ($7::smallint IS NULL OR t.state = $7)
+  AND ($8::jsonb IS NULL OR r.labels @> $8)
+  AND ($9::timestamptz IS NULL OR r.created_at >= $9)
+  AND ($10::timestamptz IS NULL OR r.created_at < $10)
+ORDER BY r.id DESC LIMIT $11::int`
+
+// listByKeySQL is listSQL for a key or a prefix of keys: between them the two indexes on keys hold every run that has one.
+const listByKeySQL = `
+SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
+       t.attempts, t.waiting, t.strikes, t.state, t.problem,
+       e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued, clock_timestamp(),
+       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
+       r.labels::text, r.input, r.input_encoding, r.trace
+FROM (
+    SELECT k.id FROM reprise.runs k
+    WHERE k.holds_key AND ($12::text IS NULL OR k.key = $12) AND ($13::text IS NULL OR k.key LIKE $13)
+    UNION ALL
+    SELECT k.id FROM reprise.runs k
+    WHERE NOT k.holds_key AND k.key IS NOT NULL AND ($12::text IS NULL OR k.key = $12) AND ($13::text IS NULL OR k.key LIKE $13)
+) k
+JOIN reprise.runs r ON r.id = k.id
+LEFT JOIN reprise.tasks t ON t.run_id = r.id
+LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
+WHERE ($1::uuid IS NULL OR r.id < $1)
+  AND ($2::uuid[] IS NULL OR r.id = ANY ($2))
+  AND ($3::text IS NULL OR r.workflow = $3)
+  AND ($4::int IS NULL OR r.version = $4)
+  AND ($5::smallint IS NULL OR r.status = $5)
+  AND ($6::smallint IS NULL OR e.kind = $6)
+  AND ($7::smallint IS NULL OR t.state = $7)
+  AND ($8::jsonb IS NULL OR r.labels @> $8)
+  AND ($9::timestamptz IS NULL OR r.created_at >= $9)
+  AND ($10::timestamptz IS NULL OR r.created_at < $10)
+ORDER BY r.id DESC LIMIT $11::int`
+
+// likeEscape makes a prefix a pattern.
+var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// List implements journal.Store.
+func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+	args, limit, err := listArgs(&f)
+	if err != nil {
+		return journal.RunPage{}, err
+	}
+	sql := s.sql.list
+	if f.Key != "" || f.KeyPrefix != "" {
+		sql = s.sql.listByKey
+		var pattern *string
+		if f.KeyPrefix != "" {
+			pattern = text(likeEscape.Replace(f.KeyPrefix) + "%")
+		}
+		args = append(args, text(f.Key), pattern)
+	}
+	if !s.o.Pooler { // without a name, so that it is planned for these parameters
+		args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
+	}
+	var page journal.RunPage
+	err = s.call(ctx, func(c *pgx.Conn) error {
+		page = journal.RunPage{}
+		rows, err := c.Query(ctx, sql, args...)
+		if err != nil {
+			return err
+		}
+		if err := each(scanListed(&page))(rows); err != nil || len(page.Runs) > 0 {
+			return err
+		}
+		return c.QueryRow(ctx, listNowSQL).Scan(&page.Now)
+	})
+	if err != nil {
+		return journal.RunPage{}, err
+	}
+	page.Now = page.Now.UTC()
+	if len(page.Runs) > limit {
+		page.Runs = page.Runs[:limit]
+		page.Next = page.Runs[limit-1].ID.String()
+	}
+	return page, nil
+}
+
+// listNowSQL gives an empty page its time.
+const listNowSQL = `SELECT clock_timestamp()`
+
+// listArgs asks for one run more than the page holds, to know whether there is a next page.
+func listArgs(f *journal.ListFilter) (args []any, limit int, err error) {
+	var cursor pgtype.UUID
+	if f.Cursor != "" {
+		run, err := journal.ParseRunID(f.Cursor)
+		if err != nil {
+			return nil, 0, fmt.Errorf("cursor: %w", err)
+		}
+		cursor = id(run)
+	}
+	var ids []pgtype.UUID
+	for _, run := range f.IDs {
+		ids = append(ids, id(run))
+	}
+	var status, kind, state *int16
+	if f.Status != nil {
+		status = new(int16(*f.Status))
+		if *f.Status > journal.Completed { // these terminal events have an index
+			kind = new(int16(journal.RunCompleted) - int16(journal.Completed) + int16(*f.Status))
+		}
+	}
+	if f.State != nil {
+		state = new(int16(*f.State))
+	}
+	var labels *string
+	if len(f.Labels) > 0 {
+		b, err := json.Marshal(f.Labels)
+		if err != nil {
+			return nil, 0, err
+		}
+		labels = new(string(b))
+	}
+	limit = f.Limit
+	if limit <= 0 || limit > journal.ListMax {
+		limit = journal.ListDefault
+	}
+	return []any{cursor, ids, text(f.Workflow), number(f.Version), status, kind, state, labels, instant(f.Since), instant(f.Until),
+		int32(limit + 1)}, limit, nil
+}
+
+// terminalRow reads the terminal event of a closed run; all is null for an open one.
+type terminalRow struct {
+	seq, cmd       *int32
+	kind           *int16
+	at             pgtype.Timestamptz
+	name, encoding *string
+	issued         *string
+	payload        []byte
+}
+
+func (r *terminalRow) event() (*journal.Event, error) {
+	if r.seq == nil {
+		return nil, nil
+	}
+	issued, err := journal.DecodeIssued(str(r.issued))
+	if err != nil {
+		return nil, fmt.Errorf("terminal event: %w: %w", errDecode, err)
+	}
+	ev := &journal.Event{Seq: journal.Seq(*r.seq), Kind: journal.Kind(*r.kind), Time: moment(r.at), Name: str(r.name),
+		Payload: journal.Payload{Encoding: str(r.encoding), Data: r.payload}, Issued: issued}
+	if r.cmd != nil {
+		ev.Cmd = journal.Cmd(*r.cmd)
+	}
+	return ev, nil
+}
+
+func scanListed(page *journal.RunPage) func(row pgx.CollectableRow) error {
+	return func(row pgx.CollectableRow) error {
+		var t taskRow
+		var e terminalRow
+		var r runRow
+		var now time.Time
+		targets := append(t.targets(), &e.seq, &e.kind, &e.cmd, &e.at, &e.name, &e.encoding, &e.payload, &e.issued, &now)
+		if err := row.Scan(append(targets, r.targets()...)...); err != nil {
+			return err
+		}
+		run, err := r.run()
+		if err != nil {
+			return err
+		}
+		if run.Task, err = t.task(run.ID); err != nil {
+			return err
+		}
+		if run.Terminal, err = e.event(); err != nil {
+			return err
+		}
+		page.Runs, page.Now = append(page.Runs, run), now.UTC()
+		return nil
+	}
+}

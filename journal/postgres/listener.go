@@ -1,0 +1,194 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// lockClearSQL says that the locks of these nodes are not held right now, so their being free means nothing.
+const lockClearSQL = `UPDATE reprise.nodes n SET locked_on = NULL WHERE n.id = ANY ($1::int[])`
+
+// lockTakeSQL takes the session-level lock that tells other nodes that this process lives. It fails while the server
+// has not noticed yet that an earlier session is gone.
+const lockTakeSQL = `SELECT pg_try_advisory_lock($1::int, $2::int)`
+
+const lockTakenSQL = `UPDATE reprise.nodes n SET locked_on = pg_postmaster_start_time() WHERE n.id = $1::int AND n.lost_at IS NULL`
+
+const lockFreeSQL = `SELECT pg_advisory_unlock($1::int, $2::int)`
+
+// hold makes the listener hold a node's lock from now on.
+func (h *hints) hold(node journal.NodeID) {
+	if h.s.o.Pooler {
+		return
+	}
+	h.change(func() { h.members[node] = true })
+	h.start(&h.listen, h.listenLoop)
+}
+
+// drop lets go of it.
+func (h *hints) drop(node journal.NodeID) { h.change(func() { delete(h.members, node) }) }
+
+func (h *hints) change(fn func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	fn()
+	h.changes++
+	if h.wake != nil {
+		h.wake()
+	}
+}
+
+// listenLoop keeps one connection for hints and locks, with a pause between tries that grows while none succeeds.
+func (h *hints) listenLoop(ctx context.Context) {
+	pause := time.Duration(reconnectMin)
+	for ctx.Err() == nil {
+		began := time.Now()
+		h.listenOnce(ctx)
+		if time.Since(began) > reconnectMax {
+			pause = reconnectMin
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
+		timer.Stop()
+		pause = min(2*pause, reconnectMax)
+	}
+}
+
+// session is one connection of the listener.
+type session struct {
+	h    *hints
+	conn *pgx.Conn
+	held map[journal.NodeID]bool
+	seen int // the changes of the wanted nodes that syncLocks has acted on
+}
+
+// listenOnce listens until the connection fails or ctx ends.
+func (h *hints) listenOnce(ctx context.Context) {
+	conn, err := pgx.ConnectConfig(ctx, h.s.pool.Config().ConnConfig)
+	if err != nil {
+		return
+	}
+	se := &session{h: h, conn: conn, held: map[journal.NodeID]bool{}}
+	defer se.close()
+	if se.prepare(ctx) != nil {
+		return
+	}
+	h.tell(journal.Hint{Kind: journal.HintScan}) // whatever was sent before LISTEN is lost
+	for se.syncLocks(ctx) == nil && se.wait(ctx) == nil {
+	}
+}
+
+func (se *session) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), listenPingTimeout)
+	defer cancel()
+	_ = se.conn.Close(ctx)
+}
+
+// prepare listens first: what is published from here on is heard. All its statements have an answer in time.
+func (se *session) prepare(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if _, err := se.conn.Exec(ctx, `LISTEN "`+se.h.channel+`"`); err != nil {
+		return err
+	}
+	var ids []int32
+	for _, n := range se.wanted() {
+		ids = append(ids, int32(n))
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := se.conn.Exec(ctx, se.h.s.sql.lockClear, ids)
+	return err
+}
+
+func (se *session) wanted() []journal.NodeID {
+	se.h.mu.Lock()
+	defer se.h.mu.Unlock()
+	se.seen = se.h.changes
+	list := make([]journal.NodeID, 0, len(se.h.members))
+	for n := range se.h.members {
+		list = append(list, n)
+	}
+	return list
+}
+
+// syncLocks takes the locks that are wanted and frees those that no longer are.
+func (se *session) syncLocks(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, listenPingTimeout)
+	defer cancel()
+	class := int32(lockClass(se.h.s.o.Schema))
+	wanted := map[journal.NodeID]bool{}
+	for _, n := range se.wanted() {
+		wanted[n] = true
+		if se.held[n] {
+			continue
+		}
+		var taken bool
+		if err := se.conn.QueryRow(ctx, lockTakeSQL, class, int32(n)).Scan(&taken); err != nil {
+			return err
+		}
+		if !taken {
+			continue
+		}
+		se.held[n] = true
+		if _, err := se.conn.Exec(ctx, se.h.s.sql.lockTaken, int32(n)); err != nil {
+			return err
+		}
+	}
+	for n := range se.held {
+		if wanted[n] {
+			continue
+		}
+		if _, err := se.conn.Exec(ctx, lockFreeSQL, class, int32(n)); err != nil {
+			return err
+		}
+		delete(se.held, n)
+	}
+	return nil
+}
+
+// wait returns after a notification, a change of the wanted locks, or a silence that the server broke when asked. A
+// connection whose other end is gone without a word fails here.
+func (se *session) wait(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, listenPing)
+	defer cancel()
+	if !se.interruptible(cancel) {
+		return nil
+	}
+	n, err := se.conn.WaitForNotification(waiting)
+	se.h.mu.Lock()
+	se.h.wake = nil
+	se.h.mu.Unlock()
+	switch {
+	case err == nil:
+		se.h.receive(n.Payload)
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case waiting.Err() == nil || se.conn.IsClosed():
+		return err
+	}
+	ping, cancelPing := context.WithTimeout(ctx, listenPingTimeout)
+	defer cancelPing()
+	return se.conn.Ping(ping)
+}
+
+// interruptible publishes cancel as the way to interrupt the wait, unless the wanted nodes have changed since they were
+// looked at.
+func (se *session) interruptible(cancel context.CancelFunc) bool {
+	se.h.mu.Lock()
+	defer se.h.mu.Unlock()
+	if se.seen != se.h.changes {
+		return false
+	}
+	se.h.wake = cancel
+	return true
+}

@@ -1,0 +1,141 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// A load is one transaction with one snapshot, so every history is as of one moment. It is sent as one pipeline.
+const (
+	loadBeginSQL = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
+	loadEndSQL   = `COMMIT`
+)
+
+// loadRunsSQL reads the runs and their tasks.
+const loadRunsSQL = `
+SELECT i.ord,
+       t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
+       t.attempts, t.waiting, t.strikes, t.state, t.problem,
+       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
+       r.labels::text, r.input, r.input_encoding, r.trace
+FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
+CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = i.id) r
+LEFT JOIN LATERAL (SELECT * FROM reprise.tasks t WHERE t.run_id = i.id) t ON true`
+
+// loadEventsSQL reads the events of the current generation, and the payloads of the messages they consume.
+const loadEventsSQL = `
+SELECT i.ord, e.seq, e.kind, coalesce(e.cmd, 0), coalesce(e.inbox, 0), e.at, coalesce(e.name, ''), coalesce(e.attempt, 0),
+       coalesce(e.encoding, m.encoding, ''), coalesce(e.payload, m.payload), coalesce(e.issued, '')
+FROM unnest($1::uuid[], $2::int[], $3::int[]) WITH ORDINALITY AS i(id, after, max, ord)
+CROSS JOIN LATERAL (SELECT r.generation FROM reprise.runs r WHERE r.id = i.id) r
+CROSS JOIN LATERAL (
+    SELECT * FROM reprise.events e
+    WHERE e.run_id = i.id AND e.generation = r.generation AND e.seq > i.after ORDER BY e.seq LIMIT i.max) e
+LEFT JOIN LATERAL (
+    SELECT m.payload, m.encoding FROM reprise.inbox m WHERE m.run_id = i.id AND m.number = e.inbox) m ON true
+ORDER BY i.ord, e.seq`
+
+// loadInboxSQL reads the messages that no event names (J5). Messages are consumed in order, in whichever
+// generation, so those are the ones behind the newest that is named.
+const loadInboxSQL = `
+SELECT i.ord, m.number, m.kind, coalesce(m.name, ''), m.key, coalesce(m.encoding, ''), m.payload, m.at
+FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS i(id, after, ord)
+CROSS JOIN LATERAL (
+    SELECT m.* FROM reprise.inbox m
+    WHERE m.run_id = i.id
+      AND m.number > greatest(i.after, (SELECT max(e.inbox) FROM reprise.events e WHERE e.run_id = i.id AND e.inbox IS NOT NULL))
+    ORDER BY m.number LIMIT $3::int) m
+ORDER BY i.ord, m.number`
+
+// Load implements journal.Store.
+func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+	n := len(requests)
+	if n == 0 {
+		return nil, nil
+	}
+	ids, afterSeqs, maxes, afterInboxes := make([]pgtype.UUID, n), make([]int32, n), make([]*int32, n), make([]int64, n)
+	for i, r := range requests {
+		ids[i], afterSeqs[i], afterInboxes[i] = id(r.Run), int32(r.AfterSeq), int64(r.AfterInbox)
+		maxes[i] = number(int32(r.Limit)) // null: no limit
+		if r.InboxOnly {
+			maxes[i] = new(int32)
+		}
+	}
+	var out []journal.History
+	err := s.call(ctx, func(c *pgx.Conn) error {
+		out = make([]journal.History, n)
+		for i := range out {
+			out[i].Err = journal.ErrNotFound
+		}
+		var p pipeline
+		p.exec(loadBeginSQL)
+		p.query(s.sql.loadRuns, each(scanHistory(out)), ids)
+		p.query(s.sql.loadEvents, each(scanEvents(out)), ids, afterSeqs, maxes)
+		p.query(s.sql.loadInbox, each(scanInbox(requests, out)), ids, afterInboxes, inboxLoadMax)
+		p.exec(loadEndSQL)
+		return p.send(ctx, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func scanHistory(out []journal.History) func(row pgx.CollectableRow) error {
+	return func(row pgx.CollectableRow) error {
+		var ord int64
+		var t taskRow
+		var r runRow
+		if err := row.Scan(append(append([]any{&ord}, t.targets()...), r.targets()...)...); err != nil {
+			return err
+		}
+		run, err := r.run()
+		if err != nil {
+			return err
+		}
+		if run.Task, err = t.task(run.ID); err != nil {
+			return err
+		}
+		out[ord-1].Run, out[ord-1].Err = run, nil
+		return nil
+	}
+}
+
+func scanEvents(out []journal.History) func(row pgx.CollectableRow) error {
+	return func(row pgx.CollectableRow) error {
+		var ord int64
+		var ev journal.Event
+		var issued string
+		err := row.Scan(&ord, &ev.Seq, &ev.Kind, &ev.Cmd, &ev.Inbox, &ev.Time, &ev.Name, &ev.Attempt, &ev.Payload.Encoding,
+			&ev.Payload.Data, &issued)
+		if err != nil {
+			return err
+		}
+		ev.Time = ev.Time.UTC()
+		h := &out[ord-1]
+		if ev.Issued, err = journal.DecodeIssued(issued); err != nil {
+			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, errDecode, err)
+		}
+		h.Events = append(h.Events, ev)
+		return nil
+	}
+}
+
+func scanInbox(requests []journal.LoadRequest, out []journal.History) func(row pgx.CollectableRow) error {
+	return func(row pgx.CollectableRow) error {
+		var ord int64
+		var m journal.Message
+		err := row.Scan(&ord, &m.Number, &m.Kind, &m.Name, &m.Key, &m.Payload.Encoding, &m.Payload.Data, &m.Time)
+		if err != nil {
+			return err
+		}
+		m.Run, m.Time = requests[ord-1].Run, m.Time.UTC()
+		out[ord-1].Inbox = append(out[ord-1].Inbox, m)
+		return nil
+	}
+}

@@ -1,0 +1,195 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// joinSQL makes a node. Its id comes from a sequence and is never used again.
+const joinSQL = `
+INSERT INTO reprise.nodes (name, routes, lease, started_at, expires_at)
+VALUES ($1::text, $2::text::jsonb, $3::bigint * interval '1 microsecond', now(), now() + $3::bigint * interval '1 microsecond')
+RETURNING id`
+
+// joinUnblockSQL lets blocked runs be tried by the code that has just come.
+const joinUnblockSQL = `
+WITH stuck AS MATERIALIZED (
+    -- Rows that are locked are being worked on, so they are skipped.
+    SELECT t.run_id FROM reprise.tasks t
+    WHERE t.state = 1 AND t.owner = 0 AND t.visible_at > now()
+      AND EXISTS (SELECT FROM unnest($1::text[], $2::text[], $3::int[]) AS r(queue, workflow, version)
+                  WHERE r.queue = t.queue AND r.workflow = t.workflow AND r.version = t.version)
+    ORDER BY t.run_id LIMIT $4::int
+    FOR UPDATE OF t SKIP LOCKED
+)
+UPDATE reprise.tasks t SET visible_at = now() FROM stuck s WHERE t.run_id = s.run_id`
+
+const nodesSQL = `
+SELECT n.id, n.name, n.routes::text, (extract(epoch FROM n.lease) * 1000000)::bigint, n.started_at, n.expires_at
+FROM reprise.nodes n WHERE n.lost_at IS NULL AND n.expires_at > now() ORDER BY n.id`
+
+// renewSQL extends the node's lease (J9) and looks for nodes whose session-level lock is free. A lock that was taken on
+// a server that has restarted or is another one by now says nothing.
+const renewSQL = `
+WITH me AS (
+    UPDATE reprise.nodes n SET expires_at = now() + n.lease WHERE n.id = $1::int AND n.lost_at IS NULL RETURNING n.id
+)
+SELECT EXISTS (SELECT FROM me), clock_timestamp(), ARRAY(
+    SELECT n.id FROM reprise.nodes n
+    WHERE n.id <> $1::int AND n.lost_at IS NULL AND n.expires_at > now() AND n.locked_on = pg_postmaster_start_time()
+      AND NOT EXISTS (
+        SELECT FROM pg_locks l
+        WHERE l.locktype = 'advisory' AND l.classid = $2::bigint::oid AND l.objid = n.id::oid AND l.objsubid = 2
+          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))`
+
+// leaveSQL marks the node: from here on no start is born into its ownership.
+const leaveSQL = `UPDATE reprise.nodes n SET lost_at = coalesce(n.lost_at, now()) WHERE n.id = $1::int`
+
+// leaveFreeSQL hands tasks back. Rows locked by somebody else are left for the next round, or for a reaper.
+const leaveFreeSQL = `
+WITH batch AS MATERIALIZED (
+    SELECT t.run_id FROM reprise.tasks t WHERE t.owner = $1::int AND t.owner > 0 LIMIT $2::int FOR UPDATE SKIP LOCKED
+)
+UPDATE reprise.tasks t SET owner = 0, unproven = false, visible_at = now() FROM batch b WHERE t.run_id = b.run_id`
+
+const leaveDeleteSQL = `
+DELETE FROM reprise.nodes n
+WHERE n.id = $1::int AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = n.id AND t.owner > 0)`
+
+// routeJSON is how node rows keep routes.
+type routeJSON struct {
+	Queue    string `json:"queue"`
+	Workflow string `json:"workflow"`
+	Version  int32  `json:"version"`
+}
+
+func encodeRoutes(routes []journal.Route) (string, error) {
+	list := make([]routeJSON, len(routes))
+	for i, r := range routes {
+		list[i] = routeJSON(r)
+	}
+	b, err := json.Marshal(list)
+	return string(b), err
+}
+
+func decodeRoutes(text string) ([]journal.Route, error) {
+	var list []routeJSON
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, fmt.Errorf("routes: %w: %w", errDecode, err)
+	}
+	var routes []journal.Route
+	for _, r := range list {
+		routes = append(routes, journal.Route(r))
+	}
+	return routes, nil
+}
+
+// Join implements journal.Store.
+func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+	routes, err := encodeRoutes(n.Routes)
+	if err != nil {
+		return nil, err
+	}
+	m := &member{s: s}
+	queues, workflows, versions := routeArrays(n.Routes)
+	err = s.call(ctx, func(c *pgx.Conn) error {
+		var p pipeline
+		p.query(s.sql.join, each(func(row pgx.CollectableRow) error { return row.Scan(&m.id) }), n.Name, routes, n.Lease.Microseconds())
+		p.exec(s.sql.joinUnblock, queues, workflows, versions, joinRetriesMax)
+		return p.send(ctx, c)
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.hints.hold(m.id)
+	return m, nil
+}
+
+// Nodes implements journal.Store.
+func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
+	var list []journal.Node
+	err := s.call(ctx, func(c *pgx.Conn) error {
+		list = nil
+		rows, err := c.Query(ctx, s.sql.nodes)
+		if err != nil {
+			return err
+		}
+		return each(func(row pgx.CollectableRow) error {
+			var n journal.Node
+			var routes string
+			var lease int64
+			err := row.Scan(&n.ID, &n.Name, &routes, &lease, &n.StartedAt, &n.ExpiresAt)
+			if err != nil {
+				return err
+			}
+			if n.Routes, err = decodeRoutes(routes); err != nil {
+				return err
+			}
+			n.Lease = time.Duration(lease) * time.Microsecond
+			n.StartedAt, n.ExpiresAt = n.StartedAt.UTC(), n.ExpiresAt.UTC()
+			list = append(list, n)
+			return nil
+		})(rows)
+	})
+	return list, err
+}
+
+// member is a node's membership. The lock that tells others of its death is held by the store's listener.
+type member struct {
+	s  *Store
+	id journal.NodeID
+}
+
+// ID implements journal.Membership.
+func (m *member) ID() journal.NodeID { return m.id }
+
+// Renew implements journal.Membership.
+func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
+	var r journal.Renewal
+	var alive bool
+	var suspects []int32
+	err := m.s.call(ctx, func(c *pgx.Conn) error {
+		return c.QueryRow(ctx, m.s.sql.renew, int32(m.id), int64(lockClass(m.s.o.Schema))).Scan(&alive, &r.Now, &suspects)
+	})
+	if err != nil {
+		return journal.Renewal{}, err
+	}
+	r.Now = r.Now.UTC()
+	if !alive {
+		m.s.hints.drop(m.id)
+		return r, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)
+	}
+	for _, n := range suspects {
+		r.Suspects = append(r.Suspects, journal.NodeID(n))
+	}
+	return r, nil
+}
+
+// Leave implements journal.Membership.
+func (m *member) Leave(ctx context.Context) error {
+	err := m.s.call(ctx, func(c *pgx.Conn) error {
+		_, err := c.Exec(ctx, m.s.sql.leave, int32(m.id))
+		return err
+	})
+	for n := int64(reapBatch); err == nil && n > 0; {
+		err = m.s.call(ctx, func(c *pgx.Conn) error {
+			tag, err := c.Exec(ctx, m.s.sql.leaveFree, int32(m.id), reapBatch)
+			n = tag.RowsAffected()
+			return err
+		})
+	}
+	m.s.hints.drop(m.id)
+	if err != nil {
+		return err
+	}
+	return m.s.call(ctx, func(c *pgx.Conn) error {
+		_, err := c.Exec(ctx, m.s.sql.leaveDelete, int32(m.id))
+		return err
+	})
+}

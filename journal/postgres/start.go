@@ -1,0 +1,290 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// startReuseSQL lets closed runs give up keys that a start may take over (J8). An open holder keeps its key, and so
+// does one of another workflow. A start that is repeated finds its own run and takes nothing over.
+const startReuseSQL = `
+WITH given AS (
+    -- Row locks on the old holders. The input is in the order of keys, like every batch's.
+    SELECT r.id
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bool[]) AS i(id, key, workflow, failed_only)
+    CROSS JOIN LATERAL (
+        SELECT r.id FROM reprise.runs r
+        WHERE r.key = i.key AND r.holds_key AND r.workflow = i.workflow
+          AND (r.status > 1 OR r.status = 1 AND NOT i.failed_only)
+          AND NOT EXISTS (SELECT FROM reprise.runs own WHERE own.id = i.id)
+        FOR UPDATE OF r) r
+)
+UPDATE reprise.runs r SET holds_key = false FROM given g WHERE r.id = g.id`
+
+// startSQL creates runs and their tasks, for one owner. A run whose id or key exists is left out of the
+// answer: waiting for the other transaction's end is what makes concurrent starts agree (J8).
+const startSQL = `
+WITH owner AS (
+    SELECT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = $11::int AND n.lost_at IS NULL) AS alive
+), made AS (
+    INSERT INTO reprise.runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels,
+                              input, input_encoding, trace)
+    SELECT i.id, statement_timestamp(), statement_timestamp() + i.delay * interval '1 microsecond', i.version, i.priority,
+           i.key IS NOT NULL, i.workflow, i.queue, i.key, i.labels::jsonb, i.input, i.encoding, i.trace
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[], $6::smallint[], $7::text[], $8::bytea[],
+                $9::text[], $10::text[], $12::bigint[])
+         AS i(id, key, workflow, version, queue, priority, labels, input, encoding, trace, delay)
+    ON CONFLICT DO NOTHING -- in the input's order, which is the order of keys
+    RETURNING id, created_at, start_at, version, priority, workflow, queue
+), queued AS (
+    INSERT INTO reprise.tasks (run_id, visible_at, fence, owner, unproven, version, priority, queue, workflow)
+    SELECT m.id, CASE WHEN o.alive THEN 'infinity' ELSE coalesce(m.start_at, m.created_at) END,
+           o.alive::int, CASE WHEN o.alive THEN $11::int ELSE 0 END, o.alive,
+           m.version, m.priority, m.queue, m.workflow
+    FROM made m CROSS JOIN owner o
+)
+SELECT m.id, coalesce(m.start_at, m.created_at), o.alive, clock_timestamp() FROM made m CROSS JOIN owner o`
+
+// startReadSQL finds, for starts that created nothing, their own run of an earlier try or the run that has the key.
+const startReadSQL = `
+SELECT i.ord, own.start_at, task.owner, task.fence, holder.id, holder.workflow, holder.status, holder.start_at, clock_timestamp()
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS i(id, key, ord)
+LEFT JOIN LATERAL (
+    SELECT coalesce(r.start_at, r.created_at) AS start_at FROM reprise.runs r WHERE r.id = i.id) own ON true
+LEFT JOIN LATERAL (
+    SELECT t.owner, t.fence FROM reprise.tasks t WHERE t.run_id = i.id) task ON true
+LEFT JOIN LATERAL (
+    SELECT r.id, r.workflow, r.status, coalesce(r.start_at, r.created_at) AS start_at
+    FROM reprise.runs r WHERE r.key = i.key AND r.holds_key) holder ON true`
+
+// Start implements journal.Store.
+func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
+	out := make([]journal.Started, len(starts))
+	size := func(i int) int { return len(starts[i].Input.Data) }
+	err := inChunks(len(starts), size, func(from, to int) error {
+		return s.startChunk(ctx, tx, starts[from:to], out[from:to])
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// startChunk works in rounds. Nearly always there is one; a further one follows if the holder of a key
+// vanished, or closed and may now be replaced.
+func (s *Store) startChunk(ctx context.Context, tx journal.Tx, starts []journal.Start, out []journal.Started) error {
+	pending := make([]int, len(starts))
+	for i := range pending {
+		pending[i] = i
+	}
+	for n := 1; len(pending) > 0; n++ {
+		// One order in every batch: two batches with the same keys queue up instead of deadlocking.
+		slices.SortFunc(pending, func(a, b int) int {
+			return cmp.Or(cmp.Compare(starts[a].Key, starts[b].Key), cmp.Compare(a, b))
+		})
+		r := startRound{s: s, starts: starts, out: out, last: n == startRoundsMax}
+		if err := s.in(ctx, tx, func(q querier) error { return r.run(ctx, q, pending) }); err != nil {
+			return err
+		}
+		pending = r.again
+	}
+	return nil
+}
+
+// startRound is one try of the starts that have no outcome yet.
+type startRound struct {
+	s      *Store
+	starts []journal.Start
+	out    []journal.Started
+	last   bool
+	again  []int
+}
+
+func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
+	r.again = nil
+	for _, i := range pending {
+		r.out[i] = journal.Started{} // of a try that was rolled back
+	}
+	first := r.firstOfKeys(pending)
+	var p pipeline
+	keyed := r.queueReuse(&p, first)
+	for _, group := range r.byOwner(first) {
+		if err := r.queueInsert(&p, group); err != nil {
+			return err
+		}
+	}
+	if keyed {
+		r.queueRead(&p, pending)
+	}
+	if err := p.send(ctx, q); err != nil || keyed {
+		return err
+	}
+	var missing []int
+	for _, i := range pending {
+		if !r.out[i].Created {
+			missing = append(missing, i)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	var again pipeline
+	r.queueRead(&again, missing)
+	return again.send(ctx, q)
+}
+
+// firstOfKeys leaves out the later ones of members with one key: they get the first one's run.
+func (r *startRound) firstOfKeys(pending []int) []int {
+	first := make([]int, 0, len(pending))
+	for k, i := range pending {
+		if k == 0 || r.starts[i].Key == "" || r.starts[i].Key != r.starts[pending[k-1]].Key {
+			first = append(first, i)
+		}
+	}
+	return first
+}
+
+// byOwner splits members by the node that shall own them from birth. A delayed run has no owner.
+func (r *startRound) byOwner(members []int) [][]int {
+	var owners []journal.NodeID
+	groups := map[journal.NodeID][]int{}
+	for _, i := range members {
+		o := r.starts[i].Owner
+		if r.starts[i].Delay > 0 {
+			o = 0
+		}
+		if groups[o] == nil {
+			owners = append(owners, o)
+		}
+		groups[o] = append(groups[o], i)
+	}
+	list := make([][]int, len(owners))
+	for k, o := range owners {
+		list[k] = groups[o]
+	}
+	return list
+}
+
+// queueReuse adds startReuseSQL if any member may replace a closed run, and tells whether any member has a key.
+func (r *startRound) queueReuse(p *pipeline, members []int) (keyed bool) {
+	var ids []pgtype.UUID
+	var keys, workflows []string
+	var failedOnly []bool
+	for _, i := range members {
+		st := &r.starts[i]
+		keyed = keyed || st.Key != ""
+		if st.Key == "" || st.Reuse == journal.ReuseReject {
+			continue
+		}
+		ids, keys, workflows = append(ids, id(st.ID)), append(keys, st.Key), append(workflows, st.Workflow)
+		failedOnly = append(failedOnly, st.Reuse == journal.ReuseAllowIfFailed)
+	}
+	if len(ids) > 0 {
+		p.exec(r.s.sql.startReuse, ids, keys, workflows, failedOnly)
+	}
+	return keyed
+}
+
+func (r *startRound) queueInsert(p *pipeline, members []int) error {
+	n := len(members)
+	ids, keys, workflows, versions := make([]pgtype.UUID, n), make([]*string, n), make([]string, n), make([]int32, n)
+	queues, priorities, labels := make([]string, n), make([]int16, n), make([]*string, n)
+	inputs, encodings, traces, delays := make([][]byte, n), make([]*string, n), make([]*string, n), make([]*int64, n)
+	owner := journal.NodeID(0)
+	for k, i := range members {
+		st := &r.starts[i]
+		var err error
+		if labels[k], err = encodeLabels(st.Labels); err != nil {
+			return err
+		}
+		ids[k], keys[k], workflows[k], versions[k] = id(st.ID), text(st.Key), st.Workflow, st.Version
+		queues[k], priorities[k] = st.Queue, st.Priority
+		inputs[k], encodings[k], traces[k] = data(st.Input.Data), text(st.Input.Encoding), text(st.Trace)
+		delays[k] = number(st.Delay.Microseconds())
+		if st.Delay == 0 {
+			owner = st.Owner
+		}
+	}
+	index := make(map[journal.RunID]int, n)
+	for _, i := range slices.Backward(members) { // of two members with one id, the first creates
+		index[r.starts[i].ID] = i
+	}
+	p.query(r.s.sql.start, each(func(row pgx.CollectableRow) error {
+		var run pgtype.UUID
+		var startAt, now time.Time
+		var owned bool
+		if err := row.Scan(&run, &startAt, &owned, &now); err != nil {
+			return err
+		}
+		r.out[index[run.Bytes]] = journal.Started{Run: run.Bytes, Created: true, Owned: owned, StartAt: startAt.UTC(), Now: now.UTC()}
+		return nil
+	}), ids, keys, workflows, versions, queues, priorities, labels, inputs, encodings, traces, int32(owner), delays)
+	return nil
+}
+
+func (r *startRound) queueRead(p *pipeline, members []int) {
+	ids, keys := make([]pgtype.UUID, len(members)), make([]*string, len(members))
+	for k, i := range members {
+		ids[k], keys[k] = id(r.starts[i].ID), text(r.starts[i].Key)
+	}
+	p.query(r.s.sql.startRead, each(func(row pgx.CollectableRow) error {
+		var f startFound
+		var ord int64
+		err := row.Scan(&ord, &f.own, &f.owner, &f.fence, &f.holder, &f.workflow, &f.status, &f.holderStart, &f.now)
+		if err != nil {
+			return err
+		}
+		i := members[ord-1]
+		if r.out[i].Created {
+			return nil
+		}
+		if done := f.outcome(&r.starts[i], r.last); done != nil {
+			r.out[i] = *done
+		} else {
+			r.again = append(r.again, i)
+		}
+		return nil
+	}), ids, keys)
+}
+
+// startFound is a row of startReadSQL.
+type startFound struct {
+	own         pgtype.Timestamptz
+	owner       *int32
+	fence       *int64
+	holder      pgtype.UUID
+	workflow    *string
+	status      *int16
+	holderStart pgtype.Timestamptz
+	now         time.Time
+}
+
+// outcome returns nil if the start should be tried again.
+func (f *startFound) outcome(st *journal.Start, last bool) *journal.Started {
+	switch {
+	case f.own.Valid: // J4: an earlier try made the run
+		owned := f.owner != nil && st.Owner != 0 && *f.owner == int32(st.Owner) && *f.fence == 1
+		return &journal.Started{Run: st.ID, Created: true, Owned: owned, StartAt: moment(f.own), Now: f.now.UTC()}
+	case !f.holder.Valid:
+		if last {
+			return &journal.Started{Run: st.ID, Now: f.now.UTC(), Err: journal.ErrUnavailable}
+		}
+		return nil
+	case *f.workflow != st.Workflow:
+		return &journal.Started{Run: f.holder.Bytes, Now: f.now.UTC(),
+			Err: &journal.KeyConflictError{Key: st.Key, Run: f.holder.Bytes, Workflow: *f.workflow}}
+	}
+	status := journal.Status(*f.status)
+	replace := st.Reuse == journal.ReuseAllow || st.Reuse == journal.ReuseAllowIfFailed && status != journal.Completed
+	if status.Closed() && replace && !last {
+		return nil
+	}
+	return &journal.Started{Run: f.holder.Bytes, StartAt: moment(f.holderStart), Now: f.now.UTC()}
+}

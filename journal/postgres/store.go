@@ -1,0 +1,153 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Store keeps a journal in a Postgres database. Its methods may be called from many goroutines.
+type Store struct {
+	o       Options
+	pool    *pgxpool.Pool
+	sql     statements
+	stepTxs chan struct{} // a slot for every transaction of a step
+	hints   *hints
+}
+
+var (
+	_ journal.Store   = (*Store)(nil)
+	_ journal.TxStore = (*Store)(nil)
+)
+
+// Open connects to a database and brings its tables up to date. o may be nil. The caller closes the store.
+func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
+	opts := o.withDefaults()
+	config, err := opts.config(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("open postgres: %w", err)
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open postgres: %w", err)
+	}
+	s := &Store{o: opts, pool: pool, sql: newStatements(opts.Schema)}
+	s.stepTxs = make(chan struct{}, max(1, opts.PoolSize-stepTxsReserve))
+	s.hints = newHints(s)
+	if !opts.SkipMigrations {
+		err = s.call(ctx, func(c *pgx.Conn) error { return migrate(ctx, c, opts.Schema) })
+	} else {
+		err = s.call(ctx, func(c *pgx.Conn) error { return c.Ping(ctx) })
+	}
+	if err != nil {
+		s.Close()
+		return nil, fmt.Errorf("open postgres: %w", err)
+	}
+	return s, nil
+}
+
+// Close ends the listener and closes all connections. Calls that are under way end first.
+func (s *Store) Close() {
+	s.hints.close()
+	s.pool.Close()
+}
+
+// Hints implements journal.Store.
+func (s *Store) Hints() journal.Hints { return s.hints }
+
+// querier is what statements need: a connection or a transaction.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// call runs fn on a connection of the pool and translates its error. fn is repeated after a deadlock, so it
+// must start afresh; what it sends must be one transaction.
+func (s *Store) call(ctx context.Context, fn func(c *pgx.Conn) error) error {
+	for try := 1; ; try++ {
+		conn, err := s.pool.Acquire(ctx)
+		if err != nil {
+			return translate(ctx, err, true)
+		}
+		err = fn(conn.Conn())
+		lost := conn.Conn().IsClosed()
+		conn.Release()
+		if err == nil {
+			return nil
+		}
+		if try >= conflictTriesMax || !conflict(err) {
+			return translate(ctx, err, lost)
+		}
+	}
+}
+
+// in runs fn inside tx, or like call if tx is nil.
+func (s *Store) in(ctx context.Context, tx journal.Tx, fn func(q querier) error) error {
+	if tx == nil {
+		return s.call(ctx, func(c *pgx.Conn) error { return fn(c) })
+	}
+	inner, err := unwrap(tx)
+	if err != nil {
+		return err
+	}
+	err = fn(inner)
+	return translate(ctx, err, inner.Conn().IsClosed())
+}
+
+// pipeline sends statements in one round trip. The server runs them as one transaction, each with a
+// snapshot of its own. It must be closed before the next use of the connection.
+type pipeline struct {
+	batch pgx.Batch
+}
+
+// query adds a statement and the function that reads its rows.
+func (p *pipeline) query(sql string, read func(rows pgx.Rows) error, args ...any) {
+	p.batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		if err := read(rows); err != nil {
+			return err
+		}
+		return rows.Err()
+	})
+}
+
+// exec adds a statement without rows.
+func (p *pipeline) exec(sql string, args ...any) { p.batch.Queue(sql, args...) }
+
+func (p *pipeline) send(ctx context.Context, q querier) error {
+	return q.SendBatch(ctx, &p.batch).Close()
+}
+
+// each reads every row with scan.
+func each(scan func(row pgx.CollectableRow) error) func(rows pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		for rows.Next() {
+			if err := scan(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}
+}
+
+// inChunks calls fn for pieces whose sizes sum up to about batchBytesMax, in order.
+func inChunks(n int, size func(i int) int, fn func(from, to int) error) error {
+	from, sum := 0, 0
+	for i := range n {
+		sum += size(i)
+		if sum >= batchBytesMax || i == n-1 {
+			if err := fn(from, i+1); err != nil {
+				return err
+			}
+			from, sum = i+1, 0
+		}
+	}
+	return nil
+}
+

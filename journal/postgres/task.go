@@ -1,0 +1,96 @@
+package postgres
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// taskRow reads the columns of a task in the order that all statements select them:
+//
+//	generation, queue, workflow, version, priority, visible_at, owner, fence, turn, inbox_last,
+//	attempts, waiting, strikes, state, problem
+//
+// All are null for a run without a task.
+type taskRow struct {
+	generation, version, owner, strikes *int32
+	queue, workflow, waiting, problem   *string
+	priority, state                     *int16
+	visibleAt                           pgtype.Timestamptz
+	fence, turn, inboxLast              *int64
+	attempts                            []byte
+}
+
+func (r *taskRow) targets() []any {
+	return []any{&r.generation, &r.queue, &r.workflow, &r.version, &r.priority, &r.visibleAt, &r.owner, &r.fence, &r.turn,
+		&r.inboxLast, &r.attempts, &r.waiting, &r.strikes, &r.state, &r.problem}
+}
+
+func (r *taskRow) task(run journal.RunID) (*journal.Task, error) {
+	if r.generation == nil {
+		return nil, nil
+	}
+	attempts, err := decodeAttempts(r.attempts)
+	if err != nil {
+		return nil, err
+	}
+	t := &journal.Task{
+		Run: run, Generation: journal.Generation(*r.generation), Queue: *r.queue, Workflow: *r.workflow,
+		Version: *r.version, Priority: *r.priority, VisibleAt: moment(r.visibleAt), Owner: journal.NodeID(*r.owner),
+		Fence: journal.Fence(*r.fence), Turn: journal.Turn(*r.turn), InboxLast: journal.InboxSeq(*r.inboxLast),
+		Attempts: attempts, Strikes: int(*r.strikes), State: journal.TaskState(*r.state),
+	}
+	if r.waiting != nil {
+		t.Waiting = decodeLines(*r.waiting)
+	}
+	if r.problem != nil {
+		t.Problem = *r.problem
+	}
+	return t, nil
+}
+
+// runRow reads the columns of a run in the order that all statements select them:
+//
+//	id, created_at, start_at, closed_at, generation, version, priority, status, workflow, queue, key,
+//	labels (as text), input, input_encoding, trace
+type runRow struct {
+	id                           pgtype.UUID
+	createdAt                    time.Time
+	startAt, closedAt            pgtype.Timestamptz
+	generation, version          int32
+	priority, status             int16
+	workflow, queue              string
+	key, labels, encoding, trace *string
+	input                        []byte
+}
+
+func (r *runRow) targets() []any {
+	return []any{&r.id, &r.createdAt, &r.startAt, &r.closedAt, &r.generation, &r.version, &r.priority, &r.status, &r.workflow,
+		&r.queue, &r.key, &r.labels, &r.input, &r.encoding, &r.trace}
+}
+
+func (r *runRow) run() (journal.Run, error) {
+	labels, err := decodeLabels(r.labels)
+	if err != nil {
+		return journal.Run{}, err
+	}
+	run := journal.Run{
+		ID: r.id.Bytes, Key: str(r.key), Workflow: r.workflow, Version: r.version, Queue: r.queue, Priority: r.priority,
+		Status: journal.Status(r.status), Labels: labels, Input: journal.Payload{Encoding: str(r.encoding), Data: r.input},
+		Trace: str(r.trace), Generation: journal.Generation(r.generation), CreatedAt: r.createdAt.UTC(),
+		StartAt: moment(r.startAt), ClosedAt: moment(r.closedAt),
+	}
+	if run.StartAt.IsZero() {
+		run.StartAt = run.CreatedAt
+	}
+	return run, nil
+}
+
+func str(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

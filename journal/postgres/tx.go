@@ -1,0 +1,108 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// InTx lets starts and messages be part of a transaction of the caller's: they exist exactly if and when it
+// commits. The caller commits or rolls back; a failed call has failed the transaction.
+func InTx(tx pgx.Tx) journal.Tx { return callerTx{tx} }
+
+type callerTx struct{ tx pgx.Tx }
+
+// Value implements journal.Tx.
+func (t callerTx) Value() any { return t.tx }
+
+// Rollback implements journal.Tx.
+func (t callerTx) Rollback(ctx context.Context) error { return t.tx.Rollback(ctx) }
+
+// stepTx is the transaction of a step. Only Commit and Rollback end it.
+type stepTx struct {
+	s    *Store
+	conn *pgxpool.Conn
+	tx   pgx.Tx
+	end  sync.Once
+}
+
+// stepTxSQL switches the plans on that the store's own statements do without.
+const stepTxSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`
+
+// ownPlansSQL switches them off again, before the transaction's last statement is planned and cached.
+const ownPlansSQL = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
+
+// Begin implements journal.TxStore.
+func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
+	select {
+	case s.stepTxs <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		<-s.stepTxs
+		return nil, translate(ctx, err, true)
+	}
+	begin := stepTxSQL
+	if s.o.Pooler {
+		begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+	}
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
+	if err != nil {
+		lost := conn.Conn().IsClosed()
+		conn.Release()
+		<-s.stepTxs
+		return nil, translate(ctx, err, lost)
+	}
+	return &stepTx{s: s, conn: conn, tx: tx}, nil
+}
+
+// Value implements journal.Tx.
+func (t *stepTx) Value() any { return guardedTx{t.tx} }
+
+// Rollback implements journal.Tx. It works although ctx has ended, so that no lock outlives the step.
+func (t *stepTx) Rollback(ctx context.Context) error {
+	t.end.Do(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+		defer cancel()
+		_ = t.tx.Rollback(ctx) // a connection that cannot roll back is closed by the pool, which rolls back
+		t.release()
+	})
+	return nil
+}
+
+func (t *stepTx) release() {
+	t.conn.Release()
+	<-t.s.stepTxs
+}
+
+// alive tells whether the transaction is still open and has not failed.
+func (t *stepTx) alive() bool {
+	return !t.conn.Conn().IsClosed() && t.conn.Conn().PgConn().TxStatus() == 'T'
+}
+
+// guardedTx is what user code gets. Savepoints (Begin) are its own affair, the end is not.
+type guardedTx struct{ pgx.Tx }
+
+// Commit refuses.
+func (guardedTx) Commit(context.Context) error { return errUserCommit }
+
+// Rollback refuses; a step that wants to roll back returns an error.
+func (guardedTx) Rollback(context.Context) error { return errUserCommit }
+
+// unwrap finds the transaction behind a journal.Tx.
+func unwrap(tx journal.Tx) (pgx.Tx, error) {
+	switch t := tx.(type) {
+	case callerTx:
+		return t.tx, nil
+	case *stepTx:
+		return t.tx, nil
+	}
+	return nil, fmt.Errorf("transaction of type %T: %w: this store needs one of its own or of InTx", tx, journal.ErrInvalid)
+}

@@ -1,0 +1,108 @@
+-- additive
+-- The tables of the journal. Every table is keyed by run and no row refers to another run's, so the schema
+-- also distributes by run. "reprise." stands for the schema's name, which the runner puts in.
+
+-- One row a run: its identity, input and outcome. It is written at the start and at the close, both times
+-- with the same indexed columns, so the close is a heap-only update if the page has room: hence the fill factor.
+CREATE TABLE reprise.runs (
+    id             uuid        PRIMARY KEY,       -- UUIDv7: the primary key is also the listing order
+    created_at     timestamptz NOT NULL,
+    start_at       timestamptz,                   -- null: created_at
+    closed_at      timestamptz,
+    closed_fence   bigint,                        -- fence of the commit that closed it (J4); null if an operator did
+    closed_seq     integer,                       -- of the terminal event (J7)
+    generation     integer     NOT NULL DEFAULT 1,
+    version        integer     NOT NULL,
+    priority       smallint    NOT NULL,
+    status         smallint    NOT NULL DEFAULT 0,
+    holds_key      boolean     NOT NULL,          -- whether the key leads to this run (J8)
+    workflow       text        NOT NULL,
+    queue          text        NOT NULL,
+    key            text        COLLATE "C",
+    labels         jsonb,
+    input          bytea,                         -- null: no bytes
+    input_encoding text,                          -- null: JSON
+    trace          text
+) WITH (fillfactor = 70);
+
+-- J8: one holder a key. Runs that lost their key are in the second index, so that both together list by key.
+CREATE UNIQUE INDEX runs_key_idx      ON reprise.runs (key) WHERE holds_key;
+CREATE INDEX        runs_old_key_idx  ON reprise.runs (key) WHERE NOT holds_key AND key IS NOT NULL;
+CREATE INDEX        runs_workflow_idx ON reprise.runs (workflow, id);
+CREATE INDEX        runs_labels_idx   ON reprise.runs USING gin (labels jsonb_path_ops) WHERE labels IS NOT NULL;
+CREATE INDEX        runs_created_idx  ON reprise.runs USING brin (created_at);
+
+-- One row an open run: the queue. A commit of a run that stays owned changes no indexed column, so it is a
+-- heap-only update if the page has room.
+CREATE TABLE reprise.tasks (
+    run_id     uuid        PRIMARY KEY,
+    visible_at timestamptz NOT NULL,              -- infinity: not by time
+    fence      bigint      NOT NULL DEFAULT 0,
+    turn       bigint      NOT NULL DEFAULT 0,
+    inbox_last bigint      NOT NULL DEFAULT 0,
+    owner      integer     NOT NULL DEFAULT 0,    -- 0: free
+    generation integer     NOT NULL DEFAULT 1,
+    version    integer     NOT NULL,
+    strikes    integer     NOT NULL DEFAULT 0,
+    priority   smallint    NOT NULL,
+    state      smallint    NOT NULL DEFAULT 0,
+    unproven   boolean     NOT NULL DEFAULT false, -- owned, and nothing was committed under this fence yet
+    queue      text        NOT NULL,
+    workflow   text        NOT NULL,
+    attempts   bytea,                              -- JSON list of journal.Attempt
+    waiting    text,                               -- one line each
+    problem    text
+) WITH (fillfactor = 50);
+
+-- Only claimable rows, in claim order: claiming stays flat however many runs are parked or owned.
+CREATE INDEX tasks_claim_idx ON reprise.tasks (queue, workflow, version, priority, visible_at, run_id)
+    WHERE owner = 0 AND state <> 2 AND visible_at < 'infinity';
+CREATE INDEX tasks_owner_idx ON reprise.tasks (owner, visible_at) WHERE owner > 0;
+CREATE INDEX tasks_stuck_idx ON reprise.tasks (state, run_id) WHERE state > 0;
+
+-- The histories. J1: the primary key makes two writers of one seq impossible; nothing updates a row.
+CREATE TABLE reprise.events (
+    run_id     uuid        NOT NULL,
+    at         timestamptz NOT NULL,
+    inbox      bigint,                            -- the message it consumes, whose payload it shows
+    generation integer     NOT NULL,
+    seq        integer     NOT NULL,
+    cmd        integer,
+    attempt    integer,
+    kind       smallint    NOT NULL,
+    name       text,
+    encoding   text,                              -- null: JSON
+    issued     text,                              -- one line a command
+    payload    bytea,                             -- null: no bytes
+    PRIMARY KEY (run_id, generation, seq)
+);
+
+-- J5: which messages are consumed. Both indexes hold only the events they are about.
+CREATE INDEX events_inbox_idx  ON reprise.events (run_id, inbox) WHERE inbox IS NOT NULL;
+CREATE INDEX events_failed_idx ON reprise.events (kind, run_id) WHERE kind > 20;
+
+-- Messages to runs. J5: the number is taken under the task's row lock; the key deduplicates.
+CREATE TABLE reprise.inbox (
+    run_id   uuid        NOT NULL,
+    number   bigint      NOT NULL,
+    at       timestamptz NOT NULL,
+    kind     smallint    NOT NULL,
+    name     text,
+    key      text        COLLATE "C" NOT NULL,
+    encoding text,                                -- null: JSON
+    payload  bytea,                               -- null: no bytes
+    PRIMARY KEY (run_id, number)
+);
+CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox (run_id, key);
+
+-- Process incarnations. An id is never used again.
+CREATE TABLE reprise.nodes (
+    id         integer     GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name       text        NOT NULL,
+    routes     jsonb       NOT NULL,              -- [[queue, workflow, version], …]
+    lease      interval    NOT NULL,
+    started_at timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL,
+    lost_at    timestamptz,                       -- declared dead, or leaving
+    locked_on  timestamptz                        -- start time of the server on which it held its advisory lock
+) WITH (fillfactor = 50);
