@@ -3,6 +3,7 @@ package replay_test
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -135,4 +136,10 @@ func checkTerminal(t *testing.T, r *rig, history []journal.Event) {
 	if sealed := r.m.Closed(); r.m.Finished() && !sealed != (d.Terminal != nil) {
 		t.Errorf("sealed %v, terminal decision %v", sealed, d.Terminal)
 	}
+}
+
+// here is file:line of the caller's line, plus some.
+func here(plus int) string {
+	_, file, line, _ := runtime.Caller(1)
+	return fmt.Sprintf("%s:%d", filepath.Base(file), line+plus)
 }

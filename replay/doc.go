@@ -1,0 +1,52 @@
+// Package replay is the machine that turns events into decisions: it runs workflow code as a function of
+// its history. Authors of workflows import the package below it, replay/workflow.
+//
+// # A turn
+//
+// The caller, a run's actor, gives the machine one event at a time. [Machine.Replay] takes the events
+// of the history; [Machine.Step] takes new ones. After each event the machine resumes strands until all
+// of them are blocked, so the state it shows is always a state at rest. [Machine.Take] then
+// returns what was asked for since the last Take:
+//
+//   - Steps to execute. Each ends with one StepCompleted or StepFailed event.
+//   - CancelSteps, whose contexts are to be cancelled. They still end with an outcome event, because
+//     the code waits for it: a saga must know whether a step took effect. A step can be asked for and
+//     asked to stop in one turn; it is in both lists then, and its executor may answer with a failure of
+//     type FailureCancelled without running it.
+//   - Terminal, the event that closes the run. No steps come with it, CancelSteps are the ones that still
+//     run, their outcomes are of no use any more, and Step takes no further event ([ErrFinished]): what
+//     arrived meanwhile stays in the inbox.
+//
+// OnlySteps tells that the decision holds steps and nothing else was issued: no timer, no cancel, no end.
+//
+// Armed timers are not part of a decision: [Machine.NextTimer] has the earliest. After a replay
+// [Machine.Pending] has the steps to start again, those that were asked to stop among them.
+//
+// # What is compared
+//
+// Every event carries Issued, the commands the code issued in reaction to it: steps, timers, and cancels
+// of either. Step records the list, Replay compares each command while it is being issued, so that a
+// [DivergenceError] knows the line of the user's call. Kind, name and target are compared. A timer's due
+// time follows from workflow time, which is the time of the event. Each entry of the lists takes the
+// next command number, also a cancel.
+//
+// An event that answers a command must find it open, with the same kind and name; a terminal event
+// must be what the code decided, but for RunTerminated, which is an operator's. Any error makes the machine dead:
+// its strands are unwound and all calls return the error. No such error fails the run: the caller
+// blocks it, and other code may go on with it.
+//
+// # Strands
+//
+// Code runs on coroutines, strictly one at a time. Of those that can go on, the one that was spawned first
+// runs next. A strand waits at gates, always also at its scope's; whoever opens a gate makes the strands
+// there look again, and what is ready wins over a cancelled scope. A signal wakes the strand that has waited
+// longest, and a strand that takes another way passes the wake-up on.
+//
+// Panics and runtime.Goexit of workflow code become a [PanicError]. [Machine.Close] unwinds all strands in spawn
+// order: deferred calls run, awaits in them end as well, and what they issue is dropped. Panics while
+// unwinding are dropped too: there is no event that they could be a reaction to.
+// Code that recovers from being unwound is unwound again at its next await, and for good after a hundred times.
+//
+// The machine starts no goroutine that outlives Close, and reads no clock, no file and no random source.
+// What it cannot stop is code that neither awaits nor returns; the caller watches for that.
+package replay
