@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// day is one day of the shop, from the first order to the last node's drain.
+type day struct {
+	config
+	db      *database
+	tickets []ticket
+	out     io.Writer
+}
+
+// work runs all orders. When it returns, everything that it started has ended, and its logs are gone
+// unless something went wrong.
+func (d *day) work(ctx context.Context) (err error) {
+	logs, err := os.MkdirTemp("", "reprise-order-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err == nil || errors.Is(err, errInterrupted) {
+			err = errors.Join(err, os.RemoveAll(logs))
+		} else {
+			err = fmt.Errorf("%w (logs are in %s)", err, logs)
+		}
+	}()
+	file, err := os.Create(filepath.Join(logs, "main.log"))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	log := slog.New(slog.NewTextHandler(file, nil))
+
+	carrier, err := openCarrier(d.db.pool, d.seed)
+	if err != nil {
+		return err
+	}
+	defer carrier.Close()
+	fmt.Fprintf(d.out, "%d orders over %s, %d %s, seed %d\n", len(d.tickets), d.over, d.nodes, plural(d.nodes, "process", "processes"), d.seed)
+	if d.nodes == 1 {
+		err = d.alone(ctx, carrier, log)
+	} else {
+		err = d.together(ctx, carrier, log, logs)
+	}
+	if err == nil {
+		fmt.Fprintln(d.out, "\nthe carrier:", carrier.tempers())
+	}
+	return err
+}
+
+// alone runs the orders on a node in this process.
+func (d *day) alone(ctx context.Context, c *carrier, log *slog.Logger) error {
+	node := newNode(d.db.journal, d.db.pool, c.url, "shop", log)
+	nodeCtx, drain := context.WithCancel(context.WithoutCancel(ctx))
+	defer drain()
+	ended := make(chan error, 1)
+	go func() { ended <- node.Run(nodeCtx) }()
+	err := d.trade(ctx, node.Client(), log, nil)
+	drain()
+	return errors.Join(err, <-ended)
+}
+
+// together runs the orders on worker processes, of which some die.
+func (d *day) together(ctx context.Context, c *carrier, log *slog.Logger, logs string) error {
+	workers, err := launchFleet(d.nodes, d.db.dsn, c.url, logs)
+	if err == nil {
+		k := &killer{
+			fleet: workers, pool: d.db.pool, rand: rand.New(rand.NewPCG(d.seed, 3)), out: d.out, kills: d.kills,
+		}
+		err = d.trade(ctx, runtime.NewClient(d.db.journal, &runtime.ClientOptions{Logger: log}), log, k)
+		if err == nil && d.kills > 0 {
+			k.report(d.out)
+		}
+	}
+	return errors.Join(err, workers.Stop())
+}
+
+// trade takes the orders in, with everything that happens around them, and returns when all have ended.
+func (d *day) trade(ctx context.Context, client *runtime.Client, log *slog.Logger, k *killer) error {
+	in := &intake{client: client, tickets: d.tickets, over: d.over, rand: rand.New(rand.NewPCG(d.seed, 2))}
+	around, stop := context.WithCancelCause(ctx) // ends when the orders have, or when something around them fails
+	defer stop(nil)
+	var others sync.WaitGroup
+	others.Go(func() { newDesk(d.db.pool, client, log, d.tickets).Run(around) })
+	others.Go(func() { in.progress(around, d.out) })
+	var causes sync.WaitGroup // what must have happened before the day is over
+	if k != nil {
+		causes.Go(func() {
+			if err := k.Run(around); err != nil {
+				stop(err)
+			}
+		})
+	}
+	if d.pgkill {
+		causes.Go(func() {
+			if err := d.db.crash(around, d.over/3, d.out); err != nil {
+				stop(err)
+			}
+		})
+	}
+	err := in.Run(around)
+	if err == nil {
+		causes.Wait()
+	}
+	if found := in.found.Load(); found > 0 {
+		fmt.Fprintf(d.out, "  %d orders were there already, from an earlier start\n", found)
+	}
+	if cause := context.Cause(around); cause != nil {
+		err = cause
+	}
+	stop(nil)
+	causes.Wait()
+	others.Wait()
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	return err
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// fleet is the worker processes.
+type fleet struct {
+	dsn, carrier, logs string
+
+	mu      sync.Mutex
+	workers []*process // by slot; guarded by mu
+	born    int        // guarded by mu
+}
+
+// process is one worker. Its standard input stays open until it has ended.
+type process struct {
+	name  string
+	cmd   *exec.Cmd
+	stdin *os.File
+	ended chan struct{}
+}
+
+// launchFleet starts n workers. Stop it even after an error.
+func launchFleet(n int, dsn, carrier, logs string) (*fleet, error) {
+	f := &fleet{dsn: dsn, carrier: carrier, logs: logs, workers: make([]*process, n)}
+	for slot := range n {
+		if err := f.launch(slot); err != nil {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// launch starts a worker in a slot. Its node has a name of its own, as every process incarnation is a new node.
+func (f *fleet) launch(slot int) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.born++
+	name := fmt.Sprintf("worker-%d.%d", slot+1, f.born)
+	log, err := os.Create(filepath.Join(f.logs, name+".log"))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	in, out, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	p := &process{name: name, cmd: exec.Command(self), stdin: out, ended: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), workerEnv+"="+name, carrierEnv+"="+f.carrier, dsnEnv+"="+f.dsn)
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, log, log
+	if err := p.cmd.Start(); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.cmd.Wait() // how it ended is in its log, or was our wish
+		_ = out.Close()
+	}()
+	f.workers[slot] = p
+	return nil
+}
+
+// kill ends the worker of a slot with SIGKILL and returns its node's name and when the signal was sent.
+func (f *fleet) kill(slot int) (name string, at time.Time) {
+	f.mu.Lock()
+	p := f.workers[slot]
+	f.mu.Unlock()
+	at = time.Now()
+	_ = p.cmd.Process.Kill() // fails only if it is gone
+	<-p.ended
+	return p.name, at
+}
+
+const fleetDrains = 15 * time.Second
+
+// Stop lets the workers drain, and kills those that take too long. It reports workers that did not end in order.
+func (f *fleet) Stop() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, p := range f.workers {
+		if p != nil {
+			_ = p.cmd.Process.Signal(syscall.SIGTERM)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), fleetDrains)
+	defer cancel()
+	var errs error
+	for _, p := range f.workers {
+		if p == nil {
+			continue
+		}
+		select {
+		case <-p.ended:
+		case <-ctx.Done():
+			_ = p.cmd.Process.Kill()
+			<-p.ended
+		}
+		if state := p.cmd.ProcessState; !state.Success() {
+			errs = errors.Join(errs, fmt.Errorf("%s did not drain: %s", p.name, state))
+		}
+	}
+	return errs
+}

@@ -1,0 +1,127 @@
+// Command order is a shop: each of 500 orders is a saga that reserves stock, charges a card, waits for an
+// approval if it is big, ships and writes a receipt, or takes everything back. At the end it audits
+// itself against the shop's tables and exits with 1 if anything does not balance.
+//
+// It uses the Postgres that REPRISE_DSN names, or a private one in a temporary folder.
+//
+//	go run ./examples/order                       one process
+//	go run ./examples/order -nodes 3 -kill 30     three processes, of which a random one is killed 30 times
+//	go run ./examples/order -pgkill               Postgres is killed in the middle and comes back after 5 s
+//	go run ./examples/order -tamper               show what a broken audit looks like
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// config is the program's flags.
+type config struct {
+	orders int
+	over   time.Duration
+	nodes  int
+	kills  int
+	pgkill bool
+	tamper bool
+	seed   uint64
+}
+
+func main() {
+	// net/http logs the carrier's second answers as unsolicited. They are what this example is about.
+	log.SetOutput(io.Discard)
+	if os.Getenv(workerEnv) != "" {
+		os.Exit(worker())
+	}
+	var c config
+	flag.IntVar(&c.orders, "orders", 0, "how many `orders` of the file to run; 0 for all")
+	flag.DurationVar(&c.over, "over", 0, "spread the starts over this `time`; 0 for 10 s, or as long as the kills take")
+	flag.IntVar(&c.nodes, "nodes", 1, "how many `processes` run the orders")
+	flag.IntVar(&c.kills, "kill", 0, "how many `times` to SIGKILL a random process; needs -nodes 2 or more")
+	flag.BoolVar(&c.pgkill, "pgkill", false, "SIGKILL the private Postgres in the middle and restart it after 5 s")
+	flag.BoolVar(&c.tamper, "tamper", false, "remove one row of stock before the audit, which must then fail")
+	flag.Uint64Var(&c.seed, "seed", uint64(time.Now().UnixNano()), "`seed` of the kills, the carrier's moods and the customers' regrets")
+	flag.Parse()
+
+	// The first signal ends the program in order, the second at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	balanced, err := run(ctx, c, os.Stdout)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "order:", err)
+	}
+	if err != nil || !balanced {
+		os.Exit(1)
+	}
+}
+
+var errInterrupted = errors.New("interrupted; with the same " + dsnEnv + " the next start goes on where this one ended")
+
+func (c *config) check() error {
+	switch {
+	case c.nodes < 1 || c.orders < 0 || c.kills < 0 || c.over < 0:
+		return errors.New("-nodes must be at least 1, -orders, -kill and -over not negative")
+	case c.kills > 0 && c.nodes < 2:
+		return errors.New("-kill needs -nodes 2 or more: somebody must take over")
+	case c.pgkill && os.Getenv(dsnEnv) != "":
+		return fmt.Errorf("-pgkill needs a private Postgres: unset %s", dsnEnv)
+	}
+	if c.over == 0 {
+		c.over = max(10*time.Second, spread(c.kills))
+	}
+	return nil
+}
+
+// run does everything and tells whether the audit balances.
+func run(ctx context.Context, c config, out io.Writer) (bool, error) {
+	if err := c.check(); err != nil {
+		return false, err
+	}
+	tickets, err := readTickets(c.orders)
+	if err != nil {
+		return false, err
+	}
+	began := time.Now()
+	db, err := openDatabase(ctx, out)
+	if err != nil {
+		return false, err
+	}
+	defer db.Close()
+	if err := setUp(ctx, db.pool); err != nil {
+		return false, err
+	}
+	day := &day{config: c, db: db, tickets: tickets, out: out}
+	if err := day.work(ctx); err != nil {
+		return false, err
+	}
+	if c.tamper {
+		fmt.Fprintln(out, "\nsomebody removes one row of stock")
+		if _, err := db.pool.Exec(ctx, tamperSQL); err != nil {
+			return false, err
+		}
+	}
+	f, err := collect(ctx, db.journal, db.pool, tickets)
+	if err != nil {
+		return false, err
+	}
+	fmt.Fprintln(out)
+	printSummary(out, f)
+	fmt.Fprintln(out, "\naudit")
+	balanced := printAudit(out, audit(f))
+	word := "the audit balances"
+	if !balanced {
+		word = "THE AUDIT DOES NOT BALANCE"
+	}
+	fmt.Fprintf(out, "\n%s, after %.1f s\n", word, time.Since(began).Seconds())
+	return balanced, nil
+}
+
+const tamperSQL = `delete from shop.moves where id = (select min(id) from shop.moves)`
