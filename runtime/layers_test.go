@@ -105,7 +105,7 @@ func checkLayers(tree fs.FS) (broken []string, files int, err error) {
 			return err
 		}
 		if d.IsDir() {
-			return enter(tree, name, &broken)
+			return enterFolder(tree, name, &broken)
 		}
 		if path.Ext(name) != ".go" {
 			return nil
@@ -118,8 +118,8 @@ func checkLayers(tree fs.FS) (broken []string, files int, err error) {
 	return broken, files, err
 }
 
-// enter decides whether the walk goes into a folder.
-func enter(tree fs.FS, name string, broken *[]string) error {
+// enterFolder decides whether the walk goes into a folder.
+func enterFolder(tree fs.FS, name string, broken *[]string) error {
 	if name == "." {
 		return nil
 	}
