@@ -3,6 +3,7 @@ package journaltest
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"testing"
 	"time"
 
@@ -16,7 +17,7 @@ const (
 	flow      = "flow"                 // the workflow of most runs
 	leaseLong = time.Minute            // never runs out during a test
 	leaseTiny = 150 * time.Millisecond // runs out while a test waits for it
-	patience  = 20 * time.Second       // for what must happen soon; a loaded machine is slow
+	patience  = 90 * time.Second       // for what must happen soon, or after a back-off; a loaded machine is slow
 	glance    = 5 * time.Millisecond   // between two looks
 )
 
@@ -49,8 +50,12 @@ func (k *kit) ok(err error) {
 }
 
 // same reports a difference. Empty and nil lists and maps are equal: stores need not tell them apart.
+// A want of nil stands for an empty list or map.
 func (k *kit) same(what string, got, want any) {
 	k.t.Helper()
+	if v := reflect.ValueOf(got); want == nil && v.IsValid() && v.Len() == 0 {
+		return
+	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		k.t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
@@ -227,6 +232,27 @@ func (k *kit) row(run journal.RunID) journal.Run {
 		k.t.Fatalf("listed %d runs with id %s", len(page.Runs), run)
 	}
 	return page.Runs[0]
+}
+
+// rush makes a task that waits for a time due now, if the store can do that to itself, so that the test need not
+// wait.
+func (k *kit) rush(run journal.RunID) {
+	k.t.Helper()
+	if r, ok := k.store.(Rusher); ok {
+		k.ok(r.Rush(k.ctx, run))
+	}
+}
+
+// takeSoon is take for one task that becomes due by itself.
+func (k *kit) takeSoon(node journal.NodeID) (o *owner) {
+	k.t.Helper()
+	k.eventually("a task becomes due", func() bool {
+		for _, task := range k.claim(node, 1).Tasks {
+			o = k.owner(node, task)
+		}
+		return o != nil
+	})
+	return o
 }
 
 // expire waits until the lease of a node has run out by the store's clock.

@@ -148,7 +148,7 @@ func concurrentReaps(k *kit) {
 func (k *kit) strike(reaper journal.Membership, before func(*owner)) journal.Reaped {
 	k.t.Helper()
 	victim := k.join(leaseTiny)
-	o := k.take(victim.ID(), 1)[0]
+	o := k.takeSoon(victim.ID())
 	if before != nil {
 		before(o)
 	}
@@ -167,6 +167,7 @@ func (k *kit) quarantine(run journal.RunID) {
 		if last := n == journal.QuarantineStrikes; (r.Quarantined == 1) != last || (r.Tasks == 1) == last {
 			k.t.Fatalf("after strike %d: %+v", n, r)
 		}
+		k.rush(run)
 	}
 	if task := k.row(run).Task; task.State != journal.Quarantined || task.Owner != 0 || task.Problem == "" {
 		k.t.Fatalf("after %d strikes: %+v", journal.QuarantineStrikes, task)

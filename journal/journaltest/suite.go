@@ -1,6 +1,7 @@
 package journaltest
 
 import (
+	"context"
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
@@ -10,6 +11,12 @@ import (
 type check struct {
 	name string
 	run  func(*kit)
+}
+
+// Rusher is implemented by a store under test that can make a waiting task due at once, by ageing its row. It saves
+// the tests the back-off of runs whose owners die.
+type Rusher interface {
+	Rush(ctx context.Context, run journal.RunID) error
 }
 
 // Run checks a back end. Each sub-test calls open for a store on a database of its own, which open's t closes

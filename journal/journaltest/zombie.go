@@ -195,6 +195,9 @@ func takeOverRacesCommit(k *kit) {
 			}
 			accepted[o.run] = results[i] == nil
 		}
+		if _, err := b.Reap(k.ctx, nil); err != nil { // of a run whose commit was in the way of the leaving node
+			k.t.Fatal(err)
+		}
 		for _, o := range k.take(b.ID(), runs) {
 			if known := o.turn == 1 && o.seq == 1; known != accepted[o.run] {
 				k.t.Fatalf("the commit was accepted: %v, but the next owner sees turn %d and seq %d",

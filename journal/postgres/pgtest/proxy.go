@@ -1,7 +1,6 @@
 package pgtest
 
 import (
-	"bufio"
 	"net"
 	"net/url"
 	"strings"
@@ -41,8 +40,10 @@ type Link struct {
 	refused bool
 	closed  bool
 	wires   map[*wire]struct{}
+	pooling bool
 	points  int
 	cut     func(Point) bool // nil while not armed
+	before  bool             // the point that is cut at does not reach the server
 	after   func()
 }
 
@@ -72,6 +73,15 @@ func Proxy(t testing.TB, dsn string) *Link {
 	return l
 }
 
+// Pooler is a Proxy that behaves as a transaction pooler does: it refuses start-up parameters, and after every
+// transaction the server forgets the session's prepared statements, settings, locks and subscriptions.
+func Pooler(t testing.TB, dsn string) *Link {
+	t.Helper()
+	l := Proxy(t, dsn)
+	l.pooling = true // nobody knows its address yet
+	return l
+}
+
 // DSN is the address of the database through the link.
 func (l *Link) DSN() string { return l.dsn }
 
@@ -98,6 +108,16 @@ func (l *Link) Stall() { l.setStalled(true) }
 // Resume ends a stall.
 func (l *Link) Resume() { l.setStalled(false) }
 
+// Freeze is a Stall of the connections that exist now and never ends, as after a silent network failure
+// on a way that new connections do not take.
+func (l *Link) Freeze() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for w := range l.wires {
+		w.frozen = true
+	}
+}
+
 func (l *Link) setStalled(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,22 +129,32 @@ func (l *Link) setStalled(on bool) {
 // comes back. If the point ends a request, the link waits until the server has carried it out. Then it calls
 // after (which may be nil), breaks that connection, and is disarmed. match and after must not
 // call the link. A nil match disarms.
-func (l *Link) CutWhen(match func(Point) bool, after func()) {
+func (l *Link) CutWhen(match func(Point) bool, after func()) { l.arm(match, false, after) }
+
+// CutBefore is CutWhen, but what makes the point is lost on its way to the server.
+func (l *Link) CutBefore(match func(Point) bool, after func()) { l.arm(match, true, after) }
+
+func (l *Link) arm(match func(Point) bool, before bool, after func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.points, l.cut, l.after = 0, match, after
+	l.points, l.cut, l.before, l.after = 0, match, before, after
 }
 
 // LoseAnswer arms the link for the n-th request from now that mentions the text: it is carried
 // out, and its answer is lost. The channel is closed when that has happened.
-func (l *Link) LoseAnswer(n int, text string) <-chan struct{} {
+func (l *Link) LoseAnswer(n int, text string) <-chan struct{} { return l.lose(n, text, false) }
+
+// LoseRequest is LoseAnswer, but the end of the request never reaches the server, so it is not carried out.
+func (l *Link) LoseRequest(n int, text string) <-chan struct{} { return l.lose(n, text, true) }
+
+func (l *Link) lose(n int, text string, before bool) <-chan struct{} {
 	done := make(chan struct{})
-	l.CutWhen(func(p Point) bool {
+	l.arm(func(p Point) bool {
 		if p.Answered && p.Mentions(text) {
 			n--
 		}
 		return n == 0
-	}, func() { close(done) })
+	}, before, func() { close(done) })
 	return done
 }
 
@@ -158,8 +188,7 @@ func (l *Link) serve(client net.Conn) {
 		_ = client.Close() // as a client sees a server that is down
 		return
 	}
-	w := &wire{link: l, client: client, server: server, owed: 1} // the server speaks first, unasked
-	w.script.prepared = map[string]string{}
+	w := newWire(l, client, server)
 	l.mu.Lock()
 	if l.closed {
 		w.closeLocked()
@@ -182,131 +211,4 @@ func (l *Link) close() {
 	}
 	l.mu.Unlock()
 	l.work.Wait()
-}
-
-// wire is one connection through a link.
-type wire struct {
-	link           *Link
-	client, server net.Conn
-	script         script // of fromClient's goroutine
-
-	// Guarded by link.mu.
-	owed   int  // requests that the server has not answered
-	doomed bool // nothing reaches the client any more
-	dead   bool
-}
-
-func (w *wire) fromClient() {
-	defer w.close()
-	r := bufio.NewReader(w.client)
-	m, err := readStartup(r)
-	for ; err == nil; m, err = readMessage(r) {
-		doom, settled := w.pass(m)
-		if !settled {
-			return
-		}
-		if _, err := w.server.Write(m.bytes); err != nil {
-			return
-		}
-		if doom != nil {
-			w.finish(doom)
-			return
-		}
-	}
-}
-
-// pass waits for the end of a stall and takes note of a client's message before it is forwarded. doom is what to
-// do after this message, if it is the client's last; ok is false if the wire is dead.
-func (w *wire) pass(m message) (doom func(), ok bool) {
-	l := w.link
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !w.flow() {
-		return nil, false
-	}
-	if m.kind == wireSync || m.kind == wireQuery {
-		w.owed++
-	}
-	p, is := w.script.point(m)
-	if !is || l.cut == nil {
-		return nil, true
-	}
-	l.points++
-	p.N = l.points
-	if !l.cut(p) {
-		return nil, true
-	}
-	w.doomed = true
-	doom = func() {}
-	if l.after != nil {
-		doom = l.after
-	}
-	l.cut, l.after = nil, nil
-	if !p.Answered {
-		w.owed = 0 // there will be no answer to wait for
-	}
-	return doom, true
-}
-
-// finish waits until the server has carried out the doomed request.
-func (w *wire) finish(doom func()) {
-	l := w.link
-	l.mu.Lock()
-	for w.owed > 0 && !w.dead {
-		l.flowing.Wait()
-	}
-	l.mu.Unlock()
-	doom()
-}
-
-func (w *wire) fromServer() {
-	defer w.close()
-	r := bufio.NewReader(w.server)
-	for {
-		m, err := readMessage(r)
-		if err != nil {
-			return
-		}
-		w.link.mu.Lock()
-		ok := w.flow()
-		doomed := w.doomed
-		if m.kind == wireReady {
-			w.owed--
-			w.link.flowing.Broadcast()
-		}
-		w.link.mu.Unlock()
-		if !ok {
-			return
-		}
-		if doomed {
-			continue
-		}
-		if _, err := w.client.Write(m.bytes); err != nil {
-			return
-		}
-	}
-}
-
-// flow waits while the link is stalled; false means that the wire is dead. The caller holds link.mu.
-func (w *wire) flow() bool {
-	for w.link.stalled && !w.dead {
-		w.link.flowing.Wait()
-	}
-	return !w.dead
-}
-
-func (w *wire) close() {
-	w.link.mu.Lock()
-	defer w.link.mu.Unlock()
-	w.closeLocked()
-}
-
-func (w *wire) closeLocked() {
-	if w.dead {
-		return
-	}
-	w.dead = true
-	_ = w.client.Close()
-	_ = w.server.Close()
-	w.link.flowing.Broadcast()
 }

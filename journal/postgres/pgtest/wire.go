@@ -1,102 +1,158 @@
 package pgtest
 
 import (
-	"bytes"
-	"encoding/binary"
-	"fmt"
-	"io"
+	"bufio"
+	"net"
 )
 
-// message is one message of the Postgres protocol as it travels: its type (0 for the
-// untyped first one of a client) and all of its bytes.
-type message struct {
-	kind  byte
-	bytes []byte
+// wire is one connection through a link.
+type wire struct {
+	link           *Link
+	client, server net.Conn
+	script         script // of fromClient's goroutine
+
+	// Guarded by link.mu.
+	owed   int  // requests that the server has not answered
+	doomed bool // nothing reaches the client any more
+	frozen bool
+	dead   bool
 }
 
-const messageBytesMax = 256 << 20 // what is larger is not a message, but a bug in the framing
+func newWire(l *Link, client, server net.Conn) *wire {
+	w := &wire{link: l, client: client, server: server, owed: 1} // the server speaks first, unasked
+	w.script.prepared = map[string]string{}
+	return w
+}
 
-// readStartup reads the first message of a client.
-func readStartup(r io.Reader) (message, error) {
-	head := make([]byte, 4)
-	if _, err := io.ReadFull(r, head); err != nil {
-		return message{}, err
+func (w *wire) fromClient() {
+	defer w.close()
+	r := bufio.NewReader(w.client)
+	m, err := readStartup(r)
+	if err == nil && w.link.pooling {
+		err = poolerStartup(m)
 	}
-	return readBody(r, 0, head, 0)
-}
-
-// readMessage reads a typed message.
-func readMessage(r io.Reader) (message, error) {
-	head := make([]byte, 5)
-	if _, err := io.ReadFull(r, head); err != nil {
-		return message{}, err
+	for ; err == nil; m, err = readMessage(r) {
+		doom, ok := w.pass(m)
+		if !ok {
+			return
+		}
+		if doom != nil && doom.before {
+			doom.after()
+			return
+		}
+		if _, err := w.server.Write(m.bytes); err != nil {
+			return
+		}
+		if doom != nil {
+			w.settle()
+			doom.after()
+			return
+		}
 	}
-	return readBody(r, head[0], head, 1)
 }
 
-// readBody reads what follows the length, which counts itself and stands at head[from:].
-func readBody(r io.Reader, kind byte, head []byte, from int) (message, error) {
-	size := int(binary.BigEndian.Uint32(head[from:]))
-	if size < 4 || size > messageBytesMax {
-		return message{}, fmt.Errorf("pgtest: message %q of %d bytes", kind, size)
+// doom is how a wire ends.
+type doom struct {
+	before bool
+	after  func()
+}
+
+// pass waits for the end of a stall and takes note of a client's message before it is forwarded. It returns
+// a doom if this message is the client's last; ok is false if the wire is dead.
+func (w *wire) pass(m message) (d *doom, ok bool) {
+	l := w.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !w.flow() {
+		return nil, false
 	}
-	all := make([]byte, from+size)
-	copy(all, head)
-	_, err := io.ReadFull(r, all[from+4:])
-	return message{kind: kind, bytes: all}, err
-}
-
-// body is what follows type and length.
-func (m message) body() []byte {
-	if m.kind == 0 {
-		return m.bytes[4:]
+	if m.kind == wireSync || m.kind == wireQuery {
+		w.owed++
 	}
-	return m.bytes[5:]
-}
-
-// Types of messages that the proxy must understand.
-const (
-	wireQuery   = 'Q' // client: simple protocol, statement and commit in one
-	wireParse   = 'P' // client: name and text of a prepared statement
-	wireBind    = 'B' // client: portal, then the name of the statement
-	wireExecute = 'E' // client
-	wireSync    = 'S' // client: end of a request; ends an implicit transaction
-	wireReady   = 'Z' // server: answer to a request is complete
-)
-
-// script follows what a client sends and knows the SQL text of everything it executes.
-type script struct {
-	prepared map[string]string // by statement name
-	bound    string            // text of the statement bound last
-	request  []string          // executed since the last Sync
-}
-
-// point returns the point in time that a client's message makes, if it makes one.
-func (s *script) point(m message) (Point, bool) {
-	switch m.kind {
-	case wireParse:
-		name, rest := cstring(m.body())
-		text, _ := cstring(rest)
-		s.prepared[name] = text
-	case wireBind:
-		_, rest := cstring(m.body())
-		name, _ := cstring(rest)
-		s.bound = s.prepared[name]
-	case wireExecute:
-		s.request = append(s.request, s.bound)
-		return Point{SQL: []string{s.bound}}, true
-	case wireQuery:
-		text, _ := cstring(m.body())
-		return Point{SQL: []string{text}, Answered: true}, true
-	case wireSync:
-		p := Point{SQL: s.request, Answered: true}
-		s.request = nil
-		return p, len(p.SQL) > 0 // else it only prepared something
+	p, is := w.script.point(m)
+	if !is || l.cut == nil {
+		return nil, true
 	}
-	return Point{}, false
+	l.points++
+	p.N = l.points
+	if !l.cut(p) {
+		return nil, true
+	}
+	w.doomed = true
+	d = &doom{before: l.before, after: l.after}
+	if d.after == nil {
+		d.after = func() {}
+	}
+	l.cut, l.after = nil, nil
+	if !p.Answered {
+		w.owed = 0 // there will be no answer to wait for
+	}
+	return d, true
 }
 
-func cstring(b []byte) (string, []byte) {
-	text, rest, _ := bytes.Cut(b, []byte{0})
-	return string(text), rest
+// settle waits until the server has carried out what it was sent.
+func (w *wire) settle() {
+	l := w.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for w.owed > 0 && !w.dead {
+		l.flowing.Wait()
+	}
+}
+
+func (w *wire) fromServer() {
+	defer w.close()
+	r := bufio.NewReader(w.server)
+	for {
+		m, err := readMessage(r)
+		if err != nil {
+			return
+		}
+		w.link.mu.Lock()
+		ok := w.flow()
+		doomed := w.doomed
+		if m.kind == wireReady {
+			w.owed--
+			w.link.flowing.Broadcast()
+		}
+		w.link.mu.Unlock()
+		if !ok {
+			return
+		}
+		if doomed {
+			continue
+		}
+		if m.kind == wireReady && w.link.pooling {
+			if err := w.discard(r, m); err != nil {
+				return
+			}
+		}
+		if _, err := w.client.Write(m.bytes); err != nil {
+			return
+		}
+	}
+}
+
+// flow waits while the link is stalled; false means that the wire is dead. The caller holds link.mu.
+func (w *wire) flow() bool {
+	for (w.link.stalled || w.frozen) && !w.dead {
+		w.link.flowing.Wait()
+	}
+	return !w.dead
+}
+
+func (w *wire) close() {
+	w.link.mu.Lock()
+	defer w.link.mu.Unlock()
+	w.closeLocked()
+}
+
+func (w *wire) closeLocked() {
+	if w.dead {
+		return
+	}
+	w.dead = true
+	_ = w.client.Close()
+	_ = w.server.Close()
+	w.link.flowing.Broadcast()
 }

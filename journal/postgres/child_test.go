@@ -1,0 +1,109 @@
+package postgres_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/reprise-run/reprise/journal/postgres"
+)
+
+// childEnv names the job of a child process, childDSNEnv its database.
+const (
+	childEnv    = "REPRISE_TEST_CHILD"
+	childDSNEnv = "REPRISE_TEST_CHILD_DSN"
+)
+
+// jobs are what a child process can do. Each gets a store that is open, reads its input from a JSON line on
+// standard input when it is to begin, and returns what to print.
+var jobs = map[string]func(ctx context.Context, s *postgres.Store, input []byte) (any, error){}
+
+// child does a job and returns the exit status.
+func child(name string) int {
+	ctx := context.Background()
+	fail := func(err error) int {
+		fmt.Fprintln(os.Stderr, "child:", name, err)
+		return 1
+	}
+	s, err := postgres.Open(ctx, os.Getenv(childDSNEnv), &postgres.Options{SkipMigrations: true})
+	if err != nil {
+		return fail(err)
+	}
+	defer s.Close()
+	fmt.Println("ready")
+	input, err := bufio.NewReader(os.Stdin).ReadBytes('\n')
+	if err != nil {
+		return fail(err)
+	}
+	answer, err := jobs[name](ctx, s, input)
+	if err != nil {
+		return fail(err)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(answer); err != nil {
+		return fail(err)
+	}
+	return 0
+}
+
+// process is a child process, ready to begin.
+type process struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+// spawn starts a child and waits until its store is open.
+func spawn(t *testing.T, job, dsn string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(os.Args[0])}
+	p.cmd.Env = append(os.Environ(), childEnv+"="+job, childDSNEnv+"="+dsn)
+	p.cmd.Stderr = os.Stderr
+	out, err := p.cmd.StdoutPipe()
+	if err == nil {
+		p.in, err = p.cmd.StdinPipe()
+	}
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.out = bufio.NewReader(out)
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	if line, err := p.out.ReadString('\n'); line != "ready\n" {
+		t.Fatalf("the child said %q, %v", line, err)
+	}
+	return p
+}
+
+// begin gives the child its input.
+func (p *process) begin(input any) {
+	p.t.Helper()
+	line, err := json.Marshal(input)
+	if err == nil {
+		_, err = p.in.Write(append(line, '\n'))
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// answer reads what the child returned, into v, and tells whether it lived to say it.
+func (p *process) answer(v any) bool {
+	p.t.Helper()
+	line, err := p.out.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, v)
+	}
+	lived := p.cmd.Wait() == nil
+	if lived && err != nil {
+		p.t.Fatalf("the child said %q: %v", line, err)
+	}
+	return lived
+}

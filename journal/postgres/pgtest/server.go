@@ -1,0 +1,167 @@
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
+
+	"github.com/reprise-run/reprise/journal/postgres/pgserver"
+)
+
+// DSNEnv names the environment variable with the address of a server to test on. Its user must be allowed to
+// create databases.
+const DSNEnv = "REPRISE_TEST_DSN"
+
+// Schema is where New's databases keep their tables.
+const Schema = "reprise"
+
+// shared is the server of this test binary.
+var shared struct {
+	mu       sync.Mutex
+	own      *pgserver.Server // nil on somebody else's server
+	dsn      string           // of a database to give orders in; empty before the first use
+	template string           // the migrated database that New copies
+}
+
+// Main is the TestMain of packages that use Postgres. It runs the tests, stops the server, looks
+// for leaked goroutines, and exits.
+func Main(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	code := m.Run()
+	if err := stopShared(); err != nil {
+		fmt.Fprintln(os.Stderr, "pgtest:", err)
+		code = max(code, 1)
+	}
+	if code != 0 {
+		return code // a failed test may leave anything behind
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, "pgtest:", err)
+		return 1
+	}
+	return 0
+}
+
+// New returns the address of a fresh, migrated database. When the test ends, it is checked with
+// [Check] and dropped.
+func New(t testing.TB) string {
+	t.Helper()
+	dsn := create(t, true)
+	t.Cleanup(func() { Check(t, dsn, Schema) })
+	return dsn
+}
+
+// Empty returns the address of a fresh database with nothing in it. It is dropped when the test ends.
+func Empty(t testing.TB) string {
+	t.Helper()
+	return create(t, false)
+}
+
+func create(t testing.TB, migrated bool) string {
+	t.Helper()
+	shared.mu.Lock() // also because a template can be copied by one at a time only
+	defer shared.mu.Unlock()
+	ctx := context.Background()
+	if err := startShared(ctx); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	name, template := databaseName("test"), "template0"
+	if migrated {
+		if err := makeTemplate(ctx); err != nil {
+			t.Fatalf("pgtest: %v", err)
+		}
+		template = shared.template
+	}
+	if err := order(ctx, fmt.Sprintf("create database %s template %s", name, template)); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := order(ctx, fmt.Sprintf("drop database %s with (force)", name)); err != nil {
+			t.Errorf("pgtest: %v", err)
+		}
+	})
+	return WithDatabase(shared.dsn, name)
+}
+
+// startShared finds the server, or starts it. The caller holds mu.
+func startShared(ctx context.Context) error {
+	if shared.dsn != "" {
+		return nil
+	}
+	if shared.dsn = os.Getenv(DSNEnv); shared.dsn != "" {
+		return nil
+	}
+	own, err := pgserver.Start(ctx, &pgserver.Options{
+		NoFsync: true, Settings: map[string]string{"max_connections": "400"},
+	})
+	if err != nil {
+		return err
+	}
+	shared.own, shared.dsn = own, own.DSN("postgres")
+	return nil
+}
+
+// makeTemplate makes the migrated database. The caller holds mu.
+func makeTemplate(ctx context.Context) error {
+	if shared.template != "" {
+		return nil
+	}
+	name := databaseName("template")
+	if err := order(ctx, fmt.Sprintf("create database %s template template0", name)); err != nil {
+		return err
+	}
+	shared.template = name
+	if err := migrate(ctx, WithDatabase(shared.dsn, name)); err != nil {
+		return fmt.Errorf("migrate the template: %w", err)
+	}
+	return nil
+}
+
+func stopShared() error {
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	switch {
+	case shared.own != nil:
+		return shared.own.Stop()
+	case shared.template != "":
+		return order(context.Background(), fmt.Sprintf("drop database %s with (force)", shared.template))
+	}
+	return nil
+}
+
+// order executes a statement in the server's own database.
+func order(ctx context.Context, sql string) error {
+	conn, err := pgx.Connect(ctx, shared.dsn)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, sql); err != nil {
+		return fmt.Errorf("%s: %w", sql, err)
+	}
+	return nil
+}
+
+// databaseName returns a name that no other test, and no other test binary on the same server, uses.
+func databaseName(what string) string {
+	return "reprise_" + what + "_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+}
+
+// WithDatabase returns dsn with another database. Like all of this package it wants an address in URL form.
+func WithDatabase(dsn, name string) string {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		panic(fmt.Sprintf("pgtest: $%s must be a postgres:// URL: %v", DSNEnv, err))
+	}
+	u.Path = "/" + name
+	return u.String()
+}
