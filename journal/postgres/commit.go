@@ -27,7 +27,7 @@ WITH locked AS MATERIALIZED (
          WITH ORDINALITY AS i(run_id, node, fence, turn, next, next_at, seen, attempts, waiting, problem, status, last_seq, ord)
     LEFT JOIN LATERAL (
         SELECT t.inbox_last FROM reprise.tasks t
-        WHERE t.run_id = i.run_id AND t.owner = i.node AND t.fence = i.fence AND t.turn = i.turn
+        WHERE t.run_id = i.run_id AND t.owner = i.node AND t.owner > 0 AND t.fence = i.fence AND t.turn = i.turn
         FOR UPDATE OF t) t ON true
 ), verdict AS MATERIALIZED (
     SELECT array_agg(l.ok ORDER BY l.ord) AS ok FROM locked l
