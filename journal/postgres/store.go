@@ -150,4 +150,3 @@ func inChunks(n int, size func(i int) int, fn func(from, to int) error) error {
 	}
 	return nil
 }
-

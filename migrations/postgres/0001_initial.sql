@@ -52,7 +52,7 @@ CREATE TABLE reprise.tasks (
     attempts   bytea,                              -- JSON list of journal.Attempt
     waiting    text,                               -- one line each
     problem    text
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 40);
 
 -- Only claimable rows, in claim order: claiming stays flat however many runs are parked or owned.
 CREATE INDEX tasks_claim_idx ON reprise.tasks (queue, workflow, version, priority, visible_at, run_id)
