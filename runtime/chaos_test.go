@@ -1,0 +1,258 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// startChains starts n runs of steps effects each.
+func (c *chaos) startChains(ctx context.Context, n, steps int) []*runtime.Run[int] {
+	c.t.Helper()
+	runs := make([]*runtime.Run[int], n)
+	for i := range runs {
+		run, err := runtime.Start(ctx, c.client, chain, steps, &runtime.StartOptions{Key: fmt.Sprintf("chain:%d", i)})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		runs[i] = run
+	}
+	return runs
+}
+
+// wantChains waits for every run and checks that each effect happened exactly once.
+func (c *chaos) wantChains(ctx context.Context, runs []*runtime.Run[int], steps int) {
+	c.t.Helper()
+	for i, run := range runs {
+		if got, err := run.Result(ctx); err != nil || got != steps {
+			c.t.Fatalf("run %d (%s) ended with %d, %v", i, run.ID(), got, err)
+		}
+	}
+	if n := c.number(`SELECT count(*) FROM effects`); n != len(runs)*steps {
+		c.t.Errorf("%d effects, want %d", n, len(runs)*steps)
+	}
+	if n := c.number(`SELECT count(*) FROM (SELECT FROM effects GROUP BY run, step HAVING count(*) <> 1) x`); n != 0 {
+		c.t.Errorf("%d effects did not happen exactly once", n)
+	}
+}
+
+// G15: nodes are killed again and again while runs go on; every run ends, every transactional effect happens once.
+func TestKillsBetweenTurns(t *testing.T) {
+	c := newChaos(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	workers := []*worker{c.worker(), c.worker(), c.worker()}
+	const runs, steps, kills = 150, 12, 8
+	started := c.startChains(ctx, runs, steps)
+	seed := time.Now().UnixNano()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	for k := range kills {
+		victim := random.IntN(len(workers))
+		want := c.number(`SELECT count(*) FROM effects`) + runs*steps/(kills+2)
+		until(t, "the runs moved on", func() bool {
+			return c.number(`SELECT count(*) FROM effects`) >= min(want, runs*steps)
+		})
+		workers[victim].kill()
+		workers[victim] = c.worker()
+		t.Logf("kill %d of worker %d", k, victim)
+	}
+	c.wantChains(ctx, started, steps)
+}
+
+// F1, J3: a node is killed inside a step. The step runs again elsewhere, soon, although the lease has not run out.
+func TestKillInsideAStep(t *testing.T) {
+	c := newChaos(t)
+	ctx := testContext(t)
+	a, b := c.worker(), c.worker()
+	run, err := runtime.Start(ctx, c.client, hold, "gate", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := c.began(run.ID(), 1)
+	byPID := map[int]*worker{a.cmd.Process.Pid: a, b.cmd.Process.Pid: b}
+	killed := time.Now()
+	byPID[first].kill()
+	second := c.began(run.ID(), 2)
+	if took := time.Since(killed); took > 5*time.Second {
+		t.Errorf("the step began again after %s: only the end of the lease was noticed", took)
+	}
+	c.exec(`INSERT INTO gates VALUES ('gate')`)
+	got, err := run.Result(ctx)
+	if err != nil || got != fmt.Sprint(second) || second == first {
+		t.Fatalf("result by process %s, %v; began in %d, then in %d", got, err, first, second)
+	}
+}
+
+// F1, F3, J3: a node sleeps past its lease in the middle of a step and wakes up as a zombie. What it writes is refused, and it
+// joins again as a new node.
+func TestZombieAfterSIGSTOP(t *testing.T) {
+	c := newChaos(t)
+	ctx := testContext(t)
+	a := c.worker(leaseEnv + "=1500ms")
+	run, err := runtime.Start(ctx, c.client, hold, "gate", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := c.began(run.ID(), 1)
+	a.signal(syscall.SIGSTOP)
+	c.worker(leaseEnv + "=1500ms")
+	second := c.began(run.ID(), 2)
+	c.exec(`INSERT INTO gates VALUES ('gate')`)
+	got, err := run.Result(ctx)
+	if err != nil || got != fmt.Sprint(second) || second == first {
+		t.Fatalf("result by process %s, %v; began in %d, then in %d", got, err, first, second)
+	}
+	a.signal(syscall.SIGCONT)
+	until(t, "the zombie noticed and joined anew", func() bool {
+		return strings.Contains(c.log.String(), "node was lost, joining anew")
+	})
+	again, err := runtime.Start(ctx, c.client, chain, 3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Result(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if events, err := c.client.History(ctx, run.ID()); err != nil || len(events) != 3 {
+		t.Errorf("history of %d events, %v; want the second owner's 3", len(events), err)
+	}
+}
+
+// F11: a rolling restart. SIGTERM drains, nothing fails, and every run goes on elsewhere.
+func TestRollingRestart(t *testing.T) {
+	c := newChaos(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	workers := []*worker{c.worker(), c.worker()}
+	const steps = 12
+	started := c.startChains(ctx, 100, steps)
+	for range 2 {
+		for i := range workers {
+			fresh := c.worker()
+			workers[i].signal(syscall.SIGTERM)
+			if err := workers[i].wait(); err != nil {
+				t.Fatalf("draining ended with %v", err)
+			}
+			workers[i] = fresh
+		}
+	}
+	c.wantChains(ctx, started, steps)
+	if n := c.number(`SELECT count(*) FROM reprise.nodes`); n != 2 {
+		t.Errorf("%d nodes, want the 2 that live", n)
+	}
+}
+
+// F10: a step that ends during the drain is recorded; F11: one that does not is cancelled with a cause and runs elsewhere.
+func TestKillDuringDrain(t *testing.T) {
+	c := newChaos(t)
+	ctx := testContext(t)
+	a := c.worker()
+	run, err := runtime.Start(ctx, c.client, hold, "gate", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.began(run.ID(), 1)
+	a.signal(syscall.SIGTERM)
+	until(t, "the drain has begun", func() bool { return strings.Contains(c.log.String(), "node drains") })
+	a.kill()
+	c.worker()
+	c.began(run.ID(), 2)
+	c.exec(`INSERT INTO gates VALUES ('gate')`)
+	if _, err := run.Result(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestStepThatEndsDuringDrainIsRecorded(t *testing.T) {
+	c := newChaos(t)
+	ctx := testContext(t)
+	a := c.worker()
+	run, err := runtime.Start(ctx, c.client, hold, "gate", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid := c.began(run.ID(), 1)
+	a.signal(syscall.SIGTERM)
+	until(t, "the drain has begun", func() bool { return strings.Contains(c.log.String(), "node drains") })
+	c.exec(`INSERT INTO gates VALUES ('gate')`)
+	if err := a.wait(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := run.Result(ctx)
+	if err != nil || got != fmt.Sprint(pid) {
+		t.Fatalf("result %q, %v; want it from %d", got, err, pid)
+	}
+	if n := c.number(`SELECT count(*) FROM effects`); n != 1 {
+		t.Errorf("the step began %d times", n)
+	}
+}
+
+// F9: a run that kills its node again and again is quarantined; the others go on; an operator can resume or end it.
+func TestPoisonIsQuarantined(t *testing.T) {
+	c := newChaos(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	run, err := runtime.Start(ctx, c.client, poison, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := c.worker()
+	state := func() (s journal.TaskState, owner journal.NodeID) {
+		d, err := c.client.Describe(ctx, run.ID())
+		if err != nil || d.Run.Task == nil {
+			t.Fatalf("describe: %+v, %v", d, err)
+		}
+		return d.Run.Task.State, d.Run.Task.Owner
+	}
+	deaths := 0
+	for {
+		if err := w.wait(); err == nil {
+			t.Fatal("the poison did not kill its node")
+		}
+		deaths++
+		if deaths > journal.QuarantineStrikes {
+			t.Fatalf("still not quarantined after %d deaths", deaths)
+		}
+		if deaths == journal.QuarantineStrikes {
+			break
+		}
+		// The back-off of repeat offenders is not what is tested here.
+		next := c.worker()
+		until(t, "the task is free", func() bool { _, owner := state(); return owner == 0 || gone(next) })
+		c.exec(`UPDATE reprise.tasks SET visible_at = now() WHERE run_id = $1 AND owner = 0`, run.ID().String())
+		w = next
+	}
+	survivor := c.worker()
+	until(t, "the run is quarantined", func() bool { s, _ := state(); return s == journal.Quarantined })
+	chains := c.startChains(ctx, 3, 3)
+	c.wantChains(ctx, chains, 3)
+	if err := c.client.Terminate(ctx, run.ID(), "poison"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = run.Result(ctx)
+	wantErr[*runtime.TerminatedError](t, err)
+	if gone(survivor) {
+		t.Error("the survivor is gone")
+	}
+	if !errors.Is(c.client.Resume(ctx, run.ID()), journal.ErrClosed) {
+		t.Error("a closed run can be resumed")
+	}
+}
+
+func gone(w *worker) bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+		return false
+	}
+}

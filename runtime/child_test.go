@@ -1,0 +1,229 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/postgres"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// Tests of dying nodes run workers as child processes: this test binary again, with childEnv set.
+const (
+	childEnv = "REPRISE_TEST_CHILD" // DSN of the database
+	leaseEnv = "REPRISE_TEST_LEASE"
+)
+
+// Workflows of the workers. Effects go to the table effects, written inside the steps' transactions (StepTx) or by a
+// connection of their own.
+const (
+	chain  workflow.Name[int, int]       = "chain"  // n transactional steps, each with one effect
+	hold   workflow.Name[string, string] = "hold"   // one step that ends when the table gates has its name
+	poison workflow.Name[string, string] = "poison" // kills its process
+)
+
+const childSchema = `
+	CREATE TABLE effects (run uuid NOT NULL, step text NOT NULL, attempt int NOT NULL, pid int NOT NULL, node text);
+	CREATE TABLE gates (name text NOT NULL)`
+
+// childMain is a worker process. It drains on SIGTERM.
+func childMain(dsn string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	store, err := postgres.Open(ctx, dsn, nil)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "open:", err)
+		return 1
+	}
+	defer store.Close()
+	lease, _ := time.ParseDuration(os.Getenv(leaseEnv)) // absent: the default
+	node := runtime.NewNode(journal.New(store, nil), &runtime.NodeOptions{
+		Name: fmt.Sprintf("child/%d", os.Getpid()), Lease: lease, Drain: 5 * time.Second,
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
+	runtime.Handle(node, chain, chainOfEffects, nil)
+	runtime.Handle(node, hold, func(ctx workflow.Context, gate string) (string, error) {
+		return workflow.Step(ctx, "hold", func(ctx context.Context) (string, error) { return holding(ctx, dsn, gate) }, nil)
+	}, nil)
+	runtime.Handle(node, poison, func(ctx workflow.Context, _ string) (string, error) {
+		return workflow.Step(ctx, "die", func(context.Context) (string, error) { os.Exit(66); return "", nil }, nil)
+	}, nil)
+	if err := node.Run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "node:", err)
+		return 1
+	}
+	return 0
+}
+
+func chainOfEffects(ctx workflow.Context, n int) (int, error) {
+	for i := range n {
+		_, err := workflow.StepTx(ctx, fmt.Sprintf("effect %d", i), func(ctx context.Context, tx pgx.Tx) (int, error) {
+			info, _ := workflow.StepInfo(ctx)
+			_, err := tx.Exec(ctx, `INSERT INTO effects VALUES ($1, $2, $3, $4, 'tx')`, info.Run.String(), info.Step, info.Attempt, os.Getpid())
+			return i, err
+		}, nil)
+		if err != nil {
+			return 0, err
+		}
+		if i%3 == 0 {
+			if err := workflow.Sleep(ctx, time.Millisecond); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// holding records that it began and waits for the gate.
+func holding(ctx context.Context, dsn, gate string) (string, error) {
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	info, _ := workflow.StepInfo(ctx)
+	if _, err := conn.Exec(ctx, `INSERT INTO effects VALUES ($1, $2, $3, $4, 'began')`, info.Run.String(), info.Step, info.Attempt, os.Getpid()); err != nil {
+		return "", err
+	}
+	for {
+		var open bool
+		if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM gates WHERE name = $1)`, gate).Scan(&open); err != nil {
+			return "", err
+		}
+		if open {
+			return fmt.Sprint(os.Getpid()), nil
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
+}
+
+// worker is a child process of a test.
+type worker struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	log  *testLog
+	done chan struct{} // closed when the process is gone
+	err  error         // how it ended, after done
+}
+
+// worker starts a child and waits until it is a member.
+func (c *cluster) worker(env ...string) *worker {
+	c.t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	w := &worker{t: c.t, cmd: exec.Command(exe), log: c.log, done: make(chan struct{})}
+	w.cmd.Env = append(append(os.Environ(), childEnv+"="+c.dsn), env...)
+	w.cmd.Stdout, w.cmd.Stderr = c.log, c.log
+	w.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := w.cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	go func() { w.err = w.cmd.Wait(); close(w.done) }()
+	c.t.Cleanup(func() { w.kill() })
+	name := fmt.Sprintf("child/%d", w.cmd.Process.Pid)
+	until(c.t, "the worker has joined", func() bool {
+		nodes, err := c.j.Nodes(context.Background())
+		for _, n := range nodes {
+			if n.Name == name {
+				return true
+			}
+		}
+		select {
+		case <-w.done:
+			c.t.Fatalf("the worker ended at once: %v", w.err)
+		default:
+		}
+		return err != nil
+	})
+	return w
+}
+
+func (w *worker) signal(s os.Signal) {
+	w.t.Helper()
+	if err := w.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		w.t.Fatal(err)
+	}
+}
+
+// kill ends the process without any warning.
+func (w *worker) kill() {
+	_ = w.cmd.Process.Kill() // it may be gone already
+	_ = w.cmd.Process.Signal(syscall.SIGCONT)
+	<-w.done
+}
+
+// wait returns how the process ended.
+func (w *worker) wait() error {
+	w.t.Helper()
+	select {
+	case <-w.done:
+		return w.err
+	case <-time.After(patience):
+		w.t.Fatal("the worker does not end")
+		return nil
+	}
+}
+
+// chaos is a cluster whose nodes are child processes only.
+type chaos struct {
+	*cluster
+	conn   *pgx.Conn
+	client *runtime.Client
+}
+
+func newChaos(t *testing.T) *chaos {
+	c := newCluster(t)
+	ctx := testContext(t)
+	conn, err := pgx.Connect(ctx, c.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	if _, err := conn.Exec(ctx, childSchema); err != nil {
+		t.Fatal(err)
+	}
+	return &chaos{cluster: c, conn: conn, client: runtime.NewClient(c.j, nil)}
+}
+
+func (c *chaos) exec(sql string, args ...any) {
+	c.t.Helper()
+	if _, err := c.conn.Exec(context.Background(), sql, args...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *chaos) number(sql string, args ...any) int {
+	c.t.Helper()
+	var n int
+	if err := c.conn.QueryRow(context.Background(), sql, args...).Scan(&n); err != nil {
+		c.t.Fatal(err)
+	}
+	return n
+}
+
+// began waits until the step of a held run has begun, and returns the process it runs in.
+func (c *chaos) began(run journal.RunID, times int) (pid int) {
+	c.t.Helper()
+	until(c.t, fmt.Sprintf("the step has begun %d times", times), func() bool {
+		return c.number(`SELECT count(*) FROM effects WHERE run = $1`, run.String()) >= times
+	})
+	return c.number(`SELECT pid FROM effects WHERE run = $1 ORDER BY ctid DESC LIMIT 1`, run.String())
+}

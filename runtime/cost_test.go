@@ -1,0 +1,112 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/postgres"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+func threeSteps(ctx workflow.Context, in int) (int, error) {
+	for _, name := range []string{"one", "two", "three"} {
+		if err := step(ctx, name); err != nil {
+			return 0, err
+		}
+	}
+	return in, nil
+}
+
+// transactions runs work on a fresh node and returns what Postgres counted, reads included. The node's connections
+// are closed first, because a backend reports its counters when it ends.
+func (c *cluster) transactions(work func(ctx context.Context, n *runtime.Node)) (count int, took time.Duration) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.dsn)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	read := func() (n int) {
+		if err := conn.QueryRow(ctx, `SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()`).Scan(&n); err != nil {
+			c.t.Fatal(err)
+		}
+		return n
+	}
+	store, err := postgres.Open(ctx, c.dsn, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	n := c.runOn(journal.New(store, nil), nil, func(n *runtime.Node) { runtime.Handle(n, count3, threeSteps, nil) })
+	before := read()
+	began := time.Now()
+	work(ctx, n.Node)
+	took = time.Since(began)
+	n.stop()
+	store.Close()
+	until(c.t, "all backends have ended", func() bool {
+		var others int
+		err := conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`).Scan(&others)
+		return err == nil && others <= 1 // the test's own store
+	})
+	return read() - before, took
+}
+
+const count3 workflow.Name[int, int] = "three steps"
+
+// Sequential runs commit once a step plus the start; runs at once share their commits. What an idle node does
+// in the same time is measured too and taken off.
+func TestTransactionsPerRun(t *testing.T) {
+	c := newCluster(t)
+	sequential := func(ctx context.Context, n *runtime.Node) {
+		for i := range 1000 {
+			run, err := runtime.Start(ctx, n.Client(), count3, i, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := run.Result(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	parallel := func(ctx context.Context, n *runtime.Node) {
+		var wg sync.WaitGroup
+		for w := range 256 {
+			wg.Go(func() {
+				for i := w; i < 5120; i += 256 {
+					run, err := runtime.Start(ctx, n.Client(), count3, i, nil)
+					if err == nil {
+						_, err = run.Result(ctx)
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+	for _, tc := range []struct {
+		name string
+		work func(context.Context, *runtime.Node)
+		runs int
+		max  float64
+	}{{"one at a time", sequential, 1000, 4}, {"256 at once", parallel, 5120, 0.5}} {
+		total, took := c.transactions(tc.work)
+		idle, _ := c.transactions(func(ctx context.Context, _ *runtime.Node) { time.Sleep(took) })
+		perRun := float64(total-idle) / float64(tc.runs)
+		t.Log(fmt.Sprintf("%s: %d runs, %d transactions, %d of an idle node in the same %s: %.3f a run", tc.name, tc.runs, total, idle, took.Round(time.Millisecond), perRun))
+		if perRun > tc.max {
+			t.Errorf("%s: %.3f transactions a run, want at most %g", tc.name, perRun, tc.max)
+		}
+	}
+}

@@ -1,0 +1,293 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+const (
+	collect  workflow.Name[int, []int]            = "collect"
+	waiter   workflow.Name[string, string]        = "waiter"
+	number   workflow.Signal[int]                 = "number"
+	approved workflow.Signal[string]              = "approved"
+	sleeper  workflow.Name[time.Duration, string] = "sleeper"
+)
+
+// collecting receives n numbers and returns them in order.
+func collecting(ctx workflow.Context, n int) ([]int, error) {
+	var got []int
+	for len(got) < n {
+		v, err := number.Receive(ctx)
+		if err != nil {
+			return nil, err
+		}
+		got = append(got, v)
+	}
+	return got, nil
+}
+
+func handleCollect(n *runtime.Node) { runtime.Handle(n, collect, collecting, nil) }
+
+// C17: signals sent before anyone waits, before the run even has a node, arrive in order.
+func TestSignalsAreBufferedBeforeAnyoneWaits(t *testing.T) {
+	c := newCluster(t)
+	ctx := testContext(t)
+	client := runtime.NewClient(c.j, nil)
+	run, err := runtime.Start(ctx, client, collect, 50, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []int
+	for i := range 50 {
+		want = append(want, i)
+		if err := runtime.Signal(ctx, client, run.ID(), number, i, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.run(nil, handleCollect)
+	got, err := run.Result(ctx)
+	if err != nil || !slices.Equal(got, want) {
+		t.Fatalf("got %v, %v", got, err)
+	}
+}
+
+// J5, J6: numbered signals against a run that parks between them, over two nodes: each once, in order.
+func TestEverySignalOnceAndInOrder(t *testing.T) {
+	c := newCluster(t)
+	c.run(nil, handleCollect)
+	c.run(nil, handleCollect)
+	ctx := testContext(t)
+	client := runtime.NewClient(c.j, nil)
+	const n = 300
+	run, err := runtime.Start(ctx, client, collect, n, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for range 2 { // the second is a duplicate
+			if err := runtime.Signal(ctx, client, run.ID(), number, i, &runtime.SignalOptions{Key: fmt.Sprint(i)}); err != nil && !errors.Is(err, journal.ErrClosed) {
+				t.Fatal(err)
+			}
+		}
+	}
+	got, err := run.Result(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got {
+		if v != i {
+			t.Fatalf("signal %d came at position %d", v, i)
+		}
+	}
+}
+
+func TestSignalTimeout(t *testing.T) {
+	c := newCluster(t)
+	n := c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
+			v, ok, err := approved.ReceiveTimeout(ctx, 50*time.Millisecond)
+			if err != nil {
+				return "", err
+			}
+			if !ok {
+				return "timeout", nil
+			}
+			return v, nil
+		}, nil)
+	})
+	ctx := testContext(t)
+	run, err := runtime.Start(ctx, n.Client(), waiter, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := run.Result(ctx); err != nil || got != "timeout" {
+		t.Fatalf("got %q, %v", got, err)
+	}
+	// C12: a signal to a closed run changes nothing.
+	if err := runtime.Signal(ctx, n.Client(), run.ID(), approved, "late", nil); !errors.Is(err, journal.ErrClosed) {
+		t.Errorf("signal after the end: %v, want ErrClosed", err)
+	}
+	if err := runtime.Signal(ctx, n.Client(), journal.NewRunID(), approved, "x", nil); !errors.Is(err, journal.ErrNotFound) {
+		t.Errorf("signal to nobody: %v, want ErrNotFound", err)
+	}
+}
+
+// A signal reaches a run whose node is busy in a step, on another node, promptly.
+func TestSignalDuringAStep(t *testing.T) {
+	c := newCluster(t)
+	inStep, release := make(chan struct{}), make(chan struct{})
+	c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
+			slow := workflow.StepAsync(ctx, "slow", func(context.Context) (string, error) {
+				close(inStep)
+				<-release
+				return "done", nil
+			}, nil)
+			v, err := approved.Receive(ctx)
+			if err != nil {
+				return "", err
+			}
+			if _, err := workflow.Step(ctx, "let go", func(context.Context) (string, error) { close(release); return "", nil }, nil); err != nil {
+				return "", err
+			}
+			s, err := slow.Get(ctx)
+			return v + s, err
+		}, nil)
+	})
+	ctx := testContext(t)
+	client := runtime.NewClient(c.j, nil)
+	run, err := runtime.Start(ctx, client, waiter, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-inStep
+	if err := runtime.Signal(ctx, client, run.ID(), approved, "yes ", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := run.Result(ctx); err != nil || got != "yes done" {
+		t.Fatalf("got %q, %v", got, err)
+	}
+}
+
+// A3: a run that is cancelled while it sleeps cleans up in a shielded scope and ends as cancelled.
+func TestCancelWhileSleepingCleansUp(t *testing.T) {
+	c := newCluster(t)
+	cleaned := make(chan struct{}, 2)
+	c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, sleeper, func(ctx workflow.Context, d time.Duration) (string, error) {
+			defer func() {
+				_, _ = workflow.Step(workflow.Shield(ctx), "clean up", func(context.Context) (int, error) { cleaned <- struct{}{}; return 0, nil }, nil)
+			}()
+			return "slept", workflow.Sleep(ctx, d)
+		}, nil)
+	})
+	ctx := testContext(t)
+	client := runtime.NewClient(c.j, nil)
+	run, err := runtime.Start(ctx, client, sleeper, time.Hour, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the run is parked", func() bool {
+		d, err := client.Describe(ctx, run.ID())
+		return err == nil && len(d.Timers) == 1 && d.Run.Task.Owner == 0
+	})
+	for range 2 {
+		if err := client.Cancel(ctx, run.ID(), "changed my mind"); err != nil && !errors.Is(err, journal.ErrClosed) {
+			t.Fatal(err)
+		}
+	}
+	_, err = run.Result(ctx)
+	wantErr[*runtime.CancelledError](t, err)
+	if !errors.Is(err, workflow.ErrCancelled) {
+		t.Errorf("%v is not ErrCancelled", err)
+	}
+	if len(cleaned) != 1 {
+		t.Errorf("cleaned up %d times", len(cleaned))
+	}
+}
+
+// F5: the context of a running step is cancelled, with the cause, and what the step then says counts.
+func TestCancelReachesARunningStep(t *testing.T) {
+	c := newCluster(t)
+	began := make(chan struct{})
+	n := c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
+			return workflow.Step(ctx, "long", func(ctx context.Context) (string, error) {
+				close(began)
+				<-ctx.Done()
+				return "", context.Cause(ctx)
+			}, nil)
+		}, nil)
+	})
+	ctx := testContext(t)
+	run, err := runtime.Start(ctx, n.Client(), waiter, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	if err := n.Client().Cancel(ctx, run.ID(), "stop"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = run.Result(ctx)
+	wantErr[*runtime.CancelledError](t, err)
+}
+
+func TestTerminate(t *testing.T) {
+	c := newCluster(t)
+	n := c.run(nil, handleCollect)
+	ctx := testContext(t)
+	run, err := runtime.Start(ctx, n.Client(), collect, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Client().Terminate(ctx, run.ID(), "enough"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = run.Result(ctx)
+	if e := wantErr[*runtime.TerminatedError](t, err); e.Reason != "enough" {
+		t.Errorf("reason %q", e.Reason)
+	}
+}
+
+func TestResultOfNobody(t *testing.T) {
+	c := newCluster(t)
+	client := runtime.NewClient(c.j, nil)
+	_, err := runtime.RunOf(client, collect, journal.NewRunID()).Result(testContext(t))
+	if !errors.Is(err, journal.ErrNotFound) {
+		t.Errorf("got %v, want ErrNotFound", err)
+	}
+}
+
+func TestResultWaitEndsWithItsContext(t *testing.T) {
+	c := newCluster(t)
+	client := runtime.NewClient(c.j, nil)
+	run, err := runtime.Start(testContext(t), client, collect, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := run.Result(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want DeadlineExceeded", err)
+	}
+}
+
+// Timers fire by the store's clock, whichever node is there.
+func TestTimerMovesToAnotherNode(t *testing.T) {
+	c := newCluster(t)
+	register := func(n *runtime.Node) {
+		runtime.Handle(n, sleeper, func(ctx workflow.Context, d time.Duration) (string, error) {
+			before := ctx.Now()
+			if err := workflow.Sleep(ctx, d); err != nil {
+				return "", err
+			}
+			if slept := ctx.Now().Sub(before); slept < d {
+				return "", fmt.Errorf("slept %s of %s", slept, d)
+			}
+			return "slept", nil
+		}, nil)
+	}
+	a := c.run(nil, register)
+	ctx := testContext(t)
+	run, err := runtime.Start(ctx, a.Client(), sleeper, 500*time.Millisecond, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the run is parked", func() bool {
+		d, err := a.Client().Describe(ctx, run.ID())
+		return err == nil && len(d.Timers) == 1
+	})
+	a.stop()
+	c.run(nil, register)
+	if got, err := run.Result(ctx); err != nil || got != "slept" {
+		t.Fatalf("got %q, %v", got, err)
+	}
+}
