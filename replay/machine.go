@@ -86,8 +86,11 @@ func (m *Machine) Finished() bool { return m.terminal != nil || m.sealed }
 func (m *Machine) Closed() bool { return m.err != nil || m.sealed }
 
 // Take returns what was asked for since the last Take. Nothing is kept for it during Replay but the
-// terminal decision.
+// terminal decision, and nothing at all by a dead machine.
 func (m *Machine) Take() Decision {
+	if m.err != nil {
+		return Decision{}
+	}
 	d := Decision{CancelSteps: m.cancels}
 	if m.terminal == nil {
 		for _, c := range m.asked {
@@ -109,6 +112,7 @@ func (m *Machine) Take() Decision {
 func (m *Machine) Pending() []Step {
 	var steps []Step
 	for _, c := range m.open.steps() {
+		c.handed = true
 		steps = append(steps, c.step())
 	}
 	return steps

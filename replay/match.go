@@ -126,15 +126,17 @@ func (m *Machine) issue(k journal.CommandKind, name string, target journal.Cmd, 
 		}
 		want = w.String()
 	}
-	m.fail(&DivergenceError{Seq: m.event.Seq, Want: want, Got: got.String(), Where: callerFrame()})
-	if s := m.running.Load(); s != nil {
-		s.co.Park()
-	}
+	m.diverge(want, got.String())
 	return false
 }
 
+// diverge makes the machine dead. Called from workflow code it does not return.
 func (m *Machine) diverge(want, got string) {
-	m.fail(&DivergenceError{Seq: m.event.Seq, Want: want, Got: got})
+	d := &DivergenceError{Seq: m.event.Seq, Want: want, Got: got}
+	if m.running.Load() != nil {
+		d.Where = callerFrame()
+	}
+	m.Abort(d)
 }
 
 // rest says what the code did instead of what the history expects of it.

@@ -129,6 +129,9 @@ func reactions(t *testing.T, def *replay.Definition, history []journal.Event, pr
 // checkTerminal: what the code decided in the last replayed event can still be taken.
 func checkTerminal(t *testing.T, r *rig, history []journal.Event) {
 	t.Helper()
+	if _, armed := r.m.NextTimer(); r.m.Finished() && (armed || len(r.m.Pending()) > 0) {
+		t.Error("a finished machine still has timers or steps (A15)")
+	}
 	d := r.m.Take()
 	if len(d.Steps) > 0 || len(d.CancelSteps) > 0 {
 		t.Errorf("a replay kept %d steps and %d cancels for Take", len(d.Steps), len(d.CancelSteps))

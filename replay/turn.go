@@ -12,10 +12,15 @@ import (
 // ev.Issued says, or nothing answers to ev; the machine is dead then.
 func (m *Machine) Replay(ev *journal.Event) error { return m.process(ev, true) }
 
-// Step applies a new event and fills its Issued. The caller has set everything else.
+// Step applies a new event and fills its Issued. The caller has set everything else. The time is cut to whole
+// microseconds, as stores keep it: the same due times must follow from it on replay.
 func (m *Machine) Step(ev *journal.Event) error {
+	ev.Time = ev.Time.UTC().Truncate(time.Microsecond)
 	err := m.process(ev, false)
-	ev.Issued, m.issued = m.issued, nil
+	if ev.Issued = nil; err == nil {
+		ev.Issued = m.issued
+	}
+	m.issued = nil
 	return err
 }
 
@@ -30,7 +35,7 @@ func (m *Machine) process(ev *journal.Event, replaying bool) error {
 	if err := m.checkOrder(ev); err != nil {
 		m.fail(err)
 	} else {
-		m.seq, m.now = ev.Seq, ev.Time
+		m.seq, m.now = ev.Seq, ev.Time.UTC() // a node's time zone must not reach the code
 		m.inboxSeen = max(m.inboxSeen, ev.Inbox)
 		m.apply(ev)
 	}
@@ -165,7 +170,6 @@ func (m *Machine) bury() {
 	if trace {
 		d.Where = where
 	}
-	m.asked, m.cancels = nil, nil
 }
 
 // unwind ends all strands in spawn order, and drops what is open: steps are asked to stop.

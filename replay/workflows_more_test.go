@@ -146,11 +146,11 @@ func contest(c ctx) (string, error) {
 		v, err := approved.Receive(c)
 		say(c, "second: signal %q, %v", v, err)
 	})
-	_, err := stop.Receive(c)
+	_, _ = stop.Receive(c)
 	cancel()
 	cancel()
 	say(c, "child: %v", child.Err())
-	_, err = stop.Receive(c)
+	_, err := stop.Receive(c)
 	return "", err
 }
 
@@ -168,11 +168,11 @@ func scopes(c ctx) (string, error) {
 			say(c, "%s: %v", s.name, err)
 		})
 	}
-	_, err := stop.Receive(c)
+	_, _ = stop.Receive(c)
 	cancel()
 	say(c, "late child: %v", workflow.Sleep(child, time.Second))
 	late, _ := workflow.WithCancel(grandchild)
 	say(c, "late scope: %v", late.Err())
-	_, err = approved.Receive(c)
+	_, err := approved.Receive(c)
 	return "", err
 }
