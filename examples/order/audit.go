@@ -38,7 +38,7 @@ func printAudit(out io.Writer, findings []*finding) bool {
 		if len(f.problems) > 0 {
 			word, balanced = "BAD", false
 		}
-		fmt.Fprintf(out, "  %s %-74s %6d\n", word, f.question, f.checked)
+		fmt.Fprintf(out, "  %s %-76s %6d\n", word, f.question, f.checked)
 		for i, p := range f.problems {
 			if i == problemsShown {
 				fmt.Fprintf(out, "        and %d more\n", len(f.problems)-i)

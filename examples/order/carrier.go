@@ -56,6 +56,8 @@ const (
 
 const (
 	goodPercent       = 60 // of the requests
+	workMin           = 50 * time.Millisecond
+	workMax           = 350 * time.Millisecond
 	hangMax           = 3 * time.Second
 	retryAfterSeconds = 1
 )
@@ -134,6 +136,7 @@ func (c *carrier) moody(do work) http.HandlerFunc {
 			http.Error(w, "come back later", http.StatusServiceUnavailable)
 			return
 		}
+		c.toil()
 		status, body := do(r)
 		switch {
 		case status == http.StatusOK && m == moodFailAfter:
@@ -143,6 +146,14 @@ func (c *carrier) moody(do work) http.HandlerFunc {
 		default:
 			answer(w, status, body, m == moodTwice)
 		}
+	}
+}
+
+// toil takes the time that a parcel takes.
+func (c *carrier) toil() {
+	select {
+	case <-c.closing.Done():
+	case <-time.After(workMin + time.Duration(rand.Int64N(int64(workMax-workMin)))):
 	}
 }
 

@@ -30,7 +30,7 @@ func TestCarrierIsUnreliable(t *testing.T) {
 	courier := newCourier(c.url)
 	defer courier.client.CloseIdleConnections()
 
-	const orders = 40
+	const orders = 20
 	for i := range orders {
 		o := Order{ID: fmt.Sprintf("C-%d %%/", i), Address: "here"}
 		var first string
@@ -79,7 +79,7 @@ func insist(t *testing.T, call func(context.Context) error) {
 	t.Helper()
 	var err error
 	for range 100 {
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		err = call(ctx)
 		cancel()
 		if err == nil {

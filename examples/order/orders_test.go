@@ -70,7 +70,7 @@ func TestOrdersVaried(t *testing.T) {
 var customers = []string{
 	"Zoë Ångström", "李小龙", "Ольга Петрова", "محمد الفاسي", "Þórunn Jónsdóttir", "Ngô Thị Ánh", "Søren Kjær", "山田 花子",
 	"Γιώργος Παππάς", "דנה לוי", "O'Brien & \"Sons\"", "Robert'); DROP TABLE shop.items;--", "🤖 Unit 7", "José-María de la Cruz y Núñez",
-	"प्रिया शर्मा", "김민준", "Łukasz Żółć", "x", "Anna\u0301 (combining)", "‮right to left‬",
+	"प्रिया शर्मा", "김민준", "Łukasz Żółć", "x", "Anna\u0301 (combining)", "\u202eright to left\u202c",
 }
 
 var addresses = []string{

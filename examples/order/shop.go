@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -192,8 +194,19 @@ const declinedSQL = `select count(*) from shop.declines where order_id = $1`
 
 const declineSQL = `insert into shop.declines (order_id, card) values ($1, $2)`
 
+// thinkMin and thinkMax are how long the bank looks at a card.
+const (
+	thinkMin = 20 * time.Millisecond
+	thinkMax = 120 * time.Millisecond
+)
+
 // authorize asks for the customer's money. Cards named flakyN decline N times and then pass, empty ones always decline.
 func (b *bank) authorize(ctx context.Context, o Order) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(thinkMin + time.Duration(rand.Int64N(int64(thinkMax-thinkMin)))):
+	}
 	temper, _, _ := strings.Cut(o.Card, "-")
 	if temper == "stolen" {
 		return reject(outcomeStolen, "card %s", o.Card)

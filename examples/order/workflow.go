@@ -52,7 +52,7 @@ var quickly = &workflow.StepOptions{
 // patiently is for the carrier, which may never answer.
 var patiently = &workflow.StepOptions{
 	Retry:          quickly.Retry,
-	AttemptTimeout: 700 * time.Millisecond,
+	AttemptTimeout: time.Second,
 }
 
 // seller runs checkouts.
