@@ -22,7 +22,7 @@ WITH locked AS MATERIALIZED (
     -- J3: owner, fence and turn decide. The row locks are taken in the input's order, which is the order of run ids,
     -- and always by the primary key: the owner would be a bad way to find a row. What is compared is the
     -- newest version of the row, also if its lock had to be waited for.
-    SELECT i.*, t.inbox_last, coalesce(t.owner = i.node AND t.fence = i.fence AND t.turn = i.turn, false) AS ok
+    SELECT i.*, t.inbox_last, coalesce(t.owner > 0 AND t.owner = i.node AND t.fence = i.fence AND t.turn = i.turn, false) AS ok
     FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::bigint[], $5::smallint[], $6::timestamptz[], $7::bigint[],
                 $8::bytea[], $9::text[], $10::text[], $11::smallint[], $12::int[])
          WITH ORDINALITY AS i(run_id, node, fence, turn, next, next_at, seen, attempts, waiting, problem, status, last_seq, ord)
