@@ -1,0 +1,179 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Shorthands of the tests in this folder. They fail the test.
+
+var flowRoute = journal.Route{Queue: journal.DefaultQueue, Workflow: "flow", Version: 1}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(60 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		if time.Now().After(deadline) {
+			t.Fatalf("it did not happen: %s", what)
+		}
+		<-tick.C
+	}
+}
+
+func connect(t *testing.T, dsn string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+// query returns one value.
+func query[T any](t *testing.T, conn *pgx.Conn, sql string, args ...any) (v T) {
+	t.Helper()
+	if err := conn.QueryRow(t.Context(), sql, args...).Scan(&v); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return v
+}
+
+func mustExec(t *testing.T, conn *pgx.Conn, sql string, args ...any) {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), sql, args...); err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// join makes a node that serves flow and leaves when the test ends.
+func join(t *testing.T, j *journal.Journal) journal.NodeID {
+	t.Helper()
+	m, err := j.Join(t.Context(), journal.Node{Name: "node", Routes: []journal.Route{flowRoute}, Lease: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Leave(context.Background()) }) // the server may be gone by then
+	return m.ID()
+}
+
+func start(t *testing.T, j *journal.Journal, s journal.Start) journal.Started {
+	t.Helper()
+	if s.Workflow == "" {
+		s.Workflow = "flow"
+	}
+	out, err := j.Start(t.Context(), nil, []journal.Start{s})
+	if err != nil || out[0].Err != nil {
+		t.Fatal(err, out)
+	}
+	return out[0]
+}
+
+func send(t *testing.T, j *journal.Journal, m journal.Message) journal.Sent {
+	t.Helper()
+	out, err := j.Send(t.Context(), nil, []journal.Message{m})
+	if err != nil || out[0].Err != nil {
+		t.Fatal(err, out)
+	}
+	return out[0]
+}
+
+func claim(t *testing.T, j *journal.Journal, node journal.NodeID, max int) []journal.Claimed {
+	t.Helper()
+	c, err := j.Claim(t.Context(), journal.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: max})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Tasks
+}
+
+func claimOne(t *testing.T, j *journal.Journal, node journal.NodeID) journal.Claimed {
+	t.Helper()
+	tasks := claim(t, j, node, 2)
+	if len(tasks) != 1 {
+		t.Fatalf("claimed %d tasks, want 1", len(tasks))
+	}
+	return tasks[0]
+}
+
+// owned starts a run and claims it.
+func owned(t *testing.T, j *journal.Journal, node journal.NodeID) journal.Claimed {
+	t.Helper()
+	start(t, j, journal.Start{})
+	return claimOne(t, j, node)
+}
+
+// commitOf returns the first commit of a claimed run without history.
+func commitOf(j *journal.Journal, c journal.Claimed, next journal.Next, events ...journal.Event) journal.Commit {
+	out := journal.Commit{Run: c.Run.ID, Node: c.Task.Owner, Fence: c.Task.Fence, Turn: c.Task.Turn,
+		Generation: c.Task.Generation, Next: next}
+	for i, ev := range events {
+		ev.Seq, ev.Time = journal.Seq(i+1), j.Now()
+		out.InboxSeen = max(out.InboxSeen, ev.Inbox)
+		out.Events = append(out.Events, ev)
+	}
+	return out
+}
+
+// after returns the commit that follows c, with its events numbered on.
+func after(c journal.Commit, next journal.Next, events ...journal.Event) journal.Commit {
+	last := c.Events[len(c.Events)-1]
+	c.Turn, c.Next, c.Events, c.Tx, c.Attempts = c.Turn+1, next, nil, nil, nil
+	for i, ev := range events {
+		ev.Seq, ev.Time = last.Seq+journal.Seq(i+1), last.Time
+		c.InboxSeen = max(c.InboxSeen, ev.Inbox)
+		c.Events = append(c.Events, ev)
+	}
+	return c
+}
+
+func commit(t *testing.T, j *journal.Journal, c journal.Commit) journal.Outcome {
+	t.Helper()
+	out, err := j.Commit(t.Context(), []journal.Commit{c})
+	if err != nil || out[0].Err != nil {
+		t.Fatal(err, out)
+	}
+	return out[0]
+}
+
+func events(t *testing.T, j *journal.Journal, run journal.RunID) []journal.Event {
+	t.Helper()
+	list, err := j.Load(t.Context(), []journal.LoadRequest{{Run: run}})
+	if err != nil || list[0].Err != nil {
+		t.Fatal(err, list)
+	}
+	return list[0].Events
+}
+
+func steps(names ...string) (list []journal.Issued) {
+	for _, name := range names {
+		list = append(list, journal.Issued{Kind: journal.CommandStep, Name: name})
+	}
+	return list
+}
+
+var (
+	keep    = journal.Next{Kind: journal.NextKeep}
+	park    = journal.Next{Kind: journal.NextPark}
+	closing = journal.Next{Kind: journal.NextClose}
+)
+
+func began(names ...string) journal.Event {
+	return journal.Event{Kind: journal.RunStarted, Issued: steps(names...)}
+}
+
+func stepDone(cmd journal.Cmd, name string) journal.Event {
+	return journal.Event{Kind: journal.StepCompleted, Cmd: cmd, Name: name, Attempt: 1, Payload: journal.Payload{Data: []byte("1")}}
+}
+
+func completed() journal.Event {
+	return journal.Event{Kind: journal.RunCompleted, Payload: journal.Payload{Data: []byte(`"done"`)}}
+}
