@@ -177,3 +177,12 @@ func stepDone(cmd journal.Cmd, name string) journal.Event {
 func completed() journal.Event {
 	return journal.Event{Kind: journal.RunCompleted, Payload: journal.Payload{Data: []byte(`"done"`)}}
 }
+
+// eventuallyQuietly is eventually on a goroutine that may not fail the test.
+func eventuallyQuietly(holds func() bool) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(60 * time.Second); !holds() && time.Now().Before(deadline); {
+		<-tick.C
+	}
+}
