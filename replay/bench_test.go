@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"context"
+	goruntime "runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -57,4 +58,53 @@ func stepsHistory(n int) []journal.Event {
 		history = append(history, ev)
 	}
 	return history
+}
+
+// BenchmarkStep is a live turn: a step's outcome comes in, the next step is handed out.
+func BenchmarkStep(b *testing.B) {
+	def := workflow.Define("bench", 1, func(ctx workflow.Context, _ struct{}) (int, error) {
+		for {
+			if _, err := workflow.Step(ctx, "add", func(context.Context) (int, error) { return 1, nil }, nil); err != nil {
+				return 0, err
+			}
+		}
+	})
+	m := replay.New(def, replay.Info{}, journal.New(nil, nil))
+	defer m.Close()
+	ev := journal.Event{Seq: 1, Kind: journal.RunStarted, Time: epoch}
+	if err := m.Step(&ev); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s := m.Take().Steps[0]
+		ev = journal.Event{Seq: m.LastSeq() + 1, Kind: journal.StepCompleted, Cmd: s.Cmd, Name: s.Name, Time: epoch,
+			Payload: journal.Payload{Data: []byte("1")}}
+		if err := m.Step(&ev); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkParked is the memory of a run that waits.
+func BenchmarkParked(b *testing.B) {
+	enc := journal.New(nil, nil)
+	var machines []*replay.Machine
+	var before, after goruntime.MemStats
+	goruntime.GC()
+	goruntime.ReadMemStats(&before)
+	for b.Loop() {
+		m := replay.New(workflows["wait"], replay.Info{Labels: map[string]string{}}, enc)
+		if err := m.Step(&journal.Event{Seq: 1, Kind: journal.RunStarted, Time: epoch}); err != nil {
+			b.Fatal(err)
+		}
+		machines = append(machines, m)
+	}
+	goruntime.GC()
+	goruntime.ReadMemStats(&after)
+	bytes := after.HeapInuse + after.StackInuse - before.HeapInuse - before.StackInuse
+	b.ReportMetric(float64(bytes)/float64(b.N), "bytes/run")
+	for _, m := range machines {
+		m.Close()
+	}
 }

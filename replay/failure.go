@@ -8,9 +8,6 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// causesMax is how many causes below each other FailureOf follows: the journal cuts there as well.
-const causesMax = 16
-
 // Permanent marks an error as not worth another attempt.
 func Permanent(err error) error {
 	if err == nil {
@@ -108,7 +105,8 @@ func FailureOf(err error) *journal.Failure {
 	if err == nil {
 		return nil
 	}
-	f := failureOf(err, causesMax)
+	left := failuresMax
+	f := pruned(failureOf(err, causesMax), &left)
 	var p interface{ Permanent() bool }
 	if errors.As(err, &p) && p.Permanent() {
 		f.Permanent = true
@@ -130,8 +128,7 @@ func failureOf(err error, depth int) *journal.Failure {
 		return &journal.Failure{Type: journal.FailurePanic, Message: e.Error(), Stack: e.Stack}
 	case interface{ JournalFailure() *journal.Failure }:
 		if f := e.JournalFailure(); f != nil {
-			c := *f // the caller adds to it
-			return &c
+			return f
 		}
 	}
 	f := &journal.Failure{Type: fmt.Sprintf("%T", err), Message: err.Error()}
@@ -164,4 +161,21 @@ func addCauses(f *journal.Failure, err error, depth int) {
 			}
 		}
 	}
+}
+
+// pruned copies a failure, which may be an error's own, up to a number of causes and details.
+func pruned(f *journal.Failure, left *int) *journal.Failure {
+	if f == nil || *left == 0 {
+		return nil
+	}
+	*left--
+	c := *f
+	c.Cause = pruned(f.Cause, left)
+	c.Details = nil
+	for _, d := range f.Details {
+		if d = pruned(d, left); d != nil {
+			c.Details = append(c.Details, d)
+		}
+	}
+	return &c
 }

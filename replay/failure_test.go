@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +83,21 @@ func TestFailureOfDeepChain(t *testing.T) {
 	}
 	if depth != causesMax {
 		t.Errorf("%d causes", depth)
+	}
+}
+
+// TestFailureOfIsBounded: however much fails at once, the run can be closed with it.
+func TestFailureOfIsBounded(t *testing.T) {
+	var all []error
+	for range 1000 {
+		all = append(all, errors.New(strings.Repeat("\x01", 10_000)))
+	}
+	p := journal.EncodeFailure(FailureOf(errors.Join(all...)))
+	if len(p.Data) > journal.PayloadBytesMax {
+		t.Errorf("%d bytes", len(p.Data))
+	}
+	if f, err := journal.DecodeFailure(p); err != nil || len(f.Details) != failuresMax-1 {
+		t.Errorf("%v, %v", f, err)
 	}
 }
 

@@ -7,4 +7,9 @@ const (
 	spendMax = 1_000_000
 	// waitingMax bounds Waiting: it is for people.
 	waitingMax = 32
+	// causesMax is how many causes below each other FailureOf follows: the journal cuts there as well.
+	causesMax = 16
+	// failuresMax bounds the causes and details of one failure: with the journal's limit of each text they
+	// stay below the default limit of a payload, so a failed run can always be closed.
+	failuresMax = 32
 )
