@@ -3,6 +3,8 @@ package runtime_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -62,12 +64,12 @@ func (c *cluster) transactions(work func(ctx context.Context, n *runtime.Node)) 
 
 const count3 workflow.Name[int, int] = "three steps"
 
-// Sequential runs commit once a step plus the start; runs at once share their commits. What an idle node does
-// in the same time is measured too and taken off.
+// Sequential runs commit once a step plus the start; runs at once share their commits. What a node does in the same time
+// for some first runs, after which it has prepared its statements, and then idly, is measured too and taken off.
 func TestTransactionsPerRun(t *testing.T) {
 	c := newCluster(t)
-	sequential := func(ctx context.Context, n *runtime.Node) {
-		for i := range 1000 {
+	times := func(ctx context.Context, n *runtime.Node, runs int) {
+		for i := range runs {
 			run, err := runtime.Start(ctx, n.Client(), count3, i, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -77,7 +79,10 @@ func TestTransactionsPerRun(t *testing.T) {
 			}
 		}
 	}
+	first := func(ctx context.Context, n *runtime.Node) { times(ctx, n, 50) }
+	sequential := func(ctx context.Context, n *runtime.Node) { first(ctx, n); times(ctx, n, 1000) }
 	parallel := func(ctx context.Context, n *runtime.Node) {
+		first(ctx, n)
 		var wg sync.WaitGroup
 		for w := range 256 {
 			wg.Go(func() {
@@ -95,6 +100,10 @@ func TestTransactionsPerRun(t *testing.T) {
 		}
 		wg.Wait()
 	}
+	loads := 0.0
+	if os.Getenv("REPRISE_TEST_PASSIVATE") == "always" {
+		loads = 2 // a run is read back after each commit that keeps it
+	}
 	for _, tc := range []struct {
 		name string
 		work func(context.Context, *runtime.Node)
@@ -102,11 +111,12 @@ func TestTransactionsPerRun(t *testing.T) {
 		max  float64
 	}{{"one at a time", sequential, 1000, 4}, {"256 at once", parallel, 5120, 0.5}} {
 		total, took := c.transactions(tc.work)
-		idle, _ := c.transactions(func(ctx context.Context, _ *runtime.Node) { time.Sleep(took) })
+		idle, _ := c.transactions(func(ctx context.Context, n *runtime.Node) { first(ctx, n); time.Sleep(took) })
 		perRun := float64(total-idle) / float64(tc.runs)
-		t.Log(fmt.Sprintf("%s: %d runs, %d transactions, %d of an idle node in the same %s: %.3f a run", tc.name, tc.runs, total, idle, took.Round(time.Millisecond), perRun))
-		if perRun > tc.max {
-			t.Errorf("%s: %.3f transactions a run, want at most %g", tc.name, perRun, tc.max)
+		t.Log(fmt.Sprintf("%s: %d runs, %d transactions, %d without them in the same %s: %.3f a run", tc.name, tc.runs, total, idle, took.Round(time.Millisecond), perRun))
+		// A tick of a background loop may fall on either side of the subtraction, hence the rounding.
+		if math.Round(perRun*100)/100 > tc.max+loads {
+			t.Errorf("%s: %.3f transactions a run, want at most %g", tc.name, perRun, tc.max+loads)
 		}
 	}
 }
