@@ -33,5 +33,6 @@
 //
 // From the workflow's function and what it calls, and from functions given to [Go]. Anywhere else
 // (a goroutine, a step's body, a zero Context) verbs return [ErrOutside]; those that have no error to return panic
-// with it. A Context may be used in any strand of its run.
+// with it. A goroutine that calls while workflow code happens to run cannot be told from that code: it is a data
+// race, and the race detector reports it. A Context may be used in any strand of its run.
 package workflow
