@@ -79,7 +79,7 @@ func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
 	default:
 		return fmt.Errorf("operation %d: %w", a.Op, journal.ErrInvalid)
 	}
-	if err := s.call(ctx, func(c *pgx.Conn) error { return p().send(ctx, c) }); err != nil {
+	if err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return p().send(ctx, c) }); err != nil {
 		return err
 	}
 	switch {

@@ -86,7 +86,7 @@ CROSS JOIN LATERAL (
 func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
 	queues, workflows, versions := routeArrays(r.Routes)
 	var c journal.Claim
-	err := s.call(ctx, func(conn *pgx.Conn) error {
+	err := s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		c = journal.Claim{}
 		var p pipeline
 		if r.Reconcile { // ahead of the claim, so that no task is told twice

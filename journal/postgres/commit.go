@@ -105,7 +105,7 @@ func commitBytes(c *journal.Commit) int {
 func (s *Store) commitChunk(ctx context.Context, commits []journal.Commit, order []int, out []journal.Outcome) error {
 	b, err := newCommitBatch(commits, order)
 	if err == nil {
-		err = s.call(ctx, func(c *pgx.Conn) error { return b.write(ctx, c, s.sql.commit, out) })
+		err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return b.write(ctx, c, s.sql.commit, out) })
 	}
 	switch {
 	case err == nil:
@@ -244,7 +244,7 @@ func (s *Store) commitReadBack(ctx context.Context, commits []journal.Commit, or
 	if len(refused) == 0 {
 		return nil
 	}
-	return s.call(ctx, func(c *pgx.Conn) error {
+	return s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		rows, err := c.Query(ctx, s.sql.commitRead, ids)
 		if err != nil {
 			return err

@@ -125,7 +125,7 @@ func (s *Store) resolve(ctx context.Context, c *journal.Commit, out journal.Outc
 		case err == nil && statusErr == nil && !running:
 			return journal.Outcome{Err: journal.ErrTxLost}, nil
 		case running && time.Since(began) > resolveTerminate:
-			_ = s.call(ctx, func(conn *pgx.Conn) error { // refused or not, the next look tells
+			_ = s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error { // refused or not, the next look tells
 				_, err := conn.Exec(ctx, resolveEndSQL, x.pid, x.id)
 				return err
 			})
@@ -140,7 +140,9 @@ func (s *Store) resolve(ctx context.Context, c *journal.Commit, out journal.Outc
 
 func (s *Store) running(ctx context.Context, x xact) (bool, error) {
 	var status string
-	err := s.call(ctx, func(c *pgx.Conn) error { return c.QueryRow(ctx, resolveStatusSQL, x.id).Scan(&status) })
+	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		return c.QueryRow(ctx, resolveStatusSQL, x.id).Scan(&status)
+	})
 	if errors.Is(err, journal.ErrInvalid) {
 		return false, nil // a number of the future: the server lost it in a crash
 	}
@@ -152,7 +154,7 @@ func (s *Store) written(ctx context.Context, c *journal.Commit) (written bool, e
 	if len(c.Events) > 0 {
 		ev = c.Events[0]
 	}
-	err = s.call(ctx, func(conn *pgx.Conn) error {
+	err = s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		return conn.QueryRow(ctx, s.sql.resolveEvent, id(c.Run), int32(c.Generation), int32(ev.Seq), int16(ev.Kind),
 			int32(ev.Cmd), instant(ev.Time), int64(c.Fence), int64(c.Turn)).Scan(&written)
 	})

@@ -155,7 +155,7 @@ func (h *hints) send(ctx context.Context, lines []string) {
 	if len(payload) > notifyBytesMax {
 		payload = h.self + "\n" + encodeHint(journal.Hint{Kind: journal.HintScan})
 	}
-	_ = h.s.call(ctx, func(c *pgx.Conn) error {
+	_ = h.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, notifySQL, h.channel, payload)
 		return err
 	})

@@ -89,7 +89,7 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 		args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
 	}
 	var page journal.RunPage
-	err = s.call(ctx, func(c *pgx.Conn) error {
+	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		page = journal.RunPage{}
 		rows, err := c.Query(ctx, sql, args...)
 		if err != nil {

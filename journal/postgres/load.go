@@ -67,7 +67,7 @@ func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]jou
 		}
 	}
 	var out []journal.History
-	err := s.call(ctx, func(c *pgx.Conn) error {
+	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		out = make([]journal.History, n)
 		for i := range out {
 			out[i].Err = journal.ErrNotFound

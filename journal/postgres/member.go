@@ -98,7 +98,7 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, e
 	}
 	m := &member{s: s}
 	queues, workflows, versions := routeArrays(n.Routes)
-	err = s.call(ctx, func(c *pgx.Conn) error {
+	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		var p pipeline
 		p.query(s.sql.join, each(func(row pgx.CollectableRow) error { return row.Scan(&m.id) }), n.Name, routes, n.Lease.Microseconds())
 		p.exec(s.sql.joinUnblock, queues, workflows, versions, joinRetriesMax)
@@ -114,7 +114,7 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, e
 // Nodes implements journal.Store.
 func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 	var list []journal.Node
-	err := s.call(ctx, func(c *pgx.Conn) error {
+	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		list = nil
 		rows, err := c.Query(ctx, s.sql.nodes)
 		if err != nil {
@@ -154,7 +154,7 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 	var r journal.Renewal
 	var alive bool
 	var suspects []int32
-	err := m.s.call(ctx, func(c *pgx.Conn) error {
+	err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		return c.QueryRow(ctx, m.s.sql.renew, int32(m.id), int64(lockClass(m.s.o.Schema))).Scan(&alive, &r.Now, &suspects)
 	})
 	if err != nil {
@@ -173,12 +173,12 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 
 // Leave implements journal.Membership.
 func (m *member) Leave(ctx context.Context) error {
-	err := m.s.call(ctx, func(c *pgx.Conn) error {
+	err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, m.s.sql.leave, int32(m.id))
 		return err
 	})
 	for n := int64(reapBatch); err == nil && n > 0; {
-		err = m.s.call(ctx, func(c *pgx.Conn) error {
+		err = m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 			tag, err := c.Exec(ctx, m.s.sql.leaveFree, int32(m.id), reapBatch)
 			n = tag.RowsAffected()
 			return err
@@ -188,7 +188,7 @@ func (m *member) Leave(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return m.s.call(ctx, func(c *pgx.Conn) error {
+	return m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, m.s.sql.leaveDelete, int32(m.id))
 		return err
 	})

@@ -72,7 +72,7 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.R
 	for _, owner := range owners {
 		for more := true; more; {
 			var freed, quarantined int
-			err := m.s.call(ctx, func(c *pgx.Conn) error {
+			err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 				return c.QueryRow(ctx, m.s.sql.reapFree, int32(owner), reapBatch, journal.QuarantineStrikes, backoffStrike,
 					backoffSecondsMax).Scan(&freed, &quarantined)
 			})
@@ -84,7 +84,7 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.R
 			more = freed+quarantined > 0
 		}
 	}
-	return r, m.s.call(ctx, func(c *pgx.Conn) error {
+	return r, m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, m.s.sql.reapDelete)
 		return err
 	})
@@ -104,7 +104,7 @@ func (m *member) deadOwners(ctx context.Context) ([]journal.NodeID, error) {
 
 func (m *member) nodeIDs(ctx context.Context, sql string, args ...any) ([]journal.NodeID, error) {
 	var ids []journal.NodeID
-	err := m.s.call(ctx, func(c *pgx.Conn) error {
+	err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		rows, err := c.Query(ctx, sql, args...)
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 	out := make([]journal.Sent, len(messages))
 	size := func(i int) int { return len(messages[i].Payload.Data) }
 	err := inChunks(len(messages), size, func(from, to int) error {
-		return s.in(ctx, tx, func(q querier) error {
+		return s.in(ctx, tx, func(ctx context.Context, q querier) error {
 			return s.sendChunk(ctx, q, messages[from:to], out[from:to])
 		})
 	})

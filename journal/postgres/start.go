@@ -90,7 +90,7 @@ func (s *Store) startChunk(ctx context.Context, tx journal.Tx, starts []journal.
 			return cmp.Or(cmp.Compare(starts[a].Key, starts[b].Key), cmp.Compare(a, b))
 		})
 		r := startRound{s: s, starts: starts, out: out, last: n == startRoundsMax}
-		if err := s.in(ctx, tx, func(q querier) error { return r.run(ctx, q, pending) }); err != nil {
+		if err := s.in(ctx, tx, func(ctx context.Context, q querier) error { return r.run(ctx, q, pending) }); err != nil {
 			return err
 		}
 		pending = r.again

@@ -40,9 +40,9 @@ func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
 	s.stepTxs = make(chan struct{}, max(1, opts.PoolSize-stepTxsReserve))
 	s.hints = newHints(s)
 	if !opts.SkipMigrations {
-		err = s.call(ctx, func(c *pgx.Conn) error { return migrate(ctx, c, opts.Schema) })
+		err = s.migrate(ctx)
 	} else {
-		err = s.call(ctx, func(c *pgx.Conn) error { return c.Ping(ctx) })
+		err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return c.Ping(ctx) })
 	}
 	if err != nil {
 		s.Close()
@@ -57,6 +57,16 @@ func (s *Store) Close() {
 	s.pool.Close()
 }
 
+// migrate may take as long as it takes.
+func (s *Store) migrate(ctx context.Context) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return translate(ctx, err, true)
+	}
+	defer conn.Release()
+	return Migrate(ctx, conn.Conn(), s.o.Schema)
+}
+
 // Hints implements journal.Store.
 func (s *Store) Hints() journal.Hints { return s.hints }
 
@@ -69,35 +79,39 @@ type querier interface {
 }
 
 // call runs fn on a connection of the pool and translates its error. fn is repeated after a deadlock, so it
-// must start afresh; what it sends must be one transaction.
-func (s *Store) call(ctx context.Context, fn func(c *pgx.Conn) error) error {
+// must start afresh; what it sends must be one transaction. A call without an answer is given up after
+// callTimeout: the other end of a connection can vanish without a word.
+func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Conn) error) error {
+	outer := ctx
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	for try := 1; ; try++ {
 		conn, err := s.pool.Acquire(ctx)
 		if err != nil {
-			return translate(ctx, err, true)
+			return translate(outer, err, true)
 		}
-		err = fn(conn.Conn())
-		lost := conn.Conn().IsClosed()
+		err = fn(ctx, conn.Conn())
+		lost := conn.Conn().IsClosed() || ctx.Err() != nil
 		conn.Release()
 		if err == nil {
 			return nil
 		}
 		if try >= conflictTriesMax || !conflict(err) {
-			return translate(ctx, err, lost)
+			return translate(outer, err, lost)
 		}
 	}
 }
 
 // in runs fn inside tx, or like call if tx is nil.
-func (s *Store) in(ctx context.Context, tx journal.Tx, fn func(q querier) error) error {
+func (s *Store) in(ctx context.Context, tx journal.Tx, fn func(ctx context.Context, q querier) error) error {
 	if tx == nil {
-		return s.call(ctx, func(c *pgx.Conn) error { return fn(c) })
+		return s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return fn(ctx, c) })
 	}
 	inner, err := unwrap(tx)
 	if err != nil {
 		return err
 	}
-	err = fn(inner)
+	err = fn(ctx, inner)
 	return translate(ctx, err, inner.Conn().IsClosed())
 }
 

@@ -1,0 +1,271 @@
+-- What the migrations make of an empty database, for readers. A test writes and compares this file.
+
+CREATE SCHEMA reprise;
+
+CREATE FUNCTION reprise.event_word(kind smallint) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE kind
+        WHEN 1 THEN 'RunStarted'
+        WHEN 2 THEN 'StepCompleted'
+        WHEN 3 THEN 'StepFailed'
+        WHEN 4 THEN 'TimerFired'
+        WHEN 5 THEN 'SignalReceived'
+        WHEN 6 THEN 'CancelRequested'
+        WHEN 20 THEN 'RunCompleted'
+        WHEN 21 THEN 'RunFailed'
+        WHEN 22 THEN 'RunCancelled'
+        WHEN 23 THEN 'RunTerminated'
+        ELSE 'Kind(' || kind || ')' END
+$$;
+
+CREATE FUNCTION reprise.readable(payload bytea, encoding text) RETURNS json
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    AS $$
+BEGIN
+    IF payload IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF encoding IS NULL OR encoding = 'failure' THEN
+        BEGIN
+            RETURN convert_from(payload, 'UTF8')::json;
+        EXCEPTION WHEN OTHERS THEN
+            NULL; -- shown as text below
+        END;
+    END IF;
+    RETURN to_json(encode(payload, 'escape'));
+END
+$$;
+
+CREATE TABLE reprise.events (
+    run_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    inbox bigint,
+    generation integer NOT NULL,
+    seq integer NOT NULL,
+    cmd integer,
+    attempt integer,
+    kind smallint NOT NULL,
+    name text,
+    encoding text,
+    issued text,
+    payload bytea
+);
+
+CREATE TABLE reprise.inbox (
+    run_id uuid NOT NULL,
+    number bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    kind smallint NOT NULL,
+    name text,
+    key text NOT NULL COLLATE pg_catalog."C",
+    encoding text,
+    payload bytea
+);
+
+CREATE TABLE reprise.nodes (
+    id integer NOT NULL,
+    name text NOT NULL,
+    routes jsonb NOT NULL,
+    lease interval NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    lost_at timestamp with time zone,
+    locked_on timestamp with time zone
+)
+WITH (fillfactor='50');
+
+ALTER TABLE reprise.nodes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME reprise.nodes_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE reprise.runs (
+    id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    start_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    closed_fence bigint,
+    closed_seq integer,
+    generation integer DEFAULT 1 NOT NULL,
+    version integer NOT NULL,
+    priority smallint NOT NULL,
+    status smallint DEFAULT 0 NOT NULL,
+    holds_key boolean NOT NULL,
+    workflow text NOT NULL,
+    queue text NOT NULL,
+    key text COLLATE pg_catalog."C",
+    labels jsonb,
+    input bytea,
+    input_encoding text,
+    trace text
+)
+WITH (fillfactor='70');
+
+CREATE TABLE reprise.schema_migrations (
+    version integer NOT NULL,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    additive boolean NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE reprise.tasks (
+    run_id uuid NOT NULL,
+    visible_at timestamp with time zone NOT NULL,
+    fence bigint DEFAULT 0 NOT NULL,
+    turn bigint DEFAULT 0 NOT NULL,
+    inbox_last bigint DEFAULT 0 NOT NULL,
+    owner integer DEFAULT 0 NOT NULL,
+    generation integer DEFAULT 1 NOT NULL,
+    version integer NOT NULL,
+    strikes integer DEFAULT 0 NOT NULL,
+    priority smallint NOT NULL,
+    state smallint DEFAULT 0 NOT NULL,
+    unproven boolean DEFAULT false NOT NULL,
+    queue text NOT NULL,
+    workflow text NOT NULL,
+    attempts bytea,
+    waiting text,
+    problem text
+)
+WITH (fillfactor='40');
+
+CREATE VIEW reprise.v_events AS
+ SELECT e.run_id,
+    e.generation,
+    e.seq,
+    e.at,
+    reprise.event_word(e.kind) AS kind,
+    e.name,
+    e.cmd,
+    e.attempt,
+    e.inbox,
+        CASE
+            WHEN (e.inbox IS NULL) THEN reprise.readable(e.payload, e.encoding)
+            ELSE reprise.readable(m.payload, m.encoding)
+        END AS payload,
+    e.issued,
+    COALESCE(e.encoding, m.encoding) AS encoding
+   FROM (reprise.events e
+     LEFT JOIN reprise.inbox m ON (((m.run_id = e.run_id) AND (m.number = e.inbox))));
+
+CREATE VIEW reprise.v_inbox AS
+ SELECT m.run_id,
+    m.number,
+    m.at,
+        CASE m.kind
+            WHEN 1 THEN 'signal'::text
+            WHEN 2 THEN 'cancel'::text
+            ELSE (('kind('::text || m.kind) || ')'::text)
+        END AS kind,
+    m.name,
+    m.key,
+    reprise.readable(m.payload, m.encoding) AS payload,
+    (EXISTS ( SELECT
+           FROM reprise.events e
+          WHERE ((e.run_id = m.run_id) AND (e.inbox = m.number)))) AS consumed,
+    m.encoding
+   FROM reprise.inbox m;
+
+CREATE VIEW reprise.v_runs AS
+ SELECT r.id,
+    r.key,
+    r.workflow,
+    r.version,
+        CASE r.status
+            WHEN 0 THEN 'open'::text
+            WHEN 1 THEN 'completed'::text
+            WHEN 2 THEN 'failed'::text
+            WHEN 3 THEN 'cancelled'::text
+            WHEN 4 THEN 'terminated'::text
+            ELSE (('status('::text || r.status) || ')'::text)
+        END AS status,
+    r.queue,
+    r.priority,
+    r.labels,
+    r.generation,
+    r.created_at,
+    COALESCE(r.start_at, r.created_at) AS start_at,
+    r.closed_at,
+    reprise.readable(r.input, r.input_encoding) AS input,
+    reprise.readable(e.payload, e.encoding) AS outcome,
+    r.holds_key,
+    r.input_encoding,
+    r.trace
+   FROM (reprise.runs r
+     LEFT JOIN reprise.events e ON (((e.run_id = r.id) AND (e.generation = r.generation) AND (e.seq = r.closed_seq))));
+
+CREATE VIEW reprise.v_tasks AS
+ SELECT t.run_id,
+    r.key,
+    t.workflow,
+    t.version,
+    t.queue,
+    t.priority,
+        CASE
+            WHEN (t.state = 1) THEN 'blocked'::text
+            WHEN (t.state = 2) THEN 'quarantined'::text
+            WHEN (t.owner > 0) THEN 'owned'::text
+            WHEN (t.visible_at = 'infinity'::timestamp with time zone) THEN 'waiting'::text
+            WHEN (t.visible_at > now()) THEN 'scheduled'::text
+            ELSE 'due'::text
+        END AS state,
+    t.visible_at,
+    NULLIF(t.owner, 0) AS owner,
+    n.name AS node,
+    t.waiting,
+    reprise.readable(t.attempts, NULL::text) AS attempts,
+    t.problem,
+    t.strikes,
+    t.generation,
+    t.turn,
+    t.fence,
+    t.inbox_last
+   FROM ((reprise.tasks t
+     LEFT JOIN reprise.runs r ON ((r.id = t.run_id)))
+     LEFT JOIN reprise.nodes n ON ((n.id = t.owner)));
+
+ALTER TABLE ONLY reprise.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (run_id, generation, seq);
+
+ALTER TABLE ONLY reprise.inbox
+    ADD CONSTRAINT inbox_pkey PRIMARY KEY (run_id, number);
+
+ALTER TABLE ONLY reprise.nodes
+    ADD CONSTRAINT nodes_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY reprise.runs
+    ADD CONSTRAINT runs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY reprise.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY reprise.tasks
+    ADD CONSTRAINT tasks_pkey PRIMARY KEY (run_id);
+
+CREATE INDEX events_failed_idx ON reprise.events USING btree (kind, run_id) WHERE (kind > 20);
+
+CREATE INDEX events_inbox_idx ON reprise.events USING btree (run_id, inbox) WHERE (inbox IS NOT NULL);
+
+CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox USING btree (run_id, key);
+
+CREATE INDEX runs_created_idx ON reprise.runs USING brin (created_at);
+
+CREATE UNIQUE INDEX runs_key_idx ON reprise.runs USING btree (key) WHERE holds_key;
+
+CREATE INDEX runs_labels_idx ON reprise.runs USING gin (labels jsonb_path_ops) WHERE (labels IS NOT NULL);
+
+CREATE INDEX runs_old_key_idx ON reprise.runs USING btree (key) WHERE ((NOT holds_key) AND (key IS NOT NULL));
+
+CREATE INDEX runs_workflow_idx ON reprise.runs USING btree (workflow, id);
+
+CREATE INDEX tasks_claim_idx ON reprise.tasks USING btree (queue, workflow, version, priority, visible_at, run_id) WHERE ((owner = 0) AND (state <> 2) AND (visible_at < 'infinity'::timestamp with time zone));
+
+CREATE INDEX tasks_owner_idx ON reprise.tasks USING btree (owner, visible_at) WHERE (owner > 0);
+
+CREATE INDEX tasks_stuck_idx ON reprise.tasks USING btree (state, run_id) WHERE (state > 0);
