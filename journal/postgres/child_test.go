@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/postgres"
 )
 
@@ -22,6 +24,23 @@ const (
 // jobs are what a child process can do. Each gets a store that is open, reads its input from a JSON line on
 // standard input when it is to begin, and returns what to print.
 var jobs = map[string]func(ctx context.Context, s *postgres.Store, input []byte) (any, error){}
+
+func init() {
+	// own joins as a node, claims one task, tells the node's id and waits to be killed.
+	jobs["own"] = func(ctx context.Context, s *postgres.Store, _ []byte) (any, error) {
+		j := journal.New(s, nil)
+		m, err := j.Join(ctx, journal.Node{Name: "child", Routes: []journal.Route{flowRoute}, Lease: time.Hour})
+		if err != nil {
+			return nil, err
+		}
+		c, err := j.Claim(ctx, journal.ClaimRequest{Node: m.ID(), Routes: []journal.Route{flowRoute}, Max: 1})
+		if err != nil || len(c.Tasks) != 1 {
+			return nil, fmt.Errorf("claimed %d tasks: %w", len(c.Tasks), err)
+		}
+		fmt.Println(m.ID())
+		select {}
+	}
+}
 
 // child does a job and returns the exit status.
 func child(name string) int {
@@ -92,6 +111,24 @@ func (p *process) begin(input any) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// said reads one line that the child printed before it ended.
+func (p *process) said(v any) {
+	p.t.Helper()
+	line, err := p.out.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(line, v)
+	}
+	if err != nil {
+		p.t.Fatalf("the child said %q: %v", line, err)
+	}
+}
+
+// kill ends the child with SIGKILL.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may be gone already
+	_ = p.cmd.Wait()
 }
 
 // answer reads what the child returned, into v, and tells whether it lived to say it.

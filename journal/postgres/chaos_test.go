@@ -1,0 +1,257 @@
+package postgres_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/postgres/pgserver"
+	"github.com/reprise-run/reprise/journal/postgres/pgtest"
+)
+
+// TestEveryConnectionIsTerminatedInTurn: an administrator ends each session of the store, one after the other, while
+// it works. Calls are repeated as they are, and nothing is lost or doubled.
+func TestEveryConnectionIsTerminatedInTurn(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	w := newWorkload(t, journal.New(open(t, dsn, nil), nil), 200, 3)
+	admin := connect(t, dsn)
+	ended := map[int]bool{}
+	w.run(func(ctx context.Context) {
+		rows, _ := admin.Query(ctx, `SELECT pid FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'reprise' ORDER BY backend_start`)
+		pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+		if err != nil {
+			return // the workload has ended
+		}
+		for _, pid := range pids {
+			if _, err := admin.Exec(ctx, "SELECT pg_terminate_backend($1, 1000)", pid); err != nil {
+				return
+			}
+			ended[pid] = true
+		}
+	})
+	w.audit()
+	if len(ended) < 5 {
+		t.Errorf("only %d sessions were terminated: the test proves nothing", len(ended))
+	}
+}
+
+// TestConnectionsAreCutAtRandom: the network breaks at random messages, before or after the server has them.
+func TestConnectionsAreCutAtRandom(t *testing.T) {
+	t.Parallel()
+	link := pgtest.Proxy(t, pgtest.New(t))
+	w := newWorkload(t, journal.New(open(t, link.DSN(), nil), nil), 60, 3)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0)) // of the chaos goroutine alone
+	cuts := 0
+	w.run(func(ctx context.Context) {
+		n, happened := 1+random.IntN(6), make(chan struct{})
+		match := func(p pgtest.Point) bool { return p.N >= n }
+		arm := link.CutWhen
+		if random.IntN(2) == 0 {
+			arm = link.CutBefore
+		}
+		arm(match, func() { close(happened) })
+		select {
+		case <-happened:
+			cuts++
+		case <-ctx.Done():
+		}
+	})
+	link.CutWhen(nil, nil)
+	w.audit()
+	if cuts < 20 {
+		t.Errorf("only %d cuts: the test proves nothing", cuts)
+	}
+}
+
+// TestJ10_AcknowledgedWorkSurvivesKillOfTheDatabase kills the server again and again.
+func TestJ10_AcknowledgedWorkSurvivesKillOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	server, err := pgserver.Start(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	dsn := server.DSN("postgres")
+	w := newWorkload(t, journal.New(open(t, dsn, nil), nil), 150, 3)
+	kills := 0
+	w.run(func(ctx context.Context) {
+		before := w.progress()
+		eventuallyQuietly(func() bool { return ctx.Err() != nil || w.progress() > before+20 })
+		if ctx.Err() != nil || kills == 3 {
+			return
+		}
+		if err := server.Kill(); err != nil {
+			t.Error(err)
+		}
+		if err := server.Restart(context.WithoutCancel(ctx)); err != nil {
+			t.Error(err)
+		}
+		kills++
+	})
+	w.audit()
+	pgtest.Check(t, dsn, pgtest.Schema)
+	if kills == 0 {
+		t.Error("the database was never killed: the test proves nothing")
+	}
+}
+
+func (w *workload) progress() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.acked) + len(w.done)
+}
+
+// listening is a store of another process, with what it heard.
+type listening struct {
+	t     *testing.T
+	hints chan journal.Hint
+}
+
+func listen(t *testing.T, dsn string) *listening {
+	t.Helper()
+	l := &listening{t: t, hints: make(chan journal.Hint, 1000)}
+	s := open(t, dsn, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.Hints().Watch(ctx, func(h journal.Hint) { l.hints <- h })
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+	return l
+}
+
+// hears waits for a hint and drops those before it.
+func (l *listening) hears(want journal.Hint) {
+	l.t.Helper()
+	deadline := time.After(60 * time.Second)
+	for {
+		select {
+		case h := <-l.hints:
+			if h == want {
+				return
+			}
+		case <-deadline:
+			l.t.Fatalf("the hint %+v did not arrive", want)
+		}
+	}
+}
+
+func TestHintsReachOtherProcesses(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s := open(t, dsn, nil)
+	l := listen(t, dsn)
+	l.hears(journal.Hint{Kind: journal.HintScan}) // whatever came before it listened
+	run := journal.NewRunID()
+	for _, h := range []journal.Hint{
+		{Kind: journal.HintTasks}, {Kind: journal.HintInbox, Run: run, Node: 1<<31 - 1}, {Kind: journal.HintClosed, Run: run},
+		{Kind: journal.HintWaiter}, {Kind: journal.HintScan},
+	} {
+		s.Hints().Notify([]journal.Hint{h})
+		l.hears(h)
+	}
+	var many []journal.Hint
+	for range 5000 {
+		many = append(many, journal.Hint{Kind: journal.HintClosed, Run: journal.NewRunID()})
+	}
+	s.Hints().Notify(many) // more than a notification holds
+	l.hears(journal.Hint{Kind: journal.HintScan})
+}
+
+func TestListenerSurvivesTermination(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s := open(t, dsn, nil)
+	l := listen(t, dsn)
+	admin := connect(t, dsn)
+	for range 3 {
+		l.hears(journal.Hint{Kind: journal.HintScan}) // after every gap
+		mustExec(t, admin, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+	}
+	l.hears(journal.Hint{Kind: journal.HintScan})
+	eventually(t, "a hint arrives", func() bool { // those on terminated connections are lost, as hints may be
+		s.Hints().Notify([]journal.Hint{{Kind: journal.HintTasks}})
+		select {
+		case h := <-l.hints:
+			return h == journal.Hint{Kind: journal.HintTasks}
+		default:
+			return false
+		}
+	})
+}
+
+// TestListenerNoticesASilentFailure: nothing arrives any more and nobody says why. The listener asks, gets no answer,
+// and connects anew.
+func TestListenerNoticesASilentFailure(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s := open(t, dsn, nil)
+	link := pgtest.Proxy(t, dsn)
+	l := listen(t, link.DSN())
+	l.hears(journal.Hint{Kind: journal.HintScan})
+	link.Freeze()
+	s.Hints().Notify([]journal.Hint{{Kind: journal.HintTasks}})
+	began := time.Now()
+	l.hears(journal.Hint{Kind: journal.HintScan})
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("it took %s to notice", took)
+	}
+	s.Hints().Notify([]journal.Hint{{Kind: journal.HintTasks}})
+	l.hears(journal.Hint{Kind: journal.HintTasks})
+}
+
+// TestDeadProcessIsSuspectedBeforeItsLeaseRunsOut: the session of its lock is gone, and other nodes see that.
+func TestDeadProcessIsSuspectedBeforeItsLeaseRunsOut(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	j := journal.New(open(t, dsn, nil), nil)
+	m, err := j.Join(t.Context(), journal.Node{Name: "survivor", Routes: []journal.Route{flowRoute}, Lease: 10 * time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := spawn(t, "own", dsn)
+	start(t, j, journal.Start{})
+	p.begin(nil)
+	var node journal.NodeID
+	p.said(&node)
+	eventually(t, "the child's lock is held", func() bool {
+		return query[bool](t, connect(t, dsn), `SELECT locked_on IS NOT NULL FROM reprise.nodes WHERE id = $1`, int32(node))
+	})
+	if r, err := m.Renew(t.Context()); err != nil || len(r.Suspects) > 0 {
+		t.Errorf("while it lives: %+v, %v", r, err)
+	}
+	if r, err := m.Reap(t.Context(), []journal.NodeID{node}); err != nil || len(r.Nodes) > 0 {
+		t.Errorf("a living node was reaped: %+v, %v", r, err)
+	}
+	p.kill()
+	died := time.Now()
+	eventually(t, "the dead process is suspected and reaped", func() bool {
+		r, err := m.Renew(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		reaped, err := m.Reap(t.Context(), r.Suspects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(reaped.Nodes) == 1 && reaped.Nodes[0] == node && reaped.Tasks == 1
+	})
+	t.Logf("taken over %s after the kill", time.Since(died))
+	if task := claimOne(t, j, m.ID()); task.Task.Fence != 2 || task.Task.Strikes != 1 {
+		t.Errorf("taken over: %+v", task.Task)
+	}
+}
