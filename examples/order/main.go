@@ -54,6 +54,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	balanced, err := run(ctx, c, os.Stdout)
+	if ctx.Err() != nil {
+		err = errInterrupted
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "order:", err)
