@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -116,8 +117,9 @@ func (c *Client) start(ctx context.Context, s journal.Start, tx journal.Tx) (jou
 	if err := errors.Join(a.err, a.started.Err); err != nil {
 		return journal.Started{}, err
 	}
-	if a.started.Created && !a.started.Owned {
-		c.served.check(c, journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version})
+	route := journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}
+	if a.started.Created && !a.started.Owned && (c.node == nil || !c.node.serves(route)) {
+		c.served.check(c, route)
 	}
 	return a.started, nil
 }
@@ -134,7 +136,8 @@ func (c *Client) writeStarts(batch []startCall) []startAnswer {
 	}
 	for i := range batch {
 		starts[i] = batch[i].start
-		if room > 0 && starts[i].Delay == 0 && inc.serves(&starts[i]) {
+		s := &starts[i]
+		if room > 0 && s.Delay == 0 && c.node.serves(journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}) {
 			starts[i].Owner = inc.id
 			room--
 		}
@@ -181,13 +184,11 @@ func gathered[C, Out any](batch []C, ctxOf func(C) context.Context, call func(co
 	return out, err
 }
 
-func (inc *incarnation) serves(s *journal.Start) bool {
-	for _, r := range inc.n.routes {
-		if r.Workflow == s.Workflow && r.Version == s.Version && r.Queue == s.Queue {
-			return true
-		}
-	}
-	return false
+// serves tells whether the node has registered the route.
+func (n *Node) serves(r journal.Route) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Contains(n.routes, r)
 }
 
 // adopt activates a run that this incarnation owns from birth.
