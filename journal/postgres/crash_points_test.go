@@ -1,0 +1,198 @@
+package postgres_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/postgres/pgtest"
+)
+
+func TestCrashPointsOfStart(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		old := owned(t, w.j, w.node)
+		commit(t, w.j, commitOf(w.j, old, closing, began(), completed()))
+		taken := start(t, w.j, journal.Start{ID: journal.NewRunID(), Key: journal.NewRunID().String(), Delay: time.Hour})
+		a := action{Verb: "start", Starts: []journal.Start{
+			{ID: journal.NewRunID(), Workflow: "flow", Delay: time.Hour},
+			{ID: journal.NewRunID(), Workflow: "flow", Key: journal.NewRunID().String(), Delay: time.Hour},
+			{ID: journal.NewRunID(), Workflow: "flow", Owner: w.node},
+		}}
+		for _, s := range a.Starts {
+			a.Runs = append(a.Runs, s.ID)
+		}
+		a.Runs = append(a.Runs, taken.Run)
+		return a
+	})
+}
+
+// TestCrashPointsOfReuse: a new run takes a closed run's key over.
+func TestCrashPointsOfReuse(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		key := journal.NewRunID().String()
+		old := start(t, w.j, journal.Start{Key: key})
+		commit(t, w.j, commitOf(w.j, claimOne(t, w.j, w.node), closing, began(), completed()))
+		next := journal.Start{ID: journal.NewRunID(), Workflow: "flow", Key: key, Reuse: journal.ReuseAllow, Delay: time.Hour}
+		return action{Verb: "start", Starts: []journal.Start{next}, Runs: []journal.RunID{old.Run, next.ID}}
+	})
+}
+
+func TestCrashPointsOfStartInATransaction(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		s := journal.Start{ID: journal.NewRunID(), Workflow: "flow", Key: journal.NewRunID().String(), Delay: time.Hour}
+		return action{Verb: "start in a transaction", Starts: []journal.Start{s}, Runs: []journal.RunID{s.ID}}
+	})
+}
+
+func TestCrashPointsOfSend(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		var a action
+		for range 2 {
+			c := owned(t, w.j, w.node)
+			commit(t, w.j, commitOf(w.j, c, keep, began()))
+			a.Runs = append(a.Runs, c.Run.ID)
+		}
+		a.Verb = "send"
+		for _, run := range a.Runs {
+			a.Messages = append(a.Messages,
+				journal.Message{Run: run, Kind: journal.MessageSignal, Name: "sig", Key: "1"},
+				journal.Message{Run: run, Kind: journal.MessageSignal, Name: "sig", Key: "2"},
+				journal.Message{Run: run, Kind: journal.MessageCancel})
+		}
+		return a
+	})
+}
+
+func TestCrashPointsOfClaim(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		// What earlier rounds claimed counts as committed to, so that only this round's runs are reconciled.
+		mustExec(t, w.conn, "UPDATE reprise.tasks SET unproven = false")
+		a := action{Verb: "claim", Node: w.node}
+		for range 3 {
+			a.Runs = append(a.Runs, start(t, w.j, journal.Start{}).Run)
+		}
+		return a
+	})
+}
+
+func TestCrashPointsOfCommit(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		a := action{Verb: "commit"}
+		later := w.j.Now().Add(time.Hour)
+		for _, next := range []journal.Next{keep, park, {Kind: journal.NextPark, At: later}, {Kind: journal.NextBlock, At: later, Problem: "p"}, closing} {
+			c := owned(t, w.j, w.node)
+			send(t, w.j, journal.Message{Run: c.Run.ID, Kind: journal.MessageSignal, Name: "sig", Key: "1"})
+			evs := []journal.Event{began("a", "b"), {Kind: journal.SignalReceived, Inbox: 1, Name: "sig"}, stepDone(1, "a")}
+			if next.Kind == journal.NextClose {
+				evs = append(evs, completed())
+			}
+			turn := commitOf(w.j, c, next, evs...)
+			if next.Kind == journal.NextPark {
+				turn.Waiting = []string{"step b"}
+				turn.Attempts = []journal.Attempt{{Cmd: 2, Name: "b", Made: 1, NextAt: later}}
+			}
+			a.Commits, a.Runs = append(a.Commits, turn), append(a.Runs, c.Run.ID)
+		}
+		return a
+	})
+}
+
+// TestCrashPointsOfABatchWithAStaleMember: the batch falls apart into one transaction for each member.
+func TestCrashPointsOfABatchWithAStaleMember(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		a := action{Verb: "commit"}
+		for i := range 3 {
+			c := owned(t, w.j, w.node)
+			first := commitOf(w.j, c, keep, began("a"))
+			commit(t, w.j, first)
+			second := after(first, keep, stepDone(1, "a"))
+			if i == 1 {
+				second.Events[0].Seq = 1
+			}
+			a.Commits, a.Runs = append(a.Commits, second), append(a.Runs, c.Run.ID)
+		}
+		return a
+	})
+}
+
+func TestCrashPointsOfAStepTx(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		first := commitOf(w.j, owned(t, w.j, w.node), keep, began("a"))
+		commit(t, w.j, first)
+		return action{Verb: "commit a step's transaction", Runs: []journal.RunID{first.Run},
+			Commits: []journal.Commit{after(first, closing, stepDone(1, "a"), completed())}}
+	})
+}
+
+func TestCrashPointsOfOperators(t *testing.T) {
+	for name, op := range map[string]journal.Op{
+		"Terminate": journal.OpTerminate, "Resume": journal.OpResume, "Delete": journal.OpDelete,
+	} {
+		t.Run(name, func(t *testing.T) {
+			sweep(t, func(w *crashWorld) action {
+				// A resumed run of an earlier round must not be due in this one.
+				mustExec(t, w.conn, "UPDATE reprise.tasks SET visible_at = 'infinity' WHERE owner = 0")
+				c := owned(t, w.j, w.node)
+				send(t, w.j, journal.Message{Run: c.Run.ID, Kind: journal.MessageSignal, Name: "sig", Key: "1"})
+				next, evs := park, []journal.Event{began(), {Kind: journal.SignalReceived, Inbox: 1, Name: "sig"}}
+				if op == journal.OpDelete {
+					next, evs = closing, append(evs, completed())
+				}
+				commit(t, w.j, commitOf(w.j, c, next, evs...))
+				return action{Verb: "alter", Runs: []journal.RunID{c.Run.ID}, Alter: journal.Alteration{Run: c.Run.ID, Op: op, Reason: "r"}}
+			})
+		})
+	}
+}
+
+// TestCrashPointsOfANode: wherever a node dies between joining and leaving, what it owned is free again once it is
+// buried.
+func TestCrashPointsOfANode(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		mustExec(t, w.conn, "UPDATE reprise.tasks SET visible_at = 'infinity' WHERE owner = 0")
+		a := action{Verb: "live and leave"}
+		for range 3 {
+			a.Runs = append(a.Runs, start(t, w.j, journal.Start{}).Run)
+		}
+		return a
+	})
+}
+
+func TestCrashPointsOfReap(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		mustExec(t, w.conn, "UPDATE reprise.tasks SET visible_at = 'infinity' WHERE owner = 0")
+		m, err := w.j.Join(t.Context(), journal.Node{Name: "dead", Routes: []journal.Route{flowRoute}, Lease: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := action{Verb: "reap"}
+		for range 3 {
+			a.Runs = append(a.Runs, start(t, w.j, journal.Start{}).Run)
+		}
+		claim(t, w.j, m.ID(), 10)
+		mustExec(t, w.conn, "UPDATE reprise.nodes SET expires_at = now() - interval '1 s' WHERE id = $1", int32(m.ID()))
+		return a
+	})
+}
+
+// TestCrashPointsOfMigrations: a process that dies while it makes the tables leaves nothing that stops the next one.
+func TestCrashPointsOfMigrations(t *testing.T) {
+	t.Parallel()
+	point, lived := 1, false
+	for ; !lived; point++ {
+		dsn := pgtest.Empty(t)
+		link := pgtest.Proxy(t, dsn)
+		p := spawn(t, "migrate", link.DSN())
+		link.CutWhen(func(at pgtest.Point) bool { return at.N == point }, func() { _ = p.cmd.Process.Kill() })
+		p.begin(link.DSN())
+		var done string
+		lived = p.answer(&done)
+		j := journal.New(open(t, dsn, nil), nil)
+		c := owned(t, j, join(t, j))
+		commit(t, j, commitOf(j, c, closing, began(), completed()))
+		pgtest.Check(t, dsn, pgtest.Schema)
+	}
+	if t.Logf("%d crash points", point-2); point < 5 {
+		t.Error("too few statements to crash after: the test proves nothing")
+	}
+}
