@@ -31,22 +31,61 @@ func TestAuditFindsTampering(t *testing.T) {
 		tamper func(f *facts)
 		want   []string
 	}{
-		"stock row lost":     {func(f *facts) { i := firstMove(f); f.moves = slices.Delete(f.moves, i, i+1) }, []string{"shipped orders", "stock"}},
-		"stock row doubled":  {func(f *facts) { f.moves = append(f.moves, f.moves[firstMove(f)]) }, []string{"shipped orders", "stock", "no effect happened twice"}},
-		"item stolen":        {func(f *facts) { f.items[0].Stock-- }, []string{"stock"}},
-		"charge doubled":     {func(f *facts) { f.charges = append(f.charges, find(f.charges, shipped(f))) }, []string{"shipped orders", "money", "no effect happened twice"}},
-		"charge without run": {func(f *facts) { c := find(f.charges, shipped(f)); c.Run = "?"; f.charges = append(f.charges, c) }, []string{"shipped orders", "money", "effects and histories"}},
-		"card's account":     {func(f *facts) { f.cards[0].Spent += "1" }, []string{"money"}},
+		"stock row lost": {
+			func(f *facts) { i := firstMove(f); f.moves = slices.Delete(f.moves, i, i+1) },
+			[]string{"shipped orders", "stock"},
+		},
+		"stock row doubled": {
+			func(f *facts) { f.moves = append(f.moves, f.moves[firstMove(f)]) },
+			[]string{"shipped orders", "stock", "no effect happened twice"},
+		},
+		"item stolen": {
+			func(f *facts) { f.items[0].Stock-- },
+			[]string{"stock"},
+		},
+		"charge doubled": {
+			func(f *facts) { f.charges = append(f.charges, find(f.charges, shipped(f))) },
+			[]string{"shipped orders", "money", "no effect happened twice"},
+		},
+		"charge without run": {
+			func(f *facts) { c := find(f.charges, shipped(f)); c.Run = "?"; f.charges = append(f.charges, c) },
+			[]string{"shipped orders", "money", "effects and histories"},
+		},
+		"card's account": {
+			func(f *facts) { f.cards[0].Spent += "1" },
+			[]string{"money"},
+		},
 		"refund lost": {func(f *facts) {
 			f.charges = slices.DeleteFunc(f.charges, func(c charge) bool { return c.Step == stepRefund })
 		}, []string{"all others", "money", "effects and histories"}},
-		"receipt lost":        {func(f *facts) { f.receipts = f.receipts[1:] }, []string{"shipped orders", "money", "effects and histories"}},
-		"parcel sent twice":   {func(f *facts) { s := live(f); s.Key += "'"; f.shipments = append(f.shipments, s) }, []string{"shipped orders", "no effect happened twice"}},
-		"parcel not recalled": {func(f *facts) { recalled(f).Recalled = false }, []string{"all others"}},
-		"run lost":            {func(f *facts) { delete(f.runs, shipped(f)) }, []string{"every order", "effects and histories"}},
-		"wrong end":           {func(f *facts) { f.outcomes[shipped(f)] = outcomeDeclined }, []string{"every order", "all others"}},
-		"event lost":          {func(f *facts) { cut(f, shipped(f), 1) }, []string{"effects and histories", "histories"}},
-		"history unfinished":  {func(f *facts) { h := f.run(shipped(f)); cut(f, shipped(f), len(f.histories[h].Events)-1) }, []string{"histories"}},
+		"receipt lost": {
+			func(f *facts) { f.receipts = f.receipts[1:] },
+			[]string{"shipped orders", "money", "effects and histories"},
+		},
+		"parcel sent twice": {
+			func(f *facts) { s := live(f); s.Key += "'"; f.shipments = append(f.shipments, s) },
+			[]string{"shipped orders", "no effect happened twice"},
+		},
+		"parcel not recalled": {
+			func(f *facts) { recalled(f).Recalled = false },
+			[]string{"all others"},
+		},
+		"run lost": {
+			func(f *facts) { delete(f.runs, shipped(f)) },
+			[]string{"every order", "effects and histories"},
+		},
+		"wrong end": {
+			func(f *facts) { f.outcomes[shipped(f)] = outcomeDeclined },
+			[]string{"every order", "all others"},
+		},
+		"event lost": {
+			func(f *facts) { cut(f, shipped(f), 1) },
+			[]string{"effects and histories", "histories"},
+		},
+		"history unfinished": {
+			func(f *facts) { h := f.run(shipped(f)); cut(f, shipped(f), len(f.histories[h].Events)-1) },
+			[]string{"histories"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := copyOf(honest)

@@ -97,6 +97,13 @@ func (d *day) trade(ctx context.Context, client *runtime.Client, log *slog.Logge
 	others.Go(func() { in.progress(around, d.out) })
 	var causes sync.WaitGroup // what must have happened before the day is over
 	if k != nil {
+		others.Go(func() {
+			select {
+			case err := <-k.fleet.lost:
+				stop(err)
+			case <-around.Done():
+			}
+		})
 		causes.Go(func() {
 			if err := k.Run(around); err != nil {
 				stop(err)

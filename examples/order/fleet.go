@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -15,6 +16,7 @@ import (
 // fleet is the worker processes.
 type fleet struct {
 	dsn, carrier, logs string
+	lost               chan error // a worker ended though nobody asked it to
 
 	mu      sync.Mutex
 	workers []*process // by slot; guarded by mu
@@ -26,12 +28,13 @@ type process struct {
 	name  string
 	cmd   *exec.Cmd
 	stdin *os.File
+	asked atomic.Bool // to end
 	ended chan struct{}
 }
 
 // launchFleet starts n workers. Stop it even after an error.
 func launchFleet(n int, dsn, carrier, logs string) (*fleet, error) {
-	f := &fleet{dsn: dsn, carrier: carrier, logs: logs, workers: make([]*process, n)}
+	f := &fleet{dsn: dsn, carrier: carrier, logs: logs, lost: make(chan error, 1), workers: make([]*process, n)}
 	for slot := range n {
 		if err := f.launch(slot); err != nil {
 			return f, err
@@ -68,8 +71,14 @@ func (f *fleet) launch(slot int) error {
 	}
 	go func() {
 		defer close(p.ended)
-		_ = p.cmd.Wait() // how it ended is in its log, or was our wish
+		_ = p.cmd.Wait() // the state says how it ended
 		_ = out.Close()
+		if !p.asked.Load() {
+			select {
+			case f.lost <- fmt.Errorf("%s ended by itself: %s", p.name, p.cmd.ProcessState):
+			default: // one is enough
+			}
+		}
 	}()
 	f.workers[slot] = p
 	return nil
@@ -81,6 +90,7 @@ func (f *fleet) kill(slot int) (name string, at time.Time) {
 	p := f.workers[slot]
 	f.mu.Unlock()
 	at = time.Now()
+	p.asked.Store(true)
 	_ = p.cmd.Process.Kill() // fails only if it is gone
 	<-p.ended
 	return p.name, at
@@ -94,6 +104,7 @@ func (f *fleet) Stop() error {
 	defer f.mu.Unlock()
 	for _, p := range f.workers {
 		if p != nil {
+			p.asked.Store(true)
 			_ = p.cmd.Process.Signal(syscall.SIGTERM)
 		}
 	}

@@ -36,12 +36,12 @@ func printSummary(out io.Writer, f *facts) {
 		}
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "outcome\torders\tpaid\treturned\tkept\t\n")
+	fmt.Fprintf(w, "%-17s\torders\tpaid\treturned\tkept\t\n", "outcome")
 	total := &line{}
 	print := func(name string, l *line) {
 		var kept sum
 		kept.Sub(&l.paid.Int, &l.returned.Int)
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t\n", name, l.orders, l.paid.money(), l.returned.money(), kept.money())
+		fmt.Fprintf(w, "%-17s\t%d\t%s\t%s\t%s\t\n", name, l.orders, l.paid.money(), l.returned.money(), kept.money())
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(lines), func(a, b string) int {
 		return cmp.Or(cmp.Compare(lines[b].orders, lines[a].orders), cmp.Compare(a, b))

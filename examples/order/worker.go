@@ -42,7 +42,11 @@ func worker() int {
 func runWorker(ctx context.Context) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	dsn := os.Getenv(dsnEnv)
-	store, err := postgres.Open(ctx, dsn, nil)
+	var store *postgres.Store
+	err := again(ctx, func() (err error) { // the database may be away just now
+		store, err = postgres.Open(ctx, dsn, nil)
+		return err
+	})
 	if err != nil {
 		return err
 	}
