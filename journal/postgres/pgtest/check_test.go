@@ -1,0 +1,123 @@
+package pgtest_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/postgres"
+	"github.com/reprise-run/reprise/journal/postgres/pgtest"
+)
+
+// tampers break one guarantee each. "open", "closed" and "parked" stand for the ids of runs.
+var tampers = []struct{ sql, rule string }{
+	{"DELETE FROM reprise.events WHERE run_id = open AND seq = 1", "J1 a history is numbered"},
+	{"UPDATE reprise.events SET seq = 9 WHERE run_id = open AND seq = 3", "J1 a history is numbered"},
+	{"UPDATE reprise.events SET kind = 4, cmd = 1 WHERE run_id = open AND seq = 1", "J1 a history begins"},
+	{"UPDATE reprise.events SET at = at - interval '1 h' WHERE run_id = open AND seq = 2", "J1 times"},
+	{"UPDATE reprise.events SET generation = 2 WHERE run_id = open", "J1 a history belongs"},
+	{"UPDATE reprise.tasks SET fence = 0 WHERE run_id = open", "J3 an owned task"},
+	{"UPDATE reprise.tasks SET state = 2 WHERE run_id = open", "J3 a blocked or quarantined"},
+	{"UPDATE reprise.inbox SET number = 7 WHERE run_id = open AND number = 2", "J5 an inbox is numbered"},
+	{"UPDATE reprise.tasks SET inbox_last = 9 WHERE run_id = open", "J5 a task knows"},
+	{"UPDATE reprise.events SET inbox = 2 WHERE run_id = open AND seq = 2", "J5 messages are consumed"},
+	{"UPDATE reprise.events SET name = 'x' WHERE run_id = open AND seq = 2", "J5 a message is consumed by"},
+	{"DELETE FROM reprise.runs WHERE id = open", "J5 a message belongs"},
+	{"UPDATE reprise.tasks SET visible_at = 'infinity', owner = 0 WHERE run_id = open", "J6"},
+	{"UPDATE reprise.runs SET status = 2 WHERE id = closed", "J7 a run is closed exactly"},
+	{"UPDATE reprise.runs SET status = 0, closed_at = NULL, closed_seq = NULL WHERE id = closed", "J7 a run is closed exactly"},
+	{"UPDATE reprise.events SET kind = 20 WHERE run_id = closed AND seq = 1", "J7 a run has at most one"},
+	{"DELETE FROM reprise.tasks WHERE run_id = open", "J7 a run has a task"},
+	{"UPDATE reprise.tasks SET queue = 'x' WHERE run_id = open", "J7 a run has a task"},
+	{"UPDATE reprise.runs SET holds_key = false WHERE id = parked", "J8"},
+	{"UPDATE reprise.runs SET start_at = created_at - interval '1 h' WHERE id = parked", "J9"},
+	{"UPDATE reprise.events SET cmd = 7 WHERE run_id = open AND seq = 3", "but only 2 were issued"},
+	{"UPDATE reprise.events SET name = 'x' WHERE run_id = open AND seq = 3", `of command 1, which is "step a"`},
+	{"UPDATE reprise.events SET issued = 'leap x' WHERE run_id = open AND seq = 3", "malformed"},
+	{"UPDATE reprise.events SET kind = 2, inbox = NULL, cmd = 1, name = 'a' WHERE run_id = open AND seq = 2", "a second outcome"},
+	{"UPDATE reprise.tasks SET attempts = convert_to('[{\"cmd\":1,\"name\":\"a\"}]', 'UTF8') WHERE run_id = open", "has its outcome"},
+	{"UPDATE reprise.tasks SET attempts = convert_to('[{\"cmd\":9,\"name\":\"a\"}]', 'UTF8') WHERE run_id = open", "never issued"},
+}
+
+func TestCheckFindsWhatIsBroken(t *testing.T) {
+	dsn := pgtest.Empty(t)
+	ids := population(t, dsn)
+	conn := connect(t, dsn)
+	tables := []string{"runs", "tasks", "events", "inbox"}
+	for _, table := range tables {
+		exec(t, conn, "CREATE TABLE kept_"+table+" AS SELECT * FROM reprise."+table)
+	}
+	find := func() []string {
+		found, err := pgtest.Violations(t.Context(), dsn, pgtest.Schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if found := find(); len(found) > 0 {
+		t.Fatalf("an intact database breaks %q", found)
+	}
+	for _, c := range tampers {
+		exec(t, conn, ids.Replace(c.sql))
+		if found := find(); !strings.Contains(strings.Join(found, "\n"), c.rule) {
+			t.Errorf("after %s: found %q, want %q", c.sql, found, c.rule)
+		}
+		for _, table := range tables {
+			exec(t, conn, "TRUNCATE reprise."+table, "INSERT INTO reprise."+table+" SELECT * FROM kept_"+table)
+		}
+	}
+}
+
+// population makes an owned run with a history, a closed one and a parked one with a key.
+func population(t *testing.T, dsn string) *strings.Replacer {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), dsn, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	j := journal.New(s, nil)
+	m, err := j.Join(t.Context(), journal.Node{Name: "n", Lease: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, closed, parked := journal.NewRunID(), journal.NewRunID(), journal.NewRunID()
+	_, err = j.Start(t.Context(), nil, []journal.Start{
+		{ID: open, Workflow: "w", Owner: m.ID()}, {ID: closed, Workflow: "w", Owner: m.ID()},
+		{ID: parked, Workflow: "w", Owner: m.ID(), Key: "key"},
+	})
+	if err == nil {
+		_, err = j.Send(t.Context(), nil, []journal.Message{
+			{Run: open, Kind: journal.MessageSignal, Name: "s"}, {Run: open, Kind: journal.MessageSignal, Name: "s"},
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := func(run journal.RunID, seen journal.InboxSeq, next journal.NextKind, events ...journal.Event) journal.Commit {
+		for i := range events {
+			events[i].Seq, events[i].Time = journal.Seq(i+1), j.Now()
+		}
+		return journal.Commit{Run: run, Node: m.ID(), Fence: 1, Generation: 1, InboxSeen: seen,
+			Events: events, Next: journal.Next{Kind: next}}
+	}
+	began := journal.Event{Kind: journal.RunStarted, Issued: []journal.Issued{
+		{Kind: journal.CommandStep, Name: "a"}, {Kind: journal.CommandStep, Name: "b"},
+	}}
+	out, err := j.Commit(t.Context(), []journal.Commit{
+		turn(open, 1, journal.NextKeep, began, journal.Event{Kind: journal.SignalReceived, Inbox: 1, Name: "s"},
+			journal.Event{Kind: journal.StepCompleted, Cmd: 1, Name: "a"}),
+		turn(closed, 0, journal.NextClose, began, journal.Event{Kind: journal.RunCompleted}),
+		turn(parked, 0, journal.NextPark, began),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range out {
+		if o.Err != nil {
+			t.Fatal(o.Err)
+		}
+	}
+	return strings.NewReplacer("= open", "= '"+open.String()+"'", "= closed", "= '"+closed.String()+"'", "= parked", "= '"+parked.String()+"'")
+}
