@@ -1,0 +1,294 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+const fuse workflow.Name[time.Duration, string] = "fuse"
+
+// fusing arms a timer that a signal stops. It returns what happened, if the timer and its stop agree.
+func fusing(ctx workflow.Context, d time.Duration) (string, error) {
+	timer, stopped := workflow.NewNamedTimer(ctx, "fuse", d), false
+	var wg workflow.WaitGroup
+	wg.Go(ctx, func(ctx workflow.Context) {
+		if _, err := approved.Receive(ctx); err == nil {
+			stopped = timer.Stop()
+		}
+	})
+	err := timer.Get(ctx)
+	if e := wg.Wait(ctx); e != nil {
+		return "", e
+	}
+	switch {
+	case err == nil && !stopped:
+		return "fired", nil
+	case errors.Is(err, workflow.ErrCancelled) && stopped:
+		return "stopped", nil
+	}
+	return "", fmt.Errorf("the timer says %v, its stop %t", err, stopped)
+}
+
+func handleFuse(n *runtime.Node) { runtime.Handle(n, fuse, fusing, nil) }
+
+// A1: a node finds a timer that is due and the signal that stops it at the same time. What came first counts.
+func TestTimerAndItsStopInOneTurn(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		d    time.Duration
+		want string
+		kind []journal.Kind
+	}{
+		{"signal first", 2 * time.Second, "stopped", []journal.Kind{journal.RunStarted, journal.SignalReceived, journal.RunCompleted}},
+		{"timer first", 50 * time.Millisecond, "fired", []journal.Kind{journal.RunStarted, journal.TimerFired, journal.SignalReceived, journal.RunCompleted}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newCluster(t)
+			client := runtime.NewClient(c.j, nil)
+			ctx := testContext(t)
+			// The first node must be gone before the timer is due, in one of the cases.
+			started, err := runtime.Start(ctx, client, fuse, tc.d, nil)
+			run := mustStart(t, started, err)
+			a := c.run(nil, handleFuse)
+			d := described(t, client, run.ID(), "the timer is armed", func(d *runtime.Description) bool { return d.Events > 0 })
+			a.stop()
+			due := d.Run.StartAt.Add(tc.d)
+			if tc.want == "fired" {
+				c.passed(client, due)
+			}
+			if err := runtime.Signal(ctx, client, run.ID(), approved, "stop", nil); err != nil {
+				t.Fatal(err)
+			}
+			if tc.want == "stopped" {
+				if !c.j.Now().Before(due) {
+					t.Fatal("the machine is too slow for this test: the timer was due before the signal")
+				}
+				c.passed(client, due)
+			}
+			c.run(nil, handleFuse)
+			if got := mustResult(t, run); got != tc.want {
+				t.Errorf("the timer %s, want %s", got, tc.want)
+			}
+			if got := kinds(t, client, run.ID()); !slices.Equal(got, tc.kind) {
+				t.Errorf("history %v, want %v", got, tc.kind)
+			}
+		})
+	}
+}
+
+// A11: signals that stop timers race with the timers, over two nodes. Whoever wins, the timer has one end and the run
+// knows the right one.
+func TestTimersRaceWithTheirStops(t *testing.T) {
+	c := newCluster(t)
+	nodes := []*node{c.run(nil, handleFuse), c.run(nil, handleFuse)}
+	client := runtime.NewClient(c.j, nil)
+	ctx := testContext(t)
+	var mu sync.Mutex
+	ends := map[string]int{}
+	var wg sync.WaitGroup
+	for i := range 60 {
+		started, err := runtime.Start(ctx, nodes[i%2].Client(), fuse, 100*time.Millisecond, nil)
+		run := mustStart(t, started, err)
+		wg.Go(func() {
+			due := c.j.Now().Add(100*time.Millisecond + time.Duration(rand.IntN(30)-15)*time.Millisecond)
+			until(t, "it is about time", func() bool { return !c.j.Now().Before(due) })
+			if err := runtime.Signal(ctx, client, run.ID(), approved, "stop", nil); err != nil {
+				t.Error(err)
+				return
+			}
+			got, err := run.Result(ctx)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			events, err := client.History(ctx, run.ID())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			fired := slices.ContainsFunc(events, func(e journal.Event) bool { return e.Kind == journal.TimerFired })
+			if fired != (got == "fired") {
+				t.Errorf("run %s says that the timer %s; TimerFired in its history: %t", run.ID(), got, fired)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			ends[got]++
+		})
+	}
+	wg.Wait()
+	t.Logf("ends: %v", ends)
+}
+
+// A12: a timer is cancelled and the node dies. The next one never fires it.
+func TestCancelledTimerNeverFiresOnAnotherNode(t *testing.T) {
+	c := newCluster(t)
+	client := runtime.NewClient(c.j, nil)
+	ctx := testContext(t)
+	register := func(n *runtime.Node) {
+		runtime.Handle(n, fuse, func(ctx workflow.Context, d time.Duration) (string, error) {
+			timer := workflow.NewTimer(ctx, d)
+			if _, err := approved.Receive(ctx); err != nil {
+				return "", err
+			}
+			timer.Stop()
+			if _, err := approved.Receive(ctx); err != nil {
+				return "", err
+			}
+			return fmt.Sprint(timer.Fired()), nil
+		}, nil)
+	}
+	a := c.mortal(register)
+	started, err := runtime.Start(ctx, client, fuse, 500*time.Millisecond, nil)
+	run := mustStart(t, started, err)
+	d := parked(t, client, run.ID())
+	if len(d.Timers) != 1 {
+		t.Fatalf("armed timers: %v", d.Timers)
+	}
+	if err := runtime.Signal(ctx, client, run.ID(), approved, "stop", nil); err != nil {
+		t.Fatal(err)
+	}
+	described(t, client, run.ID(), "the timer is stopped", func(d *runtime.Description) bool { return len(d.Timers) == 0 })
+	a.die()
+	c.run(nil, register)
+	c.passed(client, d.Timers[0].Due)
+	if err := runtime.Signal(ctx, client, run.ID(), approved, "end", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustResult(t, run); got != "false" {
+		t.Error("the timer fired")
+	}
+	if n := countOf(kinds(t, client, run.ID()), journal.TimerFired); n != 0 {
+		t.Errorf("%d TimerFired events", n)
+	}
+}
+
+// A15: neither a cancelled timer nor a run that ended leaves a wake-up behind.
+func TestCancelledTimerLeavesNoWakeUp(t *testing.T) {
+	c := newCluster(t)
+	n := c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, fuse, func(ctx workflow.Context, d time.Duration) (string, error) {
+			timer := workflow.NewTimer(ctx, d)
+			workflow.NewTimer(ctx, 2*d) // still armed when the run ends
+			if _, err := approved.Receive(ctx); err != nil {
+				return "", err
+			}
+			timer.Stop()
+			_, err := approved.Receive(ctx)
+			return "", err
+		}, nil)
+	})
+	client, conn, ctx := n.Client(), c.connect(), testContext(t)
+	started, err := runtime.Start(ctx, client, fuse, time.Hour, nil)
+	run := mustStart(t, started, err)
+	visible := func() time.Duration {
+		d := parked(t, client, run.ID())
+		return d.Run.Task.VisibleAt.Sub(d.Run.StartAt)
+	}
+	if got := visible(); got < time.Hour || got > time.Hour+time.Minute {
+		t.Errorf("wakes up after %s, want an hour", got)
+	}
+	if err := runtime.Signal(ctx, client, run.ID(), approved, "stop", nil); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the wake-up is the second timer's", func() bool { return visible() >= 2*time.Hour })
+	if err := runtime.Signal(ctx, client, run.ID(), approved, "end", nil); err != nil {
+		t.Fatal(err)
+	}
+	mustResult(t, run)
+	if n := query[int](t, conn, `SELECT count(*) FROM reprise.tasks`); n != 0 {
+		t.Errorf("%d tasks are left", n)
+	}
+}
+
+// A19: a run completes while a step is still running. The step's context is cancelled, what it returns is ignored,
+// and its slot is free for others.
+func TestRunCompletesWhileAStepRuns(t *testing.T) {
+	c := newCluster(t)
+	o := c.options()
+	o.StepsMax = 1
+	cause := make(chan error, 1)
+	n := c.run(o, func(n *runtime.Node) {
+		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
+			slow := workflow.StepAsync(ctx, "slow", func(ctx context.Context) (string, error) {
+				<-ctx.Done()
+				cause <- context.Cause(ctx)
+				return "late", nil
+			}, nil)
+			_, err := workflow.Select(ctx, workflow.OnFuture(slow, nil), workflow.OnSignal(approved, nil))
+			return "not waited for", err
+		}, nil)
+		runtime.Handle(n, count3, threeSteps, nil)
+	})
+	ctx := testContext(t)
+	started, err := runtime.Start(ctx, n.Client(), waiter, "", nil)
+	run := mustStart(t, started, err)
+	if err := runtime.Signal(ctx, n.Client(), run.ID(), approved, "go", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustResult(t, run); got != "not waited for" {
+		t.Errorf("got %q", got)
+	}
+	if err := <-cause; err == nil || errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the step's context ended with %v", err)
+	}
+	other, err := runtime.Start(ctx, n.Client(), count3, 3, nil)
+	mustResult(t, mustStart(t, other, err))
+	want := []journal.Kind{journal.RunStarted, journal.SignalReceived, journal.RunCompleted}
+	if got := kinds(t, n.Client(), run.ID()); !slices.Equal(got, want) {
+		t.Errorf("history %v, want %v", got, want)
+	}
+}
+
+// A22: a step in retry loses a race against time. Its next attempt is forgotten with it: it neither wakes the run nor
+// runs again.
+func TestTimeoutLeavesNoRetryBehind(t *testing.T) {
+	c := newCluster(t)
+	var attempts atomic.Int32
+	n := c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
+			limited, cancel := workflow.WithTimeout(ctx, 300*time.Millisecond)
+			defer cancel()
+			_, err := workflow.Step(limited, "flaky", func(context.Context) (string, error) {
+				attempts.Add(1)
+				return "", errors.New("down")
+			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Second, Jitter: -1}})
+			if err == nil {
+				return "", errors.New("the step passed")
+			}
+			if _, err := approved.Receive(ctx); err != nil {
+				return "", err
+			}
+			return fmt.Sprint(errors.Is(err, workflow.ErrTimeout) || errors.Is(err, workflow.ErrCancelled)), nil
+		}, nil)
+	})
+	client, ctx := n.Client(), testContext(t)
+	started, err := runtime.Start(ctx, client, waiter, "", nil)
+	run := mustStart(t, started, err)
+	d := described(t, client, run.ID(), "the time is over and the run waits for its signal", func(d *runtime.Description) bool {
+		return d.Run.Task.Owner == 0 && len(d.Waiting) > 0 && d.Run.Task.VisibleAt.IsZero()
+	})
+	if len(d.Run.Task.Attempts) != 0 || len(d.Steps) != 0 {
+		t.Errorf("left behind: attempts %v, steps %v", d.Run.Task.Attempts, d.Steps)
+	}
+	c.passed(client, d.Run.StartAt.Add(1300*time.Millisecond))
+	if err := runtime.Signal(ctx, client, run.ID(), approved, "end", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustResult(t, run); got != "true" {
+		t.Error("the step's error is neither ErrTimeout nor ErrCancelled")
+	}
+	if n := attempts.Load(); n != 1 {
+		t.Errorf("%d attempts, want 1", n)
+	}
+}
