@@ -63,7 +63,8 @@ SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t
        r.labels::text, r.input, r.input_encoding, r.trace
 FROM reprise.tasks t
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = t.run_id) r
-WHERE t.owner = $1::int AND t.owner > 0 AND t.unproven`
+WHERE t.owner = $1::int AND t.owner > 0 AND t.unproven
+ORDER BY t.owner, t.visible_at -- for the index, not for the caller`
 
 // claimAttentionSQL finds owned runs that have messages, by tasks_owner_idx.
 const claimAttentionSQL = `

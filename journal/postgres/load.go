@@ -37,7 +37,9 @@ CROSS JOIN LATERAL (
     SELECT * FROM reprise.events e
     WHERE e.run_id = i.id AND e.generation = r.generation AND e.seq > i.after ORDER BY e.seq LIMIT i.max) e
 LEFT JOIN LATERAL (
-    SELECT m.payload, m.encoding FROM reprise.inbox m WHERE m.run_id = i.id AND m.number = e.inbox) m ON true
+    -- Asking for an order leaves the planner of a small table no index but the primary key.
+    SELECT m.payload, m.encoding FROM reprise.inbox m
+    WHERE m.run_id = i.id AND m.number BETWEEN e.inbox AND e.inbox ORDER BY m.number LIMIT 1) m ON true
 ORDER BY i.ord, e.seq`
 
 // loadInboxSQL reads the messages that no event names (J5). Messages are consumed in order, in whichever

@@ -38,7 +38,7 @@ WITH looked AS (
     SELECT f.run_id, f.number, statement_timestamp(), f.kind, f.name, f.key, f.encoding, f.payload FROM fresh f
 )
 SELECT l.ord, coalesce(l.known, 0), false, l.open, coalesce(l.owner, 0), coalesce(l.queue, ''), coalesce(l.workflow, ''),
-       coalesce(l.version, 0), EXISTS (SELECT FROM reprise.runs r WHERE r.id = l.run_id)
+       coalesce(l.version, 0), l.open OR (SELECT r.version FROM reprise.runs r WHERE r.id = l.run_id) IS NOT NULL
 FROM looked l WHERE NOT l.open OR l.known IS NOT NULL
 UNION ALL
 SELECT f.ord, f.number, true, true, f.owner, f.queue, f.workflow, f.version, true FROM fresh f`

@@ -1,11 +1,14 @@
 -- additive
 -- The tables of the journal. Every table is keyed by run and no row refers to another run's, so the schema
 -- also distributes by run. "reprise." stands for the schema's name, which the runner puts in.
+--
+-- Primary keys are made behind the other indexes. While a table is small all its indexes look equally good, and
+-- the planner then takes the newest; the plan stays cached while the table grows.
 
 -- One row a run: its identity, input and outcome. It is written at the start and at the close, both times
 -- with the same indexed columns, so the close is a heap-only update if the page has room: hence the fill factor.
 CREATE TABLE reprise.runs (
-    id             uuid        PRIMARY KEY,       -- UUIDv7: the primary key is also the listing order
+    id             uuid        NOT NULL,          -- UUIDv7: the primary key is also the listing order
     created_at     timestamptz NOT NULL,
     start_at       timestamptz,                   -- null: created_at
     closed_at      timestamptz,
@@ -31,11 +34,12 @@ CREATE INDEX        runs_old_key_idx  ON reprise.runs (key) WHERE NOT holds_key 
 CREATE INDEX        runs_workflow_idx ON reprise.runs (workflow, id);
 CREATE INDEX        runs_labels_idx   ON reprise.runs USING gin (labels jsonb_path_ops) WHERE labels IS NOT NULL;
 CREATE INDEX        runs_created_idx  ON reprise.runs USING brin (created_at);
+ALTER TABLE reprise.runs ADD PRIMARY KEY (id);
 
 -- One row an open run: the queue. A commit of a run that stays owned changes no indexed column, so it is a
 -- heap-only update if the page has room.
 CREATE TABLE reprise.tasks (
-    run_id     uuid        PRIMARY KEY,
+    run_id     uuid        NOT NULL,
     visible_at timestamptz NOT NULL,              -- infinity: not by time
     fence      bigint      NOT NULL DEFAULT 0,
     turn       bigint      NOT NULL DEFAULT 0,
@@ -59,6 +63,7 @@ CREATE INDEX tasks_claim_idx ON reprise.tasks (queue, workflow, version, priorit
     WHERE owner = 0 AND state <> 2 AND visible_at < 'infinity';
 CREATE INDEX tasks_owner_idx ON reprise.tasks (owner, visible_at) WHERE owner > 0;
 CREATE INDEX tasks_stuck_idx ON reprise.tasks (state, run_id) WHERE state > 0;
+ALTER TABLE reprise.tasks ADD PRIMARY KEY (run_id);
 
 -- The histories. J1: the primary key makes two writers of one seq impossible; nothing updates a row.
 CREATE TABLE reprise.events (
@@ -73,13 +78,13 @@ CREATE TABLE reprise.events (
     name       text,
     encoding   text,                              -- null: JSON
     issued     text,                              -- one line a command
-    payload    bytea,                             -- null: no bytes
-    PRIMARY KEY (run_id, generation, seq)
+    payload    bytea                              -- null: no bytes
 );
 
 -- J5: which messages are consumed. Both indexes hold only the events they are about.
 CREATE INDEX events_inbox_idx  ON reprise.events (run_id, inbox) WHERE inbox IS NOT NULL;
 CREATE INDEX events_failed_idx ON reprise.events (kind, run_id) WHERE kind > 20;
+ALTER TABLE reprise.events ADD PRIMARY KEY (run_id, generation, seq);
 
 -- Messages to runs. J5: the number is taken under the task's row lock; the key deduplicates.
 CREATE TABLE reprise.inbox (
@@ -90,9 +95,9 @@ CREATE TABLE reprise.inbox (
     name     text,
     key      text        COLLATE "C" NOT NULL,
     encoding text,                                -- null: JSON
-    payload  bytea,                               -- null: no bytes
-    PRIMARY KEY (run_id, number)
+    payload  bytea                                -- null: no bytes
 );
+ALTER TABLE reprise.inbox ADD PRIMARY KEY (run_id, number);
 CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox (run_id, key);
 
 -- Process incarnations. An id is never used again.

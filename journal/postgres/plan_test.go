@@ -1,0 +1,145 @@
+package postgres_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/reprise-run/reprise/journal/postgres/pgtest"
+)
+
+// backlogSQL makes runs by the thousand: due, parked for ever, parked until tomorrow, and owned ones.
+const backlogSQL = `
+INSERT INTO reprise.tasks (run_id, visible_at, owner, version, priority, queue, workflow)
+SELECT gen_random_uuid(),
+       CASE WHEN k.what = 'due' THEN now() - n * interval '1 millisecond' WHEN k.what = 'tomorrow' THEN now() + interval '1 day' ELSE 'infinity' END,
+       CASE WHEN k.what = 'owned' THEN 7 ELSE 0 END, 1, 3, 'q', 'w'
+FROM generate_series(1, $1::int) AS n CROSS JOIN unnest(ARRAY['due', 'tomorrow', 'parked', 'owned']) AS k(what)`
+
+// planNode is what these tests read of EXPLAIN's answer.
+type planNode struct {
+	Type    string     `json:"Node Type"`
+	Index   string     `json:"Index Name"`
+	Table   string     `json:"Relation Name"`
+	Rows    float64    `json:"Actual Rows"`
+	Removed float64    `json:"Rows Removed by Filter"`
+	Loops   float64    `json:"Actual Loops"`
+	Hit     int        `json:"Shared Hit Blocks"`
+	Read    int        `json:"Shared Read Blocks"`
+	Plans   []planNode `json:"Plans"`
+}
+
+func (n *planNode) walk(visit func(n *planNode)) {
+	visit(n)
+	for i := range n.Plans {
+		n.Plans[i].walk(visit)
+	}
+}
+
+// explain executes a statement and returns its plan, on a connection whose plans are limited like the store's.
+func explain(t *testing.T, conn *pgx.Conn, sql string, args ...string) planNode {
+	t.Helper()
+	for _, setting := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
+		mustExec(t, conn, "SET "+setting+" = off")
+	}
+	mustExec(t, conn, "SET plan_cache_mode = force_generic_plan")
+	mustExec(t, conn, "BEGIN")
+	defer mustExec(t, conn, "ROLLBACK")
+	mustExec(t, conn, "PREPARE explained AS "+sql)
+	defer mustExec(t, conn, "DEALLOCATE explained")
+	list := ""
+	if len(args) > 0 {
+		list = "(" + strings.Join(args, ", ") + ")"
+	}
+	text := query[string](t, conn, fmt.Sprintf("EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE explained%s", list))
+	var plans []struct{ Plan planNode }
+	if err := json.Unmarshal([]byte(text), &plans); err != nil {
+		t.Fatal(err)
+	}
+	return plans[0].Plan
+}
+
+// TestClaimIsFlat: whatever waits, a claim reads the head of its index and the rows that it takes.
+func TestClaimIsFlat(t *testing.T) {
+	t.Parallel()
+	sql := statements(t)
+	conn := connect(t, pgtest.Empty(t))
+	migrateSchema(t, conn, pgtest.Schema)
+	var before int
+	for _, backlog := range []int{200, 20_000} {
+		mustExec(t, conn, backlogSQL, backlog)
+		mustExec(t, conn, "VACUUM ANALYZE reprise.tasks")
+		claim := explain(t, conn, sql["claimSQL"], "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "10")
+		next := explain(t, conn, sql["claimNextSQL"], "ARRAY['q']", "ARRAY['w']", "ARRAY[1]")
+		attention := explain(t, conn, sql["claimAttentionSQL"], "7", "10")
+		used := map[string]bool{}
+		for _, plan := range []planNode{claim, next, attention} {
+			plan.walk(func(n *planNode) {
+				used[n.Index] = true
+				if n.Table == "tasks" && n.Type == "Seq Scan" {
+					t.Errorf("with %d tasks the table is scanned", 4*backlog)
+				}
+				if n.Removed > 0 {
+					t.Errorf("with %d tasks %s %s reads %v rows in vain", 4*backlog, n.Type, n.Index, n.Removed)
+				}
+			})
+		}
+		if !used["tasks_claim_idx"] || !used["tasks_owner_idx"] {
+			t.Errorf("with %d tasks the indexes used are %v", 4*backlog, used)
+		}
+		blocks := claim.Hit + claim.Read + next.Hit + next.Read + attention.Hit + attention.Read
+		if before > 0 && blocks > 2*before {
+			t.Errorf("claiming touches %d blocks, %d with a hundredth of the tasks", blocks, before)
+		}
+		before = blocks
+	}
+}
+
+// TestPlansOfATinyTable: plans are cached when the tables are still empty, and must not read what they do not
+// need when the tables have grown.
+func TestPlansOfATinyTable(t *testing.T) {
+	t.Parallel()
+	sql := statements(t)
+	conn := connect(t, pgtest.Empty(t))
+	migrateSchema(t, conn, pgtest.Schema)
+	mustExec(t, conn, "VACUUM ANALYZE reprise.tasks") // an empty queue is often known to be empty
+	routes := []string{"ARRAY['q']", "ARRAY['w']", "ARRAY[1]"}
+	for _, c := range []struct {
+		statement string
+		args      []string
+		indexes   map[string]string // by table
+	}{
+		{"startSQL", nulls(12), map[string]string{"nodes": "nodes_pkey"}},
+		{"startReadSQL", nulls(2), map[string]string{"tasks": "tasks_pkey"}},
+		{"sendLockSQL", nulls(1), map[string]string{"tasks": "tasks_pkey"}},
+		{"sendSQL", nulls(6), map[string]string{"tasks": "tasks_pkey", "inbox": "inbox_key_idx", "runs": "runs_pkey"}},
+		{"claimSQL", append(append([]string{"1"}, routes...), "10"), map[string]string{"runs": "runs_pkey"}},
+		{"claimUnprovenSQL", nulls(1), map[string]string{"tasks": "tasks_owner_idx", "runs": "runs_pkey"}},
+		{"commitSQL", nulls(24), map[string]string{"tasks": "tasks_pkey", "runs": "runs_pkey"}},
+		{"commitReadSQL", nulls(1), map[string]string{"tasks": "tasks_pkey", "runs": "runs_pkey"}},
+		{"loadRunsSQL", nulls(1), map[string]string{"tasks": "tasks_pkey", "runs": "runs_pkey"}},
+		{"loadEventsSQL", nulls(3), map[string]string{"events": "events_pkey", "runs": "runs_pkey", "inbox": "inbox_pkey"}},
+		{"loadInboxSQL", nulls(3), map[string]string{"events": "events_inbox_idx", "inbox": "inbox_pkey"}},
+		{"alterDeleteSQL", nulls(1), map[string]string{"runs": "runs_pkey", "events": "events_pkey"}},
+		{"alterTerminateSQL", nulls(5), map[string]string{"tasks": "tasks_pkey", "runs": "runs_pkey", "events": "events_pkey"}},
+		{"reapOwnersSQL", nil, map[string]string{"tasks": "tasks_owner_idx"}},
+		{"reapDeleteSQL", nil, map[string]string{"tasks": "tasks_owner_idx"}},
+	} {
+		plan := explain(t, conn, sql[c.statement], c.args...)
+		plan.walk(func(n *planNode) {
+			want, listed := c.indexes[n.Table]
+			switch {
+			case n.Type == "Seq Scan":
+				t.Errorf("%s scans %s", c.statement, n.Table)
+			case listed && n.Index != "" && n.Index != want:
+				t.Errorf("%s finds %s by %s, want %s", c.statement, n.Table, n.Index, want)
+			}
+		})
+	}
+}
+
+func nulls(n int) []string { return slices.Repeat([]string{"NULL"}, n) }
