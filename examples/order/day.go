@@ -19,24 +19,13 @@ type day struct {
 	config
 	db      *database
 	tickets []ticket
+	logs    string // folder
 	out     io.Writer
 }
 
-// work runs all orders. When it returns, everything that it started has ended, and its logs are gone
-// unless something went wrong.
-func (d *day) work(ctx context.Context) (err error) {
-	logs, err := os.MkdirTemp("", "reprise-order-")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err == nil || errors.Is(err, errInterrupted) {
-			err = errors.Join(err, os.RemoveAll(logs))
-		} else {
-			err = fmt.Errorf("%w (logs are in %s)", err, logs)
-		}
-	}()
-	file, err := os.Create(filepath.Join(logs, "main.log"))
+// work runs all orders. When it returns, everything that it started has ended.
+func (d *day) work(ctx context.Context) error {
+	file, err := os.Create(filepath.Join(d.logs, "main.log"))
 	if err != nil {
 		return err
 	}
@@ -52,7 +41,7 @@ func (d *day) work(ctx context.Context) (err error) {
 	if d.nodes == 1 {
 		err = d.alone(ctx, carrier, log)
 	} else {
-		err = d.together(ctx, carrier, log, logs)
+		err = d.together(ctx, carrier, log)
 	}
 	if err == nil {
 		fmt.Fprintln(d.out, "\nthe carrier:", carrier.tempers())
@@ -73,8 +62,8 @@ func (d *day) alone(ctx context.Context, c *carrier, log *slog.Logger) error {
 }
 
 // together runs the orders on worker processes, of which some die.
-func (d *day) together(ctx context.Context, c *carrier, log *slog.Logger, logs string) error {
-	workers, err := launchFleet(d.nodes, d.db.dsn, c.url, logs)
+func (d *day) together(ctx context.Context, c *carrier, log *slog.Logger) error {
+	workers, err := launchFleet(d.nodes, d.db.dsn, c.url, d.logs)
 	if err == nil {
 		k := &killer{
 			fleet: workers, pool: d.db.pool, rand: rand.New(rand.NewPCG(d.seed, 3)), out: d.out, kills: d.kills,

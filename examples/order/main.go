@@ -83,8 +83,8 @@ func (c *config) check() error {
 	return nil
 }
 
-// run does everything and tells whether the audit balances.
-func run(ctx context.Context, c config, out io.Writer) (bool, error) {
+// run does everything and tells whether the audit balances. The logs are kept if something went wrong.
+func run(ctx context.Context, c config, out io.Writer) (balanced bool, err error) {
 	if err := c.check(); err != nil {
 		return false, err
 	}
@@ -92,6 +92,17 @@ func run(ctx context.Context, c config, out io.Writer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	logs, err := os.MkdirTemp("", "reprise-order-")
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		if balanced || c.tamper || ctx.Err() != nil {
+			err = errors.Join(err, os.RemoveAll(logs))
+		} else {
+			fmt.Fprintln(out, "logs are in", logs)
+		}
+	}()
 	began := time.Now()
 	db, err := openDatabase(ctx, out)
 	if err != nil {
@@ -101,10 +112,24 @@ func run(ctx context.Context, c config, out io.Writer) (bool, error) {
 	if err := setUp(ctx, db.pool); err != nil {
 		return false, err
 	}
-	day := &day{config: c, db: db, tickets: tickets, out: out}
+	day := &day{config: c, db: db, tickets: tickets, logs: logs, out: out}
 	if err := day.work(ctx); err != nil {
 		return false, err
 	}
+	balanced, err = closeBooks(ctx, c, db, tickets, out)
+	if err != nil {
+		return false, err
+	}
+	word := "the audit balances"
+	if !balanced {
+		word = "THE AUDIT DOES NOT BALANCE"
+	}
+	fmt.Fprintf(out, "\n%s, after %.1f s\n", word, time.Since(began).Seconds())
+	return balanced, nil
+}
+
+// closeBooks prints the summary and the audit, and tells whether it balances.
+func closeBooks(ctx context.Context, c config, db *database, tickets []ticket, out io.Writer) (bool, error) {
 	if c.tamper {
 		fmt.Fprintln(out, "\nsomebody removes one row of stock")
 		if _, err := db.pool.Exec(ctx, tamperSQL); err != nil {
@@ -118,13 +143,7 @@ func run(ctx context.Context, c config, out io.Writer) (bool, error) {
 	fmt.Fprintln(out)
 	printSummary(out, f)
 	fmt.Fprintln(out, "\naudit")
-	balanced := printAudit(out, audit(f))
-	word := "the audit balances"
-	if !balanced {
-		word = "THE AUDIT DOES NOT BALANCE"
-	}
-	fmt.Fprintf(out, "\n%s, after %.1f s\n", word, time.Since(began).Seconds())
-	return balanced, nil
+	return printAudit(out, audit(f)), nil
 }
 
 const tamperSQL = `delete from shop.moves where id = (select min(id) from shop.moves)`
