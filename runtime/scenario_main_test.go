@@ -27,7 +27,7 @@ func (c *cluster) mortal(register func(n *runtime.Node)) *mortal {
 	c.t.Helper()
 	o := c.options()
 	o.Lease, o.Drain = 1500*time.Millisecond, 50*time.Millisecond
-	link := pgtest.Proxy(c.t, c.dsn)
+	link := newLink(c.t, c.dsn)
 	n := c.runOn(journal.New(c.store(link.DSN(), nil), nil), o, register)
 	return &mortal{node: n, link: link, id: n.ID()}
 }
@@ -37,6 +37,12 @@ func (c *cluster) mortal(register func(n *runtime.Node)) *mortal {
 func (m *mortal) die() {
 	m.link.Refuse(true)
 	m.link.Cut()
+}
+
+// newLink is a network of its own between a node and the database.
+func newLink(t testing.TB, dsn string) *pgtest.Link {
+	t.Helper()
+	return pgtest.Proxy(t, dsn)
 }
 
 func (c *cluster) store(dsn string, o *postgres.Options) *postgres.Store {

@@ -1,0 +1,299 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// B1: signals arrive while the default case of a select is in a step. None is lost, and their order stays.
+func TestSelectWithDefaultLosesNoSignal(t *testing.T) {
+	c := newCluster(t)
+	var idle atomic.Int32
+	n := c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, collect, func(ctx workflow.Context, n int) ([]int, error) {
+			var got []int
+			for len(got) < n {
+				var failed error
+				_, err := workflow.Select(ctx,
+					workflow.OnSignal(number, func(v int) { got = append(got, v) }),
+					workflow.Default(func() {
+						failed = step(ctx, "idle")
+						idle.Add(1)
+					}))
+				if err = errors.Join(err, failed); err != nil {
+					return nil, err
+				}
+			}
+			return got, nil
+		}, nil)
+	})
+	const signals = 1000
+	ctx := testContext(t)
+	started, err := runtime.Start(ctx, n.Client(), collect, signals, nil)
+	run := mustStart(t, started, err)
+	for batch := range signals / 50 {
+		before := idle.Load()
+		for i := range 50 {
+			if err := runtime.Signal(ctx, n.Client(), run.ID(), number, batch*50+i, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if batch%5 == 0 {
+			until(t, "the default case runs", func() bool { return idle.Load() > before })
+		}
+	}
+	got := mustResult(t, run)
+	for i := range got {
+		if got[i] != i {
+			t.Fatalf("signal %d came at position %d", got[i], i)
+		}
+	}
+}
+
+// B2: several strands wait for the same signal and for time. Each signal goes to one of them, whichever case wins.
+func TestSelectsOfManyStrandsLoseNoSignal(t *testing.T) {
+	c := newCluster(t)
+	n := c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, collect, func(ctx workflow.Context, n int) ([]int, error) {
+			var got []int
+			var wg workflow.WaitGroup
+			for strand := range 3 {
+				wg.Go(ctx, func(ctx workflow.Context) {
+					for len(got) < n {
+						timer := workflow.NewTimer(ctx, time.Duration(1+strand)*5*time.Millisecond)
+						if _, err := workflow.Select(ctx, workflow.OnTimer(timer, nil), workflow.OnSignal(number, func(v int) { got = append(got, v) })); err != nil {
+							return
+						}
+						timer.Stop()
+					}
+				})
+			}
+			return got, wg.Wait(ctx)
+		}, nil)
+	})
+	const signals = 1000
+	ctx := testContext(t)
+	started, err := runtime.Start(ctx, n.Client(), collect, signals, nil)
+	run := mustStart(t, started, err)
+	var wg sync.WaitGroup
+	for sender := range 4 {
+		wg.Go(func() {
+			for i := sender; i < signals; i += 4 {
+				if err := runtime.Signal(ctx, n.Client(), run.ID(), number, i, nil); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i, v := range sorted(mustResult(t, run)) {
+		if v != i {
+			t.Fatalf("signal %d was lost or came twice", i)
+		}
+	}
+}
+
+// tally counts signals and does a step now and then.
+func tally(ctx workflow.Context, n int) ([]int, error) {
+	var got []int
+	for len(got) < n {
+		v, err := number.Receive(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if got = append(got, v); len(got)%40 == 0 {
+			if err := step(ctx, fmt.Sprintf("after %d", len(got))); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return got, nil
+}
+
+func handleTally(n *runtime.Node) { runtime.Handle(n, collect, tally, nil) }
+
+// C1: numbered signals of four senders reach one run while its nodes are restarted and one dies: each once, and in the
+// order of its sender.
+func TestSignalsOfManySendersThroughRestarts(t *testing.T) {
+	c := newCluster(t)
+	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	const senders, each = 4, 500
+	started, err := runtime.Start(ctx, client, collect, senders*each, nil)
+	run := mustStart(t, started, err)
+	var sent atomic.Int32
+	var wg sync.WaitGroup
+	for s := range senders {
+		wg.Go(func() {
+			for i := range each {
+				if err := runtime.Signal(ctx, client, run.ID(), number, s*each+i, &runtime.SignalOptions{Key: fmt.Sprintf("%d/%d", s, i)}); err != nil {
+					t.Error(err)
+					return
+				}
+				sent.Add(1)
+			}
+		})
+	}
+	nodes := []*node{c.mortal(handleTally).node, c.run(nil, handleTally)}
+	for i := range 4 {
+		until(t, "more was sent", func() bool { return sent.Load() >= int32((i+1)*senders*each/6) || t.Failed() })
+		next := c.mortal(handleTally)
+		nodes[i%2].stop()
+		nodes[i%2] = next.node
+		if i == 3 {
+			next.die()
+			nodes[i%2] = c.run(nil, handleTally)
+		}
+	}
+	wg.Wait()
+	got := mustResult(t, run)
+	last := map[int]int{}
+	for _, v := range got {
+		s, i := v/each, v%each
+		if i != last[s] {
+			t.Fatalf("signal %d of sender %d came when %d was expected", i, s, last[s])
+		}
+		last[s]++
+	}
+}
+
+// C2, L6: commits fail in the middle of the work. What the actor had in memory is thrown away: its counter says what the
+// journal says, and no signal counts twice.
+func TestFailedCommitsDiscardTheActor(t *testing.T) {
+	c := newCluster(t)
+	store := &meddled{Store: c.store(c.dsn, nil)}
+	c.runOn(journal.New(store, nil), nil, handleTally)
+	const signals = 200
+	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	started, err := runtime.Start(ctx, client, collect, signals, nil)
+	run := mustStart(t, started, err)
+	var failed atomic.Int32
+	for i := range signals {
+		if i == 60 || i == 120 { // the next commit that brings a message fails, for a reason that no retry of the call mends
+			store.meddle(func(_ context.Context, commits []journal.Commit) error {
+				for _, commit := range commits {
+					if slices.ContainsFunc(commit.Events, func(e journal.Event) bool { return e.Inbox != 0 }) {
+						store.meddle(nil)
+						failed.Add(1)
+						return errors.New("could not extend file")
+					}
+				}
+				return nil
+			})
+		}
+		if err := runtime.Signal(ctx, client, run.ID(), number, i, nil); err != nil {
+			t.Fatal(err)
+		}
+		if i == 60 || i == 120 {
+			described(t, client, run.ID(), "the run is blocked", func(d *runtime.Description) bool {
+				return d.Run.Task.State == journal.Blocked && strings.Contains(d.Run.Task.Problem, "could not extend file")
+			})
+			if err := client.Resume(ctx, run.ID()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	got := mustResult(t, run)
+	for i := range got {
+		if got[i] != i {
+			t.Fatalf("signal %d came at position %d", got[i], i)
+		}
+	}
+	if n := countOf(kinds(t, client, run.ID()), journal.SignalReceived); n != signals {
+		t.Errorf("%d signals in the history, want %d", n, signals)
+	}
+	if failed.Load() != 2 {
+		t.Errorf("%d commits failed, want 2", failed.Load())
+	}
+}
+
+// C6: a storm of signals does not keep a run from completing. Those that it did not read stay visible.
+func TestSignalStormDoesNotPreventTheEnd(t *testing.T) {
+	c := newCluster(t)
+	n := c.run(nil, handleTally)
+	ctx := testContext(t)
+	started, err := runtime.Start(ctx, n.Client(), collect, 100, nil)
+	run := mustStart(t, started, err)
+	var accepted atomic.Int32
+	var wg sync.WaitGroup
+	for sender := range 4 {
+		client := runtime.NewClient(c.j, nil)
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				err := runtime.Signal(ctx, client, run.ID(), number, sender*1_000_000+i, nil)
+				if errors.Is(err, journal.ErrClosed) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				accepted.Add(1)
+			}
+		})
+	}
+	if got := mustResult(t, run); len(got) != 100 {
+		t.Errorf("received %d signals, want 100", len(got))
+	}
+	wg.Wait()
+	d, err := n.Client().Describe(ctx, run.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumed := countOf(kinds(t, n.Client(), run.ID()), journal.SignalReceived)
+	// A load shows at most 1000 messages.
+	if d.Run.Status != journal.Completed || d.Unread != min(int(accepted.Load())-consumed, 1000) {
+		t.Errorf("%s: %d accepted, %d consumed, %d unread", d.Run.Status, accepted.Load(), consumed, d.Unread)
+	}
+}
+
+// C15: a node has read a message and dies before it commits; the message is given to the next owner. The commit of the first,
+// when it wakes up, is refused.
+func TestMessageReadByADeadNodeIsReadAgain(t *testing.T) {
+	c := newCluster(t)
+	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	link := newLink(t, c.dsn)
+	store := &meddled{Store: c.store(link.DSN(), nil)}
+	o := c.options()
+	o.Lease, o.Drain = 1500*time.Millisecond, 50*time.Millisecond
+	c.runOn(journal.New(store, nil), o, handleCollect)
+	started, err := runtime.Start(ctx, client, collect, 2, nil)
+	run := mustStart(t, started, err)
+	parked(t, client, run.ID())
+	reading, zombie := make(chan struct{}), make(chan struct{})
+	wakeZombie := sync.OnceFunc(func() { close(zombie) })
+	t.Cleanup(wakeZombie)
+	store.meddle(func(_ context.Context, commits []journal.Commit) error {
+		store.meddle(nil)
+		close(reading)
+		<-zombie
+		return nil
+	})
+	if err := runtime.Signal(ctx, client, run.ID(), number, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	<-reading
+	link.Refuse(true)
+	link.Cut()
+	c.run(nil, handleCollect)
+	described(t, client, run.ID(), "the next owner has the message", func(d *runtime.Description) bool { return d.Events == 2 && d.Unread == 0 })
+	link.Refuse(false)
+	wakeZombie()
+	if err := runtime.Signal(ctx, client, run.ID(), number, 2, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustResult(t, run); !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("got %v", got)
+	}
+}
