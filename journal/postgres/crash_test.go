@@ -46,7 +46,13 @@ var verbs = map[string]func(ctx context.Context, j *journal.Journal, a *action) 
 		return err
 	},
 	"claim": func(ctx context.Context, j *journal.Journal, a *action) error {
-		c, err := j.Claim(ctx, journal.ClaimRequest{Node: a.Node, Routes: []journal.Route{flowRoute}, Max: 10, Reconcile: true})
+		// The server may not have noticed yet that the session before is gone, and its locks make claims skip the tasks.
+		var c journal.Claim
+		var err error
+		eventuallyQuietly(func() bool {
+			c, err = j.Claim(ctx, journal.ClaimRequest{Node: a.Node, Routes: []journal.Route{flowRoute}, Max: 10, Reconcile: true})
+			return err != nil || len(c.Tasks) == len(a.Runs)
+		})
 		if err == nil && len(c.Tasks) != len(a.Runs) {
 			err = fmt.Errorf("claimed %d tasks, want %d", len(c.Tasks), len(a.Runs))
 		}
