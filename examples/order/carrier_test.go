@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,33 +33,15 @@ func TestCarrierIsUnreliable(t *testing.T) {
 	defer courier.client.CloseIdleConnections()
 
 	const orders = 20
+	var senders sync.WaitGroup
 	for i := range orders {
-		o := Order{ID: fmt.Sprintf("C-%d %%/", i), Address: "here"}
-		var first string
-		for range 2 { // the caller forgets that it was done
-			insist(t, func(ctx context.Context) error {
-				tracking, err := courier.ship(ctx, "key of "+o.ID, o)
-				if err == nil && first != "" && tracking != first {
-					t.Errorf("order %s got %s first and then %s", o.ID, first, tracking)
-				}
-				first = tracking
-				return err
-			})
-		}
-		if i%2 == 0 {
-			insist(t, func(ctx context.Context) error { return courier.recall(ctx, o) })
-			var late error
-			insist(t, func(ctx context.Context) error {
-				if _, late = courier.ship(ctx, "late key of "+o.ID, o); late != nil && !errors.As(late, new(*Rejection)) {
-					return late
-				}
-				return nil
-			})
-			if late == nil {
-				t.Errorf("order %s was shipped after its recall", o.ID)
+		senders.Go(func() {
+			if err := shipTwice(t.Context(), courier, Order{ID: fmt.Sprintf("C-%d %%/", i), Address: "here"}, i%2 == 0); err != nil {
+				t.Error(err)
 			}
-		}
+		})
 	}
+	senders.Wait()
 	var parcels, recalled int
 	if err := pool.QueryRow(t.Context(), "select count(*), count(*) filter (where recalled) from shop.shipments").Scan(&parcels, &recalled); err != nil {
 		t.Fatal(err)
@@ -74,17 +58,46 @@ func TestCarrierIsUnreliable(t *testing.T) {
 	}
 }
 
-// insist repeats a call until it passes.
-func insist(t *testing.T, call func(context.Context) error) {
-	t.Helper()
-	var err error
-	for range 100 {
-		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-		err = call(ctx)
-		cancel()
-		if err == nil {
-			return
+// shipTwice ships as a caller does that forgets that it was done, and maybe recalls and tries once more.
+func shipTwice(ctx context.Context, c *courier, o Order, recall bool) error {
+	var numbers [2]string
+	for i := range numbers {
+		err := insist(ctx, func(ctx context.Context) (err error) {
+			numbers[i], err = c.ship(ctx, "key of "+o.ID, o)
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
-	t.Fatalf("no call passed: %v", err)
+	if numbers[0] != numbers[1] {
+		return fmt.Errorf("order %s got %q", o.ID, numbers)
+	}
+	if !recall {
+		return nil
+	}
+	if err := insist(ctx, func(ctx context.Context) error { return c.recall(ctx, o) }); err != nil {
+		return err
+	}
+	return insist(ctx, func(ctx context.Context) error {
+		_, err := c.ship(ctx, "late key of "+o.ID, o)
+		if errors.As(err, new(*Rejection)) {
+			return nil
+		}
+		return cmp.Or(err, errors.New("shipped after its recall"))
+	})
+}
+
+// insist repeats a call until it passes.
+func insist(ctx context.Context, call func(context.Context) error) error {
+	var err error
+	for range 20 {
+		attempt, cancel := context.WithTimeout(ctx, time.Second)
+		err = call(attempt)
+		cancel()
+		if err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("no call passed: %w", err)
 }
