@@ -114,9 +114,10 @@ func (r *run) attempts() []journal.Attempt {
 	return list
 }
 
-// startDue starts every step that may run now, in the order asked, and arms the local timer for the rest.
+// startDue starts every step that may run now, in the order asked, and arms the local timer for the rest. A killed system
+// starts none: steps that its end interrupted report before their actors hear of it, and would run again, doomed.
 func (r *run) startDue() {
-	if !r.owned || r.machine == nil || r.machine.Finished() {
+	if !r.owned || r.machine == nil || r.machine.Finished() || r.sys.killed.Load() {
 		return
 	}
 	now := r.sys.o.Store.Now()
