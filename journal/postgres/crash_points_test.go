@@ -183,10 +183,7 @@ func TestCrashPointsOfMigrations(t *testing.T) {
 		dsn := pgtest.Empty(t)
 		link := pgtest.Proxy(t, dsn)
 		p := spawn(t, "migrate", link.DSN())
-		link.CutWhen(func(at pgtest.Point) bool { return at.N == point }, func() { _ = p.cmd.Process.Kill() })
-		p.begin(link.DSN())
-		var done string
-		lived = p.answer(&done)
+		lived = p.crash(link, point, link.DSN())
 		j := journal.New(open(t, dsn, nil), nil)
 		c := owned(t, j, join(t, j))
 		commit(t, j, commitOf(j, c, closing, began(), completed()))

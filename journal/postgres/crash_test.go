@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -169,12 +170,8 @@ func sweep(t *testing.T, prepare func(w *crashWorld) action) {
 	for ; !lived; point++ {
 		a := prepare(w)
 		p := spawn(t, "act", w.link.DSN())
-		w.link.CutWhen(func(at pgtest.Point) bool { return at.N == point }, func() { _ = p.cmd.Process.Kill() })
 		a.DSN = w.link.DSN()
-		p.begin(a)
-		var done string
-		lived = p.answer(&done)
-		w.link.CutWhen(nil, nil)
+		lived = p.crash(w.link, point, a)
 		if got := w.finish(&a); got != want {
 			t.Fatalf("killed after statement %d of %q: the state is\n%s\nwant\n%s", point, a.Verb, got, want)
 		}
@@ -186,6 +183,24 @@ func sweep(t *testing.T, prepare func(w *crashWorld) action) {
 	if t.Logf("%d crash points", point-2); point < 3 {
 		t.Error("there was no statement to crash after: the test proves nothing")
 	}
+}
+
+// crash lets a child work until it has sent its n-th statement, kills it there, and tells whether it had ended before.
+func (p *process) crash(link *pgtest.Link, n int, input any) (lived bool) {
+	p.t.Helper()
+	var killed atomic.Bool
+	link.CutWhen(func(at pgtest.Point) bool { return at.N == n }, func() {
+		killed.Store(true)
+		_ = p.cmd.Process.Kill()
+	})
+	p.begin(input)
+	var done string
+	lived = p.answer(&done)
+	link.CutWhen(nil, nil)
+	if !lived && !killed.Load() {
+		p.t.Fatalf("the child failed by itself before its statement %d", n)
+	}
+	return lived
 }
 
 // finish repeats an action from this process, buries nodes that died, and tells the state.
