@@ -21,9 +21,10 @@ WITH given AS (
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bool[]) AS i(id, key, workflow, failed_only)
     CROSS JOIN LATERAL (
         SELECT r.id FROM reprise.runs r
-        WHERE r.key = i.key AND r.holds_key AND r.workflow = i.workflow
+        WHERE r.key BETWEEN i.key AND i.key AND r.holds_key AND r.workflow = i.workflow
           AND (r.status > 1 OR r.status = 1 AND NOT i.failed_only)
-          AND NOT EXISTS (SELECT FROM reprise.runs own WHERE own.id = i.id)
+          AND (SELECT own.version FROM reprise.runs own WHERE own.id = i.id) IS NULL
+        ORDER BY r.key LIMIT 1 -- asking for an order leaves the planner of a small table no index but that of keys
         FOR UPDATE OF r) r
 )
 UPDATE reprise.runs r SET holds_key = false FROM given g WHERE r.id = g.id`
@@ -62,7 +63,7 @@ LEFT JOIN LATERAL (
     SELECT t.owner, t.fence FROM reprise.tasks t WHERE t.run_id = i.id) task ON true
 LEFT JOIN LATERAL (
     SELECT r.id, r.workflow, r.status, coalesce(r.start_at, r.created_at) AS start_at
-    FROM reprise.runs r WHERE r.key = i.key AND r.holds_key) holder ON true`
+    FROM reprise.runs r WHERE r.key BETWEEN i.key AND i.key AND r.holds_key ORDER BY r.key LIMIT 1) holder ON true`
 
 // Start implements journal.Store.
 func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
