@@ -1,0 +1,362 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// F12: what a workflow returns cannot be encoded. The run fails and says why; it neither hangs nor is it blocked.
+func TestUnencodableOutputFailsTheRun(t *testing.T) {
+	c := newCluster(t)
+	const ratio workflow.Name[int, float64] = "ratio"
+	n := c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, ratio, func(workflow.Context, int) (float64, error) { return math.NaN(), nil }, nil)
+	})
+	ctx := testContext(t)
+	started, err := runtime.Start(ctx, n.Client(), ratio, 0, nil)
+	_, err = mustStart(t, started, err).Result(ctx)
+	if f := wantErr[*runtime.FailedError](t, err); f.Failure.Type != journal.FailureEncode || !strings.Contains(f.Failure.Message, "NaN") {
+		t.Errorf("failure %+v", f.Failure)
+	}
+}
+
+// F6, F7: some of many parallel steps panic. Each panic is the failure of its own step, with its stack; the others and
+// the node are not harmed.
+func TestPanicsInParallelSteps(t *testing.T) {
+	c := newCluster(t)
+	n := c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, count, func(ctx workflow.Context, in int) (int, error) {
+			var futures []workflow.Future[int]
+			for i := range in {
+				futures = append(futures, workflow.StepAsync(ctx, fmt.Sprintf("part %d", i), func(context.Context) (int, error) {
+					if i%3 == 0 {
+						explode(i)
+					}
+					return 1, nil
+				}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: 1}}))
+			}
+			passed := 0
+			for i, f := range futures {
+				v, err := f.Get(ctx)
+				if e, ok := errors.AsType[*workflow.StepError](err); ok != (i%3 == 0) || ok && !strings.Contains(e.Error(), fmt.Sprintf("charge %d", i)) {
+					return 0, fmt.Errorf("part %d: %w", i, err)
+				}
+				passed += v
+			}
+			return passed, nil
+		}, nil)
+	})
+	ctx := testContext(t)
+	started, err := runtime.Start(ctx, n.Client(), count, 12, nil)
+	run := mustStart(t, started, err)
+	if got := mustResult(t, run); got != 8 {
+		t.Errorf("%d parts passed, want 8", got)
+	}
+	events, err := n.Client().History(ctx, run.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range events {
+		if events[i].Kind != journal.StepFailed {
+			continue
+		}
+		f, err := journal.DecodeFailure(events[i].Payload)
+		if err != nil || f.Type != journal.FailurePanic || !strings.Contains(f.Stack, "explode") {
+			t.Errorf("%s: %v, %v; stack:\n%s", events[i].Name, f.Type, err, f.Stack)
+		}
+	}
+}
+
+func explode(i int) { panic(fmt.Sprintf("charge %d", i)) }
+
+// F14: a deploy changes the retry policy of a step that waits for its next attempt. That attempt keeps its time; what
+// happens when it fails is for the new policy to say.
+func TestNewRetryPolicyAppliesToWaitingSteps(t *testing.T) {
+	c := newCluster(t)
+	var attempts atomic.Int32
+	with := func(p workflow.RetryPolicy) func(n *runtime.Node) {
+		return func(n *runtime.Node) {
+			runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
+				return workflow.Step(ctx, "flaky", func(ctx context.Context) (string, error) {
+					attempts.Add(1)
+					return "", errors.New("down")
+				}, &workflow.StepOptions{Retry: &p})
+			}, nil)
+		}
+	}
+	old := c.run(nil, with(workflow.RetryPolicy{Initial: 700 * time.Millisecond, Jitter: -1}))
+	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	started, err := runtime.Start(ctx, client, greet, "", nil)
+	run := mustStart(t, started, err)
+	d := described(t, client, run.ID(), "the first attempt has failed", func(d *runtime.Description) bool {
+		return len(d.Steps) == 1 && d.Steps[0].Attempts == 1
+	})
+	old.stop()
+	c.run(nil, with(workflow.RetryPolicy{Initial: time.Millisecond, Attempts: 2}))
+	_, err = run.Result(ctx)
+	wantErr[*runtime.FailedError](t, err)
+	events, err := client.History(ctx, run.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	failed := events[len(events)-2]
+	if failed.Kind != journal.StepFailed || failed.Attempt != 2 || attempts.Load() != 2 {
+		t.Errorf("%s at attempt %d, %d bodies; want StepFailed at 2", failed.Kind, failed.Attempt, attempts.Load())
+	}
+	if failed.Time.Before(d.Steps[0].NextAt) {
+		t.Errorf("the second attempt ended at %s, before it was due at %s", failed.Time, d.Steps[0].NextAt)
+	}
+}
+
+// F16: one of many parallel steps hangs until its node is killed. After the takeover it runs again, and what the others
+// brought is kept.
+func TestOutcomesBesideAHangingStepAreKept(t *testing.T) {
+	c := newCluster(t)
+	const wide = 8
+	var bodies [wide]atomic.Int32
+	register := func(hangs bool) func(n *runtime.Node) {
+		return func(n *runtime.Node) {
+			runtime.Handle(n, count, func(ctx workflow.Context, in int) (int, error) {
+				var futures []workflow.Future[int]
+				for i := range wide {
+					futures = append(futures, workflow.StepAsync(ctx, fmt.Sprintf("part %d", i), func(ctx context.Context) (int, error) {
+						bodies[i].Add(1)
+						if hangs && i == 3 {
+							<-ctx.Done()
+							return 0, context.Cause(ctx)
+						}
+						return i, nil
+					}, nil))
+				}
+				sum := 0
+				for _, f := range futures {
+					v, err := f.Get(ctx)
+					if err != nil {
+						return 0, err
+					}
+					sum += v
+				}
+				return sum, nil
+			}, nil)
+		}
+	}
+	a := c.mortal(register(true))
+	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	started, err := runtime.Start(ctx, client, count, 0, nil)
+	run := mustStart(t, started, err)
+	described(t, client, run.ID(), "all but one have ended", func(d *runtime.Description) bool { return d.Events == wide && len(d.Steps) == 1 })
+	a.die()
+	c.run(nil, register(false))
+	if got := mustResult(t, run); got != wide*(wide-1)/2 {
+		t.Errorf("sum %d", got)
+	}
+	for i := range bodies {
+		want := int32(1)
+		if i == 3 {
+			want = 2
+		}
+		if got := bodies[i].Load(); got != want {
+			t.Errorf("part %d ran %d times, want %d", i, got, want)
+		}
+	}
+}
+
+// F18: a step ignores that its node was stopped and goes on heartbeating. It keeps nothing alive: the step runs elsewhere,
+// the node is gone, and no details arrive any more.
+func TestHeartbeatsOfAStoppedNodeMeanNothing(t *testing.T) {
+	c := newCluster(t)
+	var beats atomic.Int32
+	end := make(chan struct{})
+	endZombie := sync.OnceFunc(func() { close(end) })
+	t.Cleanup(endZombie)
+	o := c.options()
+	o.Drain = 20 * time.Millisecond
+	a := c.run(o, func(n *runtime.Node) {
+		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
+			return workflow.Step(ctx, "stubborn", func(ctx context.Context) (string, error) {
+				for {
+					_ = workflow.Heartbeat(ctx, beats.Add(1)) // whether it can be kept is not this step's business
+					select {
+					case <-end:
+						return "zombie", nil
+					case <-time.After(time.Millisecond):
+					}
+				}
+			}, nil)
+		}, nil)
+	})
+	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	started, err := runtime.Start(ctx, client, greet, "", nil)
+	run := mustStart(t, started, err)
+	until(t, "the step heartbeats", func() bool { return beats.Load() > 10 })
+	a.stop()
+	stopped := beats.Load()
+	proceed := make(chan struct{})
+	b := c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
+			return workflow.Step(ctx, "stubborn", func(ctx context.Context) (string, error) {
+				last, _ := workflow.LastHeartbeat[int32](ctx)
+				<-proceed
+				return fmt.Sprint(last <= stopped), nil
+			}, nil)
+		}, nil)
+	})
+	d := described(t, client, run.ID(), "the next node has the run", func(d *runtime.Description) bool { return d.Run.Task.Owner == b.ID() })
+	until(t, "the stopped node's step goes on", func() bool { return beats.Load() > stopped+100 })
+	now, err := client.Describe(ctx, run.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now.Run.Task.Turn != d.Run.Task.Turn || now.Run.Task.Owner != b.ID() {
+		t.Errorf("the task moved from turn %d to %d, owner %d", d.Run.Task.Turn, now.Run.Task.Turn, now.Run.Task.Owner)
+	}
+	nodes, err := c.j.Nodes(ctx)
+	if err != nil || len(nodes) != 1 || nodes[0].ID != b.ID() {
+		t.Errorf("live nodes %v, %v", nodes, err)
+	}
+	close(proceed)
+	if got := mustResult(t, run); got != "true" {
+		t.Errorf("got %q: heartbeats from after the stop were kept, or the zombie's result", got)
+	}
+}
+
+// F19: a step that takes many leases is left alone while its node lives; that of a dead node runs elsewhere at once.
+func TestOnlyStepsOfDeadNodesAreRescued(t *testing.T) {
+	c := newCluster(t)
+	var mu sync.Mutex
+	bodies, release := map[string]int{}, make(chan struct{})
+	register := func(n *runtime.Node) {
+		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
+			return workflow.Step(ctx, "long", func(ctx context.Context) (string, error) {
+				mu.Lock()
+				bodies[in]++
+				mu.Unlock()
+				select {
+				case <-release:
+					return in, nil
+				case <-ctx.Done():
+					return "", context.Cause(ctx)
+				}
+			}, nil)
+		}, nil)
+	}
+	began := func(name string) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return bodies[name]
+	}
+	lives, dies := c.mortal(register), c.mortal(register)
+	ctx := testContext(t)
+	startedA, err := runtime.Start(ctx, lives.Client(), greet, "lives", nil)
+	live := mustStart(t, startedA, err)
+	startedB, err := runtime.Start(ctx, dies.Client(), greet, "dies", nil)
+	dead := mustStart(t, startedB, err)
+	until(t, "both steps run", func() bool { return began("lives") == 1 && began("dies") == 1 })
+	dies.die()
+	until(t, "the dead node's step runs again", func() bool { return began("dies") == 2 })
+	d, err := lives.Client().Describe(ctx, live.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.passed(lives.Client(), d.Run.CreatedAt.Add(3*1500*time.Millisecond))
+	close(release)
+	mustResult(t, live)
+	mustResult(t, runtime.RunOf(lives.Client(), greet, dead.ID()))
+	if began("lives") != 1 || began("dies") != 2 {
+		t.Errorf("bodies: %v", bodies)
+	}
+}
+
+// F5: a node dies in the middle of a step. The next attempt, on another node, has the details of its last heartbeat.
+func TestHeartbeatDetailsReachTheNextNode(t *testing.T) {
+	c := newCluster(t)
+	register := func(n *runtime.Node) {
+		runtime.Handle(n, count, func(ctx workflow.Context, in int) (int, error) {
+			return workflow.Step(ctx, "copy pages", func(ctx context.Context) (int, error) {
+				if page, ok := workflow.LastHeartbeat[int](ctx); ok {
+					return page, nil
+				}
+				if err := workflow.Heartbeat(ctx, 42); err != nil {
+					return 0, err
+				}
+				<-ctx.Done()
+				return 0, context.Cause(ctx)
+			}, &workflow.StepOptions{HeartbeatTimeout: time.Minute})
+		}, nil)
+	}
+	a := c.mortal(register)
+	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	started, err := runtime.Start(ctx, client, count, 0, nil)
+	run := mustStart(t, started, err)
+	described(t, client, run.ID(), "the details are kept", func(d *runtime.Description) bool {
+		return len(d.Run.Task.Attempts) == 1 && d.Run.Task.Attempts[0].Heartbeat != nil
+	})
+	a.die()
+	c.run(nil, register)
+	if got := mustResult(t, run); got != 42 {
+		t.Errorf("the next attempt began at page %d, want 42", got)
+	}
+}
+
+// The time limit of a whole step counts from when it was asked for, whichever nodes its attempts run on; that of an attempt
+// starts anew with each.
+func TestTimeLimitsAcrossNodes(t *testing.T) {
+	const limit = 5 * time.Second
+	for name, tc := range map[string]struct {
+		options  workflow.StepOptions
+		attempts int32
+	}{
+		"overall": {workflow.StepOptions{Timeout: limit}, 1},
+		"attempt": {workflow.StepOptions{AttemptTimeout: time.Second, Retry: &workflow.RetryPolicy{Attempts: 2, Initial: time.Millisecond}}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t)
+			var began atomic.Int32
+			register := func(n *runtime.Node) {
+				runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
+					return workflow.Step(ctx, "hangs", func(ctx context.Context) (string, error) {
+						began.Add(1)
+						<-ctx.Done()
+						return "", context.Cause(ctx)
+					}, &tc.options)
+				}, nil)
+			}
+			a := c.mortal(register)
+			client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+			started, err := runtime.Start(ctx, client, greet, "", nil)
+			run := mustStart(t, started, err)
+			until(t, "the step runs", func() bool { return began.Load() == 1 })
+			a.die()
+			c.run(nil, register)
+			_, err = run.Result(ctx)
+			wantErr[*runtime.FailedError](t, err)
+			events, err := client.History(ctx, run.ID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			failed := events[len(events)-2]
+			f, err := journal.DecodeFailure(failed.Payload)
+			if err != nil || f.Type != journal.FailureTimeout || failed.Attempt != tc.attempts {
+				t.Errorf("%s at attempt %d: %+v, %v", failed.Kind, failed.Attempt, f, err)
+			}
+			took := failed.Time.Sub(events[0].Time)
+			if tc.options.Timeout > 0 && (took < limit || took > limit+time.Second) {
+				t.Errorf("failed after %s, want %s", took, limit)
+			}
+			if began.Load() != tc.attempts+1 {
+				t.Errorf("%d bodies, want one on the dead node and %d after", began.Load(), tc.attempts)
+			}
+		})
+	}
+}
