@@ -128,10 +128,18 @@ func (s *Store) commitChunk(ctx context.Context, commits []journal.Commit, order
 	return nil
 }
 
-// memberFault tells errors that the server raised over the content of a batch from those of the whole call.
+// memberFault tells errors that the server may have raised over the content of a batch from those of the whole call:
+// data, constraints, limits, a trigger of somebody's, and damage of a row or a page.
 func memberFault(err error) bool {
 	pe, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && !unavailable(pe.Code) && (pe.Code[:2] == "22" || pe.Code[:2] == "23" || pe.Code[:2] == "54")
+	if !ok || unavailable(pe.Code) {
+		return false
+	}
+	switch pe.Code[:2] {
+	case "22", "23", "54", "P0", "XX":
+		return true
+	}
+	return false
 }
 
 // commitBatch is the columns that commitSQL unnests.

@@ -52,8 +52,7 @@ func unavailable(code string) bool {
 		"25006",          // read-only: a standby
 		"40001", "40P01", // after the tries inside
 		"40003",          // completion unknown
-		"55P03", "25P03", // lock timeout, idle in transaction
-		"XX000", "XX001", "XX002":
+		"55P03", "25P03": // lock timeout, idle in transaction
 		return true
 	}
 	return false
