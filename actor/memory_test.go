@@ -1,0 +1,218 @@
+package actor
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// memory is a Store in memory. It keeps J1, J3, J6 and J7, and answers from other goroutines, as a real one does.
+type memory struct {
+	*journal.Journal
+	mu      sync.Mutex
+	runs    map[journal.RunID]*record
+	commits []journal.Commit // that were tried, in order
+	loads   int
+	txs     []*memoryTx
+	// fate decides over a commit before it is looked at: an error refuses it. It may block.
+	fate func(c *journal.Commit) error
+	// loadFate is the same for loads.
+	loadFate func(r *journal.LoadRequest) error
+}
+
+// record is what is stored of one run.
+type record struct {
+	run    journal.Run
+	task   *journal.Task // nil once closed
+	events []journal.Event
+	inbox  []journal.Message
+	seen   journal.InboxSeq
+}
+
+func newMemory() *memory {
+	return &memory{Journal: journal.New(nil, nil), runs: map[journal.RunID]*record{}}
+}
+
+// Now implements Store.
+func (m *memory) Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// Submit implements Store.
+func (m *memory) Submit(c journal.Commit, done func(journal.Outcome)) {
+	go func() {
+		m.mu.Lock()
+		fate := m.fate
+		m.commits = append(m.commits, c)
+		m.mu.Unlock()
+		if fate != nil {
+			if err := fate(&c); err != nil {
+				if c.Tx != nil {
+					_ = c.Tx.Rollback(context.Background())
+				}
+				done(journal.Outcome{Err: err})
+				return
+			}
+		}
+		done(m.apply(&c))
+	}()
+}
+
+func (m *memory) apply(c *journal.Commit) journal.Outcome {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.runs[c.Run]
+	if r == nil || r.task == nil || r.task.Owner != c.Node || r.task.Fence != c.Fence || r.task.Turn != c.Turn {
+		if c.Tx != nil {
+			c.Tx.(*memoryTx).end("rolled back")
+		}
+		return journal.Outcome{Err: journal.ErrFenced}
+	}
+	if c.Tx != nil {
+		if c.Tx.(*memoryTx).end("committed") != "committed" {
+			return journal.Outcome{Err: journal.ErrTxLost}
+		}
+	}
+	for _, ev := range c.Events {
+		if ev.Seq != journal.Seq(len(r.events)+1) {
+			panic("memory: J1 is broken")
+		}
+		r.events = append(r.events, ev)
+		r.seen = max(r.seen, ev.Inbox)
+	}
+	t := r.task
+	t.Turn++
+	t.Attempts, t.Waiting, t.Problem, t.State = c.Attempts, c.Waiting, c.Next.Problem, journal.Ready
+	switch c.Next.Kind {
+	case journal.NextPark:
+		t.Owner, t.VisibleAt = 0, c.Next.At
+		if t.InboxLast > c.InboxSeen {
+			t.VisibleAt = m.Now() // J6
+		}
+	case journal.NextRelease:
+		t.Owner, t.VisibleAt = 0, m.Now()
+	case journal.NextBlock:
+		t.Owner, t.VisibleAt, t.State = 0, c.Next.At, journal.Blocked
+	case journal.NextClose:
+		r.run.Status, _ = journal.StatusOf(c.Terminal().Kind)
+		r.task = nil
+	}
+	return journal.Outcome{InboxLast: t.InboxLast, Now: m.Now()}
+}
+
+// Load implements Store.
+func (m *memory) Load(q journal.LoadRequest, done func(journal.History, error)) {
+	go func() {
+		m.mu.Lock()
+		m.loads++
+		fate := m.loadFate
+		m.mu.Unlock()
+		if fate != nil {
+			if err := fate(&q); err != nil {
+				done(journal.History{}, err)
+				return
+			}
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		r := m.runs[q.Run]
+		if r == nil {
+			done(journal.History{Err: journal.ErrNotFound}, nil)
+			return
+		}
+		h := journal.History{Run: r.run}
+		if r.task != nil {
+			task := *r.task
+			h.Run.Task = &task
+		}
+		if !q.InboxOnly {
+			h.Events = slices.Clone(r.events)
+		}
+		for _, msg := range r.inbox {
+			if msg.Number > max(q.AfterInbox, r.seen) {
+				h.Inbox = append(h.Inbox, msg)
+			}
+		}
+		done(h, nil)
+	}()
+}
+
+// Begin implements Store.
+func (m *memory) Begin(context.Context) (journal.Tx, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	tx := &memoryTx{}
+	m.txs = append(m.txs, tx)
+	return tx, nil
+}
+
+// send puts a message into a run's inbox.
+func (m *memory) send(run journal.RunID, name string, v any) {
+	p, err := m.Encode(name, v)
+	if err != nil {
+		panic(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.runs[run]
+	r.task.InboxLast++
+	r.inbox = append(r.inbox, journal.Message{
+		Run: run, Number: r.task.InboxLast, Kind: journal.MessageSignal, Name: name, Payload: p, Time: m.Now(),
+	})
+	if r.task.Owner == 0 {
+		r.task.VisibleAt = m.Now()
+	}
+}
+
+// claim makes a node the owner of a run.
+func (m *memory) claim(run journal.RunID, node journal.NodeID) journal.Claimed {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := m.runs[run]
+	r.task.Fence++
+	r.task.Owner, r.task.State = node, journal.Ready
+	return journal.Claimed{Task: *r.task, Run: r.run}
+}
+
+// openTxs tells how many transactions nobody has ended.
+func (m *memory) openTxs() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, tx := range m.txs {
+		if tx.fate() == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// memoryTx is a transaction that only remembers its end.
+type memoryTx struct {
+	mu    sync.Mutex
+	ended string
+}
+
+func (t *memoryTx) end(how string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended == "" {
+		t.ended = how
+	}
+	return t.ended
+}
+
+func (t *memoryTx) fate() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ended
+}
+
+// Value implements journal.Tx.
+func (t *memoryTx) Value() any { return t }
+
+// Rollback implements journal.Tx.
+func (t *memoryTx) Rollback(context.Context) error {
+	t.end("rolled back")
+	return nil
+}

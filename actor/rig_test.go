@@ -1,0 +1,200 @@
+package actor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const testNode journal.NodeID = 7
+
+// rig is a system on a store in memory, inside a bubble with its own clock.
+type rig struct {
+	t     *testing.T
+	store *memory
+	sys   *System
+	defs  map[string]*replay.Definition
+
+	mu  sync.Mutex
+	log []string
+}
+
+// bubble runs a test on a rig. Everything must have ended when it returns, or the bubble reports a deadlock.
+func bubble(t *testing.T, set func(o *Options), test func(g *rig)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		g := &rig{t: t, store: newMemory(), defs: map[string]*replay.Definition{}}
+		o := Options{Node: testNode, Store: g.store, Hooks: g.hooks()}
+		o.Lookup = func(name string, _ int32) *replay.Definition { return g.defs[name] }
+		o.PassivateAlways = os.Getenv("REPRISE_TEST_PASSIVATE") == "always"
+		if set != nil {
+			set(&o)
+		}
+		g.sys = New(o)
+		defer time.Sleep(time.Minute) // the library's throttle of dead letters ends by the clock
+		defer g.sys.Kill(ErrRunLost)
+		test(g)
+	})
+}
+
+func (g *rig) hooks() Hooks {
+	return Hooks{
+		Released: func() { g.note("released") },
+		Replayed: func(_ journal.RunID, events int, _ time.Duration) { g.note("replayed %d", events) },
+		Retry: func(_ *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure) {
+			g.note("retry %s %d in %s: %s", step, attempt, in, f.Message)
+		},
+		Closed: func(_ *journal.Run, ev *journal.Event) { g.note("closed %s", ev.Kind) },
+		Blocked: func(_ *journal.Run, problem string, in time.Duration) {
+			line, _, _ := strings.Cut(problem, "\n")
+			g.note("blocked in %s: %s", in, line)
+		},
+		Lost:  func(_ *journal.Run, err error) { g.note("lost: %v", err) },
+		Stuck: func(_ *journal.Run, after time.Duration, _ string) { g.note("stuck after %s", after) },
+	}
+}
+
+func (g *rig) note(format string, args ...any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.log = append(g.log, fmt.Sprintf(format, args...))
+}
+
+// said tells how often a line with the text was noted.
+func (g *rig) said(text string) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, line := range g.log {
+		if strings.Contains(line, text) {
+			n++
+		}
+	}
+	return n
+}
+
+func (g *rig) wantSaid(text string, n int) {
+	g.t.Helper()
+	if got := g.said(text); got != n {
+		g.t.Errorf("%q was noted %d times, want %d:\n%s", text, got, n, strings.Join(g.log, "\n"))
+	}
+}
+
+func (g *rig) wantLive(n int) {
+	g.t.Helper()
+	if got := g.sys.Live(); got != n {
+		g.t.Errorf("%d runs live, want %d", got, n)
+	}
+}
+
+// define registers a workflow without input whose output is a text.
+func (g *rig) define(name string, fn func(ctx workflow.Context) (string, error)) {
+	g.defs[name] = workflow.Define(workflow.Name[int, string](name), 1, func(ctx workflow.Context, _ int) (string, error) { return fn(ctx) })
+}
+
+// start makes a run that the node owns from birth, and activates it.
+func (g *rig) start(name string) journal.RunID {
+	id := journal.NewRunID()
+	in, _ := g.store.Encode("input", 0)
+	run := journal.Run{ID: id, Workflow: name, Version: 1, Queue: "default", Input: in, Generation: 1, StartAt: g.store.Now()}
+	task := journal.Task{Run: id, Generation: 1, Workflow: name, Version: 1, Owner: testNode, Fence: 1}
+	stored := task
+	g.store.mu.Lock()
+	g.store.runs[id] = &record{run: run, task: &stored}
+	g.store.mu.Unlock()
+	g.sys.Activate(journal.Claimed{Task: task, Run: run})
+	synctest.Wait()
+	return id
+}
+
+// claim takes a run over, as a claim by this node does.
+func (g *rig) claim(id journal.RunID) {
+	g.sys.Activate(g.store.claim(id, testNode))
+	synctest.Wait()
+}
+
+// signal sends a message, and the hint if the node owns the run.
+func (g *rig) signal(id journal.RunID, name string, v any) {
+	g.store.send(id, name, v)
+	if t := g.task(id); t != nil && t.Owner == testNode {
+		g.sys.Attend(id)
+	}
+	synctest.Wait()
+}
+
+// task is the stored task, nil once the run is closed.
+func (g *rig) task(id journal.RunID) *journal.Task {
+	g.store.mu.Lock()
+	defer g.store.mu.Unlock()
+	if t := g.store.runs[id].task; t != nil {
+		c := *t
+		return &c
+	}
+	return nil
+}
+
+// history prints the stored events.
+func (g *rig) history(id journal.RunID) string {
+	g.store.mu.Lock()
+	defer g.store.mu.Unlock()
+	var b strings.Builder
+	for _, ev := range g.store.runs[id].events {
+		fmt.Fprintf(&b, "%s", ev.Kind)
+		if ev.Name != "" {
+			fmt.Fprintf(&b, "(%s)", ev.Name)
+		}
+		b.WriteByte(' ')
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func (g *rig) wantHistory(id journal.RunID, want string) {
+	g.t.Helper()
+	if got := g.history(id); got != want {
+		g.t.Errorf("history is\n%s\nwant\n%s", got, want)
+	}
+}
+
+
+// gate is a step that goes on when told.
+type gate struct {
+	began chan struct{}
+	open  chan error
+}
+
+func newGate() *gate { return &gate{began: make(chan struct{}, 100), open: make(chan error, 100)} }
+
+// heedful ends early with its context; stubborn does not.
+func (s *gate) heedful(ctx context.Context) (string, error) {
+	s.began <- struct{}{}
+	select {
+	case err := <-s.open:
+		return "done", err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+func (s *gate) stubborn(context.Context) (string, error) {
+	s.began <- struct{}{}
+	return "done", <-s.open
+}
+
+func wait() { synctest.Wait() }
+
+func pass(d time.Duration) {
+	time.Sleep(d) // of the bubble's clock
+	synctest.Wait()
+}
