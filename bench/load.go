@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// load is a closed loop: so many workers, each making one run after another.
+type load struct {
+	workers int
+	runs    int           // in all; 0: as many as go into d
+	d       time.Duration // for how long new runs are begun
+	each    func(ctx context.Context, i int) error
+	done    func(took time.Duration) // may be nil; called by many goroutines
+}
+
+// loaded is what a load came to.
+type loaded struct {
+	runs      int
+	took      time.Duration
+	latencies latencies
+}
+
+func (l load) run(ctx context.Context) (loaded, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var end time.Time
+	began := time.Now()
+	if l.runs == 0 {
+		end = began.Add(l.d)
+	}
+	all := make([]latencies, l.workers)
+	var wg sync.WaitGroup
+	for w := range l.workers {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i, at := int(next.Add(1)-1), time.Now()
+				if l.runs > 0 && i >= l.runs || l.runs == 0 && at.After(end) {
+					return
+				}
+				if err := l.each(ctx, i); err != nil {
+					cancel(err)
+					return
+				}
+				took := time.Since(at)
+				all[w] = append(all[w], took)
+				if l.done != nil {
+					l.done(took)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	out := loaded{took: time.Since(began)}
+	for _, list := range all {
+		out.latencies = append(out.latencies, list...)
+	}
+	out.runs = len(out.latencies)
+	if ctx.Err() != nil {
+		return out, context.Cause(ctx)
+	}
+	if out.runs == 0 {
+		return out, errors.New("nothing was done in the time given")
+	}
+	return out, nil
+}
+
+func (l loaded) perSecond() float64 { return float64(l.runs) / l.took.Seconds() }
+
+// latencies are measured times, in any order.
+type latencies []time.Duration
+
+// at returns the time that a share of the measured ones do not exceed.
+func (l latencies) at(share float64) time.Duration {
+	if len(l) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(l))
+	return sorted[min(int(share*float64(len(sorted))), len(sorted)-1)]
+}
+
+// into puts percentiles in milliseconds into f.
+func (l latencies) into(f figures, name string) {
+	sorted := latencies(slices.Sorted(slices.Values(l)))
+	for _, p := range []struct {
+		name  string
+		share float64
+	}{{"p50", .5}, {"p95", .95}, {"p99", .99}} {
+		f[name+"_"+p.name+"_ms"] = milliseconds(sorted.at(p.share))
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}

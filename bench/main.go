@@ -1,0 +1,94 @@
+// Command bench loads the engine and says how fast it was, and what that cost Postgres. See README.md beside it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+)
+
+// scenario is one way to load the engine.
+type scenario struct {
+	name     string
+	about    string
+	defaults options // for flags that were not given
+	run      func(ctx context.Context, b *bench) error
+}
+
+func scenarios() []scenario {
+	return []scenario{
+		startScenario, chainScenario, ceilingScenario, latencyScenario, fanoutScenario, signalScenario, timerScenario,
+		parkedScenario, backlogScenario, recoverScenario, replayScenario, idleScenario, soakScenario,
+	}
+}
+
+func main() {
+	if dsn := os.Getenv(victimEnv); dsn != "" {
+		os.Exit(victim(dsn))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	switch err := run(ctx, os.Args[1:], os.Stdout); {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// run is the whole program: it parses the arguments, starts what is needed and runs the scenarios, round by round, so that
+// those to be compared meet the same weather.
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	o, names, err := parse(args, os.Stderr)
+	if err != nil {
+		return err
+	}
+	picked, err := pick(names)
+	if err != nil {
+		return err
+	}
+	r, err := newRig(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.close()) }()
+	stopProfiles, err := profiles(o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stopProfiles()) }()
+	rep := newReporter(out, o, r)
+	for round := range max(o.rounds, 1) {
+		for i := range picked {
+			s := &picked[i]
+			b := &bench{rig: r, o: o.over(s.defaults), report: rep, scenario: s.name, round: round + 1}
+			if err := s.run(ctx, b); err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+		}
+	}
+	return rep.medians()
+}
+
+// pick finds scenarios by name; "all" is every one.
+func pick(names []string) ([]scenario, error) {
+	all := scenarios()
+	if slices.Equal(names, []string{"all"}) {
+		return all, nil
+	}
+	var picked []scenario
+	for _, n := range names {
+		i := slices.IndexFunc(all, func(s scenario) bool { return s.name == n })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no scenario %q; -help lists them", n)
+		}
+		picked = append(picked, all[i])
+	}
+	return picked, nil
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	if dsn := os.Getenv(victimEnv); dsn != "" {
+		os.Exit(victim(dsn))
+	}
+	os.Exit(m.Run())
+}
+
+// tiny is what each scenario is run with. A scenario that is missing here fails TestScenarios.
+var tiny = map[string][]string{
+	"start":   {"-runs", "50", "-concurrency", "8", "-nodes", "2"},
+	"chain":   {"-runs", "30", "-concurrency", "8", "-steps", "1,3", "-nodes", "2"},
+	"ceiling": {"-runs", "60", "-concurrency", "8", "-steps", "1,3"},
+	"latency": {"-runs", "20"},
+	"fanout":  {"-runs", "8"},
+	"signal":  {"-runs", "40", "-concurrency", "4"},
+	"timer":   {"-runs", "100", "-concurrency", "8"},
+	"parked":  {"-runs", "100", "-concurrency", "8"},
+	"backlog": {"-runs", "40", "-queued", "100"},
+	"recover": {"-runs", "20"},
+	"replay":  {"-runs", "2", "-steps", "2,100"},
+	"idle":    {"-seconds", "0.3"},
+	"soak":    {"-seconds", "1", "-concurrency", "4"},
+}
+
+// line is the part of a result that every scenario must fill.
+type line struct {
+	Scenario string             `json:"scenario"`
+	Commit   string             `json:"commit"`
+	Machine  machine            `json:"machine"`
+	Server   map[string]string  `json:"server"`
+	Settings map[string]any     `json:"settings"`
+	Figures  map[string]float64 `json:"figures"`
+	Counters *counters          `json:"counters"`
+}
+
+// Each scenario runs once, so that none rots, on one server.
+func TestScenarios(t *testing.T) {
+	r, err := newRig(t.Context(), options{noFsync: true, pgSettings: map[string]string{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, s := range scenarios() {
+		t.Run(s.name, func(t *testing.T) {
+			args := tiny[s.name]
+			if args == nil {
+				t.Fatal("the scenario has no tiny form")
+			}
+			var out bytes.Buffer
+			if err := run(t.Context(), append(args, "-dsn", r.dsn, "-json", s.name), &out); err != nil {
+				t.Fatal(err)
+			}
+			for text := range strings.Lines(out.String()) {
+				checkLine(t, s.name, text)
+			}
+			if out.Len() == 0 {
+				t.Error("no result")
+			}
+		})
+	}
+	if n, err := databases(t, r); err != nil || n != 0 {
+		t.Errorf("%d databases were left behind: %v", n, err)
+	}
+}
+
+func checkLine(t *testing.T, scenario, text string) {
+	t.Helper()
+	var l line
+	if err := json.Unmarshal([]byte(text), &l); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	if l.Scenario != scenario || l.Commit == "" || l.Machine.CPUs == 0 || l.Machine.Postgres == "" || l.Server["fsync"] == "" {
+		t.Errorf("the line does not say what it is about: %s", text)
+	}
+	if len(l.Settings) == 0 || len(l.Figures) == 0 {
+		t.Errorf("no settings or no figures: %s", text)
+	}
+	if c := l.Counters; c != nil && (c.Transactions < 1 || c.Seconds <= 0 || c.WALBytes < 1 && scenario != "idle") {
+		t.Errorf("the counters stood still: %s", text)
+	}
+}
+
+func databases(t *testing.T, r *rig) (n int, err error) {
+	err = r.admin.QueryRow(t.Context(), `SELECT count(*) FROM pg_database WHERE datname LIKE 'reprise_bench_%'`).Scan(&n)
+	return n, err
+}
+
+// What the scenarios claim to count is what was made.
+func TestChainCounts(t *testing.T) {
+	var out bytes.Buffer
+	o := options{noFsync: true, pgSettings: map[string]string{}, runs: 20, concurrency: 1, nodes: 1}
+	r, err := newRig(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	b := &bench{rig: r, o: o, report: newReporter(&out, o, r)}
+	err = b.inFresh(t.Context(), func(d *database) error {
+		f, c, err := b.chain(t.Context(), d, 3)
+		if err != nil {
+			return err
+		}
+		// One at a time: a start and three commits, each a transaction of its own.
+		if f["commit_batch"] != 1 || f["start_batch"] != 1 {
+			t.Errorf("batches of %v and %v, want 1 and 1", f["commit_batch"], f["start_batch"])
+		}
+		if got := c.PerRun.WriteTransactions; got < 4 || got > 4.5 {
+			t.Errorf("%v write transactions a run, want 4 and a few of the node's own", got)
+		}
+		events, err := d.count(t.Context(), `SELECT count(*) FROM reprise.events`)
+		if want := (20 + warmUps) * 5; err != nil || events != want {
+			t.Errorf("%d events (%v), want %d", events, err, want)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	for _, tc := range []struct{ args, want string }{
+		{"-store sqlite chain", `no store "sqlite"`},
+		{"nonsense", `no scenario "nonsense"`},
+		{"chain -steps 0", "positive"},
+		{"chain -runs -1", "negative"},
+		{"-dsn postgres://x -pg fsync=off chain", "private server"},
+		{"ceiling -seconds 1", "-runs"},
+	} {
+		err := run(t.Context(), strings.Fields(tc.args), &bytes.Buffer{})
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want something about %s", tc.args, err, tc.want)
+		}
+	}
+	o, names, err := parse(strings.Fields("chain -steps 1,3 latency -runs 5"), &bytes.Buffer{})
+	if err != nil || strings.Join(names, " ") != "chain latency" || len(o.steps) != 2 || o.runs != 5 {
+		t.Errorf("flags between names: %v %v %v", names, o, err)
+	}
+}
+
+func TestMedians(t *testing.T) {
+	var out bytes.Buffer
+	p := newReporter(&out, options{json: true}, &rig{})
+	b := &bench{report: p, scenario: "chain"}
+	for _, v := range []float64{3, 1, 2} {
+		if err := b.emit(settings{"steps": 1}, figures{"runs_per_second": v}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out.Reset()
+	if err := p.medians(); err != nil {
+		t.Fatal(err)
+	}
+	var r result
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.MedianOf != 3 || r.Figures["runs_per_second"] != 2 {
+		t.Errorf("got %s (%v), want the median 2 of 3", out.String(), err)
+	}
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// meter measures a stretch of time: how long it was, what Postgres did and what it cost.
+type meter struct {
+	d      *database
+	began  time.Time
+	before reading
+	after  reading
+	took   time.Duration
+	calls  *int64
+	top    []statement
+}
+
+// reading is the state of every counter at one moment.
+type reading struct {
+	lsn          int64 // WAL written since the beginning of time
+	pageImages   int64
+	xid          int64 // transactions that wrote
+	transactions int64 // all; a backend reports them late, and for certain when it ends
+	postgres     time.Duration
+	postgresSeen bool
+	driver       time.Duration
+}
+
+// readSQL reads what is up to date at once. Only the private server's own work is in these counters.
+const readSQL = `
+SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, (SELECT wal_fpi FROM pg_stat_wal),
+       pg_snapshot_xmax(pg_current_snapshot())::text::bigint`
+
+const readTransactionsSQL = `SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = $1`
+
+func (d *database) read(ctx context.Context) (reading, error) {
+	var r reading
+	r.driver = ownCPU()
+	r.postgres, r.postgresSeen = serverCPU(d.rig.postmaster)
+	err := d.rig.admin.QueryRow(ctx, readSQL).Scan(&r.lsn, &r.pageImages, &r.xid)
+	return r, err
+}
+
+// measure begins a stretch.
+func (d *database) measure(ctx context.Context) (*meter, error) {
+	m := &meter{d: d}
+	if d.rig.statements {
+		_, err := d.rig.admin.Exec(ctx, `SELECT pg_stat_statements_reset(0, oid, 0) FROM pg_database WHERE datname = $1`, d.name)
+		if err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if m.before, err = d.read(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.rig.admin.QueryRow(ctx, readTransactionsSQL, d.name).Scan(&m.before.transactions); err != nil {
+		return nil, err
+	}
+	m.began = time.Now()
+	return m, nil
+}
+
+// stop ends the stretch.
+func (m *meter) stop(ctx context.Context) (err error) {
+	m.took = time.Since(m.began)
+	if m.after, err = m.d.read(ctx); err != nil || !m.d.rig.statements {
+		return err
+	}
+	m.calls = new(int64)
+	if err := m.d.rig.admin.QueryRow(ctx, statementSumSQL, m.d.name).Scan(m.calls); err != nil {
+		return err
+	}
+	rows, _ := m.d.rig.admin.Query(ctx, statementsSQL, m.d.name, m.d.rig.o.statements)
+	m.top, err = pgx.CollectRows(rows, pgx.RowToStructByPos[statement])
+	return err
+}
+
+// counters are what Postgres and the system say about a stretch.
+type counters struct {
+	Seconds           float64     `json:"seconds"`
+	Transactions      int64       `json:"transactions"`
+	WriteTransactions int64       `json:"write_transactions"`
+	Statements        *int64      `json:"statements,omitempty"`
+	WALBytes          int64       `json:"wal_bytes"`
+	WALPageImages     int64       `json:"wal_page_images"`
+	PostgresCPU       *float64    `json:"postgres_cpu_seconds,omitempty"`
+	DriverCPU         float64     `json:"driver_cpu_seconds"`
+	PerRun            *perUnit    `json:"per_run,omitempty"`
+	PerStep           *perUnit    `json:"per_step,omitempty"`
+	Top               []statement `json:"top_statements,omitempty"`
+}
+
+// perUnit is counters divided by runs or steps.
+type perUnit struct {
+	Transactions      float64  `json:"transactions"`
+	WriteTransactions float64  `json:"write_transactions"`
+	Statements        *float64 `json:"statements,omitempty"`
+	WALBytes          float64  `json:"wal_bytes"`
+	PostgresCPU       *float64 `json:"postgres_cpu_us,omitempty"`
+	DriverCPU         float64  `json:"driver_cpu_us"`
+}
+
+// statement is one of the costliest.
+type statement struct {
+	Text         string  `json:"text"`
+	Calls        int64   `json:"calls"`
+	Rows         int64   `json:"rows"`
+	Milliseconds float64 `json:"ms"`
+	WALBytes     int64   `json:"wal_bytes"`
+}
+
+const statementsSQL = `
+SELECT left(regexp_replace(s.query, '\s+', ' ', 'g'), 100), s.calls, s.rows, s.total_exec_time + s.total_plan_time, s.wal_bytes::bigint
+FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = $1
+ORDER BY s.total_exec_time + s.total_plan_time DESC LIMIT $2`
+
+const statementSumSQL = `
+SELECT coalesce(sum(s.calls), 0)::bigint FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = $1`
+
+// counters sums up a stretch that was stopped. closing ends all connections to the database, so that Postgres has
+// counted every transaction. runs and steps may be 0.
+func (m *meter) counters(ctx context.Context, closing func() error, runs, steps int) (*counters, error) {
+	c := &counters{
+		Statements:        m.calls,
+		Top:               m.top,
+		Seconds:           m.took.Seconds(),
+		WriteTransactions: m.after.xid - m.before.xid,
+		WALBytes:          m.after.lsn - m.before.lsn,
+		WALPageImages:     m.after.pageImages - m.before.pageImages,
+		DriverCPU:         (m.after.driver - m.before.driver).Seconds(),
+	}
+	if m.before.postgresSeen && m.after.postgresSeen {
+		c.PostgresCPU = new((m.after.postgres - m.before.postgres).Seconds())
+	}
+	if err := closing(); err != nil {
+		return nil, err
+	}
+	if err := m.transactions(ctx, c); err != nil {
+		return nil, err
+	}
+	c.PerRun, c.PerStep = c.per(runs), c.per(steps)
+	return c, nil
+}
+
+const othersSQL = `SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`
+
+// transactions waits for the backends to end, which makes them report.
+func (m *meter) transactions(ctx context.Context, c *counters) error {
+	err := poll(ctx, func() (bool, error) {
+		var n int
+		err := m.d.rig.admin.QueryRow(ctx, othersSQL, m.d.name).Scan(&n)
+		return n == 0, err
+	})
+	if err != nil {
+		return err
+	}
+	var after int64
+	if err := m.d.rig.admin.QueryRow(ctx, readTransactionsSQL, m.d.name).Scan(&after); err != nil {
+		return err
+	}
+	c.Transactions = after - m.before.transactions
+	return nil
+}
+
+func (c *counters) per(n int) *perUnit {
+	if n == 0 {
+		return nil
+	}
+	by := float64(n)
+	p := &perUnit{
+		Transactions: float64(c.Transactions) / by, WriteTransactions: float64(c.WriteTransactions) / by,
+		WALBytes: float64(c.WALBytes) / by, DriverCPU: c.DriverCPU * 1e6 / by,
+	}
+	if c.Statements != nil {
+		p.Statements = new(float64(*c.Statements) / by)
+	}
+	if c.PostgresCPU != nil {
+		p.PostgresCPU = new(*c.PostgresCPU * 1e6 / by)
+	}
+	return p
+}

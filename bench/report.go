@@ -1,0 +1,225 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	goruntime "runtime"
+	"runtime/pprof"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// figures are what a scenario found out. Their names say the unit.
+type figures map[string]float64
+
+// settings are what a result depends on.
+type settings map[string]any
+
+// result is one line of output.
+type result struct {
+	Scenario string            `json:"scenario"`
+	At       time.Time         `json:"at"`
+	Round    int               `json:"round,omitempty"`
+	MedianOf int               `json:"median_of,omitempty"`
+	Commit   string            `json:"commit"`
+	Note     string            `json:"note,omitempty"`
+	Machine  machine           `json:"machine"`
+	Server   map[string]string `json:"server"`
+	Settings settings          `json:"settings"`
+	Figures  figures           `json:"figures"`
+	Postgres *counters         `json:"counters,omitempty"`
+}
+
+// machine is where it ran.
+type machine struct {
+	CPUs     int     `json:"cpus"`
+	Model    string  `json:"model,omitempty"`
+	Memory   string  `json:"memory,omitempty"`
+	OS       string  `json:"os"`
+	Go       string  `json:"go"`
+	Postgres string  `json:"postgres"`
+	Load     float64 `json:"load"` // one-minute average when the program began: above 0, something else was at work
+}
+
+// reporter prints results and keeps their figures for the medians.
+type reporter struct {
+	out     io.Writer
+	json    bool
+	note    string
+	commit  string
+	machine machine
+	server  map[string]string
+	kept    map[string][]result // by scenario and settings
+	order   []string
+}
+
+func newReporter(out io.Writer, o options, r *rig) *reporter {
+	return &reporter{
+		out: out, json: o.json, note: o.note, commit: commit(), server: r.settings, kept: map[string][]result{},
+		machine: machine{
+			CPUs: goruntime.NumCPU(), Model: fileField("/proc/cpuinfo", "model name"), Memory: fileField("/proc/meminfo", "MemTotal"),
+			OS: goruntime.GOOS + "/" + goruntime.GOARCH, Go: goruntime.Version(), Postgres: r.version, Load: loadAverage(),
+		},
+	}
+}
+
+// commit names the state of the source, or "unknown" outside of a checkout.
+func commit() string {
+	head, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	name := strings.TrimSpace(string(head))
+	if status, err := exec.Command("git", "status", "--porcelain", "--untracked-files=no").Output(); err != nil || len(status) > 0 {
+		name += "+changes"
+	}
+	return name
+}
+
+// bench is one scenario at work.
+type bench struct {
+	*rig
+	o        options
+	report   *reporter
+	scenario string
+	round    int
+}
+
+// emit prints a result.
+func (b *bench) emit(s settings, f figures, c *counters) error {
+	r := result{Scenario: b.scenario, Round: b.round, Settings: s, Figures: f, Postgres: c}
+	key := fmt.Sprint(b.scenario, s)
+	if b.report.kept[key] == nil {
+		b.report.order = append(b.report.order, key)
+	}
+	b.report.kept[key] = append(b.report.kept[key], r)
+	return b.report.print(r)
+}
+
+func (p *reporter) print(r result) error {
+	r.At, r.Commit, r.Note, r.Machine, r.Server = time.Now().UTC(), p.commit, p.note, p.machine, p.server
+	if p.json {
+		line, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(p.out, "%s\n", line)
+		return err
+	}
+	var t strings.Builder
+	title := r.Scenario
+	if r.MedianOf > 0 {
+		title += fmt.Sprintf(", median of %d", r.MedianOf)
+	}
+	fmt.Fprintf(&t, "\n%s", title)
+	for _, k := range slices.Sorted(maps.Keys(r.Settings)) {
+		fmt.Fprintf(&t, "  %s=%v", k, r.Settings[k])
+	}
+	t.WriteByte('\n')
+	for _, k := range slices.Sorted(maps.Keys(r.Figures)) {
+		fmt.Fprintf(&t, "  %-34s %14s\n", k, number(r.Figures[k]))
+	}
+	if c := r.Postgres; c != nil {
+		c.text(&t)
+	}
+	_, err := io.WriteString(p.out, t.String())
+	return err
+}
+
+func (c *counters) text(t *strings.Builder) {
+	fmt.Fprintf(t, "  in %.2f s: %d transactions (%d wrote), ", c.Seconds, c.Transactions, c.WriteTransactions)
+	if c.Statements != nil {
+		fmt.Fprintf(t, "%d statements, ", *c.Statements)
+	}
+	fmt.Fprintf(t, "%s bytes of WAL with %d page images, CPU: ", number(float64(c.WALBytes)), c.WALPageImages)
+	if c.PostgresCPU != nil {
+		fmt.Fprintf(t, "Postgres %.2f s, ", *c.PostgresCPU)
+	}
+	fmt.Fprintf(t, "driver %.2f s\n", c.DriverCPU)
+	for _, u := range []struct {
+		name string
+		per  *perUnit
+	}{{"run", c.PerRun}, {"step", c.PerStep}} {
+		if u.per == nil {
+			continue
+		}
+		fmt.Fprintf(t, "  a %s: %.3f transactions (%.3f wrote), %s bytes of WAL, CPU: driver %.1f µs",
+			u.name, u.per.Transactions, u.per.WriteTransactions, number(u.per.WALBytes), u.per.DriverCPU)
+		if u.per.PostgresCPU != nil {
+			fmt.Fprintf(t, ", Postgres %.1f µs", *u.per.PostgresCPU)
+		}
+		t.WriteByte('\n')
+	}
+	for _, s := range c.Top {
+		fmt.Fprintf(t, "    %9.1f ms %8d calls %9d rows %11d bytes of WAL  %s\n", s.Milliseconds, s.Calls, s.Rows, s.WALBytes, s.Text)
+	}
+}
+
+// number prints with the digits that mean something.
+func number(v float64) string {
+	switch abs := max(v, -v); {
+	case v == float64(int64(v)) && abs < 1e15, abs >= 1000:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case abs >= 1:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// medians prints, after several rounds, each figure's median.
+func (p *reporter) medians() error {
+	for _, key := range p.order {
+		list := p.kept[key]
+		if len(list) < 2 {
+			continue
+		}
+		m := result{Scenario: list[0].Scenario, MedianOf: len(list), Settings: list[0].Settings, Figures: figures{}}
+		for name := range list[0].Figures {
+			var all []float64
+			for _, r := range list {
+				all = append(all, r.Figures[name])
+			}
+			slices.Sort(all)
+			m.Figures[name] = all[len(all)/2]
+		}
+		if err := p.print(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// profiles starts what -cpuprofile and -memprofile ask for.
+func profiles(o options) (stop func() error, err error) {
+	var cpu *os.File
+	if o.cpuProfile != "" {
+		if cpu, err = os.Create(o.cpuProfile); err != nil {
+			return nil, err
+		}
+		if err := pprof.StartCPUProfile(cpu); err != nil {
+			return nil, errors.Join(err, cpu.Close())
+		}
+	}
+	return func() error {
+		var err error
+		if cpu != nil {
+			pprof.StopCPUProfile()
+			err = cpu.Close()
+		}
+		if o.memProfile == "" {
+			return err
+		}
+		mem, createErr := os.Create(o.memProfile)
+		if createErr != nil {
+			return errors.Join(err, createErr)
+		}
+		return errors.Join(err, pprof.Lookup("allocs").WriteTo(mem, 0), mem.Close())
+	}, nil
+}

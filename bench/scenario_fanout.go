@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+
+	"github.com/reprise-run/reprise/runtime"
+)
+
+var fanoutScenario = scenario{
+	name: "fanout", about: "steps at once: runs of 1,000 one after the other, then 100 runs of 100 together",
+	defaults: options{runs: 100},
+	run: func(ctx context.Context, b *bench) error {
+		runs := max(b.o.runs, 1)
+		for _, shape := range []struct{ runs, width, workers int }{
+			{max(runs/10, 1), 10 * runs, 1}, {runs, runs, runs},
+		} {
+			err := b.inFresh(ctx, func(d *database) error { return b.fanout(ctx, d, shape.runs, shape.width, shape.workers) })
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+}
+
+func (b *bench) fanout(ctx context.Context, d *database, runs, width, workers int) error {
+	return b.withNodes(ctx, d, runtime.NodeOptions{}, func(nodes *fleet) error {
+		l := flowLoad(nodes, fanoutFlow, width, load{workers: workers, runs: runs})
+		if err := warmUp(ctx, flowLoad(nodes, chainFlow, 1, load{workers: 10})); err != nil {
+			return err
+		}
+		m, err := d.measure(ctx)
+		if err != nil {
+			return err
+		}
+		got, err := l.run(ctx)
+		if err != nil {
+			return err
+		}
+		if err := m.stop(ctx); err != nil {
+			return err
+		}
+		f := figures{"steps_per_second": got.perSecond() * float64(width), "total_seconds": got.took.Seconds()}
+		got.latencies.into(f, "start_to_result")
+		c, err := m.counters(ctx, nodes.close, got.runs, got.runs*width)
+		if err != nil {
+			return err
+		}
+		return b.emit(settings{"runs": runs, "width": width, "at_once": workers}, f, c)
+	})
+}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	goruntime "runtime"
+	"time"
+
+	"github.com/reprise-run/reprise/runtime"
+)
+
+var parkedScenario = scenario{
+	name: "parked", about: "sleeping runs: time to create, bytes in the database, memory of the node, effect on chain",
+	defaults: options{runs: 1_000_000, concurrency: 512, steps: []int{3}},
+	run: func(ctx context.Context, b *bench) error {
+		return b.inFresh(ctx, func(d *database) error { return b.parked(ctx, d) })
+	},
+}
+
+const (
+	parkedWarm  = 2 * time.Second // the node forgets parked runs after this, instead of a minute
+	chainAround = 5 * time.Second // of chain before and after
+	parkedSmall = 10_000          // with fewer runs, chain makes as many instead
+)
+
+func (b *bench) parked(ctx context.Context, d *database) error {
+	around := *b
+	around.o.runs, around.o.seconds = 0, chainAround.Seconds()
+	if b.o.runs < parkedSmall {
+		around.o.runs = max(b.o.runs, 1)
+	}
+	before, _, err := around.chain(ctx, d, b.o.steps[0])
+	if err != nil {
+		return err
+	}
+	f, c, err := b.park(ctx, d, max(b.o.runs, 1))
+	if err != nil {
+		return err
+	}
+	after, _, err := around.chain(ctx, d, b.o.steps[0])
+	if err != nil {
+		return err
+	}
+	const rate = "runs_per_second"
+	f["chain_before_"+rate], f["chain_after_"+rate], f["chain_after_to_before"] = before[rate], after[rate], after[rate]/before[rate]
+	return b.emit(settings{"runs": b.o.runs, "chain_steps": b.o.steps[0], "nodes": b.o.nodes, "concurrency": b.o.concurrency}, f, c)
+}
+
+// park makes the sleeping runs, and looks at what they occupy.
+func (b *bench) park(ctx context.Context, d *database, runs int) (f figures, c *counters, err error) {
+	err = b.withNodes(ctx, d, runtime.NodeOptions{WarmIdle: parkedWarm}, func(nodes *fleet) error {
+		if err := warmUp(ctx, flowLoad(nodes, chainFlow, 1, load{workers: 100})); err != nil {
+			return err
+		}
+		empty := holds()
+		size, err := d.bytes(ctx)
+		if err != nil {
+			return err
+		}
+		m, err := d.measure(ctx)
+		if err != nil {
+			return err
+		}
+		took, err := b.putToSleep(ctx, nodes, runs, time.Now().Add(24*time.Hour))
+		if err != nil {
+			return err
+		}
+		if err := m.stop(ctx); err != nil {
+			return err
+		}
+		f = figures{"created_per_second": float64(runs) / took.Seconds(), "create_seconds": took.Seconds()}
+		empty.growth(f, "warm")
+		if err := wait(ctx, 2*parkedWarm); err != nil {
+			return err
+		}
+		empty.growth(f, "idle")
+		full, err := d.bytes(ctx)
+		if err != nil {
+			return err
+		}
+		f["database_bytes_per_run"] = float64(full-size) / float64(runs)
+		c, err = m.counters(ctx, nodes.close, runs, 0)
+		return err
+	})
+	return f, c, err
+}
+
+// memory is what this process held at some time.
+type memory struct{ heap, resident int64 }
+
+func holds() memory {
+	goruntime.GC()
+	var s goruntime.MemStats
+	goruntime.ReadMemStats(&s)
+	return memory{int64(s.HeapInuse + s.StackInuse), residentBytes()}
+}
+
+// growth puts what was added since into f.
+func (m memory) growth(f figures, name string) {
+	now := holds()
+	f[name+"_heap_growth_mb"] = float64(now.heap-m.heap) / (1 << 20)
+	f[name+"_resident_growth_mb"] = float64(now.resident-m.resident) / (1 << 20)
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	goruntime "runtime"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/runtime"
+)
+
+var soakScenario = scenario{
+	name: "soak", about: "steady chain for long: the last tenth of the time against the first; bloat, goroutines, heap",
+	defaults: options{seconds: 600, concurrency: 64, steps: []int{3}},
+	run: func(ctx context.Context, b *bench) error {
+		return b.inFresh(ctx, func(d *database) error { return b.soak(ctx, d) })
+	},
+}
+
+const soakWindows = 10
+
+// window is a tenth of a soak.
+type window struct {
+	latencies  latencies
+	goroutines int
+	heap       int64
+}
+
+// windows sorts what was done by the time at which it was done.
+type windows struct {
+	mu    sync.Mutex
+	began time.Time
+	each  time.Duration
+	list  [soakWindows]window
+}
+
+func (w *windows) done(took time.Duration) {
+	i := int(time.Since(w.began) / w.each)
+	if i >= soakWindows {
+		return // what was begun in time and ended behind it
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.list[i].latencies = append(w.list[i].latencies, took)
+}
+
+// watch notes, at the end of each window, what the process holds.
+func (w *windows) watch(ctx context.Context) {
+	for i := range w.list {
+		if wait(ctx, time.Until(w.began.Add(w.each*time.Duration(i+1)-w.each/10))) != nil {
+			return
+		}
+		now := holds()
+		w.mu.Lock()
+		w.list[i].heap, w.list[i].goroutines = now.heap, goruntime.NumGoroutine()
+		w.mu.Unlock()
+	}
+}
+
+func (b *bench) soak(ctx context.Context, d *database) error {
+	return b.withNodes(ctx, d, runtime.NodeOptions{}, func(nodes *fleet) error {
+		l := b.chainLoad(nodes, b.o.steps[0])
+		l.runs = 0
+		if err := warmUp(ctx, l); err != nil {
+			return err
+		}
+		m, err := d.measure(ctx)
+		if err != nil {
+			return err
+		}
+		w := &windows{began: time.Now(), each: max(l.d/soakWindows, 1)}
+		l.done = w.done
+		watching, stop := context.WithCancel(ctx)
+		var watcher sync.WaitGroup
+		watcher.Go(func() { w.watch(watching) })
+		got, err := l.run(ctx)
+		stop()
+		watcher.Wait()
+		if err != nil {
+			return err
+		}
+		if err := m.stop(ctx); err != nil {
+			return err
+		}
+		f := figures{"runs_per_second": got.perSecond()}
+		w.into(f)
+		c, err := m.counters(ctx, nodes.close, got.runs, got.runs*b.o.steps[0])
+		if err != nil {
+			return err
+		}
+		if err := d.bloat(ctx, f); err != nil {
+			return err
+		}
+		s := b.chainSettings(b.o.steps[0])
+		s["seconds"] = b.o.seconds
+		return b.emit(s, f, c)
+	})
+}
+
+// into compares the last window with the first.
+func (w *windows) into(f figures) {
+	first, last := w.list[0], w.list[soakWindows-1]
+	for _, v := range []struct {
+		name string
+		window
+	}{{"first", first}, {"last", last}} {
+		f[v.name+"_runs_per_second"] = float64(len(v.latencies)) / w.each.Seconds()
+		f[v.name+"_p99_ms"] = milliseconds(v.latencies.at(.99))
+		f[v.name+"_goroutines"] = float64(v.goroutines)
+		f[v.name+"_heap_mb"] = float64(v.heap) / (1 << 20)
+	}
+	f["last_to_first_runs"] = ratio(float64(len(last.latencies)), float64(len(first.latencies)))
+	f["last_to_first_p99"] = ratio(f["last_p99_ms"], f["first_p99_ms"])
+}
+
+const bloatSQL = `
+SELECT relname, n_dead_tup, n_live_tup, n_tup_upd, n_tup_hot_upd, autovacuum_count,
+       pg_table_size(relid), pg_indexes_size(relid)
+FROM pg_stat_user_tables WHERE schemaname = 'reprise' AND relname IN ('runs', 'tasks', 'events') ORDER BY relname`
+
+// bloat puts what updates and deletes left behind into f.
+func (d *database) bloat(ctx context.Context, f figures) error {
+	conn, err := d.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	rows, err := conn.Query(ctx, bloatSQL)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var dead, live, updated, hot, vacuums, table, index int64
+		if err := rows.Scan(&name, &dead, &live, &updated, &hot, &vacuums, &table, &index); err != nil {
+			return err
+		}
+		f[name+"_dead_rows"], f[name+"_live_rows"], f[name+"_autovacuums"] = float64(dead), float64(live), float64(vacuums)
+		f[name+"_table_mb"], f[name+"_index_mb"] = float64(table)/(1<<20), float64(index)/(1<<20)
+		if updated > 0 {
+			f[name+"_heap_only_updates"] = ratio(float64(hot), float64(updated))
+		}
+	}
+	return rows.Err()
+}

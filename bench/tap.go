@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/postgres"
+)
+
+// tap is a Store that tells what passes through it. It changes nothing.
+type tap struct {
+	*postgres.Store
+
+	startCalls, starts   atomic.Int64
+	commitCalls, commits atomic.Int64
+	parks, closes        atomic.Int64
+	claimCalls, claims   atomic.Int64 // that took something
+	claimTime            atomic.Int64 // nanoseconds of those
+
+	onCommit atomic.Pointer[func(commits []journal.Commit, out []journal.Outcome, at time.Time)]
+}
+
+var (
+	_ journal.Store   = (*tap)(nil)
+	_ journal.TxStore = (*tap)(nil)
+)
+
+// Start implements journal.Store.
+func (t *tap) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
+	out, err := t.Store.Start(ctx, tx, starts)
+	t.startCalls.Add(1)
+	t.starts.Add(int64(len(out)))
+	return out, err
+}
+
+// Commit implements journal.Store.
+func (t *tap) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	out, err := t.Store.Commit(ctx, commits)
+	if err != nil {
+		return out, err
+	}
+	at := time.Now()
+	var parks, closes int64
+	for i := range out {
+		if out[i].Err == nil && commits[i].Next.Kind == journal.NextPark {
+			parks++
+		}
+		if out[i].Err == nil && commits[i].Next.Kind == journal.NextClose {
+			closes++
+		}
+	}
+	t.commitCalls.Add(1)
+	t.commits.Add(int64(len(out)))
+	t.parks.Add(parks)
+	t.closes.Add(closes)
+	if fn := t.onCommit.Load(); fn != nil {
+		(*fn)(commits, out, at)
+	}
+	return out, nil
+}
+
+// Claim implements journal.Store.
+func (t *tap) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+	began := time.Now()
+	c, err := t.Store.Claim(ctx, r)
+	if n := len(c.Tasks); n > 0 {
+		t.claimCalls.Add(1)
+		t.claims.Add(int64(n))
+		t.claimTime.Add(int64(time.Since(began)))
+	}
+	return c, err
+}
+
+// batches is how calls were gathered.
+type batches struct{ startCalls, starts, commitCalls, commits int64 }
+
+func (t *tap) batches() batches {
+	return batches{t.startCalls.Load(), t.starts.Load(), t.commitCalls.Load(), t.commits.Load()}
+}
+
+func (b *batches) add(o batches) {
+	b.startCalls += o.startCalls
+	b.starts += o.starts
+	b.commitCalls += o.commitCalls
+	b.commits += o.commits
+}
+
+// since puts the mean batch sizes into f.
+func (b batches) since(before batches, f figures) {
+	f["start_batch"] = ratio(float64(b.starts-before.starts), float64(b.startCalls-before.startCalls))
+	f["commit_batch"] = ratio(float64(b.commits-before.commits), float64(b.commitCalls-before.commitCalls))
+}
+
+const pollEvery = 5 * time.Millisecond
+
+// poll waits until done says so.
+func poll(ctx context.Context, done func() (bool, error)) error { return pollAt(ctx, pollEvery, done) }
+
+func pollAt(ctx context.Context, pace time.Duration, done func() (bool, error)) error {
+	tick := time.NewTicker(pace)
+	defer tick.Stop()
+	for {
+		if ok, err := done(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
