@@ -127,8 +127,8 @@ func (r *run) pump() {
 		r.submitBlock()
 	case r.machine == nil:
 		r.load()
-	case r.inboxNews:
-		r.fetch()
+	case r.inboxNews && len(r.queue) < turnEventsMax:
+		r.fetch() // a full turn's worth is taken first: the inbox may be larger than memory
 	default:
 		r.turn()
 	}
@@ -299,7 +299,7 @@ func (r *run) lose(cause error) {
 func (r *run) discard(cause error) {
 	r.stopTimer()
 	for _, s := range r.steps {
-		s.stop(cause)
+		s.abandon(r.sys, cause)
 	}
 	for _, o := range r.queue {
 		o.rollback(r.sys)
