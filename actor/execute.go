@@ -27,6 +27,7 @@ type attempt struct {
 	lastBeat   *journal.Payload
 	reply      *proto.PID
 	cancel     context.CancelCauseFunc
+	handover   *handover // of a step in a transaction, else nil
 }
 
 // result is the end of an attempt.
@@ -60,6 +61,9 @@ func (s *System) execute(ctx context.Context, a *attempt) {
 
 func (s *System) answer(a *attempt, res result) {
 	res.cmd, res.number = a.step.Cmd, a.number
+	if res.tx != nil && !a.handover.leave(res.tx) {
+		(&occurrence{result: res}).rollback(s)
+	}
 	s.proto.Root.Send(a.reply, stepDone{epoch: a.epoch, result: res})
 }
 

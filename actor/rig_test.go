@@ -134,6 +134,18 @@ func (g *rig) signal(id journal.RunID, name string, v any) {
 	synctest.Wait()
 }
 
+// wake lets time pass until the parked run is due, and claims it.
+func (g *rig) wake(id journal.RunID) {
+	g.t.Helper()
+	wait()
+	task := g.task(id)
+	if task == nil || task.Owner != 0 || task.VisibleAt.IsZero() {
+		g.t.Fatalf("run is not parked: %+v", task)
+	}
+	pass(max(time.Until(task.VisibleAt), 0) + time.Millisecond)
+	g.claim(id)
+}
+
 // task is the stored task, nil once the run is closed.
 func (g *rig) task(id journal.RunID) *journal.Task {
 	g.store.mu.Lock()
@@ -166,7 +178,6 @@ func (g *rig) wantHistory(id journal.RunID, want string) {
 		g.t.Errorf("history is\n%s\nwant\n%s", got, want)
 	}
 }
-
 
 // gate is a step that goes on when told.
 type gate struct {

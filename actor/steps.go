@@ -21,6 +21,8 @@ type step struct {
 	number  int                     // attempts started by this actor: tells late answers apart
 	cancel  context.CancelCauseFunc // of the running attempt
 
+	handover *handover // of the running attempt
+
 	made    int32     // attempts that have failed
 	nextAt  time.Time // when the next attempt is due
 	failure *journal.Failure
@@ -32,6 +34,17 @@ func (s *step) stop(cause error) {
 		s.cancel(cause)
 	}
 }
+
+// abandon stops a step whose outcome nobody waits for any more.
+func (s *step) abandon(sys *System, cause error) {
+	if s.running {
+		s.cancel(cause)
+		(&occurrence{result: result{tx: s.handover.abandon()}}).rollback(sys)
+	}
+}
+
+// due tells whether the step may run now, or end without running.
+func (s *step) due(now time.Time) bool { return s.Cancelled || !s.nextAt.After(now) }
 
 // deadline is when the whole step runs out of time; zero for never.
 func (s *step) deadline() time.Time {
@@ -51,15 +64,8 @@ func (r *run) absorb(t *turn, steps []replay.Step, cancelled []journal.Cmd) {
 		}
 	}
 	for _, cmd := range cancelled {
-		s := r.steps[cmd]
-		if s == nil || s.ended {
-			continue // its outcome came first: cancelling it does nothing
-		}
-		s.Cancelled = true
-		if s.running {
+		if s := r.steps[cmd]; s != nil && !s.ended { // else its outcome came first: cancelling it does nothing
 			t.cancel = append(t.cancel, s)
-		} else {
-			r.end(s, result{failure: cancelledFailure(s.failure)})
 		}
 	}
 }
@@ -81,7 +87,7 @@ func (r *run) count() (running, idle int) {
 		switch {
 		case s.running:
 			running++
-		case !s.ended && !s.nextAt.After(now):
+		case !s.ended && s.due(now):
 			idle++
 		}
 	}
@@ -123,7 +129,7 @@ func (r *run) startDue() {
 	now := r.sys.o.Store.Now()
 	var due []*step
 	for _, s := range r.steps {
-		if s.durable && !s.running && !s.ended && !s.nextAt.After(now) && !r.sys.draining.Load() {
+		if s.durable && !s.running && !s.ended && s.due(now) && !r.sys.draining.Load() {
 			due = append(due, s)
 		}
 	}
@@ -148,14 +154,17 @@ func (r *run) start(s *step, now time.Time) {
 	s.running = true
 	s.number++
 	ctx, cancel := context.WithCancelCause(r.sys.base)
-	s.cancel = cancel
+	s.cancel, s.handover = cancel, nil
+	if s.Options.Tx {
+		s.handover = new(handover)
+	}
 	r.sys.execute(ctx, r.attempt(s, now))
 }
 
 func (r *run) attempt(s *step, now time.Time) *attempt {
 	a := &attempt{
 		step: s.Step, run: r.info, epoch: r.epoch, number: s.number, made: s.made, reply: r.self, cancel: s.cancel,
-		lastBeat: s.beat, generation: r.task.Generation,
+		lastBeat: s.beat, generation: r.task.Generation, handover: s.handover,
 	}
 	if d := s.deadline(); !d.IsZero() {
 		a.left = d.Sub(now)
@@ -190,11 +199,7 @@ func (r *run) onStepDone(m stepDone) {
 		// The node drains: the attempt does not count, the step starts anew elsewhere.
 	case f == nil:
 		r.end(s, res)
-	case s.Cancelled:
-		s.made++
-		r.end(s, result{failure: cancelledFailure(f)})
 	default:
-		s.made++
 		r.retryOrEnd(s, f)
 	}
 	r.pump()
@@ -202,6 +207,11 @@ func (r *run) onStepDone(m stepDone) {
 
 // retryOrEnd applies the retry policy to a failed attempt.
 func (r *run) retryOrEnd(s *step, f *journal.Failure) {
+	s.made++
+	if s.Cancelled {
+		r.end(s, result{failure: cancelledFailure(f)})
+		return
+	}
 	p := s.Options.Retry
 	if f.Permanent || p.Attempts > 0 && s.made >= p.Attempts {
 		r.end(s, result{failure: f})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
 )
 
 // occurrence is something that becomes an event in the next turn: a message, or the end of a step.
@@ -41,14 +42,18 @@ type turn struct {
 // turn steps the machine with everything that has happened, and submits the commit.
 func (r *run) turn() {
 	t := &turn{}
+	gathered := false
+	defer func() {
+		for i := 0; !gathered && i < len(t.taken); i++ { // also if the engine panics
+			t.taken[i].rollback(r.sys)
+		}
+	}()
 	first := r.machine.LastSeq() == 0
 	if err := r.watched(func() error { return r.gather(t, first) }); err != nil {
-		for _, o := range t.taken {
-			o.rollback(r.sys)
-		}
 		r.block(err.Error())
 		return
 	}
+	gathered = true
 	d := r.machine.Take()
 	r.absorb(t, d.Steps, d.CancelSteps)
 	events := t.commit.Events
@@ -158,6 +163,7 @@ func (r *run) plan(t *turn) {
 	}
 	c.Attempts = r.attempts()
 	running, idle := r.count()
+	idle += len(t.cancel) // those that do not run end at once
 	draining := r.sys.draining.Load()
 	switch {
 	case running > 0 && !r.abandon:
@@ -202,7 +208,7 @@ func (r *run) onCommitted(o journal.Outcome) {
 	switch {
 	case o.Err == nil:
 	case errors.Is(o.Err, journal.ErrTxLost) && r.problem == "":
-		r.retake(t)
+		r.retake(t, o.Err)
 		return
 	case errors.Is(o.Err, journal.ErrFenced), errors.Is(o.Err, journal.ErrNodeLost), r.problem != "":
 		r.drop(o.Err)
@@ -261,14 +267,19 @@ func (r *run) release(t *turn) {
 		s.durable = true
 	}
 	for _, s := range t.cancel {
+		s.Cancelled = true
 		s.stop(ErrCancelRequested)
+		if !s.running && !s.ended {
+			r.end(s, result{failure: cancelledFailure(s.failure)})
+		}
 	}
 	r.startDue()
 }
 
 // retake repeats a turn whose transaction was lost: nothing of it happened. What it took waits again, except the
-// step whose effects are gone, which runs again.
-func (r *run) retake(t *turn) {
+// outcome of the step whose effects are gone: that attempt has failed. If it were repeated at once, a transaction that can never
+// commit (think of a deferred constraint) would be tried without end and without a pause.
+func (r *run) retake(t *turn, cause error) {
 	r.machine.Close()
 	r.machine = nil
 	for cmd, s := range r.steps {
@@ -288,5 +299,9 @@ func (r *run) retake(t *turn) {
 		again = append(again, o)
 	}
 	r.queue = append(again, r.queue...)
+	if t.tx != nil {
+		r.retryOrEnd(t.tx, replay.FailureOf(cause))
+	}
+	r.dirty = true // attempts of others may have been in the lost commit
 	r.pump()
 }

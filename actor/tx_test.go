@@ -1,0 +1,149 @@
+package actor
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+// enter is a transactional step that waits at a gate without looking at its context.
+func enter(s *gate) func(context.Context, *memoryTx) (string, error) {
+	return func(ctx context.Context, _ *memoryTx) (string, error) { return s.stubborn(ctx) }
+}
+
+func (g *rig) wantTxs(ends ...string) {
+	g.t.Helper()
+	g.store.mu.Lock()
+	defer g.store.mu.Unlock()
+	for i, tx := range g.store.txs {
+		if i >= len(ends) || tx.fate() != ends[i] {
+			g.t.Errorf("transaction %d ended with %q", i, tx.fate())
+		}
+	}
+	if len(g.store.txs) != len(ends) {
+		g.t.Errorf("%d transactions, want %d", len(g.store.txs), len(ends))
+	}
+}
+
+// A step's transaction that nobody waits for any more is rolled back, whoever ended the wait.
+func TestAbandonedTx(t *testing.T) {
+	for name, abandon := range map[string]func(g *rig, other *gate){
+		"the run closes":  func(_ *rig, other *gate) { other.open <- nil },
+		"the run is lost": func(g *rig, other *gate) { g.store.fate = fenced; other.open <- nil },
+		"the node dies":   func(g *rig, _ *gate) { g.sys.Kill(ErrRunLost) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(g *rig) {
+				late, other := newGate(), newGate()
+				g.define("leaves", func(ctx workflow.Context) (string, error) {
+					workflow.StepTxAsync(ctx, "late", enter(late), nil)
+					return workflow.Step(ctx, "other", other.heedful, nil)
+				})
+				g.start("leaves")
+				<-late.began
+				abandon(g, other)
+				wait()
+				late.open <- nil
+				wait()
+				g.wantTxs("rolled back")
+			})
+		})
+	}
+}
+
+func fenced(*journal.Commit) error { return journal.ErrFenced }
+
+// A transaction that is lost before it commits is a failed attempt: nothing of its turn happened.
+func TestLostTxRunsAgain(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		s := newGate()
+		g.define("one", func(ctx workflow.Context) (string, error) { return workflow.StepTx(ctx, "a", enter(s), nil) })
+		g.store.fate = once(journal.ErrTxLost)
+		id := g.start("one")
+		s.open <- nil
+		s.open <- nil
+		wait()
+		g.wantHistory(id, "RunStarted") // the start rides with the retry
+		g.wantSaid("retry a 1", 1)
+		g.wake(id)
+		g.wantHistory(id, "RunStarted StepCompleted(a) RunCompleted")
+		g.wantTxs("rolled back", "committed")
+	})
+}
+
+// once refuses the first commit with a transaction.
+func once(err error) func(*journal.Commit) error {
+	done := false
+	return func(c *journal.Commit) error {
+		if done || c.Tx == nil {
+			return nil
+		}
+		done = true
+		return err
+	}
+}
+
+// A transaction that can never commit, as with a deferred constraint, does not burn the machine.
+func TestTxThatNeverCommits(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		g.define("one", func(ctx workflow.Context) (string, error) {
+			return workflow.StepTx(ctx, "a", func(context.Context, *memoryTx) (string, error) { return "", nil },
+				&workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Second, Attempts: 3}})
+		})
+		g.store.fate = func(c *journal.Commit) error {
+			if len(g.store.txs) > 10 {
+				return journal.ErrFenced // enough
+			}
+			if c.Tx != nil {
+				return journal.ErrTxLost
+			}
+			return nil
+		}
+		id := g.start("one")
+		g.wake(id)
+		g.wake(id)
+		g.wantHistory(id, "RunStarted StepFailed(a) RunFailed")
+		g.wantTxs("rolled back", "rolled back", "rolled back")
+	})
+}
+
+// What a turn that was lost with its transaction asked of other steps never happened.
+func TestLostTxUndoesCancels(t *testing.T) {
+	for name, waits := range map[string]bool{"of a running step": false, "of a step in retry": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(g *rig) {
+				a, b := newGate(), newGate()
+				tries := 0
+				g.define("race", func(ctx workflow.Context) (string, error) {
+					inner, cancel := workflow.WithCancel(ctx)
+					fb := workflow.StepAsync(inner, "b", func(ctx context.Context) (string, error) {
+						if tries++; tries == 1 && waits {
+							return "", errors.New("not yet")
+						}
+						return b.heedful(ctx)
+					}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Minute, Jitter: -1}})
+					if _, err := workflow.StepTx(ctx, "a", enter(a), &workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: 1}}); err == nil {
+						cancel()
+					}
+					return fb.Get(ctx)
+				})
+				g.store.fate = once(journal.ErrTxLost)
+				id := g.start("race")
+				<-a.began
+				a.open <- nil // the turn in which b is cancelled is lost; a has no second attempt
+				wait()
+				b.open <- nil
+				wait()
+				pass(2 * time.Minute)
+				if g.task(id) != nil {
+					g.wake(id)
+				}
+				g.wantHistory(id, "RunStarted StepFailed(a) StepCompleted(b) RunCompleted")
+			})
+		})
+	}
+}
