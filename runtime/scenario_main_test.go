@@ -32,6 +32,19 @@ func (c *cluster) mortal(register func(n *runtime.Node)) *mortal {
 	return &mortal{node: n, link: link, id: n.ID()}
 }
 
+// newClusterOn is a cluster on a server of its own.
+func newClusterOn(t *testing.T, dsn string) *cluster {
+	t.Helper()
+	c := &cluster{t: t, dsn: dsn, log: &testLog{}}
+	c.j = c.journal()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("log:\n%s", c.log)
+		}
+	})
+	return c
+}
+
 // die leaves the node without a way to the database, for good. Others see what they see of a killed process: its
 // sessions are gone.
 func (m *mortal) die() {
@@ -55,30 +68,46 @@ func (c *cluster) store(dsn string, o *postgres.Options) *postgres.Store {
 	return s
 }
 
-// meddled is a store whose commits the test can hold up or refuse.
+// meddled is a store whose commits and loads the test can watch, hold up or refuse.
 type meddled struct {
 	*postgres.Store
 	mu     sync.Mutex
-	before func(ctx context.Context, commits []journal.Commit) error
+	commit func(ctx context.Context, commits []journal.Commit) error
+	load   func(answer []journal.History)
 }
 
 // meddle sets what happens before each call of Commit; an error is that call's answer, and nothing is written.
-func (m *meddled) meddle(before func(ctx context.Context, commits []journal.Commit) error) {
+func (m *meddled) meddle(commit func(ctx context.Context, commits []journal.Commit) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.before = before
+	m.commit = commit
 }
 
+// Commit writes also for a caller that has gone meanwhile, as when its request was on its way already.
 func (m *meddled) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
 	m.mu.Lock()
-	before := m.before
+	commit := m.commit
 	m.mu.Unlock()
-	if before != nil {
-		if err := before(ctx, commits); err != nil {
+	if commit != nil {
+		if err := commit(ctx, commits); err != nil {
 			return nil, err
 		}
+		ctx = context.WithoutCancel(ctx)
 	}
 	return m.Store.Commit(ctx, commits)
+}
+
+func (m *meddled) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+	answer, err := m.Store.Load(ctx, requests)
+	if err == nil && m.load != nil {
+		m.load(answer)
+	}
+	return answer, err
+}
+
+// closing tells whether a commit ends a run.
+func closing(commits []journal.Commit) bool {
+	return slices.ContainsFunc(commits, func(c journal.Commit) bool { return c.Terminal() != nil })
 }
 
 // connect opens a connection for the test's own statements.

@@ -265,15 +265,15 @@ func TestMessageReadByADeadNodeIsReadAgain(t *testing.T) {
 	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
 	link := newLink(t, c.dsn)
 	store := &meddled{Store: c.store(link.DSN(), nil)}
+	reading, zombie := make(chan struct{}), make(chan struct{})
+	wakeZombie := sync.OnceFunc(func() { close(zombie) })
 	o := c.options()
 	o.Lease, o.Drain = 1500*time.Millisecond, 50*time.Millisecond
 	c.runOn(journal.New(store, nil), o, handleCollect)
+	t.Cleanup(wakeZombie)
 	started, err := runtime.Start(ctx, client, collect, 2, nil)
 	run := mustStart(t, started, err)
 	parked(t, client, run.ID())
-	reading, zombie := make(chan struct{}), make(chan struct{})
-	wakeZombie := sync.OnceFunc(func() { close(zombie) })
-	t.Cleanup(wakeZombie)
 	store.meddle(func(_ context.Context, commits []journal.Commit) error {
 		store.meddle(nil)
 		close(reading)
