@@ -22,6 +22,8 @@ const (
 	// blockedFirst and blockedMax bound the back-off of a run whose code and history disagree.
 	blockedFirst = time.Second
 	blockedMax   = 5 * time.Minute
+	// problemBytesMax bounds why a run is blocked: a panic may say anything, and its stack follows.
+	problemBytesMax = 16 << 10
 	// killGrace is how long a killed system waits for step bodies that do not look at their context.
 	killGrace = time.Second
 )

@@ -19,10 +19,14 @@ type (
 )
 
 // Messages of a run to its shard. seen is the number of messages the shard has forwarded to it so far, as the
-// run counted them: if the shard has forwarded more, the request is out of date.
+// run counted them: if the shard has forwarded more, the request is out of date, and the run will make another one
+// once it has seen the rest, unless that made it active.
 type (
-	parked   struct{ run journal.RunID } // keep me warm
-	finished struct {                    // stop me
+	parked struct { // keep me warm
+		run  journal.RunID
+		seen int
+	}
+	finished struct { // stop me
 		run  journal.RunID
 		seen int
 	}

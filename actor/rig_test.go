@@ -28,6 +28,8 @@ type rig struct {
 	sys   *System
 	defs  map[string]*replay.Definition
 
+	idleActors int // of a system without runs
+
 	mu  sync.Mutex
 	log []string
 }
@@ -44,6 +46,7 @@ func bubble(t *testing.T, set func(o *Options), test func(g *rig)) {
 			set(&o)
 		}
 		g.sys = New(o)
+		g.idleActors = g.actors()
 		defer time.Sleep(time.Minute) // the library's throttle of dead letters ends by the clock
 		defer g.sys.Kill(ErrRunLost)
 		test(g)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	proto "github.com/asynkron/protoactor-go/actor"
@@ -39,7 +40,6 @@ type run struct {
 	blocks  int    // times it was blocked since it last went on
 	abandon bool   // hand back without waiting for steps
 	timer   *time.Timer
-	broken  bool // this actor failed twice; it only waits to be stopped
 }
 
 // Receive implements proto.Actor. No panic leaves it: the library's supervision would lose messages and
@@ -61,11 +61,11 @@ func (r *run) Receive(ctx proto.Context) {
 	case attention:
 		r.seen++
 		r.inboxNews = true
-		r.pump()
+		r.goOn()
 	case drain:
 		r.seen++
 		r.abandon = r.abandon || m.abandon
-		r.pump()
+		r.goOn()
 	case kill:
 		r.seen++
 		r.drop(m.cause)
@@ -91,6 +91,26 @@ func (r *run) Receive(ctx proto.Context) {
 			r.pump()
 		}
 	}
+}
+
+// goOn takes a message of the shard that an idle run has no use for. It may have overtaken the run's word that it is
+// idle, which is void then.
+func (r *run) goOn() {
+	if r.owned {
+		r.pump()
+	} else {
+		r.idle()
+	}
+}
+
+// idle tells the shard what to do with a run that is nobody's or somebody else's: stop it, or keep it warm as long
+// as it knows something.
+func (r *run) idle() {
+	if r.machine == nil && r.blocks == 0 {
+		r.finish()
+		return
+	}
+	r.sys.proto.Root.Send(r.parent, parked{run: r.info.ID, seen: r.seen})
 }
 
 func (r *run) send(msg any) { r.sys.proto.Root.Send(r.self, msg) }
@@ -247,8 +267,8 @@ func (r *run) watched(fn func() error) error {
 	if r.sys.o.Hooks.Stuck == nil {
 		return fn()
 	}
-	info, after := &r.info, r.sys.o.StuckAfter
-	t := time.AfterFunc(after, func() { r.sys.o.Hooks.Stuck(info, after, strandStacks()) })
+	info, after := r.info, r.sys.o.StuckAfter // a copy: the report may still be on its way when fn has returned
+	t := time.AfterFunc(after, func() { r.sys.o.Hooks.Stuck(&info, after, strandStacks()) })
 	defer t.Stop()
 	return fn()
 }
@@ -258,21 +278,26 @@ func (r *run) watched(fn func() error) error {
 func (r *run) block(problem string) {
 	owned := r.owned
 	r.discard(ErrRunLost)
-	r.owned, r.problem = owned, problem
+	r.owned, r.problem = owned, storable(problem)
 	r.pump()
+}
+
+// storable makes text of whatever a panic said: invalid or endless text would be refused by the store.
+func storable(problem string) string {
+	problem = problem[:min(len(problem), problemBytesMax)]
+	return strings.ReplaceAll(strings.ToValidUTF8(problem, "?"), "\x00", "?")
 }
 
 // crash is block for our own bugs.
 func (r *run) crash(problem string) {
-	if r.broken {
-		return
-	}
-	r.broken = r.problem != "" // blocking itself failed: only drop
-	if r.broken || !r.owned {
+	switch {
+	case !r.owned:
 		r.drop(errors.New(problem))
-		return
+	case r.problem != "": // blocking itself failed
+		r.blockLater()
+	default:
+		r.block(problem) // if a commit is in flight, its outcome comes first
 	}
-	r.block(problem) // if a commit is in flight, its outcome comes first
 }
 
 // drop leaves the run to whoever owns it now.

@@ -52,7 +52,7 @@ func (s *shard) Receive(ctx proto.Context) {
 			s.forward(ctx, e, m)
 		}
 	case parked:
-		if e := s.runs[m.run]; e != nil && e.warm == nil {
+		if e := s.runs[m.run]; e != nil && e.warm == nil && e.sent == m.seen {
 			e.warm, e.at = s.warm.PushBack(m.run), time.Now()
 			s.evict(ctx, s.sys.o.WarmMax/shardCount, 0)
 		}

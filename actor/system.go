@@ -41,9 +41,10 @@ func New(o Options) *System {
 		o: o, seed: maphash.MakeSeed(), base: base, stop: stop,
 		slots: make(chan struct{}, o.StepsMax), empty: make(chan struct{}, 1), done: make(chan struct{}),
 		// protoactor's own log holds message values, which are users' data, and says nothing we do not.
+		// Each letter to a stopped actor starts a goroutine for the throttle's interval, which would outlive the system.
 		proto: proto.NewActorSystem(proto.WithLoggerFactory(func(*proto.ActorSystem) *slog.Logger {
 			return slog.New(slog.NewTextHandler(io.Discard, nil))
-		})),
+		}), proto.WithDeadLetterThrottleInterval(time.Millisecond)),
 	}
 	props := proto.PropsFromProducer(func() proto.Actor { return newShard(s) }, proto.WithSupervisor(stopStrategy()))
 	for range shardCount {

@@ -188,7 +188,7 @@ func (r *run) submit(t *turn) {
 
 // submitBlock frees the task of a run that cannot go on.
 func (r *run) submitBlock() {
-	delay := min(blockedFirst<<min(r.blocks, 20), blockedMax)
+	delay := r.blockDelay()
 	r.blocks++
 	t := &turn{commit: journal.Commit{
 		Run: r.info.ID, Node: r.sys.o.Node, Fence: r.task.Fence, Turn: r.task.Turn, Generation: r.task.Generation,
@@ -201,17 +201,30 @@ func (r *run) submitBlock() {
 	r.submit(t)
 }
 
+func (r *run) blockDelay() time.Duration { return min(blockedFirst<<min(r.blocks, 20), blockedMax) }
+
+// blockLater tries again to free the task, after a while: if the node forgot a run that it owns, nobody would ever look
+// at it again while the node lives.
+func (r *run) blockLater() {
+	r.stopTimer()
+	epoch := r.epoch
+	r.timer = time.AfterFunc(r.blockDelay(), func() { r.send(wake{epoch: epoch}) })
+}
+
 // onCommitted lets the outside see the turn, or throws it away.
 func (r *run) onCommitted(o journal.Outcome) {
 	t := r.flight
 	r.flight = nil
 	switch {
 	case o.Err == nil:
-	case errors.Is(o.Err, journal.ErrTxLost) && r.problem == "":
-		r.retake(t, o.Err)
-		return
-	case errors.Is(o.Err, journal.ErrFenced), errors.Is(o.Err, journal.ErrNodeLost), r.problem != "":
+	case errors.Is(o.Err, journal.ErrFenced), errors.Is(o.Err, journal.ErrNodeLost):
 		r.drop(o.Err)
+		return
+	case r.problem != "":
+		r.blockLater()
+		return
+	case errors.Is(o.Err, journal.ErrTxLost):
+		r.retake(t, o.Err)
 		return
 	default:
 		r.block("the turn cannot be written: " + o.Err.Error())
@@ -219,6 +232,9 @@ func (r *run) onCommitted(o journal.Outcome) {
 	}
 	r.task.Turn++
 	r.task.Attempts, r.uncommitted = t.commit.Attempts, nil
+	if t.commit.Next.Kind != journal.NextBlock {
+		r.blocks = 0
+	}
 	switch t.commit.Next.Kind {
 	case journal.NextClose:
 		if r.sys.o.Hooks.Closed != nil {
@@ -232,7 +248,6 @@ func (r *run) onCommitted(o journal.Outcome) {
 			r.pump()
 			return
 		}
-		r.blocks = 0
 		r.release(t)
 		r.inboxNews = r.inboxNews || o.InboxLast > r.inboxGot
 		if r.sys.o.PassivateAlways {
@@ -250,10 +265,10 @@ func (r *run) rest(t *turn) {
 	switch {
 	case t.commit.Next.Kind == journal.NextPark && !r.sys.o.PassivateAlways:
 		r.owned = false
-		r.sys.proto.Root.Send(r.parent, parked{run: r.info.ID})
+		r.idle()
 	case t.commit.Next.Kind == journal.NextBlock:
 		r.discard(ErrRunLost)
-		r.sys.proto.Root.Send(r.parent, parked{run: r.info.ID}) // remembers how often it was blocked
+		r.idle() // remembers how often it was blocked
 	default:
 		r.discard(ErrShutdown)
 		r.finish()
