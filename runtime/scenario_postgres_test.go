@@ -1,0 +1,272 @@
+package runtime_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/postgres"
+	"github.com/reprise-run/reprise/journal/postgres/pgtest"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// ledger is a workflow of n transactional steps, an entry each, with a short sleep and a plain step between.
+func ledger(ctx workflow.Context, n int) (int, error) {
+	for i := range n {
+		_, err := workflow.StepTx(ctx, "enter", func(ctx context.Context, tx pgx.Tx) (int, error) {
+			info, _ := workflow.StepInfo(ctx)
+			_, err := tx.Exec(ctx, `INSERT INTO account VALUES ($1)`, fmt.Sprintf("%s/%d", info.Run, i))
+			return i, err
+		}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: 5 * time.Millisecond, Max: 50 * time.Millisecond}})
+		if err != nil {
+			return 0, err
+		}
+		if err := workflow.Sleep(ctx, 10*time.Millisecond); err != nil {
+			return 0, err
+		}
+		if err := step(ctx, "plain"); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+func handleLedger(n *runtime.Node) {
+	runtime.Handle(n, count, ledger, nil)
+	handleTally(n)
+}
+
+// throughChaos executes ledgers while chaos goes on, until all are done, and checks that every effect happened once.
+func (c *cluster) throughChaos(client *runtime.Client, runs, steps int, chaos func(ctx context.Context)) {
+	c.t.Helper()
+	conn := c.account()
+	ctx := testContext(c.t)
+	ends, cancel := context.WithCancel(ctx)
+	var wg, disturbed sync.WaitGroup
+	for i := range runs {
+		wg.Go(func() {
+			run, err := runtime.Start(ctx, client, count, steps, &runtime.StartOptions{Key: fmt.Sprintf("ledger:%d", i)})
+			if err != nil {
+				c.t.Error(err)
+				return
+			}
+			if got, err := run.Result(ctx); err != nil || got != steps {
+				c.t.Errorf("run %s ended with %d, %v", run.ID(), got, err)
+			}
+		})
+	}
+	disturbed.Go(func() {
+		for ends.Err() == nil {
+			chaos(ends)
+		}
+	})
+	wg.Wait()
+	cancel()
+	disturbed.Wait()
+	if n := entries(c.t, conn); n != runs*steps {
+		c.t.Errorf("%d entries, want %d", n, runs*steps)
+	}
+	if n := query[int](c.t, conn, `SELECT count(*) FROM (SELECT FROM account GROUP BY entry HAVING count(*) > 1) x`); n != 0 {
+		c.t.Errorf("%d effects happened more than once", n)
+	}
+}
+
+// H3, H5: the connection on which a node listens is ended again and again. Signals of another process arrive all the
+// same, although the node never polls: after each reconnection it looks at everything.
+func TestListenerConnectionIsEnded(t *testing.T) {
+	c := newCluster(t)
+	o := c.options()
+	o.Poll = time.Hour
+	n := c.run(o, handleCollect)
+	client, ctx, conn := runtime.NewClient(c.j, nil), testContext(t), c.connect()
+	const signals = 30
+	started, err := runtime.Start(ctx, client, collect, signals, nil)
+	run := mustStart(t, started, err)
+	ended := map[int]bool{}
+	listener := func() int { // the session that holds the node's lock
+		return query[int](t, conn, `SELECT coalesce(max(l.pid), 0) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+			WHERE l.locktype = 'advisory' AND l.objid = $1::int::oid AND a.datname = current_database()`, int32(n.ID()))
+	}
+	for i := range signals {
+		if i%6 == 0 {
+			until(t, "the node listens", func() bool { return listener() != 0 })
+			pid := listener()
+			if ok := query[bool](t, conn, `SELECT pg_terminate_backend($1, 5000)`, pid); !ok {
+				t.Fatalf("session %d does not end", pid)
+			}
+			ended[pid] = true
+		}
+		if err := runtime.Signal(ctx, client, run.ID(), number, i, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := mustResult(t, run)
+	for i := range got {
+		if got[i] != i {
+			t.Fatalf("signal %d came at position %d", got[i], i)
+		}
+	}
+	if len(ended) != signals/6 {
+		t.Errorf("%d sessions were ended, want %d", len(ended), signals/6)
+	}
+}
+
+// H10: every connection of a cluster is terminated, one after the other, while runs go on. All complete, and each
+// transactional effect happens once.
+func TestEveryConnectionOfAClusterIsTerminated(t *testing.T) {
+	c := newCluster(t)
+	nodes := []*node{c.run(nil, handleLedger), c.run(nil, handleLedger)}
+	admin, ended := c.connect(), map[int]bool{}
+	c.throughChaos(nodes[0].Client(), 40, 15, func(ctx context.Context) {
+		rows, _ := admin.Query(ctx, `SELECT pid FROM pg_stat_activity
+			WHERE datname = current_database() AND application_name = 'reprise' ORDER BY backend_start`)
+		pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+		if err != nil {
+			return // the runs have ended
+		}
+		for _, pid := range pids {
+			if _, err := admin.Exec(ctx, "SELECT pg_terminate_backend($1, 1000)", pid); err != nil {
+				return
+			}
+			ended[pid] = true
+		}
+	})
+	if len(ended) < 5 {
+		t.Errorf("only %d sessions were terminated: the test proves nothing", len(ended))
+	}
+}
+
+// H10: the network of two nodes breaks again and again in the middle of their statements, before or after the server has
+// them. Every transactional effect happens once, and all runs complete.
+func TestNetworkOfAClusterBreaks(t *testing.T) {
+	c := newCluster(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0)) // of the chaos goroutine alone
+	var links []*pgtest.Link
+	for range 2 {
+		link := newLink(t, c.dsn)
+		c.runOn(journal.New(c.store(link.DSN(), nil), nil), nil, handleLedger)
+		links = append(links, link)
+	}
+	cuts := 0
+	c.throughChaos(runtime.NewClient(c.j, nil), 30, 15, func(ctx context.Context) {
+		link, n, happened := links[random.IntN(2)], 1+random.IntN(8), make(chan struct{})
+		arm := link.CutWhen
+		if random.IntN(2) == 0 {
+			arm = link.CutBefore
+		}
+		arm(func(p pgtest.Point) bool { return p.N >= n }, func() { close(happened) })
+		select {
+		case <-happened:
+			cuts++
+		case <-ctx.Done():
+			link.CutWhen(nil, nil)
+		}
+	})
+	if cuts < 10 {
+		t.Errorf("only %d cuts: the test proves nothing", cuts)
+	}
+}
+
+// H9: two nodes and a client behind a transaction pooler. Nothing outlives a transaction there, no hint arrives, and
+// everything works by polling.
+func TestClusterBehindAPooler(t *testing.T) {
+	c := newCluster(t)
+	pooled := func() *journal.Journal {
+		return journal.New(c.store(pgtest.Pooler(t, c.dsn).DSN(), &postgres.Options{Pooler: true}), nil)
+	}
+	for range 2 {
+		o := c.options()
+		o.Poll = 50 * time.Millisecond
+		c.runOn(pooled(), o, handleLedger)
+	}
+	client, ctx := runtime.NewClient(pooled(), nil), testContext(t)
+	started, err := runtime.Start(ctx, client, collect, 20, nil)
+	run := mustStart(t, started, err)
+	var sent atomic.Int32
+	c.throughChaos(client, 5, 3, func(context.Context) {
+		if i := sent.Load(); i < 20 {
+			if err := runtime.Signal(ctx, client, run.ID(), number, int(i), nil); err != nil {
+				t.Error(err)
+			}
+			sent.Add(1)
+		}
+	})
+	for i := int(sent.Load()); i < 20; i++ {
+		if err := runtime.Signal(ctx, client, run.ID(), number, i, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, v := range mustResult(t, run) {
+		if v != i {
+			t.Errorf("signal %d came at position %d", v, i)
+		}
+	}
+}
+
+// H11: a step costs the same at the end of a long history as at its beginning: one commit, and no more rows are read.
+func TestStepsOfLongRunsCostTheSame(t *testing.T) {
+	c := newCluster(t)
+	short, long := 500, 2000
+	always := os.Getenv("REPRISE_TEST_PASSIVATE") == "always"
+	if always { // the history is read back after every step, so only commits can be compared
+		short, long = 100, 400
+	}
+	conn := c.connect()
+	read := func() int {
+		return query[int](t, conn, `SELECT tup_returned + tup_fetched FROM pg_stat_database WHERE datname = current_database()`)
+	}
+	cost := func(steps int) (rows int, commits, loads int32) {
+		store := c.store(c.dsn, nil)
+		var nCommits, nLoads atomic.Int32
+		observer := journal.Observer{Call: func(verb string, _, _ int, _ time.Duration, _ error) {
+			switch verb {
+			case "commit":
+				nCommits.Add(1)
+			case "load":
+				nLoads.Add(1)
+			}
+		}}
+		before := read()
+		n := c.runOn(journal.New(store, &journal.Options{Observer: observer}), nil, func(n *runtime.Node) {
+			runtime.Handle(n, count, func(ctx workflow.Context, steps int) (int, error) {
+				for range steps {
+					if err := step(ctx, "same"); err != nil {
+						return 0, err
+					}
+				}
+				return steps, nil
+			}, nil)
+		})
+		started, err := runtime.Start(testContext(t), n.Client(), count, steps, nil)
+		mustResult(t, mustStart(t, started, err))
+		n.stop()
+		store.Close()
+		until(t, "all sessions have reported and ended", func() bool {
+			return query[int](t, conn, `SELECT count(*) FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`) <= 1
+		})
+		return read() - before, nCommits.Load(), nLoads.Load()
+	}
+	cost(short) // catalogs are read the first time
+	few, _, _ := cost(short)
+	many, commits, loads := cost(long)
+	perFirst, perLater := float64(few)/float64(short), float64(many-few)/float64(long-short)
+	t.Logf("rows read a step: %.1f in the first %d, %.1f in the %d after", perFirst, short, perLater, long-short)
+	if !always && perLater > perFirst*1.5+1 {
+		t.Errorf("a step reads %.1f rows late in the run and %.1f early", perLater, perFirst)
+	}
+	if int(commits) > long+2 || !always && loads > 2 {
+		t.Errorf("%d steps took %d commits and %d loads", long, commits, loads)
+	}
+}
