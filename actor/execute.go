@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	goruntime "runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -51,7 +50,7 @@ func (s *System) execute(ctx context.Context, a *attempt) {
 			select {
 			case s.slots <- struct{}{}:
 			case <-ctx.Done():
-				s.answer(a, s.judge(ctx, context.Cause(ctx)))
+				s.answer(a, judge(context.Cause(ctx), context.Cause(ctx)))
 				return
 			}
 		}
@@ -89,7 +88,7 @@ func (s *System) perform(ctx context.Context, a *attempt, free func()) {
 		end(res.failure)
 		s.answer(a, res)
 	}()
-	res = s.await(bodyCtx, a, free)
+	res = s.await(bodyCtx, a, silence, free)
 }
 
 func goexit() *journal.Failure {
@@ -98,7 +97,7 @@ func goexit() *journal.Failure {
 
 // await runs the body. Without a limit there is nothing to watch but the body itself. A transaction cannot be shared with a
 // body that goes on, so steps that have one are always awaited.
-func (s *System) await(ctx context.Context, a *attempt, free func()) result {
+func (s *System) await(ctx context.Context, a *attempt, silence *silence, free func()) result {
 	outcome := make(chan result, 1)
 	_, limited := ctx.Deadline()
 	if a.step.Options.Tx || !limited && a.step.Options.Heartbeat <= 0 {
@@ -118,12 +117,14 @@ func (s *System) await(ctx context.Context, a *attempt, free func()) result {
 	case res := <-outcome:
 		return res
 	case <-over:
+	case <-silence.over: // also if the attempt was asked to end before, which keeps ErrHeartbeat from becoming the cause
+		return judge(ErrHeartbeat, ErrHeartbeat)
 	}
 	select {
 	case res := <-outcome:
 		return res
 	default:
-		return s.judge(ctx, context.Cause(ctx))
+		return judge(context.Cause(ctx), context.Cause(ctx))
 	}
 }
 
@@ -182,23 +183,22 @@ func (s *System) guarded(ctx context.Context, a *attempt, outcome chan<- result)
 	if a.step.Options.Tx {
 		var err error
 		if tx, err = s.o.Store.Begin(ctx); err != nil {
-			res = s.judge(ctx, fmt.Errorf("begin the step's transaction: %w", err))
+			res = judge(context.Cause(ctx), fmt.Errorf("begin the step's transaction: %w", err))
 			return
 		}
 		value = tx.Value()
 	}
 	output, err := a.step.Body(ctx, value)
 	if err != nil {
-		res = s.judge(ctx, err)
+		res = judge(context.Cause(ctx), err)
 		return
 	}
 	res = result{output: output, tx: tx}
 }
 
-// judge turns an error into a result. What the node did to the attempt is not the step's failure; what a time limit
-// did is.
-func (s *System) judge(ctx context.Context, err error) result {
-	cause := context.Cause(ctx)
+// judge turns an error into a result, given why the attempt's context ended, if it has. What the node did to the attempt
+// is not the step's failure; what a time limit did is.
+func judge(cause, err error) result {
 	switch {
 	case errors.Is(cause, ErrShutdown), errors.Is(cause, ErrRunLost):
 		return result{failure: replay.FailureOf(err), interrupted: true}
@@ -215,12 +215,17 @@ type silence struct {
 	mu    sync.Mutex
 	limit time.Duration
 	timer *time.Timer
+	over  chan struct{} // closed when it has lasted too long
 }
 
 func newSilence(limit time.Duration, cancel context.CancelCauseFunc) *silence {
 	s := &silence{limit: limit}
 	if limit > 0 {
-		s.timer = time.AfterFunc(limit, func() { cancel(ErrHeartbeat) })
+		s.over = make(chan struct{})
+		s.timer = time.AfterFunc(limit, func() {
+			cancel(ErrHeartbeat)
+			close(s.over)
+		})
 	}
 	return s
 }
@@ -239,11 +244,4 @@ func (s *silence) stop() {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-}
-
-// strandStacks returns the stacks of goroutines that run workflow code.
-func strandStacks() string {
-	buf := make([]byte, 1<<20)
-	buf = buf[:goruntime.Stack(buf, true)]
-	return filterStacks(string(buf))
 }

@@ -17,6 +17,8 @@ const (
 	stuckAfterDefault = 2 * time.Second
 	// stuckStackBytesMax bounds the report of it.
 	stuckStackBytesMax = 64 << 10
+	// stackDumpBytesMax bounds the dump of all goroutines that the report is taken from.
+	stackDumpBytesMax = 16 << 20
 	// heartbeatEvery is how often the details of a step's heartbeats are made durable.
 	heartbeatEvery = 5 * time.Second
 	// blockedFirst and blockedMax bound the back-off of a run whose code and history disagree.

@@ -243,6 +243,9 @@ func backoff(p replay.RetryPolicy, made int32) time.Duration {
 		d = float64(p.Max)
 	}
 	d *= 1 + p.Jitter*(2*rand.Float64()-1)
+	if d >= math.MaxInt64 {
+		return math.MaxInt64 // beyond it the conversion may give anything
+	}
 	return time.Duration(d)
 }
 
