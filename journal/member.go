@@ -19,9 +19,10 @@ type Node struct {
 type Membership interface {
 	ID() NodeID
 
-	// Renew extends the lease by its length from the store's now, and reports nodes whose
-	// process seems to be gone although their lease has not run out. ErrNodeLost means that
-	// this node was declared dead; it must throw its actors away and join anew.
+	// Renew extends the lease by its length from the store's now, and reports nodes that a Reap should
+	// look at: their lease ran out, their process seems to be gone although it has not, or they were declared
+	// dead and still own tasks. ErrNodeLost means that this node was declared dead; it must throw its actors away
+	// and join anew.
 	Renew(ctx context.Context) (Renewal, error)
 
 	// Reap makes the tasks of dead nodes visible in bounded bulk statements: of nodes that no

@@ -50,7 +50,7 @@ func newIncarnation(n *Node, m journal.Membership) *incarnation {
 func (inc *incarnation) begin() {
 	deadline := time.Now().Add(inc.n.o.Lease)
 	for _, loop := range []func(){
-		func() { inc.renewLoop(deadline) }, inc.reapLoop, inc.claimLoop, inc.watchLoop,
+		func() { inc.renewLoop(deadline) }, inc.sweepLoop, inc.claimLoop, inc.watchLoop,
 	} {
 		inc.loops.Add(1)
 		go func() { defer inc.loops.Done(); loop() }()

@@ -12,9 +12,10 @@ const (
 	renewalsPerLease = 10
 	// secondLook is the time between suspecting a node and asking again: a live one takes its lock back at once after
 	// a lost connection.
-	secondLook = 300 * time.Millisecond
-	// reapEvery is how often a node looks for tasks of nodes whose lease ran out.
-	reapsPerLease = 4
+	secondLook = 500 * time.Millisecond
+	// leasesPerSweep: renewals report the nodes to reap. The sweep beside them is for tasks of nodes that nobody
+	// remembers, which take a start and a death within one moment.
+	leasesPerSweep = 3
 	// pollDefault bounds how late a task is found whose hint was lost.
 	pollDefault = time.Second
 	// claimMax bounds one claim, so that its rows are locked briefly and others get their share.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -13,6 +14,7 @@ import (
 // from before the request that granted it was sent, so it ends here before it ends for the others (J9).
 func (inc *incarnation) renewLoop(deadline time.Time) {
 	every := inc.n.o.Lease / renewalsPerLease
+	var looking atomic.Bool
 	for {
 		if !sleep(inc.ctx, every) {
 			return
@@ -24,9 +26,13 @@ func (inc *incarnation) renewLoop(deadline time.Time) {
 		switch {
 		case err == nil:
 			deadline = sent.Add(inc.n.o.Lease)
-			if len(r.Suspects) > 0 {
+			if len(r.Suspects) > 0 && looking.CompareAndSwap(false, true) {
 				inc.loops.Add(1)
-				go func() { defer inc.loops.Done(); inc.lookAgain(r.Suspects) }()
+				go func() {
+					defer inc.loops.Done()
+					defer looking.Store(false)
+					inc.lookAgain(r.Suspects)
+				}()
 			}
 		case inc.ctx.Err() != nil:
 			return
@@ -40,16 +46,16 @@ func (inc *incarnation) renewLoop(deadline time.Time) {
 	}
 }
 
-// lookAgain reaps nodes whose process seems to be gone, if it still does after a moment.
+// lookAgain reaps nodes that seem to be dead, if they still do after a moment.
 func (inc *incarnation) lookAgain(suspects []journal.NodeID) {
 	if sleep(inc.claims, secondLook) {
 		inc.reap(suspects)
 	}
 }
 
-// reapLoop frees the tasks of nodes whose lease ran out.
-func (inc *incarnation) reapLoop() {
-	for sleep(inc.claims, inc.n.o.Lease/reapsPerLease) {
+// sweepLoop frees tasks whose owner no longer exists.
+func (inc *incarnation) sweepLoop() {
+	for sleep(inc.claims, inc.n.o.Lease*leasesPerSweep) {
 		inc.reap(nil)
 	}
 }

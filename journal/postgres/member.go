@@ -34,19 +34,20 @@ const nodesSQL = `
 SELECT n.id, n.name, n.routes::text, (extract(epoch FROM n.lease) * 1000000)::bigint, n.started_at, n.expires_at
 FROM reprise.nodes n WHERE n.lost_at IS NULL AND n.expires_at > now() ORDER BY n.id`
 
-// renewSQL extends the node's lease (J9) and looks for nodes whose session-level lock is free. A lock that was taken on
-// a server that has restarted or is another one by now says nothing.
+// renewSQL extends the node's lease (J9) and looks for nodes to reap: declared dead but not forgotten, because rows were
+// locked when their tasks were freed; lease run out; or session-level lock free. A lock that was taken on a server that has
+// restarted or is another one by now says nothing.
 const renewSQL = `
 WITH me AS (
     UPDATE reprise.nodes n SET expires_at = now() + n.lease WHERE n.id = $1::int AND n.lost_at IS NULL RETURNING n.id
 )
 SELECT EXISTS (SELECT FROM me), clock_timestamp(), ARRAY(
     SELECT n.id FROM reprise.nodes n
-    WHERE n.id <> $1::int AND n.lost_at IS NULL AND n.expires_at > now() AND n.locked_on = pg_postmaster_start_time()
+    WHERE n.id <> $1::int AND (n.lost_at IS NOT NULL OR n.expires_at < now() OR n.locked_on = pg_postmaster_start_time()
       AND NOT EXISTS (
         SELECT FROM pg_locks l
         WHERE l.locktype = 'advisory' AND l.classid = $2::bigint::oid AND l.objid = n.id::oid AND l.objsubid = 2
-          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))`
+          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))))`
 
 // leaveSQL marks the node: from here on no start is born into its ownership.
 const leaveSQL = `UPDATE reprise.nodes n SET lost_at = coalesce(n.lost_at, now()) WHERE n.id = $1::int`
