@@ -172,7 +172,7 @@ func (s *System) guarded(ctx context.Context, a *attempt, outcome chan<- result)
 	var tx journal.Tx
 	defer func() {
 		if p := recover(); p != nil {
-			res = result{failure: &journal.Failure{Type: journal.FailurePanic, Message: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}}
+			res = result{failure: panicFailure(p)}
 		}
 		if tx != nil && res.tx == nil {
 			_ = tx.Rollback(context.WithoutCancel(ctx)) // the attempt failed; the connection's fate decides nothing
@@ -194,6 +194,15 @@ func (s *System) guarded(ctx context.Context, a *attempt, outcome chan<- result)
 		return
 	}
 	res = result{output: output, tx: tx}
+}
+
+// panicFailure is cut to what a history keeps: it is stored with every retry until the step ends.
+func panicFailure(p any) *journal.Failure {
+	f := &journal.Failure{Type: journal.FailurePanic, Message: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}
+	if stored, err := journal.DecodeFailure(journal.EncodeFailure(f)); err == nil {
+		return stored
+	}
+	return f
 }
 
 // judge turns an error into a result, given why the attempt's context ended, if it has. What the node did to the attempt

@@ -184,3 +184,10 @@ func TestBackoffLimits(t *testing.T) {
 }
 
 func holdsUp() { time.Sleep(10 * time.Second) }
+
+// A panic's text is stored with every retry, so it is cut at once.
+func TestPanicIsCut(t *testing.T) {
+	if n := len(panicFailure(strings.Repeat("x", 1<<20)).Message); n > 64<<10 {
+		t.Errorf("the message has %d bytes", n)
+	}
+}
