@@ -7,7 +7,10 @@ import (
 // Messages to shards, who forward them to the run.
 type (
 	// activate brings a task that the node has just come to own.
-	activate struct{ claimed journal.Claimed }
+	activate struct {
+		claimed journal.Claimed
+		old     bool // see System.Reclaim
+	}
 	// attention says that a run's inbox may have news.
 	attention struct{ run journal.RunID }
 	// drain asks a run to hand itself back once its steps are done; with abandon, without waiting for them.

@@ -107,8 +107,8 @@ func (g *rig) define(name string, fn func(ctx workflow.Context) (string, error))
 	g.defs[name] = workflow.Define(workflow.Name[int, string](name), 1, func(ctx workflow.Context, _ int) (string, error) { return fn(ctx) })
 }
 
-// start makes a run that the node owns from birth, and activates it.
-func (g *rig) start(name string) journal.RunID {
+// birth makes a run that the node owns, but does not tell it.
+func (g *rig) birth(name string) journal.RunID {
 	id := journal.NewRunID()
 	in, _ := g.store.Encode("input", 0)
 	run := journal.Run{ID: id, Workflow: name, Version: 1, Queue: "default", Input: in, Generation: 1, StartAt: g.store.Now()}
@@ -117,7 +117,20 @@ func (g *rig) start(name string) journal.RunID {
 	g.store.mu.Lock()
 	g.store.runs[id] = &record{run: run, task: &stored}
 	g.store.mu.Unlock()
-	g.sys.Activate(journal.Claimed{Task: task, Run: run})
+	return id
+}
+
+// told is what a claim says of a run at this moment.
+func (g *rig) told(id journal.RunID) journal.Claimed {
+	g.store.mu.Lock()
+	defer g.store.mu.Unlock()
+	return journal.Claimed{Task: *g.store.runs[id].task, Run: g.store.runs[id].run}
+}
+
+// start makes a run that the node owns from birth, and activates it.
+func (g *rig) start(name string) journal.RunID {
+	id := g.birth(name)
+	g.sys.Activate(g.told(id))
 	synctest.Wait()
 	return id
 }

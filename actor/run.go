@@ -20,10 +20,11 @@ type run struct {
 	parent *proto.PID
 	seen   int // messages forwarded by the shard
 
-	info  journal.Run
-	task  journal.Task // as of the last known commit
-	owned bool
-	epoch int // activations so far; answers to earlier ones are stale
+	info   journal.Run
+	task   journal.Task // as of the last known commit
+	owned  bool
+	unsure bool // the claim is old: nothing may be done before a load has confirmed it
+	epoch  int  // activations so far; answers to earlier ones are stale
 
 	machine     *replay.Machine  // nil until loaded, and after every commit when passivating always
 	uncommitted []journal.Event  // of a first turn that only asked for steps: they ride with the next commit
@@ -57,7 +58,7 @@ func (r *run) Receive(ctx proto.Context) {
 		r.discard(ErrRunLost)
 	case activate:
 		r.seen++
-		r.onActivate(m.claimed)
+		r.onActivate(m.claimed, m.old)
 	case attention:
 		r.seen++
 		r.inboxNews = true
@@ -117,12 +118,13 @@ func (r *run) send(msg any) { r.sys.proto.Root.Send(r.self, msg) }
 
 // onActivate takes a claimed task. If the actor is warm and nobody committed since, it goes on from where it
 // stands.
-func (r *run) onActivate(c journal.Claimed) {
+func (r *run) onActivate(c journal.Claimed, old bool) {
+	if c.Task.Fence <= r.task.Fence { // told twice, or late: see journal.ClaimRequest.Reconcile
+		r.sys.released()
+		r.goOn()
+		return
+	}
 	if r.owned {
-		if c.Task.Fence == r.task.Fence {
-			r.sys.released() // the same claim, reported twice (see journal.ClaimRequest.Reconcile)
-			return
-		}
 		r.lose(journal.ErrFenced)
 	}
 	warm := r.machine != nil && r.task.Turn == c.Task.Turn && r.task.Generation == c.Task.Generation
@@ -130,7 +132,7 @@ func (r *run) onActivate(c journal.Claimed) {
 		r.discard(ErrRunLost)
 	}
 	r.epoch++
-	r.owned, r.info, r.task, r.problem = true, c.Run, c.Task, ""
+	r.owned, r.info, r.task, r.problem, r.unsure = true, c.Run, c.Task, "", old
 	r.inboxNews = c.Task.InboxLast > r.inboxGot
 	if !warm {
 		r.steps = map[journal.Cmd]*step{}
@@ -156,7 +158,7 @@ func (r *run) pump() {
 
 // load builds the machine from the journal. A run that never committed and has no messages has nothing to load.
 func (r *run) load() {
-	if r.task.Turn == 0 && !r.inboxNews {
+	if r.task.Turn == 0 && !r.inboxNews && !r.unsure {
 		r.rebuild(nil)
 		return
 	}
@@ -185,6 +187,9 @@ func (r *run) onLoaded(m loaded) {
 	case errors.Is(err, journal.ErrNotFound) || err == nil && m.history.Run.Task == nil:
 		r.drop(fmt.Errorf("%w: it was closed or deleted", journal.ErrFenced))
 		return
+	case err == nil && !r.owns(m.history.Run.Task):
+		r.drop(journal.ErrFenced) // its steps would run for nothing
+		return
 	case err != nil:
 		r.block(fmt.Sprintf("the history cannot be read: %v", err))
 		return
@@ -203,6 +208,11 @@ func (r *run) onLoaded(m loaded) {
 		return
 	}
 	r.pump()
+}
+
+// owns tells whether a stored task is the one that this activation is about.
+func (r *run) owns(t *journal.Task) bool {
+	return t.Owner == r.sys.o.Node && t.Fence == r.task.Fence
 }
 
 // rebuild replays the journaled events, then those of a first turn that is not journaled yet.

@@ -65,6 +65,13 @@ func (s *System) Activate(c journal.Claimed) {
 	s.tell(c.Task.Run, activate{claimed: c})
 }
 
+// Reclaim is Activate for a task that the node may have owned for a while, as told by a reconciling claim: the run may be live
+// here, or may have moved on since. It executes nothing before it has seen that the node still owns the run.
+func (s *System) Reclaim(c journal.Claimed) {
+	s.live.Add(1)
+	s.tell(c.Task.Run, activate{claimed: c, old: true})
+}
+
 // Attend makes a run look at its inbox. Unknown runs are ignored.
 func (s *System) Attend(run journal.RunID) { s.tell(run, attention{run: run}) }
 
