@@ -1,0 +1,75 @@
+package main
+
+import (
+	"time"
+)
+
+// Role of a child process.
+type Role string
+
+const (
+	Prepare  Role = "prepare"  // migrate the database and end
+	Fill     Role = "fill"     // store queued runs and end
+	Measure  Role = "measure"  // measure one cell
+	Victim   Role = "victim"   // bring runs half-way and hang there
+	Survivor Role = "survivor" // be a live worker and report what it resumes
+)
+
+// Job tells a child process what to do. It travels as JSON in an argument.
+type Job struct {
+	Role    Role
+	Engine  string
+	DSN     string
+	Cell    Cell
+	Node    string
+	Seconds float64 // length of the measurement, or the most it may take
+	Warm    float64 // seconds of warm-up
+	Runs    int     // backlog and recover
+}
+
+// Cell is a row group of the table: one workload with its parameters.
+type Cell struct {
+	Workload Workload
+	Steps    int
+	InFlight int  `json:",omitempty"`
+	Short    bool `json:",omitempty"` // leases; recover only
+}
+
+// Figures are measured values by name; the unit is the end of the name.
+type Figures map[string]float64
+
+// Event is a line of a child's standard output.
+type Event struct {
+	Name    string // "half", "ready", "figures" or "error"
+	Figures Figures
+	First   time.Time // recover: when the first run was resumed
+	All     time.Time // recover: when all were
+	Done    time.Time // recover: when all had completed
+	Resumed int
+	Error   string
+}
+
+// Result is a line of the raw results.
+type Result struct {
+	At       time.Time
+	Machine  string
+	Postgres string
+	Commit   string
+	Engine   string
+	Version  string
+	Settings string
+	Round    int
+	Cell     Cell
+	Seconds  float64
+	Runs     int `json:",omitempty"`
+	Figures  Figures
+	Error    string `json:",omitempty"`
+}
+
+// limits of a child, so that no measurement can take the whole budget.
+const (
+	halfLimit  = 90 * time.Second // to bring the runs of recover half-way
+	childLimit = 4 * time.Minute
+)
+
+func seconds(f float64) time.Duration { return time.Duration(f * float64(time.Second)) }
