@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,7 +16,7 @@ type load struct {
 	runs    int           // in all; 0: as many as go into d
 	d       time.Duration // for how long new runs are begun
 	each    func(ctx context.Context, i int) error
-	done    func(took time.Duration) // may be nil; called by many goroutines
+	done    func(took time.Duration) // if not nil, gets the latencies instead of the result; called by many goroutines
 }
 
 // loaded is what a load came to.
@@ -34,6 +35,7 @@ func (l load) run(ctx context.Context) (loaded, error) {
 	if l.runs == 0 {
 		end = began.Add(l.d)
 	}
+	var runs atomic.Int64
 	all := make([]latencies, l.workers)
 	var wg sync.WaitGroup
 	for w := range l.workers {
@@ -47,20 +49,20 @@ func (l load) run(ctx context.Context) (loaded, error) {
 					cancel(err)
 					return
 				}
-				took := time.Since(at)
-				all[w] = append(all[w], took)
-				if l.done != nil {
+				runs.Add(1)
+				if took := time.Since(at); l.done != nil {
 					l.done(took)
+				} else {
+					all[w] = append(all[w], took)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	out := loaded{took: time.Since(began)}
+	out := loaded{runs: int(runs.Load()), took: time.Since(began)}
 	for _, list := range all {
 		out.latencies = append(out.latencies, list...)
 	}
-	out.runs = len(out.latencies)
 	if ctx.Err() != nil {
 		return out, context.Cause(ctx)
 	}
@@ -102,4 +104,33 @@ func ratio(a, b float64) float64 {
 		return 0
 	}
 	return a / b
+}
+
+// histogram counts latencies in classes that are 3 % wide, in constant memory however long a scenario lasts.
+type histogram struct {
+	count   int
+	classes [classes]int
+}
+
+const (
+	classes   = 1024
+	classStep = 1.03
+	classMin  = float64(time.Microsecond)
+)
+
+func (h *histogram) add(d time.Duration) {
+	class := int(math.Log(max(float64(d)/classMin, 1)) / math.Log(classStep))
+	h.classes[min(class, classes-1)]++
+	h.count++
+}
+
+// at returns the upper end of the class that holds a share's last member.
+func (h *histogram) at(share float64) time.Duration {
+	rest := int(share * float64(h.count))
+	for class, n := range h.classes {
+		if rest -= n; rest < 0 {
+			return time.Duration(classMin * math.Pow(classStep, float64(class+1)))
+		}
+	}
+	return 0
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMain(m *testing.M) {
@@ -85,6 +86,9 @@ func checkLine(t *testing.T, scenario, text string) {
 	}
 	if l.Scenario != scenario || l.Commit == "" || l.Machine.CPUs == 0 || l.Machine.Postgres == "" || l.Server["fsync"] == "" {
 		t.Errorf("the line does not say what it is about: %s", text)
+	}
+	if l.Scenario == "ceiling" && (l.Figures["chain_share"] <= 0 || l.Figures["chain_driver_cpu_us_per_run"] <= 0) {
+		t.Errorf("the ceiling does not say what chain reaches of it: %s", text)
 	}
 	if len(l.Settings) == 0 || len(l.Figures) == 0 {
 		t.Errorf("no settings or no figures: %s", text)
@@ -168,5 +172,21 @@ func TestMedians(t *testing.T) {
 	var r result
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || r.MedianOf != 3 || r.Figures["runs_per_second"] != 2 {
 		t.Errorf("got %s (%v), want the median 2 of 3", out.String(), err)
+	}
+}
+
+func TestHistogram(t *testing.T) {
+	var h histogram
+	for i := range 1000 {
+		h.add(time.Duration(i+1) * time.Millisecond)
+	}
+	for share, want := range map[float64]time.Duration{.5: 500 * time.Millisecond, .99: 990 * time.Millisecond} {
+		if got := h.at(share); got < want || got > want*104/100 {
+			t.Errorf("%v: %s, want %s and at most a class more", share, got, want)
+		}
+	}
+	h.add(time.Hour * 1e6) // beyond the last class
+	if h.count != 1001 {
+		t.Errorf("counted %d", h.count)
 	}
 }

@@ -31,7 +31,7 @@ func (b *bench) ceilingOf(ctx context.Context, steps int) error {
 	part := *b
 	part.o.runs = max(b.o.runs/(steps+1), b.o.concurrency) // about as many events each time
 	var f, chained figures
-	var c *counters
+	var c, chainCost *counters
 	err := b.inFresh(ctx, func(d *database) (err error) {
 		f, c, err = part.ceiling(ctx, d, steps)
 		return err
@@ -40,7 +40,7 @@ func (b *bench) ceilingOf(ctx context.Context, steps int) error {
 		return err
 	}
 	err = b.inFresh(ctx, func(d *database) (err error) {
-		chained, _, err = part.chain(ctx, d, steps)
+		chained, chainCost, err = part.chain(ctx, d, steps)
 		return err
 	})
 	if err != nil {
@@ -49,6 +49,12 @@ func (b *bench) ceilingOf(ctx context.Context, steps int) error {
 	f["chain_runs_per_second"] = chained["runs_per_second"]
 	f["chain_commit_batch"] = chained["commit_batch"]
 	f["chain_share"] = chained["runs_per_second"] / f["runs_per_second"]
+	f["chain_driver_cpu_us_per_run"], f["driver_cpu_us_per_run"] = chainCost.PerRun.DriverCPU, c.PerRun.DriverCPU
+	if c.PerRun.PostgresCPU != nil && chainCost.PerRun.PostgresCPU != nil {
+		own, chained := *c.PerRun.PostgresCPU, *chainCost.PerRun.PostgresCPU
+		f["chain_postgres_cpu_us_per_run"], f["postgres_cpu_us_per_run"] = chained, own
+		f["chain_cpu_share"] = ratio(own+c.PerRun.DriverCPU, chained+chainCost.PerRun.DriverCPU)
+	}
 	return b.emit(settings{"steps": steps, "concurrency": b.o.concurrency, "lanes": ceilingLanes}, f, c)
 }
 

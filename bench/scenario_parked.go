@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	goruntime "runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/reprise-run/reprise/runtime"
@@ -84,14 +85,16 @@ func (b *bench) park(ctx context.Context, d *database, runs int) (f figures, c *
 	return f, c, err
 }
 
-// memory is what this process held at some time.
+// memory is what this process held at some time: live objects and stacks, and what the system says when all that is free was
+// given back to it.
 type memory struct{ heap, resident int64 }
 
 func holds() memory {
-	goruntime.GC()
+	debug.FreeOSMemory() // twice: pools let go of what they hold at the second collection
+	debug.FreeOSMemory()
 	var s goruntime.MemStats
 	goruntime.ReadMemStats(&s)
-	return memory{int64(s.HeapInuse + s.StackInuse), residentBytes()}
+	return memory{int64(s.HeapAlloc + s.StackInuse), residentBytes()}
 }
 
 // growth puts what was added since into f.

@@ -21,7 +21,7 @@ const soakWindows = 10
 
 // window is a tenth of a soak.
 type window struct {
-	latencies  latencies
+	latencies  histogram
 	goroutines int
 	heap       int64
 }
@@ -41,7 +41,7 @@ func (w *windows) done(took time.Duration) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.list[i].latencies = append(w.list[i].latencies, took)
+	w.list[i].latencies.add(took)
 }
 
 // watch notes, at the end of each window, what the process holds.
@@ -99,17 +99,17 @@ func (b *bench) soak(ctx context.Context, d *database) error {
 
 // into compares the last window with the first.
 func (w *windows) into(f figures) {
-	first, last := w.list[0], w.list[soakWindows-1]
+	first, last := &w.list[0], &w.list[soakWindows-1]
 	for _, v := range []struct {
 		name string
-		window
+		*window
 	}{{"first", first}, {"last", last}} {
-		f[v.name+"_runs_per_second"] = float64(len(v.latencies)) / w.each.Seconds()
+		f[v.name+"_runs_per_second"] = float64(v.latencies.count) / w.each.Seconds()
 		f[v.name+"_p99_ms"] = milliseconds(v.latencies.at(.99))
 		f[v.name+"_goroutines"] = float64(v.goroutines)
 		f[v.name+"_heap_mb"] = float64(v.heap) / (1 << 20)
 	}
-	f["last_to_first_runs"] = ratio(float64(len(last.latencies)), float64(len(first.latencies)))
+	f["last_to_first_runs"] = ratio(float64(last.latencies.count), float64(first.latencies.count))
 	f["last_to_first_p99"] = ratio(f["last_p99_ms"], f["first_p99_ms"])
 }
 
