@@ -218,6 +218,40 @@ func TestFailedCommitsDiscardTheActor(t *testing.T) {
 	}
 }
 
+// A run that went on after it was blocked is tried again soon when it is blocked anew: the back-off starts from its beginning.
+func TestBackOffOfABlockedRunStartsAnew(t *testing.T) {
+	c := newCluster(t)
+	store := &meddled{Store: c.store(c.dsn, nil)}
+	c.runOn(journal.New(store, nil), nil, handleCollect)
+	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	started, err := runtime.Start(ctx, client, collect, 4, nil)
+	run := mustStart(t, started, err)
+	for i := range 3 {
+		parked(t, client, run.ID())
+		store.meddle(func(_ context.Context, commits []journal.Commit) error {
+			store.meddle(nil)
+			return errors.New("could not extend file")
+		})
+		if err := runtime.Signal(ctx, client, run.ID(), number, i, nil); err != nil {
+			t.Fatal(err)
+		}
+		d := described(t, client, run.ID(), "the run is blocked", func(d *runtime.Description) bool { return d.Run.Task.State == journal.Blocked })
+		if wait := d.Run.Task.VisibleAt.Sub(c.j.Now()); wait > time.Second {
+			t.Errorf("blocked for the time %d: tried again after %s, want a second at most", i+1, wait)
+		}
+		if err := client.Resume(ctx, run.ID()); err != nil {
+			t.Fatal(err)
+		}
+		described(t, client, run.ID(), "the run has gone on", func(d *runtime.Description) bool {
+			return d.Run.Task.State == journal.Ready && d.Events == i+2
+		})
+	}
+	if err := runtime.Signal(ctx, client, run.ID(), number, 3, nil); err != nil {
+		t.Fatal(err)
+	}
+	mustResult(t, run)
+}
+
 // C6: a storm of signals does not keep a run from completing. Those that it did not read stay visible.
 func TestSignalStormDoesNotPreventTheEnd(t *testing.T) {
 	c := newCluster(t)
