@@ -10,17 +10,15 @@ import (
 // claimLoop takes due tasks at its own pace: a batch, hand it out, repeat while batches are full. Otherwise it waits for a hint,
 // for the next known due time, or for the poll.
 func (inc *incarnation) claimLoop() {
-	reconcile := false
 	for inc.claims.Err() == nil {
+		reconcile := inc.doubt.look()
 		c, err := inc.claim(reconcile)
 		switch {
 		case err == nil:
-			reconcile = false
 		case inc.claims.Err() != nil:
 			return
 		default:
-			// The claim may have happened: ask for what we own and never committed to.
-			reconcile = true
+			inc.doubt.raise() // the claim may have happened
 			if !errors.Is(err, journal.ErrUnavailable) {
 				inc.n.tel.log.Error("claiming failed", keyNode, inc.id, keyError, err)
 			}
@@ -29,8 +27,12 @@ func (inc *incarnation) claimLoop() {
 			}
 			continue
 		}
+		activate := inc.sys.Activate
+		if reconcile {
+			activate = inc.sys.Reclaim
+		}
 		for i := range c.Tasks {
-			inc.sys.Activate(c.Tasks[i])
+			activate(c.Tasks[i])
 		}
 		for _, run := range c.Attention {
 			inc.sys.Attend(run)

@@ -69,8 +69,8 @@ type StartOptions struct {
 }
 
 // Start starts a run of a workflow. With a key that a run already has it returns that run. Errors: a
-// *journal.KeyConflictError, journal.ErrInvalid for input that cannot be stored, journal.ErrUnavailable if ctx ended while
-// the store could not be reached.
+// *journal.KeyConflictError, journal.ErrInvalid for input that cannot be stored, and ctx's: the run may have been started then, and
+// a repeated start with the same key tells.
 func Start[In, Out any](ctx context.Context, c *Client, name workflow.Name[In, Out], in In, o *StartOptions) (*Run[Out], error) {
 	input, err := c.j.Encode("input", in)
 	if err != nil {
@@ -134,17 +134,22 @@ func (c *Client) writeStarts(batch []startCall) []startAnswer {
 	if inc != nil {
 		room = inc.room()
 	}
+	owns := false
 	for i := range batch {
 		starts[i] = batch[i].start
 		s := &starts[i]
 		if room > 0 && s.Delay == 0 && c.node.serves(journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}) {
-			starts[i].Owner = inc.id
+			s.Owner, owns = inc.id, true
 			room--
 		}
 	}
 	out := make([]startAnswer, len(batch))
 	started, err := gathered(batch, func(c startCall) context.Context { return c.ctx },
 		func(ctx context.Context) ([]journal.Started, error) { return c.j.Start(ctx, nil, starts) })
+	if err != nil && owns {
+		inc.doubt.raise() // the runs may have been born all the same
+		inc.expect(time.Time{})
+	}
 	for i := range out {
 		if err != nil {
 			out[i].err = err

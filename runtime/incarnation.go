@@ -32,6 +32,7 @@ type incarnation struct {
 	wake  chan struct{} // shortens the claim loop's wait
 	dueMu sync.Mutex
 	due   time.Time // earliest time at which a claim is known to be worth it; zero for none
+	doubt doubt
 }
 
 func newIncarnation(n *Node, m journal.Membership) *incarnation {
@@ -46,9 +47,8 @@ func newIncarnation(n *Node, m journal.Membership) *incarnation {
 	return inc
 }
 
-// begin starts the loops.
-func (inc *incarnation) begin() {
-	deadline := time.Now().Add(inc.n.o.Lease)
+// begin starts the loops. deadline is the first end of the lease: see renewLoop.
+func (inc *incarnation) begin(deadline time.Time) {
 	for _, loop := range []func(){
 		func() { inc.renewLoop(deadline) }, inc.sweepLoop, inc.claimLoop, inc.watchLoop,
 	} {
@@ -65,7 +65,7 @@ func (inc *incarnation) lose(reason error) {
 	})
 }
 
-// die throws the actors away after the lease was lost.
+// die throws the actors away after the lease was lost. If the store can be reached again, what they owned is free at once.
 func (inc *incarnation) die() error {
 	inc.leaving.Store(true)
 	inc.n.current.CompareAndSwap(inc, nil)
@@ -73,7 +73,15 @@ func (inc *incarnation) die() error {
 	inc.sys.Kill(actor.ErrRunLost)
 	inc.writer.wait()
 	inc.loops.Wait()
+	_ = inc.leave() // else the reapers of the others see to it
 	return inc.reason
+}
+
+// leave gives the lease back. Nothing of this incarnation is written any more, so that it has ended is no reason not to.
+func (inc *incarnation) leave() error {
+	ctx, cancel := context.WithTimeout(context.Background(), drainGrace)
+	defer cancel()
+	return inc.member.Leave(ctx)
 }
 
 // drain hands everything back and leaves.
@@ -100,9 +108,7 @@ func (inc *incarnation) drain() error {
 		inc.cancel()
 		<-drained
 	}
-	leave, cancel := context.WithTimeout(inc.ctx, drainGrace)
-	err := inc.member.Leave(leave)
-	cancel()
+	err := inc.leave()
 	inc.cancel()
 	inc.loops.Wait()
 	if err != nil {

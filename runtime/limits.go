@@ -18,6 +18,10 @@ const (
 	leasesPerSweep = 3
 	// pollDefault bounds how late a task is found whose hint was lost.
 	pollDefault = time.Second
+	// doubtFor is how long after a lost answer the node looks for runs that it owns without knowing: longer than a store goes on
+	// with a call that was given up. doubtEvery is the time between two looks.
+	doubtFor   = 45 * time.Second
+	doubtEvery = 5 * time.Second
 	// claimMax bounds one claim, so that its rows are locked briefly and others get their share.
 	claimMax = 500
 	// liveMaxDefault is how many runs a node owns at once.
@@ -37,6 +41,8 @@ const (
 	resultPoll = time.Second
 	// recentMax is how many closures a node's client remembers, for Results asked for after the end.
 	recentMax = 10_000
+	// recentBytesMax is the largest output that is remembered; others are read again.
+	recentBytesMax = 4 << 10
 	// servedFor is how long the list of live nodes is trusted before a warning is given.
 	servedFor = 5 * time.Second
 	// warnEvery limits the warning that nobody serves a workflow.

@@ -16,7 +16,7 @@ func (inc *incarnation) renewLoop(deadline time.Time) {
 	every := inc.n.o.Lease / renewalsPerLease
 	var looking atomic.Bool
 	for {
-		if !sleep(inc.ctx, every) {
+		if !sleep(inc.ctx, min(every, time.Until(deadline))) {
 			return
 		}
 		sent := time.Now()

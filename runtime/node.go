@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
@@ -77,7 +78,9 @@ func (n *Node) Run(ctx context.Context) error {
 // incarnate joins and lives until ctx ends (nil) or the lease is lost (ErrNodeLost).
 func (n *Node) incarnate(ctx context.Context) error {
 	var m journal.Membership
+	var sent time.Time
 	err := untilAvailable(ctx, func() (err error) {
+		sent = time.Now()
 		m, err = n.j.Join(ctx, journal.Node{Name: n.o.Name, Routes: n.routes, Lease: n.o.Lease})
 		return err
 	})
@@ -90,7 +93,7 @@ func (n *Node) incarnate(ctx context.Context) error {
 	inc := newIncarnation(n, m)
 	n.current.Store(inc)
 	n.tel.log.InfoContext(ctx, "node joined", keyNode, inc.id, keyNodeName, n.o.Name)
-	inc.begin()
+	inc.begin(sent.Add(n.o.Lease))
 	select {
 	case <-ctx.Done():
 		return inc.drain()
