@@ -21,7 +21,7 @@ type results struct {
 	stop  context.CancelFunc // of the loop; nil while nobody waits
 	told  time.Time          // when other processes last heard that this one waits
 
-	recent map[journal.RunID]*journal.Event // runs closed in this process lately
+	recent map[journal.RunID]*journal.Event // runs closed in this process lately; nil for one whose output is large
 	order  []journal.RunID
 }
 
@@ -61,8 +61,12 @@ func (r *results) await(ctx context.Context, run journal.RunID, local bool) (*jo
 func (r *results) register(run journal.RunID, w *wait) *journal.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if ev := r.recent[run]; ev != nil {
+	ev, closed := r.recent[run]
+	if ev != nil {
 		return ev
+	}
+	if closed {
+		w.local = false // its end was announced already
 	}
 	r.waits[run] = append(r.waits[run], w)
 	if !w.local {
@@ -156,6 +160,9 @@ func (r *results) remember(run journal.RunID, terminal *journal.Event) {
 		delete(r.recent, r.order[0])
 		r.order = r.order[1:]
 	}
+	if len(terminal.Payload.Data) > recentBytesMax {
+		terminal = nil
+	}
 	r.recent[run] = terminal
 	r.order = append(r.order, run)
 }
@@ -218,7 +225,8 @@ func (r *results) read(ctx context.Context) {
 		}
 		page, err := r.j.List(ctx, journal.ListFilter{IDs: ids, Limit: journal.ListMax})
 		if err != nil {
-			return // the next poll asks again
+			r.again(ids, ctx.Err() != nil)
+			return
 		}
 		found := map[journal.RunID]bool{}
 		for i := range page.Runs {
@@ -233,6 +241,20 @@ func (r *results) read(ctx context.Context) {
 				r.resolve(id, answer{err: fmt.Errorf("run %s: %w", id, journal.ErrNotFound)})
 			}
 		}
+	}
+}
+
+// again leaves what could not be read to the next poll, or to the next loop if this one has ended.
+func (r *results) again(ids []journal.RunID, ended bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range ids {
+		if r.waits[id] != nil {
+			r.ask[id] = true
+		}
+	}
+	if ended {
+		r.poke()
 	}
 }
 

@@ -41,7 +41,11 @@ func (w *writer) Submit(c journal.Commit, done func(journal.Outcome)) {
 		w.single.Add(1)
 		go func() {
 			defer w.single.Done()
-			done(w.commit([]journal.Commit{c})[0])
+			out := w.commit([]journal.Commit{c})[0]
+			if out.Err != nil {
+				_ = c.Tx.Rollback(context.WithoutCancel(w.ctx)) // does nothing if the store has ended it
+			}
+			done(out)
 		}()
 		return
 	}
@@ -80,16 +84,24 @@ func (w *writer) Load(r journal.LoadRequest, done func(journal.History, error)) 
 	w.loader.add(r, func(a loadAnswer) { done(a.history, a.err) })
 }
 
+// load reads a batch. One history that cannot be read does not hinder the others.
 func (w *writer) load(batch []journal.LoadRequest) []loadAnswer {
 	var histories []journal.History
 	err := untilAvailable(w.ctx, func() (err error) {
 		histories, err = w.Journal.Load(w.ctx, batch)
 		return err
 	})
-	if err != nil && (w.ctx.Err() != nil || errors.Is(err, journal.ErrUnavailable)) {
-		err = journal.ErrNodeLost
-	}
 	out := make([]loadAnswer, len(batch))
+	switch {
+	case err == nil:
+	case w.ctx.Err() != nil || errors.Is(err, journal.ErrUnavailable):
+		err = journal.ErrNodeLost
+	case len(batch) > 1:
+		for i := range batch {
+			out[i] = w.load(batch[i : i+1])[0]
+		}
+		return out
+	}
 	for i := range out {
 		if err != nil {
 			out[i].err = err

@@ -1,0 +1,113 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// faultyStore answers loads, lists and commits as a test says. Other verbs are not for it.
+type faultyStore struct {
+	journal.Store
+	load   func([]journal.LoadRequest) ([]journal.History, error)
+	list   func(context.Context, journal.ListFilter) (journal.RunPage, error)
+	commit func([]journal.Commit) ([]journal.Outcome, error)
+}
+
+func (s *faultyStore) Load(_ context.Context, r []journal.LoadRequest) ([]journal.History, error) {
+	return s.load(r)
+}
+
+func (s *faultyStore) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+	return s.list(ctx, f)
+}
+
+func (s *faultyStore) Commit(_ context.Context, c []journal.Commit) ([]journal.Outcome, error) {
+	return s.commit(c)
+}
+
+// Hints implements journal.Store: there are none.
+func (s *faultyStore) Hints() journal.Hints { return noHints{} }
+
+type noHints struct{}
+
+func (noHints) Notify([]journal.Hint) {}
+func (noHints) Watch(ctx context.Context, _ func(journal.Hint)) error {
+	<-ctx.Done()
+	return nil
+}
+
+// One history that cannot be read does not block the runs whose loads were gathered with it.
+func TestLoadsDoNotHinderEachOther(t *testing.T) {
+	bad, errBad := journal.NewRunID(), errors.New("malformed")
+	s := &faultyStore{load: func(rs []journal.LoadRequest) ([]journal.History, error) {
+		if slices.ContainsFunc(rs, func(r journal.LoadRequest) bool { return r.Run == bad }) {
+			return nil, errBad
+		}
+		return make([]journal.History, len(rs)), nil
+	}}
+	w := newWriter(t.Context(), journal.New(s, nil), 1)
+	for i, a := range w.load([]journal.LoadRequest{{Run: journal.NewRunID()}, {Run: bad}, {Run: journal.NewRunID()}}) {
+		if (a.err != nil) != (i == 1) {
+			t.Errorf("load %d: %v", i, a.err)
+		}
+	}
+}
+
+type countedTx struct{ rollbacks int }
+
+func (t *countedTx) Value() any                     { return nil }
+func (t *countedTx) Rollback(context.Context) error { t.rollbacks++; return nil }
+
+// A commit that is refused before the store sees it leaves no transaction behind.
+func TestRefusedCommitEndsItsTx(t *testing.T) {
+	w := newWriter(t.Context(), journal.New(&faultyStore{}, nil), 1)
+	tx := &countedTx{}
+	done := make(chan journal.Outcome, 1)
+	w.Submit(journal.Commit{Run: journal.NewRunID(), Tx: tx, Attempts: make([]journal.Attempt, journal.AttemptsMax+1)},
+		func(o journal.Outcome) { done <- o })
+	if o := <-done; o.Err == nil || tx.rollbacks != 1 {
+		t.Errorf("outcome %v, %d rollbacks", o.Err, tx.rollbacks)
+	}
+	w.wait()
+}
+
+// A waiter that registers while the loop of an earlier one ends is read by the next loop at once, not at its poll:
+// the ended loop may have taken what is asked, and the nudge.
+func TestEndedLoopPassesItsWorkOn(t *testing.T) {
+	s := &faultyStore{list: func(ctx context.Context, _ journal.ListFilter) (journal.RunPage, error) {
+		return journal.RunPage{}, ctx.Err()
+	}}
+	r := newResults(journal.New(s, nil), false)
+	id := journal.NewRunID()
+	r.waits[id] = []*wait{{answer: make(chan answer, 1)}}
+	r.ask[id] = true
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	r.read(ended)
+	if !r.ask[id] || len(r.nudge) != 1 {
+		t.Errorf("asked: %v, nudges: %d", r.ask[id], len(r.nudge))
+	}
+}
+
+// Large outputs are not kept in memory; whoever asks late reads them.
+func TestLargeResultsAreReadAgain(t *testing.T) {
+	id := journal.NewRunID()
+	terminal := &journal.Event{Kind: journal.RunCompleted, Payload: journal.Payload{Data: make([]byte, recentBytesMax+1)}}
+	s := &faultyStore{list: func(context.Context, journal.ListFilter) (journal.RunPage, error) {
+		return journal.RunPage{Runs: []journal.Run{{ID: id, Status: journal.Completed, Terminal: terminal}}}, nil
+	}}
+	r := newResults(journal.New(s, nil), true)
+	r.closed(journal.Hint{Kind: journal.HintClosed, Run: id, Terminal: terminal})
+	if r.recent[id] != nil {
+		t.Error("a large output is kept")
+	}
+	began := time.Now()
+	if ev, err := r.await(t.Context(), id, true); err != nil || ev != terminal || time.Since(began) > resultPoll/2 {
+		t.Errorf("got %v, %v after %s", ev, err, time.Since(began))
+	}
+}
