@@ -159,7 +159,7 @@ func TestNetworkOfAClusterBreaks(t *testing.T) {
 		links = append(links, link)
 	}
 	cuts := 0
-	c.throughChaos(runtime.NewClient(c.j, nil), 30, 15, func(ctx context.Context) {
+	c.throughChaos(runtime.NewClient(c.j, nil), 30, 30, func(ctx context.Context) {
 		link, n, happened := links[random.IntN(2)], 1+random.IntN(8), make(chan struct{})
 		arm := link.CutWhen
 		if random.IntN(2) == 0 {
@@ -173,7 +173,7 @@ func TestNetworkOfAClusterBreaks(t *testing.T) {
 			link.CutWhen(nil, nil)
 		}
 	})
-	if cuts < 10 {
+	if cuts < 5 {
 		t.Errorf("only %d cuts: the test proves nothing", cuts)
 	}
 }
