@@ -18,7 +18,28 @@ type scenario struct {
 	name     string
 	about    string
 	defaults options // for flags that were not given
+	by       measure
 	run      func(ctx context.Context, b *bench) error
+}
+
+// measure says what limits a scenario.
+type measure int
+
+const (
+	byEither measure = iota // -runs or -seconds
+	byRuns
+	bySeconds
+)
+
+// check refuses the limit that a scenario does not know, rather than ignore it.
+func (s *scenario) check(o options) error {
+	switch {
+	case s.by == byRuns && o.seconds > 0 && o.runs == 0:
+		return fmt.Errorf("%s goes by -runs, not by -seconds", s.name)
+	case s.by == bySeconds && o.runs > 0:
+		return fmt.Errorf("%s goes by -seconds, not by -runs", s.name)
+	}
+	return nil
 }
 
 func scenarios() []scenario {
@@ -49,7 +70,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	picked, err := pick(names)
+	picked, err := pick(names, o)
 	if err != nil {
 		return err
 	}
@@ -77,10 +98,10 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 }
 
 // pick finds scenarios by name; "all" is every one.
-func pick(names []string) ([]scenario, error) {
+func pick(names []string, o options) ([]scenario, error) {
 	all := scenarios()
 	if slices.Equal(names, []string{"all"}) {
-		return all, nil
+		return all, checkAll(all, o)
 	}
 	var picked []scenario
 	for _, n := range names {
@@ -90,5 +111,13 @@ func pick(names []string) ([]scenario, error) {
 		}
 		picked = append(picked, all[i])
 	}
-	return picked, nil
+	return picked, checkAll(picked, o)
+}
+
+func checkAll(picked []scenario, o options) error {
+	var errs error
+	for i := range picked {
+		errs = errors.Join(errs, picked[i].check(o))
+	}
+	return errs
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -13,8 +15,21 @@ func TestMain(m *testing.M) {
 	if dsn := os.Getenv(victimEnv); dsn != "" {
 		os.Exit(victim(dsn))
 	}
-	os.Exit(m.Run())
+	var err error
+	if shared, err = newRig(context.Background(), options{noFsync: true, pgSettings: map[string]string{}}); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := shared.close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
 }
+
+// shared is the server of all tests.
+var shared *rig
 
 // tiny is what each scenario is run with. A scenario that is missing here fails TestScenarios.
 var tiny = map[string][]string{
@@ -44,17 +59,8 @@ type line struct {
 	Counters *counters          `json:"counters"`
 }
 
-// Each scenario runs once, so that none rots, on one server.
+// Each scenario runs once, so that none rots.
 func TestScenarios(t *testing.T) {
-	r, err := newRig(t.Context(), options{noFsync: true, pgSettings: map[string]string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := r.close(); err != nil {
-			t.Error(err)
-		}
-	})
 	for _, s := range scenarios() {
 		t.Run(s.name, func(t *testing.T) {
 			args := tiny[s.name]
@@ -62,7 +68,7 @@ func TestScenarios(t *testing.T) {
 				t.Fatal("the scenario has no tiny form")
 			}
 			var out bytes.Buffer
-			if err := run(t.Context(), append(args, "-dsn", r.dsn, "-json", s.name), &out); err != nil {
+			if err := run(t.Context(), append(args, "-dsn", shared.dsn, "-json", s.name), &out); err != nil {
 				t.Fatal(err)
 			}
 			for text := range strings.Lines(out.String()) {
@@ -73,7 +79,7 @@ func TestScenarios(t *testing.T) {
 			}
 		})
 	}
-	if n, err := databases(t, r); err != nil || n != 0 {
+	if n, err := databases(t, shared); err != nil || n != 0 {
 		t.Errorf("%d databases were left behind: %v", n, err)
 	}
 }
@@ -106,14 +112,9 @@ func databases(t *testing.T, r *rig) (n int, err error) {
 // What the scenarios claim to count is what was made.
 func TestChainCounts(t *testing.T) {
 	var out bytes.Buffer
-	o := options{noFsync: true, pgSettings: map[string]string{}, runs: 20, concurrency: 1, nodes: 1}
-	r, err := newRig(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.close()
-	b := &bench{rig: r, o: o, report: newReporter(&out, o, r)}
-	err = b.inFresh(t.Context(), func(d *database) error {
+	o := options{runs: 20, concurrency: 1, nodes: 1}
+	b := &bench{rig: shared, o: o, report: newReporter(&out, o, shared)}
+	err := b.inFresh(t.Context(), func(d *database) error {
 		f, c, err := b.chain(t.Context(), d, 3)
 		if err != nil {
 			return err
@@ -144,6 +145,7 @@ func TestFlags(t *testing.T) {
 		{"chain -runs -1", "negative"},
 		{"-dsn postgres://x -pg fsync=off chain", "private server"},
 		{"ceiling -seconds 1", "-runs"},
+		{"soak -runs 1", "-seconds"},
 	} {
 		err := run(t.Context(), strings.Fields(tc.args), &bytes.Buffer{})
 		if err == nil || !strings.Contains(err.Error(), tc.want) {

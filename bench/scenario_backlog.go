@@ -13,6 +13,7 @@ import (
 var backlogScenario = scenario{
 	name: "backlog", about: "one-step runs are queued, then nodes start: -runs of as many, then -runs of -queued",
 	defaults: options{runs: 50_000, queued: 1_000_000, steps: []int{1}},
+	by:       byRuns,
 	run: func(ctx context.Context, b *bench) error {
 		runs := max(b.o.runs, 1)
 		for _, depth := range []int{runs, max(b.o.queued, runs)} {

@@ -13,6 +13,7 @@ import (
 var ceilingScenario = scenario{
 	name: "ceiling", about: "the rows and statements of chain in full batches, without the engine, and chain's share of that",
 	defaults: options{runs: 60_000, concurrency: 512, steps: []int{1, 3, 10}},
+	by:       byRuns,
 	run: func(ctx context.Context, b *bench) error {
 		for _, n := range b.o.steps {
 			if err := b.ceilingOf(ctx, n); err != nil {
@@ -25,9 +26,6 @@ var ceilingScenario = scenario{
 
 // ceilingOf measures the ceiling and, right behind it, chain with as many runs.
 func (b *bench) ceilingOf(ctx context.Context, steps int) error {
-	if b.o.runs == 0 {
-		return errors.New("the batches are built before the clock runs: give -runs, not -seconds")
-	}
 	part := *b
 	part.o.runs = max(b.o.runs/(steps+1), b.o.concurrency) // about as many events each time
 	var f, chained figures

@@ -9,6 +9,7 @@ import (
 var fanoutScenario = scenario{
 	name: "fanout", about: "steps at once: runs of 1,000 one after the other, then 100 runs of 100 together",
 	defaults: options{runs: 100},
+	by:       byRuns,
 	run: func(ctx context.Context, b *bench) error {
 		runs := max(b.o.runs, 1)
 		for _, shape := range []struct{ runs, width, workers int }{

@@ -9,6 +9,7 @@ import (
 var idleScenario = scenario{
 	name: "idle", about: "nodes that have nothing to do: what they ask of Postgres",
 	defaults: options{seconds: 10},
+	by:       bySeconds,
 	run: func(ctx context.Context, b *bench) error {
 		return b.inFresh(ctx, func(d *database) error { return b.idle(ctx, d) })
 	},

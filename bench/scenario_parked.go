@@ -12,6 +12,7 @@ import (
 var parkedScenario = scenario{
 	name: "parked", about: "sleeping runs: time to create, bytes in the database, memory of the node, effect on chain",
 	defaults: options{runs: 1_000_000, concurrency: 512, steps: []int{3}},
+	by:       byRuns,
 	run: func(ctx context.Context, b *bench) error {
 		return b.inFresh(ctx, func(d *database) error { return b.parked(ctx, d) })
 	},
@@ -20,7 +21,7 @@ var parkedScenario = scenario{
 const (
 	parkedWarm  = 2 * time.Second // the node forgets parked runs after this, instead of a minute
 	chainAround = 5 * time.Second // of chain before and after
-	parkedSmall = 10_000          // with fewer runs, chain makes as many instead
+	parkedSmall = 10_000          // with fewer runs, chain makes as many instead, and the node forgets sooner
 )
 
 func (b *bench) parked(ctx context.Context, d *database) error {
@@ -48,7 +49,11 @@ func (b *bench) parked(ctx context.Context, d *database) error {
 
 // park makes the sleeping runs, and looks at what they occupy.
 func (b *bench) park(ctx context.Context, d *database, runs int) (f figures, c *counters, err error) {
-	err = b.withNodes(ctx, d, runtime.NodeOptions{WarmIdle: parkedWarm}, func(nodes *fleet) error {
+	warm := parkedWarm
+	if runs < parkedSmall {
+		warm /= 20
+	}
+	err = b.withNodes(ctx, d, runtime.NodeOptions{WarmIdle: warm}, func(nodes *fleet) error {
 		if err := warmUp(ctx, flowLoad(nodes, chainFlow, 1, load{workers: 100})); err != nil {
 			return err
 		}
@@ -70,7 +75,7 @@ func (b *bench) park(ctx context.Context, d *database, runs int) (f figures, c *
 		}
 		f = figures{"created_per_second": float64(runs) / took.Seconds(), "create_seconds": took.Seconds()}
 		empty.growth(f, "warm")
-		if err := wait(ctx, 2*parkedWarm); err != nil {
+		if err := wait(ctx, 2*warm); err != nil {
 			return err
 		}
 		empty.growth(f, "idle")

@@ -19,6 +19,7 @@ import (
 var recoverScenario = scenario{
 	name: "recover", about: "a process with runs of ten steps is killed half-way; a second node is live",
 	defaults: options{runs: 1_000},
+	by:       byRuns,
 	run: func(ctx context.Context, b *bench) error {
 		return b.inFresh(ctx, func(d *database) error { return b.recovery(ctx, d) })
 	},

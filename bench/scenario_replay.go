@@ -15,6 +15,7 @@ import (
 var replayScenario = scenario{
 	name: "replay", about: "cold runs with histories of -steps events: the machine alone, then a node that loads them",
 	defaults: options{runs: 5, steps: []int{10, 1_000, 10_000, 50_000}},
+	by:       byRuns,
 	run: func(ctx context.Context, b *bench) error {
 		for _, n := range b.o.steps {
 			if err := b.inFresh(ctx, func(d *database) error { return b.replay(ctx, d, n) }); err != nil {

@@ -11,6 +11,7 @@ import (
 var signalScenario = scenario{
 	name: "signal", about: "ping-pong with one run and with -concurrency runs, then many signals into one run",
 	defaults: options{runs: 10_000, concurrency: 64},
+	by:       byRuns,
 	run: func(ctx context.Context, b *bench) error {
 		for _, pairs := range []int{1, b.o.concurrency} {
 			if err := b.inFresh(ctx, func(d *database) error { return b.pingPong(ctx, d, pairs) }); err != nil {

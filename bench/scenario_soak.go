@@ -12,6 +12,7 @@ import (
 var soakScenario = scenario{
 	name: "soak", about: "steady chain for long: the last tenth of the time against the first; bloat, goroutines, heap",
 	defaults: options{seconds: 600, concurrency: 64, steps: []int{3}},
+	by:       bySeconds,
 	run: func(ctx context.Context, b *bench) error {
 		return b.inFresh(ctx, func(d *database) error { return b.soak(ctx, d) })
 	},

@@ -13,6 +13,7 @@ import (
 var timerScenario = scenario{
 	name: "timer", about: "timers that are due at one instant, and the lateness of single ones",
 	defaults: options{runs: 100_000, concurrency: 512},
+	by:       byRuns,
 	run: func(ctx context.Context, b *bench) error {
 		if err := b.inFresh(ctx, func(d *database) error { return b.singleTimers(ctx, d) }); err != nil {
 			return err
@@ -58,7 +59,7 @@ func (b *bench) singleTimers(ctx context.Context, d *database) error {
 const (
 	burstProbe  = 2_000 // runs that tell how fast the rest will be asleep
 	burstMargin = 2     // times the time so estimated
-	burstSlack  = 3 * time.Second
+	burstSlack  = time.Second
 )
 
 // burst puts runs to sleep until one instant, and watches them wake.
