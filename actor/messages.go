@@ -15,8 +15,6 @@ type (
 	attention struct{ run journal.RunID }
 	// drain asks a run to hand itself back once its steps are done; with abandon, without waiting for them.
 	drain struct{ abandon bool }
-	// kill asks a run to drop everything without writing.
-	kill struct{ cause error }
 	// sweep asks a shard to look for runs that have been parked for too long.
 	sweep struct{}
 )
@@ -37,7 +35,8 @@ type (
 
 // Messages to a run. epoch is the activation that asked.
 type (
-	passivate struct{} // from its shard: stop if still parked
+	// passivate comes from its shard: stop if still parked, and if not full also if there is nothing to remember.
+	passivate struct{ full bool }
 	loaded    struct {
 		epoch   int
 		history journal.History

@@ -37,9 +37,10 @@ type run struct {
 
 	flight  *turn // the turn whose commit is in flight
 	loading bool
-	problem string // why the run is to be blocked; set instead of going on
-	blocks  int    // times it was blocked since it last went on
-	abandon bool   // hand back without waiting for steps
+	problem string    // why the run is to be blocked; set instead of going on
+	blocks  int       // times it was blocked since it last went on
+	recall  time.Time // until then the next block's back-off follows from this one
+	abandon bool      // hand back without waiting for steps
 	timer   *time.Timer
 }
 
@@ -55,7 +56,7 @@ func (r *run) Receive(ctx proto.Context) {
 	case *proto.Started:
 		r.self, r.parent = ctx.Self(), ctx.Parent()
 	case *proto.Stopping:
-		r.discard(ErrRunLost)
+		r.lose(ErrRunLost)
 	case activate:
 		r.seen++
 		r.onActivate(m.claimed, m.old)
@@ -67,12 +68,13 @@ func (r *run) Receive(ctx proto.Context) {
 		r.seen++
 		r.abandon = r.abandon || m.abandon
 		r.goOn()
-	case kill:
-		r.seen++
-		r.drop(m.cause)
 	case passivate:
 		r.seen++
-		if !r.owned {
+		switch {
+		case r.owned:
+		case !m.full && r.sys.o.Store.Now().Before(r.recall):
+			r.idle() // costs next to nothing: a blocked run has no machine
+		default:
 			r.finish()
 		}
 	case loaded:

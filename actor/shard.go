@@ -47,7 +47,7 @@ func (s *shard) Receive(ctx proto.Context) {
 		if e := s.runs[m.run]; e != nil && e.warm == nil {
 			s.forward(ctx, e, m)
 		}
-	case drain, kill:
+	case drain:
 		for _, e := range s.runs {
 			s.forward(ctx, e, m)
 		}
@@ -90,6 +90,6 @@ func (s *shard) evict(ctx proto.Context, keep int, idle time.Duration) {
 			return
 		}
 		s.cool(e)
-		s.forward(ctx, e, passivate{})
+		s.forward(ctx, e, passivate{full: idle == 0})
 	}
 }

@@ -146,3 +146,59 @@ func TestBackoffOfBlocks(t *testing.T) {
 		g.wantSaid("blocked in 1s", 2)
 	})
 }
+
+// The back-off of a run that stays blocked reaches its bound although parked runs leave memory sooner, and in the end
+// its actor leaves as well.
+func TestBackoffOfBlocksGrows(t *testing.T) {
+	bubble(t, func(o *Options) { o.WarmIdle = time.Minute }, func(g *rig) {
+		g.define("broken", func(workflow.Context) (string, error) { panic("as always") })
+		id := g.start("broken")
+		for range 10 {
+			g.wake(id)
+		}
+		g.wantSaid("blocked in 5m0s", 2)
+		pass(time.Hour)
+		if n := g.actors(); n != 0 {
+			t.Errorf("%d actors stay", n)
+		}
+	})
+}
+
+// Parked runs beyond WarmMax leave memory at once, blocked ones too.
+func TestWarmMax(t *testing.T) {
+	bubble(t, func(o *Options) { o.WarmMax = 1 }, func(g *rig) {
+		g.define("broken", func(workflow.Context) (string, error) { panic("as always") })
+		g.define("ears", func(ctx workflow.Context) (string, error) { return workflow.Signal[string]("word").Receive(ctx) })
+		for range 10 {
+			g.start("broken")
+			g.start("ears")
+		}
+		if n := g.actors(); n != 0 {
+			t.Errorf("%d actors stay", n)
+		}
+	})
+}
+
+// A killed system ends everything, writes nothing more and does not wait for bodies that ignore their context.
+func TestKill(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		heeds, ignores := newGate(), newGate()
+		g.define("heeds", func(ctx workflow.Context) (string, error) { return workflow.Step(ctx, "a", heeds.heedful, nil) })
+		g.define("ignores", func(ctx workflow.Context) (string, error) { return workflow.Step(ctx, "a", ignores.stubborn, nil) })
+		g.start("heeds")
+		g.start("ignores")
+		began := time.Now()
+		g.sys.Kill(ErrRunLost)
+		if took := time.Since(began); took > 2*killGrace {
+			t.Errorf("the kill took %s", took)
+		}
+		g.wantLive(0)
+		g.wantSaid("released", 2)
+		g.wantSaid("lost", 0)
+		if len(heeds.began) != 1 || len(g.store.commits) != 0 {
+			t.Errorf("%d attempts and %d commits", len(heeds.began), len(g.store.commits))
+		}
+		ignores.open <- nil
+		wait()
+	})
+}

@@ -155,7 +155,6 @@ func (s *System) Kill(cause error) {
 	}
 	close(s.done)
 	s.stop(cause)
-	s.broadcast(kill{cause: cause})
 	var stops []*proto.Future
 	for _, pid := range s.shards {
 		stops = append(stops, s.proto.Root.PoisonFuture(pid))

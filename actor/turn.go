@@ -190,6 +190,7 @@ func (r *run) submit(t *turn) {
 func (r *run) submitBlock() {
 	delay := r.blockDelay()
 	r.blocks++
+	r.recall = r.sys.o.Store.Now().Add(delay + r.sys.o.WarmIdle)
 	t := &turn{commit: journal.Commit{
 		Run: r.info.ID, Node: r.sys.o.Node, Fence: r.task.Fence, Turn: r.task.Turn, Generation: r.task.Generation,
 		Attempts: r.task.Attempts,
@@ -233,7 +234,7 @@ func (r *run) onCommitted(o journal.Outcome) {
 	r.task.Turn++
 	r.task.Attempts, r.uncommitted = t.commit.Attempts, nil
 	if t.commit.Next.Kind != journal.NextBlock {
-		r.blocks = 0
+		r.blocks, r.recall = 0, time.Time{}
 	}
 	switch t.commit.Next.Kind {
 	case journal.NextClose:
