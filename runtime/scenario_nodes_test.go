@@ -3,7 +3,6 @@ package runtime_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -188,6 +187,25 @@ func TestWaitsEndWithTheirContext(t *testing.T) {
 	}
 }
 
+// handleTallyAndRetries registers tallies, and sleepers whose last step fails two times of three.
+func handleTallyAndRetries() func(n *runtime.Node) {
+	var attempts atomic.Int32
+	return func(n *runtime.Node) {
+		handleTally(n)
+		runtime.Handle(n, sleeper, func(ctx workflow.Context, d time.Duration) (string, error) {
+			if err := workflow.Sleep(ctx, d); err != nil {
+				return "", err
+			}
+			return workflow.Step(ctx, "flaky", func(context.Context) (string, error) {
+				if attempts.Add(1)%3 != 0 {
+					return "", errors.New("again")
+				}
+				return "slept", nil
+			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: 10 * time.Millisecond}})
+		}, nil)
+	}
+}
+
 // G16, H1: the database is killed and stays away for longer than the leases. When it is back, everything goes on
 // without a restart: claims, timers, retries, hints and the nodes themselves, which are members again.
 func TestEverythingResumesAfterTheDatabaseIsBack(t *testing.T) {
@@ -205,21 +223,7 @@ func TestEverythingResumesAfterTheDatabaseIsBack(t *testing.T) {
 	})
 	dsn := server.DSN("postgres")
 	c := newClusterOn(t, dsn)
-	var attempts atomic.Int32
-	register := func(n *runtime.Node) {
-		handleTally(n)
-		runtime.Handle(n, sleeper, func(ctx workflow.Context, d time.Duration) (string, error) {
-			if err := workflow.Sleep(ctx, d); err != nil {
-				return "", err
-			}
-			return workflow.Step(ctx, "flaky", func(context.Context) (string, error) {
-				if attempts.Add(1)%3 != 0 {
-					return "", errors.New("again")
-				}
-				return "slept", nil
-			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: 10 * time.Millisecond}})
-		}, nil)
-	}
+	register := handleTallyAndRetries()
 	var nodes []*node
 	var before []journal.NodeID
 	for range 2 {
@@ -273,187 +277,4 @@ func TestEverythingResumesAfterTheDatabaseIsBack(t *testing.T) {
 	started, err := runtime.Start(ctx, client, sleeper, time.Millisecond, nil)
 	mustResult(t, mustStart(t, started, err))
 	pgtest.Check(t, dsn, pgtest.Schema)
-}
-
-// G18: many runs fan out to parallel steps, wait for a signal, and fan out again, over two nodes. All end: no wake-up
-// is lost.
-func TestManyRunsFanOut(t *testing.T) {
-	c := newCluster(t)
-	fan := func(ctx workflow.Context, n int) error {
-		var wg workflow.WaitGroup
-		var failed error
-		for i := range n {
-			wg.Go(ctx, func(ctx workflow.Context) {
-				for k := range 2 {
-					failed = errors.Join(failed, step(ctx, fmt.Sprintf("part %d.%d", i, k)))
-				}
-			})
-		}
-		return errors.Join(wg.Wait(ctx), failed)
-	}
-	register := func(n *runtime.Node) {
-		runtime.Handle(n, count, func(ctx workflow.Context, in int) (int, error) {
-			if err := fan(ctx, in); err != nil {
-				return 0, err
-			}
-			v, err := number.Receive(ctx)
-			if err != nil {
-				return 0, err
-			}
-			return v, fan(ctx, in)
-		}, nil)
-	}
-	c.run(nil, register)
-	c.run(nil, register)
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
-	const runs, wide = 300, 4
-	var wg sync.WaitGroup
-	for i := range runs {
-		wg.Go(func() {
-			run, err := runtime.Start(ctx, client, count, wide, nil)
-			if err == nil {
-				err = runtime.Signal(ctx, client, run.ID(), number, i, nil)
-			}
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if got, err := run.Result(ctx); err != nil || got != i {
-				t.Errorf("run %d ended with %d, %v", i, got, err)
-			}
-		})
-	}
-	wg.Wait()
-	if n := query[int](t, c.connect(), `SELECT count(*) FROM reprise.events`); n != runs*(3+wide*4) {
-		t.Errorf("%d events, want %d", n, runs*(3+wide*4))
-	}
-}
-
-// G21, G22: a run is flooded with signals. It reads them in loads of bounded size, never many ahead of what it has
-// committed, and completes.
-func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
-	c := newCluster(t)
-	const flood, aheadMax = 20_000, 2_000 // a turn and a load
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
-	started, err := runtime.Start(ctx, client, count, flood, nil)
-	run := mustStart(t, started, err)
-	sender := c.journal()
-	for i := 0; i < flood; i += 500 {
-		messages := make([]journal.Message, 500)
-		for k := range messages {
-			p, err := sender.Encode("number", i+k)
-			if err != nil {
-				t.Fatal(err)
-			}
-			messages[k] = journal.Message{Run: run.ID(), Kind: journal.MessageSignal, Name: string(number), Payload: p}
-		}
-		if _, err := sender.Send(ctx, nil, messages); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var mu sync.Mutex
-	var read, committed, ahead int
-	store := &meddled{Store: c.store(c.dsn, nil)}
-	store.load = func(answer []journal.History) {
-		mu.Lock()
-		defer mu.Unlock()
-		for i := range answer {
-			if list := answer[i].Inbox; len(list) > 0 {
-				read = max(read, int(list[len(list)-1].Number))
-			}
-		}
-		ahead = max(ahead, read-committed)
-	}
-	store.meddle(func(_ context.Context, commits []journal.Commit) error {
-		mu.Lock()
-		defer mu.Unlock()
-		for i := range commits {
-			committed = max(committed, int(commits[i].InboxSeen))
-		}
-		return nil
-	})
-	c.runOn(journal.New(store, nil), nil, func(n *runtime.Node) {
-		runtime.Handle(n, count, func(ctx workflow.Context, n int) (int, error) {
-			for i := range n {
-				if v, err := number.Receive(ctx); err != nil || v != i {
-					return 0, fmt.Errorf("got %d at position %d, %v", v, i, err)
-				}
-			}
-			return n, nil
-		}, nil)
-	})
-	if got := mustResult(t, run); got != flood {
-		t.Errorf("got %d", got)
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	t.Logf("read up to %d messages ahead", ahead)
-	if ahead > aheadMax {
-		t.Errorf("read up to %d messages ahead of the last commit, want at most %d", ahead, aheadMax)
-	}
-}
-
-// G28: a signal from another process wakes a parked run at once, without any poll.
-func TestSignalFromAnotherProcessWakesAtOnce(t *testing.T) {
-	c := newCluster(t)
-	o := c.options()
-	o.Poll = time.Hour
-	woken := make(chan time.Time, 1)
-	register := func(n *runtime.Node) {
-		runtime.Handle(n, collect, func(ctx workflow.Context, n int) ([]int, error) {
-			for range n {
-				if _, err := number.Receive(ctx); err != nil {
-					return nil, err
-				}
-				if _, err := workflow.Step(ctx, "tell", func(context.Context) (int, error) { woken <- time.Now(); return 0, nil }, nil); err != nil {
-					return nil, err
-				}
-			}
-			return nil, nil
-		}, nil)
-	}
-	c.run(o, register)
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
-	const wakes = 40
-	started, err := runtime.Start(ctx, client, collect, wakes, nil)
-	run := mustStart(t, started, err)
-	var took []time.Duration
-	for i := range wakes {
-		parked(t, client, run.ID())
-		began := time.Now()
-		if err := runtime.Signal(ctx, client, run.ID(), number, i, nil); err != nil {
-			t.Fatal(err)
-		}
-		took = append(took, (<-woken).Sub(began))
-	}
-	mustResult(t, run)
-	slices.Sort(took)
-	t.Logf("woken after %s (median), %s (worst)", took[wakes/2], took[wakes-1])
-	// The median is below 50 ms on a quiet machine. Beside other tests the best quarter tells hints from polls.
-	if took[wakes/4] > 50*time.Millisecond {
-		t.Errorf("the best quarter of signals took up to %s", took[wakes/4])
-	}
-}
-
-// G28: an idle node asks the database a few times a second, not more.
-func TestIdleNodeIsQuiet(t *testing.T) {
-	c := newCluster(t)
-	conn := c.connect()
-	c.run(nil, handleEcho)
-	read := func() int {
-		return query[int](t, conn, `SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()`)
-	}
-	elapsed := func(d time.Duration) {
-		began := time.Now()
-		until(t, "time has passed", func() bool { return time.Since(began) > d })
-	}
-	elapsed(2 * time.Second) // its first statements are prepared
-	const window = 5 * time.Second
-	before := read()
-	elapsed(window)
-	perSecond := float64(read()-before) / window.Seconds()
-	t.Logf("an idle node makes %.1f transactions a second", perSecond)
-	if perSecond > 6 {
-		t.Errorf("an idle node makes %.1f transactions a second, want at most 6", perSecond)
-	}
 }

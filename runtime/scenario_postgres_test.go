@@ -173,6 +173,7 @@ func TestNetworkOfAClusterBreaks(t *testing.T) {
 			link.CutWhen(nil, nil)
 		}
 	})
+	t.Logf("%d cuts", cuts)
 	if cuts < 5 {
 		t.Errorf("only %d cuts: the test proves nothing", cuts)
 	}

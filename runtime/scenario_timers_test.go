@@ -50,7 +50,7 @@ func TestTimerAndItsStopInOneTurn(t *testing.T) {
 		want string
 		kind []journal.Kind
 	}{
-		{"signal first", 2 * time.Second, "stopped", []journal.Kind{journal.RunStarted, journal.SignalReceived, journal.RunCompleted}},
+		{"signal first", 3 * time.Second, "stopped", []journal.Kind{journal.RunStarted, journal.SignalReceived, journal.RunCompleted}},
 		{"timer first", 50 * time.Millisecond, "fired", []journal.Kind{journal.RunStarted, journal.TimerFired, journal.SignalReceived, journal.RunCompleted}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestTimersRaceWithTheirStops(t *testing.T) {
 		started, err := runtime.Start(ctx, nodes[i%2].Client(), fuse, 100*time.Millisecond, nil)
 		run := mustStart(t, started, err)
 		wg.Go(func() {
-			due := c.j.Now().Add(100*time.Millisecond + time.Duration(rand.IntN(30)-15)*time.Millisecond)
+			due := c.j.Now().Add(100*time.Millisecond + time.Duration(rand.IntN(40)-35)*time.Millisecond)
 			until(t, "it is about time", func() bool { return !c.j.Now().Before(due) })
 			if err := runtime.Signal(ctx, client, run.ID(), approved, "stop", nil); err != nil {
 				t.Error(err)
