@@ -10,6 +10,9 @@ import (
 // is over. The clock starts before the workers do. That the queue is empty is asked of the database, once this process
 // has seen the last step of every run.
 func (m *measurement) backlog(ctx context.Context) (Figures, error) {
+	if err := m.begin(ctx); err != nil {
+		return nil, err
+	}
 	before, err := m.look.counters(ctx)
 	if err != nil {
 		return nil, err
@@ -25,7 +28,7 @@ func (m *measurement) backlog(ctx context.Context) (Figures, error) {
 	}
 	closed := 0
 	for {
-		if closed, err = m.look.count(ctx, m.engine.ClosedSQL()); err != nil {
+		if closed, err = m.closed(ctx); err != nil {
 			return nil, err
 		}
 		if closed >= m.Runs || !time.Now().Before(deadline) {
@@ -58,6 +61,9 @@ func (m *measurement) verify(ctx context.Context, atLeast int) error {
 		n, result, err := m.engine.Decode(in, out)
 		if err != nil {
 			return fmt.Errorf("decode %q %q: %w", in, out, err)
+		}
+		if n >= seedsFrom {
+			return nil
 		}
 		if seen[n] || n < 0 || n >= int64(m.Runs) {
 			return fmt.Errorf("run %d completed twice or was never asked for", n)

@@ -3,13 +3,16 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"sync"
+	"slices"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // logger of all engines: what goes wrong, and nothing else.
@@ -47,7 +50,7 @@ func doJob(ctx context.Context, text string, events *json.Encoder) error {
 	}
 	switch {
 	case j.Role == Prepare:
-		return system.Work(ctx)
+		return m.seed(ctx)
 	case j.Role == Fill:
 		return system.Queue(ctx, inputs(j.Runs, j.Cell.Steps))
 	case j.Role == Victim:
@@ -69,6 +72,7 @@ type measurement struct {
 	system System
 	look   *lookout
 	number atomic.Int64 // of the last run
+	before int          // runs that had completed before
 }
 
 func newMeasurement(ctx context.Context, j Job, e Engine, s System) (*measurement, error) {
@@ -77,6 +81,35 @@ func newMeasurement(ctx context.Context, j Job, e Engine, s System) (*measuremen
 		return nil, err
 	}
 	return &measurement{Job: j, engine: e, system: s, look: look}, nil
+}
+
+// seed makes the tables, if opening has not, and gives them some rows.
+func (m *measurement) seed(ctx context.Context) error {
+	if err := m.system.Work(ctx); err != nil || !m.engine.Does(Chain) {
+		return err
+	}
+	m.number.Store(seedsFrom)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(64)
+	for range seeds {
+		g.Go(func() error {
+			_, err := m.run(ctx, 3)
+			return err
+		})
+	}
+	return g.Wait()
+}
+
+// closed counts the runs that have completed since the measurement began.
+func (m *measurement) closed(ctx context.Context) (int, error) {
+	n, err := m.look.count(ctx, m.engine.ClosedSQL())
+	return n - m.before, err
+}
+
+// begin notes what had completed before.
+func (m *measurement) begin(ctx context.Context) (err error) {
+	m.before, err = m.closed(ctx)
+	return err
 }
 
 func (m *measurement) measure(ctx context.Context) (Figures, error) {
@@ -104,54 +137,76 @@ func (m *measurement) run(ctx context.Context, steps int) (time.Duration, error)
 	return took, in.check(result)
 }
 
-// chain keeps a number of runs in flight and counts those that end between the warm-up and the deadline.
+// ended is a run that ended.
+type ended struct {
+	at   time.Time
+	took time.Duration
+}
+
+// chain keeps a number of runs in flight and counts those that end after the warm-up. It takes Seconds, or up to
+// three times as long if few runs end: an engine that is slow with a run should not be judged by the first ones.
 func (m *measurement) chain(ctx context.Context) (Figures, error) {
 	if err := m.system.Work(ctx); err != nil {
 		return nil, err
 	}
-	from := time.Now().Add(seconds(m.Warm))
-	to := from.Add(seconds(m.Seconds))
-	lanes := make([][]time.Duration, m.Cell.InFlight)
-	var workers sync.WaitGroup
-	var failed atomic.Pointer[error]
+	lanes := make([][]ended, m.Cell.InFlight)
+	var stop atomic.Bool
+	var count atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
 	for i := range lanes {
-		workers.Go(func() {
-			for time.Now().Before(to) && failed.Load() == nil {
+		g.Go(func() error {
+			for !stop.Load() && ctx.Err() == nil {
 				took, err := m.run(ctx, m.Cell.Steps)
 				if err != nil {
-					failed.Store(&err)
-					return
+					return err
 				}
-				if end := time.Now(); end.After(from) && end.Before(to) {
-					lanes[i] = append(lanes[i], took)
-				}
+				lanes[i] = append(lanes[i], ended{time.Now(), took})
+				count.Add(1)
 			}
+			return nil
 		})
 	}
-	time.Sleep(time.Until(from))
-	before, err := m.look.counters(ctx)
-	if err != nil {
+	from, to, cost, err := m.window(ctx, &count)
+	stop.Store(true)
+	if err := errors.Join(g.Wait(), err); err != nil {
 		return nil, err
 	}
-	time.Sleep(time.Until(to))
-	after, err := m.look.counters(ctx)
-	if err != nil {
-		return nil, err
+	var took []time.Duration
+	for _, e := range slices.Concat(lanes...) {
+		if e.at.After(from) && e.at.Before(to) {
+			took = append(took, e.took)
+		}
 	}
-	workers.Wait()
-	if err := failed.Load(); err != nil {
-		return nil, *err
-	}
-	took := flatten(lanes)
 	if len(took) == 0 {
-		return nil, fmt.Errorf("no run ended in %s", seconds(m.Seconds))
+		return nil, fmt.Errorf("no run ended in %s", to.Sub(from))
 	}
-	f := after.since(before, len(took))
-	f["runs"] = float64(len(took))
-	f["runs_per_s"] = f["runs"] / m.Seconds
+	f := cost(len(took))
+	f["runs"], f["took_s"] = float64(len(took)), to.Sub(from).Seconds()
+	f["runs_per_s"] = f["runs"] / f["took_s"]
 	f["steps_per_s"] = f["runs_per_s"] * float64(m.Cell.Steps)
 	f["p50_ms"], f["p99_ms"] = percentile(took, 50), percentile(took, 99)
 	return f, nil
+}
+
+// window waits for the warm-up and the measurement to pass. cost says what a number of runs cost meanwhile.
+func (m *measurement) window(ctx context.Context, count *atomic.Int64) (from, to time.Time, cost func(runs int) Figures, err error) {
+	time.Sleep(seconds(m.Warm))
+	before, err := m.look.counters(ctx)
+	if err != nil {
+		return from, to, nil, err
+	}
+	from = time.Now()
+	enough := count.Load() + 2*int64(m.Cell.InFlight)
+	earliest, latest := from.Add(seconds(m.Seconds)), from.Add(3*seconds(m.Seconds))
+	err = poll(ctx, func() (bool, error) {
+		to = time.Now()
+		return to.After(latest) || to.After(earliest) && count.Load() >= enough, nil
+	})
+	if err != nil {
+		return from, to, nil, err
+	}
+	after, err := m.look.counters(ctx)
+	return from, to, func(runs int) Figures { return after.since(before, runs) }, err
 }
 
 // latency runs one run at a time, in turns one with a single step and one with Steps steps.

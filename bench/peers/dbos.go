@@ -28,15 +28,16 @@ type transactSystem struct {
 const (
 	transactName        = "chain"
 	transactQueue       = "backlog"
-	transactPool        = 32
+	transactPool        = 16
 	transactPoll        = 5 * time.Millisecond
-	transactConcurrency = 256
+	transactConcurrency = 500
 	transactVersion     = "bench" // the same in all processes, as with one build
 )
 
 func (transact) Name() string       { return "DBOS" }
 func (transact) Module() string     { return "github.com/dbos-inc/dbos-transact-golang" }
 func (transact) Does(Workload) bool { return true }
+func (transact) Queued(n int) int   { return n }
 
 func (transact) Settings(s Setup) string {
 	text := fmt.Sprintf("pool of %d connections (default 20)", transactPool)
@@ -125,7 +126,9 @@ func (transact) ClosedSQL() string {
 }
 
 func (transact) StoredSQL() string {
-	return `SELECT inputs::bytea, output::bytea FROM dbos.workflow_status WHERE status = 'SUCCESS'`
+	return `SELECT i.inputs::bytea, o.output::bytea FROM dbos.workflow_status s
+		JOIN dbos.workflow_input i USING (workflow_uuid) JOIN dbos.workflow_output o USING (workflow_uuid)
+		WHERE s.status = 'SUCCESS'`
 }
 
 func (transact) Decode(in, out []byte) (n, result int64, err error) {

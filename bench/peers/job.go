@@ -8,7 +8,7 @@ import (
 type Role string
 
 const (
-	Prepare  Role = "prepare"  // migrate the database and end
+	Prepare  Role = "prepare"  // migrate the database, run seeds and end
 	Fill     Role = "fill"     // store queued runs and end
 	Measure  Role = "measure"  // measure one cell
 	Victim   Role = "victim"   // bring runs half-way and hang there
@@ -26,6 +26,13 @@ type Job struct {
 	Warm    float64 // seconds of warm-up
 	Runs    int     // backlog and recover
 }
+
+// Seeds are runs that a database has completed before anything is measured on it, so that the planner knows the tables
+// of a database that lives. Their numbers begin with seedsFrom.
+const (
+	seeds     = 300
+	seedsFrom = 1 << 40
+)
 
 // Cell is a row group of the table: one workload with its parameters.
 type Cell struct {

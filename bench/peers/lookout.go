@@ -93,8 +93,6 @@ func poll(ctx context.Context, done func() (bool, error)) error {
 
 func chunks(ins []Input, size int) iter.Seq[[]Input] { return slices.Chunk(ins, size) }
 
-func flatten(lanes [][]time.Duration) []time.Duration { return slices.Concat(lanes...) }
-
 // percentile returns milliseconds. It sorts its argument.
 func percentile(took []time.Duration, p int) float64 {
 	slices.Sort(took)

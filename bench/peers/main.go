@@ -42,9 +42,9 @@ func compare(ctx context.Context) error {
 	flag.Float64Var(&b.warm, "warm", 1, "seconds of warm-up of chain and latency")
 	flag.Float64Var(&b.latency, "latency", 3, "length of a measurement of latency in seconds")
 	flag.IntVar(&b.backlog, "backlog", 50_000, "queued runs")
-	flag.Float64Var(&b.box, "box", 12, "seconds that draining them may take")
+	flag.Float64Var(&b.box, "box", 20, "seconds that draining them may take")
 	flag.IntVar(&b.recover, "recover", 1000, "runs of the killed worker")
-	flag.Float64Var(&b.wait, "wait", 20, "seconds to wait for a take-over with short leases, or without leases")
+	flag.Float64Var(&b.wait, "wait", 40, "seconds to wait for a take-over with short leases; half of it without leases")
 	flag.Float64Var(&b.waitLong, "wait-default", 160, "seconds to wait for a take-over with default leases; 0: do not measure")
 	flag.Parse()
 	b.defaults = b.waitLong > 0

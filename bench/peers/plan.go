@@ -21,7 +21,7 @@ type plan struct {
 	recover   int     // runs
 	steps     []int   // of chain
 	inFlight  []int   // of chain
-	wait      float64 // seconds a survivor waits for runs with short leases
+	wait      float64 // seconds a survivor waits for runs with short leases; half of it without leases
 	waitLong  float64 // and with the product's default leases
 	defaults  bool    // measure recover with default leases too, once
 }
@@ -56,6 +56,9 @@ func (p *plan) cells(round int) []Cell {
 	return cells
 }
 
+// leases tells whether an engine has leases. One without them has nothing to set, so one cell of recover is enough.
+func leases(e Engine) bool { return e.Name() != transact{}.Name() }
+
 // job of an engine in a cell.
 func (p *plan) job(e Engine, c Cell) Job {
 	j := Job{Role: Measure, Engine: e.Name(), Cell: c, Node: "bench", Warm: p.warm}
@@ -65,10 +68,13 @@ func (p *plan) job(e Engine, c Cell) Job {
 	case Latency:
 		j.Seconds = p.latency
 	case Backlog:
-		j.Seconds, j.Runs = p.box, p.backlog
+		j.Seconds, j.Runs = p.box, e.Queued(p.backlog)
 	case Recover:
 		j.Seconds, j.Runs = p.wait, p.recover
-		if !c.Short && !(e == Engine(transact{})) {
+		switch {
+		case !leases(e):
+			j.Seconds = p.wait / 2 // it waits for nothing
+		case !c.Short:
 			j.Seconds = p.waitLong
 		}
 	}
@@ -116,6 +122,9 @@ func (b *bench) prepare(ctx context.Context) error {
 		if err := runProcess(ctx, j); err != nil {
 			return err
 		}
+		if err := b.server.settle(ctx, b.empty[name]); err != nil {
+			return err
+		}
 		if !slices.Contains(b.workloads, Backlog) || !e.Does(Backlog) {
 			continue
 		}
@@ -131,7 +140,7 @@ func (b *bench) prepare(ctx context.Context) error {
 		if err := b.server.settle(ctx, b.full[name]); err != nil {
 			return err
 		}
-		fmt.Fprintf(b.log, "queued %d runs of %s in %s\n", b.backlog, name, time.Since(began).Round(100*time.Millisecond))
+		fmt.Fprintf(b.log, "queued %d runs of %s in %s\n", j.Runs, name, time.Since(began).Round(100*time.Millisecond))
 	}
 	return nil
 }
@@ -143,8 +152,7 @@ func (b *bench) cell(ctx context.Context, round int, c Cell) error {
 		if err != nil {
 			return err
 		}
-		// An engine without leases has nothing to set: one kind of cell is enough.
-		if !e.Does(c.Workload) || c.Workload == Recover && !c.Short && e == Engine(transact{}) {
+		if !e.Does(c.Workload) || c.Workload == Recover && !c.Short && !leases(e) {
 			continue
 		}
 		if err := b.one(ctx, round, c, e); err != nil {

@@ -40,6 +40,9 @@ func (m *measurement) victim(ctx context.Context, events *json.Encoder) error {
 // survivor works, and reports when the first and the last of the victim's runs showed up and when all had completed.
 func (m *measurement) survivor(ctx context.Context, events *json.Encoder) error {
 	body.Steps, body.Track = m.Cell.Steps, m.Runs
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
 	if err := m.system.Work(ctx); err != nil {
 		return err
 	}
@@ -54,7 +57,7 @@ func (m *measurement) survivor(ctx context.Context, events *json.Encoder) error 
 			continue
 		}
 		var err error
-		if closed, err = m.look.count(ctx, m.engine.ClosedSQL()); err != nil {
+		if closed, err = m.closed(ctx); err != nil {
 			return err
 		}
 	}

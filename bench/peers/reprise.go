@@ -31,6 +31,7 @@ const (
 func (reprise) Name() string       { return "Reprise" }
 func (reprise) Module() string     { return "github.com/reprise-run/reprise" }
 func (reprise) Does(Workload) bool { return true }
+func (reprise) Queued(n int) int   { return n }
 
 func (reprise) Settings(s Setup) string {
 	if s.Short {

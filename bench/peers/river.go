@@ -23,9 +23,9 @@ type riverSystem struct {
 }
 
 const (
-	riverPool     = 32
+	riverPool     = 16
 	riverWorkers  = 2000
-	riverCooldown = 2 * time.Millisecond
+	riverCooldown = 10 * time.Millisecond
 	riverPoll     = 10 * time.Millisecond
 )
 
@@ -34,6 +34,7 @@ var errQueueOnly = errors.New("a job queue has no results")
 func (plainRiver) Name() string         { return "River" }
 func (plainRiver) Module() string       { return "github.com/riverqueue/river" }
 func (plainRiver) Does(w Workload) bool { return w == Backlog }
+func (plainRiver) Queued(n int) int     { return n }
 
 func (plainRiver) Settings(Setup) string {
 	return fmt.Sprintf("plain jobs without a journal, %d workers, pool of %d connections, fetch cooldown %s (default 100 ms), poll %s (default 1 s)",
