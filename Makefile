@@ -10,10 +10,10 @@ FUZZTIME    ?= 20s
 # The packages that keep live runs in memory; their tests run in both modes.
 ENGINE := ./actor/... ./runtime/...
 
-.PHONY: help check fmt vet lint test race fuzz bench order chaos clean prepare prepare-race
+.PHONY: help check fmt vet lint test race fuzz bench bench-compare order chaos clean prepare prepare-race
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 check: fmt vet lint race ## all that a change must pass: format, vet, staticcheck, tests with -race
 
@@ -41,6 +41,9 @@ fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 
 bench: prepare ## every micro-benchmark
 	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+bench-compare: prepare ## Reprise beside DBOS, go-workflows and River on one Postgres, three rounds, one table
+	cd bench/peers && $(GO) run .
 
 order: prepare ## the main job: 500 order sagas and an audit
 	$(GO) run ./examples/order

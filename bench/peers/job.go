@@ -60,6 +60,7 @@ type Event struct {
 type Result struct {
 	At       time.Time
 	Machine  string
+	Load     string // the machine's load averages when the measurement had ended
 	Postgres string
 	Commit   string
 	Engine   string

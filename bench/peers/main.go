@@ -89,7 +89,8 @@ func rawFile(folder string) (*os.File, error) {
 func saver(w io.Writer) func(Result) error {
 	lines, here, at := json.NewEncoder(w), machine(), commit()
 	return func(r Result) error {
-		r.Machine, r.Commit = here, at
+		load, _ := os.ReadFile("/proc/loadavg") // absent on other systems
+		r.Machine, r.Commit, r.Load = here, at, strings.TrimSpace(string(load))
 		return lines.Encode(r)
 	}
 }

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestMain lets the test binary be its own child, as the program is.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == childFlag {
+		if child(context.Background(), os.Args[2], os.Stdout) != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// TestCompare carries out tiny plans with every engine and every workload.
+func TestCompare(t *testing.T) {
+	server, err := startServer(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.stop(context.Background())
+	plans := map[string]plan{
+		"throughput": {
+			engines: []string{"Reprise", "DBOS", "go-workflows", "River"}, workloads: []Workload{Chain, Latency, Backlog},
+			rounds: 1, chain: 0.3, warm: 0.1, latency: 0.3, box: 20, backlog: 100, steps: []int{3}, inFlight: []int{8},
+		},
+		"recover": {engines: []string{"Reprise", "DBOS"}, workloads: []Workload{Recover}, rounds: 1, recover: 10, wait: 6},
+	}
+	for name, p := range plans {
+		t.Run(name, func(t *testing.T) {
+			var saved strings.Builder
+			b := &bench{plan: p, server: server, log: t.Output(), save: saver(&saved)}
+			if err := b.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range b.results {
+				checkResult(t, r)
+			}
+			if lines := strings.Count(saved.String(), "\n"); lines != len(b.results) || lines == 0 {
+				t.Errorf("saved %d lines of %d results", lines, len(b.results))
+			}
+			var table strings.Builder
+			writeTable(&table, b.results)
+			for _, e := range p.engines {
+				if !strings.Contains(table.String(), "| "+e+" ") {
+					t.Errorf("%s is not in the table\n%s", e, table.String())
+				}
+			}
+		})
+	}
+}
+
+func checkResult(t *testing.T, r Result) {
+	t.Helper()
+	if r.Error != "" {
+		t.Errorf("%s, %s: %s", r.Engine, r.Cell, r.Error)
+		return
+	}
+	names, _ := r.Cell.Workload.keyFigures()
+	if r.Cell.Workload == Recover && r.Figures["resumed"] == 0 {
+		names = []string{"restart_first_s", "restart_done_s"}
+	}
+	for _, name := range names {
+		if v, ok := r.Figures[name]; !ok || v <= 0 && name != "further_step_ms" {
+			t.Errorf("%s, %s: %s is %v, all figures are %v", r.Engine, r.Cell, name, v, r.Figures)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	cell := Cell{Workload: Chain, Steps: 1, InFlight: 4}
+	var results []Result
+	for round, rates := range [][2]float64{{1000, 100}, {3000, 100}, {12_345, 617.25}} {
+		for i, engine := range []string{"Reprise", "DBOS"} {
+			results = append(results, Result{Engine: engine, Round: round + 1, Cell: cell, Figures: Figures{"runs_per_s": rates[i]}})
+		}
+	}
+	if got := ratios(choose(results, cell, "Reprise"), choose(results, cell, "DBOS")); got != "20 ×" {
+		t.Errorf("ratio %q, want the median of the rounds' ratios", got)
+	}
+	if got := medians(choose(results, cell, "Reprise")).Figures["runs_per_s"]; got != 3000 {
+		t.Errorf("median %v", got)
+	}
+	results[1].Figures, results[1].Error = nil, "broken"
+	if got := medians(choose(results, cell, "DBOS")); got.Error != "" || got.Figures["runs_per_s"] != (100+617.25)/2 {
+		t.Errorf("a failed round counts: %v", got)
+	}
+	for v, want := range map[float64]string{0.01234: "0.0123", 12.34: "12.3", 999: "999", 1234: "1,230", 1_234_567: "1,230,000"} {
+		if got := figure(v); got != want {
+			t.Errorf("figure(%v) is %q, want %q", v, got, want)
+		}
+	}
+}
+
+// TestDecode checks that verification can fail: a wrong result is found.
+func TestDecode(t *testing.T) {
+	in := Input{N: 7, Steps: 3, Pad: pad}
+	if in.check(10) != nil || in.check(9) == nil {
+		t.Error("check does not compare")
+	}
+	text, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, result, err := (reprise{}).Decode(text, []byte("10")); n != 7 || result != 10 || err != nil {
+		t.Errorf("decoded %d, %d, %v", n, result, err)
+	}
+	if _, _, err := (goWorkflows{}).Decode([]byte("7"), []byte(`{"error":{"message":"x"}}`)); err == nil {
+		t.Error("a failed run passes as completed")
+	}
+}
