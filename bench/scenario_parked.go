@@ -30,7 +30,7 @@ func (b *bench) parked(ctx context.Context, d *database) error {
 	if b.o.runs < parkedSmall {
 		around.o.runs = max(b.o.runs, 1)
 	}
-	before, _, err := around.chain(ctx, d, b.o.steps[0])
+	before, costBefore, err := around.chain(ctx, d, b.o.steps[0])
 	if err != nil {
 		return err
 	}
@@ -38,12 +38,15 @@ func (b *bench) parked(ctx context.Context, d *database) error {
 	if err != nil {
 		return err
 	}
-	after, _, err := around.chain(ctx, d, b.o.steps[0])
+	after, costAfter, err := around.chain(ctx, d, b.o.steps[0])
 	if err != nil {
 		return err
 	}
 	const rate = "runs_per_second"
 	f["chain_before_"+rate], f["chain_after_"+rate], f["chain_after_to_before"] = before[rate], after[rate], after[rate]/before[rate]
+	if a, b := costAfter.PerRun, costBefore.PerRun; a.PostgresCPU != nil && b.PostgresCPU != nil {
+		f["chain_postgres_cpu_after_to_before"] = ratio(*a.PostgresCPU, *b.PostgresCPU)
+	}
 	return b.emit(settings{"runs": b.o.runs, "chain_steps": b.o.steps[0], "nodes": b.o.nodes, "concurrency": b.o.concurrency}, f, c)
 }
 
