@@ -9,6 +9,10 @@ import (
 // back (or another server took over), so the estimate follows it.
 const clockStepMax = 2 * time.Second
 
+// clockAgeMax: a stamp this old is replaced by the next one, however long that was on its way, so that a local
+// clock which runs fast cannot carry the estimate ahead by more than it gains in that time.
+const clockAgeMax = 10 * time.Second
+
 // Clock estimates the store's time between calls: the stamp of an answer plus the monotonic time
 // since it arrived. A stamp is older than its arrival, so the estimate is never ahead of the
 // store's own clock and a local timer fires late rather than early (J9). The zero Clock tells
@@ -20,7 +24,7 @@ type Clock struct {
 	primed bool
 }
 
-// Observe takes a stamp that the store just sent. Of several, the one that puts the clock
+// Observe takes a stamp that the store just sent. Of several within clockAgeMax, the one that puts the clock
 // furthest ahead waited the least on its way, so it wins.
 func (c *Clock) Observe(stamp time.Time) {
 	if stamp.IsZero() {
@@ -30,7 +34,7 @@ func (c *Clock) Observe(stamp time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	ahead := c.stamp.Add(local.Sub(c.at)).Sub(stamp)
-	if !c.primed || ahead < 0 || ahead > clockStepMax {
+	if !c.primed || ahead < 0 || ahead > clockStepMax || local.Sub(c.at) > clockAgeMax {
 		c.stamp, c.at, c.primed = stamp, local, true
 	}
 }

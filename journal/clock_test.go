@@ -63,3 +63,19 @@ func TestClockTellsWholeMicroseconds(t *testing.T) {
 		}
 	})
 }
+
+// J9: a local clock that runs fast cannot carry the estimate ahead for long, because old stamps are replaced.
+func TestClockIsNotCarriedAheadByAFastLocalClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c Clock
+		store := time.Now()
+		for range 600 {
+			time.Sleep(time.Second)
+			store = store.Add(999 * time.Millisecond) // a local second is a little less of the store's
+			c.Observe(store)
+			if ahead := c.Now().Sub(store); ahead > 11*time.Millisecond {
+				t.Fatalf("the clock is %s ahead", ahead)
+			}
+		}
+	})
+}

@@ -170,7 +170,8 @@ func (j *Journal) hintCommitted(commits []Commit, out []Outcome) {
 			case !c.Next.At.IsZero():
 				local = append(local, Hint{Kind: HintTasks, At: c.Next.At})
 			}
-		case NextRelease:
+		case NextRelease: // its own node drains, others in this process or elsewhere may take it
+			local = append(local, Hint{Kind: HintTasks})
 			remote = append(remote, Hint{Kind: HintTasks})
 		}
 	}

@@ -205,7 +205,7 @@ func TestCommitsAreToldToWhomTheyConcern(t *testing.T) {
 		commit("park, but a message waits", journal.Next{Kind: journal.NextPark}, journal.Outcome{InboxLast: 4}, []journal.Hint{tasks}, nil)
 		commit("park until", journal.Next{Kind: journal.NextPark, At: due}, journal.Outcome{InboxLast: 3},
 			[]journal.Hint{{Kind: journal.HintTasks, At: due}}, nil)
-		commit("release", journal.Next{Kind: journal.NextRelease}, journal.Outcome{}, nil, []journal.Hint{tasks})
+		commit("release", journal.Next{Kind: journal.NextRelease}, journal.Outcome{}, []journal.Hint{tasks}, []journal.Hint{tasks})
 		commit("refused", closing, journal.Outcome{Err: journal.ErrFenced}, nil, nil)
 		commit("close, nobody waits elsewhere", closing, journal.Outcome{}, inside, nil)
 		o.watch(journal.Hint{Kind: journal.HintWaiter})
