@@ -39,7 +39,7 @@ func doJob(ctx context.Context, text string, events *json.Encoder) error {
 	if err != nil {
 		return err
 	}
-	setup := Setup{DSN: j.DSN, Workload: j.Cell.Workload, InFlight: j.Cell.InFlight, Node: j.Node, Short: j.Cell.Short}
+	setup := Setup{DSN: j.DSN, Workload: j.Cell.Workload, Node: j.Node, Short: j.Cell.Short}
 	system, err := engine.Open(ctx, setup)
 	if err != nil {
 		return fmt.Errorf("open: %w", err)

@@ -20,9 +20,8 @@ import (
 type transact struct{}
 
 type transactSystem struct {
-	setup Setup
-	pool  *pgxpool.Pool
-	app   dbos.Context
+	pool *pgxpool.Pool
+	app  dbos.Context
 }
 
 const (
@@ -63,7 +62,7 @@ func (transact) Open(ctx context.Context, s Setup) (System, error) {
 		return nil, err
 	}
 	dbos.RegisterWorkflow(app, transactRun, dbos.WithWorkflowName(transactName))
-	return &transactSystem{setup: s, pool: pool, app: app}, nil
+	return &transactSystem{pool: pool, app: app}, nil
 }
 
 func transactRun(ctx dbos.Context, in Input) (int64, error) {
@@ -95,7 +94,8 @@ func (t *transactSystem) Start(_ context.Context, in Input) error {
 
 // Queue enqueues in transactions of many runs.
 func (t *transactSystem) Queue(ctx context.Context, ins []Input) error {
-	if err := t.register(); err != nil {
+	if _, err := dbos.RegisterQueue(t.app, transactQueue,
+		dbos.WithQueueBasePollingInterval(transactPoll), dbos.WithWorkerConcurrency(transactConcurrency)); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -113,12 +113,6 @@ func (t *transactSystem) Queue(ctx context.Context, ins []Input) error {
 		})
 	}
 	return g.Wait()
-}
-
-func (t *transactSystem) register() error {
-	_, err := dbos.RegisterQueue(t.app, transactQueue,
-		dbos.WithQueueBasePollingInterval(transactPoll), dbos.WithWorkerConcurrency(transactConcurrency))
-	return err
 }
 
 func (transact) ClosedSQL() string {

@@ -40,7 +40,6 @@ type System interface {
 type Setup struct {
 	DSN      string
 	Workload Workload
-	InFlight int
 	Node     string // name of the process
 	Short    bool   // leases at the shortest sensible setting rather than the product's default
 }
