@@ -92,6 +92,10 @@ func TestTable(t *testing.T) {
 	if got := medians(choose(results, cell, "DBOS")); got.Error != "" || got.Figures["runs_per_s"] != (100+617.25)/2 {
 		t.Errorf("a failed round counts: %v", got)
 	}
+	var table strings.Builder
+	if writeTable(&table, results); !strings.Contains(table.String(), "1 of 3 rounds failed") {
+		t.Errorf("the table hides a failed round:\n%s", table.String())
+	}
 	for v, want := range map[float64]string{0.01234: "0.0123", 12.34: "12.3", 999: "999", 1234: "1,230", 1_234_567: "1,230,000"} {
 		if got := figure(v); got != want {
 			t.Errorf("figure(%v) is %q, want %q", v, got, want)

@@ -100,7 +100,7 @@ func writeTable(w io.Writer, results []Result) {
 			if len(of) == 0 {
 				continue
 			}
-			fmt.Fprintf(w, "| %s | %s %s | %s | %s |\n", c, e.Name(), of[0].Version, medians(of).summary(),
+			fmt.Fprintf(w, "| %s | %s %s | %s%s | %s |\n", c, e.Name(), of[0].Version, medians(of).summary(), failures(of),
 				ratios(choose(results, c, engines[0].Name()), of))
 		}
 	}
@@ -118,6 +118,20 @@ func writeSettings(w io.Writer, results []Result) {
 			}
 		}
 	}
+}
+
+// failures says how many rounds are missing in the medians.
+func failures(of []Result) string {
+	failed := 0
+	for _, r := range of {
+		if r.Error != "" {
+			failed++
+		}
+	}
+	if failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d rounds failed)", failed, len(of))
 }
 
 func choose(results []Result, c Cell, engine string) []Result {
