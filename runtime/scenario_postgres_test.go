@@ -159,7 +159,7 @@ func TestNetworkOfAClusterBreaks(t *testing.T) {
 		links = append(links, link)
 	}
 	cuts := 0
-	c.throughChaos(runtime.NewClient(c.j, nil), 30, 30, func(ctx context.Context) {
+	c.throughChaos(runtime.NewClient(c.j, nil), 30, 18, func(ctx context.Context) {
 		link, n, happened := links[random.IntN(2)], 1+random.IntN(8), make(chan struct{})
 		arm := link.CutWhen
 		if random.IntN(2) == 0 {
@@ -218,7 +218,7 @@ func TestClusterBehindAPooler(t *testing.T) {
 // H11: a step costs the same at the end of a long history as at its beginning: one commit, and no more rows are read.
 func TestStepsOfLongRunsCostTheSame(t *testing.T) {
 	c := newCluster(t)
-	short, long := 500, 2000
+	short, long := 300, 1200
 	always := os.Getenv("REPRISE_TEST_PASSIVATE") == "always"
 	if always { // the history is read back after every step, so only commits can be compared
 		short, long = 100, 400
