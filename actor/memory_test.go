@@ -175,18 +175,6 @@ func (m *memory) claim(run journal.RunID, node journal.NodeID) journal.Claimed {
 	return journal.Claimed{Task: *r.task, Run: r.run}
 }
 
-// openTxs tells how many transactions nobody has ended.
-func (m *memory) openTxs() (n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, tx := range m.txs {
-		if tx.fate() == "" {
-			n++
-		}
-	}
-	return n
-}
-
 // memoryTx is a transaction that only remembers its end.
 type memoryTx struct {
 	mu    sync.Mutex

@@ -41,14 +41,15 @@ func victim(dsn string) int {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(1)
 	}()
-	if err := victimRun(context.Background(), dsn); err != nil {
+	if err := victimStart(context.Background(), dsn); err != nil {
 		fmt.Fprintln(os.Stderr, "victim:", err)
 		return 1
 	}
-	return 0
+	fmt.Println(victimOwns)
+	select {} // until it is killed
 }
 
-func victimRun(ctx context.Context, dsn string) error {
+func victimStart(ctx context.Context, dsn string) error {
 	var runs int
 	if _, err := fmt.Sscan(os.Getenv(victimRunsEnv), &runs); err != nil {
 		return fmt.Errorf("%s: %w", victimRunsEnv, err)
@@ -65,11 +66,8 @@ func victimRun(ctx context.Context, dsn string) error {
 		_, err := runtime.Start(ctx, nodes.client(0), slowFlow, recoverSteps, nil)
 		return err
 	}}
-	if _, err := l.run(ctx); err != nil {
-		return err
-	}
-	fmt.Println(victimOwns)
-	select {} // until it is killed
+	_, err = l.run(ctx)
+	return err
 }
 
 // launchVictim returns once the child owns all runs.

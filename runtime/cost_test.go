@@ -2,7 +2,6 @@ package runtime_test
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"sync"
 	"testing"
@@ -112,7 +111,7 @@ func TestTransactionsPerRun(t *testing.T) {
 		total, took := c.transactions(tc.work)
 		idle, _ := c.transactions(func(ctx context.Context, n *runtime.Node) { first(ctx, n); time.Sleep(took) })
 		perRun := float64(total-idle) / float64(tc.runs)
-		t.Log(fmt.Sprintf("%s: %d runs, %d transactions, %d without them in the same %s: %.3f a run", tc.name, tc.runs, total, idle, took.Round(time.Millisecond), perRun))
+		t.Logf("%s: %d runs, %d transactions, %d without them in the same %s: %.3f a run", tc.name, tc.runs, total, idle, took.Round(time.Millisecond), perRun)
 		// Background loops tick by time, so a few of their transactions fall on one side only.
 		const ticks = 15
 		if float64(total-idle-ticks) > (tc.max+loads)*float64(tc.runs) {
