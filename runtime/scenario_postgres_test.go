@@ -45,35 +45,42 @@ func handleLedger(n *runtime.Node) {
 	handleTally(n)
 }
 
-// throughChaos executes ledgers while chaos goes on, until all are done, and checks that every effect happened once.
-func (c *cluster) throughChaos(client *runtime.Client, runs, steps int, chaos func(ctx context.Context)) {
+// throughChaos executes ledgers, abreast of them at a time, while chaos goes on, until that has happened often enough. It checks
+// that every effect happened once. chaos tells how often it struck.
+func (c *cluster) throughChaos(client *runtime.Client, abreast, steps, enough int, chaos func(ctx context.Context) int) {
 	c.t.Helper()
 	conn := c.account()
-	ctx := testContext(c.t)
+	ctx, stop := context.WithTimeout(context.Background(), 3*patience)
+	defer stop()
 	ends, cancel := context.WithCancel(ctx)
 	var wg, disturbed sync.WaitGroup
-	for i := range runs {
+	var struck, runs atomic.Int64
+	for range abreast {
 		wg.Go(func() {
-			run, err := runtime.Start(ctx, client, count, steps, &runtime.StartOptions{Key: fmt.Sprintf("ledger:%d", i)})
-			if err != nil {
-				c.t.Error(err)
-				return
-			}
-			if got, err := run.Result(ctx); err != nil || got != steps {
-				c.t.Errorf("run %s ended with %d, %v", run.ID(), got, err)
+			for first := true; first || struck.Load() < int64(enough); first = false {
+				run, err := runtime.Start(ctx, client, count, steps, &runtime.StartOptions{Key: fmt.Sprintf("ledger:%d", runs.Add(1))})
+				if err != nil {
+					c.t.Error(err)
+					return
+				}
+				if got, err := run.Result(ctx); err != nil || got != steps {
+					c.t.Errorf("run %s ended with %d, %v", run.ID(), got, err)
+					return
+				}
 			}
 		})
 	}
 	disturbed.Go(func() {
 		for ends.Err() == nil {
-			chaos(ends)
+			struck.Add(int64(chaos(ends)))
 		}
 	})
 	wg.Wait()
 	cancel()
 	disturbed.Wait()
-	if n := entries(c.t, conn); n != runs*steps {
-		c.t.Errorf("%d entries, want %d", n, runs*steps)
+	c.t.Logf("%d runs through %d blows", runs.Load(), struck.Load())
+	if n, want := entries(c.t, conn), int(runs.Load())*steps; n != want {
+		c.t.Errorf("%d entries, want %d", n, want)
 	}
 	if n := query[int](c.t, conn, `SELECT count(*) FROM (SELECT FROM account GROUP BY entry HAVING count(*) > 1) x`); n != 0 {
 		c.t.Errorf("%d effects happened more than once", n)
@@ -125,24 +132,22 @@ func TestListenerConnectionIsEnded(t *testing.T) {
 func TestEveryConnectionOfAClusterIsTerminated(t *testing.T) {
 	c := newCluster(t)
 	nodes := []*node{c.run(nil, handleLedger), c.run(nil, handleLedger)}
-	admin, ended := c.connect(), map[int]bool{}
-	c.throughChaos(nodes[0].Client(), 40, 15, func(ctx context.Context) {
+	admin := c.connect()
+	c.throughChaos(nodes[0].Client(), 40, 15, 8, func(ctx context.Context) (ended int) {
 		rows, _ := admin.Query(ctx, `SELECT pid FROM pg_stat_activity
 			WHERE datname = current_database() AND application_name = 'reprise' ORDER BY backend_start`)
 		pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
 		if err != nil {
-			return // the runs have ended
+			return 0 // the runs have ended
 		}
 		for _, pid := range pids {
 			if _, err := admin.Exec(ctx, "SELECT pg_terminate_backend($1, 1000)", pid); err != nil {
-				return
+				return ended
 			}
-			ended[pid] = true
+			ended++
 		}
+		return ended
 	})
-	if len(ended) < 5 {
-		t.Errorf("only %d sessions were terminated: the test proves nothing", len(ended))
-	}
 }
 
 // H10: the network of two nodes breaks again and again in the middle of their statements, before or after the server has
@@ -158,8 +163,7 @@ func TestNetworkOfAClusterBreaks(t *testing.T) {
 		c.runOn(journal.New(c.store(link.DSN(), nil), nil), nil, handleLedger)
 		links = append(links, link)
 	}
-	cuts := 0
-	c.throughChaos(runtime.NewClient(c.j, nil), 30, 18, func(ctx context.Context) {
+	c.throughChaos(runtime.NewClient(c.j, nil), 30, 10, 6, func(ctx context.Context) int {
 		link, n, happened := links[random.IntN(2)], 1+random.IntN(8), make(chan struct{})
 		arm := link.CutWhen
 		if random.IntN(2) == 0 {
@@ -168,15 +172,12 @@ func TestNetworkOfAClusterBreaks(t *testing.T) {
 		arm(func(p pgtest.Point) bool { return p.N >= n }, func() { close(happened) })
 		select {
 		case <-happened:
-			cuts++
+			return 1
 		case <-ctx.Done():
 			link.CutWhen(nil, nil)
+			return 0
 		}
 	})
-	t.Logf("%d cuts", cuts)
-	if cuts < 5 {
-		t.Errorf("only %d cuts: the test proves nothing", cuts)
-	}
 }
 
 // H9: two nodes and a client behind a transaction pooler. Nothing outlives a transaction there, no hint arrives, and
@@ -195,13 +196,14 @@ func TestClusterBehindAPooler(t *testing.T) {
 	started, err := runtime.Start(ctx, client, collect, 20, nil)
 	run := mustStart(t, started, err)
 	var sent atomic.Int32
-	c.throughChaos(client, 5, 3, func(context.Context) {
+	c.throughChaos(client, 5, 3, 0, func(context.Context) int {
 		if i := sent.Load(); i < 20 {
 			if err := runtime.Signal(ctx, client, run.ID(), number, int(i), nil); err != nil {
 				t.Error(err)
 			}
 			sent.Add(1)
 		}
+		return 0
 	})
 	for i := int(sent.Load()); i < 20; i++ {
 		if err := runtime.Signal(ctx, client, run.ID(), number, i, nil); err != nil {
