@@ -351,7 +351,7 @@ func TestTimeLimitsAcrossNodes(t *testing.T) {
 				t.Errorf("%s at attempt %d: %+v, %v", failed.Kind, failed.Attempt, f, err)
 			}
 			took := failed.Time.Sub(events[0].Time)
-			if tc.options.Timeout > 0 && (took < limit || took > limit+time.Second) {
+			if tc.options.Timeout > 0 && (took < limit || took > limit+10*time.Second) {
 				t.Errorf("failed after %s, want %s", took, limit)
 			}
 			if began.Load() != tc.attempts+1 {
