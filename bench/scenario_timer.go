@@ -59,7 +59,7 @@ func (b *bench) singleTimers(ctx context.Context, d *database) error {
 const (
 	burstProbe  = 2_000 // runs that tell how fast the rest will be asleep
 	burstMargin = 2     // times the time so estimated
-	burstSlack  = time.Second
+	burstSlack  = 2 * time.Second
 )
 
 // burst puts runs to sleep until one instant, and watches them wake.
