@@ -226,8 +226,8 @@ func TestStepsOfLongRunsCostTheSame(t *testing.T) {
 		short, long = 100, 400
 	}
 	conn := c.connect()
-	read := func() int {
-		return query[int](t, conn, `SELECT tup_returned + tup_fetched FROM pg_stat_database WHERE datname = current_database()`)
+	read := func() int { // of histories: polls and renewals read other tables, by time
+		return query[int](t, conn, `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int FROM pg_stat_user_tables WHERE relname IN ('events', 'inbox')`)
 	}
 	cost := func(steps int) (rows int, commits, loads int32) {
 		store := c.store(c.dsn, nil)
@@ -261,13 +261,11 @@ func TestStepsOfLongRunsCostTheSame(t *testing.T) {
 		})
 		return read() - before, nCommits.Load(), nLoads.Load()
 	}
-	cost(short) // catalogs are read the first time
 	few, _, _ := cost(short)
 	many, commits, loads := cost(long)
-	perFirst, perLater := float64(few)/float64(short), float64(many-few)/float64(long-short)
-	t.Logf("rows read a step: %.1f in the first %d, %.1f in the %d after", perFirst, short, perLater, long-short)
-	if !always && perLater > perFirst*1.5+1 {
-		t.Errorf("a step reads %.1f rows late in the run and %.1f early", perLater, perFirst)
+	t.Logf("events read: %d by %d steps, %d by %d", few, short, many, long)
+	if !always && many > few+long/10 {
+		t.Errorf("%d steps read %d events, %d steps %d", short, few, long, many)
 	}
 	if int(commits) > long+2 || !always && loads > 2 {
 		t.Errorf("%d steps took %d commits and %d loads", long, commits, loads)
