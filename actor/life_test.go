@@ -98,6 +98,32 @@ func TestWarmReactivation(t *testing.T) {
 	})
 }
 
+// A claim may come before the answer of the commit that parked the run. The run is not lost then: it goes on, warm.
+func TestClaimOvertakesThePark(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		g.define("ears", func(ctx workflow.Context) (string, error) {
+			return workflow.Signal[string]("word").Receive(ctx)
+		})
+		answer := make(chan struct{})
+		g.store.late = func(c *journal.Commit) {
+			if c.Next.Kind == journal.NextPark {
+				<-answer
+			}
+		}
+		id := g.start("ears")
+		g.signal(id, "word", "hello")
+		g.claim(id)
+		close(answer)
+		wait()
+		g.wantHistory(id, "RunStarted SignalReceived(word) RunCompleted")
+		g.wantSaid("lost", 0)
+		g.wantLive(0)
+		if !g.sys.o.PassivateAlways {
+			g.wantSaid("replayed", 0)
+		}
+	})
+}
+
 // A run is parked exactly when nothing of it can go on, until its earliest timer or retry.
 func TestParking(t *testing.T) {
 	bubble(t, nil, func(g *rig) {

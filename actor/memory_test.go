@@ -19,6 +19,8 @@ type memory struct {
 	txs     []*memoryTx
 	// fate decides over a commit before it is looked at: an error refuses it. It may block.
 	fate func(c *journal.Commit) error
+	// late holds the answer of a commit back that was written.
+	late func(c *journal.Commit)
 	// loadFate is the same for loads.
 	loadFate func(r *journal.LoadRequest) error
 }
@@ -43,7 +45,7 @@ func (m *memory) Now() time.Time { return time.Now().UTC().Truncate(time.Microse
 func (m *memory) Submit(c journal.Commit, done func(journal.Outcome)) {
 	go func() {
 		m.mu.Lock()
-		fate := m.fate
+		fate, late := m.fate, m.late
 		m.commits = append(m.commits, c)
 		m.mu.Unlock()
 		if fate != nil {
@@ -55,7 +57,11 @@ func (m *memory) Submit(c journal.Commit, done func(journal.Outcome)) {
 				return
 			}
 		}
-		done(m.apply(&c))
+		out := m.apply(&c)
+		if late != nil {
+			late(&c)
+		}
+		done(out)
 	}()
 }
 

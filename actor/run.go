@@ -126,7 +126,7 @@ func (r *run) onActivate(c journal.Claimed, old bool) {
 		r.goOn()
 		return
 	}
-	if r.owned {
+	if r.owned && !r.overtaken(c) {
 		r.lose(journal.ErrFenced)
 	}
 	warm := r.machine != nil && r.task.Turn == c.Task.Turn && r.task.Generation == c.Task.Generation
@@ -141,6 +141,25 @@ func (r *run) onActivate(c journal.Claimed, old bool) {
 		r.inboxNews = c.Task.InboxLast > 0
 	}
 	r.pump()
+}
+
+// overtaken tells whether the claim is of a task that this actor has just freed, and came before the answer of
+// the commit that freed it. Only the owner of a fence adds a turn under it, so the claim proves that the commit was written.
+func (r *run) overtaken(c journal.Claimed) bool {
+	if r.flight == nil || c.Task.Fence != r.task.Fence+1 || c.Task.Turn != r.task.Turn+1 {
+		return false
+	}
+	kind := r.flight.commit.Next.Kind
+	r.flight, r.owned, r.uncommitted = nil, false, nil
+	r.task.Turn++
+	if kind != journal.NextPark || r.sys.o.PassivateAlways {
+		r.discard(ErrRunLost)
+	}
+	if kind != journal.NextBlock {
+		r.blocks, r.recall = 0, time.Time{}
+	}
+	r.sys.released()
+	return true
 }
 
 // pump goes on as far as it can: block, load, fetch messages, or take a turn.
