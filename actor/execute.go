@@ -37,6 +37,7 @@ type result struct {
 	failure     *journal.Failure // nil: it succeeded
 	interrupted bool             // stopped by the node, not by anything the step did
 	tx          journal.Tx       // of a step in a transaction that succeeded: still open
+	beat        *journal.Payload // details of the last heartbeat, nil for none
 }
 
 // execute runs an attempt on its own goroutine, once a slot is free. It always ends in exactly one stepDone.
@@ -72,9 +73,12 @@ func (s *System) perform(ctx context.Context, a *attempt, free func()) {
 	limited, release := a.limits(ctx)
 	sc := a.stepContext(s)
 	silence := newSilence(a.step.Options.Heartbeat, a.cancel)
+	var beats pulse
 	sc.Heartbeat = func(details journal.Payload) {
 		silence.beat()
-		s.proto.Root.Send(a.reply, beat{epoch: a.epoch, cmd: a.step.Cmd, number: a.number, details: details})
+		if beats.take(&details) {
+			s.proto.Root.Send(a.reply, beat{epoch: a.epoch, cmd: a.step.Cmd, number: a.number, details: details})
+		}
 	}
 	end := func(*journal.Failure) {}
 	bodyCtx := replay.WithStepContext(limited, sc)
@@ -86,6 +90,7 @@ func (s *System) perform(ctx context.Context, a *attempt, free func()) {
 		silence.stop()
 		release()
 		end(res.failure)
+		res.beat = beats.newest()
 		s.answer(a, res)
 	}()
 	res = s.await(bodyCtx, a, silence, free)
@@ -217,6 +222,32 @@ func judge(cause, err error) result {
 		return result{failure: &journal.Failure{Type: journal.FailureHeartbeat, Message: cause.Error(), Cause: replay.FailureOf(err)}}
 	}
 	return result{failure: replay.FailureOf(err)}
+}
+
+// pulse thins out the heartbeats of an attempt: a body may beat in a tight loop, its actor need not hear of each. What was held
+// back comes with the end of the attempt.
+type pulse struct {
+	mu     sync.Mutex
+	last   *journal.Payload
+	passed time.Time
+}
+
+// take keeps the details and tells whether they are to be passed on now.
+func (p *pulse) take(details *journal.Payload) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last = details
+	if now := time.Now(); now.Sub(p.passed) >= beatEvery {
+		p.passed = now
+		return true
+	}
+	return false
+}
+
+func (p *pulse) newest() *journal.Payload {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.last
 }
 
 // silence cancels an attempt that has not heartbeat for its limit.

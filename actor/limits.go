@@ -19,6 +19,8 @@ const (
 	stuckStackBytesMax = 64 << 10
 	// stackDumpBytesMax bounds the dump of all goroutines that the report is taken from.
 	stackDumpBytesMax = 16 << 20
+	// beatEvery is how often an actor hears of the heartbeats of one attempt.
+	beatEvery = 100 * time.Millisecond
 	// heartbeatEvery is how often the details of a step's heartbeats are made durable.
 	heartbeatEvery = 5 * time.Second
 	// blockedFirst and blockedMax bound the back-off of a run whose code and history disagree.

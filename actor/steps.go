@@ -194,6 +194,9 @@ func (r *run) onStepDone(m stepDone) {
 	s.running = false
 	s.cancel(nil)
 	res := m.result
+	if res.beat != nil {
+		s.beat = res.beat
+	}
 	switch f := res.failure; {
 	case res.interrupted:
 		// The node drains: the attempt does not count, the step starts anew elsewhere.

@@ -48,6 +48,12 @@ func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description,
 	if h.Run.Task == nil {
 		return d, nil
 	}
+	d.Unread = int(h.Run.Task.InboxLast) // a load gives only the first of them
+	for i := range h.Events {
+		if seen := h.Events[i].Inbox; seen != 0 {
+			d.Unread = int(h.Run.Task.InboxLast - seen) // consumed in order (J5)
+		}
+	}
 	d.Waiting = h.Run.Task.Waiting
 	d.pending(h)
 	return d, nil

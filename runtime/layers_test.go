@@ -24,11 +24,11 @@ var topFolders = map[string]int{
 // ignoredFolders hold no source: /bin is what .gitignore lets people build into.
 var ignoredFolders = []string{"bin"}
 
-// homes says where a library may be imported. Below a home is at home too.
+// homes says where a module may be imported. Below a home is at home too.
 var homes = []struct {
-	rule, library string
-	only          []string
-	tests         bool // test files may import it anywhere
+	rule, module string
+	only         []string
+	tests        bool // test files may import it anywhere
 }{
 	{"pgx only in journal/postgres", "github.com/jackc/pgx", []string{"journal/postgres", "examples", "bench"}, true},
 	{"SQLite driver only in journal/sqlite", "modernc.org/sqlite", []string{"journal/sqlite"}, true},
@@ -215,7 +215,7 @@ func (s *source) checkArrow(spec *ast.ImportSpec, to string) {
 func (s *source) checkLibrary(spec *ast.ImportSpec, imported string) {
 	for _, h := range homes {
 		home := slices.ContainsFunc(h.only, func(folder string) bool { return under(s.folder, folder) })
-		if under(imported, h.library) && !home && !(h.tests && (s.isTest || s.isHelper)) {
+		if under(imported, h.module) && !home && !(h.tests && (s.isTest || s.isHelper)) {
 			s.breaks(h.rule, spec.Pos(), "imports %s", imported)
 		}
 	}

@@ -17,7 +17,8 @@ type StepOptions struct {
 }
 
 // RetryPolicy says when a failed attempt is repeated: Initial after the first, then Factor times longer
-// each time up to Max, spread by ±Jitter of itself. Zero fields mean the defaults.
+// each time up to Max, spread by ±Jitter of itself. Zero fields mean the defaults. A policy that a deployment changes
+// holds from the next failure on: the time of an attempt that waits already is stored.
 type RetryPolicy struct {
 	Initial  time.Duration // default 1 s
 	Factor   float64       // default 2; at least 1
