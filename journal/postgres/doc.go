@@ -16,8 +16,9 @@
 // # Plans
 //
 // Every statement is written for nested loops over its indexes. A plan that was cached while a table was
-// small would scan it when it has grown, so a store's connections have the other plans switched off. The transactions of
-// steps run users' SQL and have them switched on.
+// small would scan it when it has grown, so a store's connections have the other plans switched off. There is one plan for
+// all parameters of a statement: planning a commit for its parameters takes longer than executing it. Only
+// listing is planned for what it is asked. The transactions of steps run users' SQL and have everything switched on.
 //
 // # Behind a transaction pooler
 //

@@ -38,6 +38,9 @@ WHERE ($1::uuid IS NULL OR r.id < $1)
   AND ($10::timestamptz IS NULL OR r.created_at < $10)
 ORDER BY r.id DESC LIMIT $11::int`
 
+// listPlanSQL lets the statement behind it in the transaction be planned for its parameters.
+const listPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`
+
 // listByKeySQL is listSQL for a key or a prefix of keys: between them the two indexes on keys hold every run that has one.
 const listByKeySQL = `
 SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
@@ -85,17 +88,15 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 		}
 		args = append(args, text(f.Key), pattern)
 	}
-	if !s.o.Pooler { // without a name, so that it is planned for these parameters
-		args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
-	}
 	var page journal.RunPage
 	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		page = journal.RunPage{}
-		rows, err := c.Query(ctx, sql, args...)
-		if err != nil {
-			return err
+		var p pipeline
+		if !s.o.Pooler {
+			p.exec(listPlanSQL)
 		}
-		if err := each(scanListed(&page))(rows); err != nil || len(page.Runs) > 0 {
+		p.query(sql, each(scanListed(&page)), args...)
+		if err := p.send(ctx, c); err != nil || len(page.Runs) > 0 {
 			return err
 		}
 		return c.QueryRow(ctx, listNowSQL).Scan(&page.Now)

@@ -64,5 +64,6 @@ func (o *Options) config(dsn string) (*pgxpool.Config, error) {
 	for _, name := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
 		params[name] = "off" // see "Plans" in the package story
 	}
+	params["plan_cache_mode"] = "force_generic_plan" // else small batches are planned again each time
 	return c, nil
 }

@@ -32,10 +32,10 @@ type stepTx struct {
 }
 
 // stepTxSQL switches the plans on that the store's own statements do without.
-const stepTxSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on`
+const stepTxSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 
 // ownPlansSQL switches them off again, before the transaction's last statement is planned and cached.
-const ownPlansSQL = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
+const ownPlansSQL = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
 // Begin implements journal.TxStore.
 func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
