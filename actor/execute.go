@@ -193,12 +193,19 @@ func (s *System) guarded(ctx context.Context, a *attempt, outcome chan<- result)
 		}
 		value = tx.Value()
 	}
-	output, err := a.step.Body(ctx, value)
+	output, err := s.run(ctx, a.step.Body, value)
 	if err != nil {
 		res = judge(context.Cause(ctx), err)
 		return
 	}
 	res = result{output: output, tx: tx}
+}
+
+func (s *System) run(ctx context.Context, body replay.Body, tx any) (journal.Payload, error) {
+	if s.o.Intercept != nil {
+		return s.o.Intercept(ctx, tx, body)
+	}
+	return body(ctx, tx)
 }
 
 // panicFailure is cut to what a history keeps: it is stored with every retry until the step ends.

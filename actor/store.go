@@ -35,6 +35,8 @@ type Options struct {
 	StuckAfter time.Duration // report workflow code that does not await for so long; default 2 s
 	// PassivateAlways drops and replays a run after every commit. Slow; it proves that replay is faithful.
 	PassivateAlways bool
+	// Intercept is called in place of every step's body, and is given the body; nil for none.
+	Intercept func(ctx context.Context, tx any, body replay.Body) (journal.Payload, error)
 
 	Hooks Hooks
 }

@@ -45,11 +45,11 @@ type (
 // NewClient returns a client. It holds no resources while nothing is called. o may be nil.
 func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 	c := o.withDefaults()
-	return newClient(j, nil, newTelemetry(c.TracerProvider, nil, c.Logger))
+	return newClient(j, nil, c.Poll, newTelemetry(c.TracerProvider, nil, c.Logger))
 }
 
-func newClient(j *journal.Journal, n *Node, tel *telemetry) *Client {
-	c := &Client{j: j, node: n, tel: tel, results: newResults(j, n != nil)}
+func newClient(j *journal.Journal, n *Node, poll time.Duration, tel *telemetry) *Client {
+	c := &Client{j: j, node: n, tel: tel, results: newResults(j, poll, n != nil)}
 	c.starts = newLane(laneBatchMax, c.writeStarts)
 	c.sends = newLane(laneBatchMax, c.writeSends)
 	return c

@@ -42,7 +42,7 @@ func newIncarnation(n *Node, m journal.Membership) *incarnation {
 	inc.writer = newWriter(inc.ctx, n.j, n.o.Lanes)
 	inc.sys = actor.New(actor.Options{
 		Node: inc.id, Store: inc.writer, Lookup: n.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax,
-		WarmIdle: n.o.WarmIdle, StuckAfter: n.o.StuckAfter, PassivateAlways: n.o.PassivateAlways, Hooks: n.tel.hooks(inc.released),
+		WarmIdle: n.o.WarmIdle, StuckAfter: n.o.StuckAfter, PassivateAlways: n.o.PassivateAlways, Intercept: n.o.Intercept, Hooks: n.tel.hooks(inc.released),
 	})
 	return inc
 }

@@ -16,7 +16,7 @@ const (
 	// leasesPerSweep: renewals report the nodes to reap. The sweep beside them is for tasks of nodes that nobody
 	// remembers, which take a start and a death within one moment.
 	leasesPerSweep = 3
-	// pollDefault bounds how late a task is found whose hint was lost.
+	// pollDefault bounds how late a task or a result is found whose hint was lost.
 	pollDefault = time.Second
 	// doubtFor is how long after a lost answer the node looks for runs that it owns without knowing: longer than a store goes on
 	// with a call that was given up. doubtEvery is the time between two looks.
@@ -37,8 +37,6 @@ const (
 	// retryFirst and retryMax bound the wait between tries while the store is unavailable.
 	retryFirst = 20 * time.Millisecond
 	retryMax   = time.Second
-	// resultPoll bounds how late a result is found whose hint was lost.
-	resultPoll = time.Second
 	// recentMax is how many closures a node's client remembers, for Results asked for after the end.
 	recentMax = 10_000
 	// recentBytesMax is the largest output that is remembered; others are read again.

@@ -33,7 +33,7 @@ type Node struct {
 func NewNode(j *journal.Journal, o *NodeOptions) *Node {
 	n := &Node{j: j, o: o.withDefaults(), definitions: map[definitionKey]*replay.Definition{}}
 	n.tel = newTelemetry(n.o.TracerProvider, n.o.MeterProvider, n.o.Logger)
-	n.client = newClient(j, n, n.tel)
+	n.client = newClient(j, n, n.o.Poll, n.tel)
 	return n
 }
 

@@ -1,12 +1,16 @@
 package runtime
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
 )
 
 // NodeOptions of a node. The zero value means the defaults.
@@ -14,7 +18,7 @@ type NodeOptions struct {
 	Name string // for people; default host name and process id
 
 	Lease time.Duration // default 10 s
-	Poll  time.Duration // how late a task is found whose hint was lost; default 1 s
+	Poll  time.Duration // how late a task or a result is found whose hint was lost; default 1 s
 	Drain time.Duration // how long steps may go on after the end was asked for; default 10 s
 
 	LiveMax  int // runs owned at once; default 2000
@@ -26,6 +30,10 @@ type NodeOptions struct {
 	StuckAfter time.Duration // report workflow code that does not await for so long; default 2 s
 	// PassivateAlways drops and replays every run after every commit: slow, for tests.
 	PassivateAlways bool
+	// Intercept is called in place of the body of every step, whose context it gets, and is given the body: it may call it,
+	// change its outcome, or do something else, as tests do. workflow.StepInfo tells which step it is. tx is the value of the
+	// transaction of a StepTx, else nil.
+	Intercept func(ctx context.Context, tx any, body replay.Body) (journal.Payload, error)
 
 	Logger         *slog.Logger         // default slog.Default()
 	TracerProvider trace.TracerProvider // nil: no traces
@@ -68,6 +76,7 @@ func (o *NodeOptions) withDefaults() NodeOptions {
 
 // ClientOptions of a client without a node.
 type ClientOptions struct {
+	Poll           time.Duration // how late a result is found whose hint was lost; default 1 s
 	Logger         *slog.Logger
 	TracerProvider trace.TracerProvider
 }
@@ -76,6 +85,9 @@ func (o *ClientOptions) withDefaults() ClientOptions {
 	var c ClientOptions
 	if o != nil {
 		c = *o
+	}
+	if c.Poll <= 0 {
+		c.Poll = pollDefault
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

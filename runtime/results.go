@@ -13,7 +13,8 @@ import (
 // once is correct alone. It costs a goroutine only while somebody waits.
 type results struct {
 	j     *journal.Journal
-	fed   bool // a node's watch loop passes hints on, so no watch of its own is needed
+	every time.Duration // between polls
+	fed   bool          // a node's watch loop passes hints on, so no watch of its own is needed
 	mu    sync.Mutex
 	waits map[journal.RunID][]*wait
 	ask   map[journal.RunID]bool // to be read at the next occasion
@@ -35,9 +36,9 @@ type answer struct {
 	err      error
 }
 
-func newResults(j *journal.Journal, fed bool) *results {
+func newResults(j *journal.Journal, every time.Duration, fed bool) *results {
 	return &results{
-		j: j, fed: fed, waits: map[journal.RunID][]*wait{}, ask: map[journal.RunID]bool{},
+		j: j, every: every, fed: fed, waits: map[journal.RunID][]*wait{}, ask: map[journal.RunID]bool{},
 		nudge: make(chan struct{}, 1), recent: map[journal.RunID]*journal.Event{},
 	}
 }
@@ -193,7 +194,7 @@ func (r *results) loop(ctx context.Context) {
 			_ = r.j.Watch(ctx, r.hint) // without hints the poll goes on
 		}()
 	}
-	poll := time.NewTicker(resultPoll)
+	poll := time.NewTicker(r.every)
 	defer poll.Stop()
 	for {
 		select {

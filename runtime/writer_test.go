@@ -82,7 +82,7 @@ func TestEndedLoopPassesItsWorkOn(t *testing.T) {
 	s := &faultyStore{list: func(ctx context.Context, _ journal.ListFilter) (journal.RunPage, error) {
 		return journal.RunPage{}, ctx.Err()
 	}}
-	r := newResults(journal.New(s, nil), false)
+	r := newResults(journal.New(s, nil), pollDefault, false)
 	id := journal.NewRunID()
 	r.waits[id] = []*wait{{answer: make(chan answer, 1)}}
 	r.ask[id] = true
@@ -101,13 +101,13 @@ func TestLargeResultsAreReadAgain(t *testing.T) {
 	s := &faultyStore{list: func(context.Context, journal.ListFilter) (journal.RunPage, error) {
 		return journal.RunPage{Runs: []journal.Run{{ID: id, Status: journal.Completed, Terminal: terminal}}}, nil
 	}}
-	r := newResults(journal.New(s, nil), true)
+	r := newResults(journal.New(s, nil), pollDefault, true)
 	r.closed(journal.Hint{Kind: journal.HintClosed, Run: id, Terminal: terminal})
 	if r.recent[id] != nil {
 		t.Error("a large output is kept")
 	}
 	began := time.Now()
-	if ev, err := r.await(t.Context(), id, true); err != nil || ev != terminal || time.Since(began) > resultPoll/2 {
+	if ev, err := r.await(t.Context(), id, true); err != nil || ev != terminal || time.Since(began) > pollDefault/2 {
 		t.Errorf("got %v, %v after %s", ev, err, time.Since(began))
 	}
 }
