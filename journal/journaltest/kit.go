@@ -258,6 +258,9 @@ func (k *kit) takeSoon(node journal.NodeID) (o *owner) {
 // expire waits until the lease of a node has run out by the store's clock.
 func (k *kit) expire(node journal.NodeID) {
 	k.t.Helper()
+	if e, ok := k.store.(Expirer); ok {
+		k.ok(e.Expire(k.ctx, node))
+	}
 	k.eventually(fmt.Sprintf("the lease of node %d runs out", node), func() bool {
 		nodes, err := k.j.Nodes(k.ctx)
 		k.ok(err)

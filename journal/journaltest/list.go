@@ -136,6 +136,7 @@ func listTimeWindow(k *kit) {
 	for i := range 3 {
 		id := k.starts(journal.Start{Key: fmt.Sprint(i)})[0].Run
 		created = append(created, k.row(id).CreatedAt)
+		k.eventually("the store's clock moves", func() bool { return k.claim(0, 0).Now.After(created[i]) })
 	}
 	if !created[0].Before(created[1]) || !created[1].Before(created[2]) {
 		k.t.Fatalf("created at %v", created)

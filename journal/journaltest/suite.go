@@ -2,6 +2,7 @@ package journaltest
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
@@ -19,19 +20,25 @@ type Rusher interface {
 	Rush(ctx context.Context, run journal.RunID) error
 }
 
+// Expirer is implemented by a store under test that can let a node's lease run out at once, by ageing its row.
+type Expirer interface {
+	Expire(ctx context.Context, node journal.NodeID) error
+}
+
 // Run checks a back end. Each sub-test calls open for a store on a database of its own, which open's t closes
 // and drops. Sub-tests run in parallel.
 func Run(t *testing.T, open func(t *testing.T) journal.Store) {
-	suite := [][]check{
+	for _, c := range suite() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(newKit(t, open(t)))
+		})
+	}
+}
+
+func suite() []check {
+	return slices.Concat(
 		historyChecks, ownerChecks, resubmitChecks, inboxChecks, wakeChecks, closeChecks, startChecks,
 		claimChecks, clockChecks, loadChecks, listChecks, alterChecks, memberChecks, payloadChecks, limitChecks,
-	}
-	for _, checks := range suite {
-		for _, c := range checks {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				c.run(newKit(t, open(t)))
-			})
-		}
-	}
+	)
 }

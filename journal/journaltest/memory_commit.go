@@ -1,0 +1,140 @@
+package journaltest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Commit implements journal.Store.
+func (m *Memory) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	alone := len(commits) == 1
+	for i := range commits {
+		if commits[i].Tx != nil && !alone {
+			return nil, fmt.Errorf("commit %s: a member with a transaction must be alone: %w", commits[i].Run, journal.ErrInvalid)
+		}
+	}
+	if alone && commits[0].Tx != nil {
+		out, err := m.commitInTx(ctx, &commits[0])
+		return []journal.Outcome{out}, err
+	}
+	now, err := m.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer m.db.mu.Unlock()
+	out := make([]journal.Outcome, len(commits))
+	for i := range commits {
+		if out[i] = m.db.commit(&commits[i], now); out[i].Err == journal.ErrFenced && m.db.wrote(&commits[i]) {
+			out[i].Err = nil
+		}
+	}
+	return out, nil
+}
+
+// wrote tells a commit that was written by an earlier try from one of a lost owner (J4).
+func (db *database) wrote(c *journal.Commit) bool {
+	r := db.runs[c.Run]
+	return r != nil && (r.open && r.task.Fence == c.Fence && r.task.Turn == c.Turn+1 || r.closedFence == c.Fence && c.Fence > 0)
+}
+
+// commit writes one turn, or returns why not.
+func (db *database) commit(c *journal.Commit, now time.Time) journal.Outcome {
+	out := journal.Outcome{Now: now, Err: journal.ErrFenced}
+	r := db.runs[c.Run]
+	if r == nil || !r.open {
+		return out
+	}
+	t := &r.task
+	out.InboxLast = t.InboxLast
+	if t.Owner == 0 || t.Owner != c.Node || t.Fence != c.Fence || t.Turn != c.Turn { // J3
+		return out
+	}
+	events, err := r.next(c)
+	if err != nil {
+		return journal.Outcome{Err: err}
+	}
+	attempts, err := encodeAttempts(c.Attempts)
+	if err != nil {
+		return journal.Outcome{Err: fmt.Errorf("commit %s: %w: %w", c.Run, journal.ErrInvalid, err)}
+	}
+	out.Err = nil
+	db.lift(r)
+	defer db.place(r, now)
+	r.events = append(r.events, events...)
+	for i := range events {
+		r.seen = max(r.seen, events[i].Inbox)
+	}
+	if c.Next.Kind == journal.NextClose { // J7
+		status, _ := journal.StatusOf(c.Terminal().Kind)
+		r.close(status, c.Fence, now)
+		return out
+	}
+	t.Turn++
+	t.Strikes, t.Problem, t.State = 0, c.Next.Problem, journal.Ready
+	r.unproven, r.attempts, r.waiting = false, attempts, strings.Join(c.Waiting, "\n")
+	if c.Next.Kind != journal.NextKeep {
+		t.Owner = 0
+	}
+	switch {
+	case c.Next.Kind == journal.NextRelease:
+		t.VisibleAt = now
+	case c.Next.Kind == journal.NextBlock:
+		t.VisibleAt, t.State = instant(c.Next.At), journal.Blocked
+	case t.InboxLast > c.InboxSeen: // J6
+		t.VisibleAt = now
+	case c.Next.Kind == journal.NextPark:
+		t.VisibleAt = instant(c.Next.At)
+	default:
+		t.VisibleAt = time.Time{}
+	}
+	return out
+}
+
+// close ends a run. Its task must be lifted.
+func (r *record) close(status journal.Status, fence journal.Fence, now time.Time) {
+	r.open, r.run.Status, r.run.ClosedAt, r.closedFence = false, status, now, fence
+	r.task, r.attempts, r.waiting = journal.Task{}, nil, ""
+}
+
+// next returns the events of a commit as they are stored. Beyond what a store must refuse, a seq that exists (J1), it
+// refuses what no owner that is in its right mind writes: gaps, and messages that do not exist or were consumed (J5).
+func (r *record) next(c *journal.Commit) ([]journal.Event, error) {
+	last, _ := r.newest()
+	seen := r.seen
+	events := slices.Clone(c.Events)
+	for i := range events {
+		ev := &events[i]
+		switch want := last + journal.Seq(i) + 1; {
+		case ev.Seq < want:
+			return nil, &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}
+		case ev.Seq > want:
+			return nil, fmt.Errorf("commit %s: event %d where %d is next (J1): %w", c.Run, ev.Seq, want, journal.ErrInvalid)
+		}
+		if ev.Inbox != 0 && (ev.Inbox != seen+1 || ev.Inbox > r.task.InboxLast) {
+			return nil, fmt.Errorf("commit %s: event %d consumes message %d of %d after %d (J5): %w",
+				c.Run, ev.Seq, ev.Inbox, r.task.InboxLast, seen, journal.ErrInvalid)
+		}
+		issued, err := journal.DecodeIssued(journal.EncodeIssued(ev.Issued))
+		if err != nil {
+			return nil, fmt.Errorf("commit %s: event %d: %w: %w", c.Run, ev.Seq, journal.ErrInvalid, err)
+		}
+		ev.Issued, ev.Time, ev.Payload = issued, instant(ev.Time), clonePayload(ev.Payload)
+		if ev.Inbox != 0 {
+			seen, ev.Payload = ev.Inbox, journal.Payload{} // stored once, with the message
+		}
+	}
+	return events, nil
+}
+
+func encodeAttempts(list []journal.Attempt) ([]byte, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(list)
+}

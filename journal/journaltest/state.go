@@ -1,0 +1,105 @@
+package journaltest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// inboxPiece is the least that a store tells of a long inbox in one answer; shorter ones are told whole.
+const inboxPiece = 100
+
+// State is everything that a store shows of itself at one moment, in a form that can be compared.
+type State struct {
+	Runs  []RunState     // by id
+	Nodes []journal.Node // those whose lease is valid, by id
+}
+
+// RunState is one run with its task or terminal event, its whole history, and the messages that wait for it.
+type RunState struct {
+	Run    journal.Run
+	Events []journal.Event
+	Inbox  []journal.Message
+}
+
+// State returns a copy of the whole database.
+func (m *Memory) State() State {
+	m.db.mu.Lock()
+	defer m.db.mu.Unlock()
+	var s State
+	now := m.db.now()
+	for _, r := range m.db.sorted {
+		s.Runs = append(s.Runs, RunState{Run: r.listed(), Events: r.copyEvents(0, len(r.events)),
+			Inbox: r.copyInbox(int(r.seen), len(r.inbox))})
+	}
+	for _, n := range m.db.nodes {
+		if !n.lost && n.node.ExpiresAt.After(now) {
+			s.Nodes = append(s.Nodes, n.node)
+		}
+	}
+	slices.SortFunc(s.Nodes, func(a, b journal.Node) int { return int(a.ID - b.ID) })
+	return s
+}
+
+// StateOf reads the state of any store through its interface. It is of one moment only while nobody writes.
+func StateOf(ctx context.Context, store journal.Store) (State, error) {
+	var s State
+	f := journal.ListFilter{Limit: journal.ListMax}
+	for {
+		page, err := store.List(ctx, f)
+		if err != nil {
+			return State{}, err
+		}
+		for i := range page.Runs {
+			s.Runs = append(s.Runs, RunState{Run: page.Runs[i]})
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			break
+		}
+	}
+	slices.Reverse(s.Runs)
+	for part := range slices.Chunk(s.Runs, journal.BatchMax) {
+		if err := fillState(ctx, store, part); err != nil {
+			return State{}, err
+		}
+	}
+	var err error
+	s.Nodes, err = store.Nodes(ctx)
+	return s, err
+}
+
+func fillState(ctx context.Context, store journal.Store, runs []RunState) error {
+	requests := make([]journal.LoadRequest, len(runs))
+	for i := range runs {
+		requests[i].Run = runs[i].Run.ID
+	}
+	list, err := store.Load(ctx, requests)
+	if err != nil {
+		return err
+	}
+	for i := range list {
+		if list[i].Err != nil {
+			return fmt.Errorf("run %s is listed, but: %w", runs[i].Run.ID, list[i].Err)
+		}
+		runs[i].Events = list[i].Events
+		if runs[i].Inbox, err = wholeInbox(ctx, store, runs[i].Run.ID, list[i].Inbox); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wholeInbox asks for the rest of an inbox until there is no more: a long one comes in pieces.
+func wholeInbox(ctx context.Context, store journal.Store, run journal.RunID, inbox []journal.Message) ([]journal.Message, error) {
+	for n := len(inbox); n >= inboxPiece; {
+		list, err := store.Load(ctx, []journal.LoadRequest{{Run: run, InboxOnly: true, AfterInbox: inbox[len(inbox)-1].Number}})
+		if err != nil {
+			return nil, err
+		}
+		n = len(list[0].Inbox)
+		inbox = append(inbox, list[0].Inbox...)
+	}
+	return inbox, nil
+}
