@@ -1,0 +1,173 @@
+package replaytest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// Limits of one check.
+const (
+	// eventsMax bounds the work of a long history: of its prefixes, only as many are tried as this many events allow.
+	eventsMax = 500_000
+	// contextMax is how many events before the one in question a Mismatch shows, and how many lines of a stack.
+	contextMax = 5
+	stackMax   = 24
+)
+
+// Mismatch says that code does not fit a history.
+type Mismatch struct {
+	File  string      // of Golden
+	Seq   journal.Seq // the first event at which they part
+	Want  string      // what the history has
+	Got   string      // what the code has
+	Where string      // file:line of the code; empty if no call made the difference
+	// Replayed is how many events were replayed before the rest was taken as new, all of them in a plain replay.
+	Replayed int
+	Err      error // of the machine, if that is not a plain difference: a panic, a payload that does not fit
+
+	history *History
+}
+
+// Error tells everything, on several lines.
+func (m *Mismatch) Error() string {
+	var b strings.Builder
+	if m.File != "" {
+		b.WriteString(m.File + ": ")
+	}
+	ev := &m.history.Events[m.Seq-1]
+	fmt.Fprintf(&b, "workflow %s and its history part at event %d of %d, %s\n", m.history.Run.Workflow, m.Seq, len(m.history.Events), title(ev))
+	var panicked *replay.PanicError
+	switch {
+	case m.Err == nil:
+		fmt.Fprintf(&b, "    history has  %s\n    code has     %s\n", m.Want, m.Got)
+	case errors.As(m.Err, &panicked):
+		fmt.Fprintf(&b, "    %v\n%s", m.Err, indent(panicked.Stack, stackMax))
+	default:
+		fmt.Fprintf(&b, "    %v\n", m.Err)
+	}
+	if m.Where != "" {
+		fmt.Fprintf(&b, "    at           %s\n", m.Where)
+	}
+	if m.Replayed < len(m.history.Events) {
+		fmt.Fprintf(&b, "    The same code did what the history has when all of it was replayed, but not after %d events.\n"+
+			"    It depends on something else: a map's order, the clock, chance, a variable that outlives the run.\n", m.Replayed)
+	}
+	b.WriteString("    the history up to there:\n")
+	first := max(0, int(m.Seq)-1-contextMax)
+	for i := first; i < int(m.Seq); i++ {
+		b.WriteString("    " + line(&m.history.Events[i]) + "\n")
+	}
+	return b.String()
+}
+
+// Unwrap returns the machine's error.
+func (m *Mismatch) Unwrap() error { return m.Err }
+
+func indent(text string, lines int) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if lines--; lines < 0 {
+			break
+		}
+		b.WriteString("    " + strings.TrimRight(line, "\n") + "\n")
+	}
+	return b.String()
+}
+
+// Check replays a history with the registered code, which must do what the history says that it did; the error is a
+// *Mismatch then. After that it replays every prefix and takes the rest as new events, as a node does that takes
+// the run over there: code that does not do the same each time is found. Of a long history it tries a part of the
+// prefixes, evenly spread.
+func Check(r *Registry, h *History) error {
+	def, err := r.find(&h.Run)
+	if err != nil {
+		return err
+	}
+	for i := range h.Events {
+		if h.Events[i].Seq != journal.Seq(i+1) {
+			return fmt.Errorf("event %d stands in place %d of the history (J1): %w", h.Events[i].Seq, i+1, replay.ErrOrder)
+		}
+	}
+	if len(h.Events) == 0 {
+		return errors.New("the history has no events")
+	}
+	c := &checker{def: def, enc: r.encoder(), history: h}
+	n := len(h.Events)
+	if err := c.run(n); err != nil {
+		return err
+	}
+	step := max(1, n*n/eventsMax)
+	for replayed := n - 1; replayed >= 1; replayed -= step {
+		if err := c.run(replayed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type checker struct {
+	def     *replay.Definition
+	enc     replay.Encoder
+	history *History
+}
+
+// run replays some events and takes the rest as new ones.
+func (c *checker) run(replayed int) error {
+	m := replay.New(c.def, c.history.Run, c.enc)
+	defer m.Close()
+	for i := range c.history.Events {
+		ev := c.history.Events[i]
+		if i < replayed {
+			if err := m.Replay(&ev); err != nil {
+				return c.mismatch(i, replayed, err)
+			}
+			continue
+		}
+		want := ev.Issued
+		if err := m.Step(&ev); err != nil {
+			return c.mismatch(i, replayed, err)
+		}
+		m.Take()
+		if err := difference(want, ev.Issued, m); err != nil {
+			return c.mismatch(i, replayed, err)
+		}
+	}
+	return nil
+}
+
+func (c *checker) mismatch(at, replayed int, err error) error {
+	m := &Mismatch{Seq: c.history.Events[at].Seq, Replayed: replayed, history: c.history}
+	if d, ok := errors.AsType[*replay.DivergenceError](err); ok {
+		m.Want, m.Got, m.Where = d.Want, d.Got, d.Where
+	} else {
+		m.Err = err
+	}
+	return m
+}
+
+// difference compares what is compared on replay.
+func difference(want, got []journal.Issued, m *replay.Machine) error {
+	for i := range max(len(want), len(got)) {
+		w, g := "nothing more", "nothing more"
+		if i < len(want) {
+			w = want[i].String()
+		}
+		if i < len(got) {
+			g = got[i].String()
+		} else if waiting := m.Waiting(); len(waiting) > 0 {
+			g = "waiting for " + strings.Join(waiting, ", ")
+		}
+		if i < len(want) && i < len(got) {
+			a, b := want[i], got[i]
+			if a.Kind == b.Kind && a.Name == b.Name && a.Target == b.Target {
+				continue
+			}
+		}
+		return &replay.DivergenceError{Want: w, Got: g}
+	}
+	return nil
+}

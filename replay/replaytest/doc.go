@@ -1,0 +1,45 @@
+// Package replaytest tests workflow code against histories, with nothing but the machine: no store, no node, no clock.
+//
+// A run lives for as long as its work does, and code is deployed meanwhile. The new code must do what the history
+// says that the old code did, or the run is blocked. So keep histories of real runs as files, and
+// replay them in a test:
+//
+//	func TestHistories(t *testing.T) {
+//		var code replaytest.Registry
+//		replaytest.Handle(&code, Checkout, checkout, nil)
+//		replaytest.Golden(t, &code, "testdata/histories")
+//	}
+//
+// [Golden] fails with the first event at which code and history part, what each of them has, and the line of
+// the code. [Check] does the same for one [History].
+//
+// # Where histories come from
+//
+//   - From a live store: Client.Describe has the run, Client.History its events, [Of] makes a History of them.
+//   - From a test with package runtimetest: Env.History.
+//   - From a script of what happened, see [Record].
+//
+// [WriteFile] keeps one. Histories are only added: a file that exists is not written again, because it stands for runs
+// that somebody may still have.
+//
+// # The form of a file
+//
+// A file is one JSON object with one event a line, so that a diff of two files is a diff of two histories:
+//
+//	{
+//	 "format": 1,
+//	 "run": {"id":"018f…","workflow":"hello","version":1,"queue":"default","generation":1,"input":{"json":"world"}},
+//	 "events": [
+//	  {"seq":1,"kind":"RunStarted","time":"2026-01-01T00:00:00Z","issued":["step greet"]},
+//	  {"seq":2,"kind":"StepCompleted","time":"2026-01-01T00:00:01Z","cmd":1,"name":"greet","attempt":1,"payload":{"json":"Hello!"}},
+//	  {"seq":3,"kind":"RunCompleted","time":"2026-01-01T00:00:01Z","payload":{"json":"Hello!"}}
+//	 ]
+//	}
+//
+// Fields without a value are left out: key and labels of the run; cmd, inbox (the number of the message), name, attempt,
+// payload and issued of an event. Times are UTC. Commands are written as the journal keeps them: "step NAME", "timer
+// DUE NAME", "cancel COMMAND". A payload is {"json":…} if its bytes are compact JSON, else {"base64":"…"}; an
+// encoding other than JSON is named by "encoding", as in {"encoding":"failure","json":…}. Fields that are not listed
+// here are refused. The same history always gives the same bytes, and bytes in any other layout of the same JSON
+// give the same history. The form is part of the project's promise: what this release writes, later ones read.
+package replaytest

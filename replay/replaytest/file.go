@@ -1,0 +1,40 @@
+package replaytest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// WriteFile keeps a history, and makes the folder if it is missing. Histories are only added: it fails if the file
+// holds another one.
+func WriteFile(name string, h *History) error {
+	data, err := Marshal(h)
+	if err != nil {
+		return err
+	}
+	if old, err := os.ReadFile(name); err == nil {
+		if bytes.Equal(old, data) {
+			return nil
+		}
+		return fmt.Errorf("%s holds another history, for which the code must still be good: write the new one to another file", name)
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(name, data, 0o644)
+}
+
+// ReadFile reads what WriteFile wrote.
+func ReadFile(name string) (*History, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	h, err := Unmarshal(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return h, nil
+}

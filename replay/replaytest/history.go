@@ -1,0 +1,67 @@
+package replaytest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// History is one run as a machine sees it.
+type History struct {
+	Run    replay.Info
+	Events []journal.Event
+}
+
+// Of returns the history of a run of a store: Client.Describe has the run, Client.History its events.
+func Of(run journal.Run, events []journal.Event) *History {
+	return &History{
+		Run: replay.Info{
+			Run: run.ID, Key: run.Key, Workflow: run.Workflow, Version: run.Version, Queue: run.Queue, Labels: run.Labels,
+			Generation: run.Generation, Input: run.Input,
+		},
+		Events: events,
+	}
+}
+
+// String is the history for people, one event a line: its number, what happened, and what the code asked for then. Times,
+// ids and payloads are left out, so it can be compared with a text in a test.
+func (h *History) String() string {
+	var b strings.Builder
+	for i := range h.Events {
+		b.WriteString(line(&h.Events[i]) + "\n")
+	}
+	return b.String()
+}
+
+func line(ev *journal.Event) string {
+	s := fmt.Sprintf("%d %s", ev.Seq, title(ev))
+	if len(ev.Issued) == 0 {
+		return s
+	}
+	issued := make([]string, len(ev.Issued))
+	for i, c := range ev.Issued {
+		issued[i] = command(c)
+	}
+	return s + " > " + strings.Join(issued, ", ")
+}
+
+func title(ev *journal.Event) string {
+	s := ev.Kind.String()
+	if ev.Name != "" {
+		s += " " + ev.Name
+	}
+	if f, err := journal.DecodeFailure(ev.Payload); err == nil && f.Message != "" {
+		s += ": " + f.Message
+	}
+	return s
+}
+
+// command is the stored form without the due time, which replay does not compare.
+func command(c journal.Issued) string {
+	if c.Kind == journal.CommandTimer {
+		return strings.TrimSpace("timer " + c.Name)
+	}
+	return c.String()
+}

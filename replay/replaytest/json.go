@@ -1,0 +1,243 @@
+package replaytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// format is the version of the form. A form that older releases could misread gets the next number.
+const format = 1
+
+// payloadDepth is how deep payloads stand in a file, with some room: encoding/json limits how deep values may nest.
+const payloadDepth = 8
+
+type (
+	fileForm struct {
+		Format int         `json:"format"`
+		Run    runForm     `json:"run"`
+		Events []eventForm `json:"events"`
+	}
+	runForm struct {
+		ID         journal.RunID      `json:"id"`
+		Key        string             `json:"key,omitempty"`
+		Workflow   string             `json:"workflow"`
+		Version    int32              `json:"version"`
+		Queue      string             `json:"queue"`
+		Labels     map[string]string  `json:"labels,omitempty"`
+		Generation journal.Generation `json:"generation"`
+		Input      *payloadForm       `json:"input,omitempty"`
+	}
+	eventForm struct {
+		Seq     journal.Seq      `json:"seq"`
+		Kind    string           `json:"kind"`
+		Time    time.Time        `json:"time"`
+		Cmd     journal.Cmd      `json:"cmd,omitempty"`
+		Inbox   journal.InboxSeq `json:"inbox,omitempty"`
+		Name    string           `json:"name,omitempty"`
+		Attempt int32            `json:"attempt,omitempty"`
+		Payload *payloadForm     `json:"payload,omitempty"`
+		Issued  []string         `json:"issued,omitempty"`
+	}
+	payloadForm struct {
+		Encoding string          `json:"encoding,omitempty"`
+		JSON     json.RawMessage `json:"json,omitempty"`
+		Base64   []byte          `json:"base64,omitempty"`
+	}
+)
+
+// Marshal returns the history in the form that the package's story describes. It fails for what no store can hold: text that
+// is not UTF-8, an unknown kind of event, a year that has five digits.
+func Marshal(h *History) ([]byte, error) {
+	var b bytes.Buffer
+	run, err := oneLine(runOf(&h.Run))
+	if err != nil {
+		return nil, fmt.Errorf("history: run: %w", err)
+	}
+	if err := checkTexts(&h.Run); err != nil {
+		return nil, fmt.Errorf("history: run: %w", err)
+	}
+	fmt.Fprintf(&b, "{\n \"format\": %d,\n \"run\": %s,\n \"events\": [", format, run)
+	for i := range h.Events {
+		text, err := marshalEvent(&h.Events[i])
+		if err != nil {
+			return nil, fmt.Errorf("history: event %d: %w", h.Events[i].Seq, err)
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("\n  " + text)
+	}
+	b.WriteString("\n ]\n}\n")
+	return b.Bytes(), nil
+}
+
+func marshalEvent(ev *journal.Event) (string, error) {
+	if !ev.Kind.Known() {
+		return "", fmt.Errorf("%s: %w", ev.Kind, replay.ErrUnknownKind)
+	}
+	e := eventForm{
+		Seq: ev.Seq, Kind: ev.Kind.String(), Time: ev.Time.UTC(), Cmd: ev.Cmd, Inbox: ev.Inbox, Name: ev.Name, Attempt: ev.Attempt,
+		Payload: payloadOf(ev.Payload),
+	}
+	for _, c := range ev.Issued {
+		e.Issued = append(e.Issued, c.String())
+		if again, err := parseIssued(c.String()); err != nil || again.String() != c.String() {
+			return "", fmt.Errorf("command %q: %w", c.String(), journal.ErrInvalid)
+		}
+	}
+	if err := validText(append(e.Issued, ev.Name, ev.Payload.Encoding)...); err != nil {
+		return "", err
+	}
+	return oneLine(e)
+}
+
+func checkTexts(run *replay.Info) error {
+	texts := []string{run.Key, run.Workflow, run.Queue, run.Input.Encoding}
+	texts = append(slices.AppendSeq(texts, maps.Keys(run.Labels)), slices.Collect(maps.Values(run.Labels))...)
+	return validText(texts...)
+}
+
+func validText(texts ...string) error {
+	for _, s := range texts {
+		if !utf8.ValidString(s) {
+			return fmt.Errorf("%q is not UTF-8: %w", s, journal.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// oneLine leaves HTML as it is: files are for people.
+func oneLine(v any) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+func runOf(i *replay.Info) runForm {
+	return runForm{
+		ID: i.Run, Key: i.Key, Workflow: i.Workflow, Version: i.Version, Queue: i.Queue, Labels: i.Labels, Generation: i.Generation,
+		Input: payloadOf(i.Input),
+	}
+}
+
+// payloadOf returns nil for a payload without bytes and encoding.
+func payloadOf(p journal.Payload) *payloadForm {
+	switch {
+	case len(p.Data) == 0 && p.Encoding == "":
+		return nil
+	case readable(p.Data):
+		return &payloadForm{Encoding: p.Encoding, JSON: p.Data}
+	}
+	return &payloadForm{Encoding: p.Encoding, Base64: p.Data}
+}
+
+// readable tells whether the bytes come back as they are when they are written as JSON.
+func readable(data []byte) bool {
+	if !utf8.Valid(data) || !json.Valid(data) {
+		return false
+	}
+	nested := strings.Repeat("[", payloadDepth) + string(data) + strings.Repeat("]", payloadDepth)
+	return json.Valid([]byte(nested)) && bytes.Equal(compact(data), data)
+}
+
+func compact(data []byte) []byte {
+	var b bytes.Buffer
+	if err := json.Compact(&b, data); err != nil {
+		return nil
+	}
+	return b.Bytes()
+}
+
+// Unmarshal reads what Marshal wrote.
+func Unmarshal(data []byte) (*History, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var f fileForm
+	if err := dec.Decode(&f); err != nil {
+		return nil, fmt.Errorf("history: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("history: there is more after the end")
+	}
+	if f.Format != format {
+		return nil, fmt.Errorf("history: format is %d, this release reads %d", f.Format, format)
+	}
+	h := &History{Run: replay.Info{
+		Run: f.Run.ID, Key: f.Run.Key, Workflow: f.Run.Workflow, Version: f.Run.Version, Queue: f.Run.Queue, Labels: f.Run.Labels,
+		Generation: f.Run.Generation,
+	}}
+	var err error
+	if h.Run.Input, err = f.Run.Input.payload(); err != nil {
+		return nil, fmt.Errorf("history: input: %w", err)
+	}
+	for i := range f.Events {
+		ev, err := f.Events[i].event()
+		if err != nil {
+			return nil, fmt.Errorf("history: event %d: %w", f.Events[i].Seq, err)
+		}
+		h.Events = append(h.Events, ev)
+	}
+	return h, nil
+}
+
+func (e *eventForm) event() (journal.Event, error) {
+	ev := journal.Event{Seq: e.Seq, Time: e.Time.UTC(), Cmd: e.Cmd, Inbox: e.Inbox, Name: e.Name, Attempt: e.Attempt}
+	for kind, name := range journal.Kinds() {
+		if name == e.Kind {
+			ev.Kind = kind
+		}
+	}
+	if ev.Kind == 0 {
+		return ev, fmt.Errorf("kind %q: %w", e.Kind, replay.ErrUnknownKind)
+	}
+	for _, text := range e.Issued {
+		c, err := parseIssued(text)
+		if err != nil {
+			return ev, err
+		}
+		ev.Issued = append(ev.Issued, c)
+	}
+	var err error
+	ev.Payload, err = e.Payload.payload()
+	return ev, err
+}
+
+func parseIssued(text string) (journal.Issued, error) {
+	list, err := journal.DecodeIssued(text)
+	if err == nil && len(list) != 1 {
+		err = fmt.Errorf("issued command %q: %w", text, journal.ErrInvalid)
+	}
+	if err != nil {
+		return journal.Issued{}, err
+	}
+	return list[0], nil
+}
+
+func (p *payloadForm) payload() (journal.Payload, error) {
+	switch {
+	case p == nil:
+		return journal.Payload{}, nil
+	case len(p.JSON) > 0 && len(p.Base64) > 0:
+		return journal.Payload{}, errors.New("payload has json and base64")
+	case len(p.JSON) > 0:
+		return journal.Payload{Encoding: p.Encoding, Data: compact(p.JSON)}, nil
+	case len(p.Base64) > 0:
+		return journal.Payload{Encoding: p.Encoding, Data: p.Base64}, nil
+	}
+	return journal.Payload{Encoding: p.Encoding}, nil
+}
