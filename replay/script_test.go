@@ -16,9 +16,10 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
+	"github.com/reprise-run/reprise/replay/replaytest"
 )
 
-var update = flag.Bool("update", false, "rewrite the reactions in testdata/scripts")
+var update = flag.Bool("update", false, "rewrite the reactions in testdata/scripts, and keep histories of new scripts")
 
 // TestScripts runs testdata/scripts/*.txt. A script is a list of directives; the indented lines below
 // each are the printed reaction. Directives are:
@@ -53,7 +54,7 @@ func runScript(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &script{t: t}
+	s := &script{t: t, name: strings.TrimSuffix(filepath.Base(file), ".txt")}
 	defer s.close()
 	for line := range strings.Lines(string(data)) {
 		line = strings.TrimRight(line, "\n")
@@ -78,6 +79,8 @@ func runScript(t *testing.T, file string) {
 
 type script struct {
 	t        *testing.T
+	name     string
+	kept     int // workflows so far
 	def      *replay.Definition
 	rig      *rig
 	out      strings.Builder
@@ -99,7 +102,32 @@ func (s *script) close() {
 	if s.rig != nil {
 		s.rig.m.Close()
 		checkPrefixes(s.t, s.def, s.rig.history)
+		s.keep()
 	}
+}
+
+// keep makes a golden history out of what the script led to, unless there is one.
+func (s *script) keep() {
+	s.kept++
+	file := fmt.Sprintf("testdata/histories/%s_%d.json", s.name, s.kept)
+	if _, err := os.Stat(file); !*update || err == nil || len(s.rig.history) == 0 {
+		return
+	}
+	info := s.rig.m.Info()
+	info.Labels = map[string]string{"said": ""}
+	if err := replaytest.WriteFile(file, &replaytest.History{Run: info, Events: s.rig.history}); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// TestHistories: histories that any earlier release wrote are replayed as they were, with every prefix. Those here
+// were made by the scripts; they are only added to.
+func TestHistories(t *testing.T) {
+	var code replaytest.Registry
+	for _, def := range workflows {
+		code.Add(def)
+	}
+	replaytest.Golden(t, &code, "testdata/histories")
 }
 
 func (s *script) run(words []string) {

@@ -37,14 +37,19 @@ func Handle[In, Out any](r *Registry, name workflow.Name[In, Out], fn func(workf
 	if o != nil && o.Version != 0 {
 		version = o.Version
 	}
-	k := key{string(name), version}
+	r.Add(workflow.Define(name, version, fn))
+}
+
+// Add registers what workflow.Define made. A name that is registered twice panics.
+func (r *Registry) Add(def *replay.Definition) {
+	k := key{def.Name, def.Version}
 	if r.definitions[k] != nil {
 		panic("replaytest: workflow " + k.String() + " is registered twice")
 	}
 	if r.definitions == nil {
 		r.definitions = map[key]*replay.Definition{}
 	}
-	r.definitions[k] = workflow.Define(name, version, fn)
+	r.definitions[k] = def
 }
 
 func (r *Registry) find(i *replay.Info) (*replay.Definition, error) {
