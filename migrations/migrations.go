@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-//go:embed postgres/*.sql
+//go:embed postgres/*.sql sqlite/*.sql
 var files embed.FS
 
 // DefaultSchema is the schema that the files are written for. Its name followed by a dot is the placeholder
@@ -65,11 +65,14 @@ func Files(schema string) ([]File, error) {
 	if err := CheckSchema(schema); err != nil {
 		return nil, err
 	}
-	return read(files, schema)
+	return read(files, "postgres", schema)
 }
 
-func read(from fs.FS, schema string) ([]File, error) {
-	names, err := fs.Glob(from, "postgres/*.sql") // sorted
+// SQLiteFiles returns the migrations for SQLite in order. A file has no schemas, so its tables begin with "reprise_".
+func SQLiteFiles() ([]File, error) { return read(files, "sqlite", DefaultSchema) }
+
+func read(from fs.FS, folder, schema string) ([]File, error) {
+	names, err := fs.Glob(from, folder+"/*.sql") // sorted
 	if err != nil {
 		return nil, err
 	}

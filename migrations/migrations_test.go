@@ -49,7 +49,7 @@ func TestReadRefuses(t *testing.T) {
 			}
 			from["postgres/"+f] = &fstest.MapFile{Data: []byte(text)}
 		}
-		if _, err := read(from, DefaultSchema); err == nil {
+		if _, err := read(from, "postgres", DefaultSchema); err == nil {
 			t.Errorf("%s was accepted: %v", name, files)
 		}
 	}

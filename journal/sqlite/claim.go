@@ -1,0 +1,171 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// claimHeadSQL reads the due tasks of one route and priority, in order, from reprise_tasks_claim_idx. That index holds
+// nothing but claimable rows.
+const claimHeadSQL = `
+SELECT t.run_id, t.visible_at FROM reprise_tasks t
+WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
+  AND t.queue = ? AND t.workflow = ? AND t.version = ? AND t.priority = ? AND t.visible_at <= ?
+ORDER BY t.visible_at LIMIT ?`
+
+// claimTakeSQL leases a task.
+const claimTakeSQL = `
+UPDATE reprise_tasks SET owner = ?, fence = fence + 1, visible_at = NULL, state = 0, problem = NULL, unproven = 1 WHERE run_id = ?`
+
+// claimReadSQL reads a task with its run.
+const claimReadSQL = `
+SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
+       t.attempts, t.waiting, t.strikes, t.state, t.problem,
+       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
+       r.labels, r.input, r.input_encoding, r.trace
+FROM reprise_tasks t JOIN reprise_runs r ON r.id = t.run_id WHERE t.run_id = ?`
+
+// claimUnprovenSQL finds what the node owns but never committed to: the answer to an earlier claim or start
+// may have been lost.
+const claimUnprovenSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = ? AND t.owner > 0 AND t.unproven = 1`
+
+// claimAttentionSQL finds owned runs that have messages, by reprise_tasks_owner_idx.
+const claimAttentionSQL = `
+SELECT t.run_id FROM reprise_tasks t
+WHERE t.owner = ? AND t.owner > 0 AND t.visible_at <= ? ORDER BY t.visible_at LIMIT ?`
+
+// claimNextSQL tells when the next task of a route and priority falls due, by one index probe.
+const claimNextSQL = `
+SELECT t.visible_at FROM reprise_tasks t
+WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
+  AND t.queue = ? AND t.workflow = ? AND t.version = ? AND t.priority = ? AND t.visible_at > ?
+ORDER BY t.visible_at LIMIT 1`
+
+// Claim implements journal.Store.
+func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+	var c journal.Claim
+	err := s.write(ctx, 0, func(b *batch) (err error) {
+		c, err = claim(b.conn, &r)
+		return err
+	})
+	if err != nil {
+		return journal.Claim{}, err
+	}
+	return c, nil
+}
+
+func claim(q querier, r *journal.ClaimRequest) (c journal.Claim, err error) {
+	c.Now = now()
+	if r.Reconcile { // ahead of the claim, so that no task is told twice
+		runs, err := readIDs(q, claimUnprovenSQL, int64(r.Node))
+		if err != nil {
+			return c, err
+		}
+		if err := readClaimed(q, &c, runs); err != nil {
+			return c, err
+		}
+	}
+	routes := unique(r.Routes)
+	due, err := readDue(q, routes, r.Max, c.Now)
+	if err != nil {
+		return c, err
+	}
+	for _, run := range due {
+		if _, err := q.exec(claimTakeSQL, int64(r.Node), id(run)); err != nil {
+			return c, err
+		}
+	}
+	if err := readClaimed(q, &c, due); err != nil {
+		return c, err
+	}
+	if c.Attention, err = readIDs(q, claimAttentionSQL, int64(r.Node), c.Now.UnixMicro(), int64(attentionMax)); err != nil {
+		return c, err
+	}
+	c.NextDue, err = readNext(q, routes, c.Now)
+	return c, err
+}
+
+// readDue returns up to max runs that are due: the most urgent first, of those the oldest.
+func readDue(q querier, routes []journal.Route, max int, at time.Time) (runs []journal.RunID, err error) {
+	type head struct {
+		run journal.RunID
+		due int64
+	}
+	for p := journal.PriorityMin; p <= journal.PriorityMax && len(runs) < max; p++ {
+		var heads []head
+		for _, r := range routes {
+			err := q.query(claimHeadSQL, func(r row) error {
+				heads = append(heads, head{r.id(0), r.int(1)})
+				return nil
+			}, r.Queue, r.Workflow, int64(r.Version), int64(p), at.UnixMicro(), int64(max-len(runs)))
+			if err != nil {
+				return nil, err
+			}
+		}
+		slices.SortStableFunc(heads, func(a, b head) int { return cmp.Compare(a.due, b.due) })
+		for _, h := range heads[:min(len(heads), max-len(runs))] {
+			runs = append(runs, h.run)
+		}
+	}
+	return runs, nil
+}
+
+func readClaimed(q querier, c *journal.Claim, runs []journal.RunID) error {
+	for _, run := range runs {
+		err := q.query(claimReadSQL, func(r row) error {
+			run, err := runOf(r[taskColumns:])
+			if err != nil {
+				return err
+			}
+			task, err := taskOf(r, run.ID)
+			if err != nil {
+				return err
+			}
+			c.Tasks = append(c.Tasks, journal.Claimed{Task: *task, Run: run})
+			return nil
+		}, id(run))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readNext returns when the next task of the routes falls due.
+func readNext(q querier, routes []journal.Route, at time.Time) (next time.Time, err error) {
+	for p := journal.PriorityMin; p <= journal.PriorityMax; p++ {
+		for _, r := range routes {
+			err := q.query(claimNextSQL, func(r row) error {
+				if due := r.time(0); next.IsZero() || due.Before(next) {
+					next = due
+				}
+				return nil
+			}, r.Queue, r.Workflow, int64(r.Version), int64(p), at.UnixMicro())
+			if err != nil {
+				return next, err
+			}
+		}
+	}
+	return next, nil
+}
+
+// readIDs reads a column of run ids.
+func readIDs(q querier, sql string, args ...any) (runs []journal.RunID, err error) {
+	err = q.query(sql, func(r row) error { runs = append(runs, r.id(0)); return nil }, args...)
+	return runs, err
+}
+
+// unique returns the routes, each once: a doubled route would be claimed from twice.
+func unique(routes []journal.Route) []journal.Route {
+	list := make([]journal.Route, 0, len(routes))
+	for _, r := range routes {
+		if !slices.Contains(list, r) {
+			list = append(list, r)
+		}
+	}
+	return list
+}

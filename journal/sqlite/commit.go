@@ -1,0 +1,190 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// J3 is the condition of each statement that changes the task: owner, fence and turn decide. Each answers with a row, or
+// with none if the commit is refused.
+const (
+	// commitKeepSQL changes no indexed column: it is by far the most frequent one.
+	commitKeepSQL = `
+UPDATE reprise_tasks SET turn = turn + 1, unproven = 0, strikes = 0, attempts = ?, waiting = ?, problem = NULL
+WHERE run_id = ? AND owner = ? AND owner > 0 AND fence = ? AND turn = ?
+RETURNING inbox_last, visible_at`
+
+	// commitVisibleSQL follows if messages have come (J6), or those that came are consumed.
+	commitVisibleSQL = `UPDATE reprise_tasks SET visible_at = ? WHERE run_id = ?`
+
+	// commitFreeSQL parks, releases or blocks. A parked run with a newer message than it has seen is visible (J6).
+	commitFreeSQL = `
+UPDATE reprise_tasks
+SET turn = turn + 1, unproven = 0, strikes = 0, attempts = ?, waiting = ?, problem = ?, state = ?, owner = 0,
+    visible_at = iif(inbox_last > ?, ?, ?)
+WHERE run_id = ? AND owner = ? AND owner > 0 AND fence = ? AND turn = ?
+RETURNING inbox_last`
+
+	commitRemoveSQL = `DELETE FROM reprise_tasks WHERE run_id = ? AND owner = ? AND owner > 0 AND fence = ? AND turn = ?`
+)
+
+// commitEventSQL appends to a history. J1: the primary key refuses a seq that exists.
+const commitEventSQL = `
+INSERT INTO reprise_events (run_id, generation, seq, at, inbox, cmd, attempt, kind, name, encoding, issued, payload)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// commitCloseSQL is of one transaction with the terminal event and the end of the task (J7).
+const commitCloseSQL = `UPDATE reprise_runs SET status = ?, closed_at = ?, closed_seq = ?, closed_fence = ? WHERE id = ?`
+
+// commitReadSQL looks at what became of a refused commit (J4).
+const commitReadSQL = `
+SELECT t.fence, t.turn, t.inbox_last, r.closed_fence
+FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
+
+// Commit implements journal.Store.
+func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	if len(commits) == 1 && commits[0].Tx != nil {
+		out, err := s.commitInTx(ctx, &commits[0])
+		return []journal.Outcome{out}, err
+	}
+	size := 0
+	for i := range commits {
+		if commits[i].Tx != nil {
+			return nil, fmt.Errorf("commit %s: a member with a transaction must be alone: %w", commits[i].Run, journal.ErrInvalid)
+		}
+		size += commitBytes(&commits[i])
+	}
+	out := make([]journal.Outcome, len(commits))
+	err := s.write(ctx, size, func(b *batch) error {
+		for i := range commits {
+			var err error
+			if out[i], err = s.commit(b, &commits[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func commitBytes(c *journal.Commit) int {
+	n := 0
+	for i := range c.Events {
+		n += len(c.Events[i].Payload.Data)
+	}
+	return n
+}
+
+// commit writes one member. An error is about the whole batch, the member's own is in the outcome.
+func (s *Store) commit(b *batch, c *journal.Commit) (out journal.Outcome, err error) {
+	err = b.member(func() error { out, err = writeTurn(b, c); return err })
+	switch {
+	case duplicateRow(err):
+		return journal.Outcome{Now: now(), Err: &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}}, nil
+	case memberFault(err):
+		return journal.Outcome{Now: now(), Err: s.translate(err)}, nil
+	}
+	return out, err
+}
+
+// writeTurn writes a turn, or finds out why not.
+func writeTurn(q querier, c *journal.Commit) (journal.Outcome, error) {
+	at := now()
+	out, ok, err := writeTask(q, c, at)
+	if err != nil {
+		return out, err
+	}
+	if !ok {
+		return readBack(q, c, at)
+	}
+	for i := range c.Events {
+		if err := writeEvent(q, c, &c.Events[i]); err != nil {
+			return out, err
+		}
+	}
+	if t := c.Terminal(); t != nil {
+		status, _ := journal.StatusOf(t.Kind)
+		_, err = q.exec(commitCloseSQL, int64(status), at.UnixMicro(), int64(t.Seq), int64(c.Fence), id(c.Run))
+	}
+	return out, err
+}
+
+// writeTask checks the owner and changes the task. ok is false for a commit that is refused.
+func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome, ok bool, err error) {
+	out.Now = at
+	attempts, err := encodeAttempts(c.Attempts)
+	if err != nil {
+		return out, false, fmt.Errorf("commit %s: attempts: %w", c.Run, err)
+	}
+	waiting := encodeLines(c.Waiting)
+	var visible time.Time
+	read := func(r row) error {
+		ok, out.InboxLast = true, journal.InboxSeq(r.int(0))
+		if len(r) > 1 {
+			visible = r.time(1)
+		}
+		return nil
+	}
+	run, node, fence, turn := id(c.Run), int64(c.Node), int64(c.Fence), int64(c.Turn)
+	switch c.Next.Kind {
+	case journal.NextKeep:
+		err = q.query(commitKeepSQL, read, attempts, waiting, run, node, fence, turn)
+		if unread := out.InboxLast > c.InboxSeen; err == nil && ok && unread == visible.IsZero() {
+			_, err = q.exec(commitVisibleSQL, visibleFor(unread, at), run)
+		}
+	case journal.NextClose:
+		var n int64
+		n, err = q.exec(commitRemoveSQL, run, node, fence, turn)
+		ok = n > 0
+	default:
+		state, next := int64(journal.Ready), instant(c.Next.At)
+		message := any(at.UnixMicro()) // when it is visible if there is a message
+		switch c.Next.Kind {
+		case journal.NextRelease:
+			next = message
+		case journal.NextBlock:
+			state, message = int64(journal.Blocked), next
+		}
+		err = q.query(commitFreeSQL, read, attempts, waiting, text(c.Next.Problem), state, int64(c.InboxSeen), message, next,
+			run, node, fence, turn)
+	}
+	return out, ok, err
+}
+
+func visibleFor(unread bool, at time.Time) any {
+	if unread {
+		return at.UnixMicro()
+	}
+	return nil
+}
+
+func writeEvent(q querier, c *journal.Commit, ev *journal.Event) error {
+	p := ev.Payload
+	if ev.Inbox != 0 {
+		p = journal.Payload{} // stored once, with the message
+	}
+	_, err := q.exec(commitEventSQL, id(c.Run), int64(c.Generation), int64(ev.Seq), ev.Time.UnixMicro(), number(int64(ev.Inbox)),
+		number(int32(ev.Cmd)), number(ev.Attempt), int64(ev.Kind), text(ev.Name), text(p.Encoding),
+		text(journal.EncodeIssued(ev.Issued)), data(p.Data))
+	return err
+}
+
+// readBack tells an own write of an earlier try from lost ownership (J4).
+func readBack(q querier, c *journal.Commit, at time.Time) (journal.Outcome, error) {
+	out := journal.Outcome{Now: at, Err: journal.ErrFenced}
+	err := q.query(commitReadSQL, func(r row) error {
+		fence, turn, closed := journal.Fence(r.int(0)), journal.Turn(r.int(1)), journal.Fence(r.int(3))
+		out.InboxLast = journal.InboxSeq(r.int(2))
+		if fence == c.Fence && turn == c.Turn+1 && !r.null(0) || closed == c.Fence && c.Fence > 0 {
+			out.Err = nil
+		}
+		return nil
+	}, id(c.Run))
+	return out, err
+}

@@ -1,0 +1,70 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// commitInTx writes a turn inside the transaction of its step, and commits it.
+func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outcome, error) {
+	t, ok := c.Tx.(*stepTx)
+	if !ok {
+		return journal.Outcome{}, fmt.Errorf("commit %s: transaction of type %T is not a step's: %w", c.Run, c.Tx, journal.ErrInvalid)
+	}
+	out := journal.Outcome{Err: journal.ErrTxLost}
+	var err error
+	t.end.Do(func() {
+		out, err = t.commit(ctx, c)
+		t.dispose()
+	})
+	return out, err
+}
+
+// commit owns the end of the transaction.
+func (t *stepTx) commit(ctx context.Context, c *journal.Commit) (journal.Outcome, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over != nil {
+		return lost(t.over), nil
+	}
+	t.finish(errTxDone)
+	if t.loan == nil { // the step did nothing: its turn goes with the others
+		alone := *c
+		alone.Tx = nil
+		out, err := t.s.Commit(ctx, []journal.Commit{alone})
+		switch {
+		case ctx.Err() != nil && err != nil:
+			return journal.Outcome{}, err
+		case err != nil:
+			return lost(err), nil
+		}
+		return out[0], nil
+	}
+	defer t.giveBack()
+	w := t.s.writer.c
+	if _, err := w.exec(stepEndSQL); err != nil {
+		return lost(t.s.translate(err)), nil
+	}
+	out, err := writeTurn(w, c)
+	switch {
+	case duplicateRow(err):
+		return journal.Outcome{Err: &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}}, nil
+	case memberFault(err):
+		return journal.Outcome{Err: t.s.translate(err)}, nil
+	case err != nil: // nothing was written and nothing will be
+		return lost(t.s.translate(err)), nil
+	case out.Err != nil: // J3
+		return out, nil
+	}
+	if _, err := w.exec(writeCommitSQL); err != nil {
+		// What a failed commit has left in the log is overwritten by the next one.
+		return lost(t.s.translate(err)), nil
+	}
+	return out, nil
+}
+
+func lost(why error) journal.Outcome {
+	return journal.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, why)}
+}

@@ -1,0 +1,28 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// hints implements journal.Hints. One process has the file, and a [journal.Journal] spreads hints inside its process
+// by itself, so there is nobody to tell.
+type hints struct{ s *Store }
+
+// Hints implements journal.Store.
+func (s *Store) Hints() journal.Hints { return hints{s} }
+
+// Notify implements journal.Hints.
+func (hints) Notify([]journal.Hint) {}
+
+// Watch implements journal.Hints.
+func (h hints) Watch(ctx context.Context, _ func(journal.Hint)) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-h.s.life.Done():
+		return fmt.Errorf("watch hints: %w: %w", journal.ErrUnavailable, errStoreDone)
+	}
+}

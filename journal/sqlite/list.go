@@ -1,0 +1,265 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// A listing looks at candidates, newest first, from the index that fits its filter best, and leaves out what the rest of the
+// filter does not select. All the statements below read the same columns of a candidate.
+const (
+	listAllSQL = `
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+FROM reprise_runs r WHERE r.id < ? ORDER BY r.id DESC LIMIT ?`
+
+	listWorkflowSQL = `
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+FROM reprise_runs r WHERE r.id < ? AND r.workflow = ? ORDER BY r.id DESC LIMIT ?`
+
+	// listOpenSQL starts from the tasks, because most runs of a large table are closed.
+	listOpenSQL = `
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+FROM reprise_tasks t CROSS JOIN reprise_runs r ON r.id = t.run_id
+WHERE t.run_id < ? ORDER BY t.run_id DESC LIMIT ?`
+
+	listStuckSQL = `
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+FROM reprise_tasks t INDEXED BY reprise_tasks_stuck_idx CROSS JOIN reprise_runs r ON r.id = t.run_id
+WHERE t.state > 0 AND t.run_id < ? AND t.state = ? ORDER BY t.run_id DESC LIMIT ?`
+
+	listFailedSQL = `
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_runs r ON r.id = e.run_id
+WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? ORDER BY e.run_id DESC LIMIT ?`
+
+	listIDSQL = `
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+FROM reprise_runs r WHERE r.id < ? AND r.id = ? LIMIT ?`
+
+	// listKeysSQL finds a range of keys: between them the two indexes on keys hold every run that has one.
+	listKeysSQL = `
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+FROM (
+    SELECT k.id FROM reprise_runs k WHERE k.holds_key = 1 AND k.key >= ?2 AND k.key < ?3
+    UNION ALL
+    SELECT k.id FROM reprise_runs k WHERE k.holds_key = 0 AND k.key IS NOT NULL AND k.key >= ?2 AND k.key < ?3
+) k CROSS JOIN reprise_runs r ON r.id = k.id
+WHERE r.id < ?1 ORDER BY r.id DESC LIMIT ?4`
+)
+
+// listTerminalSQL reads the terminal event of a closed run.
+const listTerminalSQL = `
+SELECT e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued
+FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
+WHERE r.id = ?`
+
+// List implements journal.Store.
+func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+	l, err := newListing(&f)
+	if err != nil {
+		return journal.RunPage{}, err
+	}
+	page := journal.RunPage{Now: now()}
+	err = s.read(ctx, func(c *conn) error {
+		found, err := l.find(ctx, c)
+		if err != nil {
+			return err
+		}
+		if len(found) > l.limit {
+			found = found[:l.limit]
+			page.Next = found[l.limit-1].String()
+		}
+		for _, run := range found {
+			r, err := listed(c, run)
+			if err != nil {
+				return err
+			}
+			page.Runs = append(page.Runs, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return journal.RunPage{}, err
+	}
+	return page, nil
+}
+
+// listing is a filter and where its candidates come from.
+type listing struct {
+	f      *journal.ListFilter
+	limit  int
+	before []byte // candidates have smaller ids
+	ids    []journal.RunID
+	sql    string
+	args   []any // between the first parameter, before, and the last, a limit
+}
+
+func newListing(f *journal.ListFilter) (*listing, error) {
+	l := &listing{f: f, limit: f.Limit, before: bytes.Repeat([]byte{0xff}, 17)} // more than any id
+	if l.limit <= 0 || l.limit > journal.ListMax {
+		l.limit = journal.ListDefault
+	}
+	if f.Cursor != "" {
+		run, err := journal.ParseRunID(f.Cursor)
+		if err != nil {
+			return nil, fmt.Errorf("cursor: %w", err)
+		}
+		l.before = run[:]
+	}
+	l.choose()
+	return l, nil
+}
+
+// choose takes the source that has the fewest candidates as a rule.
+func (l *listing) choose() {
+	f := l.f
+	switch {
+	case len(f.IDs) > 0:
+		l.ids = slices.Clone(f.IDs)
+		slices.SortFunc(l.ids, func(a, b journal.RunID) int { return bytes.Compare(b[:], a[:]) })
+		l.ids = slices.Compact(l.ids)
+	case f.Key != "":
+		l.sql, l.args = listKeysSQL, []any{f.Key, f.Key + "\x00"}
+	case f.KeyPrefix != "":
+		l.sql, l.args = listKeysSQL, []any{f.KeyPrefix, after(f.KeyPrefix)}
+	case f.State != nil && *f.State > 0:
+		l.sql, l.args = listStuckSQL, []any{int64(*f.State)}
+	case f.State != nil, f.Status != nil && !f.Status.Closed():
+		l.sql = listOpenSQL
+	case f.Status != nil && *f.Status > journal.Completed: // their terminal events have an index
+		l.sql, l.args = listFailedSQL, []any{int64(journal.RunCompleted) - int64(journal.Completed) + int64(*f.Status)}
+	case f.Workflow != "":
+		l.sql, l.args = listWorkflowSQL, []any{f.Workflow}
+	default:
+		l.sql = listAllSQL
+	}
+}
+
+// after returns the first text behind all that begin with a prefix, in the order of bytes. No byte of a valid
+// text is 0xff.
+func after(prefix string) string {
+	b := []byte(prefix)
+	b[len(b)-1]++
+	return string(b)
+}
+
+// find returns one run more than the page holds, if there is one.
+func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, err error) {
+	if l.ids != nil {
+		for _, run := range l.ids {
+			_, err := l.look(q, listIDSQL, &found, l.before, id(run), int64(1))
+			if err != nil || len(found) > l.limit {
+				return found, err
+			}
+		}
+		return found, nil
+	}
+	chunk := max(listChunk, l.limit+1)
+	for before := l.before; ; {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		args := append(append([]any{before}, l.args...), int64(chunk))
+		seen, err := l.look(q, l.sql, &found, args...)
+		if err != nil || len(seen) < chunk || len(found) > l.limit {
+			return found, err
+		}
+		last := seen[len(seen)-1]
+		before = last[:]
+	}
+}
+
+// look reads candidates and adds those that the filter selects to found.
+func (l *listing) look(q querier, sql string, found *[]journal.RunID, args ...any) (seen []journal.RunID, err error) {
+	err = q.query(sql, func(r row) error {
+		run := r.id(0)
+		seen = append(seen, run)
+		if len(*found) > 0 && (*found)[len(*found)-1] == run {
+			return nil // it has several events of the kind that is looked for
+		}
+		ok, err := l.selects(r)
+		if ok {
+			*found = append(*found, run)
+		}
+		return err
+	}, args...)
+	if err != nil {
+		return seen, err
+	}
+	return seen, l.dropOtherStates(q, found)
+}
+
+func (l *listing) selects(r row) (bool, error) {
+	f, created := l.f, r.time(4)
+	switch {
+	case f.Workflow != "" && r.text(1) != f.Workflow,
+		f.Version != 0 && int32(r.int(2)) != f.Version,
+		f.Status != nil && journal.Status(r.int(3)) != *f.Status,
+		!f.Since.IsZero() && created.Before(f.Since),
+		!f.Until.IsZero() && !created.Before(f.Until),
+		f.Key != "" && r.text(5) != f.Key,
+		len(r.text(5)) < len(f.KeyPrefix) || r.text(5)[:len(f.KeyPrefix)] != f.KeyPrefix:
+		return false, nil
+	}
+	if len(f.Labels) == 0 {
+		return true, nil
+	}
+	labels, err := decodeLabels(r.text(6))
+	for k, want := range f.Labels {
+		if got, ok := labels[k]; !ok || got != want {
+			return false, err
+		}
+	}
+	return true, err
+}
+
+const listStateSQL = `SELECT t.state FROM reprise_tasks t WHERE t.run_id = ?`
+
+// dropOtherStates asks the tasks, if the filter has a state.
+func (l *listing) dropOtherStates(q querier, found *[]journal.RunID) error {
+	if l.f.State == nil {
+		return nil
+	}
+	kept := (*found)[:0]
+	for _, run := range *found {
+		err := q.query(listStateSQL, func(r row) error {
+			if journal.TaskState(r.int(0)) == *l.f.State {
+				kept = append(kept, run)
+			}
+			return nil
+		}, id(run))
+		if err != nil {
+			return err
+		}
+	}
+	*found = kept
+	return nil
+}
+
+// listed reads a run with its task or its terminal event.
+func listed(q querier, run journal.RunID) (r journal.Run, err error) {
+	err = q.query(loadRunSQL, func(got row) (err error) {
+		if r, err = runOf(got[taskColumns:]); err != nil {
+			return err
+		}
+		r.Task, err = taskOf(got, run)
+		return err
+	}, id(run))
+	if err != nil || r.Status == journal.Open {
+		return r, err
+	}
+	err = q.query(listTerminalSQL, func(got row) error {
+		issued, err := journal.DecodeIssued(got.text(7))
+		if err != nil {
+			return fmt.Errorf("terminal event: %w: %w", errDecode, err)
+		}
+		r.Terminal = &journal.Event{Seq: journal.Seq(got.int(0)), Kind: journal.Kind(got.int(1)), Cmd: journal.Cmd(got.int(2)),
+			Time: got.time(3), Name: got.text(4), Payload: got.payload(5, 6), Issued: issued}
+		return nil
+	}, id(run))
+	return r, err
+}

@@ -1,0 +1,108 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// loadRunSQL reads a run and its task.
+const loadRunSQL = `
+SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
+       t.attempts, t.waiting, t.strikes, t.state, t.problem,
+       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
+       r.labels, r.input, r.input_encoding, r.trace
+FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
+
+// loadEventsSQL reads the events of a generation, and the payloads of the messages they consume.
+const loadEventsSQL = `
+SELECT e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, coalesce(e.encoding, m.encoding), coalesce(e.payload, m.payload),
+       e.issued
+FROM reprise_events e LEFT JOIN reprise_inbox m ON m.run_id = e.run_id AND m.number = e.inbox
+WHERE e.run_id = ? AND e.generation = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
+
+// loadSeenSQL finds the newest message that an event names, in whichever generation. Messages are consumed in order.
+const loadSeenSQL = `SELECT max(e.inbox) FROM reprise_events e WHERE e.run_id = ? AND e.inbox IS NOT NULL`
+
+// loadInboxSQL reads the messages that no event names (J5).
+const loadInboxSQL = `
+SELECT m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at
+FROM reprise_inbox m WHERE m.run_id = ? AND m.number > ? ORDER BY m.number LIMIT ?`
+
+// Load implements journal.Store.
+func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+	if len(requests) == 0 {
+		return nil, nil
+	}
+	out := make([]journal.History, len(requests))
+	err := s.read(ctx, func(c *conn) error {
+		for i := range requests {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := loadOne(c, &requests[i], &out[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func loadOne(q querier, r *journal.LoadRequest, h *journal.History) error {
+	h.Err = journal.ErrNotFound
+	err := q.query(loadRunSQL, func(r row) (err error) {
+		if h.Run, err = runOf(r[taskColumns:]); err != nil {
+			return err
+		}
+		h.Err = nil
+		h.Run.Task, err = taskOf(r, h.Run.ID)
+		return err
+	}, id(r.Run))
+	if err != nil || h.Err != nil {
+		return err
+	}
+	if !r.InboxOnly {
+		if err := loadEvents(q, r, h); err != nil {
+			return err
+		}
+	}
+	return loadInbox(q, r, h)
+}
+
+func loadEvents(q querier, r *journal.LoadRequest, h *journal.History) error {
+	limit := int64(math.MaxInt64)
+	if r.Limit > 0 {
+		limit = int64(r.Limit)
+	}
+	return q.query(loadEventsSQL, func(r row) (err error) {
+		ev := journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
+			Inbox: journal.InboxSeq(r.int(3)), Time: r.time(4), Name: r.text(5), Attempt: int32(r.int(6)), Payload: r.payload(7, 8)}
+		if ev.Issued, err = journal.DecodeIssued(r.text(9)); err != nil {
+			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, errDecode, err)
+		}
+		h.Events = append(h.Events, ev)
+		return nil
+	}, id(r.Run), int64(h.Run.Generation), int64(r.AfterSeq), limit)
+}
+
+func loadInbox(q querier, r *journal.LoadRequest, h *journal.History) error {
+	after := int64(r.AfterInbox)
+	if h.Run.Task != nil && int64(h.Run.Task.InboxLast) <= after {
+		return nil // nothing has come since
+	}
+	err := q.query(loadSeenSQL, func(r row) error { after = max(after, r.int(0)); return nil }, id(r.Run))
+	if err != nil {
+		return err
+	}
+	return q.query(loadInboxSQL, func(in row) error {
+		h.Inbox = append(h.Inbox, journal.Message{Run: r.Run, Number: journal.InboxSeq(in.int(0)), Kind: journal.MessageKind(in.int(1)),
+			Name: in.text(2), Key: in.text(3), Payload: in.payload(4, 5), Time: in.time(6)})
+		return nil
+	}, id(r.Run), after, int64(inboxLoadMax))
+}

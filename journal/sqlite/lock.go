@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// fileLock keeps a second process away from a database. It is a lock of the operating system on a file beside the
+// database, so it ends with the process, however that ends. The lock file itself stays.
+type fileLock struct{ f *os.File }
+
+// lockSuffix names the lock file after the database.
+const lockSuffix = "-lock"
+
+// holderNote is what the holder of a lock writes into its file, for the error of the others.
+type holderNote struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Since time.Time `json:"since"`
+}
+
+// errTaken is what tryLock returns if somebody else has the lock.
+var errTaken = errors.New("lock is taken")
+
+func lockFile(path string) (*fileLock, error) {
+	f, err := os.OpenFile(path+lockSuffix, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: its lock file cannot be written: %w", journal.ErrUnavailable, path, err)
+	}
+	err = tryLock(f)
+	if errors.Is(err, errTaken) {
+		err = lockedBy(path, f)
+	} else if err != nil {
+		err = fmt.Errorf("%w: %s: lock: %w", journal.ErrUnavailable, path, err)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	l := &fileLock{f}
+	if err := l.sign(); err != nil {
+		l.release()
+		return nil, fmt.Errorf("%w: %s: its lock file cannot be written: %w", journal.ErrUnavailable, path, err)
+	}
+	return l, nil
+}
+
+// sign says who holds the lock. A full disk is no reason not to.
+func (l *fileLock) sign() error {
+	host, _ := os.Hostname()
+	note, err := json.Marshal(holderNote{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second)})
+	if err != nil {
+		return err
+	}
+	if err := l.f.Truncate(0); err != nil {
+		return err
+	}
+	_, _ = l.f.WriteAt(append(note, '\n'), 0)
+	return nil
+}
+
+// lockedBy reads what the holder wrote. It may be at it, then the error says less.
+func lockedBy(path string, f *os.File) error {
+	e := &LockedError{Path: path}
+	text, err := io.ReadAll(io.LimitReader(f, 4<<10))
+	var note holderNote
+	if err == nil && json.Unmarshal(text, &note) == nil {
+		e.PID, e.Host, e.Since = note.PID, note.Host, note.Since
+	}
+	return e
+}
+
+func (l *fileLock) release() { _ = l.f.Close() }

@@ -1,0 +1,207 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// joinSQL makes a node. Its id is never used again.
+const joinSQL = `INSERT INTO reprise_nodes (name, routes, lease, started_at) VALUES (?, ?, ?, ?) RETURNING id`
+
+// joinUnblockSQL finds blocked runs that the code which has just come may try.
+const joinUnblockSQL = `
+SELECT t.run_id FROM reprise_tasks t
+WHERE t.state = 1 AND t.state > 0 AND t.owner = 0 AND (t.visible_at IS NULL OR t.visible_at > ?)
+  AND t.queue = ? AND t.workflow = ? AND t.version = ?
+ORDER BY t.run_id LIMIT ?`
+
+const nodesForgetSQL = `DELETE FROM reprise_nodes WHERE id = ?`
+
+// leaveFreeSQL hands a task back.
+const leaveFreeSQL = `UPDATE reprise_tasks SET owner = 0, unproven = 0, visible_at = ? WHERE run_id = ?`
+
+// nodes is the membership. All nodes are in this process, so their leases are kept in its memory: renewing one needs no turn
+// at the file, which the transaction of a step may hold for a while.
+type nodes struct {
+	mu   sync.Mutex
+	live map[journal.NodeID]*journal.Node // guarded by mu; the lease may have run out
+	lost map[journal.NodeID]bool          // guarded by mu; declared dead, tasks not freed yet
+}
+
+func newNodes() *nodes {
+	return &nodes{live: map[journal.NodeID]*journal.Node{}, lost: map[journal.NodeID]bool{}}
+}
+
+func (n *nodes) add(node journal.Node) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.live[node.ID] = &node
+}
+
+// alive tells whether a node may be given runs.
+func (n *nodes) alive(id journal.NodeID) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.live[id] != nil
+}
+
+// lose declares a node dead.
+func (n *nodes) lose(id journal.NodeID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.live[id] != nil {
+		delete(n.live, id)
+		n.lost[id] = true
+	}
+}
+
+// loseExpired declares those nodes dead whose lease has run out.
+func (n *nodes) loseExpired() (dead []journal.NodeID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id, node := range n.live {
+		if node.ExpiresAt.Before(time.Now()) {
+			delete(n.live, id)
+			n.lost[id] = true
+			dead = append(dead, id)
+		}
+	}
+	return dead
+}
+
+func (n *nodes) forget(id journal.NodeID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.lost, id)
+}
+
+// renew extends a lease and lists the nodes to reap, unless the node is lost.
+func (n *nodes) renew(id journal.NodeID) (suspects []journal.NodeID, alive bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	me := n.live[id]
+	if me == nil {
+		return nil, false
+	}
+	me.ExpiresAt = time.Now().Add(me.Lease)
+	for other, node := range n.live {
+		if node.ExpiresAt.Before(time.Now()) {
+			suspects = append(suspects, other)
+		}
+	}
+	for other := range n.lost {
+		suspects = append(suspects, other)
+	}
+	return suspects, true
+}
+
+// valid lists the nodes whose lease has not run out.
+func (n *nodes) valid() (list []journal.Node) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, node := range n.live {
+		if node.ExpiresAt.After(time.Now()) {
+			c := *node
+			c.ExpiresAt = c.ExpiresAt.UTC().Truncate(time.Microsecond)
+			list = append(list, c)
+		}
+	}
+	slices.SortFunc(list, func(a, b journal.Node) int { return int(a.ID) - int(b.ID) })
+	return list
+}
+
+// routeJSON is how node rows keep routes.
+type routeJSON struct {
+	Queue    string `json:"queue"`
+	Workflow string `json:"workflow"`
+	Version  int32  `json:"version"`
+}
+
+func encodeRoutes(routes []journal.Route) (string, error) {
+	list := make([]routeJSON, len(routes))
+	for i, r := range routes {
+		list[i] = routeJSON(r)
+	}
+	b, err := json.Marshal(list)
+	return string(b), err
+}
+
+// member implements journal.Membership.
+type member struct {
+	s  *Store
+	id journal.NodeID
+}
+
+// Join implements journal.Store.
+func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+	routes, err := encodeRoutes(n.Routes)
+	if err != nil {
+		return nil, err
+	}
+	err = s.write(ctx, 0, func(b *batch) error {
+		at := now()
+		n.StartedAt = at
+		made, err := b.number(joinSQL, n.Name, routes, n.Lease.Microseconds(), at.UnixMicro())
+		if err != nil {
+			return err
+		}
+		n.ID = journal.NodeID(made)
+		return unblock(b, unique(n.Routes), at.UnixMicro())
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.Routes, n.ExpiresAt = slices.Clone(n.Routes), time.Now().Add(n.Lease)
+	s.nodes.add(n)
+	return &member{s: s, id: n.ID}, nil
+}
+
+func unblock(q querier, routes []journal.Route, at int64) error {
+	for _, r := range routes {
+		runs, err := readIDs(q, joinUnblockSQL, at, r.Queue, r.Workflow, int64(r.Version), int64(joinRetriesMax))
+		if err != nil {
+			return err
+		}
+		for _, run := range runs {
+			if _, err := q.exec(commitVisibleSQL, at, id(run)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Nodes implements journal.Store.
+func (s *Store) Nodes(context.Context) ([]journal.Node, error) { return s.nodes.valid(), nil }
+
+// ID implements journal.Membership.
+func (m *member) ID() journal.NodeID { return m.id }
+
+// Renew implements journal.Membership.
+func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
+	r := journal.Renewal{Now: now()}
+	if m.s.life.Err() != nil {
+		return r, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+	}
+	var alive bool
+	if r.Suspects, alive = m.s.nodes.renew(m.id); !alive {
+		return r, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)
+	}
+	return r, nil
+}
+
+// Leave implements journal.Membership. Once the node is lost, no start is born into its ownership.
+func (m *member) Leave(ctx context.Context) error {
+	m.s.nodes.lose(m.id)
+	_, err := m.s.free(ctx, m.id, func(q querier, run journal.RunID, at time.Time) (bool, error) {
+		_, err := q.exec(leaveFreeSQL, at.UnixMicro(), id(run))
+		return false, err
+	})
+	return err
+}

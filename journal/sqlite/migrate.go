@@ -1,0 +1,123 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/reprise-run/reprise/migrations"
+)
+
+// applicationID marks a file as one of Reprise ("Rprs").
+const applicationID = 0x52707273
+
+const identifyIDSQL = `PRAGMA application_id`
+
+const identifyOwnSQL = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'reprise_schema_migrations'`
+
+const identifyOtherSQL = `
+SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'reprise\_%' ESCAPE '\' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+ORDER BY name LIMIT 1`
+
+// identify refuses the database of another application. Its first statement is the first one that reads the file, so it
+// also meets files that are no database.
+func (s *Store) identify(c *conn) error {
+	number, err := c.number(identifyIDSQL)
+	if err != nil {
+		return err
+	}
+	own, err := c.number(identifyOwnSQL)
+	if err != nil || own == 1 || s.o.Shared {
+		return err
+	}
+	if number != 0 && number != applicationID {
+		return &ForeignError{Path: s.path, ApplicationID: int32(number)}
+	}
+	table := ""
+	err = c.query(identifyOtherSQL, func(r row) error { table = r.text(0); return nil })
+	if err == nil && table != "" {
+		return &ForeignError{Path: s.path, Table: table}
+	}
+	return err
+}
+
+const migrateTableSQL = `
+CREATE TABLE IF NOT EXISTS reprise_schema_migrations (
+    version    INTEGER PRIMARY KEY,
+    name       TEXT    NOT NULL,
+    checksum   TEXT    NOT NULL,
+    additive   INTEGER NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT`
+
+const migrateAppliedSQL = `SELECT version, name, checksum, additive FROM reprise_schema_migrations ORDER BY version`
+
+const migrateRecordSQL = `
+INSERT INTO reprise_schema_migrations (version, name, checksum, additive, applied_at) VALUES (?, ?, ?, ?, ?)`
+
+// migrate applies what is missing in one transaction, so a failed file leaves nothing behind.
+func migrate(c *conn, mark bool) error {
+	list, err := migrations.SQLiteFiles()
+	if err != nil {
+		return err
+	}
+	return transact(c, func() error {
+		if err := c.script(migrateTableSQL); err != nil {
+			return err
+		}
+		var applied []migrations.Applied
+		err := c.query(migrateAppliedSQL, func(r row) error {
+			applied = append(applied, migrations.Applied{Version: int(r.int(0)), Name: r.text(1), Checksum: r.text(2), Additive: r.bool(3)})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		pending, err := migrations.Pending(list, applied)
+		if err != nil {
+			return err
+		}
+		for _, f := range pending {
+			if err := c.script(f.SQL); err != nil {
+				return fmt.Errorf("migration %s: %w", f.Name, err)
+			}
+			_, err := c.exec(migrateRecordSQL, int64(f.Version), f.Name, f.Checksum, flag(f.Additive), now().UnixMicro())
+			if err != nil {
+				return fmt.Errorf("record migration %s: %w", f.Name, err)
+			}
+		}
+		if mark && len(applied) == 0 {
+			return c.script(fmt.Sprintf("PRAGMA application_id = %d", applicationID))
+		}
+		return nil
+	})
+}
+
+// transact runs fn in a transaction, while nobody else uses the connection.
+func transact(c *conn, fn func() error) error {
+	if _, err := c.exec(writeBeginSQL); err != nil {
+		return err
+	}
+	err := fn()
+	if err == nil {
+		_, err = c.exec(writeCommitSQL)
+	}
+	if err != nil {
+		_, _ = c.exec(writeRollbackSQL) // fails if the failure has ended the transaction already
+	}
+	return err
+}
+
+// syncFolder makes the names of new files survive a power cut, where folders can be synced.
+func syncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return folder.Sync()
+}

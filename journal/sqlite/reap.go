@@ -1,0 +1,169 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// reapOwnerSQL finds the next owner. Hopping from one to the next along reprise_tasks_owner_idx also finds tasks that were
+// born into the ownership of a node which died meanwhile.
+const reapOwnerSQL = `SELECT t.owner FROM reprise_tasks t WHERE t.owner > ? AND t.owner > 0 ORDER BY t.owner LIMIT 1`
+
+// reapTasksSQL reads a bounded number of an owner's tasks.
+const reapTasksSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = ? AND t.owner > 0 LIMIT ?`
+
+// reapStrikeSQL counts the death of a task's owner.
+const reapStrikeSQL = `UPDATE reprise_tasks SET strikes = strikes + 1 WHERE run_id = ? RETURNING strikes`
+
+// reapFreeSQL makes a task visible, or quarantines it.
+const reapFreeSQL = `
+UPDATE reprise_tasks SET owner = 0, unproven = 0, state = ?, problem = ?, visible_at = ? WHERE run_id = ?`
+
+// reapNodesSQL forgets the nodes of the process before.
+const reapNodesSQL = `DELETE FROM reprise_nodes`
+
+// Reap implements journal.Membership. All nodes are in this process, so a suspect is dead if its lease has run out.
+func (m *member) Reap(ctx context.Context, _ []journal.NodeID) (journal.Reaped, error) {
+	r := journal.Reaped{Nodes: m.s.nodes.loseExpired()}
+	owners, err := m.s.deadOwners(ctx)
+	if err != nil {
+		return r, err
+	}
+	for _, owner := range owners {
+		n, err := m.s.free(ctx, owner, func(q querier, run journal.RunID, at time.Time) (bool, error) {
+			return strike(q, run, owner, at)
+		})
+		r.Tasks += n.freed
+		r.Quarantined += n.quarantined
+		if err != nil {
+			return r, err
+		}
+	}
+	return r, nil
+}
+
+// deadOwners lists the lost nodes, and owners that nobody remembers.
+func (s *Store) deadOwners(ctx context.Context) (list []journal.NodeID, err error) {
+	err = s.read(ctx, func(c *conn) (err error) {
+		list, err = owners(c)
+		return err
+	})
+	s.nodes.mu.Lock()
+	defer s.nodes.mu.Unlock()
+	dead := make([]journal.NodeID, 0, len(s.nodes.lost))
+	for id := range s.nodes.lost {
+		dead = append(dead, id)
+	}
+	for _, id := range list {
+		if s.nodes.live[id] == nil && !s.nodes.lost[id] {
+			dead = append(dead, id)
+		}
+	}
+	return dead, err
+}
+
+func owners(q querier) (list []journal.NodeID, err error) {
+	for last := int64(0); ; {
+		n := len(list)
+		err := q.query(reapOwnerSQL, func(r row) error { list = append(list, journal.NodeID(r.int(0))); return nil }, last)
+		if err != nil || len(list) == n {
+			return list, err
+		}
+		last = int64(list[n])
+	}
+}
+
+// freed counts tasks.
+type freed struct{ freed, quarantined int }
+
+// freeing frees one task and tells whether it was quarantined.
+type freeing func(q querier, run journal.RunID, at time.Time) (quarantined bool, err error)
+
+// free frees the tasks of a node that is no longer live, in pieces, and then forgets it.
+func (s *Store) free(ctx context.Context, owner journal.NodeID, one freeing) (total freed, err error) {
+	for more := true; more; {
+		var n freed
+		err := s.write(ctx, 0, func(b *batch) (err error) {
+			n, err = freeSome(b, owner, one)
+			if more = n.freed+n.quarantined == reapBatch; err == nil && !more {
+				_, err = b.exec(nodesForgetSQL, int64(owner))
+			}
+			return err
+		})
+		if err != nil {
+			return total, err
+		}
+		total.freed, total.quarantined = total.freed+n.freed, total.quarantined+n.quarantined
+	}
+	s.nodes.forget(owner)
+	return total, nil
+}
+
+func freeSome(q querier, owner journal.NodeID, one freeing) (n freed, err error) {
+	runs, err := readIDs(q, reapTasksSQL, int64(owner), int64(reapBatch))
+	if err != nil {
+		return n, err
+	}
+	at := now()
+	for _, run := range runs {
+		quarantined, err := one(q, run, at)
+		if err != nil {
+			return n, err
+		}
+		if quarantined {
+			n.quarantined++
+		} else {
+			n.freed++
+		}
+	}
+	return n, nil
+}
+
+// strike frees a task whose owner has died.
+func strike(q querier, run journal.RunID, owner journal.NodeID, at time.Time) (quarantined bool, err error) {
+	strikes := 0
+	err = q.query(reapStrikeSQL, func(r row) error { strikes = int(r.int(0)); return nil }, id(run))
+	if err != nil {
+		return false, err
+	}
+	state, problem, visible := journal.Ready, any(nil), any(at.UnixMicro())
+	switch {
+	case strikes >= journal.QuarantineStrikes:
+		state, visible, quarantined = journal.Quarantined, nil, true
+		problem = fmt.Sprintf("its owner died %d times in a row before the run committed anything, the last time on node %d", strikes, owner)
+	case strikes >= backoffStrike:
+		seconds := min(backoffSecondsMax, 2<<(strikes-backoffStrike))
+		visible = at.Add(time.Duration(seconds) * time.Second).UnixMicro()
+	}
+	_, err = q.exec(reapFreeSQL, int64(state), problem, visible, id(run))
+	return quarantined, err
+}
+
+// takeOver frees everything that the process before owned: the lock of the file proves that it is gone.
+func (s *Store) takeOver(ctx context.Context, w *conn) error {
+	list, err := owners(w)
+	if err != nil {
+		return err
+	}
+	for _, owner := range list {
+		for more := true; more; {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			err := transact(w, func() error {
+				n, err := freeSome(w, owner, func(q querier, run journal.RunID, at time.Time) (bool, error) {
+					return strike(q, run, owner, at)
+				})
+				more = n.freed+n.quarantined == reapBatch
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return transact(w, func() error { _, err := w.exec(reapNodesSQL); return err })
+}

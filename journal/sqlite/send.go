@@ -1,0 +1,85 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// sendKnownSQL finds the message that has a key already.
+const sendKnownSQL = `SELECT m.number FROM reprise_inbox m WHERE m.run_id = ? AND m.key = ?`
+
+const sendTaskSQL = `
+SELECT t.inbox_last, t.owner, t.queue, t.workflow, t.version, t.state, t.visible_at FROM reprise_tasks t WHERE t.run_id = ?`
+
+const sendSQL = `
+INSERT INTO reprise_inbox (run_id, number, at, kind, name, key, encoding, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+
+// sendCountSQL gives out a number (J5) and makes the task visible (J6).
+const sendCountSQL = `UPDATE reprise_tasks SET inbox_last = ?, visible_at = ? WHERE run_id = ?`
+
+// sendExistsSQL tells a closed run from none.
+const sendExistsSQL = `SELECT 1 FROM reprise_runs r WHERE r.id = ?`
+
+// Send implements journal.Store.
+func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
+	out := make([]journal.Sent, len(messages))
+	size := 0
+	for i := range messages {
+		size += len(messages[i].Payload.Data)
+	}
+	err := s.in(ctx, tx, size, func(q querier) error {
+		for i := range messages {
+			var err error
+			if out[i], err = send(q, &messages[i], now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err error) {
+	open, state, visible := false, journal.Ready, time.Time{}
+	last := journal.InboxSeq(0)
+	err = q.query(sendTaskSQL, func(r row) error {
+		open, last, out.Owner = true, journal.InboxSeq(r.int(0)), journal.NodeID(r.int(1))
+		out.Route = journal.Route{Queue: r.text(2), Workflow: r.text(3), Version: int32(r.int(4))}
+		state, visible = journal.TaskState(r.int(5)), r.time(6)
+		return nil
+	}, id(m.Run))
+	if err != nil {
+		return out, err
+	}
+	err = q.query(sendKnownSQL, func(r row) error { out.Number, out.Duplicate = journal.InboxSeq(r.int(0)), true; return nil },
+		id(m.Run), m.Key)
+	if err != nil || out.Duplicate {
+		return out, err
+	}
+	if !open {
+		return refuse(q, m.Run)
+	}
+	out.Number = last + 1
+	_, err = q.exec(sendSQL, id(m.Run), int64(out.Number), at.UnixMicro(), int64(m.Kind), text(m.Name), m.Key,
+		text(m.Payload.Encoding), data(m.Payload.Data))
+	if err != nil {
+		return out, err
+	}
+	// A blocked or quarantined task does not become visible by a message.
+	if state == journal.Ready && (visible.IsZero() || visible.After(at)) {
+		visible = at
+	}
+	_, err = q.exec(sendCountSQL, int64(out.Number), instant(visible), id(m.Run))
+	return out, err
+}
+
+func refuse(q querier, run journal.RunID) (journal.Sent, error) {
+	out := journal.Sent{Err: journal.ErrNotFound}
+	err := q.query(sendExistsSQL, func(row) error { out.Err = journal.ErrClosed; return nil }, id(run))
+	return out, err
+}

@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// startSQL creates a run. One whose id or key exists changes no row.
+const startSQL = `
+INSERT INTO reprise_runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels, input,
+                          input_encoding, trace)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO NOTHING`
+
+const startTaskSQL = `
+INSERT INTO reprise_tasks (run_id, visible_at, fence, owner, unproven, version, priority, queue, workflow)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// startOwnSQL finds a run of an earlier try, by its id (J4).
+const startOwnSQL = `
+SELECT coalesce(r.start_at, r.created_at), t.owner, t.fence
+FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
+
+// startHolderSQL finds the run that has a key.
+const startHolderSQL = `
+SELECT r.id, r.workflow, r.status, coalesce(r.start_at, r.created_at) FROM reprise_runs r WHERE r.key = ? AND r.holds_key = 1`
+
+// startReuseSQL lets a closed run give up its key (J8).
+const startReuseSQL = `UPDATE reprise_runs SET holds_key = 0 WHERE id = ?`
+
+// Start implements journal.Store.
+func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
+	out := make([]journal.Started, len(starts))
+	size := 0
+	for i := range starts {
+		size += len(starts[i].Input.Data)
+	}
+	err := s.in(ctx, tx, size, func(q querier) error {
+		for i := range starts {
+			var err error
+			if out[i], err = s.start(q, &starts[i], now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// start looks before it writes: there is one writer, so nothing changes in between.
+func (s *Store) start(q querier, st *journal.Start, at time.Time) (journal.Started, error) {
+	if st.Key != "" {
+		h, err := readHolder(q, st.Key)
+		if err != nil {
+			return journal.Started{}, err
+		}
+		if !h.run.IsZero() && h.run != st.ID {
+			if own, err := readOwn(q, st, at); own.Created || err != nil {
+				return own, err
+			}
+			if !h.replacedBy(st) {
+				return h.started(st, at), nil
+			}
+			if _, err := q.exec(startReuseSQL, id(h.run)); err != nil {
+				return journal.Started{}, err
+			}
+		}
+	}
+	return s.create(q, st, at)
+}
+
+// create writes a run and its task, unless an earlier try has made it.
+func (s *Store) create(q querier, st *journal.Start, at time.Time) (journal.Started, error) {
+	labels, err := encodeLabels(st.Labels)
+	if err != nil {
+		return journal.Started{}, err
+	}
+	var startAt any
+	due := at
+	if st.Delay > 0 {
+		due = at.Add(st.Delay).Truncate(time.Microsecond)
+		startAt = due.UnixMicro()
+	}
+	n, err := q.exec(startSQL, id(st.ID), at.UnixMicro(), startAt, int64(st.Version), int64(st.Priority), flag(st.Key != ""),
+		st.Workflow, st.Queue, text(st.Key), labels, data(st.Input.Data), text(st.Input.Encoding), text(st.Trace))
+	if err != nil {
+		return journal.Started{}, err
+	}
+	if n == 0 {
+		return readOwn(q, st, at)
+	}
+	out := journal.Started{Run: st.ID, Created: true, StartAt: due, Now: at}
+	owner, visible := journal.NodeID(0), any(due.UnixMicro())
+	if st.Delay == 0 && st.Owner != 0 && s.nodes.alive(st.Owner) {
+		out.Owned, owner, visible = true, st.Owner, nil
+	}
+	_, err = q.exec(startTaskSQL, id(st.ID), visible, flag(out.Owned), int64(owner), flag(out.Owned), int64(st.Version),
+		int64(st.Priority), st.Queue, st.Workflow)
+	return out, err
+}
+
+func readOwn(q querier, st *journal.Start, at time.Time) (out journal.Started, err error) {
+	out.Now = at
+	err = q.query(startOwnSQL, func(r row) error {
+		owned := st.Owner != 0 && journal.NodeID(r.int(1)) == st.Owner && r.int(2) == 1
+		out = journal.Started{Run: st.ID, Created: true, Owned: owned, StartAt: r.time(0), Now: at}
+		return nil
+	}, id(st.ID))
+	return out, err
+}
+
+// holder is the run that has a key. Its id is zero if nobody has it.
+type holder struct {
+	run      journal.RunID
+	workflow string
+	status   journal.Status
+	startAt  time.Time
+}
+
+func readHolder(q querier, key string) (h holder, err error) {
+	err = q.query(startHolderSQL, func(r row) error {
+		h = holder{run: r.id(0), workflow: r.text(1), status: journal.Status(r.int(2)), startAt: r.time(3)}
+		return nil
+	}, key)
+	return h, err
+}
+
+func (h *holder) replacedBy(st *journal.Start) bool {
+	if h.workflow != st.Workflow || !h.status.Closed() {
+		return false
+	}
+	return st.Reuse == journal.ReuseAllow || st.Reuse == journal.ReuseAllowIfFailed && h.status != journal.Completed
+}
+
+func (h *holder) started(st *journal.Start, at time.Time) journal.Started {
+	if h.workflow != st.Workflow {
+		return journal.Started{Run: h.run, Now: at, Err: &journal.KeyConflictError{Key: st.Key, Run: h.run, Workflow: h.workflow}}
+	}
+	return journal.Started{Run: h.run, StartAt: h.startAt, Now: at}
+}

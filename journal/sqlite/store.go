@@ -1,0 +1,216 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Store keeps a journal in a SQLite file. Its methods may be called from many goroutines.
+type Store struct {
+	o       Options
+	path    string
+	lock    *fileLock
+	writer  *writer
+	readers chan *conn // those that nobody uses
+	nodes   *nodes
+	life    context.Context // until Close
+	end     context.CancelCauseFunc
+}
+
+var (
+	_ journal.Store   = (*Store)(nil)
+	_ journal.TxStore = (*Store)(nil)
+)
+
+// Open opens a file, or makes it, and brings its tables up to date. The folder must exist. While the store is open no
+// other one may have the file; it is told who has it by a [LockedError]. o may be nil. The caller closes the store.
+func Open(ctx context.Context, path string, o *Options) (*Store, error) {
+	s := &Store{o: o.withDefaults(), nodes: newNodes()}
+	s.life, s.end = context.WithCancelCause(context.WithoutCancel(ctx))
+	if err := s.open(ctx, path); err != nil {
+		return nil, fmt.Errorf("open sqlite: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, path string) (err error) {
+	if s.path, err = resolvePath(path); err != nil {
+		return err
+	}
+	if s.lock, err = lockFile(s.path); err != nil {
+		return err
+	}
+	w, err := s.prepare(ctx)
+	if err != nil {
+		s.lock.release()
+		return s.translate(err)
+	}
+	s.writer = newWriter(s, w)
+	return nil
+}
+
+// prepare returns the writer's connection to a file that is in order, with readers beside it and nobody's tasks owned.
+func (s *Store) prepare(ctx context.Context) (w *conn, err error) {
+	if err := writable(s.path); err != nil {
+		return nil, err
+	}
+	w, err = dial(s.path, "rwc", fmt.Sprintf("busy_timeout = %d", busyMillis))
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.closeReaders()
+			w.close()
+		}
+	}()
+	if err := s.identify(w); err != nil {
+		return nil, err
+	}
+	if err := s.configure(w); err != nil {
+		return nil, err
+	}
+	if err := migrate(w, !s.o.Shared); err != nil {
+		return nil, err
+	}
+	if err := syncFolder(s.path); err != nil {
+		return nil, err
+	}
+	s.readers = make(chan *conn, s.o.Readers)
+	for range s.o.Readers {
+		r, err := dial(s.path, "rw", fmt.Sprintf("busy_timeout = %d", busyMillis), "query_only = on",
+			fmt.Sprintf("cache_size = -%d", readerCacheKiB))
+		if err != nil {
+			return nil, err
+		}
+		s.readers <- r
+	}
+	return w, s.takeOver(ctx, w)
+}
+
+// configure sets what the writer's connection needs, and the log mode, which the file keeps.
+func (s *Store) configure(w *conn) error {
+	mode := ""
+	if err := w.query("PRAGMA journal_mode = wal", func(r row) error { mode = r.text(0); return nil }); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("%s: the file system has no shared memory for a write-ahead log, the journal mode is %s", s.path, mode)
+	}
+	sync := "full"
+	if s.o.SyncNormal {
+		sync = "normal"
+	}
+	for _, pragma := range []string{
+		"synchronous = " + sync, "fullfsync = on", "checkpoint_fullfsync = on", // on a Mac only these reach the disk
+		"temp_store = memory", "foreign_keys = off",
+		fmt.Sprintf("cache_size = -%d", writerCacheKiB), fmt.Sprintf("wal_autocheckpoint = %d", checkpointPages),
+		fmt.Sprintf("journal_size_limit = %d", logBytesMax),
+	} {
+		if err := w.script("PRAGMA " + pragma); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close ends the store. Calls that are under way end first, those that wait for their turn fail, and the transaction of
+// a step is rolled back.
+func (s *Store) Close() {
+	if s.life.Err() != nil {
+		return
+	}
+	s.end(errStoreDone)
+	s.writer.close()
+	s.closeReaders()
+	s.writer.c.close()
+	s.lock.release()
+}
+
+func (s *Store) closeReaders() {
+	for range cap(s.readers) {
+		select {
+		case r := <-s.readers:
+			r.close()
+		case <-s.life.Done(): // of a store that was open: readers at work come back
+			(<-s.readers).close()
+		default: // of one that is only half open
+		}
+	}
+}
+
+// read runs fn on a reader, as of one moment.
+func (s *Store) read(ctx context.Context, fn func(c *conn) error) error {
+	var c *conn
+	select {
+	case c = <-s.readers:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.life.Done():
+		return fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+	}
+	defer func() { s.readers <- c }()
+	if _, err := c.exec(readBeginSQL); err != nil {
+		return s.translate(err)
+	}
+	err := fn(c)
+	if _, e := c.exec(readEndSQL); err == nil {
+		err = e
+	}
+	return s.translate(err)
+}
+
+// A read is a transaction of its own: its first statement takes the snapshot that all see.
+const (
+	readBeginSQL = `BEGIN`
+	readEndSQL   = `ROLLBACK`
+)
+
+// now is the store's clock: that of the one process that has the file (J9). It counts whole microseconds, as what is stored.
+func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond).Round(0) }
+
+// resolvePath returns the one name of a file, whatever links lead to it.
+func resolvePath(path string) (string, error) {
+	if path == "" || strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") {
+		return "", fmt.Errorf("path %q: %w: it must name a file", path, journal.ErrInvalid)
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	} else if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(folder, filepath.Base(path))
+	} else {
+		return "", fmt.Errorf("%s: its folder cannot be used: %w", path, err)
+	}
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("path %s: %w: it is not a regular file", path, journal.ErrInvalid)
+	}
+	return path, nil
+}
+
+// writable finds out early, and with the system's own words, whether an existing file may be written.
+func writable(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("%w: the file may not be written: %w", journal.ErrUnavailable, err)
+	}
+	return f.Close()
+}

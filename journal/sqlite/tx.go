@@ -1,0 +1,249 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// InTx lets starts and messages be part of a transaction of the caller's: they exist exactly if and when it
+// commits. The caller commits or rolls back. It is the transaction of a step, or one on a connection of the caller's own to
+// the store's file; that one should begin as IMMEDIATE and be short, because meanwhile the store cannot write.
+func InTx(tx *sql.Tx) journal.Tx { return callerTx{tx} }
+
+type callerTx struct{ tx *sql.Tx }
+
+// Value implements journal.Tx.
+func (t callerTx) Value() any { return t.tx }
+
+// Rollback implements journal.Tx.
+func (t callerTx) Rollback(context.Context) error { return t.tx.Rollback() }
+
+// stepTx is the transaction of a step. User code has it as a *sql.Tx, whose connection is this one: it takes the writer's
+// connection on loan at the first statement. Only the engine ends it.
+type stepTx struct {
+	s    *Store
+	db   *sql.DB
+	user *sql.Tx
+	end  sync.Once
+
+	mu    sync.Mutex // held by whoever uses the loan; guards what follows
+	loan  *loan      // nil before the first statement
+	over  error      // why there can be no further statement; nil while it goes on
+	timer *time.Timer
+	life  context.Context // until over: ends statements that run too long
+	stop  context.CancelCauseFunc
+	close func() bool                             // unhooks it from the store's end
+	open  map[interface{ Close() error }]struct{} // the user's rows and statements
+}
+
+// The transaction of a step is inside a savepoint: if that is gone in the end, then something has ended the transaction that
+// was not the engine, be it a COMMIT of the user's or a full disk.
+const (
+	stepBeginSQL = `SAVEPOINT reprise_step`
+	stepEndSQL   = `RELEASE reprise_step`
+)
+
+// Begin implements journal.TxStore.
+func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if s.life.Err() != nil {
+		return nil, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+	}
+	t := &stepTx{s: s, open: map[interface{ Close() error }]struct{}{}}
+	t.life, t.stop = context.WithCancelCause(s.life)
+	t.db = sql.OpenDB(stepConnector{t})
+	user, err := t.db.BeginTx(context.Background(), nil) // database/sql would end it with ctx
+	if err != nil {
+		t.stop(errTxDone)
+		return nil, err
+	}
+	t.user = user
+	t.close = context.AfterFunc(s.life, func() { t.expire(fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)) })
+	return t, nil
+}
+
+// Value implements journal.Tx.
+func (t *stepTx) Value() any { return t.user }
+
+// Rollback implements journal.Tx. It works although ctx has ended, so that no lock outlives the step.
+func (t *stepTx) Rollback(context.Context) error {
+	t.end.Do(func() {
+		t.mu.Lock()
+		t.finish(errTxDone)
+		t.giveBack()
+		t.mu.Unlock()
+		t.dispose()
+	})
+	return nil
+}
+
+// expire rolls back a transaction that everybody waits for.
+func (t *stepTx) expire(why error) {
+	t.stop(why) // interrupts the statement that runs
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over == nil {
+		t.finish(why)
+		t.giveBack()
+	}
+}
+
+// finish ends the user's part: no further statements. t.mu is held.
+func (t *stepTx) finish(why error) {
+	if t.over != nil {
+		return
+	}
+	t.over = why
+	t.stop(why)
+	t.close()
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+	for c := range t.open { // they would keep the transaction's snapshot
+		_ = c.Close()
+	}
+	clear(t.open)
+}
+
+// giveBack rolls back what is not committed and returns the loan. t.mu is held.
+func (t *stepTx) giveBack() {
+	if t.loan == nil {
+		return
+	}
+	t.s.writer.rollback()
+	close(t.loan.returned)
+	t.loan = nil
+}
+
+// dispose frees what database/sql holds. t.mu must be free, because that asks the connection.
+func (t *stepTx) dispose() {
+	_ = t.user.Rollback() // of the guarded connection: has no effect
+	_ = t.db.Close()
+}
+
+// borrow takes the loan, if it has not been taken, and begins the transaction. t.mu is held.
+func (t *stepTx) borrow(ctx context.Context) error {
+	if t.over != nil || t.loan != nil {
+		return t.over
+	}
+	l, err := t.s.writer.borrow(ctx, t.life)
+	if err != nil {
+		return err
+	}
+	_, err = t.s.writer.c.exec(writeBeginSQL)
+	if err == nil {
+		_, err = t.s.writer.c.exec(stepBeginSQL)
+	}
+	t.loan = l
+	if err != nil {
+		t.giveBack()
+		return t.s.translate(err)
+	}
+	held := fmt.Errorf("the step's transaction held %s for longer than %s", t.s.path, t.s.o.TxMax)
+	t.timer = time.AfterFunc(t.s.o.TxMax, func() { t.expire(held) })
+	return nil
+}
+
+// borrow waits for the connection, until ctx or the transaction's life ends.
+func (w *writer) borrow(ctx, life context.Context) (*loan, error) {
+	l := &loan{granted: make(chan struct{}), returned: make(chan struct{})}
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return nil, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+	}
+	w.loans = append(w.loans, l)
+	w.mu.Unlock()
+	w.ring()
+	var err error
+	select {
+	case <-l.granted:
+		return l, nil
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-life.Done():
+		err = context.Cause(life)
+	}
+	if !w.withdraw(l) { // it was granted at this moment
+		<-l.granted
+		close(l.returned)
+	}
+	return nil, err
+}
+
+// use runs fn on the loan, with a context that also ends when the transaction's time is up.
+func (t *stepTx) use(ctx context.Context, fn func(ctx context.Context, raw rawConn) error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.borrow(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(t.life, func() { cancel(context.Cause(t.life)) })()
+	return fn(ctx, t.s.writer.c.raw)
+}
+
+// in runs fn inside tx, or as a write of its own if tx is nil.
+func (s *Store) in(ctx context.Context, tx journal.Tx, bytes int, fn func(q querier) error) error {
+	if tx == nil {
+		return s.write(ctx, bytes, func(b *batch) error { return fn(b) })
+	}
+	var user *sql.Tx
+	switch t := tx.(type) {
+	case callerTx:
+		user = t.tx
+	case *stepTx:
+		user = t.user
+	default:
+		return fmt.Errorf("transaction of type %T: %w: this store needs one of its own or of InTx", tx, journal.ErrInvalid)
+	}
+	return s.translate(fn(sqlTx{ctx, user}))
+}
+
+// sqlTx is a querier on a transaction of database/sql.
+type sqlTx struct {
+	ctx context.Context // of the one call
+	tx  *sql.Tx
+}
+
+func (q sqlTx) exec(text string, args ...any) (int64, error) {
+	res, err := q.tx.ExecContext(q.ctx, text, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+func (q sqlTx) query(text string, each func(r row) error, args ...any) (err error) {
+	rows, err := q.tx.QueryContext(q.ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		r, targets := make(row, len(columns)), make([]any, len(columns))
+		for i := range targets {
+			targets[i] = (*any)(&r[i])
+		}
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

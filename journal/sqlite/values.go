@@ -1,0 +1,144 @@
+package sqlite
+
+import (
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+var errDecode = errors.New("stored value is malformed")
+
+// row is a row of an answer: int64, string, []byte, or nil for null.
+type row []driver.Value
+
+// int reads a number; null is 0.
+func (r row) int(i int) int64 {
+	n, _ := r[i].(int64)
+	return n
+}
+
+func (r row) bool(i int) bool { return r.int(i) != 0 }
+
+func (r row) null(i int) bool { return r[i] == nil }
+
+// text reads a text; null is empty.
+func (r row) text(i int) string {
+	s, _ := r[i].(string)
+	return s
+}
+
+// data reads bytes; null is nil.
+func (r row) data(i int) []byte {
+	b, _ := r[i].([]byte)
+	return b
+}
+
+func (r row) id(i int) (run journal.RunID) {
+	copy(run[:], r.data(i))
+	return run
+}
+
+// time reads microseconds; null is the zero time.
+func (r row) time(i int) time.Time {
+	if r[i] == nil {
+		return time.Time{}
+	}
+	return time.UnixMicro(r.int(i)).UTC()
+}
+
+func (r row) payload(encoding, data int) journal.Payload {
+	return journal.Payload{Encoding: r.text(encoding), Data: r.data(data)}
+}
+
+// id turns a run's id into what is stored.
+func id(run journal.RunID) any { return run[:] }
+
+// text stores the empty string as null, which costs no bytes.
+func text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// number stores zero as null.
+func number[T ~int32 | ~int64](n T) any {
+	if n == 0 {
+		return nil
+	}
+	return int64(n)
+}
+
+// data stores no bytes as null.
+func data(b []byte) any {
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+// instant stores the zero time as null.
+func instant(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UnixMicro()
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func encodeLabels(labels map[string]string) (any, error) {
+	if len(labels) == 0 {
+		return nil, nil
+	}
+	b, err := json.Marshal(labels)
+	return string(b), err
+}
+
+func decodeLabels(s string) (map[string]string, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var m map[string]string
+	if err := json.Unmarshal([]byte(s), &m); err != nil {
+		return nil, fmt.Errorf("labels: %w: %w", errDecode, err)
+	}
+	return m, nil
+}
+
+func encodeAttempts(list []journal.Attempt) (any, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(list)
+}
+
+func decodeAttempts(b []byte) ([]journal.Attempt, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	var list []journal.Attempt
+	if err := json.Unmarshal(b, &list); err != nil {
+		return nil, fmt.Errorf("attempts: %w: %w", errDecode, err)
+	}
+	return list, nil
+}
+
+func encodeLines(list []string) any { return text(strings.Join(list, "\n")) }
+
+func decodeLines(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, "\n")
+}

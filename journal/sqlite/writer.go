@@ -1,0 +1,239 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// The writer's transactions. IMMEDIATE takes the file's write lock at once, so that no statement meets another
+// program's write half-way. The savepoint keeps the members of a careful batch apart.
+const (
+	writeBeginSQL    = `BEGIN IMMEDIATE`
+	writeCommitSQL   = `COMMIT`
+	writeRollbackSQL = `ROLLBACK`
+	memberBeginSQL   = `SAVEPOINT reprise_member`
+	memberUndoSQL    = `ROLLBACK TO reprise_member`
+	memberEndSQL     = `RELEASE reprise_member`
+)
+
+// writer is the one that writes. Its goroutine gathers the calls that wait into one transaction, and between two
+// transactions lends its connection to the transaction of a step. So nobody in the process ever waits for a lock of the
+// file, and neither calls nor steps starve each other.
+type writer struct {
+	s    *Store
+	c    *conn // of the goroutine, or of the step that it is lent to
+	wake chan struct{}
+	done sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows
+	closed bool
+	jobs   []*job
+	loans  []*loan
+}
+
+// job is a call that waits for its turn.
+type job struct {
+	bytes int // of its payloads
+	// run does the writing. It may be called again after a rollback, so it starts afresh.
+	run  func(b *batch) error
+	err  error
+	over chan struct{}
+}
+
+// loan is the wish of a step to have the connection.
+type loan struct {
+	granted  chan struct{}
+	returned chan struct{}
+}
+
+// batch is a transaction of several calls.
+type batch struct {
+	*conn
+	careful bool // each member has a savepoint
+}
+
+var errCareful = errors.New("a member is at fault: once more, with savepoints")
+
+func newWriter(s *Store, c *conn) *writer {
+	w := &writer{s: s, c: c, wake: make(chan struct{}, 1)}
+	w.done.Go(w.loop)
+	return w
+}
+
+// close returns when the goroutine has ended. What waits fails.
+func (w *writer) close() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.ring()
+	w.done.Wait()
+}
+
+func (w *writer) ring() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write runs fn in a transaction that it shares with others, and returns when that is on disk. A call whose context ends
+// before its turn has not happened; once its turn has come, its end is waited for.
+func (s *Store) write(ctx context.Context, bytes int, fn func(b *batch) error) error {
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	w, j := s.writer, &job{bytes: bytes, run: fn, over: make(chan struct{})}
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+	}
+	w.jobs = append(w.jobs, j)
+	w.mu.Unlock()
+	w.ring()
+	select {
+	case <-j.over:
+		return j.err
+	case <-ctx.Done():
+	}
+	w.mu.Lock()
+	at := slices.Index(w.jobs, j)
+	if at >= 0 {
+		w.jobs = slices.Delete(w.jobs, at, at+1)
+	}
+	w.mu.Unlock()
+	if at >= 0 {
+		return context.Cause(ctx)
+	}
+	<-j.over
+	return j.err
+}
+
+// withdraw tells whether a wish for a loan was taken back before it was granted.
+func (w *writer) withdraw(l *loan) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := slices.Index(w.loans, l)
+	if at >= 0 {
+		w.loans = slices.Delete(w.loans, at, at+1)
+	}
+	return at >= 0
+}
+
+func (w *writer) loop() {
+	for {
+		jobs, loan, closed := w.take()
+		switch {
+		case closed:
+			w.refuse(jobs)
+			return
+		case len(jobs) == 0 && loan == nil:
+			<-w.wake
+		}
+		if len(jobs) > 0 {
+			w.commit(jobs)
+		}
+		if loan != nil {
+			close(loan.granted)
+			<-loan.returned
+		}
+	}
+}
+
+// take returns what is to be done next: as many calls as fit into a batch, and then one step.
+func (w *writer) take() (jobs []*job, next *loan, closed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return w.jobs, nil, true
+	}
+	n, bytes := 0, 0
+	for n < min(len(w.jobs), batchJobsMax) && bytes < batchBytes {
+		bytes += w.jobs[n].bytes
+		n++
+	}
+	jobs, w.jobs = w.jobs[:n:n], w.jobs[n:]
+	if len(w.loans) > 0 {
+		next, w.loans = w.loans[0], w.loans[1:]
+	}
+	return jobs, next, false
+}
+
+func (w *writer) refuse(jobs []*job) {
+	for _, j := range jobs {
+		j.err = fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+		close(j.over)
+	}
+}
+
+// commit writes a batch and hands out the outcomes.
+func (w *writer) commit(jobs []*job) {
+	err := w.try(jobs, false)
+	if errors.Is(err, errCareful) {
+		err = w.try(jobs, true)
+	}
+	err = w.s.translate(err)
+	for _, j := range jobs {
+		if err != nil {
+			j.err = err
+		}
+		close(j.over)
+	}
+}
+
+// try writes a batch. Its error is about all of it: nothing is written then, or after a failed COMMIT perhaps all.
+func (w *writer) try(jobs []*job, careful bool) error {
+	if _, err := w.c.exec(writeBeginSQL); err != nil {
+		return err
+	}
+	b := &batch{conn: w.c, careful: careful}
+	for _, j := range jobs {
+		err := b.member(func() error { return j.run(b) })
+		if errors.Is(err, errCareful) || batchFault(err) {
+			w.rollback()
+			return err
+		}
+		j.err = w.s.translate(err)
+	}
+	if _, err := w.c.exec(writeCommitSQL); err != nil {
+		w.rollback()
+		return err
+	}
+	return nil
+}
+
+// rollback fails if the failure that led to it has ended the transaction already.
+func (w *writer) rollback() { _, _ = w.c.exec(writeRollbackSQL) }
+
+// member runs a part of a batch that may fail alone (J2). An error that is about this part's content leaves nothing of it
+// behind: without savepoints by having the batch repeated with them.
+func (b *batch) member(fn func() error) error {
+	if !b.careful {
+		err := fn()
+		if memberFault(err) {
+			return errCareful
+		}
+		return err
+	}
+	if _, err := b.exec(memberBeginSQL); err != nil {
+		return err
+	}
+	err := fn()
+	if batchFault(err) {
+		return err
+	}
+	if memberFault(err) {
+		if _, err := b.exec(memberUndoSQL); err != nil {
+			return err
+		}
+	}
+	if _, err := b.exec(memberEndSQL); err != nil {
+		return err
+	}
+	return err
+}
