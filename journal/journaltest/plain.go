@@ -1,0 +1,82 @@
+package journaltest
+
+import (
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// plain replaces in a state what two equal lives do not share: ids, names that hold one, and times. A time becomes
+// the zero time, or a fixed one if there was any; what matters of times is checked where they are relative
+// to the store's clock.
+type plain struct {
+	ids   []journal.RunID // the n-th becomes the n-th plain id
+	nodes map[journal.NodeID]journal.NodeID
+	text  map[string]string
+	at    func(time.Time) time.Time // for times of tasks; nil: as all others
+}
+
+// someTime stands for all times.
+var someTime = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func plainTime(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return someTime
+}
+
+func (p *plain) id(id journal.RunID) journal.RunID {
+	var short journal.RunID
+	binary.BigEndian.PutUint32(short[12:], uint32(slices.Index(p.ids, id)+1))
+	return short
+}
+
+func (p *plain) word(s string) string {
+	if w, ok := p.text[s]; ok {
+		return w
+	}
+	return s
+}
+
+func (p *plain) run(s *RunState) {
+	r := &s.Run
+	r.ID, r.Key, r.Workflow = p.id(r.ID), p.word(r.Key), p.word(r.Workflow)
+	r.CreatedAt, r.StartAt, r.ClosedAt = plainTime(r.CreatedAt), plainTime(r.StartAt), plainTime(r.ClosedAt)
+	if r.Task != nil {
+		p.task(r.Task)
+	}
+	if r.Terminal != nil {
+		p.event(r.Terminal)
+	}
+	for i := range s.Events {
+		p.event(&s.Events[i])
+	}
+	for i := range s.Inbox {
+		s.Inbox[i].Run, s.Inbox[i].Time = p.id(s.Inbox[i].Run), plainTime(s.Inbox[i].Time)
+	}
+}
+
+func (p *plain) task(t *journal.Task) {
+	t.Run, t.Workflow = p.id(t.Run), p.word(t.Workflow)
+	if n, ok := p.nodes[t.Owner]; ok {
+		t.Owner = n
+	}
+	if p.at != nil {
+		t.VisibleAt = p.at(t.VisibleAt)
+	} else {
+		t.VisibleAt = plainTime(t.VisibleAt)
+	}
+	for i := range t.Attempts {
+		t.Attempts[i].NextAt = plainTime(t.Attempts[i].NextAt)
+	}
+}
+
+func (p *plain) event(ev *journal.Event) {
+	ev.Time = plainTime(ev.Time)
+	for i := range ev.Issued {
+		ev.Issued[i].Due = plainTime(ev.Issued[i].Due)
+	}
+}
