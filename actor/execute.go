@@ -16,17 +16,19 @@ import (
 
 // attempt is one execution of a step's body. It belongs to its goroutine.
 type attempt struct {
-	step       replay.Step
-	run        journal.Run
-	generation journal.Generation
-	epoch      int
-	number     int
-	made       int32
-	left       time.Duration // until the whole step runs out of time; 0 for no limit
-	lastBeat   *journal.Payload
-	reply      *proto.PID
-	cancel     context.CancelCauseFunc
-	handover   *handover // of a step in a transaction, else nil
+	sc       replay.StepContext
+	body     replay.Body
+	options  *replay.StepOptions
+	run      *journal.Run
+	epoch    int
+	number   int
+	left     time.Duration // until the whole step runs out of time; 0 for no limit
+	reply    *proto.PID
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	handover *handover // of a step in a transaction, else nil
+	beats    pulse
+	silence  silence
 }
 
 // result is the end of an attempt.
@@ -41,80 +43,100 @@ type result struct {
 }
 
 // execute runs an attempt on its own goroutine, once a slot is free. It always ends in exactly one stepDone.
-func (s *System) execute(ctx context.Context, a *attempt) {
+func (s *System) execute(a *attempt) {
 	s.bodies.Add(1)
-	go func() {
-		defer s.bodies.Done()
+	s.performers.start(a)
+}
+
+// perform waits for a slot, prepares the context, runs the body and answers.
+func (s *System) perform(a *attempt) {
+	defer s.bodies.Done()
+	select {
+	case s.slots <- struct{}{}:
+	default:
 		select {
 		case s.slots <- struct{}{}:
-		default:
-			select {
-			case s.slots <- struct{}{}:
-			case <-ctx.Done():
-				s.answer(a, judge(context.Cause(ctx), context.Cause(ctx)))
-				return
-			}
+		case <-a.ctx.Done():
+			s.answer(a, judge(context.Cause(a.ctx), context.Cause(a.ctx)))
+			return
 		}
-		s.perform(ctx, a, func() { <-s.slots })
+	}
+	ctx, release := a.limits()
+	a.silence.watch(a.options.Heartbeat, a.cancel)
+	a.sc.Heartbeat = func(details journal.Payload) { s.beat(a, &details) }
+	ctx = replay.WithStepContext(ctx, &a.sc)
+	var end func(*journal.Failure)
+	if s.o.Hooks.Step != nil {
+		ctx, end = s.o.Hooks.Step(ctx, a.run, &a.sc)
+	}
+	var res result
+	returned := false
+	defer func() { // also when the body ends this goroutine
+		if !returned {
+			res = result{failure: goexit()}
+		}
+		a.silence.stop()
+		release()
+		if end != nil {
+			end(res.failure)
+		}
+		res.beat = a.beats.newest()
+		s.answer(a, res)
 	}()
+	res = s.await(ctx, a)
+	returned = true
 }
 
 func (s *System) answer(a *attempt, res result) {
-	res.cmd, res.number = a.step.Cmd, a.number
+	res.cmd, res.number = a.sc.Cmd, a.number
 	if res.tx != nil && !a.handover.leave(res.tx) {
 		(&occurrence{result: res}).rollback(s)
 	}
-	s.proto.Root.Send(a.reply, stepDone{epoch: a.epoch, result: res})
+	s.proto.Root.Send(a.reply, &stepDone{epoch: a.epoch, result: res})
 }
 
-// perform prepares the context, runs the body and answers. free gives the slot back when the body
-// has returned, which may be after the answer: a body that ignores its context cannot be stopped.
-func (s *System) perform(ctx context.Context, a *attempt, free func()) {
-	limited, release := a.limits(ctx)
-	sc := a.stepContext(s)
-	silence := newSilence(a.step.Options.Heartbeat, a.cancel)
-	var beats pulse
-	sc.Heartbeat = func(details journal.Payload) {
-		silence.beat()
-		if beats.take(&details) {
-			s.proto.Root.Send(a.reply, beat{epoch: a.epoch, cmd: a.step.Cmd, number: a.number, details: details})
-		}
+func (s *System) beat(a *attempt, details *journal.Payload) {
+	a.silence.beat()
+	if a.beats.take(details) {
+		s.proto.Root.Send(a.reply, beat{epoch: a.epoch, cmd: a.sc.Cmd, number: a.number, details: *details})
 	}
-	end := func(*journal.Failure) {}
-	bodyCtx := replay.WithStepContext(limited, sc)
-	if s.o.Hooks.Step != nil {
-		bodyCtx, end = s.o.Hooks.Step(bodyCtx, &a.run, sc)
+}
+
+// limits adds the time limits of the attempt and of the whole step.
+func (a *attempt) limits() (context.Context, context.CancelFunc) {
+	limit, cause := a.options.Attempt, ErrAttemptTimeout
+	if a.left > 0 && (limit <= 0 || a.left < limit) {
+		limit, cause = a.left, ErrStepTimeout
 	}
-	res := result{failure: goexit()}
-	defer func() { // also when the body ends this goroutine
-		silence.stop()
-		release()
-		end(res.failure)
-		res.beat = beats.newest()
-		s.answer(a, res)
-	}()
-	res = s.await(bodyCtx, a, silence, free)
+	if limit <= 0 {
+		return a.ctx, func() { a.cancel(nil) }
+	}
+	return context.WithTimeoutCause(a.ctx, limit, cause)
 }
 
 func goexit() *journal.Failure {
 	return &journal.Failure{Type: journal.FailurePanic, Message: "the step ended its goroutine (runtime.Goexit)"}
 }
 
-// await runs the body. Without a limit there is nothing to watch but the body itself. A transaction cannot be shared with a
-// body that goes on, so steps that have one are always awaited.
-func (s *System) await(ctx context.Context, a *attempt, silence *silence, free func()) result {
-	outcome := make(chan result, 1)
+// await runs the body, and gives the slot back when it has returned, which may be after the answer: a body that ignores its
+// context cannot be stopped. Without a limit there is nothing to watch but the body itself. A transaction cannot be
+// shared with a body that goes on, so steps that have one are always awaited.
+func (s *System) await(ctx context.Context, a *attempt) result {
 	_, limited := ctx.Deadline()
-	if a.step.Options.Tx || !limited && a.step.Options.Heartbeat <= 0 {
-		defer free()
-		s.guarded(ctx, a, outcome)
-		return <-outcome
+	if a.options.Tx || !limited && a.options.Heartbeat <= 0 {
+		defer s.leave()
+		return s.guarded(ctx, a)
 	}
+	outcome := make(chan result, 1)
 	s.bodies.Add(1)
 	go func() {
-		defer s.bodies.Done()
-		defer free()
-		s.guarded(ctx, a, outcome)
+		res := result{failure: goexit()}
+		defer func() {
+			s.leave()
+			outcome <- res
+			s.bodies.Done()
+		}()
+		res = s.guarded(ctx, a)
 	}()
 	over, stop := expiry(ctx)
 	defer stop()
@@ -122,7 +144,7 @@ func (s *System) await(ctx context.Context, a *attempt, silence *silence, free f
 	case res := <-outcome:
 		return res
 	case <-over:
-	case <-silence.over: // also if the attempt was asked to end before, which keeps ErrHeartbeat from becoming the cause
+	case <-a.silence.over: // also if the attempt was asked to end before, which keeps ErrHeartbeat from becoming the cause
 		return judge(ErrHeartbeat, ErrHeartbeat)
 	}
 	select {
@@ -132,6 +154,9 @@ func (s *System) await(ctx context.Context, a *attempt, silence *silence, free f
 		return judge(context.Cause(ctx), context.Cause(ctx))
 	}
 }
+
+// leave gives a slot back.
+func (s *System) leave() { <-s.slots }
 
 // expiry is closed when the attempt is over whether its body returns or not: it ran out of time or its owner is gone. Being
 // asked to cancel or to shut down is not enough: then the body decides how it ends, within its time limit.
@@ -148,32 +173,9 @@ func expiry(ctx context.Context) (<-chan struct{}, func() bool) {
 	})
 }
 
-// limits adds the time limits of the attempt and of the whole step.
-func (a *attempt) limits(ctx context.Context) (context.Context, context.CancelFunc) {
-	limit, cause := a.step.Options.Attempt, ErrAttemptTimeout
-	if a.left > 0 && (limit <= 0 || a.left < limit) {
-		limit, cause = a.left, ErrStepTimeout
-	}
-	if limit <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, limit, cause)
-}
-
-func (a *attempt) stepContext(s *System) *replay.StepContext {
-	return &replay.StepContext{
-		Info: replay.Info{
-			Run: a.run.ID, Key: a.run.Key, Workflow: a.run.Workflow, Version: a.run.Version, Queue: a.run.Queue,
-			Labels: a.run.Labels, Generation: a.generation, Input: a.run.Input,
-		},
-		Cmd: a.step.Cmd, Step: a.step.Name, Attempt: a.made + 1, LastHeartbeat: a.lastBeat, Encoder: s.o.Store,
-		IdempotencyKey: fmt.Sprintf("%s/%d/%d", a.run.ID, a.generation, a.step.Cmd),
-	}
-}
-
-// guarded runs the body so that a return, a panic and a Goexit all give exactly one result.
-func (s *System) guarded(ctx context.Context, a *attempt, outcome chan<- result) {
-	res := result{failure: goexit()}
+// guarded runs the body so that a return and a panic give a result. Nothing is returned by a body that ends its
+// goroutine.
+func (s *System) guarded(ctx context.Context, a *attempt) (res result) {
 	var tx journal.Tx
 	defer func() {
 		if p := recover(); p != nil {
@@ -182,23 +184,20 @@ func (s *System) guarded(ctx context.Context, a *attempt, outcome chan<- result)
 		if tx != nil && res.tx == nil {
 			_ = tx.Rollback(context.WithoutCancel(ctx)) // the attempt failed; the connection's fate decides nothing
 		}
-		outcome <- res
 	}()
 	var value any
-	if a.step.Options.Tx {
+	if a.options.Tx {
 		var err error
 		if tx, err = s.o.Store.Begin(ctx); err != nil {
-			res = judge(context.Cause(ctx), fmt.Errorf("begin the step's transaction: %w", err))
-			return
+			return judge(context.Cause(ctx), fmt.Errorf("begin the step's transaction: %w", err))
 		}
 		value = tx.Value()
 	}
-	output, err := s.run(ctx, a.step.Body, value)
+	output, err := s.run(ctx, a.body, value)
 	if err != nil {
-		res = judge(context.Cause(ctx), err)
-		return
+		return judge(context.Cause(ctx), err)
 	}
-	res = result{output: output, tx: tx}
+	return result{output: output, tx: tx}
 }
 
 func (s *System) run(ctx context.Context, body replay.Body, tx any) (journal.Payload, error) {
@@ -265,16 +264,18 @@ type silence struct {
 	over  chan struct{} // closed when it has lasted too long
 }
 
-func newSilence(limit time.Duration, cancel context.CancelCauseFunc) *silence {
-	s := &silence{limit: limit}
-	if limit > 0 {
-		s.over = make(chan struct{})
-		s.timer = time.AfterFunc(limit, func() {
-			cancel(ErrHeartbeat)
-			close(s.over)
-		})
+// watch begins, if there is a limit.
+func (s *silence) watch(limit time.Duration, cancel context.CancelCauseFunc) {
+	if limit <= 0 {
+		return
 	}
-	return s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit, s.over = limit, make(chan struct{})
+	s.timer = time.AfterFunc(limit, func() {
+		cancel(ErrHeartbeat)
+		close(s.over)
+	})
 }
 
 func (s *silence) beat() {

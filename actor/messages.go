@@ -8,7 +8,7 @@ import (
 type (
 	// activate brings a task that the node has just come to own.
 	activate struct {
-		claimed journal.Claimed
+		claimed *journal.Claimed
 		old     bool // see System.Reclaim
 	}
 	// attention says that a run's inbox may have news.

@@ -20,7 +20,8 @@ type run struct {
 	parent *proto.PID
 	seen   int // messages forwarded by the shard
 
-	info   journal.Run
+	info   *journal.Run // not to be changed: others keep it
+	ident  *replay.Info // the same for workflow code and steps
 	task   journal.Task // as of the last known commit
 	owned  bool
 	unsure bool // the claim is old: nothing may be done before a load has confirmed it
@@ -42,6 +43,8 @@ type run struct {
 	recall  time.Time // until then the next block's back-off follows from this one
 	abandon bool      // hand back without waiting for steps
 	timer   *time.Timer
+	watch   watch
+	scratch turn // used again by every turn
 }
 
 // Receive implements proto.Actor. No panic leaves it: the library's supervision would lose messages and
@@ -57,7 +60,7 @@ func (r *run) Receive(ctx proto.Context) {
 		r.self, r.parent = ctx.Self(), ctx.Parent()
 	case *proto.Stopping:
 		r.lose(ErrRunLost)
-	case activate:
+	case *activate:
 		r.seen++
 		r.onActivate(m.claimed, m.old)
 	case attention:
@@ -75,17 +78,18 @@ func (r *run) Receive(ctx proto.Context) {
 		case !m.full && r.sys.o.Store.Now().Before(r.recall):
 			r.idle() // costs next to nothing: a blocked run has no machine
 		default:
+			r.discard(ErrRunLost)
 			r.finish()
 		}
 	case loaded:
 		if m.epoch == r.epoch && r.loading {
 			r.onLoaded(m)
 		}
-	case committed:
+	case *committed:
 		if m.epoch == r.epoch && r.flight != nil {
 			r.onCommitted(m.outcome)
 		}
-	case stepDone:
+	case *stepDone:
 		r.onStepDone(m)
 	case beat:
 		r.onBeat(m)
@@ -120,7 +124,10 @@ func (r *run) send(msg any) { r.sys.proto.Root.Send(r.self, msg) }
 
 // onActivate takes a claimed task. If the actor is warm and nobody committed since, it goes on from where it
 // stands.
-func (r *run) onActivate(c journal.Claimed, old bool) {
+func (r *run) onActivate(c *journal.Claimed, old bool) {
+	if r.info == nil || c.Run.ID != r.info.ID {
+		*r = run{sys: r.sys, self: r.self, parent: r.parent, seen: r.seen, epoch: r.epoch, scratch: r.scratch}
+	}
 	if c.Task.Fence <= r.task.Fence { // told twice, or late: see journal.ClaimRequest.Reconcile
 		r.sys.released()
 		r.goOn()
@@ -134,7 +141,7 @@ func (r *run) onActivate(c journal.Claimed, old bool) {
 		r.discard(ErrRunLost)
 	}
 	r.epoch++
-	r.owned, r.info, r.task, r.problem, r.unsure = true, c.Run, c.Task, "", old
+	r.owned, r.info, r.task, r.problem, r.unsure = true, &c.Run, c.Task, "", old
 	r.inboxNews = c.Task.InboxLast > r.inboxGot
 	if !warm {
 		r.steps = map[journal.Cmd]*step{}
@@ -145,7 +152,7 @@ func (r *run) onActivate(c journal.Claimed, old bool) {
 
 // overtaken tells whether the claim is of a task that this actor has just freed, and came before the answer of
 // the commit that freed it. Only the owner of a fence adds a turn under it, so the claim proves that the commit was written.
-func (r *run) overtaken(c journal.Claimed) bool {
+func (r *run) overtaken(c *journal.Claimed) bool {
 	if r.flight == nil || c.Task.Fence != r.task.Fence+1 || c.Task.Turn != r.task.Turn+1 {
 		return false
 	}
@@ -244,10 +251,11 @@ func (r *run) rebuild(events []journal.Event) {
 		return
 	}
 	began := time.Now()
-	m := replay.New(def, replay.Info{
+	r.ident = &replay.Info{
 		Run: r.info.ID, Key: r.info.Key, Workflow: r.info.Workflow, Version: r.info.Version, Queue: r.info.Queue,
 		Labels: r.info.Labels, Generation: r.task.Generation, Input: r.info.Input,
-	}, r.sys.o.Store)
+	}
+	m := replay.New(def, *r.ident, r.sys.o.Store)
 	r.machine = m
 	err := r.watched(func() error {
 		for i := range events {
@@ -295,12 +303,8 @@ func (r *run) adopt() {
 
 // watched runs workflow code and reports it if it does not come to an await for long.
 func (r *run) watched(fn func() error) error {
-	if r.sys.o.Hooks.Stuck == nil {
-		return fn()
-	}
-	info, after := r.info, r.sys.o.StuckAfter // a copy: the report may still be on its way when fn has returned
-	t := time.AfterFunc(after, func() { r.sys.o.Hooks.Stuck(&info, after, strandStacks()) })
-	defer t.Stop()
+	r.sys.watchdog.begin(&r.watch, r.info)
+	defer r.sys.watchdog.end(&r.watch)
 	return fn()
 }
 
@@ -344,7 +348,7 @@ func (r *run) lose(cause error) {
 	r.epoch++
 	if owned {
 		if r.sys.o.Hooks.Lost != nil && !r.sys.killed.Load() {
-			r.sys.o.Hooks.Lost(&r.info, cause)
+			r.sys.o.Hooks.Lost(r.info, cause)
 		}
 		r.sys.released()
 	}

@@ -16,6 +16,7 @@ type shard struct {
 	props *proto.Props
 	runs  map[journal.RunID]*entry
 	warm  *list.List // of journal.RunID, longest parked first
+	spare []*entry   // whose actors have no run
 }
 
 // entry is one child.
@@ -28,17 +29,17 @@ type entry struct {
 
 func newShard(s *System) *shard {
 	sh := &shard{sys: s, runs: map[journal.RunID]*entry{}, warm: list.New()}
-	sh.props = proto.PropsFromProducer(func() proto.Actor { return &run{sys: s} })
+	sh.props = proto.PropsFromProducer(func() proto.Actor { return &run{sys: s} }, proto.WithDispatcher(s.mailboxes))
 	return sh
 }
 
 // Receive implements proto.Actor.
 func (s *shard) Receive(ctx proto.Context) {
 	switch m := ctx.Message().(type) {
-	case activate:
+	case *activate:
 		e := s.runs[m.claimed.Task.Run]
 		if e == nil {
-			e = &entry{pid: ctx.Spawn(s.props)}
+			e = s.child(ctx)
 			s.runs[m.claimed.Task.Run] = e
 		}
 		s.cool(e)
@@ -62,9 +63,32 @@ func (s *shard) Receive(ctx proto.Context) {
 		if e := s.runs[m.run]; e != nil && e.sent == m.seen {
 			s.cool(e)
 			delete(s.runs, m.run)
-			ctx.Stop(e.pid)
+			s.retire(ctx, e)
 		}
 	}
+}
+
+// child returns an actor for a run that has none: making one costs more than most runs do with it.
+func (s *shard) child(ctx proto.Context) *entry {
+	n := len(s.spare) - 1
+	if n < 0 {
+		return &entry{pid: ctx.Spawn(s.props)}
+	}
+	e := s.spare[n]
+	s.spare[n], s.spare = nil, s.spare[:n]
+	s.sys.spare.Add(-1)
+	return e
+}
+
+// retire keeps the actor of a run that is gone for another one. Answers to the former run that are still on their way
+// are told by their epoch.
+func (s *shard) retire(ctx proto.Context, e *entry) {
+	if len(s.spare) >= spareMax/shardCount {
+		ctx.Stop(e.pid)
+		return
+	}
+	s.spare = append(s.spare, e)
+	s.sys.spare.Add(1)
 }
 
 func (s *shard) forward(ctx proto.Context, e *entry, m any) {

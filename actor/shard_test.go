@@ -14,7 +14,7 @@ import (
 
 // actors counts the actors of runs: each is known to the library's registry, beside those of the system itself.
 func (g *rig) actors() int {
-	n := -g.idleActors
+	n := -g.idleActors - int(g.sys.spare.Load())
 	for _, bucket := range g.sys.proto.ProcessRegistry.LocalPIDs.LocalPIDs {
 		n += bucket.Count()
 	}

@@ -153,19 +153,20 @@ func (r *run) start(s *step, now time.Time) {
 	}
 	s.running = true
 	s.number++
-	ctx, cancel := context.WithCancelCause(r.sys.base)
-	s.cancel, s.handover = cancel, nil
-	if s.Options.Tx {
-		s.handover = new(handover)
-	}
-	r.sys.execute(ctx, r.attempt(s, now))
+	a := r.attempt(s, now)
+	r.sys.execute(a)
 }
 
 func (r *run) attempt(s *step, now time.Time) *attempt {
 	a := &attempt{
-		step: s.Step, run: r.info, epoch: r.epoch, number: s.number, made: s.made, reply: r.self, cancel: s.cancel,
-		lastBeat: s.beat, generation: r.task.Generation, handover: s.handover,
+		sc:   replay.StepContext{Info: r.ident, Cmd: s.Cmd, Step: s.Name, Attempt: s.made + 1, LastHeartbeat: s.beat, Encoder: r.sys.o.Store},
+		body: s.Body, options: s.Options, run: r.info, epoch: r.epoch, number: s.number, reply: r.self,
 	}
+	a.ctx, a.cancel = context.WithCancelCause(r.sys.base)
+	if s.Options.Tx {
+		a.handover = new(handover)
+	}
+	s.cancel, s.handover = a.cancel, a.handover
 	if d := s.deadline(); !d.IsZero() {
 		a.left = d.Sub(now)
 	}
@@ -185,7 +186,7 @@ func (r *run) arm() {
 }
 
 // onStepDone decides whether an attempt's end is the step's end.
-func (r *run) onStepDone(m stepDone) {
+func (r *run) onStepDone(m *stepDone) {
 	s := r.steps[m.result.cmd]
 	if m.epoch != r.epoch || s == nil || !s.running || s.number != m.result.number {
 		(&occurrence{result: m.result}).rollback(r.sys) // an earlier owner's attempt: its effect must not commit
@@ -231,7 +232,7 @@ func (r *run) retryOrEnd(s *step, f *journal.Failure) {
 	}
 	s.failure, s.nextAt, r.dirty = f, now.Add(delay), true
 	if r.sys.o.Hooks.Retry != nil {
-		r.sys.o.Hooks.Retry(&r.info, s.Name, s.made, delay, f)
+		r.sys.o.Hooks.Retry(r.info, s.Name, s.made, delay, f)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"io"
 	"log/slog"
+	goruntime "runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,14 +22,18 @@ type System struct {
 	shards []*proto.PID
 	seed   maphash.Seed
 
-	slots    chan struct{} // one for each step body that may run
-	bodies   sync.WaitGroup
-	base     context.Context // ancestor of every step's context
-	stop     context.CancelCauseFunc
-	draining atomic.Bool
-	killed   atomic.Bool
+	mailboxes  *dispatcher
+	watchdog   watchdog
+	performers *performers
+	slots      chan struct{} // one for each step body that may run
+	bodies     sync.WaitGroup
+	base       context.Context // ancestor of every step's context
+	stop       context.CancelCauseFunc
+	draining   atomic.Bool
+	killed     atomic.Bool
 
 	live  atomic.Int64
+	spare atomic.Int64  // actors without a run
 	empty chan struct{} // told when live becomes 0
 	done  chan struct{} // ends the sweeper
 }
@@ -39,6 +44,7 @@ func New(o Options) *System {
 	base, stop := context.WithCancelCause(context.Background())
 	s := &System{
 		o: o, seed: maphash.MakeSeed(), base: base, stop: stop,
+		mailboxes: newDispatcher(goruntime.GOMAXPROCS(0)), watchdog: watchdog{after: o.StuckAfter, report: o.Hooks.Stuck},
 		slots: make(chan struct{}, o.StepsMax), empty: make(chan struct{}, 1), done: make(chan struct{}),
 		// protoactor's own log holds message values, which are users' data, and says nothing we do not.
 		// Each letter to a stopped actor starts a goroutine for the throttle's interval, which would outlive the system.
@@ -46,7 +52,9 @@ func New(o Options) *System {
 			return slog.New(slog.NewTextHandler(io.Discard, nil))
 		}), proto.WithDeadLetterThrottleInterval(time.Millisecond)),
 	}
-	props := proto.PropsFromProducer(func() proto.Actor { return newShard(s) }, proto.WithSupervisor(stopStrategy()))
+	s.performers = newPerformers(s.perform)
+	props := proto.PropsFromProducer(func() proto.Actor { return newShard(s) }, proto.WithSupervisor(stopStrategy()),
+		proto.WithDispatcher(s.mailboxes))
 	for range shardCount {
 		s.shards = append(s.shards, s.proto.Root.Spawn(props))
 	}
@@ -62,14 +70,14 @@ func stopStrategy() proto.SupervisorStrategy {
 // Activate takes over a task that the node owns.
 func (s *System) Activate(c journal.Claimed) {
 	s.live.Add(1)
-	s.tell(c.Task.Run, activate{claimed: c})
+	s.tell(c.Task.Run, &activate{claimed: &c})
 }
 
 // Reclaim is Activate for a task that the node may have owned for a while, as told by a reconciling claim: the run may be live
 // here, or may have moved on since. It executes nothing before it has seen that the node still owns the run.
 func (s *System) Reclaim(c journal.Claimed) {
 	s.live.Add(1)
-	s.tell(c.Task.Run, activate{claimed: c, old: true})
+	s.tell(c.Task.Run, &activate{claimed: &c, old: true})
 }
 
 // Attend makes a run look at its inbox. Unknown runs are ignored.
@@ -107,6 +115,7 @@ func (s *System) sweepLoop() {
 		select {
 		case <-t.C:
 			s.broadcast(sweep{})
+			s.performers.trim()
 		case <-s.done:
 			return
 		}
@@ -163,6 +172,8 @@ func (s *System) Kill(cause error) {
 		_ = f.Wait() // an error means that user code hangs; its state is dead anyway
 	}
 	s.proto.Shutdown()
+	s.mailboxes.end()
+	s.performers.end()
 	returned := make(chan struct{})
 	go func() { s.bodies.Wait(); close(returned) }()
 	select {

@@ -41,7 +41,7 @@ type turn struct {
 
 // turn steps the machine with everything that has happened, and submits the commit.
 func (r *run) turn() {
-	t := &turn{}
+	t := r.fresh()
 	gathered := false
 	defer func() {
 		for i := 0; !gathered && i < len(t.taken); i++ { // also if the engine panics
@@ -81,6 +81,16 @@ func (r *run) turn() {
 		return
 	}
 	r.submit(t)
+}
+
+// fresh returns the run's turn, emptied. There is one at a time: the next one is taken when this one's outcome is known.
+func (r *run) fresh() *turn {
+	t := &r.scratch
+	clear(t.taken)
+	clear(t.start)
+	clear(t.cancel)
+	*t = turn{taken: t.taken[:0], start: t.start[:0], cancel: t.cancel[:0]}
+	return t
 }
 
 // gather steps the machine once for every due timer and every occurrence, earliest first. At most one
@@ -183,7 +193,7 @@ func (r *run) submit(t *turn) {
 	r.flight, r.dirty = t, false
 	r.stopTimer()
 	epoch := r.epoch
-	r.sys.o.Store.Submit(t.commit, func(o journal.Outcome) { r.send(committed{epoch: epoch, outcome: o}) })
+	r.sys.o.Store.Submit(t.commit, func(o journal.Outcome) { r.send(&committed{epoch: epoch, outcome: o}) })
 }
 
 // submitBlock frees the task of a run that cannot go on.
@@ -197,7 +207,7 @@ func (r *run) submitBlock() {
 		Next:     journal.Next{Kind: journal.NextBlock, At: r.sys.o.Store.Now().Add(delay), Problem: r.problem},
 	}}
 	if r.sys.o.Hooks.Blocked != nil {
-		r.sys.o.Hooks.Blocked(&r.info, r.problem, delay)
+		r.sys.o.Hooks.Blocked(r.info, r.problem, delay)
 	}
 	r.submit(t)
 }
@@ -239,7 +249,7 @@ func (r *run) onCommitted(o journal.Outcome) {
 	switch t.commit.Next.Kind {
 	case journal.NextClose:
 		if r.sys.o.Hooks.Closed != nil {
-			r.sys.o.Hooks.Closed(&r.info, t.commit.Terminal())
+			r.sys.o.Hooks.Closed(r.info, t.commit.Terminal())
 		}
 		r.discard(ErrCancelRequested)
 		r.finish()

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -23,7 +24,7 @@ type Step struct {
 	Name      string
 	IssuedAt  time.Time // workflow time at which the code asked for it: overall timeouts count from here
 	Cancelled bool      // its scope was cancelled
-	Options   StepOptions
+	Options   *StepOptions // not to be changed
 	// Body runs the user's function and encodes its output. It is called on any goroutine, never by the machine.
 	// tx is the value of the step's transaction if Options.Tx, else nil.
 	Body func(ctx context.Context, tx any) (journal.Payload, error)
@@ -75,15 +76,18 @@ type Encoder interface {
 
 // StepContext is what a step's body can learn about itself; the executor puts it into the body's context.
 type StepContext struct {
-	Info
+	*Info
 	Cmd     journal.Cmd
 	Step    string
 	Attempt int32 // from 1
-	// IdempotencyKey is the same for every attempt of this step, on every node.
-	IdempotencyKey string
-	LastHeartbeat  *journal.Payload // details of the last heartbeat of the attempt before; nil for none
-	Heartbeat      func(details journal.Payload)
-	Encoder        Encoder
+	LastHeartbeat *journal.Payload // details of the last heartbeat of the attempt before; nil for none
+	Heartbeat     func(details journal.Payload)
+	Encoder       Encoder
+}
+
+// IdempotencyKey is the same for every attempt of this step, on every node.
+func (sc *StepContext) IdempotencyKey() string {
+	return fmt.Sprintf("%s/%d/%d", sc.Run, sc.Generation, sc.Cmd)
 }
 
 type stepContextKey struct{}

@@ -181,5 +181,5 @@ func (c *Command) String() string {
 }
 
 func (c *Command) step() Step {
-	return Step{Cmd: c.cmd, Name: c.name, IssuedAt: c.at, Cancelled: c.cancelled, Options: *c.options, Body: c.body}
+	return Step{Cmd: c.cmd, Name: c.name, IssuedAt: c.at, Cancelled: c.cancelled, Options: c.options, Body: c.body}
 }

@@ -8,17 +8,18 @@ import "sync"
 // It is generic because commits, starts, messages and loads are gathered the same way; it never looks inside.
 type lane[In, Out any] struct {
 	max   int
-	write func(batch []In) []Out // blocks; answers each member
+	write func(batch []In) []Out // blocks; answers each member; must not keep batch
 
 	mu      sync.Mutex
-	waiting []call[In, Out]
+	waiting calls[In, Out]
 	busy    bool
 	idle    sync.WaitGroup // done while not busy
 }
 
-type call[In, Out any] struct {
-	in   In
-	done func(Out)
+// calls are what a batch is made of, and whom to tell about each member.
+type calls[In, Out any] struct {
+	in   []In
+	done []func(Out)
 }
 
 func newLane[In, Out any](max int, write func([]In) []Out) *lane[In, Out] {
@@ -29,7 +30,8 @@ func newLane[In, Out any](max int, write func([]In) []Out) *lane[In, Out] {
 func (l *lane[In, Out]) add(in In, done func(Out)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.waiting = append(l.waiting, call[In, Out]{in, done})
+	l.waiting.in = append(l.waiting.in, in)
+	l.waiting.done = append(l.waiting.done, done)
 	if !l.busy {
 		l.busy = true
 		l.idle.Add(1)
@@ -39,32 +41,46 @@ func (l *lane[In, Out]) add(in In, done func(Out)) {
 
 func (l *lane[In, Out]) run() {
 	defer l.idle.Done()
-	for {
-		batch := l.take()
-		if batch == nil {
-			return
-		}
-		in := make([]In, len(batch))
-		for i := range batch {
-			in[i] = batch[i].in
-		}
-		for i, out := range l.write(in) {
-			batch[i].done(out)
+	var batch calls[In, Out]
+	for l.take(&batch) {
+		for i, out := range l.write(batch.in) {
+			batch.done[i](out)
 		}
 	}
 }
 
-func (l *lane[In, Out]) take() []call[In, Out] {
+// take replaces a batch that has been written by the next one. It returns false, and the lane is idle, if there is none.
+func (l *lane[In, Out]) take(batch *calls[In, Out]) bool {
+	batch.clear()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := min(len(l.waiting), l.max)
-	if n == 0 {
-		l.busy, l.waiting = false, nil
-		return nil
+	if len(l.waiting.in) <= l.max {
+		*batch, l.waiting = l.waiting, *batch
+	} else {
+		batch.move(&l.waiting, l.max)
 	}
-	batch := l.waiting[:n:n]
-	l.waiting = l.waiting[n:]
-	return batch
+	if len(batch.in) > 0 {
+		return true
+	}
+	l.busy = false
+	return false
+}
+
+// clear empties a batch and keeps its memory, unless an unusual crowd made it large.
+func (c *calls[In, Out]) clear() {
+	if cap(c.in) > 2*laneBatchMax {
+		*c = calls[In, Out]{}
+		return
+	}
+	clear(c.in)
+	clear(c.done)
+	c.in, c.done = c.in[:0], c.done[:0]
+}
+
+// move takes the first n calls of others.
+func (c *calls[In, Out]) move(others *calls[In, Out], n int) {
+	c.in, c.done = append(c.in, others.in[:n]...), append(c.done, others.done[:n]...)
+	others.in, others.done = others.in[n:], others.done[n:]
 }
 
 // wait returns when everything added before has been written.

@@ -22,14 +22,14 @@ func StepInfo(ctx context.Context) (a Attempt, ok bool) {
 	if sc == nil {
 		return Attempt{}, false
 	}
-	return Attempt{Info: sc.Info, Step: sc.Step, Attempt: int(sc.Attempt), IdempotencyKey: sc.IdempotencyKey}, true
+	return Attempt{Info: *sc.Info, Step: sc.Step, Attempt: int(sc.Attempt), IdempotencyKey: sc.IdempotencyKey()}, true
 }
 
 // IdempotencyKey is the same for every attempt of the step whose body has ctx, on every node: servers that
 // take such a key apply the request once. It is empty outside of a step.
 func IdempotencyKey(ctx context.Context) string {
 	if sc := replay.StepContextFrom(ctx); sc != nil {
-		return sc.IdempotencyKey
+		return sc.IdempotencyKey()
 	}
 	return ""
 }

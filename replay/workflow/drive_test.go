@@ -75,8 +75,9 @@ func run(def *replay.Definition, input any, occurrences []occurrence) (*journal.
 }
 
 func execute(j *journal.Journal, m *replay.Machine, s replay.Step) journal.Event {
+	info := m.Info()
 	ctx := replay.WithStepContext(background, &replay.StepContext{
-		Info: m.Info(), Cmd: s.Cmd, Step: s.Name, Attempt: 1, IdempotencyKey: fmt.Sprint("run-1/", s.Cmd), Encoder: j,
+		Info: &info, Cmd: s.Cmd, Step: s.Name, Attempt: 1, Encoder: j,
 	})
 	var tx any
 	if s.Options.Tx {

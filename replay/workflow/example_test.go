@@ -220,5 +220,5 @@ func ExampleIdempotencyKey() {
 		}, nil)
 	}
 	drive(workflow.Define("pay", 1, pay), nil)
-	// Output: RunCompleted "run-1/1"
+	// Output: RunCompleted "01000000-0000-0000-0000-000000000000/1/1"
 }

@@ -81,7 +81,7 @@ func TestStepOptions(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(test.want, s.Options); diff != "" {
+			if diff := cmp.Diff(test.want, *s.Options); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -133,11 +133,12 @@ func TestStepBody(t *testing.T) {
 	var beats []string
 	last := journal.Payload{Data: []byte("7")}
 	ctx := replay.WithStepContext(t.Context(), &replay.StepContext{
-		Info: replay.Info{Key: "k"}, Step: "work", Attempt: 2, IdempotencyKey: "id", LastHeartbeat: &last, Encoder: j,
+		Info: &replay.Info{Key: "k", Generation: 3}, Cmd: 7, Step: "work", Attempt: 2, LastHeartbeat: &last, Encoder: j,
 		Heartbeat: func(p journal.Payload) { beats = append(beats, string(p.Data)) },
 	})
+	const key = "00000000-0000-0000-0000-000000000000/3/7"
 	a, ok := workflow.StepInfo(ctx)
-	if !ok || a.Key != "k" || a.Step != "work" || a.Attempt != 2 || a.IdempotencyKey != "id" || workflow.IdempotencyKey(ctx) != "id" {
+	if !ok || a.Key != "k" || a.Step != "work" || a.Attempt != 2 || a.IdempotencyKey != key || workflow.IdempotencyKey(ctx) != key {
 		t.Errorf("info %+v, %v", a, ok)
 	}
 	if err := errors.Join(workflow.Heartbeat(ctx, 8), workflow.Heartbeat(ctx, nil)); err != nil {
