@@ -1,0 +1,187 @@
+package runtime_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/sqlite"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// sqliteNode runs a node on a file until the test ends, or it is stopped, which closes the file.
+func sqliteNode(t testing.TB, path string, log *testLog, register func(n *runtime.Node)) (n *runtime.Node, stop func()) {
+	t.Helper()
+	store, err := sqlite.Open(testContext(t), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n = runtime.NewNode(journal.New(store, nil), &runtime.NodeOptions{Logger: slog.New(slog.NewTextHandler(log, nil))})
+	register(n)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- n.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("node ended with %v", err)
+		}
+		store.Close()
+	})
+	t.Cleanup(func() {
+		stop()
+		if t.Failed() {
+			t.Logf("log:\n%s", log)
+		}
+	})
+	until(t, "the node has joined", func() bool { return n.ID() != 0 })
+	return n, stop
+}
+
+const (
+	sqliteFlow workflow.Name[int, int]    = "sqlite-flow"
+	sqliteGo   workflow.Signal[int]       = "go"
+	txFlow     workflow.Name[string, int] = "sqlite-tx"
+)
+
+// TestSQLiteNodeAndClient: the engine works on a file: steps, a signal, a timer, and a second life of the file.
+func TestSQLiteNodeAndClient(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "reprise.db")
+	var first, second atomic.Int32
+	register := func(n *runtime.Node) {
+		runtime.Handle(n, sqliteFlow, func(ctx workflow.Context, in int) (int, error) {
+			a, err := workflow.Step(ctx, "first", func(context.Context) (int, error) { first.Add(1); return in + 1, nil }, nil)
+			if err != nil {
+				return 0, err
+			}
+			if err := workflow.Sleep(ctx, 20*time.Millisecond); err != nil {
+				return 0, err
+			}
+			b, err := sqliteGo.Receive(ctx)
+			if err != nil {
+				return 0, err
+			}
+			return workflow.Step(ctx, "second", func(context.Context) (int, error) { second.Add(1); return a * b, nil }, nil)
+		}, nil)
+	}
+	const runs = 50
+	log := &testLog{}
+	n, stop := sqliteNode(t, path, log, register)
+	ctx := testContext(t)
+	ids := make([]journal.RunID, runs)
+	for i := range ids {
+		h, err := runtime.Start(ctx, n.Client(), sqliteFlow, i, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[i] = h.ID()
+	}
+	until(t, "all runs have done their first step", func() bool { return first.Load() == runs })
+	stop()
+	n, _ = sqliteNode(t, path, log, register)
+	for _, id := range ids {
+		if err := runtime.Signal(ctx, n.Client(), id, sqliteGo, 2, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, id := range ids {
+		got, err := runtime.RunOf(n.Client(), sqliteFlow, id).Result(ctx)
+		if err != nil || got != 2*(i+1) {
+			t.Errorf("run %d: got %d, %v, want %d", i, got, err, 2*(i+1))
+		}
+	}
+	if first.Load() != runs || second.Load() != runs {
+		t.Errorf("%d first and %d second steps, want %d of each", first.Load(), second.Load(), runs)
+	}
+}
+
+// TestSQLiteStepTx: a step's own SQL is there exactly if its event is, also when many steps want the file at once.
+func TestSQLiteStepTx(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "reprise.db")
+	var attempts atomic.Int32
+	n, _ := sqliteNode(t, path, &testLog{}, func(n *runtime.Node) {
+		runtime.Handle(n, txFlow, func(ctx workflow.Context, in string) (int, error) {
+			return workflow.StepTx(ctx, "enter", func(ctx context.Context, tx *sql.Tx) (int, error) {
+				if _, err := tx.ExecContext(ctx, `INSERT INTO account VALUES (?)`, in); err != nil {
+					return 0, err
+				}
+				if attempts.Add(1)%3 == 0 {
+					return 0, errors.New("after the insert")
+				}
+				return 1, nil
+			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Millisecond, Attempts: 20}})
+		}, nil)
+	})
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ctx := testContext(t)
+	if _, err := db.ExecContext(ctx, `CREATE TABLE account (entry TEXT)`); err != nil {
+		t.Fatal(err)
+	}
+	const runs = 60
+	var work sync.WaitGroup
+	for range runs {
+		work.Go(func() {
+			h, err := runtime.Start(ctx, n.Client(), txFlow, "x", nil)
+			if err == nil {
+				_, err = h.Result(ctx)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	work.Wait()
+	var entries int
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM account`).Scan(&entries); err != nil || entries != runs {
+		t.Errorf("%d entries, %v, want %d", entries, err, runs)
+	}
+}
+
+// BenchmarkSQLiteChain: runs of three steps, 512 in flight, every commit on disk.
+func BenchmarkSQLiteChain(b *testing.B) {
+	const inFlight, steps = 512, 3
+	n, _ := sqliteNode(b, filepath.Join(b.TempDir(), "reprise.db"), &testLog{}, func(n *runtime.Node) {
+		runtime.Handle(n, sqliteFlow, func(ctx workflow.Context, in int) (int, error) {
+			for range in {
+				_, err := workflow.Step(ctx, "step", func(context.Context) (int, error) { return 1, nil }, nil)
+				if err != nil {
+					return 0, err
+				}
+			}
+			return in, nil
+		}, nil)
+	})
+	var next atomic.Int64
+	var work sync.WaitGroup
+	b.ResetTimer()
+	for range inFlight {
+		work.Go(func() {
+			for next.Add(1) <= int64(b.N) {
+				h, err := runtime.Start(context.Background(), n.Client(), sqliteFlow, steps, nil)
+				if err == nil {
+					_, err = h.Result(context.Background())
+				}
+				if err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	work.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "runs/s")
+}
