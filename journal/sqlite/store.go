@@ -58,42 +58,53 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 }
 
 // prepare returns the writer's connection to a file that is in order, with readers beside it and nobody's tasks owned.
-func (s *Store) prepare(ctx context.Context) (w *conn, err error) {
+func (s *Store) prepare(ctx context.Context) (*conn, error) {
 	if err := writable(s.path); err != nil {
 		return nil, err
 	}
-	w, err = dial(s.path, "rwc", fmt.Sprintf("busy_timeout = %d", busyMillis))
+	w, err := dial(s.path, "rwc", fmt.Sprintf("busy_timeout = %d", busyMillis))
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			s.closeReaders()
-			w.close()
-		}
-	}()
-	if err := s.identify(w); err != nil {
+	err = s.tidy(ctx, w)
+	if err == nil {
+		err = s.dialReaders()
+	}
+	if err != nil {
+		s.closeReaders()
+		w.close()
 		return nil, err
+	}
+	return w, nil
+}
+
+func (s *Store) tidy(ctx context.Context, w *conn) error {
+	if err := s.identify(w); err != nil {
+		return err
 	}
 	if err := s.configure(w); err != nil {
-		return nil, err
+		return err
 	}
 	if err := migrate(w, !s.o.Shared); err != nil {
-		return nil, err
+		return err
 	}
 	if err := syncFolder(s.path); err != nil {
-		return nil, err
+		return err
 	}
+	return s.takeOver(ctx, w)
+}
+
+func (s *Store) dialReaders() error {
 	s.readers = make(chan *conn, s.o.Readers)
 	for range s.o.Readers {
 		r, err := dial(s.path, "rw", fmt.Sprintf("busy_timeout = %d", busyMillis), "query_only = on",
 			fmt.Sprintf("cache_size = -%d", readerCacheKiB))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.readers <- r
 	}
-	return w, s.takeOver(ctx, w)
+	return nil
 }
 
 // configure sets what the writer's connection needs, and the log mode, which the file keeps.

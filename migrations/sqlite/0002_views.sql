@@ -1,6 +1,6 @@
 -- additive
 -- What a support person reads with the sqlite3 shell. Nothing in the engine reads these views. A payload that is JSON is
--- shown as JSON, any other as a blob literal; ids are shown in their canonical text form.
+-- shown as it is, any other as a JSON string with a blob literal; ids are shown in their canonical text form.
 
 CREATE VIEW reprise_v_runs AS
 SELECT lower(substr(hex(r.id), 1, 8) || '-' || substr(hex(r.id), 9, 4) || '-' || substr(hex(r.id), 13, 4) || '-' ||
@@ -18,9 +18,9 @@ SELECT lower(substr(hex(r.id), 1, 8) || '-' || substr(hex(r.id), 9, 4) || '-' ||
        strftime('%Y-%m-%d %H:%M:%f', coalesce(r.start_at, r.created_at) / 1e6, 'unixepoch') AS start_at,
        strftime('%Y-%m-%d %H:%M:%f', r.closed_at / 1e6, 'unixepoch') AS closed_at,
        CASE WHEN coalesce(r.input_encoding, 'failure') = 'failure' AND json_valid(CAST(r.input AS TEXT))
-            THEN CAST(r.input AS TEXT) ELSE nullif(quote(r.input), 'NULL') END AS input,
+            THEN CAST(r.input AS TEXT) ELSE iif(r.input IS NULL, NULL, json_quote(quote(r.input))) END AS input,
        CASE WHEN coalesce(e.encoding, 'failure') = 'failure' AND json_valid(CAST(e.payload AS TEXT))
-            THEN CAST(e.payload AS TEXT) ELSE nullif(quote(e.payload), 'NULL') END AS outcome,
+            THEN CAST(e.payload AS TEXT) ELSE iif(e.payload IS NULL, NULL, json_quote(quote(e.payload))) END AS outcome,
        r.holds_key,
        r.input_encoding,
        r.trace
@@ -42,7 +42,7 @@ SELECT lower(substr(hex(e.run_id), 1, 8) || '-' || substr(hex(e.run_id), 9, 4) |
        e.inbox,
        CASE WHEN coalesce(e.encoding, m.encoding, 'failure') = 'failure' AND json_valid(CAST(coalesce(e.payload, m.payload) AS TEXT))
             THEN CAST(coalesce(e.payload, m.payload) AS TEXT)
-            ELSE nullif(quote(coalesce(e.payload, m.payload)), 'NULL') END AS payload,
+            ELSE iif(coalesce(e.payload, m.payload) IS NULL, NULL, json_quote(quote(coalesce(e.payload, m.payload)))) END AS payload,
        e.issued,
        coalesce(e.encoding, m.encoding) AS encoding
 FROM reprise_events e
@@ -86,7 +86,7 @@ SELECT lower(substr(hex(m.run_id), 1, 8) || '-' || substr(hex(m.run_id), 9, 4) |
        m.name,
        m.key,
        CASE WHEN coalesce(m.encoding, 'failure') = 'failure' AND json_valid(CAST(m.payload AS TEXT))
-            THEN CAST(m.payload AS TEXT) ELSE nullif(quote(m.payload), 'NULL') END AS payload,
+            THEN CAST(m.payload AS TEXT) ELSE iif(m.payload IS NULL, NULL, json_quote(quote(m.payload))) END AS payload,
        EXISTS (SELECT 1 FROM reprise_events e WHERE e.run_id = m.run_id AND e.inbox = m.number) AS consumed,
        m.encoding
 FROM reprise_inbox m;

@@ -1,0 +1,151 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// statements parses the package and returns every constant whose name ends with SQL.
+func statements(t *testing.T) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), e.Name(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			for i := 0; ok && i < len(spec.Names); i++ {
+				if name := spec.Names[i].Name; strings.HasSuffix(name, "SQL") {
+					lit, ok := spec.Values[i].(*ast.BasicLit)
+					if !ok {
+						t.Fatalf("%s: %s is not one literal: statements are static text", e.Name(), name)
+					}
+					if found[name], err = strconv.Unquote(lit.Value); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			return true
+		})
+	}
+	if len(found) < 40 {
+		t.Fatalf("found only %d statements", len(found))
+	}
+	return found
+}
+
+// once are statements that are executed when a store opens, or about a schema.
+var once = regexp.MustCompile(`^(migrate|identify|reapNodes)`)
+
+// sortedByNature are statements that sort what a range of another index has found.
+var sortedByNature = []string{"listKeysSQL"}
+
+// TestPlans prepares every statement, and looks for those that read more than they need. SQLite plans without looking at the
+// size of tables, unless somebody has analysed them, so the plans of empty ones are those of large ones.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for name, text := range statements(t) {
+		rows, err := w.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, nulls(text)...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, step := range plan(t, rows) {
+			switch {
+			case once.MatchString(name):
+			case strings.HasPrefix(step, "SCAN reprise_") || regexp.MustCompile(`^SCAN [a-z]\b`).MatchString(step):
+				if !slices.Contains(sortedByNature, name) {
+					t.Errorf("%s: %s", name, step)
+				}
+			case strings.Contains(step, "TEMP B-TREE") && !slices.Contains(sortedByNature, name):
+				t.Errorf("%s: %s", name, step)
+			case strings.Contains(step, "AUTOMATIC"):
+				t.Errorf("%s: %s", name, step)
+			}
+		}
+	}
+}
+
+// TestHotPlans names the index of every statement that is executed all the time.
+func TestHotPlans(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	found := statements(t)
+	for name, want := range map[string]string{
+		"claimHeadSQL":      "reprise_tasks_claim_idx (queue=? AND workflow=? AND version=? AND priority=? AND visible_at>? AND visible_at<?)",
+		"claimNextSQL":      "reprise_tasks_claim_idx (queue=? AND workflow=? AND version=? AND priority=? AND visible_at>?)",
+		"claimAttentionSQL": "reprise_tasks_owner_idx (owner=? AND visible_at<?)",
+		"claimUnprovenSQL":  "reprise_tasks_owner_idx (owner=?)",
+		"claimReadSQL":      "PRIMARY KEY (run_id=?)",
+		"claimTakeSQL":      "PRIMARY KEY (run_id=?)",
+		"commitKeepSQL":     "PRIMARY KEY (run_id=?)",
+		"commitFreeSQL":     "PRIMARY KEY (run_id=?)",
+		"commitRemoveSQL":   "PRIMARY KEY (run_id=?)",
+		"commitCloseSQL":    "PRIMARY KEY (id=?)",
+		"startHolderSQL":    "reprise_runs_key_idx (key=?)",
+		"sendKnownSQL":      "reprise_inbox_key_idx (run_id=? AND key=?)",
+		"loadEventsSQL":     "PRIMARY KEY (run_id=? AND generation=? AND seq>?)",
+		"loadSeenSQL":       "reprise_events_inbox_idx (run_id=?",
+		"loadInboxSQL":      "PRIMARY KEY (run_id=? AND number>?)",
+		"reapOwnerSQL":      "reprise_tasks_owner_idx (owner>?)",
+		"listWorkflowSQL":   "reprise_runs_workflow_idx (workflow=? AND id<?)",
+		"listStuckSQL":      "reprise_tasks_stuck_idx (state=? AND run_id<?)",
+		"listFailedSQL":     "reprise_events_failed_idx (kind=? AND run_id<?)",
+	} {
+		rows, err := w.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+found[name], nulls(found[name])...)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if steps := strings.Join(plan(t, rows), "; "); !strings.Contains(steps, want) {
+			t.Errorf("%s: %s, want %s", name, steps, want)
+		}
+	}
+}
+
+func plan(t *testing.T, rows *sql.Rows) (steps []string) {
+	t.Helper()
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		steps = append(steps, step)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}
+
+// nulls returns an argument for every parameter of a statement.
+func nulls(text string) []any {
+	n := strings.Count(text, "?")
+	for k := 9; k > 0; k-- {
+		if strings.Contains(text, "?"+strconv.Itoa(k)) {
+			n = k
+			break
+		}
+	}
+	return make([]any, n)
+}

@@ -1,0 +1,196 @@
+-- What the migrations make of an empty database, for readers. A test writes and compares this file.
+
+CREATE TABLE reprise_events (
+    run_id     BLOB    NOT NULL,
+    generation INTEGER NOT NULL,
+    seq        INTEGER NOT NULL,
+    at         INTEGER NOT NULL,
+    inbox      INTEGER,                            -- the message it consumes, whose payload it shows
+    cmd        INTEGER,
+    attempt    INTEGER,
+    kind       INTEGER NOT NULL,
+    name       TEXT,
+    encoding   TEXT,                               -- null: JSON
+    issued     TEXT,                               -- one line a command
+    payload    BLOB,                               -- null: no bytes
+    PRIMARY KEY (run_id, generation, seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE reprise_inbox (
+    run_id   BLOB    NOT NULL,
+    number   INTEGER NOT NULL,
+    at       INTEGER NOT NULL,
+    kind     INTEGER NOT NULL,
+    name     TEXT,
+    key      TEXT    NOT NULL,
+    encoding TEXT,                                 -- null: JSON
+    payload  BLOB,                                 -- null: no bytes
+    PRIMARY KEY (run_id, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE reprise_nodes (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    name       TEXT    NOT NULL,
+    routes     TEXT    NOT NULL,                   -- a JSON list
+    lease      INTEGER NOT NULL,                   -- in microseconds
+    started_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE reprise_runs (
+    id             BLOB    NOT NULL PRIMARY KEY,   -- UUIDv7: the primary key is also the listing order
+    created_at     INTEGER NOT NULL,
+    start_at       INTEGER,                        -- null: created_at
+    closed_at      INTEGER,
+    closed_fence   INTEGER,                        -- fence of the commit that closed it (J4); null if an operator did
+    closed_seq     INTEGER,                        -- of the terminal event (J7)
+    generation     INTEGER NOT NULL DEFAULT 1,
+    version        INTEGER NOT NULL,
+    priority       INTEGER NOT NULL,
+    status         INTEGER NOT NULL DEFAULT 0,
+    holds_key      INTEGER NOT NULL,               -- whether the key leads to this run (J8)
+    workflow       TEXT    NOT NULL,
+    queue          TEXT    NOT NULL,
+    key            TEXT,
+    labels         TEXT,                           -- a JSON object
+    input          BLOB,                           -- null: no bytes
+    input_encoding TEXT,                           -- null: JSON
+    trace          TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE reprise_schema_migrations (
+    version    INTEGER PRIMARY KEY,
+    name       TEXT    NOT NULL,
+    checksum   TEXT    NOT NULL,
+    additive   INTEGER NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE reprise_tasks (
+    run_id     BLOB    NOT NULL PRIMARY KEY,
+    visible_at INTEGER,                            -- null: not by time
+    fence      INTEGER NOT NULL DEFAULT 0,
+    turn       INTEGER NOT NULL DEFAULT 0,
+    inbox_last INTEGER NOT NULL DEFAULT 0,
+    owner      INTEGER NOT NULL DEFAULT 0,         -- 0: free
+    generation INTEGER NOT NULL DEFAULT 1,
+    version    INTEGER NOT NULL,
+    strikes    INTEGER NOT NULL DEFAULT 0,
+    priority   INTEGER NOT NULL,
+    state      INTEGER NOT NULL DEFAULT 0,
+    unproven   INTEGER NOT NULL DEFAULT 0,         -- owned, and nothing was committed under this fence yet
+    queue      TEXT    NOT NULL,
+    workflow   TEXT    NOT NULL,
+    attempts   BLOB,                               -- JSON list of journal.Attempt
+    waiting    TEXT,                               -- one line each
+    problem    TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE INDEX reprise_events_failed_idx ON reprise_events (kind, run_id) WHERE kind > 20;
+
+CREATE INDEX reprise_events_inbox_idx  ON reprise_events (run_id, inbox) WHERE inbox IS NOT NULL;
+
+CREATE UNIQUE INDEX reprise_inbox_key_idx ON reprise_inbox (run_id, key);
+
+CREATE UNIQUE INDEX reprise_runs_key_idx      ON reprise_runs (key) WHERE holds_key = 1;
+
+CREATE INDEX reprise_runs_old_key_idx  ON reprise_runs (key) WHERE holds_key = 0 AND key IS NOT NULL;
+
+CREATE INDEX reprise_runs_workflow_idx ON reprise_runs (workflow, id);
+
+CREATE INDEX reprise_tasks_claim_idx ON reprise_tasks (queue, workflow, version, priority, visible_at)
+    WHERE owner = 0 AND state <> 2 AND visible_at IS NOT NULL;
+
+CREATE INDEX reprise_tasks_owner_idx ON reprise_tasks (owner, visible_at) WHERE owner > 0;
+
+CREATE INDEX reprise_tasks_stuck_idx ON reprise_tasks (state, run_id) WHERE state > 0;
+
+CREATE VIEW reprise_v_events AS
+SELECT lower(substr(hex(e.run_id), 1, 8) || '-' || substr(hex(e.run_id), 9, 4) || '-' || substr(hex(e.run_id), 13, 4) || '-' ||
+             substr(hex(e.run_id), 17, 4) || '-' || substr(hex(e.run_id), 21)) AS run_id,
+       e.generation,
+       e.seq,
+       strftime('%Y-%m-%d %H:%M:%f', e.at / 1e6, 'unixepoch') AS at,
+       CASE e.kind WHEN 1 THEN 'RunStarted' WHEN 2 THEN 'StepCompleted' WHEN 3 THEN 'StepFailed' WHEN 4 THEN 'TimerFired'
+            WHEN 5 THEN 'SignalReceived' WHEN 6 THEN 'CancelRequested' WHEN 20 THEN 'RunCompleted' WHEN 21 THEN 'RunFailed'
+            WHEN 22 THEN 'RunCancelled' WHEN 23 THEN 'RunTerminated' ELSE 'Kind(' || e.kind || ')' END AS kind,
+       e.name,
+       e.cmd,
+       e.attempt,
+       e.inbox,
+       CASE WHEN coalesce(e.encoding, m.encoding, 'failure') = 'failure' AND json_valid(CAST(coalesce(e.payload, m.payload) AS TEXT))
+            THEN CAST(coalesce(e.payload, m.payload) AS TEXT)
+            ELSE iif(coalesce(e.payload, m.payload) IS NULL, NULL, json_quote(quote(coalesce(e.payload, m.payload)))) END AS payload,
+       e.issued,
+       coalesce(e.encoding, m.encoding) AS encoding
+FROM reprise_events e
+LEFT JOIN reprise_inbox m ON m.run_id = e.run_id AND m.number = e.inbox;
+
+CREATE VIEW reprise_v_inbox AS
+SELECT lower(substr(hex(m.run_id), 1, 8) || '-' || substr(hex(m.run_id), 9, 4) || '-' || substr(hex(m.run_id), 13, 4) || '-' ||
+             substr(hex(m.run_id), 17, 4) || '-' || substr(hex(m.run_id), 21)) AS run_id,
+       m.number,
+       strftime('%Y-%m-%d %H:%M:%f', m.at / 1e6, 'unixepoch') AS at,
+       CASE m.kind WHEN 1 THEN 'signal' WHEN 2 THEN 'cancel' ELSE 'kind(' || m.kind || ')' END AS kind,
+       m.name,
+       m.key,
+       CASE WHEN coalesce(m.encoding, 'failure') = 'failure' AND json_valid(CAST(m.payload AS TEXT))
+            THEN CAST(m.payload AS TEXT) ELSE iif(m.payload IS NULL, NULL, json_quote(quote(m.payload))) END AS payload,
+       EXISTS (SELECT 1 FROM reprise_events e WHERE e.run_id = m.run_id AND e.inbox = m.number) AS consumed,
+       m.encoding
+FROM reprise_inbox m;
+
+CREATE VIEW reprise_v_runs AS
+SELECT lower(substr(hex(r.id), 1, 8) || '-' || substr(hex(r.id), 9, 4) || '-' || substr(hex(r.id), 13, 4) || '-' ||
+             substr(hex(r.id), 17, 4) || '-' || substr(hex(r.id), 21)) AS id,
+       r.key,
+       r.workflow,
+       r.version,
+       CASE r.status WHEN 0 THEN 'open' WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'cancelled'
+            WHEN 4 THEN 'terminated' ELSE 'status(' || r.status || ')' END AS status,
+       r.queue,
+       r.priority,
+       r.labels,
+       r.generation,
+       strftime('%Y-%m-%d %H:%M:%f', r.created_at / 1e6, 'unixepoch') AS created_at,
+       strftime('%Y-%m-%d %H:%M:%f', coalesce(r.start_at, r.created_at) / 1e6, 'unixepoch') AS start_at,
+       strftime('%Y-%m-%d %H:%M:%f', r.closed_at / 1e6, 'unixepoch') AS closed_at,
+       CASE WHEN coalesce(r.input_encoding, 'failure') = 'failure' AND json_valid(CAST(r.input AS TEXT))
+            THEN CAST(r.input AS TEXT) ELSE iif(r.input IS NULL, NULL, json_quote(quote(r.input))) END AS input,
+       CASE WHEN coalesce(e.encoding, 'failure') = 'failure' AND json_valid(CAST(e.payload AS TEXT))
+            THEN CAST(e.payload AS TEXT) ELSE iif(e.payload IS NULL, NULL, json_quote(quote(e.payload))) END AS outcome,
+       r.holds_key,
+       r.input_encoding,
+       r.trace
+FROM reprise_runs r
+LEFT JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq;
+
+CREATE VIEW reprise_v_tasks AS
+SELECT lower(substr(hex(t.run_id), 1, 8) || '-' || substr(hex(t.run_id), 9, 4) || '-' || substr(hex(t.run_id), 13, 4) || '-' ||
+             substr(hex(t.run_id), 17, 4) || '-' || substr(hex(t.run_id), 21)) AS run_id,
+       r.key,
+       t.workflow,
+       t.version,
+       t.queue,
+       t.priority,
+       CASE WHEN t.state = 1 THEN 'blocked'
+            WHEN t.state = 2 THEN 'quarantined'
+            WHEN t.owner > 0 THEN 'owned'
+            WHEN t.visible_at IS NULL THEN 'waiting'
+            WHEN t.visible_at > unixepoch() * 1000000 THEN 'scheduled'
+            ELSE 'due' END AS state,
+       strftime('%Y-%m-%d %H:%M:%f', t.visible_at / 1e6, 'unixepoch') AS visible_at,
+       nullif(t.owner, 0) AS owner,
+       n.name AS node,
+       t.waiting,
+       CAST(t.attempts AS TEXT) AS attempts,
+       t.problem,
+       t.strikes,
+       t.generation,
+       t.turn,
+       t.fence,
+       t.inbox_last
+FROM reprise_tasks t
+LEFT JOIN reprise_runs r ON r.id = t.run_id
+LEFT JOIN reprise_nodes n ON n.id = t.owner;
