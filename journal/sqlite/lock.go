@@ -76,4 +76,8 @@ func lockedBy(path string, f *os.File) error {
 	return e
 }
 
-func (l *fileLock) release() { _ = l.f.Close() }
+// release unlocks before it closes: a process that is just being started by this one has the file open for a moment, too.
+func (l *fileLock) release() {
+	_ = unlock(l.f) // closing is what counts
+	_ = l.f.Close()
+}
