@@ -103,10 +103,7 @@ func commitBytes(c *journal.Commit) int {
 
 // commitChunk writes a batch, or its members one by one if the server finds fault with one (J2).
 func (s *Store) commitChunk(ctx context.Context, commits []journal.Commit, order []int, out []journal.Outcome) error {
-	b, err := newCommitBatch(commits, order)
-	if err == nil {
-		err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return b.write(ctx, c, s.sql.commit, out) })
-	}
+	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return s.write(ctx, c, commits, order, out) })
 	switch {
 	case err == nil:
 		return s.commitReadBack(ctx, commits, order, out)
@@ -184,7 +181,7 @@ func newCommitBatch(commits []journal.Commit, order []int) (*commitBatch, error)
 func (b *commitBatch) add(c *journal.Commit) error {
 	attempts, err := encodeAttempts(c.Attempts)
 	if err != nil {
-		return fmt.Errorf("commit %s: attempts: %w", c.Run, err)
+		return attemptsError(c, err)
 	}
 	var status journal.Status
 	var last journal.Seq
@@ -202,11 +199,20 @@ func (b *commitBatch) add(c *journal.Commit) error {
 	return nil
 }
 
-func (b *commitBatch) addEvent(member int32, ev *journal.Event) {
-	p := ev.Payload
+func attemptsError(c *journal.Commit, err error) error {
+	return fmt.Errorf("commit %s: attempts: %w", c.Run, err)
+}
+
+// storedPayload is what the event's row holds: a message's payload is stored once, with the message.
+func storedPayload(ev *journal.Event) journal.Payload {
 	if ev.Inbox != 0 {
-		p = journal.Payload{} // stored once, with the message
+		return journal.Payload{}
 	}
+	return ev.Payload
+}
+
+func (b *commitBatch) addEvent(member int32, ev *journal.Event) {
+	p := storedPayload(ev)
 	b.members, b.seqs, b.kinds = append(b.members, member), append(b.seqs, int32(ev.Seq)), append(b.kinds, int16(ev.Kind))
 	b.cmds, b.tries = append(b.cmds, number(int32(ev.Cmd))), append(b.tries, number(ev.Attempt))
 	b.inboxes, b.ats = append(b.inboxes, number(int64(ev.Inbox))), append(b.ats, ev.Time)

@@ -97,10 +97,6 @@ type xact struct {
 func (s *Store) writeStep(ctx context.Context, q querier, c *journal.Commit) (journal.Outcome, xact, error) {
 	out := make([]journal.Outcome, 1)
 	var x xact
-	b, err := newCommitBatch([]journal.Commit{*c}, []int{0})
-	if err != nil {
-		return out[0], x, err
-	}
 	var p pipeline
 	if !s.o.Pooler {
 		p.exec(ownPlansSQL)
@@ -109,7 +105,7 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *journal.Commit) (jo
 	if err := p.send(ctx, q); err != nil {
 		return out[0], x, err
 	}
-	err = b.write(ctx, q, s.sql.commit, out)
+	err := s.write(ctx, q, []journal.Commit{*c}, []int{0}, out)
 	return out[0], x, err
 }
 

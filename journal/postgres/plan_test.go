@@ -116,6 +116,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 	}{
 		{"startReuseSQL", nulls(4), "runs_key_idx runs_pkey"},
 		{"startSQL", nulls(12), "nodes_pkey"},
+		{"startOneSQL", []string{"gen_random_uuid()", "'k'", "'w'", "1", "'q'", "3", "NULL", "NULL", "NULL", "NULL", "1", "0"}, "nodes_pkey"},
 		{"startReadSQL", nulls(2), "runs_key_idx runs_pkey tasks_pkey"},
 		{"sendLockSQL", nulls(1), "tasks_pkey"},
 		{"sendSQL", nulls(6), "inbox_key_idx runs_pkey tasks_pkey"},
@@ -124,6 +125,8 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"claimAttentionSQL", nulls(2), "tasks_owner_idx"},
 		{"claimNextSQL", routes, "tasks_claim_idx"},
 		{"commitSQL", nulls(24), "runs_pkey tasks_pkey"},
+		{"commitOneSQL", nulls(41), "tasks_pkey"},
+		{"commitOneCloseSQL", nulls(37), "runs_pkey tasks_pkey"},
 		{"commitReadSQL", nulls(1), "runs_pkey tasks_pkey"},
 		{"resolveEventSQL", nulls(8), "events_pkey runs_pkey tasks_pkey"},
 		{"loadRunsSQL", nulls(1), "runs_pkey tasks_pkey"},

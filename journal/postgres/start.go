@@ -115,16 +115,11 @@ func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
 	}
 	first := r.firstOfKeys(pending)
 	var p pipeline
-	keyed := r.queueReuse(&p, first)
-	for _, group := range r.byOwner(first) {
-		if err := r.queueInsert(&p, group); err != nil {
-			return err
-		}
+	r.queueReuse(&p, first)
+	if err := r.queueInserts(&p, first); err != nil {
+		return err
 	}
-	if keyed {
-		r.queueRead(&p, pending)
-	}
-	if err := p.send(ctx, q); err != nil || keyed {
+	if err := p.send(ctx, q); err != nil {
 		return err
 	}
 	var missing []int
@@ -139,6 +134,18 @@ func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
 	var again pipeline
 	r.queueRead(&again, missing)
 	return again.send(ctx, q)
+}
+
+func (r *startRound) queueInserts(p *pipeline, members []int) error {
+	if len(members) == 1 {
+		return r.queueOne(p, members[0])
+	}
+	for _, group := range r.byOwner(members) {
+		if err := r.queueInsert(p, group); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // firstOfKeys leaves out the later ones of members with one key: they get the first one's run.
@@ -173,14 +180,13 @@ func (r *startRound) byOwner(members []int) [][]int {
 	return list
 }
 
-// queueReuse adds startReuseSQL if any member may replace a closed run, and tells whether any member has a key.
-func (r *startRound) queueReuse(p *pipeline, members []int) (keyed bool) {
+// queueReuse adds startReuseSQL if any member may replace a closed run.
+func (r *startRound) queueReuse(p *pipeline, members []int) {
 	var ids []pgtype.UUID
 	var keys, workflows []string
 	var failedOnly []bool
 	for _, i := range members {
 		st := &r.starts[i]
-		keyed = keyed || st.Key != ""
 		if st.Key == "" || st.Reuse == journal.ReuseReject {
 			continue
 		}
@@ -190,7 +196,6 @@ func (r *startRound) queueReuse(p *pipeline, members []int) (keyed bool) {
 	if len(ids) > 0 {
 		p.exec(r.s.sql.startReuse, ids, keys, workflows, failedOnly)
 	}
-	return keyed
 }
 
 func (r *startRound) queueInsert(p *pipeline, members []int) error {
@@ -217,16 +222,8 @@ func (r *startRound) queueInsert(p *pipeline, members []int) error {
 	for _, i := range slices.Backward(members) { // of two members with one id, the first creates
 		index[r.starts[i].ID] = i
 	}
-	p.query(r.s.sql.start, each(func(row pgx.CollectableRow) error {
-		var run pgtype.UUID
-		var startAt, now time.Time
-		var owned bool
-		if err := row.Scan(&run, &startAt, &owned, &now); err != nil {
-			return err
-		}
-		r.out[index[run.Bytes]] = journal.Started{Run: run.Bytes, Created: true, Owned: owned, StartAt: startAt.UTC(), Now: now.UTC()}
-		return nil
-	}), ids, keys, workflows, versions, queues, priorities, labels, inputs, encodings, traces, int32(owner), delays)
+	p.query(r.s.sql.start, each(r.scanMade(func(run journal.RunID) int { return index[run] })),
+		ids, keys, workflows, versions, queues, priorities, labels, inputs, encodings, traces, int32(owner), delays)
 	return nil
 }
 
@@ -243,9 +240,6 @@ func (r *startRound) queueRead(p *pipeline, members []int) {
 			return err
 		}
 		i := members[ord-1]
-		if r.out[i].Created {
-			return nil
-		}
 		if done := f.outcome(&r.starts[i], r.last); done != nil {
 			r.out[i] = *done
 		} else {
