@@ -29,6 +29,7 @@ type attempt struct {
 	handover *handover // of a step in a transaction, else nil
 	beats    pulse
 	silence  silence
+	done     stepDone // the answer
 }
 
 // result is the end of an attempt.
@@ -92,7 +93,8 @@ func (s *System) answer(a *attempt, res result) {
 	if res.tx != nil && !a.handover.leave(res.tx) {
 		(&occurrence{result: res}).rollback(s)
 	}
-	s.proto.Root.Send(a.reply, &stepDone{epoch: a.epoch, result: res})
+	a.done = stepDone{epoch: a.epoch, result: res}
+	s.proto.Root.Send(a.reply, &a.done)
 }
 
 func (s *System) beat(a *attempt, details *journal.Payload) {

@@ -44,7 +44,8 @@ type run struct {
 	abandon bool      // hand back without waiting for steps
 	timer   *time.Timer
 	watch   watch
-	scratch turn // used again by every turn
+	scratch turn      // used again by every turn
+	read    time.Time // see now
 }
 
 // Receive implements proto.Actor. No panic leaves it: the library's supervision would lose messages and
@@ -55,6 +56,7 @@ func (r *run) Receive(ctx proto.Context) {
 			r.crash(fmt.Sprintf("the engine failed: %v\n%s", p, debug.Stack()))
 		}
 	}()
+	r.read = time.Time{}
 	switch m := ctx.Message().(type) {
 	case *proto.Started:
 		r.self, r.parent = ctx.Self(), ctx.Parent()
@@ -75,7 +77,7 @@ func (r *run) Receive(ctx proto.Context) {
 		r.seen++
 		switch {
 		case r.owned:
-		case !m.full && r.sys.o.Store.Now().Before(r.recall):
+		case !m.full && r.now().Before(r.recall):
 			r.idle() // costs next to nothing: a blocked run has no machine
 		default:
 			r.discard(ErrRunLost)
@@ -118,6 +120,14 @@ func (r *run) idle() {
 		return
 	}
 	r.sys.proto.Root.Send(r.parent, parked{run: r.info.ID, seen: r.seen})
+}
+
+// now estimates the store's clock. It reads it once for each message, and again after workflow code has run.
+func (r *run) now() time.Time {
+	if r.read.IsZero() {
+		r.read = r.sys.o.Store.Now()
+	}
+	return r.read
 }
 
 func (r *run) send(msg any) { r.sys.proto.Root.Send(r.self, msg) }
@@ -305,6 +315,7 @@ func (r *run) adopt() {
 func (r *run) watched(fn func() error) error {
 	r.sys.watchdog.begin(&r.watch, r.info)
 	defer r.sys.watchdog.end(&r.watch)
+	defer func() { r.read = time.Time{} }() // fn may have taken long
 	return fn()
 }
 

@@ -73,7 +73,7 @@ func (r *run) absorb(t *turn, steps []replay.Step, cancelled []journal.Cmd) {
 // end puts the step's outcome into the queue.
 func (r *run) end(s *step, res result) {
 	s.ended = true
-	r.queue = append(r.queue, occurrence{at: r.sys.o.Store.Now(), step: s, result: res})
+	r.queue = append(r.queue, occurrence{at: r.now(), step: s, result: res})
 }
 
 func cancelledFailure(cause *journal.Failure) *journal.Failure {
@@ -82,7 +82,7 @@ func cancelledFailure(cause *journal.Failure) *journal.Failure {
 
 // count tells how many bodies run, and how many steps could start now.
 func (r *run) count() (running, idle int) {
-	now := r.sys.o.Store.Now()
+	now := r.now()
 	for _, s := range r.steps {
 		switch {
 		case s.running:
@@ -126,7 +126,7 @@ func (r *run) startDue() {
 	if !r.owned || r.machine == nil || r.machine.Finished() || r.sys.killed.Load() {
 		return
 	}
-	now := r.sys.o.Store.Now()
+	now := r.now()
 	var due []*step
 	for _, s := range r.steps {
 		if s.durable && !s.running && !s.ended && s.due(now) && !r.sys.draining.Load() {
@@ -182,7 +182,7 @@ func (r *run) arm() {
 		return
 	}
 	epoch := r.epoch
-	r.timer = time.AfterFunc(max(at.Sub(r.sys.o.Store.Now()), 0), func() { r.send(wake{epoch: epoch}) })
+	r.timer = time.AfterFunc(max(at.Sub(r.now()), 0), func() { r.send(wake{epoch: epoch}) })
 }
 
 // onStepDone decides whether an attempt's end is the step's end.
@@ -225,7 +225,7 @@ func (r *run) retryOrEnd(s *step, f *journal.Failure) {
 	if delay <= 0 {
 		delay = backoff(p, s.made)
 	}
-	now := r.sys.o.Store.Now()
+	now := r.now()
 	if d := s.deadline(); !d.IsZero() && !now.Add(delay).Before(d) {
 		r.end(s, result{failure: stepTimeout(f)})
 		return

@@ -57,15 +57,12 @@ func (r *run) turn() {
 	d := r.machine.Take()
 	r.absorb(t, d.Steps, d.CancelSteps)
 	events := t.commit.Events
-	news := len(events) > 0 || r.dirty
+	news := len(events) > len(r.uncommitted) || r.dirty
 	if d.Terminal != nil {
 		ev := *d.Terminal
 		ev.Seq, ev.Time = r.machine.LastSeq()+1, r.machine.Now()
 		events = append(events, ev)
 		t.commit.Next.Kind = journal.NextClose
-	}
-	if len(r.uncommitted) > 0 {
-		events = append(r.uncommitted[:len(r.uncommitted):len(r.uncommitted)], events...)
 	}
 	t.commit.Events = events
 	if first && len(events) == 1 && d.OnlySteps && len(d.Steps) > 0 && !r.sys.draining.Load() {
@@ -96,7 +93,8 @@ func (r *run) fresh() *turn {
 // gather steps the machine once for every due timer and every occurrence, earliest first. At most one
 // transaction takes part, because it carries the commit.
 func (r *run) gather(t *turn, first bool) error {
-	now := r.sys.o.Store.Now()
+	now := r.now()
+	t.commit.Events = append(make([]journal.Event, 0, len(r.uncommitted)+min(max(len(r.queue), 1), turnEventsMax)), r.uncommitted...)
 	if first {
 		if err := r.apply(t, journal.Event{Kind: journal.RunStarted}, r.info.StartAt); err != nil {
 			return err
@@ -118,13 +116,23 @@ func (r *run) gather(t *turn, first bool) error {
 		if o.result.tx != nil && t.tx != nil {
 			return nil
 		}
-		r.queue = r.queue[1:]
+		r.shift()
 		t.taken = append(t.taken, o)
 		if err := r.apply(t, o.event(t), max2(o.at, now)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// shift takes the first occurrence out of the queue, and keeps the memory of the last one.
+func (r *run) shift() {
+	if len(r.queue) == 1 {
+		r.queue[0] = occurrence{}
+		r.queue = r.queue[:0]
+		return
+	}
+	r.queue = r.queue[1:]
 }
 
 // event returns the event of an occurrence and notes what it brings to the turn.
@@ -182,7 +190,7 @@ func (r *run) plan(t *turn) {
 	case idle > 0 || len(r.queue) > 0 || r.inboxNews:
 	default:
 		at, ok := r.nextWake()
-		if ok && !at.After(r.sys.o.Store.Now()) && !draining {
+		if ok && !at.After(r.now()) && !draining {
 			return // it would be claimed at once
 		}
 		c.Next.Kind, c.Next.At, c.Waiting = journal.NextPark, at, r.machine.Waiting()
@@ -200,11 +208,11 @@ func (r *run) submit(t *turn) {
 func (r *run) submitBlock() {
 	delay := r.blockDelay()
 	r.blocks++
-	r.recall = r.sys.o.Store.Now().Add(delay + r.sys.o.WarmIdle)
+	r.recall = r.now().Add(delay + r.sys.o.WarmIdle)
 	t := &turn{commit: journal.Commit{
 		Run: r.info.ID, Node: r.sys.o.Node, Fence: r.task.Fence, Turn: r.task.Turn, Generation: r.task.Generation,
 		Attempts: r.task.Attempts,
-		Next:     journal.Next{Kind: journal.NextBlock, At: r.sys.o.Store.Now().Add(delay), Problem: r.problem},
+		Next:     journal.Next{Kind: journal.NextBlock, At: r.now().Add(delay), Problem: r.problem},
 	}}
 	if r.sys.o.Hooks.Blocked != nil {
 		r.sys.o.Hooks.Blocked(r.info, r.problem, delay)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -32,14 +33,33 @@ type JSON struct{}
 
 // Encode implements Codec. HTML is not escaped, so that text stays as it was written.
 func (JSON) Encode(v any) (Payload, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	w := jsonWriters.Get().(*jsonWriter)
+	w.buf.Reset()
+	if err := w.enc.Encode(v); err != nil {
 		return Payload{}, fmt.Errorf("encode %T: %w", v, err)
 	}
-	return Payload{Data: bytes.TrimSuffix(b.Bytes(), []byte{'\n'})}, nil
+	data := bytes.Clone(bytes.TrimSuffix(w.buf.Bytes(), []byte{'\n'}))
+	if w.buf.Cap() <= jsonWriterBytesMax {
+		jsonWriters.Put(w)
+	}
+	return Payload{Data: data}, nil
 }
+
+// jsonWriter is an encoder with the buffer that it fills.
+type jsonWriter struct {
+	buf bytes.Buffer
+	enc *json.Encoder
+}
+
+// jsonWriterBytesMax is the largest buffer that is kept.
+const jsonWriterBytesMax = 64 << 10
+
+var jsonWriters = sync.Pool{New: func() any {
+	w := new(jsonWriter)
+	w.enc = json.NewEncoder(&w.buf)
+	w.enc.SetEscapeHTML(false)
+	return w
+}}
 
 // Decode implements Codec. A payload without bytes leaves v as it is.
 func (JSON) Decode(p Payload, v any) error {

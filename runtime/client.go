@@ -144,7 +144,7 @@ func (c *Client) writeStarts(batch []startCall) []startAnswer {
 		}
 	}
 	out := make([]startAnswer, len(batch))
-	started, err := gathered(batch, func(c startCall) context.Context { return c.ctx },
+	started, err := gathered(batch, func(c *startCall) context.Context { return c.ctx },
 		func(ctx context.Context) ([]journal.Started, error) { return c.j.Start(ctx, nil, starts) })
 	if err != nil && owns {
 		inc.doubt.raise() // the runs may have been born all the same
@@ -161,32 +161,6 @@ func (c *Client) writeStarts(batch []startCall) []startAnswer {
 		}
 	}
 	return out
-}
-
-// gathered makes one call for many callers. It is repeated while the store is unavailable and any of them still waits.
-func gathered[C, Out any](batch []C, ctxOf func(C) context.Context, call func(context.Context) (Out, error)) (Out, error) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctxOf(batch[0])))
-	defer cancel()
-	left := make(chan struct{}, len(batch))
-	for _, c := range batch {
-		defer context.AfterFunc(ctxOf(c), func() { left <- struct{}{} })()
-	}
-	go func() {
-		for range batch {
-			select {
-			case <-left:
-			case <-ctx.Done():
-				return
-			}
-		}
-		cancel() // nobody waits any more
-	}()
-	var out Out
-	err := untilAvailable(ctx, func() (err error) {
-		out, err = call(ctx)
-		return err
-	})
-	return out, err
 }
 
 // serves tells whether the node has registered the route.

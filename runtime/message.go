@@ -85,7 +85,7 @@ func (c *Client) writeSends(batch []sendCall) []sendAnswer {
 		messages[i] = batch[i].message
 	}
 	out := make([]sendAnswer, len(batch))
-	sent, err := gathered(batch, func(c sendCall) context.Context { return c.ctx },
+	sent, err := gathered(batch, func(c *sendCall) context.Context { return c.ctx },
 		func(ctx context.Context) ([]journal.Sent, error) { return c.j.Send(ctx, nil, messages) })
 	for i := range out {
 		if err != nil {

@@ -96,6 +96,9 @@ func meter(mp metric.MeterProvider) metric.Meter {
 
 // start opens the span of a start. The run's trace hangs below it.
 func (t *telemetry) start(ctx context.Context, workflow string) (context.Context, func(journal.RunID, error)) {
+	if t.off {
+		return ctx, func(journal.RunID, error) {}
+	}
 	ctx, span := t.tracer.Start(ctx, spanStart, trace.WithSpanKind(trace.SpanKindProducer), trace.WithAttributes(attribute.String(keyWorkflow, workflow)))
 	return ctx, func(run journal.RunID, err error) {
 		span.SetAttributes(attribute.String(keyRun, run.String()))
@@ -108,6 +111,9 @@ func (t *telemetry) start(ctx context.Context, workflow string) (context.Context
 
 // traceparent is the W3C form of ctx's span, empty if there is none.
 func traceparent(ctx context.Context) string {
+	if !trace.SpanContextFromContext(ctx).IsValid() {
+		return ""
+	}
 	carrier := propagation.MapCarrier{}
 	propagator.Inject(ctx, carrier)
 	return carrier["traceparent"]
@@ -144,10 +150,15 @@ func (t *telemetry) hooks(released func()) actor.Hooks {
 
 func (t *telemetry) runClosed(run *journal.Run, terminal *journal.Event) {
 	status, _ := journal.StatusOf(terminal.Kind)
+	if t.log.Enabled(context.Background(), slog.LevelDebug) {
+		t.log.Debug("run closed", keyRun, run.ID, keyWorkflow, run.Workflow, keyStatus, status.String())
+	}
+	if t.off {
+		return
+	}
 	attrs := metric.WithAttributes(attribute.String(keyWorkflow, run.Workflow), attribute.String(keyStatus, status.String()))
 	t.closed.Add(context.Background(), 1, attrs)
 	t.runTime.Record(context.Background(), terminal.Time.Sub(run.StartAt).Seconds(), attrs)
-	t.log.Debug("run closed", keyRun, run.ID, keyWorkflow, run.Workflow, keyStatus, status.String())
 }
 
 // step wraps one attempt in a span and a measurement.

@@ -23,7 +23,7 @@ type Name[In, Out any] string
 func Define[In, Out any](name Name[In, Out], version int32, fn func(Context, In) (Out, error)) *replay.Definition {
 	run := func(m *replay.Machine, input journal.Payload) (journal.Payload, error) {
 		var in In
-		decode(m, "input of workflow "+string(name), input, &in)
+		decode(m, "input of workflow", string(name), input, &in)
 		out, err := fn(Context{m.Root()}, in)
 		if err != nil {
 			return journal.Payload{}, err
@@ -88,8 +88,8 @@ func (c Context) encoder() replay.Encoder {
 
 // decode stops the machine when a payload does not fit: the run is blocked until code or codec that
 // fits is deployed. It does not return then.
-func decode(m *replay.Machine, what string, p journal.Payload, v any) {
+func decode(m *replay.Machine, what, name string, p journal.Payload, v any) {
 	if err := m.Encoder().Codec().Decode(p, v); err != nil {
-		m.Abort(&replay.DecodeError{What: what, Err: err})
+		m.Abort(&replay.DecodeError{What: what + " " + name, Err: err})
 	}
 }

@@ -70,7 +70,7 @@ func outcome[T any](m *replay.Machine, c *replay.Command) (T, error) {
 	var v T
 	switch c.Outcome() {
 	case replay.Completed:
-		decode(m, "output of step "+c.Name(), c.Output(), &v)
+		decode(m, "output of step", c.Name(), c.Output(), &v)
 	case replay.Failed:
 		return v, c.Failure()
 	default:

@@ -52,7 +52,7 @@ func OnSignal[T any](s Signal[T], fn func(T)) Case {
 			p := b.box.Pop()
 			m.Pass(b.box)
 			var v T
-			decode(m, "signal "+string(s), p, &v)
+			decode(m, "signal", string(s), p, &v)
 			if fn != nil {
 				fn(v)
 			}

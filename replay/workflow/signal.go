@@ -73,7 +73,7 @@ func (s Signal[T]) take(ctx Context, b *replay.Mailbox, err error) (T, error) {
 	var v T
 	m := ctx.scope.Machine()
 	if err == nil {
-		decode(m, "signal "+string(s), b.Pop(), &v)
+		decode(m, "signal", string(s), b.Pop(), &v)
 	}
 	m.Pass(b)
 	return v, err
