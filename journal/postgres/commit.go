@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -137,113 +136,6 @@ func memberFault(err error) bool {
 		return true
 	}
 	return false
-}
-
-// commitBatch is the columns that commitSQL unnests.
-type commitBatch struct {
-	order []int
-
-	runs            []pgtype.UUID
-	nodes, lastSeqs []int32
-	generations     []int32
-	fences, turns   []int64
-	nexts, statuses []int16
-	nextAts         []pgtype.Timestamptz
-	seens           []int64
-	attempts        [][]byte
-	waitings        []*string
-	problems        []*string
-
-	members, seqs []int32
-	kinds         []int16
-	cmds, tries   []*int32
-	inboxes       []*int64
-	ats           []time.Time
-	names         []*string
-	encodings     []*string
-	payloads      [][]byte
-	issueds       []*string
-}
-
-func newCommitBatch(commits []journal.Commit, order []int) (*commitBatch, error) {
-	b := &commitBatch{order: order}
-	for k, i := range order {
-		if err := b.add(&commits[i]); err != nil {
-			return nil, err
-		}
-		for e := range commits[i].Events {
-			b.addEvent(int32(k+1), &commits[i].Events[e])
-		}
-	}
-	return b, nil
-}
-
-func (b *commitBatch) add(c *journal.Commit) error {
-	attempts, err := encodeAttempts(c.Attempts)
-	if err != nil {
-		return attemptsError(c, err)
-	}
-	var status journal.Status
-	var last journal.Seq
-	if t := c.Terminal(); t != nil {
-		status, _ = journal.StatusOf(t.Kind)
-		last = t.Seq
-	}
-	b.runs, b.nodes = append(b.runs, id(c.Run)), append(b.nodes, int32(c.Node))
-	b.fences, b.turns = append(b.fences, int64(c.Fence)), append(b.turns, int64(c.Turn))
-	b.generations = append(b.generations, int32(c.Generation))
-	b.nexts, b.nextAts = append(b.nexts, int16(c.Next.Kind)), append(b.nextAts, instant(c.Next.At))
-	b.seens, b.attempts = append(b.seens, int64(c.InboxSeen)), append(b.attempts, attempts)
-	b.waitings, b.problems = append(b.waitings, encodeLines(c.Waiting)), append(b.problems, text(c.Next.Problem))
-	b.statuses, b.lastSeqs = append(b.statuses, int16(status)), append(b.lastSeqs, int32(last))
-	return nil
-}
-
-func attemptsError(c *journal.Commit, err error) error {
-	return fmt.Errorf("commit %s: attempts: %w", c.Run, err)
-}
-
-// storedPayload is what the event's row holds: a message's payload is stored once, with the message.
-func storedPayload(ev *journal.Event) journal.Payload {
-	if ev.Inbox != 0 {
-		return journal.Payload{}
-	}
-	return ev.Payload
-}
-
-func (b *commitBatch) addEvent(member int32, ev *journal.Event) {
-	p := storedPayload(ev)
-	b.members, b.seqs, b.kinds = append(b.members, member), append(b.seqs, int32(ev.Seq)), append(b.kinds, int16(ev.Kind))
-	b.cmds, b.tries = append(b.cmds, number(int32(ev.Cmd))), append(b.tries, number(ev.Attempt))
-	b.inboxes, b.ats = append(b.inboxes, number(int64(ev.Inbox))), append(b.ats, ev.Time)
-	b.names, b.encodings = append(b.names, text(ev.Name)), append(b.encodings, text(p.Encoding))
-	b.payloads = append(b.payloads, data(p.Data))
-	b.issueds = append(b.issueds, text(journal.EncodeIssued(ev.Issued)))
-}
-
-// write runs commitSQL. Members that were not accepted get ErrFenced, until somebody looks closer.
-func (b *commitBatch) write(ctx context.Context, q querier, sql string, out []journal.Outcome) error {
-	rows, err := q.Query(ctx, sql,
-		b.runs, b.nodes, b.fences, b.turns, b.nexts, b.nextAts, b.seens, b.attempts, b.waitings, b.problems, b.statuses,
-		b.lastSeqs, b.generations,
-		b.members, b.seqs, b.kinds, b.cmds, b.inboxes, b.ats, b.names, b.tries, b.encodings, b.payloads, b.issueds)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var ord int64
-		var ok bool
-		var o journal.Outcome
-		if err := rows.Scan(&ord, &ok, &o.InboxLast, &o.Now); err != nil {
-			return err
-		}
-		if o.Now = o.Now.UTC(); !ok {
-			o.Err = journal.ErrFenced
-		}
-		out[b.order[ord-1]] = o
-	}
-	return rows.Err()
 }
 
 // commitReadBack tells own writes of an earlier try from lost ownership (J4).

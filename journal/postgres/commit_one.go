@@ -75,14 +75,10 @@ func (s *Store) write(ctx context.Context, q querier, commits []journal.Commit, 
 		out[order[0]] = o
 		return err
 	}
-	b, err := newCommitBatch(commits, order)
-	if err != nil {
-		return err
-	}
-	return b.write(ctx, q, s.sql.commit, out)
+	return s.writeMany(ctx, q, commits, order, out)
 }
 
-// writeOne is commitBatch.write for one member with few events.
+// writeOne is writeMany for one member with few events.
 func (s *Store) writeOne(ctx context.Context, q querier, c *journal.Commit) (journal.Outcome, error) {
 	sql, args := s.sql.commitOne, make([]any, 0, 41)
 	args = append(args, id(c.Run), int32(c.Node), int64(c.Fence), int64(c.Turn))

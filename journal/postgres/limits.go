@@ -20,6 +20,8 @@ const (
 	backoffStrike     = 4  // from this death of an owner on a task waits before it is claimed again
 	backoffSecondsMax = 60 //
 
+	batchKeptBytesMax = 1 << 20 // memory of a batch that is kept for the next one
+
 	callTimeout       = 30 * time.Second // a call without an answer is ErrUnavailable
 	connectTimeout    = 10 * time.Second
 	listenPing        = 5 * time.Second // silence after which the listener asks for a sign of life

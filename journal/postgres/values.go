@@ -95,7 +95,9 @@ func decodeAttempts(b []byte) ([]journal.Attempt, error) {
 	return list, nil
 }
 
-func encodeLines(list []string) *string { return text(strings.Join(list, "\n")) }
+func encodeLines(list []string) *string { return text(joinLines(list)) }
+
+func joinLines(list []string) string { return strings.Join(list, "\n") }
 
 func decodeLines(s string) []string {
 	if s == "" {

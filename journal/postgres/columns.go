@@ -1,0 +1,208 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// columns are the parameters of a statement that unnests arrays, one column each, in the binary form of the protocol. The
+// driver's own way of encoding slices costs several objects a value; these cost none, because the memory is used again.
+type columns struct {
+	list    []column
+	values  [][]byte
+	formats []int16
+}
+
+// newColumns returns columns of the given element types. Each is filled with the same number of values, or none.
+func newColumns(types ...uint32) *columns {
+	c := &columns{list: make([]column, len(types)), values: make([][]byte, len(types)), formats: make([]int16, len(types))}
+	for i, oid := range types {
+		c.list[i].oid, c.formats[i] = oid, pgx.BinaryFormatCode
+	}
+	c.reset()
+	return c
+}
+
+func (c *columns) reset() {
+	for i := range c.list {
+		c.list[i].reset()
+	}
+}
+
+// bytes is how much memory the columns hold.
+func (c *columns) bytes() (n int) {
+	for i := range c.list {
+		n += cap(c.list[i].buf)
+	}
+	return n
+}
+
+// run sends the statement and calls row with the values of each row of the answer, in binary form too.
+func (c *columns) run(ctx context.Context, q querier, sql string, row func(values [][]byte) error) error {
+	for i := range c.list {
+		c.values[i] = c.list[i].done()
+	}
+	conn := connOf(q)
+	binaryResults := []int16{pgx.BinaryFormatCode}
+	var rows *pgconn.ResultReader
+	if conn.Config().DefaultQueryExecMode == pgx.QueryExecModeExec { // nothing may outlive a transaction
+		rows = conn.PgConn().ExecParams(ctx, sql, c.values, nil, c.formats, binaryResults)
+	} else {
+		statement, err := conn.Prepare(ctx, sql, sql) // once a connection
+		if err != nil {
+			return err
+		}
+		rows = conn.PgConn().ExecPrepared(ctx, statement.Name, c.values, c.formats, binaryResults)
+	}
+	var err error
+	for rows.NextRow() && err == nil {
+		err = row(rows.Values())
+	}
+	_, closed := rows.Close()
+	return errors.Join(err, closed)
+}
+
+// connOf returns the connection that q uses.
+func connOf(q querier) *pgx.Conn {
+	if tx, ok := q.(pgx.Tx); ok {
+		return tx.Conn()
+	}
+	return q.(*pgx.Conn)
+}
+
+// column is one array. https://www.postgresql.org/docs/15/protocol-overview.html says that binary formats are the
+// server's array_recv and its like: dimensions, whether there are nulls, the element type, for each dimension its
+// length and lower bound, then each element behind its length. Integers are big-endian.
+type column struct {
+	oid   uint32
+	buf   []byte
+	count int
+	nulls int
+}
+
+const columnHead = 20 // bytes before the elements of an array of one dimension
+
+func (c *column) reset() {
+	c.buf = append(c.buf[:0], make([]byte, columnHead)...)
+	c.count, c.nulls = 0, 0
+}
+
+// done returns the array. One that holds nothing but nulls is null: unnest fills it up beside longer ones.
+func (c *column) done() []byte {
+	if c.nulls == c.count {
+		return nil
+	}
+	head := c.buf[:0]
+	head = binary.BigEndian.AppendUint32(head, 1)
+	head = binary.BigEndian.AppendUint32(head, uint32(min(c.nulls, 1)))
+	head = binary.BigEndian.AppendUint32(head, c.oid)
+	head = binary.BigEndian.AppendUint32(head, uint32(c.count))
+	binary.BigEndian.AppendUint32(head, 1)
+	return c.buf
+}
+
+func (c *column) null() {
+	c.buf = binary.BigEndian.AppendUint32(c.buf, math.MaxUint32) // -1
+	c.count++
+	c.nulls++
+}
+
+func (c *column) size(n int) {
+	c.buf = binary.BigEndian.AppendUint32(c.buf, uint32(n))
+	c.count++
+}
+
+func (c *column) uuid(id journal.RunID) {
+	c.size(len(id))
+	c.buf = append(c.buf, id[:]...)
+}
+
+func (c *column) int16(v int16) {
+	c.size(2)
+	c.buf = binary.BigEndian.AppendUint16(c.buf, uint16(v))
+}
+
+func (c *column) int32(v int32) {
+	c.size(4)
+	c.buf = binary.BigEndian.AppendUint32(c.buf, uint32(v))
+}
+
+func (c *column) int64(v int64) {
+	c.size(8)
+	c.buf = binary.BigEndian.AppendUint64(c.buf, uint64(v))
+}
+
+// number32 and number64 store zero as null.
+func (c *column) number32(v int32) {
+	if v == 0 {
+		c.null()
+		return
+	}
+	c.int32(v)
+}
+
+func (c *column) number64(v int64) {
+	if v == 0 {
+		c.null()
+		return
+	}
+	c.int64(v)
+}
+
+// text stores the empty string as null.
+func (c *column) text(s string) {
+	if s == "" {
+		c.null()
+		return
+	}
+	c.size(len(s))
+	c.buf = append(c.buf, s...)
+}
+
+// data stores no bytes as null.
+func (c *column) data(b []byte) {
+	if len(b) == 0 {
+		c.null()
+		return
+	}
+	c.size(len(b))
+	c.buf = append(c.buf, b...)
+}
+
+// instant stores the zero time as null.
+func (c *column) instant(t time.Time) {
+	if t.IsZero() {
+		c.null()
+		return
+	}
+	c.int64(t.UnixMicro() - epochMicros)
+}
+
+// epochMicros is the server's zero of time, the first of January 2000 UTC, in microseconds of Unix time.
+const epochMicros = 946_684_800_000_000
+
+// What a row of an answer holds, in binary form.
+
+func readInt64(b []byte) int64 { return int64(binary.BigEndian.Uint64(b)) }
+
+func readTime(b []byte) time.Time { return time.UnixMicro(readInt64(b) + epochMicros).UTC() }
+
+// The element types of columns.
+const (
+	uuidColumn    = pgtype.UUIDOID
+	int16Column   = pgtype.Int2OID
+	int32Column   = pgtype.Int4OID
+	int64Column   = pgtype.Int8OID
+	textColumn    = pgtype.TextOID
+	bytesColumn   = pgtype.ByteaOID
+	instantColumn = pgtype.TimestamptzOID
+)

@@ -1,0 +1,133 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// commitBatch is the columns that commitSQL unnests, in the order of its parameters.
+type commitBatch struct{ *columns }
+
+// The columns of commitSQL: first those with a value for each member, then those with one for each event.
+const (
+	commitRun = iota
+	commitNode
+	commitFence
+	commitTurn
+	commitNext
+	commitNextAt
+	commitSeen
+	commitAttempts
+	commitWaiting
+	commitProblem
+	commitStatus
+	commitLastSeq
+	commitGeneration
+	eventMember
+	eventSeq
+	eventKind
+	eventCmd
+	eventInbox
+	eventAt
+	eventName
+	eventAttempt
+	eventEncoding
+	eventPayload
+	eventIssued
+)
+
+var commitBatches = sync.Pool{New: func() any {
+	return newColumns(
+		uuidColumn, int32Column, int64Column, int64Column, int16Column, instantColumn, int64Column, bytesColumn, textColumn, textColumn,
+		int16Column, int32Column, int32Column,
+		int32Column, int32Column, int16Column, int32Column, int64Column, instantColumn, textColumn, int32Column, textColumn, bytesColumn,
+		textColumn)
+}}
+
+// writeMany runs commitSQL. Members that were not accepted get ErrFenced, until somebody looks closer.
+func (s *Store) writeMany(ctx context.Context, q querier, commits []journal.Commit, order []int, out []journal.Outcome) error {
+	b := commitBatch{commitBatches.Get().(*columns)}
+	defer b.release()
+	for k, i := range order {
+		if err := b.add(&commits[i]); err != nil {
+			return err
+		}
+		for e := range commits[i].Events {
+			b.addEvent(int32(k+1), &commits[i].Events[e])
+		}
+	}
+	return b.run(ctx, q, s.sql.commit, func(row [][]byte) error {
+		o := journal.Outcome{InboxLast: journal.InboxSeq(readInt64(row[2])), Now: readTime(row[3])}
+		if row[1][0] == 0 {
+			o.Err = journal.ErrFenced
+		}
+		out[order[readInt64(row[0])-1]] = o
+		return nil
+	})
+}
+
+// release keeps the memory for another batch, unless this one was unusually large.
+func (b commitBatch) release() {
+	if b.bytes() <= batchKeptBytesMax {
+		b.reset()
+		commitBatches.Put(b.columns)
+	}
+}
+
+func (b commitBatch) add(c *journal.Commit) error {
+	attempts, err := encodeAttempts(c.Attempts)
+	if err != nil {
+		return attemptsError(c, err)
+	}
+	var status journal.Status
+	var last journal.Seq
+	if t := c.Terminal(); t != nil {
+		status, _ = journal.StatusOf(t.Kind)
+		last = t.Seq
+	}
+	l := b.list
+	l[commitRun].uuid(c.Run)
+	l[commitNode].int32(int32(c.Node))
+	l[commitFence].int64(int64(c.Fence))
+	l[commitTurn].int64(int64(c.Turn))
+	l[commitNext].int16(int16(c.Next.Kind))
+	l[commitNextAt].instant(c.Next.At)
+	l[commitSeen].int64(int64(c.InboxSeen))
+	l[commitAttempts].data(attempts)
+	l[commitWaiting].text(joinLines(c.Waiting))
+	l[commitProblem].text(c.Next.Problem)
+	l[commitStatus].int16(int16(status))
+	l[commitLastSeq].int32(int32(last))
+	l[commitGeneration].int32(int32(c.Generation))
+	return nil
+}
+
+func attemptsError(c *journal.Commit, err error) error {
+	return fmt.Errorf("commit %s: attempts: %w", c.Run, err)
+}
+
+func (b commitBatch) addEvent(member int32, ev *journal.Event) {
+	p, l := storedPayload(ev), b.list
+	l[eventMember].int32(member)
+	l[eventSeq].int32(int32(ev.Seq))
+	l[eventKind].int16(int16(ev.Kind))
+	l[eventCmd].number32(int32(ev.Cmd))
+	l[eventInbox].number64(int64(ev.Inbox))
+	l[eventAt].int64(ev.Time.UnixMicro() - epochMicros)
+	l[eventName].text(ev.Name)
+	l[eventAttempt].number32(ev.Attempt)
+	l[eventEncoding].text(p.Encoding)
+	l[eventPayload].data(p.Data)
+	l[eventIssued].text(journal.EncodeIssued(ev.Issued))
+}
+
+// storedPayload is what the event's row holds: a message's payload is stored once, with the message.
+func storedPayload(ev *journal.Event) journal.Payload {
+	if ev.Inbox != 0 {
+		return journal.Payload{}
+	}
+	return ev.Payload
+}
