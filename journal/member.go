@@ -39,6 +39,12 @@ type Membership interface {
 type Renewal struct {
 	Now      time.Time
 	Suspects []NodeID
+	// Polled tells that the store has also looked at the queue, as a Claim with Max 0 would, so that an idle node need
+	// not ask a second time. A store that does not bother leaves it false.
+	Polled bool
+	// NextDue is the earliest VisibleAt, past or future, among the free tasks that the node serves and those it owns:
+	// when it is worth claiming. Zero for none.
+	NextDue time.Time
 }
 
 // Reaped tells what Reap did.

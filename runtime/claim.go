@@ -50,7 +50,7 @@ func (inc *incarnation) room() int {
 
 func (inc *incarnation) claim(reconcile bool) (journal.Claim, error) {
 	inc.dueMu.Lock()
-	inc.due = time.Time{}
+	inc.due, inc.heard = time.Time{}, time.Now()
 	inc.dueMu.Unlock()
 	return inc.n.j.Claim(inc.claims, journal.ClaimRequest{Node: inc.id, Routes: inc.n.routes, Max: inc.room(), Reconcile: reconcile})
 }
@@ -80,10 +80,42 @@ func (inc *incarnation) await(next time.Time) {
 		case <-t.C:
 		case <-poll.C:
 			t.Stop()
-			return
+			rest := inc.rest()
+			if rest <= 0 {
+				return
+			}
+			poll.Reset(rest)
 		case <-inc.claims.Done():
 			t.Stop()
 			return
 		}
 	}
+}
+
+// hear takes what a renewal saw of the queue, which makes a poll needless. Of renewals that are more frequent than polls, no more
+// than about as many as there would be polls are heeded.
+func (inc *incarnation) hear(r journal.Renewal) {
+	if !r.Polled {
+		return
+	}
+	now := time.Now()
+	inc.dueMu.Lock()
+	early := now.Sub(inc.heard) < inc.n.o.Poll/2
+	if !early {
+		inc.heard = now
+	}
+	inc.dueMu.Unlock()
+	if !early && !r.NextDue.IsZero() {
+		inc.expect(r.NextDue)
+	}
+}
+
+// rest is how long the next poll may wait, because a renewal stood in for the last one.
+func (inc *incarnation) rest() time.Duration {
+	if inc.doubt.raised() {
+		return 0
+	}
+	inc.dueMu.Lock()
+	defer inc.dueMu.Unlock()
+	return inc.n.o.Poll - time.Since(inc.heard)
 }

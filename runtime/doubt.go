@@ -20,6 +20,13 @@ func (d *doubt) raise() {
 	d.since = time.Now()
 }
 
+// raised tells whether there is any, so that the claim loop must not rest.
+func (d *doubt) raised() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.since.IsZero()
+}
+
 // look tells whether the next claim should ask for what the node owns.
 func (d *doubt) look() bool {
 	d.mu.Lock()

@@ -32,6 +32,7 @@ type incarnation struct {
 	wake  chan struct{} // shortens the claim loop's wait
 	dueMu sync.Mutex
 	due   time.Time // earliest time at which a claim is known to be worth it; zero for none
+	heard time.Time // when a claim, or a renewal in its place, last looked at the queue; guarded by dueMu
 	doubt doubt
 }
 

@@ -8,16 +8,17 @@ const (
 	leaseDefault = 10 * time.Second
 	leaseMin     = 500 * time.Millisecond
 	leaseMax     = time.Hour
-	// renewals a lease: with ten, nine may fail in a row.
-	renewalsPerLease = 10
+	// renewals a lease: with nine, eight may fail in a row. An idle node sends less than one statement a second.
+	renewalsPerLease = 9
 	// secondLook is the time between suspecting a node and asking again: a live one takes its lock back at once after
 	// a lost connection.
-	secondLook = 500 * time.Millisecond
+	secondLook = 400 * time.Millisecond
 	// leasesPerSweep: renewals report the nodes to reap. The sweep beside them is for tasks of nodes that nobody
 	// remembers, which take a start and a death within one moment.
-	leasesPerSweep = 3
-	// pollDefault bounds how late a task or a result is found whose hint was lost.
-	pollDefault = time.Second
+	leasesPerSweep = 6
+	// pollDefault bounds how late a task or a result is found whose hint was lost. It is longer than the time between two
+	// renewals of the default lease, which look at the queue on the way.
+	pollDefault = 1500 * time.Millisecond
 	// doubtFor is how long after a lost answer the node looks for runs that it owns without knowing: longer than a store goes on
 	// with a call that was given up. doubtEvery is the time between two looks.
 	doubtFor   = 45 * time.Second

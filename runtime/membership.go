@@ -26,6 +26,7 @@ func (inc *incarnation) renewLoop(deadline time.Time) {
 		switch {
 		case err == nil:
 			deadline = sent.Add(inc.n.o.Lease)
+			inc.hear(r)
 			if len(r.Suspects) > 0 && looking.CompareAndSwap(false, true) {
 				inc.loops.Add(1)
 				go func() {

@@ -18,7 +18,7 @@ type NodeOptions struct {
 	Name string // for people; default host name and process id
 
 	Lease time.Duration // default 10 s
-	Poll  time.Duration // how late a task or a result is found whose hint was lost; default 1 s
+	Poll  time.Duration // how late a task or a result is found whose hint was lost; default 1.5 s
 	Drain time.Duration // how long steps may go on after the end was asked for; default 10 s
 
 	LiveMax  int // runs owned at once; default 2000
@@ -76,7 +76,7 @@ func (o *NodeOptions) withDefaults() NodeOptions {
 
 // ClientOptions of a client without a node.
 type ClientOptions struct {
-	Poll           time.Duration // how late a result is found whose hint was lost; default 1 s
+	Poll           time.Duration // how late a result is found whose hint was lost; default 1.5 s
 	Logger         *slog.Logger
 	TracerProvider trace.TracerProvider
 }

@@ -26,7 +26,7 @@ const (
 	connectTimeout    = 10 * time.Second
 	listenPing        = 5 * time.Second // silence after which the listener asks for a sign of life
 	listenPingTimeout = 5 * time.Second
-	reconnectMin      = 100 * time.Millisecond
+	reconnectMin      = 50 * time.Millisecond
 	reconnectMax      = 5 * time.Second
 	notifyInterval    = 10 * time.Millisecond // between two flushes: NOTIFY takes a lock of the whole database
 	notifyTimeout     = 5 * time.Second

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -36,7 +37,8 @@ FROM reprise.nodes n WHERE n.lost_at IS NULL AND n.expires_at > now() ORDER BY n
 
 // renewSQL extends the node's lease (J9) and looks for nodes to reap: declared dead but not forgotten, because rows were
 // locked when their tasks were freed; lease run out; or session-level lock free. A lock that was taken on a server that has
-// restarted or is another one by now says nothing.
+// restarted or is another one by now says nothing. The last column is when a claim by the node is worth it, by one probe of
+// tasks_claim_idx for each route and priority and one of tasks_owner_idx: an idle node sends nothing else than this.
 const renewSQL = `
 WITH me AS (
     UPDATE reprise.nodes n SET expires_at = now() + n.lease WHERE n.id = $1::int AND n.lost_at IS NULL RETURNING n.id
@@ -47,7 +49,19 @@ SELECT EXISTS (SELECT FROM me), clock_timestamp(), ARRAY(
       AND NOT EXISTS (
         SELECT FROM pg_locks l
         WHERE l.locktype = 'advisory' AND l.classid = $2::bigint::oid AND l.objid = n.id::oid AND l.objsubid = 2
-          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()))))`
+          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))),
+    least((
+        SELECT min(x.visible_at)
+        FROM unnest($3::text[], $4::text[], $5::int[]) AS r(queue, workflow, version)
+        CROSS JOIN generate_series(1, 5) AS p(priority)
+        CROSS JOIN LATERAL (
+            SELECT t.visible_at FROM reprise.tasks t
+            WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
+              AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
+            ORDER BY t.visible_at LIMIT 1) x
+    ), (
+        SELECT t.visible_at FROM reprise.tasks t
+        WHERE t.owner = $1::int AND t.owner > 0 AND t.visible_at < 'infinity' ORDER BY t.visible_at LIMIT 1))`
 
 // leaveSQL marks the node: from here on no start is born into its ownership.
 const leaveSQL = `UPDATE reprise.nodes n SET lost_at = coalesce(n.lost_at, now()) WHERE n.id = $1::int`
@@ -98,11 +112,11 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, e
 		return nil, err
 	}
 	m := &member{s: s}
-	queues, workflows, versions := routeArrays(n.Routes)
+	m.queues, m.workflows, m.versions = routeArrays(n.Routes)
 	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		var p pipeline
 		p.query(s.sql.join, each(func(row pgx.CollectableRow) error { return row.Scan(&m.id) }), n.Name, routes, n.Lease.Microseconds())
-		p.exec(s.sql.joinUnblock, queues, workflows, versions, joinRetriesMax)
+		p.exec(s.sql.joinUnblock, m.queues, m.workflows, m.versions, joinRetriesMax)
 		return p.send(ctx, c)
 	})
 	if err != nil {
@@ -145,6 +159,9 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 type member struct {
 	s  *Store
 	id journal.NodeID
+
+	queues, workflows []string // of the routes it serves
+	versions          []int32
 }
 
 // ID implements journal.Membership.
@@ -155,13 +172,15 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 	var r journal.Renewal
 	var alive bool
 	var suspects []int32
+	var next pgtype.Timestamptz
 	err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		return c.QueryRow(ctx, m.s.sql.renew, int32(m.id), int64(lockClass(m.s.o.Schema))).Scan(&alive, &r.Now, &suspects)
+		return c.QueryRow(ctx, m.s.sql.renew, int32(m.id), int64(lockClass(m.s.o.Schema)), m.queues, m.workflows, m.versions).
+			Scan(&alive, &r.Now, &suspects, &next)
 	})
 	if err != nil {
 		return journal.Renewal{}, err
 	}
-	r.Now = r.Now.UTC()
+	r.Now, r.Polled, r.NextDue = r.Now.UTC(), true, moment(next)
 	if !alive {
 		m.s.hints.drop(m.id)
 		return r, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)
