@@ -1,0 +1,109 @@
+package runtimetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/replaytest"
+)
+
+// History returns what is recorded of a run. Its String is for people and asserts; replaytest.WriteFile keeps it for
+// replaytest.Golden.
+func (e *Env) History(run journal.RunID) *replaytest.History {
+	e.Helper()
+	h, err := e.history(run)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return h
+}
+
+func (e *Env) history(run journal.RunID) (*replaytest.History, error) {
+	client := e.Client()
+	d, err := client.Describe(context.Background(), run)
+	if err != nil {
+		return nil, err
+	}
+	events, err := client.History(context.Background(), run)
+	if err != nil {
+		return nil, err
+	}
+	return replaytest.Of(d.Run, events), nil
+}
+
+// WantHistory fails the test if the history of a run is not want: one event a line, as replaytest.History.String has them. Space
+// around the lines is ignored.
+func (e *Env) WantHistory(run journal.RunID, want string) {
+	e.Helper()
+	if diff := cmp.Diff(trimmed(want), trimmed(e.History(run).String())); diff != "" {
+		e.Errorf("history of run %s (-want +got)\n%s", run, diff)
+	}
+}
+
+func trimmed(text string) []string {
+	var list []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// check looks at every run of the test.
+func (e *Env) check() {
+	e.Helper()
+	f := journal.ListFilter{Limit: journal.ListMax}
+	for {
+		page, err := e.client.List(context.Background(), f)
+		if err != nil {
+			e.Error(err)
+			return
+		}
+		for i := range page.Runs {
+			if err := e.checkRun(page.Runs[i].ID); err != nil {
+				e.Errorf("run %s: %v", page.Runs[i].ID, err)
+			}
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			return
+		}
+	}
+}
+
+// checkRun: each outcome is recorded once, and only of a step that was executed; the code does the same again from every prefix of
+// its history.
+func (e *Env) checkRun(run journal.RunID) error {
+	h, err := e.history(run)
+	if err != nil {
+		return err
+	}
+	executed, done := map[journal.Cmd]bool{}, map[journal.Cmd]bool{}
+	e.mu.Lock()
+	for _, c := range e.calls {
+		if c.Run == run {
+			executed[c.Cmd] = true
+			done[c.Cmd] = done[c.Cmd] || c.Done && c.Err == nil
+		}
+	}
+	e.mu.Unlock()
+	recorded := map[journal.Cmd]bool{}
+	for i := range h.Events {
+		ev := &h.Events[i]
+		switch {
+		case ev.Cmd != 0 && recorded[ev.Cmd]:
+			return fmt.Errorf("event %d is a second outcome of command %d", ev.Seq, ev.Cmd)
+		case ev.Kind == journal.StepCompleted && !(executed[ev.Cmd] && done[ev.Cmd]):
+			return fmt.Errorf("event %d says that step %s is completed, but it was not executed", ev.Seq, ev.Name)
+		}
+		recorded[ev.Cmd] = true
+	}
+	if len(h.Events) == 0 || !e.code.Has(h.Run.Workflow, h.Run.Version) {
+		return nil
+	}
+	return replaytest.Check(&e.code, h)
+}

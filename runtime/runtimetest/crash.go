@@ -1,0 +1,83 @@
+package runtimetest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// point is where a test is to crash; the zero point is nowhere.
+type point struct {
+	commit int // from 1
+	when   moment
+}
+
+// moment is what arriving at a commit leads to.
+type moment int
+
+const (
+	goOn        moment = iota
+	beforeWrite        // the turns are lost, though their steps have run
+	afterWrite         // the turns are written, but their node never hears of it
+)
+
+func (m moment) String() string {
+	return map[moment]string{goOn: "never", beforeWrite: "before", afterWrite: "after"}[m]
+}
+
+// arrive counts a commit and tells what is to happen there.
+func (e *Env) arrive(commits []journal.Commit) moment {
+	at := goOn
+	e.mu.Lock()
+	if !e.closing { // else the test is over
+		e.commits++
+		if e.commits == e.point.commit {
+			at = e.point.when
+		}
+	}
+	e.mu.Unlock()
+	if at != goOn {
+		for i := range commits {
+			e.Logf("the node crashes %s this turn of run %s is written: %s", at, commits[i].Run, turn(&commits[i]))
+		}
+	}
+	return at
+}
+
+func turn(c *journal.Commit) string {
+	s := ""
+	for i := range c.Events {
+		s += c.Events[i].Kind.String()
+		if c.Events[i].Name != "" {
+			s += " " + c.Events[i].Name
+		}
+		s += ", "
+	}
+	if c.Next.Kind == journal.NextPark {
+		s += "park, "
+	}
+	return s + fmt.Sprintf("turn %d", c.Turn+1)
+}
+
+// EveryCrash runs fn as Test does, once without a crash and then once for each moment at which the node can
+// crash: just before a turn is written, and just after, for every turn that the first time had. A new node takes over each time. The
+// asserts in fn must hold in every case. That includes what the world has seen: a step whose turn was lost is executed again, with the
+// same idempotency key, so an effect that must happen once needs the key, or a StepTx. Env.Effects and Env.Calls count.
+//
+// fn is called anew each time, so whatever it uses should be made in it.
+func EveryCrash(t *testing.T, fn func(e *Env)) {
+	t.Helper()
+	turns := 0
+	if !t.Run("no crash", func(t *testing.T) { turns = test(t, point{}, fn) }) {
+		return // it would only fail again
+	}
+	if turns > crashesMax {
+		t.Fatalf("the test has %d turns, at most %d can be crashed one at a time: split it", turns, crashesMax)
+	}
+	for turn := 1; turn <= turns; turn++ {
+		for _, when := range []moment{beforeWrite, afterWrite} {
+			t.Run(fmt.Sprintf("crash %s turn %d", when, turn), func(t *testing.T) { test(t, point{turn, when}, fn) })
+		}
+	}
+}

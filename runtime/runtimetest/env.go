@@ -1,0 +1,202 @@
+package runtimetest
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/replay/replaytest"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// Env is a store in memory, a node and a client, inside a bubble whose clock jumps from one event to the next. It
+// is made by Test and EveryCrash and ends with their function.
+type Env struct {
+	testing.TB
+
+	// Node and Journal are the options of nodes; they may be changed before the first run is started. The kit sets Lease,
+	// Poll, Drain and WarmIdle, whose defaults are for wall clocks.
+	Node    runtime.NodeOptions
+	Journal journal.Options
+	// Patience is how long Run.Result waits, by the bubble's clock, before it fails the test; default 400 days.
+	Patience time.Duration
+
+	db     *journaltest.Memory // the client's connection
+	began  time.Time
+	point  point
+	client *runtime.Client // nil before the first use
+
+	swap chan struct{} // held while one process takes another's place; a mutex would stop the bubble's clock
+
+	ctx  context.Context // ends when the test cannot go on
+	fail context.CancelCauseFunc
+
+	mu            sync.Mutex
+	registrations []func(*runtime.Node)
+	code          replaytest.Registry // of Handle
+	process       *process
+	closing       bool
+	commits       int
+	fakes         map[string]fake
+	failures      map[string][]error
+	calls         []*Call
+	timers        []*time.Timer
+	log           bytes.Buffer
+
+	callbacks sync.WaitGroup
+}
+
+// Test runs fn in a bubble of testing/synctest with an Env of its own. When fn returns it checks every run: see the
+// package's story.
+func Test(t *testing.T, fn func(e *Env)) {
+	t.Helper()
+	test(t, point{}, fn)
+}
+
+// test returns how many commits there were, and whether the crash point was met.
+func test(t *testing.T, p point, fn func(*Env)) (commits int) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		e := &Env{
+			TB: t, db: journaltest.NewMemory(nil), began: time.Now(), point: p, swap: make(chan struct{}, 1),
+			fakes: map[string]fake{}, failures: map[string][]error{}, Patience: patienceDefault,
+		}
+		e.ctx, e.fail = context.WithCancelCause(context.Background())
+		defer func() { commits = e.commits }()
+		defer e.close()
+		fn(e)
+	})
+	return commits
+}
+
+// Handle registers a workflow function with every node of the test, as runtime.Handle does, and has the histories of its
+// runs checked against it in the end. It must be called before the first run is started.
+func Handle[In, Out any](e *Env, name workflow.Name[In, Out], fn func(workflow.Context, In) (Out, error), o *runtime.HandleOptions) {
+	e.Helper()
+	e.Register(func(n *runtime.Node) { runtime.Handle(n, name, fn, o) })
+	version := int32(1)
+	if o != nil && o.Version != 0 {
+		version = o.Version
+	}
+	e.code.Add(workflow.Define(name, version, fn))
+}
+
+// Register has a program's own function register its workflows with every node of the test. It must be called before the
+// first run is started.
+func (e *Env) Register(fn func(*runtime.Node)) {
+	e.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.process != nil {
+		e.Fatal("workflows must be registered before the first run is started")
+	}
+	e.registrations = append(e.registrations, fn)
+}
+
+// Client returns a client that lives through crashes, as one in another process does. The first call starts the node.
+func (e *Env) Client() *runtime.Client {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.process == nil {
+		e.code.Codec = e.Journal.Codec
+		e.process = e.boot(nil)
+		o := e.Journal
+		e.client = runtime.NewClient(journal.New(e.db, &o), &runtime.ClientOptions{Poll: pollEvery, Logger: e.logger("client")})
+	}
+	return e.client
+}
+
+// current is the process that works now.
+func (e *Env) current() *process {
+	e.Client()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.process
+}
+
+// Elapsed is the time since the test began, by the bubble's clock.
+func (e *Env) Elapsed() time.Duration { return time.Since(e.began) }
+
+// Sleep lets time pass, and then what is due happen.
+func (e *Env) Sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// After calls fn when d has passed, unless the test has ended by then. It does not wait. What else is due at the same
+// moment may happen before or after.
+func (e *Env) After(d time.Duration, fn func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.callbacks.Add(1)
+	e.timers = append(e.timers, time.AfterFunc(d, func() {
+		defer e.callbacks.Done()
+		fn()
+	}))
+}
+
+// close ends everything that the test started, and checks the runs.
+func (e *Env) close() {
+	e.mu.Lock()
+	e.closing = true
+	timers := e.timers
+	e.mu.Unlock()
+	for _, t := range timers {
+		if t.Stop() {
+			e.callbacks.Done()
+		}
+	}
+	e.callbacks.Wait()
+	e.swap <- struct{}{} // nobody takes the last process's place any more
+	e.mu.Lock()
+	last := e.process
+	e.mu.Unlock()
+	if last != nil {
+		last.cancel()
+		<-last.ended
+	}
+	<-e.swap
+	if last != nil && !e.Failed() {
+		e.check()
+	}
+	e.db.Close()
+	e.fail(nil)
+	synctest.Wait()
+	if e.Failed() {
+		e.Logf("the engine's log:\n%s", e.lastLog())
+	}
+}
+
+// stop fails the test and ends every wait for a result.
+func (e *Env) stop(cause error) {
+	e.Error(cause)
+	e.fail(cause)
+}
+
+// logger returns one whose lines are shown if the test fails.
+func (e *Env) logger(name string) *slog.Logger {
+	return slog.New(slog.NewTextHandler(logWriter{e}, &slog.HandlerOptions{Level: slog.LevelDebug})).With("process", name)
+}
+
+type logWriter struct{ e *Env }
+
+func (w logWriter) Write(p []byte) (int, error) {
+	w.e.mu.Lock()
+	defer w.e.mu.Unlock()
+	return w.e.log.Write(p)
+}
+
+func (e *Env) lastLog() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	lines := strings.SplitAfter(e.log.String(), "\n")
+	return strings.Join(lines[max(0, len(lines)-logLinesMax):], "")
+}

@@ -1,0 +1,217 @@
+package runtimetest_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/runtimetest"
+)
+
+const (
+	request workflow.Name[string, string] = "request"
+	decided workflow.Signal[bool]         = "decided"
+)
+
+// asked waits 30 days for a decision and reminds every week.
+func asked(ctx workflow.Context, what string) (string, error) {
+	if _, err := mail(ctx, "ask"); err != nil {
+		return "", err
+	}
+	for range 4 {
+		yes, ok, err := decided.ReceiveTimeout(ctx, 7*24*time.Hour)
+		if err != nil {
+			return "", err
+		}
+		if ok {
+			return map[bool]string{true: "yes", false: "no"}[yes], nil
+		}
+		if _, err := mail(ctx, "remind"); err != nil {
+			return "", err
+		}
+	}
+	return "never mind " + what, nil
+}
+
+func mail(ctx workflow.Context, name string) (string, error) {
+	return workflow.Step(ctx, name, func(context.Context) (string, error) { return "sent", nil }, nil)
+}
+
+// TestWeeks: weeks of waiting take no time, and what happens on the way happens when it should.
+func TestWeeks(t *testing.T) {
+	wall := time.Now()
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, request, asked, nil)
+		silent := runtimetest.Start(e, request, "leave", nil)
+		if got := silent.Must(); got != "never mind leave" {
+			t.Errorf("got %q", got)
+		}
+		if d := e.Elapsed(); d < 28*24*time.Hour || d > 28*24*time.Hour+time.Minute {
+			t.Errorf("it took %s", d)
+		}
+		answered := runtimetest.Start(e, request, "leave", nil)
+		e.After(9*24*time.Hour, func() { runtimetest.Signal(e, answered.ID(), decided, true, nil) })
+		if got := answered.Must(); got != "yes" {
+			t.Errorf("got %q", got)
+		}
+		e.WantHistory(answered.ID(), `
+			1 RunStarted > step ask
+			2 StepCompleted ask > timer decided
+			3 TimerFired decided > step remind
+			4 StepCompleted remind > timer decided
+			5 SignalReceived decided > cancel 4
+			6 RunCompleted
+		`)
+		if n := e.Effects("remind"); n != 5 {
+			t.Errorf("%d reminders", n)
+		}
+	})
+	t.Logf("took %s", time.Since(wall))
+}
+
+// TestSteps: fakes, failures and retries.
+func TestSteps(t *testing.T) {
+	refused := errors.New("refused")
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, request, func(ctx workflow.Context, in string) (string, error) {
+			out, err := workflow.Step(ctx, "fetch", func(context.Context) (string, error) { return "", errors.New("no network in tests") }, nil)
+			if err != nil {
+				return "", err
+			}
+			_, err = mail(ctx, "post")
+			return out, err
+		}, nil)
+		runtimetest.Fake(e, "fetch", func(ctx context.Context) (string, error) {
+			info, ok := workflow.StepInfo(ctx)
+			if !ok {
+				t.Error("no step info")
+			}
+			return info.Step + " " + info.Key, nil
+		})
+		e.FailNext("post", refused, refused, errors.New("again"))
+		run := runtimetest.Start(e, request, "x", &runtime.StartOptions{Key: "k"})
+		if got := run.Must(); got != "fetch k" {
+			t.Errorf("got %q", got)
+		}
+		calls := e.Calls("post")
+		if len(calls) != 4 || e.Effects("post") != 1 || calls[3].Attempt != 4 || !errors.Is(calls[1].Err, refused) ||
+			calls[3].Key != calls[0].Key || calls[3].At-calls[0].At < 5*time.Second {
+			t.Errorf("calls %+v", calls)
+		}
+	})
+}
+
+// TestEnds: results of runs that do not complete.
+func TestEnds(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		e.Register(func(n *runtime.Node) { runtime.Handle(n, request, asked, nil) })
+		cancelled := runtimetest.Start(e, request, "a", nil)
+		e.After(time.Hour, func() { e.Cancel(cancelled.ID(), "changed my mind") })
+		if _, err := cancelled.Result(); !errors.Is(err, workflow.ErrCancelled) || e.Elapsed().Round(time.Minute) != time.Hour {
+			t.Errorf("error %v after %s", err, e.Elapsed())
+		}
+		terminated := runtimetest.Start(e, request, "b", nil)
+		e.After(time.Hour, func() {
+			if err := e.Client().Terminate(e.Context(), terminated.ID(), "by hand"); err != nil {
+				e.Error(err)
+			}
+		})
+		if _, err := terminated.Result(); !strings.Contains(err.Error(), "by hand") {
+			t.Errorf("error %v", err)
+		}
+		e.FailNext("ask", workflow.Permanent(errors.New("no such address")))
+		failed := runtimetest.Start(e, request, "c", nil)
+		if _, err := failed.Result(); !strings.Contains(err.Error(), "no such address") {
+			t.Errorf("error %v", err)
+		}
+		runtimetest.Start(e, request, "d", nil) // is open when the test ends
+	})
+}
+
+// TestRestart: neither a crash nor a deployment in the middle of a step, of a wait or of a retry stops a run.
+func TestRestart(t *testing.T) {
+	for name, replace := range map[string]func(*runtimetest.Env){"crash": (*runtimetest.Env).Crash, "deployment": (*runtimetest.Env).Restart} {
+		t.Run(name, func(t *testing.T) {
+			runtimetest.Test(t, func(e *runtimetest.Env) {
+				runtimetest.Handle(e, request, asked, nil)
+				runtimetest.Fake(e, "ask", func(ctx context.Context) (string, error) {
+					select {
+					case <-time.After(time.Hour):
+						return "sent", nil
+					case <-ctx.Done():
+						return "", context.Cause(ctx)
+					}
+				})
+				e.FailNext("remind", errors.New("down"))
+				run := runtimetest.Start(e, request, "x", nil)
+				for range 20 {
+					e.Sleep(30 * time.Hour)
+					replace(e)
+				}
+				e.Sleep(100 * time.Minute)
+				if got := run.Must(); got != "never mind x" {
+					t.Errorf("got %q", got)
+				}
+				if d := e.Elapsed(); d < 28*24*time.Hour || d > 29*24*time.Hour {
+					t.Errorf("it took %s", d)
+				}
+			})
+		})
+	}
+}
+
+// TestCrashInStep: a step that was not done is executed again by the next node; what the dead one does is not heard.
+func TestCrashInStep(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, request, func(ctx workflow.Context, in string) (string, error) { return mail(ctx, "slow") }, nil)
+		runtimetest.Fake(e, "slow", func(ctx context.Context) (string, error) {
+			time.Sleep(time.Second) // does not look at its context
+			info, _ := workflow.StepInfo(ctx)
+			return info.IdempotencyKey, nil
+		})
+		run := runtimetest.Start(e, request, "x", nil)
+		e.Sleep(100 * time.Millisecond)
+		e.Crash()
+		key := run.Must()
+		calls := e.Calls("slow")
+		if len(calls) != 2 || calls[0].Key != key || calls[1].Key != key || calls[0].Attempt != 1 || calls[1].Attempt != 1 {
+			t.Errorf("calls %+v", calls)
+		}
+	})
+}
+
+// TestOptions: a codec, a version and a queue.
+func TestOptions(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		e.Journal.Codec = wrapped{}
+		e.Node.PassivateAlways = true
+		runtimetest.Handle(e, request, func(ctx workflow.Context, in string) (string, error) { return in + ctx.Info().Queue, nil },
+			&runtime.HandleOptions{Version: 2, Queue: "q"})
+		run := runtimetest.Start(e, request, "x", &runtime.StartOptions{Version: 2, Queue: "q"})
+		if got := run.Must(); got != "xq" {
+			t.Errorf("got %q", got)
+		}
+		if got := string(e.History(run.ID()).Run.Input.Data); got != `#"x"` {
+			t.Errorf("input %s", got)
+		}
+	})
+}
+
+type wrapped struct{ journal.JSON }
+
+func (wrapped) Encode(v any) (journal.Payload, error) {
+	p, err := journal.JSON{}.Encode(v)
+	return journal.Payload{Encoding: "#", Data: append([]byte("#"), p.Data...)}, err
+}
+
+func (wrapped) Decode(p journal.Payload, v any) error {
+	if p.Encoding == "#" {
+		p = journal.Payload{Data: p.Data[1:]}
+	}
+	return journal.JSON{}.Decode(p, v)
+}

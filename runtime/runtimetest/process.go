@@ -1,0 +1,214 @@
+package runtimetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// process is one life of the node, and its connection to the store. When it is dead nothing gets through any more: what it
+// writes is refused as that of a lost owner, so that its goroutines end soon, and unheard.
+type process struct {
+	*journaltest.Memory
+	e      *Env
+	name   string
+	node   *runtime.Node
+	dead   atomic.Bool
+	cancel context.CancelFunc
+	ended  chan struct{}    // closed when Node.Run has returned
+	dying  []journal.NodeID // of the process before
+	ids    []journal.NodeID // of this process; guarded by e.mu
+}
+
+var (
+	_ journal.Store   = (*process)(nil)
+	_ journal.TxStore = (*process)(nil)
+)
+
+var errCrashed = fmt.Errorf("the process has crashed: %w", journal.ErrNodeLost)
+
+// boot starts a process in place of one that had ids. The caller holds e.mu.
+func (e *Env) boot(dying *process) *process {
+	p := &process{Memory: e.db.Peer(), e: e, ended: make(chan struct{}), name: "node 1"}
+	if dying != nil {
+		p.dying, p.name = dying.ids, fmt.Sprintf("after %s", dying.name)
+	}
+	o, jo := e.Node, e.Journal
+	if o.Logger == nil {
+		o.Logger = e.logger(p.name)
+	}
+	o.Name, o.Lease, o.Poll, o.Drain, o.WarmIdle = p.name, leaseLength, pollEvery, drainAtOnce, warmIdle
+	o.Intercept = p.intercept
+	p.node = runtime.NewNode(journal.New(p, &jo), &o)
+	for _, register := range e.registrations {
+		register(p.node)
+	}
+	var ctx context.Context
+	ctx, p.cancel = context.WithCancel(context.Background())
+	go func() {
+		defer close(p.ended)
+		if err := p.node.Run(ctx); err != nil && !p.dead.Load() {
+			e.stop(fmt.Errorf("the node ended with: %w", err))
+		}
+	}()
+	return p
+}
+
+// Crash ends the node as kill -9 does, at once and without a word, and starts a new one that takes its runs over. What the old one
+// was about to write is lost. Its steps' contexts are cancelled, because a goroutine cannot be killed; whatever they do
+// then is not heard. Crash returns when they have ended, or after some seconds if they do not look at their contexts.
+func (e *Env) Crash() {
+	p := e.current()
+	p.dead.Store(true)
+	e.replace(p)
+}
+
+// Restart ends the node in order, as a deployment does, and starts a new one.
+func (e *Env) Restart() { e.replace(e.current()) }
+
+func (e *Env) replace(p *process) {
+	e.swap <- struct{}{}
+	defer func() { <-e.swap }()
+	if p.dead.Load() {
+		p.Memory.Close()
+	}
+	p.cancel()
+	<-p.ended
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.closing && e.process == p {
+		e.process = e.boot(p)
+	}
+}
+
+// die is a crash in the middle of a call.
+func (p *process) die() {
+	p.dead.Store(true)
+	go p.e.replace(p)
+}
+
+// Commit implements journal.Store. It is where a test can crash: before the turns are written, or before their node hears
+// that they are.
+func (p *process) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	if p.dead.Load() {
+		return fenced(len(commits)), nil
+	}
+	at := p.e.arrive(commits)
+	if at == beforeWrite {
+		p.die()
+		return fenced(len(commits)), nil
+	}
+	out, err := p.Memory.Commit(ctx, commits)
+	if err == nil {
+		p.announce(commits, out)
+	}
+	if at == afterWrite {
+		p.die()
+		return fenced(len(commits)), nil
+	}
+	return out, err
+}
+
+func fenced(n int) []journal.Outcome {
+	out := make([]journal.Outcome, n)
+	for i := range out {
+		out[i].Err = journal.ErrFenced
+	}
+	return out
+}
+
+// announce tells the client of every closed run, whether it says that it waits or not: that word would have to be repeated. It
+// fails the test for a blocked one.
+func (p *process) announce(commits []journal.Commit, out []journal.Outcome) {
+	for i := range commits {
+		c := &commits[i]
+		switch {
+		case out[i].Err != nil:
+		case c.Next.Kind == journal.NextClose:
+			p.Memory.Hints().Notify([]journal.Hint{{Kind: journal.HintClosed, Run: c.Run}})
+		case c.Next.Kind == journal.NextBlock:
+			p.e.stop(&BlockedError{Run: c.Run, Problem: c.Next.Problem})
+		}
+	}
+}
+
+// BlockedError is why a test ends whose run cannot go on: its code does not fit its history, or panicked.
+type BlockedError struct {
+	Run     journal.RunID
+	Problem string
+}
+
+func (e *BlockedError) Error() string { return fmt.Sprintf("run %s is blocked: %s", e.Run, e.Problem) }
+
+// Claim implements journal.Store.
+func (p *process) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+	if p.dead.Load() {
+		<-ctx.Done()
+		return journal.Claim{}, errCrashed
+	}
+	return p.Memory.Claim(ctx, r)
+}
+
+// Load implements journal.Store.
+func (p *process) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+	if p.dead.Load() {
+		return nil, errCrashed
+	}
+	return p.Memory.Load(ctx, requests)
+}
+
+// Begin implements journal.TxStore.
+func (p *process) Begin(ctx context.Context) (journal.Tx, error) {
+	if p.dead.Load() {
+		return nil, errCrashed
+	}
+	return p.Memory.Begin(ctx)
+}
+
+// Join implements journal.Store. What the process before has left is taken over at once: to wait until its lease is over would
+// make a test's times depend on its crashes.
+func (p *process) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+	if p.dead.Load() {
+		return nil, errCrashed
+	}
+	m, err := p.Memory.Join(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	p.e.mu.Lock()
+	p.ids = append(p.ids, m.ID())
+	p.e.mu.Unlock()
+	if len(p.dying) > 0 {
+		if _, err := m.Reap(ctx, p.dying); err != nil {
+			return nil, err
+		}
+	}
+	return &membership{Membership: m, p: p}, nil
+}
+
+// membership is lost with its process.
+type membership struct {
+	journal.Membership
+	p *process
+}
+
+// Renew implements journal.Membership.
+func (m *membership) Renew(ctx context.Context) (journal.Renewal, error) {
+	if m.p.dead.Load() {
+		return journal.Renewal{}, errCrashed
+	}
+	return m.Membership.Renew(ctx)
+}
+
+// Leave implements journal.Membership.
+func (m *membership) Leave(ctx context.Context) error {
+	if m.p.dead.Load() {
+		return errors.New("the process has crashed")
+	}
+	return m.Membership.Leave(ctx)
+}

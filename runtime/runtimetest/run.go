@@ -1,0 +1,94 @@
+package runtimetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// Run is a run of the test.
+type Run[Out any] struct {
+	*runtime.Run[Out]
+	e *Env
+}
+
+// Start starts a run. It fails the test if the run cannot be started. o may be nil.
+func Start[In, Out any](e *Env, name workflow.Name[In, Out], in In, o *runtime.StartOptions) *Run[Out] {
+	e.Helper()
+	run, err := runtime.Start(e.ctx, e.Client(), name, in, o)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return &Run[Out]{Run: run, e: e}
+}
+
+// Result waits until the run has ended; time passes as it does for the run. It fails the test if the run is blocked or
+// Env.Patience is over. Errors are those of runtime.Run.
+func (r *Run[Out]) Result() (Out, error) {
+	e := r.e
+	e.Helper()
+	ctx, cancel := context.WithTimeout(e.ctx, e.Patience)
+	defer cancel()
+	out, err := r.Run.Result(ctx)
+	switch {
+	case err == nil || ctx.Err() == nil:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		e.Fatalf("run %s has not ended after %s: %s", r.ID(), e.Patience, e.doing(r.ID()))
+	default:
+		e.FailNow() // stop has told why
+	}
+	return out, err
+}
+
+// Must is Result for a run that must be completed.
+func (r *Run[Out]) Must() Out {
+	r.e.Helper()
+	out, err := r.Result()
+	if err != nil {
+		r.e.Fatal(err)
+	}
+	return out
+}
+
+// doing says what an open run waits for.
+func (e *Env) doing(run journal.RunID) string {
+	d, err := e.Client().Describe(e.ctx, run)
+	if err != nil {
+		return err.Error()
+	}
+	s := fmt.Sprintf("it waits for %q", d.Waiting)
+	if d.Run.Task != nil && d.Run.Task.State != journal.Ready {
+		s = fmt.Sprintf("it is %s: %s", d.Run.Task.State, d.Run.Task.Problem)
+	}
+	for _, step := range d.Steps {
+		s += fmt.Sprintf("; step %s has failed %d times", step.Name, step.Attempts)
+		if step.LastError != nil {
+			s += ", at last with: " + step.LastError.Message
+		}
+	}
+	for _, t := range d.Timers {
+		s += fmt.Sprintf("; timer %q is due in %s", t.Name, time.Until(t.Due))
+	}
+	return s
+}
+
+// Signal sends a signal to a run, and fails the test if that is refused. It may be called from After. o may be nil.
+func Signal[T any](e *Env, run journal.RunID, name workflow.Signal[T], payload T, o *runtime.SignalOptions) {
+	e.Helper()
+	if err := runtime.Signal(e.ctx, e.Client(), run, name, payload, o); err != nil {
+		e.Error(err)
+	}
+}
+
+// Cancel asks a run to cancel itself, and fails the test if that is refused. It may be called from After.
+func (e *Env) Cancel(run journal.RunID, reason string) {
+	e.Helper()
+	if err := e.Client().Cancel(e.ctx, run, reason); err != nil {
+		e.Error(err)
+	}
+}
