@@ -215,3 +215,7 @@ func (wrapped) Decode(p journal.Payload, v any) error {
 	}
 	return journal.JSON{}.Decode(p, v)
 }
+
+func register(fn func(workflow.Context, string) (string, error)) func(*runtime.Node) {
+	return func(n *runtime.Node) { runtime.Handle(n, request, fn, nil) }
+}

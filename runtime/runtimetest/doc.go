@@ -1,0 +1,44 @@
+// Package runtimetest tests workflows with the real engine, on a store in memory, inside a bubble of testing/synctest. The bubble's
+// clock jumps from one event to the next, so a month of waiting takes some milliseconds, and no test depends on how fast a
+// machine is.
+//
+//	func TestApproval(t *testing.T) {
+//		runtimetest.Test(t, func(e *runtimetest.Env) {
+//			runtimetest.Handle(e, Approval, approval, nil)
+//			run := runtimetest.Start(e, Approval, Request{Days: 3}, nil)
+//			e.After(48*time.Hour, func() { runtimetest.Signal(e, run.ID(), Decided, true, nil) })
+//			if got := run.Must(); got != "approved" {
+//				e.Errorf("got %q", got)
+//			}
+//		})
+//	}
+//
+// # What a test can do
+//
+//   - Steps are executed as they are, unless the test puts something in their place: [Fake] by the step's name,
+//     [Env.FailNext] for errors that retries must get over. To see what a step was called with, give the workflow a fake of
+//     what the step calls, as in production it has the real one. A StepTx gets a *journaltest.Effects.
+//   - Time passes while the test waits, in [Run.Result] or [Env.Sleep]. [Env.After] does something at a chosen time: [Signal],
+//     [Env.Cancel], or whatever a client can do with [Env.Client].
+//   - [Env.Crash] ends the node without a word and [Env.Restart] in order; a new one takes its runs over at once. Clients
+//     and fakes live on.
+//   - [EveryCrash] runs a test once for every moment at which the node can crash.
+//   - [Env.WantHistory] compares what is recorded, [Env.Calls] and [Env.Effects] tell what was executed.
+//
+// # What is checked without asking
+//
+// A run that is blocked, because its code panicked or does not fit its history, fails the test at once. When the test's function has
+// returned, every run is looked at: each outcome is recorded once, and only of a step that was executed; and the functions
+// registered with [Handle] do the same again from every prefix of the run's history. For functions that are registered with
+// [Env.Register] only the first is checked, because a node does not give them out.
+//
+// # What to know
+//
+//   - Everything in a bubble waits for the bubble's clock, so a step that waits for a socket, or for a goroutine outside of the
+//     test, stops the clock. Fake it.
+//   - The clock starts at midnight UTC of 2000-01-01.
+//   - What is due at the same moment happens in any order. Give a signal that races with a timer a minute more or less, or try both
+//     orders with package replaytest.
+//   - A crash cannot stop a goroutine. The dead node's steps find their contexts cancelled, and whatever they do then is not heard.
+//   - The fields of [Env] are set before the first run is started.
+package runtimetest
