@@ -169,7 +169,7 @@ func (e *Env) close() {
 	}
 	e.db.Close()
 	e.fail(nil)
-	synctest.Wait()
+	e.Sleep(time.Second) // the actor library has timers of its own, and the clock stands still when this function has returned
 	if e.Failed() {
 		e.Logf("the engine's log:\n%s", e.lastLog())
 	}
