@@ -169,10 +169,39 @@ func (e *Env) close() {
 	}
 	e.db.Close()
 	e.fail(nil)
-	e.Sleep(time.Second) // the actor library has timers of its own, and the clock stands still when this function has returned
+	e.rest()
 	if e.Failed() {
 		e.Logf("the engine's log:\n%s", e.lastLog())
 	}
+}
+
+// rest lets time pass until everything has ended, because the clock stands still when the test's function has returned: the actor
+// library has timers of its own, and a step may sleep on, whatever its context says.
+func (e *Env) rest() {
+	for d := time.Second; ; d *= 2 {
+		e.Sleep(d)
+		running := e.running()
+		if len(running) == 0 {
+			return
+		}
+		if d > restMax {
+			e.Errorf("steps that never return: %q", running)
+			return
+		}
+	}
+}
+
+// running names the steps whose bodies have not returned.
+func (e *Env) running() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var steps []string
+	for _, c := range e.calls {
+		if !c.over {
+			steps = append(steps, c.Step)
+		}
+	}
+	return steps
 }
 
 // stop fails the test and ends every wait for a result.

@@ -185,6 +185,21 @@ func TestCrashInStep(t *testing.T) {
 	})
 }
 
+// TestStepsThatSleepOn: the test waits for steps that outlive their node, and for those that outlive the test.
+func TestStepsThatSleepOn(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, request, func(ctx workflow.Context, in string) (string, error) { return mail(ctx, "slow") }, nil)
+		runtimetest.Fake(e, "slow", func(ctx context.Context) (string, error) {
+			time.Sleep(30 * 24 * time.Hour)
+			return "", nil
+		})
+		runtimetest.Start(e, request, "x", nil)
+		e.Sleep(time.Hour)
+		e.Crash()
+		e.Sleep(time.Hour)
+	})
+}
+
 // TestOptions: a codec, a version and a queue.
 func TestOptions(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {

@@ -13,6 +13,8 @@ const (
 	drainAtOnce = time.Nanosecond
 	// patienceDefault is more than a year, so that what comes once a year comes in time.
 	patienceDefault = 400 * 24 * time.Hour
+	// restMax is how long a step may go on after the test, by the bubble's clock.
+	restMax = 400 * 24 * time.Hour
 	// logLinesMax is how much of the log a failed test shows.
 	logLinesMax = 40
 	// crashesMax bounds EveryCrash: a scenario of more turns is better split.

@@ -18,6 +18,7 @@ type Call struct {
 	At      time.Duration // since the test began
 	Done    bool          // it has returned, and Err is what it returned
 	Err     error
+	over    bool // it has returned, or panicked
 }
 
 type fake func(ctx context.Context, tx any, body replay.Body) (journal.Payload, error)
@@ -87,7 +88,7 @@ func (p *process) intercept(ctx context.Context, tx any, body replay.Body) (jour
 	defer func() {
 		p.e.mu.Lock()
 		defer p.e.mu.Unlock()
-		c.Done, c.Err = returned, err // a panic is no return
+		c.over, c.Done, c.Err = true, returned, err // a panic is no return
 	}()
 	out, err = do(ctx, tx, body)
 	returned = true
