@@ -2,6 +2,18 @@
 // journal. A back end's test is one call:
 //
 //	func TestStore(t *testing.T) {
-//		journaltest.Run(t, func(t *testing.T) journal.Store { return open(t) })
+//		journaltest.All(t, func(t *testing.T) journal.Store { return open(t) })
 //	}
+//
+// It has three parts, which can also be called alone:
+//
+//   - [Run], the suite: one test for each thing that is promised, named by its guarantee.
+//   - [Faults], a scenario that meets a fault at every call.
+//   - [Model], random programs whose outcomes are compared with those of the reference. REPRISE_MODEL_SEQUENCES
+//     says how many, REPRISE_MODEL_SEED repeats one of them.
+//
+// [Bench] has the micro-benchmarks that all back ends share.
+//
+// Beside it are the doubles that tests of everything above a store use: [Memory], the reference, and [Faulty], which
+// wraps any store and lets its calls fail.
 package journaltest

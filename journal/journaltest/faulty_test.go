@@ -11,10 +11,6 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-func TestMemoryFaults(t *testing.T) {
-	Faults(t, func(*testing.T) journal.Store { return NewMemory(nil) })
-}
-
 // TestFaultyFailsTheNthCall: what happened of a call that failed, at once and behind the next one.
 func TestFaultyFailsTheNthCall(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 )
 
 func TestMemory(t *testing.T) {
-	Run(t, func(t *testing.T) journal.Store { return NewMemory(nil) })
+	All(t, func(t *testing.T) journal.Store { return NewMemory(nil) })
 }
 
 // TestMemoryInABubble runs the suite on a clock that moves only while everybody waits.

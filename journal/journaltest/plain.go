@@ -8,14 +8,12 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// plain replaces in a state what two equal lives do not share: ids, names that hold one, and times. A time becomes
-// the zero time, or a fixed one if there was any; what matters of times is checked where they are relative
-// to the store's clock.
+// plain replaces in a state what two equal lives do not share: ids, names that hold one, and times.
 type plain struct {
-	ids   []journal.RunID // the n-th becomes the n-th plain id
-	nodes map[journal.NodeID]journal.NodeID
-	text  map[string]string
-	at    func(time.Time) time.Time // for times of tasks; nil: as all others
+	ids     []journal.RunID // the n-th becomes the n-th plain id; nil: ids stay
+	nodes   map[journal.NodeID]journal.NodeID
+	text    map[string]string
+	visible func(time.Time) time.Time // for the times at which tasks are visible; nil: as all others
 }
 
 // someTime stands for all times.
@@ -29,6 +27,9 @@ func plainTime(t time.Time) time.Time {
 }
 
 func (p *plain) id(id journal.RunID) journal.RunID {
+	if p.ids == nil {
+		return id
+	}
 	var short journal.RunID
 	binary.BigEndian.PutUint32(short[12:], uint32(slices.Index(p.ids, id)+1))
 	return short
@@ -44,7 +45,8 @@ func (p *plain) word(s string) string {
 func (p *plain) run(s *RunState) {
 	r := &s.Run
 	r.ID, r.Key, r.Workflow = p.id(r.ID), p.word(r.Key), p.word(r.Workflow)
-	r.CreatedAt, r.StartAt, r.ClosedAt = plainTime(r.CreatedAt), plainTime(r.StartAt), plainTime(r.ClosedAt)
+	delay := r.StartAt.Sub(r.CreatedAt)
+	r.CreatedAt, r.StartAt, r.ClosedAt = plainTime(r.CreatedAt), someTime.Add(delay), plainTime(r.ClosedAt)
 	if r.Task != nil {
 		p.task(r.Task)
 	}
@@ -59,13 +61,26 @@ func (p *plain) run(s *RunState) {
 	}
 }
 
+// history is run for the answer of a load.
+func (p *plain) history(h *journal.History) {
+	if h.Err != nil {
+		return
+	}
+	s := RunState{Run: h.Run, Events: h.Events, Inbox: h.Inbox}
+	p.run(&s)
+	h.Run = s.Run
+}
+
 func (p *plain) task(t *journal.Task) {
 	t.Run, t.Workflow = p.id(t.Run), p.word(t.Workflow)
 	if n, ok := p.nodes[t.Owner]; ok {
 		t.Owner = n
 	}
-	if p.at != nil {
-		t.VisibleAt = p.at(t.VisibleAt)
+	if t.State == journal.Quarantined {
+		t.Problem = "quarantined" // in the store's own words
+	}
+	if p.visible != nil {
+		t.VisibleAt = p.visible(t.VisibleAt)
 	} else {
 		t.VisibleAt = plainTime(t.VisibleAt)
 	}
@@ -75,7 +90,12 @@ func (p *plain) task(t *journal.Task) {
 }
 
 func (p *plain) event(ev *journal.Event) {
-	ev.Time = plainTime(ev.Time)
+	if p.visible == nil || ev.Kind == journal.RunTerminated { // maybe written by the store
+		ev.Time = plainTime(ev.Time)
+	}
+	if p.visible != nil {
+		return
+	}
 	for i := range ev.Issued {
 		ev.Issued[i].Due = plainTime(ev.Issued[i].Due)
 	}

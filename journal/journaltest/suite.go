@@ -36,6 +36,23 @@ func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 	}
 }
 
+// All checks a back end with everything there is: the suite of [Run], the scenario of [Faults] and the programs of
+// [Model]. The store should be a [Rusher] and an [Expirer] too.
+func All(t *testing.T, open func(t *testing.T) journal.Store) {
+	t.Run("Contract", func(t *testing.T) {
+		t.Parallel()
+		Run(t, open)
+	})
+	t.Run("Faults", func(t *testing.T) {
+		t.Parallel()
+		Faults(t, open)
+	})
+	t.Run("Model", func(t *testing.T) {
+		t.Parallel()
+		Model(t, open, nil)
+	})
+}
+
 func suite() []check {
 	return slices.Concat(
 		historyChecks, ownerChecks, resubmitChecks, inboxChecks, wakeChecks, closeChecks, startChecks,

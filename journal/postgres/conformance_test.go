@@ -17,9 +17,9 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	journaltest.Run(t, func(t *testing.T) journal.Store {
+	journaltest.All(t, func(t *testing.T) journal.Store {
 		dsn := pgtest.New(t)
-		return rushedStore{open(t, dsn, nil), dsn}
+		return aged(t, open(t, dsn, nil), dsn)
 	})
 }
 
@@ -27,7 +27,7 @@ func TestStore(t *testing.T) {
 func TestStoreBehindAPooler(t *testing.T) {
 	journaltest.Run(t, func(t *testing.T) journal.Store {
 		dsn := pgtest.New(t)
-		return rushedStore{open(t, pgtest.Pooler(t, dsn).DSN(), &postgres.Options{Pooler: true}), dsn}
+		return aged(t, open(t, pgtest.Pooler(t, dsn).DSN(), &postgres.Options{Pooler: true}), dsn)
 	})
 }
 
@@ -147,22 +147,4 @@ func open(t *testing.T, dsn string, o *postgres.Options) *postgres.Store {
 	}
 	t.Cleanup(s.Close)
 	return s
-}
-
-// rushedStore ages rows, so that tests need not wait for a back-off.
-type rushedStore struct {
-	*postgres.Store
-	dsn string
-}
-
-// Rush implements journaltest.Rusher.
-func (s rushedStore) Rush(ctx context.Context, run journal.RunID) error {
-	conn, err := pgx.Connect(ctx, s.dsn)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, `UPDATE reprise.tasks SET visible_at = now()
-		WHERE run_id = $1 AND owner = 0 AND visible_at < 'infinity'`, [16]byte(run))
-	return err
 }

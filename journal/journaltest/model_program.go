@@ -1,0 +1,256 @@
+package journaltest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// A program is a list of steps. A step names runs, nodes and keys by small numbers, and says what to do relative to what
+// there is: "the owner's next commit", not "fence 3". So any part of a program is a program.
+type program []step
+
+// The numbers that steps use.
+const (
+	modelRuns  = 6
+	modelNodes = 3
+	modelKeys  = 3 // of runs; 0 means none
+	modelMsgs  = 6 // keys of messages to one run
+)
+
+// verb is what a step does.
+type verb int
+
+const (
+	doStart verb = iota
+	doSend
+	doClaim
+	doCommit
+	doJoin
+	doLeave
+	doRenew
+	doReap
+	doExpire
+	doRush
+	doResume
+	doTerminate
+	doDelete
+	doLoad
+	doList
+	doPlague
+	verbs
+)
+
+var verbNames = [verbs]string{"start", "send", "claim", "commit", "join", "leave", "renew", "reap", "expire", "rush", "resume",
+	"terminate", "delete", "load", "list", "plague"}
+
+// verbWeights is how often each is drawn.
+var verbWeights = [verbs]int{14, 12, 24, 40, 4, 1, 1, 3, 2, 5, 2, 1, 3, 4, 4, 0}
+
+// plagueOdds: one step in so many lets ten nodes die under whatever is due.
+const plagueOdds = 400
+
+// step is one call. What the numbers of a member mean depends on the verb.
+type step struct {
+	verb    verb
+	node    int
+	max     int // of a claim
+	choice  int // routes of a join, filter of a list
+	members []member
+}
+
+// member is one run of a call.
+type member struct {
+	run int
+	// start: key, reuse, and a set of flags; send: key; commit: next, events, and a set of flags.
+	what, how, flags int
+}
+
+// Flags of a started run.
+const (
+	startUrgent  = 1 << iota // priority 1
+	startDelayed             // for an hour
+	startOwned               // by the step's node, from birth
+	startLabelled
+	startRouteB // another version of the workflow
+	startRouteC // another queue and workflow
+	startFlags  = 6
+)
+
+// Flags of a load.
+const (
+	loadInbox = 1 << iota // without events
+	loadPart              // at most so many events as the step says
+	loadFlags = 2
+)
+
+// Flags of a commit. Those of commits that must be refused are rare.
+const (
+	commitAgain    = 1 << iota // the last commit of this owner, submitted again (J4)
+	commitFence                // with the fence before
+	commitTurn                 // with the turn behind
+	commitSeq                  // built on an empty history (J1)
+	commitNode                 // by another node with this one's fence
+	commitZombie               // by the owner before
+	commitAttempts             // with a step in retry
+	commitFlags    = 7
+)
+
+func newProgram(seed uint64, steps int) program {
+	r := rand.New(rand.NewPCG(seed, 0x5eed))
+	total := 0
+	for _, w := range verbWeights {
+		total += w
+	}
+	p := program{{verb: doJoin, node: 0}, {verb: doJoin, node: 1}}
+	for len(p) < steps {
+		if r.IntN(plagueOdds) == 0 {
+			p = append(p, step{verb: doPlague})
+			continue
+		}
+		n := r.IntN(total)
+		for v, w := range verbWeights {
+			if n -= w; n < 0 {
+				p = append(p, newStep(r, verb(v)))
+				break
+			}
+		}
+	}
+	return p
+}
+
+func newStep(r *rand.Rand, v verb) step {
+	s := step{verb: v, node: r.IntN(modelNodes), max: 1 + r.IntN(4), choice: r.IntN(8)}
+	size := 1
+	switch v {
+	case doStart, doSend, doCommit, doLoad:
+		size += r.IntN(3)
+	case doRush, doResume, doTerminate, doDelete:
+	default:
+		return s
+	}
+	for _, run := range r.Perm(modelRuns)[:size] {
+		m := member{run: run, what: r.IntN(24), how: r.IntN(16)}
+		flags, odds := startFlags, 6
+		switch v {
+		case doCommit:
+			flags, odds = commitFlags, 14
+		case doLoad:
+			flags, odds = loadFlags, 2
+		}
+		for bit := range flags {
+			if r.IntN(odds) == 0 {
+				m.flags |= 1 << bit
+			}
+		}
+		s.members = append(s.members, m)
+		if v == doSend && r.IntN(2) == 0 { // two to one run
+			m.what = r.IntN(24)
+			s.members = append(s.members, m)
+		}
+	}
+	return s
+}
+
+// String returns the step for people.
+func (s step) String() string {
+	var b strings.Builder
+	b.WriteString(verbNames[s.verb])
+	switch s.verb {
+	case doClaim:
+		fmt.Fprintf(&b, " by node %d, up to %d", s.node, s.max)
+		if s.reconciles() {
+			b.WriteString(", reconciling")
+		}
+	case doJoin:
+		fmt.Fprintf(&b, " of node %d for routes %v", s.node, s.routes())
+	case doLeave, doRenew, doReap, doExpire:
+		fmt.Fprintf(&b, " by node %d", s.node)
+	case doList:
+		fmt.Fprintf(&b, " with filter %d", s.choice)
+	}
+	for i, m := range s.members {
+		if i > 0 {
+			b.WriteString(";")
+		}
+		fmt.Fprintf(&b, " run %d", m.run)
+		switch s.verb {
+		case doStart:
+			b.WriteString(m.startText(s.node))
+		case doSend:
+			b.WriteString(m.sendText())
+		case doCommit:
+			b.WriteString(m.commitText())
+		case doLoad:
+			fmt.Fprintf(&b, " behind event %d and message %d%s", m.afterSeq(), m.afterInbox(),
+				m.flagText("inbox only", fmt.Sprintf("at most %d events", s.max)))
+		}
+	}
+	return b.String()
+}
+
+// reconciles tells whether a claim also asks for what an earlier answer may have told.
+func (s step) reconciles() bool { return s.choice == 0 }
+
+// routes returns the numbers of the routes that a joining node serves.
+func (s step) routes() []int {
+	if s.choice == 0 {
+		return []int{0}
+	}
+	return []int{0, 1, 2}
+}
+
+func (m member) has(flag int) bool { return m.flags&flag != 0 }
+
+// flagText names the flags that are set.
+func (m member) flagText(names ...string) string {
+	text := ""
+	for bit, name := range names {
+		if m.has(1 << bit) {
+			text += ", " + name
+		}
+	}
+	return text
+}
+
+func (m member) key() int { return m.what % (modelKeys + 1) }
+
+func (m member) reuse() int { return m.how % 3 }
+
+func (m member) startText(node int) string {
+	text := ""
+	if m.key() > 0 {
+		text = fmt.Sprintf(" with key %d (%s)", m.key(), []string{"reject", "allow", "allow if failed"}[m.reuse()])
+	}
+	return text + m.flagText("urgent", "delayed", fmt.Sprintf("owned by node %d", node), "labelled", "version 2", "other queue")
+}
+
+// cancels tells whether a message asks for a cancel.
+func (m member) cancels() bool { return m.what == 0 }
+
+func (m member) messageKey() int { return m.what % modelMsgs }
+
+func (m member) sendText() string {
+	if m.cancels() {
+		return " a cancel"
+	}
+	return fmt.Sprintf(" message %d", m.messageKey())
+}
+
+// The ways to end a turn, in the order of member.what; the rest keep the run.
+var endings = []string{"park", "park until then", "park until the past", "release", "block", "block until then", "close completed",
+	"close failed", "close cancelled", "close terminated"}
+
+func (m member) commitText() string {
+	ending := "keep"
+	if m.what < len(endings) {
+		ending = endings[m.what]
+	}
+	return fmt.Sprintf(" %d steps, %d messages, %s%s", m.steps(), m.messages(), ending, m.flagText("again", "with the fence before",
+		"with the turn behind", "on an empty history", "as another node", "by the owner before", "with an attempt"))
+}
+
+func (m member) afterSeq() int   { return m.what % 4 }
+func (m member) afterInbox() int { return m.how % 3 }
+func (m member) steps() int      { return m.how % 4 }
+func (m member) messages() int   { return m.how / 4 }
