@@ -31,7 +31,7 @@ var homes = []struct {
 	tests        bool // test files may import it anywhere
 }{
 	{"pgx only in journal/postgres", "github.com/jackc/pgx", []string{"journal/postgres", "examples", "bench"}, true},
-	{"SQLite driver only in journal/sqlite", "modernc.org/sqlite", []string{"journal/sqlite"}, true},
+	{"SQLite driver only in journal/sqlite", "modernc.org/sqlite", []string{"journal/sqlite", "examples"}, true},
 	{"protoactor only in actor", "github.com/asynkron/protoactor-go", []string{"actor"}, false},
 	{"OpenTelemetry only in runtime and cmd", "go.opentelemetry.io", []string{"runtime", "cmd"}, false},
 	{"backoff only in runtime", "github.com/cenkalti/backoff", []string{"runtime"}, false},

@@ -6,20 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/postgres"
 )
 
 // TestAuditFindsTampering runs some orders and then changes one fact at a time: the right questions must fail.
 func TestAuditFindsTampering(t *testing.T) {
 	t.Parallel()
-	dsn := serve(t)
-	if err := newProgram(t, dsn, "-orders=60", "-over=1s").Run(); err != nil {
+	dir := t.TempDir()
+	if err := newProgram(t, "", "-orders=60", "-over=1s", "-keep", "-dir="+dir).Run(); err != nil {
 		t.Fatal(err)
 	}
-	honest := collectFrom(t, dsn)
+	honest := collectFrom(t, dir)
 	if bad := broken(honest); len(bad) > 0 {
 		t.Fatalf("the honest facts do not balance: %q", bad)
 	}
@@ -103,23 +100,18 @@ func TestAuditFindsTampering(t *testing.T) {
 	}
 }
 
-func collectFrom(t *testing.T, dsn string) *facts {
+func collectFrom(t *testing.T, dir string) *facts {
 	t.Helper()
-	store, err := postgres.Open(t.Context(), dsn, nil)
-	if err != nil {
+	db := &database{dir: dir}
+	defer db.Close()
+	if err := db.connect(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
-	pool, err := pgxpool.New(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer pool.Close()
 	tickets, err := readTickets(60)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := collect(t.Context(), journal.New(store, nil), pool, tickets)
+	f, err := collect(t.Context(), db, tickets)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,24 +11,21 @@ import (
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // carrierSQL is the carrier's own book. Shipments are known by the idempotency key that came with the
 // request, so a request that comes again finds what it did before.
 const carrierSQL = `
-create table if not exists shop.shipments (
+create table if not exists carrier_shipments (
   key text primary key, order_id text not null, tracking text not null, calls bigint not null default 1,
-  recalled boolean not null default false, at timestamptz not null default now());
-create index if not exists shipments_order on shop.shipments (order_id);
-create table if not exists shop.recalls (order_id text primary key, calls bigint not null default 1);`
+  recalled boolean not null default false);
+create index if not exists carrier_shipments_order on carrier_shipments (order_id);
+create table if not exists carrier_recalls (order_id text primary key, calls bigint not null default 1);`
 
 // carrier ships parcels over HTTP and is not to be trusted: it fails before or after the work, hangs,
 // asks to come back later and answers twice.
 type carrier struct {
-	pool     *pgxpool.Pool
+	book     tables
 	server   *http.Server
 	url      string
 	done     chan struct{} // closed when the server has ended
@@ -75,14 +72,14 @@ type label struct {
 }
 
 // openCarrier listens on the loopback interface.
-func openCarrier(pool *pgxpool.Pool, seed uint64) (*carrier, error) {
+func openCarrier(book tables, seed uint64) (*carrier, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("carrier: %w", err)
 	}
 	closing, cancel := context.WithCancel(context.Background())
 	c := &carrier{
-		pool: pool, url: "http://" + listener.Addr().String(), done: make(chan struct{}), closing: closing, close: cancel,
+		book: book, url: "http://" + listener.Addr().String(), done: make(chan struct{}), closing: closing, close: cancel,
 		moods: rand.New(rand.NewPCG(seed, 1)), seen: map[mood]int64{},
 	}
 	mux := http.NewServeMux()
@@ -192,14 +189,11 @@ func answer(w http.ResponseWriter, status int, body any, twice bool) {
 	_ = buffer.Flush()
 }
 
-// lockOrderSQL lets one request of an order work at a time: a parcel that is being sent and its recall must not miss each other.
-const lockOrderSQL = `select pg_advisory_xact_lock(hashtextextended('carrier:' || $1, 0))`
-
-const recalledSQL = `select exists (select from shop.recalls where order_id = $1)`
+const recalledSQL = `select count(*) from carrier_recalls where order_id = $1`
 
 const shipSQL = `
-insert into shop.shipments (key, order_id, tracking) values ($1, $2, $3)
-on conflict (key) do update set calls = shipments.calls + 1
+insert into carrier_shipments (key, order_id, tracking) values ($1, $2, $3)
+on conflict (key) do update set calls = carrier_shipments.calls + 1
 returning tracking`
 
 func (c *carrier) ship(r *http.Request) (int, any) {
@@ -212,34 +206,35 @@ func (c *carrier) ship(r *http.Request) (int, any) {
 		return http.StatusUnprocessableEntity, "no such address"
 	}
 	l := label{Key: key, Order: p.Order}
-	recalled := false
-	err := c.record(p.Order, func(ctx context.Context, tx pgx.Tx) error {
-		if err := tx.QueryRow(ctx, recalledSQL, p.Order).Scan(&recalled); err != nil || recalled {
+	recalled := 0
+	err := c.record(p.Order, func(ctx context.Context, q queries) error {
+		if _, err := one(ctx, q, recalledSQL, []any{p.Order}, &recalled); err != nil || recalled > 0 {
 			return err
 		}
-		return tx.QueryRow(ctx, shipSQL, key, p.Order, fmt.Sprintf("TN%016X", rand.Uint64())).Scan(&l.Tracking)
+		_, err := one(ctx, q, shipSQL, []any{key, p.Order, fmt.Sprintf("TN%016X", rand.Uint64())}, &l.Tracking)
+		return err
 	})
 	switch {
 	case err != nil:
 		return http.StatusInternalServerError, "the book is closed"
-	case recalled:
+	case recalled > 0:
 		return http.StatusGone, "the order was recalled"
 	}
 	return http.StatusOK, l
 }
 
 const noteRecallSQL = `
-insert into shop.recalls (order_id) values ($1) on conflict (order_id) do update set calls = recalls.calls + 1`
+insert into carrier_recalls (order_id) values ($1) on conflict (order_id) do update set calls = carrier_recalls.calls + 1`
 
-const recallSQL = `update shop.shipments set recalled = true where order_id = $1`
+const recallSQL = `update carrier_shipments set recalled = true where order_id = $1`
 
 func (c *carrier) recall(r *http.Request) (int, any) {
 	order := r.PathValue("order")
-	err := c.record(order, func(ctx context.Context, tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, noteRecallSQL, order); err != nil {
+	err := c.record(order, func(ctx context.Context, q queries) error {
+		if _, err := q.exec(ctx, noteRecallSQL, order); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, recallSQL, order)
+		_, err := q.exec(ctx, recallSQL, order)
 		return err
 	})
 	if err != nil {
@@ -248,16 +243,12 @@ func (c *carrier) recall(r *http.Request) (int, any) {
 	return http.StatusOK, label{Order: order}
 }
 
-// record writes into the book. It goes on when the caller hangs up: a real carrier would, too.
-func (c *carrier) record(order string, fn func(context.Context, pgx.Tx) error) error {
+// record writes into the book. It goes on when the caller hangs up: a real carrier would, too. One request of an order at a
+// time works: a parcel that is being sent and its recall must not miss each other.
+func (c *carrier) record(order string, fn func(context.Context, queries) error) error {
 	ctx, cancel := context.WithTimeout(c.closing, 5*time.Second)
 	defer cancel()
-	return pgx.BeginFunc(ctx, c.pool, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lockOrderSQL, order); err != nil {
-			return err
-		}
-		return fn(ctx, tx)
-	})
+	return c.book.inTx(ctx, "carrier:"+order, func(q queries) error { return fn(ctx, q) })
 }
 
 // tempers says how often the carrier misbehaved.

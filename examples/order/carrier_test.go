@@ -5,26 +5,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // TestCarrierIsUnreliable calls the carrier until each call passed: it must have shown every mood, and yet no parcel
 // went out twice or after its recall.
 func TestCarrierIsUnreliable(t *testing.T) {
 	t.Parallel()
-	pool, err := pgxpool.New(t.Context(), serve(t))
+	book, err := openLiteTables(filepath.Join(t.TempDir(), outsideFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer pool.Close()
-	if err := setUp(t.Context(), pool); err != nil {
+	defer book.close()
+	if err := create(t.Context(), book, carrierSQL); err != nil {
 		t.Fatal(err)
 	}
-	c, err := openCarrier(pool, 1)
+	c, err := openCarrier(book, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +42,8 @@ func TestCarrierIsUnreliable(t *testing.T) {
 	}
 	senders.Wait()
 	var parcels, recalled int
-	if err := pool.QueryRow(t.Context(), "select count(*), count(*) filter (where recalled) from shop.shipments").Scan(&parcels, &recalled); err != nil {
+	_, err = one(t.Context(), book, "select count(*), count(*) filter (where recalled) from carrier_shipments", nil, &parcels, &recalled)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if parcels != orders || recalled != orders/2 {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -19,7 +20,8 @@ type day struct {
 	config
 	db      *database
 	tickets []ticket
-	logs    string // folder
+	logs    string    // folder
+	began   time.Time // the schedule counts from here
 	out     io.Writer
 }
 
@@ -32,16 +34,19 @@ func (d *day) work(ctx context.Context) error {
 	defer file.Close()
 	log := slog.New(slog.NewTextHandler(file, nil))
 
-	carrier, err := openCarrier(d.db.pool, d.seed)
+	carrier, err := openCarrier(d.db.outside, d.seed)
 	if err != nil {
 		return err
 	}
 	defer carrier.Close()
 	fmt.Fprintf(d.out, "%d orders over %s, %d %s, seed %d\n", len(d.tickets), d.over, d.nodes, plural(d.nodes, "process", "processes"), d.seed)
-	if d.nodes == 1 {
-		err = d.alone(ctx, carrier, log)
-	} else {
+	switch {
+	case d.nodes > 1:
 		err = d.together(ctx, carrier, log)
+	case d.kills > 0:
+		err = d.inRelay(ctx, carrier)
+	default:
+		err = d.alone(ctx, carrier.url, "shop", log)
 	}
 	if err == nil {
 		fmt.Fprintln(d.out, "\nthe carrier:", carrier.tempers())
@@ -50,8 +55,8 @@ func (d *day) work(ctx context.Context) error {
 }
 
 // alone runs the orders on a node in this process.
-func (d *day) alone(ctx context.Context, c *carrier, log *slog.Logger) error {
-	node := newNode(d.db.journal, d.db.pool, c.url, "shop", log)
+func (d *day) alone(ctx context.Context, carrier, name string, log *slog.Logger) error {
+	node := newNode(d.db, carrier, name, log)
 	nodeCtx, drain := context.WithCancel(context.WithoutCancel(ctx))
 	defer drain()
 	ended := make(chan error, 1)
@@ -66,7 +71,7 @@ func (d *day) together(ctx context.Context, c *carrier, log *slog.Logger) error 
 	workers, err := launchFleet(d.nodes, d.db.dsn, c.url, d.logs)
 	if err == nil {
 		k := &killer{
-			fleet: workers, pool: d.db.pool, rand: rand.New(rand.NewPCG(d.seed, 3)), out: d.out, kills: d.kills,
+			fleet: workers, db: d.db.shop, rand: rand.New(rand.NewPCG(d.seed, 3)), out: d.out, kills: d.kills,
 		}
 		err = d.trade(ctx, runtime.NewClient(d.db.journal, &runtime.ClientOptions{Logger: log}), log, k)
 		if err == nil && d.kills > 0 {
@@ -78,11 +83,11 @@ func (d *day) together(ctx context.Context, c *carrier, log *slog.Logger) error 
 
 // trade takes the orders in, with everything that happens around them, and returns when all have ended.
 func (d *day) trade(ctx context.Context, client *runtime.Client, log *slog.Logger, k *killer) error {
-	in := &intake{client: client, tickets: d.tickets, over: d.over, rand: rand.New(rand.NewPCG(d.seed, 2))}
+	in := &intake{client: client, tickets: d.tickets, over: d.over, began: d.began, rand: rand.New(rand.NewPCG(d.seed, 2))}
 	around, stop := context.WithCancelCause(ctx) // ends when the orders have, or when something around them fails
 	defer stop(nil)
 	var others sync.WaitGroup
-	others.Go(func() { newDesk(d.db.pool, client, log, d.tickets).Run(around) })
+	others.Go(func() { newDesk(d.db.shop, client, log, d.tickets).Run(around) })
 	others.Go(func() { in.progress(around, d.out) })
 	var causes sync.WaitGroup // what must have happened before the day is over
 	if k != nil {

@@ -6,9 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -16,15 +13,15 @@ import (
 // desk is the people who look at big orders. It finds them in the shop's table of requests and answers
 // with signals; it knows nothing about the code or the nodes of a run.
 type desk struct {
-	pool    *pgxpool.Pool
+	shop    tables
 	client  *runtime.Client
 	log     *slog.Logger
 	tickets map[string]ticket // by order id
 	done    map[string]bool   // requests that need no further answer
 }
 
-func newDesk(pool *pgxpool.Pool, client *runtime.Client, log *slog.Logger, tickets []ticket) *desk {
-	d := &desk{pool: pool, client: client, log: log, tickets: map[string]ticket{}, done: map[string]bool{}}
+func newDesk(shop tables, client *runtime.Client, log *slog.Logger, tickets []ticket) *desk {
+	d := &desk{shop: shop, client: client, log: log, tickets: map[string]ticket{}, done: map[string]bool{}}
 	for _, t := range tickets {
 		d.tickets[t.ID] = t
 	}
@@ -52,13 +49,13 @@ func (d *desk) Run(ctx context.Context) {
 	}
 }
 
-const openRequestsSQL = `select run, order_id from shop.requests where at < clock_timestamp() - $1::interval order by id`
+const openRequestsSQL = `select run, step, order_id from shop_requests where at < $1 order by id`
 
 func (d *desk) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	rows, _ := d.pool.Query(ctx, openRequestsSQL, deskPonders)
-	requests, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct{ Run, Order string }])
+	before := time.Now().Add(-deskPonders).UnixMicro()
+	requests, err := rows(ctx, d.shop, openRequestsSQL, func(e *effect) []any { return []any{&e.Run, &e.Step, &e.Order} }, before)
 	if err != nil {
 		return err
 	}

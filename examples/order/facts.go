@@ -6,9 +6,6 @@ import (
 	"math/big"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -43,7 +40,7 @@ type (
 	}
 	account struct {
 		Card  string
-		Spent string // whole cents, beyond 64 bits perhaps
+		Spent string // cents
 	}
 	charge struct {
 		Run, Step, Order, Card string
@@ -62,15 +59,15 @@ type (
 )
 
 // collect reads everything. The shop's tables are read as of one moment, after the journal.
-func collect(ctx context.Context, j *journal.Journal, pool *pgxpool.Pool, tickets []ticket) (*facts, error) {
+func collect(ctx context.Context, db *database, tickets []ticket) (*facts, error) {
 	f := &facts{
 		tickets: tickets, runs: map[string][]journal.Run{}, histories: map[journal.RunID]journal.History{},
 		outcomes: map[string]string{}, results: map[string]Receipt{},
 	}
-	if err := f.readRuns(ctx, j); err != nil {
+	if err := f.readRuns(ctx, db.journal); err != nil {
 		return nil, err
 	}
-	return f, f.readShop(ctx, pool)
+	return f, f.readShop(ctx, db)
 }
 
 func (f *facts) readRuns(ctx context.Context, j *journal.Journal) error {
@@ -135,17 +132,33 @@ func outcomeOf(f *journal.Failure) string {
 	return "failed: " + f.Type + ": " + f.Message
 }
 
-func (f *facts) readShop(ctx context.Context, pool *pgxpool.Pool) error {
-	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
-	return pgx.BeginTxFunc(ctx, pool, snapshot, func(tx pgx.Tx) (err error) {
+func (f *facts) readShop(ctx context.Context, db *database) error {
+	err := db.shop.snapshot(ctx, func(q queries) (err error) {
 		for _, read := range []func() error{
-			func() error { f.items, err = rows[shelf](ctx, tx, itemsSQL); return err },
-			func() error { f.moves, err = rows[move](ctx, tx, movesSQL); return err },
-			func() error { f.cards, err = rows[account](ctx, tx, cardsSQL); return err },
-			func() error { f.charges, err = rows[charge](ctx, tx, chargesSQL); return err },
-			func() error { f.requests, err = rows[effect](ctx, tx, requestsSQL); return err },
-			func() error { f.receipts, err = rows[receipt](ctx, tx, receiptsSQL); return err },
-			func() error { f.shipments, err = rows[shipment](ctx, tx, shipmentsSQL); return err },
+			func() error {
+				f.items, err = rows(ctx, q, itemsSQL, func(s *shelf) []any { return []any{&s.SKU, &s.Cents, &s.Initial, &s.Stock} })
+				return err
+			},
+			func() error {
+				f.moves, err = rows(ctx, q, movesSQL, func(m *move) []any { return []any{&m.Run, &m.Step, &m.Order, &m.SKU, &m.Quantity} })
+				return err
+			},
+			func() error {
+				f.cards, err = rows(ctx, q, cardsSQL, func(a *account) []any { return []any{&a.Card, &a.Spent} })
+				return err
+			},
+			func() error {
+				f.charges, err = rows(ctx, q, chargesSQL, func(c *charge) []any { return []any{&c.Run, &c.Step, &c.Order, &c.Card, &c.Cents} })
+				return err
+			},
+			func() error {
+				f.requests, err = rows(ctx, q, requestsSQL, func(e *effect) []any { return []any{&e.Run, &e.Step, &e.Order} })
+				return err
+			},
+			func() error {
+				f.receipts, err = rows(ctx, q, receiptsSQL, func(r *receipt) []any { return []any{&r.Run, &r.Step, &r.Order, &r.Cents, &r.Tracking} })
+				return err
+			},
 		} {
 			if err := read(); err != nil {
 				return fmt.Errorf("read the shop: %w", err)
@@ -153,21 +166,36 @@ func (f *facts) readShop(ctx context.Context, pool *pgxpool.Pool) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	f.shipments, err = rows(ctx, db.outside, shipmentsSQL, func(s *shipment) []any {
+		return []any{&s.Key, &s.Order, &s.Tracking, &s.Calls, &s.Recalled}
+	})
+	return err
 }
 
 const (
-	itemsSQL     = `select sku, cents, initial, stock from shop.items order by sku`
-	movesSQL     = `select run, step, order_id, sku, quantity from shop.moves order by id`
-	cardsSQL     = `select card, spent::text from shop.cards order by card`
-	chargesSQL   = `select run, step, order_id, card, cents from shop.charges order by id`
-	requestsSQL  = `select run, step, order_id from shop.requests order by id`
-	receiptsSQL  = `select run, step, order_id, cents, tracking from shop.receipts order by id`
-	shipmentsSQL = `select key, order_id, tracking, calls, recalled from shop.shipments order by order_id, key`
+	itemsSQL     = `select sku, cents, initial, stock from shop_items order by sku`
+	movesSQL     = `select run, step, order_id, sku, quantity from shop_moves order by id`
+	cardsSQL     = `select card, cast(spent as text) from shop_cards order by card`
+	chargesSQL   = `select run, step, order_id, card, cents from shop_charges order by id`
+	requestsSQL  = `select run, step, order_id from shop_requests order by id`
+	receiptsSQL  = `select run, step, order_id, cents, tracking from shop_receipts order by id`
+	shipmentsSQL = `select key, order_id, tracking, calls, recalled from carrier_shipments order by order_id, key`
 )
 
-func rows[T any](ctx context.Context, tx pgx.Tx, sql string) ([]T, error) {
-	r, _ := tx.Query(ctx, sql)
-	return pgx.CollectRows(r, pgx.RowToStructByPos[T])
+// rows reads every row into a T, whose fields targets lists.
+func rows[T any](ctx context.Context, q queries, text string, targets func(*T) []any, args ...any) (list []T, err error) {
+	err = q.query(ctx, text, func(scan func(...any) error) error {
+		var v T
+		if err := scan(targets(&v)...); err != nil {
+			return err
+		}
+		list = append(list, v)
+		return nil
+	}, args...)
+	return list, err
 }
 
 // sum adds up amounts without overflow.

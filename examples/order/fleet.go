@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 // fleet is the worker processes.
 type fleet struct {
 	dsn, carrier, logs string
+	baton              string     // of a relay
+	out                io.Writer  // of a relay's workers
 	lost               chan error // a worker ended though nobody asked it to
 
 	mu      sync.Mutex
@@ -27,6 +30,7 @@ type fleet struct {
 type process struct {
 	name  string
 	cmd   *exec.Cmd
+	says  *announcer // of a relay's worker, else nil
 	stdin *os.File
 	asked atomic.Bool // to end
 	ended chan struct{}
@@ -66,6 +70,10 @@ func (f *fleet) launch(slot int) error {
 	p := &process{name: name, cmd: exec.Command(self), stdin: out, ended: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), workerEnv+"="+name, carrierEnv+"="+f.carrier, dsnEnv+"="+f.dsn)
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = in, log, log
+	if f.baton != "" {
+		p.says = newAnnouncer(f.out)
+		p.cmd.Env, p.cmd.Stdout = append(p.cmd.Env, batonEnv+"="+f.baton), p.says
+	}
 	if err := p.cmd.Start(); err != nil {
 		return errors.Join(err, out.Close())
 	}

@@ -19,6 +19,7 @@ type intake struct {
 	client  *runtime.Client
 	tickets []ticket
 	over    time.Duration // the starts are spread over this time
+	began   time.Time     // of which this is the beginning
 	rand    *rand.Rand    // of the starting goroutine
 
 	started, found, shipped, rejected atomic.Int64
@@ -34,13 +35,12 @@ const (
 func (in *intake) Run(ctx context.Context) error {
 	var waiters sync.WaitGroup
 	defer waiters.Wait()
-	tick := time.NewTicker(max(in.over/time.Duration(len(in.tickets)), time.Microsecond))
-	defer tick.Stop()
-	for _, t := range in.tickets {
+	gap := in.over / time.Duration(len(in.tickets))
+	for i, t := range in.tickets {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-time.After(time.Until(in.began.Add(gap * time.Duration(i)))): // at once if its time has passed
 		}
 		h, err := in.start(ctx, t)
 		if err != nil {
@@ -109,17 +109,15 @@ func again(ctx context.Context, fn func() error) error {
 	}
 }
 
-// progress prints a line now and then until ctx ends.
+// progress prints a line every second of the schedule until ctx ends.
 func (in *intake) progress(ctx context.Context, out io.Writer) {
-	began := time.Now()
-	tick := time.NewTicker(progressGap)
-	defer tick.Stop()
 	for {
+		since := time.Since(in.began)
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
-			in.print(out, time.Since(began))
+		case <-time.After(since.Truncate(progressGap) + progressGap - since):
+			in.print(out, time.Since(in.began))
 		}
 	}
 }

@@ -8,15 +8,12 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// killer ends random workers with SIGKILL and watches how soon their runs move on.
+// killer ends random workers on Postgres with SIGKILL and watches how soon their runs move on.
 type killer struct {
 	fleet *fleet
-	pool  *pgxpool.Pool
+	db    queries
 	rand  *rand.Rand
 	out   io.Writer
 	kills int
@@ -76,6 +73,11 @@ const stuckSQL = `
 select count(*) from unnest($1::uuid[], $2::bigint[]) as dead(run_id, fence)
 join reprise.tasks t on t.run_id = dead.run_id and t.fence = dead.fence`
 
+type ownedRun struct {
+	run   string
+	fence int64
+}
+
 // watch notes what the dead node owned, and polls until all of it has moved on.
 func (k *killer) watch(ctx context.Context, d *death, at time.Time) {
 	tick := time.NewTicker(watchPace)
@@ -84,20 +86,16 @@ func (k *killer) watch(ctx context.Context, d *death, at time.Time) {
 	var fences []int64
 	for noted := false; ; {
 		if !noted {
-			rows, _ := k.pool.Query(ctx, ownedSQL, d.node)
-			owned, err := pgx.CollectRows(rows, pgx.RowToStructByPos[struct {
-				Run   string
-				Fence int64
-			}])
+			owned, err := rows(ctx, k.db, ownedSQL, func(o *ownedRun) []any { return []any{&o.run, &o.fence} }, d.node)
 			for _, o := range owned {
-				runs, fences = append(runs, o.Run), append(fences, o.Fence)
+				runs, fences = append(runs, o.run), append(fences, o.fence)
 			}
 			noted = err == nil
 			k.update(func() { d.runs = len(runs) })
 		}
 		if noted {
 			stuck := 1
-			if err := k.pool.QueryRow(ctx, stuckSQL, runs, fences).Scan(&stuck); err == nil && stuck == 0 {
+			if _, err := one(ctx, k.db, stuckSQL, []any{runs, fences}, &stuck); err == nil && stuck == 0 {
 				k.update(func() { d.moved = time.Since(at) })
 				return
 			}

@@ -122,7 +122,62 @@ func (p *program) checkNothingLeft(t *testing.T) {
 
 func TestOrderBalances(t *testing.T) {
 	t.Parallel()
-	mustRun(t, 0, []string{"Postgres: a private server", `60 of 60 orders started`, "the audit balances"}, "-orders=60", "-over=2s")
+	mustRun(t, 0, []string{"SQLite: .*reprise.db", `60 of 60 orders started`, "the audit balances"}, "-orders=60", "-over=2s")
+}
+
+// TestOrderSurvivesKillsOnSQLite: one process has the file at a time, and the next one goes on at once.
+func TestOrderSurvivesKillsOnSQLite(t *testing.T) {
+	t.Parallel()
+	mustRun(t, 0, []string{"3 of 3 kills", "the audit balances", `had the file after: median [01]\.`}, "-orders=60", "-kill=3", "-over=5s")
+}
+
+// TestOrderResumesOnSQLite interrupts the program and starts it again on what it has left, then with kills.
+func TestOrderResumesOnSQLite(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := newProgram(t, "", "-orders=60", "-over=4s", "-dir="+dir)
+	if err := first.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitFile(t, filepath.Join(dir, journalFile), "select count(*) > 10 from shop_charges")
+	if err := first.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = first.Wait()
+	if got := first.ProcessState.ExitCode(); got != 1 || !strings.Contains(first.out.String(), "interrupted") {
+		t.Errorf("exit status %d, want 1 and a word about the interruption", got)
+	}
+	first.checkNothingLeft(t)
+	for _, args := range [][]string{{"-keep", "-kill=1"}, {"-kill=0"}} {
+		next := newProgram(t, "", append(args, "-orders=60", "-over=1s", "-dir="+dir)...)
+		if err := next.Run(); err != nil {
+			t.Error(err)
+		}
+		if out := next.out.String(); !strings.Contains(out, "the audit balances") || !strings.Contains(out, "were there already") {
+			t.Error("the day was not resumed, or the audit does not balance")
+		}
+		next.checkNothingLeft(t)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the folder of a day that balances is still there: %v", err)
+	}
+}
+
+func TestOrderRefuses(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ dsn, want, args string }{
+		{"postgres://nowhere", "-pgkill needs a private Postgres", "-pgkill"},
+		{"postgres://nowhere", "-nodes 2 or more", "-kill=3"},
+		{"", "-nodes 2 or more", "-pgkill -kill=3"},
+		{"", "not negative", "-orders=-1"},
+	} {
+		p := newProgram(t, c.dsn, strings.Fields(c.args)...)
+		_ = p.Run()
+		if got := p.ProcessState.ExitCode(); got != 1 || !strings.Contains(p.out.String(), c.want) {
+			t.Errorf("%s: exit status %d, %q, want 1 and %q", c.args, got, p.out.String(), c.want)
+		}
+		p.checkNothingLeft(t)
+	}
 }
 
 func TestOrderTamperedFails(t *testing.T) {
@@ -154,7 +209,7 @@ func TestOrderResumes(t *testing.T) {
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, dsn, "select count(*) > 10 from shop.charges")
+	await(t, dsn, "select count(*) > 10 from shop_charges")
 	if err := first.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +238,7 @@ func TestOrderDiesWithItsWorkers(t *testing.T) {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, dsn, "select count(*) > 5 from shop.charges")
+	await(t, dsn, "select count(*) > 5 from shop_charges")
 	if err := p.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -235,5 +290,30 @@ func await(t *testing.T, dsn, sql string) {
 			t.Fatalf("waited in vain for %q", sql)
 		case <-tick.C:
 		}
+	}
+}
+
+// awaitFile waits until a condition holds in a SQLite file, whose tables may not exist yet.
+func awaitFile(t *testing.T, path, text string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for holds := false; !holds; {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("waited in vain for %q", text)
+		case <-tick.C:
+		}
+		if _, err := os.Stat(path); err != nil {
+			continue
+		}
+		f, err := openLiteTables(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = one(ctx, f, text, nil, &holds) // tables may be missing
+		f.close()
 	}
 }

@@ -9,10 +9,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -32,7 +28,13 @@ func worker() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	signal.Ignore(syscall.SIGINT) // Ctrl-C reaches the whole group; the parent decides
-	if err := runWorker(ctx); err != nil {
+	var err error
+	if baton := os.Getenv(batonEnv); baton != "" {
+		err = runRelayWorker(ctx, baton)
+	} else {
+		err = runWorker(ctx)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "worker:", err)
 		return 1
 	}
@@ -41,29 +43,18 @@ func worker() int {
 
 func runWorker(ctx context.Context) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	dsn := os.Getenv(dsnEnv)
-	var store *postgres.Store
-	err := again(ctx, func() (err error) { // the database may be away just now
-		store, err = postgres.Open(ctx, dsn, nil)
-		return err
-	})
-	if err != nil {
+	db := &database{dsn: os.Getenv(dsnEnv)}
+	defer db.Close()
+	if err := again(ctx, func() error { return db.connect(ctx) }); err != nil { // the database may be away just now
 		return err
 	}
-	defer store.Close()
-	pool, err := pgxpool.New(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	node := newNode(journal.New(store, nil), pool, os.Getenv(carrierEnv), os.Getenv(workerEnv), log)
-	return node.Run(ctx)
+	return newNode(db, os.Getenv(carrierEnv), os.Getenv(workerEnv), log).Run(ctx)
 }
 
 // newNode returns a node that runs checkouts.
-func newNode(j *journal.Journal, pool *pgxpool.Pool, carrier, name string, log *slog.Logger) *runtime.Node {
-	node := runtime.NewNode(j, &runtime.NodeOptions{Name: name, Logger: log})
-	s := &seller{bank: &bank{pool}, courier: newCourier(carrier)}
+func newNode(db *database, carrier, name string, log *slog.Logger) *runtime.Node {
+	node := runtime.NewNode(db.journal, &runtime.NodeOptions{Name: name, Logger: log})
+	s := &seller{bank: &bank{db.outside}, courier: newCourier(carrier)}
 	runtime.Handle(node, Checkout, s.checkout, nil)
 	return node
 }

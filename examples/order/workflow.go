@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -80,19 +78,22 @@ func (s *seller) checkout(ctx workflow.Context, o Order) (Receipt, error) {
 // pay reserves the items and takes the money.
 func (s *seller) pay(ctx workflow.Context, o Order, undo *workflow.Undo) (Hold, error) {
 	run := ctx.Info().Run.String()
-	hold, err := workflow.StepTx(ctx, stepReserve, func(ctx context.Context, tx pgx.Tx) (Hold, error) {
-		return reserve(ctx, tx, run, o)
+	hold, err := workflow.StepTx(ctx, stepReserve, func(ctx context.Context, tx any) (Hold, error) {
+		return reserve(ctx, stepTx(tx), run, o)
 	}, quickly)
 	if err != nil {
 		return Hold{}, err
 	}
-	workflow.PushTx(undo, stepRelease, func(ctx context.Context, tx pgx.Tx) error {
-		return release(ctx, tx, run, o)
+	workflow.PushTx(undo, stepRelease, func(ctx context.Context, tx any) error {
+		return release(ctx, stepTx(tx), run, o)
 	}, quickly)
 
-	// The charge is written before the bank is asked: a decline must roll it back.
-	_, err = workflow.StepTx(ctx, stepCharge, func(ctx context.Context, tx pgx.Tx) (int64, error) {
-		if err := book(ctx, tx, run, stepCharge, o, hold.Cents); err != nil {
+	// The charge is written before the bank decides: a decline must roll it back.
+	_, err = workflow.StepTx(ctx, stepCharge, func(ctx context.Context, tx any) (int64, error) {
+		if err := s.bank.think(ctx); err != nil {
+			return 0, err
+		}
+		if err := book(ctx, stepTx(tx), run, stepCharge, o, hold.Cents); err != nil {
 			return 0, err
 		}
 		return hold.Cents, s.bank.authorize(ctx, o)
@@ -100,8 +101,8 @@ func (s *seller) pay(ctx workflow.Context, o Order, undo *workflow.Undo) (Hold, 
 	if err != nil {
 		return Hold{}, err
 	}
-	workflow.PushTx(undo, stepRefund, func(ctx context.Context, tx pgx.Tx) error {
-		return book(ctx, tx, run, stepRefund, o, -hold.Cents)
+	workflow.PushTx(undo, stepRefund, func(ctx context.Context, tx any) error {
+		return book(ctx, stepTx(tx), run, stepRefund, o, -hold.Cents)
 	}, quickly)
 	return hold, nil
 }
@@ -109,8 +110,8 @@ func (s *seller) pay(ctx workflow.Context, o Order, undo *workflow.Undo) (Hold, 
 // approve waits until somebody says yes.
 func approve(ctx workflow.Context, o Order, hold Hold) error {
 	run := ctx.Info().Run.String()
-	_, err := workflow.StepTx(ctx, stepRequest, func(ctx context.Context, tx pgx.Tx) (bool, error) {
-		return true, request(ctx, tx, run, o, hold.Cents)
+	_, err := workflow.StepTx(ctx, stepRequest, func(ctx context.Context, tx any) (bool, error) {
+		return true, request(ctx, stepTx(tx), run, o, hold.Cents)
 	}, quickly)
 	if err != nil {
 		return err
@@ -138,8 +139,8 @@ func (s *seller) deliver(ctx workflow.Context, o Order, hold Hold, undo *workflo
 	if err != nil {
 		return Receipt{}, err
 	}
-	return workflow.StepTx(ctx, stepReceipt, func(ctx context.Context, tx pgx.Tx) (Receipt, error) {
+	return workflow.StepTx(ctx, stepReceipt, func(ctx context.Context, tx any) (Receipt, error) {
 		r := Receipt{Order: o.ID, Cents: hold.Cents, Tracking: tracking}
-		return r, issue(ctx, tx, run, o, r)
+		return r, issue(ctx, stepTx(tx), run, o, r)
 	}, quickly)
 }
