@@ -26,8 +26,8 @@ func StepAsync[T any](ctx Context, name string, fn func(context.Context) (T, err
 }
 
 // StepTx is Step for a function that works in a transaction of the store's database. The transaction commits
-// together with the step's event, so the effect happens exactly once. Tx is pgx.Tx on Postgres; with
-// another type than the store's the step fails for good.
+// together with the step's event, so the effect happens exactly once. Tx is pgx.Tx on Postgres and
+// *sql.Tx on SQLite; with another type than the store's the step fails for good.
 func StepTx[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) (T, error), o *StepOptions) (T, error) {
 	c, err := issueStep(ctx, name, o, txBodyOf(ctx, name, fn), true)
 	return await[T](ctx, c, err)
