@@ -169,6 +169,9 @@ func (m *model) commit(s step) string {
 			if out[i].Now = plainTime(out[i].Now); out[i].Err != nil {
 				out[i] = journal.Outcome{Err: out[i].Err}
 			}
+			if own[i].Next.Kind == journal.NextClose {
+				out[i].InboxLast = 0 // means something of open runs only
+			}
 		}
 		return out, err
 	})
