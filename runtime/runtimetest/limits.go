@@ -16,7 +16,7 @@ const (
 	// restMax is how long a step may go on after the test, by the bubble's clock.
 	restMax = 400 * 24 * time.Hour
 	// logLinesMax is how much of the log a failed test shows.
-	logLinesMax = 40
+	logLinesMax = 25
 	// crashesMax bounds EveryCrash: a scenario of more turns is better split.
 	crashesMax = 500
 )

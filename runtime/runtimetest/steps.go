@@ -2,10 +2,13 @@ package runtimetest
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest"
 	"github.com/reprise-run/reprise/replay"
+	"github.com/reprise-run/reprise/replay/workflow"
 )
 
 // Call is one execution of a step's body, or of the function in its place.
@@ -26,15 +29,35 @@ type fake func(ctx context.Context, tx any, body replay.Body) (journal.Payload, 
 // Fake has fn executed in place of every step of this name, whichever run asks for it. The step's options hold, and attempts are
 // made as for the body. fn learns about its step from workflow.StepInfo. A later Fake replaces an earlier one.
 func Fake[T any](e *Env, step string, fn func(context.Context) (T, error)) {
+	e.fake(step, func(ctx context.Context, _ any, _ replay.Body) (journal.Payload, error) {
+		out, err := fn(ctx)
+		return encode(ctx, step, out, err)
+	})
+}
+
+// FakeTx is Fake for steps in a transaction: what fn gives to tx.Do happens exactly once, with the step's event.
+func FakeTx[T any](e *Env, step string, fn func(context.Context, *journaltest.Effects) (T, error)) {
+	e.fake(step, func(ctx context.Context, tx any, _ replay.Body) (journal.Payload, error) {
+		effects, ok := tx.(*journaltest.Effects)
+		if !ok {
+			return journal.Payload{}, workflow.Permanent(fmt.Errorf("step %s has no transaction for its fake", step))
+		}
+		out, err := fn(ctx, effects)
+		return encode(ctx, step, out, err)
+	})
+}
+
+func (e *Env) fake(step string, fn fake) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.fakes[step] = func(ctx context.Context, _ any, _ replay.Body) (journal.Payload, error) {
-		out, err := fn(ctx)
-		if err != nil {
-			return journal.Payload{}, err
-		}
-		return replay.StepContextFrom(ctx).Encoder.Encode("output of the fake of step "+step, out)
+	e.fakes[step] = fn
+}
+
+func encode(ctx context.Context, step string, out any, err error) (journal.Payload, error) {
+	if err != nil {
+		return journal.Payload{}, err
 	}
+	return replay.StepContextFrom(ctx).Encoder.Encode("output of the fake of step "+step, out)
 }
 
 // FailNext makes the next attempts of a step fail with these errors, one after the other, without executing its body or fake.
