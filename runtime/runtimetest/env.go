@@ -122,8 +122,8 @@ func (e *Env) current() *process {
 	return e.process
 }
 
-// Elapsed is the time since the test began, by the bubble's clock.
-func (e *Env) Elapsed() time.Duration { return time.Since(e.began) }
+// Elapsed is the time since the test began, by the bubble's clock, in whole microseconds as stores keep it.
+func (e *Env) Elapsed() time.Duration { return time.Since(e.began).Truncate(time.Microsecond) }
 
 // Sleep lets time pass, and then what is due happen.
 func (e *Env) Sleep(d time.Duration) {

@@ -123,7 +123,7 @@ func (e *Env) begin(sc *replay.StepContext) (*Call, fake) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c := &Call{
-		Run: sc.Run, Step: sc.Step, Cmd: sc.Cmd, Attempt: int(sc.Attempt), Key: sc.IdempotencyKey(), At: time.Since(e.began),
+		Run: sc.Run, Step: sc.Step, Cmd: sc.Cmd, Attempt: int(sc.Attempt), Key: sc.IdempotencyKey(), At: e.Elapsed(),
 	}
 	e.calls = append(e.calls, c)
 	if list := e.failures[sc.Step]; len(list) > 0 {
