@@ -40,24 +40,17 @@ func (db *database) load(q *journal.LoadRequest) journal.History {
 	return h
 }
 
-func (r *record) copyEvents(from, to int) []journal.Event {
-	if from >= to {
-		return nil
-	}
-	list := make([]journal.Event, 0, to-from)
-	for i := from; i < to; i++ {
-		list = append(list, r.event(i))
-	}
-	return list
-}
+func (r *record) copyEvents(from, to int) []journal.Event { return copies(from, to, r.event) }
 
-func (r *record) copyInbox(from, to int) []journal.Message {
+func (r *record) copyInbox(from, to int) []journal.Message { return copies(from, to, r.message) }
+
+func copies[T any](from, to int, of func(i int) T) []T {
 	if from >= to {
 		return nil
 	}
-	list := make([]journal.Message, 0, to-from)
+	list := make([]T, 0, to-from)
 	for i := from; i < to; i++ {
-		list = append(list, r.message(i))
+		list = append(list, of(i))
 	}
 	return list
 }

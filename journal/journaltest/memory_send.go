@@ -9,19 +9,7 @@ import (
 
 // Send implements journal.Store. It takes part in no transaction.
 func (m *Memory) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
-	if tx != nil {
-		return nil, errNoClientTx(tx)
-	}
-	now, err := m.enter(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer m.db.mu.Unlock()
-	out := make([]journal.Sent, len(messages))
-	for i := range messages {
-		out[i] = m.db.send(&messages[i], now)
-	}
-	return out, nil
+	return oneByOne(ctx, m, tx, messages, m.db.send)
 }
 
 func (db *database) send(m *journal.Message, now time.Time) journal.Sent {

@@ -12,23 +12,24 @@ import (
 
 // Start implements journal.Store. It takes part in no transaction.
 func (m *Memory) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
+	return oneByOne(ctx, m, tx, starts, m.db.start)
+}
+
+// oneByOne carries out the members of a batch at one moment.
+func oneByOne[T, A any](ctx context.Context, m *Memory, tx journal.Tx, members []T, do func(*T, time.Time) A) ([]A, error) {
 	if tx != nil {
-		return nil, errNoClientTx(tx)
+		return nil, fmt.Errorf("transaction of type %T: %w: a store in memory starts and sends outside of transactions", tx, journal.ErrInvalid)
 	}
 	now, err := m.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer m.db.mu.Unlock()
-	out := make([]journal.Started, len(starts))
-	for i := range starts {
-		out[i] = m.db.start(&starts[i], now)
+	out := make([]A, len(members))
+	for i := range members {
+		out[i] = do(&members[i], now)
 	}
 	return out, nil
-}
-
-func errNoClientTx(tx journal.Tx) error {
-	return fmt.Errorf("transaction of type %T: %w: a store in memory starts and sends outside of transactions", tx, journal.ErrInvalid)
 }
 
 func (db *database) start(st *journal.Start, now time.Time) journal.Started {

@@ -1,0 +1,254 @@
+package journaltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// scenarioEnd is what a scenario leaves, without what differs from one repetition to the next.
+type scenarioEnd struct {
+	Answers []string // that do not depend on how often a call was made
+	Runs    []RunState
+}
+
+// driver carries a scenario out, and repeats calls whose outcome it does not know.
+type driver struct {
+	ctx   context.Context
+	j     *journal.Journal
+	route journal.Route
+	ids   []journal.RunID
+	nodes []journal.Membership
+	owned map[journal.RunID]*owner
+	end   scenarioEnd
+}
+
+// driverTries bounds how often a call is repeated. A scenario has one fault.
+const driverTries = 3
+
+// lost ends a scenario that cannot go on.
+type lost struct{ err error }
+
+// scenario carries the scenario out on a store, with runs and a workflow of its own. It also tells how many faults
+// it met.
+func scenario(ctx context.Context, store journal.Store, decide func(Call) Fault) (end scenarioEnd, faults int, err error) {
+	f := NewFaulty(store, &FaultyOptions{Decide: decide})
+	d := &driver{ctx: ctx, j: journal.New(f, nil), owned: map[journal.RunID]*owner{}}
+	d.route = journal.Route{Queue: journal.DefaultQueue, Workflow: "faults " + journal.NewRunID().String(), Version: 1}
+	for range 5 {
+		d.ids = append(d.ids, journal.NewRunID())
+	}
+	err = d.live(store)
+	return d.end, f.Faults(), err
+}
+
+// live ends early with the error of a call that cannot be carried out.
+func (d *driver) live(store journal.Store) (err error) {
+	defer func() {
+		r := recover()
+		l, ok := r.(lost)
+		if r != nil && !ok {
+			panic(r)
+		}
+		err = l.err
+	}()
+	d.first()
+	d.second()
+	d.read(store)
+	return nil
+}
+
+// repeat makes a call until its outcome is known.
+func (d *driver) repeat(what string, call func() error) {
+	var err error
+	for range driverTries {
+		if err = call(); !errors.Is(err, journal.ErrUnavailable) {
+			break
+		}
+	}
+	if err != nil {
+		panic(lost{fmt.Errorf("%s: %w", what, err)})
+	}
+}
+
+func (d *driver) note(format string, args ...any) {
+	d.end.Answers = append(d.end.Answers, fmt.Sprintf(format, args...))
+}
+
+// first is the life under node 0: starts, messages, and every kind of commit.
+func (d *driver) first() {
+	a, b, c := d.ids[0], d.ids[1], d.ids[2]
+	node := d.join()
+	key := d.route.Workflow
+	d.start(journal.Start{ID: a, Key: key}, journal.Start{ID: b, Labels: map[string]string{"l": "b"}},
+		journal.Start{ID: c, Owner: node}, journal.Start{ID: d.ids[3], Delay: time.Hour})
+	d.send(signal(a, "s", "1"), signal(b, "s", "1"), signal(a, "s", "2"))
+	d.claim(node, a, b, c)
+	d.commit(d.owned[a].build(keep, started("x"), d.message(a, 1)), d.owned[b].build(park, started()),
+		d.owned[c].build(closed, started(), completed("c")))
+	d.commit(d.owned[a].build(keep, stepDone(1, "x", "1", "y")))
+	d.claim(node, b) // its message made it visible (J6)
+	d.send(signal(b, "s", "2"))
+	d.commit(d.owned[b].build(park, d.message(b, 1), d.message(b, 2)))
+	d.alter(b, journal.OpResume, nil)
+	d.claim(node, b)
+	blocked := d.owned[b].build(block("code changed", d.j.Now().Add(time.Hour)))
+	blocked.Attempts = []journal.Attempt{{Cmd: 1, Name: "x", Made: 1}}
+	d.commit(blocked)
+	d.repeat("renew", func() error { _, err := d.nodes[0].Renew(d.ctx); return err })
+	d.repeat("leave", func() error { return d.nodes[0].Leave(d.ctx) })
+}
+
+// second is the life under node 1, which takes over.
+func (d *driver) second() {
+	a, b, c, e := d.ids[0], d.ids[1], d.ids[2], d.ids[4]
+	node := d.join() // which makes the blocked run visible
+	d.claim(node, a, b)
+	d.commit(d.owned[a].build(closed, stepDone(2, "y", "2"), d.message(a, 2), completed("a")), d.owned[b].build(release))
+	d.start(journal.Start{ID: e, Key: d.route.Workflow, Reuse: journal.ReuseAllow})
+	d.send(signal(a, "s", "2"), signal(e, "s", "1"))
+	d.alter(b, journal.OpTerminate, journal.ErrClosed)
+	d.alter(c, journal.OpDelete, journal.ErrNotFound)
+	d.claim(node, e)
+	d.commit(d.owned[e].build(keep, started("z")))
+	d.repeat("reap", func() error { _, err := d.nodes[1].Reap(d.ctx, nil); return err })
+	d.repeat("nodes", func() error { _, err := d.j.Nodes(d.ctx); return err })
+	d.commit(d.owned[e].build(keep, d.message(e, 1)))
+	d.repeat("leave", func() error { return d.nodes[1].Leave(d.ctx) })
+}
+
+func (d *driver) join() journal.NodeID {
+	d.repeat("join", func() error {
+		m, err := d.j.Join(d.ctx, journal.Node{Name: "node", Routes: []journal.Route{d.route}, Lease: leaseLong})
+		if err == nil {
+			d.nodes = append(d.nodes, m)
+		}
+		return err
+	})
+	m := d.nodes[len(d.nodes)-1]
+	return m.ID()
+}
+
+func (d *driver) start(list ...journal.Start) {
+	for i := range list {
+		list[i].Workflow = d.route.Workflow
+	}
+	d.repeat("start", func() error {
+		out, err := d.j.Start(d.ctx, nil, list)
+		if err == nil {
+			for i, o := range out {
+				d.note("started %d: same run %v, created %v, owned %v, %v", i, o.Run == list[i].ID, o.Created, o.Owned, o.Err)
+				if o.Owned {
+					d.owned[o.Run] = d.newOwner(list[i].Owner, o.Run, 1, 0)
+				}
+			}
+		}
+		return err
+	})
+}
+
+func (d *driver) newOwner(node journal.NodeID, run journal.RunID, fence journal.Fence, turn journal.Turn) *owner {
+	return &owner{k: &kit{j: d.j}, node: node, run: run, gen: 1, fence: fence, turn: turn}
+}
+
+func (d *driver) send(list ...journal.Message) {
+	d.repeat("send", func() error {
+		out, err := d.j.Send(d.ctx, nil, list)
+		for i, s := range out {
+			d.note("sent %d: number %d, owned %v, %v", i, s.Number, s.Owner != 0, s.Err)
+		}
+		return err
+	})
+}
+
+// claim takes what is due until the node owns the runs. What an earlier answer may have told, it reconciles.
+func (d *driver) claim(node journal.NodeID, runs ...journal.RunID) {
+	d.repeat("claim", func() error {
+		c, err := d.j.Claim(d.ctx, journal.ClaimRequest{Node: node, Routes: []journal.Route{d.route}, Max: 10, Reconcile: true})
+		for _, task := range c.Tasks {
+			if o := d.owned[task.Task.Run]; o == nil || o.fence < task.Task.Fence {
+				d.owned[task.Task.Run] = d.newOwner(node, task.Task.Run, task.Task.Fence, task.Task.Turn)
+			}
+		}
+		return err
+	})
+	for _, run := range runs {
+		o := d.owned[run]
+		if o == nil || o.node != node {
+			panic(lost{fmt.Errorf("run %s was not claimed", run)})
+		}
+		d.repeat("load", func() error {
+			list, err := d.j.Load(d.ctx, []journal.LoadRequest{{Run: run}})
+			if err == nil {
+				for _, ev := range list[0].Events {
+					o.seq, o.at, o.seen = ev.Seq, ev.Time, max(o.seen, ev.Inbox)
+				}
+			}
+			return err
+		})
+	}
+}
+
+func (d *driver) message(run journal.RunID, number journal.InboxSeq) journal.Event {
+	m := signal(run, "s", fmt.Sprint(number))
+	m.Number = number
+	return m.Event()
+}
+
+func (d *driver) commit(list ...journal.Commit) {
+	d.repeat("commit", func() error {
+		out, err := d.j.Commit(d.ctx, list)
+		for i, o := range out {
+			d.note("committed %d: %v", i, o.Err)
+			if o.Err == nil {
+				d.owned[list[i].Run].accept(&list[i])
+			}
+		}
+		return err
+	})
+}
+
+// alter accepts that a repetition finds its work done.
+func (d *driver) alter(run journal.RunID, op journal.Op, done error) {
+	tries := 0
+	d.repeat("alter", func() error {
+		tries++
+		err := d.j.Alter(d.ctx, journal.Alteration{Run: run, Op: op, Reason: "a test"})
+		if tries > 1 && done != nil && errors.Is(err, done) {
+			return nil
+		}
+		return err
+	})
+}
+
+// read notes what the store holds in the end, past all faults.
+func (d *driver) read(store journal.Store) {
+	s, err := StateOf(d.ctx, only{store, d.route.Workflow})
+	if err != nil {
+		panic(lost{err})
+	}
+	nodes := map[journal.NodeID]journal.NodeID{}
+	for i, m := range d.nodes {
+		nodes[m.ID()] = journal.NodeID(i + 1)
+	}
+	p := plain{ids: d.ids, nodes: nodes, text: map[string]string{d.route.Workflow: "faults"}}
+	for i := range s.Runs {
+		p.run(&s.Runs[i])
+	}
+	d.end.Runs = s.Runs
+}
+
+// only narrows the listing of a store to one workflow.
+type only struct {
+	journal.Store
+	workflow string
+}
+
+// List implements journal.Store.
+func (o only) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+	f.Workflow = o.workflow
+	return o.Store.List(ctx, f)
+}
