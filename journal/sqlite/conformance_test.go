@@ -13,7 +13,7 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	journaltest.All(t, func(t *testing.T) journal.Store {
+	journaltest.Run(t, func(t *testing.T) journal.Store {
 		path := filepath.Join(t.TempDir(), "reprise.db")
 		return rushedStore{open(t, path, nil), path}
 	})
