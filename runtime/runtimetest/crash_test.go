@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal/journaltest"
 	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
@@ -210,6 +211,19 @@ var planted = map[string]struct {
 			runtimetest.Start(e, request, "x", nil).Must()
 		})
 	}, []string{"has not ended after 1h0m0s", "step send has failed 4", "at last with: no route", "the engine's log:"}},
+	"a workflow that nobody registered": {func(t *testing.T) {
+		runtimetest.Test(t, func(e *runtimetest.Env) {
+			runtimetest.Handle(e, request, (&bank{}).workflow, nil)
+			runtimetest.Start(e, request, "x", &runtime.StartOptions{Version: 2}).Must()
+		})
+	}, []string{"no node serves default/request/2"}},
+	"a fake with a transaction for a step without": {func(t *testing.T) {
+		runtimetest.Test(t, func(e *runtimetest.Env) {
+			runtimetest.Handle(e, request, (&bank{}).workflow, nil)
+			runtimetest.FakeTx(e, "ask", func(context.Context, *journaltest.Effects) (string, error) { return "", nil })
+			runtimetest.Start(e, request, "x", nil).Must()
+		})
+	}, []string{"step ask has no transaction for its fake"}},
 	"a late registration": {func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Start(e, request, "x", nil)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
@@ -205,11 +206,19 @@ func TestOptions(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {
 		e.Journal.Codec = wrapped{}
 		e.Node.PassivateAlways = true
-		runtimetest.Handle(e, request, func(ctx workflow.Context, in string) (string, error) { return in + ctx.Info().Queue, nil },
+		intercepted := 0
+		e.Node.Intercept = func(ctx context.Context, tx any, body replay.Body) (journal.Payload, error) {
+			intercepted++
+			return body(ctx, tx)
+		}
+		runtimetest.Handle(e, request, func(ctx workflow.Context, in string) (string, error) {
+			_, err := mail(ctx, "post")
+			return in + ctx.Info().Queue, err
+		},
 			&runtime.HandleOptions{Version: 2, Queue: "q"})
 		run := runtimetest.Start(e, request, "x", &runtime.StartOptions{Version: 2, Queue: "q"})
-		if got := run.Must(); got != "xq" {
-			t.Errorf("got %q", got)
+		if got := run.Must(); got != "xq" || intercepted != 1 {
+			t.Errorf("got %q, intercepted %d", got, intercepted)
 		}
 		if got := string(e.History(run.ID()).Run.Input.Data); got != `#"x"` {
 			t.Errorf("input %s", got)
@@ -233,4 +242,25 @@ func (wrapped) Decode(p journal.Payload, v any) error {
 
 func register(fn func(workflow.Context, string) (string, error)) func(*runtime.Node) {
 	return func(n *runtime.Node) { runtime.Handle(n, request, fn, nil) }
+}
+
+// TestManyRuns: the clock jumps for all of them at once.
+func TestManyRuns(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, request, asked, nil)
+		var runs []*runtimetest.Run[string]
+		for range 100 {
+			runs = append(runs, runtimetest.Start(e, request, "x", nil))
+		}
+		e.Sleep(10 * 24 * time.Hour)
+		e.Crash()
+		for _, run := range runs {
+			if got := run.Must(); got != "never mind x" {
+				t.Errorf("got %q", got)
+			}
+		}
+		if n := e.Effects("remind"); n != 400 {
+			t.Errorf("%d reminders", n)
+		}
+	})
 }

@@ -62,8 +62,12 @@ func (e *Env) doing(run journal.RunID) string {
 		return err.Error()
 	}
 	s := fmt.Sprintf("it waits for %q", d.Waiting)
-	if d.Run.Task != nil && d.Run.Task.State != journal.Ready {
-		s = fmt.Sprintf("it is %s: %s", d.Run.Task.State, d.Run.Task.Problem)
+	switch t := d.Run.Task; {
+	case t == nil:
+	case t.State != journal.Ready:
+		s = fmt.Sprintf("it is %s: %s", t.State, t.Problem)
+	case t.Fence == 0:
+		s = fmt.Sprintf("no node serves %s", journal.Route{Queue: t.Queue, Workflow: t.Workflow, Version: t.Version})
 	}
 	for _, step := range d.Steps {
 		s += fmt.Sprintf("; step %s has failed %d times", step.Name, step.Attempts)
