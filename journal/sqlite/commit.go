@@ -28,7 +28,8 @@ SET turn = turn + 1, unproven = 0, strikes = 0, attempts = ?, waiting = ?, probl
 WHERE run_id = ? AND owner = ? AND owner > 0 AND fence = ? AND turn = ?
 RETURNING inbox_last`
 
-	commitRemoveSQL = `DELETE FROM reprise_tasks WHERE run_id = ? AND owner = ? AND owner > 0 AND fence = ? AND turn = ?`
+	commitRemoveSQL = `
+DELETE FROM reprise_tasks WHERE run_id = ? AND owner = ? AND owner > 0 AND fence = ? AND turn = ? RETURNING inbox_last`
 )
 
 // commitEventSQL appends to a history. J1: the primary key refuses a seq that exists.
@@ -139,9 +140,7 @@ func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome,
 			_, err = q.exec(commitVisibleSQL, visibleFor(unread, at), run)
 		}
 	case journal.NextClose:
-		var n int64
-		n, err = q.exec(commitRemoveSQL, run, node, fence, turn)
-		ok = n > 0
+		err = q.query(commitRemoveSQL, read, run, node, fence, turn)
 	default:
 		state, next := int64(journal.Ready), instant(c.Next.At)
 		message := any(at.UnixMicro()) // when it is visible if there is a message
