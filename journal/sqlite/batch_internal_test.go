@@ -205,3 +205,31 @@ func TestCallsAreGathered(t *testing.T) {
 		t.Errorf("6 large calls were written in batches of %v", slices.Collect(maps.Values(sizes)))
 	}
 }
+
+// TestDurabilityIsSet: the settings on which J10 rests are those of the connection that writes.
+func TestDurabilityIsSet(t *testing.T) {
+	t.Parallel()
+	for normal, want := range map[bool]int64{false: 2, true: 1} {
+		s, err := Open(t.Context(), filepath.Join(t.TempDir(), "reprise.db"), &Options{SyncNormal: normal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		err = s.write(t.Context(), 0, func(b *batch) error {
+			for pragma, want := range map[string]int64{"synchronous": want, "fullfsync": 1, "checkpoint_fullfsync": 1, "wal_autocheckpoint": checkpointPages} {
+				if got, err := b.number("PRAGMA " + pragma); err != nil || got != want {
+					t.Errorf("SyncNormal %v: %s is %d, %v, want %d", normal, pragma, got, err, want)
+				}
+			}
+			return b.query("PRAGMA journal_mode", func(r row) error {
+				if r.text(0) != "wal" {
+					t.Errorf("the journal mode is %s", r.text(0))
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
