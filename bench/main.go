@@ -74,6 +74,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := checkStore(picked, o); err != nil {
+		return err
+	}
 	r, err := newRig(ctx, o)
 	if err != nil {
 		return err

@@ -39,7 +39,7 @@ func parse(args []string, messages io.Writer) (options, []string, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(messages)
 	f.StringVar(&o.dsn, "dsn", "", "a Postgres whose user may create databases; default: a private server in a temporary folder")
-	f.StringVar(&o.store, "store", storePostgres, "the journal's back end; postgres is the only one")
+	f.StringVar(&o.store, "store", storePostgres, "the journal's back end: postgres or sqlite")
 	f.BoolVar(&o.json, "json", false, "print one JSON line a result")
 	f.Float64Var(&o.seconds, "seconds", 0, "how long to load; -runs, if given, wins")
 	f.IntVar(&o.runs, "runs", 0, "how many runs to make")
@@ -80,8 +80,8 @@ func parse(args []string, messages io.Writer) (options, []string, error) {
 		usage(f)
 		return options{}, nil, flag.ErrHelp
 	}
-	if o.store != storePostgres {
-		return options{}, nil, fmt.Errorf("there is no store %q here: the only one is %s", o.store, storePostgres)
+	if o.store != storePostgres && o.store != storeSQLite {
+		return options{}, nil, fmt.Errorf("there is no store %q here: there are %s and %s", o.store, storePostgres, storeSQLite)
 	}
 	return o, names, o.check()
 }

@@ -40,6 +40,9 @@ const (
 )
 
 func newRig(ctx context.Context, o options) (*rig, error) {
+	if o.store == storeSQLite {
+		return newSQLiteRig(o), nil
+	}
 	r := &rig{o: o, dsn: o.dsn}
 	if o.dsn == "" {
 		if err := r.startServer(ctx); err != nil {
@@ -113,10 +116,14 @@ func (r *rig) close() error {
 type database struct {
 	rig       *rig
 	name, dsn string
+	dir       string // of a SQLite file; empty on Postgres
 }
 
 // fresh makes a database with the journal's tables. Drop it in the end.
 func (r *rig) fresh(ctx context.Context) (*database, error) {
+	if r.o.store == storeSQLite {
+		return r.freshFile()
+	}
 	name := "reprise_bench_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	if _, err := r.admin.Exec(ctx, `CREATE DATABASE `+name); err != nil {
 		return nil, fmt.Errorf("create a database for the measurement: %w", err)
@@ -132,6 +139,9 @@ func (r *rig) fresh(ctx context.Context) (*database, error) {
 }
 
 func (d *database) drop() error {
+	if d.dir != "" {
+		return os.RemoveAll(d.dir)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
 	defer cancel()
 	_, err := d.rig.admin.Exec(ctx, `DROP DATABASE IF EXISTS `+d.name+` WITH (FORCE)`)
@@ -186,7 +196,7 @@ type fleet struct {
 
 // member is a store that is listened to, and the node or only the client that uses it.
 type member struct {
-	store   *postgres.Store
+	store   store
 	tap     *tap
 	journal *journal.Journal
 	node    *runtime.Node // nil for a client
@@ -199,11 +209,15 @@ func quiet() *slog.Logger {
 }
 
 func newMember(ctx context.Context, dsn string) (*member, error) {
-	store, err := postgres.Open(ctx, dsn, &postgres.Options{SkipMigrations: true})
+	return (&database{dsn: dsn}).member(ctx)
+}
+
+func (d *database) member(ctx context.Context) (*member, error) {
+	store, err := d.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t := &tap{Store: store}
+	t := &tap{store: store}
 	return &member{store: store, tap: t, journal: journal.New(t, nil)}, nil
 }
 
@@ -228,7 +242,7 @@ func (d *database) nodes(ctx context.Context, n int, o runtime.NodeOptions) (*fl
 		o.LiveMax = d.rig.o.live
 	}
 	for range n {
-		m, err := newMember(ctx, d.dsn)
+		m, err := d.member(ctx)
 		if err != nil {
 			f.close()
 			return nil, err

@@ -6,12 +6,11 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/postgres"
 )
 
 // tap is a Store that tells what passes through it. It changes nothing.
 type tap struct {
-	*postgres.Store
+	store
 
 	startCalls, starts   atomic.Int64
 	commitCalls, commits atomic.Int64
@@ -29,7 +28,7 @@ var (
 
 // Start implements journal.Store.
 func (t *tap) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
-	out, err := t.Store.Start(ctx, tx, starts)
+	out, err := t.store.Start(ctx, tx, starts)
 	t.startCalls.Add(1)
 	t.starts.Add(int64(len(out)))
 	return out, err
@@ -37,7 +36,7 @@ func (t *tap) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) 
 
 // Commit implements journal.Store.
 func (t *tap) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
-	out, err := t.Store.Commit(ctx, commits)
+	out, err := t.store.Commit(ctx, commits)
 	if err != nil {
 		return out, err
 	}
@@ -64,7 +63,7 @@ func (t *tap) Commit(ctx context.Context, commits []journal.Commit) ([]journal.O
 // Claim implements journal.Store.
 func (t *tap) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
 	began := time.Now()
-	c, err := t.Store.Claim(ctx, r)
+	c, err := t.store.Claim(ctx, r)
 	if n := len(c.Tasks); n > 0 {
 		t.claimCalls.Add(1)
 		t.claims.Add(int64(n))
