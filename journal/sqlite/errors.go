@@ -76,6 +76,9 @@ func translate(path string, err error) error {
 	unavailable := func(what string) error {
 		return fmt.Errorf("%w: %s: %s: %w", journal.ErrUnavailable, path, what, err)
 	}
+	if code == lib.SQLITE_IOERR_SHMSIZE { // what a full disk looks like to a file that is being opened
+		return unavailable("the file beside it that ends with -shm cannot grow: perhaps the disk is full")
+	}
 	switch code & 0xff {
 	case lib.SQLITE_FULL:
 		return unavailable("the disk is full")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -23,6 +24,7 @@ type Store struct {
 	nodes   *nodes
 	life    context.Context // until Close
 	end     context.CancelCauseFunc
+	closed  sync.Once
 }
 
 var (
@@ -136,14 +138,13 @@ func (s *Store) configure(w *conn) error {
 // Close ends the store. Calls that are under way end first, those that wait for their turn fail, and the transaction of
 // a step is rolled back.
 func (s *Store) Close() {
-	if s.life.Err() != nil {
-		return
-	}
-	s.end(errStoreDone)
-	s.writer.close()
-	s.closeReaders()
-	s.writer.c.close()
-	s.lock.release()
+	s.closed.Do(func() {
+		s.end(errStoreDone)
+		s.writer.close()
+		s.closeReaders()
+		s.writer.c.close()
+		s.lock.release()
+	})
 }
 
 func (s *Store) closeReaders() {
