@@ -27,7 +27,7 @@ WITH resumed AS (
     SET visible_at = now(),
         state   = CASE WHEN t.owner = 0 THEN 0 ELSE t.state END,
         strikes = CASE WHEN t.owner = 0 THEN 0 ELSE t.strikes END,
-        problem = CASE WHEN t.owner = 0 THEN NULL ELSE t.problem END
+        problem = CASE WHEN t.owner = 0 THEN '' ELSE t.problem END
     WHERE t.run_id = $1::uuid
     RETURNING t.run_id
 )

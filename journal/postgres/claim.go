@@ -38,11 +38,11 @@ WITH head AS (
         WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
           AND t.queue = w.queue AND t.workflow = w.workflow AND t.version = w.version AND t.priority = w.priority
           AND t.visible_at <= now()
-        ORDER BY t.visible_at, t.run_id LIMIT w.n
+        ORDER BY t.visible_at LIMIT w.n
         FOR UPDATE SKIP LOCKED) x
 ), taken AS (
     UPDATE reprise.tasks t
-    SET owner = $1::int, fence = t.fence + 1, visible_at = 'infinity', state = 0, problem = NULL, unproven = true
+    SET owner = $1::int, fence = t.fence + 1, visible_at = 'infinity', state = 0, problem = '', unproven = true
     FROM picked k WHERE t.run_id = k.run_id
     RETURNING t.*, k.visible_at AS due_at
 )

@@ -41,7 +41,7 @@ WITH locked AS MATERIALIZED (
 ), kept AS (
     UPDATE reprise.tasks t
     SET turn = t.turn + 1, unproven = false, strikes = 0,
-        attempts = l.attempts, waiting = l.waiting, problem = l.problem,
+        attempts = coalesce(l.attempts, ''), waiting = coalesce(l.waiting, ''), problem = coalesce(l.problem, ''),
         state = CASE WHEN l.next = 3 THEN 1 ELSE 0 END,
         owner = CASE WHEN l.next = 0 THEN t.owner ELSE 0 END,
         visible_at = CASE

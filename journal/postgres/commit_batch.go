@@ -97,7 +97,7 @@ func (b commitBatch) add(c *journal.Commit) error {
 	l[commitNextAt].instant(c.Next.At)
 	l[commitSeen].int64(int64(c.InboxSeen))
 	l[commitAttempts].data(attempts)
-	l[commitWaiting].text(joinLines(c.Waiting))
+	l[commitWaiting].text(joinWaiting(c.Waiting, parkedUntil(c)))
 	l[commitProblem].text(c.Next.Problem)
 	l[commitStatus].int16(int16(status))
 	l[commitLastSeq].int32(int32(last))

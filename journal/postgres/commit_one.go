@@ -18,7 +18,7 @@ WITH kept AS (
     -- The owner is compared so that the planner does not think of tasks_owner_idx.
     UPDATE reprise.tasks t
     SET turn = t.turn + 1, unproven = false, strikes = 0,
-        attempts = $5::bytea, waiting = $6::text, problem = $7::text,
+        attempts = coalesce($5::bytea, ''), waiting = coalesce($6::text, ''), problem = coalesce($7::text, ''),
         state = CASE WHEN $8::smallint = 3 THEN 1 ELSE 0 END,
         owner = CASE WHEN $8::smallint = 0 THEN t.owner ELSE 0 END,
         visible_at = CASE
@@ -90,7 +90,7 @@ func (s *Store) writeOne(ctx context.Context, q querier, c *journal.Commit) (jou
 		if err != nil {
 			return journal.Outcome{}, attemptsError(c, err)
 		}
-		args = append(args, attempts, encodeLines(c.Waiting), text(c.Next.Problem), int16(c.Next.Kind), instant(c.Next.At), int64(c.InboxSeen))
+		args = append(args, attempts, text(joinWaiting(c.Waiting, parkedUntil(c))), text(c.Next.Problem), int16(c.Next.Kind), instant(c.Next.At), int64(c.InboxSeen))
 	}
 	args = append(args, int32(c.Generation))
 	for i := range c.Events {
@@ -112,4 +112,12 @@ func (s *Store) writeOne(ctx context.Context, q querier, c *journal.Commit) (jou
 		return journal.Outcome{Err: journal.ErrFenced}, nil
 	}
 	return journal.Outcome{}, err
+}
+
+// parkedUntil is when the task of a run that is parked becomes visible by time.
+func parkedUntil(c *journal.Commit) time.Time {
+	if c.Next.Kind != journal.NextPark {
+		return time.Time{}
+	}
+	return c.Next.At
 }

@@ -43,7 +43,8 @@ WITH batch AS MATERIALIZED (
     SET owner = 0, unproven = false, strikes = b.strikes,
         state = CASE WHEN b.strikes >= $3::int THEN 2 ELSE 0 END,
         problem = CASE WHEN b.strikes >= $3::int
-            THEN format('its owner died %s times in a row before the run committed anything, the last time on node %s', b.strikes, $1::int) END,
+            THEN format('its owner died %s times in a row before the run committed anything, the last time on node %s', b.strikes, $1::int)
+            ELSE '' END,
         visible_at = CASE
             WHEN b.strikes >= $3::int THEN 'infinity'
             WHEN b.strikes >= $4::int THEN now() + least($5::int, power(2, b.strikes - $4::int + 1)) * interval '1 second'

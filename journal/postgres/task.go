@@ -43,7 +43,7 @@ func (r *taskRow) task(run journal.RunID) (*journal.Task, error) {
 		Attempts: attempts, Strikes: int(*r.strikes), State: journal.TaskState(*r.state),
 	}
 	if r.waiting != nil {
-		t.Waiting = decodeLines(*r.waiting)
+		t.Waiting = splitWaiting(*r.waiting, t.VisibleAt)
 	}
 	if r.problem != nil {
 		t.Problem = *r.problem

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -93,15 +92,4 @@ func decodeAttempts(b []byte) ([]journal.Attempt, error) {
 		return nil, fmt.Errorf("attempts: %w: %w", errDecode, err)
 	}
 	return list, nil
-}
-
-func encodeLines(list []string) *string { return text(joinLines(list)) }
-
-func joinLines(list []string) string { return strings.Join(list, "\n") }
-
-func decodeLines(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, "\n")
 }

@@ -26,7 +26,7 @@ CREATE TABLE reprise.runs (
     input          bytea,                         -- null: no bytes
     input_encoding text,                          -- null: JSON
     trace          text
-) WITH (fillfactor = 70);
+) WITH (fillfactor = 85);
 
 -- J8: one holder a key. Runs that lost their key are in the second index, so that both together list by key.
 CREATE UNIQUE INDEX runs_key_idx      ON reprise.runs (key) WHERE holds_key;
@@ -53,13 +53,13 @@ CREATE TABLE reprise.tasks (
     unproven   boolean     NOT NULL DEFAULT false, -- owned, and nothing was committed under this fence yet
     queue      text        NOT NULL,
     workflow   text        NOT NULL,
-    attempts   bytea,                              -- JSON list of journal.Attempt
-    waiting    text,                               -- one line each
-    problem    text
-) WITH (fillfactor = 40);
+    attempts   bytea       NOT NULL DEFAULT '',    -- JSON list of journal.Attempt. Without a null in it a row needs no
+    waiting    text        NOT NULL DEFAULT '',    -- bitmap, which takes more than three empty values. One line each;
+    problem    text        NOT NULL DEFAULT ''     -- " @" at a line's end stands for visible_at
+) WITH (fillfactor = 55);
 
 -- Only claimable rows, in claim order: claiming stays flat however many runs are parked or owned.
-CREATE INDEX tasks_claim_idx ON reprise.tasks (queue, workflow, version, priority, visible_at, run_id)
+CREATE INDEX tasks_claim_idx ON reprise.tasks (queue, workflow, version, priority, visible_at)
     WHERE owner = 0 AND state <> 2 AND visible_at < 'infinity';
 CREATE INDEX tasks_owner_idx ON reprise.tasks (owner, visible_at) WHERE owner > 0;
 CREATE INDEX tasks_stuck_idx ON reprise.tasks (state, run_id) WHERE state > 0;

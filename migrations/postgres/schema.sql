@@ -104,7 +104,7 @@ CREATE TABLE reprise.runs (
     input_encoding text,
     trace text
 )
-WITH (fillfactor='70');
+WITH (fillfactor='85');
 
 CREATE TABLE reprise.schema_migrations (
     version integer NOT NULL,
@@ -129,11 +129,11 @@ CREATE TABLE reprise.tasks (
     unproven boolean DEFAULT false NOT NULL,
     queue text NOT NULL,
     workflow text NOT NULL,
-    attempts bytea,
-    waiting text,
-    problem text
+    attempts bytea DEFAULT '\x'::bytea NOT NULL,
+    waiting text DEFAULT ''::text NOT NULL,
+    problem text DEFAULT ''::text NOT NULL
 )
-WITH (fillfactor='40');
+WITH (fillfactor='55');
 
 CREATE VIEW reprise.v_events AS
  SELECT e.run_id,
@@ -218,9 +218,9 @@ CREATE VIEW reprise.v_tasks AS
     t.visible_at,
     NULLIF(t.owner, 0) AS owner,
     n.name AS node,
-    t.waiting,
-    reprise.readable(t.attempts, NULL::text) AS attempts,
-    t.problem,
+    NULLIF(t.waiting, ''::text) AS waiting,
+    reprise.readable(NULLIF(t.attempts, '\x'::bytea), NULL::text) AS attempts,
+    NULLIF(t.problem, ''::text) AS problem,
     t.strikes,
     t.generation,
     t.turn,
@@ -264,7 +264,7 @@ CREATE INDEX runs_old_key_idx ON reprise.runs USING btree (key) WHERE ((NOT hold
 
 CREATE INDEX runs_workflow_idx ON reprise.runs USING btree (workflow, id);
 
-CREATE INDEX tasks_claim_idx ON reprise.tasks USING btree (queue, workflow, version, priority, visible_at, run_id) WHERE ((owner = 0) AND (state <> 2) AND (visible_at < 'infinity'::timestamp with time zone));
+CREATE INDEX tasks_claim_idx ON reprise.tasks USING btree (queue, workflow, version, priority, visible_at) WHERE ((owner = 0) AND (state <> 2) AND (visible_at < 'infinity'::timestamp with time zone));
 
 CREATE INDEX tasks_owner_idx ON reprise.tasks USING btree (owner, visible_at) WHERE (owner > 0);
 

@@ -76,7 +76,7 @@ const commandEventsSQL = `
 SELECT run_id, generation, seq, kind, coalesce(cmd, 0), coalesce(name, ''), coalesce(issued, '')
 FROM reprise.events ORDER BY run_id, generation, seq`
 
-const attemptsSQL = `SELECT run_id, generation, attempts FROM reprise.tasks WHERE attempts IS NOT NULL`
+const attemptsSQL = `SELECT run_id, generation, attempts FROM reprise.tasks WHERE attempts <> ''`
 
 // thread is what a run of one generation has asked for and what was answered.
 type thread struct {
