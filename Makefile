@@ -10,7 +10,7 @@ FUZZTIME    ?= 20s
 # The packages that keep live runs in memory; their tests run in both modes.
 ENGINE := ./actor/... ./runtime/...
 
-.PHONY: help check fmt vet lint test race fuzz bench bench-compare order chaos clean prepare prepare-race
+.PHONY: help check fmt vet lint test race fuzz bench bench-compare microbench order chaos clean prepare prepare-race
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -39,7 +39,11 @@ fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 		$(GO) test -run '^$$' -fuzz "^$${decl#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
 	done
 
-bench: prepare ## every micro-benchmark
+bench: prepare ## every load scenario on a private Postgres, half an hour; raw lines go to bench/results
+	@commit=$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown); \
+	$(GO) run ./bench -out bench/results/$$(date -u +%F)-$${LABEL:-$$commit}.jsonl all
+
+microbench: prepare ## every micro-benchmark
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 bench-compare: prepare ## Reprise beside DBOS, go-workflows and River on one Postgres, three rounds, one table

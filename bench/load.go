@@ -72,6 +72,36 @@ func (l load) run(ctx context.Context) (loaded, error) {
 	return out, nil
 }
 
+// within counts the runs that end while the meter runs. The load begins a lead earlier and ends behind it, so that
+// neither its beginning nor its end is in the figures. The meter is paused before and behind.
+func (l load) within(ctx context.Context, m *meter, lead, d time.Duration) (runs int, err error) {
+	var ended atomic.Int64
+	l.runs, l.d, l.done = 0, lead+d+windowSlack, func(time.Duration) { ended.Add(1) }
+	loading := make(chan error, 1)
+	go func() {
+		_, err := l.run(ctx)
+		loading <- err
+	}()
+	err = func() error {
+		if err := wait(ctx, lead); err != nil {
+			return err
+		}
+		if err := m.resume(ctx); err != nil {
+			return err
+		}
+		before := ended.Load()
+		if err := wait(ctx, d); err != nil {
+			return err
+		}
+		runs = int(ended.Load() - before)
+		return m.pause(ctx)
+	}()
+	return runs, errors.Join(err, <-loading)
+}
+
+// windowSlack is how much longer a load lasts than its window, which begins when the counters were read.
+const windowSlack = 100 * time.Millisecond
+
 func (l loaded) perSecond() float64 { return float64(l.runs) / l.took.Seconds() }
 
 // latencies are measured times, in any order.

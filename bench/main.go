@@ -77,6 +77,16 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err := checkStore(picked, o); err != nil {
 		return err
 	}
+	tuneCollector(o.gogc)
+	var raw io.Writer
+	if o.out != "" {
+		file, cause := os.Create(o.out)
+		if cause != nil {
+			return cause
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		raw = file
+	}
 	r, err := newRig(ctx, o)
 	if err != nil {
 		return err
@@ -87,7 +97,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, stopProfiles()) }()
-	rep := newReporter(out, o, r)
+	rep := newReporter(out, raw, o, r)
 	for round := range max(o.rounds, 1) {
 		for i := range picked {
 			s := &picked[i]

@@ -35,7 +35,7 @@ var shared *rig
 var tiny = map[string][]string{
 	"start":   {"-runs", "50", "-concurrency", "8", "-nodes", "2"},
 	"chain":   {"-runs", "30", "-concurrency", "8", "-steps", "1,3", "-nodes", "2"},
-	"ceiling": {"-runs", "60", "-concurrency", "8", "-steps", "1,3"},
+	"ceiling": {"-seconds", "0.1", "-concurrency", "8", "-steps", "1,3"},
 	"latency": {"-runs", "20"},
 	"fanout":  {"-runs", "8"},
 	"signal":  {"-runs", "40", "-concurrency", "4"},
@@ -113,7 +113,7 @@ func databases(t *testing.T, r *rig) (n int, err error) {
 func TestChainCounts(t *testing.T) {
 	var out bytes.Buffer
 	o := options{runs: 20, concurrency: 1, nodes: 1}
-	b := &bench{rig: shared, o: o, report: newReporter(&out, o, shared)}
+	b := &bench{rig: shared, o: o, report: newReporter(&out, nil, o, shared)}
 	err := b.inFresh(t.Context(), func(d *database) error {
 		f, c, err := b.chain(t.Context(), d, 3)
 		if err != nil {
@@ -139,12 +139,15 @@ func TestChainCounts(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	for _, tc := range []struct{ args, want string }{
-		{"-store sqlite chain", `no store "sqlite"`},
+		{"-store clay chain", `no store "clay"`},
 		{"nonsense", `no scenario "nonsense"`},
 		{"chain -steps 0", "positive"},
 		{"chain -runs -1", "negative"},
+		{"-store sqlite idle", "needs Postgres"},
+		{"-out /no/such/folder/x chain", "no such file"},
 		{"-dsn postgres://x -pg fsync=off chain", "private server"},
-		{"ceiling -seconds 1", "-runs"},
+		{"timer -seconds 1", "-runs"},
+		{"ceiling -runs 1", "-seconds"},
 		{"soak -runs 1", "-seconds"},
 	} {
 		err := run(t.Context(), strings.Fields(tc.args), &bytes.Buffer{})
@@ -160,7 +163,7 @@ func TestFlags(t *testing.T) {
 
 func TestMedians(t *testing.T) {
 	var out bytes.Buffer
-	p := newReporter(&out, options{json: true}, &rig{})
+	p := newReporter(&out, nil, options{json: true}, &rig{})
 	b := &bench{report: p, scenario: "chain"}
 	for _, v := range []float64{3, 1, 2} {
 		if err := b.emit(settings{"steps": 1}, figures{"runs_per_second": v}, nil); err != nil {

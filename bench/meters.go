@@ -7,26 +7,28 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// meter measures a stretch of time: how long it was, what Postgres did and what it cost.
+// meter measures a stretch of time, or several that belong together: how long they were, what Postgres did and what it
+// cost.
 type meter struct {
 	d      *database
-	began  time.Time
+	began  time.Time // of the stretch that is being measured, or of the last one
 	before reading
-	after  reading
+	sum    reading // of all stretches
 	took   time.Duration
 	calls  *int64
 	top    []statement
+
+	transactionsBefore int64
 }
 
-// reading is the state of every counter at one moment.
+// reading is the state of every counter at one moment, or what was added between two.
 type reading struct {
-	lsn          int64 // WAL written since the beginning of time
-	pageImages   int64
-	xid          int64 // transactions that wrote
-	transactions int64 // all; a backend reports them late, and for certain when it ends
-	postgres     time.Duration
-	postgresSeen bool
-	driver       time.Duration
+	lsn        int64 // WAL written since the beginning of time
+	pageImages int64
+	xid        int64 // transactions that wrote
+	postgres   time.Duration
+	driver     time.Duration
+	hidden     bool // the CPU time of Postgres is unknown
 }
 
 // readSQL reads what is up to date at once. Only the private server's own work is in these counters.
@@ -34,21 +36,36 @@ const readSQL = `
 SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, (SELECT wal_fpi FROM pg_stat_wal),
        pg_snapshot_xmax(pg_current_snapshot())::text::bigint`
 
+// readTransactionsSQL counts all transactions. A backend reports them late, and for certain when it ends.
 const readTransactionsSQL = `SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = $1`
 
 func (d *database) read(ctx context.Context) (reading, error) {
 	var r reading
+	var seen bool
 	r.driver = ownCPU()
-	r.postgres, r.postgresSeen = serverCPU(d.rig.postmaster)
+	r.postgres, seen = serverCPU(d.rig.postmaster)
+	r.hidden = !seen
+	if d.dir != "" {
+		return r, nil
+	}
 	err := d.rig.admin.QueryRow(ctx, readSQL).Scan(&r.lsn, &r.pageImages, &r.xid)
 	return r, err
 }
 
-// measure begins a stretch.
-func (d *database) measure(ctx context.Context) (*meter, error) {
+// add adds what happened between two readings.
+func (r *reading) add(before, after reading) {
+	r.lsn += after.lsn - before.lsn
+	r.pageImages += after.pageImages - before.pageImages
+	r.xid += after.xid - before.xid
+	r.postgres += after.postgres - before.postgres
+	r.driver += after.driver - before.driver
+	r.hidden = r.hidden || before.hidden || after.hidden
+}
+
+// meter prepares a measurement; resume begins it.
+func (d *database) meter(ctx context.Context) (*meter, error) {
 	m := &meter{d: d}
 	if d.dir != "" {
-		m.began = time.Now()
 		return m, nil
 	}
 	if d.rig.statements {
@@ -57,25 +74,45 @@ func (d *database) measure(ctx context.Context) (*meter, error) {
 			return nil, err
 		}
 	}
-	var err error
-	if m.before, err = d.read(ctx); err != nil {
-		return nil, err
-	}
-	if err := d.rig.admin.QueryRow(ctx, readTransactionsSQL, d.name).Scan(&m.before.transactions); err != nil {
-		return nil, err
-	}
-	m.began = time.Now()
-	return m, nil
+	return m, d.rig.admin.QueryRow(ctx, readTransactionsSQL, d.name).Scan(&m.transactionsBefore)
 }
 
-// stop ends the stretch.
-func (m *meter) stop(ctx context.Context) (err error) {
-	m.took = time.Since(m.began)
-	if m.d.dir != "" {
-		return nil
+// measure begins a stretch.
+func (d *database) measure(ctx context.Context) (*meter, error) {
+	m, err := d.meter(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if m.after, err = m.d.read(ctx); err != nil || !m.d.rig.statements {
+	return m, m.resume(ctx)
+}
+
+// resume begins a stretch. What happens between two of them is not counted, but for transactions and statements of this
+// database.
+func (m *meter) resume(ctx context.Context) (err error) {
+	m.before, err = m.d.read(ctx)
+	m.began = time.Now()
+	return err
+}
+
+// pause ends a stretch.
+func (m *meter) pause(ctx context.Context) error {
+	m.took += time.Since(m.began)
+	after, err := m.d.read(ctx)
+	m.sum.add(m.before, after)
+	return err
+}
+
+// stop ends the last stretch.
+func (m *meter) stop(ctx context.Context) error {
+	if err := m.pause(ctx); err != nil {
 		return err
+	}
+	return m.readStatements(ctx)
+}
+
+func (m *meter) readStatements(ctx context.Context) (err error) {
+	if !m.d.rig.statements {
+		return nil
 	}
 	m.calls = new(int64)
 	if err := m.d.rig.admin.QueryRow(ctx, statementSumSQL, m.d.name).Scan(m.calls); err != nil {
@@ -138,13 +175,13 @@ func (m *meter) counters(ctx context.Context, closing func() error, runs, steps 
 		Statements:        m.calls,
 		Top:               m.top,
 		Seconds:           m.took.Seconds(),
-		WriteTransactions: m.after.xid - m.before.xid,
-		WALBytes:          m.after.lsn - m.before.lsn,
-		WALPageImages:     m.after.pageImages - m.before.pageImages,
-		DriverCPU:         (m.after.driver - m.before.driver).Seconds(),
+		WriteTransactions: m.sum.xid,
+		WALBytes:          m.sum.lsn,
+		WALPageImages:     m.sum.pageImages,
+		DriverCPU:         m.sum.driver.Seconds(),
 	}
-	if m.before.postgresSeen && m.after.postgresSeen {
-		c.PostgresCPU = new((m.after.postgres - m.before.postgres).Seconds())
+	if !m.sum.hidden {
+		c.PostgresCPU = new(m.sum.postgres.Seconds())
 	}
 	if err := closing(); err != nil {
 		return nil, err
@@ -172,7 +209,7 @@ func (m *meter) transactions(ctx context.Context, c *counters) error {
 	if err := m.d.rig.admin.QueryRow(ctx, readTransactionsSQL, m.d.name).Scan(&after); err != nil {
 		return err
 	}
-	c.Transactions = after - m.before.transactions
+	c.Transactions = after - m.transactionsBefore
 	return nil
 }
 

@@ -14,6 +14,8 @@ import (
 type options struct {
 	dsn, store  string
 	json        bool
+	out         string
+	gogc        int
 	seconds     float64
 	runs        int
 	concurrency int
@@ -31,16 +33,22 @@ type options struct {
 	noFsync     bool // tests only
 }
 
-const storePostgres = "postgres"
+const (
+	storePostgres = "postgres"
+	gogcDefault   = 400   // a program that serves has memory to spare: fewer collections, more of the CPU for runs
+	saturated     = 1_000 // runs in flight that keep every batch full
+)
 
 // parse reads flags and scenario names in any order.
 func parse(args []string, messages io.Writer) (options, []string, error) {
-	o := options{store: storePostgres, pgSettings: map[string]string{}}
+	o := options{store: storePostgres, gogc: gogcDefault, pgSettings: map[string]string{}}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(messages)
 	f.StringVar(&o.dsn, "dsn", "", "a Postgres whose user may create databases; default: a private server in a temporary folder")
 	f.StringVar(&o.store, "store", storePostgres, "the journal's back end: postgres or sqlite")
 	f.BoolVar(&o.json, "json", false, "print one JSON line a result")
+	f.StringVar(&o.out, "out", "", "file that gets one JSON line a result, whatever is printed")
+	f.IntVar(&o.gogc, "gogc", gogcDefault, "garbage collector's target of this process; GOGC in the environment wins")
 	f.Float64Var(&o.seconds, "seconds", 0, "how long to load; -runs, if given, wins")
 	f.IntVar(&o.runs, "runs", 0, "how many runs to make")
 	f.IntVar(&o.concurrency, "concurrency", 0, "runs in flight")

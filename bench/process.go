@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"syscall"
@@ -90,6 +93,25 @@ func ownCPU() time.Duration {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+const gogcEnv = "GOGC" // Go's own variable
+
+// tuneCollector sets the garbage collector as a program that serves would, unless the environment did.
+func tuneCollector(percent int) {
+	if os.Getenv(gogcEnv) == "" {
+		debug.SetGCPercent(percent)
+	}
+}
+
+// collectorTarget is what the garbage collector of this process is set to, in the words of GOGC.
+func collectorTarget() string {
+	target := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	metrics.Read(target)
+	if v := target[0].Value.Uint64(); v <= math.MaxInt32 {
+		return strconv.FormatUint(v, 10)
+	}
+	return "off"
 }
 
 // residentBytes is the memory that this process occupies; 0 where that is unknown.

@@ -44,6 +44,7 @@ type machine struct {
 	Memory   string  `json:"memory,omitempty"`
 	OS       string  `json:"os"`
 	Go       string  `json:"go"`
+	GOGC     string  `json:"gogc"` // of the driver, with the engine in it
 	Postgres string  `json:"postgres"`
 	Load     float64 `json:"load"` // one-minute average when the program began: above 0, something else was at work
 }
@@ -52,6 +53,7 @@ type machine struct {
 type reporter struct {
 	out     io.Writer
 	json    bool
+	raw     io.Writer // gets JSON lines whatever out gets; nil for none
 	note    string
 	commit  string
 	machine machine
@@ -60,12 +62,12 @@ type reporter struct {
 	order   []string
 }
 
-func newReporter(out io.Writer, o options, r *rig) *reporter {
+func newReporter(out, raw io.Writer, o options, r *rig) *reporter {
 	return &reporter{
-		out: out, json: o.json, note: o.note, commit: commit(), server: r.settings, kept: map[string][]result{},
+		out: out, raw: raw, json: o.json, note: o.note, commit: commit(), server: r.settings, kept: map[string][]result{},
 		machine: machine{
 			CPUs: goruntime.NumCPU(), Model: fileField("/proc/cpuinfo", "model name"), Memory: fileField("/proc/meminfo", "MemTotal"),
-			OS: goruntime.GOOS + "/" + goruntime.GOARCH, Go: goruntime.Version(), Postgres: r.version, Load: loadAverage(),
+			OS: goruntime.GOOS + "/" + goruntime.GOARCH, Go: goruntime.Version(), GOGC: collectorTarget(), Postgres: r.version, Load: loadAverage(),
 		},
 	}
 }
@@ -105,13 +107,13 @@ func (b *bench) emit(s settings, f figures, c *counters) error {
 
 func (p *reporter) print(r result) error {
 	r.At, r.Commit, r.Note, r.Machine, r.Server = time.Now().UTC(), p.commit, p.note, p.machine, p.server
-	if p.json {
-		line, err := json.Marshal(r)
-		if err != nil {
+	if p.raw != nil {
+		if err := json.NewEncoder(p.raw).Encode(r); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(p.out, "%s\n", line)
-		return err
+	}
+	if p.json {
+		return json.NewEncoder(p.out).Encode(r)
 	}
 	var t strings.Builder
 	title := r.Scenario

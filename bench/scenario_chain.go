@@ -10,7 +10,7 @@ import (
 
 var chainScenario = scenario{
 	name: "chain", about: "runs of -steps sequential steps that do nothing, from start to result",
-	defaults: options{seconds: 10, concurrency: 512, steps: []int{1, 3, 10}},
+	defaults: options{seconds: 10, concurrency: saturated, steps: []int{1, 3, 10}},
 	run: func(ctx context.Context, b *bench) error {
 		for _, n := range b.o.steps {
 			s := b.chainSettings(n)

@@ -7,13 +7,13 @@ import (
 )
 
 var fanoutScenario = scenario{
-	name: "fanout", about: "steps at once: runs of 1,000 one after the other, then 100 runs of 100 together",
+	name: "fanout", about: "steps at once: runs of 1,000 one after the other, then runs of 100, 100 together",
 	defaults: options{runs: 100},
 	by:       byRuns,
 	run: func(ctx context.Context, b *bench) error {
 		runs := max(b.o.runs, 1)
 		for _, shape := range []struct{ runs, width, workers int }{
-			{max(runs/10, 1), 10 * runs, 1}, {runs, runs, runs},
+			{runs, 10 * runs, 1}, {10 * runs, runs, runs},
 		} {
 			err := b.inFresh(ctx, func(d *database) error { return b.fanout(ctx, d, shape.runs, shape.width, shape.workers) })
 			if err != nil {

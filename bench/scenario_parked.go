@@ -11,7 +11,7 @@ import (
 
 var parkedScenario = scenario{
 	name: "parked", about: "sleeping runs: time to create, bytes in the database, memory of the node, effect on chain",
-	defaults: options{runs: 1_000_000, concurrency: 512, steps: []int{3}},
+	defaults: options{runs: 1_000_000, concurrency: saturated, steps: []int{3}},
 	by:       byRuns,
 	run: func(ctx context.Context, b *bench) error {
 		return b.inFresh(ctx, func(d *database) error { return b.parked(ctx, d) })

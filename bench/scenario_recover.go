@@ -62,7 +62,7 @@ func victimStart(ctx context.Context, dsn string) error {
 	if err := nodes.launch(ctx); err != nil {
 		return err
 	}
-	l := load{workers: min(runs, 512), runs: runs, each: func(ctx context.Context, i int) error {
+	l := load{workers: min(runs, saturated), runs: runs, each: func(ctx context.Context, i int) error {
 		_, err := runtime.Start(ctx, nodes.client(0), slowFlow, recoverSteps, nil)
 		return err
 	}}
@@ -77,7 +77,7 @@ func launchVictim(dsn string, runs int) (child *exec.Cmd, stdin io.Closer, err e
 		return nil, nil, err
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), victimEnv+"="+dsn, fmt.Sprintf("%s=%d", victimRunsEnv, runs))
+	cmd.Env = append(os.Environ(), victimEnv+"="+dsn, fmt.Sprintf("%s=%d", victimRunsEnv, runs), "GOGC="+collectorTarget())
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

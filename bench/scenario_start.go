@@ -8,7 +8,7 @@ import (
 
 var startScenario = scenario{
 	name: "start", about: "start runs; no node is there to execute them",
-	defaults: options{runs: 50_000, concurrency: 512},
+	defaults: options{seconds: 5, concurrency: saturated},
 	run: func(ctx context.Context, b *bench) error {
 		return b.inFresh(ctx, func(d *database) error { return b.startOnly(ctx, d) })
 	},

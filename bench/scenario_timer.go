@@ -12,7 +12,7 @@ import (
 
 var timerScenario = scenario{
 	name: "timer", about: "timers that are due at one instant, and the lateness of single ones",
-	defaults: options{runs: 100_000, concurrency: 512},
+	defaults: options{runs: 100_000, concurrency: saturated},
 	by:       byRuns,
 	run: func(ctx context.Context, b *bench) error {
 		if err := b.inFresh(ctx, func(d *database) error { return b.singleTimers(ctx, d) }); err != nil {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"os"
 	"time"
 )
 
@@ -26,6 +28,14 @@ type Job struct {
 	Warm    float64 // seconds of warm-up
 	Runs    int     // backlog and recover
 }
+
+// gogc is the target of the garbage collector in the processes of every engine, as a program that serves would set it,
+// unless the environment has one.
+const gogc = "400"
+
+const gogcEnv = "GOGC" // Go's own variable
+
+func collectorTarget() string { return cmp.Or(os.Getenv(gogcEnv), gogc) }
 
 // Seeds are runs that a database has completed before anything is measured on it, so that the planner knows the tables
 // of a database that lives. Their numbers begin with seedsFrom.
@@ -66,6 +76,7 @@ type Result struct {
 	Engine   string
 	Version  string
 	Settings string
+	GOGC     string // of the engine's process, the same for all
 	Round    int
 	Cell     Cell
 	Seconds  float64

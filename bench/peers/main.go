@@ -75,6 +75,7 @@ func report(w io.Writer, b *bench, took time.Duration, raw string) {
 		commit(), time.Now().UTC().Format("2006-01-02"), b.rounds, took.Round(time.Second), filepath.Base(raw))
 	writeTable(w, b.results)
 	fmt.Fprintln(w, "\nSettings:")
+	fmt.Fprintf(w, "- every engine's processes run with GOGC=%s\n", collectorTarget())
 	writeSettings(w, b.results)
 }
 

@@ -188,7 +188,7 @@ func (b *bench) one(ctx context.Context, round int, c Cell, e Engine) error {
 	r := Result{
 		At: time.Now().UTC(), Postgres: b.server.version, Engine: e.Name(), Version: version(e.Module()),
 		Settings: e.Settings(Setup{Workload: c.Workload, Short: c.Short}),
-		Round:    round + 1, Cell: c, Seconds: j.Seconds, Runs: j.Runs, Figures: figures,
+		GOGC:     collectorTarget(), Round: round + 1, Cell: c, Seconds: j.Seconds, Runs: j.Runs, Figures: figures,
 	}
 	if err != nil {
 		r.Error = err.Error()

@@ -30,6 +30,7 @@ func startProcess(ctx context.Context, j Job) (*process, error) {
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, self, childFlag, string(text))
+	cmd.Env = append(os.Environ(), gogcEnv+"="+collectorTarget())
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {

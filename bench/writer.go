@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	goruntime "runtime"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// writer is a node without an engine: it writes cohorts on as many connections as there are lanes.
+type writer struct {
+	*member
+	self        journal.Membership
+	size, steps int
+}
+
+func (b *bench) newWriter(ctx context.Context, d *database, steps int) (*writer, error) {
+	m, err := newMember(ctx, d.dsn)
+	if err != nil {
+		return nil, err
+	}
+	route := journal.Route{Queue: journal.DefaultQueue, Workflow: string(chainFlow), Version: 1}
+	self, err := m.journal.Join(ctx, journal.Node{Name: "ceiling", Routes: []journal.Route{route}, Lease: time.Hour})
+	if err != nil {
+		m.store.Close()
+		return nil, err
+	}
+	return &writer{m, self, min(max(b.o.concurrency/ceilingLanes, 1), ceilingBatch), steps}, nil
+}
+
+// close may be called again.
+func (w *writer) close(ctx context.Context) error {
+	if w.self == nil {
+		return nil
+	}
+	err := w.self.Leave(ctx)
+	w.store.Close()
+	w.self = nil
+	return err
+}
+
+// write makes cohorts of so many runs, and then writes them, which is measured if m is not nil.
+func (w *writer) write(ctx context.Context, m *meter, runs int) error {
+	cohorts := newCohorts(w.self.ID(), runs, w.size, w.steps)
+	goruntime.GC() // of what was made before
+	if m == nil {
+		return writeCohorts(ctx, w.journal, cohorts)
+	}
+	if err := m.resume(ctx); err != nil {
+		return err
+	}
+	if err := writeCohorts(ctx, w.journal, cohorts); err != nil {
+		return err
+	}
+	return m.pause(ctx)
+}
+
+// cohort is runs that go through their lives together: one batch of starts, then a batch of commits a step.
+type cohort struct {
+	starts  []journal.Start
+	commits [][]journal.Commit // by turn
+}
+
+func newCohorts(node journal.NodeID, runs, size, steps int) []cohort {
+	var all []cohort
+	for ; runs > 0; runs -= size {
+		c := cohort{commits: make([][]journal.Commit, steps)}
+		for range min(size, runs) {
+			id := journal.NewRunID()
+			c.starts = append(c.starts, journal.Start{
+				ID: id, Workflow: string(chainFlow), Input: journal.Payload{Data: fmt.Append(nil, steps)}, Owner: node,
+			})
+			for turn := range steps {
+				c.commits[turn] = append(c.commits[turn], chainCommit(id, node, turn, steps))
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// chainCommit is what a node commits after a step of a run that it owns from birth.
+func chainCommit(id journal.RunID, node journal.NodeID, turn, steps int) journal.Commit {
+	now := time.Now()
+	issued := []journal.Issued{{Kind: journal.CommandStep, Name: "step"}}
+	c := journal.Commit{Run: id, Node: node, Fence: 1, Turn: journal.Turn(turn), Generation: 1}
+	if turn == 0 { // the first event rides with the first commit
+		c.Events = append(c.Events, journal.Event{Seq: 1, Kind: journal.RunStarted, Time: now, Issued: issued})
+	}
+	step := journal.Event{
+		Seq: journal.Seq(turn + 2), Kind: journal.StepCompleted, Cmd: journal.Cmd(turn + 1), Time: now, Name: "step", Attempt: 1,
+		Payload: journal.Payload{Data: []byte("1")}, Issued: issued,
+	}
+	if turn == steps-1 {
+		step.Issued = nil
+		end := journal.Event{Seq: step.Seq + 1, Kind: journal.RunCompleted, Time: now, Payload: journal.Payload{Data: fmt.Append(nil, steps)}}
+		c.Events, c.Next.Kind = append(c.Events, step, end), journal.NextClose
+		return c
+	}
+	c.Events = append(c.Events, step)
+	return c
+}
+
+// writeCohorts writes them from as many goroutines as there are lanes.
+func writeCohorts(ctx context.Context, j *journal.Journal, cohorts []cohort) error {
+	errs := make([]error, ceilingLanes)
+	var wg sync.WaitGroup
+	for lane := range ceilingLanes {
+		wg.Go(func() {
+			for i := lane; i < len(cohorts) && errs[lane] == nil; i += ceilingLanes {
+				errs[lane] = cohorts[i].write(ctx, j)
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (c *cohort) write(ctx context.Context, j *journal.Journal) error {
+	started, err := j.Start(ctx, nil, c.starts)
+	if err != nil {
+		return err
+	}
+	for _, s := range started {
+		if s.Err != nil || !s.Owned {
+			return fmt.Errorf("run %s was not started as owned: %w", s.Run, s.Err)
+		}
+	}
+	for _, commits := range c.commits {
+		out, err := j.Commit(ctx, commits)
+		if err != nil {
+			return err
+		}
+		for _, o := range out {
+			if o.Err != nil {
+				return o.Err
+			}
+		}
+	}
+	return nil
+}
