@@ -18,6 +18,11 @@ const (
 	backoffStrike     = 4  // from this death of an owner on a task waits before it is claimed again
 	backoffSecondsMax = 60 //
 
+	// lockPatience is how long the lock of a file may be taken before that is an error. A process that was killed while it
+	// started another one leaves it to that one for a moment.
+	lockPatience = 250 * time.Millisecond
+	lockPause    = 5 * time.Millisecond
+
 	txMaxDefault = 30 * time.Second // longer than any step in a transaction should take
 
 	// busyMillis is how long a statement waits for another program that works on the file. Within the process nobody

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,12 +29,16 @@ type holderNote struct {
 // errTaken is what tryLock returns if somebody else has the lock.
 var errTaken = errors.New("lock is taken")
 
-func lockFile(path string) (*fileLock, error) {
+func lockFile(ctx context.Context, path string) (*fileLock, error) {
 	f, err := os.OpenFile(path+lockSuffix, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: its lock file cannot be written: %w", journal.ErrUnavailable, path, err)
 	}
 	err = tryLock(f)
+	for deadline := time.Now().Add(lockPatience); errors.Is(err, errTaken) && time.Now().Before(deadline) && ctx.Err() == nil; {
+		time.Sleep(lockPause)
+		err = tryLock(f)
+	}
 	if errors.Is(err, errTaken) {
 		err = lockedBy(path, f)
 	} else if err != nil {

@@ -47,7 +47,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if s.path, err = resolvePath(path); err != nil {
 		return err
 	}
-	if s.lock, err = lockFile(s.path); err != nil {
+	if s.lock, err = lockFile(ctx, s.path); err != nil {
 		return err
 	}
 	w, err := s.prepare(ctx)
