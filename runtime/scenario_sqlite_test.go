@@ -165,13 +165,40 @@ func BenchmarkSQLiteChain(b *testing.B) {
 			return in, nil
 		}, nil)
 	})
+	benchRuns(b, n, sqliteFlow, steps, inFlight)
+}
+
+// BenchmarkSQLiteStepTx: runs of one step in a transaction, 64 in flight. Each has the file for itself for a moment.
+func BenchmarkSQLiteStepTx(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "reprise.db")
+	n, _ := sqliteNode(b, path, &testLog{}, func(n *runtime.Node) {
+		runtime.Handle(n, txFlow, func(ctx workflow.Context, in string) (int, error) {
+			return workflow.StepTx(ctx, "enter", func(ctx context.Context, tx *sql.Tx) (int, error) {
+				_, err := tx.ExecContext(ctx, `INSERT INTO account VALUES (?)`, in)
+				return 1, err
+			}, nil)
+		}, nil)
+	})
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(b.Context(), `CREATE TABLE account (entry TEXT)`); err != nil {
+		b.Fatal(err)
+	}
+	benchRuns(b, n, txFlow, "x", 64)
+}
+
+// benchRuns makes b.N runs, so many at once, each from its start to its result.
+func benchRuns[In, Out any](b *testing.B, n *runtime.Node, name workflow.Name[In, Out], in In, inFlight int) {
 	var next atomic.Int64
 	var work sync.WaitGroup
 	b.ResetTimer()
 	for range inFlight {
 		work.Go(func() {
 			for next.Add(1) <= int64(b.N) {
-				h, err := runtime.Start(context.Background(), n.Client(), sqliteFlow, steps, nil)
+				h, err := runtime.Start(context.Background(), n.Client(), name, in, nil)
 				if err == nil {
 					_, err = h.Result(context.Background())
 				}
