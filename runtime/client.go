@@ -107,14 +107,14 @@ func (c *Client) start(ctx context.Context, s journal.Start, tx journal.Tx) (jou
 		a.started = out[0]
 	} else {
 		answer := make(chan startAnswer, 1)
-		c.starts.add(startCall{ctx: ctx, start: s}, func(a startAnswer) { answer <- a })
+		c.starts.lead(startCall{ctx: ctx, start: s}, func(a startAnswer) { answer <- a })
 		select {
 		case a = <-answer:
 		case <-ctx.Done():
 			return journal.Started{}, ctx.Err()
 		}
 	}
-	if err := errors.Join(a.err, a.started.Err); err != nil {
+	if err := answered(ctx, errors.Join(a.err, a.started.Err)); err != nil {
 		return journal.Started{}, err
 	}
 	route := journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}

@@ -28,25 +28,67 @@ func newLane[In, Out any](max int, write func([]In) []Out) *lane[In, Out] {
 
 // add never blocks. done is called on the lane's goroutine and must be quick.
 func (l *lane[In, Out]) add(in In, done func(Out)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.waiting.in = append(l.waiting.in, in)
-	l.waiting.done = append(l.waiting.done, done)
-	if !l.busy {
-		l.busy = true
-		l.idle.Add(1)
+	if l.enter(in, done) {
 		go l.run()
 	}
 }
 
+// lead is add for a caller who waits for the answer anyway. If the lane is idle, the call is written before lead returns, on the
+// caller's goroutine: handing it to another one and back costs as much as a fast store does.
+func (l *lane[In, Out]) lead(in In, done func(Out)) {
+	if !l.enter(in, done) {
+		return
+	}
+	var batch calls[In, Out]
+	l.take(&batch)
+	l.answer(&batch)
+	if l.more() {
+		go l.run()
+	}
+}
+
+// enter adds a call and tells whether the caller has to see to it.
+func (l *lane[In, Out]) enter(in In, done func(Out)) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting.in = append(l.waiting.in, in)
+	l.waiting.done = append(l.waiting.done, done)
+	if l.busy {
+		return false
+	}
+	l.busy = true
+	l.idle.Add(1)
+	return true
+}
+
 func (l *lane[In, Out]) run() {
-	defer l.idle.Done()
 	var batch calls[In, Out]
 	for l.take(&batch) {
-		for i, out := range l.write(batch.in) {
-			batch.done[i](out)
-		}
+		l.answer(&batch)
 	}
+}
+
+func (l *lane[In, Out]) answer(batch *calls[In, Out]) {
+	for i, out := range l.write(batch.in) {
+		batch.done[i](out)
+	}
+}
+
+// more tells whether calls wait; if not, the lane is idle.
+func (l *lane[In, Out]) more() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.waiting.in) == 0 {
+		l.rest()
+		return false
+	}
+	return true
+}
+
+// rest makes the lane idle. The caller holds the lock.
+func (l *lane[In, Out]) rest() {
+	l.busy = false
+	l.idle.Done()
 }
 
 // take replaces a batch that has been written by the next one. It returns false, and the lane is idle, if there is none.
@@ -62,7 +104,7 @@ func (l *lane[In, Out]) take(batch *calls[In, Out]) bool {
 	if len(batch.in) > 0 {
 		return true
 	}
-	l.busy = false
+	l.rest()
 	return false
 }
 

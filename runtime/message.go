@@ -70,13 +70,21 @@ func (c *Client) send(ctx context.Context, m journal.Message, tx journal.Tx) err
 		return out[0].Err
 	}
 	answer := make(chan sendAnswer, 1)
-	c.sends.add(sendCall{ctx: ctx, message: m}, func(a sendAnswer) { answer <- a })
+	c.sends.lead(sendCall{ctx: ctx, message: m}, func(a sendAnswer) { answer <- a })
 	select {
 	case a := <-answer:
-		return errors.Join(a.err, a.sent.Err)
+		return answered(ctx, errors.Join(a.err, a.sent.Err))
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// answered is a caller's error: ctx's if ctx has ended, whatever became of the call then.
+func answered(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }
 
 func (c *Client) writeSends(batch []sendCall) []sendAnswer {
