@@ -46,11 +46,11 @@ type result struct {
 // execute runs an attempt on its own goroutine, once a slot is free. It always ends in exactly one stepDone.
 func (s *System) execute(a *attempt) {
 	s.bodies.Add(1)
-	s.performers.start(a)
+	s.hands.do(func(h *Hand) { s.perform(h, a) })
 }
 
 // perform waits for a slot, prepares the context, runs the body and answers.
-func (s *System) perform(a *attempt) {
+func (s *System) perform(h *Hand, a *attempt) {
 	defer s.bodies.Done()
 	select {
 	case s.slots <- struct{}{}:
@@ -58,7 +58,7 @@ func (s *System) perform(a *attempt) {
 		select {
 		case s.slots <- struct{}{}:
 		case <-a.ctx.Done():
-			s.answer(a, judge(context.Cause(a.ctx), context.Cause(a.ctx)))
+			s.answer(h, a, judge(context.Cause(a.ctx), context.Cause(a.ctx)))
 			return
 		}
 	}
@@ -82,18 +82,19 @@ func (s *System) perform(a *attempt) {
 			end(res.failure)
 		}
 		res.beat = a.beats.newest()
-		s.answer(a, res)
+		s.answer(h, a, res)
 	}()
 	res = s.await(ctx, a)
 	returned = true
 }
 
-func (s *System) answer(a *attempt, res result) {
+func (s *System) answer(h *Hand, a *attempt, res result) {
 	res.cmd, res.number = a.sc.Cmd, a.number
 	if res.tx != nil && !a.handover.leave(res.tx) {
 		(&occurrence{result: res}).rollback(s)
 	}
 	a.done = stepDone{epoch: a.epoch, result: res}
+	h.Soon()
 	s.proto.Root.Send(a.reply, &a.done)
 }
 

@@ -9,9 +9,9 @@ const (
 	turnEventsMax = 1000
 	// mailboxThroughput is how many messages of one run or shard are handled before others get their turn.
 	mailboxThroughput = 100
-	// mailboxLook is how often the goroutines that serve mailboxes are looked after while mailboxes wait. A turn takes
-	// microseconds; replaying a long history may take some looks.
-	mailboxLook = 5 * time.Millisecond
+	// handsLook is how often hands are looked after while work waits for them. A turn takes microseconds; replaying a long
+	// history may take some looks.
+	handsLook = time.Millisecond
 	// spareMax is how many actors without a run are kept: about a kilobyte each.
 	spareMax = 2048
 	// stepsMaxDefault is how many step bodies run at once in a node.

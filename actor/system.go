@@ -22,15 +22,14 @@ type System struct {
 	shards []*proto.PID
 	seed   maphash.Seed
 
-	mailboxes  *dispatcher
-	watchdog   watchdog
-	performers *performers
-	slots      chan struct{} // one for each step body that may run
-	bodies     sync.WaitGroup
-	base       context.Context // ancestor of every step's context
-	stop       context.CancelCauseFunc
-	draining   atomic.Bool
-	killed     atomic.Bool
+	hands    *hands
+	watchdog watchdog
+	slots    chan struct{} // one for each step body that may run
+	bodies   sync.WaitGroup
+	base     context.Context // ancestor of every step's context
+	stop     context.CancelCauseFunc
+	draining atomic.Bool
+	killed   atomic.Bool
 
 	live  atomic.Int64
 	spare atomic.Int64  // actors without a run
@@ -44,7 +43,7 @@ func New(o Options) *System {
 	base, stop := context.WithCancelCause(context.Background())
 	s := &System{
 		o: o, seed: maphash.MakeSeed(), base: base, stop: stop,
-		mailboxes: newDispatcher(goruntime.GOMAXPROCS(0)), watchdog: watchdog{after: o.StuckAfter, report: o.Hooks.Stuck},
+		hands: newHands(goruntime.GOMAXPROCS(0)), watchdog: watchdog{after: o.StuckAfter, report: o.Hooks.Stuck},
 		slots: make(chan struct{}, o.StepsMax), empty: make(chan struct{}, 1), done: make(chan struct{}),
 		// protoactor's own log holds message values, which are users' data, and says nothing we do not.
 		// Each letter to a stopped actor starts a goroutine for the throttle's interval, which would outlive the system.
@@ -52,9 +51,8 @@ func New(o Options) *System {
 			return slog.New(slog.NewTextHandler(io.Discard, nil))
 		}), proto.WithDeadLetterThrottleInterval(time.Millisecond)),
 	}
-	s.performers = newPerformers(s.perform)
 	props := proto.PropsFromProducer(func() proto.Actor { return newShard(s) }, proto.WithSupervisor(stopStrategy()),
-		proto.WithDispatcher(s.mailboxes))
+		proto.WithDispatcher(s.hands))
 	for range shardCount {
 		s.shards = append(s.shards, s.proto.Root.Spawn(props))
 	}
@@ -86,6 +84,9 @@ func (s *System) Attend(run journal.RunID) { s.tell(run, attention{run: run}) }
 // Live is the number of runs that this system owns.
 func (s *System) Live() int { return int(s.live.Load()) }
 
+// Do runs what the store has to do, such as writing a batch, on one of the system's goroutines, which may be held up.
+func (s *System) Do(errand func(*Hand)) { s.hands.do(errand) }
+
 func (s *System) tell(run journal.RunID, msg any) {
 	s.proto.Root.Send(s.shards[maphash.Bytes(s.seed, run[:])%shardCount], msg)
 }
@@ -115,7 +116,7 @@ func (s *System) sweepLoop() {
 		select {
 		case <-t.C:
 			s.broadcast(sweep{})
-			s.performers.trim()
+			s.hands.trim()
 		case <-s.done:
 			return
 		}
@@ -172,8 +173,7 @@ func (s *System) Kill(cause error) {
 		_ = f.Wait() // an error means that user code hangs; its state is dead anyway
 	}
 	s.proto.Shutdown()
-	s.mailboxes.end()
-	s.performers.end()
+	s.hands.end()
 	returned := make(chan struct{})
 	go func() { s.bodies.Wait(); close(returned) }()
 	select {

@@ -45,6 +45,7 @@ func newIncarnation(n *Node, m journal.Membership) *incarnation {
 		Node: inc.id, Store: inc.writer, Lookup: n.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax,
 		WarmIdle: n.o.WarmIdle, StuckAfter: n.o.StuckAfter, PassivateAlways: n.o.PassivateAlways, Intercept: n.o.Intercept, Hooks: n.tel.hooks(inc.released),
 	})
+	inc.writer.use(inc.sys)
 	return inc
 }
 

@@ -1,6 +1,10 @@
 package runtime
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/reprise-run/reprise/actor"
+)
 
 // lane is group commit: it writes one batch at a time, and whatever arrives meanwhile forms the next one. An idle lane
 // writes at once and costs no goroutine. Calls keep their order.
@@ -8,7 +12,8 @@ import "sync"
 // It is generic because commits, starts, messages and loads are gathered the same way; it never looks inside.
 type lane[In, Out any] struct {
 	max   int
-	write func(batch []In) []Out // blocks; answers each member; must not keep batch
+	write func(batch []In) []Out  // blocks; answers each member; must not keep batch
+	spawn func(func(*actor.Hand)) // runs a function that may block
 
 	mu      sync.Mutex
 	waiting calls[In, Out]
@@ -23,13 +28,13 @@ type calls[In, Out any] struct {
 }
 
 func newLane[In, Out any](max int, write func([]In) []Out) *lane[In, Out] {
-	return &lane[In, Out]{max: max, write: write}
+	return &lane[In, Out]{max: max, write: write, spawn: func(run func(*actor.Hand)) { go run(nil) }}
 }
 
 // add never blocks. done is called on the lane's goroutine and must be quick.
 func (l *lane[In, Out]) add(in In, done func(Out)) {
 	if l.enter(in, done) {
-		go l.run()
+		l.spawn(l.run)
 	}
 }
 
@@ -41,9 +46,9 @@ func (l *lane[In, Out]) lead(in In, done func(Out)) {
 	}
 	var batch calls[In, Out]
 	l.take(&batch)
-	l.answer(&batch)
+	l.answer(nil, &batch)
 	if l.more() {
-		go l.run()
+		l.spawn(l.run)
 	}
 }
 
@@ -61,16 +66,20 @@ func (l *lane[In, Out]) enter(in In, done func(Out)) bool {
 	return true
 }
 
-func (l *lane[In, Out]) run() {
+func (l *lane[In, Out]) run(h *actor.Hand) {
 	var batch calls[In, Out]
 	for l.take(&batch) {
-		l.answer(&batch)
+		h.Busy()
+		l.answer(h, &batch)
 	}
 }
 
-func (l *lane[In, Out]) answer(batch *calls[In, Out]) {
-	for i, out := range l.write(batch.in) {
-		batch.done[i](out)
+// answer writes a batch and tells everyone. Nearly always, that is the end of the lane's work on a node with little to do.
+func (l *lane[In, Out]) answer(h *actor.Hand, batch *calls[In, Out]) {
+	out := l.write(batch.in)
+	h.Soon()
+	for i := range out {
+		batch.done[i](out[i])
 	}
 }
 

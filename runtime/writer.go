@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"sync"
 
+	"github.com/reprise-run/reprise/actor"
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -110,6 +111,14 @@ func (w *writer) load(batch []journal.LoadRequest) []loadAnswer {
 		out[i].history = histories[i]
 	}
 	return out
+}
+
+// use has batches written by the goroutines of a system. It comes before anything is submitted.
+func (w *writer) use(sys *actor.System) {
+	for _, l := range w.lanes {
+		l.spawn = sys.Do
+	}
+	w.loader.spawn = sys.Do
 }
 
 // wait returns when everything submitted has its outcome.
