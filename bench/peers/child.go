@@ -149,7 +149,7 @@ func (m *measurement) chain(ctx context.Context) (Figures, error) {
 	if err := m.system.Work(ctx); err != nil {
 		return nil, err
 	}
-	lanes := make([][]ended, m.Cell.InFlight)
+	lanes := make([][]ended, m.Flight)
 	var stop atomic.Bool
 	var count atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
@@ -196,7 +196,7 @@ func (m *measurement) window(ctx context.Context, count *atomic.Int64) (from, to
 		return from, to, nil, err
 	}
 	from = time.Now()
-	enough := count.Load() + 2*int64(m.Cell.InFlight)
+	enough := count.Load() + 2*int64(m.Flight)
 	earliest, latest := from.Add(seconds(m.Seconds)), from.Add(3*seconds(m.Seconds))
 	err = poll(ctx, func() (bool, error) {
 		to = time.Now()

@@ -33,10 +33,12 @@ const (
 	transactVersion     = "bench" // the same in all processes, as with one build
 )
 
-func (transact) Name() string       { return "DBOS" }
-func (transact) Module() string     { return "github.com/dbos-inc/dbos-transact-golang" }
-func (transact) Does(Workload) bool { return true }
-func (transact) Queued(n int) int   { return n }
+func (transact) Name() string            { return "DBOS" }
+func (transact) Module() string          { return "github.com/dbos-inc/dbos-transact-golang" }
+func (transact) Does(Workload) bool      { return true }
+func (transact) InFlight(Setup, int) int { return 64 }
+
+func (transact) Queued(n int) int { return n }
 
 func (transact) Settings(s Setup) string {
 	text := fmt.Sprintf("pool of %d connections (default 20)", transactPool)

@@ -14,6 +14,8 @@ type Engine interface {
 	Does(w Workload) bool
 	Settings(s Setup) string // what differs from the product's defaults, in words
 	Open(ctx context.Context, s Setup) (System, error)
+	// InFlight is how many runs at once chain keeps up, where it is fastest.
+	InFlight(s Setup, steps int) int
 	// Queued returns how many of n queued runs it gets, so that it drains them in the time of a measurement.
 	Queued(n int) int
 

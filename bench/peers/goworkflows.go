@@ -13,6 +13,7 @@ import (
 	"github.com/cschleiden/go-workflows/backend"
 	"github.com/cschleiden/go-workflows/backend/monoprocess"
 	gopostgres "github.com/cschleiden/go-workflows/backend/postgres"
+	gosqlite "github.com/cschleiden/go-workflows/backend/sqlite"
 	"github.com/cschleiden/go-workflows/client"
 	"github.com/cschleiden/go-workflows/worker"
 	goworkflow "github.com/cschleiden/go-workflows/workflow"
@@ -48,13 +49,18 @@ func (goWorkflows) Name() string       { return "go-workflows" }
 func (goWorkflows) Module() string     { return "github.com/cschleiden/go-workflows" }
 func (goWorkflows) Does(Workload) bool { return true }
 
+func (goWorkflows) InFlight(Setup, int) int { return 64 }
+
 // Queued: it begins every queued run before it goes on with one, so only a whole drain says how fast it is. Fewer
 // queued runs make its claims cheaper.
 func (goWorkflows) Queued(n int) int { return max(n/25, 1) }
 
 func (goWorkflows) Settings(s Setup) string {
-	text := fmt.Sprintf("Postgres backend, pool of %d connections, %d pollers of each kind (default 2), %d cached executors (default 128)",
-		goPool, goPollersOf(s), goCache)
+	text := fmt.Sprintf("Postgres backend, pool of %d connections", goPool)
+	if s.store() == storeSQLite {
+		text = "SQLite backend, one connection (its default)"
+	}
+	text += fmt.Sprintf(", %d pollers of each kind (default 2), %d cached executors (default 128)", goPollersOf(s), goCache)
 	if goMono(s) {
 		text += ", monoprocess wrapper (signals inside the process)"
 	} else {
@@ -78,23 +84,15 @@ func goPollersOf(s Setup) int {
 func goMono(s Setup) bool { return s.Workload != Recover }
 
 func (goWorkflows) Open(_ context.Context, s Setup) (System, error) {
-	config, err := pgx.ParseConfig(s.DSN)
-	if err != nil {
-		return nil, err
-	}
 	options := []backend.BackendOption{backend.WithLogger(logger), backend.WithWorkerName(s.Node)}
 	if s.Short {
 		options = append(options, backend.WithStickyTimeout(goLease), backend.WithWorkflowLockTimeout(goLease),
 			backend.WithActivityLockTimeout(goLease))
 	}
-	// The back end would read an empty password as "the rest is the password", and then take another database.
-	password := cmp.Or(config.Password, "none")
-	var b backend.Backend = gopostgres.NewPostgresBackend(config.Host, int(config.Port), config.User, password, config.Database,
-		gopostgres.WithBackendOptions(options...),
-		gopostgres.WithPostgresOptions(func(db *sql.DB) {
-			db.SetMaxOpenConns(goPool)
-			db.SetMaxIdleConns(goPool)
-		}))
+	b, err := goBackend(s.DSN, options)
+	if err != nil {
+		return nil, err
+	}
 	if goMono(s) {
 		b = monoprocess.NewMonoprocessBackend(b)
 	}
@@ -111,6 +109,34 @@ func (goWorkflows) Open(_ context.Context, s Setup) (System, error) {
 		return nil, err
 	}
 	return g, g.worker.RegisterActivity(goStep)
+}
+
+func goBackend(dsn string, options []backend.BackendOption) (backend.Backend, error) {
+	if path, ok := sqliteFile(dsn); ok {
+		return goSQLite(path, options)
+	}
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	// The back end would read an empty password as "the rest is the password", and then take another database.
+	password := cmp.Or(config.Password, "none")
+	return gopostgres.NewPostgresBackend(config.Host, int(config.Port), config.User, password, config.Database,
+		gopostgres.WithBackendOptions(options...),
+		gopostgres.WithPostgresOptions(func(db *sql.DB) {
+			db.SetMaxOpenConns(goPool)
+			db.SetMaxIdleConns(goPool)
+		})), nil
+}
+
+// goSQLite opens the file as the library would, and says aloud that every commit is on disk before it is acknowledged.
+func goSQLite(path string, options []backend.BackendOption) (backend.Backend, error) {
+	db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(full)&_pragma=busy_timeout(5000)")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return gosqlite.NewSqliteBackendWithDB(db, gosqlite.WithApplyMigrations(true), gosqlite.WithBackendOptions(options...)), nil
 }
 
 func goRun(ctx goworkflow.Context, in Input) (int64, error) {

@@ -26,6 +26,7 @@ type Job struct {
 	Node    string
 	Seconds float64 // length of the measurement, or the most it may take
 	Warm    float64 // seconds of warm-up
+	Flight  int     // chain: runs at once
 	Runs    int     // backlog and recover
 }
 
@@ -48,7 +49,7 @@ const (
 type Cell struct {
 	Workload Workload
 	Steps    int
-	InFlight int  `json:",omitempty"`
+	InFlight int  `json:",omitempty"` // of chain; 0: where the engine is fastest
 	Short    bool `json:",omitempty"` // leases; recover only
 }
 
@@ -71,7 +72,7 @@ type Result struct {
 	At       time.Time
 	Machine  string
 	Load     string // the machine's load averages when the measurement had ended
-	Postgres string
+	Store    string // kind and version of the database
 	Commit   string
 	Engine   string
 	Version  string
@@ -81,6 +82,7 @@ type Result struct {
 	Cell     Cell
 	Seconds  float64
 	Runs     int `json:",omitempty"`
+	Flight   int `json:",omitempty"`
 	Figures  Figures
 	Error    string `json:",omitempty"`
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestMain lets the test binary be its own child, as the program is.
@@ -26,34 +27,60 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.stop(context.Background())
-	plans := map[string]plan{
-		"throughput": {
+	t.Run("throughput", func(t *testing.T) {
+		testPlan(t, server, plan{
 			engines: []string{"Reprise", "DBOS", "go-workflows", "River"}, workloads: []Workload{Chain, Latency, Backlog},
 			rounds: 1, chain: 0.3, warm: 0.1, latency: 0.3, box: 20, backlog: 100, steps: []int{3}, inFlight: []int{8},
-		},
-		"recover": {engines: []string{"Reprise", "DBOS"}, workloads: []Workload{Recover}, rounds: 1, recover: 10, wait: 6},
-	}
-	for name, p := range plans {
-		t.Run(name, func(t *testing.T) {
-			var saved strings.Builder
-			b := &bench{plan: p, server: server, log: t.Output(), save: saver(&saved)}
-			if err := b.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range b.results {
-				checkResult(t, r)
-			}
-			if lines := strings.Count(saved.String(), "\n"); lines != len(b.results) || lines == 0 {
-				t.Errorf("saved %d lines of %d results", lines, len(b.results))
-			}
-			var table strings.Builder
-			writeTable(&table, b.results)
-			for _, e := range p.engines {
-				if !strings.Contains(table.String(), "| "+e+" ") {
-					t.Errorf("%s is not in the table\n%s", e, table.String())
-				}
-			}
 		})
+	})
+	t.Run("recover", func(t *testing.T) {
+		testPlan(t, server, plan{engines: []string{"Reprise", "DBOS"}, workloads: []Workload{Recover}, rounds: 1, recover: 10, wait: 4})
+	})
+}
+
+// TestCompareSQLite does the same without a server.
+func TestCompareSQLite(t *testing.T) {
+	folder, err := newFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.stop(t.Context())
+	testPlan(t, folder, plan{
+		engines: sqliteEngines, workloads: sqliteWorkloads, rounds: 1, chain: 0.3, warm: 0.1, steps: []int{3}, inFlight: []int{8},
+	})
+}
+
+func testPlan(t *testing.T, where site, p plan) {
+	t.Helper()
+	var saved strings.Builder
+	b := &bench{plan: p, server: where, log: t.Output(), save: saver(&saved)}
+	if err := b.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range b.results {
+		checkResult(t, r)
+	}
+	if lines := strings.Count(saved.String(), "\n"); lines != len(b.results) || lines == 0 {
+		t.Errorf("saved %d lines of %d results", lines, len(b.results))
+	}
+	var table strings.Builder
+	report(&table, b, time.Second, "raw.jsonl")
+	for _, e := range p.engines {
+		if !strings.Contains(table.String(), "| "+e+" ") {
+			t.Errorf("%s is not in the table\n%s", e, table.String())
+		}
+	}
+}
+
+func TestFlags(t *testing.T) {
+	s, err := parse([]string{"-store", "sqlite", "-seconds", "2"})
+	if err != nil || len(s.engines) != 2 || len(s.workloads) != 1 || len(s.steps) != 1 || s.steps[0] != 3 || s.chain != 2 {
+		t.Errorf("on SQLite: %+v, %v", s, err)
+	}
+	for _, args := range []string{"-store clay", "-store sqlite -engines River", "-store sqlite -workloads backlog", "-steps x"} {
+		if _, err := parse(strings.Fields(args)); err == nil {
+			t.Errorf("%s was accepted", args)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ type plan struct {
 	backlog   int     // queued runs
 	recover   int     // runs
 	steps     []int   // of chain
-	inFlight  []int   // of chain
+	inFlight  []int   // of chain; 0: where the engine is fastest
 	wait      float64 // seconds a survivor waits for runs with short leases; half of it without leases
 	waitLong  float64 // and with the product's default leases
 	defaults  bool    // measure recover with default leases too, once
@@ -60,11 +60,14 @@ func (p *plan) cells(round int) []Cell {
 func leases(e Engine) bool { return e.Name() != transact{}.Name() }
 
 // job of an engine in a cell.
-func (p *plan) job(e Engine, c Cell) Job {
-	j := Job{Role: Measure, Engine: e.Name(), Cell: c, Node: "bench", Warm: p.warm}
+func (p *plan) job(e Engine, c Cell, dsn string) Job {
+	j := Job{Role: Measure, Engine: e.Name(), DSN: dsn, Cell: c, Node: "bench", Warm: p.warm}
 	switch c.Workload {
 	case Chain:
-		j.Seconds = p.chain
+		j.Seconds, j.Flight = p.chain, c.InFlight
+		if j.Flight == 0 {
+			j.Flight = e.InFlight(Setup{DSN: dsn}, c.Steps)
+		}
 	case Latency:
 		j.Seconds = p.latency
 	case Backlog:
@@ -84,7 +87,7 @@ func (p *plan) job(e Engine, c Cell) Job {
 // bench carries out a plan.
 type bench struct {
 	plan
-	server  *server
+	server  site
 	log     io.Writer
 	save    func(Result) error
 	empty   map[string]string // migrated database by engine
@@ -132,8 +135,8 @@ func (b *bench) prepare(ctx context.Context) error {
 		if b.full[name], err = b.server.create(ctx, b.empty[name]); err != nil {
 			return err
 		}
-		j = b.job(e, Cell{Workload: Backlog, Steps: 1})
-		j.Role, j.DSN, j.Node = Fill, b.server.address(b.full[name]), "fill"
+		j = b.job(e, Cell{Workload: Backlog, Steps: 1}, b.server.address(b.full[name]))
+		j.Role, j.Node = Fill, "fill"
 		if err := runProcess(ctx, j); err != nil {
 			return err
 		}
@@ -175,8 +178,7 @@ func (b *bench) one(ctx context.Context, round int, c Cell, e Engine) error {
 	if err := b.server.checkpoint(ctx); err != nil {
 		return err
 	}
-	j := b.job(e, c)
-	j.DSN = b.server.address(name)
+	j := b.job(e, c, b.server.address(name))
 	measure := measureProcess
 	if c.Workload == Recover {
 		measure = recoverProcesses
@@ -186,9 +188,9 @@ func (b *bench) one(ctx context.Context, round int, c Cell, e Engine) error {
 		return ctx.Err()
 	}
 	r := Result{
-		At: time.Now().UTC(), Postgres: b.server.version, Engine: e.Name(), Version: version(e.Module()),
-		Settings: e.Settings(Setup{Workload: c.Workload, Short: c.Short}),
-		GOGC:     collectorTarget(), Round: round + 1, Cell: c, Seconds: j.Seconds, Runs: j.Runs, Figures: figures,
+		At: time.Now().UTC(), Store: b.server.about(), Engine: e.Name(), Version: version(e.Module()),
+		Settings: e.Settings(Setup{DSN: j.DSN, Workload: c.Workload, Short: c.Short}),
+		GOGC:     collectorTarget(), Round: round + 1, Cell: c, Seconds: j.Seconds, Runs: j.Runs, Flight: j.Flight, Figures: figures,
 	}
 	if err != nil {
 		r.Error = err.Error()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/postgres"
+	"github.com/reprise-run/reprise/journal/sqlite"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -33,6 +34,9 @@ func (reprise) Module() string     { return "github.com/reprise-run/reprise" }
 func (reprise) Does(Workload) bool { return true }
 func (reprise) Queued(n int) int   { return n }
 
+// InFlight: batches are full from about 1,000 on.
+func (reprise) InFlight(Setup, int) int { return 1_000 }
+
 func (reprise) Settings(s Setup) string {
 	if s.Short {
 		return fmt.Sprintf("lease %s", repriseShort)
@@ -41,7 +45,7 @@ func (reprise) Settings(s Setup) string {
 }
 
 func (reprise) Open(ctx context.Context, s Setup) (System, error) {
-	store, err := postgres.Open(ctx, s.DSN, nil)
+	store, err := repriseStore(ctx, s.DSN)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +57,13 @@ func (reprise) Open(ctx context.Context, s Setup) (System, error) {
 	r := &repriseSystem{node: runtime.NewNode(j, o), client: runtime.NewClient(j, &runtime.ClientOptions{Logger: logger})}
 	runtime.Handle(r.node, repriseChain, repriseRun, nil)
 	return r, nil
+}
+
+func repriseStore(ctx context.Context, dsn string) (journal.Store, error) {
+	if path, ok := sqliteFile(dsn); ok {
+		return sqlite.Open(ctx, path, nil)
+	}
+	return postgres.Open(ctx, dsn, nil)
 }
 
 func repriseRun(ctx workflow.Context, in Input) (int64, error) {

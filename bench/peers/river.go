@@ -36,6 +36,8 @@ func (plainRiver) Module() string       { return "github.com/riverqueue/river" }
 func (plainRiver) Does(w Workload) bool { return w == Backlog }
 func (plainRiver) Queued(n int) int     { return n }
 
+func (plainRiver) InFlight(Setup, int) int { return 0 } // it has no chain
+
 func (plainRiver) Settings(Setup) string {
 	return fmt.Sprintf("plain jobs without a journal, %d workers, pool of %d connections, fetch cooldown %s (default 100 ms), poll %s (default 1 s)",
 		riverWorkers, riverPool, riverCooldown, riverPoll)

@@ -51,6 +51,8 @@ func startServer(ctx context.Context, dsn string) (*server, error) {
 	return s, nil
 }
 
+func (s *server) about() string { return "Postgres " + s.version }
+
 func (s *server) stop(ctx context.Context) {
 	if s.admin != nil {
 		s.admin.Close(ctx)
@@ -60,7 +62,6 @@ func (s *server) stop(ctx context.Context) {
 	}
 }
 
-// create makes a database, a copy of template unless that is empty.
 func (s *server) create(ctx context.Context, template string) (string, error) {
 	s.made++
 	name := fmt.Sprintf("peers_%d", s.made)
@@ -85,7 +86,6 @@ func (s *server) drop(ctx context.Context, name string) error {
 	return s.exec(ctx, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)")
 }
 
-// settle gives the planner statistics and gets dirty pages out of the way of what follows.
 func (s *server) settle(ctx context.Context, name string) error {
 	conn, err := pgx.Connect(ctx, s.address(name))
 	if err != nil {
@@ -105,7 +105,6 @@ func (s *server) exec(ctx context.Context, sql string) error {
 	return nil
 }
 
-// address returns the DSN of a database of the server.
 func (s *server) address(database string) string {
 	if s.private != nil {
 		return s.private.DSN(database)

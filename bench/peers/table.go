@@ -12,6 +12,9 @@ import (
 func (c Cell) String() string {
 	switch c.Workload {
 	case Chain:
+		if c.InFlight == 0 {
+			return fmt.Sprintf("chain, steps %d", c.Steps)
+		}
 		return fmt.Sprintf("chain, steps %d, %d in flight", c.Steps, c.InFlight)
 	case Latency:
 		return "latency, one run at a time"
@@ -70,8 +73,11 @@ func (r Result) summary() string {
 		if r.Cell.Steps > 1 {
 			text += ", " + of("steps_per_s") + " steps/s"
 		}
-		return text + fmt.Sprintf(", p50 %s ms, p99 %s ms, %s tx and %s B of WAL a run",
-			of("p50_ms"), of("p99_ms"), of("transactions_per_run"), of("wal_per_run_bytes"))
+		text += fmt.Sprintf(", %d in flight, p50 %s ms, p99 %s ms", r.Flight, of("p50_ms"), of("p99_ms"))
+		if _, ok := f["wal_per_run_bytes"]; ok {
+			text += fmt.Sprintf(", %s tx and %s B of WAL a run", of("transactions_per_run"), of("wal_per_run_bytes"))
+		}
+		return text
 	case Latency:
 		return fmt.Sprintf("one step p50 %s ms, p99 %s ms; each further step %s ms", of("one_step_p50_ms"), of("one_step_p99_ms"), of("further_step_ms"))
 	case Backlog:
