@@ -46,8 +46,8 @@ bench: prepare ## every load scenario on a private Postgres, half an hour; raw l
 microbench: prepare ## every micro-benchmark
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-bench-compare: prepare ## Reprise beside DBOS, go-workflows and River on one Postgres, three rounds, one table
-	cd bench/peers && $(GO) run .
+bench-compare: prepare ## Reprise beside DBOS, go-workflows and River on one Postgres, then on SQLite: 20 minutes, Markdown tables
+	cd bench/peers && $(GO) build -o ../../bin/peers . && ../../bin/peers && ../../bin/peers -store sqlite
 
 order: prepare ## the main job: 500 order sagas and an audit
 	$(GO) run ./examples/order

@@ -49,7 +49,13 @@ func (goWorkflows) Name() string       { return "go-workflows" }
 func (goWorkflows) Module() string     { return "github.com/cschleiden/go-workflows" }
 func (goWorkflows) Does(Workload) bool { return true }
 
-func (goWorkflows) InFlight(Setup, int) int { return 64 }
+// InFlight, found by trying 32, 64, 256 and 1,000, on SQLite 16 instead of 32.
+func (goWorkflows) InFlight(s Setup, _ int) int {
+	if s.store() == storeSQLite {
+		return 256
+	}
+	return 64
+}
 
 // Queued: it begins every queued run before it goes on with one, so only a whole drain says how fast it is. Fewer
 // queued runs make its claims cheaper.

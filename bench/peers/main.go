@@ -55,7 +55,7 @@ func parse(args []string) (*settings, error) {
 	f.StringVar(&inFlight, "in-flight", "0", "runs that chain keeps up at once; 0: for each engine the number at which it is fastest")
 	f.IntVar(&s.rounds, "rounds", 3, "how often")
 	f.Float64Var(&s.chain, "seconds", 5, "length of a measurement of chain")
-	f.Float64Var(&s.warm, "warm", 1, "seconds of warm-up of chain and latency")
+	f.Float64Var(&s.warm, "warm", 1.5, "seconds of warm-up of chain and latency")
 	f.Float64Var(&s.latency, "latency", 3, "length of a measurement of latency in seconds")
 	f.IntVar(&s.backlog, "backlog", 50_000, "queued runs")
 	f.Float64Var(&s.box, "box", 20, "seconds that draining them may take")
