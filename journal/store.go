@@ -95,6 +95,6 @@ type Hints interface {
 	// Notify sends soon, coalesced, without ever blocking or failing.
 	Notify(hints []Hint)
 	// Watch calls fn for hints of other processes until ctx ends. It reconnects by itself and calls
-	// fn with HintScan after every gap. fn must be quick.
+	// fn with HintScan once it listens, and after every gap. fn must be quick.
 	Watch(ctx context.Context, fn func(Hint)) error
 }

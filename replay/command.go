@@ -22,8 +22,8 @@ type Decision struct {
 type Step struct {
 	Cmd       journal.Cmd
 	Name      string
-	IssuedAt  time.Time // workflow time at which the code asked for it: overall timeouts count from here
-	Cancelled bool      // its scope was cancelled
+	IssuedAt  time.Time    // workflow time at which the code asked for it: overall timeouts count from here
+	Cancelled bool         // its scope was cancelled
 	Options   *StepOptions // not to be changed
 	// Body runs the user's function and encodes its output. It is called on any goroutine, never by the machine.
 	// tx is the value of the step's transaction if Options.Tx, else nil.
@@ -77,9 +77,9 @@ type Encoder interface {
 // StepContext is what a step's body can learn about itself; the executor puts it into the body's context.
 type StepContext struct {
 	*Info
-	Cmd     journal.Cmd
-	Step    string
-	Attempt int32 // from 1
+	Cmd           journal.Cmd
+	Step          string
+	Attempt       int32            // from 1
 	LastHeartbeat *journal.Payload // details of the last heartbeat of the attempt before; nil for none
 	Heartbeat     func(details journal.Payload)
 	Encoder       Encoder

@@ -46,6 +46,7 @@ func (h memoryHints) Watch(ctx context.Context, fn func(journal.Hint)) error {
 	w := &watcher{fn: fn}
 	h.m.watchers = append(h.m.watchers, w)
 	h.m.db.mu.Unlock()
+	fn(journal.Hint{Kind: journal.HintScan})
 	defer func() {
 		h.m.db.mu.Lock()
 		defer h.m.db.mu.Unlock()

@@ -1,6 +1,7 @@
 package journaltest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -14,6 +15,27 @@ var wakeChecks = []check{
 	{"J6_SignalWhileParking", signalWhileParking},
 	{"J6_SignalToAnOwnedRunCallsForAttention", attention},
 	{"J6_SignalWakesABlockedRunButNotAQuarantinedOne", signalToStuckRuns},
+	{"J6_WatchBeginsWithAScan", watchBegins},
+}
+
+// watchBegins expects to be told, once the store listens, that there may be news that came before.
+func watchBegins(k *kit) {
+	ctx, cancel := context.WithCancel(k.ctx)
+	heard := make(chan journal.HintKind, 100)
+	watching := make(chan error, 1)
+	go func() {
+		watching <- k.store.Hints().Watch(ctx, func(h journal.Hint) {
+			select {
+			case heard <- h.Kind:
+			default:
+			}
+		})
+	}()
+	if kind := <-heard; kind != journal.HintScan {
+		k.t.Errorf("the first hint is %v, not a scan", kind)
+	}
+	cancel()
+	<-watching
 }
 
 // parks are the ways to give a run up until something happens.

@@ -32,14 +32,15 @@ type hints struct {
 	publish sync.Once // starts the publisher
 	flush   chan struct{}
 
-	mu       sync.Mutex // guards what follows
-	closed   bool
-	watchers map[int]func(journal.Hint)
-	next     int
-	pending  map[string]struct{}     // encoded hints that wait for the next flush
-	members  map[journal.NodeID]bool // nodes of this store, whose locks the listener holds
-	changes  int                     // of members
-	wake     context.CancelFunc      // interrupts the listener's wait; nil while it does not wait
+	mu        sync.Mutex // guards what follows
+	closed    bool
+	watchers  map[int]func(journal.Hint)
+	next      int
+	listening bool                    // the listener is connected
+	pending   map[string]struct{}     // encoded hints that wait for the next flush
+	members   map[journal.NodeID]bool // nodes of this store, whose locks the listener holds
+	changes   int                     // of members
+	wake      context.CancelFunc      // interrupts the listener's wait; nil while it does not wait
 }
 
 func newHints(s *Store) *hints {
@@ -73,12 +74,16 @@ func (h *hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
 	n := h.next
 	h.next++
 	h.watchers[n] = fn
+	listening := h.listening
 	h.mu.Unlock()
 	defer func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		delete(h.watchers, n)
 	}()
+	if h.s.o.Pooler || listening {
+		fn(journal.Hint{Kind: journal.HintScan}) // else it comes once the listener is connected
+	}
 	if !h.s.o.Pooler {
 		h.start(&h.listen, h.listenLoop)
 	}

@@ -80,9 +80,18 @@ func (h *hints) listenOnce(ctx context.Context) {
 	if se.prepare(ctx) != nil {
 		return
 	}
+	h.hear(true)
+	defer h.hear(false)
 	h.tell(journal.Hint{Kind: journal.HintScan}) // whatever was sent before LISTEN is lost
 	for se.syncLocks(ctx) == nil && se.wait(ctx) == nil {
 	}
+}
+
+// hear notes whether the listener is connected.
+func (h *hints) hear(listening bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.listening = listening
 }
 
 func (se *session) close() {

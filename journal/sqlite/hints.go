@@ -18,7 +18,8 @@ func (s *Store) Hints() journal.Hints { return hints{s} }
 func (hints) Notify([]journal.Hint) {}
 
 // Watch implements journal.Hints.
-func (h hints) Watch(ctx context.Context, _ func(journal.Hint)) error {
+func (h hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
+	fn(journal.Hint{Kind: journal.HintScan})
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -53,7 +53,9 @@ func (r *Registry) Add(def *replay.Definition) {
 }
 
 // Has tells whether the workflow is registered.
-func (r *Registry) Has(workflow string, version int32) bool { return r.definitions[key{workflow, version}] != nil }
+func (r *Registry) Has(workflow string, version int32) bool {
+	return r.definitions[key{workflow, version}] != nil
+}
 
 func (r *Registry) find(i *replay.Info) (*replay.Definition, error) {
 	k := key{i.Workflow, i.Version}

@@ -109,7 +109,7 @@ func (e *Env) Client() *runtime.Client {
 		e.code.Codec = e.Journal.Codec
 		e.process = e.boot(nil)
 		o := e.Journal
-		e.client = runtime.NewClient(journal.New(connection{e.db}, &o), &runtime.ClientOptions{Poll: pollEvery, Logger: e.logger("client")})
+		e.client = runtime.NewClient(journal.New(e.db, &o), &runtime.ClientOptions{Poll: pollEvery, Logger: e.logger("client")})
 	}
 	return e.client
 }

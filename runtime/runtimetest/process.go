@@ -7,13 +7,14 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest"
 	"github.com/reprise-run/reprise/runtime"
 )
 
 // process is one life of the node, and its connection to the store. When it is dead nothing gets through any more: what it
 // writes is refused as that of a lost owner, so that its goroutines end soon, and unheard.
 type process struct {
-	connection
+	*journaltest.Memory
 	e      *Env
 	name   string
 	node   *runtime.Node
@@ -33,7 +34,7 @@ var errCrashed = fmt.Errorf("the process has crashed: %w", journal.ErrNodeLost)
 
 // boot starts a process in place of one that had ids. The caller holds e.mu.
 func (e *Env) boot(dying *process) *process {
-	p := &process{connection: connection{e.db.Peer()}, e: e, ended: make(chan struct{}), name: "node 1"}
+	p := &process{Memory: e.db.Peer(), e: e, ended: make(chan struct{}), name: "node 1"}
 	if dying != nil {
 		p.dying, p.name = dying.ids, fmt.Sprintf("after %s", dying.name)
 	}
