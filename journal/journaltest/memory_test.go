@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -193,11 +194,18 @@ func TestMemoryHintsReachOtherPeers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := NewMemory(nil)
 		a, b := m.Peer(), m.Peer()
+		var mu sync.Mutex
 		heard := map[*Memory][]journal.Hint{}
 		ends := make(chan error, 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		for _, p := range []*Memory{a, b} {
-			go func() { ends <- p.Hints().Watch(ctx, func(h journal.Hint) { heard[p] = append(heard[p], h) }) }()
+			go func() {
+				ends <- p.Hints().Watch(ctx, func(h journal.Hint) {
+					mu.Lock()
+					defer mu.Unlock()
+					heard[p] = append(heard[p], h)
+				})
+			}()
 		}
 		synctest.Wait()
 		run := journal.NewRunID()
