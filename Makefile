@@ -7,6 +7,9 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIMEOUT     ?= 10m
 FUZZTIME    ?= 20s
 
+# The module with the products that Reprise is compared with.
+PEERS := bench/peers
+
 # The packages that keep live runs in memory; their tests run in both modes.
 ENGINE := ./actor/... ./runtime/...
 
@@ -22,13 +25,16 @@ fmt: ## show what gofmt would change
 
 vet: ## go vet
 	$(GO) vet ./...
+	cd $(PEERS) && $(GO) vet ./...
 
 lint: ## staticcheck, at a fixed version
 	$(GO) run $(STATICCHECK) ./...
+	cd $(PEERS) && $(GO) run $(STATICCHECK) ./...
 
-test: prepare ## every test once, the engine's once more with a passivation after every turn
+test: prepare ## every test once, the engine's once more with a passivation after every turn; the comparison in a tiny form
 	$(GO) test -count=1 -timeout $(TIMEOUT) ./...
 	REPRISE_TEST_PASSIVATE=always $(GO) test -count=1 -timeout $(TIMEOUT) $(ENGINE)
+	cd $(PEERS) && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
 race: prepare-race ## as test, with the race detector
 	$(GO) test -race -count=1 -timeout $(TIMEOUT) ./...
@@ -47,7 +53,7 @@ microbench: prepare ## every micro-benchmark
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 bench-compare: prepare ## Reprise beside DBOS, go-workflows and River on one Postgres, then on SQLite: 20 minutes, Markdown tables
-	cd bench/peers && $(GO) build -o ../../bin/peers . && ../../bin/peers && ../../bin/peers -store sqlite
+	cd $(PEERS) && $(GO) build -o ../../bin/peers . && ../../bin/peers && ../../bin/peers -store sqlite
 
 order: prepare ## the main job: 500 order sagas and an audit
 	$(GO) run ./examples/order

@@ -86,6 +86,27 @@ func (d *database) measure(ctx context.Context) (*meter, error) {
 	return m, m.resume(ctx)
 }
 
+// measured measures fn.
+func (d *database) measured(ctx context.Context, fn func() error) (*meter, error) {
+	m, err := d.measure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := fn(); err != nil {
+		return nil, err
+	}
+	return m, m.stop(ctx)
+}
+
+// under measures a load.
+func (d *database) under(ctx context.Context, l load) (got loaded, m *meter, err error) {
+	m, err = d.measured(ctx, func() error {
+		got, err = l.run(ctx)
+		return err
+	})
+	return got, m, err
+}
+
 // resume begins a stretch. What happens between two of them is not counted, but for transactions and statements of this
 // database.
 func (m *meter) resume(ctx context.Context) (err error) {
@@ -125,27 +146,37 @@ func (m *meter) readStatements(ctx context.Context) (err error) {
 
 // counters are what Postgres and the system say about a stretch.
 type counters struct {
-	Seconds           float64     `json:"seconds"`
+	Seconds   float64 `json:"seconds"`
+	DriverCPU float64 `json:"driver_cpu_seconds"`
+	*ServerCounters
+	PerRun  *perUnit `json:"per_run,omitempty"`
+	PerStep *perUnit `json:"per_step,omitempty"`
+}
+
+// ServerCounters are those that Postgres has; on SQLite nobody counts. It is exported so that it can be read back.
+type ServerCounters struct {
 	Transactions      int64       `json:"transactions"`
 	WriteTransactions int64       `json:"write_transactions"`
 	Statements        *int64      `json:"statements,omitempty"`
 	WALBytes          int64       `json:"wal_bytes"`
 	WALPageImages     int64       `json:"wal_page_images"`
 	PostgresCPU       *float64    `json:"postgres_cpu_seconds,omitempty"`
-	DriverCPU         float64     `json:"driver_cpu_seconds"`
-	PerRun            *perUnit    `json:"per_run,omitempty"`
-	PerStep           *perUnit    `json:"per_step,omitempty"`
 	Top               []statement `json:"top_statements,omitempty"`
 }
 
 // perUnit is counters divided by runs or steps.
 type perUnit struct {
+	DriverCPU float64 `json:"driver_cpu_us"`
+	*ServerPerUnit
+}
+
+// ServerPerUnit is ServerCounters divided.
+type ServerPerUnit struct {
 	Transactions      float64  `json:"transactions"`
 	WriteTransactions float64  `json:"write_transactions"`
 	Statements        *float64 `json:"statements,omitempty"`
 	WALBytes          float64  `json:"wal_bytes"`
 	PostgresCPU       *float64 `json:"postgres_cpu_us,omitempty"`
-	DriverCPU         float64  `json:"driver_cpu_us"`
 }
 
 // statement is one of the costliest.
@@ -166,28 +197,24 @@ const statementSumSQL = `
 SELECT coalesce(sum(s.calls), 0)::bigint FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = $1`
 
 // counters sums up a stretch that was stopped. closing ends all connections to the database, so that Postgres has
-// counted every transaction. runs and steps may be 0. On SQLite nobody counts, and there are none.
+// counted every transaction. runs and steps may be 0.
 func (m *meter) counters(ctx context.Context, closing func() error, runs, steps int) (*counters, error) {
-	if m.d.dir != "" {
-		return nil, closing()
-	}
-	c := &counters{
-		Statements:        m.calls,
-		Top:               m.top,
-		Seconds:           m.took.Seconds(),
-		WriteTransactions: m.sum.xid,
-		WALBytes:          m.sum.lsn,
-		WALPageImages:     m.sum.pageImages,
-		DriverCPU:         m.sum.driver.Seconds(),
-	}
-	if !m.sum.hidden {
-		c.PostgresCPU = new(m.sum.postgres.Seconds())
+	c := &counters{Seconds: m.took.Seconds(), DriverCPU: m.sum.driver.Seconds()}
+	if m.d.dir == "" {
+		c.ServerCounters = &ServerCounters{
+			Statements: m.calls, Top: m.top, WriteTransactions: m.sum.xid, WALBytes: m.sum.lsn, WALPageImages: m.sum.pageImages,
+		}
+		if !m.sum.hidden {
+			c.PostgresCPU = new(m.sum.postgres.Seconds())
+		}
 	}
 	if err := closing(); err != nil {
 		return nil, err
 	}
-	if err := m.transactions(ctx, c); err != nil {
-		return nil, err
+	if c.ServerCounters != nil {
+		if err := m.transactions(ctx, c); err != nil {
+			return nil, err
+		}
 	}
 	c.PerRun, c.PerStep = c.per(runs), c.per(steps)
 	return c, nil
@@ -218,9 +245,12 @@ func (c *counters) per(n int) *perUnit {
 		return nil
 	}
 	by := float64(n)
-	p := &perUnit{
-		Transactions: float64(c.Transactions) / by, WriteTransactions: float64(c.WriteTransactions) / by,
-		WALBytes: float64(c.WALBytes) / by, DriverCPU: c.DriverCPU * 1e6 / by,
+	p := &perUnit{DriverCPU: c.DriverCPU * 1e6 / by}
+	if c.ServerCounters == nil {
+		return p
+	}
+	p.ServerPerUnit = &ServerPerUnit{
+		Transactions: float64(c.Transactions) / by, WriteTransactions: float64(c.WriteTransactions) / by, WALBytes: float64(c.WALBytes) / by,
 	}
 	if c.Statements != nil {
 		p.Statements = new(float64(*c.Statements) / by)

@@ -45,7 +45,7 @@ type machine struct {
 	OS       string  `json:"os"`
 	Go       string  `json:"go"`
 	GOGC     string  `json:"gogc"` // of the driver, with the engine in it
-	Postgres string  `json:"postgres"`
+	Postgres string  `json:"postgres,omitempty"`
 	Load     float64 `json:"load"` // one-minute average when the program began: above 0, something else was at work
 }
 
@@ -136,32 +136,40 @@ func (p *reporter) print(r result) error {
 }
 
 func (c *counters) text(t *strings.Builder) {
-	fmt.Fprintf(t, "  in %.2f s: %d transactions (%d wrote), ", c.Seconds, c.Transactions, c.WriteTransactions)
-	if c.Statements != nil {
-		fmt.Fprintf(t, "%d statements, ", *c.Statements)
-	}
-	fmt.Fprintf(t, "%s bytes of WAL with %d page images, CPU: ", number(float64(c.WALBytes)), c.WALPageImages)
-	if c.PostgresCPU != nil {
-		fmt.Fprintf(t, "Postgres %.2f s, ", *c.PostgresCPU)
-	}
-	fmt.Fprintf(t, "driver %.2f s\n", c.DriverCPU)
-	for _, u := range []struct {
-		name string
-		per  *perUnit
-	}{{"run", c.PerRun}, {"step", c.PerStep}} {
-		if u.per == nil {
-			continue
+	fmt.Fprintf(t, "  in %.2f s: ", c.Seconds)
+	if s := c.ServerCounters; s != nil {
+		fmt.Fprintf(t, "%d transactions (%d wrote), ", s.Transactions, s.WriteTransactions)
+		if s.Statements != nil {
+			fmt.Fprintf(t, "%d statements, ", *s.Statements)
 		}
-		fmt.Fprintf(t, "  a %s: %.3f transactions (%.3f wrote), %s bytes of WAL, CPU: driver %.1f µs",
-			u.name, u.per.Transactions, u.per.WriteTransactions, number(u.per.WALBytes), u.per.DriverCPU)
-		if u.per.PostgresCPU != nil {
-			fmt.Fprintf(t, ", Postgres %.1f µs", *u.per.PostgresCPU)
+		fmt.Fprintf(t, "%s bytes of WAL with %d page images, ", number(float64(s.WALBytes)), s.WALPageImages)
+		if s.PostgresCPU != nil {
+			fmt.Fprintf(t, "CPU: Postgres %.2f s, ", *s.PostgresCPU)
 		}
-		t.WriteByte('\n')
+	}
+	fmt.Fprintf(t, "driver %.2f s of CPU\n", c.DriverCPU)
+	c.PerRun.text(t, "run")
+	c.PerStep.text(t, "step")
+	if c.ServerCounters == nil {
+		return
 	}
 	for _, s := range c.Top {
 		fmt.Fprintf(t, "    %9.1f ms %8d calls %9d rows %11d bytes of WAL  %s\n", s.Milliseconds, s.Calls, s.Rows, s.WALBytes, s.Text)
 	}
+}
+
+func (p *perUnit) text(t *strings.Builder, unit string) {
+	if p == nil {
+		return
+	}
+	fmt.Fprintf(t, "  a %s: ", unit)
+	if s := p.ServerPerUnit; s != nil {
+		fmt.Fprintf(t, "%.3f transactions (%.3f wrote), %s bytes of WAL, ", s.Transactions, s.WriteTransactions, number(s.WALBytes))
+		if s.PostgresCPU != nil {
+			fmt.Fprintf(t, "CPU: Postgres %.1f µs, ", *s.PostgresCPU)
+		}
+	}
+	fmt.Fprintf(t, "driver %.1f µs of CPU\n", p.DriverCPU)
 }
 
 // number prints with the digits that mean something.

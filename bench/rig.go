@@ -208,10 +208,6 @@ func quiet() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-func newMember(ctx context.Context, dsn string) (*member, error) {
-	return (&database{dsn: dsn}).member(ctx)
-}
-
 func (d *database) member(ctx context.Context) (*member, error) {
 	store, err := d.open(ctx)
 	if err != nil {
@@ -223,7 +219,7 @@ func (d *database) member(ctx context.Context) (*member, error) {
 
 // client opens a client without a node.
 func (d *database) client(ctx context.Context) (*member, error) {
-	m, err := newMember(ctx, d.dsn)
+	m, err := d.member(ctx)
 	if err != nil {
 		return nil, err
 	}

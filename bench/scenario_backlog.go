@@ -37,16 +37,12 @@ func (b *bench) backlog(ctx context.Context, d *database, runs, depth int) error
 		return err
 	}
 	closed := watchCloses(nodes)
-	m, err := d.measure(ctx)
-	if err == nil {
-		err = nodes.launch(ctx)
-	}
-	if err == nil {
-		err = poll(ctx, func() (bool, error) { return closed.len() >= runs, nil })
-	}
-	if err == nil {
-		err = m.stop(ctx)
-	}
+	m, err := d.measured(ctx, func() error {
+		if err := nodes.launch(ctx); err != nil {
+			return err
+		}
+		return poll(ctx, func() (bool, error) { return closed.len() >= runs, nil })
+	})
 	if err != nil {
 		return errors.Join(err, nodes.close())
 	}
@@ -106,7 +102,7 @@ const enqueueWorkers = 4
 
 // enqueue starts runs that nobody serves yet, by the journal itself: it is not what is measured.
 func (b *bench) enqueue(ctx context.Context, d *database, n int) error {
-	m, err := newMember(ctx, d.dsn)
+	m, err := d.member(ctx)
 	if err != nil {
 		return err
 	}
@@ -134,6 +130,9 @@ func (b *bench) enqueue(ctx context.Context, d *database, n int) error {
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return err
+	}
+	if d.dir != "" {
+		return nil
 	}
 	return d.exec(ctx, `ANALYZE`) // statistics as a server in use has them
 }

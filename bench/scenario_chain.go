@@ -68,15 +68,8 @@ func (b *bench) chain(ctx context.Context, d *database, steps int) (f figures, c
 			return err
 		}
 		before := nodes.batches()
-		m, err := d.measure(ctx)
+		got, m, err := d.under(ctx, l)
 		if err != nil {
-			return err
-		}
-		got, err := l.run(ctx)
-		if err != nil {
-			return err
-		}
-		if err := m.stop(ctx); err != nil {
 			return err
 		}
 		f = figures{"runs_per_second": got.perSecond(), "steps_per_second": got.perSecond() * float64(steps)}

@@ -30,15 +30,8 @@ func (b *bench) fanout(ctx context.Context, d *database, runs, width, workers in
 		if err := warmUp(ctx, flowLoad(nodes, chainFlow, 1, load{workers: 10})); err != nil {
 			return err
 		}
-		m, err := d.measure(ctx)
+		got, m, err := d.under(ctx, l)
 		if err != nil {
-			return err
-		}
-		got, err := l.run(ctx)
-		if err != nil {
-			return err
-		}
-		if err := m.stop(ctx); err != nil {
 			return err
 		}
 		f := figures{"steps_per_second": got.perSecond() * float64(width), "total_seconds": got.took.Seconds()}

@@ -23,14 +23,8 @@ func (b *bench) idle(ctx context.Context, d *database) error {
 		if err := wait(ctx, b.o.duration()/10); err != nil { // what the warm-up set in motion comes to rest
 			return err
 		}
-		m, err := d.measure(ctx)
+		m, err := d.measured(ctx, func() error { return wait(ctx, b.o.duration()) })
 		if err != nil {
-			return err
-		}
-		if err := wait(ctx, b.o.duration()); err != nil {
-			return err
-		}
-		if err := m.stop(ctx); err != nil {
 			return err
 		}
 		c, err := m.counters(ctx, nodes.close, 0, 0)

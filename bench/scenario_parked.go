@@ -65,18 +65,14 @@ func (b *bench) park(ctx context.Context, d *database, runs int) (f figures, c *
 		if err != nil {
 			return err
 		}
-		m, err := d.measure(ctx)
+		m, err := d.measured(ctx, func() error {
+			_, err := b.putToSleep(ctx, nodes, runs, time.Now().Add(24*time.Hour))
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		took, err := b.putToSleep(ctx, nodes, runs, time.Now().Add(24*time.Hour))
-		if err != nil {
-			return err
-		}
-		if err := m.stop(ctx); err != nil {
-			return err
-		}
-		f = figures{"created_per_second": float64(runs) / took.Seconds(), "create_seconds": took.Seconds()}
+		f = figures{"created_per_second": float64(runs) / m.took.Seconds(), "create_seconds": m.took.Seconds()}
 		empty.growth(f, "warm")
 		if err := wait(ctx, 2*warm); err != nil {
 			return err

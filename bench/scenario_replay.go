@@ -127,7 +127,7 @@ func (b *bench) coldRuns(ctx context.Context, d *database, events int, f figures
 
 // writeSleepers makes parked runs by the journal itself.
 func (b *bench) writeSleepers(ctx context.Context, d *database, events int) ([]journal.RunID, error) {
-	m, err := newMember(ctx, d.dsn)
+	m, err := d.member(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -41,15 +41,12 @@ func (b *bench) pingPong(ctx context.Context, d *database, pairs int) error {
 		if _, err := game(min(pairs, 8), 3); err != nil { // statements are prepared
 			return err
 		}
-		m, err := d.measure(ctx)
-		if err != nil {
+		var got loaded
+		m, err := d.measured(ctx, func() (err error) {
+			got, err = game(pairs, turns)
 			return err
-		}
-		got, err := game(pairs, turns)
+		})
 		if err != nil {
-			return err
-		}
-		if err := m.stop(ctx); err != nil {
 			return err
 		}
 		f := figures{"round_trips_per_second": float64(pairs*turns) / got.took.Seconds()}
@@ -95,25 +92,24 @@ func (b *bench) flood(ctx context.Context, d *database) error {
 		if err := warmUp(ctx, flowLoad(nodes, chainFlow, 1, load{workers: 10})); err != nil {
 			return err
 		}
-		m, err := d.measure(ctx)
+		var sent loaded
+		m, err := d.measured(ctx, func() error {
+			run, err := runtime.Start(ctx, client, collectFlow, n, nil)
+			if err != nil {
+				return err
+			}
+			l := load{workers: b.o.concurrency, runs: n, each: func(ctx context.Context, _ int) error {
+				return runtime.Signal(ctx, client, run.ID(), item, 1, nil)
+			}}
+			if sent, err = l.run(ctx); err != nil {
+				return err
+			}
+			if got, err := run.Result(ctx); err != nil || got != n {
+				return fmt.Errorf("the run received %d of %d signals: %w", got, n, err)
+			}
+			return nil
+		})
 		if err != nil {
-			return err
-		}
-		run, err := runtime.Start(ctx, client, collectFlow, n, nil)
-		if err != nil {
-			return err
-		}
-		l := load{workers: b.o.concurrency, runs: n, each: func(ctx context.Context, _ int) error {
-			return runtime.Signal(ctx, client, run.ID(), item, 1, nil)
-		}}
-		sent, err := l.run(ctx)
-		if err != nil {
-			return err
-		}
-		if got, err := run.Result(ctx); err != nil || got != n {
-			return fmt.Errorf("the run received %d of %d signals: %w", got, n, err)
-		}
-		if err := m.stop(ctx); err != nil {
 			return err
 		}
 		f := figures{

@@ -65,22 +65,15 @@ func (b *bench) soak(ctx context.Context, d *database) error {
 		if err := warmUp(ctx, l); err != nil {
 			return err
 		}
-		m, err := d.measure(ctx)
-		if err != nil {
-			return err
-		}
 		w := &windows{began: time.Now(), each: max(l.d/soakWindows, 1)}
 		l.done = w.done
 		watching, stop := context.WithCancel(ctx)
 		var watcher sync.WaitGroup
 		watcher.Go(func() { w.watch(watching) })
-		got, err := l.run(ctx)
+		got, m, err := d.under(ctx, l)
 		stop()
 		watcher.Wait()
 		if err != nil {
-			return err
-		}
-		if err := m.stop(ctx); err != nil {
 			return err
 		}
 		f := figures{"runs_per_second": got.perSecond()}

@@ -34,15 +34,8 @@ func (b *bench) startOnly(ctx context.Context, d *database) error {
 	}
 	l.runs, l.d = b.o.runs, b.o.duration()
 	before := clients.batches()
-	m, err := d.measure(ctx)
+	got, m, err := d.under(ctx, l)
 	if err != nil {
-		return err
-	}
-	got, err := l.run(ctx)
-	if err != nil {
-		return err
-	}
-	if err := m.stop(ctx); err != nil {
 		return err
 	}
 	f := figures{"starts_per_second": got.perSecond()}

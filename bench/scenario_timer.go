@@ -80,14 +80,10 @@ func (b *bench) burst(ctx context.Context, d *database) error {
 			return errors.New("not all runs were asleep when their timers were due: the machine slowed down; run again")
 		}
 		woken := watchCloses(nodes)
-		m, err := d.measure(ctx)
+		m, err := d.measured(ctx, func() error {
+			return poll(ctx, func() (bool, error) { return woken.len() >= runs, nil })
+		})
 		if err != nil {
-			return err
-		}
-		if err := poll(ctx, func() (bool, error) { return woken.len() >= runs, nil }); err != nil {
-			return err
-		}
-		if err := m.stop(ctx); err != nil {
 			return err
 		}
 		late := woken.since(due)

@@ -13,11 +13,11 @@ import (
 	"github.com/reprise-run/reprise/journal/sqlite"
 )
 
-// With -store sqlite there is no server and nothing to ask about it: results have figures, but no counters.
+// With -store sqlite there is no server and nothing to ask about it: of the counters only time and the driver's CPU are left.
 const storeSQLite = "sqlite"
 
 // sqliteScenarios are those that look at nothing but the engine's own answers.
-var sqliteScenarios = []string{"chain", "fanout"}
+var sqliteScenarios = []string{"start", "chain", "latency", "fanout", "signal", "timer", "backlog", "replay"}
 
 // checkStore refuses what one process on a file cannot do.
 func checkStore(picked []scenario, o options) error {

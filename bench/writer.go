@@ -19,7 +19,7 @@ type writer struct {
 }
 
 func (b *bench) newWriter(ctx context.Context, d *database, steps int) (*writer, error) {
-	m, err := newMember(ctx, d.dsn)
+	m, err := d.member(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -33,9 +33,10 @@ const (
 	transactVersion     = "bench" // the same in all processes, as with one build
 )
 
-func (transact) Name() string            { return "DBOS" }
-func (transact) Module() string          { return "github.com/dbos-inc/dbos-transact-golang" }
-func (transact) Does(Workload) bool      { return true }
+func (transact) Name() string       { return "DBOS" }
+func (transact) Module() string     { return "github.com/dbos-inc/dbos-transact-golang" }
+func (transact) Does(Workload) bool { return true }
+
 // InFlight, found by trying 32, 64, 256 and 1,000 with 3 steps, and all but the first with 1 and 10.
 func (transact) InFlight(_ Setup, steps int) int {
 	if steps >= longSteps {
