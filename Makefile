@@ -45,9 +45,10 @@ fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 		$(GO) test -run '^$$' -fuzz "^$${decl#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
 	done
 
-bench: prepare ## every load scenario on a private Postgres, half an hour; raw lines go to bench/results
-	@commit=$$(git rev-parse --short=12 HEAD 2>/dev/null || echo unknown); \
-	$(GO) run ./bench -out bench/results/$$(date -u +%F)-$${LABEL:-$$commit}.jsonl all
+bench: prepare ## every load scenario on a private Postgres, half an hour; lines and a table go to bench/results
+	@set -e; out=bench/results/$$(date -u +%F)-$${LABEL:-$$(date -u +%H%M%S)}; \
+	$(GO) run ./bench -out $$out.jsonl all; \
+	echo; $(GO) run ./bench -summary $$out.jsonl >$$out.md; cat $$out.md
 
 microbench: prepare ## every micro-benchmark
 	$(GO) test -run '^$$' -bench . -benchmem ./...

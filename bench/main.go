@@ -70,6 +70,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	if o.summary != "" {
+		return summarize(out, o.summary)
+	}
 	picked, err := pick(names, o)
 	if err != nil {
 		return err
@@ -80,7 +83,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	tuneCollector(o.gogc)
 	var raw io.Writer
 	if o.out != "" {
-		file, cause := os.Create(o.out)
+		file, cause := os.OpenFile(o.out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644) // results are kept
 		if cause != nil {
 			return cause
 		}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +98,9 @@ func checkLine(t *testing.T, scenario, text string) {
 	if l.Scenario == "ceiling" && (l.Figures["chain_share"] <= 0 || l.Figures["chain_driver_cpu_us_per_run"] <= 0) {
 		t.Errorf("the ceiling does not say what chain reaches of it: %s", text)
 	}
+	if !slices.ContainsFunc(keyFigures[l.Scenario], func(name string) bool { _, ok := l.Figures[name]; return ok }) {
+		t.Errorf("a summary would show no figure of this: %s", text)
+	}
 	if len(l.Settings) == 0 || len(l.Figures) == 0 {
 		t.Errorf("no settings or no figures: %s", text)
 	}
@@ -158,6 +163,29 @@ func TestFlags(t *testing.T) {
 	o, names, err := parse(strings.Fields("chain -steps 1,3 latency -runs 5"), &bytes.Buffer{})
 	if err != nil || strings.Join(names, " ") != "chain latency" || len(o.steps) != 2 || o.runs != 5 {
 		t.Errorf("flags between names: %v %v %v", names, o, err)
+	}
+}
+
+// A summary has a row for each result that a file holds, and shows the median of several rounds.
+func TestSummary(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.jsonl")
+	args := append(slices.Clone(tiny["start"]), "-dsn", shared.dsn, "-out", path, "-rounds", "3", "start")
+	if err := run(t.Context(), args, &bytes.Buffer{}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if lines := bytes.Count(text, []byte("\n")); err != nil || lines != 4 {
+		t.Errorf("%d lines (%v), want 3 rounds and their median", lines, err)
+	}
+	if err := run(t.Context(), args, &bytes.Buffer{}); err == nil {
+		t.Error("old results were written over")
+	}
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-summary", path}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if rows := strings.Count(out.String(), "| start |"); rows != 1 || !strings.Contains(out.String(), "starts per second") {
+		t.Errorf("want one row of start in\n%s", out.String())
 	}
 }
 

@@ -15,6 +15,7 @@ type options struct {
 	dsn, store  string
 	json        bool
 	out         string
+	summary     string
 	gogc        int
 	seconds     float64
 	runs        int
@@ -47,7 +48,8 @@ func parse(args []string, messages io.Writer) (options, []string, error) {
 	f.StringVar(&o.dsn, "dsn", "", "a Postgres whose user may create databases; default: a private server in a temporary folder")
 	f.StringVar(&o.store, "store", storePostgres, "the journal's back end: postgres or sqlite")
 	f.BoolVar(&o.json, "json", false, "print one JSON line a result")
-	f.StringVar(&o.out, "out", "", "file that gets one JSON line a result, whatever is printed")
+	f.StringVar(&o.out, "out", "", "new file that gets one JSON line a result, whatever is printed")
+	f.StringVar(&o.summary, "summary", "", "print the results in such a file as a Markdown table, and do nothing else")
 	f.IntVar(&o.gogc, "gogc", gogcDefault, "garbage collector's target of this process; GOGC in the environment wins")
 	f.Float64Var(&o.seconds, "seconds", 0, "how long to load; -runs, if given, wins")
 	f.IntVar(&o.runs, "runs", 0, "how many runs to make")
@@ -84,7 +86,7 @@ func parse(args []string, messages io.Writer) (options, []string, error) {
 		}
 		names, args = append(names, f.Arg(0)), f.Args()[1:]
 	}
-	if len(names) == 0 {
+	if len(names) == 0 && o.summary == "" {
 		usage(f)
 		return options{}, nil, flag.ErrHelp
 	}

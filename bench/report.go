@@ -97,7 +97,7 @@ type bench struct {
 // emit prints a result.
 func (b *bench) emit(s settings, f figures, c *counters) error {
 	r := result{Scenario: b.scenario, Round: b.round, Settings: s, Figures: f, Postgres: c}
-	key := fmt.Sprint(b.scenario, s)
+	key := b.scenario + s.String()
 	if b.report.kept[key] == nil {
 		b.report.order = append(b.report.order, key)
 	}

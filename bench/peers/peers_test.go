@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -145,5 +146,40 @@ func TestDecode(t *testing.T) {
 	}
 	if _, _, err := (goWorkflows{}).Decode([]byte("7"), []byte(`{"error":{"message":"x"}}`)); err == nil {
 		t.Error("a failed run passes as completed")
+	}
+}
+
+// The tables in the README are those that were printed.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	printed, err := filepath.Glob("../results/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, path := range printed {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	tables := 0
+	for part := range strings.SplitSeq(string(readme), "<!-- printed") {
+		_, rest, _ := strings.Cut(part, "-->\n")
+		table, _, ok := strings.Cut(rest, "\n<!-- end")
+		if !ok {
+			continue
+		}
+		tables++
+		if !strings.Contains(all.String(), strings.TrimSpace(table)) {
+			t.Errorf("this is in no file of bench/results:\n%s", table)
+		}
+	}
+	if tables == 0 {
+		t.Error("the README has no table")
 	}
 }

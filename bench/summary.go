@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+)
+
+// keyFigures are those of each scenario that a summary shows, if a result has them.
+var keyFigures = map[string][]string{
+	"start":   {"starts_per_second", "start_p50_ms", "start_p99_ms"},
+	"chain":   {"runs_per_second", "steps_per_second", "start_to_result_p50_ms", "start_to_result_p99_ms"},
+	"ceiling": {"runs_per_second", "chain_runs_per_second", "chain_share", "chain_cpu_share"},
+	"latency": {
+		"raw_commit_p50_ms", "one_step_run_p50_ms", "one_step_run_in_raw_commits", "further_step_p50_ms", "further_step_in_raw_commits",
+	},
+	"fanout":  {"steps_per_second", "start_to_result_p50_ms"},
+	"signal":  {"round_trips_per_second", "round_trip_p50_ms", "round_trip_p99_ms", "sent_per_second", "received_per_second"},
+	"timer":   {"fired_late_p50_ms", "fired_late_p99_ms", "all_fired_seconds", "fired_per_second"},
+	"parked":  {"created_per_second", "database_bytes_per_run", "idle_heap_growth_mb", "idle_resident_growth_mb", "chain_after_to_before"},
+	"backlog": {"runs_per_second", "claim_us_per_task", "claim_server_us_per_task"},
+	"recover": {"first_resumed_seconds", "last_resumed_seconds", "all_done_seconds"},
+	"replay":  {"machine_events_per_second", "cold_events_per_second", "warm_step_p50_ms"},
+	"idle":    {"statements_per_second"},
+	"soak": {
+		"runs_per_second", "last_to_first_runs", "last_to_first_p99", "first_goroutines", "last_goroutines", "first_heap_mb", "last_heap_mb",
+	},
+}
+
+// summarize prints the results in a file of JSON lines as a Markdown table, below where and when they were measured.
+func summarize(w io.Writer, path string) error {
+	results, err := readResults(path)
+	if err != nil {
+		return err
+	}
+	first, m := results[0], results[0].Machine
+	fmt.Fprintf(w, "%d × %s, %s, %s with GOGC=%s; %s; commit %s; %s; load average %.1f before\n\n", m.CPUs, m.Model, m.OS, m.Go, m.GOGC,
+		storeName(first), first.Commit, first.At.Format("2006-01-02"), m.Load)
+	fmt.Fprintf(w, "| scenario | settings | figures |\n|---|---|---|\n")
+	for _, r := range results {
+		fmt.Fprintf(w, "| %s | %s | %s |\n", r.Scenario, r.Settings, r.keyFigures())
+	}
+	return nil
+}
+
+func storeName(r result) string {
+	if r.Machine.Postgres == "" {
+		return fmt.Sprintf("SQLite, synchronous %s", r.Server["synchronous"])
+	}
+	return fmt.Sprintf("Postgres %s, fsync %s, synchronous_commit %s", r.Machine.Postgres, r.Server["fsync"], r.Server["synchronous_commit"])
+}
+
+// readResults returns one result for each scenario and settings: the median of rounds if there is one, else the last.
+func readResults(path string) ([]result, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	var results []result
+	at := map[string]int{}
+	for lines := json.NewDecoder(file); ; {
+		var r result
+		err := lines.Decode(&r)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		key := r.Scenario + r.Settings.String()
+		if i, ok := at[key]; ok {
+			results[i] = r // medians come behind the rounds
+			continue
+		}
+		at[key] = len(results)
+		results = append(results, r)
+	}
+	if len(results) == 0 {
+		return nil, fmt.Errorf("%s holds no results", path)
+	}
+	return results, nil
+}
+
+func (s settings) String() string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(s)) {
+		v := s[k]
+		if f, ok := v.(float64); ok { // as it was read back
+			v = number(f)
+		}
+		parts = append(parts, fmt.Sprintf("%s %v", words(k), v))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (r *result) keyFigures() string {
+	var parts []string
+	for _, name := range keyFigures[r.Scenario] {
+		if v, ok := r.Figures[name]; ok {
+			parts = append(parts, words(name)+" "+number(v))
+		}
+	}
+	if c := r.Postgres; c != nil && c.PerRun != nil && c.PerRun.ServerPerUnit != nil {
+		parts = append(parts, fmt.Sprintf("a run %s transactions and %s bytes of WAL", number(c.PerRun.WriteTransactions), number(c.PerRun.WALBytes)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
