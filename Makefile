@@ -53,7 +53,7 @@ bench: prepare ## every load scenario on a private Postgres, half an hour; lines
 microbench: prepare ## every micro-benchmark
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-bench-compare: prepare ## Reprise beside DBOS, go-workflows and River on one Postgres, then on SQLite: 20 minutes, Markdown tables
+bench-compare: prepare ## Reprise beside DBOS, go-workflows and River on one Postgres, then on SQLite: a quarter of an hour, Markdown tables
 	cd $(PEERS) && $(GO) build -o ../../bin/peers . && ../../bin/peers && ../../bin/peers -store sqlite
 
 order: prepare ## the main job: 500 order sagas and an audit

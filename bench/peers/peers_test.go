@@ -34,9 +34,15 @@ func TestCompare(t *testing.T) {
 			rounds: 1, chain: 0.3, warm: 0.1, latency: 0.3, box: 20, backlog: 100, steps: []int{3}, inFlight: []int{8},
 		})
 	})
-	t.Run("recover", func(t *testing.T) {
-		testPlan(t, server, plan{engines: []string{"Reprise", "DBOS"}, workloads: []Workload{Recover}, rounds: 1, recover: 10, wait: 4})
-	})
+	for name, p := range map[string]plan{
+		"recover":              {engines: []string{"Reprise", "DBOS"}, wait: 4}, // DBOS is waited for in vain
+		"recover go-workflows": {engines: []string{"go-workflows"}, wait: 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p.workloads, p.rounds, p.recover = []Workload{Recover}, 1, 10
+			testPlan(t, server, p)
+		})
+	}
 }
 
 // TestCompareSQLite does the same without a server.
