@@ -45,7 +45,7 @@ fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 		$(GO) test -run '^$$' -fuzz "^$${decl#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
 	done
 
-bench: prepare ## every load scenario on a private Postgres, half an hour; lines and a table go to bench/results
+bench: prepare ## every load scenario on a private Postgres, a quarter of an hour; lines and a table go to bench/results
 	@set -e; out=bench/results/$$(date -u +%F)-$${LABEL:-$$(date -u +%H%M%S)}; \
 	$(GO) run ./bench -out $$out.jsonl all; \
 	echo; $(GO) run ./bench -summary $$out.jsonl >$$out.md; cat $$out.md
