@@ -14,9 +14,9 @@ const alterDeleteSQL = `
 WITH gone AS (
     DELETE FROM reprise.runs r WHERE r.id = $1::uuid AND r.status <> 0 RETURNING r.id
 ), events AS (
-    DELETE FROM reprise.events e USING gone g WHERE e.run_id = g.id
+    DELETE FROM reprise.events e USING gone g WHERE e.run_id = ANY (ARRAY[g.id])
 ), inbox AS (
-    DELETE FROM reprise.inbox m USING gone g WHERE m.run_id = g.id
+    DELETE FROM reprise.inbox m USING gone g WHERE m.run_id = ANY (ARRAY[g.id])
 )
 SELECT EXISTS (SELECT FROM gone), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid)`
 
@@ -52,7 +52,7 @@ WITH removed AS (
     SELECT l.run_id, l.generation, l.seq + 1, $2::smallint, greatest(l.at, clock_timestamp()), $3::text, $4::bytea FROM last l
 ), closed AS (
     UPDATE reprise.runs r SET status = $5::smallint, closed_at = clock_timestamp(), closed_seq = l.seq + 1
-    FROM last l WHERE r.id = l.run_id
+    FROM last l WHERE r.id = ANY (ARRAY[l.run_id])
 )
 SELECT EXISTS (SELECT FROM last), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid)`
 

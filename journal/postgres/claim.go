@@ -43,7 +43,7 @@ WITH head AS (
 ), taken AS (
     UPDATE reprise.tasks t
     SET owner = $1::int, fence = t.fence + 1, visible_at = 'infinity', state = 0, problem = '', unproven = true
-    FROM picked k WHERE t.run_id = k.run_id
+    FROM picked k WHERE t.run_id = ANY (ARRAY[k.run_id])
     RETURNING t.*, k.visible_at AS due_at
 )
 SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
@@ -51,7 +51,7 @@ SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t
        r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels::text, r.input, r.input_encoding, r.trace
 FROM taken t
-CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = t.run_id) r
+CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[t.run_id])) r
 ORDER BY t.priority, t.due_at, t.run_id`
 
 // claimUnprovenSQL finds what the node owns but never committed to: the answer to an earlier claim or start
@@ -62,7 +62,7 @@ SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t
        r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels::text, r.input, r.input_encoding, r.trace
 FROM reprise.tasks t
-CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = t.run_id) r
+CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[t.run_id])) r
 WHERE t.owner = $1::int AND t.owner > 0 AND t.unproven
 ORDER BY t.owner, t.visible_at -- for the index, not for the caller`
 

@@ -50,14 +50,14 @@ WITH locked AS MATERIALIZED (
             WHEN t.inbox_last > l.seen THEN now() -- J6
             WHEN l.next = 1 THEN coalesce(l.next_at, 'infinity')
             ELSE 'infinity' END
-    FROM locked l WHERE l.ok AND l.next <> 4 AND t.run_id = l.run_id
+    FROM locked l WHERE l.ok AND l.next <> 4 AND t.run_id = ANY (ARRAY[l.run_id])
 ), removed AS (
-    DELETE FROM reprise.tasks t USING locked l WHERE l.ok AND l.next = 4 AND t.run_id = l.run_id
+    DELETE FROM reprise.tasks t USING locked l WHERE l.ok AND l.next = 4 AND t.run_id = ANY (ARRAY[l.run_id])
 ), closed AS (
     -- J7: terminal event, status and the end of the task are one statement.
     UPDATE reprise.runs r
     SET status = l.status, closed_at = clock_timestamp(), closed_seq = l.last_seq, closed_fence = l.fence
-    FROM locked l WHERE l.ok AND l.next = 4 AND r.id = l.run_id
+    FROM locked l WHERE l.ok AND l.next = 4 AND r.id = ANY (ARRAY[l.run_id])
 )
 SELECT l.ord, l.ok, coalesce(l.inbox_last, 0), clock_timestamp() FROM locked l`
 
@@ -65,8 +65,8 @@ SELECT l.ord, l.ok, coalesce(l.inbox_last, 0), clock_timestamp() FROM locked l`
 const commitReadSQL = `
 SELECT i.ord, coalesce(t.fence, 0), coalesce(t.turn, 0), coalesce(t.inbox_last, 0), coalesce(r.closed_fence, 0), clock_timestamp()
 FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
-LEFT JOIN LATERAL (SELECT t.fence, t.turn, t.inbox_last FROM reprise.tasks t WHERE t.run_id = i.id) t ON true
-LEFT JOIN LATERAL (SELECT r.closed_fence FROM reprise.runs r WHERE r.id = i.id) r ON true`
+LEFT JOIN LATERAL (SELECT t.fence, t.turn, t.inbox_last FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true
+LEFT JOIN LATERAL (SELECT r.closed_fence FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r ON true`
 
 // Commit implements journal.Store.
 func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {

@@ -52,7 +52,7 @@ WITH removed AS (
     -- J7: terminal event, status and the end of the task are one statement.
     UPDATE reprise.runs r
     SET status = $5::smallint, closed_at = clock_timestamp(), closed_seq = $6::int, closed_fence = $3::bigint
-    FROM removed d WHERE r.id = d.run_id
+    FROM removed d WHERE r.id = ANY (ARRAY[d.run_id])
 ), written AS (
     INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, name, attempt, encoding, payload, issued)
     SELECT d.run_id, $7::int, e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, e.encoding, e.payload, e.issued

@@ -24,15 +24,15 @@ SELECT i.ord,
        r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels::text, r.input, r.input_encoding, r.trace
 FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
-CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = i.id) r
-LEFT JOIN LATERAL (SELECT * FROM reprise.tasks t WHERE t.run_id = i.id) t ON true`
+CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
+LEFT JOIN LATERAL (SELECT * FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
 
 // loadEventsSQL reads the events of the current generation, and the payloads of the messages they consume.
 const loadEventsSQL = `
 SELECT i.ord, e.seq, e.kind, coalesce(e.cmd, 0), coalesce(e.inbox, 0), e.at, coalesce(e.name, ''), coalesce(e.attempt, 0),
        coalesce(e.encoding, m.encoding, ''), coalesce(e.payload, m.payload), coalesce(e.issued, '')
 FROM unnest($1::uuid[], $2::int[], $3::int[]) WITH ORDINALITY AS i(id, after, max, ord)
-CROSS JOIN LATERAL (SELECT r.generation FROM reprise.runs r WHERE r.id = i.id) r
+CROSS JOIN LATERAL (SELECT r.generation FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 CROSS JOIN LATERAL (
     SELECT * FROM reprise.events e
     WHERE e.run_id = i.id AND e.generation = r.generation AND e.seq > i.after ORDER BY e.seq LIMIT i.max) e
@@ -49,7 +49,7 @@ SELECT i.ord, m.number, m.kind, coalesce(m.name, ''), m.key, coalesce(m.encoding
 FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS i(id, after, ord)
 CROSS JOIN LATERAL (
     SELECT m.* FROM reprise.inbox m
-    WHERE m.run_id = i.id
+    WHERE m.run_id = ANY (ARRAY[i.id])
       AND m.number > greatest(i.after, (SELECT max(e.inbox) FROM reprise.events e WHERE e.run_id = i.id AND e.inbox IS NOT NULL))
     ORDER BY m.number LIMIT $3::int) m
 ORDER BY i.ord, m.number`

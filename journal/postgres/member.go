@@ -29,7 +29,7 @@ WITH stuck AS MATERIALIZED (
     ORDER BY t.run_id LIMIT $4::int
     FOR UPDATE OF t SKIP LOCKED
 )
-UPDATE reprise.tasks t SET visible_at = now() FROM stuck s WHERE t.run_id = s.run_id`
+UPDATE reprise.tasks t SET visible_at = now() FROM stuck s WHERE t.run_id = ANY (ARRAY[s.run_id])`
 
 const nodesSQL = `
 SELECT n.id, n.name, n.routes::text, (extract(epoch FROM n.lease) * 1000000)::bigint, n.started_at, n.expires_at
@@ -71,7 +71,7 @@ const leaveFreeSQL = `
 WITH batch AS MATERIALIZED (
     SELECT t.run_id FROM reprise.tasks t WHERE t.owner = $1::int AND t.owner > 0 LIMIT $2::int FOR UPDATE SKIP LOCKED
 )
-UPDATE reprise.tasks t SET owner = 0, unproven = false, visible_at = now() FROM batch b WHERE t.run_id = b.run_id`
+UPDATE reprise.tasks t SET owner = 0, unproven = false, visible_at = now() FROM batch b WHERE t.run_id = ANY (ARRAY[b.run_id])`
 
 const leaveDeleteSQL = `
 DELETE FROM reprise.nodes n

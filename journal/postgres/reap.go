@@ -49,7 +49,7 @@ WITH batch AS MATERIALIZED (
             WHEN b.strikes >= $3::int THEN 'infinity'
             WHEN b.strikes >= $4::int THEN now() + least($5::int, power(2, b.strikes - $4::int + 1)) * interval '1 second'
             ELSE now() END
-    FROM batch b WHERE t.run_id = b.run_id
+    FROM batch b WHERE t.run_id = ANY (ARRAY[b.run_id])
     RETURNING t.state
 )
 SELECT count(*) FILTER (WHERE f.state = 0), count(*) FILTER (WHERE f.state = 2) FROM freed f`

@@ -21,9 +21,9 @@ WITH looked AS (
          WITH ORDINALITY AS i(run_id, key, kind, name, payload, encoding, ord)
     LEFT JOIN LATERAL (
         SELECT t.run_id, t.inbox_last, t.owner, t.queue, t.workflow, t.version
-        FROM reprise.tasks t WHERE t.run_id = i.run_id) t ON true
+        FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.run_id])) t ON true
     LEFT JOIN LATERAL (
-        SELECT x.number FROM reprise.inbox x WHERE x.run_id = i.run_id AND x.key = i.key) x ON true
+        SELECT x.number FROM reprise.inbox x WHERE x.run_id = ANY (ARRAY[i.run_id]) AND x.key = i.key) x ON true
 ), fresh AS (
     SELECT l.*, l.inbox_last + row_number() OVER (PARTITION BY l.run_id ORDER BY l.ord) AS number
     FROM looked l WHERE l.open AND l.known IS NULL
@@ -32,7 +32,7 @@ WITH looked AS (
     SET inbox_last = f.number,
         visible_at = CASE WHEN t.state = 0 THEN least(t.visible_at, now()) ELSE t.visible_at END -- J6
     FROM (SELECT f.run_id, max(f.number) AS number FROM fresh f GROUP BY f.run_id) f
-    WHERE t.run_id = f.run_id
+    WHERE t.run_id = ANY (ARRAY[f.run_id])
 ), written AS (
     INSERT INTO reprise.inbox (run_id, number, at, kind, name, key, encoding, payload)
     SELECT f.run_id, f.number, statement_timestamp(), f.kind, f.name, f.key, f.encoding, f.payload FROM fresh f

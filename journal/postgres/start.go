@@ -27,7 +27,7 @@ WITH given AS (
         ORDER BY r.key LIMIT 1 -- asking for an order leaves the planner of a small table no index but that of keys
         FOR UPDATE OF r) r
 )
-UPDATE reprise.runs r SET holds_key = false FROM given g WHERE r.id = g.id`
+UPDATE reprise.runs r SET holds_key = false FROM given g WHERE r.id = ANY (ARRAY[g.id])`
 
 // startSQL creates runs and their tasks, for one owner. A run whose id or key exists is left out of the
 // answer: waiting for the other transaction's end is what makes concurrent starts agree (J8).
@@ -58,9 +58,9 @@ const startReadSQL = `
 SELECT i.ord, own.start_at, task.owner, task.fence, holder.id, holder.workflow, holder.status, holder.start_at, clock_timestamp()
 FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS i(id, key, ord)
 LEFT JOIN LATERAL (
-    SELECT coalesce(r.start_at, r.created_at) AS start_at FROM reprise.runs r WHERE r.id = i.id) own ON true
+    SELECT coalesce(r.start_at, r.created_at) AS start_at FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) own ON true
 LEFT JOIN LATERAL (
-    SELECT t.owner, t.fence FROM reprise.tasks t WHERE t.run_id = i.id) task ON true
+    SELECT t.owner, t.fence FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) task ON true
 LEFT JOIN LATERAL (
     SELECT r.id, r.workflow, r.status, coalesce(r.start_at, r.created_at) AS start_at
     FROM reprise.runs r WHERE r.key BETWEEN i.key AND i.key AND r.holds_key ORDER BY r.key LIMIT 1) holder ON true`
