@@ -178,6 +178,10 @@ func (r *run) attempt(s *step, now time.Time) *attempt {
 func (r *run) arm() {
 	r.stopTimer()
 	at, ok := r.nextWake()
+	if r.sys.draining.Load() { // no step starts any more: to be woken for one would go on without end
+		t, armed := r.machine.NextTimer()
+		at, ok = t.Due, armed
+	}
 	if !ok {
 		return
 	}
