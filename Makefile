@@ -6,6 +6,8 @@ export GO
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIMEOUT     ?= 10m
 FUZZTIME    ?= 20s
+SEEDS       ?= 10000
+FROM        ?= 1
 
 # The module with the products that Reprise is compared with.
 PEERS := bench/peers
@@ -13,7 +15,7 @@ PEERS := bench/peers
 # The packages that keep live runs in memory; their tests run in both modes.
 ENGINE := ./actor/... ./runtime/...
 
-.PHONY: help check fmt vet lint test race fuzz bench bench-compare microbench order chaos clean prepare prepare-race
+.PHONY: help check fmt vet lint test race fuzz sim bench bench-compare microbench order chaos clean prepare prepare-race
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -44,6 +46,9 @@ fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 	@set -e; grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | while IFS=: read -r file decl; do \
 		$(GO) test -run '^$$' -fuzz "^$${decl#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname "$$file")"; \
 	done
+
+sim: prepare ## SEEDS (10000) simulated clusters with faults, from seed FROM (1): some minutes
+	$(GO) test -count=1 -timeout 30m ./runtime/sim -run TestSeeds -v -seeds $(SEEDS) -from $(FROM)
 
 bench: prepare ## every load scenario on a private Postgres, a quarter of an hour; lines and a table go to bench/results
 	@set -e; out=bench/results/$$(date -u +%F)-$${LABEL:-$$(date -u +%H%M%S)}; \

@@ -1,0 +1,8 @@
+package sim
+
+// checkBlocked: programs do the same whenever they are replayed, so no run is ever blocked.
+func checkBlocked(f *finder) {
+	for _, what := range f.tape.blocks {
+		f.breaks("%s", what)
+	}
+}

@@ -1,0 +1,54 @@
+package sim
+
+import "github.com/reprise-run/reprise/journal"
+
+// checkEffects: nothing is executed before the journal asks for it, but the steps of a first turn, which its start decides; and
+// what a step does in the store's transaction happens exactly as often as it is recorded, once.
+// That of later turns is checked when an execution begins.
+func checkEffects(f *finder) {
+	for _, e := range f.executions {
+		r := f.left(e.run)
+		if r == nil || !e.early || !r.began() {
+			continue
+		}
+		if !asksFor(r.Events[:1], e.step) {
+			f.breaks("%s: step %s was executed before anything was durable, but the first event does not ask for it", r, e.step)
+		}
+	}
+	for _, r := range f.runs {
+		walk(r.plan.Program, func(in *instr) {
+			if in.Do != doTx {
+				return
+			}
+			want := 0
+			if r.event(journal.StepCompleted, in.step()) != nil {
+				want = 1
+			}
+			if got := f.effects[r.id.String()+in.step()]; got != want {
+				f.breaks("%s: the effect of transaction %s happened %d times, it is recorded %d times", r, in.step(), got, want)
+			}
+		})
+	}
+}
+
+func (f *finder) left(id journal.RunID) *settled {
+	for _, r := range f.runs {
+		if r.id == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// began tells whether anything of the run's program is recorded: it may have been terminated before that.
+func (s *settled) began() bool { return len(s.Events) > 0 && s.Events[0].Kind == journal.RunStarted }
+
+// event returns the event of a kind about a step, or nil.
+func (s *settled) event(kind journal.Kind, name string) *journal.Event {
+	for i := range s.Events {
+		if s.Events[i].Kind == kind && s.Events[i].Name == name {
+			return &s.Events[i]
+		}
+	}
+	return nil
+}

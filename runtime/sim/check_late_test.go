@@ -1,0 +1,28 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// checkLate: when nothing is wrong any more, timers fire and messages are taken soon (J6). A lost wake-up that something else
+// makes good shows here.
+func checkLate(f *finder) {
+	quiet, late := f.quietFrom(), f.plan.lateMax()
+	f.eachTimer(func(r *settled, ev *journal.Event, due, at time.Time) {
+		if due.After(quiet) && at.Sub(due) > late {
+			f.breaks("%s: the timer of event %d fired %s late", r, ev.Seq, at.Sub(due))
+		}
+	})
+	for _, r := range f.runs {
+		for _, c := range f.tape.commitsOf(r.id) {
+			for i := range c.Events {
+				came := f.tape.arrived[message{r.id, c.Events[i].Inbox}]
+				if came.After(quiet) && c.at.Sub(came) > late {
+					f.breaks("%s: message %d was taken %s late", r, c.Events[i].Inbox, c.at.Sub(came))
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest"
+)
+
+// check is one property of a world that has come to rest.
+type check struct {
+	name string
+	find func(*finder)
+}
+
+// checks are all of them; each has a file.
+var checks = []check{
+	{"linear", checkLinear},
+	{"owner", checkOwner},
+	{"signals", checkSignals},
+	{"outcomes", checkOutcomes},
+	{"effects", checkEffects},
+	{"timers", checkTimers},
+	{"model", checkModel},
+	{"replay", checkReplay},
+	{"blocked", checkBlocked},
+	{"late", checkLate},
+	{"stuck", checkStuck},
+}
+
+// finder is what a check looks at, and where it tells what it finds.
+type finder struct {
+	*world
+	name string
+	runs []*settled
+}
+
+// settled is a run with what is left of it in the database.
+type settled struct {
+	*running
+	journaltest.RunState
+}
+
+// breaks notes that the check's property does not hold.
+func (f *finder) breaks(format string, args ...any) { f.world.breaks(f.name, format, args...) }
+
+// check runs all checks.
+func (w *world) check() {
+	f := &finder{world: w}
+	for _, s := range w.db.State().Runs {
+		r := w.run(s.Run.ID)
+		if r == nil {
+			w.breaks("stuck", "run %s with key %q is nobody's", s.Run.ID, s.Run.Key)
+			continue
+		}
+		f.runs = append(f.runs, &settled{r, s})
+	}
+	for _, c := range checks {
+		f.name = c.name
+		c.find(f)
+	}
+}
+
+// String names a run in what a check finds.
+func (s *settled) String() string { return fmt.Sprintf("run %d", s.number) }
+
+// payloads lists the signals that a run's history holds, in order; of all names if name is empty.
+func (s *settled) payloads(name string) []string {
+	var list []string
+	for i := range s.Events {
+		if ev := &s.Events[i]; ev.Kind == journal.SignalReceived && (name == "" || ev.Name == name) {
+			list = append(list, decodeSignal(ev.Payload))
+		}
+	}
+	return list
+}
+
+// quietFrom is when, by the store's clock, nothing has been wrong for long enough.
+func (w *world) quietFrom() time.Time {
+	at := w.began.Add(w.plan.calm() + backAfter)
+	now := time.Now()
+	return w.storeClock().Add(at.Sub(now)) // no leaps after the calm, and the gain is small
+}
+
+// attended is checked when programs have had time to do what they can: nothing waits that a node should have taken.
+func (w *world) attended() {
+	now := w.storeClock()
+	for _, s := range w.db.State().Runs {
+		t := s.Run.Task
+		switch {
+		case t == nil:
+		case len(s.Inbox) > 0:
+			w.breaks("stuck", "run %s: message %d waits and nobody takes it: %+v", s.Run.ID, s.Inbox[0].Number, *t)
+		case t.State != journal.Ready:
+			w.breaks("stuck", "run %s is %s: %s", s.Run.ID, t.State, t.Problem)
+		case t.Owner == 0 && !t.VisibleAt.IsZero() && now.Sub(t.VisibleAt) > w.plan.lateMax():
+			w.breaks("stuck", "run %s has been due for %s and nobody claims it", s.Run.ID, now.Sub(t.VisibleAt))
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+// execution is one execution of a step's body: an effect on the world.
+type execution struct {
+	run     journal.RunID
+	step    string
+	attempt int
+	process string
+	began   time.Duration
+	done    bool // it returned without an error, on a process that was not dead
+	out     string
+	// early: when it began, nothing in the journal asked for it, but the history was empty, so the first event may.
+	early bool
+}
+
+var (
+	errPlanned = errors.New("fails by plan")
+	errDead    = errors.New("the process is dead")
+)
+
+// execute implements bodies.
+func (p *process) execute(ctx context.Context, in *instr, undo bool, apply func(func())) (string, error) {
+	info, ok := workflow.StepInfo(ctx)
+	if !ok || p.dead.Load() {
+		return "", errDead
+	}
+	e := p.w.begin(p, info)
+	wait := time.NewTimer(in.For + time.Duration(hash(p.w.plan.Seed, e.step, e.attempt)%1000))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	switch {
+	case p.dead.Load():
+		return "", errDead
+	case !undo && info.Attempt <= in.Fail:
+		return "", errPlanned
+	}
+	return p.w.end(e, apply), nil
+}
+
+// begin notes an execution, and whether the journal asks for it yet.
+func (w *world) begin(p *process, info workflow.Attempt) *execution {
+	e := &execution{run: info.Run, step: info.Step, attempt: info.Attempt, process: p.name, began: w.elapsed()}
+	h, err := w.db.Load(context.Background(), []journal.LoadRequest{{Run: info.Run, AfterInbox: 1 << 40}})
+	if err == nil {
+		e.early = len(h[0].Events) == 0 || h[0].Events[0].Kind != journal.RunStarted // or terminated before that
+		if !e.early && !asksFor(h[0].Events, info.Step) {
+			w.breaks("effects", "step %s of run %s begins on %s before the turn that asks for it is durable", info.Step, info.Run, p.name)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.executions = append(w.executions, e)
+	return e
+}
+
+// asksFor tells whether a history asks for a step.
+func asksFor(events []journal.Event, step string) bool {
+	for i := range events {
+		for _, c := range events[i].Issued {
+			if c.Kind == journal.CommandStep && c.Name == step {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *world) end(e *execution, apply func(func())) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e.done, e.out = true, fmt.Sprintf("%s#%d by %s", e.step, e.attempt, e.process)
+	if apply != nil {
+		apply(func() {
+			w.effectsMu.Lock()
+			defer w.effectsMu.Unlock()
+			w.effects[e.run.String()+e.step]++
+		})
+	}
+	return e.out
+}

@@ -1,0 +1,255 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+// program is the one workflow of a simulation: it interprets its input.
+const program workflow.Name[[]instr, []entry] = "program"
+
+// bodies is what steps do in the world, or nothing in a check of a history.
+type bodies interface {
+	// execute is the body of a step. apply, if not nil, makes something happen with the step's transaction.
+	execute(ctx context.Context, in *instr, undo bool, apply func(func())) (string, error)
+}
+
+// interpreter is one execution of a program. Strands run one at a time, so they share it.
+type interpreter struct {
+	bodies  bodies
+	futures map[int]workflow.Future[string]
+	trace   []entry
+}
+
+// traceError is a failed program's error. Its text is the trace.
+type traceError struct {
+	error
+	trace []entry
+}
+
+func (e *traceError) Error() string {
+	text, err := json.Marshal(e.trace)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func (e *traceError) Unwrap() error { return e.error }
+
+// interpret returns the workflow function.
+func interpret(b bodies) func(workflow.Context, []instr) ([]entry, error) {
+	return func(ctx workflow.Context, body []instr) ([]entry, error) {
+		p := &interpreter{bodies: b, futures: map[int]workflow.Future[string]{}}
+		if err := p.all(ctx, body); err != nil {
+			return nil, &traceError{err, p.trace}
+		}
+		return p.trace, nil
+	}
+}
+
+// note appends to the trace what an instruction came to.
+func (p *interpreter) note(in *instr, what, got string) {
+	p.trace = append(p.trace, entry{in.ID, what, got})
+}
+
+// ended notes an end with or without an error, and returns the error.
+func (p *interpreter) ended(in *instr, got string, err error) error {
+	switch {
+	case err == nil:
+		p.note(in, wentOK, got)
+	case errors.Is(err, workflow.ErrCancelled), errors.Is(err, workflow.ErrTimeout):
+		p.note(in, wentCancelled, "")
+	default:
+		p.note(in, wentFailed, "")
+	}
+	return err
+}
+
+func (p *interpreter) all(ctx workflow.Context, body []instr) error {
+	for i := range body {
+		if err := p.one(ctx, &body[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *interpreter) one(ctx workflow.Context, in *instr) error {
+	switch in.Do {
+	case doStep:
+		out, err := workflow.Step(ctx, in.step(), p.body(in, false), in.options())
+		return p.ended(in, out, err)
+	case doTx:
+		out, err := workflow.StepTx(ctx, in.step(), func(ctx context.Context, tx *journaltest.Effects) (string, error) {
+			return p.bodies.execute(ctx, in, false, tx.Do)
+		}, in.options())
+		return p.ended(in, out, err)
+	case doAsync:
+		p.futures[in.ID] = workflow.StepAsync(ctx, in.step(), p.body(in, false), in.options())
+		return nil
+	case doAwait:
+		f, ok := p.futures[in.Ref]
+		if !ok {
+			return nil
+		}
+		out, err := f.Get(ctx)
+		return p.ended(in, out, err)
+	case doSleep:
+		before := ctx.Now()
+		err := workflow.Sleep(ctx, in.For)
+		if err == nil && ctx.Now().Sub(before) < in.For {
+			p.note(in, wentEarly, "")
+			return nil
+		}
+		return p.ended(in, "", err)
+	case doReceive, doWithin, doSelect:
+		return p.wait(ctx, in)
+	}
+	return p.scoped(ctx, in)
+}
+
+// wait executes the instructions that wait for signals.
+func (p *interpreter) wait(ctx workflow.Context, in *instr) error {
+	name := workflow.Signal[string](in.Name)
+	if in.Do == doReceive {
+		v, err := name.Receive(ctx)
+		if err != nil {
+			return p.ended(in, "", err)
+		}
+		p.note(in, wentSignal, v)
+		return nil
+	}
+	before := ctx.Now()
+	late := func() {
+		if ctx.Now().Sub(before) < in.For {
+			p.note(in, wentEarly, "")
+		} else {
+			p.note(in, wentLate, "")
+		}
+	}
+	if in.Do == doWithin {
+		v, ok, err := name.ReceiveTimeout(ctx, in.For)
+		switch {
+		case err != nil:
+			return p.ended(in, "", err)
+		case ok:
+			p.note(in, wentSignal, v)
+		default:
+			late()
+		}
+		return nil
+	}
+	timer := workflow.NewTimer(ctx, in.For)
+	var failed error
+	cases := []workflow.Case{
+		workflow.OnSignal(name, func(v string) { p.note(in, wentSignal, v) }),
+		workflow.OnTimer(timer, late),
+	}
+	if f, ok := p.futures[in.Ref]; ok {
+		cases = append(cases, workflow.OnFuture(f, func(out string, err error) { failed = p.ended(in, out, err) }))
+	}
+	if _, err := workflow.Select(ctx, cases...); err != nil {
+		return p.ended(in, "", err)
+	}
+	timer.Stop()
+	return failed
+}
+
+// scoped executes the instructions that have a body.
+func (p *interpreter) scoped(ctx workflow.Context, in *instr) error {
+	switch in.Do {
+	case doTimeout:
+		inner, done := workflow.WithTimeout(ctx, in.For)
+		err := p.all(inner, in.Body)
+		done()
+		return p.left(ctx, in, err)
+	case doScope:
+		inner, cancel := workflow.WithCancel(ctx)
+		workflow.Go(inner, func(ctx workflow.Context) {
+			if workflow.Sleep(ctx, in.For) == nil {
+				cancel()
+			}
+		})
+		err := p.all(inner, in.Body)
+		cancel()
+		return p.left(ctx, in, err)
+	case doShield:
+		return p.ended(in, "", p.all(workflow.Shield(ctx), in.Body))
+	case doAll:
+		return p.ended(in, "", p.strands(ctx, in))
+	case doTry:
+		if err := p.all(ctx, in.Body); err != nil && !errors.Is(err, workflow.ErrCancelled) && !errors.Is(err, workflow.ErrTimeout) {
+			p.note(in, wentFailed, "")
+			return nil
+		} else {
+			return p.ended(in, "", err)
+		}
+	case doSaga:
+		_, err := workflow.Saga(ctx, func(ctx workflow.Context, undo *workflow.Undo) (struct{}, error) {
+			for i := range in.Body {
+				at := &in.Body[i]
+				if at.Do == doStep {
+					undo.Push(at.undo(), p.undo(at), &workflow.StepOptions{Retry: retry(0)})
+				}
+				if err := p.one(ctx, at); err != nil {
+					return struct{}{}, err
+				}
+			}
+			return struct{}{}, nil
+		})
+		return p.ended(in, "", err)
+	}
+	panic(fmt.Sprintf("instruction %d: %q", in.ID, in.Do))
+}
+
+// left leaves a scope: its own end is no error, what comes from outside is.
+func (p *interpreter) left(outer workflow.Context, in *instr, err error) error {
+	if errors.Is(err, workflow.ErrCancelled) || errors.Is(err, workflow.ErrTimeout) {
+		if err = outer.Err(); err == nil {
+			p.note(in, wentLate, "")
+			return nil
+		}
+	}
+	return p.ended(in, "", err)
+}
+
+// strands runs every instruction of a body in a strand of its own. The first error by place is the result.
+func (p *interpreter) strands(ctx workflow.Context, in *instr) error {
+	errs := make([]error, len(in.Body))
+	var wg workflow.WaitGroup
+	for i := range in.Body {
+		wg.Go(ctx, func(ctx workflow.Context) { errs[i] = p.one(ctx, &in.Body[i]) })
+	}
+	if err := wg.Wait(workflow.Shield(ctx)); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *interpreter) body(in *instr, undo bool) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) { return p.bodies.execute(ctx, in, undo, nil) }
+}
+
+func (p *interpreter) undo(in *instr) func(context.Context) error {
+	body := p.body(in, true)
+	return func(ctx context.Context) error { _, err := body(ctx); return err }
+}
+
+func (in *instr) options() *workflow.StepOptions { return &workflow.StepOptions{Retry: retry(in.Max)} }
+
+// retry has no jitter, so that a seed's retries come at the same times again.
+func retry(attempts int) *workflow.RetryPolicy {
+	return &workflow.RetryPolicy{Initial: 70 * time.Millisecond, Max: time.Second, Jitter: -1, Attempts: attempts}
+}

@@ -1,0 +1,220 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest"
+)
+
+// mutation puts something below a process's connection: the store itself, or one that breaks a guarantee.
+type mutation func(w *world, s store) store
+
+// store is what a mutation can change.
+type store interface {
+	journal.Store
+	journal.TxStore
+}
+
+// faithful changes nothing.
+func faithful(_ *world, s store) store { return s }
+
+// plantedMax is within how many seeds a planted fault must be found.
+const plantedMax = 500
+
+// planted are faults that the simulator must find. Each is as small as a slip in a store or in the engine would be, and does no
+// harm before something else goes wrong.
+var planted = []struct {
+	name   string
+	mutate mutation
+	change func(*plan) // nil for none
+}{
+	{"the fence is not checked (J3)", func(w *world, s store) store { return noFence{s, w} }, nil},
+	{"a park does not compare inbox numbers (J6)", func(_ *world, s store) store { return deafPark{s} }, nil},
+	{"effects come before the commit is durable", func(w *world, s store) store { return early{s, w} }, nil},
+	// The poll alone is correct, so it must be out of the way.
+	{"wake-ups are lost", func(_ *world, s store) store { return sleepy{s} }, func(p *plan) { p.Poll = time.Hour }},
+	{"an own write is not recognised (J4)", func(w *world, s store) store { return forgetful{s, w} }, nil},
+	{"message keys do not deduplicate (J5)", func(_ *world, s store) store { return keyless{s} }, nil},
+	{"attempts of steps in retry are forgotten", func(_ *world, s store) store { return careless{s} }, nil},
+	{"an inbox is read backwards (J5)", func(_ *world, s store) store { return backwards{s} }, nil},
+	{"tasks of dead nodes are not freed", func(_ *world, s store) store { return immortal{s} }, nil},
+}
+
+// TestSimulatorFindsPlantedFaults shows that the simulator would find such a bug.
+func TestSimulatorFindsPlantedFaults(t *testing.T) {
+	for _, p := range planted {
+		t.Run(p.name, func(t *testing.T) {
+			for seed := uint64(1); seed <= plantedMax; seed++ {
+				made := generate(seed)
+				if p.change != nil {
+					p.change(made)
+				}
+				if w := simulate(t, made, p.mutate); len(w.broken) > 0 {
+					t.Logf("found by seed %d: %s", seed, w.broken[0])
+					return
+				}
+			}
+			t.Errorf("not found within %d seeds", plantedMax)
+		})
+	}
+}
+
+// noFence takes whoever commits for the owner.
+type noFence struct {
+	store
+	w *world
+}
+
+// Commit implements journal.Store.
+func (s noFence) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	met, err := s.w.tasks(commits)
+	if err != nil {
+		return nil, err
+	}
+	commits = slices.Clone(commits)
+	for i, t := range met {
+		if t != nil && t.Owner != 0 {
+			commits[i].Node, commits[i].Fence = t.Owner, t.Fence
+		}
+	}
+	return s.store.Commit(ctx, commits)
+}
+
+// deafPark parks a run whose inbox has news.
+type deafPark struct{ store }
+
+// Commit implements journal.Store.
+func (s deafPark) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	commits = slices.Clone(commits)
+	for i := range commits {
+		if commits[i].Next.Kind == journal.NextPark {
+			commits[i].InboxSeen = 1 << 40
+		}
+	}
+	return s.store.Commit(ctx, commits)
+}
+
+// early tells a node that its turn is durable a moment before it is.
+type early struct {
+	store
+	w *world
+}
+
+// Commit implements journal.Store.
+func (s early) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	met, err := s.w.tasks(commits)
+	if err != nil || commits[0].Tx != nil {
+		return s.store.Commit(ctx, commits)
+	}
+	out := make([]journal.Outcome, len(commits))
+	for i, t := range met {
+		c := &commits[i]
+		if out[i].Now = s.w.storeClock(); t == nil || t.Owner != c.Node || t.Fence != c.Fence || t.Turn != c.Turn {
+			out[i].Err = journal.ErrFenced
+		}
+	}
+	commits = slices.Clone(commits)
+	time.AfterFunc(time.Millisecond, func() { _, _ = s.store.Commit(context.WithoutCancel(ctx), commits) })
+	return out, nil
+}
+
+// sleepy never says when the next task is due, and passes no hint on.
+type sleepy struct{ store }
+
+// Claim implements journal.Store.
+func (s sleepy) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+	c, err := s.store.Claim(ctx, r)
+	c.NextDue = time.Time{}
+	return c, err
+}
+
+// Hints implements journal.Store.
+func (s sleepy) Hints() journal.Hints { return silence{s.store.Hints()} }
+
+type silence struct{ journal.Hints }
+
+// Notify implements journal.Hints.
+func (silence) Notify([]journal.Hint) {}
+
+// forgetful takes a repeated commit for that of a lost owner.
+type forgetful struct {
+	store
+	w *world
+}
+
+// Commit implements journal.Store.
+func (s forgetful) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	met, err := s.w.tasks(commits)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.store.Commit(ctx, commits)
+	for i := range out {
+		if t := met[i]; t == nil || t.Turn != commits[i].Turn {
+			out[i].Err = journal.ErrFenced
+		}
+	}
+	return out, err
+}
+
+// keyless gives every message a key of its own.
+type keyless struct{ store }
+
+// Send implements journal.Store.
+func (s keyless) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
+	messages = slices.Clone(messages)
+	for i := range messages {
+		messages[i].Key += fmt.Sprintf("@%d", time.Now().UnixNano())
+	}
+	return s.store.Send(ctx, tx, messages)
+}
+
+// careless drops what is known of steps in retry.
+type careless struct{ store }
+
+// Commit implements journal.Store.
+func (s careless) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	commits = slices.Clone(commits)
+	for i := range commits {
+		commits[i].Attempts = nil
+	}
+	return s.store.Commit(ctx, commits)
+}
+
+// backwards gives the messages of an inbox in the wrong order.
+type backwards struct{ store }
+
+// Load implements journal.Store.
+func (s backwards) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+	list, err := s.store.Load(ctx, requests)
+	for i := range list {
+		slices.Reverse(list[i].Inbox)
+	}
+	return list, err
+}
+
+// immortal never finds a node dead.
+type immortal struct{ store }
+
+// Join implements journal.Store.
+func (s immortal) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+	m, err := s.store.Join(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return unreaped{m}, nil
+}
+
+type unreaped struct{ journal.Membership }
+
+// Reap implements journal.Membership.
+func (unreaped) Reap(context.Context, []journal.NodeID) (journal.Reaped, error) {
+	return journal.Reaped{}, nil
+}
+
+var _ store = (*journaltest.Memory)(nil)

@@ -1,0 +1,146 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// plan is all that a seed decides. It is plain data, so that it can be printed, read again, and made smaller.
+type plan struct {
+	Seed   uint64        `json:"seed"`
+	Nodes  []nodePlan    `json:"nodes"`
+	Lease  time.Duration `json:"lease"`
+	Poll   time.Duration `json:"poll"`
+	Drain  time.Duration `json:"drain,omitempty"`
+	Slow   time.Duration `json:"slow"` // the longest that a call is on its way, and its answer
+	Clock  clockPlan     `json:"clock"`
+	Runs   []runPlan     `json:"runs"`
+	Faults []fault       `json:"faults,omitempty"`
+}
+
+// nodePlan is how one node is configured.
+type nodePlan struct {
+	Passivate bool          `json:"passivate,omitempty"`
+	LiveMax   int           `json:"liveMax,omitempty"`
+	StepsMax  int           `json:"stepsMax,omitempty"`
+	WarmIdle  time.Duration `json:"warmIdle,omitempty"`
+	Lanes     int           `json:"lanes,omitempty"` // runs are spread over them by chance
+}
+
+// clockPlan is the store's clock as the nodes see it. A bubble has one clock, so all nodes share their distance to it.
+type clockPlan struct {
+	Ahead time.Duration `json:"ahead,omitempty"` // of the nodes' clocks; may be negative
+	Gain  int64         `json:"gain,omitempty"`  // microseconds that it gains in a second; may be negative
+}
+
+// runPlan is one run and what happens to it from outside.
+type runPlan struct {
+	At      time.Duration `json:"at"` // of its start
+	Delay   time.Duration `json:"delay,omitempty"`
+	Via     int           `json:"via,omitempty"` // the node whose own client starts it, from 1; 0: a client apart
+	Program []instr       `json:"program"`
+	Sends   []send        `json:"sends,omitempty"` // in order of At
+}
+
+// send is what a client does to a run.
+type send struct {
+	At     time.Duration `json:"at"`
+	Do     sendKind      `json:"do"`
+	Signal string        `json:"signal,omitempty"`
+	Via    int           `json:"via,omitempty"`   // as for the run's start
+	Twice  bool          `json:"twice,omitempty"` // of a signal: two clients send it at once, under one key
+}
+
+// sendKind is what a client does.
+type sendKind string
+
+const (
+	sendSignal    sendKind = "signal"
+	sendCancel    sendKind = "cancel"
+	sendResume    sendKind = "resume" // does nothing to a run that is well
+	sendTerminate sendKind = "terminate"
+)
+
+// faultKind is what goes wrong.
+type faultKind string
+
+const (
+	crash      faultKind = "crash"      // the node dies without a word, and is back after For
+	killBefore faultKind = "killBefore" // the node dies at its next commit within For: it is not written
+	killAfter  faultKind = "killAfter"  // the same, but it is written
+	restart    faultKind = "restart"    // the node is told to end, and is back after For
+	freeze     faultKind = "freeze"     // the node's calls hang for For, and go through then
+	partition  faultKind = "partition"  // the node's calls fail for For
+	outage     faultKind = "outage"     // every call of everybody fails for For
+	lossy      faultKind = "lossy"      // for For, some calls of the node fail before, after, or later than their caller knows
+	deaf       faultKind = "deaf"       // for For, hints of everybody are lost, late or doubled
+	leap       faultKind = "leap"       // the store's clock goes ahead by For
+)
+
+// fault is one thing that goes wrong.
+type fault struct {
+	At   time.Duration `json:"at"`
+	Kind faultKind     `json:"kind"`
+	Node int           `json:"node,omitempty"` // from 1; of a lossy, 0 is the client
+	For  time.Duration `json:"for"`
+}
+
+// calm is when the last fault is over.
+func (p *plan) calm() time.Duration {
+	var at time.Duration
+	for _, f := range p.Faults {
+		at = max(at, f.At+f.For)
+	}
+	for i := range p.Runs {
+		at = max(at, p.Runs[i].At+p.Runs[i].Delay)
+		for _, s := range p.Runs[i].Sends {
+			at = max(at, s.At)
+		}
+	}
+	return at
+}
+
+// size is what shrinking makes smaller.
+func (p *plan) size() int {
+	n := len(p.Nodes) + len(p.Faults)
+	for i := range p.Runs {
+		n += 1 + len(p.Runs[i].Sends) + count(p.Runs[i].Program)
+	}
+	return n
+}
+
+func (p *plan) clone() *plan {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic(err)
+	}
+	c := new(plan)
+	if err := json.Unmarshal(text, c); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// String is the plan for people.
+func (p *plan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "seed %d: lease %s, poll %s, drain %s, calls take up to %s, store's clock %s ahead and gaining %d µs/s\n",
+		p.Seed, p.Lease, p.Poll, p.Drain, p.Slow, p.Clock.Ahead, p.Clock.Gain)
+	for i, n := range p.Nodes {
+		fmt.Fprintf(&b, "node %d: %+v\n", i+1, n)
+	}
+	for i := range p.Runs {
+		r := &p.Runs[i]
+		fmt.Fprintf(&b, "run %d: starts at %s via %d, delayed by %s\n", i+1, r.At, r.Via, r.Delay)
+		write(&b, r.Program, "  ")
+		for _, s := range r.Sends {
+			fmt.Fprintf(&b, "  <- at %s: %s %s via %d, twice %t\n", s.At, s.Do, s.Signal, s.Via, s.Twice)
+		}
+	}
+	for _, f := range p.Faults {
+		fmt.Fprintf(&b, "fault at %s: %s of %d for %s\n", f.At, f.Kind, f.Node, f.For)
+	}
+	return b.String()
+}

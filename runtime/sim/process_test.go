@@ -1,0 +1,178 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// process is one life of a node or a client, with its connection.
+type process struct {
+	w      *world
+	place  int // of a node, from 1; of clients 0 and -1
+	name   string
+	peer   *journaltest.Memory
+	dead   atomic.Bool
+	node   *runtime.Node   // nil for a client
+	client *runtime.Client // the node's own, or the client itself
+	cancel context.CancelFunc
+	ended  chan struct{} // closed when the node has ended
+}
+
+// connect makes a process without anything in it.
+func (w *world) connect(place int) (*process, *journal.Journal) {
+	w.lives[place]++
+	p := &process{w: w, place: place, name: fmt.Sprintf("%d.%d", place, w.lives[place]), peer: w.db.Peer(), ended: make(chan struct{})}
+	store := &line{store: w.mutate(w, p.peer), p: p}
+	return p, journal.New(journaltest.NewFaulty(store, &journaltest.FaultyOptions{
+		Decide: p.decide, Answer: p.answer, Hint: p.hint,
+	}), nil)
+}
+
+// quiet: nobody reads what a node logs here.
+var quiet = slog.New(slog.DiscardHandler)
+
+// bootClient starts a client.
+func (w *world) bootClient(place int) *process {
+	p, j := w.connect(place)
+	p.client = runtime.NewClient(j, &runtime.ClientOptions{Poll: w.plan.Poll, Logger: quiet})
+	close(p.ended)
+	return p
+}
+
+// boot starts a node, unless it runs.
+func (w *world) boot(place int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.nodes[place]; p != nil && !p.dead.Load() || w.closing {
+		return
+	}
+	p, j := w.connect(place)
+	o := w.plan.Nodes[place-1]
+	p.node = runtime.NewNode(j, &runtime.NodeOptions{
+		Name: p.name, Lease: w.plan.Lease, Poll: w.plan.Poll, Drain: max(w.plan.Drain, time.Millisecond), LiveMax: o.LiveMax,
+		StepsMax: o.StepsMax, WarmIdle: o.WarmIdle, PassivateAlways: o.Passivate, Lanes: o.Lanes, Logger: w.logger(p.name),
+	})
+	runtime.Handle(p.node, program, interpret(p), nil)
+	p.client = p.node.Client()
+	var ctx context.Context
+	ctx, p.cancel = context.WithCancel(context.Background())
+	w.nodes[place] = p
+	w.all = append(w.all, p)
+	go func() {
+		defer close(p.ended)
+		if err := p.node.Run(ctx); err != nil && !p.dead.Load() {
+			w.breaks("node", "node %s ended with: %v", p.name, err)
+		}
+	}()
+}
+
+// die is kill -9: the connection is gone, and nothing that the process still does is heard of.
+func (p *process) die() {
+	if !p.dead.Swap(true) {
+		p.peer.Close()
+		p.cancel()
+	}
+}
+
+// leave is a signal to end in order.
+func (w *world) leave(place int) {
+	w.mu.Lock()
+	p := w.nodes[place]
+	w.nodes[place] = nil
+	w.mu.Unlock()
+	if p == nil || p.dead.Load() {
+		return
+	}
+	p.cancel()
+}
+
+// chance is a number below n that follows from the seed, the process, and the number of the call.
+func (p *process) chance(c journaltest.Call, what string, n int) int {
+	return int(hash(p.w.plan.Seed, p.name, c.Verb, c.Nth, what) % uint64(n))
+}
+
+// travel is the time that a call, or its answer, is on its way.
+func (p *process) travel(c journaltest.Call, what string) {
+	time.Sleep(time.Duration(p.chance(c, what, int(p.w.plan.Slow)) + 1))
+}
+
+// decide is the way of a call to the database.
+func (p *process) decide(c journaltest.Call) journaltest.Fault {
+	p.travel(c, "call")
+	p.thaw(c, "call")
+	if p.dead.Load() {
+		return journaltest.FaultBefore
+	}
+	if c.Verb == "commit" && p.hit(killBefore) {
+		p.fall()
+		return journaltest.FaultBefore
+	}
+	if p.w.active(outage, 0) || p.place > 0 && p.w.active(partition, p.place) {
+		return journaltest.FaultBefore
+	}
+	if p.w.active(lossy, max(p.place, 0)) && p.chance(c, "lose", 3) == 0 {
+		return journaltest.FaultBefore + journaltest.Fault(p.chance(c, "how", 3))
+	}
+	return journaltest.FaultNone
+}
+
+// answer is the way back.
+func (p *process) answer(c journaltest.Call) {
+	if c.Verb == "commit" && p.hit(killAfter) {
+		p.fall()
+	}
+	p.travel(c, "answer")
+	p.thaw(c, "answer")
+}
+
+// thaw waits while the process is frozen. Not all that has waited goes on at the same moment.
+func (p *process) thaw(c journaltest.Call, what string) {
+	for i := range p.w.plan.Faults {
+		f := &p.w.plan.Faults[i]
+		if now := p.w.elapsed(); f.Kind == freeze && f.Node == p.place && p.place > 0 && now >= f.At && now < f.At+f.For {
+			time.Sleep(f.At + f.For - now)
+			p.travel(c, "thawed "+what)
+		}
+	}
+}
+
+// hit tells, once for each fault, that the process is to die at this commit.
+func (p *process) hit(kind faultKind) bool {
+	for i := range p.w.plan.Faults {
+		f := &p.w.plan.Faults[i]
+		if f.Kind == kind && f.Node == p.place && p.w.during(f) && p.w.spent(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// fall is a death in the middle of a call. The node is back after a while.
+func (p *process) fall() {
+	p.die()
+	time.AfterFunc(backAfter, func() { p.w.boot(p.place) })
+}
+
+// hint decides when a hint arrives, and how often.
+func (p *process) hint(h journal.Hint) []time.Duration {
+	n := p.w.hints.Add(1)
+	draw := hash(p.w.plan.Seed, p.name, "hint", int(n), h.Kind)
+	late := time.Duration(draw>>8) % p.w.plan.Slow
+	if !p.w.active(deaf, 0) {
+		return []time.Duration{late + 1}
+	}
+	switch draw % 4 {
+	case 0:
+		return []time.Duration{late + 1, 3*late + 2}
+	case 1:
+		return []time.Duration{time.Duration(draw>>8) % (2 * time.Second)}
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+//go:debug randseednop=0
+package sim
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+var (
+	seeds    = flag.Int("seeds", seedsDefault, "how many seeds")
+	from     = flag.Uint64("from", 1, "the first seed")
+	one      = flag.Uint64("seed", 0, "only this seed, with its plan")
+	planFile = flag.String("plan", "", "only the plan in this file")
+	verbose  = flag.Bool("log", false, "with -seed and -plan: what the nodes log")
+)
+
+// failuresMax is how many broken seeds are told of: a bug breaks many.
+const failuresMax = 3
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// TestSeeds carries out the plans of many seeds.
+func TestSeeds(t *testing.T) {
+	began, counts, failures := time.Now(), tally{}, 0
+	for _, p := range chosen(t) {
+		w := simulate(t, p(), nil)
+		counts.add(w)
+		if single() {
+			t.Logf("%s\n%s", w.plan, w.log.String())
+		}
+		if len(w.broken) == 0 {
+			continue
+		}
+		report(t, w)
+		if failures++; failures == failuresMax {
+			t.Fatalf("stopped after %d broken seeds", failures)
+		}
+	}
+	t.Logf("%s of\n%s", time.Since(began).Round(time.Millisecond), counts)
+}
+
+func single() bool { return *one != 0 || *planFile != "" }
+
+// chosen returns the plans that the flags ask for.
+func chosen(t *testing.T) (list []func() *plan) {
+	switch {
+	case *planFile != "":
+		text, err := os.ReadFile(*planFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := new(plan)
+		if err := json.Unmarshal(text, p); err != nil {
+			t.Fatal(err)
+		}
+		return append(list, func() *plan { return p })
+	case *one != 0:
+		return append(list, func() *plan { return generate(*one) })
+	}
+	for i := range uint64(*seeds) {
+		list = append(list, func() *plan { return generate(*from + i) })
+	}
+	return list
+}
+
+// report tells what is broken, and how little is needed for it.
+func report(t *testing.T, w *world) {
+	for _, b := range w.broken {
+		t.Errorf("seed %d: %s", w.plan.Seed, b)
+	}
+	p, b := shrink(t, w.plan, w.broken[0], nil)
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("smaller, and still broken:\n%s=> %s\nto repeat it: go test ./runtime/sim -run TestSeeds -seed %d, or -plan with a file of this:\n%s",
+		p, b, w.plan.Seed, text)
+}

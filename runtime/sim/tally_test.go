@@ -1,0 +1,64 @@
+package sim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// tally counts what simulations consisted of: a simulator that does nothing finds nothing.
+type tally map[string]int
+
+func (t tally) add(w *world) {
+	t["runs"] += len(w.runs)
+	for _, r := range w.runs {
+		if r.id.IsZero() {
+			t["runs not started"]++
+		}
+		if r.terminated {
+			t["terminations tried"]++
+		}
+		t["signals accepted"] += len(r.acknowledged)
+		t["signals refused"] += len(r.refused)
+	}
+	for i := range w.tape.commits {
+		c := &w.tape.commits[i]
+		t["commits"]++
+		t["events"] += len(c.Events)
+		if last := c.Terminal(); last != nil {
+			t[last.Kind.String()]++
+		}
+		for k := range c.Events {
+			t["event "+c.Events[k].Kind.String()]++
+		}
+	}
+	t["claims"] += len(w.tape.grants)
+	t["executions"] += len(w.executions)
+	for _, e := range w.executions {
+		if e.attempt > 1 {
+			t["executions again"]++
+		}
+	}
+	t["lives of nodes"] += len(w.all)
+	for i := range w.plan.Faults {
+		t["fault "+string(w.plan.Faults[i].Kind)]++
+	}
+	for _, p := range w.all {
+		if p.dead.Load() {
+			t["deaths"]++
+		}
+	}
+	if w.settled {
+		t["seeds that needed further signals"]++
+	}
+}
+
+// String lists the counts.
+func (t tally) String() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		fmt.Fprintf(&b, "%8d %s\n", t[name], name)
+	}
+	return b.String()
+}

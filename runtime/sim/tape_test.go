@@ -1,0 +1,217 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// tape is what reached the database, in the order in which it did.
+type tape struct {
+	mu      sync.Mutex
+	grants  []grant
+	commits []written
+	blocks  []string
+	closed  map[journal.RunID]bool
+	arrived map[message]time.Time // by the store's clock
+}
+
+// message is one of a run's inbox.
+type message struct {
+	run    journal.RunID
+	number journal.InboxSeq
+}
+
+// grant is a node becoming a run's owner.
+type grant struct {
+	run   journal.RunID
+	fence journal.Fence
+	node  journal.NodeID
+}
+
+// written is a commit that the store has accepted.
+type written struct {
+	journal.Commit
+	process string
+	before  *journal.Task // what it met; nil if the run was closed
+	at      time.Time     // the store's clock
+}
+
+// line is a process's connection to the database, as far as calls get there. It writes the tape. Below it may be a mutation of
+// the store; what it compares with is the store itself. Calls that have come so far happen, whether their caller still
+// waits or not.
+type line struct {
+	store
+	p *process
+}
+
+var _ store = (*line)(nil)
+
+// Begin implements journal.TxStore.
+func (l *line) Begin(ctx context.Context) (journal.Tx, error) {
+	return l.store.Begin(context.WithoutCancel(ctx))
+}
+
+// Start implements journal.store.
+func (l *line) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
+	t := &l.p.w.tape
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out, err := l.store.Start(context.WithoutCancel(ctx), tx, starts)
+	for i := range out {
+		if out[i].Err == nil && out[i].Owned {
+			t.grant(grant{out[i].Run, 1, starts[i].Owner})
+		}
+	}
+	return out, err
+}
+
+// Send implements journal.store.
+func (l *line) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
+	out, err := l.store.Send(context.WithoutCancel(ctx), tx, messages)
+	t := &l.p.w.tape
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range out {
+		if out[i].Err == nil && !out[i].Duplicate {
+			t.arrived[message{messages[i].Run, out[i].Number}] = l.p.w.storeClock()
+		}
+	}
+	return out, err
+}
+
+// Claim implements journal.store.
+func (l *line) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+	t := &l.p.w.tape
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c, err := l.store.Claim(context.WithoutCancel(ctx), r)
+	for i := range c.Tasks {
+		t.grant(grant{c.Tasks[i].Task.Run, c.Tasks[i].Task.Fence, r.Node})
+	}
+	return c, err
+}
+
+func (t *tape) grant(g grant) {
+	if !slices.Contains(t.grants, g) { // a reconciling claim tells it again
+		t.grants = append(t.grants, g)
+	}
+}
+
+// Commit implements journal.store.
+func (l *line) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	t := &l.p.w.tape
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	met, err := l.p.w.tasks(commits)
+	if err != nil {
+		return nil, err
+	}
+	out, err := l.store.Commit(context.WithoutCancel(ctx), commits)
+	for i := range out {
+		if out[i].Err != nil {
+			continue
+		}
+		c := commits[i]
+		c.Events = slices.Clone(c.Events)
+		t.commits = append(t.commits, written{Commit: c, process: l.p.name, before: met[i], at: out[i].Now})
+		switch c.Next.Kind {
+		case journal.NextClose:
+			t.closed[c.Run] = true
+		case journal.NextBlock:
+			t.blocks = append(t.blocks, fmt.Sprintf("run %s is blocked: %s", c.Run, c.Next.Problem))
+		}
+	}
+	return out, err
+}
+
+// tasks reads what commits are going to meet.
+func (w *world) tasks(commits []journal.Commit) ([]*journal.Task, error) {
+	requests := make([]journal.LoadRequest, len(commits))
+	for i := range commits {
+		requests[i] = journal.LoadRequest{Run: commits[i].Run, InboxOnly: true, AfterInbox: 1 << 40}
+	}
+	list, err := w.db.Load(context.Background(), requests)
+	if err != nil {
+		return nil, err
+	}
+	met := make([]*journal.Task, len(commits))
+	for i := range list {
+		met[i] = list[i].Run.Task
+	}
+	return met, nil
+}
+
+// Load implements journal.store.
+func (l *line) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+	return l.store.Load(context.WithoutCancel(ctx), requests)
+}
+
+// Join implements journal.store.
+func (l *line) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+	m, err := l.store.Join(context.WithoutCancel(ctx), n)
+	if err != nil {
+		return nil, err
+	}
+	return &hold{m, l.p}, nil
+}
+
+// hold is a membership. That of a dead process is lost: this ends the process's goroutines, which cannot be killed.
+type hold struct {
+	journal.Membership
+	p *process
+}
+
+// Renew implements journal.Membership.
+func (h *hold) Renew(ctx context.Context) (journal.Renewal, error) {
+	if h.p.dead.Load() {
+		return journal.Renewal{}, journal.ErrNodeLost
+	}
+	return h.Membership.Renew(context.WithoutCancel(ctx))
+}
+
+// Reap implements journal.Membership.
+func (h *hold) Reap(ctx context.Context, suspects []journal.NodeID) (journal.Reaped, error) {
+	return h.Membership.Reap(context.WithoutCancel(ctx), suspects)
+}
+
+// Leave implements journal.Membership.
+func (h *hold) Leave(ctx context.Context) error {
+	return h.Membership.Leave(context.WithoutCancel(ctx))
+}
+
+// commitsOf returns a run's accepted commits, in order, without repetitions.
+func (t *tape) commitsOf(run journal.RunID) []*written {
+	var list []*written
+	for i := range t.commits {
+		c := &t.commits[i]
+		if c.Run == run && !slices.ContainsFunc(list, func(w *written) bool { return w.Turn == c.Turn }) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// allClosed tells whether n runs are closed.
+func (t *tape) allClosed(n int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.closed) == n
+}
+
+// storeClock is the store's clock.
+func (w *world) storeClock() time.Time {
+	now := time.Now()
+	elapsed := now.Sub(w.began)
+	now = now.Add(w.plan.Clock.Ahead + elapsed/1_000_000*time.Duration(w.plan.Clock.Gain))
+	for i := range w.plan.Faults {
+		if f := &w.plan.Faults[i]; f.Kind == leap && f.At <= elapsed {
+			now = now.Add(f.For)
+		}
+	}
+	return now
+}

@@ -1,0 +1,233 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"math/rand"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest"
+)
+
+const (
+	// backAfter is how long a node is down that died at a commit.
+	backAfter = 300 * time.Millisecond
+	// stuckAfter is how long a run may stay open after that.
+	stuckAfter = 5 * time.Minute
+	// sampleEvery is how often the world looks whether all is done.
+	sampleEvery = 250 * time.Millisecond
+	// wallMax bounds a simulation by the wall's clock: one takes milliseconds.
+	wallMax = time.Minute
+	// restFor is when everything has ended that outlives a node: the actor library has timers of its own.
+	restFor = 10 * time.Second
+)
+
+// lateMax is how long, in quiet times, something may wait that a node has to do: a lost hint costs a poll, and a full node takes a run
+// up when another one parks. What a node claims while it leaves waits for a sweep, which there is every six leases.
+func (p *plan) lateMax() time.Duration { return 7*p.Lease + 10*time.Second }
+
+// world carries a plan out.
+type world struct {
+	plan   *plan
+	mutate mutation
+	began  time.Time
+	db     *journaltest.Memory // no process's connection
+	tape   tape
+	ctx    context.Context
+	hints  atomic.Int64
+
+	mu         sync.Mutex
+	closing    bool
+	settled    bool // programs lacked signals
+	lives      map[int]int
+	nodes      map[int]*process
+	all        []*process // nodes that were ever started
+	clients    [2]*process
+	runs       []*running
+	executions []*execution
+	used       map[int]bool // faults that happen once
+	broken     []broken
+	log        bytes.Buffer
+	drivers    sync.WaitGroup
+
+	effectsMu sync.Mutex     // taken inside the store's own lock, so nothing else is inside of it
+	effects   map[string]int // of transactions, by run and step
+}
+
+// broken is a property that does not hold.
+type broken struct{ check, what string }
+
+func (b broken) String() string { return b.check + ": " + b.what }
+
+func (w *world) breaks(check, format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.broken = append(w.broken, broken{check, fmt.Sprintf(format, args...)})
+}
+
+// simulate carries a plan out in a bubble of its own and returns what does not hold.
+func simulate(t *testing.T, p *plan, m mutation) (w *world) {
+	t.Helper()
+	if m == nil {
+		m = faithful
+	}
+	w = &world{
+		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{},
+		tape: tape{closed: map[journal.RunID]bool{}, arrived: map[message]time.Time{}},
+	}
+	slow := time.AfterFunc(wallMax, func() { panic(fmt.Sprintf("seed %d does not end: %s", p.Seed, p)) })
+	defer slow.Stop()
+	//lint:ignore SA1019 the library that repeats calls draws its waits from this generator
+	rand.Seed(int64(p.Seed))
+	defer func() {
+		if p := recover(); p != nil { // of the bubble: everybody waits for ever
+			w.broken = append(w.broken, broken{"bubble", fmt.Sprint(p)})
+		}
+	}()
+	synctest.Test(t, func(*testing.T) {
+		w.began = time.Now()
+		w.db = journaltest.NewMemory(&journaltest.MemoryOptions{Now: w.storeClock})
+		w.live()
+		w.check()
+	})
+	return w
+}
+
+// live is the whole story.
+func (w *world) live() {
+	var cancel context.CancelFunc
+	w.ctx, cancel = context.WithCancel(context.Background())
+	w.clients = [2]*process{w.bootClient(0), w.bootClient(-1)}
+	for i := range w.plan.Nodes {
+		w.boot(i + 1)
+	}
+	for i := range w.plan.Runs {
+		r := &running{plan: &w.plan.Runs[i], number: i + 1}
+		w.runs = append(w.runs, r)
+		w.drivers.Go(func() { w.drive(r) })
+	}
+	for i := range w.plan.Faults {
+		w.schedule(&w.plan.Faults[i])
+	}
+	time.Sleep(w.plan.calm() + backAfter + time.Second)
+	if !w.closedWithin(w.plan.lateMax() + time.Second) {
+		w.settled = true
+		w.attended()
+		w.settle()
+		w.closedWithin(stuckAfter)
+	}
+	w.mu.Lock()
+	w.closing = true
+	w.mu.Unlock()
+	time.Sleep(w.plan.Poll + time.Second) // everybody hears of the last end
+	cancel()
+	w.drivers.Wait()
+	for _, p := range w.all {
+		p.cancel()
+	}
+	for _, p := range w.all {
+		<-p.ended
+	}
+	time.Sleep(restFor)
+	w.db.Close()
+}
+
+// schedule makes a fault happen that is not a matter of looking at the time.
+func (w *world) schedule(f *fault) {
+	switch f.Kind {
+	case crash:
+		time.AfterFunc(f.At, func() {
+			w.mu.Lock()
+			p := w.nodes[f.Node]
+			w.mu.Unlock()
+			if p != nil {
+				p.die()
+			}
+		})
+		time.AfterFunc(f.At+f.For, func() { w.boot(f.Node) })
+	case restart:
+		time.AfterFunc(f.At, func() { w.leave(f.Node) })
+		time.AfterFunc(f.At+f.For, func() { w.boot(f.Node) })
+	}
+}
+
+// closedWithin tells whether every run is closed before some time has passed.
+func (w *world) closedWithin(d time.Duration) bool {
+	for began := time.Now(); time.Since(began) < d; time.Sleep(sampleEvery) {
+		if w.tape.allClosed(len(w.runs)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) elapsed() time.Duration { return time.Since(w.began) }
+
+func (w *world) during(f *fault) bool {
+	now := w.elapsed()
+	return now >= f.At && now < f.At+f.For
+}
+
+// active tells whether a fault of the kind goes on.
+func (w *world) active(kind faultKind, node int) bool {
+	for i := range w.plan.Faults {
+		if f := &w.plan.Faults[i]; f.Kind == kind && f.Node == node && w.during(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// spent tells, once, that a fault has not happened yet.
+func (w *world) spent(i int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := !w.used[i]
+	w.used[i] = true
+	return first
+}
+
+// hash draws a number that follows from its arguments.
+func hash(seed uint64, args ...any) uint64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, seed, args)
+	x := h.Sum64() // fnv's low bits are weak: stir
+	x ^= x >> 31
+	x *= 0x9e3779b97f4a7c15
+	return x ^ x>>29
+}
+
+// logger keeps what a node says, for a seed that is looked at.
+func (w *world) logger(name string) *slog.Logger {
+	if !*verbose {
+		return quiet
+	}
+	return slog.New(slog.NewTextHandler(logWriter{w}, &slog.HandlerOptions{Level: slog.LevelDebug})).With("process", name)
+}
+
+type logWriter struct{ w *world }
+
+func (l logWriter) Write(b []byte) (int, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	fmt.Fprintf(&l.w.log, "%s ", l.w.elapsed())
+	return l.w.log.Write(b)
+}
+
+// run returns a run by its id.
+func (w *world) run(id journal.RunID) *running {
+	i := slices.IndexFunc(w.runs, func(r *running) bool { return r.id == id })
+	if i < 0 {
+		return nil
+	}
+	return w.runs[i]
+}
