@@ -175,6 +175,30 @@ func TestDrainLetsStepsEnd(t *testing.T) {
 	})
 }
 
+// A step that falls due while the system drains is not started, and does not keep its run busy until the others have ended.
+func TestDrainWithAStepThatIsDue(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		s := newGate()
+		g.define("two", func(ctx workflow.Context) (string, error) {
+			a := workflow.StepAsync(ctx, "a", s.heedful, nil)
+			fails := func(context.Context) (string, error) { return "", errors.New("not yet") }
+			if _, err := workflow.Step(ctx, "b", fails, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Second, Jitter: -1}}); err != nil {
+				return "", err
+			}
+			return a.Get(ctx)
+		})
+		id := g.start("two")
+		<-s.began
+		time.AfterFunc(3*time.Second, func() { s.open <- nil }) // time would stand still before that if the run woke itself
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		g.sys.Drain(ctx, time.Second)
+		if task := g.task(id); task.Owner != 0 || len(task.Attempts) != 1 || task.Attempts[0].Made != 1 {
+			t.Errorf("task after the drain: %+v", task)
+		}
+	})
+}
+
 // Workflow code that does not await is reported with its stack, and with nobody else's.
 func TestStuck(t *testing.T) {
 	var reports []string
