@@ -145,7 +145,10 @@ func (w *world) signal(r *running, s *send, payload string) {
 		other <- false
 	}
 	accepted := call(w.through(s.Via))
-	if <-other || accepted {
+	accepted = <-other || accepted
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if accepted {
 		r.acknowledged = append(r.acknowledged, payload)
 	} else {
 		r.refused = append(r.refused, payload)
@@ -155,7 +158,10 @@ func (w *world) signal(r *running, s *send, payload string) {
 // settle sends every open run as many signals as its program can wait for.
 func (w *world) settle() {
 	for _, r := range w.runs {
-		if r.id.IsZero() || w.isClosed(r) {
+		w.mu.Lock()
+		unknown := r.id.IsZero()
+		w.mu.Unlock()
+		if unknown || w.isClosed(r) {
 			continue
 		}
 		wants := receives(r.plan.Program)

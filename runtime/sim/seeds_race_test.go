@@ -2,5 +2,9 @@
 
 package sim
 
-// seedsDefault is less under the race detector, which makes everything several times slower.
-const seedsDefault = 100
+const (
+	// seedsDefault is less under the race detector, which makes everything several times slower.
+	seedsDefault = 100
+	// replaysMin is nothing, because the race detector's scheduler mixes goroutines on purpose.
+	replays, replaysMin = 10, 0
+)

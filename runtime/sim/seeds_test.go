@@ -2,5 +2,9 @@
 
 package sim
 
-// seedsDefault takes some ten seconds.
-const seedsDefault = 500
+const (
+	// seedsDefault takes some ten seconds.
+	seedsDefault = 500
+	// replaysMin of so many replays must do the very same twice: about half of what do.
+	replays, replaysMin = 100, 25
+)
