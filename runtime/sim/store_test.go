@@ -1,0 +1,20 @@
+package sim
+
+import (
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest"
+)
+
+// mutation puts something below a process's connection: the store itself, or one that breaks a guarantee.
+type mutation func(w *world, s store) store
+
+// store is what a mutation can change.
+type store interface {
+	journal.Store
+	journal.TxStore
+}
+
+// faithful changes nothing.
+func faithful(_ *world, s store) store { return s }
+
+var _ store = (*journaltest.Memory)(nil)
