@@ -95,6 +95,10 @@ const (
 	FailureEncode    = "reprise.Encode"       // an output could not be encoded or was too large
 	FailureTerminate = "reprise.Terminated"   // an operator terminated the run
 	FailureUndo      = "reprise.Compensation" // a saga's compensation failed for good
+	FailureKeyExists = "reprise.KeyExists"    // a child's key belongs to another run
+	FailureNotFound  = "reprise.NotFound"     // a signal's run does not exist
+	FailureClosed    = "reprise.Closed"       // a signal's run is closed
+	FailureRejected  = "reprise.Rejected"     // an update was refused before it changed anything
 )
 
 const (

@@ -25,7 +25,33 @@ type Commit struct {
 	Attempts  []Attempt // replaces the task's; empty for none
 	Waiting   []string  // of a parked run, for readers
 	Next      Next
-	Tx        Tx // write and commit inside this transaction instead of the batch's; see [TxStore]
+
+	// What the turn does to others, in this order, if and when the commit is accepted. A commit that turns out
+	// to be written already (J4) does none of it again.
+	Replies []Reply // to updates in the own inbox
+	Starts  []Start // children; one whose key belongs to another run is answered by MessageChildFailed instead
+	// Messages go to other runs. One with a Cmd is answered by MessageSent or MessageRefused; one without is
+	// dropped if its run is closed or unknown.
+	Messages []Message
+	Children bool      // the run may have open children: at NextClose each meets its [ClosePolicy]
+	Continue *Continue // the last event is RunContinued: the run goes on as its next generation
+	Tx       Tx        // write and commit inside this transaction instead of the batch's; see [TxStore]
+}
+
+// Continue begins the next generation of a run: same id, key, inbox and task, a fresh history.
+type Continue struct {
+	Input   Payload
+	Version int32 // of the workflow, from now on
+	// Seen and Carried say where the new generation's inbox begins: at the messages behind Seen, and before them at
+	// those of the ascending list Carried, which were consumed but not received by the code.
+	Seen    InboxSeq
+	Carried []InboxSeq
+}
+
+// HasEffects tells whether the commit does anything beyond its own run's history and task. Stores write those that
+// do not in the fast way.
+func (c *Commit) HasEffects() bool {
+	return len(c.Replies) > 0 || len(c.Starts) > 0 || len(c.Messages) > 0 || c.Children && c.Next.Kind == NextClose || c.Continue != nil
 }
 
 // NextKind is what becomes of a task.
@@ -58,8 +84,14 @@ func (c *Commit) Terminal() *Event {
 // Outcome is the answer to one commit.
 type Outcome struct {
 	Err       error    // of this member alone; ErrFenced means the owner must drop its state
-	InboxLast InboxSeq // number of the newest message of a run that stays open
+	InboxLast InboxSeq // number of the newest message of a run that stays open, answers of this very commit among them
 	Now       time.Time
+	// Started and Sent tell what became of the commit's Starts and Messages. They are empty for a commit that an earlier try
+	// wrote.
+	Started []Started
+	Sent    []Sent
+	// Closed are runs that were terminated because their parent was closed.
+	Closed []RunID
 }
 
 // Tx is a transaction on the store's database that a caller or a step holds open.
@@ -77,15 +109,22 @@ func (c *Commit) check() error {
 		if i > 0 && ev.Seq != c.Events[i-1].Seq+1 || ev.Seq < 1 {
 			return fmt.Errorf("commit %s: event %d has seq %d (J1): %w", c.Run, i, ev.Seq, ErrInvalid)
 		}
-		if last := i == len(c.Events)-1; ev.Kind.Terminal() != (last && c.Next.Kind == NextClose) {
+		last := i == len(c.Events)-1
+		if ev.Kind.Terminal() != (last && c.Next.Kind == NextClose) || (ev.Kind == RunContinued) != (last && c.Continue != nil) {
 			return fmt.Errorf("commit %s: %s at seq %d (J7): %w", c.Run, ev.Kind, ev.Seq, ErrInvalid)
 		}
+	}
+	if c.Continue != nil && (len(c.Events) == 0 || c.Next.Kind != NextKeep && c.Next.Kind != NextRelease) {
+		return fmt.Errorf("commit %s: the next generation of a run that ends: %w", c.Run, ErrInvalid)
 	}
 	if c.Next.Kind == NextClose && len(c.Events) == 0 {
 		return fmt.Errorf("commit %s: close without a terminal event (J7): %w", c.Run, ErrInvalid)
 	}
 	if len(c.Events) > CommitEventsMax {
 		return &LimitError{What: "events in a commit", Size: len(c.Events), Max: CommitEventsMax}
+	}
+	if n := len(c.Starts) + len(c.Messages) + len(c.Replies); n > CommitEffectsMax {
+		return &LimitError{What: "children and messages in a commit", Size: n, Max: CommitEffectsMax}
 	}
 	return nil
 }

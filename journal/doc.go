@@ -24,7 +24,8 @@
 // Every implementation of [Store] keeps these, and the tests quote the numbers.
 //
 //   - J1: A history is gapless and append-only. Nothing rewrites an event.
-//   - J2: A commit is all or nothing, and a batch of commits never fails
+//   - J2: A commit is all or nothing, with the children it starts, the messages
+//     it sends and the replies it gives; and a batch of commits never fails
 //     because of one member: each gets its own outcome.
 //   - J3: Only the current owner commits. Owner, fence and turn of the task
 //     must match, else the commit is refused with [ErrFenced], whatever it
@@ -33,7 +34,9 @@
 //     an own write is recognised by (fence, turn), never written twice and
 //     never reported as lost. Starts are recognised by run id, messages by key.
 //   - J5: The inbox of a run is FIFO and gapless: a number that becomes visible
-//     later is never smaller. A message is consumed by the event that names it.
+//     later is never smaller. A message is consumed by the event of the current
+//     generation that names it, by the end of a generation that had seen it and
+//     did not carry it over ([Continue]), or by the reply that rejects it.
 //     Keys deduplicate for the life of the run, across generations.
 //   - J6: No wake-up is lost: a message that arrives while its run is being
 //     parked makes the task visible.

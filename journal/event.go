@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strconv"
@@ -71,9 +72,25 @@ const (
 	CommandStep   CommandKind = iota + 1 // run a step; answered by StepCompleted or StepFailed
 	CommandTimer                         // wake at Due; answered by TimerFired
 	CommandCancel                        // cancel the command Target; answered by nothing
+	CommandChild                         // start a run, Detail is its key; answered by ChildCompleted or ChildFailed
+	CommandSend                          // send signal Name, or a cancel request, to run Detail; answered by SignalSent or SignalRefused
+	CommandRecord                        // Detail is a value that the code took from outside; answered by nothing
+	CommandChange                        // the code took the new branch of change Name; answered by nothing
+	CommandReply                         // answer the update of message Detail; answered by nothing
 )
 
-var commandWords = map[CommandKind]string{CommandStep: "step", CommandTimer: "timer", CommandCancel: "cancel"}
+var commandWords = map[CommandKind]string{
+	CommandStep: "step", CommandTimer: "timer", CommandCancel: "cancel", CommandChild: "child", CommandSend: "send",
+	CommandRecord: "record", CommandChange: "change", CommandReply: "reply",
+}
+
+var wordCommands = func() map[string]CommandKind {
+	m := make(map[string]CommandKind, len(commandWords))
+	for k, w := range commandWords {
+		m[w] = k
+	}
+	return m
+}()
 
 // String returns the stored word.
 func (k CommandKind) String() string {
@@ -84,15 +101,37 @@ func (k CommandKind) String() string {
 }
 
 // Issued is one command in the compact form that histories keep.
-// Kind, Name and Target are compared on replay. Due is for readers only: replay computes it anew.
+// Kind, Name, Target and Detail are compared on replay, but for the Detail of a record, which replay takes from here.
+// Due is for readers only: replay computes it anew.
 type Issued struct {
 	Kind   CommandKind
 	Name   string
 	Target Cmd       // of a cancel
 	Due    time.Time // of a timer
+	Detail string    // see the kinds; it holds no control characters
 }
 
-// String is the stored line: a word, then the name, the due time and name, or the target.
+// Recorded returns the command that keeps a value.
+func Recorded(name string, p Payload) Issued {
+	detail := base64.StdEncoding.EncodeToString(p.Data)
+	if p.Encoding != EncodingJSON {
+		detail += " " + p.Encoding
+	}
+	return Issued{Kind: CommandRecord, Name: name, Detail: detail}
+}
+
+// Value returns what Recorded kept.
+func (i Issued) Value() (Payload, error) {
+	data, encoding, _ := strings.Cut(i.Detail, " ")
+	b, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return Payload{}, fmt.Errorf("record %q: %w", i.Name, err)
+	}
+	return Payload{Data: b, Encoding: encoding}, nil
+}
+
+// String is the stored line: a word, then the name, the due time and name, or the target. A detail comes last, behind a
+// tab, which no name holds.
 func (i Issued) String() string {
 	switch i.Kind {
 	case CommandTimer:
@@ -103,9 +142,12 @@ func (i Issued) String() string {
 		return s
 	case CommandCancel:
 		return "cancel " + strconv.Itoa(int(i.Target))
-	default:
-		return i.Kind.String() + " " + i.Name
 	}
+	s := i.Kind.String() + " " + i.Name
+	if i.Detail != "" {
+		s += "\t" + i.Detail
+	}
+	return s
 }
 
 // EncodeIssued returns the stored text: one line a command. Names hold no control
@@ -158,6 +200,9 @@ func parseIssued(line string) (Issued, error) {
 	case "cancel":
 		n, err := strconv.ParseInt(rest, 10, 32)
 		return Issued{Kind: CommandCancel, Target: Cmd(n)}, err
+	case "child", "send", "record", "change", "reply":
+		name, detail, _ := strings.Cut(rest, "\t")
+		return Issued{Kind: wordCommands[word], Name: name, Detail: detail}, nil
 	}
 	return Issued{}, errIssued
 }

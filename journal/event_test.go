@@ -20,13 +20,27 @@ func TestIssuedIsStoredAsReadableLines(t *testing.T) {
 		{Kind: journal.CommandCancel, Target: 2},
 		{Kind: journal.CommandStep, Name: ""},
 		{Kind: journal.CommandStep, Name: " lead, ünïcode 🙂 and trail "},
+		{Kind: journal.CommandChild, Name: "pay"},
+		{Kind: journal.CommandChild, Name: "pay", Detail: "pay:1"},
+		{Kind: journal.CommandSend, Name: "approved", Detail: "0197a2b4-0000-7000-8000-000000000001"},
+		journal.Recorded("dice", journal.Payload{Data: []byte("4\n")}),
+		journal.Recorded("secret", journal.Payload{Encoding: "age v1", Data: []byte{0, 255}}),
+		{Kind: journal.CommandChange, Name: "new prices"},
+		{Kind: journal.CommandReply, Detail: "12"},
 	}
 	const stored = "step charge the card\n" +
 		"timer 2024-02-29T23:59:59.123456Z approval window\n" +
 		"timer 2024-02-29T23:59:59Z\n" +
 		"cancel 2\n" +
 		"step \n" +
-		"step  lead, ünïcode 🙂 and trail "
+		"step  lead, ünïcode 🙂 and trail \n" +
+		"child pay\n" +
+		"child pay\tpay:1\n" +
+		"send approved\t0197a2b4-0000-7000-8000-000000000001\n" +
+		"record dice\tNAo=\n" +
+		"record secret\tAP8= age v1\n" +
+		"change new prices\n" +
+		"reply \t12"
 	if got := journal.EncodeIssued(list); got != stored { // frozen: it is in every database
 		t.Errorf("stored as\n%s\nwant\n%s", got, stored)
 	}
@@ -36,6 +50,11 @@ func TestIssuedIsStoredAsReadableLines(t *testing.T) {
 	}
 	if diff := cmp.Diff(list, got); diff != "" {
 		t.Error(diff)
+	}
+	for i, want := range map[int]journal.Payload{9: {Data: []byte("4\n")}, 10: {Encoding: "age v1", Data: []byte{0, 255}}} {
+		if p, err := got[i].Value(); err != nil || cmp.Diff(want, p) != "" {
+			t.Errorf("recorded value %v, %v, want %v", p, err, want)
+		}
 	}
 	if got, err := journal.DecodeIssued(journal.EncodeIssued(nil)); got != nil || err != nil {
 		t.Errorf("an empty list came back as %v, %v", got, err)

@@ -108,82 +108,119 @@ func (j *Journal) AnnounceWaiter() { j.store.Hints().Notify([]Hint{{Kind: HintWa
 // WaiterInterval is how often a waiter repeats itself.
 const WaiterInterval = waiterMemory / 3
 
+// news gathers the hints of one call.
+type news struct {
+	j             *Journal
+	local, remote []Hint
+}
+
+func (n *news) spread() { n.j.spread(n.local, n.remote) }
+
 func (j *Journal) hintStarted(starts []Start, index []int, out []Started) {
-	var local, remote []Hint
+	n := news{j: j}
 	for k := range starts {
-		o := &out[index[k]]
-		if o.Err != nil || !o.Created || o.Owned {
-			continue
-		}
-		h := Hint{Kind: HintTasks}
-		if starts[k].Delay > 0 {
-			h.At = o.StartAt
-		}
-		if j.local.serves(Route{starts[k].Queue, starts[k].Workflow, starts[k].Version}) {
-			local = append(local, h)
-		} else if h.At.IsZero() {
-			remote = append(remote, h)
-		}
+		n.started(&starts[k], &out[index[k]])
 	}
-	j.spread(local, remote)
+	n.spread()
+}
+
+func (n *news) started(st *Start, o *Started) {
+	if st.Message != nil && o.Sent.Err == nil && !o.Created {
+		n.sent(o.Run, &o.Sent)
+	}
+	if o.Err != nil || !o.Created || o.Owned {
+		return
+	}
+	h := Hint{Kind: HintTasks}
+	if st.Delay > 0 && st.Message == nil {
+		h.At = o.StartAt
+	}
+	if n.j.local.serves(Route{st.Queue, st.Workflow, st.Version}) {
+		n.local = append(n.local, h)
+	} else if h.At.IsZero() {
+		n.remote = append(n.remote, h)
+	}
 }
 
 func (j *Journal) hintSent(messages []Message, index []int, out []Sent) {
-	var local, remote []Hint
+	n := news{j: j}
 	for k := range messages {
-		o := &out[index[k]]
-		switch {
-		case o.Err != nil || o.Duplicate:
-		case o.Owner != 0:
-			h := Hint{Kind: HintInbox, Run: messages[k].Run, Node: o.Owner}
-			if j.local.hosts(o.Owner) {
-				local = append(local, h)
-			} else {
-				remote = append(remote, h)
-			}
-		case j.local.serves(o.Route):
-			local = append(local, Hint{Kind: HintTasks})
-		default:
-			remote = append(remote, Hint{Kind: HintTasks})
-		}
+		n.sent(messages[k].Run, &out[index[k]])
 	}
-	j.spread(local, remote)
+	n.spread()
+}
+
+func (n *news) sent(run RunID, o *Sent) {
+	switch {
+	case o.Err != nil || o.Duplicate:
+	case o.Owner != 0:
+		h := Hint{Kind: HintInbox, Run: run, Node: o.Owner}
+		if n.j.local.hosts(o.Owner) {
+			n.local = append(n.local, h)
+		} else {
+			n.remote = append(n.remote, h)
+		}
+	case n.j.local.serves(o.Route):
+		n.local = append(n.local, Hint{Kind: HintTasks})
+	default:
+		n.remote = append(n.remote, Hint{Kind: HintTasks})
+	}
 }
 
 func (j *Journal) hintCommitted(commits []Commit, out []Outcome) {
-	var local, remote []Hint
+	n := news{j: j}
 	waiters := j.local.remoteWaiters()
 	for i := range commits {
-		if out[i].Err != nil {
-			continue
-		}
-		switch c := &commits[i]; c.Next.Kind {
-		case NextClose:
-			local = append(local, Hint{Kind: HintClosed, Run: c.Run, Terminal: c.Terminal()})
-			if waiters {
-				remote = append(remote, Hint{Kind: HintClosed, Run: c.Run})
-			}
-		case NextPark:
-			switch {
-			case out[i].InboxLast > c.InboxSeen:
-				local = append(local, Hint{Kind: HintTasks})
-			case !c.Next.At.IsZero():
-				local = append(local, Hint{Kind: HintTasks, At: c.Next.At})
-			}
-		case NextRelease: // its own node drains, others in this process or elsewhere may take it
-			local = append(local, Hint{Kind: HintTasks})
-			remote = append(remote, Hint{Kind: HintTasks})
+		if out[i].Err == nil {
+			n.committed(&commits[i], &out[i], waiters)
 		}
 	}
-	j.spread(local, remote)
+	n.spread()
+}
+
+func (n *news) committed(c *Commit, o *Outcome, waiters bool) {
+	switch c.Next.Kind {
+	case NextClose:
+		n.closed(c.Run, c.Terminal(), waiters)
+	case NextPark:
+		switch {
+		case o.InboxLast > c.InboxSeen:
+			n.local = append(n.local, Hint{Kind: HintTasks})
+		case !c.Next.At.IsZero():
+			n.local = append(n.local, Hint{Kind: HintTasks, At: c.Next.At})
+		}
+	case NextRelease: // its own node drains, others in this process or elsewhere may take it
+		n.local = append(n.local, Hint{Kind: HintTasks})
+		n.remote = append(n.remote, Hint{Kind: HintTasks})
+	}
+	if len(c.Replies) > 0 {
+		n.closed(c.Run, nil, waiters)
+	}
+	for k := range o.Started {
+		n.started(&c.Starts[k], &o.Started[k])
+	}
+	for k := range o.Sent {
+		n.sent(c.Messages[k].Run, &o.Sent[k])
+	}
+	for _, run := range o.Closed {
+		n.closed(run, nil, waiters)
+	}
+}
+
+func (n *news) closed(run RunID, terminal *Event, waiters bool) {
+	n.local = append(n.local, Hint{Kind: HintClosed, Run: run, Terminal: terminal})
+	if waiters {
+		n.remote = append(n.remote, Hint{Kind: HintClosed, Run: run})
+	}
 }
 
 func (j *Journal) hintAltered(a Alteration) {
 	switch a.Op {
 	case OpResume:
 		j.spread([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
-	case OpTerminate:
-		j.spread([]Hint{{Kind: HintClosed, Run: a.Run}}, []Hint{{Kind: HintClosed, Run: a.Run}})
+	case OpTerminate: // its parent and its children may have got messages
+		hints := []Hint{{Kind: HintClosed, Run: a.Run}, {Kind: HintTasks}}
+		j.spread(hints, hints)
 	}
 }
 

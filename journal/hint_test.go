@@ -238,16 +238,17 @@ func TestFreedTasksAreToldToEverybody(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.want("leave", nil, []journal.Hint{tasks})
-		for op, kind := range map[journal.Op]journal.HintKind{journal.OpResume: journal.HintTasks, journal.OpTerminate: journal.HintClosed} {
+		for op, want := range map[journal.Op]func(journal.RunID) []journal.Hint{
+			journal.OpResume: func(journal.RunID) []journal.Hint { return []journal.Hint{tasks} },
+			journal.OpTerminate: func(run journal.RunID) []journal.Hint {
+				return []journal.Hint{{Kind: journal.HintClosed, Run: run}, tasks}
+			},
+		} {
 			a := journal.Alteration{Run: journal.NewRunID(), Op: op}
 			if err := o.j.Alter(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
-			h := journal.Hint{Kind: kind}
-			if kind == journal.HintClosed {
-				h.Run = a.Run
-			}
-			o.want("alter", []journal.Hint{h}, []journal.Hint{h})
+			o.want("alter", want(a.Run), want(a.Run))
 		}
 	})
 }

@@ -1,15 +1,43 @@
 package journal
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+)
 
 // MessageKind tells what a message does. The numbers are stored.
 type MessageKind int16
 
 // The kinds of messages.
 const (
-	MessageSignal MessageKind = 1
-	MessageCancel MessageKind = 2
+	MessageSignal         MessageKind = 1
+	MessageCancel         MessageKind = 2
+	MessageUpdate         MessageKind = 3 // a call that its sender waits for: see Reply
+	MessageChildCompleted MessageKind = 4 // answers Cmd: a child completed
+	MessageChildFailed    MessageKind = 5 // answers Cmd: a child ended otherwise, or could not start
+	MessageSent           MessageKind = 6 // answers Cmd: the signal is in the other run's inbox
+	MessageRefused        MessageKind = 7 // answers Cmd: it is not
 )
+
+// String returns what the message is, for errors.
+func (k MessageKind) String() string {
+	switch k {
+	case MessageSignal:
+		return "signal"
+	case MessageCancel:
+		return "cancel request"
+	case MessageUpdate:
+		return "update"
+	case MessageChildCompleted, MessageChildFailed, MessageSent, MessageRefused:
+		return "answer"
+	}
+	return "message kind " + strconv.Itoa(int(k))
+}
+
+// Answers tells whether the message answers a command of the run that receives it.
+func (k MessageKind) Answers() bool { return k >= MessageChildCompleted && k <= MessageRefused }
 
 // CancelKey is the key of cancel requests, so that a second one is a duplicate. Keys of users
 // never start with the tilde.
@@ -20,19 +48,39 @@ type Message struct {
 	Run     RunID
 	Number  InboxSeq // taken under the task's row lock; 0 before it is sent
 	Kind    MessageKind
-	Name    string // of a signal
+	Name    string // of a signal or an update; of an answer: the command's
 	Key     string // deduplicates for the life of the run; [Journal.Send] fills an empty one with a fresh id
 	Payload Payload
 	Time    time.Time // when it was accepted, by the store's clock
+	// Cmd and Generation name the command that an answer is for. In a Commit's messages, Cmd is the sender's own
+	// command that wants to know whether the message arrived; 0 if nobody does.
+	Cmd        Cmd
+	Generation Generation
 }
 
 // Event returns the event that consumes the message (without Seq and Time).
 func (m *Message) Event() Event {
-	ev := Event{Kind: SignalReceived, Inbox: m.Number, Name: m.Name, Payload: m.Payload}
-	if m.Kind == MessageCancel {
-		ev.Kind = CancelRequested
-	}
-	return ev
+	return Event{Kind: messageEvents[m.Kind], Inbox: m.Number, Name: m.Name, Payload: m.Payload, Cmd: m.Cmd}
+}
+
+var messageEvents = map[MessageKind]Kind{
+	MessageSignal: SignalReceived, MessageCancel: CancelRequested, MessageUpdate: UpdateReceived,
+	MessageChildCompleted: ChildCompleted, MessageChildFailed: ChildFailed, MessageSent: SignalSent, MessageRefused: SignalRefused,
+}
+
+// Reply answers an update in the run's own inbox. It is kept with the message.
+type Reply struct {
+	Number  InboxSeq
+	Payload Payload // the update's output, or a failure
+	// Rejected says that the update was refused before it became an event: the reply consumes the message, and its key
+	// may be used again.
+	Rejected bool
+}
+
+// Answer is the reply to an update, as its sender reads it.
+type Answer struct {
+	Payload  Payload
+	Rejected bool
 }
 
 // Sent is the outcome of one message.
@@ -42,4 +90,39 @@ type Sent struct {
 	Owner     NodeID // who owns the run now, 0 for nobody
 	Route     Route  // what a node must serve to take the run
 	Err       error  // of this member alone: ErrNotFound, ErrClosed, ErrInvalid
+}
+
+// RefusedChild returns the message that tells the run of c that its child could not start, false if it did: another
+// run has the key. Stores put it into the run's own inbox, in the commit's transaction.
+func (c *Commit) RefusedChild(st *Start, o *Started) (Message, bool) {
+	if o.Created {
+		return Message{}, false
+	}
+	f := &Failure{Type: FailureKeyExists, Message: fmt.Sprintf("key %q belongs to run %s", st.Key, o.Run), Permanent: true}
+	if o.Err != nil {
+		f.Message = o.Err.Error()
+	}
+	m := ChildMessage(st.ID, st.Workflow, st.Parent, &Event{Kind: RunFailed, Payload: EncodeFailure(f)})
+	return m, true
+}
+
+// SendAnswer returns the message that tells the run of c what became of its message m, false if it did not ask.
+// Stores put it into the run's own inbox, in the commit's transaction.
+func (c *Commit) SendAnswer(m *Message, o *Sent) (Message, bool) {
+	if m.Cmd == 0 || m.Kind.Answers() || c.Next.Kind == NextClose {
+		return Message{}, false
+	}
+	a := Message{
+		Run: c.Run, Kind: MessageSent, Name: m.Name, Cmd: m.Cmd, Generation: c.Generation,
+		Key: fmt.Sprintf("~sent/%d/%d", c.Generation, m.Cmd),
+	}
+	if o.Err != nil {
+		a.Kind = MessageRefused
+		f := &Failure{Type: FailureNotFound, Message: fmt.Sprintf("run %s: %v", m.Run, o.Err), Permanent: true}
+		if errors.Is(o.Err, ErrClosed) {
+			f.Type = FailureClosed
+		}
+		a.Payload = EncodeFailure(f)
+	}
+	return a, true
 }

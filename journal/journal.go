@@ -127,6 +127,14 @@ func (j *Journal) checkStart(s *Start) error {
 	if s.Delay < 0 || s.Delay > DelayMax {
 		return fmt.Errorf("delay %s: %w: it must be between 0 and %s", s.Delay, ErrInvalid, DelayMax)
 	}
+	if m := s.Message; m != nil {
+		along := *m
+		along.Run = s.ID
+		if err := j.checkMessage(&along); err != nil {
+			return err
+		}
+		s.Message = &along
+	}
 	return j.CheckPayload("input", s.Input)
 }
 
@@ -171,8 +179,8 @@ func (j *Journal) checkMessage(m *Message) error {
 		return fmt.Errorf("message without a run: %w", ErrInvalid)
 	}
 	switch m.Kind {
-	case MessageSignal:
-		if err := CheckName("signal", m.Name); err != nil {
+	case MessageSignal, MessageUpdate:
+		if err := CheckName(m.Kind.String(), m.Name); err != nil {
 			return err
 		}
 		if err := CheckKey("message key", m.Key); err != nil {
@@ -242,6 +250,42 @@ func (j *Journal) checkCommit(c *Commit) error {
 	}
 	if len(c.Attempts) > AttemptsMax {
 		return &LimitError{What: "steps in retry", Size: len(c.Attempts), Max: AttemptsMax}
+	}
+	if !c.HasEffects() {
+		return nil
+	}
+	return j.checkEffects(c)
+}
+
+// checkEffects fills the defaults of children and refuses what cannot be stored.
+func (j *Journal) checkEffects(c *Commit) error {
+	for i := range c.Starts {
+		if err := j.checkStart(&c.Starts[i]); err != nil {
+			return fmt.Errorf("child %s: %w", c.Starts[i].Workflow, err)
+		}
+	}
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if m.Kind.Answers() || m.Key != "" && m.Kind == MessageSignal {
+			if m.Run.IsZero() {
+				return fmt.Errorf("commit %s: message without a run: %w", c.Run, ErrInvalid)
+			}
+			continue // the engine's own key and payload
+		}
+		if err := j.checkMessage(m); err != nil {
+			return fmt.Errorf("commit %s: %w", c.Run, err)
+		}
+	}
+	for _, r := range c.Replies {
+		if r.Payload.Encoding == EncodingFailure {
+			continue
+		}
+		if err := j.CheckPayload("reply", r.Payload); err != nil {
+			return err
+		}
+	}
+	if c.Continue != nil {
+		return j.CheckPayload("input", c.Continue.Input)
 	}
 	return nil
 }

@@ -13,6 +13,13 @@ const (
 	TimerFired      Kind = 4  // Cmd, Name
 	SignalReceived  Kind = 5  // Inbox, Name; Payload: the signal's payload
 	CancelRequested Kind = 6  // Inbox; Payload: a failure whose Message is the reason
+	ChildCompleted  Kind = 7  // Inbox, Cmd, Name; Payload: the child's output
+	ChildFailed     Kind = 8  // Inbox, Cmd, Name; Payload: how the child ended, or why it could not start
+	SignalSent      Kind = 9  // Inbox, Cmd, Name: the signal is in the other run's inbox
+	SignalRefused   Kind = 10 // Inbox, Cmd, Name; Payload: why not
+	UpdateReceived  Kind = 11 // Inbox, Name; Payload: the update's argument
+	MessageDropped  Kind = 12 // Inbox: an answer that no open command of this generation waits for
+	RunContinued    Kind = 13 // last of its generation; Payload: the input that the generation had
 	RunCompleted    Kind = 20 // terminal; Payload: output
 	RunFailed       Kind = 21 // terminal; Payload: failure
 	RunCancelled    Kind = 22 // terminal; Payload: failure
@@ -21,8 +28,10 @@ const (
 
 var kindNames = map[Kind]string{
 	RunStarted: "RunStarted", StepCompleted: "StepCompleted", StepFailed: "StepFailed", TimerFired: "TimerFired",
-	SignalReceived: "SignalReceived", CancelRequested: "CancelRequested", RunCompleted: "RunCompleted",
-	RunFailed: "RunFailed", RunCancelled: "RunCancelled", RunTerminated: "RunTerminated",
+	SignalReceived: "SignalReceived", CancelRequested: "CancelRequested", ChildCompleted: "ChildCompleted",
+	ChildFailed: "ChildFailed", SignalSent: "SignalSent", SignalRefused: "SignalRefused", UpdateReceived: "UpdateReceived",
+	MessageDropped: "MessageDropped", RunContinued: "RunContinued", RunCompleted: "RunCompleted", RunFailed: "RunFailed",
+	RunCancelled: "RunCancelled", RunTerminated: "RunTerminated",
 }
 
 // String returns the name of the constant.

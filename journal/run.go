@@ -62,8 +62,48 @@ type Run struct {
 	CreatedAt  time.Time
 	StartAt    time.Time // CreatedAt plus the start delay: the workflow time of RunStarted
 	ClosedAt   time.Time // zero while open
+	Parent     *Parent   // nil if nobody waits for it
+	Continued  *Continue // what the current generation began with, if it is not the first; without Input and Version
 	Terminal   *Event    // the terminal event of a closed run
 	Task       *Task     // the queue row of an open run
+}
+
+// Parent is who started a run and waits for its outcome.
+type Parent struct {
+	Run        RunID
+	Generation Generation
+	Cmd        Cmd
+	Policy     ClosePolicy
+}
+
+// ClosePolicy says what becomes of an open child when its parent closes. The numbers are stored.
+type ClosePolicy int16
+
+// The policies.
+const (
+	CloseCancel    ClosePolicy = 0 // the child gets a cancel request
+	CloseTerminate ClosePolicy = 1 // the child is closed without running its code
+	CloseAbandon   ClosePolicy = 2 // the child goes on
+)
+
+// ParentMessage returns what tells the parent that the run ended, false if nobody waits.
+func (r *Run) ParentMessage(terminal *Event) (Message, bool) {
+	if r.Parent == nil {
+		return Message{}, false
+	}
+	return ChildMessage(r.ID, r.Workflow, r.Parent, terminal), true
+}
+
+// ChildMessage returns what tells the parent that a child ended.
+func ChildMessage(child RunID, workflow string, p *Parent, terminal *Event) Message {
+	m := Message{
+		Run: p.Run, Kind: MessageChildFailed, Name: workflow, Key: "~child/" + child.String(),
+		Payload: terminal.Payload, Cmd: p.Cmd, Generation: p.Generation,
+	}
+	if terminal.Kind == RunCompleted {
+		m.Kind = MessageChildCompleted
+	}
+	return m
 }
 
 // Reuse says what a start does when its key belongs to a closed run. A key that belongs
@@ -90,7 +130,11 @@ type Start struct {
 	Input    Payload
 	Delay    time.Duration // until the run may first be claimed, by the store's clock
 	Trace    string
-	Owner    NodeID // a node that serves the run itself owns it from birth, with fence 1; 0 for the queue
+	Owner    NodeID  // a node that serves the run itself owns it from birth, with fence 1; 0 for the queue
+	Parent   *Parent // of a child
+	// Message goes to the run that has the key then, new or not, in the same transaction; its Run is not used. If the run is
+	// closed and not replaced, Started.Sent tells.
+	Message *Message
 }
 
 // Started is the outcome of one Start.
@@ -101,6 +145,7 @@ type Started struct {
 	StartAt time.Time
 	Now     time.Time // the store's clock
 	Err     error     // of this member alone: a [KeyConflictError], ErrInvalid
+	Sent    Sent      // what became of Start.Message
 }
 
 // ListFilter selects runs. Zero fields select everything.
@@ -113,6 +158,8 @@ type ListFilter struct {
 	Status    *Status
 	State     *TaskState        // of open runs
 	Labels    map[string]string // all must match
+	Parent    RunID             // children of this run
+	Unchanged string            // open runs whose generation has not taken the new branch of this change
 	Since     time.Time         // CreatedAt at or after
 	Until     time.Time         // CreatedAt before
 	Cursor    string            // from the page before; empty for the first

@@ -58,13 +58,15 @@ type LoadRequest struct {
 	AfterInbox InboxSeq // only unconsumed messages behind this one
 	InboxOnly  bool     // no events
 	Limit      int      // events at most; 0 for all
+	Answer     InboxSeq // nothing but the run row, its terminal event and the reply to this update; 0 for none
 }
 
 // History is what is known of a run.
 type History struct {
-	Run    Run       // without Terminal; Task is set while it is open
+	Run    Run       // Terminal only for an Answer request; Task is set while it is open
 	Events []Event   // in order; payloads of consumed messages are filled in
-	Inbox  []Message // in order: messages that no event names, behind AfterInbox, at most inboxLoadMax
+	Inbox  []Message // in order: messages that are not consumed (J5), behind AfterInbox, at most inboxLoadMax
+	Answer *Answer   // the reply asked for; nil while there is none
 	Err    error     // ErrNotFound
 }
 
@@ -75,7 +77,7 @@ type HintKind int
 const (
 	HintTasks  HintKind = iota + 1 // tasks became claimable
 	HintInbox                      // a run owned by Hint.Node got a message
-	HintClosed                     // a run was closed
+	HintClosed                     // a run was closed, or has answered an update
 	HintScan                       // hints were lost: look at everything
 	HintWaiter                     // some process waits for results, so HintClosed is worth sending
 )
