@@ -10,12 +10,12 @@ import (
 )
 
 // claimHeadSQL reads the due tasks of one route and priority, in order, from reprise_tasks_claim_idx. That index holds
-// nothing but claimable rows.
+// nothing but claimable rows. A plus sign before a parameter keeps the plan, as the package's documentation explains.
 const claimHeadSQL = `
 SELECT t.run_id, t.visible_at FROM reprise_tasks t
 WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
-  AND t.queue = ? AND t.workflow = ? AND t.version = ? AND t.priority = ? AND t.visible_at <= ?
-ORDER BY t.visible_at LIMIT ?`
+  AND t.queue = ? AND t.workflow = ? AND t.version = +? AND t.priority = +? AND t.visible_at <= ?
+ORDER BY t.visible_at LIMIT +?`
 
 // claimTakeSQL leases a task.
 const claimTakeSQL = `
@@ -31,18 +31,18 @@ FROM reprise_tasks t JOIN reprise_runs r ON r.id = t.run_id WHERE t.run_id = ?`
 
 // claimUnprovenSQL finds what the node owns but never committed to: the answer to an earlier claim or start
 // may have been lost.
-const claimUnprovenSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = ? AND t.owner > 0 AND t.unproven = 1`
+const claimUnprovenSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 AND t.unproven = 1`
 
 // claimAttentionSQL finds owned runs that have messages, by reprise_tasks_owner_idx.
 const claimAttentionSQL = `
 SELECT t.run_id FROM reprise_tasks t
-WHERE t.owner = ? AND t.owner > 0 AND t.visible_at <= ? ORDER BY t.visible_at LIMIT ?`
+WHERE t.owner = +? AND t.owner > 0 AND t.visible_at <= ? ORDER BY t.visible_at LIMIT +?`
 
 // claimNextSQL tells when the next task of a route and priority falls due, by one index probe.
 const claimNextSQL = `
 SELECT t.visible_at FROM reprise_tasks t
 WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
-  AND t.queue = ? AND t.workflow = ? AND t.version = ? AND t.priority = ? AND t.visible_at > ?
+  AND t.queue = ? AND t.workflow = ? AND t.version = +? AND t.priority = +? AND t.visible_at > ?
 ORDER BY t.visible_at LIMIT 1`
 
 // Claim implements journal.Store.

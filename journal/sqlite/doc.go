@@ -31,6 +31,12 @@
 //
 // Calling Commit or Rollback of the *sql.Tx has no effect but an error and the end of the user's part of it.
 //
+// # Statements
+//
+// A statement is planned once for each connection. SQLite plans again, at every execution, a statement whose plan may depend on an
+// argument: on a LIMIT, on a number that an index may not need, on a bound that the WHERE clause of an index compares. A plus sign
+// before the parameter keeps it from looking: +? is the same value to an index.
+//
 // # Several journals
 //
 // Hints travel inside a [journal.Journal]. Two journals on one store hear of each other's work by polling.

@@ -14,31 +14,31 @@ import (
 const (
 	listAllSQL = `
 SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
-FROM reprise_runs r WHERE r.id < ? ORDER BY r.id DESC LIMIT ?`
+FROM reprise_runs r WHERE r.id < ? ORDER BY r.id DESC LIMIT +?`
 
 	listWorkflowSQL = `
 SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
-FROM reprise_runs r WHERE r.id < ? AND r.workflow = ? ORDER BY r.id DESC LIMIT ?`
+FROM reprise_runs r WHERE r.id < ? AND r.workflow = ? ORDER BY r.id DESC LIMIT +?`
 
 	// listOpenSQL starts from the tasks, because most runs of a large table are closed.
 	listOpenSQL = `
 SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
 FROM reprise_tasks t CROSS JOIN reprise_runs r ON r.id = t.run_id
-WHERE t.run_id < ? ORDER BY t.run_id DESC LIMIT ?`
+WHERE t.run_id < ? ORDER BY t.run_id DESC LIMIT +?`
 
 	listStuckSQL = `
 SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
 FROM reprise_tasks t INDEXED BY reprise_tasks_stuck_idx CROSS JOIN reprise_runs r ON r.id = t.run_id
-WHERE t.state > 0 AND t.run_id < ? AND t.state = ? ORDER BY t.run_id DESC LIMIT ?`
+WHERE t.state > 0 AND t.run_id < ? AND t.state = ? ORDER BY t.run_id DESC LIMIT +?`
 
 	listFailedSQL = `
 SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
 FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_runs r ON r.id = e.run_id
-WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? ORDER BY e.run_id DESC LIMIT ?`
+WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? ORDER BY e.run_id DESC LIMIT +?`
 
 	listIDSQL = `
 SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
-FROM reprise_runs r WHERE r.id < ? AND r.id = ? LIMIT ?`
+FROM reprise_runs r WHERE r.id < ? AND r.id = ? LIMIT +?`
 
 	// listKeysSQL finds a range of keys: between them the two indexes on keys hold every run that has one.
 	listKeysSQL = `
@@ -48,7 +48,7 @@ FROM (
     UNION ALL
     SELECT k.id FROM reprise_runs k WHERE k.holds_key = 0 AND k.key IS NOT NULL AND k.key >= ?2 AND k.key < ?3
 ) k CROSS JOIN reprise_runs r ON r.id = k.id
-WHERE r.id < ?1 ORDER BY r.id DESC LIMIT ?4`
+WHERE r.id < ?1 ORDER BY r.id DESC LIMIT +?4`
 )
 
 // listTerminalSQL reads the terminal event of a closed run.

@@ -21,7 +21,7 @@ const loadEventsSQL = `
 SELECT e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, coalesce(e.encoding, m.encoding), coalesce(e.payload, m.payload),
        e.issued
 FROM reprise_events e LEFT JOIN reprise_inbox m ON m.run_id = e.run_id AND m.number = e.inbox
-WHERE e.run_id = ? AND e.generation = ? AND e.seq > ? ORDER BY e.seq LIMIT ?`
+WHERE e.run_id = ? AND e.generation = ? AND e.seq > ? ORDER BY e.seq LIMIT +?`
 
 // loadSeenSQL finds the newest message that an event names, in whichever generation. Messages are consumed in order.
 const loadSeenSQL = `SELECT max(e.inbox) FROM reprise_events e WHERE e.run_id = ? AND e.inbox IS NOT NULL`
@@ -29,7 +29,7 @@ const loadSeenSQL = `SELECT max(e.inbox) FROM reprise_events e WHERE e.run_id = 
 // loadInboxSQL reads the messages that no event names (J5).
 const loadInboxSQL = `
 SELECT m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at
-FROM reprise_inbox m WHERE m.run_id = ? AND m.number > ? ORDER BY m.number LIMIT ?`
+FROM reprise_inbox m WHERE m.run_id = ? AND m.number > ? ORDER BY m.number LIMIT +?`
 
 // Load implements journal.Store.
 func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {

@@ -18,8 +18,8 @@ const joinSQL = `INSERT INTO reprise_nodes (name, routes, lease, started_at) VAL
 const joinUnblockSQL = `
 SELECT t.run_id FROM reprise_tasks t
 WHERE t.state = 1 AND t.state > 0 AND t.owner = 0 AND (t.visible_at IS NULL OR t.visible_at > ?)
-  AND t.queue = ? AND t.workflow = ? AND t.version = ?
-ORDER BY t.run_id LIMIT ?`
+  AND t.queue = ? AND t.workflow = ? AND t.version = +?
+ORDER BY t.run_id LIMIT +?`
 
 const nodesForgetSQL = `DELETE FROM reprise_nodes WHERE id = ?`
 

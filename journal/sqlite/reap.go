@@ -10,10 +10,10 @@ import (
 
 // reapOwnerSQL finds the next owner. Hopping from one to the next along reprise_tasks_owner_idx also finds tasks that were
 // born into the ownership of a node which died meanwhile.
-const reapOwnerSQL = `SELECT t.owner FROM reprise_tasks t WHERE t.owner > ? AND t.owner > 0 ORDER BY t.owner LIMIT 1`
+const reapOwnerSQL = `SELECT t.owner FROM reprise_tasks t WHERE t.owner > +? AND t.owner > 0 ORDER BY t.owner LIMIT 1`
 
 // reapTasksSQL reads a bounded number of an owner's tasks.
-const reapTasksSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = ? AND t.owner > 0 LIMIT ?`
+const reapTasksSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 LIMIT +?`
 
 // reapStrikeSQL counts the death of a task's owner.
 const reapStrikeSQL = `UPDATE reprise_tasks SET strikes = strikes + 1 WHERE run_id = ? RETURNING strikes`
