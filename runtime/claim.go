@@ -52,7 +52,7 @@ func (inc *incarnation) claim(reconcile bool) (journal.Claim, error) {
 	inc.dueMu.Lock()
 	inc.due, inc.heard = time.Time{}, time.Now()
 	inc.dueMu.Unlock()
-	return inc.n.j.Claim(inc.claims, journal.ClaimRequest{Node: inc.id, Routes: inc.n.routes, Max: inc.room(), Reconcile: reconcile})
+	return inc.n.j.Claim(inc.asks, journal.ClaimRequest{Node: inc.id, Routes: inc.n.routes, Max: inc.room(), Reconcile: reconcile})
 }
 
 // await returns when it is worth claiming again.

@@ -130,8 +130,12 @@ func (c *Client) writeStarts(batch []startCall) []startAnswer {
 	if c.node != nil {
 		inc = c.node.current.Load()
 	}
+	if inc != nil && !inc.births.enter() {
+		inc = nil // it leaves
+	}
 	starts, room := make([]journal.Start, len(batch)), 0
 	if inc != nil {
+		defer inc.births.leave() // behind adopt
 		room = inc.room()
 	}
 	owns := false

@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/reprise-run/reprise/actor"
@@ -22,9 +21,13 @@ type incarnation struct {
 	cancel context.CancelFunc
 	claims context.Context // ends when the drain begins
 	stop   context.CancelFunc
-	loops  sync.WaitGroup
+	asks   context.Context // of claims in flight; ends a while after claims
+	hangUp context.CancelFunc
+	loops  sync.WaitGroup // all loops
 
-	leaving  atomic.Bool
+	claiming sync.WaitGroup // the claim loop
+	births   births
+
 	lostOnce sync.Once
 	lost     chan struct{}
 	reason   error // set before lost is closed
@@ -40,6 +43,7 @@ func newIncarnation(n *Node, m journal.Membership) *incarnation {
 	inc := &incarnation{n: n, id: m.ID(), member: m, lost: make(chan struct{}), wake: make(chan struct{}, 1)}
 	inc.ctx, inc.cancel = context.WithCancel(context.Background())
 	inc.claims, inc.stop = context.WithCancel(inc.ctx)
+	inc.asks, inc.hangUp = context.WithCancel(inc.ctx)
 	inc.writer = newWriter(inc.ctx, n.j, n.o.Lanes)
 	inc.sys = actor.New(actor.Options{
 		Node: inc.id, Store: inc.writer, Lookup: n.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax,
@@ -51,8 +55,10 @@ func newIncarnation(n *Node, m journal.Membership) *incarnation {
 
 // begin starts the loops. deadline is the first end of the lease: see renewLoop.
 func (inc *incarnation) begin(deadline time.Time) {
+	inc.claiming.Add(1)
 	for _, loop := range []func(){
-		func() { inc.renewLoop(deadline) }, inc.sweepLoop, inc.claimLoop, inc.watchLoop,
+		func() { inc.renewLoop(deadline) }, inc.sweepLoop, inc.watchLoop,
+		func() { defer inc.claiming.Done(); inc.claimLoop() },
 	} {
 		inc.loops.Add(1)
 		go func() { defer inc.loops.Done(); loop() }()
@@ -65,60 +71,6 @@ func (inc *incarnation) lose(reason error) {
 		inc.reason = reason
 		close(inc.lost)
 	})
-}
-
-// die throws the actors away after the lease was lost. If the store can be reached again, what they owned is free at once.
-func (inc *incarnation) die() error {
-	inc.leaving.Store(true)
-	inc.n.current.CompareAndSwap(inc, nil)
-	inc.cancel()
-	inc.sys.Kill(actor.ErrRunLost)
-	inc.writer.wait()
-	inc.loops.Wait()
-	_ = inc.leave() // else the reapers of the others see to it
-	return inc.reason
-}
-
-// leave gives the lease back. Nothing of this incarnation is written any more, so that it has ended is no reason not to.
-func (inc *incarnation) leave() error {
-	ctx, cancel := context.WithTimeout(context.Background(), drainGrace)
-	defer cancel()
-	return inc.member.Leave(ctx)
-}
-
-// drain hands everything back and leaves.
-func (inc *incarnation) drain() error {
-	log := inc.n.tel.log
-	log.Info("node drains", keyNode, inc.id, keyLive, inc.sys.Live())
-	inc.leaving.Store(true)
-	inc.n.current.CompareAndSwap(inc, nil)
-	inc.stop()
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		soft, cancel := context.WithTimeout(context.Background(), inc.n.o.Drain)
-		defer cancel()
-		inc.sys.Drain(soft, drainGrace)
-		inc.writer.wait()
-	}()
-	select {
-	case <-drained:
-	case <-inc.lost:
-		inc.cancel()
-		<-drained
-	case <-time.After(inc.n.o.Drain + 3*drainGrace): // the store does not answer: its reaper will see to the rest
-		inc.cancel()
-		<-drained
-	}
-	err := inc.leave()
-	inc.cancel()
-	inc.loops.Wait()
-	if err != nil {
-		log.Warn("node left without handing everything back; the others will notice", keyNode, inc.id, keyError, err)
-		return nil
-	}
-	log.Info("node left", keyNode, inc.id)
-	return nil
 }
 
 // watchLoop turns hints into action.
