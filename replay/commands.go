@@ -79,6 +79,9 @@ func (sc *Scope) issue(c *Command) {
 	m := sc.m
 	c.gate.cmd = c
 	switch {
+	case m.readOnly:
+		c.outcome, c.err = Cancelled, ErrReadOnly
+		return
 	case m.unwinding:
 		return // dropped: whoever awaits it unwinds as well
 	case sc.err != nil:

@@ -30,6 +30,8 @@ var (
 	// ErrOutside refuses a call that does not come from running workflow code: a foreign
 	// goroutine, a step body, or a context that was never given to a workflow.
 	ErrOutside = errors.New("called outside of workflow code")
+	// ErrReadOnly refuses a call that would change the run or wait, from code that may only look at it.
+	ErrReadOnly = errors.New("called by code that may only read")
 )
 
 // DivergenceError says that the code did not do what the history says it did.

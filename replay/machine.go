@@ -42,6 +42,7 @@ type Machine struct {
 	issued    []journal.Issued // of Step
 	matched   int              // of Replay: how many of event.Issued were issued
 	spent     int
+	readOnly  bool // see ReadOnly
 
 	// About the next Take.
 	asked     []*Command

@@ -105,6 +105,9 @@ func (m *Machine) seal(ev *journal.Event) {
 // issue records a command: Step lists it, Replay compares it with the history's list. It
 // returns false if the machine is dead and no strand runs that could be stopped.
 func (m *Machine) issue(k journal.CommandKind, name string, target journal.Cmd, at time.Time) bool {
+	if m.readOnly {
+		panic(ErrReadOnly)
+	}
 	if m.err != nil {
 		return false
 	}

@@ -111,18 +111,31 @@ func (m *Machine) park(s *strand, sc *Scope) {
 // enter returns the strand that runs. During unwinding it does not return.
 func (m *Machine) enter() (*strand, error) {
 	s := m.running.Load()
-	if s == nil {
+	switch {
+	case s == nil:
 		return nil, ErrOutside
-	}
-	if m.unwinding {
+	case m.readOnly:
+		return nil, ErrReadOnly
+	case m.unwinding:
 		s.co.Park()
 	}
 	return s, nil
 }
 
-// Inside returns ErrOutside unless workflow code of this machine is running. It cannot tell a foreign
-// goroutine that calls while a strand runs; the race detector can.
+// Inside returns nil if workflow code of this machine is running and may change the run: ErrOutside or ErrReadOnly
+// if not. It cannot tell a foreign goroutine that calls while a strand runs; the race detector can.
 func (m *Machine) Inside() error {
+	if err := m.Reading(); err != nil {
+		return err
+	}
+	if m.readOnly {
+		return ErrReadOnly
+	}
+	return nil
+}
+
+// Reading returns ErrOutside unless workflow code of this machine is running, code that may only read included.
+func (m *Machine) Reading() error {
 	if m.running.Load() == nil {
 		return ErrOutside
 	}
@@ -131,6 +144,9 @@ func (m *Machine) Inside() error {
 
 // Go spawns a strand. It first runs when the strands spawned before it are blocked.
 func (m *Machine) Go(fn func()) {
+	if m.readOnly {
+		panic(ErrReadOnly)
+	}
 	if m.unwinding {
 		return
 	}
@@ -139,7 +155,11 @@ func (m *Machine) Go(fn func()) {
 }
 
 // Poll counts a look that does not block, so that code that loops over it is stopped.
-func (m *Machine) Poll() { m.spend() }
+func (m *Machine) Poll() {
+	if !m.readOnly {
+		m.spend()
+	}
+}
 
 func (m *Machine) spend() {
 	if m.spent++; m.spent > spendMax && !m.unwinding {
@@ -150,7 +170,9 @@ func (m *Machine) spend() {
 // Abort makes the machine dead. Called from workflow code it does not return.
 func (m *Machine) Abort(err error) {
 	m.fail(err)
-	if s := m.running.Load(); s != nil {
+	if s := m.running.Load(); s == &onlooker {
+		panic(err)
+	} else if s != nil {
 		s.co.Park()
 	}
 }

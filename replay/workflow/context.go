@@ -39,19 +39,31 @@ func Define[In, Out any](name Name[In, Out], version int32, fn func(Context, In)
 
 // Now is workflow time: the time of the event that the code reacts to. It does not move
 // between two waits.
-func (c Context) Now() time.Time { return c.machine().Now() }
+func (c Context) Now() time.Time { return c.reader().Now() }
 
 // Info returns the identity of the run.
-func (c Context) Info() Info { return c.machine().Info() }
+func (c Context) Info() Info { return c.reader().Info() }
 
 // Err returns why the scope is cancelled: an error that is ErrCancelled or ErrTimeout, or nil.
 func (c Context) Err() error {
-	c.machine()
+	c.reader()
 	return c.scope.Err()
 }
 
 // Cancelled tells whether the scope is cancelled.
 func (c Context) Cancelled() bool { return c.Err() != nil }
+
+// reader returns the run's machine for verbs that only read it.
+func (c Context) reader() *replay.Machine {
+	if c.scope == nil {
+		panic(ErrOutside)
+	}
+	m := c.scope.Machine()
+	if err := m.Reading(); err != nil {
+		panic(err)
+	}
+	return m
+}
 
 // machine returns the run's machine for verbs that have no error to return.
 func (c Context) machine() *replay.Machine {
@@ -69,7 +81,7 @@ func mustBeInside(m *replay.Machine) {
 	}
 }
 
-// inside returns the run's machine, or ErrOutside.
+// inside returns the run's machine, or ErrOutside, or ErrReadOnly.
 func (c Context) inside() (*replay.Machine, error) {
 	if c.scope == nil {
 		return nil, ErrOutside

@@ -35,4 +35,7 @@
 // (a goroutine, a step's body, a zero Context) verbs return [ErrOutside]; those that have no error to return panic
 // with it. A goroutine that calls while workflow code happens to run cannot be told from that code: it is a data
 // race, and the race detector reports it. A Context may be used in any strand of its run.
+//
+// Some functions may only look at the run: conditions of [Await], for one. There all verbs that change something or
+// wait are refused with [ErrReadOnly], in the same manner.
 package workflow

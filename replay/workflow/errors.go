@@ -17,6 +17,9 @@ var (
 	ErrTimeout = replay.ErrTimeout
 	// ErrOutside refuses a verb that is not called by running workflow code.
 	ErrOutside = replay.ErrOutside
+	// ErrReadOnly refuses a verb that changes the run or waits, where code may only look at it: in a condition of
+	// Await, a query, a validator or a side effect.
+	ErrReadOnly = replay.ErrReadOnly
 	// ErrNotInStep refuses a call that only makes sense in a step's body.
 	ErrNotInStep = errors.New("called outside of a step")
 )

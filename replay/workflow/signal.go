@@ -51,7 +51,7 @@ func (s Signal[T]) ReceiveTimeout(ctx Context, d time.Duration) (v T, ok bool, e
 
 // Pending is how many signals of this name have come and were not received.
 func (s Signal[T]) Pending(ctx Context) int {
-	m := ctx.machine()
+	m := ctx.reader()
 	m.Poll()
 	return m.Mailbox(string(s)).Len()
 }

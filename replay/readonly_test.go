@@ -1,0 +1,83 @@
+package replay_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+// refusals calls every kind of verb and returns what each was refused with.
+func refusals(c ctx) map[string]error {
+	panics := func(fn func()) (err error) {
+		defer func() { err, _ = recover().(error) }()
+		fn()
+		return nil
+	}
+	_, stepErr := step(c, "refused")
+	_, asyncErr := async(c, "refused").Get(c)
+	_, receive := approved.Receive(c)
+	_, _, receiveTimeout := approved.ReceiveTimeout(c, 0)
+	_, choose := workflow.Select(c, workflow.OnSignal(approved, nil), workflow.Default(nil))
+	return map[string]error{
+		"Step": stepErr, "StepAsync": asyncErr, "Receive": receive, "ReceiveTimeout": receiveTimeout, "Select": choose,
+		"Sleep":      workflow.Sleep(c, time.Second),
+		"Sleep(0)":   workflow.Sleep(c, 0),
+		"Go":         panics(func() { workflow.Go(c, func(ctx) {}) }),
+		"NewTimer":   panics(func() { workflow.NewTimer(c, time.Second) }),
+		"WithCancel": panics(func() { workflow.WithCancel(c) }),
+		"Random":     panics(func() { workflow.Random(c) }),
+		"UUID":       panics(func() { workflow.UUID(c) }),
+	}
+}
+
+// TestReadOnly: code that may only read is refused everything else, within a strand and while the machine is at rest, and
+// leaves no trace.
+func TestReadOnly(t *testing.T) {
+	var kept ctx
+	var current *replay.Machine
+	var got map[string]error
+	def := define(func(c ctx) (string, error) {
+		kept = c
+		current.ReadOnly(func() { got = refusals(c) })
+		return step(c, "work")
+	})
+	inner := def.Run
+	def.Run = func(m *replay.Machine, in journal.Payload) (journal.Payload, error) {
+		current = m
+		return inner(m, in)
+	}
+	check := func(t *testing.T) {
+		for verb, err := range got {
+			if !errors.Is(err, workflow.ErrReadOnly) {
+				t.Errorf("%s: %v", verb, err)
+			}
+		}
+	}
+	r := newRig(def)
+	defer r.m.Close()
+	mustStep(t, r, started())
+	if issued, steps := r.history[0].Issued, r.m.Take().Steps; len(issued) != 1 || len(steps) != 1 {
+		t.Errorf("issued %v", issued)
+	}
+	t.Run("in a strand", check)
+	got = nil
+	r.m.ReadOnly(func() {
+		got = refusals(kept)
+		if kept.Now() != epoch || kept.Err() != nil || approved.Pending(kept) != 0 {
+			t.Error("reading is refused")
+		}
+	})
+	t.Run("at rest", check)
+	mustStep(t, r, completed(1, "work", `"done"`))
+	got = nil
+	r.m.ReadOnly(func() { got = refusals(kept) })
+	t.Run("finished", check)
+	if err := r.m.Inside(); !errors.Is(err, workflow.ErrOutside) {
+		t.Errorf("afterwards: %v", err)
+	}
+	checkPrefixes(t, def, r.history)
+}
