@@ -132,6 +132,9 @@ func (c *Command) Cancel() bool {
 // Outcome tells how far the command is.
 func (c *Command) Outcome() Outcome { return c.outcome }
 
+// Resolved tells whether the command has its outcome.
+func (c *Command) Resolved() bool { return c.outcome != Unresolved }
+
 // Name is the name of the step or timer.
 func (c *Command) Name() string { return c.name }
 

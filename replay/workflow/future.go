@@ -4,18 +4,35 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Future is the outcome of a step that was not waited for. Copies are the same future.
+// Future is an outcome that was not waited for: of a step, or of a [Promise]. Copies are the same future.
 type Future[T any] struct{ f *future[T] }
 
+// future is what Future, and everything else that comes to an outcome, shares.
 type future[T any] struct {
-	cmd   *replay.Command // nil if the step was refused, for err
-	known bool            // value and err are decoded
-	value T
-	err   error
+	source source // how the outcome comes; nil if it was there from the beginning
+	known  bool   // value and err are the outcome; a command's is decoded when somebody wants it
+	value  T
+	err    error
 }
 
-// Get waits for the step and returns what Step would have. It may be called again, in any strand.
-// If ctx's scope is cancelled first, it returns the scope's error, unless the step itself was asked to stop:
+// source tells when a future has its outcome. A *replay.Command is one.
+type source interface {
+	Gate() *replay.Gate
+	Resolved() bool
+	// Await waits until Resolved is true, or returns why it does not wait any longer.
+	Await(*replay.Scope) error
+}
+
+// issued is the future of a command, or of one that was refused.
+func issued[T any](c *replay.Command, err error) Future[T] {
+	if err != nil {
+		return Future[T]{&future[T]{known: true, err: err}}
+	}
+	return Future[T]{&future[T]{source: c}}
+}
+
+// Get waits for the outcome and returns it: for a step what Step would have. It may be called again, in any strand.
+// If ctx's scope is cancelled first, it returns the scope's error, unless it is a step that was itself asked to stop:
 // then its outcome is waited for.
 func (f Future[T]) Get(ctx Context) (T, error) {
 	var zero T
@@ -25,8 +42,8 @@ func (f Future[T]) Get(ctx Context) (T, error) {
 		return zero, err
 	case f.f == nil:
 		return zero, ErrOutside
-	case f.f.cmd != nil:
-		if err := f.f.cmd.Await(ctx.scope); err != nil {
+	case f.f.source != nil:
+		if err := f.f.source.Await(ctx.scope); err != nil {
 			return zero, err
 		}
 	}
@@ -38,16 +55,18 @@ func (f Future[T]) Ready() bool {
 	if f.f == nil {
 		return false
 	}
-	if f.f.cmd == nil {
-		return true
+	if c, ok := f.f.source.(*replay.Command); ok {
+		c.Machine().Poll()
 	}
-	f.f.cmd.Machine().Poll()
-	return f.f.cmd.Outcome() != replay.Unresolved
+	return f.f.resolved()
 }
 
+func (f *future[T]) resolved() bool { return f.source == nil || f.source.Resolved() }
+
+// outcome returns what a resolved future came to.
 func (f *future[T]) outcome(m *replay.Machine) (T, error) {
-	if f.cmd != nil && !f.known {
-		f.value, f.err = outcome[T](m, f.cmd)
+	if !f.known {
+		f.value, f.err = outcome[T](m, f.source.(*replay.Command))
 		f.known = true
 	}
 	return f.value, f.err

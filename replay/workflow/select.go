@@ -26,9 +26,9 @@ func OnFuture[T any](f Future[T], fn func(T, error)) Case {
 		if f.f == nil {
 			return fmt.Errorf("a zero Future: %w", ErrOutside)
 		}
-		b.ready = func() bool { return f.f.cmd == nil || f.f.cmd.Outcome() != replay.Unresolved }
-		if f.f.cmd != nil {
-			b.gate = f.f.cmd.Gate()
+		b.ready = f.f.resolved
+		if f.f.source != nil {
+			b.gate = f.f.source.Gate()
 		}
 		b.fire = func() {
 			if v, err := f.f.outcome(m); fn != nil {

@@ -22,7 +22,7 @@ func Step[T any](ctx Context, name string, fn func(context.Context) (T, error), 
 // StepAsync is Step without waiting: the step runs while the workflow goes on.
 func StepAsync[T any](ctx Context, name string, fn func(context.Context) (T, error), o *StepOptions) Future[T] {
 	c, err := issueStep(ctx, name, o, bodyOf(ctx, name, fn), false)
-	return Future[T]{&future[T]{cmd: c, err: err}}
+	return issued[T](c, err)
 }
 
 // StepTx is Step for a function that works in a transaction of the store's database. The transaction commits
@@ -36,7 +36,7 @@ func StepTx[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) (T
 // StepTxAsync is StepTx without waiting.
 func StepTxAsync[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) (T, error), o *StepOptions) Future[T] {
 	c, err := issueStep(ctx, name, o, txBodyOf(ctx, name, fn), true)
-	return Future[T]{&future[T]{cmd: c, err: err}}
+	return issued[T](c, err)
 }
 
 func issueStep(ctx Context, name string, o *StepOptions, body replay.Body, tx bool) (*replay.Command, error) {
