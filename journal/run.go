@@ -86,6 +86,15 @@ const (
 	CloseAbandon   ClosePolicy = 2 // the child goes on
 )
 
+// ParentClosed is why the children of a closed run are cancelled or terminated.
+const ParentClosed = "the parent was closed"
+
+// OrphanCancel returns the request that a child gets by CloseCancel.
+func OrphanCancel(child RunID) Message {
+	f := &Failure{Type: FailureCancelled, Message: ParentClosed, Permanent: true}
+	return Message{Run: child, Kind: MessageCancel, Key: CancelKey, Payload: EncodeFailure(f)}
+}
+
 // ParentMessage returns what tells the parent that the run ended, false if nobody waits.
 func (r *Run) ParentMessage(terminal *Event) (Message, bool) {
 	if r.Parent == nil {

@@ -183,9 +183,7 @@ func (d *driver) claim(node journal.NodeID, runs ...journal.RunID) {
 		d.repeat("load", func() error {
 			list, err := d.j.Load(d.ctx, []journal.LoadRequest{{Run: run}})
 			if err == nil {
-				for _, ev := range list[0].Events {
-					o.seq, o.at, o.seen = ev.Seq, ev.Time, max(o.seen, ev.Inbox)
-				}
+				o.learn(list[0])
 			}
 			return err
 		})

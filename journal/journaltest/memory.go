@@ -40,7 +40,8 @@ var (
 func NewMemory(o *MemoryOptions) *Memory {
 	db := &database{
 		clock: time.Now, runs: map[journal.RunID]*record{}, keys: map[string]*record{}, lanes: map[journal.Route]*lanes{},
-		held: map[journal.NodeID]*holding{}, blocked: map[journal.RunID]*record{}, nodes: map[journal.NodeID]*memoryNode{},
+		children: map[journal.RunID]map[journal.RunID]*record{},
+		held:     map[journal.NodeID]*holding{}, blocked: map[journal.RunID]*record{}, nodes: map[journal.NodeID]*memoryNode{},
 	}
 	if o != nil && o.Now != nil {
 		db.clock = o.Now
@@ -83,8 +84,9 @@ type database struct {
 	clock    func() time.Time
 	last     time.Time // the newest time that was told
 	runs     map[journal.RunID]*record
-	sorted   []*record          // by id
-	keys     map[string]*record // the holders of keys (J8)
+	sorted   []*record                                   // by id
+	keys     map[string]*record                          // the holders of keys (J8)
+	children map[journal.RunID]map[journal.RunID]*record // the open ones, by parent
 	lanes    map[journal.Route]*lanes
 	held     map[journal.NodeID]*holding
 	blocked  map[journal.RunID]*record

@@ -30,13 +30,13 @@ func (m *Memory) Alter(ctx context.Context, a journal.Alteration) error {
 		if !r.open {
 			return journal.ErrClosed
 		}
+		if a.Op == journal.OpTerminate {
+			m.db.terminate(r, a.Reason, nil, now)
+			return nil
+		}
 		m.db.lift(r)
 		defer m.db.place(r, now)
-		if a.Op == journal.OpResume {
-			r.resume(now)
-		} else {
-			r.terminate(a.Reason, now)
-		}
+		r.resume(now)
 		return nil
 	}
 	return fmt.Errorf("operation %d: %w", a.Op, journal.ErrInvalid)
@@ -48,15 +48,4 @@ func (r *record) resume(now time.Time) {
 	if r.task.Owner == 0 {
 		r.task.State, r.task.Strikes, r.task.Problem = journal.Ready, 0, ""
 	}
-}
-
-// terminate closes a run whoever owns it: the owner's next commit finds no task and is refused (J3, J7).
-func (r *record) terminate(reason string, now time.Time) {
-	seq, at := r.newest()
-	if at.Before(now) {
-		at = now
-	}
-	why := journal.EncodeFailure(&journal.Failure{Type: journal.FailureTerminate, Message: reason, Permanent: true})
-	r.events = append(r.events, journal.Event{Seq: seq + 1, Kind: journal.RunTerminated, Time: at, Payload: why})
-	r.close(journal.Terminated, 0, now)
 }

@@ -69,6 +69,8 @@ func (r *record) matches(f *journal.ListFilter) bool {
 		f.Workflow != "" && f.Workflow != r.run.Workflow,
 		f.Version != 0 && f.Version != r.run.Version,
 		f.Status != nil && *f.Status != r.run.Status,
+		!f.Parent.IsZero() && (r.run.Parent == nil || r.run.Parent.Run != f.Parent),
+		f.Unchanged != "" && (!r.open || r.changed(f.Unchanged)),
 		f.State != nil && (!r.open || *f.State != r.task.State),
 		!f.Since.IsZero() && r.run.CreatedAt.Before(f.Since),
 		!f.Until.IsZero() && !r.run.CreatedAt.Before(f.Until):
@@ -80,6 +82,13 @@ func (r *record) matches(f *journal.ListFilter) bool {
 		}
 	}
 	return true
+}
+
+// changed tells whether the current generation has taken the new branch of a change.
+func (r *record) changed(id string) bool {
+	return slices.ContainsFunc(r.events, func(ev journal.Event) bool {
+		return slices.ContainsFunc(ev.Issued, func(i journal.Issued) bool { return i.Kind == journal.CommandChange && i.Name == id })
+	})
 }
 
 // listed returns the run with its task or its terminal event.

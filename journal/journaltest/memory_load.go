@@ -25,6 +25,9 @@ func (db *database) load(q *journal.LoadRequest) journal.History {
 	if r == nil {
 		return journal.History{Err: journal.ErrNotFound}
 	}
+	if q.Answer != 0 {
+		return journal.History{Run: r.listed(), Answer: r.answer(q.Answer)}
+	}
 	h := journal.History{Run: r.row()}
 	h.Run.Task = r.queued()
 	if !q.InboxOnly {
@@ -35,22 +38,29 @@ func (db *database) load(q *journal.LoadRequest) journal.History {
 		}
 		h.Events = r.copyEvents(from, to)
 	}
-	from := min(len(r.inbox), int(max(q.AfterInbox, r.seen))) // numbers are positions, from 1
-	h.Inbox = r.copyInbox(from, min(len(r.inbox), from+memoryAnswerMax))
+	h.Inbox = r.copyInbox(r.unread(q.AfterInbox, memoryAnswerMax))
 	return h
 }
 
-func (r *record) copyEvents(from, to int) []journal.Event { return copies(from, to, r.event) }
-
-func (r *record) copyInbox(from, to int) []journal.Message { return copies(from, to, r.message) }
-
-func copies[T any](from, to int, of func(i int) T) []T {
-	if from >= to {
-		return nil
-	}
-	list := make([]T, 0, to-from)
+func (r *record) copyEvents(from, to int) (list []journal.Event) {
 	for i := from; i < to; i++ {
-		list = append(list, of(i))
+		list = append(list, r.event(i))
 	}
 	return list
+}
+
+func (r *record) copyInbox(numbers []journal.InboxSeq) (list []journal.Message) {
+	for _, n := range numbers {
+		list = append(list, r.message(n))
+	}
+	return list
+}
+
+// answer returns a copy of the reply to an update, or nil.
+func (r *record) answer(n journal.InboxSeq) *journal.Answer {
+	a, ok := r.answers[n]
+	if !ok {
+		return nil
+	}
+	return &journal.Answer{Payload: clonePayload(a.Payload), Rejected: a.Rejected}
 }

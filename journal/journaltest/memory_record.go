@@ -24,10 +24,12 @@ type record struct {
 	waiting  string
 	unproven bool // owned, and nothing was committed under this fence yet
 
-	events []journal.Event // those that consume a message have no payload
-	seen   journal.InboxSeq
-	inbox  []journal.Message
-	known  map[string]journal.InboxSeq // numbers by message key
+	events  []journal.Event   // of the current generation; those that consume a message have no payload
+	past    [][]journal.Event // of the generations before
+	front   inboxFront
+	inbox   []journal.Message
+	known   map[string]journal.InboxSeq // numbers by message key
+	answers map[journal.InboxSeq]journal.Answer
 
 	// Where the task is queued; see database.place.
 	heap  *taskHeap
@@ -39,10 +41,10 @@ func newRecord(st *journal.Start, now time.Time) *record {
 	run := journal.Run{
 		ID: st.ID, Key: st.Key, Workflow: st.Workflow, Version: st.Version, Queue: st.Queue, Priority: st.Priority,
 		Labels: cloneLabels(st.Labels), Input: clonePayload(st.Input), Trace: st.Trace, Generation: 1,
-		CreatedAt: now, StartAt: instant(now.Add(st.Delay)),
+		CreatedAt: now, StartAt: instant(now.Add(st.Delay)), Parent: cloned(st.Parent),
 	}
 	return &record{
-		run: run, open: true, known: map[string]journal.InboxSeq{},
+		run: run, open: true, known: map[string]journal.InboxSeq{}, answers: map[journal.InboxSeq]journal.Answer{},
 		task: journal.Task{Run: run.ID, Generation: 1, Queue: run.Queue, Workflow: run.Workflow, Version: run.Version,
 			Priority: run.Priority, VisibleAt: run.StartAt},
 	}
@@ -56,6 +58,10 @@ func (r *record) route() journal.Route {
 func (r *record) row() journal.Run {
 	run := r.run
 	run.Labels, run.Input = cloneLabels(run.Labels), clonePayload(run.Input)
+	run.Parent, run.Continued = cloned(run.Parent), cloned(run.Continued)
+	if run.Continued != nil {
+		run.Continued.Carried = slices.Clone(run.Continued.Carried)
+	}
 	return run
 }
 
@@ -95,9 +101,9 @@ func (r *record) terminal() *journal.Event {
 	return &ev
 }
 
-// message returns a copy of the i-th message.
-func (r *record) message(i int) journal.Message {
-	m := r.inbox[i]
+// message returns a copy of the message with a number.
+func (r *record) message(n journal.InboxSeq) journal.Message {
+	m := r.inbox[n-1]
 	m.Payload = clonePayload(m.Payload)
 	return m
 }
@@ -116,6 +122,15 @@ func cloneLabels(labels map[string]string) map[string]string {
 		return nil
 	}
 	return maps.Clone(labels)
+}
+
+// cloned returns a pointer to a copy, or nil.
+func cloned[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	return &c
 }
 
 func clonePayload(p journal.Payload) journal.Payload {

@@ -34,6 +34,9 @@ func (db *database) send(m *journal.Message, now time.Time) journal.Sent {
 	sent.Number = r.task.InboxLast
 	stored := *m
 	stored.Number, stored.Time, stored.Payload = sent.Number, now, clonePayload(m.Payload)
+	if !m.Kind.Answers() {
+		stored.Cmd, stored.Generation = 0, 0 // they were the sender's
+	}
 	r.inbox = append(r.inbox, stored)
 	r.known[m.Key] = sent.Number
 	// J6. A blocked or quarantined task does not become visible by a message.

@@ -32,7 +32,26 @@ func oneByOne[T, A any](ctx context.Context, m *Memory, tx journal.Tx, members [
 	return out, nil
 }
 
+// start creates a run, or finds it, and sends the message that goes along.
 func (db *database) start(st *journal.Start, now time.Time) journal.Started {
+	known := db.runs[st.ID] != nil
+	o := db.create(st, now)
+	if st.Message == nil || o.Err != nil {
+		return o
+	}
+	m, r := *st.Message, db.runs[o.Run]
+	visible := r.task.VisibleAt
+	m.Run = o.Run
+	o.Sent = db.send(&m, now)
+	if o.Created && !known && st.Delay > 0 { // it waits with its run
+		db.lift(r)
+		r.task.VisibleAt = visible
+		db.place(r, now)
+	}
+	return o
+}
+
+func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 	if own := db.runs[st.ID]; own != nil { // J4: an earlier try made the run
 		owned := st.Owner != 0 && own.open && own.task.Owner == st.Owner && own.task.Fence == 1
 		return journal.Started{Run: st.ID, Created: true, Owned: owned, StartAt: own.run.StartAt, Now: now}
@@ -55,6 +74,7 @@ func (db *database) start(st *journal.Start, now time.Time) journal.Started {
 		r.holdsKey, db.keys[st.Key] = true, r
 	}
 	db.insert(r)
+	db.own(r)
 	db.place(r, now)
 	return journal.Started{Run: st.ID, Created: true, Owned: r.task.Owner != 0, StartAt: r.run.StartAt, Now: now}
 }

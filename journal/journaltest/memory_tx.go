@@ -59,7 +59,7 @@ func (m *Memory) commitInTx(ctx context.Context, c *journal.Commit) (journal.Out
 		return journal.Outcome{Err: journal.ErrTxLost}, nil
 	}
 	t.ended = true
-	out := m.db.commit(c, now)
+	out := m.db.commitAll([]journal.Commit{*c}, now)[0]
 	if out.Err == nil {
 		for _, fn := range t.effects.list {
 			fn()

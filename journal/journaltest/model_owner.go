@@ -132,7 +132,7 @@ func (m *model) look(inc, run int) {
 	if n := len(m.views[run]); n > 0 && m.views[run][n-1].fence == r.task.Fence {
 		return
 	}
-	o := &owner{run: r.run.ID, gen: 1, fence: r.task.Fence, turn: r.task.Turn, seen: r.seen}
+	o := &owner{run: r.run.ID, gen: r.task.Generation, fence: r.task.Fence, turn: r.task.Turn, seen: r.front.seen}
 	o.seq, o.at = r.newest()
 	m.views[run] = append(m.views[run], &view{owner: o, node: inc})
 }

@@ -27,10 +27,31 @@ func (k *kit) owner(node journal.NodeID, c journal.Claimed) *owner {
 		k.t.Fatalf("claimed task %+v of run %s, want it owned by %d", c.Task, c.Run.ID, node)
 	}
 	o := &owner{k: k, node: node, run: c.Task.Run, gen: c.Task.Generation, fence: c.Task.Fence, turn: c.Task.Turn}
-	for _, ev := range k.history(o.run).Events {
-		o.seq, o.at, o.seen = ev.Seq, ev.Time, max(o.seen, ev.Inbox)
-	}
+	o.learn(k.history(o.run))
 	return o
+}
+
+// learn takes over what a history says.
+func (o *owner) learn(h journal.History) {
+	for _, ev := range h.Events {
+		o.seq, o.at = ev.Seq, ev.Time
+	}
+	o.seen = seenOf(h)
+}
+
+// seenOf returns the number of the newest message that is consumed, of an open run whose inbox was loaded from its
+// beginning. Its events alone do not tell: a rejected message has none.
+func seenOf(h journal.History) journal.InboxSeq {
+	var behind journal.InboxSeq // of what the generation began with
+	if h.Run.Continued != nil {
+		behind = h.Run.Continued.Seen
+	}
+	for _, m := range h.Inbox {
+		if m.Number > behind {
+			return m.Number - 1
+		}
+	}
+	return h.Run.Task.InboxLast
 }
 
 // build returns the commit of the next turn without submitting it. It numbers and dates the events.
@@ -53,9 +74,12 @@ func (o *owner) build(next journal.Next, events ...journal.Event) journal.Commit
 
 // accept takes note that a commit of this owner was written.
 func (o *owner) accept(c *journal.Commit) {
-	o.turn, o.seen = c.Turn+1, c.InboxSeen
+	o.turn, o.seen = c.Turn+1, max(o.seen, c.InboxSeen)
 	if n := len(c.Events); n > 0 {
 		o.seq, o.at = c.Events[n-1].Seq, c.Events[n-1].Time
+	}
+	if c.Continue != nil {
+		o.gen, o.seq, o.seen = o.gen+1, 0, c.Continue.Seen
 	}
 }
 

@@ -17,11 +17,13 @@ type State struct {
 	Nodes []journal.Node // those whose lease is valid, by id
 }
 
-// RunState is one run with its task or terminal event, its whole history, and the messages that wait for it.
+// RunState is one run with its task or terminal event, the whole history of its generation, the messages that wait for
+// it, and its replies to those updates that the history names.
 type RunState struct {
-	Run    journal.Run
-	Events []journal.Event
-	Inbox  []journal.Message
+	Run     journal.Run
+	Events  []journal.Event
+	Inbox   []journal.Message
+	Answers map[journal.InboxSeq]journal.Answer
 }
 
 // State returns a copy of the whole database.
@@ -31,8 +33,11 @@ func (m *Memory) State() State {
 	var s State
 	now := m.db.now()
 	for _, r := range m.db.sorted {
-		s.Runs = append(s.Runs, RunState{Run: r.listed(), Events: r.copyEvents(0, len(r.events)),
-			Inbox: r.copyInbox(int(r.seen), len(r.inbox))})
+		state := RunState{Run: r.listed(), Events: r.copyEvents(0, len(r.events)), Inbox: r.copyInbox(r.unread(0, len(r.inbox)))}
+		for _, n := range updatesOf(state.Events) {
+			state.answer(n, r.answer(n))
+		}
+		s.Runs = append(s.Runs, state)
 	}
 	for _, n := range m.db.nodes {
 		if !n.lost && n.node.ExpiresAt.After(now) {
@@ -84,6 +89,9 @@ func fillState(ctx context.Context, store journal.Store, runs []RunState) error 
 			return fmt.Errorf("run %s is listed, but: %w", runs[i].Run.ID, list[i].Err)
 		}
 		runs[i].Events = list[i].Events
+		if err := runs[i].readAnswers(ctx, store); err != nil {
+			return err
+		}
 		if runs[i].Inbox, err = wholeInbox(ctx, store, runs[i].Run.ID, list[i].Inbox); err != nil {
 			return err
 		}
@@ -102,4 +110,41 @@ func wholeInbox(ctx context.Context, store journal.Store, run journal.RunID, inb
 		inbox = append(inbox, list[0].Inbox...)
 	}
 	return inbox, nil
+}
+
+// updatesOf returns the numbers of the updates that events name.
+func updatesOf(events []journal.Event) (list []journal.InboxSeq) {
+	for i := range events {
+		if events[i].Kind == journal.UpdateReceived {
+			list = append(list, events[i].Inbox)
+		}
+	}
+	return list
+}
+
+func (s *RunState) answer(n journal.InboxSeq, a *journal.Answer) {
+	if a == nil {
+		return
+	}
+	if s.Answers == nil {
+		s.Answers = map[journal.InboxSeq]journal.Answer{}
+	}
+	s.Answers[n] = *a
+}
+
+func (s *RunState) readAnswers(ctx context.Context, store journal.Store) error {
+	var requests []journal.LoadRequest
+	for _, n := range updatesOf(s.Events) {
+		requests = append(requests, journal.LoadRequest{Run: s.Run.ID, Answer: n})
+	}
+	for part := range slices.Chunk(requests, journal.BatchMax) {
+		list, err := store.Load(ctx, part)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			s.answer(part[i].Answer, list[i].Answer)
+		}
+	}
+	return nil
 }
