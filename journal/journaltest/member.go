@@ -12,6 +12,7 @@ var memberChecks = []check{
 	{"Member_JoinListsTheNode", joinLists},
 	{"Member_RenewExtendsTheLease", renewExtends},
 	{"Member_LeaveFreesItsTasks", leaveFrees},
+	{"Member_NothingIsOwnedByANodeThatHasLeft", leftOwnsNothing},
 	{"Member_LostNodeIsToldAndItsTasksMove", lostNode},
 	{"Member_ConcurrentReapsFreeEachTaskOnce", concurrentReaps},
 	{"Member_QuarantineAfterStrikes", quarantineAfterStrikes},
@@ -89,6 +90,23 @@ func leaveFrees(k *kit) {
 	if _, err := m.Renew(k.ctx); !errors.Is(err, journal.ErrNodeLost) {
 		k.t.Errorf("renewal after leaving: %v", err)
 	}
+}
+
+// leftOwnsNothing: claims and starts that arrive late find no member.
+func leftOwnsNothing(k *kit) {
+	left, lost, other := k.join(leaseLong), k.join(leaseTiny), k.join(leaseLong)
+	k.begin(2)
+	k.ok(left.Leave(k.ctx))
+	k.lose(lost, other)
+	for _, m := range []journal.Membership{left, lost} {
+		if c := k.claim(m.ID(), 1); len(c.Tasks) > 0 {
+			k.t.Errorf("node %d is gone and claimed %+v", m.ID(), c.Tasks[0].Task)
+		}
+		if o := k.starts(journal.Start{Owner: m.ID()})[0]; o.Owned {
+			k.t.Errorf("run %s was born into the ownership of node %d, which is gone", o.Run, m.ID())
+		}
+	}
+	k.take(other.ID(), 4)
 }
 
 func lostNode(k *kit) {

@@ -34,6 +34,9 @@ func (m *Memory) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Cla
 		}
 	}
 	list := m.db.lanesOf(r.Routes, now)
+	if !m.db.alive(r.Node) {
+		r.Max = 0
+	}
 	for _, rec := range pick(list, r.Max) {
 		m.db.take(rec, r.Node, now)
 		c.Tasks = append(c.Tasks, rec.claimed())

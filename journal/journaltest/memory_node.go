@@ -25,6 +25,12 @@ type memoryNode struct {
 // gone tells whether the node's process seems to be gone.
 func (n *memoryNode) gone() bool { return n.m.closed }
 
+// alive tells whether a node may be given runs.
+func (db *database) alive(id journal.NodeID) bool {
+	n := db.nodes[id]
+	return n != nil && !n.lost
+}
+
 // Join implements journal.Store. Blocked runs are tried by the code that has just come.
 func (m *Memory) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
 	now, err := m.enter(ctx)
@@ -118,7 +124,7 @@ func (n *memoryNode) Reap(ctx context.Context, suspects []journal.NodeID) (journ
 		}
 	}
 	for _, owner := range slices.Sorted(maps.Keys(db.held)) {
-		if live := db.nodes[owner]; live != nil && !live.lost {
+		if db.alive(owner) {
 			continue
 		}
 		for _, rec := range inOrder(db.held[owner].all) {

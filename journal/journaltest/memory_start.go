@@ -67,7 +67,7 @@ func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 		holder.holdsKey = false
 	}
 	r := newRecord(st, now)
-	if n := db.nodes[st.Owner]; n != nil && !n.lost && st.Delay == 0 {
+	if db.alive(st.Owner) && st.Delay == 0 {
 		r.task.Owner, r.task.Fence, r.task.VisibleAt, r.unproven = st.Owner, 1, time.Time{}, true
 	}
 	if st.Key != "" {

@@ -47,6 +47,9 @@ func (m *model) claim(s step, inc int) string {
 			fresh = append(fresh, c.Run.ID)
 		}
 	}
+	if !m.memory.member(model.members[inc].ID()) {
+		s.max = 0
+	}
 	if text := m.choose(r.Routes, s.max, fresh); text != "" {
 		return text
 	}
@@ -101,6 +104,13 @@ func (m *Memory) due(routes []journal.Route) (list []*record) {
 	}
 	slices.SortFunc(list, urgency)
 	return list
+}
+
+// member tells whether a node may claim.
+func (m *Memory) member(node journal.NodeID) bool {
+	m.db.mu.Lock()
+	defer m.db.mu.Unlock()
+	return m.db.alive(node)
 }
 
 // adopt claims one free task.

@@ -14,7 +14,7 @@ import (
 // claimSQL leases due tasks. It looks without locks at the heads of all (route, priority) pairs, to learn how many
 // tasks of each are among the most urgent and oldest, and then takes that many from each. SKIP LOCKED keeps
 // claimers apart; no more rows are locked than are taken. Every read is an ordered scan of tasks_claim_idx,
-// which holds nothing but claimable rows.
+// which holds nothing but claimable rows. A node that is not a member any more gets nothing.
 const claimSQL = `
 WITH head AS (
     SELECT r.queue, r.workflow, r.version, p.priority, x.visible_at
@@ -26,6 +26,7 @@ WITH head AS (
           AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
           AND t.visible_at <= now()
         ORDER BY t.visible_at LIMIT $5::int) x
+    WHERE EXISTS (SELECT FROM reprise.nodes n WHERE n.id = $1::int AND n.lost_at IS NULL) -- once, not for each row
     ORDER BY p.priority, x.visible_at LIMIT $5::int
 ), want AS (
     SELECT h.queue, h.workflow, h.version, h.priority, count(*) AS n

@@ -70,6 +70,7 @@ func TestClaimIsFlat(t *testing.T) {
 	sql := statements(t)
 	conn := connect(t, pgtest.Empty(t))
 	migrateSchema(t, conn, pgtest.Schema)
+	mustExec(t, conn, `INSERT INTO reprise.nodes (name, routes, lease, started_at, expires_at) VALUES ('one', '[]', '1 hour', now(), now())`)
 	var before int
 	for _, backlog := range []int{200, 20_000} {
 		mustExec(t, conn, backlogSQL, backlog)
@@ -78,6 +79,15 @@ func TestClaimIsFlat(t *testing.T) {
 		next := explain(t, conn, sql["claimNextSQL"], "ARRAY['q']", "ARRAY['w']", "ARRAY[1]")
 		attention := explain(t, conn, sql["claimAttentionSQL"], "7", "10")
 		renew := explain(t, conn, sql["renewSQL"], "7", "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]")
+		taken := 0.0
+		claim.walk(func(n *planNode) {
+			if n.Index == "tasks_pkey" {
+				taken += n.Rows * n.Loops
+			}
+		})
+		if taken != 10 {
+			t.Errorf("with %d tasks %v were claimed", 4*backlog, taken)
+		}
 		used := map[string]bool{}
 		for _, plan := range []planNode{claim, next, attention, renew} {
 			plan.walk(func(n *planNode) {
@@ -121,7 +131,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"startReadSQL", nulls(2), "runs_key_idx runs_pkey tasks_pkey"},
 		{"sendLockSQL", nulls(1), "tasks_pkey"},
 		{"sendSQL", nulls(6), "inbox_key_idx runs_pkey tasks_pkey"},
-		{"claimSQL", append(append([]string{"1"}, routes...), "10"), "runs_pkey tasks_claim_idx tasks_pkey"},
+		{"claimSQL", append(append([]string{"1"}, routes...), "10"), "nodes_pkey runs_pkey tasks_claim_idx tasks_pkey"},
 		{"claimUnprovenSQL", nulls(1), "runs_pkey tasks_owner_idx"},
 		{"claimAttentionSQL", nulls(2), "tasks_owner_idx"},
 		{"claimNextSQL", routes, "tasks_claim_idx"},

@@ -49,6 +49,9 @@ ORDER BY t.visible_at LIMIT 1`
 func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
 	var c journal.Claim
 	err := s.write(ctx, 0, func(b *batch) (err error) {
+		if !s.nodes.alive(r.Node) {
+			r.Max = 0
+		}
 		c, err = claim(b.conn, &r)
 		return err
 	})

@@ -31,9 +31,10 @@ const (
 	restFor = 10 * time.Second
 )
 
-// lateMax is how long, in quiet times, something may wait that a node has to do: a lost hint costs a poll, and a full node takes a run
-// up when another one parks. What a node claims while it leaves waits for a sweep, which there is every six leases.
-func (p *plan) lateMax() time.Duration { return 7*p.Lease + 10*time.Second }
+// lateMax is how long, in quiet times, something may wait that a node has to do: a lost hint costs a poll, a lost answer to a claim
+// a second look, a death ahead of the calm the rest of a lease, and a full node takes a run up when another one parks. It is much
+// less than what lies between two sweeps: nothing may have to wait for one.
+func (p *plan) lateMax() time.Duration { return 2*p.Lease + 6*time.Second }
 
 // world carries a plan out.
 type world struct {
