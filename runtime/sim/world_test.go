@@ -83,7 +83,7 @@ func simulate(t *testing.T, p *plan, m mutation) (w *world) {
 	}
 	w = &world{
 		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{},
-		tape: tape{closed: map[journal.RunID]bool{}, arrived: map[message]time.Time{}},
+		tape: tape{closed: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}},
 	}
 	slow := time.AfterFunc(wallMax, func() { panic(fmt.Sprintf("seed %d does not end: %s", p.Seed, p)) })
 	defer slow.Stop()
