@@ -32,9 +32,19 @@ type Machine struct {
 	root      *Scope
 	open      openList
 	timers    timers
-	mailboxes map[string]*Mailbox // looked up, never ranged over
-	rand      *rand.Rand
-	ids       *rand.Rand
+	mailboxes map[string]*Mailbox // ranged over only where the order does not matter
+	queries   map[string]Query
+	updates   updates
+	records   map[string]journal.Payload // the newest value of each RecordIf
+	changes   Changes
+	bytes     int  // of all events so far
+	children  bool // some generation may have started a child
+	// cancelledBy is the message that cancelled the root scope, 0 for none.
+	cancelledBy journal.InboxSeq
+	rand        *rand.Rand
+	ids         *rand.Rand
+
+	hint Thresholds
 
 	// About the event being processed.
 	event     *journal.Event
@@ -47,18 +57,26 @@ type Machine struct {
 	// About the next Take.
 	asked     []*Command
 	cancels   []journal.Cmd
+	drops     []journal.Cmd
+	starts    []journal.Start
+	messages  []journal.Message
+	replies   []journal.Reply
 	onlySteps bool
 	taken     bool // the terminal decision was handed out
 
 	terminal  *journal.Event // what the code decided; nil while it runs
-	sealed    bool           // the history has its terminal event
+	next      *journal.Continue
+	sealed    bool // the history has its terminal event
 	unwinding bool
 	err       error // why the machine is dead
 }
 
 // New returns a machine that has seen no event. The first one it takes is RunStarted.
 func New(def *Definition, info Info, enc Encoder) *Machine {
-	return &Machine{def: def, info: info, enc: enc, onlySteps: true}
+	return &Machine{
+		def: def, info: info, enc: enc, onlySteps: true, inboxSeen: info.InboxSeen, children: info.Generation > 1,
+		hint: Thresholds{Events: continueEvents, Bytes: continueBytes},
+	}
 }
 
 // Info is the identity of the run.
@@ -92,19 +110,22 @@ func (m *Machine) Take() Decision {
 	if m.err != nil {
 		return Decision{}
 	}
-	d := Decision{CancelSteps: m.cancels}
+	d := Decision{CancelSteps: m.cancels, DropSteps: m.drops, Starts: m.starts, Messages: m.messages, Replies: m.replies}
 	if m.terminal == nil {
 		for _, c := range m.asked {
-			c.handed = true
-			d.Steps = append(d.Steps, c.step())
+			if c.outcome == Unresolved {
+				c.handed = true
+				d.Steps = append(d.Steps, c.step())
+			}
 		}
 	}
 	if m.terminal != nil && !m.sealed && !m.taken {
-		d.Terminal, m.taken = m.terminal, true
+		d.Terminal, d.Children, d.Continue, m.taken = m.terminal, m.children, m.next, true
 	}
 	d.OnlySteps = m.onlySteps && len(d.Steps) > 0 && d.Terminal == nil
 	clear(m.asked)
-	m.asked, m.cancels, m.onlySteps = m.asked[:0], nil, true
+	m.asked, m.cancels, m.drops, m.onlySteps = m.asked[:0], nil, nil, true
+	m.starts, m.messages, m.replies = nil, nil, nil
 	return d
 }
 

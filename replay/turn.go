@@ -16,6 +16,9 @@ func (m *Machine) Replay(ev *journal.Event) error { return m.process(ev, true) }
 // microseconds, as stores keep it: the same due times must follow from it on replay.
 func (m *Machine) Step(ev *journal.Event) error {
 	ev.Time = ev.Time.UTC().Truncate(time.Microsecond)
+	if kind, _ := answers(ev.Kind); ev.Inbox != 0 && kind != 0 && m.open.find(ev.Cmd) == nil {
+		ev.Kind, ev.Cmd, ev.Name, ev.Payload = journal.MessageDropped, 0, "", journal.Payload{}
+	}
 	err := m.process(ev, false)
 	if ev.Issued = nil; err == nil {
 		ev.Issued = m.issued
@@ -37,11 +40,14 @@ func (m *Machine) process(ev *journal.Event, replaying bool) error {
 	} else {
 		m.seq, m.now = ev.Seq, ev.Time.UTC() // a node's time zone must not reach the code
 		m.inboxSeen = max(m.inboxSeen, ev.Inbox)
+		m.bytes += len(ev.Payload.Data)
 		m.apply(ev)
 	}
 	m.run()
-	if m.err == nil && replaying && m.matched < len(ev.Issued) {
-		m.diverge(ev.Issued[m.matched].String(), m.rest())
+	if m.err == nil && replaying {
+		if w := m.expected(); w != nil {
+			m.diverge(w.String(), m.rest())
+		}
 	}
 	if m.err != nil {
 		m.bury()
@@ -211,27 +217,4 @@ func (m *Machine) unwind(trace bool) (where string) {
 	m.mailboxes = nil
 	m.open.clear()
 	return where
-}
-
-// finish turns what the workflow's function returned into the terminal decision.
-func (m *Machine) finish(output journal.Payload, err error) {
-	if m.unwinding {
-		return
-	}
-	ev := &journal.Event{Kind: journal.RunCompleted, Payload: output}
-	if err != nil {
-		ev.Kind, ev.Payload = journal.RunFailed, journal.EncodeFailure(FailureOf(err))
-		if m.root.err != nil && errors.Is(err, ErrCancelled) {
-			ev.Kind = journal.RunCancelled
-		}
-	}
-	m.terminal = ev
-	if m.replaying {
-		return
-	}
-	for _, c := range m.open.steps() {
-		if c.handed && !c.cancelled {
-			m.cancels = append(m.cancels, c.cmd)
-		}
-	}
 }
