@@ -22,23 +22,25 @@ type Machine struct {
 	def  *Definition
 	info Info
 	enc  Encoder
+	log  func(level int, msg string, args []any) // nil for none
 
 	now       time.Time
 	seq       journal.Seq
 	inboxSeen journal.InboxSeq
 
-	strands   strands
-	running   atomic.Pointer[strand] // nil while no workflow code runs; atomic to refuse foreign goroutines
-	root      *Scope
-	open      openList
-	timers    timers
-	mailboxes map[string]*Mailbox // ranged over only where the order does not matter
-	queries   map[string]Query
-	updates   updates
-	records   map[string]journal.Payload // the newest value of each RecordIf
-	changes   Changes
-	bytes     int  // of all events so far
-	children  bool // some generation may have started a child
+	strands    strands
+	conditions conditions             // of Scope.Until
+	running    atomic.Pointer[strand] // nil while no workflow code runs; atomic to refuse foreign goroutines
+	root       *Scope
+	open       openList
+	timers     timers
+	mailboxes  map[string]*Mailbox // ranged over only where the order does not matter
+	queries    map[string]Query
+	updates    updates
+	records    map[string]journal.Payload // the newest value of each RecordIf
+	changes    Changes
+	bytes      int  // of all events so far
+	children   bool // some generation may have started a child
 	// cancelledBy is the message that cancelled the root scope, 0 for none.
 	cancelledBy journal.InboxSeq
 	rand        *rand.Rand
@@ -53,6 +55,8 @@ type Machine struct {
 	matched   int              // of Replay: how many of event.Issued were issued
 	spent     int
 	readOnly  bool // see ReadOnly
+	looked    bool // a condition looked at what comes from outside
+	externals int  // how many things besides signals may make the code go on: see Stuck
 
 	// About the next Take.
 	asked     []*Command
@@ -84,6 +88,17 @@ func (m *Machine) Info() Info { return m.info }
 
 // Encoder turns values into payloads.
 func (m *Machine) Encoder() Encoder { return m.enc }
+
+// SetLog tells where Log goes.
+func (m *Machine) SetLog(log func(level int, msg string, args []any)) { m.log = log }
+
+// Log writes a line about what is new to this machine: it is silent during Replay, in read-only code and while strands
+// are unwound.
+func (m *Machine) Log(level int, msg string, args []any) {
+	if m.log != nil && !m.replaying && !m.readOnly && !m.unwinding {
+		m.log(level, msg, args)
+	}
+}
 
 // Root is the scope of the run: a cancel request cancels it.
 func (m *Machine) Root() *Scope { return m.root }

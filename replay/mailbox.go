@@ -18,6 +18,7 @@ type mail struct {
 
 // Mailbox returns the mailbox of a signal name.
 func (m *Machine) Mailbox(name string) *Mailbox {
+	m.Look()
 	b := m.mailboxes[name]
 	if b == nil {
 		b = &Mailbox{gate: Gate{What: "signal " + name}}

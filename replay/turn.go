@@ -34,7 +34,7 @@ func (m *Machine) process(ev *journal.Event, replaying bool) error {
 	if m.Finished() && !replaying && !ev.Kind.Terminal() {
 		return ErrFinished
 	}
-	m.event, m.replaying, m.matched, m.spent = ev, replaying, 0, 0
+	m.event, m.replaying, m.matched, m.spent, m.conditions.settled = ev, replaying, 0, 0, false
 	if err := m.checkOrder(ev); err != nil {
 		m.fail(err)
 	} else {
@@ -78,12 +78,15 @@ func (m *Machine) run() {
 	for m.err == nil && m.terminal == nil {
 		s := m.strands.pop()
 		if s == nil {
-			return
+			if s = m.conditions.checker(); s == nil {
+				return
+			}
 		}
 		if m.spend(); m.err != nil {
 			return
 		}
 		m.running.Store(s)
+		m.conditions.settled = false
 		done, crash := s.co.Resume()
 		m.running.Store(nil)
 		if done {
@@ -100,6 +103,9 @@ func (m *Machine) run() {
 
 // park rests the running strand until one of its waiters' gates or the scope's opens.
 func (m *Machine) park(s *strand, sc *Scope) {
+	if s.internal() {
+		s.mark()
+	}
 	if sc.err == nil {
 		s.waiters = append(s.waiters, waiter{strand: s, gate: &sc.gate})
 	}
@@ -111,7 +117,7 @@ func (m *Machine) park(s *strand, sc *Scope) {
 	for i := range s.waiters {
 		s.waiters[i].leave()
 	}
-	s.waiters = s.waiters[:0]
+	s.waiters, s.where = s.waiters[:0], s.where[:0]
 }
 
 // enter returns the strand that runs. During unwinding it does not return.
@@ -212,7 +218,7 @@ func (m *Machine) unwind(trace bool) (where string) {
 			where = userFrame(pcs)
 		}
 	}
-	m.strands = strands{}
+	m.strands, m.conditions = strands{}, conditions{}
 	m.timers = nil
 	m.mailboxes = nil
 	m.open.clear()

@@ -49,7 +49,7 @@ func (c Context) Info() Info { return c.reader().Info() }
 
 // Err returns why the scope is cancelled: an error that is ErrCancelled or ErrTimeout, or nil.
 func (c Context) Err() error {
-	c.reader()
+	c.reader().Look()
 	return c.scope.Err()
 }
 

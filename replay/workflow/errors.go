@@ -28,6 +28,10 @@ var (
 	// ErrReadOnly refuses a verb that changes the run or waits, where code may only look at it: in a condition of
 	// Await, a query, a validator or a side effect.
 	ErrReadOnly = replay.ErrReadOnly
+	// ErrChannelClosed refuses a value that is sent on a closed channel.
+	ErrChannelClosed = errors.New("channel is closed")
+	// ErrNothing refuses to wait for the first of nothing.
+	ErrNothing = errors.New("nothing to wait for")
 	// ErrNotInStep refuses a call that only makes sense in a step's body.
 	ErrNotInStep = errors.New("called outside of a step")
 )

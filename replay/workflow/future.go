@@ -43,6 +43,9 @@ func (f Future[T]) Get(ctx Context) (T, error) {
 	case f.f == nil:
 		return zero, ErrOutside
 	case f.f.source != nil:
+		if err := f.f.use(m); err != nil {
+			return zero, err
+		}
 		if err := f.f.source.Await(ctx.scope); err != nil {
 			return zero, err
 		}
@@ -55,13 +58,34 @@ func (f Future[T]) Ready() bool {
 	if f.f == nil {
 		return false
 	}
-	if c, ok := f.f.source.(*replay.Command); ok {
-		c.Machine().Poll()
+	switch s := f.f.source.(type) {
+	case *replay.Command:
+		s.Machine().Poll()
+	case pending:
+		if s.home.m != nil {
+			s.home.m.Poll()
+		}
 	}
 	return f.f.resolved()
 }
 
 func (f *future[T]) resolved() bool { return f.source == nil || f.source.Resolved() }
+
+// failed tells whether the outcome is there and is an error.
+func (f *future[T]) failed() bool {
+	if c, ok := f.source.(*replay.Command); ok {
+		return c.Resolved() && c.Outcome() != replay.Completed
+	}
+	return f.err != nil
+}
+
+// use is called by every verb that waits for a future: a promise learns whose it is.
+func (f *future[T]) use(m *replay.Machine) error {
+	if p, ok := f.source.(pending); ok {
+		return p.home.settle(m)
+	}
+	return nil
+}
 
 // outcome returns what a resolved future came to.
 func (f *future[T]) outcome(m *replay.Machine) (T, error) {
