@@ -56,7 +56,6 @@ type Machine struct {
 	spent     int
 	readOnly  bool // see ReadOnly
 	looked    bool // a condition looked at what comes from outside
-	externals int  // how many things besides signals may make the code go on: see Stuck
 
 	// About the next Take.
 	asked     []*Command
