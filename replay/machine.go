@@ -108,6 +108,9 @@ func (m *Machine) Now() time.Time { return m.now }
 // LastSeq is the Seq of the last event applied.
 func (m *Machine) LastSeq() journal.Seq { return m.seq }
 
+// Waits tells whether the command has no outcome yet.
+func (m *Machine) Waits(cmd journal.Cmd) bool { return m.open.find(cmd) != nil }
+
 // InboxSeen is the number of the newest message consumed.
 func (m *Machine) InboxSeen() journal.InboxSeq { return m.inboxSeen }
 
