@@ -291,6 +291,9 @@ func (r *run) rebuild(events []journal.Event) {
 		return
 	}
 	m.Take() // what it asks for is pending, see adopt
+	if r.sys.o.Hooks.Log != nil { // not before: the events of a first turn were new once already
+		m.SetLog(func(level int, msg string, args []any) { r.sys.o.Hooks.Log(r.info, level, msg, args) })
+	}
 	if r.sys.o.Hooks.Replayed != nil && len(events) > 0 {
 		r.sys.o.Hooks.Replayed(r.info.ID, len(events), time.Since(began))
 	}

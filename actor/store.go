@@ -62,6 +62,10 @@ type Hooks struct {
 	Lost func(run *journal.Run, err error)
 	// Stuck reports workflow code that does not await, with the stacks of its strands.
 	Stuck func(run *journal.Run, after time.Duration, stack string)
+	// Deadlocked reports a run whose strands wait for nothing but each other, each time it is parked.
+	Deadlocked func(run *journal.Run, lines []string)
+	// Log takes what workflow code logs, but for what it logs while history is replayed. Levels are those of log/slog.
+	Log func(run *journal.Run, level int, msg string, args []any)
 }
 
 func (o Options) withDefaults() Options {

@@ -255,8 +255,23 @@ func (r *run) plan(t *turn) {
 		if ok && !at.After(r.now()) && !draining {
 			return // it would be claimed at once
 		}
-		c.Next.Kind, c.Next.At, c.Waiting = journal.NextPark, at, r.machine.Waiting()
+		c.Next.Kind, c.Next.At, c.Waiting = journal.NextPark, at, r.waiting()
 	}
+}
+
+// waiting is what people see of a run that is parked. Strands that wait for each other are reported: nothing will wake them.
+func (r *run) waiting() []string {
+	stuck := r.machine.Stuck()
+	if len(stuck) == 0 {
+		return r.machine.Waiting()
+	}
+	if r.sys.o.Hooks.Deadlocked != nil {
+		r.sys.o.Hooks.Deadlocked(r.info, stuck)
+	}
+	for i := range stuck {
+		stuck[i] = "stuck: " + stuck[i]
+	}
+	return stuck
 }
 
 func (r *run) submit(t *turn) {

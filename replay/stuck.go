@@ -26,8 +26,8 @@ func (s *strand) mark() {
 
 // Stuck returns a line for each strand, in spawn order, if they all wait for each other, so that nothing but a cancel
 // request can make the code go on: what it waits for, and file:line of the call. It is empty if anything may come
-// from outside: a command is open, the run answers
-// updates, a strand waits for a signal, or for nothing but to be cancelled.
+// from outside: a command is open, the run answers updates, a strand waits for a signal, or for nothing but to be
+// cancelled.
 func (m *Machine) Stuck() []string {
 	if m.err != nil || m.Finished() || !m.open.empty() || len(m.updates.handlers) > 0 {
 		return nil
