@@ -88,22 +88,6 @@ func (j *Journal) Start(ctx context.Context, tx Tx, starts []Start) ([]Started, 
 }
 
 func (j *Journal) checkStart(s *Start) error {
-	if err := CheckStart(s); err != nil {
-		return err
-	}
-	if m := s.Message; m != nil {
-		along := *m
-		along.Run = s.ID
-		if err := j.checkMessage(&along); err != nil {
-			return err
-		}
-		s.Message = &along
-	}
-	return j.CheckPayload("input", s.Input)
-}
-
-// CheckStart fills the defaults of a start and refuses what no store takes. It does not look at payloads.
-func CheckStart(s *Start) error {
 	if s.ID.IsZero() {
 		s.ID = NewRunID()
 	}
@@ -143,7 +127,15 @@ func CheckStart(s *Start) error {
 	if s.Delay < 0 || s.Delay > DelayMax {
 		return fmt.Errorf("delay %s: %w: it must be between 0 and %s", s.Delay, ErrInvalid, DelayMax)
 	}
-	return nil
+	if m := s.Message; m != nil {
+		along := *m
+		along.Run = s.ID
+		if err := j.checkMessage(&along); err != nil {
+			return err
+		}
+		s.Message = &along
+	}
+	return j.CheckPayload("input", s.Input)
 }
 
 // Send puts messages into inboxes. A message without a key gets a fresh one, which makes the call

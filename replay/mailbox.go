@@ -6,19 +6,12 @@ import "github.com/reprise-run/reprise/journal"
 // before anyone waits, so no signal is lost.
 type Mailbox struct {
 	gate Gate
-	list []mail
+	list []journal.Payload
 	head int
-}
-
-// mail is one signal.
-type mail struct {
-	number  journal.InboxSeq
-	payload journal.Payload
 }
 
 // Mailbox returns the mailbox of a signal name.
 func (m *Machine) Mailbox(name string) *Mailbox {
-	m.Look()
 	b := m.mailboxes[name]
 	if b == nil {
 		b = &Mailbox{gate: Gate{What: "signal " + name}}
@@ -38,8 +31,8 @@ func (b *Mailbox) Gate() *Gate { return &b.gate }
 
 // Pop takes the oldest signal out; there must be one.
 func (b *Mailbox) Pop() journal.Payload {
-	p := b.list[b.head].payload
-	b.list[b.head] = mail{}
+	p := b.list[b.head]
+	b.list[b.head] = journal.Payload{}
 	if b.head++; b.head == len(b.list) {
 		b.list, b.head = b.list[:0], 0
 	} else if b.head > 32 && b.head > len(b.list)/2 {
@@ -50,18 +43,9 @@ func (b *Mailbox) Pop() journal.Payload {
 	return p
 }
 
-// numbers lists the messages that wait.
-func (b *Mailbox) numbers() []journal.InboxSeq {
-	var list []journal.InboxSeq
-	for _, m := range b.list[b.head:] {
-		list = append(list, m.number)
-	}
-	return list
-}
-
-func (m *Machine) deliver(ev *journal.Event) {
-	b := m.Mailbox(ev.Name)
-	b.list = append(b.list, mail{ev.Inbox, ev.Payload})
+func (m *Machine) deliver(name string, p journal.Payload) {
+	b := m.Mailbox(name)
+	b.list = append(b.list, p)
 	m.openFirst(&b.gate)
 }
 

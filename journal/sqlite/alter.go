@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -13,7 +14,8 @@ SELECT t.run_id IS NOT NULL, t.generation,
        (SELECT e.seq FROM reprise_events e
         WHERE e.run_id = t.run_id AND e.generation = t.generation ORDER BY e.seq DESC LIMIT 1),
        (SELECT e.at FROM reprise_events e
-        WHERE e.run_id = t.run_id AND e.generation = t.generation ORDER BY e.seq DESC LIMIT 1)
+        WHERE e.run_id = t.run_id AND e.generation = t.generation ORDER BY e.seq DESC LIMIT 1),
+       r.workflow, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
 // A closed run is forgotten table by table.
@@ -43,8 +45,8 @@ func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
 		return fmt.Errorf("operation %d: %w", a.Op, journal.ErrInvalid)
 	}
 	return s.write(ctx, 0, func(b *batch) error {
-		t := altered{run: a.Run}
-		if err := t.read(b); err != nil {
+		t, err := find(b, a.Run)
+		if err != nil {
 			return err
 		}
 		switch {
@@ -60,48 +62,68 @@ func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
 			_, err := b.exec(alterResumeSQL, now().UnixMicro(), id(a.Run))
 			return err
 		}
-		return t.terminate(b, a.Reason)
+		return s.terminate(b, &t, a.Reason)
 	})
 }
 
 // altered is a run as an operator finds it.
 type altered struct {
-	run          journal.RunID
+	run          journal.Run // only id, workflow, generation and parent
 	exists, open bool
-	generation   journal.Generation
 	last         journal.Seq
-	lastAt       int64
+	lastAt       time.Time
 }
 
-func (t *altered) read(q querier) error {
-	return q.query(alterReadSQL, func(r row) error {
+// find reads a run.
+func find(q querier, run journal.RunID) (t altered, err error) {
+	t.run.ID = run
+	err = q.query(alterReadSQL, func(r row) error {
 		t.exists, t.open = true, r.bool(0)
-		t.generation, t.last, t.lastAt = journal.Generation(r.int(1)), journal.Seq(r.int(2)), r.int(3)
+		t.run.Generation, t.last, t.lastAt = journal.Generation(r.int(1)), journal.Seq(r.int(2)), r.time(3)
+		t.run.Workflow, t.run.Parent = r.text(4), parentOf(r[5:])
 		return nil
-	}, id(t.run))
+	}, id(run))
+	return t, err
 }
 
 func (t *altered) forget(q querier) error {
 	for _, sql := range []string{alterDeleteEventsSQL, alterDeleteInboxSQL, alterDeleteSQL} {
-		if _, err := q.exec(sql, id(t.run)); err != nil {
+		if _, err := q.exec(sql, id(t.run.ID)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *altered) terminate(q querier, reason string) error {
-	at := now().UnixMicro()
-	why := journal.EncodeFailure(&journal.Failure{Type: journal.FailureTerminate, Message: reason, Permanent: true})
-	if _, err := q.exec(alterRemoveSQL, id(t.run)); err != nil {
-		return err
+// terminate closes the run, and returns the terminal event.
+func (t *altered) terminate(q querier, reason string, at time.Time) (*journal.Event, error) {
+	run, why := id(t.run.ID), journal.Failure{Type: journal.FailureTerminate, Message: reason, Permanent: true}
+	ev := journal.Event{Seq: t.last + 1, Kind: journal.RunTerminated, Time: at, Payload: journal.EncodeFailure(&why)}
+	if ev.Time.Before(t.lastAt) {
+		ev.Time = t.lastAt
 	}
-	seq := int64(t.last) + 1
-	_, err := q.exec(commitEventSQL, id(t.run), int64(t.generation), seq, max(at, t.lastAt), nil, nil, nil,
-		int64(journal.RunTerminated), nil, text(why.Encoding), nil, data(why.Data))
+	if _, err := q.exec(alterRemoveSQL, run); err != nil {
+		return nil, err
+	}
+	if err := writeEvent(q, t.run.ID, t.run.Generation, &ev); err != nil {
+		return nil, err
+	}
+	_, err := q.exec(alterCloseSQL, int64(journal.Terminated), at.UnixMicro(), int64(ev.Seq), run)
+	return &ev, err
+}
+
+// terminate closes a run, tells its parent, and lets its children meet their policies.
+func (s *Store) terminate(q querier, t *altered, reason string) error {
+	e := newEffects(s, q)
+	ev, err := t.terminate(q, reason, e.at)
 	if err != nil {
 		return err
 	}
-	_, err = q.exec(alterCloseSQL, int64(journal.Terminated), at, seq, id(t.run))
+	if m, waits := t.run.ParentMessage(ev); waits {
+		if _, err := e.send(&m); err != nil {
+			return err
+		}
+	}
+	_, err = e.closeChildren(t.run.ID, nil)
 	return err
 }

@@ -26,7 +26,8 @@ const claimReadSQL = `
 SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
        t.attempts, t.waiting, t.strikes, t.state, t.problem,
        r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels, r.input, r.input_encoding, r.trace
+       r.labels, r.input, r.input_encoding, r.trace,
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
 FROM reprise_tasks t JOIN reprise_runs r ON r.id = t.run_id WHERE t.run_id = ?`
 
 // claimUnprovenSQL finds what the node owns but never committed to: the answer to an earlier claim or start

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -59,19 +60,57 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 		size += commitBytes(&commits[i])
 	}
 	out := make([]journal.Outcome, len(commits))
-	err := s.write(ctx, size, func(b *batch) error {
-		for i := range commits {
-			var err error
-			if out[i], err = s.commit(b, &commits[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := s.write(ctx, size, func(b *batch) error { return s.commitAll(b, commits, out) })
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// commitAll writes a batch. A member whose effects cannot be written is left out, with its turn, at the next attempt (J2).
+func (s *Store) commitAll(b *batch, commits []journal.Commit, out []journal.Outcome) error {
+	faults := map[int]error{}
+	for {
+		at := 0
+		err := b.member(func() (err error) { at, err = s.commitOthers(b, commits, out, faults); return err })
+		if !memberFault(err) {
+			return err
+		}
+		faults[at] = s.memberError(err)
+	}
+}
+
+// commitOthers writes the turns of the members without fault first, then what they do to others. So it makes no difference
+// whether a message arrives in the inbox of a member that stands behind the sender's or ahead of it. An error is about the
+// effects of one member, which it names, or about the whole batch.
+func (s *Store) commitOthers(b *batch, commits []journal.Commit, out []journal.Outcome, faults map[int]error) (at int, err error) {
+	var acting []int // members with effects
+	for i := range commits {
+		if err := faults[i]; err != nil {
+			out[i] = journal.Outcome{Now: now(), Err: err}
+			continue
+		}
+		written := false
+		if out[i], written, err = s.commit(b, &commits[i]); err != nil {
+			return i, err
+		}
+		if written && commits[i].HasEffects() {
+			acting = append(acting, i)
+		}
+	}
+	if len(acting) == 0 {
+		return 0, nil
+	}
+	e := newEffects(s, b)
+	for _, i := range acting {
+		if err := e.write(&commits[i], &out[i]); err != nil {
+			return i, err
+		}
+	}
+	for i := range out {
+		out[i].InboxLast = max(out[i].InboxLast, e.arrived[commits[i].Run])
+	}
+	return 0, nil
 }
 
 func commitBytes(c *journal.Commit) int {
@@ -79,41 +118,66 @@ func commitBytes(c *journal.Commit) int {
 	for i := range c.Events {
 		n += len(c.Events[i].Payload.Data)
 	}
+	for i := range c.Starts {
+		n += startBytes(&c.Starts[i])
+	}
+	for i := range c.Messages {
+		n += len(c.Messages[i].Payload.Data)
+	}
+	for i := range c.Replies {
+		n += len(c.Replies[i].Payload.Data)
+	}
+	if c.Continue != nil {
+		n += len(c.Continue.Input.Data)
+	}
 	return n
 }
 
-// commit writes one member. An error is about the whole batch, the member's own is in the outcome.
-func (s *Store) commit(b *batch, c *journal.Commit) (out journal.Outcome, err error) {
-	err = b.member(func() error { out, err = writeTurn(b, c); return err })
-	switch {
-	case duplicateRow(err):
-		return journal.Outcome{Now: now(), Err: &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}}, nil
-	case memberFault(err):
-		return journal.Outcome{Now: now(), Err: s.translate(err)}, nil
+// commit writes the turn of one member. An error is about the whole batch, the member's own is in the outcome.
+func (s *Store) commit(b *batch, c *journal.Commit) (out journal.Outcome, written bool, err error) {
+	err = b.member(func() error { out, written, err = writeTurn(b, c); return err })
+	if memberFault(err) {
+		return journal.Outcome{Now: now(), Err: s.memberError(err)}, false, nil
 	}
-	return out, err
+	return out, written, err
 }
 
-// writeTurn writes a turn, or finds out why not.
-func writeTurn(q querier, c *journal.Commit) (journal.Outcome, error) {
-	at := now()
-	out, ok, err := writeTask(q, c, at)
-	if err != nil {
-		return out, err
+// memberError is what the owner is told of a member's fault.
+func (s *Store) memberError(err error) error {
+	if e, ok := errors.AsType[*journal.SeqError](err); ok {
+		return e
 	}
-	if !ok {
-		return readBack(q, c, at)
+	return s.translate(err)
+}
+
+// writeTurn writes a turn into its own run, or finds out why not. written is also false for one that an earlier try has
+// written.
+func writeTurn(q querier, c *journal.Commit) (out journal.Outcome, written bool, err error) {
+	at := now()
+	out, written, err = writeTask(q, c, at)
+	if err != nil {
+		return out, false, err
+	}
+	if !written {
+		out, err = readBack(q, c, at)
+		return out, false, err
 	}
 	for i := range c.Events {
-		if err := writeEvent(q, c, &c.Events[i]); err != nil {
-			return out, err
+		err := writeEvent(q, c.Run, c.Generation, &c.Events[i])
+		if duplicateRow(err) {
+			err = fmt.Errorf("%w: %w", &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}, err)
+		}
+		if err != nil {
+			return out, false, err
 		}
 	}
 	if t := c.Terminal(); t != nil {
 		status, _ := journal.StatusOf(t.Kind)
 		_, err = q.exec(commitCloseSQL, int64(status), at.UnixMicro(), int64(t.Seq), int64(c.Fence), id(c.Run))
+	} else if c.Continue != nil {
+		err = nextGeneration(q, c.Run, c.Continue)
 	}
-	return out, err
+	return out, true, err
 }
 
 // writeTask checks the owner and changes the task. ok is false for a commit that is refused.
@@ -163,12 +227,12 @@ func visibleFor(unread bool, at time.Time) any {
 	return nil
 }
 
-func writeEvent(q querier, c *journal.Commit, ev *journal.Event) error {
+func writeEvent(q querier, run journal.RunID, g journal.Generation, ev *journal.Event) error {
 	p := ev.Payload
 	if ev.Inbox != 0 {
 		p = journal.Payload{} // stored once, with the message
 	}
-	_, err := q.exec(commitEventSQL, id(c.Run), int64(c.Generation), int64(ev.Seq), ev.Time.UnixMicro(), number(int64(ev.Inbox)),
+	_, err := q.exec(commitEventSQL, id(run), int64(g), int64(ev.Seq), ev.Time.UnixMicro(), number(int64(ev.Inbox)),
 		number(int32(ev.Cmd)), number(ev.Attempt), int64(ev.Kind), text(ev.Name), text(p.Encoding),
 		text(journal.EncodeIssued(ev.Issued)), data(p.Data))
 	return err

@@ -47,12 +47,10 @@ func (t *stepTx) commit(ctx context.Context, c *journal.Commit) (journal.Outcome
 	if _, err := w.exec(stepEndSQL); err != nil {
 		return lost(t.s.translate(err)), nil
 	}
-	out, err := writeTurn(w, c)
+	out, err := t.s.writeAlone(w, c)
 	switch {
-	case duplicateRow(err):
-		return journal.Outcome{Err: &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}}, nil
 	case memberFault(err):
-		return journal.Outcome{Err: t.s.translate(err)}, nil
+		return journal.Outcome{Err: t.s.memberError(err)}, nil
 	case err != nil: // nothing was written and nothing will be
 		return lost(t.s.translate(err)), nil
 	case out.Err != nil: // J3
@@ -63,6 +61,24 @@ func (t *stepTx) commit(ctx context.Context, c *journal.Commit) (journal.Outcome
 		return lost(t.s.translate(err)), nil
 	}
 	return out, nil
+}
+
+// writeAlone writes a turn and what it does to others.
+func (s *Store) writeAlone(q querier, c *journal.Commit) (journal.Outcome, error) {
+	out, written, err := writeTurn(q, c)
+	switch {
+	case err != nil:
+		return out, err
+	case !written: // an earlier try was in another transaction, so what the step did in this one must not count
+		out.Err = journal.ErrFenced
+		return out, nil
+	case !c.HasEffects():
+		return out, nil
+	}
+	e := newEffects(s, q)
+	err = e.write(c, &out)
+	out.InboxLast = max(out.InboxLast, e.arrived[c.Run])
+	return out, err
 }
 
 func lost(why error) journal.Outcome {

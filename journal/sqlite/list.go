@@ -13,36 +13,40 @@ import (
 // filter does not select. All the statements below read the same columns of a candidate.
 const (
 	listAllSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
 FROM reprise_runs r WHERE r.id < ? ORDER BY r.id DESC LIMIT +?`
 
 	listWorkflowSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
 FROM reprise_runs r WHERE r.id < ? AND r.workflow = ? ORDER BY r.id DESC LIMIT +?`
+
+	listParentSQL = `
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
+FROM reprise_runs r WHERE r.id < ? AND r.parent_run = ? ORDER BY r.id DESC LIMIT +?`
 
 	// listOpenSQL starts from the tasks, because most runs of a large table are closed.
 	listOpenSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
 FROM reprise_tasks t CROSS JOIN reprise_runs r ON r.id = t.run_id
 WHERE t.run_id < ? ORDER BY t.run_id DESC LIMIT +?`
 
 	listStuckSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
 FROM reprise_tasks t INDEXED BY reprise_tasks_stuck_idx CROSS JOIN reprise_runs r ON r.id = t.run_id
 WHERE t.state > 0 AND t.run_id < ? AND t.state = ? ORDER BY t.run_id DESC LIMIT +?`
 
 	listFailedSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
 FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_runs r ON r.id = e.run_id
 WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? ORDER BY e.run_id DESC LIMIT +?`
 
 	listIDSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
 FROM reprise_runs r WHERE r.id < ? AND r.id = ? LIMIT +?`
 
 	// listKeysSQL finds a range of keys: between them the two indexes on keys hold every run that has one.
 	listKeysSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels
+SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
 FROM (
     SELECT k.id FROM reprise_runs k WHERE k.holds_key = 1 AND k.key >= ?2 AND k.key < ?3
     UNION ALL
@@ -126,9 +130,11 @@ func (l *listing) choose() {
 		l.sql, l.args = listKeysSQL, []any{f.Key, f.Key + "\x00"}
 	case f.KeyPrefix != "":
 		l.sql, l.args = listKeysSQL, []any{f.KeyPrefix, after(f.KeyPrefix)}
+	case !f.Parent.IsZero():
+		l.sql, l.args = listParentSQL, []any{id(f.Parent)}
 	case f.State != nil && *f.State > 0:
 		l.sql, l.args = listStuckSQL, []any{int64(*f.State)}
-	case f.State != nil, f.Status != nil && !f.Status.Closed():
+	case f.State != nil, f.Status != nil && !f.Status.Closed(), f.Unchanged != "":
 		l.sql = listOpenSQL
 	case f.Status != nil && *f.Status > journal.Completed: // their terminal events have an index
 		l.sql, l.args = listFailedSQL, []any{int64(journal.RunCompleted) - int64(journal.Completed) + int64(*f.Status)}
@@ -175,6 +181,7 @@ func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, e
 
 // look reads candidates and adds those that the filter selects to found.
 func (l *listing) look(q querier, sql string, found *[]journal.RunID, args ...any) (seen []journal.RunID, err error) {
+	before := len(*found)
 	err = q.query(sql, func(r row) error {
 		run := r.id(0)
 		seen = append(seen, run)
@@ -190,7 +197,18 @@ func (l *listing) look(q querier, sql string, found *[]journal.RunID, args ...an
 	if err != nil {
 		return seen, err
 	}
-	return seen, l.dropOtherStates(q, found)
+	kept := (*found)[:before]
+	for _, run := range (*found)[before:] {
+		ok, err := l.selectsMore(q, run)
+		if err != nil {
+			return seen, err
+		}
+		if ok {
+			kept = append(kept, run)
+		}
+	}
+	*found = kept
+	return seen, nil
 }
 
 func (l *listing) selects(r row) (bool, error) {
@@ -202,6 +220,8 @@ func (l *listing) selects(r row) (bool, error) {
 		!f.Since.IsZero() && created.Before(f.Since),
 		!f.Until.IsZero() && !created.Before(f.Until),
 		f.Key != "" && r.text(5) != f.Key,
+		!f.Parent.IsZero() && r.id(7) != f.Parent,
+		f.Unchanged != "" && journal.Status(r.int(3)).Closed(),
 		len(r.text(5)) < len(f.KeyPrefix) || r.text(5)[:len(f.KeyPrefix)] != f.KeyPrefix:
 		return false, nil
 	}
@@ -217,27 +237,28 @@ func (l *listing) selects(r row) (bool, error) {
 	return true, err
 }
 
-const listStateSQL = `SELECT t.state FROM reprise_tasks t WHERE t.run_id = ?`
+const listStateSQL = `SELECT 1 FROM reprise_tasks t WHERE t.run_id = ? AND t.state = +?`
 
-// dropOtherStates asks the tasks, if the filter has a state.
-func (l *listing) dropOtherStates(q querier, found *[]journal.RunID) error {
-	if l.f.State == nil {
-		return nil
-	}
-	kept := (*found)[:0]
-	for _, run := range *found {
-		err := q.query(listStateSQL, func(r row) error {
-			if journal.TaskState(r.int(0)) == *l.f.State {
-				kept = append(kept, run)
-			}
-			return nil
-		}, id(run))
-		if err != nil {
-			return err
+// listChangedSQL looks for a line in what the current generation has issued.
+const listChangedSQL = `
+SELECT 1 FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation
+WHERE r.id = ? AND instr(char(10) || e.issued || char(10), ?) > 0 LIMIT 1`
+
+// selectsMore asks what a candidate's row does not tell.
+func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error) {
+	if l.f.State != nil {
+		n := 0
+		err := q.query(listStateSQL, func(row) error { n++; return nil }, id(run), int64(*l.f.State))
+		if err != nil || n == 0 {
+			return false, err
 		}
 	}
-	*found = kept
-	return nil
+	ok = true
+	if l.f.Unchanged != "" {
+		line := "\n" + journal.Issued{Kind: journal.CommandChange, Name: l.f.Unchanged}.String() + "\n"
+		err = q.query(listChangedSQL, func(row) error { ok = false; return nil }, id(run), line)
+	}
+	return ok, err
 }
 
 // listed reads a run with its task or its terminal event.
@@ -252,14 +273,20 @@ func listed(q querier, run journal.RunID) (r journal.Run, err error) {
 	if err != nil || r.Status == journal.Open {
 		return r, err
 	}
-	err = q.query(listTerminalSQL, func(got row) error {
-		issued, err := journal.DecodeIssued(got.text(7))
+	r.Terminal, err = terminalOf(q, run)
+	return r, err
+}
+
+// terminalOf reads the terminal event of a closed run, nil of an open one.
+func terminalOf(q querier, run journal.RunID) (t *journal.Event, err error) {
+	err = q.query(listTerminalSQL, func(r row) error {
+		issued, err := journal.DecodeIssued(r.text(7))
 		if err != nil {
 			return fmt.Errorf("terminal event: %w: %w", errDecode, err)
 		}
-		r.Terminal = &journal.Event{Seq: journal.Seq(got.int(0)), Kind: journal.Kind(got.int(1)), Cmd: journal.Cmd(got.int(2)),
-			Time: got.time(3), Name: got.text(4), Payload: got.payload(5, 6), Issued: issued}
+		t = &journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
+			Time: r.time(3), Name: r.text(4), Payload: r.payload(5, 6), Issued: issued}
 		return nil
 	}, id(run))
-	return r, err
+	return t, err
 }

@@ -13,7 +13,8 @@ const loadRunSQL = `
 SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
        t.attempts, t.waiting, t.strikes, t.state, t.problem,
        r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels, r.input, r.input_encoding, r.trace
+       r.labels, r.input, r.input_encoding, r.trace,
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
 // loadEventsSQL reads the events of a generation, and the payloads of the messages they consume.
@@ -23,13 +24,26 @@ SELECT e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, coalesce(e.encodi
 FROM reprise_events e LEFT JOIN reprise_inbox m ON m.run_id = e.run_id AND m.number = e.inbox
 WHERE e.run_id = ? AND e.generation = ? AND e.seq > ? ORDER BY e.seq LIMIT +?`
 
-// loadSeenSQL finds the newest message that an event names, in whichever generation. Messages are consumed in order.
-const loadSeenSQL = `SELECT max(e.inbox) FROM reprise_events e WHERE e.run_id = ? AND e.inbox IS NOT NULL`
+// A message is consumed if it is behind the newest one that an event of the current generation names: messages are named in
+// order of their numbers. Those that an earlier generation had seen are consumed unless they were carried over, and so
+// are updates that were rejected (J5).
+const (
+	loadNamedSQL = `
+SELECT max(e.inbox) FROM reprise_events e WHERE e.run_id = ? AND e.generation = ? AND e.inbox IS NOT NULL`
 
-// loadInboxSQL reads the messages that no event names (J5).
-const loadInboxSQL = `
-SELECT m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at
-FROM reprise_inbox m WHERE m.run_id = ? AND m.number > ? ORDER BY m.number LIMIT +?`
+	loadInboxSQL = `
+SELECT m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at, m.cmd, m.generation
+FROM reprise_inbox m WHERE m.run_id = ? AND m.number > ? AND m.answered IS NOT 2 ORDER BY m.number LIMIT +?`
+
+	loadCarriedSQL = `
+SELECT m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at, m.cmd, m.generation
+FROM reprise_inbox m WHERE m.run_id = ? AND m.number = ? AND m.answered IS NOT 2`
+)
+
+// loadAnswerSQL reads the reply to an update.
+const loadAnswerSQL = `
+SELECT m.answer_encoding, m.answer, m.answered = 2 FROM reprise_inbox m
+WHERE m.run_id = ? AND m.number = ? AND m.answered IS NOT NULL`
 
 // Load implements journal.Store.
 func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
@@ -67,6 +81,9 @@ func loadOne(q querier, r *journal.LoadRequest, h *journal.History) error {
 	if err != nil || h.Err != nil {
 		return err
 	}
+	if r.Answer != 0 {
+		return loadAnswer(q, r, h)
+	}
 	if !r.InboxOnly {
 		if err := loadEvents(q, r, h); err != nil {
 			return err
@@ -92,17 +109,46 @@ func loadEvents(q querier, r *journal.LoadRequest, h *journal.History) error {
 }
 
 func loadInbox(q querier, r *journal.LoadRequest, h *journal.History) error {
-	after := int64(r.AfterInbox)
-	if h.Run.Task != nil && int64(h.Run.Task.InboxLast) <= after {
+	after := r.AfterInbox
+	if h.Run.Task != nil && h.Run.Task.InboxLast <= after {
 		return nil // nothing has come since
 	}
-	err := q.query(loadSeenSQL, func(r row) error { after = max(after, r.int(0)); return nil }, id(r.Run))
+	var begin journal.Continue
+	if h.Run.Continued != nil {
+		begin = *h.Run.Continued
+	}
+	err := q.query(loadNamedSQL, func(in row) error { after = max(after, journal.InboxSeq(in.int(0))); return nil },
+		id(r.Run), int64(h.Run.Generation))
 	if err != nil {
 		return err
 	}
-	return q.query(loadInboxSQL, func(in row) error {
+	read := func(in row) error {
 		h.Inbox = append(h.Inbox, journal.Message{Run: r.Run, Number: journal.InboxSeq(in.int(0)), Kind: journal.MessageKind(in.int(1)),
-			Name: in.text(2), Key: in.text(3), Payload: in.payload(4, 5), Time: in.time(6)})
+			Name: in.text(2), Key: in.text(3), Payload: in.payload(4, 5), Time: in.time(6), Cmd: journal.Cmd(in.int(7)),
+			Generation: journal.Generation(in.int(8))})
 		return nil
-	}, id(r.Run), after, int64(inboxLoadMax))
+	}
+	for _, n := range begin.Carried {
+		if n <= after || len(h.Inbox) == inboxLoadMax {
+			continue
+		}
+		if err := q.query(loadCarriedSQL, read, id(r.Run), int64(n)); err != nil {
+			return err
+		}
+	}
+	if len(h.Inbox) == inboxLoadMax {
+		return nil
+	}
+	return q.query(loadInboxSQL, read, id(r.Run), int64(max(after, begin.Seen)), int64(inboxLoadMax-len(h.Inbox)))
+}
+
+// loadAnswer reads what the sender of an update waits for: the reply, or the end of the run.
+func loadAnswer(q querier, r *journal.LoadRequest, h *journal.History) (err error) {
+	if h.Run.Terminal, err = terminalOf(q, r.Run); err != nil {
+		return err
+	}
+	return q.query(loadAnswerSQL, func(in row) error {
+		h.Answer = &journal.Answer{Payload: in.payload(0, 1), Rejected: in.bool(2)}
+		return nil
+	}, id(r.Run), int64(r.Answer))
 }

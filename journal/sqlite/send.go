@@ -14,7 +14,8 @@ const sendTaskSQL = `
 SELECT t.inbox_last, t.owner, t.queue, t.workflow, t.version, t.state, t.visible_at FROM reprise_tasks t WHERE t.run_id = ?`
 
 const sendSQL = `
-INSERT INTO reprise_inbox (run_id, number, at, kind, name, key, encoding, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+INSERT INTO reprise_inbox (run_id, number, at, kind, name, key, encoding, payload, cmd, generation)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // sendCountSQL gives out a number (J5) and makes the task visible (J6).
 const sendCountSQL = `UPDATE reprise_tasks SET inbox_last = ?, visible_at = ? WHERE run_id = ?`
@@ -44,6 +45,7 @@ func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 	return out, nil
 }
 
+// send puts a message into an inbox. Its Cmd is kept only with an answer: otherwise it is the sender's own business.
 func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err error) {
 	open, state, visible := false, journal.Ready, time.Time{}
 	last := journal.InboxSeq(0)
@@ -65,8 +67,12 @@ func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err er
 		return refuse(q, m.Run)
 	}
 	out.Number = last + 1
+	cmd, generation := journal.Cmd(0), journal.Generation(0)
+	if m.Kind.Answers() {
+		cmd, generation = m.Cmd, m.Generation
+	}
 	_, err = q.exec(sendSQL, id(m.Run), int64(out.Number), at.UnixMicro(), int64(m.Kind), text(m.Name), m.Key,
-		text(m.Payload.Encoding), data(m.Payload.Data))
+		text(m.Payload.Encoding), data(m.Payload.Data), number(cmd), number(generation))
 	if err != nil {
 		return out, err
 	}

@@ -10,8 +10,8 @@ import (
 // startSQL creates a run. One whose id or key exists changes no row.
 const startSQL = `
 INSERT INTO reprise_runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels, input,
-                          input_encoding, trace)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                          input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`
 
 const startTaskSQL = `
@@ -35,7 +35,7 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	out := make([]journal.Started, len(starts))
 	size := 0
 	for i := range starts {
-		size += len(starts[i].Input.Data)
+		size += startBytes(&starts[i])
 	}
 	err := s.in(ctx, tx, size, func(q querier) error {
 		for i := range starts {
@@ -52,22 +52,45 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	return out, nil
 }
 
-// start looks before it writes: there is one writer, so nothing changes in between.
+func startBytes(st *journal.Start) int {
+	n := len(st.Input.Data)
+	if st.Message != nil {
+		n += len(st.Message.Payload.Data)
+	}
+	return n
+}
+
+// start creates a run, or finds the one that has its key, and sends that the message.
 func (s *Store) start(q querier, st *journal.Start, at time.Time) (journal.Started, error) {
+	out, fresh, err := s.startAlone(q, st, at)
+	if err != nil || out.Err != nil || st.Message == nil {
+		return out, err
+	}
+	along := *st.Message
+	along.Run = out.Run
+	if out.Sent, err = send(q, &along, at); err == nil && fresh && st.Delay > 0 { // it waits with its run
+		_, err = q.exec(commitVisibleSQL, out.StartAt.UnixMicro(), id(out.Run))
+	}
+	return out, err
+}
+
+// startAlone looks before it writes: there is one writer, so nothing changes in between. fresh tells whether this very call
+// has made the run.
+func (s *Store) startAlone(q querier, st *journal.Start, at time.Time) (out journal.Started, fresh bool, err error) {
 	if st.Key != "" {
 		h, err := readHolder(q, st.Key)
 		if err != nil {
-			return journal.Started{}, err
+			return out, false, err
 		}
 		if !h.run.IsZero() && h.run != st.ID {
 			if own, err := readOwn(q, st, at); own.Created || err != nil {
-				return own, err
+				return own, false, err
 			}
 			if !h.replacedBy(st) {
-				return h.started(st, at), nil
+				return h.started(st, at), false, nil
 			}
 			if _, err := q.exec(startReuseSQL, id(h.run)); err != nil {
-				return journal.Started{}, err
+				return out, false, err
 			}
 		}
 	}
@@ -75,10 +98,10 @@ func (s *Store) start(q querier, st *journal.Start, at time.Time) (journal.Start
 }
 
 // create writes a run and its task, unless an earlier try has made it.
-func (s *Store) create(q querier, st *journal.Start, at time.Time) (journal.Started, error) {
+func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.Started, fresh bool, err error) {
 	labels, err := encodeLabels(st.Labels)
 	if err != nil {
-		return journal.Started{}, err
+		return out, false, err
 	}
 	var startAt any
 	due := at
@@ -86,22 +109,33 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (journal.Star
 		due = at.Add(st.Delay).Truncate(time.Microsecond)
 		startAt = due.UnixMicro()
 	}
+	parent := encodeParent(st.Parent)
 	n, err := q.exec(startSQL, id(st.ID), at.UnixMicro(), startAt, int64(st.Version), int64(st.Priority), flag(st.Key != ""),
-		st.Workflow, st.Queue, text(st.Key), labels, data(st.Input.Data), text(st.Input.Encoding), text(st.Trace))
+		st.Workflow, st.Queue, text(st.Key), labels, data(st.Input.Data), text(st.Input.Encoding), text(st.Trace),
+		parent[0], parent[1], parent[2], parent[3])
 	if err != nil {
-		return journal.Started{}, err
+		return out, false, err
 	}
 	if n == 0 {
-		return readOwn(q, st, at)
+		out, err = readOwn(q, st, at)
+		return out, false, err
 	}
-	out := journal.Started{Run: st.ID, Created: true, StartAt: due, Now: at}
+	out = journal.Started{Run: st.ID, Created: true, StartAt: due, Now: at}
 	owner, visible := journal.NodeID(0), any(due.UnixMicro())
 	if st.Delay == 0 && st.Owner != 0 && s.nodes.alive(st.Owner) {
 		out.Owned, owner, visible = true, st.Owner, nil
 	}
 	_, err = q.exec(startTaskSQL, id(st.ID), visible, flag(out.Owned), int64(owner), flag(out.Owned), int64(st.Version),
 		int64(st.Priority), st.Queue, st.Workflow)
-	return out, err
+	return out, true, err
+}
+
+// encodeParent returns the columns in the order of parentOf.
+func encodeParent(p *journal.Parent) (columns [4]any) {
+	if p != nil {
+		columns = [4]any{id(p.Run), int64(p.Generation), int64(p.Cmd), int64(p.Policy)}
+	}
+	return columns
 }
 
 func readOwn(q querier, st *journal.Start, at time.Time) (out journal.Started, err error) {

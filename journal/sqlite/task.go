@@ -31,7 +31,8 @@ const taskColumns = 15
 // runOf reads the columns of a run in the order that all statements select them:
 //
 //	id, created_at, start_at, closed_at, generation, version, priority, status, workflow, queue, key,
-//	labels, input, input_encoding, trace
+//	labels, input, input_encoding, trace,
+//	parent_run, parent_generation, parent_cmd, parent_policy, inbox_seen, carried
 func runOf(r row) (journal.Run, error) {
 	labels, err := decodeLabels(r.text(11))
 	if err != nil {
@@ -45,5 +46,21 @@ func runOf(r row) (journal.Run, error) {
 	if run.StartAt.IsZero() {
 		run.StartAt = run.CreatedAt
 	}
+	run.Parent = parentOf(r[15:])
+	if !r.null(19) {
+		carried, err := decodeCarried(r.text(20))
+		if err != nil {
+			return journal.Run{}, err
+		}
+		run.Continued = &journal.Continue{Seen: journal.InboxSeq(r.int(19)), Carried: carried}
+	}
 	return run, nil
+}
+
+// parentOf reads parent_run, parent_generation, parent_cmd and parent_policy.
+func parentOf(r row) *journal.Parent {
+	if r.null(0) {
+		return nil
+	}
+	return &journal.Parent{Run: r.id(0), Generation: journal.Generation(r.int(1)), Cmd: journal.Cmd(r.int(2)), Policy: journal.ClosePolicy(r.int(3))}
 }

@@ -134,6 +134,25 @@ func decodeAttempts(b []byte) ([]journal.Attempt, error) {
 	return list, nil
 }
 
+func encodeCarried(list []journal.InboxSeq) (any, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	b, err := json.Marshal(list)
+	return string(b), err
+}
+
+func decodeCarried(s string) ([]journal.InboxSeq, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var list []journal.InboxSeq
+	if err := json.Unmarshal([]byte(s), &list); err != nil {
+		return nil, fmt.Errorf("carried messages: %w: %w", errDecode, err)
+	}
+	return list, nil
+}
+
 func encodeLines(list []string) any { return text(strings.Join(list, "\n")) }
 
 func decodeLines(s string) []string {

@@ -24,7 +24,7 @@ CREATE TABLE reprise_inbox (
     name     TEXT,
     key      TEXT    NOT NULL,
     encoding TEXT,                                 -- null: JSON
-    payload  BLOB,                                 -- null: no bytes
+    payload  BLOB, cmd INTEGER, generation INTEGER, answered INTEGER, answer BLOB, answer_encoding TEXT,                                 -- null: no bytes
     PRIMARY KEY (run_id, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -55,7 +55,7 @@ CREATE TABLE reprise_runs (
     input          BLOB,                           -- null: no bytes
     input_encoding TEXT,                           -- null: JSON
     trace          TEXT
-) STRICT, WITHOUT ROWID;
+, parent_run BLOB, parent_generation INTEGER, parent_cmd INTEGER, parent_policy INTEGER, inbox_seen INTEGER, carried TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reprise_schema_migrations (
     version    INTEGER PRIMARY KEY,
@@ -89,13 +89,17 @@ CREATE TABLE sqlite_sequence(name,seq);
 
 CREATE INDEX reprise_events_failed_idx ON reprise_events (kind, run_id) WHERE kind > 20;
 
-CREATE INDEX reprise_events_inbox_idx  ON reprise_events (run_id, inbox) WHERE inbox IS NOT NULL;
+CREATE INDEX reprise_events_inbox_idx ON reprise_events (run_id, generation, inbox) WHERE inbox IS NOT NULL;
 
 CREATE UNIQUE INDEX reprise_inbox_key_idx ON reprise_inbox (run_id, key);
 
 CREATE UNIQUE INDEX reprise_runs_key_idx      ON reprise_runs (key) WHERE holds_key = 1;
 
 CREATE INDEX reprise_runs_old_key_idx  ON reprise_runs (key) WHERE holds_key = 0 AND key IS NOT NULL;
+
+CREATE INDEX reprise_runs_open_children_idx ON reprise_runs (parent_run, id) WHERE parent_run IS NOT NULL AND status = 0;
+
+CREATE INDEX reprise_runs_parent_idx        ON reprise_runs (parent_run, id) WHERE parent_run IS NOT NULL;
 
 CREATE INDEX reprise_runs_workflow_idx ON reprise_runs (workflow, id);
 
@@ -113,8 +117,10 @@ SELECT lower(substr(hex(e.run_id), 1, 8) || '-' || substr(hex(e.run_id), 9, 4) |
        e.seq,
        strftime('%Y-%m-%d %H:%M:%f', e.at / 1e6, 'unixepoch') AS at,
        CASE e.kind WHEN 1 THEN 'RunStarted' WHEN 2 THEN 'StepCompleted' WHEN 3 THEN 'StepFailed' WHEN 4 THEN 'TimerFired'
-            WHEN 5 THEN 'SignalReceived' WHEN 6 THEN 'CancelRequested' WHEN 20 THEN 'RunCompleted' WHEN 21 THEN 'RunFailed'
-            WHEN 22 THEN 'RunCancelled' WHEN 23 THEN 'RunTerminated' ELSE 'Kind(' || e.kind || ')' END AS kind,
+            WHEN 5 THEN 'SignalReceived' WHEN 6 THEN 'CancelRequested' WHEN 7 THEN 'ChildCompleted' WHEN 8 THEN 'ChildFailed'
+            WHEN 9 THEN 'SignalSent' WHEN 10 THEN 'SignalRefused' WHEN 11 THEN 'UpdateReceived' WHEN 12 THEN 'MessageDropped'
+            WHEN 13 THEN 'RunContinued' WHEN 20 THEN 'RunCompleted' WHEN 21 THEN 'RunFailed' WHEN 22 THEN 'RunCancelled'
+            WHEN 23 THEN 'RunTerminated' ELSE 'Kind(' || e.kind || ')' END AS kind,
        e.name,
        e.cmd,
        e.attempt,
@@ -132,14 +138,25 @@ SELECT lower(substr(hex(m.run_id), 1, 8) || '-' || substr(hex(m.run_id), 9, 4) |
              substr(hex(m.run_id), 17, 4) || '-' || substr(hex(m.run_id), 21)) AS run_id,
        m.number,
        strftime('%Y-%m-%d %H:%M:%f', m.at / 1e6, 'unixepoch') AS at,
-       CASE m.kind WHEN 1 THEN 'signal' WHEN 2 THEN 'cancel' ELSE 'kind(' || m.kind || ')' END AS kind,
+       CASE m.kind WHEN 1 THEN 'signal' WHEN 2 THEN 'cancel' WHEN 3 THEN 'update' WHEN 4 THEN 'child completed'
+            WHEN 5 THEN 'child failed' WHEN 6 THEN 'sent' WHEN 7 THEN 'refused' ELSE 'kind(' || m.kind || ')' END AS kind,
        m.name,
        m.key,
        CASE WHEN coalesce(m.encoding, 'failure') = 'failure' AND json_valid(CAST(m.payload AS TEXT))
             THEN CAST(m.payload AS TEXT) ELSE iif(m.payload IS NULL, NULL, json_quote(quote(m.payload))) END AS payload,
-       EXISTS (SELECT 1 FROM reprise_events e WHERE e.run_id = m.run_id AND e.inbox = m.number) AS consumed,
-       m.encoding
-FROM reprise_inbox m;
+       EXISTS (SELECT 1 FROM reprise_events e WHERE e.run_id = m.run_id AND e.inbox = m.number AND e.generation = r.generation)
+           OR coalesce(m.answered = 2, 0)
+           OR m.number <= coalesce(r.inbox_seen, 0) AND m.number NOT IN (SELECT value FROM json_each(coalesce(r.carried, '[]')))
+           AS consumed,
+       m.encoding,
+       m.cmd,
+       m.generation,
+       CASE m.answered WHEN 1 THEN 'replied' WHEN 2 THEN 'rejected' END AS answered,
+       CASE WHEN coalesce(m.answer_encoding, 'failure') = 'failure' AND json_valid(CAST(m.answer AS TEXT))
+            THEN CAST(m.answer AS TEXT) ELSE iif(m.answer IS NULL, NULL, json_quote(quote(m.answer))) END AS answer,
+       m.answer_encoding
+FROM reprise_inbox m
+LEFT JOIN reprise_runs r ON r.id = m.run_id;
 
 CREATE VIEW reprise_v_runs AS
 SELECT lower(substr(hex(r.id), 1, 8) || '-' || substr(hex(r.id), 9, 4) || '-' || substr(hex(r.id), 13, 4) || '-' ||
@@ -162,7 +179,16 @@ SELECT lower(substr(hex(r.id), 1, 8) || '-' || substr(hex(r.id), 9, 4) || '-' ||
             THEN CAST(e.payload AS TEXT) ELSE iif(e.payload IS NULL, NULL, json_quote(quote(e.payload))) END AS outcome,
        r.holds_key,
        r.input_encoding,
-       r.trace
+       r.trace,
+       CASE WHEN r.parent_run IS NOT NULL THEN
+             lower(substr(hex(r.parent_run), 1, 8) || '-' || substr(hex(r.parent_run), 9, 4) || '-' || substr(hex(r.parent_run), 13, 4) || '-' ||
+             substr(hex(r.parent_run), 17, 4) || '-' || substr(hex(r.parent_run), 21)) END AS parent,
+       r.parent_generation,
+       r.parent_cmd,
+       CASE r.parent_policy WHEN 0 THEN 'cancel' WHEN 1 THEN 'terminate' WHEN 2 THEN 'abandon'
+            ELSE iif(r.parent_policy IS NULL, NULL, 'policy(' || r.parent_policy || ')') END AS parent_policy,
+       r.inbox_seen,
+       r.carried
 FROM reprise_runs r
 LEFT JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq;
 

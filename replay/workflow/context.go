@@ -9,10 +9,7 @@ import (
 
 // Context is given to workflow code. It is deliberately not a context.Context. It stands for a scope of
 // cancellation, see the package's story.
-type Context struct {
-	scope   *replay.Scope
-	changes *replay.Changes // of the innermost ChangeScope; nil for the run's
-}
+type Context struct{ scope *replay.Scope }
 
 // Info is the identity of a run.
 type Info = replay.Info
@@ -27,7 +24,7 @@ func Define[In, Out any](name Name[In, Out], version int32, fn func(Context, In)
 	run := func(m *replay.Machine, input journal.Payload) (journal.Payload, error) {
 		var in In
 		decode(m, "input of workflow", string(name), input, &in)
-		out, err := fn(Context{scope: m.Root()}, in)
+		out, err := fn(Context{m.Root()}, in)
 		if err != nil {
 			return journal.Payload{}, err
 		}
@@ -49,7 +46,7 @@ func (c Context) Info() Info { return c.reader().Info() }
 
 // Err returns why the scope is cancelled: an error that is ErrCancelled or ErrTimeout, or nil.
 func (c Context) Err() error {
-	c.reader().Look()
+	c.reader()
 	return c.scope.Err()
 }
 

@@ -1,0 +1,51 @@
+package sqlite
+
+import (
+	"github.com/reprise-run/reprise/journal"
+)
+
+// childrenSQL reads the open children of a run, by reprise_runs_open_children_idx.
+const childrenSQL = `
+SELECT r.id, r.parent_policy FROM reprise_runs r
+WHERE r.parent_run = ? AND r.parent_run IS NOT NULL AND r.status = 0 ORDER BY r.id`
+
+// child is an open run whose parent has closed.
+type child struct {
+	run    journal.RunID
+	policy journal.ClosePolicy
+}
+
+// closeChildren lets the open children of a closed run meet their policies, and those of the children that this terminates
+// theirs. It returns the terminated ones behind those of a list. Nobody is told of their ends: the parent of each is closed.
+func (e *effects) closeChildren(parent journal.RunID, closed []journal.RunID) ([]journal.RunID, error) {
+	list, err := readChildren(e.q, parent)
+	for i := 0; err == nil && i < len(list); i++ {
+		run := list[i].run
+		switch list[i].policy {
+		case journal.CloseCancel:
+			request := journal.OrphanCancel(run)
+			_, err = e.send(&request)
+		case journal.CloseTerminate:
+			if err = e.terminateChild(run); err == nil {
+				closed, err = e.closeChildren(run, append(closed, run))
+			}
+		}
+	}
+	return closed, err
+}
+
+func readChildren(q querier, parent journal.RunID) (list []child, err error) {
+	err = q.query(childrenSQL, func(r row) error {
+		list = append(list, child{r.id(0), journal.ClosePolicy(r.int(1))})
+		return nil
+	}, id(parent))
+	return list, err
+}
+
+func (e *effects) terminateChild(run journal.RunID) error {
+	t, err := find(e.q, run)
+	if err == nil {
+		_, err = t.terminate(e.q, journal.ParentClosed, e.at)
+	}
+	return err
+}

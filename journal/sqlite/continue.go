@@ -1,0 +1,30 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// continueSQL and continueTaskSQL begin the next generation of a run.
+const (
+	continueSQL = `
+UPDATE reprise_runs SET generation = generation + 1, version = ?, input = ?, input_encoding = ?, inbox_seen = ?, carried = ?
+WHERE id = ?`
+	continueTaskSQL = `UPDATE reprise_tasks SET generation = generation + 1, version = ?, attempts = NULL, waiting = NULL
+WHERE run_id = ?`
+)
+
+// nextGeneration begins the next generation. The task stays the owner's or was freed with the commit.
+func nextGeneration(q querier, run journal.RunID, n *journal.Continue) error {
+	carried, err := encodeCarried(n.Carried)
+	if err != nil {
+		return fmt.Errorf("commit %s: carried messages: %w", run, err)
+	}
+	_, err = q.exec(continueSQL, int64(n.Version), data(n.Input.Data), text(n.Input.Encoding), int64(n.Seen), carried, id(run))
+	if err != nil {
+		return err
+	}
+	_, err = q.exec(continueTaskSQL, int64(n.Version), id(run))
+	return err
+}

@@ -1,0 +1,114 @@
+package sqlite
+
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// replySQL keeps the reply to an update with its message.
+const replySQL = `
+UPDATE reprise_inbox SET answered = 1, answer = ?, answer_encoding = ? WHERE run_id = ? AND number = ? AND answered IS NULL`
+
+// replyRejectSQL consumes the message too, and frees its key.
+const replyRejectSQL = `
+UPDATE reprise_inbox SET answered = 2, answer = ?, answer_encoding = ?, key = '~rejected/' || number
+WHERE run_id = ? AND number = ? AND answered IS NULL`
+
+// effects are what a turn does to others, in the transaction of the turn.
+type effects struct {
+	s       *Store
+	q       querier
+	at      time.Time // of the turn
+	arrived arrivals
+}
+
+func newEffects(s *Store, q querier) *effects {
+	return &effects{s: s, q: q, at: now(), arrived: arrivals{}}
+}
+
+// arrivals are the numbers of the newest messages that a transaction has put into inboxes.
+type arrivals map[journal.RunID]journal.InboxSeq
+
+func (a arrivals) note(run journal.RunID, sent *journal.Sent) {
+	if sent.Err == nil && !sent.Duplicate {
+		a[run] = max(a[run], sent.Number)
+	}
+}
+
+// write carries out the effects of a turn that is written.
+func (e *effects) write(c *journal.Commit, out *journal.Outcome) error {
+	e.at = out.Now
+	for i := range c.Replies {
+		if err := e.reply(c.Run, &c.Replies[i]); err != nil {
+			return err
+		}
+	}
+	if len(c.Starts) > 0 {
+		out.Started = make([]journal.Started, len(c.Starts))
+	}
+	for i := range c.Starts {
+		if err := e.start(c, &c.Starts[i], &out.Started[i]); err != nil {
+			return err
+		}
+	}
+	if len(c.Messages) > 0 {
+		out.Sent = make([]journal.Sent, len(c.Messages))
+	}
+	for i := range c.Messages {
+		if err := e.message(c, &c.Messages[i], &out.Sent[i]); err != nil {
+			return err
+		}
+	}
+	if c.Children && c.Next.Kind == journal.NextClose {
+		closed, err := e.closeChildren(c.Run, nil)
+		out.Closed = closed
+		return err
+	}
+	return nil
+}
+
+func (e *effects) reply(run journal.RunID, r *journal.Reply) error {
+	sql := replySQL
+	if r.Rejected {
+		sql = replyRejectSQL
+	}
+	_, err := e.q.exec(sql, data(r.Payload.Data), text(r.Payload.Encoding), id(run), int64(r.Number))
+	return err
+}
+
+// start starts a child. That another run has its key is told to the parent like the failure of a child.
+func (e *effects) start(c *journal.Commit, st *journal.Start, out *journal.Started) (err error) {
+	if *out, err = e.s.start(e.q, st, e.at); err != nil {
+		return err
+	}
+	if st.Message != nil && out.Err == nil {
+		e.arrived.note(out.Run, &out.Sent)
+	}
+	if st.Parent == nil { // nobody waits for it
+		return nil
+	}
+	if m, refused := c.RefusedChild(st, out); refused {
+		_, err = e.send(&m)
+	}
+	return err
+}
+
+// message sends to another run, and tells the own one what became of it if that wants to know.
+func (e *effects) message(c *journal.Commit, m *journal.Message, out *journal.Sent) (err error) {
+	if *out, err = e.send(m); err != nil {
+		return err
+	}
+	if answer, wanted := c.SendAnswer(m, out); wanted {
+		_, err = e.send(&answer)
+	}
+	return err
+}
+
+func (e *effects) send(m *journal.Message) (journal.Sent, error) {
+	sent, err := send(e.q, m, e.at)
+	if err == nil {
+		e.arrived.note(m.Run, &sent)
+	}
+	return sent, err
+}
