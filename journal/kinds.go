@@ -26,7 +26,8 @@ const (
 	RunTerminated   Kind = 23 // terminal; Payload: failure; written without running code
 )
 
-var kindNames = map[Kind]string{
+// kindNames is an array because every event of every replay asks.
+var kindNames = [...]string{
 	RunStarted: "RunStarted", StepCompleted: "StepCompleted", StepFailed: "StepFailed", TimerFired: "TimerFired",
 	SignalReceived: "SignalReceived", CancelRequested: "CancelRequested", ChildCompleted: "ChildCompleted",
 	ChildFailed: "ChildFailed", SignalSent: "SignalSent", SignalRefused: "SignalRefused", UpdateReceived: "UpdateReceived",
@@ -36,15 +37,15 @@ var kindNames = map[Kind]string{
 
 // String returns the name of the constant.
 func (k Kind) String() string {
-	if n, ok := kindNames[k]; ok {
-		return n
+	if k.Known() {
+		return kindNames[k]
 	}
 	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }
 
 // Known tells whether this release knows the kind. An unknown one blocks the run:
 // its history was written by a newer release.
-func (k Kind) Known() bool { _, ok := kindNames[k]; return ok }
+func (k Kind) Known() bool { return k > 0 && int(k) < len(kindNames) && kindNames[k] != "" }
 
 // Terminal tells whether the event closes its run (J7).
 func (k Kind) Terminal() bool { return k >= RunCompleted && k <= RunTerminated }
@@ -53,7 +54,9 @@ func (k Kind) Terminal() bool { return k >= RunCompleted && k <= RunTerminated }
 func Kinds() map[Kind]string {
 	m := make(map[Kind]string, len(kindNames))
 	for k, n := range kindNames {
-		m[k] = n
+		if n != "" {
+			m[Kind(k)] = n
+		}
 	}
 	return m
 }
