@@ -20,6 +20,8 @@ const (
 	warmMaxDefault = 10_000
 	// warmIdleDefault is how long a parked run stays in memory.
 	warmIdleDefault = time.Minute
+	// historyMaxDefault bounds what a takeover has to replay: about 50 ms, and some tens of megabytes.
+	historyMaxDefault = 50_000
 	// stuckAfterDefault is how long workflow code may go on without awaiting before it is reported.
 	stuckAfterDefault = 2 * time.Second
 	// stuckStackBytesMax bounds the report of it.

@@ -65,8 +65,9 @@ func (g *rig) hooks() Hooks {
 			line, _, _ := strings.Cut(problem, "\n")
 			g.note("blocked in %s: %s", in, line)
 		},
-		Lost:  func(_ *journal.Run, err error) { g.note("lost: %v", err) },
-		Stuck: func(_ *journal.Run, after time.Duration, _ string) { g.note("stuck after %s", after) },
+		Lost:       func(_ *journal.Run, err error) { g.note("lost: %v", err) },
+		Stuck:      func(_ *journal.Run, after time.Duration, _ string) { g.note("stuck after %s", after) },
+		Deadlocked: func(_ *journal.Run, lines []string) { g.note("deadlocked: %s", strings.Join(lines, ", ")) },
 	}
 }
 

@@ -240,6 +240,8 @@ func (r *run) onLoaded(m loaded) {
 	}
 	if last := m.history.Run.Task.InboxLast; last > r.inboxGot && len(m.history.Inbox) > 0 {
 		r.inboxNews = true // more than one load gives
+	} else {
+		r.inboxGot = max(r.inboxGot, last) // those behind it are consumed, perhaps without an event
 	}
 	if r.machine == nil {
 		r.rebuild(m.history.Events)
@@ -263,9 +265,13 @@ func (r *run) rebuild(events []journal.Event) {
 	began := time.Now()
 	r.ident = &replay.Info{
 		Run: r.info.ID, Key: r.info.Key, Workflow: r.info.Workflow, Version: r.info.Version, Queue: r.info.Queue,
-		Labels: r.info.Labels, Generation: r.task.Generation, Input: r.info.Input,
+		Labels: r.info.Labels, Generation: r.task.Generation, Input: r.info.Input, Parent: r.info.Parent,
+	}
+	if r.info.Continued != nil {
+		r.ident.InboxSeen = r.info.Continued.Seen
 	}
 	m := replay.New(def, *r.ident, r.sys.o.Store)
+	m.SetThresholds(r.sys.o.Thresholds)
 	r.machine = m
 	err := r.watched(func() error {
 		for i := range events {
@@ -285,30 +291,15 @@ func (r *run) rebuild(events []journal.Event) {
 		return
 	}
 	m.Take() // what it asks for is pending, see adopt
+	if r.sys.o.Hooks.Log != nil { // not before: the events of a first turn were new once already
+		m.SetLog(func(level int, msg string, args []any) { r.sys.o.Hooks.Log(r.info, level, msg, args) })
+	}
 	if r.sys.o.Hooks.Replayed != nil && len(events) > 0 {
 		r.sys.o.Hooks.Replayed(r.info.ID, len(events), time.Since(began))
 	}
 	r.inboxGot = max(r.inboxGot, m.InboxSeen())
 	r.adopt()
 	r.pump()
-}
-
-// adopt aligns the known steps with those the machine has pending: cold ones get their attempts from the task.
-func (r *run) adopt() {
-	for _, p := range r.machine.Pending() {
-		if s := r.steps[p.Cmd]; s != nil {
-			s.Step.Body = p.Body
-			s.Cancelled = s.Cancelled || p.Cancelled
-			continue
-		}
-		s := &step{Step: p, durable: true}
-		for _, a := range r.task.Attempts {
-			if a.Cmd == p.Cmd {
-				s.made, s.nextAt, s.failure, s.beat = a.Made, a.NextAt, a.Failure, a.Heartbeat
-			}
-		}
-		r.steps[p.Cmd] = s
-	}
 }
 
 // watched runs workflow code and reports it if it does not come to an await for long.

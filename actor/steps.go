@@ -54,19 +54,44 @@ func (s *step) deadline() time.Time {
 	return s.IssuedAt.Add(s.Options.Overall)
 }
 
-// absorb takes in what a decision asks of steps.
-func (r *run) absorb(t *turn, steps []replay.Step, cancelled []journal.Cmd) {
-	for _, n := range steps {
+// absorb takes in what a decision asks of steps, and of others.
+func (r *run) absorb(t *turn, d *replay.Decision) {
+	t.commit.Starts, t.commit.Messages = d.Starts, d.Messages
+	t.commit.Replies = append(t.commit.Replies, d.Replies...)
+	for _, n := range d.Steps {
 		if r.steps[n.Cmd] == nil {
 			s := &step{Step: n}
 			r.steps[n.Cmd] = s
 			t.start = append(t.start, s)
 		}
 	}
-	for _, cmd := range cancelled {
+	for _, cmd := range d.CancelSteps {
 		if s := r.steps[cmd]; s != nil && !s.ended { // else its outcome came first: cancelling it does nothing
 			t.cancel = append(t.cancel, s)
 		}
+	}
+	for _, cmd := range d.DropSteps {
+		if s := r.steps[cmd]; s != nil {
+			t.drop = append(t.drop, s)
+		}
+	}
+}
+
+// adopt aligns the known steps with those the machine has pending: cold ones get their attempts from the task.
+func (r *run) adopt() {
+	for _, p := range r.machine.Pending() {
+		if s := r.steps[p.Cmd]; s != nil {
+			s.Step.Body = p.Body
+			s.Cancelled = s.Cancelled || p.Cancelled
+			continue
+		}
+		s := &step{Step: p, durable: true}
+		for _, a := range r.task.Attempts {
+			if a.Cmd == p.Cmd {
+				s.made, s.nextAt, s.failure, s.beat = a.Made, a.NextAt, a.Failure, a.Heartbeat
+			}
+		}
+		r.steps[p.Cmd] = s
 	}
 }
 

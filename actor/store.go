@@ -33,6 +33,9 @@ type Options struct {
 	WarmMax    int           // parked runs kept in memory; default 10,000
 	WarmIdle   time.Duration // how long; default 1 minute
 	StuckAfter time.Duration // report workflow code that does not await for so long; default 2 s
+	// Thresholds say when workflow code is told that its history is long; zero fields mean the machine's defaults.
+	Thresholds replay.Thresholds
+	HistoryMax int // events of a generation before the run is blocked; default 50,000
 	// PassivateAlways drops and replays a run after every commit. Slow; it proves that replay is faithful.
 	PassivateAlways bool
 	// Intercept is called in place of every step's body, and is given the body; nil for none.
@@ -59,6 +62,10 @@ type Hooks struct {
 	Lost func(run *journal.Run, err error)
 	// Stuck reports workflow code that does not await, with the stacks of its strands.
 	Stuck func(run *journal.Run, after time.Duration, stack string)
+	// Deadlocked reports a run whose strands wait for nothing but each other, each time it is parked.
+	Deadlocked func(run *journal.Run, lines []string)
+	// Log takes what workflow code logs, but for what it logs while history is replayed. Levels are those of log/slog.
+	Log func(run *journal.Run, level int, msg string, args []any)
 }
 
 func (o Options) withDefaults() Options {
@@ -70,6 +77,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.WarmIdle <= 0 {
 		o.WarmIdle = warmIdleDefault
+	}
+	if o.HistoryMax <= 0 {
+		o.HistoryMax = historyMaxDefault
 	}
 	if o.StuckAfter <= 0 {
 		o.StuckAfter = stuckAfterDefault

@@ -2,7 +2,7 @@ package actor
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -36,6 +36,7 @@ type turn struct {
 	commit journal.Commit
 	start  []*step // once durable
 	cancel []*step // once durable
+	drop   []*step // once durable
 	tx     *step   // whose transaction carries the commit
 }
 
@@ -55,14 +56,11 @@ func (r *run) turn() {
 	}
 	gathered = true
 	d := r.machine.Take()
-	r.absorb(t, d.Steps, d.CancelSteps)
+	r.absorb(t, &d)
 	events := t.commit.Events
-	news := len(events) > len(r.uncommitted) || r.dirty
+	news := len(events) > len(r.uncommitted) || r.dirty || t.commit.HasEffects()
 	if d.Terminal != nil {
-		ev := *d.Terminal
-		ev.Seq, ev.Time = r.machine.LastSeq()+1, r.machine.Now()
-		events = append(events, ev)
-		t.commit.Next.Kind = journal.NextClose
+		events = append(events, r.conclude(t, &d))
 	}
 	t.commit.Events = events
 	if first && len(events) == 1 && d.OnlySteps && len(d.Steps) > 0 && !r.sys.draining.Load() {
@@ -80,13 +78,44 @@ func (r *run) turn() {
 	r.submit(t)
 }
 
+// conclude returns the last event of the run, or of its generation.
+func (r *run) conclude(t *turn, d *replay.Decision) journal.Event {
+	ev := *d.Terminal
+	ev.Seq, ev.Time = r.machine.LastSeq()+1, r.machine.Now()
+	c := &t.commit
+	if d.Continue != nil {
+		c.Continue = d.Continue
+		c.Continue.Seen = r.inboxSeen()
+		if r.sys.draining.Load() || r.sys.o.Lookup(r.info.Workflow, c.Continue.Version) == nil {
+			c.Next.Kind = journal.NextRelease
+		}
+		return ev
+	}
+	c.Next.Kind, c.Children = journal.NextClose, d.Children
+	if m, ok := r.info.ParentMessage(&ev); ok {
+		c.Messages = append(c.Messages, m)
+	}
+	return ev
+}
+
+// inboxSeen is the number up to which no message waits. Updates that were refused are in no event.
+func (r *run) inboxSeen() journal.InboxSeq {
+	for i := range r.queue {
+		if m := r.queue[i].message; m != nil {
+			return m.Number - 1
+		}
+	}
+	return max(r.inboxGot, r.machine.InboxSeen())
+}
+
 // fresh returns the run's turn, emptied. There is one at a time: the next one is taken when this one's outcome is known.
 func (r *run) fresh() *turn {
 	t := &r.scratch
 	clear(t.taken)
 	clear(t.start)
 	clear(t.cancel)
-	*t = turn{taken: t.taken[:0], start: t.start[:0], cancel: t.cancel[:0]}
+	clear(t.drop)
+	*t = turn{taken: t.taken[:0], start: t.start[:0], cancel: t.cancel[:0], drop: t.drop[:0]}
 	return t
 }
 
@@ -99,6 +128,9 @@ func (r *run) gather(t *turn, first bool) error {
 		if err := r.apply(t, journal.Event{Kind: journal.RunStarted}, r.info.StartAt); err != nil {
 			return err
 		}
+	}
+	if n := int(r.machine.LastSeq()); n >= r.sys.o.HistoryMax {
+		return fmt.Errorf("the history has %d events, the limit is %d: the workflow should continue as new in time", n, r.sys.o.HistoryMax)
 	}
 	for len(t.commit.Events) < turnEventsMax && !r.machine.Finished() {
 		timer, armed := r.machine.NextTimer()
@@ -118,11 +150,41 @@ func (r *run) gather(t *turn, first bool) error {
 		}
 		r.shift()
 		t.taken = append(t.taken, o)
+		if r.refuses(t, &o) {
+			continue
+		}
 		if err := r.apply(t, o.event(t), max2(o.at, now)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// refuses tells that an occurrence becomes no event: the outcome of a step that nobody waits for any more, or an update
+// that the code does not accept. An answer to a command of an earlier generation loses what it answers.
+func (r *run) refuses(t *turn, o *occurrence) bool {
+	m := o.message
+	switch {
+	case m == nil:
+		if r.machine.Waits(o.step.Cmd) {
+			return false
+		}
+		delete(r.steps, o.step.Cmd)
+		o.rollback(r.sys)
+		return true
+	case m.Kind == journal.MessageUpdate:
+		err := r.machine.CheckUpdate(m.Name, m.Payload)
+		if err == nil {
+			return false
+		}
+		f := &journal.Failure{Type: journal.FailureRejected, Message: err.Error(), Permanent: true, Cause: replay.FailureOf(err)}
+		t.commit.Replies = append(t.commit.Replies, journal.Reply{Number: m.Number, Payload: journal.EncodeFailure(f), Rejected: true})
+		return true
+	case m.Kind.Answers() && m.Generation != r.task.Generation:
+		answer := *m
+		answer.Cmd, o.message = 0, &answer
+	}
+	return false
 }
 
 // shift takes the first occurrence out of the queue, and keeps the memory of the last one.
@@ -175,8 +237,8 @@ func max2(a, b time.Time) time.Time {
 func (r *run) plan(t *turn) {
 	c := &t.commit
 	c.Run, c.Node, c.Fence, c.Turn, c.Generation = r.info.ID, r.sys.o.Node, r.task.Fence, r.task.Turn, r.task.Generation
-	c.InboxSeen = r.machine.InboxSeen()
-	if c.Next.Kind == journal.NextClose {
+	c.InboxSeen = r.inboxSeen()
+	if c.Next.Kind == journal.NextClose || c.Continue != nil {
 		return
 	}
 	c.Attempts = r.attempts()
@@ -193,8 +255,23 @@ func (r *run) plan(t *turn) {
 		if ok && !at.After(r.now()) && !draining {
 			return // it would be claimed at once
 		}
-		c.Next.Kind, c.Next.At, c.Waiting = journal.NextPark, at, r.machine.Waiting()
+		c.Next.Kind, c.Next.At, c.Waiting = journal.NextPark, at, r.waiting()
 	}
+}
+
+// waiting is what people see of a run that is parked. Strands that wait for each other are reported: nothing will wake them.
+func (r *run) waiting() []string {
+	stuck := r.machine.Stuck()
+	if len(stuck) == 0 {
+		return r.machine.Waiting()
+	}
+	if r.sys.o.Hooks.Deadlocked != nil {
+		r.sys.o.Hooks.Deadlocked(r.info, stuck)
+	}
+	for i := range stuck {
+		stuck[i] = "stuck: " + stuck[i]
+	}
+	return stuck
 }
 
 func (r *run) submit(t *turn) {
@@ -228,114 +305,4 @@ func (r *run) blockLater() {
 	r.stopTimer()
 	epoch := r.epoch
 	r.timer = time.AfterFunc(r.blockDelay(), func() { r.send(wake{epoch: epoch}) })
-}
-
-// onCommitted lets the outside see the turn, or throws it away.
-func (r *run) onCommitted(o journal.Outcome) {
-	t := r.flight
-	r.flight = nil
-	switch {
-	case o.Err == nil:
-	case errors.Is(o.Err, journal.ErrFenced), errors.Is(o.Err, journal.ErrNodeLost):
-		r.drop(o.Err)
-		return
-	case r.problem != "":
-		r.blockLater()
-		return
-	case errors.Is(o.Err, journal.ErrTxLost):
-		r.retake(t, o.Err)
-		return
-	default:
-		r.block("the turn cannot be written: " + o.Err.Error())
-		return
-	}
-	r.task.Turn++
-	r.task.Attempts, r.uncommitted = t.commit.Attempts, nil
-	if t.commit.Next.Kind != journal.NextBlock {
-		r.blocks, r.recall = 0, time.Time{}
-	}
-	switch t.commit.Next.Kind {
-	case journal.NextClose:
-		if r.sys.o.Hooks.Closed != nil {
-			r.sys.o.Hooks.Closed(r.info, t.commit.Terminal())
-		}
-		r.discard(ErrCancelRequested)
-		r.finish()
-		r.sys.released()
-	case journal.NextKeep:
-		if r.problem != "" { // the engine failed while this was in flight
-			r.pump()
-			return
-		}
-		r.release(t)
-		r.inboxNews = r.inboxNews || o.InboxLast > r.inboxGot
-		if r.sys.o.PassivateAlways {
-			r.machine.Close()
-			r.machine = nil
-		}
-		r.pump()
-	default:
-		r.rest(t)
-	}
-}
-
-// rest leaves the run free. Parked runs stay warm.
-func (r *run) rest(t *turn) {
-	switch {
-	case t.commit.Next.Kind == journal.NextPark && !r.sys.o.PassivateAlways:
-		r.owned = false
-		r.idle()
-	case t.commit.Next.Kind == journal.NextBlock:
-		r.discard(ErrRunLost)
-		r.idle() // remembers how often it was blocked
-	default:
-		r.discard(ErrShutdown)
-		r.finish()
-	}
-	r.sys.released()
-}
-
-// release lets the outside see a turn: steps start, contexts are cancelled.
-func (r *run) release(t *turn) {
-	for _, s := range t.start {
-		s.durable = true
-	}
-	for _, s := range t.cancel {
-		s.Cancelled = true
-		s.stop(ErrCancelRequested)
-		if !s.running && !s.ended {
-			r.end(s, result{failure: cancelledFailure(s.failure)})
-		}
-	}
-	r.startDue()
-}
-
-// retake repeats a turn whose transaction was lost: nothing of it happened. What it took waits again, except the
-// outcome of the step whose effects are gone: that attempt has failed. If it were repeated at once, a transaction that can never
-// commit (think of a deferred constraint) would be tried without end and without a pause.
-func (r *run) retake(t *turn, cause error) {
-	r.machine.Close()
-	r.machine = nil
-	for cmd, s := range r.steps {
-		if !s.durable {
-			delete(r.steps, cmd)
-		}
-	}
-	again := make([]occurrence, 0, len(t.taken)+len(r.queue))
-	for _, o := range t.taken {
-		if o.step != nil {
-			r.steps[o.step.Cmd] = o.step
-		}
-		if o.step == t.tx && o.step != nil {
-			o.step.ended = false
-			continue
-		}
-		again = append(again, o)
-	}
-	r.queue = append(again, r.queue...)
-	if t.tx != nil {
-		r.retryOrEnd(t.tx, replay.FailureOf(cause))
-	}
-	r.dirty = true // attempts of others may have been in the lost commit
-	r.pump()
 }

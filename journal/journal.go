@@ -88,6 +88,22 @@ func (j *Journal) Start(ctx context.Context, tx Tx, starts []Start) ([]Started, 
 }
 
 func (j *Journal) checkStart(s *Start) error {
+	if err := CheckStart(s); err != nil {
+		return err
+	}
+	if m := s.Message; m != nil {
+		along := *m
+		along.Run = s.ID
+		if err := j.checkMessage(&along); err != nil {
+			return err
+		}
+		s.Message = &along
+	}
+	return j.CheckPayload("input", s.Input)
+}
+
+// CheckStart fills the defaults of a start and refuses what no store takes. It does not look at payloads.
+func CheckStart(s *Start) error {
 	if s.ID.IsZero() {
 		s.ID = NewRunID()
 	}
@@ -127,15 +143,7 @@ func (j *Journal) checkStart(s *Start) error {
 	if s.Delay < 0 || s.Delay > DelayMax {
 		return fmt.Errorf("delay %s: %w: it must be between 0 and %s", s.Delay, ErrInvalid, DelayMax)
 	}
-	if m := s.Message; m != nil {
-		along := *m
-		along.Run = s.ID
-		if err := j.checkMessage(&along); err != nil {
-			return err
-		}
-		s.Message = &along
-	}
-	return j.CheckPayload("input", s.Input)
+	return nil
 }
 
 // Send puts messages into inboxes. A message without a key gets a fresh one, which makes the call

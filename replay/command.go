@@ -12,10 +12,17 @@ import (
 // outside see it.
 type Decision struct {
 	Steps       []Step        // to be executed
-	CancelSteps []journal.Cmd // whose context is to be cancelled; each still ends with an outcome event
+	CancelSteps []journal.Cmd // whose context is to be cancelled; each still ends with an outcome event, if not in DropSteps
+	DropSteps   []journal.Cmd // nobody waits for their outcome any more: it becomes no event
+	// What the turn does to others, see journal.Commit.
+	Starts   []journal.Start
+	Messages []journal.Message
+	Replies  []journal.Reply
 	// OnlySteps tells that the code asked for nothing but steps: see "turn" in the package story.
 	OnlySteps bool
-	Terminal  *journal.Event // closes the run; Seq and Time are the caller's to set. Nil while it is open.
+	Terminal  *journal.Event    // closes the run, or its generation; Seq and Time are the caller's to set. Nil while it is open.
+	Children  bool              // with a Terminal: the run may have open children
+	Continue  *journal.Continue // with a Terminal that is RunContinued: the next generation
 }
 
 // Step is a step without an outcome.
@@ -37,7 +44,18 @@ type StepOptions struct {
 	Overall   time.Duration // time limit from IssuedAt over all attempts and waits; 0 for none
 	Heartbeat time.Duration // longest silence of an attempt; 0 for none
 	Tx        bool          // the body runs in a transaction that commits together with the outcome
+	OnCancel  CancelMode
 }
+
+// CancelMode says what the cancellation of a step or a child means for who waits for it.
+type CancelMode uint8
+
+// The modes.
+const (
+	WaitOutcome CancelMode = iota // it is asked to stop, and its outcome is waited for
+	TryCancel                     // it is asked to stop, and counts as cancelled at once
+	Abandon                       // it is not asked, and counts as cancelled at once
+)
 
 // RetryPolicy says when a failed attempt is repeated: after Initial·Factor^(n-1), at most Max, after the
 // n-th failure, spread by ±Jitter of itself.
@@ -66,6 +84,8 @@ type Info struct {
 	Labels     map[string]string
 	Generation journal.Generation
 	Input      journal.Payload
+	Parent     *journal.Parent  // nil if no run waits for this one
+	InboxSeen  journal.InboxSeq // newest message that the generation before had consumed
 }
 
 // Encoder turns values into payloads within the limits, and back; *journal.Journal is one.

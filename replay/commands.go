@@ -16,12 +16,12 @@ type Outcome uint8
 // The outcomes of commands.
 const (
 	Unresolved Outcome = iota // no answer yet
-	Completed                 // a step's StepCompleted, a timer's TimerFired
-	Failed                    // a step's StepFailed
-	Cancelled                 // a timer was cancelled, or the scope was before the command was issued
+	Completed                 // a step's StepCompleted, a timer's TimerFired, and so on
+	Failed                    // a step's StepFailed, a child's ChildFailed, and so on
+	Cancelled                 // nobody waits any more, or the scope was cancelled before the command was issued
 )
 
-// Command is a step or a timer that code asked for.
+// Command is something that code asked for and that has an answer: a step, a timer, a child, a signal to another run.
 type Command struct {
 	m     *Machine
 	scope *Scope
@@ -29,10 +29,12 @@ type Command struct {
 	cmd   journal.Cmd // 0 if it was never issued
 	kind  journal.CommandKind
 	name  string
-	at    time.Time // a step's time of issue, a timer's due time
+	at    time.Time     // a step's time of issue, a timer's due time
+	run   journal.RunID // the child, or the signal's receiver
+	mode  CancelMode
 
 	outcome   Outcome
-	cancelled bool // a step was asked to stop
+	cancelled bool // a step or a child was asked to stop
 	handed    bool // Take or Pending gave the step to an executor
 	attempts  int32
 	payload   journal.Payload // output or failure, raw until somebody wants it
@@ -48,8 +50,12 @@ type Command struct {
 
 // Step issues a step. In a cancelled scope it is not issued and resolves as Cancelled.
 func (sc *Scope) Step(name string, o *StepOptions, body Body) *Command {
-	c := &Command{m: sc.m, kind: journal.CommandStep, name: name, at: sc.m.now, options: o, body: body}
-	sc.issue(c)
+	c := &Command{m: sc.m, kind: journal.CommandStep, name: name, at: sc.m.now, options: o, body: body, mode: o.OnCancel}
+	if sc.issue(c, "") && sc.m.replaying {
+		c.handed = true
+	} else if c.cmd != 0 {
+		sc.m.asked = append(sc.m.asked, c)
+	}
 	return c
 }
 
@@ -62,7 +68,10 @@ func (sc *Scope) Timer(name string, d time.Duration) *Command {
 		c.outcome = Completed
 		return c
 	}
-	sc.issue(c)
+	if sc.issue(c, "") {
+		sc.m.timers.arm(c)
+		sc.m.onlySteps = false
+	}
 	return c
 }
 
@@ -75,43 +84,42 @@ func due(now time.Time, d time.Duration) time.Time {
 	return t
 }
 
-func (sc *Scope) issue(c *Command) {
+// issue gives the command its number. It returns false if the command is refused, and resolved then, or dropped.
+func (sc *Scope) issue(c *Command, detail string) bool {
 	m := sc.m
 	c.gate.cmd = c
 	switch {
 	case m.readOnly:
 		c.outcome, c.err = Cancelled, ErrReadOnly
-		return
+		return false
 	case m.unwinding:
-		return // dropped: whoever awaits it unwinds as well
+		return false // dropped: whoever awaits it unwinds as well
 	case sc.err != nil:
 		m.spend()
 		c.outcome, c.err = Cancelled, sc.err
-		return
+		return false
 	}
-	if !m.issue(c.kind, c.name, 0, c.at) {
-		return
+	got := journal.Issued{Kind: c.kind, Name: c.name, Detail: detail}
+	if c.kind == journal.CommandTimer {
+		got.Due = c.at
+	}
+	if !m.issue(got) {
+		return false
 	}
 	c.cmd = m.open.add(c)
 	sc.add(c)
-	if c.kind == journal.CommandTimer {
-		m.timers.arm(c)
-		m.onlySteps = false
-	} else if m.replaying {
-		c.handed = true
-	} else {
-		m.asked = append(m.asked, c)
-	}
+	return true
 }
 
 // Cancel asks an open command to end; on anything else it does nothing. A timer resolves at once, a
-// step with its outcome. It reports whether the command was still open.
+// step or a child as its mode says. A signal to another run cannot be taken back. It reports whether the command was
+// still open.
 func (c *Command) Cancel() bool {
 	m := c.m
-	if m.unwinding || c.outcome != Unresolved || c.cmd == 0 || c.cancelled {
+	if m.unwinding || c.outcome != Unresolved || c.cmd == 0 || c.cancelled || c.kind == journal.CommandSend {
 		return false
 	}
-	if !m.issue(journal.CommandCancel, "", c.cmd, time.Time{}) {
+	if !m.issue(journal.Issued{Kind: journal.CommandCancel, Target: c.cmd}) {
 		return false
 	}
 	m.open.add(nil)
@@ -123,10 +131,32 @@ func (c *Command) Cancel() bool {
 	if c.kind == journal.CommandTimer {
 		m.timers.disarm(c)
 		m.resolve(c, Cancelled)
-	} else if !m.replaying {
-		m.cancels = append(m.cancels, c.cmd)
+		return true
+	}
+	if !m.replaying {
+		c.stop()
+	}
+	if c.mode != WaitOutcome {
+		m.resolve(c, Cancelled)
 	}
 	return true
+}
+
+// stop tells the world about a cancellation.
+func (c *Command) stop() {
+	m := c.m
+	if c.kind == journal.CommandChild {
+		if c.mode != Abandon {
+			m.messages = append(m.messages, journal.Message{Run: c.run, Kind: journal.MessageCancel, Payload: cancelReason(c.err)})
+		}
+		return
+	}
+	if c.mode != Abandon {
+		m.cancels = append(m.cancels, c.cmd)
+	}
+	if c.mode != WaitOutcome {
+		m.drops = append(m.drops, c.cmd)
+	}
 }
 
 // Outcome tells how far the command is.
@@ -135,8 +165,11 @@ func (c *Command) Outcome() Outcome { return c.outcome }
 // Resolved tells whether the command has its outcome.
 func (c *Command) Resolved() bool { return c.outcome != Unresolved }
 
-// Name is the name of the step or timer.
+// Name is the name of the step, the timer, the child's workflow or the signal.
 func (c *Command) Name() string { return c.name }
+
+// Kind is the word for what the command asks for.
+func (c *Command) Kind() string { return c.kind.String() }
 
 // Machine returns the machine that the command belongs to.
 func (c *Command) Machine() *Machine { return c.m }
@@ -144,15 +177,24 @@ func (c *Command) Machine() *Machine { return c.m }
 // Err is why the command was cancelled, or asked to stop.
 func (c *Command) Err() error { return c.err }
 
-// Output is the output of a completed step.
+// Run is the child, or the receiver of the signal.
+func (c *Command) Run() journal.RunID { return c.run }
+
+// Output is the output of a completed step or child.
 func (c *Command) Output() journal.Payload { return c.payload }
 
-// Failure is the error of a failed step. A failure that cannot be read stops the machine, and the
-// call does not return.
-func (c *Command) Failure() *StepError {
+// Failure is the error of a failed command: a *StepError, *ChildError or *SignalError. A failure that cannot be read
+// stops the machine, and the call does not return.
+func (c *Command) Failure() error {
 	f, err := journal.DecodeFailure(c.payload)
 	if err != nil {
-		c.m.Abort(&DecodeError{What: "failure of step " + c.name, Err: err})
+		c.m.Abort(&DecodeError{What: "failure of " + c.String(), Err: err})
+	}
+	switch c.kind {
+	case journal.CommandChild:
+		return &ChildError{Workflow: c.name, Run: c.run, Failure: f, scope: c.err}
+	case journal.CommandSend:
+		return &SignalError{Signal: c.name, Run: c.run, Failure: f}
 	}
 	return &StepError{Step: c.name, Attempts: int(c.attempts), Failure: f, scope: c.err}
 }
@@ -161,7 +203,7 @@ func (c *Command) Failure() *StepError {
 func (c *Command) Gate() *Gate { return &c.gate }
 
 // Await parks the running strand until the command resolves. If sc is cancelled first it returns sc's error,
-// unless the command is a step that was asked to stop: its outcome is waited for.
+// unless the command is a step or a child that was asked to stop: its outcome is waited for.
 func (c *Command) Await(sc *Scope) error {
 	m := c.m
 	s, err := m.enter()

@@ -27,6 +27,14 @@ var (
 	ErrCancelled = errors.New("cancelled")
 	// ErrTimeout is what awaits return after a scope's time is up.
 	ErrTimeout = errors.New("timed out")
+	// ErrTerminated is what the error of a child is that was closed without running its code.
+	ErrTerminated = errors.New("terminated")
+	// ErrKeyExists is what the error of a child is whose key belongs to another run.
+	ErrKeyExists = errors.New("key exists")
+	// ErrRunNotFound is what the error of a signal is to a run that does not exist.
+	ErrRunNotFound = errors.New("run not found")
+	// ErrRunClosed is what the error of a signal is to a run that is closed.
+	ErrRunClosed = errors.New("run is closed")
 	// ErrOutside refuses a call that does not come from running workflow code: a foreign
 	// goroutine, a step body, or a context that was never given to a workflow.
 	ErrOutside = errors.New("called outside of workflow code")

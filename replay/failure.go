@@ -53,24 +53,7 @@ func (e *StepError) Error() string {
 
 // Is matches ErrCancelled and ErrTimeout by the failure's type and its causes. A step that stopped because
 // its scope's time was up is both.
-func (e *StepError) Is(target error) bool {
-	if e.Failure.Type == journal.FailureCancelled && e.scope != nil && errors.Is(e.scope, target) {
-		return true
-	}
-	for f := e.Failure; f != nil; f = f.Cause {
-		switch f.Type {
-		case journal.FailureCancelled:
-			if target == ErrCancelled {
-				return true
-			}
-		case journal.FailureTimeout, journal.FailureHeartbeat:
-			if target == ErrTimeout {
-				return true
-			}
-		}
-	}
-	return false
-}
+func (e *StepError) Is(target error) bool { return failureIs(e.Failure, e.scope, target) }
 
 // Type is the Go type of the step's error, or one of the journal's Failure… constants.
 func (e *StepError) Type() string { return e.Failure.Type }
@@ -83,6 +66,71 @@ func (e *StepError) Permanent() bool { return e.Failure.Permanent }
 
 // JournalFailure keeps the step's own failure when the error is passed on.
 func (e *StepError) JournalFailure() *journal.Failure { return e.Failure }
+
+// ChildError is how a child ended that did not complete, or why it could not start.
+type ChildError struct {
+	Workflow string
+	Run      journal.RunID
+	Failure  *journal.Failure
+	scope    error // why the child was asked to stop, if it was
+}
+
+func (e *ChildError) Error() string {
+	return fmt.Sprintf("child %s: %s", e.Workflow, e.Failure.Message)
+}
+
+// Is matches ErrCancelled, ErrTimeout, ErrTerminated and ErrKeyExists by the failure's type and its causes.
+func (e *ChildError) Is(target error) bool { return failureIs(e.Failure, e.scope, target) }
+
+// Type is the Go type of the child's error, or one of the journal's Failure… constants.
+func (e *ChildError) Type() string { return e.Failure.Type }
+
+// Message is the text of the child's error.
+func (e *ChildError) Message() string { return e.Failure.Message }
+
+// JournalFailure keeps the child's own failure when the error is passed on.
+func (e *ChildError) JournalFailure() *journal.Failure { return e.Failure }
+
+// SignalError says why a signal did not reach another run.
+type SignalError struct {
+	Signal  string // empty for a cancel request
+	Run     journal.RunID
+	Failure *journal.Failure
+}
+
+func (e *SignalError) Error() string {
+	if e.Signal == "" {
+		return "cancel request to " + e.Failure.Message
+	}
+	return fmt.Sprintf("signal %s to %s", e.Signal, e.Failure.Message)
+}
+
+// Is matches ErrRunNotFound and ErrRunClosed.
+func (e *SignalError) Is(target error) bool { return failureIs(e.Failure, nil, target) }
+
+// JournalFailure keeps the failure when the error is passed on.
+func (e *SignalError) JournalFailure() *journal.Failure { return e.Failure }
+
+// sentinels are the errors that types of failures stand for.
+var sentinels = map[string]error{
+	journal.FailureCancelled: ErrCancelled, journal.FailureTimeout: ErrTimeout, journal.FailureHeartbeat: ErrTimeout,
+	journal.FailureTerminate: ErrTerminated, journal.FailureKeyExists: ErrKeyExists, journal.FailureNotFound: ErrRunNotFound,
+	journal.FailureClosed: ErrRunClosed,
+}
+
+// failureIs matches an error by the types of a failure and its causes. What stopped because its scope's time was up is both
+// cancelled and timed out.
+func failureIs(f *journal.Failure, scope, target error) bool {
+	if f.Type == journal.FailureCancelled && scope != nil && errors.Is(scope, target) {
+		return true
+	}
+	for ; f != nil; f = f.Cause {
+		if err := sentinels[f.Type]; err != nil && err == target {
+			return true
+		}
+	}
+	return false
+}
 
 // EncodeError says that an output could not be encoded or is too large. Another attempt would not help.
 type EncodeError struct{ Err error }

@@ -4,7 +4,9 @@ package replay
 // looks again. The zero Gate is ready for use, by one machine.
 type Gate struct {
 	// What names the gate for people; a gate without a name is not shown.
-	What        string
+	What string
+	// Internal tells that only the run's own strands open the gate: see Stuck.
+	Internal    bool
 	cmd         *Command // whose gate it is, to name it
 	first, last *waiter
 }
@@ -13,6 +15,7 @@ type Gate struct {
 // costs the same however many wait there.
 type waiter struct {
 	strand     *strand
+	notify     func() // of a Watcher, instead of a strand
 	gate       *Gate
 	prev, next *waiter
 }
@@ -45,14 +48,34 @@ func (w *waiter) leave() {
 // Open lets every strand that waits at the gate look again.
 func (m *Machine) Open(g *Gate) {
 	for w := g.first; w != nil; w = w.next {
-		m.strands.wake(w.strand)
+		if w.notify != nil {
+			w.notify()
+		} else {
+			m.strands.wake(w.strand)
+		}
+	}
+}
+
+// Watcher is told each time a gate opens, without a strand of its own. It must not move once it watches.
+type Watcher struct{ waiter waiter }
+
+// Watch calls fn each time g opens, until Stop. fn may note something and open another gate, not more.
+func (w *Watcher) Watch(g *Gate, fn func()) {
+	w.waiter.notify = fn
+	g.enter(&w.waiter)
+}
+
+// Stop ends Watch.
+func (w *Watcher) Stop() {
+	if w.waiter.gate != nil {
+		w.waiter.leave()
 	}
 }
 
 // openFirst lets the strand look again that has waited longest and is not awake already.
 func (m *Machine) openFirst(g *Gate) {
 	for w := g.first; w != nil; w = w.next {
-		if !w.strand.woken {
+		if w.notify == nil && !w.strand.woken {
 			m.strands.wake(w.strand)
 			return
 		}

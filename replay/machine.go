@@ -22,19 +22,31 @@ type Machine struct {
 	def  *Definition
 	info Info
 	enc  Encoder
+	log  func(level int, msg string, args []any) // nil for none
 
 	now       time.Time
 	seq       journal.Seq
 	inboxSeen journal.InboxSeq
 
-	strands   strands
-	running   atomic.Pointer[strand] // nil while no workflow code runs; atomic to refuse foreign goroutines
-	root      *Scope
-	open      openList
-	timers    timers
-	mailboxes map[string]*Mailbox // looked up, never ranged over
-	rand      *rand.Rand
-	ids       *rand.Rand
+	strands    strands
+	conditions conditions             // of Scope.Until
+	running    atomic.Pointer[strand] // nil while no workflow code runs; atomic to refuse foreign goroutines
+	root       *Scope
+	open       openList
+	timers     timers
+	mailboxes  map[string]*Mailbox // ranged over only where the order does not matter
+	queries    map[string]Query
+	updates    updates
+	records    map[string]journal.Payload // the newest value of each RecordIf
+	changes    Changes
+	bytes      int  // of all events so far
+	children   bool // some generation may have started a child
+	// cancelledBy is the message that cancelled the root scope, 0 for none.
+	cancelledBy journal.InboxSeq
+	rand        *rand.Rand
+	ids         *rand.Rand
+
+	hint Thresholds
 
 	// About the event being processed.
 	event     *journal.Event
@@ -43,22 +55,31 @@ type Machine struct {
 	matched   int              // of Replay: how many of event.Issued were issued
 	spent     int
 	readOnly  bool // see ReadOnly
+	looked    bool // a condition looked at what comes from outside
 
 	// About the next Take.
 	asked     []*Command
 	cancels   []journal.Cmd
+	drops     []journal.Cmd
+	starts    []journal.Start
+	messages  []journal.Message
+	replies   []journal.Reply
 	onlySteps bool
 	taken     bool // the terminal decision was handed out
 
 	terminal  *journal.Event // what the code decided; nil while it runs
-	sealed    bool           // the history has its terminal event
+	next      *journal.Continue
+	sealed    bool // the history has its terminal event
 	unwinding bool
 	err       error // why the machine is dead
 }
 
 // New returns a machine that has seen no event. The first one it takes is RunStarted.
 func New(def *Definition, info Info, enc Encoder) *Machine {
-	return &Machine{def: def, info: info, enc: enc, onlySteps: true}
+	return &Machine{
+		def: def, info: info, enc: enc, onlySteps: true, inboxSeen: info.InboxSeen, children: info.Generation > 1,
+		hint: Thresholds{Events: continueEvents, Bytes: continueBytes},
+	}
 }
 
 // Info is the identity of the run.
@@ -66,6 +87,17 @@ func (m *Machine) Info() Info { return m.info }
 
 // Encoder turns values into payloads.
 func (m *Machine) Encoder() Encoder { return m.enc }
+
+// SetLog tells where Log goes.
+func (m *Machine) SetLog(log func(level int, msg string, args []any)) { m.log = log }
+
+// Log writes a line about what is new to this machine: it is silent during Replay, in read-only code and while strands
+// are unwound.
+func (m *Machine) Log(level int, msg string, args []any) {
+	if m.log != nil && !m.replaying && !m.readOnly && !m.unwinding {
+		m.log(level, msg, args)
+	}
+}
 
 // Root is the scope of the run: a cancel request cancels it.
 func (m *Machine) Root() *Scope { return m.root }
@@ -75,6 +107,9 @@ func (m *Machine) Now() time.Time { return m.now }
 
 // LastSeq is the Seq of the last event applied.
 func (m *Machine) LastSeq() journal.Seq { return m.seq }
+
+// Waits tells whether the command has no outcome yet.
+func (m *Machine) Waits(cmd journal.Cmd) bool { return m.open.find(cmd) != nil }
 
 // InboxSeen is the number of the newest message consumed.
 func (m *Machine) InboxSeen() journal.InboxSeq { return m.inboxSeen }
@@ -92,19 +127,22 @@ func (m *Machine) Take() Decision {
 	if m.err != nil {
 		return Decision{}
 	}
-	d := Decision{CancelSteps: m.cancels}
+	d := Decision{CancelSteps: m.cancels, DropSteps: m.drops, Starts: m.starts, Messages: m.messages, Replies: m.replies}
 	if m.terminal == nil {
 		for _, c := range m.asked {
-			c.handed = true
-			d.Steps = append(d.Steps, c.step())
+			if c.outcome == Unresolved {
+				c.handed = true
+				d.Steps = append(d.Steps, c.step())
+			}
 		}
 	}
 	if m.terminal != nil && !m.sealed && !m.taken {
-		d.Terminal, m.taken = m.terminal, true
+		d.Terminal, d.Children, d.Continue, m.taken = m.terminal, m.children, m.next, true
 	}
 	d.OnlySteps = m.onlySteps && len(d.Steps) > 0 && d.Terminal == nil
 	clear(m.asked)
-	m.asked, m.cancels, m.onlySteps = m.asked[:0], nil, true
+	m.asked, m.cancels, m.drops, m.onlySteps = m.asked[:0], nil, nil, true
+	m.starts, m.messages, m.replies = nil, nil, nil
 	return d
 }
 

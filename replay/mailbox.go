@@ -6,12 +6,19 @@ import "github.com/reprise-run/reprise/journal"
 // before anyone waits, so no signal is lost.
 type Mailbox struct {
 	gate Gate
-	list []journal.Payload
+	list []mail
 	head int
+}
+
+// mail is one signal.
+type mail struct {
+	number  journal.InboxSeq
+	payload journal.Payload
 }
 
 // Mailbox returns the mailbox of a signal name.
 func (m *Machine) Mailbox(name string) *Mailbox {
+	m.Look()
 	b := m.mailboxes[name]
 	if b == nil {
 		b = &Mailbox{gate: Gate{What: "signal " + name}}
@@ -31,8 +38,8 @@ func (b *Mailbox) Gate() *Gate { return &b.gate }
 
 // Pop takes the oldest signal out; there must be one.
 func (b *Mailbox) Pop() journal.Payload {
-	p := b.list[b.head]
-	b.list[b.head] = journal.Payload{}
+	p := b.list[b.head].payload
+	b.list[b.head] = mail{}
 	if b.head++; b.head == len(b.list) {
 		b.list, b.head = b.list[:0], 0
 	} else if b.head > 32 && b.head > len(b.list)/2 {
@@ -43,9 +50,18 @@ func (b *Mailbox) Pop() journal.Payload {
 	return p
 }
 
-func (m *Machine) deliver(name string, p journal.Payload) {
-	b := m.Mailbox(name)
-	b.list = append(b.list, p)
+// numbers lists the messages that wait.
+func (b *Mailbox) numbers() []journal.InboxSeq {
+	var list []journal.InboxSeq
+	for _, m := range b.list[b.head:] {
+		list = append(list, m.number)
+	}
+	return list
+}
+
+func (m *Machine) deliver(ev *journal.Event) {
+	b := m.Mailbox(ev.Name)
+	b.list = append(b.list, mail{ev.Inbox, ev.Payload})
 	m.openFirst(&b.gate)
 }
 

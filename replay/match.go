@@ -3,7 +3,6 @@ package replay
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -17,13 +16,21 @@ func answers(k journal.Kind) (journal.CommandKind, Outcome) {
 		return journal.CommandStep, Failed
 	case journal.TimerFired:
 		return journal.CommandTimer, Completed
+	case journal.ChildCompleted:
+		return journal.CommandChild, Completed
+	case journal.ChildFailed:
+		return journal.CommandChild, Failed
+	case journal.SignalSent:
+		return journal.CommandSend, Completed
+	case journal.SignalRefused:
+		return journal.CommandSend, Failed
 	}
 	return 0, Unresolved
 }
 
 // apply changes the state that strands look at. They run afterwards.
 func (m *Machine) apply(ev *journal.Event) {
-	if ev.Kind.Terminal() {
+	if ev.Kind.Terminal() || ev.Kind == journal.RunContinued {
 		m.seal(ev)
 		return
 	}
@@ -35,9 +42,13 @@ func (m *Machine) apply(ev *journal.Event) {
 	case journal.RunStarted:
 		m.start()
 	case journal.SignalReceived:
-		m.deliver(ev.Name, ev.Payload)
+		m.deliver(ev)
 	case journal.CancelRequested:
+		m.cancelledBy = ev.Inbox
 		m.root.end(requested(ev))
+	case journal.UpdateReceived:
+		m.update(ev)
+	case journal.MessageDropped:
 	default:
 		m.answer(ev)
 	}
@@ -104,7 +115,7 @@ func (m *Machine) seal(ev *journal.Event) {
 
 // issue records a command: Step lists it, Replay compares it with the history's list. It
 // returns false if the machine is dead and no strand runs that could be stopped.
-func (m *Machine) issue(k journal.CommandKind, name string, target journal.Cmd, at time.Time) bool {
+func (m *Machine) issue(got journal.Issued) bool {
 	if m.readOnly {
 		panic(ErrReadOnly)
 	}
@@ -112,25 +123,35 @@ func (m *Machine) issue(k journal.CommandKind, name string, target journal.Cmd, 
 		return false
 	}
 	m.spend()
-	got := journal.Issued{Kind: k, Name: name, Target: target}
-	if k == journal.CommandTimer {
-		got.Due = at
-	}
 	if !m.replaying {
 		m.issued = append(m.issued, got)
 		return true
 	}
 	want := "nothing more"
-	if m.matched < len(m.event.Issued) {
-		w := &m.event.Issued[m.matched]
+	if w := m.expected(); w != nil {
 		m.matched++
-		if w.Kind == k && w.Name == name && w.Target == target {
+		if w.Kind == got.Kind && w.Name == got.Name && w.Target == got.Target &&
+			(w.Detail == got.Detail || w.Kind == journal.CommandRecord) {
 			return true
 		}
 		want = w.String()
 	}
 	m.diverge(want, got.String())
 	return false
+}
+
+// expected is the command that the history has next, nil for none. Changes that the code no longer asks about are passed
+// over, so that they can be taken out of it.
+func (m *Machine) expected() *journal.Issued {
+	for m.matched < len(m.event.Issued) {
+		w := &m.event.Issued[m.matched]
+		if w.Kind != journal.CommandChange {
+			return w
+		}
+		m.matched++
+		m.open.add(nil)
+	}
+	return nil
 }
 
 // diverge makes the machine dead. Called from workflow code it does not return.

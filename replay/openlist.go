@@ -56,4 +56,6 @@ func (l *openList) steps() []*Command {
 	return open
 }
 
+func (l *openList) empty() bool { return l.head == len(l.list) }
+
 func (l *openList) clear() { l.list, l.head = nil, 0 }

@@ -53,7 +53,7 @@ func TestMailboxOrder(t *testing.T) {
 	sent, got := 0, 0
 	for sent < 5000 {
 		for range 3 {
-			m.deliver("s", journal.Payload{Data: fmt.Append(nil, sent)})
+			m.deliver(&journal.Event{Name: "s", Payload: journal.Payload{Data: fmt.Append(nil, sent)}})
 			sent++
 		}
 		b := m.Mailbox("s")

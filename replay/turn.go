@@ -16,6 +16,9 @@ func (m *Machine) Replay(ev *journal.Event) error { return m.process(ev, true) }
 // microseconds, as stores keep it: the same due times must follow from it on replay.
 func (m *Machine) Step(ev *journal.Event) error {
 	ev.Time = ev.Time.UTC().Truncate(time.Microsecond)
+	if kind, _ := answers(ev.Kind); ev.Inbox != 0 && kind != 0 && m.open.find(ev.Cmd) == nil {
+		ev.Kind, ev.Cmd, ev.Name, ev.Payload = journal.MessageDropped, 0, "", journal.Payload{}
+	}
 	err := m.process(ev, false)
 	if ev.Issued = nil; err == nil {
 		ev.Issued = m.issued
@@ -31,17 +34,20 @@ func (m *Machine) process(ev *journal.Event, replaying bool) error {
 	if m.Finished() && !replaying && !ev.Kind.Terminal() {
 		return ErrFinished
 	}
-	m.event, m.replaying, m.matched, m.spent = ev, replaying, 0, 0
+	m.event, m.replaying, m.matched, m.spent, m.conditions.settled = ev, replaying, 0, 0, false
 	if err := m.checkOrder(ev); err != nil {
 		m.fail(err)
 	} else {
 		m.seq, m.now = ev.Seq, ev.Time.UTC() // a node's time zone must not reach the code
 		m.inboxSeen = max(m.inboxSeen, ev.Inbox)
+		m.bytes += len(ev.Payload.Data)
 		m.apply(ev)
 	}
 	m.run()
-	if m.err == nil && replaying && m.matched < len(ev.Issued) {
-		m.diverge(ev.Issued[m.matched].String(), m.rest())
+	if m.err == nil && replaying {
+		if w := m.expected(); w != nil {
+			m.diverge(w.String(), m.rest())
+		}
 	}
 	if m.err != nil {
 		m.bury()
@@ -72,12 +78,15 @@ func (m *Machine) run() {
 	for m.err == nil && m.terminal == nil {
 		s := m.strands.pop()
 		if s == nil {
-			return
+			if s = m.conditions.checker(); s == nil {
+				return
+			}
 		}
 		if m.spend(); m.err != nil {
 			return
 		}
 		m.running.Store(s)
+		m.conditions.settled = false
 		done, crash := s.co.Resume()
 		m.running.Store(nil)
 		if done {
@@ -94,6 +103,9 @@ func (m *Machine) run() {
 
 // park rests the running strand until one of its waiters' gates or the scope's opens.
 func (m *Machine) park(s *strand, sc *Scope) {
+	if s.internal() {
+		s.mark()
+	}
 	if sc.err == nil {
 		s.waiters = append(s.waiters, waiter{strand: s, gate: &sc.gate})
 	}
@@ -105,7 +117,7 @@ func (m *Machine) park(s *strand, sc *Scope) {
 	for i := range s.waiters {
 		s.waiters[i].leave()
 	}
-	s.waiters = s.waiters[:0]
+	s.waiters, s.where = s.waiters[:0], s.where[:0]
 }
 
 // enter returns the strand that runs. During unwinding it does not return.
@@ -206,32 +218,9 @@ func (m *Machine) unwind(trace bool) (where string) {
 			where = userFrame(pcs)
 		}
 	}
-	m.strands = strands{}
+	m.strands, m.conditions = strands{}, conditions{}
 	m.timers = nil
 	m.mailboxes = nil
 	m.open.clear()
 	return where
-}
-
-// finish turns what the workflow's function returned into the terminal decision.
-func (m *Machine) finish(output journal.Payload, err error) {
-	if m.unwinding {
-		return
-	}
-	ev := &journal.Event{Kind: journal.RunCompleted, Payload: output}
-	if err != nil {
-		ev.Kind, ev.Payload = journal.RunFailed, journal.EncodeFailure(FailureOf(err))
-		if m.root.err != nil && errors.Is(err, ErrCancelled) {
-			ev.Kind = journal.RunCancelled
-		}
-	}
-	m.terminal = ev
-	if m.replaying {
-		return
-	}
-	for _, c := range m.open.steps() {
-		if c.handed && !c.cancelled {
-			m.cancels = append(m.cancels, c.cmd)
-		}
-	}
 }

@@ -38,7 +38,7 @@ func (inc *incarnation) claimLoop() {
 			inc.sys.Attend(run)
 		}
 		if len(c.Tasks) < claimMax || inc.room() == 0 {
-			inc.await(c.NextDue)
+			inc.await(inc.nextDue(&c))
 		}
 	}
 }
@@ -53,6 +53,17 @@ func (inc *incarnation) claim(reconcile bool) (journal.Claim, error) {
 	inc.due, inc.heard = time.Time{}, time.Now()
 	inc.dueMu.Unlock()
 	return inc.n.j.Claim(inc.asks, journal.ClaimRequest{Node: inc.id, Routes: inc.n.routes, Max: inc.room(), Reconcile: reconcile})
+}
+
+// nextDue is when the next task falls due, by the node's estimate of the store's clock. An estimate that is ahead, because the store's
+// clock was set back, would have the loop ask without a pause for what the store does not give yet: the store's own word on how
+// long it takes counts then.
+func (inc *incarnation) nextDue(c *journal.Claim) time.Time {
+	now, wait := inc.n.j.Now(), c.NextDue.Sub(c.Now)
+	if c.NextDue.IsZero() || wait <= 0 || now.Before(c.NextDue) {
+		return c.NextDue
+	}
+	return now.Add(wait)
 }
 
 // await returns when it is worth claiming again.

@@ -24,6 +24,7 @@ const (
 	keyNode     = "reprise.node"
 	keyNodeName = "reprise.node_name"
 	keyRun      = "reprise.run"
+	keyRunKey   = "reprise.key"
 	keyWorkflow = "reprise.workflow"
 	keyVersion  = "reprise.version"
 	keyQueue    = "reprise.queue"
@@ -46,6 +47,7 @@ const (
 	metricRunTime    = "reprise.run.duration"
 	metricReplayed   = "reprise.replay.events"
 	metricBlocked    = "reprise.run.blocked"
+	metricDeadlocked = "reprise.run.deadlocked"
 	metricCalls      = "reprise.journal.duration"
 	metricMembers    = "reprise.journal.members"
 	metricCallErrors = "reprise.journal.errors"
@@ -63,6 +65,7 @@ type telemetry struct {
 	runTime  metric.Float64Histogram
 	replayed metric.Int64Counter
 	blocked  metric.Int64Counter
+	dead     metric.Int64Counter
 }
 
 // propagator writes and reads the traceparent of the run row.
@@ -75,12 +78,13 @@ func newTelemetry(tp trace.TracerProvider, mp metric.MeterProvider, log *slog.Lo
 	}
 	m := meter(mp)
 	t := &telemetry{log: log, off: off, tracer: tp.Tracer(scopeName)}
-	var errs [5]error
+	var errs [6]error
 	t.steps, errs[0] = m.Float64Histogram(metricSteps, metric.WithUnit("s"), metric.WithDescription("attempts of steps"))
 	t.closed, errs[1] = m.Int64Counter(metricClosed, metric.WithDescription("runs closed by this node"))
 	t.runTime, errs[2] = m.Float64Histogram(metricRunTime, metric.WithUnit("s"), metric.WithDescription("from start to end of a run"))
 	t.replayed, errs[3] = m.Int64Counter(metricReplayed, metric.WithDescription("events replayed by cold activations"))
 	t.blocked, errs[4] = m.Int64Counter(metricBlocked, metric.WithDescription("times a run was blocked"))
+	t.dead, errs[5] = m.Int64Counter(metricDeadlocked, metric.WithDescription("times a run was parked whose strands wait for each other"))
 	if err := errors.Join(errs[:]...); err != nil {
 		log.Warn("some metrics are off", keyError, err)
 	}
@@ -141,11 +145,25 @@ func (t *telemetry) hooks(released func()) actor.Hooks {
 		Stuck: func(run *journal.Run, after time.Duration, stack string) {
 			t.log.Warn("workflow code does not await; other runs go on", keyRun, run.ID, keyWorkflow, run.Workflow, "after", after, "stack", stack)
 		},
+		Deadlocked: func(run *journal.Run, lines []string) {
+			t.dead.Add(context.Background(), 1, metric.WithAttributes(attribute.String(keyWorkflow, run.Workflow)))
+			t.log.Warn("the strands of a run wait for each other", keyRun, run.ID, keyWorkflow, run.Workflow, "waiting", lines)
+		},
+		Log: t.line,
 	}
 	if !t.off {
 		h.Step = t.step
 	}
 	return h
+}
+
+// line writes what workflow code logs.
+func (t *telemetry) line(run *journal.Run, level int, msg string, args []any) {
+	ctx := context.Background()
+	if l := slog.Level(level); t.log.Enabled(ctx, l) {
+		args = append([]any{keyRun, run.ID, keyWorkflow, run.Workflow, keyRunKey, run.Key}, args...)
+		t.log.Log(ctx, l, msg, args...)
+	}
 }
 
 func (t *telemetry) runClosed(run *journal.Run, terminal *journal.Event) {

@@ -2,8 +2,8 @@ package runtime
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
-	"hash/maphash"
 	"sync"
 
 	"github.com/reprise-run/reprise/actor"
@@ -15,7 +15,6 @@ import (
 type writer struct {
 	*journal.Journal
 	ctx    context.Context // ends when nothing may be written any more
-	seed   maphash.Seed
 	lanes  []*lane[journal.Commit, journal.Outcome]
 	loader *lane[journal.LoadRequest, loadAnswer]
 	single sync.WaitGroup // commits with a transaction of their own
@@ -27,7 +26,7 @@ type loadAnswer struct {
 }
 
 func newWriter(ctx context.Context, j *journal.Journal, lanes int) *writer {
-	w := &writer{Journal: j, ctx: ctx, seed: maphash.MakeSeed()}
+	w := &writer{Journal: j, ctx: ctx}
 	for range lanes {
 		w.lanes = append(w.lanes, newLane(laneBatchMax, w.commit))
 	}
@@ -50,7 +49,12 @@ func (w *writer) Submit(c journal.Commit, done func(journal.Outcome)) {
 		}()
 		return
 	}
-	w.lanes[maphash.Bytes(w.seed, c.Run[:])%uint64(len(w.lanes))].add(c, done)
+	w.lanes[laneOf(c.Run, len(w.lanes))].add(c, done)
+}
+
+// laneOf spreads runs over lanes by the end of their ids, which is chance.
+func laneOf(run journal.RunID, lanes int) int {
+	return int(binary.BigEndian.Uint32(run[12:]) % uint32(lanes))
 }
 
 // commit writes a batch. A batch that cannot be written as a whole for another reason than the connection is

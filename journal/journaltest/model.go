@@ -58,20 +58,31 @@ func envNumber(t *testing.T, name string) int {
 	return n
 }
 
+// modelStorePrograms is how many programs share a store: enough that each lives among the rows of many others, and
+// few enough that listings, which look at those rows, stay quick.
+const modelStorePrograms = 200
+
 // Model runs random programs against the store under test and against a [Memory], and compares every outcome, and the
 // whole state every few steps. A program that shows a difference is shrunk to a few steps and printed with its seed.
-// All programs share one store, each with runs, keys and workflows of its own.
+// Many programs share one store, each with runs, keys and workflows of its own. When there are more of them, open is called
+// again, and the stores are at work in parallel.
 //
 // Times are compared by what they mean: whether a task is due, waits for a time or for a message only. A store that is
 // also a [Rusher] and an [Expirer] goes through times that come and nodes that die.
 func Model(t *testing.T, open func(t *testing.T) journal.Store, o *ModelOptions) {
 	opts := o.withDefaults(t)
-	store := open(t)
-	for n := range opts.Sequences {
-		seed := opts.Seed + uint64(n)
-		if f := findFault(t.Context(), store, seed, opts.Steps); f != nil {
-			t.Fatal(f)
-		}
+	for first := 0; first < opts.Sequences; first += modelStorePrograms {
+		from := opts.Seed + uint64(first)
+		to := from + uint64(min(modelStorePrograms, opts.Sequences-first)) - 1
+		t.Run(fmt.Sprintf("Seeds_%d_to_%d", from, to), func(t *testing.T) {
+			t.Parallel()
+			store := open(t)
+			for seed := from; seed <= to; seed++ {
+				if f := findFault(t.Context(), store, seed, opts.Steps); f != nil {
+					t.Fatal(f)
+				}
+			}
+		})
 	}
 }
 

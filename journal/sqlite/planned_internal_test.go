@@ -35,7 +35,9 @@ func TestStatementsArePlannedOnce(t *testing.T) {
 	s.readers <- reader
 	for _, again := range []bool{false, true} { // the same programs, so the same statements
 		asked.Store(0)
-		journaltest.Model(t, func(*testing.T) journal.Store { return Aged{s} }, &journaltest.ModelOptions{Sequences: 20})
+		t.Run("Programs", func(t *testing.T) { // ends with them
+			journaltest.Model(t, func(*testing.T) journal.Store { return Aged{s} }, &journaltest.ModelOptions{Sequences: 20})
+		})
 		if (asked.Load() > 0) == again {
 			t.Errorf("again %v: SQLite asked for %d permissions", again, asked.Load())
 		}

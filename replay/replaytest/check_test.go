@@ -297,3 +297,19 @@ func TestCodec(t *testing.T) {
 		t.Errorf("output %s", got)
 	}
 }
+
+// An operator may terminate a run before its first turn. What is behind that one event is refused as before.
+func TestTerminatedBeforeTheFirstTurn(t *testing.T) {
+	var code replaytest.Registry
+	replaytest.Handle(&code, review, reviewed, nil)
+	h := replaytest.Of(journal.Run{ID: journal.NewRunID(), Workflow: string(review), Version: 1, Generation: 1}, []journal.Event{
+		{Seq: 1, Kind: journal.RunTerminated, Time: time.Unix(1, 0), Payload: journal.EncodeFailure(&journal.Failure{Message: "by hand"})},
+	})
+	if err := replaytest.Check(&code, h); err != nil {
+		t.Error(err)
+	}
+	h.Events = append(h.Events, journal.Event{Seq: 2, Kind: journal.RunStarted, Time: time.Unix(2, 0)})
+	if err := replaytest.Check(&code, h); err == nil {
+		t.Error("a run that starts behind its end is accepted")
+	}
+}

@@ -9,7 +9,10 @@ import (
 
 // Context is given to workflow code. It is deliberately not a context.Context. It stands for a scope of
 // cancellation, see the package's story.
-type Context struct{ scope *replay.Scope }
+type Context struct {
+	scope   *replay.Scope
+	changes *replay.Changes // of the innermost ChangeScope; nil for the run's
+}
 
 // Info is the identity of a run.
 type Info = replay.Info
@@ -24,7 +27,7 @@ func Define[In, Out any](name Name[In, Out], version int32, fn func(Context, In)
 	run := func(m *replay.Machine, input journal.Payload) (journal.Payload, error) {
 		var in In
 		decode(m, "input of workflow", string(name), input, &in)
-		out, err := fn(Context{m.Root()}, in)
+		out, err := fn(Context{scope: m.Root()}, in)
 		if err != nil {
 			return journal.Payload{}, err
 		}
@@ -46,7 +49,7 @@ func (c Context) Info() Info { return c.reader().Info() }
 
 // Err returns why the scope is cancelled: an error that is ErrCancelled or ErrTimeout, or nil.
 func (c Context) Err() error {
-	c.reader()
+	c.reader().Look()
 	return c.scope.Err()
 }
 

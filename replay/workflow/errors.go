@@ -15,11 +15,23 @@ var (
 	// ErrTimeout is what waits return when a WithTimeout scope is over, and what the error of a step is
 	// that ran out of time.
 	ErrTimeout = replay.ErrTimeout
+	// ErrTerminated is what the error of a child is that was closed without running its code.
+	ErrTerminated = replay.ErrTerminated
+	// ErrKeyExists is what the error of a child is whose key belongs to another run.
+	ErrKeyExists = replay.ErrKeyExists
+	// ErrRunNotFound is what the error of a signal is to a run that does not exist.
+	ErrRunNotFound = replay.ErrRunNotFound
+	// ErrRunClosed is what the error of a signal is to a run that is closed.
+	ErrRunClosed = replay.ErrRunClosed
 	// ErrOutside refuses a verb that is not called by running workflow code.
 	ErrOutside = replay.ErrOutside
 	// ErrReadOnly refuses a verb that changes the run or waits, where code may only look at it: in a condition of
 	// Await, a query, a validator or a side effect.
 	ErrReadOnly = replay.ErrReadOnly
+	// ErrChannelClosed refuses a value that is sent on a closed channel.
+	ErrChannelClosed = errors.New("channel is closed")
+	// ErrNothing refuses to wait for the first of nothing.
+	ErrNothing = errors.New("nothing to wait for")
 	// ErrNotInStep refuses a call that only makes sense in a step's body.
 	ErrNotInStep = errors.New("called outside of a step")
 )
@@ -27,6 +39,12 @@ var (
 // StepError is what a step that failed for good returns. It survives replay and process borders: it has the
 // Go type name, the text and the permanence of the step's own error.
 type StepError = replay.StepError
+
+// ChildError is how a child ended that did not complete, or why it could not start.
+type ChildError = replay.ChildError
+
+// SignalError says why a signal did not reach another run.
+type SignalError = replay.SignalError
 
 // Permanent marks a step's error as not worth another attempt. It returns nil for nil.
 func Permanent(err error) error { return replay.Permanent(err) }

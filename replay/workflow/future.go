@@ -4,7 +4,7 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Future is an outcome that was not waited for: of a step, or of a [Promise]. Copies are the same future.
+// Future is an outcome that was not waited for: of a step, a child or a [Promise]. Copies are the same future.
 type Future[T any] struct{ f *future[T] }
 
 // future is what Future, and everything else that comes to an outcome, shares.
@@ -32,8 +32,8 @@ func issued[T any](c *replay.Command, err error) Future[T] {
 }
 
 // Get waits for the outcome and returns it: for a step what Step would have. It may be called again, in any strand.
-// If ctx's scope is cancelled first, it returns the scope's error, unless it is a step that was itself asked to stop:
-// then its outcome is waited for.
+// If ctx's scope is cancelled first, it returns the scope's error, unless it is a step or a child that was itself asked to
+// stop: then its outcome is waited for.
 func (f Future[T]) Get(ctx Context) (T, error) {
 	var zero T
 	m, err := ctx.inside()
@@ -43,6 +43,9 @@ func (f Future[T]) Get(ctx Context) (T, error) {
 	case f.f == nil:
 		return zero, ErrOutside
 	case f.f.source != nil:
+		if err := f.f.use(m); err != nil {
+			return zero, err
+		}
 		if err := f.f.source.Await(ctx.scope); err != nil {
 			return zero, err
 		}
@@ -55,13 +58,34 @@ func (f Future[T]) Ready() bool {
 	if f.f == nil {
 		return false
 	}
-	if c, ok := f.f.source.(*replay.Command); ok {
-		c.Machine().Poll()
+	switch s := f.f.source.(type) {
+	case *replay.Command:
+		s.Machine().Poll()
+	case pending:
+		if s.home.m != nil {
+			s.home.m.Poll()
+		}
 	}
 	return f.f.resolved()
 }
 
 func (f *future[T]) resolved() bool { return f.source == nil || f.source.Resolved() }
+
+// failed tells whether the outcome is there and is an error.
+func (f *future[T]) failed() bool {
+	if c, ok := f.source.(*replay.Command); ok {
+		return c.Resolved() && c.Outcome() != replay.Completed
+	}
+	return f.err != nil
+}
+
+// use is called by every verb that waits for a future: a promise learns whose it is.
+func (f *future[T]) use(m *replay.Machine) error {
+	if p, ok := f.source.(pending); ok {
+		return p.home.settle(m)
+	}
+	return nil
+}
 
 // outcome returns what a resolved future came to.
 func (f *future[T]) outcome(m *replay.Machine) (T, error) {
@@ -72,7 +96,7 @@ func (f *future[T]) outcome(m *replay.Machine) (T, error) {
 	return f.value, f.err
 }
 
-// await waits for a step and decodes its outcome.
+// await waits for a command and decodes its outcome.
 func await[T any](ctx Context, c *replay.Command, err error) (T, error) {
 	var zero T
 	if err != nil {
@@ -84,12 +108,12 @@ func await[T any](ctx Context, c *replay.Command, err error) (T, error) {
 	return outcome[T](ctx.scope.Machine(), c)
 }
 
-// outcome decodes what a resolved step came to.
+// outcome decodes what a resolved command came to.
 func outcome[T any](m *replay.Machine, c *replay.Command) (T, error) {
 	var v T
 	switch c.Outcome() {
 	case replay.Completed:
-		decode(m, "output of step", c.Name(), c.Output(), &v)
+		decode(m, "output of "+c.Kind(), c.Name(), c.Output(), &v)
 	case replay.Failed:
 		return v, c.Failure()
 	default:

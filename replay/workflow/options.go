@@ -14,7 +14,21 @@ type StepOptions struct {
 	AttemptTimeout   time.Duration // time limit of one attempt; 0 for none
 	Timeout          time.Duration // time limit over all attempts and the waits between them; 0 for none
 	HeartbeatTimeout time.Duration // an attempt fails that does not call Heartbeat for so long; 0 for none
+	OnCancel         CancelMode    // default WaitOutcome
 }
+
+// CancelMode says what the cancellation of a step or a child means for who waits for it.
+type CancelMode = replay.CancelMode
+
+// The cancel modes.
+const (
+	// WaitOutcome asks it to stop and waits for its outcome: a saga knows whether it took effect.
+	WaitOutcome = replay.WaitOutcome
+	// TryCancel asks it to stop and returns ErrCancelled at once. Whatever it still comes to is not kept.
+	TryCancel = replay.TryCancel
+	// Abandon returns ErrCancelled at once and lets it go on. Whatever it comes to is not kept; a step is not repeated.
+	Abandon = replay.Abandon
+)
 
 // RetryPolicy says when a failed attempt is repeated: Initial after the first, then Factor times longer
 // each time up to Max, spread by ±Jitter of itself. Zero fields mean the defaults. A policy that a deployment changes
@@ -78,7 +92,7 @@ func resolved(o *StepOptions, tx bool) *replay.StepOptions {
 		Retry: replay.RetryPolicy{
 			Initial: r.Initial, Factor: r.Factor, Max: r.Max, Jitter: max(r.Jitter, 0), Attempts: int32(r.Attempts),
 		},
-		Attempt: o.AttemptTimeout, Overall: o.Timeout, Heartbeat: o.HeartbeatTimeout, Tx: tx,
+		Attempt: o.AttemptTimeout, Overall: o.Timeout, Heartbeat: o.HeartbeatTimeout, Tx: tx, OnCancel: o.OnCancel,
 	}
 }
 
@@ -91,6 +105,8 @@ func (o *StepOptions) check(step string) error {
 		return refuse("AttemptTimeout", o.AttemptTimeout, "positive, or 0 for none")
 	case o.Timeout < 0:
 		return refuse("Timeout", o.Timeout, "positive, or 0 for none")
+	case o.OnCancel > Abandon:
+		return refuse("OnCancel", o.OnCancel, "one of the CancelMode constants")
 	case o.HeartbeatTimeout < 0:
 		return refuse("HeartbeatTimeout", o.HeartbeatTimeout, "positive, or 0 for none")
 	}

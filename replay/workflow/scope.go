@@ -7,7 +7,7 @@ import "time"
 func WithCancel(ctx Context) (Context, func()) {
 	ctx.machine()
 	sc := ctx.scope.Child()
-	return Context{sc}, func() { ctx.machine(); sc.Cancel() }
+	return Context{sc, ctx.changes}, func() { ctx.machine(); sc.Cancel() }
 }
 
 // WithTimeout is WithCancel for a scope that is also cancelled after d, with an error that is ErrTimeout. It
@@ -15,12 +15,12 @@ func WithCancel(ctx Context) (Context, func()) {
 func WithTimeout(ctx Context, d time.Duration) (Context, func()) {
 	ctx.machine()
 	sc := ctx.scope.Timeout(d)
-	return Context{sc}, func() { ctx.machine(); sc.Cancel() }
+	return Context{sc, ctx.changes}, func() { ctx.machine(); sc.Cancel() }
 }
 
 // Shield returns a Context that is not cancelled with ctx, for clean-up that must go on. Nothing but the end
 // of the workflow's function ends what is done in it.
 func Shield(ctx Context) Context {
 	ctx.machine()
-	return Context{ctx.scope.Shield()}
+	return Context{ctx.scope.Shield(), ctx.changes}
 }

@@ -16,7 +16,10 @@ type bound struct {
 	ready func() bool
 	gate  *replay.Gate // nil if the case can not become ready later
 	box   *replay.Mailbox
-	fire  func()
+	// join and leave are of cases that another strand can serve: see wait. They are nil for others.
+	join  func(w *wait, index int)
+	leave func()
+	fire  func(served bool) error
 	idle  bool // Default
 }
 
@@ -26,14 +29,18 @@ func OnFuture[T any](f Future[T], fn func(T, error)) Case {
 		if f.f == nil {
 			return fmt.Errorf("a zero Future: %w", ErrOutside)
 		}
+		if err := f.f.use(m); err != nil {
+			return err
+		}
 		b.ready = f.f.resolved
 		if f.f.source != nil {
 			b.gate = f.f.source.Gate()
 		}
-		b.fire = func() {
+		b.fire = func(bool) error {
 			if v, err := f.f.outcome(m); fn != nil {
 				fn(v, err)
 			}
+			return nil
 		}
 		return nil
 	}}
@@ -48,7 +55,7 @@ func OnSignal[T any](s Signal[T], fn func(T)) Case {
 		b.box = m.Mailbox(string(s))
 		b.gate = b.box.Gate()
 		b.ready = func() bool { return b.box.Len() > 0 }
-		b.fire = func() {
+		b.fire = func(bool) error {
 			p := b.box.Pop()
 			m.Pass(b.box)
 			var v T
@@ -56,6 +63,7 @@ func OnSignal[T any](s Signal[T], fn func(T)) Case {
 			if fn != nil {
 				fn(v)
 			}
+			return nil
 		}
 		return nil
 	}}
@@ -72,7 +80,7 @@ func OnTimer(t Timer, fn func()) Case {
 		}
 		b.gate = t.cmd.Gate()
 		b.ready = func() bool { return t.cmd.Outcome() == replay.Completed }
-		b.fire = orNothing(fn)
+		b.fire = calls(fn)
 		return nil
 	}}
 }
@@ -80,66 +88,115 @@ func OnTimer(t Timer, fn func()) Case {
 // Default is chosen when no other case is ready: Select does not wait then. fn may be nil.
 func Default(fn func()) Case {
 	return Case{func(_ *replay.Machine, b *bound) error {
-		b.idle, b.ready, b.fire = true, func() bool { return false }, orNothing(fn)
+		b.idle, b.ready, b.fire = true, func() bool { return false }, calls(fn)
 		return nil
 	}}
 }
 
-func orNothing(fn func()) func() {
-	if fn == nil {
-		return func() {}
+func calls(fn func()) func(bool) error {
+	return func(bool) error {
+		if fn != nil {
+			fn()
+		}
+		return nil
 	}
-	return fn
 }
 
 // Select waits until a case is ready, runs its function and returns its index. Of several that are ready it
-// takes the one listed first, and leaves the others as they are: no signal is lost.
+// takes the one listed first, and leaves the others as they are: no signal and no channel's value is lost. While it
+// waits another strand may complete a case of a channel; that case is taken, whatever else became ready meanwhile.
 // If the scope is cancelled and no case is ready, it returns -1 and the scope's error. Without cases it waits
-// for that.
+// for that. A case that sends on a closed channel is chosen as well: Select returns its index and ErrChannelClosed.
 func Select(ctx Context, cases ...Case) (int, error) {
 	m, err := ctx.inside()
 	if err != nil {
 		return -1, err
 	}
 	m.Poll()
-	list := make([]bound, len(cases))
-	gates := make([]*replay.Gate, 0, len(cases))
-	chosen, idle := -1, -1
-	for i := range cases {
-		b := &list[i]
-		if cases[i].bind == nil {
-			return -1, fmt.Errorf("select case %d: a zero Case: %w", i, ErrOutside)
-		}
-		if err := cases[i].bind(m, b); err != nil {
-			return -1, fmt.Errorf("select case %d: %w", i, err)
-		}
-		if b.gate != nil {
-			gates = append(gates, b.gate)
-		}
-		if b.idle && idle < 0 {
-			idle = i
+	s := selection{list: make([]bound, len(cases)), chosen: -1, idle: -1}
+	if err := s.bind(m, cases); err != nil {
+		return -1, err
+	}
+	if !s.ready() {
+		if s.idle >= 0 {
+			s.chosen = s.idle
+		} else {
+			err = s.wait(ctx)
 		}
 	}
-	ready := func() bool {
-		for i := range list {
-			if list[i].ready() {
-				chosen = i
-				return true
-			}
-		}
-		return false
-	}
-	if idle < 0 {
-		err = ctx.scope.Await(ready, gates...)
-	} else if !ready() {
-		chosen = idle
-	}
-	passOthers(m, list, chosen)
+	passOthers(m, s.list, s.chosen)
 	if err != nil {
 		return -1, err
 	}
-	list[chosen].fire()
-	return chosen, nil
+	return s.chosen, s.list[s.chosen].fire(s.served.served != 0)
+}
+
+// selection is a running Select.
+type selection struct {
+	list   []bound
+	gates  []*replay.Gate
+	chosen int  // -1 as long as none is
+	idle   int  // the index of Default, or -1
+	joins  bool // some case stands in a line while it waits
+	joined bool // it does
+	served wait
+}
+
+func (s *selection) bind(m *replay.Machine, cases []Case) error {
+	s.gates = make([]*replay.Gate, 0, len(cases))
+	for i := range cases {
+		b := &s.list[i]
+		if cases[i].bind == nil {
+			return fmt.Errorf("select case %d: a zero Case: %w", i, ErrOutside)
+		}
+		if err := cases[i].bind(m, b); err != nil {
+			return fmt.Errorf("select case %d: %w", i, err)
+		}
+		if b.gate != nil {
+			s.gates = append(s.gates, b.gate)
+		}
+		if b.idle && s.idle < 0 {
+			s.idle = i
+		}
+		s.joins = s.joins || b.join != nil
+	}
+	return nil
+}
+
+// ready chooses the first case that is ready. What another strand completed is done, so it comes first.
+func (s *selection) ready() bool {
+	if s.served.served != 0 {
+		s.chosen = s.served.served - 1
+		return true
+	}
+	for i := range s.list {
+		b := &s.list[i]
+		// While the strand stands in a line, only being served counts. Looking would find itself in the line.
+		if (!s.joined || b.join == nil) && b.ready() {
+			s.chosen = i
+			return true
+		}
+	}
+	return false
+}
+
+func (s *selection) wait(ctx Context) error {
+	if s.joined = s.joins; s.joins {
+		for i := range s.list {
+			if s.list[i].join != nil {
+				s.list[i].join(&s.served, i)
+			}
+		}
+	}
+	err := ctx.scope.Await(s.ready, s.gates...)
+	if s.joins {
+		for i := range s.list {
+			if s.list[i].leave != nil {
+				s.list[i].leave()
+			}
+		}
+	}
+	return err
 }
 
 // passOthers lets other strands look for the signals that this one was woken for but does not take.

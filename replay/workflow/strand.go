@@ -48,6 +48,6 @@ func (wg *WaitGroup) Wait(ctx Context) error {
 	if err != nil {
 		return err
 	}
-	wg.m, wg.gate.What = m, "wait group"
+	wg.m, wg.gate.What, wg.gate.Internal = m, "wait group", true
 	return ctx.scope.Await(func() bool { return wg.n == 0 }, &wg.gate)
 }

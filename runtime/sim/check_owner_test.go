@@ -3,7 +3,7 @@ package sim
 import "github.com/reprise-run/reprise/journal"
 
 // checkOwner: each fence of a run belongs to one node, and only the newest owner's commits are accepted, one for each turn; a second
-// one is a repetition (J3, J4).
+// one is a repetition (J3, J4). A node that has left owns nothing any more.
 func checkOwner(f *finder) {
 	type fenced struct {
 		run   journal.RunID
@@ -15,6 +15,9 @@ func checkOwner(f *finder) {
 			f.breaks("fence %d of run %d was given to nodes %d and %d", g.fence, f.run(g.run).number, first, g.node)
 		}
 		owners[fenced{g.run, g.fence}] = g.node
+	}
+	for _, g := range f.tape.orphans {
+		f.breaks("run %d was given to node %d, fence %d, which had left", f.run(g.run).number, g.node, g.fence)
 	}
 	type turn struct {
 		run  journal.RunID

@@ -14,6 +14,8 @@ import (
 type tape struct {
 	mu      sync.Mutex
 	grants  []grant
+	left    map[journal.NodeID]bool
+	orphans []grant // to nodes that had left
 	commits []written
 	blocks  []string
 	closed  map[journal.RunID]bool
@@ -97,8 +99,12 @@ func (l *line) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim
 }
 
 func (t *tape) grant(g grant) {
-	if !slices.Contains(t.grants, g) { // a reconciling claim tells it again
-		t.grants = append(t.grants, g)
+	if slices.Contains(t.grants, g) { // a reconciling claim tells it again
+		return
+	}
+	t.grants = append(t.grants, g)
+	if t.left[g.node] {
+		t.orphans = append(t.orphans, g)
 	}
 }
 
@@ -181,7 +187,12 @@ func (h *hold) Reap(ctx context.Context, suspects []journal.NodeID) (journal.Rea
 
 // Leave implements journal.Membership.
 func (h *hold) Leave(ctx context.Context) error {
-	return h.Membership.Leave(context.WithoutCancel(ctx))
+	t := &h.p.w.tape
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := h.Membership.Leave(context.WithoutCancel(ctx))
+	t.left[h.ID()] = t.left[h.ID()] || err == nil
+	return err
 }
 
 // commitsOf returns a run's accepted commits, in order, without repetitions.

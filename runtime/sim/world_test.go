@@ -14,6 +14,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/journaltest"
 )
@@ -83,12 +85,14 @@ func simulate(t *testing.T, p *plan, m mutation) (w *world) {
 	}
 	w = &world{
 		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{},
-		tape: tape{closed: map[journal.RunID]bool{}, arrived: map[message]time.Time{}},
+		tape: tape{closed: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}},
 	}
 	slow := time.AfterFunc(wallMax, func() { panic(fmt.Sprintf("seed %d does not end: %s", p.Seed, p)) })
 	defer slow.Stop()
 	//lint:ignore SA1019 the library that repeats calls draws its waits from this generator
 	rand.Seed(int64(p.Seed))
+	uuid.SetRand(&lockedRand{r: rand.New(rand.NewSource(int64(p.Seed)))})
+	defer uuid.SetRand(nil)
 	defer func() {
 		if p := recover(); p != nil { // of the bubble: everybody waits for ever
 			w.broken = append(w.broken, broken{"bubble", fmt.Sprint(p)})
@@ -231,4 +235,17 @@ func (w *world) run(id journal.RunID) *running {
 		return nil
 	}
 	return w.runs[i]
+}
+
+// lockedRand is chance that follows from the seed, for the ids of runs: a run's lane follows from its id.
+type lockedRand struct {
+	mu sync.Mutex
+	r  *rand.Rand
+}
+
+// Read implements io.Reader.
+func (l *lockedRand) Read(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.r.Read(b)
 }

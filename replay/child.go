@@ -1,0 +1,107 @@
+package replay
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Start issues a child. st has everything but the id and the parent's run, generation and command. In a cancelled scope it
+// is not issued and resolves as Cancelled.
+func (sc *Scope) Start(st journal.Start, policy journal.ClosePolicy, mode CancelMode) *Command {
+	m := sc.m
+	c := &Command{m: m, kind: journal.CommandChild, name: st.Workflow, mode: mode}
+	if !sc.issue(c, st.Key) {
+		return c
+	}
+	c.run, m.onlySteps, m.children = m.childID(c.cmd), false, true
+	if !m.replaying {
+		st.ID = c.run
+		st.Parent = &journal.Parent{Run: m.info.Run, Generation: m.info.Generation, Cmd: c.cmd, Policy: policy}
+		m.starts = append(m.starts, st)
+	}
+	return c
+}
+
+// childID is the same on every replay: the time of the event that the code reacts to, and a hash of who asks. Its form must
+// never change: old histories depend on it.
+func (m *Machine) childID(cmd journal.Cmd) journal.RunID {
+	b := append([]byte("reprise child 1\n"), m.info.Run[:]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(m.info.Generation))
+	b = binary.BigEndian.AppendUint32(b, uint32(cmd))
+	sum := sha256.Sum256(b)
+	var id journal.RunID
+	copy(id[:], sum[:])
+	var stamp [8]byte
+	binary.BigEndian.PutUint64(stamp[:], uint64(m.now.UnixMilli())<<16)
+	copy(id[:6], stamp[:6])
+	id[6] = id[6]&0x0f | 0x70
+	id[8] = id[8]&0x3f | 0x80
+	return id
+}
+
+// Send issues a signal to another run, or a cancel request if kind says so. It resolves when the message is in the other
+// run's inbox, or refused. In a cancelled scope it is not issued and resolves as Cancelled.
+func (sc *Scope) Send(msg journal.Message) *Command {
+	m := sc.m
+	c := &Command{m: m, kind: journal.CommandSend, name: msg.Name, run: msg.Run}
+	if !sc.issue(c, msg.Run.String()) {
+		return c
+	}
+	m.onlySteps = false
+	if !m.replaying {
+		msg.Cmd, msg.Generation = c.cmd, m.info.Generation
+		if msg.Kind == journal.MessageSignal && msg.Key == "" {
+			msg.Key = fmt.Sprintf("~%s/%d/%d", m.info.Run, m.info.Generation, c.cmd)
+		}
+		m.messages = append(m.messages, msg)
+	}
+	return c
+}
+
+// cancelReason is the payload of a cancel request to a child.
+func cancelReason(err error) journal.Payload {
+	return journal.EncodeFailure(&journal.Failure{Type: journal.FailureCancelled, Message: err.Error()})
+}
+
+// Thresholds say when a history is long.
+type Thresholds struct {
+	Events int
+	Bytes  int // of payloads
+}
+
+// Defaults of Thresholds: where replaying the history takes some milliseconds.
+const (
+	continueEvents = 4096
+	continueBytes  = 4 << 20
+)
+
+// SetThresholds changes what ShouldContinue goes by; zero fields keep the default.
+func (m *Machine) SetThresholds(t Thresholds) {
+	if t.Events > 0 {
+		m.hint.Events = t.Events
+	}
+	if t.Bytes > 0 {
+		m.hint.Bytes = t.Bytes
+	}
+}
+
+// continueMark is the change that a positive answer of ShouldContinue leaves in the history.
+const continueMark = "~continue"
+
+// ShouldContinue tells whether the history is long. A positive answer is recorded, so that thresholds may change.
+func (m *Machine) ShouldContinue() bool {
+	if _, err := m.enter(); err != nil {
+		panic(err)
+	}
+	m.spend()
+	if m.replaying {
+		return m.passed(continueMark)
+	}
+	if int(m.seq) < m.hint.Events && m.bytes < m.hint.Bytes {
+		return false
+	}
+	return m.mark(continueMark)
+}

@@ -1,0 +1,59 @@
+package replay
+
+import "runtime"
+
+// framesMax bounds how deep below a wait the user's call may be for Stuck to name its line.
+const framesMax = 24
+
+// internal tells whether what the strand is about to wait for comes from other strands only.
+func (s *strand) internal() bool {
+	for i := range s.waiters {
+		if !s.waiters[i].gate.Internal {
+			return false
+		}
+	}
+	return len(s.waiters) > 0
+}
+
+// mark keeps where the strand waits. Resolving the place to a line is left to Stuck: most waits end well.
+func (s *strand) mark() {
+	if s.where == nil {
+		s.where = make([]uintptr, framesMax)
+	}
+	s.where = s.where[:cap(s.where)]
+	s.where = s.where[:runtime.Callers(3, s.where)] // without Callers, mark and park
+}
+
+// Stuck returns a line for each strand, in spawn order, if they all wait for each other, so that nothing but a cancel
+// request can make the code go on: what it waits for, and file:line of the call. It is empty if anything may come
+// from outside: a command is open, the run answers updates, a strand waits for a signal, or for nothing but to be
+// cancelled.
+func (m *Machine) Stuck() []string {
+	if m.err != nil || m.Finished() || !m.open.empty() || len(m.updates.handlers) > 0 {
+		return nil
+	}
+	var lines []string
+	for s := m.strands.first; s != nil; s = s.next {
+		line := ""
+		for i := range s.waiters {
+			switch g := s.waiters[i].gate; {
+			case !g.Internal && s.waiters[i].String() != "":
+				return nil
+			case line == "":
+				line = g.What
+			case g.What != "":
+				line += ", " + g.What
+			}
+		}
+		if line == "" {
+			return nil
+		}
+		if where := userFrame(s.where); where != "" {
+			line += " at " + where
+		}
+		if len(lines) < waitingMax {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

@@ -1,0 +1,270 @@
+package workflow
+
+import "github.com/reprise-run/reprise/replay"
+
+// Channel carries values between the strands of a run, as Go's channels do between goroutines: values arrive in the
+// order they were sent, strands that wait are served in the order they came, and a value is never lost, also not when a
+// Select that waits to send or receive takes another case. It differs in that sending on a closed channel is an error.
+//
+// Values do not leave the run and are not part of its history: they come from what the code did. The zero Channel is
+// unbuffered. A Channel must not be copied. A nil *Channel is never ready.
+type Channel[T any] struct {
+	home
+	name      string
+	size      int
+	buffer    []T
+	closed    bool
+	receivers line[*received[T]]
+	senders   line[T]
+}
+
+// received is what a strand that waits gets.
+type received[T any] struct {
+	value T
+	ok    bool
+}
+
+// NewChannel makes a channel with room for n values; with 0 a sender waits until its value is received. The name is for
+// people who look at what a run waits for, and may be empty. It panics if n is negative.
+func NewChannel[T any](n int, name string) *Channel[T] {
+	if n < 0 {
+		panic("workflow: negative size of a channel")
+	}
+	return &Channel[T]{size: n, name: name}
+}
+
+// Send sends v, waiting until there is room or a receiver. It returns ErrChannelClosed if the channel is closed, also
+// while it waits, and the scope's error if that is cancelled first: v was not sent then.
+func (c *Channel[T]) Send(ctx Context, v T) error {
+	if c == nil {
+		return never(ctx)
+	}
+	m, err := c.enter(ctx)
+	if err != nil {
+		return err
+	}
+	if sent, err := c.trySend(m, v); sent || err != nil {
+		return err
+	}
+	p := &place[T]{value: v}
+	if err := c.senders.await(ctx, p, c.what("send")); err != nil {
+		return err
+	}
+	return p.sent()
+}
+
+// TrySend is Send without waiting: it reports whether v was sent.
+func (c *Channel[T]) TrySend(ctx Context, v T) (bool, error) {
+	if c == nil {
+		_, err := ctx.inside()
+		return false, err
+	}
+	m, err := c.enter(ctx)
+	if err != nil {
+		return false, err
+	}
+	return c.trySend(m, v)
+}
+
+// Receive returns the next value, waiting for it if there is none. ok is false if the channel is closed and everything
+// that was sent has been received. It returns the scope's error if that is cancelled first.
+func (c *Channel[T]) Receive(ctx Context) (v T, ok bool, err error) {
+	if c == nil {
+		return v, false, never(ctx)
+	}
+	m, err := c.enter(ctx)
+	if err != nil {
+		return v, false, err
+	}
+	r, ready := c.tryReceive(m)
+	if ready {
+		return r.value, r.ok, nil
+	}
+	p := &place[*received[T]]{value: &r}
+	if err := c.receivers.await(ctx, p, c.what("receive")); err != nil {
+		return v, false, err
+	}
+	return r.value, r.ok, nil
+}
+
+// TryReceive is Receive without waiting. ok is false if there is nothing to receive; [Channel.Closed] tells whether
+// there ever will be.
+func (c *Channel[T]) TryReceive(ctx Context) (v T, ok bool, err error) {
+	if c == nil {
+		_, err := ctx.inside()
+		return v, false, err
+	}
+	m, err := c.enter(ctx)
+	if err != nil {
+		return v, false, err
+	}
+	r, _ := c.tryReceive(m)
+	return r.value, r.ok, nil
+}
+
+// Close says that nothing will be sent any more. Receivers get what was sent before, then ok is false; strands that
+// wait to send get ErrChannelClosed. Closing again does nothing.
+func (c *Channel[T]) Close() {
+	c.check()
+	if c.closed {
+		return
+	}
+	c.closed = true
+	for p := c.receivers.head(); p != nil; p = c.receivers.head() {
+		p.serve(c.m)
+	}
+	for p := c.senders.head(); p != nil; p = c.senders.head() {
+		p.refused = true
+		p.serve(c.m)
+	}
+}
+
+// Closed tells whether the channel was closed. Values may still be in it: see Len.
+func (c *Channel[T]) Closed() bool { return c != nil && c.closed }
+
+// Len is the number of values in the buffer.
+func (c *Channel[T]) Len() int {
+	if c == nil {
+		return 0
+	}
+	return len(c.buffer)
+}
+
+// trySend hands v to the receiver that has waited longest, or puts it into the buffer. Nobody waits to receive while
+// the buffer has values, and nobody to send while it has room.
+func (c *Channel[T]) trySend(m *replay.Machine, v T) (bool, error) {
+	if c.closed {
+		return false, ErrChannelClosed
+	}
+	if p := c.receivers.head(); p != nil {
+		*p.value = received[T]{v, true}
+		p.serve(m)
+		return true, nil
+	}
+	if len(c.buffer) < c.size {
+		c.buffer = append(c.buffer, v)
+		return true, nil
+	}
+	return false, nil
+}
+
+// tryReceive takes the oldest value, and makes room for the sender that has waited longest.
+func (c *Channel[T]) tryReceive(m *replay.Machine) (r received[T], ready bool) {
+	p := c.senders.head()
+	if len(c.buffer) > 0 {
+		r = received[T]{c.shift(), true}
+		if p != nil {
+			c.buffer = append(c.buffer, p.value)
+			p.serve(m)
+		}
+		return r, true
+	}
+	if p != nil {
+		r = received[T]{p.value, true}
+		p.serve(m)
+		return r, true
+	}
+	return r, c.closed
+}
+
+func (c *Channel[T]) shift() T {
+	var zero T
+	v := c.buffer[0]
+	c.buffer[0] = zero
+	if c.buffer = c.buffer[1:]; len(c.buffer) == 0 {
+		c.buffer = nil
+	}
+	return v
+}
+
+func (c *Channel[T]) canReceive() bool {
+	return len(c.buffer) > 0 || c.closed || c.senders.head() != nil
+}
+
+func (c *Channel[T]) canSend() bool {
+	return len(c.buffer) < c.size || c.closed || c.receivers.head() != nil
+}
+
+func (c *Channel[T]) what(verb string) string { return named("channel", c.name) + " (" + verb + ")" }
+
+// sent is what the strand gets that waited to send.
+func (p *place[T]) sent() error {
+	if p.refused {
+		return ErrChannelClosed
+	}
+	return nil
+}
+
+// never waits for what does not come.
+func never(ctx Context) error {
+	if _, err := ctx.inside(); err != nil {
+		return err
+	}
+	return ctx.scope.Await(func() bool { return false })
+}
+
+// OnReceive is ready when the channel has a value or is closed; fn gets what Receive would return, and may be nil. A
+// value is received only if this case is chosen. With a nil channel it is never ready.
+func OnReceive[T any](c *Channel[T], fn func(v T, ok bool)) Case {
+	return Case{func(m *replay.Machine, b *bound) error {
+		if c == nil {
+			b.ready = func() bool { return false }
+			return nil
+		}
+		if err := c.settle(m); err != nil {
+			return err
+		}
+		p := &place[*received[T]]{}
+		b.ready, b.gate = c.canReceive, &p.gate
+		b.join = func(w *wait, index int) {
+			p.wait, p.index, p.value = w, index, new(received[T])
+			c.receivers.join(p, c.what("receive"))
+		}
+		b.leave = p.leave
+		b.fire = func(served bool) error {
+			var r received[T]
+			if served {
+				r = *p.value
+			} else {
+				r, _ = c.tryReceive(m)
+			}
+			if fn != nil {
+				fn(r.value, r.ok)
+			}
+			return nil
+		}
+		return nil
+	}}
+}
+
+// OnSend is ready when v can be sent at once; it is sent only if this case is chosen, and fn is called then, which may be
+// nil. On a closed channel it is ready, and Select returns ErrChannelClosed. With a nil channel it is never ready.
+func OnSend[T any](c *Channel[T], v T, fn func()) Case {
+	return Case{func(m *replay.Machine, b *bound) error {
+		if c == nil {
+			b.ready = func() bool { return false }
+			return nil
+		}
+		if err := c.settle(m); err != nil {
+			return err
+		}
+		p := &place[T]{value: v}
+		b.ready, b.gate = c.canSend, &p.gate
+		b.join = func(w *wait, index int) {
+			p.wait, p.index = w, index
+			c.senders.join(p, c.what("send"))
+		}
+		b.leave = p.leave
+		b.fire = func(served bool) error {
+			err := p.sent()
+			if !served {
+				_, err = c.trySend(m, v)
+			}
+			if err == nil && fn != nil {
+				fn()
+			}
+			return err
+		}
+		return nil
+	}}
+}

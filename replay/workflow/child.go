@@ -1,0 +1,120 @@
+package workflow
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// RunID names a run.
+type RunID = journal.RunID
+
+// ChildOptions says how a child is started. Nil and zero fields mean the defaults.
+type ChildOptions struct {
+	Key      string // the child's own name, for idempotent starts; empty for none
+	Reuse    Reuse  // what happens if a closed run has the key; default ReuseReject: the call fails with ErrKeyExists
+	Queue    string // default: the parent's
+	Version  int32  // of the workflow; default 1
+	Priority int16  // 1 is first, 5 last; default 3
+	Labels   map[string]string
+	Delay    time.Duration // until the child may begin
+	// OnParentClose says what becomes of the child if it is open when the parent closes, in whatever way. Continue-as-new does
+	// not close the parent. Default CloseCancel.
+	OnParentClose ClosePolicy
+	OnCancel      CancelMode // what the cancellation of the scope means; default WaitOutcome
+}
+
+// ClosePolicy says what becomes of an open child when its parent closes.
+type ClosePolicy = journal.ClosePolicy
+
+// The close policies.
+const (
+	CloseCancel    = journal.CloseCancel    // the child gets a cancel request
+	CloseTerminate = journal.CloseTerminate // the child is closed without running its code, its children as they wish
+	CloseAbandon   = journal.CloseAbandon   // the child goes on
+)
+
+// Reuse says what a start does when its key belongs to a closed run. The key of an open run is never free.
+type Reuse = journal.Reuse
+
+// The reuse policies.
+const (
+	ReuseReject        = journal.ReuseReject
+	ReuseAllow         = journal.ReuseAllow
+	ReuseAllowIfFailed = journal.ReuseAllowIfFailed
+)
+
+// Call runs another workflow as a child and returns its output. It starts in the same commit as everything else that this
+// turn decides, wherever it is served. A child that does not complete returns a *ChildError, which is ErrCancelled,
+// ErrTerminated or, if another run has its key, ErrKeyExists. o may be nil.
+//
+// If the scope is cancelled, so is the child, and its outcome is waited for, unless o says otherwise.
+func Call[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOptions) (Out, error) {
+	c, err := issueChild(ctx, name, in, o)
+	return await[Out](ctx, c, err)
+}
+
+// CallAsync is Call without waiting: the child runs while the workflow goes on.
+func CallAsync[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOptions) Child[Out] {
+	c, err := issueChild(ctx, name, in, o)
+	return Child[Out]{issued[Out](c, err), c}
+}
+
+// Child is a child that was started: the future of its outcome, and a way to reach it. Signals go to its ID. Copies are the
+// same child.
+type Child[Out any] struct {
+	Future[Out]
+	cmd *replay.Command // nil if it was refused
+}
+
+// ID is the child's run. It is the zero RunID if the child was not started because its options are invalid or the scope was
+// cancelled.
+func (c Child[Out]) ID() RunID {
+	if c.cmd == nil {
+		return RunID{}
+	}
+	return c.cmd.Run()
+}
+
+// Cancel asks the child to end, as the cancellation of its scope does. It reports whether the child was still open;
+// on one that has ended, or was asked before, it does nothing.
+func (c Child[Out]) Cancel() bool {
+	if c.cmd == nil {
+		return false
+	}
+	mustBeInside(c.cmd.Machine())
+	return c.cmd.Cancel()
+}
+
+func issueChild[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOptions) (*replay.Command, error) {
+	m, err := ctx.inside()
+	if err != nil {
+		return nil, err
+	}
+	if o == nil {
+		o = &ChildOptions{}
+	}
+	if o.OnCancel > Abandon {
+		return nil, fmt.Errorf("child %q: option OnCancel is %d: it must be one of the CancelMode constants", string(name), o.OnCancel)
+	}
+	if o.OnParentClose < CloseCancel || o.OnParentClose > CloseAbandon {
+		return nil, fmt.Errorf("child %q: option OnParentClose is %d: it must be one of the ClosePolicy constants",
+			string(name), o.OnParentClose)
+	}
+	st := journal.Start{
+		ID: RunID{1}, Key: o.Key, Reuse: o.Reuse, Workflow: string(name), Version: o.Version, Queue: o.Queue, Priority: o.Priority,
+		Labels: o.Labels, Delay: o.Delay, // the machine sets the id
+	}
+	if st.Queue == "" {
+		st.Queue = m.Info().Queue
+	}
+	if err := journal.CheckStart(&st); err != nil {
+		return nil, fmt.Errorf("child %q: %w", string(name), err)
+	}
+	if st.Input, err = m.Encoder().Encode("input of child "+string(name), in); err != nil {
+		return nil, err
+	}
+	return ctx.scope.Start(st, o.OnParentClose, o.OnCancel), nil
+}

@@ -1,0 +1,164 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/reprise-run/reprise/replay"
+)
+
+// First waits until one of the futures has its outcome, and returns its index and what its Get would return. Of several that
+// have one it takes the one listed first. It leaves the others as they are. It returns -1 and the scope's error
+// if that is cancelled first, and -1 and ErrNothing without futures.
+func First[T any](ctx Context, futures ...Future[T]) (int, T, error) {
+	var zero T
+	m, err := enterFutures(ctx, futures)
+	if err != nil {
+		return -1, zero, err
+	}
+	i, err := awaitOne(ctx, futures, make([]bool, len(futures)))
+	if err != nil {
+		return -1, zero, err
+	}
+	v, err := futures[i].f.outcome(m)
+	return i, v, err
+}
+
+// FirstSuccess waits until one of the futures has a value, and returns its index and the value. Failures do not count: only
+// if all fail it returns -1 and their errors, joined in the order of the list. It leaves the others as they are. It
+// returns -1 and the scope's error if that is cancelled first, and -1 and ErrNothing without futures.
+func FirstSuccess[T any](ctx Context, futures ...Future[T]) (int, T, error) {
+	var zero T
+	m, err := enterFutures(ctx, futures)
+	if err != nil {
+		return -1, zero, err
+	}
+	failed := make([]bool, len(futures))
+	errs := make([]error, len(futures))
+	for range futures {
+		i, err := awaitOne(ctx, futures, failed)
+		if err != nil {
+			return -1, zero, err
+		}
+		v, err := futures[i].f.outcome(m)
+		if err == nil {
+			return i, v, nil
+		}
+		failed[i], errs[i] = true, err
+	}
+	return -1, zero, errors.Join(errs...)
+}
+
+// awaitOne waits for a future that is not to be skipped, and returns its index.
+func awaitOne[T any](ctx Context, futures []Future[T], skip []bool) (int, error) {
+	found := -1
+	var gates []*replay.Gate
+	for i, f := range futures {
+		if !skip[i] && f.f.source != nil {
+			gates = append(gates, f.f.source.Gate())
+		}
+	}
+	err := ctx.scope.Await(func() bool {
+		for i, f := range futures {
+			if !skip[i] && f.f.resolved() {
+				found = i
+				return true
+			}
+		}
+		return false
+	}, gates...)
+	return found, err
+}
+
+// All waits for all futures and returns their values in the order of the list. As soon as one has failed it returns that
+// error, the first one by time; the others go on. If the scope is cancelled it waits for each as Get does: steps
+// that were asked to stop end first. Without futures it returns at once.
+func All[T any](ctx Context, futures ...Future[T]) ([]T, error) {
+	m, err := enterFutures(ctx, futures)
+	if err != nil && err != ErrNothing {
+		return nil, err
+	}
+	w := watch{watchers: make([]replay.Watcher, len(futures)), failed: -1}
+	err = watchAll(ctx, &w, futures)
+	for i := range w.watchers {
+		w.watchers[i].Stop()
+	}
+	if err == nil && w.failed >= 0 {
+		_, err = futures[w.failed].f.outcome(m)
+		return nil, err
+	}
+	values := make([]T, len(futures))
+	err = nil
+	for i, f := range futures { // they have their outcomes, or the scope is cancelled: then Get knows what to wait for
+		v, failed := f.Get(ctx)
+		if values[i] = v; err == nil {
+			err = failed
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return values, nil
+}
+
+// watch finds the future that fails first. It is told by each: waiting anew for all after each outcome would cost the
+// square of their number.
+type watch struct {
+	watchers []replay.Watcher
+	failed   int // -1 as long as none has
+	gate     replay.Gate
+}
+
+// watchAll waits until one future has failed or all have their outcome.
+func watchAll[T any](ctx Context, w *watch, futures []Future[T]) error {
+	m := ctx.scope.Machine()
+	w.gate.Internal = true // it has no name: the futures have
+	for i, f := range futures {
+		f := f.f
+		note := func() {
+			if w.failed < 0 && f.failed() {
+				w.failed = i
+				m.Open(&w.gate)
+			}
+		}
+		if f.resolved() {
+			note()
+		} else {
+			w.watchers[i].Watch(f.source.Gate(), note)
+		}
+	}
+	for _, f := range futures {
+		f := f.f
+		if w.failed >= 0 {
+			return nil
+		}
+		if f.resolved() {
+			continue
+		}
+		if err := ctx.scope.Await(func() bool { return w.failed >= 0 || f.resolved() }, f.source.Gate(), &w.gate); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enterFutures checks what a combinator is given.
+func enterFutures[T any](ctx Context, futures []Future[T]) (*replay.Machine, error) {
+	m, err := ctx.inside()
+	if err != nil {
+		return nil, err
+	}
+	m.Poll()
+	if len(futures) == 0 {
+		return m, ErrNothing
+	}
+	for i, f := range futures {
+		if f.f == nil {
+			return nil, fmt.Errorf("future %d: a zero Future: %w", i, ErrOutside)
+		}
+		if err := f.f.use(m); err != nil {
+			return nil, fmt.Errorf("future %d: %w", i, err)
+		}
+	}
+	return m, nil
+}

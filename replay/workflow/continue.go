@@ -1,0 +1,45 @@
+package workflow
+
+import (
+	"fmt"
+
+	"github.com/reprise-run/reprise/replay"
+)
+
+// ContinueOptions changes what the next generation runs. Nil and zero fields mean the same as now.
+type ContinueOptions struct {
+	Version int32 // of the workflow
+}
+
+// ContinueAsNew makes the error that a workflow's function returns to begin again with in and an empty history, as the next
+// generation of the same run: same id, same key, same handle, and whoever waits for the result waits on.
+//
+//	return Receipt{}, workflow.ContinueAsNew(ctx, Poll, next, nil)
+//
+// Signals that were not received come first in the next generation, updates without an answer and a cancel request as
+// well. Steps and timers end with this generation; children go on, but their outcome is not delivered any more.
+func ContinueAsNew[In, Out any](ctx Context, name Name[In, Out], in In, o *ContinueOptions) error {
+	m, err := ctx.inside()
+	if err != nil {
+		return err
+	}
+	if info := m.Info(); info.Workflow != string(name) {
+		return fmt.Errorf("continue as new: the run is of workflow %q, not %q", info.Workflow, string(name))
+	}
+	next := &replay.ContinueError{}
+	if o != nil {
+		if o.Version < 0 {
+			return fmt.Errorf("continue as new: version %d: versions start at 1", o.Version)
+		}
+		next.Version = o.Version
+	}
+	next.Input, err = m.Encoder().Encode("input of workflow "+string(name), in)
+	if err != nil {
+		return err
+	}
+	return next
+}
+
+// ShouldContinue tells whether the history has become long, so that a run that never ends had better continue as new: see
+// the node's options. A positive answer is recorded.
+func (c Context) ShouldContinue() bool { return c.machine().ShouldContinue() }

@@ -1,0 +1,61 @@
+package runtime_test
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// countingStore counts its claims, each of which takes a moment.
+type countingStore struct {
+	*journaltest.Memory
+	claims atomic.Int64
+}
+
+func (s *countingStore) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+	s.claims.Add(1)
+	time.Sleep(time.Millisecond)
+	return s.Memory.Claim(ctx, r)
+}
+
+// A node whose estimate of the store's clock is ahead does not ask again and again for a task that the store finds not due yet.
+func TestNoHotPollAfterTheClockWasSetBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var behind atomic.Int64
+		s := &countingStore{Memory: journaltest.NewMemory(&journaltest.MemoryOptions{
+			Now: func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) },
+		})}
+		n := runtime.NewNode(journal.New(s, nil), &runtime.NodeOptions{Logger: slog.New(slog.DiscardHandler)})
+		runtime.Handle(n, greet, func(workflow.Context, string) (string, error) { return "", nil }, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- n.Run(ctx) }()
+		synctest.Wait()
+		run, err := runtime.Start(ctx, n.Client(), greet, "", &runtime.StartOptions{Delay: 9 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(8 * time.Second)
+		behind.Store(int64(1900 * time.Millisecond)) // less than what makes the estimate follow
+		before := s.claims.Load()
+		if _, err := run.Result(ctx); err != nil {
+			t.Error(err)
+		}
+		if n := s.claims.Load() - before; n > 20 {
+			t.Errorf("%d claims", n)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute) // the last timers end
+	})
+}
