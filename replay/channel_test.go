@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,8 +192,10 @@ func TestSignalThatArrivesWhileDefaultBlocks(t *testing.T) {
 // TestSelectLosesNothing: senders and receivers, many in Selects over channels of all sizes that often take another case,
 // time out, or are cancelled: what was sent is received, once, and in the order of each sender by each receiver (B2).
 func TestSelectLosesNothing(t *testing.T) {
+	total := 0
 	for seed := range uint64(1000) {
-		r := newRig(define(func(c ctx) (string, error) { return exchange(c, seed) }))
+		def := define(func(c ctx) (string, error) { return exchange(c, seed) })
+		r := newRig(def)
 		mustStep(t, r, started())
 		for !r.m.Finished() {
 			timer, ok := r.m.NextTimer()
@@ -205,7 +209,17 @@ func TestSelectLosesNothing(t *testing.T) {
 		if said := r.said["said"]; said != "" {
 			t.Fatalf("seed %d:\n%s", seed, said)
 		}
-		r.m.Close()
+		n, err := strconv.Atoi(strings.Trim(string(r.m.Take().Terminal.Payload.Data), `"`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += n
+		if r.m.Close(); seed%50 == 0 {
+			checkPrefixes(t, def, r.history)
+		}
+	}
+	if total < 5000 {
+		t.Errorf("only %d values were exchanged", total)
 	}
 }
 
@@ -261,7 +275,7 @@ func exchange(c ctx, seed uint64) (string, error) {
 			say(c, "%v was received %d times, sent %v", v, n, ok)
 		}
 	}
-	return "", err
+	return fmt.Sprint(len(got)), err
 }
 
 // send sends in one of many ways, and reports whether it was done.

@@ -131,7 +131,7 @@ func (s *state) name() string {
 }
 
 func (s *state) statement(c ctx, depth int) {
-	n := s.rng.IntN(12)
+	n := s.rng.IntN(20)
 	if depth > 2 {
 		n %= 5
 	}
@@ -173,6 +173,8 @@ func (s *state) statement(c ctx, depth int) {
 		say(c, "saga: %v", err)
 	case 11:
 		say(c, "draw: %d %s", workflow.Random(c).IntN(100), workflow.UUID(c))
+	default:
+		s.coordinate(c, n-12)
 	}
 }
 
