@@ -15,7 +15,7 @@ type condition struct {
 // conditions holds those that strands wait for, in the order they began to.
 type conditions struct {
 	first, last *condition
-	settled     bool // none holds, and nothing has changed since
+	settled     bool // none held after the current event
 	lent        bool // the strand that is resumed is to test them
 }
 

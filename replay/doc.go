@@ -42,6 +42,10 @@
 // there look again, and what is ready wins over a cancelled scope. A signal wakes the strand that has waited
 // longest, and a strand that takes another way passes the wake-up on.
 //
+// What strands hand to each other (channels, locks, promises) comes with the wake-up, so there is nothing to pass on. Conditions
+// of [Scope.Until] are tested each time all strands are blocked, in the order in which they began to be waited for,
+// until none holds. [Machine.Stuck] tells when strands wait for each other and for nothing else.
+//
 // Panics and runtime.Goexit of workflow code become a [PanicError]. [Machine.Close] unwinds all strands in spawn
 // order: deferred calls run, awaits in them end as well, and what they issue is dropped. Panics while
 // unwinding are dropped too: there is no event that they could be a reaction to.

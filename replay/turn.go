@@ -86,7 +86,6 @@ func (m *Machine) run() {
 			return
 		}
 		m.running.Store(s)
-		m.conditions.settled = false
 		done, crash := s.co.Resume()
 		m.running.Store(nil)
 		if done {

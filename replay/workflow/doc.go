@@ -13,12 +13,26 @@
 //   - Side effects and everything slow happen in a [Step]. Only its outcome is kept. A step runs at
 //     least once; [IdempotencyKey] is the same on every attempt, and a [StepTx] takes effect exactly once.
 //   - Time comes from [Context.Now], random numbers from [Random] and [UUID], concurrency from [Go],
-//     [WaitGroup] and [Select]. The clock, global random numbers, go statements, channels,
+//     [Channel] and the like. The clock, global random numbers, go statements, channels,
 //     locks and the order of a map's keys are not the same on every run.
 //   - When code and history part, the run is blocked, not failed, until code that fits is deployed.
 //
 // A Context is not a context.Context, so most blocking calls do not compile in workflow code.
 // Panics of workflow code block the run as well; panics of a step fail its attempt.
+//
+// # Strands
+//
+// [Go] runs a function concurrently, in a strand. Strands run one at a time and only change at waits, so they
+// share variables without locks. For what needs more:
+//
+//   - [WaitGroup] waits for strands, [Group] also for their first error; [Map] works on a list, [Race] takes the fastest.
+//   - [Channel] hands values over, [Promise] one value to many; [First], [FirstSuccess] and [All] wait for several futures.
+//   - [Mutex] and [Semaphore] keep strands apart over several waits.
+//   - [Await] waits until a condition of the workflow's own variables holds.
+//   - [Select] waits for the first of timers, signals, futures and channels.
+//
+// All are first come, first served, and end with the scope's error when that is cancelled. Strands that wait for each
+// other and nothing else never go on: such a run is reported, with the lines at which its strands wait.
 //
 // # Cancellation
 //
