@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -33,60 +34,115 @@ WITH resumed AS (
 )
 SELECT EXISTS (SELECT FROM resumed), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid)`
 
-// alterLockSQL takes the task's row lock, so that the next statement sees the last commit of the owner.
-const alterLockSQL = `SELECT t.run_id FROM reprise.tasks t WHERE t.run_id = $1::uuid FOR UPDATE`
-
-// alterTerminateSQL closes a run whoever owns it: the owner's next commit finds no task and is refused (J3, J7).
-const alterTerminateSQL = `
-WITH removed AS (
-    DELETE FROM reprise.tasks t WHERE t.run_id = $1::uuid RETURNING t.run_id, t.generation
-), last AS (
-    SELECT d.run_id, d.generation, coalesce(max(e.seq), 0) AS seq, max(e.at) AS at
-    FROM removed d
-    LEFT JOIN LATERAL (
-        SELECT e.seq, e.at FROM reprise.events e
-        WHERE e.run_id = d.run_id AND e.generation = d.generation ORDER BY e.seq DESC LIMIT 1) e ON true
-    GROUP BY d.run_id, d.generation
-), written AS (
-    INSERT INTO reprise.events (run_id, generation, seq, kind, at, encoding, payload)
-    SELECT l.run_id, l.generation, l.seq + 1, $2::smallint, greatest(l.at, clock_timestamp()), $3::text, $4::bytea FROM last l
-), closed AS (
-    UPDATE reprise.runs r SET status = $5::smallint, closed_at = clock_timestamp(), closed_seq = l.seq + 1
-    FROM last l WHERE r.id = ANY (ARRAY[l.run_id])
-)
-SELECT EXISTS (SELECT FROM last), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid)`
+// alterParentSQL reads what a run's parent is to be told, and whether the run is open.
+const alterParentSQL = `
+SELECT r.status, r.workflow, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
+FROM reprise.runs r WHERE r.id = $1::uuid`
 
 // Alter implements journal.Store.
 func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
-	var done, exists bool
-	scan := each(func(row pgx.CollectableRow) error { return row.Scan(&done, &exists) })
-	var p func() *pipeline
-	refused := journal.ErrClosed
 	switch a.Op {
 	case journal.OpDelete:
-		refused = journal.ErrOpen
-		p = func() *pipeline { p := new(pipeline); p.query(s.sql.alterDelete, scan, id(a.Run)); return p }
+		return s.alterOne(ctx, s.sql.alterDelete, a.Run, journal.ErrOpen)
 	case journal.OpResume:
-		p = func() *pipeline { p := new(pipeline); p.query(s.sql.alterResume, scan, id(a.Run)); return p }
+		return s.alterOne(ctx, s.sql.alterResume, a.Run, journal.ErrClosed)
 	case journal.OpTerminate:
-		why := journal.EncodeFailure(&journal.Failure{Type: journal.FailureTerminate, Message: a.Reason, Permanent: true})
-		p = func() *pipeline {
-			p := new(pipeline)
-			p.exec(s.sql.alterLock, id(a.Run))
-			p.query(s.sql.alterTerminate, scan, id(a.Run), int16(journal.RunTerminated), why.Encoding, why.Data, int16(journal.Terminated))
-			return p
-		}
-	default:
-		return fmt.Errorf("operation %d: %w", a.Op, journal.ErrInvalid)
+		return s.alterTerminate(ctx, a)
 	}
-	if err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return p().send(ctx, c) }); err != nil {
-		return err
-	}
+	return fmt.Errorf("operation %d: %w", a.Op, journal.ErrInvalid)
+}
+
+// alterOne runs a statement about one run that tells whether it did anything, and whether the run exists.
+func (s *Store) alterOne(ctx context.Context, sql string, run journal.RunID, refused error) error {
+	var done, exists bool
+	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		return c.QueryRow(ctx, sql, id(run)).Scan(&done, &exists)
+	})
 	switch {
-	case done:
-		return nil
+	case err != nil || done:
+		return err
 	case exists:
 		return refused
 	}
 	return journal.ErrNotFound
+}
+
+// alterTerminate closes a run and tells its parent and its children.
+func (s *Store) alterTerminate(ctx context.Context, a journal.Alteration) error {
+	var run journal.Run
+	var exists bool
+	read := each(func(row pgx.CollectableRow) error {
+		var parent pgtype.UUID
+		var generation, cmd *int32
+		var policy *int16
+		err := row.Scan(&run.Status, &run.Workflow, &parent, &generation, &cmd, &policy)
+		if exists = true; parent.Valid {
+			run.Parent = parentOf(parent, generation, cmd, policy)
+		}
+		return err
+	})
+	err := s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		run, exists = journal.Run{ID: a.Run}, false
+		if err := s.alterRead(ctx, c, a.Run, read); err != nil || !exists {
+			return err
+		}
+		var p pipeline
+		p.exec(beginSQL)
+		p.exec(s.sql.lockFamily, s.withParent(&run), runIDs([]journal.RunID{a.Run}))
+		p.query(s.sql.alterParent, read, id(a.Run)) // the status under the lock
+		if err := p.send(ctx, c); err != nil || !exists || run.Status.Closed() {
+			return err
+		}
+		return s.terminateFamily(ctx, c, &run, terminatedFor(a.Reason))
+	})
+	switch {
+	case err != nil:
+		return err
+	case !exists:
+		return journal.ErrNotFound
+	case run.Status.Closed():
+		return journal.ErrClosed
+	}
+	return nil
+}
+
+// alterRead learns who the parent is, which never changes, so that its task can be locked in order.
+func (s *Store) alterRead(ctx context.Context, q querier, run journal.RunID, read func(rows pgx.Rows) error) error {
+	rows, err := q.Query(ctx, s.sql.alterParent, id(run))
+	if err != nil {
+		return err
+	}
+	return read(rows)
+}
+
+// withParent is a run and its parent.
+func (s *Store) withParent(run *journal.Run) []pgtype.UUID {
+	ids := []pgtype.UUID{id(run.ID)}
+	if run.Parent != nil {
+		ids = append(ids, id(run.Parent.Run))
+	}
+	return ids
+}
+
+// terminateFamily closes a run whose task is locked, carries out the policies of its children, and ends the transaction.
+func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run, why journal.Payload) error {
+	found, err := s.orphansOf(ctx, q, []journal.RunID{run.ID})
+	if err != nil {
+		return err
+	}
+	var messages []journal.Message
+	if m, waits := run.ParentMessage(&journal.Event{Kind: journal.RunTerminated, Payload: why}); waits {
+		messages = append(messages, m)
+	}
+	for _, child := range found[0].cancelled {
+		messages = append(messages, journal.OrphanCancel(child))
+	}
+	var p pipeline
+	s.queueTerminate(&p, []journal.RunID{run.ID}, why)
+	s.queueTerminate(&p, found[0].terminated, terminatedFor(journal.ParentClosed))
+	if len(messages) > 0 {
+		s.queueSend(&p, messages, make([]journal.Sent, len(messages)))
+	}
+	p.exec(endSQL)
+	return p.send(ctx, q)
 }

@@ -97,12 +97,29 @@ func commitBytes(c *journal.Commit) int {
 	for i := range c.Events {
 		n += len(c.Events[i].Payload.Data)
 	}
+	for i := range c.Starts {
+		n += len(c.Starts[i].Input.Data)
+	}
+	for i := range c.Messages {
+		n += len(c.Messages[i].Payload.Data)
+	}
+	for i := range c.Replies {
+		n += len(c.Replies[i].Payload.Data)
+	}
 	return n
 }
 
 // commitChunk writes a batch, or its members one by one if the server finds fault with one (J2).
 func (s *Store) commitChunk(ctx context.Context, commits []journal.Commit, order []int, out []journal.Outcome) error {
-	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return s.write(ctx, c, commits, order, out) })
+	var err error
+	if anyEffects(commits, order) {
+		err = s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
+			e := effects{s: s, commits: commits, order: order, out: out, whole: true}
+			return e.run(ctx, c)
+		})
+	} else {
+		err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return s.write(ctx, c, commits, order, out) })
+	}
 	switch {
 	case err == nil:
 		return s.commitReadBack(ctx, commits, order, out)

@@ -105,7 +105,13 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *journal.Commit) (jo
 	if err := p.send(ctx, q); err != nil {
 		return out[0], x, err
 	}
-	err := s.write(ctx, q, []journal.Commit{*c}, []int{0}, out)
+	e := effects{s: s, commits: []journal.Commit{*c}, order: []int{0}, out: out}
+	var err error
+	if c.HasEffects() {
+		err = e.run(ctx, q)
+	} else {
+		err = s.write(ctx, q, e.commits, e.order, out)
+	}
 	return out[0], x, err
 }
 

@@ -21,7 +21,8 @@ SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t
        t.attempts, t.waiting, t.strikes, t.state, t.problem,
        e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued, clock_timestamp(),
        r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels::text, r.input, r.input_encoding, r.trace
+       r.labels::text, r.input, r.input_encoding, r.trace,
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
 FROM reprise.runs r
 LEFT JOIN reprise.tasks t ON t.run_id = r.id
 LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
@@ -36,7 +37,11 @@ WHERE ($1::uuid IS NULL OR r.id < $1)
   AND ($8::jsonb IS NULL OR r.labels @> $8)
   AND ($9::timestamptz IS NULL OR r.created_at >= $9)
   AND ($10::timestamptz IS NULL OR r.created_at < $10)
-ORDER BY r.id DESC LIMIT $11::int`
+  AND ($11::uuid IS NULL OR r.parent_run = $11)
+  AND ($12::text IS NULL OR t.run_id IS NOT NULL AND NOT EXISTS (
+      SELECT FROM reprise.events c WHERE c.run_id = r.id AND c.generation = r.generation
+        AND (E'\n' || c.issued || E'\n' LIKE E'%\n' || $12 || E'\n%' OR E'\n' || c.issued LIKE E'%\n' || $12 || E'\t%')))
+ORDER BY r.id DESC LIMIT $13::int`
 
 // listPlanSQL lets the statement behind it in the transaction be planned for its parameters.
 const listPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`
@@ -47,13 +52,14 @@ SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t
        t.attempts, t.waiting, t.strikes, t.state, t.problem,
        e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued, clock_timestamp(),
        r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels::text, r.input, r.input_encoding, r.trace
+       r.labels::text, r.input, r.input_encoding, r.trace,
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
 FROM (
     SELECT k.id FROM reprise.runs k
-    WHERE k.holds_key AND ($12::text IS NULL OR k.key = $12) AND ($13::text IS NULL OR k.key LIKE $13)
+    WHERE k.holds_key AND ($14::text IS NULL OR k.key = $14) AND ($15::text IS NULL OR k.key LIKE $15)
     UNION ALL
     SELECT k.id FROM reprise.runs k
-    WHERE NOT k.holds_key AND k.key IS NOT NULL AND ($12::text IS NULL OR k.key = $12) AND ($13::text IS NULL OR k.key LIKE $13)
+    WHERE NOT k.holds_key AND k.key IS NOT NULL AND ($14::text IS NULL OR k.key = $14) AND ($15::text IS NULL OR k.key LIKE $15)
 ) k
 JOIN reprise.runs r ON r.id = k.id
 LEFT JOIN reprise.tasks t ON t.run_id = r.id
@@ -68,7 +74,11 @@ WHERE ($1::uuid IS NULL OR r.id < $1)
   AND ($8::jsonb IS NULL OR r.labels @> $8)
   AND ($9::timestamptz IS NULL OR r.created_at >= $9)
   AND ($10::timestamptz IS NULL OR r.created_at < $10)
-ORDER BY r.id DESC LIMIT $11::int`
+  AND ($11::uuid IS NULL OR r.parent_run = $11)
+  AND ($12::text IS NULL OR t.run_id IS NOT NULL AND NOT EXISTS (
+      SELECT FROM reprise.events c WHERE c.run_id = r.id AND c.generation = r.generation
+        AND (E'\n' || c.issued || E'\n' LIKE E'%\n' || $12 || E'\n%' OR E'\n' || c.issued LIKE E'%\n' || $12 || E'\t%')))
+ORDER BY r.id DESC LIMIT $13::int`
 
 // likeEscape makes a prefix a pattern.
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
@@ -147,12 +157,18 @@ func listArgs(f *journal.ListFilter) (args []any, limit int, err error) {
 		}
 		labels = new(string(b))
 	}
+	parent := pgtype.UUID{Bytes: f.Parent, Valid: !f.Parent.IsZero()}
+	var unchanged *string
+	if f.Unchanged != "" {
+		line := journal.Issued{Kind: journal.CommandChange, Name: f.Unchanged}
+		unchanged = new(likeEscape.Replace(line.String()))
+	}
 	limit = f.Limit
 	if limit <= 0 || limit > journal.ListMax {
 		limit = journal.ListDefault
 	}
 	return []any{cursor, ids, text(f.Workflow), number(f.Version), status, kind, state, labels, instant(f.Since), instant(f.Until),
-		int32(limit + 1)}, limit, nil
+		parent, unchanged, int32(limit + 1)}, limit, nil
 }
 
 // terminalRow reads the terminal event of a closed run; all is null for an open one.
@@ -163,6 +179,10 @@ type terminalRow struct {
 	name, encoding *string
 	issued         *string
 	payload        []byte
+}
+
+func (r *terminalRow) targets() []any {
+	return []any{&r.seq, &r.kind, &r.cmd, &r.at, &r.name, &r.encoding, &r.payload, &r.issued}
 }
 
 func (r *terminalRow) event() (*journal.Event, error) {
@@ -187,7 +207,7 @@ func scanListed(page *journal.RunPage) func(row pgx.CollectableRow) error {
 		var e terminalRow
 		var r runRow
 		var now time.Time
-		targets := append(t.targets(), &e.seq, &e.kind, &e.cmd, &e.at, &e.name, &e.encoding, &e.payload, &e.issued, &now)
+		targets := append(append(t.targets(), e.targets()...), &now)
 		if err := row.Scan(append(targets, r.targets()...)...); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -11,10 +12,7 @@ import (
 )
 
 // A load is one transaction with one snapshot, so every history is as of one moment. It is sent as one pipeline.
-const (
-	loadBeginSQL = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
-	loadEndSQL   = `COMMIT`
-)
+const loadBeginSQL = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 
 // loadRunsSQL reads the runs and their tasks.
 const loadRunsSQL = `
@@ -22,7 +20,8 @@ SELECT i.ord,
        t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
        t.attempts, t.waiting, t.strikes, t.state, t.problem,
        r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels::text, r.input, r.input_encoding, r.trace
+       r.labels::text, r.input, r.input_encoding, r.trace,
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
 FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 LEFT JOIN LATERAL (SELECT * FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
@@ -42,16 +41,29 @@ LEFT JOIN LATERAL (
     WHERE m.run_id = i.id AND m.number BETWEEN e.inbox AND e.inbox ORDER BY m.number LIMIT 1) m ON true
 ORDER BY i.ord, e.seq`
 
-// loadInboxSQL reads the messages that no event names (J5). Messages are consumed in order, in whichever
-// generation, so those are the ones behind the newest that is named.
+// loadInboxSQL reads the messages that are not consumed (J5): those that the generation carried over and those behind what
+// it began with, in this order, but for what its own events name and what was rejected. A generation names
+// messages in order, so the newest that it names is enough, and what earlier generations had is not looked at.
 const loadInboxSQL = `
-SELECT i.ord, m.number, m.kind, coalesce(m.name, ''), m.key, coalesce(m.encoding, ''), m.payload, m.at
+SELECT i.ord, m.number, m.kind, coalesce(m.name, ''), m.key, coalesce(m.encoding, ''), m.payload, m.at, coalesce(m.cmd, 0),
+       coalesce(m.generation, 0)
 FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS i(id, after, ord)
 CROSS JOIN LATERAL (
-    SELECT m.* FROM reprise.inbox m
-    WHERE m.run_id = ANY (ARRAY[i.id])
-      AND m.number > greatest(i.after, (SELECT max(e.inbox) FROM reprise.events e WHERE e.run_id = i.id AND e.inbox IS NOT NULL))
-    ORDER BY m.number LIMIT $3::int) m
+    SELECT r.inbox_seen AS seen, r.carried, greatest(i.after, (
+        SELECT e.inbox FROM reprise.events e
+        WHERE e.run_id = r.id AND e.generation = r.generation AND e.inbox IS NOT NULL ORDER BY e.inbox DESC LIMIT 1)) AS named
+    FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
+CROSS JOIN LATERAL (
+    SELECT m.* FROM unnest(r.carried) AS c(number)
+    CROSS JOIN LATERAL (
+        SELECT m.* FROM reprise.inbox m
+        WHERE m.run_id = i.id AND m.number BETWEEN c.number AND c.number ORDER BY m.number LIMIT 1) m
+    WHERE c.number > r.named AND m.answered IS DISTINCT FROM 2
+    UNION ALL
+    (SELECT m.* FROM reprise.inbox m
+     WHERE m.run_id = ANY (ARRAY[i.id]) AND m.number > greatest(r.named, r.seen) AND m.answered IS DISTINCT FROM 2
+     ORDER BY m.number LIMIT $3::int)
+    ORDER BY number LIMIT $3::int) m
 ORDER BY i.ord, m.number`
 
 // Load implements journal.Store.
@@ -64,8 +76,11 @@ func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]jou
 	for i, r := range requests {
 		ids[i], afterSeqs[i], afterInboxes[i] = id(r.Run), int32(r.AfterSeq), int64(r.AfterInbox)
 		maxes[i] = number(int32(r.Limit)) // null: no limit
-		if r.InboxOnly {
+		if r.InboxOnly || r.Answer != 0 {
 			maxes[i] = new(int32)
+		}
+		if r.Answer != 0 {
+			afterInboxes[i] = math.MaxInt64
 		}
 	}
 	var out []journal.History
@@ -79,7 +94,8 @@ func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]jou
 		p.query(s.sql.loadRuns, each(scanHistory(out)), ids)
 		p.query(s.sql.loadEvents, each(scanEvents(out)), ids, afterSeqs, maxes)
 		p.query(s.sql.loadInbox, each(scanInbox(requests, out)), ids, afterInboxes, inboxLoadMax)
-		p.exec(loadEndSQL)
+		s.queueAnswers(&p, requests, out)
+		p.exec(endSQL)
 		return p.send(ctx, c)
 	})
 	if err != nil {
@@ -132,7 +148,8 @@ func scanInbox(requests []journal.LoadRequest, out []journal.History) func(row p
 	return func(row pgx.CollectableRow) error {
 		var ord int64
 		var m journal.Message
-		err := row.Scan(&ord, &m.Number, &m.Kind, &m.Name, &m.Key, &m.Payload.Encoding, &m.Payload.Data, &m.Time)
+		err := row.Scan(&ord, &m.Number, &m.Kind, &m.Name, &m.Key, &m.Payload.Encoding, &m.Payload.Data, &m.Time,
+			&m.Cmd, &m.Generation)
 		if err != nil {
 			return err
 		}

@@ -33,9 +33,10 @@ func (n *scanNode) whole() (tables []string) {
 
 // busyStatements are those that run all the time, with the number of their parameters.
 var busyStatements = map[string]int{
-	"startReuseSQL": 4, "startSQL": 12, "startOneSQL": 12, "startReadSQL": 2, "sendLockSQL": 1, "sendSQL": 6, "claimSQL": 5,
+	"startReuseSQL": 4, "startSQL": 16, "startOneSQL": 16, "startReadSQL": 2, "startDelaySQL": 1, "lockTasksSQL": 1, "sendSQL": 8, "claimSQL": 5,
 	"claimUnprovenSQL": 1, "claimAttentionSQL": 2, "claimNextSQL": 3, "commitSQL": 24, "commitOneSQL": 41, "commitOneCloseSQL": 37,
-	"commitReadSQL": 1, "resolveEventSQL": 8, "loadRunsSQL": 1, "loadEventsSQL": 3, "loadInboxSQL": 3,
+	"commitReadSQL": 1, "resolveEventSQL": 8, "loadRunsSQL": 1, "loadEventsSQL": 3, "loadInboxSQL": 3, "loadAnswersSQL": 2,
+	"lockFamilySQL": 2, "orphansSQL": 1, "terminateSQL": 5, "lookSQL": 2, "continueSQL": 7, "replySQL": 5,
 }
 
 // TestPlansAfterAutovacuum: a vacuum may come by while a table that was large is nearly empty, and the plans that follow

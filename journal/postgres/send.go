@@ -9,16 +9,16 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// sendLockSQL takes the row locks under which inbox numbers are given out (J5), in the order of run ids.
-const sendLockSQL = `SELECT t.run_id FROM reprise.tasks t WHERE t.run_id = ANY ($1::uuid[]) ORDER BY t.run_id FOR UPDATE`
+// lockTasksSQL takes the row locks under which inbox numbers are given out (J5), in the order of run ids.
+const lockTasksSQL = `SELECT t.run_id FROM reprise.tasks t WHERE t.run_id = ANY ($1::uuid[]) ORDER BY t.run_id FOR UPDATE`
 
-// sendSQL runs behind sendLockSQL in the same transaction. Its snapshot is taken under the locks, so it sees every
+// sendSQL runs behind lockTasksSQL in the same transaction. Its snapshot is taken under the locks, so it sees every
 // message that has a number. A blocked or quarantined task does not become visible by a message.
 const sendSQL = `
 WITH looked AS (
     SELECT i.*, x.number AS known, t.run_id IS NOT NULL AS open, t.inbox_last, t.owner, t.queue, t.workflow, t.version
-    FROM unnest($1::uuid[], $2::text[], $3::smallint[], $4::text[], $5::bytea[], $6::text[])
-         WITH ORDINALITY AS i(run_id, key, kind, name, payload, encoding, ord)
+    FROM unnest($1::uuid[], $2::text[], $3::smallint[], $4::text[], $5::bytea[], $6::text[], $7::int[], $8::int[])
+         WITH ORDINALITY AS i(run_id, key, kind, name, payload, encoding, cmd, generation, ord)
     LEFT JOIN LATERAL (
         SELECT t.run_id, t.inbox_last, t.owner, t.queue, t.workflow, t.version
         FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.run_id])) t ON true
@@ -34,8 +34,8 @@ WITH looked AS (
     FROM (SELECT f.run_id, max(f.number) AS number FROM fresh f GROUP BY f.run_id) f
     WHERE t.run_id = ANY (ARRAY[f.run_id])
 ), written AS (
-    INSERT INTO reprise.inbox (run_id, number, at, kind, name, key, encoding, payload)
-    SELECT f.run_id, f.number, statement_timestamp(), f.kind, f.name, f.key, f.encoding, f.payload FROM fresh f
+    INSERT INTO reprise.inbox (run_id, number, at, kind, name, key, encoding, payload, cmd, generation)
+    SELECT f.run_id, f.number, statement_timestamp(), f.kind, f.name, f.key, f.encoding, f.payload, f.cmd, f.generation FROM fresh f
 )
 SELECT l.ord, coalesce(l.known, 0), false, l.open, coalesce(l.owner, 0), coalesce(l.queue, ''), coalesce(l.workflow, ''),
        coalesce(l.version, 0), l.open OR (SELECT r.version FROM reprise.runs r WHERE r.id = l.run_id) IS NOT NULL
@@ -64,31 +64,76 @@ type messageKey struct {
 	key string
 }
 
+// sendChunk locks the runs of messages and puts these into their inboxes.
 func (s *Store) sendChunk(ctx context.Context, q querier, messages []journal.Message, out []journal.Sent) error {
-	var (
-		firsts           = make(map[messageKey]int, len(messages))
-		index            []int // of the messages that are sent: the first of each key
-		ids              []pgtype.UUID
-		keys             []string
-		kinds            []int16
-		names, encodings []*string
-		payloads         [][]byte
-	)
-	for i := range messages {
-		m := &messages[i]
-		k := messageKey{m.Run, m.Key}
-		if _, known := firsts[k]; known {
-			continue
-		}
-		firsts[k] = i
-		index = append(index, i)
-		ids, keys, kinds = append(ids, id(m.Run)), append(keys, m.Key), append(kinds, int16(m.Kind))
-		names, encodings = append(names, text(m.Name)), append(encodings, text(m.Payload.Encoding))
-		payloads = append(payloads, data(m.Payload.Data))
-	}
 	var p pipeline
-	p.exec(s.sql.sendLock, ids)
-	p.query(s.sql.send, each(func(row pgx.CollectableRow) error {
+	ids := make([]pgtype.UUID, len(messages))
+	for i := range messages {
+		ids[i] = id(messages[i].Run)
+	}
+	p.exec(s.sql.lockTasks, ids)
+	s.queueSend(&p, messages, out)
+	return p.send(ctx, q)
+}
+
+// queueSend adds sendSQL. The tasks are locked already.
+func (s *Store) queueSend(p *pipeline, messages []journal.Message, out []journal.Sent) {
+	l := sendList{
+		messages: messages, firsts: make(map[messageKey]int, len(messages)),
+		index: make([]int, 0, len(messages)),
+	}
+	for i := range messages {
+		l.add(i)
+	}
+	if l.cmds != nil {
+		l.cmds, l.generations = l.cmds[:len(l.index)], l.generations[:len(l.index)]
+	}
+	p.query(s.sql.send, func(rows pgx.Rows) error {
+		if err := each(l.scan(out))(rows); err != nil {
+			return err
+		}
+		l.duplicates(out)
+		return nil
+	}, l.ids, l.keys, l.kinds, l.names, l.payloads, l.encodings, l.cmds, l.generations)
+}
+
+// sendList is the parameters of sendSQL.
+type sendList struct {
+	messages         []journal.Message
+	firsts           map[messageKey]int
+	index            []int // of the messages that are sent: the first of each key
+	ids              []pgtype.UUID
+	keys             []string
+	kinds            []int16
+	names, encodings []*string
+	payloads         [][]byte
+
+	cmds, generations []*int32 // of answers; null if there are none
+}
+
+func (l *sendList) add(i int) {
+	m := &l.messages[i]
+	k := messageKey{m.Run, m.Key}
+	if _, known := l.firsts[k]; known {
+		return
+	}
+	l.firsts[k] = i
+	l.index = append(l.index, i)
+	l.ids, l.keys, l.kinds = append(l.ids, id(m.Run)), append(l.keys, m.Key), append(l.kinds, int16(m.Kind))
+	l.names, l.encodings = append(l.names, text(m.Name)), append(l.encodings, text(m.Payload.Encoding))
+	l.payloads = append(l.payloads, data(m.Payload.Data))
+	if !m.Kind.Answers() {
+		return // a command of its sender is no business of the receiver
+	}
+	if l.cmds == nil {
+		l.cmds, l.generations = make([]*int32, len(l.messages)), make([]*int32, len(l.messages))
+	}
+	n := len(l.index) - 1
+	l.cmds[n], l.generations[n] = number(int32(m.Cmd)), number(int32(m.Generation))
+}
+
+func (l *sendList) scan(out []journal.Sent) func(row pgx.CollectableRow) error {
+	return func(row pgx.CollectableRow) error {
 		var ord int64
 		var sent journal.Sent
 		var fresh, open, exists bool
@@ -99,23 +144,28 @@ func (s *Store) sendChunk(ctx context.Context, q querier, messages []journal.Mes
 		}
 		sent.Duplicate = !fresh && sent.Number > 0
 		if !open && !sent.Duplicate {
-			sent.Err = journal.ErrNotFound
-			if exists {
-				sent.Err = journal.ErrClosed
-			}
+			sent.Err = notOpen(exists)
 		}
-		out[index[ord-1]] = sent
+		out[l.index[ord-1]] = sent
 		return nil
-	}), ids, keys, kinds, names, payloads, encodings)
-	if err := p.send(ctx, q); err != nil {
-		return err
 	}
-	for i := range messages {
-		first := firsts[messageKey{messages[i].Run, messages[i].Key}]
+}
+
+// notOpen is what befalls a message to a run without a task.
+func notOpen(exists bool) error {
+	if exists {
+		return journal.ErrClosed
+	}
+	return journal.ErrNotFound
+}
+
+// duplicates fills in the outcomes of messages that were left out.
+func (l *sendList) duplicates(out []journal.Sent) {
+	for i := range l.messages {
+		first := l.firsts[messageKey{l.messages[i].Run, l.messages[i].Key}]
 		if first != i {
 			out[i] = out[first]
 			out[i].Duplicate = out[first].Err == nil
 		}
 	}
-	return nil
 }

@@ -36,12 +36,14 @@ WITH owner AS (
     SELECT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = $11::int AND n.lost_at IS NULL) AS alive
 ), made AS (
     INSERT INTO reprise.runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels,
-                              input, input_encoding, trace)
+                              input, input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy)
     SELECT i.id, statement_timestamp(), statement_timestamp() + i.delay * interval '1 microsecond', i.version, i.priority,
-           i.key IS NOT NULL, i.workflow, i.queue, i.key, i.labels::jsonb, i.input, i.encoding, i.trace
+           i.key IS NOT NULL, i.workflow, i.queue, i.key, i.labels::jsonb, i.input, i.encoding, i.trace,
+           i.parent, i.parent_generation, i.parent_cmd, i.parent_policy
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[], $6::smallint[], $7::text[], $8::bytea[],
-                $9::text[], $10::text[], $12::bigint[])
-         AS i(id, key, workflow, version, queue, priority, labels, input, encoding, trace, delay)
+                $9::text[], $10::text[], $12::bigint[], $13::uuid[], $14::int[], $15::int[], $16::smallint[])
+         AS i(id, key, workflow, version, queue, priority, labels, input, encoding, trace, delay,
+              parent, parent_generation, parent_cmd, parent_policy)
     ON CONFLICT DO NOTHING -- in the input's order, which is the order of keys
     RETURNING id, created_at, start_at, version, priority, workflow, queue
 ), queued AS (
@@ -78,9 +80,38 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	return out, nil
 }
 
-// startChunk works in rounds. Nearly always there is one; a further one follows if the holder of a key
-// vanished, or closed and may now be replaced.
 func (s *Store) startChunk(ctx context.Context, tx journal.Tx, starts []journal.Start, out []journal.Started) error {
+	along := slices.ContainsFunc(starts, func(st journal.Start) bool { return st.Message != nil })
+	switch {
+	case !along:
+		return s.startRounds(starts, out, func(run func(ctx context.Context, q querier) error) error { return s.in(ctx, tx, run) })
+	case tx != nil:
+		return s.in(ctx, tx, func(ctx context.Context, q querier) error { return s.startIn(ctx, q, starts, out) })
+	}
+	return s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		if _, err := c.Exec(ctx, beginSQL); err != nil {
+			return err
+		}
+		if err := s.startIn(ctx, c, starts, out); err != nil {
+			return err
+		}
+		_, err := c.Exec(ctx, endSQL)
+		return err
+	})
+}
+
+// startIn makes starts, and sends what goes along with them, inside one transaction.
+func (s *Store) startIn(ctx context.Context, q querier, starts []journal.Start, out []journal.Started) error {
+	err := s.startRounds(starts, out, func(run func(ctx context.Context, q querier) error) error { return run(ctx, q) })
+	if err != nil {
+		return err
+	}
+	return s.sendAlong(ctx, q, starts, out)
+}
+
+// startRounds works in rounds. Nearly always there is one; a further one follows if the holder of a key
+// vanished, or closed and may now be replaced.
+func (s *Store) startRounds(starts []journal.Start, out []journal.Started, do func(run func(ctx context.Context, q querier) error) error) error {
 	pending := make([]int, len(starts))
 	for i := range pending {
 		pending[i] = i
@@ -91,7 +122,7 @@ func (s *Store) startChunk(ctx context.Context, tx journal.Tx, starts []journal.
 			return cmp.Or(cmp.Compare(starts[a].Key, starts[b].Key), cmp.Compare(a, b))
 		})
 		r := startRound{s: s, starts: starts, out: out, last: n == startRoundsMax}
-		if err := s.in(ctx, tx, func(ctx context.Context, q querier) error { return r.run(ctx, q, pending) }); err != nil {
+		if err := do(func(ctx context.Context, q querier) error { return r.run(ctx, q, pending) }); err != nil {
 			return err
 		}
 		pending = r.again
@@ -203,7 +234,7 @@ func (r *startRound) queueInsert(p *pipeline, members []int) error {
 	ids, keys, workflows, versions := make([]pgtype.UUID, n), make([]*string, n), make([]string, n), make([]int32, n)
 	queues, priorities, labels := make([]string, n), make([]int16, n), make([]*string, n)
 	inputs, encodings, traces, delays := make([][]byte, n), make([]*string, n), make([]*string, n), make([]*int64, n)
-	owner := journal.NodeID(0)
+	owner, parents := journal.NodeID(0), parentList{size: n}
 	for k, i := range members {
 		st := &r.starts[i]
 		var err error
@@ -214,6 +245,7 @@ func (r *startRound) queueInsert(p *pipeline, members []int) error {
 		queues[k], priorities[k] = st.Queue, st.Priority
 		inputs[k], encodings[k], traces[k] = data(st.Input.Data), text(st.Input.Encoding), text(st.Trace)
 		delays[k] = number(st.Delay.Microseconds())
+		parents.set(k, st.Parent)
 		if st.Delay == 0 {
 			owner = st.Owner
 		}
@@ -223,7 +255,8 @@ func (r *startRound) queueInsert(p *pipeline, members []int) error {
 		index[r.starts[i].ID] = i
 	}
 	p.query(r.s.sql.start, each(r.scanMade(func(run journal.RunID) int { return index[run] })),
-		ids, keys, workflows, versions, queues, priorities, labels, inputs, encodings, traces, int32(owner), delays)
+		ids, keys, workflows, versions, queues, priorities, labels, inputs, encodings, traces, int32(owner), delays,
+		parents.runs, parents.generations, parents.cmds, parents.policies)
 	return nil
 }
 

@@ -15,9 +15,10 @@ WITH owner AS (
     SELECT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = $11::int AND n.lost_at IS NULL) AS alive
 ), made AS (
     INSERT INTO reprise.runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels,
-                              input, input_encoding, trace)
+                              input, input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy)
     VALUES ($1::uuid, statement_timestamp(), statement_timestamp() + $12::bigint * interval '1 microsecond', $4::int, $6::smallint,
-            $2::text IS NOT NULL, $3::text, $5::text, $2::text, $7::text::jsonb, $8::bytea, $9::text, $10::text)
+            $2::text IS NOT NULL, $3::text, $5::text, $2::text, $7::text::jsonb, $8::bytea, $9::text, $10::text,
+            $13::uuid, $14::int, $15::int, $16::smallint)
     ON CONFLICT DO NOTHING
     RETURNING id, created_at, start_at
 ), queued AS (
@@ -39,9 +40,15 @@ func (r *startRound) queueOne(p *pipeline, i int) error {
 	if st.Delay > 0 {
 		owner = 0
 	}
+	var parent pgtype.UUID
+	var generation, cmd *int32
+	var policy *int16
+	if q := st.Parent; q != nil {
+		parent, generation, cmd, policy = id(q.Run), number(int32(q.Generation)), number(int32(q.Cmd)), number(int16(q.Policy))
+	}
 	p.query(r.s.sql.startOne, each(r.scanMade(func(journal.RunID) int { return i })), id(st.ID), text(st.Key), st.Workflow, st.Version,
 		st.Queue, st.Priority, labels, data(st.Input.Data), text(st.Input.Encoding), text(st.Trace), int32(owner),
-		number(st.Delay.Microseconds()))
+		number(st.Delay.Microseconds()), parent, generation, cmd, policy)
 	return nil
 }
 

@@ -54,7 +54,8 @@ func (r *taskRow) task(run journal.RunID) (*journal.Task, error) {
 // runRow reads the columns of a run in the order that all statements select them:
 //
 //	id, created_at, start_at, closed_at, generation, version, priority, status, workflow, queue, key,
-//	labels (as text), input, input_encoding, trace
+//	labels (as text), input, input_encoding, trace,
+//	parent_run, parent_generation, parent_cmd, parent_policy, inbox_seen, carried
 type runRow struct {
 	id                           pgtype.UUID
 	createdAt                    time.Time
@@ -64,11 +65,17 @@ type runRow struct {
 	workflow, queue              string
 	key, labels, encoding, trace *string
 	input                        []byte
+	parent                       pgtype.UUID
+	parentGeneration, parentCmd  *int32
+	parentPolicy                 *int16
+	seen                         *int64
+	carried                      []journal.InboxSeq
 }
 
 func (r *runRow) targets() []any {
 	return []any{&r.id, &r.createdAt, &r.startAt, &r.closedAt, &r.generation, &r.version, &r.priority, &r.status, &r.workflow,
-		&r.queue, &r.key, &r.labels, &r.input, &r.encoding, &r.trace}
+		&r.queue, &r.key, &r.labels, &r.input, &r.encoding, &r.trace, &r.parent, &r.parentGeneration, &r.parentCmd, &r.parentPolicy,
+		&r.seen, &r.carried}
 }
 
 func (r *runRow) run() (journal.Run, error) {
@@ -85,7 +92,27 @@ func (r *runRow) run() (journal.Run, error) {
 	if run.StartAt.IsZero() {
 		run.StartAt = run.CreatedAt
 	}
+	if r.parent.Valid {
+		run.Parent = parentOf(r.parent, r.parentGeneration, r.parentCmd, r.parentPolicy)
+	}
+	if run.Generation > 1 {
+		run.Continued = &journal.Continue{Seen: value[journal.InboxSeq](r.seen), Carried: r.carried}
+	}
 	return run, nil
+}
+
+// parentOf reads the columns about the parent of a run that has one.
+func parentOf(run pgtype.UUID, generation, cmd *int32, policy *int16) *journal.Parent {
+	return &journal.Parent{Run: run.Bytes, Generation: value[journal.Generation](generation), Cmd: value[journal.Cmd](cmd),
+		Policy: value[journal.ClosePolicy](policy)}
+}
+
+// value reads a number; null is zero.
+func value[T, N ~int16 | ~int32 | ~int64](n *N) T {
+	if n == nil {
+		return 0
+	}
+	return T(*n)
 }
 
 func str(s *string) string {

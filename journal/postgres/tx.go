@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -31,6 +32,28 @@ type stepTx struct {
 	end  sync.Once
 }
 
+// A transaction of several round trips begins with its first statement's and ends with its last one's.
+const (
+	beginSQL    = `BEGIN ISOLATION LEVEL READ COMMITTED`
+	endSQL      = `COMMIT`
+	rollbackSQL = `ROLLBACK`
+)
+
+// transaction is call for a function that sends beginSQL, several round trips of statements, and endSQL. What it leaves open is
+// rolled back.
+func (s *Store) transaction(ctx context.Context, fn func(ctx context.Context, c *pgx.Conn) error) error {
+	return s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		err := fn(ctx, c)
+		if !c.IsClosed() && c.PgConn().TxStatus() != 'I' {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+			defer cancel()
+			_, undo := c.Exec(ctx, rollbackSQL) // else the pool closes the connection, which does it too
+			return errors.Join(err, undo)
+		}
+		return err
+	})
+}
+
 // stepTxSQL switches the plans on that the store's own statements do without.
 const stepTxSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 
@@ -51,7 +74,7 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	}
 	begin := stepTxSQL
 	if s.o.Pooler {
-		begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
+		begin = beginSQL
 	}
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
 	if err != nil {

@@ -25,7 +25,7 @@ func text(s string) *string {
 }
 
 // number stores zero as null.
-func number[T ~int32 | ~int64](n T) *T {
+func number[T ~int16 | ~int32 | ~int64](n T) *T {
 	if n == 0 {
 		return nil
 	}

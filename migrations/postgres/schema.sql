@@ -12,6 +12,13 @@ CREATE FUNCTION reprise.event_word(kind smallint) RETURNS text
         WHEN 4 THEN 'TimerFired'
         WHEN 5 THEN 'SignalReceived'
         WHEN 6 THEN 'CancelRequested'
+        WHEN 7 THEN 'ChildCompleted'
+        WHEN 8 THEN 'ChildFailed'
+        WHEN 9 THEN 'SignalSent'
+        WHEN 10 THEN 'SignalRefused'
+        WHEN 11 THEN 'UpdateReceived'
+        WHEN 12 THEN 'MessageDropped'
+        WHEN 13 THEN 'RunContinued'
         WHEN 20 THEN 'RunCompleted'
         WHEN 21 THEN 'RunFailed'
         WHEN 22 THEN 'RunCancelled'
@@ -60,7 +67,12 @@ CREATE TABLE reprise.inbox (
     name text,
     key text NOT NULL COLLATE pg_catalog."C",
     encoding text,
-    payload bytea
+    payload bytea,
+    cmd integer,
+    generation integer,
+    answered smallint,
+    answer_encoding text,
+    answer bytea
 );
 
 CREATE TABLE reprise.nodes (
@@ -102,7 +114,13 @@ CREATE TABLE reprise.runs (
     labels jsonb,
     input bytea,
     input_encoding text,
-    trace text
+    trace text,
+    parent_run uuid,
+    parent_generation integer,
+    parent_cmd integer,
+    parent_policy smallint,
+    inbox_seen bigint,
+    carried bigint[]
 )
 WITH (fillfactor='85');
 
@@ -161,16 +179,30 @@ CREATE VIEW reprise.v_inbox AS
         CASE m.kind
             WHEN 1 THEN 'signal'::text
             WHEN 2 THEN 'cancel'::text
+            WHEN 3 THEN 'update'::text
+            WHEN 4 THEN 'child completed'::text
+            WHEN 5 THEN 'child failed'::text
+            WHEN 6 THEN 'sent'::text
+            WHEN 7 THEN 'refused'::text
             ELSE (('kind('::text || m.kind) || ')'::text)
         END AS kind,
     m.name,
     m.key,
     reprise.readable(m.payload, m.encoding) AS payload,
-    (EXISTS ( SELECT
+    (COALESCE((m.answered = 2), false) OR COALESCE(((m.number <= r.inbox_seen) AND (NOT (m.number = ANY (COALESCE(r.carried, '{}'::bigint[]))))), false) OR (EXISTS ( SELECT
            FROM reprise.events e
-          WHERE ((e.run_id = m.run_id) AND (e.inbox = m.number)))) AS consumed,
-    m.encoding
-   FROM reprise.inbox m;
+          WHERE ((e.run_id = m.run_id) AND (e.generation = r.generation) AND (e.inbox = m.number))))) AS consumed,
+    m.encoding,
+    m.cmd,
+    m.generation,
+        CASE m.answered
+            WHEN 1 THEN 'accepted'::text
+            WHEN 2 THEN 'rejected'::text
+            ELSE NULL::text
+        END AS answered,
+    reprise.readable(m.answer, m.answer_encoding) AS answer
+   FROM (reprise.inbox m
+     LEFT JOIN reprise.runs r ON ((r.id = m.run_id)));
 
 CREATE VIEW reprise.v_runs AS
  SELECT r.id,
@@ -196,7 +228,22 @@ CREATE VIEW reprise.v_runs AS
     reprise.readable(e.payload, e.encoding) AS outcome,
     r.holds_key,
     r.input_encoding,
-    r.trace
+    r.trace,
+    r.parent_run,
+    r.parent_generation,
+    r.parent_cmd,
+        CASE
+            WHEN (r.parent_run IS NULL) THEN NULL::text
+            ELSE
+            CASE COALESCE((r.parent_policy)::integer, 0)
+                WHEN 0 THEN 'cancel'::text
+                WHEN 1 THEN 'terminate'::text
+                WHEN 2 THEN 'abandon'::text
+                ELSE (('policy('::text || r.parent_policy) || ')'::text)
+            END
+        END AS parent_policy,
+    r.inbox_seen,
+    r.carried
    FROM (reprise.runs r
      LEFT JOIN reprise.events e ON (((e.run_id = r.id) AND (e.generation = r.generation) AND (e.seq = r.closed_seq))));
 
@@ -250,7 +297,7 @@ ALTER TABLE ONLY reprise.tasks
 
 CREATE INDEX events_failed_idx ON reprise.events USING btree (kind, run_id) WHERE (kind > 20);
 
-CREATE INDEX events_inbox_idx ON reprise.events USING btree (run_id, inbox) WHERE (inbox IS NOT NULL);
+CREATE INDEX events_inbox_idx ON reprise.events USING btree (run_id, generation, inbox) WHERE (inbox IS NOT NULL);
 
 CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox USING btree (run_id, key);
 
@@ -261,6 +308,8 @@ CREATE UNIQUE INDEX runs_key_idx ON reprise.runs USING btree (key) WHERE holds_k
 CREATE INDEX runs_labels_idx ON reprise.runs USING gin (labels jsonb_path_ops) WHERE (labels IS NOT NULL);
 
 CREATE INDEX runs_old_key_idx ON reprise.runs USING btree (key) WHERE ((NOT holds_key) AND (key IS NOT NULL));
+
+CREATE INDEX runs_parent_idx ON reprise.runs USING btree (parent_run, id) WHERE (parent_run IS NOT NULL);
 
 CREATE INDEX runs_workflow_idx ON reprise.runs USING btree (workflow, id);
 

@@ -129,9 +129,13 @@ func commandViolations(ctx context.Context, tx pgx.Tx, schema string) (found []s
 
 // answers tells which kind of command an event answers.
 var answers = map[journal.Kind]journal.CommandKind{
-	journal.StepCompleted: journal.CommandStep,
-	journal.StepFailed:    journal.CommandStep,
-	journal.TimerFired:    journal.CommandTimer,
+	journal.StepCompleted:  journal.CommandStep,
+	journal.StepFailed:     journal.CommandStep,
+	journal.TimerFired:     journal.CommandTimer,
+	journal.ChildCompleted: journal.CommandChild,
+	journal.ChildFailed:    journal.CommandChild,
+	journal.SignalSent:     journal.CommandSend,
+	journal.SignalRefused:  journal.CommandSend,
 }
 
 // take adds an event and tells what is wrong with it.

@@ -1,0 +1,92 @@
+package postgres
+
+import (
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// The states of a reply to an update, as rows of the inbox keep them. Null is no reply.
+const (
+	answerAccepted = 1
+	answerRejected = 2
+)
+
+// replySQL keeps replies with their updates. One that is rejected gives its key up (J5); the key that it gets can be nobody's.
+const replySQL = `
+UPDATE reprise.inbox m
+SET answered = i.answered, answer = i.answer, answer_encoding = i.encoding,
+    key = CASE WHEN i.answered = 2 THEN '~rejected/' || m.number ELSE m.key END
+FROM unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::bytea[], $5::text[]) AS i(run_id, number, answered, answer, encoding)
+WHERE m.run_id = ANY (ARRAY[i.run_id]) AND m.number = ANY (ARRAY[i.number]) AND m.answered IS NULL`
+
+// replies are the parameters of replySQL.
+type replies struct {
+	ids       []pgtype.UUID
+	numbers   []int64
+	answered  []int16
+	answers   [][]byte
+	encodings []*string
+}
+
+func (l *replies) add(run journal.RunID, list []journal.Reply) {
+	for i := range list {
+		r, answered := &list[i], int16(answerAccepted)
+		if r.Rejected {
+			answered = answerRejected
+		}
+		l.ids, l.numbers, l.answered = append(l.ids, id(run)), append(l.numbers, int64(r.Number)), append(l.answered, answered)
+		l.answers, l.encodings = append(l.answers, data(r.Payload.Data)), append(l.encodings, text(r.Payload.Encoding))
+	}
+}
+
+func (l *replies) queue(p *pipeline, sql string) {
+	if len(l.ids) > 0 {
+		p.exec(sql, l.ids, l.numbers, l.answered, l.answers, l.encodings)
+	}
+}
+
+// loadAnswersSQL reads the terminal events of runs, and the replies to updates.
+const loadAnswersSQL = `
+SELECT i.ord, e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued,
+       coalesce(m.answered, 0), coalesce(m.answer_encoding, ''), m.answer
+FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS i(id, number, ord)
+CROSS JOIN LATERAL (SELECT r.generation, r.closed_seq FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
+LEFT JOIN LATERAL (
+    SELECT * FROM reprise.events e WHERE e.run_id = i.id AND e.generation = r.generation AND e.seq = r.closed_seq) e ON true
+LEFT JOIN LATERAL (
+    SELECT m.answered, m.answer_encoding, m.answer FROM reprise.inbox m
+    WHERE m.run_id = i.id AND m.number BETWEEN i.number AND i.number ORDER BY m.number LIMIT 1) m ON true`
+
+// queueAnswers adds loadAnswersSQL if anybody asks for an answer.
+func (s *Store) queueAnswers(p *pipeline, requests []journal.LoadRequest, out []journal.History) {
+	var index []int
+	var ids []pgtype.UUID
+	var numbers []int64
+	for i, r := range requests {
+		if r.Answer != 0 {
+			index, ids, numbers = append(index, i), append(ids, id(r.Run)), append(numbers, int64(r.Answer))
+		}
+	}
+	if len(index) == 0 {
+		return
+	}
+	p.query(s.sql.loadAnswers, each(func(row pgx.CollectableRow) error {
+		var ord int64
+		var e terminalRow
+		var answered int16
+		var answer journal.Answer
+		targets := append([]any{&ord}, e.targets()...)
+		err := row.Scan(append(targets, &answered, &answer.Payload.Encoding, &answer.Payload.Data)...)
+		if err != nil {
+			return err
+		}
+		h := &out[index[ord-1]]
+		if h.Run.Terminal, err = e.event(); answered != 0 {
+			answer.Rejected = answered == answerRejected
+			h.Answer = &answer
+		}
+		return err
+	}), ids, numbers)
+}

@@ -1,0 +1,323 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// lookSQL tells what would become of messages. It runs under the locks of their runs, so that it stays true. Only of a message
+// to a run that nobody knew then is the outcome settled here: it is not sent although the run may come into being.
+const lookSQL = `
+SELECT i.ord, (SELECT t.version FROM reprise.tasks t WHERE t.run_id = i.run_id) IS NOT NULL OR x.number IS NOT NULL,
+       (SELECT r.version FROM reprise.runs r WHERE r.id = i.run_id) IS NOT NULL
+FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS i(run_id, key, ord)
+LEFT JOIN LATERAL (
+    SELECT x.number FROM reprise.inbox x WHERE x.run_id = ANY (ARRAY[i.run_id]) AND x.key = i.key) x ON true`
+
+// continueSQL begins the next generations of runs that their commits have just been written for.
+const continueSQL = `
+WITH next AS MATERIALIZED (
+    SELECT i.* FROM unnest($1::uuid[], $2::int[], $3::int[], $4::bytea[], $5::text[], $6::bigint[], $7::text[])
+        AS i(run_id, generation, version, input, encoding, seen, carried)
+), queued AS (
+    UPDATE reprise.tasks t SET generation = n.generation, version = n.version, attempts = '', waiting = ''
+    FROM next n WHERE t.run_id = ANY (ARRAY[n.run_id])
+)
+UPDATE reprise.runs r
+SET generation = n.generation, version = n.version, input = n.input, input_encoding = n.encoding, inbox_seen = n.seen,
+    carried = n.carried::bigint[]
+FROM next n WHERE r.id = ANY (ARRAY[n.run_id])`
+
+// effects writes a batch of turns and carries out what the accepted ones do to others, inside one transaction. What is
+// put into inboxes is one list in the order of the members, as if each had been alone.
+type effects struct {
+	s       *Store
+	commits []journal.Commit
+	order   []int // of the members, by run
+	out     []journal.Outcome
+	whole   bool // whether the transaction begins and ends with it
+
+	accepted []int             // members, in the caller's order
+	refused  map[messageAt]int // messages that are not sent: indexes in errs
+	errs     []error
+	orphans  map[int]orphans // by member
+}
+
+// messageAt is a message of a member.
+type messageAt struct{ member, index int }
+
+// anyEffects tells whether a member does more than write its own run.
+func anyEffects(commits []journal.Commit, order []int) bool {
+	return slices.ContainsFunc(order, func(i int) bool { return commits[i].HasEffects() })
+}
+
+func (e *effects) run(ctx context.Context, q querier) error {
+	if err := e.lock(ctx, q); err != nil {
+		return err
+	}
+	if err := e.s.write(ctx, q, e.commits, e.order, e.out); err != nil {
+		return err
+	}
+	for _, i := range e.order {
+		if e.out[i].Err == nil {
+			e.accepted = append(e.accepted, i)
+		}
+	}
+	slices.Sort(e.accepted)
+	if err := e.start(ctx, q); err != nil {
+		return err
+	}
+	if err := e.look(ctx, q); err != nil {
+		return err
+	}
+	if err := e.findOrphans(ctx, q); err != nil {
+		return err
+	}
+	return e.finish(ctx, q)
+}
+
+// closes tells whether a commit leaves children behind.
+func closes(c *journal.Commit) bool { return c.Next.Kind == journal.NextClose && c.Children }
+
+// lock takes the row locks of all tasks that the batch changes, in the order of run ids like every batch's: two batches that
+// send to each other's runs queue up. Keys of children come behind them.
+func (e *effects) lock(ctx context.Context, q querier) error {
+	var ids []pgtype.UUID
+	var closing []journal.RunID
+	for _, i := range e.order {
+		c := &e.commits[i]
+		ids = append(ids, id(c.Run))
+		for k := range c.Messages {
+			ids = append(ids, id(c.Messages[k].Run))
+		}
+		if closes(c) {
+			closing = append(closing, c.Run)
+		}
+	}
+	var p pipeline
+	if e.whole {
+		p.exec(beginSQL)
+	}
+	if len(closing) > 0 {
+		p.exec(e.s.sql.lockFamily, ids, runIDs(closing))
+	} else {
+		p.exec(e.s.sql.lockTasks, ids)
+	}
+	return p.send(ctx, q)
+}
+
+// start makes the children, in the order of keys like every batch's.
+func (e *effects) start(ctx context.Context, q querier) error {
+	var at []messageAt
+	for _, i := range e.accepted {
+		if n := len(e.commits[i].Starts); n > 0 {
+			e.out[i].Started = make([]journal.Started, n)
+		}
+		for k := range e.commits[i].Starts {
+			at = append(at, messageAt{i, k})
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	key := func(a messageAt) string { return e.commits[a.member].Starts[a.index].Key }
+	slices.SortStableFunc(at, func(a, b messageAt) int { return cmp.Compare(key(a), key(b)) })
+	starts, started := make([]journal.Start, len(at)), make([]journal.Started, len(at))
+	for n, a := range at {
+		starts[n] = e.commits[a.member].Starts[a.index]
+	}
+	size := func(i int) int { return len(starts[i].Input.Data) }
+	err := inChunks(len(starts), size, func(from, to int) error {
+		return e.s.startIn(ctx, q, starts[from:to], started[from:to])
+	})
+	for n, a := range at {
+		e.out[a.member].Started[a.index] = started[n]
+	}
+	return err
+}
+
+// look finds out which of the messages whose senders want to know will not arrive.
+func (e *effects) look(ctx context.Context, q querier) error {
+	var at []messageAt
+	var ids []pgtype.UUID
+	var keys []string
+	for _, i := range e.accepted {
+		c := &e.commits[i]
+		for k := range c.Messages {
+			if _, asked := c.SendAnswer(&c.Messages[k], &journal.Sent{}); asked {
+				at, ids, keys = append(at, messageAt{i, k}), append(ids, id(c.Messages[k].Run)), append(keys, c.Messages[k].Key)
+			}
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	e.refused = map[messageAt]int{}
+	var p pipeline
+	p.query(e.s.sql.look, each(func(row pgx.CollectableRow) error {
+		var ord int64
+		var arrives, exists bool
+		err := row.Scan(&ord, &arrives, &exists)
+		if err == nil && !arrives {
+			e.refused[at[ord-1]] = len(e.errs)
+			e.errs = append(e.errs, notOpen(exists))
+		}
+		return err
+	}), ids, keys)
+	return p.send(ctx, q)
+}
+
+// findOrphans looks for the children that closed members leave behind, those of this very batch among them.
+func (e *effects) findOrphans(ctx context.Context, q querier) error {
+	var members []int
+	var closing []journal.RunID
+	for _, i := range e.accepted {
+		if c := &e.commits[i]; closes(c) {
+			members, closing = append(members, i), append(closing, c.Run)
+		}
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	found, err := e.s.orphansOf(ctx, q, closing)
+	e.orphans = make(map[int]orphans, len(members))
+	for n := range found {
+		e.orphans[members[n]], e.out[members[n]].Closed = found[n], found[n].terminated
+	}
+	return err
+}
+
+// finish does the rest, whose outcomes decide nothing any more.
+func (e *effects) finish(ctx context.Context, q querier) error {
+	var p pipeline
+	var r replies
+	for _, i := range e.accepted {
+		r.add(e.commits[i].Run, e.commits[i].Replies)
+	}
+	r.queue(&p, e.s.sql.reply)
+	e.queueContinue(&p)
+	o := e.outgoing()
+	sent := make([]journal.Sent, len(o.messages))
+	size := func(i int) int { return len(o.messages[i].Payload.Data) }
+	err := inChunks(len(sent), size, func(from, to int) error {
+		e.s.queueSend(&p, o.messages[from:to], sent[from:to])
+		if to == len(sent) {
+			return nil
+		}
+		full := p
+		p = pipeline{}
+		return full.send(ctx, q)
+	})
+	if err != nil {
+		return err
+	}
+	var terminated []journal.RunID
+	for _, i := range e.accepted {
+		terminated = append(terminated, e.orphans[i].terminated...)
+	}
+	e.s.queueTerminate(&p, terminated, terminatedFor(journal.ParentClosed))
+	if e.whole {
+		p.exec(endSQL)
+	}
+	if err := p.send(ctx, q); err != nil {
+		return err
+	}
+	e.take(o, sent)
+	return nil
+}
+
+// outgoing are all messages of a batch. slots tells where their outcomes go, if anywhere.
+type outgoing struct {
+	messages []journal.Message
+	slots    []*journal.Sent
+}
+
+func (o *outgoing) add(m journal.Message, slot *journal.Sent) {
+	o.messages, o.slots = append(o.messages, m), append(o.slots, slot)
+}
+
+// outgoing lists what goes into inboxes: of each member the answers for children that could not start, its messages, each
+// followed by its answer, and the requests to the children it leaves behind.
+func (e *effects) outgoing() *outgoing {
+	o := new(outgoing)
+	for _, i := range e.accepted {
+		c, out := &e.commits[i], &e.out[i]
+		for k := range c.Starts {
+			if m, refused := c.RefusedChild(&c.Starts[k], &out.Started[k]); refused {
+				o.add(m, nil)
+			}
+		}
+		if len(c.Messages) > 0 {
+			out.Sent = make([]journal.Sent, len(c.Messages))
+		}
+		for k := range c.Messages {
+			m, slot := &c.Messages[k], &out.Sent[k]
+			if n, refused := e.refused[messageAt{i, k}]; refused {
+				slot.Err = e.errs[n]
+			} else {
+				o.add(*m, slot)
+			}
+			if a, asked := c.SendAnswer(m, slot); asked {
+				o.add(a, nil)
+			}
+		}
+		for _, child := range e.orphans[i].cancelled {
+			o.add(journal.OrphanCancel(child), nil)
+		}
+	}
+	return o
+}
+
+// take passes on what became of the messages, to those that sent them and to members that they were sent to.
+func (e *effects) take(o *outgoing, sent []journal.Sent) {
+	members := make(map[journal.RunID]int, len(e.accepted))
+	for _, i := range e.accepted {
+		members[e.commits[i].Run] = i
+	}
+	for n := range sent {
+		if slot := o.slots[n]; slot != nil {
+			*slot = sent[n]
+		}
+		if i, ok := members[o.messages[n].Run]; ok {
+			e.out[i].InboxLast = max(e.out[i].InboxLast, sent[n].Number)
+		}
+	}
+}
+
+// queueContinue adds continueSQL for members that go on as their next generation.
+func (e *effects) queueContinue(p *pipeline) {
+	var ids []pgtype.UUID
+	var generations, versions []int32
+	var inputs [][]byte
+	var encodings, carried []*string
+	var seen []*int64
+	for _, i := range e.accepted {
+		c := &e.commits[i]
+		next := c.Continue
+		if next == nil {
+			continue
+		}
+		ids, generations, versions = append(ids, id(c.Run)), append(generations, int32(c.Generation)+1), append(versions, next.Version)
+		inputs, encodings = append(inputs, data(next.Input.Data)), append(encodings, text(next.Input.Encoding))
+		seen, carried = append(seen, number(int64(next.Seen))), append(carried, numberList(next.Carried))
+	}
+	if len(ids) > 0 {
+		p.exec(e.s.sql.next, ids, generations, versions, inputs, encodings, seen, carried)
+	}
+}
+
+// numberList is an array as text, because an array of arrays cannot be unnested. None is null.
+func numberList(list []journal.InboxSeq) *string {
+	if len(list) == 0 {
+		return nil
+	}
+	return new("{" + strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ","), "[]") + "}")
+}

@@ -1,0 +1,123 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// lockFamilySQL locks tasks as lockTasksSQL does: those of the first list, those of the children that runs of the second leave
+// behind, and, below children that are terminated, those of their own. Which these are is as of before the locks.
+const lockFamilySQL = `
+WITH RECURSIVE orphan(id, policy) AS (
+    SELECT r.id, r.policy FROM unnest($2::uuid[]) AS c(id)
+    CROSS JOIN LATERAL (
+        -- Asking for an order leaves the planner of a small table no index but that of parents.
+        SELECT r.id, coalesce(r.parent_policy, 0) AS policy FROM reprise.runs r
+        WHERE r.parent_run BETWEEN c.id AND c.id AND r.status = 0 ORDER BY r.parent_run) r
+    UNION ALL
+    SELECT r.id, r.policy FROM orphan o
+    CROSS JOIN LATERAL (
+        SELECT r.id, coalesce(r.parent_policy, 0) AS policy FROM reprise.runs r
+        WHERE r.parent_run BETWEEN o.id AND o.id AND r.status = 0 ORDER BY r.parent_run) r
+    WHERE o.policy = 1
+)
+SELECT t.run_id FROM reprise.tasks t
+WHERE t.run_id = ANY ($1::uuid[] || ARRAY(SELECT o.id FROM orphan o WHERE o.policy <> 2))
+ORDER BY t.run_id FOR UPDATE`
+
+// orphansSQL finds the open children of runs that close, but for those that go on.
+const orphansSQL = `
+SELECT c.ord, r.id, r.policy
+FROM unnest($1::uuid[]) WITH ORDINALITY AS c(id, ord)
+CROSS JOIN LATERAL (
+    SELECT r.id, coalesce(r.parent_policy, 0) AS policy FROM reprise.runs r
+    WHERE r.parent_run BETWEEN c.id AND c.id AND r.status = 0 AND r.parent_policy IS DISTINCT FROM 2 ORDER BY r.parent_run) r
+ORDER BY c.ord, r.id`
+
+// terminateSQL closes runs whoever owns them: an owner's next commit finds no task and is refused (J3, J7). The tasks are locked.
+const terminateSQL = `
+WITH removed AS (
+    DELETE FROM reprise.tasks t WHERE t.run_id = ANY ($1::uuid[]) RETURNING t.run_id, t.generation
+), last AS (
+    SELECT d.run_id, d.generation, coalesce(e.seq, 0) AS seq, e.at
+    FROM removed d
+    LEFT JOIN LATERAL (
+        SELECT e.seq, e.at FROM reprise.events e
+        WHERE e.run_id = d.run_id AND e.generation = d.generation ORDER BY e.seq DESC LIMIT 1) e ON true
+), written AS (
+    INSERT INTO reprise.events (run_id, generation, seq, kind, at, encoding, payload)
+    SELECT l.run_id, l.generation, l.seq + 1, $2::smallint, greatest(l.at, clock_timestamp()), $3::text, $4::bytea FROM last l
+)
+UPDATE reprise.runs r SET status = $5::smallint, closed_at = clock_timestamp(), closed_seq = l.seq + 1
+FROM last l WHERE r.id = ANY (ARRAY[l.run_id])`
+
+func (s *Store) queueTerminate(p *pipeline, runs []journal.RunID, why journal.Payload) {
+	if len(runs) > 0 {
+		p.exec(s.sql.terminate, runIDs(runs), int16(journal.RunTerminated), text(why.Encoding), data(why.Data), int16(journal.Terminated))
+	}
+}
+
+// terminatedFor is the outcome of runs that are terminated.
+func terminatedFor(reason string) journal.Payload {
+	return journal.EncodeFailure(&journal.Failure{Type: journal.FailureTerminate, Message: reason, Permanent: true})
+}
+
+// orphans are the open children that closing runs leave behind, in the order of the runs.
+type orphans struct {
+	cancelled  []journal.RunID // they get a request
+	terminated []journal.RunID // and children of theirs that are too
+}
+
+// orphanLevel is runs that close, and whose closing they follow from.
+type orphanLevel struct {
+	runs  []journal.RunID
+	roots []int
+}
+
+// orphansOf locks and finds what closing runs leave behind. Runs that are terminated with their parents leave children behind as
+// well, which may have been made since the first look: hence a look under the parents' locks for each level.
+func (s *Store) orphansOf(ctx context.Context, q querier, closing []journal.RunID) ([]orphans, error) {
+	found := make([]orphans, len(closing))
+	level := orphanLevel{runs: closing, roots: make([]int, len(closing))}
+	for i := range closing {
+		level.roots[i] = i
+	}
+	for len(level.runs) > 0 {
+		var below orphanLevel
+		var p pipeline
+		p.exec(s.sql.lockFamily, []pgtype.UUID{}, runIDs(level.runs))
+		p.query(s.sql.orphans, each(func(row pgx.CollectableRow) error {
+			var ord int64
+			var run pgtype.UUID
+			var policy journal.ClosePolicy
+			if err := row.Scan(&ord, &run, &policy); err != nil {
+				return err
+			}
+			root := level.roots[ord-1]
+			if o := &found[root]; policy == journal.CloseTerminate {
+				o.terminated = append(o.terminated, run.Bytes)
+				below.runs, below.roots = append(below.runs, run.Bytes), append(below.roots, root)
+			} else {
+				o.cancelled = append(o.cancelled, run.Bytes)
+			}
+			return nil
+		}), runIDs(level.runs))
+		if err := p.send(ctx, q); err != nil {
+			return nil, err
+		}
+		level = below
+	}
+	return found, nil
+}
+
+func runIDs(runs []journal.RunID) []pgtype.UUID {
+	ids := make([]pgtype.UUID, len(runs))
+	for i, run := range runs {
+		ids[i] = id(run)
+	}
+	return ids
+}

@@ -1,0 +1,76 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// startDelaySQL lets messages wait with the runs that they came along with: a message makes a run visible, but these were
+// started to begin later.
+const startDelaySQL = `
+UPDATE reprise.tasks t SET visible_at = r.start_at
+FROM unnest($1::uuid[]) AS i(id)
+CROSS JOIN LATERAL (SELECT r.start_at FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
+WHERE t.run_id = ANY (ARRAY[i.id]) AND t.fence = 0 AND t.inbox_last = 1 AND r.start_at > now()`
+
+// sendAlong sends the messages of starts to the runs that have their keys now, inside the starts' transaction.
+func (s *Store) sendAlong(ctx context.Context, q querier, starts []journal.Start, out []journal.Started) error {
+	var index []int
+	var messages []journal.Message
+	var delayed []pgtype.UUID
+	for i := range starts {
+		if starts[i].Message == nil || out[i].Err != nil {
+			continue
+		}
+		m := *starts[i].Message
+		m.Run = out[i].Run
+		index, messages = append(index, i), append(messages, m)
+		if starts[i].Delay > 0 && out[i].Created {
+			delayed = append(delayed, id(m.Run))
+		}
+	}
+	if len(index) == 0 {
+		return nil
+	}
+	sent := make([]journal.Sent, len(messages))
+	ids := make([]pgtype.UUID, len(messages))
+	for k := range messages {
+		ids[k] = id(messages[k].Run)
+	}
+	var p pipeline
+	p.exec(s.sql.lockTasks, ids)
+	s.queueSend(&p, messages, sent)
+	if len(delayed) > 0 {
+		p.exec(s.sql.startDelay, delayed)
+	}
+	if err := p.send(ctx, q); err != nil {
+		return err
+	}
+	for k, i := range index {
+		out[i].Sent = sent[k]
+	}
+	return nil
+}
+
+// parentList is the columns about the parents of runs that are started. All are null if none has one.
+type parentList struct {
+	size              int
+	runs              []pgtype.UUID
+	generations, cmds []*int32
+	policies          []*int16
+}
+
+func (l *parentList) set(k int, p *journal.Parent) {
+	if p == nil {
+		return
+	}
+	if l.runs == nil {
+		l.runs, l.policies = make([]pgtype.UUID, l.size), make([]*int16, l.size)
+		l.generations, l.cmds = make([]*int32, l.size), make([]*int32, l.size)
+	}
+	l.runs[k], l.policies[k] = id(p.Run), number(int16(p.Policy))
+	l.generations[k], l.cmds[k] = number(int32(p.Generation)), number(int32(p.Cmd))
+}
