@@ -22,14 +22,14 @@ const loadEventsSQL = `
 SELECT e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, coalesce(e.encoding, m.encoding), coalesce(e.payload, m.payload),
        e.issued
 FROM reprise_events e LEFT JOIN reprise_inbox m ON m.run_id = e.run_id AND m.number = e.inbox
-WHERE e.run_id = ? AND e.generation = ? AND e.seq > ? ORDER BY e.seq LIMIT +?`
+WHERE e.run_id = ? AND e.generation = +? AND e.seq > ? ORDER BY e.seq LIMIT +?`
 
 // A message is consumed if it is behind the newest one that an event of the current generation names: messages are named in
 // order of their numbers. Those that an earlier generation had seen are consumed unless they were carried over, and so
 // are updates that were rejected (J5).
 const (
 	loadNamedSQL = `
-SELECT max(e.inbox) FROM reprise_events e WHERE e.run_id = ? AND e.generation = ? AND e.inbox IS NOT NULL`
+SELECT max(e.inbox) FROM reprise_events e WHERE e.run_id = ? AND e.generation = +? AND e.inbox IS NOT NULL`
 
 	loadInboxSQL = `
 SELECT m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at, m.cmd, m.generation
@@ -37,13 +37,13 @@ FROM reprise_inbox m WHERE m.run_id = ? AND m.number > ? AND m.answered IS NOT 2
 
 	loadCarriedSQL = `
 SELECT m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at, m.cmd, m.generation
-FROM reprise_inbox m WHERE m.run_id = ? AND m.number = ? AND m.answered IS NOT 2`
+FROM reprise_inbox m WHERE m.run_id = ? AND m.number = +? AND m.answered IS NOT 2`
 )
 
 // loadAnswerSQL reads the reply to an update.
 const loadAnswerSQL = `
 SELECT m.answer_encoding, m.answer, m.answered = 2 FROM reprise_inbox m
-WHERE m.run_id = ? AND m.number = ? AND m.answered IS NOT NULL`
+WHERE m.run_id = ? AND m.number = +? AND m.answered IS NOT NULL`
 
 // Load implements journal.Store.
 func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
