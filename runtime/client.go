@@ -72,9 +72,18 @@ type StartOptions struct {
 // *journal.KeyConflictError, journal.ErrInvalid for input that cannot be stored, and ctx's: the run may have been started then, and
 // a repeated start with the same key tells.
 func Start[In, Out any](ctx context.Context, c *Client, name workflow.Name[In, Out], in In, o *StartOptions) (*Run[Out], error) {
+	started, err := startRun(ctx, c, name, in, nil, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Run[Out]{c: c, id: started.Run, created: started.Created, local: started.Owned}, nil
+}
+
+// startRun starts a run with a message that goes along, nil for none. o may be nil.
+func startRun[In, Out any](ctx context.Context, c *Client, name workflow.Name[In, Out], in In, m *journal.Message, o *StartOptions) (journal.Started, error) {
 	input, err := c.j.Encode("input", in)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+		return journal.Started{}, fmt.Errorf("start %s: %w", name, err)
 	}
 	if o == nil {
 		o = &StartOptions{}
@@ -82,13 +91,13 @@ func Start[In, Out any](ctx context.Context, c *Client, name workflow.Name[In, O
 	ctx, end := c.tel.start(ctx, string(name))
 	started, err := c.start(ctx, journal.Start{
 		ID: journal.NewRunID(), Key: o.Key, Reuse: o.Reuse, Workflow: string(name), Version: o.Version, Queue: o.Queue,
-		Priority: o.Priority, Labels: o.Labels, Input: input, Delay: o.Delay, Trace: traceparent(ctx),
+		Priority: o.Priority, Labels: o.Labels, Input: input, Delay: o.Delay, Trace: traceparent(ctx), Message: m,
 	}, o.Tx)
 	end(started.Run, err)
 	if err != nil {
-		return nil, fmt.Errorf("start %s: %w", name, err)
+		return journal.Started{}, fmt.Errorf("start %s: %w", name, err)
 	}
-	return &Run[Out]{c: c, id: started.Run, created: started.Created, local: started.Owned}, nil
+	return started, nil
 }
 
 func (c *Client) start(ctx context.Context, s journal.Start, tx journal.Tx) (journal.Started, error) {
@@ -142,8 +151,8 @@ func (c *Client) writeStarts(batch []startCall) []startAnswer {
 	for i := range batch {
 		starts[i] = batch[i].start
 		s := &starts[i]
-		if room > 0 && s.Delay == 0 && c.node.serves(journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}) {
-			s.Owner, owns = inc.id, true
+		if room > 0 && inc.takes(s) {
+			owns = true
 			room--
 		}
 	}
@@ -174,13 +183,23 @@ func (n *Node) serves(r journal.Route) bool {
 	return slices.Contains(n.routes, r)
 }
 
+// takes makes the incarnation the owner of a run from birth, if the node can execute it at once.
+func (inc *incarnation) takes(s *journal.Start) bool {
+	if s.Delay != 0 || !inc.n.serves(journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}) {
+		return false
+	}
+	s.Owner = inc.id
+	return true
+}
+
 // adopt activates a run that this incarnation owns from birth.
 func (inc *incarnation) adopt(s *journal.Start, o *journal.Started) {
 	run := journal.Run{
 		ID: o.Run, Key: s.Key, Workflow: s.Workflow, Version: s.Version, Queue: s.Queue, Priority: s.Priority, Labels: s.Labels,
-		Input: s.Input, Trace: s.Trace, Generation: 1, CreatedAt: o.StartAt, StartAt: o.StartAt,
+		Input: s.Input, Trace: s.Trace, Generation: 1, CreatedAt: o.StartAt, StartAt: o.StartAt, Parent: s.Parent,
 	}
 	inc.sys.Activate(journal.Claimed{Run: run, Task: journal.Task{
 		Run: o.Run, Generation: 1, Queue: s.Queue, Workflow: s.Workflow, Version: s.Version, Priority: s.Priority, Owner: inc.id, Fence: 1,
+		InboxLast: o.Sent.Number,
 	}})
 }

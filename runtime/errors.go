@@ -8,8 +8,18 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// ErrRunning is returned by Node.Run when the node already runs.
-var ErrRunning = errors.New("node already runs")
+// Errors that callers branch on, beside those of package journal.
+var (
+	// ErrRunning is returned by Node.Run when the node already runs.
+	ErrRunning = errors.New("node already runs")
+	// ErrRejected is what the error of an update is that was refused before it changed anything: by its validator, or because
+	// the run has no handler of it.
+	ErrRejected = errors.New("rejected")
+	// ErrBlocked says that a run cannot go on for now. What was sent to it waits.
+	ErrBlocked = errors.New("run is blocked")
+	// ErrNotRegistered says that the node does not have the code of a run.
+	ErrNotRegistered = errors.New("workflow is not registered here")
+)
 
 // FailedError is the result of a run whose workflow returned an error.
 type FailedError struct {
@@ -42,6 +52,39 @@ type TerminatedError struct {
 
 func (e *TerminatedError) Error() string {
 	return fmt.Sprintf("run %s was terminated: %s", e.Run, e.Reason)
+}
+
+// UpdateError is the answer to an update whose handler returned an error, or that was rejected: it is an ErrRejected then. It is a
+// workflow.ErrCancelled if the handler was cancelled.
+type UpdateError struct {
+	Run      journal.RunID
+	Update   string
+	Failure  *journal.Failure // of a rejected update: Message is why
+	Rejected bool
+}
+
+func (e *UpdateError) Error() string {
+	if e.Rejected {
+		return fmt.Sprintf("update %s of run %s was rejected: %s", e.Update, e.Run, e.Failure.Message)
+	}
+	return fmt.Sprintf("update %s of run %s failed: %s: %s", e.Update, e.Run, e.Failure.Type, e.Failure.Message)
+}
+
+// Is makes a rejected UpdateError an ErrRejected and a cancelled one a workflow.ErrCancelled.
+func (e *UpdateError) Is(target error) bool {
+	return target == ErrRejected && e.Rejected ||
+		target == workflow.ErrCancelled && !e.Rejected && e.Failure.Type == journal.FailureCancelled
+}
+
+// unanswered is why an update of a closed run gets no answer any more.
+func unanswered(run *journal.Run) error {
+	if run.Terminal == nil {
+		return fmt.Errorf("%w, without an answer: it is %s", journal.ErrClosed, run.Status)
+	}
+	if how := resultError(run.ID, run.Terminal); how != nil {
+		return fmt.Errorf("%w, without an answer: %w", journal.ErrClosed, how)
+	}
+	return fmt.Errorf("%w, without an answer: it has completed", journal.ErrClosed)
 }
 
 // resultError returns the error that a terminal event stands for, nil for a completed run.

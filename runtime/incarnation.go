@@ -45,9 +45,11 @@ func newIncarnation(n *Node, m journal.Membership) *incarnation {
 	inc.claims, inc.stop = context.WithCancel(inc.ctx)
 	inc.asks, inc.hangUp = context.WithCancel(inc.ctx)
 	inc.writer = newWriter(inc.ctx, n.j, n.o.Lanes)
+	inc.writer.home = inc
 	inc.sys = actor.New(actor.Options{
 		Node: inc.id, Store: inc.writer, Lookup: n.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax,
-		WarmIdle: n.o.WarmIdle, StuckAfter: n.o.StuckAfter, PassivateAlways: n.o.PassivateAlways, Intercept: n.o.Intercept, Hooks: n.tel.hooks(inc.released),
+		WarmIdle: n.o.WarmIdle, StuckAfter: n.o.StuckAfter, Thresholds: n.o.thresholds(), HistoryMax: n.o.HistoryMax,
+		PassivateAlways: n.o.PassivateAlways, Intercept: n.o.Intercept, Hooks: n.tel.hooks(inc.released),
 	})
 	inc.writer.use(inc.sys)
 	return inc

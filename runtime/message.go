@@ -28,7 +28,7 @@ func Signal[T any](ctx context.Context, c *Client, run journal.RunID, name workf
 		o = &SignalOptions{}
 	}
 	m := journal.Message{Run: run, Kind: journal.MessageSignal, Name: string(name), Key: o.Key, Payload: p}
-	if err := c.send(ctx, m, o.Tx); err != nil {
+	if _, err := c.send(ctx, m, o.Tx); err != nil {
 		return fmt.Errorf("signal %s to run %s: %w", name, run, err)
 	}
 	return nil
@@ -39,7 +39,7 @@ func Signal[T any](ctx context.Context, c *Client, run journal.RunID, name workf
 func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) error {
 	f := &journal.Failure{Type: journal.FailureCancelled, Message: reason, Permanent: true}
 	m := journal.Message{Run: run, Kind: journal.MessageCancel, Payload: journal.EncodeFailure(f)}
-	if err := c.send(ctx, m, nil); err != nil {
+	if _, err := c.send(ctx, m, nil); err != nil {
 		return fmt.Errorf("cancel run %s: %w", run, err)
 	}
 	return nil
@@ -61,21 +61,30 @@ func (c *Client) Delete(ctx context.Context, run journal.RunID) error {
 	return c.j.Alter(ctx, journal.Alteration{Run: run, Op: journal.OpDelete})
 }
 
-func (c *Client) send(ctx context.Context, m journal.Message, tx journal.Tx) error {
+func (c *Client) send(ctx context.Context, m journal.Message, tx journal.Tx) (journal.Sent, error) {
 	if tx != nil {
 		out, err := c.j.Send(ctx, tx, []journal.Message{m})
 		if err != nil {
-			return err
+			return journal.Sent{}, err
 		}
-		return out[0].Err
+		return out[0], out[0].Err
 	}
+	keyed(&m)
 	answer := make(chan sendAnswer, 1)
 	c.sends.lead(sendCall{ctx: ctx, message: m}, func(a sendAnswer) { answer <- a })
 	select {
 	case a := <-answer:
-		return answered(ctx, errors.Join(a.err, a.sent.Err))
+		return a.sent, answered(ctx, errors.Join(a.err, a.sent.Err))
 	case <-ctx.Done():
-		return ctx.Err()
+		return journal.Sent{}, ctx.Err()
+	}
+}
+
+// keyed gives a message without a key one of its own, so that it arrives once, however often the call is repeated while the store
+// is unavailable.
+func keyed(m *journal.Message) {
+	if m.Key == "" && m.Kind != journal.MessageCancel {
+		m.Key = journal.NewRunID().String()
 	}
 }
 

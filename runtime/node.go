@@ -27,6 +27,7 @@ type Node struct {
 	routes      []journal.Route                      // read-only once running
 
 	current atomic.Pointer[incarnation] // nil while not a member
+	views   views
 }
 
 // NewNode returns a node on a journal. o may be nil.
@@ -58,7 +59,9 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	n.running = true
 	n.mu.Unlock()
+	n.views.open()
 	defer func() {
+		n.views.close()
 		n.mu.Lock()
 		n.running = false
 		n.mu.Unlock()

@@ -27,6 +27,13 @@ type NodeOptions struct {
 	WarmIdle time.Duration
 	Lanes    int // batches of commits in flight; default 2
 
+	// HistoryHint and HistoryHintBytes say from which length of its history on a run is told to continue as new, by
+	// workflow.Context.ShouldContinue: so many events, or so many bytes of payloads; default 4096 and 4 MiB.
+	HistoryHint      int
+	HistoryHintBytes int
+	// HistoryMax is the most events that a history may have. A run that goes on is blocked then, and says so; default 50,000.
+	HistoryMax int
+
 	StuckAfter time.Duration // report workflow code that does not await for so long; default 2 s
 	// PassivateAlways drops and replays every run after every commit: slow, for tests.
 	PassivateAlways bool
@@ -72,6 +79,10 @@ func (o *NodeOptions) withDefaults() NodeOptions {
 		c.PassivateAlways = true
 	}
 	return c
+}
+
+func (o *NodeOptions) thresholds() replay.Thresholds {
+	return replay.Thresholds{Events: o.HistoryHint, Bytes: o.HistoryHintBytes}
 }
 
 // ClientOptions of a client without a node.

@@ -2,15 +2,17 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
 )
 
-// results resolves everyone in the process who waits for a run to end. Hints wake it, and a poll of all waiting runs at
-// once is correct alone. It costs a goroutine only while somebody waits.
+// results resolves everyone in the process who waits for a run to end, or to answer an update. Hints wake it, and a poll of
+// all waiting runs at once is correct alone. It costs a goroutine only while somebody waits.
 type results struct {
 	j     *journal.Journal
 	every time.Duration // between polls
@@ -29,10 +31,12 @@ type results struct {
 type wait struct {
 	answer chan answer
 	local  bool
+	update journal.InboxSeq // whose answer is waited for; 0 for the end of the run
 }
 
 type answer struct {
 	terminal *journal.Event
+	reply    *journal.Answer
 	err      error
 }
 
@@ -50,24 +54,39 @@ func (r *results) await(ctx context.Context, run journal.RunID, local bool) (*jo
 	if ev := r.register(run, w); ev != nil {
 		return ev, nil
 	}
+	a, err := r.receive(ctx, run, w)
+	return a.terminal, err
+}
+
+// awaitReply returns the answer to an update. It is read at once, because it may have been given before.
+func (r *results) awaitReply(ctx context.Context, run journal.RunID, update journal.InboxSeq) (*journal.Answer, error) {
+	w := &wait{answer: make(chan answer, 1), update: update}
+	r.register(run, w)
+	a, err := r.receive(ctx, run, w)
+	return a.reply, err
+}
+
+func (r *results) receive(ctx context.Context, run journal.RunID, w *wait) (answer, error) {
 	select {
 	case a := <-w.answer:
-		return a.terminal, a.err
+		return a, a.err
 	case <-ctx.Done():
 		r.forget(run, w)
-		return nil, ctx.Err()
+		return answer{}, ctx.Err()
 	}
 }
 
 func (r *results) register(run journal.RunID, w *wait) *journal.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ev, closed := r.recent[run]
-	if ev != nil {
-		return ev
-	}
-	if closed {
-		w.local = false // its end was announced already
+	if w.update == 0 {
+		ev, closed := r.recent[run]
+		if ev != nil {
+			return ev
+		}
+		if closed {
+			w.local = false // its end was announced already
+		}
 	}
 	r.waits[run] = append(r.waits[run], w)
 	if !w.local {
@@ -124,23 +143,31 @@ func (r *results) drop(run journal.RunID) {
 	}
 }
 
-func (r *results) resolve(run journal.RunID, a answer) {
+// resolve answers who waits for an update of a run, or with 0 for its end.
+func (r *results) resolve(run journal.RunID, update journal.InboxSeq, a answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, w := range r.waits[run] {
-		w.answer <- a
+	list, ok := r.waits[run]
+	if !ok {
+		return
 	}
-	if _, ok := r.waits[run]; ok {
+	r.waits[run] = slices.DeleteFunc(list, func(w *wait) bool {
+		if w.update != update {
+			return false
+		}
+		w.answer <- a
+		return true
+	})
+	if len(r.waits[run]) == 0 {
 		r.drop(run)
 	}
 }
 
-// closed takes a hint that a run was closed.
+// closed takes a hint that a run was closed, or has answered an update.
 func (r *results) closed(h journal.Hint) {
 	if h.Terminal != nil {
 		r.remember(h.Run, h.Terminal)
-		r.resolve(h.Run, answer{terminal: h.Terminal})
-		return
+		r.resolve(h.Run, 0, answer{terminal: h.Terminal})
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -220,29 +247,68 @@ func (r *results) hint(h journal.Hint) {
 // read asks the store about the runs in question, many at once.
 func (r *results) read(ctx context.Context) {
 	for {
-		ids := r.asked()
-		if len(ids) == 0 {
+		ids, updates := r.asked()
+		if len(ids)+len(updates) == 0 {
 			return
 		}
-		page, err := r.j.List(ctx, journal.ListFilter{IDs: ids, Limit: journal.ListMax})
-		if err != nil {
+		if err := errors.Join(r.readEnds(ctx, ids), r.readReplies(ctx, updates)); err != nil {
+			for i := range updates {
+				ids = append(ids, updates[i].Run)
+			}
 			r.again(ids, ctx.Err() != nil)
 			return
 		}
-		found := map[journal.RunID]bool{}
-		for i := range page.Runs {
-			run := &page.Runs[i]
-			found[run.ID] = true
-			if run.Status.Closed() && run.Terminal != nil {
-				r.resolve(run.ID, answer{terminal: run.Terminal})
-			}
-		}
-		for _, id := range ids {
-			if !found[id] {
-				r.resolve(id, answer{err: fmt.Errorf("run %s: %w", id, journal.ErrNotFound)})
-			}
+	}
+}
+
+func (r *results) readEnds(ctx context.Context, ids []journal.RunID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	page, err := r.j.List(ctx, journal.ListFilter{IDs: ids, Limit: journal.ListMax})
+	if err != nil {
+		return err
+	}
+	found := map[journal.RunID]bool{}
+	for i := range page.Runs {
+		run := &page.Runs[i]
+		found[run.ID] = true
+		if run.Status.Closed() && run.Terminal != nil {
+			r.resolve(run.ID, 0, answer{terminal: run.Terminal})
 		}
 	}
+	for _, id := range ids {
+		if !found[id] {
+			r.resolve(id, 0, answer{err: fmt.Errorf("run %s: %w", id, journal.ErrNotFound)})
+		}
+	}
+	return nil
+}
+
+// readReplies resolves every update that has its answer, or will not get one.
+func (r *results) readReplies(ctx context.Context, updates []journal.LoadRequest) error {
+	if len(updates) == 0 {
+		return nil
+	}
+	histories, err := r.j.Load(ctx, updates)
+	if err != nil {
+		return err
+	}
+	for i := range histories {
+		h, q := &histories[i], &updates[i]
+		switch {
+		case h.Err != nil:
+			r.resolve(q.Run, q.Answer, answer{err: fmt.Errorf("run %s: %w", q.Run, h.Err)})
+		case h.Answer != nil:
+			r.resolve(q.Run, q.Answer, answer{reply: h.Answer})
+		case h.Run.Status.Closed():
+			r.resolve(q.Run, q.Answer, answer{err: unanswered(&h.Run)})
+		case h.Run.Task != nil && h.Run.Task.State != journal.Ready:
+			t := h.Run.Task
+			r.resolve(q.Run, q.Answer, answer{err: fmt.Errorf("run %s is %s: %w: %s", q.Run, t.State, ErrBlocked, t.Problem)})
+		}
+	}
+	return nil
 }
 
 // again leaves what could not be read to the next poll, or to the next loop if this one has ended.
@@ -259,18 +325,27 @@ func (r *results) again(ids []journal.RunID, ended bool) {
 	}
 }
 
-func (r *results) asked() []journal.RunID {
+// asked returns the runs in question: those that somebody waits for the end of, and the updates, each once.
+func (r *results) asked() (ids []journal.RunID, updates []journal.LoadRequest) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ids := make([]journal.RunID, 0, min(len(r.ask), journal.ListMax))
 	for id := range r.ask {
-		if len(ids) == journal.ListMax {
+		if len(ids) == journal.ListMax || len(updates) >= journal.ListMax {
 			break
 		}
 		delete(r.ask, id)
-		if r.waits[id] != nil {
+		end, seen := false, map[journal.InboxSeq]bool{}
+		for _, w := range r.waits[id] {
+			if w.update == 0 {
+				end = true
+			} else if !seen[w.update] {
+				seen[w.update] = true
+				updates = append(updates, journal.LoadRequest{Run: id, Answer: w.update})
+			}
+		}
+		if end {
 			ids = append(ids, id)
 		}
 	}
-	return ids
+	return ids, updates
 }

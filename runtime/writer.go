@@ -18,6 +18,7 @@ type writer struct {
 	lanes  []*lane[journal.Commit, journal.Outcome]
 	loader *lane[journal.LoadRequest, loadAnswer]
 	single sync.WaitGroup // commits with a transaction of their own
+	home   *incarnation   // owns the children that it can execute from birth; nil for none
 }
 
 type loadAnswer struct {
@@ -57,9 +58,20 @@ func laneOf(run journal.RunID, lanes int) int {
 	return int(binary.BigEndian.Uint32(run[12:]) % uint32(lanes))
 }
 
-// commit writes a batch. A batch that cannot be written as a whole for another reason than the connection is
-// written member by member, so that one cannot hinder the others (J2).
+// commit writes a batch. Children that this node can execute become its own from birth.
 func (w *writer) commit(batch []journal.Commit) []journal.Outcome {
+	var n nursery
+	if w.home != nil && n.enter(w.home, batch) {
+		defer n.leave() // behind adopt
+	}
+	out := w.write(batch)
+	n.adopt(batch, out)
+	return out
+}
+
+// write writes a batch. A batch that cannot be written as a whole for another reason than the connection is
+// written member by member, so that one cannot hinder the others (J2).
+func (w *writer) write(batch []journal.Commit) []journal.Outcome {
 	var out []journal.Outcome
 	err := untilAvailable(w.ctx, func() (err error) {
 		out, err = w.Journal.Commit(w.ctx, batch)
@@ -73,7 +85,7 @@ func (w *writer) commit(batch []journal.Commit) []journal.Outcome {
 	} else if len(batch) > 1 {
 		out = out[:0]
 		for i := range batch {
-			out = append(out, w.commit(batch[i:i+1])...)
+			out = append(out, w.write(batch[i:i+1])...)
 		}
 		return out
 	}

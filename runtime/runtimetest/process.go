@@ -122,14 +122,14 @@ func fenced(n int) []journal.Outcome {
 	return out
 }
 
-// announce tells the client of every closed run, whether it says that it waits or not: that word would have to be repeated. It
+// announce tells the client of every closed run and every answered update, whether it says that it waits or not: that word would have to be repeated. It
 // fails the test for a blocked one.
 func (p *process) announce(commits []journal.Commit, out []journal.Outcome) {
 	for i := range commits {
 		c := &commits[i]
 		switch {
 		case out[i].Err != nil:
-		case c.Next.Kind == journal.NextClose:
+		case c.Next.Kind == journal.NextClose || len(c.Replies) > 0:
 			p.Memory.Hints().Notify([]journal.Hint{{Kind: journal.HintClosed, Run: c.Run}})
 		case c.Next.Kind == journal.NextBlock:
 			p.e.stop(&BlockedError{Run: c.Run, Problem: c.Next.Problem})

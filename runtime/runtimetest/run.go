@@ -2,7 +2,6 @@ package runtimetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -35,13 +34,7 @@ func (r *Run[Out]) Result() (Out, error) {
 	ctx, cancel := context.WithTimeout(e.ctx, e.Patience)
 	defer cancel()
 	out, err := r.Run.Result(ctx)
-	switch {
-	case err == nil || ctx.Err() == nil:
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		e.Fatalf("run %s has not ended after %s: %s", r.ID(), e.Patience, e.doing(r.ID()))
-	default:
-		e.FailNow() // stop has told why
-	}
+	e.patient(ctx, r.ID(), err)
 	return out, err
 }
 
@@ -79,20 +72,4 @@ func (e *Env) doing(run journal.RunID) string {
 		s += fmt.Sprintf("; timer %q is due in %s", t.Name, time.Until(t.Due))
 	}
 	return s
-}
-
-// Signal sends a signal to a run, and fails the test if that is refused. It may be called from After. o may be nil.
-func Signal[T any](e *Env, run journal.RunID, name workflow.Signal[T], payload T, o *runtime.SignalOptions) {
-	e.Helper()
-	if err := runtime.Signal(e.ctx, e.Client(), run, name, payload, o); err != nil {
-		e.Error(err)
-	}
-}
-
-// Cancel asks a run to cancel itself, and fails the test if that is refused. It may be called from After.
-func (e *Env) Cancel(run journal.RunID, reason string) {
-	e.Helper()
-	if err := e.Client().Cancel(e.ctx, run, reason); err != nil {
-		e.Error(err)
-	}
 }

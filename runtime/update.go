@@ -1,0 +1,91 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+// UpdateOptions of an update. The zero value means the defaults.
+type UpdateOptions struct {
+	// Key makes the update idempotent for the life of the run: a second one with it is the same call, and gets the same
+	// answer. A rejected update gives its key back.
+	Key string
+}
+
+// CallUpdate sends an update to an open run and waits for its answer. There is a definite one in every case:
+//
+//   - what the handler returned, or its error as an *[UpdateError];
+//   - an error that is [ErrRejected], with the validator's text: the run has no trace of the update;
+//   - an error that is journal.ErrClosed if the run ends without an answer, and says how it ended; journal.ErrNotFound;
+//   - an error that is [ErrBlocked] if the run cannot go on: the update waits until it can;
+//   - ctx's error: the update may have been sent, and goes on then. A call with the same key gets its answer.
+//
+// Continue-as-new is none of these: the update goes on in the next generation. o may be nil.
+func CallUpdate[In, Out any](ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions) (Out, error) {
+	h, err := SendUpdate(ctx, c, run, u, in, o)
+	if err != nil {
+		var zero Out
+		return zero, err
+	}
+	return h.Result(ctx)
+}
+
+// SendUpdate is [CallUpdate] without waiting: when it returns nil the update is durable, and the handle waits for its answer.
+func SendUpdate[In, Out any](ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions) (*UpdateHandle[Out], error) {
+	m, err := updateMessage(c, u, in, o)
+	if err != nil {
+		return nil, err
+	}
+	m.Run = run
+	sent, err := c.send(ctx, m, nil)
+	if err != nil {
+		return nil, fmt.Errorf("update %s of run %s: %w", u, run, err)
+	}
+	return &UpdateHandle[Out]{c: c, run: run, number: sent.Number, name: string(u)}, nil
+}
+
+func updateMessage[In, Out any](c *Client, u workflow.Update[In, Out], in In, o *UpdateOptions) (journal.Message, error) {
+	p, err := c.j.Encode("argument", in)
+	if err != nil {
+		return journal.Message{}, fmt.Errorf("update %s: %w", u, err)
+	}
+	m := journal.Message{Kind: journal.MessageUpdate, Name: string(u), Payload: p}
+	if o != nil {
+		m.Key = o.Key
+	}
+	return m, nil
+}
+
+// UpdateHandle is an update on its way. It holds nothing and may be copied.
+type UpdateHandle[Out any] struct {
+	c      *Client
+	run    journal.RunID
+	number journal.InboxSeq
+	name   string
+}
+
+// Run is the run that the update went to.
+func (h *UpdateHandle[Out]) Run() journal.RunID { return h.run }
+
+// Result waits for the answer. Errors are those of [CallUpdate]; it may be called again.
+func (h *UpdateHandle[Out]) Result(ctx context.Context) (Out, error) {
+	var out Out
+	reply, err := h.c.results.awaitReply(ctx, h.run, h.number)
+	if err != nil {
+		return out, fmt.Errorf("update %s of run %s: %w", h.name, h.run, err)
+	}
+	if reply.Rejected || reply.Payload.Encoding == journal.EncodingFailure {
+		f, err := journal.DecodeFailure(reply.Payload)
+		if err != nil {
+			return out, fmt.Errorf("update %s of run %s: %w", h.name, h.run, err)
+		}
+		return out, &UpdateError{Run: h.run, Update: h.name, Failure: f, Rejected: reply.Rejected}
+	}
+	if err := h.c.j.Codec().Decode(reply.Payload, &out); err != nil {
+		return out, fmt.Errorf("update %s of run %s: %w", h.name, h.run, err)
+	}
+	return out, nil
+}
