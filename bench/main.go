@@ -44,7 +44,7 @@ func (s *scenario) check(o options) error {
 
 func scenarios() []scenario {
 	return []scenario{
-		startScenario, chainScenario, ceilingScenario, latencyScenario, fanoutScenario, signalScenario, timerScenario,
+		startScenario, chainScenario, ceilingScenario, latencyScenario, fanoutScenario, childrenScenario, signalScenario, timerScenario,
 		parkedScenario, backlogScenario, recoverScenario, replayScenario, idleScenario, soakScenario,
 	}
 }

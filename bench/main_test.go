@@ -35,19 +35,20 @@ var shared *rig
 
 // tiny is what each scenario is run with. A scenario that is missing here fails TestScenarios.
 var tiny = map[string][]string{
-	"start":   {"-runs", "50", "-concurrency", "8", "-nodes", "2"},
-	"chain":   {"-runs", "30", "-concurrency", "8", "-steps", "1,3", "-nodes", "2"},
-	"ceiling": {"-seconds", "0.1", "-concurrency", "8", "-steps", "1,3"},
-	"latency": {"-runs", "20"},
-	"fanout":  {"-runs", "8"},
-	"signal":  {"-runs", "40", "-concurrency", "4"},
-	"timer":   {"-runs", "100", "-concurrency", "8"},
-	"parked":  {"-runs", "100", "-concurrency", "8"},
-	"backlog": {"-runs", "40", "-queued", "100"},
-	"recover": {"-runs", "20"},
-	"replay":  {"-runs", "2", "-steps", "2,100"},
-	"idle":    {"-seconds", "0.3"},
-	"soak":    {"-seconds", "1", "-concurrency", "4"},
+	"start":    {"-runs", "50", "-concurrency", "8", "-nodes", "2"},
+	"chain":    {"-runs", "30", "-concurrency", "8", "-steps", "1,3", "-nodes", "2"},
+	"ceiling":  {"-seconds", "0.1", "-concurrency", "8", "-steps", "1,3"},
+	"latency":  {"-runs", "20"},
+	"fanout":   {"-runs", "8"},
+	"children": {"-runs", "1"},
+	"signal":   {"-runs", "40", "-concurrency", "4"},
+	"timer":    {"-runs", "100", "-concurrency", "8"},
+	"parked":   {"-runs", "100", "-concurrency", "8"},
+	"backlog":  {"-runs", "40", "-queued", "100"},
+	"recover":  {"-runs", "20"},
+	"replay":   {"-runs", "2", "-steps", "2,100"},
+	"idle":     {"-seconds", "0.3"},
+	"soak":     {"-seconds", "1", "-concurrency", "4"},
 }
 
 // line is the part of a result that every scenario must fill.

@@ -13,6 +13,7 @@ import (
 const (
 	chainFlow   workflow.Name[int, int]     = "chain"   // so many steps, one after the other
 	fanoutFlow  workflow.Name[int, int]     = "fanout"  // so many steps at once
+	familyFlow  workflow.Name[int, int]     = "family"  // so many chains of one step as children, at most familyLimit at once
 	timedFlow   workflow.Name[int, int]     = "timed"   // chain that notes when each step begins
 	sleepFlow   workflow.Name[int64, int64] = "sleep"   // until this microsecond of the Unix epoch; returns when it was woken
 	collectFlow workflow.Name[int, int]     = "collect" // so many signals
@@ -31,6 +32,7 @@ const slowStep = 100 * time.Millisecond
 func register(n *runtime.Node) {
 	runtime.Handle(n, chainFlow, chain, nil)
 	runtime.Handle(n, fanoutFlow, fanout, nil)
+	runtime.Handle(n, familyFlow, family, nil)
 	runtime.Handle(n, timedFlow, timed, nil)
 	runtime.Handle(n, sleepFlow, sleepUntil, nil)
 	runtime.Handle(n, collectFlow, collect, nil)
@@ -69,6 +71,22 @@ func fanout(ctx workflow.Context, n int) (int, error) {
 		sum += v
 	}
 	return sum, nil
+}
+
+const familyLimit = 1000
+
+func family(ctx workflow.Context, n int) (int, error) {
+	ones := make([]int, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	call := func(ctx workflow.Context, steps int) (int, error) { return workflow.Call(ctx, chainFlow, steps, nil) }
+	out, err := workflow.Map(ctx, ones, call, &workflow.MapOptions{Limit: familyLimit})
+	sum := 0
+	for _, v := range out {
+		sum += v
+	}
+	return sum, err
 }
 
 // stamps are the times at which steps began, of one run at a time.
