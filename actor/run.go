@@ -297,7 +297,9 @@ func (r *run) rebuild(events []journal.Event) {
 	if r.sys.o.Hooks.Replayed != nil && len(events) > 0 {
 		r.sys.o.Hooks.Replayed(r.info.ID, len(events), time.Since(began))
 	}
-	r.inboxGot = max(r.inboxGot, m.InboxSeen())
+	if !r.inboxNews { // else messages that were carried over may be behind inboxGot
+		r.inboxGot = max(r.inboxGot, m.InboxSeen())
+	}
 	r.adopt()
 	r.pump()
 }

@@ -3,6 +3,7 @@ package actor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -86,6 +87,8 @@ func (r *run) conclude(t *turn, d *replay.Decision) journal.Event {
 	if d.Continue != nil {
 		c.Continue = d.Continue
 		c.Continue.Seen = r.inboxSeen()
+		c.Continue.Carried = slices.Concat(c.Continue.Carried, r.carriedOn())
+		slices.Sort(c.Continue.Carried)
 		if r.sys.draining.Load() || r.sys.o.Lookup(r.info.Workflow, c.Continue.Version) == nil {
 			c.Next.Kind = journal.NextRelease
 		}
@@ -98,14 +101,32 @@ func (r *run) conclude(t *turn, d *replay.Decision) journal.Event {
 	return ev
 }
 
-// inboxSeen is the number up to which no message waits. Updates that were refused are in no event.
+// inboxSeen is the number up to which no message waits, but for those that were carried over to this generation. Updates that
+// were refused are in no event.
 func (r *run) inboxSeen() journal.InboxSeq {
 	for i := range r.queue {
-		if m := r.queue[i].message; m != nil {
+		if m := r.queue[i].message; m != nil && m.Number > r.ident.InboxSeen {
 			return m.Number - 1
 		}
 	}
 	return max(r.inboxGot, r.machine.InboxSeen())
+}
+
+// carriedOn lists the messages that were carried over to this generation and still wait.
+func (r *run) carriedOn() (list []journal.InboxSeq) {
+	for i := range r.queue {
+		if m := r.queue[i].message; m != nil && m.Number <= r.ident.InboxSeen {
+			list = append(list, m.Number)
+		}
+	}
+	if next := r.info.Continued; next != nil {
+		for _, n := range next.Carried {
+			if n > r.inboxGot { // not read yet
+				list = append(list, n)
+			}
+		}
+	}
+	return list
 }
 
 // fresh returns the run's turn, emptied. There is one at a time: the next one is taken when this one's outcome is known.
