@@ -26,8 +26,11 @@ func (m *Machine) HandleQuery(name string, q Query) {
 }
 
 // Query answers a question while the machine is at rest, also after the code has returned. It changes nothing. A panic of
-// the handler is an error.
+// the handler is an error. A dead machine returns why it is dead.
 func (m *Machine) Query(name string, arg journal.Payload) (answer journal.Payload, err error) {
+	if m.err != nil {
+		return journal.Payload{}, m.err
+	}
 	q := m.queries[name]
 	if q == nil {
 		return journal.Payload{}, unhandled("query", name, m.queries)
@@ -84,6 +87,10 @@ func (m *Machine) HandleUpdate(name string, u Update) {
 func (m *Machine) CheckUpdate(name string, arg journal.Payload) (err error) {
 	u, ok := m.updates.handlers[name]
 	switch {
+	case m.err != nil:
+		return m.err
+	case m.Finished():
+		return ErrFinished
 	case !ok:
 		return unhandled("update", name, m.updates.handlers)
 	case u.Validate == nil:

@@ -44,7 +44,9 @@ func (m *Machine) apply(ev *journal.Event) {
 	case journal.SignalReceived:
 		m.deliver(ev)
 	case journal.CancelRequested:
-		m.cancelledBy = ev.Inbox
+		if m.cancelledBy == 0 {
+			m.cancelledBy = ev.Inbox // a later one changes nothing
+		}
 		m.root.end(requested(ev))
 	case journal.UpdateReceived:
 		m.update(ev)
@@ -148,10 +150,17 @@ func (m *Machine) expected() *journal.Issued {
 		if w.Kind != journal.CommandChange {
 			return w
 		}
-		m.matched++
-		m.open.add(nil)
+		m.passOver(w)
 	}
 	return nil
+}
+
+// passOver takes a change that the code did not ask about here. If it asks later, the answer is the one that the history
+// was made with.
+func (m *Machine) passOver(w *journal.Issued) {
+	m.matched++
+	m.open.add(nil)
+	m.changes.remember(w.Name, true)
 }
 
 // diverge makes the machine dead. Called from workflow code it does not return.

@@ -38,7 +38,7 @@ func (m *Machine) record(name string, take func() (journal.Payload, bool, error)
 		panic(err)
 	}
 	m.onlySteps = false
-	got := journal.Issued{Kind: journal.CommandRecord, Name: name, Detail: unchanged}
+	got := journal.Issued{Kind: journal.CommandRecord, Name: name}
 	if m.replaying {
 		if w := m.expected(); w != nil && w.Kind == journal.CommandRecord && w.Name == name {
 			got = *w
@@ -54,7 +54,7 @@ func (m *Machine) record(name string, take func() (journal.Payload, bool, error)
 	if err != nil {
 		m.Abort(err)
 	}
-	if fresh {
+	if got.Detail = unchanged; fresh {
 		got = journal.Recorded(name, p)
 	}
 	m.issue(got)
@@ -64,7 +64,11 @@ func (m *Machine) record(name string, take func() (journal.Payload, bool, error)
 
 func (m *Machine) recorded(i journal.Issued) journal.Payload {
 	if i.Detail == unchanged {
-		return m.records[i.Name]
+		last, ok := m.records[i.Name]
+		if !ok {
+			m.diverge(i.String(), "no record "+i.Name+" before it")
+		}
+		return last
 	}
 	p, err := i.Value()
 	if err != nil {
@@ -95,11 +99,19 @@ func (m *Machine) Changed(c *Changes, id string) bool {
 	} else {
 		answer = m.mark(id)
 	}
+	c.remember(id, answer)
+	return answer
+}
+
+// remember keeps the first answer.
+func (c *Changes) remember(id string, answer bool) {
+	if _, known := c.taken[id]; known {
+		return
+	}
 	if c.taken == nil {
 		c.taken = make(map[string]bool)
 	}
 	c.taken[id] = answer
-	return answer
 }
 
 // mark records the new branch of a change.
@@ -118,9 +130,11 @@ func (m *Machine) passed(id string) bool {
 			return false
 		}
 		if w.Name == id {
-			for ; m.matched <= i; m.matched++ {
-				m.open.add(nil)
+			for m.matched < i {
+				m.passOver(&m.event.Issued[m.matched])
 			}
+			m.matched++
+			m.open.add(nil)
 			m.onlySteps = false
 			return true
 		}

@@ -31,7 +31,7 @@ func (m *Machine) process(ev *journal.Event, replaying bool) error {
 	if m.err != nil {
 		return m.err
 	}
-	if m.Finished() && !replaying && !ev.Kind.Terminal() {
+	if m.Finished() && !replaying && !ev.Kind.Terminal() && ev.Kind != journal.RunContinued {
 		return ErrFinished
 	}
 	m.event, m.replaying, m.matched, m.spent, m.conditions.settled = ev, replaying, 0, 0, false
@@ -180,10 +180,11 @@ func (m *Machine) spend() {
 
 // Abort makes the machine dead. Called from workflow code it does not return.
 func (m *Machine) Abort(err error) {
-	m.fail(err)
-	if s := m.running.Load(); s == &onlooker {
-		panic(err)
-	} else if s != nil {
+	s := m.running.Load()
+	if s == &onlooker {
+		panic(err) // who looks at a run must not end it
+	}
+	if m.fail(err); s != nil {
 		s.co.Park()
 	}
 }
