@@ -211,7 +211,7 @@ func OnReceive[T any](c *Channel[T], fn func(v T, ok bool)) Case {
 			b.ready = func() bool { return false }
 			return nil
 		}
-		if err := c.settle(m); err != nil {
+		if err := c.adopt(m); err != nil {
 			return err
 		}
 		p := &place[*received[T]]{}
@@ -245,7 +245,7 @@ func OnSend[T any](c *Channel[T], v T, fn func()) Case {
 			b.ready = func() bool { return false }
 			return nil
 		}
-		if err := c.settle(m); err != nil {
+		if err := c.adopt(m); err != nil {
 			return err
 		}
 		p := &place[T]{value: v}

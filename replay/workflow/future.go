@@ -82,7 +82,7 @@ func (f *future[T]) failed() bool {
 // use is called by every verb that waits for a future: a promise learns whose it is.
 func (f *future[T]) use(m *replay.Machine) error {
 	if p, ok := f.source.(pending); ok {
-		return p.home.settle(m)
+		return p.home.adopt(m)
 	}
 	return nil
 }

@@ -16,11 +16,11 @@ func (h *home) enter(ctx Context) (*replay.Machine, error) {
 		return nil, err
 	}
 	m.Poll()
-	return m, h.settle(m)
+	return m, h.adopt(m)
 }
 
-// settle refuses a second machine: what code shares must be made by the run that uses it.
-func (h *home) settle(m *replay.Machine) error {
+// adopt refuses a second machine: what code shares must be made by the run that uses it.
+func (h *home) adopt(m *replay.Machine) error {
 	if h.m == nil {
 		h.m = m
 	}
