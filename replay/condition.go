@@ -41,10 +41,17 @@ func (l *conditions) remove(c *condition) {
 	}
 }
 
+// unsettle is called for each event: it may have changed anything.
+func (l *conditions) unsettle() {
+	if l != nil {
+		l.settled = false
+	}
+}
+
 // checker returns the strand that is to test the conditions, now that all are blocked; nil if there is nothing to test. A
 // strand does it, because conditions are user code: they may panic or end their goroutine.
 func (l *conditions) checker() *strand {
-	if l.first == nil || l.settled {
+	if l == nil || l.first == nil || l.settled {
 		return nil
 	}
 	l.lent = true
@@ -64,6 +71,9 @@ func (sc *Scope) Until(test func() bool, late *Command) (bool, error) {
 	c := &condition{strand: s, test: test, gate: Gate{What: "condition"}}
 	if m.test(c) {
 		return true, nil
+	}
+	if m.conditions == nil {
+		m.conditions = new(conditions)
 	}
 	m.conditions.add(c)
 	for err == nil && !c.met && (late == nil || late.outcome == Unresolved) {
@@ -90,7 +100,7 @@ func (sc *Scope) Until(test func() bool, late *Command) (bool, error) {
 
 // check tests the conditions in order until one holds, and lets its strand go on. s is the strand that runs.
 func (m *Machine) check(s *strand) {
-	l := &m.conditions
+	l := m.conditions
 	l.lent = false
 	for c := l.first; c != nil; c = c.next {
 		if c.strand == s {

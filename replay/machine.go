@@ -29,7 +29,7 @@ type Machine struct {
 	inboxSeen journal.InboxSeq
 
 	strands    strands
-	conditions conditions             // of Scope.Until
+	conditions *conditions            // of Scope.Until; nil before the first
 	running    atomic.Pointer[strand] // nil while no workflow code runs; atomic to refuse foreign goroutines
 	root       *Scope
 	open       openList
@@ -51,11 +51,11 @@ type Machine struct {
 	// About the event being processed.
 	event     *journal.Event
 	replaying bool
+	readOnly  bool             // see ReadOnly
+	looked    bool             // a condition looked at what comes from outside
 	issued    []journal.Issued // of Step
 	matched   int              // of Replay: how many of event.Issued were issued
 	spent     int
-	readOnly  bool // see ReadOnly
-	looked    bool // a condition looked at what comes from outside
 
 	// About the next Take.
 	asked     []*Command

@@ -11,8 +11,8 @@ type strand struct {
 	id      int // in spawn order
 	co      *coro.Coro
 	woken   bool
-	waiters []waiter  // what it waits for while parked; kept to be used again
-	where   []uintptr // who called, if it waits for other strands; kept as well
+	waiters []waiter            // what it waits for while parked; kept to be used again
+	where   *[framesMax]uintptr // who called, if it waits for other strands, up to the first zero; kept as well
 
 	prev, next *strand // the machine's live strands in spawn order
 }

@@ -1,6 +1,9 @@
 package replay
 
-import "runtime"
+import (
+	"runtime"
+	"slices"
+)
 
 // framesMax bounds how deep below a wait the user's call may be for Stuck to name its line.
 const framesMax = 24
@@ -18,10 +21,29 @@ func (s *strand) internal() bool {
 // mark keeps where the strand waits. Resolving the place to a line is left to Stuck: most waits end well.
 func (s *strand) mark() {
 	if s.where == nil {
-		s.where = make([]uintptr, framesMax)
+		s.where = new([framesMax]uintptr)
 	}
-	s.where = s.where[:cap(s.where)]
-	s.where = s.where[:runtime.Callers(3, s.where)] // without Callers, mark and park
+	if n := runtime.Callers(3, s.where[:]); n < framesMax { // without Callers, mark and park
+		s.where[n] = 0
+	}
+}
+
+func (s *strand) unmark() {
+	if s.where != nil {
+		s.where[0] = 0
+	}
+}
+
+// place is file:line of the call with which the strand waits for other strands; empty if it does not.
+func (s *strand) place() string {
+	if s.where == nil {
+		return ""
+	}
+	n := slices.Index(s.where[:], 0)
+	if n < 0 {
+		n = framesMax
+	}
+	return userFrame(s.where[:n])
 }
 
 // Stuck returns a line for each strand, in spawn order, if they all wait for each other, so that nothing but a cancel
@@ -48,7 +70,7 @@ func (m *Machine) Stuck() []string {
 		if line == "" {
 			return nil
 		}
-		if where := userFrame(s.where); where != "" {
+		if where := s.place(); where != "" {
 			line += " at " + where
 		}
 		if len(lines) < waitingMax {

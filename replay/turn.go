@@ -34,7 +34,8 @@ func (m *Machine) process(ev *journal.Event, replaying bool) error {
 	if m.Finished() && !replaying && !ev.Kind.Terminal() && ev.Kind != journal.RunContinued {
 		return ErrFinished
 	}
-	m.event, m.replaying, m.matched, m.spent, m.conditions.settled = ev, replaying, 0, 0, false
+	m.event, m.replaying, m.matched, m.spent = ev, replaying, 0, 0
+	m.conditions.unsettle()
 	if err := m.checkOrder(ev); err != nil {
 		m.fail(err)
 	} else {
@@ -116,7 +117,8 @@ func (m *Machine) park(s *strand, sc *Scope) {
 	for i := range s.waiters {
 		s.waiters[i].leave()
 	}
-	s.waiters, s.where = s.waiters[:0], s.where[:0]
+	s.waiters = s.waiters[:0]
+	s.unmark()
 }
 
 // enter returns the strand that runs. During unwinding it does not return.
@@ -218,7 +220,7 @@ func (m *Machine) unwind(trace bool) (where string) {
 			where = userFrame(pcs)
 		}
 	}
-	m.strands, m.conditions = strands{}, conditions{}
+	m.strands, m.conditions = strands{}, nil
 	m.timers = nil
 	m.mailboxes = nil
 	m.open.clear()
