@@ -64,7 +64,7 @@ func (r *run) turn() {
 		events = append(events, r.conclude(t, &d))
 	}
 	t.commit.Events = events
-	if first && len(events) == 1 && d.OnlySteps && len(d.Steps) > 0 && !r.sys.draining.Load() {
+	if first && r.info.Continued == nil && len(events) == 1 && d.OnlySteps && len(d.Steps) > 0 && !r.sys.draining.Load() {
 		// Nothing here depends on what is not durable: the start row decides this turn. Its event rides with the next commit.
 		r.uncommitted = events
 		r.release(t)
@@ -146,7 +146,11 @@ func (r *run) gather(t *turn, first bool) error {
 	now := r.now()
 	t.commit.Events = append(make([]journal.Event, 0, len(r.uncommitted)+min(max(len(r.queue), 1), turnEventsMax)), r.uncommitted...)
 	if first {
-		if err := r.apply(t, journal.Event{Kind: journal.RunStarted}, r.info.StartAt); err != nil {
+		at := r.info.StartAt
+		if r.info.Continued != nil {
+			at = now // the generation begins now; the row does not say when, so its first turn is stored before its steps start
+		}
+		if err := r.apply(t, journal.Event{Kind: journal.RunStarted}, at); err != nil {
 			return err
 		}
 	}
