@@ -59,3 +59,45 @@ func TestNoHotPollAfterTheClockWasSetBack(t *testing.T) {
 		time.Sleep(time.Minute) // the last timers end
 	})
 }
+
+// A full node that heard of due tasks takes them as soon as it has room, and not when it would poll.
+func TestRoomIsUsedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := journal.New(journaltest.NewMemory(nil), nil)
+		n := runtime.NewNode(j, &runtime.NodeOptions{LiveMax: 1, Poll: time.Hour, Lease: time.Minute, Logger: slog.New(slog.DiscardHandler)})
+		runtime.Handle(n, greet, func(ctx workflow.Context, _ string) (string, error) {
+			return workflow.Step(ctx, "work", func(context.Context) (string, error) {
+				time.Sleep(time.Second)
+				return "", nil
+			}, nil)
+		}, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- n.Run(ctx) }()
+		synctest.Wait()
+		began := time.Now()
+		client := runtime.NewClient(j, nil)
+		var runs []*runtime.Run[string]
+		for range 5 {
+			run, err := runtime.Start(ctx, client, greet, "", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // each is a hint of its own, all but the first while the node is full
+			runs = append(runs, run)
+		}
+		for _, run := range runs {
+			if _, err := run.Result(ctx); err != nil {
+				t.Error(err)
+			}
+		}
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("5 runs of a second took %s", took)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Hour) // the last timers end
+	})
+}

@@ -109,16 +109,22 @@ func (inc *incarnation) expect(at time.Time) {
 	}
 	inc.dueMu.Unlock()
 	if sooner {
-		select {
-		case inc.wake <- struct{}{}:
-		default:
-		}
+		inc.rouse()
 	}
 }
 
-// released makes room for more.
+// rouse makes the claim loop look at what it waits for.
+func (inc *incarnation) rouse() {
+	select {
+	case inc.wake <- struct{}{}:
+	default:
+	}
+}
+
+// released makes room for more. A full node may know of due tasks already, and wait for nothing but room.
 func (inc *incarnation) released() {
 	if inc.sys.Live() >= inc.n.o.LiveMax-claimMax {
 		inc.expect(time.Time{})
+		inc.rouse()
 	}
 }
