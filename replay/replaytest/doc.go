@@ -36,10 +36,13 @@
 //	 ]
 //	}
 //
-// Fields without a value are left out: key and labels of the run; cmd, inbox (the number of the message), name, attempt,
+// Fields without a value are left out: key and labels of the run, parent of a child ("run", "generation" and "cmd" of who started it,
+// "policy" if that is not to cancel); cmd, inbox (the number of the message), name, attempt,
 // payload and issued of an event. Times are UTC. Commands are written as the journal keeps them: "step NAME", "timer
-// DUE NAME", "cancel COMMAND". A payload is {"json":…} if its bytes are compact JSON, else {"base64":"…"}; an
+// DUE NAME", "cancel COMMAND", "child NAME", "send NAME\tRUN", "record NAME\tVALUE", "change NAME", "reply \tMESSAGE"; the key of a child
+// follows its name behind a tab as well. A payload is {"json":…} if its bytes are compact JSON, else {"base64":"…"}; an
 // encoding other than JSON is named by "encoding", as in {"encoding":"failure","json":…}. Fields that are not listed
 // here are refused. The same history always gives the same bytes, and bytes in any other layout of the same JSON
-// give the same history. The form is part of the project's promise: what this release writes, later ones read.
+// give the same history. A file is one generation of a run: its last event is RunContinued if another one follows, whose own
+// file has the next number in "generation", its own input, and in "inboxSeen" the message at which its inbox begins. The form is part of the project's promise: what this release writes, later ones read.
 package replaytest

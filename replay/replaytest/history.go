@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// History is one run as a machine sees it.
+// History is one run as a machine sees it, or rather one generation of it: a run that continues as new begins another history.
 type History struct {
 	Run    replay.Info
 	Events []journal.Event
@@ -16,13 +16,17 @@ type History struct {
 
 // Of returns the history of a run of a store: Client.Describe has the run, Client.History its events.
 func Of(run journal.Run, events []journal.Event) *History {
-	return &History{
+	h := &History{
 		Run: replay.Info{
 			Run: run.ID, Key: run.Key, Workflow: run.Workflow, Version: run.Version, Queue: run.Queue, Labels: run.Labels,
-			Generation: run.Generation, Input: run.Input,
+			Generation: run.Generation, Input: run.Input, Parent: run.Parent,
 		},
 		Events: events,
 	}
+	if run.Continued != nil {
+		h.Run.InboxSeen = run.Continued.Seen
+	}
+	return h
 }
 
 // String is the history for people, one event a line: its number, what happened, and what the code asked for then. Times,
@@ -58,10 +62,15 @@ func title(ev *journal.Event) string {
 	return s
 }
 
-// command is the stored form without the due time, which replay does not compare.
+// command is the stored form without what differs from run to run: due times, ids of runs, recorded values.
 func command(c journal.Issued) string {
-	if c.Kind == journal.CommandTimer {
+	switch c.Kind {
+	case journal.CommandTimer:
 		return strings.TrimSpace("timer " + c.Name)
+	case journal.CommandRecord, journal.CommandSend:
+		c.Detail = ""
+	case journal.CommandReply:
+		return "reply " + c.Detail
 	}
-	return c.String()
+	return strings.ReplaceAll(c.String(), "\t", " ")
 }

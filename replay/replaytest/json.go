@@ -36,7 +36,15 @@ type (
 		Queue      string             `json:"queue"`
 		Labels     map[string]string  `json:"labels,omitempty"`
 		Generation journal.Generation `json:"generation"`
+		InboxSeen  journal.InboxSeq   `json:"inboxSeen,omitempty"`
+		Parent     *parentForm        `json:"parent,omitempty"`
 		Input      *payloadForm       `json:"input,omitempty"`
+	}
+	parentForm struct {
+		Run        journal.RunID       `json:"run"`
+		Generation journal.Generation  `json:"generation"`
+		Cmd        journal.Cmd         `json:"cmd"`
+		Policy     journal.ClosePolicy `json:"policy,omitempty"`
 	}
 	eventForm struct {
 		Seq     journal.Seq      `json:"seq"`
@@ -129,10 +137,27 @@ func oneLine(v any) (string, error) {
 }
 
 func runOf(i *replay.Info) runForm {
-	return runForm{
+	f := runForm{
 		ID: i.Run, Key: i.Key, Workflow: i.Workflow, Version: i.Version, Queue: i.Queue, Labels: i.Labels, Generation: i.Generation,
-		Input: payloadOf(i.Input),
+		InboxSeen: i.InboxSeen, Input: payloadOf(i.Input),
 	}
+	if p := i.Parent; p != nil {
+		f.Parent = &parentForm{Run: p.Run, Generation: p.Generation, Cmd: p.Cmd, Policy: p.Policy}
+	}
+	return f
+}
+
+func (f *runForm) info() (replay.Info, error) {
+	i := replay.Info{
+		Run: f.ID, Key: f.Key, Workflow: f.Workflow, Version: f.Version, Queue: f.Queue, Labels: f.Labels, Generation: f.Generation,
+		InboxSeen: f.InboxSeen,
+	}
+	if p := f.Parent; p != nil {
+		i.Parent = &journal.Parent{Run: p.Run, Generation: p.Generation, Cmd: p.Cmd, Policy: p.Policy}
+	}
+	var err error
+	i.Input, err = f.Input.payload()
+	return i, err
 }
 
 // payloadOf returns nil for a payload without bytes and encoding.
@@ -177,12 +202,9 @@ func Unmarshal(data []byte) (*History, error) {
 	if f.Format != format {
 		return nil, fmt.Errorf("history: format is %d, this release reads %d", f.Format, format)
 	}
-	h := &History{Run: replay.Info{
-		Run: f.Run.ID, Key: f.Run.Key, Workflow: f.Run.Workflow, Version: f.Run.Version, Queue: f.Run.Queue, Labels: f.Run.Labels,
-		Generation: f.Run.Generation,
-	}}
+	h := &History{}
 	var err error
-	if h.Run.Input, err = f.Run.Input.payload(); err != nil {
+	if h.Run, err = f.Run.info(); err != nil {
 		return nil, fmt.Errorf("history: input: %w", err)
 	}
 	for i := range f.Events {

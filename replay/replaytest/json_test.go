@@ -70,10 +70,16 @@ func (m *maker) history() *replaytest.History {
 	if m.IntN(2) == 0 {
 		h.Run.Key, h.Run.Labels = m.text(), map[string]string{m.text(): m.text(), m.text(): ""}
 	}
+	if m.IntN(2) == 0 {
+		h.Run.Generation, h.Run.InboxSeen = journal.Generation(m.Int32()), journal.InboxSeq(m.Int64())
+		h.Run.Parent = &journal.Parent{Run: journal.RunID{3, byte(m.IntN(256))}, Generation: 1, Cmd: journal.Cmd(m.Int32()), Policy: journal.ClosePolicy(m.IntN(3))}
+	}
 	h.Run.Run = journal.RunID{1, 2, byte(m.IntN(256))}
 	kinds := []journal.Kind{
 		journal.RunStarted, journal.StepCompleted, journal.StepFailed, journal.TimerFired, journal.SignalReceived, journal.CancelRequested,
 		journal.RunCompleted, journal.RunFailed, journal.RunCancelled, journal.RunTerminated,
+		journal.ChildCompleted, journal.ChildFailed, journal.SignalSent, journal.SignalRefused, journal.UpdateReceived,
+		journal.MessageDropped, journal.RunContinued,
 	}
 	for i := range m.IntN(30) {
 		ev := journal.Event{Seq: journal.Seq(i + 1), Kind: kinds[m.IntN(len(kinds))], Time: m.time(), Payload: m.payload()}
@@ -84,7 +90,10 @@ func (m *maker) history() *replaytest.History {
 			ev.Issued = append(ev.Issued, []journal.Issued{
 				{Kind: journal.CommandStep, Name: m.text()}, {Kind: journal.CommandTimer, Name: m.text(), Due: m.time()},
 				{Kind: journal.CommandTimer, Due: m.time()}, {Kind: journal.CommandCancel, Target: journal.Cmd(m.Int32())},
-			}[m.IntN(4)])
+				{Kind: journal.CommandChild, Name: m.text(), Detail: m.text()}, {Kind: journal.CommandChild, Name: m.text()},
+				{Kind: journal.CommandSend, Name: m.text(), Detail: journal.RunID{7}.String()}, journal.Recorded(m.text(), m.payload()),
+				{Kind: journal.CommandChange, Name: m.text()}, {Kind: journal.CommandReply, Detail: "12"},
+			}[m.IntN(10)])
 		}
 		h.Events = append(h.Events, ev)
 	}

@@ -24,7 +24,12 @@ var recordRun = journal.RunID{0x01, 0x9b, 0x76, 0xda, 0xa8, 0x00, 0x70, 0, 0x80,
 //	completed STEP [OUTPUT]         the step of this name that was asked for first
 //	failed STEP TYPE[!] MESSAGE     for good, with an error of this type; ! marks it permanent
 //	fired [TIMER]                   the timer that is due first; time passes until it is due
+//	child NAME [OUTPUT]             the child of this name that was started first completed
+//	childfailed NAME TYPE[!] MESSAGE
+//	sent NAME                       the signal of this name to another run has arrived
+//	refused NAME TYPE[!] MESSAGE    it has not
 //	signal NAME [PAYLOAD]
+//	update NAME [ARGUMENT]
 //	cancel [REASON]
 //	terminated [REASON]
 //
@@ -132,24 +137,24 @@ func (r *recorder) step(ev journal.Event) error {
 func (r *recorder) event(verb, rest string) (ev journal.Event, err error) {
 	switch verb {
 	case "completed":
-		return r.outcome(journal.StepCompleted, rest, func(ev *journal.Event, rest string) error {
-			ev.Payload, err = value(rest)
-			return err
-		})
+		return r.outcome(journal.StepCompleted, rest, succeeded)
 	case "failed":
-		return r.outcome(journal.StepFailed, rest, func(ev *journal.Event, rest string) error {
-			kind, message, err := word(rest)
-			kind, permanent := strings.CutSuffix(kind, "!")
-			ev.Payload = journal.EncodeFailure(&journal.Failure{Type: kind, Message: message, Permanent: permanent})
-			return err
-		})
+		return r.outcome(journal.StepFailed, rest, failed)
+	case "child":
+		return r.answer(journal.ChildCompleted, journal.CommandChild, rest, succeeded)
+	case "childfailed":
+		return r.answer(journal.ChildFailed, journal.CommandChild, rest, failed)
+	case "sent":
+		return r.answer(journal.SignalSent, journal.CommandSend, rest, succeeded)
+	case "refused":
+		return r.answer(journal.SignalRefused, journal.CommandSend, rest, failed)
 	case "fired":
 		return r.fired(rest)
 	case "signal":
-		r.inbox++
-		ev = journal.Event{Kind: journal.SignalReceived, Inbox: r.inbox}
-		if ev.Name, rest, err = word(rest); err == nil {
-			ev.Payload, err = value(rest)
+		return r.message(journal.SignalReceived, rest)
+	case "update":
+		if ev, err = r.message(journal.UpdateReceived, rest); err == nil {
+			err = r.machine.CheckUpdate(ev.Name, ev.Payload)
 		}
 		return ev, err
 	case "cancel":
@@ -163,8 +168,47 @@ func (r *recorder) event(verb, rest string) (ev journal.Event, err error) {
 	return ev, fmt.Errorf("no verb %q", verb)
 }
 
+func succeeded(rest string) (journal.Payload, error) { return value(rest) }
+
+func failed(rest string) (journal.Payload, error) {
+	kind, message, err := word(rest)
+	kind, permanent := strings.CutSuffix(kind, "!")
+	return journal.EncodeFailure(&journal.Failure{Type: kind, Message: message, Permanent: permanent}), err
+}
+
+// message is one that nothing was asked for.
+func (r *recorder) message(kind journal.Kind, rest string) (ev journal.Event, err error) {
+	r.inbox++
+	ev = journal.Event{Kind: kind, Inbox: r.inbox}
+	if ev.Name, rest, err = word(rest); err == nil {
+		ev.Payload, err = value(rest)
+	}
+	return ev, err
+}
+
+// answer is what another run has to say to a command.
+func (r *recorder) answer(kind journal.Kind, command journal.CommandKind, rest string, payload func(string) (journal.Payload, error)) (journal.Event, error) {
+	name, rest, err := word(rest)
+	if err != nil {
+		return journal.Event{}, err
+	}
+	cmd := journal.Cmd(0)
+	for i := range r.events {
+		for _, c := range r.events[i].Issued {
+			if cmd++; c.Kind != command || c.Name != name || !r.machine.Waits(cmd) {
+				continue
+			}
+			r.inbox++
+			ev := journal.Event{Kind: kind, Cmd: cmd, Inbox: r.inbox, Name: name}
+			ev.Payload, err = payload(rest)
+			return ev, err
+		}
+	}
+	return journal.Event{}, fmt.Errorf("no %s %q is open; the run waits for %s", command, name, strings.Join(r.machine.Waiting(), ", "))
+}
+
 // outcome is the end of a step.
-func (r *recorder) outcome(kind journal.Kind, rest string, fill func(*journal.Event, string) error) (journal.Event, error) {
+func (r *recorder) outcome(kind journal.Kind, rest string, payload func(string) (journal.Payload, error)) (journal.Event, error) {
 	name, rest, err := word(rest)
 	if err != nil {
 		return journal.Event{}, err
@@ -173,7 +217,7 @@ func (r *recorder) outcome(kind journal.Kind, rest string, fill func(*journal.Ev
 	for _, s := range r.machine.Pending() {
 		if s.Name == name {
 			ev := journal.Event{Kind: kind, Cmd: s.Cmd, Name: name, Attempt: 1}
-			err := fill(&ev, rest)
+			ev.Payload, err = payload(rest)
 			return ev, err
 		}
 		pending = append(pending, s.Name)
