@@ -57,6 +57,9 @@ func (s *step) deadline() time.Time {
 // absorb takes in what a decision asks of steps, and of others.
 func (r *run) absorb(t *turn, d *replay.Decision) {
 	t.commit.Starts, t.commit.Messages = d.Starts, d.Messages
+	for i := range d.Starts {
+		d.Starts[i].Trace = r.info.Trace // a family is one trace
+	}
 	t.commit.Replies = append(t.commit.Replies, d.Replies...)
 	for _, n := range d.Steps {
 		if r.steps[n.Cmd] == nil {

@@ -2,6 +2,8 @@ package runtime
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -9,12 +11,14 @@ import (
 
 // Description tells what a run does and what it waits for, as of one moment.
 type Description struct {
-	Run     journal.Run // with its Task while open and its Terminal event when closed
-	Steps   []PendingStep
-	Timers  []PendingTimer
-	Waiting []string // what the parked run waits for, in words
-	Unread  int      // messages in the inbox that the run has not consumed
-	Events  int      // length of the history
+	Run      journal.Run // with its Parent, its Generation, its Task while open and its Terminal event when closed
+	Steps    []PendingStep
+	Timers   []PendingTimer
+	Children []PendingChild // that the run waits for; Client.List with a Parent has all of them
+	Updates  []PendingUpdate
+	Waiting  []string // what the parked run waits for, in words
+	Unread   int      // messages in the inbox that the run has not consumed
+	Events   int      // length of the present generation's history
 }
 
 // PendingStep is a step without an outcome. Steps of a run's first turn show once it is journaled.
@@ -34,6 +38,21 @@ type PendingTimer struct {
 	Due  time.Time
 }
 
+// PendingChild is a child whose outcome the run does not know yet.
+type PendingChild struct {
+	Workflow  string
+	Key       string
+	Cmd       journal.Cmd
+	Run       *journal.Run // nil if it was not found: it may just have been started, or deleted
+	Cancelled bool
+}
+
+// PendingUpdate is an update that was accepted and has no answer yet.
+type PendingUpdate struct {
+	Name   string
+	Number journal.InboxSeq
+}
+
 // Describe reads a run. It needs no code of the workflow: histories name everything that was issued. Error:
 // journal.ErrNotFound.
 func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description, error) {
@@ -48,15 +67,38 @@ func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description,
 	if h.Run.Task == nil {
 		return d, nil
 	}
-	d.Unread = int(h.Run.Task.InboxLast) // a load gives only the first of them
-	for i := range h.Events {
-		if seen := h.Events[i].Inbox; seen != 0 {
-			d.Unread = int(h.Run.Task.InboxLast - seen) // consumed in order (J5)
-		}
+	if n := len(h.Inbox); n > 0 { // a load gives only the first of them
+		d.Unread += int(h.Run.Task.InboxLast - h.Inbox[n-1].Number)
 	}
 	d.Waiting = h.Run.Task.Waiting
 	d.pending(h)
-	return d, nil
+	return d, c.findChildren(ctx, d)
+}
+
+// findChildren looks up the runs of pending children.
+func (c *Client) findChildren(ctx context.Context, d *Description) error {
+	byCmd := make(map[journal.Cmd]*PendingChild, len(d.Children))
+	for i := range d.Children {
+		byCmd[d.Children[i].Cmd] = &d.Children[i]
+	}
+	f := journal.ListFilter{Parent: d.Run.ID, Limit: journal.ListMax}
+	for missing, pages := len(byCmd), 0; missing > 0 && pages < childPagesMax; pages++ {
+		page, err := c.j.List(ctx, f)
+		if err != nil {
+			return err
+		}
+		for i := range page.Runs {
+			run := &page.Runs[i]
+			if p := byCmd[run.Parent.Cmd]; p != nil && p.Run == nil && run.Parent.Generation == d.Run.Generation {
+				p.Run = run
+				missing--
+			}
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			break
+		}
+	}
+	return nil
 }
 
 // pending is everything issued, without what was answered or, for timers, cancelled.
@@ -64,13 +106,20 @@ func (d *Description) pending(h *journal.History) {
 	var issued []journal.Issued
 	answered, cancelled := map[journal.Cmd]bool{}, map[journal.Cmd]bool{}
 	for i := range h.Events {
-		issued = append(issued, h.Events[i].Issued...)
-		if h.Events[i].Cmd != 0 {
-			answered[h.Events[i].Cmd] = true
+		ev := &h.Events[i]
+		issued = append(issued, ev.Issued...)
+		if ev.Cmd != 0 {
+			answered[ev.Cmd] = true
 		}
-		for _, c := range h.Events[i].Issued {
-			if c.Kind == journal.CommandCancel {
+		if ev.Kind == journal.UpdateReceived {
+			d.Updates = append(d.Updates, PendingUpdate{Name: ev.Name, Number: ev.Inbox})
+		}
+		for _, c := range ev.Issued {
+			switch c.Kind {
+			case journal.CommandCancel:
 				cancelled[c.Target] = true
+			case journal.CommandReply:
+				d.Updates = slices.DeleteFunc(d.Updates, func(u PendingUpdate) bool { return strconv.FormatInt(int64(u.Number), 10) == c.Detail })
 			}
 		}
 	}
@@ -85,6 +134,8 @@ func (d *Description) pending(h *journal.History) {
 		case c.Kind == journal.CommandStep:
 			a := attempts[cmd]
 			d.Steps = append(d.Steps, PendingStep{Name: c.Name, Cmd: cmd, Attempts: a.Made, LastError: a.Failure, NextAt: a.NextAt, Cancelled: cancelled[cmd]})
+		case c.Kind == journal.CommandChild:
+			d.Children = append(d.Children, PendingChild{Workflow: c.Name, Key: c.Detail, Cmd: cmd, Cancelled: cancelled[cmd]})
 		case c.Kind == journal.CommandTimer && !cancelled[cmd]:
 			d.Timers = append(d.Timers, PendingTimer{Name: c.Name, Cmd: cmd, Due: c.Due})
 		}

@@ -50,6 +50,8 @@ const (
 	// leaves in memory.
 	viewsMax = 64
 	viewIdle = 10 * time.Second
+	// childPagesMax bounds how many children Describe looks through, newest first, for those that are pending.
+	childPagesMax = 20
 	// historyPage is how many events History reads at once.
 	historyPage = 5000
 )

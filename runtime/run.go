@@ -56,7 +56,12 @@ func (c *Client) FindKey(ctx context.Context, key string) (journal.RunID, error)
 	return page.Runs[0].ID, nil
 }
 
-// List returns runs, newest first.
+// List returns runs, newest first, with their Parent, Generation and Task. A filter answers, for instance,
+//
+//   - what the children of a run are: Parent;
+//   - which open runs still need version 1 of a workflow, before its code is removed: Workflow, Version and Status;
+//   - which open runs may still need the old branch of a change, before that is removed: Workflow and Unchanged, with the id that
+//     workflow.Changed has.
 func (c *Client) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	return c.j.List(ctx, f)
 }

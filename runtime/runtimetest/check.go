@@ -85,7 +85,7 @@ func (e *Env) checkRun(run journal.RunID) error {
 	executed, done := map[journal.Cmd]bool{}, map[journal.Cmd]bool{}
 	e.mu.Lock()
 	for _, c := range e.calls {
-		if c.Run == run {
+		if c.Run == run && c.generation == h.Run.Generation {
 			executed[c.Cmd] = true
 			done[c.Cmd] = done[c.Cmd] || c.Done && c.Err == nil
 		}

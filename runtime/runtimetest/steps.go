@@ -22,6 +22,8 @@ type Call struct {
 	Done    bool          // it has returned, and Err is what it returned
 	Err     error
 	over    bool // it has returned, or panicked
+
+	generation journal.Generation
 }
 
 type fake func(ctx context.Context, tx any, body replay.Body) (journal.Payload, error)
@@ -124,6 +126,7 @@ func (e *Env) begin(sc *replay.StepContext) (*Call, fake) {
 	defer e.mu.Unlock()
 	c := &Call{
 		Run: sc.Run, Step: sc.Step, Cmd: sc.Cmd, Attempt: int(sc.Attempt), Key: sc.IdempotencyKey(), At: e.Elapsed(),
+		generation: sc.Generation,
 	}
 	e.calls = append(e.calls, c)
 	if list := e.failures[sc.Step]; len(list) > 0 {
