@@ -115,12 +115,70 @@ func TestCrashPointsOfABatchWithAStaleMember(t *testing.T) {
 	})
 }
 
+// TestCrashPointsOfEffects: what turns do to others happens with them, and once.
+func TestCrashPointsOfEffects(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		a := action{Verb: "commit", Commits: effectsOf(w.j, func() journal.Claimed { return born(t, w.j, w.node) })}
+		for i := range a.Commits {
+			c := &a.Commits[i]
+			a.Runs = append(a.Runs, c.Run)
+			for k := range c.Starts {
+				a.Runs = append(a.Runs, c.Starts[k].ID)
+			}
+			if c.Next.Kind != journal.NextClose {
+				continue
+			}
+			for _, policy := range []journal.ClosePolicy{journal.CloseCancel, journal.CloseTerminate, journal.CloseAbandon} {
+				child := start(t, w.j, journal.Start{Delay: time.Hour, Parent: &journal.Parent{Run: c.Run, Generation: 1, Cmd: 1, Policy: policy}})
+				below := start(t, w.j, journal.Start{Delay: time.Hour, Parent: &journal.Parent{Run: child.Run, Generation: 1, Cmd: 1, Policy: policy}})
+				a.Runs = append(a.Runs, child.Run, below.Run)
+			}
+		}
+		return a
+	})
+}
+
+// effectsOf returns a batch of turns of fresh runs which does everything that turns do to others: the first starts a child, one
+// more whose key is taken, and writes to the others and to nobody; the second goes on as a new generation; the third closes.
+func effectsOf(j *journal.Journal, fresh func() journal.Claimed) []journal.Commit {
+	one, two, three := fresh(), fresh(), fresh()
+	parent := &journal.Parent{Run: one.Run.ID, Generation: 1, Cmd: 1}
+	key := journal.NewRunID().String()
+	signal := func(to journal.RunID, cmd journal.Cmd) journal.Message {
+		return journal.Message{Run: to, Kind: journal.MessageSignal, Name: "s", Key: "~test/" + one.Run.ID.String(), Cmd: cmd}
+	}
+	a := commitOf(j, one, park, began("a"))
+	a.Starts = []journal.Start{
+		{ID: journal.NewRunID(), Workflow: "flow", Key: key, Delay: time.Hour, Parent: parent},
+		{ID: journal.NewRunID(), Workflow: "flow", Key: key, Delay: time.Hour, Parent: parent},
+	}
+	a.Messages = []journal.Message{signal(two.Run.ID, 0), signal(three.Run.ID, 2), signal(journal.NewRunID(), 3)}
+	b := commitOf(j, two, journal.Next{Kind: journal.NextRelease}, began("a"), journal.Event{Kind: journal.RunContinued})
+	b.Continue = &journal.Continue{Input: journal.Payload{Data: []byte("2")}, Version: 1}
+	b.Messages = []journal.Message{signal(one.Run.ID, 0)}
+	c := commitOf(j, three, closing, began("a"), completed())
+	c.Children = true
+	return []journal.Commit{a, b, c}
+}
+
 func TestCrashPointsOfAStepTx(t *testing.T) {
 	sweep(t, func(w *crashWorld) action {
 		first := commitOf(w.j, owned(t, w.j, w.node), keep, began("a"))
 		commit(t, w.j, first)
 		return action{Verb: "commit a step's transaction", Runs: []journal.RunID{first.Run},
 			Commits: []journal.Commit{after(first, closing, stepDone(1, "a"), completed())}}
+	})
+}
+
+func TestCrashPointsOfAStepTxWithEffects(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		first := commitOf(w.j, born(t, w.j, w.node), keep, began("a"))
+		commit(t, w.j, first)
+		child := journal.Start{ID: journal.NewRunID(), Workflow: "flow", Delay: time.Hour, Parent: &journal.Parent{Run: first.Run, Generation: 1, Cmd: 2}}
+		turn := after(first, keep, stepDone(1, "a"))
+		turn.Starts = []journal.Start{child}
+		turn.Messages = []journal.Message{{Run: child.ID, Kind: journal.MessageSignal, Name: "s", Key: "~test", Cmd: 3}}
+		return action{Verb: "commit a step's transaction", Runs: []journal.RunID{first.Run, child.ID}, Commits: []journal.Commit{turn}}
 	})
 }
 

@@ -111,6 +111,13 @@ func owned(t *testing.T, j *journal.Journal, node journal.NodeID) journal.Claime
 	return claimOne(t, j, node)
 }
 
+// born starts a run that the node owns from birth.
+func born(t *testing.T, j *journal.Journal, node journal.NodeID) journal.Claimed {
+	t.Helper()
+	run := start(t, j, journal.Start{Owner: node}).Run
+	return journal.Claimed{Run: journal.Run{ID: run}, Task: journal.Task{Run: run, Generation: 1, Owner: node, Fence: 1}}
+}
+
 // commitOf returns the first commit of a claimed run without history.
 func commitOf(j *journal.Journal, c journal.Claimed, next journal.Next, events ...journal.Event) journal.Commit {
 	out := journal.Commit{Run: c.Run.ID, Node: c.Task.Owner, Fence: c.Task.Fence, Turn: c.Task.Turn,

@@ -3,9 +3,7 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -22,20 +20,6 @@ FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS i(run_id, key, ord)
 LEFT JOIN LATERAL (
     SELECT x.number FROM reprise.inbox x WHERE x.run_id = ANY (ARRAY[i.run_id]) AND x.key = i.key) x ON true`
 
-// continueSQL begins the next generations of runs that their commits have just been written for.
-const continueSQL = `
-WITH next AS MATERIALIZED (
-    SELECT i.* FROM unnest($1::uuid[], $2::int[], $3::int[], $4::bytea[], $5::text[], $6::bigint[], $7::text[])
-        AS i(run_id, generation, version, input, encoding, seen, carried)
-), queued AS (
-    UPDATE reprise.tasks t SET generation = n.generation, version = n.version, attempts = '', waiting = ''
-    FROM next n WHERE t.run_id = ANY (ARRAY[n.run_id])
-)
-UPDATE reprise.runs r
-SET generation = n.generation, version = n.version, input = n.input, input_encoding = n.encoding, inbox_seen = n.seen,
-    carried = n.carried::bigint[]
-FROM next n WHERE r.id = ANY (ARRAY[n.run_id])`
-
 // effects writes a batch of turns and carries out what the accepted ones do to others, inside one transaction. What is
 // put into inboxes is one list in the order of the members, as if each had been alone.
 type effects struct {
@@ -45,10 +29,10 @@ type effects struct {
 	out     []journal.Outcome
 	whole   bool // whether the transaction begins and ends with it
 
-	accepted []int             // members, in the caller's order
-	refused  map[messageAt]int // messages that are not sent: indexes in errs
-	errs     []error
-	orphans  map[int]orphans // by member
+	locked   map[journal.RunID]bool // tasks that were there at the first look
+	accepted []int                  // members, in the caller's order
+	refused  map[messageAt]error    // messages that are not sent
+	orphans  map[int]orphans        // by member
 }
 
 // messageAt is a message of a member.
@@ -102,14 +86,21 @@ func (e *effects) lock(ctx context.Context, q querier) error {
 			closing = append(closing, c.Run)
 		}
 	}
+	e.locked = make(map[journal.RunID]bool, len(ids))
+	note := each(func(row pgx.CollectableRow) error {
+		var run pgtype.UUID
+		err := row.Scan(&run)
+		e.locked[run.Bytes] = true
+		return err
+	})
 	var p pipeline
 	if e.whole {
 		p.exec(beginSQL)
 	}
 	if len(closing) > 0 {
-		p.exec(e.s.sql.lockFamily, ids, runIDs(closing))
+		p.query(e.s.sql.lockFamily, note, ids, runIDs(closing))
 	} else {
-		p.exec(e.s.sql.lockTasks, ids)
+		p.query(e.s.sql.lockTasks, note, ids)
 	}
 	return p.send(ctx, q)
 }
@@ -144,35 +135,49 @@ func (e *effects) start(ctx context.Context, q querier) error {
 	return err
 }
 
-// look finds out which of the messages whose senders want to know will not arrive.
+// look locks what has come into being since the first look, other than by this batch, and finds out which of the messages whose
+// senders want to know will not arrive.
 func (e *effects) look(ctx context.Context, q querier) error {
+	var late []pgtype.UUID
 	var at []messageAt
 	var ids []pgtype.UUID
 	var keys []string
 	for _, i := range e.accepted {
 		c := &e.commits[i]
 		for k := range c.Messages {
+			if !e.locked[c.Messages[k].Run] {
+				late = append(late, id(c.Messages[k].Run))
+			}
 			if _, asked := c.SendAnswer(&c.Messages[k], &journal.Sent{}); asked {
 				at, ids, keys = append(at, messageAt{i, k}), append(ids, id(c.Messages[k].Run)), append(keys, c.Messages[k].Key)
 			}
 		}
 	}
-	if len(at) == 0 {
+	if len(at)+len(late) == 0 {
 		return nil
 	}
-	e.refused = map[messageAt]int{}
 	var p pipeline
+	if len(late) > 0 {
+		p.exec(e.s.sql.lockTasks, late)
+	}
+	e.queueLook(&p, at, ids, keys)
+	return p.send(ctx, q)
+}
+
+func (e *effects) queueLook(p *pipeline, at []messageAt, ids []pgtype.UUID, keys []string) {
+	if len(at) == 0 {
+		return
+	}
+	e.refused = map[messageAt]error{}
 	p.query(e.s.sql.look, each(func(row pgx.CollectableRow) error {
 		var ord int64
 		var arrives, exists bool
 		err := row.Scan(&ord, &arrives, &exists)
 		if err == nil && !arrives {
-			e.refused[at[ord-1]] = len(e.errs)
-			e.errs = append(e.errs, notOpen(exists))
+			e.refused[at[ord-1]] = notOpen(exists)
 		}
 		return err
 	}), ids, keys)
-	return p.send(ctx, q)
 }
 
 // findOrphans looks for the children that closed members leave behind, those of this very batch among them.
@@ -260,9 +265,7 @@ func (e *effects) outgoing() *outgoing {
 		}
 		for k := range c.Messages {
 			m, slot := &c.Messages[k], &out.Sent[k]
-			if n, refused := e.refused[messageAt{i, k}]; refused {
-				slot.Err = e.errs[n]
-			} else {
+			if slot.Err = e.refused[messageAt{i, k}]; slot.Err == nil {
 				o.add(*m, slot)
 			}
 			if a, asked := c.SendAnswer(m, slot); asked {
@@ -290,34 +293,4 @@ func (e *effects) take(o *outgoing, sent []journal.Sent) {
 			e.out[i].InboxLast = max(e.out[i].InboxLast, sent[n].Number)
 		}
 	}
-}
-
-// queueContinue adds continueSQL for members that go on as their next generation.
-func (e *effects) queueContinue(p *pipeline) {
-	var ids []pgtype.UUID
-	var generations, versions []int32
-	var inputs [][]byte
-	var encodings, carried []*string
-	var seen []*int64
-	for _, i := range e.accepted {
-		c := &e.commits[i]
-		next := c.Continue
-		if next == nil {
-			continue
-		}
-		ids, generations, versions = append(ids, id(c.Run)), append(generations, int32(c.Generation)+1), append(versions, next.Version)
-		inputs, encodings = append(inputs, data(next.Input.Data)), append(encodings, text(next.Input.Encoding))
-		seen, carried = append(seen, number(int64(next.Seen))), append(carried, numberList(next.Carried))
-	}
-	if len(ids) > 0 {
-		p.exec(e.s.sql.next, ids, generations, versions, inputs, encodings, seen, carried)
-	}
-}
-
-// numberList is an array as text, because an array of arrays cannot be unnested. None is null.
-func numberList(list []journal.InboxSeq) *string {
-	if len(list) == 0 {
-		return nil
-	}
-	return new("{" + strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ","), "[]") + "}")
 }
