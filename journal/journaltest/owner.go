@@ -95,6 +95,9 @@ func (o *owner) submit(c journal.Commit) journal.Outcome {
 	out, err := o.k.commits(c)
 	o.k.ok(err)
 	o.k.ok(out[0].Err)
+	if len(out[0].Started) != len(c.Starts) || len(out[0].Sent) != len(c.Messages) {
+		o.k.t.Fatalf("%d children and %d messages, but the answer is %+v", len(c.Starts), len(c.Messages), out[0])
+	}
 	o.accept(&c)
 	return out[0]
 }
