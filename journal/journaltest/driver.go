@@ -38,7 +38,7 @@ func scenario(ctx context.Context, store journal.Store, decide func(Call) Fault)
 	f := NewFaulty(store, &FaultyOptions{Decide: decide})
 	d := &driver{ctx: ctx, j: journal.New(f, nil), owned: map[journal.RunID]*owner{}}
 	d.route = journal.Route{Queue: journal.DefaultQueue, Workflow: "faults " + journal.NewRunID().String(), Version: 1}
-	for range 5 {
+	for range 9 {
 		d.ids = append(d.ids, journal.NewRunID())
 	}
 	err = d.live(store)
@@ -57,6 +57,7 @@ func (d *driver) live(store journal.Store) (err error) {
 	}()
 	d.first()
 	d.second()
+	d.third()
 	d.read(store)
 	return nil
 }
@@ -120,6 +121,67 @@ func (d *driver) second() {
 	d.repeat("leave", func() error { return d.nodes[1].Leave(d.ctx) })
 }
 
+// third is a family under node 2: children, messages between runs, replies, a generation, and the close of them all.
+func (d *driver) third() {
+	p, child, sub, e := d.ids[5], d.ids[6], d.ids[7], d.ids[4]
+	node := d.join()
+	m := update(p, "u", "1")
+	d.start(journal.Start{ID: p, Owner: node, Message: &m})
+	d.send(update(p, "u", "2"), signal(p, "s", "3"), signal(p, "s", "4"))
+	parent := d.owned[p]
+	c := parent.build(keep, asks(journal.Issued{Kind: journal.CommandChild, Name: d.route.Workflow}, journal.Issued{Kind: journal.CommandSend, Name: "s"},
+		journal.Issued{Kind: journal.CommandChild, Name: d.route.Workflow}))
+	taken := parent.child(3, 0)
+	c.Starts = []journal.Start{parent.child(1, journal.CloseTerminate), taken}
+	c.Starts[0].ID, c.Starts[0].Owner, c.Starts[1].ID, c.Starts[1].Key = child, node, d.ids[8], d.route.Workflow
+	c.Messages = []journal.Message{aimed(2, e, "s", "p"), {Run: d.ids[0], Kind: journal.MessageCancel}}
+	d.family(&c)
+	d.owned[child] = d.newOwner(node, child, 1, 0)
+	c = parent.reject(keep, []journal.InboxSeq{2}, d.received(p, 1), d.received(p, 3))
+	c.Replies = append(c.Replies, journal.Reply{Number: 1, Payload: journal.Payload{Data: []byte("answer")}})
+	d.family(&c)
+	d.send(update(p, "u", "2")) // its key was freed
+	c = parent.continued(keep, []journal.InboxSeq{3})
+	d.family(&c)
+	c = d.owned[child].build(keep, asksChild(1))
+	c.Starts = []journal.Start{d.owned[child].child(1, journal.CloseCancel)}
+	c.Starts[0].ID = sub
+	d.family(&c)
+	d.claim(node, sub, e)
+	c = d.owned[sub].build(park, started())
+	d.family(&c)
+	c = parent.build(closed, started(), d.received(p, 3), d.received(p, 4), completed("p"))
+	c.Children = true
+	d.family(&c)
+	d.alter(d.ids[0], journal.OpDelete, journal.ErrNotFound)
+	d.claim(node, sub) // which was cancelled
+	d.repeat("leave", func() error { return d.nodes[2].Leave(d.ctx) })
+}
+
+// family commits a turn with children of the scenario's workflow.
+func (d *driver) family(c *journal.Commit) {
+	for i := range c.Starts {
+		c.Starts[i].Workflow = d.route.Workflow
+	}
+	d.commit(*c)
+}
+
+// received is the event of a message that waits.
+func (d *driver) received(run journal.RunID, number journal.InboxSeq) (ev journal.Event) {
+	d.repeat("load", func() error {
+		list, err := d.j.Load(d.ctx, []journal.LoadRequest{{Run: run, InboxOnly: true}})
+		if err == nil {
+			for _, m := range list[0].Inbox {
+				if m.Number == number {
+					ev = m.Event()
+				}
+			}
+		}
+		return err
+	})
+	return ev
+}
+
 func (d *driver) join() journal.NodeID {
 	d.repeat("join", func() error {
 		m, err := d.j.Join(d.ctx, journal.Node{Name: "node", Routes: []journal.Route{d.route}, Lease: leaseLong})
@@ -140,7 +202,8 @@ func (d *driver) start(list ...journal.Start) {
 		out, err := d.j.Start(d.ctx, nil, list)
 		if err == nil {
 			for i, o := range out {
-				d.note("started %d: same run %v, created %v, owned %v, %v", i, o.Run == list[i].ID, o.Created, o.Owned, o.Err)
+				d.note("started %d: same run %v, created %v, owned %v, %v, with message %d, %v", i, o.Run == list[i].ID, o.Created, o.Owned, o.Err,
+					o.Sent.Number, o.Sent.Err)
 				if o.Owned {
 					d.owned[o.Run] = d.newOwner(list[i].Owner, o.Run, 1, 0)
 				}

@@ -50,6 +50,14 @@ func newRecord(st *journal.Start, now time.Time) *record {
 	}
 }
 
+// open returns the record of an open run, or nil.
+func (m *Memory) open(run journal.RunID) *record {
+	if r := m.db.runs[run]; r != nil && r.open {
+		return r
+	}
+	return nil
+}
+
 func (r *record) route() journal.Route {
 	return journal.Route{Queue: r.task.Queue, Workflow: r.task.Workflow, Version: r.task.Version}
 }

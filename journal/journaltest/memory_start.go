@@ -39,15 +39,18 @@ func (db *database) start(st *journal.Start, now time.Time) journal.Started {
 	if st.Message == nil || o.Err != nil {
 		return o
 	}
-	m, r := *st.Message, db.runs[o.Run]
-	visible := r.task.VisibleAt
+	m := *st.Message
 	m.Run = o.Run
-	o.Sent = db.send(&m, now)
-	if o.Created && !known && st.Delay > 0 { // it waits with its run
-		db.lift(r)
-		r.task.VisibleAt = visible
-		db.place(r, now)
+	if !o.Created || known || st.Delay == 0 {
+		o.Sent = db.send(&m, now)
+		return o
 	}
+	r := db.runs[o.Run] // it waits with its run
+	due := r.task.VisibleAt
+	o.Sent = db.send(&m, now)
+	db.lift(r)
+	r.task.VisibleAt = due
+	db.place(r, now)
 	return o
 }
 

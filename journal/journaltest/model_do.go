@@ -25,6 +25,8 @@ func (m *model) do(s step) string {
 		return m.alter(s)
 	case doPlague:
 		return m.plague()
+	case doDynasty:
+		return m.dynasty(s)
 	case doCommit:
 		return m.commit(s)
 	}
@@ -133,17 +135,20 @@ func (m *model) reap(inc int) string {
 
 func (m *model) start(s step) string {
 	inc, owned := m.incarnation(s.node, 0)
+	starts := make([]journal.Start, len(s.members))
+	for i, mem := range s.members {
+		starts[i] = m.startOf(mem)
+	}
 	text, out := both(m, "start", func(w *world) ([]journal.Started, error) {
-		list := make([]journal.Start, len(s.members))
+		list := slices.Clone(starts)
 		for i, mem := range s.members {
-			list[i] = m.startOf(mem)
 			if owned && mem.has(startOwned) {
 				list[i].Owner = w.members[inc].ID()
 			}
 		}
 		out, err := w.j.Start(m.ctx, nil, list)
 		for i := range out {
-			out[i].StartAt, out[i].Now = plainTime(out[i].StartAt), plainTime(out[i].Now)
+			w.plainStarted(&out[i])
 		}
 		return out, err
 	})
@@ -179,17 +184,20 @@ func (m *model) startOf(mem member) journal.Start {
 	if mem.has(startLabelled) {
 		st.Labels["l"] = "ü"
 	}
+	if mem.has(startAlong) {
+		along := m.message(st.ID, 1+mem.what)
+		st.Message = &along
+		if m.memory.db.runs[st.ID] != nil {
+			st.Delay = 0 // nobody repeats a start with another message, which could cut the delay short
+		}
+	}
 	return st
 }
 
 func (m *model) send(s step) string {
 	list := make([]journal.Message, len(s.members))
 	for i, mem := range s.members {
-		list[i] = journal.Message{Run: m.ids[mem.run], Kind: journal.MessageSignal, Name: "s", Key: fmt.Sprint(mem.messageKey()),
-			Payload: journal.Payload{Encoding: "e", Data: fmt.Appendf(nil, "%d of step %d", i, m.steps)}}
-		if mem.cancels() {
-			list[i].Kind, list[i].Name = journal.MessageCancel, ""
-		}
+		list[i] = m.message(m.ids[mem.run], mem.what)
 	}
 	text, _ := both(m, "send", func(w *world) ([]journal.Sent, error) {
 		out, err := w.j.Send(m.ctx, nil, list)
@@ -232,6 +240,9 @@ func (m *model) load(s step) string {
 		if mem.has(loadPart) {
 			requests[i].Limit = s.max
 		}
+		if mem.has(loadAnswer) {
+			requests[i] = journal.LoadRequest{Run: m.ids[mem.run], Answer: journal.InboxSeq(1 + mem.what/3)}
+		}
 	}
 	text, _ := both(m, "load", func(w *world) ([]journal.History, error) {
 		list, err := w.j.Load(m.ctx, requests)
@@ -263,6 +274,10 @@ func (m *model) list(s step) string {
 		f.Key = fmt.Sprintf("k%d %s", s.node, m.space)
 	case 6:
 		f.KeyPrefix = fmt.Sprintf("k%d ", s.node)
+	case 7:
+		f.Parent = m.ids[s.node]
+	case 8:
+		f.Unchanged = "c"
 	default:
 		f.Labels["l"] = "ü"
 	}

@@ -151,6 +151,7 @@ func (m *model) commit(s step) string {
 	var list []journal.Commit
 	var views []*view
 	var nodes []int // by incarnation
+	touched := touches{}
 	for _, mem := range s.members {
 		known := m.views[mem.run]
 		if len(known) == 0 {
@@ -164,7 +165,9 @@ func (m *model) commit(s step) string {
 		if mem.has(commitNode) {
 			node = (node + 1) % len(m.worlds[0].members)
 		}
-		list, views, nodes = append(list, m.turn(v, mem)), append(views, v), append(nodes, node)
+		if c := m.turn(v, mem); touched.add(m.touches(&c)) {
+			list, views, nodes = append(list, c), append(views, v), append(nodes, node)
+		}
 	}
 	if len(list) == 0 {
 		return ""
@@ -173,12 +176,19 @@ func (m *model) commit(s step) string {
 		own := slices.Clone(list)
 		for i := range own {
 			own[i].Node = w.members[nodes[i]].ID()
+			own[i].Starts = slices.Clone(own[i].Starts)
+			for k := range own[i].Starts {
+				if own[i].Starts[k].Owner != 0 {
+					own[i].Starts[k].Owner = own[i].Node
+				}
+			}
 		}
 		out, err := w.j.Commit(m.ctx, own)
 		for i := range out {
 			if out[i].Now = plainTime(out[i].Now); out[i].Err != nil {
 				out[i] = journal.Outcome{Err: out[i].Err}
 			}
+			w.plainEffects(&out[i])
 			if own[i].Next.Kind == journal.NextClose {
 				out[i].InboxLast = 0 // means something of open runs only
 			}
@@ -189,114 +199,8 @@ func (m *model) commit(s step) string {
 		if v := views[i]; o.Err == nil && v.turn == list[i].Turn {
 			v.accept(&list[i])
 			v.last = &list[i]
+			m.lookAtChildren(nodes[i], &list[i], o.Started)
 		}
 	}
 	return text
-}
-
-// turn builds the commit of a view's next turn, or what its flags make of it.
-func (m *model) turn(o *view, mem member) journal.Commit {
-	if o.last != nil && mem.has(commitAgain) {
-		return *o.last
-	}
-	events, open := m.events(o.owner, mem)
-	c := journal.Commit{Run: o.run, Fence: o.fence, Turn: o.turn, Generation: o.gen, InboxSeen: o.seen, Next: ending(mem, m.steps)}
-	for i := range events {
-		ev := &events[i]
-		ev.Seq, ev.Time = o.seq+journal.Seq(i)+1, modelNow.AddDate(-20, 0, 0).Add(time.Duration(m.steps)*time.Second)
-		if mem.has(commitSeq) {
-			ev.Seq = journal.Seq(i) + 1
-		}
-		c.InboxSeen = max(c.InboxSeen, ev.Inbox)
-	}
-	c.Events = events
-	if mem.has(commitFence) {
-		c.Fence--
-	}
-	if mem.has(commitTurn) {
-		c.Turn++
-	}
-	if cmd := open.next(); mem.has(commitAttempts) && cmd > 0 && open[cmd-1].Kind == journal.CommandStep {
-		c.Attempts = []journal.Attempt{{Cmd: cmd, Name: open[cmd-1].Name, Made: 2, NextAt: modelThen, Failure: &journal.Failure{Message: "no"}}}
-		c.Waiting = []string{"step a", fmt.Sprint("step ", m.steps)}
-	}
-	return c
-}
-
-// commands are what a run has issued. Those with an outcome have lost their kind.
-type commands []journal.Issued
-
-// next returns the first command that can have an outcome, or 0.
-func (c commands) next() journal.Cmd {
-	return journal.Cmd(1 + slices.IndexFunc(c, func(i journal.Issued) bool {
-		return i.Kind == journal.CommandStep || i.Kind == journal.CommandTimer
-	}))
-}
-
-// events are those of the run's start if there is none yet, of steps and timers, of messages that wait, and of its
-// end. It also returns the commands behind them.
-func (m *model) events(o *owner, mem member) (list []journal.Event, open commands) {
-	add := func(ev journal.Event) {
-		list = append(list, ev)
-		open = open.after(&ev)
-	}
-	r := m.memory.db.runs[o.run] // not nil: a run that is deleted has no views
-	for i := range r.events[:min(len(r.events), int(o.seq))] {
-		open = open.after(&r.events[i])
-	}
-	if o.seq == 0 {
-		add(started("a", "b"))
-	}
-	for i := range mem.steps() {
-		cmd := open.next()
-		if cmd == 0 {
-			break
-		}
-		ev := stepDone(cmd, open[cmd-1].Name, fmt.Sprint(m.steps, i), "c")
-		if open[cmd-1].Kind == journal.CommandTimer {
-			ev = journal.Event{Kind: journal.TimerFired, Cmd: cmd, Name: ev.Name}
-		}
-		ev.Issued = append(ev.Issued, journal.Issued{Kind: journal.CommandTimer, Name: "t", Due: modelThen},
-			journal.Issued{Kind: journal.CommandCancel, Target: 1})
-		add(ev)
-	}
-	for n := o.seen; n < min(o.seen+journal.InboxSeq(mem.messages()), journal.InboxSeq(len(r.inbox))); n++ {
-		ev := r.inbox[n].Event()
-		ev.Payload = journal.Payload{}
-		add(ev)
-	}
-	if ending(mem, 0).Kind == journal.NextClose {
-		add(ended(journal.RunCompleted + journal.Kind(mem.what-6)))
-	}
-	return list, open
-}
-
-// after returns what is open after an event.
-func (c commands) after(ev *journal.Event) commands {
-	if ev.Cmd > 0 {
-		c[ev.Cmd-1].Kind = 0
-	}
-	return append(c, ev.Issued...)
-}
-
-// ending is in the order of endings.
-func ending(mem member, steps int) journal.Next {
-	at := func(t time.Time) time.Time { return t.Add(time.Duration(steps) * time.Minute) }
-	switch mem.what {
-	case 0:
-		return park
-	case 1:
-		return parkUntil(at(modelThen))
-	case 2:
-		return parkUntil(at(modelPast))
-	case 3:
-		return release
-	case 4:
-		return block("a problem", time.Time{})
-	case 5:
-		return block("a problem\nof two lines", at(modelThen))
-	case 6, 7, 8, 9:
-		return closed
-	}
-	return keep
 }

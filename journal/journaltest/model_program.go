@@ -12,7 +12,7 @@ type program []step
 
 // The numbers that steps use.
 const (
-	modelRuns  = 6
+	modelRuns  = 8
 	modelNodes = 3
 	modelKeys  = 3 // of runs; 0 means none
 	modelMsgs  = 6 // keys of messages to one run
@@ -38,14 +38,15 @@ const (
 	doLoad
 	doList
 	doPlague
+	doDynasty
 	verbs
 )
 
 var verbNames = [verbs]string{"start", "send", "claim", "commit", "join", "leave", "renew", "reap", "expire", "rush", "resume",
-	"terminate", "delete", "load", "list", "plague"}
+	"terminate", "delete", "load", "list", "plague", "dynasty"}
 
 // verbWeights is how often each is drawn.
-var verbWeights = [verbs]int{14, 12, 24, 40, 4, 1, 1, 3, 2, 5, 2, 1, 3, 4, 4, 0}
+var verbWeights = [verbs]int{14, 12, 26, 44, 4, 1, 1, 3, 2, 5, 2, 2, 5, 4, 4, 0, 2}
 
 // plagueOdds: one step in so many lets ten nodes die under whatever is due.
 const plagueOdds = 400
@@ -64,6 +65,8 @@ type member struct {
 	run int
 	// start: key, reuse, and a set of flags; send: key; commit: next, events, and a set of flags.
 	what, how, flags int
+	// commit: two runs that it has to do with, and a choice for all the rest.
+	other, third, pick int
 }
 
 // Flags of a started run.
@@ -74,14 +77,16 @@ const (
 	startLabelled
 	startRouteB // another version of the workflow
 	startRouteC // another queue and workflow
-	startFlags  = 6
+	startAlong  // with a message
+	startFlags  = 7
 )
 
 // Flags of a load.
 const (
-	loadInbox = 1 << iota // without events
-	loadPart              // at most so many events as the step says
-	loadFlags = 2
+	loadInbox  = 1 << iota // without events
+	loadPart               // at most so many events as the step says
+	loadAnswer             // of an update, and nothing else
+	loadFlags  = 3
 )
 
 // Flags of a commit. Those of commits that must be refused are rare.
@@ -93,7 +98,15 @@ const (
 	commitNode                 // by another node with this one's fence
 	commitZombie               // by the owner before
 	commitAttempts             // with a step in retry
-	commitFlags    = 7
+	commitReject               // the updates that it consumes
+	commitReply                // to an update that has no answer
+	commitChild                // to start, which is the other run
+	commitTell                 // a signal to the third run, and wants to hear of it
+	commitNews                 // a message to the other run
+	commitContinue             // as the next generation, if the run stays
+	commitChildren             // meet their policies, if the run closes
+	commitChange               // taken by the code
+	commitFlags    = 15
 )
 
 func newProgram(seed uint64, steps int) program {
@@ -120,29 +133,20 @@ func newProgram(seed uint64, steps int) program {
 }
 
 func newStep(r *rand.Rand, v verb) step {
-	s := step{verb: v, node: r.IntN(modelNodes), max: 1 + r.IntN(4), choice: r.IntN(8)}
+	s := step{verb: v, node: r.IntN(modelNodes), max: 1 + r.IntN(4), choice: r.IntN(10)}
 	size := 1
 	switch v {
 	case doStart, doSend, doCommit, doLoad:
 		size += r.IntN(3)
 	case doRush, doResume, doTerminate, doDelete:
+	case doDynasty:
+		size = dynastyLevels
 	default:
 		return s
 	}
 	for _, run := range r.Perm(modelRuns)[:size] {
-		m := member{run: run, what: r.IntN(24), how: r.IntN(16)}
-		flags, odds := startFlags, 6
-		switch v {
-		case doCommit:
-			flags, odds = commitFlags, 14
-		case doLoad:
-			flags, odds = loadFlags, 2
-		}
-		for bit := range flags {
-			if r.IntN(odds) == 0 {
-				m.flags |= 1 << bit
-			}
-		}
+		m := member{run: run, what: r.IntN(24), how: r.IntN(16), pick: r.IntN(24)}
+		m.drawFlags(r, v)
 		s.members = append(s.members, m)
 		if v == doSend && r.IntN(2) == 0 { // two to one run
 			m.what = r.IntN(24)
@@ -150,6 +154,36 @@ func newStep(r *rand.Rand, v verb) step {
 		}
 	}
 	return s
+}
+
+func (m *member) drawFlags(r *rand.Rand, v verb) {
+	flags, odds := startFlags, 6
+	switch v {
+	case doCommit:
+		flags = commitFlags
+		m.other, m.third = r.IntN(modelRuns), r.IntN(modelRuns)
+	case doLoad:
+		flags, odds = loadFlags, 2
+	}
+	for bit := range flags {
+		if v == doCommit {
+			odds = commitOdds(1 << bit)
+		}
+		if r.IntN(odds) == 0 {
+			m.flags |= 1 << bit
+		}
+	}
+}
+
+// commitOdds: a commit has a flag once in so many times.
+func commitOdds(flag int) int {
+	switch {
+	case flag < commitReject: // it must be refused, mostly
+		return 14
+	case flag == commitChild || flag == commitChildren:
+		return 2
+	}
+	return 4
 }
 
 // String returns the step for people.
@@ -183,7 +217,7 @@ func (s step) String() string {
 			b.WriteString(m.commitText())
 		case doLoad:
 			fmt.Fprintf(&b, " behind event %d and message %d%s", m.afterSeq(), m.afterInbox(),
-				m.flagText("inbox only", fmt.Sprintf("at most %d events", s.max)))
+				m.flagText("inbox only", fmt.Sprintf("at most %d events", s.max), fmt.Sprintf("the answer to message %d", 1+m.what/3)))
 		}
 	}
 	return b.String()
@@ -222,19 +256,17 @@ func (m member) startText(node int) string {
 	if m.key() > 0 {
 		text = fmt.Sprintf(" with key %d (%s)", m.key(), []string{"reject", "allow", "allow if failed"}[m.reuse()])
 	}
-	return text + m.flagText("urgent", "delayed", fmt.Sprintf("owned by node %d", node), "labelled", "version 2", "other queue")
+	return text + m.flagText("urgent", "delayed", fmt.Sprintf("owned by node %d", node), "labelled", "version 2", "other queue", "with a message")
 }
 
-// cancels tells whether a message asks for a cancel.
-func (m member) cancels() bool { return m.what == 0 }
-
-func (m member) messageKey() int { return m.what % modelMsgs }
-
 func (m member) sendText() string {
-	if m.cancels() {
+	switch {
+	case m.what == 0:
 		return " a cancel"
+	case m.what%3 == 0:
+		return fmt.Sprintf(" update %d", m.what%modelMsgs)
 	}
-	return fmt.Sprintf(" message %d", m.messageKey())
+	return fmt.Sprintf(" message %d", m.what%modelMsgs)
 }
 
 // The ways to end a turn, in the order of member.what; the rest keep the run.
@@ -247,7 +279,9 @@ func (m member) commitText() string {
 		ending = endings[m.what]
 	}
 	return fmt.Sprintf(" %d steps, %d messages, %s%s", m.steps(), m.messages(), ending, m.flagText("again", "with the fence before",
-		"with the turn behind", "on an empty history", "as another node", "by the owner before", "with an attempt"))
+		"with the turn behind", "on an empty history", "as another node", "by the owner before", "with an attempt",
+		"rejecting updates", "answering one", fmt.Sprintf("starting run %d (%d)", m.other, m.pick), fmt.Sprintf("telling run %d (%d)", m.third, m.pick),
+		fmt.Sprintf("with news for run %d (%d)", m.other, m.pick), fmt.Sprintf("continuing (%d)", m.pick), "closing its children", "taking a change"))
 }
 
 func (m member) afterSeq() int   { return m.what % 4 }

@@ -3,6 +3,7 @@ package journaltest
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -47,6 +48,10 @@ func (p *plain) run(s *RunState) {
 	r.ID, r.Key, r.Workflow = p.id(r.ID), p.word(r.Key), p.word(r.Workflow)
 	delay := r.StartAt.Sub(r.CreatedAt)
 	r.CreatedAt, r.StartAt, r.ClosedAt = plainTime(r.CreatedAt), someTime.Add(delay), plainTime(r.ClosedAt)
+	if r.Parent != nil {
+		r.Parent = cloned(r.Parent)
+		r.Parent.Run = p.id(r.Parent.Run)
+	}
 	if r.Task != nil {
 		p.task(r.Task)
 	}
@@ -57,7 +62,8 @@ func (p *plain) run(s *RunState) {
 		p.event(&s.Events[i])
 	}
 	for i := range s.Inbox {
-		s.Inbox[i].Run, s.Inbox[i].Time = p.id(s.Inbox[i].Run), plainTime(s.Inbox[i].Time)
+		m := &s.Inbox[i]
+		m.Run, m.Time, m.Name, m.Key, m.Payload = p.id(m.Run), plainTime(m.Time), p.word(m.Name), p.within(m.Key), p.payload(m.Payload)
 	}
 }
 
@@ -89,7 +95,27 @@ func (p *plain) task(t *journal.Task) {
 	}
 }
 
+// within replaces ids and names inside of a text.
+func (p *plain) within(s string) string {
+	for _, id := range p.ids {
+		s = strings.ReplaceAll(s, id.String(), p.id(id).String())
+	}
+	for long, short := range p.text {
+		s = strings.ReplaceAll(s, long, short)
+	}
+	return s
+}
+
+// payload replaces what the engine's own failures tell of runs.
+func (p *plain) payload(pay journal.Payload) journal.Payload {
+	if pay.Encoding == journal.EncodingFailure {
+		pay.Data = []byte(p.within(string(pay.Data)))
+	}
+	return pay
+}
+
 func (p *plain) event(ev *journal.Event) {
+	ev.Name, ev.Payload = p.word(ev.Name), p.payload(ev.Payload)
 	if p.visible == nil || ev.Kind == journal.RunTerminated { // maybe written by the store
 		ev.Time = plainTime(ev.Time)
 	}

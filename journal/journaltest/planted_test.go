@@ -2,6 +2,7 @@ package journaltest
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -116,14 +117,6 @@ func (m plantedMember) Reap(ctx context.Context, suspects []journal.NodeID) (jou
 	return r, err
 }
 
-// open returns the record of an open run, or nil.
-func (m *Memory) open(run journal.RunID) *record {
-	if r := m.db.runs[run]; r != nil && r.open {
-		return r
-	}
-	return nil
-}
-
 // reshape changes a task and puts it where it then belongs.
 func (m *Memory) reshape(r *record, change func()) {
 	m.db.lift(r)
@@ -133,7 +126,7 @@ func (m *Memory) reshape(r *record, change func()) {
 
 var plantedBugs = map[string]planted{
 	"J1 an event is lost": {wrote: func(m *Memory, c journal.Commit, o *journal.Outcome) {
-		if r := m.open(c.Run); o.Err == nil && r != nil && len(c.Events) > 2 && c.Events[1].Cmd > 0 {
+		if r := m.open(c.Run); o.Err == nil && r != nil && len(c.Events) > 2 && c.Events[1].Cmd > 0 && len(r.events) > 0 {
 			r.events = slices.Delete(r.events, len(r.events)-1, len(r.events))
 		}
 	}},
@@ -265,8 +258,10 @@ var plantedBugs = map[string]planted{
 // TestModelFindsPlantedBugs: each bug is found, and shown by a short program.
 func TestModelFindsPlantedBugs(t *testing.T) {
 	t.Parallel()
-	const seeds, short = 60, 12
-	for name, bug := range plantedBugs {
+	const seeds, short = 150, 12
+	bugs := maps.Clone(plantedBugs)
+	maps.Copy(bugs, plantedEffects)
+	for name, bug := range bugs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bug.Memory = NewMemory(nil)
