@@ -1,0 +1,202 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// sheet is what a tome has seen so far.
+type sheet struct {
+	Want  int   `json:"want"`  // signals to receive in all
+	Got   []int `json:"got"`   // the newest value of each sender
+	Count int   `json:"count"` // received so far
+}
+
+const tome workflow.Name[sheet, sheet] = "ledger"
+
+// tomes receive numbered signals of several senders, ten in a generation. A value that is not its sender's next one fails the run.
+func tomes(ctx workflow.Context, s sheet) (sheet, error) {
+	for n := 0; s.Count < s.Want; n++ {
+		if n == 10 {
+			return s, workflow.ContinueAsNew(ctx, tome, s, nil)
+		}
+		v, err := number.Receive(ctx)
+		if err != nil {
+			return s, err
+		}
+		from, value := v%len(s.Got), v/len(s.Got)
+		if value != s.Got[from]+1 {
+			return s, fmt.Errorf("in generation %d, sender %d: %d after %d", ctx.Info().Generation, from, value, s.Got[from])
+		}
+		s.Got[from]++
+		s.Count++
+	}
+	return s, nil
+}
+
+func handleTome(n *runtime.Node) { runtime.Handle(n, tome, tomes, nil) }
+
+// flood has senders send numbered signals to a tome, each in order, and returns when all are acknowledged.
+func flood(t *testing.T, client *runtime.Client, run journal.RunID, senders, each int, sent *atomic.Int32) {
+	t.Helper()
+	ctx := testContext(t)
+	var wg sync.WaitGroup
+	for from := range senders {
+		wg.Go(func() {
+			for i := 1; i <= each; i++ {
+				// C7: a run that begins a new generation is never not there.
+				if err := runtime.Signal(ctx, client, run, number, i*senders+from, nil); err != nil {
+					t.Errorf("signal %d of sender %d: %v", i, from, err)
+					return
+				}
+				sent.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// C1, C3, C5, C7, C16: numbered signals reach a run that begins a new generation every ten of them, while its nodes are restarted and
+// die: each is received once and in the order of its sender, no generation waits for the storm to end, and no sender is turned away.
+func TestSignalsAcrossGenerationsAndNodes(t *testing.T) {
+	c := newCluster(t)
+	ctx, client := testContext(t), runtime.NewClient(c.j, nil)
+	const senders, each = 4, 500
+	last := c.mortal(handleTome)
+	started, err := runtime.Start(ctx, client, tome, sheet{Want: senders * each, Got: make([]int, senders)}, nil)
+	run := mustStart(t, started, err)
+	var sent atomic.Int32
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		flood(t, client, run.ID(), senders, each, &sent)
+	}()
+	for i := range 6 {
+		until(t, "more was sent", func() bool { return sent.Load() >= int32((i+1)*senders*each/8) || t.Failed() })
+		fresh := c.mortal(handleTome)
+		if i%3 == 2 {
+			last.die()
+		}
+		last.stop()
+		last = fresh
+	}
+	<-over
+	got := mustResult(t, run)
+	for from, n := range got.Got {
+		if n != each {
+			t.Errorf("%d signals of sender %d, want %d", n, from, each)
+		}
+	}
+	if d, err := client.Describe(ctx, run.ID()); err != nil || d.Run.Generation != senders*each/10 || d.Unread != 0 {
+		t.Errorf("generation %d, %d unread, %v", d.Run.Generation, d.Unread, err)
+	}
+}
+
+// C2, C3: the commit that ends a generation fails, or its answer is lost. What ran ahead in memory is thrown away; nothing is
+// received twice.
+func TestGenerationWhoseCommitFails(t *testing.T) {
+	c := newCluster(t)
+	ctx := testContext(t)
+	store := &meddled{Store: c.store(c.dsn, nil)}
+	n := c.runOn(journal.New(store, nil), nil, handleTome)
+	var failed atomic.Int32
+	store.meddle(func(_ context.Context, commits []journal.Commit) error {
+		for i := range commits {
+			if commits[i].Continue != nil && failed.Add(1)%2 == 1 {
+				return errors.Join(errors.New("the connection broke"), journal.ErrUnavailable)
+			}
+		}
+		return nil
+	})
+	started, err := runtime.Start(ctx, n.Client(), tome, sheet{Want: 100, Got: make([]int, 2)}, nil)
+	run := mustStart(t, started, err)
+	flood(t, n.Client(), run.ID(), 2, 50, new(atomic.Int32))
+	if got := mustResult(t, run); got.Count != 100 || failed.Load() < 10 {
+		t.Errorf("%+v after %d commits", got, failed.Load())
+	}
+}
+
+// C5: signals that nobody read come first in the next generation, in order, however many are carried over how often.
+func TestUnreadSignalsComeFirst(t *testing.T) {
+	const lazy workflow.Name[int, []int] = "lazy" // reads nothing for some generations
+	c := newCluster(t)
+	ctx := testContext(t)
+	n := c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, lazy, func(ctx workflow.Context, left int) ([]int, error) {
+			if left > 0 {
+				if err := workflow.Await(ctx, func() bool { return number.Pending(ctx) >= 10*(4-left) }); err != nil {
+					return nil, err
+				}
+				return nil, workflow.ContinueAsNew(ctx, lazy, left-1, nil)
+			}
+			var got []int
+			for range 40 {
+				v, err := number.Receive(ctx)
+				if err != nil {
+					return nil, err
+				}
+				got = append(got, v)
+			}
+			return got, nil
+		}, nil)
+	})
+	started, err := runtime.Start(ctx, n.Client(), lazy, 3, nil)
+	run := mustStart(t, started, err)
+	for i := range 40 {
+		// C9: keys hold across generations.
+		for range 2 {
+			if err := runtime.Signal(ctx, n.Client(), run.ID(), number, i, &runtime.SignalOptions{Key: fmt.Sprint(i)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, v := range mustResult(t, run) {
+		if v != i {
+			t.Fatalf("signal %d came at position %d", v, i)
+		}
+	}
+	d, err := n.Client().Describe(ctx, run.ID())
+	if err != nil || d.Run.Generation != 4 || d.Unread != 0 {
+		t.Errorf("generation %d, %d unread, %v", d.Run.Generation, d.Unread, err)
+	}
+}
+
+// The result of a run is that of its last generation, for whoever waits since the first. A generation may be of another version,
+// which another node serves.
+func TestGenerationOfAnotherVersion(t *testing.T) {
+	c := newCluster(t)
+	ctx, client := testContext(t), runtime.NewClient(c.j, nil)
+	c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
+			if err := step(ctx, "old"); err != nil {
+				return "", err
+			}
+			return "", workflow.ContinueAsNew(ctx, greet, in+" 1", &workflow.ContinueOptions{Version: 2})
+		}, nil)
+	})
+	c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
+			if ctx.Info().Version != 2 || ctx.Info().Key != "k" {
+				return "", fmt.Errorf("%+v", ctx.Info())
+			}
+			return in + " 2", step(ctx, "new")
+		}, &runtime.HandleOptions{Version: 2})
+	})
+	started, err := runtime.Start(ctx, client, greet, "x", &runtime.StartOptions{Key: "k"})
+	run := mustStart(t, started, err)
+	if got := mustResult(t, run); got != "x 1 2" {
+		t.Errorf("got %q", got)
+	}
+	again, err := runtime.Start(ctx, client, greet, "x", &runtime.StartOptions{Key: "k"})
+	if mustStart(t, again, err).ID() != run.ID() {
+		t.Error("the key leads elsewhere")
+	}
+}
