@@ -3,15 +3,18 @@
 //
 // # Shape
 //
-// Every public method is one round trip: one statement, or a pipeline of statements which the server runs as one transaction.
+// Nearly every public method is one round trip: one statement, or a pipeline of statements which the server runs as one transaction.
+// Commits that do something to other runs, terminations and starts with messages take a few: each step is decided by
+// the one before, under locks.
 // Batches travel as arrays and are unnested by the server. The tables are described in the package
 // migrations; "reprise." in the statements stands for the schema's name and is replaced once, when a store opens.
 //
 // # Order of locks
 //
 // Rows of tasks are locked before anything else of their run, and in the order of run ids where a statement may wait.
-// Claims and reaps skip rows that are locked. What is left of deadlocks (batches of starts that exchange keys)
-// is resolved by the server, and the victim is repeated.
+// A commit that does something to others locks the tasks of all of them first, then takes the keys of its children in order.
+// Claims and reaps skip rows that are locked. What is left of deadlocks (batches of starts that exchange keys, descendants that
+// were made meanwhile) is resolved by the server, and the victim is repeated.
 //
 // # Plans
 //
