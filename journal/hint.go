@@ -132,7 +132,7 @@ func (n *news) started(st *Start, o *Started) {
 		return
 	}
 	h := Hint{Kind: HintTasks}
-	if st.Delay > 0 && st.Message == nil {
+	if st.Delay > 0 {
 		h.At = o.StartAt
 	}
 	if n.j.local.serves(Route{st.Queue, st.Workflow, st.Version}) {
@@ -182,6 +182,9 @@ func (n *news) committed(c *Commit, o *Outcome, waiters bool) {
 	switch c.Next.Kind {
 	case NextClose:
 		n.closed(c.Run, c.Terminal(), waiters)
+		if c.Children { // requests to those that are open: a claim also tells an owner of unread messages
+			n.local, n.remote = append(n.local, Hint{Kind: HintTasks}), append(n.remote, Hint{Kind: HintTasks})
+		}
 	case NextPark:
 		switch {
 		case o.InboxLast > c.InboxSeen:

@@ -272,3 +272,41 @@ func TestWatchersEndWithTheirContext(t *testing.T) {
 		}
 	})
 }
+
+// A turn's effects on other runs are told as if each had been a call of its own.
+func TestEffectsOfCommitsAreTold(t *testing.T) {
+	withOffice(t, func(t *testing.T, o *office) {
+		m := o.serve()
+		run, other := journal.NewRunID(), journal.NewRunID()
+		parent := &journal.Parent{Run: run, Generation: 1, Cmd: 1}
+		commit := func(what string, c journal.Commit, out journal.Outcome, local, remote []journal.Hint) {
+			t.Helper()
+			o.outcomes, c.Run = []journal.Outcome{out}, run
+			if _, err := o.j.Commit(t.Context(), []journal.Commit{c}); err != nil {
+				t.Fatal(err)
+			}
+			o.want(what, local, remote)
+		}
+		mine, others := journal.Start{Workflow: "mine", Parent: parent}, journal.Start{Workflow: "theirs", Parent: parent}
+		made := journal.Started{Created: true, StartAt: due}
+		commit("a child served here", journal.Commit{Starts: []journal.Start{mine}}, journal.Outcome{Started: []journal.Started{made}},
+			[]journal.Hint{tasks}, nil)
+		commit("one served elsewhere", journal.Commit{Starts: []journal.Start{others}}, journal.Outcome{Started: []journal.Started{made}},
+			nil, []journal.Hint{tasks})
+		mine.Delay = time.Hour
+		commit("a delayed one", journal.Commit{Starts: []journal.Start{mine}}, journal.Outcome{Started: []journal.Started{made}},
+			[]journal.Hint{{Kind: journal.HintTasks, At: due}}, nil)
+		signal := journal.Commit{Messages: []journal.Message{{Run: other, Kind: journal.MessageSignal, Name: "s"}}}
+		commit("a signal to an owned run", signal, journal.Outcome{Sent: []journal.Sent{{Number: 1, Owner: m.ID()}}},
+			[]journal.Hint{{Kind: journal.HintInbox, Run: other, Node: m.ID()}}, nil)
+		commit("a signal to nobody", signal, journal.Outcome{Sent: []journal.Sent{{Err: journal.ErrNotFound}}}, nil, nil)
+		commit("written by an earlier try", signal, journal.Outcome{}, nil, nil)
+		commit("a reply", journal.Commit{Replies: []journal.Reply{{Number: 1}}}, journal.Outcome{},
+			[]journal.Hint{{Kind: journal.HintClosed, Run: run}}, nil)
+		closing := journal.Commit{Next: journal.Next{Kind: journal.NextClose}, Events: []journal.Event{{Seq: 1, Kind: journal.RunCompleted}}}
+		closed := journal.Hint{Kind: journal.HintClosed, Run: run, Terminal: &closing.Events[0]}
+		closing.Children = true
+		commit("a close with children", closing, journal.Outcome{Closed: []journal.RunID{other}},
+			[]journal.Hint{closed, tasks, {Kind: journal.HintClosed, Run: other}}, []journal.Hint{tasks})
+	})
+}
