@@ -61,9 +61,15 @@ func (sc *Scope) Send(msg journal.Message) *Command {
 	return c
 }
 
-// cancelReason is the payload of a cancel request to a child.
+// cancelReason is the payload of a cancel request to a child. The child says that it is cancelled in its own words.
 func cancelReason(err error) journal.Payload {
-	return journal.EncodeFailure(&journal.Failure{Type: journal.FailureCancelled, Message: err.Error()})
+	f := &journal.Failure{Type: journal.FailureCancelled, Message: err.Error()}
+	if e, ok := err.(*scopeError); ok && e.kind == ErrCancelled {
+		f.Message = e.reason
+	} else if err == ErrCancelled {
+		f.Message = ""
+	}
+	return journal.EncodeFailure(f)
 }
 
 // Thresholds say when a history is long.

@@ -222,8 +222,11 @@ func (c *Command) Await(sc *Scope) error {
 
 // String is the command in the form of Waiting.
 func (c *Command) String() string {
-	if c.kind == journal.CommandTimer {
+	switch {
+	case c.kind == journal.CommandTimer:
 		return journal.Issued{Kind: c.kind, Name: c.name, Due: c.at}.String()
+	case c.kind == journal.CommandSend && c.name == "":
+		return "cancel request to " + c.run.String()
 	}
 	return c.kind.String() + " " + c.name
 }

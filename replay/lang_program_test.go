@@ -1,7 +1,6 @@
 package replay_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -159,8 +158,7 @@ func (p *language) verb(c ctx, depth int) {
 func (p *language) async(c ctx) workflow.Future[string] {
 	mode := p.rng.IntN(len(langModes))
 	name := p.name() + "/" + langWords[mode]
-	body := func(context.Context) (string, error) { return name, nil }
-	return workflow.StepAsync(c, name, body, &workflow.StepOptions{OnCancel: langModes[mode]})
+	return asyncMode(c, name, langModes[mode])
 }
 
 func (p *language) kid(c ctx) workflow.Child[string] {

@@ -136,10 +136,19 @@ func (m *Machine) issue(got journal.Issued) bool {
 			(w.Detail == got.Detail || w.Kind == journal.CommandRecord) {
 			return true
 		}
-		want = w.String()
+		want = shown(w)
 	}
-	m.diverge(want, got.String())
+	m.diverge(want, shown(&got))
 	return false
+}
+
+// shown is a command for people: a recorded value may be long, or secret.
+func shown(i *journal.Issued) string {
+	line := *i
+	if line.Kind == journal.CommandRecord {
+		line.Detail = ""
+	}
+	return strings.Replace(line.String(), "\t", " ", 1)
 }
 
 // expected is the command that the history has next, nil for none. Changes that the code no longer asks about are passed

@@ -66,7 +66,7 @@ func (m *Machine) recorded(i journal.Issued) journal.Payload {
 	if i.Detail == unchanged {
 		last, ok := m.records[i.Name]
 		if !ok {
-			m.diverge(i.String(), "no record "+i.Name+" before it")
+			m.diverge(shown(&i), "no record "+i.Name+" before it")
 		}
 		return last
 	}

@@ -30,6 +30,12 @@ var update = flag.Bool("update", false, "rewrite the reactions in testdata/scrip
 //	failed CMD TYPE MESSAGE        TYPE! is permanent, "cancelled" the executor's own
 //	fired CMD                      not before it is due
 //	signal NAME [JSON]
+//	child CMD [JSON]               an outcome of a child
+//	lost CMD TYPE MESSAGE          a child that does not complete; types as above, or "terminated" or "key"
+//	sent CMD                       the answer to a signal to another run
+//	unsent CMD TYPE MESSAGE        and its refusal: "closed" or "unknown"
+//	update NAME [JSON]             no event if it is rejected
+//	query NAME [JSON]              no event, prints the answer
 //	cancel [REASON]
 //	terminal                       commits the decision
 //	terminated
@@ -86,7 +92,7 @@ type script struct {
 	out      strings.Builder
 	now      time.Time
 	inbox    journal.InboxSeq
-	steps    map[journal.Cmd]string // names of steps that were ever handed out
+	names    map[journal.Cmd]string // of steps, children and signals that were ever handed out
 	said     string
 	terminal *journal.Event
 }
@@ -150,6 +156,10 @@ func (s *script) run(words []string) {
 		s.rig.m.Close()
 		s.printSaid()
 		return
+	case "query":
+		answer, err := s.rig.m.Query(words[1], journal.Payload{Data: []byte(strings.Join(words[2:], " "))})
+		s.print("answer: %s, %v", answer.Data, err)
+		return
 	}
 	s.now = s.now.Add(pass)
 	s.event(words)
@@ -161,11 +171,17 @@ func (s *script) start(name string) {
 		s.t.Fatalf("no workflow %q", name)
 	}
 	s.rig, s.now, s.inbox, s.said = newRig(s.def), epoch.Add(-time.Second), 0, ""
-	s.steps = map[journal.Cmd]string{}
+	s.names = map[journal.Cmd]string{}
 }
 
 func (s *script) event(words []string) {
 	ev := s.parse(words)
+	if ev.Kind == journal.UpdateReceived {
+		if err := s.rig.m.CheckUpdate(ev.Name, ev.Payload); err != nil {
+			s.print("rejected: %v", err)
+			return
+		}
+	}
 	a, err := s.rig.step(ev)
 	for _, line := range a.Issued {
 		s.print("< %s", line)
@@ -201,20 +217,47 @@ func (s *script) printSaid() {
 func (s *script) decision() {
 	d := s.rig.m.Take()
 	for _, step := range d.Steps {
-		s.steps[step.Cmd] = step.Name
+		s.names[step.Cmd] = step.Name
 		if step.Cancelled {
 			s.print("step %d is born cancelled", step.Cmd)
 		}
 	}
+	s.effects(&d)
 	if d.OnlySteps {
 		s.print("only steps")
 	}
 	if len(d.CancelSteps) > 0 {
 		s.print("stop steps: %v", d.CancelSteps)
 	}
+	if len(d.DropSteps) > 0 {
+		s.print("drop steps: %v", d.DropSteps)
+	}
 	if d.Terminal != nil {
 		s.terminal = d.Terminal
 		s.print("%s", describe(d.Terminal))
+	}
+	if d.Children {
+		s.print("children may be open")
+	}
+	if n := d.Continue; n != nil {
+		s.print("next generation: version %d, input %s, seen %d, carried %v", n.Version, n.Input.Data, n.Seen, n.Carried)
+	}
+}
+
+// effects prints what a decision does to others.
+func (s *script) effects(d *replay.Decision) {
+	for _, st := range d.Starts {
+		s.names[st.Parent.Cmd] = st.Workflow
+		s.print("start %d: %s %s", st.Parent.Cmd, st.ID, st.Input.Data)
+	}
+	for _, m := range d.Messages {
+		if m.Cmd != 0 {
+			s.names[m.Cmd] = m.Name
+		}
+		s.print("send %d: %s %s to %s %s", m.Cmd, m.Kind, m.Name, m.Run, m.Payload.Data)
+	}
+	for _, r := range d.Replies {
+		s.print("reply to %d: %s", r.Number, r.Payload.Data)
 	}
 }
 
@@ -247,10 +290,10 @@ func (s *script) parse(words []string) journal.Event {
 		ev.Kind = journal.RunStarted
 	case "completed":
 		ev.Kind, ev.Cmd, ev.Attempt = journal.StepCompleted, number(), 1
-		ev.Name, ev.Payload.Data = s.steps[ev.Cmd], []byte(arg(2))
+		ev.Name, ev.Payload.Data = s.names[ev.Cmd], []byte(arg(2))
 	case "failed":
 		ev.Kind, ev.Cmd, ev.Attempt = journal.StepFailed, number(), 3
-		ev.Name, ev.Payload = s.steps[ev.Cmd], failure(words[2], arg(3))
+		ev.Name, ev.Payload = s.names[ev.Cmd], failure(words[2], arg(3))
 	case "fired":
 		ev.Kind, ev.Cmd = journal.TimerFired, number()
 		if t, ok := s.rig.m.NextTimer(); ok && t.Due.After(s.now) {
@@ -264,6 +307,17 @@ func (s *script) parse(words []string) journal.Event {
 		s.inbox++
 		ev.Kind, ev.Inbox = journal.CancelRequested, s.inbox
 		ev.Payload = journal.EncodeFailure(&journal.Failure{Type: journal.FailureCancelled, Message: arg(1)})
+	case "child", "lost", "sent", "unsent":
+		s.inbox++
+		ev.Kind, ev.Cmd, ev.Inbox = answerKinds[words[0]], number(), s.inbox
+		if ev.Name = s.names[ev.Cmd]; words[0] == "child" {
+			ev.Payload.Data = []byte(arg(2))
+		} else if words[0] != "sent" {
+			ev.Payload = failure(words[2], arg(3))
+		}
+	case "update":
+		s.inbox++
+		ev.Kind, ev.Name, ev.Inbox, ev.Payload.Data = journal.UpdateReceived, words[1], s.inbox, []byte(arg(2))
 	case "terminal":
 		ev = *s.terminal
 	case "terminated":
@@ -287,14 +341,21 @@ func (s *script) parse(words []string) journal.Event {
 	return ev
 }
 
+var answerKinds = map[string]journal.Kind{
+	"child": journal.ChildCompleted, "lost": journal.ChildFailed, "sent": journal.SignalSent, "unsent": journal.SignalRefused,
+}
+
+// failureTypes are words for those of the engine.
+var failureTypes = map[string]string{
+	"cancelled": journal.FailureCancelled, "timeout": journal.FailureTimeout, "terminated": journal.FailureTerminate,
+	"key": journal.FailureKeyExists, "closed": journal.FailureClosed, "unknown": journal.FailureNotFound,
+}
+
 func failure(kind, message string) journal.Payload {
 	f := &journal.Failure{Type: kind, Message: message}
-	switch {
-	case kind == "cancelled":
-		f.Type = journal.FailureCancelled
-	case kind == "timeout":
-		f.Type = journal.FailureTimeout
-	case strings.HasSuffix(kind, "!"):
+	if t, ok := failureTypes[kind]; ok {
+		f.Type = t
+	} else if strings.HasSuffix(kind, "!") {
 		f.Type, f.Permanent = strings.TrimSuffix(kind, "!"), true
 	}
 	return journal.EncodeFailure(f)

@@ -47,7 +47,7 @@ func (m *Machine) process(ev *journal.Event, replaying bool) error {
 	m.run()
 	if m.err == nil && replaying {
 		if w := m.expected(); w != nil {
-			m.diverge(w.String(), m.rest())
+			m.diverge(shown(w), m.rest())
 		}
 	}
 	if m.err != nil {

@@ -38,6 +38,11 @@ func async(c ctx, name string) workflow.Future[string] {
 	return workflow.StepAsync(c, name, func(context.Context) (string, error) { return name, nil }, nil)
 }
 
+func asyncMode(c ctx, name string, mode workflow.CancelMode) workflow.Future[string] {
+	body := func(context.Context) (string, error) { return name, nil }
+	return workflow.StepAsync(c, name, body, &workflow.StepOptions{OnCancel: mode})
+}
+
 // sequence registers a workflow of steps, each waited for.
 func sequence(name string, steps ...string) {
 	register(name, func(c ctx) (string, error) {
