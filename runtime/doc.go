@@ -9,6 +9,15 @@
 //	run, err := runtime.Start(ctx, node.Client(), Checkout, order, &runtime.StartOptions{Key: "checkout:9182"})
 //	receipt, err := run.Result(ctx)
 //
+// # Talking to runs
+//
+//   - [Signal] puts a message into a run's inbox and does not wait for what comes of it; [SignalWithStart] starts the run if need be.
+//   - [CallUpdate] changes a run and has its answer; [SendUpdate] has it later; [UpdateWithStart] starts the run if need be.
+//   - [Query] asks a run without touching it. It takes a node with the run's code, because the answer is made by replaying the
+//     run's history.
+//   - [Client.Cancel] asks a run to end; [Client.Terminate] ends it without running its code.
+//   - [Client.Describe], [Client.List] and [Client.History] look at what is stored, without any code.
+//
 // # A node
 //
 // A node joins with a lease and renews one row for everything it owns. It claims due tasks of what was registered with

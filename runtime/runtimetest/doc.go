@@ -19,7 +19,9 @@
 //     [Env.FailNext] for errors that retries must get over. To see what a step was called with, give the workflow a fake of
 //     what the step calls, as in production it has the real one. A StepTx gets a *journaltest.Effects.
 //   - Time passes while the test waits, in [Run.Result] or [Env.Sleep]. [Env.After] does something at a chosen time: [Signal],
-//     [Env.Cancel], or whatever a client can do with [Env.Client].
+//     [SignalWithStart], [Env.Cancel], or whatever a client can do with [Env.Client]. [Update] waits for its answer as Run.Result
+//     does, and [Query] asks the node.
+//   - Register every workflow of a family: children are runs like others, and are checked like them.
 //   - [Env.Crash] ends the node without a word and [Env.Restart] in order; a new one takes its runs over at once. Clients
 //     and fakes live on.
 //   - [EveryCrash] runs a test once for every moment at which the node can crash.
@@ -28,7 +30,7 @@
 // # What is checked without asking
 //
 // A run that is blocked, because its code panicked or does not fit its history, fails the test at once. When the test's function has
-// returned, every run is looked at: each outcome is recorded once, and only of a step that was executed; and the functions
+// returned, every run is looked at, in its last generation: each outcome is recorded once, and only of a step that was executed; and the functions
 // registered with [Handle] do the same again from every prefix of the run's history. For functions that are registered with
 // [Env.Register] only the first is checked, because a node does not give them out.
 //
