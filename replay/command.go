@@ -88,6 +88,18 @@ type Info struct {
 	InboxSeen  journal.InboxSeq // newest message that the generation before had consumed
 }
 
+// InfoOf returns the identity of a run's present generation.
+func InfoOf(run *journal.Run) Info {
+	i := Info{
+		Run: run.ID, Key: run.Key, Workflow: run.Workflow, Version: run.Version, Queue: run.Queue, Labels: run.Labels,
+		Generation: run.Generation, Input: run.Input, Parent: run.Parent,
+	}
+	if run.Continued != nil {
+		i.InboxSeen = run.Continued.Seen
+	}
+	return i
+}
+
 // Encoder turns values into payloads within the limits, and back; *journal.Journal is one.
 type Encoder interface {
 	Encode(what string, v any) (journal.Payload, error)

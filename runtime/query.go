@@ -104,18 +104,11 @@ func (v *view) advance(ctx context.Context, n *Node) error {
 	if err := p.read(ctx, n.client, v.run); err != nil {
 		return err
 	}
-	moved := journal.Turn(-1)
-	if p.run.Task != nil {
-		moved = p.run.Task.Turn
-	}
-	if v.machine != nil && (p.run.Generation != v.generation || v.ahead && (moved != v.moved || len(p.events) > 0)) {
+	if v.machine != nil && v.stale(&p) {
 		v.reset()
 		p = past{}
 		if err := p.read(ctx, n.client, v.run); err != nil {
 			return err
-		}
-		if moved = -1; p.run.Task != nil {
-			moved = p.run.Task.Turn
 		}
 	}
 	v.fits = false
@@ -124,14 +117,18 @@ func (v *view) advance(ctx context.Context, n *Node) error {
 			return err
 		}
 	}
-	v.moved = moved
-	if err := v.replay(&p); err != nil && !errors.Is(err, replay.ErrNoHandler) {
-		return fmt.Errorf("the code does not fit the run: %w", err)
-	} else if err != nil {
+	v.moved = p.turn()
+	err := v.replay(&p)
+	if err == nil || errors.Is(err, replay.ErrNoHandler) {
+		v.fits = err == nil
 		return err
 	}
-	v.fits = true
-	return nil
+	return fmt.Errorf("the code does not fit the run: %w", err)
+}
+
+// stale tells whether the machine has seen what is not, or no longer, the run's past.
+func (v *view) stale(p *past) bool {
+	return p.run.Generation != v.generation || v.ahead && (p.turn() != v.moved || len(p.events) > 0)
 }
 
 func (v *view) begin(n *Node, run *journal.Run) error {
@@ -141,14 +138,7 @@ func (v *view) begin(n *Node, run *journal.Run) error {
 	if def == nil {
 		return fmt.Errorf("workflow %q version %d: %w", run.Workflow, run.Version, ErrNotRegistered)
 	}
-	info := replay.Info{
-		Run: run.ID, Key: run.Key, Workflow: run.Workflow, Version: run.Version, Queue: run.Queue, Labels: run.Labels,
-		Generation: run.Generation, Input: run.Input, Parent: run.Parent,
-	}
-	if run.Continued != nil {
-		info.InboxSeen = run.Continued.Seen
-	}
-	v.machine = replay.New(def, info, n.j)
+	v.machine = replay.New(def, replay.InfoOf(run), n.j)
 	v.machine.SetThresholds(n.o.thresholds())
 	v.generation = run.Generation
 	return nil
@@ -215,6 +205,14 @@ type past struct {
 	run      journal.Run
 	events   []journal.Event
 	messages []journal.Message
+}
+
+// turn tells states of the run apart; -1 is the closed one.
+func (p *past) turn() journal.Turn {
+	if p.run.Task == nil {
+		return -1
+	}
+	return p.run.Task.Turn
 }
 
 // read fills p. A run that goes on meanwhile is read again from where it stands.

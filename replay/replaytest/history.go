@@ -16,17 +16,7 @@ type History struct {
 
 // Of returns the history of a run of a store: Client.Describe has the run, Client.History its events.
 func Of(run journal.Run, events []journal.Event) *History {
-	h := &History{
-		Run: replay.Info{
-			Run: run.ID, Key: run.Key, Workflow: run.Workflow, Version: run.Version, Queue: run.Queue, Labels: run.Labels,
-			Generation: run.Generation, Input: run.Input, Parent: run.Parent,
-		},
-		Events: events,
-	}
-	if run.Continued != nil {
-		h.Run.InboxSeen = run.Continued.Seen
-	}
-	return h
+	return &History{Run: replay.InfoOf(&run), Events: events}
 }
 
 // String is the history for people, one event a line: its number, what happened, and what the code asked for then. Times,
