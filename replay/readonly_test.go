@@ -22,7 +22,20 @@ func refusals(c ctx) map[string]error {
 	_, receive := approved.Receive(c)
 	_, _, receiveTimeout := approved.ReceiveTimeout(c, 0)
 	_, choose := workflow.Select(c, workflow.OnSignal(approved, nil), workflow.Default(nil))
+	_, call := workflow.Call(c, kidName, "", nil)
+	_, callAsync := workflow.CallAsync(c, kidName, "", nil).Get(c)
+	_, sendAsync := number.SendAsync(c, somebody, 1).Get(c)
 	return map[string]error{
+		"Call": call, "CallAsync": callAsync, "Send": number.Send(c, somebody, 1), "SendAsync": sendAsync,
+		"CancelRun": workflow.CancelRun(c, somebody, ""), "ContinueAsNew": workflow.ContinueAsNew(c, generations, nil, nil),
+		"HandlersFinished":    workflow.HandlersFinished(c),
+		"ShouldContinue":      panics(func() { c.ShouldContinue() }),
+		"SideEffect":          panics(func() { workflow.SideEffect(c, "x", func() int { return 1 }) }),
+		"SideEffectIfChanged": panics(func() { workflow.SideEffectIfChanged(c, "x", func() int { return 1 }, nil) }),
+		"Changed":             panics(func() { workflow.Changed(c, "x") }),
+		"ChangeScope":         panics(func() { workflow.ChangeScope(c) }),
+		"Query.Handle":        panics(func() { sumOf.Handle(c, nil) }),
+		"Update.Handle":       panics(func() { more.Handle(c, nil, nil) }),
 		"Step": stepErr, "StepAsync": asyncErr, "Receive": receive, "ReceiveTimeout": receiveTimeout, "Select": choose,
 		"Sleep":      workflow.Sleep(c, time.Second),
 		"Sleep(0)":   workflow.Sleep(c, 0),
