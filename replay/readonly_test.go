@@ -36,7 +36,7 @@ func refusals(c ctx) map[string]error {
 		"ChangeScope":         panics(func() { workflow.ChangeScope(c) }),
 		"Query.Handle":        panics(func() { sumOf.Handle(c, nil) }),
 		"Update.Handle":       panics(func() { more.Handle(c, nil, nil) }),
-		"Step": stepErr, "StepAsync": asyncErr, "Receive": receive, "ReceiveTimeout": receiveTimeout, "Select": choose,
+		"Step":                stepErr, "StepAsync": asyncErr, "Receive": receive, "ReceiveTimeout": receiveTimeout, "Select": choose,
 		"Sleep":      workflow.Sleep(c, time.Second),
 		"Sleep(0)":   workflow.Sleep(c, 0),
 		"Go":         panics(func() { workflow.Go(c, func(ctx) {}) }),

@@ -1,0 +1,198 @@
+package workflow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+func ExampleHeartbeat() {
+	copyAll := func(ctx workflow.Context, files int) (int, error) {
+		return workflow.Step(ctx, "copy", func(ctx context.Context) (int, error) {
+			next, _ := workflow.LastHeartbeat[int](ctx) // of the attempt before, if it failed
+			for ; next < files; next++ {
+				if err := workflow.Heartbeat(ctx, next); err != nil {
+					return 0, err
+				}
+			}
+			return next, nil
+		}, &workflow.StepOptions{HeartbeatTimeout: time.Minute})
+	}
+	drive(workflow.Define("copy", 1, copyAll), 3)
+	// Output: RunCompleted 3
+}
+
+func ExampleStepInfo() {
+	work := func(ctx workflow.Context, _ struct{}) (string, error) {
+		return workflow.Step(ctx, "pay", func(ctx context.Context) (string, error) {
+			a, _ := workflow.StepInfo(ctx)
+			return fmt.Sprintf("step %s of %s, attempt %d", a.Step, a.Workflow, a.Attempt), nil
+		}, nil)
+	}
+	drive(workflow.Define("work", 1, work), nil)
+	// Output: RunCompleted "step pay of work, attempt 1"
+}
+
+func ExampleRetryAfter() {
+	fetch := func(ctx workflow.Context, _ struct{}) (string, error) {
+		return workflow.Step(ctx, "fetch", func(context.Context) (string, error) {
+			return "", workflow.RetryAfter(errors.New("too many requests"), time.Minute) // as the server says
+		}, nil)
+	}
+	drive(workflow.Define("fetch", 1, fetch), nil) // this driver makes one attempt
+	// Output: RunFailed too many requests
+}
+
+func ExampleStepTxAsync() {
+	book := func(ctx workflow.Context, _ struct{}) (string, error) {
+		booked := workflow.StepTxAsync(ctx, "book", func(ctx context.Context, tx *Ledger) (string, error) {
+			return "booked", nil // tx commits together with the outcome
+		}, nil)
+		fmt.Println("ready:", booked.Ready())
+		return booked.Get(ctx)
+	}
+	drive(workflow.Define("book", 1, book), nil)
+	// Output:
+	// ready: false
+	// RunCompleted "booked"
+}
+
+func ExamplePushTx() {
+	order := func(ctx workflow.Context, _ struct{}) (string, error) {
+		return workflow.Saga(ctx, func(ctx workflow.Context, undo *workflow.Undo) (string, error) {
+			workflow.PushTx(undo, "release", func(ctx context.Context, tx *Ledger) error {
+				fmt.Println("released")
+				return nil
+			}, nil)
+			return "", errors.New("out of stock")
+		})
+	}
+	drive(workflow.Define("order", 1, order), nil)
+	// Output:
+	// released
+	// RunFailed out of stock
+}
+
+func ExampleWithCancel() {
+	hurry := func(ctx workflow.Context, _ struct{}) (string, error) {
+		side, cancel := workflow.WithCancel(ctx)
+		nap := workflow.NewTimer(side, time.Hour)
+		cancel()
+		err := nap.Get(ctx)
+		return fmt.Sprint(errors.Is(err, workflow.ErrCancelled), " ", side.Cancelled(), " ", ctx.Err()), nil
+	}
+	drive(workflow.Define("hurry", 1, hurry), nil)
+	// Output: RunCompleted "true true <nil>"
+}
+
+func ExampleOnFuture() {
+	fetch := func(ctx workflow.Context, _ struct{}) (result string, err error) {
+		page := workflow.StepAsync(ctx, "fetch", func(context.Context) (string, error) { return "page", nil }, nil)
+		late := workflow.NewNamedTimer(ctx, "late", time.Minute)
+		_, err = workflow.Select(ctx,
+			workflow.OnFuture(page, func(v string, e error) { result = v }),
+			workflow.OnTimer(late, func() { result = "nothing" }),
+		)
+		return fmt.Sprint(result, "; fired: ", late.Fired(), ", stopped: ", late.Stop()), err
+	}
+	drive(workflow.Define("fetch", 1, fetch), nil)
+	// Output: RunCompleted "page; fired: false, stopped: true"
+}
+
+func ExampleDefault() {
+	const Hint workflow.Signal[string] = "hint"
+	look := func(ctx workflow.Context, _ struct{}) (string, error) {
+		found := "nothing"
+		_, err := workflow.Select(ctx,
+			workflow.OnSignal(Hint, func(v string) { found = v }),
+			workflow.Default(nil), // it does not wait
+		)
+		return fmt.Sprint(found, ", ", Hint.Pending(ctx), " left"), err
+	}
+	drive(workflow.Define("look", 1, look), nil)
+	// Output: RunCompleted "nothing, 0 left"
+}
+
+func ExampleRandom() {
+	draw := func(ctx workflow.Context, _ struct{}) (bool, error) {
+		n := workflow.Random(ctx).IntN(6) // the same on every replay
+		return n < 6 && workflow.UUID(ctx) != workflow.UUID(ctx), nil
+	}
+	drive(workflow.Define("draw", 1, draw), nil)
+	// Output: RunCompleted true
+}
+
+func ExampleWaitGroup() {
+	both := func(ctx workflow.Context, _ struct{}) (string, error) {
+		var wg workflow.WaitGroup
+		wg.Add(1)
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			defer wg.Done()
+			_ = workflow.Sleep(ctx, time.Second)
+		})
+		return "both", wg.Wait(ctx)
+	}
+	drive(workflow.Define("both", 1, both), nil)
+	// Output: RunCompleted "both"
+}
+
+func ExampleLogger() {
+	work := func(ctx workflow.Context, _ struct{}) (string, error) {
+		log := workflow.Log(ctx)
+		log.Debug("looking", "at", ctx.Now())
+		log.Warn("this is odd")
+		log.Error("this went wrong", "err", errors.New("no"))
+		return "logged by the node, once", nil
+	}
+	drive(workflow.Define("work", 1, work), nil)
+	// Output: RunCompleted "logged by the node, once"
+}
+
+func ExampleMutex_TryLock() {
+	try := func(ctx workflow.Context, _ struct{}) (string, error) {
+		var mu workflow.Mutex
+		desks := workflow.NewSemaphore(2, "desks")
+		text := fmt.Sprint(mu.TryLock(ctx), mu.TryLock(ctx))
+		return text + fmt.Sprint(desks.TryAcquire(ctx, 2), desks.TryAcquire(ctx, 1)), nil
+	}
+	drive(workflow.Define("try", 1, try), nil)
+	// Output: RunCompleted "true falsetrue false"
+}
+
+func ExampleChannel_TryReceive() {
+	drain := func(ctx workflow.Context, _ struct{}) (int, error) {
+		jobs := workflow.NewChannel[int](2, "jobs")
+		if err := jobs.Send(ctx, 5); err != nil {
+			return 0, err
+		}
+		jobs.Close()
+		v, ok, err := jobs.TryReceive(ctx)
+		fmt.Println(v, ok, err, jobs.Closed())
+		return jobs.Len(), nil
+	}
+	drive(workflow.Define("drain", 1, drain), nil)
+	// Output:
+	// 5 true <nil> true
+	// RunCompleted 0
+}
+
+func ExampleGroup_SetLimit() {
+	crawl := func(ctx workflow.Context, pages int) (int, error) {
+		group, ctx := workflow.NewGroup(ctx)
+		group.SetLimit(2) // two at a time
+		done := 0
+		for range pages {
+			group.Go(func(ctx workflow.Context) error {
+				done++
+				return workflow.Sleep(ctx, time.Second)
+			})
+		}
+		err := group.Wait()
+		return done, err
+	}
+	drive(workflow.Define("crawl", 1, crawl), 5)
+	// Output: RunCompleted 5
+}
