@@ -13,7 +13,14 @@
 //     the code waits for it: a saga must know whether a step took effect. A step can be asked for and
 //     asked to stop in one turn; it is in both lists then, and its executor may answer with a failure of
 //     type FailureCancelled without running it.
-//   - Terminal, the event that closes the run. No steps come with it, CancelSteps are the ones that still
+//   - DropSteps, for whose outcome nobody waits any more (see [CancelMode]): it becomes no event. A step that is asked for and
+//     dropped in one turn is in no list of steps to execute.
+//   - Starts, Messages and Replies: children to start, signals and cancel requests to other runs, answers to updates. They
+//     are to be committed together with the events. Outcomes of children, and answers to messages with a Cmd, come as
+//     events; [Machine.Step] turns one that no open command waits for into MessageDropped.
+//   - Terminal, the event that closes the run, or its generation: Continue then says how the next one begins. Its Carried are
+//     the messages that were events here but that the code has not finished with: signals that it has not received,
+//     updates without a reply, and the cancel request. They come again as events of the next generation. No steps come with it, CancelSteps are the ones that still
 //     run, their outcomes are of no use any more, and Step takes no further event ([ErrFinished]): what
 //     arrived meanwhile stays in the inbox.
 //
@@ -24,16 +31,28 @@
 //
 // # What is compared
 //
-// Every event carries Issued, the commands the code issued in reaction to it: steps, timers, and cancels
-// of either. Step records the list, Replay compares each command while it is being issued, so that a
-// [DivergenceError] knows the line of the user's call. Kind, name and target are compared. A timer's due
-// time follows from workflow time, which is the time of the event. Each entry of the lists takes the
-// next command number, also a cancel.
+// Every event carries Issued, the commands the code issued in reaction to it: steps, timers, children, messages to other
+// runs, cancels of those, and three kinds that need no answer: records, changes and replies. Step records the list, Replay
+// compares each command while it is being issued, so that a [DivergenceError] knows the line of the user's call. Kind,
+// name, target and detail are compared: the detail is a child's key, a message's receiver, a reply's number. Inputs and
+// options are not, and a timer's due time follows from workflow time, which is the time of the event. Each entry of the
+// lists takes the next command number, also a cancel. The ids of children follow from it.
+//
+// The detail of a record is its value, which replay takes from there; "=" stands for that of the record of this name before.
+// A change says that the code took a new branch. Replay answers true where the history has it next, perhaps behind other
+// changes, and false elsewhere; it passes over changes that the code does not ask about, so that they can be taken out. A
+// change that was passed over is remembered for the run, in case the code asks later.
 //
 // An event that answers a command must find it open, with the same kind and name; a terminal event
 // must be what the code decided, but for RunTerminated, which is an operator's. Any error makes the machine dead:
 // its strands are unwound and all calls return the error. No such error fails the run: the caller
 // blocks it, and other code may go on with it.
+//
+// # Code that only reads
+//
+// [Machine.ReadOnly] runs code that may look at a run but not change it: conditions, functions of records, handlers of
+// queries, validators of updates. [Machine.Query] and [Machine.CheckUpdate] are called while the machine is at rest. Whether an
+// update is accepted is asked once, before its event; replay does not ask again, but the handler must be there.
 //
 // # Strands
 //
