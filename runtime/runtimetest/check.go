@@ -3,6 +3,7 @@ package runtimetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,6 +34,63 @@ func (e *Env) history(run journal.RunID) (*replaytest.History, error) {
 		return nil, err
 	}
 	return replaytest.Of(d.Run, events), nil
+}
+
+// Generations returns what is recorded of each generation of a run, the present one last. Stores give out only that one; the kit
+// keeps the others.
+func (e *Env) Generations(run journal.RunID) []*replaytest.History {
+	e.Helper()
+	list, err := e.generations(run)
+	if err != nil {
+		e.Fatal(err)
+	}
+	return list
+}
+
+func (e *Env) generations(run journal.RunID) ([]*replaytest.History, error) {
+	last, err := e.history(run)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append(slices.Clone(e.sealed[run]), last), nil
+}
+
+// seal keeps the histories that end with these commits.
+func (e *Env) seal(ending map[journal.RunID]*replaytest.History, commits []journal.Commit, out []journal.Outcome) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range commits {
+		c := &commits[i]
+		h := ending[c.Run]
+		if h == nil || out[i].Err != nil {
+			continue
+		}
+		h.Events = append(h.Events, c.Events...)
+		if n := len(e.sealed[c.Run]); n == 0 || e.sealed[c.Run][n-1].Run.Generation < h.Run.Generation {
+			e.sealed[c.Run] = append(e.sealed[c.Run], h)
+		}
+	}
+}
+
+// ending returns the histories so far of the generations that the commits are to end.
+func (p *process) ending(ctx context.Context, commits []journal.Commit) map[journal.RunID]*replaytest.History {
+	var list map[journal.RunID]*replaytest.History
+	for i := range commits {
+		if commits[i].Continue == nil {
+			continue
+		}
+		h, err := p.Memory.Load(ctx, []journal.LoadRequest{{Run: commits[i].Run}})
+		if err != nil || h[0].Err != nil || h[0].Run.Generation != commits[i].Generation {
+			continue // the commit will be refused
+		}
+		if list == nil {
+			list = map[journal.RunID]*replaytest.History{}
+		}
+		list[commits[i].Run] = replaytest.Of(h[0].Run, h[0].Events)
+	}
+	return list
 }
 
 // WantHistory fails the test if the history of a run is not want: one event a line, as replaytest.History.String has them. Space
@@ -76,16 +134,28 @@ func (e *Env) check() {
 }
 
 // checkRun: each outcome is recorded once, and only of a step that was executed; the code does the same again from every prefix of
-// its history.
+// its history. It looks at every generation.
 func (e *Env) checkRun(run journal.RunID) error {
-	h, err := e.history(run)
+	list, err := e.generations(run)
 	if err != nil {
 		return err
 	}
+	for i, h := range list {
+		if want := journal.Generation(i + 1); h.Run.Generation != want {
+			return fmt.Errorf("generation %d is in place of %d", h.Run.Generation, want)
+		}
+		if err := e.checkGeneration(h); err != nil {
+			return fmt.Errorf("generation %d: %w", h.Run.Generation, err)
+		}
+	}
+	return nil
+}
+
+func (e *Env) checkGeneration(h *replaytest.History) error {
 	executed, done := map[journal.Cmd]bool{}, map[journal.Cmd]bool{}
 	e.mu.Lock()
 	for _, c := range e.calls {
-		if c.Run == run && c.generation == h.Run.Generation {
+		if c.Run == h.Run.Run && c.generation == h.Run.Generation {
 			executed[c.Cmd] = true
 			done[c.Cmd] = done[c.Cmd] || c.Done && c.Err == nil
 		}

@@ -25,12 +25,13 @@
 //   - [Env.Crash] ends the node without a word and [Env.Restart] in order; a new one takes its runs over at once. Clients
 //     and fakes live on.
 //   - [EveryCrash] runs a test once for every moment at which the node can crash.
+//   - [Env.History] and [Env.Generations] give what is recorded, for package replaytest to keep.
 //   - [Env.WantHistory] compares what is recorded, [Env.Calls] and [Env.Effects] tell what was executed.
 //
 // # What is checked without asking
 //
 // A run that is blocked, because its code panicked or does not fit its history, fails the test at once. When the test's function has
-// returned, every run is looked at, in its last generation: each outcome is recorded once, and only of a step that was executed; and the functions
+// returned, every generation of every run is looked at: each outcome is recorded once, and only of a step that was executed; and the functions
 // registered with [Handle] do the same again from every prefix of the run's history. For functions that are registered with
 // [Env.Register] only the first is checked, because a node does not give them out.
 //

@@ -48,6 +48,7 @@ type Env struct {
 	fakes         map[string]fake
 	failures      map[string][]error
 	calls         []*Call
+	sealed        map[journal.RunID][]*replaytest.History // of earlier generations
 	timers        []*time.Timer
 	log           bytes.Buffer
 
@@ -68,6 +69,7 @@ func test(t *testing.T, p point, fn func(*Env)) (commits int) {
 		e := &Env{
 			TB: t, db: journaltest.NewMemory(nil), began: time.Now(), point: p, swap: make(chan struct{}, 1),
 			fakes: map[string]fake{}, failures: map[string][]error{}, Patience: patienceDefault,
+			sealed: map[journal.RunID][]*replaytest.History{},
 		}
 		e.ctx, e.fail = context.WithCancelCause(context.Background())
 		defer func() { commits = e.commits }()

@@ -103,8 +103,10 @@ func (p *process) Commit(ctx context.Context, commits []journal.Commit) ([]journ
 		p.die()
 		return fenced(len(commits)), nil
 	}
+	ending := p.ending(ctx, commits)
 	out, err := p.Memory.Commit(ctx, commits)
 	if err == nil {
+		p.e.seal(ending, commits, out)
 		p.announce(commits, out)
 	}
 	if at == afterWrite {

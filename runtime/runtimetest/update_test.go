@@ -88,6 +88,10 @@ func TestUpdatesAreAnsweredOnceWhateverCrashes(t *testing.T) {
 		if got := runtimetest.Query(e, run.ID(), balance, ""); got != want {
 			e.Errorf("the balance at the end is %d, want %d", got, want)
 		}
+		list := e.Generations(run.ID())
+		if len(list) != 2 || !strings.HasSuffix(list[0].String(), "RunContinued\n") || list[1].Run.InboxSeen == 0 {
+			e.Errorf("generations: %v", list)
+		}
 		// D3: after the end, an answer that was given is still there, and a new update gets a definite error.
 		if got, err := runtimetest.Update(e, run.ID(), deposit, 1, &runtime.UpdateOptions{Key: "d0"}); err != nil || got != 101 {
 			e.Errorf("attached again: %d, %v", got, err)
