@@ -20,9 +20,9 @@
 //     events; [Machine.Step] turns one that no open command waits for into MessageDropped.
 //   - Terminal, the event that closes the run, or its generation: Continue then says how the next one begins. Its Carried are
 //     the messages that were events here but that the code has not finished with: signals that it has not received,
-//     updates without a reply, and the cancel request. They come again as events of the next generation. No steps come with it, CancelSteps are the ones that still
-//     run, their outcomes are of no use any more, and Step takes no further event ([ErrFinished]): what
-//     arrived meanwhile stays in the inbox.
+//     updates without a reply, and the cancel request. They come again as events of the next generation. No steps come with
+//     a Terminal, CancelSteps are the ones that still run, their outcomes are of no use any more, and Step takes no further
+//     event ([ErrFinished]): what arrived meanwhile stays in the inbox.
 //
 // OnlySteps tells that the decision holds steps and nothing else was issued: no timer, no cancel, no end.
 //

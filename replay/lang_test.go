@@ -136,3 +136,24 @@ func checkReplayed(t *testing.T, d *replay.Decision, ended bool) {
 		t.Errorf("the end is to come: %v, decided: %v", ended, d.Terminal)
 	}
 }
+
+// TestLanguageMutated: histories of random programs that were tampered with are refused or taken, but never panic.
+func TestLanguageMutated(t *testing.T) {
+	for seed := uint64(1); seed <= 200; seed++ {
+		w := newLangWorld(t, seed)
+		rng := w.rng(0)
+		for ready := w.ready(); len(ready) > 0; ready = w.ready() {
+			w.happen(ready[rng.IntN(len(ready))])
+		}
+		for _, log := range w.past {
+			r := newLangRig(w.def, log.info)
+			mutate(rng, log.history)
+			for i := range log.history {
+				if r.m.Replay(&log.history[i]) != nil {
+					break
+				}
+			}
+			r.m.Close()
+		}
+	}
+}
