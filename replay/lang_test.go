@@ -139,7 +139,7 @@ func checkReplayed(t *testing.T, d *replay.Decision, ended bool) {
 
 // TestLanguageMutated: histories of random programs that were tampered with are refused or taken, but never panic.
 func TestLanguageMutated(t *testing.T) {
-	for seed := uint64(1); seed <= 200; seed++ {
+	for seed := uint64(1); seed <= 100; seed++ {
 		w := newLangWorld(t, seed)
 		rng := w.rng(0)
 		for ready := w.ready(); len(ready) > 0; ready = w.ready() {
