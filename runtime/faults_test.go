@@ -160,4 +160,3 @@ func updates(ctx context.Context, c *runtime.Client, n *runtime.Node, key string
 	}
 	return wants(ctx, run, count)
 }
-
