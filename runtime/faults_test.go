@@ -42,8 +42,9 @@ func (w *weather) options() *journaltest.FaultyOptions {
 	}
 }
 
-// TestJ4TheLanguageThroughFaults: families, generations, signals, updates and queries, over two nodes whose every eighth call of the
-// store fails, without a trace, or unheard, or happens later than that, and of whose hints many are lost. Everything happens once.
+// TestJ4TheLanguageThroughFaults: families, generations, signals, updates and queries, over nodes that come and go and die. Every
+// eighth call of the store fails, without a trace, or unheard, or happens later than that; many hints are lost. Everything
+// happens once.
 func TestJ4TheLanguageThroughFaults(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -62,21 +63,37 @@ func throughFaults(t *testing.T, seed uint64) {
 	live, stop := context.WithCancel(context.Background())
 	var nodes []*runtime.Node
 	var ended sync.WaitGroup
-	for range 2 {
-		peer := db.Peer()
+	join := func(ctx context.Context, peer *journaltest.Memory) *runtime.Node {
 		n := runtime.NewNode(journal.New(journaltest.NewFaulty(peer, w.options()), nil), &runtime.NodeOptions{
 			Lease: 20 * time.Second, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), PassivateAlways: seed%3 == 0,
+			LiveMax: 5 + w.draw(20),
 		})
 		handleClan(n)
 		handleTill(n)
 		handleTome(n)
-		nodes = append(nodes, n)
 		ended.Go(func() {
-			if err := n.Run(live); err != nil {
+			if err := n.Run(ctx); err != nil {
 				t.Error(err)
 			}
 		})
+		return n
 	}
+	for range 2 {
+		nodes = append(nodes, join(live, db.Peer()))
+	}
+	var guests sync.WaitGroup
+	guests.Go(func() { // nodes that come, and leave in order or die
+		for live.Err() == nil {
+			peer := db.Peer()
+			visit, leave := context.WithCancel(live)
+			join(visit, peer)
+			time.Sleep(time.Duration(1+w.draw(3000)) * time.Millisecond)
+			if w.draw(2) == 0 {
+				peer.Close()
+			}
+			leave()
+		}
+	})
 	remote := runtime.NewClient(journal.New(journaltest.NewFaulty(db.Peer(), w.options()), nil), nil)
 	clients := []*runtime.Client{nodes[0].Client(), nodes[1].Client(), remote}
 	var work sync.WaitGroup
@@ -93,6 +110,7 @@ func throughFaults(t *testing.T, seed uint64) {
 	}
 	work.Wait()
 	stop()
+	guests.Wait()
 	ended.Wait()
 	time.Sleep(time.Minute) // timers of hints that are on their way
 }
