@@ -201,7 +201,7 @@ func (r *results) scan() {
 	defer r.mu.Unlock()
 	for run, list := range r.waits {
 		r.ask[run] = true
-		if !list[0].local {
+		if slices.ContainsFunc(list, func(w *wait) bool { return !w.local }) {
 			r.announce()
 		}
 	}
