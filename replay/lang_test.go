@@ -12,7 +12,7 @@ import (
 )
 
 // programsVar is the environment variable that makes TestLanguage run so many programs, with all pairs.
-const programsVar = "REPRISE_PROGRAMS"
+const programsVar = "REPRISE_TEST_PROGRAMS"
 
 // TestLanguage runs random programs that use all verbs, in several generations, in a world of their own. Whatever the order
 // of events: the machine does what a model says that follows the history alone, replays from every prefix react the same and

@@ -175,3 +175,62 @@ func records(base int) func(ctx) (string, error) {
 		return step(c, "work")
 	}
 }
+
+func init() {
+	register("changes", changes(true))
+	register("changes-removed", changes(false))
+	register("coordination", func(c ctx) (string, error) {
+		jobs := workflow.NewChannel[string](1, "jobs")
+		var desk workflow.Mutex
+		first := workflow.NewPromise[string]()
+		group, c2 := workflow.NewGroup(c)
+		done := 0
+		for i := range 2 {
+			group.Go(func(c ctx) error {
+				for {
+					job, ok, err := jobs.Receive(c)
+					if err != nil || !ok {
+						return err
+					}
+					if err := desk.Lock(c); err != nil {
+						return err
+					}
+					v, err := step(c, job)
+					desk.Unlock()
+					done++
+					say(c, "worker %d: %q, %v; first %v", i, v, err, first.Resolve(v))
+				}
+			})
+		}
+		for i := range 3 {
+			if err := jobs.Send(c2, string(rune('a'+i))); err != nil {
+				return "", err
+			}
+		}
+		jobs.Close()
+		v, err := first.Future().Get(c)
+		say(c, "the first is %q, %v", v, err)
+		all, err := workflow.AwaitTimeout(c, time.Minute, func() bool { return done == 3 })
+		say(c, "all: %v, %v", all, err)
+		return v, group.Wait()
+	})
+}
+
+// changes asks about two changes, one of them in each turn of a loop.
+func changes(asks bool) func(ctx) (string, error) {
+	return func(c ctx) (string, error) {
+		if asks {
+			say(c, "once: %v %v", workflow.Changed(c, "once"), workflow.Changed(c, "once"))
+		}
+		for range 2 {
+			turn := workflow.ChangeScope(c)
+			if asks {
+				say(c, "turn: %v %v", workflow.Changed(turn, "turn"), workflow.Changed(turn, "turn"))
+			}
+			if _, err := step(turn, "work"); err != nil {
+				return "", err
+			}
+		}
+		return "", nil
+	}
+}
