@@ -54,3 +54,39 @@ func TestCarriedTwice(t *testing.T) {
 		}
 	})
 }
+
+// TestCarriedMany: more than one load brings is carried over by generations that look at none of it.
+func TestCarriedMany(t *testing.T) {
+	const (
+		relay workflow.Name[int, int] = "relay"
+		later workflow.Signal[int]    = "later"
+		many                          = 2500
+	)
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, relay, func(ctx workflow.Context, generation int) (int, error) {
+			if generation == 0 {
+				if _, err := number.Receive(ctx); err != nil {
+					return 0, err
+				}
+			}
+			if generation < 3 {
+				return 0, workflow.ContinueAsNew(ctx, relay, generation+1, nil)
+			}
+			for n := range many {
+				v, err := later.Receive(ctx)
+				if err != nil || v != n {
+					return v, err
+				}
+			}
+			return many + number.Pending(ctx), nil
+		}, nil)
+		run := runtimetest.Start(e, relay, 0, &runtime.StartOptions{Delay: time.Second})
+		for n := range many {
+			runtimetest.Signal(e, run.ID(), later, n, nil)
+		}
+		runtimetest.Signal(e, run.ID(), number, 1, nil)
+		if got := run.Must(); got != many {
+			e.Errorf("got %d", got)
+		}
+	})
+}
