@@ -2,6 +2,7 @@ package replaytest_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -168,5 +169,32 @@ func TestRecordRefusesAnswers(t *testing.T) {
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%q: got %v, want %q", script, err, want)
 		}
+	}
+}
+
+// TestFrozenLanguage: the form of what came with families and generations does not change either, and the history still fits its
+// code.
+func TestFrozenLanguage(t *testing.T) {
+	const file = "testdata/frozen_tour.json"
+	frozen, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := replaytest.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := replaytest.Marshal(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(frozen), string(data)); diff != "" {
+		t.Errorf("(-frozen +now)\n%s", diff)
+	}
+	if err := replaytest.Check(tourCode(func() int { return 1 }), h); err != nil {
+		t.Error(err)
+	}
+	if h.Run.Parent == nil || h.Run.InboxSeen != 4 || h.Run.Generation != 1 {
+		t.Errorf("read %+v", h.Run)
 	}
 }
