@@ -9,22 +9,22 @@ import (
 )
 
 // onCommitted lets the outside see the turn, or throws it away.
-func (r *run) onCommitted(o journal.Outcome) {
+func (r *run) onCommitted(m *committed) {
 	t := r.flight
 	r.flight = nil
 	switch {
-	case o.Err == nil:
-	case errors.Is(o.Err, journal.ErrFenced), errors.Is(o.Err, journal.ErrNodeLost):
-		r.drop(o.Err)
+	case m.err == nil:
+	case errors.Is(m.err, journal.ErrFenced), errors.Is(m.err, journal.ErrNodeLost):
+		r.drop(m.err)
 		return
 	case r.problem != "":
 		r.blockLater()
 		return
-	case errors.Is(o.Err, journal.ErrTxLost):
-		r.retake(t, o.Err)
+	case errors.Is(m.err, journal.ErrTxLost):
+		r.retake(t, m.err)
 		return
 	default:
-		r.block("the turn cannot be written: " + o.Err.Error())
+		r.block("the turn cannot be written: " + m.err.Error())
 		return
 	}
 	r.task.Turn++
@@ -49,7 +49,7 @@ func (r *run) onCommitted(o journal.Outcome) {
 			return
 		}
 		r.release(t)
-		r.inboxNews = r.inboxNews || o.InboxLast > r.inboxGot
+		r.inboxNews = r.inboxNews || m.inboxLast > r.inboxGot
 		if r.sys.o.PassivateAlways && r.machine != nil {
 			r.machine.Close()
 			r.machine = nil

@@ -43,8 +43,9 @@ type (
 		err     error
 	}
 	committed struct {
-		epoch   int
-		outcome journal.Outcome
+		epoch     int
+		err       error
+		inboxLast journal.InboxSeq
 	}
 	stepDone struct {
 		epoch  int

@@ -89,7 +89,7 @@ func (r *run) Receive(ctx proto.Context) {
 		}
 	case *committed:
 		if m.epoch == r.epoch && r.flight != nil {
-			r.onCommitted(m.outcome)
+			r.onCommitted(m)
 		}
 	case *stepDone:
 		r.onStepDone(m)
@@ -290,7 +290,7 @@ func (r *run) rebuild(events []journal.Event) {
 		r.block(err.Error())
 		return
 	}
-	m.Take() // what it asks for is pending, see adopt
+	m.Take()                      // what it asks for is pending, see adopt
 	if r.sys.o.Hooks.Log != nil { // not before: the events of a first turn were new once already
 		m.SetLog(func(level int, msg string, args []any) { r.sys.o.Hooks.Log(r.info, level, msg, args) })
 	}

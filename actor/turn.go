@@ -303,7 +303,7 @@ func (r *run) submit(t *turn) {
 	r.flight, r.dirty = t, false
 	r.stopTimer()
 	epoch := r.epoch
-	r.sys.o.Store.Submit(t.commit, func(o journal.Outcome) { r.send(&committed{epoch: epoch, outcome: o}) })
+	r.sys.o.Store.Submit(t.commit, func(o journal.Outcome) { r.send(&committed{epoch: epoch, err: o.Err, inboxLast: o.InboxLast}) })
 }
 
 // submitBlock frees the task of a run that cannot go on.

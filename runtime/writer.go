@@ -38,19 +38,23 @@ func newWriter(ctx context.Context, j *journal.Journal, lanes int) *writer {
 // Submit implements actor.Store.
 func (w *writer) Submit(c journal.Commit, done func(journal.Outcome)) {
 	if c.Tx != nil {
-		// It has a connection already, and must not hold up the others.
-		w.single.Add(1)
-		go func() {
-			defer w.single.Done()
-			out := w.commit([]journal.Commit{c})[0]
-			if out.Err != nil {
-				_ = c.Tx.Rollback(context.WithoutCancel(w.ctx)) // does nothing if the store has ended it
-			}
-			done(out)
-		}()
+		w.alone([]journal.Commit{c}, done)
 		return
 	}
 	w.lanes[laneOf(c.Run, len(w.lanes))].add(c, done)
+}
+
+// alone writes a commit with a transaction. It has a connection already, and must not hold up the others.
+func (w *writer) alone(batch []journal.Commit, done func(journal.Outcome)) {
+	w.single.Add(1)
+	go func() {
+		defer w.single.Done()
+		out := w.commit(batch)[0]
+		if out.Err != nil {
+			_ = batch[0].Tx.Rollback(context.WithoutCancel(w.ctx)) // does nothing if the store has ended it
+		}
+		done(out)
+	}()
 }
 
 // laneOf spreads runs over lanes by the end of their ids, which is chance.

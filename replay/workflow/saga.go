@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"errors"
 
 	"github.com/reprise-run/reprise/replay"
 )
@@ -38,13 +39,16 @@ func PushTx[Tx any](u *Undo, name string, fn func(context.Context, Tx) error, o 
 // Saga runs fn, and if that returns an error (also because the run was cancelled) undoes what it pushed:
 // newest first, one after the other, in a scope that is not cancelled. Each compensation is a step with its
 // own options. One that fails for good does not stop the others; the error is a *SagaError then,
-// else the one that fn returned.
+// else the one that fn returned. [ContinueAsNew] is no failure: nothing is undone.
 func Saga[T any](ctx Context, fn func(Context, *Undo) (T, error)) (T, error) {
 	var zero T
 	undo := new(Undo)
 	v, err := fn(ctx, undo)
 	if err == nil {
 		return v, nil
+	}
+	if _, goesOn := errors.AsType[*replay.ContinueError](err); goesOn {
+		return v, err
 	}
 	if _, outside := ctx.inside(); outside != nil {
 		return zero, outside

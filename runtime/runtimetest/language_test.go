@@ -142,3 +142,21 @@ func TestParentCloses(t *testing.T) {
 		}
 	})
 }
+
+// A saga that goes on as the next generation has not failed: what it did stays done.
+func TestSagaContinuesWithoutUndoing(t *testing.T) {
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, counter, func(ctx workflow.Context, n int) (int, error) {
+			return workflow.Saga(ctx, func(ctx workflow.Context, undo *workflow.Undo) (int, error) {
+				undo.Push("undo", func(context.Context) error { return nil }, nil)
+				if n == 3 {
+					return n, nil
+				}
+				return 0, workflow.ContinueAsNew(ctx, counter, n+1, nil)
+			})
+		}, nil)
+		if got := runtimetest.Start(e, counter, 0, nil).Must(); got != 3 || len(e.Calls("undo")) > 0 {
+			e.Errorf("got %d, undone %d times", got, len(e.Calls("undo")))
+		}
+	})
+}
