@@ -338,3 +338,15 @@ func TestRecordDamaged(t *testing.T) {
 		}
 	}
 }
+
+// TestReservedChange: the engine's own marks cannot be mistaken for a change of the code.
+func TestReservedChange(t *testing.T) {
+	r := newRig(define(func(c ctx) (string, error) {
+		workflow.Changed(c, "~continue")
+		return "", nil
+	}))
+	defer r.m.Close()
+	if _, err := r.step(started()); err == nil || !strings.Contains(err.Error(), `"~continue": ids that start with ~ are reserved`) {
+		t.Errorf("got %v", err)
+	}
+}

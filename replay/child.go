@@ -94,20 +94,27 @@ func (m *Machine) SetThresholds(t Thresholds) {
 	}
 }
 
-// continueMark is the change that a positive answer of ShouldContinue leaves in the history.
+// continueMark is the change that an event records first when the history has become long.
 const continueMark = "~continue"
 
-// ShouldContinue tells whether the history is long. A positive answer is recorded, so that thresholds may change.
+// measure notes whether the history has become long. That is recorded, once, so that thresholds may change.
+func (m *Machine) measure(ev *journal.Event) {
+	switch {
+	case m.long || m.terminal != nil || ev.Kind.Terminal() || ev.Kind == journal.RunContinued:
+	case m.replaying:
+		if len(ev.Issued) > 0 && ev.Issued[0].Kind == journal.CommandChange && ev.Issued[0].Name == continueMark {
+			m.long = m.passed(continueMark)
+		}
+	case int(m.seq) >= m.hint.Events || m.bytes >= m.hint.Bytes:
+		m.long = m.mark(continueMark)
+	}
+}
+
+// ShouldContinue tells whether the history is long.
 func (m *Machine) ShouldContinue() bool {
-	if _, err := m.enter(); err != nil {
+	if err := m.Reading(); err != nil {
 		panic(err)
 	}
-	m.spend()
-	if m.replaying {
-		return m.passed(continueMark)
-	}
-	if int(m.seq) < m.hint.Events && m.bytes < m.hint.Bytes {
-		return false
-	}
-	return m.mark(continueMark)
+	m.Poll()
+	return m.long
 }

@@ -47,6 +47,7 @@ type Machine struct {
 	ids         *rand.Rand
 
 	hint Thresholds
+	long bool // the history is, and says so
 
 	// About the event being processed.
 	event     *journal.Event

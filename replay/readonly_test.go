@@ -29,7 +29,6 @@ func refusals(c ctx) map[string]error {
 		"Call": call, "CallAsync": callAsync, "Send": number.Send(c, somebody, 1), "SendAsync": sendAsync,
 		"CancelRun": workflow.CancelRun(c, somebody, ""), "ContinueAsNew": workflow.ContinueAsNew(c, generations, nil, nil),
 		"HandlersFinished":    workflow.HandlersFinished(c),
-		"ShouldContinue":      panics(func() { c.ShouldContinue() }),
 		"SideEffect":          panics(func() { workflow.SideEffect(c, "x", func() int { return 1 }) }),
 		"SideEffectIfChanged": panics(func() { workflow.SideEffectIfChanged(c, "x", func() int { return 1 }, nil) }),
 		"Changed":             panics(func() { workflow.Changed(c, "x") }),

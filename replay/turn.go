@@ -42,6 +42,7 @@ func (m *Machine) process(ev *journal.Event, replaying bool) error {
 		m.seq, m.now = ev.Seq, ev.Time.UTC() // a node's time zone must not reach the code
 		m.inboxSeen = max(m.inboxSeen, ev.Inbox)
 		m.bytes += len(ev.Payload.Data)
+		m.measure(ev)
 		m.apply(ev)
 	}
 	m.run()

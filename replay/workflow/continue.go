@@ -41,5 +41,5 @@ func ContinueAsNew[In, Out any](ctx Context, name Name[In, Out], in In, o *Conti
 }
 
 // ShouldContinue tells whether the history has become long, so that a run that never ends had better continue as new: see
-// the node's options. A positive answer is recorded.
-func (c Context) ShouldContinue() bool { return c.machine().ShouldContinue() }
+// the node's options. It may be asked in a condition of [Await].
+func (c Context) ShouldContinue() bool { return c.reader().ShouldContinue() }

@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"fmt"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 )
@@ -62,6 +64,9 @@ func Changed(ctx Context, id string) bool {
 	m := ctx.machine()
 	if err := checkName("change", id); err != nil {
 		panic(err)
+	}
+	if id[0] == '~' {
+		panic(fmt.Errorf("change %q: ids that start with ~ are reserved", id))
 	}
 	if ctx.changes == nil {
 		return m.Changed(m.Changes(), id)

@@ -160,3 +160,33 @@ func TestSagaContinuesWithoutUndoing(t *testing.T) {
 		}
 	})
 }
+
+// The length of a history can be part of a condition, and what it said is kept when the limits change.
+func TestConditionMayAskWhetherToContinue(t *testing.T) {
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		e.Node.HistoryHint = 4
+		runtimetest.Handle(e, counter, func(ctx workflow.Context, generation int) (int, error) {
+			if generation == 3 {
+				return generation, nil
+			}
+			workflow.Go(ctx, func(ctx workflow.Context) {
+				for {
+					if _, err := number.Receive(ctx); err != nil {
+						return
+					}
+				}
+			})
+			if err := workflow.Await(ctx, ctx.ShouldContinue); err != nil {
+				return 0, err
+			}
+			return 0, workflow.ContinueAsNew(ctx, counter, generation+1, nil)
+		}, nil)
+		run := runtimetest.Start(e, counter, 1, nil)
+		for v := range 6 {
+			runtimetest.Signal(e, run.ID(), number, v, nil)
+		}
+		if got := run.Must(); got != 3 {
+			e.Errorf("ended in generation %d", got)
+		}
+	})
+}
