@@ -118,15 +118,29 @@ var sentinels = map[string]error{
 	journal.FailureClosed: ErrRunClosed,
 }
 
-// failureIs matches an error by the types of a failure and its causes. What stopped because its scope's time was up is both
-// cancelled and timed out.
+// failureIs matches an error by the types of a failure and what it wraps. What stopped because its scope's time was up is
+// both cancelled and timed out.
 func failureIs(f *journal.Failure, scope, target error) bool {
-	if f.Type == journal.FailureCancelled && scope != nil && errors.Is(scope, target) {
+	if stands(f, target) {
 		return true
 	}
+	return scope != nil && errors.Is(scope, target) && stands(f, ErrCancelled)
+}
+
+// stands matches what errors.Is would have found in the error that became f: causes and joined errors. The compensations that
+// failed are not why a saga ended.
+func stands(f *journal.Failure, target error) bool {
 	for ; f != nil; f = f.Cause {
 		if err := sentinels[f.Type]; err != nil && err == target {
 			return true
+		}
+		if f.Type == journal.FailureUndo {
+			continue
+		}
+		for _, joined := range f.Details {
+			if stands(joined, target) {
+				return true
+			}
 		}
 	}
 	return false

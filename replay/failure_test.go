@@ -104,10 +104,16 @@ func TestFailureOfIsBounded(t *testing.T) {
 func TestStepErrorIs(t *testing.T) {
 	inner := &StepError{Failure: &journal.Failure{Type: "*fmt.wrapError", Cause: &journal.Failure{Type: journal.FailureCancelled}}}
 	beat := &StepError{Failure: &journal.Failure{Type: journal.FailureHeartbeat}}
+	joined := &StepError{Failure: FailureOf(fmt.Errorf("end: %w", errors.Join(errors.New("tidy up"), inner)))}
+	undo := &StepError{Failure: &journal.Failure{Type: journal.FailureUndo, Details: []*journal.Failure{beat.Failure}, Cause: inner.Failure}}
+	late := &StepError{Failure: joined.Failure, scope: &scopeError{kind: ErrTimeout, reason: "time is up"}}
 	for _, test := range []struct {
 		err                *StepError
 		cancelled, timeout bool
-	}{{inner, true, false}, {beat, false, true}, {&StepError{Failure: &journal.Failure{}}, false, false}} {
+	}{
+		{inner, true, false}, {beat, false, true}, {&StepError{Failure: &journal.Failure{}}, false, false},
+		{joined, true, false}, {undo, true, false}, {late, true, true},
+	} {
 		if errors.Is(test.err, ErrCancelled) != test.cancelled || errors.Is(test.err, ErrTimeout) != test.timeout {
 			t.Errorf("%+v: cancelled %v, timeout %v", test.err.Failure, errors.Is(test.err, ErrCancelled), errors.Is(test.err, ErrTimeout))
 		}
