@@ -23,12 +23,23 @@ func (n *nursery) enter(inc *incarnation, batch []journal.Commit) bool {
 				}
 				n.inc, room = inc, inc.room()
 			}
-			if room > 0 && inc.takes(&starts[k]) {
+			if room > 0 && !cancels(&batch[i], starts[k].ID) && inc.takes(&starts[k]) {
 				room--
 			}
 		}
 	}
 	return n.inc != nil
+}
+
+// cancels tells whether the turn that starts a child cancels it as well. Born here the child would begin to work before it reads
+// its inbox; a claim reads that first.
+func cancels(c *journal.Commit, child journal.RunID) bool {
+	for i := range c.Messages {
+		if m := &c.Messages[i]; m.Kind == journal.MessageCancel && m.Run == child {
+			return true
+		}
+	}
+	return false
 }
 
 func (n *nursery) leave() { n.inc.births.leave() }
