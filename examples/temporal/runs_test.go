@@ -1,9 +1,16 @@
 package temporal
 
 import (
+	"context"
+	"errors"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
@@ -58,4 +65,74 @@ func status(e *runtimetest.Env, key string) journal.Status {
 		e.Fatal(err)
 	}
 	return d.Run.Status
+}
+
+func TestBatchSlides(t *testing.T) {
+	const records, size = 13, 3
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		var mu sync.Mutex
+		inside, most, done := map[int]bool{}, 0, map[int]bool{}
+		runtimetest.Handle(e, Batch, batch, nil)
+		runtimetest.Handle(e, Record, recorder(func(ctx context.Context, n int) error {
+			mu.Lock()
+			inside[n] = true
+			most = max(most, len(inside))
+			mu.Unlock()
+			defer func() { mu.Lock(); defer mu.Unlock(); delete(inside, n) }()
+			select {
+			case <-time.After(time.Duration(1+n%4) * time.Minute):
+				done[n] = true
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}).record, nil)
+		run := runtimetest.Start(e, Batch, Window{Records: records, Size: size}, &runtime.StartOptions{Key: "batch"})
+		if got := run.Must(); got != records || len(done) != records || most > size {
+			e.Errorf("%d records, %d done, %d at once", got, len(done), most)
+		}
+	})
+}
+
+// TestWatchChanges deploys the new code while a run is on its way.
+func TestWatchChanges(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		code := watchBefore
+		e.Register(func(n *runtime.Node) { runtime.Handle(n, Watch, code, nil) })
+		old := runtimetest.Start(e, Watch, 4, nil)
+		e.Sleep(36 * time.Hour) // in its second day
+		code = watch
+		e.Restart()
+		fresh := runtimetest.Start(e, Watch, 2, nil)
+		for run, want := range map[*runtimetest.Run[[]string]][]string{
+			old:   {"look", "look", "ask", "look", "ask", "look"},
+			fresh: {"ring", "ask", "look", "ask", "look"},
+		} {
+			if diff := cmp.Diff(want, run.Must()); diff != "" {
+				e.Errorf("the watch (-want +got)\n%s", diff)
+			}
+		}
+	})
+}
+
+func TestPipeline(t *testing.T) {
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		p := &plant{
+			fetch: func(_ context.Context, item string) (string, error) { return "fresh " + item, nil },
+			pack:  func(_ context.Context, item string) (string, error) { return item + " in a box", nil },
+		}
+		runtimetest.Handle(e, Pipeline, p.pipeline, nil)
+		answers(e, []string{"fresh fig in a box", "fresh plum in a box"})(runtimetest.Start(e, Pipeline, []string{"fig", "plum"}, nil).Result())
+	})
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		p := &plant{
+			fetch: func(_ context.Context, item string) (string, error) { return item, nil },
+			pack:  func(context.Context, string) (string, error) { return "", workflow.Permanent(errors.New("no boxes")) },
+		}
+		runtimetest.Handle(e, Pipeline, p.pipeline, nil)
+		var failed *runtime.FailedError
+		if _, err := runtimetest.Start(e, Pipeline, make([]string, 9), nil).Result(); !errors.As(err, &failed) || failed.Failure.Message != "no boxes" {
+			e.Errorf("error %v", err)
+		}
+	})
 }

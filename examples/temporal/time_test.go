@@ -3,6 +3,7 @@ package temporal
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -86,5 +87,92 @@ func TestSubscription(t *testing.T) {
 		e.After(70*day, func() { runtimetest.Signal(e, run.ID(), Unsubscribe, "too dear", nil) })
 		wants(e, run, 2, 70*day)
 		w.want(e, "Ann", "Ann")
+	})
+}
+
+// readyAt answers from a time on.
+func readyAt(at time.Time, asked *atomic.Int32) service {
+	return func(context.Context, string) (string, error) {
+		asked.Add(1)
+		if time.Now().Before(at) {
+			return "", errNotReady
+		}
+		return "42", nil
+	}
+}
+
+func TestPolling(t *testing.T) {
+	for name, test := range map[string]struct {
+		workflow workflow.Name[string, string]
+		ready    time.Duration
+		after    time.Duration
+		asked    int32
+	}{
+		"often":  {PollOften, 10 * time.Minute, 10 * time.Minute, 601},
+		"seldom": {PollSeldom, 10 * time.Hour, 10*time.Hour + 48*time.Minute, 20},
+		"paged":  {PollPaged, 10 * time.Hour, 10*time.Hour + 30*time.Minute, 36},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runtimetest.Test(t, func(e *runtimetest.Env) {
+				var asked atomic.Int32
+				s := readyAt(started(e).Add(test.ready), &asked)
+				runtimetest.Handle(e, PollOften, s.often, nil)
+				runtimetest.Handle(e, PollSeldom, s.seldom, nil)
+				runtimetest.Handle(e, PollPaged, s.paged, nil)
+				runtimetest.Handle(e, pollPages, s.pages, nil)
+				wants(e, runtimetest.Start(e, test.workflow, "?", nil), "42", test.after)
+				if n := asked.Load(); n != test.asked {
+					e.Errorf("asked %d times, want %d", n, test.asked)
+				}
+			})
+		})
+	}
+}
+
+func TestLottery(t *testing.T) {
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		opens := started(e)
+		f := &fair{
+			secret: func() int { return 7 },
+			open:   func() bool { return time.Since(opens) < 3*time.Hour },
+		}
+		runtimetest.Handle(e, Lottery, f.lottery, nil)
+		run := runtimetest.Start(e, Lottery, []string{"Ann", "Bob", "Cyd"}, nil)
+		d := run.Must()
+		if d.Winner != "Bob" || d.Waited != 3 || len(d.Tickets) != 3 || d.Tickets[0] == d.Tickets[1] {
+			e.Errorf("drawn: %+v", d)
+		}
+	})
+}
+
+func TestParking(t *testing.T) {
+	program := func(e *runtimetest.Env, free map[string]time.Duration) *runtimetest.Run[Place] {
+		g := &garages{
+			ask: func(ctx context.Context, garage string) error {
+				select {
+				case <-time.After(free[garage]):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			},
+			sorry: func(context.Context, string) error { return nil },
+		}
+		runtimetest.Handle(e, Parking, g.parking, nil)
+		return runtimetest.Start(e, Parking, []string{"east", "west"}, nil)
+	}
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		run := program(e, map[string]time.Duration{"east": 3 * time.Hour, "west": 2 * time.Minute})
+		wants(e, run, Place{"west", false}, 2*time.Minute)
+	})
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		run := program(e, map[string]time.Duration{"east": 7 * time.Minute, "west": 3 * time.Hour})
+		wants(e, run, Place{"east", true}, 7*time.Minute)
+	})
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		run := program(e, map[string]time.Duration{"east": 3 * time.Hour, "west": 3 * time.Hour})
+		if _, err := run.Result(); err == nil || e.Elapsed() != time.Hour || len(e.Calls("sorry")) != 1 {
+			e.Errorf("error %v after %s", err, e.Elapsed())
+		}
 	})
 }
