@@ -35,12 +35,14 @@ type operator func(ctx context.Context, machine, job string) error
 
 func (o operator) cluster(ctx workflow.Context, all Machines) (Machines, error) {
 	var lending workflow.Mutex
+	answered := 0
 	Lent.Handle(ctx, func(struct{}) ([]Machine, error) { return lent(all), nil })
 	Lend.Handle(ctx, func(ctx workflow.Context, j Job) (string, error) {
 		if err := lending.Lock(ctx); err != nil {
 			return "", err
 		}
 		defer lending.Unlock()
+		defer func() { answered++ }()
 		for _, name := range slices.Sorted(maps.Keys(all)) { // a map has no order that replay could repeat
 			if all[name] == j.Name {
 				return name, nil // asked before
@@ -67,11 +69,13 @@ func (o operator) cluster(ctx workflow.Context, all Machines) (Machines, error) 
 		return nil
 	}})
 
-	err := workflow.Await(ctx, func() bool { return Shutdown.Pending(ctx) > 0 || ctx.ShouldContinue() })
-	if err == nil {
-		err = workflow.HandlersFinished(ctx)
+	for Shutdown.Pending(ctx) == 0 && !ctx.ShouldContinue() {
+		before := answered
+		if err := workflow.Await(ctx, func() bool { return Shutdown.Pending(ctx) > 0 || answered != before }); err != nil {
+			return all, err
+		}
 	}
-	if err != nil || Shutdown.Pending(ctx) > 0 {
+	if err := workflow.HandlersFinished(ctx); err != nil || Shutdown.Pending(ctx) > 0 {
 		return all, err
 	}
 	return nil, workflow.ContinueAsNew(ctx, Cluster, all, nil)

@@ -37,13 +37,14 @@ type Errand struct {
 type oracle func(ctx context.Context, question string) (string, error)
 
 func (o oracle) server(ctx workflow.Context, answered int) (int, error) {
+	var thinking workflow.WaitGroup
 	for !ctx.ShouldContinue() {
 		q, err := Asks.Receive(ctx)
 		if err != nil {
 			return answered, err
 		}
 		answered++
-		workflow.Go(ctx, func(ctx workflow.Context) { // slow questions do not hold up others
+		thinking.Go(ctx, func(ctx workflow.Context) { // slow questions do not hold up others
 			text, err := workflow.Step(ctx, "think", func(ctx context.Context) (string, error) { return o(ctx, q.Text) }, nil)
 			if err != nil {
 				text = "no answer: " + err.Error()
@@ -52,6 +53,9 @@ func (o oracle) server(ctx workflow.Context, answered int) (int, error) {
 				workflow.Log(ctx).Warn("nobody hears the answer", "error", err)
 			}
 		})
+	}
+	if err := thinking.Wait(ctx); err != nil { // what a generation has begun ends with it
+		return answered, err
 	}
 	return 0, workflow.ContinueAsNew(ctx, Server, answered, nil)
 }

@@ -78,12 +78,18 @@ func TestBatchSlides(t *testing.T) {
 			inside[n] = true
 			most = max(most, len(inside))
 			mu.Unlock()
-			defer func() { mu.Lock(); defer mu.Unlock(); delete(inside, n) }()
+			leave := func(finished bool) {
+				mu.Lock()
+				defer mu.Unlock()
+				delete(inside, n)
+				done[n] = done[n] || finished
+			}
 			select {
 			case <-time.After(time.Duration(1+n%4) * time.Minute):
-				done[n] = true
+				leave(true)
 				return nil
 			case <-ctx.Done():
+				leave(false)
 				return ctx.Err()
 			}
 		}).record, nil)

@@ -109,7 +109,7 @@ func TestPolling(t *testing.T) {
 		asked    int32
 	}{
 		"often":  {PollOften, 10 * time.Minute, 10 * time.Minute, 601},
-		"seldom": {PollSeldom, 10 * time.Hour, 10*time.Hour + 48*time.Minute, 20},
+		"seldom": {PollSeldom, 10 * time.Hour, 10*time.Hour + 51*time.Minute, 20},
 		"paged":  {PollPaged, 10 * time.Hour, 10*time.Hour + 30*time.Minute, 36},
 	} {
 		t.Run(name, func(t *testing.T) {
