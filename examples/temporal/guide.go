@@ -5,24 +5,18 @@ import (
 	"errors"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/sqlite"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// work is a worker: it serves a workflow until ctx ends.
-func work(ctx context.Context, path string, b *bank) error {
-	store, err := sqlite.Open(ctx, path, nil) // or postgres.Open(ctx, dsn, nil)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
+// work is a worker: it serves a workflow until ctx ends. The store is of postgres.Open, or sqlite.Open in one process.
+func work(ctx context.Context, store journal.Store, b *bank) error {
 	node := runtime.NewNode(journal.New(store, nil), nil)
 	runtime.Handle(node, Payment, b.payment, nil)
 	return node.Run(ctx)
 }
 
-// pay is a caller in another process.
+// pay is a caller, which needs none of the code.
 func pay(ctx context.Context, client *runtime.Client, key string, cents int) (id string, err error) {
 	run, err := runtime.Start(ctx, client, Payment, cents, &runtime.StartOptions{Key: key})
 	if err != nil {

@@ -28,8 +28,7 @@ func TestGuide(t *testing.T) {
 
 // TestGuideOnAFile runs worker and caller on a real file.
 func TestGuideOnAFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "reprise.db")
-	store, err := sqlite.Open(t.Context(), path, nil)
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "reprise.db"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +38,7 @@ func TestGuideOnAFile(t *testing.T) {
 	defer worker.Wait()
 	defer stop()
 	worker.Go(func() {
-		if err := work(ctx, path, &bank{
+		if err := work(ctx, store, &bank{
 			check:  func(context.Context, int) (string, error) { return "tx-1", nil },
 			settle: func(context.Context, string, string) error { return nil },
 		}); err != nil {
