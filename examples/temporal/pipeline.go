@@ -16,7 +16,7 @@ type stage func(ctx context.Context, item string) (string, error)
 type plant struct{ fetch, pack stage }
 
 func (p *plant) pipeline(ctx workflow.Context, items []string) (packed []string, err error) {
-	g, ctx := workflow.NewGroup(ctx)
+	g, _ := workflow.NewGroup(ctx)
 	fetched := workflow.NewChannel[string](2, "fetched")
 	g.Go(func(ctx workflow.Context) error {
 		defer fetched.Close()
