@@ -64,7 +64,7 @@ func (r *run) turn() {
 		events = append(events, r.conclude(t, &d))
 	}
 	t.commit.Events = events
-	if first && r.info.Continued == nil && len(events) == 1 && d.OnlySteps && len(d.Steps) > 0 && !r.sys.draining.Load() {
+	if first && r.info.Continued == nil && len(events) == 1 && d.OnlySteps && !t.commit.HasEffects() && !r.sys.draining.Load() {
 		// Nothing here depends on what is not durable: the start row decides this turn. Its event rides with the next commit.
 		r.uncommitted = events
 		r.release(t)

@@ -1,0 +1,43 @@
+package runtimetest_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/runtimetest"
+)
+
+const (
+	desk  workflow.Name[int, int]   = "desk"
+	stamp workflow.Update[int, int] = "stamp"
+)
+
+// An update that comes with the start is refused at once, also by a run that begins with a step: its first turn needs
+// no commit otherwise.
+func TestRejectedByFirstTurn(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, desk, func(ctx workflow.Context, _ int) (int, error) {
+			stamp.Handle(ctx, func(_ workflow.Context, v int) (int, error) { return v, nil },
+				&workflow.UpdateOptions[int]{Validate: func(int) error { return errors.New("closed today") }})
+			return workflow.Step(ctx, "long", func(context.Context) (int, error) {
+				time.Sleep(time.Hour)
+				return 7, nil
+			}, nil)
+		}, nil)
+		ctx, began := context.Background(), time.Now()
+		_, h, err := runtime.UpdateWithStart(ctx, e.Client(), desk, 1, stamp, 1, &runtime.StartOptions{Key: "desk"}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Result(ctx); !errors.Is(err, runtime.ErrRejected) {
+			t.Errorf("got %v", err)
+		}
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("the answer took %s", took)
+		}
+	})
+}
