@@ -7,6 +7,9 @@ const (
 	shardCount = 16
 	// turnEventsMax bounds one commit of one run, so that a flood of messages cannot starve its neighbours in the batch.
 	turnEventsMax = 1000
+	// turnEffectsMax is how many children, messages and replies a turn may ask for before it takes no further event. What one
+	// event asks for is not divided, so it leaves nearly all of journal.CommitEffectsMax to the last one.
+	turnEffectsMax = 1000
 	// mailboxThroughput is how many messages of one run or shard are handled before others get their turn.
 	mailboxThroughput = 100
 	// handsLook is how often hands are looked after while work waits for them. A turn takes microseconds; replaying a long

@@ -157,7 +157,7 @@ func (r *run) gather(t *turn, first bool) error {
 	if n := int(r.machine.LastSeq()); n >= r.sys.o.HistoryMax {
 		return fmt.Errorf("the history has %d events, the limit is %d: the workflow should continue as new in time", n, r.sys.o.HistoryMax)
 	}
-	for len(t.commit.Events) < turnEventsMax && !r.machine.Finished() {
+	for len(t.commit.Events) < turnEventsMax && len(t.commit.Replies)+r.machine.Effects() < turnEffectsMax && !r.machine.Finished() {
 		timer, armed := r.machine.NextTimer()
 		due := armed && !timer.Due.After(now)
 		if due && (len(r.queue) == 0 || !r.queue[0].at.Before(timer.Due)) {

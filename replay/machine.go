@@ -147,6 +147,9 @@ func (m *Machine) Take() Decision {
 	return d
 }
 
+// Effects is how many children, messages and replies the next Take has.
+func (m *Machine) Effects() int { return len(m.starts) + len(m.messages) + len(m.replies) }
+
 // Pending returns the steps without outcome in the order they were asked for: after a replay they are
 // to be started again.
 func (m *Machine) Pending() []Step {
