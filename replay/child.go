@@ -43,10 +43,18 @@ func (m *Machine) childID(cmd journal.Cmd) journal.RunID {
 }
 
 // Send issues a signal to another run, or a cancel request if kind says so. It resolves when the message is in the other
-// run's inbox, or refused. In a cancelled scope it is not issued and resolves as Cancelled.
+// run's inbox, or refused. In a cancelled scope it is not issued and resolves as Cancelled; to the zero RunID it is not
+// issued and resolves as Failed: no such run exists.
 func (sc *Scope) Send(msg journal.Message) *Command {
 	m := sc.m
 	c := &Command{m: m, kind: journal.CommandSend, name: msg.Name, run: msg.Run}
+	if msg.Run.IsZero() && sc.err == nil && !m.readOnly && !m.unwinding {
+		m.spend()
+		c.outcome, c.payload = Failed, journal.EncodeFailure(&journal.Failure{
+			Type: journal.FailureNotFound, Message: fmt.Sprintf("run %s: %v", msg.Run, journal.ErrNotFound), Permanent: true,
+		})
+		return c
+	}
 	if !sc.issue(c, msg.Run.String()) {
 		return c
 	}

@@ -3,6 +3,7 @@ package runtimetest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 const (
 	desk  workflow.Name[int, int]   = "desk"
 	stamp workflow.Update[int, int] = "stamp"
+	knock workflow.Signal[int]      = "knock"
 )
 
 // An update that comes with the start is refused at once, also by a run that begins with a step: its first turn needs
@@ -39,5 +41,21 @@ func TestRejectedByFirstTurn(t *testing.T) {
 		if took := time.Since(began); took > time.Minute {
 			t.Errorf("the answer took %s", took)
 		}
+	})
+}
+
+// A signal to no run at all is refused like one to a run that does not exist.
+func TestSendToNobody(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, desk, func(ctx workflow.Context, _ int) (int, error) {
+			if err := knock.Send(ctx, workflow.RunID{}, 1); !errors.Is(err, workflow.ErrRunNotFound) {
+				return 0, fmt.Errorf("send: %v", err)
+			}
+			if err := workflow.CancelRun(ctx, workflow.RunID{}, "x"); !errors.Is(err, workflow.ErrRunNotFound) {
+				return 0, fmt.Errorf("cancel: %v", err)
+			}
+			return 1, nil
+		}, nil)
+		runtimetest.Start(e, desk, 1, nil).Must()
 	})
 }
