@@ -65,6 +65,7 @@ func (r *run) rest(t *turn) {
 	switch {
 	case t.commit.Next.Kind == journal.NextPark && !r.sys.o.PassivateAlways:
 		r.owned = false
+		r.forget(t.drop)
 		r.idle()
 	case t.commit.Next.Kind == journal.NextBlock:
 		r.discard(ErrRunLost)
@@ -99,9 +100,7 @@ func (r *run) release(t *turn) {
 	for _, s := range t.start {
 		s.durable = true
 	}
-	for _, s := range t.drop {
-		delete(r.steps, s.Cmd) // whether it runs or not: see replay.CancelMode
-	}
+	r.forget(t.drop)
 	for _, s := range t.cancel {
 		s.Cancelled = true
 		s.stop(ErrCancelRequested)
@@ -110,6 +109,15 @@ func (r *run) release(t *turn) {
 		}
 	}
 	r.startDue()
+}
+
+// forget gives up steps whose outcome nobody waits for any more, whether they run or not: see replay.CancelMode. Without an
+// event there is nothing that their transactions could commit with.
+func (r *run) forget(steps []*step) {
+	for _, s := range steps {
+		delete(r.steps, s.Cmd)
+		(&occurrence{result: result{tx: s.handover.abandon()}}).rollback(r.sys)
+	}
 }
 
 // retake repeats a turn whose transaction was lost: nothing of it happened. What it took waits again, except the
@@ -122,6 +130,9 @@ func (r *run) retake(t *turn, cause error) {
 		if !s.durable {
 			delete(r.steps, cmd)
 		}
+	}
+	for _, s := range t.drop {
+		s.dropped = false
 	}
 	again := make([]occurrence, 0, len(t.taken)+len(r.queue))
 	for _, o := range t.taken {

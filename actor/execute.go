@@ -114,7 +114,11 @@ func (a *attempt) limits() (context.Context, context.CancelFunc) {
 	if limit <= 0 {
 		return a.ctx, func() { a.cancel(nil) }
 	}
-	return context.WithTimeoutCause(a.ctx, limit, cause)
+	ctx, cancel := context.WithTimeoutCause(a.ctx, limit, cause)
+	return ctx, func() {
+		cancel()
+		a.cancel(nil) // of a step that its run has forgotten nobody else does
+	}
 }
 
 func goexit() *journal.Failure {

@@ -167,6 +167,7 @@ func (r *run) overtaken(c *journal.Claimed) bool {
 		return false
 	}
 	kind := r.flight.commit.Next.Kind
+	r.forget(r.flight.drop)
 	r.flight, r.owned, r.uncommitted = nil, false, nil
 	r.task.Turn++
 	if kind != journal.NextPark || r.sys.o.PassivateAlways {

@@ -17,6 +17,7 @@ type step struct {
 	replay.Step
 	durable bool // what asked for it is in the journal, so it may start
 	ended   bool // its outcome waits in the queue
+	dropped bool // nobody waits for its outcome any more, once the turn that says so is durable
 	running bool
 	number  int                     // attempts started by this actor: tells late answers apart
 	cancel  context.CancelCauseFunc // of the running attempt
@@ -75,6 +76,7 @@ func (r *run) absorb(t *turn, d *replay.Decision) {
 	}
 	for _, cmd := range d.DropSteps {
 		if s := r.steps[cmd]; s != nil {
+			s.dropped = true
 			t.drop = append(t.drop, s)
 		}
 	}
@@ -113,6 +115,7 @@ func (r *run) count() (running, idle int) {
 	now := r.now()
 	for _, s := range r.steps {
 		switch {
+		case s.dropped:
 		case s.running:
 			running++
 		case !s.ended && s.due(now):
@@ -129,7 +132,7 @@ func (r *run) nextWake() (time.Time, bool) {
 		at = t.Due
 	}
 	for _, s := range r.steps {
-		if !s.running && !s.ended && (at.IsZero() || s.nextAt.Before(at)) {
+		if !s.running && !s.ended && !s.dropped && (at.IsZero() || s.nextAt.Before(at)) {
 			at = s.nextAt
 		}
 	}
@@ -140,7 +143,7 @@ func (r *run) nextWake() (time.Time, bool) {
 func (r *run) attempts() []journal.Attempt {
 	var list []journal.Attempt
 	for _, s := range r.steps {
-		if !s.ended && (s.made > 0 || s.beat != nil) {
+		if !s.ended && !s.dropped && (s.made > 0 || s.beat != nil) {
 			list = append(list, journal.Attempt{Cmd: s.Cmd, Name: s.Name, Made: s.made, NextAt: s.nextAt, Failure: s.failure, Heartbeat: s.beat})
 		}
 	}
