@@ -85,8 +85,11 @@ func (r *run) succeed(next *journal.Continue) {
 	for _, o := range r.queue {
 		o.rollback(r.sys)
 	}
-	r.epoch++ // bodies that still run answer to nobody
-	r.machine.Close()
+	// Bodies that still run answer to nobody.
+	r.epoch++
+	if r.machine != nil { // else the engine failed while this was in flight
+		r.machine.Close()
+	}
 	r.machine, r.queue, r.steps = nil, nil, map[journal.Cmd]*step{}
 	info := *r.info
 	info.Generation, info.Input, info.Version, info.Continued = info.Generation+1, next.Input, next.Version, next

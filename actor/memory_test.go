@@ -69,7 +69,8 @@ func (m *memory) apply(c *journal.Commit) journal.Outcome {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.runs[c.Run]
-	if r == nil || r.task == nil || r.task.Owner != c.Node || r.task.Fence != c.Fence || r.task.Turn != c.Turn {
+	if r == nil || r.task == nil || r.task.Owner != c.Node || r.task.Fence != c.Fence || r.task.Turn != c.Turn ||
+		r.task.Generation != c.Generation {
 		if c.Tx != nil {
 			c.Tx.(*memoryTx).end("rolled back")
 		}
@@ -89,6 +90,11 @@ func (m *memory) apply(c *journal.Commit) journal.Outcome {
 	}
 	t := r.task
 	t.Turn++
+	if next := c.Continue; next != nil {
+		t.Generation++
+		r.events, r.seen = nil, next.Seen
+		r.run.Generation, r.run.Input, r.run.Version, r.run.Continued = t.Generation, next.Input, next.Version, next
+	}
 	t.Attempts, t.Waiting, t.Problem, t.State = c.Attempts, c.Waiting, c.Next.Problem, journal.Ready
 	switch c.Next.Kind {
 	case journal.NextPark:

@@ -1,0 +1,46 @@
+package actor
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+// The engine may fail while a run begins its next generation: the run goes on in it all the same.
+func TestEngineFailsAtContinue(t *testing.T) {
+	bubble(t, func(o *Options) {
+		o.Hooks.Retry = func(*journal.Run, string, int32, time.Duration, *journal.Failure) { panic("planted") }
+	}, func(g *rig) {
+		a, b, commit := newGate(), newGate(), make(chan struct{})
+		g.define("again", func(ctx workflow.Context) (string, error) {
+			if ctx.Info().Generation == 2 {
+				return "second", nil
+			}
+			workflow.StepAsync(ctx, "a", a.heedful, nil)
+			if _, err := workflow.Step(ctx, "b", b.heedful, nil); err != nil {
+				return "", err
+			}
+			return "", workflow.ContinueAsNew(ctx, workflow.Name[int, string]("again"), 1, nil)
+		})
+		g.store.fate = func(c *journal.Commit) error {
+			if c.Continue != nil {
+				<-commit
+			}
+			return nil
+		}
+		id := g.start("again")
+		b.open <- nil
+		wait()
+		a.open <- errors.New("not yet")
+		wait()
+		close(commit)
+		wait()
+		g.wantSaid("blocked", 1)
+		g.wake(id)
+		g.wantSaid("closed RunCompleted", 1)
+		g.wantHistory(id, "RunStarted RunCompleted")
+	})
+}
