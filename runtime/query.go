@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
@@ -118,7 +119,7 @@ func (v *view) advance(ctx context.Context, n *Node) error {
 		}
 	}
 	v.moved = p.turn()
-	err := v.replay(&p)
+	err := v.replay(&p, n.j.Now())
 	if err == nil || errors.Is(err, replay.ErrNoHandler) {
 		v.fits = err == nil
 		return err
@@ -144,8 +145,8 @@ func (v *view) begin(n *Node, run *journal.Run) error {
 	return nil
 }
 
-// replay shows the machine events that are new to it, and then, as the owner of the run would, what waits for it.
-func (v *view) replay(p *past) error {
+// replay shows the machine events that are new to it, and then, as the owner of the run would now, what waits for it.
+func (v *view) replay(p *past, now time.Time) error {
 	m := v.machine
 	if len(p.events) > 0 && p.events[0].Seq == 1 && p.events[0].Kind == journal.RunTerminated {
 		return fmt.Errorf("%w: the run was terminated before its code began", replay.ErrNoHandler)
@@ -160,7 +161,11 @@ func (v *view) replay(p *past) error {
 		return nil
 	}
 	if m.LastSeq() == 0 {
-		if err := v.step(journal.Event{Kind: journal.RunStarted, Time: p.run.StartAt}); err != nil {
+		at := p.run.StartAt
+		if p.run.Continued != nil {
+			at = now // as its owner will say
+		}
+		if err := v.step(journal.Event{Kind: journal.RunStarted, Time: at}); err != nil {
 			return err
 		}
 	}

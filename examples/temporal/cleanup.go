@@ -29,7 +29,7 @@ func (r *renderer) render(ctx workflow.Context, pages int) (int, error) {
 	if err != nil || !ctx.Cancelled() {
 		return drawn, err
 	}
-	err = do(workflow.Shield(ctx), "remove", func(ctx context.Context) error { return r.remove(ctx, drawn) }, nil)
+	err = workflow.Do(workflow.Shield(ctx), "remove", func(ctx context.Context) error { return r.remove(ctx, drawn) }, nil)
 	if err != nil {
 		return drawn, fmt.Errorf("%w, and pages are left: %w", ctx.Err(), err)
 	}

@@ -50,7 +50,7 @@ func (o operator) cluster(ctx workflow.Context, all Machines) (Machines, error) 
 		}
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			if all[name] == "" {
-				err := do(ctx, "prepare", func(ctx context.Context) error { return o(ctx, name, j.Name) }, nil)
+				err := workflow.Do(ctx, "prepare", func(ctx context.Context) error { return o(ctx, name, j.Name) }, nil)
 				if err == nil {
 					all[name] = j.Name
 				}

@@ -27,7 +27,7 @@ type office struct {
 }
 
 func (f *office) expense(ctx workflow.Context, e Expense) (string, error) {
-	if err := do(ctx, "open", func(ctx context.Context) error { return f.open(ctx, e) }, nil); err != nil {
+	if err := workflow.Do(ctx, "open", func(ctx context.Context) error { return f.open(ctx, e) }, nil); err != nil {
 		return "", err
 	}
 	yes, inTime, err := ExpenseDecision.ReceiveTimeout(ctx, e.Patience)
@@ -39,5 +39,5 @@ func (f *office) expense(ctx workflow.Context, e Expense) (string, error) {
 	case !yes:
 		return "rejected", nil
 	}
-	return "paid", do(ctx, "pay", func(ctx context.Context) error { return f.pay(ctx, workflow.IdempotencyKey(ctx), e) }, nil)
+	return "paid", workflow.Do(ctx, "pay", func(ctx context.Context) error { return f.pay(ctx, workflow.IdempotencyKey(ctx), e) }, nil)
 }

@@ -37,7 +37,7 @@ func member(ctx workflow.Context, who string) (string, error) {
 
 // tidy is what a cancelled member still does.
 func tidy(ctx workflow.Context, who string, err error) error {
-	if failed := do(workflow.Shield(ctx), "tidy up", func(context.Context) error { return nil }, nil); failed != nil {
+	if failed := workflow.Do(workflow.Shield(ctx), "tidy up", func(context.Context) error { return nil }, nil); failed != nil {
 		return failed
 	}
 	return err

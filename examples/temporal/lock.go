@@ -54,7 +54,7 @@ type vault struct {
 
 func (v *vault) exclusive(ctx workflow.Context, resource string) (struct{}, error) {
 	me := ctx.Info().Run
-	err := do(ctx, "ask", func(ctx context.Context) error { // a step, because only clients start runs by key and signal
+	err := workflow.Do(ctx, "ask", func(ctx context.Context) error { // a step, because only clients start runs by key and signal
 		_, err := runtime.SignalWithStart(ctx, v.client(), Lock, resource, Acquire, Claim{me, time.Hour},
 			&runtime.StartOptions{Key: "lock:" + resource},
 			&runtime.SignalOptions{Key: workflow.IdempotencyKey(ctx)})
@@ -67,6 +67,6 @@ func (v *vault) exclusive(ctx workflow.Context, resource string) (struct{}, erro
 	if err != nil {
 		return struct{}{}, err
 	}
-	err = do(ctx, "work", func(ctx context.Context) error { return v.work(ctx, workflow.IdempotencyKey(ctx)) }, nil)
+	err = workflow.Do(ctx, "work", func(ctx context.Context) error { return v.work(ctx, workflow.IdempotencyKey(ctx)) }, nil)
 	return struct{}{}, errFirst(err, Release.Send(workflow.Shield(ctx), holder, me))
 }

@@ -28,7 +28,7 @@ func (b *bank) payment(ctx workflow.Context, cents int) (string, error) {
 		return "", errFirst(err, workflow.HandlersFinished(ctx)) // the caller gets err, rather than that the run is closed
 	}
 	checked.Resolve(id)
-	err = do(ctx, "settle", func(ctx context.Context) error { return b.settle(ctx, workflow.IdempotencyKey(ctx), id) }, nil)
+	err = workflow.Do(ctx, "settle", func(ctx context.Context) error { return b.settle(ctx, workflow.IdempotencyKey(ctx), id) }, nil)
 	return id, errFirst(err, workflow.HandlersFinished(ctx))
 }
 

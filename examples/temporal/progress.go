@@ -27,7 +27,7 @@ func (c copier) copy(ctx workflow.Context, files []string) (int, error) {
 	Progress.Handle(ctx, func(struct{}) (HowFar, error) { return at, nil })
 	for _, file := range files {
 		at.Now = file
-		if err := do(ctx, "copy", func(ctx context.Context) error { return c(ctx, file) }, nil); err != nil {
+		if err := workflow.Do(ctx, "copy", func(ctx context.Context) error { return c(ctx, file) }, nil); err != nil {
 			return at.Done, err
 		}
 		at.Now, at.Done = "", at.Done+1

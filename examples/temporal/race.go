@@ -41,7 +41,7 @@ func (g *garages) parking(ctx workflow.Context, names []string) (p Place, err er
 	workflow.Go(asking, func(ctx workflow.Context) {
 		if workflow.Sleep(ctx, sorryAfter) == nil { // else a place was found
 			p.Sorry = true
-			_ = do(ctx, "sorry", func(ctx context.Context) error { return g.sorry(ctx, workflow.IdempotencyKey(ctx)) }, nil)
+			_ = workflow.Do(ctx, "sorry", func(ctx context.Context) error { return g.sorry(ctx, workflow.IdempotencyKey(ctx)) }, nil)
 		}
 	})
 	_, p.Garage, err = workflow.FirstSuccess(limited, answers...)

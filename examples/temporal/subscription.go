@@ -26,7 +26,7 @@ func (b biller) subscription(ctx workflow.Context, customer string) (months int,
 		if err != nil || ended {
 			return months, err // the timer ends with the run
 		}
-		err = do(ctx, "bill", func(ctx context.Context) error { return b(ctx, workflow.IdempotencyKey(ctx), customer) }, nil)
+		err = workflow.Do(ctx, "bill", func(ctx context.Context) error { return b(ctx, workflow.IdempotencyKey(ctx), customer) }, nil)
 		if err != nil {
 			return months, err
 		}

@@ -21,7 +21,7 @@ func (a *agency) trip(ctx workflow.Context, traveller string) (string, error) {
 			undo.Push("cancel "+what, func(ctx context.Context) error {
 				return a.cancel(ctx, workflow.IdempotencyKey(ctx), what)
 			}, nil)
-			err := do(ctx, "book "+what, func(ctx context.Context) error {
+			err := workflow.Do(ctx, "book "+what, func(ctx context.Context) error {
 				return a.book(ctx, workflow.IdempotencyKey(ctx), what)
 			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: 3}})
 			if err != nil {

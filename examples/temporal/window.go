@@ -56,7 +56,7 @@ func batch(ctx workflow.Context, w Window) (int, error) {
 type recorder func(ctx context.Context, n int) error
 
 func (r recorder) record(ctx workflow.Context, of RecordOf) (struct{}, error) {
-	if err := do(ctx, "work", func(ctx context.Context) error { return r(ctx, of.N) }, nil); err != nil {
+	if err := workflow.Do(ctx, "work", func(ctx context.Context) error { return r(ctx, of.N) }, nil); err != nil {
 		return struct{}{}, err
 	}
 	return struct{}{}, RecordDone.Send(ctx, of.Batch, of.N)

@@ -169,8 +169,8 @@ func sweep(t *testing.T, prepare func(w *crashWorld) action) {
 	point, lived := 1, false
 	for ; !lived; point++ {
 		a := prepare(w)
-		p := spawn(t, "act", w.link.DSN())
-		a.DSN = w.link.DSN()
+		a.DSN = named(w.link.DSN())
+		p := spawn(t, "act", a.DSN)
 		lived = p.crash(w.link, point, a)
 		if got := w.finish(&a); got != want {
 			t.Fatalf("killed after statement %d of %q: the state is\n%s\nwant\n%s", point, a.Verb, got, want)
@@ -216,13 +216,28 @@ func (w *crashWorld) finish(a *action) string {
 	return w.state(a.Runs)
 }
 
-// bury ages the rows of all nodes but our own, and reaps until they are gone.
+// victim is the application name of children that are killed.
+const victim = "victim"
+
+// named is a DSN for children that are killed.
+func named(dsn string) string {
+	if strings.Contains(dsn, "?") {
+		return dsn + "&application_name=" + victim
+	}
+	return dsn + "?application_name=" + victim
+}
+
+// bury ages the rows of all nodes but our own, and reaps until they are gone. A statement that the killed process has sent may still
+// run: it is over when the process's sessions are.
 func (w *crashWorld) bury() {
 	w.t.Helper()
 	m, err := w.j.Join(w.t.Context(), journal.Node{Name: "undertaker", Lease: time.Hour})
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	eventually(w.t, "the sessions of the dead are over", func() bool {
+		return query[int](w.t, w.conn, "SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1", victim) == 0
+	})
 	mustExec(w.t, w.conn, "UPDATE reprise.nodes SET expires_at = now() - interval '1 s' WHERE id NOT IN ($1, $2)", int32(m.ID()), int32(w.node))
 	eventually(w.t, "the dead are buried", func() bool {
 		if _, err := m.Reap(w.t.Context(), nil); err != nil {

@@ -21,7 +21,8 @@ type ChildOptions struct {
 	Labels   map[string]string
 	Delay    time.Duration // until the child may begin
 	// OnParentClose says what becomes of the child if it is open when the parent closes, in whatever way. Continue-as-new does
-	// not close the parent. Default CloseCancel.
+	// not close the parent. Default CloseCancel. A child that shall also outlive the cancellation of its parent's scope needs
+	// OnCancel Abandon, or a [Shield].
 	OnParentClose ClosePolicy
 	OnCancel      CancelMode // what the cancellation of the scope means; default WaitOutcome
 }

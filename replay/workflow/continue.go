@@ -17,7 +17,7 @@ type ContinueOptions struct {
 //	return Receipt{}, workflow.ContinueAsNew(ctx, Poll, next, nil)
 //
 // Signals that were not received come first in the next generation, updates without an answer and a cancel request as
-// well. Steps and timers end with this generation; children go on, but their outcome is not delivered any more.
+// well. Steps, timers and strands end with this generation; children go on, but their outcome is not delivered any more.
 func ContinueAsNew[In, Out any](ctx Context, name Name[In, Out], in In, o *ContinueOptions) error {
 	m, err := ctx.inside()
 	if err != nil {

@@ -9,6 +9,15 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
+func ExampleDo() {
+	notify := func(ctx workflow.Context, who string) (string, error) {
+		err := workflow.Do(ctx, "mail", func(context.Context) error { return nil }, nil)
+		return "told " + who, err
+	}
+	drive(workflow.Define("notify", 1, notify), "Ann")
+	// Output: RunCompleted "told Ann"
+}
+
 func ExampleHeartbeat() {
 	copyAll := func(ctx workflow.Context, files int) (int, error) {
 		return workflow.Step(ctx, "copy", func(ctx context.Context) (int, error) {

@@ -19,6 +19,12 @@ func Step[T any](ctx Context, name string, fn func(context.Context) (T, error), 
 	return await[T](ctx, c, err)
 }
 
+// Do is Step for a function without an output.
+func Do(ctx Context, name string, fn func(context.Context) error, o *StepOptions) error {
+	_, err := Step(ctx, name, func(ctx context.Context) (none, error) { return none{}, fn(ctx) }, o)
+	return err
+}
+
 // StepAsync is Step without waiting: the step runs while the workflow goes on.
 func StepAsync[T any](ctx Context, name string, fn func(context.Context) (T, error), o *StepOptions) Future[T] {
 	c, err := issueStep(ctx, name, o, bodyOf(ctx, name, fn), false)
