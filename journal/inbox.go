@@ -43,13 +43,16 @@ func (k MessageKind) Answers() bool { return k >= MessageChildCompleted && k <= 
 // never start with the tilde.
 const CancelKey = "~cancel"
 
+// updateKeys stands before the keys of updates, so that they are apart from those of signals.
+const updateKeys = "~update/"
+
 // Message is one entry of a run's inbox.
 type Message struct {
 	Run     RunID
 	Number  InboxSeq // taken under the task's row lock; 0 before it is sent
 	Kind    MessageKind
 	Name    string // of a signal or an update; of an answer: the command's
-	Key     string // deduplicates for the life of the run; [Journal.Send] fills an empty one with a fresh id
+	Key     string // deduplicates for the life of the run, apart for updates; [Journal.Send] fills an empty one with a fresh id
 	Payload Payload
 	Time    time.Time // when it was accepted, by the store's clock
 	// Cmd and Generation name the command that an answer is for. In a Commit's messages, Cmd is the sender's own

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -147,7 +148,7 @@ func CheckStart(s *Start) error {
 }
 
 // Send puts messages into inboxes. A message without a key gets a fresh one, which makes the call
-// repeatable (J4).
+// repeatable (J4). Keys of signals and keys of updates are apart.
 func (j *Journal) Send(ctx context.Context, tx Tx, messages []Message) ([]Sent, error) {
 	began := time.Now()
 	out := make([]Sent, len(messages))
@@ -194,8 +195,11 @@ func (j *Journal) checkMessage(m *Message) error {
 		if err := CheckKey("message key", m.Key); err != nil {
 			return err
 		}
-		if m.Key == "" {
+		switch {
+		case m.Key == "":
 			m.Key = "~" + uuid.NewString()
+		case m.Kind == MessageUpdate: // else a signal's key would take the answer away
+			m.Key = updateKeys + m.Key
 		}
 	case MessageCancel:
 		m.Key = CancelKey
@@ -274,7 +278,7 @@ func (j *Journal) checkEffects(c *Commit) error {
 	}
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if m.Kind.Answers() || m.Key != "" && m.Kind == MessageSignal {
+		if m.Kind.Answers() || m.Key != "" && m.Kind == MessageSignal || strings.HasPrefix(m.Key, updateKeys) {
 			if m.Run.IsZero() {
 				return fmt.Errorf("commit %s: message without a run: %w", c.Run, ErrInvalid)
 			}

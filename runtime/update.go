@@ -11,7 +11,7 @@ import (
 // UpdateOptions of an update. The zero value means the defaults.
 type UpdateOptions struct {
 	// Key makes the update idempotent for the life of the run: a second one with it is the same call, and gets the same
-	// answer. A rejected update gives its key back.
+	// answer. A rejected update gives its key back. Keys of signals are apart.
 	Key string
 }
 

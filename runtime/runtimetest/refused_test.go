@@ -59,3 +59,37 @@ func TestSendToNobody(t *testing.T) {
 		runtimetest.Start(e, desk, 1, nil).Must()
 	})
 }
+
+// Keys of updates and of signals are apart: a webhook may use one id for both.
+func TestKeyOfSignalAndUpdate(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, desk, func(ctx workflow.Context, _ int) (int, error) {
+			stamp.Handle(ctx, func(_ workflow.Context, v int) (int, error) { return v + 1, nil }, nil)
+			got, err := knock.Receive(ctx)
+			if err != nil {
+				return 0, err
+			}
+			more, err := knock.Receive(ctx)
+			return 10*got + more, err
+		}, nil)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		defer cancel()
+		run := runtimetest.Start(e, desk, 1, nil)
+		if err := runtime.Signal(ctx, e.Client(), run.ID(), knock, 4, &runtime.SignalOptions{Key: "a"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{"a", "b"} {
+			if got, err := runtime.CallUpdate(ctx, e.Client(), run.ID(), stamp, 1, &runtime.UpdateOptions{Key: key}); err != nil || got != 2 {
+				t.Errorf("key %s: got %d, %v", key, got, err)
+			}
+		}
+		if err := runtime.Signal(ctx, e.Client(), run.ID(), knock, 2, &runtime.SignalOptions{Key: "b"}); err != nil {
+			t.Fatal(err)
+		}
+		short, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		if got, err := run.Run.Result(short); err != nil || got != 42 {
+			t.Errorf("got %d, %v", got, err)
+		}
+	})
+}
