@@ -11,12 +11,12 @@ func checkEffects(f *finder) {
 		if r == nil || !e.early || !r.began() {
 			continue
 		}
-		if !asksFor(r.Events[:1], e.step) {
+		if !asksFor(r.generations()[0][:1], e.step) {
 			f.breaks("%s: step %s was executed before anything was durable, but the first event does not ask for it", r, e.step)
 		}
 	}
 	for _, r := range f.runs {
-		walk(r.plan.Program, func(in *instr) {
+		walkOwn(r.plan.Program, func(in *instr) {
 			if in.Do != doTx {
 				return
 			}
@@ -41,13 +41,16 @@ func (f *finder) left(id journal.RunID) *settled {
 }
 
 // began tells whether anything of the run's program is recorded: it may have been terminated before that.
-func (s *settled) began() bool { return len(s.Events) > 0 && s.Events[0].Kind == journal.RunStarted }
+func (s *settled) began() bool {
+	first := s.generations()[0]
+	return len(first) > 0 && first[0].Kind == journal.RunStarted
+}
 
 // event returns the event of a kind about a step, or nil.
 func (s *settled) event(kind journal.Kind, name string) *journal.Event {
-	for i := range s.Events {
-		if s.Events[i].Kind == kind && s.Events[i].Name == name {
-			return &s.Events[i]
+	for ev := range s.events() {
+		if ev.Kind == kind && ev.Name == name {
+			return ev
 		}
 	}
 	return nil

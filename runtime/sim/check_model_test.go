@@ -23,22 +23,22 @@ func checkModel(f *finder) {
 			f.ended(r)
 			continue
 		}
-		trace, err := traceOf(r.Run.Terminal)
+		out, err := outcomeOf(r.Run.Terminal)
 		if err != nil {
 			f.breaks("%s: the trace cannot be read: %v", r, err)
 			continue
 		}
-		m := newModel(r, trace)
+		m := newModel(f, r, out.Trace)
 		end := m.body(r.plan.Program, m.cancelled)
 		m.finish(end)
 		for _, p := range m.problems {
-			f.breaks("%s: %s (trace %v)", r, p, trace)
+			f.breaks("%s: %s (trace %v)", r, p, out.Trace)
 		}
 		if r.heard && (r.failure == nil) != (r.Run.Status == journal.Completed) {
 			f.breaks("%s is %s, its client heard %v", r, r.Run.Status, r.failure)
 		}
 		if r.heard && r.failure == nil {
-			if d := cmp.Diff(trace, r.trace); d != "" {
+			if d := cmp.Diff(out, r.out); d != "" {
 				f.breaks("%s: its client heard something else (-stored +heard)\n%s", r, d)
 			}
 		}
@@ -47,7 +47,7 @@ func checkModel(f *finder) {
 
 // ended checks a run whose program was not asked.
 func (f *finder) ended(r *settled) {
-	if !r.running.terminated {
+	if !r.running.terminated && r.of == 0 {
 		f.breaks("%s was terminated by nobody", r)
 	}
 	if _, ok := errors.AsType[*runtime.TerminatedError](r.failure); r.heard && !ok {
@@ -55,17 +55,18 @@ func (f *finder) ended(r *settled) {
 	}
 }
 
-// traceOf reads the trace out of a terminal event.
-func traceOf(ev *journal.Event) (trace []entry, err error) {
+// outcomeOf reads what a program came to out of a terminal event.
+func outcomeOf(ev *journal.Event) (out outcome, err error) {
 	if ev.Kind == journal.RunCompleted {
-		err = json.Unmarshal(ev.Payload.Data, &trace)
-		return trace, err
+		err = json.Unmarshal(ev.Payload.Data, &out)
+		return out, err
 	}
 	failure, err := journal.DecodeFailure(ev.Payload)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	return trace, json.Unmarshal([]byte(failure.Message), &trace)
+	err = json.Unmarshal([]byte(failure.Message), &out)
+	return out, err
 }
 
 // ending is how an instruction or a body ends.
@@ -79,10 +80,13 @@ const (
 
 // model walks one program.
 type model struct {
+	f         *finder
 	run       *settled
 	trace     map[int]entry
 	used      map[int]bool
-	loose     map[int]bool // asyncs that may be cancelled
+	loose     map[int]bool // asyncs that may be cancelled, children among them
+	stopped   map[int]bool // children that some instruction cancels
+	records   map[string][]string
 	received  map[string][]string
 	outputs   map[string]string // of completed steps, by name
 	undone    []string
@@ -90,10 +94,20 @@ type model struct {
 	problems  []string
 }
 
-func newModel(r *settled, trace []entry) *model {
-	m := &model{run: r, trace: map[int]entry{}, used: map[int]bool{}, loose: map[int]bool{}, received: map[string][]string{}, outputs: map[string]string{}}
-	for i := range r.Events {
-		switch ev := &r.Events[i]; ev.Kind {
+func newModel(f *finder, r *settled, trace []entry) *model {
+	m := &model{
+		f: f, run: r, trace: map[int]entry{}, used: map[int]bool{}, loose: map[int]bool{}, received: map[string][]string{},
+		outputs: map[string]string{}, stopped: map[int]bool{}, records: map[string][]string{},
+	}
+	for ev := range r.events() {
+		for _, c := range ev.Issued {
+			if c.Kind == journal.CommandRecord {
+				if p, err := c.Value(); err == nil {
+					m.records[c.Name] = append(m.records[c.Name], decodeSignal(p))
+				}
+			}
+		}
+		switch ev.Kind {
 		case journal.CancelRequested:
 			m.cancelled = true
 		case journal.StepCompleted:
@@ -105,8 +119,16 @@ func newModel(r *settled, trace []entry) *model {
 		}
 	}
 	names := map[int]string{}
-	walk(r.plan.Program, func(in *instr) { names[in.ID] = in.Name })
+	walkOwn(r.plan.Program, func(in *instr) {
+		names[in.ID] = in.Name
+		if in.Do == doStop {
+			m.stopped[in.Ref] = true
+		}
+	})
 	for _, e := range trace {
+		if e.What == wentTwice {
+			m.problem("two strands of instruction %d had the mutex", e.ID)
+		}
 		if _, twice := m.trace[e.ID]; twice {
 			m.problem("instruction %d was executed twice", e.ID)
 		}
@@ -125,7 +147,8 @@ func (m *model) problem(format string, args ...any) {
 // body walks a body in a scope that can or cannot be cancelled.
 func (m *model) body(list []instr, can bool) ending {
 	for i := range list {
-		if end := m.one(&list[i], can); end != goesOn {
+		end := m.one(&list[i], can)
+		if end != goesOn || list[i].Do == doContinue {
 			return end
 		}
 	}
@@ -135,14 +158,20 @@ func (m *model) body(list []instr, can bool) ending {
 // one walks one instruction and checks its entry.
 func (m *model) one(in *instr, can bool) ending {
 	switch in.Do {
-	case doAsync:
-		m.loose[in.ID] = can
+	case doAsync, doSpawn:
+		m.loose[in.ID] = can || m.stopped[in.ID]
 		return goesOn
+	case doCall:
+		return m.child(in, in, can)
+	case doStop:
+		return goesOn
+	case doTell, doKill:
+		return m.message(in, can)
 	case doAwait:
 		if _, known := m.loose[in.Ref]; !known {
 			return goesOn
 		}
-		return m.step(in, m.of(in.Ref), can || m.loose[in.Ref])
+		return m.future(in, can)
 	case doStep, doTx:
 		return m.step(in, in, can)
 	case doSleep:
@@ -153,16 +182,27 @@ func (m *model) one(in *instr, can bool) ending {
 		return m.plain(in, can, wentSignal, wentLate)
 	case doSelect:
 		if _, known := m.loose[in.Ref]; known && m.trace[in.ID].What != wentSignal && m.trace[in.ID].What != wentLate {
-			return m.step(in, m.of(in.Ref), can || m.loose[in.Ref])
+			return m.future(in, can)
 		}
 		return m.plain(in, can, wentSignal, wentLate)
+	case doTimeout, doScope, doShield, doAll, doTry, doSaga:
+		return m.scoped(in, can)
 	}
-	return m.scoped(in, can)
+	return m.further(in, can)
+}
+
+// future checks the end of what was begun before.
+func (m *model) future(in *instr, can bool) ending {
+	which := m.of(in.Ref)
+	if which.starts() {
+		return m.child(in, which, can || m.loose[in.Ref])
+	}
+	return m.step(in, which, can || m.loose[in.Ref])
 }
 
 // of returns an instruction by its number.
 func (m *model) of(id int) (found *instr) {
-	walk(m.run.plan.Program, func(in *instr) {
+	walkOwn(m.run.plan.Program, func(in *instr) {
 		if in.ID == id {
 			found = in
 		}
@@ -299,7 +339,7 @@ func (m *model) finish(end ending) {
 	if got := m.run.Run.Status; got != want {
 		m.problem("the run is %s, want %s", got, want)
 	}
-	if m.cancelled && !m.run.cancels {
+	if m.cancelled && !m.run.mayBeCancelled(m.f) {
 		m.problem("the run was asked to cancel itself by nobody")
 	}
 	for id := range m.trace {

@@ -8,8 +8,10 @@ func checkOutcomes(f *finder) {
 	for _, r := range f.runs {
 		var issued []journal.Issued
 		known := map[journal.Cmd]bool{}
-		for i := range r.Events {
-			ev := &r.Events[i]
+		for ev := range r.events() {
+			if ev.Seq == 1 {
+				issued, known = nil, map[journal.Cmd]bool{}
+			}
 			if ev.Cmd != 0 {
 				if known[ev.Cmd] {
 					f.breaks("%s: event %d is a second outcome of command %d", r, ev.Seq, ev.Cmd)

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/replaytest"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
@@ -15,8 +16,10 @@ func checkReplay(f *finder) {
 		if !r.began() {
 			continue
 		}
-		if err := replaytest.Check(&code, replaytest.Of(r.Run, r.Events)); err != nil {
-			f.breaks("%s: %v", r, err)
+		for _, h := range r.histories() {
+			if err := replaytest.Check(&code, h); err != nil {
+				f.breaks("%s, generation %d: %v", r, h.Run.Generation, err)
+			}
 		}
 	}
 }
@@ -27,4 +30,23 @@ type nowhere struct{}
 // execute implements bodies.
 func (nowhere) execute(context.Context, *instr, bool, func(func())) (string, error) {
 	panic("replay executes nothing")
+}
+
+// value implements bodies.
+func (nowhere) value(bool) string { return "another" }
+
+// histories returns the run's generations, each with what it began with.
+func (s *settled) histories() (list []*replaytest.History) {
+	for i, events := range s.generations() {
+		h := replaytest.Of(s.Run, events)
+		h.Run.Generation, h.Run.Parent = journal.Generation(i+1), s.Run.Parent
+		if i > 0 {
+			h.Run.InboxSeen = s.continues[i-1].Seen
+		}
+		if last := &events[len(events)-1]; last.Kind == journal.RunContinued {
+			h.Run.Input = last.Payload
+		}
+		list = append(list, h)
+	}
+	return list
 }

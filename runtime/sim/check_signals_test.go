@@ -10,16 +10,8 @@ import (
 // this order; and the inbox is consumed in order and without gaps (J5).
 func checkSignals(f *finder) {
 	for _, r := range f.runs {
-		seen := r.consumed(f)
+		r.consumed(f)
 		list := r.payloads("")
-		for _, m := range r.Inbox {
-			if seen++; m.Number != seen {
-				f.breaks("%s: message %d waits where %d must", r, m.Number, seen)
-			}
-			if m.Name != "" {
-				list = append(list, decodeSignal(m.Payload))
-			}
-		}
 		at := -1
 		for _, payload := range r.acknowledged {
 			switch i := slices.Index(list, payload); {
@@ -41,15 +33,53 @@ func checkSignals(f *finder) {
 	}
 }
 
-// consumed checks the consumption and returns the number of the newest message that was.
-func (s *settled) consumed(f *finder) (seen journal.InboxSeq) {
-	for i := range s.Events {
-		if n := s.Events[i].Inbox; n != 0 {
-			if n != seen+1 {
-				f.breaks("%s: event %d consumes message %d after %d", s, i+1, n, seen)
+// consumed checks that each generation takes first what was carried over to it and then all that is newer, without gaps, but for
+// updates that were rejected.
+func (s *settled) consumed(f *finder) {
+	for g, events := range s.generations() {
+		next := inboxFront{rejected: s.kept.Answers}
+		if g > 0 {
+			if g > len(s.continues) {
+				f.breaks("%s: nobody has begun generation %d", s, g+1)
+				return
 			}
-			seen = n
+			next.carried, next.seen = s.continues[g-1].Carried, s.continues[g-1].Seen
+		}
+		for i := range events {
+			if n := events[i].Inbox; n != 0 {
+				if want := next.take(); n != want {
+					f.breaks("%s: event %d of generation %d consumes message %d, and %d is next", s, i+1, g+1, n, want)
+					return
+				}
+			}
+		}
+		if g < len(s.kept.Past) || s.Run.Status.Closed() {
+			continue
+		}
+		for _, m := range s.RunState.Inbox {
+			if want := next.take(); m.Number != want {
+				f.breaks("%s: message %d waits where %d must", s, m.Number, want)
+				return
+			}
 		}
 	}
-	return seen
+}
+
+// inboxFront is what comes next out of an inbox.
+type inboxFront struct {
+	carried  []journal.InboxSeq
+	seen     journal.InboxSeq
+	rejected map[journal.InboxSeq]journal.Answer
+}
+
+func (x *inboxFront) take() (n journal.InboxSeq) {
+	for n == 0 || x.rejected[n].Rejected {
+		if len(x.carried) > 0 {
+			n, x.carried = x.carried[0], x.carried[1:]
+		} else {
+			x.seen++
+			n = x.seen
+		}
+	}
+	return n
 }

@@ -1,7 +1,8 @@
 package sim
 
 import (
-	"fmt"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -20,6 +21,10 @@ var checks = []check{
 	{"owner", checkOwner},
 	{"signals", checkSignals},
 	{"outcomes", checkOutcomes},
+	{"family", checkFamily},
+	{"policies", checkPolicies},
+	{"sends", checkSends},
+	{"updates", checkUpdates},
 	{"effects", checkEffects},
 	{"timers", checkTimers},
 	{"model", checkModel},
@@ -40,6 +45,24 @@ type finder struct {
 type settled struct {
 	*running
 	journaltest.RunState
+	kept      journaltest.Archive
+	continues []*journal.Continue // what each generation but the last handed to the next
+}
+
+// generations returns the histories of all generations.
+func (s *settled) generations() [][]journal.Event { return append(slices.Clip(s.kept.Past), s.Events) }
+
+// events visits the events of all generations.
+func (s *settled) events() iter.Seq[*journal.Event] {
+	return func(yield func(*journal.Event) bool) {
+		for _, events := range s.generations() {
+			for i := range events {
+				if !yield(&events[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // breaks notes that the check's property does not hold.
@@ -48,13 +71,24 @@ func (f *finder) breaks(format string, args ...any) { f.world.breaks(f.name, for
 // check runs all checks.
 func (w *world) check() {
 	f := &finder{world: w}
+	for _, r := range w.runs {
+		if r.of != 0 {
+			r.parent = w.run(r.from)
+		}
+	}
 	for _, s := range w.db.State().Runs {
 		r := w.run(s.Run.ID)
 		if r == nil {
 			w.breaks("stuck", "run %s with key %q is nobody's", s.Run.ID, s.Run.Key)
 			continue
 		}
-		f.runs = append(f.runs, &settled{r, s})
+		left := &settled{running: r, RunState: s, kept: w.db.Archive(r.id)}
+		for _, c := range w.tape.commitsOf(r.id) {
+			if c.Continue != nil {
+				left.continues = append(left.continues, c.Continue)
+			}
+		}
+		f.runs = append(f.runs, left)
 	}
 	for _, c := range checks {
 		f.name = c.name
@@ -63,14 +97,14 @@ func (w *world) check() {
 }
 
 // String names a run in what a check finds.
-func (s *settled) String() string { return fmt.Sprintf("run %d", s.number) }
+func (s *settled) String() string { return s.name() }
 
-// payloads lists the signals that a run's history holds, in order; of all names if name is empty.
+// payloads lists the signals that came, in order; of all names if name is empty.
 func (s *settled) payloads(name string) []string {
 	var list []string
-	for i := range s.Events {
-		if ev := &s.Events[i]; ev.Kind == journal.SignalReceived && (name == "" || ev.Name == name) {
-			list = append(list, decodeSignal(ev.Payload))
+	for i := range s.kept.Inbox {
+		if m := &s.kept.Inbox[i]; m.Kind == journal.MessageSignal && (name == "" || m.Name == name) {
+			list = append(list, decodeSignal(m.Payload))
 		}
 	}
 	return list
@@ -90,7 +124,7 @@ func (w *world) attended() {
 		t := s.Run.Task
 		switch {
 		case t == nil:
-		case len(s.Inbox) > 0:
+		case len(s.Inbox) > 0 && now.Sub(s.Inbox[0].Time) > w.plan.lateMax():
 			w.breaks("stuck", "run %s: message %d waits and nobody takes it: %+v", s.Run.ID, s.Inbox[0].Number, *t)
 		case t.State != journal.Ready:
 			w.breaks("stuck", "run %s is %s: %s", s.Run.ID, t.State, t.Problem)

@@ -24,6 +24,9 @@ func (f *finder) eachTimer(fn func(r *settled, ev *journal.Event, due, at time.T
 		for _, c := range f.tape.commitsOf(r.id) {
 			for i := range c.Events {
 				ev := &c.Events[i]
+				if ev.Seq == 1 {
+					issued = nil
+				}
 				if int(ev.Cmd) <= len(issued) && ev.Kind == journal.TimerFired {
 					fn(r, ev, issued[ev.Cmd-1].Due, c.at)
 				}

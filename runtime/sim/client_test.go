@@ -17,17 +17,31 @@ const callMax = 3 * time.Second
 // running is one run of the plan, as the world outside sees it.
 type running struct {
 	plan   *runPlan
-	number int
+	number int           // of the run of the plan that it is, or descends from
+	of     int           // the instruction that started it; 0 for a run of the plan
+	from   journal.RunID // a child's parent, which its client may not know yet
+	parent *running      // set when all is over
 	id     journal.RunID
 
 	acknowledged []string // payloads of signals that were accepted, each before the next was sent
 	refused      []string // payloads of signals that came too late: the run was closed
 	cancels      bool     // a cancel request was sent
+	settled      bool     // every signal that it may wait for was sent
 	terminated   bool     // an operator tried to close it
 
+	calls []*answered
+
 	heard   bool // its result was
-	trace   []entry
+	out     outcome
 	failure error
+}
+
+// name is for people.
+func (r *running) name() string {
+	if r.of == 0 {
+		return fmt.Sprintf("%d", r.number)
+	}
+	return fmt.Sprintf("%d/%d", r.number, r.of)
 }
 
 // key is the run's own name.
@@ -47,16 +61,25 @@ func (w *world) drive(r *running) {
 	for i := range r.plan.Sends {
 		s := &r.plan.Sends[i]
 		time.Sleep(s.At - w.elapsed())
-		w.send(r, s, fmt.Sprintf("%d.%d", r.number, i+1))
+		w.send(r, s, i+1)
 	}
 }
 
 // send does one thing to the run.
-func (w *world) send(r *running, s *send, payload string) {
+func (w *world) send(r *running, s *send, n int) {
+	payload := fmt.Sprintf("%d.%d", r.number, n)
 	client := w.clients[0].client
 	switch s.Do {
 	case sendSignal:
 		w.signal(r, s, payload)
+	case sendUpdate:
+		c := call{payload, 1000 + n, s.Call}
+		w.drivers.Go(func() { w.call(r, c, w.through(s.Via)) })
+		if s.Twice {
+			w.drivers.Go(func() { w.call(r, c, w.clients[1].client) })
+		}
+	case sendQuery:
+		w.drivers.Go(func() { w.look(r, s.Via) })
 	case sendCancel:
 		r.cancels = true
 		w.insist("cancel", func(ctx context.Context) error { return client.Cancel(ctx, r.id, "by plan") })
@@ -79,11 +102,32 @@ func (w *world) through(via int) *runtime.Client {
 }
 
 // start starts the run, through the node that the plan names if that can, else through a client.
-func (w *world) start(r *running) *runtime.Run[[]entry] {
+func (w *world) start(r *running) *runtime.Run[outcome] {
 	client := w.through(r.plan.Via)
+	o := &runtime.StartOptions{Key: r.key(), Delay: r.plan.Delay}
+	in := job{Root: r.number, Program: r.plan.Program}
+	payload := fmt.Sprintf("%d.0", r.number)
+	start := func(ctx context.Context) (*runtime.Run[outcome], error) {
+		return runtime.Start(ctx, client, program, in, o)
+	}
+	switch r.plan.With {
+	case sendSignal:
+		start = func(ctx context.Context) (*runtime.Run[outcome], error) {
+			run, err := runtime.SignalWithStart(ctx, client, program, in, workflow.Signal[string](signalNames[0]), payload, o,
+				&runtime.SignalOptions{Key: payload})
+			if err == nil {
+				r.acknowledged = append(r.acknowledged, payload)
+			}
+			return run, err
+		}
+	case sendUpdate:
+		start = func(ctx context.Context) (*runtime.Run[outcome], error) {
+			return w.callWithStart(ctx, r, client, in, o)
+		}
+	}
 	for w.ctx.Err() == nil {
 		ctx, cancel := context.WithTimeout(w.ctx, callMax)
-		run, err := runtime.Start(ctx, client, program, r.plan.Program, &runtime.StartOptions{Key: r.key(), Delay: r.plan.Delay})
+		run, err := start(ctx)
 		cancel()
 		if err == nil {
 			return run
@@ -106,7 +150,7 @@ func (w *world) listen(r *running) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r.heard, r.trace, r.failure = true, out, err
+	r.heard, r.out, r.failure = true, out, err
 }
 
 // insist repeats a call to a run until it has an answer: nil, or that the run is closed.
@@ -157,26 +201,21 @@ func (w *world) signal(r *running, s *send, payload string) {
 
 // settle sends every open run as many signals as its program can wait for.
 func (w *world) settle() {
-	for _, r := range w.runs {
+	for _, open := range w.open() {
 		w.mu.Lock()
-		unknown := r.id.IsZero()
+		r := w.run(open.ID)
 		w.mu.Unlock()
-		if unknown || w.isClosed(r) {
+		if r == nil || r.settled {
 			continue
 		}
+		r.settled = true
 		wants := receives(r.plan.Program)
 		for _, name := range signalNames {
 			for i := range wants[name] {
-				w.signal(r, &send{Signal: name}, fmt.Sprintf("%d.%s%d", r.number, name, i+1))
+				w.signal(r, &send{Signal: name}, fmt.Sprintf("%s.%s%d", r.name(), name, i+1))
 			}
 		}
 	}
-}
-
-func (w *world) isClosed(r *running) bool {
-	w.tape.mu.Lock()
-	defer w.tape.mu.Unlock()
-	return w.tape.closed[r.id]
 }
 
 // decodeSignal reads a signal's payload, or a step's output.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -51,13 +52,25 @@ func (p *process) execute(ctx context.Context, in *instr, undo bool, apply func(
 	return p.w.end(e, apply), nil
 }
 
+// value implements bodies.
+func (p *process) value(coarse bool) string {
+	if coarse {
+		return p.w.elapsed().Truncate(2 * time.Second).String()
+	}
+	return fmt.Sprintf("%s at %s", p.name, p.w.elapsed())
+}
+
 // begin notes an execution, and whether the journal asks for it yet.
 func (w *world) begin(p *process, info workflow.Attempt) *execution {
 	e := &execution{run: info.Run, step: info.Step, attempt: info.Attempt, process: p.name, began: w.elapsed()}
 	h, err := w.db.Load(context.Background(), []journal.LoadRequest{{Run: info.Run, AfterInbox: 1 << 40}})
 	if err == nil {
-		e.early = len(h[0].Events) == 0 || h[0].Events[0].Kind != journal.RunStarted // or terminated before that
-		if !e.early && !asksFor(h[0].Events, info.Step) {
+		events := h[0].Events
+		if h[0].Run.Generation > 1 { // one that was asked for before may begin late
+			events = slices.Concat(append(w.db.Archive(info.Run).Past, events)...)
+		}
+		e.early = len(events) == 0 || events[0].Kind != journal.RunStarted // or terminated before that
+		if !e.early && !asksFor(events, info.Step) {
 			w.breaks("effects", "step %s of run %s begins on %s before the turn that asks for it is durable", info.Step, info.Run, p.name)
 		}
 	}

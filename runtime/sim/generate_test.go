@@ -11,7 +11,9 @@ import (
 type maker struct {
 	*rand.Rand
 	id     int
-	asyncs []int // of the body that is being made, or of one around it
+	asyncs []int // of the body that is being made, or of one around it; children are below zero
+	nested int   // children around what is being made
+	kids   int   // made for this run
 }
 
 // generate returns the plan of a seed.
@@ -60,15 +62,21 @@ func (m *maker) node() nodePlan {
 }
 
 func (m *maker) run(nodes int) runPlan {
-	m.id, m.asyncs = 0, nil
-	r := runPlan{At: m.between(0, 4*time.Second), Program: m.body(3, 2+m.IntN(7))}
+	m.id, m.asyncs, m.kids = 0, nil, 0
+	r := runPlan{At: m.between(0, 4*time.Second), Program: m.program(3, 2+m.IntN(6))}
+	switch m.IntN(8) {
+	case 0:
+		r.With = sendSignal
+	case 1:
+		r.With = sendUpdate
+	}
 	if m.IntN(2) == 0 {
 		r.Via = 1 + m.IntN(nodes)
 	}
 	if m.IntN(8) == 0 {
 		r.Delay = m.between(time.Millisecond, 3*time.Second)
 	}
-	walk(r.Program, func(in *instr) {
+	walkOwn(r.Program, func(in *instr) {
 		odds := 0
 		switch in.Do {
 		case doReceive:
@@ -82,6 +90,14 @@ func (m *maker) run(nodes int) runPlan {
 	})
 	for range m.IntN(3) {
 		r.Sends = append(r.Sends, m.signal(signalNames[m.IntN(len(signalNames))], nodes))
+	}
+	for range max(0, m.IntN(7)-3) {
+		s := send{At: m.between(0, 10*time.Second), Do: sendUpdate, Twice: m.IntN(4) == 0, Via: m.IntN(nodes + 1)}
+		s.Call = callPlan{callKinds[m.IntN(len(callKinds))], m.between(time.Millisecond, 3*time.Second)}
+		r.Sends = append(r.Sends, s)
+	}
+	for range max(0, m.IntN(6)-3) {
+		r.Sends = append(r.Sends, send{At: m.between(0, 10*time.Second), Do: sendQuery, Via: 1 + m.IntN(nodes)})
 	}
 	for _, rare := range []struct {
 		do   sendKind
@@ -103,13 +119,30 @@ func (m *maker) signal(name string, nodes int) send {
 	return s
 }
 
+var callKinds = []callKind{callPlain, callPlain, callSleep, callSleep, callStep, callStep, callFail, callReject, callNobody}
+
+// program draws a program, perhaps with further generations.
+func (m *maker) program(depth, n int) []instr {
+	list := m.body(depth, n)
+	for at, generations := &list, []int{0, 0, 0, 1, 2, 3}[m.IntN(6)]; generations > 0 && depth > 1; generations-- {
+		m.id++
+		m.asyncs = nil // they end with their generation
+		next := instr{ID: m.id, Do: doContinue}
+		next.Body = m.body(depth-1, m.IntN(4)) // draws further numbers
+		*at = append(*at, next)
+		at = &(*at)[len(*at)-1].Body
+	}
+	return list
+}
+
 // weights say how often a verb is drawn, the plain ones first.
 var weights = []struct {
 	verb   verb
 	weight int
 }{
 	{doStep, 26}, {doTx, 7}, {doAsync, 9}, {doAwait, 9}, {doSleep, 9}, {doReceive, 7}, {doWithin, 8}, {doSelect, 9},
-	{doTimeout, 6}, {doScope, 4}, {doShield, 2}, {doAll, 7}, {doSaga, 6}, {doTry, 4},
+	{doStop, 2}, {doTell, 6}, {doKill, 2}, {doFinish, 2}, {doUntil, 3}, {doRecord, 3}, {doLook, 2}, {doChange, 3}, {doPipe, 3},
+	{doTimeout, 6}, {doScope, 4}, {doShield, 2}, {doAll, 7}, {doSaga, 6}, {doTry, 4}, {doMap, 3}, {doLock, 3}, {doCall, 9}, {doSpawn, 9},
 }
 
 // body draws a body of n instructions, with bodies inside down to a depth.
@@ -123,15 +156,29 @@ func (m *maker) body(depth, n int) []instr {
 	return list
 }
 
+// plainVerbs is how many of the weights are of verbs without a body.
+const plainVerbs = 17
+
+// allowed tells whether the i-th verb may be drawn here.
+func (m *maker) allowed(i, depth int) bool {
+	if v := weights[i].verb; v == doCall || v == doSpawn {
+		return depth > 0 && m.nested < 2 && m.kids < 4
+	}
+	return depth > 0 || i < plainVerbs
+}
+
 func (m *maker) verb(depth int) verb {
 	total := 0
 	for i := range weights {
-		if depth > 0 || i < 8 {
+		if m.allowed(i, depth) {
 			total += weights[i].weight
 		}
 	}
 	draw := m.IntN(total)
 	for i := range weights {
+		if !m.allowed(i, depth) {
+			continue
+		}
 		if draw -= weights[i].weight; draw < 0 {
 			return weights[i].verb
 		}
@@ -154,6 +201,9 @@ func (m *maker) instr(depth int) instr {
 		if in.Do != doTx && m.IntN(2) == 0 { // a lost transaction is a failed attempt, so a limit would be met by chance
 			in.Max = 1 + m.IntN(4)
 		}
+		if m.IntN(4) == 0 {
+			in.Mode = m.IntN(3)
+		}
 		if in.Do == doAsync {
 			m.asyncs = append(m.asyncs, in.ID)
 		}
@@ -167,13 +217,70 @@ func (m *maker) instr(depth int) instr {
 		in.For = m.between(time.Millisecond, 4*time.Second)
 	}
 	if len(m.asyncs) > 0 && (in.Do == doAwait || in.Do == doSelect && m.IntN(2) == 0) {
-		in.Ref = m.asyncs[m.IntN(len(m.asyncs))]
+		if in.Ref = m.asyncs[m.IntN(len(m.asyncs))]; in.Ref < 0 {
+			in.Ref = -in.Ref
+		}
 	}
+	m.further(&in)
 	switch in.Do {
 	case doTimeout, doScope, doShield, doAll, doSaga, doTry:
 		in.Body = m.body(depth-1, 1+m.IntN(4))
+	case doMap, doLock:
+		for range 1 + m.IntN(4) {
+			m.id++
+			in.Body = append(in.Body, instr{ID: m.id, Do: doStep, For: m.between(0, 800*time.Millisecond)})
+		}
+	case doCall, doSpawn:
+		m.child(&in, depth)
 	}
 	return in
+}
+
+// further draws what the instructions beside the plain ones need.
+func (m *maker) further(in *instr) {
+	switch in.Do {
+	case doStop, doTell, doKill:
+		in.To = []target{toChild, toChild, toChild, toParent, toParent, toSelf}[m.IntN(6)]
+		if in.Do == doTell {
+			in.Name = signalNames[m.IntN(len(signalNames))]
+		}
+		children := slices.DeleteFunc(slices.Clone(m.asyncs), func(ref int) bool { return ref > 0 })
+		if len(children) > 0 {
+			in.Ref = -children[m.IntN(len(children))]
+		} else if in.To == toChild && in.Do == doTell {
+			in.To = toSelf
+		}
+	case doUntil:
+		in.For, in.Max = m.between(0, 3*time.Second), 1+m.IntN(2)
+	case doChange:
+		in.For = time.Duration(m.IntN(2))
+	case doPipe:
+		in.For, in.Max = m.between(0, time.Second), 1+m.IntN(4)
+	}
+}
+
+// child draws a child's program, and how it is started.
+func (m *maker) child(in *instr, depth int) {
+	m.kids++
+	m.nested++
+	outer := m.asyncs
+	m.asyncs = nil
+	in.Body = m.program(depth-1, 1+m.IntN(4))
+	m.asyncs = outer
+	m.nested--
+	if in.Do == doSpawn {
+		m.asyncs = append(m.asyncs, -in.ID)
+	}
+	if m.IntN(3) == 0 {
+		in.Mode = m.IntN(3)
+	}
+	if m.IntN(4) == 0 {
+		in.Kid.Key, in.Kid.Reuse = []string{"k1", "k2", "k3"}[m.IntN(3)], m.IntN(3)
+	}
+	in.Kid.Close = m.IntN(3)
+	if m.IntN(8) == 0 {
+		in.Kid.Delay = m.between(time.Millisecond, 2*time.Second)
+	}
 }
 
 // faultKinds are drawn with equal odds; what is here twice is drawn more often.

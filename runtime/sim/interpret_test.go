@@ -12,29 +12,34 @@ import (
 )
 
 // program is the one workflow of a simulation: it interprets its input.
-const program workflow.Name[[]instr, []entry] = "program"
+const program workflow.Name[job, outcome] = "program"
 
 // bodies is what steps do in the world, or nothing in a check of a history.
 type bodies interface {
 	// execute is the body of a step. apply, if not nil, makes something happen with the step's transaction.
 	execute(ctx context.Context, in *instr, undo bool, apply func(func())) (string, error)
+	// value is something outside. If coarse it changes seldom.
+	value(coarse bool) string
 }
 
 // interpreter is one execution of a program. Strands run one at a time, so they share it.
 type interpreter struct {
-	bodies  bodies
-	futures map[int]workflow.Future[string]
-	trace   []entry
+	job
+	bodies   bodies
+	futures  map[int]workflow.Future[string]
+	children map[int]workflow.Child[outcome]
+	out      outcome
+	done     bool
 }
 
 // traceError is a failed program's error. Its text is the trace.
 type traceError struct {
 	error
-	trace []entry
+	out *outcome
 }
 
 func (e *traceError) Error() string {
-	text, err := json.Marshal(e.trace)
+	text, err := json.Marshal(e.out)
 	if err != nil {
 		panic(err)
 	}
@@ -44,19 +49,32 @@ func (e *traceError) Error() string {
 func (e *traceError) Unwrap() error { return e.error }
 
 // interpret returns the workflow function.
-func interpret(b bodies) func(workflow.Context, []instr) ([]entry, error) {
-	return func(ctx workflow.Context, body []instr) ([]entry, error) {
-		p := &interpreter{bodies: b, futures: map[int]workflow.Future[string]{}}
-		if err := p.all(ctx, body); err != nil {
-			return nil, &traceError{err, p.trace}
+func interpret(b bodies) func(workflow.Context, job) (outcome, error) {
+	return func(ctx workflow.Context, j job) (outcome, error) {
+		p := &interpreter{
+			bodies: b, job: j, futures: map[int]workflow.Future[string]{}, children: map[int]workflow.Child[outcome]{}, out: j.Sofar,
 		}
-		return p.trace, nil
+		p.handle(ctx)
+		err := p.all(ctx, j.Program)
+		p.done = true
+		if next, ok := errors.AsType[*goOn](err); ok {
+			return outcome{}, workflow.ContinueAsNew(ctx, program, job{Root: j.Root, Of: j.Of, Program: next.body, Sofar: p.out}, nil)
+		}
+		if err != nil {
+			return outcome{}, &traceError{err, &p.out}
+		}
+		return p.out, nil
 	}
 }
 
+// goOn ends a generation.
+type goOn struct{ body []instr }
+
+func (*goOn) Error() string { return "goes on" }
+
 // note appends to the trace what an instruction came to.
 func (p *interpreter) note(in *instr, what, got string) {
-	p.trace = append(p.trace, entry{in.ID, what, got})
+	p.out.Trace = append(p.out.Trace, entry{in.ID, what, got})
 }
 
 // ended notes an end with or without an error, and returns the error.
@@ -95,6 +113,10 @@ func (p *interpreter) one(ctx workflow.Context, in *instr) error {
 		p.futures[in.ID] = workflow.StepAsync(ctx, in.step(), p.body(in, false), in.options())
 		return nil
 	case doAwait:
+		if c, ok := p.children[in.Ref]; ok {
+			out, err := c.Get(ctx)
+			return p.grown(in, out, err)
+		}
 		f, ok := p.futures[in.Ref]
 		if !ok {
 			return nil
@@ -111,8 +133,12 @@ func (p *interpreter) one(ctx workflow.Context, in *instr) error {
 		return p.ended(in, "", err)
 	case doReceive, doWithin, doSelect:
 		return p.wait(ctx, in)
+	case doTimeout, doScope, doShield, doAll, doTry, doSaga:
+		return p.scoped(ctx, in)
+	case doCall, doSpawn, doStop, doTell, doKill:
+		return p.family(ctx, in)
 	}
-	return p.scoped(ctx, in)
+	return p.further(ctx, in)
 }
 
 // wait executes the instructions that wait for signals.
@@ -123,7 +149,7 @@ func (p *interpreter) wait(ctx workflow.Context, in *instr) error {
 		if err != nil {
 			return p.ended(in, "", err)
 		}
-		p.note(in, wentSignal, v)
+		p.got(in, v)
 		return nil
 	}
 	before := ctx.Now()
@@ -140,7 +166,7 @@ func (p *interpreter) wait(ctx workflow.Context, in *instr) error {
 		case err != nil:
 			return p.ended(in, "", err)
 		case ok:
-			p.note(in, wentSignal, v)
+			p.got(in, v)
 		default:
 			late()
 		}
@@ -149,11 +175,14 @@ func (p *interpreter) wait(ctx workflow.Context, in *instr) error {
 	timer := workflow.NewTimer(ctx, in.For)
 	var failed error
 	cases := []workflow.Case{
-		workflow.OnSignal(name, func(v string) { p.note(in, wentSignal, v) }),
+		workflow.OnSignal(name, func(v string) { p.got(in, v) }),
 		workflow.OnTimer(timer, late),
 	}
 	if f, ok := p.futures[in.Ref]; ok {
 		cases = append(cases, workflow.OnFuture(f, func(out string, err error) { failed = p.ended(in, out, err) }))
+	}
+	if c, ok := p.children[in.Ref]; ok {
+		cases = append(cases, workflow.OnFuture(c.Future, func(out outcome, err error) { failed = p.grown(in, out, err) }))
 	}
 	if _, err := workflow.Select(ctx, cases...); err != nil {
 		return p.ended(in, "", err)
@@ -183,7 +212,7 @@ func (p *interpreter) scoped(ctx workflow.Context, in *instr) error {
 	case doShield:
 		return p.ended(in, "", p.all(workflow.Shield(ctx), in.Body))
 	case doAll:
-		return p.ended(in, "", p.strands(ctx, in))
+		return p.ended(in, "", p.strands(ctx, in, p.one))
 	case doTry:
 		if err := p.all(ctx, in.Body); err != nil && !errors.Is(err, workflow.ErrCancelled) && !errors.Is(err, workflow.ErrTimeout) {
 			p.note(in, wentFailed, "")
@@ -221,11 +250,11 @@ func (p *interpreter) left(outer workflow.Context, in *instr, err error) error {
 }
 
 // strands runs every instruction of a body in a strand of its own. The first error by place is the result.
-func (p *interpreter) strands(ctx workflow.Context, in *instr) error {
+func (p *interpreter) strands(ctx workflow.Context, in *instr, each func(workflow.Context, *instr) error) error {
 	errs := make([]error, len(in.Body))
 	var wg workflow.WaitGroup
 	for i := range in.Body {
-		wg.Go(ctx, func(ctx workflow.Context) { errs[i] = p.one(ctx, &in.Body[i]) })
+		wg.Go(ctx, func(ctx workflow.Context) { errs[i] = each(ctx, &in.Body[i]) })
 	}
 	if err := wg.Wait(workflow.Shield(ctx)); err != nil {
 		return err
@@ -247,7 +276,9 @@ func (p *interpreter) undo(in *instr) func(context.Context) error {
 	return func(ctx context.Context) error { _, err := body(ctx); return err }
 }
 
-func (in *instr) options() *workflow.StepOptions { return &workflow.StepOptions{Retry: retry(in.Max)} }
+func (in *instr) options() *workflow.StepOptions {
+	return &workflow.StepOptions{Retry: retry(in.Max), OnCancel: workflow.CancelMode(in.Mode)}
+}
 
 // retry has no jitter, so that a seed's retries come at the same times again.
 func retry(attempts int) *workflow.RetryPolicy {

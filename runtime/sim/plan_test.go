@@ -39,7 +39,8 @@ type clockPlan struct {
 type runPlan struct {
 	At      time.Duration `json:"at"` // of its start
 	Delay   time.Duration `json:"delay,omitempty"`
-	Via     int           `json:"via,omitempty"` // the node whose own client starts it, from 1; 0: a client apart
+	Via     int           `json:"via,omitempty"`  // the node whose own client starts it, from 1; 0: a client apart
+	With    sendKind      `json:"with,omitempty"` // goes along with the start: a signal a, or an update
 	Program []instr       `json:"program"`
 	Sends   []send        `json:"sends,omitempty"` // in order of At
 }
@@ -49,6 +50,7 @@ type send struct {
 	At     time.Duration `json:"at"`
 	Do     sendKind      `json:"do"`
 	Signal string        `json:"signal,omitempty"`
+	Call   callPlan      `json:"call,omitzero"`   // of an update
 	Via    int           `json:"via,omitempty"`   // as for the run's start
 	Twice  bool          `json:"twice,omitempty"` // of a signal: two clients send it at once, under one key
 }
@@ -61,6 +63,26 @@ const (
 	sendCancel    sendKind = "cancel"
 	sendResume    sendKind = "resume" // does nothing to a run that is well
 	sendTerminate sendKind = "terminate"
+	sendUpdate    sendKind = "update" // a call; nobody waits for its answer before the next thing is done
+	sendQuery     sendKind = "query"
+)
+
+// callPlan is what an update asks its handler for.
+type callPlan struct {
+	Do  callKind      `json:"do"`
+	For time.Duration `json:"for,omitempty"`
+}
+
+// callKind is how an update goes.
+type callKind string
+
+const (
+	callPlain  callKind = "plain"  // takes effect at once
+	callSleep  callKind = "sleep"  // after For
+	callStep   callKind = "step"   // after a step of For
+	callFail   callKind = "fail"   // fails after For
+	callReject callKind = "reject" // the validator refuses it
+	callNobody callKind = "nobody" // has no handler
 )
 
 // faultKind is what goes wrong.
@@ -133,10 +155,10 @@ func (p *plan) String() string {
 	}
 	for i := range p.Runs {
 		r := &p.Runs[i]
-		fmt.Fprintf(&b, "run %d: starts at %s via %d, delayed by %s\n", i+1, r.At, r.Via, r.Delay)
+		fmt.Fprintf(&b, "run %d: starts at %s via %d, delayed by %s, with %q\n", i+1, r.At, r.Via, r.Delay, r.With)
 		write(&b, r.Program, "  ")
 		for _, s := range r.Sends {
-			fmt.Fprintf(&b, "  <- at %s: %s %s via %d, twice %t\n", s.At, s.Do, s.Signal, s.Via, s.Twice)
+			fmt.Fprintf(&b, "  <- at %s: %s %s%s %s via %d, twice %t\n", s.At, s.Do, s.Signal, s.Call.Do, s.Call.For, s.Via, s.Twice)
 		}
 	}
 	for _, f := range p.Faults {

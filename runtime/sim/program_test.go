@@ -24,6 +24,21 @@ const (
 	doAll     verb = "all"     // each instruction of Body in a strand of its own; waits for all
 	doSaga    verb = "saga"    // Body; steps in it are undone if it fails
 	doTry     verb = "try"     // Body; goes on if it fails
+
+	doCall     verb = "call"     // a child with the program Body, waited for
+	doSpawn    verb = "spawn"    // the same, not waited for; an await of Ref may
+	doStop     verb = "stop"     // cancels the child Ref
+	doTell     verb = "tell"     // sends the signal Name To a run
+	doKill     verb = "kill"     // asks a run To end
+	doContinue verb = "continue" // the end of a generation; Body is the program of the next one
+	doFinish   verb = "finish"   // waits until no update is without an answer
+	doUntil    verb = "until"    // waits for Max updates that took effect, or For
+	doRecord   verb = "record"   // takes a value from outside
+	doLook     verb = "look"     // takes a value from outside that seldom changes
+	doChange   verb = "change"   // asks whether it may take a new branch, For > 0: in a scope of its own
+	doMap      verb = "map"      // each instruction of Body, two at once; fails at the end if one does
+	doLock     verb = "lock"     // each instruction of Body in a strand, behind one mutex
+	doPipe     verb = "pipe"     // Max values through a channel, within For
 )
 
 // instr is one instruction of a program. Every one has its own number, is executed once at most, and leaves at most one entry
@@ -36,7 +51,43 @@ type instr struct {
 	For  time.Duration `json:"for,omitempty"`  // of a step: how long its body takes
 	Fail int           `json:"fail,omitempty"` // attempts of a step that fail
 	Max  int           `json:"max,omitempty"`  // attempts that a step has; 0 for no limit
+	Mode int           `json:"mode,omitempty"` // of a step or a child: its workflow.CancelMode
+	To   target        `json:"to,omitempty"`   // of a message; with toChild, Ref
+	Kid  kid           `json:"kid,omitzero"`
 	Body []instr       `json:"body,omitempty"`
+}
+
+// kid is how a child is started.
+type kid struct {
+	Key   string        `json:"key,omitempty"` // few, so that they meet
+	Reuse int           `json:"reuse,omitempty"`
+	Close int           `json:"close,omitempty"` // its workflow.ClosePolicy
+	Delay time.Duration `json:"delay,omitempty"`
+}
+
+// target is whom a message of a program goes to.
+type target string
+
+const (
+	toChild  target = "child"
+	toParent target = "parent" // nobody, if the run has none
+	toSelf   target = "self"
+)
+
+// job is the input of a run, or of a generation of it.
+type job struct {
+	Root    int     `json:"root"` // number of the run of the plan that it descends from
+	Of      int     `json:"of,omitempty"`
+	Program []instr `json:"program"`
+	Sofar   outcome `json:"sofar,omitzero"` // of the generations before
+}
+
+// outcome is what a program came to.
+type outcome struct {
+	Trace []entry  `json:"trace,omitempty"`
+	Took  []string `json:"took,omitempty"` // the updates that took effect, in order
+	// Received counts signals by name.
+	Received map[string]int `json:"received,omitempty"`
 }
 
 // step is the name of the instruction's step.
@@ -59,8 +110,17 @@ func (in *instr) String() string {
 	if in.For != 0 {
 		s += " " + in.For.String()
 	}
-	if in.Fail > 0 {
+	if in.Fail > 0 || in.Max > 0 {
 		s += fmt.Sprintf(", fails %d of %d", in.Fail, in.Max)
+	}
+	if in.Mode != 0 {
+		s += fmt.Sprintf(", cancel mode %d", in.Mode)
+	}
+	if in.To != "" {
+		s += " to " + string(in.To)
+	}
+	if in.Kid != (kid{}) {
+		s += fmt.Sprintf(" %+v", in.Kid)
 	}
 	return s
 }
@@ -81,7 +141,7 @@ func count(body []instr) int {
 	return n
 }
 
-// walk visits every instruction.
+// walk visits every instruction, also those of children and later generations.
 func walk(body []instr, visit func(*instr)) {
 	for i := range body {
 		visit(&body[i])
@@ -89,11 +149,24 @@ func walk(body []instr, visit func(*instr)) {
 	}
 }
 
+// walkOwn visits every instruction of a run, and not those of its children.
+func walkOwn(body []instr, visit func(*instr)) {
+	for i := range body {
+		visit(&body[i])
+		if !body[i].starts() {
+			walkOwn(body[i].Body, visit)
+		}
+	}
+}
+
+// starts tells whether the instruction starts a child.
+func (in *instr) starts() bool { return in.Do == doCall || in.Do == doSpawn }
+
 // receives is how many signals of each name a program may wait for.
 func receives(body []instr) map[string]int {
 	n := map[string]int{}
-	walk(body, func(in *instr) {
-		if in.Name != "" {
+	walkOwn(body, func(in *instr) {
+		if in.Do == doReceive || in.Do == doWithin || in.Do == doSelect {
 			n[in.Name]++
 		}
 	})
@@ -112,7 +185,11 @@ const (
 	wentOK        = "ok"
 	wentFailed    = "failed"
 	wentCancelled = "cancelled"
-	wentLate      = "late"   // the time was up
-	wentSignal    = "signal" // Got is the signal's payload
-	wentEarly     = "early"  // a timer fired before its time: never right
+	wentLate      = "late"    // the time was up
+	wentSignal    = "signal"  // Got is the signal's payload
+	wentEarly     = "early"   // a timer fired before its time: never right
+	wentTwice     = "twice"   // two strands had the mutex: never right
+	wentOn        = "on"      // the next generation
+	wentTaken     = "taken"   // the child's key is another run's
+	wentRefused   = "refused" // the message: its receiver is closed or never was
 )

@@ -29,14 +29,14 @@ func (w *world) digest() string {
 	var b strings.Builder
 	for i := range w.tape.commits {
 		c := &w.tape.commits[i]
-		fmt.Fprintf(&b, "%s %s: run %d fence %d turn %d next %d\n", c.at, c.process, w.run(c.Run).number, c.Fence, c.Turn, c.Next.Kind)
+		fmt.Fprintf(&b, "%s %s: run %s fence %d turn %d next %d\n", c.at, c.process, w.number(c.Run), c.Fence, c.Turn, c.Next.Kind)
 		for k := range c.Events {
 			ev := &c.Events[k]
 			fmt.Fprintf(&b, "  %d %s %s %s\n", ev.Seq, ev.Kind, ev.Name, ev.Time)
 		}
 	}
 	for _, e := range slices.Clone(w.executions) {
-		fmt.Fprintf(&b, "%s %s: run %d %s\n", e.began, e.process, w.run(e.run).number, e.step)
+		fmt.Fprintf(&b, "%s %s: run %s %s\n", e.began, e.process, w.number(e.run), e.step)
 	}
 	return b.String()
 }

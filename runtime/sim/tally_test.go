@@ -19,6 +19,12 @@ func (t tally) add(w *world) {
 		if r.terminated {
 			t["terminations tried"]++
 		}
+		if r.of != 0 {
+			t["runs that are children"]++
+		}
+		for _, a := range r.calls {
+			t["updates "+string(a.how)]++
+		}
 		t["signals accepted"] += len(r.acknowledged)
 		t["signals refused"] += len(r.refused)
 	}
@@ -48,6 +54,10 @@ func (t tally) add(w *world) {
 		if p.dead.Load() {
 			t["deaths"]++
 		}
+	}
+	t["queries answered"] += w.looks
+	for i := range w.tape.commits {
+		t["replies"] += len(w.tape.commits[i].Replies)
 	}
 	if w.settled {
 		t["seeds that needed further signals"]++

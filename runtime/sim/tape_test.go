@@ -18,8 +18,16 @@ type tape struct {
 	orphans []grant // to nodes that had left
 	commits []written
 	blocks  []string
-	closed  map[journal.RunID]bool
-	arrived map[message]time.Time // by the store's clock
+	tells   map[journal.RunID][]tell // signals of programs, by receiver
+	cancels map[journal.RunID]bool   // who was asked to end by another run
+	arrived map[message]time.Time    // by the store's clock
+}
+
+// tell is a signal that a run sent to another one.
+type tell struct {
+	from    journal.RunID
+	payload string
+	number  journal.InboxSeq
 }
 
 // message is one of a run's inbox.
@@ -125,14 +133,36 @@ func (l *line) Commit(ctx context.Context, commits []journal.Commit) ([]journal.
 		c := commits[i]
 		c.Events = slices.Clone(c.Events)
 		t.commits = append(t.commits, written{Commit: c, process: l.p.name, before: met[i], at: out[i].Now})
-		switch c.Next.Kind {
-		case journal.NextClose:
-			t.closed[c.Run] = true
-		case journal.NextBlock:
+		if c.Next.Kind == journal.NextBlock {
 			t.blocks = append(t.blocks, fmt.Sprintf("run %s is blocked: %s", c.Run, c.Next.Problem))
 		}
+		l.effects(&c, &out[i])
 	}
 	return out, err
+}
+
+// effects notes what a commit did to others. The tape is locked.
+func (l *line) effects(c *journal.Commit, out *journal.Outcome) {
+	t := &l.p.w.tape
+	for k, o := range out.Started {
+		st := &c.Starts[k]
+		if !o.Created || o.Err != nil {
+			continue
+		}
+		l.p.w.born(c.Run, st)
+		if o.Owned {
+			t.grant(grant{o.Run, 1, st.Owner})
+		}
+	}
+	for k, o := range out.Sent {
+		m := &c.Messages[k]
+		switch {
+		case m.Kind == journal.MessageCancel:
+			t.cancels[m.Run] = true
+		case m.Kind == journal.MessageSignal && o.Err == nil:
+			t.tells[m.Run] = append(t.tells[m.Run], tell{c.Run, decodeSignal(m.Payload), o.Number})
+		}
+	}
 }
 
 // tasks reads what commits are going to meet.
@@ -205,13 +235,6 @@ func (t *tape) commitsOf(run journal.RunID) []*written {
 		}
 	}
 	return list
-}
-
-// allClosed tells whether n runs are closed.
-func (t *tape) allClosed(n int) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.closed) == n
 }
 
 // storeClock is the store's clock.

@@ -25,6 +25,10 @@ const (
 	backAfter = 300 * time.Millisecond
 	// stuckAfter is how long a run may stay open after that.
 	stuckAfter = 5 * time.Minute
+	// settleEvery is how long programs have between two rounds of signals, and settleMax how many there are: children and
+	// generations begin with what a round has brought about.
+	settleEvery = 30 * time.Second
+	settleMax   = 12
 	// sampleEvery is how often the world looks whether all is done.
 	sampleEvery = 250 * time.Millisecond
 	// wallMax bounds a simulation by the wall's clock: one takes milliseconds.
@@ -59,6 +63,7 @@ type world struct {
 	executions []*execution
 	used       map[int]bool // faults that happen once
 	broken     []broken
+	looks      int // answers of queries
 	log        bytes.Buffer
 	drivers    sync.WaitGroup
 
@@ -85,7 +90,7 @@ func simulate(t *testing.T, p *plan, m mutation) (w *world) {
 	}
 	w = &world{
 		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{},
-		tape: tape{closed: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}},
+		tape: tape{tells: map[journal.RunID][]tell{}, cancels: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}},
 	}
 	slow := time.AfterFunc(wallMax, func() { panic(fmt.Sprintf("seed %d does not end: %s", p.Seed, p)) })
 	defer slow.Stop()
@@ -127,9 +132,15 @@ func (w *world) live() {
 	if !w.closedWithin(w.plan.lateMax() + time.Second) {
 		w.settled = true
 		w.attended()
-		w.settle()
+		for range settleMax {
+			w.settle()
+			if w.closedWithin(settleEvery) {
+				break
+			}
+		}
 		w.closedWithin(stuckAfter)
 	}
+	w.lookAtAll()
 	w.mu.Lock()
 	w.closing = true
 	w.mu.Unlock()
@@ -168,11 +179,29 @@ func (w *world) schedule(f *fault) {
 // closedWithin tells whether every run is closed before some time has passed.
 func (w *world) closedWithin(d time.Duration) bool {
 	for began := time.Now(); time.Since(began) < d; time.Sleep(sampleEvery) {
-		if w.tape.allClosed(len(w.runs)) {
+		if w.allClosed() {
 			return true
 		}
 	}
 	return false
+}
+
+// allClosed tells whether every run of the plan has begun, and every run is closed.
+func (w *world) allClosed() bool {
+	w.mu.Lock()
+	waiting := slices.ContainsFunc(w.runs, func(r *running) bool { return r.id.IsZero() })
+	w.mu.Unlock()
+	return !waiting && len(w.open()) == 0
+}
+
+// open lists the runs that are open.
+func (w *world) open() []journal.Run {
+	status := journal.Open
+	page, err := w.db.List(context.Background(), journal.ListFilter{Status: &status, Limit: journal.ListMax})
+	if err != nil {
+		panic(err)
+	}
+	return page.Runs
 }
 
 func (w *world) elapsed() time.Duration { return time.Since(w.began) }
@@ -226,6 +255,28 @@ func (l logWriter) Write(b []byte) (int, error) {
 	defer l.w.mu.Unlock()
 	fmt.Fprintf(&l.w.log, "%s ", l.w.elapsed())
 	return l.w.log.Write(b)
+}
+
+// born notes a child.
+func (w *world) born(parent journal.RunID, st *journal.Start) {
+	var j job
+	if err := (journal.JSON{}).Decode(st.Input, &j); err != nil {
+		w.breaks("family", "a child's input cannot be read: %v", err)
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.run(st.ID) == nil {
+		w.runs = append(w.runs, &running{plan: &runPlan{Program: j.Program}, number: j.Root, of: j.Of, from: parent, id: st.ID})
+	}
+}
+
+// number is for people.
+func (w *world) number(id journal.RunID) string {
+	if r := w.run(id); r != nil {
+		return r.name()
+	}
+	return id.String()
 }
 
 // run returns a run by its id.

@@ -1,0 +1,182 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// answered is an update as its caller sees it.
+type answered struct {
+	call
+	how    answerKind
+	answer string
+}
+
+// answerKind is how a call ended; it must have ended in one of these ways.
+type answerKind string
+
+const (
+	answerNone     answerKind = ""
+	answerDone     answerKind = "done"
+	answerFailed   answerKind = "failed"
+	answerRejected answerKind = "rejected"
+	answerClosed   answerKind = "closed"
+)
+
+// call sends an update and waits for its answer. What is tried again has the same key, so that it happens once.
+func (w *world) call(r *running, c call, client *runtime.Client) {
+	a := w.noteCall(r, c)
+	w.await(r, a, client, func(ctx context.Context, client *runtime.Client) (string, error) {
+		return runtime.CallUpdate(ctx, client, r.id, c.update(), c, &runtime.UpdateOptions{Key: c.ID})
+	})
+}
+
+func (w *world) noteCall(r *running, c call) *answered {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := &answered{call: c}
+	r.calls = append(r.calls, a)
+	return a
+}
+
+func (c *call) update() workflow.Update[call, string] {
+	if c.Do == callNobody {
+		return nobody
+	}
+	return callIt
+}
+
+// await repeats a call until there is a definite answer.
+func (w *world) await(r *running, a *answered, client *runtime.Client, once func(context.Context, *runtime.Client) (string, error)) {
+	for w.ctx.Err() == nil {
+		ctx, cancel := context.WithTimeout(w.ctx, callMax)
+		answer, err := once(ctx, client)
+		late := ctx.Err() != nil
+		cancel()
+		client = w.clients[0].client // a node may be gone for good
+		how := answerDone
+		update, refused := errors.AsType[*runtime.UpdateError](err)
+		switch {
+		case err == nil:
+		case refused && update.Rejected:
+			how = answerRejected
+		case refused:
+			how = answerFailed
+		case errors.Is(err, journal.ErrClosed):
+			how = answerClosed
+		case late:
+			continue
+		default:
+			w.breaks("client", "update %s of run %s: %v", a.ID, r.name(), err)
+			return
+		}
+		if how == answerDone || how == answerFailed {
+			w.durable(r, a, answer)
+		}
+		w.mu.Lock()
+		a.how, a.answer = how, answer
+		w.mu.Unlock()
+		return
+	}
+}
+
+// durable checks that an answer which a caller has is in the journal.
+func (w *world) durable(r *running, a *answered, answer string) {
+	kept := w.db.Archive(r.id)
+	for i := range kept.Inbox {
+		m := &kept.Inbox[i]
+		if m.Key != a.ID {
+			continue
+		}
+		if stored, ok := kept.Answers[m.Number]; ok && (answer == "" || decodeSignal(stored.Payload) == answer) {
+			return
+		}
+	}
+	w.breaks("updates", "the caller of update %s of run %s has the answer %q before it is stored", a.ID, r.name(), answer)
+}
+
+// callWithStart starts a run with an update.
+func (w *world) callWithStart(ctx context.Context, r *running, client *runtime.Client, in job, o *runtime.StartOptions) (*runtime.Run[outcome], error) {
+	c := call{fmt.Sprintf("%d.0", r.number), 1000, callPlan{callStep, 50 * time.Millisecond}}
+	run, handle, err := runtime.UpdateWithStart(ctx, client, program, in, callIt, c, o, &runtime.UpdateOptions{Key: c.ID})
+	if err != nil {
+		return nil, err
+	}
+	a := w.noteCall(r, c)
+	first := true
+	w.drivers.Go(func() {
+		w.await(r, a, client, func(ctx context.Context, client *runtime.Client) (string, error) {
+			if first {
+				first = false
+				return handle.Result(ctx)
+			}
+			return runtime.CallUpdate(ctx, client, run.ID(), callIt, c, &runtime.UpdateOptions{Key: c.ID})
+		})
+	})
+	return run, nil
+}
+
+// look asks a run through a node what it sees: it must be all that had come, by name and number.
+func (w *world) look(r *running, via int) {
+	w.mu.Lock()
+	p := w.nodes[via]
+	w.mu.Unlock()
+	if p == nil {
+		return
+	}
+	before, _ := w.came(r)
+	ctx, cancel := context.WithTimeout(w.ctx, callMax)
+	defer cancel()
+	s, err := runtime.Query(ctx, p.node, r.id, look, "")
+	if err != nil {
+		if !errors.Is(err, journal.ErrUnavailable) && ctx.Err() == nil && !w.neverBegan(r) {
+			w.breaks("queries", "run %s: %v", r.name(), err)
+		}
+		return
+	}
+	after, open := w.came(r)
+	for _, name := range signalNames {
+		if n := s.Came[name]; n > after[name] || n < before[name] && open && !s.Done {
+			w.breaks("queries", "run %s: %d signals %s are seen, %d had come before and %d after", r.name(), n, name, before[name], after[name])
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.looks++
+}
+
+// came counts the signals in a run's inbox, and tells whether it is open.
+func (w *world) came(r *running) (n map[string]int, open bool) {
+	n = map[string]int{}
+	for _, m := range w.db.Archive(r.id).Inbox {
+		if m.Kind == journal.MessageSignal {
+			n[m.Name]++
+		}
+	}
+	return n, slices.ContainsFunc(w.open(), func(run journal.Run) bool { return run.ID == r.id })
+}
+
+// neverBegan tells whether a run was terminated before its first turn: nothing can be asked then.
+func (w *world) neverBegan(r *running) bool {
+	h, err := w.db.Load(context.Background(), []journal.LoadRequest{{Run: r.id}})
+	return err == nil && len(h[0].Events) == 1 && h[0].Run.Status == journal.Terminated
+}
+
+// lookAtAll asks some run of the plan once more, when all is quiet: the answer must come.
+func (w *world) lookAtAll() {
+	for via := range min(len(w.plan.Nodes), len(w.plan.Runs)) {
+		w.mu.Lock()
+		r := w.runs[via]
+		w.mu.Unlock()
+		if !r.id.IsZero() {
+			w.look(r, via+1)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// checkFamily: a child exists exactly if a turn in its parent's history asks for it, unless another run has its key; and a command
+// has one answer at most.
+func checkFamily(f *finder) {
+	children := map[journal.Parent]*settled{}
+	for _, r := range f.runs {
+		if p := r.Run.Parent; p != nil {
+			at := *p
+			at.Policy = 0
+			if other := children[at]; other != nil {
+				f.breaks("%s and %s answer the same command", r, other)
+			}
+			children[at] = r
+		}
+	}
+	for _, r := range f.runs {
+		refused := r.answers(f)
+		for g, events := range r.generations() {
+			cmd := journal.Cmd(0)
+			for i := range events {
+				for _, c := range events[i].Issued {
+					if cmd++; c.Kind != journal.CommandChild {
+						continue
+					}
+					at := journal.Parent{Run: r.id, Generation: journal.Generation(g + 1), Cmd: cmd}
+					deaf := c.Detail != "" && r.Run.Status.Closed() // a refusal finds no inbox behind the last commit
+					if child := children[at]; child != nil && refused[at] || child == nil && !refused[at] && !deaf {
+						f.breaks("%s: child of command %d of generation %d: there is one %t, it was refused %t", r, cmd, g+1, child != nil, refused[at])
+					}
+					delete(children, at)
+				}
+			}
+		}
+	}
+	for at, child := range children {
+		f.breaks("%s was started by command %d of generation %d, which its parent's history does not have", child, at.Cmd, at.Generation)
+	}
+}
+
+// answers checks that nothing is answered twice, and lists the children that could not start.
+func (s *settled) answers(f *finder) (refused map[journal.Parent]bool) {
+	refused = map[journal.Parent]bool{}
+	known := map[string]bool{}
+	for i := range s.kept.Inbox {
+		m := &s.kept.Inbox[i]
+		if !m.Kind.Answers() {
+			continue
+		}
+		at := fmt.Sprintf("command %d of generation %d", m.Cmd, m.Generation)
+		if known[at] {
+			f.breaks("%s: %s is answered twice", s, at)
+		}
+		known[at] = true
+		if m.Kind != journal.MessageChildFailed {
+			continue
+		}
+		if failure, err := journal.DecodeFailure(m.Payload); err == nil && failure.Type == journal.FailureKeyExists {
+			refused[journal.Parent{Run: s.id, Generation: m.Generation, Cmd: m.Cmd}] = true
+		}
+	}
+	return refused
+}

@@ -1,0 +1,84 @@
+package sim
+
+import (
+	"github.com/reprise-run/reprise/journal"
+)
+
+// checkUpdates: every call of an update has a definite answer. One that was answered took effect exactly once, one that was rejected
+// has left no event, and no other took effect.
+func checkUpdates(f *finder) {
+	for _, r := range f.runs {
+		took, known := r.took(f)
+		for id, n := range took {
+			if n != 1 {
+				f.breaks("%s: update %s took effect %d times", r, id, n)
+			}
+		}
+		received := map[string]bool{}
+		for ev := range r.events() {
+			if ev.Kind == journal.UpdateReceived {
+				received[r.kept.Inbox[ev.Inbox-1].Key] = true
+			}
+		}
+		for _, a := range r.calls {
+			effect := took[a.ID] > 0
+			switch {
+			case a.how == answerNone:
+				f.breaks("%s: update %s was not answered", r, a.ID)
+			case a.how == answerDone && known && !effect:
+				f.breaks("%s: update %s was answered with %q and took no effect", r, a.ID, a.answer)
+			case a.how != answerDone && effect:
+				f.breaks("%s: update %s took effect, its caller heard %q", r, a.ID, a.how)
+			case a.how == answerRejected && received[a.ID]:
+				f.breaks("%s: update %s was rejected and is in the history", r, a.ID)
+			case !a.may(r.mayBeCancelled(f)):
+				f.breaks("%s: the answer to update %s, %s, is %q", r, a.ID, a.Do, a.how)
+			}
+		}
+	}
+}
+
+// may tells whether the answer is one that the plan allows.
+func (a *answered) may(cancelled bool) bool {
+	if a.how == answerClosed {
+		return true
+	}
+	switch a.Do {
+	case callPlain:
+		return a.how == answerDone
+	case callFail:
+		return a.how == answerFailed
+	case callReject, callNobody:
+		return a.how == answerRejected
+	}
+	return a.how == answerDone || a.how == answerFailed && cancelled
+}
+
+// took counts the updates that took effect, as the run's program knows. known is false if it was not asked.
+func (s *settled) took(f *finder) (n map[string]int, known bool) {
+	n = map[string]int{}
+	if !s.Run.Status.Closed() || s.Run.Status == journal.Terminated || s.Run.Terminal == nil {
+		return n, false
+	}
+	out, err := outcomeOf(s.Run.Terminal)
+	if err != nil {
+		f.breaks("%s: what it came to cannot be read: %v", s, err)
+		return n, false
+	}
+	for _, id := range out.Took {
+		n[id]++
+	}
+	return n, true
+}
+
+// mayBeCancelled tells whether somebody asked the run to end.
+func (s *settled) mayBeCancelled(f *finder) bool {
+	if s.cancels || f.tape.cancels[s.id] {
+		return true
+	}
+	if s.Run.Parent == nil || s.Run.Parent.Policy != journal.CloseCancel {
+		return false
+	}
+	parent := f.left(s.Run.Parent.Run)
+	return parent != nil && parent.Run.Status.Closed()
+}

@@ -1,0 +1,142 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// child checks the end of a child: it is what the child came to, if that had to be waited for.
+func (m *model) child(in, which *instr, can bool) ending {
+	var kid *settled
+	for _, r := range m.f.runs {
+		if r.parent == m.run.running && r.of == which.ID {
+			kid = r
+		}
+	}
+	what := m.entry(in)
+	if kid == nil {
+		switch {
+		case what == wentTaken && which.Kid.Key != "":
+			return fails
+		case what == wentCancelled && can:
+			return isCancelled
+		}
+		m.problem("instruction %s ends with %q, and there is no such child", in, what)
+		return goesOn
+	}
+	status, soft := kid.Run.Status, kid.endedSoftly()
+	switch {
+	case what == wentOK && status == journal.Completed:
+		out, err := outcomeOf(kid.Run.Terminal)
+		if got := m.trace[in.ID].Got; err != nil || got != out.digest() {
+			m.problem("instruction %s got %s, its child came to %s", in, got, out.digest())
+		}
+		return goesOn
+	case what == wentFailed && (status == journal.Failed && !soft || status == journal.Terminated):
+		return fails
+	case what == wentCancelled && (can || soft):
+		return isCancelled
+	}
+	m.problem("instruction %s must not end with %q: its child is %s", in, what, status)
+	return goesOn
+}
+
+// endedSoftly tells whether the run's end counts as a cancellation for its parent.
+func (s *settled) endedSoftly() bool {
+	if s.Run.Status != journal.Cancelled && s.Run.Status != journal.Failed {
+		return false
+	}
+	failure, err := journal.DecodeFailure(s.Run.Terminal.Payload)
+	return s.Run.Status == journal.Cancelled || err == nil && soft(failure)
+}
+
+// soft tells whether a failure, or what has caused it, is a cancellation.
+func soft(failure *journal.Failure) bool {
+	switch {
+	case failure == nil:
+		return false
+	case failure.Type == journal.FailureCancelled, failure.Type == journal.FailureTimeout:
+		return true
+	case failure.Cause != nil:
+		return soft(failure.Cause)
+	}
+	return slices.ContainsFunc(failure.Details, soft)
+}
+
+// message checks what became of a signal or a cancel request to another run.
+func (m *model) message(in *instr, can bool) ending {
+	switch _, known := m.loose[in.Ref]; {
+	case in.To == toChild && !known, in.To == toParent && m.run.of == 0:
+		return goesOn
+	}
+	allowed := []string{wentOK, wentRefused}
+	if in.To == toSelf {
+		allowed = allowed[:1]
+	}
+	end := m.plain(in, can || in.Do == doKill && in.To == toSelf, allowed...)
+	if in.Do != doTell {
+		return end
+	}
+	came := m.f.sent(sentBy(m.run.number, in.ID))
+	if what := m.trace[in.ID].What; what == wentOK && !came || what == wentRefused && came {
+		m.problem("signal of instruction %s: it came %t, the program was told %q", in, came, what)
+	}
+	return end
+}
+
+// further checks what else the language has.
+func (m *model) further(in *instr, can bool) ending {
+	switch in.Do {
+	case doContinue:
+		if what := m.entry(in); what != wentOn {
+			m.problem("generation %s does not begin, but %q", in, what)
+		}
+		m.loose = map[int]bool{}
+		return m.body(in.Body, m.cancelled)
+	case doUntil:
+		return m.plain(in, can, wentOK, wentLate)
+	case doRecord, doLook:
+		end := m.plain(in, false, wentOK)
+		if got := m.trace[in.ID].Got; !slices.Contains(m.records[in.record()], got) {
+			m.problem("instruction %s got %q, recorded is %q", in, got, m.records[in.record()])
+		}
+		return end
+	case doChange:
+		return m.plain(in, false, wentOK)
+	case doPipe:
+		end := m.plain(in, can, wentOK)
+		values := []int{}
+		for i := range in.Max {
+			values = append(values, i)
+		}
+		if got := m.trace[in.ID]; got.What == wentOK && got.Got != fmt.Sprint(values) {
+			m.problem("instruction %s got %s", in, got.Got)
+		}
+		return end
+	case doMap, doLock:
+		end := goesOn
+		for i := range in.Body {
+			if _, begun := m.trace[in.Body[i].ID]; !begun && can {
+				end = isCancelled
+			} else {
+				end = max(end, m.one(&in.Body[i], can))
+			}
+		}
+		if in.Do == doLock && end == isCancelled {
+			end = goesOn // some failed first, by place
+			m.entry(in)
+			if what := m.trace[in.ID].What; what == wentCancelled {
+				return isCancelled
+			} else if what == wentFailed {
+				return fails
+			}
+			m.problem("instruction %s must not end with %q", in, m.trace[in.ID].What)
+			return end
+		}
+		m.ends(in, map[ending]string{goesOn: wentOK, fails: wentFailed, isCancelled: wentCancelled}[end])
+		return end
+	}
+	return m.plain(in, can, wentOK)
+}
