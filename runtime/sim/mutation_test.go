@@ -98,7 +98,8 @@ type early struct {
 // Commit implements journal.Store.
 func (s early) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
 	met, err := s.w.tasks(commits)
-	if err != nil || commits[0].Tx != nil {
+	far := slices.ContainsFunc(commits, func(c journal.Commit) bool { return c.HasEffects() || c.Tx != nil }) // it has no outcome for them
+	if err != nil || far {
 		return s.store.Commit(ctx, commits)
 	}
 	out := make([]journal.Outcome, len(commits))
