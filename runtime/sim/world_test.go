@@ -122,7 +122,9 @@ func (w *world) live() {
 	}
 	for i := range w.plan.Runs {
 		r := &running{plan: &w.plan.Runs[i], number: i + 1}
-		w.runs = append(w.runs, r)
+		w.mu.Lock()
+		w.runs = append(w.runs, r) // runs that are driven already have children
+		w.mu.Unlock()
 		w.drivers.Go(func() { w.drive(r) })
 	}
 	for i := range w.plan.Faults {
