@@ -32,7 +32,7 @@ func generate(seed uint64) *plan {
 	for range 1 + m.IntN(4) {
 		p.Runs = append(p.Runs, m.run(len(p.Nodes)))
 	}
-	for range m.IntN(5) {
+	for range m.IntN(6) {
 		p.Faults = append(p.Faults, m.fault(p))
 	}
 	return p
@@ -284,7 +284,7 @@ func (m *maker) child(in *instr, depth int) {
 }
 
 // faultKinds are drawn with equal odds; what is here twice is drawn more often.
-var faultKinds = []faultKind{crash, killBefore, killAfter, restart, freeze, freeze, partition, outage, lossy, deaf, leap}
+var faultKinds = []faultKind{crash, killBefore, killAfter, restart, freeze, freeze, freeze, partition, outage, lossy, deaf, leap}
 
 func (m *maker) fault(p *plan) fault {
 	f := fault{At: m.between(0, 8*time.Second), Kind: faultKinds[m.IntN(len(faultKinds))], Node: 1 + m.IntN(len(p.Nodes))}
@@ -293,7 +293,7 @@ func (m *maker) fault(p *plan) fault {
 		f.For = m.between(time.Millisecond, 3*time.Second)
 	case freeze, partition:
 		f.For = m.between(time.Millisecond, 2*p.Lease)
-		if m.IntN(2) == 0 {
+		if m.IntN(3) > 0 {
 			f.For += p.Lease
 		}
 	case leap:

@@ -63,7 +63,8 @@ type world struct {
 	executions []*execution
 	used       map[int]bool // faults that happen once
 	broken     []broken
-	looks      int // answers of queries
+	hasty      map[message]journal.Answer // of a planted fault
+	looks      int                        // answers of queries
 	log        bytes.Buffer
 	drivers    sync.WaitGroup
 
@@ -89,7 +90,7 @@ func simulate(t *testing.T, p *plan, m mutation) (w *world) {
 		m = faithful
 	}
 	w = &world{
-		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{},
+		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{}, hasty: map[message]journal.Answer{},
 		tape: tape{tells: map[journal.RunID][]tell{}, cancels: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}},
 	}
 	slow := time.AfterFunc(wallMax, func() { panic(fmt.Sprintf("seed %d does not end: %s", p.Seed, p)) })

@@ -1,0 +1,127 @@
+//go:build !race
+
+package sim
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// changed is a store whose commits are another's.
+type changed struct {
+	store
+	change func(*journal.Commit)
+}
+
+// Commit implements journal.Store.
+func (s changed) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	commits = slices.Clone(commits)
+	for i := range commits {
+		s.change(&commits[i])
+	}
+	return s.store.Commit(ctx, commits)
+}
+
+// mute drops what a child tells its parent.
+func mute(_ *world, s store) store {
+	return changed{s, func(c *journal.Commit) {
+		c.Messages = slices.DeleteFunc(slices.Clone(c.Messages), func(m journal.Message) bool { return m.Kind.Answers() })
+	}}
+}
+
+// unread forgets what is carried over.
+func unread(_ *world, s store) store {
+	return changed{s, func(c *journal.Commit) {
+		if c.Continue != nil {
+			next := *c.Continue
+			next.Carried = nil
+			c.Continue = &next
+		}
+	}}
+}
+
+// beyond begins a generation one message too far.
+func beyond(w *world, s store) store {
+	return changed{s, func(c *journal.Commit) {
+		if c.Continue != nil && int(c.Continue.Seen) < len(w.db.Archive(c.Run).Inbox) {
+			next := *c.Continue
+			next.Seen++
+			c.Continue = &next
+		}
+	}}
+}
+
+// orphans does nothing about children.
+func orphans(_ *world, s store) store {
+	return changed{s, func(c *journal.Commit) { c.Children = false }}
+}
+
+// repeating has an earlier try's effects again, and does not know the messages any more.
+type repeating struct {
+	store
+	w *world
+}
+
+// Commit implements journal.Store.
+func (s repeating) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	met, err := s.w.tasks(commits)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.store.Commit(ctx, commits)
+	for i := range out {
+		c := &commits[i]
+		if t := met[i]; out[i].Err != nil || t != nil && t.Turn == c.Turn {
+			continue
+		}
+		for _, m := range c.Messages {
+			m.Key = fmt.Sprintf("%s again", m.Key)
+			if _, err := s.store.Send(ctx, nil, []journal.Message{m}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, err
+}
+
+// hasty keeps replies before it looks whether the commit is accepted.
+type hasty struct {
+	store
+	w *world
+}
+
+// Commit implements journal.Store.
+func (s hasty) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	s.w.mu.Lock()
+	lost := false
+	for i := range commits {
+		for _, rep := range commits[i].Replies {
+			at := message{commits[i].Run, rep.Number}
+			if _, known := s.w.hasty[at]; !known {
+				s.w.hasty[at] = journal.Answer{Payload: rep.Payload, Rejected: rep.Rejected}
+				lost = lost || len(s.w.hasty)%4 == 0 // the connection is gone between the two
+			}
+		}
+	}
+	s.w.mu.Unlock()
+	if lost && commits[0].Tx == nil {
+		return nil, journal.ErrUnavailable
+	}
+	return s.store.Commit(ctx, commits)
+}
+
+// Load implements journal.Store.
+func (s hasty) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+	list, err := s.store.Load(ctx, requests)
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	for i := range list {
+		if a, known := s.w.hasty[message{requests[i].Run, requests[i].Answer}]; known && list[i].Answer == nil {
+			list[i].Answer = &a
+		}
+	}
+	return list, err
+}
