@@ -17,6 +17,7 @@ const (
 	PayloadBytesMax    = 2 << 20  // default limit of a payload after encoding, as in Temporal
 	PayloadBytesCap    = 64 << 20 // the option's own limit: a batch must fit in memory and in a protocol message
 	CommitEventsMax    = 10_000   // one turn's events travel in one statement
+	IssuedBytesMax     = 64 << 20 // what code asks for in reaction to one event is one text, with the values that it records
 	CommitEffectsMax   = 20_000   // children, messages and replies of one turn: they are written in one transaction
 	BatchMax           = 1_000    // members of one Start, Send, Commit or Load call
 	ListMax            = 1_000    // runs in a page

@@ -39,7 +39,7 @@ type Machine struct {
 	updates    updates
 	records    map[string]journal.Payload // the newest value of each RecordIf
 	changes    Changes
-	bytes      int  // of all events so far
+	bytes      int  // of all payloads so far, recorded ones among them
 	children   bool // some generation may have started a child
 	// cancelledBy is the message that cancelled the root scope, 0 for none.
 	cancelledBy journal.InboxSeq
@@ -55,6 +55,7 @@ type Machine struct {
 	readOnly  bool             // see ReadOnly
 	looked    bool             // a condition looked at what comes from outside
 	issued    []journal.Issued // of Step
+	volume    int              // bytes of all that was issued
 	matched   int              // of Replay: how many of event.Issued were issued
 	spent     int
 

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -127,7 +128,7 @@ func (m *Machine) issue(got journal.Issued) bool {
 	m.spend()
 	if !m.replaying {
 		m.issued = append(m.issued, got)
-		return true
+		return m.weigh(&got)
 	}
 	want := "nothing more"
 	if w := m.expected(); w != nil {
@@ -139,6 +140,16 @@ func (m *Machine) issue(got journal.Issued) bool {
 		want = shown(w)
 	}
 	m.diverge(want, shown(&got))
+	return false
+}
+
+// weigh stops code that asks for more in reaction to one event than a store keeps of it.
+func (m *Machine) weigh(got *journal.Issued) bool {
+	if m.volume += len(got.Name) + len(got.Detail); m.volume <= journal.IssuedBytesMax {
+		return true
+	}
+	what := fmt.Sprintf("%s at event %d: all that was asked for there, in bytes,", shown(got), m.event.Seq)
+	m.Abort(&journal.LimitError{What: what, Size: m.volume, Max: journal.IssuedBytesMax})
 	return false
 }
 

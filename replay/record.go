@@ -43,9 +43,7 @@ func (m *Machine) record(name string, take func() (journal.Payload, bool, error)
 		if w := m.expected(); w != nil && w.Kind == journal.CommandRecord && w.Name == name {
 			got = *w
 		}
-		m.issue(got)
-		m.open.add(nil)
-		return m.recorded(got)
+		return m.keep(got)
 	}
 	var p journal.Payload
 	var fresh bool
@@ -57,8 +55,14 @@ func (m *Machine) record(name string, take func() (journal.Payload, bool, error)
 	if got.Detail = unchanged; fresh {
 		got = journal.Recorded(name, p)
 	}
+	return m.keep(got)
+}
+
+// keep issues a record and returns its value.
+func (m *Machine) keep(got journal.Issued) journal.Payload {
 	m.issue(got)
 	m.open.add(nil)
+	m.bytes += len(got.Detail)
 	return m.recorded(got)
 }
 

@@ -34,7 +34,7 @@ func (m *Machine) process(ev *journal.Event, replaying bool) error {
 	if m.Finished() && !replaying && !ev.Kind.Terminal() && ev.Kind != journal.RunContinued {
 		return ErrFinished
 	}
-	m.event, m.replaying, m.matched, m.spent = ev, replaying, 0, 0
+	m.event, m.replaying, m.matched, m.spent, m.volume = ev, replaying, 0, 0, 0
 	m.conditions.unsettle()
 	if err := m.checkOrder(ev); err != nil {
 		m.fail(err)

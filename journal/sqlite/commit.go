@@ -117,6 +117,9 @@ func commitBytes(c *journal.Commit) int {
 	n := 0
 	for i := range c.Events {
 		n += len(c.Events[i].Payload.Data)
+		for k := range c.Events[i].Issued { // recorded values are there
+			n += len(c.Events[i].Issued[k].Detail)
+		}
 	}
 	for i := range c.Starts {
 		n += startBytes(&c.Starts[i])
