@@ -92,7 +92,7 @@ func (w *world) durable(r *running, a *answered, answer string) {
 	kept := w.db.Archive(r.id)
 	for i := range kept.Inbox {
 		m := &kept.Inbox[i]
-		if m.Key != a.ID {
+		if callOf(m) != a.ID {
 			continue
 		}
 		if stored, ok := kept.Answers[m.Number]; ok && (answer == "" || decodeSignal(stored.Payload) == answer) {
@@ -100,6 +100,15 @@ func (w *world) durable(r *running, a *answered, answer string) {
 		}
 	}
 	w.breaks("updates", "the caller of update %s of run %s has the answer %q before it is stored", a.ID, r.name(), answer)
+}
+
+// callOf returns the id of an update, none of another message.
+func callOf(m *journal.Message) string {
+	var c call
+	if m.Kind == journal.MessageUpdate {
+		_ = (journal.JSON{}).Decode(m.Payload, &c)
+	}
+	return c.ID
 }
 
 // callWithStart starts a run with an update.

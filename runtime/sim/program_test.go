@@ -141,14 +141,6 @@ func count(body []instr) int {
 	return n
 }
 
-// walk visits every instruction, also those of children and later generations.
-func walk(body []instr, visit func(*instr)) {
-	for i := range body {
-		visit(&body[i])
-		walk(body[i].Body, visit)
-	}
-}
-
 // walkOwn visits every instruction of a run, and not those of its children.
 func walkOwn(body []instr, visit func(*instr)) {
 	for i := range body {
