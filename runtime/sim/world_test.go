@@ -147,7 +147,7 @@ func (w *world) live() {
 	w.mu.Lock()
 	w.closing = true
 	w.mu.Unlock()
-	time.Sleep(w.plan.Poll + time.Second) // everybody hears of the last end
+	time.Sleep(w.plan.Poll + time.Second + callMax) // everybody hears of the last end, also who asks a client that has died
 	cancel()
 	w.drivers.Wait()
 	for _, p := range w.all {
