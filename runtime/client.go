@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -195,7 +196,7 @@ func (inc *incarnation) takes(s *journal.Start) bool {
 // adopt activates a run that this incarnation owns from birth.
 func (inc *incarnation) adopt(s *journal.Start, o *journal.Started) {
 	run := journal.Run{
-		ID: o.Run, Key: s.Key, Workflow: s.Workflow, Version: s.Version, Queue: s.Queue, Priority: s.Priority, Labels: s.Labels,
+		ID: o.Run, Key: s.Key, Workflow: s.Workflow, Version: s.Version, Queue: s.Queue, Priority: s.Priority, Labels: maps.Clone(s.Labels),
 		Input: s.Input, Trace: s.Trace, Generation: 1, CreatedAt: o.StartAt, StartAt: o.StartAt, Parent: s.Parent,
 	}
 	inc.sys.Activate(journal.Claimed{Run: run, Task: journal.Task{

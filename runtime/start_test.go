@@ -214,3 +214,25 @@ func TestNodesClaimWhatTheyServe(t *testing.T) {
 		}
 	}
 }
+
+// TestLabelsAreTheRuns: a run that its client's own node executes does not see what the caller makes of its labels afterwards.
+func TestLabelsAreTheRuns(t *testing.T) {
+	c := newCluster(t)
+	const tag workflow.Name[int, string] = "tag"
+	n := c.run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, tag, func(ctx workflow.Context, _ int) (string, error) {
+			_, err := shut.Receive(ctx)
+			return ctx.Info().Labels["a"], err
+		}, nil)
+	})
+	labels := map[string]string{"a": "first"}
+	started, err := runtime.Start(testContext(t), n.Client(), tag, 0, &runtime.StartOptions{Labels: labels})
+	run := mustStart(t, started, err)
+	labels["a"] = "second"
+	if err := runtime.Signal(testContext(t), n.Client(), run.ID(), shut, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustResult(t, run); got != "first" {
+		t.Errorf("the run's label is %q", got)
+	}
+}

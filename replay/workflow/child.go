@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -106,7 +107,7 @@ func issueChild[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOpt
 	}
 	st := journal.Start{
 		ID: RunID{1}, Key: o.Key, Reuse: o.Reuse, Workflow: string(name), Version: o.Version, Queue: o.Queue, Priority: o.Priority,
-		Labels: o.Labels, Delay: o.Delay, // the machine sets the id
+		Labels: maps.Clone(o.Labels), Delay: o.Delay, // the machine sets the id
 	}
 	if st.Queue == "" {
 		st.Queue = m.Info().Queue
