@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/internal/coro"
 )
 
 // ErrNoHandler says that the run answers no query or update of that name.
@@ -54,7 +55,11 @@ func unhandled[H any](what, name string, known map[string]H) error {
 	return fmt.Errorf("%s %q: %w: the run has %s", what, name, ErrNoHandler, strings.Join(names, ", "))
 }
 
+// panicked is the error of user code that did not return; a nil p means runtime.Goexit.
 func panicked(what, name string, p any) error {
+	if p == nil {
+		return fmt.Errorf("%s %q ended its goroutine (runtime.Goexit)", what, name)
+	}
 	if err, ok := p.(error); ok {
 		return fmt.Errorf("%s %q panicked: %w", what, name, err)
 	}
@@ -83,7 +88,8 @@ func (m *Machine) HandleUpdate(name string, u Update) {
 	m.updates.handlers[name] = u
 }
 
-// CheckUpdate returns why an update cannot be accepted now, nil if it can. It changes nothing.
+// CheckUpdate returns why an update cannot be accepted now, nil if it can: what its validator returned, or that it panicked or
+// ended its goroutine. It changes nothing.
 func (m *Machine) CheckUpdate(name string, arg journal.Payload) (err error) {
 	u, ok := m.updates.handlers[name]
 	switch {
@@ -96,13 +102,10 @@ func (m *Machine) CheckUpdate(name string, arg journal.Payload) (err error) {
 	case u.Validate == nil:
 		return nil
 	}
-	m.ReadOnly(func() {
-		defer func() {
-			if p := recover(); p != nil {
-				err = panicked("validator of update", name, p)
-			}
-		}()
-		err = u.Validate(arg)
+	m.ReadOnly(func() { // in a coroutine: it must not end the goroutine of the run
+		if _, crash := coro.New(func() { err = u.Validate(arg) }).Resume(); crash != nil {
+			err = panicked("validator of update", name, crash.Value)
+		}
 	})
 	return err
 }

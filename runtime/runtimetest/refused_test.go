@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	goruntime "runtime"
 	"testing"
 	"time"
 
@@ -89,6 +90,29 @@ func TestKeyOfSignalAndUpdate(t *testing.T) {
 		short, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		if got, err := run.Run.Result(short); err != nil || got != 42 {
+			t.Errorf("got %d, %v", got, err)
+		}
+	})
+}
+
+// A validator that ends its goroutine refuses its update, and the run goes on.
+func TestValidatorEndsItsGoroutine(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, desk, func(ctx workflow.Context, _ int) (int, error) {
+			stamp.Handle(ctx, func(_ workflow.Context, v int) (int, error) { return v, nil },
+				&workflow.UpdateOptions[int]{Validate: func(int) error { goruntime.Goexit(); return nil }})
+			return knock.Receive(ctx)
+		}, nil)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		run := runtimetest.Start(e, desk, 1, nil)
+		if _, err := runtime.CallUpdate(ctx, e.Client(), run.ID(), stamp, 1, nil); !errors.Is(err, runtime.ErrRejected) {
+			t.Errorf("got %v", err)
+		}
+		if err := runtime.Signal(ctx, e.Client(), run.ID(), knock, 7, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := run.Run.Result(ctx); err != nil || got != 7 {
 			t.Errorf("got %d, %v", got, err)
 		}
 	})
