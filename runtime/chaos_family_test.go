@@ -1,0 +1,236 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/postgres/pgserver"
+	"github.com/reprise-run/reprise/journal/postgres/pgtest"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+const (
+	chaosTimeEnv = "REPRISE_TEST_CHAOS"      // how long nodes are killed, such as "10m"; default chaosTime
+	chaosSeedEnv = "REPRISE_TEST_CHAOS_SEED" // default: by the clock
+	chaosTime    = 12 * time.Second
+	// chaosEnd is how long the rest of the runs may take when nobody is killed any more. It is the time of the longest naps and
+	// back-offs, many times over.
+	chaosEnd = 90 * time.Second
+)
+
+// uproar is a cluster of worker processes, on a server of its own, that all die now and then; and players, who start runs
+// of all kinds meanwhile and check what comes of them.
+type uproar struct {
+	*cluster
+	server  *pgserver.Server
+	workers []*worker
+	client  *runtime.Client
+	asked   *runtime.Node // answers queries, and executes nothing
+	random  *rand.Rand    // of the one who kills
+	ctx     context.Context
+	end     time.Time // of the kills
+	players sync.WaitGroup
+	games   sync.Map // name of a player's game to *atomic.Int32, how many were played
+}
+
+// J1 to J10, G15, C1, C3, D1: worker processes and the database are killed at random moments, while parents with children of
+// three levels and all close policies, runs of many generations, signals, updates and queries go on. Everybody gets a
+// definite answer, every run ends as it should, and every effect happens once.
+func TestTheLanguageThroughKills(t *testing.T) {
+	t.Parallel()
+	u := newUproar(t)
+	for i := range 4 {
+		u.player("house", i, (*player).playHouse)
+		u.player("landlord", i, (*player).playLandlord)
+		u.player("desk", i, (*player).playDesk)
+	}
+	u.player("rivals", 0, (*player).playRivals)
+	u.rage()
+	u.players.Wait()
+	if !t.Failed() {
+		until(t, "no run is open", func() bool {
+			page, err := u.client.List(u.ctx, journal.ListFilter{Status: new(journal.Open), Limit: 1})
+			return err == nil && len(page.Runs) == 0
+		})
+	}
+	u.audit()
+	u.games.Range(func(name, n any) bool {
+		t.Logf("%s: %d", name, n.(*atomic.Int32).Load())
+		return true
+	})
+}
+
+func newUproar(t *testing.T) *uproar {
+	t.Helper()
+	server, err := pgserver.Start(testContext(t), &pgserver.Options{
+		NoFsync: true, Settings: map[string]string{"synchronous_commit": "on"}, // only the server dies, not the machine
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	seed := uint64(time.Now().UnixNano())
+	if s := os.Getenv(chaosSeedEnv); s != "" {
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	span := chaosTime
+	if s := os.Getenv(chaosTimeEnv); s != "" {
+		if span, err = time.ParseDuration(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%s=%d", chaosSeedEnv, seed)
+	u := &uproar{cluster: newClusterOn(t, server.DSN("postgres")), server: server, random: rand.New(rand.NewPCG(seed, 0))}
+	conn := u.connect()
+	if _, err := conn.Exec(testContext(t), marksSchema); err != nil {
+		t.Fatal(err)
+	}
+	u.client = runtime.NewClient(u.j, nil)
+	u.asked = u.run(nil, func(n *runtime.Node) { handleFamilies(n, &runtime.HandleOptions{Queue: "nobody's"}) }).Node
+	for range 3 {
+		u.workers = append(u.workers, u.worker(leaseEnv+"=3s"))
+	}
+	var cancel context.CancelFunc
+	u.ctx, cancel = context.WithTimeout(context.Background(), span+chaosEnd)
+	t.Cleanup(cancel)
+	u.end = time.Now().Add(span)
+	return u
+}
+
+// player plays one game after the other until the end, each with chances of its own.
+func (u *uproar) player(game string, id int, play func(p *player) error) {
+	played, _ := u.games.LoadOrStore(game, new(atomic.Int32))
+	p := &player{uproar: u, name: game + "/" + strconv.Itoa(id), random: rand.New(rand.NewPCG(u.random.Uint64(), 0))}
+	u.players.Go(func() {
+		for ; time.Now().Before(u.end) && !u.t.Failed(); p.round++ {
+			if err := play(p); err != nil {
+				u.t.Errorf("%s, round %d: %v", p.name, p.round, err)
+				return
+			}
+			played.(*atomic.Int32).Add(1)
+		}
+	})
+}
+
+// rage kills workers, one or more at a time, and, in the middle, the database.
+func (u *uproar) rage() {
+	conn := u.connect()
+	marks := func() int { return query[int](u.t, conn, `SELECT count(*) FROM marks`) }
+	half, kills := u.end.Add(-time.Until(u.end)/2), 0
+	for databaseDied := false; time.Now().Before(u.end) && !u.t.Failed(); {
+		want := marks() + 5 + u.random.IntN(60)
+		until(u.t, "the runs moved on", func() bool { return marks() >= want || !time.Now().Before(u.end) || u.t.Failed() })
+		if !databaseDied && time.Now().After(half) {
+			databaseDied = true
+			u.killDatabase()
+			conn = u.connect()
+			continue
+		}
+		kills += u.killWorkers(1 + u.random.IntN(4)/3 + u.random.IntN(8)/7)
+	}
+	u.t.Logf("%d workers were killed", kills)
+}
+
+func (u *uproar) killWorkers(n int) int {
+	victims := u.random.Perm(len(u.workers))[:n]
+	for _, v := range victims {
+		u.workers[v].kill()
+	}
+	for _, v := range victims {
+		u.workers[v] = u.worker(leaseEnv + "=3s")
+	}
+	return n
+}
+
+// killDatabase twigs everybody without a database, for longer than the leases or for a moment. A worker dies meanwhile.
+func (u *uproar) killDatabase() {
+	if err := u.server.Kill(); err != nil {
+		u.t.Fatal(err)
+	}
+	away := time.Duration(u.random.IntN(4500)) * time.Millisecond
+	u.t.Logf("the database is away for %s", away)
+	dead := u.random.IntN(len(u.workers))
+	u.workers[dead].kill()
+	select {
+	case <-time.After(away): // nothing can be observed of it
+	case <-u.ctx.Done():
+	}
+	if err := u.server.Restart(u.ctx); err != nil {
+		u.t.Fatal(err)
+	}
+	pgtest.Check(u.t, u.dsn, pgtest.Schema)
+	u.workers[dead] = u.worker(leaseEnv + "=3s")
+}
+
+// player is a client.
+type player struct {
+	*uproar
+	name   string
+	round  int
+	random *rand.Rand
+}
+
+// available repeats what the client does not repeat by itself.
+func (p *player) available(fn func() error) error {
+	for {
+		if err := fn(); !errors.Is(err, journal.ErrUnavailable) || p.ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// rest is the pause of somebody who looks again and again.
+func rest(ctx context.Context, random *rand.Rand) {
+	select {
+	case <-time.After(time.Duration(5+random.IntN(60)) * time.Millisecond):
+	case <-ctx.Done():
+	}
+}
+
+// insist makes a call again and again, with little patience each time, until its answer is definite.
+func insist(ctx context.Context, random *rand.Rand, call func(ctx context.Context) error) error {
+	for {
+		try, cancel := context.WithTimeout(ctx, 20*time.Millisecond<<random.IntN(8))
+		err := call(try)
+		cancel()
+		if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, journal.ErrUnavailable) {
+			return err
+		}
+	}
+}
+
+// audit looks at what is stored in the end.
+func (u *uproar) audit() {
+	pgtest.Check(u.t, u.dsn, pgtest.Schema)
+	conn := u.connect()
+	for _, r := range chaosRules {
+		rows, _ := conn.Query(u.ctx, r.sql) // CollectRows reports the error
+		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			u.t.Errorf("%s: %v", r.name, err)
+		}
+		for i, v := range found {
+			if i == 10 {
+				u.t.Errorf("%s: and %d more", r.name, len(found)-i)
+				break
+			}
+			u.t.Errorf("%s: %s", r.name, v)
+		}
+	}
+}
