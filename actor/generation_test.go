@@ -44,3 +44,27 @@ func TestEngineFailsAtContinue(t *testing.T) {
 		g.wantHistory(id, "RunStarted RunCompleted")
 	})
 }
+
+// Code that was changed may return where it used to wait for a message: the run ends when somebody looks at it next.
+func TestChangedCodeEndsRun(t *testing.T) {
+	for name, again := range map[string]bool{"returns": false, "continues": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(g *rig) {
+				g.define("one", func(ctx workflow.Context) (string, error) {
+					_, err := knock.Receive(ctx)
+					return "", err
+				})
+				id := g.start("one")
+				pass(2 * time.Minute) // it does not stay warm
+				g.define("one", func(ctx workflow.Context) (string, error) {
+					if again && ctx.Info().Generation == 1 {
+						return "", workflow.ContinueAsNew(ctx, workflow.Name[int, string]("one"), 1, nil)
+					}
+					return "", nil
+				})
+				g.claim(id)
+				g.wantSaid("closed RunCompleted", 1)
+			})
+		})
+	}
+}

@@ -291,7 +291,9 @@ func (r *run) rebuild(events []journal.Event) {
 		r.block(err.Error())
 		return
 	}
-	m.Take()                      // what it asks for is pending, see adopt
+	if !m.Finished() { // else changed code returned where it used to wait: the next turn takes that
+		m.Take() // what it asks for is pending, see adopt
+	}
 	if r.sys.o.Hooks.Log != nil { // not before: the events of a first turn were new once already
 		m.SetLog(func(level int, msg string, args []any) { r.sys.o.Hooks.Log(r.info, level, msg, args) })
 	}

@@ -59,7 +59,7 @@ func (r *run) turn() {
 	d := r.machine.Take()
 	r.absorb(t, &d)
 	events := t.commit.Events
-	news := len(events) > len(r.uncommitted) || r.dirty || t.commit.HasEffects()
+	news := len(events) > len(r.uncommitted) || r.dirty || t.commit.HasEffects() || d.Terminal != nil
 	if d.Terminal != nil {
 		events = append(events, r.conclude(t, &d))
 	}
