@@ -122,10 +122,23 @@ func (t *turn) consume() {
 		return
 	}
 	ev := m.Event()
-	if ev.Payload = (journal.Payload{}); m.Kind.Answers() && (m.Generation != t.v.gen || int(m.Cmd) > len(t.open)) {
+	if ev.Payload = (journal.Payload{}); m.Kind.Answers() && !t.awaits(&m) {
 		ev = journal.Event{Kind: journal.MessageDropped, Inbox: m.Number}
 	}
 	t.add(ev)
+}
+
+// awaits tells whether a command of the generation is open that the message answers. It may be for an earlier life of the run: the
+// model uses ids again.
+func (t *turn) awaits(m *journal.Message) bool {
+	if m.Generation != t.v.gen || int(m.Cmd) > len(t.open) {
+		return false
+	}
+	kind := journal.CommandSend
+	if m.Kind == journal.MessageChildCompleted || m.Kind == journal.MessageChildFailed {
+		kind = journal.CommandChild
+	}
+	return t.open[m.Cmd-1].Kind == kind && t.open[m.Cmd-1].Name == m.Name
 }
 
 func (t *turn) payload(what string) journal.Payload {
