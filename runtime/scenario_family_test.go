@@ -20,8 +20,6 @@ const (
 	halt   workflow.Signal[string]       = "halt"
 )
 
-type body func(workflow.Context, string) (string, error)
-
 // note is a step with an effect that the test counts.
 func note(ctx workflow.Context, name string) error {
 	_, err := workflow.Step(ctx, name, func(context.Context) (struct{}, error) { return struct{}{}, nil }, nil)
