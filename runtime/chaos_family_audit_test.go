@@ -62,7 +62,7 @@ SELECT format('run %s of %s has %s numbered signals', r.id, r.workflow, count(m.
 FROM reprise.runs r LEFT JOIN reprise.inbox m ON m.run_id = r.id AND m.kind = 1 AND m.name = 'dated'
 WHERE r.workflow = 'desk' GROUP BY r.id HAVING count(m.number) <> 72`},
 
-	{"J5 an answer to a call of another run is lost", `
+	{"J5 no answer of a child is lost", `
 SELECT format('run %s of %s: child %s has ended, and there is no message', p.id, p.workflow, c.id)
 FROM reprise.runs c JOIN reprise.runs p ON p.id = c.parent_run AND p.closed_at > c.closed_at + interval '1 second' AND c.xmin <> p.xmin
 WHERE NOT EXISTS (SELECT FROM reprise.inbox m WHERE m.run_id = p.id AND m.kind IN (4, 5) AND m.cmd = c.parent_cmd

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +24,8 @@ const (
 	chaosTimeEnv = "REPRISE_TEST_CHAOS"      // how long nodes are killed, such as "10m"; default chaosTime
 	chaosSeedEnv = "REPRISE_TEST_CHAOS_SEED" // default: by the clock
 	chaosTime    = 12 * time.Second
+	// outageEvery is how often the database dies, but for the first time, which is in the middle of a short test.
+	outageEvery = 20 * time.Second
 	// chaosEnd is how long the rest of the runs may take when nobody is killed any more. It is the time of the longest naps and
 	// back-offs, many times over.
 	chaosEnd = 90 * time.Second
@@ -34,6 +37,8 @@ type uproar struct {
 	*cluster
 	server  *pgserver.Server
 	workers []*worker
+	asleep  *worker // stopped, beyond its lease mostly; or nil
+	awake   *worker // that was asleep; or nil
 	client  *runtime.Client
 	asked   *runtime.Node // answers queries, and executes nothing
 	random  *rand.Rand    // of the one who kills
@@ -128,23 +133,42 @@ func (u *uproar) player(game string, id int, play func(p *player) error) {
 	})
 }
 
-// rage kills workers, one or more at a time, and, in the middle, the database.
+// rage kills workers, one or more at a time, lets some fall asleep, and kills the database.
 func (u *uproar) rage() {
 	conn := u.connect()
 	marks := func() int { return query[int](u.t, conn, `SELECT count(*) FROM marks`) }
-	half, kills := u.end.Add(-time.Until(u.end)/2), 0
-	for databaseDied := false; time.Now().Before(u.end) && !u.t.Failed(); {
+	outage, kills := time.Now().Add(min(time.Until(u.end)/2, outageEvery)), 0
+	for time.Now().Before(u.end) && !u.t.Failed() {
 		want := marks() + 5 + u.random.IntN(60)
 		until(u.t, "the runs moved on", func() bool { return marks() >= want || !time.Now().Before(u.end) || u.t.Failed() })
-		if !databaseDied && time.Now().After(half) {
-			databaseDied = true
+		if time.Now().After(outage) {
+			outage = time.Now().Add(outageEvery)
 			u.killDatabase()
 			conn = u.connect()
 			continue
 		}
+		u.stall()
 		kills += u.killWorkers(1 + u.random.IntN(4)/3 + u.random.IntN(8)/7)
 	}
 	u.t.Logf("%d workers were killed", kills)
+}
+
+// stall wakes the worker that sleeps, as a zombie, or has one fall asleep and puts another in its place.
+func (u *uproar) stall() {
+	switch {
+	case u.random.IntN(3) > 0:
+	case u.asleep != nil && u.awake == nil:
+		u.asleep.signal(syscall.SIGCONT)
+		u.asleep, u.awake = nil, u.asleep
+	case u.awake != nil:
+		u.awake.kill()
+		u.awake = nil
+	default:
+		i := u.random.IntN(len(u.workers))
+		u.asleep = u.workers[i]
+		u.asleep.signal(syscall.SIGSTOP)
+		u.workers[i] = u.worker(leaseEnv + "=3s")
+	}
 }
 
 func (u *uproar) killWorkers(n int) int {
