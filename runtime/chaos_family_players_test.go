@@ -171,7 +171,7 @@ func (p *player) playDesk() error {
 		})
 	}
 	arrived.Wait()
-	if errors.Join(errs[:]...) != nil || v.run == (journal.RunID{}) {
+	if v.run == (journal.RunID{}) {
 		done.Wait()
 		return errors.Join(errs[:]...)
 	}

@@ -150,6 +150,9 @@ func (u *uproar) rage() {
 		u.stall()
 		kills += u.killWorkers(1 + u.random.IntN(4)/3 + u.random.IntN(8)/7)
 	}
+	if u.asleep != nil {
+		u.asleep.kill() // in the middle of a transaction it would hold a run's row for as long as it sleeps
+	}
 	u.t.Logf("%d workers were killed", kills)
 }
 
