@@ -48,6 +48,8 @@ func deployed(t *testing.T, fn func(d *deployment)) {
 		d.client = runtime.NewClient(journal.New(d.db, nil), &runtime.ClientOptions{Logger: d.options.Logger})
 		defer func() {
 			d.stop()
+			d.db.Close()
+			d.sleep(time.Minute) // what ends by the clock: throttles of dead letters, calls that are on their way
 			if t.Failed() {
 				t.Logf("log:\n%s", &d.log)
 			}

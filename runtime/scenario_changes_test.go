@@ -1,0 +1,348 @@
+package runtime_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// unchanged lists the open runs that may need the old branch of a change, oldest first, by their keys.
+func (d *deployment) unchanged(id string) (keys []string) {
+	d.Helper()
+	page, err := d.client.List(d.ctx, journal.ListFilter{Workflow: string(root), Unchanged: id, Limit: journal.ListMax})
+	if err != nil {
+		d.Fatal(err)
+	}
+	for _, r := range slices.Backward(page.Runs) {
+		keys = append(keys, r.Key)
+	}
+	return keys
+}
+
+// TestManyChanges: a run with 500 changes goes on, whether it stays in memory or not, and listings tell for each change which open runs
+// have not taken it. (E7, E10)
+func TestManyChanges(t *testing.T) {
+	for _, always := range []bool{false, true} {
+		t.Run(fmt.Sprint("passivated ", always), func(t *testing.T) {
+			deployed(t, func(d *deployment) {
+				d.options.PassivateAlways = always
+				d.code(changes(d, 0))
+				old := d.begin("", &runtime.StartOptions{Key: "old"})
+				d.code(changes(d, 500))
+				one, two := d.begin("", &runtime.StartOptions{Key: "one"}), d.begin("", &runtime.StartOptions{Key: "two"})
+				d.tell(one, "go")
+				check := func(when string, early, late, never []string) {
+					d.Helper()
+					for id, want := range map[string][]string{
+						"change 0": early, "change 250": early, "change 499": early, "late": late, "change 500": never, "change": never,
+					} {
+						if diff := cmp.Diff(want, d.unchanged(id)); diff != "" {
+							d.Errorf("%s: without %q: %s", when, id, diff)
+						}
+					}
+				}
+				all := []string{"old", "one", "two"}
+				check("one is further", []string{"old"}, []string{"old", "two"}, all)
+				d.code(changes(d, 500)) // nobody remembers anything
+				d.tell(old, "go")
+				check("the old one follows", []string{"old"}, []string{"two"}, all)
+				for run, want := range map[*runtime.Run[string]]string{old: "0 true", one: "500 true"} {
+					d.tell(run, "end")
+					d.wantResult(run, want)
+				}
+				check("two is left", nil, []string{"two"}, []string{"two"})
+				d.tell(two, "go")
+				d.tell(two, "end")
+				d.wantResult(two, "500 true")
+				check("none is left", nil, nil, nil)
+				if d.called("begin") != 3 || d.called("more") != 3 {
+					d.Errorf("executed: %v", d.calls)
+				}
+			})
+		})
+	}
+}
+
+// changes is code that asks about so many changes in its first turn, and about one more behind a signal.
+func changes(d *deployment, n int) program {
+	return func(ctx workflow.Context, in string) (string, error) {
+		taken := 0
+		for i := range n {
+			if workflow.Changed(ctx, fmt.Sprint("change ", i)) {
+				taken++
+			}
+		}
+		if err := d.do(ctx, "begin"); err != nil {
+			return "", err
+		}
+		if _, err := approved.Receive(ctx); err != nil {
+			return "", err
+		}
+		late := n > 0 && workflow.Changed(ctx, "late")
+		if err := d.do(ctx, "more"); err != nil {
+			return "", err
+		}
+		_, err := approved.Receive(ctx)
+		return fmt.Sprint(taken, " ", late), err
+	}
+}
+
+// TestLabelsAreNotCompared: how a step or a child is executed may change in the code: labels, priority, delay, retries. The run goes on, and
+// its child keeps the labels that it was started with. There is no way to change the labels of a run from its code. (E13)
+func TestLabelsAreNotCompared(t *testing.T) {
+	deployed(t, func(d *deployment) {
+		code := func(text string, n int) func(n *runtime.Node) {
+			return func(node *runtime.Node) {
+				runtime.Handle(node, leaf, func(_ workflow.Context, in string) (string, error) { return in, nil }, nil)
+				runtime.Handle(node, root, func(ctx workflow.Context, in string) (string, error) {
+					o := &workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: n}, Timeout: time.Duration(n) * time.Hour}
+					if _, err := workflow.Step(ctx, "work", workOnce, o); err != nil {
+						return "", err
+					}
+					child, err := workflow.Call(ctx, leaf, text, &workflow.ChildOptions{
+						Labels: map[string]string{"text": text}, Priority: int16(n), Delay: time.Duration(n) * time.Second,
+					})
+					if err != nil {
+						return "", err
+					}
+					got, err := approved.Receive(ctx)
+					return child + " " + got, err
+				}, nil)
+			}
+		}
+		d.deploy(code("one", 1))
+		run := d.begin("", nil)
+		d.deploy(code("two", 2))
+		d.tell(run, "go")
+		d.wantResult(run, "one go")
+		page, err := d.client.List(d.ctx, journal.ListFilter{Parent: run.ID(), Labels: map[string]string{"text": "one"}, Limit: 10})
+		if err != nil || len(page.Runs) != 1 {
+			d.Errorf("%d children with the first label, %v", len(page.Runs), err)
+		}
+	})
+}
+
+// TestChangeBehindACancelledTimer: a change is asked about where a timer has been cancelled just before, in its own turn or in an earlier
+// one. Old histories go on as they began, new ones take the new branch, and both fit when the code is loaded again. (A13)
+func TestChangeBehindACancelledTimer(t *testing.T) {
+	for name, cancel := range map[string]func(ctx workflow.Context) error{
+		"stopped at once": func(ctx workflow.Context) error {
+			workflow.NewTimer(ctx, time.Hour).Stop()
+			return nil
+		},
+		"scope ended at once": func(ctx workflow.Context) error {
+			scope, end := workflow.WithCancel(ctx)
+			timer := workflow.NewTimer(scope, time.Hour)
+			end()
+			return ignoreCancelled(timer.Get(ctx))
+		},
+		"stopped after a while": func(ctx workflow.Context) error {
+			timer := workflow.NewTimer(ctx, time.Hour)
+			err := workflow.Sleep(ctx, time.Second)
+			timer.Stop()
+			return err
+		},
+		"scope ended after a while": func(ctx workflow.Context) error {
+			scope, end := workflow.WithCancel(ctx)
+			timer := workflow.NewTimer(scope, time.Hour)
+			err := workflow.Sleep(ctx, time.Second)
+			end()
+			if e := ignoreCancelled(timer.Get(ctx)); e != nil {
+				return e
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			deployed(t, func(d *deployment) {
+				code := func(isNew func(workflow.Context) bool) program {
+					rest := forked(d, isNew)
+					return func(ctx workflow.Context, in string) (string, error) {
+						if err := cancel(ctx); err != nil {
+							return "", err
+						}
+						return rest(ctx, in)
+					}
+				}
+				asks := code(func(ctx workflow.Context) bool { return workflow.Changed(ctx, "c") })
+				d.code(code(func(workflow.Context) bool { return false }))
+				old := d.begin("", nil)
+				d.code(asks)
+				fresh := d.begin("", nil)
+				d.code(asks)
+				d.tell(old, "go")
+				d.tell(fresh, "go")
+				d.wantResult(old, "old")
+				d.wantResult(fresh, "new")
+				for _, run := range []*runtime.Run[string]{old, fresh} {
+					fired, cancelled := 0, 0
+					for _, ev := range d.history(run) {
+						for _, c := range ev.Issued {
+							if c.Kind == journal.CommandCancel {
+								cancelled++
+							}
+						}
+						if ev.Kind == journal.TimerFired {
+							fired++
+						}
+					}
+					if cancelled != 1 || fired != strings.Count(name, "while") {
+						d.Errorf("%d timers fired, %d cancelled: %s", fired, cancelled, facts(d.history(run)))
+					}
+				}
+			})
+		})
+	}
+}
+
+// ignoreCancelled is nil for what was expected.
+func ignoreCancelled(err error) error {
+	if end(err) == "cancelled" {
+		return nil
+	}
+	return fmt.Errorf("not cancelled: %w", err)
+}
+
+// TestDeferredAwaitWhileTornDown: deferred calls that wait, in the run's own strand and in another, while the run is dropped from memory:
+// because it is parked, because its node ends, because its code panics. Nothing hangs, nothing is asked for until the run
+// really gets there, and it happens once. (A20)
+func TestDeferredAwaitWhileTornDown(t *testing.T) {
+	for _, always := range []bool{false, true} {
+		t.Run(fmt.Sprint("passivated ", always), func(t *testing.T) {
+			deployed(t, func(d *deployment) {
+				d.options.PassivateAlways, d.options.WarmIdle = always, time.Minute
+				behind, broken := 0, true
+				code := func(ctx workflow.Context, in string) (out string, err error) {
+					clean := func(name string) {
+						_ = workflow.Sleep(ctx, time.Minute)
+						_ = d.do(ctx, "clean "+name)
+						_, _ = workflow.Call(ctx, leaf, name, nil)
+						behind++ // nothing lets a run that is torn down get here
+					}
+					told := workflow.NewPromise[string]()
+					workflow.Go(ctx, func(ctx workflow.Context) {
+						defer clean("other")
+						if got, err := approved.Receive(ctx); err != nil {
+							told.Fail(err)
+						} else {
+							told.Resolve(got)
+						}
+					})
+					defer clean("own")
+					if _, err := told.Future().Get(ctx); err != nil {
+						return "", err
+					}
+					defer clean("late")
+					if got, err := approved.Receive(ctx); err != nil || !broken {
+						return got, err
+					}
+					panic("a bug of the day")
+				}
+				deploy := func() {
+					d.deploy(func(n *runtime.Node) {
+						runtime.Handle(n, leaf, func(_ workflow.Context, in string) (string, error) { return in, nil }, nil)
+						runtime.Handle(n, root, code, nil)
+					})
+				}
+				deploy()
+				run := d.begin("", nil)
+				d.sleep(time.Hour) // idle for long: not in memory any more
+				deploy()
+				d.tell(run, "go")
+				d.sleep(10 * time.Second)
+				deploy() // while the other strand's deferred call sleeps
+				d.sleep(2 * time.Minute)
+				if behind == 0 || d.called("clean other") != 1 || len(d.calls) != 1 {
+					d.Errorf("executed: %v", d.calls)
+				}
+				d.tell(run, "end")
+				for range 3 { // Go runs deferred calls ahead of the end of a panic, and these wait as any others
+					d.sleep(30 * time.Second)
+					deploy()
+				}
+				d.sleep(5 * time.Minute)
+				d.wantBlocked(run, "a bug of the day")
+				before := d.history(run)
+				d.sleep(time.Hour)
+				if diff := cmp.Diff(before, d.history(run)); diff != "" || len(d.calls) != 3 {
+					d.Errorf("executed: %v; written while it was blocked: %s", d.calls, diff)
+				}
+				broken = false
+				deploy()
+				d.wantResult(run, "end")
+				if d.called("clean other") != 1 || d.called("clean late") != 1 || d.called("clean own") != 1 {
+					d.Errorf("executed: %v", d.calls)
+				}
+				page, err := d.client.List(d.ctx, journal.ListFilter{Parent: run.ID(), Limit: 10})
+				if err != nil || len(page.Runs) != 3 {
+					d.Errorf("%d children, %v", len(page.Runs), err)
+				}
+			})
+		})
+	}
+}
+
+// TestPanicLeavesNothing: a turn that panics once, behind commands of its own and with a deferred call that stops a timer, is as if it
+// had never been: the history is that of code which never panicked. (A26)
+func TestPanicLeavesNothing(t *testing.T) {
+	histories := map[bool][]string{}
+	for _, panics := range []bool{false, true} {
+		deployed(t, func(d *deployment) {
+			tries := 0
+			d.deploy(func(n *runtime.Node) {
+				runtime.Handle(n, leaf, func(_ workflow.Context, in string) (string, error) { return in, nil }, nil)
+				runtime.Handle(n, root, func(ctx workflow.Context, in string) (string, error) {
+					timer := workflow.NewTimer(ctx, time.Hour)
+					defer timer.Stop()
+					got, err := approved.Receive(ctx)
+					if err != nil {
+						return "", err
+					}
+					work := workflow.StepAsync(ctx, "work", workOnce, nil)
+					child := workflow.CallAsync(ctx, leaf, "x", nil)
+					workflow.SideEffect(ctx, "secret", func() int { return 1 })
+					if tries++; panics && tries == 1 {
+						panic("a bug of the day")
+					}
+					for _, wait := range []func(workflow.Context) (string, error){work.Get, child.Get} {
+						if _, err := wait(ctx); err != nil {
+							return "", err
+						}
+					}
+					return got, workflow.Sleep(ctx, time.Minute)
+				}, nil)
+			})
+			run := d.begin("", nil)
+			before := d.history(run)
+			if err := runtime.Signal(d.ctx, d.client, run.ID(), approved, "go", nil); err != nil {
+				d.Fatal(err)
+			}
+			if panics {
+				d.sleep(time.Millisecond)
+				d.wantBlocked(run, "a bug of the day")
+				if diff := cmp.Diff(before, d.history(run)); diff != "" {
+					d.Errorf("written: %s", diff)
+				}
+			}
+			d.wantResult(run, "go")
+			if tries < 1 || panics && tries < 2 {
+				d.Errorf("%d tries", tries)
+			}
+			histories[panics] = facts(d.history(run))
+		})
+	}
+	if diff := cmp.Diff(histories[false], histories[true]); diff != "" {
+		t.Error(diff)
+	}
+	if all := strings.Join(histories[true], "\n"); strings.Count(all, " cancel ") != 1 || strings.Count(all, " child ") != 1 {
+		t.Errorf("history:\n%s", all)
+	}
+}
