@@ -32,6 +32,7 @@ func (r *run) onCommitted(m *committed) {
 	if t.commit.Next.Kind != journal.NextBlock {
 		r.blocks, r.recall = 0, time.Time{}
 	}
+	r.forget(t.drop)
 	switch t.commit.Next.Kind {
 	case journal.NextClose:
 		if r.sys.o.Hooks.Closed != nil {
@@ -65,7 +66,6 @@ func (r *run) rest(t *turn) {
 	switch {
 	case t.commit.Next.Kind == journal.NextPark && !r.sys.o.PassivateAlways:
 		r.owned = false
-		r.forget(t.drop)
 		r.idle()
 	case t.commit.Next.Kind == journal.NextBlock:
 		r.discard(ErrRunLost)
@@ -103,7 +103,6 @@ func (r *run) release(t *turn) {
 	for _, s := range t.start {
 		s.durable = true
 	}
-	r.forget(t.drop)
 	for _, s := range t.cancel {
 		s.Cancelled = true
 		s.stop(ErrCancelRequested)
