@@ -88,6 +88,7 @@ func (s *Store) alterTerminate(ctx context.Context, a journal.Alteration) error 
 		}
 		var p pipeline
 		p.exec(beginSQL)
+		p.exec(holdSQL)
 		p.exec(s.sql.lockFamily, s.withParent(&run), runIDs([]journal.RunID{a.Run}))
 		p.query(s.sql.alterParent, read, id(a.Run)) // the status under the lock
 		if err := p.send(ctx, c); err != nil || !exists || run.Status.Closed() {

@@ -12,8 +12,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// commitXactSQL names the transaction, so that its fate can be asked for on another connection.
-const commitXactSQL = `SELECT pg_current_xact_id()::text, pg_backend_pid()`
+// commitXactSQL names the transaction, so that its fate can be asked for on another connection. Up to here the time was user
+// code's; see holdSQL for what it is from now on.
+const commitXactSQL = `SELECT pg_current_xact_id()::text, pg_backend_pid(), set_config('idle_in_transaction_session_timeout', '10s', true)`
 
 // resolveStatusSQL tells what became of a transaction. It errs for a number that the server has not given out, which
 // happens if it crashed before it wrote anything of it.
@@ -101,7 +102,7 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *journal.Commit) (jo
 	if !s.o.Pooler {
 		p.exec(ownPlansSQL)
 	}
-	p.query(commitXactSQL, each(func(row pgx.CollectableRow) error { return row.Scan(&x.id, &x.pid) }))
+	p.query(commitXactSQL, each(func(row pgx.CollectableRow) error { return row.Scan(&x.id, &x.pid, nil) }))
 	if err := p.send(ctx, q); err != nil {
 		return out[0], x, err
 	}

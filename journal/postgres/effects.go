@@ -96,6 +96,7 @@ func (e *effects) lock(ctx context.Context, q querier) error {
 	var p pipeline
 	if e.whole {
 		p.exec(beginSQL)
+		p.exec(holdSQL)
 	}
 	if len(closing) > 0 {
 		p.query(e.s.sql.lockFamily, note, ids, runIDs(closing))

@@ -89,7 +89,7 @@ func (s *Store) startChunk(ctx context.Context, tx journal.Tx, starts []journal.
 		return s.in(ctx, tx, func(ctx context.Context, q querier) error { return s.startIn(ctx, q, starts, out) })
 	}
 	return s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		if _, err := c.Exec(ctx, beginSQL); err != nil {
+		if _, err := c.Exec(ctx, beginSQL+"; "+holdSQL); err != nil {
 			return err
 		}
 		if err := s.startIn(ctx, c, starts, out); err != nil {

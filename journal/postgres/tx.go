@@ -39,6 +39,10 @@ const (
 	rollbackSQL = `ROLLBACK`
 )
 
+// holdSQL follows beginSQL: a transaction may keep row locks for no longer than this while its process says nothing. One that is
+// frozen, or cut off, would else keep its runs from those who take them over.
+const holdSQL = `SET LOCAL idle_in_transaction_session_timeout = '10s'`
+
 // transaction is call for a function that sends beginSQL, several round trips of statements, and endSQL. What it leaves open is
 // rolled back.
 func (s *Store) transaction(ctx context.Context, fn func(ctx context.Context, c *pgx.Conn) error) error {
