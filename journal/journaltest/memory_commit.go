@@ -38,12 +38,19 @@ func (db *database) commitAll(commits []journal.Commit, now time.Time) []journal
 	for i := range commits {
 		out[i] = db.commit(&commits[i], now)
 	}
+	var closing []int
 	for i := range commits {
 		if c := &commits[i]; out[i].Err == nil {
 			db.effects(c, &out[i], now)
+			if c.Next.Kind == journal.NextClose && c.Children {
+				closing = append(closing, i)
+			}
 		} else if out[i].Err == journal.ErrFenced && c.Tx == nil && db.wrote(c) {
 			out[i].Err = nil
 		}
+	}
+	for _, i := range closing { // last: a member that is terminated with its parent may have started children
+		out[i].Closed = db.orphan(commits[i].Run, nil, now)
 	}
 	for i := range commits {
 		if r := db.runs[commits[i].Run]; out[i].Err == nil && r != nil && r.open {

@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// effects does what a written turn does to others.
+// effects does what a written turn does to others, but for the children that a closed run leaves behind.
 func (db *database) effects(c *journal.Commit, out *journal.Outcome, now time.Time) {
 	r := db.runs[c.Run]
 	for _, rep := range c.Replies {
@@ -28,9 +28,6 @@ func (db *database) effects(c *journal.Commit, out *journal.Outcome, now time.Ti
 			db.tell(m, now)
 		}
 		out.Sent = append(out.Sent, o)
-	}
-	if c.Next.Kind == journal.NextClose && c.Children {
-		out.Closed = db.orphan(c.Run, nil, now)
 	}
 }
 

@@ -17,6 +17,7 @@ var policyChecks = []check{
 	{"J3_TheOwnerOfATerminatedChildIsRefused", terminatedChildOwner},
 	{"J5_PoliciesCancelOnce", policyCancelsOnce},
 	{"J7_FamiliesCloseAtOnce", familiesCloseAtOnce},
+	{"J7_ChildOfATerminatedMember", childOfTerminatedMember},
 }
 
 // sortedIDs returns ids in their order.
@@ -192,6 +193,27 @@ func policyCancelsOnce(k *kit) {
 	parent.submit(parent.closing())
 	k.inboxIs(ids[0], "2  1")
 	k.inboxIs(ids[1])
+}
+
+// childOfTerminatedMember: a child starts one of its own in the very batch whose other member closes its parent, which terminates
+// it. The policies come behind all starts, so the grandchild ends as well.
+func childOfTerminatedMember(k *kit) {
+	node := k.join(leaseLong).ID()
+	for _, parentFirst := range []bool{true, false} {
+		parent := k.one(node)
+		child := k.takeRun(node, parent.bears(journal.CloseTerminate)[0])
+		turn := child.build(keep, asksChild(1))
+		turn.Starts = []journal.Start{child.child(1, journal.CloseTerminate)}
+		batch := []journal.Commit{turn, parent.closing()}
+		if parentFirst {
+			slices.Reverse(batch)
+		}
+		if _, err := k.commits(batch...); err != nil {
+			k.t.Fatal(err)
+		}
+		k.isTerminated(child.run)
+		k.isTerminated(turn.Starts[0].ID)
+	}
 }
 
 // familiesCloseAtOnce: parents, children and grandchildren close at the same moment, by themselves and by an operator,

@@ -107,6 +107,11 @@ func (s *Store) commitOthers(b *batch, commits []journal.Commit, out []journal.O
 			return i, err
 		}
 	}
+	for _, i := range acting {
+		if err := e.leave(&commits[i], &out[i]); err != nil {
+			return i, err
+		}
+	}
 	for i := range out {
 		out[i].InboxLast = max(out[i].InboxLast, e.arrived[commits[i].Run])
 	}

@@ -76,7 +76,9 @@ func (s *Store) writeAlone(q querier, c *journal.Commit) (journal.Outcome, error
 		return out, nil
 	}
 	e := newEffects(s, q)
-	err = e.write(c, &out)
+	if err = e.write(c, &out); err == nil {
+		err = e.leave(c, &out)
+	}
 	out.InboxLast = max(out.InboxLast, e.arrived[c.Run])
 	return out, err
 }

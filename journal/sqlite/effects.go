@@ -36,7 +36,7 @@ func (a arrivals) note(run journal.RunID, sent *journal.Sent) {
 	}
 }
 
-// write carries out the effects of a turn that is written.
+// write carries out the effects of a turn that is written, but for what leave does.
 func (e *effects) write(c *journal.Commit, out *journal.Outcome) error {
 	e.at = out.Now
 	for i := range c.Replies {
@@ -60,12 +60,16 @@ func (e *effects) write(c *journal.Commit, out *journal.Outcome) error {
 			return err
 		}
 	}
-	if c.Children && c.Next.Kind == journal.NextClose {
-		closed, err := e.closeChildren(c.Run, nil)
-		out.Closed = closed
-		return err
-	}
 	return nil
+}
+
+// leave applies the close policies of the children that a closed run leaves behind. It comes last in a batch: a member that is
+// terminated with its parent may have started children.
+func (e *effects) leave(c *journal.Commit, out *journal.Outcome) (err error) {
+	if c.Children && c.Next.Kind == journal.NextClose {
+		out.Closed, err = e.closeChildren(c.Run, nil)
+	}
+	return err
 }
 
 func (e *effects) reply(run journal.RunID, r *journal.Reply) error {
