@@ -264,14 +264,9 @@ func (r *run) rebuild(events []journal.Event) {
 		return
 	}
 	began := time.Now()
-	r.ident = &replay.Info{
-		Run: r.info.ID, Key: r.info.Key, Workflow: r.info.Workflow, Version: r.info.Version, Queue: r.info.Queue,
-		Labels: r.info.Labels, Generation: r.task.Generation, Input: r.info.Input, Parent: r.info.Parent,
-	}
-	if r.info.Continued != nil {
-		r.ident.InboxSeen = r.info.Continued.Seen
-	}
-	m := replay.New(def, *r.ident, r.sys.o.Store)
+	ident := replay.InfoOf(r.info)
+	r.ident = &ident
+	m := replay.New(def, ident, r.sys.o.Store)
 	m.SetThresholds(r.sys.o.Thresholds)
 	r.machine = m
 	err := r.watched(func() error {

@@ -137,7 +137,7 @@ type Start struct {
 	Priority int16
 	Labels   map[string]string
 	Input    Payload
-	Delay    time.Duration // until the run may first be claimed, by the store's clock
+	Delay    time.Duration // until the run may first be claimed, by the store's clock; a later message wakes it at once
 	Trace    string
 	Owner    NodeID  // a node that serves the run itself owns it from birth, with fence 1; 0 for the queue
 	Parent   *Parent // of a child

@@ -64,7 +64,7 @@ type StartOptions struct {
 	Queue    string        // default journal.DefaultQueue
 	Priority int16         // 1 (first) to 5; default 3
 	Labels   map[string]string
-	Delay    time.Duration // until it may run
+	Delay    time.Duration // until it may run; a signal that comes later wakes it at once
 	// Tx starts the run exactly if and when this transaction commits: postgres.InTx(tx).
 	Tx journal.Tx
 }

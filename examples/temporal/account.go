@@ -53,11 +53,8 @@ func account(ctx workflow.Context, b Balance) (Balance, error) {
 	}})
 	Close.Handle(ctx, func(workflow.Context, struct{}) (Balance, error) { closed = true; return b, nil }, nil)
 
-	for !closed && !ctx.ShouldContinue() {
-		moves := b.Moves
-		if err := workflow.Await(ctx, func() bool { return closed || b.Moves != moves }); err != nil {
-			return b, err
-		}
+	if err := workflow.Await(ctx, func() bool { return closed || ctx.ShouldContinue() }); err != nil {
+		return b, err
 	}
 	if err := workflow.HandlersFinished(ctx); err != nil || closed {
 		return b, err
