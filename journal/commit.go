@@ -33,7 +33,7 @@ type Commit struct {
 	// Messages go to other runs. One with a Cmd is answered by MessageSent or MessageRefused; one without is
 	// dropped if its run is closed or unknown.
 	Messages []Message
-	Children bool      // the run may have open children: at NextClose each meets its [ClosePolicy]
+	Children bool      // the run may have open children: at NextClose each meets its [ClosePolicy], behind all starts of the batch
 	Continue *Continue // the last event is RunContinued: the run goes on as its next generation
 	Tx       Tx        // write and commit inside this transaction instead of the batch's; see [TxStore]
 }

@@ -37,7 +37,8 @@
 //     later is never smaller. A message is consumed by the event of the current
 //     generation that names it, by the end of a generation that had seen it and
 //     did not carry it over ([Continue]), or by the reply that rejects it.
-//     Keys deduplicate for the life of the run, across generations.
+//     Keys deduplicate for the life of the run, across generations; only the key
+//     of an update that was rejected is free again.
 //   - J6: No wake-up is lost: a message that arrives while its run is being
 //     parked makes the task visible.
 //   - J7: A closed run has one terminal event, a terminal status and no task,
