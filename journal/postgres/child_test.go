@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 	"time"
 
@@ -138,6 +140,23 @@ func (p *process) said(v any) {
 	}
 	if err != nil {
 		p.t.Fatalf("the child said %q: %v", line, err)
+	}
+}
+
+// stop freezes the child, and returns when all of its threads stand: the signal alone lets them run on for a while.
+func (p *process) stop() {
+	err := p.cmd.Process.Signal(syscall.SIGSTOP)
+	var status syscall.WaitStatus
+	for err == nil && !status.Stopped() {
+		if _, err = syscall.Wait4(p.cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err == nil && (status.Exited() || status.Signaled()) {
+			err = errors.New("it has ended")
+		}
+		if errors.Is(err, syscall.EINTR) {
+			err = nil
+		}
+	}
+	if err != nil {
+		p.t.Errorf("stopping the child: %v", err)
 	}
 }
 

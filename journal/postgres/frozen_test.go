@@ -2,7 +2,6 @@ package postgres_test
 
 import (
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
@@ -36,9 +35,7 @@ func TestFrozenProcessLosesItsLocks(t *testing.T) {
 			p := spawn(t, "act", a.DSN)
 			w.link.CutWhen(func(at pgtest.Point) bool {
 				if at.Answered && (at.Mentions("for update") || at.Mentions("update reprise.tasks") || at.Mentions("delete from reprise.tasks")) {
-					if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
-						t.Error(err)
-					}
+					p.stop() // before the server hears of it, so that the answer cannot be answered
 					freeze()
 				}
 				return false

@@ -88,10 +88,14 @@ func (p *proxied) wantEvents(what string, run journal.RunID, want int) {
 	}
 }
 
-// drain takes what is due out of the way of the next test.
+// drain takes what is due out of the way of the next test. The server may carry out a lost request only now: it changes nothing any
+// more, but its locks make claims skip the tasks for a moment.
 func (p *proxied) drain() {
 	p.t.Helper()
-	claim(p.t, p.direct, p.node, 10)
+	eventually(p.t, "nothing is due", func() bool {
+		claim(p.t, p.direct, p.node, 10)
+		return query[int](p.t, p.conn, "SELECT count(*)::int FROM reprise.tasks WHERE owner = 0 AND state <> 2 AND visible_at <= now()") == 0
+	})
 }
 
 func TestJ4_LostAckOfAStart(t *testing.T) {
@@ -160,9 +164,15 @@ func TestJ4_LostAckOfAClaim(t *testing.T) {
 			request.Reconcile = true
 			return err
 		})
-		if len(got.Tasks) != 3 {
-			t.Errorf("%s: %d tasks, want 3", how, len(got.Tasks))
-		}
+		eventually(t, how+": the claim has its 3 tasks", func() bool { // see drain
+			if len(got.Tasks) < 3 {
+				var err error
+				if got, err = p.j.Claim(t.Context(), request); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return len(got.Tasks) == 3
+		})
 		for _, task := range got.Tasks {
 			if task.Task.Owner != p.node || task.Task.Fence != 1 {
 				t.Errorf("%s: %+v", how, task.Task)
