@@ -230,6 +230,32 @@ var planted = map[string]struct {
 			runtimetest.Handle(e, request, (&bank{}).workflow, nil)
 		})
 	}, []string{"must be registered before"}},
+	"a workflow that is registered twice": {func(t *testing.T) {
+		runtimetest.Test(t, func(e *runtimetest.Env) {
+			runtimetest.Handle(e, request, (&bank{}).workflow, &runtime.HandleOptions{Version: 2})
+			runtimetest.Handle(e, request, (&bank{}).workflow, &runtime.HandleOptions{Version: 2, Queue: "default"})
+		})
+	}, []string{"crash_test.go", "workflow default/request/2 is registered twice"}},
+	"an update of nobody": {func(t *testing.T) {
+		runtimetest.Test(t, func(e *runtimetest.Env) {
+			runtimetest.Handle(e, account, accounts, nil)
+			run := runtimetest.Start(e, account, 1, nil)
+			runtimetest.Signal(e, run.ID(), closeIt, true, nil)
+			run.Must()
+			e.After(time.Hour, func() { runtimetest.SendUpdate(e, run.ID(), deposit, 1, nil) })
+			e.Sleep(2 * time.Hour)
+			runtimetest.UpdateWithStart(e, account, 1, deposit, 1, nil, nil)
+		})
+	}, []string{"update deposit of run", "update deposit with start of account", "a key is required"}},
+	"an update that nobody answers": {func(t *testing.T) {
+		runtimetest.Test(t, func(e *runtimetest.Env) {
+			e.Patience = time.Hour
+			runtimetest.Handle(e, account, accounts, nil)
+			runtimetest.Fake(e, "check", func(context.Context) (int, error) { return 0, fmt.Errorf("no route") })
+			run := runtimetest.Start(e, account, 1, nil)
+			runtimetest.SendUpdate(e, run.ID(), deposit, 1, nil).Result()
+		})
+	}, []string{"has not ended after 1h0m0s", "step check has failed"}},
 	"a signal to nobody": {func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, request, func(workflow.Context, string) (string, error) { return "", nil }, nil)

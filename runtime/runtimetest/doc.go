@@ -20,7 +20,7 @@
 //     what the step calls, as in production it has the real one. A StepTx gets a *journaltest.Effects.
 //   - Time passes while the test waits, in [Run.Result] or [Env.Sleep]. [Env.After] does something at a chosen time: [Signal],
 //     [SignalWithStart], [Env.Cancel], or whatever a client can do with [Env.Client]. [Update] waits for its answer as Run.Result
-//     does, and [Query] asks the node.
+//     does, [SendUpdate] and [UpdateWithStart] leave that to their handle, and [Query] asks the node.
 //   - Register every workflow of a family: children are runs like others, and are checked like them.
 //   - [Env.Crash] ends the node without a word and [Env.Restart] in order; a new one takes its runs over at once. Clients
 //     and fakes live on.

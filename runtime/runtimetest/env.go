@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +43,7 @@ type Env struct {
 	mu            sync.Mutex
 	registrations []func(*runtime.Node)
 	code          replaytest.Registry // of Handle
+	routes        []journal.Route     // of Handle
 	process       *process
 	closing       bool
 	commits       int
@@ -80,15 +82,25 @@ func test(t *testing.T, p point, fn func(*Env)) (commits int) {
 }
 
 // Handle registers a workflow function with every node of the test, as runtime.Handle does, and has the histories of its
-// runs checked against it in the end. It must be called before the first run is started.
+// runs checked against it in the end. It must be called before the first run is started. A workflow that is served in several
+// queues is registered for each, with the same function.
 func Handle[In, Out any](e *Env, name workflow.Name[In, Out], fn func(workflow.Context, In) (Out, error), o *runtime.HandleOptions) {
 	e.Helper()
-	e.Register(func(n *runtime.Node) { runtime.Handle(n, name, fn, o) })
-	version := int32(1)
+	route := journal.Route{Queue: journal.DefaultQueue, Workflow: string(name), Version: 1}
 	if o != nil && o.Version != 0 {
-		version = o.Version
+		route.Version = o.Version
 	}
-	e.code.Add(workflow.Define(name, version, fn))
+	if o != nil && o.Queue != "" {
+		route.Queue = o.Queue
+	}
+	if slices.Contains(e.routes, route) {
+		e.Fatalf("workflow %s is registered twice", route)
+	}
+	e.routes = append(e.routes, route)
+	e.Register(func(n *runtime.Node) { runtime.Handle(n, name, fn, o) })
+	if !e.code.Has(route.Workflow, route.Version) {
+		e.code.Add(workflow.Define(name, route.Version, fn))
+	}
 }
 
 // Register has a program's own function register its workflows with every node of the test. It must be called before the

@@ -3,6 +3,7 @@ package runtimetest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -222,6 +223,26 @@ func TestOptions(t *testing.T) {
 		}
 		if got := string(e.History(run.ID()).Run.Input.Data); got != `#"x"` {
 			t.Errorf("input %s", got)
+		}
+	})
+}
+
+// TestQueues: one workflow is served in several queues, in several versions, and its runs are checked wherever they are.
+func TestQueues(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		code := func(ctx workflow.Context, in string) (string, error) {
+			_, err := mail(ctx, "post")
+			return fmt.Sprint(in, " ", ctx.Info().Queue, " ", ctx.Info().Version), err
+		}
+		for _, o := range []*runtime.HandleOptions{nil, {Queue: "fast"}, {Queue: "fast", Version: 2}} {
+			runtimetest.Handle(e, request, code, o)
+		}
+		for want, o := range map[string]*runtime.StartOptions{
+			"x default 1": nil, "x fast 1": {Queue: "fast"}, "x fast 2": {Queue: "fast", Version: 2},
+		} {
+			if got := runtimetest.Start(e, request, "x", o).Must(); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
 		}
 	})
 }

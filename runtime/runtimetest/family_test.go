@@ -53,14 +53,11 @@ func TestUpdateWithStartAndChildrenWhateverCrashes(t *testing.T) {
 		runtimetest.Handle(e, budget, budgets, nil)
 		runtimetest.Handle(e, childName, greet, nil)
 		key := &runtime.StartOptions{Key: "budget"}
-		var run *runtime.Run[int]
+		var run *runtimetest.Run[int]
 		for i, want := range []int{90, 70} {
-			r, h, err := runtime.UpdateWithStart(e.Context(), e.Client(), budget, 100, spend, 10*(i+1), key, nil)
-			if err != nil {
-				e.Fatal(err)
-			}
+			r, h := runtimetest.UpdateWithStart(e, budget, 100, spend, 10*(i+1), key, nil)
 			run = r
-			if got, err := h.Result(e.Context()); err != nil || got != want {
+			if got, err := h.Result(); err != nil || got != want {
 				e.Errorf("got %d, %v, want %d", got, err, want)
 			}
 			if r.Created() != (i == 0) {

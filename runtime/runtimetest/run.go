@@ -1,7 +1,6 @@
 package runtimetest
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -29,13 +28,8 @@ func Start[In, Out any](e *Env, name workflow.Name[In, Out], in In, o *runtime.S
 // Result waits until the run has ended; time passes as it does for the run. It fails the test if the run is blocked or
 // Env.Patience is over. Errors are those of runtime.Run.
 func (r *Run[Out]) Result() (Out, error) {
-	e := r.e
-	e.Helper()
-	ctx, cancel := context.WithTimeout(e.ctx, e.Patience)
-	defer cancel()
-	out, err := r.Run.Result(ctx)
-	e.patient(ctx, r.ID(), err)
-	return out, err
+	r.e.Helper()
+	return await(r.e, r.ID(), r.Run.Result)
 }
 
 // Must is Result for a run that must be completed.

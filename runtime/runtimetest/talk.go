@@ -28,17 +28,6 @@ func SignalWithStart[In, Out, T any](e *Env, name workflow.Name[In, Out], in In,
 	return &Run[Out]{Run: run, e: e}
 }
 
-// Update calls an update of a run and returns its answer, or the error of runtime.CallUpdate; time passes as it does for the
-// run. It fails the test if Env.Patience is over. o may be nil.
-func Update[In, Out any](e *Env, run journal.RunID, u workflow.Update[In, Out], in In, o *runtime.UpdateOptions) (Out, error) {
-	e.Helper()
-	ctx, cancel := context.WithTimeout(e.ctx, e.Patience)
-	defer cancel()
-	out, err := runtime.CallUpdate(ctx, e.Client(), run, u, in, o)
-	e.patient(ctx, run, err)
-	return out, err
-}
-
 // Query asks a run with the code of the node, and fails the test if there is no answer.
 func Query[Arg, Res any](e *Env, run journal.RunID, q workflow.Query[Arg, Res], arg Arg) Res {
 	e.Helper()
@@ -68,6 +57,16 @@ func (e *Env) living() *process {
 		e.swap <- struct{}{} // who replaces it holds this
 		<-e.swap
 	}
+}
+
+// await waits for something that a run is to come to, as long as the test is patient.
+func await[T any](e *Env, run journal.RunID, wait func(context.Context) (T, error)) (T, error) {
+	e.Helper()
+	ctx, cancel := context.WithTimeout(e.ctx, e.Patience)
+	defer cancel()
+	out, err := wait(ctx)
+	e.patient(ctx, run, err)
+	return out, err
 }
 
 // patient fails the test if a wait for a run ended because the test cannot go on, or went on for too long.

@@ -85,6 +85,47 @@ func ExampleSignalWithStart() {
 	// Output: Ann: no interest
 }
 
+// The guest asks for half an hour more and, before there is an answer, for too much.
+func ExampleSendUpdate() {
+	inTest(func(t *testing.T) {
+		runtimetest.Test(t, func(e *runtimetest.Env) {
+			runtimetest.Handle(e, Seat, seat, nil)
+			run := runtimetest.Start(e, Seat, "Ann", nil)
+			more := runtimetest.SendUpdate(e, run.ID(), Renew, 30, nil)
+			tooMuch := runtimetest.SendUpdate(e, run.ID(), Renew, 90, nil)
+			fmt.Println(more.Result())
+			_, err := tooMuch.Result()
+			fmt.Println(errors.Is(err, runtime.ErrRejected))
+			fmt.Println(run.Must(), "after", e.Elapsed())
+		})
+	})
+	// Output:
+	// 30m0s <nil>
+	// true
+	// Ann: time is up after 30m0s
+}
+
+// Whoever comes first takes the seat; the others only renew.
+func ExampleUpdateWithStart() {
+	inTest(func(t *testing.T) {
+		runtimetest.Test(t, func(e *runtimetest.Env) {
+			runtimetest.Handle(e, Seat, seat, nil)
+			for _, guest := range []string{"Ann", "Bob"} {
+				run, renewed := runtimetest.UpdateWithStart(e, Seat, guest, Renew, 20, &runtime.StartOptions{Key: "seat 12"}, nil)
+				until, err := renewed.Result()
+				fmt.Println(run.Created(), until, err)
+				if guest == "Bob" {
+					fmt.Println(run.Must())
+				}
+			}
+		})
+	})
+	// Output:
+	// true 20m0s <nil>
+	// false 20m0s <nil>
+	// Ann: time is up
+}
+
 func ExampleEnv_Generations() {
 	inTest(func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {

@@ -155,10 +155,7 @@ func TestD3UpdatesOfRunsThatEnd(t *testing.T) {
 			runtimetest.Test(t, func(e *runtimetest.Env) {
 				runtimetest.Handle(e, slow, code, nil)
 				run := runtimetest.Start(e, slow, how, nil)
-				h, err := runtime.SendUpdate(e.Context(), e.Client(), run.ID(), hold, 1, nil)
-				if err != nil {
-					e.Fatal(err)
-				}
+				h := runtimetest.SendUpdate(e, run.ID(), hold, 1, nil)
 				e.After(time.Minute, func() {
 					if how == "cancel" {
 						e.Cancel(run.ID(), "enough")
@@ -170,7 +167,7 @@ func TestD3UpdatesOfRunsThatEnd(t *testing.T) {
 					}
 				})
 				for range 2 {
-					_, err := h.Result(e.Context())
+					_, err := h.Result()
 					definite := errors.Is(err, journal.ErrClosed) || errors.Is(err, workflow.ErrCancelled)
 					if !definite || !strings.Contains(err.Error(), want) {
 						e.Errorf("got %v, want it to say %q", err, want)
@@ -180,7 +177,7 @@ func TestD3UpdatesOfRunsThatEnd(t *testing.T) {
 				if err := e.Client().Delete(e.Context(), run.ID()); err != nil {
 					e.Fatal(err)
 				}
-				if _, err := h.Result(e.Context()); !errors.Is(err, journal.ErrNotFound) {
+				if _, err := h.Result(); !errors.Is(err, journal.ErrNotFound) {
 					e.Errorf("of a deleted run: %v", err)
 				}
 			})
