@@ -1,52 +1,15 @@
 package runtimetest_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
-
-// ledger is a server that heeds idempotency keys: what is entered twice with one key stands in it once.
-type ledger struct {
-	mu      sync.Mutex
-	seen    map[string]bool
-	entries []string
-}
-
-func (l *ledger) enter(what string) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if key := workflow.IdempotencyKey(ctx); !l.seen[key] {
-			if l.seen == nil {
-				l.seen = map[string]bool{}
-			}
-			l.seen[key] = true
-			l.entries = append(l.entries, what)
-		}
-		return what, nil
-	}
-}
-
-// want compares the entries, in whatever order they came.
-func (l *ledger) want(e *runtimetest.Env, entries ...string) {
-	e.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	got := slices.Sorted(slices.Values(l.entries))
-	slices.Sort(entries)
-	if !slices.Equal(got, entries) {
-		e.Errorf("the ledger has %q, want %q", got, entries)
-	}
-}
 
 const (
 	kitchen workflow.Name[[]string, string] = "kitchen"

@@ -76,6 +76,8 @@ func TestHeartbeatsWhateverCrashes(t *testing.T) {
 		if got := runtimetest.Start(e, scan, 8, nil).Must(); got != "8 pages" {
 			e.Errorf("got %s", got)
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		if len(s.seen) != 8 || len(s.faults) > 0 || e.Effects("file") < 1 {
 			e.Errorf("read %v, faults %q", s.seen, s.faults)
 		}
