@@ -53,12 +53,17 @@ func panicking() bool {
 	return false
 }
 
+// refusedMax bounds how many waits of one turn are refused: code may call again and again.
+const refusedMax = 1000
+
 // refuse is the answer to a wait in a deferred call of a panic. The turn is lost: if it is the code's panic that goes on, that
 // ends it at the end of the call, else the next proper wait does, or the strand's end.
 func (m *Machine) refuse() error {
-	m.spend()
 	if m.doomed == nil {
 		m.doomed = fmt.Errorf("%w%s", ErrPanicking, caller().at())
+	}
+	if m.spent += spendMax / refusedMax; m.spent > spendMax {
+		m.Abort(m.doomed)
 	}
 	return m.doomed
 }
