@@ -26,9 +26,9 @@ func wantIs(t *testing.T, who string, err error, want string) {
 	}
 }
 
-// outcomeOf runs code that fails on the answer to its first command, and returns that error, as the code sees it, and how
-// the run's parent is told.
-func outcomeOf(t *testing.T, answer journal.Kind, p journal.Payload, code func(c ctx) error) (seen error, told journal.Payload) {
+// outcomeOf runs code that fails on the answer to its first command, and returns how the run's parent is told, and the error as
+// the code sees it.
+func outcomeOf(t *testing.T, answer journal.Kind, p journal.Payload, code func(c ctx) error) (told journal.Payload, seen error) {
 	t.Helper()
 	r := newRig(define(func(c ctx) (string, error) {
 		seen = code(c)
@@ -45,7 +45,7 @@ func outcomeOf(t *testing.T, answer journal.Kind, p journal.Payload, code func(c
 	if d.Terminal == nil {
 		t.Fatal("the run goes on")
 	}
-	return seen, d.Terminal.Payload
+	return d.Terminal.Payload, seen
 }
 
 // TestPassedOn: what is about one child or one signal is not about the run that fails for it, nor about that one's parent, in
@@ -76,10 +76,10 @@ func TestPassedOn(t *testing.T) {
 				if kind == journal.FailureNotFound || kind == journal.FailureClosed {
 					answer, first = journal.SignalRefused, func(c ctx) error { return number.Send(c, somebody, 1) }
 				}
-				seen, told := outcomeOf(t, answer, p, func(c ctx) error { return pass(c, first(c)) })
+				told, seen := outcomeOf(t, answer, p, func(c ctx) error { return pass(c, first(c)) })
 				wantIs(t, "the run itself", seen, tc.own)
 				for _, who := range []string{"its parent", "the parent's parent"} {
-					seen, told = outcomeOf(t, journal.ChildFailed, told, func(c ctx) error { return pass(c, call(c)) })
+					told, seen = outcomeOf(t, journal.ChildFailed, told, func(c ctx) error { return pass(c, call(c)) })
 					wantIs(t, who, seen, tc.passed)
 					if f := replay.FailureOf(seen); f.Type == kind && tc.passed == "" {
 						t.Errorf("%s: the failure says of itself that it is %s", who, kind)

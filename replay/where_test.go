@@ -15,7 +15,10 @@ import (
 )
 
 // trap is where a test's code shall fail: it remembers the line.
-type trap struct{ line string }
+type trap struct {
+	line string
+	none map[string]int
+}
 
 func (tr *trap) boom() {
 	tr.line = here(1)
@@ -73,9 +76,8 @@ var crashes = map[string]func(c ctx, tr *trap) error{
 		return nil
 	},
 	"a nil map": func(_ ctx, tr *trap) error {
-		var m map[string]int
 		tr.line = here(1)
-		m["x"]++
+		tr.none["x"]++
 		return nil
 	},
 	"a nil pointer, with deferred calls": func(_ ctx, tr *trap) error {
