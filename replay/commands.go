@@ -90,7 +90,7 @@ func (sc *Scope) issue(c *Command, detail string) bool {
 	c.gate.cmd = c
 	switch {
 	case m.readOnly:
-		c.outcome, c.err = Cancelled, m.readOnlyError()
+		c.outcome, c.err = Cancelled, ErrReadOnly
 		return false
 	case m.unwinding:
 		return false // dropped: whoever awaits it unwinds as well
@@ -215,9 +215,7 @@ func (c *Command) Await(sc *Scope) error {
 			return sc.err
 		}
 		s.waiters = append(s.waiters[:0], waiter{strand: s, gate: &c.gate})
-		if err := m.park(s, sc); err != nil {
-			return err
-		}
+		m.park(s, sc)
 	}
 	return nil
 }

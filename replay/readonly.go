@@ -17,5 +17,3 @@ func (m *Machine) ReadOnly(fn func()) {
 	}()
 	fn()
 }
-
-func (m *Machine) readOnlyError() error { return &readOnlyError{caller()} }

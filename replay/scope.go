@@ -170,9 +170,7 @@ func (sc *Scope) Await(ready func() bool, gates ...*Gate) error {
 		for _, g := range gates {
 			s.waiters = append(s.waiters, waiter{strand: s, gate: g})
 		}
-		if err := m.park(s, sc); err != nil {
-			return err
-		}
+		m.park(s, sc)
 	}
 	return nil
 }

@@ -158,11 +158,7 @@ func (s *script) run(words []string) {
 		return
 	case "query":
 		answer, err := s.rig.m.Query(words[1], journal.Payload{Data: []byte(strings.Join(words[2:], " "))})
-		if err != nil {
-			s.print("answer: %s", errorText(err))
-			return
-		}
-		s.print("answer: %s", answer.Data)
+		s.print("answer: %s, %v", answer.Data, err)
 		return
 	}
 	s.now = s.now.Add(pass)
@@ -182,7 +178,7 @@ func (s *script) event(words []string) {
 	ev := s.parse(words)
 	if ev.Kind == journal.UpdateReceived {
 		if err := s.rig.m.CheckUpdate(ev.Name, ev.Payload); err != nil {
-			s.print("rejected: %s", errorText(err))
+			s.print("rejected: %v", err)
 			return
 		}
 	}

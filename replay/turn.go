@@ -94,9 +94,7 @@ func (m *Machine) run() {
 			m.strands.remove(s)
 		}
 		if crash != nil {
-			m.fail(crashed("", crash.Value, crash.PCs, crash.Stack))
-		} else if m.doomed != nil {
-			m.fail(m.doomed)
+			m.fail(&PanicError{Value: crash.Value, Stack: string(crash.Stack)})
 		}
 	}
 	if m.err == nil && m.terminal != nil {
@@ -104,15 +102,8 @@ func (m *Machine) run() {
 	}
 }
 
-// park rests the running strand until one of its waiters' gates or the scope's opens. Code that panics must not wait: what
-// it asked for would be committed, and be in the way of code that does not panic. What is in a history already is replayed.
-func (m *Machine) park(s *strand, sc *Scope) error {
-	if !m.replaying && panicking() {
-		return m.refuse()
-	}
-	if m.doomed != nil {
-		m.Abort(m.doomed)
-	}
+// park rests the running strand until one of its waiters' gates or the scope's opens.
+func (m *Machine) park(s *strand, sc *Scope) {
 	if s.internal() {
 		s.mark()
 	}
@@ -129,7 +120,6 @@ func (m *Machine) park(s *strand, sc *Scope) error {
 	}
 	s.waiters = s.waiters[:0]
 	s.unmark()
-	return nil
 }
 
 // enter returns the strand that runs. During unwinding it does not return.
@@ -139,7 +129,7 @@ func (m *Machine) enter() (*strand, error) {
 	case s == nil:
 		return nil, ErrOutside
 	case m.readOnly:
-		return nil, m.readOnlyError()
+		return nil, ErrReadOnly
 	case m.unwinding:
 		s.co.Park()
 	}
@@ -153,7 +143,7 @@ func (m *Machine) Inside() error {
 		return err
 	}
 	if m.readOnly {
-		return m.readOnlyError()
+		return ErrReadOnly
 	}
 	return nil
 }
@@ -169,7 +159,7 @@ func (m *Machine) Reading() error {
 // Go spawns a strand. It first runs when the strands spawned before it are blocked.
 func (m *Machine) Go(fn func()) {
 	if m.readOnly {
-		panic(m.readOnlyError())
+		panic(ErrReadOnly)
 	}
 	if m.unwinding {
 		return
@@ -213,27 +203,27 @@ func (m *Machine) fail(err error) {
 func (m *Machine) bury() {
 	var d *DivergenceError
 	trace := errors.As(m.err, &d) && d.Where == ""
-	p := m.unwind(trace)
+	where := m.unwind(trace)
 	if trace {
-		d.Where, d.Verb = p.where, p.verb
+		d.Where = where
 	}
 }
 
 // unwind ends all strands in spawn order, and drops what is open: steps are asked to stop.
-func (m *Machine) unwind(trace bool) (first place) {
+func (m *Machine) unwind(trace bool) (where string) {
 	m.unwinding = true
 	for s := m.strands.first; s != nil; s = m.strands.first {
 		m.strands.remove(s)
 		m.running.Store(s)
 		pcs := s.co.Unwind(trace)
 		m.running.Store(nil)
-		if first.where == "" {
-			first = placeOf(pcs)
+		if where == "" && len(pcs) > 0 {
+			where = userFrame(pcs)
 		}
 	}
 	m.strands, m.conditions = strands{}, nil
 	m.timers = nil
 	m.mailboxes = nil
 	m.open.clear()
-	return first
+	return where
 }

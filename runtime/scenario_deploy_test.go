@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	goruntime "runtime"
 	"strings"
 	"sync"
@@ -189,8 +188,8 @@ func facts(events []journal.Event) (list []string) {
 	return list
 }
 
-// nextLine is the file and line behind the caller's, as problems have it.
+// nextLine is the file and line behind the caller's.
 func nextLine() string {
 	_, file, line, _ := goruntime.Caller(1)
-	return fmt.Sprintf("(%s:%d)", filepath.Base(file), line+1)
+	return fmt.Sprintf("%s:%d", file, line+1)
 }

@@ -17,15 +17,17 @@ func checkEffects(f *finder) {
 	}
 	for _, r := range f.runs {
 		walkOwn(r.plan.Program, func(in *instr) {
-			if in.Do != doTx {
+			if !in.transacts() {
 				return
 			}
-			want := 0
-			if r.event(journal.StepCompleted, in.step()) != nil {
-				want = 1
-			}
-			if got := f.effects[r.id.String()+in.step()]; got != want {
-				f.breaks("%s: the effect of transaction %s happened %d times, it is recorded %d times", r, in.step(), got, want)
+			for _, name := range []string{in.step(), in.undo()} {
+				want := 0
+				if r.event(journal.StepCompleted, name) != nil {
+					want = 1
+				}
+				if got := f.effects[r.id.String()+name]; got != want {
+					f.breaks("%s: the effect of transaction %s happened %d times, it is recorded %d times", r, name, got, want)
+				}
 			}
 		})
 	}

@@ -78,11 +78,15 @@ const (
 	isCancelled
 )
 
+// words say in a trace how an instruction with a body ends.
+var words = map[ending]string{goesOn: wentOK, fails: wentFailed, isCancelled: wentCancelled}
+
 // model walks one program.
 type model struct {
 	f         *finder
 	run       *settled
 	trace     map[int]entry
+	place     map[int]int // in the trace
 	used      map[int]bool
 	loose     map[int]bool // asyncs that may be cancelled, children among them
 	stopped   map[int]bool // children that some instruction cancels
@@ -91,12 +95,13 @@ type model struct {
 	outputs   map[string]string // of completed steps, by name
 	undone    []string
 	cancelled bool // the run was asked to cancel itself
+	long      bool // its generation was told that its history is long
 	problems  []string
 }
 
 func newModel(f *finder, r *settled, trace []entry) *model {
 	m := &model{
-		f: f, run: r, trace: map[int]entry{}, used: map[int]bool{}, loose: map[int]bool{}, received: map[string][]string{},
+		f: f, run: r, trace: map[int]entry{}, place: map[int]int{}, used: map[int]bool{}, loose: map[int]bool{}, received: map[string][]string{},
 		outputs: map[string]string{}, stopped: map[int]bool{}, records: map[string][]string{},
 	}
 	for ev := range r.events() {
@@ -111,10 +116,15 @@ func newModel(f *finder, r *settled, trace []entry) *model {
 		case journal.CancelRequested:
 			m.cancelled = true
 		case journal.StepCompleted:
-			m.outputs[ev.Name] = decodeSignal(ev.Payload)
+			if ev.Name[0] == 's' {
+				m.outputs[ev.Name] = decodeSignal(ev.Payload)
+			}
 			if ev.Name[0] == 'u' {
 				m.undone = append(m.undone, ev.Name)
-				m.outputs[ev.Name] = ""
+			}
+		case journal.StepFailed:
+			if ev.Name[0] == 'u' {
+				m.undone = append(m.undone, ev.Name+" stays")
 			}
 		}
 	}
@@ -125,14 +135,15 @@ func newModel(f *finder, r *settled, trace []entry) *model {
 			m.stopped[in.Ref] = true
 		}
 	})
-	for _, e := range trace {
-		if e.What == wentTwice {
-			m.problem("two strands of instruction %d had the mutex", e.ID)
+	for i, e := range trace {
+		if e.What == wentWrong {
+			m.problem("instruction %d: %s", e.ID, e.Got)
+			continue
 		}
 		if _, twice := m.trace[e.ID]; twice {
 			m.problem("instruction %d was executed twice", e.ID)
 		}
-		m.trace[e.ID] = e
+		m.trace[e.ID], m.place[e.ID] = e, i
 		if e.What == wentSignal {
 			m.received[names[e.ID]] = append(m.received[names[e.ID]], e.Got)
 		}
@@ -157,6 +168,9 @@ func (m *model) body(list []instr, can bool) ending {
 
 // one walks one instruction and checks its entry.
 func (m *model) one(in *instr, can bool) ending {
+	if in.idle() {
+		return goesOn
+	}
 	switch in.Do {
 	case doAsync, doSpawn:
 		m.loose[in.ID] = can || m.stopped[in.ID]
@@ -165,19 +179,21 @@ func (m *model) one(in *instr, can bool) ending {
 		return m.child(in, in, can)
 	case doStop:
 		return goesOn
-	case doTell, doKill:
+	case doTell, doKill, doPost:
 		return m.message(in, can)
 	case doAwait:
 		if _, known := m.loose[in.Ref]; !known {
 			return goesOn
 		}
 		return m.future(in, can)
-	case doStep, doTx:
+	case doStep, doTx, doPlain:
 		return m.step(in, in, can)
 	case doSleep:
 		return m.plain(in, can, wentOK)
-	case doReceive:
+	case doReceive, doPending:
 		return m.plain(in, can, wentSignal)
+	case doPoll:
+		return m.plain(in, false, wentSignal, wentLate)
 	case doWithin:
 		return m.plain(in, can, wentSignal, wentLate)
 	case doSelect:
@@ -187,6 +203,10 @@ func (m *model) one(in *instr, can bool) ending {
 		return m.plain(in, can, wentSignal, wentLate)
 	case doTimeout, doScope, doShield, doAll, doTry, doSaga:
 		return m.scoped(in, can)
+	case doGroup, doRace, doMap, doCond, doTimer:
+		return m.together(in, can)
+	case doFirst, doBest, doEvery, doPromise:
+		return m.futures(in, can)
 	}
 	return m.further(in, can)
 }
@@ -285,7 +305,7 @@ func (m *model) scoped(in *instr, can bool) ending {
 			return goesOn
 		}
 	}
-	m.ends(in, map[ending]string{goesOn: wentOK, fails: wentFailed, isCancelled: wentCancelled}[end])
+	m.ends(in, words[end])
 	return end
 }
 
@@ -295,13 +315,21 @@ func (m *model) ends(in *instr, want string) {
 	}
 }
 
+// undone is what undoing the instruction comes to.
+func (in *instr) undone() string {
+	if in.Sort.Stays {
+		return in.undo() + " stays"
+	}
+	return in.undo()
+}
+
 // saga walks a saga: what was reached is undone exactly if it fails, the newest first.
 func (m *model) saga(in *instr, can bool) ending {
 	var reached []string
 	end := goesOn
 	for i := range in.Body {
-		if in.Body[i].Do == doStep {
-			reached = append(reached, in.Body[i].undo())
+		if at := &in.Body[i]; at.undoes() {
+			reached = append(reached, at.undone())
 		}
 		if end = m.one(&in.Body[i], can); end != goesOn {
 			break
@@ -313,7 +341,7 @@ func (m *model) saga(in *instr, can bool) ending {
 	}
 	mine := map[string]bool{}
 	for i := range in.Body {
-		mine[in.Body[i].undo()] = true
+		mine[in.Body[i].undone()] = true
 	}
 	var undone []string
 	for _, name := range m.undone {

@@ -29,10 +29,10 @@ func checkOutcomes(f *finder) {
 	}
 }
 
-// returned tells whether some execution returned what an event says. Compensations have no output.
+// returned tells whether some execution returned what an event says, if it is of a step with an output.
 func (f *finder) returned(r *settled, ev *journal.Event) bool {
 	for _, e := range f.executions {
-		if e.run == r.id && e.step == ev.Name && e.done && (ev.Name[0] == 'u' || e.out == decodeSignal(ev.Payload)) {
+		if e.run == r.id && e.step == ev.Name && e.done && (ev.Name[0] != 's' || e.out == decodeSignal(ev.Payload)) {
 			return true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // checkReplay: the program does again what its history says, from every prefix of it.
 func checkReplay(f *finder) {
 	var code replaytest.Registry
-	code.Add(workflow.Define(program, 1, interpret(nowhere{})))
+	code.Add(workflow.Define(program, 1, interpret(nowhere{f.plan.Slip})))
 	for _, r := range f.runs {
 		if !r.began() {
 			continue
@@ -25,7 +25,7 @@ func checkReplay(f *finder) {
 }
 
 // nowhere is for histories: nothing is executed.
-type nowhere struct{}
+type nowhere struct{ slip verb }
 
 // execute implements bodies.
 func (nowhere) execute(context.Context, *instr, bool, func(func())) (string, error) {
@@ -34,6 +34,9 @@ func (nowhere) execute(context.Context, *instr, bool, func(func())) (string, err
 
 // value implements bodies.
 func (nowhere) value(bool) string { return "another" }
+
+// slips implements bodies.
+func (n nowhere) slips(do verb) bool { return n.slip == do }
 
 // histories returns the run's generations, each with what it began with.
 func (s *settled) histories() (list []*replaytest.History) {

@@ -22,6 +22,9 @@ func checkSends(f *finder) {
 			if slices.Contains(list[i+1:], payload) {
 				f.breaks("%s: signal %q came twice: %q", r, payload, list)
 			}
+			if second := slices.Index(list, payload+again); second >= 0 && second < i {
+				f.breaks("%s: signal %q came before %q: %q", r, payload+again, payload, list)
+			}
 		}
 	}
 }

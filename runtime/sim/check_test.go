@@ -27,6 +27,9 @@ var checks = []check{
 	{"updates", checkUpdates},
 	{"effects", checkEffects},
 	{"timers", checkTimers},
+	{"attempts", checkAttempts},
+	{"chance", checkChance},
+	{"lines", checkLines},
 	{"model", checkModel},
 	{"replay", checkReplay},
 	{"blocked", checkBlocked},
@@ -124,7 +127,7 @@ func (w *world) attended() {
 		t := s.Run.Task
 		switch {
 		case t == nil:
-		case len(s.Inbox) > 0 && now.Sub(s.Inbox[0].Time) > w.plan.lateMax():
+		case len(s.Inbox) > 0 && now.Sub(later(s.Inbox[0].Time, w.tape.generationOf(s.Run.ID))) > w.plan.lateMax():
 			w.breaks("stuck", "run %s: message %d waits and nobody takes it: %+v", s.Run.ID, s.Inbox[0].Number, *t)
 		case t.State != journal.Ready:
 			w.breaks("stuck", "run %s is %s: %s", s.Run.ID, t.State, t.Problem)
@@ -132,4 +135,12 @@ func (w *world) attended() {
 			w.breaks("stuck", "run %s has been due for %s and nobody claims it", s.Run.ID, now.Sub(t.VisibleAt))
 		}
 	}
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

@@ -1,8 +1,8 @@
 // Package sim looks for bugs by itself: it runs real nodes on a store in memory, inside a bubble whose clock jumps from one
 // event to the next, and makes everything go wrong that may. It holds tests only.
 //
-// A seed gives a plan: nodes, runs with programs of all verbs that authors have, children and further generations among them,
-// what clients send and ask and when, and faults (generate_test.go). A world carries the plan out (world_test.go, process_test.go): each process has its own
+// A seed gives a plan: nodes, runs with programs of all verbs that authors have (language_test.go sees to it), children and
+// further generations among them, what clients send and ask and when, and faults (generate_test.go). A world carries the plan out (world_test.go, process_test.go): each process has its own
 // connection, whose calls take a little time, fail, or hang as the plan says, and each call that reaches the database is written
 // on a tape (tape_test.go). When the faults are over, the world waits until every run is closed. Then small checkers look
 // at what is left, each for one property (check_*_test.go). A plan that breaks one is made smaller while it still breaks

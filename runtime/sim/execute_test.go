@@ -20,6 +20,10 @@ type execution struct {
 	began   time.Duration
 	done    bool // it returned without an error, on a process that was not dead
 	out     string
+	failed  time.Duration // when it failed by plan; 0 for not
+	key     string        // its idempotency key
+	gen     journal.Generation
+	saw     string // the last heartbeat of the attempt before
 	// early: when it began, nothing in the journal asked for it, but the history was empty, so the first event may.
 	early bool
 }
@@ -35,7 +39,10 @@ func (p *process) execute(ctx context.Context, in *instr, undo bool, apply func(
 	if !ok || p.dead.Load() {
 		return "", errDead
 	}
-	e := p.w.begin(p, info)
+	e := p.w.begin(ctx, p, info)
+	if in.Sort.Beat {
+		p.beat(ctx, e, "begins")
+	}
 	wait := time.NewTimer(in.For + time.Duration(hash(p.w.plan.Seed, e.step, e.attempt)%1000))
 	defer wait.Stop()
 	select {
@@ -46,11 +53,42 @@ func (p *process) execute(ctx context.Context, in *instr, undo bool, apply func(
 	switch {
 	case p.dead.Load():
 		return "", errDead
-	case !undo && info.Attempt <= in.Fail:
+	case undo && in.Sort.Stays:
 		return "", errPlanned
+	case !undo && info.Attempt <= in.Fail:
+		if in.Sort.Beat {
+			p.beat(ctx, e, "fails")
+		}
+		p.w.fail(e)
+		return "", in.failure(info.Attempt)
 	}
 	return p.w.end(e, apply), nil
 }
+
+// beat tells that an execution is alive. The next attempt sees the last one.
+func (p *process) beat(ctx context.Context, e *execution, what string) {
+	if err := workflow.Heartbeat(ctx, beatOf(e.attempt, e.process, what)); err != nil {
+		p.w.breaks("attempts", "step %s of run %s beats: %v", e.step, e.run, err)
+	}
+}
+
+func beatOf(attempt int, process, what string) string {
+	return fmt.Sprintf("%d by %s %s", attempt, process, what)
+}
+
+// failure is how an attempt fails.
+func (in *instr) failure(attempt int) error {
+	switch {
+	case in.Sort.Final && attempt == in.Fail:
+		return workflow.Permanent(errPlanned)
+	case in.Sort.After > 0:
+		return workflow.RetryAfter(errPlanned, in.Sort.After)
+	}
+	return errPlanned
+}
+
+// slips implements bodies.
+func (p *process) slips(do verb) bool { return p.w.plan.Slip == do }
 
 // value implements bodies.
 func (p *process) value(coarse bool) string {
@@ -61,8 +99,13 @@ func (p *process) value(coarse bool) string {
 }
 
 // begin notes an execution, and whether the journal asks for it yet.
-func (w *world) begin(p *process, info workflow.Attempt) *execution {
-	e := &execution{run: info.Run, step: info.Step, attempt: info.Attempt, process: p.name, began: w.elapsed()}
+func (w *world) begin(ctx context.Context, p *process, info workflow.Attempt) *execution {
+	e := &execution{run: info.Run, gen: info.Generation, step: info.Step, attempt: info.Attempt, process: p.name, began: w.elapsed()}
+	e.key = workflow.IdempotencyKey(ctx)
+	e.saw, _ = workflow.LastHeartbeat[string](ctx)
+	if info.IdempotencyKey != e.key {
+		w.breaks("attempts", "step %s of run %s: two keys, %q and %q", info.Step, info.Run, info.IdempotencyKey, e.key)
+	}
 	h, err := w.db.Load(context.Background(), []journal.LoadRequest{{Run: info.Run, AfterInbox: 1 << 40}})
 	if err == nil {
 		events := h[0].Events
@@ -90,6 +133,12 @@ func asksFor(events []journal.Event, step string) bool {
 		}
 	}
 	return false
+}
+
+func (w *world) fail(e *execution) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e.failed = w.elapsed()
 }
 
 func (w *world) end(e *execution, apply func(func())) string {

@@ -28,6 +28,9 @@ func (p *interpreter) family(ctx workflow.Context, in *instr) error {
 	if !ok {
 		return nil
 	}
+	if in.Do == doPost {
+		return p.post(ctx, in, to)
+	}
 	var err error
 	if in.Do == doKill {
 		err = workflow.CancelRun(ctx, to, "by program")
@@ -40,6 +43,29 @@ func (p *interpreter) family(ctx workflow.Context, in *instr) error {
 	}
 	return p.ended(in, "", err)
 }
+
+// post sends two signals. Got tells of the first one.
+func (p *interpreter) post(ctx workflow.Context, in *instr, to workflow.RunID) error {
+	name := workflow.Signal[string](in.Name)
+	first, second := name.SendAsync(ctx, to, p.payload(in)), name.SendAsync(ctx, to, p.payload(in)+again)
+	_, failed := first.Get(ctx)
+	_, err := second.Get(ctx)
+	_, refused := errors.AsType[*workflow.SignalError](failed)
+	switch _, closed := errors.AsType[*workflow.SignalError](err); {
+	case refused && err == nil:
+		p.wrong(in, "the first signal came to nobody, and the second one came")
+	case refused && closed:
+		p.note(in, wentRefused, "")
+	case closed && failed == nil:
+		p.note(in, wentRefused, again)
+	default:
+		return p.ended(in, "", errors.Join(failed, err))
+	}
+	return nil
+}
+
+// again marks the second signal of an instruction.
+const again = " again"
 
 func (p *interpreter) child(in *instr) job { return job{Root: p.Root, Of: in.ID, Program: in.Body} }
 

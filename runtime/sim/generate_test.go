@@ -14,6 +14,7 @@ type maker struct {
 	asyncs []int // of the body that is being made, or of one around it; children are below zero
 	nested int   // children around what is being made
 	kids   int   // made for this run
+	tight  bool  // some node has few places for runs
 }
 
 // generate returns the plan of a seed.
@@ -25,6 +26,9 @@ func generate(seed uint64) *plan {
 	}
 	if m.IntN(2) == 0 {
 		p.Clock = clockPlan{Ahead: m.between(-3*time.Hour, 3*time.Hour), Gain: int64(m.IntN(40_001) - 20_000)}
+	}
+	if m.IntN(3) > 0 {
+		p.Long = 5 + m.IntN(30)
 	}
 	for range 1 + m.IntN(3) {
 		p.Nodes = append(p.Nodes, m.node())
@@ -50,7 +54,7 @@ func (m *maker) node() nodePlan {
 		n.Lanes = 2
 	}
 	if m.IntN(3) == 0 {
-		n.LiveMax = 1 + m.IntN(3)
+		n.LiveMax, m.tight = 1+m.IntN(3), true
 	}
 	if m.IntN(3) == 0 {
 		n.StepsMax = 1 + m.IntN(2)
@@ -79,7 +83,7 @@ func (m *maker) run(nodes int) runPlan {
 	walkOwn(r.Program, func(in *instr) {
 		odds := 0
 		switch in.Do {
-		case doReceive:
+		case doReceive, doPending:
 			odds = 9
 		case doWithin, doSelect:
 			odds = 6
@@ -142,7 +146,9 @@ var weights = []struct {
 }{
 	{doStep, 26}, {doTx, 7}, {doAsync, 9}, {doAwait, 9}, {doSleep, 9}, {doReceive, 7}, {doWithin, 8}, {doSelect, 9},
 	{doStop, 2}, {doTell, 6}, {doKill, 2}, {doFinish, 2}, {doUntil, 3}, {doRecord, 3}, {doLook, 2}, {doChange, 3}, {doPipe, 3},
-	{doTimeout, 6}, {doScope, 4}, {doShield, 2}, {doAll, 7}, {doSaga, 6}, {doTry, 4}, {doMap, 3}, {doLock, 3}, {doCall, 9}, {doSpawn, 9},
+	{doPlain, 4}, {doPending, 3}, {doPoll, 3}, {doExchange, 3}, {doChance, 3}, {doLog, 3}, {doPost, 3}, {doHint, 3},
+	{doTimeout, 6}, {doScope, 4}, {doShield, 2}, {doAll, 7}, {doSaga, 6}, {doTry, 4}, {doMap, 3}, {doLock, 3}, {doCall, 12}, {doSpawn, 12},
+	{doGroup, 4}, {doRace, 4}, {doFirst, 3}, {doBest, 3}, {doEvery, 3}, {doPromise, 3}, {doSemaphore, 3}, {doCond, 3}, {doTimer, 3},
 }
 
 // body draws a body of n instructions, with bodies inside down to a depth.
@@ -157,7 +163,7 @@ func (m *maker) body(depth, n int) []instr {
 }
 
 // plainVerbs is how many of the weights are of verbs without a body.
-const plainVerbs = 17
+const plainVerbs = 25
 
 // allowed tells whether the i-th verb may be drawn here.
 func (m *maker) allowed(i, depth int) bool {
@@ -186,27 +192,15 @@ func (m *maker) verb(depth int) verb {
 	panic("weights do not add up")
 }
 
-func (m *maker) instr(depth int) instr {
+func (m *maker) instr(depth int) instr { return m.make(m.verb(depth), depth) }
+
+// make draws the rest of an instruction.
+func (m *maker) make(do verb, depth int) instr {
 	m.id++
-	in := instr{ID: m.id, Do: m.verb(depth)}
+	in := instr{ID: m.id, Do: do}
 	switch in.Do {
-	case doStep, doTx, doAsync:
-		in.For = m.between(0, 800*time.Millisecond)
-		if m.IntN(8) == 0 {
-			in.For *= 8
-		}
-		if m.IntN(3) == 0 {
-			in.Fail = m.IntN(4)
-		}
-		if in.Do != doTx && m.IntN(2) == 0 { // a lost transaction is a failed attempt, so a limit would be met by chance
-			in.Max = 1 + m.IntN(4)
-		}
-		if m.IntN(4) == 0 {
-			in.Mode = m.IntN(3)
-		}
-		if in.Do == doAsync {
-			m.asyncs = append(m.asyncs, in.ID)
-		}
+	case doStep, doTx, doAsync, doPlain:
+		m.step(&in)
 	case doSleep:
 		in.For = m.between(0, 3*time.Second)
 	case doReceive:
@@ -222,16 +216,17 @@ func (m *maker) instr(depth int) instr {
 		}
 	}
 	m.further(&in)
+	m.together(&in, depth)
 	switch in.Do {
 	case doTimeout, doScope, doShield, doAll, doSaga, doTry:
 		in.Body = m.body(depth-1, 1+m.IntN(4))
-	case doMap, doLock:
-		for range 1 + m.IntN(4) {
-			m.id++
-			in.Body = append(in.Body, instr{ID: m.id, Do: doStep, For: m.between(0, 800*time.Millisecond)})
-		}
 	case doCall, doSpawn:
 		m.child(&in, depth)
+	}
+	if in.Do == doSaga {
+		for i := range in.Body {
+			in.Body[i].Sort.Stays = in.Body[i].undoes() && m.IntN(6) == 0
+		}
 	}
 	return in
 }
@@ -239,19 +234,25 @@ func (m *maker) instr(depth int) instr {
 // further draws what the instructions beside the plain ones need.
 func (m *maker) further(in *instr) {
 	switch in.Do {
-	case doStop, doTell, doKill:
+	case doStop, doTell, doKill, doPost:
 		in.To = []target{toChild, toChild, toChild, toParent, toParent, toSelf}[m.IntN(6)]
-		if in.Do == doTell {
+		if in.Do == doTell || in.Do == doPost {
 			in.Name = signalNames[m.IntN(len(signalNames))]
 		}
 		children := slices.DeleteFunc(slices.Clone(m.asyncs), func(ref int) bool { return ref > 0 })
 		if len(children) > 0 {
 			in.Ref = -children[m.IntN(len(children))]
-		} else if in.To == toChild && in.Do == doTell {
+		} else if in.To == toChild && in.Do != doStop && in.Do != doKill {
 			in.To = toSelf
 		}
 	case doUntil:
 		in.For, in.Max = m.between(0, 3*time.Second), 1+m.IntN(2)
+	case doPending, doPoll:
+		in.Name = signalNames[m.IntN(len(signalNames))]
+	case doChance, doHint:
+		in.For = m.between(0, 2*time.Second)
+	case doExchange:
+		in.For, in.Max = m.between(0, time.Second), 1+m.IntN(6)
 	case doChange:
 		in.For = time.Duration(m.IntN(2))
 	case doPipe:

@@ -37,6 +37,30 @@ func (p *interpreter) got(in *instr, v string) {
 	p.out.Received = received
 }
 
+// pick takes a signal that is there.
+func (p *interpreter) pick(ctx workflow.Context, in *instr) error {
+	name := workflow.Signal[string](in.Name)
+	if in.Do == doPoll {
+		had := name.Pending(ctx)
+		i, err := workflow.Select(ctx,
+			workflow.OnSignal(name, func(v string) { p.got(in, v) }), workflow.Default(func() { p.note(in, wentLate, "") }))
+		if err != nil || (i == 0) != (had > 0) {
+			p.wrong(in, "case %d is chosen, %d signals are there: %v", i, had, err)
+		}
+		return nil
+	}
+	if err := workflow.Await(ctx, func() bool { return name.Pending(ctx) > 0 }); err != nil {
+		return p.ended(in, "", err)
+	}
+	v, ok, err := name.ReceiveTimeout(ctx, 0)
+	if !ok || err != nil {
+		p.wrong(in, "a signal was there and cannot be received: %v", err)
+		return nil
+	}
+	p.got(in, v)
+	return nil
+}
+
 // handle sets the handlers.
 func (p *interpreter) handle(ctx workflow.Context) {
 	callIt.Handle(ctx, p.call, &workflow.UpdateOptions[call]{Validate: func(c call) error {

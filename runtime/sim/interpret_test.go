@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/reprise-run/reprise/journal/journaltest"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -20,6 +18,8 @@ type bodies interface {
 	execute(ctx context.Context, in *instr, undo bool, apply func(func())) (string, error)
 	// value is something outside. If coarse it changes seldom.
 	value(coarse bool) string
+	// slips tells whether the language shall do a verb wrong.
+	slips(do verb) bool
 }
 
 // interpreter is one execution of a program. Strands run one at a time, so they share it.
@@ -77,6 +77,11 @@ func (p *interpreter) note(in *instr, what, got string) {
 	p.out.Trace = append(p.out.Trace, entry{in.ID, what, got})
 }
 
+// wrong notes that a verb does what it must not.
+func (p *interpreter) wrong(in *instr, format string, args ...any) {
+	p.note(in, wentWrong, fmt.Sprintf(format, args...))
+}
+
 // ended notes an end with or without an error, and returns the error.
 func (p *interpreter) ended(in *instr, got string, err error) error {
 	switch {
@@ -100,17 +105,15 @@ func (p *interpreter) all(ctx workflow.Context, body []instr) error {
 }
 
 func (p *interpreter) one(ctx workflow.Context, in *instr) error {
+	if in.idle() {
+		return nil
+	}
 	switch in.Do {
-	case doStep:
-		out, err := workflow.Step(ctx, in.step(), p.body(in, false), in.options())
-		return p.ended(in, out, err)
-	case doTx:
-		out, err := workflow.StepTx(ctx, in.step(), func(ctx context.Context, tx *journaltest.Effects) (string, error) {
-			return p.bodies.execute(ctx, in, false, tx.Do)
-		}, in.options())
+	case doStep, doTx, doPlain:
+		out, err := p.step(ctx, in)
 		return p.ended(in, out, err)
 	case doAsync:
-		p.futures[in.ID] = workflow.StepAsync(ctx, in.step(), p.body(in, false), in.options())
+		p.futures[in.ID] = p.begin(ctx, in)
 		return nil
 	case doAwait:
 		if c, ok := p.children[in.Ref]; ok {
@@ -133,10 +136,16 @@ func (p *interpreter) one(ctx workflow.Context, in *instr) error {
 		return p.ended(in, "", err)
 	case doReceive, doWithin, doSelect:
 		return p.wait(ctx, in)
+	case doPending, doPoll:
+		return p.pick(ctx, in)
 	case doTimeout, doScope, doShield, doAll, doTry, doSaga:
 		return p.scoped(ctx, in)
-	case doCall, doSpawn, doStop, doTell, doKill:
+	case doCall, doSpawn, doStop, doTell, doKill, doPost:
 		return p.family(ctx, in)
+	case doGroup, doRace, doMap, doCond:
+		return p.together(ctx, in)
+	case doFirst, doBest, doEvery, doPromise:
+		return p.outcomes(ctx, in)
 	}
 	return p.further(ctx, in)
 }
@@ -221,18 +230,19 @@ func (p *interpreter) scoped(ctx workflow.Context, in *instr) error {
 			return p.ended(in, "", err)
 		}
 	case doSaga:
+		var reached []*instr
 		_, err := workflow.Saga(ctx, func(ctx workflow.Context, undo *workflow.Undo) (struct{}, error) {
 			for i := range in.Body {
 				at := &in.Body[i]
-				if at.Do == doStep {
-					undo.Push(at.undo(), p.undo(at), &workflow.StepOptions{Retry: retry(0)})
-				}
+				reached = append(reached, at)
+				p.compensate(undo, at)
 				if err := p.one(ctx, at); err != nil {
 					return struct{}{}, err
 				}
 			}
 			return struct{}{}, nil
 		})
+		p.saga(in, reached, err)
 		return p.ended(in, "", err)
 	}
 	panic(fmt.Sprintf("instruction %d: %q", in.ID, in.Do))
@@ -241,7 +251,10 @@ func (p *interpreter) scoped(ctx workflow.Context, in *instr) error {
 // left leaves a scope: its own end is no error, what comes from outside is.
 func (p *interpreter) left(outer workflow.Context, in *instr, err error) error {
 	if errors.Is(err, workflow.ErrCancelled) || errors.Is(err, workflow.ErrTimeout) {
-		if err = outer.Err(); err == nil {
+		if err = outer.Err(); outer.Cancelled() != (err != nil) {
+			p.wrong(in, "cancelled %t with %v", outer.Cancelled(), err)
+		}
+		if err == nil {
 			p.note(in, wentLate, "")
 			return nil
 		}
@@ -254,7 +267,15 @@ func (p *interpreter) strands(ctx workflow.Context, in *instr, each func(workflo
 	errs := make([]error, len(in.Body))
 	var wg workflow.WaitGroup
 	for i := range in.Body {
-		wg.Go(ctx, func(ctx workflow.Context) { errs[i] = each(ctx, &in.Body[i]) })
+		if i%2 == 0 {
+			wg.Go(ctx, func(ctx workflow.Context) { errs[i] = each(ctx, &in.Body[i]) })
+			continue
+		}
+		wg.Add(1)
+		workflow.Go(ctx, func(ctx workflow.Context) {
+			errs[i] = each(ctx, &in.Body[i])
+			wg.Done()
+		})
 	}
 	if err := wg.Wait(workflow.Shield(ctx)); err != nil {
 		return err
@@ -265,22 +286,4 @@ func (p *interpreter) strands(ctx workflow.Context, in *instr, each func(workflo
 		}
 	}
 	return nil
-}
-
-func (p *interpreter) body(in *instr, undo bool) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) { return p.bodies.execute(ctx, in, undo, nil) }
-}
-
-func (p *interpreter) undo(in *instr) func(context.Context) error {
-	body := p.body(in, true)
-	return func(ctx context.Context) error { _, err := body(ctx); return err }
-}
-
-func (in *instr) options() *workflow.StepOptions {
-	return &workflow.StepOptions{Retry: retry(in.Max), OnCancel: workflow.CancelMode(in.Mode)}
-}
-
-// retry has no jitter, so that a seed's retries come at the same times again.
-func retry(attempts int) *workflow.RetryPolicy {
-	return &workflow.RetryPolicy{Initial: 70 * time.Millisecond, Max: time.Second, Jitter: -1, Attempts: attempts}
 }

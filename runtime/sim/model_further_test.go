@@ -75,6 +75,9 @@ func (m *model) message(in *instr, can bool) ending {
 	if in.To == toSelf {
 		allowed = allowed[:1]
 	}
+	if in.Do == doPost {
+		return m.posted(in, m.plain(in, can, allowed...))
+	}
 	end := m.plain(in, can || in.Do == doKill && in.To == toSelf, allowed...)
 	if in.Do != doTell {
 		return end
@@ -86,6 +89,19 @@ func (m *model) message(in *instr, can bool) ending {
 	return end
 }
 
+// posted checks that what came of two signals is what the program was told.
+func (m *model) posted(in *instr, end ending) ending {
+	payload := sentBy(m.run.number, in.ID)
+	first, second := m.f.sent(payload), m.f.sent(payload+again)
+	switch got := m.trace[in.ID]; {
+	case got.What == wentOK && !(first && second),
+		got.What == wentRefused && (first != (got.Got == again) || second),
+		second && !first:
+		m.problem("signals of instruction %s: they came %t and %t, the program was told %q", in, first, second, got.What+got.Got)
+	}
+	return end
+}
+
 // further checks what else the language has.
 func (m *model) further(in *instr, can bool) ending {
 	switch in.Do {
@@ -93,7 +109,7 @@ func (m *model) further(in *instr, can bool) ending {
 		if what := m.entry(in); what != wentOn {
 			m.problem("generation %s does not begin, but %q", in, what)
 		}
-		m.loose = map[int]bool{}
+		m.loose, m.long = map[int]bool{}, false
 		return m.body(in.Body, m.cancelled)
 	case doUntil:
 		return m.plain(in, can, wentOK, wentLate)
@@ -105,7 +121,9 @@ func (m *model) further(in *instr, can bool) ending {
 		return end
 	case doChange:
 		return m.plain(in, false, wentOK)
-	case doPipe:
+	case doLock, doSemaphore:
+		return m.guarded(in, can)
+	case doPipe, doExchange:
 		end := m.plain(in, can, wentOK)
 		values := []int{}
 		for i := range in.Max {
@@ -115,28 +133,58 @@ func (m *model) further(in *instr, can bool) ending {
 			m.problem("instruction %s got %s", in, got.Got)
 		}
 		return end
-	case doMap, doLock:
-		end := goesOn
-		for i := range in.Body {
-			if _, begun := m.trace[in.Body[i].ID]; !begun && can {
-				end = isCancelled
-			} else {
-				end = max(end, m.one(&in.Body[i], can))
-			}
+	case doChance:
+		end := m.plain(in, can, wentOK)
+		if got := m.trace[in.ID]; got.What == wentOK && !slices.Equal(m.records[in.record()], []string{got.Got}) {
+			m.problem("instruction %s got %q, recorded is %q", in, got.Got, m.records[in.record()])
 		}
-		if in.Do == doLock && end == isCancelled {
-			end = goesOn // some failed first, by place
-			m.entry(in)
-			if what := m.trace[in.ID].What; what == wentCancelled {
-				return isCancelled
-			} else if what == wentFailed {
-				return fails
-			}
-			m.problem("instruction %s must not end with %q", in, m.trace[in.ID].What)
-			return end
-		}
-		m.ends(in, map[ending]string{goesOn: wentOK, fails: wentFailed, isCancelled: wentCancelled}[end])
 		return end
+	case doLog:
+		return m.plain(in, false, wentOK)
+	case doHint:
+		return m.hint(in, can)
 	}
 	return m.plain(in, can, wentOK)
+}
+
+// guarded walks instructions of which each waits for its turn.
+func (m *model) guarded(in *instr, can bool) ending {
+	for i := range in.Body {
+		if _, begun := m.trace[in.Body[i].ID]; begun || !can {
+			m.one(&in.Body[i], can)
+		}
+	}
+	worst := goesOn
+	for i := range in.Body { // the first error by place is told
+		at := &in.Body[i]
+		what := m.trace[at.ID].What
+		if what == "" || what == wentCancelled {
+			worst = isCancelled
+		} else if what == wentFailed {
+			worst = fails
+		}
+		if worst != goesOn {
+			break
+		}
+	}
+	m.ends(in, words[worst])
+	return worst
+}
+
+// hint checks what is told of the length of the history: it does not become short again.
+func (m *model) hint(in *instr, can bool) ending {
+	end := m.plain(in, can, wentOK, wentLate)
+	switch m.trace[in.ID].What {
+	case wentOK:
+		long := slices.ContainsFunc(m.run.generations(), func(events []journal.Event) bool { return len(events) >= m.f.plan.Long })
+		if !long || m.f.plan.Long == 0 {
+			m.problem("instruction %s is told of a long history, and no generation has one", in)
+		}
+	case wentLate:
+		if m.long {
+			m.problem("the history before instruction %s was long, and is not any more", in)
+		}
+	}
+	m.long = m.long || m.trace[in.ID].What == wentOK
+	return end
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -57,6 +58,34 @@ func beyond(w *world, s store) store {
 // orphans does nothing about children.
 func orphans(_ *world, s store) store {
 	return changed{s, func(c *journal.Commit) { c.Children = false }}
+}
+
+// numb forgets what attempts told before they failed.
+func numb(_ *world, s store) store {
+	return changed{s, func(c *journal.Commit) {
+		c.Attempts = slices.Clone(c.Attempts)
+		for i := range c.Attempts {
+			c.Attempts[i].Heartbeat = nil
+		}
+	}}
+}
+
+// impatient forgets when a step may be tried again.
+func impatient(_ *world, s store) store {
+	return changed{s, func(c *journal.Commit) {
+		c.Attempts = slices.Clone(c.Attempts)
+		for i := range c.Attempts {
+			c.Attempts[i].NextAt = time.Time{}
+		}
+	}}
+}
+
+// reversed sends signals in the wrong order.
+func reversed(_ *world, s store) store {
+	return changed{s, func(c *journal.Commit) {
+		c.Messages = slices.Clone(c.Messages)
+		slices.Reverse(c.Messages)
+	}}
 }
 
 // repeating has an earlier try's effects again, and does not know the messages any more.

@@ -38,7 +38,19 @@ var planted = []struct {
 	{"a generation begins one message too far (J5)", beyond, nil},
 	{"close policies are skipped", orphans, nil},
 	{"replies come before their commit (J2)", func(w *world, s store) store { return hasty{s, w} }, only(lossy)},
+	{"heartbeats are forgotten", numb, nil},
+	{"a retry comes before its time", impatient, nil},
+	{"signals are sent backwards", reversed, nil},
+	{"a semaphore lets one more in", nil, slips(doSemaphore)},
+	{"a mutex lets everybody in", nil, slips(doLock)},
+	{"a group does not cancel the others", nil, slips(doGroup)},
+	{"a race takes the last for the first", nil, slips(doRace)},
+	{"chance is another on replay", nil, slips(doChance)},
+	{"a line is written twice", nil, slips(doLog)},
 }
+
+// slips makes the language do a verb wrong.
+func slips(do verb) func(*plan) { return func(p *plan) { p.Slip = do } }
 
 // only makes every fault one of a kind that the planted one shows by, so that it is found by more than luck.
 func only(kind faultKind) func(*plan) {

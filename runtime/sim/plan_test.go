@@ -16,6 +16,8 @@ type plan struct {
 	Drain  time.Duration `json:"drain,omitempty"`
 	Slow   time.Duration `json:"slow"` // the longest that a call is on its way, and its answer
 	Clock  clockPlan     `json:"clock"`
+	Long   int           `json:"long,omitempty"` // how many events make a history long
+	Slip   verb          `json:"slip,omitempty"` // of a planted fault: what the language does wrong
 	Runs   []runPlan     `json:"runs"`
 	Faults []fault       `json:"faults,omitempty"`
 }
@@ -150,6 +152,7 @@ func (p *plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "seed %d: lease %s, poll %s, drain %s, calls take up to %s, store's clock %s ahead and gaining %d µs/s\n",
 		p.Seed, p.Lease, p.Poll, p.Drain, p.Slow, p.Clock.Ahead, p.Clock.Gain)
+	fmt.Fprintf(&b, "histories are long from %d events on\n", p.Long)
 	for i, n := range p.Nodes {
 		fmt.Fprintf(&b, "node %d: %+v\n", i+1, n)
 	}

@@ -57,7 +57,7 @@ func (w *world) boot(place int) {
 	o := w.plan.Nodes[place-1]
 	p.node = runtime.NewNode(j, &runtime.NodeOptions{
 		Name: p.name, Lease: w.plan.Lease, Poll: w.plan.Poll, Drain: max(w.plan.Drain, time.Millisecond), LiveMax: o.LiveMax,
-		StepsMax: o.StepsMax, WarmIdle: o.WarmIdle, PassivateAlways: o.Passivate, Lanes: o.Lanes, Logger: w.logger(p.name),
+		HistoryHint: w.plan.Long, StepsMax: o.StepsMax, WarmIdle: o.WarmIdle, PassivateAlways: o.Passivate, Lanes: o.Lanes, Logger: w.logger(p.name),
 	})
 	runtime.Handle(p.node, program, interpret(p), nil)
 	p.client = p.node.Client()

@@ -36,9 +36,27 @@ const (
 	doRecord   verb = "record"   // takes a value from outside
 	doLook     verb = "look"     // takes a value from outside that seldom changes
 	doChange   verb = "change"   // asks whether it may take a new branch, For > 0: in a scope of its own
-	doMap      verb = "map"      // each instruction of Body, two at once; fails at the end if one does
+	doMap      verb = "map"      // each instruction of Body, two at once, tried Max times; fails at the end if one does, Quick: at once
 	doLock     verb = "lock"     // each instruction of Body in a strand, behind one mutex
 	doPipe     verb = "pipe"     // Max values through a channel, within For
+
+	doPlain     verb = "plain"     // a step without an output, waited for
+	doGroup     verb = "group"     // each instruction of Body in a strand, Max at once; the first that fails cancels the others
+	doRace      verb = "race"      // the same, all at once; the first that ends cancels the others
+	doFirst     verb = "first"     // the steps of Body, until one has ended
+	doBest      verb = "best"      // the same, until one has completed or all have failed
+	doEvery     verb = "every"     // the same, until all have completed or one has failed
+	doPromise   verb = "promise"   // the step of Body settles a promise that Max strands wait for
+	doSemaphore verb = "semaphore" // each instruction of Body in a strand, behind a semaphore of Max
+	doCond      verb = "cond"      // each instruction of Body in a strand; others wait until they have ended
+	doExchange  verb = "exchange"  // Max values through two channels, within For
+	doTimer     verb = "timer"     // a timer of For beside Body, stopped then if it is Quick
+	doPending   verb = "pending"   // waits until a signal Name is there, and takes it
+	doPoll      verb = "poll"      // takes a signal Name if there is one
+	doPost      verb = "post"      // sends the signal Name To a run twice, not waiting in between
+	doChance    verb = "chance"    // draws a number and an id, and still knows them after For
+	doLog       verb = "log"       // writes a line
+	doHint      verb = "hint"      // waits until the history is long, or For
 )
 
 // instr is one instruction of a program. Every one has its own number, is executed once at most, and leaves at most one entry
@@ -51,10 +69,23 @@ type instr struct {
 	For  time.Duration `json:"for,omitempty"`  // of a step: how long its body takes
 	Fail int           `json:"fail,omitempty"` // attempts of a step that fail
 	Max  int           `json:"max,omitempty"`  // attempts that a step has; 0 for no limit
+	Sort sort          `json:"sort,omitzero"`  // of a step
 	Mode int           `json:"mode,omitempty"` // of a step or a child: its workflow.CancelMode
 	To   target        `json:"to,omitempty"`   // of a message; with toChild, Ref
 	Kid  kid           `json:"kid,omitzero"`
 	Body []instr       `json:"body,omitempty"`
+
+	Quick bool `json:"quick,omitempty"`
+	Tries int  `json:"tries,omitempty"` // of an item of a map: how often it fails before it does anything
+}
+
+// sort is what is special about a step.
+type sort struct {
+	Tx    bool          `json:"tx,omitempty"`    // it works in a transaction of the store
+	Final bool          `json:"final,omitempty"` // the last attempt that fails says that no other one is of use
+	After time.Duration `json:"after,omitempty"` // how long an attempt that fails asks to wait
+	Beat  bool          `json:"beat,omitempty"`  // attempts tell that they are alive
+	Stays bool          `json:"stays,omitempty"` // of a saga's: its compensation fails for good
 }
 
 // kid is how a child is started.
@@ -90,14 +121,27 @@ type outcome struct {
 	Received map[string]int `json:"received,omitempty"`
 }
 
-// step is the name of the instruction's step.
-func (in *instr) step() string { return fmt.Sprintf("s%d", in.ID) }
+// step is the name of the instruction's step. Only one whose name begins with s has an output.
+func (in *instr) step() string {
+	if in.Do == doPlain {
+		return fmt.Sprintf("d%d", in.ID)
+	}
+	return fmt.Sprintf("s%d", in.ID)
+}
 
 // undo is the name of its compensation.
 func (in *instr) undo() string { return fmt.Sprintf("u%d", in.ID) }
 
 // fails tells whether a step fails for good.
-func (in *instr) fails() bool { return in.Max > 0 && in.Fail >= in.Max }
+func (in *instr) fails() bool {
+	return in.Fail > 0 && (in.Sort.Final || in.Max > 0 && in.Fail >= in.Max)
+}
+
+// transacts tells whether the instruction is a step that works in a transaction.
+func (in *instr) transacts() bool { return in.Do == doTx || in.Sort.Tx }
+
+// undoes tells whether a saga undoes the instruction.
+func (in *instr) undoes() bool { return in.Do == doStep || in.Do == doTx || in.Do == doPlain }
 
 func (in *instr) String() string {
 	s := fmt.Sprintf("%d %s", in.ID, in.Do)
@@ -118,6 +162,12 @@ func (in *instr) String() string {
 	}
 	if in.To != "" {
 		s += " to " + string(in.To)
+	}
+	if in.Sort != (sort{}) {
+		s += fmt.Sprintf(" %+v", in.Sort)
+	}
+	if in.Quick || in.Tries > 0 {
+		s += fmt.Sprintf(" quick %t, tries %d", in.Quick, in.Tries)
 	}
 	if in.Kid != (kid{}) {
 		s += fmt.Sprintf(" %+v", in.Kid)
@@ -151,6 +201,15 @@ func walkOwn(body []instr, visit func(*instr)) {
 	}
 }
 
+// idle tells whether the instruction has lost the body that it needs, in a plan that was made smaller. It does nothing then.
+func (in *instr) idle() bool {
+	switch in.Do {
+	case doRace, doPromise, doTimer, doFirst, doBest:
+		return len(in.Body) == 0
+	}
+	return false
+}
+
 // starts tells whether the instruction starts a child.
 func (in *instr) starts() bool { return in.Do == doCall || in.Do == doSpawn }
 
@@ -158,7 +217,7 @@ func (in *instr) starts() bool { return in.Do == doCall || in.Do == doSpawn }
 func receives(body []instr) map[string]int {
 	n := map[string]int{}
 	walkOwn(body, func(in *instr) {
-		if in.Do == doReceive || in.Do == doWithin || in.Do == doSelect {
+		if in.Do == doReceive || in.Do == doWithin || in.Do == doSelect || in.Do == doPending {
 			n[in.Name]++
 		}
 	})
@@ -180,7 +239,7 @@ const (
 	wentLate      = "late"    // the time was up
 	wentSignal    = "signal"  // Got is the signal's payload
 	wentEarly     = "early"   // a timer fired before its time: never right
-	wentTwice     = "twice"   // two strands had the mutex: never right
+	wentWrong     = "wrong"   // Got says what a verb must not do: never right
 	wentOn        = "on"      // the next generation
 	wentTaken     = "taken"   // the child's key is another run's
 	wentRefused   = "refused" // the message: its receiver is closed or never was

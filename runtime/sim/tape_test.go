@@ -249,3 +249,16 @@ func (w *world) storeClock() time.Time {
 	}
 	return now
 }
+
+// generationOf returns when the present generation of a run was begun, if it is not the first: what it has not taken may have come
+// long before.
+func (t *tape) generationOf(run journal.RunID) (at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range t.commitsOf(run) {
+		if c.Continue != nil {
+			at = c.at
+		}
+	}
+	return at
+}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"log/slog"
 	"math/rand"
 	"slices"
 	"sync"
@@ -65,6 +64,7 @@ type world struct {
 	broken     []broken
 	hasty      map[message]journal.Answer // of a planted fault
 	looks      int                        // answers of queries
+	lines      map[lineOfRun]int          // what programs wrote to the log
 	log        bytes.Buffer
 	drivers    sync.WaitGroup
 
@@ -90,7 +90,7 @@ func simulate(t *testing.T, p *plan, m mutation) (w *world) {
 		m = faithful
 	}
 	w = &world{
-		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{}, hasty: map[message]journal.Answer{},
+		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{}, hasty: map[message]journal.Answer{}, lines: map[lineOfRun]int{},
 		tape: tape{tells: map[journal.RunID][]tell{}, cancels: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}},
 	}
 	slow := time.AfterFunc(wallMax, func() { panic(fmt.Sprintf("seed %d does not end: %s", p.Seed, p)) })
@@ -241,23 +241,6 @@ func hash(seed uint64, args ...any) uint64 {
 	x ^= x >> 31
 	x *= 0x9e3779b97f4a7c15
 	return x ^ x>>29
-}
-
-// logger keeps what a node says, for a seed that is looked at.
-func (w *world) logger(name string) *slog.Logger {
-	if !*verbose {
-		return quiet
-	}
-	return slog.New(slog.NewTextHandler(logWriter{w}, &slog.HandlerOptions{Level: slog.LevelDebug})).With("process", name)
-}
-
-type logWriter struct{ w *world }
-
-func (l logWriter) Write(b []byte) (int, error) {
-	l.w.mu.Lock()
-	defer l.w.mu.Unlock()
-	fmt.Fprintf(&l.w.log, "%s ", l.w.elapsed())
-	return l.w.log.Write(b)
 }
 
 // born notes a child.
