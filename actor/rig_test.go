@@ -61,7 +61,7 @@ func (g *rig) hooks() Hooks {
 			g.note("retry %s %d in %s: %s", step, attempt, in, f.Message)
 		},
 		Closed: func(_ *journal.Run, ev *journal.Event) { g.note("closed %s", ev.Kind) },
-		Blocked: func(_ *journal.Run, problem string, in time.Duration) {
+		Blocked: func(_ *journal.Run, problem, _ string, in time.Duration) {
 			line, _, _ := strings.Cut(problem, "\n")
 			g.note("blocked in %s: %s", in, line)
 		},

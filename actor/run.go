@@ -39,6 +39,7 @@ type run struct {
 	flight  *turn // the turn whose commit is in flight
 	loading bool
 	problem string    // why the run is to be blocked; set instead of going on
+	stack   string    // of the panic that the problem is, until it is reported
 	blocks  int       // times it was blocked since it last went on
 	recall  time.Time // until then the next block's back-off follows from this one
 	abandon bool      // hand back without waiting for steps
@@ -151,7 +152,7 @@ func (r *run) onActivate(c *journal.Claimed, old bool) {
 		r.discard(ErrRunLost)
 	}
 	r.epoch++
-	r.owned, r.info, r.task, r.problem, r.unsure = true, &c.Run, c.Task, "", old
+	r.owned, r.info, r.task, r.problem, r.stack, r.unsure = true, &c.Run, c.Task, "", "", old
 	r.inboxNews = c.Task.InboxLast > r.inboxGot
 	if !warm {
 		r.steps = map[journal.Cmd]*step{}
@@ -283,7 +284,7 @@ func (r *run) rebuild(events []journal.Event) {
 		return nil
 	})
 	if err != nil {
-		r.block(err.Error())
+		r.blockFor(err)
 		return
 	}
 	if !m.Finished() { // else changed code returned where it used to wait: the next turn takes that
@@ -308,6 +309,14 @@ func (r *run) watched(fn func() error) error {
 	defer r.sys.watchdog.end(&r.watch)
 	defer func() { r.read = time.Time{} }() // fn may have taken long
 	return fn()
+}
+
+// blockFor is block for an error of the machine.
+func (r *run) blockFor(err error) {
+	if p, ok := errors.AsType[*replay.PanicError](err); ok {
+		r.stack = p.Stack[:min(len(p.Stack), stuckStackBytesMax)]
+	}
+	r.block(err.Error())
 }
 
 // block gives up on the run for a while: its code and its history disagree, or its code panicked. The state

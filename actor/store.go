@@ -56,8 +56,8 @@ type Hooks struct {
 	Retry func(run *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure)
 	// Closed reports a run that this node closed.
 	Closed func(run *journal.Run, terminal *journal.Event)
-	// Blocked reports a run that cannot go on.
-	Blocked func(run *journal.Run, problem string, retryIn time.Duration)
+	// Blocked reports a run that cannot go on, with the stack if its code panicked.
+	Blocked func(run *journal.Run, problem, stack string, retryIn time.Duration)
 	// Lost reports a run that somebody else owns now.
 	Lost func(run *journal.Run, err error)
 	// Stuck reports workflow code that does not await, with the stacks of its strands.

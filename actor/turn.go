@@ -52,7 +52,7 @@ func (r *run) turn() {
 	}()
 	first := r.machine.LastSeq() == 0
 	if err := r.watched(func() error { return r.gather(t, first) }); err != nil {
-		r.block(err.Error())
+		r.blockFor(err)
 		return
 	}
 	gathered = true
@@ -317,8 +317,9 @@ func (r *run) submitBlock() {
 		Next:     journal.Next{Kind: journal.NextBlock, At: r.now().Add(delay), Problem: r.problem},
 	}}
 	if r.sys.o.Hooks.Blocked != nil {
-		r.sys.o.Hooks.Blocked(r.info, r.problem, delay)
+		r.sys.o.Hooks.Blocked(r.info, r.problem, r.stack, delay)
 	}
+	r.stack = "" // a commit that fails is tried again
 	r.submit(t)
 }
 

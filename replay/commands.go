@@ -90,7 +90,7 @@ func (sc *Scope) issue(c *Command, detail string) bool {
 	c.gate.cmd = c
 	switch {
 	case m.readOnly:
-		c.outcome, c.err = Cancelled, ErrReadOnly
+		c.outcome, c.err = Cancelled, m.readOnlyError()
 		return false
 	case m.unwinding:
 		return false // dropped: whoever awaits it unwinds as well
@@ -215,7 +215,9 @@ func (c *Command) Await(sc *Scope) error {
 			return sc.err
 		}
 		s.waiters = append(s.waiters[:0], waiter{strand: s, gate: &c.gate})
-		m.park(s, sc)
+		if err := m.park(s, sc); err != nil {
+			return err
+		}
 	}
 	return nil
 }

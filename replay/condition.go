@@ -1,7 +1,5 @@
 package replay
 
-import "runtime/debug"
-
 // condition is what a strand waits for in terms of the workflow's own variables. Nobody tells when it comes true, so
 // it is tested each time all strands are blocked.
 type condition struct {
@@ -84,7 +82,9 @@ func (sc *Scope) Until(test func() bool, late *Command) (bool, error) {
 		if late != nil {
 			s.waiters = append(s.waiters, waiter{strand: s, gate: &late.gate})
 		}
-		m.park(s, sc)
+		if err = m.park(s, sc); err != nil {
+			break
+		}
 		if m.conditions.lent {
 			m.check(s)
 		} else if !c.met {
@@ -136,7 +136,7 @@ func (m *Machine) testContained(c *condition) (holds bool) {
 			if m.err != nil {
 				panic(v) // the machine is dead, this strand is being unwound
 			}
-			m.fail(&PanicError{Value: v, Stack: string(debug.Stack())})
+			m.fail(panicked("", v))
 		}
 	}()
 	return m.test(c)

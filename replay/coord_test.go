@@ -206,10 +206,10 @@ func TestConditionReadOnly(t *testing.T) {
 			refused = workflow.Sleep(c, time.Second)
 			return true
 		})
-		say(c, "%v, %v", err, refused)
+		say(c, "%v, %s", err, errorText(refused))
 		return "", nil
 	})
-	want(t, got, "<nil>, called by code that may only read", `RunCompleted ""`)
+	want(t, got, "<nil>, workflow.Sleep called by code that may only read at coord_test.go", `RunCompleted ""`)
 }
 
 // TestConditionsDoNotSpin: a loop over conditions that hold is stopped.

@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -40,6 +41,10 @@ var (
 	ErrOutside = errors.New("called outside of workflow code")
 	// ErrReadOnly refuses a call that would change the run or wait, from code that may only look at it.
 	ErrReadOnly = errors.New("called by code that may only read")
+	// ErrPanicking refuses to wait in a deferred call that a panic or Goexit of the code made. The turn is lost.
+	ErrPanicking = errors.New("workflow code waits in a deferred call of a panic: let it return first")
+	// ErrInHandler refuses to wait for all handlers of updates in one of them, which would wait for itself.
+	ErrInHandler = errors.New("a handler of an update waits for all handlers: it would wait for itself")
 )
 
 // DivergenceError says that the code did not do what the history says it did.
@@ -47,28 +52,46 @@ type DivergenceError struct {
 	Seq   journal.Seq // the event at which they part
 	Want  string      // what the history says
 	Got   string      // what the code did
-	Where string      // file:line of the workflow's call; empty if no call made the difference
+	Where string      // the workflow's call: function (file.go:line); empty if no call made the difference
+	Verb  string      // what is called there, such as workflow.Step; empty if that is not known
 }
 
 func (e *DivergenceError) Error() string {
-	s := fmt.Sprintf("code and history part at event %d: history has %s, code has %s", e.Seq, e.Want, e.Got)
-	if e.Where != "" {
-		s += " at " + e.Where
-	}
-	return s
+	return fmt.Sprintf("code and history part at event %d: history has %s, code has %s%s", e.Seq, e.Want, e.Got, place{e.Where, e.Verb}.at())
 }
 
-// PanicError says that workflow code panicked or ended its goroutine.
+// PanicError says that user code panicked or ended its goroutine.
 type PanicError struct {
-	Value any // what was passed to panic; nil for runtime.Goexit
+	What  string // what panicked: empty for workflow code, or "query" and the name, for example
+	Value any    // what was passed to panic; nil for runtime.Goexit
+	Where string // the innermost line of user code: function (file.go:line); empty if there is none
+	Verb  string // what is called there, if it was a verb that panicked
 	Stack string
 }
 
+// crashed describes user code that did not return. pcs and stack are those of the deferred function that saw it.
+func crashed(what string, value any, pcs []uintptr, stack []byte) *PanicError {
+	p := placeOf(pcs)
+	return &PanicError{What: what, Value: value, Where: p.where, Verb: p.verb, Stack: string(stack)}
+}
+
 func (e *PanicError) Error() string {
-	if e.Value == nil {
-		return "workflow code ended its goroutine (runtime.Goexit)"
+	what, value := e.What, ""
+	if what == "" {
+		what = "workflow code"
 	}
-	return fmt.Sprintf("workflow code panicked: %v", e.Value)
+	if e.Value == nil {
+		what += " ended its goroutine (runtime.Goexit)"
+	} else if value = fmt.Sprint(e.Value); len(value) > panicTextMax {
+		value = strings.ToValidUTF8(value[:panicTextMax], "") + "…"
+	}
+	if value != "" {
+		what += " panicked: " + value
+	}
+	if _, told := e.Value.(*readOnlyError); told {
+		return what
+	}
+	return what + place{e.Where, e.Verb}.at()
 }
 
 // Unwrap returns the panic's value if it is an error.
@@ -76,6 +99,19 @@ func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
+
+// readOnlyError is ErrReadOnly with the place of the call.
+type readOnlyError struct{ place }
+
+func (e *readOnlyError) Error() string {
+	s := ErrReadOnly.Error()
+	if e.verb != "" {
+		s = e.verb + " " + s
+	}
+	return s + place{where: e.where}.at()
+}
+
+func (e *readOnlyError) Unwrap() error { return ErrReadOnly }
 
 // DecodeError says that a stored payload does not fit the code's type, or that the codec refused it.
 type DecodeError struct {

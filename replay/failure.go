@@ -79,8 +79,11 @@ func (e *ChildError) Error() string {
 	return fmt.Sprintf("child %s: %s", e.Workflow, e.Failure.Message)
 }
 
-// Is matches ErrCancelled, ErrTimeout, ErrTerminated and ErrKeyExists by the failure's type and its causes.
-func (e *ChildError) Is(target error) bool { return failureIs(e.Failure, e.scope, target) }
+// Is matches ErrCancelled and ErrTimeout by the failure's type and its causes. ErrTerminated and ErrKeyExists are about this child
+// alone: one that failed because its own child was terminated, or met a taken key, is neither.
+func (e *ChildError) Is(target error) bool {
+	return failureIs(e.Failure, e.scope, target) || target != nil && childOnly[e.Failure.Type] == target
+}
 
 // Type is the Go type of the child's error, or one of the journal's Failure… constants.
 func (e *ChildError) Type() string { return e.Failure.Type }
@@ -88,8 +91,14 @@ func (e *ChildError) Type() string { return e.Failure.Type }
 // Message is the text of the child's error.
 func (e *ChildError) Message() string { return e.Failure.Message }
 
-// JournalFailure keeps the child's own failure when the error is passed on.
-func (e *ChildError) JournalFailure() *journal.Failure { return e.Failure }
+// JournalFailure keeps the child's own failure when the error is passed on. What is about this child alone becomes a cause: it is
+// not about whoever passes it on.
+func (e *ChildError) JournalFailure() *journal.Failure {
+	if childOnly[e.Failure.Type] == nil {
+		return e.Failure
+	}
+	return passedOn(e, e.Failure)
+}
 
 // SignalError says why a signal did not reach another run.
 type SignalError struct {
@@ -106,17 +115,27 @@ func (e *SignalError) Error() string {
 }
 
 // Is matches ErrRunNotFound and ErrRunClosed.
-func (e *SignalError) Is(target error) bool { return failureIs(e.Failure, nil, target) }
-
-// JournalFailure keeps the failure when the error is passed on.
-func (e *SignalError) JournalFailure() *journal.Failure { return e.Failure }
-
-// sentinels are the errors that types of failures stand for.
-var sentinels = map[string]error{
-	journal.FailureCancelled: ErrCancelled, journal.FailureTimeout: ErrTimeout, journal.FailureHeartbeat: ErrTimeout,
-	journal.FailureTerminate: ErrTerminated, journal.FailureKeyExists: ErrKeyExists, journal.FailureNotFound: ErrRunNotFound,
-	journal.FailureClosed: ErrRunClosed,
+func (e *SignalError) Is(target error) bool {
+	return target != nil && signalOnly[e.Failure.Type] == target
 }
+
+// JournalFailure keeps the failure, as a cause, when the error is passed on.
+func (e *SignalError) JournalFailure() *journal.Failure { return passedOn(e, e.Failure) }
+
+// passedOn is the failure of a run that fails because of something that is about one child or signal alone.
+func passedOn(err error, cause *journal.Failure) *journal.Failure {
+	return &journal.Failure{Type: fmt.Sprintf("%T", err), Message: err.Error(), Permanent: cause.Permanent, Cause: cause}
+}
+
+// The errors that types of failures stand for. Those of passing mean the same however many causes they are away; the others are
+// about the one child or the one signal.
+var (
+	passing = map[string]error{
+		journal.FailureCancelled: ErrCancelled, journal.FailureTimeout: ErrTimeout, journal.FailureHeartbeat: ErrTimeout,
+	}
+	childOnly  = map[string]error{journal.FailureTerminate: ErrTerminated, journal.FailureKeyExists: ErrKeyExists}
+	signalOnly = map[string]error{journal.FailureNotFound: ErrRunNotFound, journal.FailureClosed: ErrRunClosed}
+)
 
 // failureIs matches an error by the types of a failure and what it wraps. What stopped because its scope's time was up is
 // both cancelled and timed out.
@@ -131,7 +150,7 @@ func failureIs(f *journal.Failure, scope, target error) bool {
 // failed are not why a saga ended.
 func stands(f *journal.Failure, target error) bool {
 	for ; f != nil; f = f.Cause {
-		if err := sentinels[f.Type]; err != nil && err == target {
+		if err := passing[f.Type]; err != nil && err == target {
 			return true
 		}
 		if f.Type == journal.FailureUndo {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	goruntime "runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +41,7 @@ func (m *Machine) Query(name string, arg journal.Payload) (answer journal.Payloa
 	m.ReadOnly(func() {
 		defer func() {
 			if p := recover(); p != nil {
-				err = panicked("query", name, p)
+				err = panicked("query "+strconv.Quote(name), p)
 			}
 		}()
 		answer, err = q(arg)
@@ -55,15 +57,10 @@ func unhandled[H any](what, name string, known map[string]H) error {
 	return fmt.Errorf("%s %q: %w: the run has %s", what, name, ErrNoHandler, strings.Join(names, ", "))
 }
 
-// panicked is the error of user code that did not return; a nil p means runtime.Goexit.
-func panicked(what, name string, p any) error {
-	if p == nil {
-		return fmt.Errorf("%s %q ended its goroutine (runtime.Goexit)", what, name)
-	}
-	if err, ok := p.(error); ok {
-		return fmt.Errorf("%s %q panicked: %w", what, name, err)
-	}
-	return fmt.Errorf("%s %q panicked: %v", what, name, p)
+// panicked is for the deferred function that recovered from a panic of user code.
+func panicked(what string, value any) *PanicError {
+	var pcs [256]uintptr
+	return crashed(what, value, pcs[:goruntime.Callers(2, pcs[:])], debug.Stack())
 }
 
 // Update is a handler of calls from outside.
@@ -104,7 +101,7 @@ func (m *Machine) CheckUpdate(name string, arg journal.Payload) (err error) {
 	}
 	m.ReadOnly(func() { // in a coroutine: it must not end the goroutine of the run
 		if _, crash := coro.New(func() { err = u.Validate(arg) }).Resume(); crash != nil {
-			err = panicked("validator of update", name, crash.Value)
+			err = crashed("validator of update "+strconv.Quote(name), crash.Value, crash.PCs, crash.Stack)
 		}
 	})
 	return err
@@ -125,10 +122,17 @@ func (m *Machine) update(ev *journal.Event) {
 	}
 	number, arg := ev.Inbox, ev.Payload
 	m.updates.running = append(m.updates.running, number)
-	m.strands.spawn(func() {
+	s := m.strands.spawn(func() {
 		out, err := u.Run(arg)
 		m.reply(number, out, err)
 	})
+	s.answers = true
+}
+
+// Answering tells whether the running strand is that of an update's handler.
+func (m *Machine) Answering() bool {
+	s := m.running.Load()
+	return s != nil && s.answers
 }
 
 // reply answers an update.

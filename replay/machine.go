@@ -73,6 +73,7 @@ type Machine struct {
 	next      *journal.Continue
 	sealed    bool // the history has its terminal event
 	unwinding bool
+	doomed    error // why it is dead as soon as the running strand rests: see refuse
 	err       error // why the machine is dead
 }
 

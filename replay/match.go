@@ -120,7 +120,7 @@ func (m *Machine) seal(ev *journal.Event) {
 // returns false if the machine is dead and no strand runs that could be stopped.
 func (m *Machine) issue(got journal.Issued) bool {
 	if m.readOnly {
-		panic(ErrReadOnly)
+		panic(m.readOnlyError())
 	}
 	if m.err != nil {
 		return false
@@ -187,7 +187,8 @@ func (m *Machine) passOver(w *journal.Issued) {
 func (m *Machine) diverge(want, got string) {
 	d := &DivergenceError{Seq: m.event.Seq, Want: want, Got: got}
 	if m.running.Load() != nil {
-		d.Where = callerFrame()
+		p := caller()
+		d.Where, d.Verb = p.where, p.verb
 	}
 	m.Abort(d)
 }

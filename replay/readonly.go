@@ -17,3 +17,5 @@ func (m *Machine) ReadOnly(fn func()) {
 	}()
 	fn()
 }
+
+func (m *Machine) readOnlyError() error { return &readOnlyError{caller()} }

@@ -3,8 +3,8 @@ package replay_test
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -69,16 +69,10 @@ func (r *rig) reaction(ev *journal.Event, err error) reaction {
 	return a
 }
 
-// errorText is an error's text without folders and line numbers, which differ from day to day.
-func errorText(err error) string {
-	words := strings.Split(err.Error(), " ")
-	for i, w := range words {
-		if strings.HasPrefix(w, "/") && strings.Contains(w, ".go:") {
-			words[i] = filepath.Base(w[:strings.LastIndexByte(w, ':')])
-		}
-	}
-	return strings.Join(words, " ")
-}
+var placed = regexp.MustCompile(`\S+ \(([a-z_]+\.go):[0-9]+\)`)
+
+// errorText is an error's text without the names of functions and line numbers, which differ from day to day.
+func errorText(err error) string { return placed.ReplaceAllString(err.Error(), "$1") }
 
 // step applies a new event, and appends it to the history if the machine took it.
 func (r *rig) step(ev journal.Event) (reaction, error) {
@@ -141,8 +135,8 @@ func checkTerminal(t *testing.T, r *rig, history []journal.Event) {
 	}
 }
 
-// here is file:line of the caller's line, plus some.
+// here is the end of the place of the caller's line, plus some, as errors have it.
 func here(plus int) string {
 	_, file, line, _ := runtime.Caller(1)
-	return fmt.Sprintf("%s:%d", filepath.Base(file), line+plus)
+	return fmt.Sprintf("(%s:%d)", filepath.Base(file), line+plus)
 }

@@ -170,7 +170,9 @@ func (sc *Scope) Await(ready func() bool, gates ...*Gate) error {
 		for _, g := range gates {
 			s.waiters = append(s.waiters, waiter{strand: s, gate: g})
 		}
-		m.park(s, sc)
+		if err := m.park(s, sc); err != nil {
+			return err
+		}
 	}
 	return nil
 }

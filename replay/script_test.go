@@ -158,7 +158,11 @@ func (s *script) run(words []string) {
 		return
 	case "query":
 		answer, err := s.rig.m.Query(words[1], journal.Payload{Data: []byte(strings.Join(words[2:], " "))})
-		s.print("answer: %s, %v", answer.Data, err)
+		if err != nil {
+			s.print("answer: %s", errorText(err))
+			return
+		}
+		s.print("answer: %s", answer.Data)
 		return
 	}
 	s.now = s.now.Add(pass)
@@ -178,7 +182,7 @@ func (s *script) event(words []string) {
 	ev := s.parse(words)
 	if ev.Kind == journal.UpdateReceived {
 		if err := s.rig.m.CheckUpdate(ev.Name, ev.Payload); err != nil {
-			s.print("rejected: %v", err)
+			s.print("rejected: %s", errorText(err))
 			return
 		}
 	}

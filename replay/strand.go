@@ -11,6 +11,7 @@ type strand struct {
 	id      int // in spawn order
 	co      *coro.Coro
 	woken   bool
+	answers bool                // it runs the handler of an update
 	waiters []waiter            // what it waits for while parked; kept to be used again
 	where   *[framesMax]uintptr // who called, if it waits for other strands, up to the first zero; kept as well
 

@@ -34,20 +34,20 @@ func (s *strand) unmark() {
 	}
 }
 
-// place is file:line of the call with which the strand waits for other strands; empty if it does not.
-func (s *strand) place() string {
+// place is the call with which the strand waits for other strands, the zero place if it does not.
+func (s *strand) place() place {
 	if s.where == nil {
-		return ""
+		return place{}
 	}
 	n := slices.Index(s.where[:], 0)
 	if n < 0 {
 		n = framesMax
 	}
-	return userFrame(s.where[:n])
+	return placeOf(s.where[:n])
 }
 
 // Stuck returns a line for each strand, in spawn order, if they all wait for each other, so that nothing but a cancel
-// request can make the code go on: what it waits for, and file:line of the call. It is empty if anything may come
+// request can make the code go on: what it waits for, and the line of the call. It is empty if anything may come
 // from outside: a command is open, the run answers updates, a strand waits for a signal, or for nothing but to be
 // cancelled.
 func (m *Machine) Stuck() []string {
@@ -70,9 +70,7 @@ func (m *Machine) Stuck() []string {
 		if line == "" {
 			return nil
 		}
-		if where := s.place(); where != "" {
-			line += " at " + where
-		}
+		line += place{where: s.place().where}.at() // what it waits for tells the verb
 		if len(lines) < waitingMax {
 			lines = append(lines, line)
 		}

@@ -94,7 +94,9 @@ func (m *Machine) run() {
 			m.strands.remove(s)
 		}
 		if crash != nil {
-			m.fail(&PanicError{Value: crash.Value, Stack: string(crash.Stack)})
+			m.fail(crashed("", crash.Value, crash.PCs, crash.Stack))
+		} else if m.doomed != nil {
+			m.fail(m.doomed)
 		}
 	}
 	if m.err == nil && m.terminal != nil {
@@ -102,8 +104,15 @@ func (m *Machine) run() {
 	}
 }
 
-// park rests the running strand until one of its waiters' gates or the scope's opens.
-func (m *Machine) park(s *strand, sc *Scope) {
+// park rests the running strand until one of its waiters' gates or the scope's opens. Code that panics must not wait: what
+// it asked for would be committed, and be in the way of code that does not panic. What is in a history already is replayed.
+func (m *Machine) park(s *strand, sc *Scope) error {
+	if !m.replaying && panicking() {
+		return m.refuse()
+	}
+	if m.doomed != nil {
+		m.Abort(m.doomed)
+	}
 	if s.internal() {
 		s.mark()
 	}
@@ -120,6 +129,7 @@ func (m *Machine) park(s *strand, sc *Scope) {
 	}
 	s.waiters = s.waiters[:0]
 	s.unmark()
+	return nil
 }
 
 // enter returns the strand that runs. During unwinding it does not return.
@@ -129,7 +139,7 @@ func (m *Machine) enter() (*strand, error) {
 	case s == nil:
 		return nil, ErrOutside
 	case m.readOnly:
-		return nil, ErrReadOnly
+		return nil, m.readOnlyError()
 	case m.unwinding:
 		s.co.Park()
 	}
@@ -143,7 +153,7 @@ func (m *Machine) Inside() error {
 		return err
 	}
 	if m.readOnly {
-		return ErrReadOnly
+		return m.readOnlyError()
 	}
 	return nil
 }
@@ -159,7 +169,7 @@ func (m *Machine) Reading() error {
 // Go spawns a strand. It first runs when the strands spawned before it are blocked.
 func (m *Machine) Go(fn func()) {
 	if m.readOnly {
-		panic(ErrReadOnly)
+		panic(m.readOnlyError())
 	}
 	if m.unwinding {
 		return
@@ -203,27 +213,27 @@ func (m *Machine) fail(err error) {
 func (m *Machine) bury() {
 	var d *DivergenceError
 	trace := errors.As(m.err, &d) && d.Where == ""
-	where := m.unwind(trace)
+	p := m.unwind(trace)
 	if trace {
-		d.Where = where
+		d.Where, d.Verb = p.where, p.verb
 	}
 }
 
 // unwind ends all strands in spawn order, and drops what is open: steps are asked to stop.
-func (m *Machine) unwind(trace bool) (where string) {
+func (m *Machine) unwind(trace bool) (first place) {
 	m.unwinding = true
 	for s := m.strands.first; s != nil; s = m.strands.first {
 		m.strands.remove(s)
 		m.running.Store(s)
 		pcs := s.co.Unwind(trace)
 		m.running.Store(nil)
-		if where == "" && len(pcs) > 0 {
-			where = userFrame(pcs)
+		if first.where == "" {
+			first = placeOf(pcs)
 		}
 	}
 	m.strands, m.conditions = strands{}, nil
 	m.timers = nil
 	m.mailboxes = nil
 	m.open.clear()
-	return where
+	return first
 }

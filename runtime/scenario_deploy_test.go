@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	goruntime "runtime"
 	"strings"
 	"sync"
@@ -188,8 +189,8 @@ func facts(events []journal.Event) (list []string) {
 	return list
 }
 
-// nextLine is the file and line behind the caller's.
+// nextLine is the file and line behind the caller's, as problems have it.
 func nextLine() string {
 	_, file, line, _ := goruntime.Caller(1)
-	return fmt.Sprintf("%s:%d", file, line+1)
+	return fmt.Sprintf("(%s:%d)", filepath.Base(file), line+1)
 }

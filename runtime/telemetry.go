@@ -135,9 +135,13 @@ func (t *telemetry) hooks(released func()) actor.Hooks {
 				keyAttempt, attempt, "in", in, keyError, f.Type+": "+f.Message)
 		},
 		Closed: t.runClosed,
-		Blocked: func(run *journal.Run, problem string, retryIn time.Duration) {
+		Blocked: func(run *journal.Run, problem, stack string, retryIn time.Duration) {
 			t.blocked.Add(context.Background(), 1, metric.WithAttributes(attribute.String(keyWorkflow, run.Workflow)))
-			t.log.Error("run is blocked", keyRun, run.ID, keyWorkflow, run.Workflow, keyVersion, run.Version, "retry_in", retryIn, keyError, problem)
+			args := []any{keyRun, run.ID, keyWorkflow, run.Workflow, keyVersion, run.Version, "retry_in", retryIn, keyError, problem}
+			if stack != "" {
+				args = append(args, "stack", stack)
+			}
+			t.log.Error("run is blocked", args...)
 		},
 		Lost: func(run *journal.Run, err error) {
 			t.log.Warn("run was lost; its state here is dropped", keyRun, run.ID, keyWorkflow, run.Workflow, keyError, err)

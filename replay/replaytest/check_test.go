@@ -128,7 +128,7 @@ func TestMismatch(t *testing.T) {
 	if diff := cmp.Diff(want, m.Error()); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if filepath.Base(m.Where) != line || m.Seq != 3 {
+	if !strings.HasSuffix(m.Where, " ("+line+")") || m.Seq != 3 {
 		t.Errorf("event %d at %s, want %s", m.Seq, m.Where, line)
 	}
 }

@@ -35,7 +35,8 @@ func IdempotencyKey(ctx context.Context) string {
 }
 
 // Heartbeat tells that the step is alive, and keeps details for the next attempt if this one fails; nil
-// keeps nothing. It returns ErrNotInStep outside of a step, or why details cannot be stored.
+// keeps nothing. Every few seconds they are stored as well, for the case that the node dies: the attempt is made again
+// then, with the details that were stored last. It returns ErrNotInStep outside of a step, or why details cannot be stored.
 func Heartbeat(ctx context.Context, details any) error {
 	sc := replay.StepContextFrom(ctx)
 	if sc == nil {
@@ -54,8 +55,8 @@ func Heartbeat(ctx context.Context, details any) error {
 	return nil
 }
 
-// LastHeartbeat returns the details of the last heartbeat of the attempt before. ok is false if there are
-// none, if they are not a T, and outside of a step.
+// LastHeartbeat returns the details of the last heartbeat of the attempt before, or of this one on a node that died. ok is
+// false if there are none, if they are not a T, and outside of a step.
 func LastHeartbeat[T any](ctx context.Context) (details T, ok bool) {
 	sc := replay.StepContextFrom(ctx)
 	if sc == nil || sc.LastHeartbeat == nil || len(sc.LastHeartbeat.Data) == 0 {

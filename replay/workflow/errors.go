@@ -28,6 +28,10 @@ var (
 	// ErrReadOnly refuses a verb that changes the run or waits, where code may only look at it: in a condition of
 	// Await, a query, a validator or a side effect.
 	ErrReadOnly = replay.ErrReadOnly
+	// ErrPanicking refuses to wait in a deferred call that a panic of the code made, see the package's story.
+	ErrPanicking = replay.ErrPanicking
+	// ErrInHandler refuses HandlersFinished in a handler of an update, which would wait for itself.
+	ErrInHandler = replay.ErrInHandler
 	// ErrChannelClosed refuses a value that is sent on a closed channel.
 	ErrChannelClosed = errors.New("channel is closed")
 	// ErrNothing refuses to wait for the first of nothing.

@@ -22,7 +22,8 @@ type CancelMode = replay.CancelMode
 
 // The cancel modes.
 const (
-	// WaitOutcome asks it to stop and waits for its outcome: a saga knows whether it took effect.
+	// WaitOutcome asks it to stop and waits for its outcome: a saga knows whether it took effect. A step whose node dies
+	// meanwhile is not executed again, and may have had an effect although its error says that it was cancelled.
 	WaitOutcome = replay.WaitOutcome
 	// TryCancel asks it to stop and returns ErrCancelled at once. Whatever it still comes to is not kept.
 	TryCancel = replay.TryCancel

@@ -34,7 +34,8 @@ func (s Signal[T]) issue(ctx Context, to RunID, v T) (*replay.Command, error) {
 }
 
 // CancelRun asks another run to end, and waits until the request is in its inbox. The error is a *SignalError, which is
-// ErrRunNotFound or ErrRunClosed. A child is better cancelled by its [Child], or with its scope.
+// ErrRunNotFound or ErrRunClosed. A run is asked once: if it was before, this does nothing and is no error, also after
+// its end. A child is better cancelled by its [Child], or with its scope.
 func CancelRun(ctx Context, run RunID, reason string) error {
 	if _, err := ctx.inside(); err != nil {
 		return err

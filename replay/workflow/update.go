@@ -49,11 +49,16 @@ func (u Update[In, Out]) Handle(ctx Context, fn func(Context, In) (Out, error), 
 	m.HandleUpdate(string(u), h)
 }
 
-// HandlersFinished waits until no update is without an answer. It returns the scope's error if that is cancelled first.
+// HandlersFinished waits until no update is without an answer. It returns the scope's error if that is cancelled first. In the
+// handler of an update, which cannot be answered while it waits, it returns [ErrInHandler] at once; that goes for all handlers,
+// because two that wait for each other would do so for ever.
 func HandlersFinished(ctx Context) error {
 	m, err := ctx.inside()
 	if err != nil {
 		return err
+	}
+	if m.Answering() {
+		return ErrInHandler
 	}
 	return ctx.scope.Await(func() bool { return m.UpdatesRunning() == 0 }, m.UpdatesGate())
 }

@@ -68,6 +68,7 @@ func kitchens(l *ledger) func(workflow.Context, []string) (string, error) {
 }
 
 func TestChannelsWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := &ledger{}
 		runtimetest.Handle(e, kitchen, kitchens(l), nil)
@@ -133,6 +134,7 @@ func helpDesks(l *ledger) func(workflow.Context, string) (string, error) {
 }
 
 func TestSelectWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := &ledger{}
 		runtimetest.Handle(e, desk24, helpDesks(l), nil)

@@ -73,6 +73,7 @@ func purchases(l *ledger) func(workflow.Context, string) (string, error) {
 }
 
 func TestFuturesWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	for yes, want := range map[bool]string{
 		true:  "1 true 2 30 false [30 20] true yes false\n",
 		false: "not bought: too dear",
@@ -126,6 +127,7 @@ func shipments(l *ledger) func(workflow.Context, string) (string, error) {
 }
 
 func TestRaceWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := &ledger{}
 		runtimetest.Handle(e, shipment, shipments(l), nil)

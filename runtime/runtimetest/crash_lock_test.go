@@ -74,6 +74,7 @@ func garages(l *ledger) func(workflow.Context, []car) ([]string, error) {
 }
 
 func TestLocksWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := &ledger{}
 		runtimetest.Handle(e, garage, garages(l), nil)
@@ -123,6 +124,7 @@ func releases(l *ledger) func(workflow.Context, string) (string, error) {
 }
 
 func TestGroupWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	for build, want := range map[string]string{
 		"good":   "released [lint sign soak] true false",
 		"broken": "step sign failed [lint] true false",

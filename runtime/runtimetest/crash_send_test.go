@@ -68,6 +68,7 @@ func operators(ctx workflow.Context, id journal.RunID) (string, error) {
 
 // TestSendsWhateverCrashes: signals to another run arrive once and in order, before the cancel request that was sent after them.
 func TestSendsWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := &ledger{}
 		runtimetest.Handle(e, machine, machines(l), nil)
@@ -86,6 +87,7 @@ func TestSendsWhateverCrashes(t *testing.T) {
 // TestMapWhateverCrashes: a mailing of one child per address, two at a time. One letter gets through the second time it is tried,
 // one never; the others are not concerned.
 func TestMapWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := &ledger{}
 		runtimetest.Handle(e, letter, func(ctx workflow.Context, to string) (string, error) {
@@ -127,6 +129,7 @@ func TestMapWhateverCrashes(t *testing.T) {
 // TestUpdatesInFlightWhateverCrashes: updates that are on their way together are served in the order in which they were sent, the
 // first with the start, and each has its answer, before and after the run goes on as a new generation.
 func TestUpdatesInFlightWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, meter, func(ctx workflow.Context, sum int) (int, error) {
 			served := 0

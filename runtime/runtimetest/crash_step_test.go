@@ -64,6 +64,7 @@ func (s *scanner) fault(text string) {
 
 // TestHeartbeatsWhateverCrashes: an attempt knows how far the one before it came, also on another node.
 func TestHeartbeatsWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		s := &scanner{seen: map[int]bool{}}
 		runtimetest.Handle(e, scan, func(ctx workflow.Context, pages int) (string, error) {
@@ -87,6 +88,7 @@ func TestHeartbeatsWhateverCrashes(t *testing.T) {
 // TestRetriesWhateverCrashes: a server says when to come back, and then that there is no use in coming back. A crash makes no
 // attempt come early, and none more of what is permanent.
 func TestRetriesWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, fetch, func(ctx workflow.Context, what string) (string, error) {
 			page, err := workflow.Step(ctx, "get", func(ctx context.Context) (string, error) {
@@ -131,6 +133,7 @@ func TestRetriesWhateverCrashes(t *testing.T) {
 // TestTransactionsWhateverCrashes: steps in transactions take effect once each, also those that nobody waited for at first, and
 // what a failed attempt did in its transaction has not happened.
 func TestTransactionsWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		booked := map[string]int{}
 		put := func(account string, amount int) func(context.Context, *journaltest.Effects) (int, error) {
@@ -190,6 +193,7 @@ func trips(l *ledger, refund func(context.Context, *journaltest.Effects) error, 
 // TestSagaWhateverCrashes: every compensation has happened when the run has failed, those in a transaction once; somebody is told of
 // one that fails for good.
 func TestSagaWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	for _, stuck := range []bool{false, true} {
 		t.Run(fmt.Sprint("stuck ", stuck), func(t *testing.T) {
 			runtimetest.EveryCrash(t, func(e *runtimetest.Env) {

@@ -48,6 +48,7 @@ func auctions(ctx workflow.Context, maximum int) (string, error) {
 
 // TestAwaitTimeoutWhateverCrashes: times are those of the run, not of the node that works on it.
 func TestAwaitTimeoutWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	for maximum, want := range map[int]string{
 		50:  "50 after 1h30m0s true false false",
 		100: "50 after 2h30m0s true false false",
@@ -106,6 +107,7 @@ func searches(l *ledger) func(workflow.Context, string) (string, error) {
 }
 
 func TestTimeoutWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := &ledger{}
 		runtimetest.Handle(e, search, searches(l), nil)

@@ -23,6 +23,7 @@ const (
 
 // TestRandomWhateverCrashes: what the world was told is what the run goes on with, a day later and in whatever process.
 func TestRandomWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := &ledger{}
 		runtimetest.Handle(e, raffle, func(ctx workflow.Context, guests []string) (string, error) {
@@ -51,6 +52,7 @@ func TestRandomWhateverCrashes(t *testing.T) {
 // TestConfigurationWhateverCrashes: a configuration that is looked at every hour is recorded when it has changed, and each hour
 // works with what it was then.
 func TestConfigurationWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := &ledger{}
 		var limit atomic.Int64
@@ -93,6 +95,7 @@ func TestConfigurationWhateverCrashes(t *testing.T) {
 // TestChangesWhateverCrashes: new code is deployed in the middle of the second of four days. What asks for the whole run stays as it
 // was, what asks in a scope for each day is new from the third day on.
 func TestChangesWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := &ledger{}
 		var deployed atomic.Bool
@@ -154,6 +157,7 @@ func (l *lines) WithGroup(string) slog.Handler            { return l }
 // TestLogWhateverCrashes: a line comes once, however often the run is replayed. The one crash can make it come again where what it
 // tells of was lost.
 func TestLogWhateverCrashes(t *testing.T) {
+	t.Parallel()
 	quiet := map[string]int{} // how often the lines came without a crash
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := &lines{count: map[string]int{}}

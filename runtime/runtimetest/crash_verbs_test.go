@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -27,15 +28,16 @@ const (
 	kitPath      = "github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
-// TestEveryVerbIsCrashed: every exported function and method of package workflow is used in a test that crashes at every turn, here
-// or in package runtime.
+// TestEveryVerbIsCrashed: every exported function and method of package workflow, and every option, is used in a test that crashes at
+// every turn, here or in package runtime.
 func TestEveryVerbIsCrashed(t *testing.T) {
 	u := newUniverse(t)
 	used := map[string]bool{}
 	for _, dir := range []string{".", ".."} {
-		u.check(dir, u.files(filepath.Join(dir, "*_test.go"), "_test")).crashed(used)
+		u.crashed(u.check(dir, u.files(filepath.Join(dir, "*_test.go"), "_test")), used)
 	}
-	for _, verb := range u.verbs {
+	names := slices.Sorted(maps.Values(u.verbs))
+	for _, verb := range names {
 		switch reason, excused := uncrashed[verb]; {
 		case used[verb] && excused:
 			t.Errorf("%s is in a test that crashes, but is excused: %s", verb, reason)
@@ -43,8 +45,8 @@ func TestEveryVerbIsCrashed(t *testing.T) {
 			t.Errorf("no test that crashes at every turn uses %s", verb)
 		}
 	}
-	if len(u.verbs) < 100 {
-		t.Errorf("only %d verbs were found", len(u.verbs))
+	if len(names) < 120 {
+		t.Errorf("only %d verbs and options were found", len(names))
 	}
 }
 
@@ -59,16 +61,17 @@ func TestVerbsThatCount(t *testing.T) {
 					var mu sync.Mutex
 					mu.Lock()
 					defer workflow.NewSemaphore(1, "").Release(1)
-					return below(ctx)
+					_, _ = workflow.Map(ctx, []int{1}, below, &workflow.MapOptions{Limit: 1})
+					return below(ctx, 0)
 				}, nil)
 			})
 			runtimetest.Test(t, func(e *runtimetest.Env) { runtimetest.Handle(e, "", apart, nil) })
 		}
-		func below(ctx workflow.Context) (int, error) { return 0, workflow.Sleep(ctx, 1) }
+		func below(ctx workflow.Context, _ int) (int, error) { return 0, workflow.Sleep(ctx, 1) }
 		func apart(ctx workflow.Context, _ int) (int, error) { return 0, workflow.Await(ctx, nil) }`)
 	used := map[string]bool{}
-	u.check("some_test", []*ast.File{file}).crashed(used)
-	want := map[string]bool{"NewSemaphore": true, "Semaphore.Release": true, "Sleep": true}
+	u.crashed(u.check("some_test", []*ast.File{file}), used)
+	want := map[string]bool{"Map": true, "MapOptions.Limit": true, "NewSemaphore": true, "Semaphore.Release": true, "Sleep": true}
 	if diff := cmp.Diff(want, used); diff != "" {
 		t.Errorf("verbs that count (-want +got)\n%s", diff)
 	}
@@ -80,20 +83,41 @@ type universe struct {
 	t        *testing.T
 	fset     *token.FileSet
 	packages map[string]*types.Package
-	verbs    []string // the exported functions of package workflow, methods as Type.Method
+	verbs    map[types.Object]string // of package workflow, by what declares them
 }
 
 func newUniverse(t *testing.T) *universe {
-	u := &universe{t: t, fset: token.NewFileSet(), packages: map[string]*types.Package{}}
+	u := &universe{t: t, fset: token.NewFileSet(), packages: map[string]*types.Package{}, verbs: map[types.Object]string{}}
 	c := u.check(workflowPath, u.files("../../replay/workflow/*.go", "workflow"))
 	u.packages[workflowPath] = c.pkg
 	for o := range c.declarations() {
-		if name := verb(o); name != "" && token.IsExported(name) && o.Exported() {
-			u.verbs = append(u.verbs, name)
+		if fn, ok := o.(*types.Func); ok {
+			u.verbs[fn] = verb(fn)
 		}
 	}
-	slices.Sort(u.verbs)
+	for _, name := range c.pkg.Scope().Names() {
+		s, ok := c.pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct)
+		if ok && (strings.HasSuffix(name, "Options") || strings.HasSuffix(name, "Policy")) {
+			for i := range s.NumFields() {
+				u.verbs[s.Field(i)] = name + "." + s.Field(i).Name()
+			}
+		}
+	}
+	maps.DeleteFunc(u.verbs, func(o types.Object, name string) bool { return !o.Exported() || !token.IsExported(name) })
 	return u
+}
+
+// verb is the name of a function, as Type.Method for a method.
+func verb(fn *types.Func) string {
+	r := fn.Signature().Recv()
+	if r == nil {
+		return fn.Name()
+	}
+	of := r.Type()
+	if p, ok := of.(*types.Pointer); ok {
+		of = p.Elem()
+	}
+	return of.(*types.Named).Obj().Name() + "." + fn.Name()
 }
 
 // stubs are what tests need of other packages for the verbs in them to be known.
@@ -162,29 +186,9 @@ func (u *universe) check(importPath string, files []*ast.File) *code {
 	return c
 }
 
-// verb is the name of a function of package workflow, as Type.Method for a method; "" for anything else.
-func verb(o types.Object) string {
-	fn, ok := o.(*types.Func)
-	if !ok || fn.Pkg() == nil || fn.Pkg().Path() != workflowPath {
-		return ""
-	}
-	r := fn.Signature().Recv()
-	if r == nil {
-		return fn.Name()
-	}
-	of := r.Type()
-	if p, ok := of.(*types.Pointer); ok {
-		of = p.Elem()
-	}
-	if n, ok := of.(*types.Named); ok {
-		return n.Obj().Name() + "." + fn.Name()
-	}
-	return ""
-}
-
 // crashed adds the verbs that are used in what is given to EveryCrash, or in functions and variables of the package that this
 // names, and so on.
-func (c *code) crashed(used map[string]bool) {
+func (u *universe) crashed(c *code, used map[string]bool) {
 	declared := c.declarations()
 	seen := map[types.Object]bool{}
 	var visit func(n ast.Node)
@@ -194,8 +198,8 @@ func (c *code) crashed(used map[string]bool) {
 			if !ok {
 				continue
 			}
-			o := c.info.Uses[id]
-			if name := verb(o); name != "" {
+			o := origin(c.info.Uses[id])
+			if name := u.verbs[o]; name != "" {
 				used[name] = true
 			}
 			if decl := declared[o]; decl != nil && !seen[o] {
@@ -213,6 +217,17 @@ func (c *code) crashed(used map[string]bool) {
 			}
 		}
 	}
+}
+
+// origin is what was declared, without the type arguments that a use has.
+func origin(o types.Object) types.Object {
+	switch o := o.(type) {
+	case *types.Func:
+		return o.Origin()
+	case *types.Var:
+		return o.Origin()
+	}
+	return o
 }
 
 // declarations of functions, methods and variables of the package.

@@ -15,9 +15,13 @@ import (
 // is ended in a way that cannot be recovered from.
 const swallowedMax = 100
 
+// crashFramesMax bounds Crash.PCs: user code may have panicked deep in what it calls.
+const crashFramesMax = 256
+
 // Crash tells how a function ended without returning.
 type Crash struct {
 	Value any // of the panic; nil for runtime.Goexit
+	PCs   []uintptr
 	Stack []byte
 }
 
@@ -104,7 +108,8 @@ func (c *Coro) run(yield func(struct{}) bool) {
 			return
 		}
 		if v := recover(); v != unwound {
-			c.crash = &Crash{Value: v, Stack: debug.Stack()}
+			pcs := make([]uintptr, crashFramesMax)
+			c.crash = &Crash{Value: v, PCs: pcs[:runtime.Callers(2, pcs)], Stack: debug.Stack()}
 		}
 		// A goroutine that is in Goexit, now or below a panic that was just recovered, goes on
 		// ending after this call. iter.Pull takes a panic for the cause then, and spares the resumer.

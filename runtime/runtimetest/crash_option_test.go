@@ -1,0 +1,141 @@
+package runtimetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/runtimetest"
+)
+
+const (
+	studio workflow.Name[string, string] = "studio"
+	render workflow.Name[string, string] = "render"
+	poll   workflow.Name[string, string] = "poll"
+	load   workflow.Name[string, string] = "load"
+)
+
+// TestChildOptionsWhateverCrashes: a child that starts later, in a queue and a version of its own, is what its options say, however
+// often its start was tried. The key of one that is done is used again.
+func TestChildOptionsWhateverCrashes(t *testing.T) {
+	t.Parallel()
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, render, func(ctx workflow.Context, film string) (string, error) {
+			i := ctx.Info()
+			return fmt.Sprint(film, " ", i.Queue, " ", i.Version, " ", i.Key, " ", i.Labels["quality"]), nil
+		}, &runtime.HandleOptions{Queue: "gpu", Version: 2})
+		runtimetest.Handle(e, studio, func(ctx workflow.Context, film string) (string, error) {
+			all := ""
+			for _, quality := range []string{"draft", "final"} {
+				began := ctx.Now()
+				out, err := workflow.Call(ctx, render, film, &workflow.ChildOptions{
+					Key: "render " + film, Reuse: workflow.ReuseAllow, Queue: "gpu", Version: 2, Priority: 5, Delay: 3 * time.Hour,
+					Labels: map[string]string{"quality": quality}, OnParentClose: workflow.CloseTerminate, OnCancel: workflow.TryCancel,
+				})
+				if err != nil {
+					return "", err
+				}
+				all += fmt.Sprint(out, " after ", ctx.Now().Sub(began).Truncate(time.Hour), ", ")
+			}
+			return all, nil
+		}, nil)
+		run := runtimetest.Start(e, studio, "cats", nil)
+		if got := run.Must(); got != "cats gpu 2 render cats draft after 3h0m0s, cats gpu 2 render cats final after 3h0m0s, " {
+			e.Errorf("got %s", got)
+		}
+		page, err := e.Client().List(e.Context(), journal.ListFilter{Parent: run.ID()})
+		if err != nil || len(page.Runs) != 2 {
+			e.Errorf("%d children, %v", len(page.Runs), err)
+		}
+	})
+}
+
+// TestRetryPolicyWhateverCrashes: attempts are made when the policy says, until the step's time is up. The attempt that a crash lost
+// is made again, the waits are not.
+func TestRetryPolicyWhateverCrashes(t *testing.T) {
+	t.Parallel()
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, poll, func(ctx workflow.Context, what string) (string, error) {
+			_, err := workflow.Step(ctx, "look", func(context.Context) (string, error) { return "", errors.New("not yet") }, &workflow.StepOptions{
+				Retry:   &workflow.RetryPolicy{Initial: time.Hour, Factor: 3, Max: 4 * time.Hour, Jitter: -1, Attempts: 100},
+				Timeout: 15 * time.Hour,
+			})
+			failed, _ := errors.AsType[*workflow.StepError](err)
+			if failed == nil || failed.Failure.Cause == nil || !errors.Is(err, workflow.ErrTimeout) {
+				return "", fmt.Errorf("no timeout, or no last failure: %w", err)
+			}
+			return failed.Failure.Cause.Message, nil
+		}, nil)
+		got := runtimetest.Start(e, poll, "mail", nil).Must()
+		at := map[int]time.Duration{}
+		for _, c := range e.Calls("look") {
+			if before, ok := at[c.Attempt]; ok && before != c.At.Truncate(time.Minute) {
+				e.Errorf("attempt %d was made after %s and %s", c.Attempt, before, c.At)
+			}
+			at[c.Attempt] = c.At.Truncate(time.Minute)
+		}
+		if want := "map[1:0s 2:1h0m0s 3:4h0m0s 4:8h0m0s 5:12h0m0s]"; fmt.Sprint(at) != want || e.Elapsed() > 16*time.Hour || got != "not yet" {
+			e.Errorf("attempts at %v, %q after %s", at, got, e.Elapsed())
+		}
+	})
+}
+
+// TestCancelModesOfStepsWhateverCrashes: a download of a day is called off after an hour, and wants ten minutes to tidy up. The run
+// waits for that or not; only if it does is there an outcome in its history. If the node dies meanwhile the download does not begin
+// anew only to be called off.
+func TestCancelModesOfStepsWhateverCrashes(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[workflow.CancelMode]string{
+		workflow.WaitOutcome: "> cancel 1\n3 StepFailed download: the step was cancelled > timer\n4 TimerFired\n5 RunCompleted",
+		workflow.TryCancel:   "> cancel 1, timer\n3 TimerFired\n4 RunCompleted",
+		workflow.Abandon:     "> cancel 1, timer\n3 TimerFired\n4 RunCompleted",
+	} {
+		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
+			runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+				l := &ledger{}
+				runtimetest.Handle(e, load, func(ctx workflow.Context, file string) (string, error) {
+					began := ctx.Now()
+					scope, cancel := workflow.WithCancel(ctx)
+					d := workflow.StepAsync(scope, "download", func(ctx context.Context) (string, error) {
+						select {
+						case <-time.After(24 * time.Hour):
+							return l.enter("downloaded")(ctx)
+						case <-ctx.Done():
+							time.Sleep(10 * time.Minute)
+							_, err := l.enter("tidied")(ctx)
+							return "", errors.Join(errors.New("tidied up"), ctx.Err(), err)
+						}
+					}, &workflow.StepOptions{OnCancel: mode})
+					if err := workflow.Sleep(ctx, time.Hour); err != nil {
+						return "", err
+					}
+					cancel()
+					_, err := d.Get(ctx)
+					if !errors.Is(err, workflow.ErrCancelled) {
+						return "", fmt.Errorf("not cancelled: %w", err)
+					}
+					waited := ctx.Now().Sub(began) > 65*time.Minute
+					return fmt.Sprint(waited), workflow.Sleep(ctx, 48*time.Hour)
+				}, nil)
+				run := runtimetest.Start(e, load, "film", nil)
+				if got := run.Must(); got == "true" && mode != workflow.WaitOutcome {
+					e.Error("the run waited")
+				}
+				if mode == workflow.WaitOutcome {
+					l.want(e, "tidied")
+				}
+				for _, c := range e.Calls("download") {
+					if c.At >= time.Hour {
+						e.Errorf("the download began after %s", c.At)
+					}
+				}
+				e.WantHistory(run.ID(), "1 RunStarted > step download, timer\n2 TimerFired "+want)
+			})
+		})
+	}
+}
