@@ -104,12 +104,7 @@ func shipments(l *ledger) func(workflow.Context, string) (string, error) {
 		way, carrier, err := workflow.Race(ctx,
 			func(ctx workflow.Context) (string, error) { // looks for a ship, for days
 				ship, err := workflow.Step(ctx, "find a ship", func(ctx context.Context) (string, error) {
-					select {
-					case <-time.After(30 * 24 * time.Hour):
-						return "ship", nil
-					case <-ctx.Done():
-						return "", ctx.Err()
-					}
+					return "ship", pause(ctx, 30*24*time.Hour)
 				}, nil)
 				if errors.Is(err, workflow.ErrCancelled) && ctx.Cancelled() {
 					calledOff, _ = workflow.Step(workflow.Shield(ctx), "call off", l.enter("no ship"), nil)

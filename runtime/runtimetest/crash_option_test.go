@@ -102,14 +102,12 @@ func TestCancelModesOfStepsWhateverCrashes(t *testing.T) {
 					began := ctx.Now()
 					scope, cancel := workflow.WithCancel(ctx)
 					d := workflow.StepAsync(scope, "download", func(ctx context.Context) (string, error) {
-						select {
-						case <-time.After(24 * time.Hour):
-							return l.enter("downloaded")(ctx)
-						case <-ctx.Done():
+						if err := pause(ctx, 24*time.Hour); err != nil {
 							time.Sleep(10 * time.Minute)
-							_, err := l.enter("tidied")(ctx)
-							return "", errors.Join(errors.New("tidied up"), ctx.Err(), err)
+							_, tidied := l.enter("tidied")(ctx)
+							return "", errors.Join(err, tidied)
 						}
+						return l.enter("downloaded")(ctx)
 					}, &workflow.StepOptions{OnCancel: mode})
 					if err := workflow.Sleep(ctx, time.Hour); err != nil {
 						return "", err

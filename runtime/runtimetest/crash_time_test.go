@@ -74,13 +74,11 @@ func searches(l *ledger) func(workflow.Context, string) (string, error) {
 		hour, done := workflow.WithTimeout(ctx, time.Hour)
 		defer done()
 		found, err := workflow.Step(hour, "archive", func(ctx context.Context) (string, error) {
-			select {
-			case <-ctx.Done():
-				_, err := l.enter("slot is free")(ctx)
-				return "", errors.Join(ctx.Err(), err)
-			case <-time.After(1000 * time.Hour):
-				return what, nil
+			if err := pause(ctx, 1000*time.Hour); err != nil {
+				_, freed := l.enter("slot is free")(ctx)
+				return "", errors.Join(err, freed)
 			}
+			return what, nil
 		}, nil)
 		if err == nil {
 			return found, nil

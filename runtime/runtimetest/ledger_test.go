@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
@@ -45,5 +46,15 @@ func (l *ledger) want(e *runtimetest.Env, entries ...string) {
 	slices.Sort(entries)
 	if !slices.Equal(got, entries) {
 		e.Errorf("the ledger has %q, want %q", got, entries)
+	}
+}
+
+// pause is how a step works that heeds its context.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
