@@ -28,7 +28,7 @@ func generate(seed uint64) *plan {
 		p.Clock = clockPlan{Ahead: m.between(-3*time.Hour, 3*time.Hour), Gain: int64(m.IntN(40_001) - 20_000)}
 	}
 	if m.IntN(3) > 0 {
-		p.Long = 5 + m.IntN(30)
+		p.Long = 3 + m.IntN(15)
 	}
 	for range 1 + m.IntN(3) {
 		p.Nodes = append(p.Nodes, m.node())

@@ -27,6 +27,9 @@ func (m *maker) step(in *instr) {
 	if m.IntN(4) == 0 {
 		in.Sort.After = m.between(2*time.Second, 3*time.Second)
 	}
+	if !in.transacts() && in.For > 10*time.Millisecond && m.IntN(12) == 0 {
+		in.Sort, in.Fail, in.Max = sort{Limit: []limit{limitAttempt, limitSilence}[m.IntN(2)]}, 0, 1+m.IntN(2)
+	}
 	if in.Do == doAsync {
 		m.asyncs = append(m.asyncs, in.ID)
 	}
@@ -53,7 +56,11 @@ func (m *maker) ender(depth int) instr {
 
 // together draws the bodies of instructions whose strands belong together.
 func (m *maker) together(in *instr, depth int) {
-	n, draw := 1+m.IntN(4), func() instr { return m.make(doStep, 0) }
+	n, draw := 1+m.IntN(4), func() instr {
+		at := m.make(doStep, 0)
+		at.Sort.Limit = ""
+		return at
+	}
 	switch in.Do {
 	case doGroup, doRace, doCond:
 		draw = func() instr { return m.ender(depth - 1) }
@@ -71,13 +78,20 @@ func (m *maker) together(in *instr, depth int) {
 	default:
 		return
 	}
+	doomed := in.Do == doBest && m.IntN(4) == 0
 	for range n {
 		at := draw()
 		if in.Do == doMap {
 			at.Max, at.Sort.Final = 0, !at.transacts() // a map repeats what fails, but not for good, and each step is to be asked for once
-			if m.IntN(3) == 0 {
+			if m.IntN(2) == 0 {
+				at.Fail = 0
+			}
+			if m.IntN(5) == 0 {
 				at.Tries = 1 + m.IntN(2)
 			}
+		}
+		if doomed {
+			at.Fail, at.Sort = 1, sort{Final: true}
 		}
 		in.Body = append(in.Body, at)
 	}

@@ -37,6 +37,7 @@ func (m *model) child(in, which *instr, can bool) ending {
 	case what == wentFailed && (status == journal.Failed && !soft || status == journal.Terminated):
 		return fails
 	case what == wentCancelled && (can || soft):
+		m.late = m.late || status == journal.Failed && soft
 		return isCancelled
 	}
 	m.problem("instruction %s must not end with %q: its child is %s", in, what, status)
@@ -52,12 +53,12 @@ func (s *settled) endedSoftly() bool {
 	return s.Run.Status == journal.Cancelled || err == nil && soft(failure)
 }
 
-// soft tells whether a failure, or what has caused it, is a cancellation.
+// soft tells whether a failure, or what has caused it, is a cancellation or a time that was up.
 func soft(failure *journal.Failure) bool {
 	switch {
 	case failure == nil:
 		return false
-	case failure.Type == journal.FailureCancelled, failure.Type == journal.FailureTimeout:
+	case failure.Type == journal.FailureCancelled, failure.Type == journal.FailureTimeout, failure.Type == journal.FailureHeartbeat:
 		return true
 	case failure.Cause != nil:
 		return soft(failure.Cause)

@@ -86,7 +86,16 @@ type sort struct {
 	After time.Duration `json:"after,omitempty"` // how long an attempt that fails asks to wait
 	Beat  bool          `json:"beat,omitempty"`  // attempts tell that they are alive
 	Stays bool          `json:"stays,omitempty"` // of a saga's: its compensation fails for good
+	Limit limit         `json:"limit,omitempty"` // that no attempt keeps
 }
+
+// limit is a limit of time that an attempt of a step has.
+type limit string
+
+const (
+	limitAttempt limit = "attempt" // the whole attempt is too long
+	limitSilence limit = "silence" // it does not tell for too long that it is alive
+)
 
 // kid is how a child is started.
 type kid struct {
@@ -136,6 +145,9 @@ func (in *instr) undo() string { return fmt.Sprintf("u%d", in.ID) }
 func (in *instr) fails() bool {
 	return in.Fail > 0 && (in.Sort.Final || in.Max > 0 && in.Fail >= in.Max)
 }
+
+// late tells whether a step fails because its time is up.
+func (in *instr) late() bool { return in.Sort.Limit != "" }
 
 // transacts tells whether the instruction is a step that works in a transaction.
 func (in *instr) transacts() bool { return in.Do == doTx || in.Sort.Tx }

@@ -104,7 +104,14 @@ func silent(body func(context.Context) (string, error)) func(context.Context) er
 }
 
 func (in *instr) options() *workflow.StepOptions {
-	return &workflow.StepOptions{Retry: retry(in.Max), OnCancel: workflow.CancelMode(in.Mode)}
+	o := &workflow.StepOptions{Retry: retry(in.Max), OnCancel: workflow.CancelMode(in.Mode)}
+	switch in.Sort.Limit {
+	case limitAttempt:
+		o.AttemptTimeout = in.For / 2
+	case limitSilence:
+		o.HeartbeatTimeout = in.For / 2
+	}
+	return o
 }
 
 // retry has no jitter, so that a seed's retries come at the same times again.
