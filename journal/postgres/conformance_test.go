@@ -18,16 +18,16 @@ import (
 
 func TestStore(t *testing.T) {
 	journaltest.All(t, func(t *testing.T) journal.Store {
-		dsn := pgtest.New(t)
-		return aged(t, open(t, dsn, nil), dsn)
+		dsn, schema := pgtest.NewSchema(t)
+		return aged(t, open(t, dsn, &postgres.Options{Schema: schema}), dsn, schema)
 	})
 }
 
 // TestStoreBehindAPooler runs the same on a server that forgets every session after each transaction.
 func TestStoreBehindAPooler(t *testing.T) {
 	journaltest.Run(t, func(t *testing.T) journal.Store {
-		dsn := pgtest.New(t)
-		return aged(t, open(t, pgtest.Pooler(t, dsn).DSN(), &postgres.Options{Pooler: true}), dsn)
+		dsn, schema := pgtest.NewSchema(t)
+		return aged(t, open(t, pgtest.Pooler(t, dsn).DSN(), &postgres.Options{Pooler: true, Schema: schema}), dsn, schema)
 	})
 }
 
