@@ -33,7 +33,7 @@
 //
 // Every event carries Issued, the commands the code issued in reaction to it: steps, timers, children, messages to other
 // runs, cancels of those, and three kinds that need no answer: records, changes and replies. Step records the list, Replay
-// compares each command while it is being issued, so that a [DivergenceError] knows the line of the user's call. Kind,
+// compares each command while it is being issued, so that a [DivergenceError] knows the user's call. Kind,
 // name, target and detail are compared: the detail is a child's key, a message's receiver, a reply's number. Inputs and
 // options are not, and a timer's due time follows from workflow time, which is the time of the event. Each entry of the
 // lists takes the next command number, also a cancel. The ids of children follow from it.
@@ -65,7 +65,11 @@
 // of [Scope.Until] are tested each time all strands are blocked, in the order in which they began to be waited for,
 // until none holds. [Machine.Stuck] tells when strands wait for each other and for nothing else.
 //
-// Panics and runtime.Goexit of workflow code become a [PanicError]. [Machine.Close] unwinds all strands in spawn
+// Panics and runtime.Goexit of workflow code become a [PanicError]. A deferred call that runs meanwhile may not wait
+// ([ErrPanicking]): its commands would be committed ahead of the error, and stay in the way of code that does not panic. In Replay it
+// may, because what a history has is done. Nobody can tell whether such a call has recovered, so that makes no difference.
+//
+// [Machine.Close] unwinds all strands in spawn
 // order: deferred calls run, awaits in them end as well, and what they issue is dropped. Panics while
 // unwinding are dropped too: there is no event that they could be a reaction to.
 // Code that recovers from being unwound is unwound again at its next await, and for good after a hundred times.

@@ -41,8 +41,8 @@ var (
 	ErrOutside = errors.New("called outside of workflow code")
 	// ErrReadOnly refuses a call that would change the run or wait, from code that may only look at it.
 	ErrReadOnly = errors.New("called by code that may only read")
-	// ErrPanicking refuses to wait in a deferred call that a panic or Goexit of the code made. The turn is lost.
-	ErrPanicking = errors.New("workflow code waits in a deferred call of a panic: let it return first")
+	// ErrPanicking refuses to wait in a deferred call that a panic or Goexit of the code made, also behind a recover. The turn is lost.
+	ErrPanicking = errors.New("workflow code that panics, or has just recovered, waits in a deferred call")
 	// ErrInHandler refuses to wait for all handlers of updates in one of them, which would wait for itself.
 	ErrInHandler = errors.New("a handler of an update waits for all handlers: it would wait for itself")
 )

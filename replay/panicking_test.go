@@ -23,8 +23,11 @@ var waits = map[string]func(c ctx) error{
 		_, _, err := approved.ReceiveTimeout(c, time.Hour)
 		return err
 	},
-	"Await":        func(c ctx) error { return workflow.Await(c, func() bool { return false }) },
-	"AwaitTimeout": func(c ctx) error { _, err := workflow.AwaitTimeout(c, time.Hour, func() bool { return false }); return err },
+	"Await": func(c ctx) error { return workflow.Await(c, func() bool { return false }) },
+	"AwaitTimeout": func(c ctx) error {
+		_, err := workflow.AwaitTimeout(c, time.Hour, func() bool { return false })
+		return err
+	},
 	"Select": func(c ctx) error {
 		_, err := workflow.Select(c, workflow.OnSignal(approved, nil))
 		return err
@@ -213,4 +216,36 @@ func TestHandlersFinishedInHandler(t *testing.T) {
 		t.Errorf("said %q", r.said["said"])
 	}
 	checkPrefixes(t, def, r.history)
+}
+
+// TestDeferredWaitBehindWaits: a wait in a panic is seen behind waits that were as they should, also in deferred calls of the same
+// function.
+func TestDeferredWaitBehindWaits(t *testing.T) {
+	turn := func(c ctx, bad bool) (err error) {
+		defer func() { _, err = step(c, "clean") }()
+		for range 3 {
+			if _, err := step(c, "work"); err != nil {
+				return err
+			}
+		}
+		if bad {
+			panic("boom")
+		}
+		return nil
+	}
+	r := newRig(define(func(c ctx) (string, error) { return "", errors.Join(turn(c, false), turn(c, false), turn(c, true)) }))
+	defer r.m.Close()
+	mustStep(t, r, started())
+	for cmd := journal.Cmd(1); ; cmd++ {
+		s := r.m.Take().Steps
+		if len(s) != 1 || s[0].Cmd != cmd {
+			t.Fatalf("steps %v", s)
+		}
+		if _, err := r.step(completed(cmd, s[0].Name, `""`)); err != nil {
+			if p, ok := errors.AsType[*replay.PanicError](err); !ok || p.Value != "boom" || cmd != 11 {
+				t.Errorf("command %d: %v", cmd, err)
+			}
+			return
+		}
+	}
 }

@@ -58,7 +58,7 @@
 // A [Query] is a question about the run: its handler looks at the variables of the workflow's code. It is answered by replaying
 // the history, also after the run has closed. An [Update] is a call into the run: it may be refused by its validator, before
 // anything is stored, and its handler does what workflow code does, in a strand of its own. [HandlersFinished] waits until
-// everybody who called has a reply. Set handlers first thing in the workflow's function.
+// everybody who called has a reply; it is for the workflow's function, not for the handlers. Set handlers first thing in the workflow's function.
 //
 // # Coordination
 //
@@ -81,15 +81,26 @@
 // statements, channels, locks and the order of a map's keys are not the same on every run. [Log] is silent on replay.
 //
 // When code and history part, the run is blocked, not failed, until code that fits is deployed. The error names the event,
-// what the history has, what the code did and the line. New code that runs on their way must fit asks [Changed] before it
+// what the history has, what the code did, the line, and the verb that it called. New code that runs on their way must fit asks [Changed] before it
 // takes a new way; in a loop, each turn in a [ChangeScope]. The package replaytest checks code against recorded histories.
 //
 // # Errors
 //
 // What fails for good returns a [StepError], a [ChildError] or a [SignalError], which keep type and text of the first error
 // over crashes and nodes; branch on them with errors.Is: [ErrCancelled], [ErrTimeout], [ErrTerminated], [ErrKeyExists],
-// [ErrRunNotFound], [ErrRunClosed]. The error that the workflow's function returns is the run's failure. Panics of workflow
-// code block the run; panics of a step fail its attempt, those of a query or a validator are the caller's error.
+// [ErrRunNotFound], [ErrRunClosed]. The first two say so however many runs away it happened; the others are about the one child
+// that was called, or the one run that the signal was for. The error that the workflow's function returns is the run's failure.
+//
+// # Panics
+//
+// Panics of workflow code block the run until better code is deployed: nothing of the turn is kept. So do those of conditions and of
+// handlers of updates. Those of a query or a validator are the caller's error. All these name the function and the line, and the stack
+// of one that blocks a run is in the node's log. Panics of a step fail its attempt; the stack is kept with the failure.
+//
+// Clean-up is for errors, not for panics: push it to a [Saga], or do it in a [Shield] scope before the function returns its
+// error. Deferred calls run while code panics, as ever in Go, but may not wait then, also if they have recovered:
+// what they ask for would be kept, and be in the way of code without the bug. Verbs that wait return [ErrPanicking], and the
+// run is blocked. To go on after a panic, recover in a function of its own, and wait when that has returned.
 //
 // # Where verbs may be called
 //
@@ -99,5 +110,6 @@
 // race, and the race detector reports it. A Context may be used in any strand of its run.
 //
 // Some functions may only look at the run: conditions of [Await], handlers of queries, validators of updates, and functions
-// given to [SideEffect]. There all verbs that change something or wait are refused with [ErrReadOnly], in the same manner.
+// given to [SideEffect]. There all verbs that change something or wait are refused with [ErrReadOnly], in the same manner, and
+// the error names the verb and the line.
 package workflow
