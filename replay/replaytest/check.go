@@ -25,7 +25,7 @@ type Mismatch struct {
 	Seq   journal.Seq // the first event at which they part
 	Want  string      // what the history has
 	Got   string      // what the code has
-	Where string      // file:line of the code; empty if no call made the difference
+	Where string      // the code: function (file.go:line); empty if no call made the difference
 	// Replayed is how many events were replayed before the rest was taken as new, all of them in a plain replay.
 	Replayed int
 	Err      error // of the machine, if that is not a plain difference: a panic, a payload that does not fit
