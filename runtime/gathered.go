@@ -37,16 +37,17 @@ type company struct {
 func (c *company) watch() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.closed { // the call has ended, and its batch is used for others already
+		return
+	}
 	for c.at < c.size && c.ctxOf(c.at).Err() != nil {
 		c.at++
 	}
-	switch {
-	case c.closed:
-	case c.at == c.size:
+	if c.at == c.size {
 		c.empty()
-	default:
-		c.stop = context.AfterFunc(c.ctxOf(c.at), c.watch)
+		return
 	}
+	c.stop = context.AfterFunc(c.ctxOf(c.at), c.watch)
 }
 
 func (c *company) close() {

@@ -39,3 +39,16 @@ func TestGatheredGoesOnForTheLastCaller(t *testing.T) {
 		}
 	})
 }
+
+// A caller who leaves as the call ends is not looked at: the batch is used again by then.
+func TestGatheredLooksAtNobodyAfterTheEnd(t *testing.T) {
+	looked := 0
+	c := company{size: 1, ctxOf: func(int) context.Context { looked++; return t.Context() }, empty: func() {}}
+	c.watch()
+	c.close()
+	before := looked
+	c.watch() // its goroutine was on its way
+	if looked != before {
+		t.Error("a caller was looked at")
+	}
+}
