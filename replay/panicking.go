@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
-	"unsafe"
 )
 
 // span is where the code of a function lies.
@@ -37,24 +36,8 @@ var unwinders = func() (list [2]span) {
 	panic("to look at what calls this function's deferred one")
 }()
 
-// panicking tells whether the strand, which runs, is about to wait in a deferred call of a panic. Looking at all frames costs more than
-// the rest of a wait, so it is not done where the stack is as deep as at the wait before, which loops and sequences of
-// steps have in common: frames of a panic make it deeper. Code that is as deep for another reason is taken for calm then.
-func (s *strand) panicking() bool {
-	var here byte
-	depth := uintptr(unsafe.Pointer(&here)) // it changes when the stack is moved: that costs another look
-	if depth == s.calm {
-		return false
-	}
-	if panicking() {
-		return true
-	}
-	s.calm = depth
-	return false
-}
-
 // panicking tells whether the caller is below a deferred call that a panic or Goexit made. It cannot tell whether that call
-// has recovered: Go shows that to nobody.
+// has recovered: Go shows that to nobody. Looking costs some hundred nanoseconds, so it is for waits that are not replayed.
 func panicking() bool {
 	var few [64]uintptr
 	pcs := few[:runtime.Callers(2, few[:])]
