@@ -94,9 +94,10 @@ type model struct {
 	received  map[string][]string
 	outputs   map[string]string // of completed steps, by name
 	undone    []string
-	cancelled bool // the run was asked to cancel itself
-	late      bool // a step or a child has failed because its time was up, which looks like a cancellation and is none of the run
-	long      bool // its generation was told that its history is long
+	cancelled bool  // the run was asked to cancel itself
+	late      bool  // a step or a child has failed because its time was up, which looks like a cancellation and is none of the run
+	long      []int // where in the trace its generation was told that its history is long
+	short     []int // and where that it is not
 	problems  []string
 }
 

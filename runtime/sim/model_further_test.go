@@ -110,7 +110,7 @@ func (m *model) further(in *instr, can bool) ending {
 		if what := m.entry(in); what != wentOn {
 			m.problem("generation %s does not begin, but %q", in, what)
 		}
-		m.loose, m.long = map[int]bool{}, false
+		m.loose, m.long, m.short = map[int]bool{}, nil, nil
 		return m.body(in.Body, m.cancelled)
 	case doUntil:
 		return m.plain(in, can, wentOK, wentLate)
@@ -181,11 +181,12 @@ func (m *model) hint(in *instr, can bool) ending {
 		if !long || m.f.plan.Long == 0 {
 			m.problem("instruction %s is told of a long history, and no generation has one", in)
 		}
+		m.long = append(m.long, m.place[in.ID])
 	case wentLate:
-		if m.long {
-			m.problem("the history before instruction %s was long, and is not any more", in)
-		}
+		m.short = append(m.short, m.place[in.ID])
 	}
-	m.long = m.long || m.trace[in.ID].What == wentOK
+	if len(m.long) > 0 && len(m.short) > 0 && slices.Min(m.long) < slices.Max(m.short) { // strands tell in any order
+		m.problem("the history was long, and is not any more at instruction %s or another one", in)
+	}
 	return end
 }

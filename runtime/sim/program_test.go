@@ -225,11 +225,12 @@ func (in *instr) idle() bool {
 // starts tells whether the instruction starts a child.
 func (in *instr) starts() bool { return in.Do == doCall || in.Do == doSpawn }
 
-// receives is how many signals of each name a program may wait for.
+// receives is how many signals of each name a program may take.
 func receives(body []instr) map[string]int {
 	n := map[string]int{}
 	walkOwn(body, func(in *instr) {
-		if in.Do == doReceive || in.Do == doWithin || in.Do == doSelect || in.Do == doPending {
+		switch in.Do {
+		case doReceive, doWithin, doSelect, doPending, doPoll:
 			n[in.Name]++
 		}
 	})
