@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience bounds every wait of these tests; nothing is expected to take nearly as long.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // cluster is a database and the nodes of a test. Everything is drained at the end of the test.
 type cluster struct {

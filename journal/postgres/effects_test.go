@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,7 +64,11 @@ func TestARolledBackCallLeavesAConnection(t *testing.T) {
 		return query[string](t, conn, `SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity
 			WHERE datname = current_database() AND application_name = 'reprise'`)
 	}
-	before := sessions()
+	before := ""
+	eventually(t, "the listener has its connection, too", func() bool {
+		before = sessions()
+		return strings.Contains(before, " ")
+	})
 	for range 3 {
 		if err := s.Alter(t.Context(), alter); !errors.Is(err, journal.ErrClosed) {
 			t.Fatal(err)
