@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/fstest"
 )
 
 // topFolders are the only folders beside the documents, each with its height: a folder imports what
@@ -322,81 +321,4 @@ func isBackend(folder string) bool {
 // inHelper tells whether a folder is a package for tests, or inside one.
 func inHelper(folder string) bool {
 	return slices.ContainsFunc(strings.Split(folder, "/"), func(part string) bool { return strings.HasSuffix(part, "test") })
-}
-
-// TestLayersCatchesViolation plants one violation at a time in a small clean module.
-func TestLayersCatchesViolation(t *testing.T) {
-	t.Parallel()
-	const module = "module example.org/m\n\ngo 1.26\n"
-	clean := map[string]string{
-		"go.mod":                        module,
-		"migrations/migrations.go":      "package migrations",
-		"journal/journal.go":            `package journal; import _ "time"`,
-		"journal/postgres/postgres.go":  `package postgres; import (_ "example.org/m/migrations"; _ "github.com/jackc/pgx/v5")`,
-		"journal/journaltest/suite.go":  `package journaltest; import _ "testing"`,
-		"replay/machine.go":             "package replay\nimport (\"math/rand/v2\"; \"example.org/m/journal\")\nvar _ = rand.New(rand.NewPCG(journal.A, 2))",
-		"replay/workflow/workflow.go":   `package workflow; import _ "example.org/m/replay"`,
-		"replay/machine_test.go":        `package replay_test; import (_ "os"; _ "testing"; _ "example.org/m/replay/workflow")`,
-		"actor/run.go":                  `package actor; import _ "github.com/asynkron/protoactor-go/actor"`,
-		"runtime/node.go":               `package runtime; import (_ "go.opentelemetry.io/otel"; _ "github.com/cenkalti/backoff/v4"; _ "example.org/m/actor")`,
-		"runtime/node_test.go":          `package runtime; import (_ "example.org/m/journal/postgres"; _ "github.com/jackc/pgx/v5/pgxpool")`,
-		"migrations/migrations_test.go": `package migrations_test; import _ "example.org/m/journal/postgres/pgtest"`,
-		"examples/hello/main.go":        `package main; import _ "example.org/m/journal/postgres"`,
-		"bench/peers/go.mod":            "module example.org/peers\n",
-		"bench/peers/main.go":           `package main; import _ "go.opentelemetry.io/otel"`,
-		"journal/testdata/x.go":         "not Go",
-		".ci/tool.go":                   "not Go",
-	}
-	planted := []struct{ file, text, want string }{
-		{"journal/up.go", `package journal; import _ "example.org/m/replay"`, "imports go down only"},
-		{"journal/up_test.go", `package journal; import _ "example.org/m/runtime"`, "imports go down only"},
-		{"cmd/x/main.go", `package main; import _ "example.org/m/examples/hello"`, "imports go down only"},
-		{"replay/up.go", `package replay; import _ "example.org/m/replay/workflow"`, "imports go down only"},
-		{"runtime/x.go", `package runtime; import _ "example.org/m/journal/postgres"`, "back ends are chosen at the top"},
-		{"journal/x.go", `package journal; import _ "example.org/m/journal/postgres"`, "back ends are chosen at the top"},
-		{"actor/x.go", `package actor; import _ "example.org/m/migrations"`, "migrations belong to the back ends"},
-		{"runtime/x.go", `package runtime; import _ "github.com/jackc/pgx/v5"`, "pgx only in journal/postgres"},
-		{"runtime/x.go", `package runtime; import _ "github.com/asynkron/protoactor-go/actor"`, "protoactor only in actor"},
-		{"actor/x.go", `package actor; import _ "github.com/asynkron/protoactor-go/remote"`, "only the actor package of protoactor"},
-		{"journal/x.go", `package journal; import _ "go.opentelemetry.io/otel/trace"`, "OpenTelemetry only in runtime and cmd"},
-		{"actor/x.go", `package actor; import _ "github.com/cenkalti/backoff/v4"`, "backoff only in runtime"},
-		{"replay/x.go", `package replay; import _ "log/slog"`, "replay is pure"},
-		{"replay/workflow/x.go", `package workflow; import _ "math/rand"`, "replay is pure"},
-		{"replay/x.go", `package replay; import _ "net/http"`, "replay is pure"},
-		{"replay/x.go", `package replay; import "time"; var _ = time.Now()`, "replay is pure"},
-		{"replay/x.go", `package replay; import clock "time"; var _ = clock.After`, "replay is pure"},
-		{"replay/x.go", `package replay; import "math/rand/v2"; var _ = rand.IntN(3)`, "replay is pure"},
-		{"replay/x.go", `package replay; import "example.org/m/journal"; var _ = journal.NewRunID()`, "replay is pure"},
-		{"replay/x.go", `package replay; func f() { go f() }`, "replay is pure"},
-		{"journal/x.go", `package journal; import _ "testing"`, "production code never imports testing"},
-		{"cmd/x/main.go", `package main; import _ "example.org/m/journal/journaltest"`, "test helpers only in tests"},
-		{"actor/x.go", `package actor; func f(c ctx) { c.SetReceiveTimeout(1) }`, "protoactor's sharp edges"},
-		{"actor/x.go", `package actor; var _ = proto.NewLocalPID`, "protoactor's sharp edges"},
-		{"util/x.go", `package util`, "top-level folders"},
-		{"journal/x.go", "package journal" + strings.Repeat("\n", fileLinesMax+1), "file length"},
-		{"journal/x.go", "package journal\nfunc f() {" + strings.Repeat("\n", functionLinesMax+1) + "}", "function length"},
-	}
-	check := func(t *testing.T, file, text string) []string {
-		tree := fstest.MapFS{}
-		for name, text := range clean {
-			tree[name] = &fstest.MapFile{Data: []byte(text)}
-		}
-		tree[file] = &fstest.MapFile{Data: []byte(text)}
-		broken, _, err := checkLayers(tree)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return broken
-	}
-	if broken := check(t, "go.mod", module); len(broken) > 0 {
-		t.Fatalf("the clean module breaks %q", broken)
-	}
-	for _, p := range planted {
-		t.Run(p.want, func(t *testing.T) {
-			broken := check(t, p.file, p.text)
-			if len(broken) != 1 || !strings.Contains(broken[0], ": "+p.want+": ") || !strings.HasPrefix(broken[0], path.Join(top(p.file))) {
-				t.Errorf("planted in %s:\n%s\nbroken rules %q, want one of %q", p.file, p.text, broken, p.want)
-			}
-		})
-	}
 }
