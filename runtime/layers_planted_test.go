@@ -1,7 +1,6 @@
 package runtime_test
 
 import (
-	"fmt"
 	"path"
 	"strings"
 	"testing"
