@@ -12,6 +12,7 @@ type strand struct {
 	co      *coro.Coro
 	woken   bool
 	answers bool                // it runs the handler of an update
+	calm    uintptr             // see panicking
 	waiters []waiter            // what it waits for while parked; kept to be used again
 	where   *[framesMax]uintptr // who called, if it waits for other strands, up to the first zero; kept as well
 

@@ -107,7 +107,7 @@ func (m *Machine) run() {
 // park rests the running strand until one of its waiters' gates or the scope's opens. Code that panics must not wait: what
 // it asked for would be committed, and be in the way of code that does not panic. What is in a history already is replayed.
 func (m *Machine) park(s *strand, sc *Scope) error {
-	if !m.replaying && panicking() {
+	if !m.replaying && s.panicking() {
 		return m.refuse()
 	}
 	if m.doomed != nil {
