@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"maps"
 	"net/url"
 	"os"
@@ -231,6 +232,7 @@ func (d *database) client(ctx context.Context) (*member, error) {
 func (d *database) nodes(ctx context.Context, n int, o runtime.NodeOptions) (*fleet, error) {
 	f := &fleet{stop: func() {}}
 	o.Logger = quiet()
+	o.HistoryMax = math.MaxInt32 // flags say how long histories get
 	if d.rig.o.lanes > 0 {
 		o.Lanes = d.rig.o.lanes
 	}

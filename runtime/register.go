@@ -20,7 +20,8 @@ type definitionKey struct {
 }
 
 // Handle registers a workflow function under its durable name. It must be called before Run; a name that is registered twice or
-// invalid is a programming error and panics, as http.Handle does.
+// invalid is a programming error and panics, as http.Handle does. A version of a workflow is one function, in however many queues it is
+// served: the first registration's is used for all.
 func Handle[In, Out any](n *Node, name workflow.Name[In, Out], fn func(workflow.Context, In) (Out, error), o *HandleOptions) {
 	version, queue := int32(1), journal.DefaultQueue
 	if o != nil && o.Version != 0 {
