@@ -95,7 +95,9 @@ FROM reprise.inbox m LEFT JOIN reprise.runs r ON r.id = m.run_id WHERE r.id IS N
 	{"J6 a parked task is visible if a message waits", `
 SELECT format('run %s is parked until %s, but message %s waits', t.run_id, t.visible_at, t.inbox_last)
 FROM reprise.tasks t
-WHERE t.owner = 0 AND t.state = 0 AND t.visible_at > now() AND NOT EXISTS (
+WHERE t.owner = 0 AND t.state = 0 AND t.visible_at > now()
+	AND t.strikes = 0 -- whose owners died, one after the other, is not parked: it is kept back for a while
+	AND NOT EXISTS (
 	SELECT FROM reprise.events e WHERE e.run_id = t.run_id AND e.generation = t.generation AND e.inbox = t.inbox_last)
 	AND NOT EXISTS (SELECT FROM reprise.inbox m WHERE m.run_id = t.run_id AND m.number = t.inbox_last AND m.answered = 2)
 	AND t.inbox_last > (SELECT coalesce(r.inbox_seen, 0) FROM reprise.runs r WHERE r.id = t.run_id) AND t.turn > 0`},
