@@ -47,7 +47,7 @@ func (f *finder) compare(r *settled) {
 			acknowledged = append(acknowledged, told(c.Generation, &c.Events[i]))
 		}
 	}
-	if r.Run.Status == journal.Terminated {
+	if r.Run.Status == journal.Terminated && len(r.Events) > 0 {
 		acknowledged = append(acknowledged, told(r.Run.Generation, &r.Events[len(r.Events)-1])) // no owner wrote it
 	}
 	var stored []string

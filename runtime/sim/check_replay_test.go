@@ -46,8 +46,8 @@ func (s *settled) histories() (list []*replaytest.History) {
 		if i > 0 {
 			h.Run.InboxSeen = s.continues[i-1].Seen
 		}
-		if last := &events[len(events)-1]; last.Kind == journal.RunContinued {
-			h.Run.Input = last.Payload
+		if n := len(events); n > 0 && events[n-1].Kind == journal.RunContinued { // a broken run may have none
+			h.Run.Input = events[n-1].Payload
 		}
 		list = append(list, h)
 	}

@@ -27,7 +27,7 @@ var planted = []struct {
 	{"effects come before the commit is durable", func(w *world, s store) store { return early{s, w} }, nil},
 	// The poll alone is correct, so it must be out of the way.
 	{"wake-ups are lost", func(_ *world, s store) store { return sleepy{s} }, func(p *plan) { p.Poll = time.Hour }},
-	{"an own write is not recognised (J4)", func(w *world, s store) store { return forgetful{s, w} }, nil},
+	{"an own write is not recognised (J4)", func(w *world, s store) store { return forgetful{s, w} }, only(lossy)},
 	{"message keys do not deduplicate (J5)", func(_ *world, s store) store { return keyless{s} }, nil},
 	{"attempts of steps in retry are forgotten", func(_ *world, s store) store { return careless{s} }, nil},
 	{"an inbox is read backwards (J5)", func(_ *world, s store) store { return backwards{s} }, nil},
@@ -37,7 +37,7 @@ var planted = []struct {
 	{"what is carried over is forgotten (J5)", unread, nil},
 	{"a generation begins one message too far (J5)", beyond, nil},
 	{"close policies are skipped", orphans, nil},
-	{"replies come before their commit (J2)", func(w *world, s store) store { return hasty{s, w} }, only(lossy)},
+	{"replies come before their commit (J2)", func(w *world, s store) store { return hasty{s, w} }, called},
 	{"heartbeats are forgotten", numb, nil},
 	{"a retry comes before its time", impatient, nil},
 	{"signals are sent backwards", reversed, nil},
@@ -57,6 +57,22 @@ func only(kind faultKind) func(*plan) {
 	return func(p *plan) {
 		for i := range p.Faults {
 			p.Faults[i] = fault{At: p.Faults[i].At, Kind: kind, Node: 1 + i%len(p.Nodes), For: p.Lease + p.Faults[i].For}
+		}
+	}
+}
+
+// called has every run called often, by callers who have their answer at once, and the nodes die one after the other meanwhile.
+func called(p *plan) {
+	p.Faults = nil
+	for i := range 6 {
+		p.Faults = append(p.Faults, fault{At: time.Duration(i+1) * 700 * time.Millisecond, Kind: crash, Node: 1 + i%len(p.Nodes), For: 500 * time.Millisecond})
+	}
+	for i := range p.Runs {
+		r := &p.Runs[i]
+		r.Sends = nil
+		for k := range 8 {
+			at := r.At + r.Delay + time.Duration(k+1)*300*time.Millisecond
+			r.Sends = append(r.Sends, send{At: at, Do: sendUpdate, Call: callPlan{Do: callPlain}})
 		}
 	}
 }
