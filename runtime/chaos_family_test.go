@@ -77,17 +77,8 @@ func TestTheLanguageThroughKills(t *testing.T) {
 
 func newUproar(t *testing.T) *uproar {
 	t.Helper()
-	server, err := pgserver.Start(testContext(t), &pgserver.Options{
-		NoFsync: true, Settings: map[string]string{"synchronous_commit": "on"}, // only the server dies, not the machine
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := mortalServer(t)
+	var err error
 	seed := uint64(time.Now().UnixNano())
 	if s := os.Getenv(chaosSeedEnv); s != "" {
 		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {

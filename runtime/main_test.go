@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/postgres"
+	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -122,6 +123,23 @@ func testContext(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// mortalServer starts a database server that a test may kill.
+func mortalServer(t *testing.T) *pgserver.Server {
+	t.Helper()
+	server, err := pgserver.Start(testContext(t), &pgserver.Options{
+		NoFsync: true, Settings: map[string]string{"synchronous_commit": "on"}, // only the server dies, not the machine
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
 }
 
 // testLog is a log that tests can search.

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -207,17 +206,7 @@ func handleTallyAndRetries(n *runtime.Node) {
 // without a restart: claims, timers, retries, hints and the nodes themselves, which are members again.
 func TestEverythingResumesAfterTheDatabaseIsBack(t *testing.T) {
 	t.Parallel()
-	server, err := pgserver.Start(testContext(t), &pgserver.Options{
-		NoFsync: true, Settings: map[string]string{"synchronous_commit": "on"}, // only the server dies, not the machine
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := mortalServer(t)
 	dsn := server.DSN("postgres")
 	c := newClusterOn(t, dsn)
 	var nodes []*node
