@@ -82,7 +82,7 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 	}
 	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(commits[a].Run[:], commits[b].Run[:]) })
 	out := make([]journal.Outcome, len(commits))
-	size := func(k int) int { return commitBytes(&commits[order[k]]) }
+	size := func(k int) int { return journal.CommitBytes(&commits[order[k]]) }
 	err := inChunks(len(order), size, func(from, to int) error {
 		return s.commitChunk(ctx, commits, order[from:to], out)
 	})
@@ -90,26 +90,6 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 		return nil, err
 	}
 	return out, nil
-}
-
-func commitBytes(c *journal.Commit) int {
-	n := 0
-	for i := range c.Events {
-		n += len(c.Events[i].Payload.Data)
-		for k := range c.Events[i].Issued { // recorded values are there
-			n += len(c.Events[i].Issued[k].Detail)
-		}
-	}
-	for i := range c.Starts {
-		n += len(c.Starts[i].Input.Data)
-	}
-	for i := range c.Messages {
-		n += len(c.Messages[i].Payload.Data)
-	}
-	for i := range c.Replies {
-		n += len(c.Replies[i].Payload.Data)
-	}
-	return n
 }
 
 // commitChunk writes a batch, or its members one by one if the server finds fault with one (J2).

@@ -78,7 +78,7 @@ func (b commitBatch) release() {
 }
 
 func (b commitBatch) add(c *journal.Commit) error {
-	attempts, err := encodeAttempts(c.Attempts)
+	attempts, err := journal.EncodeAttempts(c.Attempts)
 	if err != nil {
 		return attemptsError(c, err)
 	}

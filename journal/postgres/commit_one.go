@@ -86,7 +86,7 @@ func (s *Store) writeOne(ctx context.Context, q querier, c *journal.Commit) (jou
 		status, _ := journal.StatusOf(t.Kind)
 		sql, args = s.sql.commitOneClose, append(args, int16(status), int32(t.Seq))
 	} else {
-		attempts, err := encodeAttempts(c.Attempts)
+		attempts, err := journal.EncodeAttempts(c.Attempts)
 		if err != nil {
 			return journal.Outcome{}, attemptsError(c, err)
 		}

@@ -191,7 +191,7 @@ func (r *terminalRow) event() (*journal.Event, error) {
 	}
 	issued, err := journal.DecodeIssued(str(r.issued))
 	if err != nil {
-		return nil, fmt.Errorf("terminal event: %w: %w", errDecode, err)
+		return nil, fmt.Errorf("terminal event: %w: %w", journal.ErrMalformed, err)
 	}
 	ev := &journal.Event{Seq: journal.Seq(*r.seq), Kind: journal.Kind(*r.kind), Time: moment(r.at), Name: str(r.name),
 		Payload: journal.Payload{Encoding: str(r.encoding), Data: r.payload}, Issued: issued}

@@ -137,7 +137,7 @@ func scanEvents(out []journal.History) func(row pgx.CollectableRow) error {
 		ev.Time = ev.Time.UTC()
 		h := &out[ord-1]
 		if ev.Issued, err = journal.DecodeIssued(issued); err != nil {
-			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, errDecode, err)
+			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, journal.ErrMalformed, err)
 		}
 		h.Events = append(h.Events, ev)
 		return nil

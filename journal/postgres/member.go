@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -77,37 +76,9 @@ const leaveDeleteSQL = `
 DELETE FROM reprise.nodes n
 WHERE n.id = $1::int AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = n.id AND t.owner > 0)`
 
-// routeJSON is how node rows keep routes.
-type routeJSON struct {
-	Queue    string `json:"queue"`
-	Workflow string `json:"workflow"`
-	Version  int32  `json:"version"`
-}
-
-func encodeRoutes(routes []journal.Route) (string, error) {
-	list := make([]routeJSON, len(routes))
-	for i, r := range routes {
-		list[i] = routeJSON(r)
-	}
-	b, err := json.Marshal(list)
-	return string(b), err
-}
-
-func decodeRoutes(text string) ([]journal.Route, error) {
-	var list []routeJSON
-	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("routes: %w: %w", errDecode, err)
-	}
-	var routes []journal.Route
-	for _, r := range list {
-		routes = append(routes, journal.Route(r))
-	}
-	return routes, nil
-}
-
 // Join implements journal.Store.
 func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
-	routes, err := encodeRoutes(n.Routes)
+	routes, err := journal.EncodeRoutes(n.Routes)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +114,7 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 			if err != nil {
 				return err
 			}
-			if n.Routes, err = decodeRoutes(routes); err != nil {
+			if n.Routes, err = journal.DecodeRoutes(routes); err != nil {
 				return err
 			}
 			n.Lease = time.Duration(lease) * time.Microsecond

@@ -46,7 +46,7 @@ SELECT f.ord, f.number, true, true, f.owner, f.queue, f.workflow, f.version, tru
 // Send implements journal.Store.
 func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
 	out := make([]journal.Sent, len(messages))
-	size := func(i int) int { return len(messages[i].Payload.Data) }
+	size := func(i int) int { return journal.MessageBytes(&messages[i]) }
 	err := inChunks(len(messages), size, func(from, to int) error {
 		return s.in(ctx, tx, func(ctx context.Context, q querier) error {
 			return s.sendChunk(ctx, q, messages[from:to], out[from:to])

@@ -70,7 +70,7 @@ LEFT JOIN LATERAL (
 // Start implements journal.Store.
 func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
 	out := make([]journal.Started, len(starts))
-	size := func(i int) int { return len(starts[i].Input.Data) }
+	size := func(i int) int { return journal.StartBytes(&starts[i]) }
 	err := inChunks(len(starts), size, func(from, to int) error {
 		return s.startChunk(ctx, tx, starts[from:to], out[from:to])
 	})
@@ -237,10 +237,11 @@ func (r *startRound) queueInsert(p *pipeline, members []int) error {
 	owner, parents := journal.NodeID(0), parentList{size: n}
 	for k, i := range members {
 		st := &r.starts[i]
-		var err error
-		if labels[k], err = encodeLabels(st.Labels); err != nil {
+		stored, err := journal.EncodeLabels(st.Labels)
+		if err != nil {
 			return err
 		}
+		labels[k] = text(stored)
 		ids[k], keys[k], workflows[k], versions[k] = id(st.ID), text(st.Key), st.Workflow, st.Version
 		queues[k], priorities[k] = st.Queue, st.Priority
 		inputs[k], encodings[k], traces[k] = data(st.Input.Data), text(st.Input.Encoding), text(st.Trace)

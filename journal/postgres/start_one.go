@@ -32,7 +32,7 @@ SELECT m.id, coalesce(m.start_at, m.created_at), o.alive, clock_timestamp() FROM
 // queueOne adds startOneSQL for a member.
 func (r *startRound) queueOne(p *pipeline, i int) error {
 	st := &r.starts[i]
-	labels, err := encodeLabels(st.Labels)
+	labels, err := journal.EncodeLabels(st.Labels)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (r *startRound) queueOne(p *pipeline, i int) error {
 		parent, generation, cmd, policy = id(q.Run), number(int32(q.Generation)), number(int32(q.Cmd)), number(int16(q.Policy))
 	}
 	p.query(r.s.sql.startOne, each(r.scanMade(func(journal.RunID) int { return i })), id(st.ID), text(st.Key), st.Workflow, st.Version,
-		st.Queue, st.Priority, labels, data(st.Input.Data), text(st.Input.Encoding), text(st.Trace), int32(owner),
+		st.Queue, st.Priority, text(labels), data(st.Input.Data), text(st.Input.Encoding), text(st.Trace), int32(owner),
 		number(st.Delay.Microseconds()), parent, generation, cmd, policy)
 	return nil
 }

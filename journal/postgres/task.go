@@ -32,7 +32,7 @@ func (r *taskRow) task(run journal.RunID) (*journal.Task, error) {
 	if r.generation == nil {
 		return nil, nil
 	}
-	attempts, err := decodeAttempts(r.attempts)
+	attempts, err := journal.DecodeAttempts(r.attempts)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (r *runRow) targets() []any {
 }
 
 func (r *runRow) run() (journal.Run, error) {
-	labels, err := decodeLabels(r.labels)
+	labels, err := journal.DecodeLabels(str(r.labels))
 	if err != nil {
 		return journal.Run{}, err
 	}

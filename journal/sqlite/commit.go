@@ -57,7 +57,7 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 		if commits[i].Tx != nil {
 			return nil, fmt.Errorf("commit %s: a member with a transaction must be alone: %w", commits[i].Run, journal.ErrInvalid)
 		}
-		size += commitBytes(&commits[i])
+		size += journal.CommitBytes(&commits[i])
 	}
 	out := make([]journal.Outcome, len(commits))
 	err := s.write(ctx, size, func(b *batch) error { return s.commitAll(b, commits, out) })
@@ -118,29 +118,6 @@ func (s *Store) commitOthers(b *batch, commits []journal.Commit, out []journal.O
 	return 0, nil
 }
 
-func commitBytes(c *journal.Commit) int {
-	n := 0
-	for i := range c.Events {
-		n += len(c.Events[i].Payload.Data)
-		for k := range c.Events[i].Issued { // recorded values are there
-			n += len(c.Events[i].Issued[k].Detail)
-		}
-	}
-	for i := range c.Starts {
-		n += startBytes(&c.Starts[i])
-	}
-	for i := range c.Messages {
-		n += len(c.Messages[i].Payload.Data)
-	}
-	for i := range c.Replies {
-		n += len(c.Replies[i].Payload.Data)
-	}
-	if c.Continue != nil {
-		n += len(c.Continue.Input.Data)
-	}
-	return n
-}
-
 // commit writes the turn of one member. An error is about the whole batch, the member's own is in the outcome.
 func (s *Store) commit(b *batch, c *journal.Commit) (out journal.Outcome, written bool, err error) {
 	err = b.member(func() error { out, written, err = writeTurn(b, c); return err })
@@ -191,11 +168,11 @@ func writeTurn(q querier, c *journal.Commit) (out journal.Outcome, written bool,
 // writeTask checks the owner and changes the task. ok is false for a commit that is refused.
 func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome, ok bool, err error) {
 	out.Now = at
-	attempts, err := encodeAttempts(c.Attempts)
+	stored, err := journal.EncodeAttempts(c.Attempts)
 	if err != nil {
 		return out, false, fmt.Errorf("commit %s: attempts: %w", c.Run, err)
 	}
-	waiting := encodeLines(c.Waiting)
+	attempts, waiting := data(stored), encodeLines(c.Waiting)
 	var visible time.Time
 	read := func(r row) error {
 		ok, out.InboxLast = true, journal.InboxSeq(r.int(0))

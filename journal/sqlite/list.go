@@ -228,7 +228,7 @@ func (l *listing) selects(r row) (bool, error) {
 	if len(f.Labels) == 0 {
 		return true, nil
 	}
-	labels, err := decodeLabels(r.text(6))
+	labels, err := journal.DecodeLabels(r.text(6))
 	for k, want := range f.Labels {
 		if got, ok := labels[k]; !ok || got != want {
 			return false, err
@@ -282,7 +282,7 @@ func terminalOf(q querier, run journal.RunID) (t *journal.Event, err error) {
 	err = q.query(listTerminalSQL, func(r row) error {
 		issued, err := journal.DecodeIssued(r.text(7))
 		if err != nil {
-			return fmt.Errorf("terminal event: %w: %w", errDecode, err)
+			return fmt.Errorf("terminal event: %w: %w", journal.ErrMalformed, err)
 		}
 		t = &journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
 			Time: r.time(3), Name: r.text(4), Payload: r.payload(5, 6), Issued: issued}

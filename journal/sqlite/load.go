@@ -101,7 +101,7 @@ func loadEvents(q querier, r *journal.LoadRequest, h *journal.History) error {
 		ev := journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
 			Inbox: journal.InboxSeq(r.int(3)), Time: r.time(4), Name: r.text(5), Attempt: int32(r.int(6)), Payload: r.payload(7, 8)}
 		if ev.Issued, err = journal.DecodeIssued(r.text(9)); err != nil {
-			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, errDecode, err)
+			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, journal.ErrMalformed, err)
 		}
 		h.Events = append(h.Events, ev)
 		return nil

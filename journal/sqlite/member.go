@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -116,22 +115,6 @@ func (n *nodes) valid() (list []journal.Node) {
 	return list
 }
 
-// routeJSON is how node rows keep routes.
-type routeJSON struct {
-	Queue    string `json:"queue"`
-	Workflow string `json:"workflow"`
-	Version  int32  `json:"version"`
-}
-
-func encodeRoutes(routes []journal.Route) (string, error) {
-	list := make([]routeJSON, len(routes))
-	for i, r := range routes {
-		list[i] = routeJSON(r)
-	}
-	b, err := json.Marshal(list)
-	return string(b), err
-}
-
 // member implements journal.Membership.
 type member struct {
 	s  *Store
@@ -140,7 +123,7 @@ type member struct {
 
 // Join implements journal.Store.
 func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
-	routes, err := encodeRoutes(n.Routes)
+	routes, err := journal.EncodeRoutes(n.Routes)
 	if err != nil {
 		return nil, err
 	}

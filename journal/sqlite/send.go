@@ -28,7 +28,7 @@ func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 	out := make([]journal.Sent, len(messages))
 	size := 0
 	for i := range messages {
-		size += len(messages[i].Payload.Data)
+		size += journal.MessageBytes(&messages[i])
 	}
 	err := s.in(ctx, tx, size, func(q querier) error {
 		for i := range messages {

@@ -35,7 +35,7 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	out := make([]journal.Started, len(starts))
 	size := 0
 	for i := range starts {
-		size += startBytes(&starts[i])
+		size += journal.StartBytes(&starts[i])
 	}
 	err := s.in(ctx, tx, size, func(q querier) error {
 		for i := range starts {
@@ -50,14 +50,6 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 		return nil, err
 	}
 	return out, nil
-}
-
-func startBytes(st *journal.Start) int {
-	n := len(st.Input.Data)
-	if st.Message != nil {
-		n += len(st.Message.Payload.Data)
-	}
-	return n
 }
 
 // start creates a run, or finds the one that has its key, and sends that the message.
@@ -99,7 +91,7 @@ func (s *Store) startAlone(q querier, st *journal.Start, at time.Time) (out jour
 
 // create writes a run and its task, unless an earlier try has made it.
 func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.Started, fresh bool, err error) {
-	labels, err := encodeLabels(st.Labels)
+	labels, err := journal.EncodeLabels(st.Labels)
 	if err != nil {
 		return out, false, err
 	}
@@ -111,7 +103,7 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 	}
 	parent := encodeParent(st.Parent)
 	n, err := q.exec(startSQL, id(st.ID), at.UnixMicro(), startAt, int64(st.Version), int64(st.Priority), flag(st.Key != ""),
-		st.Workflow, st.Queue, text(st.Key), labels, data(st.Input.Data), text(st.Input.Encoding), text(st.Trace),
+		st.Workflow, st.Queue, text(st.Key), text(labels), data(st.Input.Data), text(st.Input.Encoding), text(st.Trace),
 		parent[0], parent[1], parent[2], parent[3])
 	if err != nil {
 		return out, false, err

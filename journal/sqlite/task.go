@@ -14,7 +14,7 @@ func taskOf(r row, run journal.RunID) (*journal.Task, error) {
 	if r.null(0) {
 		return nil, nil
 	}
-	attempts, err := decodeAttempts(r.data(10))
+	attempts, err := journal.DecodeAttempts(r.data(10))
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ const taskColumns = 15
 //	labels, input, input_encoding, trace,
 //	parent_run, parent_generation, parent_cmd, parent_policy, inbox_seen, carried
 func runOf(r row) (journal.Run, error) {
-	labels, err := decodeLabels(r.text(11))
+	labels, err := journal.DecodeLabels(r.text(11))
 	if err != nil {
 		return journal.Run{}, err
 	}

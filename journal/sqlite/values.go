@@ -3,15 +3,12 @@ package sqlite
 import (
 	"database/sql/driver"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
 )
-
-var errDecode = errors.New("stored value is malformed")
 
 // row is a row of an answer: int64, string, []byte, or nil for null.
 type row []driver.Value
@@ -97,43 +94,6 @@ func flag(b bool) int64 {
 	return 0
 }
 
-func encodeLabels(labels map[string]string) (any, error) {
-	if len(labels) == 0 {
-		return nil, nil
-	}
-	b, err := json.Marshal(labels)
-	return string(b), err
-}
-
-func decodeLabels(s string) (map[string]string, error) {
-	if s == "" {
-		return nil, nil
-	}
-	var m map[string]string
-	if err := json.Unmarshal([]byte(s), &m); err != nil {
-		return nil, fmt.Errorf("labels: %w: %w", errDecode, err)
-	}
-	return m, nil
-}
-
-func encodeAttempts(list []journal.Attempt) (any, error) {
-	if len(list) == 0 {
-		return nil, nil
-	}
-	return json.Marshal(list)
-}
-
-func decodeAttempts(b []byte) ([]journal.Attempt, error) {
-	if len(b) == 0 {
-		return nil, nil
-	}
-	var list []journal.Attempt
-	if err := json.Unmarshal(b, &list); err != nil {
-		return nil, fmt.Errorf("attempts: %w: %w", errDecode, err)
-	}
-	return list, nil
-}
-
 func encodeCarried(list []journal.InboxSeq) (any, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -148,7 +108,7 @@ func decodeCarried(s string) ([]journal.InboxSeq, error) {
 	}
 	var list []journal.InboxSeq
 	if err := json.Unmarshal([]byte(s), &list); err != nil {
-		return nil, fmt.Errorf("carried messages: %w: %w", errDecode, err)
+		return nil, fmt.Errorf("carried messages: %w: %w", journal.ErrMalformed, err)
 	}
 	return list, nil
 }

@@ -1,0 +1,73 @@
+package journal
+
+// Sizes are how drivers cut a call into statements and transactions. A driver promises that one of them carries a bounded
+// number of bytes, because a protocol message, a server's memory or a write-ahead log ends somewhere, and a batch that
+// crosses that border fails as a whole, again and again, with members that have done nothing wrong (J2).
+//
+// So the rule is: whatever a value can carry without a small limit of its own is counted here, once for all drivers. Names,
+// keys and labels have small limits and fixed columns are small, so their number is bounded by [BatchMax] and
+// [CommitEventsMax] already. A sum may be too large, as that of an event whose payload a driver stores with the message
+// only; it is never too small.
+
+// CommitBytes returns the bytes that a driver sends for a commit.
+func CommitBytes(c *Commit) int {
+	n := len(c.Next.Problem)
+	for i := range c.Events {
+		n += len(c.Events[i].Payload.Data)
+		for k := range c.Events[i].Issued { // recorded values are there
+			n += len(c.Events[i].Issued[k].Detail)
+		}
+	}
+	for i := range c.Attempts {
+		n += attemptBytes(&c.Attempts[i])
+	}
+	for i := range c.Waiting {
+		n += len(c.Waiting[i])
+	}
+	for i := range c.Replies {
+		n += len(c.Replies[i].Payload.Data)
+	}
+	for i := range c.Starts {
+		n += StartBytes(&c.Starts[i])
+	}
+	for i := range c.Messages {
+		n += MessageBytes(&c.Messages[i])
+	}
+	if c.Continue != nil {
+		n += len(c.Continue.Input.Data)
+	}
+	return n
+}
+
+// StartBytes returns the bytes that a driver sends for a start and the message that comes with it.
+func StartBytes(st *Start) int {
+	n := len(st.Input.Data)
+	if st.Message != nil {
+		n += MessageBytes(st.Message)
+	}
+	return n
+}
+
+// MessageBytes returns the bytes that a driver sends for a message.
+func MessageBytes(m *Message) int { return len(m.Payload.Data) }
+
+// attemptBytes counts the last failure and the last heartbeat of a step in retry. Both are sent with every commit until
+// the step is done.
+func attemptBytes(a *Attempt) int {
+	n := failureBytes(a.Failure)
+	if a.Heartbeat != nil {
+		n += len(a.Heartbeat.Data)
+	}
+	return n
+}
+
+func failureBytes(f *Failure) int {
+	if f == nil {
+		return 0
+	}
+	n := len(f.Type) + len(f.Message) + len(f.Stack) + failureBytes(f.Cause)
+	for _, d := range f.Details {
+		n += failureBytes(d)
+	}
+	return n
+}

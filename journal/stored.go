@@ -1,0 +1,86 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// The parts of a run and of a node that no statement looks into are stored as JSON. Their form is part of the format of
+// the database, so it is written here once and not by each driver: a second copy would be free to differ.
+//
+// Every encoder returns nothing, without an error, for an empty value. Drivers store null then, which costs no bytes.
+
+// ErrMalformed says that a stored value is not what any release wrote: it was changed by hand, or the disk is damaged.
+var ErrMalformed = errors.New("stored value is malformed")
+
+// EncodeLabels returns the stored form of a run's labels.
+func EncodeLabels(labels map[string]string) (string, error) {
+	if len(labels) == 0 {
+		return "", nil
+	}
+	b, err := json.Marshal(labels)
+	return string(b), err
+}
+
+// DecodeLabels reads what EncodeLabels wrote. The error is [ErrMalformed].
+func DecodeLabels(s string) (map[string]string, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var m map[string]string
+	if err := json.Unmarshal([]byte(s), &m); err != nil {
+		return nil, fmt.Errorf("labels: %w: %w", ErrMalformed, err)
+	}
+	return m, nil
+}
+
+// EncodeAttempts returns the stored form of a task's steps in retry.
+func EncodeAttempts(list []Attempt) ([]byte, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(list)
+}
+
+// DecodeAttempts reads what EncodeAttempts wrote. The error is [ErrMalformed]. The result does not hold on to b.
+func DecodeAttempts(b []byte) ([]Attempt, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	var list []Attempt
+	if err := json.Unmarshal(b, &list); err != nil {
+		return nil, fmt.Errorf("attempts: %w: %w", ErrMalformed, err)
+	}
+	return list, nil
+}
+
+// storedRoute is a Route as node rows keep it.
+type storedRoute struct {
+	Queue    string `json:"queue"`
+	Workflow string `json:"workflow"`
+	Version  int32  `json:"version"`
+}
+
+// EncodeRoutes returns the stored form of a node's routes. That of no routes is an empty list.
+func EncodeRoutes(routes []Route) (string, error) {
+	list := make([]storedRoute, len(routes))
+	for i, r := range routes {
+		list[i] = storedRoute(r)
+	}
+	b, err := json.Marshal(list)
+	return string(b), err
+}
+
+// DecodeRoutes reads what EncodeRoutes wrote. The error is [ErrMalformed].
+func DecodeRoutes(s string) ([]Route, error) {
+	var list []storedRoute
+	if err := json.Unmarshal([]byte(s), &list); err != nil {
+		return nil, fmt.Errorf("routes: %w: %w", ErrMalformed, err)
+	}
+	var routes []Route
+	for _, r := range list {
+		routes = append(routes, Route(r))
+	}
+	return routes, nil
+}
