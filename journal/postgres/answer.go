@@ -49,7 +49,7 @@ func (l *replies) queue(p *pipeline, sql string) {
 
 // loadAnswersSQL reads the terminal events of runs, and the replies to updates.
 const loadAnswersSQL = `
-SELECT i.ord, e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued,
+SELECT i.ord, ` + terminalColumns + `,
        coalesce(m.answered, 0), coalesce(m.answer_encoding, ''), m.answer
 FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS i(id, number, ord)
 CROSS JOIN LATERAL (SELECT r.generation, r.closed_seq FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r

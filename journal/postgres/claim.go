@@ -47,11 +47,8 @@ WITH head AS (
     FROM picked k WHERE t.run_id = ANY (ARRAY[k.run_id])
     RETURNING t.*, k.visible_at AS due_at
 )
-SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
-       t.attempts, t.waiting, t.strikes, t.state, t.problem,
-       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels::text, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
+SELECT ` + taskColumns + `,
+       ` + runColumns + `
 FROM taken t
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[t.run_id])) r
 ORDER BY t.priority, t.due_at, t.run_id`
@@ -59,11 +56,8 @@ ORDER BY t.priority, t.due_at, t.run_id`
 // claimUnprovenSQL finds what the node owns but never committed to: the answer to an earlier claim or start
 // may have been lost.
 const claimUnprovenSQL = `
-SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
-       t.attempts, t.waiting, t.strikes, t.state, t.problem,
-       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels::text, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
+SELECT ` + taskColumns + `,
+       ` + runColumns + `
 FROM reprise.tasks t
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[t.run_id])) r
 WHERE t.owner = $1::int AND t.owner > 0 AND t.unproven

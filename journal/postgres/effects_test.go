@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/internal/sqltest"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
@@ -96,7 +97,7 @@ SELECT id::text FROM run`
 // TestLoadIsFlat: what earlier generations consumed is not looked at.
 func TestLoadIsFlat(t *testing.T) {
 	t.Parallel()
-	sql := statements(t)
+	sql := sqltest.Statements(t, ".")
 	conn := connect(t, pgtest.Empty(t))
 	migrateSchema(t, conn, pgtest.Schema)
 	for _, generations := range []int{2, 500} {

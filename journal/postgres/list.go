@@ -13,27 +13,22 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// listSQL reads a page, newest first. Parameters that are null select everything; the statement is planned for
-// its parameters, so only the conditions that are there count. A condition on the task (open runs, states) is
-// strict and lets the planner start from tasks, one on the terminal event from events_failed_idx.
-const listSQL = `
-SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
-       t.attempts, t.waiting, t.strikes, t.state, t.problem,
-       e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued, clock_timestamp(),
-       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels::text, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
-FROM reprise.runs r
-LEFT JOIN reprise.tasks t ON t.run_id = r.id
+// listColumns is what both listing statements select: a run with its task or its terminal event.
+const listColumns = taskColumns + `,
+       ` + terminalColumns + `, clock_timestamp(),
+       ` + runColumns
+
+// listWhere and listRest are what both listing statements filter by. Between them stands what differs.
+const (
+	listWhere = `LEFT JOIN reprise.tasks t ON t.run_id = r.id
 LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
 WHERE ($1::uuid IS NULL OR r.id < $1)
   AND ($2::uuid[] IS NULL OR r.id = ANY ($2))
   AND ($3::text IS NULL OR r.workflow = $3)
   AND ($4::int IS NULL OR r.version = $4)
   AND ($5::smallint IS NULL OR r.status = $5)
-  AND ($5::smallint IS NULL OR $5 <> 0 OR t.run_id IS NOT NULL)
-  AND ($6::smallint IS NULL OR e.kind = $6 AND e.kind > 20)
-  AND ($7::smallint IS NULL OR t.state = $7)
+`
+	listRest = `  AND ($7::smallint IS NULL OR t.state = $7)
   AND ($8::jsonb IS NULL OR r.labels @> $8)
   AND ($9::timestamptz IS NULL OR r.created_at >= $9)
   AND ($10::timestamptz IS NULL OR r.created_at < $10)
@@ -42,18 +37,24 @@ WHERE ($1::uuid IS NULL OR r.id < $1)
       SELECT FROM reprise.events c WHERE c.run_id = r.id AND c.generation = r.generation
         AND (E'\n' || c.issued || E'\n' LIKE E'%\n' || $12 || E'\n%' OR E'\n' || c.issued LIKE E'%\n' || $12 || E'\t%')))
 ORDER BY r.id DESC LIMIT $13::int`
+)
+
+// listSQL reads a page, newest first. Parameters that are null select everything; the statement is planned for
+// its parameters, so only the conditions that are there count. A condition on the task (open runs, states) is
+// strict and lets the planner start from tasks, one on the terminal event from events_failed_idx.
+const listSQL = `
+SELECT ` + listColumns + `
+FROM reprise.runs r
+` + listWhere + `  AND ($5::smallint IS NULL OR $5 <> 0 OR t.run_id IS NOT NULL)
+  AND ($6::smallint IS NULL OR e.kind = $6 AND e.kind > 20)
+` + listRest
 
 // listPlanSQL lets the statement behind it in the transaction be planned for its parameters.
 const listPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`
 
 // listByKeySQL is listSQL for a key or a prefix of keys: between them the two indexes on keys hold every run that has one.
 const listByKeySQL = `
-SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
-       t.attempts, t.waiting, t.strikes, t.state, t.problem,
-       e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued, clock_timestamp(),
-       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels::text, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
+SELECT ` + listColumns + `
 FROM (
     SELECT k.id FROM reprise.runs k
     WHERE k.holds_key AND ($14::text IS NULL OR k.key = $14) AND ($15::text IS NULL OR k.key LIKE $15)
@@ -62,23 +63,8 @@ FROM (
     WHERE NOT k.holds_key AND k.key IS NOT NULL AND ($14::text IS NULL OR k.key = $14) AND ($15::text IS NULL OR k.key LIKE $15)
 ) k
 JOIN reprise.runs r ON r.id = k.id
-LEFT JOIN reprise.tasks t ON t.run_id = r.id
-LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
-WHERE ($1::uuid IS NULL OR r.id < $1)
-  AND ($2::uuid[] IS NULL OR r.id = ANY ($2))
-  AND ($3::text IS NULL OR r.workflow = $3)
-  AND ($4::int IS NULL OR r.version = $4)
-  AND ($5::smallint IS NULL OR r.status = $5)
-  AND ($6::smallint IS NULL OR e.kind = $6)
-  AND ($7::smallint IS NULL OR t.state = $7)
-  AND ($8::jsonb IS NULL OR r.labels @> $8)
-  AND ($9::timestamptz IS NULL OR r.created_at >= $9)
-  AND ($10::timestamptz IS NULL OR r.created_at < $10)
-  AND ($11::uuid IS NULL OR r.parent_run = $11)
-  AND ($12::text IS NULL OR t.run_id IS NOT NULL AND NOT EXISTS (
-      SELECT FROM reprise.events c WHERE c.run_id = r.id AND c.generation = r.generation
-        AND (E'\n' || c.issued || E'\n' LIKE E'%\n' || $12 || E'\n%' OR E'\n' || c.issued LIKE E'%\n' || $12 || E'\t%')))
-ORDER BY r.id DESC LIMIT $13::int`
+` + listWhere + `  AND ($6::smallint IS NULL OR e.kind = $6)
+` + listRest
 
 // likeEscape makes a prefix a pattern.
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
@@ -171,7 +157,10 @@ func listArgs(f *journal.ListFilter) (args []any, limit int, err error) {
 		parent, unchanged, int32(limit + 1)}, limit, nil
 }
 
-// terminalRow reads the terminal event of a closed run; all is null for an open one.
+// terminalColumns are the columns of a terminal event e as every statement selects them, for terminalRow.
+const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued`
+
+// terminalRow reads terminalColumns; all are null for an open run.
 type terminalRow struct {
 	seq, cmd       *int32
 	kind           *int16

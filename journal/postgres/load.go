@@ -17,11 +17,8 @@ const loadBeginSQL = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 // loadRunsSQL reads the runs and their tasks.
 const loadRunsSQL = `
 SELECT i.ord,
-       t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
-       t.attempts, t.waiting, t.strikes, t.state, t.problem,
-       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels::text, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
+       ` + taskColumns + `,
+       ` + runColumns + `
 FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 LEFT JOIN LATERAL (SELECT * FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/reprise-run/reprise/journal/internal/sqltest"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
@@ -67,7 +68,7 @@ func explain(t *testing.T, conn *pgx.Conn, sql string, args ...string) planNode 
 // TestClaimIsFlat: whatever waits, a claim reads the head of its index and the rows that it takes.
 func TestClaimIsFlat(t *testing.T) {
 	t.Parallel()
-	sql := statements(t)
+	sql := sqltest.Statements(t, ".")
 	conn := connect(t, pgtest.Empty(t))
 	migrateSchema(t, conn, pgtest.Schema)
 	mustExec(t, conn, `INSERT INTO reprise.nodes (name, routes, lease, started_at, expires_at) VALUES ('one', '[]', '1 hour', now(), now())`)
@@ -115,7 +116,7 @@ func TestClaimIsFlat(t *testing.T) {
 // need when the tables have grown.
 func TestPlansOfATinyTable(t *testing.T) {
 	t.Parallel()
-	sql := statements(t)
+	sql := sqltest.Statements(t, ".")
 	conn := connect(t, pgtest.Empty(t))
 	migrateSchema(t, conn, pgtest.Schema)
 	mustExec(t, conn, "VACUUM ANALYZE reprise.tasks") // an empty queue is often known to be empty

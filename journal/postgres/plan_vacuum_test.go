@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/reprise-run/reprise/journal/internal/sqltest"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
@@ -44,7 +45,7 @@ var busyStatements = map[string]int{
 // rows again.
 func TestPlansAfterAutovacuum(t *testing.T) {
 	t.Parallel()
-	sql := statements(t)
+	sql := sqltest.Statements(t, ".")
 	conn := connect(t, pgtest.Empty(t))
 	migrateSchema(t, conn, pgtest.Schema)
 	for _, setting := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {

@@ -8,12 +8,11 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// taskRow reads the columns of a task in the order that all statements select them:
-//
-//	generation, queue, workflow, version, priority, visible_at, owner, fence, turn, inbox_last,
-//	attempts, waiting, strikes, state, problem
-//
-// All are null for a run without a task.
+// taskColumns are the columns of a task t as every statement selects them, for taskRow.
+const taskColumns = `t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
+       t.attempts, t.waiting, t.strikes, t.state, t.problem`
+
+// taskRow reads taskColumns. All are null for a run without a task.
 type taskRow struct {
 	generation, version, owner, strikes *int32
 	queue, workflow, waiting, problem   *string
@@ -51,11 +50,12 @@ func (r *taskRow) task(run journal.RunID) (*journal.Task, error) {
 	return t, nil
 }
 
-// runRow reads the columns of a run in the order that all statements select them:
-//
-//	id, created_at, start_at, closed_at, generation, version, priority, status, workflow, queue, key,
-//	labels (as text), input, input_encoding, trace,
-//	parent_run, parent_generation, parent_cmd, parent_policy, inbox_seen, carried
+// runColumns are the columns of a run r as every statement selects them, for runRow.
+const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
+       r.labels::text, r.input, r.input_encoding, r.trace,
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried`
+
+// runRow reads runColumns.
 type runRow struct {
 	id                           pgtype.UUID
 	createdAt                    time.Time

@@ -23,11 +23,8 @@ UPDATE reprise_tasks SET owner = ?, fence = fence + 1, visible_at = NULL, state 
 
 // claimReadSQL reads a task with its run.
 const claimReadSQL = `
-SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
-       t.attempts, t.waiting, t.strikes, t.state, t.problem,
-       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
+SELECT ` + taskColumns + `,
+       ` + runColumns + `
 FROM reprise_tasks t JOIN reprise_runs r ON r.id = t.run_id WHERE t.run_id = ?`
 
 // claimUnprovenSQL finds what the node owns but never committed to: the answer to an earlier claim or start
@@ -121,7 +118,7 @@ func readDue(q querier, routes []journal.Route, max int, at time.Time) (runs []j
 func readClaimed(q querier, c *journal.Claim, runs []journal.RunID) error {
 	for _, run := range runs {
 		err := q.query(claimReadSQL, func(r row) error {
-			run, err := runOf(r[taskColumns:])
+			run, err := runOf(r[taskWidth:])
 			if err != nil {
 				return err
 			}

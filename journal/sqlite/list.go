@@ -12,41 +12,43 @@ import (
 // A listing looks at candidates, newest first, from the index that fits its filter best, and leaves out what the rest of the
 // filter does not select. All the statements below read the same columns of a candidate.
 const (
+	candidateColumns = `r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run`
+
 	listAllSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
+SELECT ` + candidateColumns + `
 FROM reprise_runs r WHERE r.id < ? ORDER BY r.id DESC LIMIT +?`
 
 	listWorkflowSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
+SELECT ` + candidateColumns + `
 FROM reprise_runs r WHERE r.id < ? AND r.workflow = ? ORDER BY r.id DESC LIMIT +?`
 
 	listParentSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
+SELECT ` + candidateColumns + `
 FROM reprise_runs r WHERE r.id < ? AND r.parent_run = ? ORDER BY r.id DESC LIMIT +?`
 
 	// listOpenSQL starts from the tasks, because most runs of a large table are closed.
 	listOpenSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
+SELECT ` + candidateColumns + `
 FROM reprise_tasks t CROSS JOIN reprise_runs r ON r.id = t.run_id
 WHERE t.run_id < ? ORDER BY t.run_id DESC LIMIT +?`
 
 	listStuckSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
+SELECT ` + candidateColumns + `
 FROM reprise_tasks t INDEXED BY reprise_tasks_stuck_idx CROSS JOIN reprise_runs r ON r.id = t.run_id
 WHERE t.state > 0 AND t.run_id < ? AND t.state = ? ORDER BY t.run_id DESC LIMIT +?`
 
 	listFailedSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
+SELECT ` + candidateColumns + `
 FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_runs r ON r.id = e.run_id
 WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? ORDER BY e.run_id DESC LIMIT +?`
 
 	listIDSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
+SELECT ` + candidateColumns + `
 FROM reprise_runs r WHERE r.id < ? AND r.id = ? LIMIT +?`
 
 	// listKeysSQL finds a range of keys: between them the two indexes on keys hold every run that has one.
 	listKeysSQL = `
-SELECT r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run
+SELECT ` + candidateColumns + `
 FROM (
     SELECT k.id FROM reprise_runs k WHERE k.holds_key = 1 AND k.key >= ?2 AND k.key < ?3
     UNION ALL
@@ -55,9 +57,12 @@ FROM (
 WHERE r.id < ?1 ORDER BY r.id DESC LIMIT +?4`
 )
 
+// terminalColumns are the columns of a terminal event e, for terminalOf.
+const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued`
+
 // listTerminalSQL reads the terminal event of a closed run.
 const listTerminalSQL = `
-SELECT e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued
+SELECT ` + terminalColumns + `
 FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
 WHERE r.id = ?`
 
@@ -264,7 +269,7 @@ func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error)
 // listed reads a run with its task or its terminal event.
 func listed(q querier, run journal.RunID) (r journal.Run, err error) {
 	err = q.query(loadRunSQL, func(got row) (err error) {
-		if r, err = runOf(got[taskColumns:]); err != nil {
+		if r, err = runOf(got[taskWidth:]); err != nil {
 			return err
 		}
 		r.Task, err = taskOf(got, run)

@@ -10,11 +10,8 @@ import (
 
 // loadRunSQL reads a run and its task.
 const loadRunSQL = `
-SELECT t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
-       t.attempts, t.waiting, t.strikes, t.state, t.problem,
-       r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
-       r.labels, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried
+SELECT ` + taskColumns + `,
+       ` + runColumns + `
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
 // loadEventsSQL reads the events of a generation, and the payloads of the messages they consume.
@@ -28,15 +25,17 @@ WHERE e.run_id = ? AND e.generation = +? AND e.seq > ? ORDER BY e.seq LIMIT +?`
 // order of their numbers. Those that an earlier generation had seen are consumed unless they were carried over, and so
 // are updates that were rejected (J5).
 const (
+	messageColumns = `m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at, m.cmd, m.generation`
+
 	loadNamedSQL = `
 SELECT max(e.inbox) FROM reprise_events e WHERE e.run_id = ? AND e.generation = +? AND e.inbox IS NOT NULL`
 
 	loadInboxSQL = `
-SELECT m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at, m.cmd, m.generation
+SELECT ` + messageColumns + `
 FROM reprise_inbox m WHERE m.run_id = ? AND m.number > ? AND m.answered IS NOT 2 ORDER BY m.number LIMIT +?`
 
 	loadCarriedSQL = `
-SELECT m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at, m.cmd, m.generation
+SELECT ` + messageColumns + `
 FROM reprise_inbox m WHERE m.run_id = ? AND m.number = +? AND m.answered IS NOT 2`
 )
 
@@ -71,7 +70,7 @@ func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]jou
 func loadOne(q querier, r *journal.LoadRequest, h *journal.History) error {
 	h.Err = journal.ErrNotFound
 	err := q.query(loadRunSQL, func(r row) (err error) {
-		if h.Run, err = runOf(r[taskColumns:]); err != nil {
+		if h.Run, err = runOf(r[taskWidth:]); err != nil {
 			return err
 		}
 		h.Err = nil

@@ -2,54 +2,14 @@ package sqlite_test
 
 import (
 	"database/sql"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-)
 
-// statements parses the package and returns every constant whose name ends with SQL.
-func statements(t *testing.T) map[string]string {
-	t.Helper()
-	entries, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := map[string]string{}
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), e.Name(), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
-			spec, ok := n.(*ast.ValueSpec)
-			for i := 0; ok && i < len(spec.Names); i++ {
-				if name := spec.Names[i].Name; strings.HasSuffix(name, "SQL") {
-					lit, ok := spec.Values[i].(*ast.BasicLit)
-					if !ok {
-						t.Fatalf("%s: %s is not one literal: statements are static text", e.Name(), name)
-					}
-					if found[name], err = strconv.Unquote(lit.Value); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			return true
-		})
-	}
-	if len(found) < 40 {
-		t.Fatalf("found only %d statements", len(found))
-	}
-	return found
-}
+	"github.com/reprise-run/reprise/journal/internal/sqltest"
+)
 
 // once are statements that are executed when a store opens, or about a schema.
 var once = regexp.MustCompile(`^(migrate|identify|reapNodes)`)
@@ -62,7 +22,11 @@ var sortedByNature = []string{"listKeysSQL"}
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	for name, text := range statements(t) {
+	found := sqltest.Statements(t, ".")
+	if len(found) < 40 {
+		t.Fatalf("found only %d statements", len(found))
+	}
+	for name, text := range found {
 		rows, err := w.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, nulls(text)...)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -88,7 +52,7 @@ func TestPlans(t *testing.T) {
 func TestHotPlans(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	found := statements(t)
+	found := sqltest.Statements(t, ".")
 	for name, want := range map[string]string{
 		"claimHeadSQL":      "reprise_tasks_claim_idx (queue=? AND workflow=? AND version=? AND priority=? AND visible_at>? AND visible_at<?)",
 		"claimNextSQL":      "reprise_tasks_claim_idx (queue=? AND workflow=? AND version=? AND priority=? AND visible_at>?)",

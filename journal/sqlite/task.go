@@ -4,12 +4,15 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// taskOf reads the columns of a task in the order that all statements select them:
-//
-//	generation, queue, workflow, version, priority, visible_at, owner, fence, turn, inbox_last,
-//	attempts, waiting, strikes, state, problem
-//
-// All are null for a run without a task, for which it returns nil.
+// taskColumns are the columns of a task t as every statement selects them, for taskOf. Those of its
+// run follow them.
+const taskColumns = `t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
+       t.attempts, t.waiting, t.strikes, t.state, t.problem`
+
+// taskWidth is the number of taskColumns.
+const taskWidth = 15
+
+// taskOf reads taskColumns. All are null for a run without a task, for which it returns nil.
 func taskOf(r row, run journal.RunID) (*journal.Task, error) {
 	if r.null(0) {
 		return nil, nil
@@ -26,13 +29,12 @@ func taskOf(r row, run journal.RunID) (*journal.Task, error) {
 	}, nil
 }
 
-const taskColumns = 15
+// runColumns are the columns of a run r as every statement selects them, for runOf.
+const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
+       r.labels, r.input, r.input_encoding, r.trace,
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried`
 
-// runOf reads the columns of a run in the order that all statements select them:
-//
-//	id, created_at, start_at, closed_at, generation, version, priority, status, workflow, queue, key,
-//	labels, input, input_encoding, trace,
-//	parent_run, parent_generation, parent_cmd, parent_policy, inbox_seen, carried
+// runOf reads runColumns.
 func runOf(r row) (journal.Run, error) {
 	labels, err := journal.DecodeLabels(r.text(11))
 	if err != nil {

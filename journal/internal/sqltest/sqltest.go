@@ -1,0 +1,108 @@
+// Package sqltest reads the SQL statements of a driver out of its source, for the tests that prepare,
+// plan and explain every one of them.
+//
+// A statement is a package-level constant whose name ends with SQL. The compiler is what makes it
+// static: a constant is a literal or an expression of other constants, such as a list of columns
+// that several statements select, so neither user data nor a condition can get into it. Anything
+// else that is named like a statement is an error.
+package sqltest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+)
+
+// suffix ends the names of statements.
+const suffix = "SQL"
+
+// Statements returns the texts of all statements of the package in a folder, by name.
+func Statements(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	found, err := read(os.DirFS(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// read evaluates the statements of the package at the root of a tree.
+func read(tree fs.FS) (map[string]string, error) {
+	files := token.NewFileSet()
+	syntax, err := parse(tree, files)
+	if err != nil {
+		return nil, err
+	}
+	// Statements need no imports, so the package is checked without them: what the imports leave
+	// unresolved is reported to Error and ignored, and the constants have their values all the same.
+	checker := types.Config{Error: func(error) {}, IgnoreFuncBodies: true}
+	info := types.Info{Defs: map[*ast.Ident]types.Object{}}
+	_, _ = checker.Check("driver", files, syntax, &info)
+	found := map[string]string{}
+	for _, file := range syntax {
+		for _, name := range statementNames(file) {
+			c, ok := info.Defs[name].(*types.Const)
+			if !ok || c.Val().Kind() != constant.String {
+				return nil, fmt.Errorf("%s: %s is not a string constant of the package: statements are static text",
+					files.Position(name.Pos()), name.Name)
+			}
+			found[name.Name] = constant.StringVal(c.Val())
+		}
+	}
+	return found, nil
+}
+
+func parse(tree fs.FS, files *token.FileSet) (syntax []*ast.File, err error) {
+	names, err := fs.Glob(tree, "*.go")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return nil, err
+		}
+		file, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		syntax = append(syntax, file)
+	}
+	return syntax, nil
+}
+
+// statementNames lists what is declared under the name of a statement: constants and variables, also
+// those inside of functions, which have no value for read and are refused by it.
+func statementNames(file *ast.File) (names []*ast.Ident) {
+	add := func(n ast.Node) {
+		if name, ok := n.(*ast.Ident); ok && strings.HasSuffix(name.Name, suffix) {
+			names = append(names, name)
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ValueSpec:
+			for _, name := range n.Names {
+				add(name)
+			}
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE {
+				for _, left := range n.Lhs {
+					add(left)
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
