@@ -146,11 +146,7 @@ func (r *run) gather(t *turn, first bool) error {
 	now := r.now()
 	t.commit.Events = append(make([]journal.Event, 0, len(r.uncommitted)+min(max(len(r.queue), 1), turnEventsMax)), r.uncommitted...)
 	if first {
-		at := r.info.StartAt
-		if r.info.Continued != nil {
-			at = now // the generation begins now; the row does not say when, so its first turn is stored before its steps start
-		}
-		if err := r.apply(t, journal.Event{Kind: journal.RunStarted}, at); err != nil {
+		if err := r.apply(t, r.machine.First(r.info, now)); err != nil {
 			return err
 		}
 	}
@@ -161,7 +157,8 @@ func (r *run) gather(t *turn, first bool) error {
 		timer, armed := r.machine.NextTimer()
 		due := armed && !timer.Due.After(now)
 		if due && (len(r.queue) == 0 || !r.queue[0].at.Before(timer.Due)) {
-			if err := r.apply(t, journal.Event{Kind: journal.TimerFired, Cmd: timer.Cmd, Name: timer.Name}, now); err != nil {
+			fired := journal.Event{Kind: journal.TimerFired, Cmd: timer.Cmd, Name: timer.Name}
+			if err := r.apply(t, r.machine.Stamp(fired, now)); err != nil {
 				return err
 			}
 			continue
@@ -175,41 +172,33 @@ func (r *run) gather(t *turn, first bool) error {
 		}
 		r.shift()
 		t.taken = append(t.taken, o)
-		if r.refuses(t, &o) {
+		ev, ok := r.event(t, &o, now)
+		if !ok {
 			continue
 		}
-		if err := r.apply(t, o.event(t), max2(o.at, now)); err != nil {
+		if err := r.apply(t, ev); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// refuses tells that an occurrence becomes no event: the outcome of a step that nobody waits for any more, or an update
-// that the code does not accept. An answer to a command of an earlier generation loses what it answers.
-func (r *run) refuses(t *turn, o *occurrence) bool {
-	m := o.message
-	switch {
-	case m == nil:
-		if r.machine.Waits(o.step.Cmd) {
-			return false
+// event returns the event that an occurrence becomes. It is false for one that becomes none: the outcome of a step that
+// nobody waits for any more, or an update that the code refuses, whose reply joins the commit.
+func (r *run) event(t *turn, o *occurrence, now time.Time) (journal.Event, bool) {
+	if o.message != nil {
+		ev, refusal := r.machine.Offer(o.message, now)
+		if refusal != nil {
+			t.commit.Replies = append(t.commit.Replies, *refusal)
 		}
+		return ev, refusal == nil
+	}
+	if !r.machine.Waits(o.step.Cmd) {
 		delete(r.steps, o.step.Cmd)
 		o.rollback(r.sys)
-		return true
-	case m.Kind == journal.MessageUpdate:
-		err := r.machine.CheckUpdate(m.Name, m.Payload)
-		if err == nil {
-			return false
-		}
-		f := &journal.Failure{Type: journal.FailureRejected, Message: err.Error(), Permanent: true, Cause: replay.FailureOf(err)}
-		t.commit.Replies = append(t.commit.Replies, journal.Reply{Number: m.Number, Payload: journal.EncodeFailure(f), Rejected: true})
-		return true
-	case m.Kind.Answers() && m.Generation != r.task.Generation:
-		answer := *m
-		answer.Cmd, o.message = 0, &answer
+		return journal.Event{}, false
 	}
-	return false
+	return r.machine.Stamp(o.outcome(t), max2(o.at, now)), true
 }
 
 // shift takes the first occurrence out of the queue, and keeps the memory of the last one.
@@ -222,11 +211,8 @@ func (r *run) shift() {
 	r.queue = r.queue[1:]
 }
 
-// event returns the event of an occurrence and notes what it brings to the turn.
-func (o *occurrence) event(t *turn) journal.Event {
-	if o.message != nil {
-		return o.message.Event()
-	}
+// outcome returns the event of a step's end, and gives the turn the step's transaction if it has one.
+func (o *occurrence) outcome(t *turn) journal.Event {
 	ev := journal.Event{Kind: journal.StepCompleted, Cmd: o.step.Cmd, Name: o.step.Name, Attempt: o.step.made + 1, Payload: o.result.output}
 	if o.result.failure != nil {
 		ev.Kind, ev.Payload = journal.StepFailed, journal.EncodeFailure(o.result.failure)
@@ -238,8 +224,7 @@ func (o *occurrence) event(t *turn) journal.Event {
 	return ev
 }
 
-func (r *run) apply(t *turn, ev journal.Event, at time.Time) error {
-	ev.Seq, ev.Time = r.machine.LastSeq()+1, max2(at, r.machine.Now())
+func (r *run) apply(t *turn, ev journal.Event) error {
 	if err := r.machine.Step(&ev); err != nil {
 		return err
 	}

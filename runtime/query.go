@@ -161,11 +161,7 @@ func (v *view) replay(p *past, now time.Time) error {
 		return nil
 	}
 	if m.LastSeq() == 0 {
-		at := p.run.StartAt
-		if p.run.Continued != nil {
-			at = now // as its owner will say
-		}
-		if err := v.step(journal.Event{Kind: journal.RunStarted, Time: at}); err != nil {
+		if err := v.step(m.First(&p.run, now)); err != nil {
 			return err
 		}
 	}
@@ -175,14 +171,10 @@ func (v *view) replay(p *past, now time.Time) error {
 		if m.Finished() {
 			continue
 		}
-		if msg.Kind == journal.MessageUpdate && m.CheckUpdate(msg.Name, msg.Payload) != nil {
-			continue // it will be refused
+		ev, refusal := m.Offer(&msg, msg.Time)
+		if refusal != nil {
+			continue // so will its owner
 		}
-		if msg.Kind.Answers() && msg.Generation != v.generation {
-			msg.Cmd = 0 // what it answers is gone
-		}
-		ev := msg.Event()
-		ev.Time = msg.Time
 		if err := v.step(ev); err != nil {
 			return err
 		}
@@ -193,10 +185,6 @@ func (v *view) replay(p *past, now time.Time) error {
 // step shows the machine an event that is not stored. What the code asks for in return is dropped.
 func (v *view) step(ev journal.Event) error {
 	v.ahead = true
-	ev.Seq = v.machine.LastSeq() + 1
-	if ev.Time.Before(v.machine.Now()) {
-		ev.Time = v.machine.Now()
-	}
 	err := v.machine.Step(&ev)
 	v.machine.Take()
 	return err
