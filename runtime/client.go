@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime/internal/waiters"
 )
 
 // Client starts runs and talks to them. It needs no code of the workflows. Its methods may be called from many
@@ -18,7 +19,7 @@ type Client struct {
 	j       *journal.Journal
 	node    *Node // nil for a client of its own
 	tel     *telemetry
-	results *results
+	waiters *waiters.Waiters
 	starts  *lane[startCall, startAnswer]
 	sends   *lane[sendCall, sendAnswer]
 	served  servedWarner
@@ -50,7 +51,7 @@ func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 }
 
 func newClient(j *journal.Journal, n *Node, poll time.Duration, tel *telemetry) *Client {
-	c := &Client{j: j, node: n, tel: tel, results: newResults(j, poll, n != nil)}
+	c := &Client{j: j, node: n, tel: tel, waiters: waiters.New(j, waiters.Options{Poll: poll, HintsPushed: n != nil, Unanswered: unanswered})}
 	c.starts = newLane(laneBatchMax, c.writeStarts)
 	c.sends = newLane(laneBatchMax, c.writeSends)
 	return c

@@ -76,8 +76,15 @@ func (e *UpdateError) Is(target error) bool {
 		target == workflow.ErrCancelled && !e.Rejected && e.Failure.Type == journal.FailureCancelled
 }
 
-// unanswered is why an update of a closed run gets no answer any more.
+// unanswered is why an update of a run gets no answer any more, because the run is closed, or none for now, because it
+// is blocked. It returns nil if the answer is still to come.
 func unanswered(run *journal.Run) error {
+	if !run.Status.Closed() {
+		if t := run.Task; t != nil && t.State != journal.Ready {
+			return fmt.Errorf("run %s is %s: %w: %s", run.ID, t.State, ErrBlocked, t.Problem)
+		}
+		return nil
+	}
 	if run.Terminal == nil {
 		return fmt.Errorf("%w, without an answer: it is %s", journal.ErrClosed, run.Status)
 	}

@@ -87,9 +87,9 @@ func (inc *incarnation) watchLoop() {
 			}
 		case journal.HintScan:
 			inc.expect(time.Time{})
-			inc.n.client.results.scan()
+			inc.n.client.waiters.Hint(h)
 		case journal.HintClosed:
-			inc.n.client.results.closed(h)
+			inc.n.client.waiters.Hint(h)
 		}
 	})
 	if err != nil && inc.ctx.Err() == nil {

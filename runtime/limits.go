@@ -38,10 +38,6 @@ const (
 	// retryFirst and retryMax bound the wait between tries while the store is unavailable.
 	retryFirst = 20 * time.Millisecond
 	retryMax   = time.Second
-	// recentMax is how many closures a node's client remembers, for Results asked for after the end.
-	recentMax = 10_000
-	// recentBytesMax is the largest output that is remembered; others are read again.
-	recentBytesMax = 4 << 10
 	// servedFor is how long the list of live nodes is trusted before a warning is given.
 	servedFor = 5 * time.Second
 	// warnEvery limits the warning that nobody serves a workflow.

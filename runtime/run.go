@@ -31,7 +31,7 @@ func (r *Run[Out]) Created() bool { return r.created }
 // *TerminatedError. It holds no connection while it waits. Errors of the wait itself: ctx's, journal.ErrNotFound.
 func (r *Run[Out]) Result(ctx context.Context) (Out, error) {
 	var out Out
-	terminal, err := r.c.results.await(ctx, r.id, r.local)
+	terminal, err := r.c.waiters.AwaitEnd(ctx, r.id, r.local)
 	if err != nil {
 		return out, fmt.Errorf("result of run %s: %w", r.id, err)
 	}

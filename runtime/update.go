@@ -73,7 +73,7 @@ func (h *UpdateHandle[Out]) Run() journal.RunID { return h.run }
 // Result waits for the answer. Errors are those of [CallUpdate]; it may be called again.
 func (h *UpdateHandle[Out]) Result(ctx context.Context) (Out, error) {
 	var out Out
-	reply, err := h.c.results.awaitReply(ctx, h.run, h.number)
+	reply, err := h.c.waiters.AwaitReply(ctx, h.run, h.number)
 	if err != nil {
 		return out, fmt.Errorf("update %s of run %s: %w", h.name, h.run, err)
 	}

@@ -5,25 +5,19 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/reprise-run/reprise/journal"
 )
 
-// faultyStore answers loads, lists and commits as a test says. Other verbs are not for it.
+// faultyStore answers loads and commits as a test says. Other verbs are not for it.
 type faultyStore struct {
 	journal.Store
 	load   func([]journal.LoadRequest) ([]journal.History, error)
-	list   func(context.Context, journal.ListFilter) (journal.RunPage, error)
 	commit func([]journal.Commit) ([]journal.Outcome, error)
 }
 
 func (s *faultyStore) Load(_ context.Context, r []journal.LoadRequest) ([]journal.History, error) {
 	return s.load(r)
-}
-
-func (s *faultyStore) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
-	return s.list(ctx, f)
 }
 
 func (s *faultyStore) Commit(_ context.Context, c []journal.Commit) ([]journal.Outcome, error) {
@@ -74,40 +68,4 @@ func TestRefusedCommitEndsItsTx(t *testing.T) {
 		t.Errorf("outcome %v, %d rollbacks", o.Err, tx.rollbacks)
 	}
 	w.wait()
-}
-
-// A waiter that registers while the loop of an earlier one ends is read by the next loop at once, not at its poll:
-// the ended loop may have taken what is asked, and the nudge.
-func TestEndedLoopPassesItsWorkOn(t *testing.T) {
-	s := &faultyStore{list: func(ctx context.Context, _ journal.ListFilter) (journal.RunPage, error) {
-		return journal.RunPage{}, ctx.Err()
-	}}
-	r := newResults(journal.New(s, nil), pollDefault, false)
-	id := journal.NewRunID()
-	r.waits[id] = []*wait{{answer: make(chan answer, 1)}}
-	r.ask[id] = true
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	r.read(ended)
-	if !r.ask[id] || len(r.nudge) != 1 {
-		t.Errorf("asked: %v, nudges: %d", r.ask[id], len(r.nudge))
-	}
-}
-
-// Large outputs are not kept in memory; whoever asks late reads them.
-func TestLargeResultsAreReadAgain(t *testing.T) {
-	id := journal.NewRunID()
-	terminal := &journal.Event{Kind: journal.RunCompleted, Payload: journal.Payload{Data: make([]byte, recentBytesMax+1)}}
-	s := &faultyStore{list: func(context.Context, journal.ListFilter) (journal.RunPage, error) {
-		return journal.RunPage{Runs: []journal.Run{{ID: id, Status: journal.Completed, Terminal: terminal}}}, nil
-	}}
-	r := newResults(journal.New(s, nil), pollDefault, true)
-	r.closed(journal.Hint{Kind: journal.HintClosed, Run: id, Terminal: terminal})
-	if r.recent[id] != nil {
-		t.Error("a large output is kept")
-	}
-	began := time.Now()
-	if ev, err := r.await(t.Context(), id, true); err != nil || ev != terminal || time.Since(began) > pollDefault/2 {
-		t.Errorf("got %v, %v after %s", ev, err, time.Since(began))
-	}
 }

@@ -1,0 +1,69 @@
+package waiters
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+const pollOfTests = 1500 * time.Millisecond
+
+// listStore answers lists as a test says. Other verbs are not for it.
+type listStore struct {
+	journal.Store
+	list func(context.Context, journal.ListFilter) (journal.RunPage, error)
+}
+
+func (s *listStore) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+	return s.list(ctx, f)
+}
+
+// Hints implements journal.Store: there are none.
+func (s *listStore) Hints() journal.Hints { return noHints{} }
+
+type noHints struct{}
+
+func (noHints) Notify([]journal.Hint) {}
+func (noHints) Watch(ctx context.Context, _ func(journal.Hint)) error {
+	<-ctx.Done()
+	return nil
+}
+
+// A waiter that registers while the loop of an earlier one ends is read by the next loop at once,
+// not at its poll: the ended loop may have taken what is to be read, and the signal that wakes the
+// loop.
+func TestEndedLoopPassesItsWorkOn(t *testing.T) {
+	s := &listStore{list: func(ctx context.Context, _ journal.ListFilter) (journal.RunPage, error) {
+		return journal.RunPage{}, ctx.Err()
+	}}
+	w := New(journal.New(s, nil), Options{Poll: pollOfTests})
+	id := journal.NewRunID()
+	w.waiting[id] = []*waiter{{resolved: make(chan resolution, 1)}}
+	w.toRead[id] = true
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	w.read(ended)
+	if !w.toRead[id] || len(w.wake) != 1 {
+		t.Errorf("to be read: %v, wake signals: %d", w.toRead[id], len(w.wake))
+	}
+}
+
+// Large outputs are not kept in memory; whoever asks late reads them.
+func TestLargeResultsAreReadAgain(t *testing.T) {
+	id := journal.NewRunID()
+	terminal := &journal.Event{Kind: journal.RunCompleted, Payload: journal.Payload{Data: make([]byte, recentBytesMax+1)}}
+	s := &listStore{list: func(context.Context, journal.ListFilter) (journal.RunPage, error) {
+		return journal.RunPage{Runs: []journal.Run{{ID: id, Status: journal.Completed, Terminal: terminal}}}, nil
+	}}
+	w := New(journal.New(s, nil), Options{Poll: pollOfTests, HintsPushed: true})
+	w.Hint(journal.Hint{Kind: journal.HintClosed, Run: id, Terminal: terminal})
+	if ev, closed := w.recent.find(id); ev != nil || !closed {
+		t.Error("a large output is kept")
+	}
+	began := time.Now()
+	if ev, err := w.AwaitEnd(t.Context(), id, true); err != nil || ev != terminal || time.Since(began) > pollOfTests/2 {
+		t.Errorf("got %v, %v after %s", ev, err, time.Since(began))
+	}
+}
