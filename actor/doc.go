@@ -17,8 +17,8 @@
 //
 // # What protoactor is used for, and what not
 //
-// Mailboxes and lifecycle only. Mailboxes, step bodies and batches of the store share a few goroutines (hands), which go on
-// themselves with what they have caused. The actor of a run that is gone takes another run, under a higher epoch. Actors are never addressed by name, ReceiveTimeout and futures stay unused, no
+// Mailboxes and lifecycle only. Mailboxes, step bodies and batches of the store share a few goroutines (a pool.Pool), which
+// themselves continue with what they have caused. The actor of a run that is gone takes another run, under a higher epoch. Actors are never addressed by name, ReceiveTimeout and futures stay unused, no
 // panic reaches the library, and single activation is never trusted: the journal's fence decides
 // (J3). Handlers do no I/O: loads, commits and steps run elsewhere and answer by message. Every such answer
 // carries the epoch of the activation that asked, because an actor's address does not tell incarnations apart.

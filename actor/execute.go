@@ -10,6 +10,7 @@ import (
 
 	proto "github.com/asynkron/protoactor-go/actor"
 
+	"github.com/reprise-run/reprise/internal/pool"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 )
@@ -46,11 +47,11 @@ type result struct {
 // execute runs an attempt on its own goroutine, once a slot is free. It always ends in exactly one stepDone.
 func (s *System) execute(a *attempt) {
 	s.bodies.Add(1)
-	s.hands.do(func(h *Hand) { s.perform(h, a) })
+	s.pool.Do(func(w *pool.Worker) { s.perform(w, a) })
 }
 
 // perform waits for a slot, prepares the context, runs the body and answers.
-func (s *System) perform(h *Hand, a *attempt) {
+func (s *System) perform(w *pool.Worker, a *attempt) {
 	defer s.bodies.Done()
 	select {
 	case s.slots <- struct{}{}:
@@ -58,7 +59,7 @@ func (s *System) perform(h *Hand, a *attempt) {
 		select {
 		case s.slots <- struct{}{}:
 		case <-a.ctx.Done():
-			s.answer(h, a, judge(context.Cause(a.ctx), context.Cause(a.ctx)))
+			s.answer(w, a, judge(context.Cause(a.ctx), context.Cause(a.ctx)))
 			return
 		}
 	}
@@ -82,19 +83,19 @@ func (s *System) perform(h *Hand, a *attempt) {
 			end(res.failure)
 		}
 		res.beat = a.beats.newest()
-		s.answer(h, a, res)
+		s.answer(w, a, res)
 	}()
 	res = s.await(ctx, a)
 	returned = true
 }
 
-func (s *System) answer(h *Hand, a *attempt, res result) {
+func (s *System) answer(w *pool.Worker, a *attempt, res result) {
 	res.cmd, res.number = a.sc.Cmd, a.number
 	if res.tx != nil && !a.handover.leave(res.tx) {
 		(&occurrence{result: res}).rollback(s)
 	}
 	a.done = stepDone{epoch: a.epoch, result: res}
-	h.Soon()
+	w.ExpectIdle()
 	s.proto.Root.Send(a.reply, &a.done)
 }
 

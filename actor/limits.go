@@ -10,11 +10,6 @@ const (
 	// turnEffectsMax is how many children, messages and replies a turn may ask for before it takes no further event. What one
 	// event asks for is not divided, so it leaves nearly all of journal.CommitEffectsMax to the last one.
 	turnEffectsMax = 1000
-	// mailboxThroughput is how many messages of one run or shard are handled before others get their turn.
-	mailboxThroughput = 100
-	// handsLook is how often hands are looked after while work waits for them. A turn takes microseconds; replaying a long
-	// history may take some looks.
-	handsLook = time.Millisecond
 	// spareMax is how many actors without a run are kept: about a kilobyte each.
 	spareMax = 2048
 	// stepsMaxDefault is how many step bodies run at once in a node.

@@ -29,7 +29,7 @@ type entry struct {
 
 func newShard(s *System) *shard {
 	sh := &shard{sys: s, runs: map[journal.RunID]*entry{}, warm: list.New()}
-	sh.props = proto.PropsFromProducer(func() proto.Actor { return &run{sys: s} }, proto.WithDispatcher(s.hands))
+	sh.props = proto.PropsFromProducer(func() proto.Actor { return &run{sys: s} }, proto.WithDispatcher(s.pool))
 	return sh
 }
 

@@ -12,6 +12,7 @@ import (
 
 	proto "github.com/asynkron/protoactor-go/actor"
 
+	"github.com/reprise-run/reprise/internal/pool"
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -22,7 +23,7 @@ type System struct {
 	shards []*proto.PID
 	seed   maphash.Seed
 
-	hands    *hands
+	pool     *pool.Pool
 	watchdog watchdog
 	slots    chan struct{} // one for each step body that may run
 	bodies   sync.WaitGroup
@@ -43,7 +44,7 @@ func New(o Options) *System {
 	base, stop := context.WithCancelCause(context.Background())
 	s := &System{
 		o: o, seed: maphash.MakeSeed(), base: base, stop: stop,
-		hands: newHands(goruntime.GOMAXPROCS(0)), watchdog: watchdog{after: o.StuckAfter, report: o.Hooks.Stuck},
+		pool: pool.New(goruntime.GOMAXPROCS(0)), watchdog: watchdog{after: o.StuckAfter, report: o.Hooks.Stuck},
 		slots: make(chan struct{}, o.StepsMax), empty: make(chan struct{}, 1), done: make(chan struct{}),
 		// protoactor's own log holds message values, which are users' data, and says nothing we do not.
 		// Each letter to a stopped actor starts a goroutine for the throttle's interval, which would outlive the system.
@@ -52,7 +53,7 @@ func New(o Options) *System {
 		}), proto.WithDeadLetterThrottleInterval(time.Millisecond)),
 	}
 	props := proto.PropsFromProducer(func() proto.Actor { return newShard(s) }, proto.WithSupervisor(stopStrategy()),
-		proto.WithDispatcher(s.hands))
+		proto.WithDispatcher(s.pool))
 	for range shardCount {
 		s.shards = append(s.shards, s.proto.Root.Spawn(props))
 	}
@@ -84,8 +85,8 @@ func (s *System) Attend(run journal.RunID) { s.tell(run, attention{run: run}) }
 // Live is the number of runs that this system owns.
 func (s *System) Live() int { return int(s.live.Load()) }
 
-// Do runs what the store has to do, such as writing a batch, on one of the system's goroutines, which may be held up.
-func (s *System) Do(errand func(*Hand)) { s.hands.do(errand) }
+// Do runs a job of the store, such as writing a batch, on a worker of the system. The job may block.
+func (s *System) Do(job pool.Job) { s.pool.Do(job) }
 
 func (s *System) tell(run journal.RunID, msg any) {
 	s.proto.Root.Send(s.shards[maphash.Bytes(s.seed, run[:])%shardCount], msg)
@@ -116,7 +117,7 @@ func (s *System) sweepLoop() {
 		select {
 		case <-t.C:
 			s.broadcast(sweep{})
-			s.hands.trim()
+			s.pool.Trim()
 		case <-s.done:
 			return
 		}
@@ -173,7 +174,7 @@ func (s *System) Kill(cause error) {
 		_ = f.Wait() // an error means that user code hangs; its state is dead anyway
 	}
 	s.proto.Shutdown()
-	s.hands.end()
+	s.pool.Close()
 	returned := make(chan struct{})
 	go func() { s.bodies.Wait(); close(returned) }()
 	select {

@@ -3,7 +3,7 @@ package runtime
 import (
 	"sync"
 
-	"github.com/reprise-run/reprise/actor"
+	"github.com/reprise-run/reprise/internal/pool"
 )
 
 // lane is group commit: it writes one batch at a time, and whatever arrives meanwhile forms the next one. An idle lane
@@ -12,8 +12,8 @@ import (
 // It is generic because commits, starts, messages and loads are gathered the same way; it never looks inside.
 type lane[In, Out any] struct {
 	max   int
-	write func(batch []In) []Out  // blocks; answers each member; must not keep batch
-	spawn func(func(*actor.Hand)) // runs a function that may block
+	write func(batch []In) []Out // blocks; answers each member; must not keep batch
+	spawn func(pool.Job)         // runs a function that may block
 
 	mu      sync.Mutex
 	waiting calls[In, Out]
@@ -28,7 +28,7 @@ type calls[In, Out any] struct {
 }
 
 func newLane[In, Out any](max int, write func([]In) []Out) *lane[In, Out] {
-	return &lane[In, Out]{max: max, write: write, spawn: func(run func(*actor.Hand)) { go run(nil) }}
+	return &lane[In, Out]{max: max, write: write, spawn: func(run pool.Job) { go run(nil) }}
 }
 
 // add never blocks. done is called on the lane's goroutine and must be quick.
@@ -66,18 +66,18 @@ func (l *lane[In, Out]) enter(in In, done func(Out)) bool {
 	return true
 }
 
-func (l *lane[In, Out]) run(h *actor.Hand) {
+func (l *lane[In, Out]) run(w *pool.Worker) {
 	var batch calls[In, Out]
 	for l.take(&batch) {
-		h.Busy()
-		l.answer(h, &batch)
+		w.ClearIdle()
+		l.answer(w, &batch)
 	}
 }
 
 // answer writes a batch and tells everyone. Nearly always, that is the end of the lane's work on a node with little to do.
-func (l *lane[In, Out]) answer(h *actor.Hand, batch *calls[In, Out]) {
+func (l *lane[In, Out]) answer(w *pool.Worker, batch *calls[In, Out]) {
 	out := l.write(batch.in)
-	h.Soon()
+	w.ExpectIdle()
 	for i := range out {
 		batch.done[i](out[i])
 	}

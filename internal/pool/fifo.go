@@ -1,10 +1,10 @@
-package actor
+package pool
 
-// fifo is a queue in a ring that keeps its memory.
+// fifo is a queue in a ring that keeps its memory: in steady state push and pop allocate nothing.
 type fifo[T any] struct {
 	ring []T
-	head int
-	n    int
+	head int // index of the oldest element
+	n    int // elements in the queue
 }
 
 func (q *fifo[T]) len() int { return q.n }
@@ -21,7 +21,8 @@ func (q *fifo[T]) push(v T) {
 	q.n++
 }
 
-// pop returns the oldest. There must be one.
+// pop removes and returns the oldest element. The queue must not be empty. The ring forgets the
+// element, so that what it refers to can be collected.
 func (q *fifo[T]) pop() T {
 	var none T
 	v := q.ring[q.head]
