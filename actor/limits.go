@@ -22,10 +22,8 @@ const (
 	historyMaxDefault = 50_000
 	// stuckAfterDefault is how long workflow code may go on without awaiting before it is reported.
 	stuckAfterDefault = 2 * time.Second
-	// stuckStackBytesMax bounds the report of it.
-	stuckStackBytesMax = 64 << 10
-	// stackDumpBytesMax bounds the dump of all goroutines that the report is taken from.
-	stackDumpBytesMax = 16 << 20
+	// panicStackBytesMax bounds the stack that is reported with a panic of workflow code.
+	panicStackBytesMax = 64 << 10
 	// beatEvery is how often an actor hears of the heartbeats of one attempt.
 	beatEvery = 100 * time.Millisecond
 	// heartbeatEvery is how often the details of a step's heartbeats are made durable.

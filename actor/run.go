@@ -9,6 +9,7 @@ import (
 
 	proto "github.com/asynkron/protoactor-go/actor"
 
+	"github.com/reprise-run/reprise/internal/watchdog"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 )
@@ -44,7 +45,7 @@ type run struct {
 	recall  time.Time // until then the next block's back-off follows from this one
 	abandon bool      // hand back without waiting for steps
 	timer   *time.Timer
-	watch   watch
+	watch   watchdog.Watch[*journal.Run]
 	scratch turn      // used again by every turn
 	read    time.Time // see now
 }
@@ -305,8 +306,8 @@ func (r *run) rebuild(events []journal.Event) {
 
 // watched runs workflow code and reports it if it does not come to an await for long.
 func (r *run) watched(fn func() error) error {
-	r.sys.watchdog.begin(&r.watch, r.info)
-	defer r.sys.watchdog.end(&r.watch)
+	r.sys.watchdog.Begin(&r.watch, r.info)
+	defer r.sys.watchdog.End(&r.watch)
 	defer func() { r.read = time.Time{} }() // fn may have taken long
 	return fn()
 }
@@ -314,7 +315,7 @@ func (r *run) watched(fn func() error) error {
 // blockFor is block for an error of the machine.
 func (r *run) blockFor(err error) {
 	if p, ok := errors.AsType[*replay.PanicError](err); ok {
-		r.stack = p.Stack[:min(len(p.Stack), stuckStackBytesMax)]
+		r.stack = p.Stack[:min(len(p.Stack), panicStackBytesMax)]
 	}
 	r.block(err.Error())
 }

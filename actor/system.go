@@ -13,8 +13,12 @@ import (
 	proto "github.com/asynkron/protoactor-go/actor"
 
 	"github.com/reprise-run/reprise/internal/pool"
+	"github.com/reprise-run/reprise/internal/watchdog"
 	"github.com/reprise-run/reprise/journal"
 )
+
+// strandFrame is part of the name of a function that is below every strand of workflow code.
+const strandFrame = "reprise/replay/internal/coro"
 
 // System is the set of runs that are live in one node incarnation.
 type System struct {
@@ -24,7 +28,7 @@ type System struct {
 	seed   maphash.Seed
 
 	pool     *pool.Pool
-	watchdog watchdog
+	watchdog watchdog.Watchdog[*journal.Run]
 	slots    chan struct{} // one for each step body that may run
 	bodies   sync.WaitGroup
 	base     context.Context // ancestor of every step's context
@@ -44,8 +48,9 @@ func New(o Options) *System {
 	base, stop := context.WithCancelCause(context.Background())
 	s := &System{
 		o: o, seed: maphash.MakeSeed(), base: base, stop: stop,
-		pool: pool.New(goruntime.GOMAXPROCS(0)), watchdog: watchdog{after: o.StuckAfter, report: o.Hooks.Stuck},
-		slots: make(chan struct{}, o.StepsMax), empty: make(chan struct{}, 1), done: make(chan struct{}),
+		pool:     pool.New(goruntime.GOMAXPROCS(0)),
+		watchdog: watchdog.Watchdog[*journal.Run]{After: o.StuckAfter, Report: o.Hooks.Stuck, Frame: strandFrame},
+		slots:    make(chan struct{}, o.StepsMax), empty: make(chan struct{}, 1), done: make(chan struct{}),
 		// protoactor's own log holds message values, which are users' data, and says nothing we do not.
 		// Each letter to a stopped actor starts a goroutine for the throttle's interval, which would outlive the system.
 		proto: proto.NewActorSystem(proto.WithLoggerFactory(func(*proto.ActorSystem) *slog.Logger {

@@ -1,0 +1,108 @@
+// Package watchdog reports work that should have ended long ago, together with the stacks of the
+// goroutines that do such work.
+package watchdog
+
+import (
+	"sync"
+	"time"
+)
+
+// Watchdog reports each piece of work that has not ended After its begin, once. The three exported
+// fields are set before the first Begin and never change.
+//
+// It watches every turn of every run, so watching must cost next to nothing: two short critical
+// sections, no allocation, and no timer of its own for each turn. One timer is enough because all work
+// has the same limit: the list is in the order of begins, so its first element is the first to be
+// late, and the timer is set for that one. A turn that ends before its time is unlinked; the timer
+// then fires in vain and sets itself again for what is first by then. So there is at most one timer,
+// and the invariant is: armed exactly while the timer is to fire, and armed if the list is not empty.
+//
+// Report is called without the lock, on the timer's goroutine. The work may end at the same moment:
+// a report says that it was late, not that it still goes on.
+type Watchdog[T any] struct {
+	After  time.Duration
+	Report func(subject T, after time.Duration, stacks string) // nil: nothing is watched
+	Frame  string                                              // stacks without it are not reported, see stacks
+
+	mu          sync.Mutex
+	first, last *Watch[T] // in the order of begins
+	armed       bool
+}
+
+// Watch is a piece of work in progress. Its owner keeps it and uses it again and again: it is not
+// allocated for each. Work with the same Watch must not overlap.
+type Watch[T any] struct {
+	subject T
+	began   time.Time
+
+	// Guarded by the watchdog's lock while the watch is listed.
+	listed     bool
+	prev, next *Watch[T]
+}
+
+// Begin watches work on subject until End.
+func (d *Watchdog[T]) Begin(w *Watch[T], subject T) {
+	if d.Report == nil {
+		return
+	}
+	w.subject, w.began = subject, time.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w.listed = true
+	if w.prev = d.last; d.last == nil {
+		d.first = w
+	} else {
+		d.last.next = w
+	}
+	d.last = w
+	if !d.armed {
+		d.armed = true
+		time.AfterFunc(d.After, d.look)
+	}
+}
+
+// End ends the watch, whether the work has been reported or not.
+func (d *Watchdog[T]) End(w *Watch[T]) {
+	if d.Report == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.remove(w)
+}
+
+// remove unlinks a watch that has not been reported. The caller holds the lock.
+func (d *Watchdog[T]) remove(w *Watch[T]) {
+	if !w.listed {
+		return
+	}
+	if w.prev == nil {
+		d.first = w.next
+	} else {
+		w.prev.next = w.next
+	}
+	if w.next == nil {
+		d.last = w.prev
+	} else {
+		w.next.prev = w.prev
+	}
+	w.prev, w.next, w.listed = nil, nil, false
+}
+
+// look reports the late work and sets the timer for the next piece that may become late. Reported
+// work is unlinked, so it is not reported again.
+func (d *Watchdog[T]) look() {
+	var late []T
+	d.mu.Lock()
+	for d.first != nil && time.Since(d.first.began) >= d.After {
+		late = append(late, d.first.subject)
+		d.remove(d.first)
+	}
+	if d.armed = d.first != nil; d.armed {
+		time.AfterFunc(d.After-time.Since(d.first.began), d.look)
+	}
+	d.mu.Unlock()
+	for _, subject := range late {
+		d.Report(subject, d.After, stacks(d.Frame))
+	}
+}

@@ -1,0 +1,60 @@
+package watchdog
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Late work is reported once, in the order of begins; what ends in time is not.
+func TestReports(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var late []string
+		d := Watchdog[string]{After: time.Second, Report: func(subject string, after time.Duration, _ string) {
+			if after != time.Second {
+				t.Errorf("%s was reported with limit %s", subject, after)
+			}
+			late = append(late, subject)
+		}}
+		var a, b, c Watch[string]
+		d.Begin(&a, "a")
+		time.Sleep(500 * time.Millisecond)
+		d.Begin(&b, "b")
+		d.Begin(&c, "c")
+		d.End(&a) // the timer was set for it
+		time.Sleep(700 * time.Millisecond)
+		if synctest.Wait(); len(late) != 0 {
+			t.Errorf("%v were reported too early", late)
+		}
+		d.Begin(&a, "a again")
+		time.Sleep(400 * time.Millisecond)
+		d.End(&b)
+		time.Sleep(time.Minute)
+		if synctest.Wait(); !slices.Equal(late, []string{"b", "c", "a again"}) {
+			t.Errorf("reported %v", late)
+		}
+		d.End(&c)
+		d.End(&a)
+		if d.first != nil || d.last != nil || d.armed {
+			t.Error("the watchdog is not at rest")
+		}
+	})
+}
+
+// Only goroutines that execute the frame are kept: neither others nor coroutines that rest.
+func TestFilter(t *testing.T) {
+	dump := strings.Join([]string{
+		"goroutine 1 [running]:\nmain.main()",
+		"goroutine 2 [coroutine]:\nm/coro.rest()",
+		"goroutine 3 [sleep]:\nm/coro.work()",
+	}, "\n\n")
+	if got := filter(dump, "m/coro"); got != "goroutine 3 [sleep]:\nm/coro.work()\n\n" {
+		t.Errorf("kept %q", got)
+	}
+	long := "goroutine 3 [sleep]:\nm/coro.work()" + strings.Repeat("x", stacksBytesMax/2)
+	if n := len(filter(strings.Join([]string{long, long, long}, "\n\n"), "m/coro")); n > stacksBytesMax+2 {
+		t.Errorf("a report has %d bytes", n)
+	}
+}
