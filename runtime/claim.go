@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
 // claimLoop takes due tasks at its own pace: a batch, hand it out, repeat while batches are full. Otherwise it waits for a hint,
@@ -22,7 +23,7 @@ func (inc *incarnation) claimLoop() {
 			if !errors.Is(err, journal.ErrUnavailable) {
 				inc.n.tel.log.Error("claiming failed", keyNode, inc.id, keyError, err)
 			}
-			if !sleep(inc.claims, retryMax) {
+			if !retry.Sleep(inc.claims, retry.WaitMax) {
 				return
 			}
 			continue

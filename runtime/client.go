@@ -8,8 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reprise-run/reprise/internal/batch"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
 	"github.com/reprise-run/reprise/runtime/internal/waiters"
 )
 
@@ -20,8 +22,8 @@ type Client struct {
 	node    *Node // nil for a client of its own
 	tel     *telemetry
 	waiters *waiters.Waiters
-	starts  *lane[startCall, startAnswer]
-	sends   *lane[sendCall, sendAnswer]
+	starts  *batch.Batcher[startCall, startAnswer]
+	sends   *batch.Batcher[sendCall, sendAnswer]
 	served  servedWarner
 }
 
@@ -52,8 +54,8 @@ func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 
 func newClient(j *journal.Journal, n *Node, poll time.Duration, tel *telemetry) *Client {
 	c := &Client{j: j, node: n, tel: tel, waiters: waiters.New(j, waiters.Options{Poll: poll, HintsPushed: n != nil, Unanswered: unanswered})}
-	c.starts = newLane(laneBatchMax, c.writeStarts)
-	c.sends = newLane(laneBatchMax, c.writeSends)
+	c.starts = batch.New(batch.SizeMax, c.writeStarts)
+	c.sends = batch.New(batch.SizeMax, c.writeSends)
 	return c
 }
 
@@ -118,7 +120,7 @@ func (c *Client) start(ctx context.Context, s journal.Start, tx journal.Tx) (jou
 		a.started = out[0]
 	} else {
 		answer := make(chan startAnswer, 1)
-		c.starts.lead(startCall{ctx: ctx, start: s}, func(a startAnswer) { answer <- a })
+		c.starts.SubmitInline(startCall{ctx: ctx, start: s}, func(a startAnswer) { answer <- a })
 		select {
 		case a = <-answer:
 		case <-ctx.Done():
@@ -136,7 +138,7 @@ func (c *Client) start(ctx context.Context, s journal.Start, tx journal.Tx) (jou
 }
 
 // writeStarts writes a batch of starts. Runs that this client's node can serve become its own from birth.
-func (c *Client) writeStarts(batch []startCall) []startAnswer {
+func (c *Client) writeStarts(calls []startCall) []startAnswer {
 	var inc *incarnation
 	if c.node != nil {
 		inc = c.node.current.Load()
@@ -144,23 +146,29 @@ func (c *Client) writeStarts(batch []startCall) []startAnswer {
 	if inc != nil && !inc.births.enter() {
 		inc = nil // it leaves
 	}
-	starts, room := make([]journal.Start, len(batch)), 0
+	starts, room := make([]journal.Start, len(calls)), 0
 	if inc != nil {
 		defer inc.births.leave() // behind adopt
 		room = inc.room()
 	}
 	owns := false
-	for i := range batch {
-		starts[i] = batch[i].start
+	for i := range calls {
+		starts[i] = calls[i].start
 		s := &starts[i]
 		if room > 0 && inc.takes(s) {
 			owns = true
 			room--
 		}
 	}
-	out := make([]startAnswer, len(batch))
-	started, err := gathered(batch, func(c *startCall) context.Context { return c.ctx },
-		func(ctx context.Context) ([]journal.Started, error) { return c.j.Start(ctx, nil, starts) })
+	out := make([]startAnswer, len(calls))
+	started, err := batch.CallShared(calls, func(c *startCall) context.Context { return c.ctx },
+		func(ctx context.Context) (out []journal.Started, err error) {
+			err = retry.UntilAvailable(ctx, func() (err error) {
+				out, err = c.j.Start(ctx, nil, starts)
+				return err
+			})
+			return out, err
+		})
 	if err != nil && owns {
 		inc.doubt.raise() // the runs may have been born all the same
 		inc.expect(time.Time{})

@@ -29,15 +29,10 @@ const (
 	liveMaxDefault = 2000
 	// lanesDefault: two batches in flight keep the store busy while answers are handed out.
 	lanesDefault = 2
-	// laneBatchMax bounds a batch: past it, a larger transaction only adds latency.
-	laneBatchMax = 500
 	// drainDefault is how long steps may go on after the end was asked for; drainGrace how long they may take to heed their
 	// context after that.
 	drainDefault = 10 * time.Second
 	drainGrace   = 2 * time.Second
-	// retryFirst and retryMax bound the wait between tries while the store is unavailable.
-	retryFirst = 20 * time.Millisecond
-	retryMax   = time.Second
 	// servedFor is how long the list of live nodes is trusted before a warning is given.
 	servedFor = 5 * time.Second
 	// warnEvery limits the warning that nobody serves a workflow.

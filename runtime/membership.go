@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
 // renewLoop keeps the lease. deadline is the local time until which the node may be sure of it: the lease counted
@@ -16,7 +17,7 @@ func (inc *incarnation) renewLoop(deadline time.Time) {
 	every := inc.n.o.Lease / renewalsPerLease
 	var looking atomic.Bool
 	for {
-		if !sleep(inc.ctx, min(every, time.Until(deadline))) {
+		if !retry.Sleep(inc.ctx, min(every, time.Until(deadline))) {
 			return
 		}
 		sent := time.Now()
@@ -49,14 +50,14 @@ func (inc *incarnation) renewLoop(deadline time.Time) {
 
 // lookAgain reaps nodes that seem to be dead, if they still do after a moment.
 func (inc *incarnation) lookAgain(suspects []journal.NodeID) {
-	if sleep(inc.claims, secondLook) {
+	if retry.Sleep(inc.claims, secondLook) {
 		inc.reap(suspects)
 	}
 }
 
 // sweepLoop frees tasks whose owner no longer exists.
 func (inc *incarnation) sweepLoop() {
-	for sleep(inc.claims, inc.n.o.Lease*leasesPerSweep) {
+	for retry.Sleep(inc.claims, inc.n.o.Lease*leasesPerSweep) {
 		inc.reap(nil)
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/reprise-run/reprise/internal/batch"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
 // SignalOptions of a signal.
@@ -71,7 +73,7 @@ func (c *Client) send(ctx context.Context, m journal.Message, tx journal.Tx) (jo
 	}
 	keyed(&m)
 	answer := make(chan sendAnswer, 1)
-	c.sends.lead(sendCall{ctx: ctx, message: m}, func(a sendAnswer) { answer <- a })
+	c.sends.SubmitInline(sendCall{ctx: ctx, message: m}, func(a sendAnswer) { answer <- a })
 	select {
 	case a := <-answer:
 		return a.sent, answered(ctx, errors.Join(a.err, a.sent.Err))
@@ -96,14 +98,21 @@ func answered(ctx context.Context, err error) error {
 	return err
 }
 
-func (c *Client) writeSends(batch []sendCall) []sendAnswer {
-	messages := make([]journal.Message, len(batch))
-	for i := range batch {
-		messages[i] = batch[i].message
+// writeSends writes a batch of messages.
+func (c *Client) writeSends(calls []sendCall) []sendAnswer {
+	messages := make([]journal.Message, len(calls))
+	for i := range calls {
+		messages[i] = calls[i].message
 	}
-	out := make([]sendAnswer, len(batch))
-	sent, err := gathered(batch, func(c *sendCall) context.Context { return c.ctx },
-		func(ctx context.Context) ([]journal.Sent, error) { return c.j.Send(ctx, nil, messages) })
+	out := make([]sendAnswer, len(calls))
+	sent, err := batch.CallShared(calls, func(c *sendCall) context.Context { return c.ctx },
+		func(ctx context.Context) (out []journal.Sent, err error) {
+			err = retry.UntilAvailable(ctx, func() (err error) {
+				out, err = c.j.Send(ctx, nil, messages)
+				return err
+			})
+			return out, err
+		})
 	for i := range out {
 		if err != nil {
 			out[i].err = err

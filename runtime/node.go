@@ -11,6 +11,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
 // Node executes runs. Between registration and Run it only holds options; while it runs it is one incarnation after
@@ -82,7 +83,7 @@ func (n *Node) Run(ctx context.Context) error {
 func (n *Node) incarnate(ctx context.Context) error {
 	var m journal.Membership
 	var sent time.Time
-	err := untilAvailable(ctx, func() (err error) {
+	err := retry.UntilAvailable(ctx, func() (err error) {
 		sent = time.Now()
 		m, err = n.j.Join(ctx, journal.Node{Name: n.o.Name, Routes: n.routes, Lease: n.o.Lease})
 		return err

@@ -7,7 +7,9 @@ import (
 	"sync"
 
 	"github.com/reprise-run/reprise/actor"
+	"github.com/reprise-run/reprise/internal/batch"
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
 // writer is what the actors of one incarnation see of the journal: gathered commits and loads. A run always uses the same lane,
@@ -15,8 +17,8 @@ import (
 type writer struct {
 	*journal.Journal
 	ctx    context.Context // ends when nothing may be written any more
-	lanes  []*lane[journal.Commit, journal.Outcome]
-	loader *lane[journal.LoadRequest, loadAnswer]
+	lanes  []*batch.Batcher[journal.Commit, journal.Outcome]
+	loader *batch.Batcher[journal.LoadRequest, loadAnswer]
 	single sync.WaitGroup // commits with a transaction of their own
 	home   *incarnation   // owns the children that it can execute from birth; nil for none
 }
@@ -29,9 +31,9 @@ type loadAnswer struct {
 func newWriter(ctx context.Context, j *journal.Journal, lanes int) *writer {
 	w := &writer{Journal: j, ctx: ctx}
 	for range lanes {
-		w.lanes = append(w.lanes, newLane(laneBatchMax, w.commit))
+		w.lanes = append(w.lanes, batch.New(batch.SizeMax, w.commit))
 	}
-	w.loader = newLane(laneBatchMax, w.load)
+	w.loader = batch.New(batch.SizeMax, w.load)
 	return w
 }
 
@@ -41,7 +43,7 @@ func (w *writer) Submit(c journal.Commit, done func(journal.Outcome)) {
 		w.alone([]journal.Commit{c}, done)
 		return
 	}
-	w.lanes[laneOf(c.Run, len(w.lanes))].add(c, done)
+	w.lanes[laneOf(c.Run, len(w.lanes))].Submit(c, done)
 }
 
 // alone writes a commit with a transaction. It has a connection already, and must not hold up the others.
@@ -77,7 +79,7 @@ func (w *writer) commit(batch []journal.Commit) []journal.Outcome {
 // written member by member, so that one cannot hinder the others (J2).
 func (w *writer) write(batch []journal.Commit) []journal.Outcome {
 	var out []journal.Outcome
-	err := untilAvailable(w.ctx, func() (err error) {
+	err := retry.UntilAvailable(w.ctx, func() (err error) {
 		out, err = w.Journal.Commit(w.ctx, batch)
 		return err
 	})
@@ -102,13 +104,13 @@ func (w *writer) write(batch []journal.Commit) []journal.Outcome {
 
 // Load implements actor.Store.
 func (w *writer) Load(r journal.LoadRequest, done func(journal.History, error)) {
-	w.loader.add(r, func(a loadAnswer) { done(a.history, a.err) })
+	w.loader.Submit(r, func(a loadAnswer) { done(a.history, a.err) })
 }
 
 // load reads a batch. One history that cannot be read does not hinder the others.
 func (w *writer) load(batch []journal.LoadRequest) []loadAnswer {
 	var histories []journal.History
-	err := untilAvailable(w.ctx, func() (err error) {
+	err := retry.UntilAvailable(w.ctx, func() (err error) {
 		histories, err = w.Journal.Load(w.ctx, batch)
 		return err
 	})
@@ -136,16 +138,16 @@ func (w *writer) load(batch []journal.LoadRequest) []loadAnswer {
 // use has batches written by the goroutines of a system. It comes before anything is submitted.
 func (w *writer) use(sys *actor.System) {
 	for _, l := range w.lanes {
-		l.spawn = sys.Do
+		l.RunOn(sys.Do)
 	}
-	w.loader.spawn = sys.Do
+	w.loader.RunOn(sys.Do)
 }
 
 // wait returns when everything submitted has its outcome.
 func (w *writer) wait() {
 	for _, l := range w.lanes {
-		l.wait()
+		l.Wait()
 	}
-	w.loader.wait()
+	w.loader.Wait()
 	w.single.Wait()
 }

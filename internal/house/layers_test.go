@@ -27,7 +27,7 @@ var homes = []struct {
 	{"SQLite driver only in journal/sqlite", "modernc.org/sqlite", []string{"journal/sqlite", "examples"}, true},
 	{"protoactor only in actor", "github.com/asynkron/protoactor-go", []string{"actor"}, false},
 	{"OpenTelemetry only in runtime and cmd", "go.opentelemetry.io", []string{"runtime", "cmd"}, false},
-	{"backoff only in runtime and internal/batch", "github.com/cenkalti/backoff", []string{"runtime", "internal/batch"}, false},
+	{"backoff only in runtime", "github.com/cenkalti/backoff", []string{"runtime"}, false},
 }
 
 // impure are the packages that replay may not import: they block, read a clock, draw random numbers or log.

@@ -1,4 +1,4 @@
-package runtime
+package batch
 
 import (
 	"sync"
@@ -6,13 +6,14 @@ import (
 	"testing/synctest"
 )
 
-// A caller who leads writes its own call and nobody else's: what came meanwhile goes on without it, in order.
-func TestLaneLeadsForItself(t *testing.T) {
+// A caller who submits inline writes its own batch and no other: what came meanwhile goes on
+// without it, in order.
+func TestInlineCallerWritesOneBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
 		var mu sync.Mutex
 		var batches [][]int
-		l := newLane(3, func(batch []int) []int {
+		b := New(3, func(batch []int) []int {
 			mu.Lock()
 			batches = append(batches, append([]int(nil), batch...))
 			mu.Unlock()
@@ -25,20 +26,20 @@ func TestLaneLeadsForItself(t *testing.T) {
 			defer mu.Unlock()
 			answers = append(answers, i)
 		}
-		led := make(chan struct{})
+		returned := make(chan struct{})
 		go func() {
-			l.lead(1, done)
-			close(led)
+			b.SubmitInline(1, done)
+			close(returned)
 		}()
 		synctest.Wait()
 		for i := 2; i <= 6; i++ {
-			l.lead(i, done) // the lane is busy: it does not wait
+			b.SubmitInline(i, done) // a batch is being written: it returns at once
 		}
 		gate <- struct{}{}
-		<-led
+		<-returned
 		gate <- struct{}{}
 		gate <- struct{}{}
-		l.wait()
+		b.Wait()
 		synctest.Wait()
 		mu.Lock()
 		defer mu.Unlock()
@@ -50,8 +51,8 @@ func TestLaneLeadsForItself(t *testing.T) {
 				t.Errorf("answers %v", answers)
 			}
 		}
-		if len(answers) != 6 || l.busy {
-			t.Errorf("%d answers, busy %v", len(answers), l.busy)
+		if len(answers) != 6 || b.busy {
+			t.Errorf("%d answers, busy %v", len(answers), b.busy)
 		}
 	})
 }

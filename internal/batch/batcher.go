@@ -1,0 +1,220 @@
+package batch
+
+import (
+	"sync"
+
+	"github.com/reprise-run/reprise/internal/pool"
+)
+
+// SizeMax bounds a batch. A larger transaction is hardly cheaper per member, and all of its members
+// wait for the last one.
+const SizeMax = 500
+
+// Batcher is group commit. It writes one batch at a time; calls that arrive while a batch is being
+// written form the next one. It is generic because commits, starts, messages and loads are batched
+// the same way; it never looks inside a call.
+//
+// # State
+//
+// busy says that exactly one goroutine, the writer, is responsible for this Batcher. waiting holds
+// the calls that are in no batch yet, oldest first. Whenever mu is free,
+//
+//	busy, or waiting is empty                                                          (I)
+//
+// enter adds a call and, if nobody is the writer, makes its caller responsible: the caller hands
+// the role to a goroutine of the pool (Submit) or fills it for one batch (SubmitInline). The writer
+// gives the role up in take or more, in the same critical section in which it has seen that nothing
+// waits. A call that is added a moment earlier is seen by the writer; a call that is added a moment
+// later finds busy false and has a writer of its own. So no call is left behind, and no wake-up can
+// be lost, because nobody ever sleeps here.
+//
+// # When a batch is closed
+//
+// A batch is closed when the writer takes it, which is when the batch before it has been answered.
+// There is no timer and no target size. On an idle Batcher a call is written at once, alone: nobody
+// is made to wait for company that may not come. Under load a batch holds what arrived during one
+// write, so its size is the arrival rate times the duration of a write, up to max. Throughput
+// therefore grows with load without a setting, and latency is at most two writes as long as max is
+// not reached.
+//
+// # Order
+//
+// Calls are added under mu, taken from the front, and answered in the order of their batch before
+// the next batch is taken. So the write of a call begins only after all earlier calls of the same
+// Batcher have their answers. A worker gives each run one Batcher by a hash of its id. The commits
+// of a run therefore reach the store in the order in which its actor submitted them, as J3 asks
+// for: the store compares turn numbers, and a commit that overtook its predecessor would be
+// refused. Between two Batchers there is no order.
+//
+// # Inline submission
+//
+// A caller who waits for the answer anyway may be the writer. On an idle node that saves handing
+// the call to another goroutine and the answer back, two switches that together cost as much as a
+// fast store does. Such a caller writes one batch: its own call, and those that were added before
+// the batch was taken. If more calls wait by then, it hands the role to a pool goroutine, because a
+// caller must not go on writing for others after it has its answer. SubmitInline blocks for one
+// write, so it is not for actors.
+//
+// # Errors, repetition, cancellation
+//
+// A Batcher knows no errors: write answers each member with a value, and may answer some with an
+// error and others without (J2). Two rules make that enough.
+//
+// While the store is unavailable, write repeats the closed batch as it is and does not return. That
+// is safe because each member names itself, a commit by fence and turn, a start by its run id, a
+// message by its key, so the store recognises a member that an earlier try wrote (J4). Later calls
+// wait behind the batch, in order. They lose nothing: they need the same store.
+//
+// A caller who gives up takes its call out of nothing. Its call may be in a transaction at that
+// moment, and whether it took effect would be unknown in any case. The caller stops waiting, the
+// call is written with the others, and done is called with an answer that nobody reads. Only when
+// every caller of a batch has given up does the repetition end: see [CallShared].
+//
+// # The pool
+//
+// A job that writes batches says ExpectIdle between the end of a write and its answers. What the
+// answers cause, the next turn of a run for instance, then waits for this worker instead of waking
+// another one: on a quiet node a step's body, its turn, the commit and the answer share one
+// goroutine. It says ClearIdle before it blocks in another write.
+//
+// # Memory
+//
+// The writer's batch and waiting swap their slices, so a steady load allocates nothing. write must
+// not keep the slice it gets. Slices that one unusual crowd has made large are dropped.
+type Batcher[In, Out any] struct {
+	max   int
+	write func(batch []In) []Out // blocks; answers each member; must not keep batch and must not panic
+	spawn func(pool.Job)         // runs a job that may block
+
+	mu      sync.Mutex
+	waiting calls[In, Out]
+	busy    bool
+	idle    sync.WaitGroup // 1 while busy
+}
+
+// New returns a Batcher that makes batches of at most max calls. write gets a batch and returns one
+// answer for each member, in the same order.
+func New[In, Out any](max int, write func([]In) []Out) *Batcher[In, Out] {
+	return &Batcher[In, Out]{max: max, write: write, spawn: func(job pool.Job) { go job(nil) }}
+}
+
+// RunOn has batches written by jobs of a pool instead of goroutines of their own. It must be called
+// before anything is submitted.
+func (b *Batcher[In, Out]) RunOn(do func(pool.Job)) { b.spawn = do }
+
+// Submit adds a call and never blocks. done is called once, on the goroutine that writes, and must
+// be quick.
+func (b *Batcher[In, Out]) Submit(in In, done func(Out)) {
+	if b.enter(in, done) {
+		b.spawn(b.run)
+	}
+}
+
+// SubmitInline is Submit for a caller who waits for the answer anyway. If the Batcher is idle, the
+// call is written and done is called on the caller's goroutine before SubmitInline returns.
+func (b *Batcher[In, Out]) SubmitInline(in In, done func(Out)) {
+	if !b.enter(in, done) {
+		return
+	}
+	var batch calls[In, Out]
+	b.take(&batch)
+	b.answer(nil, &batch)
+	if b.more() {
+		b.spawn(b.run)
+	}
+}
+
+// Wait returns when everything submitted before has been answered.
+func (b *Batcher[In, Out]) Wait() { b.idle.Wait() }
+
+// enter adds a call. If it returns true, the caller is the writer now.
+func (b *Batcher[In, Out]) enter(in In, done func(Out)) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting.in = append(b.waiting.in, in)
+	b.waiting.done = append(b.waiting.done, done)
+	if b.busy {
+		return false
+	}
+	b.busy = true
+	b.idle.Add(1)
+	return true
+}
+
+// run is the writer's job: it writes batches until nothing waits.
+func (b *Batcher[In, Out]) run(w *pool.Worker) {
+	var batch calls[In, Out]
+	for b.take(&batch) {
+		w.ClearIdle()
+		b.answer(w, &batch)
+	}
+}
+
+// answer writes a batch and answers each member. It expects that nothing more waits, which is
+// nearly always so on a node with little to do; run takes the promise back otherwise.
+func (b *Batcher[In, Out]) answer(w *pool.Worker, batch *calls[In, Out]) {
+	out := b.write(batch.in)
+	w.ExpectIdle()
+	for i := range out {
+		batch.done[i](out[i])
+	}
+}
+
+// take replaces an answered batch by the next one. If nothing waits it returns false, and the
+// caller is not the writer any more.
+func (b *Batcher[In, Out]) take(batch *calls[In, Out]) bool {
+	batch.clear(2 * b.max)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waiting.in) <= b.max {
+		*batch, b.waiting = b.waiting, *batch
+	} else {
+		batch.move(&b.waiting, b.max)
+	}
+	if len(batch.in) > 0 {
+		return true
+	}
+	b.release()
+	return false
+}
+
+// more tells whether calls wait. If not, the caller is not the writer any more.
+func (b *Batcher[In, Out]) more() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waiting.in) > 0 {
+		return true
+	}
+	b.release()
+	return false
+}
+
+// release ends the writer's role. Nothing waits, and the caller holds the lock.
+func (b *Batcher[In, Out]) release() {
+	b.busy = false
+	b.idle.Done()
+}
+
+// calls are the members of a batch and, at the same index, the functions that take their answers.
+type calls[In, Out any] struct {
+	in   []In
+	done []func(Out)
+}
+
+// clear empties the batch, so that nothing it refers to is kept alive. It keeps the memory, up to
+// capMax members.
+func (c *calls[In, Out]) clear(capMax int) {
+	if cap(c.in) > capMax {
+		*c = calls[In, Out]{}
+		return
+	}
+	clear(c.in)
+	clear(c.done)
+	c.in, c.done = c.in[:0], c.done[:0]
+}
+
+// move takes the first n calls of others.
+func (c *calls[In, Out]) move(others *calls[In, Out], n int) {
+	c.in, c.done = append(c.in, others.in[:n]...), append(c.done, others.done[:n]...)
+	others.in, others.done = others.in[n:], others.done[n:]
+}

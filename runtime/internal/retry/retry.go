@@ -1,0 +1,50 @@
+// Package retry repeats calls of a store that cannot be reached.
+package retry
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+const (
+	// waitFirst and WaitMax bound the wait between two tries. A failover takes seconds, a lost
+	// connection milliseconds: the first waits are short enough for the second, and a try a second
+	// is no load.
+	waitFirst = 20 * time.Millisecond
+	WaitMax   = time.Second
+)
+
+// UntilAvailable calls fn until it returns something else than journal.ErrUnavailable, or ctx ends;
+// it returns fn's last error. ErrUnavailable leaves open whether the call took effect. Every call
+// of a store may be repeated as it is nevertheless, because the store recognises what an earlier
+// try wrote (J4). Waits grow from 20 ms to a second, with jitter.
+func UntilAvailable(ctx context.Context, fn func() error) error {
+	b := backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(waitFirst), backoff.WithMaxInterval(WaitMax), backoff.WithMaxElapsedTime(0))
+	for {
+		err := fn()
+		if err == nil || !errors.Is(err, journal.ErrUnavailable) {
+			return err
+		}
+		if !Sleep(ctx, b.NextBackOff()) {
+			return err
+		}
+	}
+}
+
+// Sleep waits for d, or until ctx ends, and tells whether ctx still lasts.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
