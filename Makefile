@@ -15,7 +15,7 @@ PEERS := bench/peers
 # The packages that keep live runs in memory; their tests run in both modes.
 ENGINE := ./actor/... ./runtime/...
 
-.PHONY: help check fmt vet lint test race fuzz sim bench bench-compare microbench order chaos clean prepare prepare-race
+.PHONY: help check fmt vet lint test race fuzz sim bench bench-compare microbench order chaos api graph measure clean prepare prepare-race
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -67,6 +67,15 @@ order: prepare ## the main job: 500 order sagas and an audit
 chaos: prepare ## the main job on three processes while they are killed, then while Postgres is
 	$(GO) run ./examples/order -nodes 3 -kill 30
 	$(GO) run ./examples/order -pgkill
+
+api: ## write api/*.txt anew: the exported names of each public package
+	@$(GO) run ./internal/house api
+
+graph: ## who imports whom and, inside the engine's packages, which file calls which; PACKAGES=… prints the files of others
+	@$(GO) run ./internal/house graph $(PACKAGES)
+
+measure: ## sizes of functions, files and types, comments, exported names, tests: for each package and the library
+	@$(GO) run ./internal/house measure
 
 clean: ## remove what builds and tests leave in this folder
 	rm -rf bin
