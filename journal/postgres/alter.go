@@ -56,7 +56,7 @@ func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
 func (s *Store) alterOne(ctx context.Context, sql string, run journal.RunID, refused error) error {
 	var done, exists bool
 	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		return c.QueryRow(ctx, sql, id(run)).Scan(&done, &exists)
+		return c.QueryRow(ctx, sql, uuidArg(run)).Scan(&done, &exists)
 	})
 	switch {
 	case err != nil || done:
@@ -90,7 +90,7 @@ func (s *Store) alterTerminate(ctx context.Context, a journal.Alteration) error 
 		p.exec(beginSQL)
 		p.exec(holdSQL)
 		p.exec(s.sql.lockFamily, s.withParent(&run), runIDs([]journal.RunID{a.Run}))
-		p.query(s.sql.alterParent, read, id(a.Run)) // the status under the lock
+		p.query(s.sql.alterParent, read, uuidArg(a.Run)) // the status under the lock
 		if err := p.send(ctx, c); err != nil || !exists || run.Status.Closed() {
 			return err
 		}
@@ -109,7 +109,7 @@ func (s *Store) alterTerminate(ctx context.Context, a journal.Alteration) error 
 
 // alterRead learns who the parent is, which never changes, so that its task can be locked in order.
 func (s *Store) alterRead(ctx context.Context, q querier, run journal.RunID, read func(rows pgx.Rows) error) error {
-	rows, err := q.Query(ctx, s.sql.alterParent, id(run))
+	rows, err := q.Query(ctx, s.sql.alterParent, uuidArg(run))
 	if err != nil {
 		return err
 	}
@@ -118,9 +118,9 @@ func (s *Store) alterRead(ctx context.Context, q querier, run journal.RunID, rea
 
 // withParent is a run and its parent.
 func (s *Store) withParent(run *journal.Run) []pgtype.UUID {
-	ids := []pgtype.UUID{id(run.ID)}
+	ids := []pgtype.UUID{uuidArg(run.ID)}
 	if run.Parent != nil {
-		ids = append(ids, id(run.Parent.Run))
+		ids = append(ids, uuidArg(run.Parent.Run))
 	}
 	return ids
 }

@@ -36,8 +36,8 @@ func (l *replies) add(run journal.RunID, list []journal.Reply) {
 		if r.Rejected {
 			answered = answerRejected
 		}
-		l.ids, l.numbers, l.answered = append(l.ids, id(run)), append(l.numbers, int64(r.Number)), append(l.answered, answered)
-		l.answers, l.encodings = append(l.answers, data(r.Payload.Data)), append(l.encodings, text(r.Payload.Encoding))
+		l.ids, l.numbers, l.answered = append(l.ids, uuidArg(run)), append(l.numbers, int64(r.Number)), append(l.answered, answered)
+		l.answers, l.encodings = append(l.answers, nullBytes(r.Payload.Data)), append(l.encodings, nullText(r.Payload.Encoding))
 	}
 }
 
@@ -66,7 +66,7 @@ func (s *Store) queueAnswers(p *pipeline, requests []journal.LoadRequest, out []
 	var numbers []int64
 	for i, r := range requests {
 		if r.Answer != 0 {
-			index, ids, numbers = append(index, i), append(ids, id(r.Run)), append(numbers, int64(r.Answer))
+			index, ids, numbers = append(index, i), append(ids, uuidArg(r.Run)), append(numbers, int64(r.Answer))
 		}
 	}
 	if len(index) == 0 {

@@ -57,7 +57,7 @@ FROM last l WHERE r.id = ANY (ARRAY[l.run_id])`
 
 func (s *Store) queueTerminate(p *pipeline, runs []journal.RunID, why journal.Payload) {
 	if len(runs) > 0 {
-		p.exec(s.sql.terminate, runIDs(runs), int16(journal.RunTerminated), text(why.Encoding), data(why.Data), int16(journal.Terminated))
+		p.exec(s.sql.terminate, runIDs(runs), int16(journal.RunTerminated), nullText(why.Encoding), nullBytes(why.Data), int16(journal.Terminated))
 	}
 }
 
@@ -117,7 +117,7 @@ func (s *Store) orphansOf(ctx context.Context, q querier, closing []journal.RunI
 func runIDs(runs []journal.RunID) []pgtype.UUID {
 	ids := make([]pgtype.UUID, len(runs))
 	for i, run := range runs {
-		ids[i] = id(run)
+		ids[i] = uuidArg(run)
 	}
 	return ids
 }

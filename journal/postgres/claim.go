@@ -107,7 +107,7 @@ func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Clai
 			if err := row.Scan(&next, &now); err != nil {
 				return err
 			}
-			c.NextDue, c.Now = moment(next), now.UTC()
+			c.NextDue, c.Now = timeOf(next), now.UTC()
 			return nil
 		}), queues, workflows, versions)
 		return p.send(ctx, conn)

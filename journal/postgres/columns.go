@@ -141,8 +141,8 @@ func (c *column) int64(v int64) {
 	c.buf = binary.BigEndian.AppendUint64(c.buf, uint64(v))
 }
 
-// number32 and number64 store zero as null.
-func (c *column) number32(v int32) {
+// nullInt32 and nullInt64 store zero as null.
+func (c *column) nullInt32(v int32) {
 	if v == 0 {
 		c.null()
 		return
@@ -150,7 +150,7 @@ func (c *column) number32(v int32) {
 	c.int32(v)
 }
 
-func (c *column) number64(v int64) {
+func (c *column) nullInt64(v int64) {
 	if v == 0 {
 		c.null()
 		return
@@ -158,8 +158,8 @@ func (c *column) number64(v int64) {
 	c.int64(v)
 }
 
-// text stores the empty string as null.
-func (c *column) text(s string) {
+// nullText stores the empty string as null.
+func (c *column) nullText(s string) {
 	if s == "" {
 		c.null()
 		return
@@ -168,8 +168,8 @@ func (c *column) text(s string) {
 	c.buf = append(c.buf, s...)
 }
 
-// data stores no bytes as null.
-func (c *column) data(b []byte) {
+// nullBytes stores no bytes as null.
+func (c *column) nullBytes(b []byte) {
 	if len(b) == 0 {
 		c.null()
 		return
@@ -178,8 +178,8 @@ func (c *column) data(b []byte) {
 	c.buf = append(c.buf, b...)
 }
 
-// instant stores the zero time as null.
-func (c *column) instant(t time.Time) {
+// nullTime stores the zero time as null.
+func (c *column) nullTime(t time.Time) {
 	if t.IsZero() {
 		c.null()
 		return

@@ -40,12 +40,12 @@ func TestColumns(t *testing.T) {
 			for i := range 3 {
 				c.list[0].uuid(id)
 				c.list[1].int16(math.MinInt16)
-				c.list[2].number32(int32(i))
+				c.list[2].nullInt32(int32(i))
 				c.list[3].int64(math.MaxInt64)
-				c.list[4].text([]string{"", "ä\n", "b"}[i])
-				c.list[5].data([][]byte{{0, 255}, nil, {}}[i])
-				c.list[6].instant([]time.Time{{}, at, at}[i])
-				c.list[7].text("") // nothing but nulls
+				c.list[4].nullText([]string{"", "ä\n", "b"}[i])
+				c.list[5].nullBytes([][]byte{{0, 255}, nil, {}}[i])
+				c.list[6].nullTime([]time.Time{{}, at, at}[i])
+				c.list[7].nullText("") // nothing but nulls
 			}
 			var got []string
 			var last time.Time

@@ -144,7 +144,7 @@ func (s *Store) commitReadBack(ctx context.Context, commits []journal.Commit, or
 	var ids []pgtype.UUID
 	for _, i := range order {
 		if out[i].Err != nil {
-			refused, ids = append(refused, i), append(ids, id(commits[i].Run))
+			refused, ids = append(refused, i), append(ids, uuidArg(commits[i].Run))
 		}
 	}
 	if len(refused) == 0 {

@@ -81,7 +81,7 @@ func (s *Store) write(ctx context.Context, q querier, commits []journal.Commit, 
 // writeOne is writeMany for one member with few events.
 func (s *Store) writeOne(ctx context.Context, q querier, c *journal.Commit) (journal.Outcome, error) {
 	sql, args := s.sql.commitOne, make([]any, 0, 41)
-	args = append(args, id(c.Run), int32(c.Node), int64(c.Fence), int64(c.Turn))
+	args = append(args, uuidArg(c.Run), int32(c.Node), int64(c.Fence), int64(c.Turn))
 	if t := c.Terminal(); t != nil {
 		status, _ := journal.StatusOf(t.Kind)
 		sql, args = s.sql.commitOneClose, append(args, int16(status), int32(t.Seq))
@@ -90,14 +90,14 @@ func (s *Store) writeOne(ctx context.Context, q querier, c *journal.Commit) (jou
 		if err != nil {
 			return journal.Outcome{}, attemptsError(c, err)
 		}
-		args = append(args, attempts, text(joinWaiting(c.Waiting, parkedUntil(c))), text(c.Next.Problem), int16(c.Next.Kind), instant(c.Next.At), int64(c.InboxSeen))
+		args = append(args, attempts, nullText(joinWaiting(c.Waiting, parkedUntil(c))), nullText(c.Next.Problem), int16(c.Next.Kind), nullTime(c.Next.At), int64(c.InboxSeen))
 	}
 	args = append(args, int32(c.Generation))
 	for i := range c.Events {
 		ev := &c.Events[i]
 		p := storedPayload(ev)
-		args = append(args, int32(ev.Seq), int16(ev.Kind), number(int32(ev.Cmd)), number(int64(ev.Inbox)), ev.Time, text(ev.Name),
-			number(ev.Attempt), text(p.Encoding), data(p.Data), text(journal.EncodeIssued(ev.Issued)))
+		args = append(args, int32(ev.Seq), int16(ev.Kind), nullInt(int32(ev.Cmd)), nullInt(int64(ev.Inbox)), ev.Time, nullText(ev.Name),
+			nullInt(ev.Attempt), nullText(p.Encoding), nullBytes(p.Data), nullText(journal.EncodeIssued(ev.Issued)))
 	}
 	for range commitOneEvents - len(c.Events) {
 		args = append(args, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)

@@ -158,8 +158,8 @@ func (s *Store) written(ctx context.Context, c *journal.Commit) (written bool, e
 		ev = c.Events[0]
 	}
 	err = s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, s.sql.resolveEvent, id(c.Run), int32(c.Generation), int32(ev.Seq), int16(ev.Kind),
-			int32(ev.Cmd), instant(ev.Time), int64(c.Fence), int64(c.Turn)).Scan(&written)
+		return conn.QueryRow(ctx, s.sql.resolveEvent, uuidArg(c.Run), int32(c.Generation), int32(ev.Seq), int16(ev.Kind),
+			int32(ev.Cmd), nullTime(ev.Time), int64(c.Fence), int64(c.Turn)).Scan(&written)
 	})
 	return written, err
 }

@@ -36,9 +36,9 @@ func (e *effects) queueContinue(p *pipeline) {
 		if next == nil {
 			continue
 		}
-		ids, generations, versions = append(ids, id(c.Run)), append(generations, int32(c.Generation)+1), append(versions, next.Version)
-		inputs, encodings = append(inputs, data(next.Input.Data)), append(encodings, text(next.Input.Encoding))
-		seen, carried = append(seen, number(int64(next.Seen))), append(carried, numberList(next.Carried))
+		ids, generations, versions = append(ids, uuidArg(c.Run)), append(generations, int32(c.Generation)+1), append(versions, next.Version)
+		inputs, encodings = append(inputs, nullBytes(next.Input.Data)), append(encodings, nullText(next.Input.Encoding))
+		seen, carried = append(seen, nullInt(int64(next.Seen))), append(carried, numberList(next.Carried))
 	}
 	if len(ids) > 0 {
 		p.exec(e.s.sql.next, ids, generations, versions, inputs, encodings, seen, carried)

@@ -78,9 +78,9 @@ func (e *effects) lock(ctx context.Context, q querier) error {
 	var closing []journal.RunID
 	for _, i := range e.order {
 		c := &e.commits[i]
-		ids = append(ids, id(c.Run))
+		ids = append(ids, uuidArg(c.Run))
 		for k := range c.Messages {
-			ids = append(ids, id(c.Messages[k].Run))
+			ids = append(ids, uuidArg(c.Messages[k].Run))
 		}
 		if closes(c) {
 			closing = append(closing, c.Run)
@@ -147,10 +147,10 @@ func (e *effects) look(ctx context.Context, q querier) error {
 		c := &e.commits[i]
 		for k := range c.Messages {
 			if !e.locked[c.Messages[k].Run] {
-				late = append(late, id(c.Messages[k].Run))
+				late = append(late, uuidArg(c.Messages[k].Run))
 			}
 			if _, asked := c.SendAnswer(&c.Messages[k], &journal.Sent{}); asked {
-				at, ids, keys = append(at, messageAt{i, k}), append(ids, id(c.Messages[k].Run)), append(keys, c.Messages[k].Key)
+				at, ids, keys = append(at, messageAt{i, k}), append(ids, uuidArg(c.Messages[k].Run)), append(keys, c.Messages[k].Key)
 			}
 		}
 	}

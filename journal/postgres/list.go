@@ -80,9 +80,9 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 		sql = s.sql.listByKey
 		var pattern *string
 		if f.KeyPrefix != "" {
-			pattern = text(likeEscape.Replace(f.KeyPrefix) + "%")
+			pattern = nullText(likeEscape.Replace(f.KeyPrefix) + "%")
 		}
-		args = append(args, text(f.Key), pattern)
+		args = append(args, nullText(f.Key), pattern)
 	}
 	var page journal.RunPage
 	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
@@ -119,11 +119,11 @@ func listArgs(f *journal.ListFilter) (args []any, limit int, err error) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("cursor: %w", err)
 		}
-		cursor = id(run)
+		cursor = uuidArg(run)
 	}
 	var ids []pgtype.UUID
 	for _, run := range f.IDs {
-		ids = append(ids, id(run))
+		ids = append(ids, uuidArg(run))
 	}
 	var status, kind, state *int16
 	if f.Status != nil {
@@ -153,7 +153,7 @@ func listArgs(f *journal.ListFilter) (args []any, limit int, err error) {
 	if limit <= 0 || limit > journal.ListMax {
 		limit = journal.ListDefault
 	}
-	return []any{cursor, ids, text(f.Workflow), number(f.Version), status, kind, state, labels, instant(f.Since), instant(f.Until),
+	return []any{cursor, ids, nullText(f.Workflow), nullInt(f.Version), status, kind, state, labels, nullTime(f.Since), nullTime(f.Until),
 		parent, unchanged, int32(limit + 1)}, limit, nil
 }
 
@@ -178,12 +178,12 @@ func (r *terminalRow) event() (*journal.Event, error) {
 	if r.seq == nil {
 		return nil, nil
 	}
-	issued, err := journal.DecodeIssued(str(r.issued))
+	issued, err := journal.DecodeIssued(textOf(r.issued))
 	if err != nil {
 		return nil, fmt.Errorf("terminal event: %w: %w", journal.ErrMalformed, err)
 	}
-	ev := &journal.Event{Seq: journal.Seq(*r.seq), Kind: journal.Kind(*r.kind), Time: moment(r.at), Name: str(r.name),
-		Payload: journal.Payload{Encoding: str(r.encoding), Data: r.payload}, Issued: issued}
+	ev := &journal.Event{Seq: journal.Seq(*r.seq), Kind: journal.Kind(*r.kind), Time: timeOf(r.at), Name: textOf(r.name),
+		Payload: journal.Payload{Encoding: textOf(r.encoding), Data: r.payload}, Issued: issued}
 	if r.cmd != nil {
 		ev.Cmd = journal.Cmd(*r.cmd)
 	}

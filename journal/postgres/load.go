@@ -71,8 +71,8 @@ func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]jou
 	}
 	ids, afterSeqs, maxes, afterInboxes := make([]pgtype.UUID, n), make([]int32, n), make([]*int32, n), make([]int64, n)
 	for i, r := range requests {
-		ids[i], afterSeqs[i], afterInboxes[i] = id(r.Run), int32(r.AfterSeq), int64(r.AfterInbox)
-		maxes[i] = number(int32(r.Limit)) // null: no limit
+		ids[i], afterSeqs[i], afterInboxes[i] = uuidArg(r.Run), int32(r.AfterSeq), int64(r.AfterInbox)
+		maxes[i] = nullInt(int32(r.Limit)) // null: no limit
 		if r.InboxOnly || r.Answer != 0 {
 			maxes[i] = new(int32)
 		}

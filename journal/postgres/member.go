@@ -151,7 +151,7 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 	if err != nil {
 		return journal.Renewal{}, err
 	}
-	r.Now, r.Polled, r.NextDue = r.Now.UTC(), true, moment(next)
+	r.Now, r.Polled, r.NextDue = r.Now.UTC(), true, timeOf(next)
 	if !alive {
 		m.s.hints.drop(m.id)
 		return r, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)

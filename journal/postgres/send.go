@@ -69,7 +69,7 @@ func (s *Store) sendChunk(ctx context.Context, q querier, messages []journal.Mes
 	var p pipeline
 	ids := make([]pgtype.UUID, len(messages))
 	for i := range messages {
-		ids[i] = id(messages[i].Run)
+		ids[i] = uuidArg(messages[i].Run)
 	}
 	p.exec(s.sql.lockTasks, ids)
 	s.queueSend(&p, messages, out)
@@ -119,9 +119,9 @@ func (l *sendList) add(i int) {
 	}
 	l.firsts[k] = i
 	l.index = append(l.index, i)
-	l.ids, l.keys, l.kinds = append(l.ids, id(m.Run)), append(l.keys, m.Key), append(l.kinds, int16(m.Kind))
-	l.names, l.encodings = append(l.names, text(m.Name)), append(l.encodings, text(m.Payload.Encoding))
-	l.payloads = append(l.payloads, data(m.Payload.Data))
+	l.ids, l.keys, l.kinds = append(l.ids, uuidArg(m.Run)), append(l.keys, m.Key), append(l.kinds, int16(m.Kind))
+	l.names, l.encodings = append(l.names, nullText(m.Name)), append(l.encodings, nullText(m.Payload.Encoding))
+	l.payloads = append(l.payloads, nullBytes(m.Payload.Data))
 	if !m.Kind.Answers() {
 		return // a command of its sender is no business of the receiver
 	}
@@ -129,7 +129,7 @@ func (l *sendList) add(i int) {
 		l.cmds, l.generations = make([]*int32, len(l.messages)), make([]*int32, len(l.messages))
 	}
 	n := len(l.index) - 1
-	l.cmds[n], l.generations[n] = number(int32(m.Cmd)), number(int32(m.Generation))
+	l.cmds[n], l.generations[n] = nullInt(int32(m.Cmd)), nullInt(int32(m.Generation))
 }
 
 func (l *sendList) scan(out []journal.Sent) func(row pgx.CollectableRow) error {

@@ -221,7 +221,7 @@ func (r *startRound) queueReuse(p *pipeline, members []int) {
 		if st.Key == "" || st.Reuse == journal.ReuseReject {
 			continue
 		}
-		ids, keys, workflows = append(ids, id(st.ID)), append(keys, st.Key), append(workflows, st.Workflow)
+		ids, keys, workflows = append(ids, uuidArg(st.ID)), append(keys, st.Key), append(workflows, st.Workflow)
 		failedOnly = append(failedOnly, st.Reuse == journal.ReuseAllowIfFailed)
 	}
 	if len(ids) > 0 {
@@ -241,11 +241,11 @@ func (r *startRound) queueInsert(p *pipeline, members []int) error {
 		if err != nil {
 			return err
 		}
-		labels[k] = text(stored)
-		ids[k], keys[k], workflows[k], versions[k] = id(st.ID), text(st.Key), st.Workflow, st.Version
+		labels[k] = nullText(stored)
+		ids[k], keys[k], workflows[k], versions[k] = uuidArg(st.ID), nullText(st.Key), st.Workflow, st.Version
 		queues[k], priorities[k] = st.Queue, st.Priority
-		inputs[k], encodings[k], traces[k] = data(st.Input.Data), text(st.Input.Encoding), text(st.Trace)
-		delays[k] = number(st.Delay.Microseconds())
+		inputs[k], encodings[k], traces[k] = nullBytes(st.Input.Data), nullText(st.Input.Encoding), nullText(st.Trace)
+		delays[k] = nullInt(st.Delay.Microseconds())
 		parents.set(k, st.Parent)
 		if st.Delay == 0 {
 			owner = st.Owner
@@ -264,7 +264,7 @@ func (r *startRound) queueInsert(p *pipeline, members []int) error {
 func (r *startRound) queueRead(p *pipeline, members []int) {
 	ids, keys := make([]pgtype.UUID, len(members)), make([]*string, len(members))
 	for k, i := range members {
-		ids[k], keys[k] = id(r.starts[i].ID), text(r.starts[i].Key)
+		ids[k], keys[k] = uuidArg(r.starts[i].ID), nullText(r.starts[i].Key)
 	}
 	p.query(r.s.sql.startRead, each(func(row pgx.CollectableRow) error {
 		var f startFound
@@ -300,7 +300,7 @@ func (f *startFound) outcome(st *journal.Start, last bool) *journal.Started {
 	switch {
 	case f.own.Valid: // J4: an earlier try made the run
 		owned := f.owner != nil && st.Owner != 0 && *f.owner == int32(st.Owner) && *f.fence == 1
-		return &journal.Started{Run: st.ID, Created: true, Owned: owned, StartAt: moment(f.own), Now: f.now.UTC()}
+		return &journal.Started{Run: st.ID, Created: true, Owned: owned, StartAt: timeOf(f.own), Now: f.now.UTC()}
 	case !f.holder.Valid:
 		if last {
 			return &journal.Started{Run: st.ID, Now: f.now.UTC(), Err: journal.ErrUnavailable}
@@ -315,5 +315,5 @@ func (f *startFound) outcome(st *journal.Start, last bool) *journal.Started {
 	if status.Closed() && replace && !last {
 		return nil
 	}
-	return &journal.Started{Run: f.holder.Bytes, StartAt: moment(f.holderStart), Now: f.now.UTC()}
+	return &journal.Started{Run: f.holder.Bytes, StartAt: timeOf(f.holderStart), Now: f.now.UTC()}
 }

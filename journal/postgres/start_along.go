@@ -29,7 +29,7 @@ func (s *Store) sendAlong(ctx context.Context, q querier, starts []journal.Start
 		m.Run = out[i].Run
 		index, messages = append(index, i), append(messages, m)
 		if starts[i].Delay > 0 && out[i].Created {
-			delayed = append(delayed, id(m.Run))
+			delayed = append(delayed, uuidArg(m.Run))
 		}
 	}
 	if len(index) == 0 {
@@ -38,7 +38,7 @@ func (s *Store) sendAlong(ctx context.Context, q querier, starts []journal.Start
 	sent := make([]journal.Sent, len(messages))
 	ids := make([]pgtype.UUID, len(messages))
 	for k := range messages {
-		ids[k] = id(messages[k].Run)
+		ids[k] = uuidArg(messages[k].Run)
 	}
 	var p pipeline
 	p.exec(s.sql.lockTasks, ids)
@@ -71,6 +71,6 @@ func (l *parentList) set(k int, p *journal.Parent) {
 		l.runs, l.policies = make([]pgtype.UUID, l.size), make([]*int16, l.size)
 		l.generations, l.cmds = make([]*int32, l.size), make([]*int32, l.size)
 	}
-	l.runs[k], l.policies[k] = id(p.Run), number(int16(p.Policy))
-	l.generations[k], l.cmds[k] = number(int32(p.Generation)), number(int32(p.Cmd))
+	l.runs[k], l.policies[k] = uuidArg(p.Run), nullInt(int16(p.Policy))
+	l.generations[k], l.cmds[k] = nullInt(int32(p.Generation)), nullInt(int32(p.Cmd))
 }

@@ -44,11 +44,11 @@ func (r *startRound) queueOne(p *pipeline, i int) error {
 	var generation, cmd *int32
 	var policy *int16
 	if q := st.Parent; q != nil {
-		parent, generation, cmd, policy = id(q.Run), number(int32(q.Generation)), number(int32(q.Cmd)), number(int16(q.Policy))
+		parent, generation, cmd, policy = uuidArg(q.Run), nullInt(int32(q.Generation)), nullInt(int32(q.Cmd)), nullInt(int16(q.Policy))
 	}
-	p.query(r.s.sql.startOne, each(r.scanMade(func(journal.RunID) int { return i })), id(st.ID), text(st.Key), st.Workflow, st.Version,
-		st.Queue, st.Priority, text(labels), data(st.Input.Data), text(st.Input.Encoding), text(st.Trace), int32(owner),
-		number(st.Delay.Microseconds()), parent, generation, cmd, policy)
+	p.query(r.s.sql.startOne, each(r.scanMade(func(journal.RunID) int { return i })), uuidArg(st.ID), nullText(st.Key), st.Workflow, st.Version,
+		st.Queue, st.Priority, nullText(labels), nullBytes(st.Input.Data), nullText(st.Input.Encoding), nullText(st.Trace), int32(owner),
+		nullInt(st.Delay.Microseconds()), parent, generation, cmd, policy)
 	return nil
 }
 

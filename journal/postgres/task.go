@@ -37,7 +37,7 @@ func (r *taskRow) task(run journal.RunID) (*journal.Task, error) {
 	}
 	t := &journal.Task{
 		Run: run, Generation: journal.Generation(*r.generation), Queue: *r.queue, Workflow: *r.workflow,
-		Version: *r.version, Priority: *r.priority, VisibleAt: moment(r.visibleAt), Owner: journal.NodeID(*r.owner),
+		Version: *r.version, Priority: *r.priority, VisibleAt: timeOf(r.visibleAt), Owner: journal.NodeID(*r.owner),
 		Fence: journal.Fence(*r.fence), Turn: journal.Turn(*r.turn), InboxLast: journal.InboxSeq(*r.inboxLast),
 		Attempts: attempts, Strikes: int(*r.strikes), State: journal.TaskState(*r.state),
 	}
@@ -79,15 +79,15 @@ func (r *runRow) targets() []any {
 }
 
 func (r *runRow) run() (journal.Run, error) {
-	labels, err := journal.DecodeLabels(str(r.labels))
+	labels, err := journal.DecodeLabels(textOf(r.labels))
 	if err != nil {
 		return journal.Run{}, err
 	}
 	run := journal.Run{
-		ID: r.id.Bytes, Key: str(r.key), Workflow: r.workflow, Version: r.version, Queue: r.queue, Priority: r.priority,
-		Status: journal.Status(r.status), Labels: labels, Input: journal.Payload{Encoding: str(r.encoding), Data: r.input},
-		Trace: str(r.trace), Generation: journal.Generation(r.generation), CreatedAt: r.createdAt.UTC(),
-		StartAt: moment(r.startAt), ClosedAt: moment(r.closedAt),
+		ID: r.id.Bytes, Key: textOf(r.key), Workflow: r.workflow, Version: r.version, Queue: r.queue, Priority: r.priority,
+		Status: journal.Status(r.status), Labels: labels, Input: journal.Payload{Encoding: textOf(r.encoding), Data: r.input},
+		Trace: textOf(r.trace), Generation: journal.Generation(r.generation), CreatedAt: r.createdAt.UTC(),
+		StartAt: timeOf(r.startAt), ClosedAt: timeOf(r.closedAt),
 	}
 	if run.StartAt.IsZero() {
 		run.StartAt = run.CreatedAt
@@ -96,26 +96,26 @@ func (r *runRow) run() (journal.Run, error) {
 		run.Parent = parentOf(r.parent, r.parentGeneration, r.parentCmd, r.parentPolicy)
 	}
 	if run.Generation > 1 {
-		run.Continued = &journal.Continue{Seen: value[journal.InboxSeq](r.seen), Carried: r.carried}
+		run.Continued = &journal.Continue{Seen: intOf[journal.InboxSeq](r.seen), Carried: r.carried}
 	}
 	return run, nil
 }
 
 // parentOf reads the columns about the parent of a run that has one.
 func parentOf(run pgtype.UUID, generation, cmd *int32, policy *int16) *journal.Parent {
-	return &journal.Parent{Run: run.Bytes, Generation: value[journal.Generation](generation), Cmd: value[journal.Cmd](cmd),
-		Policy: value[journal.ClosePolicy](policy)}
+	return &journal.Parent{Run: run.Bytes, Generation: intOf[journal.Generation](generation), Cmd: intOf[journal.Cmd](cmd),
+		Policy: intOf[journal.ClosePolicy](policy)}
 }
 
-// value reads a number; null is zero.
-func value[T, N ~int16 | ~int32 | ~int64](n *N) T {
+// intOf reads a number; null is zero.
+func intOf[T, N ~int16 | ~int32 | ~int64](n *N) T {
 	if n == nil {
 		return 0
 	}
 	return T(*n)
 }
 
-func str(s *string) string {
+func textOf(s *string) string {
 	if s == nil {
 		return ""
 	}

@@ -14,7 +14,7 @@ type Aged struct{ *Store }
 func (s Aged) Rush(ctx context.Context, run journal.RunID) error {
 	return s.write(ctx, 0, func(b *batch) error {
 		_, err := b.exec(`UPDATE reprise_tasks SET visible_at = ? WHERE run_id = ? AND owner = 0 AND visible_at IS NOT NULL`,
-			now().UnixMicro(), id(run))
+			now().UnixMicro(), uuidArg(run))
 		return err
 	})
 }

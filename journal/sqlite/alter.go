@@ -59,7 +59,7 @@ func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
 		case !t.open:
 			return journal.ErrClosed
 		case a.Op == journal.OpResume:
-			_, err := b.exec(alterResumeSQL, now().UnixMicro(), id(a.Run))
+			_, err := b.exec(alterResumeSQL, now().UnixMicro(), uuidArg(a.Run))
 			return err
 		}
 		return s.terminate(b, &t, a.Reason)
@@ -82,13 +82,13 @@ func find(q querier, run journal.RunID) (t altered, err error) {
 		t.run.Generation, t.last, t.lastAt = journal.Generation(r.int(1)), journal.Seq(r.int(2)), r.time(3)
 		t.run.Workflow, t.run.Parent = r.text(4), parentOf(r[5:])
 		return nil
-	}, id(run))
+	}, uuidArg(run))
 	return t, err
 }
 
 func (t *altered) forget(q querier) error {
 	for _, sql := range []string{alterDeleteEventsSQL, alterDeleteInboxSQL, alterDeleteSQL} {
-		if _, err := q.exec(sql, id(t.run.ID)); err != nil {
+		if _, err := q.exec(sql, uuidArg(t.run.ID)); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (t *altered) forget(q querier) error {
 
 // terminate closes the run, and returns the terminal event.
 func (t *altered) terminate(q querier, reason string, at time.Time) (*journal.Event, error) {
-	run, why := id(t.run.ID), journal.Failure{Type: journal.FailureTerminate, Message: reason, Permanent: true}
+	run, why := uuidArg(t.run.ID), journal.Failure{Type: journal.FailureTerminate, Message: reason, Permanent: true}
 	ev := journal.Event{Seq: t.last + 1, Kind: journal.RunTerminated, Time: at, Payload: journal.EncodeFailure(&why)}
 	if ev.Time.Before(t.lastAt) {
 		ev.Time = t.lastAt

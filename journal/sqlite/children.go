@@ -38,7 +38,7 @@ func readChildren(q querier, parent journal.RunID) (list []child, err error) {
 	err = q.query(childrenSQL, func(r row) error {
 		list = append(list, child{r.id(0), journal.ClosePolicy(r.int(1))})
 		return nil
-	}, id(parent))
+	}, uuidArg(parent))
 	return list, err
 }
 

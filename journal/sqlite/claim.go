@@ -76,7 +76,7 @@ func claim(q querier, r *journal.ClaimRequest) (c journal.Claim, err error) {
 		return c, err
 	}
 	for _, run := range due {
-		if _, err := q.exec(claimTakeSQL, int64(r.Node), id(run)); err != nil {
+		if _, err := q.exec(claimTakeSQL, int64(r.Node), uuidArg(run)); err != nil {
 			return c, err
 		}
 	}
@@ -128,7 +128,7 @@ func readClaimed(q querier, c *journal.Claim, runs []journal.RunID) error {
 			}
 			c.Tasks = append(c.Tasks, journal.Claimed{Task: *task, Run: run})
 			return nil
-		}, id(run))
+		}, uuidArg(run))
 		if err != nil {
 			return err
 		}

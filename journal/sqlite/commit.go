@@ -158,7 +158,7 @@ func writeTurn(q querier, c *journal.Commit) (out journal.Outcome, written bool,
 	}
 	if t := c.Terminal(); t != nil {
 		status, _ := journal.StatusOf(t.Kind)
-		_, err = q.exec(commitCloseSQL, int64(status), at.UnixMicro(), int64(t.Seq), int64(c.Fence), id(c.Run))
+		_, err = q.exec(commitCloseSQL, int64(status), at.UnixMicro(), int64(t.Seq), int64(c.Fence), uuidArg(c.Run))
 	} else if c.Continue != nil {
 		err = nextGeneration(q, c.Run, c.Continue)
 	}
@@ -172,7 +172,7 @@ func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome,
 	if err != nil {
 		return out, false, fmt.Errorf("commit %s: attempts: %w", c.Run, err)
 	}
-	attempts, waiting := data(stored), encodeLines(c.Waiting)
+	attempts, waiting := nullBytes(stored), encodeLines(c.Waiting)
 	var visible time.Time
 	read := func(r row) error {
 		ok, out.InboxLast = true, journal.InboxSeq(r.int(0))
@@ -181,7 +181,7 @@ func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome,
 		}
 		return nil
 	}
-	run, node, fence, turn := id(c.Run), int64(c.Node), int64(c.Fence), int64(c.Turn)
+	run, node, fence, turn := uuidArg(c.Run), int64(c.Node), int64(c.Fence), int64(c.Turn)
 	switch c.Next.Kind {
 	case journal.NextKeep:
 		err = q.query(commitKeepSQL, read, attempts, waiting, run, node, fence, turn)
@@ -191,7 +191,7 @@ func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome,
 	case journal.NextClose:
 		err = q.query(commitRemoveSQL, read, run, node, fence, turn)
 	default:
-		state, next := int64(journal.Ready), instant(c.Next.At)
+		state, next := int64(journal.Ready), nullTime(c.Next.At)
 		message := any(at.UnixMicro()) // when it is visible if there is a message
 		switch c.Next.Kind {
 		case journal.NextRelease:
@@ -199,7 +199,7 @@ func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome,
 		case journal.NextBlock:
 			state, message = int64(journal.Blocked), next
 		}
-		err = q.query(commitFreeSQL, read, attempts, waiting, text(c.Next.Problem), state, int64(c.InboxSeen), message, next,
+		err = q.query(commitFreeSQL, read, attempts, waiting, nullText(c.Next.Problem), state, int64(c.InboxSeen), message, next,
 			run, node, fence, turn)
 	}
 	return out, ok, err
@@ -217,9 +217,9 @@ func writeEvent(q querier, run journal.RunID, g journal.Generation, ev *journal.
 	if ev.Inbox != 0 {
 		p = journal.Payload{} // stored once, with the message
 	}
-	_, err := q.exec(commitEventSQL, id(run), int64(g), int64(ev.Seq), ev.Time.UnixMicro(), number(int64(ev.Inbox)),
-		number(int32(ev.Cmd)), number(ev.Attempt), int64(ev.Kind), text(ev.Name), text(p.Encoding),
-		text(journal.EncodeIssued(ev.Issued)), data(p.Data))
+	_, err := q.exec(commitEventSQL, uuidArg(run), int64(g), int64(ev.Seq), ev.Time.UnixMicro(), nullInt(int64(ev.Inbox)),
+		nullInt(int32(ev.Cmd)), nullInt(ev.Attempt), int64(ev.Kind), nullText(ev.Name), nullText(p.Encoding),
+		nullText(journal.EncodeIssued(ev.Issued)), nullBytes(p.Data))
 	return err
 }
 
@@ -233,6 +233,6 @@ func readBack(q querier, c *journal.Commit, at time.Time) (journal.Outcome, erro
 			out.Err = nil
 		}
 		return nil
-	}, id(c.Run))
+	}, uuidArg(c.Run))
 	return out, err
 }

@@ -21,10 +21,10 @@ func nextGeneration(q querier, run journal.RunID, n *journal.Continue) error {
 	if err != nil {
 		return fmt.Errorf("commit %s: carried messages: %w", run, err)
 	}
-	_, err = q.exec(continueSQL, int64(n.Version), data(n.Input.Data), text(n.Input.Encoding), int64(n.Seen), carried, id(run))
+	_, err = q.exec(continueSQL, int64(n.Version), nullBytes(n.Input.Data), nullText(n.Input.Encoding), int64(n.Seen), carried, uuidArg(run))
 	if err != nil {
 		return err
 	}
-	_, err = q.exec(continueTaskSQL, int64(n.Version), id(run))
+	_, err = q.exec(continueTaskSQL, int64(n.Version), uuidArg(run))
 	return err
 }

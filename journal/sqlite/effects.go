@@ -77,7 +77,7 @@ func (e *effects) reply(run journal.RunID, r *journal.Reply) error {
 	if r.Rejected {
 		sql = replyRejectSQL
 	}
-	_, err := e.q.exec(sql, data(r.Payload.Data), text(r.Payload.Encoding), id(run), int64(r.Number))
+	_, err := e.q.exec(sql, nullBytes(r.Payload.Data), nullText(r.Payload.Encoding), uuidArg(run), int64(r.Number))
 	return err
 }
 

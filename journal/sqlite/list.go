@@ -136,7 +136,7 @@ func (l *listing) choose() {
 	case f.KeyPrefix != "":
 		l.sql, l.args = listKeysSQL, []any{f.KeyPrefix, after(f.KeyPrefix)}
 	case !f.Parent.IsZero():
-		l.sql, l.args = listParentSQL, []any{id(f.Parent)}
+		l.sql, l.args = listParentSQL, []any{uuidArg(f.Parent)}
 	case f.State != nil && *f.State > 0:
 		l.sql, l.args = listStuckSQL, []any{int64(*f.State)}
 	case f.State != nil, f.Status != nil && !f.Status.Closed(), f.Unchanged != "":
@@ -162,7 +162,7 @@ func after(prefix string) string {
 func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, err error) {
 	if l.ids != nil {
 		for _, run := range l.ids {
-			_, err := l.look(q, listIDSQL, &found, l.before, id(run), int64(1))
+			_, err := l.look(q, listIDSQL, &found, l.before, uuidArg(run), int64(1))
 			if err != nil || len(found) > l.limit {
 				return found, err
 			}
@@ -253,7 +253,7 @@ WHERE r.id = ? AND instr(char(10) || e.issued || char(10), ?) > 0 LIMIT 1`
 func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error) {
 	if l.f.State != nil {
 		n := 0
-		err := q.query(listStateSQL, func(row) error { n++; return nil }, id(run), int64(*l.f.State))
+		err := q.query(listStateSQL, func(row) error { n++; return nil }, uuidArg(run), int64(*l.f.State))
 		if err != nil || n == 0 {
 			return false, err
 		}
@@ -261,7 +261,7 @@ func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error)
 	ok = true
 	if l.f.Unchanged != "" {
 		line := "\n" + journal.Issued{Kind: journal.CommandChange, Name: l.f.Unchanged}.String() + "\n"
-		err = q.query(listChangedSQL, func(row) error { ok = false; return nil }, id(run), line)
+		err = q.query(listChangedSQL, func(row) error { ok = false; return nil }, uuidArg(run), line)
 	}
 	return ok, err
 }
@@ -274,7 +274,7 @@ func listed(q querier, run journal.RunID) (r journal.Run, err error) {
 		}
 		r.Task, err = taskOf(got, run)
 		return err
-	}, id(run))
+	}, uuidArg(run))
 	if err != nil || r.Status == journal.Open {
 		return r, err
 	}
@@ -292,6 +292,6 @@ func terminalOf(q querier, run journal.RunID) (t *journal.Event, err error) {
 		t = &journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
 			Time: r.time(3), Name: r.text(4), Payload: r.payload(5, 6), Issued: issued}
 		return nil
-	}, id(run))
+	}, uuidArg(run))
 	return t, err
 }

@@ -76,7 +76,7 @@ func loadOne(q querier, r *journal.LoadRequest, h *journal.History) error {
 		h.Err = nil
 		h.Run.Task, err = taskOf(r, h.Run.ID)
 		return err
-	}, id(r.Run))
+	}, uuidArg(r.Run))
 	if err != nil || h.Err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func loadEvents(q querier, r *journal.LoadRequest, h *journal.History) error {
 		}
 		h.Events = append(h.Events, ev)
 		return nil
-	}, id(r.Run), int64(h.Run.Generation), int64(r.AfterSeq), limit)
+	}, uuidArg(r.Run), int64(h.Run.Generation), int64(r.AfterSeq), limit)
 }
 
 func loadInbox(q querier, r *journal.LoadRequest, h *journal.History) error {
@@ -117,7 +117,7 @@ func loadInbox(q querier, r *journal.LoadRequest, h *journal.History) error {
 		begin = *h.Run.Continued
 	}
 	err := q.query(loadNamedSQL, func(in row) error { after = max(after, journal.InboxSeq(in.int(0))); return nil },
-		id(r.Run), int64(h.Run.Generation))
+		uuidArg(r.Run), int64(h.Run.Generation))
 	if err != nil {
 		return err
 	}
@@ -131,14 +131,14 @@ func loadInbox(q querier, r *journal.LoadRequest, h *journal.History) error {
 		if n <= after || len(h.Inbox) == inboxLoadMax {
 			continue
 		}
-		if err := q.query(loadCarriedSQL, read, id(r.Run), int64(n)); err != nil {
+		if err := q.query(loadCarriedSQL, read, uuidArg(r.Run), int64(n)); err != nil {
 			return err
 		}
 	}
 	if len(h.Inbox) == inboxLoadMax {
 		return nil
 	}
-	return q.query(loadInboxSQL, read, id(r.Run), int64(max(after, begin.Seen)), int64(inboxLoadMax-len(h.Inbox)))
+	return q.query(loadInboxSQL, read, uuidArg(r.Run), int64(max(after, begin.Seen)), int64(inboxLoadMax-len(h.Inbox)))
 }
 
 // loadAnswer reads what the sender of an update waits for: the reply, or the end of the run.
@@ -149,5 +149,5 @@ func loadAnswer(q querier, r *journal.LoadRequest, h *journal.History) (err erro
 	return q.query(loadAnswerSQL, func(in row) error {
 		h.Answer = &journal.Answer{Payload: in.payload(0, 1), Rejected: in.bool(2)}
 		return nil
-	}, id(r.Run), int64(r.Answer))
+	}, uuidArg(r.Run), int64(r.Answer))
 }

@@ -152,7 +152,7 @@ func unblock(q querier, routes []journal.Route, at int64) error {
 			return err
 		}
 		for _, run := range runs {
-			if _, err := q.exec(commitVisibleSQL, at, id(run)); err != nil {
+			if _, err := q.exec(commitVisibleSQL, at, uuidArg(run)); err != nil {
 				return err
 			}
 		}
@@ -183,7 +183,7 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 func (m *member) Leave(ctx context.Context) error {
 	m.s.nodes.lose(m.id)
 	_, err := m.s.free(ctx, m.id, func(q querier, run journal.RunID, at time.Time) (bool, error) {
-		_, err := q.exec(leaveFreeSQL, at.UnixMicro(), id(run))
+		_, err := q.exec(leaveFreeSQL, at.UnixMicro(), uuidArg(run))
 		return false, err
 	})
 	return err

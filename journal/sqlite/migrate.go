@@ -82,7 +82,7 @@ func migrate(c *conn, mark bool) error {
 			if err := c.script(f.SQL); err != nil {
 				return fmt.Errorf("migration %s: %w", f.Name, err)
 			}
-			_, err := c.exec(migrateRecordSQL, int64(f.Version), f.Name, f.Checksum, flag(f.Additive), now().UnixMicro())
+			_, err := c.exec(migrateRecordSQL, int64(f.Version), f.Name, f.Checksum, boolArg(f.Additive), now().UnixMicro())
 			if err != nil {
 				return fmt.Errorf("record migration %s: %w", f.Name, err)
 			}

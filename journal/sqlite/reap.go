@@ -125,7 +125,7 @@ func freeSome(q querier, owner journal.NodeID, one freeing) (n freed, err error)
 // strike frees a task whose owner has died.
 func strike(q querier, run journal.RunID, owner journal.NodeID, at time.Time) (quarantined bool, err error) {
 	strikes := 0
-	err = q.query(reapStrikeSQL, func(r row) error { strikes = int(r.int(0)); return nil }, id(run))
+	err = q.query(reapStrikeSQL, func(r row) error { strikes = int(r.int(0)); return nil }, uuidArg(run))
 	if err != nil {
 		return false, err
 	}
@@ -138,7 +138,7 @@ func strike(q querier, run journal.RunID, owner journal.NodeID, at time.Time) (q
 		seconds := min(backoffSecondsMax, 2<<(strikes-backoffStrike))
 		visible = at.Add(time.Duration(seconds) * time.Second).UnixMicro()
 	}
-	_, err = q.exec(reapFreeSQL, int64(state), problem, visible, id(run))
+	_, err = q.exec(reapFreeSQL, int64(state), problem, visible, uuidArg(run))
 	return quarantined, err
 }
 

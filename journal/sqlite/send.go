@@ -54,12 +54,12 @@ func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err er
 		out.Route = journal.Route{Queue: r.text(2), Workflow: r.text(3), Version: int32(r.int(4))}
 		state, visible = journal.TaskState(r.int(5)), r.time(6)
 		return nil
-	}, id(m.Run))
+	}, uuidArg(m.Run))
 	if err != nil {
 		return out, err
 	}
 	err = q.query(sendKnownSQL, func(r row) error { out.Number, out.Duplicate = journal.InboxSeq(r.int(0)), true; return nil },
-		id(m.Run), m.Key)
+		uuidArg(m.Run), m.Key)
 	if err != nil || out.Duplicate {
 		return out, err
 	}
@@ -71,8 +71,8 @@ func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err er
 	if m.Kind.Answers() {
 		cmd, generation = m.Cmd, m.Generation
 	}
-	_, err = q.exec(sendSQL, id(m.Run), int64(out.Number), at.UnixMicro(), int64(m.Kind), text(m.Name), m.Key,
-		text(m.Payload.Encoding), data(m.Payload.Data), number(cmd), number(generation))
+	_, err = q.exec(sendSQL, uuidArg(m.Run), int64(out.Number), at.UnixMicro(), int64(m.Kind), nullText(m.Name), m.Key,
+		nullText(m.Payload.Encoding), nullBytes(m.Payload.Data), nullInt(cmd), nullInt(generation))
 	if err != nil {
 		return out, err
 	}
@@ -80,12 +80,12 @@ func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err er
 	if state == journal.Ready && (visible.IsZero() || visible.After(at)) {
 		visible = at
 	}
-	_, err = q.exec(sendCountSQL, int64(out.Number), instant(visible), id(m.Run))
+	_, err = q.exec(sendCountSQL, int64(out.Number), nullTime(visible), uuidArg(m.Run))
 	return out, err
 }
 
 func refuse(q querier, run journal.RunID) (journal.Sent, error) {
 	out := journal.Sent{Err: journal.ErrNotFound}
-	err := q.query(sendExistsSQL, func(row) error { out.Err = journal.ErrClosed; return nil }, id(run))
+	err := q.query(sendExistsSQL, func(row) error { out.Err = journal.ErrClosed; return nil }, uuidArg(run))
 	return out, err
 }

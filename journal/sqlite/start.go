@@ -61,7 +61,7 @@ func (s *Store) start(q querier, st *journal.Start, at time.Time) (journal.Start
 	along := *st.Message
 	along.Run = out.Run
 	if out.Sent, err = send(q, &along, at); err == nil && fresh && st.Delay > 0 { // it waits with its run
-		_, err = q.exec(commitVisibleSQL, out.StartAt.UnixMicro(), id(out.Run))
+		_, err = q.exec(commitVisibleSQL, out.StartAt.UnixMicro(), uuidArg(out.Run))
 	}
 	return out, err
 }
@@ -81,7 +81,7 @@ func (s *Store) startAlone(q querier, st *journal.Start, at time.Time) (out jour
 			if !h.replacedBy(st) {
 				return h.started(st, at), false, nil
 			}
-			if _, err := q.exec(startReuseSQL, id(h.run)); err != nil {
+			if _, err := q.exec(startReuseSQL, uuidArg(h.run)); err != nil {
 				return out, false, err
 			}
 		}
@@ -102,8 +102,8 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 		startAt = due.UnixMicro()
 	}
 	parent := encodeParent(st.Parent)
-	n, err := q.exec(startSQL, id(st.ID), at.UnixMicro(), startAt, int64(st.Version), int64(st.Priority), flag(st.Key != ""),
-		st.Workflow, st.Queue, text(st.Key), text(labels), data(st.Input.Data), text(st.Input.Encoding), text(st.Trace),
+	n, err := q.exec(startSQL, uuidArg(st.ID), at.UnixMicro(), startAt, int64(st.Version), int64(st.Priority), boolArg(st.Key != ""),
+		st.Workflow, st.Queue, nullText(st.Key), nullText(labels), nullBytes(st.Input.Data), nullText(st.Input.Encoding), nullText(st.Trace),
 		parent[0], parent[1], parent[2], parent[3])
 	if err != nil {
 		return out, false, err
@@ -117,7 +117,7 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 	if st.Delay == 0 && st.Owner != 0 && s.nodes.alive(st.Owner) {
 		out.Owned, owner, visible = true, st.Owner, nil
 	}
-	_, err = q.exec(startTaskSQL, id(st.ID), visible, flag(out.Owned), int64(owner), flag(out.Owned), int64(st.Version),
+	_, err = q.exec(startTaskSQL, uuidArg(st.ID), visible, boolArg(out.Owned), int64(owner), boolArg(out.Owned), int64(st.Version),
 		int64(st.Priority), st.Queue, st.Workflow)
 	return out, true, err
 }
@@ -125,7 +125,7 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 // encodeParent returns the columns in the order of parentOf.
 func encodeParent(p *journal.Parent) (columns [4]any) {
 	if p != nil {
-		columns = [4]any{id(p.Run), int64(p.Generation), int64(p.Cmd), int64(p.Policy)}
+		columns = [4]any{uuidArg(p.Run), int64(p.Generation), int64(p.Cmd), int64(p.Policy)}
 	}
 	return columns
 }
@@ -136,7 +136,7 @@ func readOwn(q querier, st *journal.Start, at time.Time) (out journal.Started, e
 		owned := st.Owner != 0 && journal.NodeID(r.int(1)) == st.Owner && r.int(2) == 1
 		out = journal.Started{Run: st.ID, Created: true, Owned: owned, StartAt: r.time(0), Now: at}
 		return nil
-	}, id(st.ID))
+	}, uuidArg(st.ID))
 	return out, err
 }
 

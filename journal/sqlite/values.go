@@ -52,42 +52,42 @@ func (r row) payload(encoding, data int) journal.Payload {
 	return journal.Payload{Encoding: r.text(encoding), Data: r.data(data)}
 }
 
-// id turns a run's id into what is stored.
-func id(run journal.RunID) any { return run[:] }
+// uuidArg turns a run's id into what is stored.
+func uuidArg(run journal.RunID) any { return run[:] }
 
-// text stores the empty string as null, which costs no bytes.
-func text(s string) any {
+// nullText stores the empty string as null, which costs no bytes.
+func nullText(s string) any {
 	if s == "" {
 		return nil
 	}
 	return s
 }
 
-// number stores zero as null.
-func number[T ~int32 | ~int64](n T) any {
+// nullInt stores zero as null.
+func nullInt[T ~int32 | ~int64](n T) any {
 	if n == 0 {
 		return nil
 	}
 	return int64(n)
 }
 
-// data stores no bytes as null.
-func data(b []byte) any {
+// nullBytes stores no bytes as null.
+func nullBytes(b []byte) any {
 	if len(b) == 0 {
 		return nil
 	}
 	return b
 }
 
-// instant stores the zero time as null.
-func instant(t time.Time) any {
+// nullTime stores the zero time as null.
+func nullTime(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
 	return t.UnixMicro()
 }
 
-func flag(b bool) int64 {
+func boolArg(b bool) int64 {
 	if b {
 		return 1
 	}
@@ -113,7 +113,7 @@ func decodeCarried(s string) ([]journal.InboxSeq, error) {
 	return list, nil
 }
 
-func encodeLines(list []string) any { return text(strings.Join(list, "\n")) }
+func encodeLines(list []string) any { return nullText(strings.Join(list, "\n")) }
 
 func decodeLines(s string) []string {
 	if s == "" {
