@@ -53,9 +53,9 @@ FROM taken t
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[t.run_id])) r
 ORDER BY t.priority, t.due_at, t.run_id`
 
-// claimUnprovenSQL finds what the node owns but never committed to: the answer to an earlier claim or start
+// claimUnconfirmedSQL finds what the node owns but never committed to: the answer to an earlier claim or start
 // may have been lost.
-const claimUnprovenSQL = `
+const claimUnconfirmedSQL = `
 SELECT ` + taskColumns + `,
        ` + runColumns + `
 FROM reprise.tasks t
@@ -88,7 +88,7 @@ func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Clai
 		c = journal.Claim{}
 		var p pipeline
 		if r.Reconcile { // ahead of the claim, so that no task is told twice
-			p.query(s.sql.claimUnproven, each(scanClaimed(&c)), int32(r.Node))
+			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node))
 		}
 		if r.Max > 0 && len(r.Routes) > 0 {
 			p.query(s.sql.claim, each(scanClaimed(&c)), int32(r.Node), queues, workflows, versions, int32(r.Max))

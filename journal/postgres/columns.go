@@ -71,14 +71,6 @@ func (c *columns) run(ctx context.Context, q querier, sql string, row func(value
 	return errors.Join(err, closed)
 }
 
-// connOf returns the connection that q uses.
-func connOf(q querier) *pgx.Conn {
-	if tx, ok := q.(pgx.Tx); ok {
-		return tx.Conn()
-	}
-	return q.(*pgx.Conn)
-}
-
 // column is one array. https://www.postgresql.org/docs/15/protocol-overview.html says that binary formats are the
 // server's array_recv and its like: dimensions, whether there are nulls, the element type, for each dimension its
 // length and lower bound, then each element behind its length. Integers are big-endian.

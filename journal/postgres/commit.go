@@ -97,7 +97,7 @@ func (s *Store) commitChunk(ctx context.Context, commits []journal.Commit, order
 	var err error
 	if anyEffects(commits, order) {
 		err = s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
-			e := effects{s: s, commits: commits, order: order, out: out, whole: true}
+			e := effects{s: s, commits: commits, order: order, out: out, ownTx: true}
 			return e.run(ctx, c)
 		})
 	} else {

@@ -11,9 +11,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// lookSQL tells what would become of messages. It runs under the locks of their runs, so that it stays true. Only of a message
+// previewSQL tells what would become of messages. It runs under the locks of their runs, so that it stays true. Only of a message
 // to a run that nobody knew then is the outcome settled here: it is not sent although the run may come into being.
-const lookSQL = `
+const previewSQL = `
 SELECT i.ord, (SELECT t.version FROM reprise.tasks t WHERE t.run_id = i.run_id) IS NOT NULL OR x.number IS NOT NULL,
        (SELECT r.version FROM reprise.runs r WHERE r.id = i.run_id) IS NOT NULL
 FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS i(run_id, key, ord)
@@ -27,7 +27,7 @@ type effects struct {
 	commits []journal.Commit
 	order   []int // of the members, by run
 	out     []journal.Outcome
-	whole   bool // whether the transaction begins and ends with it
+	ownTx   bool // whether the transaction begins and ends with it
 
 	locked   map[journal.RunID]bool // tasks that were there at the first look
 	accepted []int                  // members, in the caller's order
@@ -59,7 +59,7 @@ func (e *effects) run(ctx context.Context, q querier) error {
 	if err := e.start(ctx, q); err != nil {
 		return err
 	}
-	if err := e.look(ctx, q); err != nil {
+	if err := e.preview(ctx, q); err != nil {
 		return err
 	}
 	if err := e.findOrphans(ctx, q); err != nil {
@@ -94,7 +94,7 @@ func (e *effects) lock(ctx context.Context, q querier) error {
 		return err
 	})
 	var p pipeline
-	if e.whole {
+	if e.ownTx {
 		p.exec(beginSQL)
 		p.exec(holdSQL)
 	}
@@ -106,7 +106,7 @@ func (e *effects) lock(ctx context.Context, q querier) error {
 	return p.send(ctx, q)
 }
 
-// start makes the children, in the order of keys like every batch's.
+// startLoop makes the children, in the order of keys like every batch's.
 func (e *effects) start(ctx context.Context, q querier) error {
 	var at []messageAt
 	for _, i := range e.accepted {
@@ -136,9 +136,9 @@ func (e *effects) start(ctx context.Context, q querier) error {
 	return err
 }
 
-// look locks what has come into being since the first look, other than by this batch, and finds out which of the messages whose
+// preview locks what has come into being since the first look, other than by this batch, and finds out which of the messages whose
 // senders want to know will not arrive.
-func (e *effects) look(ctx context.Context, q querier) error {
+func (e *effects) preview(ctx context.Context, q querier) error {
 	var late []pgtype.UUID
 	var at []messageAt
 	var ids []pgtype.UUID
@@ -161,21 +161,21 @@ func (e *effects) look(ctx context.Context, q querier) error {
 	if len(late) > 0 {
 		p.exec(e.s.sql.lockTasks, late)
 	}
-	e.queueLook(&p, at, ids, keys)
+	e.queuePreview(&p, at, ids, keys)
 	return p.send(ctx, q)
 }
 
-func (e *effects) queueLook(p *pipeline, at []messageAt, ids []pgtype.UUID, keys []string) {
+func (e *effects) queuePreview(p *pipeline, at []messageAt, ids []pgtype.UUID, keys []string) {
 	if len(at) == 0 {
 		return
 	}
 	e.refused = map[messageAt]error{}
-	p.query(e.s.sql.look, each(func(row pgx.CollectableRow) error {
+	p.query(e.s.sql.preview, each(func(row pgx.CollectableRow) error {
 		var ord int64
 		var arrives, exists bool
 		err := row.Scan(&ord, &arrives, &exists)
 		if err == nil && !arrives {
-			e.refused[at[ord-1]] = notOpen(exists)
+			e.refused[at[ord-1]] = errNotOpen(exists)
 		}
 		return err
 	}), ids, keys)
@@ -230,13 +230,13 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 		terminated = append(terminated, e.orphans[i].terminated...)
 	}
 	e.s.queueTerminate(&p, terminated, terminatedFor(journal.ParentClosed))
-	if e.whole {
+	if e.ownTx {
 		p.exec(endSQL)
 	}
 	if err := p.send(ctx, q); err != nil {
 		return err
 	}
-	e.take(o, sent)
+	e.report(o, sent)
 	return nil
 }
 
@@ -280,8 +280,8 @@ func (e *effects) outgoing() *outgoing {
 	return o
 }
 
-// take passes on what became of the messages, to those that sent them and to members that they were sent to.
-func (e *effects) take(o *outgoing, sent []journal.Sent) {
+// report passes on what became of the messages, to those that sent them and to members that they were sent to.
+func (e *effects) report(o *outgoing, sent []journal.Sent) {
 	members := make(map[journal.RunID]int, len(e.accepted))
 	for _, i := range e.accepted {
 		members[e.commits[i].Run] = i

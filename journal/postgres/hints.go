@@ -22,15 +22,15 @@ const notifySQL = `SELECT pg_notify($1::text, $2::text)`
 
 // hints implements journal.Hints. Its goroutines start when they are needed and end with the store.
 type hints struct {
-	s       *Store
-	self    string // names this store in payloads, so that it does not hear itself
-	channel string
-	ctx     context.Context // ends with the store
-	cancel  context.CancelFunc
-	running sync.WaitGroup
-	listen  sync.Once // starts the listener
-	publish sync.Once // starts the publisher
-	flush   chan struct{}
+	s          *Store
+	self       string // names this store in payloads, so that it does not hear itself
+	channel    string
+	ctx        context.Context // ends with the store
+	cancel     context.CancelFunc
+	running    sync.WaitGroup
+	listenOnce sync.Once // starts the listener
+	notifyOnce sync.Once // starts the publisher
+	flush      chan struct{}
 
 	mu        sync.Mutex // guards what follows
 	closed    bool
@@ -59,8 +59,8 @@ func (h *hints) close() {
 	h.running.Wait()
 }
 
-// start runs a goroutine that ends with the store.
-func (h *hints) start(once *sync.Once, run func(ctx context.Context)) {
+// startLoop runs a goroutine that ends with the store.
+func (h *hints) startLoop(once *sync.Once, run func(ctx context.Context)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.closed {
@@ -85,7 +85,7 @@ func (h *hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
 		fn(journal.Hint{Kind: journal.HintScan}) // else it comes once the listener is connected
 	}
 	if !h.s.o.Pooler {
-		h.start(&h.listen, h.listenLoop)
+		h.startLoop(&h.listenOnce, h.listenLoop)
 	}
 	select {
 	case <-ctx.Done():
@@ -95,7 +95,7 @@ func (h *hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
 	}
 }
 
-func (h *hints) tell(list ...journal.Hint) {
+func (h *hints) publish(list ...journal.Hint) {
 	h.mu.Lock()
 	fns := slices.Collect(maps.Values(h.watchers))
 	h.mu.Unlock()
@@ -119,16 +119,16 @@ func (h *hints) Notify(list []journal.Hint) {
 		h.pending[encodeHint(hint)] = struct{}{}
 	}
 	h.mu.Unlock()
-	h.start(&h.publish, h.publishLoop)
+	h.startLoop(&h.notifyOnce, h.notifyLoop)
 	select {
 	case h.flush <- struct{}{}:
 	default:
 	}
 }
 
-// publishLoop sends what gathered, at most once in notifyInterval. Hints that cannot be sent are lost: polling is correct
+// notifyLoop sends what gathered, at most once in notifyInterval. Hints that cannot be sent are lost: polling is correct
 // without them.
-func (h *hints) publishLoop(ctx context.Context) {
+func (h *hints) notifyLoop(ctx context.Context) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for {
@@ -224,5 +224,5 @@ func (h *hints) receive(payload string) {
 	for line := range strings.SplitSeq(rest, "\n") {
 		list = append(list, decodeHint(line))
 	}
-	h.tell(list...)
+	h.publish(list...)
 }

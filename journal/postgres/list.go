@@ -157,39 +157,6 @@ func listArgs(f *journal.ListFilter) (args []any, limit int, err error) {
 		parent, unchanged, int32(limit + 1)}, limit, nil
 }
 
-// terminalColumns are the columns of a terminal event e as every statement selects them, for terminalRow.
-const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued`
-
-// terminalRow reads terminalColumns; all are null for an open run.
-type terminalRow struct {
-	seq, cmd       *int32
-	kind           *int16
-	at             pgtype.Timestamptz
-	name, encoding *string
-	issued         *string
-	payload        []byte
-}
-
-func (r *terminalRow) targets() []any {
-	return []any{&r.seq, &r.kind, &r.cmd, &r.at, &r.name, &r.encoding, &r.payload, &r.issued}
-}
-
-func (r *terminalRow) event() (*journal.Event, error) {
-	if r.seq == nil {
-		return nil, nil
-	}
-	issued, err := journal.DecodeIssued(textOf(r.issued))
-	if err != nil {
-		return nil, fmt.Errorf("terminal event: %w: %w", journal.ErrMalformed, err)
-	}
-	ev := &journal.Event{Seq: journal.Seq(*r.seq), Kind: journal.Kind(*r.kind), Time: timeOf(r.at), Name: textOf(r.name),
-		Payload: journal.Payload{Encoding: textOf(r.encoding), Data: r.payload}, Issued: issued}
-	if r.cmd != nil {
-		ev.Cmd = journal.Cmd(*r.cmd)
-	}
-	return ev, nil
-}
-
 func scanListed(page *journal.RunPage) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var t taskRow

@@ -12,27 +12,27 @@ import (
 // lockClearSQL says that the locks of these nodes are not held right now, so their being free means nothing.
 const lockClearSQL = `UPDATE reprise.nodes n SET locked_on = NULL WHERE n.id = ANY ($1::int[])`
 
-// lockTakeSQL takes the session-level lock that tells other nodes that this process lives. It fails while the server
+// lockAcquireSQL takes the session-level lock that tells other nodes that this process lives. It fails while the server
 // has not noticed yet that an earlier session is gone.
-const lockTakeSQL = `SELECT pg_try_advisory_lock($1::int, $2::int)`
+const lockAcquireSQL = `SELECT pg_try_advisory_lock($1::int, $2::int)`
 
-const lockTakenSQL = `UPDATE reprise.nodes n SET locked_on = pg_postmaster_start_time() WHERE n.id = $1::int AND n.lost_at IS NULL`
+const lockRecordSQL = `UPDATE reprise.nodes n SET locked_on = pg_postmaster_start_time() WHERE n.id = $1::int AND n.lost_at IS NULL`
 
-const lockFreeSQL = `SELECT pg_advisory_unlock($1::int, $2::int)`
+const lockReleaseSQL = `SELECT pg_advisory_unlock($1::int, $2::int)`
 
-// hold makes the listener hold a node's lock from now on.
-func (h *hints) hold(node journal.NodeID) {
+// holdLock makes the listener hold a node's lock from now on.
+func (h *hints) holdLock(node journal.NodeID) {
 	if h.s.o.Pooler {
 		return
 	}
-	h.change(func() { h.members[node] = true })
-	h.start(&h.listen, h.listenLoop)
+	h.changeMembers(func() { h.members[node] = true })
+	h.startLoop(&h.listenOnce, h.listenLoop)
 }
 
-// drop lets go of it.
-func (h *hints) drop(node journal.NodeID) { h.change(func() { delete(h.members, node) }) }
+// releaseLock lets go of it.
+func (h *hints) releaseLock(node journal.NodeID) { h.changeMembers(func() { delete(h.members, node) }) }
 
-func (h *hints) change(fn func()) {
+func (h *hints) changeMembers(fn func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	fn()
@@ -47,7 +47,7 @@ func (h *hints) listenLoop(ctx context.Context) {
 	pause := time.Duration(reconnectMin)
 	for ctx.Err() == nil {
 		began := time.Now()
-		h.listenOnce(ctx)
+		h.listenSession(ctx)
 		if time.Since(began) > reconnectMax {
 			pause = reconnectMin
 		}
@@ -69,8 +69,8 @@ type session struct {
 	seen int // the changes of the wanted nodes that syncLocks has acted on
 }
 
-// listenOnce listens until the connection fails or ctx ends.
-func (h *hints) listenOnce(ctx context.Context) {
+// listenSession listens until the connection fails or ctx ends.
+func (h *hints) listenSession(ctx context.Context) {
 	conn, err := pgx.ConnectConfig(ctx, h.s.pool.Config().ConnConfig)
 	if err != nil {
 		return
@@ -80,15 +80,15 @@ func (h *hints) listenOnce(ctx context.Context) {
 	if se.prepare(ctx) != nil {
 		return
 	}
-	h.hear(true)
-	defer h.hear(false)
-	h.tell(journal.Hint{Kind: journal.HintScan}) // whatever was sent before LISTEN is lost
+	h.setListening(true)
+	defer h.setListening(false)
+	h.publish(journal.Hint{Kind: journal.HintScan}) // whatever was sent before LISTEN is lost
 	for se.syncLocks(ctx) == nil && se.wait(ctx) == nil {
 	}
 }
 
-// hear notes whether the listener is connected.
-func (h *hints) hear(listening bool) {
+// setListening notes whether the listener is connected.
+func (h *hints) setListening(listening bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.listening = listening
@@ -141,14 +141,14 @@ func (se *session) syncLocks(ctx context.Context) error {
 			continue
 		}
 		var taken bool
-		if err := se.conn.QueryRow(ctx, lockTakeSQL, class, int32(n)).Scan(&taken); err != nil {
+		if err := se.conn.QueryRow(ctx, lockAcquireSQL, class, int32(n)).Scan(&taken); err != nil {
 			return err
 		}
 		if !taken {
 			continue
 		}
 		se.held[n] = true
-		if _, err := se.conn.Exec(ctx, se.h.s.sql.lockTaken, int32(n)); err != nil {
+		if _, err := se.conn.Exec(ctx, se.h.s.sql.lockRecord, int32(n)); err != nil {
 			return err
 		}
 	}
@@ -156,7 +156,7 @@ func (se *session) syncLocks(ctx context.Context) error {
 		if wanted[n] {
 			continue
 		}
-		if _, err := se.conn.Exec(ctx, lockFreeSQL, class, int32(n)); err != nil {
+		if _, err := se.conn.Exec(ctx, lockReleaseSQL, class, int32(n)); err != nil {
 			return err
 		}
 		delete(se.held, n)

@@ -93,7 +93,7 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, e
 	if err != nil {
 		return nil, err
 	}
-	s.hints.hold(m.id)
+	s.hints.holdLock(m.id)
 	return m, nil
 }
 
@@ -153,7 +153,7 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 	}
 	r.Now, r.Polled, r.NextDue = r.Now.UTC(), true, timeOf(next)
 	if !alive {
-		m.s.hints.drop(m.id)
+		m.s.hints.releaseLock(m.id)
 		return r, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)
 	}
 	for _, n := range suspects {
@@ -175,7 +175,7 @@ func (m *member) Leave(ctx context.Context) error {
 			return err
 		})
 	}
-	m.s.hints.drop(m.id)
+	m.s.hints.releaseLock(m.id)
 	if err != nil {
 		return err
 	}

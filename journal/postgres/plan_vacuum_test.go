@@ -21,7 +21,7 @@ type scanNode struct {
 	Plans []scanNode `json:"Plans"`
 }
 
-// whole returns the tables that are read as a whole.
+// ownTx returns the tables that are read as a whole.
 func (n *scanNode) whole() (tables []string) {
 	if strings.Contains(n.Type, "Scan") && n.Table != "" && n.Cond == "" && n.Type != "Bitmap Heap Scan" {
 		tables = append(tables, n.Type+" of "+n.Table+" by "+n.Index)
@@ -34,10 +34,10 @@ func (n *scanNode) whole() (tables []string) {
 
 // busyStatements are those that run all the time, with the number of their parameters.
 var busyStatements = map[string]int{
-	"startReuseSQL": 4, "startSQL": 16, "startOneSQL": 16, "startReadSQL": 2, "startDelaySQL": 1, "lockTasksSQL": 1, "sendSQL": 8, "claimSQL": 5,
-	"claimUnprovenSQL": 1, "claimAttentionSQL": 2, "claimNextSQL": 3, "commitSQL": 24, "commitOneSQL": 41, "commitOneCloseSQL": 37,
+	"startReuseSQL": 4, "startSQL": 16, "startOneSQL": 16, "startReadSQL": 2, "startMessageDelaySQL": 1, "lockTasksSQL": 1, "sendSQL": 8, "claimSQL": 5,
+	"claimUnconfirmedSQL": 1, "claimAttentionSQL": 2, "claimNextSQL": 3, "commitSQL": 24, "commitOneSQL": 41, "commitOneCloseSQL": 37,
 	"commitReadSQL": 1, "resolveEventSQL": 8, "loadRunsSQL": 1, "loadEventsSQL": 3, "loadInboxSQL": 3, "loadAnswersSQL": 2,
-	"lockFamilySQL": 2, "orphansSQL": 1, "terminateSQL": 5, "lookSQL": 2, "continueSQL": 7, "replySQL": 5,
+	"lockFamilySQL": 2, "orphansSQL": 1, "terminateSQL": 5, "previewSQL": 2, "continueSQL": 7, "replySQL": 5,
 }
 
 // TestPlansAfterAutovacuum: a vacuum may come by while a table that was large is nearly empty, and the plans that follow

@@ -63,7 +63,7 @@ WHERE n.lost_at IS NOT NULL AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.
 func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.Reaped, error) {
 	var r journal.Reaped
 	var err error
-	if r.Nodes, err = m.mark(ctx, suspects); err != nil {
+	if r.Nodes, err = m.markDead(ctx, suspects); err != nil {
 		return r, err
 	}
 	owners, err := m.deadOwners(ctx)
@@ -91,7 +91,7 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.R
 	})
 }
 
-func (m *member) mark(ctx context.Context, suspects []journal.NodeID) ([]journal.NodeID, error) {
+func (m *member) markDead(ctx context.Context, suspects []journal.NodeID) ([]journal.NodeID, error) {
 	ids := make([]int32, len(suspects))
 	for i, n := range suspects {
 		ids[i] = int32(n)

@@ -144,15 +144,15 @@ func (l *sendList) scan(out []journal.Sent) func(row pgx.CollectableRow) error {
 		}
 		sent.Duplicate = !fresh && sent.Number > 0
 		if !open && !sent.Duplicate {
-			sent.Err = notOpen(exists)
+			sent.Err = errNotOpen(exists)
 		}
 		out[l.index[ord-1]] = sent
 		return nil
 	}
 }
 
-// notOpen is what befalls a message to a run without a task.
-func notOpen(exists bool) error {
+// errNotOpen is what befalls a message to a run without a task.
+func errNotOpen(exists bool) error {
 	if exists {
 		return journal.ErrClosed
 	}

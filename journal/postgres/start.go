@@ -81,9 +81,9 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 }
 
 func (s *Store) startChunk(ctx context.Context, tx journal.Tx, starts []journal.Start, out []journal.Started) error {
-	along := slices.ContainsFunc(starts, func(st journal.Start) bool { return st.Message != nil })
+	withMessage := slices.ContainsFunc(starts, func(st journal.Start) bool { return st.Message != nil })
 	switch {
-	case !along:
+	case !withMessage:
 		return s.startRounds(starts, out, func(run func(ctx context.Context, q querier) error) error { return s.in(ctx, tx, run) })
 	case tx != nil:
 		return s.in(ctx, tx, func(ctx context.Context, q querier) error { return s.startIn(ctx, q, starts, out) })
@@ -100,13 +100,13 @@ func (s *Store) startChunk(ctx context.Context, tx journal.Tx, starts []journal.
 	})
 }
 
-// startIn makes starts, and sends what goes along with them, inside one transaction.
+// startIn makes starts and sends the messages that come with them, inside one transaction.
 func (s *Store) startIn(ctx context.Context, q querier, starts []journal.Start, out []journal.Started) error {
 	err := s.startRounds(starts, out, func(run func(ctx context.Context, q querier) error) error { return run(ctx, q) })
 	if err != nil {
 		return err
 	}
-	return s.sendAlong(ctx, q, starts, out)
+	return s.sendStartMessages(ctx, q, starts, out)
 }
 
 // startRounds works in rounds. Nearly always there is one; a further one follows if the holder of a key

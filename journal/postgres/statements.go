@@ -6,17 +6,17 @@ import "github.com/reprise-run/reprise/migrations"
 type statements struct {
 	alterDelete, alterResume, alterParent                          string
 	lockFamily, orphans, terminate                                 string
-	look, next, reply                                              string
-	claim, claimUnproven, claimAttention, claimNext                string
+	preview, next, reply                                           string
+	claim, claimUnconfirmed, claimAttention, claimNext             string
 	commit, commitRead, commitOne, commitOneClose                  string
 	resolveEvent                                                   string
 	list, listByKey                                                string
-	lockClear, lockTaken                                           string
+	lockClear, lockRecord                                          string
 	loadRuns, loadEvents, loadInbox, loadAnswers                   string
 	join, joinUnblock, nodes, renew, leave, leaveFree, leaveDelete string
 	reapMark, reapOwners, reapFree, reapDelete                     string
 	lockTasks, send                                                string
-	startReuse, start, startOne, startRead, startDelay             string
+	startReuse, start, startOne, startRead, startMessageDelay      string
 }
 
 func newStatements(schema string) statements {
@@ -24,16 +24,16 @@ func newStatements(schema string) statements {
 	return statements{
 		alterDelete: r(alterDeleteSQL), alterResume: r(alterResumeSQL), alterParent: r(alterParentSQL),
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
-		look: r(lookSQL), next: r(continueSQL), reply: r(replySQL),
-		claim: r(claimSQL), claimUnproven: r(claimUnprovenSQL), claimAttention: r(claimAttentionSQL), claimNext: r(claimNextSQL),
+		preview: r(previewSQL), next: r(continueSQL), reply: r(replySQL),
+		claim: r(claimSQL), claimUnconfirmed: r(claimUnconfirmedSQL), claimAttention: r(claimAttentionSQL), claimNext: r(claimNextSQL),
 		commit: r(commitSQL), commitRead: r(commitReadSQL), commitOne: r(commitOneSQL), commitOneClose: r(commitOneCloseSQL),
 		resolveEvent: r(resolveEventSQL),
 		list:         r(listSQL), listByKey: r(listByKeySQL),
-		lockClear: r(lockClearSQL), lockTaken: r(lockTakenSQL),
+		lockClear: r(lockClearSQL), lockRecord: r(lockRecordSQL),
 		loadRuns: r(loadRunsSQL), loadEvents: r(loadEventsSQL), loadInbox: r(loadInboxSQL), loadAnswers: r(loadAnswersSQL),
 		join: r(joinSQL), joinUnblock: r(joinUnblockSQL), nodes: r(nodesSQL), renew: r(renewSQL), leave: r(leaveSQL), leaveFree: r(leaveFreeSQL), leaveDelete: r(leaveDeleteSQL),
 		reapMark: r(reapMarkSQL), reapOwners: r(reapOwnersSQL), reapFree: r(reapFreeSQL), reapDelete: r(reapDeleteSQL),
 		lockTasks: r(lockTasksSQL), send: r(sendSQL),
-		startReuse: r(startReuseSQL), start: r(startSQL), startOne: r(startOneSQL), startRead: r(startReadSQL), startDelay: r(startDelaySQL),
+		startReuse: r(startReuseSQL), start: r(startSQL), startOne: r(startOneSQL), startRead: r(startReadSQL), startMessageDelay: r(startMessageDelaySQL),
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/reprise-run/reprise/journal"
@@ -70,14 +69,6 @@ func (s *Store) migrate(ctx context.Context) error {
 // Hints implements journal.Store.
 func (s *Store) Hints() journal.Hints { return s.hints }
 
-// querier is what statements need: a connection or a transaction.
-type querier interface {
-	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
-	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
-}
-
 // call runs fn on a connection of the pool and translates its error. fn is repeated after a deadlock, so it
 // must start afresh; what it sends must be one transaction. A call without an answer is given up after
 // callTimeout: the other end of a connection can vanish without a word.
@@ -113,54 +104,4 @@ func (s *Store) in(ctx context.Context, tx journal.Tx, fn func(ctx context.Conte
 	}
 	err = fn(ctx, inner)
 	return translate(ctx, err, inner.Conn().IsClosed())
-}
-
-// pipeline sends statements in one round trip. The server runs them as one transaction, each with a
-// snapshot of its own. It must be closed before the next use of the connection.
-type pipeline struct {
-	batch pgx.Batch
-}
-
-// query adds a statement and the function that reads its rows.
-func (p *pipeline) query(sql string, read func(rows pgx.Rows) error, args ...any) {
-	p.batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
-		if err := read(rows); err != nil {
-			return err
-		}
-		return rows.Err()
-	})
-}
-
-// exec adds a statement without rows.
-func (p *pipeline) exec(sql string, args ...any) { p.batch.Queue(sql, args...) }
-
-func (p *pipeline) send(ctx context.Context, q querier) error {
-	return q.SendBatch(ctx, &p.batch).Close()
-}
-
-// each reads every row with scan.
-func each(scan func(row pgx.CollectableRow) error) func(rows pgx.Rows) error {
-	return func(rows pgx.Rows) error {
-		for rows.Next() {
-			if err := scan(rows); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
-	}
-}
-
-// inChunks calls fn for pieces whose sizes sum up to about batchBytesMax, in order.
-func inChunks(n int, size func(i int) int, fn func(from, to int) error) error {
-	from, sum := 0, 0
-	for i := range n {
-		sum += size(i)
-		if sum >= batchBytesMax || i == n-1 {
-			if err := fn(from, i+1); err != nil {
-				return err
-			}
-			from, sum = i+1, 0
-		}
-	}
-	return nil
 }

@@ -114,15 +114,6 @@ func (t *stepTx) alive() bool {
 	return !t.conn.Conn().IsClosed() && t.conn.Conn().PgConn().TxStatus() == 'T'
 }
 
-// guardedTx is what user code gets. Savepoints (Begin) are its own affair, the end is not.
-type guardedTx struct{ pgx.Tx }
-
-// Commit refuses.
-func (guardedTx) Commit(context.Context) error { return errUserCommit }
-
-// Rollback refuses; a step that wants to roll back returns an error.
-func (guardedTx) Rollback(context.Context) error { return errUserCommit }
-
 // unwrap finds the transaction behind a journal.Tx.
 func unwrap(tx journal.Tx) (pgx.Tx, error) {
 	switch t := tx.(type) {

@@ -47,3 +47,18 @@ func timeOf(t pgtype.Timestamptz) time.Time {
 	}
 	return t.Time.UTC()
 }
+
+// intOf reads a number; null is zero.
+func intOf[T, N ~int16 | ~int32 | ~int64](n *N) T {
+	if n == nil {
+		return 0
+	}
+	return T(*n)
+}
+
+func textOf(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -217,7 +217,7 @@ func TestDurabilityIsSet(t *testing.T) {
 		defer s.Close()
 		err = s.write(t.Context(), 0, func(b *batch) error {
 			for pragma, want := range map[string]int64{"synchronous": want, "fullfsync": 1, "checkpoint_fullfsync": 1, "wal_autocheckpoint": checkpointPages} {
-				if got, err := b.number("PRAGMA " + pragma); err != nil || got != want {
+				if got, err := b.queryInt("PRAGMA " + pragma); err != nil || got != want {
 					t.Errorf("SyncNormal %v: %s is %d, %v, want %d", normal, pragma, got, err, want)
 				}
 			}

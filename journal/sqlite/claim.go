@@ -17,8 +17,8 @@ WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
   AND t.queue = ? AND t.workflow = ? AND t.version = +? AND t.priority = +? AND t.visible_at <= ?
 ORDER BY t.visible_at LIMIT +?`
 
-// claimTakeSQL leases a task.
-const claimTakeSQL = `
+// claimLeaseSQL leases a task.
+const claimLeaseSQL = `
 UPDATE reprise_tasks SET owner = ?, fence = fence + 1, visible_at = NULL, state = 0, problem = NULL, unproven = 1 WHERE run_id = ?`
 
 // claimReadSQL reads a task with its run.
@@ -27,9 +27,9 @@ SELECT ` + taskColumns + `,
        ` + runColumns + `
 FROM reprise_tasks t JOIN reprise_runs r ON r.id = t.run_id WHERE t.run_id = ?`
 
-// claimUnprovenSQL finds what the node owns but never committed to: the answer to an earlier claim or start
+// claimUnconfirmedSQL finds what the node owns but never committed to: the answer to an earlier claim or start
 // may have been lost.
-const claimUnprovenSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 AND t.unproven = 1`
+const claimUnconfirmedSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 AND t.unproven = 1`
 
 // claimAttentionSQL finds owned runs that have messages, by reprise_tasks_owner_idx.
 const claimAttentionSQL = `
@@ -62,7 +62,7 @@ func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Clai
 func claim(q querier, r *journal.ClaimRequest) (c journal.Claim, err error) {
 	c.Now = now()
 	if r.Reconcile { // ahead of the claim, so that no task is told twice
-		runs, err := readIDs(q, claimUnprovenSQL, int64(r.Node))
+		runs, err := readIDs(q, claimUnconfirmedSQL, int64(r.Node))
 		if err != nil {
 			return c, err
 		}
@@ -76,7 +76,7 @@ func claim(q querier, r *journal.ClaimRequest) (c journal.Claim, err error) {
 		return c, err
 	}
 	for _, run := range due {
-		if _, err := q.exec(claimTakeSQL, int64(r.Node), uuidArg(run)); err != nil {
+		if _, err := q.exec(claimLeaseSQL, int64(r.Node), uuidArg(run)); err != nil {
 			return c, err
 		}
 	}

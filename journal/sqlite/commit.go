@@ -72,7 +72,7 @@ func (s *Store) commitAll(b *batch, commits []journal.Commit, out []journal.Outc
 	faults := map[int]error{}
 	for {
 		at := 0
-		err := b.member(func() (err error) { at, err = s.commitOthers(b, commits, out, faults); return err })
+		err := b.member(func() (err error) { at, err = s.commitMembers(b, commits, out, faults); return err })
 		if !memberFault(err) {
 			return err
 		}
@@ -80,10 +80,10 @@ func (s *Store) commitAll(b *batch, commits []journal.Commit, out []journal.Outc
 	}
 }
 
-// commitOthers writes the turns of the members without fault first, then what they do to others. So it makes no difference
+// commitMembers writes the turns of the members without fault first, then what they do to others. So it makes no difference
 // whether a message arrives in the inbox of a member that stands behind the sender's or ahead of it. An error is about the
 // effects of one member, which it names, or about the whole batch.
-func (s *Store) commitOthers(b *batch, commits []journal.Commit, out []journal.Outcome, faults map[int]error) (at int, err error) {
+func (s *Store) commitMembers(b *batch, commits []journal.Commit, out []journal.Outcome, faults map[int]error) (at int, err error) {
 	var acting []int // members with effects
 	for i := range commits {
 		if err := faults[i]; err != nil {
@@ -108,7 +108,7 @@ func (s *Store) commitOthers(b *batch, commits []journal.Commit, out []journal.O
 		}
 	}
 	for _, i := range acting {
-		if err := e.leave(&commits[i], &out[i]); err != nil {
+		if err := e.applyClosePolicies(&commits[i], &out[i]); err != nil {
 			return i, err
 		}
 	}
@@ -172,7 +172,7 @@ func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome,
 	if err != nil {
 		return out, false, fmt.Errorf("commit %s: attempts: %w", c.Run, err)
 	}
-	attempts, waiting := nullBytes(stored), encodeLines(c.Waiting)
+	attempts, waiting := nullBytes(stored), joinWaiting(c.Waiting)
 	var visible time.Time
 	read := func(r row) error {
 		ok, out.InboxLast = true, journal.InboxSeq(r.int(0))

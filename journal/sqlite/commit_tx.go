@@ -26,8 +26,8 @@ func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outc
 func (t *stepTx) commit(ctx context.Context, c *journal.Commit) (journal.Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.over != nil {
-		return lost(t.over), nil
+	if t.ended != nil {
+		return txLost(t.ended), nil
 	}
 	t.finish(errTxDone)
 	if t.loan == nil { // the step did nothing: its turn goes with the others
@@ -38,27 +38,27 @@ func (t *stepTx) commit(ctx context.Context, c *journal.Commit) (journal.Outcome
 		case ctx.Err() != nil && err != nil:
 			return journal.Outcome{}, err
 		case err != nil:
-			return lost(err), nil
+			return txLost(err), nil
 		}
 		return out[0], nil
 	}
-	defer t.giveBack()
+	defer t.returnLoan()
 	w := t.s.writer.c
 	if _, err := w.exec(stepEndSQL); err != nil {
-		return lost(t.s.translate(err)), nil
+		return txLost(t.s.translate(err)), nil
 	}
 	out, err := t.s.writeAlone(w, c)
 	switch {
 	case memberFault(err):
 		return journal.Outcome{Err: t.s.memberError(err)}, nil
 	case err != nil: // nothing was written and nothing will be
-		return lost(t.s.translate(err)), nil
+		return txLost(t.s.translate(err)), nil
 	case out.Err != nil: // J3
 		return out, nil
 	}
 	if _, err := w.exec(writeCommitSQL); err != nil {
 		// What a failed commit has left in the log is overwritten by the next one.
-		return lost(t.s.translate(err)), nil
+		return txLost(t.s.translate(err)), nil
 	}
 	return out, nil
 }
@@ -77,12 +77,12 @@ func (s *Store) writeAlone(q querier, c *journal.Commit) (journal.Outcome, error
 	}
 	e := newEffects(s, q)
 	if err = e.write(c, &out); err == nil {
-		err = e.leave(c, &out)
+		err = e.applyClosePolicies(c, &out)
 	}
 	out.InboxLast = max(out.InboxLast, e.arrived[c.Run])
 	return out, err
 }
 
-func lost(why error) journal.Outcome {
+func txLost(why error) journal.Outcome {
 	return journal.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, why)}
 }

@@ -145,8 +145,8 @@ func (c *conn) query(sql string, each func(r row) error, args ...any) (err error
 	}
 }
 
-// number reads one number; 0 if there is no row.
-func (c *conn) number(sql string, args ...any) (n int64, err error) {
+// queryInt reads one number; 0 if there is no row.
+func (c *conn) queryInt(sql string, args ...any) (n int64, err error) {
 	err = c.query(sql, func(r row) error { n = r.int(0); return nil }, args...)
 	return n, err
 }

@@ -6,15 +6,6 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// replySQL keeps the reply to an update with its message.
-const replySQL = `
-UPDATE reprise_inbox SET answered = 1, answer = ?, answer_encoding = ? WHERE run_id = ? AND number = ? AND answered IS NULL`
-
-// replyRejectSQL consumes the message too, and frees its key.
-const replyRejectSQL = `
-UPDATE reprise_inbox SET answered = 2, answer = ?, answer_encoding = ?, key = '~rejected/' || number
-WHERE run_id = ? AND number = ? AND answered IS NULL`
-
 // effects are what a turn does to others, in the transaction of the turn.
 type effects struct {
 	s       *Store
@@ -63,21 +54,12 @@ func (e *effects) write(c *journal.Commit, out *journal.Outcome) error {
 	return nil
 }
 
-// leave applies the close policies of the children that a closed run leaves behind. It comes last in a batch: a member that is
+// applyClosePolicies applies the close policies of the children that a closed run leaves behind. It comes last in a batch: a member that is
 // terminated with its parent may have started children.
-func (e *effects) leave(c *journal.Commit, out *journal.Outcome) (err error) {
+func (e *effects) applyClosePolicies(c *journal.Commit, out *journal.Outcome) (err error) {
 	if c.Children && c.Next.Kind == journal.NextClose {
 		out.Closed, err = e.closeChildren(c.Run, nil)
 	}
-	return err
-}
-
-func (e *effects) reply(run journal.RunID, r *journal.Reply) error {
-	sql := replySQL
-	if r.Rejected {
-		sql = replyRejectSQL
-	}
-	_, err := e.q.exec(sql, nullBytes(r.Payload.Data), nullText(r.Payload.Encoding), uuidArg(run), int64(r.Number))
 	return err
 }
 

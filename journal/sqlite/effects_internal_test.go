@@ -120,7 +120,7 @@ func TestEffectsInAStepsTransaction(t *testing.T) {
 			t.Errorf("try %d: %+v, %v, want %v", i, out, err, want)
 		}
 		n := int64(0)
-		err = f.s.read(t.Context(), func(c *conn) (err error) { n, err = c.number(`SELECT count(*) FROM done`); return err })
+		err = f.s.read(t.Context(), func(c *conn) (err error) { n, err = c.queryInt(`SELECT count(*) FROM done`); return err })
 		if err != nil || n != min(1, int64(i)) {
 			t.Errorf("try %d: the step has happened %d times, %v", i, n, err)
 		}

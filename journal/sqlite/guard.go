@@ -148,8 +148,8 @@ func (r *stepRows) Close() error { return r.t.closeOne(r.raw) }
 func (r *stepRows) Next(dest []driver.Value) error {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
-	if r.t.over != nil {
-		return r.t.over
+	if r.t.ended != nil {
+		return r.t.ended
 	}
 	return r.raw.Next(dest)
 }

@@ -57,15 +57,6 @@ FROM (
 WHERE r.id < ?1 ORDER BY r.id DESC LIMIT +?4`
 )
 
-// terminalColumns are the columns of a terminal event e, for terminalOf.
-const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued`
-
-// listTerminalSQL reads the terminal event of a closed run.
-const listTerminalSQL = `
-SELECT ` + terminalColumns + `
-FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
-WHERE r.id = ?`
-
 // List implements journal.Store.
 func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	l, err := newListing(&f)
@@ -162,7 +153,7 @@ func after(prefix string) string {
 func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, err error) {
 	if l.ids != nil {
 		for _, run := range l.ids {
-			_, err := l.look(q, listIDSQL, &found, l.before, uuidArg(run), int64(1))
+			_, err := l.scan(q, listIDSQL, &found, l.before, uuidArg(run), int64(1))
 			if err != nil || len(found) > l.limit {
 				return found, err
 			}
@@ -175,7 +166,7 @@ func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, e
 			return nil, context.Cause(ctx)
 		}
 		args := append(append([]any{before}, l.args...), int64(chunk))
-		seen, err := l.look(q, l.sql, &found, args...)
+		seen, err := l.scan(q, l.sql, &found, args...)
 		if err != nil || len(seen) < chunk || len(found) > l.limit {
 			return found, err
 		}
@@ -184,8 +175,8 @@ func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, e
 	}
 }
 
-// look reads candidates and adds those that the filter selects to found.
-func (l *listing) look(q querier, sql string, found *[]journal.RunID, args ...any) (seen []journal.RunID, err error) {
+// scan reads candidates and adds those that the filter selects to found.
+func (l *listing) scan(q querier, sql string, found *[]journal.RunID, args ...any) (seen []journal.RunID, err error) {
 	before := len(*found)
 	err = q.query(sql, func(r row) error {
 		run := r.id(0)
@@ -280,18 +271,4 @@ func listed(q querier, run journal.RunID) (r journal.Run, err error) {
 	}
 	r.Terminal, err = terminalOf(q, run)
 	return r, err
-}
-
-// terminalOf reads the terminal event of a closed run, nil of an open one.
-func terminalOf(q querier, run journal.RunID) (t *journal.Event, err error) {
-	err = q.query(listTerminalSQL, func(r row) error {
-		issued, err := journal.DecodeIssued(r.text(7))
-		if err != nil {
-			return fmt.Errorf("terminal event: %w: %w", journal.ErrMalformed, err)
-		}
-		t = &journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
-			Time: r.time(3), Name: r.text(4), Payload: r.payload(5, 6), Issued: issued}
-		return nil
-	}, uuidArg(run))
-	return t, err
 }

@@ -39,11 +39,6 @@ SELECT ` + messageColumns + `
 FROM reprise_inbox m WHERE m.run_id = ? AND m.number = +? AND m.answered IS NOT 2`
 )
 
-// loadAnswerSQL reads the reply to an update.
-const loadAnswerSQL = `
-SELECT m.answer_encoding, m.answer, m.answered = 2 FROM reprise_inbox m
-WHERE m.run_id = ? AND m.number = +? AND m.answered IS NOT NULL`
-
 // Load implements journal.Store.
 func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
 	if len(requests) == 0 {
@@ -139,15 +134,4 @@ func loadInbox(q querier, r *journal.LoadRequest, h *journal.History) error {
 		return nil
 	}
 	return q.query(loadInboxSQL, read, uuidArg(r.Run), int64(max(after, begin.Seen)), int64(inboxLoadMax-len(h.Inbox)))
-}
-
-// loadAnswer reads what the sender of an update waits for: the reply, or the end of the run.
-func loadAnswer(q querier, r *journal.LoadRequest, h *journal.History) (err error) {
-	if h.Run.Terminal, err = terminalOf(q, r.Run); err != nil {
-		return err
-	}
-	return q.query(loadAnswerSQL, func(in row) error {
-		h.Answer = &journal.Answer{Payload: in.payload(0, 1), Rejected: in.bool(2)}
-		return nil
-	}, uuidArg(r.Run), int64(r.Answer))
 }

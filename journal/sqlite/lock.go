@@ -26,8 +26,8 @@ type holderNote struct {
 	Since time.Time `json:"since"`
 }
 
-// errTaken is what tryLock returns if somebody else has the lock.
-var errTaken = errors.New("lock is taken")
+// errLocked is what tryLock returns if somebody else has the lock.
+var errLocked = errors.New("lock is taken")
 
 func lockFile(ctx context.Context, path string) (*fileLock, error) {
 	f, err := os.OpenFile(path+lockSuffix, os.O_RDWR|os.O_CREATE, 0o644)
@@ -35,11 +35,11 @@ func lockFile(ctx context.Context, path string) (*fileLock, error) {
 		return nil, fmt.Errorf("%w: %s: its lock file cannot be written: %w", journal.ErrUnavailable, path, err)
 	}
 	err = tryLock(f)
-	for deadline := time.Now().Add(lockPatience); errors.Is(err, errTaken) && time.Now().Before(deadline) && ctx.Err() == nil; {
+	for deadline := time.Now().Add(lockPatience); errors.Is(err, errLocked) && time.Now().Before(deadline) && ctx.Err() == nil; {
 		time.Sleep(lockPause)
 		err = tryLock(f)
 	}
-	if errors.Is(err, errTaken) {
+	if errors.Is(err, errLocked) {
 		err = lockedBy(path, f)
 	} else if err != nil {
 		err = fmt.Errorf("%w: %s: lock: %w", journal.ErrUnavailable, path, err)
@@ -49,15 +49,15 @@ func lockFile(ctx context.Context, path string) (*fileLock, error) {
 		return nil, err
 	}
 	l := &fileLock{f}
-	if err := l.sign(); err != nil {
+	if err := l.writeHolder(); err != nil {
 		l.release()
 		return nil, fmt.Errorf("%w: %s: its lock file cannot be written: %w", journal.ErrUnavailable, path, err)
 	}
 	return l, nil
 }
 
-// sign says who holds the lock. A full disk is no reason not to.
-func (l *fileLock) sign() error {
+// writeHolder says who holds the lock. A full disk is no reason not to.
+func (l *fileLock) writeHolder() error {
 	host, _ := os.Hostname()
 	note, err := json.Marshal(holderNote{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second)})
 	if err != nil {

@@ -15,7 +15,7 @@ func tryLock(f *os.File) error {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		switch {
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return errTaken
+			return errLocked
 		case errors.Is(err, syscall.EINTR):
 		default:
 			return err

@@ -50,8 +50,8 @@ func (n *nodes) alive(id journal.NodeID) bool {
 	return n.live[id] != nil
 }
 
-// lose declares a node dead.
-func (n *nodes) lose(id journal.NodeID) {
+// markLost declares a node dead.
+func (n *nodes) markLost(id journal.NodeID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.live[id] != nil {
@@ -60,8 +60,8 @@ func (n *nodes) lose(id journal.NodeID) {
 	}
 }
 
-// loseExpired declares those nodes dead whose lease has run out.
-func (n *nodes) loseExpired() (dead []journal.NodeID) {
+// markExpiredLost declares those nodes dead whose lease has run out.
+func (n *nodes) markExpiredLost() (dead []journal.NodeID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for id, node := range n.live {
@@ -130,7 +130,7 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, e
 	err = s.write(ctx, 0, func(b *batch) error {
 		at := now()
 		n.StartedAt = at
-		made, err := b.number(joinSQL, n.Name, routes, n.Lease.Microseconds(), at.UnixMicro())
+		made, err := b.queryInt(joinSQL, n.Name, routes, n.Lease.Microseconds(), at.UnixMicro())
 		if err != nil {
 			return err
 		}
@@ -181,8 +181,8 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 
 // Leave implements journal.Membership. Once the node is lost, no start is born into its ownership.
 func (m *member) Leave(ctx context.Context) error {
-	m.s.nodes.lose(m.id)
-	_, err := m.s.free(ctx, m.id, func(q querier, run journal.RunID, at time.Time) (bool, error) {
+	m.s.nodes.markLost(m.id)
+	_, err := m.s.freeTasks(ctx, m.id, func(q querier, run journal.RunID, at time.Time) (bool, error) {
 		_, err := q.exec(leaveFreeSQL, at.UnixMicro(), uuidArg(run))
 		return false, err
 	})

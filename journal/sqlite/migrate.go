@@ -23,11 +23,11 @@ ORDER BY name LIMIT 1`
 // identify refuses the database of another application. Its first statement is the first one that reads the file, so it
 // also meets files that are no database.
 func (s *Store) identify(c *conn) error {
-	number, err := c.number(identifyIDSQL)
+	number, err := c.queryInt(identifyIDSQL)
 	if err != nil {
 		return err
 	}
-	own, err := c.number(identifyOwnSQL)
+	own, err := c.queryInt(identifyOwnSQL)
 	if err != nil || own == 1 || s.o.Shared {
 		return err
 	}

@@ -27,13 +27,13 @@ const reapNodesSQL = `DELETE FROM reprise_nodes`
 
 // Reap implements journal.Membership. All nodes are in this process, so a suspect is dead if its lease has run out.
 func (m *member) Reap(ctx context.Context, _ []journal.NodeID) (journal.Reaped, error) {
-	r := journal.Reaped{Nodes: m.s.nodes.loseExpired()}
+	r := journal.Reaped{Nodes: m.s.nodes.markExpiredLost()}
 	owners, err := m.s.deadOwners(ctx)
 	if err != nil {
 		return r, err
 	}
 	for _, owner := range owners {
-		n, err := m.s.free(ctx, owner, func(q querier, run journal.RunID, at time.Time) (bool, error) {
+		n, err := m.s.freeTasks(ctx, owner, func(q querier, run journal.RunID, at time.Time) (bool, error) {
 			return strike(q, run, owner, at)
 		})
 		r.Tasks += n.freed
@@ -79,11 +79,11 @@ func owners(q querier) (list []journal.NodeID, err error) {
 // freed counts tasks.
 type freed struct{ freed, quarantined int }
 
-// freeing frees one task and tells whether it was quarantined.
-type freeing func(q querier, run journal.RunID, at time.Time) (quarantined bool, err error)
+// freeFunc frees one task and tells whether it was quarantined.
+type freeFunc func(q querier, run journal.RunID, at time.Time) (quarantined bool, err error)
 
-// free frees the tasks of a node that is no longer live, in pieces, and then forgets it.
-func (s *Store) free(ctx context.Context, owner journal.NodeID, one freeing) (total freed, err error) {
+// freeTasks frees the tasks of a node that is no longer live, in pieces, and then forgets it.
+func (s *Store) freeTasks(ctx context.Context, owner journal.NodeID, one freeFunc) (total freed, err error) {
 	for more := true; more; {
 		var n freed
 		err := s.write(ctx, 0, func(b *batch) (err error) {
@@ -102,7 +102,7 @@ func (s *Store) free(ctx context.Context, owner journal.NodeID, one freeing) (to
 	return total, nil
 }
 
-func freeSome(q querier, owner journal.NodeID, one freeing) (n freed, err error) {
+func freeSome(q querier, owner journal.NodeID, one freeFunc) (n freed, err error) {
 	runs, err := readIDs(q, reapTasksSQL, int64(owner), int64(reapBatch))
 	if err != nil {
 		return n, err

@@ -64,7 +64,7 @@ func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err er
 		return out, err
 	}
 	if !open {
-		return refuse(q, m.Run)
+		return errNotOpen(q, m.Run)
 	}
 	out.Number = last + 1
 	cmd, generation := journal.Cmd(0), journal.Generation(0)
@@ -84,7 +84,7 @@ func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err er
 	return out, err
 }
 
-func refuse(q querier, run journal.RunID) (journal.Sent, error) {
+func errNotOpen(q querier, run journal.RunID) (journal.Sent, error) {
 	out := journal.Sent{Err: journal.ErrNotFound}
 	err := q.query(sendExistsSQL, func(row) error { out.Err = journal.ErrClosed; return nil }, uuidArg(run))
 	return out, err

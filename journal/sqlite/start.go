@@ -52,23 +52,9 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	return out, nil
 }
 
-// start creates a run, or finds the one that has its key, and sends that the message.
-func (s *Store) start(q querier, st *journal.Start, at time.Time) (journal.Started, error) {
-	out, fresh, err := s.startAlone(q, st, at)
-	if err != nil || out.Err != nil || st.Message == nil {
-		return out, err
-	}
-	along := *st.Message
-	along.Run = out.Run
-	if out.Sent, err = send(q, &along, at); err == nil && fresh && st.Delay > 0 { // it waits with its run
-		_, err = q.exec(commitVisibleSQL, out.StartAt.UnixMicro(), uuidArg(out.Run))
-	}
-	return out, err
-}
-
-// startAlone looks before it writes: there is one writer, so nothing changes in between. fresh tells whether this very call
+// startRun looks before it writes: there is one writer, so nothing changes in between. fresh tells whether this very call
 // has made the run.
-func (s *Store) startAlone(q querier, st *journal.Start, at time.Time) (out journal.Started, fresh bool, err error) {
+func (s *Store) startRun(q querier, st *journal.Start, at time.Time) (out journal.Started, fresh bool, err error) {
 	if st.Key != "" {
 		h, err := readHolder(q, st.Key)
 		if err != nil {
@@ -120,14 +106,6 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 	_, err = q.exec(startTaskSQL, uuidArg(st.ID), visible, boolArg(out.Owned), int64(owner), boolArg(out.Owned), int64(st.Version),
 		int64(st.Priority), st.Queue, st.Workflow)
 	return out, true, err
-}
-
-// encodeParent returns the columns in the order of parentOf.
-func encodeParent(p *journal.Parent) (columns [4]any) {
-	if p != nil {
-		columns = [4]any{uuidArg(p.Run), int64(p.Generation), int64(p.Cmd), int64(p.Policy)}
-	}
-	return columns
 }
 
 func readOwn(q querier, st *journal.Start, at time.Time) (out journal.Started, err error) {

@@ -68,7 +68,7 @@ func (s *Store) prepare(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.tidy(ctx, w)
+	err = s.prepareFile(ctx, w)
 	if err == nil {
 		err = s.dialReaders()
 	}
@@ -80,7 +80,7 @@ func (s *Store) prepare(ctx context.Context) (*conn, error) {
 	return w, nil
 }
 
-func (s *Store) tidy(ctx context.Context, w *conn) error {
+func (s *Store) prepareFile(ctx context.Context, w *conn) error {
 	if err := s.identify(w); err != nil {
 		return err
 	}

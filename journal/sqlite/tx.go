@@ -32,14 +32,14 @@ type stepTx struct {
 	user *sql.Tx
 	end  sync.Once
 
-	mu    sync.Mutex // held by whoever uses the loan; guards what follows
-	loan  *loan      // nil before the first statement
-	over  error      // why there can be no further statement; nil while it goes on
-	timer *time.Timer
-	life  context.Context // until over: ends statements that run too long
-	stop  context.CancelCauseFunc
-	close func() bool                             // unhooks it from the store's end
-	open  map[interface{ Close() error }]struct{} // the user's rows and statements
+	mu     sync.Mutex // held by whoever uses the loan; guards what follows
+	loan   *loan      // nil before the first statement
+	ended  error      // why there can be no further statement; nil while it goes on
+	timer  *time.Timer
+	life   context.Context // until over: ends statements that run too long
+	stop   context.CancelCauseFunc
+	unhook func() bool                             // unhooks it from the store's end
+	open   map[interface{ Close() error }]struct{} // the user's rows and statements
 }
 
 // The transaction of a step is inside a savepoint: if that is gone in the end, then something has ended the transaction that
@@ -66,7 +66,7 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 		return nil, err
 	}
 	t.user = user
-	t.close = context.AfterFunc(s.life, func() { t.expire(fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)) })
+	t.unhook = context.AfterFunc(s.life, func() { t.expire(fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)) })
 	return t, nil
 }
 
@@ -78,7 +78,7 @@ func (t *stepTx) Rollback(context.Context) error {
 	t.end.Do(func() {
 		t.mu.Lock()
 		t.finish(errTxDone)
-		t.giveBack()
+		t.returnLoan()
 		t.mu.Unlock()
 		t.dispose()
 	})
@@ -90,20 +90,20 @@ func (t *stepTx) expire(why error) {
 	t.stop(why) // interrupts the statement that runs
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.over == nil {
+	if t.ended == nil {
 		t.finish(why)
-		t.giveBack()
+		t.returnLoan()
 	}
 }
 
 // finish ends the user's part: no further statements. t.mu is held.
 func (t *stepTx) finish(why error) {
-	if t.over != nil {
+	if t.ended != nil {
 		return
 	}
-	t.over = why
+	t.ended = why
 	t.stop(why)
-	t.close()
+	t.unhook()
 	if t.timer != nil {
 		t.timer.Stop()
 	}
@@ -113,8 +113,8 @@ func (t *stepTx) finish(why error) {
 	clear(t.open)
 }
 
-// giveBack rolls back what is not committed and returns the loan. t.mu is held.
-func (t *stepTx) giveBack() {
+// returnLoan rolls back what is not committed and returns the loan. t.mu is held.
+func (t *stepTx) returnLoan() {
 	if t.loan == nil {
 		return
 	}
@@ -129,10 +129,10 @@ func (t *stepTx) dispose() {
 	_ = t.db.Close()
 }
 
-// borrow takes the loan, if it has not been taken, and begins the transaction. t.mu is held.
-func (t *stepTx) borrow(ctx context.Context) error {
-	if t.over != nil || t.loan != nil {
-		return t.over
+// takeLoan takes the loan, if it has not been taken, and begins the transaction. t.mu is held.
+func (t *stepTx) takeLoan(ctx context.Context) error {
+	if t.ended != nil || t.loan != nil {
+		return t.ended
 	}
 	l, err := t.s.writer.borrow(ctx, t.life)
 	if err != nil {
@@ -144,7 +144,7 @@ func (t *stepTx) borrow(ctx context.Context) error {
 	}
 	t.loan = l
 	if err != nil {
-		t.giveBack()
+		t.returnLoan()
 		return t.s.translate(err)
 	}
 	held := fmt.Errorf("the step's transaction held %s for longer than %s", t.s.path, t.s.o.TxMax)
@@ -162,7 +162,7 @@ func (w *writer) borrow(ctx, life context.Context) (*loan, error) {
 	}
 	w.loans = append(w.loans, l)
 	w.mu.Unlock()
-	w.ring()
+	w.wakeUp()
 	var err error
 	select {
 	case <-l.granted:
@@ -183,7 +183,7 @@ func (w *writer) borrow(ctx, life context.Context) (*loan, error) {
 func (t *stepTx) use(ctx context.Context, fn func(ctx context.Context, raw rawConn) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.borrow(ctx); err != nil {
+	if err := t.takeLoan(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

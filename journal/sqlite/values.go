@@ -4,7 +4,6 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -111,13 +110,4 @@ func decodeCarried(s string) ([]journal.InboxSeq, error) {
 		return nil, fmt.Errorf("carried messages: %w: %w", journal.ErrMalformed, err)
 	}
 	return list, nil
-}
-
-func encodeLines(list []string) any { return nullText(strings.Join(list, "\n")) }
-
-func decodeLines(s string) []string {
-	if s == "" {
-		return nil
-	}
-	return strings.Split(s, "\n")
 }

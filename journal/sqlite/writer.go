@@ -42,7 +42,7 @@ type job struct {
 	// run does the writing. It may be called again after a rollback, so it starts afresh.
 	run  func(b *batch) error
 	err  error
-	over chan struct{}
+	done chan struct{}
 }
 
 // loan is the wish of a step to have the connection.
@@ -54,10 +54,10 @@ type loan struct {
 // batch is a transaction of several calls.
 type batch struct {
 	*conn
-	careful bool // each member has a savepoint
+	savepoints bool // each member has a savepoint
 }
 
-var errCareful = errors.New("a member is at fault: once more, with savepoints")
+var errNeedsSavepoints = errors.New("a member is at fault: once more, with savepoints")
 
 func newWriter(s *Store, c *conn) *writer {
 	w := &writer{s: s, c: c, wake: make(chan struct{}, 1)}
@@ -65,16 +65,16 @@ func newWriter(s *Store, c *conn) *writer {
 	return w
 }
 
-// close returns when the goroutine has ended. What waits fails.
+// unhook returns when the goroutine has ended. What waits fails.
 func (w *writer) close() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.ring()
+	w.wakeUp()
 	w.done.Wait()
 }
 
-func (w *writer) ring() {
+func (w *writer) wakeUp() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -87,7 +87,7 @@ func (s *Store) write(ctx context.Context, bytes int, fn func(b *batch) error) e
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
-	w, j := s.writer, &job{bytes: bytes, run: fn, over: make(chan struct{})}
+	w, j := s.writer, &job{bytes: bytes, run: fn, done: make(chan struct{})}
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
@@ -95,9 +95,9 @@ func (s *Store) write(ctx context.Context, bytes int, fn func(b *batch) error) e
 	}
 	w.jobs = append(w.jobs, j)
 	w.mu.Unlock()
-	w.ring()
+	w.wakeUp()
 	select {
-	case <-j.over:
+	case <-j.done:
 		return j.err
 	case <-ctx.Done():
 	}
@@ -110,7 +110,7 @@ func (s *Store) write(ctx context.Context, bytes int, fn func(b *batch) error) e
 	if at >= 0 {
 		return context.Cause(ctx)
 	}
-	<-j.over
+	<-j.done
 	return j.err
 }
 
@@ -127,10 +127,10 @@ func (w *writer) withdraw(l *loan) bool {
 
 func (w *writer) loop() {
 	for {
-		jobs, loan, closed := w.take()
+		jobs, loan, closed := w.next()
 		switch {
 		case closed:
-			w.refuse(jobs)
+			w.failAll(jobs)
 			return
 		case len(jobs) == 0 && loan == nil:
 			<-w.wake
@@ -145,8 +145,8 @@ func (w *writer) loop() {
 	}
 }
 
-// take returns what is to be done next: as many calls as fit into a batch, and then one step.
-func (w *writer) take() (jobs []*job, next *loan, closed bool) {
+// next returns what is to be done next: as many calls as fit into a batch, and then one step.
+func (w *writer) next() (jobs []*job, next *loan, closed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -164,17 +164,17 @@ func (w *writer) take() (jobs []*job, next *loan, closed bool) {
 	return jobs, next, false
 }
 
-func (w *writer) refuse(jobs []*job) {
+func (w *writer) failAll(jobs []*job) {
 	for _, j := range jobs {
 		j.err = fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
-		close(j.over)
+		close(j.done)
 	}
 }
 
 // commit writes a batch and hands out the outcomes.
 func (w *writer) commit(jobs []*job) {
 	err := w.try(jobs, false)
-	if errors.Is(err, errCareful) {
+	if errors.Is(err, errNeedsSavepoints) {
 		err = w.try(jobs, true)
 	}
 	err = w.s.translate(err)
@@ -182,7 +182,7 @@ func (w *writer) commit(jobs []*job) {
 		if err != nil {
 			j.err = err
 		}
-		close(j.over)
+		close(j.done)
 	}
 }
 
@@ -191,10 +191,10 @@ func (w *writer) try(jobs []*job, careful bool) error {
 	if _, err := w.c.exec(writeBeginSQL); err != nil {
 		return err
 	}
-	b := &batch{conn: w.c, careful: careful}
+	b := &batch{conn: w.c, savepoints: careful}
 	for _, j := range jobs {
 		err := b.member(func() error { return j.run(b) })
-		if errors.Is(err, errCareful) || batchFault(err) {
+		if errors.Is(err, errNeedsSavepoints) || batchFault(err) {
 			w.rollback()
 			return err
 		}
@@ -213,10 +213,10 @@ func (w *writer) rollback() { _, _ = w.c.exec(writeRollbackSQL) }
 // member runs a part of a batch that may fail alone (J2). An error that is about this part's content leaves nothing of it
 // behind: without savepoints by having the batch repeated with them.
 func (b *batch) member(fn func() error) error {
-	if !b.careful {
+	if !b.savepoints {
 		err := fn()
 		if memberFault(err) {
-			return errCareful
+			return errNeedsSavepoints
 		}
 		return err
 	}

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// BinEnv names the environment variable that tells where the binaries are.
-const BinEnv = "REPRISE_PG_BIN"
+// binEnv names the environment variable that tells where the binaries are.
+const binEnv = "REPRISE_PG_BIN"
 
 // debianBins is where Debian and Ubuntu put the binaries, which are not in PATH there.
 const debianBins = "/usr/lib/postgresql/*/bin"
 
 // findBin returns the folder that holds postgres and initdb.
 func findBin() (string, error) {
-	if dir := os.Getenv(BinEnv); dir != "" {
+	if dir := os.Getenv(binEnv); dir != "" {
 		if !holdsServer(dir) {
-			return "", fmt.Errorf("$%s is %q, but postgres and initdb are not there", BinEnv, dir)
+			return "", fmt.Errorf("$%s is %q, but postgres and initdb are not there", binEnv, dir)
 		}
 		return dir, nil
 	}
@@ -38,7 +38,7 @@ func findBin() (string, error) {
 		return filepath.Dir(path), nil
 	}
 	return "", fmt.Errorf("no Postgres server is installed: looked for postgres and initdb in $%s, "+
-		"`pg_config --bindir`, %s and PATH; on Debian or Ubuntu: apt-get install postgresql", BinEnv, debianBins)
+		"`pg_config --bindir`, %s and PATH; on Debian or Ubuntu: apt-get install postgresql", binEnv, debianBins)
 }
 
 func holdsServer(dir string) bool {

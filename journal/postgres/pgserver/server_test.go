@@ -18,6 +18,9 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 )
 
+// binEnv tells where the binaries are, as the package's documentation says.
+const binEnv = "REPRISE_PG_BIN"
+
 // childEnv makes the test binary start a server, print its folder and DSN, and wait to be killed.
 const childEnv = "REPRISE_PGSERVER_CHILD"
 
@@ -132,11 +135,11 @@ func TestServerVanishesWithItsParent(t *testing.T) {
 }
 
 func TestStartNamesWhatIsMissing(t *testing.T) {
-	t.Setenv(pgserver.BinEnv, t.TempDir())
-	if _, err := pgserver.Start(t.Context(), nil); err == nil || !strings.Contains(err.Error(), pgserver.BinEnv) {
-		t.Errorf("got %v, want an error that names %s", err, pgserver.BinEnv)
+	t.Setenv(binEnv, t.TempDir())
+	if _, err := pgserver.Start(t.Context(), nil); err == nil || !strings.Contains(err.Error(), binEnv) {
+		t.Errorf("got %v, want an error that names %s", err, binEnv)
 	}
-	t.Setenv(pgserver.BinEnv, "")
+	t.Setenv(binEnv, "")
 	t.Setenv("PATH", t.TempDir())
 	dir := folder(t)
 	if s, err := pgserver.Start(t.Context(), &pgserver.Options{NoFsync: true, Dir: dir}); err == nil {

@@ -108,7 +108,7 @@ func commandViolations(ctx context.Context, tx pgx.Tx, schema string) (found []s
 			th = &thread{answered: map[journal.Cmd]bool{}}
 			threads[id] = th
 		}
-		if why := th.take(kind, cmd, name, issued); why != "" {
+		if why := th.add(kind, cmd, name, issued); why != "" {
 			found = append(found, fmt.Sprintf("run %s generation %d seq %d: %s", journal.RunID(id.run), id.gen, seq, why))
 		}
 		return nil
@@ -138,8 +138,8 @@ var answers = map[journal.Kind]journal.CommandKind{
 	journal.SignalRefused:  journal.CommandSend,
 }
 
-// take adds an event and tells what is wrong with it.
-func (th *thread) take(kind journal.Kind, cmd journal.Cmd, name, issued string) string {
+// add adds an event and tells what is wrong with it.
+func (th *thread) add(kind journal.Kind, cmd journal.Cmd, name, issued string) string {
 	why := th.answer(kind, cmd, name)
 	list, err := journal.DecodeIssued(issued)
 	if err != nil {

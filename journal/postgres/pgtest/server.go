@@ -17,9 +17,9 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 )
 
-// DSNEnv names the environment variable with the address of a server to test on. Its user must be allowed to
+// dsnEnv names the environment variable with the address of a server to test on. Its user must be allowed to
 // create databases.
-const DSNEnv = "REPRISE_TEST_DSN"
+const dsnEnv = "REPRISE_TEST_DSN"
 
 // Schema is where New's databases keep their tables.
 const Schema = "reprise"
@@ -107,11 +107,11 @@ func create(t testing.TB, migrated bool) string {
 		}
 		template = shared.template
 	}
-	if err := order(ctx, fmt.Sprintf("create database %s template %s", name, template)); err != nil {
+	if err := executeAdmin(ctx, fmt.Sprintf("create database %s template %s", name, template)); err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := order(ctx, fmt.Sprintf("drop database %s with (force)", name)); err != nil {
+		if err := executeAdmin(ctx, fmt.Sprintf("drop database %s with (force)", name)); err != nil {
 			t.Errorf("pgtest: %v", err)
 		}
 	})
@@ -123,7 +123,7 @@ func startShared(ctx context.Context) error {
 	if shared.dsn != "" {
 		return nil
 	}
-	if shared.dsn = os.Getenv(DSNEnv); shared.dsn != "" {
+	if shared.dsn = os.Getenv(dsnEnv); shared.dsn != "" {
 		return nil
 	}
 	own, err := pgserver.Start(ctx, &pgserver.Options{
@@ -156,7 +156,7 @@ func makeEmpty(ctx context.Context, name *string, what string) error {
 		return nil
 	}
 	made := uniqueName(what)
-	if err := order(ctx, fmt.Sprintf("create database %s template template0", made)); err != nil {
+	if err := executeAdmin(ctx, fmt.Sprintf("create database %s template template0", made)); err != nil {
 		return err
 	}
 	*name = made
@@ -172,14 +172,14 @@ func stopShared() error {
 	var err error
 	for _, name := range []string{shared.template, shared.common} {
 		if name != "" {
-			err = errors.Join(err, order(context.Background(), fmt.Sprintf("drop database %s with (force)", name)))
+			err = errors.Join(err, executeAdmin(context.Background(), fmt.Sprintf("drop database %s with (force)", name)))
 		}
 	}
 	return err
 }
 
-// order executes a statement in the server's own database.
-func order(ctx context.Context, sql string) error { return execute(ctx, shared.dsn, sql) }
+// executeAdmin executes a statement in the server's own database.
+func executeAdmin(ctx context.Context, sql string) error { return execute(ctx, shared.dsn, sql) }
 
 func execute(ctx context.Context, dsn, sql string) error {
 	conn, err := pgx.Connect(ctx, dsn)
@@ -202,7 +202,7 @@ func uniqueName(what string) string {
 func WithDatabase(dsn, name string) string {
 	u, err := url.Parse(dsn)
 	if err != nil {
-		panic(fmt.Sprintf("pgtest: $%s must be a postgres:// URL: %v", DSNEnv, err))
+		panic(fmt.Sprintf("pgtest: $%s must be a postgres:// URL: %v", dsnEnv, err))
 	}
 	u.Path = "/" + name
 	return u.String()

@@ -8,16 +8,16 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// startDelaySQL lets messages wait with the runs that they came along with: a message makes a run visible, but these were
+// startMessageDelaySQL lets messages wait with the runs that they came along with: a message makes a run visible, but these were
 // started to begin later.
-const startDelaySQL = `
+const startMessageDelaySQL = `
 UPDATE reprise.tasks t SET visible_at = r.start_at
 FROM unnest($1::uuid[]) AS i(id)
 CROSS JOIN LATERAL (SELECT r.start_at FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 WHERE t.run_id = ANY (ARRAY[i.id]) AND t.fence = 0 AND t.inbox_last = 1 AND r.start_at > now()`
 
-// sendAlong sends the messages of starts to the runs that have their keys now, inside the starts' transaction.
-func (s *Store) sendAlong(ctx context.Context, q querier, starts []journal.Start, out []journal.Started) error {
+// sendStartMessages sends the messages of starts to the runs that have their keys now, inside the starts' transaction.
+func (s *Store) sendStartMessages(ctx context.Context, q querier, starts []journal.Start, out []journal.Started) error {
 	var index []int
 	var messages []journal.Message
 	var delayed []pgtype.UUID
@@ -44,7 +44,7 @@ func (s *Store) sendAlong(ctx context.Context, q querier, starts []journal.Start
 	p.exec(s.sql.lockTasks, ids)
 	s.queueSend(&p, messages, sent)
 	if len(delayed) > 0 {
-		p.exec(s.sql.startDelay, delayed)
+		p.exec(s.sql.startMessageDelay, delayed)
 	}
 	if err := p.send(ctx, q); err != nil {
 		return err
@@ -53,24 +53,4 @@ func (s *Store) sendAlong(ctx context.Context, q querier, starts []journal.Start
 		out[i].Sent = sent[k]
 	}
 	return nil
-}
-
-// parentList is the columns about the parents of runs that are started. All are null if none has one.
-type parentList struct {
-	size              int
-	runs              []pgtype.UUID
-	generations, cmds []*int32
-	policies          []*int16
-}
-
-func (l *parentList) set(k int, p *journal.Parent) {
-	if p == nil {
-		return
-	}
-	if l.runs == nil {
-		l.runs, l.policies = make([]pgtype.UUID, l.size), make([]*int16, l.size)
-		l.generations, l.cmds = make([]*int32, l.size), make([]*int32, l.size)
-	}
-	l.runs[k], l.policies[k] = uuidArg(p.Run), nullInt(int16(p.Policy))
-	l.generations[k], l.cmds[k] = nullInt(int32(p.Generation)), nullInt(int32(p.Cmd))
 }

@@ -1,0 +1,74 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// querier is what statements need: a connection or a transaction.
+type querier interface {
+	Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error)
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+// pipeline sends statements in one round trip. The server runs them as one transaction, each with a
+// snapshot of its own. It must be closed before the next use of the connection.
+type pipeline struct {
+	batch pgx.Batch
+}
+
+// query adds a statement and the function that reads its rows.
+func (p *pipeline) query(sql string, read func(rows pgx.Rows) error, args ...any) {
+	p.batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		if err := read(rows); err != nil {
+			return err
+		}
+		return rows.Err()
+	})
+}
+
+// exec adds a statement without rows.
+func (p *pipeline) exec(sql string, args ...any) { p.batch.Queue(sql, args...) }
+
+func (p *pipeline) send(ctx context.Context, q querier) error {
+	return q.SendBatch(ctx, &p.batch).Close()
+}
+
+// each reads every row with scan.
+func each(scan func(row pgx.CollectableRow) error) func(rows pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		for rows.Next() {
+			if err := scan(rows); err != nil {
+				return err
+			}
+		}
+		return rows.Err()
+	}
+}
+
+// inChunks calls fn for pieces whose sizes sum up to about batchBytesMax, in order.
+func inChunks(n int, size func(i int) int, fn func(from, to int) error) error {
+	from, sum := 0, 0
+	for i := range n {
+		sum += size(i)
+		if sum >= batchBytesMax || i == n-1 {
+			if err := fn(from, i+1); err != nil {
+				return err
+			}
+			from, sum = i+1, 0
+		}
+	}
+	return nil
+}
+
+// connOf returns the connection that q uses.
+func connOf(q querier) *pgx.Conn {
+	if tx, ok := q.(pgx.Tx); ok {
+		return tx.Conn()
+	}
+	return q.(*pgx.Conn)
+}

@@ -1,0 +1,16 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// guardedTx is what user code gets. Savepoints (Begin) are its own affair, the end is not.
+type guardedTx struct{ pgx.Tx }
+
+// Commit refuses.
+func (guardedTx) Commit(context.Context) error { return errUserCommit }
+
+// Rollback refuses; a step that wants to roll back returns an error.
+func (guardedTx) Rollback(context.Context) error { return errUserCommit }

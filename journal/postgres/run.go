@@ -1,0 +1,60 @@
+package postgres
+
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// runColumns are the columns of a run r as every statement selects them, for runRow.
+const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
+       r.labels::text, r.input, r.input_encoding, r.trace,
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried`
+
+// runRow reads runColumns.
+type runRow struct {
+	id                           pgtype.UUID
+	createdAt                    time.Time
+	startAt, closedAt            pgtype.Timestamptz
+	generation, version          int32
+	priority, status             int16
+	workflow, queue              string
+	key, labels, encoding, trace *string
+	input                        []byte
+	parent                       pgtype.UUID
+	parentGeneration, parentCmd  *int32
+	parentPolicy                 *int16
+	seen                         *int64
+	carried                      []journal.InboxSeq
+}
+
+func (r *runRow) targets() []any {
+	return []any{&r.id, &r.createdAt, &r.startAt, &r.closedAt, &r.generation, &r.version, &r.priority, &r.status, &r.workflow,
+		&r.queue, &r.key, &r.labels, &r.input, &r.encoding, &r.trace, &r.parent, &r.parentGeneration, &r.parentCmd, &r.parentPolicy,
+		&r.seen, &r.carried}
+}
+
+func (r *runRow) run() (journal.Run, error) {
+	labels, err := journal.DecodeLabels(textOf(r.labels))
+	if err != nil {
+		return journal.Run{}, err
+	}
+	run := journal.Run{
+		ID: r.id.Bytes, Key: textOf(r.key), Workflow: r.workflow, Version: r.version, Queue: r.queue, Priority: r.priority,
+		Status: journal.Status(r.status), Labels: labels, Input: journal.Payload{Encoding: textOf(r.encoding), Data: r.input},
+		Trace: textOf(r.trace), Generation: journal.Generation(r.generation), CreatedAt: r.createdAt.UTC(),
+		StartAt: timeOf(r.startAt), ClosedAt: timeOf(r.closedAt),
+	}
+	if run.StartAt.IsZero() {
+		run.StartAt = run.CreatedAt
+	}
+	if r.parent.Valid {
+		run.Parent = parentOf(r.parent, r.parentGeneration, r.parentCmd, r.parentPolicy)
+	}
+	if run.Generation > 1 {
+		run.Continued = &journal.Continue{Seen: intOf[journal.InboxSeq](r.seen), Carried: r.carried}
+	}
+	return run, nil
+}

@@ -1,0 +1,42 @@
+package postgres
+
+import (
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// terminalColumns are the columns of a terminal event e as every statement selects them, for terminalRow.
+const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued`
+
+// terminalRow reads terminalColumns; all are null for an open run.
+type terminalRow struct {
+	seq, cmd       *int32
+	kind           *int16
+	at             pgtype.Timestamptz
+	name, encoding *string
+	issued         *string
+	payload        []byte
+}
+
+func (r *terminalRow) targets() []any {
+	return []any{&r.seq, &r.kind, &r.cmd, &r.at, &r.name, &r.encoding, &r.payload, &r.issued}
+}
+
+func (r *terminalRow) event() (*journal.Event, error) {
+	if r.seq == nil {
+		return nil, nil
+	}
+	issued, err := journal.DecodeIssued(textOf(r.issued))
+	if err != nil {
+		return nil, fmt.Errorf("terminal event: %w: %w", journal.ErrMalformed, err)
+	}
+	ev := &journal.Event{Seq: journal.Seq(*r.seq), Kind: journal.Kind(*r.kind), Time: timeOf(r.at), Name: textOf(r.name),
+		Payload: journal.Payload{Encoding: textOf(r.encoding), Data: r.payload}, Issued: issued}
+	if r.cmd != nil {
+		ev.Cmd = journal.Cmd(*r.cmd)
+	}
+	return ev, nil
+}

@@ -1,0 +1,37 @@
+package sqlite
+
+import "github.com/reprise-run/reprise/journal"
+
+// replySQL keeps the reply to an update with its message.
+const replySQL = `
+UPDATE reprise_inbox SET answered = 1, answer = ?, answer_encoding = ? WHERE run_id = ? AND number = ? AND answered IS NULL`
+
+// replyRejectSQL consumes the message too, and frees its key.
+const replyRejectSQL = `
+UPDATE reprise_inbox SET answered = 2, answer = ?, answer_encoding = ?, key = '~rejected/' || number
+WHERE run_id = ? AND number = ? AND answered IS NULL`
+
+func (e *effects) reply(run journal.RunID, r *journal.Reply) error {
+	sql := replySQL
+	if r.Rejected {
+		sql = replyRejectSQL
+	}
+	_, err := e.q.exec(sql, nullBytes(r.Payload.Data), nullText(r.Payload.Encoding), uuidArg(run), int64(r.Number))
+	return err
+}
+
+// loadAnswerSQL reads the reply to an update.
+const loadAnswerSQL = `
+SELECT m.answer_encoding, m.answer, m.answered = 2 FROM reprise_inbox m
+WHERE m.run_id = ? AND m.number = +? AND m.answered IS NOT NULL`
+
+// loadAnswer reads what the sender of an update waits for: the reply, or the end of the run.
+func loadAnswer(q querier, r *journal.LoadRequest, h *journal.History) (err error) {
+	if h.Run.Terminal, err = terminalOf(q, r.Run); err != nil {
+		return err
+	}
+	return q.query(loadAnswerSQL, func(in row) error {
+		h.Answer = &journal.Answer{Payload: in.payload(0, 1), Rejected: in.bool(2)}
+		return nil
+	}, uuidArg(r.Run), int64(r.Answer))
+}

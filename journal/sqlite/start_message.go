@@ -1,0 +1,21 @@
+package sqlite
+
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// start creates a run, or finds the one that has its key, and sends that the message.
+func (s *Store) start(q querier, st *journal.Start, at time.Time) (journal.Started, error) {
+	out, fresh, err := s.startRun(q, st, at)
+	if err != nil || out.Err != nil || st.Message == nil {
+		return out, err
+	}
+	m := *st.Message
+	m.Run = out.Run
+	if out.Sent, err = send(q, &m, at); err == nil && fresh && st.Delay > 0 { // it waits with its run
+		_, err = q.exec(commitVisibleSQL, out.StartAt.UnixMicro(), uuidArg(out.Run))
+	}
+	return out, err
+}
