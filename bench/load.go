@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// load is a closed loop: so many workers, each making one run after another.
+// load is a closed loop: each worker makes one run, waits for it, and makes the next. A slow engine
+// is therefore asked less often, and the latencies are those at this number of runs in flight.
 type load struct {
 	workers int
 	runs    int           // in all; 0: as many as go into d
@@ -19,7 +20,7 @@ type load struct {
 	done    func(took time.Duration) // if not nil, gets the latencies instead of the result; called by many goroutines
 }
 
-// loaded is what a load came to.
+// loaded is the result of a load.
 type loaded struct {
 	runs      int
 	took      time.Duration
@@ -72,8 +73,9 @@ func (l load) run(ctx context.Context) (loaded, error) {
 	return out, nil
 }
 
-// within counts the runs that end while the meter runs. The load begins a lead earlier and ends behind it, so that
-// neither its beginning nor its end is in the figures. The meter is paused before and behind.
+// within counts the runs that end while the meter runs. The load begins earlier, by lead, and ends
+// later, so that neither its beginning nor its end is in the figures. The meter is paused before
+// and after.
 func (l load) within(ctx context.Context, m *meter, lead, d time.Duration) (runs int, err error) {
 	var ended atomic.Int64
 	l.runs, l.d, l.done = 0, lead+d+windowSlack, func(time.Duration) { ended.Add(1) }
@@ -99,7 +101,8 @@ func (l load) within(ctx context.Context, m *meter, lead, d time.Duration) (runs
 	return runs, errors.Join(err, <-loading)
 }
 
-// windowSlack is how much longer a load lasts than its window, which begins when the counters were read.
+// windowSlack is how much longer a load lasts than its window, which begins when the counters were
+// read.
 const windowSlack = 100 * time.Millisecond
 
 func (l loaded) perSecond() float64 { return float64(l.runs) / l.took.Seconds() }
@@ -136,7 +139,8 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// histogram counts latencies in classes that are 3 % wide, in constant memory however long a scenario lasts.
+// histogram counts latencies in classes that are 3 % wide, in constant memory however long a
+// scenario lasts.
 type histogram struct {
 	count   int
 	classes [classes]int

@@ -1,4 +1,3 @@
-// Command bench loads the engine and says how fast it was, and what that cost Postgres. See README.md beside it.
 package main
 
 import (
@@ -22,7 +21,7 @@ type scenario struct {
 	run      func(ctx context.Context, b *bench) error
 }
 
-// measure says what limits a scenario.
+// measure says which flag ends a scenario.
 type measure int
 
 const (
@@ -31,7 +30,7 @@ const (
 	bySeconds
 )
 
-// check refuses the limit that a scenario does not know, rather than ignore it.
+// check refuses a flag that the scenario would ignore.
 func (s *scenario) check(o options) error {
 	switch {
 	case s.by == byRuns && o.seconds > 0 && o.runs == 0:
@@ -63,8 +62,9 @@ func main() {
 	}
 }
 
-// run is the whole program: it parses the arguments, starts what is needed and runs the scenarios, round by round, so that
-// those to be compared meet the same weather.
+// run is the whole program: it parses the arguments, starts the server and runs the scenarios,
+// round by round. Rounds are interleaved, so that other load on the machine falls on every scenario
+// alike.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	o, names, err := parse(args, os.Stderr)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// meter measures a stretch of time, or several that belong together: how long they were, what Postgres did and what it
-// cost.
+// meter measures a stretch of time, or several that belong together: how long they were, what
+// Postgres did and what it cost.
 type meter struct {
 	d      *database
 	began  time.Time // of the stretch that is being measured, or of the last one
@@ -31,12 +31,14 @@ type reading struct {
 	hidden     bool // the CPU time of Postgres is unknown
 }
 
-// readSQL reads what is up to date at once. Only the private server's own work is in these counters.
+// readSQL reads what is up to date at once. Only the private server's own work is in these
+// counters.
 const readSQL = `
 SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, (SELECT wal_fpi FROM pg_stat_wal),
        pg_snapshot_xmax(pg_current_snapshot())::text::bigint`
 
-// readTransactionsSQL counts all transactions. A backend reports them late, and for certain when it ends.
+// readTransactionsSQL counts all transactions. A backend reports them late, and for certain when it
+// ends.
 const readTransactionsSQL = `SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = $1`
 
 func (d *database) read(ctx context.Context) (reading, error) {
@@ -107,8 +109,8 @@ func (d *database) under(ctx context.Context, l load) (got loaded, m *meter, err
 	return got, m, err
 }
 
-// resume begins a stretch. What happens between two of them is not counted, but for transactions and statements of this
-// database.
+// resume begins a stretch. What happens between two of them is not counted, but for transactions
+// and statements of this database.
 func (m *meter) resume(ctx context.Context) (err error) {
 	m.before, err = m.d.read(ctx)
 	m.began = time.Now()
@@ -153,7 +155,8 @@ type counters struct {
 	PerStep *perUnit `json:"per_step,omitempty"`
 }
 
-// ServerCounters are those that Postgres has; on SQLite nobody counts. It is exported so that it can be read back.
+// ServerCounters are those that Postgres has; on SQLite nobody counts. It is exported so that it
+// can be read back.
 type ServerCounters struct {
 	Transactions      int64       `json:"transactions"`
 	WriteTransactions int64       `json:"write_transactions"`
@@ -196,8 +199,8 @@ ORDER BY s.total_exec_time + s.total_plan_time DESC LIMIT $2`
 const statementSumSQL = `
 SELECT coalesce(sum(s.calls), 0)::bigint FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = $1`
 
-// counters sums up a stretch that was stopped. closing ends all connections to the database, so that Postgres has
-// counted every transaction. runs and steps may be 0.
+// counters sums up a stretch that was stopped. closing ends all connections to the database, so
+// that Postgres has counted every transaction. runs and steps may be 0.
 func (m *meter) counters(ctx context.Context, closing func() error, runs, steps int) (*counters, error) {
 	c := &counters{Seconds: m.took.Seconds(), DriverCPU: m.sum.driver.Seconds()}
 	if m.d.dir == "" {

@@ -66,7 +66,7 @@ func parse(args []string, messages io.Writer) (options, []string, error) {
 	f.StringVar(&o.note, "note", "", "goes into every result, such as what else the machine did")
 	f.StringVar(&o.cpuProfile, "cpuprofile", "", "file for a CPU profile of the driver")
 	f.StringVar(&o.memProfile, "memprofile", "", "file for an allocation profile of the driver")
-	f.IntVar(&o.statements, "statements", 0, "show so many of the costliest statements of each result")
+	f.IntVar(&o.statements, "statements", 0, "how many of the costliest statements to show with each result")
 	f.Func("pg", "a setting of the private server, name=value; may be repeated", func(s string) error {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {

@@ -97,7 +97,8 @@ func ownCPU() time.Duration {
 
 const gogcEnv = "GOGC" // Go's own variable
 
-// tuneCollector sets the garbage collector as a program that serves would, unless the environment did.
+// tuneCollector sets the garbage collector as a program that serves would, unless the environment
+// did.
 func tuneCollector(percent int) {
 	if os.Getenv(gogcEnv) == "" {
 		debug.SetGCPercent(percent)

@@ -23,7 +23,7 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// rig is the server that everything runs on.
+// rig is the server of all measurements of one call of the program: a private one, or that of -dsn.
 type rig struct {
 	o          options
 	server     *pgserver.Server // nil if -dsn named one
@@ -135,7 +135,9 @@ func (r *rig) fresh(ctx context.Context) (*database, error) {
 		return nil, errors.Join(err, d.drop())
 	}
 	store.Close()
-	_, _ = r.admin.Exec(ctx, `CHECKPOINT`) // what came before is not on our bill; who may not do it measures without
+	// Without it earlier writes would be flushed during the measurement. A user without the
+	// privilege measures all the same.
+	_, _ = r.admin.Exec(ctx, `CHECKPOINT`)
 	return d, nil
 }
 
@@ -195,7 +197,7 @@ type fleet struct {
 	err error
 }
 
-// member is a store that is listened to, and the node or only the client that uses it.
+// member is one store with the tap that counts its calls, and the node or the client that uses it.
 type member struct {
 	store   store
 	tap     *tap
@@ -228,7 +230,7 @@ func (d *database) client(ctx context.Context) (*member, error) {
 	return m, nil
 }
 
-// nodes opens stores and makes nodes; launch runs them. The caller closes the fleet.
+// nodes opens n stores and makes a node on each; launch runs them. The caller closes the fleet.
 func (d *database) nodes(ctx context.Context, n int, o runtime.NodeOptions) (*fleet, error) {
 	f := &fleet{stop: func() {}}
 	o.Logger = quiet()
@@ -289,10 +291,10 @@ func (f *fleet) close() error {
 	return f.err
 }
 
-// client spreads calls over the nodes.
+// client returns the client of a node, in turns.
 func (f *fleet) client(i int) *runtime.Client { return f.members[i%len(f.members)].client }
 
-// batches sums up how the nodes' calls were gathered.
+// batches sums up the batch sizes of all nodes.
 func (f *fleet) batches() batches {
 	var sum batches
 	for _, m := range f.members {

@@ -77,8 +77,8 @@ func claimed(nodes *fleet, f figures) {
 	f["claim_us_per_task"] = ratio(float64(spent)/1e3, float64(tasks))
 }
 
-// claimStatementSQL finds the claim among all statements: the only one that raises fences and returns rows. The
-// module shows constants as parameters.
+// claimStatementSQL finds the claim among all statements: the only one that raises fences and
+// returns rows. The module shows constants as parameters.
 const claimStatementSQL = `
 SELECT coalesce(sum(s.total_exec_time + s.total_plan_time), 0), coalesce(sum(s.rows), 0)::bigint
 FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid

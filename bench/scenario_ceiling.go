@@ -75,8 +75,8 @@ type metered struct {
 	runs int
 }
 
-// inTurns measures a piece of the ceiling, then one of chain that is as long, until both have had their time: whatever
-// else the machine does, it does to both.
+// inTurns measures a piece of the ceiling, then one of chain that is as long, until both have had
+// their time: whatever else the machine does, it does to both.
 func (b *bench) inTurns(ctx context.Context, w *writer, l load, bare, engine *database) (own, chained metered, err error) {
 	if own.meter, err = bare.meter(ctx); err != nil {
 		return own, chained, err

@@ -18,7 +18,7 @@ var latencyScenario = scenario{
 }
 
 const (
-	latencyBlock = 20 // runs, then as many raw commits, and so on: both meet the same weather
+	latencyBlock = 20 // runs, then as many raw commits, and so on: other load falls on both
 	latencySteps = 10 // steps of the run whose steps are timed; one in each block
 )
 
@@ -81,8 +81,8 @@ func (b *bench) latency(ctx context.Context, d *database) error {
 	})
 }
 
-// yardstick writes single rows on a connection of its own. On SQLite, where the writer has the file for itself, there is
-// none.
+// yardstick writes single rows on a connection of its own. On SQLite, where the writer has the file
+// for itself, there is none.
 type yardstick struct{ conn *pgx.Conn }
 
 func (d *database) raw(ctx context.Context) (yardstick, error) {

@@ -89,8 +89,8 @@ func (b *bench) park(ctx context.Context, d *database, runs int) (f figures, c *
 	return f, c, err
 }
 
-// memory is what this process held at some time: live objects and stacks, and what the system says when all that is free was
-// given back to it.
+// memory is what this process held at some time: live objects and stacks, and what the system says
+// when all that is free was given back to it.
 type memory struct{ heap, resident int64 }
 
 func holds() memory {

@@ -34,8 +34,8 @@ const (
 	victimOwns    = "all runs are mine"
 )
 
-// victim is the main function of the process to be killed: it starts the runs and executes them. Its standard input is a
-// pipe; when that ends, the parent is dead.
+// victim is the main function of the process to be killed: it starts the runs and executes them.
+// Its standard input is a pipe; when that ends, the parent is dead.
 func victim(dsn string) int {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -178,7 +178,8 @@ func (r *rescue) closed() int {
 	return r.ended
 }
 
-// first returns how long after t each run had its first commit. Its first step takes slowStep of that.
+// first returns how long after t each run had its first commit. Its first step takes slowStep of
+// that.
 func (r *rescue) first(t time.Time) latencies {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -40,7 +40,7 @@ func (b *bench) replay(ctx context.Context, d *database, events int) error {
 	return b.emit(settings{"events": events, "runs": b.o.runs}, f, nil)
 }
 
-// sleeperHistory is a run with so many events that waits for a signal.
+// sleeperHistory returns the input and the history of a run that waits for a signal.
 func sleeperHistory(events int) (wake, []journal.Event) {
 	steps := max(events-1, 1)
 	now := time.Now()
@@ -93,8 +93,8 @@ func (b *bench) machine(events int, f figures) error {
 
 const machineAtLeast = 200 * time.Millisecond
 
-// coldRuns writes runs with such histories, wakes each on a node that has never seen it, and times its first step and
-// those that follow.
+// coldRuns writes runs with such histories, wakes each on a node that has never seen it, and times
+// its first step and those that follow.
 func (b *bench) coldRuns(ctx context.Context, d *database, events int, f figures) error {
 	ids, err := b.writeSleepers(ctx, d, events)
 	if err != nil {

@@ -38,7 +38,7 @@ type windows struct {
 func (w *windows) done(took time.Duration) {
 	i := int(time.Since(w.began) / w.each)
 	if i >= soakWindows {
-		return // what was begun in time and ended behind it
+		return // it began in time and ended after the last window
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -112,7 +112,7 @@ SELECT relname, n_dead_tup, n_live_tup, n_tup_upd, n_tup_hot_upd, autovacuum_cou
        pg_table_size(relid), pg_indexes_size(relid)
 FROM pg_stat_user_tables WHERE schemaname = 'reprise' AND relname IN ('runs', 'tasks', 'events') ORDER BY relname`
 
-// bloat puts what updates and deletes left behind into f.
+// bloat puts dead rows and the sizes of tables into f.
 func (d *database) bloat(ctx context.Context, f figures) error {
 	conn, err := d.connect(ctx)
 	if err != nil {

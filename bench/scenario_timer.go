@@ -27,7 +27,8 @@ const (
 	singleSleep = 50 * time.Millisecond // plus up to as much again, so that polls and timers do not march in step
 )
 
-// singleTimers lets one run at a time sleep and compares the end of its sleep with its due time, and the moment its result is known.
+// singleTimers lets one run at a time sleep and compares the end of its sleep with its due time,
+// and the moment its result is known.
 func (b *bench) singleTimers(ctx context.Context, d *database) error {
 	n := min(max(b.o.runs/100, 1), singlesMax)
 	return b.withNodes(ctx, d, runtime.NodeOptions{}, func(nodes *fleet) error {

@@ -13,7 +13,8 @@ import (
 	"github.com/reprise-run/reprise/journal/sqlite"
 )
 
-// With -store sqlite there is no server and nothing to ask about it: of the counters only time and the driver's CPU are left.
+// With -store sqlite there is no server and nothing to ask about it: of the counters only time and
+// the driver's CPU are left.
 const storeSQLite = "sqlite"
 
 // sqliteScenarios are those that look at nothing but the engine's own answers.

@@ -33,7 +33,8 @@ var keyFigures = map[string][]string{
 	},
 }
 
-// summarize prints the results in a file of JSON lines as a Markdown table, below where and when they were measured.
+// summarize prints the results in a file of JSON lines as a Markdown table, below where and when
+// they were measured.
 func summarize(w io.Writer, path string) error {
 	results, err := readResults(path)
 	if err != nil {
@@ -56,7 +57,8 @@ func storeName(r result) string {
 	return fmt.Sprintf("Postgres %s, fsync %s, synchronous_commit %s", r.Machine.Postgres, r.Server["fsync"], r.Server["synchronous_commit"])
 }
 
-// readResults returns one result for each scenario and settings: the median of rounds if there is one, else the last.
+// readResults returns one result for each scenario and settings: the median of rounds if there is
+// one, else the last.
 func readResults(path string) ([]result, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -76,7 +78,7 @@ func readResults(path string) ([]result, error) {
 		}
 		key := r.Scenario + r.Settings.String()
 		if i, ok := at[key]; ok {
-			results[i] = r // medians come behind the rounds
+			results[i] = r // medians follow the rounds
 			continue
 		}
 		at[key] = len(results)

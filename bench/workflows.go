@@ -11,14 +11,14 @@ import (
 
 // The workflows of all scenarios. Their steps do nothing, so that what is measured is the engine.
 const (
-	chainFlow   workflow.Name[int, int]     = "chain"   // so many steps, one after the other
-	fanoutFlow  workflow.Name[int, int]     = "fanout"  // so many steps at once
-	familyFlow  workflow.Name[int, int]     = "family"  // so many chains of one step as children, at most familyLimit at once
+	chainFlow   workflow.Name[int, int]     = "chain"   // that number of steps, one after the other
+	fanoutFlow  workflow.Name[int, int]     = "fanout"  // that number of steps, all at once
+	familyFlow  workflow.Name[int, int]     = "family"  // that number of children of one step, at most familyLimit at once
 	timedFlow   workflow.Name[int, int]     = "timed"   // chain that notes when each step begins
 	sleepFlow   workflow.Name[int64, int64] = "sleep"   // until this microsecond of the Unix epoch; returns when it was woken
-	collectFlow workflow.Name[int, int]     = "collect" // so many signals
-	echoFlow    workflow.Name[int, int]     = "echo"    // so many signals, each answered by a step
-	slowFlow    workflow.Name[int, int]     = "slow"    // so many steps of slowStep each
+	collectFlow workflow.Name[int, int]     = "collect" // that number of signals
+	echoFlow    workflow.Name[int, int]     = "echo"    // that number of signals, each answered by a step
+	slowFlow    workflow.Name[int, int]     = "slow"    // that number of steps of slowStep each
 	wakeFlow    workflow.Name[wake, int]    = "wake"    // steps, a signal, steps
 
 	item workflow.Signal[int] = "item"

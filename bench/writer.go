@@ -11,7 +11,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// writer is a node without an engine: it writes cohorts on as many connections as there are lanes.
+// writer is a node without an engine: from ceilingLanes goroutines it writes batches that were made
+// before.
 type writer struct {
 	*member
 	self        journal.Membership
@@ -43,7 +44,7 @@ func (w *writer) close(ctx context.Context) error {
 	return err
 }
 
-// write makes cohorts of so many runs, and then writes them, which is measured if m is not nil.
+// write makes cohorts and then writes them. Only the writing is measured, and only if m is not nil.
 func (w *writer) write(ctx context.Context, m *meter, runs int) error {
 	cohorts := newCohorts(w.self.ID(), runs, w.size, w.steps)
 	goruntime.GC() // of what was made before
@@ -59,7 +60,8 @@ func (w *writer) write(ctx context.Context, m *meter, runs int) error {
 	return m.pause(ctx)
 }
 
-// cohort is runs that go through their lives together: one batch of starts, then a batch of commits a step.
+// cohort is a set of runs that advance together: one batch of starts, then one batch of commits for
+// each step. Real nodes get smaller batches, because their runs do not advance together.
 type cohort struct {
 	starts  []journal.Start
 	commits [][]journal.Commit // by turn
