@@ -12,7 +12,7 @@ import (
 // is not issued and resolves as Cancelled.
 func (sc *Scope) Start(st journal.Start, policy journal.ClosePolicy, mode CancelMode) *Command {
 	m := sc.m
-	c := &Command{m: m, kind: journal.CommandChild, name: st.Workflow, mode: mode}
+	c := &Command{scope: sc, kind: journal.CommandChild, name: st.Workflow, mode: mode}
 	if !sc.issue(c, st.Key) {
 		return c
 	}
@@ -47,7 +47,7 @@ func (m *Machine) childID(cmd journal.Cmd) journal.RunID {
 // issued and resolves as Failed: no such run exists.
 func (sc *Scope) Send(msg journal.Message) *Command {
 	m := sc.m
-	c := &Command{m: m, kind: journal.CommandSend, name: msg.Name, run: msg.Run}
+	c := &Command{scope: sc, kind: journal.CommandSend, name: msg.Name, run: msg.Run}
 	if msg.Run.IsZero() && sc.err == nil && !m.readOnly && !m.unwinding {
 		m.spend()
 		c.outcome, c.payload = Failed, journal.EncodeFailure(&journal.Failure{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/reprise-run/reprise/internal/list"
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -23,34 +24,34 @@ const (
 
 // Command is something that code asked for and that has an answer: a step, a timer, a child, a signal to another run.
 type Command struct {
-	m     *Machine
-	scope *Scope
+	scope *Scope // also if it was refused: the machine is found through it
 	gate  Gate
-	cmd   journal.Cmd // 0 if it was never issued
-	kind  journal.CommandKind
-	name  string
-	at    time.Time     // a step's time of issue, a timer's due time
-	run   journal.RunID // the child, or the signal's receiver
-	mode  CancelMode
+	node  list.Node[Command] // in the scope's open commands
 
-	outcome   Outcome
-	cancelled bool // a step or a child was asked to stop
-	handed    bool // Take or Pending gave the step to an executor
-	attempts  int32
-	payload   journal.Payload // output or failure, raw until somebody wants it
-	err       error           // why it was cancelled or asked to stop
+	name    string
+	at      time.Time       // a step's time of issue, a timer's due time
+	run     journal.RunID   // the child, or the signal's receiver
+	payload journal.Payload // output or failure, raw until somebody wants it
+	err     error           // why it was cancelled or asked to stop
 
 	options *StepOptions // of a step
 	body    Body         // of a step
 	fired   func()       // of a scope's deadline: runs when the timer fires
-	heap    int          // of an armed timer: its place in the heap
 
-	prev, next *Command // the scope's open commands
+	// The small fields stand together: there is a Command for every step of a replay.
+	cmd       journal.Cmd // 0 if it was never issued
+	attempts  int32
+	heap      int32 // of an armed timer: its place in the heap
+	kind      journal.CommandKind
+	mode      CancelMode
+	outcome   Outcome
+	cancelled bool // a step or a child was asked to stop
+	handed    bool // Take or Pending gave the step to an executor
 }
 
 // Step issues a step. In a cancelled scope it is not issued and resolves as Cancelled.
 func (sc *Scope) Step(name string, o *StepOptions, body Body) *Command {
-	c := &Command{m: sc.m, kind: journal.CommandStep, name: name, at: sc.m.now, options: o, body: body, mode: o.OnCancel}
+	c := &Command{scope: sc, kind: journal.CommandStep, name: name, at: sc.m.now, options: o, body: body, mode: o.OnCancel}
 	if sc.issue(c, "") && sc.m.replaying {
 		c.handed = true
 	} else if c.cmd != 0 {
@@ -62,7 +63,7 @@ func (sc *Scope) Step(name string, o *StepOptions, body Body) *Command {
 // Timer issues a timer that fires after d. In a cancelled scope it is not issued and resolves as
 // Cancelled; with d <= 0 it is not issued and resolves as Completed.
 func (sc *Scope) Timer(name string, d time.Duration) *Command {
-	c := &Command{m: sc.m, kind: journal.CommandTimer, name: name, at: due(sc.m.now, d)}
+	c := &Command{scope: sc, kind: journal.CommandTimer, name: name, at: due(sc.m.now, d)}
 	if d <= 0 && sc.err == nil {
 		sc.m.spend()
 		c.outcome = Completed
@@ -107,7 +108,7 @@ func (sc *Scope) issue(c *Command, detail string) bool {
 		return false
 	}
 	c.cmd = m.open.add(c)
-	sc.add(c)
+	sc.commands.PushBack(&c.node, c)
 	return true
 }
 
@@ -115,7 +116,7 @@ func (sc *Scope) issue(c *Command, detail string) bool {
 // step or a child as its mode says. A signal to another run cannot be taken back. It reports whether the command was
 // still open.
 func (c *Command) Cancel() bool {
-	m := c.m
+	m := c.scope.m
 	if m.unwinding || c.outcome != Unresolved || c.cmd == 0 || c.cancelled || c.kind == journal.CommandSend {
 		return false
 	}
@@ -144,7 +145,7 @@ func (c *Command) Cancel() bool {
 
 // stop tells the world about a cancellation.
 func (c *Command) stop() {
-	m := c.m
+	m := c.scope.m
 	if c.kind == journal.CommandChild {
 		if c.mode != Abandon {
 			m.messages = append(m.messages, journal.Message{Run: c.run, Kind: journal.MessageCancel, Payload: cancelReason(c.err)})
@@ -172,7 +173,7 @@ func (c *Command) Name() string { return c.name }
 func (c *Command) Kind() string { return c.kind.String() }
 
 // Machine returns the machine that the command belongs to.
-func (c *Command) Machine() *Machine { return c.m }
+func (c *Command) Machine() *Machine { return c.scope.m }
 
 // Err is why the command was cancelled, or asked to stop.
 func (c *Command) Err() error { return c.err }
@@ -188,7 +189,7 @@ func (c *Command) Output() journal.Payload { return c.payload }
 func (c *Command) Failure() error {
 	f, err := journal.DecodeFailure(c.payload)
 	if err != nil {
-		c.m.Abort(&DecodeError{What: "failure of " + c.String(), Err: err})
+		c.scope.m.Abort(&DecodeError{What: "failure of " + c.String(), Err: err})
 	}
 	switch c.kind {
 	case journal.CommandChild:
@@ -205,7 +206,7 @@ func (c *Command) Gate() *Gate { return &c.gate }
 // Await parks the running strand until the command resolves. If sc is cancelled first it returns sc's error,
 // unless the command is a step or a child that was asked to stop: its outcome is waited for.
 func (c *Command) Await(sc *Scope) error {
-	m := c.m
+	m := c.scope.m
 	s, err := m.enter()
 	if err != nil {
 		return err

@@ -1,42 +1,22 @@
 package replay
 
+import "github.com/reprise-run/reprise/internal/list"
+
 // condition is what a strand waits for in terms of the workflow's own variables. Nobody tells when it comes true, so
 // it is tested each time all strands are blocked.
 type condition struct {
-	strand     *strand
-	test       func() bool
-	met        bool
-	gate       Gate // it names the condition; nobody opens it
-	prev, next *condition
+	strand *strand
+	test   func() bool
+	met    bool
+	gate   Gate // it names the condition; nobody opens it
+	node   list.Node[condition]
 }
 
 // conditions holds those that strands wait for, in the order they began to.
 type conditions struct {
-	first, last *condition
-	settled     bool // none held after the current event
-	lent        bool // the strand that is resumed is to test them
-}
-
-func (l *conditions) add(c *condition) {
-	if c.prev = l.last; l.last == nil {
-		l.first = c
-	} else {
-		l.last.next = c
-	}
-	l.last = c
-}
-
-func (l *conditions) remove(c *condition) {
-	if c.prev == nil {
-		l.first = c.next
-	} else {
-		c.prev.next = c.next
-	}
-	if c.next == nil {
-		l.last = c.prev
-	} else {
-		c.next.prev = c.prev
-	}
+	waiting list.List[condition]
+	settled bool // none held after the current event
+	lent    bool // the strand that is resumed is to test them
 }
 
 // unsettle is called for each event: it may have changed anything.
@@ -49,11 +29,11 @@ func (l *conditions) unsettle() {
 // checker returns the strand that is to test the conditions, now that all are blocked; nil if there is nothing to test. A
 // strand does it, because conditions are user code: they may panic or end their goroutine.
 func (l *conditions) checker() *strand {
-	if l == nil || l.first == nil || l.settled {
+	if l == nil || l.waiting.Empty() || l.settled {
 		return nil
 	}
 	l.lent = true
-	return l.first.strand
+	return l.waiting.First().strand
 }
 
 // Until parks the running strand until test returns true. It returns false if late fires before (late may be nil), and sc's
@@ -73,7 +53,7 @@ func (sc *Scope) Until(test func() bool, late *Command) (bool, error) {
 	if m.conditions == nil {
 		m.conditions = new(conditions)
 	}
-	m.conditions.add(c)
+	m.conditions.waiting.PushBack(&c.node, c)
 	for err == nil && !c.met && (late == nil || late.outcome == Unresolved) {
 		if err = sc.err; err != nil {
 			break
@@ -91,7 +71,7 @@ func (sc *Scope) Until(test func() bool, late *Command) (bool, error) {
 			c.met = m.test(c)
 		}
 	}
-	m.conditions.remove(c)
+	m.conditions.waiting.Remove(&c.node)
 	if c.met || late == nil || late.outcome != Cancelled {
 		return c.met, err
 	}
@@ -102,7 +82,7 @@ func (sc *Scope) Until(test func() bool, late *Command) (bool, error) {
 func (m *Machine) check(s *strand) {
 	l := m.conditions
 	l.lent = false
-	for c := l.first; c != nil; c = c.next {
+	for c := l.waiting.First(); c != nil; c = c.node.Next() {
 		if c.strand == s {
 			c.met = m.test(c)
 		} else {

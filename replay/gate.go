@@ -1,53 +1,40 @@
 package replay
 
+import "github.com/reprise-run/reprise/internal/list"
+
 // Gate is a place where strands wait. Whoever changes what they wait for opens it; each strand then
 // looks again. The zero Gate is ready for use, by one machine.
 type Gate struct {
 	// What names the gate for people; a gate without a name is not shown.
 	What string
 	// Internal tells that only the run's own strands open the gate: see Stuck.
-	Internal    bool
-	cmd         *Command // whose gate it is, to name it
-	first, last *waiter
+	Internal bool
+	cmd      *Command // whose gate it is, to name it
+	waiters  list.List[waiter]
 }
 
 // waiter links a strand into a gate. Both ends are intrusive lists, so that leaving a long-lived gate
 // costs the same however many wait there.
 type waiter struct {
-	strand     *strand
-	notify     func() // of a Watcher, instead of a strand
-	gate       *Gate
-	prev, next *waiter
+	strand *strand
+	notify func() // of a Watcher, instead of a strand
+	gate   *Gate
+	node   list.Node[waiter] // in the gate's waiters
 }
 
 func (g *Gate) enter(w *waiter) {
-	w.gate, w.prev, w.next = g, g.last, nil
-	if g.last == nil {
-		g.first = w
-	} else {
-		g.last.next = w
-	}
-	g.last = w
+	w.gate = g
+	g.waiters.PushBack(&w.node, w)
 }
 
 func (w *waiter) leave() {
-	g := w.gate
-	if w.prev == nil {
-		g.first = w.next
-	} else {
-		w.prev.next = w.next
-	}
-	if w.next == nil {
-		g.last = w.prev
-	} else {
-		w.next.prev = w.prev
-	}
+	w.gate.waiters.Remove(&w.node)
 	*w = waiter{}
 }
 
 // Open lets every strand that waits at the gate look again.
 func (m *Machine) Open(g *Gate) {
-	for w := g.first; w != nil; w = w.next {
+	for w := g.waiters.First(); w != nil; w = w.node.Next() {
 		if w.notify != nil {
 			w.notify()
 		} else {
@@ -74,7 +61,7 @@ func (w *Watcher) Stop() {
 
 // openFirst lets the strand look again that has waited longest and is not awake already.
 func (m *Machine) openFirst(g *Gate) {
-	for w := g.first; w != nil; w = w.next {
+	for w := g.waiters.First(); w != nil; w = w.node.Next() {
 		if w.notify == nil && !w.strand.woken {
 			m.strands.wake(w.strand)
 			return

@@ -19,6 +19,7 @@ var forbidden = []string{"os", "log", "log/slog", "net", "net/http", "sync", "io
 var allowed = []string{
 	"github.com/reprise-run/reprise/journal", "github.com/reprise-run/reprise/replay",
 	"github.com/reprise-run/reprise/replay/internal/coro", "github.com/google/uuid",
+	"github.com/reprise-run/reprise/internal/list", "github.com/reprise-run/reprise/internal/callsite",
 }
 
 // draws are the functions that read a clock or a shared random source.

@@ -176,7 +176,7 @@ func (m *Machine) NextTimer() (Timer, bool) {
 func (m *Machine) Waiting() []string {
 	var lines []string
 	seen := make(map[string]bool)
-	for s := m.strands.first; s != nil; s = s.next {
+	for s := m.strands.live.First(); s != nil; s = s.node.Next() {
 		for i := range s.waiters {
 			line := s.waiters[i].String()
 			if line == "" || seen[line] {

@@ -1,13 +1,15 @@
 package replay
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/internal/list"
+	"github.com/reprise-run/reprise/journal"
+)
 
 // Mailbox holds the signals of one name that code has not received yet, first in first out. It exists
 // before anyone waits, so no signal is lost.
 type Mailbox struct {
-	gate Gate
-	list []mail
-	head int
+	gate    Gate
+	signals list.Queue[mail]
 }
 
 // mail is one signal.
@@ -31,37 +33,26 @@ func (m *Machine) Mailbox(name string) *Mailbox {
 }
 
 // Len is the number of signals that wait.
-func (b *Mailbox) Len() int { return len(b.list) - b.head }
+func (b *Mailbox) Len() int { return b.signals.Len() }
 
 // Gate opens when a signal arrives.
 func (b *Mailbox) Gate() *Gate { return &b.gate }
 
 // Pop takes the oldest signal out; there must be one.
-func (b *Mailbox) Pop() journal.Payload {
-	p := b.list[b.head].payload
-	b.list[b.head] = mail{}
-	if b.head++; b.head == len(b.list) {
-		b.list, b.head = b.list[:0], 0
-	} else if b.head > 32 && b.head > len(b.list)/2 {
-		n := copy(b.list, b.list[b.head:])
-		clear(b.list[n:])
-		b.list, b.head = b.list[:n], 0
-	}
-	return p
-}
+func (b *Mailbox) Pop() journal.Payload { return b.signals.Pop().payload }
 
 // numbers lists the messages that wait.
 func (b *Mailbox) numbers() []journal.InboxSeq {
-	var list []journal.InboxSeq
-	for _, m := range b.list[b.head:] {
-		list = append(list, m.number)
+	var all []journal.InboxSeq
+	for _, m := range b.signals.All() {
+		all = append(all, m.number)
 	}
-	return list
+	return all
 }
 
 func (m *Machine) deliver(ev *journal.Event) {
 	b := m.Mailbox(ev.Name)
-	b.list = append(b.list, mail{ev.Inbox, ev.Payload})
+	b.signals.Push(mail{ev.Inbox, ev.Payload})
 	m.openFirst(&b.gate)
 }
 

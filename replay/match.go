@@ -96,7 +96,7 @@ func (m *Machine) answer(ev *journal.Event) {
 func (m *Machine) resolve(c *Command, o Outcome) {
 	c.outcome = o
 	c.body = nil // it may hold much
-	c.scope.remove(c)
+	c.scope.commands.Remove(&c.node)
 	m.open.remove(c.cmd)
 	m.Open(&c.gate)
 }

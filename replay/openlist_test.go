@@ -43,8 +43,8 @@ func TestOpenList(t *testing.T) {
 			t.Errorf("open step %d is %d, want %d", i, c.cmd, numbers[i])
 		}
 	}
-	if len(l.list) > 1000 {
-		t.Errorf("the window is %d long for %d open commands", len(l.list), len(numbers))
+	if l.window.Len() > 1000 {
+		t.Errorf("the window is %d long for %d open commands", l.window.Len(), len(numbers))
 	}
 }
 

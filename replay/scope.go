@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reprise-run/reprise/internal/list"
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -15,10 +16,10 @@ type Scope struct {
 	err    error  // why it is cancelled; nil while it is not
 	gate   Gate   // of strands that wait in this scope
 
-	firstCmd, lastCmd     *Command // open commands, in Cmd order
-	firstChild, lastChild *Scope   // in order of creation
-	prev, next            *Scope   // siblings
-	deadline              *Command // timer of WithTimeout
+	commands list.List[Command] // open ones, in Cmd order
+	children list.List[Scope]   // in order of creation
+	sibling  list.Node[Scope]   // in the parent's children
+	deadline *Command           // timer of WithTimeout
 }
 
 // scopeError is ErrCancelled or ErrTimeout with the reason in words.
@@ -49,13 +50,8 @@ func (sc *Scope) Child() *Scope {
 	if sc.err != nil {
 		return c
 	}
-	c.parent, c.prev = sc, sc.lastChild
-	if sc.lastChild == nil {
-		sc.firstChild = c
-	} else {
-		sc.lastChild.next = c
-	}
-	sc.lastChild = c
+	c.parent = sc
+	sc.children.PushBack(&c.sibling, c)
 	return c
 }
 
@@ -98,14 +94,14 @@ func (sc *Scope) end(err error) {
 	}
 	sc.err = err
 	sc.detach()
-	for c := sc.firstCmd; c != nil; {
-		next := c.next // Cancel takes a timer out of the list
+	for c := sc.commands.First(); c != nil; {
+		next := c.node.Next() // Cancel takes a timer out of the list
 		c.Cancel()
 		c = next
 	}
 	sc.m.Open(&sc.gate)
-	for c := sc.firstChild; c != nil; {
-		next := c.next // end takes the child out of the list
+	for c := sc.children.First(); c != nil; {
+		next := c.sibling.Next() // end takes the child out of the list
 		c.end(err)
 		c = next
 	}
@@ -113,45 +109,10 @@ func (sc *Scope) end(err error) {
 
 // detach takes the scope out of its parent, which may live much longer.
 func (sc *Scope) detach() {
-	p := sc.parent
-	if p == nil {
-		return
+	if sc.parent != nil {
+		sc.parent.children.Remove(&sc.sibling)
+		sc.parent = nil
 	}
-	if sc.prev == nil {
-		p.firstChild = sc.next
-	} else {
-		sc.prev.next = sc.next
-	}
-	if sc.next == nil {
-		p.lastChild = sc.prev
-	} else {
-		sc.next.prev = sc.prev
-	}
-	sc.parent, sc.prev, sc.next = nil, nil, nil
-}
-
-func (sc *Scope) add(c *Command) {
-	c.scope, c.prev = sc, sc.lastCmd
-	if sc.lastCmd == nil {
-		sc.firstCmd = c
-	} else {
-		sc.lastCmd.next = c
-	}
-	sc.lastCmd = c
-}
-
-func (sc *Scope) remove(c *Command) {
-	if c.prev == nil {
-		sc.firstCmd = c.next
-	} else {
-		c.prev.next = c.next
-	}
-	if c.next == nil {
-		sc.lastCmd = c.prev
-	} else {
-		c.next.prev = c.prev
-	}
-	c.prev, c.next = nil, nil
 }
 
 // Await parks the running strand until ready returns true, asking again each time one of the gates

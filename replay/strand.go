@@ -3,6 +3,7 @@ package replay
 import (
 	"container/heap"
 
+	"github.com/reprise-run/reprise/internal/list"
 	"github.com/reprise-run/reprise/replay/internal/coro"
 )
 
@@ -16,25 +17,20 @@ type strand struct {
 	waiters []waiter            // what it waits for while parked; kept to be used again
 	where   *[framesMax]uintptr // who called, if it waits for other strands, up to the first zero; kept as well
 
-	prev, next *strand // the machine's live strands in spawn order
+	node list.Node[strand] // in the list of live strands
 }
 
 // strands holds the live strands in spawn order, and which of them can go on.
 type strands struct {
-	first, last *strand
-	spawned     int
-	woken       wokenHeap
+	live    list.List[strand] // in spawn order
+	spawned int
+	woken   wokenHeap
 }
 
 func (l *strands) spawn(fn func()) *strand {
 	l.spawned++
-	s := &strand{id: l.spawned, co: coro.New(fn), prev: l.last}
-	if l.last == nil {
-		l.first = s
-	} else {
-		l.last.next = s
-	}
-	l.last = s
+	s := &strand{id: l.spawned, co: coro.New(fn)}
+	l.live.PushBack(&s.node, s)
 	l.wake(s)
 	return s
 }
@@ -54,20 +50,6 @@ func (l *strands) pop() *strand {
 	s := heap.Pop(&l.woken).(*strand)
 	s.woken = false
 	return s
-}
-
-func (l *strands) remove(s *strand) {
-	if s.prev == nil {
-		l.first = s.next
-	} else {
-		s.prev.next = s.next
-	}
-	if s.next == nil {
-		l.last = s.prev
-	} else {
-		s.next.prev = s.prev
-	}
-	s.prev, s.next = nil, nil
 }
 
 type wokenHeap []*strand

@@ -55,7 +55,7 @@ func (m *Machine) Stuck() []string {
 		return nil
 	}
 	var lines []string
-	for s := m.strands.first; s != nil; s = s.next {
+	for s := m.strands.live.First(); s != nil; s = s.node.Next() {
 		line := ""
 		for i := range s.waiters {
 			switch g := s.waiters[i].gate; {

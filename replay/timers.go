@@ -6,7 +6,7 @@ import "container/heap"
 type timers []*Command
 
 func (h *timers) arm(c *Command)    { heap.Push(h, c) }
-func (h *timers) disarm(c *Command) { heap.Remove(h, c.heap) }
+func (h *timers) disarm(c *Command) { heap.Remove(h, int(c.heap)) }
 
 // Len implements heap.Interface, as do the methods below.
 func (h timers) Len() int { return len(h) }
@@ -20,12 +20,12 @@ func (h timers) Less(i, k int) bool {
 
 func (h timers) Swap(i, k int) {
 	h[i], h[k] = h[k], h[i]
-	h[i].heap, h[k].heap = i, k
+	h[i].heap, h[k].heap = int32(i), int32(k)
 }
 
 func (h *timers) Push(x any) {
 	c := x.(*Command)
-	c.heap = len(*h)
+	c.heap = int32(len(*h))
 	*h = append(*h, c)
 }
 

@@ -91,7 +91,7 @@ func (m *Machine) run() {
 		done, crash := s.co.Resume()
 		m.running.Store(nil)
 		if done {
-			m.strands.remove(s)
+			m.strands.live.Remove(&s.node)
 		}
 		if crash != nil {
 			m.fail(crashed("", crash.Value, crash.PCs, crash.Stack))
@@ -222,8 +222,8 @@ func (m *Machine) bury() {
 // unwind ends all strands in spawn order, and drops what is open: steps are asked to stop.
 func (m *Machine) unwind(trace bool) (first place) {
 	m.unwinding = true
-	for s := m.strands.first; s != nil; s = m.strands.first {
-		m.strands.remove(s)
+	for s := m.strands.live.First(); s != nil; s = m.strands.live.First() {
+		m.strands.live.Remove(&s.node)
 		m.running.Store(s)
 		pcs := s.co.Unwind(trace)
 		m.running.Store(nil)

@@ -3,6 +3,7 @@ package workflow
 import (
 	"fmt"
 
+	"github.com/reprise-run/reprise/internal/list"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -42,35 +43,33 @@ func (h *home) check() {
 type wait struct{ served int } // 1 plus the place that served it; 0 if none has
 
 // line is where strands wait for their turn, first come, first served. A Select stands in several.
-type line[T any] struct{ first, last *place[T] }
+type line[T any] struct{ places list.List[place[T]] }
 
 // place is a strand's place in a line, with what it brings or gets.
 type place[T any] struct {
-	value      T
-	wait       *wait
-	index      int // the Select's case
-	gate       replay.Gate
-	refused    bool     // the channel was closed
-	in         *line[T] // nil once it left
-	prev, next *place[T]
+	value   T
+	wait    *wait
+	index   int // the Select's case
+	gate    replay.Gate
+	refused bool     // the channel was closed
+	in      *line[T] // nil once it left
+	node    list.Node[place[T]]
 }
 
 func (l *line[T]) join(p *place[T], what string) {
 	p.gate.What, p.gate.Internal = what, true
-	if p.in, p.prev = l, l.last; l.last == nil {
-		l.first = p
-	} else {
-		l.last.next = p
-	}
-	l.last = p
+	p.in = l
+	l.places.PushBack(&p.node, p)
 }
 
 // head returns the first place that is not served, or nil. Those before it leave: their Select was served elsewhere.
 func (l *line[T]) head() *place[T] {
-	for l.first != nil && l.first.wait.served != 0 {
-		l.first.leave()
+	p := l.places.First()
+	for p != nil && p.wait.served != 0 {
+		p.leave()
+		p = l.places.First()
 	}
-	return l.first
+	return p
 }
 
 // serve lets the strand go on and takes the place out of the line.
@@ -81,21 +80,10 @@ func (p *place[T]) serve(m *replay.Machine) {
 }
 
 func (p *place[T]) leave() {
-	l := p.in
-	if l == nil {
-		return
+	if p.in != nil {
+		p.in.places.Remove(&p.node)
+		p.in = nil
 	}
-	if p.prev == nil {
-		l.first = p.next
-	} else {
-		p.prev.next = p.next
-	}
-	if p.next == nil {
-		l.last = p.prev
-	} else {
-		p.next.prev = p.prev
-	}
-	p.in, p.prev, p.next = nil, nil, nil
 }
 
 // await waits in the line until p is served, or returns the scope's error if that is cancelled before.
