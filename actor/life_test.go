@@ -228,24 +228,24 @@ func TestEngineFailureBlocks(t *testing.T) {
 }
 
 // A reconciling claim tells of what the node may know already, or has finished since: nothing is done twice.
-func TestReclaim(t *testing.T) {
+func TestUnconfirmed(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		s := newGate()
 		g.define("one", func(ctx workflow.Context) (string, error) { return workflow.Step(ctx, "a", s.heedful, nil) })
 		id := g.start("one")
 		told := g.told(id)
-		g.sys.Reclaim(told) // live
+		g.sys.ActivateUnconfirmed(told) // live
 		wait()
 		g.wantLive(1)
 		g.claim(id) // fence 2
-		g.sys.Reclaim(told)
+		g.sys.ActivateUnconfirmed(told)
 		wait()
 		g.wantLive(1)
 		s.open <- nil
 		wait()
 		g.wantHistory(id, "RunStarted StepCompleted(a) RunCompleted")
 		began := len(s.began)
-		g.sys.Reclaim(told) // closed, and its actor is gone
+		g.sys.ActivateUnconfirmed(told) // closed, and its actor is gone
 		wait()
 		if len(s.began) != began {
 			t.Error("the step of a closed run began again")
@@ -258,11 +258,11 @@ func TestReclaim(t *testing.T) {
 }
 
 // A start whose answer was lost is found by a reconciling claim, and runs.
-func TestReclaimUnknown(t *testing.T) {
+func TestUnconfirmedUnknown(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		g.define("one", func(workflow.Context) (string, error) { return "x", nil })
 		id := g.birth("one")
-		g.sys.Reclaim(g.told(id))
+		g.sys.ActivateUnconfirmed(g.told(id))
 		wait()
 		g.wantHistory(id, "RunStarted RunCompleted")
 	})

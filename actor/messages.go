@@ -8,8 +8,8 @@ import (
 type (
 	// activate brings a task that the node has just come to own.
 	activate struct {
-		claimed *journal.Claimed
-		old     bool // see System.Reclaim
+		claimed     *journal.Claimed
+		unconfirmed bool // see System.ActivateUnconfirmed
 	}
 	// attention says that a run's inbox may have news.
 	attention struct{ run journal.RunID }

@@ -21,12 +21,12 @@ type run struct {
 	parent *proto.PID
 	seen   int // messages forwarded by the shard
 
-	info   *journal.Run // not to be changed: others keep it
-	ident  *replay.Info // the same for workflow code and steps
-	task   journal.Task // as of the last known commit
-	owned  bool
-	unsure bool // the claim is old: nothing may be done before a load has confirmed it
-	epoch  int  // activations so far; answers to earlier ones are stale
+	info        *journal.Run // not to be changed: others keep it
+	ident       *replay.Info // the same for workflow code and steps
+	task        journal.Task // as of the last known commit
+	owned       bool
+	unconfirmed bool // the run may have moved on since it was claimed: a load compares owner and fence first
+	epoch       int  // activations so far; answers to earlier ones are stale
 
 	machine     *replay.Machine  // nil until loaded, and after every commit when passivating always
 	uncommitted []journal.Event  // of a first turn that only asked for steps: they ride with the next commit
@@ -66,7 +66,7 @@ func (r *run) Receive(ctx proto.Context) {
 		r.lose(ErrRunLost)
 	case *activate:
 		r.seen++
-		r.onActivate(m.claimed, m.old)
+		r.onActivate(m.claimed, m.unconfirmed)
 	case attention:
 		r.seen++
 		r.inboxNews = true
@@ -136,7 +136,7 @@ func (r *run) send(msg any) { r.sys.proto.Root.Send(r.self, msg) }
 
 // onActivate takes a claimed task. If the actor is warm and nobody committed since, it goes on from where it
 // stands.
-func (r *run) onActivate(c *journal.Claimed, old bool) {
+func (r *run) onActivate(c *journal.Claimed, unconfirmed bool) {
 	if r.info == nil || c.Run.ID != r.info.ID {
 		*r = run{sys: r.sys, self: r.self, parent: r.parent, seen: r.seen, epoch: r.epoch, scratch: r.scratch}
 	}
@@ -153,7 +153,7 @@ func (r *run) onActivate(c *journal.Claimed, old bool) {
 		r.discard(ErrRunLost)
 	}
 	r.epoch++
-	r.owned, r.info, r.task, r.problem, r.stack, r.unsure = true, &c.Run, c.Task, "", "", old
+	r.owned, r.info, r.task, r.problem, r.stack, r.unconfirmed = true, &c.Run, c.Task, "", "", unconfirmed
 	r.inboxNews = c.Task.InboxLast > r.inboxGot
 	if !warm {
 		r.steps = map[journal.Cmd]*step{}
@@ -199,7 +199,7 @@ func (r *run) pump() {
 
 // load builds the machine from the journal. A run that never committed and has no messages has nothing to load.
 func (r *run) load() {
-	if r.task.Turn == 0 && !r.inboxNews && !r.unsure {
+	if r.task.Turn == 0 && !r.inboxNews && !r.unconfirmed {
 		r.rebuild(nil)
 		return
 	}

@@ -77,11 +77,12 @@ func (s *System) Activate(c journal.Claimed) {
 	s.tell(c.Task.Run, &activate{claimed: &c})
 }
 
-// Reclaim is Activate for a task that the node may have owned for a while, as told by a reconciling claim: the run may be live
-// here, or may have moved on since. It executes nothing before it has seen that the node still owns the run.
-func (s *System) Reclaim(c journal.Claimed) {
+// ActivateUnconfirmed is Activate for a task that the node may have owned for a while, as a reconciling
+// claim reports it: the run may be live here, or may have moved on since. The claim is unconfirmed until
+// a load has shown that the node still owns the run; nothing is executed before that.
+func (s *System) ActivateUnconfirmed(c journal.Claimed) {
 	s.live.Add(1)
-	s.tell(c.Task.Run, &activate{claimed: &c, old: true})
+	s.tell(c.Task.Run, &activate{claimed: &c, unconfirmed: true})
 }
 
 // Attend makes a run look at its inbox. Unknown runs are ignored.

@@ -30,7 +30,7 @@ func (inc *incarnation) claimLoop() {
 		}
 		activate := inc.sys.Activate
 		if reconcile {
-			activate = inc.sys.Reclaim
+			activate = inc.sys.ActivateUnconfirmed
 		}
 		for i := range c.Tasks {
 			activate(c.Tasks[i])

@@ -5,6 +5,8 @@ package watchdog
 import (
 	"sync"
 	"time"
+
+	"github.com/reprise-run/reprise/internal/list"
 )
 
 // Watchdog reports each piece of work that has not ended After its begin, once. The three exported
@@ -24,9 +26,9 @@ type Watchdog[T any] struct {
 	Report func(subject T, after time.Duration, stacks string) // nil: nothing is watched
 	Frame  string                                              // stacks without it are not reported, see stacks
 
-	mu          sync.Mutex
-	first, last *Watch[T] // in the order of begins
-	armed       bool
+	mu    sync.Mutex
+	begun list.List[Watch[T]] // in the order of begins
+	armed bool
 }
 
 // Watch is a piece of work in progress. Its owner keeps it and uses it again and again: it is not
@@ -35,9 +37,7 @@ type Watch[T any] struct {
 	subject T
 	began   time.Time
 
-	// Guarded by the watchdog's lock while the watch is listed.
-	listed     bool
-	prev, next *Watch[T]
+	node list.Node[Watch[T]] // guarded by the watchdog's lock
 }
 
 // Begin watches work on subject until End.
@@ -48,13 +48,7 @@ func (d *Watchdog[T]) Begin(w *Watch[T], subject T) {
 	w.subject, w.began = subject, time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	w.listed = true
-	if w.prev = d.last; d.last == nil {
-		d.first = w
-	} else {
-		d.last.next = w
-	}
-	d.last = w
+	d.begun.PushBack(&w.node, w)
 	if !d.armed {
 		d.armed = true
 		time.AfterFunc(d.After, d.look)
@@ -68,25 +62,9 @@ func (d *Watchdog[T]) End(w *Watch[T]) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.remove(w)
-}
-
-// remove unlinks a watch that has not been reported. The caller holds the lock.
-func (d *Watchdog[T]) remove(w *Watch[T]) {
-	if !w.listed {
-		return
+	if w.node.Linked() { // it has not been reported
+		d.begun.Remove(&w.node)
 	}
-	if w.prev == nil {
-		d.first = w.next
-	} else {
-		w.prev.next = w.next
-	}
-	if w.next == nil {
-		d.last = w.prev
-	} else {
-		w.next.prev = w.prev
-	}
-	w.prev, w.next, w.listed = nil, nil, false
 }
 
 // look reports the late work and sets the timer for the next piece that may become late. Reported
@@ -94,12 +72,14 @@ func (d *Watchdog[T]) remove(w *Watch[T]) {
 func (d *Watchdog[T]) look() {
 	var late []T
 	d.mu.Lock()
-	for d.first != nil && time.Since(d.first.began) >= d.After {
-		late = append(late, d.first.subject)
-		d.remove(d.first)
+	first := d.begun.First()
+	for first != nil && time.Since(first.began) >= d.After {
+		late = append(late, first.subject)
+		d.begun.Remove(&first.node)
+		first = d.begun.First()
 	}
-	if d.armed = d.first != nil; d.armed {
-		time.AfterFunc(d.After-time.Since(d.first.began), d.look)
+	if d.armed = first != nil; d.armed {
+		time.AfterFunc(d.After-time.Since(first.began), d.look)
 	}
 	d.mu.Unlock()
 	for _, subject := range late {

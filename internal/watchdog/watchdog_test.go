@@ -37,7 +37,7 @@ func TestReports(t *testing.T) {
 		}
 		d.End(&c)
 		d.End(&a)
-		if d.first != nil || d.last != nil || d.armed {
+		if !d.begun.Empty() || d.armed {
 			t.Error("the watchdog is not at rest")
 		}
 	})
