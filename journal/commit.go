@@ -81,6 +81,14 @@ func (c *Commit) Terminal() *Event {
 	return &c.Events[len(c.Events)-1]
 }
 
+// WrittenAs tells whether this very commit is what a store finds written: the task is one turn further
+// under the commit's own fence, or the run was closed under it (J4). fence and turn are those of the
+// task, 0 without one; closed is the fence that closed the run, 0 if none did. A newer owner has
+// another fence, and an owner commits one turn at a time, so nobody else can have written it.
+func (c *Commit) WrittenAs(fence Fence, turn Turn, closed Fence) bool {
+	return fence == c.Fence && turn == c.Turn+1 || closed == c.Fence && c.Fence > 0
+}
+
 // Outcome is the answer to one commit.
 type Outcome struct {
 	Err       error    // of this member alone; ErrFenced means the owner must drop its state

@@ -26,17 +26,14 @@ const (
 	PriorityMin        = 1        // claimed first
 	PriorityMax        = 5        // claimed last; the claim statement visits each
 	PriorityDefault    = 3        //
+	InboxLoadMax       = 1_000    // messages of a run in one load; the owner comes back for more
+	AttentionMax       = 1_000    // runs with messages in one claim's answer
 	DelayMax           = 100 * 365 * 24 * time.Hour
 	TraceBytesMax      = 255
 )
 
 // DefaultQueue is the queue of runs that name none.
 const DefaultQueue = "default"
-
-// QuarantineStrikes is how many owners in a row may die under a run, none of them committing for
-// it, before it is quarantined: an innocent bystander of ten node deaths would have to meet all
-// ten within one step.
-const QuarantineStrikes = 10
 
 // CheckName refuses names that are empty, too long, not UTF-8 or hold control characters.
 func CheckName(what, s string) error {

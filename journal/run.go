@@ -46,6 +46,15 @@ func StatusOf(k Kind) (Status, bool) {
 	return Open, false
 }
 
+// TerminalKind is the inverse of [StatusOf]: the kind of event that gave a run its status, 0 for an
+// open run.
+func (s Status) TerminalKind() Kind {
+	if !s.Closed() {
+		return 0
+	}
+	return RunCompleted + Kind(s-Completed)
+}
+
 // Run is the identity and state of one run.
 type Run struct {
 	ID         RunID
@@ -125,6 +134,11 @@ const (
 	ReuseAllow         Reuse = 1 // a new run takes the key over
 	ReuseAllowIfFailed Reuse = 2 // as ReuseAllow if the closed run is not completed, else as ReuseReject
 )
+
+// Replaces tells whether a start with this policy takes the key of a run with that status over.
+func (r Reuse) Replaces(holder Status) bool {
+	return holder.Closed() && (r == ReuseAllow || r == ReuseAllowIfFailed && holder != Completed)
+}
 
 // Start asks for one new run.
 type Start struct {

@@ -66,7 +66,7 @@ type LoadRequest struct {
 type History struct {
 	Run    Run       // Terminal only for an Answer request; Task is set while it is open
 	Events []Event   // in order; payloads of consumed messages are filled in
-	Inbox  []Message // in order: messages that are not consumed (J5), behind AfterInbox, at most inboxLoadMax
+	Inbox  []Message // in order: messages that are not consumed (J5), behind AfterInbox, at most InboxLoadMax
 	Answer *Answer   // the reply asked for; nil while there is none
 	Err    error     // ErrNotFound
 }

@@ -84,3 +84,17 @@ func DecodeRoutes(s string) ([]Route, error) {
 	}
 	return routes, nil
 }
+
+// StoredPayload returns what the row of an event holds: the payload of a message is stored once, with
+// the message, and a load puts the two together again.
+func StoredPayload(ev *Event) Payload {
+	if ev.Inbox != 0 {
+		return Payload{}
+	}
+	return ev.Payload
+}
+
+// TerminatedPayload returns the outcome of a run that is closed without running its code.
+func TerminatedPayload(reason string) Payload {
+	return EncodeFailure(&Failure{Type: FailureTerminate, Message: reason, Permanent: true})
+}

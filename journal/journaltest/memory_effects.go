@@ -65,7 +65,7 @@ func (db *database) terminate(r *record, reason string, list []journal.RunID, no
 	if at.Before(now) {
 		at = now
 	}
-	why := journal.EncodeFailure(&journal.Failure{Type: journal.FailureTerminate, Message: reason, Permanent: true})
+	why := journal.TerminatedPayload(reason)
 	ev := journal.Event{Seq: seq + 1, Kind: journal.RunTerminated, Time: at, Payload: why}
 	db.lift(r)
 	r.events = append(r.events, ev)

@@ -10,11 +10,6 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-const (
-	memoryBackoffStrike = 4           // from this death of an owner on a task waits before it is claimed again
-	memoryBackoffMax    = time.Minute //
-)
-
 // memoryNode is a node, and its process's membership.
 type memoryNode struct {
 	m    *Memory
@@ -150,11 +145,10 @@ func (db *database) strike(r *record, now time.Time) bool {
 	switch {
 	case t.Strikes >= journal.QuarantineStrikes:
 		t.State, t.VisibleAt = journal.Quarantined, time.Time{}
-		t.Problem = fmt.Sprintf("its owner died %d times in a row before the run committed anything, the last time on node %d",
-			t.Strikes, dead)
+		t.Problem = journal.QuarantineProblem(t.Strikes, dead)
 		return true
-	case t.Strikes >= memoryBackoffStrike:
-		t.VisibleAt = now.Add(min(memoryBackoffMax, time.Second<<(t.Strikes-memoryBackoffStrike+1)))
+	default:
+		t.VisibleAt = now.Add(journal.StrikeDelay(t.Strikes))
 	}
 	return false
 }

@@ -84,10 +84,7 @@ func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 
 // gives tells whether the holder of a key gives it up (J8).
 func gives(holder *record, reuse journal.Reuse) bool {
-	if holder.open {
-		return false
-	}
-	return reuse == journal.ReuseAllow || reuse == journal.ReuseAllowIfFailed && holder.run.Status != journal.Completed
+	return !holder.open && reuse.Replaces(holder.run.Status)
 }
 
 func (db *database) insert(r *record) {

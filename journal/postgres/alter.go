@@ -94,7 +94,7 @@ func (s *Store) alterTerminate(ctx context.Context, a journal.Alteration) error 
 		if err := p.send(ctx, c); err != nil || !exists || run.Status.Closed() {
 			return err
 		}
-		return s.terminateFamily(ctx, c, &run, terminatedFor(a.Reason))
+		return s.terminateFamily(ctx, c, &run, journal.TerminatedPayload(a.Reason))
 	})
 	switch {
 	case err != nil:
@@ -140,7 +140,7 @@ func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run
 	}
 	var p pipeline
 	s.queueTerminate(&p, []journal.RunID{run.ID}, why)
-	s.queueTerminate(&p, found[0].terminated, terminatedFor(journal.ParentClosed))
+	s.queueTerminate(&p, found[0].terminated, journal.TerminatedPayload(journal.ParentClosed))
 	if len(messages) > 0 {
 		s.queueSend(&p, messages, make([]journal.Sent, len(messages)))
 	}

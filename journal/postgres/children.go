@@ -61,11 +61,6 @@ func (s *Store) queueTerminate(p *pipeline, runs []journal.RunID, why journal.Pa
 	}
 }
 
-// terminatedFor is the outcome of runs that are terminated.
-func terminatedFor(reason string) journal.Payload {
-	return journal.EncodeFailure(&journal.Failure{Type: journal.FailureTerminate, Message: reason, Permanent: true})
-}
-
 // orphans are the open children that closing runs leave behind, in the order of the runs.
 type orphans struct {
 	cancelled  []journal.RunID // they get a request

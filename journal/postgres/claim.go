@@ -100,7 +100,7 @@ func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Clai
 			}
 			c.Attention = append(c.Attention, run.Bytes)
 			return nil
-		}), int32(r.Node), attentionMax)
+		}), int32(r.Node), journal.AttentionMax)
 		p.query(s.sql.claimNext, each(func(row pgx.CollectableRow) error {
 			var next pgtype.Timestamptz
 			var now time.Time

@@ -165,8 +165,7 @@ func (s *Store) commitReadBack(ctx context.Context, commits []journal.Commit, or
 			}
 			o.Now = o.Now.UTC()
 			i := refused[ord-1]
-			own := &commits[i]
-			if !(fence == own.Fence && turn == own.Turn+1 || closed == own.Fence && own.Fence > 0) {
+			if !commits[i].WrittenAs(fence, turn, closed) {
 				o.Err = journal.ErrFenced
 			}
 			out[i] = o

@@ -110,7 +110,7 @@ func attemptsError(c *journal.Commit, err error) error {
 }
 
 func (b commitBatch) addEvent(member int32, ev *journal.Event) {
-	p, l := storedPayload(ev), b.list
+	p, l := journal.StoredPayload(ev), b.list
 	l[eventMember].int32(member)
 	l[eventSeq].int32(int32(ev.Seq))
 	l[eventKind].int16(int16(ev.Kind))
@@ -122,12 +122,4 @@ func (b commitBatch) addEvent(member int32, ev *journal.Event) {
 	l[eventEncoding].nullText(p.Encoding)
 	l[eventPayload].nullBytes(p.Data)
 	l[eventIssued].nullText(journal.EncodeIssued(ev.Issued))
-}
-
-// storedPayload is what the event's row holds: a message's payload is stored once, with the message.
-func storedPayload(ev *journal.Event) journal.Payload {
-	if ev.Inbox != 0 {
-		return journal.Payload{}
-	}
-	return ev.Payload
 }

@@ -95,7 +95,7 @@ func (s *Store) writeOne(ctx context.Context, q querier, c *journal.Commit) (jou
 	args = append(args, int32(c.Generation))
 	for i := range c.Events {
 		ev := &c.Events[i]
-		p := storedPayload(ev)
+		p := journal.StoredPayload(ev)
 		args = append(args, int32(ev.Seq), int16(ev.Kind), nullInt(int32(ev.Cmd)), nullInt(int64(ev.Inbox)), ev.Time, nullText(ev.Name),
 			nullInt(ev.Attempt), nullText(p.Encoding), nullBytes(p.Data), nullText(journal.EncodeIssued(ev.Issued)))
 	}

@@ -126,7 +126,7 @@ func (e *effects) start(ctx context.Context, q querier) error {
 	for n, a := range at {
 		starts[n] = e.commits[a.member].Starts[a.index]
 	}
-	size := func(i int) int { return len(starts[i].Input.Data) }
+	size := func(i int) int { return journal.StartBytes(&starts[i]) }
 	err := inChunks(len(starts), size, func(from, to int) error {
 		return e.s.startIn(ctx, q, starts[from:to], started[from:to])
 	})
@@ -212,7 +212,7 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	e.queueContinue(&p)
 	o := e.outgoing()
 	sent := make([]journal.Sent, len(o.messages))
-	size := func(i int) int { return len(o.messages[i].Payload.Data) }
+	size := func(i int) int { return journal.MessageBytes(&o.messages[i]) }
 	err := inChunks(len(sent), size, func(from, to int) error {
 		e.s.queueSend(&p, o.messages[from:to], sent[from:to])
 		if to == len(sent) {
@@ -229,7 +229,7 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	for _, i := range e.accepted {
 		terminated = append(terminated, e.orphans[i].terminated...)
 	}
-	e.s.queueTerminate(&p, terminated, terminatedFor(journal.ParentClosed))
+	e.s.queueTerminate(&p, terminated, journal.TerminatedPayload(journal.ParentClosed))
 	if e.ownTx {
 		p.exec(endSQL)
 	}

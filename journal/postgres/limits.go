@@ -12,13 +12,8 @@ const (
 	conflictTriesMax = 5        // deadlocks and serialization failures are repeated inside
 	startRoundsMax   = 20       // a start whose key's holder vanishes or closes meanwhile looks again
 	batchBytesMax    = 32 << 20 // payloads of one statement; a protocol message ends at 1 GB
-	inboxLoadMax     = 1_000    // messages of a run in one load; the owner comes back for more
-	attentionMax     = 1_000    // runs with messages in one claim's answer
 	reapBatch        = 1_000    // tasks freed by one statement: keeps its locks short
 	joinRetriesMax   = 1_000    // blocked tasks that a joining node makes visible
-
-	backoffStrike     = 4  // from this death of an owner on a task waits before it is claimed again
-	backoffSecondsMax = 60 //
 
 	batchKeptBytesMax = 1 << 20 // memory of a batch that is kept for the next one
 

@@ -129,7 +129,7 @@ func listArgs(f *journal.ListFilter) (args []any, limit int, err error) {
 	if f.Status != nil {
 		status = new(int16(*f.Status))
 		if *f.Status > journal.Completed { // these terminal events have an index
-			kind = new(int16(journal.RunCompleted) - int16(journal.Completed) + int16(*f.Status))
+			kind = new(int16(f.Status.TerminalKind()))
 		}
 	}
 	if f.State != nil {

@@ -90,7 +90,7 @@ func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]jou
 		p.exec(loadBeginSQL)
 		p.query(s.sql.loadRuns, each(scanHistory(out)), ids)
 		p.query(s.sql.loadEvents, each(scanEvents(out)), ids, afterSeqs, maxes)
-		p.query(s.sql.loadInbox, each(scanInbox(requests, out)), ids, afterInboxes, inboxLoadMax)
+		p.query(s.sql.loadInbox, each(scanInbox(requests, out)), ids, afterInboxes, journal.InboxLoadMax)
 		s.queueAnswers(&p, requests, out)
 		p.exec(endSQL)
 		return p.send(ctx, c)

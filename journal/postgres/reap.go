@@ -74,8 +74,8 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.R
 		for more := true; more; {
 			var freed, quarantined int
 			err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-				return c.QueryRow(ctx, m.s.sql.reapFree, int32(owner), reapBatch, journal.QuarantineStrikes, backoffStrike,
-					backoffSecondsMax).Scan(&freed, &quarantined)
+				return c.QueryRow(ctx, m.s.sql.reapFree, int32(owner), reapBatch, journal.QuarantineStrikes,
+					journal.BackoffStrikes, int(journal.BackoffMax.Seconds())).Scan(&freed, &quarantined)
 			})
 			if err != nil {
 				return r, err

@@ -311,8 +311,7 @@ func (f *startFound) outcome(st *journal.Start, last bool) *journal.Started {
 			Err: &journal.KeyConflictError{Key: st.Key, Run: f.holder.Bytes, Workflow: *f.workflow}}
 	}
 	status := journal.Status(*f.status)
-	replace := st.Reuse == journal.ReuseAllow || st.Reuse == journal.ReuseAllowIfFailed && status != journal.Completed
-	if status.Closed() && replace && !last {
+	if st.Reuse.Replaces(status) && !last {
 		return nil
 	}
 	return &journal.Started{Run: f.holder.Bytes, StartAt: timeOf(f.holderStart), Now: f.now.UTC()}

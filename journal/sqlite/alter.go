@@ -97,8 +97,8 @@ func (t *altered) forget(q querier) error {
 
 // terminate closes the run, and returns the terminal event.
 func (t *altered) terminate(q querier, reason string, at time.Time) (*journal.Event, error) {
-	run, why := uuidArg(t.run.ID), journal.Failure{Type: journal.FailureTerminate, Message: reason, Permanent: true}
-	ev := journal.Event{Seq: t.last + 1, Kind: journal.RunTerminated, Time: at, Payload: journal.EncodeFailure(&why)}
+	run := uuidArg(t.run.ID)
+	ev := journal.Event{Seq: t.last + 1, Kind: journal.RunTerminated, Time: at, Payload: journal.TerminatedPayload(reason)}
 	if ev.Time.Before(t.lastAt) {
 		ev.Time = t.lastAt
 	}

@@ -83,7 +83,7 @@ func claim(q querier, r *journal.ClaimRequest) (c journal.Claim, err error) {
 	if err := readClaimed(q, &c, due); err != nil {
 		return c, err
 	}
-	if c.Attention, err = readIDs(q, claimAttentionSQL, int64(r.Node), c.Now.UnixMicro(), int64(attentionMax)); err != nil {
+	if c.Attention, err = readIDs(q, claimAttentionSQL, int64(r.Node), c.Now.UnixMicro(), int64(journal.AttentionMax)); err != nil {
 		return c, err
 	}
 	c.NextDue, err = readNext(q, routes, c.Now)

@@ -213,10 +213,7 @@ func visibleFor(unread bool, at time.Time) any {
 }
 
 func writeEvent(q querier, run journal.RunID, g journal.Generation, ev *journal.Event) error {
-	p := ev.Payload
-	if ev.Inbox != 0 {
-		p = journal.Payload{} // stored once, with the message
-	}
+	p := journal.StoredPayload(ev)
 	_, err := q.exec(commitEventSQL, uuidArg(run), int64(g), int64(ev.Seq), ev.Time.UnixMicro(), nullInt(int64(ev.Inbox)),
 		nullInt(int32(ev.Cmd)), nullInt(ev.Attempt), int64(ev.Kind), nullText(ev.Name), nullText(p.Encoding),
 		nullText(journal.EncodeIssued(ev.Issued)), nullBytes(p.Data))
@@ -229,7 +226,7 @@ func readBack(q querier, c *journal.Commit, at time.Time) (journal.Outcome, erro
 	err := q.query(commitReadSQL, func(r row) error {
 		fence, turn, closed := journal.Fence(r.int(0)), journal.Turn(r.int(1)), journal.Fence(r.int(3))
 		out.InboxLast = journal.InboxSeq(r.int(2))
-		if fence == c.Fence && turn == c.Turn+1 && !r.null(0) || closed == c.Fence && c.Fence > 0 {
+		if c.WrittenAs(fence, turn, closed) {
 			out.Err = nil
 		}
 		return nil

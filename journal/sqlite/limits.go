@@ -9,14 +9,9 @@ const (
 	batchJobsMax = 1_000 // calls in one transaction: past it, a larger one only adds latency
 	batchBytes   = 32 << 20
 
-	inboxLoadMax   = 1_000 // messages of a run in one load; the owner comes back for more
-	attentionMax   = 1_000 // runs with messages in one claim's answer
 	reapBatch      = 1_000 // tasks freed in one transaction: others get their turn between two
 	joinRetriesMax = 1_000 // blocked tasks that a joining node makes visible of each route
 	listChunk      = 500   // candidates that a listing looks at between two looks at its context
-
-	backoffStrike     = 4  // from this death of an owner on a task waits before it is claimed again
-	backoffSecondsMax = 60 //
 
 	// lockPatience is how long the lock of a file may be taken before that is an error. A process that was killed while it
 	// started another one leaves it to that one for a moment.

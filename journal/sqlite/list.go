@@ -133,7 +133,7 @@ func (l *listing) choose() {
 	case f.State != nil, f.Status != nil && !f.Status.Closed(), f.Unchanged != "":
 		l.sql = listOpenSQL
 	case f.Status != nil && *f.Status > journal.Completed: // their terminal events have an index
-		l.sql, l.args = listFailedSQL, []any{int64(journal.RunCompleted) - int64(journal.Completed) + int64(*f.Status)}
+		l.sql, l.args = listFailedSQL, []any{int64(f.Status.TerminalKind())}
 	case f.Workflow != "":
 		l.sql, l.args = listWorkflowSQL, []any{f.Workflow}
 	default:

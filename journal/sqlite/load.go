@@ -123,15 +123,15 @@ func loadInbox(q querier, r *journal.LoadRequest, h *journal.History) error {
 		return nil
 	}
 	for _, n := range begin.Carried {
-		if n <= after || len(h.Inbox) == inboxLoadMax {
+		if n <= after || len(h.Inbox) == journal.InboxLoadMax {
 			continue
 		}
 		if err := q.query(loadCarriedSQL, read, uuidArg(r.Run), int64(n)); err != nil {
 			return err
 		}
 	}
-	if len(h.Inbox) == inboxLoadMax {
+	if len(h.Inbox) == journal.InboxLoadMax {
 		return nil
 	}
-	return q.query(loadInboxSQL, read, uuidArg(r.Run), int64(max(after, begin.Seen)), int64(inboxLoadMax-len(h.Inbox)))
+	return q.query(loadInboxSQL, read, uuidArg(r.Run), int64(max(after, begin.Seen)), int64(journal.InboxLoadMax-len(h.Inbox)))
 }

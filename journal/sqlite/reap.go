@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -129,14 +128,10 @@ func strike(q querier, run journal.RunID, owner journal.NodeID, at time.Time) (q
 	if err != nil {
 		return false, err
 	}
-	state, problem, visible := journal.Ready, any(nil), any(at.UnixMicro())
-	switch {
-	case strikes >= journal.QuarantineStrikes:
+	state, problem, visible := journal.Ready, any(nil), any(at.Add(journal.StrikeDelay(strikes)).UnixMicro())
+	if strikes >= journal.QuarantineStrikes {
 		state, visible, quarantined = journal.Quarantined, nil, true
-		problem = fmt.Sprintf("its owner died %d times in a row before the run committed anything, the last time on node %d", strikes, owner)
-	case strikes >= backoffStrike:
-		seconds := min(backoffSecondsMax, 2<<(strikes-backoffStrike))
-		visible = at.Add(time.Duration(seconds) * time.Second).UnixMicro()
+		problem = journal.QuarantineProblem(strikes, owner)
 	}
 	_, err = q.exec(reapFreeSQL, int64(state), problem, visible, uuidArg(run))
 	return quarantined, err

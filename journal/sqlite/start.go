@@ -135,10 +135,7 @@ func readHolder(q querier, key string) (h holder, err error) {
 }
 
 func (h *holder) replacedBy(st *journal.Start) bool {
-	if h.workflow != st.Workflow || !h.status.Closed() {
-		return false
-	}
-	return st.Reuse == journal.ReuseAllow || st.Reuse == journal.ReuseAllowIfFailed && h.status != journal.Completed
+	return h.workflow == st.Workflow && st.Reuse.Replaces(h.status)
 }
 
 func (h *holder) started(st *journal.Start, at time.Time) journal.Started {
