@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/reprise-run/reprise/internal/callsite"
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -57,7 +58,7 @@ type DivergenceError struct {
 }
 
 func (e *DivergenceError) Error() string {
-	return fmt.Sprintf("code and history part at event %d: history has %s, code has %s%s", e.Seq, e.Want, e.Got, place{e.Where, e.Verb}.at())
+	return fmt.Sprintf("code and history differ at event %d: history has %s, code has %s%s", e.Seq, e.Want, e.Got, callsite.Site{Where: e.Where, Verb: e.Verb}.At())
 }
 
 // PanicError says that user code panicked or ended its goroutine.
@@ -71,8 +72,8 @@ type PanicError struct {
 
 // crashed describes user code that did not return. pcs and stack are those of the deferred function that saw it.
 func crashed(what string, value any, pcs []uintptr, stack []byte) *PanicError {
-	p := placeOf(pcs)
-	return &PanicError{What: what, Value: value, Where: p.where, Verb: p.verb, Stack: string(stack)}
+	site := callsite.Of(pcs)
+	return &PanicError{What: what, Value: value, Where: site.Where, Verb: site.Verb, Stack: string(stack)}
 }
 
 func (e *PanicError) Error() string {
@@ -91,7 +92,7 @@ func (e *PanicError) Error() string {
 	if _, told := e.Value.(*readOnlyError); told {
 		return what
 	}
-	return what + place{e.Where, e.Verb}.at()
+	return what + callsite.Site{Where: e.Where, Verb: e.Verb}.At()
 }
 
 // Unwrap returns the panic's value if it is an error.
@@ -101,14 +102,14 @@ func (e *PanicError) Unwrap() error {
 }
 
 // readOnlyError is ErrReadOnly with the place of the call.
-type readOnlyError struct{ place }
+type readOnlyError struct{ callsite.Site }
 
 func (e *readOnlyError) Error() string {
 	s := ErrReadOnly.Error()
-	if e.verb != "" {
-		s = e.verb + " " + s
+	if e.Verb != "" {
+		s = e.Verb + " " + s
 	}
-	return s + place{where: e.where}.at()
+	return s + callsite.Site{Where: e.Where}.At()
 }
 
 func (e *readOnlyError) Unwrap() error { return ErrReadOnly }

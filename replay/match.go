@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/reprise-run/reprise/internal/callsite"
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -187,8 +188,8 @@ func (m *Machine) passOver(w *journal.Issued) {
 func (m *Machine) diverge(want, got string) {
 	d := &DivergenceError{Seq: m.event.Seq, Want: want, Got: got}
 	if m.running.Load() != nil {
-		p := caller()
-		d.Where, d.Verb = p.where, p.verb
+		site := callsite.Caller()
+		d.Where, d.Verb = site.Where, site.Verb
 	}
 	m.Abort(d)
 }

@@ -1,5 +1,7 @@
 package replay
 
+import "github.com/reprise-run/reprise/internal/callsite"
+
 // onlooker stands for the code that runs while no strand does: see ReadOnly.
 var onlooker strand
 
@@ -18,4 +20,4 @@ func (m *Machine) ReadOnly(fn func()) {
 	fn()
 }
 
-func (m *Machine) readOnlyError() error { return &readOnlyError{caller()} }
+func (m *Machine) readOnlyError() error { return &readOnlyError{callsite.Caller()} }

@@ -3,6 +3,8 @@ package replay
 import (
 	"runtime"
 	"slices"
+
+	"github.com/reprise-run/reprise/internal/callsite"
 )
 
 // framesMax bounds how deep below a wait the user's call may be for Stuck to name its line.
@@ -34,16 +36,16 @@ func (s *strand) unmark() {
 	}
 }
 
-// place is the call with which the strand waits for other strands, the zero place if it does not.
-func (s *strand) place() place {
+// site is the call with which the strand waits for other strands, the zero Site if it does not.
+func (s *strand) site() callsite.Site {
 	if s.where == nil {
-		return place{}
+		return callsite.Site{}
 	}
 	n := slices.Index(s.where[:], 0)
 	if n < 0 {
 		n = framesMax
 	}
-	return placeOf(s.where[:n])
+	return callsite.Of(s.where[:n])
 }
 
 // Stuck returns a line for each strand, in spawn order, if they all wait for each other, so that nothing but a cancel
@@ -70,7 +72,7 @@ func (m *Machine) Stuck() []string {
 		if line == "" {
 			return nil
 		}
-		line += place{where: s.place().where}.at() // what it waits for tells the verb
+		line += callsite.Site{Where: s.site().Where}.At() // what it waits for tells the verb
 		if len(lines) < waitingMax {
 			lines = append(lines, line)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reprise-run/reprise/internal/callsite"
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -213,22 +214,22 @@ func (m *Machine) fail(err error) {
 func (m *Machine) bury() {
 	var d *DivergenceError
 	trace := errors.As(m.err, &d) && d.Where == ""
-	p := m.unwind(trace)
+	site := m.unwind(trace)
 	if trace {
-		d.Where, d.Verb = p.where, p.verb
+		d.Where, d.Verb = site.Where, site.Verb
 	}
 }
 
 // unwind ends all strands in spawn order, and drops what is open: steps are asked to stop.
-func (m *Machine) unwind(trace bool) (first place) {
+func (m *Machine) unwind(trace bool) (first callsite.Site) {
 	m.unwinding = true
 	for s := m.strands.live.First(); s != nil; s = m.strands.live.First() {
 		m.strands.live.Remove(&s.node)
 		m.running.Store(s)
 		pcs := s.co.Unwind(trace)
 		m.running.Store(nil)
-		if first.where == "" {
-			first = placeOf(pcs)
+		if first.Where == "" {
+			first = callsite.Of(pcs)
 		}
 	}
 	m.strands, m.conditions = strands{}, nil

@@ -177,7 +177,7 @@ func TestBlockedRunsSayWhere(t *testing.T) {
 		"function": "workflow code panicked: runtime error: ", "strand": "workflow code panicked: a bug at ",
 		"map": "workflow code panicked: runtime error: integer divide by zero at ", "condition": "workflow code panicked: a bug at ",
 		"clean-up": "workflow code panicked: a bug at ", "recovered": workflow.ErrPanicking.Error() + " at ",
-		"other step": "code and history part at event 1: history has step first, code has step another at ",
+		"other step": "code and history differ at event 1: history has step first, code has step another at ",
 	}
 	onStores(t, func(m *mistakes, n *runtime.Node) { runtime.Handle(n, mistaken, mistakenCode(m), nil) }, func(m *mistakes) {
 		runs, before := map[string]*runtime.Run[string]{}, map[string][]journal.Kind{}

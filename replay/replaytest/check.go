@@ -40,7 +40,7 @@ func (m *Mismatch) Error() string {
 		b.WriteString(m.File + ": ")
 	}
 	ev := &m.history.Events[m.Seq-1]
-	fmt.Fprintf(&b, "workflow %s and its history part at event %d of %d, %s\n", m.history.Run.Workflow, m.Seq, len(m.history.Events), title(ev))
+	fmt.Fprintf(&b, "workflow %s and its history differ at event %d of %d, %s\n", m.history.Run.Workflow, m.Seq, len(m.history.Events), title(ev))
 	var panicked *replay.PanicError
 	switch {
 	case m.Err == nil:

@@ -116,7 +116,7 @@ func TestMismatch(t *testing.T) {
 		t.Fatal("no mismatch")
 	}
 	m.File = "review.json"
-	want := `review.json: workflow review and its history part at event 3 of 5, SignalReceived answered
+	want := `review.json: workflow review and its history differ at event 3 of 5, SignalReceived answered
     history has  step file
     code has     step archive
     at           ` + m.Where + `

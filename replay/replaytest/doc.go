@@ -10,7 +10,7 @@
 //		replaytest.Golden(t, &code, "testdata/histories")
 //	}
 //
-// [Golden] fails with the first event at which code and history part, what each of them has, and the line of
+// [Golden] fails with the first event at which code and history differ, what each of them has, and the line of
 // the code. [Check] does the same for one [History].
 //
 // # Where histories come from

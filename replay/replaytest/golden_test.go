@@ -44,7 +44,7 @@ func TestGoldenFails(t *testing.T) {
 	out := goldenFails(t, dir)
 	for _, want := range []string{
 		"FAIL: TestGoldenFails/answered", "FAIL: TestGoldenFails/sub/silent",
-		filepath.Join(dir, "sub", "silent.json") + ": workflow review and its history part at event 1 of 5, RunStarted",
+		filepath.Join(dir, "sub", "silent.json") + ": workflow review and its history differ at event 1 of 5, RunStarted",
 		"history has  step ask", "code has     step query", changedLine,
 	} {
 		if !strings.Contains(out, want) {

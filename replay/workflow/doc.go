@@ -80,7 +80,7 @@
 // values that are at hand outside from [SideEffect] or [SideEffectIfChanged]. The clock, global random numbers, go
 // statements, channels, locks and the order of a map's keys are not the same on every run. [Log] is silent on replay.
 //
-// When code and history part, the run is blocked, not failed, until code that fits is deployed. The error names the event,
+// When code and history differ, the run is blocked, not failed, until code that fits is deployed. The error names the event,
 // what the history has, what the code did, the line, and the verb that it called. New code that runs on their way must fit asks [Changed] before it
 // takes a new way; in a loop, each turn in a [ChangeScope]. The package replaytest checks code against recorded histories.
 //

@@ -175,7 +175,7 @@ var planted = map[string]struct {
 			runtimetest.Start(e, request, "x", nil).Must()
 		})
 	}, []string{
-		"PASS: TestPlanted/no_crash", "FAIL: TestPlanted/crash_", "is blocked: code and history part at event 2",
+		"PASS: TestPlanted/no_crash", "FAIL: TestPlanted/crash_", "is blocked: code and history differ at event 2",
 		"history has step hello, code has step hello again", "env_test.go:",
 	}},
 	"the same, found in the end": {func(t *testing.T) {
@@ -187,7 +187,7 @@ var planted = map[string]struct {
 			}, nil)
 			runtimetest.Start(e, request, "x", nil).Must()
 		})
-	}, []string{"workflow request and its history part at event 1 of 3", "history has  step activation 1"}},
+	}, []string{"workflow request and its history differ at event 1 of 3", "history has  step activation 1"}},
 	"a panic": {func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, request, func(workflow.Context, string) (string, error) { panic("oops") }, nil)

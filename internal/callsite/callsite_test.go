@@ -1,4 +1,4 @@
-package replay
+package callsite
 
 import (
 	"runtime"
@@ -45,7 +45,8 @@ func TestFunctionNames(t *testing.T) {
 func TestWhoseFrames(t *testing.T) {
 	for pkg, want := range map[string]bool{
 		engine + "replay": true, engine + "replay/workflow": false, engine + "replay/internal/coro": true, engine + "actor": true,
-		engine + "runtime": true, engine + "journal": true, engine + "runtime/runtimetest": false, engine + "examples/hello": false,
+		engine + "runtime": true, engine + "journal": true, engine + "internal/pool": true,
+		engine + "runtime/internal/worker": true, engine + "runtime/runtimetest": false, engine + "examples/hello": false,
 		"replay": false, "github.com/acme/runtime": false, "runtime": false,
 	} {
 		if got := ours(pkg); got != want {
@@ -80,14 +81,14 @@ func TestUnwindersAreKnown(t *testing.T) {
 	}
 	seen := false
 	func() {
-		defer func() { seen = panicking(); _ = recover() }()
+		defer func() { seen = Panicking(); _ = recover() }()
 		panic("x")
 	}()
-	if !seen || panicking() {
-		t.Errorf("seen %v, afterwards %v", seen, panicking())
+	if !seen || Panicking() {
+		t.Errorf("seen %v, afterwards %v", seen, Panicking())
 	}
 	func() {
-		defer func() { seen = panicking() }()
+		defer func() { seen = Panicking() }()
 	}()
 	if seen {
 		t.Error("a deferred call of code that returns counts as panicking")
