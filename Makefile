@@ -62,11 +62,11 @@ bench-compare: prepare ## Reprise beside DBOS, go-workflows and River on one Pos
 	cd $(PEERS) && $(GO) build -o ../../bin/peers . && ../../bin/peers && ../../bin/peers -store sqlite
 
 order: prepare ## the main job: 500 order sagas and an audit
-	$(GO) run ./examples/order
+	$(GO) run ./runtime/acceptance/order
 
 chaos: prepare ## the main job on three processes while they are killed, then while Postgres is
-	$(GO) run ./examples/order -nodes 3 -kill 30
-	$(GO) run ./examples/order -pgkill
+	$(GO) run ./runtime/acceptance/order -nodes 3 -kill 30
+	$(GO) run ./runtime/acceptance/order -pgkill
 
 api: ## write api/*.txt anew: the exported names of each public package
 	@$(GO) run ./internal/house api

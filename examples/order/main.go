@@ -1,164 +1,112 @@
-// Command order is a shop: each of 500 orders is a saga that reserves stock, charges a card, waits for an
-// approval if it is big, ships and writes a receipt, or takes everything back. At the end it audits
-// itself against the shop's tables and exits with 1 if anything does not balance.
+// Command order is a shop. Each of its 500 orders is a saga, in checkout.go: it reserves stock, charges a card, waits for
+// an approval if the order is big, ships and writes a receipt, or takes back what it did. Then an audit compares the books
+// with the result of each run. The program exits with 1 if they do not balance.
 //
-// The journal and the shop are in a SQLite file, in a folder that it prints: a second start goes on with what an
-// interrupted first one has left. With -dsn or REPRISE_DSN they are in Postgres. Several nodes need Postgres, and get a private
-// one in a temporary folder if none is named.
+//	go run ./examples/order
 //
-//	go run ./examples/order                       one process, on SQLite
-//	go run ./examples/order -kill 10              a process that is killed 10 times, and the next one goes on
-//	go run ./examples/order -nodes 3 -kill 30     three processes on Postgres, of which a random one is killed 30 times
-//	go run ./examples/order -pgkill               Postgres is killed in the middle and comes back after 5 s
-//	go run ./examples/order -tamper               show what a broken audit looks like
+// Kill it when you like: the journal and the books are in one SQLite file, and the next start finishes the orders.
 package main
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
-	"time"
+	"sync"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/sqlite"
+	"github.com/reprise-run/reprise/runtime"
 )
 
-// config is the program's flags.
-type config struct {
-	dsn    string // of Postgres; empty for SQLite
-	dir    string // of the SQLite files
-	keep   bool
-	orders int
-	over   time.Duration
-	nodes  int
-	kills  int
-	pgkill bool
-	tamper bool
-	seed   uint64
-}
-
 func main() {
-	// net/http logs the carrier's second answers as unsolicited. They are what this example is about.
-	log.SetOutput(io.Discard)
-	if os.Getenv(workerEnv) != "" {
-		os.Exit(worker())
+	dir := filepath.Join(os.TempDir(), "reprise-shop")
+	if err := errors.Join(os.MkdirAll(dir, 0o755), run(context.Background(), dir, 500, os.Stdout)); err != nil {
+		log.Fatalf("%v; the books are in %s", err, dir)
 	}
-	var c config
-	flag.StringVar(&c.dsn, "dsn", os.Getenv(dsnEnv), "a Postgres to use instead of SQLite; default: "+dsnEnv)
-	flag.StringVar(&c.dir, "dir", filepath.Join(os.TempDir(), "reprise-order"), "`folder` of the SQLite files")
-	flag.BoolVar(&c.keep, "keep", false, "leave the SQLite files there when the day is over and balances")
-	flag.IntVar(&c.orders, "orders", 0, "how many `orders` of the file to run; 0 for all")
-	flag.DurationVar(&c.over, "over", 0, "spread the starts over this `time`; 0 for 10 s, or as long as the kills take")
-	flag.IntVar(&c.nodes, "nodes", 1, "how many `processes` run the orders; more than 1 need Postgres")
-	flag.IntVar(&c.kills, "kill", 0, "how many `times` to SIGKILL a process; on Postgres a random one of -nodes 2 or more")
-	flag.BoolVar(&c.pgkill, "pgkill", false, "SIGKILL the private Postgres in the middle and restart it after 5 s")
-	flag.BoolVar(&c.tamper, "tamper", false, "remove one row of stock before the audit, which must then fail")
-	flag.Uint64Var(&c.seed, "seed", uint64(time.Now().UnixNano()), "`seed` of the kills, the carrier's moods and the customers' regrets")
-	flag.Parse()
-
-	// The first signal ends the program in order, the second at once.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	balanced, err := run(ctx, c, os.Stdout)
-	if ctx.Err() != nil {
-		err = errInterrupted
-	}
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "order:", err)
-	}
-	if err != nil || !balanced {
-		os.Exit(1)
-	}
+	_ = os.RemoveAll(dir) // the next start is another day
 }
 
-var errInterrupted = errors.New("interrupted; the next start on the same files or database goes on where this one ended")
+// run starts a node and the orders, waits until all of them have ended, and audits the books.
+func run(ctx context.Context, dir string, orders int, out io.Writer) error {
+	file := filepath.Join(dir, "reprise.db")
+	fmt.Fprintf(out, "%d orders; the journal and the books are in %s\n", orders, file)
+	store, err := sqlite.Open(ctx, file, nil)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	books, _ := sql.Open("sqlite", file+"?_pragma=busy_timeout(5000)") // opens nothing yet, so it cannot fail
+	defer books.Close()
+	if _, err := books.ExecContext(ctx, booksSQL); err != nil {
+		return err
+	}
 
-func (c *config) check() error {
-	switch {
-	case c.nodes < 1 || c.orders < 0 || c.kills < 0 || c.over < 0:
-		return errors.New("-nodes must be at least 1, -orders, -kill and -over not negative")
-	case c.kills > 0 && c.nodes < 2 && (c.dsn != "" || c.pgkill):
-		return errors.New("-kill needs -nodes 2 or more on Postgres: somebody must take over")
-	case c.pgkill && c.dsn != "":
-		return fmt.Errorf("-pgkill needs a private Postgres: no -dsn, and unset %s", dsnEnv)
+	node := runtime.NewNode(journal.New(store, nil), &runtime.NodeOptions{Logger: slog.New(slog.DiscardHandler)})
+	runtime.Handle(node, Checkout, checkout, nil)
+	ctx, end := context.WithCancelCause(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { end(node.Run(ctx)) })
+	defer running.Wait()
+	defer end(nil) // the node drains
+
+	runs := make([]*runtime.Run[Receipt], orders)
+	for i := range runs {
+		o := order(i)
+		runs[i], err = runtime.Start(ctx, node.Client(), Checkout, o, &runtime.StartOptions{Key: "order:" + o.ID})
+		if err == nil && o.Price == bigCents && o.Trouble != "silence" { // the desk answers, again if we were killed
+			err = runtime.Signal(ctx, node.Client(), runs[i].ID(), Approved, Approval{OK: o.Trouble != "refusal"}, nil)
+		}
+		if err != nil && !errors.Is(err, journal.ErrClosed) {
+			return err
+		}
 	}
-	if c.over == 0 {
-		c.over = max(10*time.Second, spread(c.kills)*5/4) // a little more than the kills take
+	return audit(ctx, books, runs, out)
+}
+
+// order makes up an order. Two in ten meet with trouble, and some are big.
+func order(i int) Order {
+	troubles := [20]string{3: "charge", 9: "receipt", 13: "refusal", 17: "silence"}
+	prices, patience := [20]int64{0: bigCents, 13: bigCents, 17: bigCents}, [20]int64{17: 500}
+	return Order{fmt.Sprintf("A-%04d", i+1), troubles[i%20], int64(1 + i%5), cmp.Or(prices[i%20], 1_290), cmp.Or(patience[i%20], 60_000)}
+}
+
+const auditSQL = `select coalesce(sum(pieces), 0), coalesce(sum(cents), 0), count(*) - count(distinct run || step)
+	from books where order_id = $1`
+
+// audit compares the books with the result of each run: one that failed must have left nothing.
+func audit(ctx context.Context, books *sql.DB, runs []*runtime.Run[Receipt], out io.Writer) error {
+	var shipped, wrong, pieces, cents int64
+	for i, run := range runs {
+		var want, got struct{ pieces, cents, twice int64 }
+		receipt, err := run.Result(ctx)
+		if ctx.Err() != nil {
+			return err
+		}
+		if err == nil {
+			want.pieces, want.cents = order(i).Pieces, receipt.Cents
+			shipped++
+		}
+		if err := books.QueryRowContext(ctx, auditSQL, order(i).ID).Scan(&got.pieces, &got.cents, &got.twice); err != nil {
+			return err
+		}
+		if got != want {
+			wrong++
+			fmt.Fprintf(out, "BAD: the books say %+v of order %s, its run says %+v\n", got, order(i).ID, want)
+		}
+		pieces, cents = pieces+got.pieces, cents+got.cents
 	}
+	fmt.Fprintf(out, "%d orders shipped: %d pieces, %d.%02d paid; %d were taken back\n",
+		shipped, pieces, cents/100, cents%100, int64(len(runs))-shipped)
+	if wrong > 0 {
+		return fmt.Errorf("the books of %d orders DO NOT BALANCE", wrong)
+	}
+	fmt.Fprintln(out, "the books balance")
 	return nil
 }
-
-// needsPostgres tells what one process on a SQLite file cannot do.
-func (c *config) needsPostgres() bool { return c.nodes > 1 || c.pgkill }
-
-// run does everything and tells whether the audit balances. The logs are kept if something went wrong.
-func run(ctx context.Context, c config, out io.Writer) (balanced bool, err error) {
-	if err := c.check(); err != nil {
-		return false, err
-	}
-	tickets, err := readTickets(c.orders)
-	if err != nil {
-		return false, err
-	}
-	logs, err := os.MkdirTemp("", "reprise-order-")
-	if err != nil {
-		return false, err
-	}
-	defer func() {
-		if balanced || c.tamper || ctx.Err() != nil {
-			err = errors.Join(err, os.RemoveAll(logs))
-		} else {
-			fmt.Fprintln(out, "logs are in", logs)
-		}
-	}()
-	began := time.Now()
-	db, err := openDatabase(ctx, &c, out)
-	if err != nil {
-		return false, err
-	}
-	defer func() {
-		db.Close()
-		if (balanced || c.tamper) && !c.keep { // the next start is another day
-			err = errors.Join(err, db.remove())
-		}
-	}()
-	day := &day{config: c, db: db, tickets: tickets, logs: logs, began: began, out: out}
-	if err := day.work(ctx); err != nil {
-		return false, err
-	}
-	balanced, err = closeBooks(ctx, c, db, tickets, out)
-	if err != nil {
-		return false, err
-	}
-	word := "the audit balances"
-	if !balanced {
-		word = "THE AUDIT DOES NOT BALANCE"
-	}
-	fmt.Fprintf(out, "\n%s, after %.1f s\n", word, time.Since(began).Seconds())
-	return balanced, nil
-}
-
-// closeBooks prints the summary and the audit, and tells whether it balances.
-func closeBooks(ctx context.Context, c config, db *database, tickets []ticket, out io.Writer) (bool, error) {
-	if c.tamper {
-		fmt.Fprintln(out, "\nsomebody removes one row of stock")
-		if _, err := db.shop.exec(ctx, tamperSQL); err != nil {
-			return false, err
-		}
-	}
-	f, err := collect(ctx, db, tickets)
-	if err != nil {
-		return false, err
-	}
-	fmt.Fprintln(out)
-	printSummary(out, f)
-	fmt.Fprintln(out, "\naudit")
-	return printAudit(out, audit(f)), nil
-}
-
-const tamperSQL = `delete from shop_moves where id = (select min(id) from shop_moves)`
