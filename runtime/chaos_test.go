@@ -113,7 +113,7 @@ func TestZombieAfterSIGSTOP(t *testing.T) {
 	}
 	a.signal(syscall.SIGCONT)
 	until(t, "the zombie noticed and joined anew", func() bool {
-		return strings.Contains(c.log.String(), "node was lost, joining anew")
+		return strings.Contains(c.log.String(), "node lost its lease and joins again")
 	})
 	again, err := runtime.Start(ctx, c.client, chain, 3, nil)
 	if err != nil {

@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/reprise-run/reprise/internal/batch"
@@ -13,13 +12,14 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime/internal/retry"
 	"github.com/reprise-run/reprise/runtime/internal/waiters"
+	"github.com/reprise-run/reprise/runtime/internal/worker"
 )
 
 // Client starts runs and talks to them. It needs no code of the workflows. Its methods may be called from many
 // goroutines, and calls that meet are written together.
 type Client struct {
 	j       *journal.Journal
-	node    *Node // nil for a client of its own
+	node    *localNode // nil for a client without a node
 	tel     *telemetry
 	waiters *waiters.Waiters
 	starts  *batch.Batcher[startCall, startAnswer]
@@ -52,8 +52,8 @@ func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 	return newClient(j, nil, c.Poll, newTelemetry(c.TracerProvider, nil, c.Logger))
 }
 
-func newClient(j *journal.Journal, n *Node, poll time.Duration, tel *telemetry) *Client {
-	c := &Client{j: j, node: n, tel: tel, waiters: waiters.New(j, waiters.Options{Poll: poll, HintsPushed: n != nil, Unanswered: unanswered})}
+func newClient(j *journal.Journal, node *localNode, poll time.Duration, tel *telemetry) *Client {
+	c := &Client{j: j, node: node, tel: tel, waiters: waiters.New(j, waiters.Options{Poll: poll, HintsPushed: node != nil, Unanswered: unanswered})}
 	c.starts = batch.New(batch.SizeMax, c.writeStarts)
 	c.sends = batch.New(batch.SizeMax, c.writeSends)
 	return c
@@ -105,12 +105,8 @@ func startRun[In, Out any](ctx context.Context, c *Client, name workflow.Name[In
 }
 
 func (c *Client) start(ctx context.Context, s journal.Start, tx journal.Tx) (journal.Started, error) {
-	if s.Version == 0 {
-		s.Version = 1
-	}
-	if s.Queue == "" {
-		s.Queue = journal.DefaultQueue
-	}
+	route := routeOf(s.Workflow, s.Version, s.Queue)
+	s.Version, s.Queue = route.Version, route.Queue
 	var a startAnswer
 	if tx != nil {
 		out, err := c.j.Start(ctx, tx, []journal.Start{s})
@@ -130,37 +126,40 @@ func (c *Client) start(ctx context.Context, s journal.Start, tx journal.Tx) (jou
 	if err := answered(ctx, errors.Join(a.err, a.started.Err)); err != nil {
 		return journal.Started{}, err
 	}
-	route := journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}
-	if a.started.Created && !a.started.Owned && (c.node == nil || !c.node.serves(route)) {
+	if a.started.Created && !a.started.Owned && (!c.node.serves(route)) {
 		c.served.check(c, route)
 	}
 	return a.started, nil
 }
 
-// writeStarts writes a batch of starts. Runs that this client's node can serve become its own from birth.
+// localNode is what a node's own client knows of the node. Node and client both hold it, and neither needs to know
+// the other. A nil localNode is that of a client without a node.
+type localNode struct {
+	worker   atomic.Pointer[worker.Worker] // of the present membership; nil while the node is not a member
+	registry *registry
+}
+
+// starts begins a batch of starts, of which the node may own some.
+func (n *localNode) starts() worker.StartBatch {
+	if n == nil {
+		return worker.StartBatch{}
+	}
+	return n.worker.Load().Starts()
+}
+
+// serves tells whether the node has registered the route.
+func (n *localNode) serves(r journal.Route) bool { return n != nil && n.registry.serves(r) }
+
+// writeStarts writes a batch of starts. Runs that the client's node can execute at once are owned by it since their
+// start.
 func (c *Client) writeStarts(calls []startCall) []startAnswer {
-	var inc *incarnation
-	if c.node != nil {
-		inc = c.node.current.Load()
-	}
-	if inc != nil && !inc.births.enter() {
-		inc = nil // it leaves
-	}
-	starts, room := make([]journal.Start, len(calls)), 0
-	if inc != nil {
-		defer inc.births.leave() // behind adopt
-		room = inc.room()
-	}
-	owns := false
+	own := c.node.starts()
+	defer own.End()
+	starts := make([]journal.Start, len(calls))
 	for i := range calls {
 		starts[i] = calls[i].start
-		s := &starts[i]
-		if room > 0 && inc.takes(s) {
-			owns = true
-			room--
-		}
+		own.Own(&starts[i])
 	}
-	out := make([]startAnswer, len(calls))
 	started, err := batch.CallShared(calls, func(c *startCall) context.Context { return c.ctx },
 		func(ctx context.Context) (out []journal.Started, err error) {
 			err = retry.UntilAvailable(ctx, func() (err error) {
@@ -169,47 +168,15 @@ func (c *Client) writeStarts(calls []startCall) []startAnswer {
 			})
 			return out, err
 		})
-	if err != nil && owns {
-		inc.doubt.raise() // the runs may have been born all the same
-		inc.expect(time.Time{})
-	}
+	out := make([]startAnswer, len(calls))
 	for i := range out {
 		if err != nil {
 			out[i].err = err
+			own.Settle(&starts[i], nil)
 			continue
 		}
 		out[i].started = started[i]
-		if started[i].Owned {
-			inc.adopt(&starts[i], &started[i])
-		}
+		own.Settle(&starts[i], &started[i])
 	}
 	return out
-}
-
-// serves tells whether the node has registered the route.
-func (n *Node) serves(r journal.Route) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.Contains(n.routes, r)
-}
-
-// takes makes the incarnation the owner of a run from birth, if the node can execute it at once.
-func (inc *incarnation) takes(s *journal.Start) bool {
-	if s.Delay != 0 || !inc.n.serves(journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}) {
-		return false
-	}
-	s.Owner = inc.id
-	return true
-}
-
-// adopt activates a run that this incarnation owns from birth.
-func (inc *incarnation) adopt(s *journal.Start, o *journal.Started) {
-	run := journal.Run{
-		ID: o.Run, Key: s.Key, Workflow: s.Workflow, Version: s.Version, Queue: s.Queue, Priority: s.Priority, Labels: maps.Clone(s.Labels),
-		Input: s.Input, Trace: s.Trace, Generation: 1, CreatedAt: o.StartAt, StartAt: o.StartAt, Parent: s.Parent,
-	}
-	inc.sys.Activate(journal.Claimed{Run: run, Task: journal.Task{
-		Run: o.Run, Generation: 1, Queue: s.Queue, Workflow: s.Workflow, Version: s.Version, Priority: s.Priority, Owner: inc.id, Fence: 1,
-		InboxLast: o.Sent.Number,
-	}})
 }

@@ -5,87 +5,97 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/reprise-run/reprise/actor"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
+	"github.com/reprise-run/reprise/runtime/internal/logkey"
 	"github.com/reprise-run/reprise/runtime/internal/retry"
+	"github.com/reprise-run/reprise/runtime/internal/worker"
 )
 
-// Node executes runs. Between registration and Run it only holds options; while it runs it is one incarnation after
-// another, each with its own id, lease and actors.
+// Node executes runs. Make one with [NewNode], register workflows with [Handle], then call
+// [Node.Run].
+//
+// Between registration and Run a node holds options and nothing else. While it runs it is one
+// membership after another: it joins under a new id, executes runs as that member until it is asked
+// to end or its lease is lost, and joins again after a loss. The memberships share no state but the
+// journal. So nothing that a lost member still has in memory can reach the next one, and everything
+// that it still writes is refused by the fence (J3).
+//
+// A process usually has one node. Several nodes in one process, on one journal or on several, do
+// not disturb each other.
 type Node struct {
-	j      *journal.Journal
-	o      NodeOptions
-	tel    *telemetry
-	client *Client
-
-	mu          sync.Mutex
-	running     bool
-	definitions map[definitionKey]*replay.Definition // read-only once running
-	routes      []journal.Route                      // read-only once running
-
-	current atomic.Pointer[incarnation] // nil while not a member
-	views   views
+	j        *journal.Journal
+	o        NodeOptions
+	tel      *telemetry
+	registry *registry
+	local    *localNode
+	client   *Client
+	views    views
 }
 
-// NewNode returns a node on a journal. o may be nil.
+// NewNode returns a node on a journal, which stays the caller's to use and whose store stays the
+// caller's to close. o may be nil.
 func NewNode(j *journal.Journal, o *NodeOptions) *Node {
-	n := &Node{j: j, o: o.withDefaults(), definitions: map[definitionKey]*replay.Definition{}}
+	n := &Node{j: j, o: o.withDefaults(), registry: &registry{definitions: map[definitionKey]*replay.Definition{}}}
+	n.local = &localNode{registry: n.registry}
 	n.tel = newTelemetry(n.o.TracerProvider, n.o.MeterProvider, n.o.Logger)
-	n.client = newClient(j, n, n.o.Poll, n.tel)
+	n.client = newClient(j, n.local, n.o.Poll, n.tel)
 	return n
 }
 
-// Client returns the node's own client. Runs that it starts and the node serves are owned by the node from birth.
+// Client returns the node's own client. What it starts and the node has registered is owned by the
+// node at once, so that no claim is needed. It may be used before, during and after Run.
 func (n *Node) Client() *Client { return n.client }
 
-// ID returns the id of the node's present incarnation, 0 while it is not a member.
+// ID returns the id under which the node is a member now, 0 while it is none. A node that lost its
+// lease joins again under another id.
 func (n *Node) ID() journal.NodeID {
-	if inc := n.current.Load(); inc != nil {
-		return inc.id
+	if w := n.local.worker.Load(); w != nil {
+		return w.ID()
 	}
 	return 0
 }
 
-// Run joins and executes runs until ctx ends, then drains: it stops claiming, lets steps end for a while, cancels
-// the rest with a cause, hands all runs back and leaves. It returns nil after an orderly drain.
+// Run joins and executes runs until ctx ends, then drains: it acquires no more runs, lets running
+// steps continue for NodeOptions.Drain, cancels the rest with a cause that context.Cause tells,
+// hands all runs back and leaves. It returns nil then, even if the store was not there to take the
+// runs back: other nodes take them when the lease ends.
+//
+// While the store is unavailable Run waits for it, from the first call on. If the lease is lost
+// meanwhile, the node joins again. Errors: [ErrRunning] if the node runs already; what the store
+// says to joining, if that is not journal.ErrUnavailable. Run may be called again after it has
+// returned.
 func (n *Node) Run(ctx context.Context) error {
-	n.mu.Lock()
-	if n.running {
-		n.mu.Unlock()
+	if !n.registry.freeze(true) {
 		return ErrRunning
 	}
-	n.running = true
-	n.mu.Unlock()
 	n.views.open()
 	defer func() {
 		n.views.close()
-		n.mu.Lock()
-		n.running = false
-		n.mu.Unlock()
+		n.registry.freeze(false)
 	}()
 	for {
-		err := n.incarnate(ctx)
+		err := n.runOnce(ctx)
 		if !errors.Is(err, journal.ErrNodeLost) {
 			return err
 		}
 		if ctx.Err() != nil {
 			return nil
 		}
-		n.tel.log.WarnContext(ctx, "node was lost, joining anew", keyNodeName, n.o.Name, keyError, err)
+		n.tel.log.WarnContext(ctx, "node lost its lease and joins again", logkey.NodeName, n.o.Name, logkey.Error, err)
 	}
 }
 
-// incarnate joins and lives until ctx ends (nil) or the lease is lost (ErrNodeLost).
-func (n *Node) incarnate(ctx context.Context) error {
+// runOnce joins and is a member until ctx ends (nil) or the lease is lost (ErrNodeLost).
+func (n *Node) runOnce(ctx context.Context) error {
 	var m journal.Membership
 	var sent time.Time
 	err := retry.UntilAvailable(ctx, func() (err error) {
-		sent = time.Now()
-		m, err = n.j.Join(ctx, journal.Node{Name: n.o.Name, Routes: n.routes, Lease: n.o.Lease})
+		sent = time.Now() // before the request: the lease ends here before it ends for the store (J9)
+		m, err = n.j.Join(ctx, journal.Node{Name: n.o.Name, Routes: n.registry.routes, Lease: n.o.Lease})
 		return err
 	})
 	if ctx.Err() != nil && m == nil {
@@ -94,15 +104,30 @@ func (n *Node) incarnate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	inc := newIncarnation(n, m)
-	n.current.Store(inc)
-	n.tel.log.InfoContext(ctx, "node joined", keyNode, inc.id, keyNodeName, n.o.Name)
-	inc.begin(sent.Add(n.o.Lease))
+	w := worker.New(n.workerConfig(m))
+	n.local.worker.Store(w)
+	n.tel.log.InfoContext(ctx, "node joined", logkey.Node, w.ID(), logkey.NodeName, n.o.Name)
+	w.Begin(sent.Add(n.o.Lease))
 	select {
 	case <-ctx.Done():
-		return inc.drain()
-	case <-inc.lost:
-		return inc.die()
+		n.local.worker.Store(nil)
+		return w.Drain()
+	case <-w.Lost():
+		n.local.worker.Store(nil)
+		return w.Abort()
+	}
+}
+
+func (n *Node) workerConfig(m journal.Membership) worker.Config {
+	return worker.Config{
+		Journal: n.j, Member: m, Routes: n.registry.routes,
+		Lease: n.o.Lease, Poll: n.o.Poll, Drain: n.o.Drain, LiveMax: n.o.LiveMax, Batchers: n.o.Lanes,
+		Hint: n.client.waiters.Hint, Log: n.tel.log,
+		Actors: actor.Options{
+			Lookup: n.registry.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax, WarmIdle: n.o.WarmIdle,
+			StuckAfter: n.o.StuckAfter, Thresholds: n.o.thresholds(), HistoryMax: n.o.HistoryMax,
+			PassivateAlways: n.o.PassivateAlways, Intercept: n.o.Intercept, Hooks: n.tel.hooks(),
+		},
 	}
 }
 

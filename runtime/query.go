@@ -133,11 +133,9 @@ func (v *view) stale(p *past) bool {
 }
 
 func (v *view) begin(n *Node, run *journal.Run) error {
-	n.mu.Lock()
-	def := n.lookup(run.Workflow, run.Version)
-	n.mu.Unlock()
-	if def == nil {
-		return fmt.Errorf("workflow %q version %d: %w", run.Workflow, run.Version, ErrNotRegistered)
+	def, err := n.registry.find(run.Workflow, run.Version)
+	if err != nil {
+		return err
 	}
 	v.machine = replay.New(def, replay.InfoOf(run), n.j)
 	v.machine.SetThresholds(n.o.thresholds())

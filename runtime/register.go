@@ -2,16 +2,59 @@ package runtime
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// HandleOptions of a registration.
+// HandleOptions of a registration. The zero value means the defaults.
 type HandleOptions struct {
-	Version int32  // default 1
-	Queue   string // default journal.DefaultQueue
+	// Version of the function, at least 1; default 1. Runs keep the version they were started with.
+	Version int32
+	// Queue whose runs the node executes with it; default journal.DefaultQueue.
+	Queue string
+}
+
+// Handle registers a workflow function under its durable name. The name stands in every stored run,
+// so it outlives the function's name in Go.
+//
+// Handle must be called before [Node.Run]. A name that is invalid, a version below 1, a
+// registration that is there already and one that comes while the node runs are programming errors
+// and panic, as http.Handle does. o may be nil.
+//
+// To serve a version in several queues, register it once for each. A version is one function
+// nevertheless: the first registration's is used for all queues.
+func Handle[In, Out any](n *Node, name workflow.Name[In, Out], fn func(workflow.Context, In) (Out, error), o *HandleOptions) {
+	if o == nil {
+		o = &HandleOptions{}
+	}
+	route := routeOf(string(name), o.Version, o.Queue)
+	if err := n.registry.add(workflow.Define(name, route.Version, fn), route); err != nil {
+		panic("runtime: " + err.Error())
+	}
+}
+
+// routeOf is where runs of a workflow go, with the defaults of version and queue.
+func routeOf(workflow string, version int32, queue string) journal.Route {
+	if version == 0 {
+		version = 1
+	}
+	if queue == "" {
+		queue = journal.DefaultQueue
+	}
+	return journal.Route{Queue: queue, Workflow: workflow, Version: version}
+}
+
+// registry holds what a node executes. While it is frozen, because the node runs, nothing changes:
+// the node's workers read definitions and routes without the mutex then.
+type registry struct {
+	mu          sync.Mutex
+	frozen      bool
+	definitions map[definitionKey]*replay.Definition
+	routes      []journal.Route
 }
 
 type definitionKey struct {
@@ -19,51 +62,60 @@ type definitionKey struct {
 	version  int32
 }
 
-// Handle registers a workflow function under its durable name. It must be called before Run; a name that is registered twice or
-// invalid is a programming error and panics, as http.Handle does. A version of a workflow is one function, in however many queues it is
-// served: the first registration's is used for all.
-func Handle[In, Out any](n *Node, name workflow.Name[In, Out], fn func(workflow.Context, In) (Out, error), o *HandleOptions) {
-	version, queue := int32(1), journal.DefaultQueue
-	if o != nil && o.Version != 0 {
-		version = o.Version
-	}
-	if o != nil && o.Queue != "" {
-		queue = o.Queue
-	}
-	if err := n.register(workflow.Define(name, version, fn), queue); err != nil {
-		panic("runtime: " + err.Error())
-	}
-}
-
-func (n *Node) register(def *replay.Definition, queue string) error {
+func (r *registry) add(def *replay.Definition, route journal.Route) error {
 	if err := journal.CheckName("workflow", def.Name); err != nil {
 		return err
 	}
-	if err := journal.CheckName("queue", queue); err != nil {
+	if err := journal.CheckName("queue", route.Queue); err != nil {
 		return err
 	}
 	if def.Version < 1 {
 		return fmt.Errorf("workflow %q: version %d: versions start at 1", def.Name, def.Version)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.running {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.frozen {
 		return fmt.Errorf("workflow %q is registered after the node began to run", def.Name)
 	}
-	route := journal.Route{Queue: queue, Workflow: def.Name, Version: def.Version}
-	for _, r := range n.routes {
-		if r == route {
-			return fmt.Errorf("workflow %q version %d is registered twice for queue %q", def.Name, def.Version, queue)
-		}
+	if slices.Contains(r.routes, route) {
+		return fmt.Errorf("workflow %q version %d is registered twice for queue %q", def.Name, def.Version, route.Queue)
 	}
 	key := definitionKey{def.Name, def.Version}
-	if n.definitions[key] == nil {
-		n.definitions[key] = def
+	if r.definitions[key] == nil {
+		r.definitions[key] = def
 	}
-	n.routes = append(n.routes, route)
+	r.routes = append(r.routes, route)
 	return nil
 }
 
-func (n *Node) lookup(name string, version int32) *replay.Definition {
-	return n.definitions[definitionKey{name, version}]
+// freeze allows or forbids registrations, and tells whether that changed anything.
+func (r *registry) freeze(frozen bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	changed := r.frozen != frozen
+	r.frozen = frozen
+	return changed
+}
+
+// lookup returns the code of a version, nil if it is not registered. The registry must be frozen.
+func (r *registry) lookup(workflow string, version int32) *replay.Definition {
+	return r.definitions[definitionKey{workflow, version}]
+}
+
+// find is lookup for a registry that may change. Its error is ErrNotRegistered.
+func (r *registry) find(workflow string, version int32) (*replay.Definition, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	def := r.lookup(workflow, version)
+	if def == nil {
+		return nil, fmt.Errorf("workflow %q version %d: %w", workflow, version, ErrNotRegistered)
+	}
+	return def, nil
+}
+
+// serves tells whether the route is registered.
+func (r *registry) serves(route journal.Route) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.routes, route)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime/internal/logkey"
 )
 
 // servedWarner warns when runs are started that no live node serves. It never hinders a start: a node may come later.
@@ -60,5 +61,5 @@ func (s *servedWarner) warn(c *Client, route journal.Route) {
 	}
 	s.warned[route] = time.Now()
 	c.tel.log.Warn("no live node serves this workflow; its runs wait until one does",
-		keyWorkflow, route.Workflow, keyVersion, route.Version, keyQueue, route.Queue)
+		logkey.Workflow, route.Workflow, logkey.Version, route.Version, logkey.Queue, route.Queue)
 }

@@ -17,24 +17,7 @@ import (
 	"github.com/reprise-run/reprise/actor"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
-)
-
-// Keys of log records and span attributes. Everything that names the same thing uses the same key.
-const (
-	keyNode     = "reprise.node"
-	keyNodeName = "reprise.node_name"
-	keyRun      = "reprise.run"
-	keyRunKey   = "reprise.key"
-	keyWorkflow = "reprise.workflow"
-	keyVersion  = "reprise.version"
-	keyQueue    = "reprise.queue"
-	keyStep     = "reprise.step"
-	keyAttempt  = "reprise.attempt"
-	keyStatus   = "reprise.status"
-	keyVerb     = "reprise.verb"
-	keyOutcome  = "reprise.outcome"
-	keyLive     = "reprise.live"
-	keyError    = "error"
+	"github.com/reprise-run/reprise/runtime/internal/logkey"
 )
 
 // Names of spans and instruments.
@@ -86,7 +69,7 @@ func newTelemetry(tp trace.TracerProvider, mp metric.MeterProvider, log *slog.Lo
 	t.blocked, errs[4] = m.Int64Counter(metricBlocked, metric.WithDescription("times a run was blocked"))
 	t.dead, errs[5] = m.Int64Counter(metricDeadlocked, metric.WithDescription("times a run was parked whose strands wait for each other"))
 	if err := errors.Join(errs[:]...); err != nil {
-		log.Warn("some metrics are off", keyError, err)
+		log.Warn("some metrics are off", logkey.Error, err)
 	}
 	return t
 }
@@ -103,9 +86,9 @@ func (t *telemetry) start(ctx context.Context, workflow string) (context.Context
 	if t.off {
 		return ctx, func(journal.RunID, error) {}
 	}
-	ctx, span := t.tracer.Start(ctx, spanStart, trace.WithSpanKind(trace.SpanKindProducer), trace.WithAttributes(attribute.String(keyWorkflow, workflow)))
+	ctx, span := t.tracer.Start(ctx, spanStart, trace.WithSpanKind(trace.SpanKindProducer), trace.WithAttributes(attribute.String(logkey.Workflow, workflow)))
 	return ctx, func(run journal.RunID, err error) {
-		span.SetAttributes(attribute.String(keyRun, run.String()))
+		span.SetAttributes(attribute.String(logkey.Run, run.String()))
 		if err != nil {
 			span.SetStatus(codes.Error, err.Error())
 		}
@@ -124,34 +107,33 @@ func traceparent(ctx context.Context) string {
 }
 
 // hooks are what a System reports, made into logs, spans and metrics.
-func (t *telemetry) hooks(released func()) actor.Hooks {
+func (t *telemetry) hooks() actor.Hooks {
 	h := actor.Hooks{
-		Released: released,
 		Replayed: func(_ journal.RunID, events int, _ time.Duration) {
 			t.replayed.Add(context.Background(), int64(events))
 		},
 		Retry: func(run *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure) {
-			t.log.Info("step failed and will be tried again", keyRun, run.ID, keyWorkflow, run.Workflow, keyStep, step,
-				keyAttempt, attempt, "in", in, keyError, f.Type+": "+f.Message)
+			t.log.Info("step failed and will be tried again", logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Step, step,
+				logkey.Attempt, attempt, "in", in, logkey.Error, f.Type+": "+f.Message)
 		},
 		Closed: t.runClosed,
 		Blocked: func(run *journal.Run, problem, stack string, retryIn time.Duration) {
-			t.blocked.Add(context.Background(), 1, metric.WithAttributes(attribute.String(keyWorkflow, run.Workflow)))
-			args := []any{keyRun, run.ID, keyWorkflow, run.Workflow, keyVersion, run.Version, "retry_in", retryIn, keyError, problem}
+			t.blocked.Add(context.Background(), 1, metric.WithAttributes(attribute.String(logkey.Workflow, run.Workflow)))
+			args := []any{logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Version, run.Version, "retry_in", retryIn, logkey.Error, problem}
 			if stack != "" {
 				args = append(args, "stack", stack)
 			}
 			t.log.Error("run is blocked", args...)
 		},
 		Lost: func(run *journal.Run, err error) {
-			t.log.Warn("run was lost; its state here is dropped", keyRun, run.ID, keyWorkflow, run.Workflow, keyError, err)
+			t.log.Warn("run was lost; its state here is dropped", logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Error, err)
 		},
 		Stuck: func(run *journal.Run, after time.Duration, stack string) {
-			t.log.Warn("workflow code does not await; other runs go on", keyRun, run.ID, keyWorkflow, run.Workflow, "after", after, "stack", stack)
+			t.log.Warn("workflow code does not await; other runs go on", logkey.Run, run.ID, logkey.Workflow, run.Workflow, "after", after, "stack", stack)
 		},
 		Deadlocked: func(run *journal.Run, lines []string) {
-			t.dead.Add(context.Background(), 1, metric.WithAttributes(attribute.String(keyWorkflow, run.Workflow)))
-			t.log.Warn("the strands of a run wait for each other", keyRun, run.ID, keyWorkflow, run.Workflow, "waiting", lines)
+			t.dead.Add(context.Background(), 1, metric.WithAttributes(attribute.String(logkey.Workflow, run.Workflow)))
+			t.log.Warn("the strands of a run wait for each other", logkey.Run, run.ID, logkey.Workflow, run.Workflow, "waiting", lines)
 		},
 		Log: t.line,
 	}
@@ -165,7 +147,7 @@ func (t *telemetry) hooks(released func()) actor.Hooks {
 func (t *telemetry) line(run *journal.Run, level int, msg string, args []any) {
 	ctx := context.Background()
 	if l := slog.Level(level); t.log.Enabled(ctx, l) {
-		args = append([]any{keyRun, run.ID, keyWorkflow, run.Workflow, keyRunKey, run.Key}, args...)
+		args = append([]any{logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.RunKey, run.Key}, args...)
 		t.log.Log(ctx, l, msg, args...)
 	}
 }
@@ -173,12 +155,12 @@ func (t *telemetry) line(run *journal.Run, level int, msg string, args []any) {
 func (t *telemetry) runClosed(run *journal.Run, terminal *journal.Event) {
 	status, _ := journal.StatusOf(terminal.Kind)
 	if t.log.Enabled(context.Background(), slog.LevelDebug) {
-		t.log.Debug("run closed", keyRun, run.ID, keyWorkflow, run.Workflow, keyStatus, status.String())
+		t.log.Debug("run closed", logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Status, status.String())
 	}
 	if t.off {
 		return
 	}
-	attrs := metric.WithAttributes(attribute.String(keyWorkflow, run.Workflow), attribute.String(keyStatus, status.String()))
+	attrs := metric.WithAttributes(attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Status, status.String()))
 	t.closed.Add(context.Background(), 1, attrs)
 	t.runTime.Record(context.Background(), terminal.Time.Sub(run.StartAt).Seconds(), attrs)
 }
@@ -190,8 +172,8 @@ func (t *telemetry) step(ctx context.Context, run *journal.Run, sc *replay.StepC
 		ctx = propagator.Extract(ctx, propagation.MapCarrier{"traceparent": run.Trace})
 	}
 	ctx, span := t.tracer.Start(ctx, spanStep+" "+sc.Step, trace.WithAttributes(
-		attribute.String(keyRun, run.ID.String()), attribute.String(keyWorkflow, run.Workflow), attribute.String(keyStep, sc.Step),
-		attribute.Int(keyAttempt, int(sc.Attempt))))
+		attribute.String(logkey.Run, run.ID.String()), attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Step, sc.Step),
+		attribute.Int(logkey.Attempt, int(sc.Attempt))))
 	return ctx, func(f *journal.Failure) {
 		outcome := "ok"
 		if f != nil {
@@ -200,7 +182,7 @@ func (t *telemetry) step(ctx context.Context, run *journal.Run, sc *replay.StepC
 		}
 		span.End()
 		t.steps.Record(context.Background(), time.Since(began).Seconds(), metric.WithAttributes(
-			attribute.String(keyWorkflow, run.Workflow), attribute.String(keyStep, sc.Step), attribute.String(keyOutcome, outcome)))
+			attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Step, sc.Step), attribute.String(logkey.Outcome, outcome)))
 	}
 }
 
@@ -214,7 +196,7 @@ func Observe(mp metric.MeterProvider) (journal.Observer, error) {
 		return journal.Observer{}, err
 	}
 	return journal.Observer{Call: func(verb string, n, refused int, d time.Duration, err error) {
-		ctx, attrs := context.Background(), metric.WithAttributes(attribute.String(keyVerb, verb))
+		ctx, attrs := context.Background(), metric.WithAttributes(attribute.String(logkey.Verb, verb))
 		took.Record(ctx, d.Seconds(), attrs)
 		members.Add(ctx, int64(n), attrs)
 		if err != nil {

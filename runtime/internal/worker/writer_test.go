@@ -1,4 +1,4 @@
-package runtime
+package worker
 
 import (
 	"context"
@@ -35,8 +35,8 @@ func (noHints) Watch(ctx context.Context, _ func(journal.Hint)) error {
 	return nil
 }
 
-// One history that cannot be read does not block the runs whose loads were gathered with it.
-func TestLoadsDoNotHinderEachOther(t *testing.T) {
+// One history that cannot be read does not block the runs whose loads share its batch.
+func TestOneBadLoadFailsAlone(t *testing.T) {
 	bad, errBad := journal.NewRunID(), errors.New("malformed")
 	s := &faultyStore{load: func(rs []journal.LoadRequest) ([]journal.History, error) {
 		if slices.ContainsFunc(rs, func(r journal.LoadRequest) bool { return r.Run == bad }) {
@@ -45,7 +45,7 @@ func TestLoadsDoNotHinderEachOther(t *testing.T) {
 		return make([]journal.History, len(rs)), nil
 	}}
 	w := newWriter(t.Context(), journal.New(s, nil), 1)
-	for i, a := range w.load([]journal.LoadRequest{{Run: journal.NewRunID()}, {Run: bad}, {Run: journal.NewRunID()}}) {
+	for i, a := range w.loadBatch([]journal.LoadRequest{{Run: journal.NewRunID()}, {Run: bad}, {Run: journal.NewRunID()}}) {
 		if (a.err != nil) != (i == 1) {
 			t.Errorf("load %d: %v", i, a.err)
 		}

@@ -1,0 +1,21 @@
+// Package logkey holds the keys of log records and span attributes. Everything that names the same
+// thing uses the same key, in logs, traces and metrics alike.
+package logkey
+
+// The keys. Operators' queries depend on them: they are not changed.
+const (
+	Node     = "reprise.node"      // id of the node's present membership
+	NodeName = "reprise.node_name" // NodeOptions.Name
+	Run      = "reprise.run"
+	RunKey   = "reprise.key"
+	Workflow = "reprise.workflow"
+	Version  = "reprise.version"
+	Queue    = "reprise.queue"
+	Step     = "reprise.step"
+	Attempt  = "reprise.attempt" // from 1
+	Status   = "reprise.status"  // of a closed run
+	Verb     = "reprise.verb"    // of a call of the store
+	Outcome  = "reprise.outcome" // "ok" or "failed"
+	Live     = "reprise.live"    // runs that the node owns
+	Error    = "error"
+)

@@ -1,0 +1,86 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/reprise-run/reprise/actor"
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime/internal/logkey"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
+)
+
+// claimer acquires due tasks, in one loop at its own pace: claim a batch, hand it out, claim again
+// while batches are full and there is room, otherwise wait for a hint, for the next known due time
+// or for the poll.
+//
+// One loop, and never two claims at once, for two reasons. A claim's limit is the room that is
+// left; two claims would both use it. And a reconciling claim reports what the node owns as of one
+// moment; a second claim in flight could acquire a task before that moment and report it after, and
+// the same task would be activated twice. A second activation is harmless (the actor compares fence
+// and turn), but it would be a cost in the normal case.
+//
+// Every claim is limited by the room at the time of the call. Starts of this node use the same room
+// without telling the claimer, so the node may own some batches more than LiveMax for a moment.
+// LiveMax protects memory; it is no invariant.
+//
+// A claim that fails may have acquired tasks all the same. See unconfirmed.
+type claimer struct {
+	j      *journal.Journal
+	node   journal.NodeID
+	routes []journal.Route
+	sys    *actor.System
+	room   func() int // how many more runs the node may own, at most claimMax
+	log    *slog.Logger
+
+	timer       *claimTimer
+	unconfirmed *unconfirmed
+	claims      context.Context // of each claim; ends a while after the loop's
+}
+
+// loop claims until ctx ends.
+func (c *claimer) loop(ctx context.Context) {
+	for ctx.Err() == nil {
+		reconcile := c.unconfirmed.due()
+		claim, err := c.claim(reconcile)
+		if err != nil {
+			if ctx.Err() != nil {
+				return // Leave frees what this claim may have acquired
+			}
+			c.unconfirmed.note()
+			if !errors.Is(err, journal.ErrUnavailable) {
+				c.log.Error("claim failed; it will be tried again", logkey.Node, c.node, logkey.Error, err)
+			}
+			if !retry.Sleep(ctx, retry.WaitMax) {
+				return
+			}
+			continue
+		}
+		activate := c.sys.Activate
+		if reconcile {
+			activate = c.sys.ActivateUnconfirmed
+		}
+		for i := range claim.Tasks {
+			activate(claim.Tasks[i])
+		}
+		for _, run := range claim.Attention {
+			c.sys.Attend(run)
+		}
+		if len(claim.Tasks) < claimMax || c.room() == 0 {
+			c.timer.await(ctx, c.timer.nextDue(&claim))
+		}
+	}
+}
+
+func (c *claimer) claim(reconcile bool) (journal.Claim, error) {
+	c.timer.noteClaim()
+	return c.j.Claim(c.claims, journal.ClaimRequest{Node: c.node, Routes: c.routes, Max: c.room(), Reconcile: reconcile})
+}
+
+// reconcileNow makes the next claim ask for everything that the node owns, at once.
+func (c *claimer) reconcileNow() {
+	c.unconfirmed.note()
+	c.timer.expect(time.Time{})
+}

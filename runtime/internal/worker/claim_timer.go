@@ -1,0 +1,154 @@
+package worker
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// claimTimer decides when the next claim is worth a call of the store.
+//
+// due is the earliest time at which a task is known to fall due; hints, renewals and the answers to
+// claims set it. A claim clears it before the call is sent, not after: what is heard while the call
+// is in flight may be news that the call does not see, so it stays and leads to another claim. The
+// wake channel holds one token; a token says only "look at due again", so one that is left over is
+// harmless and one that finds the channel full is not missed.
+//
+// While the node is full, due does not matter: the loop waits for room, and the worker wakes it
+// when a run is released.
+//
+// The poll is for hints that were lost. A renewal that looked at the queue counts as a poll,
+// because it asks the store the same question. An idle node thus sends renewals and nothing else.
+type claimTimer struct {
+	now         func() time.Time // estimates the store's clock (J9)
+	poll        time.Duration
+	room        func() int
+	unconfirmed *unconfirmed
+	wake        chan struct{}
+
+	mu     sync.Mutex
+	due    time.Time // by the store's clock; zero if nothing is known
+	looked time.Time // local time of the last claim, or of the renewal that counts as one
+}
+
+func newClaimTimer(now func() time.Time, poll time.Duration, room func() int, u *unconfirmed) *claimTimer {
+	return &claimTimer{now: now, poll: poll, room: room, unconfirmed: u, wake: make(chan struct{}, 1)}
+}
+
+// noteClaim says that a claim is about to be sent.
+func (t *claimTimer) noteClaim() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.due, t.looked = time.Time{}, time.Now()
+}
+
+// expect makes the loop claim at the given time, or now if it is zero.
+func (t *claimTimer) expect(at time.Time) {
+	if at.IsZero() {
+		at = time.Unix(0, 1) // long due
+	}
+	t.mu.Lock()
+	sooner := t.due.IsZero() || at.Before(t.due)
+	if sooner {
+		t.due = at
+	}
+	t.mu.Unlock()
+	if sooner {
+		t.wakeClaims()
+	}
+}
+
+// wakeClaims makes the loop look at due and room again.
+func (t *claimTimer) wakeClaims() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+// noteRenewal takes what a renewal saw of the queue. If renewals are more frequent than polls, only
+// as many count as there would be polls: each may lead to a claim, and all nodes see the same due
+// task.
+func (t *claimTimer) noteRenewal(r journal.Renewal) {
+	if !r.Polled {
+		return
+	}
+	now := time.Now()
+	t.mu.Lock()
+	early := now.Sub(t.looked) < t.poll/2
+	if !early {
+		t.looked = now
+	}
+	t.mu.Unlock()
+	if !early && !r.NextDue.IsZero() {
+		t.expect(r.NextDue)
+	}
+}
+
+// pollDelay is the time until a poll is due. A renewal that looked at the queue counts as a poll,
+// but finds nothing of what is unconfirmed.
+func (t *claimTimer) pollDelay() time.Duration {
+	if t.unconfirmed.pending() {
+		return 0
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.poll - time.Since(t.looked)
+}
+
+// nextDue is the time of the next due task, as the node estimates the store's clock. If the store's
+// clock was set back, the estimate is ahead of it for a while. The task would seem due before the
+// store gives it out, and the loop would claim without a pause; so the store's own figure, how long
+// it takes from its now, counts then.
+func (t *claimTimer) nextDue(c *journal.Claim) time.Time {
+	now, wait := t.now(), c.NextDue.Sub(c.Now)
+	if c.NextDue.IsZero() || wait <= 0 || now.Before(c.NextDue) {
+		return c.NextDue
+	}
+	return now.Add(wait)
+}
+
+// await returns when it is worth claiming again, or ctx ends. next is what the last claim knew,
+// zero for nothing.
+func (t *claimTimer) await(ctx context.Context, next time.Time) {
+	if !next.IsZero() {
+		t.expect(next)
+	}
+	poll := time.NewTimer(t.poll)
+	defer poll.Stop()
+	for {
+		wait := t.wait()
+		if wait <= 0 {
+			return
+		}
+		due := time.NewTimer(wait)
+		select {
+		case <-t.wake:
+			due.Stop()
+		case <-due.C:
+		case <-poll.C:
+			due.Stop()
+			delay := t.pollDelay()
+			if delay <= 0 {
+				return
+			}
+			poll.Reset(delay)
+		case <-ctx.Done():
+			due.Stop()
+			return
+		}
+	}
+}
+
+// wait is the time until the earliest known task is due, at most the poll.
+func (t *claimTimer) wait() time.Duration {
+	t.mu.Lock()
+	due := t.due
+	t.mu.Unlock()
+	if due.IsZero() || t.room() == 0 {
+		return t.poll
+	}
+	return min(t.poll, due.Sub(t.now()))
+}

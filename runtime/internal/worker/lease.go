@@ -1,0 +1,52 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
+)
+
+// lease keeps the membership alive. One renewal covers every run that the node owns, whatever their
+// number.
+//
+// Two clocks are involved. The store's says when other nodes may free what this one owns; this
+// node's own monotonic clock says when it must stop. The node counts its lease from before the
+// request was sent that granted it, and the store from when it handled the request, which is later.
+// So the node stops no later than the others begin, whatever the two clocks show (J9). The fence
+// would refuse a late write in any case (J3); stopping in time is what keeps steps from running
+// twice at the same time.
+type lease struct {
+	member  journal.Membership
+	length  time.Duration
+	renewed func(journal.Renewal) // must be quick
+	lost    func(error)           // called at most once, with a journal.ErrNodeLost
+}
+
+// renewLoop renews until ctx ends or the lease is lost. end is the local time at which it ends
+// unless it is renewed.
+func (l *lease) renewLoop(ctx context.Context, end time.Time) {
+	every := l.length / renewalsPerLease
+	for retry.Sleep(ctx, min(every, time.Until(end))) {
+		sent := time.Now()
+		call, cancel := context.WithDeadline(ctx, end)
+		r, err := l.member.Renew(call)
+		cancel()
+		switch {
+		case err == nil:
+			end = sent.Add(l.length)
+			l.renewed(r)
+		case ctx.Err() != nil:
+			return
+		case errors.Is(err, journal.ErrNodeLost):
+			l.lost(err)
+			return
+		case !time.Now().Before(end):
+			l.lost(fmt.Errorf("%w: the lease could not be renewed in time: %w", journal.ErrNodeLost, err))
+			return
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// fakeMember is a membership whose store does not answer.
+type fakeMember struct {
+	journal.Membership
+	left chan error // the error of Leave's context
+}
+
+func (fakeMember) ID() journal.NodeID { return 7 }
+
+func (fakeMember) Renew(context.Context) (journal.Renewal, error) {
+	return journal.Renewal{}, journal.ErrUnavailable
+}
+
+func (m fakeMember) Leave(ctx context.Context) error {
+	m.left <- ctx.Err()
+	return nil
+}
+
+const leaseOfTests = 10 * time.Second
+
+func testWorker() (*Worker, fakeMember) {
+	m := fakeMember{left: make(chan error, 1)}
+	return New(Config{
+		Journal: journal.New(&faultyStore{}, nil), Member: m, Lease: leaseOfTests, Poll: time.Second, Drain: 10 * time.Second,
+		LiveMax: 2000, Batchers: 2, Hint: func(journal.Hint) {}, Log: slog.New(slog.DiscardHandler),
+	}), m
+}
+
+// J9: a node that cannot renew gives up no later than the others may declare it dead, whenever its
+// last try was.
+func TestLeaseEndsInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := testWorker()
+		lease := leaseOfTests + leaseOfTests/renewalsPerLease/2 // between two tries
+		began := time.Now()
+		go w.lease.renewLoop(w.alive, began.Add(lease))
+		<-w.lost
+		if took := time.Since(began); took > lease {
+			t.Errorf("gave up after %s, the lease was %s", took, lease)
+		}
+		if !errors.Is(w.reason, journal.ErrNodeLost) {
+			t.Errorf("the reason is %v", w.reason)
+		}
+		_ = w.Abort()
+		time.Sleep(time.Minute) // the last timers end
+	})
+}
+
+// A node that was lost or whose drain took too long still gives its lease back: nothing of it is
+// written any more.
+func TestEveryEndLeaves(t *testing.T) {
+	for name, end := range map[string]func(w *Worker){
+		"lost":  func(w *Worker) { w.fail(journal.ErrNodeLost); _ = w.Abort() },
+		"drain": func(w *Worker) { w.kill(); _ = w.Drain() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, m := testWorker()
+			end(w)
+			if err := <-m.left; err != nil {
+				t.Errorf("leaves with a context that ended: %v", err)
+			}
+		})
+	}
+}

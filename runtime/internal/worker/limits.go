@@ -1,0 +1,27 @@
+package worker
+
+import "time"
+
+const (
+	// renewalsPerLease: with nine renewals a lease, eight may fail in a row. At the default lease
+	// an idle node sends less than one statement a second.
+	renewalsPerLease = 9
+	// secondLook is the time between suspecting a node and reaping it. A live node whose connection
+	// was lost takes its advisory lock back at once.
+	secondLook = 400 * time.Millisecond
+	// leasesPerSweep is the number of leases between two sweeps. Renewals report dead nodes; the
+	// sweep is for tasks whose owner nobody remembers, which take a start and a death within one
+	// moment.
+	leasesPerSweep = 6
+	// reconcileFor is how long after a lost answer claims look for runs that the node owns without
+	// knowing: longer than a store goes on with a call that was given up.
+	reconcileFor = 45 * time.Second
+	// reconcileEvery is the time between two such claims.
+	reconcileEvery = 5 * time.Second
+	// claimMax bounds one claim, so that its rows are locked briefly and other nodes get their
+	// share.
+	claimMax = 500
+	// drainGrace is how long each part of the end may take: calls in flight to be answered,
+	// cancelled steps to return, the store to free the node.
+	drainGrace = 2 * time.Second
+)

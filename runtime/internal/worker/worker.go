@@ -1,0 +1,186 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/actor"
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime/internal/logkey"
+)
+
+// Config of a Worker. Every field is required.
+type Config struct {
+	Journal *journal.Journal
+	Member  journal.Membership // the worker leaves it when it ends
+	Routes  []journal.Route    // the workflows it executes; nobody changes the slice any more
+
+	Lease time.Duration // as Join was told
+	Poll  time.Duration // between two looks at the queue when there are no hints
+	Drain time.Duration // how long running steps may continue after shutdown begins
+
+	LiveMax  int // runs owned at once
+	Batchers int // batches of commits that may be in flight at once
+
+	// Actors are the options of the actor system. The worker sets Node, Store and Hooks.Released.
+	Actors actor.Options
+	// Hint gets the hints that say that a run has ended, or that any hint may have been lost.
+	Hint func(journal.Hint)
+	Log  *slog.Logger
+}
+
+// Worker executes runs under one node id.
+//
+// # Lifetime
+//
+// New, Begin, then exactly one of Drain and Abort, which waits for everything that the worker
+// started. Whoever has the worker calls Drain when it is asked to end, and Abort when Lost is
+// closed. Drain notices by itself that the lease is lost meanwhile.
+//
+// # Contexts
+//
+//	alive      Ends when nothing may be written any more: at the end of Drain, and at once in Abort.
+//	           Commits, loads, renewals and hints live as long.
+//	acquiring  Ends when the drain begins. The claim loop and the reaper live as long. Runs that
+//	           were acquired before are still executed.
+//	claims     Lasts for drainGrace longer than acquiring. It is the context of a claim in flight:
+//	           cancelled too early, its answer would be lost, and the runs it acquired would wait
+//	           unknown until Leave.
+//
+// The last two are children of alive. The contexts of steps are none of these: the actor system
+// makes and ends them, with a cause that the step can read.
+//
+// # What may be called by whom
+//
+// Starts and ID may be called from any goroutine for as long as anybody likes; the start gate turns
+// them down after the end has begun. The mutexes below (of claimTimer, unconfirmed, startGate and
+// the batchers) are leaves: none is held while another is taken or while the store is called.
+type Worker struct {
+	cfg Config
+	id  journal.NodeID
+
+	sys     *actor.System
+	writer  *writer
+	starts  *localStarts
+	claimer *claimer
+	lease   *lease
+	reaper  *reaper
+
+	alive       context.Context
+	kill        context.CancelFunc
+	acquiring   context.Context
+	endClaims   context.CancelFunc // ends acquiring
+	abortClaims context.CancelFunc // ends claims
+
+	loops    sync.WaitGroup // all loops, and the reaper's second looks
+	claiming sync.WaitGroup // the claim loop alone
+
+	failOnce sync.Once
+	lost     chan struct{}
+	reason   error // why the lease was lost; set before lost is closed
+}
+
+// New returns a worker that does nothing yet.
+func New(cfg Config) *Worker {
+	w := &Worker{cfg: cfg, id: cfg.Member.ID(), lost: make(chan struct{})}
+	w.alive, w.kill = context.WithCancel(context.Background())
+	w.acquiring, w.endClaims = context.WithCancel(w.alive)
+	var claims context.Context
+	claims, w.abortClaims = context.WithCancel(w.alive)
+
+	w.writer = newWriter(w.alive, cfg.Journal, cfg.Batchers)
+	o := cfg.Actors
+	o.Node, o.Store, o.Hooks.Released = w.id, w.writer, w.released
+	w.sys = actor.New(o)
+	w.writer.runOn(w.sys.Do)
+
+	room := func() int { return min(max(cfg.LiveMax-w.sys.Live(), 0), claimMax) }
+	unconfirmed := &unconfirmed{}
+	w.claimer = &claimer{
+		j: cfg.Journal, node: w.id, routes: cfg.Routes, sys: w.sys, room: room, log: cfg.Log,
+		timer:       newClaimTimer(cfg.Journal.Now, cfg.Poll, room, unconfirmed),
+		unconfirmed: unconfirmed, claims: claims,
+	}
+	w.starts = &localStarts{
+		node: w.id, routes: cfg.Routes, room: room, activate: w.sys.Activate, reconcile: w.claimer.reconcileNow,
+	}
+	w.writer.starts = w.starts
+	w.reaper = &reaper{member: cfg.Member, node: w.id, lease: cfg.Lease, log: cfg.Log, loops: &w.loops}
+	w.lease = &lease{member: cfg.Member, length: cfg.Lease, lost: w.fail, renewed: func(r journal.Renewal) {
+		w.claimer.timer.noteRenewal(r)
+		w.reaper.suspect(w.acquiring, r.Suspects)
+	}}
+	return w
+}
+
+// ID returns the id under which the worker owns runs.
+func (w *Worker) ID() journal.NodeID { return w.id }
+
+// Begin starts the loops. leaseEnd is the local time until which the lease lasts: counted from
+// before the request that granted it was sent, as lease says.
+func (w *Worker) Begin(leaseEnd time.Time) {
+	w.claiming.Add(1)
+	for _, loop := range []func(){
+		func() { w.lease.renewLoop(w.alive, leaseEnd) },
+		func() { w.reaper.sweepLoop(w.acquiring) },
+		w.watchLoop,
+		func() { defer w.claiming.Done(); w.claimer.loop(w.acquiring) },
+	} {
+		w.loops.Add(1)
+		go func() { defer w.loops.Done(); loop() }()
+	}
+}
+
+// Lost is closed when the lease is lost. Nothing of the worker can be written any more then (J3).
+func (w *Worker) Lost() <-chan struct{} { return w.lost }
+
+// Starts begins a batch of starts. It may be called on a nil worker: nothing is owned then.
+func (w *Worker) Starts() StartBatch {
+	if w == nil {
+		return StartBatch{}
+	}
+	return StartBatch{local: w.starts}
+}
+
+// watchLoop acts on hints. All of them may be lost: the poll, the renewal and the waiters' own poll
+// find the same later.
+func (w *Worker) watchLoop() {
+	err := w.cfg.Journal.Watch(w.alive, func(h journal.Hint) {
+		switch h.Kind {
+		case journal.HintTasks:
+			w.claimer.timer.expect(h.At)
+		case journal.HintInbox:
+			if h.Node == w.id {
+				w.sys.Attend(h.Run)
+			}
+		case journal.HintScan:
+			w.claimer.timer.expect(time.Time{})
+			w.cfg.Hint(h)
+		case journal.HintClosed:
+			w.cfg.Hint(h)
+		}
+	})
+	if err != nil && w.alive.Err() == nil {
+		w.cfg.Log.Error("the store sends no more hints; this node only polls", logkey.Node, w.id, logkey.Error, err)
+	}
+}
+
+// released is called when a run stops being live. A full worker may know of due tasks and wait for
+// nothing but room: it wakes the claim loop even if the time that the loop waits for has not
+// changed.
+func (w *Worker) released() {
+	if w.sys.Live() >= w.cfg.LiveMax-claimMax {
+		w.claimer.timer.expect(time.Time{})
+		w.claimer.timer.wakeClaims()
+	}
+}
+
+// fail records why the lease is lost and closes Lost. Only the first reason counts.
+func (w *Worker) fail(reason error) {
+	w.failOnce.Do(func() {
+		w.reason = reason
+		close(w.lost)
+	})
+}

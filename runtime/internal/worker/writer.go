@@ -1,0 +1,218 @@
+package worker
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/internal/batch"
+	"github.com/reprise-run/reprise/internal/pool"
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
+)
+
+// writer is what the actors of one worker see of the journal: it implements actor.Store with
+// commits and loads that are batched.
+//
+// A run always uses the same batcher, chosen by its id, so its commits keep their order: see
+// [batch.Batcher]. More than one batcher keeps the store busy while the answers of another batch
+// are handed out. Commits with a transaction of their own go past the batchers: they hold a
+// connection already, each on another one. Their order is not at risk: an actor submits nothing
+// more before the outcome of its last commit.
+//
+// Outcomes are definite for an actor. While the store is unavailable the batch is repeated, and
+// (fence, turn) tells the store which members an earlier try wrote (J4). Once the worker has ended,
+// every member that is not known to be written gets ErrNodeLost, and the actor throws its state
+// away.
+type writer struct {
+	j       *journal.Journal
+	ctx     context.Context // ends when nothing may be written any more
+	commits []*batch.Batcher[journal.Commit, journal.Outcome]
+	loads   *batch.Batcher[journal.LoadRequest, loaded]
+	single  sync.WaitGroup // commits with a transaction of their own
+	starts  *localStarts   // owns children that this node can execute; nil for none
+}
+
+// loaded is the answer to one load.
+type loaded struct {
+	history journal.History
+	err     error
+}
+
+func newWriter(ctx context.Context, j *journal.Journal, batchers int) *writer {
+	w := &writer{j: j, ctx: ctx}
+	for range batchers {
+		w.commits = append(w.commits, batch.New(batch.SizeMax, w.commitBatch))
+	}
+	w.loads = batch.New(batch.SizeMax, w.loadBatch)
+	return w
+}
+
+// runOn has batches written by the workers of a pool. It must be called before anything is
+// submitted.
+func (w *writer) runOn(do func(pool.Job)) {
+	for _, b := range w.commits {
+		b.RunOn(do)
+	}
+	w.loads.RunOn(do)
+}
+
+// wait returns when everything submitted has its outcome.
+func (w *writer) wait() {
+	for _, b := range w.commits {
+		b.Wait()
+	}
+	w.loads.Wait()
+	w.single.Wait()
+}
+
+// Encode implements actor.Store.
+func (w *writer) Encode(what string, v any) (journal.Payload, error) { return w.j.Encode(what, v) }
+
+// Codec implements actor.Store.
+func (w *writer) Codec() journal.Codec { return w.j.Codec() }
+
+// Now implements actor.Store.
+func (w *writer) Now() time.Time { return w.j.Now() }
+
+// Begin implements actor.Store.
+func (w *writer) Begin(ctx context.Context) (journal.Tx, error) { return w.j.Begin(ctx) }
+
+// Submit implements actor.Store.
+func (w *writer) Submit(c journal.Commit, done func(journal.Outcome)) {
+	if c.Tx != nil {
+		w.submitAlone([]journal.Commit{c}, done)
+		return
+	}
+	w.commits[batcherOf(c.Run, len(w.commits))].Submit(c, done)
+}
+
+// Load implements actor.Store.
+func (w *writer) Load(r journal.LoadRequest, done func(journal.History, error)) {
+	w.loads.Submit(r, func(l loaded) { done(l.history, l.err) })
+}
+
+// submitAlone writes a commit in its own transaction, which must not hold up the batches. c is a
+// batch of one.
+func (w *writer) submitAlone(c []journal.Commit, done func(journal.Outcome)) {
+	w.single.Add(1)
+	go func() {
+		defer w.single.Done()
+		out := w.commitBatch(c)[0]
+		if out.Err != nil {
+			_ = c[0].Tx.Rollback(context.WithoutCancel(w.ctx)) // does nothing if the store has ended it
+		}
+		done(out)
+	}()
+}
+
+// batcherOf spreads runs over n batchers by the last bytes of their ids, which are random.
+func batcherOf(run journal.RunID, n int) int {
+	return int(binary.BigEndian.Uint32(run[12:]) % uint32(n))
+}
+
+// commitBatch writes a batch. This node becomes the owner of the children that it can execute at
+// once.
+func (w *writer) commitBatch(commits []journal.Commit) []journal.Outcome {
+	own := StartBatch{local: w.starts}
+	defer own.End()
+	ownChildren(&own, commits)
+	out := w.write(commits)
+	settleChildren(&own, commits, out)
+	return out
+}
+
+// ownChildren offers the children that the turns start. A child that is cancelled in the turn that
+// starts it is left to a claim: owned since its start it would begin to work before it reads its
+// inbox, and a claim reads that first.
+func ownChildren(own *StartBatch, commits []journal.Commit) {
+	for i := range commits {
+		c := &commits[i]
+		for k := range c.Starts {
+			if !cancels(c, c.Starts[k].ID) {
+				own.Own(&c.Starts[k])
+			}
+		}
+	}
+}
+
+func cancels(c *journal.Commit, child journal.RunID) bool {
+	for i := range c.Messages {
+		if m := &c.Messages[i]; m.Kind == journal.MessageCancel && m.Run == child {
+			return true
+		}
+	}
+	return false
+}
+
+// settleChildren takes the answers to the children's starts. Outcome.Started is empty when the
+// commit was refused, when an earlier try of it took effect, and when nobody knows.
+func settleChildren(own *StartBatch, commits []journal.Commit, out []journal.Outcome) {
+	for i := range commits {
+		for k := range commits[i].Starts {
+			var answer *journal.Started
+			if k < len(out[i].Started) {
+				answer = &out[i].Started[k]
+			}
+			own.Settle(&commits[i].Starts[k], answer)
+		}
+	}
+}
+
+// write writes a batch until the outcome of every member is known. A batch that fails for another
+// reason than the connection is written again member by member, so that one member cannot fail the
+// others (J2).
+func (w *writer) write(commits []journal.Commit) []journal.Outcome {
+	var out []journal.Outcome
+	err := retry.UntilAvailable(w.ctx, func() (err error) {
+		out, err = w.j.Commit(w.ctx, commits)
+		return err
+	})
+	if err == nil {
+		return out
+	}
+	if w.ctx.Err() != nil || errors.Is(err, journal.ErrUnavailable) {
+		err = journal.ErrNodeLost
+	} else if len(commits) > 1 {
+		out = out[:0]
+		for i := range commits {
+			out = append(out, w.write(commits[i:i+1])...)
+		}
+		return out
+	}
+	out = make([]journal.Outcome, len(commits))
+	for i := range out {
+		out[i].Err = err
+	}
+	return out
+}
+
+// loadBatch reads a batch. A history that cannot be read does not fail the others.
+func (w *writer) loadBatch(requests []journal.LoadRequest) []loaded {
+	var histories []journal.History
+	err := retry.UntilAvailable(w.ctx, func() (err error) {
+		histories, err = w.j.Load(w.ctx, requests)
+		return err
+	})
+	out := make([]loaded, len(requests))
+	switch {
+	case err == nil:
+	case w.ctx.Err() != nil || errors.Is(err, journal.ErrUnavailable):
+		err = journal.ErrNodeLost
+	case len(requests) > 1:
+		for i := range requests {
+			out[i] = w.loadBatch(requests[i : i+1])[0]
+		}
+		return out
+	}
+	for i := range out {
+		if err != nil {
+			out[i].err = err
+			continue
+		}
+		out[i].history = histories[i]
+	}
+	return out
+}
