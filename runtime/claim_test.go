@@ -9,28 +9,28 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
 
 // countingStore counts its claims, each of which takes a moment.
 type countingStore struct {
-	*journaltest.Memory
+	*memory.Store
 	claims atomic.Int64
 }
 
 func (s *countingStore) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
 	s.claims.Add(1)
 	time.Sleep(time.Millisecond)
-	return s.Memory.Claim(ctx, r)
+	return s.Store.Claim(ctx, r)
 }
 
 // A node whose estimate of the store's clock is ahead does not ask again and again for a task that the store finds not due yet.
 func TestNoHotPollAfterTheClockWasSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var behind atomic.Int64
-		s := &countingStore{Memory: journaltest.NewMemory(&journaltest.MemoryOptions{
+		s := &countingStore{Store: memory.New(&memory.Options{
 			Now: func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) },
 		})}
 		n := runtime.NewNode(journal.New(s, nil), &runtime.NodeOptions{Logger: slog.New(slog.DiscardHandler)})
@@ -63,7 +63,7 @@ func TestNoHotPollAfterTheClockWasSetBack(t *testing.T) {
 // A full node that heard of due tasks takes them as soon as it has room, and not when it would poll.
 func TestRoomIsUsedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := journal.New(journaltest.NewMemory(nil), nil)
+		j := journal.New(memory.New(nil), nil)
 		n := runtime.NewNode(j, &runtime.NodeOptions{LiveMax: 1, Poll: time.Hour, Lease: time.Minute, Logger: slog.New(slog.DiscardHandler)})
 		runtime.Handle(n, greet, func(ctx workflow.Context, _ string) (string, error) {
 			return workflow.Step(ctx, "work", func(context.Context) (string, error) {

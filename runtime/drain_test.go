@@ -8,25 +8,25 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
 
 // slowStore has claims and starts that are long on their way, and arrive whether or not their caller still waits.
 type slowStore struct {
-	*journaltest.Memory
+	*memory.Store
 	claim, start time.Duration
 }
 
 func (s *slowStore) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
 	time.Sleep(s.claim)
-	return s.Memory.Claim(context.WithoutCancel(ctx), r)
+	return s.Store.Claim(context.WithoutCancel(ctx), r)
 }
 
 func (s *slowStore) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
 	time.Sleep(s.start)
-	return s.Memory.Start(context.WithoutCancel(ctx), tx, starts)
+	return s.Store.Start(context.WithoutCancel(ctx), tx, starts)
 }
 
 // A node that drains does not leave while a claim or a start is under way that makes it the owner of a run.
@@ -42,7 +42,7 @@ func TestNobodyOwnsRunsAfterLeaving(t *testing.T) {
 
 // drainDuring has a node drain while a slow call is on its way.
 func drainDuring(t *testing.T, s slowStore) {
-	s.Memory = journaltest.NewMemory(nil)
+	s.Store = memory.New(nil)
 	n := runtime.NewNode(journal.New(&s, nil), &runtime.NodeOptions{Logger: slog.New(slog.DiscardHandler)})
 	runtime.Handle(n, greet, func(workflow.Context, string) (string, error) { return "", nil }, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -51,7 +51,7 @@ func drainDuring(t *testing.T, s slowStore) {
 	synctest.Wait()
 	client := n.Client() // its start is the slow call, or meets the claim
 	if s.claim > 0 {
-		client = runtime.NewClient(journal.New(s.Memory.Peer(), nil), nil)
+		client = runtime.NewClient(journal.New(s.Store.Peer(), nil), nil)
 	}
 	started := make(chan error, 1)
 	go func() {
@@ -71,10 +71,10 @@ func drainDuring(t *testing.T, s slowStore) {
 		t.Error(err)
 	}
 	time.Sleep(max(s.claim, s.start)) // whatever was on its way has arrived
-	if nodes := s.State().Nodes; len(nodes) > 0 {
+	if nodes := s.Snapshot().Nodes; len(nodes) > 0 {
 		t.Errorf("nodes %v", nodes)
 	}
-	runs := s.State().Runs
+	runs := s.Snapshot().Runs
 	if len(runs) != 1 {
 		t.Fatalf("%d runs", len(runs))
 	}

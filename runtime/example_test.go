@@ -8,7 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -54,7 +54,7 @@ func cart(ctx workflow.Context, customer string) (int, error) {
 // serve runs a node with the cart on a store in memory while fn does its work. A program opens postgres or sqlite instead, and
 // calls node.Run in its main function.
 func serve(fn func(ctx context.Context, node *runtime.Node)) {
-	store := journaltest.NewMemory(nil)
+	store := memory.New(nil)
 	defer store.Close()
 	node := runtime.NewNode(journal.New(store, nil), &runtime.NodeOptions{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	runtime.Handle(node, Cart, cart, nil)

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/journaltest/faulty"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -28,13 +29,13 @@ func (w *weather) draw(n int) int {
 	return w.r.IntN(n)
 }
 
-func (w *weather) options() *journaltest.FaultyOptions {
-	return &journaltest.FaultyOptions{
-		Decide: func(c journaltest.Call) journaltest.Fault {
+func (w *weather) options() *faulty.Options {
+	return &faulty.Options{
+		Decide: func(c faulty.Call) faulty.Fault {
 			if c.Verb == "leave" || w.draw(8) > 0 {
-				return journaltest.FaultNone
+				return faulty.None
 			}
-			return []journaltest.Fault{journaltest.FaultBefore, journaltest.FaultAfter, journaltest.FaultUnknown}[w.draw(3)]
+			return []faulty.Fault{faulty.Before, faulty.After, faulty.Unknown}[w.draw(3)]
 		},
 		Hint: func(journal.Hint) []time.Duration {
 			return [][]time.Duration{{0}, {0}, {}, {time.Millisecond, time.Second}}[w.draw(4)]
@@ -55,7 +56,7 @@ func TestJ4TheLanguageThroughFaults(t *testing.T) {
 }
 
 func throughFaults(t *testing.T, seed uint64) {
-	db := journaltest.NewMemory(nil)
+	db := memory.New(nil)
 	defer db.Close()
 	w := &weather{r: rand.New(rand.NewPCG(seed, 5))}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
@@ -63,8 +64,8 @@ func throughFaults(t *testing.T, seed uint64) {
 	live, stop := context.WithCancel(context.Background())
 	var nodes []*runtime.Node
 	var ended sync.WaitGroup
-	join := func(ctx context.Context, peer *journaltest.Memory) *runtime.Node {
-		n := runtime.NewNode(journal.New(journaltest.NewFaulty(peer, w.options()), nil), &runtime.NodeOptions{
+	join := func(ctx context.Context, peer *memory.Store) *runtime.Node {
+		n := runtime.NewNode(journal.New(faulty.New(peer, w.options()), nil), &runtime.NodeOptions{
 			Lease: 20 * time.Second, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), PassivateAlways: seed%3 == 0,
 			LiveMax: 5 + w.draw(20),
 		})
@@ -94,7 +95,7 @@ func throughFaults(t *testing.T, seed uint64) {
 			leave()
 		}
 	})
-	remote := runtime.NewClient(journal.New(journaltest.NewFaulty(db.Peer(), w.options()), nil), nil)
+	remote := runtime.NewClient(journal.New(faulty.New(db.Peer(), w.options()), nil), nil)
 	clients := []*runtime.Client{nodes[0].Client(), nodes[1].Client(), remote}
 	var work sync.WaitGroup
 	for i, client := range clients {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/journal/sqlite"
@@ -27,7 +27,7 @@ import (
 // stores are all that a node can have.
 var stores = map[string]func(t *testing.T) (s journal.Store, closes func()){
 	"memory": func(*testing.T) (journal.Store, func()) {
-		db := journaltest.NewMemory(nil)
+		db := memory.New(nil)
 		return db, func() { db.Close() }
 	},
 	"sqlite": func(t *testing.T) (journal.Store, func()) {

@@ -14,7 +14,8 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/journaltest/faulty"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -24,11 +25,11 @@ import (
 type deployment struct {
 	*testing.T
 	ctx     context.Context // bounds every wait
-	db      *journaltest.Memory
+	db      *memory.Store
 	options runtime.NodeOptions
-	faults  *journaltest.FaultyOptions // nil: none
-	faulty  *journaltest.Faulty        // the store of the present node, nil without faults
-	calls   map[string]int             // executions of each step; guarded by mu
+	faults  *faulty.Options // nil: none
+	faulty  *faulty.Store   // the store of the present node, nil without faults
+	calls   map[string]int  // executions of each step; guarded by mu
 	mu      sync.Mutex
 	log     bytes.Buffer
 	client  *runtime.Client // of another process
@@ -44,7 +45,7 @@ func deployed(t *testing.T, fn func(d *deployment)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*24*time.Hour)
 		defer cancel()
-		d := &deployment{T: t, ctx: ctx, db: journaltest.NewMemory(nil), calls: map[string]int{}, stop: func() {}}
+		d := &deployment{T: t, ctx: ctx, db: memory.New(nil), calls: map[string]int{}, stop: func() {}}
 		d.options.Logger = slog.New(slog.NewTextHandler(&d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		d.client = runtime.NewClient(journal.New(d.db, nil), &runtime.ClientOptions{Logger: d.options.Logger})
 		defer func() {
@@ -66,7 +67,7 @@ func (d *deployment) deploy(register func(n *runtime.Node)) {
 	peer := d.db.Peer()
 	var store journal.Store = peer
 	if d.faults != nil {
-		d.faulty = journaltest.NewFaulty(peer, d.faults)
+		d.faulty = faulty.New(peer, d.faults)
 		store = d.faulty
 	}
 	n := runtime.NewNode(journal.New(store, nil), &d.options)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -207,13 +207,13 @@ func TestCommandNumbersThroughRepeatedCommits(t *testing.T) {
 			}, nil)
 		}
 	}
-	for _, fault := range []journaltest.Fault{journaltest.FaultBefore, journaltest.FaultAfter, journaltest.FaultUnknown} {
+	for _, fault := range []faulty.Fault{faulty.Before, faulty.After, faulty.Unknown} {
 		t.Run(fault.String(), func(t *testing.T) {
 			var want []string
 			nth := 0 // none fails
 			for hit := true; hit; nth++ {
 				deployed(t, func(d *deployment) {
-					d.faults = &journaltest.FaultyOptions{Decide: journaltest.OnNth(nth, fault, "commit")}
+					d.faults = &faulty.Options{Decide: faulty.OnNth(nth, fault, "commit")}
 					d.deploy(code(d))
 					run := d.begin("x", nil)
 					d.wantResult(run, "x one two")

@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
 
 // benchNode runs a node on a store in memory: what is measured is the engine.
-func benchNode(b *testing.B, store *journaltest.Memory, register func(*runtime.Node)) *runtime.Node {
+func benchNode(b *testing.B, store *memory.Store, register func(*runtime.Node)) *runtime.Node {
 	n := runtime.NewNode(journal.New(store, nil), &runtime.NodeOptions{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	register(n)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -33,7 +33,7 @@ func benchNode(b *testing.B, store *journaltest.Memory, register func(*runtime.N
 // BenchmarkQuery asks a parked run of 20,000 events: with a node that keeps what it has replayed, and with one that does not run.
 func BenchmarkQuery(b *testing.B) {
 	const events = 20_000
-	store := journaltest.NewMemory(nil)
+	store := memory.New(nil)
 	b.Cleanup(store.Close)
 	n := benchNode(b, store, handleMeter(new(atomic.Int32)))
 	ctx := context.Background()
@@ -62,7 +62,7 @@ func BenchmarkQuery(b *testing.B) {
 
 // BenchmarkUpdate calls one run again and again, each time after the answer to the call before.
 func BenchmarkUpdate(b *testing.B) {
-	store := journaltest.NewMemory(nil)
+	store := memory.New(nil)
 	b.Cleanup(store.Close)
 	n := benchNode(b, store, func(n *runtime.Node) {
 		runtime.Handle(n, meter, func(ctx workflow.Context, sum int) (int, error) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/replaytest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
@@ -24,12 +24,12 @@ func openLedger(e *runtimetest.Env) *ledger {
 	for step, effect := range map[string]func(){
 		"release": func() { l.pieces-- }, "charge": func() { l.cents++ }, "refund": func() { l.cents-- }, "request approval": func() {},
 	} {
-		runtimetest.FakeTx(e, step, func(_ context.Context, tx *journaltest.Effects) (any, error) {
+		runtimetest.FakeTx(e, step, func(_ context.Context, tx *memory.Effects) (any, error) {
 			tx.Do(effect)
 			return nil, nil
 		})
 	}
-	runtimetest.FakeTx(e, "reserve", func(_ context.Context, tx *journaltest.Effects) (Hold, error) {
+	runtimetest.FakeTx(e, "reserve", func(_ context.Context, tx *memory.Effects) (Hold, error) {
 		tx.Do(func() { l.pieces++ })
 		return Hold{Cents: bigCents}, nil
 	})
@@ -40,7 +40,7 @@ func openLedger(e *runtimetest.Env) *ledger {
 		return "T-1", nil
 	})
 	runtimetest.Fake(e, "recall", func(context.Context) (any, error) { l.parcels = 0; return nil, nil })
-	runtimetest.FakeTx(e, "receipt", func(_ context.Context, tx *journaltest.Effects) (Receipt, error) {
+	runtimetest.FakeTx(e, "receipt", func(_ context.Context, tx *memory.Effects) (Receipt, error) {
 		tx.Do(func() { l.receipts++ })
 		return Receipt{Order: "A-1", Cents: bigCents, Tracking: "T-1"}, nil
 	})

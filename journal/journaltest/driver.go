@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest/faulty"
+	"github.com/reprise-run/reprise/journal/journaltest/state"
 )
 
 // scenarioEnd is what a scenario leaves, without what differs from one repetition to the next.
 type scenarioEnd struct {
 	Answers []string // that do not depend on how often a call was made
-	Runs    []RunState
+	Runs    []state.Run
 }
 
 // driver carries a scenario out, and repeats calls whose outcome it does not know.
@@ -34,8 +36,8 @@ type lost struct{ err error }
 
 // scenario carries the scenario out on a store, with runs and a workflow of its own. It also tells how many faults
 // it met.
-func scenario(ctx context.Context, store journal.Store, decide func(Call) Fault) (end scenarioEnd, faults int, err error) {
-	f := NewFaulty(store, &FaultyOptions{Decide: decide})
+func scenario(ctx context.Context, store journal.Store, decide func(faulty.Call) faulty.Fault) (end scenarioEnd, faults int, err error) {
+	f := faulty.New(store, &faulty.Options{Decide: decide})
 	d := &driver{ctx: ctx, j: journal.New(f, nil), owned: map[journal.RunID]*owner{}}
 	d.route = journal.Route{Queue: journal.DefaultQueue, Workflow: "faults " + journal.NewRunID().String(), Version: 1}
 	for range 9 {
@@ -287,7 +289,7 @@ func (d *driver) alter(run journal.RunID, op journal.Op, done error) {
 
 // read notes what the store holds in the end, past all faults.
 func (d *driver) read(store journal.Store) {
-	s, err := StateOf(d.ctx, only{store, d.route.Workflow})
+	s, err := state.Of(d.ctx, only{store, d.route.Workflow})
 	if err != nil {
 		panic(lost{err})
 	}
@@ -295,9 +297,9 @@ func (d *driver) read(store journal.Store) {
 	for i, m := range d.nodes {
 		nodes[m.ID()] = journal.NodeID(i + 1)
 	}
-	p := plain{ids: d.ids, nodes: nodes, text: map[string]string{d.route.Workflow: "faults"}}
+	p := state.Plain{IDs: d.ids, Nodes: nodes, Text: map[string]string{d.route.Workflow: "faults"}}
 	for i := range s.Runs {
-		p.run(&s.Runs[i])
+		p.Run(&s.Runs[i])
 	}
 	d.end.Runs = s.Runs
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest/state"
 )
 
 // asks is the first event of a run that issues commands other than steps.
@@ -150,9 +151,9 @@ func (k *kit) gone(run journal.RunID) {
 }
 
 // state reads everything.
-func (k *kit) state() State {
+func (k *kit) state() state.State {
 	k.t.Helper()
-	s, err := StateOf(k.ctx, k.store)
+	s, err := state.Of(k.ctx, k.store)
 	k.ok(err)
 	s.Nodes = nil // leases are renewed
 	return s

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 )
 
 // Faults checks J4 at every position: one scenario is repeated with a fault at its first call, its second, and so on, in
@@ -16,27 +17,32 @@ import (
 // the store must hold what it holds without any fault, and so must the answers.
 func Faults(t *testing.T, open func(t *testing.T) journal.Store) {
 	store := open(t)
-	want, _, err := scenario(t.Context(), store, nil)
-	if err != nil {
-		t.Fatalf("without faults: %v", err)
-	}
-	for _, fault := range []Fault{FaultBefore, FaultAfter, FaultUnknown} {
+	for _, fault := range []faulty.Fault{faulty.Before, faulty.After, faulty.Unknown} {
 		t.Run("J4_"+fault.String(), func(t *testing.T) {
-			if err := everyFault(t.Context(), store, fault, want); err != nil {
+			if err := FindFault(t.Context(), store, fault); err != nil {
 				t.Fatal(err)
 			}
 		})
 	}
 }
 
+// FindFault is one manner of [Faults]. It returns the first difference that a fault makes.
+func FindFault(ctx context.Context, store journal.Store, fault faulty.Fault) error {
+	want, _, err := scenario(ctx, store, nil)
+	if err != nil {
+		return fmt.Errorf("without faults: %w", err)
+	}
+	return everyFault(ctx, store, fault, want)
+}
+
 // everyFault repeats the scenario with a fault at every call, and returns the first difference it makes.
-func everyFault(ctx context.Context, store journal.Store, fault Fault, want scenarioEnd) error {
+func everyFault(ctx context.Context, store journal.Store, fault faulty.Fault, want scenarioEnd) error {
 	for n := 1; ; n++ {
-		var hit Call
-		nth := OnNth(n, fault)
-		got, faults, err := scenario(ctx, store, func(c Call) Fault {
+		var hit faulty.Call
+		nth := faulty.OnNth(n, fault)
+		got, faults, err := scenario(ctx, store, func(c faulty.Call) faulty.Fault {
 			f := nth(c)
-			if f != FaultNone {
+			if f != faulty.None {
 				hit = c
 			}
 			return f

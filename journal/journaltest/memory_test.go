@@ -13,26 +13,24 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest/state"
+	"github.com/reprise-run/reprise/journal/memory"
 )
-
-func TestMemory(t *testing.T) {
-	All(t, func(t *testing.T) journal.Store { return NewMemory(nil) })
-}
 
 // TestMemoryInABubble runs the suite on a clock that moves only while everybody waits.
 func TestMemoryInABubble(t *testing.T) {
 	for _, c := range suite() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { c.run(newKit(t, NewMemory(nil))) })
+			synctest.Test(t, func(t *testing.T) { c.run(newKit(t, memory.New(nil))) })
 		})
 	}
 }
 
 // memoryKit returns a store with a clock that the test sets.
-func memoryKit(t *testing.T) (*kit, *Memory, *time.Time) {
+func memoryKit(t *testing.T) (*kit, *memory.Store, *time.Time) {
 	now := time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC)
-	m := NewMemory(&MemoryOptions{Now: func() time.Time { return now }})
+	m := memory.New(&memory.Options{Now: func() time.Time { return now }})
 	return newKit(t, m), m, &now
 }
 
@@ -52,8 +50,8 @@ func TestMemoryStateIsWhatTheInterfaceShows(t *testing.T) {
 	owners[0].submit(first)
 	owners[1].commit(closed, started(), completed("1"))
 	owners[2].commit(block("diverged", k.j.Now().Add(time.Hour)), started())
-	got := m.State()
-	want, err := StateOf(t.Context(), m)
+	got := state.OfMemory(m.Snapshot())
+	want, err := state.Of(t.Context(), m)
 	k.ok(err)
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("state (-interface +memory):\n%s", diff)
@@ -74,8 +72,9 @@ func TestMemorySharesNothing(t *testing.T) {
 	c := o.build(keep, started("a", "b"), stepDone(1, "a", "output"))
 	c.Attempts = []journal.Attempt{{Cmd: 2, Name: "b", Made: 1, Heartbeat: &journal.Payload{Data: []byte("beat")}}}
 	o.submit(c)
-	before := m.State()
-	for _, s := range []State{m.State(), {Runs: []RunState{{Run: k.row(o.run), Events: c.Events, Inbox: []journal.Message{msg}}}}} {
+	shown := func() state.State { return state.OfMemory(m.Snapshot()) }
+	before := shown()
+	for _, s := range []state.State{shown(), {Runs: []state.Run{{Run: k.row(o.run), Events: c.Events, Inbox: []journal.Message{msg}}}}} {
 		r := s.Runs[0]
 		r.Run.Labels["a"] = "changed"
 		for _, b := range [][]byte{r.Run.Input.Data, r.Events[1].Payload.Data, r.Inbox[0].Payload.Data,
@@ -84,7 +83,7 @@ func TestMemorySharesNothing(t *testing.T) {
 		}
 		r.Events[0].Issued[0].Name = "changed"
 	}
-	k.same("state", m.State(), before)
+	k.same("state", shown(), before)
 }
 
 // TestMemoryRefusesWhatNoOwnerWrites: the reference is stricter than stores must be.
@@ -113,7 +112,7 @@ func TestMemoryEffectsCommitWithTheirEvent(t *testing.T) {
 	begin := func() journal.Tx {
 		tx, err := k.j.Begin(k.ctx)
 		k.ok(err)
-		tx.Value().(*Effects).Do(func() { done++ })
+		tx.Value().(*memory.Effects).Do(func() { done++ })
 		return tx
 	}
 	try := func(what string, want error, change func(c *journal.Commit)) {
@@ -133,7 +132,9 @@ func TestMemoryEffectsCommitWithTheirEvent(t *testing.T) {
 	k.same("effects", done, 1)
 
 	foreign := o.build(keep, stepDone(2, "b", "1"))
-	foreign.Tx = &memoryTx{m: NewMemory(nil)}
+	var err error
+	foreign.Tx, err = memory.New(nil).Begin(k.ctx)
+	k.ok(err)
 	if _, err := k.commits(foreign); !errors.Is(err, journal.ErrInvalid) {
 		t.Errorf("another store's transaction: %v", err)
 	}
@@ -192,13 +193,13 @@ func TestMemoryPeerDies(t *testing.T) {
 func TestMemoryHintsReachOtherPeers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		m := NewMemory(nil)
+		m := memory.New(nil)
 		a, b := m.Peer(), m.Peer()
 		var mu sync.Mutex
-		heard := map[*Memory][]journal.Hint{}
+		heard := map[*memory.Store][]journal.Hint{}
 		ends := make(chan error, 2)
 		ctx, cancel := context.WithCancel(t.Context())
-		for _, p := range []*Memory{a, b} {
+		for _, p := range []*memory.Store{a, b} {
 			go func() {
 				ends <- p.Hints().Watch(ctx, func(h journal.Hint) {
 					mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest/model"
 )
 
 // check is one test of the suite. The guarantee that it is about begins its name.
@@ -37,7 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 }
 
 // All checks a back end with everything there is: the suite of [Run], the scenario of [Faults] and the programs of
-// [Model]. The store should be a [Rusher] and an [Expirer] too.
+// package model. The store should be a [Rusher] and an [Expirer] too.
 func All(t *testing.T, open func(t *testing.T) journal.Store) {
 	t.Run("Contract", func(t *testing.T) {
 		t.Parallel()
@@ -49,7 +50,7 @@ func All(t *testing.T, open func(t *testing.T) journal.Store) {
 	})
 	t.Run("Model", func(t *testing.T) {
 		t.Parallel()
-		Model(t, open, nil)
+		model.Run(t, open, nil)
 	})
 }
 

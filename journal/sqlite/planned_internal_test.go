@@ -8,7 +8,7 @@ import (
 	driver "modernc.org/sqlite"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/journaltest/model"
 )
 
 // TestStatementsArePlannedOnce: SQLite asks an authorizer about all that a statement does each time it plans it. A
@@ -36,7 +36,7 @@ func TestStatementsArePlannedOnce(t *testing.T) {
 	for _, again := range []bool{false, true} { // the same programs, so the same statements
 		asked.Store(0)
 		t.Run("Programs", func(t *testing.T) { // ends with them
-			journaltest.Model(t, func(*testing.T) journal.Store { return Aged{s} }, &journaltest.ModelOptions{Sequences: 20})
+			model.Run(t, func(*testing.T) journal.Store { return Aged{s} }, &model.Options{Sequences: 20})
 		})
 		if (asked.Load() > 0) == again {
 			t.Errorf("again %v: SQLite asked for %d permissions", again, asked.Load())

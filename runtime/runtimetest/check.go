@@ -81,7 +81,7 @@ func (p *process) ending(ctx context.Context, commits []journal.Commit) map[jour
 		if commits[i].Continue == nil {
 			continue
 		}
-		h, err := p.Memory.Load(ctx, []journal.LoadRequest{{Run: commits[i].Run}})
+		h, err := p.Store.Load(ctx, []journal.LoadRequest{{Run: commits[i].Run}})
 		if err != nil || h[0].Err != nil || h[0].Run.Generation != commits[i].Generation {
 			continue // the commit will be refused
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
@@ -136,8 +136,8 @@ func TestTransactionsWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		booked := map[string]int{}
-		put := func(account string, amount int) func(context.Context, *journaltest.Effects) (int, error) {
-			return func(ctx context.Context, tx *journaltest.Effects) (int, error) {
+		put := func(account string, amount int) func(context.Context, *memory.Effects) (int, error) {
+			return func(ctx context.Context, tx *memory.Effects) (int, error) {
 				tx.Do(func() { booked[account] += amount })
 				if a, _ := workflow.StepInfo(ctx); account == "to" && a.Attempt == 1 {
 					return 0, errors.New("serialization failure")
@@ -163,7 +163,7 @@ func TestTransactionsWhateverCrashes(t *testing.T) {
 }
 
 // trips book a car and a seat, which are undone if there is no room: the seat, which came last, first.
-func trips(l *ledger, refund func(context.Context, *journaltest.Effects) error, stuck bool) func(workflow.Context, string) (string, error) {
+func trips(l *ledger, refund func(context.Context, *memory.Effects) error, stuck bool) func(workflow.Context, string) (string, error) {
 	return func(ctx workflow.Context, room string) (string, error) {
 		return workflow.Saga(ctx, func(ctx workflow.Context, undo *workflow.Undo) (string, error) {
 			undo.Push("return car", func(ctx context.Context) error {
@@ -198,7 +198,7 @@ func TestSagaWhateverCrashes(t *testing.T) {
 		t.Run(fmt.Sprint("stuck ", stuck), func(t *testing.T) {
 			runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 				l, refunded := &ledger{}, 0
-				code := trips(l, func(_ context.Context, tx *journaltest.Effects) error {
+				code := trips(l, func(_ context.Context, tx *memory.Effects) error {
 					tx.Do(func() { refunded++ })
 					return nil
 				}, stuck)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
@@ -104,7 +104,7 @@ func TestEveryCrashTx(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		booked := 0
 		runtimetest.Handle(e, request, func(ctx workflow.Context, in string) (string, error) {
-			return workflow.StepTx(ctx, "book", func(_ context.Context, tx *journaltest.Effects) (string, error) {
+			return workflow.StepTx(ctx, "book", func(_ context.Context, tx *memory.Effects) (string, error) {
 				tx.Do(func() { booked++ })
 				return "booked", nil
 			}, nil)
@@ -220,7 +220,7 @@ var planted = map[string]struct {
 	"a fake with a transaction for a step without": {func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, request, (&bank{}).workflow, nil)
-			runtimetest.FakeTx(e, "ask", func(context.Context, *journaltest.Effects) (string, error) { return "", nil })
+			runtimetest.FakeTx(e, "ask", func(context.Context, *memory.Effects) (string, error) { return "", nil })
 			runtimetest.Start(e, request, "x", nil).Must()
 		})
 	}, []string{"step ask has no transaction for its fake"}},

@@ -17,7 +17,7 @@
 //
 //   - Steps are executed as they are, unless the test puts something in their place: [Fake] by the step's name,
 //     [Env.FailNext] for errors that retries must get over. To see what a step was called with, give the workflow a fake of
-//     what the step calls, as in production it has the real one. A StepTx gets a *journaltest.Effects.
+//     what the step calls, as in production it has the real one. A StepTx gets a *memory.Effects.
 //   - Time passes while the test waits, in [Run.Result] or [Env.Sleep]. [Env.After] does something at a chosen time: [Signal],
 //     [SignalWithStart], [Env.Cancel], or whatever a client can do with [Env.Client]. [Update] waits for its answer as Run.Result
 //     does, [SendUpdate] and [UpdateWithStart] leave that to their handle, and [Query] asks the node.

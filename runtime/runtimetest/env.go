@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/replaytest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -30,7 +30,7 @@ type Env struct {
 	// Patience is how long Run.Result waits, by the bubble's clock, before it fails the test; default 400 days.
 	Patience time.Duration
 
-	db     *journaltest.Memory // the client's connection
+	db     *memory.Store // the client's connection
 	began  time.Time
 	point  point
 	client *runtime.Client // nil before the first use
@@ -69,7 +69,7 @@ func test(t *testing.T, p point, fn func(*Env)) (commits int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		e := &Env{
-			TB: t, db: journaltest.NewMemory(nil), began: time.Now(), point: p, swap: make(chan struct{}, 1),
+			TB: t, db: memory.New(nil), began: time.Now(), point: p, swap: make(chan struct{}, 1),
 			fakes: map[string]fake{}, failures: map[string][]error{}, Patience: patienceDefault,
 			sealed: map[journal.RunID][]*replaytest.History{},
 		}

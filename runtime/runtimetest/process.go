@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/runtime"
 )
 
 // process is one life of the node, and its connection to the store. When it is dead nothing gets through any more: what it
 // writes is refused as that of a lost owner, so that its goroutines end soon, and unheard.
 type process struct {
-	*journaltest.Memory
+	*memory.Store
 	e      *Env
 	name   string
 	node   *runtime.Node
@@ -34,7 +34,7 @@ var errCrashed = fmt.Errorf("the process has crashed: %w", journal.ErrNodeLost)
 
 // boot starts a process in place of one that had ids. The caller holds e.mu.
 func (e *Env) boot(dying *process) *process {
-	p := &process{Memory: e.db.Peer(), e: e, ended: make(chan struct{}), name: "node 1"}
+	p := &process{Store: e.db.Peer(), e: e, ended: make(chan struct{}), name: "node 1"}
 	if dying != nil {
 		p.dying, p.name = dying.ids, fmt.Sprintf("after %s", dying.name)
 	}
@@ -75,7 +75,7 @@ func (e *Env) replace(p *process) {
 	e.swap <- struct{}{}
 	defer func() { <-e.swap }()
 	if p.dead.Load() {
-		p.Memory.Close()
+		p.Store.Close()
 	}
 	p.cancel()
 	<-p.ended
@@ -104,7 +104,7 @@ func (p *process) Commit(ctx context.Context, commits []journal.Commit) ([]journ
 		return fenced(len(commits)), nil
 	}
 	ending := p.ending(ctx, commits)
-	out, err := p.Memory.Commit(ctx, commits)
+	out, err := p.Store.Commit(ctx, commits)
 	if err == nil {
 		p.e.seal(ending, commits, out)
 		p.announce(commits, out)
@@ -132,7 +132,7 @@ func (p *process) announce(commits []journal.Commit, out []journal.Outcome) {
 		switch {
 		case out[i].Err != nil:
 		case c.Next.Kind == journal.NextClose || len(c.Replies) > 0:
-			p.Memory.Hints().Notify([]journal.Hint{{Kind: journal.HintClosed, Run: c.Run}})
+			p.Store.Hints().Notify([]journal.Hint{{Kind: journal.HintClosed, Run: c.Run}})
 		case c.Next.Kind == journal.NextBlock:
 			p.e.stop(&BlockedError{Run: c.Run, Problem: c.Next.Problem})
 		}
@@ -153,7 +153,7 @@ func (p *process) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Cl
 		<-ctx.Done()
 		return journal.Claim{}, errCrashed
 	}
-	return p.Memory.Claim(ctx, r)
+	return p.Store.Claim(ctx, r)
 }
 
 // Load implements journal.Store.
@@ -161,7 +161,7 @@ func (p *process) Load(ctx context.Context, requests []journal.LoadRequest) ([]j
 	if p.dead.Load() {
 		return nil, errCrashed
 	}
-	return p.Memory.Load(ctx, requests)
+	return p.Store.Load(ctx, requests)
 }
 
 // Begin implements journal.TxStore.
@@ -169,7 +169,7 @@ func (p *process) Begin(ctx context.Context) (journal.Tx, error) {
 	if p.dead.Load() {
 		return nil, errCrashed
 	}
-	return p.Memory.Begin(ctx)
+	return p.Store.Begin(ctx)
 }
 
 // Join implements journal.Store. What the process before has left is taken over at once: to wait until its lease is over would
@@ -178,7 +178,7 @@ func (p *process) Join(ctx context.Context, n journal.Node) (journal.Membership,
 	if p.dead.Load() {
 		return nil, errCrashed
 	}
-	m, err := p.Memory.Join(ctx, n)
+	m, err := p.Store.Join(ctx, n)
 	if err != nil {
 		return nil, err
 	}

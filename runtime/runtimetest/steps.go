@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
@@ -38,9 +38,9 @@ func Fake[T any](e *Env, step string, fn func(context.Context) (T, error)) {
 }
 
 // FakeTx is Fake for steps in a transaction: what fn gives to tx.Do happens exactly once, with the step's event.
-func FakeTx[T any](e *Env, step string, fn func(context.Context, *journaltest.Effects) (T, error)) {
+func FakeTx[T any](e *Env, step string, fn func(context.Context, *memory.Effects) (T, error)) {
 	e.fake(step, func(ctx context.Context, tx any, _ replay.Body) (journal.Payload, error) {
-		effects, ok := tx.(*journaltest.Effects)
+		effects, ok := tx.(*memory.Effects)
 		if !ok {
 			return journal.Payload{}, workflow.Permanent(fmt.Errorf("step %s has no transaction for its fake", step))
 		}

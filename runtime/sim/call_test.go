@@ -89,9 +89,9 @@ func (w *world) await(r *running, a *answered, client *runtime.Client, once func
 
 // durable checks that an answer which a caller has is in the journal.
 func (w *world) durable(r *running, a *answered, answer string) {
-	kept := w.db.Archive(r.id)
-	for i := range kept.Inbox {
-		m := &kept.Inbox[i]
+	kept := w.kept(r.id)
+	for i := range kept.Messages {
+		m := &kept.Messages[i]
 		if callOf(m) != a.ID {
 			continue
 		}
@@ -164,7 +164,7 @@ func (w *world) look(r *running, via int) {
 // came counts the signals in a run's inbox, and tells whether it is open.
 func (w *world) came(r *running) (n map[string]int, open bool) {
 	n = map[string]int{}
-	for _, m := range w.db.Archive(r.id).Inbox {
+	for _, m := range w.kept(r.id).Messages {
 		if m.Kind == journal.MessageSignal {
 			n[m.Name]++
 		}

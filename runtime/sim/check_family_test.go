@@ -48,8 +48,8 @@ func checkFamily(f *finder) {
 func (s *settled) answers(f *finder) (refused map[journal.Parent]bool) {
 	refused = map[journal.Parent]bool{}
 	known := map[string]bool{}
-	for i := range s.kept.Inbox {
-		m := &s.kept.Inbox[i]
+	for i := range s.Messages {
+		m := &s.Messages[i]
 		if !m.Kind.Answers() {
 			continue
 		}

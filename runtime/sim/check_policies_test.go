@@ -16,7 +16,7 @@ func checkPolicies(f *finder) {
 		}
 		parent := f.left(p.Run)
 		outlived := parent != nil && parent.Run.Status.Closed() && (r.Run.ClosedAt.After(parent.Run.ClosedAt) || r.Run.Status == journal.Terminated)
-		asked := slices.ContainsFunc(r.kept.Inbox, func(m journal.Message) bool { return m.Kind == journal.MessageCancel })
+		asked := slices.ContainsFunc(r.Messages, func(m journal.Message) bool { return m.Kind == journal.MessageCancel })
 		switch {
 		case r.Run.Status == journal.Terminated && (!outlived || p.Policy != journal.CloseTerminate || !r.Run.ClosedAt.Equal(parent.Run.ClosedAt)):
 			f.breaks("%s was terminated, with policy %d", r, p.Policy)

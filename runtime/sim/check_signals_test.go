@@ -37,7 +37,7 @@ func checkSignals(f *finder) {
 // updates that were rejected.
 func (s *settled) consumed(f *finder) {
 	for g, events := range s.generations() {
-		next := inboxFront{rejected: s.kept.Answers}
+		next := inboxFront{rejected: s.Answers}
 		if g > 0 {
 			if g > len(s.continues) {
 				f.breaks("%s: nobody has begun generation %d", s, g+1)
@@ -53,10 +53,10 @@ func (s *settled) consumed(f *finder) {
 				}
 			}
 		}
-		if g < len(s.kept.Past) || s.Run.Status.Closed() {
+		if g < len(s.Past) || s.Run.Status.Closed() {
 			continue
 		}
-		for _, m := range s.RunState.Inbox {
+		for _, m := range s.Inbox {
 			if want := next.take(); m.Number != want {
 				f.breaks("%s: message %d waits where %d must", s, m.Number, want)
 				return

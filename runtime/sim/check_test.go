@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 )
 
 // check is one property of a world that has come to rest.
@@ -47,13 +47,12 @@ type finder struct {
 // settled is a run with what is left of it in the database.
 type settled struct {
 	*running
-	journaltest.RunState
-	kept      journaltest.Archive
+	memory.RunSnapshot
 	continues []*journal.Continue // what each generation but the last handed to the next
 }
 
 // generations returns the histories of all generations.
-func (s *settled) generations() [][]journal.Event { return append(slices.Clip(s.kept.Past), s.Events) }
+func (s *settled) generations() [][]journal.Event { return append(slices.Clip(s.Past), s.Events) }
 
 // events visits the events of all generations.
 func (s *settled) events() iter.Seq[*journal.Event] {
@@ -79,13 +78,13 @@ func (w *world) check() {
 			r.parent = w.run(r.from)
 		}
 	}
-	for _, s := range w.db.State().Runs {
+	for _, s := range w.db.Snapshot().Runs {
 		r := w.run(s.Run.ID)
 		if r == nil {
 			w.breaks("stuck", "run %s with key %q is nobody's", s.Run.ID, s.Run.Key)
 			continue
 		}
-		left := &settled{running: r, RunState: s, kept: w.db.Archive(r.id)}
+		left := &settled{running: r, RunSnapshot: s}
 		for _, c := range w.tape.commitsOf(r.id) {
 			if c.Continue != nil {
 				left.continues = append(left.continues, c.Continue)
@@ -99,14 +98,20 @@ func (w *world) check() {
 	}
 }
 
+// kept returns all that the database holds of a run, and nothing of a run that does not exist.
+func (w *world) kept(run journal.RunID) memory.RunSnapshot {
+	r, _ := w.db.Run(run)
+	return r
+}
+
 // String names a run in what a check finds.
 func (s *settled) String() string { return s.name() }
 
 // payloads lists the signals that came, in order; of all names if name is empty.
 func (s *settled) payloads(name string) []string {
 	var list []string
-	for i := range s.kept.Inbox {
-		if m := &s.kept.Inbox[i]; m.Kind == journal.MessageSignal && (name == "" || m.Name == name) {
+	for i := range s.Messages {
+		if m := &s.Messages[i]; m.Kind == journal.MessageSignal && (name == "" || m.Name == name) {
 			list = append(list, decodeSignal(m.Payload))
 		}
 	}
@@ -123,7 +128,7 @@ func (w *world) quietFrom() time.Time {
 // attended is checked when programs have had time to do what they can: nothing waits that a node should have taken.
 func (w *world) attended() {
 	now := w.storeClock()
-	for _, s := range w.db.State().Runs {
+	for _, s := range w.db.Snapshot().Runs {
 		t := s.Run.Task
 		switch {
 		case t == nil:

@@ -17,7 +17,7 @@ func checkUpdates(f *finder) {
 		received := map[string]bool{}
 		for ev := range r.events() {
 			if ev.Kind == journal.UpdateReceived {
-				received[callOf(&r.kept.Inbox[ev.Inbox-1])] = true
+				received[callOf(&r.Messages[ev.Inbox-1])] = true
 			}
 		}
 		for _, a := range r.calls {

@@ -110,7 +110,7 @@ func (w *world) begin(ctx context.Context, p *process, info workflow.Attempt) *e
 	if err == nil {
 		events := h[0].Events
 		if h[0].Run.Generation > 1 { // one that was asked for before may begin late
-			events = slices.Concat(append(w.db.Archive(info.Run).Past, events)...)
+			events = slices.Concat(append(w.kept(info.Run).Past, events)...)
 		}
 		e.early = len(events) == 0 || events[0].Kind != journal.RunStarted // or terminated before that
 		if !e.early && !asksFor(events, info.Step) {

@@ -47,7 +47,7 @@ func unread(_ *world, s store) store {
 // beyond begins a generation one message too far.
 func beyond(w *world, s store) store {
 	return changed{s, func(c *journal.Commit) {
-		if c.Continue != nil && int(c.Continue.Seen) < len(w.db.Archive(c.Run).Inbox) {
+		if c.Continue != nil && int(c.Continue.Seen) < len(w.kept(c.Run).Messages) {
 			next := *c.Continue
 			next.Seen++
 			c.Continue = &next

@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/journaltest/faulty"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -17,7 +18,7 @@ type process struct {
 	w      *world
 	place  int // of a node, from 1; of clients 0 and -1
 	name   string
-	peer   *journaltest.Memory
+	peer   *memory.Store
 	dead   atomic.Bool
 	node   *runtime.Node   // nil for a client
 	client *runtime.Client // the node's own, or the client itself
@@ -30,7 +31,7 @@ func (w *world) connect(place int) (*process, *journal.Journal) {
 	w.lives[place]++
 	p := &process{w: w, place: place, name: fmt.Sprintf("%d.%d", place, w.lives[place]), peer: w.db.Peer(), ended: make(chan struct{})}
 	store := &line{store: w.mutate(w, p.peer), p: p}
-	return p, journal.New(journaltest.NewFaulty(store, &journaltest.FaultyOptions{
+	return p, journal.New(faulty.New(store, &faulty.Options{
 		Decide: p.decide, Answer: p.answer, Hint: p.hint,
 	}), nil)
 }
@@ -94,37 +95,37 @@ func (w *world) leave(place int) {
 }
 
 // chance is a number below n that follows from the seed, the process, and the number of the call.
-func (p *process) chance(c journaltest.Call, what string, n int) int {
+func (p *process) chance(c faulty.Call, what string, n int) int {
 	return int(hash(p.w.plan.Seed, p.name, c.Verb, c.Nth, what) % uint64(n))
 }
 
 // travel is the time that a call, or its answer, is on its way.
-func (p *process) travel(c journaltest.Call, what string) {
+func (p *process) travel(c faulty.Call, what string) {
 	time.Sleep(time.Duration(p.chance(c, what, int(p.w.plan.Slow)) + 1))
 }
 
 // decide is the way of a call to the database.
-func (p *process) decide(c journaltest.Call) journaltest.Fault {
+func (p *process) decide(c faulty.Call) faulty.Fault {
 	p.travel(c, "call")
 	p.thaw(c, "call")
 	if p.dead.Load() {
-		return journaltest.FaultBefore
+		return faulty.Before
 	}
 	if c.Verb == "commit" && p.hit(killBefore) {
 		p.fall()
-		return journaltest.FaultBefore
+		return faulty.Before
 	}
 	if p.w.active(outage, 0) || p.place > 0 && p.w.active(partition, p.place) {
-		return journaltest.FaultBefore
+		return faulty.Before
 	}
 	if p.w.active(lossy, max(p.place, 0)) && p.chance(c, "lose", 3) == 0 {
-		return journaltest.FaultBefore + journaltest.Fault(p.chance(c, "how", 3))
+		return faulty.Before + faulty.Fault(p.chance(c, "how", 3))
 	}
-	return journaltest.FaultNone
+	return faulty.None
 }
 
 // answer is the way back.
-func (p *process) answer(c journaltest.Call) {
+func (p *process) answer(c faulty.Call) {
 	if c.Verb == "commit" && p.hit(killAfter) {
 		p.fall()
 	}
@@ -133,7 +134,7 @@ func (p *process) answer(c journaltest.Call) {
 }
 
 // thaw waits while the process is frozen. Not all that has waited goes on at the same moment.
-func (p *process) thaw(c journaltest.Call, what string) {
+func (p *process) thaw(c faulty.Call, what string) {
 	for i := range p.w.plan.Faults {
 		f := &p.w.plan.Faults[i]
 		if now := p.w.elapsed(); f.Kind == freeze && f.Node == p.place && p.place > 0 && now >= f.At && now < f.At+f.For {

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
 // effects is what a step's transaction is here.
-type effects = *journaltest.Effects
+type effects = *memory.Effects
 
 // step executes a step and waits for it.
 func (p *interpreter) step(ctx workflow.Context, in *instr) (out string, err error) {

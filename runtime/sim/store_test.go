@@ -2,7 +2,7 @@ package sim
 
 import (
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 )
 
 // mutation puts something below a process's connection: the store itself, or one that breaks a guarantee.
@@ -17,4 +17,4 @@ type store interface {
 // faithful changes nothing.
 func faithful(_ *world, s store) store { return s }
 
-var _ store = (*journaltest.Memory)(nil)
+var _ store = (*memory.Store)(nil)

@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 )
 
 const (
@@ -46,7 +46,7 @@ type world struct {
 	plan   *plan
 	mutate mutation
 	began  time.Time
-	db     *journaltest.Memory // no process's connection
+	db     *memory.Store // no process's connection
 	tape   tape
 	ctx    context.Context
 	hints  atomic.Int64
@@ -106,7 +106,7 @@ func simulate(t *testing.T, p *plan, m mutation) (w *world) {
 	}()
 	synctest.Test(t, func(*testing.T) {
 		w.began = time.Now()
-		w.db = journaltest.NewMemory(&journaltest.MemoryOptions{Now: w.storeClock})
+		w.db = memory.New(&memory.Options{Now: w.storeClock})
 		w.live()
 		w.check()
 	})

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/reprise-run/reprise/journal/journaltest"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/replaytest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -28,12 +28,12 @@ func openBooks(e *runtimetest.Env, cents int64) *books {
 	b := &books{parcels: map[string]bool{}}
 	runtimetest.Handle(e, Checkout, (&seller{}).checkout, nil)
 	post := func(step string, fn func()) {
-		runtimetest.FakeTx(e, step, func(_ context.Context, tx *journaltest.Effects) (any, error) {
+		runtimetest.FakeTx(e, step, func(_ context.Context, tx *memory.Effects) (any, error) {
 			tx.Do(fn)
 			return nil, nil
 		})
 	}
-	runtimetest.FakeTx(e, stepReserve, func(_ context.Context, tx *journaltest.Effects) (Hold, error) {
+	runtimetest.FakeTx(e, stepReserve, func(_ context.Context, tx *memory.Effects) (Hold, error) {
 		tx.Do(func() { b.held++ })
 		return Hold{Cents: cents}, nil
 	})
@@ -49,7 +49,7 @@ func openBooks(e *runtimetest.Env, cents int64) *books {
 		clear(b.parcels)
 		return nil, nil
 	})
-	runtimetest.FakeTx(e, stepReceipt, func(_ context.Context, tx *journaltest.Effects) (Receipt, error) {
+	runtimetest.FakeTx(e, stepReceipt, func(_ context.Context, tx *memory.Effects) (Receipt, error) {
 		tx.Do(func() { b.receipts++ })
 		return Receipt{Order: "A-1", Cents: cents, Tracking: "T-1"}, nil
 	})

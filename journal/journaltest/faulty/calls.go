@@ -1,0 +1,157 @@
+package faulty
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// none is the answer of calls that have none.
+type none struct{}
+
+func noAnswer(err error) (none, error) { return none{}, err }
+
+// Start implements journal.Store.
+func (f *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
+	if tx != nil { // part of somebody's transaction, which fails as a whole
+		return f.store.Start(ctx, tx, starts)
+	}
+	starts = slices.Clone(starts)
+	return call(ctx, f, Call{Verb: "start", Members: len(starts)}, func(ctx context.Context) ([]journal.Started, error) {
+		return f.store.Start(ctx, nil, starts)
+	})
+}
+
+// Send implements journal.Store.
+func (f *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
+	if tx != nil {
+		return f.store.Send(ctx, tx, messages)
+	}
+	messages = slices.Clone(messages)
+	return call(ctx, f, Call{Verb: "send", Members: len(messages)}, func(ctx context.Context) ([]journal.Sent, error) {
+		return f.store.Send(ctx, nil, messages)
+	})
+}
+
+// Claim implements journal.Store.
+func (f *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+	return call(ctx, f, Call{Verb: "claim", Members: 1, Node: r.Node}, func(ctx context.Context) (journal.Claim, error) {
+		return f.store.Claim(ctx, r)
+	})
+}
+
+// Commit implements journal.Store.
+func (f *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+	c := Call{Verb: "commit", Members: len(commits)}
+	if len(commits) > 0 {
+		c.Node = commits[0].Node
+	}
+	if len(commits) == 1 && commits[0].Tx != nil {
+		return f.commitInTx(ctx, c, commits)
+	}
+	commits = slices.Clone(commits)
+	return call(ctx, f, c, func(ctx context.Context) ([]journal.Outcome, error) { return f.store.Commit(ctx, commits) })
+}
+
+func (f *Store) commitInTx(ctx context.Context, c Call, commits []journal.Commit) ([]journal.Outcome, error) {
+	fault, late := f.enter(&c)
+	defer happen(late)
+	if fault == Before {
+		if err := commits[0].Tx.Rollback(ctx); err != nil {
+			return nil, err
+		}
+		return []journal.Outcome{{Err: fmt.Errorf("%w: commit number %d fails", journal.ErrTxLost, c.Nth)}}, nil
+	}
+	out, err := f.store.Commit(ctx, commits)
+	if f.o.Answer != nil {
+		f.o.Answer(c)
+	}
+	return out, err
+}
+
+// Load implements journal.Store.
+func (f *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+	requests = slices.Clone(requests)
+	return call(ctx, f, Call{Verb: "load", Members: len(requests)}, func(ctx context.Context) ([]journal.History, error) {
+		return f.store.Load(ctx, requests)
+	})
+}
+
+// List implements journal.Store.
+func (f *Store) List(ctx context.Context, filter journal.ListFilter) (journal.RunPage, error) {
+	return call(ctx, f, Call{Verb: "list", Members: 1}, func(ctx context.Context) (journal.RunPage, error) {
+		return f.store.List(ctx, filter)
+	})
+}
+
+// Alter implements journal.Store.
+func (f *Store) Alter(ctx context.Context, a journal.Alteration) error {
+	_, err := call(ctx, f, Call{Verb: "alter", Members: 1}, func(ctx context.Context) (none, error) {
+		return noAnswer(f.store.Alter(ctx, a))
+	})
+	return err
+}
+
+// Nodes implements journal.Store.
+func (f *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
+	return call(ctx, f, Call{Verb: "nodes", Members: 1}, f.store.Nodes)
+}
+
+// Begin implements journal.TxStore.
+func (f *Store) Begin(ctx context.Context) (journal.Tx, error) {
+	ts, ok := f.store.(journal.TxStore)
+	if !ok {
+		return nil, fmt.Errorf("begin: %T has no transactions for steps: %w", f.store, journal.ErrInvalid)
+	}
+	c := Call{Verb: "begin", Members: 1}
+	fault, late := f.enter(&c)
+	defer happen(late)
+	if fault != None { // a transaction whose answer is lost would hold its locks for ever: the call never happens
+		return nil, fmt.Errorf("%w: begin number %d fails", journal.ErrUnavailable, c.Nth)
+	}
+	return ts.Begin(ctx)
+}
+
+// Join implements journal.Store.
+func (f *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+	n.Routes = slices.Clone(n.Routes)
+	m, err := call(ctx, f, Call{Verb: "join", Members: 1}, func(ctx context.Context) (journal.Membership, error) {
+		return f.store.Join(ctx, n)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &member{f: f, m: m}, nil
+}
+
+// member is a membership whose calls fail.
+type member struct {
+	f *Store
+	m journal.Membership
+}
+
+// ID implements journal.Membership.
+func (m *member) ID() journal.NodeID { return m.m.ID() }
+
+// Renew implements journal.Membership.
+func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
+	return call(ctx, m.f, Call{Verb: "renew", Members: 1, Node: m.m.ID()}, m.m.Renew)
+}
+
+// Reap implements journal.Membership.
+func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.Reaped, error) {
+	suspects = slices.Clone(suspects)
+	return call(ctx, m.f, Call{Verb: "reap", Members: 1, Node: m.m.ID()}, func(ctx context.Context) (journal.Reaped, error) {
+		return m.m.Reap(ctx, suspects)
+	})
+}
+
+// Leave implements journal.Membership.
+func (m *member) Leave(ctx context.Context) error {
+	_, err := call(ctx, m.f, Call{Verb: "leave", Members: 1, Node: m.m.ID()}, func(ctx context.Context) (none, error) {
+		return noAnswer(m.m.Leave(ctx))
+	})
+	return err
+}

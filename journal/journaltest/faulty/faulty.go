@@ -1,0 +1,175 @@
+package faulty
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Fault is what becomes of a call. In all cases but None the caller is told ErrUnavailable and nothing else.
+type Fault int
+
+// The faults.
+const (
+	None    Fault = iota
+	Before        // the store never hears of the call
+	After         // the call happened, the answer is lost
+	Unknown       // the call is still on its way: it happens behind the caller's next call, often its own repetition
+)
+
+var faultNames = [...]string{"none", "before", "after", "unknown"}
+
+// String returns the fault in lower case.
+func (f Fault) String() string { return faultNames[f] }
+
+// Call is a call of a store, or of a membership of it.
+type Call struct {
+	Verb    string         // "start", "send", "claim", "commit", "load", "list", "alter", "join", "nodes", "begin", "renew", "reap", "leave"
+	Nth     int            // its number among those of its verb, from 1
+	Total   int            // its number among all, from 1
+	Members int            // of a batch; else 1
+	Node    journal.NodeID // whose call it is, if it says so
+}
+
+// Options of a Store. The zero value makes no faults.
+type Options struct {
+	// Decide chooses what becomes of a call. It may wait, which makes the call a slow one.
+	Decide func(Call) Fault
+	// Answer is called behind a call that reached the store, ahead of its answer. It may wait.
+	Answer func(Call)
+	// Hint returns after which delays a hint is sent, once for each: none loses it, two double it. By
+	// default every hint is sent at once.
+	Hint func(journal.Hint) []time.Duration
+}
+
+// Store is a store whose calls fail as its options say. A step's commit inside a transaction knows Before only: as
+// the stores do, it rolls back and says ErrTxLost. Its methods may be called from many goroutines.
+type Store struct {
+	store journal.Store
+	o     Options
+
+	mu     sync.Mutex // guards what follows
+	counts map[string]int
+	total  int
+	faults int
+	late   []func() // calls that are still on their way
+}
+
+var (
+	_ journal.Store   = (*Store)(nil)
+	_ journal.TxStore = (*Store)(nil)
+)
+
+// New wraps a store, which stays the caller's to close. o may be nil.
+func New(s journal.Store, o *Options) *Store {
+	f := &Store{store: s, counts: map[string]int{}}
+	if o != nil {
+		f.o = *o
+	}
+	return f
+}
+
+// OnNth returns a Decide that lets the n-th call, from 1, of some verbs fail; of all verbs if none is named.
+func OnNth(n int, fault Fault, verbs ...string) func(Call) Fault {
+	var mu sync.Mutex
+	seen := 0
+	return func(c Call) Fault {
+		if len(verbs) > 0 && !slices.Contains(verbs, c.Verb) {
+			return None
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if seen++; seen == n {
+			return fault
+		}
+		return None
+	}
+}
+
+// Faults returns how many calls have failed.
+func (f *Store) Faults() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.faults
+}
+
+// enter counts a call, decides over it, and returns the earlier calls that happen behind it.
+func (f *Store) enter(c *Call) (fault Fault, late []func()) {
+	f.mu.Lock()
+	f.counts[c.Verb]++
+	f.total++
+	c.Nth, c.Total = f.counts[c.Verb], f.total
+	f.mu.Unlock()
+	if f.o.Decide != nil {
+		fault = f.o.Decide(*c)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if fault != None {
+		f.faults++
+	}
+	late, f.late = f.late, nil
+	return fault, late
+}
+
+func happen(late []func()) {
+	for _, fn := range late {
+		fn()
+	}
+}
+
+// call makes one call, which is do. It must not look at what the caller may change once it has its answer.
+func call[T any](ctx context.Context, f *Store, c Call, do func(ctx context.Context) (T, error)) (answer T, err error) {
+	fault, late := f.enter(&c)
+	defer happen(late)
+	var nothing T
+	lost := fmt.Errorf("%w: %s number %d fails (%s)", journal.ErrUnavailable, c.Verb, c.Nth, fault)
+	switch fault {
+	case Before:
+		return nothing, lost
+	case Unknown:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.late = append(f.late, func() { _, _ = do(context.WithoutCancel(ctx)) })
+		return nothing, lost
+	}
+	answer, err = do(ctx)
+	if f.o.Answer != nil {
+		f.o.Answer(c)
+	}
+	if fault == After {
+		return nothing, lost
+	}
+	return answer, err
+}
+
+// hints delays, doubles and loses hints on their way out.
+type hints struct {
+	journal.Hints
+	decide func(journal.Hint) []time.Duration
+}
+
+// Hints implements journal.Store.
+func (f *Store) Hints() journal.Hints {
+	if f.o.Hint == nil {
+		return f.store.Hints()
+	}
+	return hints{f.store.Hints(), f.o.Hint}
+}
+
+// Notify implements journal.Hints.
+func (h hints) Notify(list []journal.Hint) {
+	for _, hint := range list {
+		for _, delay := range h.decide(hint) {
+			if delay > 0 {
+				time.AfterFunc(delay, func() { h.Hints.Notify([]journal.Hint{hint}) })
+			} else {
+				h.Hints.Notify([]journal.Hint{hint})
+			}
+		}
+	}
+}

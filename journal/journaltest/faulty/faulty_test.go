@@ -1,0 +1,100 @@
+package faulty
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/memory"
+)
+
+// TestFailsTheNthCall: what happened of a call that failed, at once and behind the next one.
+func TestFailsTheNthCall(t *testing.T) {
+	t.Parallel()
+	for fault, want := range map[Fault][2]int{None: {1, 2}, Before: {0, 1}, After: {1, 2}, Unknown: {0, 2}} {
+		m := memory.New(nil)
+		f := New(m, &Options{Decide: OnNth(2, fault, "start", "send")})
+		start := func() error {
+			_, err := f.Start(t.Context(), nil, []journal.Start{{ID: journal.NewRunID(), Workflow: "w", Priority: 3}})
+			return err
+		}
+		if _, err := f.Send(t.Context(), nil, nil); err != nil { // the first that matches
+			t.Fatal(err)
+		}
+		if _, err := f.Nodes(t.Context()); err != nil { // matches nothing
+			t.Fatal(err)
+		}
+		for i, runs := range want {
+			err := start()
+			if failed := i == 0 && fault != None; failed != errors.Is(err, journal.ErrUnavailable) {
+				t.Errorf("%s: start %d: %v", fault, i, err)
+			}
+			if got := len(m.Snapshot().Runs); got != runs {
+				t.Errorf("%s: %d runs after start %d, want %d", fault, got, i, runs)
+			}
+		}
+	}
+}
+
+func TestTellsOfCalls(t *testing.T) {
+	t.Parallel()
+	var decided, answered []Call
+	f := New(memory.New(nil), &Options{
+		Decide: func(c Call) Fault {
+			decided = append(decided, c)
+			if c.Verb == "claim" && c.Nth == 1 {
+				return Before
+			}
+			return None
+		},
+		Answer: func(c Call) { answered = append(answered, c) },
+	})
+	m, err := f.Join(t.Context(), journal.Node{Name: "n", Lease: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []error{journal.ErrUnavailable, nil} {
+		if _, err := f.Claim(t.Context(), journal.ClaimRequest{Node: m.ID()}); !errors.Is(err, want) {
+			t.Errorf("claim: %v, want %v", err, want)
+		}
+	}
+	want := []Call{{"join", 1, 1, 1, 0}, {"claim", 1, 2, 1, m.ID()}, {"claim", 2, 3, 1, m.ID()}}
+	if !slices.Equal(decided, want) || !slices.Equal(answered, []Call{want[0], want[2]}) || f.Faults() != 1 {
+		t.Errorf("decided over %v, answered %v, %d faults", decided, answered, f.Faults())
+	}
+}
+
+func TestHints(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New(nil)
+		fates := map[journal.HintKind][]time.Duration{
+			journal.HintTasks: nil, journal.HintInbox: {0}, journal.HintClosed: {0, time.Second}, journal.HintScan: {time.Hour},
+		}
+		f := New(m.Peer(), &Options{Hint: func(h journal.Hint) []time.Duration { return fates[h.Kind] }})
+		ears := make(chan journal.HintKind, 10)
+		var heard []journal.HintKind
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = m.Hints().Watch(ctx, func(h journal.Hint) { ears <- h.Kind }) }()
+		if kind := <-ears; kind != journal.HintScan {
+			t.Errorf("the first hint is %v", kind)
+		}
+		f.Hints().Notify([]journal.Hint{{Kind: journal.HintScan}, {Kind: journal.HintClosed}, {Kind: journal.HintTasks}, {Kind: journal.HintInbox}})
+		want := []journal.HintKind{journal.HintClosed, journal.HintInbox, journal.HintClosed, journal.HintScan}
+		for i, wait := range []time.Duration{0, time.Second, time.Hour} {
+			time.Sleep(wait)
+			synctest.Wait()
+			for len(ears) > 0 {
+				heard = append(heard, <-ears)
+			}
+			if n := i + 2; !slices.Equal(heard, want[:n]) {
+				t.Errorf("after %s: heard %v, want %v", wait, heard, want[:n])
+			}
+		}
+	})
+}

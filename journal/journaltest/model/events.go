@@ -1,0 +1,61 @@
+package model
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// The next states of a task.
+var (
+	keep    = journal.Next{Kind: journal.NextKeep}
+	park    = journal.Next{Kind: journal.NextPark}
+	release = journal.Next{Kind: journal.NextRelease}
+	closed  = journal.Next{Kind: journal.NextClose}
+)
+
+func parkUntil(at time.Time) journal.Next { return journal.Next{Kind: journal.NextPark, At: at} }
+
+func block(problem string, at time.Time) journal.Next {
+	return journal.Next{Kind: journal.NextBlock, Problem: problem, At: at}
+}
+
+// started is the first event of a run that asks for steps.
+func started(steps ...string) journal.Event {
+	return journal.Event{Kind: journal.RunStarted, Issued: asks(steps)}
+}
+
+// stepDone is the outcome of a step, after which the run asks for others.
+func stepDone(cmd journal.Cmd, name, output string, then ...string) journal.Event {
+	return journal.Event{Kind: journal.StepCompleted, Cmd: cmd, Name: name, Attempt: 1,
+		Payload: journal.Payload{Data: []byte(output)}, Issued: asks(then)}
+}
+
+func asks(steps []string) (list []journal.Issued) {
+	for _, name := range steps {
+		list = append(list, journal.Issued{Kind: journal.CommandStep, Name: name})
+	}
+	return list
+}
+
+// ended is a terminal event.
+func ended(kind journal.Kind) journal.Event {
+	if kind == journal.RunCompleted {
+		return journal.Event{Kind: kind, Payload: journal.Payload{Data: []byte(`"done"`)}}
+	}
+	return journal.Event{Kind: kind, Payload: journal.EncodeFailure(&journal.Failure{Type: "test", Message: kind.String()})}
+}
+
+// none is the answer of calls that have none.
+type none struct{}
+
+func noAnswer(err error) (none, error) { return none{}, err }
+
+// sortedIDs returns ids in their order.
+func sortedIDs(ids []journal.RunID) []journal.RunID {
+	ids = slices.Clone(ids)
+	slices.SortFunc(ids, func(a, b journal.RunID) int { return bytes.Compare(a[:], b[:]) })
+	return ids
+}

@@ -1,0 +1,172 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest/state"
+)
+
+// loseAnswer is the choice of a claim whose answer nobody gets.
+const loseAnswer = 7
+
+// claimAnswer is what is compared of a claim. Within an answer the order is the store's choice.
+type claimAnswer struct {
+	Tasks     map[journal.RunID]journal.Claimed
+	Attention []journal.RunID
+	NextDue   time.Time
+}
+
+// claim lets the store under test choose first: among tasks that became visible in one call any order is right. The
+// model checks the choice, and makes the same.
+func (m *model) claim(s step, inc int) string {
+	r := journal.ClaimRequest{Routes: m.routesOf(s), Reconcile: s.reconciles()}
+	if s.choice == 1 {
+		r.Routes = append(r.Routes, r.Routes[0]) // a route that is named twice counts once
+	}
+	model, store := m.worlds[0], m.worlds[1]
+	r.Node = model.members[inc].ID()
+	want, err := model.j.Claim(m.ctx, r)
+	if err != nil {
+		return fmt.Sprintf("the model's claim: %v", err)
+	}
+	r.Node, r.Max = store.members[inc].ID(), s.max
+	got, err := store.j.Claim(m.ctx, r)
+	if err != nil {
+		return fmt.Sprintf("claim: %v", err)
+	}
+	reconciled := map[journal.RunID]bool{}
+	for _, c := range want.Tasks {
+		reconciled[c.Run.ID] = true
+	}
+	var fresh []journal.RunID
+	for _, c := range got.Tasks {
+		if !reconciled[c.Run.ID] {
+			fresh = append(fresh, c.Run.ID)
+		}
+	}
+	if text := m.choose(m.memory.Due(model.members[inc].ID(), r.Routes), s.max, fresh); text != "" {
+		return text
+	}
+	for _, run := range fresh {
+		want.Tasks = append(want.Tasks, m.memory.Assign(run, model.members[inc].ID()))
+	}
+	if text := m.diff("claim", m.claimAnswer(model, want), m.claimAnswer(store, got)); text != "" || s.choice == loseAnswer {
+		return text
+	}
+	for _, c := range want.Tasks {
+		m.look(inc, slices.Index(m.ids, c.Run.ID))
+	}
+	return ""
+}
+
+// choose checks which of the due tasks were claimed: all that are more urgent or older than the last of them.
+func (m *model) choose(due []journal.Task, max int, claimed []journal.RunID) string {
+	n := min(max, len(due))
+	if len(claimed) != n {
+		return fmt.Sprintf("claimed %d tasks, want %d: %d are due", len(claimed), n, len(due))
+	}
+	for i, t := range due {
+		got := slices.Contains(claimed, t.Run)
+		edge := n > 0 && t.Priority == due[n-1].Priority && t.VisibleAt.Equal(due[n-1].VisibleAt)
+		if got != (i < n) && !edge {
+			return fmt.Sprintf("claimed run %d: %v, but it is number %d of what is due, and %d were claimed",
+				slices.Index(m.ids, t.Run), got, i+1, n)
+		}
+		if got {
+			claimed = slices.DeleteFunc(slices.Clone(claimed), func(id journal.RunID) bool { return id == t.Run })
+		}
+	}
+	if len(claimed) > 0 {
+		return fmt.Sprintf("claimed run %d, which is not due", slices.Index(m.ids, claimed[0]))
+	}
+	return ""
+}
+
+func (m *model) claimAnswer(w *world, c journal.Claim) claimAnswer {
+	p := m.plain(w)
+	a := claimAnswer{Tasks: map[journal.RunID]journal.Claimed{}, Attention: c.Attention, NextDue: p.Visible(c.NextDue)}
+	slices.SortFunc(a.Attention, func(a, b journal.RunID) int { return cmp.Compare(a.String(), b.String()) })
+	for _, t := range c.Tasks {
+		s := state.Run{Run: t.Run}
+		p.Run(&s)
+		t.Run = s.Run
+		p.Task(&t.Task)
+		a.Tasks[t.Run.ID] = t
+	}
+	return a
+}
+
+// look makes an incarnation an owner that has just loaded its run, unless it is that already.
+func (m *model) look(inc, run int) {
+	r, _ := m.memory.Run(m.ids[run])
+	t := r.Run.Task
+	if n := len(m.views[run]); n > 0 && m.views[run][n-1].fence == t.Fence {
+		return
+	}
+	v := &view{node: inc, run: t.Run, gen: t.Generation, fence: t.Fence, turn: t.Turn, seen: r.Consumed}
+	if n := len(r.Events); n > 0 {
+		v.seq = r.Events[n-1].Seq
+	}
+	m.views[run] = append(m.views[run], v)
+}
+
+func (m *model) commit(s step) string {
+	var list []journal.Commit
+	var views []*view
+	var nodes []int // by incarnation
+	touched := touches{}
+	for _, mem := range s.members {
+		known := m.views[mem.run]
+		if len(known) == 0 {
+			continue
+		}
+		v := known[len(known)-1]
+		if mem.has(commitZombie) {
+			v = known[max(0, len(known)-2)]
+		}
+		node := v.node
+		if mem.has(commitNode) {
+			node = (node + 1) % len(m.worlds[0].members)
+		}
+		if c := m.turn(v, mem); touched.add(m.touches(&c)) {
+			list, views, nodes = append(list, c), append(views, v), append(nodes, node)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	text, out := both(m, "commit", func(w *world) ([]journal.Outcome, error) {
+		own := slices.Clone(list)
+		for i := range own {
+			own[i].Node = w.members[nodes[i]].ID()
+			own[i].Starts = slices.Clone(own[i].Starts)
+			for k := range own[i].Starts {
+				if own[i].Starts[k].Owner != 0 {
+					own[i].Starts[k].Owner = own[i].Node
+				}
+			}
+		}
+		out, err := w.j.Commit(m.ctx, own)
+		for i := range out {
+			if out[i].Now = state.PlainTime(out[i].Now); out[i].Err != nil {
+				out[i] = journal.Outcome{Err: out[i].Err}
+			}
+			w.plainEffects(&out[i])
+			if own[i].Next.Kind == journal.NextClose {
+				out[i].InboxLast = 0 // means something of open runs only
+			}
+		}
+		return out, err
+	})
+	for i, o := range out {
+		if v := views[i]; o.Err == nil && v.turn == list[i].Turn {
+			v.accept(&list[i])
+			m.lookAtChildren(nodes[i], &list[i], o.Started)
+		}
+	}
+	return text
+}

@@ -1,0 +1,51 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Alter implements journal.Store.
+func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
+	now, err := s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.db.mu.Unlock()
+	r := s.db.runs[a.Run]
+	if r == nil {
+		return journal.ErrNotFound
+	}
+	switch a.Op {
+	case journal.OpDelete:
+		if r.open {
+			return journal.ErrOpen
+		}
+		s.db.remove(r)
+		return nil
+	case journal.OpResume, journal.OpTerminate:
+		if !r.open {
+			return journal.ErrClosed
+		}
+		if a.Op == journal.OpTerminate {
+			s.db.terminate(r, a.Reason, nil, now)
+			return nil
+		}
+		s.db.lift(r)
+		defer s.db.place(r, now)
+		r.resume(now)
+		return nil
+	}
+	return fmt.Errorf("operation %d: %w", a.Op, journal.ErrInvalid)
+}
+
+// resume makes a task visible. Of an owned one the owner is only asked to look.
+func (r *record) resume(now time.Time) {
+	r.task.VisibleAt = now
+	if r.task.Owner == 0 {
+		r.task.State, r.task.Strikes, r.task.Problem = journal.Ready, 0, ""
+	}
+}

@@ -1,0 +1,49 @@
+package memory
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// orphan applies the close policies of a closed run's open children. It returns those that were terminated behind those
+// of a list, with their own children.
+func (db *database) orphan(parent journal.RunID, list []journal.RunID, now time.Time) []journal.RunID {
+	children := slices.SortedFunc(maps.Values(db.children[parent]), func(a, b *record) int { return bytes.Compare(a.run.ID[:], b.run.ID[:]) })
+	for _, r := range children {
+		switch r.run.Parent.Policy {
+		case journal.CloseCancel:
+			db.tell(journal.OrphanCancel(r.run.ID), now)
+		case journal.CloseTerminate:
+			list = append(list, r.run.ID)
+			list = db.terminate(r, journal.ParentClosed, list, now)
+		}
+	}
+	return list
+}
+
+// own notes an open child.
+func (db *database) own(r *record) {
+	if r.run.Parent == nil {
+		return
+	}
+	parent := r.run.Parent.Run
+	if db.children[parent] == nil {
+		db.children[parent] = map[journal.RunID]*record{}
+	}
+	db.children[parent][r.run.ID] = r
+}
+
+// disown forgets a child that closes.
+func (db *database) disown(r *record) {
+	if r.run.Parent == nil {
+		return
+	}
+	parent := r.run.Parent.Run
+	if delete(db.children[parent], r.run.ID); len(db.children[parent]) == 0 {
+		delete(db.children, parent)
+	}
+}

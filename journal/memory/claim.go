@@ -1,0 +1,61 @@
+package memory
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Claim implements journal.Store.
+func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+	now, err := s.enter(ctx)
+	if err != nil {
+		return journal.Claim{}, err
+	}
+	defer s.db.mu.Unlock()
+	c := journal.Claim{Now: now}
+	if h := s.db.held[r.Node]; h != nil {
+		if r.Reconcile { // ahead of the claim, so that no task is told twice
+			for _, rec := range inOrder(h.all) {
+				if rec.unproven {
+					c.Tasks = append(c.Tasks, rec.claimed())
+				}
+			}
+		}
+		loud := inOrder(h.loud)
+		slices.SortStableFunc(loud, byVisibility)
+		for _, rec := range loud[:min(len(loud), answerMax)] {
+			c.Attention = append(c.Attention, rec.run.ID)
+		}
+	}
+	list := s.db.lanesOf(r.Routes, now)
+	if !s.db.alive(r.Node) {
+		r.Max = 0
+	}
+	for _, rec := range pick(list, r.Max) {
+		s.db.take(rec, r.Node, now)
+		c.Tasks = append(c.Tasks, rec.claimed())
+	}
+	c.NextDue = nextVisible(list)
+	return c, nil
+}
+
+// take makes node the owner of a free task that is out of its lane.
+func (db *database) take(r *record, node journal.NodeID, now time.Time) {
+	db.lift(r)
+	r.task.Owner, r.unproven = node, true
+	r.task.Fence++
+	r.task.VisibleAt, r.task.State, r.task.Problem = time.Time{}, journal.Ready, ""
+	db.place(r, now)
+}
+
+func (r *record) claimed() journal.Claimed { return journal.Claimed{Task: *r.queued(), Run: r.row()} }
+
+// show makes a task visible.
+func (db *database) show(r *record, now time.Time) {
+	db.lift(r)
+	r.task.VisibleAt = now
+	db.place(r, now)
+}

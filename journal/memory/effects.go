@@ -1,0 +1,58 @@
+package memory
+
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// effects does what a written turn does to others, but for the children that a closed run leaves behind.
+func (db *database) effects(c *journal.Commit, out *journal.Outcome, now time.Time) {
+	r := db.runs[c.Run]
+	for _, rep := range c.Replies {
+		r.reply(rep)
+	}
+	for i := range c.Starts {
+		o := db.start(&c.Starts[i], now)
+		if m, refused := c.RefusedChild(&c.Starts[i], &o); refused {
+			db.tell(m, now)
+		}
+		out.Started = append(out.Started, o)
+	}
+	for i := range c.Messages {
+		o := db.send(&c.Messages[i], now)
+		if m, asked := c.SendAnswer(&c.Messages[i], &o); asked {
+			db.tell(m, now)
+		}
+		out.Sent = append(out.Sent, o)
+	}
+}
+
+// tell sends a message of the engine's own. If the run is closed or gone, nobody is told.
+func (db *database) tell(m journal.Message, now time.Time) { db.send(&m, now) }
+
+// reply keeps an answer with its update. One that was rejected leaves no trace: its key is as good as new (J5).
+func (r *record) reply(rep journal.Reply) {
+	r.answers[rep.Number] = journal.Answer{Payload: clonePayload(rep.Payload), Rejected: rep.Rejected}
+	if rep.Rejected {
+		delete(r.known, r.inbox[rep.Number-1].Key)
+	}
+}
+
+// terminate closes a run whoever owns it: the owner's next commit finds no task and is refused (J3, J7). Its parent is
+// told, and its children meet their policies: those that are terminated too come behind those of a list.
+func (db *database) terminate(r *record, reason string, list []journal.RunID, now time.Time) []journal.RunID {
+	seq, at := r.newest()
+	if at.Before(now) {
+		at = now
+	}
+	why := journal.TerminatedPayload(reason)
+	ev := journal.Event{Seq: seq + 1, Kind: journal.RunTerminated, Time: at, Payload: why}
+	db.lift(r)
+	r.events = append(r.events, ev)
+	db.close(r, journal.Terminated, 0, now)
+	if m, waits := r.run.ParentMessage(&ev); waits {
+		db.tell(m, now)
+	}
+	return db.orphan(r.run.ID, list, now)
+}

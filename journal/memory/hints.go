@@ -1,0 +1,61 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// watcher is one call of Watch.
+type watcher struct {
+	fn func(journal.Hint)
+}
+
+// hints tells the peers at once, on the caller's goroutine.
+type hints struct{ s *Store }
+
+// Hints implements journal.Store. A hint of one peer reaches all others, before Notify returns.
+func (s *Store) Hints() journal.Hints { return hints{s} }
+
+// Notify implements journal.Hints.
+func (h hints) Notify(list []journal.Hint) {
+	h.s.db.mu.Lock()
+	var watchers []*watcher
+	if !h.s.closed {
+		for _, p := range h.s.db.peers {
+			if p != h.s {
+				watchers = append(watchers, p.watchers...)
+			}
+		}
+	}
+	h.s.db.mu.Unlock()
+	for _, w := range watchers {
+		for _, hint := range list {
+			w.fn(journal.Hint{Kind: hint.Kind, Run: hint.Run, Node: hint.Node}) // the rest stays inside a process
+		}
+	}
+}
+
+// Watch implements journal.Hints.
+func (h hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
+	if _, err := h.s.enter(ctx); err != nil {
+		return err
+	}
+	w := &watcher{fn: fn}
+	h.s.watchers = append(h.s.watchers, w)
+	h.s.db.mu.Unlock()
+	fn(journal.Hint{Kind: journal.HintScan})
+	defer func() {
+		h.s.db.mu.Lock()
+		defer h.s.db.mu.Unlock()
+		h.s.watchers = slices.DeleteFunc(h.s.watchers, func(other *watcher) bool { return other == w })
+	}()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-h.s.done:
+		return fmt.Errorf("watch hints: %w: the store is closed", journal.ErrUnavailable)
+	}
+}

@@ -1,0 +1,66 @@
+package memory
+
+import (
+	"context"
+	"sort"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Load implements journal.Store.
+func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+	if _, err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	out := make([]journal.History, len(requests))
+	for i := range requests {
+		out[i] = s.db.load(&requests[i])
+	}
+	return out, nil
+}
+
+func (db *database) load(q *journal.LoadRequest) journal.History {
+	r := db.runs[q.Run]
+	if r == nil {
+		return journal.History{Err: journal.ErrNotFound}
+	}
+	if q.Answer != 0 {
+		return journal.History{Run: r.listed(), Answer: r.answer(q.Answer)}
+	}
+	h := journal.History{Run: r.row()}
+	h.Run.Task = r.queued()
+	if !q.InboxOnly {
+		from := sort.Search(len(r.events), func(i int) bool { return r.events[i].Seq > q.AfterSeq })
+		to := len(r.events)
+		if q.Limit > 0 {
+			to = min(to, from+q.Limit)
+		}
+		h.Events = r.copyEvents(r.events[from:to])
+	}
+	h.Inbox = r.copyInbox(r.unread(q.AfterInbox, answerMax))
+	return h
+}
+
+func (r *record) copyEvents(events []journal.Event) (list []journal.Event) {
+	for i := range events {
+		list = append(list, r.event(&events[i]))
+	}
+	return list
+}
+
+func (r *record) copyInbox(numbers []journal.InboxSeq) (list []journal.Message) {
+	for _, n := range numbers {
+		list = append(list, r.message(n))
+	}
+	return list
+}
+
+// answer returns a copy of the reply to an update, or nil.
+func (r *record) answer(n journal.InboxSeq) *journal.Answer {
+	a, ok := r.answers[n]
+	if !ok {
+		return nil
+	}
+	return &journal.Answer{Payload: clonePayload(a.Payload), Rejected: a.Rejected}
+}

@@ -1,0 +1,109 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// member is a node, and its process's membership.
+type member struct {
+	s    *Store
+	node journal.Node // guarded by s.db.mu, as is lost
+	lost bool         // declared dead, or left
+}
+
+// gone tells whether the node's process seems to be gone.
+func (n *member) gone() bool { return n.s.closed }
+
+// alive tells whether a node may be given runs.
+func (db *database) alive(id journal.NodeID) bool {
+	n := db.nodes[id]
+	return n != nil && !n.lost
+}
+
+// Join implements journal.Store. Blocked runs are tried by the code that has just come.
+func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+	now, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	s.db.nodeLast++
+	n.ID, n.Routes = s.db.nodeLast, slices.Clone(n.Routes)
+	n.StartedAt, n.ExpiresAt = now, instant(now.Add(n.Lease))
+	member := &member{s: s, node: n}
+	s.db.nodes[n.ID] = member
+	for _, r := range inOrder(s.db.blocked) {
+		later := r.task.VisibleAt.IsZero() || r.task.VisibleAt.After(now)
+		if later && r.task.Owner == 0 && slices.Contains(n.Routes, r.route()) {
+			s.db.show(r, now)
+		}
+	}
+	return member, nil
+}
+
+// Nodes implements journal.Store.
+func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
+	now, err := s.enter(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	var list []journal.Node
+	for _, id := range slices.Sorted(maps.Keys(s.db.nodes)) {
+		if n := s.db.nodes[id]; !n.lost && n.node.ExpiresAt.After(now) {
+			node := n.node
+			node.Routes = slices.Clone(node.Routes)
+			list = append(list, node)
+		}
+	}
+	return list, nil
+}
+
+// ID implements journal.Membership.
+func (n *member) ID() journal.NodeID { return n.node.ID } // never changes
+
+// Renew implements journal.Membership.
+func (n *member) Renew(ctx context.Context) (journal.Renewal, error) {
+	now, err := n.s.enter(ctx)
+	if err != nil {
+		return journal.Renewal{}, err
+	}
+	db := n.s.db
+	defer db.mu.Unlock()
+	r := journal.Renewal{Now: now}
+	if n.lost {
+		return r, fmt.Errorf("node %d: %w", n.node.ID, journal.ErrNodeLost)
+	}
+	n.node.ExpiresAt = instant(now.Add(n.node.Lease))
+	for _, id := range slices.Sorted(maps.Keys(db.nodes)) {
+		if other := db.nodes[id]; other != n && (other.lost || other.node.ExpiresAt.Before(now) || other.gone()) {
+			r.Suspects = append(r.Suspects, id)
+		}
+	}
+	return r, nil
+}
+
+// Leave implements journal.Membership.
+func (n *member) Leave(ctx context.Context) error {
+	now, err := n.s.enter(ctx)
+	if err != nil {
+		return err
+	}
+	db := n.s.db
+	defer db.mu.Unlock()
+	n.lost = true
+	delete(db.nodes, n.node.ID)
+	if h := db.held[n.node.ID]; h != nil {
+		for _, r := range inOrder(h.all) {
+			db.lift(r)
+			r.task.Owner, r.task.VisibleAt, r.unproven = 0, now, false
+			db.place(r, now)
+		}
+	}
+	return nil
+}

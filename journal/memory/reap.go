@@ -1,0 +1,61 @@
+package memory
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Reap implements journal.Membership.
+func (n *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.Reaped, error) {
+	now, err := n.s.enter(ctx)
+	if err != nil {
+		return journal.Reaped{}, err
+	}
+	db := n.s.db
+	defer db.mu.Unlock()
+	var r journal.Reaped
+	for _, id := range slices.Sorted(maps.Keys(db.nodes)) {
+		other := db.nodes[id]
+		if !other.lost && (other.node.ExpiresAt.Before(now) || other.gone() && slices.Contains(suspects, id)) {
+			other.lost = true
+			r.Nodes = append(r.Nodes, id)
+		}
+	}
+	for _, owner := range slices.Sorted(maps.Keys(db.held)) {
+		if db.alive(owner) {
+			continue
+		}
+		for _, rec := range inOrder(db.held[owner].all) {
+			if db.strike(rec, now) {
+				r.Quarantined++
+			} else {
+				r.Tasks++
+			}
+		}
+	}
+	maps.DeleteFunc(db.nodes, func(_ journal.NodeID, other *member) bool { return other.lost })
+	return r, nil
+}
+
+// strike frees a task whose owner died, and tells whether it is quarantined for that.
+func (db *database) strike(r *record, now time.Time) bool {
+	db.lift(r)
+	defer db.place(r, now)
+	t := &r.task
+	dead := t.Owner
+	t.Strikes++
+	t.Owner, t.State, t.Problem, t.VisibleAt, r.unproven = 0, journal.Ready, "", now, false
+	switch {
+	case t.Strikes >= journal.QuarantineStrikes:
+		t.State, t.VisibleAt = journal.Quarantined, time.Time{}
+		t.Problem = journal.QuarantineProblem(t.Strikes, dead)
+		return true
+	default:
+		t.VisibleAt = now.Add(journal.StrikeDelay(t.Strikes))
+	}
+	return false
+}

@@ -1,0 +1,124 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// record is one run with all that belongs to it.
+type record struct {
+	run         journal.Run // without Task and Terminal
+	holdsKey    bool        // whether the key leads here (J8)
+	closedFence journal.Fence
+
+	open     bool
+	task     journal.Task // of an open run; without Attempts and Waiting
+	attempts []byte
+	waiting  string
+	unproven bool // owned, and nothing was committed under this fence yet
+
+	events  []journal.Event   // of the current generation; those that consume a message have no payload
+	past    [][]journal.Event // of the generations before
+	front   inboxFront
+	inbox   []journal.Message
+	known   map[string]journal.InboxSeq // numbers by message key
+	answers map[journal.InboxSeq]journal.Answer
+
+	// Where the task is queued; see database.place.
+	heap  *taskHeap
+	index int
+	order uint64
+}
+
+func newRecord(st *journal.Start, now time.Time) *record {
+	run := journal.Run{
+		ID: st.ID, Key: st.Key, Workflow: st.Workflow, Version: st.Version, Queue: st.Queue, Priority: st.Priority,
+		Labels: cloneLabels(st.Labels), Input: clonePayload(st.Input), Trace: st.Trace, Generation: 1,
+		CreatedAt: now, StartAt: instant(now.Add(st.Delay)), Parent: cloned(st.Parent),
+	}
+	return &record{
+		run: run, open: true, known: map[string]journal.InboxSeq{}, answers: map[journal.InboxSeq]journal.Answer{},
+		task: journal.Task{Run: run.ID, Generation: 1, Queue: run.Queue, Workflow: run.Workflow, Version: run.Version,
+			Priority: run.Priority, VisibleAt: run.StartAt},
+	}
+}
+
+// open returns the record of an open run, or nil.
+func (s *Store) open(run journal.RunID) *record {
+	if r := s.db.runs[run]; r != nil && r.open {
+		return r
+	}
+	return nil
+}
+
+func (r *record) route() journal.Route {
+	return journal.Route{Queue: r.task.Queue, Workflow: r.task.Workflow, Version: r.task.Version}
+}
+
+// row returns a copy of the run that shares nothing with the record.
+func (r *record) row() journal.Run {
+	run := r.run
+	run.Labels, run.Input = cloneLabels(run.Labels), clonePayload(run.Input)
+	run.Parent, run.Continued = cloned(run.Parent), cloned(run.Continued)
+	if run.Continued != nil {
+		run.Continued.Carried = slices.Clone(run.Continued.Carried)
+	}
+	return run
+}
+
+// queued returns a copy of the task, or nil.
+func (r *record) queued() *journal.Task {
+	if !r.open {
+		return nil
+	}
+	t := r.task
+	if r.waiting != "" {
+		t.Waiting = strings.Split(r.waiting, "\n")
+	}
+	if r.attempts != nil {
+		var err error
+		if t.Attempts, err = journal.DecodeAttempts(r.attempts); err != nil {
+			panic(fmt.Sprintf("memory: attempts were encoded here, yet: %v", err))
+		}
+	}
+	return &t
+}
+
+// event returns a copy of a stored event, with the payload of the message it consumes.
+func (r *record) event(stored *journal.Event) journal.Event {
+	ev := *stored
+	if n := ev.Inbox; n > 0 && int(n) <= len(r.inbox) {
+		ev.Payload = r.inbox[n-1].Payload
+	}
+	ev.Payload, ev.Issued = clonePayload(ev.Payload), slices.Clone(ev.Issued)
+	return ev
+}
+
+// terminal returns the terminal event of a closed run, or nil.
+func (r *record) terminal() *journal.Event {
+	if r.open || len(r.events) == 0 {
+		return nil
+	}
+	ev := r.event(&r.events[len(r.events)-1])
+	return &ev
+}
+
+// message returns a copy of the message with a number.
+func (r *record) message(n journal.InboxSeq) journal.Message {
+	m := r.inbox[n-1]
+	m.Payload = clonePayload(m.Payload)
+	return m
+}
+
+// newest returns the seq and the time of the newest event.
+func (r *record) newest() (journal.Seq, time.Time) {
+	if len(r.events) == 0 {
+		return 0, time.Time{}
+	}
+	last := &r.events[len(r.events)-1]
+	return last.Seq, last.Time
+}

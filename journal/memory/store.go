@@ -1,0 +1,111 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Options of a Store. The zero value means the defaults.
+type Options struct {
+	// Now is the store's clock (J9), by default time.Now. A clock that is set back stands still until it has caught up.
+	Now func() time.Time
+}
+
+// Store keeps a journal in memory: the reference of what a store does, and the store of tests and simulations. It
+// starts no goroutine and waits for nothing but its mutex, so it works inside a testing/synctest bubble. What it does
+// follows from the calls and the clock alone.
+//
+// A Store stands for one process that is connected to the database. [Store.Peer] connects another one.
+// Its methods may be called from many goroutines.
+type Store struct {
+	db       *database
+	done     chan struct{} // closed with the store
+	closed   bool          // guarded by db.mu, like what follows
+	watchers []*watcher
+}
+
+var (
+	_ journal.Store   = (*Store)(nil)
+	_ journal.TxStore = (*Store)(nil)
+)
+
+// NewMemory returns a store on an empty database. o may be nil.
+func New(o *Options) *Store {
+	db := &database{
+		clock: time.Now, runs: map[journal.RunID]*record{}, keys: map[string]*record{}, lanes: map[journal.Route]*lanes{},
+		children: map[journal.RunID]map[journal.RunID]*record{},
+		held:     map[journal.NodeID]*holding{}, blocked: map[journal.RunID]*record{}, nodes: map[journal.NodeID]*member{},
+	}
+	if o != nil && o.Now != nil {
+		db.clock = o.Now
+	}
+	return db.connect()
+}
+
+// Peer returns the store of another process on the same database. The two hear each other's hints.
+func (s *Store) Peer() *Store { return s.db.connect() }
+
+// Close ends the process's connection, as its death does: calls and watches fail from here on, and its nodes
+// are suspects at the next renewal of others. The database stays for the peers.
+func (s *Store) Close() {
+	s.db.mu.Lock()
+	defer s.db.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.closed = true
+	close(s.done)
+	s.db.peers = slices.DeleteFunc(s.db.peers, func(p *Store) bool { return p == s })
+}
+
+// enter begins a call: it locks the database and returns the time of the call. The caller unlocks.
+func (s *Store) enter(ctx context.Context) (time.Time, error) {
+	if ctx.Err() != nil {
+		return time.Time{}, context.Cause(ctx)
+	}
+	s.db.mu.Lock()
+	if s.closed {
+		s.db.mu.Unlock()
+		return time.Time{}, fmt.Errorf("%w: the store is closed", journal.ErrUnavailable)
+	}
+	return s.db.now(), nil
+}
+
+// database is what the peers share.
+type database struct {
+	mu       sync.Mutex // guards everything that follows, also inside of records
+	clock    func() time.Time
+	last     time.Time // the newest time that was told
+	runs     map[journal.RunID]*record
+	sorted   []*record                                   // by id
+	keys     map[string]*record                          // the holders of keys (J8)
+	children map[journal.RunID]map[journal.RunID]*record // the open ones, by parent
+	lanes    map[journal.Route]*lanes
+	held     map[journal.NodeID]*holding
+	blocked  map[journal.RunID]*record
+	nodes    map[journal.NodeID]*member
+	nodeLast journal.NodeID // ids are never used again
+	placed   uint64         // counts placements: of tasks due at the same time, the first placed is the first claimed
+	peers    []*Store
+}
+
+func (db *database) connect() *Store {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	m := &Store{db: db, done: make(chan struct{})}
+	db.peers = append(db.peers, m)
+	return m
+}
+
+// now never goes back: lanes rely on what is due to stay due.
+func (db *database) now() time.Time {
+	if now := instant(db.clock()); now.After(db.last) {
+		db.last = now
+	}
+	return db.last
+}

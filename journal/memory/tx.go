@@ -1,0 +1,69 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Effects is what a step's transaction on a [Store] gives to user code, as other stores give a connection.
+type Effects struct {
+	list []func()
+}
+
+// Do lets fn happen exactly if and when the transaction commits, at the same moment as its event. fn must not call
+// the store.
+func (e *Effects) Do(fn func()) { e.list = append(e.list, fn) }
+
+// tx is a step's transaction. Only Commit and Rollback end it.
+type tx struct {
+	s       *Store
+	effects Effects
+	ended   bool // guarded by s.db.mu
+}
+
+// Begin implements journal.TxStore. The transaction's Value is an *Effects.
+func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
+	if _, err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	return &tx{s: s}, nil
+}
+
+// Value implements journal.Tx.
+func (t *tx) Value() any { return &t.effects }
+
+// Rollback implements journal.Tx.
+func (t *tx) Rollback(context.Context) error {
+	t.s.db.mu.Lock()
+	defer t.s.db.mu.Unlock()
+	t.ended = true
+	return nil
+}
+
+// commitInTx writes a turn and the effects of its step together. Whatever comes of it, the transaction has ended.
+func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outcome, error) {
+	t, ok := c.Tx.(*tx)
+	if !ok || t.s.db != s.db {
+		return journal.Outcome{}, fmt.Errorf("commit %s: transaction of type %T is not a step's: %w", c.Run, c.Tx, journal.ErrInvalid)
+	}
+	now, err := s.enter(ctx)
+	if err != nil {
+		_ = t.Rollback(ctx)
+		return journal.Outcome{}, err
+	}
+	defer s.db.mu.Unlock()
+	if t.ended {
+		return journal.Outcome{Err: journal.ErrTxLost}, nil
+	}
+	t.ended = true
+	out := s.db.commitAll([]journal.Commit{*c}, now)[0]
+	if out.Err == nil {
+		for _, fn := range t.effects.list {
+			fn()
+		}
+	}
+	return out, nil
+}
