@@ -21,10 +21,6 @@ const (
 	servedFor = 5 * time.Second
 	// warnEvery limits the warning that nobody serves a workflow.
 	warnEvery = time.Minute
-	// viewsMax and viewIdle bound the machines that are kept for further queries: a few kilobytes each, or as much as a long history
-	// leaves in memory.
-	viewsMax = 64
-	viewIdle = 10 * time.Second
 	// childPagesMax bounds how many children Describe looks through, newest first, for those that are pending.
 	childPagesMax = 20
 	// historyPage is how many events History reads at once.

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
+	"github.com/reprise-run/reprise/runtime/internal/replica"
 	"github.com/reprise-run/reprise/runtime/internal/retry"
 	"github.com/reprise-run/reprise/runtime/internal/worker"
 )
@@ -33,7 +34,7 @@ type Node struct {
 	registry *registry
 	local    *localNode
 	client   *Client
-	views    views
+	replicas *replica.Cache
 }
 
 // NewNode returns a node on a journal, which stays the caller's to use and whose store stays the
@@ -43,6 +44,9 @@ func NewNode(j *journal.Journal, o *NodeOptions) *Node {
 	n.local = &localNode{registry: n.registry}
 	n.tel = newTelemetry(n.o.TracerProvider, n.o.MeterProvider, n.o.Logger)
 	n.client = newClient(j, n.local, n.o.Poll, n.tel)
+	n.replicas = replica.New(replica.Options{
+		Journal: j, Find: n.registry.find, Load: n.client.load, Thresholds: n.o.thresholds(),
+	})
 	return n
 }
 
@@ -72,9 +76,9 @@ func (n *Node) Run(ctx context.Context) error {
 	if !n.registry.freeze(true) {
 		return ErrRunning
 	}
-	n.views.open()
+	n.replicas.Open()
 	defer func() {
-		n.views.close()
+		n.replicas.Close()
 		n.registry.freeze(false)
 	}()
 	for {

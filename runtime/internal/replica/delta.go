@@ -1,0 +1,70 @@
+package replica
+
+import (
+	"context"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// pageEvents is how many events one load reads.
+const pageEvents = 5000
+
+// delta is a consistent snapshot of a run: its row, its events after Seq after and the messages
+// after inbox.
+type delta struct {
+	after journal.Seq
+	inbox journal.InboxSeq
+
+	run      journal.Run
+	events   []journal.Event
+	messages []journal.Message
+}
+
+// turn tells states of the run apart: two snapshots with the same turn have the same history. It is
+// -1 for a closed run, which has no task to count turns.
+func (d *delta) turn() journal.Turn {
+	if d.run.Task == nil {
+		return -1
+	}
+	return d.run.Task.Turn
+}
+
+// read fills d. One load is consistent by itself; a long history or a full inbox takes several, and
+// the run may make turns meanwhile. So each further load begins where the last one ended, and
+//
+//   - events that it finds may have consumed messages that were read before: those are read again;
+//   - another generation makes everything read so far void.
+//
+// It ends with a load that finds no event it has not seen, and the end of the inbox. A run that is
+// never quiet makes it take longer, but each round costs the run a commit and the reader a page, so
+// the reader catches up.
+func (d *delta) read(ctx context.Context, o *Options, run journal.RunID) error {
+	after, inbox := d.after, d.inbox
+	for first := true; ; first = false {
+		h, err := o.Load(ctx, journal.LoadRequest{Run: run, AfterSeq: after, AfterInbox: inbox, Limit: pageEvents})
+		if err != nil {
+			return err
+		}
+		if !first && h.Run.Generation != d.run.Generation {
+			after, inbox, d.after, d.events, d.messages = 0, 0, 0, nil, nil
+			d.run = h.Run
+			continue
+		}
+		d.run = h.Run
+		if len(h.Events) > 0 {
+			d.events = append(d.events, h.Events...)
+			after = h.Events[len(h.Events)-1].Seq
+			if len(d.messages) > 0 || len(h.Events) == pageEvents {
+				d.messages, inbox = nil, d.inbox
+				continue
+			}
+		}
+		d.messages = append(d.messages, h.Inbox...)
+		if h.Run.Task == nil || len(h.Inbox) == 0 {
+			return nil
+		}
+		if inbox = h.Inbox[len(h.Inbox)-1].Number; inbox >= h.Run.Task.InboxLast {
+			return nil
+		}
+	}
+}

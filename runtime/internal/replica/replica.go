@@ -1,0 +1,157 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// replica is a machine that has replayed the history of a run and then, provisionally, the messages
+// that wait in its inbox.
+//
+// # What it may have seen
+//
+// The history is append-only (J1), so what is stored of it never has to be taken back: the next
+// query replays the events after seq. The inbox is another matter. The owner will consume these
+// messages too, but perhaps in another order with what else happens, in turns cut differently, and
+// at other times. So a machine that has seen messages is ahead of the history. It stays good only
+// as long as the run has made no turn since: the same turn number and no new event. Further
+// messages may be appended, because the inbox is FIFO (J5). After a turn, or in another generation,
+// the machine is thrown away and the history is replayed from its beginning.
+//
+// What becomes of a message is decided by [replay.Machine.Offer], as the owner decides it, so the
+// answer is what the owner's machine would say after consuming the inbox.
+//
+// # Who may touch it
+//
+// The query that holds inUse. It gets the slot before it reads and gives it back when workflow code
+// has returned, which may be long after its caller has gone. users and usedAt belong to the Cache.
+type replica struct {
+	run    journal.RunID
+	inUse  chan struct{} // holds one element while a query uses the replica
+	users  int           // guarded by Cache.mu: queries that hold or wait for inUse
+	usedAt uint64        // guarded by Cache.mu
+
+	machine    *replay.Machine // nil before the first query and after reset
+	reusable   bool            // the machine is good for another query
+	generation journal.Generation
+	seq        journal.Seq // of the last event that was replayed
+
+	ahead bool             // the machine has seen more than the history
+	inbox journal.InboxSeq // newest message seen
+	turn  journal.Turn     // the run's turn as of then: see delta.turn
+}
+
+// reset closes the machine, so that the next query begins anew.
+func (r *replica) reset() {
+	if r.machine != nil {
+		r.machine.Close()
+	}
+	r.machine, r.reusable, r.ahead, r.generation, r.seq, r.inbox, r.turn = nil, false, false, 0, 0, 0, 0
+}
+
+// query brings the replica up to what is stored now and asks the handler.
+func (r *replica) query(ctx context.Context, o *Options, name string, arg journal.Payload) (journal.Payload, error) {
+	if err := r.advance(ctx, o); err != nil {
+		return journal.Payload{}, err
+	}
+	r.reusable = false // a handler that panics, or ends its goroutine, may leave anything behind
+	answer, err := r.machine.Query(name, arg)
+	r.reusable = err == nil || errors.Is(err, replay.ErrNoHandler)
+	return answer, err
+}
+
+// advance reads what is new and shows it to the machine.
+func (r *replica) advance(ctx context.Context, o *Options) error {
+	r.reusable = r.machine != nil // if the store cannot be read, nothing is lost
+	d := delta{after: r.seq, inbox: r.inbox}
+	if err := d.read(ctx, o, r.run); err != nil {
+		return err
+	}
+	if r.machine != nil && r.stale(&d) {
+		r.reset()
+		d = delta{}
+		if err := d.read(ctx, o, r.run); err != nil {
+			return err
+		}
+	}
+	r.reusable = false
+	if r.machine == nil {
+		if err := r.begin(o, &d.run); err != nil {
+			return err
+		}
+	}
+	r.turn = d.turn()
+	err := r.replay(&d, o.Journal.Now())
+	if err == nil || errors.Is(err, replay.ErrNoHandler) {
+		r.reusable = err == nil
+		return err
+	}
+	return fmt.Errorf("the code does not fit the run: %w", err)
+}
+
+// stale tells whether the machine has seen what is not, or not any more, the run's past.
+func (r *replica) stale(d *delta) bool {
+	return d.run.Generation != r.generation || r.ahead && (d.turn() != r.turn || len(d.events) > 0)
+}
+
+func (r *replica) begin(o *Options, run *journal.Run) error {
+	def, err := o.Find(run.Workflow, run.Version)
+	if err != nil {
+		return err
+	}
+	r.machine = replay.New(def, replay.InfoOf(run), o.Journal)
+	r.machine.SetThresholds(o.Thresholds)
+	r.generation = run.Generation
+	return nil
+}
+
+// replay shows the machine the events that are new to it, and then the messages, as the run's owner
+// would now.
+func (r *replica) replay(d *delta, now time.Time) error {
+	m := r.machine
+	if len(d.events) > 0 && d.events[0].Seq == 1 && d.events[0].Kind == journal.RunTerminated {
+		return fmt.Errorf("%w: the run was terminated before its code began", replay.ErrNoHandler)
+	}
+	for i := range d.events {
+		if err := m.Replay(&d.events[i]); err != nil {
+			return err
+		}
+		r.seq = d.events[i].Seq
+	}
+	if d.run.Task == nil {
+		return nil // a closed run consumes nothing more
+	}
+	if m.LastSeq() == 0 {
+		if err := r.step(m.First(&d.run, now)); err != nil {
+			return err
+		}
+	}
+	for i := range d.messages {
+		msg := &d.messages[i]
+		r.ahead, r.inbox = true, msg.Number
+		if m.Finished() {
+			continue
+		}
+		ev, refusal := m.Offer(msg, msg.Time)
+		if refusal != nil {
+			continue
+		}
+		if err := r.step(ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step shows the machine an event that is not stored. What the code asks for in return is dropped.
+func (r *replica) step(ev journal.Event) error {
+	r.ahead = true
+	err := r.machine.Step(&ev)
+	r.machine.Take()
+	return err
+}
