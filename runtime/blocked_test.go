@@ -18,7 +18,8 @@ func step(ctx workflow.Context, name string) error {
 	return err
 }
 
-// E1: code that diverges from a run's history blocks the run, with an error that says where; a node with the old code goes on.
+// Code that diverges from a run's history blocks the run, with an error that says where; a node
+// with the old code goes on.
 func TestDivergenceBlocksUntilGoodCodeComes(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
@@ -71,7 +72,8 @@ func TestDivergenceBlocksUntilGoodCodeComes(t *testing.T) {
 	}
 }
 
-// F7: a panic in workflow code blocks the run; it goes on when the code is mended. The node lives on.
+// A panic in workflow code blocks the run; it goes on when the code is repaired. The node goes on
+// as well.
 func TestPanicInWorkflowCodeBlocks(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
@@ -100,7 +102,7 @@ func TestPanicInWorkflowCodeBlocks(t *testing.T) {
 	}
 }
 
-// L3: workflow code that does not await is reported with its stack, and other runs go on.
+// Workflow code that does not await is reported with its stack, and other runs go on.
 func TestCodeThatDoesNotAwaitIsReported(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
@@ -147,7 +149,7 @@ func (c lockedCodec) Decode(p journal.Payload, v any) error {
 	return c.JSON.Decode(p, v)
 }
 
-// I5: payloads that cannot be decoded for a while block the run, and it goes on when the key is back.
+// Payloads that cannot be decoded for a while block the run, and it goes on when the key is back.
 func TestUndecodablePayloadBlocks(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)

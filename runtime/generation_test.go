@@ -22,7 +22,8 @@ type sheet struct {
 
 const tome workflow.Name[sheet, sheet] = "ledger"
 
-// tomes receive numbered signals of several senders, ten in a generation. A value that is not its sender's next one fails the run.
+// tomes receive numbered signals of several senders, ten in a generation. A value that is not its
+// sender's next one fails the run.
 func tomes(ctx workflow.Context, s sheet) (sheet, error) {
 	for n := 0; s.Count < s.Want; n++ {
 		if n == 10 {
@@ -44,7 +45,8 @@ func tomes(ctx workflow.Context, s sheet) (sheet, error) {
 
 func handleTome(n *runtime.Node) { runtime.Handle(n, tome, tomes, nil) }
 
-// flood has senders send numbered signals to a tome, each in order, and returns when all are acknowledged.
+// flood has senders send numbered signals to a tome, each in order, and returns when all are
+// acknowledged.
 func flood(t *testing.T, client *runtime.Client, run journal.RunID, senders, each int, sent *atomic.Int32) {
 	t.Helper()
 	ctx := testContext(t)
@@ -52,7 +54,7 @@ func flood(t *testing.T, client *runtime.Client, run journal.RunID, senders, eac
 	for from := range senders {
 		wg.Go(func() {
 			for i := 1; i <= each; i++ {
-				// C7: a run that begins a new generation is never not there.
+				// Between two generations the run is there as well: no signal gets ErrNotFound.
 				if err := runtime.Signal(ctx, client, run, number, i*senders+from, nil); err != nil {
 					t.Errorf("signal %d of sender %d: %v", i, from, err)
 					return
@@ -64,8 +66,9 @@ func flood(t *testing.T, client *runtime.Client, run journal.RunID, senders, eac
 	wg.Wait()
 }
 
-// C1, C3, C5, C7, C16: numbered signals reach a run that begins a new generation every ten of them, while its nodes are restarted and
-// die: each is received once and in the order of its sender, no generation waits for the storm to end, and no sender is turned away.
+// Numbered signals reach a run that begins a new generation every ten of them, while its nodes are
+// restarted and die: each is received once and in the order of its sender, no generation waits for
+// the storm to end, and no sender is turned away.
 func TestSignalsAcrossGenerationsAndNodes(t *testing.T) {
 	c := newCluster(t)
 	ctx, client := testContext(t), runtime.NewClient(c.j, nil)
@@ -100,8 +103,8 @@ func TestSignalsAcrossGenerationsAndNodes(t *testing.T) {
 	}
 }
 
-// C2, C3: the commit that ends a generation fails, or its answer is lost. What ran ahead in memory is thrown away; nothing is
-// received twice.
+// The commit that ends a generation fails, or its answer is lost. What ran ahead in memory is
+// thrown away; nothing is received twice.
 func TestGenerationWhoseCommitFails(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
@@ -124,7 +127,8 @@ func TestGenerationWhoseCommitFails(t *testing.T) {
 	}
 }
 
-// C5: signals that nobody read come first in the next generation, in order, however many are carried over how often.
+// Signals that nobody read come first in the next generation, in order, whatever their number and
+// however often they are carried over.
 func TestUnreadSignalsComeFirst(t *testing.T) {
 	const lazy workflow.Name[int, []int] = "lazy" // reads nothing for some generations
 	c := newCluster(t)
@@ -151,7 +155,7 @@ func TestUnreadSignalsComeFirst(t *testing.T) {
 	started, err := runtime.Start(ctx, n.Client(), lazy, 3, nil)
 	run := mustStart(t, started, err)
 	for i := range 40 {
-		// C9: keys hold across generations.
+		// A key deduplicates across generations.
 		for range 2 {
 			if err := runtime.Signal(ctx, n.Client(), run.ID(), number, i, &runtime.SignalOptions{Key: fmt.Sprint(i)}); err != nil {
 				t.Fatal(err)
@@ -169,8 +173,8 @@ func TestUnreadSignalsComeFirst(t *testing.T) {
 	}
 }
 
-// The result of a run is that of its last generation, for whoever waits since the first. A generation may be of another version,
-// which another node serves.
+// The result of a run is that of its last generation, for whoever waits since the first. A
+// generation may be of another version, which another node serves.
 func TestGenerationOfAnotherVersion(t *testing.T) {
 	c := newCluster(t)
 	ctx, client := testContext(t), runtime.NewClient(c.j, nil)

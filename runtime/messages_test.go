@@ -36,7 +36,7 @@ func collecting(ctx workflow.Context, n int) ([]int, error) {
 
 func handleCollect(n *runtime.Node) { runtime.Handle(n, collect, collecting, nil) }
 
-// C17: signals sent before anyone waits, before the run even has a node, arrive in order.
+// Signals sent before anyone waits, before the run even has a node, arrive in order.
 func TestSignalsAreBufferedBeforeAnyoneWaits(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
@@ -59,7 +59,8 @@ func TestSignalsAreBufferedBeforeAnyoneWaits(t *testing.T) {
 	}
 }
 
-// J5, J6: numbered signals against a run that parks between them, over two nodes: each once, in order.
+// J5, J6: numbered signals against a run that parks between them, over two nodes: each once, in
+// order.
 func TestEverySignalOnceAndInOrder(t *testing.T) {
 	c := newCluster(t)
 	c.run(nil, handleCollect)
@@ -111,7 +112,7 @@ func TestSignalTimeout(t *testing.T) {
 	if got, err := run.Result(ctx); err != nil || got != "timeout" {
 		t.Fatalf("got %q, %v", got, err)
 	}
-	// C12: a signal to a closed run changes nothing.
+	// A signal to a closed run changes nothing.
 	if err := runtime.Signal(ctx, n.Client(), run.ID(), approved, "late", nil); !errors.Is(err, journal.ErrClosed) {
 		t.Errorf("signal after the end: %v, want ErrClosed", err)
 	}
@@ -157,7 +158,7 @@ func TestSignalDuringAStep(t *testing.T) {
 	}
 }
 
-// A3: a run that is cancelled while it sleeps cleans up in a shielded scope and ends as cancelled.
+// A run that is cancelled while it sleeps cleans up in a shielded scope and ends as cancelled.
 func TestCancelWhileSleepingCleansUp(t *testing.T) {
 	c := newCluster(t)
 	cleaned := make(chan struct{}, 2)
@@ -194,7 +195,7 @@ func TestCancelWhileSleepingCleansUp(t *testing.T) {
 	}
 }
 
-// F5: the context of a running step is cancelled, with the cause, and what the step then says counts.
+// The context of a running step is cancelled, with the cause, and what the step then says counts.
 func TestCancelReachesARunningStep(t *testing.T) {
 	c := newCluster(t)
 	began := make(chan struct{})

@@ -25,7 +25,8 @@ const (
 	endless workflow.Query[int, int]  = "endless"
 )
 
-// metered adds up signals until one is 0. It counts how often its code begins: once for each replay.
+// metered adds up signals until one is 0. It counts how often its code begins: once for each
+// replay.
 func metered(begun *atomic.Int32) func(workflow.Context, int) (int, error) {
 	return func(ctx workflow.Context, sum int) (int, error) {
 		begun.Add(1)
@@ -66,8 +67,8 @@ func ask[Arg, Res any](t testing.TB, n *runtime.Node, run journal.RunID, q workf
 	return res
 }
 
-// A query is answered before a node has the run, while it is parked, with messages that nobody has taken, and after its end. D11: it
-// leaves no trace.
+// A query is answered before a node has the run, while it is parked, with messages that nobody has
+// taken, and after its end. It leaves no trace.
 func TestQueryAtEveryTimeOfARun(t *testing.T) {
 	c := newCluster(t)
 	ctx, client := testContext(t), runtime.NewClient(c.j, nil)
@@ -123,7 +124,8 @@ func TestQueryAtEveryTimeOfARun(t *testing.T) {
 	}
 }
 
-// Acknowledged means visible: a query that follows a signal sees it, whoever has the run and whatever it is doing.
+// Acknowledged means visible: a query that follows a signal sees it, whoever has the run and
+// whatever it is doing.
 func TestQuerySeesEverythingAcknowledged(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
@@ -152,7 +154,7 @@ func TestQuerySeesEverythingAcknowledged(t *testing.T) {
 	wg.Wait()
 }
 
-// D10: a handler that panics, writes or waits is an error of the query, and the run goes on.
+// A handler that panics, writes or waits is an error of the query, and the run goes on.
 func TestQueryThatMisbehaves(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
@@ -202,8 +204,8 @@ func TestQueryThatMisbehaves(t *testing.T) {
 	}
 }
 
-// D12: a hundred queries of a long, cold run cost one replay, at once and one after the other.
-func TestD12ManyQueriesCostOneReplay(t *testing.T) {
+// A hundred queries of a long, cold run cost one replay, at once and one after the other.
+func TestManyQueriesCostOneReplay(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
 	var begun, elsewhere atomic.Int32

@@ -23,8 +23,8 @@ const (
 	shut    workflow.Signal[int]         = "shut"
 )
 
-// tills take payments, each with a step, until they are shut. Every third payment begins a new generation, in the same turn as it is
-// answered.
+// tills take payments, each with a step, until they are shut. Every third payment begins a new
+// generation, in the same turn as it is answered.
 func tills(ctx workflow.Context, sum int) (int, error) {
 	count := 0
 	read.Handle(ctx, func(int) (int, error) { return sum, nil })
@@ -60,8 +60,9 @@ func tills(ctx workflow.Context, sum int) (int, error) {
 
 func handleTill(n *runtime.Node) { runtime.Handle(n, till, tills, nil) }
 
-// Updates from everywhere are answered, each once, over two nodes and many generations. D1, D2: those on their way when the run
-// continues as new are answered by the next generation, those answered in that very turn have their answer.
+// Updates from everywhere are answered, each once, over two nodes and many generations. Those on
+// their way when the run continues as new are answered by the next generation, those answered in
+// that very turn have their answer.
 func TestUpdatesOverGenerationsAndNodes(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
@@ -106,7 +107,7 @@ func TestUpdatesOverGenerationsAndNodes(t *testing.T) {
 	}
 }
 
-// D3: a definite answer in every case: an update of a run that ends, in each way, without an answer.
+// A definite answer in every case: an update of a run that ends, in each way, without an answer.
 func TestUpdateOfARunThatEnds(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
@@ -153,8 +154,8 @@ func TestUpdateOfARunThatEnds(t *testing.T) {
 	}
 }
 
-// D3: an update that is refused leaves no trace, and its key is free. One of a run that cannot go on says so, and is answered when
-// the code is mended.
+// An update that is refused leaves no trace, and its key is free. One of a run that cannot go on
+// says so, and is answered when the code is mended.
 func TestUpdateThatIsRefusedOrHasToWait(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
@@ -201,7 +202,8 @@ func TestUpdateThatIsRefusedOrHasToWait(t *testing.T) {
 	})
 }
 
-// A caller who goes away does not stop the update; with its key it gets the answer later. D4: also if the run has left memory.
+// A caller who goes away does not stop the update; with its key it gets the answer later, even if
+// the run has left memory meanwhile.
 func TestUpdateGoesOnWithoutItsCaller(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)
@@ -222,7 +224,8 @@ func TestUpdateGoesOnWithoutItsCaller(t *testing.T) {
 	}
 }
 
-// D7: updates and signals of one sender take effect in the order in which they were sent, also in the first turn.
+// Updates and signals of one sender take effect in the order in which they were sent, also in the
+// first turn.
 func TestUpdatesAndSignalsKeepTheirOrder(t *testing.T) {
 	c := newCluster(t)
 	ctx, client := testContext(t), runtime.NewClient(c.j, nil)
@@ -304,7 +307,8 @@ func TestUpdateWithStart(t *testing.T) {
 	}
 }
 
-// A signal with start reaches the one run that has the key; of a closed one, the reuse policy decides.
+// A signal with start reaches the one run that has the key; of a closed one, the reuse policy
+// decides.
 func TestSignalWithStart(t *testing.T) {
 	c := newCluster(t)
 	ctx := testContext(t)

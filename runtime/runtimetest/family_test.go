@@ -47,7 +47,8 @@ func budgets(ctx workflow.Context, amount int) (int, error) {
 	return amount, workflow.HandlersFinished(ctx)
 }
 
-// TestUpdateWithStartAndChildrenWhateverCrashes: starts, updates, children and queries together, with the node crashing at every turn.
+// TestUpdateWithStartAndChildrenWhateverCrashes: starts, updates, children and queries together,
+// with the node crashing at every turn.
 func TestUpdateWithStartAndChildrenWhateverCrashes(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, budget, budgets, nil)
@@ -81,9 +82,9 @@ func TestUpdateWithStartAndChildrenWhateverCrashes(t *testing.T) {
 	})
 }
 
-// D5, D6: a handler that wants to continue as new, and a validator that changes the run, are errors of their calls; the run
-// goes on.
-func TestD5D6HandlersThatOverstep(t *testing.T) {
+// A handler that wants to continue as new, and a validator that changes the run, are errors of
+// their calls; the run goes on.
+func TestHandlersThatOverstep(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, abuse, func(ctx workflow.Context, in string) (string, error) {
 			misuse.Handle(ctx, func(ctx workflow.Context, v string) (string, error) {
@@ -116,7 +117,8 @@ func TestD5D6HandlersThatOverstep(t *testing.T) {
 	})
 }
 
-// TestSideEffectsWhateverCrashes: values from outside are kept from the turn on that recorded them, and queries see them.
+// TestSideEffectsWhateverCrashes: values from outside are kept from the turn on that recorded them,
+// and queries see them.
 func TestSideEffectsWhateverCrashes(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		rolls := 0
@@ -149,7 +151,8 @@ func TestSideEffectsWhateverCrashes(t *testing.T) {
 	})
 }
 
-// TestFamilyOfManyGenerations: children of children, each of which continues as new once, crashed at every turn.
+// TestFamilyOfManyGenerations: children of children, each of which continues as new once, crashed
+// at every turn.
 func TestFamilyOfManyGenerations(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, tree, func(ctx workflow.Context, depth int) (int, error) {

@@ -27,7 +27,8 @@ const (
 	nothing  workflow.Update[int, string] = "nothing"
 )
 
-// accounts take deposits, each checked by a step, until they are closed. After three deposits they go on as a new generation.
+// accounts take deposits, each checked by a step, until they are closed. After three deposits they
+// go on as a new generation.
 func accounts(ctx workflow.Context, sum int) (int, error) {
 	n := 0
 	balance.Handle(ctx, func(string) (int, error) { return sum, nil })
@@ -92,7 +93,8 @@ func TestUpdatesAreAnsweredOnceWhateverCrashes(t *testing.T) {
 		if len(list) != 2 || !strings.HasSuffix(list[0].String(), "RunContinued\n") || list[1].Run.InboxSeen == 0 {
 			e.Errorf("generations: %v", list)
 		}
-		// D3: after the end, an answer that was given is still there, and a new update gets a definite error.
+		// After the end, an answer that was given is still there, and a new update gets a definite
+		// error.
 		if got, err := runtimetest.Update(e, run.ID(), deposit, 1, &runtime.UpdateOptions{Key: "d0"}); err != nil || got != 101 {
 			e.Errorf("attached again: %d, %v", got, err)
 		}
@@ -134,8 +136,8 @@ func TestUpdatesThatFail(t *testing.T) {
 	})
 }
 
-// D3: an update that is on its way when the run ends, in each way that a run can end.
-func TestD3UpdatesOfRunsThatEnd(t *testing.T) {
+// An update is in the inbox when the run ends, in each way that a run can end.
+func TestUpdatesOfRunsThatEnd(t *testing.T) {
 	const slow workflow.Name[string, string] = "slow"
 	const hold workflow.Update[int, int] = "hold"
 	code := func(ctx workflow.Context, how string) (string, error) {
@@ -193,7 +195,7 @@ func TestQueriesThatFail(t *testing.T) {
 			_, err := runtime.Query(e.Context(), e.CurrentNode(), run, q, 1)
 			return err
 		}
-		// D10: a handler that panics.
+		// A handler that panics.
 		if err := ask(explode, run.ID()); err == nil || !strings.Contains(err.Error(), "panicked: oops") {
 			e.Errorf("got %v", err)
 		}
