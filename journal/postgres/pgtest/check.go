@@ -13,6 +13,9 @@ import (
 	"github.com/reprise-run/reprise/migrations"
 )
 
+// checkTimeout is how long a check of a large database takes on a slow machine, and more.
+const checkTimeout = 2 * time.Minute
+
 // violationsMax is how many violations of one rule are worth reading.
 const violationsMax = 10
 
@@ -20,9 +23,21 @@ const violationsMax = 10
 // looks at one snapshot, so it may run while the database is in use.
 func Check(t testing.TB, dsn, schema string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
-	list, err := Violations(ctx, dsn, schema)
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		t.Errorf("pgtest: check: %v", err)
+		return
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	check(ctx, t, conn, schema)
+}
+
+// check is Check for callers that have a connection.
+func check(ctx context.Context, t testing.TB, conn *pgx.Conn, schema string) {
+	t.Helper()
+	list, err := violations(ctx, conn, schema)
 	if err != nil {
 		t.Errorf("pgtest: check: %v", err)
 	}
@@ -31,17 +46,13 @@ func Check(t testing.TB, dsn, schema string) {
 	}
 }
 
-// Violations is Check for callers that are not tests. It reads with SQL of its own, so that a bug in the
-// store's statements cannot hide itself.
-func Violations(ctx context.Context, dsn, schema string) ([]string, error) {
+// violations reads with SQL of its own, so that a bug in the store's statements cannot hide itself. The
+// rules travel in one batch: a check follows nearly every test, and forty round trips would be most
+// of its time.
+func violations(ctx context.Context, conn *pgx.Conn, schema string) ([]string, error) {
 	if err := migrations.CheckSchema(schema); err != nil {
 		return nil, err
 	}
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return nil, err
@@ -49,13 +60,19 @@ func Violations(ctx context.Context, dsn, schema string) ([]string, error) {
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 
 	var all []string
+	var batch pgx.Batch
 	for _, r := range rules {
-		rows, _ := tx.Query(ctx, migrations.Render(r.sql, schema)) // CollectRows reports the error
-		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
-		if err != nil {
-			return all, fmt.Errorf("%s: %w", r.name, err)
-		}
-		all = append(all, shorten(r.name, found)...)
+		batch.Queue(migrations.Render(r.sql, schema)).Query(func(rows pgx.Rows) error {
+			found, err := pgx.CollectRows(rows, pgx.RowTo[string])
+			if err != nil {
+				return fmt.Errorf("%s: %w", r.name, err)
+			}
+			all = append(all, shorten(r.name, found)...)
+			return nil
+		})
+	}
+	if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
+		return all, err
 	}
 	found, err := commandViolations(ctx, tx, schema)
 	return append(all, shorten("commands and outcomes", found)...), err

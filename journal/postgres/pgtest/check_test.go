@@ -59,7 +59,7 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 		exec(t, conn, "CREATE TABLE kept_"+table+" AS SELECT * FROM reprise."+table)
 	}
 	find := func() []string {
-		found, err := pgtest.Violations(t.Context(), dsn, pgtest.Schema)
+		found, err := pgtest.Violations(t.Context(), conn, pgtest.Schema)
 		if err != nil {
 			t.Fatal(err)
 		}

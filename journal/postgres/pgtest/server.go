@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,7 @@ var shared struct {
 	dsn      string           // of a database to give orders in; empty before the first use
 	template string           // the migrated database that New copies
 	common   string           // the database of all that NewSchema names
+	schemas  []string         // in common: migrated and empty, for the next tests
 }
 
 // Main is the TestMain of packages that use Postgres. It runs the tests, stops the server, looks
@@ -68,8 +70,14 @@ func Empty(t testing.TB) string {
 	return create(t, false)
 }
 
-// NewSchema returns the address of a database that other tests use as well, and the name of a schema in it that is this test's own and
-// that the store which it is for makes. When the test ends, the schema is checked with [Check] and dropped. It costs a fraction of New.
+// NewSchema returns the address of a database that other tests use as well, and the name of a schema in
+// it that is this test's own and that the store which it is for makes. When the test ends, the schema
+// is checked with [Check], emptied and kept for the next test that asks: making and dropping the
+// tables would take longer than most tests. It costs a fraction of New.
+//
+// What the next test gets is as good as new: every table but that of the migrations is truncated
+// together with its sequences. The schema of a failed test, or one with tables that are not the
+// journal's, is dropped.
 func NewSchema(t testing.TB) (dsn, schema string) {
 	t.Helper()
 	shared.mu.Lock()
@@ -82,14 +90,54 @@ func NewSchema(t testing.TB) (dsn, schema string) {
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	dsn, schema = WithDatabase(shared.dsn, shared.common), uniqueName("test")
+	dsn = withDatabase(shared.dsn, shared.common)
+	if n := len(shared.schemas); n > 0 {
+		schema, shared.schemas = shared.schemas[n-1], shared.schemas[:n-1]
+	} else {
+		schema = uniqueName("test")
+	}
 	t.Cleanup(func() {
-		Check(t, dsn, schema)
-		if err := execute(ctx, dsn, fmt.Sprintf("drop schema %s cascade", schema)); err != nil {
+		if err := giveBack(t, dsn, schema); err != nil {
 			t.Errorf("pgtest: %v", err)
 		}
 	})
 	return dsn, schema
+}
+
+// journalTables are the tables of a schema that hold what a test has written.
+var journalTables = []string{"events", "inbox", "nodes", "runs", "tasks"}
+
+const schemaTablesSQL = `
+SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_migrations' ORDER BY c.relname`
+
+// giveBack checks a test's schema and keeps it for another test, or drops it.
+func giveBack(t testing.TB, dsn, schema string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	check(ctx, t, conn, schema)
+	rows, _ := conn.Query(ctx, schemaTablesSQL, schema) // CollectRows reports the error
+	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return err
+	}
+	if t.Failed() || !slices.Equal(tables, journalTables) {
+		_, err := conn.Exec(ctx, fmt.Sprintf("drop schema if exists %s cascade", schema))
+		return err
+	}
+	list := schema + "." + strings.Join(tables, ", "+schema+".")
+	if _, err := conn.Exec(ctx, "truncate "+list+" restart identity"); err != nil {
+		return err
+	}
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	shared.schemas = append(shared.schemas, schema)
+	return nil
 }
 
 func create(t testing.TB, migrated bool) string {
@@ -115,7 +163,7 @@ func create(t testing.TB, migrated bool) string {
 			t.Errorf("pgtest: %v", err)
 		}
 	})
-	return WithDatabase(shared.dsn, name)
+	return withDatabase(shared.dsn, name)
 }
 
 // startShared finds the server, or starts it. The caller holds mu.
@@ -144,7 +192,7 @@ func makeTemplate(ctx context.Context) error {
 	if err := makeEmpty(ctx, &shared.template, "template"); err != nil {
 		return err
 	}
-	if err := migrate(ctx, WithDatabase(shared.dsn, shared.template)); err != nil {
+	if err := migrate(ctx, withDatabase(shared.dsn, shared.template)); err != nil {
 		return fmt.Errorf("migrate the template: %w", err)
 	}
 	return nil
@@ -198,8 +246,8 @@ func uniqueName(what string) string {
 	return "reprise_" + what + "_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 }
 
-// WithDatabase returns dsn with another database. Like all of this package it wants an address in URL form.
-func WithDatabase(dsn, name string) string {
+// withDatabase returns dsn with another database. Like all of this package it wants an address in URL form.
+func withDatabase(dsn, name string) string {
 	u, err := url.Parse(dsn)
 	if err != nil {
 		panic(fmt.Sprintf("pgtest: $%s must be a postgres:// URL: %v", dsnEnv, err))
