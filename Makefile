@@ -4,6 +4,8 @@ GO       := $(shell command -v go || echo /usr/local/go/bin/go)
 export GO
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
+VULNDB      ?= https://vuln.go.dev
 TIMEOUT     ?= 10m
 FUZZTIME    ?= 20s
 SEEDS       ?= 10000
@@ -15,15 +17,36 @@ PEERS := bench/peers
 # The packages that keep live runs in memory; their tests run in both modes.
 ENGINE := ./actor/... ./runtime/...
 
-.PHONY: help check fmt vet lint test race fuzz sim bench bench-compare microbench order chaos api graph measure clean prepare prepare-race
+# What a newer server could change: the guarantees, every statement and its plan, migrations, views.
+NEWER := '^Test(Store$$|Statements|Plans|ClaimIsFlat|LoadIsFlat|Migrate|Views|Readable|SchemaOption|Upgrade)'
+
+# The packages whose tests need neither a server nor a second process.
+QUICK := ./internal/... ./journal ./replay/... ./actor/... ./migrations ./runtime/runtimetest ./examples/approval
+
+# The packages in which goroutines share memory: their tests run with the race detector in every change's check.
+RACE := ./internal/... ./replay ./replay/internal/... ./actor/... ./runtime
+
+.PHONY: help quick test check fmt tidy vet lint cross vuln once passivated peers race race-engine newer \
+	fuzz sim bench bench-compare microbench order chaos api graph measure clean prepare prepare-race
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
-check: fmt vet lint race ## all that a change must pass: format, vet, staticcheck, tests with -race
+quick: ## under a minute, while you work: build, vet, and the tests that need no server: scripts, golden histories, units
+	$(GO) build ./...
+	$(GO) vet ./...
+	$(GO) test -timeout $(TIMEOUT) $(QUICK)
+
+test: once passivated peers ## every test: once, the engine's once more with a passivation after every turn, and the comparison
+
+check: fmt tidy vet lint cross test race newer ## all that a change must pass, and the race detector on everything
 
 fmt: ## show what gofmt would change
 	@diff=$$($(dir $(GO))gofmt -d .) && if [ -n "$$diff" ]; then echo "$$diff"; exit 1; fi
+
+tidy: ## show what go mod tidy would change
+	$(GO) mod tidy -diff
+	cd $(PEERS) && $(GO) mod tidy -diff
 
 vet: ## go vet
 	$(GO) vet ./...
@@ -33,14 +56,34 @@ lint: ## staticcheck, at a fixed version
 	$(GO) run $(STATICCHECK) ./...
 	cd $(PEERS) && $(GO) run $(STATICCHECK) ./...
 
-test: prepare ## every test once, the engine's once more with a passivation after every turn; the comparison in a tiny form
+cross: ## build everything for Windows and macOS
+	GOOS=windows $(GO) build ./...
+	GOOS=darwin $(GO) build ./...
+
+# Not part of check: what it finds depends on the day, not on the change, and it needs vuln.go.dev or,
+# as VULNDB=file:///…, a copy of that database.
+vuln: ## known vulnerabilities in what we call; before every release
+	$(GO) run $(GOVULNCHECK) -db $(VULNDB) ./...
+
+once: prepare ## every test once
 	$(GO) test -count=1 -timeout $(TIMEOUT) ./...
+
+passivated: prepare ## the engine's tests with a passivation after every turn: whatever a run forgets is found
 	REPRISE_TEST_PASSIVATE=always $(GO) test -count=1 -timeout $(TIMEOUT) $(ENGINE)
+
+peers: ## the comparison with other products in a tiny form
 	cd $(PEERS) && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
-race: prepare-race ## as test, with the race detector
+race: prepare-race ## every test with the race detector, the engine's in both modes
 	$(GO) test -race -count=1 -timeout $(TIMEOUT) ./...
 	REPRISE_TEST_PASSIVATE=always $(GO) test -race -count=1 -timeout $(TIMEOUT) $(ENGINE)
+
+race-engine: prepare-race ## the race detector where goroutines share memory
+	$(GO) test -race -count=1 -timeout $(TIMEOUT) $(RACE)
+
+newer: ## the conformance tests of journal/postgres on a newer PostgreSQL, which is fetched if need be
+	bin=$$(.ci/newer-postgres) && REPRISE_PG_BIN=$$bin $(GO) test -count=1 -timeout $(TIMEOUT) ./journal/postgres/pgserver && \
+	REPRISE_PG_BIN=$$bin $(GO) test -count=1 -timeout $(TIMEOUT) -run $(NEWER) ./journal/postgres
 
 fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 	@set -e; grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | while IFS=: read -r file decl; do \

@@ -15,6 +15,7 @@ require (
 	go.opentelemetry.io/otel/trace v1.47.0 // as above
 	go.uber.org/goleak v1.3.0 // tests: no goroutine outlives its owner
 	golang.org/x/sync v0.25.0 // groups of goroutines in examples and tests
+	golang.org/x/sys v0.50.0 // Windows: the lock of a file beside an SQLite database
 	modernc.org/sqlite v1.62.0 // SQLite without cgo
 )
 
@@ -46,7 +47,6 @@ require (
 	go.opentelemetry.io/otel/exporters/prometheus v0.44.0 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.6 // indirect
-	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/text v0.44.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	modernc.org/libc v1.80.1 // indirect

@@ -15,7 +15,7 @@ func tryLock(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{Offset: lockOffset})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return errTaken
+		return errLocked
 	}
 	return err
 }

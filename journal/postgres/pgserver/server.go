@@ -10,8 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,7 +39,7 @@ type Server struct {
 	dir      string // holds data/, log and the marker of a stopped server
 	bin      string
 	settings map[string]string
-	user     *syscall.Credential // whom the server runs as; nil for ourselves
+	user     *credential // whom the server runs as; nil for ourselves
 
 	mu         sync.Mutex
 	port       int
@@ -216,12 +216,22 @@ func (s *Server) waitReady(ctx context.Context, p *process) error {
 	}
 }
 
-// prepare makes cmd run as the server's user, in a session of its own: Ctrl-C in a terminal reaches only this
-// process, which then decides.
+// prepare makes cmd run as the server's user in the server's folder.
 func (s *Server) prepare(cmd *exec.Cmd) {
 	cmd.Dir = s.dir
 	cmd.Env = serverEnv()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: s.user}
+	own(cmd, s.user)
+}
+
+// serverEnv is our environment without what would change the server or its language.
+func serverEnv() []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "PG") && !strings.HasPrefix(kv, "LC_") && !strings.HasPrefix(kv, "LANG") {
+			env = append(env, kv)
+		}
+	}
+	return append(env, "LC_ALL=C")
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }

@@ -47,11 +47,14 @@ func TestServerKeepsDataThroughKillAndRestart(t *testing.T) {
 	conn := connect(t, s.DSN("postgres"))
 	mustExec(t, conn, "create table kept (n int)", "insert into kept values (7)")
 	for name, want := range map[string]string{
-		"work_mem": "5MB", "fsync": "on", "listen_addresses": "127.0.0.1", "server_encoding": "UTF8", "lc_collate": "C",
+		"work_mem": "5MB", "fsync": "on", "listen_addresses": "127.0.0.1", "server_encoding": "UTF8",
 	} {
 		if got := one[string](t, conn, "select current_setting($1)", name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+	if got := one[string](t, conn, "select datcollate from pg_database where datname = current_database()"); got != "C" {
+		t.Errorf("the database sorts by %q, want C", got)
 	}
 
 	before := s.DSN("postgres")

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 )
 
 // stoppedMarker is a file in the server's folder that exists while no server runs there.
@@ -49,7 +48,7 @@ type supervisor struct {
 func supervise(dir string) (*supervisor, error) {
 	cmd := exec.Command("/bin/sh", "-c", superviseScript, "sh", dir)
 	cmd.Dir = "/"
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	own(cmd, nil)
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func (v *supervisor) release() error {
 }
 
 // makeDir makes the folder of a server, owned by the user that it runs as.
-func makeDir(parent string, user *syscall.Credential) (string, error) {
+func makeDir(parent string, user *credential) (string, error) {
 	dir, err := os.MkdirTemp(parent, "reprise-pg-")
 	if err != nil {
 		return "", err

@@ -1,12 +1,14 @@
+//go:build unix
+
 package pgserver
 
 import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/user"
 	"strconv"
-	"strings"
 	"syscall"
 )
 
@@ -14,7 +16,7 @@ import (
 var rootRunsAs = []string{"postgres", "nobody"}
 
 // serverUser returns whom the server must run as, or nil for ourselves.
-func serverUser() (*syscall.Credential, error) {
+func serverUser() (*credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
 	}
@@ -30,18 +32,16 @@ func serverUser() (*syscall.Credential, error) {
 		if err := errors.Join(errUID, errGID); err != nil {
 			return nil, fmt.Errorf("user %s: %w", name, err)
 		}
-		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+		return &credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
 	return nil, fmt.Errorf("postgres refuses to run as root, and no other user was found: %w", errs)
 }
 
-// serverEnv is our environment without what would change the server or its language.
-func serverEnv() []string {
-	var env []string
-	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "PG") && !strings.HasPrefix(kv, "LC_") && !strings.HasPrefix(kv, "LANG") {
-			env = append(env, kv)
-		}
-	}
-	return append(env, "LC_ALL=C")
+// credential is whom a process runs as.
+type credential = syscall.Credential
+
+// own makes a process run as somebody, if not nil, in a session of its own: Ctrl-C in a terminal reaches only
+// this process, which then decides.
+func own(cmd *exec.Cmd, user *credential) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: user}
 }
