@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 func step(ctx workflow.Context, name string) error {
@@ -21,8 +22,8 @@ func step(ctx workflow.Context, name string) error {
 // Code that diverges from a run's history blocks the run, with an error that says where; a node
 // with the old code goes on.
 func TestDivergenceBlocksUntilGoodCodeComes(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	good := func(n *runtime.Node) {
 		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
 			if err := step(ctx, "reserve"); err != nil {
@@ -31,17 +32,17 @@ func TestDivergenceBlocksUntilGoodCodeComes(t *testing.T) {
 			return approved.Receive(ctx)
 		}, nil)
 	}
-	a := c.run(nil, good)
+	a := c.Run(nil, good)
 	run, err := runtime.Start(ctx, a.Client(), waiter, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the run waits for the signal", func() bool {
+	clustertest.Until(t, "the run waits for the signal", func() bool {
 		d, err := a.Client().Describe(ctx, run.ID())
 		return err == nil && len(d.Waiting) > 0
 	})
-	a.stop()
-	bad := c.run(nil, func(n *runtime.Node) {
+	a.Stop()
+	bad := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
 			if err := step(ctx, "charge"); err != nil {
 				return "", err
@@ -53,7 +54,7 @@ func TestDivergenceBlocksUntilGoodCodeComes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var d *runtime.Description
-	until(t, "the run is blocked", func() bool {
+	clustertest.Until(t, "the run is blocked", func() bool {
 		d, err = bad.Client().Describe(ctx, run.ID())
 		return err == nil && d.Run.Task != nil && d.Run.Task.State == journal.Blocked
 	})
@@ -65,8 +66,8 @@ func TestDivergenceBlocksUntilGoodCodeComes(t *testing.T) {
 	if d.Run.Status != journal.Open {
 		t.Errorf("status %s: divergence must not end a run", d.Run.Status)
 	}
-	bad.stop()
-	c.run(nil, good)
+	bad.Stop()
+	c.Run(nil, good)
 	if got, err := run.Result(ctx); err != nil || got != "go" {
 		t.Fatalf("got %q, %v", got, err)
 	}
@@ -75,10 +76,10 @@ func TestDivergenceBlocksUntilGoodCodeComes(t *testing.T) {
 // A panic in workflow code blocks the run; it goes on when the code is repaired. The node goes on
 // as well.
 func TestPanicInWorkflowCodeBlocks(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	var panics atomic.Int32
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
 			if err := step(ctx, "first"); err != nil {
 				return "", err
@@ -97,19 +98,19 @@ func TestPanicInWorkflowCodeBlocks(t *testing.T) {
 	if got, err := run.Result(ctx); err != nil || got != "mended" {
 		t.Fatalf("got %q, %v", got, err)
 	}
-	if !strings.Contains(c.log.String(), "a bug of the day") {
+	if !strings.Contains(c.Log.String(), "a bug of the day") {
 		t.Error("the log does not tell of the panic")
 	}
 }
 
 // Workflow code that does not await is reported with its stack, and other runs go on.
 func TestCodeThatDoesNotAwaitIsReported(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	o := c.options()
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	o := c.Options()
 	o.StuckAfter = 20 * time.Millisecond
 	release := make(chan struct{})
-	n := c.run(o, func(n *runtime.Node) {
+	n := c.Run(o, func(n *runtime.Node) {
 		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
 			<-release // a mistake: workflow code must not block
 			return in, nil
@@ -120,8 +121,8 @@ func TestCodeThatDoesNotAwaitIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the stuck run is reported", func() bool {
-		return strings.Contains(c.log.String(), "does not await") && strings.Contains(c.log.String(), "blocked_test.go")
+	clustertest.Until(t, "the stuck run is reported", func() bool {
+		return strings.Contains(c.Log.String(), "does not await") && strings.Contains(c.Log.String(), "blocked_test.go")
 	})
 	other, err := runtime.Start(ctx, n.Client(), greet, "fine", nil)
 	if err != nil {
@@ -151,17 +152,17 @@ func (c lockedCodec) Decode(p journal.Payload, v any) error {
 
 // Payloads that cannot be decoded for a while block the run, and it goes on when the key is back.
 func TestUndecodablePayloadBlocks(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	codec := lockedCodec{locked: new(atomic.Bool)}
 	codec.locked.Store(true)
-	j := c.journalWith(&journal.Options{Codec: codec})
-	n := c.runOn(j, nil, handleEcho)
+	j := c.Open(&journal.Options{Codec: codec})
+	n := c.RunOn(j, nil, handleEcho)
 	run, err := runtime.Start(ctx, n.Client(), greet, "secret", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the run is blocked", func() bool {
+	clustertest.Until(t, "the run is blocked", func() bool {
 		d, err := n.Client().Describe(ctx, run.ID())
 		return err == nil && d.Run.Task != nil && d.Run.Task.State == journal.Blocked && strings.Contains(d.Run.Task.Problem, "the key is away")
 	})

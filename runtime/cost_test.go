@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 func threeSteps(ctx workflow.Context, in int) (int, error) {
@@ -26,33 +27,33 @@ func threeSteps(ctx workflow.Context, in int) (int, error) {
 
 // transactions runs work on a fresh node and returns what Postgres counted, reads included. The node's connections
 // are closed first, because a backend reports its counters when it ends.
-func (c *cluster) transactions(work func(ctx context.Context, n *runtime.Node)) (count int, took time.Duration) {
-	c.t.Helper()
+func transactions(c *clustertest.Cluster, work func(ctx context.Context, n *runtime.Node)) (count int, took time.Duration) {
+	c.T.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, c.dsn)
+	conn, err := pgx.Connect(ctx, c.DSN)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	read := func() (n int) {
 		if err := conn.QueryRow(ctx, `SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()`).Scan(&n); err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 		return n
 	}
-	store, err := postgres.Open(ctx, c.dsn, nil)
+	store, err := postgres.Open(ctx, c.DSN, nil)
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
-	n := c.runOn(journal.New(store, nil), nil, func(n *runtime.Node) { runtime.Handle(n, count3, threeSteps, nil) })
+	n := c.RunOn(journal.New(store, nil), nil, func(n *runtime.Node) { runtime.Handle(n, count3, threeSteps, nil) })
 	before := read()
 	began := time.Now()
 	work(ctx, n.Node)
 	took = time.Since(began)
-	n.stop()
+	n.Stop()
 	store.Close()
-	until(c.t, "all backends have ended", func() bool {
+	clustertest.Until(c.T, "all backends have ended", func() bool {
 		var others int
 		err := conn.QueryRow(ctx, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`).Scan(&others)
 		return err == nil && others <= 1 // the test's own store
@@ -65,7 +66,7 @@ const count3 workflow.Name[int, int] = "three steps"
 // Sequential runs commit once a step plus the start; runs at once share their commits. What a node does in the same time
 // for some first runs, after which it has prepared its statements, and then idly, is measured too and taken off.
 func TestTransactionsPerRun(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	times := func(ctx context.Context, n *runtime.Node, runs int) {
 		for i := range runs {
 			run, err := runtime.Start(ctx, n.Client(), count3, i, nil)
@@ -108,8 +109,8 @@ func TestTransactionsPerRun(t *testing.T) {
 		runs int
 		max  float64
 	}{{"one at a time", sequential, 1000, 4}, {"256 at once", parallel, 5120, 0.5}} {
-		total, took := c.transactions(tc.work)
-		idle, _ := c.transactions(func(ctx context.Context, n *runtime.Node) { first(ctx, n); time.Sleep(took) })
+		total, took := transactions(c, tc.work)
+		idle, _ := transactions(c, func(ctx context.Context, n *runtime.Node) { first(ctx, n); time.Sleep(took) })
 		perRun := float64(total-idle) / float64(tc.runs)
 		t.Logf("%s: %d runs, %d transactions, %d without them in the same %s: %.3f a run", tc.name, tc.runs, total, idle, took.Round(time.Millisecond), perRun)
 		// Background loops tick by time, so a few of their transactions fall on one side only.

@@ -11,17 +11,18 @@ import (
 
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // TestDeadlockedRun: strands that wait for each other are shown with the lines of their calls, logged and counted; a
 // cancel request still ends the run.
 func TestDeadlockedRun(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	reader := sdkmetric.NewManualReader()
-	o := c.options()
+	o := c.Options()
 	o.MeterProvider = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
-	n := c.run(o, func(n *runtime.Node) {
+	n := c.Run(o, func(n *runtime.Node) {
 		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
 			mu := workflow.Mutex{Name: "till"}
 			ch := workflow.NewChannel[int](0, "orders")
@@ -37,13 +38,13 @@ func TestDeadlockedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := described(t, n.Client(), run.ID(), "the run is parked", func(d *runtime.Description) bool { return len(d.Waiting) > 0 })
+	d := clustertest.Described(t, n.Client(), run.ID(), "the run is parked", func(d *runtime.Description) bool { return len(d.Waiting) > 0 })
 	got := fmt.Sprint(d.Waiting)
 	if len(d.Waiting) != 2 || !strings.HasPrefix(d.Waiting[0], `stuck: channel "orders" (receive) at `) ||
 		!strings.HasPrefix(d.Waiting[1], `stuck: mutex "till" at `) || strings.Count(got, "deadlocked_test.go:") != 2 {
 		t.Errorf("waiting: %s", got)
 	}
-	if log := c.log.String(); !strings.Contains(log, "the strands of a run wait for each other") {
+	if log := c.Log.String(); !strings.Contains(log, "the strands of a run wait for each other") {
 		t.Error("nothing is logged")
 	}
 	if err := n.Client().Cancel(ctx, run.ID(), ""); err != nil {
@@ -52,7 +53,7 @@ func TestDeadlockedRun(t *testing.T) {
 	if _, err := run.Result(ctx); err == nil {
 		t.Error("the run completed")
 	}
-	n.stop()
+	n.Stop()
 	if counted(t, reader, "reprise.run.deadlocked") != 1 {
 		t.Error("it is not counted once")
 	}
@@ -80,11 +81,11 @@ func counted(t *testing.T, reader sdkmetric.Reader, name string) (sum int64) {
 // TestLogIsSilentOnReplay: each line of a workflow comes once, with the run's id and key, also when the run is replayed
 // after every turn.
 func TestLogIsSilentOnReplay(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	o := c.options()
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	o := c.Options()
 	o.PassivateAlways = true
-	n := c.run(o, func(n *runtime.Node) {
+	n := c.Run(o, func(n *runtime.Node) {
 		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
 			for i := range 5 {
 				workflow.Log(ctx).Info("turn", "number", i)
@@ -103,9 +104,9 @@ func TestLogIsSilentOnReplay(t *testing.T) {
 	if _, err := run.Result(ctx); err != nil {
 		t.Fatal(err)
 	}
-	n.stop()
+	n.Stop()
 	var lines []string
-	for line := range strings.Lines(c.log.String()) {
+	for line := range strings.Lines(c.Log.String()) {
 		if strings.Contains(line, "msg=turn") || strings.Contains(line, "level=ERROR msg=over") {
 			lines = append(lines, line)
 			if !strings.Contains(line, "reprise.run="+run.ID().String()) || !strings.Contains(line, "reprise.key=talkative") {

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 var errAnswerLost = errors.New("the answer was lost")
@@ -30,14 +31,14 @@ func (s *lossyStore) Start(ctx context.Context, tx journal.Tx, starts []journal.
 
 // A node finds the run that a start made its own although nobody heard of it.
 func TestStartWithoutAnAnswerRuns(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	store, err := postgres.Open(ctx, c.dsn, nil)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	store, err := postgres.Open(ctx, c.DSN, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
-	n := c.runOn(journal.New(&lossyStore{Store: store}, nil), nil, func(n *runtime.Node) {
+	n := c.RunOn(journal.New(&lossyStore{Store: store}, nil), nil, func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(_ workflow.Context, in string) (string, error) { return "hello " + in, nil }, nil)
 	})
 	if _, err := runtime.Start(ctx, n.Client(), greet, "you", &runtime.StartOptions{Key: "k"}); !errors.Is(err, errAnswerLost) {

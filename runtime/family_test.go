@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 const (
@@ -52,8 +53,8 @@ func handleClan(n *runtime.Node) {
 // children waits until n children of a run are parked, and returns them.
 func children(t testing.TB, client *runtime.Client, parent journal.RunID, n int) (list []journal.Run) {
 	t.Helper()
-	until(t, fmt.Sprint(n, " children are parked"), func() bool {
-		page, err := client.List(testContext(t), journal.ListFilter{Parent: parent, Limit: journal.ListMax})
+	clustertest.Until(t, fmt.Sprint(n, " children are parked"), func() bool {
+		page, err := client.List(clustertest.Context(t), journal.ListFilter{Parent: parent, Limit: journal.ListMax})
 		list = page.Runs
 		return err == nil && len(list) == n && !slices.ContainsFunc(list, func(r journal.Run) bool {
 			return r.Task == nil || r.Task.Owner != 0 || len(r.Task.Waiting) == 0
@@ -64,17 +65,17 @@ func children(t testing.TB, client *runtime.Client, parent journal.RunID, n int)
 
 // Children that their parent's node can execute are its own from birth: nobody has to claim them.
 func TestChildrenAreBornAtHome(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	var claimed atomic.Int32
-	j := c.journalWith(&journal.Options{Observer: journal.Observer{Call: func(verb string, members, _ int, _ time.Duration, _ error) {
+	j := c.Open(&journal.Options{Observer: journal.Observer{Call: func(verb string, members, _ int, _ time.Duration, _ error) {
 		if verb == "claim" {
 			claimed.Add(int32(members))
 		}
 	}}})
-	n := c.runOn(j, nil, handleClan)
+	n := c.RunOn(j, nil, handleClan)
 	started, err := runtime.Start(ctx, n.Client(), clan, 50, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	list := children(t, n.Client(), run.ID(), 50)
 	if got := claimed.Load(); got != 0 {
 		t.Errorf("%d runs were claimed", got)
@@ -91,20 +92,20 @@ func TestChildrenAreBornAtHome(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := mustResult(t, run); got != 49*50/2 {
+	if got := clustertest.MustResult(t, run); got != 49*50/2 {
 		t.Errorf("got %d", got)
 	}
 }
 
 // A node that has no room leaves children in the queue; all of them end.
 func TestChildrenOfAFullNode(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	o := c.options()
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	o := c.Options()
 	o.LiveMax = 4
-	n := c.run(o, handleClan)
+	n := c.Run(o, handleClan)
 	started, err := runtime.Start(ctx, n.Client(), clan, -100, nil)
-	if got := mustResult(t, mustStart(t, started, err)); got != 500 {
+	if got := clustertest.MustResult(t, clustertest.MustStart(t, started, err)); got != 500 {
 		t.Errorf("got %d", got)
 	}
 }
@@ -126,12 +127,12 @@ func (f *forgetful) Commit(ctx context.Context, commits []journal.Commit) ([]jou
 
 // J4: the answer that says which children were born is lost. The node asks what it owns, and executes them.
 func TestChildrenWhoseBirthWasNotHeardOf(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	store := &forgetful{Store: c.store(c.dsn, nil)}
-	n := c.runOn(journal.New(store, nil), nil, handleClan)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	store := &forgetful{Store: c.Store(c.DSN, nil)}
+	n := c.RunOn(journal.New(store, nil), nil, handleClan)
 	started, err := runtime.Start(ctx, n.Client(), clan, -20, nil)
-	if got := mustResult(t, mustStart(t, started, err)); got != 100 {
+	if got := clustertest.MustResult(t, clustertest.MustStart(t, started, err)); got != 100 {
 		t.Errorf("got %d", got)
 	}
 	if !store.lost.Load() {
@@ -141,17 +142,17 @@ func TestChildrenWhoseBirthWasNotHeardOf(t *testing.T) {
 
 // Nodes that drain and join while families grow leave no child behind.
 func TestChildrenWhileNodesComeAndGo(t *testing.T) {
-	c := newCluster(t)
-	ctx, client := testContext(t), runtime.NewClient(c.j, nil)
-	last := c.run(nil, handleClan)
+	c := clustertest.New(t)
+	ctx, client := clustertest.Context(t), runtime.NewClient(c.Journal, nil)
+	last := c.Run(nil, handleClan)
 	var runs []*runtime.Run[int]
 	for range 4 {
 		for range 5 {
 			started, err := runtime.Start(ctx, last.Client(), clan, -10, nil)
-			runs = append(runs, mustStart(t, started, err))
+			runs = append(runs, clustertest.MustStart(t, started, err))
 		}
-		fresh := c.run(nil, handleClan)
-		last.stop()
+		fresh := c.Run(nil, handleClan)
+		last.Stop()
 		last = fresh
 	}
 	for _, run := range runs {
@@ -163,18 +164,18 @@ func TestChildrenWhileNodesComeAndGo(t *testing.T) {
 
 // A family is one trace.
 func TestChildrenContinueTheTrace(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	spans := tracetest.NewInMemoryExporter()
-	o := c.options()
+	o := c.Options()
 	tp := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	o.TracerProvider = tp
-	n := c.run(o, handleClan)
+	n := c.Run(o, handleClan)
 	outer, root := tp.Tracer("test").Start(ctx, "caller")
 	started, err := runtime.Start(outer, n.Client(), clan, -3, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	root.End()
-	mustResult(t, run)
+	clustertest.MustResult(t, run)
 	steps := 0
 	for _, s := range spans.GetSpans() {
 		if s.SpanContext.TraceID() != root.SpanContext().TraceID() {
@@ -192,11 +193,11 @@ func TestChildrenContinueTheTrace(t *testing.T) {
 // The hint and the limit of a history's length are options of the node.
 func TestHistoryHintAndMax(t *testing.T) {
 	const loop workflow.Name[int, int] = "loop"
-	c := newCluster(t)
-	ctx := testContext(t)
-	o := c.options()
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	o := c.Options()
 	o.HistoryHint, o.HistoryMax = 20, 50
-	n := c.run(o, func(n *runtime.Node) {
+	n := c.Run(o, func(n *runtime.Node) {
 		runtime.Handle(n, loop, func(ctx workflow.Context, left int) (int, error) {
 			heed := left%2 == 0
 			for ; left > 0; left -= 2 {
@@ -211,12 +212,12 @@ func TestHistoryHintAndMax(t *testing.T) {
 		}, nil)
 	})
 	started, err := runtime.Start(ctx, n.Client(), loop, 200, nil)
-	if got := mustResult(t, mustStart(t, started, err)); got != 6 {
+	if got := clustertest.MustResult(t, clustertest.MustStart(t, started, err)); got != 6 {
 		t.Errorf("ended in generation %d", got)
 	}
 	started, err = runtime.Start(ctx, n.Client(), loop, 201, nil)
-	run := mustStart(t, started, err)
-	d := described(t, n.Client(), run.ID(), "the run is blocked", func(d *runtime.Description) bool {
+	run := clustertest.MustStart(t, started, err)
+	d := clustertest.Described(t, n.Client(), run.ID(), "the run is blocked", func(d *runtime.Description) bool {
 		return d.Run.Task != nil && d.Run.Task.State == journal.Blocked
 	})
 	if want := "the limit is 50: the workflow should continue as new in time"; !strings.Contains(d.Run.Task.Problem, want) || d.Events < 50 {

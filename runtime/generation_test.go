@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // sheet is what a tome has seen so far.
@@ -49,7 +50,7 @@ func handleTome(n *runtime.Node) { runtime.Handle(n, tome, tomes, nil) }
 // acknowledged.
 func flood(t *testing.T, client *runtime.Client, run journal.RunID, senders, each int, sent *atomic.Int32) {
 	t.Helper()
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	var wg sync.WaitGroup
 	for from := range senders {
 		wg.Go(func() {
@@ -70,12 +71,12 @@ func flood(t *testing.T, client *runtime.Client, run journal.RunID, senders, eac
 // restarted and die: each is received once and in the order of its sender, no generation waits for
 // the storm to end, and no sender is turned away.
 func TestSignalsAcrossGenerationsAndNodes(t *testing.T) {
-	c := newCluster(t)
-	ctx, client := testContext(t), runtime.NewClient(c.j, nil)
+	c := clustertest.New(t)
+	ctx, client := clustertest.Context(t), runtime.NewClient(c.Journal, nil)
 	const senders, each = 4, 500
-	last := c.mortal(handleTome)
+	last := c.RunMortal(handleTome)
 	started, err := runtime.Start(ctx, client, tome, sheet{Want: senders * each, Got: make([]int, senders)}, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	var sent atomic.Int32
 	over := make(chan struct{})
 	go func() {
@@ -83,16 +84,16 @@ func TestSignalsAcrossGenerationsAndNodes(t *testing.T) {
 		flood(t, client, run.ID(), senders, each, &sent)
 	}()
 	for i := range 6 {
-		until(t, "more was sent", func() bool { return sent.Load() >= int32((i+1)*senders*each/8) || t.Failed() })
-		fresh := c.mortal(handleTome)
+		clustertest.Until(t, "more was sent", func() bool { return sent.Load() >= int32((i+1)*senders*each/8) || t.Failed() })
+		fresh := c.RunMortal(handleTome)
 		if i%3 == 2 {
-			last.die()
+			last.Die()
 		}
-		last.stop()
+		last.Stop()
 		last = fresh
 	}
 	<-over
-	got := mustResult(t, run)
+	got := clustertest.MustResult(t, run)
 	for from, n := range got.Got {
 		if n != each {
 			t.Errorf("%d signals of sender %d, want %d", n, from, each)
@@ -106,12 +107,12 @@ func TestSignalsAcrossGenerationsAndNodes(t *testing.T) {
 // The commit that ends a generation fails, or its answer is lost. What ran ahead in memory is
 // thrown away; nothing is received twice.
 func TestGenerationWhoseCommitFails(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	store := &meddled{Store: c.store(c.dsn, nil)}
-	n := c.runOn(journal.New(store, nil), nil, handleTome)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
+	n := c.RunOn(journal.New(store, nil), nil, handleTome)
 	var failed atomic.Int32
-	store.meddle(func(_ context.Context, commits []journal.Commit) error {
+	store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
 		for i := range commits {
 			if commits[i].Continue != nil && failed.Add(1)%2 == 1 {
 				return errors.Join(errors.New("the connection broke"), journal.ErrUnavailable)
@@ -120,9 +121,9 @@ func TestGenerationWhoseCommitFails(t *testing.T) {
 		return nil
 	})
 	started, err := runtime.Start(ctx, n.Client(), tome, sheet{Want: 100, Got: make([]int, 2)}, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	flood(t, n.Client(), run.ID(), 2, 50, new(atomic.Int32))
-	if got := mustResult(t, run); got.Count != 100 || failed.Load() < 10 {
+	if got := clustertest.MustResult(t, run); got.Count != 100 || failed.Load() < 10 {
 		t.Errorf("%+v after %d commits", got, failed.Load())
 	}
 }
@@ -131,9 +132,9 @@ func TestGenerationWhoseCommitFails(t *testing.T) {
 // however often they are carried over.
 func TestUnreadSignalsComeFirst(t *testing.T) {
 	const lazy workflow.Name[int, []int] = "lazy" // reads nothing for some generations
-	c := newCluster(t)
-	ctx := testContext(t)
-	n := c.run(nil, func(n *runtime.Node) {
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, lazy, func(ctx workflow.Context, left int) ([]int, error) {
 			if left > 0 {
 				if err := workflow.Await(ctx, func() bool { return number.Pending(ctx) >= 10*(4-left) }); err != nil {
@@ -153,7 +154,7 @@ func TestUnreadSignalsComeFirst(t *testing.T) {
 		}, nil)
 	})
 	started, err := runtime.Start(ctx, n.Client(), lazy, 3, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	for i := range 40 {
 		// A key deduplicates across generations.
 		for range 2 {
@@ -162,7 +163,7 @@ func TestUnreadSignalsComeFirst(t *testing.T) {
 			}
 		}
 	}
-	for i, v := range mustResult(t, run) {
+	for i, v := range clustertest.MustResult(t, run) {
 		if v != i {
 			t.Fatalf("signal %d came at position %d", v, i)
 		}
@@ -176,9 +177,9 @@ func TestUnreadSignalsComeFirst(t *testing.T) {
 // The result of a run is that of its last generation, for whoever waits since the first. A
 // generation may be of another version, which another node serves.
 func TestGenerationOfAnotherVersion(t *testing.T) {
-	c := newCluster(t)
-	ctx, client := testContext(t), runtime.NewClient(c.j, nil)
-	c.run(nil, func(n *runtime.Node) {
+	c := clustertest.New(t)
+	ctx, client := clustertest.Context(t), runtime.NewClient(c.Journal, nil)
+	c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
 			if err := step(ctx, "old"); err != nil {
 				return "", err
@@ -186,7 +187,7 @@ func TestGenerationOfAnotherVersion(t *testing.T) {
 			return "", workflow.ContinueAsNew(ctx, greet, in+" 1", &workflow.ContinueOptions{Version: 2})
 		}, nil)
 	})
-	c.run(nil, func(n *runtime.Node) {
+	c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
 			if ctx.Info().Version != 2 || ctx.Info().Key != "k" {
 				return "", fmt.Errorf("%+v", ctx.Info())
@@ -195,12 +196,12 @@ func TestGenerationOfAnotherVersion(t *testing.T) {
 		}, &runtime.HandleOptions{Version: 2})
 	})
 	started, err := runtime.Start(ctx, client, greet, "x", &runtime.StartOptions{Key: "k"})
-	run := mustStart(t, started, err)
-	if got := mustResult(t, run); got != "x 1 2" {
+	run := clustertest.MustStart(t, started, err)
+	if got := clustertest.MustResult(t, run); got != "x 1 2" {
 		t.Errorf("got %q", got)
 	}
 	again, err := runtime.Start(ctx, client, greet, "x", &runtime.StartOptions{Key: "k"})
-	if mustStart(t, again, err).ID() != run.ID() {
+	if clustertest.MustStart(t, again, err).ID() != run.ID() {
 		t.Error("the key leads elsewhere")
 	}
 }

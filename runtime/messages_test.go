@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 const (
@@ -38,9 +39,9 @@ func handleCollect(n *runtime.Node) { runtime.Handle(n, collect, collecting, nil
 
 // Signals sent before anyone waits, before the run even has a node, arrive in order.
 func TestSignalsAreBufferedBeforeAnyoneWaits(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	client := runtime.NewClient(c.j, nil)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	client := runtime.NewClient(c.Journal, nil)
 	run, err := runtime.Start(ctx, client, collect, 50, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func TestSignalsAreBufferedBeforeAnyoneWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c.run(nil, handleCollect)
+	c.Run(nil, handleCollect)
 	got, err := run.Result(ctx)
 	if err != nil || !slices.Equal(got, want) {
 		t.Fatalf("got %v, %v", got, err)
@@ -62,11 +63,11 @@ func TestSignalsAreBufferedBeforeAnyoneWaits(t *testing.T) {
 // J5, J6: numbered signals against a run that parks between them, over two nodes: each once, in
 // order.
 func TestEverySignalOnceAndInOrder(t *testing.T) {
-	c := newCluster(t)
-	c.run(nil, handleCollect)
-	c.run(nil, handleCollect)
-	ctx := testContext(t)
-	client := runtime.NewClient(c.j, nil)
+	c := clustertest.New(t)
+	c.Run(nil, handleCollect)
+	c.Run(nil, handleCollect)
+	ctx := clustertest.Context(t)
+	client := runtime.NewClient(c.Journal, nil)
 	const n = 300
 	run, err := runtime.Start(ctx, client, collect, n, nil)
 	if err != nil {
@@ -91,8 +92,8 @@ func TestEverySignalOnceAndInOrder(t *testing.T) {
 }
 
 func TestSignalTimeout(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, func(n *runtime.Node) {
+	c := clustertest.New(t)
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
 			v, ok, err := approved.ReceiveTimeout(ctx, 50*time.Millisecond)
 			if err != nil {
@@ -104,7 +105,7 @@ func TestSignalTimeout(t *testing.T) {
 			return v, nil
 		}, nil)
 	})
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	run, err := runtime.Start(ctx, n.Client(), waiter, "", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -123,9 +124,9 @@ func TestSignalTimeout(t *testing.T) {
 
 // A signal reaches a run whose node is busy in a step, on another node, promptly.
 func TestSignalDuringAStep(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	inStep, release := make(chan struct{}), make(chan struct{})
-	c.run(nil, func(n *runtime.Node) {
+	c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
 			slow := workflow.StepAsync(ctx, "slow", func(context.Context) (string, error) {
 				close(inStep)
@@ -143,8 +144,8 @@ func TestSignalDuringAStep(t *testing.T) {
 			return v + s, err
 		}, nil)
 	})
-	ctx := testContext(t)
-	client := runtime.NewClient(c.j, nil)
+	ctx := clustertest.Context(t)
+	client := runtime.NewClient(c.Journal, nil)
 	run, err := runtime.Start(ctx, client, waiter, "", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -160,9 +161,9 @@ func TestSignalDuringAStep(t *testing.T) {
 
 // A run that is cancelled while it sleeps cleans up in a shielded scope and ends as cancelled.
 func TestCancelWhileSleepingCleansUp(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	cleaned := make(chan struct{}, 2)
-	c.run(nil, func(n *runtime.Node) {
+	c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, sleeper, func(ctx workflow.Context, d time.Duration) (string, error) {
 			defer func() {
 				_, _ = workflow.Step(workflow.Shield(ctx), "clean up", func(context.Context) (int, error) { cleaned <- struct{}{}; return 0, nil }, nil)
@@ -170,13 +171,13 @@ func TestCancelWhileSleepingCleansUp(t *testing.T) {
 			return "slept", workflow.Sleep(ctx, d)
 		}, nil)
 	})
-	ctx := testContext(t)
-	client := runtime.NewClient(c.j, nil)
+	ctx := clustertest.Context(t)
+	client := runtime.NewClient(c.Journal, nil)
 	run, err := runtime.Start(ctx, client, sleeper, time.Hour, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the run is parked", func() bool {
+	clustertest.Until(t, "the run is parked", func() bool {
 		d, err := client.Describe(ctx, run.ID())
 		return err == nil && len(d.Timers) == 1 && d.Run.Task.Owner == 0
 	})
@@ -186,7 +187,7 @@ func TestCancelWhileSleepingCleansUp(t *testing.T) {
 		}
 	}
 	_, err = run.Result(ctx)
-	wantErr[*runtime.CancelledError](t, err)
+	clustertest.WantError[*runtime.CancelledError](t, err)
 	if !errors.Is(err, workflow.ErrCancelled) {
 		t.Errorf("%v is not ErrCancelled", err)
 	}
@@ -197,9 +198,9 @@ func TestCancelWhileSleepingCleansUp(t *testing.T) {
 
 // The context of a running step is cancelled, with the cause, and what the step then says counts.
 func TestCancelReachesARunningStep(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	began := make(chan struct{})
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
 			return workflow.Step(ctx, "long", func(ctx context.Context) (string, error) {
 				close(began)
@@ -208,7 +209,7 @@ func TestCancelReachesARunningStep(t *testing.T) {
 			}, nil)
 		}, nil)
 	})
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	run, err := runtime.Start(ctx, n.Client(), waiter, "", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -218,13 +219,13 @@ func TestCancelReachesARunningStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = run.Result(ctx)
-	wantErr[*runtime.CancelledError](t, err)
+	clustertest.WantError[*runtime.CancelledError](t, err)
 }
 
 func TestTerminate(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, handleCollect)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	n := c.Run(nil, handleCollect)
+	ctx := clustertest.Context(t)
 	run, err := runtime.Start(ctx, n.Client(), collect, 1, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -233,24 +234,24 @@ func TestTerminate(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = run.Result(ctx)
-	if e := wantErr[*runtime.TerminatedError](t, err); e.Reason != "enough" {
+	if e := clustertest.WantError[*runtime.TerminatedError](t, err); e.Reason != "enough" {
 		t.Errorf("reason %q", e.Reason)
 	}
 }
 
 func TestResultOfNobody(t *testing.T) {
-	c := newCluster(t)
-	client := runtime.NewClient(c.j, nil)
-	_, err := runtime.RunOf(client, collect, journal.NewRunID()).Result(testContext(t))
+	c := clustertest.New(t)
+	client := runtime.NewClient(c.Journal, nil)
+	_, err := runtime.RunOf(client, collect, journal.NewRunID()).Result(clustertest.Context(t))
 	if !errors.Is(err, journal.ErrNotFound) {
 		t.Errorf("got %v, want ErrNotFound", err)
 	}
 }
 
 func TestResultWaitEndsWithItsContext(t *testing.T) {
-	c := newCluster(t)
-	client := runtime.NewClient(c.j, nil)
-	run, err := runtime.Start(testContext(t), client, collect, 1, nil)
+	c := clustertest.New(t)
+	client := runtime.NewClient(c.Journal, nil)
+	run, err := runtime.Start(clustertest.Context(t), client, collect, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +264,7 @@ func TestResultWaitEndsWithItsContext(t *testing.T) {
 
 // Timers fire by the store's clock, whichever node is there.
 func TestTimerMovesToAnotherNode(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	register := func(n *runtime.Node) {
 		runtime.Handle(n, sleeper, func(ctx workflow.Context, d time.Duration) (string, error) {
 			before := ctx.Now()
@@ -276,18 +277,18 @@ func TestTimerMovesToAnotherNode(t *testing.T) {
 			return "slept", nil
 		}, nil)
 	}
-	a := c.run(nil, register)
-	ctx := testContext(t)
+	a := c.Run(nil, register)
+	ctx := clustertest.Context(t)
 	run, err := runtime.Start(ctx, a.Client(), sleeper, 500*time.Millisecond, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the run is parked", func() bool {
+	clustertest.Until(t, "the run is parked", func() bool {
 		d, err := a.Client().Describe(ctx, run.ID())
 		return err == nil && len(d.Timers) == 1
 	})
-	a.stop()
-	c.run(nil, register)
+	a.Stop()
+	c.Run(nil, register)
 	if got, err := run.Result(ctx); err != nil || got != "slept" {
 		t.Fatalf("got %q, %v", got, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 const (
@@ -52,15 +53,15 @@ func handleMeter(begun *atomic.Int32) func(n *runtime.Node) {
 }
 
 // spare is a node with the code that does not run.
-func (c *cluster) spare(register func(n *runtime.Node)) *runtime.Node {
-	n := runtime.NewNode(c.journal(), c.options())
+func spare(c *clustertest.Cluster, register func(n *runtime.Node)) *runtime.Node {
+	n := runtime.NewNode(c.Open(nil), c.Options())
 	register(n)
 	return n
 }
 
 func ask[Arg, Res any](t testing.TB, n *runtime.Node, run journal.RunID, q workflow.Query[Arg, Res], arg Arg) Res {
 	t.Helper()
-	res, err := runtime.Query(testContext(t), n, run, q, arg)
+	res, err := runtime.Query(clustertest.Context(t), n, run, q, arg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,12 +71,12 @@ func ask[Arg, Res any](t testing.TB, n *runtime.Node, run journal.RunID, q workf
 // A query is answered before a node has the run, while it is parked, with messages that nobody has
 // taken, and after its end. It leaves no trace.
 func TestQueryAtEveryTimeOfARun(t *testing.T) {
-	c := newCluster(t)
-	ctx, client := testContext(t), runtime.NewClient(c.j, nil)
+	c := clustertest.New(t)
+	ctx, client := clustertest.Context(t), runtime.NewClient(c.Journal, nil)
 	var begun atomic.Int32
-	spare := c.spare(handleMeter(&begun))
+	spare := spare(c, handleMeter(&begun))
 	started, err := runtime.Start(ctx, client, meter, 1, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	if got := ask(t, spare, run.ID(), read, 0); got != 1 {
 		t.Errorf("before any node: %d", got)
 	}
@@ -102,21 +103,21 @@ func TestQueryAtEveryTimeOfARun(t *testing.T) {
 	if d, err := client.Describe(ctx, run.ID()); err != nil || d.Events != 0 || d.Unread != 5 || d.Run.Task.Turn != 0 || d.Run.Task.Fence != 0 {
 		t.Errorf("queries left a trace: %+v, %v", d, err)
 	}
-	n := c.run(nil, handleMeter(&begun))
-	parked(t, client, run.ID())
+	n := c.Run(nil, handleMeter(&begun))
+	clustertest.Parked(t, client, run.ID())
 	if got := ask(t, n.Node, run.ID(), read, 0); got != 131 {
 		t.Errorf("while parked: %d", got)
 	}
-	turn := parked(t, client, run.ID()).Run.Task.Turn
+	turn := clustertest.Parked(t, client, run.ID()).Run.Task.Turn
 	for range 5 {
 		ask(t, n.Node, run.ID(), read, 0)
 		ask(t, spare, run.ID(), read, 0)
 	}
-	if d := parked(t, client, run.ID()); d.Run.Task.Turn != turn {
+	if d := clustertest.Parked(t, client, run.ID()); d.Run.Task.Turn != turn {
 		t.Errorf("queries made %d turns", d.Run.Task.Turn-turn)
 	}
 	send(0)
-	if got := mustResult(t, run); got != 131 {
+	if got := clustertest.MustResult(t, run); got != 131 {
 		t.Errorf("got %d", got)
 	}
 	if got := ask(t, n.Node, run.ID(), read, 0) + ask(t, spare, run.ID(), read, 0); got != 262 {
@@ -127,10 +128,10 @@ func TestQueryAtEveryTimeOfARun(t *testing.T) {
 // Acknowledged means visible: a query that follows a signal sees it, whoever has the run and
 // whatever it is doing.
 func TestQuerySeesEverythingAcknowledged(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	var begun atomic.Int32
-	nodes := []*node{c.run(nil, handleMeter(&begun)), c.run(nil, handleMeter(&begun))}
+	nodes := []*clustertest.Node{c.Run(nil, handleMeter(&begun)), c.Run(nil, handleMeter(&begun))}
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
@@ -156,12 +157,12 @@ func TestQuerySeesEverythingAcknowledged(t *testing.T) {
 
 // A handler that panics, writes or waits is an error of the query, and the run goes on.
 func TestQueryThatMisbehaves(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	var begun atomic.Int32
-	n := c.run(nil, handleMeter(&begun))
+	n := c.Run(nil, handleMeter(&begun))
 	started, err := runtime.Start(ctx, n.Client(), meter, 5, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	for range 2 {
 		if _, err := runtime.Query(ctx, n.Node, run.ID(), broken, 0); err == nil || !strings.Contains(err.Error(), "oops") {
 			t.Errorf("got %v", err)
@@ -177,7 +178,7 @@ func TestQueryThatMisbehaves(t *testing.T) {
 	if !errors.Is(err, replay.ErrNoHandler) || !strings.Contains(err.Error(), "broken, read, writes") {
 		t.Errorf("got %v", err)
 	}
-	stranger := c.spare(func(n *runtime.Node) { runtime.Handle(n, meter, metered(&begun), &runtime.HandleOptions{Version: 2}) })
+	stranger := spare(c, func(n *runtime.Node) { runtime.Handle(n, meter, metered(&begun), &runtime.HandleOptions{Version: 2}) })
 	_, err = runtime.Query(ctx, stranger, run.ID(), read, 0)
 	if !errors.Is(err, runtime.ErrNotRegistered) || !strings.Contains(err.Error(), `"meter" version 1`) {
 		t.Errorf("got %v", err)
@@ -185,15 +186,15 @@ func TestQueryThatMisbehaves(t *testing.T) {
 	if _, err = runtime.Query(ctx, n.Node, journal.NewRunID(), read, 0); !errors.Is(err, journal.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
-	other := c.spare(func(n *runtime.Node) {
+	other := spare(c, func(n *runtime.Node) {
 		runtime.Handle(n, meter, func(ctx workflow.Context, _ int) (int, error) { return 0, step(ctx, "new") }, nil)
 	})
 	if err := runtime.Signal(ctx, n.Client(), run.ID(), number, 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	described(t, n.Client(), run.ID(), "the signal is consumed", func(d *runtime.Description) bool { return d.Events == 2 })
+	clustertest.Described(t, n.Client(), run.ID(), "the signal is consumed", func(d *runtime.Description) bool { return d.Events == 2 })
 	_, err = runtime.Query(ctx, other, run.ID(), read, 0)
-	if diverged := wantErr[*replay.DivergenceError](t, err); diverged.Seq != 1 || !strings.Contains(err.Error(), "does not fit") {
+	if diverged := clustertest.WantError[*replay.DivergenceError](t, err); diverged.Seq != 1 || !strings.Contains(err.Error(), "does not fit") {
 		t.Errorf("got %v", err)
 	}
 	if err := n.Client().Terminate(ctx, run.ID(), "enough"); err != nil {
@@ -206,12 +207,12 @@ func TestQueryThatMisbehaves(t *testing.T) {
 
 // A hundred queries of a long, cold run cost one replay, at once and one after the other.
 func TestManyQueriesCostOneReplay(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	var begun, elsewhere atomic.Int32
-	n := c.run(nil, handleMeter(&begun))
+	n := c.Run(nil, handleMeter(&begun))
 	started, err := runtime.Start(ctx, n.Client(), meter, 0, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	const signals = 12_000
 	var wg sync.WaitGroup
 	for range 20 {
@@ -225,8 +226,8 @@ func TestManyQueriesCostOneReplay(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	described(t, n.Client(), run.ID(), "all are consumed", func(d *runtime.Description) bool { return d.Events == signals+1 })
-	reader := c.run(nil, func(n *runtime.Node) {
+	clustertest.Described(t, n.Client(), run.ID(), "all are consumed", func(d *runtime.Description) bool { return d.Events == signals+1 })
+	reader := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, meter, metered(&elsewhere), &runtime.HandleOptions{Queue: "another"})
 	})
 	for range 100 {
@@ -244,7 +245,7 @@ func TestManyQueriesCostOneReplay(t *testing.T) {
 		if err := runtime.Signal(ctx, n.Client(), run.ID(), number, 1, nil); err != nil {
 			t.Fatal(err)
 		}
-		described(t, n.Client(), run.ID(), "the signal is consumed", func(d *runtime.Description) bool { return d.Unread == 0 })
+		clustertest.Described(t, n.Client(), run.ID(), "the signal is consumed", func(d *runtime.Description) bool { return d.Unread == 0 })
 		if got := ask(t, reader.Node, run.ID(), read, 0); got != signals+i+1 {
 			t.Errorf("got %d", got)
 		}
@@ -256,16 +257,16 @@ func TestManyQueriesCostOneReplay(t *testing.T) {
 
 // A query ends with its context, though workflow code does not; the next one waits for its turn.
 func TestQueryEndsWithItsContext(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	gate := make(chan struct{})
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, meter, func(ctx workflow.Context, _ int) (int, error) {
 			endless.Handle(ctx, func(int) (int, error) { <-gate; return 1, nil })
 			return number.Receive(ctx)
 		}, nil)
 	})
-	started, err := runtime.Start(testContext(t), n.Client(), meter, 0, nil)
-	run := mustStart(t, started, err)
+	started, err := runtime.Start(clustertest.Context(t), n.Client(), meter, 0, nil)
+	run := clustertest.MustStart(t, started, err)
 	for range 2 {
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 		if _, err := runtime.Query(ctx, n.Node, run.ID(), endless, 0); !errors.Is(err, context.DeadlineExceeded) {

@@ -7,20 +7,21 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // TestSQLiteFamiliesUpdatesAndQueries: children, updates over generations, queries and starts with messages work on a file, and
 // outlive the process.
 func TestSQLiteFamiliesUpdatesAndQueries(t *testing.T) {
 	t.Parallel()
-	path, ctx := filepath.Join(t.TempDir(), "reprise.db"), testContext(t)
+	path, ctx := filepath.Join(t.TempDir(), "reprise.db"), clustertest.Context(t)
 	register := func(n *runtime.Node) {
 		handleClan(n)
 		handleTill(n)
 	}
-	n, stop := sqliteNode(t, path, &testLog{}, register)
+	n, stop := clustertest.SQLiteNode(t, path, &clustertest.Log{}, register)
 	started, err := runtime.Start(ctx, n.Client(), clan, -20, nil)
-	if got := mustResult(t, mustStart(t, started, err)); got != 100 {
+	if got := clustertest.MustResult(t, clustertest.MustStart(t, started, err)); got != 100 {
 		t.Errorf("the family has %d", got)
 	}
 	key, id := &runtime.StartOptions{Key: "till"}, journal.RunID{}
@@ -38,7 +39,7 @@ func TestSQLiteFamiliesUpdatesAndQueries(t *testing.T) {
 		t.Errorf("the query says %d", got)
 	}
 	stop()
-	n, _ = sqliteNode(t, path, &testLog{}, register)
+	n, _ = clustertest.SQLiteNode(t, path, &clustertest.Log{}, register)
 	if got := ask(t, n, id, read, 0); got != 107 {
 		t.Errorf("the query says %d", got)
 	}
@@ -48,7 +49,7 @@ func TestSQLiteFamiliesUpdatesAndQueries(t *testing.T) {
 	if _, err := runtime.SignalWithStart(ctx, n.Client(), till, 0, shut, 1, key, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustResult(t, runtime.RunOf(n.Client(), till, id)); got != 107 {
+	if got := clustertest.MustResult(t, runtime.RunOf(n.Client(), till, id)); got != 107 {
 		t.Errorf("got %d", got)
 	}
 	d, err := n.Client().Describe(ctx, id)

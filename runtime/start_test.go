@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 func echo(_ workflow.Context, in string) (string, error) { return in, nil }
@@ -22,10 +23,10 @@ func handleEcho(n *runtime.Node) { runtime.Handle(n, greet, echo, nil) }
 
 // J8: starts with one key, from several clients at once, make one run.
 func TestJ8StartsWithOneKeyMakeOneRun(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, handleEcho)
-	ctx := testContext(t)
-	clients := []*runtime.Client{n.Client(), runtime.NewClient(c.j, nil), runtime.NewClient(c.journal(), nil)}
+	c := clustertest.New(t)
+	n := c.Run(nil, handleEcho)
+	ctx := clustertest.Context(t)
+	clients := []*runtime.Client{n.Client(), runtime.NewClient(c.Journal, nil), runtime.NewClient(c.Open(nil), nil)}
 	ids, created := make([]journal.RunID, 60), make([]bool, 60)
 	var wg sync.WaitGroup
 	for i := range ids {
@@ -58,10 +59,10 @@ func TestJ8StartsWithOneKeyMakeOneRun(t *testing.T) {
 
 // A start in the caller's transaction happens exactly if that commits.
 func TestStartInTheCallersTransaction(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, handleEcho)
-	ctx := testContext(t)
-	conn, err := pgx.Connect(ctx, c.dsn)
+	c := clustertest.New(t)
+	n := c.Run(nil, handleEcho)
+	ctx := clustertest.Context(t)
+	conn, err := pgx.Connect(ctx, c.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +100,9 @@ func TestStartInTheCallersTransaction(t *testing.T) {
 
 // Bad input gets an error that names the thing and the limit, before anything is stored.
 func TestBadInputIsRefusedByName(t *testing.T) {
-	c := newCluster(t)
-	client := runtime.NewClient(c.j, nil)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	client := runtime.NewClient(c.Journal, nil)
+	ctx := clustertest.Context(t)
 	for name, tc := range map[string]struct {
 		in   string
 		o    runtime.StartOptions
@@ -132,9 +133,9 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 }
 
 func TestPayloadsSurviveByteForByte(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, handleEcho)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	n := c.Run(nil, handleEcho)
+	ctx := clustertest.Context(t)
 	for _, in := range []string{"", "\u0000", "<&>\u2028 ☃ 𝄞", strings.Repeat("é", 100_000)} {
 		run, err := runtime.Start(ctx, n.Client(), greet, in, nil)
 		if err != nil {
@@ -147,9 +148,9 @@ func TestPayloadsSurviveByteForByte(t *testing.T) {
 }
 
 func TestDelayedStart(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, handleEcho)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	n := c.Run(nil, handleEcho)
+	ctx := clustertest.Context(t)
 	run, err := runtime.Start(ctx, n.Client(), greet, "later", &runtime.StartOptions{Delay: 300 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
@@ -168,21 +169,21 @@ func TestDelayedStart(t *testing.T) {
 
 // Nobody serves the workflow: the start is accepted, and a warning says so.
 func TestWarningWhenNobodyServes(t *testing.T) {
-	c := newCluster(t)
-	client := runtime.NewClient(c.j, &runtime.ClientOptions{Logger: c.options().Logger})
-	if _, err := runtime.Start(testContext(t), client, greet, "x", nil); err != nil {
+	c := clustertest.New(t)
+	client := runtime.NewClient(c.Journal, &runtime.ClientOptions{Logger: c.Options().Logger})
+	if _, err := runtime.Start(clustertest.Context(t), client, greet, "x", nil); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "a warning names the workflow", func() bool {
-		return strings.Contains(c.log.String(), "no live node serves this workflow") && strings.Contains(c.log.String(), "reprise.workflow=greet")
+	clustertest.Until(t, "a warning names the workflow", func() bool {
+		return strings.Contains(c.Log.String(), "no live node serves this workflow") && strings.Contains(c.Log.String(), "reprise.workflow=greet")
 	})
 }
 
 // A node claims only what it has registered, of the queues it serves.
 func TestNodesClaimWhatTheyServe(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	client := runtime.NewClient(c.j, nil)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	client := runtime.NewClient(c.Journal, nil)
 	other, err := runtime.Start(ctx, client, greet, "v2", &runtime.StartOptions{Version: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +196,7 @@ func TestNodesClaimWhatTheyServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.run(nil, handleEcho)
+	c.Run(nil, handleEcho)
 	if _, err := plain.Result(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func TestNodesClaimWhatTheyServe(t *testing.T) {
 			t.Fatalf("run %s was claimed by a node that does not serve it: %+v, %v", run.ID(), d, err)
 		}
 	}
-	c.run(nil, func(n *runtime.Node) {
+	c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, greet, echo, &runtime.HandleOptions{Version: 2})
 		runtime.Handle(n, greet, echo, &runtime.HandleOptions{Queue: "slow"})
 	})
@@ -217,22 +218,22 @@ func TestNodesClaimWhatTheyServe(t *testing.T) {
 
 // TestLabelsAreTheRuns: a run that its client's own node executes does not see what the caller makes of its labels afterwards.
 func TestLabelsAreTheRuns(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	const tag workflow.Name[int, string] = "tag"
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, tag, func(ctx workflow.Context, _ int) (string, error) {
 			_, err := shut.Receive(ctx)
 			return ctx.Info().Labels["a"], err
 		}, nil)
 	})
 	labels := map[string]string{"a": "first"}
-	started, err := runtime.Start(testContext(t), n.Client(), tag, 0, &runtime.StartOptions{Labels: labels})
-	run := mustStart(t, started, err)
+	started, err := runtime.Start(clustertest.Context(t), n.Client(), tag, 0, &runtime.StartOptions{Labels: labels})
+	run := clustertest.MustStart(t, started, err)
 	labels["a"] = "second"
-	if err := runtime.Signal(testContext(t), n.Client(), run.ID(), shut, 1, nil); err != nil {
+	if err := runtime.Signal(clustertest.Context(t), n.Client(), run.ID(), shut, 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustResult(t, run); got != "first" {
+	if got := clustertest.MustResult(t, run); got != "first" {
 		t.Errorf("the run's label is %q", got)
 	}
 }

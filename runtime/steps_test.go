@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 const (
@@ -21,9 +22,9 @@ const (
 )
 
 func TestRunOfSteps(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	var bodies atomic.Int32
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, count, func(ctx workflow.Context, in int) (int, error) {
 			for i := range in {
 				got, err := workflow.Step(ctx, fmt.Sprintf("step %d", i), func(context.Context) (int, error) {
@@ -37,8 +38,8 @@ func TestRunOfSteps(t *testing.T) {
 			return in, nil
 		}, nil)
 	})
-	ctx := testContext(t)
-	for _, client := range []*runtime.Client{n.Client(), runtime.NewClient(c.j, nil)} {
+	ctx := clustertest.Context(t)
+	for _, client := range []*runtime.Client{n.Client(), runtime.NewClient(c.Journal, nil)} {
 		bodies.Store(0)
 		run, err := runtime.Start(ctx, client, count, 10, nil)
 		if err != nil {
@@ -58,9 +59,9 @@ func TestRunOfSteps(t *testing.T) {
 }
 
 func TestStepsRetryUntilTheyPass(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	var attempts atomic.Int32
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
 			return workflow.Step(ctx, "flaky", func(ctx context.Context) (string, error) {
 				if attempts.Add(1) < 4 {
@@ -70,7 +71,7 @@ func TestStepsRetryUntilTheyPass(t *testing.T) {
 			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: 5 * time.Millisecond}})
 		}, nil)
 	})
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	run, err := runtime.Start(ctx, n.Client(), greet, "hello", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -147,8 +148,8 @@ func TestStepFailures(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t)
-			n := c.run(nil, func(n *runtime.Node) {
+			c := clustertest.New(t)
+			n := c.Run(nil, func(n *runtime.Node) {
 				runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
 					_, err := workflow.Step(ctx, "bad", tc.body, &tc.options)
 					if e, ok := errors.AsType[*workflow.StepError](err); !ok || e.Step != "bad" {
@@ -157,13 +158,13 @@ func TestStepFailures(t *testing.T) {
 					return "", err
 				}, nil)
 			})
-			ctx := testContext(t)
+			ctx := clustertest.Context(t)
 			run, err := runtime.Start(ctx, n.Client(), greet, "", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = run.Result(ctx)
-			wantErr[*runtime.FailedError](t, err)
+			clustertest.WantError[*runtime.FailedError](t, err)
 			events, err := n.Client().History(ctx, run.ID())
 			if err != nil {
 				t.Fatal(err)
@@ -184,9 +185,9 @@ func TestStepFailures(t *testing.T) {
 }
 
 func TestRetryAfterDecidesTheNextAttempt(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	var first, second atomic.Int64
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
 			return workflow.Step(ctx, "limited", func(ctx context.Context) (string, error) {
 				if first.CompareAndSwap(0, time.Now().UnixNano()) {
@@ -197,7 +198,7 @@ func TestRetryAfterDecidesTheNextAttempt(t *testing.T) {
 			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Hour, Max: time.Hour}})
 		}, nil)
 	})
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	run, err := runtime.Start(ctx, n.Client(), greet, "x", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -212,7 +213,7 @@ func TestRetryAfterDecidesTheNextAttempt(t *testing.T) {
 
 // A step in retry is known to everyone: its attempts are durable and survive the node.
 func TestAttemptsSurviveTheNode(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	pass := make(chan struct{})
 	register := func(n *runtime.Node) {
 		runtime.Handle(n, count, func(ctx workflow.Context, in int) (int, error) {
@@ -227,20 +228,20 @@ func TestAttemptsSurviveTheNode(t *testing.T) {
 			}, nil)
 		}, nil)
 	}
-	a := c.run(nil, register)
-	ctx := testContext(t)
+	a := c.Run(nil, register)
+	ctx := clustertest.Context(t)
 	run, err := runtime.Start(ctx, a.Client(), count, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := runtime.NewClient(c.j, nil)
-	until(t, "two attempts have failed", func() bool {
+	client := runtime.NewClient(c.Journal, nil)
+	clustertest.Until(t, "two attempts have failed", func() bool {
 		d, err := client.Describe(ctx, run.ID())
 		return err == nil && len(d.Steps) == 1 && d.Steps[0].Attempts >= 2 && d.Steps[0].LastError.Message == "down"
 	})
-	a.stop()
+	a.Stop()
 	close(pass)
-	c.run(nil, register)
+	c.Run(nil, register)
 	got, err := run.Result(ctx)
 	if err != nil || got < 3 {
 		t.Fatalf("passed at attempt %d, %v; want 3 or later", got, err)
@@ -249,9 +250,9 @@ func TestAttemptsSurviveTheNode(t *testing.T) {
 
 // Every attempt of a step sees the same idempotency key.
 func TestIdempotencyKeyIsStable(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	keys := make(chan string, 3)
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
 			return workflow.Step(ctx, "keyed", func(ctx context.Context) (string, error) {
 				keys <- workflow.IdempotencyKey(ctx)
@@ -262,7 +263,7 @@ func TestIdempotencyKeyIsStable(t *testing.T) {
 			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Millisecond}})
 		}, nil)
 	})
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	run, err := runtime.Start(ctx, n.Client(), greet, "x", nil)
 	if err != nil {
 		t.Fatal(err)

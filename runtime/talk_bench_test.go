@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // benchNode runs a node on a store in memory: what is measured is the engine.
@@ -26,7 +27,7 @@ func benchNode(b *testing.B, store *memory.Store, register func(*runtime.Node)) 
 			b.Error(err)
 		}
 	})
-	until(b, "the node has joined", func() bool { return n.ID() != 0 })
+	clustertest.Until(b, "the node has joined", func() bool { return n.ID() != 0 })
 	return n
 }
 
@@ -46,7 +47,7 @@ func BenchmarkQuery(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	described(b, n.Client(), run.ID(), "all are consumed", func(d *runtime.Description) bool { return d.Events == events+1 })
+	clustertest.Described(b, n.Client(), run.ID(), "all are consumed", func(d *runtime.Description) bool { return d.Events == events+1 })
 	spare := runtime.NewNode(journal.New(store, nil), nil)
 	handleMeter(new(atomic.Int32))(spare)
 	for name, node := range map[string]*runtime.Node{"warm": n, "cold": spare} {

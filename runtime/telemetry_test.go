@@ -16,12 +16,13 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // One trace from the start through every attempt, on whichever node, and no span is doubled by replay.
 func TestOneTraceAcrossNodesAndReplays(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	spans := tracetest.NewInMemoryExporter()
 	tp := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
 	var attempts atomic.Int32
@@ -41,28 +42,28 @@ func TestOneTraceAcrossNodesAndReplays(t *testing.T) {
 			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Millisecond}})
 		}, nil)
 	}
-	o := c.options()
+	o := c.Options()
 	o.TracerProvider = tp
-	a := c.run(o, register)
+	a := c.Run(o, register)
 	outer, root := tp.Tracer("test").Start(ctx, "caller")
 	run, err := runtime.Start(outer, a.Client(), waiter, "x", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	root.End()
-	until(t, "the run waits", func() bool {
+	clustertest.Until(t, "the run waits", func() bool {
 		d, err := a.Client().Describe(ctx, run.ID())
 		return err == nil && len(d.Waiting) > 0
 	})
-	a.stop()
-	b := c.run(o, register) // replays
+	a.Stop()
+	b := c.Run(o, register) // replays
 	if err := runtime.Signal(ctx, b.Client(), run.ID(), approved, "go", nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := run.Result(ctx); err != nil {
 		t.Fatal(err)
 	}
-	b.stop()
+	b.Stop()
 	names := map[string]int{}
 	for _, s := range spans.GetSpans() {
 		if s.SpanContext.TraceID() != root.SpanContext().TraceID() {
@@ -78,17 +79,17 @@ func TestOneTraceAcrossNodesAndReplays(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	reader := sdkmetric.NewManualReader()
 	mp := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
 	observer, err := runtime.Observe(mp)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := c.options()
+	o := c.Options()
 	o.MeterProvider = mp
-	n := c.runOn(c.journalWith(&journal.Options{Observer: observer}), o, func(n *runtime.Node) { runtime.Handle(n, count3, threeSteps, nil) })
+	n := c.RunOn(c.Open(&journal.Options{Observer: observer}), o, func(n *runtime.Node) { runtime.Handle(n, count3, threeSteps, nil) })
 	run, err := runtime.Start(ctx, n.Client(), count3, 1, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +97,7 @@ func TestMetrics(t *testing.T) {
 	if _, err := run.Result(ctx); err != nil {
 		t.Fatal(err)
 	}
-	n.stop()
+	n.Stop()
 	var data metricdata.ResourceMetrics
 	if err := reader.Collect(ctx, &data); err != nil {
 		t.Fatal(err)

@@ -12,45 +12,18 @@ import (
 
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
-
-// account is a table that steps write to in their own transactions.
-func (c *cluster) account() *pgx.Conn {
-	c.t.Helper()
-	ctx := testContext(c.t)
-	conn, err := pgx.Connect(ctx, c.dsn)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	if _, err := conn.Exec(ctx, `CREATE TABLE account (entry text NOT NULL)`); err != nil {
-		c.t.Fatal(err)
-	}
-	return conn
-}
-
-func entries(t *testing.T, conn *pgx.Conn) (n int) {
-	t.Helper()
-	if err := conn.QueryRow(testContext(t), `SELECT count(*) FROM account`).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n
-}
-
-func insertEntry(ctx context.Context, tx pgx.Tx) (string, error) {
-	_, err := tx.Exec(ctx, `INSERT INTO account VALUES ('x')`)
-	return "entered", err
-}
 
 // A transactional step's own SQL is there exactly if its event is: failed attempts leave nothing.
 func TestStepTx(t *testing.T) {
-	c := newCluster(t)
-	conn := c.account()
+	c := clustertest.New(t)
+	conn := c.Account()
 	var attempts atomic.Int32
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
 			return workflow.StepTx(ctx, "enter", func(ctx context.Context, tx pgx.Tx) (string, error) {
-				s, err := insertEntry(ctx, tx)
+				s, err := clustertest.Enter(ctx, tx)
 				if err == nil && attempts.Add(1) < 3 {
 					return "", errors.New("after the insert")
 				}
@@ -61,7 +34,7 @@ func TestStepTx(t *testing.T) {
 			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Millisecond, Attempts: 3}})
 		}, nil)
 	})
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	run, err := runtime.Start(ctx, n.Client(), greet, "", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -69,20 +42,20 @@ func TestStepTx(t *testing.T) {
 	if got, err := run.Result(ctx); err != nil || got != "entered" {
 		t.Fatalf("got %q, %v", got, err)
 	}
-	if got := entries(t, conn); got != 1 {
+	if got := clustertest.Entries(t, conn); got != 1 {
 		t.Errorf("%d entries, want 1", got)
 	}
 }
 
 // Many transactions of one run end one after another; none is lost and no connection runs out.
 func TestManyStepTxAtOnce(t *testing.T) {
-	c := newCluster(t)
-	conn := c.account()
-	n := c.run(nil, func(n *runtime.Node) {
+	c := clustertest.New(t)
+	conn := c.Account()
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, count, func(ctx workflow.Context, in int) (int, error) {
 			var futures []workflow.Future[string]
 			for range in {
-				futures = append(futures, workflow.StepTxAsync(ctx, "enter", insertEntry, nil))
+				futures = append(futures, workflow.StepTxAsync(ctx, "enter", clustertest.Enter, nil))
 			}
 			for _, f := range futures {
 				if _, err := f.Get(ctx); err != nil {
@@ -92,7 +65,7 @@ func TestManyStepTxAtOnce(t *testing.T) {
 			return in, nil
 		}, nil)
 	})
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	var runs []*runtime.Run[int]
 	for range 20 {
 		run, err := runtime.Start(ctx, n.Client(), count, 10, nil)
@@ -106,26 +79,26 @@ func TestManyStepTxAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := entries(t, conn); got != 200 {
+	if got := clustertest.Entries(t, conn); got != 200 {
 		t.Errorf("%d entries, want 200", got)
 	}
 }
 
 // The type of a step's transaction is checked when it runs, and the error names both.
 func TestStepTxOfAnotherStore(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, func(n *runtime.Node) {
+	c := clustertest.New(t)
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
 			return workflow.StepTx(ctx, "enter", func(context.Context, *strings.Builder) (string, error) { return "", nil }, nil)
 		}, nil)
 	})
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	run, err := runtime.Start(ctx, n.Client(), greet, "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = run.Result(ctx)
-	f := wantErr[*runtime.FailedError](t, err)
+	f := clustertest.WantError[*runtime.FailedError](t, err)
 	if !strings.Contains(f.Error(), "*strings.Builder") {
 		t.Errorf("the error does not name the wanted type: %v", f)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 const (
@@ -64,12 +66,12 @@ func handleTill(n *runtime.Node) { runtime.Handle(n, till, tills, nil) }
 // their way when the run continues as new are answered by the next generation, those answered in
 // that very turn have their answer.
 func TestUpdatesOverGenerationsAndNodes(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	a, b := c.run(nil, handleTill), c.run(nil, handleTill)
-	clients := []*runtime.Client{a.Client(), b.Client(), runtime.NewClient(c.j, nil)}
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	a, b := c.Run(nil, handleTill), c.Run(nil, handleTill)
+	clients := []*runtime.Client{a.Client(), b.Client(), runtime.NewClient(c.Journal, nil)}
 	started, err := runtime.Start(ctx, clients[2], till, 0, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	seen := map[int]bool{}
@@ -102,26 +104,26 @@ func TestUpdatesOverGenerationsAndNodes(t *testing.T) {
 	if err := runtime.Signal(ctx, clients[2], run.ID(), shut, 1, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustResult(t, run); got != 60 {
+	if got := clustertest.MustResult(t, run); got != 60 {
 		t.Errorf("got %d", got)
 	}
 }
 
 // A definite answer in every case: an update of a run that ends, in each way, without an answer.
 func TestUpdateOfARunThatEnds(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	n := c.run(nil, handleTill)
-	remote := runtime.NewClient(c.journal(), &runtime.ClientOptions{Poll: time.Hour}) // hints alone
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	n := c.Run(nil, handleTill)
+	remote := runtime.NewClient(c.Open(nil), &runtime.ClientOptions{Poll: time.Hour}) // hints alone
 	for _, client := range []*runtime.Client{n.Client(), remote} {
 		for how, want := range map[string]string{"shut": "has completed", "cancel": "was cancelled", "terminate": "was terminated: enough"} {
 			started, err := runtime.Start(ctx, client, till, 0, nil)
-			run := mustStart(t, started, err)
+			run := clustertest.MustStart(t, started, err)
 			h, err := runtime.SendUpdate(ctx, client, run.ID(), slowPay, 1, &runtime.UpdateOptions{Key: "k"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			described(t, client, run.ID(), "the update is accepted", func(d *runtime.Description) bool { return len(d.Updates) == 1 && d.Updates[0].Name == "slow pay" })
+			clustertest.Described(t, client, run.ID(), "the update is accepted", func(d *runtime.Description) bool { return len(d.Updates) == 1 && d.Updates[0].Name == "slow pay" })
 			switch how {
 			case "shut":
 				err = runtime.Signal(ctx, client, run.ID(), shut, 1, nil)
@@ -157,10 +159,10 @@ func TestUpdateOfARunThatEnds(t *testing.T) {
 // An update that is refused leaves no trace, and its key is free. One of a run that cannot go on
 // says so, and is answered when the code is mended.
 func TestUpdateThatIsRefusedOrHasToWait(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
 	var mended atomic.Bool
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, till, func(ctx workflow.Context, sum int) (int, error) {
 			next.Handle(ctx, func(workflow.Context, string) (int, error) {
 				if !mended.Load() {
@@ -172,16 +174,16 @@ func TestUpdateThatIsRefusedOrHasToWait(t *testing.T) {
 		}, nil)
 	})
 	started, err := runtime.Start(ctx, n.Client(), till, 0, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	key := &runtime.UpdateOptions{Key: "k"}
 	_, err = runtime.CallUpdate(ctx, n.Client(), run.ID(), pay, -5, key)
-	if e := wantErr[*runtime.UpdateError](t, err); !errors.Is(err, runtime.ErrRejected) || !strings.Contains(e.Error(), "-5 is not positive") {
+	if e := clustertest.WantError[*runtime.UpdateError](t, err); !errors.Is(err, runtime.ErrRejected) || !strings.Contains(e.Error(), "-5 is not positive") {
 		t.Errorf("got %v", err)
 	}
 	if _, err = runtime.CallUpdate(ctx, n.Client(), run.ID(), bump, 1, nil); !errors.Is(err, runtime.ErrRejected) || !strings.Contains(err.Error(), "pay") {
 		t.Errorf("got %v", err)
 	}
-	if got := countOf(kinds(t, n.Client(), run.ID()), journal.UpdateReceived); got != 0 {
+	if got := clustertest.Count(clustertest.Kinds(t, n.Client(), run.ID()), journal.UpdateReceived); got != 0 {
 		t.Errorf("%d refused updates are in the history", got)
 	}
 	if got, err := runtime.CallUpdate(ctx, n.Client(), run.ID(), pay, 5, key); err != nil || got != 5 {
@@ -196,7 +198,7 @@ func TestUpdateThatIsRefusedOrHasToWait(t *testing.T) {
 	if err := n.Client().Resume(ctx, run.ID()); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the update is answered", func() bool {
+	clustertest.Until(t, "the update is answered", func() bool {
 		got, err := runtime.CallUpdate(ctx, n.Client(), run.ID(), next, "x", waits)
 		return err == nil && got == 7
 	})
@@ -205,20 +207,20 @@ func TestUpdateThatIsRefusedOrHasToWait(t *testing.T) {
 // A caller who goes away does not stop the update; with its key it gets the answer later, even if
 // the run has left memory meanwhile.
 func TestUpdateGoesOnWithoutItsCaller(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	a := c.run(nil, handleTill)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	a := c.Run(nil, handleTill)
 	started, err := runtime.Start(ctx, a.Client(), till, 0, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	key := &runtime.UpdateOptions{Key: "k"}
 	short, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
 	defer cancel()
 	if _, err := runtime.CallUpdate(short, a.Client(), run.ID(), slowPay, 3, key); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
-	described(t, a.Client(), run.ID(), "the update is accepted", func(d *runtime.Description) bool { return len(d.Updates) == 1 })
-	a.stop()
-	b := c.run(nil, handleTill)
+	clustertest.Described(t, a.Client(), run.ID(), "the update is accepted", func(d *runtime.Description) bool { return len(d.Updates) == 1 })
+	a.Stop()
+	b := c.Run(nil, handleTill)
 	if got, err := runtime.CallUpdate(ctx, b.Client(), run.ID(), slowPay, 3, key); err != nil || got != 3 {
 		t.Errorf("got %d, %v", got, err)
 	}
@@ -227,11 +229,11 @@ func TestUpdateGoesOnWithoutItsCaller(t *testing.T) {
 // Updates and signals of one sender take effect in the order in which they were sent, also in the
 // first turn.
 func TestUpdatesAndSignalsKeepTheirOrder(t *testing.T) {
-	c := newCluster(t)
-	ctx, client := testContext(t), runtime.NewClient(c.j, nil)
+	c := clustertest.New(t)
+	ctx, client := clustertest.Context(t), runtime.NewClient(c.Journal, nil)
 	const journal workflow.Name[int, []string] = "journal"
 	started, err := runtime.Start(ctx, client, journal, 6, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	var last *runtime.UpdateHandle[int]
 	for i := range 6 {
 		if i%2 == 0 {
@@ -244,7 +246,7 @@ func TestUpdatesAndSignalsKeepTheirOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c.run(nil, func(n *runtime.Node) {
+	c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, journal, func(ctx workflow.Context, n int) ([]string, error) {
 			var lines []string
 			next.Handle(ctx, func(_ workflow.Context, s string) (int, error) {
@@ -265,7 +267,7 @@ func TestUpdatesAndSignalsKeepTheirOrder(t *testing.T) {
 		}, nil)
 	})
 	want := "signal 0, update 1, signal 2, update 3, signal 4, update 5"
-	if got := strings.Join(mustResult(t, run), ", "); got != want {
+	if got := strings.Join(clustertest.MustResult(t, run), ", "); got != want {
 		t.Errorf("got %s", got)
 	}
 	if got, err := last.Result(ctx); err != nil || got != 6 {
@@ -275,10 +277,10 @@ func TestUpdatesAndSignalsKeepTheirOrder(t *testing.T) {
 
 // An update with start makes one run, whoever calls, and each caller gets its own answer.
 func TestUpdateWithStart(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	n := c.run(nil, handleTill)
-	clients := []*runtime.Client{n.Client(), runtime.NewClient(c.j, nil)}
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	n := c.Run(nil, handleTill)
+	clients := []*runtime.Client{n.Client(), runtime.NewClient(c.Journal, nil)}
 	var wg sync.WaitGroup
 	var made, sum atomic.Int32
 	for i := range 10 {
@@ -310,10 +312,10 @@ func TestUpdateWithStart(t *testing.T) {
 // A signal with start reaches the one run that has the key; of a closed one, the reuse policy
 // decides.
 func TestSignalWithStart(t *testing.T) {
-	c := newCluster(t)
-	ctx := testContext(t)
-	n := c.run(nil, handleCollect)
-	clients := []*runtime.Client{n.Client(), runtime.NewClient(c.j, nil)}
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	n := c.Run(nil, handleCollect)
+	clients := []*runtime.Client{n.Client(), runtime.NewClient(c.Journal, nil)}
 	const senders = 20
 	key := &runtime.StartOptions{Key: "box"}
 	runs := make([]*runtime.Run[[]int], senders)
@@ -332,7 +334,7 @@ func TestSignalWithStart(t *testing.T) {
 	if t.Failed() {
 		t.FailNow()
 	}
-	got := sorted(mustResult(t, runs[0]))
+	got := slices.Sorted(slices.Values(clustertest.MustResult(t, runs[0])))
 	for i := range senders {
 		if runs[i].ID() != runs[0].ID() || got[i] != i {
 			t.Fatalf("run %s has %v", runs[i].ID(), got)
@@ -342,8 +344,8 @@ func TestSignalWithStart(t *testing.T) {
 		t.Errorf("to a closed run: %v", err)
 	}
 	again, err := runtime.SignalWithStart(ctx, clients[0], collect, 1, number, 7, &runtime.StartOptions{Key: "box", Reuse: journal.ReuseAllow}, nil)
-	run := mustStart(t, again, err)
-	if got := mustResult(t, run); !run.Created() || len(got) != 1 || got[0] != 7 {
+	run := clustertest.MustStart(t, again, err)
+	if got := clustertest.MustResult(t, run); !run.Created() || len(got) != 1 || got[0] != 7 {
 		t.Errorf("a new run got %v", got)
 	}
 }

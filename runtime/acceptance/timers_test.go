@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 const fuse workflow.Name[time.Duration, string] = "fuse"
@@ -54,33 +55,33 @@ func TestTimerAndItsStopInOneTurn(t *testing.T) {
 		{"timer first", 50 * time.Millisecond, "fired", []journal.Kind{journal.RunStarted, journal.TimerFired, journal.SignalReceived, journal.RunCompleted}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := newCluster(t)
-			client := runtime.NewClient(c.j, nil)
-			ctx := testContext(t)
+			c := clustertest.New(t)
+			client := runtime.NewClient(c.Journal, nil)
+			ctx := clustertest.Context(t)
 			// The first node must be gone before the timer is due, in one of the cases.
 			started, err := runtime.Start(ctx, client, fuse, tc.d, nil)
-			run := mustStart(t, started, err)
-			a := c.run(nil, handleFuse)
-			d := described(t, client, run.ID(), "the timer is armed", func(d *runtime.Description) bool { return d.Events > 0 })
-			a.stop()
+			run := clustertest.MustStart(t, started, err)
+			a := c.Run(nil, handleFuse)
+			d := clustertest.Described(t, client, run.ID(), "the timer is armed", func(d *runtime.Description) bool { return d.Events > 0 })
+			a.Stop()
 			due := d.Run.StartAt.Add(tc.d)
 			if tc.want == "fired" {
-				c.passed(client, due)
+				c.Passed(client, due)
 			}
 			if err := runtime.Signal(ctx, client, run.ID(), approved, "stop", nil); err != nil {
 				t.Fatal(err)
 			}
 			if tc.want == "stopped" {
-				if !c.j.Now().Before(due) {
+				if !c.Journal.Now().Before(due) {
 					t.Fatal("the machine is too slow for this test: the timer was due before the signal")
 				}
-				c.passed(client, due)
+				c.Passed(client, due)
 			}
-			c.run(nil, handleFuse)
-			if got := mustResult(t, run); got != tc.want {
+			c.Run(nil, handleFuse)
+			if got := clustertest.MustResult(t, run); got != tc.want {
 				t.Errorf("the timer %s, want %s", got, tc.want)
 			}
-			if got := kinds(t, client, run.ID()); !slices.Equal(got, tc.kind) {
+			if got := clustertest.Kinds(t, client, run.ID()); !slices.Equal(got, tc.kind) {
 				t.Errorf("history %v, want %v", got, tc.kind)
 			}
 		})
@@ -90,19 +91,19 @@ func TestTimerAndItsStopInOneTurn(t *testing.T) {
 // A11: signals that stop timers race with the timers, over two nodes. Whoever wins, the timer has one end and the run
 // knows the right one.
 func TestTimersRaceWithTheirStops(t *testing.T) {
-	c := newCluster(t)
-	nodes := []*node{c.run(nil, handleFuse), c.run(nil, handleFuse)}
-	client := runtime.NewClient(c.j, nil)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	nodes := []*clustertest.Node{c.Run(nil, handleFuse), c.Run(nil, handleFuse)}
+	client := runtime.NewClient(c.Journal, nil)
+	ctx := clustertest.Context(t)
 	var mu sync.Mutex
 	ends := map[string]int{}
 	var wg sync.WaitGroup
 	for i := range 60 {
 		started, err := runtime.Start(ctx, nodes[i%2].Client(), fuse, 100*time.Millisecond, nil)
-		run := mustStart(t, started, err)
+		run := clustertest.MustStart(t, started, err)
 		wg.Go(func() {
-			due := c.j.Now().Add(100*time.Millisecond + time.Duration(rand.IntN(40)-35)*time.Millisecond)
-			until(t, "it is about time", func() bool { return !c.j.Now().Before(due) })
+			due := c.Journal.Now().Add(100*time.Millisecond + time.Duration(rand.IntN(40)-35)*time.Millisecond)
+			clustertest.Until(t, "it is about time", func() bool { return !c.Journal.Now().Before(due) })
 			if err := runtime.Signal(ctx, client, run.ID(), approved, "stop", nil); err != nil {
 				t.Error(err)
 				return
@@ -132,9 +133,9 @@ func TestTimersRaceWithTheirStops(t *testing.T) {
 
 // A12: a timer is cancelled and the node dies. The next one never fires it.
 func TestCancelledTimerNeverFiresOnAnotherNode(t *testing.T) {
-	c := newCluster(t)
-	client := runtime.NewClient(c.j, nil)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	client := runtime.NewClient(c.Journal, nil)
+	ctx := clustertest.Context(t)
 	register := func(n *runtime.Node) {
 		runtime.Handle(n, fuse, func(ctx workflow.Context, d time.Duration) (string, error) {
 			timer := workflow.NewTimer(ctx, d)
@@ -148,35 +149,35 @@ func TestCancelledTimerNeverFiresOnAnotherNode(t *testing.T) {
 			return fmt.Sprint(timer.Fired()), nil
 		}, nil)
 	}
-	a := c.mortal(register)
+	a := c.RunMortal(register)
 	started, err := runtime.Start(ctx, client, fuse, 500*time.Millisecond, nil)
-	run := mustStart(t, started, err)
-	d := parked(t, client, run.ID())
+	run := clustertest.MustStart(t, started, err)
+	d := clustertest.Parked(t, client, run.ID())
 	if len(d.Timers) != 1 {
 		t.Fatalf("armed timers: %v", d.Timers)
 	}
 	if err := runtime.Signal(ctx, client, run.ID(), approved, "stop", nil); err != nil {
 		t.Fatal(err)
 	}
-	described(t, client, run.ID(), "the timer is stopped", func(d *runtime.Description) bool { return len(d.Timers) == 0 })
-	a.die()
-	c.run(nil, register)
-	c.passed(client, d.Timers[0].Due)
+	clustertest.Described(t, client, run.ID(), "the timer is stopped", func(d *runtime.Description) bool { return len(d.Timers) == 0 })
+	a.Die()
+	c.Run(nil, register)
+	c.Passed(client, d.Timers[0].Due)
 	if err := runtime.Signal(ctx, client, run.ID(), approved, "end", nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustResult(t, run); got != "false" {
+	if got := clustertest.MustResult(t, run); got != "false" {
 		t.Error("the timer fired")
 	}
-	if n := countOf(kinds(t, client, run.ID()), journal.TimerFired); n != 0 {
+	if n := clustertest.Count(clustertest.Kinds(t, client, run.ID()), journal.TimerFired); n != 0 {
 		t.Errorf("%d TimerFired events", n)
 	}
 }
 
 // A15: neither a cancelled timer nor a run that ended leaves a wake-up behind.
 func TestCancelledTimerLeavesNoWakeUp(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, func(n *runtime.Node) {
+	c := clustertest.New(t)
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, fuse, func(ctx workflow.Context, d time.Duration) (string, error) {
 			timer := workflow.NewTimer(ctx, d)
 			workflow.NewTimer(ctx, 2*d) // still armed when the run ends
@@ -188,11 +189,11 @@ func TestCancelledTimerLeavesNoWakeUp(t *testing.T) {
 			return "", err
 		}, nil)
 	})
-	client, conn, ctx := n.Client(), c.connect(), testContext(t)
+	client, conn, ctx := n.Client(), c.Connect(), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, fuse, time.Hour, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	visible := func() time.Duration {
-		d := parked(t, client, run.ID())
+		d := clustertest.Parked(t, client, run.ID())
 		return d.Run.Task.VisibleAt.Sub(d.Run.StartAt)
 	}
 	if got := visible(); got < time.Hour || got > time.Hour+time.Minute {
@@ -201,12 +202,12 @@ func TestCancelledTimerLeavesNoWakeUp(t *testing.T) {
 	if err := runtime.Signal(ctx, client, run.ID(), approved, "stop", nil); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the wake-up is the second timer's", func() bool { return visible() >= 2*time.Hour })
+	clustertest.Until(t, "the wake-up is the second timer's", func() bool { return visible() >= 2*time.Hour })
 	if err := runtime.Signal(ctx, client, run.ID(), approved, "end", nil); err != nil {
 		t.Fatal(err)
 	}
-	mustResult(t, run)
-	if n := query[int](t, conn, `SELECT count(*) FROM reprise.tasks`); n != 0 {
+	clustertest.MustResult(t, run)
+	if n := clustertest.Query[int](t, conn, `SELECT count(*) FROM reprise.tasks`); n != 0 {
 		t.Errorf("%d tasks are left", n)
 	}
 }
@@ -214,11 +215,11 @@ func TestCancelledTimerLeavesNoWakeUp(t *testing.T) {
 // A19: a run completes while a step is still running. The step's context is cancelled, what it returns is ignored,
 // and its slot is free for others.
 func TestRunCompletesWhileAStepRuns(t *testing.T) {
-	c := newCluster(t)
-	o := c.options()
+	c := clustertest.New(t)
+	o := c.Options()
 	o.StepsMax = 1
 	cause := make(chan error, 1)
-	n := c.run(o, func(n *runtime.Node) {
+	n := c.Run(o, func(n *runtime.Node) {
 		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
 			slow := workflow.StepAsync(ctx, "slow", func(ctx context.Context) (string, error) {
 				<-ctx.Done()
@@ -230,22 +231,22 @@ func TestRunCompletesWhileAStepRuns(t *testing.T) {
 		}, nil)
 		runtime.Handle(n, count3, threeSteps, nil)
 	})
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	started, err := runtime.Start(ctx, n.Client(), waiter, "", nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	if err := runtime.Signal(ctx, n.Client(), run.ID(), approved, "go", nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustResult(t, run); got != "not waited for" {
+	if got := clustertest.MustResult(t, run); got != "not waited for" {
 		t.Errorf("got %q", got)
 	}
 	if err := <-cause; err == nil || errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the step's context ended with %v", err)
 	}
 	other, err := runtime.Start(ctx, n.Client(), count3, 3, nil)
-	mustResult(t, mustStart(t, other, err))
+	clustertest.MustResult(t, clustertest.MustStart(t, other, err))
 	want := []journal.Kind{journal.RunStarted, journal.SignalReceived, journal.RunCompleted}
-	if got := kinds(t, n.Client(), run.ID()); !slices.Equal(got, want) {
+	if got := clustertest.Kinds(t, n.Client(), run.ID()); !slices.Equal(got, want) {
 		t.Errorf("history %v, want %v", got, want)
 	}
 }
@@ -253,9 +254,9 @@ func TestRunCompletesWhileAStepRuns(t *testing.T) {
 // A22: a step in retry loses a race against time. Its next attempt is forgotten with it: it neither wakes the run nor
 // runs again.
 func TestTimeoutLeavesNoRetryBehind(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	var attempts atomic.Int32
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
 			limited, cancel := workflow.WithTimeout(ctx, 300*time.Millisecond)
 			defer cancel()
@@ -272,20 +273,20 @@ func TestTimeoutLeavesNoRetryBehind(t *testing.T) {
 			return fmt.Sprint(errors.Is(err, workflow.ErrTimeout) || errors.Is(err, workflow.ErrCancelled)), nil
 		}, nil)
 	})
-	client, ctx := n.Client(), testContext(t)
+	client, ctx := n.Client(), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, waiter, "", nil)
-	run := mustStart(t, started, err)
-	d := described(t, client, run.ID(), "the time is over and the run waits for its signal", func(d *runtime.Description) bool {
+	run := clustertest.MustStart(t, started, err)
+	d := clustertest.Described(t, client, run.ID(), "the time is over and the run waits for its signal", func(d *runtime.Description) bool {
 		return d.Run.Task.Owner == 0 && len(d.Waiting) > 0 && d.Run.Task.VisibleAt.IsZero()
 	})
 	if len(d.Run.Task.Attempts) != 0 || len(d.Steps) != 0 {
 		t.Errorf("left behind: attempts %v, steps %v", d.Run.Task.Attempts, d.Steps)
 	}
-	c.passed(client, d.Run.StartAt.Add(1300*time.Millisecond))
+	c.Passed(client, d.Run.StartAt.Add(1300*time.Millisecond))
 	if err := runtime.Signal(ctx, client, run.ID(), approved, "end", nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustResult(t, run); got != "true" {
+	if got := clustertest.MustResult(t, run); got != "true" {
 		t.Error("the step's error is neither ErrTimeout nor ErrCancelled")
 	}
 	if n := attempts.Load(); n != 1 {

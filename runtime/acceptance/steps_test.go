@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
@@ -14,19 +14,20 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // F12: what a workflow returns cannot be encoded. The run fails and says why; it neither hangs nor is it blocked.
 func TestUnencodableOutputFailsTheRun(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	const ratio workflow.Name[int, float64] = "ratio"
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, ratio, func(workflow.Context, int) (float64, error) { return math.NaN(), nil }, nil)
 	})
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	started, err := runtime.Start(ctx, n.Client(), ratio, 0, nil)
-	_, err = mustStart(t, started, err).Result(ctx)
-	if f := wantErr[*runtime.FailedError](t, err); f.Failure.Type != journal.FailureEncode || !strings.Contains(f.Failure.Message, "NaN") {
+	_, err = clustertest.MustStart(t, started, err).Result(ctx)
+	if f := clustertest.WantError[*runtime.FailedError](t, err); f.Failure.Type != journal.FailureEncode || !strings.Contains(f.Failure.Message, "NaN") {
 		t.Errorf("failure %+v", f.Failure)
 	}
 }
@@ -34,8 +35,8 @@ func TestUnencodableOutputFailsTheRun(t *testing.T) {
 // F6, F7: some of many parallel steps panic. Each panic is the failure of its own step, with its stack; the others and
 // the node are not harmed.
 func TestPanicsInParallelSteps(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, func(n *runtime.Node) {
+	c := clustertest.New(t)
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, count, func(ctx workflow.Context, in int) (int, error) {
 			var futures []workflow.Future[int]
 			for i := range in {
@@ -57,10 +58,10 @@ func TestPanicsInParallelSteps(t *testing.T) {
 			return passed, nil
 		}, nil)
 	})
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	started, err := runtime.Start(ctx, n.Client(), count, 12, nil)
-	run := mustStart(t, started, err)
-	if got := mustResult(t, run); got != 8 {
+	run := clustertest.MustStart(t, started, err)
+	if got := clustertest.MustResult(t, run); got != 8 {
 		t.Errorf("%d parts passed, want 8", got)
 	}
 	events, err := n.Client().History(ctx, run.ID())
@@ -83,7 +84,7 @@ func explode(i int) { panic(fmt.Sprintf("charge %d", i)) }
 // F14: a deploy changes the retry policy of a step that waits for its next attempt. That attempt keeps its time; what
 // happens when it fails is for the new policy to say.
 func TestNewRetryPolicyAppliesToWaitingSteps(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	var attempts atomic.Int32
 	with := func(p workflow.RetryPolicy) func(n *runtime.Node) {
 		return func(n *runtime.Node) {
@@ -95,17 +96,17 @@ func TestNewRetryPolicyAppliesToWaitingSteps(t *testing.T) {
 			}, nil)
 		}
 	}
-	old := c.run(nil, with(workflow.RetryPolicy{Initial: 700 * time.Millisecond, Jitter: -1}))
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	old := c.Run(nil, with(workflow.RetryPolicy{Initial: 700 * time.Millisecond, Jitter: -1}))
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, greet, "", nil)
-	run := mustStart(t, started, err)
-	d := described(t, client, run.ID(), "the first attempt has failed", func(d *runtime.Description) bool {
+	run := clustertest.MustStart(t, started, err)
+	d := clustertest.Described(t, client, run.ID(), "the first attempt has failed", func(d *runtime.Description) bool {
 		return len(d.Steps) == 1 && d.Steps[0].Attempts == 1
 	})
-	old.stop()
-	c.run(nil, with(workflow.RetryPolicy{Initial: time.Millisecond, Attempts: 2}))
+	old.Stop()
+	c.Run(nil, with(workflow.RetryPolicy{Initial: time.Millisecond, Attempts: 2}))
 	_, err = run.Result(ctx)
-	wantErr[*runtime.FailedError](t, err)
+	clustertest.WantError[*runtime.FailedError](t, err)
 	events, err := client.History(ctx, run.ID())
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +123,7 @@ func TestNewRetryPolicyAppliesToWaitingSteps(t *testing.T) {
 // F16: one of many parallel steps hangs until its node is killed. After the takeover it runs again, and what the others
 // brought is kept.
 func TestOutcomesBesideAHangingStepAreKept(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	const wide = 8
 	var bodies [wide]atomic.Int32
 	register := func(hangs bool) func(n *runtime.Node) {
@@ -151,14 +152,14 @@ func TestOutcomesBesideAHangingStepAreKept(t *testing.T) {
 			}, nil)
 		}
 	}
-	a := c.mortal(register(true))
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	a := c.RunMortal(register(true))
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, count, 0, nil)
-	run := mustStart(t, started, err)
-	described(t, client, run.ID(), "all but one have ended", func(d *runtime.Description) bool { return d.Events == wide && len(d.Steps) == 1 })
-	a.die()
-	c.run(nil, register(false))
-	if got := mustResult(t, run); got != wide*(wide-1)/2 {
+	run := clustertest.MustStart(t, started, err)
+	clustertest.Described(t, client, run.ID(), "all but one have ended", func(d *runtime.Description) bool { return d.Events == wide && len(d.Steps) == 1 })
+	a.Die()
+	c.Run(nil, register(false))
+	if got := clustertest.MustResult(t, run); got != wide*(wide-1)/2 {
 		t.Errorf("sum %d", got)
 	}
 	for i := range bodies {
@@ -175,14 +176,14 @@ func TestOutcomesBesideAHangingStepAreKept(t *testing.T) {
 // F18: a step ignores that its node was stopped and goes on heartbeating. It keeps nothing alive: the step runs elsewhere,
 // the node is gone, and no details arrive any more.
 func TestHeartbeatsOfAStoppedNodeMeanNothing(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	var beats atomic.Int32
 	end := make(chan struct{})
 	endZombie := sync.OnceFunc(func() { close(end) })
 	t.Cleanup(endZombie)
-	o := c.options()
+	o := c.Options()
 	o.Drain = 20 * time.Millisecond
-	a := c.run(o, func(n *runtime.Node) {
+	a := c.Run(o, func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
 			return workflow.Step(ctx, "stubborn", func(ctx context.Context) (string, error) {
 				for {
@@ -196,14 +197,14 @@ func TestHeartbeatsOfAStoppedNodeMeanNothing(t *testing.T) {
 			}, nil)
 		}, nil)
 	})
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, greet, "", nil)
-	run := mustStart(t, started, err)
-	until(t, "the step heartbeats", func() bool { return beats.Load() > 10 })
-	a.stop()
+	run := clustertest.MustStart(t, started, err)
+	clustertest.Until(t, "the step heartbeats", func() bool { return beats.Load() > 10 })
+	a.Stop()
 	stopped := beats.Load()
 	proceed := make(chan struct{})
-	b := c.run(nil, func(n *runtime.Node) {
+	b := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
 			return workflow.Step(ctx, "stubborn", func(ctx context.Context) (string, error) {
 				last, _ := workflow.LastHeartbeat[int32](ctx)
@@ -212,8 +213,8 @@ func TestHeartbeatsOfAStoppedNodeMeanNothing(t *testing.T) {
 			}, nil)
 		}, nil)
 	})
-	d := described(t, client, run.ID(), "the next node has the run", func(d *runtime.Description) bool { return d.Run.Task.Owner == b.ID() })
-	until(t, "the stopped node's step goes on", func() bool { return beats.Load() > stopped+100 })
+	d := clustertest.Described(t, client, run.ID(), "the next node has the run", func(d *runtime.Description) bool { return d.Run.Task.Owner == b.ID() })
+	clustertest.Until(t, "the stopped node's step goes on", func() bool { return beats.Load() > stopped+100 })
 	now, err := client.Describe(ctx, run.ID())
 	if err != nil {
 		t.Fatal(err)
@@ -221,19 +222,19 @@ func TestHeartbeatsOfAStoppedNodeMeanNothing(t *testing.T) {
 	if now.Run.Task.Turn != d.Run.Task.Turn || now.Run.Task.Owner != b.ID() {
 		t.Errorf("the task moved from turn %d to %d, owner %d", d.Run.Task.Turn, now.Run.Task.Turn, now.Run.Task.Owner)
 	}
-	nodes, err := c.j.Nodes(ctx)
+	nodes, err := c.Journal.Nodes(ctx)
 	if err != nil || len(nodes) != 1 || nodes[0].ID != b.ID() {
 		t.Errorf("live nodes %v, %v", nodes, err)
 	}
 	close(proceed)
-	if got := mustResult(t, run); got != "true" {
+	if got := clustertest.MustResult(t, run); got != "true" {
 		t.Errorf("got %q: heartbeats from after the stop were kept, or the zombie's result", got)
 	}
 }
 
 // F19: a step that takes many leases is left alone while its node lives; that of a dead node runs elsewhere at once.
 func TestOnlyStepsOfDeadNodesAreRescued(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	var mu sync.Mutex
 	bodies, release := map[string]int{}, make(chan struct{})
 	register := func(n *runtime.Node) {
@@ -256,23 +257,23 @@ func TestOnlyStepsOfDeadNodesAreRescued(t *testing.T) {
 		defer mu.Unlock()
 		return bodies[name]
 	}
-	lives, dies := c.mortal(register), c.mortal(register)
-	ctx := testContext(t)
+	lives, dies := c.RunMortal(register), c.RunMortal(register)
+	ctx := clustertest.Context(t)
 	startedA, err := runtime.Start(ctx, lives.Client(), greet, "lives", nil)
-	live := mustStart(t, startedA, err)
+	live := clustertest.MustStart(t, startedA, err)
 	startedB, err := runtime.Start(ctx, dies.Client(), greet, "dies", nil)
-	dead := mustStart(t, startedB, err)
-	until(t, "both steps run", func() bool { return began("lives") == 1 && began("dies") == 1 })
-	dies.die()
-	until(t, "the dead node's step runs again", func() bool { return began("dies") == 2 })
+	dead := clustertest.MustStart(t, startedB, err)
+	clustertest.Until(t, "both steps run", func() bool { return began("lives") == 1 && began("dies") == 1 })
+	dies.Die()
+	clustertest.Until(t, "the dead node's step runs again", func() bool { return began("dies") == 2 })
 	d, err := lives.Client().Describe(ctx, live.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.passed(lives.Client(), d.Run.CreatedAt.Add(3*1500*time.Millisecond))
+	c.Passed(lives.Client(), d.Run.CreatedAt.Add(3*1500*time.Millisecond))
 	close(release)
-	mustResult(t, live)
-	mustResult(t, runtime.RunOf(lives.Client(), greet, dead.ID()))
+	clustertest.MustResult(t, live)
+	clustertest.MustResult(t, runtime.RunOf(lives.Client(), greet, dead.ID()))
 	if began("lives") != 1 || began("dies") != 2 {
 		t.Errorf("bodies: %v", bodies)
 	}
@@ -280,7 +281,7 @@ func TestOnlyStepsOfDeadNodesAreRescued(t *testing.T) {
 
 // F5: a node dies in the middle of a step. The next attempt, on another node, has the details of its last heartbeat.
 func TestHeartbeatDetailsReachTheNextNode(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	register := func(n *runtime.Node) {
 		runtime.Handle(n, count, func(ctx workflow.Context, in int) (int, error) {
 			return workflow.Step(ctx, "copy pages", func(ctx context.Context) (int, error) {
@@ -295,16 +296,16 @@ func TestHeartbeatDetailsReachTheNextNode(t *testing.T) {
 			}, &workflow.StepOptions{HeartbeatTimeout: time.Minute})
 		}, nil)
 	}
-	a := c.mortal(register)
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	a := c.RunMortal(register)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, count, 0, nil)
-	run := mustStart(t, started, err)
-	described(t, client, run.ID(), "the details are kept", func(d *runtime.Description) bool {
+	run := clustertest.MustStart(t, started, err)
+	clustertest.Described(t, client, run.ID(), "the details are kept", func(d *runtime.Description) bool {
 		return len(d.Run.Task.Attempts) == 1 && d.Run.Task.Attempts[0].Heartbeat != nil
 	})
-	a.die()
-	c.run(nil, register)
-	if got := mustResult(t, run); got != 42 {
+	a.Die()
+	c.Run(nil, register)
+	if got := clustertest.MustResult(t, run); got != 42 {
 		t.Errorf("the next attempt began at page %d, want 42", got)
 	}
 }
@@ -321,7 +322,7 @@ func TestTimeLimitsAcrossNodes(t *testing.T) {
 		"attempt": {workflow.StepOptions{AttemptTimeout: time.Second, Retry: &workflow.RetryPolicy{Attempts: 2, Initial: time.Millisecond}}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t)
+			c := clustertest.New(t)
 			var began atomic.Int32
 			register := func(n *runtime.Node) {
 				runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
@@ -332,15 +333,15 @@ func TestTimeLimitsAcrossNodes(t *testing.T) {
 					}, &tc.options)
 				}, nil)
 			}
-			a := c.mortal(register)
-			client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+			a := c.RunMortal(register)
+			client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 			started, err := runtime.Start(ctx, client, greet, "", nil)
-			run := mustStart(t, started, err)
-			until(t, "the step runs", func() bool { return began.Load() == 1 })
-			a.die()
-			c.run(nil, register)
+			run := clustertest.MustStart(t, started, err)
+			clustertest.Until(t, "the step runs", func() bool { return began.Load() == 1 })
+			a.Die()
+			c.Run(nil, register)
 			_, err = run.Result(ctx)
-			wantErr[*runtime.FailedError](t, err)
+			clustertest.WantError[*runtime.FailedError](t, err)
 			events, err := client.History(ctx, run.ID())
 			if err != nil {
 				t.Fatal(err)

@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 // chaosRules are statements that return one text for each thing that is not as it should be when all runs have ended. Status 1 is
 // completed, 2 failed, 3 cancelled, 4 terminated. Policy 0 (or null) is to cancel, 1 to terminate, 2 to abandon.

@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
@@ -15,28 +15,29 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // A closed run can be deleted, an open one cannot. Nothing of it stays, its key is free, and nobody waits for it in vain.
 func TestDeleteForgetsAClosedRun(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, handleCollect)
-	client, ctx, conn := runtime.NewClient(c.j, nil), testContext(t), c.connect()
+	c := clustertest.New(t)
+	n := c.Run(nil, handleCollect)
+	client, ctx, conn := runtime.NewClient(c.Journal, nil), clustertest.Context(t), c.Connect()
 	keyed := &runtime.StartOptions{Key: "once", Labels: map[string]string{"a": "b"}}
 	started, err := runtime.Start(ctx, client, collect, 1, keyed)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	if err := client.Delete(ctx, run.ID()); !errors.Is(err, journal.ErrOpen) {
 		t.Errorf("deleting an open run: %v, want ErrOpen", err)
 	}
 	if err := runtime.Signal(ctx, client, run.ID(), number, 7, nil); err != nil {
 		t.Fatal(err)
 	}
-	mustResult(t, run)
+	clustertest.MustResult(t, run)
 	if err := client.Delete(ctx, run.ID()); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"runs", "events", "inbox", "tasks"} {
-		if n := query[int](t, conn, `SELECT count(*) FROM reprise.`+table); n != 0 {
+		if n := clustertest.Query[int](t, conn, `SELECT count(*) FROM reprise.`+table); n != 0 {
 			t.Errorf("%d rows are left in %s", n, table)
 		}
 	}
@@ -51,30 +52,30 @@ func TestDeleteForgetsAClosedRun(t *testing.T) {
 		}
 	}
 	again, err := runtime.Start(ctx, n.Client(), collect, 0, keyed)
-	if again = mustStart(t, again, err); !again.Created() {
+	if again = clustertest.MustStart(t, again, err); !again.Created() {
 		t.Error("the key still leads to the deleted run")
 	}
-	mustResult(t, again)
+	clustertest.MustResult(t, again)
 }
 
 // Runs are listed by label, status, state, time, key and workflow, newest first, page by page.
 func TestListSelectsRuns(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, func(n *runtime.Node) { handleCollect(n); handleEcho(n) })
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	c := clustertest.New(t)
+	n := c.Run(nil, func(n *runtime.Node) { handleCollect(n); handleEcho(n) })
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	var ids []journal.RunID // in the order of their starts
 	for i := range 12 {
 		o := &runtime.StartOptions{Key: fmt.Sprintf("k%d/%d", i%2, i), Labels: map[string]string{"color": []string{"red", "green", "blue"}[i%3], "n": fmt.Sprint(i)}}
 		if i < 6 {
 			started, err := runtime.Start(ctx, n.Client(), greet, "x", o)
-			run := mustStart(t, started, err)
-			mustResult(t, run)
+			run := clustertest.MustStart(t, started, err)
+			clustertest.MustResult(t, run)
 			ids = append(ids, run.ID())
 			continue
 		}
 		started, err := runtime.Start(ctx, n.Client(), collect, 1, o)
-		run := mustStart(t, started, err)
-		parked(t, client, run.ID())
+		run := clustertest.MustStart(t, started, err)
+		clustertest.Parked(t, client, run.ID())
 		ids = append(ids, run.ID())
 	}
 	if err := client.Terminate(ctx, ids[11], "enough"); err != nil {
@@ -155,11 +156,11 @@ func stating(release <-chan struct{}) func(ctx workflow.Context, state string) (
 
 // A run is described in every state: what it waits for, what went wrong, and how it ended.
 func TestDescribeInEachState(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	release := make(chan struct{})
-	n := c.run(nil, func(n *runtime.Node) { runtime.Handle(n, states, stating(release), nil) })
+	n := c.Run(nil, func(n *runtime.Node) { runtime.Handle(n, states, stating(release), nil) })
 	t.Cleanup(sync.OnceFunc(func() { close(release) }))
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	for state, ok := range map[string]func(d *runtime.Description) bool{
 		"step": func(d *runtime.Description) bool { return d.Run.Task.Owner == n.ID() },
 		"retry": func(d *runtime.Description) bool {
@@ -191,7 +192,7 @@ func TestDescribeInEachState(t *testing.T) {
 		},
 	} {
 		started, err := runtime.Start(ctx, client, states, state, &runtime.StartOptions{Key: state})
-		run := mustStart(t, started, err)
+		run := clustertest.MustStart(t, started, err)
 		switch state {
 		case "cancelled":
 			err = client.Cancel(ctx, run.ID(), "changed my mind")
@@ -202,7 +203,7 @@ func TestDescribeInEachState(t *testing.T) {
 			t.Fatal(err)
 		}
 		ended := slices.Contains([]string{"completed", "failed", "cancelled", "terminated"}, state)
-		d := described(t, client, run.ID(), "the run is "+state, func(d *runtime.Description) bool {
+		d := clustertest.Described(t, client, run.ID(), "the run is "+state, func(d *runtime.Description) bool {
 			return ended == d.Run.Status.Closed() && ended == (d.Run.Task == nil) && ok(d)
 		})
 		if d.Run.Key != state || d.Run.Workflow != string(states) || d.Run.ClosedAt.IsZero() == ended || ended && len(d.Steps)+len(d.Timers)+len(d.Waiting) != 0 {
@@ -256,25 +257,25 @@ func TestSagaIsUndoneWhenCancelledDuringAStep(t *testing.T) {
 		"undo fails": {errors.New("the bank is closed"), "reserved charged released"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t)
-			conn := c.account()
-			if _, err := conn.Exec(testContext(t), `ALTER TABLE account ADD at bigint GENERATED ALWAYS AS IDENTITY`); err != nil {
+			c := clustertest.New(t)
+			conn := c.Account()
+			if _, err := conn.Exec(clustertest.Context(t), `ALTER TABLE account ADD at bigint GENERATED ALWAYS AS IDENTITY`); err != nil {
 				t.Fatal(err)
 			}
 			inStep := make(chan struct{}, 10)
 			register := func(n *runtime.Node) { runtime.Handle(n, trip, journeys(inStep, tc.refund), nil) }
-			c.run(nil, register)
-			c.run(nil, register)
-			client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+			c.Run(nil, register)
+			c.Run(nil, register)
+			client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 			started, err := runtime.Start(ctx, client, trip, "", nil)
-			run := mustStart(t, started, err)
+			run := clustertest.MustStart(t, started, err)
 			<-inStep
 			if err := client.Cancel(ctx, run.ID(), "changed my mind"); err != nil {
 				t.Fatal(err)
 			}
 			_, err = run.Result(ctx)
-			e := wantErr[*runtime.CancelledError](t, err)
-			if got := query[string](t, conn, `SELECT string_agg(entry, ' ' ORDER BY at) FROM account`); got != tc.want {
+			e := clustertest.WantError[*runtime.CancelledError](t, err)
+			if got := clustertest.Query[string](t, conn, `SELECT string_agg(entry, ' ' ORDER BY at) FROM account`); got != tc.want {
 				t.Errorf("entries: %s; want %s", got, tc.want)
 			}
 			if tc.refund == nil {

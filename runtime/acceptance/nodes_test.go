@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // hanging registers a step that goes on until its context ends or, on a second node, returns at once.
@@ -44,18 +45,18 @@ func TestRunsOfAGoneNodeGoOnInTime(t *testing.T) {
 		"silent": {func(l *pgtest.Link) { l.Stall() }, lease + look},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t)
-			link := newLink(t, c.dsn)
+			c := clustertest.New(t)
+			link := pgtest.Proxy(t, c.DSN)
 			began := make(chan time.Time, 10)
-			o := c.options()
+			o := c.Options()
 			o.Drain = 50 * time.Millisecond // of the end of the test
-			a := c.runOn(journal.New(c.store(link.DSN(), nil), nil), o, hanging(true, began))
+			a := c.RunOn(journal.New(c.Store(link.DSN(), nil), nil), o, hanging(true, began))
 			t.Cleanup(func() { link.Refuse(false); link.Resume() })
-			ctx := testContext(t)
+			ctx := clustertest.Context(t)
 			started, err := runtime.Start(ctx, a.Client(), greet, "moved", nil)
-			run := mustStart(t, started, err)
+			run := clustertest.MustStart(t, started, err)
 			<-began
-			b := c.run(nil, hanging(false, began))
+			b := c.Run(nil, hanging(false, began))
 			if b.ID() == a.ID() {
 				t.Fatal("two nodes have one id")
 			}
@@ -67,7 +68,7 @@ func TestRunsOfAGoneNodeGoOnInTime(t *testing.T) {
 			if took > tc.max+time.Second {
 				t.Errorf("the step began again after %s, want at most %s", took, tc.max+time.Second)
 			}
-			mustResult(t, runtime.RunOf(b.Client(), greet, run.ID()))
+			clustertest.MustResult(t, runtime.RunOf(b.Client(), greet, run.ID()))
 		})
 	}
 }
@@ -75,8 +76,8 @@ func TestRunsOfAGoneNodeGoOnInTime(t *testing.T) {
 // G9: two nodes execute one transactional step, because the first was thought dead. The second commits; what the first
 // wrote is rolled back although its transaction was whole and its connection never failed.
 func TestLoserOfATransactionalStepLeavesNothing(t *testing.T) {
-	c := newCluster(t)
-	conn := c.account()
+	c := clustertest.New(t)
+	conn := c.Account()
 	register := func(who string) func(n *runtime.Node) {
 		return func(n *runtime.Node) {
 			runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
@@ -87,84 +88,84 @@ func TestLoserOfATransactionalStepLeavesNothing(t *testing.T) {
 			}, nil)
 		}
 	}
-	store := &meddled{Store: c.store(c.dsn, nil)}
+	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
 	arrived, loser := make(chan struct{}), make(chan struct{})
 	letGo := sync.OnceFunc(func() { close(loser) })
-	store.meddle(func(_ context.Context, commits []journal.Commit) error {
-		if closing(commits) {
-			store.meddle(nil)
+	store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
+		if clustertest.Closes(commits) {
+			store.BeforeCommit(nil)
 			close(arrived)
 			<-loser
 		}
 		return nil
 	})
-	a := c.runOn(journal.New(store, nil), nil, register("loser"))
+	a := c.RunOn(journal.New(store, nil), nil, register("loser"))
 	t.Cleanup(letGo)
 	first := a.ID()
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, greet, "", nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	<-arrived
-	if _, err := c.connect().Exec(ctx, `UPDATE reprise.nodes SET lost_at = now() WHERE id = $1`, int32(first)); err != nil {
+	if _, err := c.Connect().Exec(ctx, `UPDATE reprise.nodes SET lost_at = now() WHERE id = $1`, int32(first)); err != nil {
 		t.Fatal(err)
 	}
-	c.run(nil, register("winner"))
-	if got := mustResult(t, run); got != "winner" {
+	c.Run(nil, register("winner"))
+	if got := clustertest.MustResult(t, run); got != "winner" {
 		t.Errorf("the run got %q", got)
 	}
 	letGo()
-	until(t, "the loser has joined anew", func() bool { return a.ID() > first })
-	if got := query[string](t, conn, `SELECT string_agg(entry, ' ') FROM account`); got != "winner" {
+	clustertest.Until(t, "the loser has joined anew", func() bool { return a.ID() > first })
+	if got := clustertest.Query[string](t, conn, `SELECT string_agg(entry, ' ') FROM account`); got != "winner" {
 		t.Errorf("entries: %s", got)
 	}
 }
 
 // G11: an operator terminates a run while the commit that completes it is on its way. The run stays terminated.
 func TestZombieDoesNotCompleteATerminatedRun(t *testing.T) {
-	c := newCluster(t)
-	store := &meddled{Store: c.store(c.dsn, nil)}
+	c := clustertest.New(t)
+	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
 	arrived, zombie := make(chan struct{}), make(chan struct{})
 	letGo := sync.OnceFunc(func() { close(zombie) })
-	store.meddle(func(_ context.Context, commits []journal.Commit) error {
-		if closing(commits) {
-			store.meddle(nil)
+	store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
+		if clustertest.Closes(commits) {
+			store.BeforeCommit(nil)
 			close(arrived)
 			<-zombie
 		}
 		return nil
 	})
-	n := c.runOn(journal.New(store, nil), nil, func(n *runtime.Node) { runtime.Handle(n, count3, threeSteps, nil) })
+	n := c.RunOn(journal.New(store, nil), nil, func(n *runtime.Node) { runtime.Handle(n, count3, threeSteps, nil) })
 	t.Cleanup(letGo)
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, count3, 1, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	<-arrived
 	if err := client.Terminate(ctx, run.ID(), "enough"); err != nil {
 		t.Fatal(err)
 	}
 	letGo()
 	_, err = run.Result(ctx)
-	wantErr[*runtime.TerminatedError](t, err)
+	clustertest.WantError[*runtime.TerminatedError](t, err)
 	// The node has seen the refusal when it has completed another run.
 	other, err := runtime.Start(ctx, n.Client(), count3, 2, nil)
-	mustResult(t, mustStart(t, other, err))
+	clustertest.MustResult(t, clustertest.MustStart(t, other, err))
 	d, err := client.Describe(ctx, run.ID())
 	if err != nil || d.Run.Status != journal.Terminated || d.Run.Terminal.Kind != journal.RunTerminated {
 		t.Errorf("%+v, %v", d, err)
 	}
-	list := kinds(t, client, run.ID())
-	if n := countOf(list, journal.RunCompleted); n != 0 || list[len(list)-1] != journal.RunTerminated {
+	list := clustertest.Kinds(t, client, run.ID())
+	if n := clustertest.Count(list, journal.RunCompleted); n != 0 || list[len(list)-1] != journal.RunTerminated {
 		t.Errorf("history %v", list)
 	}
 }
 
 // G14: waits end with their context, also when the database does not answer at all.
 func TestWaitsEndWithTheirContext(t *testing.T) {
-	c := newCluster(t)
-	link := newLink(t, c.dsn)
-	client := runtime.NewClient(journal.New(c.store(link.DSN(), nil), nil), nil)
-	started, err := runtime.Start(testContext(t), client, collect, 1, nil)
-	run := mustStart(t, started, err)
+	c := clustertest.New(t)
+	link := pgtest.Proxy(t, c.DSN)
+	client := runtime.NewClient(journal.New(c.Store(link.DSN(), nil), nil), nil)
+	started, err := runtime.Start(clustertest.Context(t), client, collect, 1, nil)
+	run := clustertest.MustStart(t, started, err)
 	link.Stall()
 	t.Cleanup(link.Resume)
 	for name, call := range map[string]func(ctx context.Context) error{
@@ -206,25 +207,25 @@ func handleTallyAndRetries(n *runtime.Node) {
 // without a restart: claims, timers, retries, hints and the nodes themselves, which are members again.
 func TestEverythingResumesAfterTheDatabaseIsBack(t *testing.T) {
 	t.Parallel()
-	server := mortalServer(t)
+	server := clustertest.Server(t)
 	dsn := server.DSN("postgres")
-	c := newClusterOn(t, dsn)
-	var nodes []*node
+	c := clustertest.On(t, dsn)
+	var nodes []*clustertest.Node
 	var before []journal.NodeID
 	for range 2 {
-		o := c.options()
+		o := c.Options()
 		o.Lease, o.Drain, o.Poll = 1500*time.Millisecond, 50*time.Millisecond, time.Hour // hints have to come back
-		n := c.run(o, handleTallyAndRetries)
+		n := c.Run(o, handleTallyAndRetries)
 		nodes, before = append(nodes, n), append(before, n.ID())
 	}
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	var sleepers []*runtime.Run[string]
 	var tallies []*runtime.Run[[]int]
 	for i := range 20 {
 		s, err := runtime.Start(ctx, client, sleeper, time.Duration(1+i*200)*time.Millisecond, nil)
-		sleepers = append(sleepers, mustStart(t, s, err))
+		sleepers = append(sleepers, clustertest.MustStart(t, s, err))
 		k, err := runtime.Start(ctx, client, collect, 3, nil)
-		tallies = append(tallies, mustStart(t, k, err))
+		tallies = append(tallies, clustertest.MustStart(t, k, err))
 		if err := runtime.Signal(ctx, client, tallies[i].ID(), number, 0, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +241,7 @@ func TestEverythingResumesAfterTheDatabaseIsBack(t *testing.T) {
 			}
 		}
 	})
-	until(t, "the nodes have lost their leases", func() bool { return nodes[0].ID() == 0 && nodes[1].ID() == 0 })
+	clustertest.Until(t, "the nodes have lost their leases", func() bool { return nodes[0].ID() == 0 && nodes[1].ID() == 0 })
 	if err := server.Restart(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -251,15 +252,15 @@ func TestEverythingResumesAfterTheDatabaseIsBack(t *testing.T) {
 		}
 	}
 	for _, k := range tallies {
-		if got := mustResult(t, k); !slices.Equal(got, []int{0, 1, 2}) {
+		if got := clustertest.MustResult(t, k); !slices.Equal(got, []int{0, 1, 2}) {
 			t.Errorf("run %s got %v", k.ID(), got)
 		}
 	}
 	for _, s := range sleepers {
-		mustResult(t, s)
+		clustertest.MustResult(t, s)
 	}
-	until(t, "the nodes are members again", func() bool { return nodes[0].ID() > before[1] && nodes[1].ID() > before[1] })
+	clustertest.Until(t, "the nodes are members again", func() bool { return nodes[0].ID() > before[1] && nodes[1].ID() > before[1] })
 	started, err := runtime.Start(ctx, client, sleeper, time.Millisecond, nil)
-	mustResult(t, mustStart(t, started, err))
+	clustertest.MustResult(t, clustertest.MustStart(t, started, err))
 	pgtest.Check(t, dsn, pgtest.Schema)
 }

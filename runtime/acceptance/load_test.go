@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
@@ -12,12 +12,13 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // G18: many runs fan out to parallel steps, wait for a signal, and fan out again, over two nodes. All end: no wake-up
 // is lost.
 func TestManyRunsFanOut(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	fan := func(ctx workflow.Context, n int) error {
 		var wg workflow.WaitGroup
 		var failed error
@@ -42,9 +43,9 @@ func TestManyRunsFanOut(t *testing.T) {
 			return v, fan(ctx, in)
 		}, nil)
 	}
-	c.run(nil, register)
-	c.run(nil, register)
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	c.Run(nil, register)
+	c.Run(nil, register)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	const runs, wide = 300, 4
 	var wg sync.WaitGroup
 	for i := range runs {
@@ -63,7 +64,7 @@ func TestManyRunsFanOut(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := query[int](t, c.connect(), `SELECT count(*) FROM reprise.events`); n != runs*(3+wide*4) {
+	if n := clustertest.Query[int](t, c.Connect(), `SELECT count(*) FROM reprise.events`); n != runs*(3+wide*4) {
 		t.Errorf("%d events, want %d", n, runs*(3+wide*4))
 	}
 }
@@ -71,12 +72,12 @@ func TestManyRunsFanOut(t *testing.T) {
 // G21, G22: a run is flooded with signals. It reads them in loads of bounded size, never many ahead of what it has
 // committed, and completes.
 func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	const flood, aheadMax = 20_000, 2_000 // a turn and a load
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, count, flood, nil)
-	run := mustStart(t, started, err)
-	sender := c.journal()
+	run := clustertest.MustStart(t, started, err)
+	sender := c.Open(nil)
 	for i := 0; i < flood; i += 500 {
 		messages := make([]journal.Message, 500)
 		for k := range messages {
@@ -92,8 +93,8 @@ func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
 	}
 	var mu sync.Mutex
 	var read, committed, ahead int
-	store := &meddled{Store: c.store(c.dsn, nil)}
-	store.load = func(answer []journal.History) {
+	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
+	store.Loaded = func(answer []journal.History) {
 		mu.Lock()
 		defer mu.Unlock()
 		for i := range answer {
@@ -103,7 +104,7 @@ func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
 		}
 		ahead = max(ahead, read-committed)
 	}
-	store.meddle(func(_ context.Context, commits []journal.Commit) error {
+	store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
 		mu.Lock()
 		defer mu.Unlock()
 		for i := range commits {
@@ -111,7 +112,7 @@ func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
 		}
 		return nil
 	})
-	c.runOn(journal.New(store, nil), nil, func(n *runtime.Node) {
+	c.RunOn(journal.New(store, nil), nil, func(n *runtime.Node) {
 		runtime.Handle(n, count, func(ctx workflow.Context, n int) (int, error) {
 			for i := range n {
 				if v, err := number.Receive(ctx); err != nil || v != i {
@@ -121,7 +122,7 @@ func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
 			return n, nil
 		}, nil)
 	})
-	if got := mustResult(t, run); got != flood {
+	if got := clustertest.MustResult(t, run); got != flood {
 		t.Errorf("got %d", got)
 	}
 	mu.Lock()
@@ -134,8 +135,8 @@ func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
 
 // G28: a signal from another process wakes a parked run at once, without any poll.
 func TestSignalFromAnotherProcessWakesAtOnce(t *testing.T) {
-	c := newCluster(t)
-	o := c.options()
+	c := clustertest.New(t)
+	o := c.Options()
 	o.Poll = time.Hour
 	woken := make(chan time.Time, 1)
 	register := func(n *runtime.Node) {
@@ -151,21 +152,21 @@ func TestSignalFromAnotherProcessWakesAtOnce(t *testing.T) {
 			return nil, nil
 		}, nil)
 	}
-	c.run(o, register)
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	c.Run(o, register)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	const wakes = 40
 	started, err := runtime.Start(ctx, client, collect, wakes, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	var took []time.Duration
 	for i := range wakes {
-		parked(t, client, run.ID())
+		clustertest.Parked(t, client, run.ID())
 		began := time.Now()
 		if err := runtime.Signal(ctx, client, run.ID(), number, i, nil); err != nil {
 			t.Fatal(err)
 		}
 		took = append(took, (<-woken).Sub(began))
 	}
-	mustResult(t, run)
+	clustertest.MustResult(t, run)
 	slices.Sort(took)
 	t.Logf("woken after %s (median), %s (worst)", took[wakes/2], took[wakes-1])
 	// The median is below 50 ms on a quiet machine; beside other tests the best ones tell.
@@ -176,15 +177,15 @@ func TestSignalFromAnotherProcessWakesAtOnce(t *testing.T) {
 
 // G28: an idle node asks the database a few times a second, not more.
 func TestIdleNodeIsQuiet(t *testing.T) {
-	c := newCluster(t)
-	conn := c.connect()
-	c.run(nil, handleEcho)
+	c := clustertest.New(t)
+	conn := c.Connect()
+	c.Run(nil, handleEcho)
 	read := func() int {
-		return query[int](t, conn, `SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()`)
+		return clustertest.Query[int](t, conn, `SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = current_database()`)
 	}
 	elapsed := func(d time.Duration) {
 		began := time.Now()
-		until(t, "time has passed", func() bool { return time.Since(began) > d })
+		clustertest.Until(t, "time has passed", func() bool { return time.Since(began) > d })
 	}
 	elapsed(2 * time.Second) // its first statements are prepared
 	const window = 5 * time.Second

@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // ledger is a workflow of n transactional steps, an entry each, with a short sleep and a plain step between.
@@ -47,10 +48,10 @@ func handleLedger(n *runtime.Node) {
 
 // throughChaos executes ledgers, abreast of them at a time, while chaos goes on, until that has happened often enough. It checks
 // that every effect happened once. chaos tells how often it struck.
-func (c *cluster) throughChaos(client *runtime.Client, abreast, steps, enough int, chaos func(ctx context.Context) int) {
-	c.t.Helper()
-	conn := c.account()
-	ctx, stop := context.WithTimeout(context.Background(), 3*patience)
+func throughChaos(c *clustertest.Cluster, client *runtime.Client, abreast, steps, enough int, chaos func(ctx context.Context) int) {
+	c.T.Helper()
+	conn := c.Account()
+	ctx, stop := context.WithTimeout(context.Background(), 3*clustertest.Patience)
 	defer stop()
 	ends, cancel := context.WithCancel(ctx)
 	var wg, disturbed sync.WaitGroup
@@ -60,11 +61,11 @@ func (c *cluster) throughChaos(client *runtime.Client, abreast, steps, enough in
 			for first := true; first || struck.Load() < int64(enough); first = false {
 				run, err := runtime.Start(ctx, client, count, steps, &runtime.StartOptions{Key: fmt.Sprintf("ledger:%d", runs.Add(1))})
 				if err != nil {
-					c.t.Error(err)
+					c.T.Error(err)
 					return
 				}
 				if got, err := run.Result(ctx); err != nil || got != steps {
-					c.t.Errorf("run %s ended with %d, %v", run.ID(), got, err)
+					c.T.Errorf("run %s ended with %d, %v", run.ID(), got, err)
 					return
 				}
 			}
@@ -78,36 +79,36 @@ func (c *cluster) throughChaos(client *runtime.Client, abreast, steps, enough in
 	wg.Wait()
 	cancel()
 	disturbed.Wait()
-	c.t.Logf("%d runs through %d blows", runs.Load(), struck.Load())
-	if n, want := entries(c.t, conn), int(runs.Load())*steps; n != want {
-		c.t.Errorf("%d entries, want %d", n, want)
+	c.T.Logf("%d runs through %d blows", runs.Load(), struck.Load())
+	if n, want := clustertest.Entries(c.T, conn), int(runs.Load())*steps; n != want {
+		c.T.Errorf("%d entries, want %d", n, want)
 	}
-	if n := query[int](c.t, conn, `SELECT count(*) FROM (SELECT FROM account GROUP BY entry HAVING count(*) > 1) x`); n != 0 {
-		c.t.Errorf("%d effects happened more than once", n)
+	if n := clustertest.Query[int](c.T, conn, `SELECT count(*) FROM (SELECT FROM account GROUP BY entry HAVING count(*) > 1) x`); n != 0 {
+		c.T.Errorf("%d effects happened more than once", n)
 	}
 }
 
 // H3, H5: the connection on which a node listens is ended again and again. Signals of another process arrive all the
 // same, although the node never polls: after each reconnection it looks at everything.
 func TestListenerConnectionIsEnded(t *testing.T) {
-	c := newCluster(t)
-	o := c.options()
+	c := clustertest.New(t)
+	o := c.Options()
 	o.Poll = time.Hour
-	n := c.run(o, handleCollect)
-	client, ctx, conn := runtime.NewClient(c.j, nil), testContext(t), c.connect()
+	n := c.Run(o, handleCollect)
+	client, ctx, conn := runtime.NewClient(c.Journal, nil), clustertest.Context(t), c.Connect()
 	const signals = 30
 	started, err := runtime.Start(ctx, client, collect, signals, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	ended := map[int]bool{}
 	listener := func() int { // the session that holds the node's lock
-		return query[int](t, conn, `SELECT coalesce(max(l.pid), 0) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+		return clustertest.Query[int](t, conn, `SELECT coalesce(max(l.pid), 0) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
 			WHERE l.locktype = 'advisory' AND l.objid = $1::int::oid AND a.datname = current_database()`, int32(n.ID()))
 	}
 	for i := range signals {
 		if i%6 == 0 {
-			until(t, "the node listens", func() bool { return listener() != 0 })
+			clustertest.Until(t, "the node listens", func() bool { return listener() != 0 })
 			pid := listener()
-			if ok := query[bool](t, conn, `SELECT pg_terminate_backend($1, 5000)`, pid); !ok {
+			if ok := clustertest.Query[bool](t, conn, `SELECT pg_terminate_backend($1, 5000)`, pid); !ok {
 				t.Fatalf("session %d does not end", pid)
 			}
 			ended[pid] = true
@@ -116,7 +117,7 @@ func TestListenerConnectionIsEnded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := mustResult(t, run)
+	got := clustertest.MustResult(t, run)
 	for i := range got {
 		if got[i] != i {
 			t.Fatalf("signal %d came at position %d", got[i], i)
@@ -130,10 +131,10 @@ func TestListenerConnectionIsEnded(t *testing.T) {
 // H10: every connection of a cluster is terminated, one after the other, while runs go on. All complete, and each
 // transactional effect happens once.
 func TestEveryConnectionOfAClusterIsTerminated(t *testing.T) {
-	c := newCluster(t)
-	nodes := []*node{c.run(nil, handleLedger), c.run(nil, handleLedger)}
-	admin := c.connect()
-	c.throughChaos(nodes[0].Client(), 40, 15, 8, func(ctx context.Context) (ended int) {
+	c := clustertest.New(t)
+	nodes := []*clustertest.Node{c.Run(nil, handleLedger), c.Run(nil, handleLedger)}
+	admin := c.Connect()
+	throughChaos(c, nodes[0].Client(), 40, 15, 8, func(ctx context.Context) (ended int) {
 		rows, _ := admin.Query(ctx, `SELECT pid FROM pg_stat_activity
 			WHERE datname = current_database() AND application_name = 'reprise' ORDER BY backend_start`)
 		pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
@@ -153,17 +154,17 @@ func TestEveryConnectionOfAClusterIsTerminated(t *testing.T) {
 // H10: the network of two nodes breaks again and again in the middle of their statements, before or after the server has
 // them. Every transactional effect happens once, and all runs complete.
 func TestNetworkOfAClusterBreaks(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0)) // of the chaos goroutine alone
 	var links []*pgtest.Link
 	for range 2 {
-		link := newLink(t, c.dsn)
-		c.runOn(journal.New(c.store(link.DSN(), nil), nil), nil, handleLedger)
+		link := pgtest.Proxy(t, c.DSN)
+		c.RunOn(journal.New(c.Store(link.DSN(), nil), nil), nil, handleLedger)
 		links = append(links, link)
 	}
-	c.throughChaos(runtime.NewClient(c.j, nil), 30, 10, 6, func(ctx context.Context) int {
+	throughChaos(c, runtime.NewClient(c.Journal, nil), 30, 10, 6, func(ctx context.Context) int {
 		link, n, happened := links[random.IntN(2)], 1+random.IntN(8), make(chan struct{})
 		arm := link.CutWhen
 		if random.IntN(2) == 0 {
@@ -183,20 +184,20 @@ func TestNetworkOfAClusterBreaks(t *testing.T) {
 // H9: two nodes and a client behind a transaction pooler. Nothing outlives a transaction there, no hint arrives, and
 // everything works by polling.
 func TestClusterBehindAPooler(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	pooled := func() *journal.Journal {
-		return journal.New(c.store(pgtest.Pooler(t, c.dsn).DSN(), &postgres.Options{Pooler: true}), nil)
+		return journal.New(c.Store(pgtest.Pooler(t, c.DSN).DSN(), &postgres.Options{Pooler: true}), nil)
 	}
 	for range 2 {
-		o := c.options()
+		o := c.Options()
 		o.Poll = 50 * time.Millisecond
-		c.runOn(pooled(), o, handleLedger)
+		c.RunOn(pooled(), o, handleLedger)
 	}
-	client, ctx := runtime.NewClient(pooled(), nil), testContext(t)
+	client, ctx := runtime.NewClient(pooled(), nil), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, collect, 20, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	var sent atomic.Int32
-	c.throughChaos(client, 5, 3, 0, func(context.Context) int {
+	throughChaos(c, client, 5, 3, 0, func(context.Context) int {
 		if i := sent.Load(); i < 20 {
 			if err := runtime.Signal(ctx, client, run.ID(), number, int(i), nil); err != nil {
 				t.Error(err)
@@ -210,7 +211,7 @@ func TestClusterBehindAPooler(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, v := range mustResult(t, run) {
+	for i, v := range clustertest.MustResult(t, run) {
 		if v != i {
 			t.Errorf("signal %d came at position %d", v, i)
 		}
@@ -219,18 +220,18 @@ func TestClusterBehindAPooler(t *testing.T) {
 
 // H11: a step costs the same at the end of a long history as at its beginning: one commit, and no more rows are read.
 func TestStepsOfLongRunsCostTheSame(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	short, long := 300, 1200
 	always := os.Getenv("REPRISE_TEST_PASSIVATE") == "always"
 	if always { // the history is read back after every step, so only commits can be compared
 		short, long = 100, 400
 	}
-	conn := c.connect()
+	conn := c.Connect()
 	read := func() int { // of histories: polls and renewals read other tables, by time
-		return query[int](t, conn, `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int FROM pg_stat_user_tables WHERE relname IN ('events', 'inbox')`)
+		return clustertest.Query[int](t, conn, `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int FROM pg_stat_user_tables WHERE relname IN ('events', 'inbox')`)
 	}
 	cost := func(steps int) (rows int, commits, loads int32) {
-		store := c.store(c.dsn, nil)
+		store := c.Store(c.DSN, nil)
 		var nCommits, nLoads atomic.Int32
 		observer := journal.Observer{Call: func(verb string, _, _ int, _ time.Duration, _ error) {
 			switch verb {
@@ -241,7 +242,7 @@ func TestStepsOfLongRunsCostTheSame(t *testing.T) {
 			}
 		}}
 		before := read()
-		n := c.runOn(journal.New(store, &journal.Options{Observer: observer}), nil, func(n *runtime.Node) {
+		n := c.RunOn(journal.New(store, &journal.Options{Observer: observer}), nil, func(n *runtime.Node) {
 			runtime.Handle(n, count, func(ctx workflow.Context, steps int) (int, error) {
 				for range steps {
 					if err := step(ctx, "same"); err != nil {
@@ -251,12 +252,12 @@ func TestStepsOfLongRunsCostTheSame(t *testing.T) {
 				return steps, nil
 			}, nil)
 		})
-		started, err := runtime.Start(testContext(t), n.Client(), count, steps, nil)
-		mustResult(t, mustStart(t, started, err))
-		n.stop()
+		started, err := runtime.Start(clustertest.Context(t), n.Client(), count, steps, nil)
+		clustertest.MustResult(t, clustertest.MustStart(t, started, err))
+		n.Stop()
 		store.Close()
-		until(t, "all sessions have reported and ended", func() bool {
-			return query[int](t, conn, `SELECT count(*) FROM pg_stat_activity
+		clustertest.Until(t, "all sessions have reported and ended", func() bool {
+			return clustertest.Query[int](t, conn, `SELECT count(*) FROM pg_stat_activity
 				WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`) <= 1
 		})
 		return read() - before, nCommits.Load(), nLoads.Load()

@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
@@ -18,12 +18,13 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// Tests of dying nodes run workers as child processes: this test binary again, with childEnv set.
+// Tests of dying nodes run workers as child processes: this test binary again, with workerEnv set.
 const (
-	childEnv = "REPRISE_TEST_CHILD" // DSN of the database
-	leaseEnv = "REPRISE_TEST_LEASE"
+	workerEnv = "REPRISE_TEST_CHILD" // DSN of the database
+	leaseEnv  = "REPRISE_TEST_LEASE"
 )
 
 // Workflows of the workers. Effects go to the table effects, written inside the steps' transactions (StepTx) or by a
@@ -34,12 +35,12 @@ const (
 	poison workflow.Name[string, string] = "poison" // kills its process
 )
 
-const childSchema = `
+const workerSchema = `
 	CREATE TABLE effects (run uuid NOT NULL, step text NOT NULL, attempt int NOT NULL, pid int NOT NULL, node text);
 	CREATE TABLE gates (name text NOT NULL)`
 
-// childMain is a worker process. It drains on SIGTERM.
-func childMain(dsn string) int {
+// workerMain is a worker process. It drains on SIGTERM.
+func workerMain(dsn string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	store, err := postgres.Open(ctx, dsn, nil)
@@ -118,30 +119,30 @@ func holding(ctx context.Context, dsn, gate string) (string, error) {
 type worker struct {
 	t    *testing.T
 	cmd  *exec.Cmd
-	log  *testLog
+	log  *clustertest.Log
 	done chan struct{} // closed when the process is gone
 	err  error         // how it ended, after done
 }
 
-// worker starts a child and waits until it is a member.
-func (c *cluster) worker(env ...string) *worker {
-	c.t.Helper()
+// startWorker starts a child and waits until it is a member.
+func startWorker(c *clustertest.Cluster, env ...string) *worker {
+	c.T.Helper()
 	exe, err := os.Executable()
 	if err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
-	w := &worker{t: c.t, cmd: exec.Command(exe), log: c.log, done: make(chan struct{})}
-	w.cmd.Env = append(append(os.Environ(), childEnv+"="+c.dsn), env...)
-	w.cmd.Stdout, w.cmd.Stderr = c.log, c.log
+	w := &worker{t: c.T, cmd: exec.Command(exe), log: c.Log, done: make(chan struct{})}
+	w.cmd.Env = append(append(os.Environ(), workerEnv+"="+c.DSN), env...)
+	w.cmd.Stdout, w.cmd.Stderr = c.Log, c.Log
 	w.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := w.cmd.Start(); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	go func() { w.err = w.cmd.Wait(); close(w.done) }()
-	c.t.Cleanup(func() { w.kill() })
+	c.T.Cleanup(func() { w.kill() })
 	name := fmt.Sprintf("child/%d", w.cmd.Process.Pid)
-	until(c.t, "the worker has joined", func() bool {
-		nodes, err := c.j.Nodes(context.Background())
+	clustertest.Until(c.T, "the worker has joined", func() bool {
+		nodes, err := c.Journal.Nodes(context.Background())
 		for _, n := range nodes {
 			if n.Name == name {
 				return true
@@ -149,7 +150,7 @@ func (c *cluster) worker(env ...string) *worker {
 		}
 		select {
 		case <-w.done:
-			c.t.Fatalf("the worker ended at once: %v", w.err)
+			c.T.Fatalf("the worker ended at once: %v", w.err)
 		default:
 		}
 		return err != nil
@@ -177,7 +178,7 @@ func (w *worker) wait() error {
 	select {
 	case <-w.done:
 		return w.err
-	case <-time.After(patience):
+	case <-time.After(clustertest.Patience):
 		w.t.Fatal("the worker does not end")
 		return nil
 	}
@@ -185,45 +186,45 @@ func (w *worker) wait() error {
 
 // chaos is a cluster whose nodes are child processes only.
 type chaos struct {
-	*cluster
+	*clustertest.Cluster
 	conn   *pgx.Conn
 	client *runtime.Client
 }
 
 func newChaos(t *testing.T) *chaos {
-	c := newCluster(t)
-	ctx := testContext(t)
-	conn, err := pgx.Connect(ctx, c.dsn)
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	conn, err := pgx.Connect(ctx, c.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	if _, err := conn.Exec(ctx, childSchema); err != nil {
+	if _, err := conn.Exec(ctx, workerSchema); err != nil {
 		t.Fatal(err)
 	}
-	return &chaos{cluster: c, conn: conn, client: runtime.NewClient(c.j, nil)}
+	return &chaos{Cluster: c, conn: conn, client: runtime.NewClient(c.Journal, nil)}
 }
 
 func (c *chaos) exec(sql string, args ...any) {
-	c.t.Helper()
+	c.T.Helper()
 	if _, err := c.conn.Exec(context.Background(), sql, args...); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 }
 
 func (c *chaos) number(sql string, args ...any) int {
-	c.t.Helper()
+	c.T.Helper()
 	var n int
 	if err := c.conn.QueryRow(context.Background(), sql, args...).Scan(&n); err != nil {
-		c.t.Fatal(err)
+		c.T.Fatal(err)
 	}
 	return n
 }
 
 // began waits until the step of a held run has begun, and returns the process it runs in.
 func (c *chaos) began(run journal.RunID, times int) (pid int) {
-	c.t.Helper()
-	until(c.t, fmt.Sprintf("the step has begun %d times", times), func() bool {
+	c.T.Helper()
+	clustertest.Until(c.T, fmt.Sprintf("the step has begun %d times", times), func() bool {
 		return c.number(`SELECT count(*) FROM effects WHERE run = $1`, run.String()) >= times
 	})
 	return c.number(`SELECT pid FROM effects WHERE run = $1 ORDER BY ctid DESC LIMIT 1`, run.String())

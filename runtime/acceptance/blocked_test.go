@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
@@ -22,6 +22,7 @@ import (
 	"github.com/reprise-run/reprise/journal/sqlite"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // stores are all that a node can have.
@@ -31,14 +32,14 @@ var stores = map[string]func(t *testing.T) (s journal.Store, closes func()){
 		return db, func() { db.Close() }
 	},
 	"sqlite": func(t *testing.T) (journal.Store, func()) {
-		s, err := sqlite.Open(testContext(t), filepath.Join(t.TempDir(), "reprise.db"), nil)
+		s, err := sqlite.Open(clustertest.Context(t), filepath.Join(t.TempDir(), "reprise.db"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s, func() { s.Close() }
 	},
 	"postgres": func(t *testing.T) (journal.Store, func()) {
-		s, err := postgres.Open(testContext(t), pgtest.New(t), nil)
+		s, err := postgres.Open(clustertest.Context(t), pgtest.New(t), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +51,7 @@ var stores = map[string]func(t *testing.T) (s journal.Store, closes func()){
 type mistakes struct {
 	*testing.T
 	*runtime.Node
-	log     *testLog
+	log     *clustertest.Log
 	changed atomic.Bool // the code is another than when the runs began
 	mended  atomic.Bool
 	mu      sync.Mutex
@@ -77,7 +78,7 @@ func onStores(t *testing.T, register func(m *mistakes, n *runtime.Node), test fu
 	for name, open := range stores {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := &mistakes{T: t, log: &testLog{}, lines: map[string]string{}}
+			m := &mistakes{T: t, log: &clustertest.Log{}, lines: map[string]string{}}
 			store, closes := open(t)
 			m.Node = runtime.NewNode(journal.New(store, nil), &runtime.NodeOptions{Logger: slog.New(slog.NewTextHandler(m.log, nil)), PassivateAlways: true})
 			register(m, m.Node)
@@ -94,7 +95,7 @@ func onStores(t *testing.T, register func(m *mistakes, n *runtime.Node), test fu
 					t.Logf("log:\n%s", m.log)
 				}
 			})
-			until(t, "the node has joined", func() bool { return m.ID() != 0 })
+			clustertest.Until(t, "the node has joined", func() bool { return m.ID() != 0 })
 			test(m)
 		})
 	}
@@ -182,37 +183,37 @@ func TestBlockedRunsSayWhere(t *testing.T) {
 	onStores(t, func(m *mistakes, n *runtime.Node) { runtime.Handle(n, mistaken, mistakenCode(m), nil) }, func(m *mistakes) {
 		runs, before := map[string]*runtime.Run[string]{}, map[string][]journal.Kind{}
 		for how := range wrong {
-			run, err := runtime.Start(testContext(m.T), m.Client(), mistaken, how, nil)
-			runs[how] = mustStart(m.T, run, err)
-			parked(m.T, m.Client(), run.ID())
-			before[how] = kinds(m.T, m.Client(), run.ID())
+			run, err := runtime.Start(clustertest.Context(m.T), m.Client(), mistaken, how, nil)
+			runs[how] = clustertest.MustStart(m.T, run, err)
+			clustertest.Parked(m.T, m.Client(), run.ID())
+			before[how] = clustertest.Kinds(m.T, m.Client(), run.ID())
 		}
 		m.changed.Store(true)
 		for how, run := range runs {
-			if err := runtime.Signal(testContext(m.T), m.Client(), run.ID(), approved, how, nil); err != nil {
+			if err := runtime.Signal(clustertest.Context(m.T), m.Client(), run.ID(), approved, how, nil); err != nil {
 				m.Fatal(err)
 			}
 		}
 		for how, run := range runs {
-			d := described(m.T, m.Client(), run.ID(), how+" is blocked", func(d *runtime.Description) bool {
+			d := clustertest.Described(m.T, m.Client(), run.ID(), how+" is blocked", func(d *runtime.Description) bool {
 				return d.Run.Task != nil && d.Run.Task.State == journal.Blocked
 			})
 			problem := d.Run.Task.Problem
-			if !strings.HasPrefix(problem, says[how]) || !strings.Contains(problem, m.line(how)) || !strings.Contains(problem, " runtime_test.") ||
+			if !strings.HasPrefix(problem, says[how]) || !strings.Contains(problem, m.line(how)) || !strings.Contains(problem, " acceptance_test.") ||
 				strings.ContainsAny(problem, "/\n") {
 				m.Errorf("%s: want %q and%s: %s", how, says[how], m.line(how), problem)
 			}
-			if diff := cmp.Diff(before[how], kinds(m.T, m.Client(), run.ID())); diff != "" {
+			if diff := cmp.Diff(before[how], clustertest.Kinds(m.T, m.Client(), run.ID())); diff != "" {
 				m.Errorf("%s: of the turn this is stored: %s", how, diff)
 			}
 			if line := logged(m.log, run.ID()); !strings.Contains(line, problem[:20]) || strings.Contains(line, "stack=") != strings.Contains(problem, "panicked") ||
-				strings.Contains(line, "stack=") && !strings.Contains(line, "scenario_blocked_test.go:") {
+				strings.Contains(line, "stack=") && !strings.Contains(line, "blocked_test.go:") {
 				m.Errorf("%s: log: %s", how, line)
 			}
 		}
 		m.mended.Store(true)
 		for how, run := range runs {
-			if got := mustResult(m.T, run); got != how {
+			if got := clustertest.MustResult(m.T, run); got != how {
 				m.Errorf("%s: got %q", how, got)
 			}
 		}
@@ -220,7 +221,7 @@ func TestBlockedRunsSayWhere(t *testing.T) {
 }
 
 // logged is the first line that says that a run is blocked.
-func logged(log *testLog, run journal.RunID) string {
+func logged(log *clustertest.Log, run journal.RunID) string {
 	for line := range strings.Lines(log.String()) {
 		if strings.Contains(line, `msg="run is blocked"`) && strings.Contains(line, run.String()) {
 			return line
@@ -260,10 +261,10 @@ func TestRefusedHandlersSayWhere(t *testing.T) {
 		}, nil)
 	}
 	onStores(t, register, func(m *mistakes) {
-		ctx := testContext(m.T)
+		ctx := clustertest.Context(m.T)
 		run, err := runtime.Start(ctx, m.Client(), mistaken, "", nil)
-		mustStart(m.T, run, err)
-		parked(m.T, m.Client(), run.ID())
+		clustertest.MustStart(m.T, run, err)
+		clustertest.Parked(m.T, m.Client(), run.ID())
 		wantSays := func(who string, err error, want string) {
 			m.Helper()
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), m.line(who)) {
@@ -271,14 +272,14 @@ func TestRefusedHandlersSayWhere(t *testing.T) {
 			}
 		}
 		_, err = runtime.Query(ctx, m.Node, run.ID(), writes, 1)
-		wantSays("query", err, "workflow.Sleep called by code that may only read at runtime_test.")
+		wantSays("query", err, "workflow.Sleep called by code that may only read at acceptance_test.")
 		if !errors.Is(err, workflow.ErrReadOnly) {
 			m.Errorf("query: %v", err)
 		}
 		_, err = runtime.Query(ctx, m.Node, run.ID(), broken, 1)
-		wantSays("broken query", err, `query "broken" panicked: a bug at runtime_test.`)
+		wantSays("broken query", err, `query "broken" panicked: a bug at acceptance_test.`)
 		_, err = runtime.CallUpdate(ctx, m.Client(), run.ID(), refuse, 1, nil)
-		wantSays("validator", err, "workflow.Signal.Receive called by code that may only read at runtime_test.")
+		wantSays("validator", err, "workflow.Signal.Receive called by code that may only read at acceptance_test.")
 		for range 2 {
 			_, err = runtime.CallUpdate(ctx, m.Client(), run.ID(), bump, 1, nil)
 			wantSays("handler", err, workflow.ErrInHandler.Error())
@@ -286,7 +287,7 @@ func TestRefusedHandlersSayWhere(t *testing.T) {
 		if err := runtime.Signal(ctx, m.Client(), run.ID(), approved, "", nil); err != nil {
 			m.Fatal(err)
 		}
-		if got := mustResult(m.T, run); got != "finished" {
+		if got := clustertest.MustResult(m.T, run); got != "finished" {
 			m.Errorf("got %q", got)
 		}
 	})

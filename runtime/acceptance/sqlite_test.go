@@ -1,10 +1,9 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
 	"database/sql"
 	"errors"
-	"log/slog"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -12,39 +11,10 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/sqlite"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
-
-// sqliteNode runs a node on a file until the test ends, or it is stopped, which closes the file.
-func sqliteNode(t testing.TB, path string, log *testLog, register func(n *runtime.Node)) (n *runtime.Node, stop func()) {
-	t.Helper()
-	store, err := sqlite.Open(testContext(t), path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n = runtime.NewNode(journal.New(store, nil), &runtime.NodeOptions{Logger: slog.New(slog.NewTextHandler(log, nil))})
-	register(n)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- n.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("node ended with %v", err)
-		}
-		store.Close()
-	})
-	t.Cleanup(func() {
-		stop()
-		if t.Failed() {
-			t.Logf("log:\n%s", log)
-		}
-	})
-	until(t, "the node has joined", func() bool { return n.ID() != 0 })
-	return n, stop
-}
 
 const (
 	sqliteFlow workflow.Name[int, int]    = "sqlite-flow"
@@ -74,9 +44,9 @@ func TestSQLiteNodeAndClient(t *testing.T) {
 		}, nil)
 	}
 	const runs = 50
-	log := &testLog{}
-	n, stop := sqliteNode(t, path, log, register)
-	ctx := testContext(t)
+	log := &clustertest.Log{}
+	n, stop := clustertest.SQLiteNode(t, path, log, register)
+	ctx := clustertest.Context(t)
 	ids := make([]journal.RunID, runs)
 	for i := range ids {
 		h, err := runtime.Start(ctx, n.Client(), sqliteFlow, i, nil)
@@ -85,9 +55,9 @@ func TestSQLiteNodeAndClient(t *testing.T) {
 		}
 		ids[i] = h.ID()
 	}
-	until(t, "all runs have done their first step", func() bool { return first.Load() == runs })
+	clustertest.Until(t, "all runs have done their first step", func() bool { return first.Load() == runs })
 	stop()
-	n, _ = sqliteNode(t, path, log, register)
+	n, _ = clustertest.SQLiteNode(t, path, log, register)
 	for _, id := range ids {
 		if err := runtime.Signal(ctx, n.Client(), id, sqliteGo, 2, nil); err != nil {
 			t.Fatal(err)
@@ -109,7 +79,7 @@ func TestSQLiteStepTx(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "reprise.db")
 	var attempts atomic.Int32
-	n, _ := sqliteNode(t, path, &testLog{}, func(n *runtime.Node) {
+	n, _ := clustertest.SQLiteNode(t, path, &clustertest.Log{}, func(n *runtime.Node) {
 		runtime.Handle(n, txFlow, func(ctx workflow.Context, in string) (int, error) {
 			return workflow.StepTx(ctx, "enter", func(ctx context.Context, tx *sql.Tx) (int, error) {
 				if _, err := tx.ExecContext(ctx, `INSERT INTO account VALUES (?)`, in); err != nil {
@@ -127,7 +97,7 @@ func TestSQLiteStepTx(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	if _, err := db.ExecContext(ctx, `CREATE TABLE account (entry TEXT)`); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +124,7 @@ func TestSQLiteStepTx(t *testing.T) {
 // BenchmarkSQLiteChain: runs of three steps, 512 in flight, every commit on disk.
 func BenchmarkSQLiteChain(b *testing.B) {
 	const inFlight, steps = 512, 3
-	n, _ := sqliteNode(b, filepath.Join(b.TempDir(), "reprise.db"), &testLog{}, func(n *runtime.Node) {
+	n, _ := clustertest.SQLiteNode(b, filepath.Join(b.TempDir(), "reprise.db"), &clustertest.Log{}, func(n *runtime.Node) {
 		runtime.Handle(n, sqliteFlow, func(ctx workflow.Context, in int) (int, error) {
 			for range in {
 				_, err := workflow.Step(ctx, "step", func(context.Context) (int, error) { return 1, nil }, nil)
@@ -171,7 +141,7 @@ func BenchmarkSQLiteChain(b *testing.B) {
 // BenchmarkSQLiteStepTx: runs of one step in a transaction, 64 in flight. Each has the file for itself for a moment.
 func BenchmarkSQLiteStepTx(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "reprise.db")
-	n, _ := sqliteNode(b, path, &testLog{}, func(n *runtime.Node) {
+	n, _ := clustertest.SQLiteNode(b, path, &clustertest.Log{}, func(n *runtime.Node) {
 		runtime.Handle(n, txFlow, func(ctx workflow.Context, in string) (int, error) {
 			return workflow.StepTx(ctx, "enter", func(ctx context.Context, tx *sql.Tx) (int, error) {
 				_, err := tx.ExecContext(ctx, `INSERT INTO account VALUES (?)`, in)

@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 const (
@@ -34,7 +35,7 @@ const (
 // uproar is a cluster of worker processes, on a server of its own, that all die now and then; and players, who start runs
 // of all kinds meanwhile and check what comes of them.
 type uproar struct {
-	*cluster
+	*clustertest.Cluster
 	server  *pgserver.Server
 	workers []*worker
 	asleep  *worker // stopped, beyond its lease mostly; or nil
@@ -63,7 +64,7 @@ func TestTheLanguageThroughKills(t *testing.T) {
 	u.rage()
 	u.players.Wait()
 	if !t.Failed() {
-		until(t, "no run is open", func() bool {
+		clustertest.Until(t, "no run is open", func() bool {
 			page, err := u.client.List(u.ctx, journal.ListFilter{Status: new(journal.Open), Limit: 1})
 			return err == nil && len(page.Runs) == 0
 		})
@@ -77,7 +78,7 @@ func TestTheLanguageThroughKills(t *testing.T) {
 
 func newUproar(t *testing.T) *uproar {
 	t.Helper()
-	server := mortalServer(t)
+	server := clustertest.Server(t)
 	var err error
 	seed := uint64(time.Now().UnixNano())
 	if s := os.Getenv(chaosSeedEnv); s != "" {
@@ -92,15 +93,15 @@ func newUproar(t *testing.T) *uproar {
 		}
 	}
 	t.Logf("%s=%d", chaosSeedEnv, seed)
-	u := &uproar{cluster: newClusterOn(t, server.DSN("postgres")), server: server, random: rand.New(rand.NewPCG(seed, 0))}
-	conn := u.connect()
-	if _, err := conn.Exec(testContext(t), marksSchema); err != nil {
+	u := &uproar{Cluster: clustertest.On(t, server.DSN("postgres")), server: server, random: rand.New(rand.NewPCG(seed, 0))}
+	conn := u.Connect()
+	if _, err := conn.Exec(clustertest.Context(t), marksSchema); err != nil {
 		t.Fatal(err)
 	}
-	u.client = runtime.NewClient(u.j, nil)
-	u.asked = u.run(nil, func(n *runtime.Node) { handleFamilies(n, &runtime.HandleOptions{Queue: "nobody's"}) }).Node
+	u.client = runtime.NewClient(u.Journal, nil)
+	u.asked = u.Run(nil, func(n *runtime.Node) { handleFamilies(n, &runtime.HandleOptions{Queue: "nobody's"}) }).Node
 	for range 3 {
-		u.workers = append(u.workers, u.worker(leaseEnv+"=3s"))
+		u.workers = append(u.workers, startWorker(u.Cluster, leaseEnv+"=3s"))
 	}
 	var cancel context.CancelFunc
 	u.ctx, cancel = context.WithTimeout(context.Background(), span+chaosEnd)
@@ -114,9 +115,9 @@ func (u *uproar) player(game string, id int, play func(p *player) error) {
 	played, _ := u.games.LoadOrStore(game, new(atomic.Int32))
 	p := &player{uproar: u, name: game + "/" + strconv.Itoa(id), random: rand.New(rand.NewPCG(u.random.Uint64(), 0))}
 	u.players.Go(func() {
-		for ; time.Now().Before(u.end) && !u.t.Failed(); p.round++ {
+		for ; time.Now().Before(u.end) && !u.T.Failed(); p.round++ {
 			if err := play(p); err != nil {
-				u.t.Errorf("%s, round %d: %v", p.name, p.round, err)
+				u.T.Errorf("%s, round %d: %v", p.name, p.round, err)
 				return
 			}
 			played.(*atomic.Int32).Add(1)
@@ -126,16 +127,16 @@ func (u *uproar) player(game string, id int, play func(p *player) error) {
 
 // rage kills workers, one or more at a time, lets some fall asleep, and kills the database.
 func (u *uproar) rage() {
-	conn := u.connect()
-	marks := func() int { return query[int](u.t, conn, `SELECT count(*) FROM marks`) }
+	conn := u.Connect()
+	marks := func() int { return clustertest.Query[int](u.T, conn, `SELECT count(*) FROM marks`) }
 	outage, kills := time.Now().Add(min(time.Until(u.end)/2, outageEvery)), 0
-	for time.Now().Before(u.end) && !u.t.Failed() {
+	for time.Now().Before(u.end) && !u.T.Failed() {
 		want := marks() + 5 + u.random.IntN(60)
-		until(u.t, "the runs moved on", func() bool { return marks() >= want || !time.Now().Before(u.end) || u.t.Failed() })
+		clustertest.Until(u.T, "the runs moved on", func() bool { return marks() >= want || !time.Now().Before(u.end) || u.T.Failed() })
 		if time.Now().After(outage) {
 			outage = time.Now().Add(outageEvery)
 			u.killDatabase()
-			conn = u.connect()
+			conn = u.Connect()
 			continue
 		}
 		u.stall()
@@ -144,7 +145,7 @@ func (u *uproar) rage() {
 	if u.asleep != nil {
 		u.asleep.kill() // in the middle of a transaction it would hold a run's row for as long as it sleeps
 	}
-	u.t.Logf("%d workers were killed", kills)
+	u.T.Logf("%d workers were killed", kills)
 }
 
 // stall wakes the worker that sleeps, as a zombie, or has one fall asleep and puts another in its place.
@@ -161,7 +162,7 @@ func (u *uproar) stall() {
 		i := u.random.IntN(len(u.workers))
 		u.asleep = u.workers[i]
 		u.asleep.signal(syscall.SIGSTOP)
-		u.workers[i] = u.worker(leaseEnv + "=3s")
+		u.workers[i] = startWorker(u.Cluster, leaseEnv+"=3s")
 	}
 }
 
@@ -171,7 +172,7 @@ func (u *uproar) killWorkers(n int) int {
 		u.workers[v].kill()
 	}
 	for _, v := range victims {
-		u.workers[v] = u.worker(leaseEnv + "=3s")
+		u.workers[v] = startWorker(u.Cluster, leaseEnv+"=3s")
 	}
 	return n
 }
@@ -179,10 +180,10 @@ func (u *uproar) killWorkers(n int) int {
 // killDatabase twigs everybody without a database, for longer than the leases or for a moment. A worker dies meanwhile.
 func (u *uproar) killDatabase() {
 	if err := u.server.Kill(); err != nil {
-		u.t.Fatal(err)
+		u.T.Fatal(err)
 	}
 	away := time.Duration(u.random.IntN(4500)) * time.Millisecond
-	u.t.Logf("the database is away for %s", away)
+	u.T.Logf("the database is away for %s", away)
 	dead := u.random.IntN(len(u.workers))
 	u.workers[dead].kill()
 	select {
@@ -190,10 +191,10 @@ func (u *uproar) killDatabase() {
 	case <-u.ctx.Done():
 	}
 	if err := u.server.Restart(u.ctx); err != nil {
-		u.t.Fatal(err)
+		u.T.Fatal(err)
 	}
-	pgtest.Check(u.t, u.dsn, pgtest.Schema)
-	u.workers[dead] = u.worker(leaseEnv + "=3s")
+	pgtest.Check(u.T, u.DSN, pgtest.Schema)
+	u.workers[dead] = startWorker(u.Cluster, leaseEnv+"=3s")
 }
 
 // player is a client.
@@ -235,20 +236,20 @@ func insist(ctx context.Context, random *rand.Rand, call func(ctx context.Contex
 
 // audit looks at what is stored in the end.
 func (u *uproar) audit() {
-	pgtest.Check(u.t, u.dsn, pgtest.Schema)
-	conn := u.connect()
+	pgtest.Check(u.T, u.DSN, pgtest.Schema)
+	conn := u.Connect()
 	for _, r := range chaosRules {
 		rows, _ := conn.Query(u.ctx, r.sql) // CollectRows reports the error
 		found, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
-			u.t.Errorf("%s: %v", r.name, err)
+			u.T.Errorf("%s: %v", r.name, err)
 		}
 		for i, v := range found {
 			if i == 10 {
-				u.t.Errorf("%s: and %d more", r.name, len(found)-i)
+				u.T.Errorf("%s: and %d more", r.name, len(found)-i)
 				break
 			}
-			u.t.Errorf("%s: %s", r.name, v)
+			u.T.Errorf("%s: %s", r.name, v)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
@@ -12,15 +12,17 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // B1: signals arrive while the default case of a select is in a step. None is lost, and their order stays.
 func TestSelectWithDefaultLosesNoSignal(t *testing.T) {
-	c := newCluster(t)
+	c := clustertest.New(t)
 	var idle atomic.Int32
-	n := c.run(nil, func(n *runtime.Node) {
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, collect, func(ctx workflow.Context, n int) ([]int, error) {
 			var got []int
 			for len(got) < n {
@@ -39,9 +41,9 @@ func TestSelectWithDefaultLosesNoSignal(t *testing.T) {
 		}, nil)
 	})
 	const signals = 1000
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	started, err := runtime.Start(ctx, n.Client(), collect, signals, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	for batch := range signals / 50 {
 		before := idle.Load()
 		for i := range 50 {
@@ -50,10 +52,10 @@ func TestSelectWithDefaultLosesNoSignal(t *testing.T) {
 			}
 		}
 		if batch%5 == 0 {
-			until(t, "the default case runs", func() bool { return idle.Load() > before })
+			clustertest.Until(t, "the default case runs", func() bool { return idle.Load() > before })
 		}
 	}
-	got := mustResult(t, run)
+	got := clustertest.MustResult(t, run)
 	for i := range got {
 		if got[i] != i {
 			t.Fatalf("signal %d came at position %d", got[i], i)
@@ -63,8 +65,8 @@ func TestSelectWithDefaultLosesNoSignal(t *testing.T) {
 
 // B2: several strands wait for the same signal and for time. Each signal goes to one of them, whichever case wins.
 func TestSelectsOfManyStrandsLoseNoSignal(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, func(n *runtime.Node) {
+	c := clustertest.New(t)
+	n := c.Run(nil, func(n *runtime.Node) {
 		runtime.Handle(n, collect, func(ctx workflow.Context, n int) ([]int, error) {
 			var got []int
 			var wg workflow.WaitGroup
@@ -83,9 +85,9 @@ func TestSelectsOfManyStrandsLoseNoSignal(t *testing.T) {
 		}, nil)
 	})
 	const signals = 1000
-	ctx := testContext(t)
+	ctx := clustertest.Context(t)
 	started, err := runtime.Start(ctx, n.Client(), collect, signals, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	var wg sync.WaitGroup
 	for sender := range 4 {
 		wg.Go(func() {
@@ -98,7 +100,7 @@ func TestSelectsOfManyStrandsLoseNoSignal(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for i, v := range sorted(mustResult(t, run)) {
+	for i, v := range sorted(clustertest.MustResult(t, run)) {
 		if v != i {
 			t.Fatalf("signal %d was lost or came twice", i)
 		}
@@ -127,11 +129,11 @@ func handleTally(n *runtime.Node) { runtime.Handle(n, collect, tally, nil) }
 // C1: numbered signals of four senders reach one run while its nodes are restarted and one dies: each once, and in the
 // order of its sender.
 func TestSignalsOfManySendersThroughRestarts(t *testing.T) {
-	c := newCluster(t)
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	c := clustertest.New(t)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	const senders, each = 4, 500
 	started, err := runtime.Start(ctx, client, collect, senders*each, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	var sent atomic.Int32
 	var wg sync.WaitGroup
 	for s := range senders {
@@ -145,19 +147,19 @@ func TestSignalsOfManySendersThroughRestarts(t *testing.T) {
 			}
 		})
 	}
-	nodes := []*node{c.mortal(handleTally).node, c.run(nil, handleTally)}
+	nodes := []*clustertest.Node{c.RunMortal(handleTally).Node, c.Run(nil, handleTally)}
 	for i := range 4 {
-		until(t, "more was sent", func() bool { return sent.Load() >= int32((i+1)*senders*each/6) || t.Failed() })
-		next := c.mortal(handleTally)
-		nodes[i%2].stop()
-		nodes[i%2] = next.node
+		clustertest.Until(t, "more was sent", func() bool { return sent.Load() >= int32((i+1)*senders*each/6) || t.Failed() })
+		next := c.RunMortal(handleTally)
+		nodes[i%2].Stop()
+		nodes[i%2] = next.Node
 		if i == 3 {
-			next.die()
-			nodes[i%2] = c.run(nil, handleTally)
+			next.Die()
+			nodes[i%2] = c.Run(nil, handleTally)
 		}
 	}
 	wg.Wait()
-	got := mustResult(t, run)
+	got := clustertest.MustResult(t, run)
 	last := map[int]int{}
 	for _, v := range got {
 		s, i := v/each, v%each
@@ -171,20 +173,20 @@ func TestSignalsOfManySendersThroughRestarts(t *testing.T) {
 // C2, L6: commits fail in the middle of the work. What the actor had in memory is thrown away: its counter says what the
 // journal says, and no signal counts twice.
 func TestFailedCommitsDiscardTheActor(t *testing.T) {
-	c := newCluster(t)
-	store := &meddled{Store: c.store(c.dsn, nil)}
-	c.runOn(journal.New(store, nil), nil, handleTally)
+	c := clustertest.New(t)
+	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
+	c.RunOn(journal.New(store, nil), nil, handleTally)
 	const signals = 200
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, collect, signals, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	var failed atomic.Int32
 	for i := range signals {
 		if i == 60 || i == 120 { // the next commit that brings a message fails, for a reason that no retry of the call mends
-			store.meddle(func(_ context.Context, commits []journal.Commit) error {
+			store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
 				for _, commit := range commits {
 					if slices.ContainsFunc(commit.Events, func(e journal.Event) bool { return e.Inbox != 0 }) {
-						store.meddle(nil)
+						store.BeforeCommit(nil)
 						failed.Add(1)
 						return errors.New("could not extend file")
 					}
@@ -196,7 +198,7 @@ func TestFailedCommitsDiscardTheActor(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 60 || i == 120 {
-			described(t, client, run.ID(), "the run is blocked", func(d *runtime.Description) bool {
+			clustertest.Described(t, client, run.ID(), "the run is blocked", func(d *runtime.Description) bool {
 				return d.Run.Task.State == journal.Blocked && strings.Contains(d.Run.Task.Problem, "could not extend file")
 			})
 			if err := client.Resume(ctx, run.ID()); err != nil {
@@ -204,13 +206,13 @@ func TestFailedCommitsDiscardTheActor(t *testing.T) {
 			}
 		}
 	}
-	got := mustResult(t, run)
+	got := clustertest.MustResult(t, run)
 	for i := range got {
 		if got[i] != i {
 			t.Fatalf("signal %d came at position %d", got[i], i)
 		}
 	}
-	if n := countOf(kinds(t, client, run.ID()), journal.SignalReceived); n != signals {
+	if n := clustertest.Count(clustertest.Kinds(t, client, run.ID()), journal.SignalReceived); n != signals {
 		t.Errorf("%d signals in the history, want %d", n, signals)
 	}
 	if failed.Load() != 2 {
@@ -220,49 +222,49 @@ func TestFailedCommitsDiscardTheActor(t *testing.T) {
 
 // A run that went on after it was blocked is tried again soon when it is blocked anew: the back-off starts from its beginning.
 func TestBackOffOfABlockedRunStartsAnew(t *testing.T) {
-	c := newCluster(t)
-	store := &meddled{Store: c.store(c.dsn, nil)}
-	c.runOn(journal.New(store, nil), nil, handleCollect)
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
+	c := clustertest.New(t)
+	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
+	c.RunOn(journal.New(store, nil), nil, handleCollect)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, collect, 4, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	for i := range 3 {
-		parked(t, client, run.ID())
-		store.meddle(func(_ context.Context, commits []journal.Commit) error {
-			store.meddle(nil)
+		clustertest.Parked(t, client, run.ID())
+		store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
+			store.BeforeCommit(nil)
 			return errors.New("could not extend file")
 		})
 		if err := runtime.Signal(ctx, client, run.ID(), number, i, nil); err != nil {
 			t.Fatal(err)
 		}
-		d := described(t, client, run.ID(), "the run is blocked", func(d *runtime.Description) bool { return d.Run.Task.State == journal.Blocked })
-		if wait := d.Run.Task.VisibleAt.Sub(c.j.Now()); wait > 1500*time.Millisecond { // the clock here is an estimate
+		d := clustertest.Described(t, client, run.ID(), "the run is blocked", func(d *runtime.Description) bool { return d.Run.Task.State == journal.Blocked })
+		if wait := d.Run.Task.VisibleAt.Sub(c.Journal.Now()); wait > 1500*time.Millisecond { // the clock here is an estimate
 			t.Errorf("blocked for the time %d: tried again after %s, want about a second", i+1, wait)
 		}
 		if err := client.Resume(ctx, run.ID()); err != nil {
 			t.Fatal(err)
 		}
-		described(t, client, run.ID(), "the run has gone on", func(d *runtime.Description) bool {
+		clustertest.Described(t, client, run.ID(), "the run has gone on", func(d *runtime.Description) bool {
 			return d.Run.Task.State == journal.Ready && d.Events == i+2
 		})
 	}
 	if err := runtime.Signal(ctx, client, run.ID(), number, 3, nil); err != nil {
 		t.Fatal(err)
 	}
-	mustResult(t, run)
+	clustertest.MustResult(t, run)
 }
 
 // C6: a storm of signals does not keep a run from completing. Those that it did not read stay visible.
 func TestSignalStormDoesNotPreventTheEnd(t *testing.T) {
-	c := newCluster(t)
-	n := c.run(nil, handleTally)
-	ctx := testContext(t)
+	c := clustertest.New(t)
+	n := c.Run(nil, handleTally)
+	ctx := clustertest.Context(t)
 	started, err := runtime.Start(ctx, n.Client(), collect, 100, nil)
-	run := mustStart(t, started, err)
+	run := clustertest.MustStart(t, started, err)
 	var accepted atomic.Int32
 	var wg sync.WaitGroup
 	for sender := range 4 {
-		client := runtime.NewClient(c.j, nil)
+		client := runtime.NewClient(c.Journal, nil)
 		wg.Go(func() {
 			for i := 0; ; i++ {
 				err := runtime.Signal(ctx, client, run.ID(), number, sender*1_000_000+i, nil)
@@ -277,7 +279,7 @@ func TestSignalStormDoesNotPreventTheEnd(t *testing.T) {
 			}
 		})
 	}
-	if got := mustResult(t, run); len(got) != 100 {
+	if got := clustertest.MustResult(t, run); len(got) != 100 {
 		t.Errorf("received %d signals, want 100", len(got))
 	}
 	wg.Wait()
@@ -285,7 +287,7 @@ func TestSignalStormDoesNotPreventTheEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	consumed := countOf(kinds(t, n.Client(), run.ID()), journal.SignalReceived)
+	consumed := clustertest.Count(clustertest.Kinds(t, n.Client(), run.ID()), journal.SignalReceived)
 	// A load shows at most 1000 messages.
 	if d.Run.Status != journal.Completed || d.Unread != min(int(accepted.Load())-consumed, 1000) {
 		t.Errorf("%s: %d accepted, %d consumed, %d unread", d.Run.Status, accepted.Load(), consumed, d.Unread)
@@ -295,21 +297,21 @@ func TestSignalStormDoesNotPreventTheEnd(t *testing.T) {
 // C15: a node has read a message and dies before it commits; the message is given to the next owner. The commit of the first,
 // when it wakes up, is refused.
 func TestMessageReadByADeadNodeIsReadAgain(t *testing.T) {
-	c := newCluster(t)
-	client, ctx := runtime.NewClient(c.j, nil), testContext(t)
-	link := newLink(t, c.dsn)
-	store := &meddled{Store: c.store(link.DSN(), nil)}
+	c := clustertest.New(t)
+	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
+	link := pgtest.Proxy(t, c.DSN)
+	store := &clustertest.Intercepted{Store: c.Store(link.DSN(), nil)}
 	reading, zombie := make(chan struct{}), make(chan struct{})
 	wakeZombie := sync.OnceFunc(func() { close(zombie) })
-	o := c.options()
+	o := c.Options()
 	o.Lease, o.Drain = 1500*time.Millisecond, 50*time.Millisecond
-	c.runOn(journal.New(store, nil), o, handleCollect)
+	c.RunOn(journal.New(store, nil), o, handleCollect)
 	t.Cleanup(wakeZombie)
 	started, err := runtime.Start(ctx, client, collect, 2, nil)
-	run := mustStart(t, started, err)
-	parked(t, client, run.ID())
-	store.meddle(func(_ context.Context, commits []journal.Commit) error {
-		store.meddle(nil)
+	run := clustertest.MustStart(t, started, err)
+	clustertest.Parked(t, client, run.ID())
+	store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
+		store.BeforeCommit(nil)
 		close(reading)
 		<-zombie
 		return nil
@@ -320,14 +322,14 @@ func TestMessageReadByADeadNodeIsReadAgain(t *testing.T) {
 	<-reading
 	link.Refuse(true)
 	link.Cut()
-	c.run(nil, handleCollect)
-	described(t, client, run.ID(), "the next owner has the message", func(d *runtime.Description) bool { return d.Events == 2 && d.Unread == 0 })
+	c.Run(nil, handleCollect)
+	clustertest.Described(t, client, run.ID(), "the next owner has the message", func(d *runtime.Description) bool { return d.Events == 2 && d.Unread == 0 })
 	link.Refuse(false)
 	wakeZombie()
 	if err := runtime.Signal(ctx, client, run.ID(), number, 2, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := mustResult(t, run); !slices.Equal(got, []int{1, 2}) {
+	if got := clustertest.MustResult(t, run); !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("got %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package runtime_test
+package acceptance_test
 
 import (
 	"context"
@@ -12,16 +12,17 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
 // startChains starts n runs of steps effects each.
 func (c *chaos) startChains(ctx context.Context, n, steps int) []*runtime.Run[int] {
-	c.t.Helper()
+	c.T.Helper()
 	runs := make([]*runtime.Run[int], n)
 	for i := range runs {
 		run, err := runtime.Start(ctx, c.client, chain, steps, &runtime.StartOptions{Key: fmt.Sprintf("chain:%d", i)})
 		if err != nil {
-			c.t.Fatal(err)
+			c.T.Fatal(err)
 		}
 		runs[i] = run
 	}
@@ -30,17 +31,17 @@ func (c *chaos) startChains(ctx context.Context, n, steps int) []*runtime.Run[in
 
 // wantChains waits for every run and checks that each effect happened exactly once.
 func (c *chaos) wantChains(ctx context.Context, runs []*runtime.Run[int], steps int) {
-	c.t.Helper()
+	c.T.Helper()
 	for i, run := range runs {
 		if got, err := run.Result(ctx); err != nil || got != steps {
-			c.t.Fatalf("run %d (%s) ended with %d, %v", i, run.ID(), got, err)
+			c.T.Fatalf("run %d (%s) ended with %d, %v", i, run.ID(), got, err)
 		}
 	}
 	if n := c.number(`SELECT count(*) FROM effects`); n != len(runs)*steps {
-		c.t.Errorf("%d effects, want %d", n, len(runs)*steps)
+		c.T.Errorf("%d effects, want %d", n, len(runs)*steps)
 	}
 	if n := c.number(`SELECT count(*) FROM (SELECT FROM effects GROUP BY run, step HAVING count(*) <> 1) x`); n != 0 {
-		c.t.Errorf("%d effects did not happen exactly once", n)
+		c.T.Errorf("%d effects did not happen exactly once", n)
 	}
 }
 
@@ -49,7 +50,7 @@ func TestKillsBetweenTurns(t *testing.T) {
 	c := newChaos(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	workers := []*worker{c.worker(), c.worker(), c.worker()}
+	workers := []*worker{startWorker(c.Cluster), startWorker(c.Cluster), startWorker(c.Cluster)}
 	const runs, steps, kills = 150, 12, 8
 	started := c.startChains(ctx, runs, steps)
 	seed := time.Now().UnixNano()
@@ -58,11 +59,11 @@ func TestKillsBetweenTurns(t *testing.T) {
 	for k := range kills {
 		victim := random.IntN(len(workers))
 		want := c.number(`SELECT count(*) FROM effects`) + runs*steps/(kills+2)
-		until(t, "the runs moved on", func() bool {
+		clustertest.Until(t, "the runs moved on", func() bool {
 			return c.number(`SELECT count(*) FROM effects`) >= min(want, runs*steps)
 		})
 		workers[victim].kill()
-		workers[victim] = c.worker()
+		workers[victim] = startWorker(c.Cluster)
 		t.Logf("kill %d of worker %d", k, victim)
 	}
 	c.wantChains(ctx, started, steps)
@@ -71,8 +72,8 @@ func TestKillsBetweenTurns(t *testing.T) {
 // F1, J3: a node is killed inside a step. The step runs again elsewhere, soon, although the lease has not run out.
 func TestKillInsideAStep(t *testing.T) {
 	c := newChaos(t)
-	ctx := testContext(t)
-	a, b := c.worker(), c.worker()
+	ctx := clustertest.Context(t)
+	a, b := startWorker(c.Cluster), startWorker(c.Cluster)
 	run, err := runtime.Start(ctx, c.client, hold, "gate", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -96,15 +97,15 @@ func TestKillInsideAStep(t *testing.T) {
 // joins again as a new node.
 func TestZombieAfterSIGSTOP(t *testing.T) {
 	c := newChaos(t)
-	ctx := testContext(t)
-	a := c.worker(leaseEnv + "=1500ms")
+	ctx := clustertest.Context(t)
+	a := startWorker(c.Cluster, leaseEnv+"=1500ms")
 	run, err := runtime.Start(ctx, c.client, hold, "gate", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := c.began(run.ID(), 1)
 	a.signal(syscall.SIGSTOP)
-	c.worker(leaseEnv + "=1500ms")
+	startWorker(c.Cluster, leaseEnv+"=1500ms")
 	second := c.began(run.ID(), 2)
 	c.exec(`INSERT INTO gates VALUES ('gate')`)
 	got, err := run.Result(ctx)
@@ -112,8 +113,8 @@ func TestZombieAfterSIGSTOP(t *testing.T) {
 		t.Fatalf("result by process %s, %v; began in %d, then in %d", got, err, first, second)
 	}
 	a.signal(syscall.SIGCONT)
-	until(t, "the zombie noticed and joined anew", func() bool {
-		return strings.Contains(c.log.String(), "node lost its lease and joins again")
+	clustertest.Until(t, "the zombie noticed and joined anew", func() bool {
+		return strings.Contains(c.Log.String(), "node lost its lease and joins again")
 	})
 	again, err := runtime.Start(ctx, c.client, chain, 3, nil)
 	if err != nil {
@@ -132,12 +133,12 @@ func TestRollingRestart(t *testing.T) {
 	c := newChaos(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	workers := []*worker{c.worker(), c.worker()}
+	workers := []*worker{startWorker(c.Cluster), startWorker(c.Cluster)}
 	const steps = 12
 	started := c.startChains(ctx, 100, steps)
 	for range 2 {
 		for i := range workers {
-			fresh := c.worker()
+			fresh := startWorker(c.Cluster)
 			workers[i].signal(syscall.SIGTERM)
 			if err := workers[i].wait(); err != nil {
 				t.Fatalf("draining ended with %v", err)
@@ -154,17 +155,17 @@ func TestRollingRestart(t *testing.T) {
 // F10: a step that ends during the drain is recorded; F11: one that does not is cancelled with a cause and runs elsewhere.
 func TestKillDuringDrain(t *testing.T) {
 	c := newChaos(t)
-	ctx := testContext(t)
-	a := c.worker()
+	ctx := clustertest.Context(t)
+	a := startWorker(c.Cluster)
 	run, err := runtime.Start(ctx, c.client, hold, "gate", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.began(run.ID(), 1)
 	a.signal(syscall.SIGTERM)
-	until(t, "the drain has begun", func() bool { return strings.Contains(c.log.String(), "node drains") })
+	clustertest.Until(t, "the drain has begun", func() bool { return strings.Contains(c.Log.String(), "node drains") })
 	a.kill()
-	c.worker()
+	startWorker(c.Cluster)
 	c.began(run.ID(), 2)
 	c.exec(`INSERT INTO gates VALUES ('gate')`)
 	if _, err := run.Result(ctx); err != nil {
@@ -174,15 +175,15 @@ func TestKillDuringDrain(t *testing.T) {
 
 func TestStepThatEndsDuringDrainIsRecorded(t *testing.T) {
 	c := newChaos(t)
-	ctx := testContext(t)
-	a := c.worker()
+	ctx := clustertest.Context(t)
+	a := startWorker(c.Cluster)
 	run, err := runtime.Start(ctx, c.client, hold, "gate", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pid := c.began(run.ID(), 1)
 	a.signal(syscall.SIGTERM)
-	until(t, "the drain has begun", func() bool { return strings.Contains(c.log.String(), "node drains") })
+	clustertest.Until(t, "the drain has begun", func() bool { return strings.Contains(c.Log.String(), "node drains") })
 	c.exec(`INSERT INTO gates VALUES ('gate')`)
 	if err := a.wait(); err != nil {
 		t.Fatal(err)
@@ -205,7 +206,7 @@ func TestPoisonIsQuarantined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := c.worker()
+	w := startWorker(c.Cluster)
 	state := func() (s journal.TaskState, owner journal.NodeID) {
 		d, err := c.client.Describe(ctx, run.ID())
 		if err != nil || d.Run.Task == nil {
@@ -226,20 +227,20 @@ func TestPoisonIsQuarantined(t *testing.T) {
 			break
 		}
 		// The back-off of repeat offenders is not what is tested here.
-		next := c.worker()
-		until(t, "the task is free", func() bool { _, owner := state(); return owner == 0 || gone(next) })
+		next := startWorker(c.Cluster)
+		clustertest.Until(t, "the task is free", func() bool { _, owner := state(); return owner == 0 || gone(next) })
 		c.exec(`UPDATE reprise.tasks SET visible_at = now() WHERE run_id = $1 AND owner = 0`, run.ID().String())
 		w = next
 	}
-	survivor := c.worker()
-	until(t, "the run is quarantined", func() bool { s, _ := state(); return s == journal.Quarantined })
+	survivor := startWorker(c.Cluster)
+	clustertest.Until(t, "the run is quarantined", func() bool { s, _ := state(); return s == journal.Quarantined })
 	chains := c.startChains(ctx, 3, 3)
 	c.wantChains(ctx, chains, 3)
 	if err := c.client.Terminate(ctx, run.ID(), "poison"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = run.Result(ctx)
-	wantErr[*runtime.TerminatedError](t, err)
+	clustertest.WantError[*runtime.TerminatedError](t, err)
 	if gone(survivor) {
 		t.Error("the survivor is gone")
 	}
