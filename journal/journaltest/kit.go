@@ -30,6 +30,7 @@ type kit struct {
 	ctx   context.Context
 	store journal.Store
 	j     *journal.Journal
+	crowd journal.NodeID // owns the other members of each batch; 0: there are none, see amid
 }
 
 func newKit(t *testing.T, s journal.Store) *kit {

@@ -56,7 +56,7 @@ func All(t *testing.T, open func(t *testing.T) journal.Store) {
 
 func suite() []check {
 	return slices.Concat(
-		historyChecks, ownerChecks, resubmitChecks, inboxChecks, wakeChecks, closeChecks, startChecks,
+		historyChecks, ownerChecks, resubmitChecks, inboxChecks, wakeChecks, amidChecks, closeChecks, startChecks,
 		childChecks, policyChecks, tellChecks, replyChecks, continueChecks, alongChecks,
 		claimChecks, clockChecks, loadChecks, listChecks, alterChecks, memberChecks, payloadChecks, limitChecks,
 	)
