@@ -12,7 +12,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// changing is code of two turns, in which a change may be asked about at one of some places. Each place adds a step.
+// changing is code of two turns, in which a change may be asked about at one of some places. Each
+// place adds a step.
 type changing struct {
 	asks  string // where it asks: "" for nowhere
 	fixed bool   // it takes the new branch without asking
@@ -72,8 +73,8 @@ func (v changing) replays(history []journal.Event) (string, error) {
 	return strings.TrimSpace(r.said["said"]), nil
 }
 
-// TestChangedMatrix: code that asks at a place or does not, against histories of code that did or did not, at the same or
-// another place, of each length (E9).
+// TestChangedMatrix: code that asks at a place or does not, against histories of code that did or
+// did not, at the same or another place, of each length (E9).
 func TestChangedMatrix(t *testing.T) {
 	versions := append([]string{""}, changePlaces...)
 	for _, wrote := range versions {
@@ -98,7 +99,8 @@ type changeResult struct {
 	said string
 }
 
-// changeOutcome is the table. place is the turn in which code asks: the first two places are in the first one.
+// changeOutcome is the table. place is the turn in which code asks: the first two places are in the
+// first one.
 func changeOutcome(wrote, reads string, events int) changeResult {
 	turn := map[string]int{"first": 1, "between": 1, "second turn": 2, "end": 3}
 	reached := func(place string) bool { return place != "" && turn[place] <= events }
@@ -113,7 +115,8 @@ func changeOutcome(wrote, reads string, events int) changeResult {
 	return changeResult{fits: true}
 }
 
-// TestChangedRemoved: when no run needs the old branch any more, the question is taken out and the new branch stays.
+// TestChangedRemoved: when no run needs the old branch any more, the question is taken out and the
+// new branch stays.
 func TestChangedRemoved(t *testing.T) {
 	asked := changing{asks: "first"}.record(t, 2)
 	if _, err := (changing{fixed: true}).replays(asked); err != nil {
@@ -138,8 +141,8 @@ func TestChangedRemoved(t *testing.T) {
 	}
 }
 
-// TestChangedMovedBehind: a question that moved behind what was asked for later keeps its answer, as long as the code
-// does the same otherwise.
+// TestChangedMovedBehind: a question that moved behind what was asked for later keeps its answer,
+// as long as the code does the same otherwise.
 func TestChangedMovedBehind(t *testing.T) {
 	code := func(first bool) *replay.Definition {
 		return define(func(c ctx) (string, error) {
@@ -167,8 +170,8 @@ func TestChangedMovedBehind(t *testing.T) {
 	}
 }
 
-// TestChangedInLoop: a run that is in the middle of a loop when the code changes takes the new branch from its next turn on,
-// if each turn has its scope, and stays with the old one if not.
+// TestChangedInLoop: a run that is in the middle of a loop when the code changes takes the new
+// branch from its next turn on, if each turn has its scope, and stays with the old one if not.
 func TestChangedInLoop(t *testing.T) {
 	loop := func(asks, scoped bool) *replay.Definition {
 		return define(func(c ctx) (string, error) {
@@ -245,7 +248,8 @@ func checkFits(t *testing.T, def *replay.Definition, history []journal.Event) {
 	}
 }
 
-// TestChangedSeveral: questions may be taken out, or asked in another order, as long as nothing stands between them.
+// TestChangedSeveral: questions may be taken out, or asked in another order, as long as nothing
+// stands between them.
 func TestChangedSeveral(t *testing.T) {
 	code := func(ids ...string) *replay.Definition {
 		return define(func(c ctx) (string, error) {
@@ -274,8 +278,8 @@ func TestChangedSeveral(t *testing.T) {
 	}
 }
 
-// TestDivergenceOfDetail: the key of a child and the receiver of a signal are compared, and every kind with every other one.
-// The error has the event, both commands and the line (E1, E4).
+// TestDivergenceOfDetail: the key of a child and the receiver of a signal are compared, and every
+// kind with every other one. The error has the event, both commands and the line (E1, E4).
 func TestDivergenceOfDetail(t *testing.T) {
 	line := ""
 	codes := map[string]func(ctx){
@@ -320,7 +324,8 @@ func TestDivergenceOfDetail(t *testing.T) {
 	}
 }
 
-// TestRecordDamaged: a record that cannot be read, or that repeats a value that is not there, stops the machine.
+// TestRecordDamaged: a record that cannot be read, or that repeats a value that is not there, stops
+// the machine.
 func TestRecordDamaged(t *testing.T) {
 	def := define(func(c ctx) (string, error) {
 		n := workflow.SideEffectIfChanged(c, "config", func() int { return 1 }, func(a, b int) bool { return a == b })

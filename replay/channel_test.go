@@ -159,8 +159,8 @@ func TestChannelTry(t *testing.T) {
 		"send: false, channel is closed", "receive: 0, false, <nil>", `RunCompleted ""`)
 }
 
-// TestSelectDoesNotMeetItself: a Select that waits to send and to receive on one channel does not serve itself, also when
-// something else wakes it.
+// TestSelectDoesNotMeetItself: a Select that waits to send and to receive on one channel does not
+// serve itself, also when something else wakes it.
 func TestSelectDoesNotMeetItself(t *testing.T) {
 	got := play(t, func(c ctx) (string, error) {
 		ch := workflow.NewChannel[int](0, "c")
@@ -189,8 +189,9 @@ func TestSignalThatArrivesWhileDefaultBlocks(t *testing.T) {
 	want(t, got, "1, <nil>, 1 wait", `RunCompleted "7"`)
 }
 
-// TestSelectLosesNothing: senders and receivers, many in Selects over channels of all sizes that often take another case,
-// time out, or are cancelled: what was sent is received, once, and in the order of each sender by each receiver (B2).
+// TestSelectLosesNothing: senders and receivers, many in Selects over channels of all sizes that
+// often take another case, time out, or are cancelled: what was sent is received, once, and in the
+// order of each sender by each receiver (B2).
 func TestSelectLosesNothing(t *testing.T) {
 	total := 0
 	for seed := range uint64(1000) {

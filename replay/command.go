@@ -2,135 +2,239 @@ package replay
 
 import (
 	"context"
-	"fmt"
 	"time"
 
+	"github.com/reprise-run/reprise/internal/list"
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Decision is what a turn asked for since the last Take: the caller makes it durable, then lets the
-// outside see it.
-type Decision struct {
-	Steps       []Step        // to be executed
-	CancelSteps []journal.Cmd // whose context is to be cancelled; each still ends with an outcome event, if not in DropSteps
-	DropSteps   []journal.Cmd // nobody waits for their outcome any more: it becomes no event
-	// What the turn does to others, see journal.Commit.
-	Starts   []journal.Start
-	Messages []journal.Message
-	Replies  []journal.Reply
-	// OnlySteps tells that the code asked for nothing but steps: see "turn" in the package story.
-	OnlySteps bool
-	Terminal  *journal.Event    // closes the run, or its generation; Seq and Time are the caller's to set. Nil while it is open.
-	Children  bool              // with a Terminal: the run may have open children
-	Continue  *journal.Continue // with a Terminal that is RunContinued: the next generation
-}
+// Body is a step's function: see Step.Body.
+type Body func(ctx context.Context, tx any) (journal.Payload, error)
 
-// Step is a step without an outcome.
-type Step struct {
-	Cmd       journal.Cmd
-	Name      string
-	IssuedAt  time.Time    // workflow time at which the code asked for it: overall timeouts count from here
-	Cancelled bool         // its scope was cancelled
-	Options   *StepOptions // not to be changed
-	// Body runs the user's function and encodes its output. It is called on any goroutine, never by the machine.
-	// tx is the value of the step's transaction if Options.Tx, else nil.
-	Body func(ctx context.Context, tx any) (journal.Payload, error)
-}
+// Outcome is how far a command is.
+type Outcome uint8
 
-// StepOptions says how a step is executed. The values are complete: the authoring API fills defaults.
-type StepOptions struct {
-	Retry     RetryPolicy
-	Attempt   time.Duration // time limit of one attempt; 0 for none
-	Overall   time.Duration // time limit from IssuedAt over all attempts and waits; 0 for none
-	Heartbeat time.Duration // longest silence of an attempt; 0 for none
-	Tx        bool          // the body runs in a transaction that commits together with the outcome
-	OnCancel  CancelMode
-}
-
-// CancelMode says what the cancellation of a step or a child means for who waits for it.
-type CancelMode uint8
-
-// The modes.
+// The outcomes of commands.
 const (
-	WaitOutcome CancelMode = iota // it is asked to stop, and its outcome is waited for
-	TryCancel                     // it is asked to stop, and counts as cancelled at once
-	Abandon                       // it is not asked, and counts as cancelled at once
+	Unresolved Outcome = iota // no answer yet
+	Completed                 // a step's StepCompleted, a timer's TimerFired, and so on
+	Failed                    // a step's StepFailed, a child's ChildFailed, and so on
+	Cancelled                 // nobody waits any more, or the scope was cancelled before the command was issued
 )
 
-// RetryPolicy says when a failed attempt is repeated: after Initial·Factor^(n-1), at most Max, after the
-// n-th failure, spread by ±Jitter of itself.
-type RetryPolicy struct {
-	Initial  time.Duration
-	Factor   float64
-	Max      time.Duration
-	Jitter   float64 // 0 to 1
-	Attempts int32   // in all, with the first; 0 for no limit
+// Command is something that code asked for and that has an answer: a step, a timer, a child, a
+// signal to another run.
+type Command struct {
+	scope *Scope // also if it was refused: the machine is found through it
+	cond  Cond
+	node  list.Node[Command] // in the scope's open commands
+
+	name    string
+	at      time.Time       // a step's time of issue, a timer's due time
+	run     journal.RunID   // the child, or the signal's receiver
+	payload journal.Payload // output or failure, raw until somebody wants it
+	err     error           // why it was cancelled or asked to stop
+
+	options *StepOptions // of a step
+	body    Body         // of a step
+	fired   func()       // of a scope's deadline: runs when the timer fires
+
+	// The small fields stand together: there is a Command for every step of a replay.
+	cmd       journal.Cmd // 0 if it was never issued
+	attempts  int32
+	heap      int32 // of an armed timer: its place in the heap
+	kind      journal.CommandKind
+	mode      CancelMode
+	outcome   Outcome
+	cancelled bool // a step or a child was asked to stop
+	handed    bool // Take or Pending gave the step to an executor
 }
 
-// Timer is an armed timer.
-type Timer struct {
-	Cmd  journal.Cmd
-	Name string
-	Due  time.Time
-}
-
-// Info is the identity of the run that a machine replays.
-type Info struct {
-	Run        journal.RunID
-	Key        string
-	Workflow   string
-	Version    int32
-	Queue      string
-	Labels     map[string]string
-	Generation journal.Generation
-	Input      journal.Payload
-	Parent     *journal.Parent  // nil if no run waits for this one
-	InboxSeen  journal.InboxSeq // newest message that the generation before had consumed
-}
-
-// InfoOf returns the identity of a run's present generation.
-func InfoOf(run *journal.Run) Info {
-	i := Info{
-		Run: run.ID, Key: run.Key, Workflow: run.Workflow, Version: run.Version, Queue: run.Queue, Labels: run.Labels,
-		Generation: run.Generation, Input: run.Input, Parent: run.Parent,
+// Step issues a step. In a cancelled scope it is not issued and resolves as Cancelled.
+func (sc *Scope) Step(name string, o *StepOptions, body Body) *Command {
+	c := &Command{scope: sc, kind: journal.CommandStep, name: name, at: sc.env.now, options: o, body: body, mode: o.OnCancel}
+	if sc.issue(c, "") && sc.env.replaying {
+		c.handed = true
+	} else if c.cmd != 0 {
+		sc.env.out.asked = append(sc.env.out.asked, c)
 	}
-	if run.Continued != nil {
-		i.InboxSeen = run.Continued.Seen
+	return c
+}
+
+// Timer issues a timer that fires after d. In a cancelled scope it is not issued and resolves as
+// Cancelled; with d <= 0 it is not issued and resolves as Completed.
+func (sc *Scope) Timer(name string, d time.Duration) *Command {
+	c := &Command{scope: sc, kind: journal.CommandTimer, name: name, at: due(sc.env.now, d)}
+	if d <= 0 && sc.err == nil {
+		sc.env.spend()
+		c.outcome = Completed
+		return c
 	}
-	return i
+	if sc.issue(c, "") {
+		sc.env.timers.arm(c)
+	}
+	return c
 }
 
-// Encoder turns values into payloads within the limits, and back; *journal.Journal is one.
-type Encoder interface {
-	Encode(what string, v any) (journal.Payload, error)
-	Codec() journal.Codec
+// due is rounded up to the store's precision: a timer must not be looked at before it is due.
+func due(now time.Time, d time.Duration) time.Time {
+	t := now.Add(d)
+	if rounded := t.Truncate(time.Microsecond); rounded.Before(t) {
+		return rounded.Add(time.Microsecond)
+	}
+	return t
 }
 
-// StepContext is what a step's body can learn about itself; the executor puts it into the body's context.
-type StepContext struct {
-	*Info
-	Cmd           journal.Cmd
-	Step          string
-	Attempt       int32            // from 1
-	LastHeartbeat *journal.Payload // details of the last heartbeat of the attempt before; nil for none
-	Heartbeat     func(details journal.Payload)
-	Encoder       Encoder
+// issue gives the command its number. It returns false if the command is refused, and resolved
+// then, or dropped.
+func (sc *Scope) issue(c *Command, detail string) bool {
+	e := sc.env
+	c.cond.cmd = c
+	switch {
+	case e.readOnly:
+		c.outcome, c.err = Cancelled, e.readOnlyError()
+		return false
+	case e.unwinding:
+		return false // dropped: whoever awaits it unwinds as well
+	case sc.err != nil:
+		e.spend()
+		c.outcome, c.err = Cancelled, sc.err
+		return false
+	}
+	got := journal.Issued{Kind: c.kind, Name: c.name, Detail: detail}
+	if c.kind == journal.CommandTimer {
+		got.Due = c.at
+	}
+	if !e.issue(got) {
+		return false
+	}
+	c.cmd = e.open.add(c)
+	sc.commands.PushBack(&c.node, c)
+	return true
 }
 
-// IdempotencyKey is the same for every attempt of this step, on every node.
-func (sc *StepContext) IdempotencyKey() string {
-	return fmt.Sprintf("%s/%d/%d", sc.Run, sc.Generation, sc.Cmd)
+// Cancel asks an open command to end; on anything else it does nothing. A timer resolves at once, a
+// step or a child as its mode says. A signal to another run cannot be taken back. It reports
+// whether the command was still open.
+func (c *Command) Cancel() bool {
+	e := c.scope.env
+	if e.unwinding || c.outcome != Unresolved || c.cmd == 0 || c.cancelled || c.kind == journal.CommandSend {
+		return false
+	}
+	if !e.issue(journal.Issued{Kind: journal.CommandCancel, Target: c.cmd}) {
+		return false
+	}
+	e.open.add(nil)
+	c.cancelled = true
+	if c.err = c.scope.err; c.err == nil {
+		c.err = ErrCancelled
+	}
+	if c.kind == journal.CommandTimer {
+		e.timers.disarm(c)
+		e.resolve(c, Cancelled)
+		return true
+	}
+	if !e.replaying {
+		c.stop()
+	}
+	if c.mode != WaitOutcome {
+		e.resolve(c, Cancelled)
+	}
+	return true
 }
 
-type stepContextKey struct{}
-
-// WithStepContext returns ctx with sc in it.
-func WithStepContext(ctx context.Context, sc *StepContext) context.Context {
-	return context.WithValue(ctx, stepContextKey{}, sc)
+// stop tells the world about a cancellation.
+func (c *Command) stop() {
+	e := c.scope.env
+	if c.kind == journal.CommandChild {
+		if c.mode != Abandon {
+			e.out.messages = append(e.out.messages, journal.Message{Run: c.run, Kind: journal.MessageCancel, Payload: cancelReason(c.err)})
+		}
+		return
+	}
+	if c.mode != Abandon {
+		e.out.cancels = append(e.out.cancels, c.cmd)
+	}
+	if c.mode != WaitOutcome {
+		e.out.drops = append(e.out.drops, c.cmd)
+	}
 }
 
-// StepContextFrom returns what WithStepContext put in, or nil outside of a step.
-func StepContextFrom(ctx context.Context) *StepContext {
-	sc, _ := ctx.Value(stepContextKey{}).(*StepContext)
-	return sc
+// Outcome tells how far the command is.
+func (c *Command) Outcome() Outcome { return c.outcome }
+
+// Resolved tells whether the command has its outcome.
+func (c *Command) Resolved() bool { return c.outcome != Unresolved }
+
+// Name is the name of the step, the timer, the child's workflow or the signal.
+func (c *Command) Name() string { return c.name }
+
+// Kind is the word for what the command asks for.
+func (c *Command) Kind() string { return c.kind.String() }
+
+// Env returns what the command belongs to.
+func (c *Command) Env() *Env { return c.scope.env }
+
+// Err is why the command was cancelled, or asked to stop.
+func (c *Command) Err() error { return c.err }
+
+// Run is the child, or the receiver of the signal.
+func (c *Command) Run() journal.RunID { return c.run }
+
+// Output is the output of a completed step or child.
+func (c *Command) Output() journal.Payload { return c.payload }
+
+// Failure is the error of a failed command: a *StepError, *ChildError or *SignalError. A failure
+// that cannot be read stops the machine, and the call does not return.
+func (c *Command) Failure() error {
+	f, err := journal.DecodeFailure(c.payload)
+	if err != nil {
+		c.scope.env.Abort(&DecodeError{What: "failure of " + c.String(), Err: err})
+	}
+	switch c.kind {
+	case journal.CommandChild:
+		return &ChildError{Workflow: c.name, Run: c.run, Failure: f, scope: c.err}
+	case journal.CommandSend:
+		return &SignalError{Signal: c.name, Run: c.run, Failure: f}
+	}
+	return &StepError{Step: c.name, Attempts: int(c.attempts), Failure: f, scope: c.err}
+}
+
+// Cond is broadcast when the command resolves.
+func (c *Command) Cond() *Cond { return &c.cond }
+
+// Await parks the running strand until the command resolves. If sc is cancelled first it returns
+// sc's error, unless the command is a step or a child that was asked to stop: its outcome is waited
+// for.
+func (c *Command) Await(sc *Scope) error {
+	e := c.scope.env
+	s, err := e.current()
+	if err != nil {
+		return err
+	}
+	for c.outcome == Unresolved {
+		if sc.err != nil && !c.cancelled {
+			return sc.err
+		}
+		s.waiters = append(s.waiters[:0], waiter{strand: s, cond: &c.cond})
+		if err := e.park(s, sc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// String is the command in the form of Waiting.
+func (c *Command) String() string {
+	switch {
+	case c.kind == journal.CommandTimer:
+		return journal.Issued{Kind: c.kind, Name: c.name, Due: c.at}.String()
+	case c.kind == journal.CommandSend && c.name == "":
+		return "cancel request to " + c.run.String()
+	}
+	return c.kind.String() + " " + c.name
+}
+
+func (c *Command) step() Step {
+	return Step{Cmd: c.cmd, Name: c.name, IssuedAt: c.at, Cancelled: c.cancelled, Options: c.options, Body: c.body}
 }

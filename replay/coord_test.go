@@ -13,7 +13,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// play runs fn with the events, checks replays from every prefix, and returns what fn said, one line each, and how it ended.
+// play runs fn with the events, checks replays from every prefix, and returns what fn said, one
+// line each, and how it ended.
 func play(t *testing.T, fn func(ctx) (string, error), events ...journal.Event) string {
 	t.Helper()
 	def := define(fn)
@@ -162,8 +163,8 @@ func TestConditionComesTrueAsTimeIsUp(t *testing.T) {
 	want(t, got, "true, <nil>", `RunCompleted ""`)
 }
 
-// TestConditionPanics: a condition that panics blocks the run, also if another strand tests it, and that strand's deferred
-// calls do not get the panic.
+// TestConditionPanics: a condition that panics blocks the run, also if another strand tests it, and
+// that strand's deferred calls do not get the panic.
 func TestConditionPanics(t *testing.T) {
 	recovered := false
 	def := define(func(c ctx) (string, error) {

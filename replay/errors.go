@@ -11,7 +11,8 @@ import (
 
 // Errors that stop a machine. None of them fails the run: the caller blocks it.
 var (
-	// ErrRunaway says that the code went on for too long in reaction to one event without coming to rest.
+	// ErrRunaway says that the code went on for too long in reaction to one event without coming to
+	// rest.
 	ErrRunaway = errors.New("workflow code does not come to rest")
 	// ErrClosed is returned by a machine after Close.
 	ErrClosed = errors.New("machine is closed")
@@ -19,7 +20,8 @@ var (
 	ErrFinished = errors.New("workflow code has returned")
 	// ErrUnknownKind says that the history holds an event of a newer release.
 	ErrUnknownKind = errors.New("event kind is unknown to this release")
-	// ErrOrder says that an event does not continue the history: a gap in Seq, or time going backwards.
+	// ErrOrder says that an event does not continue the history: a gap in Seq, or time going
+	// backwards.
 	ErrOrder = errors.New("event does not continue the history")
 )
 
@@ -40,11 +42,14 @@ var (
 	// ErrOutside refuses a call that does not come from running workflow code: a foreign
 	// goroutine, a step body, or a context that was never given to a workflow.
 	ErrOutside = errors.New("called outside of workflow code")
-	// ErrReadOnly refuses a call that would change the run or wait, from code that may only look at it.
+	// ErrReadOnly refuses a call that would change the run or wait, from code that may only look at
+	// it.
 	ErrReadOnly = errors.New("called by code that may only read")
-	// ErrPanicking refuses to wait in a deferred call that a panic or Goexit of the code made, also behind a recover. The turn is lost.
+	// ErrPanicking refuses to wait in a deferred call that a panic or Goexit of the code made, also
+	// behind a recover. The turn is lost.
 	ErrPanicking = errors.New("workflow code that panics, or has just recovered, waits in a deferred call")
-	// ErrInHandler refuses to wait for all handlers of updates in one of them, which would wait for itself.
+	// ErrInHandler refuses to wait for all handlers of updates in one of them, which would wait for
+	// itself.
 	ErrInHandler = errors.New("a handler of an update waits for all handlers: it would wait for itself")
 )
 
@@ -70,7 +75,8 @@ type PanicError struct {
 	Stack string
 }
 
-// crashed describes user code that did not return. pcs and stack are those of the deferred function that saw it.
+// crashed describes user code that did not return. pcs and stack are those of the deferred function
+// that saw it.
 func crashed(what string, value any, pcs []uintptr, stack []byte) *PanicError {
 	site := callsite.Of(pcs)
 	return &PanicError{What: what, Value: value, Where: site.Where, Verb: site.Verb, Stack: string(stack)}
@@ -114,7 +120,8 @@ func (e *readOnlyError) Error() string {
 
 func (e *readOnlyError) Unwrap() error { return ErrReadOnly }
 
-// DecodeError says that a stored payload does not fit the code's type, or that the codec refused it.
+// DecodeError says that a stored payload does not fit the code's type, or that the codec refused
+// it.
 type DecodeError struct {
 	What string // which payload
 	Err  error

@@ -51,8 +51,8 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("step %s: %s", e.Step, e.Failure.Message)
 }
 
-// Is matches ErrCancelled and ErrTimeout by the failure's type and its causes. A step that stopped because
-// its scope's time was up is both.
+// Is matches ErrCancelled and ErrTimeout by the failure's type and its causes. A step that stopped
+// because its scope's time was up is both.
 func (e *StepError) Is(target error) bool { return failureIs(e.Failure, e.scope, target) }
 
 // Type is the Go type of the step's error, or one of the journal's Failure… constants.
@@ -79,8 +79,9 @@ func (e *ChildError) Error() string {
 	return fmt.Sprintf("child %s: %s", e.Workflow, e.Failure.Message)
 }
 
-// Is matches ErrCancelled and ErrTimeout by the failure's type and its causes. ErrTerminated and ErrKeyExists are about this child
-// alone: one that failed because its own child was terminated, or met a taken key, is neither.
+// Is matches ErrCancelled and ErrTimeout by the failure's type and its causes. ErrTerminated and
+// ErrKeyExists are about this child alone: one that failed because its own child was terminated, or
+// met a taken key, is neither.
 func (e *ChildError) Is(target error) bool {
 	return failureIs(e.Failure, e.scope, target) || target != nil && childOnly[e.Failure.Type] == target
 }
@@ -91,8 +92,8 @@ func (e *ChildError) Type() string { return e.Failure.Type }
 // Message is the text of the child's error.
 func (e *ChildError) Message() string { return e.Failure.Message }
 
-// JournalFailure keeps the child's own failure when the error is passed on. What is about this child alone becomes a cause: it is
-// not about whoever passes it on.
+// JournalFailure keeps the child's own failure when the error is passed on. What is about this
+// child alone becomes a cause: it is not about whoever passes it on.
 func (e *ChildError) JournalFailure() *journal.Failure {
 	if childOnly[e.Failure.Type] == nil {
 		return e.Failure
@@ -122,13 +123,14 @@ func (e *SignalError) Is(target error) bool {
 // JournalFailure keeps the failure, as a cause, when the error is passed on.
 func (e *SignalError) JournalFailure() *journal.Failure { return passedOn(e, e.Failure) }
 
-// passedOn is the failure of a run that fails because of something that is about one child or signal alone.
+// passedOn is the failure of a run that fails because of something that is about one child or
+// signal alone.
 func passedOn(err error, cause *journal.Failure) *journal.Failure {
 	return &journal.Failure{Type: fmt.Sprintf("%T", err), Message: err.Error(), Permanent: cause.Permanent, Cause: cause}
 }
 
-// The errors that types of failures stand for. Those of passing mean the same however many causes they are away; the others are
-// about the one child or the one signal.
+// The errors that types of failures stand for. Those of passing mean the same however many causes
+// they are away; the others are about the one child or the one signal.
 var (
 	passing = map[string]error{
 		journal.FailureCancelled: ErrCancelled, journal.FailureTimeout: ErrTimeout, journal.FailureHeartbeat: ErrTimeout,
@@ -137,8 +139,8 @@ var (
 	signalOnly = map[string]error{journal.FailureNotFound: ErrRunNotFound, journal.FailureClosed: ErrRunClosed}
 )
 
-// failureIs matches an error by the types of a failure and what it wraps. What stopped because its scope's time was up is
-// both cancelled and timed out.
+// failureIs matches an error by the types of a failure and what it wraps. What stopped because its
+// scope's time was up is both cancelled and timed out.
 func failureIs(f *journal.Failure, scope, target error) bool {
 	if stands(f, target) {
 		return true
@@ -146,8 +148,8 @@ func failureIs(f *journal.Failure, scope, target error) bool {
 	return scope != nil && errors.Is(scope, target) && stands(f, ErrCancelled)
 }
 
-// stands matches what errors.Is would have found in the error that became f: causes and joined errors. The compensations that
-// failed are not why a saga ended.
+// stands matches what errors.Is would have found in the error that became f: causes and joined
+// errors. The compensations that failed are not why a saga ended.
 func stands(f *journal.Failure, target error) bool {
 	for ; f != nil; f = f.Cause {
 		if err := passing[f.Type]; err != nil && err == target {
@@ -165,7 +167,8 @@ func stands(f *journal.Failure, target error) bool {
 	return false
 }
 
-// EncodeError says that an output could not be encoded or is too large. Another attempt would not help.
+// EncodeError says that an output could not be encoded or is too large. Another attempt would not
+// help.
 type EncodeError struct{ Err error }
 
 func (e *EncodeError) Error() string { return e.Err.Error() }
@@ -179,9 +182,9 @@ func (e *EncodeError) JournalFailure() *journal.Failure {
 }
 
 // FailureOf turns an error into the form that histories keep: its Go type, text, causes and joined
-// errors, whether it is permanent (a method Permanent() bool anywhere in its chain) and when to try again
-// (a method RetryAfter() time.Duration). An error with a method JournalFailure() *journal.Failure, such as
-// StepError, brings its own form. It returns nil for nil.
+// errors, whether it is permanent (a method Permanent() bool anywhere in its chain) and when to try
+// again (a method RetryAfter() time.Duration). An error with a method JournalFailure()
+// *journal.Failure, such as StepError, brings its own form. It returns nil for nil.
 func FailureOf(err error) *journal.Failure {
 	if err == nil {
 		return nil

@@ -7,7 +7,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// ContinueError is returned by a workflow's function that wants to go on as the next generation of its run.
+// ContinueError is returned by a workflow's function that wants to go on as the next generation of
+// its run.
 type ContinueError struct {
 	Input   journal.Payload
 	Version int32 // of the workflow; 0 for the same
@@ -19,41 +20,42 @@ func (e *ContinueError) Error() string {
 
 // finish turns what the workflow's function returned into the terminal decision.
 func (m *Machine) finish(output journal.Payload, err error) {
-	if m.unwinding {
+	e := &m.env
+	if e.unwinding {
 		return
 	}
 	ev := &journal.Event{Kind: journal.RunCompleted, Payload: output}
 	if next, ok := errors.AsType[*ContinueError](err); ok {
-		ev.Kind, ev.Payload = journal.RunContinued, m.info.Input
+		ev.Kind, ev.Payload = journal.RunContinued, e.info.Input
 		m.next = m.successor(next)
 	} else if err != nil {
 		ev.Kind, ev.Payload = journal.RunFailed, journal.EncodeFailure(FailureOf(err))
-		if m.root.err != nil && errors.Is(err, ErrCancelled) {
+		if e.root.err != nil && errors.Is(err, ErrCancelled) {
 			ev.Kind = journal.RunCancelled
 		}
 	}
-	m.terminal = ev
-	if m.replaying {
+	m.terminal, e.returned = ev, true
+	if e.replaying {
 		return
 	}
-	for _, c := range m.open.steps() {
+	for _, c := range e.open.steps() {
 		if c.handed && !c.cancelled {
-			m.cancels = append(m.cancels, c.cmd)
+			e.out.cancels = append(e.out.cancels, c.cmd)
 		}
 	}
 }
 
-// successor says how the next generation begins. Signals that the code has not received, updates that it has not answered
-// and a cancel request come first in its inbox.
-func (m *Machine) successor(e *ContinueError) *journal.Continue {
-	next := &journal.Continue{Input: e.Input, Version: e.Version, Seen: m.inboxSeen}
+// successor says how the next generation begins. Signals that the code has not received, updates
+// that it has not answered and a cancel request come first in its inbox.
+func (m *Machine) successor(by *ContinueError) *journal.Continue {
+	next := &journal.Continue{Input: by.Input, Version: by.Version, Seen: m.inboxSeen}
 	if next.Version == 0 {
-		next.Version = m.info.Version
+		next.Version = m.env.info.Version
 	}
-	for _, b := range m.mailboxes { // sorted below
-		next.Carried = append(next.Carried, b.numbers()...)
+	for _, q := range m.env.signals { // sorted below
+		next.Carried = append(next.Carried, q.numbers()...)
 	}
-	next.Carried = append(next.Carried, m.updates.running...)
+	next.Carried = append(next.Carried, m.env.updates.running...)
 	if m.cancelledBy != 0 {
 		next.Carried = append(next.Carried, m.cancelledBy)
 	}

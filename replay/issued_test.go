@@ -10,7 +10,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// TestIssuedIsBounded: what code asks for in one go ends up in one row, so there is a limit, and it is named.
+// TestIssuedIsBounded: what code asks for in one go ends up in one row, so there is a limit, and it
+// is named.
 func TestIssuedIsBounded(t *testing.T) {
 	large := strings.Repeat("x", 1<<20)
 	def := define(func(c ctx) (string, error) {
@@ -28,7 +29,8 @@ func TestIssuedIsBounded(t *testing.T) {
 	}
 }
 
-// TestRecordsMakeHistoriesLong: recorded values count, as other payloads do, for when a history is long.
+// TestRecordsMakeHistoriesLong: recorded values count, as other payloads do, for when a history is
+// long.
 func TestRecordsMakeHistoriesLong(t *testing.T) {
 	value := strings.Repeat("x", 900)
 	r := newRig(define(func(c ctx) (string, error) {

@@ -10,7 +10,8 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// langModel is what a history says about the commands and messages of one generation, without running code.
+// langModel is what a history says about the commands and messages of one generation, without
+// running code.
 type langModel struct {
 	commands []langCommand // command n is at n-1
 	number   int           // the newest signal delivered that the program receives
@@ -134,7 +135,8 @@ func (m *langModel) unanswered(replied map[journal.InboxSeq]bool) []journal.Inbo
 	return slices.DeleteFunc(slices.Clone(m.updates), func(n journal.InboxSeq) bool { return replied[n] })
 }
 
-// carried lists the messages that the next generation gets again: signals behind the last one received, and so on.
+// carried lists the messages that the next generation gets again: signals behind the last one
+// received, and so on.
 func (m *langModel) carried(replied map[journal.InboxSeq]bool, last int) []journal.InboxSeq {
 	list := m.unanswered(replied)
 	for number, n := range m.signals {

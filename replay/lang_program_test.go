@@ -26,7 +26,8 @@ var langModes = []workflow.CancelMode{workflow.WaitOutcome, workflow.TryCancel, 
 // langWords name the modes. A model of the machine finds them in names of steps and children.
 var langWords = []string{"wait", "try", "abandon"}
 
-// langProgram returns code that is a function of its seed and of what its verbs return. It uses all verbs.
+// langProgram returns code that is a function of its seed and of what its verbs return. It uses all
+// verbs.
 func langProgram(seed uint64) *replay.Definition {
 	return workflow.Define(langName, 1, func(c ctx, in langInput) (string, error) {
 		p := &language{state: state{rng: rand.New(rand.NewPCG(seed, uint64(in.Generation))), last: in.Last}}
@@ -82,7 +83,8 @@ func (p *language) run(c ctx, in langInput) (string, error) {
 	return "done", nil
 }
 
-// add is the update's handler. It takes what it does from its argument: the program's randomness is for the program.
+// add is the update's handler. It takes what it does from its argument: the program's randomness is
+// for the program.
 func (p *language) add(c ctx, n int) (int, error) {
 	var err error
 	switch n % 5 {
@@ -206,7 +208,8 @@ func (p *language) record(c ctx) {
 	say(c, "config: %s", v)
 }
 
-// atOnce cancels what was asked for in the same turn, a step or a child, and sometimes waits for it.
+// atOnce cancels what was asked for in the same turn, a step or a child, and sometimes waits for
+// it.
 func (p *language) atOnce(c ctx) {
 	child, cancel := workflow.WithCancel(c)
 	var f workflow.Future[string]

@@ -11,13 +11,15 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// programsVar is the environment variable that makes TestLanguage run so many programs, with all pairs.
+// programsVar is the environment variable that makes TestLanguage run so many programs, with all
+// pairs.
 const programsVar = "REPRISE_TEST_PROGRAMS"
 
-// TestLanguage runs random programs that use all verbs, in several generations, in a world of their own. Whatever the order
-// of events: the machine does what a model says that follows the history alone, replays from every prefix react the same and
-// take side effects from the history, signals come once and in order, updates get one reply. Of things that can both happen
-// next, both orders are tried.
+// TestLanguage runs random programs that use all verbs, in several generations, in a world of their
+// own. Whatever the order of events: the machine does what a model says that follows the history
+// alone, replays from every prefix react the same and take side effects from the history, signals
+// come once and in order, updates get one reply. Of things that can both happen next, both orders
+// are tried.
 func TestLanguage(t *testing.T) {
 	if *seedFlag != 0 {
 		checkLanguage(t, *seedFlag, true)
@@ -77,7 +79,8 @@ type langPair struct {
 	first, second string
 }
 
-// finish checks what is left when nothing more can happen, and one in stride prefixes of the histories.
+// finish checks what is left when nothing more can happen, and one in stride prefixes of the
+// histories.
 func (w *langWorld) finish(stride int) {
 	w.t.Helper()
 	if !w.over {
@@ -137,7 +140,8 @@ func checkReplayed(t *testing.T, d *replay.Decision, ended bool) {
 	}
 }
 
-// TestLanguageMutated: histories of random programs that were tampered with are refused or taken, but never panic.
+// TestLanguageMutated: histories of random programs that were tampered with are refused or taken,
+// but never panic.
 func TestLanguageMutated(t *testing.T) {
 	for seed := uint64(1); seed <= 100; seed++ {
 		w := newLangWorld(t, seed)

@@ -14,8 +14,9 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// langWorld is everything around a run of a random program: the executor, other runs and senders. It is a function of
-// its seed and of the order in which things happen, and checks the machine against a model.
+// langWorld is everything around a run of a random program: the executor, other runs and senders.
+// It is a function of its seed and of the order in which things happen, and checks the machine
+// against a model.
 type langWorld struct {
 	t    *testing.T
 	seed uint64
@@ -93,7 +94,8 @@ func (w *langWorld) live(m *replay.Machine, log *langLog) {
 	m.Info().Labels["salt"] = "live "
 }
 
-// chance is a number below n that depends on the seed and on what it is for, not on the order of events.
+// chance is a number below n that depends on the seed and on what it is for, not on the order of
+// events.
 func (w *langWorld) chance(what, n uint64) uint64 {
 	h := fnv.New64a()
 	fmt.Fprint(h, w.seed, w.info.Generation, what)
@@ -194,7 +196,8 @@ func (w *langWorld) outcome(arg string) {
 	w.step(ev)
 }
 
-// childEnds puts a child's outcome into the inbox. The parent may be another generation than the child's by now.
+// childEnds puts a child's outcome into the inbox. The parent may be another generation than the
+// child's by now.
 func (w *langWorld) childEnds(id string) {
 	i := slices.IndexFunc(w.kids, func(k *langChild) bool { return k.id.String() == id })
 	k := w.kids[i]

@@ -29,7 +29,8 @@ var draws = map[string][]string{
 	"uuid": {"New", "NewString", "NewRandom", "NewV7", "Must"},
 }
 
-// TestPure: the machine and the verbs read no clock, draw no random number, log nothing and start no goroutine.
+// TestPure: the machine and the verbs read no clock, draw no random number, log nothing and start
+// no goroutine.
 func TestPure(t *testing.T) {
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && strings.HasSuffix(path, "test") {

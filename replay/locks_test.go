@@ -36,8 +36,8 @@ func TestMutexIsFair(t *testing.T) {
 		"a has it, another could take it: false", "b has it, another could take it: false", "c has it, another could take it: false", `RunCompleted ""`)
 }
 
-// TestMutexCancelled: a strand that is cancelled while it waits does not get the mutex, nor does it keep others from it;
-// one that gets it at the same moment has it.
+// TestMutexCancelled: a strand that is cancelled while it waits does not get the mutex, nor does it
+// keep others from it; one that gets it at the same moment has it.
 func TestMutexCancelled(t *testing.T) {
 	got := play(t, func(c ctx) (string, error) {
 		mu := workflow.Mutex{Name: "m"}
@@ -187,7 +187,8 @@ func refusal(fn func() error) (err error) {
 	return fn()
 }
 
-// TestCoordinationOutside of workflow code, and in code that may only read, is refused, and changes nothing.
+// TestCoordinationOutside of workflow code, and in code that may only read, is refused, and changes
+// nothing.
 func TestCoordinationOutside(t *testing.T) {
 	var s shared
 	var kept ctx
@@ -209,7 +210,7 @@ func TestCoordinationOutside(t *testing.T) {
 		if err := refusal(fn); !errors.Is(err, workflow.ErrOutside) {
 			t.Errorf("%s outside: %v", name, err)
 		}
-		r.m.ReadOnly(func() {
+		r.m.Env().ReadOnly(func() {
 			if err := refusal(fn); !errors.Is(err, workflow.ErrReadOnly) {
 				t.Errorf("%s reading: %v", name, err)
 			}
@@ -250,7 +251,8 @@ func TestSharedByTwoRuns(t *testing.T) {
 	}
 }
 
-// TestStuck: strands that wait for nothing but each other are told, with their lines; nothing else is.
+// TestStuck: strands that wait for nothing but each other are told, with their lines; nothing else
+// is.
 func TestStuck(t *testing.T) {
 	never := func() bool { return false }
 	block := func(c ctx) { _, _, _ = workflow.NewChannel[int](0, "").Receive(c) }

@@ -1,10 +1,9 @@
 package replay
 
 import (
-	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
+	"github.com/reprise-run/reprise/internal/callsite"
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -12,107 +11,66 @@ import (
 type Definition struct {
 	Name    string
 	Version int32
-	// Run decodes the input, runs the user's function in the machine's root strand and encodes its output.
-	Run func(m *Machine, input journal.Payload) (journal.Payload, error)
+	// Run decodes the input, runs the user's function in the machine's root strand and encodes its
+	// output.
+	Run func(e *Env, input journal.Payload) (journal.Payload, error)
 }
 
-// Machine runs the code of one run as a function of its events. Its methods are for one goroutine at a
-// time; they run workflow code on coroutines and return when all of it is blocked.
+// Machine runs the code of one generation of a run as a function of its events. It is what drives
+// Env, which is what the code sees. Its methods are for one goroutine at a time; those that take an
+// event run workflow code on coroutines and return when all of it is blocked.
+//
+// A machine is in one of five states:
+//
+//	new       no event yet: the first is RunStarted
+//	at rest   its code waits, and events go on
+//	finished  the code has returned: Take has the terminal event, and only that is taken
+//	sealed    the history has its terminal event
+//	dead      an error, or Close: every call that takes an event returns it
+//
+// Queries are answered in every state but dead. The package story has the picture.
+//
+// What holds at every rest: the state is a function of the definition, the Info and the events
+// taken. The same events give the same strands, open commands, timers and queues, whether they came
+// by Replay or by Step, because code learns of nothing else. It does not hold within a turn, so no
+// method may be called while one runs.
 type Machine struct {
-	def  *Definition
-	info Info
-	enc  Encoder
-	log  func(level int, msg string, args []any) // nil for none
+	env Env
+	def *Definition
 
-	now       time.Time
-	seq       journal.Seq
-	inboxSeen journal.InboxSeq
+	inboxSeen   journal.InboxSeq
+	cancelledBy journal.InboxSeq // the message that cancelled the root scope, 0 for none
 
-	strands    strands
-	conditions *conditions            // of Scope.Until; nil before the first
-	running    atomic.Pointer[strand] // nil while no workflow code runs; atomic to refuse foreign goroutines
-	root       *Scope
-	open       openList
-	timers     timers
-	mailboxes  map[string]*Mailbox // ranged over only where the order does not matter
-	queries    map[string]Query
-	updates    updates
-	records    map[string]journal.Payload // the newest value of each RecordIf
-	changes    Changes
-	bytes      int  // of all payloads so far, recorded ones among them
-	children   bool // some generation may have started a child
-	// cancelledBy is the message that cancelled the root scope, 0 for none.
-	cancelledBy journal.InboxSeq
-	rand        *rand.Rand
-	ids         *rand.Rand
-
-	hint Thresholds
-	long bool // the history is, and says so
-
-	// About the event being processed.
-	event     *journal.Event
-	replaying bool
-	readOnly  bool             // see ReadOnly
-	looked    bool             // a condition looked at what comes from outside
-	issued    []journal.Issued // of Step
-	volume    int              // bytes of all that was issued
-	matched   int              // of Replay: how many of event.Issued were issued
-	spent     int
-
-	// About the next Take.
-	asked     []*Command
-	cancels   []journal.Cmd
-	drops     []journal.Cmd
-	starts    []journal.Start
-	messages  []journal.Message
-	replies   []journal.Reply
-	onlySteps bool
-	taken     bool // the terminal decision was handed out
-
-	terminal  *journal.Event // what the code decided; nil while it runs
-	next      *journal.Continue
-	sealed    bool // the history has its terminal event
-	unwinding bool
-	doomed    error // why it is dead as soon as the running strand rests: see refuse
-	err       error // why the machine is dead
+	terminal *journal.Event    // what the code decided; nil while it runs
+	next     *journal.Continue // with a terminal that is RunContinued
+	taken    bool              // Take has handed out the terminal decision
+	sealed   bool              // the history has its terminal event
 }
 
 // New returns a machine that has seen no event. The first one it takes is RunStarted.
 func New(def *Definition, info Info, enc Encoder) *Machine {
-	return &Machine{
-		def: def, info: info, enc: enc, onlySteps: true, inboxSeen: info.InboxSeen, children: info.Generation > 1,
-		hint: Thresholds{Events: continueEvents, Bytes: continueBytes},
-	}
+	m := &Machine{def: def, inboxSeen: info.InboxSeen}
+	e := &m.env
+	e.info, e.enc, e.onlySteps, e.budget = info, enc, true, spendMax
+	e.out.children = info.Generation > 1 // an earlier one may have started some
+	e.length.limit = Thresholds{Events: continueEvents, Bytes: continueBytes}
+	return m
 }
 
 // Info is the identity of the run.
-func (m *Machine) Info() Info { return m.info }
+func (m *Machine) Info() Info { return m.env.info }
 
-// Encoder turns values into payloads.
-func (m *Machine) Encoder() Encoder { return m.enc }
+// SetLog tells where the lines go that workflow code logs.
+func (m *Machine) SetLog(log func(level int, msg string, args []any)) { m.env.log = log }
 
-// SetLog tells where Log goes.
-func (m *Machine) SetLog(log func(level int, msg string, args []any)) { m.log = log }
+// Now is workflow time: the time of the last event.
+func (m *Machine) Now() time.Time { return m.env.now }
 
-// Log writes a line about what is new to this machine: it is silent during Replay, in read-only code and while strands
-// are unwound.
-func (m *Machine) Log(level int, msg string, args []any) {
-	if m.log != nil && !m.replaying && !m.readOnly && !m.unwinding {
-		m.log(level, msg, args)
-	}
-}
-
-// Root is the scope of the run: a cancel request cancels it.
-func (m *Machine) Root() *Scope { return m.root }
-
-// Now is workflow time: the time of the event being processed.
-func (m *Machine) Now() time.Time { return m.now }
-
-// LastSeq is the Seq of the last event applied.
-func (m *Machine) LastSeq() journal.Seq { return m.seq }
+// LastSeq is the Seq of the last event applied, 0 for a new machine.
+func (m *Machine) LastSeq() journal.Seq { return m.env.seq }
 
 // Waits tells whether the command has no outcome yet.
-func (m *Machine) Waits(cmd journal.Cmd) bool { return m.open.find(cmd) != nil }
+func (m *Machine) Waits(cmd journal.Cmd) bool { return m.env.open.find(cmd) != nil }
 
 // InboxSeen is the number of the newest message consumed.
 func (m *Machine) InboxSeen() journal.InboxSeq { return m.inboxSeen }
@@ -120,43 +78,33 @@ func (m *Machine) InboxSeen() journal.InboxSeq { return m.inboxSeen }
 // Finished tells whether the code has returned: either Take has the terminal event or the history.
 func (m *Machine) Finished() bool { return m.terminal != nil || m.sealed }
 
-// Closed tells whether the machine takes no more events: Close was called, an error made it
-// dead, or the history has its terminal event.
-func (m *Machine) Closed() bool { return m.err != nil || m.sealed }
+// Closed tells whether the machine takes no more events: Close was called, an error made it dead,
+// or the history has its terminal event.
+func (m *Machine) Closed() bool { return m.env.err != nil || m.sealed }
+
+// Effects is how many children, messages and replies the next Take has.
+func (m *Machine) Effects() int { return m.env.out.effects() }
 
 // Take returns what was asked for since the last Take. Nothing is kept for it during Replay but the
 // terminal decision, and nothing at all by a dead machine.
 func (m *Machine) Take() Decision {
-	if m.err != nil {
+	if m.env.err != nil {
 		return Decision{}
 	}
-	d := Decision{CancelSteps: m.cancels, DropSteps: m.drops, Starts: m.starts, Messages: m.messages, Replies: m.replies}
-	if m.terminal == nil {
-		for _, c := range m.asked {
-			if c.outcome == Unresolved {
-				c.handed = true
-				d.Steps = append(d.Steps, c.step())
-			}
-		}
-	}
+	d := m.env.out.decision(m.terminal != nil)
 	if m.terminal != nil && !m.sealed && !m.taken {
-		d.Terminal, d.Children, d.Continue, m.taken = m.terminal, m.children, m.next, true
+		d.Terminal, d.Children, d.Continue, m.taken = m.terminal, m.env.out.children, m.next, true
 	}
-	d.OnlySteps = m.onlySteps && len(d.Steps) > 0 && d.Terminal == nil
-	clear(m.asked)
-	m.asked, m.cancels, m.drops, m.onlySteps = m.asked[:0], nil, nil, true
-	m.starts, m.messages, m.replies = nil, nil, nil
+	d.OnlySteps = m.env.onlySteps && len(d.Steps) > 0 && d.Terminal == nil
+	m.env.onlySteps = true
 	return d
 }
 
-// Effects is how many children, messages and replies the next Take has.
-func (m *Machine) Effects() int { return len(m.starts) + len(m.messages) + len(m.replies) }
-
-// Pending returns the steps without outcome in the order they were asked for: after a replay they are
-// to be started again.
+// Pending returns the steps without outcome in the order they were asked for: after a replay they
+// are to be started again.
 func (m *Machine) Pending() []Step {
 	var steps []Step
-	for _, c := range m.open.steps() {
+	for _, c := range m.env.open.steps() {
 		c.handed = true
 		steps = append(steps, c.step())
 	}
@@ -165,18 +113,19 @@ func (m *Machine) Pending() []Step {
 
 // NextTimer returns the armed timer that is due first.
 func (m *Machine) NextTimer() (Timer, bool) {
-	if len(m.timers) == 0 {
+	if len(m.env.timers) == 0 {
 		return Timer{}, false
 	}
-	c := m.timers[0]
+	c := m.env.timers[0]
 	return Timer{Cmd: c.cmd, Name: c.name, Due: c.at}, true
 }
 
-// Waiting returns what the strands wait for, in spawn order, without duplicates, for people. It is short.
+// Waiting returns what the strands wait for, in spawn order, without duplicates, for people. It has
+// at most 32 lines.
 func (m *Machine) Waiting() []string {
 	var lines []string
 	seen := make(map[string]bool)
-	for s := m.strands.live.First(); s != nil; s = s.node.Next() {
+	for s := m.env.strands.live.First(); s != nil; s = s.node.Next() {
 		for i := range s.waiters {
 			line := s.waiters[i].String()
 			if line == "" || seen[line] {
@@ -192,11 +141,18 @@ func (m *Machine) Waiting() []string {
 	return lines
 }
 
-// Close ends all strands: their deferred calls run, awaits in them end as well, and what they ask for is
-// dropped. It may be called again.
+// Close ends all strands: their deferred calls run, awaits in them end as well, and what they ask
+// for is dropped. It may be called again. A machine that is not needed any more must be closed,
+// because each strand holds a coroutine.
 func (m *Machine) Close() {
 	m.unwind(false)
-	if m.err == nil {
-		m.err = ErrClosed
-	}
+	m.env.fail(ErrClosed)
+}
+
+// unwind ends all strands in spawn order, and drops what is open.
+func (m *Machine) unwind(trace bool) callsite.Site {
+	first := m.env.sched.unwind(trace)
+	m.env.timers, m.env.signals = nil, nil
+	m.env.open.clear()
+	return first
 }

@@ -198,7 +198,8 @@ func caught(call func()) (v any) {
 	return nil
 }
 
-// TestDueIsRoundedUp: a timer is never looked at before it is due, so its time is in whole microseconds.
+// TestDueIsRoundedUp: a timer is never looked at before it is due, so its time is in whole
+// microseconds.
 func TestDueIsRoundedUp(t *testing.T) {
 	r := newRig(define(func(c ctx) (string, error) { return "", workflow.Sleep(c, time.Nanosecond) }))
 	defer r.m.Close()

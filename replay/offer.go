@@ -31,7 +31,7 @@ func (m *Machine) Offer(msg *journal.Message, now time.Time) (ev journal.Event, 
 		}
 	}
 	ev = msg.Event()
-	if msg.Kind.Answers() && msg.Generation != m.info.Generation {
+	if msg.Kind.Answers() && msg.Generation != m.env.info.Generation {
 		ev.Cmd = 0
 	}
 	if now.Before(msg.Time) {
@@ -50,9 +50,9 @@ func reject(msg *journal.Message, err error) *journal.Reply {
 // time if that is later. Clocks of nodes differ, and a message may have waited; workflow time never
 // goes back.
 func (m *Machine) Stamp(ev journal.Event, at time.Time) journal.Event {
-	if at.Before(m.now) {
-		at = m.now
+	if at.Before(m.env.now) {
+		at = m.env.now
 	}
-	ev.Seq, ev.Time = m.seq+1, at
+	ev.Seq, ev.Time = m.env.seq+1, at
 	return ev
 }

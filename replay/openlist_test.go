@@ -48,15 +48,15 @@ func TestOpenList(t *testing.T) {
 	}
 }
 
-func TestMailboxOrder(t *testing.T) {
+func TestSignalQueueOrder(t *testing.T) {
 	m := &Machine{}
 	sent, got := 0, 0
 	for sent < 5000 {
 		for range 3 {
-			m.deliver(&journal.Event{Name: "s", Payload: journal.Payload{Data: fmt.Append(nil, sent)}})
+			m.env.deliver(&journal.Event{Name: "s", Payload: journal.Payload{Data: fmt.Append(nil, sent)}})
 			sent++
 		}
-		b := m.Mailbox("s")
+		b := m.env.SignalQueue("s")
 		for range 2 {
 			if data := string(b.Pop().Data); data != fmt.Sprint(got) {
 				t.Fatalf("got %s, want %d", data, got)
@@ -64,7 +64,7 @@ func TestMailboxOrder(t *testing.T) {
 			got++
 		}
 	}
-	if n := m.Mailbox("s").Len(); n != sent-got {
+	if n := m.env.SignalQueue("s").Len(); n != sent-got {
 		t.Errorf("%d are left, want %d", n, sent-got)
 	}
 }

@@ -66,8 +66,9 @@ var ends = map[string]func(){
 	"Goexit": goruntime.Goexit,
 }
 
-// TestDeferredWaitWhilePanicking: a deferred call of code that panics does not wait: what it asks for would be committed,
-// and stay in the way of code that does not panic. The turn leaves nothing, and the error is the panic's.
+// TestDeferredWaitWhilePanicking: a deferred call of code that panics does not wait: what it asks
+// for would be committed, and stay in the way of code that does not panic. The turn leaves nothing,
+// and the error is the panic's.
 func TestDeferredWaitWhilePanicking(t *testing.T) {
 	for name, wait := range waits {
 		for how, end := range ends {
@@ -119,8 +120,9 @@ func TestDeferredWaitWhilePanicking(t *testing.T) {
 	}
 }
 
-// TestDeferredWaitOfRecovered: nobody can tell whether a deferred call has recovered, so it cannot wait either, and the error says so.
-// Once it has returned, all is as ever; what does not wait is always possible.
+// TestDeferredWaitOfRecovered: nobody can tell whether a deferred call has recovered, so it cannot
+// wait either, and the error says so. Once it has returned, all is as ever; what does not wait is
+// always possible.
 func TestDeferredWaitOfRecovered(t *testing.T) {
 	for name, wait := range waits {
 		if name == "a wait in a loop" {
@@ -149,7 +151,8 @@ func TestDeferredWaitOfRecovered(t *testing.T) {
 	}
 }
 
-// TestDeferredWaitInOldHistories: a history in which a panic's deferred call waited is replayed; then the panic is seen.
+// TestDeferredWaitInOldHistories: a history in which a panic's deferred call waited is replayed;
+// then the panic is seen.
 func TestDeferredWaitInOldHistories(t *testing.T) {
 	broken := false
 	def := define(func(c ctx) (string, error) {
@@ -174,8 +177,9 @@ func TestDeferredWaitInOldHistories(t *testing.T) {
 	}
 }
 
-// TestHandlersFinishedInHandler: a handler that waits for all handlers is told so at once, alone or with others, and the
-// workflow's own wait ends when they have. A strand that a handler leaves behind may wait.
+// TestHandlersFinishedInHandler: a handler that waits for all handlers is told so at once, alone or
+// with others, and the workflow's own wait ends when they have. A strand that a handler leaves
+// behind may wait.
 func TestHandlersFinishedInHandler(t *testing.T) {
 	def := define(func(c ctx) (string, error) {
 		var left workflow.WaitGroup
@@ -218,8 +222,8 @@ func TestHandlersFinishedInHandler(t *testing.T) {
 	checkPrefixes(t, def, r.history)
 }
 
-// TestDeferredWaitBehindWaits: a wait in a panic is seen behind waits that were as they should, also in deferred calls of the same
-// function.
+// TestDeferredWaitBehindWaits: a wait in a panic is seen behind waits that were as they should,
+// also in deferred calls of the same function.
 func TestDeferredWaitBehindWaits(t *testing.T) {
 	turn := func(c ctx, bad bool) (err error) {
 		defer func() { _, err = step(c, "clean") }()

@@ -26,8 +26,8 @@ func wantIs(t *testing.T, who string, err error, want string) {
 	}
 }
 
-// outcomeOf runs code that fails on the answer to its first command, and returns how the run's parent is told, and the error as
-// the code sees it.
+// outcomeOf runs code that fails on the answer to its first command, and returns how the run's
+// parent is told, and the error as the code sees it.
 func outcomeOf(t *testing.T, answer journal.Kind, p journal.Payload, code func(c ctx) error) (told journal.Payload, seen error) {
 	t.Helper()
 	r := newRig(define(func(c ctx) (string, error) {
@@ -48,8 +48,9 @@ func outcomeOf(t *testing.T, answer journal.Kind, p journal.Payload, code func(c
 	return d.Terminal.Payload, seen
 }
 
-// TestPassedOn: what is about one child or one signal is not about the run that fails for it, nor about that one's parent, in
-// whatever way the error is passed on. That something was cancelled or ran out of time stays so.
+// TestPassedOn: what is about one child or one signal is not about the run that fails for it, nor
+// about that one's parent, in whatever way the error is passed on. That something was cancelled or
+// ran out of time stays so.
 func TestPassedOn(t *testing.T) {
 	call := func(c ctx) error {
 		_, err := workflow.Call(c, kidName, "", nil)

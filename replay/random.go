@@ -8,32 +8,40 @@ import (
 	"github.com/google/uuid"
 )
 
+// random has the run's generators, which are made when code first draws. They differ in their
+// purpose, so that a change of how many numbers code draws does not change its ids.
+type random struct {
+	numbers *rand.Rand
+	ids     *rand.Rand
+}
+
 // Random returns the run's random numbers. They are a function of run id and generation: a replay
 // draws the same ones.
-func (m *Machine) Random() *rand.Rand {
-	if m.rand == nil {
-		m.rand = m.seeded("numbers")
+func (e *Env) Random() *rand.Rand {
+	if e.random.numbers == nil {
+		e.random.numbers = seeded(&e.info, "numbers")
 	}
-	return m.rand
+	return e.random.numbers
 }
 
 // UUID draws the next id, in the form of version 4. Ids are drawn apart from Random's numbers.
-func (m *Machine) UUID() uuid.UUID {
-	if m.ids == nil {
-		m.ids = m.seeded("ids")
+func (e *Env) UUID() uuid.UUID {
+	if e.random.ids == nil {
+		e.random.ids = seeded(&e.info, "ids")
 	}
 	var id uuid.UUID
-	binary.BigEndian.PutUint64(id[:8], m.ids.Uint64())
-	binary.BigEndian.PutUint64(id[8:], m.ids.Uint64())
+	binary.BigEndian.PutUint64(id[:8], e.random.ids.Uint64())
+	binary.BigEndian.PutUint64(id[8:], e.random.ids.Uint64())
 	id[6] = id[6]&0x0f | 0x40
 	id[8] = id[8]&0x3f | 0x80
 	return id
 }
 
-// seeded returns a generator for one purpose. The seed's form must never change: old histories depend on it.
-func (m *Machine) seeded(purpose string) *rand.Rand {
-	b := append([]byte("reprise random 1\n"), m.info.Run[:]...)
-	b = binary.BigEndian.AppendUint32(b, uint32(m.info.Generation))
+// seeded returns a generator for one purpose. The seed's form must never change: old histories
+// depend on it.
+func seeded(info *Info, purpose string) *rand.Rand {
+	b := append([]byte("reprise random 1\n"), info.Run[:]...)
+	b = binary.BigEndian.AppendUint32(b, uint32(info.Generation))
 	b = append(b, purpose...)
 	return rand.New(rand.NewChaCha8(sha256.Sum256(b)))
 }

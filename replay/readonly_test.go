@@ -46,11 +46,11 @@ func refusals(c ctx) map[string]error {
 	}
 }
 
-// TestReadOnly: code that may only read is refused everything else, within a strand and while the machine is at rest, and
-// leaves no trace.
+// TestReadOnly: code that may only read is refused everything else, within a strand and while the
+// machine is at rest, and leaves no trace.
 func TestReadOnly(t *testing.T) {
 	var kept ctx
-	var current *replay.Machine
+	var current *replay.Env
 	var got map[string]error
 	def := define(func(c ctx) (string, error) {
 		kept = c
@@ -58,9 +58,9 @@ func TestReadOnly(t *testing.T) {
 		return step(c, "work")
 	})
 	inner := def.Run
-	def.Run = func(m *replay.Machine, in journal.Payload) (journal.Payload, error) {
-		current = m
-		return inner(m, in)
+	def.Run = func(e *replay.Env, in journal.Payload) (journal.Payload, error) {
+		current = e
+		return inner(e, in)
 	}
 	check := func(t *testing.T) {
 		for verb, err := range got {
@@ -77,7 +77,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	t.Run("in a strand", check)
 	got = nil
-	r.m.ReadOnly(func() {
+	r.m.Env().ReadOnly(func() {
 		got = refusals(kept)
 		if kept.Now() != epoch || kept.Err() != nil || approved.Pending(kept) != 0 {
 			t.Error("reading is refused")
@@ -86,9 +86,9 @@ func TestReadOnly(t *testing.T) {
 	t.Run("at rest", check)
 	mustStep(t, r, completed(1, "work", `"done"`))
 	got = nil
-	r.m.ReadOnly(func() { got = refusals(kept) })
+	r.m.Env().ReadOnly(func() { got = refusals(kept) })
 	t.Run("finished", check)
-	if err := r.m.Inside(); !errors.Is(err, workflow.ErrOutside) {
+	if err := r.m.Env().Inside(); !errors.Is(err, workflow.ErrOutside) {
 		t.Errorf("afterwards: %v", err)
 	}
 	checkPrefixes(t, def, r.history)

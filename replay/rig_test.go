@@ -71,7 +71,8 @@ func (r *rig) reaction(ev *journal.Event, err error) reaction {
 
 var placed = regexp.MustCompile(`\S+ \(([a-z_]+\.go):[0-9]+\)`)
 
-// errorText is an error's text without the names of functions and line numbers, which differ from day to day.
+// errorText is an error's text without the names of functions and line numbers, which differ from
+// day to day.
 func errorText(err error) string { return placed.ReplaceAllString(err.Error(), "$1") }
 
 // step applies a new event, and appends it to the history if the machine took it.
@@ -84,8 +85,8 @@ func (r *rig) step(ev journal.Event) (reaction, error) {
 	return r.reaction(&ev, err), err
 }
 
-// checkPrefixes replays the history from every prefix and takes the rest as new events: whatever can be
-// seen must be the same as the first time.
+// checkPrefixes replays the history from every prefix and takes the rest as new events: whatever
+// can be seen must be the same as the first time.
 func checkPrefixes(t *testing.T, def *replay.Definition, history []journal.Event) {
 	t.Helper()
 	want := reactions(t, def, history, 0, nil)

@@ -8,13 +8,13 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Scope is what can be cancelled together: commands and waits belong to one. Scopes form a tree, and
-// a shielded one does not inherit its parent's cancellation.
+// Scope is what can be cancelled together: commands and waits belong to one. Scopes form a tree,
+// and a shielded one does not inherit its parent's cancellation.
 type Scope struct {
-	m      *Machine
+	env    *Env
 	parent *Scope // nil for the root and for shielded ones
 	err    error  // why it is cancelled; nil while it is not
-	gate   Gate   // of strands that wait in this scope
+	cond   Cond   // of strands that wait in this scope
 
 	commands list.List[Command] // open ones, in Cmd order
 	children list.List[Scope]   // in order of creation
@@ -38,15 +38,15 @@ func (e *scopeError) failureType() string {
 	return journal.FailureCancelled
 }
 
-// Machine returns the machine that the scope belongs to.
-func (sc *Scope) Machine() *Machine { return sc.m }
+// Env returns what the scope belongs to.
+func (sc *Scope) Env() *Env { return sc.env }
 
 // Err returns why the scope is cancelled, nil while it is not.
 func (sc *Scope) Err() error { return sc.err }
 
 // Child returns a scope that is cancelled with sc, or alone.
 func (sc *Scope) Child() *Scope {
-	c := &Scope{m: sc.m, err: sc.err}
+	c := &Scope{env: sc.env, err: sc.err}
 	if sc.err != nil {
 		return c
 	}
@@ -56,7 +56,7 @@ func (sc *Scope) Child() *Scope {
 }
 
 // Shield returns a scope that is not cancelled with sc.
-func (sc *Scope) Shield() *Scope { return &Scope{m: sc.m} }
+func (sc *Scope) Shield() *Scope { return &Scope{env: sc.env} }
 
 // Timeout returns a child that is cancelled with ErrTimeout after d. It issues a timer.
 func (sc *Scope) Timeout(d time.Duration) *Scope {
@@ -82,7 +82,7 @@ func timedOut(d time.Duration) error {
 // Open timers resolve at once. Open steps are asked to stop, and resolve with the outcome that
 // the executor always delivers: a saga must know whether the step took effect.
 func (sc *Scope) Cancel() {
-	if sc.m.unwinding {
+	if sc.env.unwinding {
 		return
 	}
 	sc.end(ErrCancelled)
@@ -99,7 +99,7 @@ func (sc *Scope) end(err error) {
 		c.Cancel()
 		c = next
 	}
-	sc.m.Open(&sc.gate)
+	sc.env.Broadcast(&sc.cond)
 	for c := sc.children.First(); c != nil; {
 		next := c.sibling.Next() // end takes the child out of the list
 		c.end(err)
@@ -115,11 +115,11 @@ func (sc *Scope) detach() {
 	}
 }
 
-// Await parks the running strand until ready returns true, asking again each time one of the gates
-// opens. What is ready wins over a cancelled scope, whose error it returns otherwise.
-func (sc *Scope) Await(ready func() bool, gates ...*Gate) error {
-	m := sc.m
-	s, err := m.enter()
+// Await parks the running strand until ready returns true, asking again each time one of the conds
+// is broadcast. What is ready wins over a cancelled scope, whose error it returns otherwise.
+func (sc *Scope) Await(ready func() bool, conds ...*Cond) error {
+	e := sc.env
+	s, err := e.current()
 	if err != nil {
 		return err
 	}
@@ -128,10 +128,10 @@ func (sc *Scope) Await(ready func() bool, gates ...*Gate) error {
 			return sc.err
 		}
 		s.waiters = s.waiters[:0]
-		for _, g := range gates {
-			s.waiters = append(s.waiters, waiter{strand: s, gate: g})
+		for _, c := range conds {
+			s.waiters = append(s.waiters, waiter{strand: s, cond: c})
 		}
-		if err := m.park(s, sc); err != nil {
+		if err := e.park(s, sc); err != nil {
 			return err
 		}
 	}

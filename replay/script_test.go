@@ -21,8 +21,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the reactions in testdata/scripts, and keep histories of new scripts")
 
-// TestScripts runs testdata/scripts/*.txt. A script is a list of directives; the indented lines below
-// each are the printed reaction. Directives are:
+// TestScripts runs testdata/scripts/*.txt. A script is a list of directives; the indented lines
+// below each are the printed reaction. Directives are:
 //
 //	workflow NAME                  the code, from the registry
 //	started
@@ -43,8 +43,8 @@ var update = flag.Bool("update", false, "rewrite the reactions in testdata/scrip
 //	replay NAME                    replays the history with other code
 //	close
 //
-// A directive may begin with +DURATION: time that passes before it; else it is a second.
-// After the script the history is replayed from every prefix.
+// A directive may begin with +DURATION: time that passes before it; else it is a second. After the
+// script the history is replayed from every prefix.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/scripts/*.txt")
 	if err != nil || len(files) == 0 {
@@ -126,8 +126,8 @@ func (s *script) keep() {
 	}
 }
 
-// TestHistories: histories that any earlier release wrote are replayed as they were, with every prefix. Those here
-// were made by the scripts; they are only added to.
+// TestHistories: histories that any earlier release wrote are replayed as they were, with every
+// prefix. Those here were made by the scripts; they are only added to.
 func TestHistories(t *testing.T) {
 	var code replaytest.Registry
 	for _, def := range workflows {

@@ -9,24 +9,28 @@ import (
 
 // strand is one coroutine of workflow code. The root strand runs the workflow's function.
 type strand struct {
-	id      int // in spawn order
-	co      *coro.Coro
-	woken   bool
-	answers bool                // it runs the handler of an update
-	calm    uintptr             // see panicking
-	waiters []waiter            // what it waits for while parked; kept to be used again
-	where   *[framesMax]uintptr // who called, if it waits for other strands, up to the first zero; kept as well
-
-	node list.Node[strand] // in the list of live strands
+	co           *coro.Coro
+	id           int32               // in spawn order, from 1
+	woken        bool                // it is in strands.woken
+	answers      bool                // it runs the handler of an update
+	checkedDepth uintptr             // see panicking
+	waiters      []waiter            // what it waits for while parked; kept to be used again
+	where        *[framesMax]uintptr // see mark; kept to be used again
+	node         list.Node[strand]   // in strands.live
 }
 
-// strands holds the live strands in spawn order, and which of them can go on.
+// strands holds the live strands, and which of them can go on.
+//
+// The order in which strands run is part of what replay must repeat, so it depends on nothing but
+// the code: of those that can go on the one that was spawned first runs next, whoever woke it and
+// when. A heap gives it; the list serves everything that goes through all strands.
 type strands struct {
 	live    list.List[strand] // in spawn order
-	spawned int
+	spawned int32
 	woken   wokenHeap
 }
 
+// spawn makes a strand that first runs when it is popped.
 func (l *strands) spawn(fn func()) *strand {
 	l.spawned++
 	s := &strand{id: l.spawned, co: coro.New(fn)}
@@ -35,6 +39,7 @@ func (l *strands) spawn(fn func()) *strand {
 	return s
 }
 
+// wake lets a strand look again at what it waits for. Waking one that is awake does nothing.
 func (l *strands) wake(s *strand) {
 	if !s.woken {
 		s.woken = true
@@ -52,6 +57,10 @@ func (l *strands) pop() *strand {
 	return s
 }
 
+// remove takes out a strand that has ended.
+func (l *strands) remove(s *strand) { l.live.Remove(&s.node) }
+
+// wokenHeap orders strands by when they were spawned.
 type wokenHeap []*strand
 
 func (h wokenHeap) Len() int           { return len(h) }

@@ -10,7 +10,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// TestHandlersRunBeforeTheEnd: signals that came before the event with which the code ends are handled before it (B5).
+// TestHandlersRunBeforeTheEnd: signals that came before the event with which the code ends are
+// handled before it (B5).
 func TestHandlersRunBeforeTheEnd(t *testing.T) {
 	got := play(t, func(c ctx) (string, error) {
 		handled := 0
@@ -28,7 +29,8 @@ func TestHandlersRunBeforeTheEnd(t *testing.T) {
 	want(t, got, `RunCompleted "3"`)
 }
 
-// TestAnythingPending: code can ask what waits for it before it ends, the same on every replay (B4).
+// TestAnythingPending: code can ask what waits for it before it ends, the same on every replay
+// (B4).
 func TestAnythingPending(t *testing.T) {
 	got := play(t, func(c ctx) (string, error) {
 		ch, f := workflow.NewChannel[int](3, ""), async(c, "s")
@@ -42,7 +44,8 @@ func TestAnythingPending(t *testing.T) {
 	want(t, got, "0 signals, 1 values, outcome false", "1 signals, 2 values, outcome true", "2 signals, 3 values, outcome true", `RunCompleted ""`)
 }
 
-// TestTimeAtEveryResume is that of the event that the code reacts to, in every strand and in conditions (B7).
+// TestTimeAtEveryResume is that of the event that the code reacts to, in every strand and in
+// conditions (B7).
 func TestTimeAtEveryResume(t *testing.T) {
 	at := func(seconds int, ev journal.Event) journal.Event {
 		ev.Time = epoch.Add(time.Duration(seconds) * time.Second)
@@ -79,8 +82,8 @@ func TestTimeAtEveryResume(t *testing.T) {
 		"value 2 at 20s", "slept: <nil> until 1m20s", `RunCompleted ""`)
 }
 
-// TestFanOutIsNotSwapped: strands of a list ask for steps in their order, so a history of another order of the list is
-// refused, and outcomes in any order go to whom they belong (B8).
+// TestFanOutIsNotSwapped: strands of a list ask for steps in their order, so a history of another
+// order of the list is refused, and outcomes in any order go to whom they belong (B8).
 func TestFanOutIsNotSwapped(t *testing.T) {
 	fanOut := func(names ...string) func(c ctx) (string, error) {
 		return func(c ctx) (string, error) {

@@ -13,14 +13,15 @@ const framesMax = 24
 // internal tells whether what the strand is about to wait for comes from other strands only.
 func (s *strand) internal() bool {
 	for i := range s.waiters {
-		if !s.waiters[i].gate.Internal {
+		if !s.waiters[i].cond.Internal {
 			return false
 		}
 	}
 	return len(s.waiters) > 0
 }
 
-// mark keeps where the strand waits. Resolving the place to a line is left to Stuck: most waits end well.
+// mark keeps where the strand waits. Resolving the place to a line is left to Stuck: most waits end
+// well.
 func (s *strand) mark() {
 	if s.where == nil {
 		s.where = new([framesMax]uintptr)
@@ -48,25 +49,25 @@ func (s *strand) site() callsite.Site {
 	return callsite.Of(s.where[:n])
 }
 
-// Stuck returns a line for each strand, in spawn order, if they all wait for each other, so that nothing but a cancel
-// request can make the code go on: what it waits for, and the line of the call. It is empty if anything may come
-// from outside: a command is open, the run answers updates, a strand waits for a signal, or for nothing but to be
-// cancelled.
+// Stuck returns a line for each strand, in spawn order, if they all wait for each other, so that
+// nothing but a cancel request can make the code go on: what it waits for, and the line of the
+// call. It is empty if anything may come from outside: a command is open, the run answers updates,
+// a strand waits for a signal, or for nothing but to be cancelled.
 func (m *Machine) Stuck() []string {
-	if m.err != nil || m.Finished() || !m.open.empty() || len(m.updates.handlers) > 0 {
+	if m.env.err != nil || m.Finished() || !m.env.open.empty() || len(m.env.updates.handlers) > 0 {
 		return nil
 	}
 	var lines []string
-	for s := m.strands.live.First(); s != nil; s = s.node.Next() {
+	for s := m.env.strands.live.First(); s != nil; s = s.node.Next() {
 		line := ""
 		for i := range s.waiters {
-			switch g := s.waiters[i].gate; {
-			case !g.Internal && s.waiters[i].String() != "":
+			switch c := s.waiters[i].cond; {
+			case !c.Internal && s.waiters[i].String() != "":
 				return nil
 			case line == "":
-				line = g.What
-			case g.What != "":
-				line += ", " + g.What
+				line = c.What
+			case c.What != "":
+				line += ", " + c.What
 			}
 		}
 		if line == "" {

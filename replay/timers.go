@@ -1,8 +1,21 @@
 package replay
 
-import "container/heap"
+import (
+	"container/heap"
+	"time"
 
-// timers holds the armed timers, the earliest first; of two due at once, the one issued first.
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Timer is an armed timer.
+type Timer struct {
+	Cmd  journal.Cmd
+	Name string
+	Due  time.Time
+}
+
+// timers is a heap of the armed timers, the earliest first; of two due at once, the one issued
+// first. A timer knows its place in it, so stopping one costs no search.
 type timers []*Command
 
 func (h *timers) arm(c *Command)    { heap.Push(h, c) }

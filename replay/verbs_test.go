@@ -42,7 +42,8 @@ func TestChildID(t *testing.T) {
 	}
 }
 
-// TestNotIssued: what is refused, or asked for in a cancelled scope, takes no number and starts nothing.
+// TestNotIssued: what is refused, or asked for in a cancelled scope, takes no number and starts
+// nothing.
 func TestNotIssued(t *testing.T) {
 	r := newRig(define(func(c ctx) (string, error) {
 		child, cancel := workflow.WithCancel(c)
@@ -101,7 +102,8 @@ func TestWhileUnwinding(t *testing.T) {
 	}
 }
 
-// TestSideEffectFails: a function that panics, calls verbs or returns what cannot be stored stops the machine, and leaves nothing.
+// TestSideEffectFails: a function that panics, calls verbs or returns what cannot be stored stops
+// the machine, and leaves nothing.
 func TestSideEffectFails(t *testing.T) {
 	for name, fn := range map[string]func(ctx){
 		"panic": func(c ctx) { workflow.SideEffect(c, "x", func() int { panic("no") }) },
@@ -162,7 +164,8 @@ func TestGenerationEnds(t *testing.T) {
 	}
 }
 
-// TestContinueElsewhere: the error of ContinueAsNew means something in the workflow's function only.
+// TestContinueElsewhere: the error of ContinueAsNew means something in the workflow's function
+// only.
 func TestContinueElsewhere(t *testing.T) {
 	r := newRig(define(func(c ctx) (string, error) {
 		same := workflow.Name[*void, string]("test")
@@ -193,7 +196,8 @@ func TestContinueElsewhere(t *testing.T) {
 	}
 }
 
-// TestCancelCarriedOnce: of two cancel requests the first is in effect, and is the one that goes on.
+// TestCancelCarriedOnce: of two cancel requests the first is in effect, and is the one that goes
+// on.
 func TestCancelCarriedOnce(t *testing.T) {
 	r := newRig(define(func(c ctx) (string, error) {
 		_ = workflow.Sleep(c, time.Hour)
@@ -210,7 +214,8 @@ func TestCancelCarriedOnce(t *testing.T) {
 	}
 }
 
-// TestAskedAtRest: queries and validators are answered at rest and after the end, not by a dead machine, and cannot harm it.
+// TestAskedAtRest: queries and validators are answered at rest and after the end, not by a dead
+// machine, and cannot harm it.
 func TestAskedAtRest(t *testing.T) {
 	var kept ctx
 	var future workflow.Future[int]
@@ -235,7 +240,7 @@ func TestAskedAtRest(t *testing.T) {
 	if _, err := r.m.Query("sum", arg); !errors.Is(err, workflow.ErrReadOnly) || r.m.Closed() {
 		t.Errorf("a query that waits: %v", err)
 	}
-	if v := caught(func() { r.m.ReadOnly(func() { r.m.Abort(errors.New("no")) }) }); v == nil || r.m.Closed() {
+	if v := caught(func() { r.m.Env().ReadOnly(func() { r.m.Env().Abort(errors.New("no")) }) }); v == nil || r.m.Closed() {
 		t.Errorf("who looks ends the machine: %v", v)
 	}
 	if err := r.m.CheckUpdate("more", arg); err != nil {
@@ -280,8 +285,8 @@ func TestHandlersReplaced(t *testing.T) {
 			t.Errorf("replies %+v", d.Replies)
 		}
 	}
-	if r.m.UpdatesRunning() != 0 {
-		t.Errorf("%d updates run", r.m.UpdatesRunning())
+	if r.m.Env().UpdatesRunning() != 0 {
+		t.Errorf("%d updates run", r.m.Env().UpdatesRunning())
 	}
 }
 
@@ -305,7 +310,7 @@ func TestManyUpdates(t *testing.T) {
 	for n := range journal.InboxSeq(50) {
 		mustStep(t, r, updateOf(n+1, fmt.Sprint(11+n%2)))
 	}
-	if r.m.UpdatesRunning() == 0 || len(r.m.Take().Replies) != 0 {
+	if r.m.Env().UpdatesRunning() == 0 || len(r.m.Take().Replies) != 0 {
 		t.Error("updates are answered too early")
 	}
 	got := map[journal.InboxSeq]bool{}
@@ -318,7 +323,7 @@ func TestManyUpdates(t *testing.T) {
 			got[reply.Number] = true
 		}
 	}
-	if len(got) != 50 || r.m.UpdatesRunning() != 0 {
-		t.Errorf("%d replies, %d run", len(got), r.m.UpdatesRunning())
+	if len(got) != 50 || r.m.Env().UpdatesRunning() != 0 {
+		t.Errorf("%d replies, %d run", len(got), r.m.Env().UpdatesRunning())
 	}
 }

@@ -89,7 +89,8 @@ var crashes = map[string]func(c ctx, tr *trap) error{
 	},
 }
 
-// wantPlace fails the test unless an error's text ends with a line of this test, and shows nothing of this machine's folders.
+// wantPlace fails the test unless an error's text ends with a line of this test, and shows nothing
+// of this machine's folders.
 func wantPlace(t *testing.T, err error, line string) {
 	t.Helper()
 	dir, _ := os.Getwd()
@@ -122,8 +123,8 @@ func TestPanicNamesTheLine(t *testing.T) {
 	}
 }
 
-// TestPanicOfHandlers: the error of a query, a validator or an update's handler that panics names the line, too. Only that
-// of the handler stops the run.
+// TestPanicOfHandlers: the error of a query, a validator or an update's handler that panics names
+// the line, too. Only that of the handler stops the run.
 func TestPanicOfHandlers(t *testing.T) {
 	tr := new(trap)
 	r := newRig(define(func(c ctx) (string, error) {
@@ -225,7 +226,8 @@ func TestRefusedVerbIsNamed(t *testing.T) {
 	}
 }
 
-// TestDivergenceNamesTheVerb: code that asks for something else than the history has is told what it called, and where.
+// TestDivergenceNamesTheVerb: code that asks for something else than the history has is told what
+// it called, and where.
 func TestDivergenceNamesTheVerb(t *testing.T) {
 	r := newRig(define(func(c ctx) (string, error) { return step(c, "old") }))
 	mustStep(t, r, started())

@@ -62,9 +62,9 @@ func init() {
 	register("long", untilLong)
 	register("short", untilLong)
 	long := workflows["long"].Run
-	workflows["long"].Run = func(m *replay.Machine, in journal.Payload) (journal.Payload, error) {
-		m.SetThresholds(replay.Thresholds{Events: 3})
-		return long(m, in)
+	workflows["long"].Run = func(e *replay.Env, in journal.Payload) (journal.Payload, error) {
+		e.SetThresholds(replay.Thresholds{Events: 3})
+		return long(e, in)
 	}
 	register("sums", sums(true))
 	register("sums-without-handler", sums(false))

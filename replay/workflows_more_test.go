@@ -132,8 +132,8 @@ func trip(c ctx, undo *workflow.Undo) (string, error) {
 	return "booked", nil
 }
 
-// contest: the first strand is woken for a signal but may take its step instead; the second must get
-// the signal then.
+// contest: the first strand is woken for a signal but may take its step instead; the second must
+// get the signal then.
 func contest(c ctx) (string, error) {
 	child, cancel := workflow.WithCancel(c)
 	f := async(child, "work")

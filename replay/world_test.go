@@ -55,8 +55,8 @@ func TestTimeZone(t *testing.T) {
 	}
 }
 
-// TestFailedTurnLeavesNothing: code that panics once, with a deferred call that cancels a timer, leaves no
-// trace of the failed turn; repaired code goes on from the history (A26).
+// TestFailedTurnLeavesNothing: code that panics once, with a deferred call that cancels a timer,
+// leaves no trace of the failed turn; repaired code goes on from the history (A26).
 func TestFailedTurnLeavesNothing(t *testing.T) {
 	broken := true
 	def := define(func(c ctx) (string, error) {
@@ -95,7 +95,8 @@ func TestFailedTurnLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestDivergenceWritesNothing: the first divergence stops the machine, also one that the code's end makes (E12).
+// TestDivergenceWritesNothing: the first divergence stops the machine, also one that the code's end
+// makes (E12).
 func TestDivergenceWritesNothing(t *testing.T) {
 	r := newRig(workflows["order"])
 	mustStep(t, r, started())
@@ -110,8 +111,8 @@ func TestDivergenceWritesNothing(t *testing.T) {
 	}
 }
 
-// TestDivergenceOutsideOfStrand: a cancel request that cancels what the history does not have is told with the
-// place where the code waits, not with the engine's.
+// TestDivergenceOutsideOfStrand: a cancel request that cancels what the history does not have is
+// told with the place where the code waits, not with the engine's.
 func TestDivergenceOutsideOfStrand(t *testing.T) {
 	r := newRig(workflows["wait"])
 	mustStep(t, r, started())

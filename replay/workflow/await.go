@@ -6,12 +6,14 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Await waits until cond returns true. cond looks at the workflow's own variables and at what comes from outside
-// ([Signal.Pending], [Context.Now]); it is called each time all strands are blocked, so it must be quick. It may
-// only look: verbs in it are refused with ErrReadOnly. Of several strands whose conditions hold, the one
-// that has waited longest goes on first and alone, so cond is still true when Await returns.
+// Await waits until cond returns true. cond looks at the workflow's own variables and at what comes
+// from outside ([Signal.Pending], [Context.Now]); it is called each time all strands are blocked,
+// so it must be quick. It may only look: verbs in it are refused with ErrReadOnly. Of several
+// strands whose conditions hold, the one that has waited longest goes on first and alone, so cond
+// is still true when Await returns.
 //
-// It returns the scope's error if that is cancelled first. A condition that is true counts, also in a cancelled scope.
+// It returns the scope's error if that is cancelled first. A condition that is true counts, also in
+// a cancelled scope.
 func Await(ctx Context, cond func() bool) error {
 	if _, err := ctx.inside(); err != nil {
 		return err
@@ -20,17 +22,17 @@ func Await(ctx Context, cond func() bool) error {
 	return err
 }
 
-// AwaitTimeout is Await for at most d; it returns false if cond was not true in time. It arms a timer, unless cond is
-// true at once, and stops it when it is. A condition that comes true in the same moment as the time is up counts. With
-// d <= 0 it does not wait.
+// AwaitTimeout is Await for at most d; it returns false if cond was not true in time. It arms a
+// timer, unless cond is true at once, and stops it when it is. A condition that comes true in the
+// same moment as the time is up counts. With d <= 0 it does not wait.
 func AwaitTimeout(ctx Context, d time.Duration, cond func() bool) (bool, error) {
-	m, err := ctx.inside()
+	e, err := ctx.inside()
 	if err != nil {
 		return false, err
 	}
 	met := false
-	if m.ReadOnly(func() { met = cond() }); met {
-		m.Poll()
+	if e.ReadOnly(func() { met = cond() }); met {
+		e.Poll()
 		return true, nil
 	}
 	late := ctx.scope.Timer("", d)

@@ -25,8 +25,8 @@ func StepInfo(ctx context.Context) (a Attempt, ok bool) {
 	return Attempt{Info: *sc.Info, Step: sc.Step, Attempt: int(sc.Attempt), IdempotencyKey: sc.IdempotencyKey()}, true
 }
 
-// IdempotencyKey is the same for every attempt of the step whose body has ctx, on every node: servers that
-// take such a key apply the request once. It is empty outside of a step.
+// IdempotencyKey is the same for every attempt of the step whose body has ctx, on every node:
+// servers that take such a key apply the request once. It is empty outside of a step.
 func IdempotencyKey(ctx context.Context) string {
 	if sc := replay.StepContextFrom(ctx); sc != nil {
 		return sc.IdempotencyKey()
@@ -34,9 +34,10 @@ func IdempotencyKey(ctx context.Context) string {
 	return ""
 }
 
-// Heartbeat tells that the step is alive, and keeps details for the next attempt if this one fails; nil
-// keeps nothing. Every few seconds they are stored as well, for the case that the node dies: the attempt is made again
-// then, with the details that were stored last. It returns ErrNotInStep outside of a step, or why details cannot be stored.
+// Heartbeat tells that the step is alive, and keeps details for the next attempt if this one fails;
+// nil keeps nothing. Every few seconds they are stored as well, for the case that the node dies:
+// the attempt is made again then, with the details that were stored last. It returns ErrNotInStep
+// outside of a step, or why details cannot be stored.
 func Heartbeat(ctx context.Context, details any) error {
 	sc := replay.StepContextFrom(ctx)
 	if sc == nil {
@@ -55,8 +56,8 @@ func Heartbeat(ctx context.Context, details any) error {
 	return nil
 }
 
-// LastHeartbeat returns the details of the last heartbeat of the attempt before, or of this one on a node that died. ok is
-// false if there are none, if they are not a T, and outside of a step.
+// LastHeartbeat returns the details of the last heartbeat of the attempt before, or of this one on
+// a node that died. ok is false if there are none, if they are not a T, and outside of a step.
 func LastHeartbeat[T any](ctx context.Context) (details T, ok bool) {
 	sc := replay.StepContextFrom(ctx)
 	if sc == nil || sc.LastHeartbeat == nil || len(sc.LastHeartbeat.Data) == 0 {

@@ -2,20 +2,21 @@ package workflow
 
 import "github.com/reprise-run/reprise/replay"
 
-// Channel carries values between the strands of a run, as Go's channels do between goroutines: values arrive in the
-// order they were sent, strands that wait are served in the order they came, and a value is never lost, also not when a
-// Select that waits to send or receive takes another case. It differs in that sending on a closed channel is an error.
+// Channel carries values between the strands of a run, as Go's channels do between goroutines:
+// values arrive in the order they were sent, strands that wait are served in the order they came,
+// and a value is never lost, also not when a Select that waits to send or receive takes another
+// case. It differs in that sending on a closed channel is an error.
 //
-// Values do not leave the run and are not part of its history: they come from what the code did. The zero Channel is
-// unbuffered. A Channel must not be copied. A nil *Channel is never ready.
+// Values do not leave the run and are not part of its history: they come from what the code did.
+// The zero Channel is unbuffered. A Channel must not be copied. A nil *Channel is never ready.
 type Channel[T any] struct {
-	home
+	binding
 	name      string
 	size      int
 	buffer    []T
 	closed    bool
-	receivers line[*received[T]]
-	senders   line[T]
+	receivers waitQueue[*received[T]]
+	senders   waitQueue[T]
 }
 
 // received is what a strand that waits gets.
@@ -24,8 +25,9 @@ type received[T any] struct {
 	ok    bool
 }
 
-// NewChannel makes a channel with room for n values; with 0 a sender waits until its value is received. The name is for
-// people who look at what a run waits for, and may be empty. It panics if n is negative.
+// NewChannel makes a channel with room for n values; with 0 a sender waits until its value is
+// received. The name is for people who look at what a run waits for, and may be empty. It panics if
+// n is negative.
 func NewChannel[T any](n int, name string) *Channel[T] {
 	if n < 0 {
 		panic("workflow: negative size of a channel")
@@ -33,24 +35,25 @@ func NewChannel[T any](n int, name string) *Channel[T] {
 	return &Channel[T]{size: n, name: name}
 }
 
-// Send sends v, waiting until there is room or a receiver. It returns ErrChannelClosed if the channel is closed, also
-// while it waits, and the scope's error if that is cancelled first: v was not sent then.
+// Send sends v, waiting until there is room or a receiver. It returns ErrChannelClosed if the
+// channel is closed, also while it waits, and the scope's error if that is cancelled first: v was
+// not sent then.
 func (c *Channel[T]) Send(ctx Context, v T) error {
 	if c == nil {
 		return never(ctx)
 	}
-	m, err := c.enter(ctx)
+	e, err := c.use(ctx)
 	if err != nil {
 		return err
 	}
-	if sent, err := c.trySend(m, v); sent || err != nil {
+	if sent, err := c.trySend(e, v); sent || err != nil {
 		return err
 	}
-	p := &place[T]{value: v}
-	if err := c.senders.await(ctx, p, c.what("send")); err != nil {
+	w := &waiter[T]{value: v}
+	if err := c.senders.await(ctx, w, c.what("send")); err != nil {
 		return err
 	}
-	return p.sent()
+	return w.sent()
 }
 
 // TrySend is Send without waiting: it reports whether v was sent.
@@ -59,63 +62,64 @@ func (c *Channel[T]) TrySend(ctx Context, v T) (bool, error) {
 		_, err := ctx.inside()
 		return false, err
 	}
-	m, err := c.enter(ctx)
+	e, err := c.use(ctx)
 	if err != nil {
 		return false, err
 	}
-	return c.trySend(m, v)
+	return c.trySend(e, v)
 }
 
-// Receive returns the next value, waiting for it if there is none. ok is false if the channel is closed and everything
-// that was sent has been received. It returns the scope's error if that is cancelled first.
+// Receive returns the next value, waiting for it if there is none. ok is false if the channel is
+// closed and everything that was sent has been received. It returns the scope's error if that is
+// cancelled first.
 func (c *Channel[T]) Receive(ctx Context) (v T, ok bool, err error) {
 	if c == nil {
 		return v, false, never(ctx)
 	}
-	m, err := c.enter(ctx)
+	e, err := c.use(ctx)
 	if err != nil {
 		return v, false, err
 	}
-	r, ready := c.tryReceive(m)
+	r, ready := c.tryReceive(e)
 	if ready {
 		return r.value, r.ok, nil
 	}
-	p := &place[*received[T]]{value: &r}
-	if err := c.receivers.await(ctx, p, c.what("receive")); err != nil {
+	w := &waiter[*received[T]]{value: &r}
+	if err := c.receivers.await(ctx, w, c.what("receive")); err != nil {
 		return v, false, err
 	}
 	return r.value, r.ok, nil
 }
 
-// TryReceive is Receive without waiting. ok is false if there is nothing to receive; [Channel.Closed] tells whether
-// there ever will be.
+// TryReceive is Receive without waiting. ok is false if there is nothing to receive;
+// [Channel.Closed] tells whether there ever will be.
 func (c *Channel[T]) TryReceive(ctx Context) (v T, ok bool, err error) {
 	if c == nil {
 		_, err := ctx.inside()
 		return v, false, err
 	}
-	m, err := c.enter(ctx)
+	e, err := c.use(ctx)
 	if err != nil {
 		return v, false, err
 	}
-	r, _ := c.tryReceive(m)
+	r, _ := c.tryReceive(e)
 	return r.value, r.ok, nil
 }
 
-// Close says that nothing will be sent any more. Receivers get what was sent before, then ok is false; strands that
-// wait to send get ErrChannelClosed. Closing again does nothing.
+// Close says that nothing will be sent any more. Receivers get what was sent before, then ok is
+// false; strands that wait to send get ErrChannelClosed. Closing again does nothing.
 func (c *Channel[T]) Close() {
 	c.check()
 	if c.closed {
 		return
 	}
 	c.closed = true
-	for p := c.receivers.head(); p != nil; p = c.receivers.head() {
-		p.serve(c.m)
+	for w := c.receivers.head(); w != nil; w = c.receivers.head() {
+		w.serve(c.env)
 	}
-	for p := c.senders.head(); p != nil; p = c.senders.head() {
-		p.refused = true
-		p.serve(c.m)
+	for w := c.senders.head(); w != nil; w = c.senders.head() {
+		w.refused = true
+		w.serve(c.env)
 	}
 }
 
@@ -130,15 +134,15 @@ func (c *Channel[T]) Len() int {
 	return len(c.buffer)
 }
 
-// trySend hands v to the receiver that has waited longest, or puts it into the buffer. Nobody waits to receive while
-// the buffer has values, and nobody to send while it has room.
-func (c *Channel[T]) trySend(m *replay.Machine, v T) (bool, error) {
+// trySend hands v to the receiver that has waited longest, or puts it into the buffer. Nobody waits
+// to receive while the buffer has values, and nobody to send while it has room.
+func (c *Channel[T]) trySend(e *replay.Env, v T) (bool, error) {
 	if c.closed {
 		return false, ErrChannelClosed
 	}
-	if p := c.receivers.head(); p != nil {
-		*p.value = received[T]{v, true}
-		p.serve(m)
+	if w := c.receivers.head(); w != nil {
+		*w.value = received[T]{v, true}
+		w.serve(e)
 		return true, nil
 	}
 	if len(c.buffer) < c.size {
@@ -149,19 +153,19 @@ func (c *Channel[T]) trySend(m *replay.Machine, v T) (bool, error) {
 }
 
 // tryReceive takes the oldest value, and makes room for the sender that has waited longest.
-func (c *Channel[T]) tryReceive(m *replay.Machine) (r received[T], ready bool) {
-	p := c.senders.head()
+func (c *Channel[T]) tryReceive(e *replay.Env) (r received[T], ready bool) {
+	w := c.senders.head()
 	if len(c.buffer) > 0 {
 		r = received[T]{c.shift(), true}
-		if p != nil {
-			c.buffer = append(c.buffer, p.value)
-			p.serve(m)
+		if w != nil {
+			c.buffer = append(c.buffer, w.value)
+			w.serve(e)
 		}
 		return r, true
 	}
-	if p != nil {
-		r = received[T]{p.value, true}
-		p.serve(m)
+	if w != nil {
+		r = received[T]{w.value, true}
+		w.serve(e)
 		return r, true
 	}
 	return r, c.closed
@@ -188,8 +192,8 @@ func (c *Channel[T]) canSend() bool {
 func (c *Channel[T]) what(verb string) string { return named("channel", c.name) + " (" + verb + ")" }
 
 // sent is what the strand gets that waited to send.
-func (p *place[T]) sent() error {
-	if p.refused {
+func (w *waiter[T]) sent() error {
+	if w.refused {
 		return ErrChannelClosed
 	}
 	return nil
@@ -203,30 +207,31 @@ func never(ctx Context) error {
 	return ctx.scope.Await(func() bool { return false })
 }
 
-// OnReceive is ready when the channel has a value or is closed; fn gets what Receive would return, and may be nil. A
-// value is received only if this case is chosen. With a nil channel it is never ready.
+// OnReceive is ready when the channel has a value or is closed; fn gets what Receive would return,
+// and may be nil. A value is received only if this case is chosen. With a nil channel it is never
+// ready.
 func OnReceive[T any](c *Channel[T], fn func(v T, ok bool)) Case {
-	return Case{func(m *replay.Machine, b *bound) error {
+	return Case{func(e *replay.Env, b *bound) error {
 		if c == nil {
 			b.ready = func() bool { return false }
 			return nil
 		}
-		if err := c.adopt(m); err != nil {
+		if err := c.bind(e); err != nil {
 			return err
 		}
-		p := &place[*received[T]]{}
-		b.ready, b.gate = c.canReceive, &p.gate
-		b.join = func(w *wait, index int) {
-			p.wait, p.index, p.value = w, index, new(received[T])
-			c.receivers.join(p, c.what("receive"))
+		w := &waiter[*received[T]]{}
+		b.ready, b.cond = c.canReceive, &w.cond
+		b.push = func(shared *wait, index int) {
+			w.wait, w.index, w.value = shared, index, new(received[T])
+			c.receivers.push(w, c.what("receive"))
 		}
-		b.leave = p.leave
+		b.remove = w.remove
 		b.fire = func(served bool) error {
 			var r received[T]
 			if served {
-				r = *p.value
+				r = *w.value
 			} else {
-				r, _ = c.tryReceive(m)
+				r, _ = c.tryReceive(e)
 			}
 			if fn != nil {
 				fn(r.value, r.ok)
@@ -237,28 +242,29 @@ func OnReceive[T any](c *Channel[T], fn func(v T, ok bool)) Case {
 	}}
 }
 
-// OnSend is ready when v can be sent at once; it is sent only if this case is chosen, and fn is called then, which may be
-// nil. On a closed channel it is ready, and Select returns ErrChannelClosed. With a nil channel it is never ready.
+// OnSend is ready when v can be sent at once; it is sent only if this case is chosen, and fn is
+// called then, which may be nil. On a closed channel it is ready, and Select returns
+// ErrChannelClosed. With a nil channel it is never ready.
 func OnSend[T any](c *Channel[T], v T, fn func()) Case {
-	return Case{func(m *replay.Machine, b *bound) error {
+	return Case{func(e *replay.Env, b *bound) error {
 		if c == nil {
 			b.ready = func() bool { return false }
 			return nil
 		}
-		if err := c.adopt(m); err != nil {
+		if err := c.bind(e); err != nil {
 			return err
 		}
-		p := &place[T]{value: v}
-		b.ready, b.gate = c.canSend, &p.gate
-		b.join = func(w *wait, index int) {
-			p.wait, p.index = w, index
-			c.senders.join(p, c.what("send"))
+		w := &waiter[T]{value: v}
+		b.ready, b.cond = c.canSend, &w.cond
+		b.push = func(shared *wait, index int) {
+			w.wait, w.index = shared, index
+			c.senders.push(w, c.what("send"))
 		}
-		b.leave = p.leave
+		b.remove = w.remove
 		b.fire = func(served bool) error {
-			err := p.sent()
+			err := w.sent()
 			if !served {
-				_, err = c.trySend(m, v)
+				_, err = c.trySend(e, v)
 			}
 			if err == nil && fn != nil {
 				fn()

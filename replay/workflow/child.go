@@ -21,9 +21,10 @@ type ChildOptions struct {
 	Priority int16  // 1 is first, 5 last; default 3
 	Labels   map[string]string
 	Delay    time.Duration // until the child may begin
-	// OnParentClose says what becomes of the child if it is open when the parent closes, in whatever way. Continue-as-new does
-	// not close the parent. Default CloseCancel. A child that shall also outlive the cancellation of its parent's scope needs
-	// OnCancel Abandon, or a [Shield].
+	// OnParentClose says what becomes of the child if it is open when the parent closes, in
+	// whatever way. Continue-as-new does not close the parent. Default CloseCancel. A child that
+	// shall also outlive the cancellation of its parent's scope needs OnCancel Abandon, or a
+	// [Shield].
 	OnParentClose ClosePolicy
 	OnCancel      CancelMode // what the cancellation of the scope means; default WaitOutcome
 }
@@ -38,7 +39,8 @@ const (
 	CloseAbandon   = journal.CloseAbandon   // the child goes on
 )
 
-// Reuse says what a start does when its key belongs to a closed run. The key of an open run is never free.
+// Reuse says what a start does when its key belongs to a closed run. The key of an open run is
+// never free.
 type Reuse = journal.Reuse
 
 // The reuse policies.
@@ -48,11 +50,13 @@ const (
 	ReuseAllowIfFailed = journal.ReuseAllowIfFailed
 )
 
-// Call runs another workflow as a child and returns its output. It starts in the same commit as everything else that this
-// turn decides, wherever it is served. A child that does not complete returns a *ChildError, which is ErrCancelled,
-// ErrTerminated or, if another run has its key, ErrKeyExists. o may be nil.
+// Call runs another workflow as a child and returns its output. It starts in the same commit as
+// everything else that this turn decides, wherever it is served. A child that does not complete
+// returns a *ChildError, which is ErrCancelled, ErrTerminated or, if another run has its key,
+// ErrKeyExists. o may be nil.
 //
-// If the scope is cancelled, so is the child, and its outcome is waited for, unless o says otherwise.
+// If the scope is cancelled, so is the child, and its outcome is waited for, unless o says
+// otherwise.
 func Call[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOptions) (Out, error) {
 	c, err := issueChild(ctx, name, in, o)
 	return await[Out](ctx, c, err)
@@ -64,15 +68,15 @@ func CallAsync[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOpti
 	return Child[Out]{issued[Out](c, err), c}
 }
 
-// Child is a child that was started: the future of its outcome, and a way to reach it. Signals go to its ID. Copies are the
-// same child.
+// Child is a child that was started: the future of its outcome, and a way to reach it. Signals go
+// to its ID. Copies are the same child.
 type Child[Out any] struct {
 	Future[Out]
 	cmd *replay.Command // nil if it was refused
 }
 
-// ID is the child's run. It is the zero RunID if the child was not started because its options are invalid or the scope was
-// cancelled.
+// ID is the child's run. It is the zero RunID if the child was not started because its options are
+// invalid or the scope was cancelled.
 func (c Child[Out]) ID() RunID {
 	if c.cmd == nil {
 		return RunID{}
@@ -80,18 +84,18 @@ func (c Child[Out]) ID() RunID {
 	return c.cmd.Run()
 }
 
-// Cancel asks the child to end, as the cancellation of its scope does. It reports whether the child was still open;
-// on one that has ended, or was asked before, it does nothing.
+// Cancel asks the child to end, as the cancellation of its scope does. It reports whether the child
+// was still open; on one that has ended, or was asked before, it does nothing.
 func (c Child[Out]) Cancel() bool {
 	if c.cmd == nil {
 		return false
 	}
-	mustBeInside(c.cmd.Machine())
+	mustBeInside(c.cmd.Env())
 	return c.cmd.Cancel()
 }
 
 func issueChild[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOptions) (*replay.Command, error) {
-	m, err := ctx.inside()
+	e, err := ctx.inside()
 	if err != nil {
 		return nil, err
 	}
@@ -110,12 +114,12 @@ func issueChild[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOpt
 		Labels: maps.Clone(o.Labels), Delay: o.Delay, // the machine sets the id
 	}
 	if st.Queue == "" {
-		st.Queue = m.Info().Queue
+		st.Queue = e.Info().Queue
 	}
 	if err := journal.CheckStart(&st); err != nil {
 		return nil, fmt.Errorf("child %q: %w", string(name), err)
 	}
-	if st.Input, err = m.Encoder().Encode("input of child "+string(name), in); err != nil {
+	if st.Input, err = e.Encoder().Encode("input of child "+string(name), in); err != nil {
 		return nil, err
 	}
 	return ctx.scope.Start(st, o.OnParentClose, o.OnCancel), nil

@@ -7,12 +7,13 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// First waits until one of the futures has its outcome, and returns its index and what its Get would return. Of several that
-// have one it takes the one listed first. It leaves the others as they are. It returns -1 and the scope's error
-// if that is cancelled first, and -1 and ErrNothing without futures.
+// First waits until one of the futures has its outcome, and returns its index and what its Get
+// would return. Of several that have one it takes the one listed first. It leaves the others as
+// they are. It returns -1 and the scope's error if that is cancelled first, and -1 and ErrNothing
+// without futures.
 func First[T any](ctx Context, futures ...Future[T]) (int, T, error) {
 	var zero T
-	m, err := enterFutures(ctx, futures)
+	e, err := enterFutures(ctx, futures)
 	if err != nil {
 		return -1, zero, err
 	}
@@ -20,16 +21,17 @@ func First[T any](ctx Context, futures ...Future[T]) (int, T, error) {
 	if err != nil {
 		return -1, zero, err
 	}
-	v, err := futures[i].f.outcome(m)
+	v, err := futures[i].f.outcome(e)
 	return i, v, err
 }
 
-// FirstSuccess waits until one of the futures has a value, and returns its index and the value. Failures do not count: only
-// if all fail it returns -1 and their errors, joined in the order of the list. It leaves the others as they are. It
-// returns -1 and the scope's error if that is cancelled first, and -1 and ErrNothing without futures.
+// FirstSuccess waits until one of the futures has a value, and returns its index and the value.
+// Failures do not count: only if all fail it returns -1 and their errors, joined in the order of
+// the list. It leaves the others as they are. It returns -1 and the scope's error if that is
+// cancelled first, and -1 and ErrNothing without futures.
 func FirstSuccess[T any](ctx Context, futures ...Future[T]) (int, T, error) {
 	var zero T
-	m, err := enterFutures(ctx, futures)
+	e, err := enterFutures(ctx, futures)
 	if err != nil {
 		return -1, zero, err
 	}
@@ -40,7 +42,7 @@ func FirstSuccess[T any](ctx Context, futures ...Future[T]) (int, T, error) {
 		if err != nil {
 			return -1, zero, err
 		}
-		v, err := futures[i].f.outcome(m)
+		v, err := futures[i].f.outcome(e)
 		if err == nil {
 			return i, v, nil
 		}
@@ -52,10 +54,10 @@ func FirstSuccess[T any](ctx Context, futures ...Future[T]) (int, T, error) {
 // awaitOne waits for a future that is not to be skipped, and returns its index.
 func awaitOne[T any](ctx Context, futures []Future[T], skip []bool) (int, error) {
 	found := -1
-	var gates []*replay.Gate
+	var conds []*replay.Cond
 	for i, f := range futures {
 		if !skip[i] && f.f.source != nil {
-			gates = append(gates, f.f.source.Gate())
+			conds = append(conds, f.f.source.Cond())
 		}
 	}
 	err := ctx.scope.Await(func() bool {
@@ -66,15 +68,16 @@ func awaitOne[T any](ctx Context, futures []Future[T], skip []bool) (int, error)
 			}
 		}
 		return false
-	}, gates...)
+	}, conds...)
 	return found, err
 }
 
-// All waits for all futures and returns their values in the order of the list. As soon as one has failed it returns that
-// error, the first one by time; the others go on. If the scope is cancelled it waits for each as Get does: steps
-// that were asked to stop end first. Without futures it returns at once.
+// All waits for all futures and returns their values in the order of the list. As soon as one has
+// failed it returns that error, the first one by time; the others go on. If the scope is cancelled
+// it waits for each as Get does: steps that were asked to stop end first. Without futures it
+// returns at once.
 func All[T any](ctx Context, futures ...Future[T]) ([]T, error) {
-	m, err := enterFutures(ctx, futures)
+	e, err := enterFutures(ctx, futures)
 	if err != nil && err != ErrNothing {
 		return nil, err
 	}
@@ -84,7 +87,7 @@ func All[T any](ctx Context, futures ...Future[T]) ([]T, error) {
 		w.watchers[i].Stop()
 	}
 	if err == nil && w.failed >= 0 {
-		_, err = futures[w.failed].f.outcome(m)
+		_, err = futures[w.failed].f.outcome(e)
 		return nil, err
 	}
 	values := make([]T, len(futures))
@@ -101,30 +104,30 @@ func All[T any](ctx Context, futures ...Future[T]) ([]T, error) {
 	return values, nil
 }
 
-// watch finds the future that fails first. It is told by each: waiting anew for all after each outcome would cost the
-// square of their number.
+// watch finds the future that fails first. It is told by each: waiting anew for all after each
+// outcome would cost the square of their number.
 type watch struct {
 	watchers []replay.Watcher
 	failed   int // -1 as long as none has
-	gate     replay.Gate
+	cond     replay.Cond
 }
 
 // watchAll waits until one future has failed or all have their outcome.
 func watchAll[T any](ctx Context, w *watch, futures []Future[T]) error {
-	m := ctx.scope.Machine()
-	w.gate.Internal = true // it has no name: the futures have
+	e := ctx.scope.Env()
+	w.cond.Internal = true // it has no name: the futures have
 	for i, f := range futures {
 		f := f.f
 		note := func() {
 			if w.failed < 0 && f.failed() {
 				w.failed = i
-				m.Open(&w.gate)
+				e.Broadcast(&w.cond)
 			}
 		}
 		if f.resolved() {
 			note()
 		} else {
-			w.watchers[i].Watch(f.source.Gate(), note)
+			w.watchers[i].Watch(f.source.Cond(), note)
 		}
 	}
 	for _, f := range futures {
@@ -135,7 +138,7 @@ func watchAll[T any](ctx Context, w *watch, futures []Future[T]) error {
 		if f.resolved() {
 			continue
 		}
-		if err := ctx.scope.Await(func() bool { return w.failed >= 0 || f.resolved() }, f.source.Gate(), &w.gate); err != nil {
+		if err := ctx.scope.Await(func() bool { return w.failed >= 0 || f.resolved() }, f.source.Cond(), &w.cond); err != nil {
 			return err
 		}
 	}
@@ -143,22 +146,22 @@ func watchAll[T any](ctx Context, w *watch, futures []Future[T]) error {
 }
 
 // enterFutures checks what a combinator is given.
-func enterFutures[T any](ctx Context, futures []Future[T]) (*replay.Machine, error) {
-	m, err := ctx.inside()
+func enterFutures[T any](ctx Context, futures []Future[T]) (*replay.Env, error) {
+	e, err := ctx.inside()
 	if err != nil {
 		return nil, err
 	}
-	m.Poll()
+	e.Poll()
 	if len(futures) == 0 {
-		return m, ErrNothing
+		return e, ErrNothing
 	}
 	for i, f := range futures {
 		if f.f == nil {
 			return nil, fmt.Errorf("future %d: a zero Future: %w", i, ErrOutside)
 		}
-		if err := f.f.use(m); err != nil {
+		if err := f.f.bind(e); err != nil {
 			return nil, fmt.Errorf("future %d: %w", i, err)
 		}
 	}
-	return m, nil
+	return e, nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Context is given to workflow code. It is deliberately not a context.Context. It stands for a scope of
-// cancellation, see the package's story.
+// Context is given to workflow code. It is deliberately not a context.Context. It stands for a
+// scope of cancellation, see the package's story.
 type Context struct {
 	scope   *replay.Scope
 	changes *replay.Changes // of the innermost ChangeScope; nil for the run's
@@ -21,17 +21,17 @@ type Info = replay.Info
 // that the workflow's code and its callers share.
 type Name[In, Out any] string
 
-// Define makes a workflow out of a function. Versions start at 1; the runtime runs a history only with the
-// version that it began with.
+// Define makes a workflow out of a function. Versions start at 1; the runtime runs a history only
+// with the version that it began with.
 func Define[In, Out any](name Name[In, Out], version int32, fn func(Context, In) (Out, error)) *replay.Definition {
-	run := func(m *replay.Machine, input journal.Payload) (journal.Payload, error) {
+	run := func(e *replay.Env, input journal.Payload) (journal.Payload, error) {
 		var in In
-		decode(m, "input of workflow", string(name), input, &in)
-		out, err := fn(Context{scope: m.Root()}, in)
+		decode(e, "input of workflow", string(name), input, &in)
+		out, err := fn(Context{scope: e.Root()}, in)
 		if err != nil {
 			return journal.Payload{}, err
 		}
-		p, err := m.Encoder().Encode("output of workflow "+string(name), out)
+		p, err := e.Encoder().Encode("output of workflow "+string(name), out)
 		if err != nil {
 			return journal.Payload{}, &replay.EncodeError{Err: err}
 		}
@@ -49,48 +49,48 @@ func (c Context) Info() Info { return c.reader().Info() }
 
 // Err returns why the scope is cancelled: an error that is ErrCancelled or ErrTimeout, or nil.
 func (c Context) Err() error {
-	c.reader().Look()
+	c.reader().MarkExternal()
 	return c.scope.Err()
 }
 
 // Cancelled tells whether the scope is cancelled.
 func (c Context) Cancelled() bool { return c.Err() != nil }
 
-// reader returns the run's machine for verbs that only read it.
-func (c Context) reader() *replay.Machine {
+// reader returns what the run's code sees, for verbs that only read it.
+func (c Context) reader() *replay.Env {
 	if c.scope == nil {
 		panic(ErrOutside)
 	}
-	m := c.scope.Machine()
-	if err := m.Reading(); err != nil {
+	e := c.scope.Env()
+	if err := e.Reading(); err != nil {
 		panic(err)
 	}
-	return m
+	return e
 }
 
-// machine returns the run's machine for verbs that have no error to return.
-func (c Context) machine() *replay.Machine {
-	m, err := c.inside()
+// env returns what the run's code sees, for verbs that have no error to return.
+func (c Context) env() *replay.Env {
+	e, err := c.inside()
 	if err != nil {
 		panic(err)
 	}
-	return m
+	return e
 }
 
 // mustBeInside is for verbs that have neither a Context nor an error to return.
-func mustBeInside(m *replay.Machine) {
-	if err := m.Inside(); err != nil {
+func mustBeInside(e *replay.Env) {
+	if err := e.Inside(); err != nil {
 		panic(err)
 	}
 }
 
-// inside returns the run's machine, or ErrOutside, or ErrReadOnly.
-func (c Context) inside() (*replay.Machine, error) {
+// inside returns what the run's code sees, or ErrOutside, or ErrReadOnly.
+func (c Context) inside() (*replay.Env, error) {
 	if c.scope == nil {
 		return nil, ErrOutside
 	}
-	m := c.scope.Machine()
-	return m, m.Inside()
+	e := c.scope.Env()
+	return e, e.Inside()
 }
 
 // encoder returns nil for a zero Context, which issueStep refuses.
@@ -98,13 +98,13 @@ func (c Context) encoder() replay.Encoder {
 	if c.scope == nil {
 		return nil
 	}
-	return c.scope.Machine().Encoder()
+	return c.scope.Env().Encoder()
 }
 
 // decode stops the machine when a payload does not fit: the run is blocked until code or codec that
 // fits is deployed. It does not return then.
-func decode(m *replay.Machine, what, name string, p journal.Payload, v any) {
-	if err := m.Encoder().Codec().Decode(p, v); err != nil {
-		m.Abort(&replay.DecodeError{What: what + " " + name, Err: err})
+func decode(e *replay.Env, what, name string, p journal.Payload, v any) {
+	if err := e.Encoder().Codec().Decode(p, v); err != nil {
+		e.Abort(&replay.DecodeError{What: what + " " + name, Err: err})
 	}
 }

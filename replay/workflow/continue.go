@@ -11,19 +11,21 @@ type ContinueOptions struct {
 	Version int32 // of the workflow
 }
 
-// ContinueAsNew makes the error that a workflow's function returns to begin again with in and an empty history, as the next
-// generation of the same run: same id, same key, same handle, and whoever waits for the result waits on.
+// ContinueAsNew makes the error that a workflow's function returns to begin again with in and an
+// empty history, as the next generation of the same run: same id, same key, same handle, and
+// whoever waits for the result waits on.
 //
 //	return Receipt{}, workflow.ContinueAsNew(ctx, Poll, next, nil)
 //
-// Signals that were not received come first in the next generation, updates without an answer and a cancel request as
-// well. Steps, timers and strands end with this generation; children go on, but their outcome is not delivered any more.
+// Signals that were not received come first in the next generation, updates without an answer and a
+// cancel request as well. Steps, timers and strands end with this generation; children go on, but
+// their outcome is not delivered any more.
 func ContinueAsNew[In, Out any](ctx Context, name Name[In, Out], in In, o *ContinueOptions) error {
-	m, err := ctx.inside()
+	e, err := ctx.inside()
 	if err != nil {
 		return err
 	}
-	if info := m.Info(); info.Workflow != string(name) {
+	if info := e.Info(); info.Workflow != string(name) {
 		return fmt.Errorf("continue as new: the run is of workflow %q, not %q", info.Workflow, string(name))
 	}
 	next := &replay.ContinueError{}
@@ -33,13 +35,13 @@ func ContinueAsNew[In, Out any](ctx Context, name Name[In, Out], in In, o *Conti
 		}
 		next.Version = o.Version
 	}
-	next.Input, err = m.Encoder().Encode("input of workflow "+string(name), in)
+	next.Input, err = e.Encoder().Encode("input of workflow "+string(name), in)
 	if err != nil {
 		return err
 	}
 	return next
 }
 
-// ShouldContinue tells whether the history has become long, so that a run that never ends had better continue as new: see
-// the node's options. It may be asked in a condition of [Await].
+// ShouldContinue tells whether the history has become long, so that a run that never ends had
+// better continue as new: see the node's options. It may be asked in a condition of [Await].
 func (c Context) ShouldContinue() bool { return c.reader().ShouldContinue() }

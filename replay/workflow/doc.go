@@ -6,110 +6,128 @@
 //
 //	func checkout(ctx workflow.Context, o Order) (Receipt, error) { … }
 //
-// Everything it learns from the world comes through the verbs of this package, and is an event in the
-// run's history. After a crash, or just to free memory, the run is rebuilt by running the function again
-// on the same events. So the function must do the same thing each time; see Determinism and changes below.
+// Everything it learns from the world comes through the verbs of this package, and is an event in
+// the run's history. After a crash, or just to free memory, the run is rebuilt by running the
+// function again on the same events. So the function must do the same thing each time; see
+// Determinism and changes below.
 //
 // A Context is not a context.Context, so most blocking calls do not compile in workflow code.
 //
 // # Steps
 //
-// Side effects and everything slow happen in a [Step]. Only its outcome is kept. A step runs at least once, is repeated as
-// its [RetryPolicy] says, and has limits of time in its [StepOptions]. [IdempotencyKey] is the same on every attempt, and a
-// [StepTx] takes effect exactly once. Long steps call [Heartbeat]; the next attempt reads [LastHeartbeat]. An error that is
-// [Permanent] is not tried again, [RetryAfter] says when. [StepAsync] returns a [Future] instead of waiting. A [Saga] undoes
-// its steps if it fails.
+// Side effects and everything slow happen in a [Step]. Only its outcome is kept. A step runs at
+// least once, is repeated as its [RetryPolicy] says, and has limits of time in its [StepOptions].
+// [IdempotencyKey] is the same on every attempt, and a [StepTx] takes effect exactly once. Long
+// steps call [Heartbeat]; the next attempt reads [LastHeartbeat]. An error that is [Permanent] is
+// not tried again, [RetryAfter] says when. [StepAsync] returns a [Future] instead of waiting. A
+// [Saga] undoes its steps if it fails.
 //
 // # Time
 //
-// [Context.Now] is the time of the event that the code reacts to; it moves at waits only. [Sleep] waits for seconds or
-// years, a [Timer] can be selected over and stopped, and [WithTimeout] limits everything that is done in a scope.
+// [Context.Now] is the time of the event that the code reacts to; it moves at waits only. [Sleep]
+// waits for seconds or years, a [Timer] can be selected over and stopped, and [WithTimeout] limits
+// everything that is done in a scope.
 //
 // # Signals
 //
-// A [Signal] is a message with a name. [Signal.Receive] waits for the next one, also if it came before; each is received once,
-// in order. [Signal.Send] sends one to another run, exactly once.
+// A [Signal] is a message with a name. [Signal.Receive] waits for the next one, also if it came
+// before; each is received once, in order. [Signal.Send] sends one to another run, exactly once.
 //
 // # Children
 //
-// [Call] runs another workflow and waits for its output, [CallAsync] returns a [Child] that can be signalled and cancelled
-// meanwhile. The child starts in the same commit as everything else that the turn decides, on any node that serves it.
-// [ChildOptions] give it a key, a queue, labels, and say what becomes of it when the parent closes. It is a run like any
-// other: with a history of its own, which keeps the parent's short.
+// [Call] runs another workflow and waits for its output, [CallAsync] returns a [Child] that can be
+// signalled and cancelled meanwhile. The child starts in the same commit as everything else that
+// the turn decides, on any node that serves it. [ChildOptions] give it a key, a queue, labels, and
+// say what becomes of it when the parent closes. It is a run like any other: with a history of its
+// own, which keeps the parent's short.
 //
 // # Generations
 //
-// A run that never ends returns [ContinueAsNew] from time to time and begins again with a new input and an empty history;
-// [Context.ShouldContinue] tells when. Signals that were not received are there in the next generation. Steps and timers are
-// not: wait for what matters before.
+// A run that never ends returns [ContinueAsNew] from time to time and begins again with a new input
+// and an empty history; [Context.ShouldContinue] tells when. Signals that were not received are
+// there in the next generation. Steps and timers are not: wait for what matters before.
 //
 // # Cancellation
 //
-// Each Context belongs to a scope. [WithCancel] and [WithTimeout] make scopes below it, [Shield] makes one
-// that is not cancelled with it, for clean-up. A cancel request cancels the run's scope. In a cancelled
-// scope waits return an error that is [ErrCancelled] (or [ErrTimeout]), timers end at once, and new steps, timers,
-// children and sends are not issued. Steps that are running are asked to stop by their context, children by a cancel request,
-// and waited for: their outcome tells whether they took effect. With [TryCancel] nobody waits, with [Abandon] nobody asks
-// either. A step that is cancelled in the turn that asked for it is not executed then. What is ready at once is still
-// returned, so a cancelled run can drain its signals.
+// Each Context belongs to a scope. [WithCancel] and [WithTimeout] make scopes below it, [Shield]
+// makes one that is not cancelled with it, for clean-up. A cancel request cancels the run's scope.
+// In a cancelled scope waits return an error that is [ErrCancelled] (or [ErrTimeout]), timers end
+// at once, and new steps, timers, children and sends are not issued. Steps that are running are
+// asked to stop by their context, children by a cancel request, and waited for: their outcome tells
+// whether they took effect. With [TryCancel] nobody waits, with [Abandon] nobody asks either. A
+// step that is cancelled in the turn that asked for it is not executed then. What is ready at once
+// is still returned, so a cancelled run can drain its signals.
 //
 // # Queries and updates
 //
-// A [Query] is a question about the run: its handler looks at the variables of the workflow's code. It is answered by replaying
-// the history, also after the run has closed. An [Update] is a call into the run: it may be refused by its validator, before
-// anything is stored, and its handler does what workflow code does, in a strand of its own. [HandlersFinished] waits until
-// everybody who called has a reply; it is for the workflow's function, not for the handlers. Set handlers first thing in the workflow's function.
+// A [Query] is a question about the run: its handler looks at the variables of the workflow's code.
+// It is answered by replaying the history, also after the run has closed. An [Update] is a call
+// into the run: it may be refused by its validator, before anything is stored, and its handler does
+// what workflow code does, in a strand of its own. [HandlersFinished] waits until everybody who
+// called has a reply; it is for the workflow's function, not for the handlers. Set handlers first
+// thing in the workflow's function.
 //
 // # Coordination
 //
-// [Go] runs a function concurrently, in a strand. Strands run one at a time and only change at waits, so they
-// share variables without locks. For what needs more:
+// [Go] runs a function concurrently, in a strand. Strands run one at a time and only change at
+// waits, so they share variables without locks. For what needs more:
 //
-//   - [WaitGroup] waits for strands, [Group] also for their first error; [Map] works on a list, [Race] takes the fastest.
-//   - [Channel] hands values over, [Promise] one value to many; [First], [FirstSuccess] and [All] wait for several futures.
+//   - [WaitGroup] waits for strands, [Group] also for their first error; [Map] works on a list,
+//     [Race] takes the fastest.
+//   - [Channel] hands values over, [Promise] one value to many; [First], [FirstSuccess] and [All]
+//     wait for several futures.
 //   - [Mutex] and [Semaphore] keep strands apart over several waits.
 //   - [Await] waits until a condition of the workflow's own variables holds.
 //   - [Select] waits for the first of timers, signals, futures and channels.
 //
-// All are first come, first served, and end with the scope's error when that is cancelled. Strands that wait for each
-// other and nothing else never go on: such a run is reported, with the lines at which its strands wait.
+// All are first come, first served, and end with the scope's error when that is cancelled. Strands
+// that wait for each other and nothing else never go on: such a run is reported, with the lines at
+// which its strands wait.
 //
 // # Determinism and changes
 //
-// Replay must take the same way as the first time. Time comes from [Context.Now], random numbers from [Random] and [UUID], and
-// values that are at hand outside from [SideEffect] or [SideEffectIfChanged]. The clock, global random numbers, go
-// statements, channels, locks and the order of a map's keys are not the same on every run. [Log] is silent on replay.
+// Replay must take the same way as the first time. Time comes from [Context.Now], random numbers
+// from [Random] and [UUID], and values that are at hand outside from [SideEffect] or
+// [SideEffectIfChanged]. The clock, global random numbers, go statements, channels, locks and the
+// order of a map's keys are not the same on every run. [Log] is silent on replay.
 //
-// When code and history differ, the run is blocked, not failed, until code that fits is deployed. The error names the event,
-// what the history has, what the code did, the line, and the verb that it called. New code that runs on their way must fit asks [Changed] before it
-// takes a new way; in a loop, each turn in a [ChangeScope]. The package replaytest checks code against recorded histories.
+// When code and history differ, the run is blocked, not failed, until code that fits is deployed.
+// The error names the event, what the history has, what the code did, the line, and the verb that
+// it called. New code that runs on their way must fit asks [Changed] before it takes a new way; in
+// a loop, each turn in a [ChangeScope]. The package replaytest checks code against recorded
+// histories.
 //
 // # Errors
 //
-// What fails for good returns a [StepError], a [ChildError] or a [SignalError], which keep type and text of the first error
-// over crashes and nodes; branch on them with errors.Is: [ErrCancelled], [ErrTimeout], [ErrTerminated], [ErrKeyExists],
-// [ErrRunNotFound], [ErrRunClosed]. The first two say so however many runs away it happened; the others are about the one child
-// that was called, or the one run that the signal was for. The error that the workflow's function returns is the run's failure.
+// What fails for good returns a [StepError], a [ChildError] or a [SignalError], which keep type and
+// text of the first error over crashes and nodes; branch on them with errors.Is: [ErrCancelled],
+// [ErrTimeout], [ErrTerminated], [ErrKeyExists], [ErrRunNotFound], [ErrRunClosed]. The first two
+// say so however many runs away it happened; the others are about the one child that was called, or
+// the one run that the signal was for. The error that the workflow's function returns is the run's
+// failure.
 //
 // # Panics
 //
-// Panics of workflow code block the run until better code is deployed: nothing of the turn is kept. So do those of conditions and of
-// handlers of updates. Those of a query or a validator are the caller's error. All these name the function and the line, and the stack
-// of one that blocks a run is in the node's log. Panics of a step fail its attempt; the stack is kept with the failure.
+// Panics of workflow code block the run until better code is deployed: nothing of the turn is kept.
+// So do those of conditions and of handlers of updates. Those of a query or a validator are the
+// caller's error. All these name the function and the line, and the stack of one that blocks a run
+// is in the node's log. Panics of a step fail its attempt; the stack is kept with the failure.
 //
-// Clean-up is for errors, not for panics: push it to a [Saga], or do it in a [Shield] scope before the function returns its
-// error. Deferred calls run while code panics, as ever in Go, but may not wait then, also if they have recovered:
-// what they ask for would be kept, and be in the way of code without the bug. Verbs that wait return [ErrPanicking], and the
-// run is blocked. To go on after a panic, recover in a function of its own, and wait when that has returned.
+// Clean-up is for errors, not for panics: push it to a [Saga], or do it in a [Shield] scope before
+// the function returns its error. Deferred calls run while code panics, as ever in Go, but may not
+// wait then, also if they have recovered: what they ask for would be kept, and be in the way of
+// code without the bug. Verbs that wait return [ErrPanicking], and the run is blocked. To go on
+// after a panic, recover in a function of its own, and wait when that has returned.
 //
 // # Where verbs may be called
 //
-// From the workflow's function and what it calls, from functions given to [Go] and the like, and from handlers of updates.
-// Anywhere else (a goroutine, a step's body, a zero Context) verbs return [ErrOutside]; those that have no error to return panic
-// with it. A goroutine that calls while workflow code happens to run cannot be told from that code: it is a data
-// race, and the race detector reports it. A Context may be used in any strand of its run.
+// From the workflow's function and what it calls, from functions given to [Go] and the like, and
+// from handlers of updates. Anywhere else (a goroutine, a step's body, a zero Context) verbs return
+// [ErrOutside]; those that have no error to return panic with it. A goroutine that calls while
+// workflow code happens to run cannot be told from that code: it is a data race, and the race
+// detector reports it. A Context may be used in any strand of its run.
 //
-// Some functions may only look at the run: conditions of [Await], handlers of queries, validators of updates, and functions
-// given to [SideEffect]. There all verbs that change something or wait are refused with [ErrReadOnly], in the same manner, and
-// the error names the verb and the line.
+// Some functions may only look at the run: conditions of [Await], handlers of queries, validators
+// of updates, and functions given to [SideEffect]. There all verbs that change something or wait
+// are refused with [ErrReadOnly], in the same manner, and the error names the verb and the line.
 package workflow

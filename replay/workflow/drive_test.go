@@ -27,9 +27,9 @@ type occurrence struct {
 // town holds the workflows that can be children.
 var town = map[string]*replay.Definition{}
 
-// drive runs a workflow to its end in one process without a store: a step is executed once, as soon as it is
-// asked for; when nothing else is to do the next occurrence comes, then a child runs to its end, and then the next timer
-// fires. It prints how the run ended.
+// drive runs a workflow to its end in one process without a store: a step is executed once, as soon
+// as it is asked for; when nothing else is to do the next occurrence comes, then a child runs to
+// its end, and then the next timer fires. It prints how the run ended.
 func drive(def *replay.Definition, input any, occurrences ...occurrence) {
 	ev, err := run(def, input, occurrences)
 	if err != nil {
@@ -87,7 +87,8 @@ func (d *driver) begin(info replay.Info) {
 	d.machine.SetThresholds(replay.Thresholds{Events: 5})
 }
 
-// step applies an event and carries out what the code asks for. It returns the event that closes the run.
+// step applies an event and carries out what the code asks for. It returns the event that closes
+// the run.
 func (d *driver) step(ev journal.Event) (*journal.Event, error) {
 	ev.Seq, ev.Time = d.machine.LastSeq()+1, d.now
 	if err := d.machine.Step(&ev); err != nil {

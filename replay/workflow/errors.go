@@ -12,8 +12,8 @@ import (
 var (
 	// ErrCancelled is what waits return in a cancelled scope, and what a cancelled step's error is.
 	ErrCancelled = replay.ErrCancelled
-	// ErrTimeout is what waits return when a WithTimeout scope is over, and what the error of a step is
-	// that ran out of time.
+	// ErrTimeout is what waits return when a WithTimeout scope is over, and what the error of a
+	// step is that ran out of time.
 	ErrTimeout = replay.ErrTimeout
 	// ErrTerminated is what the error of a child is that was closed without running its code.
 	ErrTerminated = replay.ErrTerminated
@@ -25,10 +25,11 @@ var (
 	ErrRunClosed = replay.ErrRunClosed
 	// ErrOutside refuses a verb that is not called by running workflow code.
 	ErrOutside = replay.ErrOutside
-	// ErrReadOnly refuses a verb that changes the run or waits, where code may only look at it: in a condition of
-	// Await, a query, a validator or a side effect.
+	// ErrReadOnly refuses a verb that changes the run or waits, where code may only look at it: in
+	// a condition of Await, a query, a validator or a side effect.
 	ErrReadOnly = replay.ErrReadOnly
-	// ErrPanicking refuses to wait in a deferred call that a panic of the code made, see the package's story.
+	// ErrPanicking refuses to wait in a deferred call that a panic of the code made, see the
+	// package's story.
 	ErrPanicking = replay.ErrPanicking
 	// ErrInHandler refuses HandlersFinished in a handler of an update, which would wait for itself.
 	ErrInHandler = replay.ErrInHandler
@@ -40,8 +41,8 @@ var (
 	ErrNotInStep = errors.New("called outside of a step")
 )
 
-// StepError is what a step that failed for good returns. It survives replay and process borders: it has the
-// Go type name, the text and the permanence of the step's own error.
+// StepError is what a step that failed for good returns. It survives replay and process borders: it
+// has the Go type name, the text and the permanence of the step's own error.
 type StepError = replay.StepError
 
 // ChildError is how a child ended that did not complete, or why it could not start.
@@ -53,8 +54,8 @@ type SignalError = replay.SignalError
 // Permanent marks a step's error as not worth another attempt. It returns nil for nil.
 func Permanent(err error) error { return replay.Permanent(err) }
 
-// RetryAfter asks for the next attempt after d instead of the retry policy's delay, for servers that
-// say when to come back. It returns nil for nil.
+// RetryAfter asks for the next attempt after d instead of the retry policy's delay, for servers
+// that say when to come back. It returns nil for nil.
 func RetryAfter(err error, d time.Duration) error { return replay.RetryAfter(err, d) }
 
 // SagaError says that compensations of a saga failed for good: somebody has to look.

@@ -4,7 +4,8 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Future is an outcome that was not waited for: of a step, a child or a [Promise]. Copies are the same future.
+// Future is an outcome that was not waited for: of a step, a child or a [Promise]. Copies are the
+// same future.
 type Future[T any] struct{ f *future[T] }
 
 // future is what Future, and everything else that comes to an outcome, shares.
@@ -17,7 +18,7 @@ type future[T any] struct {
 
 // source tells when a future has its outcome. A *replay.Command is one.
 type source interface {
-	Gate() *replay.Gate
+	Cond() *replay.Cond
 	Resolved() bool
 	// Await waits until Resolved is true, or returns why it does not wait any longer.
 	Await(*replay.Scope) error
@@ -31,26 +32,26 @@ func issued[T any](c *replay.Command, err error) Future[T] {
 	return Future[T]{&future[T]{source: c}}
 }
 
-// Get waits for the outcome and returns it: for a step what Step would have. It may be called again, in any strand.
-// If ctx's scope is cancelled first, it returns the scope's error, unless it is a step or a child that was itself asked to
-// stop: then its outcome is waited for.
+// Get waits for the outcome and returns it: for a step what Step would have. It may be called
+// again, in any strand. If ctx's scope is cancelled first, it returns the scope's error, unless it
+// is a step or a child that was itself asked to stop: then its outcome is waited for.
 func (f Future[T]) Get(ctx Context) (T, error) {
 	var zero T
-	m, err := ctx.inside()
+	e, err := ctx.inside()
 	switch {
 	case err != nil:
 		return zero, err
 	case f.f == nil:
 		return zero, ErrOutside
 	case f.f.source != nil:
-		if err := f.f.use(m); err != nil {
+		if err := f.f.bind(e); err != nil {
 			return zero, err
 		}
 		if err := f.f.source.Await(ctx.scope); err != nil {
 			return zero, err
 		}
 	}
-	return f.f.outcome(m)
+	return f.f.outcome(e)
 }
 
 // Ready tells whether Get would return without waiting.
@@ -60,10 +61,10 @@ func (f Future[T]) Ready() bool {
 	}
 	switch s := f.f.source.(type) {
 	case *replay.Command:
-		s.Machine().Poll()
+		s.Env().Poll()
 	case pending:
-		if s.home.m != nil {
-			s.home.m.Poll()
+		if s.binding.env != nil {
+			s.binding.env.Poll()
 		}
 	}
 	return f.f.resolved()
@@ -79,18 +80,18 @@ func (f *future[T]) failed() bool {
 	return f.err != nil
 }
 
-// use is called by every verb that waits for a future: a promise learns whose it is.
-func (f *future[T]) use(m *replay.Machine) error {
+// bind is called by every verb that waits for a future: a promise learns whose it is.
+func (f *future[T]) bind(e *replay.Env) error {
 	if p, ok := f.source.(pending); ok {
-		return p.home.adopt(m)
+		return p.binding.bind(e)
 	}
 	return nil
 }
 
 // outcome returns what a resolved future came to.
-func (f *future[T]) outcome(m *replay.Machine) (T, error) {
+func (f *future[T]) outcome(e *replay.Env) (T, error) {
 	if !f.known {
-		f.value, f.err = outcome[T](m, f.source.(*replay.Command))
+		f.value, f.err = outcome[T](e, f.source.(*replay.Command))
 		f.known = true
 	}
 	return f.value, f.err
@@ -105,15 +106,15 @@ func await[T any](ctx Context, c *replay.Command, err error) (T, error) {
 	if err := c.Await(ctx.scope); err != nil {
 		return zero, err
 	}
-	return outcome[T](ctx.scope.Machine(), c)
+	return outcome[T](ctx.scope.Env(), c)
 }
 
 // outcome decodes what a resolved command came to.
-func outcome[T any](m *replay.Machine, c *replay.Command) (T, error) {
+func outcome[T any](e *replay.Env, c *replay.Command) (T, error) {
 	var v T
 	switch c.Outcome() {
 	case replay.Completed:
-		decode(m, "output of "+c.Kind(), c.Name(), c.Output(), &v)
+		decode(e, "output of "+c.Kind(), c.Name(), c.Output(), &v)
 	case replay.Failed:
 		return v, c.Failure()
 	default:

@@ -1,6 +1,7 @@
 package workflow
 
-// Group runs functions that are part of one task, each in a strand of its own. The first error cancels the others.
+// Group runs functions that are part of one task, each in a strand of its own. The first error
+// cancels the others.
 type Group struct {
 	ctx     Context
 	cancel  func()
@@ -11,20 +12,21 @@ type Group struct {
 	err     error
 }
 
-// NewGroup returns a group, and the Context that its functions get: its scope is below ctx's, and is cancelled when a
-// function returns an error and when Wait returns.
+// NewGroup returns a group, and the Context that its functions get: its scope is below ctx's, and
+// is cancelled when a function returns an error and when Wait returns.
 func NewGroup(ctx Context) (*Group, Context) {
 	inner, cancel := WithCancel(ctx)
 	return &Group{ctx: inner, cancel: cancel}, inner
 }
 
-// SetLimit bounds how many functions run at once; n <= 0 is no bound. It holds for later calls of Go.
+// SetLimit bounds how many functions run at once; n <= 0 is no bound. It holds for later calls of
+// Go.
 func (g *Group) SetLimit(n int) { g.limit = max(n, 0) }
 
-// Go runs fn in a strand. It does not wait: with as many running as the limit allows, fn runs later, in the order of the
-// calls, or never if a function fails before.
+// Go runs fn in a strand. It does not wait: with as many running as the limit allows, fn runs
+// later, in the order of the calls, or never if a function fails before.
 func (g *Group) Go(fn func(Context) error) {
-	g.ctx.machine()
+	g.ctx.env()
 	g.all.Add(1)
 	if g.limit > 0 && g.running >= g.limit {
 		g.queue = append(g.queue, fn)
@@ -58,8 +60,8 @@ func (g *Group) next() func(Context) error {
 	return fn
 }
 
-// Wait waits until all functions have returned, and returns the first error of them, by time. It waits for them also in a
-// cancelled scope, in which they should end soon.
+// Wait waits until all functions have returned, and returns the first error of them, by time. It
+// waits for them also in a cancelled scope, in which they should end soon.
 func (g *Group) Wait() error {
 	if _, err := g.ctx.inside(); err != nil {
 		return err
@@ -71,9 +73,9 @@ func (g *Group) Wait() error {
 	return g.err
 }
 
-// Race runs functions, each in a strand of its own. The first one that returns wins, with or without an error: the others
-// are cancelled and waited for, and Race returns the winner's index and what it returned. Without functions it returns
-// -1 and ErrNothing.
+// Race runs functions, each in a strand of its own. The first one that returns wins, with or
+// without an error: the others are cancelled and waited for, and Race returns the winner's index
+// and what it returned. Without functions it returns -1 and ErrNothing.
 func Race[T any](ctx Context, fns ...func(Context) (T, error)) (int, T, error) {
 	var won T
 	_, err := ctx.inside()

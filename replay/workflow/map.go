@@ -13,11 +13,13 @@ type MapOptions struct {
 	Limit    int           // how many items are worked on at once; default 100
 	Attempts int           // how often fn is called for an item, in all; default 1: its steps have their own retries
 	Backoff  time.Duration // wait before the second attempt, doubled for each one after, up to 100 s; default 1 s
-	// CollectErrors goes on with the other items when one fails. By default the first error ends it all.
+	// CollectErrors goes on with the other items when one fails. By default the first error ends it
+	// all.
 	CollectErrors bool
 }
 
-// mapLimit is how many strands Map uses by default: enough to keep a node busy, and few beside what other runs have.
+// mapLimit is how many strands Map uses by default: enough to keep a node busy, and few beside what
+// other runs have.
 const mapLimit = 100
 
 func (o *MapOptions) withDefaults() (MapOptions, error) {
@@ -46,16 +48,18 @@ func (o *MapOptions) withDefaults() (MapOptions, error) {
 	return c, nil
 }
 
-// Map calls fn for each item, several at once, each call in a strand, and returns the results in the order of the items. A
-// bounded number of strands takes one item after the other, in order, so long lists cost little more than their steps.
+// Map calls fn for each item, several at once, each call in a strand, and returns the results in
+// the order of the items. A bounded number of strands takes one item after the other, in order, so
+// long lists cost little more than their steps.
 //
-// By default the first error, by time, cancels the scope that the calls have, waits for them and is returned without
-// results. With CollectErrors all items are worked on, and the errors come joined, in the order of the items, beside
-// the results; failed items have zero ones. Errors name the item by its index. A call that failed is repeated as o says,
-// unless its error is permanent (see [Permanent]) or its scope is cancelled.
+// By default the first error, by time, cancels the scope that the calls have, waits for them and is
+// returned without results. With CollectErrors all items are worked on, and the errors come joined,
+// in the order of the items, beside the results; failed items have zero ones. Errors name the item
+// by its index. A call that failed is repeated as o says, unless its error is permanent (see
+// [Permanent]) or its scope is cancelled.
 //
-// If ctx's scope is cancelled no further items are begun, and calls that run are waited for. Then, unless all items are
-// done, the scope's error is among the errors. o may be nil.
+// If ctx's scope is cancelled no further items are begun, and calls that run are waited for. Then,
+// unless all items are done, the scope's error is among the errors. o may be nil.
 func Map[In, Out any](ctx Context, items []In, fn func(Context, In) (Out, error), o *MapOptions) ([]Out, error) {
 	if _, err := ctx.inside(); err != nil {
 		return nil, err

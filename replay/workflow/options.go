@@ -22,18 +22,22 @@ type CancelMode = replay.CancelMode
 
 // The cancel modes.
 const (
-	// WaitOutcome asks it to stop and waits for its outcome: a saga knows whether it took effect. A step whose node dies
-	// meanwhile is not executed again, and may have had an effect although its error says that it was cancelled.
+	// WaitOutcome asks it to stop and waits for its outcome: a saga knows whether it took effect. A
+	// step whose node dies meanwhile is not executed again, and may have had an effect although its
+	// error says that it was cancelled.
 	WaitOutcome = replay.WaitOutcome
-	// TryCancel asks it to stop and returns ErrCancelled at once. Whatever it still comes to is not kept.
+	// TryCancel asks it to stop and returns ErrCancelled at once. Whatever it still comes to is not
+	// kept.
 	TryCancel = replay.TryCancel
-	// Abandon returns ErrCancelled at once and lets it go on. Whatever it comes to is not kept; a step is not repeated.
+	// Abandon returns ErrCancelled at once and lets it go on. Whatever it comes to is not kept; a
+	// step is not repeated.
 	Abandon = replay.Abandon
 )
 
-// RetryPolicy says when a failed attempt is repeated: Initial after the first, then Factor times longer
-// each time up to Max, spread by ±Jitter of itself. Zero fields mean the defaults. A policy that a deployment changes
-// holds from the next failure on: the time of an attempt that waits already is stored.
+// RetryPolicy says when a failed attempt is repeated: Initial after the first, then Factor times
+// longer each time up to Max, spread by ±Jitter of itself. Zero fields mean the defaults. A policy
+// that a deployment changes holds from the next failure on: the time of an attempt that waits
+// already is stored.
 type RetryPolicy struct {
 	Initial  time.Duration // default 1 s
 	Factor   float64       // default 2; at least 1

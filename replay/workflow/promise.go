@@ -2,12 +2,12 @@ package workflow
 
 import "github.com/reprise-run/reprise/replay"
 
-// Promise is a future that the workflow's own code settles, once. The zero Promise is ready for use; it must not be
-// copied.
+// Promise is a future that the workflow's own code settles, once. The zero Promise is ready for
+// use; it must not be copied.
 type Promise[T any] struct {
-	home
+	binding
 	f       future[T]
-	gate    replay.Gate
+	cond    replay.Cond
 	settled bool
 }
 
@@ -17,17 +17,18 @@ func NewPromise[T any]() *Promise[T] { return new(Promise[T]) }
 // Future is what Get, OnFuture, All and First wait for. It is the same each time.
 func (p *Promise[T]) Future() Future[T] {
 	if p.f.source == nil {
-		p.f.source = pending{&p.home, &p.gate, &p.settled}
-		p.gate.What, p.gate.Internal = "promise", true
+		p.f.source = pending{&p.binding, &p.cond, &p.settled}
+		p.cond.What, p.cond.Internal = "promise", true
 	}
 	return Future[T]{&p.f}
 }
 
-// Resolve settles the promise with a value. It reports false, and does nothing, if it was settled before.
+// Resolve settles the promise with a value. It reports false, and does nothing, if it was settled
+// before.
 func (p *Promise[T]) Resolve(v T) bool { return p.settle(v, nil) }
 
-// Fail settles the promise with an error, which must not be nil: it panics then. It reports false, and does nothing, if the
-// promise was settled before.
+// Fail settles the promise with an error, which must not be nil: it panics then. It reports false,
+// and does nothing, if the promise was settled before.
 func (p *Promise[T]) Fail(err error) bool {
 	if err == nil {
 		panic("workflow: a promise fails with a nil error")
@@ -43,26 +44,26 @@ func (p *Promise[T]) settle(v T, err error) bool {
 	}
 	p.settled = true
 	p.f.known, p.f.value, p.f.err = true, v, err
-	if p.m != nil {
-		p.m.Open(&p.gate)
+	if p.env != nil {
+		p.env.Broadcast(&p.cond)
 	}
 	return true
 }
 
 // pending is the source of a promise's future.
 type pending struct {
-	home    *home
-	gate    *replay.Gate
+	binding *binding
+	cond    *replay.Cond
 	settled *bool
 }
 
 // Gate opens when the promise is settled.
-func (p pending) Gate() *replay.Gate { return p.gate }
+func (p pending) Cond() *replay.Cond { return p.cond }
 
 // Resolved tells whether it is.
 func (p pending) Resolved() bool { return *p.settled }
 
 // Await waits for it.
 func (p pending) Await(sc *replay.Scope) error {
-	return sc.Await(p.Resolved, p.gate)
+	return sc.Await(p.Resolved, p.cond)
 }

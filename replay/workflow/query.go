@@ -7,34 +7,35 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Query is the durable name of a question about a run, with the types of its argument and its answer. It is a constant that
-// the workflow's code and those who ask share.
+// Query is the durable name of a question about a run, with the types of its argument and its
+// answer. It is a constant that the workflow's code and those who ask share.
 type Query[Arg, Res any] string
 
-// Handle answers the query from now on. fn looks at the variables that it shares with the workflow's code; it changes
-// nothing and does not wait: verbs return or panic with [ErrReadOnly]. Queries are answered by replaying the run's history
-// wherever its code is, also after the run has closed, and leave no trace.
+// Handle answers the query from now on. fn looks at the variables that it shares with the
+// workflow's code; it changes nothing and does not wait: verbs return or panic with [ErrReadOnly].
+// Queries are answered by replaying the run's history wherever its code is, also after the run has
+// closed, and leave no trace.
 func (q Query[Arg, Res]) Handle(ctx Context, fn func(Arg) (Res, error)) {
-	m := ctx.machine()
+	e := ctx.env()
 	if err := checkName("query", string(q)); err != nil {
 		panic(err)
 	}
-	m.HandleQuery(string(q), func(p journal.Payload) (journal.Payload, error) {
+	e.HandleQuery(string(q), func(p journal.Payload) (journal.Payload, error) {
 		var arg Arg
-		if err := argument(m, "query", string(q), p, &arg); err != nil {
+		if err := argument(e, "query", string(q), p, &arg); err != nil {
 			return journal.Payload{}, err
 		}
 		res, err := fn(arg)
 		if err != nil {
 			return journal.Payload{}, err
 		}
-		return m.Encoder().Encode("answer of query "+string(q), res)
+		return e.Encoder().Encode("answer of query "+string(q), res)
 	})
 }
 
 // argument decodes what somebody outside sent; what does not fit is that one's mistake.
-func argument(m *replay.Machine, what, name string, p journal.Payload, v any) error {
-	if err := m.Encoder().Codec().Decode(p, v); err != nil {
+func argument(e *replay.Env, what, name string, p journal.Payload, v any) error {
+	if err := e.Encoder().Codec().Decode(p, v); err != nil {
 		return fmt.Errorf("argument of %s %q: %w", what, name, err)
 	}
 	return nil

@@ -6,9 +6,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// Random returns the run's random numbers. Each run has its own, and a replay draws the same ones. They are
-// not secret: who knows the run's id can tell them.
-func Random(ctx Context) *rand.Rand { return ctx.machine().Random() }
+// Random returns the run's random numbers. Each run has its own, and a replay draws the same ones.
+// They are not secret: who knows the run's id can tell them.
+func Random(ctx Context) *rand.Rand { return ctx.env().Random() }
 
 // UUID returns a new id, the same one on every replay. It is not secret either.
-func UUID(ctx Context) uuid.UUID { return ctx.machine().UUID() }
+func UUID(ctx Context) uuid.UUID { return ctx.env().UUID() }

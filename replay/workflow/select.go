@@ -8,36 +8,37 @@ import (
 
 // Case is one thing that Select waits for, and what to do when it comes.
 type Case struct {
-	bind func(m *replay.Machine, b *bound) error
+	bind func(e *replay.Env, b *bound) error
 }
 
 // bound is a case of a running Select.
 type bound struct {
 	ready func() bool
-	gate  *replay.Gate // nil if the case can not become ready later
-	box   *replay.Mailbox
-	// join and leave are of cases that another strand can serve: see wait. They are nil for others.
-	join  func(w *wait, index int)
-	leave func()
-	fire  func(served bool) error
-	idle  bool // Default
+	cond  *replay.Cond // nil if the case can not become ready later
+	queue *replay.SignalQueue
+	// push and remove are of cases that another strand can serve: see wait. They are nil for
+	// others.
+	push   func(shared *wait, index int)
+	remove func()
+	fire   func(served bool) error
+	idle   bool // Default
 }
 
 // OnFuture is ready when the step has its outcome. fn gets what Get would return; it may be nil.
 func OnFuture[T any](f Future[T], fn func(T, error)) Case {
-	return Case{func(m *replay.Machine, b *bound) error {
+	return Case{func(e *replay.Env, b *bound) error {
 		if f.f == nil {
 			return fmt.Errorf("a zero Future: %w", ErrOutside)
 		}
-		if err := f.f.use(m); err != nil {
+		if err := f.f.bind(e); err != nil {
 			return err
 		}
 		b.ready = f.f.resolved
 		if f.f.source != nil {
-			b.gate = f.f.source.Gate()
+			b.cond = f.f.source.Cond()
 		}
 		b.fire = func(bool) error {
-			if v, err := f.f.outcome(m); fn != nil {
+			if v, err := f.f.outcome(e); fn != nil {
 				fn(v, err)
 			}
 			return nil
@@ -48,18 +49,18 @@ func OnFuture[T any](f Future[T], fn func(T, error)) Case {
 
 // OnSignal is ready when a signal waits. It is received only if this case is chosen. fn may be nil.
 func OnSignal[T any](s Signal[T], fn func(T)) Case {
-	return Case{func(m *replay.Machine, b *bound) error {
+	return Case{func(e *replay.Env, b *bound) error {
 		if err := checkName("signal", string(s)); err != nil {
 			return err
 		}
-		b.box = m.Mailbox(string(s))
-		b.gate = b.box.Gate()
-		b.ready = func() bool { return b.box.Len() > 0 }
+		b.queue = e.SignalQueue(string(s))
+		b.cond = b.queue.Cond()
+		b.ready = func() bool { return b.queue.Len() > 0 }
 		b.fire = func(bool) error {
-			p := b.box.Pop()
-			m.Pass(b.box)
+			p := b.queue.Pop()
+			e.Pass(b.queue)
 			var v T
-			decode(m, "signal", string(s), p, &v)
+			decode(e, "signal", string(s), p, &v)
 			if fn != nil {
 				fn(v)
 			}
@@ -71,14 +72,14 @@ func OnSignal[T any](s Signal[T], fn func(T)) Case {
 
 // OnTimer is ready when the timer has fired. A stopped timer is never ready. fn may be nil.
 func OnTimer(t Timer, fn func()) Case {
-	return Case{func(_ *replay.Machine, b *bound) error {
+	return Case{func(_ *replay.Env, b *bound) error {
 		switch {
 		case t.err != nil:
 			return t.err
 		case t.cmd == nil:
 			return fmt.Errorf("a zero Timer: %w", ErrOutside)
 		}
-		b.gate = t.cmd.Gate()
+		b.cond = t.cmd.Cond()
 		b.ready = func() bool { return t.cmd.Outcome() == replay.Completed }
 		b.fire = calls(fn)
 		return nil
@@ -87,7 +88,7 @@ func OnTimer(t Timer, fn func()) Case {
 
 // Default is chosen when no other case is ready: Select does not wait then. fn may be nil.
 func Default(fn func()) Case {
-	return Case{func(_ *replay.Machine, b *bound) error {
+	return Case{func(_ *replay.Env, b *bound) error {
 		b.idle, b.ready, b.fire = true, func() bool { return false }, calls(fn)
 		return nil
 	}}
@@ -102,19 +103,20 @@ func calls(fn func()) func(bool) error {
 	}
 }
 
-// Select waits until a case is ready, runs its function and returns its index. Of several that are ready it
-// takes the one listed first, and leaves the others as they are: no signal and no channel's value is lost. While it
-// waits another strand may complete a case of a channel; that case is taken, whatever else became ready meanwhile.
-// If the scope is cancelled and no case is ready, it returns -1 and the scope's error. Without cases it waits
-// for that. A case that sends on a closed channel is chosen as well: Select returns its index and ErrChannelClosed.
+// Select waits until a case is ready, runs its function and returns its index. Of several that are
+// ready it takes the one listed first, and leaves the others as they are: no signal and no
+// channel's value is lost. While it waits another strand may complete a case of a channel; that
+// case is taken, whatever else became ready meanwhile. If the scope is cancelled and no case is
+// ready, it returns -1 and the scope's error. Without cases it waits for that. A case that sends on
+// a closed channel is chosen as well: Select returns its index and ErrChannelClosed.
 func Select(ctx Context, cases ...Case) (int, error) {
-	m, err := ctx.inside()
+	e, err := ctx.inside()
 	if err != nil {
 		return -1, err
 	}
-	m.Poll()
+	e.Poll()
 	s := selection{list: make([]bound, len(cases)), chosen: -1, idle: -1}
-	if err := s.bind(m, cases); err != nil {
+	if err := s.bind(e, cases); err != nil {
 		return -1, err
 	}
 	if !s.ready() {
@@ -124,7 +126,7 @@ func Select(ctx Context, cases ...Case) (int, error) {
 			err = s.wait(ctx)
 		}
 	}
-	passOthers(m, s.list, s.chosen)
+	passOthers(e, s.list, s.chosen)
 	if err != nil {
 		return -1, err
 	}
@@ -134,36 +136,37 @@ func Select(ctx Context, cases ...Case) (int, error) {
 // selection is a running Select.
 type selection struct {
 	list   []bound
-	gates  []*replay.Gate
+	conds  []*replay.Cond
 	chosen int  // -1 as long as none is
 	idle   int  // the index of Default, or -1
-	joins  bool // some case stands in a line while it waits
-	joined bool // it does
+	queues bool // some case waits in a waitQueue
+	queued bool // it is in there
 	served wait
 }
 
-func (s *selection) bind(m *replay.Machine, cases []Case) error {
-	s.gates = make([]*replay.Gate, 0, len(cases))
+func (s *selection) bind(e *replay.Env, cases []Case) error {
+	s.conds = make([]*replay.Cond, 0, len(cases))
 	for i := range cases {
 		b := &s.list[i]
 		if cases[i].bind == nil {
 			return fmt.Errorf("select case %d: a zero Case: %w", i, ErrOutside)
 		}
-		if err := cases[i].bind(m, b); err != nil {
+		if err := cases[i].bind(e, b); err != nil {
 			return fmt.Errorf("select case %d: %w", i, err)
 		}
-		if b.gate != nil {
-			s.gates = append(s.gates, b.gate)
+		if b.cond != nil {
+			s.conds = append(s.conds, b.cond)
 		}
 		if b.idle && s.idle < 0 {
 			s.idle = i
 		}
-		s.joins = s.joins || b.join != nil
+		s.queues = s.queues || b.push != nil
 	}
 	return nil
 }
 
-// ready chooses the first case that is ready. What another strand completed is done, so it comes first.
+// ready chooses the first case that is ready. What another strand completed is done, so it comes
+// first.
 func (s *selection) ready() bool {
 	if s.served.served != 0 {
 		s.chosen = s.served.served - 1
@@ -171,8 +174,9 @@ func (s *selection) ready() bool {
 	}
 	for i := range s.list {
 		b := &s.list[i]
-		// While the strand stands in a line, only being served counts. Looking would find itself in the line.
-		if (!s.joined || b.join == nil) && b.ready() {
+		// While the strand is in a queue, only being served counts. Looking would find itself in
+		// the queue.
+		if (!s.queued || b.push == nil) && b.ready() {
 			s.chosen = i
 			return true
 		}
@@ -181,18 +185,18 @@ func (s *selection) ready() bool {
 }
 
 func (s *selection) wait(ctx Context) error {
-	if s.joined = s.joins; s.joins {
+	if s.queued = s.queues; s.queues {
 		for i := range s.list {
-			if s.list[i].join != nil {
-				s.list[i].join(&s.served, i)
+			if s.list[i].push != nil {
+				s.list[i].push(&s.served, i)
 			}
 		}
 	}
-	err := ctx.scope.Await(s.ready, s.gates...)
-	if s.joins {
+	err := ctx.scope.Await(s.ready, s.conds...)
+	if s.queues {
 		for i := range s.list {
-			if s.list[i].leave != nil {
-				s.list[i].leave()
+			if s.list[i].remove != nil {
+				s.list[i].remove()
 			}
 		}
 	}
@@ -200,10 +204,10 @@ func (s *selection) wait(ctx Context) error {
 }
 
 // passOthers lets other strands look for the signals that this one was woken for but does not take.
-func passOthers(m *replay.Machine, list []bound, chosen int) {
+func passOthers(e *replay.Env, list []bound, chosen int) {
 	for i := range list {
-		if b := list[i].box; b != nil && i != chosen {
-			m.Pass(b)
+		if b := list[i].queue; b != nil && i != chosen {
+			e.Pass(b)
 		}
 	}
 }

@@ -2,18 +2,19 @@ package workflow
 
 import "fmt"
 
-// Semaphore bounds how much strands do at once. It is fair: strands are served in the order in which they asked, so one
-// that wants much is not overtaken by those that want little. It must not be copied.
+// Semaphore bounds how much strands do at once. It is fair: strands are served in the order in
+// which they asked, so one that wants much is not overtaken by those that want little. It must not
+// be copied.
 type Semaphore struct {
-	home
+	binding
 	name    string
 	size    int
 	taken   int
-	waiting line[int]
+	waiting waitQueue[int]
 }
 
-// NewSemaphore makes a semaphore of a size. The name is for people who look at what a run waits for, and may be empty. It
-// panics if size is negative.
+// NewSemaphore makes a semaphore of a size. The name is for people who look at what a run waits
+// for, and may be empty. It panics if size is negative.
 func NewSemaphore(size int, name string) *Semaphore {
 	if size < 0 {
 		panic("workflow: negative size of a semaphore")
@@ -21,10 +22,11 @@ func NewSemaphore(size int, name string) *Semaphore {
 	return &Semaphore{size: size, name: name}
 }
 
-// Acquire waits until n of the semaphore are free and takes them. It returns the scope's error if that is cancelled first,
-// and an error at once if n is negative or more than the size; nothing is taken then.
+// Acquire waits until n of the semaphore are free and takes them. It returns the scope's error if
+// that is cancelled first, and an error at once if n is negative or more than the size; nothing is
+// taken then.
 func (s *Semaphore) Acquire(ctx Context, n int) error {
-	if _, err := s.enter(ctx); err != nil {
+	if _, err := s.use(ctx); err != nil {
 		return err
 	}
 	if n < 0 || n > s.size {
@@ -34,17 +36,17 @@ func (s *Semaphore) Acquire(ctx Context, n int) error {
 		s.taken += n
 		return nil
 	}
-	err := s.waiting.await(ctx, &place[int]{value: n}, named("semaphore", s.name))
+	err := s.waiting.await(ctx, &waiter[int]{value: n}, named("semaphore", s.name))
 	if err != nil {
 		s.serve() // those behind may want less
 	}
 	return err
 }
 
-// TryAcquire takes n if they are free and nobody waits, and reports whether it did. Outside of workflow code it panics with
-// ErrOutside.
+// TryAcquire takes n if they are free and nobody waits, and reports whether it did. Outside of
+// workflow code it panics with ErrOutside.
 func (s *Semaphore) TryAcquire(ctx Context, n int) bool {
-	if _, err := s.enter(ctx); err != nil {
+	if _, err := s.use(ctx); err != nil {
 		panic(err)
 	}
 	if n < 0 || s.size-s.taken < n || s.waiting.head() != nil {
@@ -54,7 +56,8 @@ func (s *Semaphore) TryAcquire(ctx Context, n int) bool {
 	return true
 }
 
-// Release gives n back. Any strand may call it. It panics if n is negative or more than what is taken.
+// Release gives n back. Any strand may call it. It panics if n is negative or more than what is
+// taken.
 func (s *Semaphore) Release(n int) {
 	s.check()
 	if n < 0 || n > s.taken {
@@ -66,8 +69,8 @@ func (s *Semaphore) Release(n int) {
 
 // serve lets strands go on in their order, as far as there is enough for them.
 func (s *Semaphore) serve() {
-	for p := s.waiting.head(); p != nil && s.size-s.taken >= p.value; p = s.waiting.head() {
-		s.taken += p.value
-		p.serve(s.m)
+	for w := s.waiting.head(); w != nil && s.size-s.taken >= w.value; w = s.waiting.head() {
+		s.taken += w.value
+		w.serve(s.env)
 	}
 }

@@ -5,37 +5,40 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Send sends the signal to another run and waits until it is in that run's inbox, or refused: the error is a *SignalError
-// then, which is ErrRunNotFound or ErrRunClosed. It is sent exactly once, however often this run is replayed.
+// Send sends the signal to another run and waits until it is in that run's inbox, or refused: the
+// error is a *SignalError then, which is ErrRunNotFound or ErrRunClosed. It is sent exactly once,
+// however often this run is replayed.
 func (s Signal[T]) Send(ctx Context, to RunID, v T) error {
 	c, err := s.issue(ctx, to, v)
 	_, err = await[none](ctx, c, err)
 	return err
 }
 
-// SendAsync is Send without waiting. Signals to one run arrive in the order in which they were sent.
+// SendAsync is Send without waiting. Signals to one run arrive in the order in which they were
+// sent.
 func (s Signal[T]) SendAsync(ctx Context, to RunID, v T) Future[struct{}] {
 	return issued[none](s.issue(ctx, to, v))
 }
 
 func (s Signal[T]) issue(ctx Context, to RunID, v T) (*replay.Command, error) {
-	m, err := ctx.inside()
+	e, err := ctx.inside()
 	if err != nil {
 		return nil, err
 	}
 	if err := checkName("signal", string(s)); err != nil {
 		return nil, err
 	}
-	p, err := m.Encoder().Encode("signal "+string(s), v)
+	p, err := e.Encoder().Encode("signal "+string(s), v)
 	if err != nil {
 		return nil, err
 	}
 	return ctx.scope.Send(journal.Message{Run: to, Kind: journal.MessageSignal, Name: string(s), Payload: p}), nil
 }
 
-// CancelRun asks another run to end, and waits until the request is in its inbox. The error is a *SignalError, which is
-// ErrRunNotFound or ErrRunClosed. A run is asked once: if it was before, this does nothing and is no error, also after
-// its end. A child is better cancelled by its [Child], or with its scope.
+// CancelRun asks another run to end, and waits until the request is in its inbox. The error is a
+// *SignalError, which is ErrRunNotFound or ErrRunClosed. A run is asked once: if it was before,
+// this does nothing and is no error, also after its end. A child is better cancelled by its
+// [Child], or with its scope.
 func CancelRun(ctx Context, run RunID, reason string) error {
 	if _, err := ctx.inside(); err != nil {
 		return err

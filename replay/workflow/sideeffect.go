@@ -7,50 +7,51 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// SideEffect returns what fn returns, and what it returned then on every replay: for values from outside that are at hand at
-// once, such as a configuration or a number that must be secret. fn runs within the turn: what is slow, can fail or has
-// an effect is a [Step]. If the turn's commit fails, fn's value is lost and fn runs again.
+// SideEffect returns what fn returns, and what it returned then on every replay: for values from
+// outside that are at hand at once, such as a configuration or a number that must be secret. fn
+// runs within the turn: what is slow, can fail or has an effect is a [Step]. If the turn's commit
+// fails, fn's value is lost and fn runs again.
 func SideEffect[T any](ctx Context, name string, fn func() T) T {
-	m := recorder(ctx, name)
-	p := m.Record(name, func() (journal.Payload, error) {
-		return m.Encoder().Encode("side effect "+name, fn())
+	e := recorder(ctx, name)
+	p := e.Record(name, func() (journal.Payload, error) {
+		return e.Encoder().Encode("side effect "+name, fn())
 	})
 	var v T
-	decode(m, "side effect", name, p, &v)
+	decode(e, "side effect", name, p, &v)
 	return v
 }
 
-// SideEffectIfChanged is SideEffect for a value that is looked at often and changes seldom: a value that equals the
-// newest one of that name takes no room in the history.
+// SideEffectIfChanged is SideEffect for a value that is looked at often and changes seldom: a value
+// that equals the newest one of that name takes no room in the history.
 func SideEffectIfChanged[T any](ctx Context, name string, fn func() T, equal func(a, b T) bool) T {
-	m := recorder(ctx, name)
-	p := m.RecordIf(name, func(last *journal.Payload) (journal.Payload, bool, error) {
+	e := recorder(ctx, name)
+	p := e.RecordIf(name, func(last *journal.Payload) (journal.Payload, bool, error) {
 		v := fn()
 		if last != nil {
 			var old T
-			if err := m.Encoder().Codec().Decode(*last, &old); err == nil && equal(old, v) {
+			if err := e.Encoder().Codec().Decode(*last, &old); err == nil && equal(old, v) {
 				return *last, false, nil
 			}
 		}
-		p, err := m.Encoder().Encode("side effect "+name, v)
+		p, err := e.Encoder().Encode("side effect "+name, v)
 		return p, true, err
 	})
 	var v T
-	decode(m, "side effect", name, p, &v)
+	decode(e, "side effect", name, p, &v)
 	return v
 }
 
-func recorder(ctx Context, name string) *replay.Machine {
-	m := ctx.machine()
+func recorder(ctx Context, name string) *replay.Env {
+	e := ctx.env()
 	if err := checkName("side effect", name); err != nil {
 		panic(err)
 	}
-	return m
+	return e
 }
 
-// Changed makes a change of a workflow's code safe for runs that are on their way: it is true, but where a run has already
-// passed this point with code that did not ask. The first answer holds for the whole run, so that several places of one
-// change agree; see [ChangeScope] for loops.
+// Changed makes a change of a workflow's code safe for runs that are on their way: it is true, but
+// where a run has already passed this point with code that did not ask. The first answer holds for
+// the whole run, so that several places of one change agree; see [ChangeScope] for loops.
 //
 //	if workflow.Changed(ctx, "ask the bank first") {
 //		… // new
@@ -58,10 +59,11 @@ func recorder(ctx Context, name string) *replay.Machine {
 //		… // old
 //	}
 //
-// Once no open run needs the old branch any more (journal.ListFilter.Unchanged lists those that may), it and the question
-// can be removed; histories that recorded the change still fit. One id stands for one change, and is not used again.
+// Once no open run needs the old branch any more (journal.ListFilter.Unchanged lists those that
+// may), it and the question can be removed; histories that recorded the change still fit. One id
+// stands for one change, and is not used again.
 func Changed(ctx Context, id string) bool {
-	m := ctx.machine()
+	e := ctx.env()
 	if err := checkName("change", id); err != nil {
 		panic(err)
 	}
@@ -69,14 +71,15 @@ func Changed(ctx Context, id string) bool {
 		panic(fmt.Errorf("change %q: ids that start with ~ are reserved", id))
 	}
 	if ctx.changes == nil {
-		return m.Changed(m.Changes(), id)
+		return e.Changed(e.Changes(), id)
 	}
-	return m.Changed(ctx.changes, id)
+	return e.Changed(ctx.changes, id)
 }
 
-// ChangeScope returns a Context in which [Changed] decides afresh. Use one for each turn of a loop: a run that is in its
-// hundredth turn when the code changes takes the new branch from the next turn on.
+// ChangeScope returns a Context in which [Changed] decides afresh. Use one for each turn of a loop:
+// a run that is in its hundredth turn when the code changes takes the new branch from the next turn
+// on.
 func ChangeScope(ctx Context) Context {
-	ctx.machine()
+	ctx.env()
 	return Context{ctx.scope, new(replay.Changes)}
 }

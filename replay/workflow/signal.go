@@ -14,67 +14,68 @@ type Signal[T any] string
 // Receive returns the next signal of this name, waiting for it if there is none.
 func (s Signal[T]) Receive(ctx Context) (T, error) {
 	var zero T
-	b, err := s.mailbox(ctx)
+	q, err := s.queue(ctx)
 	if err != nil {
 		return zero, err
 	}
-	err = ctx.scope.Await(func() bool { return b.Len() > 0 }, b.Gate())
-	return s.take(ctx, b, err)
+	err = ctx.scope.Await(func() bool { return q.Len() > 0 }, q.Cond())
+	return s.receive(ctx, q, err)
 }
 
-// ReceiveTimeout is Receive for at most d; ok is false if no signal came in time. With d <= 0 it does not wait.
+// ReceiveTimeout is Receive for at most d; ok is false if no signal came in time. With d <= 0 it
+// does not wait.
 func (s Signal[T]) ReceiveTimeout(ctx Context, d time.Duration) (v T, ok bool, err error) {
-	b, err := s.mailbox(ctx)
+	q, err := s.queue(ctx)
 	if err != nil {
 		return v, false, err
 	}
 	var late *replay.Command
-	if b.Len() == 0 {
+	if q.Len() == 0 {
 		late = ctx.scope.Timer(string(s), d)
 	}
 	over := func() bool { return late != nil && late.Outcome() == replay.Completed }
 	if late != nil && late.Outcome() == replay.Unresolved {
-		err = ctx.scope.Await(func() bool { return b.Len() > 0 || over() }, b.Gate(), late.Gate())
+		err = ctx.scope.Await(func() bool { return q.Len() > 0 || over() }, q.Cond(), late.Cond())
 	} else if late != nil && !over() {
 		err = ctx.scope.Err() // the scope was cancelled before
 	}
 	// A signal that came counts, even if the time is up in the same moment.
-	if err == nil && b.Len() == 0 {
+	if err == nil && q.Len() == 0 {
 		return v, false, nil
 	}
 	if late != nil {
 		late.Cancel()
 	}
-	v, err = s.take(ctx, b, err)
+	v, err = s.receive(ctx, q, err)
 	return v, err == nil, err
 }
 
 // Pending is how many signals of this name have come and were not received.
 func (s Signal[T]) Pending(ctx Context) int {
-	m := ctx.reader()
-	m.Poll()
-	return m.Mailbox(string(s)).Len()
+	e := ctx.reader()
+	e.Poll()
+	return e.SignalQueue(string(s)).Len()
 }
 
-func (s Signal[T]) mailbox(ctx Context) (*replay.Mailbox, error) {
-	m, err := ctx.inside()
+func (s Signal[T]) queue(ctx Context) (*replay.SignalQueue, error) {
+	e, err := ctx.inside()
 	if err != nil {
 		return nil, err
 	}
 	if err := checkName("signal", string(s)); err != nil {
 		return nil, err
 	}
-	m.Poll()
-	return m.Mailbox(string(s)), nil
+	e.Poll()
+	return e.SignalQueue(string(s)), nil
 }
 
-// take pops the signal that a wait ended with, and lets the next strand look.
-func (s Signal[T]) take(ctx Context, b *replay.Mailbox, err error) (T, error) {
+// receive pops the signal that a wait ended with, and lets the next strand look.
+func (s Signal[T]) receive(ctx Context, q *replay.SignalQueue, err error) (T, error) {
 	var v T
-	m := ctx.scope.Machine()
+	e := ctx.scope.Env()
 	if err == nil {
-		decode(m, "signal", string(s), b.Pop(), &v)
+		decode(e, "signal", string(s), q.Pop(), &v)
 	}
-	m.Pass(b)
+	e.Pass(q)
 	return v, err
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Step runs fn outside of the workflow and returns its output. fn may block and have effects; it runs at
-// least once, is repeated as o says, and only its last outcome is kept, under the name. A step that
-// failed for good returns a *StepError. o may be nil.
+// Step runs fn outside of the workflow and returns its output. fn may block and have effects; it
+// runs at least once, is repeated as o says, and only its last outcome is kept, under the name. A
+// step that failed for good returns a *StepError. o may be nil.
 //
 // If the scope is cancelled while fn runs, fn's context is cancelled and its outcome is waited for.
 func Step[T any](ctx Context, name string, fn func(context.Context) (T, error), o *StepOptions) (T, error) {
@@ -31,9 +31,10 @@ func StepAsync[T any](ctx Context, name string, fn func(context.Context) (T, err
 	return issued[T](c, err)
 }
 
-// StepTx is Step for a function that works in a transaction of the store's database. The transaction commits
-// together with the step's event, so the effect happens exactly once. Tx is pgx.Tx on Postgres and
-// *sql.Tx on SQLite; with another type than the store's the step fails for good.
+// StepTx is Step for a function that works in a transaction of the store's database. The
+// transaction commits together with the step's event, so the effect happens exactly once. Tx is
+// pgx.Tx on Postgres and *sql.Tx on SQLite; with another type than the store's the step fails for
+// good.
 func StepTx[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) (T, error), o *StepOptions) (T, error) {
 	c, err := issueStep(ctx, name, o, txBodyOf(ctx, name, fn), true)
 	return await[T](ctx, c, err)
@@ -59,7 +60,8 @@ func issueStep(ctx Context, name string, o *StepOptions, body replay.Body, tx bo
 	return ctx.scope.Step(name, options, body), nil
 }
 
-// checkName is journal.CheckName with a short way for the usual: it runs for every step of every replay.
+// checkName is journal.CheckName with a short way for the usual: it runs for every step of every
+// replay.
 func checkName(what, name string) error {
 	for i := range len(name) {
 		if c := name[i]; c < ' ' || c > '~' {

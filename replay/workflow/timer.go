@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Sleep waits for d of workflow time, without a process or a goroutine waiting for it. It returns the
-// scope's error if that is cancelled first. With d <= 0 it returns at once.
+// Sleep waits for d of workflow time, without a process or a goroutine waiting for it. It returns
+// the scope's error if that is cancelled first. With d <= 0 it returns at once.
 func Sleep(ctx Context, d time.Duration) error {
 	if _, err := ctx.inside(); err != nil {
 		return err
@@ -23,21 +23,21 @@ type Timer struct {
 
 // NewTimer arms a timer that fires after d. With d <= 0 it has fired.
 func NewTimer(ctx Context, d time.Duration) Timer {
-	ctx.machine()
+	ctx.env()
 	return Timer{ctx.scope.Timer("", d), nil}
 }
 
 // NewNamedTimer is NewTimer with a name for people who read the history. Replay compares it.
 func NewNamedTimer(ctx Context, name string, d time.Duration) Timer {
-	ctx.machine()
+	ctx.env()
 	if err := checkName("timer", name); err != nil {
 		return Timer{nil, err}
 	}
 	return Timer{ctx.scope.Timer(name, d), nil}
 }
 
-// Get waits until the timer fires. It returns an error that is ErrCancelled if the timer was stopped, or
-// the error of a scope, the timer's or ctx's, that is cancelled first.
+// Get waits until the timer fires. It returns an error that is ErrCancelled if the timer was
+// stopped, or the error of a scope, the timer's or ctx's, that is cancelled first.
 func (t Timer) Get(ctx Context) error {
 	_, err := ctx.inside()
 	switch {
@@ -57,13 +57,13 @@ func (t Timer) Get(ctx Context) error {
 	return nil
 }
 
-// Stop cancels the timer. It reports whether that was in time; on a timer that has fired or was stopped
-// before it does nothing.
+// Stop cancels the timer. It reports whether that was in time; on a timer that has fired or was
+// stopped before it does nothing.
 func (t Timer) Stop() bool {
 	if t.cmd == nil {
 		return false
 	}
-	mustBeInside(t.cmd.Machine())
+	mustBeInside(t.cmd.Env())
 	return t.cmd.Cancel()
 }
 
@@ -72,6 +72,6 @@ func (t Timer) Fired() bool {
 	if t.cmd == nil {
 		return false
 	}
-	t.cmd.Machine().Poll()
+	t.cmd.Env().Poll()
 	return t.cmd.Outcome() == replay.Completed
 }

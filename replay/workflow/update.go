@@ -5,40 +5,42 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Update is the durable name of a call into a run, with the types of its argument and its result. It is a constant that the
-// workflow's code and the callers share.
+// Update is the durable name of a call into a run, with the types of its argument and its result.
+// It is a constant that the workflow's code and the callers share.
 type Update[In, Out any] string
 
 // UpdateOptions of a handler. Nil means the defaults.
 type UpdateOptions[In any] struct {
-	// Validate may refuse an update before anything is stored: the caller gets the error, and the run's history shows no
-	// trace. It looks at the variables that it shares with the workflow's code; it changes nothing and does not wait.
+	// Validate may refuse an update before anything is stored: the caller gets the error, and the
+	// run's history shows no trace. It looks at the variables that it shares with the workflow's
+	// code; it changes nothing and does not wait.
 	Validate func(In) error
 }
 
-// Handle answers the update from now on: each call runs fn in a strand of its own, in ctx's scope, and gets what fn returns.
-// Updates that come before their handler is set are refused; the run's first turn sets it in time. When the
-// workflow's function returns, handlers that still run end, and their callers learn that the run is closed: wait with
-// [HandlersFinished] if they matter. o may be nil.
+// Handle answers the update from now on: each call runs fn in a strand of its own, in ctx's scope,
+// and gets what fn returns. Updates that come before their handler is set are refused; the run's
+// first turn sets it in time. When the workflow's function returns, handlers that still run end,
+// and their callers learn that the run is closed: wait with [HandlersFinished] if they matter. o
+// may be nil.
 func (u Update[In, Out]) Handle(ctx Context, fn func(Context, In) (Out, error), o *UpdateOptions[In]) {
-	m := ctx.machine()
+	e := ctx.env()
 	if err := checkName("update", string(u)); err != nil {
 		panic(err)
 	}
 	h := replay.Update{Run: func(p journal.Payload) (journal.Payload, error) {
 		var in In
-		if err := argument(m, "update", string(u), p, &in); err != nil {
+		if err := argument(e, "update", string(u), p, &in); err != nil {
 			return journal.Payload{}, err
 		}
 		out, err := fn(ctx, in)
 		if err != nil {
 			return journal.Payload{}, err
 		}
-		return m.Encoder().Encode("result of update "+string(u), out)
+		return e.Encoder().Encode("result of update "+string(u), out)
 	}}
 	h.Validate = func(p journal.Payload) error {
 		var in In
-		if err := argument(m, "update", string(u), p, &in); err != nil {
+		if err := argument(e, "update", string(u), p, &in); err != nil {
 			return err
 		}
 		if o != nil && o.Validate != nil {
@@ -46,19 +48,20 @@ func (u Update[In, Out]) Handle(ctx Context, fn func(Context, In) (Out, error), 
 		}
 		return nil
 	}
-	m.HandleUpdate(string(u), h)
+	e.HandleUpdate(string(u), h)
 }
 
-// HandlersFinished waits until no update is without an answer. It returns the scope's error if that is cancelled first. In the
-// handler of an update, which cannot be answered while it waits, it returns [ErrInHandler] at once; that goes for all handlers,
-// because two that wait for each other would do so for ever.
+// HandlersFinished waits until no update is without an answer. It returns the scope's error if that
+// is cancelled first. In the handler of an update, which cannot be answered while it waits, it
+// returns [ErrInHandler] at once; that goes for all handlers, because two that wait for each other
+// would do so for ever.
 func HandlersFinished(ctx Context) error {
-	m, err := ctx.inside()
+	e, err := ctx.inside()
 	if err != nil {
 		return err
 	}
-	if m.Answering() {
+	if e.Answering() {
 		return ErrInHandler
 	}
-	return ctx.scope.Await(func() bool { return m.UpdatesRunning() == 0 }, m.UpdatesGate())
+	return ctx.scope.Await(func() bool { return e.UpdatesRunning() == 0 }, e.UpdatesCond())
 }

@@ -1,0 +1,104 @@
+package replay
+
+import (
+	"context"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Decision is what a turn asked for since the last Take: the caller makes it durable, then lets the
+// outside see it.
+type Decision struct {
+	Steps       []Step        // to be executed
+	CancelSteps []journal.Cmd // whose context is to be cancelled; each still ends with an outcome event, if not in DropSteps
+	DropSteps   []journal.Cmd // nobody waits for their outcome any more: it becomes no event
+	// What the turn does to others, see journal.Commit.
+	Starts   []journal.Start
+	Messages []journal.Message
+	Replies  []journal.Reply
+	// OnlySteps tells that the code asked for nothing but steps: see "turn" in the package story.
+	OnlySteps bool
+	Terminal  *journal.Event    // closes the run, or its generation; Seq and Time are the caller's to set. Nil while it is open.
+	Children  bool              // with a Terminal: the run may have open children
+	Continue  *journal.Continue // with a Terminal that is RunContinued: the next generation
+}
+
+// Step is a step without an outcome.
+type Step struct {
+	Cmd       journal.Cmd
+	Name      string
+	IssuedAt  time.Time    // workflow time at which the code asked for it: overall timeouts count from here
+	Cancelled bool         // its scope was cancelled
+	Options   *StepOptions // not to be changed
+	// Body runs the user's function and encodes its output. It is called on any goroutine, never by
+	// the machine. tx is the value of the step's transaction if Options.Tx, else nil.
+	Body func(ctx context.Context, tx any) (journal.Payload, error)
+}
+
+// StepOptions says how a step is executed. The values are complete: the authoring API fills
+// defaults.
+type StepOptions struct {
+	Retry     RetryPolicy
+	Attempt   time.Duration // time limit of one attempt; 0 for none
+	Overall   time.Duration // time limit from IssuedAt over all attempts and waits; 0 for none
+	Heartbeat time.Duration // longest silence of an attempt; 0 for none
+	Tx        bool          // the body runs in a transaction that commits together with the outcome
+	OnCancel  CancelMode
+}
+
+// CancelMode says what the cancellation of a step or a child means for who waits for it.
+type CancelMode uint8
+
+// The modes.
+const (
+	WaitOutcome CancelMode = iota // it is asked to stop, and its outcome is waited for
+	TryCancel                     // it is asked to stop, and counts as cancelled at once
+	Abandon                       // it is not asked, and counts as cancelled at once
+)
+
+// RetryPolicy says when a failed attempt is repeated: after Initial·Factor^(n-1), at most Max,
+// after the n-th failure, spread by ±Jitter of itself.
+type RetryPolicy struct {
+	Initial  time.Duration
+	Factor   float64
+	Max      time.Duration
+	Jitter   float64 // 0 to 1
+	Attempts int32   // in all, with the first; 0 for no limit
+}
+
+// outbox gathers what the code asks of the world until Take hands it over. Nothing is put in during
+// Replay: what a history has was dispatched when it was committed.
+type outbox struct {
+	asked    []*Command // steps
+	cancels  []journal.Cmd
+	drops    []journal.Cmd
+	starts   []journal.Start
+	messages []journal.Message
+	replies  []journal.Reply
+	children bool // some generation may have started a child
+}
+
+// effects is how much there is that others will see.
+func (o *outbox) effects() int { return len(o.starts) + len(o.messages) + len(o.replies) }
+
+// decision empties the outbox. A run that is over starts no steps any more. A step that was
+// resolved meanwhile, because it was dropped in the turn that asked for it, is not handed out.
+func (o *outbox) decision(over bool) Decision {
+	d := Decision{
+		CancelSteps: o.cancels, DropSteps: o.drops,
+		Starts: o.starts, Messages: o.messages, Replies: o.replies,
+	}
+	if !over {
+		for _, c := range o.asked {
+			if c.outcome == Unresolved {
+				c.handed = true
+				d.Steps = append(d.Steps, c.step())
+			}
+		}
+	}
+	clear(o.asked)
+	o.asked, o.cancels, o.drops = o.asked[:0], nil, nil
+	o.starts, o.messages, o.replies = nil, nil, nil
+	return d
+}

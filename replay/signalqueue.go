@@ -1,0 +1,71 @@
+package replay
+
+import (
+	"github.com/reprise-run/reprise/internal/list"
+	"github.com/reprise-run/reprise/journal"
+)
+
+// SignalQueue holds the signals of one name that code has not received yet, first in, first out. It
+// exists before anyone waits, so no signal is lost.
+//
+// An arriving signal wakes one strand, the one that has waited longest. That strand may find, when
+// it runs, that another one has received the signal, or it may choose another case of a Select. So
+// there is a rule: whoever has waited for the queue calls Env.Pass when it no longer waits, and a
+// signal that is left wakes the next strand. Without it a signal could lie in the queue while a
+// strand waits for it.
+type SignalQueue struct {
+	cond    Cond
+	signals list.Queue[received]
+}
+
+// received is a signal as it came.
+type received struct {
+	number  journal.InboxSeq
+	payload journal.Payload
+}
+
+// SignalQueue returns the queue of a signal's name.
+func (e *Env) SignalQueue(name string) *SignalQueue {
+	e.MarkExternal()
+	q := e.signals[name]
+	if q == nil {
+		q = &SignalQueue{cond: Cond{What: "signal " + name}}
+		if e.signals == nil {
+			e.signals = make(map[string]*SignalQueue)
+		}
+		e.signals[name] = q
+	}
+	return q
+}
+
+// Len is the number of signals that were not received.
+func (q *SignalQueue) Len() int { return q.signals.Len() }
+
+// Cond is where strands wait for a signal.
+func (q *SignalQueue) Cond() *Cond { return &q.cond }
+
+// Pop takes the oldest signal out; there must be one.
+func (q *SignalQueue) Pop() journal.Payload { return q.signals.Pop().payload }
+
+// numbers lists the messages that were not received.
+func (q *SignalQueue) numbers() []journal.InboxSeq {
+	var all []journal.InboxSeq
+	for _, s := range q.signals.All() {
+		all = append(all, s.number)
+	}
+	return all
+}
+
+// deliver puts a signal into its queue.
+func (e *Env) deliver(ev *journal.Event) {
+	q := e.SignalQueue(ev.Name)
+	q.signals.Push(received{ev.Inbox, ev.Payload})
+	e.signal(&q.cond)
+}
+
+// Pass lets the next strand that waits for the queue look, if signals are left: see SignalQueue.
+func (e *Env) Pass(q *SignalQueue) {
+	if q.Len() > 0 {
+		e.signal(&q.cond)
+	}
+}

@@ -1,0 +1,38 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// StepContext is what a step's body can learn about itself; the executor puts it into the body's
+// context.
+type StepContext struct {
+	*Info
+	Cmd           journal.Cmd
+	Step          string
+	Attempt       int32            // from 1
+	LastHeartbeat *journal.Payload // details of the last heartbeat of the attempt before; nil for none
+	Heartbeat     func(details journal.Payload)
+	Encoder       Encoder
+}
+
+// IdempotencyKey is the same for every attempt of this step, on every node.
+func (sc *StepContext) IdempotencyKey() string {
+	return fmt.Sprintf("%s/%d/%d", sc.Run, sc.Generation, sc.Cmd)
+}
+
+type stepContextKey struct{}
+
+// WithStepContext returns ctx with sc in it.
+func WithStepContext(ctx context.Context, sc *StepContext) context.Context {
+	return context.WithValue(ctx, stepContextKey{}, sc)
+}
+
+// StepContextFrom returns what WithStepContext put in, or nil outside of a step.
+func StepContextFrom(ctx context.Context) *StepContext {
+	sc, _ := ctx.Value(stepContextKey{}).(*StepContext)
+	return sc
+}
