@@ -23,8 +23,8 @@ func reports(list *[]report) func(o *Options) {
 	}
 }
 
-// The problem of a run whose code panics names the line. The stack is reported each time the run is blocked, and once: not
-// again when the commit that blocks it is repeated.
+// The problem of a run whose code panics names the line. The stack is reported each time the run is
+// blocked, and once: not again when the commit that blocks it is repeated.
 func TestStackOfAPanic(t *testing.T) {
 	var got []report
 	bubble(t, reports(&got), func(g *rig) {
@@ -79,7 +79,8 @@ func TestStackIsOfThisTime(t *testing.T) {
 	}
 }
 
-// A deferred call that waits while the code panics leaves nothing in the journal, and nothing is executed.
+// A deferred call that waits while the code panics leaves nothing in the journal, and nothing is
+// executed.
 func TestPanicDoesNotWait(t *testing.T) {
 	var got []report
 	bubble(t, reports(&got), func(g *rig) {

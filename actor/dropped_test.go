@@ -11,7 +11,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// The transaction of a step that nobody waits for any more is rolled back, also when the run's actor is gone by then.
+// The transaction of a step that nobody waits for any more is rolled back, also when the run's
+// actor is gone by then.
 func TestTxOfDroppedStep(t *testing.T) {
 	for _, mode := range []workflow.CancelMode{workflow.TryCancel, workflow.Abandon} {
 		t.Run(fmt.Sprint(mode), func(t *testing.T) {
@@ -39,7 +40,8 @@ func TestTxOfDroppedStep(t *testing.T) {
 	}
 }
 
-// An abandoned step that waits for its next attempt gets none, whether its run stays in memory or not.
+// An abandoned step that waits for its next attempt gets none, whether its run stays in memory or
+// not.
 func TestAbandonedStepInRetry(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		attempts := 0
@@ -82,7 +84,7 @@ func TestAttemptLeavesNoContext(t *testing.T) {
 	for _, limit := range []time.Duration{0, time.Minute} {
 		a := &attempt{options: &replay.StepOptions{Attempt: limit}}
 		a.ctx, a.cancel = context.WithCancelCause(t.Context())
-		_, release := a.limits()
+		_, release := a.limit()
 		release()
 		if a.ctx.Err() == nil {
 			t.Errorf("limit %s: the attempt's context is open", limit)

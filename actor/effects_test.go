@@ -9,7 +9,8 @@ import (
 
 const knock workflow.Signal[int] = "knock"
 
-// What many events ask for may be more than one commit takes, although each asks for little: it becomes several turns.
+// What many events ask for may be more than one commit takes, although each asks for little: it
+// becomes several turns.
 func TestManyEffectsAreSeveralTurns(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		const signals, each = 400, 60

@@ -45,7 +45,8 @@ func TestEngineFailsAtContinue(t *testing.T) {
 	})
 }
 
-// Code that was changed may return where it used to wait for a message: the run ends when somebody looks at it next.
+// Code that was changed may return where it used to wait for a message: the run ends when somebody
+// looks at it next.
 func TestChangedCodeEndsRun(t *testing.T) {
 	for name, again := range map[string]bool{"returns": false, "continues": true} {
 		t.Run(name, func(t *testing.T) {

@@ -98,7 +98,8 @@ func TestWarmReactivation(t *testing.T) {
 	})
 }
 
-// A claim may come before the answer of the commit that parked the run. The run is not lost then: it goes on, warm.
+// A claim may come before the answer of the commit that parked the run. The run is not lost then:
+// it goes on, warm.
 func TestClaimOvertakesThePark(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		g.define("ears", func(ctx workflow.Context) (string, error) {
@@ -142,7 +143,8 @@ func TestParking(t *testing.T) {
 	})
 }
 
-// Back-off stays within Initial·Factor^n ±Jitter and Max, and a parked retry goes on with its count.
+// Back-off stays within Initial·Factor^n ±Jitter and Max, and a parked retry goes on with its
+// count.
 func TestRetriesPark(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		tries := 0
@@ -227,7 +229,8 @@ func TestEngineFailureBlocks(t *testing.T) {
 	})
 }
 
-// A reconciling claim tells of what the node may know already, or has finished since: nothing is done twice.
+// A reconciling claim tells of what the node may know already, or has finished since: nothing is
+// done twice.
 func TestUnconfirmed(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		s := newGate()

@@ -95,7 +95,8 @@ func TestHeartbeats(t *testing.T) {
 	})
 }
 
-// A body may beat in a tight loop. Its actor does not hear of each, yet the last one reaches the next attempt.
+// A body may beat in a tight loop. Its actor does not hear of each, yet the last one reaches the
+// next attempt.
 func TestHeartbeatsInATightLoop(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		var last string
@@ -120,7 +121,8 @@ func TestHeartbeatsInATightLoop(t *testing.T) {
 	})
 }
 
-// Steps that heed their context hand their run back, uncounted; those that do not are left behind after the grace.
+// Steps that heed their context hand their run back, uncounted; those that do not are left behind
+// after the grace.
 func TestDrain(t *testing.T) {
 	for name, heeds := range map[string]bool{"heeds": true, "ignores": false} {
 		t.Run(name, func(t *testing.T) {
@@ -175,7 +177,8 @@ func TestDrainLetsStepsEnd(t *testing.T) {
 	})
 }
 
-// A step that falls due while the system drains is not started, and does not keep its run busy until the others have ended.
+// A step that falls due while the system drains is not started, and does not keep its run busy
+// until the others have ended.
 func TestDrainWithAStepThatIsDue(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		s := newGate()

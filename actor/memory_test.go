@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// memory is a Store in memory. It keeps J1, J3, J6 and J7, and answers from other goroutines, as a real one does.
+// memory is a Store in memory. It keeps J1, J3, J6 and J7, and answers from other goroutines, as a
+// real one does.
 type memory struct {
 	*journal.Journal
 	mu      sync.Mutex

@@ -4,58 +4,68 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Messages to shards, who forward them to the run.
+// Messages to shards, which forward them to the run.
 type (
-	// activate brings a task that the node has just come to own.
+	// activate brings a task that the node has come to own.
 	activate struct {
 		claimed     *journal.Claimed
 		unconfirmed bool // see System.ActivateUnconfirmed
 	}
-	// attention says that a run's inbox may have news.
+	// attention says that a run's inbox may have messages.
 	attention struct{ run journal.RunID }
-	// drain asks a run to hand itself back once its steps are done; with abandon, without waiting for them.
-	drain struct{ abandon bool }
+	// drain asks a run to hand itself back once its steps have ended; with force, without waiting
+	// for them.
+	drain struct{ force bool }
 	// sweep asks a shard to look for runs that have been parked for too long.
 	sweep struct{}
 )
 
-// Messages of a run to its shard. seen is the number of messages the shard has forwarded to it so far, as the
-// run counted them: if the shard has forwarded more, the request is out of date, and the run will make another one
-// once it has seen the rest, unless that made it active.
+// Reports of an idle run to its shard. seen is how many messages from the shard the run has
+// handled. If the shard has sent more, the report has crossed one of them and is void: the run will
+// handle that message and, unless it became active by it, report again.
 type (
-	parked struct { // keep me warm
+	// parked: keep me in memory, the next activation is cheap.
+	parked struct {
 		run  journal.RunID
 		seen int
 	}
-	finished struct { // stop me
+	// vacant: I remember nothing, use me for another run.
+	vacant struct {
 		run  journal.RunID
 		seen int
 	}
 )
 
-// Messages to a run. epoch is the activation that asked.
+// Messages to a run. epoch is the activation that caused the message; if the run has another one by
+// now, the message is stale.
 type (
-	// passivate comes from its shard: stop if still parked, and if not full also if there is nothing to remember.
+	// passivate comes from its shard: leave memory if still idle. If not full, a run that remembers
+	// a back-off may stay.
 	passivate struct{ full bool }
-	loaded    struct {
+	// loaded answers a load.
+	loaded struct {
 		epoch   int
 		history journal.History
 		err     error
 	}
+	// committed answers a commit.
 	committed struct {
 		epoch     int
 		err       error
 		inboxLast journal.InboxSeq
 	}
+	// stepDone answers an attempt.
 	stepDone struct {
 		epoch  int
 		result result
 	}
-	beat struct {
+	// heartbeat comes from a running attempt, now and then.
+	heartbeat struct {
 		epoch   int
 		cmd     journal.Cmd
 		number  int
 		details journal.Payload
 	}
-	wake struct{ epoch int } // the local timer
+	// wake is the run's own timer.
+	wake struct{ epoch int }
 )

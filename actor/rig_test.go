@@ -34,7 +34,8 @@ type rig struct {
 	log []string
 }
 
-// bubble runs a test on a rig. Everything must have ended when it returns, or the bubble reports a deadlock.
+// bubble runs a test on a rig. Everything must have ended when it returns, or the bubble reports a
+// deadlock.
 func bubble(t *testing.T, set func(o *Options), test func(g *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -2,8 +2,6 @@ package actor
 
 import (
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -14,383 +12,165 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// run is the actor of one run. All fields belong to its mailbox goroutine.
+// run is the actor of one run. All its fields belong to its mailbox: messages are handled one at a
+// time, so nothing here is locked.
+//
+// phase says what the actor is doing; phase.go has the table. Each message is handled to the end,
+// then advance continues as far as it can without waiting, so that between two messages the phase
+// tells what the run waits for. In each phase but idle something is certain to send a message: the
+// store answers a load or a commit, an attempt ends, or the run's timer fires. In phase failed it
+// is the timer.
+//
+// Orthogonal to the phase are
+//
+//   - machine: a ready run always has one between two messages. An idle run may keep one (it is
+//     warm); a run that is committing has one unless the engine failed; a failed run has none.
+//   - unconfirmed, which belongs to the activation and makes its first load necessary.
+//   - handBack, an order that stays until the run is idle.
+//   - inputs.news and steps.dirty, each of which gives a turn something to do.
+//
+// # What memory is worth
+//
+// The machine runs ahead of the journal by the turn in flight and by uncommitted. If that commit is
+// refused, nothing of it has happened, so the machine is worthless: discard throws it away and a
+// load builds a new one. There is no way back but replay.
+//
+// uncommitted is the first turn of a first generation that only asked for steps. It is a function
+// of the durable start row alone: whoever takes the run over makes the same turn from the same row.
+// So its steps may start before its event is stored, and the event joins the next commit. That
+// saves one of two commits of a run with one step.
+//
+// # Stale answers
+//
+// Loads, commits and attempts are answered by messages, and an actor outlives what it asked for:
+// the run may be lost and claimed again, or the actor may serve another run. epoch counts the
+// activations and generations; each answer carries the epoch of its question, and any other one is
+// ignored. An attempt also carries its number. The actor's address proves nothing.
 type run struct {
-	sys    *System
+	host   *host
 	self   *proto.PID
-	parent *proto.PID
-	seen   int // messages forwarded by the shard
+	parent *proto.PID // the shard
+	seen   int        // messages from the shard
+
+	phase phase
+	epoch int
 
 	info        *journal.Run // not to be changed: others keep it
 	ident       *replay.Info // the same for workflow code and steps
 	task        journal.Task // as of the last known commit
-	owned       bool
-	unconfirmed bool // the run may have moved on since it was claimed: a load compares owner and fence first
-	epoch       int  // activations so far; answers to earlier ones are stale
+	unconfirmed bool         // the claim may be out of date: see System.ActivateUnconfirmed
+	handBack    bool         // without waiting for steps: the drain has no time left
 
-	machine     *replay.Machine  // nil until loaded, and after every commit when passivating always
-	uncommitted []journal.Event  // of a first turn that only asked for steps: they ride with the next commit
-	queue       []occurrence     // for the next turn, in order of arrival
-	inboxGot    journal.InboxSeq // newest message that was put into queue
-	inboxNews   bool             // the inbox may hold messages behind inboxGot
-	steps       map[journal.Cmd]*step
-	dirty       bool      // attempts have changed since the last commit
-	saved       time.Time // when heartbeats were last made durable
+	machine     *replay.Machine
+	uncommitted []journal.Event
+	inputs      inputs
+	steps       steps
+	turn        turn // the last one that was taken
+	trouble     trouble
 
-	flight  *turn // the turn whose commit is in flight
-	loading bool
-	problem string    // why the run is to be blocked; set instead of going on
-	stack   string    // of the panic that the problem is, until it is reported
-	blocks  int       // times it was blocked since it last went on
-	recall  time.Time // until then the next block's back-off follows from this one
-	abandon bool      // hand back without waiting for steps
-	timer   *time.Timer
-	watch   watchdog.Watch[*journal.Run]
-	scratch turn      // used again by every turn
-	read    time.Time // see now
+	alarm alarm // advances the run
+	watch watchdog.Watch[*journal.Run]
+	read  time.Time // see now
 }
 
-// Receive implements proto.Actor. No panic leaves it: the library's supervision would lose messages and
-// keep no stack.
-func (r *run) Receive(ctx proto.Context) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.crash(fmt.Sprintf("the engine failed: %v\n%s", p, debug.Stack()))
-		}
-	}()
-	r.read = time.Time{}
-	switch m := ctx.Message().(type) {
-	case *proto.Started:
-		r.self, r.parent = ctx.Self(), ctx.Parent()
-	case *proto.Stopping:
-		r.lose(ErrRunLost)
-	case *activate:
-		r.seen++
-		r.onActivate(m.claimed, m.unconfirmed)
-	case attention:
-		r.seen++
-		r.inboxNews = true
-		r.goOn()
-	case drain:
-		r.seen++
-		r.abandon = r.abandon || m.abandon
-		r.goOn()
-	case passivate:
-		r.seen++
-		switch {
-		case r.owned:
-		case !m.full && r.now().Before(r.recall):
-			r.idle() // costs next to nothing: a blocked run has no machine
-		default:
-			r.discard(ErrRunLost)
-			r.finish()
-		}
-	case loaded:
-		if m.epoch == r.epoch && r.loading {
-			r.onLoaded(m)
-		}
-	case *committed:
-		if m.epoch == r.epoch && r.flight != nil {
-			r.onCommitted(m)
-		}
-	case *stepDone:
-		r.onStepDone(m)
-	case beat:
-		r.onBeat(m)
-	case wake:
-		if m.epoch == r.epoch {
-			r.pump()
-		}
+// enter changes the phase.
+func (r *run) enter(to phase) {
+	from := r.phase
+	r.phase = from.change(to)
+	if r.host.onPhase != nil {
+		r.host.onPhase(from, to)
 	}
 }
 
-// goOn takes a message of the shard that an idle run has no use for. It may have overtaken the run's word that it is
-// idle, which is void then.
-func (r *run) goOn() {
-	if r.owned {
-		r.pump()
-	} else {
-		r.idle()
-	}
-}
-
-// idle tells the shard what to do with a run that is nobody's or somebody else's: stop it, or keep it warm as long
-// as it knows something.
-func (r *run) idle() {
-	if r.machine == nil && r.blocks == 0 {
-		r.finish()
-		return
-	}
-	r.sys.proto.Root.Send(r.parent, parked{run: r.info.ID, seen: r.seen})
-}
-
-// now estimates the store's clock. It reads it once for each message, and again after workflow code has run.
+// now estimates the store's clock. It is read once for each message, and again after workflow code
+// has run, which may have taken long.
 func (r *run) now() time.Time {
 	if r.read.IsZero() {
-		r.read = r.sys.o.Store.Now()
+		r.read = r.host.o.Store.Now()
 	}
 	return r.read
 }
 
-func (r *run) send(msg any) { r.sys.proto.Root.Send(r.self, msg) }
-
-// onActivate takes a claimed task. If the actor is warm and nobody committed since, it goes on from where it
-// stands.
-func (r *run) onActivate(c *journal.Claimed, unconfirmed bool) {
-	if r.info == nil || c.Run.ID != r.info.ID {
-		*r = run{sys: r.sys, self: r.self, parent: r.parent, seen: r.seen, epoch: r.epoch, scratch: r.scratch}
-	}
-	if c.Task.Fence <= r.task.Fence { // told twice, or late: see journal.ClaimRequest.Reconcile
-		r.sys.released()
-		r.goOn()
-		return
-	}
-	if r.owned && !r.overtaken(c) {
-		r.lose(journal.ErrFenced)
-	}
-	warm := r.machine != nil && r.task.Turn == c.Task.Turn && r.task.Generation == c.Task.Generation
-	if !warm {
-		r.discard(ErrRunLost)
-	}
-	r.epoch++
-	r.owned, r.info, r.task, r.problem, r.stack, r.unconfirmed = true, &c.Run, c.Task, "", "", unconfirmed
-	r.inboxNews = c.Task.InboxLast > r.inboxGot
-	if !warm {
-		r.steps = map[journal.Cmd]*step{}
-		r.inboxNews = c.Task.InboxLast > 0
-	}
-	r.pump()
-}
-
-// overtaken tells whether the claim is of a task that this actor has just freed, and came before the answer of
-// the commit that freed it. Only the owner of a fence adds a turn under it, so the claim proves that the commit was written.
-func (r *run) overtaken(c *journal.Claimed) bool {
-	if r.flight == nil || c.Task.Fence != r.task.Fence+1 || c.Task.Turn != r.task.Turn+1 {
-		return false
-	}
-	kind := r.flight.commit.Next.Kind
-	r.forget(r.flight.drop)
-	r.flight, r.owned, r.uncommitted = nil, false, nil
-	r.task.Turn++
-	if kind != journal.NextPark || r.sys.o.PassivateAlways {
-		r.discard(ErrRunLost)
-	}
-	if kind != journal.NextBlock {
-		r.blocks, r.recall = 0, time.Time{}
-	}
-	r.sys.released()
-	return true
-}
-
-// pump goes on as far as it can: block, load, fetch messages, or take a turn.
-func (r *run) pump() {
-	switch {
-	case !r.owned || r.flight != nil || r.loading:
-	case r.problem != "":
-		r.submitBlock()
-	case r.machine == nil:
-		r.load()
-	case r.inboxNews && len(r.queue) < turnEventsMax:
-		r.fetch() // a full turn's worth is taken first: the inbox may be larger than memory
-	default:
-		r.turn()
-	}
-}
-
-// load builds the machine from the journal. A run that never committed and has no messages has nothing to load.
-func (r *run) load() {
-	if r.task.Turn == 0 && !r.inboxNews && !r.unconfirmed {
-		r.rebuild(nil)
-		return
-	}
-	r.request(journal.LoadRequest{Run: r.info.ID, AfterInbox: r.inboxGot})
-}
-
-// fetch reads the messages behind the newest one known.
-func (r *run) fetch() {
-	r.request(journal.LoadRequest{Run: r.info.ID, AfterInbox: r.inboxGot, InboxOnly: true})
-}
-
-func (r *run) request(q journal.LoadRequest) {
-	r.loading, r.inboxNews = true, false
-	epoch := r.epoch
-	r.sys.o.Store.Load(q, func(h journal.History, err error) {
-		r.send(loaded{epoch: epoch, history: h, err: err})
-	})
-}
-
-func (r *run) onLoaded(m loaded) {
-	r.loading = false
-	switch err := errors.Join(m.err, m.history.Err); {
-	case errors.Is(err, journal.ErrNodeLost):
-		r.drop(err)
-		return
-	case errors.Is(err, journal.ErrNotFound) || err == nil && m.history.Run.Task == nil:
-		r.drop(fmt.Errorf("%w: it was closed or deleted", journal.ErrFenced))
-		return
-	case err == nil && !r.owns(m.history.Run.Task):
-		r.drop(journal.ErrFenced) // its steps would run for nothing
-		return
-	case err != nil:
-		r.block(fmt.Sprintf("the history cannot be read: %v", err))
-		return
-	}
-	for _, msg := range m.history.Inbox {
-		if msg.Number > r.inboxGot {
-			r.queue = append(r.queue, occurrence{at: msg.Time, message: &msg})
-			r.inboxGot = msg.Number
-		}
-	}
-	if last := m.history.Run.Task.InboxLast; last > r.inboxGot && len(m.history.Inbox) > 0 {
-		r.inboxNews = true // more than one load gives
-	} else {
-		r.inboxGot = max(r.inboxGot, last) // those behind it are consumed, perhaps without an event
-	}
-	if r.machine == nil {
-		r.rebuild(m.history.Events)
-		return
-	}
-	r.pump()
-}
-
-// owns tells whether a stored task is the one that this activation is about.
-func (r *run) owns(t *journal.Task) bool {
-	return t.Owner == r.sys.o.Node && t.Fence == r.task.Fence
-}
-
-// rebuild replays the journaled events, then those of a first turn that is not journaled yet.
-func (r *run) rebuild(events []journal.Event) {
-	def := r.sys.o.Lookup(r.info.Workflow, r.info.Version)
-	if def == nil {
-		r.block(fmt.Sprintf("workflow %q version %d is not registered here", r.info.Workflow, r.info.Version))
-		return
-	}
-	began := time.Now()
-	ident := replay.InfoOf(r.info)
-	r.ident = &ident
-	m := replay.New(def, ident, r.sys.o.Store)
-	m.SetThresholds(r.sys.o.Thresholds)
-	r.machine = m
-	err := r.watched(func() error {
-		for i := range events {
-			if err := m.Replay(&events[i]); err != nil {
-				return err
-			}
-		}
-		for i := range r.uncommitted {
-			if err := m.Step(&r.uncommitted[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		r.blockFor(err)
-		return
-	}
-	if !m.Finished() { // else changed code returned where it used to wait: the next turn takes that
-		m.Take() // what it asks for is pending, see adopt
-	}
-	if r.sys.o.Hooks.Log != nil { // not before: the events of a first turn were new once already
-		m.SetLog(func(level int, msg string, args []any) { r.sys.o.Hooks.Log(r.info, level, msg, args) })
-	}
-	if r.sys.o.Hooks.Replayed != nil && len(events) > 0 {
-		r.sys.o.Hooks.Replayed(r.info.ID, len(events), time.Since(began))
-	}
-	if !r.inboxNews { // else messages that were carried over may be behind inboxGot
-		r.inboxGot = max(r.inboxGot, m.InboxSeen())
-	}
-	r.adopt()
-	r.pump()
-}
-
-// watched runs workflow code and reports it if it does not come to an await for long.
+// watched calls fn, which runs workflow code, and reports it if it does not come to an await for
+// long.
 func (r *run) watched(fn func() error) error {
-	r.sys.watchdog.Begin(&r.watch, r.info)
-	defer r.sys.watchdog.End(&r.watch)
-	defer func() { r.read = time.Time{} }() // fn may have taken long
+	r.host.watchdog.Begin(&r.watch, r.info)
+	defer r.host.watchdog.End(&r.watch)
+	defer func() { r.read = time.Time{} }()
 	return fn()
 }
 
-// blockFor is block for an error of the machine.
-func (r *run) blockFor(err error) {
-	if p, ok := errors.AsType[*replay.PanicError](err); ok {
-		r.stack = p.Stack[:min(len(p.Stack), panicStackBytesMax)]
+// wakeIn makes the run advance after d.
+func (r *run) wakeIn(d time.Duration) {
+	epoch := r.epoch
+	r.alarm.set(d, func() { r.host.send(r.self, wake{epoch: epoch}) })
+}
+
+// reportIdle tells the shard what to do with a run that this node does not own: keep it in memory
+// as long as it remembers something, else use the actor for another run.
+func (r *run) reportIdle() {
+	if r.machine == nil && r.trouble.blocks == 0 {
+		r.reportVacant()
+		return
 	}
-	r.block(err.Error())
+	r.host.send(r.parent, parked{run: r.info.ID, seen: r.seen})
 }
 
-// block gives up on the run for a while: its code and its history disagree, or its code panicked. The state
-// in memory has run ahead of the journal, so it is thrown away.
-func (r *run) block(problem string) {
-	owned := r.owned
+// reportVacant offers the actor to another run, also if it remembers something.
+func (r *run) reportVacant() {
+	r.host.send(r.parent, vacant{run: r.info.ID, seen: r.seen})
+}
+
+// fail gives up on an owned run for a while: its code and its history differ, its code panicked, or
+// the engine failed. The state in memory has run ahead of the journal, so it is thrown away. A
+// commit that is in flight continues, and its outcome decides what is blocked: the run as it was
+// before that turn, or after it, or nothing at all because the turn has closed it.
+func (r *run) fail(err error) {
 	r.discard(ErrRunLost)
-	r.owned, r.problem = owned, storable(problem)
-	r.pump()
+	r.trouble.problem = storable(err.Error())
+	if p, ok := errors.AsType[*replay.PanicError](err); ok {
+		r.trouble.stack = p.Stack[:min(len(p.Stack), panicStackBytesMax)]
+	}
+	if r.phase.inFlight() {
+		r.enter(failing)
+	} else {
+		r.enter(failed)
+	}
 }
 
-// storable makes text of whatever a panic said: invalid or endless text would be refused by the store.
+// storable makes text of whatever a panic said: the store would refuse invalid or endless text.
 func storable(problem string) string {
 	problem = problem[:min(len(problem), problemBytesMax)]
 	return strings.ReplaceAll(strings.ToValidUTF8(problem, "?"), "\x00", "?")
 }
 
-// crash is block for our own bugs.
-func (r *run) crash(problem string) {
-	switch {
-	case !r.owned:
-		r.drop(errors.New(problem))
-	case r.problem != "": // blocking itself failed
-		r.blockLater()
-	default:
-		r.block(problem) // if a commit is in flight, its outcome comes first
-	}
-}
-
-// drop leaves the run to whoever owns it now.
-func (r *run) drop(cause error) {
-	r.lose(cause)
-	r.finish()
-}
-
+// lose ends the activation, if there is one: somebody else owns the run, or nobody can tell. What
+// is in flight is ignored when it arrives. A killed system has lost all its runs and does not
+// report each.
 func (r *run) lose(cause error) {
-	owned := r.owned
+	owned := r.phase.owned()
 	r.discard(ErrRunLost)
-	r.flight = nil
 	r.epoch++
-	if owned {
-		if r.sys.o.Hooks.Lost != nil && !r.sys.killed.Load() {
-			r.sys.o.Hooks.Lost(r.info, cause)
-		}
-		r.sys.released()
+	if !owned {
+		return
 	}
+	r.enter(idle)
+	if r.host.o.Hooks.Lost != nil && !r.host.killed.Load() {
+		r.host.o.Hooks.Lost(r.info, cause)
+	}
+	r.host.released()
 }
 
-// discard forgets everything but the identity. Steps are cancelled, their results will be ignored. A commit in
-// flight goes on: its transaction, if any, is the store's to end.
+// discard throws away all state but the identity. Steps are cancelled with the cause, their answers
+// will be ignored. A commit in flight continues; its transaction, if any, is the store's to end.
 func (r *run) discard(cause error) {
-	r.stopTimer()
-	for _, s := range r.steps {
-		s.abandon(r.sys, cause)
-	}
-	for _, o := range r.queue {
-		o.rollback(r.sys)
-	}
+	r.alarm.stop()
+	r.steps.abandon(r.host.exec, cause)
+	r.inputs.abandon(r.host.exec)
 	if r.machine != nil {
 		r.machine.Close()
 	}
-	r.machine, r.queue, r.uncommitted, r.steps = nil, nil, nil, nil
-	r.owned, r.loading, r.inboxGot, r.dirty, r.abandon = false, false, 0, false, false
-}
-
-// finish asks the shard to stop this actor, unless the shard has sent more in the meantime.
-func (r *run) finish() {
-	r.sys.proto.Root.Send(r.parent, finished{run: r.info.ID, seen: r.seen})
-}
-
-func (r *run) stopTimer() {
-	if r.timer != nil {
-		r.timer.Stop()
-		r.timer = nil
-	}
+	r.machine, r.uncommitted, r.handBack = nil, nil, false
+	r.inputs.clear()
+	r.steps.clear()
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// shard spawns the run actors of its part of the run ids and is the only one to resolve an id. Spawn and
-// send happen on its goroutine, so a run always sees Started first.
+// shard spawns the run actors of its part of the run ids and is the only one to resolve an id.
+// Spawn and send happen on its goroutine, so a run always sees Started first.
 type shard struct {
-	sys   *System
+	host  *host
 	props *proto.Props
 	runs  map[journal.RunID]*entry
 	warm  *list.List // of journal.RunID, longest parked first
@@ -27,9 +27,9 @@ type entry struct {
 	at   time.Time     // parked since
 }
 
-func newShard(s *System) *shard {
-	sh := &shard{sys: s, runs: map[journal.RunID]*entry{}, warm: list.New()}
-	sh.props = proto.PropsFromProducer(func() proto.Actor { return &run{sys: s} }, proto.WithDispatcher(s.pool))
+func newShard(h *host) *shard {
+	sh := &shard{host: h, runs: map[journal.RunID]*entry{}, warm: list.New()}
+	sh.props = proto.PropsFromProducer(func() proto.Actor { return &run{host: h} }, proto.WithDispatcher(h.pool))
 	return sh
 }
 
@@ -55,11 +55,11 @@ func (s *shard) Receive(ctx proto.Context) {
 	case parked:
 		if e := s.runs[m.run]; e != nil && e.warm == nil && e.sent == m.seen {
 			e.warm, e.at = s.warm.PushBack(m.run), time.Now()
-			s.evict(ctx, s.sys.o.WarmMax/shardCount, 0)
+			s.evict(ctx, s.host.o.WarmMax/shardCount, 0)
 		}
 	case sweep:
-		s.evict(ctx, s.warm.Len(), s.sys.o.WarmIdle)
-	case finished:
+		s.evict(ctx, s.warm.Len(), s.host.o.WarmIdle)
+	case vacant:
 		if e := s.runs[m.run]; e != nil && e.sent == m.seen {
 			s.cool(e)
 			delete(s.runs, m.run)
@@ -76,19 +76,19 @@ func (s *shard) child(ctx proto.Context) *entry {
 	}
 	e := s.spare[n]
 	s.spare[n], s.spare = nil, s.spare[:n]
-	s.sys.spare.Add(-1)
+	s.host.spare.Add(-1)
 	return e
 }
 
-// retire keeps the actor of a run that is gone for another one. Answers to the former run that are still on their way
-// are told by their epoch.
+// retire keeps the actor of a run that is gone for another one. Answers to the former run that are
+// still on their way are told by their epoch.
 func (s *shard) retire(ctx proto.Context, e *entry) {
 	if len(s.spare) >= spareMax/shardCount {
 		ctx.Stop(e.pid)
 		return
 	}
 	s.spare = append(s.spare, e)
-	s.sys.spare.Add(1)
+	s.host.spare.Add(1)
 }
 
 func (s *shard) forward(ctx proto.Context, e *entry, m any) {
@@ -104,8 +104,8 @@ func (s *shard) cool(e *entry) {
 	}
 }
 
-// evict passivates parked runs, longest parked first: those beyond keep, and those parked for longer than
-// idle (if not 0).
+// evict passivates parked runs, longest parked first: those beyond keep, and those parked for
+// longer than idle (if not 0).
 func (s *shard) evict(ctx proto.Context, keep int, idle time.Duration) {
 	for s.warm.Len() > 0 {
 		front := s.warm.Front()

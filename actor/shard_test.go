@@ -12,7 +12,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// actors counts the actors of runs: each is known to the library's registry, beside those of the system itself.
+// actors counts the actors of runs: each is known to the library's registry, beside those of the
+// system itself.
 func (g *rig) actors() int {
 	n := -g.idleActors - int(g.sys.spare.Load())
 	for _, bucket := range g.sys.proto.ProcessRegistry.LocalPIDs.LocalPIDs {
@@ -23,7 +24,7 @@ func (g *rig) actors() int {
 
 // shardOf sends to the shard of a run, as the run itself does.
 func (g *rig) shardOf(id journal.RunID, msg any) {
-	g.sys.tell(id, msg)
+	g.sys.toShard(id, msg)
 	wait()
 }
 
@@ -54,7 +55,8 @@ func TestHintsDoNotKeepActors(t *testing.T) {
 	})
 }
 
-// J6: a late word of having been parked does not make the shard take an active run for a parked one.
+// J6: a late word of having been parked does not make the shard take an active run for a parked
+// one.
 func TestStaleParked(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		s := newGate()
@@ -80,7 +82,8 @@ func TestStaleParked(t *testing.T) {
 	})
 }
 
-// A run that cannot be blocked because the store refuses everything is not forgotten: its owner tries again.
+// A run that cannot be blocked because the store refuses everything is not forgotten: its owner
+// tries again.
 func TestRefusedBlock(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		g.define("one", func(ctx workflow.Context) (string, error) {
@@ -147,8 +150,8 @@ func TestBackoffOfBlocks(t *testing.T) {
 	})
 }
 
-// The back-off of a run that stays blocked reaches its bound although parked runs leave memory sooner, and in the end
-// its actor leaves as well.
+// The back-off of a run that stays blocked reaches its bound although parked runs leave memory
+// sooner, and in the end its actor leaves as well.
 func TestBackoffOfBlocksGrows(t *testing.T) {
 	bubble(t, func(o *Options) { o.WarmIdle = time.Minute }, func(g *rig) {
 		g.define("broken", func(workflow.Context) (string, error) { panic("as always") })
@@ -179,7 +182,8 @@ func TestWarmMax(t *testing.T) {
 	})
 }
 
-// A killed system ends everything, writes nothing more and does not wait for bodies that ignore their context.
+// A killed system ends everything, writes nothing more and does not wait for bodies that ignore
+// their context.
 func TestKill(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		heeds, ignores := newGate(), newGate()

@@ -6,8 +6,6 @@ import (
 	"io"
 	"log/slog"
 	goruntime "runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	proto "github.com/asynkron/protoactor-go/actor"
@@ -20,53 +18,51 @@ import (
 // strandFrame is part of the name of a function that is below every strand of workflow code.
 const strandFrame = "reprise/replay/internal/coro"
 
-// System is the set of runs that are live in one node incarnation.
+// System is the set of runs that are live in one node incarnation. Its methods are safe for
+// concurrent use, and none of them but Drain and Kill blocks.
+//
+// What the rest of the node may rely on:
+//
+//   - Each Activate is answered by exactly one call of Hooks.Released, whatever becomes of the run.
+//     The node counts on it for the limit of live runs.
+//   - A run that the node owns is never forgotten. It is advanced by messages, and it stays owned
+//     only while one is certain to come: the answer of a load, a commit or a step, or its own
+//     timer. A run that waits for anything else is parked, and a claim brings it back.
+//   - A system writes only under the fence of its activations, so a second system that owns the
+//     same run by a higher fence cannot be disturbed, only delayed.
 type System struct {
-	o      Options
-	proto  *proto.ActorSystem
+	*host
 	shards []*proto.PID
-	seed   maphash.Seed
-
-	pool     *pool.Pool
-	watchdog watchdog.Watchdog[*journal.Run]
-	slots    chan struct{} // one for each step body that may run
-	bodies   sync.WaitGroup
-	base     context.Context // ancestor of every step's context
-	stop     context.CancelCauseFunc
-	draining atomic.Bool
-	killed   atomic.Bool
-
-	live  atomic.Int64
-	spare atomic.Int64  // actors without a run
-	empty chan struct{} // told when live becomes 0
-	done  chan struct{} // ends the sweeper
+	seed   maphash.Seed  // of the hash that assigns runs to shards
+	done   chan struct{} // ends the sweeper
 }
 
 // New starts a system. It must be ended with Drain or Kill.
 func New(o Options) *System {
-	o = o.withDefaults()
-	base, stop := context.WithCancelCause(context.Background())
-	s := &System{
-		o: o, seed: maphash.MakeSeed(), base: base, stop: stop,
-		pool:     pool.New(goruntime.GOMAXPROCS(0)),
-		watchdog: watchdog.Watchdog[*journal.Run]{After: o.StuckAfter, Report: o.Hooks.Stuck, Frame: strandFrame},
-		slots:    make(chan struct{}, o.StepsMax), empty: make(chan struct{}, 1), done: make(chan struct{}),
-		// protoactor's own log holds message values, which are users' data, and says nothing we do not.
-		// Each letter to a stopped actor starts a goroutine for the throttle's interval, which would outlive the system.
-		proto: proto.NewActorSystem(proto.WithLoggerFactory(func(*proto.ActorSystem) *slog.Logger {
-			return slog.New(slog.NewTextHandler(io.Discard, nil))
-		}), proto.WithDeadLetterThrottleInterval(time.Millisecond)),
-	}
-	props := proto.PropsFromProducer(func() proto.Actor { return newShard(s) }, proto.WithSupervisor(stopStrategy()),
-		proto.WithDispatcher(s.pool))
+	h := &host{o: o.withDefaults(), empty: make(chan struct{}, 1), proto: newProto()}
+	h.pool = pool.New(goruntime.GOMAXPROCS(0))
+	h.exec = newExecutor(&h.o, h.pool, h.proto.Root)
+	h.watchdog = watchdog.Watchdog[*journal.Run]{After: h.o.StuckAfter, Report: h.o.Hooks.Stuck, Frame: strandFrame}
+	s := &System{host: h, seed: maphash.MakeSeed(), done: make(chan struct{})}
+	props := proto.PropsFromProducer(func() proto.Actor { return newShard(h) }, proto.WithSupervisor(stopStrategy()),
+		proto.WithDispatcher(h.pool))
 	for range shardCount {
-		s.shards = append(s.shards, s.proto.Root.Spawn(props))
+		s.shards = append(s.shards, h.proto.Root.Spawn(props))
 	}
 	go s.sweepLoop()
 	return s
 }
 
-// stopStrategy ends an actor whose panic reached the library, which our own recovers never let happen.
+// newProto silences the library's own log: it holds message values, which are users' data, and says
+// nothing that we do not. And each message to a stopped actor starts a goroutine that lives as long
+// as the throttle's interval, which must not outlive the system.
+func newProto() *proto.ActorSystem {
+	silent := func(*proto.ActorSystem) *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+	return proto.NewActorSystem(proto.WithLoggerFactory(silent), proto.WithDeadLetterThrottleInterval(time.Millisecond))
+}
+
+// stopStrategy stops an actor whose panic reached the library. Only a panic while another one is
+// being handled does.
 func stopStrategy() proto.SupervisorStrategy {
 	return proto.NewOneForOneStrategy(1, time.Second, func(any) proto.Directive { return proto.StopDirective })
 }
@@ -74,55 +70,47 @@ func stopStrategy() proto.SupervisorStrategy {
 // Activate takes over a task that the node owns.
 func (s *System) Activate(c journal.Claimed) {
 	s.live.Add(1)
-	s.tell(c.Task.Run, &activate{claimed: &c})
+	s.toShard(c.Task.Run, &activate{claimed: &c})
 }
 
-// ActivateUnconfirmed is Activate for a task that the node may have owned for a while, as a reconciling
-// claim reports it: the run may be live here, or may have moved on since. The claim is unconfirmed until
-// a load has shown that the node still owns the run; nothing is executed before that.
+// ActivateUnconfirmed is Activate for a task that the node may have owned for a while, as a
+// reconciling claim reports it: the run may be live here, or may have moved on since. The claim is
+// unconfirmed until a load has shown that the node still owns the run; nothing is executed before
+// that.
 func (s *System) ActivateUnconfirmed(c journal.Claimed) {
 	s.live.Add(1)
-	s.tell(c.Task.Run, &activate{claimed: &c, unconfirmed: true})
+	s.toShard(c.Task.Run, &activate{claimed: &c, unconfirmed: true})
 }
 
-// Attend makes a run look at its inbox. Unknown runs are ignored.
-func (s *System) Attend(run journal.RunID) { s.tell(run, attention{run: run}) }
+// Attend makes a run look at its inbox. It does nothing for a run that is not live here.
+func (s *System) Attend(run journal.RunID) { s.toShard(run, attention{run: run}) }
 
-// Live is the number of runs that this system owns.
+// Live is the number of runs that this system owns, including activations on their way.
 func (s *System) Live() int { return int(s.live.Load()) }
 
-// Do runs a job of the store, such as writing a batch, on a worker of the system. The job may block.
+// Do executes a job of the store, such as writing a batch, on a worker of the system. The job may
+// block.
 func (s *System) Do(job pool.Job) { s.pool.Do(job) }
 
-func (s *System) tell(run journal.RunID, msg any) {
-	s.proto.Root.Send(s.shards[maphash.Bytes(s.seed, run[:])%shardCount], msg)
+func (s *System) toShard(run journal.RunID, msg any) {
+	s.send(s.shards[maphash.Bytes(s.seed, run[:])%shardCount], msg)
 }
 
-func (s *System) broadcast(msg any) {
+func (s *System) toAllShards(msg any) {
 	for _, pid := range s.shards {
-		s.proto.Root.Send(pid, msg)
+		s.send(pid, msg)
 	}
 }
 
-func (s *System) released() {
-	if s.live.Add(-1) == 0 {
-		select {
-		case s.empty <- struct{}{}:
-		default:
-		}
-	}
-	if s.o.Hooks.Released != nil {
-		s.o.Hooks.Released()
-	}
-}
-
+// sweepLoop frees memory that is no longer needed: runs that have been parked for long, and
+// workers.
 func (s *System) sweepLoop() {
 	t := time.NewTicker(max(s.o.WarmIdle/4, 10*time.Millisecond))
 	defer t.Stop()
 	for {
 		select {
 		case <-t.C:
-			s.broadcast(sweep{})
+			s.toAllShards(sweep{})
 			s.pool.Trim()
 		case <-s.done:
 			return
@@ -130,16 +118,16 @@ func (s *System) sweepLoop() {
 	}
 }
 
-// Drain hands every run back. Steps may end until ctx does; then their contexts are cancelled with
-// ErrShutdown, and runs whose steps do not return within grace are handed back without them. The
-// caller must not activate runs any more.
+// Drain hands every run back, then kills the system. Steps may end until ctx does; then their
+// contexts are cancelled with ErrShutdown, and runs whose steps do not return within grace are
+// handed back without them. The caller must not activate runs any more.
 func (s *System) Drain(ctx context.Context, grace time.Duration) {
 	s.draining.Store(true)
-	s.broadcast(drain{})
+	s.toAllShards(drain{})
 	if !s.awaitEmpty(ctx.Done()) {
-		s.stop(ErrShutdown)
+		s.exec.stop(ErrShutdown)
 		if !s.awaitEmpty(after(grace)) {
-			s.broadcast(drain{abandon: true})
+			s.toAllShards(drain{force: true})
 			s.awaitEmpty(after(grace))
 		}
 	}
@@ -152,6 +140,7 @@ func after(d time.Duration) <-chan struct{} {
 	return c
 }
 
+// awaitEmpty returns false if runs are still live when until is closed.
 func (s *System) awaitEmpty(until <-chan struct{}) bool {
 	for s.live.Load() > 0 {
 		select {
@@ -163,28 +152,23 @@ func (s *System) awaitEmpty(until <-chan struct{}) bool {
 	return true
 }
 
-// Kill throws everything away without writing: steps are cancelled with the cause, and commits in flight
-// may or may not land. It returns when every actor is gone and every step body that looks at its
-// context has returned.
+// Kill ends the system without writing: steps are cancelled with the cause, and commits in flight
+// may or may not be written. It returns when every actor is gone and every step body that looks at
+// its context has returned; it waits a moment for the other bodies and leaves them behind.
 func (s *System) Kill(cause error) {
 	if s.killed.Swap(true) {
 		return
 	}
 	close(s.done)
-	s.stop(cause)
+	s.exec.stop(cause)
 	var stops []*proto.Future
 	for _, pid := range s.shards {
 		stops = append(stops, s.proto.Root.PoisonFuture(pid))
 	}
 	for _, f := range stops {
-		_ = f.Wait() // an error means that user code hangs; its state is dead anyway
+		_ = f.Wait() // an error means that workflow code hangs; its state is thrown away in any case
 	}
 	s.proto.Shutdown()
 	s.pool.Close()
-	returned := make(chan struct{})
-	go func() { s.bodies.Wait(); close(returned) }()
-	select {
-	case <-returned:
-	case <-time.After(killGrace):
-	}
+	s.exec.wait(killGrace)
 }

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Pool executes mailboxes and jobs. At most size mailboxes run at once, not counting those that were
-// written off; jobs have no limit but their submitters', because a job may block.
+// Pool executes mailboxes and jobs. At most size mailboxes run at once, not counting those that
+// were written off; jobs have no limit but their submitters', because a job may block.
 //
 // # Why not one goroutine for each piece of work
 //
-// The work of a durable run is a chain: a step's body ends, its run's mailbox takes a turn, the turn is
-// written by a batch, the answer comes back to the mailbox. Waking a goroutine for each link costs a
-// third of a commit. So a worker that is about to be free takes the next link itself, and nobody else
-// is woken for it. Workers are also kept when there is nothing to do, because their stacks have already
-// grown to what a turn or a body needs.
+// The work of a durable run is a chain: a step's body ends, its run's mailbox takes a turn, the
+// turn is written by a batch, the answer comes back to the mailbox. Waking a goroutine for each
+// link costs a third of a commit. So a worker that is about to be free takes the next link itself,
+// and nobody else is woken for it. Workers are also kept when there is nothing to do, because their
+// stacks have already grown to what a turn or a body needs.
 //
 // # State
 //
@@ -38,8 +38,9 @@ import (
 //
 // # Invariant
 //
-// Call a queued piece of work runnable if it may begin now: every job, and as many mailboxes as there
-// are free places, min(len(mailboxes), size-running). Whenever p.mu is released after balance,
+// Call a queued piece of work runnable if it may begin now: every job, and as many mailboxes as
+// there are free places, min(len(mailboxes), size-running). Whenever p.mu is released after
+// balance,
 //
 //	soonIdle ≥ the number of runnable pieces of work                                   (I)
 //
@@ -48,8 +49,8 @@ import (
 //
 //   - Schedule and Do add one piece of work, then call balance, which wakes workers (or makes some)
 //     until (I) holds.
-//   - next removes the caller from the promised workers, takes at most one piece, then calls balance.
-//     A worker that finds nothing to take joins idle in the same critical section.
+//   - next removes the caller from the promised workers, takes at most one piece, then calls
+//     balance. A worker that finds nothing to take joins idle in the same critical section.
 //   - endMailbox frees a place, which may make one more mailbox runnable. It does not balance: the
 //     same worker is promised and calls next at once.
 //   - ExpectIdle adds a promise, which only helps (I). ClearIdle takes one back and balances.
@@ -58,39 +59,39 @@ import (
 //
 // # Why no wake-up is lost
 //
-// A worker decides to sleep while it holds the lock, after it has seen that there is nothing for it,
-// and is in idle from then on. Work added later finds it there. wakeOne removes the worker from idle
-// before it sends, so a worker has at most one token underway; the channel holds one, so the send
-// never blocks, and the token waits if the worker has not come to its receive yet.
+// A worker decides to sleep while it holds the lock, after it has seen that there is nothing for
+// it, and is in idle from then on. Work added later finds it there. wakeOne removes the worker from
+// idle before it sends, so a worker has at most one token underway; the channel holds one, so the
+// send never blocks, and the token waits if the worker has not come to its receive yet.
 //
 // # Why a promised worker counts, and what look repairs
 //
-// A promise is worth as much as the time until it is kept. A job that says ExpectIdle has only to send
-// what it has found out and return, which takes microseconds. It must not block from then on unless it
-// says ClearIdle first: nothing else repairs a broken promise of a job. Should the job end its
-// goroutine instead (runtime.Goexit), the worker is gone, and run takes the promise back.
+// A promise is worth as much as the time until it is kept. A job that says ExpectIdle has only to
+// send what it has found out and return, which takes microseconds. It must not block from then on
+// unless it says ClearIdle first: nothing else repairs a broken promise of a job. Should the job
+// end its goroutine instead (runtime.Goexit), the worker is gone, and run takes the promise back.
 //
-// Mailboxes promise too, because a turn is short. But workflow code runs in them, and code may compute
-// for seconds or hang. While work is queued, look comes every lookEvery. A mailbox that began before
-// the previous look is written off: its promise and its place are taken back, so others get both. It
-// keeps its goroutine until it returns, which is why hanging code costs a goroutine and no throughput.
-// Nobody looks while nothing is queued: then nobody waits.
+// Mailboxes promise too, because a turn is short. But workflow code runs in them, and code may
+// compute for seconds or hang. While work is queued, look comes every lookEvery. A mailbox that
+// began before the previous look is written off: its promise and its place are taken back, so
+// others get both. It keeps its goroutine until it returns, which is why hanging code costs a
+// goroutine and no throughput. Nobody looks while nothing is queued: then nobody waits.
 //
-// Mailboxes go before jobs, so that workers that serve mailboxes go on doing so. Up to size jobs may
-// therefore wait while mailboxes keep arriving. That ends by itself: nearly all messages are answers
-// to jobs, so the mailboxes run dry while jobs wait.
+// Mailboxes go before jobs, so that workers that serve mailboxes go on doing so. Up to size jobs
+// may therefore wait while mailboxes keep arriving. That ends by itself: nearly all messages are
+// answers to jobs, so the mailboxes run dry while jobs wait.
 //
 // # Close
 //
-// After Close what is queued is still executed, and each worker ends when it finds nothing more. Work
-// that comes later gets a goroutine of its own: it is the end of a step or a late answer, which must
-// not be lost but need not be fast. Nobody looks any more, so what is queued behind hanging code at
-// that moment stays there; its system has been killed, and nobody reads its result.
+// After Close what is queued is still executed, and each worker ends when it finds nothing more.
+// Work that comes later gets a goroutine of its own: it is the end of a step or a late answer,
+// which must not be lost but need not be fast. Nobody looks any more, so what is queued behind
+// hanging code at that moment stays there; its system has been killed, and nobody reads its result.
 //
 // # Locks
 //
 // p.mu is the only lock and is a leaf: no mailbox, job or other foreign code runs under it, and
-// nothing under it blocks. Methods named "the caller holds the lock" are for this file alone.
+// nothing under it blocks.
 type Pool struct {
 	size int // how many mailboxes may run at once
 
@@ -125,8 +126,8 @@ type Worker struct {
 // New returns a pool that runs size mailboxes at once. It has no workers until there is work.
 func New(size int) *Pool { return &Pool{size: size} }
 
-// Throughput implements protoactor's Dispatcher: how many messages of one mailbox are handled before
-// others get their turn.
+// Throughput implements protoactor's Dispatcher: how many messages of one mailbox are handled
+// before others get their turn.
 func (p *Pool) Throughput() int { return mailboxThroughput }
 
 // Schedule implements protoactor's Dispatcher. It never blocks.
@@ -182,8 +183,8 @@ func (p *Pool) wakeOne() {
 	w.wake <- struct{}{}
 }
 
-// look writes off the mailboxes that have not returned since the look before the previous one. Two
-// looks, because a mailbox may have begun just before the first.
+// look writes off the mailboxes that began before the previous look. One look is not enough, because
+// a mailbox may have begun just before it.
 func (p *Pool) look() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,8 +200,8 @@ func (p *Pool) look() {
 	p.balance()
 }
 
-// Trim ends the workers that were idle ever since the last Trim. Call it now and then: after a burst
-// the pool holds as many workers as the burst had jobs at once.
+// Trim ends the workers that were idle ever since the last Trim. Call it now and then: after a
+// burst the pool holds as many workers as the burst had jobs at once.
 func (p *Pool) Trim() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -251,8 +252,8 @@ func (w *Worker) promise(promised bool) {
 	}
 }
 
-// loop is the worker's goroutine. It ends when the pool is closed or has too many workers, or with a
-// job that ends its goroutine.
+// loop is the worker's goroutine. It ends when the pool is closed or has too many workers, or with
+// a job that ends its goroutine.
 func (w *Worker) loop() {
 	for {
 		mailbox, job := w.next()

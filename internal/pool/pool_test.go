@@ -52,7 +52,8 @@ func TestStuckMailboxesDelayNobody(t *testing.T) {
 	})
 }
 
-// A worker executes what its own work has caused: no other one is woken while there is little to do.
+// A worker executes what its own work has caused: no other one is woken while there is little to
+// do.
 func TestWorkerContinues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(2)
@@ -103,8 +104,8 @@ func TestBrokenPromise(t *testing.T) {
 	}
 }
 
-// Trim ends the workers that were idle since the last Trim. Close ends the busy ones after their job,
-// and work submitted after it is executed all the same.
+// Trim ends the workers that were idle since the last Trim. Close ends the busy ones after their
+// job, and work submitted after it is executed all the same.
 func TestTrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(1)
@@ -142,7 +143,8 @@ func TestTrim(t *testing.T) {
 	})
 }
 
-// Mailboxes are served in the order in which they were scheduled, also while the ring grows and turns.
+// Mailboxes are served in the order in which they were scheduled, also while the ring grows and
+// turns.
 func TestMailboxesKeepOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := New(1)

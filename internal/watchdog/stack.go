@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// restingCoroutine begins the state of a goroutine that belongs to an iter.Pull coroutine and does not
-// execute: it is parked, or it waits for a coroutine that it has resumed.
+// restingCoroutine begins the state of a goroutine that belongs to an iter.Pull coroutine and does
+// not execute: it is parked, or it waits for a coroutine that it has resumed.
 const restingCoroutine = "[coroutine"
 
-// stacks returns the stacks of the goroutines that execute something below frame, which is part of a
-// function's or a file's name. They are found in a dump of all goroutines, because nothing else tells
-// which goroutine executes a given run. The world stops while the dump is taken, which is acceptable
-// because it happens only after work was late.
+// stacks returns the stacks of the goroutines that execute something below frame, which is part of
+// a function's or a file's name. They are found in a dump of all goroutines, because nothing else
+// tells which goroutine executes a given run. The world stops while the dump is taken, which is
+// acceptable because it happens only after work was late.
 func stacks(frame string) string {
 	buf := make([]byte, dumpBytesMax/16)
 	for {

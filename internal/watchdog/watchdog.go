@@ -13,11 +13,12 @@ import (
 // fields are set before the first Begin and never change.
 //
 // It watches every turn of every run, so watching must cost next to nothing: two short critical
-// sections, no allocation, and no timer of its own for each turn. One timer is enough because all work
-// has the same limit: the list is in the order of begins, so its first element is the first to be
-// late, and the timer is set for that one. A turn that ends before its time is unlinked; the timer
-// then fires in vain and sets itself again for what is first by then. So there is at most one timer,
-// and the invariant is: armed exactly while the timer is to fire, and armed if the list is not empty.
+// sections, no allocation, and no timer of its own for each turn. One timer is enough because all
+// work has the same limit: the list is in the order of begins, so its first element is the first to
+// be late, and the timer is set for that one. A turn that ends before its time is unlinked; the
+// timer then fires in vain and sets itself again for what is first by then. So there is at most one
+// timer, and the invariant is: armed exactly while the timer is to fire, and armed if the list is
+// not empty.
 //
 // Report is called without the lock, on the timer's goroutine. The work may end at the same moment:
 // a report says that it was late, not that it still goes on.

@@ -3,6 +3,7 @@ package watchdog
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,11 +12,14 @@ import (
 // Late work is reported once, in the order of begins; what ends in time is not.
 func TestReports(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // each report comes from a goroutine of its own
 		var late []string
 		d := Watchdog[string]{After: time.Second, Report: func(subject string, after time.Duration, _ string) {
 			if after != time.Second {
 				t.Errorf("%s was reported with limit %s", subject, after)
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			late = append(late, subject)
 		}}
 		var a, b, c Watch[string]

@@ -1,0 +1,39 @@
+package actor
+
+// advance continues as far as it can without waiting: it blocks a failed run, loads a run without a
+// machine, reads new messages, takes turns. A message that finds something in flight changes
+// nothing here; the answer that is awaited will advance the run.
+//
+// A run that never committed and has no messages has nothing to load: its start row came with the
+// activation. If that is unconfirmed, the load is needed all the same, to learn whether the run is
+// still ours. A full turn's worth of inputs is taken before more messages are read, because the
+// inbox may be larger than memory.
+func (r *run) advance() {
+	for {
+		switch {
+		case r.phase == failed:
+			r.submitBlock()
+		case r.phase != ready:
+			return
+		case r.machine == nil && r.task.Turn == 0 && !r.inputs.news && !r.unconfirmed:
+			r.rebuild(nil)
+		case r.machine == nil:
+			r.load(false)
+		case r.inputs.news && len(r.inputs.queue) < turnEventsMax:
+			r.load(true)
+		case !r.takeTurn():
+			return
+		}
+	}
+}
+
+// advanceOrReport handles a message from the shard that has no meaning for an idle run. If the node
+// owns the run, it advances. If not, it reports idle again: the last report may have crossed this
+// message, and the shard ignores a report whose seen is too low.
+func (r *run) advanceOrReport() {
+	if r.phase.owned() {
+		r.advance()
+	} else {
+		r.reportIdle()
+	}
+}

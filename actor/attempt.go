@@ -1,0 +1,110 @@
+package actor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	proto "github.com/asynkron/protoactor-go/actor"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// attempt is one execution of a step's body, and knows all that the execution needs: the executor
+// never looks into a run. The run fills it and does not touch it after execute, except that it
+// calls cancel and uses the handoff, which are safe from any goroutine.
+type attempt struct {
+	sc      replay.StepContext
+	body    replay.Body
+	options *replay.StepOptions
+	run     *journal.Run
+	epoch   int           // the run's, which the answer carries back
+	number  int           // of the step's attempts in this actor, which the answer carries back
+	left    time.Duration // until the whole step runs out of time; 0 for no limit
+	reply   *proto.PID    // the run's mailbox
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	handoff *txHandoff // of a step with a transaction, else nil
+
+	throttle heartbeatThrottle
+	deadline heartbeatDeadline
+	done     stepDone // the answer; part of the attempt so that sending it allocates nothing
+}
+
+// result is the end of an attempt.
+type result struct {
+	cmd         journal.Cmd
+	number      int
+	output      journal.Payload
+	failure     *journal.Failure // nil: it succeeded
+	interrupted bool             // by the node, not by anything that the step did
+	tx          journal.Tx       // of a step with a transaction that succeeded: still open
+	heartbeat   *journal.Payload // details of the last heartbeat, nil for none
+}
+
+// limit derives a context with the time limits of the attempt and of the whole step. The returned
+// function frees what both hold, also for a step that its run no longer knows.
+func (a *attempt) limit() (context.Context, context.CancelFunc) {
+	limit, cause := a.options.Attempt, ErrAttemptTimeout
+	if a.left > 0 && (limit <= 0 || a.left < limit) {
+		limit, cause = a.left, ErrStepTimeout
+	}
+	if limit <= 0 {
+		return a.ctx, func() { a.cancel(nil) }
+	}
+	ctx, cancel := context.WithTimeoutCause(a.ctx, limit, cause)
+	return ctx, func() {
+		cancel()
+		a.cancel(nil)
+	}
+}
+
+// expiry is closed when the attempt is over whether its body has returned or not: it ran out of
+// time, or its owner is gone. A request to cancel or to shut down is not enough: the body decides
+// how to end then, within its time limit.
+func expiry(ctx context.Context) (<-chan struct{}, func() bool) {
+	c := make(chan struct{})
+	return c, context.AfterFunc(ctx, func() {
+		cause := context.Cause(ctx)
+		if errors.Is(cause, ErrCancelRequested) || errors.Is(cause, ErrShutdown) {
+			if deadline, ok := ctx.Deadline(); ok {
+				time.AfterFunc(time.Until(deadline), func() { close(c) })
+			}
+			return
+		}
+		close(c)
+	})
+}
+
+// resultOf makes a result of an error and of the cause for which the attempt's context ended, nil
+// if it has not. What the node did to the attempt is no failure of the step, so such an attempt
+// does not count; what a time limit did is one.
+func resultOf(cause, err error) result {
+	f := replay.FailureOf(err)
+	switch {
+	case errors.Is(cause, ErrShutdown), errors.Is(cause, ErrRunLost):
+		return result{failure: f, interrupted: true}
+	case errors.Is(cause, ErrAttemptTimeout), errors.Is(cause, ErrStepTimeout):
+		return result{failure: &journal.Failure{Type: journal.FailureTimeout, Message: cause.Error(), Cause: f}}
+	case errors.Is(cause, ErrHeartbeat):
+		return result{failure: &journal.Failure{Type: journal.FailureHeartbeat, Message: cause.Error(), Cause: f}}
+	}
+	return result{failure: f}
+}
+
+func goexitFailure() *journal.Failure {
+	return &journal.Failure{Type: journal.FailurePanic, Message: "the step ended its goroutine (runtime.Goexit)"}
+}
+
+// panicFailure cuts the text of a panic to what a history keeps: the failure is stored again with
+// every retry until the step ends. Encoding is what cuts.
+func panicFailure(p any) *journal.Failure {
+	f := &journal.Failure{Type: journal.FailurePanic, Message: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}
+	if stored, err := journal.DecodeFailure(journal.EncodeFailure(f)); err == nil {
+		return stored
+	}
+	return f
+}

@@ -1,0 +1,88 @@
+package actor
+
+import (
+	"context"
+	"time"
+
+	"github.com/reprise-run/reprise/replay"
+)
+
+// carryOut does what a turn asked for, which is durable now: its steps start, contexts are
+// cancelled. A cancelled step that does not run ends at once.
+func (r *run) carryOut(t *turn) {
+	for _, s := range t.start {
+		s.durable = true
+	}
+	for _, s := range t.cancel {
+		s.Cancelled = true
+		s.interrupt(ErrCancelRequested)
+		if !s.running && !s.ended && r.steps.get(s.Cmd) == s {
+			r.inputs.addOutcome(s, result{failure: cancelledFailure(s.failure)}, r.now())
+		}
+	}
+	r.startDue()
+}
+
+// startDue starts every step that may run now, in the order in which the code asked, and sets the
+// timer for the others. A step that must not run any more ends; that needs a message, because the
+// next turn must not begin while this one is being carried out. After Kill nothing starts: steps
+// that Kill interrupted answer before their actors get Stopping, and would be started again on a
+// cancelled context.
+func (r *run) startDue() {
+	if r.machine == nil || r.machine.Finished() || r.host.killed.Load() {
+		return
+	}
+	if !r.host.draining.Load() {
+		now := r.now()
+		for _, s := range r.steps.due(now) {
+			if f := s.endWithoutRunning(now); f != nil {
+				r.inputs.addOutcome(s, result{failure: f}, r.now())
+				r.host.send(r.self, wake{epoch: r.epoch})
+				continue
+			}
+			r.start(s, now)
+		}
+	}
+	r.setTimer()
+}
+
+// start starts an attempt.
+func (r *run) start(s *step, now time.Time) {
+	s.running = true
+	s.number++
+	a := &attempt{
+		sc: replay.StepContext{
+			Info: r.ident, Cmd: s.Cmd, Step: s.Name, Attempt: s.made + 1, LastHeartbeat: s.heartbeat, Encoder: r.host.o.Store,
+		},
+		body: s.Body, options: s.Options, run: r.info, epoch: r.epoch, number: s.number, reply: r.self,
+	}
+	a.ctx, a.cancel = context.WithCancelCause(r.host.exec.base)
+	if s.Options.Tx {
+		a.handoff = new(txHandoff)
+	}
+	s.cancel, s.handoff = a.cancel, a.handoff
+	if d := s.deadline(); !d.IsZero() {
+		a.left = d.Sub(now)
+	}
+	r.host.exec.execute(a)
+}
+
+// setTimer sets the timer to the time when a timer of the code or a step is due. The store's clock
+// decides: the estimate of it is never ahead, so the run wakes late rather than early (J9). While
+// the system drains no step starts any more, and a run that woke for one would wake without end.
+func (r *run) setTimer() {
+	r.alarm.stop()
+	at := nextTimer(r.machine)
+	if !r.host.draining.Load() {
+		at = r.steps.nextDue(at)
+	}
+	if !at.IsZero() {
+		r.wakeIn(max(at.Sub(r.now()), 0))
+	}
+}
+
+// nextTimer is when the next timer of the code is due; zero for never.
+func nextTimer(m *replay.Machine) time.Time {
+	t, _ := m.NextTimer()
+	return t.Due
+}

@@ -1,0 +1,138 @@
+package actor
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// onCommitted lets the turn take effect, or throws it away.
+func (r *run) onCommitted(m *committed) {
+	t := &r.turn
+	if r.phase == committing {
+		r.enter(ready)
+	} else {
+		r.enter(failed)
+	}
+	switch {
+	case m.err == nil:
+		r.written(t, m.inboxLast)
+	case errors.Is(m.err, journal.ErrFenced), errors.Is(m.err, journal.ErrNodeLost):
+		r.giveUp(m.err)
+	case r.phase == failed:
+		r.wakeIn(r.trouble.delay())
+	case errors.Is(m.err, journal.ErrTxLost):
+		r.undoTurn(t, m.err)
+		r.advance()
+	default:
+		r.fail(fmt.Errorf("the turn cannot be written: %w", m.err))
+		r.advance()
+	}
+}
+
+// written lets a durable turn take effect. inboxLast is the number of the run's newest message.
+func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
+	next := t.commit.Next.Kind
+	r.task.Turn++
+	r.task.Attempts, r.uncommitted = t.commit.Attempts, nil
+	if next != journal.NextBlock {
+		r.trouble.over()
+	}
+	r.steps.drop(t.drop, r.host.exec)
+	if next != journal.NextKeep {
+		if next == journal.NextClose && r.host.o.Hooks.Closed != nil {
+			r.host.o.Hooks.Closed(r.info, t.commit.Terminal())
+		}
+		r.becomeIdle(next)
+		return
+	}
+	if t.commit.Continue != nil {
+		r.nextGeneration(t.commit.Continue)
+	}
+	if r.phase == ready { // else the engine failed while the commit was in flight
+		r.carryOut(t)
+		r.inputs.news = r.inputs.news || inboxLast > r.inputs.got
+		if r.host.o.PassivateAlways && r.machine != nil {
+			r.machine.Close()
+			r.machine = nil
+		}
+	}
+	r.advance()
+}
+
+// becomeIdle ends the activation after a commit that has freed the task. A parked run stays warm,
+// and a blocked one remembers how often it was blocked.
+func (r *run) becomeIdle(next journal.NextKind) {
+	switch {
+	case next == journal.NextPark && !r.host.o.PassivateAlways:
+		r.enter(idle)
+		r.reportIdle()
+	case next == journal.NextBlock:
+		r.discard(ErrRunLost)
+		r.enter(idle)
+		r.reportIdle()
+	case next == journal.NextClose:
+		r.discard(ErrCancelRequested)
+		r.enter(idle)
+		r.reportVacant()
+	default:
+		r.discard(ErrShutdown)
+		r.enter(idle)
+		r.reportVacant()
+	}
+	r.host.released()
+}
+
+// nextGeneration makes this activation the owner of the next generation. Nothing of the last one
+// remains but the messages in the inbox: they are read again. Raising the epoch makes answers of
+// bodies that are still executed stale.
+func (r *run) nextGeneration(next *journal.Continue) {
+	r.steps.abandon(r.host.exec, ErrCancelRequested)
+	r.inputs.abandon(r.host.exec)
+	r.epoch++
+	if r.machine != nil {
+		r.machine.Close()
+	}
+	r.machine = nil
+	r.steps.clear()
+	r.inputs = inputs{news: true}
+	info := *r.info
+	info.Generation, info.Input, info.Version, info.Continued = info.Generation+1, next.Input, next.Version, next
+	r.info = &info
+	r.task.Generation, r.task.Version, r.task.Attempts = info.Generation, next.Version, nil
+}
+
+// undoTurn takes back a turn whose transaction was lost: nothing of it has happened. Its inputs
+// wait again, except the outcome of the step whose effects are gone: that attempt has failed, and
+// follows the retry policy. If the turn were repeated as it was, a transaction that can never
+// commit (think of a deferred constraint) would be tried without end and without a pause.
+func (r *run) undoTurn(t *turn, cause error) {
+	r.machine.Close()
+	r.machine = nil
+	for cmd, s := range r.steps.open {
+		if !s.durable {
+			r.steps.remove(cmd)
+		}
+	}
+	for _, s := range t.drop {
+		s.dropped = false
+	}
+	again := make([]input, 0, len(t.taken)+len(r.inputs.queue))
+	for _, in := range t.taken {
+		if in.step != nil {
+			r.steps.put(in.step)
+		}
+		if in.step == t.tx && in.step != nil {
+			in.step.ended = false
+			continue
+		}
+		again = append(again, in)
+	}
+	r.inputs.queue = append(again, r.inputs.queue...)
+	if t.tx != nil {
+		r.retryOrEnd(t.tx, replay.FailureOf(cause))
+	}
+	r.steps.dirty = true // attempts of others may have been in the lost commit
+}

@@ -1,0 +1,211 @@
+package actor
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	proto "github.com/asynkron/protoactor-go/actor"
+
+	"github.com/reprise-run/reprise/internal/pool"
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// executor executes attempts of steps, and ends transactions that nobody will commit.
+//
+// Its promise to runs: each attempt is answered by exactly one stepDone, whatever the body does.
+// The body may return, panic, end its goroutine, or ignore its context for ever; a run that waits
+// for an answer that never comes would stay owned and never be parked. The answer is sent from a
+// deferred call, which a Goexit runs as well, and a body with a limit runs on a goroutine of its
+// own, so that the answer need not wait for it.
+//
+// A slot, on the other hand, is given back only when the body has returned, which may be after the
+// answer: otherwise bodies that ignore their context would add up beyond the limit.
+type executor struct {
+	o    *Options
+	pool *pool.Pool
+	root *proto.RootContext
+
+	slots  chan struct{}   // one for each body that runs
+	bodies sync.WaitGroup  // attempts, bodies and rollbacks in progress
+	base   context.Context // ancestor of every attempt's context
+	stop   context.CancelCauseFunc
+}
+
+func newExecutor(o *Options, p *pool.Pool, root *proto.RootContext) *executor {
+	e := &executor{o: o, pool: p, root: root, slots: make(chan struct{}, o.StepsMax)}
+	e.base, e.stop = context.WithCancelCause(context.Background())
+	return e
+}
+
+// wait returns when everything in progress has ended, or after the given time.
+func (e *executor) wait(limit time.Duration) {
+	ended := make(chan struct{})
+	go func() { e.bodies.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(limit):
+	}
+}
+
+// rollback ends a transaction that nobody will commit, nil for none. It runs elsewhere, because a
+// mailbox must not wait for a database.
+func (e *executor) rollback(tx journal.Tx) {
+	if tx == nil {
+		return
+	}
+	e.bodies.Add(1)
+	go func() {
+		defer e.bodies.Done()
+		_ = tx.Rollback(context.WithoutCancel(e.base)) // it is abandoned either way
+	}()
+}
+
+// execute executes an attempt on a worker, once a slot is free. It does not block.
+func (e *executor) execute(a *attempt) {
+	e.bodies.Add(1)
+	e.pool.Do(func(w *pool.Worker) { e.perform(w, a) })
+}
+
+// perform waits for a slot, prepares the context, calls the body and answers.
+func (e *executor) perform(w *pool.Worker, a *attempt) {
+	defer e.bodies.Done()
+	if !e.acquireSlot(a.ctx) {
+		e.answer(w, a, resultOf(context.Cause(a.ctx), context.Cause(a.ctx)))
+		return
+	}
+	ctx, release := a.limit()
+	a.deadline.start(a.options.Heartbeat, a.cancel)
+	a.sc.Heartbeat = func(details journal.Payload) { e.heartbeat(a, &details) }
+	ctx = replay.WithStepContext(ctx, &a.sc)
+	var end func(*journal.Failure)
+	if e.o.Hooks.Step != nil {
+		ctx, end = e.o.Hooks.Step(ctx, a.run, &a.sc)
+	}
+	var res result
+	returned := false
+	defer func() { // also when the body ends this goroutine
+		if !returned {
+			res = result{failure: goexitFailure()}
+		}
+		a.deadline.stop()
+		release()
+		if end != nil {
+			end(res.failure)
+		}
+		res.heartbeat = a.throttle.last()
+		e.answer(w, a, res)
+	}()
+	res = e.await(ctx, a)
+	returned = true
+}
+
+// acquireSlot returns false if ctx has ended before a slot was free.
+func (e *executor) acquireSlot(ctx context.Context) bool {
+	select {
+	case e.slots <- struct{}{}: // if there is one, the attempt begins, even if ctx has ended
+		return true
+	default:
+	}
+	select {
+	case e.slots <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (e *executor) releaseSlot() { <-e.slots }
+
+// answer sends the attempt's only stepDone. The worker has nothing to do afterwards, so it is the
+// one that serves the run's mailbox next.
+func (e *executor) answer(w *pool.Worker, a *attempt, res result) {
+	res.cmd, res.number = a.sc.Cmd, a.number
+	if res.tx != nil && !a.handoff.put(res.tx) {
+		e.rollback(res.tx)
+	}
+	a.done = stepDone{epoch: a.epoch, result: res}
+	w.ExpectIdle()
+	e.root.Send(a.reply, &a.done)
+}
+
+func (e *executor) heartbeat(a *attempt, details *journal.Payload) {
+	a.deadline.extend()
+	if a.throttle.add(details) {
+		e.root.Send(a.reply, heartbeat{epoch: a.epoch, cmd: a.sc.Cmd, number: a.number, details: *details})
+	}
+}
+
+// await calls the body and returns its result, or the result of the limit that the body has
+// exceeded. Without a limit there is nothing to wait for but the body, so it needs no goroutine. A
+// step with a transaction is always awaited: the transaction must not be used by a body and by its
+// run at once.
+func (e *executor) await(ctx context.Context, a *attempt) result {
+	_, limited := ctx.Deadline()
+	if a.options.Tx || !limited && a.options.Heartbeat <= 0 {
+		defer e.releaseSlot()
+		return e.guarded(ctx, a)
+	}
+	outcome := make(chan result, 1)
+	e.bodies.Add(1)
+	go func() {
+		res := result{failure: goexitFailure()}
+		defer func() {
+			e.releaseSlot()
+			outcome <- res
+			e.bodies.Done()
+		}()
+		res = e.guarded(ctx, a)
+	}()
+	over, stop := expiry(ctx)
+	defer stop()
+	select {
+	case res := <-outcome:
+		return res
+	case <-over:
+	case <-a.deadline.over: // an attempt that was asked to end before has another cause, but was silent too
+		return resultOf(ErrHeartbeat, ErrHeartbeat)
+	}
+	select { // both may be there: the body's own result says more
+	case res := <-outcome:
+		return res
+	default:
+		return resultOf(context.Cause(ctx), context.Cause(ctx))
+	}
+}
+
+// guarded calls the body and makes a result of its return or its panic. A body that ends its
+// goroutine leaves without a result, and without its transaction.
+func (e *executor) guarded(ctx context.Context, a *attempt) (res result) {
+	var tx journal.Tx
+	defer func() {
+		if p := recover(); p != nil {
+			res = result{failure: panicFailure(p)}
+		}
+		if tx != nil && res.tx == nil {
+			_ = tx.Rollback(context.WithoutCancel(ctx)) // the attempt failed, whatever the connection says
+		}
+	}()
+	var value any
+	if a.options.Tx {
+		var err error
+		if tx, err = e.o.Store.Begin(ctx); err != nil {
+			return resultOf(context.Cause(ctx), fmt.Errorf("begin the step's transaction: %w", err))
+		}
+		value = tx.Value()
+	}
+	output, err := e.call(ctx, a.body, value)
+	if err != nil {
+		return resultOf(context.Cause(ctx), err)
+	}
+	return result{output: output, tx: tx}
+}
+
+func (e *executor) call(ctx context.Context, body replay.Body, tx any) (journal.Payload, error) {
+	if e.o.Intercept != nil {
+		return e.o.Intercept(ctx, tx, body)
+	}
+	return body(ctx, tx)
+}

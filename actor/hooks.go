@@ -1,0 +1,40 @@
+package actor
+
+import (
+	"context"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// Hooks report what happens in a System. Any may be nil. All but Step and Stuck run in the mailbox
+// of a run, so they must be quick and must not block; a panic of theirs counts as a failure of the
+// engine and blocks the run. What run points to must not be changed and may be kept.
+type Hooks struct {
+	// Released is called when a run stops being live here, for whatever reason.
+	Released func()
+	// Replayed reports a cold activation.
+	Replayed func(run journal.RunID, events int, took time.Duration)
+	// Step wraps one attempt of a step, on the worker that executes it: it may derive a context,
+	// and its second result is called with the attempt's failure, nil for none, when the attempt
+	// has ended.
+	Step func(ctx context.Context, run *journal.Run, sc *replay.StepContext) (context.Context, func(*journal.Failure))
+	// Retry reports a failed attempt that will be repeated.
+	Retry func(run *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure)
+	// Closed reports a run that this node closed.
+	Closed func(run *journal.Run, terminal *journal.Event)
+	// Blocked reports a run that cannot continue, with the stack if its code panicked. It is called
+	// again, without the stack, when the commit that blocks the run has to be repeated.
+	Blocked func(run *journal.Run, problem, stack string, retryIn time.Duration)
+	// Lost reports a run that another node owns now.
+	Lost func(run *journal.Run, err error)
+	// Stuck reports workflow code that does not await, with the stacks of its strands.
+	Stuck func(run *journal.Run, after time.Duration, stack string)
+	// Deadlocked reports a run whose strands wait for nothing but each other, each time it is
+	// parked.
+	Deadlocked func(run *journal.Run, lines []string)
+	// Log takes what workflow code logs, except what it logs while history is replayed. Levels are
+	// those of log/slog.
+	Log func(run *journal.Run, level int, msg string, args []any)
+}

@@ -1,0 +1,50 @@
+package actor
+
+import (
+	"sync/atomic"
+
+	proto "github.com/asynkron/protoactor-go/actor"
+
+	"github.com/reprise-run/reprise/internal/pool"
+	"github.com/reprise-run/reprise/internal/watchdog"
+	"github.com/reprise-run/reprise/journal"
+)
+
+// host is what the shards and runs of one system share, and all that they know of it. It is what is
+// below them; System, which makes them, is above.
+//
+// live counts the activations that have not been given up. Activate adds one before its message is
+// sent, and whoever ends the activation subtracts it: the run when its phase becomes idle, or when
+// it finds that it knows the activation already. So live is 0 exactly when no run is owned and no
+// activation is under way, which is what Drain waits for.
+type host struct {
+	o        Options
+	proto    *proto.ActorSystem
+	pool     *pool.Pool
+	exec     *executor
+	watchdog watchdog.Watchdog[*journal.Run]
+
+	draining atomic.Bool // no step starts any more, and runs are handed back
+	killed   atomic.Bool // nothing is written any more
+
+	live  atomic.Int64
+	spare atomic.Int64  // actors without a run
+	empty chan struct{} // gets a token when live becomes 0
+
+	onPhase func(from, to phase) // of tests, else nil
+}
+
+func (h *host) send(to *proto.PID, msg any) { h.proto.Root.Send(to, msg) }
+
+// released ends an activation.
+func (h *host) released() {
+	if h.live.Add(-1) == 0 {
+		select {
+		case h.empty <- struct{}{}:
+		default:
+		}
+	}
+	if h.o.Hooks.Released != nil {
+		h.o.Hooks.Released()
+	}
+}

@@ -1,0 +1,106 @@
+package actor
+
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// input is something that has happened and is no event yet: a message from the inbox, or the
+// outcome of a step.
+type input struct {
+	at      time.Time // when it happened, by the store's clock
+	message *journal.Message
+	step    *step // whose outcome is in result
+	result  result
+}
+
+// inputs are what waits for the next turn, and how far the inbox has been read.
+//
+// Messages are numbered without gaps in the order of their arrival (J5). got is the newest number
+// that was put into the queue, so a load asks for what follows it, and the same message twice is
+// left out. news says that there may be more. It is set by a hint, by a claim, by the answer of a
+// commit and by a load that was cut; only a load clears it, at the moment when it is sent, so a
+// message that arrives while the load is in flight causes another load.
+//
+// A message leaves the inbox when a commit has written seen: the number up to which no message
+// waits. That is less than got while messages are in the queue, because a turn takes only so many.
+type inputs struct {
+	queue []input // in the order of arrival
+	got   journal.InboxSeq
+	news  bool
+}
+
+// addMessages queues what a load has found after got.
+func (q *inputs) addMessages(h *journal.History) {
+	for _, msg := range h.Inbox {
+		if msg.Number > q.got {
+			q.queue = append(q.queue, input{at: msg.Time, message: &msg})
+			q.got = msg.Number
+		}
+	}
+	if last := h.Run.Task.InboxLast; last > q.got && len(h.Inbox) > 0 {
+		q.news = true // a load gives so many at most
+	} else {
+		q.got = max(q.got, last) // the others have been consumed, some of them without an event
+	}
+}
+
+// addOutcome queues the outcome of a step.
+func (q *inputs) addOutcome(s *step, res result, at time.Time) {
+	s.ended = true
+	q.queue = append(q.queue, input{at: at, step: s, result: res})
+}
+
+// first removes and returns the oldest input. There must be one. The memory of the queue is kept
+// when its last element goes, which is the usual case.
+func (q *inputs) first() input {
+	in := q.queue[0]
+	if len(q.queue) == 1 {
+		q.queue[0] = input{}
+		q.queue = q.queue[:0]
+	} else {
+		q.queue = q.queue[1:]
+	}
+	return in
+}
+
+// abandon gives up the transactions of outcomes that wait.
+func (q *inputs) abandon(exec *executor) {
+	for i := range q.queue {
+		exec.rollback(q.queue[i].result.tx)
+	}
+}
+
+// clear forgets what was read. Whether there may be more is not forgotten.
+func (q *inputs) clear() { q.queue, q.got = nil, 0 }
+
+// seen is the number up to which no message waits, except those that were carried over from an
+// earlier generation, whose numbers are up to carried. used is the newest message that is in an
+// event; updates that were refused are in none.
+func (q *inputs) seen(carried, used journal.InboxSeq) journal.InboxSeq {
+	for i := range q.queue {
+		if m := q.queue[i].message; m != nil && m.Number > carried {
+			return m.Number - 1
+		}
+	}
+	return max(q.got, used)
+}
+
+// stillCarried lists the messages that were carried over to this generation and wait still: those
+// in the queue, and those of earlier that have not been read yet.
+func (q *inputs) stillCarried(carried journal.InboxSeq, earlier *journal.Continue) (list []journal.InboxSeq) {
+	for i := range q.queue {
+		if m := q.queue[i].message; m != nil && m.Number <= carried {
+			list = append(list, m.Number)
+		}
+	}
+	if earlier != nil {
+		for _, n := range earlier.Carried {
+			if n > q.got {
+				list = append(list, n)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,40 @@
+package actor
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// onLoaded takes in what a load has found, unless the run belongs to another owner: everything that
+// it would execute would be executed for nothing.
+func (r *run) onLoaded(m loaded) {
+	r.enter(ready)
+	task := m.history.Run.Task
+	switch err := errors.Join(m.err, m.history.Err); {
+	case errors.Is(err, journal.ErrNodeLost):
+		r.giveUp(err)
+		return
+	case errors.Is(err, journal.ErrNotFound) || err == nil && task == nil:
+		r.giveUp(fmt.Errorf("%w: it was closed or deleted", journal.ErrFenced))
+		return
+	case err == nil && (task.Owner != r.host.o.Node || task.Fence != r.task.Fence):
+		r.giveUp(journal.ErrFenced)
+		return
+	case err != nil:
+		r.fail(fmt.Errorf("the history cannot be read: %w", err))
+	default:
+		r.inputs.addMessages(&m.history)
+		if r.machine == nil {
+			r.rebuild(m.history.Events)
+		}
+	}
+	r.advance()
+}
+
+// giveUp leaves the run to whoever owns it now.
+func (r *run) giveUp(cause error) {
+	r.lose(cause)
+	r.reportVacant()
+}

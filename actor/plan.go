@@ -1,0 +1,78 @@
+package actor
+
+import (
+	"slices"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// terminalEvent returns the last event of the run, or of its generation, and lets the commit close
+// the run or begin its next generation. A next generation stays owned, unless this node cannot
+// execute it.
+func (r *run) terminalEvent(t *turn, d *replay.Decision) journal.Event {
+	ev := *d.Terminal
+	ev.Seq, ev.Time = r.machine.LastSeq()+1, r.machine.Now()
+	c := &t.commit
+	if d.Continue != nil {
+		c.Continue = d.Continue
+		c.Continue.Seen = r.inputs.seen(r.ident.InboxSeen, r.machine.InboxSeen())
+		waiting := r.inputs.stillCarried(r.ident.InboxSeen, r.info.Continued)
+		c.Continue.Carried = slices.Concat(c.Continue.Carried, waiting)
+		slices.Sort(c.Continue.Carried)
+		if r.host.draining.Load() || r.host.o.Lookup(r.info.Workflow, c.Continue.Version) == nil {
+			c.Next.Kind = journal.NextRelease
+		}
+		return ev
+	}
+	c.Next.Kind, c.Children = journal.NextClose, d.Children
+	if m, ok := r.info.ParentMessage(&ev); ok {
+		c.Messages = append(c.Messages, m)
+	}
+	return ev
+}
+
+// planTask decides what becomes of the task. It stays owned exactly while a body is executed or is
+// about to be, or an input waits: then a message is certain to come. Else the run is parked until
+// its next timer or retry, and the store makes it visible earlier if a message arrives (J6).
+func (r *run) planTask(t *turn) {
+	c := &t.commit
+	c.InboxSeen = r.inputs.seen(r.ident.InboxSeen, r.machine.InboxSeen())
+	if c.Next.Kind == journal.NextClose || c.Continue != nil {
+		return
+	}
+	c.Attempts = r.steps.attempts()
+	running, startable := r.steps.count(r.now())
+	startable += len(t.cancel) // those that do not run end at once
+	inputs := len(r.inputs.queue) > 0 || r.inputs.news
+	draining := r.host.draining.Load()
+	switch {
+	case running > 0 && !r.handBack:
+	case draining && (startable > 0 || running > 0 || inputs):
+		c.Next.Kind = journal.NextRelease
+	case startable > 0 || inputs:
+	default:
+		at := r.steps.nextDue(nextTimer(r.machine))
+		if !at.IsZero() && !at.After(r.now()) && !draining {
+			return // a claim would come at once
+		}
+		c.Next.Kind, c.Next.At = journal.NextPark, at
+		c.Waiting = describeWait(r.machine, r.info, &r.host.o.Hooks)
+	}
+}
+
+// describeWait is what people see of a parked run. Strands that wait for each other are reported,
+// because nothing will wake them.
+func describeWait(m *replay.Machine, run *journal.Run, h *Hooks) []string {
+	stuck := m.Stuck()
+	if len(stuck) == 0 {
+		return m.Waiting()
+	}
+	if h.Deadlocked != nil {
+		h.Deadlocked(run, stuck)
+	}
+	for i := range stuck {
+		stuck[i] = "stuck: " + stuck[i]
+	}
+	return stuck
+}

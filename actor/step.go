@@ -1,0 +1,63 @@
+package actor
+
+import (
+	"context"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// step is a step without an outcome, as the actor of its run sees it.
+//
+// It may start once it is durable, which is when the turn that asked for it is written, or is a
+// function of what is written. At most one attempt of it runs at a time. number tells the attempts
+// of this actor apart, so the late answer of an attempt that was given up cannot be taken for the
+// answer of its successor; made counts failed attempts over all owners, and is stored.
+type step struct {
+	replay.Step
+	durable bool
+	ended   bool // its outcome waits among the inputs
+	dropped bool // nobody waits for its outcome, once the turn in flight is written
+	running bool // an attempt is being executed
+
+	number  int
+	cancel  context.CancelCauseFunc // of the running attempt
+	handoff *txHandoff              // of the running attempt
+
+	made      int32     // attempts that have failed
+	nextAt    time.Time // when the next attempt is due, by the store's clock
+	failure   *journal.Failure
+	heartbeat *journal.Payload // details of the last heartbeat
+}
+
+// interrupt cancels the context of the running attempt, if there is one. Its answer still counts.
+func (s *step) interrupt(cause error) {
+	if s.running {
+		s.cancel(cause)
+	}
+}
+
+// abandon interrupts the step, and gives up the running attempt: nobody will look at its answer. It
+// returns the transaction that must be rolled back then, nil for none.
+func (s *step) abandon(cause error) journal.Tx {
+	if !s.running {
+		return nil
+	}
+	s.cancel(cause)
+	return s.handoff.abandon()
+}
+
+// due tells whether the step may run now, or may end without running.
+func (s *step) due(now time.Time) bool { return s.Cancelled || !s.nextAt.After(now) }
+
+// waits tells whether the step will start an attempt at some time.
+func (s *step) waits() bool { return !s.running && !s.ended && !s.dropped }
+
+// deadline is when the whole step runs out of time; zero for never.
+func (s *step) deadline() time.Time {
+	if s.Options.Overall <= 0 {
+		return time.Time{}
+	}
+	return s.IssuedAt.Add(s.Options.Overall)
+}

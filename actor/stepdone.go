@@ -1,0 +1,57 @@
+package actor
+
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// onStepDone decides whether the end of an attempt is the end of its step. An attempt that the node
+// interrupted does not count: the step starts anew, elsewhere if the node drains.
+func (r *run) onStepDone(m *stepDone) {
+	s := r.steps.get(m.result.cmd)
+	if m.epoch != r.epoch || s == nil || !s.running || s.number != m.result.number {
+		r.host.exec.rollback(m.result.tx) // given up long ago: what it did must not be committed
+		return
+	}
+	s.running = false
+	s.cancel(nil)
+	res := m.result
+	if res.heartbeat != nil {
+		s.heartbeat = res.heartbeat
+	}
+	switch {
+	case res.interrupted:
+	case res.failure == nil:
+		r.inputs.addOutcome(s, res, r.now())
+	default:
+		r.retryOrEnd(s, res.failure)
+	}
+	r.advance()
+}
+
+// retryOrEnd applies the retry policy to a failed attempt.
+func (r *run) retryOrEnd(s *step, f *journal.Failure) {
+	last, delay := s.afterFailure(f, r.now())
+	if last != nil {
+		r.inputs.addOutcome(s, result{failure: last}, r.now())
+		return
+	}
+	r.steps.dirty = true
+	if r.host.o.Hooks.Retry != nil {
+		r.host.o.Hooks.Retry(r.info, s.Name, s.made, delay, f)
+	}
+}
+
+// onHeartbeat keeps the details of a heartbeat, and makes them durable now and then.
+func (r *run) onHeartbeat(m heartbeat) {
+	s := r.steps.get(m.cmd)
+	if m.epoch != r.epoch || s == nil || !s.running || s.number != m.number {
+		return
+	}
+	s.heartbeat = &m.details
+	if time.Since(r.steps.saved) >= heartbeatSaveEvery {
+		r.steps.saved, r.steps.dirty = time.Now(), true
+		r.advance()
+	}
+}

@@ -1,0 +1,33 @@
+package actor
+
+import "github.com/reprise-run/reprise/journal"
+
+// submit gives the turn to the store. to is the phase in which the run waits for the outcome.
+func (r *run) submit(t *turn, to phase) {
+	c := &t.commit
+	c.Run, c.Node, c.Generation = r.info.ID, r.host.o.Node, r.task.Generation
+	c.Fence, c.Turn = r.task.Fence, r.task.Turn // what the journal checks before it writes anything (J3)
+	r.enter(to)
+	r.steps.dirty = false
+	r.alarm.stop()
+	epoch := r.epoch
+	r.host.o.Store.Submit(t.commit, func(o journal.Outcome) {
+		r.host.send(r.self, &committed{epoch: epoch, err: o.Err, inboxLast: o.InboxLast})
+	})
+}
+
+// submitBlock frees the task of a run that cannot continue, until its next attempt is due. The
+// stored attempts of its steps stay as they are. If the commit fails it is submitted again after a
+// while: if the node forgot a run that it owns, nobody would look at the run again while the node
+// lives.
+func (r *run) submitBlock() {
+	delay := r.trouble.next(r.now(), r.host.o.WarmIdle)
+	t := r.turn.reset()
+	t.commit.Attempts = r.task.Attempts
+	t.commit.Next = journal.Next{Kind: journal.NextBlock, At: r.now().Add(delay), Problem: r.trouble.problem}
+	if r.host.o.Hooks.Blocked != nil {
+		r.host.o.Hooks.Blocked(r.info, r.trouble.problem, r.trouble.stack, delay)
+	}
+	r.trouble.stack = "" // it is reported once, the commit may be repeated
+	r.submit(t, blocking)
+}

@@ -1,0 +1,115 @@
+package actor
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// takeTurn steps the machine with everything that has happened and submits what the code makes of
+// it. It returns false if nothing has happened, so there is nothing to do until the next message.
+func (r *run) takeTurn() (more bool) {
+	t := r.turn.reset()
+	complete := false
+	defer func() {
+		for i := 0; !complete && i < len(t.taken); i++ { // after an error, and also if the engine panics
+			r.host.exec.rollback(t.taken[i].result.tx)
+		}
+	}()
+	first := r.machine.LastSeq() == 0
+	if err := r.watched(func() error { return r.takeInputs(t, first) }); err != nil {
+		r.fail(err)
+		return true
+	}
+	complete = true
+	d := r.machine.Take()
+	t.addDecision(&d, &r.steps, r.info.Trace)
+	events := t.commit.Events
+	news := len(events) > len(r.uncommitted) || r.steps.dirty || t.commit.HasEffects() || d.Terminal != nil
+	if d.Terminal != nil {
+		events = append(events, r.terminalEvent(t, &d))
+	}
+	t.commit.Events = events
+	onlySteps := first && r.info.Continued == nil && len(events) == 1 && d.OnlySteps && !t.commit.HasEffects()
+	if onlySteps && !r.host.draining.Load() {
+		// This turn is a function of the durable start row alone, so its steps may start before its
+		// event is stored; the event joins the next commit.
+		r.uncommitted = events
+		r.carryOut(t)
+		return true
+	}
+	r.planTask(t)
+	if !news && t.commit.Next.Kind == journal.NextKeep {
+		r.carryOut(t)
+		return false
+	}
+	r.submit(t, committing)
+	return true
+}
+
+// takeInputs steps the machine once for every due timer and every input, earliest first. At most
+// one transaction takes part, because it carries the commit. The code may end before all inputs are
+// taken; what it may ask for is limited, so that the commit stays within what the journal accepts.
+func (r *run) takeInputs(t *turn, first bool) error {
+	now := r.now()
+	room := len(r.uncommitted) + min(max(len(r.inputs.queue), 1), turnEventsMax)
+	t.commit.Events = append(make([]journal.Event, 0, room), r.uncommitted...)
+	if first {
+		if err := t.apply(r.machine, &r.steps, r.machine.First(r.info, now)); err != nil {
+			return err
+		}
+	}
+	if n := int(r.machine.LastSeq()); n >= r.host.o.HistoryMax {
+		return fmt.Errorf("the history has %d events, the limit is %d: the workflow should continue as new in time",
+			n, r.host.o.HistoryMax)
+	}
+	for !r.machine.Finished() && len(t.commit.Events) < turnEventsMax &&
+		len(t.commit.Replies)+r.machine.Effects() < turnEffectsMax {
+		queue := r.inputs.queue
+		timer, armed := r.machine.NextTimer()
+		due := armed && !timer.Due.After(now)
+		if due && (len(queue) == 0 || !queue[0].at.Before(timer.Due)) {
+			fired := journal.Event{Kind: journal.TimerFired, Cmd: timer.Cmd, Name: timer.Name}
+			if err := t.apply(r.machine, &r.steps, r.machine.Stamp(fired, now)); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(queue) == 0 || queue[0].result.tx != nil && t.tx != nil {
+			return nil
+		}
+		in := r.inputs.first()
+		t.taken = append(t.taken, in)
+		ev, ok := r.event(t, &in, now)
+		if !ok {
+			continue
+		}
+		if err := t.apply(r.machine, &r.steps, ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// event returns the event that an input becomes. It is false for an input that becomes none: the
+// outcome of a step that nobody waits for any more, or an update that the code refuses, whose reply
+// joins the commit.
+func (r *run) event(t *turn, in *input, now time.Time) (journal.Event, bool) {
+	if in.message != nil {
+		ev, refusal := r.machine.Offer(in.message, now)
+		if refusal != nil {
+			t.commit.Replies = append(t.commit.Replies, *refusal)
+		}
+		return ev, refusal == nil
+	}
+	if !r.machine.Waits(in.step.Cmd) {
+		r.steps.remove(in.step.Cmd)
+		r.host.exec.rollback(in.result.tx)
+		return journal.Event{}, false
+	}
+	if in.at.After(now) {
+		now = in.at
+	}
+	return r.machine.Stamp(t.outcome(in), now), true
+}
