@@ -9,19 +9,22 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Description tells what a run does and what it waits for, as of one moment.
+// Description tells what a run does and what it waits for, as of one moment. It is the caller's to
+// keep and to change. Commands are identified by their Cmd: the position, from 1, among everything
+// that the present generation asked for.
 type Description struct {
 	Run      journal.Run // with its Parent, its Generation, its Task while open and its Terminal event when closed
 	Steps    []PendingStep
 	Timers   []PendingTimer
-	Children []PendingChild // that the run waits for; Client.List with a Parent has all of them
+	Children []PendingChild // whose outcome the run does not know; Client.List with a Parent has all of them
 	Updates  []PendingUpdate
 	Waiting  []string // what the parked run waits for, in words
 	Unread   int      // messages in the inbox that the run has not consumed
 	Events   int      // length of the present generation's history
 }
 
-// PendingStep is a step without an outcome. Steps of a run's first turn show once it is journaled.
+// PendingStep is a step without an outcome. The steps of a run's first turn are shown once that
+// turn is committed, which may be with the turn after it.
 type PendingStep struct {
 	Name      string
 	Cmd       journal.Cmd
@@ -31,7 +34,7 @@ type PendingStep struct {
 	Cancelled bool
 }
 
-// PendingTimer is an armed timer.
+// PendingTimer is a timer that has neither fired nor been cancelled.
 type PendingTimer struct {
 	Name string
 	Cmd  journal.Cmd
@@ -53,8 +56,9 @@ type PendingUpdate struct {
 	Number journal.InboxSeq
 }
 
-// Describe reads a run. It needs no code of the workflow: histories name everything that was issued. Error:
-// journal.ErrNotFound.
+// Describe reads what is stored of a run and tells what it does. It needs no code of the workflow:
+// histories name everything that the code asked for. It reads the whole history of the present
+// generation. Errors: journal.ErrNotFound, ctx's.
 func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description, error) {
 	h, err := c.load(ctx, journal.LoadRequest{Run: run})
 	if err != nil {
@@ -75,7 +79,8 @@ func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description,
 	return d, c.findChildren(ctx, d)
 }
 
-// findChildren looks up the runs of pending children.
+// findChildren looks up the runs of pending children, newest first, in at most childPagesMax pages:
+// an old child of a run with very many younger ones stays without its run.
 func (c *Client) findChildren(ctx context.Context, d *Description) error {
 	byCmd := make(map[journal.Cmd]*PendingChild, len(d.Children))
 	for i := range d.Children {
@@ -101,7 +106,9 @@ func (c *Client) findChildren(ctx context.Context, d *Description) error {
 	return nil
 }
 
-// pending is everything issued, without what was answered or, for timers, cancelled.
+// pending fills in everything that was issued and is not answered. A cancelled timer is not
+// pending, because it never gets an event; a cancelled step or child is pending until its outcome
+// comes.
 func (d *Description) pending(h *journal.History) {
 	var issued []journal.Issued
 	answered, cancelled := map[journal.Cmd]bool{}, map[journal.Cmd]bool{}
@@ -119,7 +126,9 @@ func (d *Description) pending(h *journal.History) {
 			case journal.CommandCancel:
 				cancelled[c.Target] = true
 			case journal.CommandReply:
-				d.Updates = slices.DeleteFunc(d.Updates, func(u PendingUpdate) bool { return strconv.FormatInt(int64(u.Number), 10) == c.Detail })
+				d.Updates = slices.DeleteFunc(d.Updates, func(u PendingUpdate) bool {
+					return strconv.FormatInt(int64(u.Number), 10) == c.Detail
+				})
 			}
 		}
 	}
@@ -133,7 +142,9 @@ func (d *Description) pending(h *journal.History) {
 		case answered[cmd]:
 		case c.Kind == journal.CommandStep:
 			a := attempts[cmd]
-			d.Steps = append(d.Steps, PendingStep{Name: c.Name, Cmd: cmd, Attempts: a.Made, LastError: a.Failure, NextAt: a.NextAt, Cancelled: cancelled[cmd]})
+			d.Steps = append(d.Steps, PendingStep{
+				Name: c.Name, Cmd: cmd, Attempts: a.Made, LastError: a.Failure, NextAt: a.NextAt, Cancelled: cancelled[cmd],
+			})
 		case c.Kind == journal.CommandChild:
 			d.Children = append(d.Children, PendingChild{Workflow: c.Name, Key: c.Detail, Cmd: cmd, Cancelled: cancelled[cmd]})
 		case c.Kind == journal.CommandTimer && !cancelled[cmd]:

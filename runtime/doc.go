@@ -1,4 +1,5 @@
-// Package runtime is what an application uses: a [Node] executes runs, a [Client] starts and talks to them.
+// Package runtime is what an application uses: a [Node] executes runs, a [Client] starts and talks
+// to them.
 //
 //	store, err := postgres.Open(ctx, dsn, nil)
 //	j := journal.New(store, nil)
@@ -9,26 +10,47 @@
 //	run, err := runtime.Start(ctx, node.Client(), Checkout, order, &runtime.StartOptions{Key: "checkout:9182"})
 //	receipt, err := run.Result(ctx)
 //
+// What workflow functions may do is in package replay/workflow, what is stored and promised in
+// package journal, which defines J1 to J10.
+//
 // # Talking to runs
 //
-//   - [Signal] puts a message into a run's inbox and does not wait for what comes of it; [SignalWithStart] starts the run if need be.
-//   - [CallUpdate] changes a run and has its answer; [SendUpdate] has it later; [UpdateWithStart] starts the run if need be.
-//   - [Query] asks a run without touching it. It takes a node with the run's code, because the answer is made by replaying the
-//     run's history.
+//   - [Start] starts a run; [Run.Result] waits for its end. [RunOf] and [Client.FindKey] find a run
+//     again.
+//   - [Signal] puts a message into a run's inbox and does not wait for what comes of it;
+//     [SignalWithStart] starts the run if there is none.
+//   - [CallUpdate] changes a run and waits for its answer; [SendUpdate] leaves the waiting to a
+//     handle; [UpdateWithStart] starts the run if there is none.
+//   - [Query] asks a run without touching it. It takes a node with the run's code, because the
+//     answer is made by replaying the run's history.
 //   - [Client.Cancel] asks a run to end; [Client.Terminate] ends it without running its code.
-//   - [Client.Describe], [Client.List] and [Client.History] look at what is stored, without any code.
+//   - [Client.Describe], [Client.List] and [Client.History] look at what is stored, without any
+//     code.
 //
 // # A node
 //
-// A node joins with a lease and renews one row for everything it owns. It claims due tasks of what was registered with
-// [Handle], as many as it has room for, and hands them to its actors. Commits, starts, messages and loads are
-// gathered: whatever arrives while a batch is being written goes into the next one, so batches grow with the load and
-// nothing waits when there is none.
+// A node joins with a lease and renews one row for everything it owns. It claims due tasks of the
+// workflows that were registered with [Handle], as many as it has room for, and hands them to its
+// actors. It is woken by hints, from its own process or from the store; a poll finds the same later
+// if hints are lost.
 //
-// A node that could not renew in time by its own clock stops: its steps' contexts are cancelled, its actors are thrown
-// away, and it joins again as a new node. Whatever it still tries to write is refused by the fence (J3).
+// A node that could not renew in time by its own clock stops: the contexts of its steps are
+// cancelled, its actors are thrown away, and it joins again as a new node. Whatever it still tries
+// to write is refused by the fence (J3).
 //
-// # Hints
+// # Batches
 //
-// Claiming is driven by hints (inside the process, or from the store) and by a poll that alone is correct.
+// Commits, starts, messages and loads are batched: what arrives while a batch is being written goes
+// into the next one. So batches grow with the load, and on a quiet node nothing waits for others.
+//
+// # Errors
+//
+// Errors wrap what is behind them: use errors.Is with the sentinels here and in package journal,
+// and errors.As with the types. A call that ends with its context's error may have taken effect.
+// [Client] says how to find out.
+//
+// # Which files
+//
+// node.go and client.go hold the two types. The parts of a node are packages below internal: worker
+// is one membership, waiters are callers who wait for results, replica answers queries.
 package runtime

@@ -10,18 +10,22 @@ import (
 
 // Errors that callers branch on, beside those of package journal.
 var (
-	// ErrRunning is returned by Node.Run when the node already runs.
+	// ErrRunning is returned by [Node.Run] while the node runs already.
 	ErrRunning = errors.New("node already runs")
-	// ErrRejected is what the error of an update is that was refused before it changed anything: by its validator, or because
-	// the run has no handler of it.
+	// ErrRejected matches the *[UpdateError] of an update that changed nothing: its validator
+	// refused it, or the run has no handler for it. The run's history holds no trace of it.
 	ErrRejected = errors.New("rejected")
-	// ErrBlocked says that a run cannot go on for now. What was sent to it waits.
+	// ErrBlocked matches the error of an update whose run cannot continue for now: its code does
+	// not fit its history, it panicked, or it is quarantined. What was sent to the run waits until
+	// it continues.
 	ErrBlocked = errors.New("run is blocked")
-	// ErrNotRegistered says that the node does not have the code of a run.
-	ErrNotRegistered = errors.New("workflow is not registered here")
+	// ErrNotRegistered matches the error of a query that was asked of a node without the run's
+	// code.
+	ErrNotRegistered = errors.New("workflow is not registered on this node")
 )
 
-// FailedError is the result of a run whose workflow returned an error.
+// FailedError is the result of a run whose workflow returned an error. It does not wrap that error,
+// which happened in another process: Failure holds its type, message and causes.
 type FailedError struct {
 	Run     journal.RunID
 	Failure *journal.Failure
@@ -31,7 +35,8 @@ func (e *FailedError) Error() string {
 	return fmt.Sprintf("run %s failed: %s: %s", e.Run, e.Failure.Type, e.Failure.Message)
 }
 
-// CancelledError is the result of a run that was cancelled. It is a workflow.ErrCancelled.
+// CancelledError is the result of a run that was cancelled. It matches workflow.ErrCancelled.
+// Failure.Message is the reason that was given to [Client.Cancel].
 type CancelledError struct {
 	Run     journal.RunID
 	Failure *journal.Failure
@@ -41,25 +46,26 @@ func (e *CancelledError) Error() string {
 	return fmt.Sprintf("run %s was cancelled: %s", e.Run, e.Failure.Message)
 }
 
-// Is makes a CancelledError a workflow.ErrCancelled.
+// Is makes a CancelledError match workflow.ErrCancelled.
 func (e *CancelledError) Is(target error) bool { return target == workflow.ErrCancelled }
 
-// TerminatedError is the result of a run that an operator terminated.
+// TerminatedError is the result of a run that was closed without running its code: by
+// [Client.Terminate], or by the close policy of its parent.
 type TerminatedError struct {
 	Run    journal.RunID
-	Reason string
+	Reason string // as Terminate was given it
 }
 
 func (e *TerminatedError) Error() string {
 	return fmt.Sprintf("run %s was terminated: %s", e.Run, e.Reason)
 }
 
-// UpdateError is the answer to an update whose handler returned an error, or that was rejected: it is an ErrRejected then. It is a
-// workflow.ErrCancelled if the handler was cancelled.
+// UpdateError is the answer to an update whose handler returned an error, or that was rejected. It
+// matches [ErrRejected] if it was rejected, and workflow.ErrCancelled if its handler was cancelled.
 type UpdateError struct {
 	Run      journal.RunID
 	Update   string
-	Failure  *journal.Failure // of a rejected update: Message is why
+	Failure  *journal.Failure // the handler's error; of a rejected update, Message says why
 	Rejected bool
 }
 
@@ -70,14 +76,14 @@ func (e *UpdateError) Error() string {
 	return fmt.Sprintf("update %s of run %s failed: %s: %s", e.Update, e.Run, e.Failure.Type, e.Failure.Message)
 }
 
-// Is makes a rejected UpdateError an ErrRejected and a cancelled one a workflow.ErrCancelled.
+// Is makes a rejected UpdateError match ErrRejected, and a cancelled one workflow.ErrCancelled.
 func (e *UpdateError) Is(target error) bool {
 	return target == ErrRejected && e.Rejected ||
 		target == workflow.ErrCancelled && !e.Rejected && e.Failure.Type == journal.FailureCancelled
 }
 
-// unanswered is why an update of a run gets no answer any more, because the run is closed, or none for now, because it
-// is blocked. It returns nil if the answer is still to come.
+// unanswered is why an update of a run gets no answer any more, because the run is closed, or none
+// for now, because it is blocked. It returns nil if the answer is still to come.
 func unanswered(run *journal.Run) error {
 	if !run.Status.Closed() {
 		if t := run.Task; t != nil && t.State != journal.Ready {

@@ -5,23 +5,30 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/reprise-run/reprise/internal/batch"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
-	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
-// SignalOptions of a signal.
+// SignalOptions of a signal. The zero value means the defaults.
 type SignalOptions struct {
-	// Key deduplicates for the life of the run: a second signal with it is acknowledged and dropped.
+	// Key deduplicates for the life of the run: a second signal with it is acknowledged and
+	// dropped. At most journal.KeyBytesMax bytes. Empty: each call of Signal sends one signal,
+	// however often it is repeated inside.
 	Key string
-	// Tx sends exactly if and when this transaction commits.
+	// Tx sends the signal exactly if and when this transaction commits: postgres.InTx(tx). The call
+	// returns before that.
 	Tx journal.Tx
 }
 
-// Signal puts a message into the inbox of an open run. When it returns nil the message is durable and will be seen by the
-// workflow, in order, unless the run ends without receiving it. Errors: journal.ErrNotFound, journal.ErrClosed.
-func Signal[T any](ctx context.Context, c *Client, run journal.RunID, name workflow.Signal[T], payload T, o *SignalOptions) error {
+// Signal puts a message into the inbox of an open run. When it returns nil the message is durable,
+// and the workflow sees it, in the order of the inbox (J5), unless the run ends without receiving
+// it. No handler need exist: a signal that nobody receives stays buffered. o may be nil.
+//
+// Errors: journal.ErrNotFound; journal.ErrClosed; journal.ErrInvalid and a *journal.LimitError for
+// what cannot be stored; ctx's, after which the signal may have been sent.
+func Signal[T any](
+	ctx context.Context, c *Client, run journal.RunID, name workflow.Signal[T], payload T, o *SignalOptions,
+) error {
 	p, err := c.j.Encode("signal payload", payload)
 	if err != nil {
 		return fmt.Errorf("signal %s: %w", name, err)
@@ -36,8 +43,10 @@ func Signal[T any](ctx context.Context, c *Client, run journal.RunID, name workf
 	return nil
 }
 
-// Cancel asks an open run to cancel itself. The workflow sees it at its next await and decides how it ends. Asking twice
-// is the same as once. Errors: journal.ErrNotFound, journal.ErrClosed.
+// Cancel asks an open run to cancel itself. The workflow sees the request at its next await and
+// decides how it ends: it may compensate, or ignore the request. Asking twice is the same as once;
+// the first reason counts. The request survives continue-as-new. Errors: journal.ErrNotFound,
+// journal.ErrClosed, ctx's.
 func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) error {
 	f := &journal.Failure{Type: journal.FailureCancelled, Message: reason, Permanent: true}
 	m := journal.Message{Run: run, Kind: journal.MessageCancel, Payload: journal.EncodeFailure(f)}
@@ -47,22 +56,26 @@ func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) e
 	return nil
 }
 
-// Terminate closes an open run at once, without running its code: nothing is compensated. Errors: journal.ErrNotFound,
-// journal.ErrClosed.
+// Terminate closes an open run at once, without running its code: nothing is compensated. Steps
+// that still run are cancelled when their node notices, and their results are discarded. The run's
+// children follow their close policies. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
 func (c *Client) Terminate(ctx context.Context, run journal.RunID, reason string) error {
 	return c.j.Alter(ctx, journal.Alteration{Run: run, Op: journal.OpTerminate, Reason: reason})
 }
 
-// Resume makes a blocked, quarantined or parked run visible to nodes now.
+// Resume makes a blocked, quarantined or parked run claimable now: after its code was repaired, for
+// instance. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
 func (c *Client) Resume(ctx context.Context, run journal.RunID) error {
 	return c.j.Alter(ctx, journal.Alteration{Run: run, Op: journal.OpResume})
 }
 
-// Delete forgets a closed run. Errors: journal.ErrNotFound, journal.ErrOpen.
+// Delete removes a closed run from the store, with its history, inbox and key. It cannot be undone.
+// Errors: journal.ErrNotFound, journal.ErrOpen, ctx's.
 func (c *Client) Delete(ctx context.Context, run journal.RunID) error {
 	return c.j.Alter(ctx, journal.Alteration{Run: run, Op: journal.OpDelete})
 }
 
+// send writes one message: in the caller's transaction, else with others.
 func (c *Client) send(ctx context.Context, m journal.Message, tx journal.Tx) (journal.Sent, error) {
 	if tx != nil {
 		out, err := c.j.Send(ctx, tx, []journal.Message{m})
@@ -72,53 +85,24 @@ func (c *Client) send(ctx context.Context, m journal.Message, tx journal.Tx) (jo
 		return out[0], out[0].Err
 	}
 	keyed(&m)
-	answer := make(chan sendAnswer, 1)
-	c.sends.SubmitInline(sendCall{ctx: ctx, message: m}, func(a sendAnswer) { answer <- a })
-	select {
-	case a := <-answer:
-		return a.sent, answered(ctx, errors.Join(a.err, a.sent.Err))
-	case <-ctx.Done():
-		return journal.Sent{}, ctx.Err()
-	}
+	sent, err := submit(ctx, c.sends, m)
+	return sent, callerError(ctx, errors.Join(err, sent.Err))
 }
 
-// keyed gives a message without a key one of its own, so that it arrives once, however often the call is repeated while the store
-// is unavailable.
+// writeSends writes a batch of messages.
+func (c *Client) writeSends(calls []call[journal.Message]) []answer[journal.Sent] {
+	messages := inputs(calls)
+	sent, err := callStore(calls, func(ctx context.Context) ([]journal.Sent, error) {
+		return c.j.Send(ctx, nil, messages)
+	})
+	return answers(len(calls), sent, err)
+}
+
+// keyed gives a message without a key one of its own, so that it arrives once, however often the
+// call is repeated while the store is unavailable. The journal gives every cancel request the same
+// key.
 func keyed(m *journal.Message) {
 	if m.Key == "" && m.Kind != journal.MessageCancel {
 		m.Key = journal.NewRunID().String()
 	}
-}
-
-// answered is a caller's error: ctx's if ctx has ended, whatever became of the call then.
-func answered(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
-}
-
-// writeSends writes a batch of messages.
-func (c *Client) writeSends(calls []sendCall) []sendAnswer {
-	messages := make([]journal.Message, len(calls))
-	for i := range calls {
-		messages[i] = calls[i].message
-	}
-	out := make([]sendAnswer, len(calls))
-	sent, err := batch.CallShared(calls, func(c *sendCall) context.Context { return c.ctx },
-		func(ctx context.Context) (out []journal.Sent, err error) {
-			err = retry.UntilAvailable(ctx, func() (err error) {
-				out, err = c.j.Send(ctx, nil, messages)
-				return err
-			})
-			return out, err
-		})
-	for i := range out {
-		if err != nil {
-			out[i].err = err
-			continue
-		}
-		out[i].sent = sent[i]
-	}
-	return out
 }

@@ -13,40 +13,70 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// NodeOptions of a node. The zero value means the defaults.
+// NodeOptions of a node. The zero value means the defaults, and so does each zero field. Durations
+// below zero and numbers below one count as zero.
 type NodeOptions struct {
-	Name string // for people; default host name and process id
+	// Name of the node for people, in logs and in the list of nodes; default host name and process
+	// id. It need not be unique.
+	Name string
 
-	Lease time.Duration // default 10 s
-	Poll  time.Duration // how late a task or a result is found whose hint was lost; default 1.5 s
-	Drain time.Duration // how long steps may go on after the end was asked for; default 10 s
+	// Lease is how long the other nodes believe that this one lives without hearing from it;
+	// default 10 s, at least 500 ms and at most an hour. A node that cannot reach the store for so
+	// long stops executing, and its runs go to others. A process that dies is noticed earlier, in
+	// about a second, where the store can tell.
+	Lease time.Duration
+	// Poll is how late a task or a result is found whose hint was lost; default 1.5 s.
+	Poll time.Duration
+	// Drain is how long running steps may continue after shutdown begins, before their contexts are
+	// cancelled; default 10 s. A step that then returns late is executed again by another node.
+	Drain time.Duration
 
-	LiveMax  int // runs owned at once; default 2000
-	StepsMax int // step bodies that run at once; default 1000
-	WarmMax  int // parked runs kept in memory; default 10,000
+	// LiveMax is how many runs the node owns at once, not counting parked ones; default 2000.
+	LiveMax int
+	// StepsMax is how many step bodies run at once; default 1000. Further steps wait for their
+	// turn.
+	StepsMax int
+	// WarmMax is how many parked runs are kept in memory, a few kilobytes each, so that they need
+	// not be replayed when they continue; default 10,000. WarmIdle is for how long; default a
+	// minute.
+	WarmMax  int
 	WarmIdle time.Duration
-	Lanes    int // batches of commits in flight; default 2
+	// Lanes is how many batches of commits may be in flight at once; default 2. More lanes need
+	// more connections, and make the batches smaller.
+	Lanes int
 
-	// HistoryHint and HistoryHintBytes say from which length of its history on a run is told to continue as new, by
-	// workflow.Context.ShouldContinue: so many events, or so many bytes of payloads; default 4096 and 4 MiB.
+	// HistoryHint and HistoryHintBytes say at which length of its history
+	// workflow.Context.ShouldContinue tells a run to continue as new: so many events, or so many
+	// bytes of payloads; default 4096 and 4 MiB.
 	HistoryHint      int
 	HistoryHintBytes int
-	// HistoryMax is the most events that a history may have. A run that goes on is blocked then, and says so; default 50,000.
+	// HistoryMax is how many events a history may have; default 50,000. A run that goes beyond is
+	// blocked, with this as its problem: raise the limit to let it continue.
 	HistoryMax int
 
-	StuckAfter time.Duration // report workflow code that does not await for so long; default 2 s
-	// PassivateAlways drops and replays every run after every commit: slow, for tests.
+	// StuckAfter is how long workflow code may compute without awaiting before the node logs its
+	// stack; default 2 s. The run is not interrupted, and other runs go on.
+	StuckAfter time.Duration
+	// PassivateAlways drops every run from memory after every commit and replays it: slow, for
+	// tests. The environment variable REPRISE_TEST_PASSIVATE=always does the same.
 	PassivateAlways bool
-	// Intercept is called in place of the body of every step, whose context it gets, and is given the body: it may call it,
-	// change its outcome, or do something else, as tests do. workflow.StepInfo tells which step it is. tx is the value of the
-	// transaction of a StepTx, else nil.
+	// Intercept is called in place of every step's body, for tests. It gets the step's context,
+	// from which workflow.StepInfo tells which step it is, the value of the transaction of a
+	// StepTx, else nil, and the body. It may call the body, change its outcome, or do something
+	// else. nil for none.
 	Intercept func(ctx context.Context, tx any, body replay.Body) (journal.Payload, error)
 
-	Logger         *slog.Logger         // default slog.Default()
-	TracerProvider trace.TracerProvider // nil: no traces
-	MeterProvider  metric.MeterProvider // nil: no metrics
+	// Logger gets what the node and workflow code log; default slog.Default().
+	Logger *slog.Logger
+	// TracerProvider gets a span for each start and each attempt of a step; nil for no traces.
+	TracerProvider trace.TracerProvider
+	// MeterProvider gets the node's metrics; nil for none. Those of the store's calls are made by
+	// [Observe].
+	MeterProvider metric.MeterProvider
 }
 
+// withDefaults returns a copy. What concerns runs in memory has its defaults in package actor,
+// where the limits are.
 func (o *NodeOptions) withDefaults() NodeOptions {
 	var c NodeOptions
 	if o != nil {
@@ -85,11 +115,11 @@ func (o *NodeOptions) thresholds() replay.Thresholds {
 	return replay.Thresholds{Events: o.HistoryHint, Bytes: o.HistoryHintBytes}
 }
 
-// ClientOptions of a client without a node.
+// ClientOptions of a client without a node. The zero value means the defaults.
 type ClientOptions struct {
-	Poll           time.Duration // how late a result is found whose hint was lost; default 1.5 s
-	Logger         *slog.Logger
-	TracerProvider trace.TracerProvider
+	Poll           time.Duration        // how late a result is found whose hint was lost; default 1.5 s
+	Logger         *slog.Logger         // default slog.Default()
+	TracerProvider trace.TracerProvider // gets a span for each start; nil for no traces
 }
 
 func (o *ClientOptions) withDefaults() ClientOptions {

@@ -21,7 +21,9 @@ import (
 // replay.ErrNoHandler, naming the queries that the run has; the handler's error, or that it
 // panicked; *replay.DivergenceError if the code does not fit the history; *replay.PanicError if the
 // code panics on it; ctx's.
-func Query[Arg, Res any](ctx context.Context, n *Node, run journal.RunID, q workflow.Query[Arg, Res], arg Arg) (Res, error) {
+func Query[Arg, Res any](
+	ctx context.Context, n *Node, run journal.RunID, q workflow.Query[Arg, Res], arg Arg,
+) (Res, error) {
 	var res Res
 	p, err := n.j.Encode("argument", arg)
 	if err == nil {

@@ -27,7 +27,9 @@ type HandleOptions struct {
 //
 // To serve a version in several queues, register it once for each. A version is one function
 // nevertheless: the first registration's is used for all queues.
-func Handle[In, Out any](n *Node, name workflow.Name[In, Out], fn func(workflow.Context, In) (Out, error), o *HandleOptions) {
+func Handle[In, Out any](
+	n *Node, name workflow.Name[In, Out], fn func(workflow.Context, In) (Out, error), o *HandleOptions,
+) {
 	if o == nil {
 		o = &HandleOptions{}
 	}

@@ -8,7 +8,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Run is a handle on one run. It holds nothing and may be copied.
+// Run is a handle on one run whose result is an Out. It holds no resources and may be copied and
+// used from many goroutines.
 type Run[Out any] struct {
 	c       *Client
 	id      journal.RunID
@@ -16,7 +17,9 @@ type Run[Out any] struct {
 	local   bool // the client's own node executes it, so its end is announced inside the process
 }
 
-// RunOf returns a handle on a run that is known by id.
+// RunOf returns a handle on a run that is known by id, for instance from [Client.FindKey] or from a
+// database of the application. Nothing is read: whether the run exists, and is one of this
+// workflow, shows when its result is asked for. The name serves for its types.
 func RunOf[In, Out any](c *Client, _ workflow.Name[In, Out], id journal.RunID) *Run[Out] {
 	return &Run[Out]{c: c, id: id}
 }
@@ -24,11 +27,14 @@ func RunOf[In, Out any](c *Client, _ workflow.Name[In, Out], id journal.RunID) *
 // ID returns the id of the run.
 func (r *Run[Out]) ID() journal.RunID { return r.id }
 
-// Created tells whether the start made this run, rather than find one that had the key.
+// Created tells whether the start that gave this handle made the run. It is false if a run had the
+// key already, and for handles from [RunOf].
 func (r *Run[Out]) Created() bool { return r.created }
 
-// Result waits until the run is closed and returns its output, or a *FailedError, *CancelledError or
-// *TerminatedError. It holds no connection while it waits. Errors of the wait itself: ctx's, journal.ErrNotFound.
+// Result waits until the run is closed and returns its output, or a *[FailedError],
+// *[CancelledError] or *[TerminatedError]. It waits through continue-as-new, and holds no
+// connection while it waits. It may be called again and gives the same result, until the run is
+// deleted. Errors of the wait itself: ctx's, journal.ErrNotFound.
 func (r *Run[Out]) Result(ctx context.Context) (Out, error) {
 	var out Out
 	terminal, err := r.c.waiters.AwaitEnd(ctx, r.id, r.local)
@@ -44,7 +50,8 @@ func (r *Run[Out]) Result(ctx context.Context) (Out, error) {
 	return out, nil
 }
 
-// FindKey returns the id of the run that has, or last had, the key. Error: journal.ErrNotFound.
+// FindKey returns the id of the run that has, or last had, the key. Errors: journal.ErrNotFound,
+// ctx's.
 func (c *Client) FindKey(ctx context.Context, key string) (journal.RunID, error) {
 	page, err := c.j.List(ctx, journal.ListFilter{Key: key, Limit: 1})
 	if err != nil {
@@ -56,17 +63,22 @@ func (c *Client) FindKey(ctx context.Context, key string) (journal.RunID, error)
 	return page.Runs[0].ID, nil
 }
 
-// List returns runs, newest first, with their Parent, Generation and Task. A filter answers, for instance,
+// List returns a page of runs, newest first, with their Parent, Generation and Task. Set the
+// filter's Cursor to the page's Next for further pages; Next is empty on the last one. A page has
+// at most f.Limit runs, at most journal.ListMax. A filter answers, for instance,
 //
 //   - what the children of a run are: Parent;
-//   - which open runs still need version 1 of a workflow, before its code is removed: Workflow, Version and Status;
-//   - which open runs may still need the old branch of a change, before that is removed: Workflow and Unchanged, with the id that
-//     workflow.Changed has.
+//   - which open runs still need version 1 of a workflow, before its code is removed: Workflow,
+//     Version and Status;
+//   - which open runs may still need the old branch of a change, before that is removed: Workflow
+//     and Unchanged, with the id that workflow.Changed has.
 func (c *Client) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	return c.j.List(ctx, f)
 }
 
-// History returns every event of the run's present generation.
+// History returns every event of the run's present generation, oldest first. It reads pages until
+// the end, so the slice may be as long as NodeOptions.HistoryMax. Events that are added meanwhile
+// may be included. Errors: journal.ErrNotFound, ctx's.
 func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Event, error) {
 	var all []journal.Event
 	for {
@@ -85,6 +97,7 @@ func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Even
 	}
 }
 
+// load reads one history.
 func (c *Client) load(ctx context.Context, r journal.LoadRequest) (*journal.History, error) {
 	h, err := c.j.Load(ctx, []journal.LoadRequest{r})
 	if err != nil {

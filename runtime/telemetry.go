@@ -36,9 +36,16 @@ const (
 	metricCallErrors = "reprise.journal.errors"
 )
 
-// telemetry is the only place that knows OpenTelemetry and the only one that logs about runs. Spans are made by what happens
-// once, starts and attempts of steps, never by replay, so replaying makes no duplicates. Attempts are children of the
-// start's span through the traceparent that the run row keeps, whichever node they run on.
+// telemetry is the only place that knows OpenTelemetry and the only one that logs about runs.
+//
+// Spans are made by what happens once, starts and attempts of steps, never by replay, so replaying
+// makes no duplicates. A run has no span of its own: it may last for months, move between nodes and
+// survive all of them, and a span must be ended by the process that began it. Attempts are children
+// of the start's span instead, through the traceparent that the run's row keeps, so one trace shows
+// the run whichever nodes it was on.
+//
+// Metrics count what happened on this node; sums over nodes are the backend's. Attributes are names
+// that code defines, never ids of runs, so the number of series stays small.
 type telemetry struct {
 	log      *slog.Logger
 	off      bool // no provider: attempts of steps are not wrapped at all
@@ -51,7 +58,7 @@ type telemetry struct {
 	dead     metric.Int64Counter
 }
 
-// propagator writes and reads the traceparent of the run row.
+// propagator writes and reads the traceparent of the run's row.
 var propagator propagation.TraceContext
 
 func newTelemetry(tp trace.TracerProvider, mp metric.MeterProvider, log *slog.Logger) *telemetry {
@@ -64,10 +71,12 @@ func newTelemetry(tp trace.TracerProvider, mp metric.MeterProvider, log *slog.Lo
 	var errs [6]error
 	t.steps, errs[0] = m.Float64Histogram(metricSteps, metric.WithUnit("s"), metric.WithDescription("attempts of steps"))
 	t.closed, errs[1] = m.Int64Counter(metricClosed, metric.WithDescription("runs closed by this node"))
-	t.runTime, errs[2] = m.Float64Histogram(metricRunTime, metric.WithUnit("s"), metric.WithDescription("from start to end of a run"))
+	t.runTime, errs[2] = m.Float64Histogram(metricRunTime, metric.WithUnit("s"),
+		metric.WithDescription("from start to end of a run"))
 	t.replayed, errs[3] = m.Int64Counter(metricReplayed, metric.WithDescription("events replayed by cold activations"))
 	t.blocked, errs[4] = m.Int64Counter(metricBlocked, metric.WithDescription("times a run was blocked"))
-	t.dead, errs[5] = m.Int64Counter(metricDeadlocked, metric.WithDescription("times a run was parked whose strands wait for each other"))
+	t.dead, errs[5] = m.Int64Counter(metricDeadlocked,
+		metric.WithDescription("times a run was parked whose strands wait for each other"))
 	if err := errors.Join(errs[:]...); err != nil {
 		log.Warn("some metrics are off", logkey.Error, err)
 	}
@@ -81,12 +90,13 @@ func meter(mp metric.MeterProvider) metric.Meter {
 	return mp.Meter(scopeName)
 }
 
-// start opens the span of a start. The run's trace hangs below it.
+// start opens the span of a start. It is the parent of the run's attempts.
 func (t *telemetry) start(ctx context.Context, workflow string) (context.Context, func(journal.RunID, error)) {
 	if t.off {
 		return ctx, func(journal.RunID, error) {}
 	}
-	ctx, span := t.tracer.Start(ctx, spanStart, trace.WithSpanKind(trace.SpanKindProducer), trace.WithAttributes(attribute.String(logkey.Workflow, workflow)))
+	ctx, span := t.tracer.Start(ctx, spanStart, trace.WithSpanKind(trace.SpanKindProducer),
+		trace.WithAttributes(attribute.String(logkey.Workflow, workflow)))
 	return ctx, func(run journal.RunID, err error) {
 		span.SetAttributes(attribute.String(logkey.Run, run.String()))
 		if err != nil {
@@ -106,34 +116,39 @@ func traceparent(ctx context.Context) string {
 	return carrier["traceparent"]
 }
 
-// hooks are what a System reports, made into logs, spans and metrics.
+// hooks make logs, spans and metrics of what an actor system reports. They run on actors: none of
+// them may block.
 func (t *telemetry) hooks() actor.Hooks {
 	h := actor.Hooks{
 		Replayed: func(_ journal.RunID, events int, _ time.Duration) {
 			t.replayed.Add(context.Background(), int64(events))
 		},
 		Retry: func(run *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure) {
-			t.log.Info("step failed and will be tried again", logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Step, step,
-				logkey.Attempt, attempt, "in", in, logkey.Error, f.Type+": "+f.Message)
+			t.log.Info("step failed and will be tried again", logkey.Run, run.ID, logkey.Workflow, run.Workflow,
+				logkey.Step, step, logkey.Attempt, attempt, "in", in, logkey.Error, f.Type+": "+f.Message)
 		},
 		Closed: t.runClosed,
 		Blocked: func(run *journal.Run, problem, stack string, retryIn time.Duration) {
 			t.blocked.Add(context.Background(), 1, metric.WithAttributes(attribute.String(logkey.Workflow, run.Workflow)))
-			args := []any{logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Version, run.Version, "retry_in", retryIn, logkey.Error, problem}
+			args := []any{logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Version, run.Version,
+				"retry_in", retryIn, logkey.Error, problem}
 			if stack != "" {
 				args = append(args, "stack", stack)
 			}
 			t.log.Error("run is blocked", args...)
 		},
 		Lost: func(run *journal.Run, err error) {
-			t.log.Warn("run was lost; its state here is dropped", logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Error, err)
+			t.log.Warn("another node owns the run now; its state here is dropped",
+				logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Error, err)
 		},
 		Stuck: func(run *journal.Run, after time.Duration, stack string) {
-			t.log.Warn("workflow code does not await; other runs go on", logkey.Run, run.ID, logkey.Workflow, run.Workflow, "after", after, "stack", stack)
+			t.log.Warn("workflow code does not await; other runs go on",
+				logkey.Run, run.ID, logkey.Workflow, run.Workflow, "after", after, "stack", stack)
 		},
 		Deadlocked: func(run *journal.Run, lines []string) {
 			t.dead.Add(context.Background(), 1, metric.WithAttributes(attribute.String(logkey.Workflow, run.Workflow)))
-			t.log.Warn("the strands of a run wait for each other", logkey.Run, run.ID, logkey.Workflow, run.Workflow, "waiting", lines)
+			t.log.Warn("the strands of a run wait for each other",
+				logkey.Run, run.ID, logkey.Workflow, run.Workflow, "waiting", lines)
 		},
 		Log: t.line,
 	}
@@ -143,7 +158,7 @@ func (t *telemetry) hooks() actor.Hooks {
 	return h
 }
 
-// line writes what workflow code logs.
+// line writes what workflow code logs, under the run's own keys.
 func (t *telemetry) line(run *journal.Run, level int, msg string, args []any) {
 	ctx := context.Background()
 	if l := slog.Level(level); t.log.Enabled(ctx, l) {
@@ -160,20 +175,24 @@ func (t *telemetry) runClosed(run *journal.Run, terminal *journal.Event) {
 	if t.off {
 		return
 	}
-	attrs := metric.WithAttributes(attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Status, status.String()))
+	attrs := metric.WithAttributes(
+		attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Status, status.String()))
 	t.closed.Add(context.Background(), 1, attrs)
 	t.runTime.Record(context.Background(), terminal.Time.Sub(run.StartAt).Seconds(), attrs)
 }
 
-// step wraps one attempt in a span and a measurement.
-func (t *telemetry) step(ctx context.Context, run *journal.Run, sc *replay.StepContext) (context.Context, func(*journal.Failure)) {
+// step wraps one attempt in a span and a measurement. The returned function is called with the
+// attempt's outcome.
+func (t *telemetry) step(
+	ctx context.Context, run *journal.Run, sc *replay.StepContext,
+) (context.Context, func(*journal.Failure)) {
 	began := time.Now()
 	if run.Trace != "" {
 		ctx = propagator.Extract(ctx, propagation.MapCarrier{"traceparent": run.Trace})
 	}
 	ctx, span := t.tracer.Start(ctx, spanStep+" "+sc.Step, trace.WithAttributes(
-		attribute.String(logkey.Run, run.ID.String()), attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Step, sc.Step),
-		attribute.Int(logkey.Attempt, int(sc.Attempt))))
+		attribute.String(logkey.Run, run.ID.String()), attribute.String(logkey.Workflow, run.Workflow),
+		attribute.String(logkey.Step, sc.Step), attribute.Int(logkey.Attempt, int(sc.Attempt))))
 	return ctx, func(f *journal.Failure) {
 		outcome := "ok"
 		if f != nil {
@@ -182,11 +201,14 @@ func (t *telemetry) step(ctx context.Context, run *journal.Run, sc *replay.StepC
 		}
 		span.End()
 		t.steps.Record(context.Background(), time.Since(began).Seconds(), metric.WithAttributes(
-			attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Step, sc.Step), attribute.String(logkey.Outcome, outcome)))
+			attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Step, sc.Step),
+			attribute.String(logkey.Outcome, outcome)))
 	}
 }
 
-// Observe returns an Observer for journal.Options that measures every call of the store.
+// Observe returns an Observer for journal.Options that measures the store: the duration of calls in
+// seconds, the members of batches, and errors, of whole calls and of members alike, each by verb.
+// Its errors are those of mp's instruments. A nil mp measures nothing.
 func Observe(mp metric.MeterProvider) (journal.Observer, error) {
 	m := meter(mp)
 	took, err1 := m.Float64Histogram(metricCalls, metric.WithUnit("s"), metric.WithDescription("calls of the store"))

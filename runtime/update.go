@@ -10,21 +10,28 @@ import (
 
 // UpdateOptions of an update. The zero value means the defaults.
 type UpdateOptions struct {
-	// Key makes the update idempotent for the life of the run: a second one with it is the same call, and gets the same
-	// answer. A rejected update gives its key back. Keys of signals are apart.
+	// Key makes the update idempotent for the life of the run: a second one with it is the same
+	// call, and gets the same answer. A rejected update gives its key back. Keys of signals are
+	// separate. At most journal.KeyBytesMax bytes.
 	Key string
 }
 
-// CallUpdate sends an update to an open run and waits for its answer. There is a definite one in every case:
+// CallUpdate sends an update to an open run and waits for its answer. It ends in one of these ways:
 //
 //   - what the handler returned, or its error as an *[UpdateError];
-//   - an error that is [ErrRejected], with the validator's text: the run has no trace of the update;
-//   - an error that is journal.ErrClosed if the run ends without an answer, and says how it ended; journal.ErrNotFound;
-//   - an error that is [ErrBlocked] if the run cannot go on: the update waits until it can;
-//   - ctx's error: the update may have been sent, and goes on then. A call with the same key gets its answer.
+//   - an error that matches [ErrRejected], with the validator's text: the run has no trace of the
+//     update;
+//   - an error that matches journal.ErrClosed if the run ends without an answer, and says how it
+//     ended; journal.ErrNotFound if there is no such run;
+//   - an error that matches [ErrBlocked] if the run cannot continue: the update waits in its inbox
+//     until it can;
+//   - ctx's error: the update may have been sent and may still be handled. A call with the same key
+//     gets its answer.
 //
-// Continue-as-new is none of these: the update goes on in the next generation. o may be nil.
-func CallUpdate[In, Out any](ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions) (Out, error) {
+// Continue-as-new is none of these: the update is answered in the next generation. o may be nil.
+func CallUpdate[In, Out any](
+	ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions,
+) (Out, error) {
 	h, err := SendUpdate(ctx, c, run, u, in, o)
 	if err != nil {
 		var zero Out
@@ -33,8 +40,12 @@ func CallUpdate[In, Out any](ctx context.Context, c *Client, run journal.RunID, 
 	return h.Result(ctx)
 }
 
-// SendUpdate is [CallUpdate] without waiting: when it returns nil the update is durable, and the handle waits for its answer.
-func SendUpdate[In, Out any](ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions) (*UpdateHandle[Out], error) {
+// SendUpdate is [CallUpdate] without waiting for the answer: when it returns a handle the update is
+// durable, and [UpdateHandle.Result] waits. Errors: journal.ErrNotFound, journal.ErrClosed,
+// journal.ErrInvalid, ctx's. o may be nil.
+func SendUpdate[In, Out any](
+	ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions,
+) (*UpdateHandle[Out], error) {
 	m, err := updateMessage(c, u, in, o)
 	if err != nil {
 		return nil, err
@@ -47,7 +58,9 @@ func SendUpdate[In, Out any](ctx context.Context, c *Client, run journal.RunID, 
 	return &UpdateHandle[Out]{c: c, run: run, number: sent.Number, name: string(u)}, nil
 }
 
-func updateMessage[In, Out any](c *Client, u workflow.Update[In, Out], in In, o *UpdateOptions) (journal.Message, error) {
+func updateMessage[In, Out any](
+	c *Client, u workflow.Update[In, Out], in In, o *UpdateOptions,
+) (journal.Message, error) {
 	p, err := c.j.Encode("argument", in)
 	if err != nil {
 		return journal.Message{}, fmt.Errorf("update %s: %w", u, err)
@@ -59,7 +72,8 @@ func updateMessage[In, Out any](c *Client, u workflow.Update[In, Out], in In, o 
 	return m, nil
 }
 
-// UpdateHandle is an update on its way. It holds nothing and may be copied.
+// UpdateHandle stands for an update that was sent. It holds no resources and may be copied and used
+// from many goroutines.
 type UpdateHandle[Out any] struct {
 	c      *Client
 	run    journal.RunID
@@ -67,10 +81,11 @@ type UpdateHandle[Out any] struct {
 	name   string
 }
 
-// Run is the run that the update went to.
+// Run returns the run that the update was sent to.
 func (h *UpdateHandle[Out]) Run() journal.RunID { return h.run }
 
-// Result waits for the answer. Errors are those of [CallUpdate]; it may be called again.
+// Result waits for the answer. Errors are those of [CallUpdate]. It may be called again and gives
+// the same answer: answers are stored with the run.
 func (h *UpdateHandle[Out]) Result(ctx context.Context) (Out, error) {
 	var out Out
 	reply, err := h.c.waiters.AwaitReply(ctx, h.run, h.number)

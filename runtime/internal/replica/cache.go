@@ -80,7 +80,9 @@ func (c *Cache) Close() {
 //
 // Errors: those of Options.Find and Options.Load, replay.ErrNoHandler, the handler's own, and what
 // makes the code unfit for the history.
-func (c *Cache) Query(ctx context.Context, run journal.RunID, name string, arg journal.Payload) (journal.Payload, error) {
+func (c *Cache) Query(
+	ctx context.Context, run journal.RunID, name string, arg journal.Payload,
+) (journal.Payload, error) {
 	r := c.acquire(run)
 	select {
 	case r.inUse <- struct{}{}:

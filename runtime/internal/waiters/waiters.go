@@ -99,7 +99,9 @@ func (w *Waiters) AwaitEnd(ctx context.Context, run journal.RunID, local bool) (
 
 // AwaitReply returns the answer to an update. The answer may be durable already, so the run is read
 // at once. Errors: journal.ErrNotFound, what Options.Unanswered returns, ctx's.
-func (w *Waiters) AwaitReply(ctx context.Context, run journal.RunID, update journal.InboxSeq) (*journal.Answer, error) {
+func (w *Waiters) AwaitReply(
+	ctx context.Context, run journal.RunID, update journal.InboxSeq,
+) (*journal.Answer, error) {
 	wt := &waiter{resolved: make(chan resolution, 1), update: update}
 	w.register(run, wt)
 	res, err := w.receive(ctx, run, wt)

@@ -87,18 +87,20 @@ func (b *StartBatch) End() {
 }
 
 func (l *localStarts) canRun(s *journal.Start) bool {
-	return s.Delay == 0 && slices.Contains(l.routes, journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version})
+	route := journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}
+	return s.Delay == 0 && slices.Contains(l.routes, route)
 }
 
 // adopt activates a run that this node owns since its start. The task is what the start's
 // transaction wrote, so nothing need be read.
 func (l *localStarts) adopt(s *journal.Start, o *journal.Started) {
 	run := journal.Run{
-		ID: o.Run, Key: s.Key, Workflow: s.Workflow, Version: s.Version, Queue: s.Queue, Priority: s.Priority, Labels: maps.Clone(s.Labels),
-		Input: s.Input, Trace: s.Trace, Generation: 1, CreatedAt: o.StartAt, StartAt: o.StartAt, Parent: s.Parent,
+		ID: o.Run, Key: s.Key, Workflow: s.Workflow, Version: s.Version, Queue: s.Queue, Priority: s.Priority,
+		Labels: maps.Clone(s.Labels), Input: s.Input, Trace: s.Trace, Generation: 1,
+		CreatedAt: o.StartAt, StartAt: o.StartAt, Parent: s.Parent,
 	}
 	l.activate(journal.Claimed{Run: run, Task: journal.Task{
-		Run: o.Run, Generation: 1, Queue: s.Queue, Workflow: s.Workflow, Version: s.Version, Priority: s.Priority, Owner: l.node, Fence: 1,
-		InboxLast: o.Sent.Number,
+		Run: o.Run, Generation: 1, Queue: s.Queue, Workflow: s.Workflow, Version: s.Version, Priority: s.Priority,
+		Owner: l.node, Fence: 1, InboxLast: o.Sent.Number,
 	}})
 }

@@ -54,7 +54,8 @@ func (r *reaper) reap(ctx context.Context, suspects []journal.NodeID) {
 	reaped, err := r.member.Reap(ctx, suspects)
 	if err != nil {
 		if ctx.Err() == nil && !errors.Is(err, journal.ErrUnavailable) {
-			r.log.Error("freeing the runs of dead nodes failed; it will be tried again", logkey.Node, r.node, logkey.Error, err)
+			r.log.Error("freeing the runs of dead nodes failed; it will be tried again",
+				logkey.Node, r.node, logkey.Error, err)
 		}
 		return
 	}

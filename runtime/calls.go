@@ -1,0 +1,80 @@
+package runtime
+
+import (
+	"context"
+
+	"github.com/reprise-run/reprise/internal/batch"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
+)
+
+// call is one caller's part of a batch: a start or a message, and the context for which its caller
+// waits.
+type call[In any] struct {
+	ctx context.Context
+	in  In
+}
+
+// answer is what a caller gets for a call: the store's answer, or why the batch was not written.
+type answer[Out any] struct {
+	out Out
+	err error
+}
+
+// submit adds a call to a batch and waits for the answer or for the end of ctx. In the second case
+// the call may still take effect: it is in a batch with others. err is of the whole batch; what is
+// wrong with this call alone is in the answer.
+func submit[In, Out any](ctx context.Context, b *batch.Batcher[call[In], answer[Out]], in In) (Out, error) {
+	answered := make(chan answer[Out], 1) // has room, so that nobody waits for a caller who has gone
+	b.SubmitInline(call[In]{ctx, in}, func(a answer[Out]) { answered <- a })
+	select {
+	case a := <-answered:
+		return a.out, a.err
+	case <-ctx.Done():
+		var none Out
+		return none, ctx.Err()
+	}
+}
+
+// inputs are what a batch's callers hand over.
+func inputs[In any](calls []call[In]) []In {
+	list := make([]In, len(calls))
+	for i := range calls {
+		list[i] = calls[i].in
+	}
+	return list
+}
+
+// callStore makes one call of the store for all callers. It is repeated while the store is
+// unavailable and any of them still waits.
+func callStore[In, Out any](calls []call[In], write func(context.Context) ([]Out, error)) ([]Out, error) {
+	return batch.CallShared(calls, func(c *call[In]) context.Context { return c.ctx },
+		func(ctx context.Context) (out []Out, err error) {
+			err = retry.UntilAvailable(ctx, func() (err error) {
+				out, err = write(ctx)
+				return err
+			})
+			return out, err
+		})
+}
+
+// answers are what the n callers of a batch get.
+func answers[Out any](n int, out []Out, err error) []answer[Out] {
+	list := make([]answer[Out], n)
+	for i := range list {
+		if err != nil {
+			list[i].err = err
+			continue
+		}
+		list[i].out = out[i]
+	}
+	return list
+}
+
+// callerError is the error of one caller: ctx's if ctx has ended, whatever became of the call then.
+// A caller who gave up shall not have to tell a store's error from its own.
+func callerError(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}

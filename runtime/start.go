@@ -1,0 +1,126 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+// StartOptions of a run. The zero value means the defaults.
+type StartOptions struct {
+	// Key is the caller's own name for the run, such as "order:9182", at most journal.KeyBytesMax
+	// bytes. At most one open run has a key (J8), which makes the start idempotent. Empty for none.
+	Key string
+	// Reuse says what happens if a closed run has the key; default journal.ReuseReject, which gives
+	// that run.
+	Reuse journal.Reuse
+	// Version of the workflow, which the run keeps; default 1.
+	Version int32
+	// Queue whose nodes execute the run; default journal.DefaultQueue.
+	Queue string
+	// Priority from 1, claimed first, to 5; default 3.
+	Priority int16
+	// Labels for [Client.List], at most journal.LabelsMax. They are copied.
+	Labels map[string]string
+	// Delay is how long the run's code does not begin, by the store's clock; default none, at most
+	// journal.DelayMax. A message to the run ends the delay.
+	Delay time.Duration
+	// Tx starts the run exactly if and when this transaction commits: postgres.InTx(tx). The call
+	// returns before that.
+	Tx journal.Tx
+}
+
+// Start starts a run of a workflow and returns a handle on it. It does not wait for the run, and no
+// node need be there. If an open run has o.Key, Start returns that run, whose input may be another
+// one: see [Run.Created]. o may be nil.
+//
+// Errors: a *journal.KeyConflictError if a run of another workflow has the key; journal.ErrInvalid
+// and a *journal.LimitError for what cannot be stored; ctx's, after which the run may have been
+// started. A repeated start with the same key returns it.
+func Start[In, Out any](
+	ctx context.Context, c *Client, name workflow.Name[In, Out], in In, o *StartOptions,
+) (*Run[Out], error) {
+	started, err := startRun(ctx, c, name, in, nil, o)
+	if err != nil {
+		return nil, err
+	}
+	return handleOf(c, name, started), nil
+}
+
+// handleOf returns the handle that a start gives.
+func handleOf[In, Out any](c *Client, _ workflow.Name[In, Out], s journal.Started) *Run[Out] {
+	return &Run[Out]{c: c, id: s.Run, created: s.Created, local: s.Owned}
+}
+
+// startRun starts a run with a message in the same transaction, nil for none. o may be nil.
+func startRun[In, Out any](
+	ctx context.Context, c *Client, name workflow.Name[In, Out], in In, m *journal.Message, o *StartOptions,
+) (journal.Started, error) {
+	input, err := c.j.Encode("input", in)
+	if err != nil {
+		return journal.Started{}, fmt.Errorf("start %s: %w", name, err)
+	}
+	if o == nil {
+		o = &StartOptions{}
+	}
+	route := routeOf(string(name), o.Version, o.Queue)
+	ctx, end := c.tel.start(ctx, string(name))
+	started, err := c.start(ctx, journal.Start{
+		ID: journal.NewRunID(), Key: o.Key, Reuse: o.Reuse,
+		Workflow: route.Workflow, Version: route.Version, Queue: route.Queue, Priority: o.Priority,
+		Labels: o.Labels, Input: input, Delay: o.Delay, Trace: traceparent(ctx), Message: m,
+	}, o.Tx)
+	end(started.Run, err)
+	if err != nil {
+		return journal.Started{}, fmt.Errorf("start %s: %w", name, err)
+	}
+	if started.Created && !started.Owned && !c.node.serves(route) {
+		c.warner.check(route)
+	}
+	return started, nil
+}
+
+// start writes one start: in the caller's transaction, else with others.
+func (c *Client) start(ctx context.Context, s journal.Start, tx journal.Tx) (journal.Started, error) {
+	var started journal.Started
+	var err error
+	if tx == nil {
+		started, err = submit(ctx, c.starts, s)
+	} else {
+		out, err := c.j.Start(ctx, tx, []journal.Start{s})
+		if err != nil {
+			return journal.Started{}, err
+		}
+		started = out[0]
+	}
+	if err := callerError(ctx, errors.Join(err, started.Err)); err != nil {
+		return journal.Started{}, err
+	}
+	return started, nil
+}
+
+// writeStarts writes a batch of starts. Runs that the client's node can execute at once are owned
+// by it since their start.
+func (c *Client) writeStarts(calls []call[journal.Start]) []answer[journal.Started] {
+	own := c.node.starts()
+	defer own.End()
+	starts := inputs(calls)
+	for i := range starts {
+		own.Own(&starts[i])
+	}
+	started, err := callStore(calls, func(ctx context.Context) ([]journal.Started, error) {
+		return c.j.Start(ctx, nil, starts)
+	})
+	for i := range starts {
+		if err != nil {
+			own.Settle(&starts[i], nil)
+			continue
+		}
+		own.Settle(&starts[i], &started[i])
+	}
+	return answers(len(calls), started, err)
+}
