@@ -217,11 +217,11 @@ func (n *news) closed(run RunID, terminal *Event, waiters bool) {
 	}
 }
 
-func (j *Journal) hintAltered(a Alteration) {
-	switch a.Op {
-	case OpResume:
+func (j *Journal) hintAdmin(a AdminAction) {
+	switch a.Kind {
+	case AdminResume:
 		j.spread([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
-	case OpTerminate: // its parent and its children may have got messages
+	case AdminTerminate: // its parent and its children may have got messages
 		hints := []Hint{{Kind: HintClosed, Run: a.Run}, {Kind: HintTasks}}
 		j.spread(hints, hints)
 	}

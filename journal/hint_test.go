@@ -37,7 +37,7 @@ func (p *postman) Commit(context.Context, []journal.Commit) ([]journal.Outcome, 
 	return p.outcomes, nil
 }
 
-func (p *postman) Alter(context.Context, journal.Alteration) error { return nil }
+func (p *postman) Admin(context.Context, journal.AdminAction) error { return nil }
 
 func (p *postman) Join(context.Context, journal.Node) (journal.Membership, error) { return seat{}, nil }
 
@@ -238,17 +238,17 @@ func TestFreedTasksAreToldToEverybody(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.want("leave", nil, []journal.Hint{tasks})
-		for op, want := range map[journal.Op]func(journal.RunID) []journal.Hint{
-			journal.OpResume: func(journal.RunID) []journal.Hint { return []journal.Hint{tasks} },
-			journal.OpTerminate: func(run journal.RunID) []journal.Hint {
+		for op, want := range map[journal.AdminKind]func(journal.RunID) []journal.Hint{
+			journal.AdminResume: func(journal.RunID) []journal.Hint { return []journal.Hint{tasks} },
+			journal.AdminTerminate: func(run journal.RunID) []journal.Hint {
 				return []journal.Hint{{Kind: journal.HintClosed, Run: run}, tasks}
 			},
 		} {
-			a := journal.Alteration{Run: journal.NewRunID(), Op: op}
-			if err := o.j.Alter(t.Context(), a); err != nil {
+			a := journal.AdminAction{Run: journal.NewRunID(), Kind: op}
+			if err := o.j.Admin(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
-			o.want("alter", want(a.Run), want(a.Run))
+			o.want("admin", want(a.Run), want(a.Run))
 		}
 	})
 }

@@ -339,18 +339,18 @@ func (j *Journal) List(ctx context.Context, f ListFilter) (RunPage, error) {
 	return page, nil
 }
 
-// Alter applies an operator's action.
-func (j *Journal) Alter(ctx context.Context, a Alteration) error {
+// Admin applies an operator's action.
+func (j *Journal) Admin(ctx context.Context, a AdminAction) error {
 	began := time.Now()
 	if err := checkText("reason", a.Reason, failureMessageBytesMax); err != nil {
 		return err
 	}
-	err := j.store.Alter(ctx, a)
-	j.o.Observer.call("alter", 1, 0, began, err)
+	err := j.store.Admin(ctx, a)
+	j.o.Observer.call("admin", 1, 0, began, err)
 	if err != nil {
-		return fmt.Errorf("alter run %s: %w", a.Run, err)
+		return fmt.Errorf("admin action on run %s: %w", a.Run, err)
 	}
-	j.hintAltered(a)
+	j.hintAdmin(a)
 	return nil
 }
 

@@ -196,19 +196,19 @@ type RunPage struct {
 	Now  time.Time // the store's clock
 }
 
-// Op is an operator's action on one run.
-type Op int
+// Kind is an operator's action on one run.
+type AdminKind int
 
 // The operator's actions.
 const (
-	OpDelete    Op = iota + 1 // forget a closed run; an open one is refused with ErrOpen
-	OpResume                  // make a blocked, quarantined or parked run visible now
-	OpTerminate               // close an open run without running its code (RunTerminated)
+	AdminDelete    AdminKind = iota + 1 // forget a closed run; an open one is refused with ErrOpen
+	AdminResume                         // make a blocked, quarantined or parked run visible now
+	AdminTerminate                      // close an open run without running its code (RunTerminated)
 )
 
-// Alteration is an Op on a run. Reason is kept with a termination.
-type Alteration struct {
+// AdminAction is what an operator does to one run. Reason is kept with a termination, where the history shows it.
+type AdminAction struct {
 	Run    RunID
-	Op     Op
+	Kind   AdminKind
 	Reason string
 }

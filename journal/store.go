@@ -33,8 +33,8 @@ type Store interface {
 	// List returns runs, newest first.
 	List(ctx context.Context, f ListFilter) (RunPage, error)
 
-	// Alter applies an operator's action: ErrNotFound, ErrOpen, ErrClosed.
-	Alter(ctx context.Context, a Alteration) error
+	// Admin applies an operator's action: ErrNotFound, ErrOpen, ErrClosed.
+	Admin(ctx context.Context, a AdminAction) error
 
 	// Join makes a new node with a lease.
 	Join(ctx context.Context, n Node) (Membership, error)

@@ -12,7 +12,7 @@ type TaskState int16
 const (
 	Ready       TaskState = 0
 	Blocked     TaskState = 1 // code and history diverged, or the code panicked: retried with back-off
-	Quarantined TaskState = 2 // claimed again and again without progress: waits for OpResume
+	Quarantined TaskState = 2 // claimed again and again without progress: waits for AdminResume
 )
 
 var taskStateNames = [...]string{"ready", "blocked", "quarantined"}

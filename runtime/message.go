@@ -60,19 +60,19 @@ func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) e
 // that still run are cancelled when their node notices, and their results are discarded. The run's
 // children follow their close policies. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
 func (c *Client) Terminate(ctx context.Context, run journal.RunID, reason string) error {
-	return c.j.Alter(ctx, journal.Alteration{Run: run, Op: journal.OpTerminate, Reason: reason})
+	return c.j.Admin(ctx, journal.AdminAction{Run: run, Kind: journal.AdminTerminate, Reason: reason})
 }
 
 // Resume makes a blocked, quarantined or parked run claimable now: after its code was repaired, for
 // instance. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
 func (c *Client) Resume(ctx context.Context, run journal.RunID) error {
-	return c.j.Alter(ctx, journal.Alteration{Run: run, Op: journal.OpResume})
+	return c.j.Admin(ctx, journal.AdminAction{Run: run, Kind: journal.AdminResume})
 }
 
 // Delete removes a closed run from the store, with its history, inbox and key. It cannot be undone.
 // Errors: journal.ErrNotFound, journal.ErrOpen, ctx's.
 func (c *Client) Delete(ctx context.Context, run journal.RunID) error {
-	return c.j.Alter(ctx, journal.Alteration{Run: run, Op: journal.OpDelete})
+	return c.j.Admin(ctx, journal.AdminAction{Run: run, Kind: journal.AdminDelete})
 }
 
 // send writes one message: in the caller's transaction, else with others.

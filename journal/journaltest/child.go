@@ -172,14 +172,14 @@ func effectsOnce(k *kit) {
 		})
 	}
 	again("at once")
-	k.ok(k.alter(child, journal.OpTerminate)) // which tells the parent
+	k.ok(k.admin(child, journal.AdminTerminate)) // which tells the parent
 	again("after the child closed")
-	k.ok(k.alter(child, journal.OpDelete))
+	k.ok(k.admin(child, journal.AdminDelete))
 	again("after the child was deleted")
 	k.gone(child)
-	k.ok(k.alter(other, journal.OpTerminate))
+	k.ok(k.admin(other, journal.AdminTerminate))
 	again("after the other run closed")
-	k.ok(k.alter(other, journal.OpDelete))
+	k.ok(k.admin(other, journal.AdminDelete))
 	again("after the other run was deleted")
 
 	last := k.takeRun(node, k.begin(1)[0])
@@ -187,7 +187,7 @@ func effectsOnce(k *kit) {
 	c = last.closing()
 	last.submit(c)
 	again("a close")
-	k.ok(k.alter(terminated[0], journal.OpDelete))
+	k.ok(k.admin(terminated[0], journal.AdminDelete))
 	again("a close whose child was deleted")
 }
 
@@ -283,7 +283,7 @@ func childTerminated(k *kit) {
 	ids := parent.bears(0, journal.CloseAbandon)
 	parent.commit(park)
 	for i, id := range ids {
-		k.ok(k.alter(id, journal.OpTerminate))
+		k.ok(k.admin(id, journal.AdminTerminate))
 		parent = k.takeRun(node, parent.run)
 		inbox := k.history(parent.run).Inbox
 		if len(inbox) != 1 || inbox[0].Kind != journal.MessageChildFailed || inbox[0].Cmd != journal.Cmd(i+1) {
@@ -303,10 +303,10 @@ func childOutlives(k *kit) {
 	children := k.takeAll(node)
 	for i, id := range ids {
 		if i == 2 {
-			k.ok(k.alter(parent.run, journal.OpDelete))
+			k.ok(k.admin(parent.run, journal.AdminDelete))
 		}
 		if i%2 == 0 {
-			k.ok(k.alter(id, journal.OpTerminate))
+			k.ok(k.admin(id, journal.AdminTerminate))
 			continue
 		}
 		child := children[id]

@@ -41,8 +41,8 @@ func nothingReopens(k *kit) {
 	o := k.one(m.ID())
 	o.commit(closed, started(), completed("1"))
 	before := k.row(o.run)
-	for _, op := range []journal.Op{journal.OpResume, journal.OpTerminate} {
-		if err := k.j.Alter(k.ctx, journal.Alteration{Run: o.run, Op: op}); !errors.Is(err, journal.ErrClosed) {
+	for _, op := range []journal.AdminKind{journal.AdminResume, journal.AdminTerminate} {
+		if err := k.j.Admin(k.ctx, journal.AdminAction{Run: o.run, Kind: op}); !errors.Is(err, journal.ErrClosed) {
 			k.t.Errorf("op %d: got %v, want ErrClosed", op, err)
 		}
 	}
@@ -73,7 +73,7 @@ func terminateRacesCommit(k *kit) {
 	k.together(2*runs, func(i int) error {
 		o := owners[i/2]
 		if i%2 == 0 {
-			err := k.j.Alter(k.ctx, journal.Alteration{Run: o.run, Op: journal.OpTerminate, Reason: "stop"})
+			err := k.j.Admin(k.ctx, journal.AdminAction{Run: o.run, Kind: journal.AdminTerminate, Reason: "stop"})
 			if errors.Is(err, journal.ErrClosed) {
 				return nil
 			}

@@ -305,13 +305,13 @@ func generationCloses(k *kit) {
 
 	o = k.one(node)
 	o.submit(o.continued(keep, nil, started("a", "b"), stepDone(1, "a", "1")))
-	k.ok(k.alter(o.run, journal.OpTerminate))
+	k.ok(k.admin(o.run, journal.AdminTerminate))
 	r = k.row(o.run)
 	if r.Terminal == nil || r.Terminal.Seq != 1 || r.Terminal.Kind != journal.RunTerminated {
 		k.t.Errorf("terminated before its first event: %+v", r.Terminal)
 	}
 	o.refused(o.build(keep, started()), "the owner of a terminated run", fenced)
-	k.ok(k.alter(o.run, journal.OpDelete))
+	k.ok(k.admin(o.run, journal.AdminDelete))
 	k.gone(o.run)
 	fresh := k.starts(journal.Start{ID: o.run, Delay: time.Hour})[0] // the old generations are gone too
 	if !fresh.Created || len(k.history(o.run).Events) > 0 {

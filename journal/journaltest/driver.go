@@ -96,7 +96,7 @@ func (d *driver) first() {
 	d.claim(node, b) // its message made it visible (J6)
 	d.send(signal(b, "s", "2"))
 	d.commit(d.owned[b].build(park, d.message(b, 1), d.message(b, 2)))
-	d.alter(b, journal.OpResume, nil)
+	d.admin(b, journal.AdminResume, nil)
 	d.claim(node, b)
 	blocked := d.owned[b].build(block("code changed", d.j.Now().Add(time.Hour)))
 	blocked.Attempts = []journal.Attempt{{Cmd: 1, Name: "x", Made: 1}}
@@ -113,8 +113,8 @@ func (d *driver) second() {
 	d.commit(d.owned[a].build(closed, stepDone(2, "y", "2"), d.message(a, 2), completed("a")), d.owned[b].build(release))
 	d.start(journal.Start{ID: e, Key: d.route.Workflow, Reuse: journal.ReuseAllow})
 	d.send(signal(a, "s", "2"), signal(e, "s", "1"))
-	d.alter(b, journal.OpTerminate, journal.ErrClosed)
-	d.alter(c, journal.OpDelete, journal.ErrNotFound)
+	d.admin(b, journal.AdminTerminate, journal.ErrClosed)
+	d.admin(c, journal.AdminDelete, journal.ErrNotFound)
 	d.claim(node, e)
 	d.commit(d.owned[e].build(keep, started("z")))
 	d.repeat("reap", func() error { _, err := d.nodes[1].Reap(d.ctx, nil); return err })
@@ -155,7 +155,7 @@ func (d *driver) third() {
 	c = parent.build(closed, started(), d.received(p, 3), d.received(p, 4), completed("p"))
 	c.Children = true
 	d.family(&c)
-	d.alter(d.ids[0], journal.OpDelete, journal.ErrNotFound)
+	d.admin(d.ids[0], journal.AdminDelete, journal.ErrNotFound)
 	d.claim(node, sub) // which was cancelled
 	d.repeat("leave", func() error { return d.nodes[2].Leave(d.ctx) })
 }
@@ -274,12 +274,12 @@ func (d *driver) commit(list ...journal.Commit) {
 	})
 }
 
-// alter accepts that a repetition finds its work done.
-func (d *driver) alter(run journal.RunID, op journal.Op, done error) {
+// admin accepts that a repetition finds its work done.
+func (d *driver) admin(run journal.RunID, op journal.AdminKind, done error) {
 	tries := 0
-	d.repeat("alter", func() error {
+	d.repeat("admin", func() error {
 		tries++
-		err := d.j.Alter(d.ctx, journal.Alteration{Run: run, Op: op, Reason: "a test"})
+		err := d.j.Admin(d.ctx, journal.AdminAction{Run: run, Kind: op, Reason: "a test"})
 		if tries > 1 && done != nil && errors.Is(err, done) {
 			return nil
 		}

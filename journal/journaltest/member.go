@@ -202,7 +202,7 @@ func quarantineAfterStrikes(k *kit) {
 	}
 	state := journal.Quarantined
 	k.same("listed", len(k.listAll(journal.ListFilter{State: &state})), 1)
-	k.ok(k.alter(run, journal.OpResume))
+	k.ok(k.admin(run, journal.AdminResume))
 	o := k.take(node, 1)[0]
 	if task := k.row(run).Task; task.Strikes != 0 || task.State != journal.Ready {
 		k.t.Errorf("resumed: %+v", task)

@@ -107,7 +107,7 @@ func terminationApplies(k *kit) {
 	node := k.join(leaseLong).ID()
 	parent := k.one(node)
 	ids := parent.bears(journal.CloseCancel, journal.CloseTerminate, journal.CloseAbandon)
-	k.ok(k.alter(parent.run, journal.OpTerminate))
+	k.ok(k.admin(parent.run, journal.AdminTerminate))
 	k.isOrphan(ids[0])
 	k.isTerminated(ids[1])
 	k.isLeft(ids[2])
@@ -137,7 +137,7 @@ func policiesRecur(k *kit) {
 			out := root.submit(root.tells(root.closing()))
 			k.same("terminated", sortedIDs(out.Closed...), sortedIDs(second[0], third[0], fourth[1]))
 		} else {
-			k.ok(k.alter(root.run, journal.OpTerminate))
+			k.ok(k.admin(root.run, journal.AdminTerminate))
 		}
 		k.same("what waits for the run above", len(k.history(above.run).Inbox), 1)
 		for _, id := range []journal.RunID{second[0], third[0], fourth[1]} {
@@ -260,9 +260,9 @@ func familiesCloseAtOnce(k *kit) {
 			}
 			return err
 		case i%4 == 0:
-			return notClosed(k.j.Alter(k.ctx, journal.Alteration{Run: f.parent.run, Op: journal.OpTerminate, Reason: "now"}))
+			return notClosed(k.j.Admin(k.ctx, journal.AdminAction{Run: f.parent.run, Kind: journal.AdminTerminate, Reason: "now"}))
 		case i%4 == 1:
-			return notClosed(k.j.Alter(k.ctx, journal.Alteration{Run: f.child.run, Op: journal.OpTerminate, Reason: "now"}))
+			return notClosed(k.j.Admin(k.ctx, journal.AdminAction{Run: f.child.run, Kind: journal.AdminTerminate, Reason: "now"}))
 		}
 		_, err := k.j.Send(k.ctx, nil, []journal.Message{signal(f.grandchild.run, "s", ""), signal(f.parent.run, "s", ""), signal(f.child.run, "s", "")})
 		return err

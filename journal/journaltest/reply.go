@@ -136,7 +136,7 @@ func rejectedDoesNotWake(k *kit) {
 		k.sends(update(o.run, "u", "1"))
 		o.submit(o.reject(next, []journal.InboxSeq{1}, started()))
 		k.nothingDue(node)
-		k.ok(k.alter(o.run, journal.OpResume))
+		k.ok(k.admin(o.run, journal.AdminResume))
 		o = k.take(node, 1)[0]
 		o.commit(next)
 		k.nothingDue(node)

@@ -58,6 +58,6 @@ func suite() []check {
 	return slices.Concat(
 		historyChecks, ownerChecks, resubmitChecks, inboxChecks, wakeChecks, amidChecks, closeChecks, startChecks,
 		childChecks, policyChecks, tellChecks, replyChecks, continueChecks, alongChecks,
-		claimChecks, clockChecks, loadChecks, listChecks, alterChecks, memberChecks, payloadChecks, limitChecks,
+		claimChecks, clockChecks, loadChecks, listChecks, adminChecks, memberChecks, payloadChecks, limitChecks,
 	)
 }

@@ -136,7 +136,7 @@ func signalToStuckRuns(k *kit) {
 	k.nothingDue(node.ID())
 	k.send(o.run, "sig", "1") // whether this wakes it is the store's choice, but the message stays
 	k.same("messages that wait", len(k.history(o.run).Inbox), 1)
-	k.ok(k.j.Alter(k.ctx, journal.Alteration{Run: o.run, Op: journal.OpResume}))
+	k.ok(k.j.Admin(k.ctx, journal.AdminAction{Run: o.run, Kind: journal.AdminResume}))
 	k.take(node.ID(), 1)[0].commit(closed, received(journal.Message{Kind: journal.MessageSignal, Name: "sig", Number: 1}), completed("1"))
 
 	sick := k.begin(1)[0]

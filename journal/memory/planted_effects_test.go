@@ -37,15 +37,15 @@ var PlantedEffects = map[string]Planted{
 			delete(m.db.children, id)
 		}
 	}},
-	"J2 a terminated run does not apply policies": {alter: func(m *Store, a journal.Alteration, r *record) {
+	"J2 a terminated run does not apply policies": {admin: func(m *Store, a journal.AdminAction, r *record) {
 		for _, child := range m.db.sorted {
-			if a.Op == journal.OpTerminate && child.open && child.run.Parent != nil && child.run.Parent.Run == a.Run && len(child.inbox) > 0 {
+			if a.Kind == journal.AdminTerminate && child.open && child.run.Parent != nil && child.run.Parent.Run == a.Run && len(child.inbox) > 0 {
 				m.reshape(child, func() { child.inbox, child.task.InboxLast = child.inbox[:len(child.inbox)-1], child.task.InboxLast-1 })
 			}
 		}
 	}},
-	"J2 a terminated run does not tell its parent": {alter: func(m *Store, a journal.Alteration, r *record) {
-		if r.run.Parent == nil || a.Op != journal.OpTerminate {
+	"J2 a terminated run does not tell its parent": {admin: func(m *Store, a journal.AdminAction, r *record) {
+		if r.run.Parent == nil || a.Kind != journal.AdminTerminate {
 			return
 		}
 		if p := m.open(r.run.Parent.Run); p != nil {

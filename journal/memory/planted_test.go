@@ -20,7 +20,7 @@ type Planted struct {
 	wrote  func(m *Store, c journal.Commit, o *journal.Outcome)
 	load   func(r *journal.LoadRequest)
 	list   func(f *journal.ListFilter)
-	alter  func(m *Store, a journal.Alteration, r *record)
+	admin  func(m *Store, a journal.AdminAction, r *record)
 	reaped func(m *Store)
 }
 
@@ -88,11 +88,11 @@ func (p *Planted) List(ctx context.Context, f journal.ListFilter) (journal.RunPa
 	return p.Store.List(ctx, f)
 }
 
-func (p *Planted) Alter(ctx context.Context, a journal.Alteration) error {
+func (p *Planted) Admin(ctx context.Context, a journal.AdminAction) error {
 	old := p.db.runs[a.Run]
-	err := p.Store.Alter(ctx, a)
-	if p.alter != nil && err == nil {
-		p.alter(p.Store, a, old)
+	err := p.Store.Admin(ctx, a)
+	if p.admin != nil && err == nil {
+		p.admin(p.Store, a, old)
 	}
 	return err
 }
@@ -202,8 +202,8 @@ var PlantedBugs = map[string]Planted{
 			st.Reuse = journal.ReuseReject
 		}
 	}},
-	"J8 a deleted run keeps its key": {alter: func(m *Store, a journal.Alteration, r *record) {
-		if a.Op == journal.OpDelete && r.holdsKey {
+	"J8 a deleted run keeps its key": {admin: func(m *Store, a journal.AdminAction, r *record) {
+		if a.Kind == journal.AdminDelete && r.holdsKey {
 			m.db.keys[r.run.Key] = r
 		}
 	}},
@@ -235,13 +235,13 @@ var PlantedBugs = map[string]Planted{
 			r.task.Strikes = 0
 		}
 	}},
-	"quarantine has no end": {alter: func(m *Store, a journal.Alteration, r *record) {
-		if r.open && a.Op == journal.OpResume && len(r.events) == 0 {
+	"quarantine has no end": {admin: func(m *Store, a journal.AdminAction, r *record) {
+		if r.open && a.Kind == journal.AdminResume && len(r.events) == 0 {
 			m.reshape(r, func() { r.task.State = journal.Quarantined })
 		}
 	}},
-	"resume is lost": {alter: func(m *Store, a journal.Alteration, r *record) {
-		if r.open && a.Op == journal.OpResume {
+	"resume is lost": {admin: func(m *Store, a journal.AdminAction, r *record) {
+		if r.open && a.Kind == journal.AdminResume {
 			m.reshape(r, func() { r.task.VisibleAt = time.Time{} })
 		}
 	}},

@@ -183,8 +183,8 @@ func TestCrashPointsOfAStepTxWithEffects(t *testing.T) {
 }
 
 func TestCrashPointsOfOperators(t *testing.T) {
-	for name, op := range map[string]journal.Op{
-		"Terminate": journal.OpTerminate, "Resume": journal.OpResume, "Delete": journal.OpDelete,
+	for name, op := range map[string]journal.AdminKind{
+		"Terminate": journal.AdminTerminate, "Resume": journal.AdminResume, "Delete": journal.AdminDelete,
 	} {
 		t.Run(name, func(t *testing.T) {
 			sweep(t, func(w *crashWorld) action {
@@ -193,11 +193,11 @@ func TestCrashPointsOfOperators(t *testing.T) {
 				c := owned(t, w.j, w.node)
 				send(t, w.j, journal.Message{Run: c.Run.ID, Kind: journal.MessageSignal, Name: "sig", Key: "1"})
 				next, evs := park, []journal.Event{began(), {Kind: journal.SignalReceived, Inbox: 1, Name: "sig"}}
-				if op == journal.OpDelete {
+				if op == journal.AdminDelete {
 					next, evs = closing, append(evs, completed())
 				}
 				commit(t, w.j, commitOf(w.j, c, next, evs...))
-				return action{Verb: "alter", Runs: []journal.RunID{c.Run.ID}, Alter: journal.Alteration{Run: c.Run.ID, Op: op, Reason: "r"}}
+				return action{Verb: "admin", Runs: []journal.RunID{c.Run.ID}, Admin: journal.AdminAction{Run: c.Run.ID, Kind: op, Reason: "r"}}
 			})
 		})
 	}

@@ -26,7 +26,7 @@ type action struct {
 	Starts   []journal.Start
 	Messages []journal.Message
 	Commits  []journal.Commit
-	Alter    journal.Alteration
+	Admin    journal.AdminAction
 }
 
 // verbs carry actions out. Each may be repeated after a crash, as its caller would.
@@ -69,8 +69,8 @@ var verbs = map[string]func(ctx context.Context, j *journal.Journal, a *action) 
 		return err
 	},
 	"commit a step's transaction": commitStepTx,
-	"alter": func(ctx context.Context, j *journal.Journal, a *action) error {
-		err := j.Alter(ctx, a.Alter)
+	"admin": func(ctx context.Context, j *journal.Journal, a *action) error {
+		err := j.Admin(ctx, a.Admin)
 		if errors.Is(err, journal.ErrClosed) || errors.Is(err, journal.ErrNotFound) {
 			return nil // it was carried out before the crash
 		}

@@ -56,8 +56,8 @@ func TestARolledBackCallLeavesAConnection(t *testing.T) {
 	dsn := pgtest.New(t)
 	s := open(t, dsn, nil)
 	run := start(t, journal.New(s, nil), journal.Start{}).Run
-	alter := journal.Alteration{Run: run, Op: journal.OpTerminate}
-	if err := s.Alter(t.Context(), alter); err != nil {
+	action := journal.AdminAction{Run: run, Kind: journal.AdminTerminate}
+	if err := s.Admin(t.Context(), action); err != nil {
 		t.Fatal(err)
 	}
 	conn := connect(t, dsn)
@@ -71,7 +71,7 @@ func TestARolledBackCallLeavesAConnection(t *testing.T) {
 		return strings.Contains(before, " ")
 	})
 	for range 3 {
-		if err := s.Alter(t.Context(), alter); !errors.Is(err, journal.ErrClosed) {
+		if err := s.Admin(t.Context(), action); !errors.Is(err, journal.ErrClosed) {
 			t.Fatal(err)
 		}
 	}

@@ -185,20 +185,20 @@ func TestJ4_LostAckOfAClaim(t *testing.T) {
 func TestJ4_LostAckOfAnOperator(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t)
-	for op, text := range map[journal.Op]string{
-		journal.OpTerminate: "DELETE FROM reprise.tasks", journal.OpDelete: "DELETE FROM reprise.runs",
-		journal.OpResume: "UPDATE reprise.tasks",
+	for op, text := range map[journal.AdminKind]string{
+		journal.AdminTerminate: "DELETE FROM reprise.tasks", journal.AdminDelete: "DELETE FROM reprise.runs",
+		journal.AdminResume: "UPDATE reprise.tasks",
 	} {
 		p.each(text, func(how string, broken func(call func() error)) {
 			c := owned(t, p.direct, p.node)
 			commit(t, p.direct, commitOf(p.j, c, park, began()))
-			if op == journal.OpDelete {
-				if err := p.direct.Alter(t.Context(), journal.Alteration{Run: c.Run.ID, Op: journal.OpTerminate}); err != nil {
+			if op == journal.AdminDelete {
+				if err := p.direct.Admin(t.Context(), journal.AdminAction{Run: c.Run.ID, Kind: journal.AdminTerminate}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			broken(func() error {
-				err := p.j.Alter(t.Context(), journal.Alteration{Run: c.Run.ID, Op: op})
+				err := p.j.Admin(t.Context(), journal.AdminAction{Run: c.Run.ID, Kind: op})
 				if errors.Is(err, journal.ErrClosed) || errors.Is(err, journal.ErrNotFound) {
 					return nil // the first try was carried out
 				}

@@ -4,7 +4,7 @@ import "github.com/reprise-run/reprise/migrations"
 
 // statements holds the statements that name tables, with the schema's name put in.
 type statements struct {
-	alterDelete, alterResume, alterParent                          string
+	adminDelete, adminResume, adminParent                          string
 	lockFamily, orphans, terminate                                 string
 	preview, next, reply                                           string
 	claim, claimUnconfirmed, claimAttention, claimNext             string
@@ -22,7 +22,7 @@ type statements struct {
 func newStatements(schema string) statements {
 	r := func(sql string) string { return migrations.Render(sql, schema) }
 	return statements{
-		alterDelete: r(alterDeleteSQL), alterResume: r(alterResumeSQL), alterParent: r(alterParentSQL),
+		adminDelete: r(adminDeleteSQL), adminResume: r(adminResumeSQL), adminParent: r(adminParentSQL),
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
 		preview: r(previewSQL), next: r(continueSQL), reply: r(replySQL),
 		claim: r(claimSQL), claimUnconfirmed: r(claimUnconfirmedSQL), claimAttention: r(claimAttentionSQL), claimNext: r(claimNextSQL),

@@ -75,7 +75,7 @@ func TestJ2_OneCallAtFaultHindersNoOther(t *testing.T) {
 		}
 	}
 	errs := together(t, s, call("good"), call("evil"), call("good"), func() error {
-		return s.Alter(context.Background(), journal.Alteration{Run: journal.NewRunID(), Op: journal.OpResume})
+		return s.Admin(context.Background(), journal.AdminAction{Run: journal.NewRunID(), Kind: journal.AdminResume})
 	}, call("good"))
 	for i, err := range errs {
 		switch {

@@ -86,10 +86,10 @@ func (f *Store) List(ctx context.Context, filter journal.ListFilter) (journal.Ru
 	})
 }
 
-// Alter implements journal.Store.
-func (f *Store) Alter(ctx context.Context, a journal.Alteration) error {
-	_, err := call(ctx, f, Call{Verb: "alter", Members: 1}, func(ctx context.Context) (none, error) {
-		return noAnswer(f.store.Alter(ctx, a))
+// Admin implements journal.Store.
+func (f *Store) Admin(ctx context.Context, a journal.AdminAction) error {
+	_, err := call(ctx, f, Call{Verb: "admin", Members: 1}, func(ctx context.Context) (none, error) {
+		return noAnswer(f.store.Admin(ctx, a))
 	})
 	return err
 }

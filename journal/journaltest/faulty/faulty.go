@@ -28,7 +28,7 @@ func (f Fault) String() string { return faultNames[f] }
 
 // Call is a call of a store, or of a membership of it.
 type Call struct {
-	Verb    string         // "start", "send", "claim", "commit", "load", "list", "alter", "join", "nodes", "begin", "renew", "reap", "leave"
+	Verb    string         // "start", "send", "claim", "commit", "load", "list", "admin", "join", "nodes", "begin", "renew", "reap", "leave"
 	Nth     int            // its number among those of its verb, from 1
 	Total   int            // its number among all, from 1
 	Members int            // of a batch; else 1

@@ -23,7 +23,7 @@ func (m *model) do(s step) string {
 	case doList:
 		return m.list(s)
 	case doRush, doResume, doTerminate, doDelete:
-		return m.alter(s)
+		return m.admin(s)
 	case doPlague:
 		return m.plague()
 	case doDynasty:
@@ -126,7 +126,7 @@ func (m *model) reap(inc int) string {
 	}
 	for run := range m.ids {
 		if t := m.task(m.ids[run]); t != nil && t.Owner == 0 && t.Strikes > 1 {
-			if text := m.alter(step{verb: doRush, members: []member{{run: run}}}); text != "" {
+			if text := m.admin(step{verb: doRush, members: []member{{run: run}}}); text != "" {
 				return text
 			}
 		}
@@ -210,8 +210,8 @@ func (m *model) send(s step) string {
 	return text
 }
 
-// alter is what somebody does to one run from outside.
-func (m *model) alter(s step) string {
+// admin is what somebody does to one run from outside.
+func (m *model) admin(s step) string {
 	run := s.members[0].run
 	text, _ := both(m, verbNames[s.verb], func(w *world) (none, error) {
 		switch s.verb {
@@ -221,11 +221,11 @@ func (m *model) alter(s step) string {
 			}
 			return none{}, nil
 		case doResume:
-			return noAnswer(w.j.Alter(m.ctx, journal.Alteration{Run: m.ids[run], Op: journal.OpResume}))
+			return noAnswer(w.j.Admin(m.ctx, journal.AdminAction{Run: m.ids[run], Kind: journal.AdminResume}))
 		case doTerminate:
-			return noAnswer(w.j.Alter(m.ctx, journal.Alteration{Run: m.ids[run], Op: journal.OpTerminate, Reason: "why"}))
+			return noAnswer(w.j.Admin(m.ctx, journal.AdminAction{Run: m.ids[run], Kind: journal.AdminTerminate, Reason: "why"}))
 		}
-		return noAnswer(w.j.Alter(m.ctx, journal.Alteration{Run: m.ids[run], Op: journal.OpDelete}))
+		return noAnswer(w.j.Admin(m.ctx, journal.AdminAction{Run: m.ids[run], Kind: journal.AdminDelete}))
 	})
 	if !m.exists(m.ids[run]) { // its next life begins with fence 1 again
 		m.views[run] = nil

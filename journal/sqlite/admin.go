@@ -8,8 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// alterReadSQL tells whether a run exists, and what its task says.
-const alterReadSQL = `
+// adminReadSQL tells whether a run exists, and what its task says.
+const adminReadSQL = `
 SELECT t.run_id IS NOT NULL, t.generation,
        (SELECT e.seq FROM reprise_events e
         WHERE e.run_id = t.run_id AND e.generation = t.generation ORDER BY e.seq DESC LIMIT 1),
@@ -20,13 +20,13 @@ FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
 // A closed run is forgotten table by table.
 const (
-	alterDeleteEventsSQL = `DELETE FROM reprise_events WHERE run_id = ?`
-	alterDeleteInboxSQL  = `DELETE FROM reprise_inbox WHERE run_id = ?`
-	alterDeleteSQL       = `DELETE FROM reprise_runs WHERE id = ?`
+	adminDeleteEventsSQL = `DELETE FROM reprise_events WHERE run_id = ?`
+	adminDeleteInboxSQL  = `DELETE FROM reprise_inbox WHERE run_id = ?`
+	adminDeleteSQL       = `DELETE FROM reprise_runs WHERE id = ?`
 )
 
-// alterResumeSQL makes a run visible. Of an owned one the owner is only asked to look.
-const alterResumeSQL = `
+// adminResumeSQL makes a run visible. Of an owned one the owner is only asked to look.
+const adminResumeSQL = `
 UPDATE reprise_tasks
 SET visible_at = ?,
     state   = iif(owner = 0, 0, state),
@@ -34,15 +34,15 @@ SET visible_at = ?,
     problem = iif(owner = 0, NULL, problem)
 WHERE run_id = ?`
 
-// alterRemoveSQL ends a task whoever owns it: the owner's next commit finds no task and is refused (J3, J7).
-const alterRemoveSQL = `DELETE FROM reprise_tasks WHERE run_id = ?`
+// adminRemoveSQL ends a task whoever owns it: the owner's next commit finds no task and is refused (J3, J7).
+const adminRemoveSQL = `DELETE FROM reprise_tasks WHERE run_id = ?`
 
-const alterCloseSQL = `UPDATE reprise_runs SET status = ?, closed_at = ?, closed_seq = ? WHERE id = ?`
+const adminCloseSQL = `UPDATE reprise_runs SET status = ?, closed_at = ?, closed_seq = ? WHERE id = ?`
 
-// Alter implements journal.Store.
-func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
-	if a.Op < journal.OpDelete || a.Op > journal.OpTerminate {
-		return fmt.Errorf("operation %d: %w", a.Op, journal.ErrInvalid)
+// Admin implements journal.Store.
+func (s *Store) Admin(ctx context.Context, a journal.AdminAction) error {
+	if a.Kind < journal.AdminDelete || a.Kind > journal.AdminTerminate {
+		return fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}
 	return s.write(ctx, 0, func(b *batch) error {
 		t, err := find(b, a.Run)
@@ -52,22 +52,22 @@ func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
 		switch {
 		case !t.exists:
 			return journal.ErrNotFound
-		case a.Op == journal.OpDelete && t.open:
+		case a.Kind == journal.AdminDelete && t.open:
 			return journal.ErrOpen
-		case a.Op == journal.OpDelete:
+		case a.Kind == journal.AdminDelete:
 			return t.forget(b)
 		case !t.open:
 			return journal.ErrClosed
-		case a.Op == journal.OpResume:
-			_, err := b.exec(alterResumeSQL, now().UnixMicro(), uuidArg(a.Run))
+		case a.Kind == journal.AdminResume:
+			_, err := b.exec(adminResumeSQL, now().UnixMicro(), uuidArg(a.Run))
 			return err
 		}
 		return s.terminate(b, &t, a.Reason)
 	})
 }
 
-// altered is a run as an operator finds it.
-type altered struct {
+// target is a run as an operator finds it.
+type target struct {
 	run          journal.Run // only id, workflow, generation and parent
 	exists, open bool
 	last         journal.Seq
@@ -75,9 +75,9 @@ type altered struct {
 }
 
 // find reads a run.
-func find(q querier, run journal.RunID) (t altered, err error) {
+func find(q querier, run journal.RunID) (t target, err error) {
 	t.run.ID = run
-	err = q.query(alterReadSQL, func(r row) error {
+	err = q.query(adminReadSQL, func(r row) error {
 		t.exists, t.open = true, r.bool(0)
 		t.run.Generation, t.last, t.lastAt = journal.Generation(r.int(1)), journal.Seq(r.int(2)), r.time(3)
 		t.run.Workflow, t.run.Parent = r.text(4), parentOf(r[5:])
@@ -86,8 +86,8 @@ func find(q querier, run journal.RunID) (t altered, err error) {
 	return t, err
 }
 
-func (t *altered) forget(q querier) error {
-	for _, sql := range []string{alterDeleteEventsSQL, alterDeleteInboxSQL, alterDeleteSQL} {
+func (t *target) forget(q querier) error {
+	for _, sql := range []string{adminDeleteEventsSQL, adminDeleteInboxSQL, adminDeleteSQL} {
 		if _, err := q.exec(sql, uuidArg(t.run.ID)); err != nil {
 			return err
 		}
@@ -96,24 +96,24 @@ func (t *altered) forget(q querier) error {
 }
 
 // terminate closes the run, and returns the terminal event.
-func (t *altered) terminate(q querier, reason string, at time.Time) (*journal.Event, error) {
+func (t *target) terminate(q querier, reason string, at time.Time) (*journal.Event, error) {
 	run := uuidArg(t.run.ID)
 	ev := journal.Event{Seq: t.last + 1, Kind: journal.RunTerminated, Time: at, Payload: journal.TerminatedPayload(reason)}
 	if ev.Time.Before(t.lastAt) {
 		ev.Time = t.lastAt
 	}
-	if _, err := q.exec(alterRemoveSQL, run); err != nil {
+	if _, err := q.exec(adminRemoveSQL, run); err != nil {
 		return nil, err
 	}
 	if err := writeEvent(q, t.run.ID, t.run.Generation, &ev); err != nil {
 		return nil, err
 	}
-	_, err := q.exec(alterCloseSQL, int64(journal.Terminated), at.UnixMicro(), int64(ev.Seq), run)
+	_, err := q.exec(adminCloseSQL, int64(journal.Terminated), at.UnixMicro(), int64(ev.Seq), run)
 	return &ev, err
 }
 
 // terminate closes a run, tells its parent, and lets its children meet their policies.
-func (s *Store) terminate(q querier, t *altered, reason string) error {
+func (s *Store) terminate(q querier, t *target, reason string) error {
 	e := newEffects(s, q)
 	ev, err := t.terminate(q, reason, e.at)
 	if err != nil {

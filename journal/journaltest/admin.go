@@ -7,15 +7,15 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-var alterChecks = []check{
-	{"Alter_DeleteForgetsAClosedRunOnly", deleteRun},
-	{"Alter_ResumeMakesVisible", resumeRun},
-	{"Alter_Terminate", terminateRun},
-	{"Alter_UnknownRun", alterUnknown},
+var adminChecks = []check{
+	{"Admin_DeleteForgetsAClosedRunOnly", deleteRun},
+	{"Admin_ResumeMakesVisible", resumeRun},
+	{"Admin_Terminate", terminateRun},
+	{"Admin_UnknownRun", adminUnknown},
 }
 
-func (k *kit) alter(run journal.RunID, op journal.Op) error {
-	return k.j.Alter(k.ctx, journal.Alteration{Run: run, Op: op, Reason: "a test, ünïcode"})
+func (k *kit) admin(run journal.RunID, op journal.AdminKind) error {
+	return k.j.Admin(k.ctx, journal.AdminAction{Run: run, Kind: op, Reason: "a test, ünïcode"})
 }
 
 func deleteRun(k *kit) {
@@ -23,17 +23,17 @@ func deleteRun(k *kit) {
 	o := k.takeStarted(node, journal.Start{Key: "k"})
 	k.send(o.run, "sig", "1")
 	o.commit(keep, started(), received(journal.Message{Kind: journal.MessageSignal, Name: "sig", Number: 1}))
-	if err := k.alter(o.run, journal.OpDelete); !errors.Is(err, journal.ErrOpen) {
+	if err := k.admin(o.run, journal.AdminDelete); !errors.Is(err, journal.ErrOpen) {
 		k.t.Errorf("delete of an open run: %v", err)
 	}
 	k.same("events after a refused delete", len(k.history(o.run).Events), 2)
 	o.commit(closed, completed("1"))
-	k.ok(k.alter(o.run, journal.OpDelete))
+	k.ok(k.admin(o.run, journal.AdminDelete))
 	if h := k.load(journal.LoadRequest{Run: o.run}); !errors.Is(h.Err, journal.ErrNotFound) || len(h.Events) > 0 {
 		k.t.Errorf("after delete: %+v", h)
 	}
 	k.same("runs", len(k.listAll(journal.ListFilter{})), 0)
-	if err := k.alter(o.run, journal.OpDelete); !errors.Is(err, journal.ErrNotFound) {
+	if err := k.admin(o.run, journal.AdminDelete); !errors.Is(err, journal.ErrNotFound) {
 		k.t.Errorf("a second delete: %v", err)
 	}
 	if next := k.starts(journal.Start{Key: "k"})[0]; !next.Created {
@@ -50,7 +50,7 @@ func resumeRun(k *kit) {
 		o := k.one(node)
 		o.commit(next, started())
 		k.nothingDue(node)
-		k.ok(k.alter(o.run, journal.OpResume))
+		k.ok(k.admin(o.run, journal.AdminResume))
 		o = k.take(node, 1)[0]
 		if task := k.row(o.run).Task; task.State != journal.Ready || task.Problem != "" {
 			k.t.Errorf("%s, resumed and claimed: %+v", name, task)
@@ -58,20 +58,20 @@ func resumeRun(k *kit) {
 		o.commit(closed, completed("1"))
 	}
 	o := k.one(node)
-	k.ok(k.alter(o.run, journal.OpResume)) // of an owned run: its owner keeps it
+	k.ok(k.admin(o.run, journal.AdminResume)) // of an owned run: its owner keeps it
 	o.commit(closed, started(), completed("1"))
 }
 
 func terminateRun(k *kit) {
 	node := k.join(leaseLong).ID()
 	fresh := k.begin(1)[0]
-	k.ok(k.alter(fresh, journal.OpTerminate))
+	k.ok(k.admin(fresh, journal.AdminTerminate))
 	parked := k.one(node)
 	parked.commit(park, started())
-	k.ok(k.alter(parked.run, journal.OpTerminate))
+	k.ok(k.admin(parked.run, journal.AdminTerminate))
 	owned := k.one(node)
 	owned.commit(keep, started("a"))
-	k.ok(k.alter(owned.run, journal.OpTerminate))
+	k.ok(k.admin(owned.run, journal.AdminTerminate))
 	owned.refused(owned.build(keep, stepDone(1, "a", "1")), "the owner of a terminated run", fenced)
 	owned.refused(owned.build(closed, completed("1")), "the owner of a terminated run closes it", fenced)
 
@@ -92,9 +92,9 @@ func terminateRun(k *kit) {
 	k.nothingDue(node)
 }
 
-func alterUnknown(k *kit) {
-	for _, op := range []journal.Op{journal.OpDelete, journal.OpResume, journal.OpTerminate} {
-		if err := k.alter(journal.NewRunID(), op); !errors.Is(err, journal.ErrNotFound) {
+func adminUnknown(k *kit) {
+	for _, op := range []journal.AdminKind{journal.AdminDelete, journal.AdminResume, journal.AdminTerminate} {
+		if err := k.admin(journal.NewRunID(), op); !errors.Is(err, journal.ErrNotFound) {
 			k.t.Errorf("op %d: %v", op, err)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// alterDeleteSQL forgets a closed run. The lock on its row is the first, so two deletes agree.
-const alterDeleteSQL = `
+// adminDeleteSQL forgets a closed run. The lock on its row is the first, so two deletes agree.
+const adminDeleteSQL = `
 WITH gone AS (
     DELETE FROM reprise.runs r WHERE r.id = $1::uuid AND r.status <> 0 RETURNING r.id
 ), events AS (
@@ -21,8 +21,8 @@ WITH gone AS (
 )
 SELECT EXISTS (SELECT FROM gone), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid)`
 
-// alterResumeSQL makes a run visible. Of an owned one the owner is only asked to look.
-const alterResumeSQL = `
+// adminResumeSQL makes a run visible. Of an owned one the owner is only asked to look.
+const adminResumeSQL = `
 WITH resumed AS (
     UPDATE reprise.tasks t
     SET visible_at = now(),
@@ -34,26 +34,26 @@ WITH resumed AS (
 )
 SELECT EXISTS (SELECT FROM resumed), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid)`
 
-// alterParentSQL reads what a run's parent is to be told, and whether the run is open.
-const alterParentSQL = `
+// adminParentSQL reads what a run's parent is to be told, and whether the run is open.
+const adminParentSQL = `
 SELECT r.status, r.workflow, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
 FROM reprise.runs r WHERE r.id = $1::uuid`
 
-// Alter implements journal.Store.
-func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
-	switch a.Op {
-	case journal.OpDelete:
-		return s.alterOne(ctx, s.sql.alterDelete, a.Run, journal.ErrOpen)
-	case journal.OpResume:
-		return s.alterOne(ctx, s.sql.alterResume, a.Run, journal.ErrClosed)
-	case journal.OpTerminate:
-		return s.alterTerminate(ctx, a)
+// Admin implements journal.Store.
+func (s *Store) Admin(ctx context.Context, a journal.AdminAction) error {
+	switch a.Kind {
+	case journal.AdminDelete:
+		return s.adminOne(ctx, s.sql.adminDelete, a.Run, journal.ErrOpen)
+	case journal.AdminResume:
+		return s.adminOne(ctx, s.sql.adminResume, a.Run, journal.ErrClosed)
+	case journal.AdminTerminate:
+		return s.adminTerminate(ctx, a)
 	}
-	return fmt.Errorf("operation %d: %w", a.Op, journal.ErrInvalid)
+	return fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 }
 
-// alterOne runs a statement about one run that tells whether it did anything, and whether the run exists.
-func (s *Store) alterOne(ctx context.Context, sql string, run journal.RunID, refused error) error {
+// adminOne runs a statement about one run that tells whether it did anything, and whether the run exists.
+func (s *Store) adminOne(ctx context.Context, sql string, run journal.RunID, refused error) error {
 	var done, exists bool
 	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		return c.QueryRow(ctx, sql, uuidArg(run)).Scan(&done, &exists)
@@ -67,8 +67,8 @@ func (s *Store) alterOne(ctx context.Context, sql string, run journal.RunID, ref
 	return journal.ErrNotFound
 }
 
-// alterTerminate closes a run and tells its parent and its children.
-func (s *Store) alterTerminate(ctx context.Context, a journal.Alteration) error {
+// adminTerminate closes a run and tells its parent and its children.
+func (s *Store) adminTerminate(ctx context.Context, a journal.AdminAction) error {
 	var run journal.Run
 	var exists bool
 	read := each(func(row pgx.CollectableRow) error {
@@ -83,14 +83,14 @@ func (s *Store) alterTerminate(ctx context.Context, a journal.Alteration) error 
 	})
 	err := s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		run, exists = journal.Run{ID: a.Run}, false
-		if err := s.alterRead(ctx, c, a.Run, read); err != nil || !exists {
+		if err := s.adminRead(ctx, c, a.Run, read); err != nil || !exists {
 			return err
 		}
 		var p pipeline
 		p.exec(beginSQL)
 		p.exec(holdSQL)
 		p.exec(s.sql.lockFamily, s.withParent(&run), runIDs([]journal.RunID{a.Run}))
-		p.query(s.sql.alterParent, read, uuidArg(a.Run)) // the status under the lock
+		p.query(s.sql.adminParent, read, uuidArg(a.Run)) // the status under the lock
 		if err := p.send(ctx, c); err != nil || !exists || run.Status.Closed() {
 			return err
 		}
@@ -107,9 +107,9 @@ func (s *Store) alterTerminate(ctx context.Context, a journal.Alteration) error 
 	return nil
 }
 
-// alterRead learns who the parent is, which never changes, so that its task can be locked in order.
-func (s *Store) alterRead(ctx context.Context, q querier, run journal.RunID, read func(rows pgx.Rows) error) error {
-	rows, err := q.Query(ctx, s.sql.alterParent, uuidArg(run))
+// adminRead learns who the parent is, which never changes, so that its task can be locked in order.
+func (s *Store) adminRead(ctx context.Context, q querier, run journal.RunID, read func(rows pgx.Rows) error) error {
+	rows, err := q.Query(ctx, s.sql.adminParent, uuidArg(run))
 	if err != nil {
 		return err
 	}

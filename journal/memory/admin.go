@@ -8,8 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Alter implements journal.Store.
-func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
+// Admin implements journal.Store.
+func (s *Store) Admin(ctx context.Context, a journal.AdminAction) error {
 	now, err := s.enter(ctx)
 	if err != nil {
 		return err
@@ -19,18 +19,18 @@ func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
 	if r == nil {
 		return journal.ErrNotFound
 	}
-	switch a.Op {
-	case journal.OpDelete:
+	switch a.Kind {
+	case journal.AdminDelete:
 		if r.open {
 			return journal.ErrOpen
 		}
 		s.db.remove(r)
 		return nil
-	case journal.OpResume, journal.OpTerminate:
+	case journal.AdminResume, journal.AdminTerminate:
 		if !r.open {
 			return journal.ErrClosed
 		}
-		if a.Op == journal.OpTerminate {
+		if a.Kind == journal.AdminTerminate {
 			s.db.terminate(r, a.Reason, nil, now)
 			return nil
 		}
@@ -39,7 +39,7 @@ func (s *Store) Alter(ctx context.Context, a journal.Alteration) error {
 		r.resume(now)
 		return nil
 	}
-	return fmt.Errorf("operation %d: %w", a.Op, journal.ErrInvalid)
+	return fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 }
 
 // resume makes a task visible. Of an owned one the owner is only asked to look.
