@@ -221,7 +221,7 @@ func TestConditionsDoNotSpin(t *testing.T) {
 		}
 	}))
 	defer r.m.Close()
-	if _, err := r.step(started()); !errors.Is(err, replay.ErrRunaway) {
+	if _, err := r.step(started()); !errors.Is(err, replay.ErrRunaway) || !strings.Contains(err.Error(), "after 1000000 actions") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -2,9 +2,9 @@ package replay
 
 // Limits of what one machine does.
 const (
-	// spendMax bounds how often code may go on in reaction to one event: strands resumed, commands
+	// actionsMax bounds how often code may go on in reaction to one event: strands resumed, commands
 	// issued, polls that did not block. Real turns need a few; a loop that spins needs without end.
-	spendMax = 1_000_000
+	actionsMax = 1_000_000
 	// waitingMax bounds Waiting: it is for people.
 	waitingMax = 32
 	// causesMax is how many causes below each other FailureOf follows: the journal cuts there as

@@ -51,7 +51,7 @@ type Machine struct {
 func New(def *Definition, info Info, enc Encoder) *Machine {
 	m := &Machine{def: def, inboxSeen: info.InboxSeen}
 	e := &m.env
-	e.info, e.enc, e.onlySteps, e.budget = info, enc, true, spendMax
+	e.info, e.enc, e.onlySteps, e.budget = info, enc, true, actionsMax
 	e.out.children = info.Generation > 1 // an earlier one may have started some
 	e.length.limit = Thresholds{Events: continueEvents, Bytes: continueBytes}
 	return m

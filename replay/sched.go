@@ -34,7 +34,7 @@ type sched struct {
 	seq       journal.Seq    // of the last event
 	replaying bool
 	actions   int // what the code did in reaction to it: see spend
-	budget    int // how many actions it has; spendMax but in tests
+	budget    int // how many actions it has; actionsMax but in tests
 
 	readOnly      bool  // see ReadOnly
 	readsExternal bool  // a predicate looked at what comes from outside: see MarkExternal

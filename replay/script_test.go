@@ -41,6 +41,7 @@ var update = flag.Bool("update", false, "rewrite the reactions in testdata/scrip
 //	terminated
 //	event KIND CMD NAME            anything else
 //	replay NAME                    replays the history with other code
+//	budget N                       how many actions the code has for an event, instead of a million
 //	close
 //
 // A directive may begin with +DURATION: time that passes before it; else it is a second. After the
@@ -155,6 +156,13 @@ func (s *script) run(words []string) {
 	case "close":
 		s.rig.m.Close()
 		s.printSaid()
+		return
+	case "budget":
+		n, err := strconv.Atoi(words[1])
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.rig.m.SetBudget(n)
 		return
 	case "query":
 		answer, err := s.rig.m.Query(words[1], journal.Payload{Data: []byte(strings.Join(words[2:], " "))})

@@ -10,10 +10,12 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
+// eventsMax bounds the work of a long history: of its prefixes, only as many are tried as this many events
+// allow. Replaying so many takes about a second. Only a test sets it.
+var eventsMax = 500_000
+
 // Limits of one check.
 const (
-	// eventsMax bounds the work of a long history: of its prefixes, only as many are tried as this many events allow.
-	eventsMax = 500_000
 	// contextMax is how many events before the one in question a Mismatch shows, and how many lines of a stack.
 	contextMax = 5
 	stackMax   = 24
