@@ -74,7 +74,7 @@ func (v changing) replays(history []journal.Event) (string, error) {
 }
 
 // TestChangedMatrix: code that asks at a place or does not, against histories of code that did or
-// did not, at the same or another place, of each length (E9).
+// did not, at the same or another place, of each length.
 func TestChangedMatrix(t *testing.T) {
 	versions := append([]string{""}, changePlaces...)
 	for _, wrote := range versions {
@@ -279,7 +279,7 @@ func TestChangedSeveral(t *testing.T) {
 }
 
 // TestDivergenceOfDetail: the key of a child and the receiver of a signal are compared, and every
-// kind with every other one. The error has the event, both commands and the line (E1, E4).
+// kind with every other one. The error has the event, both commands and the line.
 func TestDivergenceOfDetail(t *testing.T) {
 	line := ""
 	codes := map[string]func(ctx){

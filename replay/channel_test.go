@@ -178,7 +178,7 @@ func TestSelectDoesNotMeetItself(t *testing.T) {
 	want(t, got, "alone: 2, <nil>", "together: 0, <nil>", "together: 1, <nil>", `RunCompleted ""`)
 }
 
-// TestSignalThatArrivesWhileDefaultBlocks is received afterwards (B1).
+// TestSignalThatArrivesWhileDefaultBlocks is received afterwards.
 func TestSignalThatArrivesWhileDefaultBlocks(t *testing.T) {
 	got := play(t, func(c ctx) (string, error) {
 		i, err := workflow.Select(c, workflow.OnSignal(number, nil), workflow.Default(func() { nap(c, time.Hour) }))
@@ -191,7 +191,7 @@ func TestSignalThatArrivesWhileDefaultBlocks(t *testing.T) {
 
 // TestSelectLosesNothing: senders and receivers, many in Selects over channels of all sizes that
 // often take another case, time out, or are cancelled: what was sent is received, once, and in the
-// order of each sender by each receiver (B2).
+// order of each sender by each receiver.
 func TestSelectLosesNothing(t *testing.T) {
 	total := 0
 	for seed := range uint64(1000) {

@@ -15,7 +15,7 @@ import (
 var seedFlag = flag.Uint64("seed", 0, "run only this seed of the property test")
 
 // TestRandomPrograms runs random programs against random events. Whatever the order of outcomes,
-// firings, signals and cancel requests: a replay from every prefix reacts the same (B2, B8), and no
+// firings, signals and cancel requests: a replay from every prefix reacts the same, and no
 // signal is lost or read twice.
 func TestRandomPrograms(t *testing.T) {
 	if *seedFlag != 0 {

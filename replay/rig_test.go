@@ -125,7 +125,7 @@ func reactions(t *testing.T, def *replay.Definition, history []journal.Event, pr
 func checkTerminal(t *testing.T, r *rig, history []journal.Event) {
 	t.Helper()
 	if _, armed := r.m.NextTimer(); r.m.Finished() && (armed || len(r.m.Pending()) > 0) {
-		t.Error("a finished machine still has timers or steps (A15)")
+		t.Error("a finished machine still has timers or steps")
 	}
 	d := r.m.Take()
 	if len(d.Steps) > 0 || len(d.CancelSteps) > 0 {

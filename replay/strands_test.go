@@ -11,7 +11,7 @@ import (
 )
 
 // TestHandlersRunBeforeTheEnd: signals that came before the event with which the code ends are
-// handled before it (B5).
+// handled before it.
 func TestHandlersRunBeforeTheEnd(t *testing.T) {
 	got := play(t, func(c ctx) (string, error) {
 		handled := 0
@@ -29,8 +29,7 @@ func TestHandlersRunBeforeTheEnd(t *testing.T) {
 	want(t, got, `RunCompleted "3"`)
 }
 
-// TestAnythingPending: code can ask what waits for it before it ends, the same on every replay
-// (B4).
+// TestAnythingPending: code can ask what waits for it before it ends, the same on every replay.
 func TestAnythingPending(t *testing.T) {
 	got := play(t, func(c ctx) (string, error) {
 		ch, f := workflow.NewChannel[int](3, ""), async(c, "s")
@@ -45,7 +44,7 @@ func TestAnythingPending(t *testing.T) {
 }
 
 // TestTimeAtEveryResume is that of the event that the code reacts to, in every strand and in
-// conditions (B7).
+// conditions.
 func TestTimeAtEveryResume(t *testing.T) {
 	at := func(seconds int, ev journal.Event) journal.Event {
 		ev.Time = epoch.Add(time.Duration(seconds) * time.Second)
@@ -83,7 +82,7 @@ func TestTimeAtEveryResume(t *testing.T) {
 }
 
 // TestFanOutIsNotSwapped: strands of a list ask for steps in their order, so a history of another
-// order of the list is refused, and outcomes in any order go to whom they belong (B8).
+// order of the list is refused, and outcomes in any order go to whom they belong.
 func TestFanOutIsNotSwapped(t *testing.T) {
 	fanOut := func(names ...string) func(c ctx) (string, error) {
 		return func(c ctx) (string, error) {

@@ -56,7 +56,7 @@ func TestTimeZone(t *testing.T) {
 }
 
 // TestFailedTurnLeavesNothing: code that panics once, with a deferred call that cancels a timer,
-// leaves no trace of the failed turn; repaired code goes on from the history (A26).
+// leaves no trace of the failed turn; repaired code goes on from the history.
 func TestFailedTurnLeavesNothing(t *testing.T) {
 	broken := true
 	def := define(func(c ctx) (string, error) {
@@ -96,7 +96,7 @@ func TestFailedTurnLeavesNothing(t *testing.T) {
 }
 
 // TestDivergenceWritesNothing: the first divergence stops the machine, also one that the code's end
-// makes (E12).
+// makes.
 func TestDivergenceWritesNothing(t *testing.T) {
 	r := newRig(workflows["order"])
 	mustStep(t, r, started())
