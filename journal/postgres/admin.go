@@ -10,7 +10,12 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// adminDeleteSQL forgets a closed run. The lock on its row is the first, so two deletes agree.
+// adminDeleteSQL forgets a closed run: its row, its events and its messages.
+//
+// The row of the run is deleted first, and the other two statements join with what that deleted.
+// Two deletes therefore queue up at the row, and the second finds none and answers that the run is
+// gone. The condition of the status cannot become wrong while the statement runs, because a closed
+// run never opens again.
 const adminDeleteSQL = `
 WITH gone AS (
     DELETE FROM reprise.runs r WHERE r.id = $1::uuid AND r.status <> 0 RETURNING r.id
@@ -21,7 +26,11 @@ WITH gone AS (
 )
 SELECT EXISTS (SELECT FROM gone), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid)`
 
-// adminResumeSQL makes a run visible. Of an owned one the owner is only asked to look.
+// adminResumeSQL makes a run visible now, and forgives it what has held it back.
+//
+// It locks the task alone. If the run is owned, its owner keeps it and is only asked to look:
+// state, strikes and problem are the owner's to change with its next commit (J3), so they are left
+// alone.
 const adminResumeSQL = `
 WITH resumed AS (
     UPDATE reprise.tasks t
@@ -34,7 +43,9 @@ WITH resumed AS (
 )
 SELECT EXISTS (SELECT FROM resumed), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid)`
 
-// adminParentSQL reads what a run's parent is to be told, and whether the run is open.
+// adminParentSQL reads what a run's parent is to be told, and whether the run is open. It locks
+// nothing: it is sent twice, once to learn who the parent is, which never changes, and once under
+// the locks of both tasks, for the status.
 const adminParentSQL = `
 SELECT r.status, r.workflow, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
 FROM reprise.runs r WHERE r.id = $1::uuid`
@@ -52,7 +63,9 @@ func (s *Store) Admin(ctx context.Context, a journal.AdminAction) error {
 	return fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 }
 
-// adminOne runs a statement about one run that tells whether it did anything, and whether the run exists.
+// adminOne runs a statement about one run. The statement answers whether it did anything and
+// whether the run exists, which tells the error apart: refused for a run that is there, else
+// journal.ErrNotFound.
 func (s *Store) adminOne(ctx context.Context, sql string, run journal.RunID, refused error) error {
 	var done, exists bool
 	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
@@ -67,7 +80,12 @@ func (s *Store) adminOne(ctx context.Context, sql string, run journal.RunID, ref
 	return journal.ErrNotFound
 }
 
-// adminTerminate closes a run and tells its parent and its children.
+// adminTerminate closes a run, sends the outcome to its parent and applies the close policies of
+// its children, in one transaction (J2, J7).
+//
+// The locks of all tasks involved must be taken in the order of run ids, so the parent has to be
+// known before the first lock: it is read without one, once. The status is read again under the
+// locks, because the owner may have closed the run meanwhile.
 func (s *Store) adminTerminate(ctx context.Context, a journal.AdminAction) error {
 	var run journal.Run
 	var exists bool
@@ -125,7 +143,9 @@ func (s *Store) withParent(run *journal.Run) []pgtype.UUID {
 	return ids
 }
 
-// terminateFamily closes a run whose task is locked, carries out the policies of its children, and ends the transaction.
+// terminateFamily closes a run whose task is locked, with everything that follows from it, and ends
+// the transaction. The owner of the run, if there is one, learns of it by its next commit, which
+// finds no task.
 func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run, why journal.Payload) error {
 	found, err := s.orphansOf(ctx, q, []journal.RunID{run.ID})
 	if err != nil {

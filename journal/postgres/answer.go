@@ -13,7 +13,14 @@ const (
 	answerRejected = 2
 )
 
-// replySQL keeps replies with their updates. One that is rejected gives its key up (J5); the key that it gets can be nobody's.
+// replySQL keeps replies with their updates.
+//
+// It runs after the statement that wrote the turn, in the same transaction and thus under the lock
+// of the run's task, so a reply exists exactly if its turn does (J2). Only a message without a
+// reply is written: the reply of a repeated commit changes nothing. An update that is rejected
+// gives its key up (J5), so that the client may send it again; the key that it gets instead holds
+// its number and a character that keys of users cannot begin with, so nobody else has it or asks
+// for it.
 const replySQL = `
 UPDATE reprise.inbox m
 SET answered = i.answered, answer = i.answer, answer_encoding = i.encoding,
@@ -21,7 +28,7 @@ SET answered = i.answered, answer = i.answer, answer_encoding = i.encoding,
 FROM unnest($1::uuid[], $2::bigint[], $3::smallint[], $4::bytea[], $5::text[]) AS i(run_id, number, answered, answer, encoding)
 WHERE m.run_id = ANY (ARRAY[i.run_id]) AND m.number = ANY (ARRAY[i.number]) AND m.answered IS NULL`
 
-// replies are the parameters of replySQL.
+// replies are the parameters of replySQL, a column each.
 type replies struct {
 	ids       []pgtype.UUID
 	numbers   []int64
@@ -47,7 +54,12 @@ func (l *replies) queue(p *pipeline, sql string) {
 	}
 }
 
-// loadAnswersSQL reads the terminal events of runs, and the replies to updates.
+// loadAnswersSQL reads what the sender of an update waits for: the reply, and the terminal event of
+// a run that has closed without one.
+//
+// It belongs to the transaction of a load and sees that snapshot, so a run is never reported as
+// closed without the reply that was stored before it closed. The inbox is read by its primary key;
+// see "Plans" for the order that forces it.
 const loadAnswersSQL = `
 SELECT i.ord, ` + terminalColumns + `,
        coalesce(m.answered, 0), coalesce(m.answer_encoding, ''), m.answer
@@ -59,7 +71,7 @@ LEFT JOIN LATERAL (
     SELECT m.answered, m.answer_encoding, m.answer FROM reprise.inbox m
     WHERE m.run_id = i.id AND m.number BETWEEN i.number AND i.number ORDER BY m.number LIMIT 1) m ON true`
 
-// queueAnswers adds loadAnswersSQL if anybody asks for an answer.
+// queueAnswers adds loadAnswersSQL if a request asks for an answer.
 func (s *Store) queueAnswers(p *pipeline, requests []journal.LoadRequest, out []journal.History) {
 	var index []int
 	var ids []pgtype.UUID

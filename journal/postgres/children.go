@@ -9,8 +9,16 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// lockFamilySQL locks tasks as lockTasksSQL does: those of the first list, those of the children that runs of the second leave
-// behind, and, below children that are terminated, those of their own. Which these are is as of before the locks.
+// lockFamilySQL takes the row locks of a family's tasks in the order of run ids: those of the first
+// list, those of the children that the runs of the second list leave behind, and, below children
+// that are terminated, those of their own children. Children that are abandoned are left alone and
+// not locked.
+//
+// The children are read before anything is locked, so more may be made meanwhile by a child's own
+// turn. This is harmless: under the parent's lock no start can name it as parent any more except by
+// its own commit, which is this one, and what a terminated child has started is found by the look
+// of orphansOf under that child's lock. Locks taken there are out of order, so they may deadlock
+// with another family's; the server ends one of the two and Store.call repeats it.
 const lockFamilySQL = `
 WITH RECURSIVE orphan(id, policy) AS (
     SELECT r.id, r.policy FROM unnest($2::uuid[]) AS c(id)
@@ -29,7 +37,10 @@ SELECT t.run_id FROM reprise.tasks t
 WHERE t.run_id = ANY ($1::uuid[] || ARRAY(SELECT o.id FROM orphan o WHERE o.policy <> 2))
 ORDER BY t.run_id FOR UPDATE`
 
-// orphansSQL finds the open children of runs that close, but for those that go on.
+// orphansSQL finds the open children of runs that close, except those that go on. The tasks of the
+// closing runs are locked, so no further child of theirs can be made. ORDER BY and BETWEEN force
+// the index of parents (see "Plans"): the planner of a small table would choose the primary key and
+// read all runs.
 const orphansSQL = `
 SELECT c.ord, r.id, r.policy
 FROM unnest($1::uuid[]) WITH ORDINALITY AS c(id, ord)
@@ -38,7 +49,13 @@ CROSS JOIN LATERAL (
     WHERE r.parent_run BETWEEN c.id AND c.id AND r.status = 0 AND r.parent_policy IS DISTINCT FROM 2 ORDER BY r.parent_run) r
 ORDER BY c.ord, r.id`
 
-// terminateSQL closes runs whoever owns them: an owner's next commit finds no task and is refused (J3, J7). The tasks are locked.
+// terminateSQL closes runs whoever owns them: the owner's next commit finds no task and is refused
+// (J3, J7). The tasks are locked by lockFamilySQL.
+//
+// Everything follows from the rows that the DELETE returns, so a run that was closed meanwhile is
+// skipped and gets no second terminal event. The event's number is one above the newest of the
+// generation, which is final because nobody can commit without the task; its time is not before
+// that event's, as histories never go back in time (J1).
 const terminateSQL = `
 WITH removed AS (
     DELETE FROM reprise.tasks t WHERE t.run_id = ANY ($1::uuid[]) RETURNING t.run_id, t.generation
@@ -61,20 +78,23 @@ func (s *Store) queueTerminate(p *pipeline, runs []journal.RunID, why journal.Pa
 	}
 }
 
-// orphans are the open children that closing runs leave behind, in the order of the runs.
+// orphans are the open children that a closing run leaves behind, by what happens to them.
 type orphans struct {
 	cancelled  []journal.RunID // they get a request
 	terminated []journal.RunID // and children of theirs that are too
 }
 
-// orphanLevel is runs that close, and whose closing they follow from.
+// orphanLevel is one generation of a family: runs that close, and, for each, the index of the
+// member of the batch whose closing it follows from.
 type orphanLevel struct {
 	runs  []journal.RunID
 	roots []int
 }
 
-// orphansOf locks and finds what closing runs leave behind. Runs that are terminated with their parents leave children behind as
-// well, which may have been made since the first look: hence a look under the parents' locks for each level.
+// orphansOf locks and finds what closing runs leave behind, level by level. A run that is
+// terminated with its parent leaves children behind as well, and may have made some since the first
+// look: hence a look under its lock for each level. The loop ends because a child is made after its
+// parent, so a family has no circle.
 func (s *Store) orphansOf(ctx context.Context, q querier, closing []journal.RunID) ([]orphans, error) {
 	found := make([]orphans, len(closing))
 	level := orphanLevel{runs: closing, roots: make([]int, len(closing))}
@@ -109,6 +129,7 @@ func (s *Store) orphansOf(ctx context.Context, q querier, closing []journal.RunI
 	return found, nil
 }
 
+// runIDs are run ids as an array of the driver's type.
 func runIDs(runs []journal.RunID) []pgtype.UUID {
 	ids := make([]pgtype.UUID, len(runs))
 	for i, run := range runs {

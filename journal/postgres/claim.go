@@ -11,10 +11,24 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// claimSQL leases due tasks. It looks without locks at the heads of all (route, priority) pairs, to learn how many
-// tasks of each are among the most urgent and oldest, and then takes that many from each. SKIP LOCKED keeps
-// claimers apart; no more rows are locked than are taken. Every read is an ordered scan of tasks_claim_idx,
-// which holds nothing but claimable rows. A node that is not a member any more gets nothing.
+// claimSQL leases due tasks to a node: the most urgent first, among equals the oldest.
+//
+// It first looks, without locks, at the heads of all pairs of route and priority, to learn how many
+// tasks of each pair are among the best $5. Then it takes that many from each pair. SKIP LOCKED
+// keeps claimers apart: a row that another claim is taking, or a message is changing, is passed
+// over and claimed by whoever comes next. No more rows are locked than are taken. The look may be
+// out of date when the rows are locked; then fewer tasks are taken, or slightly less urgent ones,
+// and never one twice, because the conditions are evaluated again on the locked row.
+//
+// Each claim raises the fence, so commits of the earlier owner find no row (J3). The task is
+// unproven until its owner commits: if the answer of this statement is lost, claimUnconfirmedSQL
+// finds the task again (J4). A node that has left or was declared dead gets nothing: the claim
+// whose answer was lost may reach the server late, and the run would belong to nobody until a sweep
+// finds it.
+//
+// Every read is an ordered scan of tasks_claim_idx, which holds only claimable rows and is sorted
+// as the statement asks. The cost is that of the rows taken plus a probe for each pair, whatever
+// waits behind them; TestClaimIsFlat compares the pages read.
 const claimSQL = `
 WITH head AS (
     SELECT r.queue, r.workflow, r.version, p.priority, x.visible_at
@@ -53,8 +67,10 @@ FROM taken t
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[t.run_id])) r
 ORDER BY t.priority, t.due_at, t.run_id`
 
-// claimUnconfirmedSQL finds what the node owns but never committed to: the answer to an earlier claim or start
-// may have been lost.
+// claimUnconfirmedSQL finds what the node owns but never committed to: the answer to an earlier
+// claim or start may have been lost (J4). It locks nothing, because only the node itself can
+// confirm these tasks. Its order is that of tasks_owner_idx, to force that index; the caller needs
+// none.
 const claimUnconfirmedSQL = `
 SELECT ` + taskColumns + `,
        ` + runColumns + `
@@ -63,12 +79,17 @@ CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[t.run_i
 WHERE t.owner = $1::int AND t.owner > 0 AND t.unproven
 ORDER BY t.owner, t.visible_at -- for the index, not for the caller`
 
-// claimAttentionSQL finds owned runs that have messages, by tasks_owner_idx.
+// claimAttentionSQL finds owned runs that have messages: a message sets the time at which an owned
+// task is visible (J6), which otherwise is infinity, and tasks_owner_idx is sorted by that time. So
+// this is one probe if there are none. It locks nothing; an owner that has read the message
+// meanwhile loads nothing new.
 const claimAttentionSQL = `
 SELECT t.run_id FROM reprise.tasks t
 WHERE t.owner = $1::int AND t.owner > 0 AND t.visible_at <= now() ORDER BY t.visible_at LIMIT $2::int`
 
-// claimNextSQL tells when the next task of the routes falls due, by one index probe each.
+// claimNextSQL tells when the next task of the routes falls due, by one probe of tasks_claim_idx
+// for each route and priority. A task that becomes visible earlier does so by a message, a start or
+// a reap, each of which sends a hint, and a poll finds it without one.
 const claimNextSQL = `
 SELECT min(x.visible_at), clock_timestamp()
 FROM unnest($1::text[], $2::text[], $3::int[]) AS r(queue, workflow, version)
@@ -80,7 +101,8 @@ CROSS JOIN LATERAL (
       AND t.visible_at > now()
     ORDER BY t.visible_at LIMIT 1) x`
 
-// Claim implements journal.Store.
+// Claim implements journal.Store. It is one pipeline. What is unconfirmed is read before the claim,
+// because afterwards it would hold the tasks that the claim has just leased as well.
 func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
 	queues, workflows, versions := routeArrays(r.Routes)
 	var c journal.Claim
@@ -139,7 +161,8 @@ func scanClaimed(c *journal.Claim) func(row pgx.CollectableRow) error {
 	}
 }
 
-// routeArrays returns the routes as columns, each once: a doubled route would be claimed from twice.
+// routeArrays returns the routes as columns, each once: a route that stands twice would be claimed
+// from twice, beyond the limit that was asked for.
 func routeArrays(routes []journal.Route) (queues, workflows []string, versions []int32) {
 	n := len(routes)
 	queues, workflows, versions = make([]string, 0, n), make([]string, 0, n), make([]int32, 0, n)

@@ -14,15 +14,26 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// columns are the parameters of a statement that unnests arrays, one column each, in the binary form of the protocol. The
-// driver's own way of encoding slices costs several objects a value; these cost none, because the memory is used again.
+// columns are the parameters of a statement that unnests arrays, one column each, in the binary
+// form of the protocol.
+//
+// They exist because commits are the store's hottest path and the driver encodes slices value by
+// value through interfaces: that was half of the bytes and a quarter of the objects that a step
+// allocated. Here a value is appended to a buffer that is used again by the next batch, so a batch
+// allocates nothing once the buffers have grown. The price is that the wire format stands here;
+// TestColumns compares it with what the server makes of it.
+//
+// A columns value belongs to one call at a time. The buffers are handed to the connection as they
+// are, so it must not be filled again before run has returned.
 type columns struct {
 	list    []column
 	values  [][]byte
 	formats []int16
 }
 
-// newColumns returns columns of the given element types. Each is filled with the same number of values, or none.
+// newColumns returns columns of the given element types. Before each run every column must hold the
+// same number of values, or only nulls: unnest fills a shorter array up with nulls, which would
+// shift no value but hide a missing one.
 func newColumns(types ...uint32) *columns {
 	c := &columns{list: make([]column, len(types)), values: make([][]byte, len(types)), formats: make([]int16, len(types))}
 	for i, oid := range types {
@@ -38,7 +49,7 @@ func (c *columns) reset() {
 	}
 }
 
-// bytes is how much memory the columns hold.
+// bytes is how much memory the columns hold, filled or not.
 func (c *columns) bytes() (n int) {
 	for i := range c.list {
 		n += cap(c.list[i].buf)
@@ -46,7 +57,9 @@ func (c *columns) bytes() (n int) {
 	return n
 }
 
-// run sends the statement and calls row with the values of each row of the answer, in binary form too.
+// run sends the statement and calls row with the values of each row of the answer, in binary form
+// too. The values are valid during the call. The statement is prepared once for each connection,
+// under its own text as the name; behind a pooler it is sent with its text every time.
 func (c *columns) run(ctx context.Context, q querier, sql string, row func(values [][]byte) error) error {
 	for i := range c.list {
 		c.values[i] = c.list[i].done()
@@ -71,9 +84,13 @@ func (c *columns) run(ctx context.Context, q querier, sql string, row func(value
 	return errors.Join(err, closed)
 }
 
-// column is one array. https://www.postgresql.org/docs/15/protocol-overview.html says that binary formats are the
-// server's array_recv and its like: dimensions, whether there are nulls, the element type, for each dimension its
-// length and lower bound, then each element behind its length. Integers are big-endian.
+// column is one array. https://www.postgresql.org/docs/15/protocol-overview.html says that binary
+// formats are the server's array_recv and its like: dimensions, whether there are nulls, the
+// element type, for each dimension its length and lower bound, then each element after its length.
+// Integers are big-endian.
+//
+// The head is written last, by done, when the numbers of elements and nulls are known; reset leaves
+// room for it.
 type column struct {
 	oid   uint32
 	buf   []byte
@@ -88,7 +105,8 @@ func (c *column) reset() {
 	c.count, c.nulls = 0, 0
 }
 
-// done returns the array. One that holds nothing but nulls is null: unnest fills it up beside longer ones.
+// done returns the array, which is valid until reset. One that holds only nulls is sent as null:
+// the server skips it, and unnest fills it up with nulls beside longer ones.
 func (c *column) done() []byte {
 	if c.nulls == c.count {
 		return nil
@@ -133,7 +151,7 @@ func (c *column) int64(v int64) {
 	c.buf = binary.BigEndian.AppendUint64(c.buf, uint64(v))
 }
 
-// nullInt32 and nullInt64 store zero as null.
+// nullInt32 and nullInt64 store zero as null: the columns that use them have no meaningful zero.
 func (c *column) nullInt32(v int32) {
 	if v == 0 {
 		c.null()
@@ -150,7 +168,7 @@ func (c *column) nullInt64(v int64) {
 	c.int64(v)
 }
 
-// nullText stores the empty string as null.
+// nullText stores the empty string as null, which costs a bit instead of a header in the row.
 func (c *column) nullText(s string) {
 	if s == "" {
 		c.null()
@@ -160,7 +178,7 @@ func (c *column) nullText(s string) {
 	c.buf = append(c.buf, s...)
 }
 
-// nullBytes stores no bytes as null.
+// nullBytes stores no bytes as null. A payload of no bytes is read back as nil.
 func (c *column) nullBytes(b []byte) {
 	if len(b) == 0 {
 		c.null()

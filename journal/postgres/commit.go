@@ -14,8 +14,23 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// commitSQL writes the turns of a batch. The numbers in it are those of journal.NextKind: 0 keep, 1 park, 2 release,
-// 3 block, 4 close. The first answer column is false for a member that was not accepted.
+// commitSQL writes the turns of a batch. The numbers in it are those of journal.NextKind: 0 keep, 1
+// park, 2 release, 3 block, 4 close. The first answer column is false for a member that was not
+// accepted.
+//
+// Which member is accepted is decided once, in locked, which takes the row locks of all tasks; the
+// parts after it only read that verdict. So a member is written as a whole or not at all, and a
+// member that lost its run does not disturb the others (J2, J3). The parts cannot disagree with the
+// verdict: nobody else can change a locked row, and each run stands in a batch once.
+//
+// Locks are taken in the order of run ids, which the caller's input has, so two batches never wait
+// for each other in a circle. The tasks are updated through the index of the primary key although
+// the same rows were just read: a join with the batch by any other path would be a plan that grows
+// with the table.
+//
+// visible_at is where messages and turns meet. A message that got its number before this statement
+// locked the row is counted in inbox_last, so a run that parks without having seen it is visible at
+// once (J6); one that comes after waits for the lock and finds the row parked.
 const commitSQL = `
 WITH locked AS MATERIALIZED (
     -- J3: owner, fence and turn decide. The row locks are taken in the input's order, which is the order of run ids,
@@ -61,14 +76,19 @@ WITH locked AS MATERIALIZED (
 )
 SELECT l.ord, l.ok, coalesce(l.inbox_last, 0), clock_timestamp() FROM locked l`
 
-// commitReadSQL looks at what became of refused commits (J4).
+// commitReadSQL reads what became of refused commits, for journal.Commit.WrittenAs (J4). It locks
+// nothing: fence and turn of a row only grow, and the fence that closed a run stays, so once the
+// answer is known it cannot change.
 const commitReadSQL = `
 SELECT i.ord, coalesce(t.fence, 0), coalesce(t.turn, 0), coalesce(t.inbox_last, 0), coalesce(r.closed_fence, 0), clock_timestamp()
 FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
 LEFT JOIN LATERAL (SELECT t.fence, t.turn, t.inbox_last FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true
 LEFT JOIN LATERAL (SELECT r.closed_fence FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r ON true`
 
-// Commit implements journal.Store.
+// Commit implements journal.Store. The members are sent in the order of run ids, whatever the
+// caller's order, so that all batches take their locks in one order; outcomes go back to the
+// caller's places. A batch whose payloads would not fit into a protocol message is several
+// statements, each a transaction of its own: J2 is about members, not about batches.
 func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
 	if len(commits) == 1 && commits[0].Tx != nil {
 		out, err := s.commitInTx(ctx, &commits[0])
@@ -93,6 +113,9 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 }
 
 // commitChunk writes a batch, or its members one by one if the server finds fault with one (J2).
+// The server does not say which member it means, and a batch that fails is rolled back as a whole,
+// so trying each alone is both the search and the cure. It costs as many round trips as there are
+// members, once in the life of a broken member: its owner does not submit it again.
 func (s *Store) commitChunk(ctx context.Context, commits []journal.Commit, order []int, out []journal.Outcome) error {
 	var err error
 	if anyEffects(commits, order) {
@@ -124,8 +147,10 @@ func (s *Store) commitChunk(ctx context.Context, commits []journal.Commit, order
 	return nil
 }
 
-// memberFault tells errors that the server may have raised over the content of a batch from those of the whole call:
-// data, constraints, limits, a trigger of somebody's, and damage of a row or a page.
+// memberFault tells errors that the server may have raised over the content of a batch from those
+// of the whole call: data (22), constraints (23), limits (54), a trigger of somebody's (P0), and
+// damage of a row or a page (XX). Only the former are worth trying the members alone. The latter
+// leave the call undecided, and the caller repeats all of it (J4).
 func memberFault(err error) bool {
 	pe, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok || unavailable(pe.Code) {
@@ -138,7 +163,11 @@ func memberFault(err error) bool {
 	return false
 }
 
-// commitReadBack tells own writes of an earlier try from lost ownership (J4).
+// commitReadBack tells own writes of an earlier try from lost ownership (J4). A commit whose answer
+// got lost is submitted again as it was, and the second try finds the turn already one further: it
+// is refused although it was written. This reads, after the refusal, whether the row is what the
+// commit itself left behind. An unrelated error of the read leaves the outcome open, and the caller
+// asks again by submitting once more.
 func (s *Store) commitReadBack(ctx context.Context, commits []journal.Commit, order []int, out []journal.Outcome) error {
 	var refused []int
 	var ids []pgtype.UUID

@@ -9,6 +9,10 @@ import (
 )
 
 // commitBatch is the columns that commitSQL unnests, in the order of its parameters.
+//
+// It comes from commitBatches and goes back by release, so a node that is busy fills the same few
+// buffers again and again. Between the two it belongs to one call. Nothing of the caller's is kept:
+// values are copied into the buffers.
 type commitBatch struct{ *columns }
 
 // The columns of commitSQL: first those with a value for each member, then those with one for each event.
@@ -47,7 +51,8 @@ var commitBatches = sync.Pool{New: func() any {
 		textColumn)
 }}
 
-// writeMany runs commitSQL. Members that were not accepted get ErrFenced, until somebody looks closer.
+// writeMany runs commitSQL for the members that order names. Those that were not accepted get
+// ErrFenced, until commitReadBack looks closer.
 func (s *Store) writeMany(ctx context.Context, q querier, commits []journal.Commit, order []int, out []journal.Outcome) error {
 	b := commitBatch{commitBatches.Get().(*columns)}
 	defer b.release()
@@ -69,7 +74,8 @@ func (s *Store) writeMany(ctx context.Context, q querier, commits []journal.Comm
 	})
 }
 
-// release keeps the memory for another batch, unless this one was unusually large.
+// release keeps the memory for another batch, unless this one was unusually large: one batch of
+// large payloads must not pin its megabytes for the life of the process.
 func (b commitBatch) release() {
 	if b.bytes() <= batchKeptBytesMax {
 		b.reset()

@@ -10,8 +10,15 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// commitOneSQL is commitSQL for a single turn that leaves the run open. A node that is not busy writes nothing else, so it
-// has no more parts than it must: each costs a batch of one as much as the rows. The slots of events that are not there are null.
+// commitOneSQL is commitSQL for a single turn that leaves the run open.
+//
+// A node that is not busy writes nothing else, and of such a call most was not the rows but the
+// parts of a statement made for batches: arrays to unnest, a lock that the update takes anyway,
+// branches for every kind of next state. So it has no more parts than it must. The slots of events
+// that are not there are null and are not written.
+//
+// The guarantees are those of commitSQL: the update's condition decides (J3), on the newest version
+// of the row if the lock had to be waited for, and the events join with the row that it returns.
 const commitOneSQL = `
 WITH kept AS (
     -- J3: owner, fence and turn decide, of the newest version of the row, also if its lock had to be waited for.
@@ -42,7 +49,9 @@ WITH kept AS (
 )
 SELECT k.inbox_last, clock_timestamp() FROM kept k`
 
-// commitOneCloseSQL is commitSQL for a single turn that closes the run.
+// commitOneCloseSQL is commitSQL for a single turn that closes the run. Here the DELETE of the task
+// decides, and everything else joins with the row that it returns, so terminal event, status and
+// the end of the task are there together or not at all (J7).
 const commitOneCloseSQL = `
 WITH removed AS (
     DELETE FROM reprise.tasks t -- J3: as above
@@ -65,10 +74,12 @@ WITH removed AS (
 )
 SELECT d.inbox_last, clock_timestamp() FROM removed d`
 
-// commitOneEvents is how many events the statements have slots for. A run of one step begins and ends in one turn of three.
+// commitOneEvents is how many events the statements have slots for. A run of one step begins and
+// ends in one turn of three events: it started, the step completed, the run completed.
 const commitOneEvents = 3
 
-// write runs the statement that fits a batch of checked members.
+// write runs the statement that fits a batch of checked members. Both statements have the same
+// outcome for a batch of one; which one runs is a matter of cost only.
 func (s *Store) write(ctx context.Context, q querier, commits []journal.Commit, order []int, out []journal.Outcome) error {
 	if c := &commits[order[0]]; len(order) == 1 && len(c.Events) <= commitOneEvents {
 		o, err := s.writeOne(ctx, q, c)
@@ -78,7 +89,7 @@ func (s *Store) write(ctx context.Context, q querier, commits []journal.Commit, 
 	return s.writeMany(ctx, q, commits, order, out)
 }
 
-// writeOne is writeMany for one member with few events.
+// writeOne is writeMany for one member with few events. ErrFenced is as preliminary here as there.
 func (s *Store) writeOne(ctx context.Context, q querier, c *journal.Commit) (journal.Outcome, error) {
 	sql, args := s.sql.commitOne, make([]any, 0, 41)
 	args = append(args, uuidArg(c.Run), int32(c.Node), int64(c.Fence), int64(c.Turn))

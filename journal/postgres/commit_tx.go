@@ -12,16 +12,21 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// commitXactSQL names the transaction, so that its fate can be asked for on another connection. Up to here the time was user
-// code's; see holdSQL for what it is from now on.
+// commitXactSQL names the transaction, so that its fate can be asked for on another connection if
+// the answer to COMMIT is lost. pg_current_xact_id gives the transaction its number if it has none
+// yet, so the name exists before anything depends on it. Up to here the time between two statements
+// was user code's; from here on it is bounded, see holdSQL.
 const commitXactSQL = `SELECT pg_current_xact_id()::text, pg_backend_pid(), set_config('idle_in_transaction_session_timeout', '10s', true)`
 
-// resolveStatusSQL tells what became of a transaction. It errs for a number that the server has not given out, which
-// happens if it crashed before it wrote anything of it.
+// resolveStatusSQL tells what became of a transaction: in progress, committed or aborted. It raises
+// an error for a number that the server has not given out, which happens if the server crashed
+// before it wrote anything of the transaction to disk: then it was not committed.
 const resolveStatusSQL = `SELECT coalesce(pg_xact_status($1::text::xid8), '')`
 
-// resolveEventSQL looks for the commit's own first event, and for the task it left behind. The event proves
-// the write even if the run has moved on since.
+// resolveEventSQL looks for the commit's own first event, or the task or the closed run that it
+// left behind. Each alone proves the write, because event numbers are unique in a history (J1) and
+// a fence has one owner (J3); three are asked because the run may have moved on since, been
+// continued, or been deleted in part. It locks nothing: what proves a write stays.
 const resolveEventSQL = `
 SELECT EXISTS (SELECT FROM reprise.events e
                WHERE e.run_id = $1::uuid AND e.generation = $2::int AND e.seq = $3::int
@@ -29,12 +34,17 @@ SELECT EXISTS (SELECT FROM reprise.events e
     OR EXISTS (SELECT FROM reprise.tasks t WHERE t.run_id = $1::uuid AND t.fence = $7::bigint AND t.turn = $8::bigint + 1)
     OR EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid AND r.closed_fence = $7::bigint)`
 
-// resolveEndSQL ends a session that hangs in the transaction, behind a connection that is lost.
+// resolveEndSQL ends a session that hangs in the transaction, on the other end of a connection that
+// is lost. The session is named by its process and by its transaction together: the process may
+// serve another client by now, which must not be ended. The modulo is there because
+// pg_stat_activity shows 32 of the 64 bits.
 const resolveEndSQL = `
 SELECT count(pg_terminate_backend(a.pid)) FROM pg_stat_activity a
 WHERE a.pid = $1::int AND a.backend_xid::text = ($2::text::bigint % 4294967296)::text AND a.datname = current_database()`
 
-// commitInTx writes a turn inside the transaction of its step, and commits it.
+// commitInTx writes a turn inside the transaction of its step, and commits it: what the step wrote
+// and the event of its completion are one commit. If the transaction has ended already, by Rollback
+// or by a commit before this one, the step's work is lost and the attempt must be made again.
 func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outcome, error) {
 	t, ok := c.Tx.(*stepTx)
 	if !ok {
@@ -46,7 +56,12 @@ func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outc
 	return out, err
 }
 
-// commitStep owns the end of the transaction.
+// commitStep owns the end of the transaction: on each of its paths it is committed or rolled back
+// exactly once, and the connection goes back to the pool.
+//
+// The paths differ in what is known. Before COMMIT is sent, any failure means that nothing was
+// written and nothing will be, so the outcome is definite. An error that the server answered to
+// COMMIT is definite too. No answer to COMMIT is not: resolve finds out.
 func (s *Store) commitStep(ctx context.Context, t *stepTx, c *journal.Commit) (journal.Outcome, error) {
 	defer t.release()
 	rollback := func() {
@@ -89,12 +104,15 @@ func (s *Store) commitStep(ctx context.Context, t *stepTx, c *journal.Commit) (j
 	return s.resolve(ctx, c, out, xact)
 }
 
-// xact names a transaction.
+// xact names a transaction: its number, and the server process that runs it.
 type xact struct {
 	id  string
 	pid int32
 }
 
+// writeStep writes the turn and its effects inside the transaction of the step. It switches the
+// plans back to the store's first: the statements are cached by connection, so a plan made with
+// users' settings would outlive the step.
 func (s *Store) writeStep(ctx context.Context, q querier, c *journal.Commit) (journal.Outcome, xact, error) {
 	out := make([]journal.Outcome, 1)
 	var x xact
@@ -116,8 +134,16 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *journal.Commit) (jo
 	return out[0], x, err
 }
 
-// resolve finds out whether a COMMIT that got no answer was executed (J4), until it is known or ctx ends.
-// The status is read before the event: a transaction that was over then has written its event by now, or never will.
+// resolve finds out whether a COMMIT that got no answer was executed (J4), until that is known or
+// ctx ends.
+//
+// The status is read before the event, and the order matters: a transaction that was over at the
+// first read has written its event by the second, or never will. In the other order it could commit
+// between the two, and the commit would count as lost although it is stored. A session that stays
+// in the transaction keeps the locks of the run and the outcome open, so it is ended after a while.
+//
+// The step may not be repeated while the outcome is open: it might happen twice. So there is no
+// timeout of its own here.
 func (s *Store) resolve(ctx context.Context, c *journal.Commit, out journal.Outcome, x xact) (journal.Outcome, error) {
 	for began := time.Now(); ; {
 		running, statusErr := s.running(ctx, x)
@@ -141,6 +167,7 @@ func (s *Store) resolve(ctx context.Context, c *journal.Commit, out journal.Outc
 	}
 }
 
+// running tells whether the transaction is still in progress.
 func (s *Store) running(ctx context.Context, x xact) (bool, error) {
 	var status string
 	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
@@ -152,6 +179,7 @@ func (s *Store) running(ctx context.Context, x xact) (bool, error) {
 	return status == "in progress", err
 }
 
+// written tells whether the commit's own traces are stored.
 func (s *Store) written(ctx context.Context, c *journal.Commit) (written bool, err error) {
 	ev := journal.Event{}
 	if len(c.Events) > 0 {

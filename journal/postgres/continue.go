@@ -9,7 +9,13 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// continueSQL begins the next generations of runs that their commits have just been written for.
+// continueSQL begins the next generations of runs. It follows the statement that wrote their last
+// turns, in the same transaction, so it runs under the locks of their tasks and only for accepted
+// members: a new generation exists exactly if the event that ended the one before does (J2).
+//
+// The CTE is materialized so that the batch is unnested once for the two updates. Attempts and
+// waiting lines belong to the generation that ended; what it had not consumed of the inbox is named
+// by seen and carried (J5).
 const continueSQL = `
 WITH next AS MATERIALIZED (
     SELECT i.* FROM unnest($1::uuid[], $2::int[], $3::int[], $4::bytea[], $5::text[], $6::bigint[], $7::text[])
@@ -23,7 +29,8 @@ SET generation = n.generation, version = n.version, input = n.input, input_encod
     carried = n.carried::bigint[]
 FROM next n WHERE r.id = ANY (ARRAY[n.run_id])`
 
-// queueContinue adds continueSQL for members that go on as their next generation.
+// queueContinue adds continueSQL for the accepted members that continue as their next generation,
+// if there are any.
 func (e *effects) queueContinue(p *pipeline) {
 	var ids []pgtype.UUID
 	var generations, versions []int32
@@ -45,7 +52,8 @@ func (e *effects) queueContinue(p *pipeline) {
 	}
 }
 
-// numberList is an array as text, because an array of arrays cannot be unnested. None is null.
+// numberList is an array as text, because an array of arrays cannot be unnested: its elements would
+// come out one by one. None is null.
 func numberList(list []journal.InboxSeq) *string {
 	if len(list) == 0 {
 		return nil

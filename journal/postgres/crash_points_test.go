@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
@@ -236,16 +237,22 @@ func TestCrashPointsOfReap(t *testing.T) {
 // TestCrashPointsOfMigrations: a process that dies while it makes the tables leaves nothing that stops the next one.
 func TestCrashPointsOfMigrations(t *testing.T) {
 	t.Parallel()
+	dsn := pgtest.Empty(t)
+	link, admin := pgtest.Proxy(t, dsn), connect(t, dsn)
 	point, lived := 1, false
 	for ; !lived; point++ {
-		dsn := pgtest.Empty(t)
-		link := pgtest.Proxy(t, dsn)
+		mustExec(t, admin, "DROP SCHEMA IF EXISTS reprise CASCADE") // as the point before has left it
 		p := spawn(t, "migrate", link.DSN())
 		lived = p.crash(link, point, link.DSN())
-		j := journal.New(open(t, dsn, nil), nil)
+		s, err := postgres.Open(t.Context(), dsn, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := journal.New(s, nil)
 		c := owned(t, j, join(t, j))
 		commit(t, j, commitOf(j, c, closing, began(), completed()))
 		pgtest.Check(t, dsn, pgtest.Schema)
+		s.Close()
 	}
 	if t.Logf("%d crash points", point-2); point < 5 {
 		t.Error("too few statements to crash after: the test proves nothing")

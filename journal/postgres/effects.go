@@ -11,8 +11,13 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// previewSQL tells what would become of messages. It runs under the locks of their runs, so that it stays true. Only of a message
-// to a run that nobody knew then is the outcome settled here: it is not sent although the run may come into being.
+// previewSQL tells what would become of messages, without sending them. The answers to the senders
+// are messages of the same batch, so they have to be known before the one list of messages is sent.
+//
+// It runs under the locks of the receivers' tasks, so that what it says stays true until they are
+// sent: a task that is there cannot go away, and a key that is there stays. Only for a message to a
+// run that nobody knew then is the outcome settled here: it is not sent, although the run may come
+// into being a moment later.
 const previewSQL = `
 SELECT i.ord, (SELECT t.version FROM reprise.tasks t WHERE t.run_id = i.run_id) IS NOT NULL OR x.number IS NOT NULL,
        (SELECT r.version FROM reprise.runs r WHERE r.id = i.run_id) IS NOT NULL
@@ -20,8 +25,25 @@ FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS i(run_id, key, ord)
 LEFT JOIN LATERAL (
     SELECT x.number FROM reprise.inbox x WHERE x.run_id = ANY (ARRAY[i.run_id]) AND x.key = i.key) x ON true`
 
-// effects writes a batch of turns and carries out what the accepted ones do to others, inside one transaction. What is
-// put into inboxes is one list in the order of the members, as if each had been alone.
+// effects writes a batch of turns and carries out what the accepted ones do to others, inside one
+// transaction (J2).
+//
+// The order of the phases is what makes it correct:
+//
+//   - lock takes the row locks of all tasks involved, in the order of run ids, before anything is
+//     written. Two batches whose members send to each other queue up here instead of deadlocking.
+//   - write decides which members are accepted (J3). Nothing of the others has any effect.
+//   - start makes the children, and with them come the answers for those whose key belongs to
+//     another run.
+//   - preview finds out which messages will not arrive.
+//   - findOrphans comes after start, so that children that a member of this very batch has started
+//     are found when their parent closes in it as well.
+//   - finish does the rest, whose outcomes decide nothing: replies, next generations, terminations,
+//     and everything that is put into inboxes as one list, in the order of the members, as if each
+//     had been committed alone. So it makes no difference whether a sender stands before its
+//     receiver in the batch.
+//
+// A value serves one try; a try that is repeated after a deadlock begins with a new one.
 type effects struct {
 	s       *Store
 	commits []journal.Commit
@@ -35,7 +57,7 @@ type effects struct {
 	orphans  map[int]orphans        // by member
 }
 
-// messageAt is a message of a member.
+// messageAt is a message, or a start, of a member: two indexes.
 type messageAt struct{ member, index int }
 
 // anyEffects tells whether a member does more than write its own run.
@@ -43,6 +65,8 @@ func anyEffects(commits []journal.Commit, order []int) bool {
 	return slices.ContainsFunc(order, func(i int) bool { return commits[i].HasEffects() })
 }
 
+// run carries out the phases. It returns at the first error, and the transaction is rolled back
+// then.
 func (e *effects) run(ctx context.Context, q querier) error {
 	if err := e.lock(ctx, q); err != nil {
 		return err
@@ -71,8 +95,10 @@ func (e *effects) run(ctx context.Context, q querier) error {
 // closes tells whether a commit leaves children behind.
 func closes(c *journal.Commit) bool { return c.Next.Kind == journal.NextClose && c.Children }
 
-// lock takes the row locks of all tasks that the batch changes, in the order of run ids like every batch's: two batches that
-// send to each other's runs queue up. Keys of children come behind them.
+// lock takes the row locks of all tasks that the batch changes, in the order of run ids like every
+// batch's: two batches that send to each other's runs queue up. Keys of children are taken after
+// them. It notes which tasks were there: of a run that comes into being later, the task is locked
+// before something is sent to it.
 func (e *effects) lock(ctx context.Context, q querier) error {
 	var ids []pgtype.UUID
 	var closing []journal.RunID
@@ -106,7 +132,8 @@ func (e *effects) lock(ctx context.Context, q querier) error {
 	return p.send(ctx, q)
 }
 
-// startLoop makes the children, in the order of keys like every batch's.
+// start makes the children, in the order of keys like every batch's. The order among the starts of
+// one key is that of the members, and it decides who gets the key.
 func (e *effects) start(ctx context.Context, q querier) error {
 	var at []messageAt
 	for _, i := range e.accepted {
@@ -136,8 +163,9 @@ func (e *effects) start(ctx context.Context, q querier) error {
 	return err
 }
 
-// preview locks what has come into being since the first look, other than by this batch, and finds out which of the messages whose
-// senders want to know will not arrive.
+// preview locks what has come into being since lock, other than by this batch, and finds out which
+// of the messages whose senders want to know will not arrive. The late locks are out of order; see
+// "Order of locks".
 func (e *effects) preview(ctx context.Context, q querier) error {
 	var late []pgtype.UUID
 	var at []messageAt
@@ -181,7 +209,8 @@ func (e *effects) queuePreview(p *pipeline, at []messageAt, ids []pgtype.UUID, k
 	}), ids, keys)
 }
 
-// findOrphans looks for the children that closed members leave behind, those of this very batch among them.
+// findOrphans finds the children that closed members leave behind, those of this very batch among
+// them.
 func (e *effects) findOrphans(ctx context.Context, q querier) error {
 	var members []int
 	var closing []journal.RunID
@@ -201,7 +230,9 @@ func (e *effects) findOrphans(ctx context.Context, q querier) error {
 	return err
 }
 
-// finish does the rest, whose outcomes decide nothing any more.
+// finish does the rest, whose outcomes decide nothing any more, and ends the transaction if it is
+// the batch's own. Terminations are sent after messages, because preview promised the senders that
+// a message to a run which is still open arrives.
 func (e *effects) finish(ctx context.Context, q querier) error {
 	var p pipeline
 	var r replies
@@ -240,7 +271,8 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	return nil
 }
 
-// outgoing are all messages of a batch. slots tells where their outcomes go, if anywhere.
+// outgoing are all messages of a batch. slots tells where their outcomes go; nil means that nobody
+// asks.
 type outgoing struct {
 	messages []journal.Message
 	slots    []*journal.Sent
@@ -280,7 +312,9 @@ func (e *effects) outgoing() *outgoing {
 	return o
 }
 
-// report passes on what became of the messages, to those that sent them and to members that they were sent to.
+// report passes on what became of the messages, to those that sent them and to members that they
+// were sent to: a run that writes to itself, or to another member, must know the newest number in
+// its inbox, or it would park without having seen the message (J6).
 func (e *effects) report(o *outgoing, sent []journal.Sent) {
 	members := make(map[journal.RunID]int, len(e.accepted))
 	for _, i := range e.accepted {

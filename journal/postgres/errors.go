@@ -15,8 +15,13 @@ var (
 	errStoreDone  = errors.New("store was closed")
 )
 
-// translate maps what the driver says to the journal's errors, by SQLSTATE and the state of the connection, never by
-// text. After the loss of a connection nothing is known about the call.
+// translate maps what the driver says to the journal's errors, by SQLSTATE and the state of the
+// connection, never by text. lost says that the connection is gone: nothing is known about the call
+// then, it may have happened or not, which is what ErrUnavailable means. The original error stays
+// in the chain for logs.
+//
+// A caller whose context has ended gets the cause of that: what the server said last is only how
+// the end came about.
 func translate(ctx context.Context, err error, lost bool) error {
 	if err == nil {
 		return nil
@@ -41,6 +46,8 @@ func translate(ctx context.Context, err error, lost bool) error {
 }
 
 // unavailable lists the states in which the same call may succeed later, perhaps on another server.
+// Everything else would fail again for the same reason, and a caller that repeats it would do so
+// for ever.
 func unavailable(code string) bool {
 	switch code[:2] {
 	case "08", "53", "58": // connection, resources, system
@@ -58,13 +65,16 @@ func unavailable(code string) bool {
 	return false
 }
 
-// conflict tells the errors after which the same statements may be repeated at once.
+// conflict tells the errors after which the same statements may be repeated at once: a deadlock or
+// a serialization failure whose victim was this transaction. It is rolled back as a whole, so
+// repeating it is safe.
 func conflict(err error) bool {
 	pe, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (pe.Code == "40001" || pe.Code == "40P01")
 }
 
-// duplicateEvent tells whether an event's primary key exists already (J1).
+// duplicateEvent tells whether an event's primary key exists already (J1): the turn was built on a
+// history that is not the stored one.
 func duplicateEvent(err error) bool {
 	pe, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && pe.Code == "23505" && pe.ConstraintName == "events_pkey"
