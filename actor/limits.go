@@ -3,39 +3,48 @@ package actor
 import "time"
 
 const (
-	// shardCount: enough to spread spawning over cores; each shard costs one idle actor.
+	// shardCount spreads routing and spawning over cores; each shard costs one idle actor. WarmMax
+	// and spareMax are divided by it, so it should not be large.
 	shardCount = 16
-	// turnEventsMax bounds one commit of one run, so that a flood of messages cannot starve its
-	// neighbours in the batch.
+	// turnEventsMax bounds one commit of one run, so that a flood of messages to it cannot delay
+	// the other commits of its batch for long.
 	turnEventsMax = 1000
 	// turnEffectsMax is how many children, messages and replies a turn may ask for before it takes
-	// no further event. What one event asks for is not divided, so it leaves nearly all of
-	// journal.CommitEffectsMax to the last one.
+	// no further event. What one event asks for is not divided, so the rest of
+	// journal.CommitEffectsMax, nearly all of it, is room for the last event.
 	turnEffectsMax = 1000
 	// spareMax is how many actors without a run are kept: about a kilobyte each.
 	spareMax = 2048
-	// stepsMaxDefault is how many step bodies run at once in a node.
+
+	// stepsMaxDefault is how many step bodies run at once in a node. Bodies mostly wait for others.
 	stepsMaxDefault = 1000
 	// warmMaxDefault is how many parked runs stay in memory: a few kilobytes each.
 	warmMaxDefault = 10_000
-	// warmIdleDefault is how long a parked run stays in memory.
+	// warmIdleDefault is how long a parked run stays in memory. Most runs that are woken at all are
+	// woken soon; what is loaded again costs one batched query.
 	warmIdleDefault = time.Minute
 	// historyMaxDefault bounds what a takeover has to replay: about 50 ms, and some tens of
 	// megabytes.
 	historyMaxDefault = 50_000
-	// stuckAfterDefault is how long workflow code may go on without awaiting before it is reported.
+	// stuckAfterDefault is how long workflow code may compute without awaiting before it is
+	// reported. A turn takes microseconds, so this is no false alarm even on a busy machine.
 	stuckAfterDefault = 2 * time.Second
-	// panicStackBytesMax bounds the stack that is reported with a panic of workflow code.
-	panicStackBytesMax = 64 << 10
-	// heartbeatPassEvery is how often an actor hears of the heartbeats of one attempt.
+
+	// heartbeatPassEvery is how often the heartbeats of one attempt are passed to its run.
 	heartbeatPassEvery = 100 * time.Millisecond
-	// heartbeatSaveEvery is how often the details of a step's heartbeats are made durable.
+	// heartbeatSaveEvery is how often the details of heartbeats are made durable: each costs a
+	// commit, and what a crash loses is the work of this time.
 	heartbeatSaveEvery = 5 * time.Second
-	// blockedFirst and blockedMax bound the back-off of a run whose code and history disagree.
+
+	// blockedFirst and blockedMax bound the back-off of a run that cannot continue.
 	blockedFirst = time.Second
 	blockedMax   = 5 * time.Minute
-	// problemBytesMax bounds why a run is blocked: a panic may say anything, and its stack follows.
+	// problemBytesMax bounds the stored text of why a run is blocked: a panic may say anything, and
+	// the stack of a failure of the engine follows.
 	problemBytesMax = 16 << 10
+	// panicStackBytesMax bounds the stack that is reported with a panic of workflow code: it goes
+	// into a log line.
+	panicStackBytesMax = 64 << 10
 	// killGrace is how long a killed system waits for step bodies that do not look at their
 	// context.
 	killGrace = time.Second

@@ -32,9 +32,3 @@ func (r *run) onLoaded(m loaded) {
 	}
 	r.advance()
 }
-
-// giveUp leaves the run to whoever owns it now.
-func (r *run) giveUp(cause error) {
-	r.lose(cause)
-	r.reportVacant()
-}

@@ -161,6 +161,12 @@ func (r *run) lose(cause error) {
 	r.host.released()
 }
 
+// giveUp leaves the run to whoever owns it now.
+func (r *run) giveUp(cause error) {
+	r.lose(cause)
+	r.reportVacant()
+}
+
 // discard throws away all state but the identity. Steps are cancelled with the cause, their answers
 // will be ignored. A commit in flight continues; its transaction, if any, is the store's to end.
 func (r *run) discard(cause error) {

@@ -1,34 +1,49 @@
 package actor
 
 import (
-	"container/list"
 	"time"
 
 	proto "github.com/asynkron/protoactor-go/actor"
 
+	"github.com/reprise-run/reprise/internal/list"
 	"github.com/reprise-run/reprise/journal"
 )
 
-// shard spawns the run actors of its part of the run ids and is the only one to resolve an id.
-// Spawn and send happen on its goroutine, so a run always sees Started first.
+// shard is the parent of the actors of its part of the run ids, and the only one who knows which
+// actor serves which run. It routes messages to them and decides who stays in memory.
+//
+// A run id belongs to one shard and the shard handles one message at a time, so a run has at most
+// one actor in a system, and a message for a run is never sent to an actor that has been given
+// another run meanwhile. Spawn and send happen here, so a run sees Started before anything else.
+//
+// An actor must not be stopped or given away while a message to its run is in its mailbox: an
+// activation would be lost, and the run would be owned by a node that never looks at it. But the
+// actor and the shard cannot agree at one moment who has handled what. So both count. sent is how
+// many messages the shard has sent, a run reports how many it has seen, and a report counts only if
+// the two are equal: then nothing is on its way from the shard. If they differ, the report has
+// crossed a message, and the run reports again after that unless it has become active. Messages
+// from others (an answer, a timer) are not counted; they do nothing to an idle run, and to another
+// run they are stale.
 type shard struct {
 	host  *host
 	props *proto.Props
 	runs  map[journal.RunID]*entry
-	warm  *list.List // of journal.RunID, longest parked first
-	spare []*entry   // whose actors have no run
+	spare []*entry // whose actors have no run
+
+	warm      list.List[entry] // idle runs that stay in memory, the one that has been idle for longest first
+	warmCount int
 }
 
-// entry is one child.
+// entry is one actor.
 type entry struct {
 	pid  *proto.PID
-	sent int           // messages forwarded so far
-	warm *list.Element // while parked
-	at   time.Time     // parked since
+	sent int // messages from the shard so far; never reset, because the actor goes on counting too
+	warm list.Node[entry]
+	at   time.Time // since when it is warm
 }
 
 func newShard(h *host) *shard {
-	sh := &shard{host: h, runs: map[journal.RunID]*entry{}, warm: list.New()}
+	sh := &shard{host: h, runs: map[journal.RunID]*entry{}}
 	sh.props = proto.PropsFromProducer(func() proto.Actor { return &run{host: h} }, proto.WithDispatcher(h.pool))
 	return sh
 }
@@ -39,13 +54,13 @@ func (s *shard) Receive(ctx proto.Context) {
 	case *activate:
 		e := s.runs[m.claimed.Task.Run]
 		if e == nil {
-			e = s.child(ctx)
+			e = s.assign(ctx)
 			s.runs[m.claimed.Task.Run] = e
 		}
 		s.cool(e)
 		s.forward(ctx, e, m)
-	case attention:
-		if e := s.runs[m.run]; e != nil && e.warm == nil {
+	case attention: // the claim of a parked run says itself that there are messages
+		if e := s.runs[m.run]; e != nil && !e.warm.Linked() {
 			s.forward(ctx, e, m)
 		}
 	case drain:
@@ -53,23 +68,23 @@ func (s *shard) Receive(ctx proto.Context) {
 			s.forward(ctx, e, m)
 		}
 	case parked:
-		if e := s.runs[m.run]; e != nil && e.warm == nil && e.sent == m.seen {
-			e.warm, e.at = s.warm.PushBack(m.run), time.Now()
+		if e := s.runs[m.run]; e != nil && !e.warm.Linked() && e.sent == m.seen {
+			s.keep(e)
 			s.evict(ctx, s.host.o.WarmMax/shardCount, 0)
 		}
-	case sweep:
-		s.evict(ctx, s.warm.Len(), s.host.o.WarmIdle)
 	case vacant:
 		if e := s.runs[m.run]; e != nil && e.sent == m.seen {
 			s.cool(e)
 			delete(s.runs, m.run)
 			s.retire(ctx, e)
 		}
+	case sweep:
+		s.evict(ctx, s.warmCount, s.host.o.WarmIdle)
 	}
 }
 
-// child returns an actor for a run that has none: making one costs more than most runs do with it.
-func (s *shard) child(ctx proto.Context) *entry {
+// assign returns an actor for a run that has none. Making one costs more than most runs do with it.
+func (s *shard) assign(ctx proto.Context) *entry {
 	n := len(s.spare) - 1
 	if n < 0 {
 		return &entry{pid: ctx.Spawn(s.props)}
@@ -80,8 +95,7 @@ func (s *shard) child(ctx proto.Context) *entry {
 	return e
 }
 
-// retire keeps the actor of a run that is gone for another one. Answers to the former run that are
-// still on their way are told by their epoch.
+// retire keeps the actor of a run that is gone for another run, or stops it.
 func (s *shard) retire(ctx proto.Context, e *entry) {
 	if len(s.spare) >= spareMax/shardCount {
 		ctx.Stop(e.pid)
@@ -96,21 +110,25 @@ func (s *shard) forward(ctx proto.Context, e *entry, m any) {
 	ctx.Send(e.pid, m)
 }
 
-// cool takes the run out of the warm list.
+// keep puts an idle run at the end of the warm list, cool takes it out.
+func (s *shard) keep(e *entry) {
+	e.at = time.Now()
+	s.warm.PushBack(&e.warm, e)
+	s.warmCount++
+}
+
 func (s *shard) cool(e *entry) {
-	if e.warm != nil {
-		s.warm.Remove(e.warm)
-		e.warm = nil
+	if e.warm.Linked() {
+		s.warm.Remove(&e.warm)
+		s.warmCount--
 	}
 }
 
-// evict passivates parked runs, longest parked first: those beyond keep, and those parked for
-// longer than idle (if not 0).
+// evict makes warm runs leave memory, the one that has been idle for longest first: those beyond
+// keep, and those that have been warm for longer than idle, unless idle is 0.
 func (s *shard) evict(ctx proto.Context, keep int, idle time.Duration) {
-	for s.warm.Len() > 0 {
-		front := s.warm.Front()
-		e := s.runs[front.Value.(journal.RunID)]
-		if s.warm.Len() <= keep && (idle == 0 || time.Since(e.at) < idle) {
+	for e := s.warm.First(); e != nil; e = s.warm.First() {
+		if s.warmCount <= keep && (idle == 0 || time.Since(e.at) < idle) {
 			return
 		}
 		s.cool(e)
