@@ -2,7 +2,9 @@
 // thing uses the same key, in logs, traces and metrics alike.
 package logkey
 
-// The keys. Operators' queries depend on them: they are not changed.
+// The keys. Alerts and dashboards of operators depend on them, so they are never changed. All but
+// error begin with the name of the module, because the records of an application are in the same
+// log.
 const (
 	Node     = "reprise.node"      // id of the node's present membership
 	NodeName = "reprise.node_name" // NodeOptions.Name

@@ -90,6 +90,9 @@ func (c *Cache) Query(
 		c.release(r)
 		return journal.Payload{}, ctx.Err()
 	}
+	// Workflow code cannot be interrupted, so it gets a goroutine that may outlive the caller. That
+	// goroutine gives the replica back, and resets it first if the machine is not good for another
+	// query.
 	type reply struct {
 		answer journal.Payload
 		err    error

@@ -10,6 +10,11 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
+// The loop holds no lock while it reads, and resolves waiters one run at a time. So a slow store
+// delays answers, but neither registrations nor the hints that resolve waiters without a read.
+// An error of the store is nobody's result: the runs stay in toRead, and their waiters wait on,
+// until the store answers or their own contexts end.
+
 // loop reads what is in toRead whenever it is woken, and every waiting run at every poll, until ctx
 // ends because nobody waits any more.
 func (w *Waiters) loop(ctx context.Context) {

@@ -11,8 +11,11 @@ const (
 	recentBytesMax = 4 << 10
 )
 
-// recent is the set of runs that closed in this process lately, oldest first out. The mutex of
-// Waiters guards it.
+// recent is the set of runs that closed in this process lately, oldest first out. It closes a gap
+// that hints have: a short run may end, and its end may be announced, before its starter asks for
+// the result. Without recent that waiter would have to read the store, one statement more for each
+// short run. It is a cache and nothing more: a run that is not in it is read. An entry never gets
+// stale, because a run that is closed stays closed (J7). The mutex of Waiters guards it.
 type recent struct {
 	events map[journal.RunID]*journal.Event // nil for a run whose output is too large to keep
 	order  []journal.RunID
