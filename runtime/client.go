@@ -1,13 +1,11 @@
 package runtime
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/reprise-run/reprise/internal/batch"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime/internal/waiters"
-	"github.com/reprise-run/reprise/runtime/internal/worker"
 )
 
 // Client starts runs and talks to them. It needs no code of the workflows. Make one with
@@ -40,13 +38,6 @@ type Client struct {
 	warner  *routeWarner
 }
 
-// localNode is what a node's own client knows of the node. Node and client both hold it, and
-// neither needs to know the other. A nil localNode is that of a client without a node.
-type localNode struct {
-	worker   atomic.Pointer[worker.Worker] // of the present membership; nil while the node is not a member
-	registry *registry
-}
-
 // NewClient returns a client without a node. There is nothing to close. o may be nil.
 func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 	c := o.withDefaults()
@@ -60,14 +51,3 @@ func newClient(j *journal.Journal, node *localNode, poll time.Duration, tel *tel
 	c.sends = batch.New(batch.SizeMax, c.writeSends)
 	return c
 }
-
-// starts begins a batch of starts, of which the node may own some.
-func (n *localNode) starts() worker.StartBatch {
-	if n == nil {
-		return worker.StartBatch{}
-	}
-	return n.worker.Load().Starts()
-}
-
-// serves tells whether the node has registered the route.
-func (n *localNode) serves(r journal.Route) bool { return n != nil && n.registry.serves(r) }

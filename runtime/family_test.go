@@ -63,8 +63,8 @@ func children(t testing.TB, client *runtime.Client, parent journal.RunID, n int)
 	return list
 }
 
-// Children that their parent's node can execute are its own from birth: nobody has to claim them.
-func TestChildrenAreBornAtHome(t *testing.T) {
+// Children that their parent's node can execute are owned by it since their start: nobody has to claim them.
+func TestChildrenAreOwnedSinceTheirStart(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)
 	var claimed atomic.Int32
@@ -125,8 +125,8 @@ func (f *forgetful) Commit(ctx context.Context, commits []journal.Commit) ([]jou
 	return out, err
 }
 
-// J4: the answer that says which children were born is lost. The node asks what it owns, and executes them.
-func TestChildrenWhoseBirthWasNotHeardOf(t *testing.T) {
+// J4: the answer that says which children were started is lost. The node asks the store what it owns, and executes them.
+func TestChildrenWhoseStartHasNoAnswer(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)
 	store := &forgetful{Store: c.Store(c.DSN, nil)}

@@ -3,8 +3,6 @@ package runtime
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"time"
 
 	"github.com/reprise-run/reprise/actor"
@@ -133,12 +131,4 @@ func (n *Node) workerConfig(m journal.Membership) worker.Config {
 			PassivateAlways: n.o.PassivateAlways, Intercept: n.o.Intercept, Hooks: n.tel.hooks(),
 		},
 	}
-}
-
-func defaultName() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return fmt.Sprintf("%s/%d", host, os.Getpid())
 }

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -109,6 +110,14 @@ func (o *NodeOptions) withDefaults() NodeOptions {
 		c.PassivateAlways = true
 	}
 	return c
+}
+
+func defaultName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
 }
 
 func (o *NodeOptions) thresholds() replay.Thresholds {

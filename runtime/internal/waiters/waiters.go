@@ -3,8 +3,6 @@ package waiters
 
 import (
 	"context"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -39,16 +37,8 @@ import (
 // toRead what a new waiter put there, and its read fails because its context has ended. It puts
 // such runs back and wakes whoever reads next.
 type Waiters struct {
-	j *journal.Journal
-	o Options
-
-	mu          sync.Mutex
-	waiting     map[journal.RunID][]*waiter
-	toRead      map[journal.RunID]bool // read when the loop next wakes; only runs in waiting
-	wake        chan struct{}          // has one element while toRead holds something new
-	stop        context.CancelFunc     // ends the loop; nil while nobody waits
-	announcedAt time.Time              // when other processes were last told that this one waits
-	recent      recent
+	list   *waitlist
+	reader *reader
 }
 
 // Options of Waiters.
@@ -63,37 +53,21 @@ type Options struct {
 	Unanswered func(run *journal.Run) error
 }
 
-// waiter is one caller. It is resolved at most once: whoever resolves it has removed it from the
-// list.
-type waiter struct {
-	resolved chan resolution  // has room for the one resolution, so that resolving never blocks
-	local    bool             // the end is announced inside the process: no read before the first poll
-	update   journal.InboxSeq // the update whose answer is waited for; 0 for the end of the run
-}
-
-// resolution is what a waiter gets: the terminal event, the answer, or an error.
-type resolution struct {
-	terminal *journal.Event
-	reply    *journal.Answer
-	err      error
-}
-
 // New returns Waiters without a goroutine.
 func New(j *journal.Journal, o Options) *Waiters {
-	return &Waiters{
-		j: j, o: o, waiting: map[journal.RunID][]*waiter{}, toRead: map[journal.RunID]bool{},
-		wake: make(chan struct{}, 1), recent: recent{events: map[journal.RunID]*journal.Event{}},
+	list := &waitlist{
+		hintsPushed: o.HintsPushed, announce: j.AnnounceWaiter,
+		waiting: map[journal.RunID][]*waiter{}, toRead: map[journal.RunID]bool{}, wake: make(chan struct{}, 1),
+		recent: recent{events: map[journal.RunID]*journal.Event{}},
 	}
+	return &Waiters{list: list, reader: &reader{j: j, poll: o.Poll, unanswered: o.Unanswered, list: list}}
 }
 
 // AwaitEnd returns the terminal event of the run, once it is durable. local says that this process
 // executes the run, so that its end is announced here. Errors: journal.ErrNotFound, ctx's.
 func (w *Waiters) AwaitEnd(ctx context.Context, run journal.RunID, local bool) (*journal.Event, error) {
 	wt := &waiter{resolved: make(chan resolution, 1), local: local}
-	if ev := w.register(run, wt); ev != nil {
-		return ev, nil
-	}
-	res, err := w.receive(ctx, run, wt)
+	res, err := w.await(ctx, run, wt)
 	return res.terminal, err
 }
 
@@ -103,160 +77,28 @@ func (w *Waiters) AwaitReply(
 	ctx context.Context, run journal.RunID, update journal.InboxSeq,
 ) (*journal.Answer, error) {
 	wt := &waiter{resolved: make(chan resolution, 1), update: update}
-	w.register(run, wt)
-	res, err := w.receive(ctx, run, wt)
+	res, err := w.await(ctx, run, wt)
 	return res.reply, err
 }
 
-func (w *Waiters) receive(ctx context.Context, run journal.RunID, wt *waiter) (resolution, error) {
+// await adds a waiter, starts the loop for the first one, and waits.
+func (w *Waiters) await(ctx context.Context, run journal.RunID, wt *waiter) (resolution, error) {
+	loop, terminal := w.list.add(run, wt)
+	if terminal != nil {
+		return resolution{terminal: terminal}, nil
+	}
+	if loop != nil {
+		go w.reader.loop(loop)
+	}
 	select {
 	case res := <-wt.resolved:
 		return res, res.err
 	case <-ctx.Done():
-		w.forget(run, wt)
+		w.list.forget(run, wt)
 		return resolution{}, ctx.Err()
-	}
-}
-
-// register adds a waiter and starts the loop for the first one. For the end of a run that closed in
-// this process a moment ago it returns the terminal event instead.
-func (w *Waiters) register(run journal.RunID, wt *waiter) *journal.Event {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if wt.update == 0 {
-		ev, closed := w.recent.find(run)
-		if ev != nil {
-			return ev
-		}
-		if closed {
-			wt.local = false // its end was announced before: no further hint will come
-		}
-	}
-	w.waiting[run] = append(w.waiting[run], wt)
-	if !wt.local {
-		w.toRead[run] = true
-		w.wakeLoop()
-		w.announce()
-	}
-	if w.stop == nil {
-		ctx, cancel := context.WithCancel(context.Background())
-		w.stop = cancel
-		go w.loop(ctx)
-	}
-	return nil
-}
-
-// announce tells other processes to send hints about runs that close, which they keep to themselves
-// while nobody asks. The caller holds the mutex.
-func (w *Waiters) announce() {
-	if time.Since(w.announcedAt) >= journal.WaiterInterval {
-		w.announcedAt = time.Now()
-		w.j.AnnounceWaiter()
-	}
-}
-
-// wakeLoop makes the loop read what is in toRead. The caller holds the mutex.
-func (w *Waiters) wakeLoop() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
-
-// forget removes a waiter whose caller gave up.
-func (w *Waiters) forget(run journal.RunID, wt *waiter) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	list := w.waiting[run]
-	for i := range list {
-		if list[i] == wt {
-			w.waiting[run] = append(list[:i:i], list[i+1:]...)
-			break
-		}
-	}
-	if len(w.waiting[run]) == 0 {
-		w.remove(run)
-	}
-}
-
-// remove forgets a run that nobody waits for; the last one ends the loop. The caller holds the
-// mutex.
-func (w *Waiters) remove(run journal.RunID) {
-	delete(w.waiting, run)
-	delete(w.toRead, run)
-	if len(w.waiting) == 0 && w.stop != nil {
-		w.stop()
-		w.stop = nil
-	}
-}
-
-// resolve gives everybody who waits for this update of the run, or for its end if update is 0, the
-// resolution.
-func (w *Waiters) resolve(run journal.RunID, update journal.InboxSeq, res resolution) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	list, ok := w.waiting[run]
-	if !ok {
-		return
-	}
-	w.waiting[run] = slices.DeleteFunc(list, func(wt *waiter) bool {
-		if wt.update != update {
-			return false
-		}
-		wt.resolved <- res
-		return true
-	})
-	if len(w.waiting[run]) == 0 {
-		w.remove(run)
 	}
 }
 
 // Hint takes a hint of the journal: a run was closed or has answered an update, or hints may have
 // been lost. It is quick and ignores hints of other kinds.
-func (w *Waiters) Hint(h journal.Hint) {
-	switch h.Kind {
-	case journal.HintClosed:
-		w.hintClosed(h)
-	case journal.HintScan:
-		w.readAll()
-	}
-}
-
-func (w *Waiters) hintClosed(h journal.Hint) {
-	if h.Terminal != nil {
-		w.remember(h.Run, h.Terminal)
-		w.resolve(h.Run, 0, resolution{terminal: h.Terminal})
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.waiting[h.Run] != nil { // for an update, or the hint came from another process
-		w.toRead[h.Run] = true
-		w.wakeLoop()
-	}
-}
-
-// remember keeps a closure that happened in this process for callers who ask a little late. A loop
-// that watches by itself sees only part of the hints, so nothing is kept then.
-func (w *Waiters) remember(run journal.RunID, terminal *journal.Event) {
-	if !w.o.HintsPushed {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.recent.add(run, terminal)
-}
-
-// readAll makes the loop read every waiting run: hints were lost, or may have been.
-func (w *Waiters) readAll() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for run, list := range w.waiting {
-		w.toRead[run] = true
-		if slices.ContainsFunc(list, func(wt *waiter) bool { return !wt.local }) {
-			w.announce()
-		}
-	}
-	if len(w.waiting) > 0 {
-		w.wakeLoop()
-	}
-}
+func (w *Waiters) Hint(h journal.Hint) { w.list.hint(h) }

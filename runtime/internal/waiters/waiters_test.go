@@ -40,13 +40,13 @@ func TestEndedLoopPassesItsWorkOn(t *testing.T) {
 	}}
 	w := New(journal.New(s, nil), Options{Poll: pollOfTests})
 	id := journal.NewRunID()
-	w.waiting[id] = []*waiter{{resolved: make(chan resolution, 1)}}
-	w.toRead[id] = true
+	w.list.waiting[id] = []*waiter{{resolved: make(chan resolution, 1)}}
+	w.list.toRead[id] = true
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	w.read(ended)
-	if !w.toRead[id] || len(w.wake) != 1 {
-		t.Errorf("to be read: %v, wake signals: %d", w.toRead[id], len(w.wake))
+	w.reader.read(ended)
+	if !w.list.toRead[id] || len(w.list.wake) != 1 {
+		t.Errorf("to be read: %v, wake signals: %d", w.list.toRead[id], len(w.list.wake))
 	}
 }
 
@@ -59,7 +59,7 @@ func TestLargeResultsAreReadAgain(t *testing.T) {
 	}}
 	w := New(journal.New(s, nil), Options{Poll: pollOfTests, HintsPushed: true})
 	w.Hint(journal.Hint{Kind: journal.HintClosed, Run: id, Terminal: terminal})
-	if ev, closed := w.recent.find(id); ev != nil || !closed {
+	if ev, closed := w.list.recent.find(id); ev != nil || !closed {
 		t.Error("a large output is kept")
 	}
 	began := time.Now()

@@ -29,7 +29,7 @@ func (s *lossyStore) Start(ctx context.Context, tx journal.Tx, starts []journal.
 	return out, err
 }
 
-// A node finds the run that a start made its own although nobody heard of it.
+// A node finds a run that it owns since its start, although the answer to the start was lost.
 func TestStartWithoutAnAnswerRuns(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)

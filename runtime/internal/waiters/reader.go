@@ -1,0 +1,119 @@
+package waiters
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// reader is the loop that reads the store for all waiters.
+//
+// It holds no lock while it reads, and resolves waiters one run at a time. So a slow store delays
+// answers, but neither registrations nor the hints that resolve waiters without a read. An error of
+// the store is nobody's result: the runs stay in toRead, and their waiters wait on, until the store
+// answers or their own contexts end.
+type reader struct {
+	j          *journal.Journal
+	poll       time.Duration // between two reads of everything
+	unanswered func(run *journal.Run) error
+	list       *waitlist
+}
+
+// loop reads what is in toRead whenever it is woken, and every waiting run at every poll, until ctx
+// ends because nobody waits any more.
+func (r *reader) loop(ctx context.Context) {
+	if !r.list.hintsPushed {
+		var watching sync.WaitGroup
+		defer watching.Wait()
+		watching.Add(1)
+		go func() {
+			defer watching.Done()
+			_ = r.j.Watch(ctx, r.list.hint) // if it fails there are no hints, and the poll still finds everything
+		}()
+	}
+	poll := time.NewTicker(r.poll)
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.list.wake:
+		case <-poll.C:
+			r.list.readAll()
+		}
+		r.read(ctx)
+	}
+}
+
+// read asks the store about the runs in toRead, many in one call, until there are none. What cannot
+// be read goes back into toRead for the next poll.
+func (r *reader) read(ctx context.Context) {
+	for {
+		ids, updates := r.list.takeToRead()
+		if len(ids)+len(updates) == 0 {
+			return
+		}
+		if err := errors.Join(r.readEnds(ctx, ids), r.readReplies(ctx, updates)); err != nil {
+			for i := range updates {
+				ids = append(ids, updates[i].Run)
+			}
+			r.list.putBack(ids, ctx.Err() != nil)
+			return
+		}
+	}
+}
+
+// readEnds resolves those who wait for the end of a run that is closed, or that does not exist.
+func (r *reader) readEnds(ctx context.Context, ids []journal.RunID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	page, err := r.j.List(ctx, journal.ListFilter{IDs: ids, Limit: journal.ListMax})
+	if err != nil {
+		return err
+	}
+	found := map[journal.RunID]bool{}
+	for i := range page.Runs {
+		run := &page.Runs[i]
+		found[run.ID] = true
+		if run.Status.Closed() && run.Terminal != nil {
+			r.list.resolve(run.ID, 0, resolution{terminal: run.Terminal})
+		}
+	}
+	for _, id := range ids {
+		if !found[id] {
+			r.list.resolve(id, 0, resolution{err: fmt.Errorf("run %s: %w", id, journal.ErrNotFound)})
+		}
+	}
+	return nil
+}
+
+// readReplies resolves those who wait for an update that has its answer or will not get one for
+// now.
+func (r *reader) readReplies(ctx context.Context, updates []journal.LoadRequest) error {
+	if len(updates) == 0 {
+		return nil
+	}
+	histories, err := r.j.Load(ctx, updates)
+	if err != nil {
+		return err
+	}
+	for i := range histories {
+		h, q := &histories[i], &updates[i]
+		switch {
+		case h.Err != nil:
+			r.list.resolve(q.Run, q.Answer, resolution{err: fmt.Errorf("run %s: %w", q.Run, h.Err)})
+		case h.Answer != nil:
+			r.list.resolve(q.Run, q.Answer, resolution{reply: h.Answer})
+		default:
+			if err := r.unanswered(&h.Run); err != nil {
+				r.list.resolve(q.Run, q.Answer, resolution{err: err})
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package waiters
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// waitlist holds the waiters and what is to be read for them. [Waiters] says which order of events
+// it guards against. Its mutex is a leaf: it is not held while the store is called.
+type waitlist struct {
+	hintsPushed bool   // every hint of the process comes to hint
+	announce    func() // tells other processes that this one waits
+
+	mu          sync.Mutex
+	waiting     map[journal.RunID][]*waiter
+	toRead      map[journal.RunID]bool // read when the loop next wakes; only runs in waiting
+	wake        chan struct{}          // has one element while toRead holds something new
+	stop        context.CancelFunc     // ends the loop; nil while nobody waits
+	announcedAt time.Time              // when other processes were last told
+	recent      recent
+}
+
+// waiter is one caller. It is resolved at most once: whoever resolves it has removed it from the
+// list.
+type waiter struct {
+	resolved chan resolution  // has room for the one resolution, so that resolving never blocks
+	local    bool             // the end is announced inside the process: no read before the first poll
+	update   journal.InboxSeq // the update whose answer is waited for; 0 for the end of the run
+}
+
+// resolution is what a waiter gets: the terminal event, the answer, or an error.
+type resolution struct {
+	terminal *journal.Event
+	reply    *journal.Answer
+	err      error
+}
+
+// add adds a waiter. If it is the first one, it returns the context of a loop that the caller has
+// to start. For the end of a run that closed in this process a moment ago it adds nothing and
+// returns the terminal event.
+func (l *waitlist) add(run journal.RunID, wt *waiter) (loop context.Context, terminal *journal.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if wt.update == 0 {
+		ev, closed := l.recent.find(run)
+		if ev != nil {
+			return nil, ev
+		}
+		if closed {
+			wt.local = false // its end was announced before: no further hint will come
+		}
+	}
+	l.waiting[run] = append(l.waiting[run], wt)
+	if !wt.local {
+		l.toRead[run] = true
+		l.wakeLoop()
+		l.announceAgain()
+	}
+	if l.stop == nil {
+		loop, l.stop = context.WithCancel(context.Background())
+	}
+	return loop, nil
+}
+
+// announceAgain tells other processes to send hints about runs that close, which they keep to
+// themselves while nobody asks. The caller holds the mutex.
+func (l *waitlist) announceAgain() {
+	if time.Since(l.announcedAt) >= journal.WaiterInterval {
+		l.announcedAt = time.Now()
+		l.announce()
+	}
+}
+
+// wakeLoop makes the loop read what is in toRead. The caller holds the mutex.
+func (l *waitlist) wakeLoop() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// forget removes a waiter whose caller gave up.
+func (l *waitlist) forget(run journal.RunID, wt *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := l.waiting[run]
+	for i := range list {
+		if list[i] == wt {
+			l.waiting[run] = append(list[:i:i], list[i+1:]...)
+			break
+		}
+	}
+	if len(l.waiting[run]) == 0 {
+		l.remove(run)
+	}
+}
+
+// remove forgets a run that nobody waits for; the last one ends the loop. The caller holds the
+// mutex.
+func (l *waitlist) remove(run journal.RunID) {
+	delete(l.waiting, run)
+	delete(l.toRead, run)
+	if len(l.waiting) == 0 && l.stop != nil {
+		l.stop()
+		l.stop = nil
+	}
+}
+
+// resolve gives everybody who waits for this update of the run, or for its end if update is 0, the
+// resolution.
+func (l *waitlist) resolve(run journal.RunID, update journal.InboxSeq, res resolution) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list, ok := l.waiting[run]
+	if !ok {
+		return
+	}
+	l.waiting[run] = slices.DeleteFunc(list, func(wt *waiter) bool {
+		if wt.update != update {
+			return false
+		}
+		wt.resolved <- res
+		return true
+	})
+	if len(l.waiting[run]) == 0 {
+		l.remove(run)
+	}
+}
+
+// hint takes any hint of the journal: see Waiters.Hint.
+func (l *waitlist) hint(h journal.Hint) {
+	switch h.Kind {
+	case journal.HintClosed:
+		l.hintClosed(h)
+	case journal.HintScan:
+		l.readAll()
+	}
+}
+
+func (l *waitlist) hintClosed(h journal.Hint) {
+	if h.Terminal != nil {
+		l.remember(h.Run, h.Terminal)
+		l.resolve(h.Run, 0, resolution{terminal: h.Terminal})
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting[h.Run] != nil { // for an update, or the hint came from another process
+		l.toRead[h.Run] = true
+		l.wakeLoop()
+	}
+}
+
+// remember keeps a closure that happened in this process for callers who ask a little late. A loop
+// that watches by itself sees only part of the hints, so nothing is kept then.
+func (l *waitlist) remember(run journal.RunID, terminal *journal.Event) {
+	if !l.hintsPushed {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recent.add(run, terminal)
+}
+
+// readAll makes the loop read every waiting run: hints were lost, or may have been.
+func (l *waitlist) readAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for run, list := range l.waiting {
+		l.toRead[run] = true
+		if slices.ContainsFunc(list, func(wt *waiter) bool { return !wt.local }) {
+			l.announceAgain()
+		}
+	}
+	if len(l.waiting) > 0 {
+		l.wakeLoop()
+	}
+}
+
+// putBack leaves what could not be read to the next poll. If this loop has ended there may be a
+// newer one, whose wake signal this one took: it is woken again.
+func (l *waitlist) putBack(ids []journal.RunID, ended bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, id := range ids {
+		if l.waiting[id] != nil {
+			l.toRead[id] = true
+		}
+	}
+	if ended {
+		l.wakeLoop()
+	}
+}
+
+// takeToRead empties toRead, or as much of it as one call of the store may ask for: the runs whose
+// end somebody waits for, and the updates that somebody waits for, each once.
+func (l *waitlist) takeToRead() (ids []journal.RunID, updates []journal.LoadRequest) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id := range l.toRead {
+		if len(ids) == journal.ListMax || len(updates) >= journal.ListMax {
+			break
+		}
+		delete(l.toRead, id)
+		end, seen := false, map[journal.InboxSeq]bool{}
+		for _, wt := range l.waiting[id] {
+			if wt.update == 0 {
+				end = true
+			} else if !seen[wt.update] {
+				seen[wt.update] = true
+				updates = append(updates, journal.LoadRequest{Run: id, Answer: wt.update})
+			}
+		}
+		if end {
+			ids = append(ids, id)
+		}
+	}
+	return ids, updates
+}

@@ -1,0 +1,26 @@
+package runtime
+
+import (
+	"sync/atomic"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime/internal/worker"
+)
+
+// localNode is what a node's own client knows of the node. Node and client both hold it, and
+// neither needs to know the other. A nil localNode is that of a client without a node.
+type localNode struct {
+	worker   atomic.Pointer[worker.Worker] // of the present membership; nil while the node is not a member
+	registry *registry
+}
+
+// starts begins a batch of starts, of which the node may own some.
+func (n *localNode) starts() worker.StartBatch {
+	if n == nil {
+		return worker.StartBatch{}
+	}
+	return n.worker.Load().Starts()
+}
+
+// serves tells whether the node has registered the route.
+func (n *localNode) serves(r journal.Route) bool { return n != nil && n.registry.serves(r) }
