@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
-	"time"
 )
 
 // Payload is bytes and the name of their encoding. Stores keep both exactly.
@@ -45,6 +44,20 @@ func (JSON) Encode(v any) (Payload, error) {
 	return Payload{Data: data}, nil
 }
 
+// Decode implements Codec. A payload without bytes leaves v as it is.
+func (JSON) Decode(p Payload, v any) error {
+	if p.Encoding != EncodingJSON {
+		return fmt.Errorf("decode into %T: payload has encoding %q, not JSON", v, p.Encoding)
+	}
+	if len(p.Data) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(p.Data, v); err != nil {
+		return fmt.Errorf("decode into %T: %w", v, err)
+	}
+	return nil
+}
+
 // jsonWriter is an encoder with the buffer that it fills.
 type jsonWriter struct {
 	buf bytes.Buffer
@@ -60,98 +73,3 @@ var jsonWriters = sync.Pool{New: func() any {
 	w.enc.SetEscapeHTML(false)
 	return w
 }}
-
-// Decode implements Codec. A payload without bytes leaves v as it is.
-func (JSON) Decode(p Payload, v any) error {
-	if p.Encoding != EncodingJSON {
-		return fmt.Errorf("decode into %T: payload has encoding %q, not JSON", v, p.Encoding)
-	}
-	if len(p.Data) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(p.Data, v); err != nil {
-		return fmt.Errorf("decode into %T: %w", v, err)
-	}
-	return nil
-}
-
-// Failure is an error in the form that histories keep: it survives replay and process borders.
-type Failure struct {
-	Type      string        `json:"type"` // Go type of the error, or one of the Failure… constants
-	Message   string        `json:"message"`
-	Permanent bool          `json:"permanent,omitempty"`
-	RetryIn   time.Duration `json:"retryIn,omitempty"`
-	Stack     string        `json:"stack,omitempty"` // of a panic
-	Cause     *Failure      `json:"cause,omitempty"`
-	Details   []*Failure    `json:"details,omitempty"` // failed compensations, beside the cause
-}
-
-// Types of failures that the engine itself makes.
-const (
-	FailureCancelled = "reprise.Cancelled"    // the run or the scope was cancelled
-	FailureTimeout   = "reprise.Timeout"      // an attempt or the whole step ran out of time
-	FailureHeartbeat = "reprise.Heartbeat"    // a step stopped heartbeating
-	FailurePanic     = "reprise.Panic"        // step code panicked or ended its goroutine
-	FailureEncode    = "reprise.Encode"       // an output could not be encoded or was too large
-	FailureTerminate = "reprise.Terminated"   // an operator terminated the run
-	FailureUndo      = "reprise.Compensation" // a saga's compensation failed for good
-	FailureKeyExists = "reprise.KeyExists"    // a child's key belongs to another run
-	FailureNotFound  = "reprise.NotFound"     // a signal's run does not exist
-	FailureClosed    = "reprise.Closed"       // a signal's run is closed
-	FailureRejected  = "reprise.Rejected"     // an update was refused before it changed anything
-)
-
-const (
-	failureMessageBytesMax = 8 << 10  // an error's text is for people
-	failureStackBytesMax   = 16 << 10 // the frames that matter come first
-	failureDepthMax        = 16       // causes and details below each other
-)
-
-// EncodeFailure returns the payload that holds f. Over-long texts are cut and invalid UTF-8 is
-// replaced: a failure can always be stored.
-func EncodeFailure(f *Failure) Payload {
-	data, err := json.Marshal(f.trimmed(failureDepthMax))
-	if err != nil {
-		panic(fmt.Sprintf("journal: a failure holds only text, yet: %v", err))
-	}
-	return Payload{Encoding: EncodingFailure, Data: data}
-}
-
-// DecodeFailure reads what EncodeFailure wrote.
-func DecodeFailure(p Payload) (*Failure, error) {
-	if p.Encoding != EncodingFailure {
-		return nil, fmt.Errorf("payload has encoding %q, not %q: %w", p.Encoding, EncodingFailure, ErrInvalid)
-	}
-	f := new(Failure)
-	if err := json.Unmarshal(p.Data, f); err != nil {
-		return nil, fmt.Errorf("decode failure: %w", err)
-	}
-	return f, nil
-}
-
-func (f *Failure) trimmed(depth int) *Failure {
-	if f == nil || depth == 0 {
-		return nil
-	}
-	c := *f
-	c.Type = cut(c.Type, NameBytesMax)
-	c.Message = cut(c.Message, failureMessageBytesMax)
-	c.Stack = cut(c.Stack, failureStackBytesMax)
-	c.Cause = c.Cause.trimmed(depth - 1)
-	if len(f.Details) > 0 {
-		c.Details = make([]*Failure, 0, len(f.Details))
-		for _, d := range f.Details {
-			if t := d.trimmed(depth - 1); t != nil {
-				c.Details = append(c.Details, t)
-			}
-		}
-	}
-	return &c
-}
-
-func cut(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	return s[:max] + "…" // json.Marshal replaces a rune that was cut in half
-}

@@ -1,9 +1,7 @@
 package journal
 
 import (
-	"context"
 	"fmt"
-	"time"
 )
 
 // Commit is what one turn of one run writes, all or nothing (J2).
@@ -38,39 +36,10 @@ type Commit struct {
 	Tx       Tx        // write and commit inside this transaction instead of the batch's; see [TxStore]
 }
 
-// Continue begins the next generation of a run: same id, key, inbox and task, a fresh history.
-type Continue struct {
-	Input   Payload
-	Version int32 // of the workflow, from now on
-	// Seen and Carried say where the new generation's inbox begins: at the messages behind Seen, and before them at
-	// those of the ascending list Carried, which were consumed but not received by the code.
-	Seen    InboxSeq
-	Carried []InboxSeq
-}
-
 // HasEffects tells whether the commit does anything beyond its own run's history and task. Stores write those that
 // do not in the fast way.
 func (c *Commit) HasEffects() bool {
 	return len(c.Replies) > 0 || len(c.Starts) > 0 || len(c.Messages) > 0 || c.Children && c.Next.Kind == NextClose || c.Continue != nil
-}
-
-// NextKind is what becomes of a task.
-type NextKind int16
-
-// The next states of a task.
-const (
-	NextKeep    NextKind = iota // the node goes on owning it
-	NextPark                    // free, visible at Next.At (zero: only for a message)
-	NextRelease                 // free, visible now
-	NextBlock                   // free, Blocked for Next.Problem, visible at Next.At
-	NextClose                   // the task is deleted; the last event is terminal
-)
-
-// Next is the state of the task after a commit.
-type Next struct {
-	Kind    NextKind
-	At      time.Time // store's clock
-	Problem string
 }
 
 // Terminal returns the event that closes the run, or nil.
@@ -87,27 +56,6 @@ func (c *Commit) Terminal() *Event {
 // another fence, and an owner commits one turn at a time, so nobody else can have written it.
 func (c *Commit) WrittenAs(fence Fence, turn Turn, closed Fence) bool {
 	return fence == c.Fence && turn == c.Turn+1 || closed == c.Fence && c.Fence > 0
-}
-
-// Outcome is the answer to one commit.
-type Outcome struct {
-	Err       error    // of this member alone; ErrFenced means the owner must drop its state
-	InboxLast InboxSeq // number of the newest message of a run that stays open, answers of this very commit among them
-	Now       time.Time
-	// Started and Sent tell what became of the commit's Starts and Messages. They are empty for a commit that an earlier try
-	// wrote.
-	Started []Started
-	Sent    []Sent
-	// Closed are runs that were terminated because their parent was closed.
-	Closed []RunID
-}
-
-// Tx is a transaction on the store's database that a caller or a step holds open.
-type Tx interface {
-	// Value is what user code works with: pgx.Tx on Postgres, *sql.Tx on SQLite.
-	Value() any
-	// Rollback abandons it; after a commit it does nothing.
-	Rollback(ctx context.Context) error
 }
 
 // check refuses a commit that breaks the shape every store relies on. It is our own bug, never a user's.

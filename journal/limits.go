@@ -1,10 +1,7 @@
 package journal
 
 import (
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Limits of what is stored. Each is checked before anything is written.
@@ -34,50 +31,3 @@ const (
 
 // DefaultQueue is the queue of runs that name none.
 const DefaultQueue = "default"
-
-// CheckName refuses names that are empty, too long, not UTF-8 or hold control characters.
-func CheckName(what, s string) error {
-	if s == "" {
-		return &TextError{What: what, Text: s, Why: "is empty"}
-	}
-	return checkText(what, s, NameBytesMax)
-}
-
-// CheckKey is CheckName for keys; an empty key is allowed and means none.
-func CheckKey(what, s string) error {
-	if strings.HasPrefix(s, "~") {
-		return &TextError{What: what, Text: s, Why: "keys that start with ~ are reserved"}
-	}
-	return checkText(what, s, KeyBytesMax)
-}
-
-func checkText(what, s string, max int) error {
-	if len(s) > max {
-		return &LimitError{What: what + " in bytes", Size: len(s), Max: max}
-	}
-	if !utf8.ValidString(s) {
-		return &TextError{What: what, Text: s, Why: "is not valid UTF-8"}
-	}
-	if strings.ContainsFunc(s, unicode.IsControl) {
-		return &TextError{What: what, Text: s, Why: "holds a control character"}
-	}
-	return nil
-}
-
-func checkLabels(labels map[string]string) error {
-	if len(labels) > LabelsMax {
-		return &LimitError{What: "labels", Size: len(labels), Max: LabelsMax}
-	}
-	for k, v := range labels {
-		if k == "" {
-			return &TextError{What: "label", Text: k, Why: "is empty"}
-		}
-		if err := checkText("label", k, LabelKeyBytesMax); err != nil {
-			return err
-		}
-		if err := checkText("label value", v, LabelValueBytesMax); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -5,16 +5,6 @@ import (
 	"time"
 )
 
-// Node is one process incarnation.
-type Node struct {
-	ID        NodeID
-	Name      string // for people; need not be unique
-	Routes    []Route
-	Lease     time.Duration
-	StartedAt time.Time
-	ExpiresAt time.Time
-}
-
 // Membership is a node's own hold on its lease. Its methods may be called from several goroutines.
 type Membership interface {
 	ID() NodeID

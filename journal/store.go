@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"time"
 )
 
 // Store is what a back end implements. Callers use [Journal], which checks everything first, so a store
@@ -44,60 +43,4 @@ type Store interface {
 
 	// Hints returns the store's way to tell other processes that something happened.
 	Hints() Hints
-}
-
-// TxStore is implemented by stores that let a step's own SQL commit together with its event.
-type TxStore interface {
-	// Begin opens a transaction. Its Value refuses to be committed or rolled back by user code.
-	Begin(ctx context.Context) (Tx, error)
-}
-
-// LoadRequest asks for a run's history.
-type LoadRequest struct {
-	Run        RunID
-	AfterSeq   Seq      // only events behind this one, of the current generation
-	AfterInbox InboxSeq // only unconsumed messages behind this one
-	InboxOnly  bool     // no events
-	Limit      int      // events at most; 0 for all
-	Answer     InboxSeq // nothing but the run row, its terminal event and the reply to this update; 0 for none
-}
-
-// History is what is known of a run.
-type History struct {
-	Run    Run       // Terminal only for an Answer request; Task is set while it is open
-	Events []Event   // in order; payloads of consumed messages are filled in
-	Inbox  []Message // in order: messages that are not consumed (J5), behind AfterInbox, at most InboxLoadMax
-	Answer *Answer   // the reply asked for; nil while there is none
-	Err    error     // ErrNotFound
-}
-
-// HintKind tells what happened.
-type HintKind int
-
-// The kinds of hints.
-const (
-	HintTasks  HintKind = iota + 1 // tasks became claimable
-	HintInbox                      // a run owned by Hint.Node got a message
-	HintClosed                     // a run was closed, or has answered an update
-	HintScan                       // hints were lost: look at everything
-	HintWaiter                     // some process waits for results, so HintClosed is worth sending
-)
-
-// Hint is news that may be lost, doubled or late. Nothing relies on it but speed.
-type Hint struct {
-	Kind HintKind
-	Run  RunID
-	Node NodeID
-	At   time.Time // of a HintTasks from this process: when the tasks will be due; zero for now
-	// Terminal comes with a HintClosed from this process and saves the reader a query.
-	Terminal *Event
-}
-
-// Hints spreads hints between processes.
-type Hints interface {
-	// Notify sends soon, coalesced, without ever blocking or failing.
-	Notify(hints []Hint)
-	// Watch calls fn for hints of other processes until ctx ends. It reconnects by itself and calls
-	// fn with HintScan once it listens, and after every gap. fn must be quick.
-	Watch(ctx context.Context, fn func(Hint)) error
 }

@@ -93,8 +93,3 @@ func StoredPayload(ev *Event) Payload {
 	}
 	return ev.Payload
 }
-
-// TerminatedPayload returns the outcome of a run that is closed without running its code.
-func TerminatedPayload(reason string) Payload {
-	return EncodeFailure(&Failure{Type: FailureTerminate, Message: reason, Permanent: true})
-}

@@ -116,6 +116,7 @@ func issueChild[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOpt
 	if st.Queue == "" {
 		st.Queue = e.Info().Queue
 	}
+	st.SetDefaults()
 	if err := journal.CheckStart(&st); err != nil {
 		return nil, fmt.Errorf("child %q: %w", string(name), err)
 	}

@@ -1,0 +1,88 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// CheckName refuses names that are empty, too long, not UTF-8 or hold control characters.
+func CheckName(what, s string) error {
+	if s == "" {
+		return &TextError{What: what, Text: s, Why: "is empty"}
+	}
+	return checkText(what, s, NameBytesMax)
+}
+
+// CheckKey is CheckName for keys; an empty key is allowed and means none.
+func CheckKey(what, s string) error {
+	if strings.HasPrefix(s, "~") {
+		return &TextError{What: what, Text: s, Why: "keys that start with ~ are reserved"}
+	}
+	return checkText(what, s, KeyBytesMax)
+}
+
+// CheckStart refuses a start, with its defaults, that no store takes. It does not look at payloads, whose limit is an option
+// of each [Journal].
+func CheckStart(s *Start) error {
+	if err := CheckName("workflow", s.Workflow); err != nil {
+		return err
+	}
+	if err := CheckName("queue", s.Queue); err != nil {
+		return err
+	}
+	if err := CheckKey("key", s.Key); err != nil {
+		return err
+	}
+	if err := checkLabels(s.Labels); err != nil {
+		return err
+	}
+	if err := checkText("trace", s.Trace, TraceBytesMax); err != nil {
+		return err
+	}
+	if s.Version < 1 {
+		return fmt.Errorf("version %d of workflow %q: %w: versions start at 1", s.Version, s.Workflow, ErrInvalid)
+	}
+	if s.Priority < PriorityMin || s.Priority > PriorityMax {
+		return fmt.Errorf("priority %d: %w: it must be between %d and %d", s.Priority, ErrInvalid, PriorityMin, PriorityMax)
+	}
+	if s.Reuse < ReuseReject || s.Reuse > ReuseAllowIfFailed {
+		return fmt.Errorf("reuse policy %d: %w", s.Reuse, ErrInvalid)
+	}
+	if s.Delay < 0 || s.Delay > DelayMax {
+		return fmt.Errorf("delay %s: %w: it must be between 0 and %s", s.Delay, ErrInvalid, DelayMax)
+	}
+	return nil
+}
+
+func checkText(what, s string, max int) error {
+	if len(s) > max {
+		return &LimitError{What: what + " in bytes", Size: len(s), Max: max}
+	}
+	if !utf8.ValidString(s) {
+		return &TextError{What: what, Text: s, Why: "is not valid UTF-8"}
+	}
+	if strings.ContainsFunc(s, unicode.IsControl) {
+		return &TextError{What: what, Text: s, Why: "holds a control character"}
+	}
+	return nil
+}
+
+func checkLabels(labels map[string]string) error {
+	if len(labels) > LabelsMax {
+		return &LimitError{What: "labels", Size: len(labels), Max: LabelsMax}
+	}
+	for k, v := range labels {
+		if k == "" {
+			return &TextError{What: "label", Text: k, Why: "is empty"}
+		}
+		if err := checkText("label", k, LabelKeyBytesMax); err != nil {
+			return err
+		}
+		if err := checkText("label value", v, LabelValueBytesMax); err != nil {
+			return err
+		}
+	}
+	return nil
+}

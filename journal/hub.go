@@ -1,0 +1,78 @@
+package journal
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// waiterMemory is how long a process goes on sending HintClosed after it heard of a waiter elsewhere.
+// Waiters repeat themselves every third of it.
+const waiterMemory = 30 * time.Second
+
+// hub spreads hints inside the process and knows which of them other processes need.
+type hub struct {
+	mu       *sync.Mutex
+	watchers map[int]func(Hint)
+	next     int
+	nodes    map[NodeID][]Route // members that live in this process
+	waiter   time.Time          // when somebody elsewhere last said that it waits for results
+}
+
+func newHub() hub {
+	return hub{mu: new(sync.Mutex), watchers: map[int]func(Hint){}, nodes: map[NodeID][]Route{}}
+}
+
+func (h *hub) join(id NodeID, routes []Route) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.nodes[id] = routes
+}
+
+func (h *hub) leave(id NodeID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.nodes, id)
+}
+
+func (h *hub) serves(r Route) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, routes := range h.nodes {
+		if slices.Contains(routes, r) {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *hub) hosts(id NodeID) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, ok := h.nodes[id]
+	return ok
+}
+
+func (h *hub) heardWaiter() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiter = time.Now()
+}
+
+func (h *hub) remoteWaiters() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Since(h.waiter) < waiterMemory
+}
+
+func (h *hub) publish(hints ...Hint) {
+	h.mu.Lock()
+	fns := slices.Collect(maps.Values(h.watchers))
+	h.mu.Unlock()
+	for _, fn := range fns {
+		for _, hint := range hints {
+			fn(hint)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package journal
+
+import (
+	"context"
+	"errors"
+)
+
+// member tells the hub when a node of this process is gone, and everyone when it freed tasks.
+type member struct {
+	Membership
+	j *Journal
+}
+
+func (m *member) Renew(ctx context.Context) (Renewal, error) {
+	r, err := m.Membership.Renew(ctx)
+	if errors.Is(err, ErrNodeLost) {
+		m.j.local.leave(m.ID())
+	}
+	m.j.clock.Observe(r.Now)
+	return r, err
+}
+
+func (m *member) Reap(ctx context.Context, suspects []NodeID) (Reaped, error) {
+	r, err := m.Membership.Reap(ctx, suspects)
+	if r.Tasks > 0 {
+		m.j.spread([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
+	}
+	return r, err
+}
+
+func (m *member) Leave(ctx context.Context) error {
+	m.j.local.leave(m.ID())
+	err := m.Membership.Leave(ctx)
+	m.j.spread(nil, []Hint{{Kind: HintTasks}})
+	return err
+}

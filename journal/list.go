@@ -1,0 +1,30 @@
+package journal
+
+import (
+	"time"
+)
+
+// ListFilter selects runs. Zero fields select everything.
+type ListFilter struct {
+	IDs       []RunID
+	Key       string // exact
+	KeyPrefix string
+	Workflow  string
+	Version   int32
+	Status    *Status
+	State     *TaskState        // of open runs
+	Labels    map[string]string // all must match
+	Parent    RunID             // children of this run
+	Unchanged string            // open runs whose generation has not taken the new branch of this change
+	Since     time.Time         // CreatedAt at or after
+	Until     time.Time         // CreatedAt before
+	Cursor    string            // from the page before; empty for the first
+	Limit     int               // at most listMax; 0 means 100
+}
+
+// RunPage is a page of runs, newest first. Next is empty on the last page.
+type RunPage struct {
+	Runs []Run
+	Next string
+	Now  time.Time // the store's clock
+}

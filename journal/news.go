@@ -1,0 +1,127 @@
+package journal
+
+// news gathers the hints of one call.
+type news struct {
+	j             *Journal
+	local, remote []Hint
+}
+
+func (n *news) spread() { n.j.spread(n.local, n.remote) }
+
+func (n *news) started(st *Start, o *Started) {
+	if st.Message != nil && o.Sent.Err == nil && !o.Created {
+		n.sent(o.Run, &o.Sent)
+	}
+	if o.Err != nil || !o.Created || o.Owned {
+		return
+	}
+	h := Hint{Kind: HintTasks}
+	if st.Delay > 0 {
+		h.At = o.StartAt
+	}
+	if n.j.local.serves(Route{st.Queue, st.Workflow, st.Version}) {
+		n.local = append(n.local, h)
+	} else if h.At.IsZero() {
+		n.remote = append(n.remote, h)
+	}
+}
+
+func (n *news) sent(run RunID, o *Sent) {
+	switch {
+	case o.Err != nil || o.Duplicate:
+	case o.Owner != 0:
+		h := Hint{Kind: HintInbox, Run: run, Node: o.Owner}
+		if n.j.local.hosts(o.Owner) {
+			n.local = append(n.local, h)
+		} else {
+			n.remote = append(n.remote, h)
+		}
+	case n.j.local.serves(o.Route):
+		n.local = append(n.local, Hint{Kind: HintTasks})
+	default:
+		n.remote = append(n.remote, Hint{Kind: HintTasks})
+	}
+}
+
+func (n *news) committed(c *Commit, o *Outcome, waiters bool) {
+	switch c.Next.Kind {
+	case NextClose:
+		n.closed(c.Run, c.Terminal(), waiters)
+		if c.Children { // requests to those that are open: a claim also tells an owner of unread messages
+			n.local, n.remote = append(n.local, Hint{Kind: HintTasks}), append(n.remote, Hint{Kind: HintTasks})
+		}
+	case NextPark:
+		switch {
+		case o.InboxLast > c.InboxSeen:
+			n.local = append(n.local, Hint{Kind: HintTasks})
+		case !c.Next.At.IsZero():
+			n.local = append(n.local, Hint{Kind: HintTasks, At: c.Next.At})
+		}
+	case NextRelease: // its own node drains, others in this process or elsewhere may take it
+		n.local = append(n.local, Hint{Kind: HintTasks})
+		n.remote = append(n.remote, Hint{Kind: HintTasks})
+	}
+	if len(c.Replies) > 0 {
+		n.closed(c.Run, nil, waiters)
+	}
+	for k := range o.Started {
+		n.started(&c.Starts[k], &o.Started[k])
+	}
+	for k := range o.Sent {
+		n.sent(c.Messages[k].Run, &o.Sent[k])
+	}
+	for _, run := range o.Closed {
+		n.closed(run, nil, waiters)
+	}
+}
+
+func (n *news) closed(run RunID, terminal *Event, waiters bool) {
+	n.local = append(n.local, Hint{Kind: HintClosed, Run: run, Terminal: terminal})
+	if waiters {
+		n.remote = append(n.remote, Hint{Kind: HintClosed, Run: run})
+	}
+}
+
+func (j *Journal) hintStarted(starts []Start, index []int, out []Started) {
+	n := news{j: j}
+	for k := range starts {
+		n.started(&starts[k], &out[index[k]])
+	}
+	n.spread()
+}
+
+func (j *Journal) hintSent(messages []Message, index []int, out []Sent) {
+	n := news{j: j}
+	for k := range messages {
+		n.sent(messages[k].Run, &out[index[k]])
+	}
+	n.spread()
+}
+
+func (j *Journal) hintCommitted(commits []Commit, out []Outcome) {
+	n := news{j: j}
+	waiters := j.local.remoteWaiters()
+	for i := range commits {
+		if out[i].Err == nil {
+			n.committed(&commits[i], &out[i], waiters)
+		}
+	}
+	n.spread()
+}
+
+func (j *Journal) hintAdmin(a AdminAction) {
+	switch a.Kind {
+	case AdminResume:
+		j.spread([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
+	case AdminTerminate: // its parent and its children may have got messages
+		hints := []Hint{{Kind: HintClosed, Run: a.Run}, {Kind: HintTasks}}
+		j.spread(hints, hints)
+	}
+}
+
+func (j *Journal) spread(local, remote []Hint) {
+	j.local.publish(local...)
+	if len(remote) > 0 {
+		j.store.Hints().Notify(remote)
+	}
+}

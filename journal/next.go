@@ -1,0 +1,24 @@
+package journal
+
+import (
+	"time"
+)
+
+// NextKind is what becomes of a task.
+type NextKind int16
+
+// The next states of a task.
+const (
+	NextKeep    NextKind = iota // the node goes on owning it
+	NextPark                    // free, visible at Next.At (zero: only for a message)
+	NextRelease                 // free, visible now
+	NextBlock                   // free, Blocked for Next.Problem, visible at Next.At
+	NextClose                   // the task is deleted; the last event is terminal
+)
+
+// Next is the state of the task after a commit.
+type Next struct {
+	Kind    NextKind
+	At      time.Time // store's clock
+	Problem string
+}

@@ -1,0 +1,109 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// A prepare function does two things to what a caller hands over, and a store relies on both: it fills what the caller left
+// out, and it refuses what cannot be stored.
+
+func (j *Journal) prepareStart(s *Start) error {
+	s.SetDefaults()
+	if err := CheckStart(s); err != nil {
+		return err
+	}
+	if s.Message != nil {
+		m := *s.Message // the caller's stays as it is
+		m.Run = s.ID
+		if err := j.prepareMessage(&m); err != nil {
+			return err
+		}
+		s.Message = &m
+	}
+	return j.CheckPayload("input", s.Input)
+}
+
+// prepareMessage also puts the keys of updates apart from those of signals.
+func (j *Journal) prepareMessage(m *Message) error {
+	if m.Run.IsZero() {
+		return fmt.Errorf("message without a run: %w", ErrInvalid)
+	}
+	switch m.Kind {
+	case MessageSignal, MessageUpdate:
+		if err := CheckName(m.Kind.String(), m.Name); err != nil {
+			return err
+		}
+		if err := CheckKey("message key", m.Key); err != nil {
+			return err
+		}
+		switch {
+		case m.Key == "":
+			m.Key = "~" + uuid.NewString()
+		case m.Kind == MessageUpdate: // else a signal's key would take the answer away
+			m.Key = updateKeys + m.Key
+		}
+	case MessageCancel:
+		m.Key = CancelKey
+	default:
+		return fmt.Errorf("message kind %d: %w", m.Kind, ErrInvalid)
+	}
+	return j.CheckPayload("message", m.Payload)
+}
+
+func (j *Journal) prepareCommit(c *Commit) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	for i := range c.Events {
+		if c.Events[i].Payload.Encoding == EncodingFailure {
+			continue // bounded by EncodeFailure, so that a failure can be stored whatever the option says
+		}
+		if err := j.CheckPayload(c.Events[i].Kind.String(), c.Events[i].Payload); err != nil {
+			return err
+		}
+	}
+	if len(c.Attempts) > AttemptsMax {
+		return &LimitError{What: "steps in retry", Size: len(c.Attempts), Max: AttemptsMax}
+	}
+	if !c.HasEffects() {
+		return nil
+	}
+	return j.prepareEffects(c)
+}
+
+// prepareEffects prepares what a commit does to others. It changes the commit's own starts and messages, so that a commit
+// which is submitted again (J4) has the ids and keys of the first time.
+func (j *Journal) prepareEffects(c *Commit) error {
+	for i := range c.Starts {
+		if err := j.prepareStart(&c.Starts[i]); err != nil {
+			return fmt.Errorf("child %s: %w", c.Starts[i].Workflow, err)
+		}
+	}
+	for i := range c.Messages {
+		m := &c.Messages[i]
+		if m.Kind.Answers() || m.Key != "" && m.Kind == MessageSignal || strings.HasPrefix(m.Key, updateKeys) {
+			if m.Run.IsZero() {
+				return fmt.Errorf("commit %s: message without a run: %w", c.Run, ErrInvalid)
+			}
+			continue // the engine's own key and payload
+		}
+		if err := j.prepareMessage(m); err != nil {
+			return fmt.Errorf("commit %s: %w", c.Run, err)
+		}
+	}
+	for _, r := range c.Replies {
+		if r.Payload.Encoding == EncodingFailure {
+			continue
+		}
+		if err := j.CheckPayload("reply", r.Payload); err != nil {
+			return err
+		}
+	}
+	if c.Continue != nil {
+		return j.CheckPayload("input", c.Continue.Input)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package journal
+
+import (
+	"time"
+)
+
+// Reuse says what a start does when its key belongs to a closed run. A key that belongs
+// to an open run always leads to that run.
+type Reuse int16
+
+// The reuse policies of a key (J8).
+const (
+	ReuseReject        Reuse = 0 // no new run: the caller gets the closed run
+	ReuseAllow         Reuse = 1 // a new run takes the key over
+	ReuseAllowIfFailed Reuse = 2 // as ReuseAllow if the closed run is not completed, else as ReuseReject
+)
+
+// Replaces tells whether a start with this policy takes the key of a run with that status over.
+func (r Reuse) Replaces(holder Status) bool {
+	return holder.Closed() && (r == ReuseAllow || r == ReuseAllowIfFailed && holder != Completed)
+}
+
+// Start asks for one new run.
+type Start struct {
+	ID       RunID // chosen by the caller; makes a repeated start recognisable (J4)
+	Key      string
+	Reuse    Reuse
+	Workflow string
+	Version  int32
+	Queue    string
+	Priority int16
+	Labels   map[string]string
+	Input    Payload
+	Delay    time.Duration // until the run may first be claimed, by the store's clock; a later message wakes it at once
+	Trace    string
+	Owner    NodeID  // a node that serves the run itself owns it from birth, with fence 1; 0 for the queue
+	Parent   *Parent // of a child
+	// Message goes to the run that has the key then, new or not, in the same transaction; its Run is not used. If the run is
+	// closed and not replaced, Started.Sent tells.
+	Message *Message
+}
+
+// Started is the outcome of one Start.
+type Started struct {
+	Run     RunID // the id of the run that has the key now: the caller's or an earlier one
+	Created bool  // whether this start (or an earlier try of the very same start) made the run
+	Owned   bool  // whether Start.Owner owns it from birth
+	StartAt time.Time
+	Now     time.Time // the store's clock
+	Err     error     // of this member alone: a [KeyConflictError], ErrInvalid
+	Sent    Sent      // what became of Start.Message
+}
+
+// SetDefaults fills the fields that a caller may leave zero: a fresh ID, Version 1, [DefaultQueue], [PriorityDefault].
+func (s *Start) SetDefaults() {
+	if s.ID.IsZero() {
+		s.ID = NewRunID()
+	}
+	if s.Version == 0 {
+		s.Version = 1
+	}
+	if s.Queue == "" {
+		s.Queue = DefaultQueue
+	}
+	if s.Priority == 0 {
+		s.Priority = PriorityDefault
+	}
+}
