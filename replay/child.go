@@ -68,15 +68,3 @@ func (sc *Scope) Send(msg journal.Message) *Command {
 	}
 	return c
 }
-
-// cancelReason is the payload of a cancel request to a child. The child says that it is cancelled
-// in its own words.
-func cancelReason(err error) journal.Payload {
-	f := &journal.Failure{Type: journal.FailureCancelled, Message: err.Error()}
-	if e, ok := err.(*scopeError); ok && e.kind == ErrCancelled {
-		f.Message = e.reason
-	} else if err == ErrCancelled {
-		f.Message = ""
-	}
-	return journal.EncodeFailure(f)
-}

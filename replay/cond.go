@@ -38,17 +38,6 @@ func (w *waiter) remove() {
 	*w = waiter{}
 }
 
-// String names what the strand waits for, or is empty.
-func (w *waiter) String() string {
-	switch {
-	case w.cond == nil:
-		return ""
-	case w.cond.cmd != nil:
-		return w.cond.cmd.String()
-	}
-	return w.cond.What
-}
-
 // Watcher is told each time a Cond is broadcast, without a strand of its own. It must not move once
 // it watches.
 type Watcher struct{ waiter waiter }

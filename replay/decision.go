@@ -66,39 +66,3 @@ type RetryPolicy struct {
 	Jitter   float64 // 0 to 1
 	Attempts int32   // in all, with the first; 0 for no limit
 }
-
-// outbox gathers what the code asks of the world until Take hands it over. Nothing is put in during
-// Replay: what a history has was dispatched when it was committed.
-type outbox struct {
-	asked    []*Command // steps
-	cancels  []journal.Cmd
-	drops    []journal.Cmd
-	starts   []journal.Start
-	messages []journal.Message
-	replies  []journal.Reply
-	children bool // some generation may have started a child
-}
-
-// effects is how much there is that others will see.
-func (o *outbox) effects() int { return len(o.starts) + len(o.messages) + len(o.replies) }
-
-// decision empties the outbox. A run that is over starts no steps any more. A step that was
-// resolved meanwhile, because it was dropped in the turn that asked for it, is not handed out.
-func (o *outbox) decision(over bool) Decision {
-	d := Decision{
-		CancelSteps: o.cancels, DropSteps: o.drops,
-		Starts: o.starts, Messages: o.messages, Replies: o.replies,
-	}
-	if !over {
-		for _, c := range o.asked {
-			if c.outcome == Unresolved {
-				c.handed = true
-				d.Steps = append(d.Steps, c.step())
-			}
-		}
-	}
-	clear(o.asked)
-	o.asked, o.cancels, o.drops = o.asked[:0], nil, nil
-	o.starts, o.messages, o.replies = nil, nil, nil
-	return d
-}

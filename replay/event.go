@@ -206,15 +206,3 @@ func (m *Machine) reaction() string {
 	}
 	return "waiting"
 }
-
-// describe is an event for people.
-func describe(ev *journal.Event) string {
-	s := ev.Kind.String()
-	if ev.Name != "" {
-		s += " " + ev.Name
-	}
-	if ev.Cmd != 0 {
-		s += " for command " + strconv.Itoa(int(ev.Cmd))
-	}
-	return s
-}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/reprise-run/reprise/internal/callsite"
@@ -104,33 +105,6 @@ func (l *ledger) passOver(w *journal.Issued) {
 	l.changes.remember(w.Name, true)
 }
 
-// mark records the new branch of a change.
-func (l *ledger) mark(id string) bool {
-	l.issueUnanswered(journal.Issued{Kind: journal.CommandChange, Name: id})
-	return true
-}
-
-// marked tells whether the history has the change here, perhaps after others that the code no
-// longer asks about.
-func (l *ledger) marked(id string) bool {
-	for i := l.matched; i < len(l.event.Issued); i++ {
-		w := &l.event.Issued[i]
-		if w.Kind != journal.CommandChange {
-			return false
-		}
-		if w.Name == id {
-			for l.matched < i {
-				l.passOver(&l.event.Issued[l.matched])
-			}
-			l.matched++
-			l.open.add(nil)
-			l.onlySteps = false
-			return true
-		}
-	}
-	return false
-}
-
 // diverge makes the machine dead. Called from workflow code it does not return.
 func (l *ledger) diverge(want, got string) {
 	d := &DivergenceError{Seq: l.event.Seq, Want: want, Got: got}
@@ -148,4 +122,16 @@ func shown(i *journal.Issued) string {
 		line.Detail = ""
 	}
 	return strings.Replace(line.String(), "\t", " ", 1)
+}
+
+// describe is an event for people.
+func describe(ev *journal.Event) string {
+	s := ev.Kind.String()
+	if ev.Name != "" {
+		s += " " + ev.Name
+	}
+	if ev.Cmd != 0 {
+		s += " for command " + strconv.Itoa(int(ev.Cmd))
+	}
+	return s
 }

@@ -10,9 +10,14 @@ const (
 	// causesMax is how many causes below each other FailureOf follows: the journal cuts there as
 	// well.
 	causesMax = 16
-	// panicTextMax bounds what a panic's value says: what comes behind it, its place, must be seen.
+	// panicTextMax bounds what a panic's value says: the line, which comes after it, must be seen.
 	panicTextMax = 4 << 10
 	// failuresMax bounds the causes and details of one failure: with the journal's limit of each
 	// text they stay below the default limit of a payload, so a failed run can always be closed.
 	failuresMax = 32
+	// refusedMax bounds how many waits of one turn are refused: code may call again and again.
+	refusedMax = 1000
+	// framesMax bounds how deep below a wait the user's call may be for Stuck to name its line. Each
+	// strand that waits for other strands keeps so many words.
+	framesMax = 24
 )

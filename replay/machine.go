@@ -120,27 +120,6 @@ func (m *Machine) NextTimer() (Timer, bool) {
 	return Timer{Cmd: c.cmd, Name: c.name, Due: c.at}, true
 }
 
-// Waiting returns what the strands wait for, in spawn order, without duplicates, for people. It has
-// at most 32 lines.
-func (m *Machine) Waiting() []string {
-	var lines []string
-	seen := make(map[string]bool)
-	for s := m.env.strands.live.First(); s != nil; s = s.node.Next() {
-		for i := range s.waiters {
-			line := s.waiters[i].String()
-			if line == "" || seen[line] {
-				continue
-			}
-			if len(lines) == waitingMax {
-				return lines
-			}
-			seen[line] = true
-			lines = append(lines, line)
-		}
-	}
-	return lines
-}
-
 // Close ends all strands: their deferred calls run, awaits in them end as well, and what they ask
 // for is dropped. It may be called again. A machine that is not needed any more must be closed,
 // because each strand holds a coroutine.

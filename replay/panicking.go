@@ -1,14 +1,10 @@
 package replay
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/reprise-run/reprise/internal/callsite"
 )
-
-// refusedMax bounds how many waits of one turn are refused: code may call again and again.
-const refusedMax = 1000
 
 // panicking tells whether the running strand is about to wait in a deferred call of a panic.
 //
@@ -28,17 +24,4 @@ func (s *strand) panicking() bool {
 	}
 	s.checkedDepth = depth
 	return false
-}
-
-// refuse is the answer to a wait in a deferred call of a panic. The turn is lost: a panic that goes
-// on ends it at the end of the deferred call; if the call has recovered, the next proper wait does,
-// or the strand's end.
-func (d *sched) refuse() error {
-	if d.failAtPark == nil {
-		d.failAtPark = fmt.Errorf("%w%s", ErrPanicking, callsite.Caller().At())
-	}
-	if d.actions += d.budget / refusedMax; d.actions > d.budget {
-		d.Abort(d.failAtPark)
-	}
-	return d.failAtPark
 }

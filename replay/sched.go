@@ -105,6 +105,19 @@ func (d *sched) park(s *strand, sc *Scope) error {
 	return nil
 }
 
+// refuse is the answer to a wait in a deferred call of a panic. The turn is lost: a panic that goes
+// on ends it at the end of the deferred call; if the call has recovered, the next proper wait does,
+// or the strand's end.
+func (d *sched) refuse() error {
+	if d.failAtPark == nil {
+		d.failAtPark = fmt.Errorf("%w%s", ErrPanicking, callsite.Caller().At())
+	}
+	if d.actions += d.budget / refusedMax; d.actions > d.budget {
+		d.Abort(d.failAtPark)
+	}
+	return d.failAtPark
+}
+
 // current returns the strand that runs. During unwinding it does not return.
 func (d *sched) current() (*strand, error) {
 	s := d.running.Load()

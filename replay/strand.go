@@ -2,7 +2,10 @@ package replay
 
 import (
 	"container/heap"
+	"runtime"
+	"slices"
 
+	"github.com/reprise-run/reprise/internal/callsite"
 	"github.com/reprise-run/reprise/internal/list"
 	"github.com/reprise-run/reprise/replay/internal/coro"
 )
@@ -59,6 +62,45 @@ func (l *strands) pop() *strand {
 
 // remove takes out a strand that has ended.
 func (l *strands) remove(s *strand) { l.live.Remove(&s.node) }
+
+// internal tells whether what the strand is about to wait for comes from other strands only.
+func (s *strand) internal() bool {
+	for i := range s.waiters {
+		if !s.waiters[i].cond.Internal {
+			return false
+		}
+	}
+	return len(s.waiters) > 0
+}
+
+// mark keeps where the strand waits. Resolving the place to a line is left to Stuck: most waits end
+// well.
+func (s *strand) mark() {
+	if s.where == nil {
+		s.where = new([framesMax]uintptr)
+	}
+	if n := runtime.Callers(3, s.where[:]); n < framesMax { // without Callers, mark and park
+		s.where[n] = 0
+	}
+}
+
+func (s *strand) unmark() {
+	if s.where != nil {
+		s.where[0] = 0
+	}
+}
+
+// site is the call with which the strand waits for other strands, the zero Site if it does not.
+func (s *strand) site() callsite.Site {
+	if s.where == nil {
+		return callsite.Site{}
+	}
+	n := slices.Index(s.where[:], 0)
+	if n < 0 {
+		n = framesMax
+	}
+	return callsite.Of(s.where[:n])
+}
 
 // wokenHeap orders strands by when they were spawned.
 type wokenHeap []*strand
