@@ -15,8 +15,9 @@ import (
 //go:embed postgres/*.sql sqlite/*.sql
 var files embed.FS
 
-// DefaultSchema is the schema that the files are written for. Its name followed by a dot is the placeholder
-// that [Render] replaces, so every file and statement also works as it stands in a default installation.
+// DefaultSchema is the schema that the files are written for. Its name followed by a dot is the
+// placeholder that [Render] replaces, so every file and statement also works as it stands in a
+// default installation.
 const DefaultSchema = "reprise"
 
 // File is one migration.
@@ -52,7 +53,8 @@ func CheckSchema(schema string) error {
 	return nil
 }
 
-// Render puts the schema's name into a statement. The name is quoted, since it may be a word of SQL.
+// Render puts the schema's name into a statement. The name is quoted, since it may be a word of
+// SQL.
 func Render(sql, schema string) string {
 	if schema == DefaultSchema {
 		return sql
@@ -68,7 +70,8 @@ func Files(schema string) ([]File, error) {
 	return read(files, "postgres", schema)
 }
 
-// SQLiteFiles returns the migrations for SQLite in order. A file has no schemas, so its tables begin with "reprise_".
+// SQLiteFiles returns the migrations for SQLite in order. A file has no schemas, so its tables
+// begin with "reprise_".
 func SQLiteFiles() ([]File, error) { return read(files, "sqlite", DefaultSchema) }
 
 func read(from fs.FS, folder, schema string) ([]File, error) {
@@ -113,7 +116,8 @@ func (e *ChecksumError) Error() string {
 	return fmt.Sprintf("migration %s was applied with checksum %.12s, but this release has %.12s: a released file must never change", e.Name, e.Applied, e.Own)
 }
 
-// NewerError says that a newer release changed the database in a way that this one cannot work with.
+// NewerError says that a newer release changed the database in a way that this one cannot work
+// with.
 type NewerError struct {
 	Name string
 }
@@ -122,8 +126,8 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("database has the breaking migration %s of a newer release: update this program", e.Name)
 }
 
-// Pending returns the files that are still to be applied. Applied ones that this release does not know
-// come from a newer release and are fine while they are additive.
+// Pending returns the files that are still to be applied. Applied ones that this release does not
+// know come from a newer release and are fine while they are additive.
 func Pending(list []File, applied []Applied) ([]File, error) {
 	done := make(map[int]bool, len(applied))
 	for _, a := range applied {

@@ -17,8 +17,8 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
-// bencher measures what calls of a store cost the server: CPU time of the session that serves them, and the time in their
-// statements if the server counts it.
+// bencher measures what calls of a store cost the server: CPU time of the session that serves them,
+// and the time in their statements if the server counts it.
 type bencher struct {
 	b     *testing.B
 	dsn   string
@@ -54,8 +54,8 @@ func (r *bencher) connect(dsn string) *pgx.Conn {
 	return conn
 }
 
-// benchDSN is a database of a server that counts statements, or of the shared one if that cannot be had. Without fsync:
-// what counts here is the server's work, not the disk's.
+// benchDSN is a database of a server that counts statements, or of the shared one if that cannot be
+// had. Without fsync: what counts here is the server's work, not the disk's.
 func benchDSN(b *testing.B) string {
 	server, err := pgserver.Start(b.Context(), &pgserver.Options{NoFsync: true, Settings: map[string]string{
 		"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track_planning": "on"}})

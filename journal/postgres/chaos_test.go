@@ -13,8 +13,8 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
-// TestEveryConnectionIsTerminatedInTurn: an administrator ends each session of the store, one after the other, while
-// it works. Calls are repeated as they are, and nothing is lost or doubled.
+// TestEveryConnectionIsTerminatedInTurn: an administrator ends each session of the store, one after
+// the other, while it works. Calls are repeated as they are, and nothing is lost or doubled.
 func TestEveryConnectionIsTerminatedInTurn(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
@@ -41,7 +41,8 @@ func TestEveryConnectionIsTerminatedInTurn(t *testing.T) {
 	}
 }
 
-// TestConnectionsAreCutAtRandom: the network breaks at random messages, before or after the server has them.
+// TestConnectionsAreCutAtRandom: the network breaks at random messages, before or after the server
+// has them.
 func TestConnectionsAreCutAtRandom(t *testing.T) {
 	t.Parallel()
 	link := pgtest.Proxy(t, pgtest.New(t))
@@ -195,8 +196,8 @@ func TestListenerSurvivesTermination(t *testing.T) {
 	})
 }
 
-// TestListenerNoticesASilentFailure: nothing arrives any more and nobody says why. The listener asks, gets no answer,
-// and connects anew.
+// TestListenerNoticesASilentFailure: nothing arrives any more and nobody says why. The listener
+// asks, gets no answer, and connects anew.
 func TestListenerNoticesASilentFailure(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
@@ -215,7 +216,8 @@ func TestListenerNoticesASilentFailure(t *testing.T) {
 	l.hears(journal.Hint{Kind: journal.HintTasks})
 }
 
-// TestDeadProcessIsSuspectedBeforeItsLeaseRunsOut: the session of its lock is gone, and other nodes see that.
+// TestDeadProcessIsSuspectedBeforeItsLeaseRunsOut: the session of its lock is gone, and other nodes
+// see that.
 func TestDeadProcessIsSuspectedBeforeItsLeaseRunsOut(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)

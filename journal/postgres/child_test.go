@@ -23,8 +23,8 @@ const (
 	childDSNEnv = "REPRISE_TEST_CHILD_DSN"
 )
 
-// jobs are what a child process can do. Each gets a store that is open, reads its input from a JSON line on
-// standard input when it is to begin, and returns what to print.
+// jobs are what a child process can do. Each gets a store that is open, reads its input from a JSON
+// line on standard input when it is to begin, and returns what to print.
 var jobs = map[string]func(ctx context.Context, s *postgres.Store, input []byte) (any, error){}
 
 func init() {
@@ -143,7 +143,8 @@ func (p *process) said(v any) {
 	}
 }
 
-// stop freezes the child, and returns when all of its threads stand: the signal alone lets them run on for a while.
+// stop freezes the child, and returns when all of its threads stand: the signal alone lets them run
+// on for a while.
 func (p *process) stop() {
 	err := p.cmd.Process.Signal(syscall.SIGSTOP)
 	var status syscall.WaitStatus

@@ -197,7 +197,8 @@ func (c *column) nullTime(t time.Time) {
 	c.int64(t.UnixMicro() - epochMicros)
 }
 
-// epochMicros is the server's zero of time, the first of January 2000 UTC, in microseconds of Unix time.
+// epochMicros is the server's zero of time, the first of January 2000 UTC, in microseconds of Unix
+// time.
 const epochMicros = 946_684_800_000_000
 
 // What a row of an answer holds, in binary form.

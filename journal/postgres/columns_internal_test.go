@@ -12,8 +12,8 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 )
 
-// What columns write in the protocol's binary form is what the server reads, nulls and bounds included, in both ways to
-// execute a statement, and when the memory is used again.
+// What columns write in the protocol's binary form is what the server reads, nulls and bounds
+// included, in both ways to execute a statement, and when the memory is used again.
 func TestColumns(t *testing.T) {
 	ctx := t.Context()
 	server, err := pgserver.Start(ctx, &pgserver.Options{NoFsync: true})

@@ -15,7 +15,8 @@ import (
 // values are copied into the buffers.
 type commitBatch struct{ *columns }
 
-// The columns of commitSQL: first those with a value for each member, then those with one for each event.
+// The columns of commitSQL: first those with a value for each member, then those with one for each
+// event.
 const (
 	commitRun = iota
 	commitNode

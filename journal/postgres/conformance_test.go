@@ -23,7 +23,8 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// TestStoreBehindAPooler runs the same on a server that forgets every session after each transaction.
+// TestStoreBehindAPooler runs the same on a server that forgets every session after each
+// transaction.
 func TestStoreBehindAPooler(t *testing.T) {
 	journaltest.Run(t, func(t *testing.T) journal.Store {
 		dsn, schema := pgtest.NewSchema(t)

@@ -95,8 +95,8 @@ func runs(t *testing.T, j *journal.Journal) int {
 	return len(page.Runs)
 }
 
-// TestStartWaitsForAnUncommittedStart: a second start with the key of a transaction that is still open waits for its
-// end, and then gets that run, or its own.
+// TestStartWaitsForAnUncommittedStart: a second start with the key of a transaction that is still
+// open waits for its end, and then gets that run, or its own.
 func TestStartWaitsForAnUncommittedStart(t *testing.T) {
 	t.Parallel()
 	w := newTxWorld(t, pgtest.New(t))
@@ -267,7 +267,8 @@ func TestStepTxIsEndedByTheEngineOnly(t *testing.T) {
 	}
 }
 
-// TestStepTxsLeaveRoomForCommits: transactions that steps hold open never starve the engine's own work.
+// TestStepTxsLeaveRoomForCommits: transactions that steps hold open never starve the engine's own
+// work.
 func TestStepTxsLeaveRoomForCommits(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)

@@ -66,7 +66,8 @@ func TestCrashPointsOfSend(t *testing.T) {
 
 func TestCrashPointsOfClaim(t *testing.T) {
 	sweep(t, func(w *crashWorld) action {
-		// What earlier rounds claimed counts as committed to, so that only this round's runs are reconciled.
+		// What earlier rounds claimed counts as committed to, so that only this round's runs are
+		// reconciled.
 		mustExec(t, w.conn, "UPDATE reprise.tasks SET unproven = false")
 		a := action{Verb: "claim", Node: w.node}
 		for range 3 {
@@ -98,7 +99,8 @@ func TestCrashPointsOfCommit(t *testing.T) {
 	})
 }
 
-// TestCrashPointsOfABatchWithAStaleMember: the batch falls apart into one transaction for each member.
+// TestCrashPointsOfABatchWithAStaleMember: the batch falls apart into one transaction for each
+// member.
 func TestCrashPointsOfABatchWithAStaleMember(t *testing.T) {
 	sweep(t, func(w *crashWorld) action {
 		a := action{Verb: "commit"}
@@ -139,8 +141,9 @@ func TestCrashPointsOfEffects(t *testing.T) {
 	})
 }
 
-// effectsOf returns a batch of turns of fresh runs which does everything that turns do to others: the first starts a child, one
-// more whose key is taken, and writes to the others and to nobody; the second goes on as a new generation; the third closes.
+// effectsOf returns a batch of turns of fresh runs which does everything that turns do to others:
+// the first starts a child, one more whose key is taken, and writes to the others and to nobody;
+// the second goes on as a new generation; the third closes.
 func effectsOf(j *journal.Journal, fresh func() journal.Claimed) []journal.Commit {
 	one, two, three := fresh(), fresh(), fresh()
 	parent := &journal.Parent{Run: one.Run.ID, Generation: 1, Cmd: 1}
@@ -204,8 +207,8 @@ func TestCrashPointsOfOperators(t *testing.T) {
 	}
 }
 
-// TestCrashPointsOfANode: wherever a node dies between joining and leaving, what it owned is free again once it is
-// buried.
+// TestCrashPointsOfANode: wherever a node dies between joining and leaving, what it owned is free
+// again once it is buried.
 func TestCrashPointsOfANode(t *testing.T) {
 	sweep(t, func(w *crashWorld) action {
 		mustExec(t, w.conn, "UPDATE reprise.tasks SET visible_at = 'infinity' WHERE owner = 0")
@@ -234,7 +237,8 @@ func TestCrashPointsOfReap(t *testing.T) {
 	})
 }
 
-// TestCrashPointsOfMigrations: a process that dies while it makes the tables leaves nothing that stops the next one.
+// TestCrashPointsOfMigrations: a process that dies while it makes the tables leaves nothing that
+// stops the next one.
 func TestCrashPointsOfMigrations(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.Empty(t)

@@ -47,7 +47,8 @@ var verbs = map[string]func(ctx context.Context, j *journal.Journal, a *action) 
 		return err
 	},
 	"claim": func(ctx context.Context, j *journal.Journal, a *action) error {
-		// The server may not have noticed yet that the session before is gone, and its locks make claims skip the tasks.
+		// The server may not have noticed yet that the session before is gone, and its locks make
+		// claims skip the tasks.
 		var c journal.Claim
 		var err error
 		eventuallyQuietly(func() bool {
@@ -157,8 +158,8 @@ type crashWorld struct {
 	link *pgtest.Link
 }
 
-// sweep kills a child after each statement that an action sends, repeats the action, and compares the final state
-// with that of an action that nothing disturbed.
+// sweep kills a child after each statement that an action sends, repeats the action, and compares
+// the final state with that of an action that nothing disturbed.
 func sweep(t *testing.T, prepare func(w *crashWorld) action) {
 	t.Parallel()
 	dsn := pgtest.New(t)
@@ -185,7 +186,8 @@ func sweep(t *testing.T, prepare func(w *crashWorld) action) {
 	}
 }
 
-// crash lets a child work until it has sent its n-th statement, kills it there, and tells whether it had ended before.
+// crash lets a child work until it has sent its n-th statement, kills it there, and tells whether
+// it had ended before.
 func (p *process) crash(link *pgtest.Link, n int, input any) (lived bool) {
 	p.t.Helper()
 	var killed atomic.Bool
@@ -227,8 +229,8 @@ func named(dsn string) string {
 	return dsn + "?application_name=" + victim
 }
 
-// bury ages the rows of all nodes but our own, and reaps until they are gone. A statement that the killed process has sent may still
-// run: it is over when the process's sessions are.
+// bury ages the rows of all nodes but our own, and reaps until they are gone. A statement that the
+// killed process has sent may still run: it is over when the process's sessions are.
 func (w *crashWorld) bury() {
 	w.t.Helper()
 	m, err := w.j.Join(w.t.Context(), journal.Node{Name: "undertaker", Lease: time.Hour})

@@ -88,7 +88,8 @@
 // v_tasks (what an open run waits for, who owns it, why it is blocked), v_events (histories) and
 // v_inbox (messages). For example, all runs that need somebody, and why:
 //
-//	SELECT run_id, key, workflow, state, problem FROM reprise.v_tasks WHERE state IN ('blocked', 'quarantined');
+//	SELECT run_id, key, workflow, state, problem FROM reprise.v_tasks
+//	WHERE state IN ('blocked', 'quarantined');
 //
 // Nothing in the engine reads them. Package migrations tells more.
 //

@@ -282,8 +282,9 @@ func (o *outgoing) add(m journal.Message, slot *journal.Sent) {
 	o.messages, o.slots = append(o.messages, m), append(o.slots, slot)
 }
 
-// outgoing lists what goes into inboxes: of each member the answers for children that could not start, its messages, each
-// followed by its answer, and the requests to the children it leaves behind.
+// outgoing lists what goes into inboxes: of each member the answers for children that could not
+// start, its messages, each followed by its answer, and the requests to the children it leaves
+// behind.
 func (e *effects) outgoing() *outgoing {
 	o := new(outgoing)
 	for _, i := range e.accepted {

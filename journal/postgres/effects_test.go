@@ -12,7 +12,8 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
-// J2: a member whose effects the server refuses is written not at all, and the others of its batch with theirs, once.
+// J2: a member whose effects the server refuses is written not at all, and the others of its batch
+// with theirs, once.
 func TestJ2_AMemberWithBadEffects(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
@@ -50,7 +51,8 @@ func TestJ2_AMemberWithBadEffects(t *testing.T) {
 	}
 }
 
-// TestARolledBackCallLeavesAConnection: a transaction that is refused half-way does not cost the pool its connection.
+// TestARolledBackCallLeavesAConnection: a transaction that is refused half-way does not cost the
+// pool its connection.
 func TestARolledBackCallLeavesAConnection(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
@@ -80,7 +82,8 @@ func TestARolledBackCallLeavesAConnection(t *testing.T) {
 	}
 }
 
-// pastSQL gives a run a past: generations that consumed a hundred messages each, of which it has carried two to the current one.
+// pastSQL gives a run a past: generations that consumed a hundred messages each, of which it has
+// carried two to the current one.
 const pastSQL = `
 WITH run AS (
     INSERT INTO reprise.runs (id, created_at, generation, version, priority, holds_key, workflow, queue, inbox_seen, carried)

@@ -8,8 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
-// TestFrozenProcessLosesItsLocks: a process that stops between two requests of a transaction, with its connections open, keeps nobody
-// from its runs for long.
+// TestFrozenProcessLosesItsLocks: a process that stops between two requests of a transaction, with
+// its connections open, keeps nobody from its runs for long.
 func TestFrozenProcessLosesItsLocks(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, w *crashWorld) action{
 		"a step's transaction": func(t *testing.T, w *crashWorld) action {

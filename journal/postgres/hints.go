@@ -17,10 +17,22 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// notifySQL tells other processes. It has a transaction of its own: NOTIFY makes commits queue up.
+// notifySQL sends hints to other processes. It is never part of a transaction that writes: NOTIFY
+// takes a lock of the whole database at commit, in the order of arrival, so commits that notified
+// would wait for each other's disk.
 const notifySQL = `SELECT pg_notify($1::text, $2::text)`
 
-// hints implements journal.Hints. Its goroutines start when they are needed and end with the store.
+// hints implements journal.Hints: it passes hints to the watchers of this process, sends them to
+// other processes, and holds the locks that show others that this process lives.
+//
+// Hints are only a matter of speed. Every one may get lost, be doubled or come late: what they
+// announce is also found by polling. So nothing here is retried, the queue of unsent hints is
+// bounded, and a gap in listening is made up for by one hint that says "look at everything".
+//
+// Two goroutines start when they are needed and end with the store. listenLoop has the listener's
+// connection, notifyLoop sends. Neither is started after close has begun, so close can wait for
+// both. mu is held for moments only, and never while a watcher's function runs, as that may call
+// back.
 type hints struct {
 	s          *Store
 	self       string // names this store in payloads, so that it does not hear itself
@@ -51,6 +63,7 @@ func newHints(s *Store) *hints {
 	return h
 }
 
+// close ends both loops and returns when they have ended.
 func (h *hints) close() {
 	h.mu.Lock()
 	h.closed = true
@@ -59,7 +72,7 @@ func (h *hints) close() {
 	h.running.Wait()
 }
 
-// startLoop runs a goroutine that ends with the store.
+// startLoop runs a goroutine that ends with the store, at most once for each once.
 func (h *hints) startLoop(once *sync.Once, run func(ctx context.Context)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,7 +81,9 @@ func (h *hints) startLoop(once *sync.Once, run func(ctx context.Context)) {
 	}
 }
 
-// Watch implements journal.Hints. Behind a pooler there is nothing to hear.
+// Watch implements journal.Hints. It begins with a scan, because hints that came before the watch
+// are lost: at once if the listener is connected, else as soon as it is. Behind a pooler nothing is
+// ever heard, so the scan is all there is.
 func (h *hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
 	h.mu.Lock()
 	n := h.next
@@ -95,6 +110,7 @@ func (h *hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
 	}
 }
 
+// publish passes hints to the watchers of this process, on the caller's goroutine.
 func (h *hints) publish(list ...journal.Hint) {
 	h.mu.Lock()
 	fns := slices.Collect(maps.Values(h.watchers))
@@ -106,7 +122,8 @@ func (h *hints) publish(list ...journal.Hint) {
 	}
 }
 
-// Notify implements journal.Hints. Equal hints become one, and more than fit become "look at everything".
+// Notify implements journal.Hints. Hints gather until the next flush: equal ones become one, and
+// more than fit become "look at everything". It does not wait for the server.
 func (h *hints) Notify(list []journal.Hint) {
 	if h.s.o.Pooler || len(list) == 0 {
 		return
@@ -126,8 +143,8 @@ func (h *hints) Notify(list []journal.Hint) {
 	}
 }
 
-// notifyLoop sends what gathered, at most once in notifyInterval. Hints that cannot be sent are lost: polling is correct
-// without them.
+// notifyLoop sends what gathered, at most once in notifyInterval: the first hint after a pause goes
+// out at once, those after it share the next flush. Hints that cannot be sent are lost.
 func (h *hints) notifyLoop(ctx context.Context) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -153,6 +170,8 @@ func (h *hints) notifyLoop(ctx context.Context) {
 	}
 }
 
+// send flushes hints. The payload begins with the name of this store, so that it does not hear
+// itself.
 func (h *hints) send(ctx context.Context, lines []string) {
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
@@ -166,7 +185,9 @@ func (h *hints) send(ctx context.Context, lines []string) {
 	})
 }
 
-// encodeHint returns a line: a letter, and what the kind needs. Runs are in base64, so that more fit.
+// encodeHint returns a line: a letter, and what the kind needs. Runs are in base64, so that more of
+// them fit into a payload. The letters are a protocol between releases that run side by side: one
+// that a release does not know is read as a scan.
 func encodeHint(h journal.Hint) string {
 	run := base64.RawURLEncoding.EncodeToString(h.Run[:])
 	switch h.Kind {
@@ -182,9 +203,12 @@ func encodeHint(h journal.Hint) string {
 	return "s"
 }
 
+// encodedRunBytes is the length of a run's id in base64.
 const encodedRunBytes = 22
 
-// decodeHint reads what encodeHint wrote. What it does not understand comes from a newer release.
+// decodeHint reads what encodeHint wrote. Whatever it does not understand comes from a newer
+// release, or from somebody else on the channel, and is read as a scan: to look once too often is
+// always correct.
 func decodeHint(line string) journal.Hint {
 	scan := journal.Hint{Kind: journal.HintScan}
 	if line == "" {
@@ -214,7 +238,7 @@ func decodeHint(line string) journal.Hint {
 	return h
 }
 
-// receive tells the watchers what another process sent.
+// receive passes what another process sent to the watchers.
 func (h *hints) receive(payload string) {
 	from, rest, _ := strings.Cut(payload, "\n")
 	if from == h.self {

@@ -27,7 +27,8 @@ func TestHintsSurviveTheirEncoding(t *testing.T) {
 	}
 }
 
-// FuzzDecodeHint: what another release or a stranger sends is at worst a reason to look at everything.
+// FuzzDecodeHint: what another release or a stranger sends is at worst a reason to look at
+// everything.
 func FuzzDecodeHint(f *testing.F) {
 	for _, line := range []string{"", "t", "x", "c", "i", "c!!!!!!!!!!!!!!!!!!!!!!", "iAAAAAAAAAAAAAAAAAAAAAAx"} {
 		f.Add(line)
@@ -39,7 +40,8 @@ func FuzzDecodeHint(f *testing.F) {
 	})
 }
 
-// TestNotifyGathers: equal hints become one, and too many become a scan. Nothing is sent from a closed store.
+// TestNotifyGathers: equal hints become one, and too many become a scan. Nothing is sent from a
+// closed store.
 func TestNotifyGathers(t *testing.T) {
 	t.Parallel()
 	h := newHints(&Store{})

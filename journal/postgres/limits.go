@@ -5,8 +5,8 @@ import "time"
 const (
 	poolSizeDefault = 16 // committer lanes, claims, clients and a few step transactions
 	poolSizeMin     = 4
-	// stepTxsReserve: transactions of steps may never take the connections on which their node renews,
-	// claims and commits.
+	// stepTxsReserve: transactions of steps may never take the connections on which their node
+	// renews, claims and commits.
 	stepTxsReserve = 3
 
 	conflictTriesMax = 5        // deadlocks and serialization failures are repeated inside

@@ -13,12 +13,14 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// listColumns is what both listing statements select: a run with its task or its terminal event.
+// listColumns is what both listing statements select: a run with its task or its terminal event,
+// and the time.
 const listColumns = taskColumns + `,
        ` + terminalColumns + `, clock_timestamp(),
        ` + runColumns
 
-// listWhere and listRest are what both listing statements filter by. Between them stands what differs.
+// listWhere and listRest are what both listing statements filter by. Between them stands what
+// differs. A parameter that is null selects everything.
 const (
 	listWhere = `LEFT JOIN reprise.tasks t ON t.run_id = r.id
 LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
@@ -39,9 +41,17 @@ WHERE ($1::uuid IS NULL OR r.id < $1)
 ORDER BY r.id DESC LIMIT $13::int`
 )
 
-// listSQL reads a page, newest first. Parameters that are null select everything; the statement is planned for
-// its parameters, so only the conditions that are there count. A condition on the task (open runs, states) is
-// strict and lets the planner start from tasks, one on the terminal event from events_failed_idx.
+// listSQL reads a page, newest first: ids of runs grow with time, so the order of the primary key
+// is the order of pages, and a cursor is an id.
+//
+// It is planned for its parameters (see listPlanSQL), so a condition whose parameter is null is
+// folded away, and only those that are there decide the plan. Two conditions are written so that
+// the planner can start from a smaller table than runs: one on the task is strict (t.run_id IS NOT
+// NULL), which turns the outer join into an inner one; one on the terminal event names the kind and
+// repeats the predicate of events_failed_idx.
+//
+// It locks nothing, and each page is a snapshot of its own: a run that closes between two pages is
+// on the page where its id stands.
 const listSQL = `
 SELECT ` + listColumns + `
 FROM reprise.runs r
@@ -49,10 +59,15 @@ FROM reprise.runs r
   AND ($6::smallint IS NULL OR e.kind = $6 AND e.kind > 20)
 ` + listRest
 
-// listPlanSQL lets the statement behind it in the transaction be planned for its parameters.
+// listPlanSQL lets the statement after it in the transaction be planned for its parameters. A
+// listing is asked by people and takes longer than its planning, so the one plan for all
+// parameters, which the store wants elsewhere, would be the worst here: it reads all runs.
 const listPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`
 
-// listByKeySQL is listSQL for a key or a prefix of keys: between them the two indexes on keys hold every run that has one.
+// listByKeySQL is listSQL for a key or a prefix of keys. Two partial indexes hold every run that
+// has a key between them: runs_key_idx those that hold it, runs_old_key_idx those that gave it up.
+// Their predicates exclude each other, so UNION ALL brings each run once. The index is in the C
+// collation, so a LIKE with a fixed prefix is a range of it.
 const listByKeySQL = `
 SELECT ` + listColumns + `
 FROM (
@@ -66,7 +81,7 @@ JOIN reprise.runs r ON r.id = k.id
 ` + listWhere + `  AND ($6::smallint IS NULL OR e.kind = $6)
 ` + listRest
 
-// likeEscape makes a prefix a pattern.
+// likeEscape makes a text a pattern that matches only itself.
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
 // List implements journal.Store.
@@ -111,7 +126,8 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 // listNowSQL gives an empty page its time.
 const listNowSQL = `SELECT clock_timestamp()`
 
-// listArgs asks for one run more than the page holds, to know whether there is a next page.
+// listArgs returns the parameters of the statement. It asks for one run more than the page holds,
+// to know whether there is a next page.
 func listArgs(f *journal.ListFilter) (args []any, limit int, err error) {
 	var cursor pgtype.UUID
 	if f.Cursor != "" {

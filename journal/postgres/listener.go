@@ -9,18 +9,26 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// lockClearSQL says that the locks of these nodes are not held right now, so their being free means nothing.
+// lockClearSQL says that the locks of these nodes are not held right now, so their being free means
+// nothing. It comes first on every new connection of the listener: the session before may have died
+// with its locks while this process lives on, and the others must wait for the lease then.
 const lockClearSQL = `UPDATE reprise.nodes n SET locked_on = NULL WHERE n.id = ANY ($1::int[])`
 
-// lockAcquireSQL takes the session-level lock that tells other nodes that this process lives. It fails while the server
-// has not noticed yet that an earlier session is gone.
+// lockAcquireSQL takes the session-level lock that tells other nodes that this process lives. It
+// does not wait. It fails while the server has not noticed yet that an earlier session of this
+// process is gone; the next round of the listener tries again.
 const lockAcquireSQL = `SELECT pg_try_advisory_lock($1::int, $2::int)`
 
+// lockRecordSQL says that the node's lock is held, and on which start of the server. Only from here
+// on does a free lock mean death, because a restart of the server frees all locks without anybody
+// having died. A node that was declared dead stays so.
 const lockRecordSQL = `UPDATE reprise.nodes n SET locked_on = pg_postmaster_start_time() WHERE n.id = $1::int AND n.lost_at IS NULL`
 
+// lockReleaseSQL lets go of the lock of a node that has left.
 const lockReleaseSQL = `SELECT pg_advisory_unlock($1::int, $2::int)`
 
-// holdLock makes the listener hold a node's lock from now on.
+// holdLock makes the listener hold a node's lock from now on. It returns at once; until the lock is
+// recorded, others judge the node by its lease.
 func (h *hints) holdLock(node journal.NodeID) {
 	if h.s.o.Pooler {
 		return
@@ -29,9 +37,11 @@ func (h *hints) holdLock(node journal.NodeID) {
 	h.startLoop(&h.listenOnce, h.listenLoop)
 }
 
-// releaseLock lets go of it.
+// releaseLock makes the listener let go of it.
 func (h *hints) releaseLock(node journal.NodeID) { h.changeMembers(func() { delete(h.members, node) }) }
 
+// changeMembers changes the wanted nodes and interrupts the listener's wait. The counter makes a
+// change visible that comes between the listener's look at the nodes and its wait.
 func (h *hints) changeMembers(fn func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -42,7 +52,9 @@ func (h *hints) changeMembers(fn func()) {
 	}
 }
 
-// listenLoop keeps one connection for hints and locks, with a pause between tries that grows while none succeeds.
+// listenLoop keeps one connection for hints and locks, with a pause between tries that grows while
+// none succeeds. A connection that lasted resets the pause, so that one break is answered quickly
+// and a server that is gone is not asked all the time.
 func (h *hints) listenLoop(ctx context.Context) {
 	pause := time.Duration(reconnectMin)
 	for ctx.Err() == nil {
@@ -61,7 +73,12 @@ func (h *hints) listenLoop(ctx context.Context) {
 	}
 }
 
-// session is one connection of the listener.
+// session is one connection of the listener. Its locks are the server's session-level ones, so they
+// end exactly when the session does: when the process dies, the kernel closes the socket, and the
+// server frees them within a moment. This is how others learn of a death before the lease has run
+// out.
+//
+// Only listenLoop's goroutine uses it.
 type session struct {
 	h    *hints
 	conn *pgx.Conn
@@ -69,7 +86,8 @@ type session struct {
 	seen int // the changes of the wanted nodes that syncLocks has acted on
 }
 
-// listenSession listens until the connection fails or ctx ends.
+// listenSession listens until the connection fails or ctx ends. The scan comes after LISTEN, so
+// whatever is announced is either found by the scan or heard.
 func (h *hints) listenSession(ctx context.Context) {
 	conn, err := pgx.ConnectConfig(ctx, h.s.pool.Config().ConnConfig)
 	if err != nil {
@@ -87,7 +105,7 @@ func (h *hints) listenSession(ctx context.Context) {
 	}
 }
 
-// setListening notes whether the listener is connected.
+// setListening notes whether the listener is connected, for Watch.
 func (h *hints) setListening(listening bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +118,9 @@ func (se *session) close() {
 	_ = se.conn.Close(ctx)
 }
 
-// prepare listens first: what is published from here on is heard. All its statements have an answer in time.
+// prepare listens first: what is published from here on is heard. Then it says that no lock is held
+// on this session yet. All its statements must be answered in time, because the connection may be
+// dead.
 func (se *session) prepare(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -118,6 +138,7 @@ func (se *session) prepare(ctx context.Context) error {
 	return err
 }
 
+// wanted lists the nodes whose locks are to be held, and notes as of which change.
 func (se *session) wanted() []journal.NodeID {
 	se.h.mu.Lock()
 	defer se.h.mu.Unlock()
@@ -129,7 +150,8 @@ func (se *session) wanted() []journal.NodeID {
 	return list
 }
 
-// syncLocks takes the locks that are wanted and frees those that no longer are.
+// syncLocks takes the locks that are wanted and frees those that no longer are. A lock that cannot
+// be had is not waited for: the loop comes back.
 func (se *session) syncLocks(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, listenPingTimeout)
 	defer cancel()
@@ -164,8 +186,8 @@ func (se *session) syncLocks(ctx context.Context) error {
 	return nil
 }
 
-// wait returns after a notification, a change of the wanted locks, or a silence that the server broke when asked. A
-// connection whose other end is gone without a word fails here.
+// wait returns after a notification, a change of the wanted locks, or a silence that the server
+// broke when asked. A connection whose other end is gone without a word fails here.
 func (se *session) wait(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, listenPing)
 	defer cancel()
@@ -190,8 +212,9 @@ func (se *session) wait(ctx context.Context) error {
 	return se.conn.Ping(ping)
 }
 
-// interruptible publishes cancel as the way to interrupt the wait, unless the wanted nodes have changed since they were
-// looked at.
+// interruptible publishes cancel as the way to interrupt the wait, unless the wanted nodes have
+// changed since wanted looked: under the same mutex, so no change falls between the look and the
+// wait.
 func (se *session) interruptible(cancel context.CancelFunc) bool {
 	se.h.mu.Lock()
 	defer se.h.mu.Unlock()

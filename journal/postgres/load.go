@@ -11,10 +11,13 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// A load is one transaction with one snapshot, so every history is as of one moment. It is sent as one pipeline.
+// loadBeginSQL begins the transaction of a load. It has one snapshot for all its statements, so
+// every history is as of one moment: a run is not reported as open with its terminal event, nor
+// with a message that its newest event consumes. It is sent as one pipeline and takes no locks, so
+// it neither waits for commits nor holds them up.
 const loadBeginSQL = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`
 
-// loadRunsSQL reads the runs and their tasks.
+// loadRunsSQL reads the runs and their tasks, by their primary keys.
 const loadRunsSQL = `
 SELECT i.ord,
        ` + taskColumns + `,
@@ -23,7 +26,10 @@ FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 LEFT JOIN LATERAL (SELECT * FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
 
-// loadEventsSQL reads the events of the current generation, and the payloads of the messages they consume.
+// loadEventsSQL reads the events of the current generation, and the payloads of the messages that
+// they consume: those are stored once, with the message. Events are a range of their primary key,
+// in order. The message is found by the whole primary key, in the form that forces that index; see
+// "Plans".
 const loadEventsSQL = `
 SELECT i.ord, e.seq, e.kind, coalesce(e.cmd, 0), coalesce(e.inbox, 0), e.at, coalesce(e.name, ''), coalesce(e.attempt, 0),
        coalesce(e.encoding, m.encoding, ''), coalesce(e.payload, m.payload), coalesce(e.issued, '')
@@ -38,9 +44,14 @@ LEFT JOIN LATERAL (
     WHERE m.run_id = i.id AND m.number BETWEEN e.inbox AND e.inbox ORDER BY m.number LIMIT 1) m ON true
 ORDER BY i.ord, e.seq`
 
-// loadInboxSQL reads the messages that are not consumed (J5): those that the generation carried over and those behind what
-// it began with, in this order, but for what its own events name and what was rejected. A generation names
-// messages in order, so the newest that it names is enough, and what earlier generations had is not looked at.
+// loadInboxSQL reads the messages that are not consumed (J5): those that the generation carried
+// over, and those after what it began with, in this order, except what its own events name and what
+// was rejected.
+//
+// A generation names messages in order, so the newest that it names is enough, and one probe of
+// events_inbox_idx finds it. What earlier generations consumed is not looked at, so the cost is
+// that of the messages returned, however long the run has lived. Both parts are limited before they
+// are joined, as the caller comes back for more.
 const loadInboxSQL = `
 SELECT i.ord, m.number, m.kind, coalesce(m.name, ''), m.key, coalesce(m.encoding, ''), m.payload, m.at, coalesce(m.cmd, 0),
        coalesce(m.generation, 0)
@@ -63,7 +74,9 @@ CROSS JOIN LATERAL (
     ORDER BY number LIMIT $3::int) m
 ORDER BY i.ord, m.number`
 
-// Load implements journal.Store.
+// Load implements journal.Store. Histories come back in the order of the requests; what a run does
+// not have leaves its fields empty. A request without events asks for none with a limit of 0, so
+// that one text of the statement, and one plan, serves all.
 func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
 	n := len(requests)
 	if n == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
-// testsPerProcessor is how many tests run at once: most wait for the server, for a child process or for
-// a deadline, so one test a processor would leave the processors idle.
+// testsPerProcessor is how many tests run at once: most wait for the server, for a child process or
+// for a deadline, so one test a processor would leave the processors idle.
 const testsPerProcessor = 3
 
 // TestMain also makes this binary the child process of tests that need one.

@@ -11,13 +11,17 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// joinSQL makes a node. Its id comes from a sequence and is never used again.
+// joinSQL makes a node. Its id comes from a sequence and is never used again, so what a dead node
+// wrote can never be taken for a later one's.
 const joinSQL = `
 INSERT INTO reprise.nodes (name, routes, lease, started_at, expires_at)
 VALUES ($1::text, $2::text::jsonb, $3::bigint * interval '1 microsecond', now(), now() + $3::bigint * interval '1 microsecond')
 RETURNING id`
 
-// joinUnblockSQL lets blocked runs be tried by the code that has just come.
+// joinUnblockSQL lets blocked runs be tried by the code that has just come: a node that joins may
+// be of the release that knows what the blocked one did not. Rows that are locked are being worked
+// on and are skipped. The limit bounds how long the others stay locked; locks are taken in the
+// order of run ids, like everywhere.
 const joinUnblockSQL = `
 WITH stuck AS MATERIALIZED (
     -- Rows that are locked are being worked on, so they are skipped.
@@ -30,14 +34,23 @@ WITH stuck AS MATERIALIZED (
 )
 UPDATE reprise.tasks t SET visible_at = now() FROM stuck s WHERE t.run_id = ANY (ARRAY[s.run_id])`
 
+// nodesSQL lists the nodes whose lease has not run out. It locks nothing.
 const nodesSQL = `
 SELECT n.id, n.name, n.routes::text, (extract(epoch FROM n.lease) * 1000000)::bigint, n.started_at, n.expires_at
 FROM reprise.nodes n WHERE n.lost_at IS NULL AND n.expires_at > now() ORDER BY n.id`
 
-// renewSQL extends the node's lease (J9) and looks for nodes to reap: declared dead but not forgotten, because rows were
-// locked when their tasks were freed; lease run out; or session-level lock free. A lock that was taken on a server that has
-// restarted or is another one by now says nothing. The last column is when a claim by the node is worth it, by one probe of
-// tasks_claim_idx for each route and priority and one of tasks_owner_idx: an idle node sends nothing else than this.
+// renewSQL extends the node's lease (J9) and looks for nodes to reap: declared dead but not
+// forgotten, because rows were locked when their tasks were freed; lease run out; or session-level
+// lock free. A lock that was taken on a server that has restarted, or is another one by now, says
+// nothing.
+//
+// The last column is when a claim by the node is worth it, by one probe of tasks_claim_idx for each
+// route and priority and one of tasks_owner_idx: an idle node sends nothing else than this.
+//
+// It locks the node's own row and no other, so renewals wait for nobody but a reaper that is
+// marking this very node. Whoever comes second sees what the first wrote: a renewal that waited
+// finds lost_at set and returns no row, and the node learns that it is lost; a reaper that waited
+// finds a fresh lease and lets go. The suspects are only suspects; reapMarkSQL decides.
 const renewSQL = `
 WITH me AS (
     UPDATE reprise.nodes n SET expires_at = now() + n.lease WHERE n.id = $1::int AND n.lost_at IS NULL RETURNING n.id
@@ -62,16 +75,22 @@ SELECT EXISTS (SELECT FROM me), clock_timestamp(), ARRAY(
         SELECT t.visible_at FROM reprise.tasks t
         WHERE t.owner = $1::int AND t.owner > 0 AND t.visible_at < 'infinity' ORDER BY t.visible_at LIMIT 1))`
 
-// leaveSQL marks the node: from here on no start is born into its ownership.
+// leaveSQL marks the node: from here on no start makes it the owner, because startSQL looks for a
+// node that is not lost. It comes before the tasks are handed back, or a start in between would
+// leave a task with a node that is gone.
 const leaveSQL = `UPDATE reprise.nodes n SET lost_at = coalesce(n.lost_at, now()) WHERE n.id = $1::int`
 
-// leaveFreeSQL hands tasks back. Rows locked by somebody else are left for the next round, or for a reaper.
+// leaveFreeSQL hands tasks back, a bounded number at a time to keep the locks short. No strike is
+// counted: the node leaves in good order. Rows that are locked by somebody else are left for the
+// next round, or for a reaper.
 const leaveFreeSQL = `
 WITH batch AS MATERIALIZED (
     SELECT t.run_id FROM reprise.tasks t WHERE t.owner = $1::int AND t.owner > 0 LIMIT $2::int FOR UPDATE SKIP LOCKED
 )
 UPDATE reprise.tasks t SET owner = 0, unproven = false, visible_at = now() FROM batch b WHERE t.run_id = ANY (ARRAY[b.run_id])`
 
+// leaveDeleteSQL forgets the node, unless it still owns something: then a reaper will find the row
+// and finish.
 const leaveDeleteSQL = `
 DELETE FROM reprise.nodes n
 WHERE n.id = $1::int AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = n.id AND t.owner > 0)`
@@ -126,7 +145,9 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 	return list, err
 }
 
-// member is a node's membership. The lock that tells others of its death is held by the store's listener.
+// member is a node's membership. The lease is a row that Renew extends, the lock that tells others
+// of its death is held by the store's listener, and both are only ever evidence of life: the
+// decision that a node is dead is a row too, which the node itself obeys (J9).
 type member struct {
 	s  *Store
 	id journal.NodeID
@@ -138,7 +159,9 @@ type member struct {
 // ID implements journal.Membership.
 func (m *member) ID() journal.NodeID { return m.id }
 
-// Renew implements journal.Membership.
+// Renew implements journal.Membership. A node that was declared dead cannot come back to life: it
+// gets ErrNodeLost, also if the declaration was wrong, because its tasks may have other owners by
+// now.
 func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 	var r journal.Renewal
 	var alive bool
@@ -162,7 +185,10 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 	return r, nil
 }
 
-// Leave implements journal.Membership.
+// Leave implements journal.Membership. It marks the node first, frees its tasks in pieces until no
+// more are found, and forgets the node last; a failure on the way leaves the rest to a reaper. The
+// lock is let go even if the server cannot be reached, because the listener would hold it for as
+// long as the process lives.
 func (m *member) Leave(ctx context.Context) error {
 	err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, m.s.sql.leave, int32(m.id))

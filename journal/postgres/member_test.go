@@ -8,7 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
-// TestRenewalTellsWhenToClaim: a renewal looks at everything a poll would, so that an idle node need not poll.
+// TestRenewalTellsWhenToClaim: a renewal looks at everything a poll would, so that an idle node
+// need not poll.
 func TestRenewalTellsWhenToClaim(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)

@@ -16,14 +16,16 @@ func Migrate(ctx context.Context, conn *pgx.Conn, schema string) error {
 	return translate(ctx, err, conn.IsClosed())
 }
 
-// migrateLockSQL takes a lock that ends with the transaction: the appliers of one schema queue up here, before
-// any of them looks at what is applied.
+// migrateLockSQL takes a lock that ends with the transaction: the appliers of one schema queue up
+// here, before any of them looks at what is applied. Those of other schemas do not wait.
 const migrateLockSQL = `SELECT pg_advisory_xact_lock($1::int, 0)`
 
-// migrateExistsSQL asks first, because CREATE SCHEMA IF NOT EXISTS needs a privilege on the database
-// even if there is nothing to do.
+// migrateExistsSQL asks first, because CREATE SCHEMA IF NOT EXISTS needs a privilege on the
+// database even if there is nothing to do.
 const migrateExistsSQL = `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1::text)`
 
+// migrateTableSQL makes the table that says what was applied. It has no migration of its own, for
+// it must be there before the first.
 const migrateTableSQL = `
 CREATE TABLE IF NOT EXISTS reprise.schema_migrations (
     version    integer     PRIMARY KEY,
@@ -38,7 +40,8 @@ const migrateAppliedSQL = `SELECT version, name, checksum, additive FROM reprise
 const migrateRecordSQL = `
 INSERT INTO reprise.schema_migrations (version, name, checksum, additive) VALUES ($1::int, $2::text, $3::text, $4::bool)`
 
-// migrate applies what is missing in one transaction, so a failed file leaves nothing behind.
+// migrate applies what is missing in one transaction, so a failed file leaves nothing behind, and a
+// process that dies on the way leaves the schema as it was.
 func migrate(ctx context.Context, conn *pgx.Conn, schema string) error {
 	list, err := migrations.Files(schema)
 	if err != nil {
@@ -94,7 +97,9 @@ func appliedMigrations(ctx context.Context, tx pgx.Tx, schema string) ([]migrati
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[migrations.Applied])
 }
 
-// lockClass is the first key of the schema's advisory locks. The second is 0 for migrations, else a node's id.
+// lockClass is the first key of the schema's advisory locks. The second is 0 for migrations, else a
+// node's id. Advisory locks are one space for all applications of a database, so the class is a
+// hash of a name that others do not use.
 func lockClass(schema string) uint32 {
 	h := fnv.New32a()
 	h.Write([]byte("reprise/" + schema))

@@ -116,7 +116,8 @@ func TestSchemaOption(t *testing.T) {
 	}
 }
 
-// TestSchemaFile compares migrations/postgres/schema.sql with what the migrations make. -update writes it.
+// TestSchemaFile compares migrations/postgres/schema.sql with what the migrations make. -update
+// writes it.
 func TestSchemaFile(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)

@@ -15,7 +15,8 @@ type Options struct {
 	Schema string
 	// PoolSize is the largest number of connections beside the listener's. Default 16, at least 4.
 	PoolSize int
-	// Pooler says that the server is behind a transaction pooler: nothing may outlive a transaction.
+	// Pooler says that the server is behind a transaction pooler: nothing may outlive a
+	// transaction.
 	Pooler bool
 	// SkipMigrations leaves the tables as they are; somebody else has called [Migrate].
 	SkipMigrations bool
@@ -36,7 +37,9 @@ func (o *Options) withDefaults() Options {
 	return c
 }
 
-// config reads the connection string and sets what every connection of the store needs.
+// config reads the connection string and sets what every connection of the store needs. What the
+// string sets for itself, such as a connect timeout, is kept, except for the settings that the
+// statements rely on.
 func (o *Options) config(dsn string) (*pgxpool.Config, error) {
 	if err := migrations.CheckSchema(o.Schema); err != nil {
 		return nil, err
@@ -51,7 +54,8 @@ func (o *Options) config(dsn string) (*pgxpool.Config, error) {
 	}
 	params := c.ConnConfig.RuntimeParams
 	if o.Pooler {
-		// Poolers refuse start-up parameters, and each statement is planned for the tables as they are.
+		// Poolers refuse start-up parameters, and each statement is planned for the tables as they
+		// are.
 		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 		c.ConnConfig.StatementCacheCapacity = 0
 		c.ConnConfig.DescriptionCacheCapacity = 0

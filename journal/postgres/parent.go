@@ -12,7 +12,8 @@ func parentOf(run pgtype.UUID, generation, cmd *int32, policy *int16) *journal.P
 		Policy: intOf[journal.ClosePolicy](policy)}
 }
 
-// parentList is the columns about the parents of runs that are started. All are null if none has one.
+// parentList is the columns about the parents of runs that are started, for startSQL. All are null
+// if none has one, which is nearly always, and then nothing is allocated.
 type parentList struct {
 	size              int
 	runs              []pgtype.UUID

@@ -14,7 +14,8 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
-// backlogSQL makes runs by the thousand: due, parked for ever, parked until tomorrow, and owned ones.
+// backlogSQL makes runs by the thousand: due, parked for ever, parked until tomorrow, and owned
+// ones.
 const backlogSQL = `
 INSERT INTO reprise.tasks (run_id, visible_at, owner, version, priority, queue, workflow)
 SELECT gen_random_uuid(),
@@ -42,7 +43,8 @@ func (n *planNode) walk(visit func(n *planNode)) {
 	}
 }
 
-// explain executes a statement and returns its plan, on a connection whose plans are limited like the store's.
+// explain executes a statement and returns its plan, on a connection whose plans are limited like
+// the store's.
 func explain(t *testing.T, conn *pgx.Conn, sql string, args ...string) planNode {
 	t.Helper()
 	for _, setting := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
@@ -112,8 +114,8 @@ func TestClaimIsFlat(t *testing.T) {
 	}
 }
 
-// TestPlansOfATinyTable: plans are cached when the tables are still empty, and must not read what they do not
-// need when the tables have grown.
+// TestPlansOfATinyTable: plans are cached when the tables are still empty, and must not read what
+// they do not need when the tables have grown.
 func TestPlansOfATinyTable(t *testing.T) {
 	t.Parallel()
 	sql := sqltest.Statements(t, ".")

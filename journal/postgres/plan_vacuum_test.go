@@ -40,9 +40,9 @@ var busyStatements = map[string]int{
 	"lockFamilySQL": 2, "orphansSQL": 1, "terminateSQL": 5, "previewSQL": 2, "continueSQL": 7, "replySQL": 5,
 }
 
-// TestPlansAfterAutovacuum: a vacuum may come by while a table that was large is nearly empty, and the plans that follow
-// from it are cached. None may read a whole table or index: it would do so for each member of every batch, once there are
-// rows again.
+// TestPlansAfterAutovacuum: a vacuum may come by while a table that was large is nearly empty, and
+// the plans that follow from it are cached. None may read a whole table or index: it would do so
+// for each member of every batch, once there are rows again.
 func TestPlansAfterAutovacuum(t *testing.T) {
 	t.Parallel()
 	sql := sqltest.Statements(t, ".")

@@ -28,14 +28,15 @@ func newProxied(t *testing.T) *proxied {
 	return p
 }
 
-// breaks says what happens to the request that mentions a text, and whether the server carries it out.
+// breaks says what happens to the request that mentions a text, and whether the server carries it
+// out.
 var breaks = map[string]func(l *pgtest.Link, text string) <-chan struct{}{
 	"the answer is lost":  func(l *pgtest.Link, text string) <-chan struct{} { return l.LoseAnswer(1, text) },
 	"the request is lost": func(l *pgtest.Link, text string) <-chan struct{} { return l.LoseRequest(1, text) },
 }
 
-// each runs fn once for every way to break. call fails once, as unavailable, and then works when it is
-// repeated as it is (J4).
+// each runs fn once for every way to break. call fails once, as unavailable, and then works when it
+// is repeated as it is (J4).
 func (p *proxied) each(text string, fn func(how string, broken func(call func() error))) {
 	p.t.Helper()
 	for how, arm := range breaks {
@@ -88,8 +89,8 @@ func (p *proxied) wantEvents(what string, run journal.RunID, want int) {
 	}
 }
 
-// drain takes what is due out of the way of the next test. The server may carry out a lost request only now: it changes nothing any
-// more, but its locks make claims skip the tasks for a moment.
+// drain takes what is due out of the way of the next test. The server may carry out a lost request
+// only now: it changes nothing any more, but its locks make claims skip the tasks for a moment.
 func (p *proxied) drain() {
 	p.t.Helper()
 	eventually(p.t, "nothing is due", func() bool {
@@ -246,8 +247,8 @@ func TestJ4_LostAckOfAStepTx(t *testing.T) {
 	}
 }
 
-// TestJ4_StepTxThatHangsInItsCommit: the connection is lost, but the server has not noticed and the transaction
-// is still open.
+// TestJ4_StepTxThatHangsInItsCommit: the connection is lost, but the server has not noticed and the
+// transaction is still open.
 func TestJ4_StepTxThatHangsInItsCommit(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t)
@@ -278,7 +279,8 @@ func TestJ4_StepTxThatHangsInItsCommit(t *testing.T) {
 	p.wantEvents("after the end", first.Run, 1)
 }
 
-// TestUserStatementThatLosesItsConnection: the step's own SQL sees the error, and the commit is refused.
+// TestUserStatementThatLosesItsConnection: the step's own SQL sees the error, and the commit is
+// refused.
 func TestUserStatementThatLosesItsConnection(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t)

@@ -8,8 +8,17 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// reapMarkSQL declares nodes dead: those whose lease ran out, and those suspects whose lock is still free. A renewal
-// that is faster makes the row fail the condition when its lock is released.
+// reapMarkSQL declares nodes dead (J9): those whose lease ran out by the server's clock, and those
+// suspects whose session-level lock is still free.
+//
+// The declaration is what counts, not the death. From here on the node's renewals find no row, and
+// its claims and starts own nothing. Its commits still work until its tasks are freed, and may:
+// nobody else owns those tasks yet, and the row lock of each task puts the last commit before the
+// freeing or after it. A renewal that is faster holds the lock of the node's row, and the condition
+// is evaluated again on what it wrote, so a node that has just renewed is let go.
+//
+// A free lock alone is no evidence: locked_on must be the start of this very server, because a
+// restart frees all locks.
 const reapMarkSQL = `
 UPDATE reprise.nodes n SET lost_at = now()
 WHERE n.lost_at IS NULL
@@ -20,8 +29,10 @@ WHERE n.lost_at IS NULL
               AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))
 RETURNING n.id`
 
-// reapOwnersSQL finds owners that are not live nodes. It hops from owner to owner along tasks_owner_idx, so it
-// also finds tasks that were born into the ownership of a node which died meanwhile.
+// reapOwnersSQL finds owners that are not live nodes. It hops from owner to owner along
+// tasks_owner_idx, so it costs a probe for each owner however many tasks they have. It starts from
+// the tasks and not from the nodes, so it also finds tasks whose owner from birth died, and was
+// forgotten, while the start was on its way.
 const reapOwnersSQL = `
 WITH RECURSIVE owner(id) AS (
     (SELECT t.owner FROM reprise.tasks t WHERE t.owner > 0 ORDER BY t.owner LIMIT 1)
@@ -32,8 +43,17 @@ WITH RECURSIVE owner(id) AS (
 SELECT o.id FROM owner o
 WHERE NOT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = o.id AND n.lost_at IS NULL)`
 
-// reapFreeSQL makes a bounded number of a dead owner's tasks visible. Rows that are locked are skipped: a reaper
-// beside this one has them, or a message or a last commit is on its way, and the next reap comes back for them.
+// reapFreeSQL makes a bounded number of a dead owner's tasks visible, and counts a strike against
+// each: see journal.QuarantineStrikes for what strikes are for.
+//
+// Rows that are locked are skipped: a reaper beside this one has them, or a message or a last
+// commit is on its way, and the next reap comes back for them. So a task is freed, and its strike
+// counted, by exactly one reaper. A commit of the dead owner that comes first keeps its effect and
+// wipes the strikes out; one that comes later finds no owner and is refused (J3). The fence stays:
+// the next claim raises it.
+//
+// The numbers are those of journal.TaskState, 0 ready and 2 quarantined, and the text is
+// journal.QuarantineProblem's.
 const reapFreeSQL = `
 WITH batch AS MATERIALIZED (
     SELECT t.run_id, t.strikes + 1 AS strikes
@@ -54,12 +74,15 @@ WITH batch AS MATERIALIZED (
 )
 SELECT count(*) FILTER (WHERE f.state = 0), count(*) FILTER (WHERE f.state = 2) FROM freed f`
 
-// reapDeleteSQL forgets dead nodes that own nothing any more.
+// reapDeleteSQL forgets dead nodes that own nothing any more. A node whose tasks were skipped keeps
+// its row, so renewSQL goes on to report it and somebody comes back.
 const reapDeleteSQL = `
 DELETE FROM reprise.nodes n
 WHERE n.lost_at IS NOT NULL AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = n.id AND t.owner > 0)`
 
-// Reap implements journal.Membership.
+// Reap implements journal.Membership. Any number of nodes may reap at once: what each statement
+// does, it does for the rows that it gets. A failure on the way leaves the rest to the next reap,
+// because each piece is committed by itself.
 func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.Reaped, error) {
 	var r journal.Reaped
 	var err error
@@ -91,6 +114,7 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.R
 	})
 }
 
+// markDead declares nodes dead and returns those that were not before.
 func (m *member) markDead(ctx context.Context, suspects []journal.NodeID) ([]journal.NodeID, error) {
 	ids := make([]int32, len(suspects))
 	for i, n := range suspects {
@@ -99,6 +123,7 @@ func (m *member) markDead(ctx context.Context, suspects []journal.NodeID) ([]jou
 	return m.nodeIDs(ctx, m.s.sql.reapMark, ids, int64(lockClass(m.s.o.Schema)))
 }
 
+// deadOwners lists owners of tasks that are not live nodes.
 func (m *member) deadOwners(ctx context.Context) ([]journal.NodeID, error) {
 	return m.nodeIDs(ctx, m.s.sql.reapOwners)
 }

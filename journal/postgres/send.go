@@ -9,11 +9,25 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// lockTasksSQL takes the row locks under which inbox numbers are given out (J5), in the order of run ids.
+// lockTasksSQL takes the row locks under which inbox numbers are given out (J5), in the order of
+// run ids, so that two calls that send to the same runs queue up instead of deadlocking.
 const lockTasksSQL = `SELECT t.run_id FROM reprise.tasks t WHERE t.run_id = ANY ($1::uuid[]) ORDER BY t.run_id FOR UPDATE`
 
-// sendSQL runs behind lockTasksSQL in the same transaction. Its snapshot is taken under the locks, so it sees every
-// message that has a number. A blocked or quarantined task does not become visible by a message.
+// sendSQL puts messages into inboxes. It runs after lockTasksSQL in the same transaction. Its
+// snapshot is taken under the locks, so it sees every message that has a number, and the number
+// after the newest is free (J5): numbers of one run have no gaps, and their order is that in which
+// the senders got the lock.
+//
+// A message whose key is there already is a duplicate, and the answer is the first one's number:
+// this is what makes a repeated call have one effect (J4). Keys are looked up for closed runs as
+// well, so that a sender whose answer was lost is not told that the run is closed although its
+// message was read. Messages with one key in one call are left out before; see sendList.
+//
+// A message makes a waiting task visible at once (J6); of an owned task, which is invisible, it
+// makes claimAttentionSQL find it. A blocked or quarantined task does not become visible by a
+// message: the next try has its own time.
+//
+// The joins are on keys of single rows, in the forms that "Plans" explains.
 const sendSQL = `
 WITH looked AS (
     SELECT i.*, x.number AS known, t.run_id IS NOT NULL AS open, t.inbox_last, t.owner, t.queue, t.workflow, t.version
@@ -64,7 +78,7 @@ type messageKey struct {
 	key string
 }
 
-// sendChunk locks the runs of messages and puts these into their inboxes.
+// sendChunk locks the runs of messages and puts these into their inboxes, in one round trip.
 func (s *Store) sendChunk(ctx context.Context, q querier, messages []journal.Message, out []journal.Sent) error {
 	var p pipeline
 	ids := make([]pgtype.UUID, len(messages))
@@ -76,7 +90,8 @@ func (s *Store) sendChunk(ctx context.Context, q querier, messages []journal.Mes
 	return p.send(ctx, q)
 }
 
-// queueSend adds sendSQL. The tasks are locked already.
+// queueSend adds sendSQL. The tasks are locked already; the outcomes are in out when the pipeline
+// has been sent.
 func (s *Store) queueSend(p *pipeline, messages []journal.Message, out []journal.Sent) {
 	l := sendList{
 		messages: messages, firsts: make(map[messageKey]int, len(messages)),
@@ -97,7 +112,9 @@ func (s *Store) queueSend(p *pipeline, messages []journal.Message, out []journal
 	}, l.ids, l.keys, l.kinds, l.names, l.payloads, l.encodings, l.cmds, l.generations)
 }
 
-// sendList is the parameters of sendSQL.
+// sendList is the parameters of sendSQL. Of messages with one key for one run only the first is
+// sent, as the statement sees what is stored, not what it is about to store; the others get the
+// first one's outcome, as duplicates.
 type sendList struct {
 	messages         []journal.Message
 	firsts           map[messageKey]int
@@ -132,6 +149,7 @@ func (l *sendList) add(i int) {
 	l.cmds[n], l.generations[n] = nullInt(int32(m.Cmd)), nullInt(int32(m.Generation))
 }
 
+// scan reads the outcome of a message that was sent.
 func (l *sendList) scan(out []journal.Sent) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var ord int64
@@ -151,7 +169,8 @@ func (l *sendList) scan(out []journal.Sent) func(row pgx.CollectableRow) error {
 	}
 }
 
-// errNotOpen is what befalls a message to a run without a task.
+// errNotOpen is the error for a message to a run without a task: ErrClosed if the run exists, else
+// ErrNotFound.
 func errNotOpen(exists bool) error {
 	if exists {
 		return journal.ErrClosed

@@ -12,8 +12,17 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// startReuseSQL lets closed runs give up keys that a start may take over (J8). An open holder keeps its key, and so
-// does one of another workflow. A start that is repeated finds its own run and takes nothing over.
+// startReuseSQL lets closed runs give up keys that a start may take over (J8). It comes before
+// startSQL in the same transaction, so a key is given up exactly if the new run takes it, or
+// another one that was faster.
+//
+// An open holder keeps its key, and so does one of another workflow; the conditions are evaluated
+// again on the locked row, so a holder cannot be judged by what it was. A start that is repeated
+// finds its own run and takes nothing over: else its second try would take the key from the run of
+// its first (J4).
+//
+// It locks rows of runs, in the order of keys like every batch's. Two starts of one key queue up
+// here or at the unique index, in the same order.
 const startReuseSQL = `
 WITH given AS (
     -- Row locks on the old holders. The input is in the order of keys, like every batch's.
@@ -29,8 +38,18 @@ WITH given AS (
 )
 UPDATE reprise.runs r SET holds_key = false FROM given g WHERE r.id = ANY (ARRAY[g.id])`
 
-// startSQL creates runs and their tasks, for one owner. A run whose id or key exists is left out of the
-// answer: waiting for the other transaction's end is what makes concurrent starts agree (J8).
+// startSQL creates runs and their tasks, for one owner. A run whose id or key exists is left out of
+// the answer, and startReadSQL finds out why.
+//
+// ON CONFLICT DO NOTHING on the unique indexes of ids and keys is what makes concurrent starts
+// agree (J8): of two that insert one key, the second waits for the first's transaction to end, then
+// inserts if that was rolled back and finds the conflict if it was committed. The input is in the
+// order of keys, so two batches wait for each other in one direction only.
+//
+// A run is owned from birth if its node is a member at this moment. The look at the node takes no
+// lock, so the node may be declared dead before this commits; then reapOwnersSQL finds the task,
+// whose owner is no live node. The first fence is 1, as if the owner had claimed it, and the task
+// is unproven until the first commit, for the case that the answer is lost (J4).
 const startSQL = `
 WITH owner AS (
     SELECT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = $11::int AND n.lost_at IS NULL) AS alive
@@ -55,7 +74,9 @@ WITH owner AS (
 )
 SELECT m.id, coalesce(m.start_at, m.created_at), o.alive, clock_timestamp() FROM made m CROSS JOIN owner o`
 
-// startReadSQL finds, for starts that created nothing, their own run of an earlier try or the run that has the key.
+// startReadSQL finds, for starts that created nothing, their own run of an earlier try or the run
+// that has the key. Its snapshot is newer than the conflict, so it normally sees the other run; if
+// that has gone meanwhile, the start is tried again in a further round.
 const startReadSQL = `
 SELECT i.ord, own.start_at, task.owner, task.fence, holder.id, holder.workflow, holder.status, holder.start_at, clock_timestamp()
 FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS i(id, key, ord)
@@ -67,7 +88,9 @@ LEFT JOIN LATERAL (
     SELECT r.id, r.workflow, r.status, coalesce(r.start_at, r.created_at) AS start_at
     FROM reprise.runs r WHERE r.key BETWEEN i.key AND i.key AND r.holds_key ORDER BY r.key LIMIT 1) holder ON true`
 
-// Start implements journal.Store.
+// Start implements journal.Store. A call with messages is one transaction of several round trips,
+// because who gets a message is known only when the keys are decided; any other is one round trip
+// for each round.
 func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
 	out := make([]journal.Started, len(starts))
 	size := func(i int) int { return journal.StartBytes(&starts[i]) }
@@ -80,6 +103,7 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	return out, nil
 }
 
+// startChunk makes the starts of one piece, in the caller's transaction or in one of its own.
 func (s *Store) startChunk(ctx context.Context, tx journal.Tx, starts []journal.Start, out []journal.Started) error {
 	withMessage := slices.ContainsFunc(starts, func(st journal.Start) bool { return st.Message != nil })
 	switch {
@@ -109,8 +133,10 @@ func (s *Store) startIn(ctx context.Context, q querier, starts []journal.Start, 
 	return s.sendStartMessages(ctx, q, starts, out)
 }
 
-// startRounds works in rounds. Nearly always there is one; a further one follows if the holder of a key
-// vanished, or closed and may now be replaced.
+// startRounds works in rounds. Nearly always there is one; a further one follows if the holder of a
+// key vanished, or closed and may now be replaced. The number of rounds is bounded, and a start
+// that runs out of them gets ErrUnavailable: somebody deletes and starts the key all the time. do
+// runs a round in a transaction.
 func (s *Store) startRounds(starts []journal.Start, out []journal.Started, do func(run func(ctx context.Context, q querier) error) error) error {
 	pending := make([]int, len(starts))
 	for i := range pending {
@@ -130,7 +156,8 @@ func (s *Store) startRounds(starts []journal.Start, out []journal.Started, do fu
 	return nil
 }
 
-// startRound is one try of the starts that have no outcome yet.
+// startRound is one try of the starts that have no outcome yet. It may be run again after a
+// deadlock, so it begins by forgetting what an earlier run found out.
 type startRound struct {
 	s      *Store
 	starts []journal.Start
@@ -139,6 +166,8 @@ type startRound struct {
 	again  []int
 }
 
+// run sends the statements of the round: keys are given up, runs are created, and what was not
+// created is looked up.
 func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
 	r.again = nil
 	for _, i := range pending {
@@ -167,6 +196,8 @@ func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
 	return again.send(ctx, q)
 }
 
+// queueInserts adds the statements that create runs: the small one for a single start, else one for
+// each owner, as the owner is a parameter of the whole statement.
 func (r *startRound) queueInserts(p *pipeline, members []int) error {
 	if len(members) == 1 {
 		return r.queueOne(p, members[0])
@@ -180,6 +211,7 @@ func (r *startRound) queueInserts(p *pipeline, members []int) error {
 }
 
 // firstOfKeys leaves out the later ones of members with one key: they get the first one's run.
+// pending is in the order of keys.
 func (r *startRound) firstOfKeys(pending []int) []int {
 	first := make([]int, 0, len(pending))
 	for k, i := range pending {
@@ -190,7 +222,8 @@ func (r *startRound) firstOfKeys(pending []int) []int {
 	return first
 }
 
-// byOwner splits members by the node that shall own them from birth. A delayed run has no owner.
+// byOwner splits members by the node that is to own them from birth. A delayed run has no owner: it
+// would hold a place in the node without being able to run.
 func (r *startRound) byOwner(members []int) [][]int {
 	var owners []journal.NodeID
 	groups := map[journal.NodeID][]int{}
@@ -229,6 +262,7 @@ func (r *startRound) queueReuse(p *pipeline, members []int) {
 	}
 }
 
+// queueInsert adds startSQL for members of one owner.
 func (r *startRound) queueInsert(p *pipeline, members []int) error {
 	n := len(members)
 	ids, keys, workflows, versions := make([]pgtype.UUID, n), make([]*string, n), make([]string, n), make([]int32, n)
@@ -261,6 +295,7 @@ func (r *startRound) queueInsert(p *pipeline, members []int) error {
 	return nil
 }
 
+// queueRead adds startReadSQL for members that were not created, and decides what becomes of each.
 func (r *startRound) queueRead(p *pipeline, members []int) {
 	ids, keys := make([]pgtype.UUID, len(members)), make([]*string, len(members))
 	for k, i := range members {
@@ -283,7 +318,7 @@ func (r *startRound) queueRead(p *pipeline, members []int) {
 	}), ids, keys)
 }
 
-// startFound is a row of startReadSQL.
+// startFound is a row of startReadSQL: the start's own run, or else the holder of its key.
 type startFound struct {
 	own         pgtype.Timestamptz
 	owner       *int32
@@ -295,7 +330,8 @@ type startFound struct {
 	now         time.Time
 }
 
-// outcome returns nil if the start should be tried again.
+// outcome returns the outcome of a start that created nothing, or nil if it should be tried again:
+// because the key is free now, or because its holder may be replaced.
 func (f *startFound) outcome(st *journal.Start, last bool) *journal.Started {
 	switch {
 	case f.own.Valid: // J4: an earlier try made the run

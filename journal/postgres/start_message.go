@@ -8,15 +8,19 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// startMessageDelaySQL lets messages wait with the runs that they came along with: a message makes a run visible, but these were
-// started to begin later.
+// startMessageDelaySQL lets messages wait with the runs that they were sent with: a message makes a
+// run visible, but these were started to begin later. It applies to a run that this very
+// transaction has made (fence 0, one message); a message that comes later wakes the run as always.
+// The tasks are locked, as the transaction made them.
 const startMessageDelaySQL = `
 UPDATE reprise.tasks t SET visible_at = r.start_at
 FROM unnest($1::uuid[]) AS i(id)
 CROSS JOIN LATERAL (SELECT r.start_at FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 WHERE t.run_id = ANY (ARRAY[i.id]) AND t.fence = 0 AND t.inbox_last = 1 AND r.start_at > now()`
 
-// sendStartMessages sends the messages of starts to the runs that have their keys now, inside the starts' transaction.
+// sendStartMessages sends the messages of starts to the runs that have their keys now, inside the
+// starts' transaction: so a run and its first message are there together, and of many callers that
+// start one key at once each has its message in the one run (J8).
 func (s *Store) sendStartMessages(ctx context.Context, q querier, starts []journal.Start, out []journal.Started) error {
 	var index []int
 	var messages []journal.Message

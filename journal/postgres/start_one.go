@@ -9,7 +9,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// startOneSQL is startSQL for a single run: a caller that is not one of many sends nothing else.
+// startOneSQL is startSQL for a single run: a caller that is not one of many sends nothing else,
+// and most of a call of one was unnesting arrays of one. Locks and guarantees are those of
+// startSQL.
 const startOneSQL = `
 WITH owner AS (
     SELECT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = $11::int AND n.lost_at IS NULL) AS alive
@@ -52,7 +54,7 @@ func (r *startRound) queueOne(p *pipeline, i int) error {
 	return nil
 }
 
-// scanMade reads a run that was created; member tells whose it is.
+// scanMade reads a run that was created; member tells which start it belongs to.
 func (r *startRound) scanMade(member func(journal.RunID) int) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var run pgtype.UUID

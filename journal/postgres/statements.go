@@ -2,7 +2,9 @@ package postgres
 
 import "github.com/reprise-run/reprise/migrations"
 
-// statements holds the statements that name tables, with the schema's name put in.
+// statements holds the statements that name tables, with the schema's name put in. They are
+// rendered once for a store, so a call does not build text, and the text is the key of the driver's
+// cache of prepared statements.
 type statements struct {
 	adminDelete, adminResume, adminParent                          string
 	lockFamily, orphans, terminate                                 string

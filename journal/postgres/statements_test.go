@@ -10,7 +10,8 @@ import (
 	"github.com/reprise-run/reprise/migrations"
 )
 
-// TestStatements prepares every statement in a database with the default schema and in one with another.
+// TestStatements prepares every statement in a database with the default schema and in one with
+// another.
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	found := sqltest.Statements(t, ".")

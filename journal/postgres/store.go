@@ -11,6 +11,12 @@ import (
 )
 
 // Store keeps a journal in a Postgres database. Its methods may be called from many goroutines.
+//
+// It holds no state of runs: whatever it answers comes from the database, so any number of stores,
+// in any number of processes, may work on one schema. What it does hold are connections. stepTxs
+// bounds those that transactions of steps have, for as long as user code takes, so that some are
+// always left for renewals, claims and commits: a node whose steps had taken all of them could not
+// commit the steps' own results.
 type Store struct {
 	o       Options
 	pool    *pgxpool.Pool
@@ -24,7 +30,8 @@ var (
 	_ journal.TxStore = (*Store)(nil)
 )
 
-// Open connects to a database and brings its tables up to date. o may be nil. The caller closes the store.
+// Open connects to a database and brings its tables up to date. o may be nil. The caller closes the
+// store.
 func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
 	opts := o.withDefaults()
 	config, err := opts.config(dsn)
@@ -56,7 +63,8 @@ func (s *Store) Close() {
 	s.pool.Close()
 }
 
-// migrate may take as long as it takes.
+// migrate may take as long as it takes: an index on a large table has no use for the timeout of
+// calls.
 func (s *Store) migrate(ctx context.Context) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
@@ -69,9 +77,10 @@ func (s *Store) migrate(ctx context.Context) error {
 // Hints implements journal.Store.
 func (s *Store) Hints() journal.Hints { return s.hints }
 
-// call runs fn on a connection of the pool and translates its error. fn is repeated after a deadlock, so it
-// must start afresh; what it sends must be one transaction. A call without an answer is given up after
-// callTimeout: the other end of a connection can vanish without a word.
+// call runs fn on a connection of the pool and translates its error. fn is repeated after a
+// deadlock, so it must start afresh; what it sends must be one transaction, or nothing could be
+// repeated. A call without an answer is given up after callTimeout: the other end of a connection
+// can vanish without a word. What the call did is unknown then, which is what ErrUnavailable says.
 func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Conn) error) error {
 	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -93,7 +102,8 @@ func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Co
 	}
 }
 
-// in runs fn inside tx, or like call if tx is nil.
+// in runs fn inside tx, or like call if tx is nil. Inside a transaction of the caller's nothing is
+// repeated, because an error has failed all of it.
 func (s *Store) in(ctx context.Context, tx journal.Tx, fn func(ctx context.Context, q querier) error) error {
 	if tx == nil {
 		return s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return fn(ctx, c) })

@@ -10,7 +10,7 @@ import (
 const taskColumns = `t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
        t.attempts, t.waiting, t.strikes, t.state, t.problem`
 
-// taskRow reads taskColumns. All are null for a run without a task.
+// taskRow reads taskColumns. All are null for a run without a task, which is a closed one.
 type taskRow struct {
 	generation, version, owner, strikes *int32
 	queue, workflow, waiting, problem   *string

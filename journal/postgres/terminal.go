@@ -8,10 +8,12 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// terminalColumns are the columns of a terminal event e as every statement selects them, for terminalRow.
+// terminalColumns are the columns of a terminal event e as every statement selects them, for
+// terminalRow.
 const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued`
 
-// terminalRow reads terminalColumns; all are null for an open run.
+// terminalRow reads terminalColumns; all are null for an open run. The event is found by the number
+// that the run's row has of it, so no history is read for it.
 type terminalRow struct {
 	seq, cmd       *int32
 	kind           *int16

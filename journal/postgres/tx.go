@@ -12,8 +12,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// InTx lets starts and messages be part of a transaction of the caller's: they exist exactly if and when it
-// commits. The caller commits or rolls back; a failed call has failed the transaction.
+// InTx lets starts and messages be part of a transaction of the caller's: they exist exactly if and
+// when it commits. The caller commits or rolls back; a failed call has failed the transaction.
 func InTx(tx pgx.Tx) journal.Tx { return callerTx{tx} }
 
 type callerTx struct{ tx pgx.Tx }
@@ -24,7 +24,10 @@ func (t callerTx) Value() any { return t.tx }
 // Rollback implements journal.Tx.
 func (t callerTx) Rollback(ctx context.Context) error { return t.tx.Rollback(ctx) }
 
-// stepTx is the transaction of a step. Only Commit and Rollback end it.
+// stepTx is the transaction of a step. User code has it while the step runs, and then the engine
+// commits it together with the event of the step's completion; only Commit and Rollback of the
+// journal end it, whichever comes first, and once. It holds a connection and one of the store's
+// slots until then.
 type stepTx struct {
 	s    *Store
 	conn *pgxpool.Conn
@@ -32,19 +35,23 @@ type stepTx struct {
 	end  sync.Once
 }
 
-// A transaction of several round trips begins with its first statement's and ends with its last one's.
+// A transaction of several round trips begins with its first statement's and ends with its last
+// one's, so it costs no round trips of its own.
 const (
 	beginSQL    = `BEGIN ISOLATION LEVEL READ COMMITTED`
 	endSQL      = `COMMIT`
 	rollbackSQL = `ROLLBACK`
 )
 
-// holdSQL follows beginSQL: a transaction may keep row locks for no longer than this while its process says nothing. One that is
-// frozen, or cut off, would else keep its runs from those who take them over.
+// holdSQL follows beginSQL: a transaction may keep row locks for no longer than this while its
+// process says nothing. A process that is frozen, or cut off, would else keep its runs from those
+// that take them over for as long as its connection lives, because takeovers skip what is locked.
+// The server ends the session after that time, and everything is rolled back.
 const holdSQL = `SET LOCAL idle_in_transaction_session_timeout = '10s'`
 
-// transaction is call for a function that sends beginSQL, several round trips of statements, and endSQL. What it leaves open is
-// rolled back.
+// transaction is call for a function that sends beginSQL, several round trips of statements, and
+// endSQL. What it leaves open, by an error, is rolled back here: a connection that goes back to the
+// pool inside a transaction would be closed.
 func (s *Store) transaction(ctx context.Context, fn func(ctx context.Context, c *pgx.Conn) error) error {
 	return s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		err := fn(ctx, c)
@@ -58,10 +65,12 @@ func (s *Store) transaction(ctx context.Context, fn func(ctx context.Context, c 
 	})
 }
 
-// stepTxSQL switches the plans on that the store's own statements do without.
+// stepTxSQL switches the plans on that the store's own statements do without: users' SQL is planned
+// as everywhere.
 const stepTxSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 
-// ownPlansSQL switches them off again, before the transaction's last statement is planned and cached.
+// ownPlansSQL switches them off again, before the transaction's last statement is planned and
+// cached: the cache belongs to the connection, and the plan would serve every later commit on it.
 const ownPlansSQL = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
 // Begin implements journal.TxStore.
@@ -93,7 +102,8 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 // Value implements journal.Tx.
 func (t *stepTx) Value() any { return guardedTx{t.tx} }
 
-// Rollback implements journal.Tx. It works although ctx has ended, so that no lock outlives the step.
+// Rollback implements journal.Tx. It works although ctx has ended, so that no lock outlives the
+// step.
 func (t *stepTx) Rollback(ctx context.Context) error {
 	t.end.Do(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
@@ -104,6 +114,7 @@ func (t *stepTx) Rollback(ctx context.Context) error {
 	return nil
 }
 
+// release gives the connection and the slot back. It is called once, under end.
 func (t *stepTx) release() {
 	t.conn.Release()
 	<-t.s.stepTxs

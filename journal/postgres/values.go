@@ -11,7 +11,7 @@ import (
 // uuidArg turns a run's id into the driver's type, which every protocol mode knows.
 func uuidArg(r journal.RunID) pgtype.UUID { return pgtype.UUID{Bytes: r, Valid: true} }
 
-// nullText stores the empty string as null, which costs no bytes.
+// nullText stores the empty string as null, which costs a bit of the row.
 func nullText(s string) *string {
 	if s == "" {
 		return nil

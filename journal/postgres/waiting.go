@@ -5,11 +5,14 @@ import (
 	"time"
 )
 
-// A sleeping run waits for a line that ends with the time at which its task becomes visible, which the row has
-// already. The time would be a fifth of the row, so it is kept as a mark. A line that ends with the mark by itself has it twice.
+// A run that sleeps waits for a line that ends with the time at which its task becomes visible,
+// which the row has already. The time would be a fifth of the row of a parked run, of which there
+// may be millions, so it is kept as a mark. A line that ends with the mark by itself has it twice,
+// so that every line is read as it was written.
 const waitingMark = " @"
 
-// joinWaiting returns the lines as a row keeps them; at is when the task becomes visible, zero if not by time.
+// joinWaiting returns the lines as a row keeps them; at is when the task becomes visible, zero if
+// not by time.
 func joinWaiting(lines []string, at time.Time) string {
 	if len(lines) == 0 {
 		return ""
@@ -29,7 +32,8 @@ func joinWaiting(lines []string, at time.Time) string {
 	return strings.Join(stored, "\n")
 }
 
-// splitWaiting reads what joinWaiting wrote. If a message has made the task visible meanwhile, the time is that of the message.
+// splitWaiting reads what joinWaiting wrote. If a message has made the task visible meanwhile, the
+// time is that of the message.
 func splitWaiting(stored string, at time.Time) []string {
 	if stored == "" {
 		return nil

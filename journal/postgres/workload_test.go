@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// workload is a small engine on a store that fails now and then: clients that start and signal runs, and workers that
-// play them. A run ends when it has consumed its signals.
+// workload is a small engine on a store that fails now and then: clients that start and signal
+// runs, and workers that play them. A run ends when it has consumed its signals.
 type workload struct {
 	t       *testing.T
 	j       *journal.Journal
@@ -192,7 +192,8 @@ func (w *workload) play(ctx context.Context, c journal.Claimed) (closed bool, er
 	return turn.Next.Kind == journal.NextClose, err
 }
 
-// audit checks that everything acknowledged is there. The checker of the database looks at the rest.
+// audit checks that everything acknowledged is there. The checker of the database looks at the
+// rest.
 func (w *workload) audit() {
 	w.t.Helper()
 	for run, signals := range w.acked {

@@ -34,7 +34,8 @@ SET visible_at = ?,
     problem = iif(owner = 0, NULL, problem)
 WHERE run_id = ?`
 
-// adminRemoveSQL ends a task whoever owns it: the owner's next commit finds no task and is refused (J3, J7).
+// adminRemoveSQL ends a task whoever owns it: the owner's next commit finds no task and is refused
+// (J3, J7).
 const adminRemoveSQL = `DELETE FROM reprise_tasks WHERE run_id = ?`
 
 const adminCloseSQL = `UPDATE reprise_runs SET status = ?, closed_at = ?, closed_seq = ? WHERE id = ?`

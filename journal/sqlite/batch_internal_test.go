@@ -93,7 +93,8 @@ func TestJ2_OneCallAtFaultHindersNoOther(t *testing.T) {
 	}
 }
 
-// TestJ2_OneMemberAtFaultHindersNoOther: commits of one call, of which one is refused by the file half-way.
+// TestJ2_OneMemberAtFaultHindersNoOther: commits of one call, of which one is refused by the file
+// half-way.
 func TestJ2_OneMemberAtFaultHindersNoOther(t *testing.T) {
 	t.Parallel()
 	s := openHere(t)
@@ -131,8 +132,8 @@ func TestJ2_OneMemberAtFaultHindersNoOther(t *testing.T) {
 	}
 }
 
-// TestFullAndReadOnly: what cannot be written is refused as unavailable, what was acknowledged stays, and work goes on as
-// soon as it can.
+// TestFullAndReadOnly: what cannot be written is refused as unavailable, what was acknowledged
+// stays, and work goes on as soon as it can.
 func TestFullAndReadOnly(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct{ begin, end, says string }{
@@ -173,7 +174,8 @@ func TestFullAndReadOnly(t *testing.T) {
 	}
 }
 
-// TestCallsAreGathered: calls that wait together are one batch, and a batch ends where its payloads are enough.
+// TestCallsAreGathered: calls that wait together are one batch, and a batch ends where its payloads
+// are enough.
 func TestCallsAreGathered(t *testing.T) {
 	t.Parallel()
 	s := openHere(t)

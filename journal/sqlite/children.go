@@ -15,8 +15,9 @@ type child struct {
 	policy journal.ClosePolicy
 }
 
-// closeChildren lets the open children of a closed run meet their policies, and those of the children that this terminates
-// theirs. It returns the terminated ones behind those of a list. Nobody is told of their ends: the parent of each is closed.
+// closeChildren lets the open children of a closed run meet their policies, and those of the
+// children that this terminates theirs. It returns the terminated ones behind those of a list.
+// Nobody is told of their ends: the parent of each is closed.
 func (e *effects) closeChildren(parent journal.RunID, closed []journal.RunID) ([]journal.RunID, error) {
 	list, err := readChildren(e.q, parent)
 	for i := 0; err == nil && i < len(list); i++ {

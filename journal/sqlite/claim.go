@@ -9,8 +9,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// claimHeadSQL reads the due tasks of one route and priority, in order, from reprise_tasks_claim_idx. That index holds
-// nothing but claimable rows. A plus sign before a parameter keeps the plan, as the package's documentation explains.
+// claimHeadSQL reads the due tasks of one route and priority, in order, from
+// reprise_tasks_claim_idx. That index holds nothing but claimable rows. A plus sign before a
+// parameter keeps the plan, as the package's documentation explains.
 const claimHeadSQL = `
 SELECT t.run_id, t.visible_at FROM reprise_tasks t
 WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
@@ -27,8 +28,8 @@ SELECT ` + taskColumns + `,
        ` + runColumns + `
 FROM reprise_tasks t JOIN reprise_runs r ON r.id = t.run_id WHERE t.run_id = ?`
 
-// claimUnconfirmedSQL finds what the node owns but never committed to: the answer to an earlier claim or start
-// may have been lost.
+// claimUnconfirmedSQL finds what the node owns but never committed to: the answer to an earlier
+// claim or start may have been lost.
 const claimUnconfirmedSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 AND t.unproven = 1`
 
 // claimAttentionSQL finds owned runs that have messages, by reprise_tasks_owner_idx.

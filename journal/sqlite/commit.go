@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// J3 is the condition of each statement that changes the task: owner, fence and turn decide. Each answers with a row, or
-// with none if the commit is refused.
+// J3 is the condition of each statement that changes the task: owner, fence and turn decide. Each
+// answers with a row, or with none if the commit is refused.
 const (
 	// commitKeepSQL changes no indexed column: it is by far the most frequent one.
 	commitKeepSQL = `
@@ -21,7 +21,8 @@ RETURNING inbox_last, visible_at`
 	// commitVisibleSQL follows if messages have come (J6), or those that came are consumed.
 	commitVisibleSQL = `UPDATE reprise_tasks SET visible_at = ? WHERE run_id = ?`
 
-	// commitFreeSQL parks, releases or blocks. A parked run with a newer message than it has seen is visible (J6).
+	// commitFreeSQL parks, releases or blocks. A parked run with a newer message than it has seen
+	// is visible (J6).
 	commitFreeSQL = `
 UPDATE reprise_tasks
 SET turn = turn + 1, unproven = 0, strikes = 0, attempts = ?, waiting = ?, problem = ?, state = ?, owner = 0,
@@ -67,7 +68,8 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 	return out, nil
 }
 
-// commitAll writes a batch. A member whose effects cannot be written is left out, with its turn, at the next attempt (J2).
+// commitAll writes a batch. A member whose effects cannot be written is left out, with its turn, at
+// the next attempt (J2).
 func (s *Store) commitAll(b *batch, commits []journal.Commit, out []journal.Outcome) error {
 	faults := map[int]error{}
 	for {
@@ -80,9 +82,10 @@ func (s *Store) commitAll(b *batch, commits []journal.Commit, out []journal.Outc
 	}
 }
 
-// commitMembers writes the turns of the members without fault first, then what they do to others. So it makes no difference
-// whether a message arrives in the inbox of a member that stands behind the sender's or ahead of it. An error is about the
-// effects of one member, which it names, or about the whole batch.
+// commitMembers writes the turns of the members without fault first, then what they do to others.
+// So it makes no difference whether a message arrives in the inbox of a member that stands behind
+// the sender's or ahead of it. An error is about the effects of one member, which it names, or
+// about the whole batch.
 func (s *Store) commitMembers(b *batch, commits []journal.Commit, out []journal.Outcome, faults map[int]error) (at int, err error) {
 	var acting []int // members with effects
 	for i := range commits {
@@ -118,7 +121,8 @@ func (s *Store) commitMembers(b *batch, commits []journal.Commit, out []journal.
 	return 0, nil
 }
 
-// commit writes the turn of one member. An error is about the whole batch, the member's own is in the outcome.
+// commit writes the turn of one member. An error is about the whole batch, the member's own is in
+// the outcome.
 func (s *Store) commit(b *batch, c *journal.Commit) (out journal.Outcome, written bool, err error) {
 	err = b.member(func() error { out, written, err = writeTurn(b, c); return err })
 	if memberFault(err) {
@@ -135,8 +139,8 @@ func (s *Store) memberError(err error) error {
 	return s.translate(err)
 }
 
-// writeTurn writes a turn into its own run, or finds out why not. written is also false for one that an earlier try has
-// written.
+// writeTurn writes a turn into its own run, or finds out why not. written is also false for one
+// that an earlier try has written.
 func writeTurn(q querier, c *journal.Commit) (out journal.Outcome, written bool, err error) {
 	at := now()
 	out, written, err = writeTask(q, c, at)

@@ -10,8 +10,8 @@ import (
 	"modernc.org/sqlite"
 )
 
-// conn is a connection of the driver, below database/sql: its statements are prepared once, and a statement costs
-// neither a pool nor a goroutine. One goroutine at a time uses it.
+// conn is a connection of the driver, below database/sql: its statements are prepared once, and a
+// statement costs neither a pool nor a goroutine. One goroutine at a time uses it.
 type conn struct {
 	raw   rawConn
 	stmts map[string]stmt
@@ -32,7 +32,8 @@ type stmt interface {
 	driver.StmtQueryContext
 }
 
-// querier is what the statements of starts and messages need: a connection, or a transaction of the caller's.
+// querier is what the statements of starts and messages need: a connection, or a transaction of the
+// caller's.
 type querier interface {
 	// exec runs a statement and returns how many rows it changed.
 	exec(sql string, args ...any) (int64, error)

@@ -15,7 +15,8 @@ WHERE id = ?`
 WHERE run_id = ?`
 )
 
-// nextGeneration begins the next generation. The task stays the owner's or was freed with the commit.
+// nextGeneration begins the next generation. The task stays the owner's or was freed with the
+// commit.
 func nextGeneration(q querier, run journal.RunID, n *journal.Continue) error {
 	carried, err := encodeCarried(n.Carried)
 	if err != nil {

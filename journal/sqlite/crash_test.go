@@ -173,8 +173,9 @@ func (p *process) kill(t *testing.T) (rest []ack) {
 	}
 }
 
-// TestJ10_KillLosesNothing: whenever a process is killed, the next one finds everything that callers were told, whole
-// turns only, the effect of a step exactly with its event, and every run free to be claimed.
+// TestJ10_KillLosesNothing: whenever a process is killed, the next one finds everything that
+// callers were told, whole turns only, the effect of a step exactly with its event, and every run
+// free to be claimed.
 func TestJ10_KillLosesNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "reprise.db")
@@ -234,7 +235,8 @@ func (w *world) audit(told map[journal.RunID]int) {
 	}
 }
 
-// TestSecondProcessIsToldWhoHasTheFile: and it has the file, with everything in it free, as soon as the holder is gone.
+// TestSecondProcessIsToldWhoHasTheFile: and it has the file, with everything in it free, as soon as
+// the holder is gone.
 func TestSecondProcessIsToldWhoHasTheFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "reprise.db")

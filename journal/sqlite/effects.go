@@ -54,8 +54,8 @@ func (e *effects) write(c *journal.Commit, out *journal.Outcome) error {
 	return nil
 }
 
-// applyClosePolicies applies the close policies of the children that a closed run leaves behind. It comes last in a batch: a member that is
-// terminated with its parent may have started children.
+// applyClosePolicies applies the close policies of the children that a closed run leaves behind. It
+// comes last in a batch: a member that is terminated with its parent may have started children.
 func (e *effects) applyClosePolicies(c *journal.Commit, out *journal.Outcome) (err error) {
 	if c.Children && c.Next.Kind == journal.NextClose {
 		out.Closed, err = e.closeChildren(c.Run, nil)
@@ -63,7 +63,8 @@ func (e *effects) applyClosePolicies(c *journal.Commit, out *journal.Outcome) (e
 	return err
 }
 
-// start starts a child. That another run has its key is told to the parent like the failure of a child.
+// start starts a child. That another run has its key is told to the parent like the failure of a
+// child.
 func (e *effects) start(c *journal.Commit, st *journal.Start, out *journal.Started) (err error) {
 	if *out, err = e.s.start(e.q, st, e.at); err != nil {
 		return err

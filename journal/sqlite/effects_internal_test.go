@@ -55,8 +55,9 @@ func (f *family) load(run journal.RunID) journal.History {
 	return list[0]
 }
 
-// TestJ2_EffectsAtFaultHinderNoOther: the file refuses a child of one member, and one that another member messages. Their
-// turns are not written, and those of the others are, with what those do to each other.
+// TestJ2_EffectsAtFaultHinderNoOther: the file refuses a child of one member, and one that another
+// member messages. Their turns are not written, and those of the others are, with what those do to
+// each other.
 func TestJ2_EffectsAtFaultHinderNoOther(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t, openHere(t))
@@ -94,8 +95,8 @@ func TestJ2_EffectsAtFaultHinderNoOther(t *testing.T) {
 	}
 }
 
-// TestEffectsInAStepsTransaction: they exist exactly if it commits, and a turn that is written already does not let a step
-// happen a second time.
+// TestEffectsInAStepsTransaction: they exist exactly if it commits, and a turn that is written
+// already does not let a step happen a second time.
 func TestEffectsInAStepsTransaction(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t, openHere(t))
@@ -130,7 +131,8 @@ func TestEffectsInAStepsTransaction(t *testing.T) {
 	}
 }
 
-// BenchmarkLoadBehindOldMessages must not depend on how many messages the generations before have seen.
+// BenchmarkLoadBehindOldMessages must not depend on how many messages the generations before have
+// seen.
 func BenchmarkLoadBehindOldMessages(b *testing.B) {
 	for _, old := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(old), func(b *testing.B) {

@@ -64,8 +64,8 @@ func codeOf(err error) int {
 	return 0
 }
 
-// translate maps what the driver says to the journal's errors, by result code, never by text, and names the file.
-// A call that came back as unavailable may have happened or not.
+// translate maps what the driver says to the journal's errors, by result code, never by text, and
+// names the file. A call that came back as unavailable may have happened or not.
 func (s *Store) translate(err error) error { return translate(s.path, err) }
 
 func translate(path string, err error) error {
@@ -102,8 +102,8 @@ func translate(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// memberFault tells errors of the driver over the content of one member of a batch: data, constraints, limits, a trigger of
-// somebody's, and damage of a page.
+// memberFault tells errors of the driver over the content of one member of a batch: data,
+// constraints, limits, a trigger of somebody's, and damage of a page.
 func memberFault(err error) bool {
 	switch codeOf(err) & 0xff {
 	case lib.SQLITE_CONSTRAINT, lib.SQLITE_CORRUPT, lib.SQLITE_TOOBIG, lib.SQLITE_MISMATCH, lib.SQLITE_ERROR:
@@ -112,7 +112,8 @@ func memberFault(err error) bool {
 	return false
 }
 
-// batchFault tells all other errors of the driver: they are about the file, and nothing of the transaction is left.
+// batchFault tells all other errors of the driver: they are about the file, and nothing of the
+// transaction is left.
 func batchFault(err error) bool { return codeOf(err) != 0 && !memberFault(err) }
 
 // duplicateRow tells whether a primary key exists already (J1).

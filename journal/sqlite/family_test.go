@@ -11,8 +11,8 @@ import (
 	"github.com/reprise-run/reprise/migrations"
 )
 
-// TestMigrateARunThatKnowsNoFamilies: a run with a history and messages from before the third migration goes on, has a
-// child, and begins its next generation.
+// TestMigrateARunThatKnowsNoFamilies: a run with a history and messages from before the third
+// migration goes on, has a child, and begins its next generation.
 func TestMigrateARunThatKnowsNoFamilies(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "reprise.db")
@@ -61,7 +61,8 @@ func TestMigrateARunThatKnowsNoFamilies(t *testing.T) {
 	}
 }
 
-// TestViewsOfFamilies: the views show who started a run, and which messages its generation has consumed.
+// TestViewsOfFamilies: the views show who started a run, and which messages its generation has
+// consumed.
 func TestViewsOfFamilies(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

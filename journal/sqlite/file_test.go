@@ -116,7 +116,8 @@ func TestAnOddNameIsOneFile(t *testing.T) {
 	}
 }
 
-// TestDamageIsToldAndSpreadsNot: a call that meets a damaged page says so and names the file; the others work.
+// TestDamageIsToldAndSpreadsNot: a call that meets a damaged page says so and names the file; the
+// others work.
 func TestDamageIsToldAndSpreadsNot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// The types of this file are the driver behind the *sql.Tx of a step. They pass statements on to the loan, while there is
-// one, and do not let the user end the transaction.
+// The types of this file are the driver behind the *sql.Tx of a step. They pass statements on to
+// the loan, while there is one, and do not let the user end the transaction.
 
 type stepConnector struct{ t *stepTx }
 
@@ -27,7 +27,8 @@ type stepConn struct{ t *stepTx }
 // Begin implements driver.Conn. The transaction begins with its first statement.
 func (c stepConn) Begin() (driver.Tx, error) { return stepEnd{}, nil }
 
-// stepEnd refuses to end a transaction. database/sql takes it for ended nevertheless, so that the user can do nothing more in it.
+// stepEnd refuses to end a transaction. database/sql takes it for ended nevertheless, so that the
+// user can do nothing more in it.
 type stepEnd struct{}
 
 // Commit implements driver.Tx.

@@ -7,8 +7,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// hints implements journal.Hints. One process has the file, and a [journal.Journal] spreads hints inside its process
-// by itself, so there is nobody to tell.
+// hints implements journal.Hints. One process has the file, and a [journal.Journal] spreads hints
+// inside its process by itself, so there is nobody to tell.
 type hints struct{ s *Store }
 
 // Hints implements journal.Store.

@@ -9,8 +9,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// A listing looks at candidates, newest first, from the index that fits its filter best, and leaves out what the rest of the
-// filter does not select. All the statements below read the same columns of a candidate.
+// A listing looks at candidates, newest first, from the index that fits its filter best, and leaves
+// out what the rest of the filter does not select. All the statements below read the same columns
+// of a candidate.
 const (
 	candidateColumns = `r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run`
 
@@ -46,7 +47,8 @@ WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? ORDER BY e.run_id DESC LIMIT +
 SELECT ` + candidateColumns + `
 FROM reprise_runs r WHERE r.id < ? AND r.id = ? LIMIT +?`
 
-	// listKeysSQL finds a range of keys: between them the two indexes on keys hold every run that has one.
+	// listKeysSQL finds a range of keys: between them the two indexes on keys hold every run that
+	// has one.
 	listKeysSQL = `
 SELECT ` + candidateColumns + `
 FROM (
@@ -141,8 +143,8 @@ func (l *listing) choose() {
 	}
 }
 
-// after returns the first text behind all that begin with a prefix, in the order of bytes. No byte of a valid
-// text is 0xff.
+// after returns the first text behind all that begin with a prefix, in the order of bytes. No byte
+// of a valid text is 0xff.
 func after(prefix string) string {
 	b := []byte(prefix)
 	b[len(b)-1]++

@@ -21,9 +21,9 @@ SELECT e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, coalesce(e.encodi
 FROM reprise_events e LEFT JOIN reprise_inbox m ON m.run_id = e.run_id AND m.number = e.inbox
 WHERE e.run_id = ? AND e.generation = +? AND e.seq > ? ORDER BY e.seq LIMIT +?`
 
-// A message is consumed if it is behind the newest one that an event of the current generation names: messages are named in
-// order of their numbers. Those that an earlier generation had seen are consumed unless they were carried over, and so
-// are updates that were rejected (J5).
+// A message is consumed if it is behind the newest one that an event of the current generation
+// names: messages are named in order of their numbers. Those that an earlier generation had seen
+// are consumed unless they were carried over, and so are updates that were rejected (J5).
 const (
 	messageColumns = `m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at, m.cmd, m.generation`
 

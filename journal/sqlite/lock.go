@@ -12,8 +12,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// fileLock keeps a second process away from a database. It is a lock of the operating system on a file beside the
-// database, so it ends with the process, however that ends. The lock file itself stays.
+// fileLock keeps a second process away from a database. It is a lock of the operating system on a
+// file beside the database, so it ends with the process, however that ends. The lock file itself
+// stays.
 type fileLock struct{ f *os.File }
 
 // lockSuffix names the lock file after the database.
@@ -81,7 +82,8 @@ func lockedBy(path string, f *os.File) error {
 	return e
 }
 
-// release unlocks before it closes: a process that is just being started by this one has the file open for a moment, too.
+// release unlocks before it closes: a process that is just being started by this one has the file
+// open for a moment, too.
 func (l *fileLock) release() {
 	_ = unlock(l.f) // closing is what counts
 	_ = l.f.Close()

@@ -7,10 +7,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockOffset is far behind what the holder writes, because nobody else could read a range that is locked.
+// lockOffset is far behind what the holder writes, because nobody else could read a range that is
+// locked.
 const lockOffset = 1 << 30
 
-// tryLock takes the lock of a file without waiting. The system releases it when the process is gone.
+// tryLock takes the lock of a file without waiting. The system releases it when the process is
+// gone.
 func tryLock(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{Offset: lockOffset})

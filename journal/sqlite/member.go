@@ -25,8 +25,8 @@ const nodesForgetSQL = `DELETE FROM reprise_nodes WHERE id = ?`
 // leaveFreeSQL hands a task back.
 const leaveFreeSQL = `UPDATE reprise_tasks SET owner = 0, unproven = 0, visible_at = ? WHERE run_id = ?`
 
-// nodes is the membership. All nodes are in this process, so their leases are kept in its memory: renewing one needs no turn
-// at the file, which the transaction of a step may hold for a while.
+// nodes is the membership. All nodes are in this process, so their leases are kept in its memory:
+// renewing one needs no turn at the file, which the transaction of a step may hold for a while.
 type nodes struct {
 	mu   sync.Mutex
 	live map[journal.NodeID]*journal.Node // guarded by mu; the lease may have run out

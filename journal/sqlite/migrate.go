@@ -20,8 +20,8 @@ const identifyOtherSQL = `
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'reprise\_%' ESCAPE '\' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
 ORDER BY name LIMIT 1`
 
-// identify refuses the database of another application. Its first statement is the first one that reads the file, so it
-// also meets files that are no database.
+// identify refuses the database of another application. Its first statement is the first one that
+// reads the file, so it also meets files that are no database.
 func (s *Store) identify(c *conn) error {
 	number, err := c.queryInt(identifyIDSQL)
 	if err != nil {

@@ -67,7 +67,8 @@ func TestMigrateLeavesNothingBehindWhenItFails(t *testing.T) {
 	}
 }
 
-// TestSchemaFile compares migrations/sqlite/schema.sql with what the migrations make. -update writes it.
+// TestSchemaFile compares migrations/sqlite/schema.sql with what the migrations make. -update
+// writes it.
 func TestSchemaFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -4,16 +4,18 @@ import "time"
 
 // Options of a Store. The zero value means the defaults.
 type Options struct {
-	// SyncNormal acknowledges commits that the operating system has, but perhaps not yet the disk (synchronous=NORMAL).
-	// A killed process loses nothing; a power cut may lose the last commits. By default every commit is on disk.
+	// SyncNormal acknowledges commits that the operating system has, but perhaps not yet the disk
+	// (synchronous=NORMAL). A killed process loses nothing; a power cut may lose the last commits.
+	// By default every commit is on disk.
 	SyncNormal bool
-	// TxMax is how long the transaction of a step may hold the database, from its first statement on. Then it is rolled
-	// back and the attempt fails, because everybody waits for it. Default 30 s.
+	// TxMax is how long the transaction of a step may hold the database, from its first statement
+	// on. Then it is rolled back and the attempt fails, because everybody waits for it. Default 30
+	// s.
 	TxMax time.Duration
 	// Readers is the number of connections for loads and lists. Default 4.
 	Readers int
-	// Shared lets the journal's tables, which begin with "reprise_", be added to a database that holds tables of an
-	// application already. Its application_id stays as it is.
+	// Shared lets the journal's tables, which begin with "reprise_", be added to a database that
+	// holds tables of an application already. Its application_id stays as it is.
 	Shared bool
 }
 

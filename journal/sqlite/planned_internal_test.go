@@ -11,8 +11,9 @@ import (
 	"github.com/reprise-run/reprise/journal/journaltest/model"
 )
 
-// TestStatementsArePlannedOnce: SQLite asks an authorizer about all that a statement does each time it plans it. A
-// statement whose plan may depend on an argument is planned at every execution, which costs more than the execution.
+// TestStatementsArePlannedOnce: SQLite asks an authorizer about all that a statement does each time
+// it plans it. A statement whose plan may depend on an argument is planned at every execution,
+// which costs more than the execution.
 func TestStatementsArePlannedOnce(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "reprise.db"), &Options{Readers: 1})

@@ -61,8 +61,9 @@ func askStranger(t *testing.T, path string) (said opened) {
 	return said
 }
 
-// TestReadOnlyFileIsToldAndKept: whatever of a file may not be written, the store does not open, says which file it is about
-// and changes nothing. Once it may be written everything that was acknowledged is there.
+// TestReadOnlyFileIsToldAndKept: whatever of a file may not be written, the store does not open,
+// says which file it is about and changes nothing. Once it may be written everything that was
+// acknowledged is there.
 func TestReadOnlyFileIsToldAndKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

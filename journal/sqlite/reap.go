@@ -7,8 +7,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// reapOwnerSQL finds the next owner. Hopping from one to the next along reprise_tasks_owner_idx also finds tasks that were
-// born into the ownership of a node which died meanwhile.
+// reapOwnerSQL finds the next owner. Hopping from one to the next along reprise_tasks_owner_idx
+// also finds tasks that were born into the ownership of a node which died meanwhile.
 const reapOwnerSQL = `SELECT t.owner FROM reprise_tasks t WHERE t.owner > +? AND t.owner > 0 ORDER BY t.owner LIMIT 1`
 
 // reapTasksSQL reads a bounded number of an owner's tasks.
@@ -24,7 +24,8 @@ UPDATE reprise_tasks SET owner = 0, unproven = 0, state = ?, problem = ?, visibl
 // reapNodesSQL forgets the nodes of the process before.
 const reapNodesSQL = `DELETE FROM reprise_nodes`
 
-// Reap implements journal.Membership. All nodes are in this process, so a suspect is dead if its lease has run out.
+// Reap implements journal.Membership. All nodes are in this process, so a suspect is dead if its
+// lease has run out.
 func (m *member) Reap(ctx context.Context, _ []journal.NodeID) (journal.Reaped, error) {
 	r := journal.Reaped{Nodes: m.s.nodes.markExpiredLost()}
 	owners, err := m.s.deadOwners(ctx)
@@ -137,7 +138,8 @@ func strike(q querier, run journal.RunID, owner journal.NodeID, at time.Time) (q
 	return quarantined, err
 }
 
-// takeOver frees everything that the process before owned: the lock of the file proves that it is gone.
+// takeOver frees everything that the process before owned: the lock of the file proves that it is
+// gone.
 func (s *Store) takeOver(ctx context.Context, w *conn) error {
 	list, err := owners(w)
 	if err != nil {

@@ -45,7 +45,8 @@ func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 	return out, nil
 }
 
-// send puts a message into an inbox. Its Cmd is kept only with an answer: otherwise it is the sender's own business.
+// send puts a message into an inbox. Its Cmd is kept only with an answer: otherwise it is the
+// sender's own business.
 func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err error) {
 	open, state, visible := false, journal.Ready, time.Time{}
 	last := journal.InboxSeq(0)

@@ -52,8 +52,8 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	return out, nil
 }
 
-// startRun looks before it writes: there is one writer, so nothing changes in between. fresh tells whether this very call
-// has made the run.
+// startRun looks before it writes: there is one writer, so nothing changes in between. fresh tells
+// whether this very call has made the run.
 func (s *Store) startRun(q querier, st *journal.Start, at time.Time) (out journal.Started, fresh bool, err error) {
 	if st.Key != "" {
 		h, err := readHolder(q, st.Key)

@@ -17,8 +17,9 @@ var once = regexp.MustCompile(`^(migrate|identify|reapNodes)`)
 // sortedByNature are statements that sort what a range of another index has found.
 var sortedByNature = []string{"listKeysSQL"}
 
-// TestPlans prepares every statement, and looks for those that read more than they need. SQLite plans without looking at the
-// size of tables, unless somebody has analysed them, so the plans of empty ones are those of large ones.
+// TestPlans prepares every statement, and looks for those that read more than they need. SQLite
+// plans without looking at the size of tables, unless somebody has analysed them, so the plans of
+// empty ones are those of large ones.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

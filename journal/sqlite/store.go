@@ -32,8 +32,9 @@ var (
 	_ journal.TxStore = (*Store)(nil)
 )
 
-// Open opens a file, or makes it, and brings its tables up to date. The folder must exist. While the store is open no
-// other one may have the file; it is told who has it by a [LockedError]. o may be nil. The caller closes the store.
+// Open opens a file, or makes it, and brings its tables up to date. The folder must exist. While
+// the store is open no other one may have the file; it is told who has it by a [LockedError]. o may
+// be nil. The caller closes the store.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &Store{o: o.withDefaults(), nodes: newNodes()}
 	s.life, s.end = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -59,7 +60,8 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	return nil
 }
 
-// prepare returns the writer's connection to a file that is in order, with readers beside it and nobody's tasks owned.
+// prepare returns the writer's connection to a file that is in order, with readers beside it and
+// nobody's tasks owned.
 func (s *Store) prepare(ctx context.Context) (*conn, error) {
 	if err := writable(s.path); err != nil {
 		return nil, err
@@ -135,8 +137,8 @@ func (s *Store) configure(w *conn) error {
 	return nil
 }
 
-// Close ends the store. Calls that are under way end first, those that wait for their turn fail, and the transaction of
-// a step is rolled back.
+// Close ends the store. Calls that are under way end first, those that wait for their turn fail,
+// and the transaction of a step is rolled back.
 func (s *Store) Close() {
 	s.closed.Do(func() {
 		s.end(errStoreDone)
@@ -186,7 +188,8 @@ const (
 	readEndSQL   = `ROLLBACK`
 )
 
-// now is the store's clock: that of the one process that has the file (J9). It counts whole microseconds, as what is stored.
+// now is the store's clock: that of the one process that has the file (J9). It counts whole
+// microseconds, as what is stored.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond).Round(0) }
 
 // resolvePath returns the one name of a file, whatever links lead to it.
@@ -215,7 +218,8 @@ func resolvePath(path string) (string, error) {
 	return path, nil
 }
 
-// writable finds out early, and with the system's own words, whether an existing file may be written.
+// writable finds out early, and with the system's own words, whether an existing file may be
+// written.
 func writable(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -11,9 +11,10 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// InTx lets starts and messages be part of a transaction of the caller's: they exist exactly if and when it
-// commits. The caller commits or rolls back. It is the transaction of a step, or one on a connection of the caller's own to
-// the store's file; that one should begin as IMMEDIATE and be short, because meanwhile the store cannot write.
+// InTx lets starts and messages be part of a transaction of the caller's: they exist exactly if and
+// when it commits. The caller commits or rolls back. It is the transaction of a step, or one on a
+// connection of the caller's own to the store's file; that one should begin as IMMEDIATE and be
+// short, because meanwhile the store cannot write.
 func InTx(tx *sql.Tx) journal.Tx { return callerTx{tx} }
 
 type callerTx struct{ tx *sql.Tx }
@@ -24,8 +25,8 @@ func (t callerTx) Value() any { return t.tx }
 // Rollback implements journal.Tx.
 func (t callerTx) Rollback(context.Context) error { return t.tx.Rollback() }
 
-// stepTx is the transaction of a step. User code has it as a *sql.Tx, whose connection is this one: it takes the writer's
-// connection on loan at the first statement. Only the engine ends it.
+// stepTx is the transaction of a step. User code has it as a *sql.Tx, whose connection is this one:
+// it takes the writer's connection on loan at the first statement. Only the engine ends it.
 type stepTx struct {
 	s    *Store
 	db   *sql.DB
@@ -42,8 +43,8 @@ type stepTx struct {
 	open   map[interface{ Close() error }]struct{} // the user's rows and statements
 }
 
-// The transaction of a step is inside a savepoint: if that is gone in the end, then something has ended the transaction that
-// was not the engine, be it a COMMIT of the user's or a full disk.
+// The transaction of a step is inside a savepoint: if that is gone in the end, then something has
+// ended the transaction that was not the engine, be it a COMMIT of the user's or a full disk.
 const (
 	stepBeginSQL = `SAVEPOINT reprise_step`
 	stepEndSQL   = `RELEASE reprise_step`
@@ -73,7 +74,8 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 // Value implements journal.Tx.
 func (t *stepTx) Value() any { return t.user }
 
-// Rollback implements journal.Tx. It works although ctx has ended, so that no lock outlives the step.
+// Rollback implements journal.Tx. It works although ctx has ended, so that no lock outlives the
+// step.
 func (t *stepTx) Rollback(context.Context) error {
 	t.end.Do(func() {
 		t.mu.Lock()

@@ -54,7 +54,8 @@ func TestStepTxCommitsWithItsEvent(t *testing.T) {
 	}
 }
 
-// TestStepTxWithoutStatements: a step that did nothing with its transaction takes nothing away from the others.
+// TestStepTxWithoutStatements: a step that did nothing with its transaction takes nothing away from
+// the others.
 func TestStepTxWithoutStatements(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -120,7 +121,8 @@ func TestStepTxThatIsRefusedLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestStepTxIsEndedByTheEngineOnly: what user code does to end the transaction has no effect, and it may leave rows open.
+// TestStepTxIsEndedByTheEngineOnly: what user code does to end the transaction has no effect, and
+// it may leave rows open.
 func TestStepTxIsEndedByTheEngineOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -156,7 +158,8 @@ func TestStepTxIsEndedByTheEngineOnly(t *testing.T) {
 	}
 }
 
-// TestStepTxThatTakesTooLong: everybody waits for it, so it is ended, also if it waits for somebody who waits for it.
+// TestStepTxThatTakesTooLong: everybody waits for it, so it is ended, also if it waits for somebody
+// who waits for it.
 func TestStepTxThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, &sqlite.Options{TxMax: 50 * time.Millisecond})
@@ -181,7 +184,8 @@ func TestStepTxThatTakesTooLong(t *testing.T) {
 	}
 }
 
-// TestStepTxsAndCallsTakeTurns: neither steps that queue up for the file nor calls starve the others.
+// TestStepTxsAndCallsTakeTurns: neither steps that queue up for the file nor calls starve the
+// others.
 func TestStepTxsAndCallsTakeTurns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// The writer's transactions. IMMEDIATE takes the file's write lock at once, so that no statement meets another
-// program's write half-way. The savepoint keeps the members of a careful batch apart.
+// The writer's transactions. IMMEDIATE takes the file's write lock at once, so that no statement
+// meets another program's write half-way. The savepoint keeps the members of a careful batch apart.
 const (
 	writeBeginSQL    = `BEGIN IMMEDIATE`
 	writeCommitSQL   = `COMMIT`
@@ -21,9 +21,9 @@ const (
 	memberEndSQL     = `RELEASE reprise_member`
 )
 
-// writer is the one that writes. Its goroutine gathers the calls that wait into one transaction, and between two
-// transactions lends its connection to the transaction of a step. So nobody in the process ever waits for a lock of the
-// file, and neither calls nor steps starve each other.
+// writer is the one that writes. Its goroutine gathers the calls that wait into one transaction,
+// and between two transactions lends its connection to the transaction of a step. So nobody in the
+// process ever waits for a lock of the file, and neither calls nor steps starve each other.
 type writer struct {
 	s    *Store
 	c    *conn // of the goroutine, or of the step that it is lent to
@@ -81,8 +81,9 @@ func (w *writer) wakeUp() {
 	}
 }
 
-// write runs fn in a transaction that it shares with others, and returns when that is on disk. A call whose context ends
-// before its turn has not happened; once its turn has come, its end is waited for.
+// write runs fn in a transaction that it shares with others, and returns when that is on disk. A
+// call whose context ends before its turn has not happened; once its turn has come, its end is
+// waited for.
 func (s *Store) write(ctx context.Context, bytes int, fn func(b *batch) error) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -186,7 +187,8 @@ func (w *writer) commit(jobs []*job) {
 	}
 }
 
-// try writes a batch. Its error is about all of it: nothing is written then, or after a failed COMMIT perhaps all.
+// try writes a batch. Its error is about all of it: nothing is written then, or after a failed
+// COMMIT perhaps all.
 func (w *writer) try(jobs []*job, careful bool) error {
 	if _, err := w.c.exec(writeBeginSQL); err != nil {
 		return err
@@ -210,8 +212,8 @@ func (w *writer) try(jobs []*job, careful bool) error {
 // rollback fails if the failure that led to it has ended the transaction already.
 func (w *writer) rollback() { _, _ = w.c.exec(writeRollbackSQL) }
 
-// member runs a part of a batch that may fail alone (J2). An error that is about this part's content leaves nothing of it
-// behind: without savepoints by having the batch repeated with them.
+// member runs a part of a batch that may fail alone (J2). An error that is about this part's
+// content leaves nothing of it behind: without savepoints by having the batch repeated with them.
 func (b *batch) member(fn func() error) error {
 	if !b.savepoints {
 		err := fn()

@@ -19,8 +19,9 @@ type process struct {
 	cmd    *exec.Cmd
 	dir    string
 	exited chan struct{} // closed when the postmaster is gone
-	// gone is closed when its children are gone as well: each inherits the write end of a pipe, so the read
-	// end meets its end when the last of them is dead. Looking for their pids would be a race.
+	// gone is closed when its children are gone as well: each inherits the write end of a pipe, so
+	// the read end meets its end when the last of them is dead. Looking for their pids would be a
+	// race.
 	gone chan struct{}
 }
 

@@ -29,8 +29,8 @@ type Options struct {
 	// NoFsync trades safety for speed: with it a crash of the machine (not of Postgres) loses data.
 	NoFsync  bool
 	Settings map[string]string // more settings of the server, such as "max_connections"
-	// Dir is where the server's own folder is made; default os.TempDir(). If root starts the server, user
-	// postgres must be able to enter it.
+	// Dir is where the server's own folder is made; default os.TempDir(). If root starts the
+	// server, user postgres must be able to enter it.
 	Dir string
 }
 
@@ -103,8 +103,8 @@ func (s *Server) Stop() error {
 	return err
 }
 
-// Kill ends the postmaster with SIGKILL, as a crash would, and returns when all of its processes are
-// gone. The data stays for Restart.
+// Kill ends the postmaster with SIGKILL, as a crash would, and returns when all of its processes
+// are gone. The data stays for Restart.
 func (s *Server) Kill() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,7 +116,8 @@ func (s *Server) Kill() error {
 	return err
 }
 
-// Restart runs the server again on its data and its port, after a Kill or, if it still runs, a shutdown.
+// Restart runs the server again on its data and its port, after a Kill or, if it still runs, a
+// shutdown.
 func (s *Server) Restart(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 const stoppedMarker = "stopped"
 
 // superviseScript waits for the end of its standard input, stops the server that still runs in the
-// folder, and removes the folder. $1 is the folder. It looks for the server's own pid file, which the
-// server removes as it ends: its pid may stay as a zombie where nobody collects orphans.
+// folder, and removes the folder. $1 is the folder. It looks for the server's own pid file, which
+// the server removes as it ends: its pid may stay as a zombie where nobody collects orphans.
 const superviseScript = `
 PATH="$PATH:/usr/bin:/bin"
 trap '' INT TERM HUP
@@ -43,8 +43,8 @@ type supervisor struct {
 	pipe io.Closer // its standard input; closing it tells the shell to clean up
 }
 
-// supervise starts the shell that removes dir. It keeps our own rights, so that it can remove what belongs to
-// the server's user.
+// supervise starts the shell that removes dir. It keeps our own rights, so that it can remove what
+// belongs to the server's user.
 func supervise(dir string) (*supervisor, error) {
 	cmd := exec.Command("/bin/sh", "-c", superviseScript, "sh", dir)
 	cmd.Dir = "/"

@@ -12,7 +12,8 @@ import (
 	"syscall"
 )
 
-// rootRunsAs are the users that root may run the server as, best first. Postgres refuses to run as root.
+// rootRunsAs are the users that root may run the server as, best first. Postgres refuses to run as
+// root.
 var rootRunsAs = []string{"postgres", "nobody"}
 
 // serverUser returns whom the server must run as, or nil for ourselves.
@@ -40,8 +41,8 @@ func serverUser() (*credential, error) {
 // credential is whom a process runs as.
 type credential = syscall.Credential
 
-// own makes a process run as somebody, if not nil, in a session of its own: Ctrl-C in a terminal reaches only
-// this process, which then decides.
+// own makes a process run as somebody, if not nil, in a session of its own: Ctrl-C in a terminal
+// reaches only this process, which then decides.
 func own(cmd *exec.Cmd, user *credential) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: user}
 }

@@ -46,9 +46,9 @@ func check(ctx context.Context, t testing.TB, conn *pgx.Conn, schema string) {
 	}
 }
 
-// violations reads with SQL of its own, so that a bug in the store's statements cannot hide itself. The
-// rules travel in one batch: a check follows nearly every test, and forty round trips would be most
-// of its time.
+// violations reads with SQL of its own, so that a bug in the store's statements cannot hide itself.
+// The rules travel in one batch: a check follows nearly every test, and forty round trips would be
+// most of its time.
 func violations(ctx context.Context, conn *pgx.Conn, schema string) ([]string, error) {
 	if err := migrations.CheckSchema(schema); err != nil {
 		return nil, err
@@ -106,8 +106,9 @@ type threadID struct {
 	gen int32
 }
 
-// commandViolations checks that each command has at most one outcome, of its own kind and name and behind the event
-// that issued it, and that the attempts of a task belong to steps that are not done.
+// commandViolations checks that each command has at most one outcome, of its own kind and name and
+// behind the event that issued it, and that the attempts of a task belong to steps that are not
+// done.
 func commandViolations(ctx context.Context, tx pgx.Tx, schema string) (found []string, err error) {
 	threads := map[threadID]*thread{}
 	rows, _ := tx.Query(ctx, migrations.Render(commandEventsSQL, schema)) // ForEachRow reports the error

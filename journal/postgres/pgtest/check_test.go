@@ -46,7 +46,8 @@ var tampers = []struct{ sql, rule string }{
 
 // lawful is what looks like a broken guarantee and is none.
 var lawful = []string{
-	// The owners of this run died twice in a row: it is tried again after a while, whatever waits for it.
+	// The owners of this run died twice in a row: it is tried again after a while, whatever waits
+	// for it.
 	"UPDATE reprise.tasks SET owner = 0, unproven = false, strikes = 2, visible_at = now() + interval '1 h' WHERE run_id = open",
 }
 

@@ -33,8 +33,8 @@ func poolerStartup(m message) error {
 // idle is the status in a server's wireReady message outside of a transaction.
 const idle = 'I'
 
-// discard makes the server forget the session, if ready ends a transaction. The client waits for ready, so nothing
-// else is on its way.
+// discard makes the server forget the session, if ready ends a transaction. The client waits for
+// ready, so nothing else is on its way.
 func (w *wire) discard(r io.Reader, ready message) error {
 	if body := ready.body(); len(body) != 1 || body[0] != idle {
 		return nil

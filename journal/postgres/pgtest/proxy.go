@@ -12,8 +12,8 @@ import (
 type Point struct {
 	N   int      // counts the points of all connections since CutWhen, from 1
 	SQL []string // what was sent: one statement, or at the end of a request all of its statements
-	// Answered tells that the message ends a request. Unless the client has opened a transaction, its work is
-	// durable when the server has answered.
+	// Answered tells that the message ends a request. Unless the client has opened a transaction,
+	// its work is durable when the server has answered.
 	Answered bool
 }
 
@@ -73,8 +73,9 @@ func Proxy(t testing.TB, dsn string) *Link {
 	return l
 }
 
-// Pooler is a Proxy that behaves as a transaction pooler does: it refuses start-up parameters, and after every
-// transaction the server forgets the session's prepared statements, settings, locks and subscriptions.
+// Pooler is a Proxy that behaves as a transaction pooler does: it refuses start-up parameters, and
+// after every transaction the server forgets the session's prepared statements, settings, locks and
+// subscriptions.
 func Pooler(t testing.TB, dsn string) *Link {
 	t.Helper()
 	l := Proxy(t, dsn)
@@ -108,8 +109,8 @@ func (l *Link) Stall() { l.setStalled(true) }
 // Resume ends a stall.
 func (l *Link) Resume() { l.setStalled(false) }
 
-// Freeze is a Stall of the connections that exist now and never ends, as after a silent network failure
-// on a way that new connections do not take.
+// Freeze is a Stall of the connections that exist now and never ends, as after a silent network
+// failure on a way that new connections do not take.
 func (l *Link) Freeze() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,10 +126,10 @@ func (l *Link) setStalled(on bool) {
 	l.flowing.Broadcast()
 }
 
-// CutWhen arms the link: the first point for which match answers true reaches the server, but nothing
-// comes back. If the point ends a request, the link waits until the server has carried it out. Then it calls
-// after (which may be nil), breaks that connection, and is disarmed. match and after must not
-// call the link. A nil match disarms.
+// CutWhen arms the link: the first point for which match answers true reaches the server, but
+// nothing comes back. If the point ends a request, the link waits until the server has carried it
+// out. Then it calls after (which may be nil), breaks that connection, and is disarmed. match and
+// after must not call the link. A nil match disarms.
 func (l *Link) CutWhen(match func(Point) bool, after func()) { l.arm(match, false, after) }
 
 // CutBefore is CutWhen, but what makes the point is lost on its way to the server.
@@ -144,7 +145,8 @@ func (l *Link) arm(match func(Point) bool, before bool, after func()) {
 // out, and its answer is lost. The channel is closed when that has happened.
 func (l *Link) LoseAnswer(n int, text string) <-chan struct{} { return l.lose(n, text, false) }
 
-// LoseRequest is LoseAnswer, but the end of the request never reaches the server, so it is not carried out.
+// LoseRequest is LoseAnswer, but the end of the request never reaches the server, so it is not
+// carried out.
 func (l *Link) LoseRequest(n int, text string) <-chan struct{} { return l.lose(n, text, true) }
 
 func (l *Link) lose(n int, text string, before bool) <-chan struct{} {

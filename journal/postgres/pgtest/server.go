@@ -18,8 +18,8 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 )
 
-// dsnEnv names the environment variable with the address of a server to test on. Its user must be allowed to
-// create databases.
+// dsnEnv names the environment variable with the address of a server to test on. Its user must be
+// allowed to create databases.
 const dsnEnv = "REPRISE_TEST_DSN"
 
 // Schema is where New's databases keep their tables.
@@ -64,16 +64,17 @@ func New(t testing.TB) string {
 	return dsn
 }
 
-// Empty returns the address of a fresh database with nothing in it. It is dropped when the test ends.
+// Empty returns the address of a fresh database with nothing in it. It is dropped when the test
+// ends.
 func Empty(t testing.TB) string {
 	t.Helper()
 	return create(t, false)
 }
 
-// NewSchema returns the address of a database that other tests use as well, and the name of a schema in
-// it that is this test's own and that the store which it is for makes. When the test ends, the schema
-// is checked with [Check], emptied and kept for the next test that asks: making and dropping the
-// tables would take longer than most tests. It costs a fraction of New.
+// NewSchema returns the address of a database that other tests use as well, and the name of a
+// schema in it that is this test's own and that the store which it is for makes. When the test
+// ends, the schema is checked with [Check], emptied and kept for the next test that asks: making
+// and dropping the tables would take longer than most tests. It costs a fraction of New.
 //
 // What the next test gets is as good as new: every table but that of the migrations is truncated
 // together with its sequences. The schema of a failed test, or one with tables that are not the
@@ -246,7 +247,8 @@ func uniqueName(what string) string {
 	return "reprise_" + what + "_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 }
 
-// withDatabase returns dsn with another database. Like all of this package it wants an address in URL form.
+// withDatabase returns dsn with another database. Like all of this package it wants an address in
+// URL form.
 func withDatabase(dsn, name string) string {
 	u, err := url.Parse(dsn)
 	if err != nil {

@@ -57,8 +57,8 @@ type doom struct {
 	after  func()
 }
 
-// pass waits for the end of a stall and takes note of a client's message before it is forwarded. It returns
-// a doom if this message is the client's last; ok is false if the wire is dead.
+// pass waits for the end of a stall and takes note of a client's message before it is forwarded. It
+// returns a doom if this message is the client's last; ok is false if the wire is dead.
 func (w *wire) pass(m message) (d *doom, ok bool) {
 	l := w.link
 	l.mu.Lock()
@@ -133,7 +133,8 @@ func (w *wire) fromServer() {
 	}
 }
 
-// flow waits while the link is stalled; false means that the wire is dead. The caller holds link.mu.
+// flow waits while the link is stalled; false means that the wire is dead. The caller holds
+// link.mu.
 func (w *wire) flow() bool {
 	for (w.link.stalled || w.frozen) && !w.dead {
 		w.link.flowing.Wait()
