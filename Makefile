@@ -27,7 +27,7 @@ QUICK := ./internal/... ./journal ./replay/... ./actor/... ./migrations ./runtim
 RACE := ./internal/... ./replay ./replay/internal/... ./actor/... ./runtime
 
 .PHONY: help quick test check fmt tidy vet lint cross vuln once passivated peers race race-engine newer \
-	fuzz sim bench bench-compare microbench order chaos api graph measure clean prepare prepare-race
+	fuzz sim bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -81,9 +81,9 @@ race: prepare-race ## every test with the race detector, the engine's in both mo
 race-engine: prepare-race ## the race detector where goroutines share memory
 	$(GO) test -race -count=1 -timeout $(TIMEOUT) $(RACE)
 
-newer: ## the conformance tests of journal/postgres on a newer PostgreSQL, which is fetched if need be
+newer: prepare-newer ## the conformance tests of journal/postgres, and upgrades, on a newer PostgreSQL, which is fetched if need be
 	bin=$$(.ci/newer-postgres) && REPRISE_PG_BIN=$$bin $(GO) test -count=1 -timeout $(TIMEOUT) ./journal/postgres/pgserver && \
-	REPRISE_PG_BIN=$$bin $(GO) test -count=1 -timeout $(TIMEOUT) -run $(NEWER) ./journal/postgres
+	REPRISE_PG_BIN=$$bin $(GO) test -count=1 -timeout $(TIMEOUT) -run $(NEWER) ./journal/postgres ./runtime/acceptance/upgrade
 
 fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 	@set -e; grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | while IFS=: read -r file decl; do \
@@ -129,3 +129,6 @@ prepare:
 
 prepare-race:
 	@.ci/prepare race
+
+prepare-newer:
+	@.ci/prepare newer
