@@ -3,14 +3,11 @@ package acceptance_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
@@ -56,78 +53,6 @@ func TestDeleteForgetsAClosedRun(t *testing.T) {
 		t.Error("the key still leads to the deleted run")
 	}
 	clustertest.MustResult(t, again)
-}
-
-// Runs are listed by label, status, state, time, key and workflow, newest first, page by page.
-func TestListSelectsRuns(t *testing.T) {
-	c := clustertest.New(t)
-	n := c.Run(nil, func(n *runtime.Node) { handleCollect(n); handleEcho(n) })
-	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
-	var ids []journal.RunID // in the order of their starts
-	for i := range 12 {
-		o := &runtime.StartOptions{Key: fmt.Sprintf("k%d/%d", i%2, i), Labels: map[string]string{"color": []string{"red", "green", "blue"}[i%3], "n": fmt.Sprint(i)}}
-		if i < 6 {
-			started, err := runtime.Start(ctx, n.Client(), greet, "x", o)
-			run := clustertest.MustStart(t, started, err)
-			clustertest.MustResult(t, run)
-			ids = append(ids, run.ID())
-			continue
-		}
-		started, err := runtime.Start(ctx, n.Client(), collect, 1, o)
-		run := clustertest.MustStart(t, started, err)
-		clustertest.Parked(t, client, run.ID())
-		ids = append(ids, run.ID())
-	}
-	if err := client.Terminate(ctx, ids[11], "enough"); err != nil {
-		t.Fatal(err)
-	}
-	middle, err := client.Describe(ctx, ids[6])
-	if err != nil {
-		t.Fatal(err)
-	}
-	status := func(s journal.Status) *journal.Status { return &s }
-	blocked, ready := journal.Blocked, journal.Ready
-	for name, tc := range map[string]struct {
-		filter journal.ListFilter
-		want   []int
-	}{
-		"all":          {journal.ListFilter{}, []int{11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0}},
-		"label":        {journal.ListFilter{Labels: map[string]string{"color": "green"}}, []int{10, 7, 4, 1}},
-		"two labels":   {journal.ListFilter{Labels: map[string]string{"color": "green", "n": "7"}}, []int{7}},
-		"no label":     {journal.ListFilter{Labels: map[string]string{"color": "gree"}}, nil},
-		"open":         {journal.ListFilter{Status: status(journal.Open)}, []int{10, 9, 8, 7, 6}},
-		"completed":    {journal.ListFilter{Status: status(journal.Completed)}, []int{5, 4, 3, 2, 1, 0}},
-		"terminated":   {journal.ListFilter{Status: status(journal.Terminated)}, []int{11}},
-		"failed":       {journal.ListFilter{Status: status(journal.Failed)}, nil},
-		"ready":        {journal.ListFilter{State: &ready}, []int{10, 9, 8, 7, 6}},
-		"blocked":      {journal.ListFilter{State: &blocked}, nil},
-		"since":        {journal.ListFilter{Since: middle.Run.CreatedAt}, []int{11, 10, 9, 8, 7, 6}},
-		"until":        {journal.ListFilter{Until: middle.Run.CreatedAt}, []int{5, 4, 3, 2, 1, 0}},
-		"key":          {journal.ListFilter{Key: "k1/3"}, []int{3}},
-		"key prefix":   {journal.ListFilter{KeyPrefix: "k1/"}, []int{11, 9, 7, 5, 3, 1}},
-		"workflow":     {journal.ListFilter{Workflow: string(greet)}, []int{5, 4, 3, 2, 1, 0}},
-		"status+label": {journal.ListFilter{Status: status(journal.Open), Labels: map[string]string{"color": "red"}}, []int{9, 6}},
-	} {
-		for _, limit := range []int{0, 2} {
-			var got []int
-			f := tc.filter
-			for f.Limit = limit; ; {
-				page, err := client.List(ctx, f)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for i := range page.Runs {
-					got = append(got, slices.Index(ids, page.Runs[i].ID))
-				}
-				if f.Cursor = page.Next; f.Cursor == "" {
-					break
-				}
-			}
-			if !slices.Equal(got, tc.want) {
-				t.Errorf("%s, %d a page: runs %v, want %v", name, limit, got, tc.want)
-			}
-		}
-	}
 }
 
 const states workflow.Name[string, string] = "states"
@@ -209,82 +134,5 @@ func TestDescribeInEachState(t *testing.T) {
 		if d.Run.Key != state || d.Run.Workflow != string(states) || d.Run.ClosedAt.IsZero() == ended || ended && len(d.Steps)+len(d.Timers)+len(d.Waiting) != 0 {
 			t.Errorf("%s: %+v", state, d)
 		}
-	}
-}
-
-const trip workflow.Name[string, string] = "trip"
-
-// journeys is a saga over the table account. Its second step takes effect although it is asked to stop.
-func journeys(inStep chan<- struct{}, refund error) func(workflow.Context, string) (string, error) {
-	write := func(entry string) func(context.Context, pgx.Tx) error {
-		return func(ctx context.Context, tx pgx.Tx) error {
-			_, err := tx.Exec(ctx, `INSERT INTO account VALUES ($1)`, entry)
-			return err
-		}
-	}
-	once := &workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: 2, Initial: time.Millisecond}}
-	return func(ctx workflow.Context, in string) (string, error) {
-		return workflow.Saga(ctx, func(ctx workflow.Context, undo *workflow.Undo) (string, error) {
-			_, err := workflow.StepTx(ctx, "reserve", func(ctx context.Context, tx pgx.Tx) (int, error) { return 0, write("reserved")(ctx, tx) }, nil)
-			if err != nil {
-				return "", err
-			}
-			workflow.PushTx(undo, "release", write("released"), nil)
-			workflow.PushTx(undo, "refund", func(ctx context.Context, tx pgx.Tx) error {
-				return errors.Join(write("refunded")(ctx, tx), refund)
-			}, once)
-			_, err = workflow.StepTx(ctx, "charge", func(ctx context.Context, tx pgx.Tx) (int, error) {
-				inStep <- struct{}{}
-				<-ctx.Done()
-				return 0, write("charged")(context.WithoutCancel(ctx), tx)
-			}, nil)
-			if err != nil {
-				return "", err
-			}
-			return approved.Receive(ctx)
-		})
-	}
-}
-
-// A saga whose run is cancelled in the middle of a step: what took effect is undone in reverse order, exactly once, and the run
-// is cancelled. A compensation that fails for good does not stop the others, and is told in the run's failure.
-func TestSagaIsUndoneWhenCancelledDuringAStep(t *testing.T) {
-	for name, tc := range map[string]struct {
-		refund error
-		want   string
-	}{
-		"undone":     {nil, "reserved charged refunded released"},
-		"undo fails": {errors.New("the bank is closed"), "reserved charged released"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := clustertest.New(t)
-			conn := c.Account()
-			if _, err := conn.Exec(clustertest.Context(t), `ALTER TABLE account ADD at bigint GENERATED ALWAYS AS IDENTITY`); err != nil {
-				t.Fatal(err)
-			}
-			inStep := make(chan struct{}, 10)
-			register := func(n *runtime.Node) { runtime.Handle(n, trip, journeys(inStep, tc.refund), nil) }
-			c.Run(nil, register)
-			c.Run(nil, register)
-			client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
-			started, err := runtime.Start(ctx, client, trip, "", nil)
-			run := clustertest.MustStart(t, started, err)
-			<-inStep
-			if err := client.Cancel(ctx, run.ID(), "changed my mind"); err != nil {
-				t.Fatal(err)
-			}
-			_, err = run.Result(ctx)
-			e := clustertest.WantError[*runtime.CancelledError](t, err)
-			if got := clustertest.Query[string](t, conn, `SELECT string_agg(entry, ' ' ORDER BY at) FROM account`); got != tc.want {
-				t.Errorf("entries: %s; want %s", got, tc.want)
-			}
-			if tc.refund == nil {
-				return
-			}
-			f := e.Failure
-			if f.Type != journal.FailureUndo || !strings.Contains(f.Message, "could not undo: step refund: the bank is closed") || len(f.Details) != 1 {
-				t.Errorf("failure %+v", f)
-			}
-		})
 	}
 }

@@ -1,7 +1,6 @@
 package acceptance_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -17,62 +16,6 @@ import (
 func resolved[T any](ctx workflow.Context, f workflow.Future[T], began time.Time) string {
 	_, err := f.Get(ctx)
 	return fmt.Sprintf("%s after %s", end(err), ctx.Now().Sub(began))
-}
-
-// TestCancelModesOfSteps: when the future of a step resolves whose scope is cancelled after a minute, for bodies that go on for ten
-// minutes whatever their context says, and for those that heed it. (A21)
-func TestCancelModesOfSteps(t *testing.T) {
-	for _, tc := range []struct {
-		mode      workflow.CancelMode
-		stubborn  string
-		heedful   string
-		toldAfter time.Duration // when the heedful body's context ends; 0 for never
-	}{
-		{workflow.WaitOutcome, "completed after 10m0s", "cancelled after 1m0s", time.Minute},
-		{workflow.TryCancel, "cancelled after 1m0s", "cancelled after 1m0s", time.Minute},
-		{workflow.Abandon, "cancelled after 1m0s", "cancelled after 1m0s", 0},
-	} {
-		t.Run(fmt.Sprint("mode ", tc.mode), func(t *testing.T) {
-			runtimetest.Test(t, func(e *runtimetest.Env) {
-				runtimetest.Fake(e, "stubborn", func(context.Context) (string, error) { time.Sleep(10 * time.Minute); return "done", nil })
-				told := time.Duration(-1)
-				runtimetest.Fake(e, "heedful", func(ctx context.Context) (string, error) {
-					began := time.Now()
-					select {
-					case <-ctx.Done():
-						told = time.Since(began)
-						return "", context.Cause(ctx)
-					case <-time.After(5 * time.Minute):
-						told = 0
-						return "done", nil
-					}
-				})
-				runtimetest.Handle(e, root, func(ctx workflow.Context, step string) (string, error) {
-					began := ctx.Now()
-					scope, cancel := workflow.WithCancel(ctx)
-					f := workflow.StepAsync(scope, step, workOnce, &workflow.StepOptions{OnCancel: tc.mode})
-					if err := workflow.Sleep(ctx, time.Minute); err != nil {
-						return "", err
-					}
-					cancel()
-					got := resolved(ctx, f, began)
-					return got, workflow.Sleep(ctx, time.Hour) // what comes after must not disturb
-				}, nil)
-				for step, want := range map[string]string{"stubborn": tc.stubborn, "heedful": tc.heedful} {
-					run := runtimetest.Start(e, root, step, nil)
-					if got := run.Must(); got != want {
-						e.Errorf("%s: %s, want %s", step, got, want)
-					}
-					if n := len(e.Calls(step)); n != 1 {
-						e.Errorf("%s: executed %d times", step, n)
-					}
-				}
-				if told != tc.toldAfter {
-					e.Errorf("the body's context ended after %s, want %s", told, tc.toldAfter)
-				}
-			})
-		})
-	}
 }
 
 // TestCancelModesOfChildren: when the future of a child resolves whose scope is cancelled after a minute, and what becomes of a

@@ -18,95 +18,6 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// B1: signals arrive while the default case of a select is in a step. None is lost, and their order stays.
-func TestSelectWithDefaultLosesNoSignal(t *testing.T) {
-	c := clustertest.New(t)
-	var idle atomic.Int32
-	n := c.Run(nil, func(n *runtime.Node) {
-		runtime.Handle(n, collect, func(ctx workflow.Context, n int) ([]int, error) {
-			var got []int
-			for len(got) < n {
-				var failed error
-				_, err := workflow.Select(ctx,
-					workflow.OnSignal(number, func(v int) { got = append(got, v) }),
-					workflow.Default(func() {
-						failed = step(ctx, "idle")
-						idle.Add(1)
-					}))
-				if err = errors.Join(err, failed); err != nil {
-					return nil, err
-				}
-			}
-			return got, nil
-		}, nil)
-	})
-	const signals = 1000
-	ctx := clustertest.Context(t)
-	started, err := runtime.Start(ctx, n.Client(), collect, signals, nil)
-	run := clustertest.MustStart(t, started, err)
-	for batch := range signals / 50 {
-		before := idle.Load()
-		for i := range 50 {
-			if err := runtime.Signal(ctx, n.Client(), run.ID(), number, batch*50+i, nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if batch%5 == 0 {
-			clustertest.Until(t, "the default case runs", func() bool { return idle.Load() > before })
-		}
-	}
-	got := clustertest.MustResult(t, run)
-	for i := range got {
-		if got[i] != i {
-			t.Fatalf("signal %d came at position %d", got[i], i)
-		}
-	}
-}
-
-// B2: several strands wait for the same signal and for time. Each signal goes to one of them, whichever case wins.
-func TestSelectsOfManyStrandsLoseNoSignal(t *testing.T) {
-	c := clustertest.New(t)
-	n := c.Run(nil, func(n *runtime.Node) {
-		runtime.Handle(n, collect, func(ctx workflow.Context, n int) ([]int, error) {
-			var got []int
-			var wg workflow.WaitGroup
-			for strand := range 3 {
-				wg.Go(ctx, func(ctx workflow.Context) {
-					for len(got) < n {
-						timer := workflow.NewTimer(ctx, time.Duration(1+strand)*5*time.Millisecond)
-						if _, err := workflow.Select(ctx, workflow.OnTimer(timer, nil), workflow.OnSignal(number, func(v int) { got = append(got, v) })); err != nil {
-							return
-						}
-						timer.Stop()
-					}
-				})
-			}
-			return got, wg.Wait(ctx)
-		}, nil)
-	})
-	const signals = 1000
-	ctx := clustertest.Context(t)
-	started, err := runtime.Start(ctx, n.Client(), collect, signals, nil)
-	run := clustertest.MustStart(t, started, err)
-	var wg sync.WaitGroup
-	for sender := range 4 {
-		wg.Go(func() {
-			for i := sender; i < signals; i += 4 {
-				if err := runtime.Signal(ctx, n.Client(), run.ID(), number, i, nil); err != nil {
-					t.Error(err)
-					return
-				}
-			}
-		})
-	}
-	wg.Wait()
-	for i, v := range sorted(clustertest.MustResult(t, run)) {
-		if v != i {
-			t.Fatalf("signal %d was lost or came twice", i)
-		}
-	}
-}
-
 // tally counts signals and does a step now and then.
 func tally(ctx workflow.Context, n int) ([]int, error) {
 	var got []int
@@ -218,40 +129,6 @@ func TestFailedCommitsDiscardTheActor(t *testing.T) {
 	if failed.Load() != 2 {
 		t.Errorf("%d commits failed, want 2", failed.Load())
 	}
-}
-
-// A run that went on after it was blocked is tried again soon when it is blocked anew: the back-off starts from its beginning.
-func TestBackOffOfABlockedRunStartsAnew(t *testing.T) {
-	c := clustertest.New(t)
-	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
-	c.RunOn(journal.New(store, nil), nil, handleCollect)
-	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
-	started, err := runtime.Start(ctx, client, collect, 4, nil)
-	run := clustertest.MustStart(t, started, err)
-	for i := range 3 {
-		clustertest.Parked(t, client, run.ID())
-		store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
-			store.BeforeCommit(nil)
-			return errors.New("could not extend file")
-		})
-		if err := runtime.Signal(ctx, client, run.ID(), number, i, nil); err != nil {
-			t.Fatal(err)
-		}
-		d := clustertest.Described(t, client, run.ID(), "the run is blocked", func(d *runtime.Description) bool { return d.Run.Task.State == journal.Blocked })
-		if wait := d.Run.Task.VisibleAt.Sub(c.Journal.Now()); wait > 1500*time.Millisecond { // the clock here is an estimate
-			t.Errorf("blocked for the time %d: tried again after %s, want about a second", i+1, wait)
-		}
-		if err := client.Resume(ctx, run.ID()); err != nil {
-			t.Fatal(err)
-		}
-		clustertest.Described(t, client, run.ID(), "the run has gone on", func(d *runtime.Description) bool {
-			return d.Run.Task.State == journal.Ready && d.Events == i+2
-		})
-	}
-	if err := runtime.Signal(ctx, client, run.ID(), number, 3, nil); err != nil {
-		t.Fatal(err)
-	}
-	clustertest.MustResult(t, run)
 }
 
 // C6: a storm of signals does not keep a run from completing. Those that it did not read stay visible.

@@ -32,55 +32,6 @@ func TestUnencodableOutputFailsTheRun(t *testing.T) {
 	}
 }
 
-// F6, F7: some of many parallel steps panic. Each panic is the failure of its own step, with its stack; the others and
-// the node are not harmed.
-func TestPanicsInParallelSteps(t *testing.T) {
-	c := clustertest.New(t)
-	n := c.Run(nil, func(n *runtime.Node) {
-		runtime.Handle(n, count, func(ctx workflow.Context, in int) (int, error) {
-			var futures []workflow.Future[int]
-			for i := range in {
-				futures = append(futures, workflow.StepAsync(ctx, fmt.Sprintf("part %d", i), func(context.Context) (int, error) {
-					if i%3 == 0 {
-						explode(i)
-					}
-					return 1, nil
-				}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: 1}}))
-			}
-			passed := 0
-			for i, f := range futures {
-				v, err := f.Get(ctx)
-				if e, ok := errors.AsType[*workflow.StepError](err); ok != (i%3 == 0) || ok && !strings.Contains(e.Error(), fmt.Sprintf("charge %d", i)) {
-					return 0, fmt.Errorf("part %d: %w", i, err)
-				}
-				passed += v
-			}
-			return passed, nil
-		}, nil)
-	})
-	ctx := clustertest.Context(t)
-	started, err := runtime.Start(ctx, n.Client(), count, 12, nil)
-	run := clustertest.MustStart(t, started, err)
-	if got := clustertest.MustResult(t, run); got != 8 {
-		t.Errorf("%d parts passed, want 8", got)
-	}
-	events, err := n.Client().History(ctx, run.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range events {
-		if events[i].Kind != journal.StepFailed {
-			continue
-		}
-		f, err := journal.DecodeFailure(events[i].Payload)
-		if err != nil || f.Type != journal.FailurePanic || !strings.Contains(f.Stack, "explode") {
-			t.Errorf("%s: %v, %v; stack:\n%s", events[i].Name, f.Type, err, f.Stack)
-		}
-	}
-}
-
-func explode(i int) { panic(fmt.Sprintf("charge %d", i)) }
-
 // F14: a deploy changes the retry policy of a step that waits for its next attempt. That attempt keeps its time; what
 // happens when it fails is for the new policy to say.
 func TestNewRetryPolicyAppliesToWaitingSteps(t *testing.T) {
@@ -276,37 +227,6 @@ func TestOnlyStepsOfDeadNodesAreRescued(t *testing.T) {
 	clustertest.MustResult(t, runtime.RunOf(lives.Client(), greet, dead.ID()))
 	if began("lives") != 1 || began("dies") != 2 {
 		t.Errorf("bodies: %v", bodies)
-	}
-}
-
-// F5: a node dies in the middle of a step. The next attempt, on another node, has the details of its last heartbeat.
-func TestHeartbeatDetailsReachTheNextNode(t *testing.T) {
-	c := clustertest.New(t)
-	register := func(n *runtime.Node) {
-		runtime.Handle(n, count, func(ctx workflow.Context, in int) (int, error) {
-			return workflow.Step(ctx, "copy pages", func(ctx context.Context) (int, error) {
-				if page, ok := workflow.LastHeartbeat[int](ctx); ok {
-					return page, nil
-				}
-				if err := workflow.Heartbeat(ctx, 42); err != nil {
-					return 0, err
-				}
-				<-ctx.Done()
-				return 0, context.Cause(ctx)
-			}, &workflow.StepOptions{HeartbeatTimeout: time.Minute})
-		}, nil)
-	}
-	a := c.RunMortal(register)
-	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
-	started, err := runtime.Start(ctx, client, count, 0, nil)
-	run := clustertest.MustStart(t, started, err)
-	clustertest.Described(t, client, run.ID(), "the details are kept", func(d *runtime.Description) bool {
-		return len(d.Run.Task.Attempts) == 1 && d.Run.Task.Attempts[0].Heartbeat != nil
-	})
-	a.Die()
-	c.Run(nil, register)
-	if got := clustertest.MustResult(t, run); got != 42 {
-		t.Errorf("the next attempt began at page %d, want 42", got)
 	}
 }
 

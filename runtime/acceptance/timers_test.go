@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -248,48 +247,5 @@ func TestRunCompletesWhileAStepRuns(t *testing.T) {
 	want := []journal.Kind{journal.RunStarted, journal.SignalReceived, journal.RunCompleted}
 	if got := clustertest.Kinds(t, n.Client(), run.ID()); !slices.Equal(got, want) {
 		t.Errorf("history %v, want %v", got, want)
-	}
-}
-
-// A22: a step in retry loses a race against time. Its next attempt is forgotten with it: it neither wakes the run nor
-// runs again.
-func TestTimeoutLeavesNoRetryBehind(t *testing.T) {
-	c := clustertest.New(t)
-	var attempts atomic.Int32
-	n := c.Run(nil, func(n *runtime.Node) {
-		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
-			limited, cancel := workflow.WithTimeout(ctx, 300*time.Millisecond)
-			defer cancel()
-			_, err := workflow.Step(limited, "flaky", func(context.Context) (string, error) {
-				attempts.Add(1)
-				return "", errors.New("down")
-			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Second, Jitter: -1}})
-			if err == nil {
-				return "", errors.New("the step passed")
-			}
-			if _, err := approved.Receive(ctx); err != nil {
-				return "", err
-			}
-			return fmt.Sprint(errors.Is(err, workflow.ErrTimeout) || errors.Is(err, workflow.ErrCancelled)), nil
-		}, nil)
-	})
-	client, ctx := n.Client(), clustertest.Context(t)
-	started, err := runtime.Start(ctx, client, waiter, "", nil)
-	run := clustertest.MustStart(t, started, err)
-	d := clustertest.Described(t, client, run.ID(), "the time is over and the run waits for its signal", func(d *runtime.Description) bool {
-		return d.Run.Task.Owner == 0 && len(d.Waiting) > 0 && d.Run.Task.VisibleAt.IsZero()
-	})
-	if len(d.Run.Task.Attempts) != 0 || len(d.Steps) != 0 {
-		t.Errorf("left behind: attempts %v, steps %v", d.Run.Task.Attempts, d.Steps)
-	}
-	c.Passed(client, d.Run.StartAt.Add(1300*time.Millisecond))
-	if err := runtime.Signal(ctx, client, run.ID(), approved, "end", nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := clustertest.MustResult(t, run); got != "true" {
-		t.Error("the step's error is neither ErrTimeout nor ErrCancelled")
-	}
-	if n := attempts.Load(); n != 1 {
-		t.Errorf("%d attempts, want 1", n)
 	}
 }

@@ -128,42 +128,6 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 	})
 }
 
-// TestChangeMatrix: code that does not ask about a change, that asks, and that has the new branch only, each against the history of each:
-// the run goes on with the branch that it began with, or blocks. (E9)
-func TestChangeMatrix(t *testing.T) {
-	codes := map[string]func(d *deployment) program{
-		"old": func(d *deployment) program { return forked(d, func(workflow.Context) bool { return false }) },
-		"asks": func(d *deployment) program {
-			return forked(d, func(ctx workflow.Context) bool { return workflow.Changed(ctx, "c") })
-		},
-		"new": func(d *deployment) program { return forked(d, func(workflow.Context) bool { return true }) },
-	}
-	for history, row := range map[string]struct{ branch, blocked string }{
-		"old":  {"old", "new"},
-		"asks": {"new", "old"},
-		"new":  {"new", "old asks"}, // as if the question had been removed too early
-	} {
-		for code := range codes {
-			t.Run("history of "+history+", code that is "+code, func(t *testing.T) {
-				deployed(t, func(d *deployment) {
-					d.code(codes[history](d))
-					run := d.begin("", nil)
-					d.code(codes[code](d))
-					d.tell(run, "go")
-					if strings.Contains(row.blocked, code) {
-						d.wantBlocked(run, "event 1:", "history has step first of "+row.branch, "code has step first of ", "_test.go:")
-						d.code(codes[history](d))
-					}
-					d.wantResult(run, row.branch)
-					if len(d.calls) != 2 || d.called("first of "+row.branch) != 1 || d.called("second of "+row.branch) != 1 {
-						d.Errorf("executed: %v", d.calls)
-					}
-				})
-			})
-		}
-	}
-}
-
 // forked is code of two steps with a signal between, in the new form or in the old one.
 func forked(d *deployment, isNew func(workflow.Context) bool) program {
 	return func(ctx workflow.Context, in string) (string, error) {

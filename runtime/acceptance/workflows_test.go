@@ -3,7 +3,6 @@ package acceptance_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/replay/workflow"
@@ -68,6 +67,3 @@ func wants(ctx context.Context, run *runtime.Run[int], want int) error {
 	}
 	return err
 }
-
-// sorted returns a sorted copy.
-func sorted(list []int) []int { return slices.Sorted(slices.Values(list)) }
