@@ -12,8 +12,9 @@ import (
 	"github.com/reprise-run/reprise/replay/replaytest"
 )
 
-// History returns what is recorded of a run. Its String is for people and asserts; replaytest.WriteFile keeps it for
-// replaytest.Golden.
+// History returns what is recorded of a run's present generation. Its String is for people and
+// asserts; replaytest.WriteFile keeps it for replaytest.Golden. It fails the test if the run does
+// not exist.
 func (e *Env) History(run journal.RunID) *replaytest.History {
 	e.Helper()
 	h, err := e.history(run)
@@ -36,8 +37,9 @@ func (e *Env) history(run journal.RunID) (*replaytest.History, error) {
 	return replaytest.Of(d.Run, events), nil
 }
 
-// Generations returns what is recorded of each generation of a run, the present one last. Stores give out only that one; the kit
-// keeps the others.
+// Generations returns what is recorded of each generation of a run, the present one last. Stores
+// give out only that one, so the kit keeps the others as they are sealed. It fails the test if the
+// run does not exist.
 func (e *Env) Generations(run journal.RunID) []*replaytest.History {
 	e.Helper()
 	list, err := e.generations(run)
@@ -57,7 +59,9 @@ func (e *Env) generations(run journal.RunID) ([]*replaytest.History, error) {
 	return append(slices.Clone(e.sealed[run]), last), nil
 }
 
-// seal keeps the histories that end with these commits.
+// seal keeps the histories that end with these commits, with the commits' own events. A commit that
+// was refused ended nothing. After a crash the same commit may come again; the generation number
+// tells that it is kept already.
 func (e *Env) seal(ending map[journal.RunID]*replaytest.History, commits []journal.Commit, out []journal.Outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -74,7 +78,8 @@ func (e *Env) seal(ending map[journal.RunID]*replaytest.History, commits []journ
 	}
 }
 
-// ending returns the histories so far of the generations that the commits are to end.
+// ending returns the histories so far of the generations that the commits are to end. It must be
+// called before they are written: afterwards the store does not give those histories out any more.
 func (p *process) ending(ctx context.Context, commits []journal.Commit) map[journal.RunID]*replaytest.History {
 	var list map[journal.RunID]*replaytest.History
 	for i := range commits {
@@ -93,8 +98,8 @@ func (p *process) ending(ctx context.Context, commits []journal.Commit) map[jour
 	return list
 }
 
-// WantHistory fails the test if the history of a run is not want: one event a line, as replaytest.History.String has them. Space
-// around the lines is ignored.
+// WantHistory fails the test if the history of a run is not want: one event a line, as
+// replaytest.History.String prints them. Space around the lines and empty lines are ignored.
 func (e *Env) WantHistory(run journal.RunID, want string) {
 	e.Helper()
 	if diff := cmp.Diff(trimmed(want), trimmed(e.History(run).String())); diff != "" {
@@ -112,7 +117,7 @@ func trimmed(text string) []string {
 	return list
 }
 
-// check looks at every run of the test.
+// check checks every run of the test, children included.
 func (e *Env) check() {
 	e.Helper()
 	f := journal.ListFilter{Limit: journal.ListMax}
@@ -133,8 +138,7 @@ func (e *Env) check() {
 	}
 }
 
-// checkRun: each outcome is recorded once, and only of a step that was executed; the code does the same again from every prefix of
-// its history. It looks at every generation.
+// checkRun checks every generation of a run: none is missing, and each passes checkGeneration.
 func (e *Env) checkRun(run journal.RunID) error {
 	list, err := e.generations(run)
 	if err != nil {
@@ -151,6 +155,10 @@ func (e *Env) checkRun(run journal.RunID) error {
 	return nil
 }
 
+// checkGeneration checks that each outcome is recorded once, that no step is recorded as completed
+// whose body, or fake, did not return without an error, and that the code does the same again from
+// every prefix of the history. A step may have been executed more often than it is recorded: its
+// turn may have been lost.
 func (e *Env) checkGeneration(h *replaytest.History) error {
 	executed, done := map[journal.Cmd]bool{}, map[journal.Cmd]bool{}
 	e.mu.Lock()

@@ -7,26 +7,32 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// point is where a test is to crash; the zero point is nowhere.
+// point is where a test is to crash: at the commit that the node sends as its nth. The zero point
+// is nowhere. Up to the point the test with a crash makes the same commits as the one without,
+// since the bubble's clock makes both the same, as long as nothing in the test depends on what
+// happens at the same moment.
 type point struct {
 	commit int // from 1
 	when   moment
 }
 
-// moment is what arriving at a commit leads to.
+// moment is what happens when the node sends a commit. These are all the cases there are: between
+// two commits a node changes nothing that is durable, so a crash there is one before the next
+// commit.
 type moment int
 
 const (
 	goOn        moment = iota
 	beforeWrite        // the turns are lost, though their steps have run
-	afterWrite         // the turns are written, but their node never hears of it
+	afterWrite         // the turns are written, but their node never gets the answer
 )
 
 func (m moment) String() string {
 	return map[moment]string{goOn: "never", beforeWrite: "before", afterWrite: "after"}[m]
 }
 
-// arrive counts a commit and tells what is to happen there.
+// arrive counts a commit and tells what is to happen at it. What the end of the test commits is not
+// counted.
 func (e *Env) arrive(commits []journal.Commit) moment {
 	at := goOn
 	e.mu.Lock()
@@ -45,6 +51,7 @@ func (e *Env) arrive(commits []journal.Commit) moment {
 	return at
 }
 
+// turn prints what a commit would write, for the log of a failed test.
 func turn(c *journal.Commit) string {
 	s := ""
 	for i := range c.Events {
@@ -60,12 +67,16 @@ func turn(c *journal.Commit) string {
 	return s + fmt.Sprintf("turn %d", c.Turn+1)
 }
 
-// EveryCrash runs fn as Test does, once without a crash and then once for each moment at which the node can
-// crash: just before a turn is written, and just after, for every turn that the first time had. A new node takes over each time. The
-// asserts in fn must hold in every case. That includes what the world has seen: a step whose turn was lost is executed again, with the
-// same idempotency key, so an effect that must happen once needs the key, or a StepTx. Env.Effects and Env.Calls count.
+// EveryCrash runs fn as Test does, once without a crash and then once for each moment at which the
+// node can crash: just before a turn is written and just after, for every turn of the first time. A
+// new node takes over each time.
 //
-// fn is called anew each time, so whatever it uses should be made in it.
+// The asserts in fn must hold in every case. That includes what the world has seen: a step whose
+// turn was lost is executed again, with the same idempotency key, so an effect that must happen
+// once needs the key, or a StepTx. [Env.Effects] and [Env.Calls] count executions.
+//
+// fn is called anew each time, so whatever it uses should be made in it. A test of more than 500
+// turns fails: split it.
 func EveryCrash(t *testing.T, fn func(e *Env)) {
 	t.Helper()
 	turns := 0

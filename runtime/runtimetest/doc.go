@@ -1,6 +1,6 @@
-// Package runtimetest tests workflows with the real engine, on a store in memory, inside a bubble of testing/synctest. The bubble's
-// clock jumps from one event to the next, so a month of waiting takes some milliseconds, and no test depends on how fast a
-// machine is.
+// Package runtimetest tests workflows with the real engine, on a store in memory, inside a bubble
+// of testing/synctest. The bubble's clock jumps to the next moment at which something is due, so a
+// month of waiting takes some milliseconds, and no test depends on how fast a machine is.
 //
 //	func TestApproval(t *testing.T) {
 //		runtimetest.Test(t, func(e *runtimetest.Env) {
@@ -15,33 +15,41 @@
 //
 // # What a test can do
 //
-//   - Steps are executed as they are, unless the test puts something in their place: [Fake] by the step's name,
-//     [Env.FailNext] for errors that retries must get over. To see what a step was called with, give the workflow a fake of
-//     what the step calls, as in production it has the real one. A StepTx gets a *memory.Effects.
-//   - Time passes while the test waits, in [Run.Result] or [Env.Sleep]. [Env.After] does something at a chosen time: [Signal],
-//     [SignalWithStart], [Env.Cancel], or whatever a client can do with [Env.Client]. [Update] waits for its answer as Run.Result
-//     does, [SendUpdate] and [UpdateWithStart] leave that to their handle, and [Query] asks the node.
-//   - Register every workflow of a family: children are runs like others, and are checked like them.
-//   - [Env.Crash] ends the node without a word and [Env.Restart] in order; a new one takes its runs over at once. Clients
-//     and fakes live on.
+//   - Steps are executed as they are, unless the test replaces them: [Fake] by the step's name,
+//     [Env.FailNext] for errors that retries must get over. To see what a step was called with,
+//     give the workflow a fake of what the step calls, as in production it has the real one. A
+//     StepTx gets a *memory.Effects.
+//   - Time passes while the test waits, in [Run.Result] or [Env.Sleep]. [Env.After] does something
+//     at a chosen time: [Signal], [SignalWithStart], [Env.Cancel], or whatever a client can do with
+//     [Env.Client]. [Update] waits for its answer as Run.Result does, [SendUpdate] and
+//     [UpdateWithStart] leave that to their handle, and [Query] asks the node.
+//   - Register every workflow of a family: children are runs like others, and are checked like
+//     them.
+//   - [Env.Crash] ends the node as kill -9 does and [Env.Restart] as a deployment does; a new node
+//     takes its runs over at once. Clients and fakes are not affected.
 //   - [EveryCrash] runs a test once for every moment at which the node can crash.
-//   - [Env.History] and [Env.Generations] give what is recorded, for package replaytest to keep.
-//   - [Env.WantHistory] compares what is recorded, [Env.Calls] and [Env.Effects] tell what was executed.
+//   - [Env.History] and [Env.Generations] return what is recorded, for package replaytest to keep.
+//   - [Env.WantHistory] compares what is recorded; [Env.Calls] and [Env.Effects] return what was
+//     executed.
 //
 // # What is checked without asking
 //
-// A run that is blocked, because its code panicked or does not fit its history, fails the test at once. When the test's function has
-// returned, every generation of every run is looked at: each outcome is recorded once, and only of a step that was executed; and the functions
-// registered with [Handle] do the same again from every prefix of the run's history. For functions that are registered with
-// [Env.Register] only the first is checked, because a node does not give them out.
+// A run that is blocked, because its code panicked or does not fit its history, fails the test at
+// once. When the test's function has returned, every generation of every run is checked. Each
+// outcome is recorded once, and only for a step that was executed. And the functions registered
+// with [Handle] do the same again from every prefix of the run's history, which is what a crash at
+// any moment would ask of them. Functions that are registered with [Env.Register] are not replayed,
+// because a node does not give them out.
 //
 // # What to know
 //
-//   - Everything in a bubble waits for the bubble's clock, so a step that waits for a socket, or for a goroutine outside of the
+//   - The bubble's clock moves only while every goroutine of the bubble waits for the clock or for
+//     another one of them. So a step that waits for a socket, or for a goroutine outside of the
 //     test, stops the clock. Fake it.
 //   - The clock starts at midnight UTC of 2000-01-01.
-//   - What is due at the same moment happens in any order. Give a signal that races with a timer a minute more or less, or try both
-//     orders with package replaytest.
-//   - A crash cannot stop a goroutine. The dead node's steps find their contexts cancelled, and whatever they do then is not heard.
-//   - The fields of [Env] are set before the first run is started.
+//   - What is due at the same moment happens in any order. Give a signal that races with a timer a
+//     minute more or less, or try both orders with package replaytest.
+//   - A crash cannot stop a goroutine. The contexts of the dead node's steps are cancelled, and
+//     whatever those steps return then is discarded.
+//   - Set the fields of [Env] before the first run is started.
 package runtimetest

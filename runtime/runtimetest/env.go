@@ -18,16 +18,26 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// Env is a store in memory, a node and a client, inside a bubble whose clock jumps from one event to the next. It
-// is made by Test and EveryCrash and ends with their function.
+// Env is a store in memory, a node and a client, inside a bubble of testing/synctest. [Test] and
+// [EveryCrash] make it, and it ends with their function. It is the test's testing.TB, so a test
+// uses it for its asserts.
+//
+// The client is a process of its own: it has another connection to the store than the node, and a
+// crash of the node does not touch it. Node and client start with the first call that needs them,
+// so that what is registered and set before is known to them.
+//
+// Everything that Env starts ends before Test returns, because a bubble must not be left with
+// goroutines in it: nodes are drained, callbacks waited for, and time passes until every step has
+// returned.
 type Env struct {
 	testing.TB
 
-	// Node and Journal are the options of nodes; they may be changed before the first run is started. The kit sets Lease,
-	// Poll, Drain and WarmIdle, whose defaults are for wall clocks.
+	// Node and Journal are the options of nodes; they may be changed before the first run is
+	// started. The kit sets Lease, Poll, Drain and WarmIdle, whose defaults are for wall clocks.
 	Node    runtime.NodeOptions
 	Journal journal.Options
-	// Patience is how long Run.Result waits, by the bubble's clock, before it fails the test; default 400 days.
+	// Patience is how long Run.Result waits, by the bubble's clock, before it fails the test;
+	// default 400 days.
 	Patience time.Duration
 
 	db     *memory.Store // the client's connection
@@ -35,9 +45,12 @@ type Env struct {
 	point  point
 	client *runtime.Client // nil before the first use
 
-	swap chan struct{} // held while one process takes another's place; a mutex would stop the bubble's clock
+	// swap is held while one process takes another's place. It is a channel because a goroutine
+	// that waits for a mutex stops the bubble's clock, and the node that ends meanwhile may need
+	// the clock to end.
+	swap chan struct{}
 
-	ctx  context.Context // ends when the test cannot go on
+	ctx  context.Context // ends when the test cannot continue
 	fail context.CancelCauseFunc
 
 	mu            sync.Mutex
@@ -57,14 +70,15 @@ type Env struct {
 	callbacks sync.WaitGroup
 }
 
-// Test runs fn in a bubble of testing/synctest with an Env of its own. When fn returns it checks every run: see the
-// package's story.
+// Test runs fn in a bubble of testing/synctest with an Env of its own. When fn has returned it ends
+// the node and checks every run, as the package's documentation says. The rules of synctest.Test
+// hold for t: no parallel tests, no subtests inside.
 func Test(t *testing.T, fn func(e *Env)) {
 	t.Helper()
 	test(t, point{}, fn)
 }
 
-// test returns how many commits there were, and whether the crash point was met.
+// test runs fn with a crash at p, and returns how many commits there were.
 func test(t *testing.T, p point, fn func(*Env)) (commits int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -81,9 +95,10 @@ func test(t *testing.T, p point, fn func(*Env)) (commits int) {
 	return commits
 }
 
-// Handle registers a workflow function with every node of the test, as runtime.Handle does, and has the histories of its
-// runs checked against it in the end. It must be called before the first run is started. A workflow that is served in several
-// queues is registered for each, with the same function.
+// Handle registers a workflow function with every node of the test, as runtime.Handle does, and has
+// the histories of its runs checked against it in the end. It must be called before the first run
+// is started. A workflow that is served in several queues is registered for each, with the same
+// function. o may be nil.
 func Handle[In, Out any](e *Env, name workflow.Name[In, Out], fn func(workflow.Context, In) (Out, error), o *runtime.HandleOptions) {
 	e.Helper()
 	route := journal.Route{Queue: journal.DefaultQueue, Workflow: string(name), Version: 1}
@@ -103,8 +118,8 @@ func Handle[In, Out any](e *Env, name workflow.Name[In, Out], fn func(workflow.C
 	}
 }
 
-// Register has a program's own function register its workflows with every node of the test. It must be called before the
-// first run is started.
+// Register calls fn with every node of the test, for a program that has a function to register its
+// workflows. It must be called before the first run is started.
 func (e *Env) Register(fn func(*runtime.Node)) {
 	e.Helper()
 	e.mu.Lock()
@@ -115,7 +130,8 @@ func (e *Env) Register(fn func(*runtime.Node)) {
 	e.registrations = append(e.registrations, fn)
 }
 
-// Client returns a client that lives through crashes, as one in another process does. The first call starts the node.
+// Client returns a client that survives crashes of the node, as one in another process does. The
+// first call starts the node.
 func (e *Env) Client() *runtime.Client {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -128,7 +144,8 @@ func (e *Env) Client() *runtime.Client {
 	return e.client
 }
 
-// current is the process that works now.
+// current returns the process that works now, or one that has just crashed and is about to be
+// replaced.
 func (e *Env) current() *process {
 	e.Client()
 	e.mu.Lock()
@@ -136,17 +153,18 @@ func (e *Env) current() *process {
 	return e.process
 }
 
-// Elapsed is the time since the test began, by the bubble's clock, in whole microseconds as stores keep it.
+// Elapsed is the time since the test began, by the bubble's clock, in whole microseconds as stores
+// keep it.
 func (e *Env) Elapsed() time.Duration { return time.Since(e.began).Truncate(time.Microsecond) }
 
-// Sleep lets time pass, and then what is due happen.
+// Sleep lets time pass, and returns when everything that is due by then has happened.
 func (e *Env) Sleep(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// After calls fn when d has passed, unless the test has ended by then. It does not wait. What else is due at the same
-// moment may happen before or after.
+// After calls fn on another goroutine when d has passed, unless the test has ended by then. It does
+// not wait. What else is due at the same moment may happen before or after.
 func (e *Env) After(d time.Duration, fn func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -157,7 +175,9 @@ func (e *Env) After(d time.Duration, fn func()) {
 	}))
 }
 
-// close ends everything that the test started, and checks the runs.
+// close ends everything that the test started, and checks the runs. Order matters: callbacks may
+// use the node, so they end first; the checks read the store, so it is closed last; and a crash
+// that is under way must have put its new node in place, or nobody would end that one.
 func (e *Env) close() {
 	e.mu.Lock()
 	e.closing = true
@@ -189,8 +209,9 @@ func (e *Env) close() {
 	}
 }
 
-// rest lets time pass until everything has ended, because the clock stands still when the test's function has returned: the actor
-// library has timers of its own, and a step may sleep on, whatever its context says.
+// rest lets time pass until everything has ended, because the clock stands still once the test's
+// function has returned. The actor library has timers of its own, and a step may sleep whatever its
+// context says.
 func (e *Env) rest() {
 	for d := time.Second; ; d *= 2 {
 		e.Sleep(d)
@@ -205,7 +226,7 @@ func (e *Env) rest() {
 	}
 }
 
-// running names the steps whose bodies have not returned.
+// running returns the names of the steps whose bodies have not returned.
 func (e *Env) running() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -218,13 +239,14 @@ func (e *Env) running() []string {
 	return steps
 }
 
-// stop fails the test and ends every wait for a result.
+// stop fails the test and ends every wait for a result. It may be called on any goroutine, where
+// Fatal may not.
 func (e *Env) stop(cause error) {
 	e.Error(cause)
 	e.fail(cause)
 }
 
-// logger returns one whose lines are shown if the test fails.
+// logger returns a logger whose last lines are shown if the test fails.
 func (e *Env) logger(name string) *slog.Logger {
 	return slog.New(slog.NewTextHandler(logWriter{e}, &slog.HandlerOptions{Level: slog.LevelDebug})).With("process", name)
 }

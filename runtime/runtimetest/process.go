@@ -11,8 +11,16 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// process is one life of the node, and its connection to the store. When it is dead nothing gets through any more: what it
-// writes is refused as that of a lost owner, so that its goroutines end soon, and unheard.
+// process is one life of the node and its connection to the store.
+//
+// A crash is simulated at the connection, because a goroutine cannot be killed. Once a process is
+// dead, nothing that it does reaches the store: commits are refused as those of a lost owner,
+// claims wait until their caller gives up, and other calls fail. So the actors throw their state
+// away, the steps' contexts are cancelled, and the goroutines end soon; and whatever they still do
+// is as invisible as if they had been killed.
+//
+// The next process takes the runs over at once: it reaps the ids of the dead one when it joins. To
+// wait for the lease as a real cluster does would make the times in a test depend on its crashes.
 type process struct {
 	*memory.Store
 	e      *Env
@@ -30,9 +38,10 @@ var (
 	_ journal.TxStore = (*process)(nil)
 )
 
+// errCrashed matches ErrNodeLost, which no part of a node repeats.
 var errCrashed = fmt.Errorf("the process has crashed: %w", journal.ErrNodeLost)
 
-// boot starts a process in place of one that had ids. The caller holds e.mu.
+// boot starts a process in place of dying, nil for the first one. The caller holds e.mu.
 func (e *Env) boot(dying *process) *process {
 	p := &process{Store: e.db.Peer(), e: e, ended: make(chan struct{}), name: "node 1"}
 	if dying != nil {
@@ -59,18 +68,22 @@ func (e *Env) boot(dying *process) *process {
 	return p
 }
 
-// Crash ends the node as kill -9 does, at once and without a word, and starts a new one that takes its runs over. What the old one
-// was about to write is lost. Its steps' contexts are cancelled, because a goroutine cannot be killed; whatever they do
-// then is not heard. Crash returns when they have ended, or after some seconds if they do not look at their contexts.
+// Crash ends the node as kill -9 does, and starts a new one that takes its runs over. What the old
+// one was about to write is lost. Its steps' contexts are cancelled, because a goroutine cannot be
+// killed; what they return then is discarded. Crash returns when they have ended, or after some
+// seconds if they do not look at their contexts.
 func (e *Env) Crash() {
 	p := e.current()
 	p.dead.Store(true)
 	e.replace(p)
 }
 
-// Restart ends the node in order, as a deployment does, and starts a new one.
+// Restart drains the node, as a deployment does, and starts a new one. Steps that run are cancelled
+// and executed again.
 func (e *Env) Restart() { e.replace(e.current()) }
 
+// replace ends a process and starts the next one. If somebody else has replaced it already, or the
+// test ends, it starts none.
 func (e *Env) replace(p *process) {
 	e.swap <- struct{}{}
 	defer func() { <-e.swap }()
@@ -86,14 +99,15 @@ func (e *Env) replace(p *process) {
 	}
 }
 
-// die is a crash in the middle of a call.
+// die is a crash in the middle of a call. The new process is started in the background: the call
+// must return first, or the old one could not end.
 func (p *process) die() {
 	p.dead.Store(true)
 	go p.e.replace(p)
 }
 
-// Commit implements journal.Store. It is where a test can crash: before the turns are written, or before their node hears
-// that they are.
+// Commit implements journal.Store. It is where a test can crash: before the turns are written, or
+// before their node gets the answer.
 func (p *process) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
 	if p.dead.Load() {
 		return fenced(len(commits)), nil
@@ -124,8 +138,9 @@ func fenced(n int) []journal.Outcome {
 	return out
 }
 
-// announce tells the client of every closed run and every answered update, whether it says that it waits or not: that word would have to be repeated. It
-// fails the test for a blocked one.
+// announce tells the client of every closed run and every answered update, and fails the test for a
+// blocked run. The journal sends such hints only to processes that have announced that they wait,
+// and they would have to repeat that every few seconds of a clock that jumps months.
 func (p *process) announce(commits []journal.Commit, out []journal.Outcome) {
 	for i := range commits {
 		c := &commits[i]
@@ -139,7 +154,8 @@ func (p *process) announce(commits []journal.Commit, out []journal.Outcome) {
 	}
 }
 
-// BlockedError is why a test ends whose run cannot go on: its code does not fit its history, or panicked.
+// BlockedError ends a test whose run cannot continue: its code does not fit its history, or
+// panicked.
 type BlockedError struct {
 	Run     journal.RunID
 	Problem string
@@ -172,8 +188,8 @@ func (p *process) Begin(ctx context.Context) (journal.Tx, error) {
 	return p.Store.Begin(ctx)
 }
 
-// Join implements journal.Store. What the process before has left is taken over at once: to wait until its lease is over would
-// make a test's times depend on its crashes.
+// Join implements journal.Store. It frees the runs of the process before, so that they are taken
+// over at once.
 func (p *process) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
 	if p.dead.Load() {
 		return nil, errCrashed
@@ -193,7 +209,7 @@ func (p *process) Join(ctx context.Context, n journal.Node) (journal.Membership,
 	return &membership{Membership: m, p: p}, nil
 }
 
-// membership is lost with its process.
+// membership ends with its process: a dead one can neither renew its lease nor give it back.
 type membership struct {
 	journal.Membership
 	p *process

@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// Run is a run of the test.
+// Run is the handle on a run of the test. Its methods fail the test instead of returning errors
+// that a test does not expect.
 type Run[Out any] struct {
 	*runtime.Run[Out]
 	e *Env
@@ -25,8 +26,8 @@ func Start[In, Out any](e *Env, name workflow.Name[In, Out], in In, o *runtime.S
 	return &Run[Out]{Run: run, e: e}
 }
 
-// Result waits until the run has ended; time passes as it does for the run. It fails the test if the run is blocked or
-// Env.Patience is over. Errors are those of runtime.Run.
+// Result waits until the run has ended, by the bubble's clock. It fails the test if a run is
+// blocked or Env.Patience has passed. Errors are those of runtime.Run.
 func (r *Run[Out]) Result() (Out, error) {
 	r.e.Helper()
 	return await(r.e, r.ID(), r.Run.Result)
@@ -42,7 +43,7 @@ func (r *Run[Out]) Must() Out {
 	return out
 }
 
-// doing says what an open run waits for.
+// doing says what an open run waits for, for the message of a test that lost its patience.
 func (e *Env) doing(run journal.RunID) string {
 	d, err := e.Client().Describe(e.ctx, run)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Call is one execution of a step's body, or of the function in its place.
+// Call is one execution of a step's body, or of the fake in its place. Executions that a crash
+// interrupted are among them, with whatever they returned.
 type Call struct {
 	Run     journal.RunID
 	Step    string
@@ -19,7 +20,7 @@ type Call struct {
 	Attempt int           // from 1
 	Key     string        // the idempotency key
 	At      time.Duration // since the test began
-	Done    bool          // it has returned, and Err is what it returned
+	Done    bool          // it has returned without a panic, and Err is what it returned
 	Err     error
 	over    bool // it has returned, or panicked
 
@@ -28,8 +29,10 @@ type Call struct {
 
 type fake func(ctx context.Context, tx any, body replay.Body) (journal.Payload, error)
 
-// Fake has fn executed in place of every step of this name, whichever run asks for it. The step's options hold, and attempts are
-// made as for the body. fn learns about its step from workflow.StepInfo. A later Fake replaces an earlier one.
+// Fake has fn executed in place of every step of this name, of any run. The step's options hold:
+// attempts, timeouts and retries are those of the body. workflow.StepInfo tells fn about its step.
+// A later Fake replaces an earlier one. T must be what the step returns, since the workflow decodes
+// it.
 func Fake[T any](e *Env, step string, fn func(context.Context) (T, error)) {
 	e.fake(step, func(ctx context.Context, _ any, _ replay.Body) (journal.Payload, error) {
 		out, err := fn(ctx)
@@ -37,7 +40,8 @@ func Fake[T any](e *Env, step string, fn func(context.Context) (T, error)) {
 	})
 }
 
-// FakeTx is Fake for steps in a transaction: what fn gives to tx.Do happens exactly once, with the step's event.
+// FakeTx is Fake for steps in a transaction: what fn gives to Effects.Do happens exactly once, with
+// the step's event.
 func FakeTx[T any](e *Env, step string, fn func(context.Context, *memory.Effects) (T, error)) {
 	e.fake(step, func(ctx context.Context, tx any, _ replay.Body) (journal.Payload, error) {
 		effects, ok := tx.(*memory.Effects)
@@ -62,15 +66,17 @@ func encode(ctx context.Context, step string, out any, err error) (journal.Paylo
 	return replay.StepContextFrom(ctx).Encoder.Encode("output of the fake of step "+step, out)
 }
 
-// FailNext makes the next attempts of a step fail with these errors, one after the other, without executing its body or fake.
+// FailNext makes the next attempts of a step fail with these errors, one after the other, without
+// executing its body or fake. Errors of several calls are used in the order of the calls, whichever
+// run makes the attempt.
 func (e *Env) FailNext(step string, errs ...error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.failures[step] = append(e.failures[step], errs...)
 }
 
-// Calls lists the executions of a step so far, by all runs, in the order they began. Attempts that FailNext made fail are among
-// them.
+// Calls returns the executions of a step so far, by all runs, in the order they began. Attempts
+// that FailNext made fail are among them. The slice is the caller's.
 func (e *Env) Calls(step string) []Call {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -83,8 +89,9 @@ func (e *Env) Calls(step string) []Call {
 	return list
 }
 
-// Effects is how often a step was executed and returned without an error: its effect has happened so many times, however
-// often the step was recorded. After a crash that is more than once for a step that was asked for once.
+// Effects returns how often a step was executed and returned without an error: its effect has
+// happened so many times, however often the step was recorded. After a crash that may be more than
+// once for a step that was asked for once.
 func (e *Env) Effects(step string) int {
 	n := 0
 	for _, c := range e.Calls(step) {
@@ -120,7 +127,8 @@ func (p *process) intercept(ctx context.Context, tx any, body replay.Body) (jour
 	return out, err
 }
 
-// begin notes an execution and returns what is to be called in place of the body, nil for the body.
+// begin records an execution and returns what is to be called in place of the body, nil for the
+// body.
 func (e *Env) begin(sc *replay.StepContext) (*Call, fake) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

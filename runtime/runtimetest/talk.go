@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// Signal sends a signal to a run, and fails the test if that is refused. It may be called from After. o may be nil.
+// Signal sends a signal to a run, and fails the test if that is refused. It may be called from
+// After. o may be nil.
 func Signal[T any](e *Env, run journal.RunID, name workflow.Signal[T], payload T, o *runtime.SignalOptions) {
 	e.Helper()
 	if err := runtime.Signal(e.ctx, e.Client(), run, name, payload, o); err != nil {
@@ -17,8 +18,8 @@ func Signal[T any](e *Env, run journal.RunID, name workflow.Signal[T], payload T
 	}
 }
 
-// SignalWithStart sends a signal to the run that has so.Key, which it starts if there is none. It fails the test if that is
-// refused. o may be nil.
+// SignalWithStart sends a signal to the run that has so.Key, which it starts if there is none. It
+// fails the test if that is refused. o may be nil.
 func SignalWithStart[In, Out, T any](e *Env, name workflow.Name[In, Out], in In, signal workflow.Signal[T], payload T, so *runtime.StartOptions, o *runtime.SignalOptions) *Run[Out] {
 	e.Helper()
 	run, err := runtime.SignalWithStart(e.ctx, e.Client(), name, in, signal, payload, so, o)
@@ -28,7 +29,8 @@ func SignalWithStart[In, Out, T any](e *Env, name workflow.Name[In, Out], in In,
 	return &Run[Out]{Run: run, e: e}
 }
 
-// Query asks a run with the code of the node, and fails the test if there is no answer.
+// Query asks a run with the code of the node, and fails the test if there is no answer. If the node
+// crashes meanwhile, the next one is asked.
 func Query[Arg, Res any](e *Env, run journal.RunID, q workflow.Query[Arg, Res], arg Arg) Res {
 	e.Helper()
 	for {
@@ -43,7 +45,8 @@ func Query[Arg, Res any](e *Env, run journal.RunID, q workflow.Query[Arg, Res], 
 	}
 }
 
-// CurrentNode is the node that works now, for runtime.Query. Crash and Restart put another one in its place.
+// CurrentNode returns the node that works now, for runtime.Query. Crash and Restart put another one
+// in its place.
 func (e *Env) CurrentNode() *runtime.Node { return e.living().node }
 
 // living waits until the process in place is not one that has crashed.
@@ -54,12 +57,12 @@ func (e *Env) living() *process {
 			return p
 		}
 		<-p.ended
-		e.swap <- struct{}{} // who replaces it holds this
+		e.swap <- struct{}{} // whoever replaces it holds this
 		<-e.swap
 	}
 }
 
-// await waits for something that a run is to come to, as long as the test is patient.
+// await calls wait with a context that ends after Env.Patience, or when the test cannot continue.
 func await[T any](e *Env, run journal.RunID, wait func(context.Context) (T, error)) (T, error) {
 	e.Helper()
 	ctx, cancel := context.WithTimeout(e.ctx, e.Patience)
@@ -69,7 +72,8 @@ func await[T any](e *Env, run journal.RunID, wait func(context.Context) (T, erro
 	return out, err
 }
 
-// patient fails the test if a wait for a run ended because the test cannot go on, or went on for too long.
+// patient fails the test if a wait for a run took longer than Env.Patience, or ended because the
+// test cannot continue.
 func (e *Env) patient(ctx context.Context, run journal.RunID, err error) {
 	e.Helper()
 	switch {
@@ -81,7 +85,8 @@ func (e *Env) patient(ctx context.Context, run journal.RunID, err error) {
 	}
 }
 
-// Cancel asks a run to cancel itself, and fails the test if that is refused. It may be called from After.
+// Cancel asks a run to cancel itself, and fails the test if that is refused. It may be called from
+// After.
 func (e *Env) Cancel(run journal.RunID, reason string) {
 	e.Helper()
 	if err := e.Client().Cancel(e.ctx, run, reason); err != nil {

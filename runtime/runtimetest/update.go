@@ -8,15 +8,16 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// Update calls an update of a run and returns its answer, or the error of runtime.CallUpdate; time passes as it does for the
-// run. It fails the test if Env.Patience is over. o may be nil.
+// Update calls an update of a run and waits for its answer, by the bubble's clock. It fails the
+// test if Env.Patience has passed. Errors are those of runtime.CallUpdate. o may be nil.
 func Update[In, Out any](e *Env, run journal.RunID, u workflow.Update[In, Out], in In, o *runtime.UpdateOptions) (Out, error) {
 	e.Helper()
 	return await(e, run, func(ctx context.Context) (Out, error) { return runtime.CallUpdate(ctx, e.Client(), run, u, in, o) })
 }
 
-// SendUpdate is Update without waiting: the update is on its way when it returns, and the test goes on. It fails the test if the
-// run cannot be reached. o may be nil.
+// SendUpdate is Update without waiting for the answer: the update is durable when it returns. It
+// fails the test if the update is refused, because the run is closed or does not exist. o may be
+// nil.
 func SendUpdate[In, Out any](e *Env, run journal.RunID, u workflow.Update[In, Out], in In, o *runtime.UpdateOptions) *UpdateHandle[Out] {
 	e.Helper()
 	h, err := runtime.SendUpdate(e.ctx, e.Client(), run, u, in, o)
@@ -26,8 +27,8 @@ func SendUpdate[In, Out any](e *Env, run journal.RunID, u workflow.Update[In, Ou
 	return &UpdateHandle[Out]{UpdateHandle: h, e: e}
 }
 
-// UpdateWithStart sends an update to the run that has so.Key, which it starts if there is none. It does not wait for the answer,
-// and fails the test if that is refused. o may be nil.
+// UpdateWithStart sends an update to the run that has so.Key, which it starts if there is none. It
+// does not wait for the answer, and fails the test if that is refused. o may be nil.
 func UpdateWithStart[In, Out, Arg, Res any](e *Env, name workflow.Name[In, Out], in In, u workflow.Update[Arg, Res], arg Arg, so *runtime.StartOptions, o *runtime.UpdateOptions) (*Run[Out], *UpdateHandle[Res]) {
 	e.Helper()
 	run, h, err := runtime.UpdateWithStart(e.ctx, e.Client(), name, in, u, arg, so, o)
@@ -37,14 +38,14 @@ func UpdateWithStart[In, Out, Arg, Res any](e *Env, name workflow.Name[In, Out],
 	return &Run[Out]{Run: run, e: e}, &UpdateHandle[Res]{UpdateHandle: h, e: e}
 }
 
-// UpdateHandle is an update of the test that is on its way.
+// UpdateHandle stands for an update that was sent.
 type UpdateHandle[Out any] struct {
 	*runtime.UpdateHandle[Out]
 	e *Env
 }
 
-// Result waits for the answer; time passes as it does for the run. It fails the test if the run is blocked or Env.Patience is
-// over. Errors are those of runtime.CallUpdate. It may be called again.
+// Result waits for the answer, by the bubble's clock. It fails the test if a run is blocked or
+// Env.Patience has passed. Errors are those of runtime.CallUpdate. It may be called again.
 func (h *UpdateHandle[Out]) Result() (Out, error) {
 	h.e.Helper()
 	return await(h.e, h.Run(), h.UpdateHandle.Result)
