@@ -39,20 +39,19 @@ import (
 // # Invariant
 //
 // Call a queued piece of work runnable if it may begin now: every job, and as many mailboxes as
-// there are free places, min(len(mailboxes), size-running). Whenever p.mu is released after
-// balance,
+// there are free places, min(len(mailboxes), size-running). Whenever p.mu is free,
 //
 //	soonIdle ≥ the number of runnable pieces of work                                   (I)
 //
-// So each runnable piece has a worker that will ask for work, and (I) alone keeps work from being
-// forgotten. Each change under the lock keeps it:
+// So each runnable piece has a worker that will ask for work. A mailbox that is not runnable waits
+// for a place, and a place becomes free in next or in look, which balance. So (I) alone keeps work
+// from being forgotten. Each change under the lock keeps it:
 //
 //   - Schedule and Do add one piece of work, then call balance, which wakes workers (or makes some)
 //     until (I) holds.
-//   - next removes the caller from the promised workers, takes at most one piece, then calls
-//     balance. A worker that finds nothing to take joins idle in the same critical section.
-//   - endMailbox frees a place, which may make one more mailbox runnable. It does not balance: the
-//     same worker is promised and calls next at once.
+//   - next gives back the place of the caller's last mailbox, removes the caller from the promised
+//     workers, takes at most one piece, then calls balance. A worker that finds nothing to take
+//     joins idle in the same critical section.
 //   - ExpectIdle adds a promise, which only helps (I). ClearIdle takes one back and balances.
 //   - look takes promises back and frees places, then balances.
 //   - Trim and Close remove idle workers, which (I) does not count.
@@ -255,12 +254,13 @@ func (w *Worker) promise(promised bool) {
 // loop is the worker's goroutine. It ends when the pool is closed or has too many workers, or with
 // a job that ends its goroutine.
 func (w *Worker) loop() {
+	hadMailbox := false
 	for {
-		mailbox, job := w.next()
+		mailbox, job := w.next(hadMailbox)
+		hadMailbox = mailbox != nil
 		switch {
 		case mailbox != nil:
 			mailbox()
-			w.endMailbox()
 		case job != nil:
 			w.run(job)
 		default:
@@ -272,10 +272,14 @@ func (w *Worker) loop() {
 }
 
 // next takes a piece of work, or joins the idle workers, or ends the worker if the pool is closed.
-func (w *Worker) next() (mailbox func(), job Job) {
+// hadMailbox says that the worker has just executed a mailbox.
+func (w *Worker) next(hadMailbox bool) (mailbox func(), job Job) {
 	p := w.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if hadMailbox {
+		w.endMailbox()
+	}
 	w.promise(false)
 	switch {
 	case p.running < p.size && p.mailboxes.len() > 0:
@@ -295,11 +299,9 @@ func (w *Worker) next() (mailbox func(), job Job) {
 	return mailbox, job
 }
 
-// endMailbox gives the place back, unless look has done so.
+// endMailbox gives the place back, unless look has done so. The caller holds the lock.
 func (w *Worker) endMailbox() {
 	p := w.pool
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for i := range p.serving {
 		if p.serving[i] == w {
 			last := len(p.serving) - 1
