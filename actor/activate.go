@@ -10,7 +10,7 @@ func (r *run) onActivate(c *journal.Claimed, unconfirmed bool) {
 	if r.info == nil || c.Run.ID != r.info.ID { // an actor without a run, or of another one that is gone
 		*r = run{host: r.host, self: r.self, parent: r.parent, seen: r.seen, epoch: r.epoch, turn: r.turn}
 	}
-	if c.Task.Fence <= r.task.Fence { // told twice, or late: see journal.ClaimRequest.Reconcile
+	if c.Task.Fence <= r.task.Fence { // delivered twice, or late: see journal.ClaimRequest.Reconcile
 		r.host.released()
 		r.advanceOrReport()
 		return

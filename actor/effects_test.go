@@ -25,11 +25,11 @@ func TestManyEffectsAreSeveralTurns(t *testing.T) {
 			}
 			return "", nil
 		})
-		id := g.birth("busy")
+		id := g.create("busy")
 		for i := range signals {
 			g.store.send(id, "knock", i)
 		}
-		g.sys.Activate(g.told(id))
+		g.sys.Activate(g.claimed(id))
 		wait()
 		sent := 0
 		for _, c := range g.store.commits {

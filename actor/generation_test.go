@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// The engine may fail while a run begins its next generation: the run goes on in it all the same.
+// The engine may fail while a run begins its next generation: the run continues in it all the same.
 func TestEngineFailsAtContinue(t *testing.T) {
 	bubble(t, func(o *Options) {
 		o.Hooks.Retry = func(*journal.Run, string, int32, time.Duration, *journal.Failure) { panic("planted") }

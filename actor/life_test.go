@@ -11,7 +11,7 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A first turn that only asks for steps rides with the commit of the first outcome.
+// A first turn that only asks for steps joins the commit of the first outcome.
 func TestFirstTurnIsLazy(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		s := newGate()
@@ -62,7 +62,7 @@ func TestFencedCommit(t *testing.T) {
 	})
 }
 
-// The same claim told twice, and one with a newer fence, leave one activation each.
+// The same claim delivered twice, and one with a newer fence, leave one activation each.
 func TestDuplicateActivation(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		s := newGate()
@@ -83,7 +83,8 @@ func TestDuplicateActivation(t *testing.T) {
 	})
 }
 
-// A parked run goes on where it stands, without a load. J6: the message that woke it is fetched.
+// A parked run continues where it stands, without loading its history. J6: the message that woke it
+// is read.
 func TestWarmReactivation(t *testing.T) {
 	bubble(t, func(o *Options) { o.PassivateAlways = false }, func(g *rig) {
 		g.define("ears", func(ctx workflow.Context) (string, error) {
@@ -99,7 +100,7 @@ func TestWarmReactivation(t *testing.T) {
 }
 
 // A claim may come before the answer of the commit that parked the run. The run is not lost then:
-// it goes on, warm.
+// it continues, warm.
 func TestClaimOvertakesThePark(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		g.define("ears", func(ctx workflow.Context) (string, error) {
@@ -125,7 +126,7 @@ func TestClaimOvertakesThePark(t *testing.T) {
 	})
 }
 
-// A run is parked exactly when nothing of it can go on, until its earliest timer or retry.
+// A run is parked exactly when nothing of it can continue, until its earliest timer or retry.
 func TestParking(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		began := time.Now()
@@ -143,8 +144,7 @@ func TestParking(t *testing.T) {
 	})
 }
 
-// Back-off stays within Initial·Factor^n ±Jitter and Max, and a parked retry goes on with its
-// count.
+// Back-off stays within Initial·Factor^n ±Jitter and Max, and a parked retry keeps its count.
 func TestRetriesPark(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		tries := 0
@@ -229,26 +229,26 @@ func TestEngineFailureBlocks(t *testing.T) {
 	})
 }
 
-// A reconciling claim tells of what the node may know already, or has finished since: nothing is
+// A reconciling claim returns runs that may be live here, or have been closed since: nothing is
 // done twice.
 func TestUnconfirmed(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		s := newGate()
 		g.define("one", func(ctx workflow.Context) (string, error) { return workflow.Step(ctx, "a", s.heedful, nil) })
 		id := g.start("one")
-		told := g.told(id)
-		g.sys.ActivateUnconfirmed(told) // live
+		claimed := g.claimed(id)
+		g.sys.ActivateUnconfirmed(claimed) // live
 		wait()
 		g.wantLive(1)
 		g.claim(id) // fence 2
-		g.sys.ActivateUnconfirmed(told)
+		g.sys.ActivateUnconfirmed(claimed)
 		wait()
 		g.wantLive(1)
 		s.open <- nil
 		wait()
 		g.wantHistory(id, "RunStarted StepCompleted(a) RunCompleted")
 		began := len(s.began)
-		g.sys.ActivateUnconfirmed(told) // closed, and its actor is gone
+		g.sys.ActivateUnconfirmed(claimed) // closed, and its actor is gone
 		wait()
 		if len(s.began) != began {
 			t.Error("the step of a closed run began again")
@@ -264,8 +264,8 @@ func TestUnconfirmed(t *testing.T) {
 func TestUnconfirmedUnknown(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		g.define("one", func(workflow.Context) (string, error) { return "x", nil })
-		id := g.birth("one")
-		g.sys.ActivateUnconfirmed(g.told(id))
+		id := g.create("one")
+		g.sys.ActivateUnconfirmed(g.claimed(id))
 		wait()
 		g.wantHistory(id, "RunStarted RunCompleted")
 	})

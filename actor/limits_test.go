@@ -43,8 +43,8 @@ func TestTimeoutsOfStubbornSteps(t *testing.T) {
 	}
 }
 
-// A step that is asked to cancel keeps its limits: silence ends it, also afterwards.
-func TestSilenceAfterCancel(t *testing.T) {
+// A step that is asked to cancel keeps its limits: it must heartbeat afterwards too.
+func TestHeartbeatDeadlineAfterCancel(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		s := newGate()
 		g.define("one", func(ctx workflow.Context) (string, error) {
@@ -95,8 +95,8 @@ func TestHeartbeats(t *testing.T) {
 	})
 }
 
-// A body may beat in a tight loop. Its actor does not hear of each, yet the last one reaches the
-// next attempt.
+// A body may heartbeat in a tight loop. Not each heartbeat reaches the actor, but the last one
+// reaches the next attempt.
 func TestHeartbeatsInATightLoop(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		var last string
@@ -154,7 +154,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// A drain waits for steps that end in time, and hands back what they leave.
+// A drain waits for steps that end in time, and hands back runs that would start another one.
 func TestDrainLetsStepsEnd(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		s := newGate()

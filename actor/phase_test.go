@@ -200,7 +200,7 @@ func startEars(g *rig) journal.RunID {
 	return g.start("ears")
 }
 
-// startFailing starts a run that takes signals while a step is executed. The step fails when told.
+// startFailing starts a run that takes signals while a step is executed. fails makes the step fail.
 func startFailing(g *rig) (id journal.RunID, fails func()) {
 	s := newGate()
 	g.define("both", func(ctx workflow.Context) (string, error) {

@@ -109,8 +109,8 @@ func (g *rig) define(name string, fn func(ctx workflow.Context) (string, error))
 	g.defs[name] = workflow.Define(workflow.Name[int, string](name), 1, func(ctx workflow.Context, _ int) (string, error) { return fn(ctx) })
 }
 
-// birth makes a run that the node owns, but does not tell it.
-func (g *rig) birth(name string) journal.RunID {
+// create makes a run that the node owns, but does not activate it.
+func (g *rig) create(name string) journal.RunID {
 	id := journal.NewRunID()
 	in, _ := g.store.Encode("input", 0)
 	run := journal.Run{ID: id, Workflow: name, Version: 1, Queue: "default", Input: in, Generation: 1, StartAt: g.store.Now()}
@@ -122,17 +122,17 @@ func (g *rig) birth(name string) journal.RunID {
 	return id
 }
 
-// told is what a claim says of a run at this moment.
-func (g *rig) told(id journal.RunID) journal.Claimed {
+// claimed is what a claim returns for a run at this moment.
+func (g *rig) claimed(id journal.RunID) journal.Claimed {
 	g.store.mu.Lock()
 	defer g.store.mu.Unlock()
 	return journal.Claimed{Task: *g.store.runs[id].task, Run: g.store.runs[id].run}
 }
 
-// start makes a run that the node owns from birth, and activates it.
+// start makes a run that the node owns from its start, and activates it.
 func (g *rig) start(name string) journal.RunID {
-	id := g.birth(name)
-	g.sys.Activate(g.told(id))
+	id := g.create(name)
+	g.sys.Activate(g.claimed(id))
 	synctest.Wait()
 	return id
 }
@@ -197,7 +197,7 @@ func (g *rig) wantHistory(id journal.RunID, want string) {
 	}
 }
 
-// gate is a step that goes on when told.
+// gate is a step that ends when the test opens it.
 type gate struct {
 	began chan struct{}
 	open  chan error

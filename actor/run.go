@@ -23,10 +23,12 @@ import (
 //
 // Orthogonal to the phase are
 //
-//   - machine: a ready run always has one between two messages. An idle run may keep one (it is
-//     warm); a run that is committing has one unless the engine failed; a failed run has none.
-//   - unconfirmed, which belongs to the activation and makes its first load necessary.
-//   - handBack, an order that stays until the run is idle.
+//   - machine, in part: phase committing implies one, and so does ready between two messages;
+//     failing, failed and blocking imply none. An idle run may keep one (it is warm), and a loading
+//     run has one if it only reads messages.
+//   - unconfirmed, which belongs to the activation: it makes loads necessary that could be left
+//     out.
+//   - handBack, an order of a drain, which activates nothing any more.
 //   - inputs.news and steps.dirty, each of which gives a turn something to do.
 //
 // # What memory is worth

@@ -28,7 +28,8 @@ func (g *rig) shardOf(id journal.RunID, msg any) {
 	wait()
 }
 
-// A hint that arrives while a run says goodbye makes it say so again; no actor stays for ever.
+// A hint that crosses the report of an idle run makes the run report again; no actor stays for
+// ever.
 func TestHintsDoNotKeepActors(t *testing.T) {
 	bubble(t, func(o *Options) { o.WarmIdle = time.Minute }, func(g *rig) {
 		s := newGate()
@@ -55,8 +56,7 @@ func TestHintsDoNotKeepActors(t *testing.T) {
 	})
 }
 
-// J6: a late word of having been parked does not make the shard take an active run for a parked
-// one.
+// J6: a late report does not make the shard take an active run for a parked one.
 func TestStaleParked(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		s := newGate()
@@ -121,7 +121,7 @@ func TestProblemIsText(t *testing.T) {
 	})
 }
 
-// A run that goes on between its panics starts its back-off anew.
+// A run that commits between its panics starts its back-off anew.
 func TestBackoffOfBlocks(t *testing.T) {
 	bubble(t, func(o *Options) { o.PassivateAlways = false }, func(g *rig) {
 		bad := true

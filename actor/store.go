@@ -16,7 +16,7 @@ type Store interface {
 	Now() time.Time
 	// Submit writes a commit together with others that are submitted at about the same time, and
 	// calls done once the outcome is known. Commits of one run are written in the order of their
-	// submission. done runs on any goroutine, at most once, and must be quick. The store owns the
+	// submission. done runs on any goroutine, exactly once, and must be quick. The store owns the
 	// commit's transaction, if it has one, and ends it whatever the outcome is.
 	Submit(c journal.Commit, done func(journal.Outcome))
 	// Load reads a history together with others that are asked for at about the same time. done is

@@ -87,7 +87,7 @@ func once(err error) func(*journal.Commit) error {
 	}
 }
 
-// A transaction that can never commit, as with a deferred constraint, does not burn the machine.
+// A transaction that can never commit, as with a deferred constraint, is not tried without a pause.
 func TestTxThatNeverCommits(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		g.define("one", func(ctx workflow.Context) (string, error) {
@@ -111,7 +111,7 @@ func TestTxThatNeverCommits(t *testing.T) {
 	})
 }
 
-// What a turn that was lost with its transaction asked of other steps never happened.
+// A turn that is lost with its transaction leaves other steps as they were.
 func TestLostTxUndoesCancels(t *testing.T) {
 	for name, waits := range map[string]bool{"of a running step": false, "of a step in retry": true} {
 		t.Run(name, func(t *testing.T) {

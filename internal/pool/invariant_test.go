@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// check compares the counters with what they count, and the promised workers with the runnable work.
+// check compares the counters with what they count, and the promised workers with the runnable
+// work.
 func (p *Pool) check(t *testing.T) {
 	t.Helper()
 	p.mu.Lock()

@@ -182,8 +182,8 @@ func (p *Pool) wakeOne() {
 	w.wake <- struct{}{}
 }
 
-// look writes off the mailboxes that began before the previous look. One look is not enough, because
-// a mailbox may have begun just before it.
+// look writes off the mailboxes that began before the previous look. One look is not enough,
+// because a mailbox may have begun just before it.
 func (p *Pool) look() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
