@@ -95,3 +95,18 @@ func TestStartBatchAtTheEndOfTheMembership(t *testing.T) {
 	early.End()
 	l.gate.wait(t.Context())
 }
+
+// A child that is cancelled in the turn that starts it is left to a claim, which reads its inbox first.
+func TestCancelledChildIsNotOwned(t *testing.T) {
+	l, _, _ := ownedStarts(10)
+	c := journal.Commit{Starts: []journal.Start{startOf("w"), startOf("w")}}
+	c.Messages = []journal.Message{
+		{Run: c.Starts[0].ID, Kind: journal.MessageSignal}, {Run: c.Starts[1].ID, Kind: journal.MessageCancel},
+	}
+	b := StartBatch{local: l}
+	ownChildren(&b, []journal.Commit{c})
+	b.End()
+	if c.Starts[0].Owner != 7 || c.Starts[1].Owner != 0 {
+		t.Errorf("owners %d and %d, want 7 and none", c.Starts[0].Owner, c.Starts[1].Owner)
+	}
+}

@@ -33,3 +33,22 @@ func TestReconcilingClaims(t *testing.T) {
 		}
 	})
 }
+
+// A further lost answer is looked for at once, although the last look was a moment ago: that look
+// may have come before the call that was lost.
+func TestLostAnswerAfterALook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var u unconfirmed
+		u.note()
+		time.Sleep(time.Millisecond)
+		if !u.due() || u.due() {
+			t.Fatal("want one look at once")
+		}
+		time.Sleep(time.Millisecond)
+		u.note()
+		time.Sleep(time.Millisecond)
+		if !u.due() {
+			t.Errorf("no look for %s after another answer was lost", reconcileEvery)
+		}
+	})
+}

@@ -52,6 +52,27 @@ func TestOneBadLoadFailsAlone(t *testing.T) {
 	}
 }
 
+// One turn that makes the store refuse a whole batch fails alone (J2).
+func TestOneBadCommitFailsAlone(t *testing.T) {
+	bad, errBad := journal.NewRunID(), errors.New("a trigger of somebody's")
+	s := &faultyStore{commit: func(cs []journal.Commit) ([]journal.Outcome, error) {
+		if slices.ContainsFunc(cs, func(c journal.Commit) bool { return c.Run == bad }) {
+			return nil, errBad
+		}
+		return make([]journal.Outcome, len(cs)), nil
+	}}
+	w := newWriter(t.Context(), journal.New(s, nil), 1)
+	commits := []journal.Commit{{Run: journal.NewRunID()}, {Run: bad}, {Run: journal.NewRunID()}}
+	for i := range commits {
+		commits[i].Node, commits[i].Fence, commits[i].Generation, commits[i].Next.Kind = 1, 1, 1, journal.NextKeep
+	}
+	for i, o := range w.write(commits) {
+		if (o.Err != nil) != (i == 1) {
+			t.Errorf("commit %d: %v", i, o.Err)
+		}
+	}
+}
+
 type countedTx struct{ rollbacks int }
 
 func (t *countedTx) Value() any                     { return nil }

@@ -1,0 +1,52 @@
+package worker
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// claimStore answers claims as a test says.
+type claimStore struct {
+	faultyStore
+	claim func(journal.ClaimRequest) (journal.Claim, error)
+}
+
+func (s *claimStore) Claim(_ context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+	return s.claim(r)
+}
+
+// The claim after one without an answer asks for everything that the node owns: the lost one may
+// have acquired runs. The one before it does not.
+func TestLostClaimIsReconciled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked []bool
+		var fail atomic.Bool
+		s := &claimStore{claim: func(r journal.ClaimRequest) (journal.Claim, error) {
+			asked = append(asked, r.Reconcile)
+			if fail.Swap(false) {
+				return journal.Claim{}, journal.ErrUnavailable
+			}
+			return journal.Claim{}, nil
+		}}
+		w, _ := testWorker()
+		w.claimer.j = journal.New(s, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); w.claimer.loop(ctx) }()
+		synctest.Wait()
+		fail.Store(true)
+		time.Sleep(3 * time.Second)
+		cancel()
+		<-ended
+		if len(asked) < 3 || asked[0] || asked[1] || !asked[2] {
+			t.Errorf("claims that ask for everything: %v, want only those after the second, which failed", asked)
+		}
+		w.kill()
+		w.sys.Kill(nil)
+	})
+}
