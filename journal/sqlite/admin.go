@@ -8,7 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// adminReadSQL tells whether a run exists, and what its task says.
+// adminReadSQL reads whether a run exists, what its task says, and who its parent is. The writer
+// executes it in the transaction that acts on the answer, so nothing changes in between.
 const adminReadSQL = `
 SELECT t.run_id IS NOT NULL, t.generation,
        (SELECT e.seq FROM reprise_events e
@@ -18,14 +19,16 @@ SELECT t.run_id IS NOT NULL, t.generation,
        r.workflow, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
-// A closed run is forgotten table by table.
+// A closed run is forgotten table by table, in one transaction.
 const (
 	adminDeleteEventsSQL = `DELETE FROM reprise_events WHERE run_id = ?`
 	adminDeleteInboxSQL  = `DELETE FROM reprise_inbox WHERE run_id = ?`
 	adminDeleteSQL       = `DELETE FROM reprise_runs WHERE id = ?`
 )
 
-// adminResumeSQL makes a run visible. Of an owned one the owner is only asked to look.
+// adminResumeSQL makes a run visible now, and forgives it what has held it back. If the run is
+// owned, its owner keeps it and is only asked to look: state, strikes and problem are the owner's
+// to change with its next commit (J3).
 const adminResumeSQL = `
 UPDATE reprise_tasks
 SET visible_at = ?,
@@ -38,6 +41,8 @@ WHERE run_id = ?`
 // (J3, J7).
 const adminRemoveSQL = `DELETE FROM reprise_tasks WHERE run_id = ?`
 
+// adminCloseSQL is of one transaction with adminRemoveSQL and the terminal event (J7). It names no
+// fence: no owner closed the run, so no commit of an owner may take the closing for its own (J4).
 const adminCloseSQL = `UPDATE reprise_runs SET status = ?, closed_at = ?, closed_seq = ? WHERE id = ?`
 
 // Admin implements journal.Store.
@@ -87,6 +92,7 @@ func find(q querier, run journal.RunID) (t target, err error) {
 	return t, err
 }
 
+// forget deletes a closed run with its events and messages.
 func (t *target) forget(q querier) error {
 	for _, sql := range []string{adminDeleteEventsSQL, adminDeleteInboxSQL, adminDeleteSQL} {
 		if _, err := q.exec(sql, uuidArg(t.run.ID)); err != nil {
@@ -96,7 +102,9 @@ func (t *target) forget(q querier) error {
 	return nil
 }
 
-// terminate closes the run, and returns the terminal event.
+// terminate closes the run without its code, and returns the terminal event. The event's number
+// follows the newest of the generation, which is final as the task is gone, and its time is not
+// before that event's, because histories never go back in time (J1).
 func (t *target) terminate(q querier, reason string, at time.Time) (*journal.Event, error) {
 	run := uuidArg(t.run.ID)
 	ev := journal.Event{Seq: t.last + 1, Kind: journal.RunTerminated, Time: at, Payload: journal.TerminatedPayload(reason)}
@@ -113,7 +121,8 @@ func (t *target) terminate(q querier, reason string, at time.Time) (*journal.Eve
 	return &ev, err
 }
 
-// terminate closes a run, tells its parent, and lets its children meet their policies.
+// terminate closes a run, sends the outcome to its parent and applies the close policies of its
+// children, all in the caller's transaction (J2).
 func (s *Store) terminate(q querier, t *target, reason string) error {
 	e := newEffects(s, q)
 	ev, err := t.terminate(q, reason, e.at)

@@ -2,15 +2,20 @@ package sqlite
 
 import "github.com/reprise-run/reprise/journal"
 
-// replySQL keeps the reply to an update with its message.
+// replySQL keeps the reply to an update with its message, in the transaction of the turn that gives
+// it (J2). Only a message without a reply is written, so the reply of a repeated commit changes
+// nothing.
 const replySQL = `
 UPDATE reprise_inbox SET answered = 1, answer = ?, answer_encoding = ? WHERE run_id = ? AND number = ? AND answered IS NULL`
 
-// replyRejectSQL consumes the message too, and frees its key.
+// replyRejectSQL consumes the message too, and frees its key (J5), so that the client may send the
+// update again. The key that it gets instead holds its number and a character that keys of users
+// cannot begin with.
 const replyRejectSQL = `
 UPDATE reprise_inbox SET answered = 2, answer = ?, answer_encoding = ?, key = '~rejected/' || number
 WHERE run_id = ? AND number = ? AND answered IS NULL`
 
+// reply stores one reply.
 func (e *effects) reply(run journal.RunID, r *journal.Reply) error {
 	sql := replySQL
 	if r.Rejected {
@@ -20,12 +25,14 @@ func (e *effects) reply(run journal.RunID, r *journal.Reply) error {
 	return err
 }
 
-// loadAnswerSQL reads the reply to an update.
+// loadAnswerSQL reads the reply to an update, by the primary key of the inbox.
 const loadAnswerSQL = `
 SELECT m.answer_encoding, m.answer, m.answered = 2 FROM reprise_inbox m
 WHERE m.run_id = ? AND m.number = +? AND m.answered IS NOT NULL`
 
-// loadAnswer reads what the sender of an update waits for: the reply, or the end of the run.
+// loadAnswer reads what the sender of an update waits for: the reply, or the end of the run. Both
+// come from the snapshot of the load, so a run is never reported as closed without the reply that
+// was stored before.
 func loadAnswer(q querier, r *journal.LoadRequest, h *journal.History) (err error) {
 	if h.Run.Terminal, err = terminalOf(q, r.Run); err != nil {
 		return err

@@ -4,7 +4,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// childrenSQL reads the open children of a run, by reprise_runs_open_children_idx.
+// childrenSQL reads the open children of a run, by reprise_runs_open_children_idx, which holds
+// nothing else: closed children cost nothing. IS NOT NULL repeats the predicate of the index, which
+// SQLite does not infer from the parameter.
 const childrenSQL = `
 SELECT r.id, r.parent_policy FROM reprise_runs r
 WHERE r.parent_run = ? AND r.parent_run IS NOT NULL AND r.status = 0 ORDER BY r.id`
@@ -15,9 +17,10 @@ type child struct {
 	policy journal.ClosePolicy
 }
 
-// closeChildren lets the open children of a closed run meet their policies, and those of the
-// children that this terminates theirs. It returns the terminated ones behind those of a list.
-// Nobody is told of their ends: the parent of each is closed.
+// closeChildren applies the close policies of a closed run's open children, and of the children of
+// those that this terminates, depth first. It returns the terminated ones, appended to closed.
+// Nobody is told of their ends: the parent of each is closed. The recursion ends because a child is
+// made after its parent, so a family has no circle.
 func (e *effects) closeChildren(parent journal.RunID, closed []journal.RunID) ([]journal.RunID, error) {
 	list, err := readChildren(e.q, parent)
 	for i := 0; err == nil && i < len(list); i++ {
@@ -35,6 +38,8 @@ func (e *effects) closeChildren(parent journal.RunID, closed []journal.RunID) ([
 	return closed, err
 }
 
+// readChildren reads them all before anything is written, because a statement that is being read
+// must not have its index changed under it.
 func readChildren(q querier, parent journal.RunID) (list []child, err error) {
 	err = q.query(childrenSQL, func(r row) error {
 		list = append(list, child{r.id(0), journal.ClosePolicy(r.int(1))})
@@ -43,6 +48,7 @@ func readChildren(q querier, parent journal.RunID) (list []child, err error) {
 	return list, err
 }
 
+// terminateChild closes a child without telling its parent.
 func (e *effects) terminateChild(run journal.RunID) error {
 	t, err := find(e.q, run)
 	if err == nil {

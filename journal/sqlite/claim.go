@@ -9,30 +9,34 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// claimHeadSQL reads the due tasks of one route and priority, in order, from
-// reprise_tasks_claim_idx. That index holds nothing but claimable rows. A plus sign before a
-// parameter keeps the plan, as the package's documentation explains.
+// claimHeadSQL reads the due tasks of one route and priority, oldest first, from
+// reprise_tasks_claim_idx. That index holds only claimable rows and is sorted as the statement
+// asks, so the cost is that of the rows returned, whatever waits after them. A plus sign before a
+// parameter keeps the plan, as the package's documentation explains: without it SQLite planned each
+// claim anew, which was more than half of its time.
 const claimHeadSQL = `
 SELECT t.run_id, t.visible_at FROM reprise_tasks t
 WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
   AND t.queue = ? AND t.workflow = ? AND t.version = +? AND t.priority = +? AND t.visible_at <= ?
 ORDER BY t.visible_at LIMIT +?`
 
-// claimLeaseSQL leases a task.
+// claimLeaseSQL leases a task: the fence is raised, so commits of the earlier owner find no row
+// (J3), and the task is unproven until its owner commits (J4).
 const claimLeaseSQL = `
 UPDATE reprise_tasks SET owner = ?, fence = fence + 1, visible_at = NULL, state = 0, problem = NULL, unproven = 1 WHERE run_id = ?`
 
-// claimReadSQL reads a task with its run.
+// claimReadSQL reads a task with its run, by the primary keys of both.
 const claimReadSQL = `
 SELECT ` + taskColumns + `,
        ` + runColumns + `
 FROM reprise_tasks t JOIN reprise_runs r ON r.id = t.run_id WHERE t.run_id = ?`
 
 // claimUnconfirmedSQL finds what the node owns but never committed to: the answer to an earlier
-// claim or start may have been lost.
+// claim or start may have been lost (J4), to a context that ended while the writer was at it.
 const claimUnconfirmedSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 AND t.unproven = 1`
 
-// claimAttentionSQL finds owned runs that have messages, by reprise_tasks_owner_idx.
+// claimAttentionSQL finds owned runs that have messages, by reprise_tasks_owner_idx: a message sets
+// the time at which an owned task is visible (J6), which otherwise is null.
 const claimAttentionSQL = `
 SELECT t.run_id FROM reprise_tasks t
 WHERE t.owner = +? AND t.owner > 0 AND t.visible_at <= ? ORDER BY t.visible_at LIMIT +?`
@@ -44,7 +48,8 @@ WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
   AND t.queue = ? AND t.workflow = ? AND t.version = +? AND t.priority = +? AND t.visible_at > ?
 ORDER BY t.visible_at LIMIT 1`
 
-// Claim implements journal.Store.
+// Claim implements journal.Store. A node that has left or was declared dead gets nothing, although
+// its call may come late: the run would belong to nobody until a sweep finds it.
 func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
 	var c journal.Claim
 	err := s.write(ctx, 0, func(b *batch) (err error) {
@@ -60,6 +65,8 @@ func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Clai
 	return c, nil
 }
 
+// claim does all of it in the writer's transaction. There is one writer, so nothing it reads can
+// change before it writes, and no statement needs to lock or to look twice.
 func claim(q querier, r *journal.ClaimRequest) (c journal.Claim, err error) {
 	c.Now = now()
 	if r.Reconcile { // ahead of the claim, so that no task is told twice
@@ -91,7 +98,9 @@ func claim(q querier, r *journal.ClaimRequest) (c journal.Claim, err error) {
 	return c, err
 }
 
-// readDue returns up to max runs that are due: the most urgent first, of those the oldest.
+// readDue returns up to max runs that are due: the most urgent first, of those the oldest. Of each
+// priority it reads as many heads of every route as are still wanted, which is enough whichever
+// route has the oldest ones.
 func readDue(q querier, routes []journal.Route, max int, at time.Time) (runs []journal.RunID, err error) {
 	type head struct {
 		run journal.RunID
@@ -116,6 +125,7 @@ func readDue(q querier, routes []journal.Route, max int, at time.Time) (runs []j
 	return runs, nil
 }
 
+// readClaimed adds the tasks of runs, with their runs, to a claim.
 func readClaimed(q querier, c *journal.Claim, runs []journal.RunID) error {
 	for _, run := range runs {
 		err := q.query(claimReadSQL, func(r row) error {

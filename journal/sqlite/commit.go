@@ -9,8 +9,12 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// J3 is the condition of each statement that changes the task: owner, fence and turn decide. Each
-// answers with a row, or with none if the commit is refused.
+// J3 is the condition of each statement that changes the task: owner, fence and turn decide, and
+// owner > 0 keeps node 0, which is nobody, from owning the runs that nobody owns. Each answers with
+// a row, or with none if the commit is refused.
+//
+// The task is found by its primary key. What differs between the statements is which indexes of the
+// task they change: a turn that keeps its run touches none, and that is nearly every turn.
 const (
 	// commitKeepSQL changes no indexed column: it is by far the most frequent one.
 	commitKeepSQL = `
@@ -34,20 +38,23 @@ RETURNING inbox_last`
 DELETE FROM reprise_tasks WHERE run_id = ? AND owner = ? AND owner > 0 AND fence = ? AND turn = ? RETURNING inbox_last`
 )
 
-// commitEventSQL appends to a history. J1: the primary key refuses a seq that exists.
+// commitEventSQL appends to a history. J1: the primary key refuses a number that exists, which is
+// an error of this member alone.
 const commitEventSQL = `
 INSERT INTO reprise_events (run_id, generation, seq, at, inbox, cmd, attempt, kind, name, encoding, issued, payload)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// commitCloseSQL is of one transaction with the terminal event and the end of the task (J7).
+// commitCloseSQL is of one transaction with the terminal event and the end of the task (J7). The
+// fence stays with the run, for the owner that asks whether its commit was written (J4).
 const commitCloseSQL = `UPDATE reprise_runs SET status = ?, closed_at = ?, closed_seq = ?, closed_fence = ? WHERE id = ?`
 
-// commitReadSQL looks at what became of a refused commit (J4).
+// commitReadSQL reads what became of a refused commit, for journal.Commit.WrittenAs (J4).
 const commitReadSQL = `
 SELECT t.fence, t.turn, t.inbox_last, r.closed_fence
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
-// Commit implements journal.Store.
+// Commit implements journal.Store. The batch is one job of the writer, so it is one transaction,
+// perhaps together with jobs of others; each member has its own outcome all the same (J2).
 func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
 	if len(commits) == 1 && commits[0].Tx != nil {
 		out, err := s.commitInTx(ctx, &commits[0])
@@ -68,8 +75,9 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 	return out, nil
 }
 
-// commitAll writes a batch. A member whose effects cannot be written is left out, with its turn, at
-// the next attempt (J2).
+// commitAll writes a batch. A member whose effects cannot be written is left out, together with its
+// turn, at the next attempt (J2): a turn without its effects would be half a commit. Each attempt
+// leaves out one more member, so the loop ends.
 func (s *Store) commitAll(b *batch, commits []journal.Commit, out []journal.Outcome) error {
 	faults := map[int]error{}
 	for {
@@ -121,8 +129,8 @@ func (s *Store) commitMembers(b *batch, commits []journal.Commit, out []journal.
 	return 0, nil
 }
 
-// commit writes the turn of one member. An error is about the whole batch, the member's own is in
-// the outcome.
+// commit writes the turn of one member. An error is about the whole batch; the member's own is in
+// the outcome, and nothing of the member is written then.
 func (s *Store) commit(b *batch, c *journal.Commit) (out journal.Outcome, written bool, err error) {
 	err = b.member(func() error { out, written, err = writeTurn(b, c); return err })
 	if memberFault(err) {
@@ -139,8 +147,9 @@ func (s *Store) memberError(err error) error {
 	return s.translate(err)
 }
 
-// writeTurn writes a turn into its own run, or finds out why not. written is also false for one
-// that an earlier try has written.
+// writeTurn writes a turn into its own run, or finds out why not. written is also false for a turn
+// that an earlier try has written: its effects are stored as well then, and must not be carried out
+// twice.
 func writeTurn(q querier, c *journal.Commit) (out journal.Outcome, written bool, err error) {
 	at := now()
 	out, written, err = writeTask(q, c, at)
@@ -170,6 +179,10 @@ func writeTurn(q querier, c *journal.Commit) (out journal.Outcome, written bool,
 }
 
 // writeTask checks the owner and changes the task. ok is false for a commit that is refused.
+//
+// Messages and turns meet here (J6). The statement returns the number of the newest message; if the
+// turn has not seen it, the task must be visible, so that the run is looked at again. A turn that
+// keeps its run normally finds the column as it should be, and writes it only if it is not.
 func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome, ok bool, err error) {
 	out.Now = at
 	stored, err := journal.EncodeAttempts(c.Attempts)
@@ -209,6 +222,7 @@ func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome,
 	return out, ok, err
 }
 
+// visibleFor is when a kept task is visible: at once if a message is unread, else never.
 func visibleFor(unread bool, at time.Time) any {
 	if unread {
 		return at.UnixMicro()
@@ -216,6 +230,7 @@ func visibleFor(unread bool, at time.Time) any {
 	return nil
 }
 
+// writeEvent appends one event.
 func writeEvent(q querier, run journal.RunID, g journal.Generation, ev *journal.Event) error {
 	p := journal.StoredPayload(ev)
 	_, err := q.exec(commitEventSQL, uuidArg(run), int64(g), int64(ev.Seq), ev.Time.UnixMicro(), nullInt(int64(ev.Inbox)),

@@ -7,7 +7,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// commitInTx writes a turn inside the transaction of its step, and commits it.
+// commitInTx writes a turn inside the transaction of its step, and commits it: what the step wrote
+// and the event of its completion are one commit.
 func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outcome, error) {
 	t, ok := c.Tx.(*stepTx)
 	if !ok {
@@ -22,7 +23,14 @@ func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outc
 	return out, err
 }
 
-// commit owns the end of the transaction.
+// commit owns the end of the transaction. The user's part is ended first, so that no statement of
+// the step can follow.
+//
+// If the savepoint of the step is gone, something has ended the transaction that was not the
+// engine, be it a COMMIT of the user's or a full disk; what the step did is lost then, or was
+// committed without its event, and the attempt fails. After that the turn is written like any
+// other. A COMMIT that fails has written nothing: what it left in the log has no end mark and is
+// overwritten by the next transaction. So the outcome is always known, unlike over a network.
 func (t *stepTx) commit(ctx context.Context, c *journal.Commit) (journal.Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -83,6 +91,7 @@ func (s *Store) writeAlone(q querier, c *journal.Commit) (journal.Outcome, error
 	return out, err
 }
 
+// txLost is the outcome of a turn whose transaction is gone, for a reason.
 func txLost(why error) journal.Outcome {
 	return journal.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, why)}
 }

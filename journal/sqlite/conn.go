@@ -11,7 +11,12 @@ import (
 )
 
 // conn is a connection of the driver, below database/sql: its statements are prepared once, and a
-// statement costs neither a pool nor a goroutine. One goroutine at a time uses it.
+// statement costs neither a pool nor a goroutine. One goroutine at a time uses it: the writer, a
+// step that has it on loan, or a call that has it from the readers.
+//
+// The context of a call is not passed to the driver, because a statement that is interrupted in the
+// middle of a batch would take the other members with it. Statements are short; only steps' are
+// interrupted, by the guard.
 type conn struct {
 	raw   rawConn
 	stmts map[string]stmt
@@ -67,6 +72,7 @@ func dial(path, access string, pragmas ...string) (*conn, error) {
 	return c, nil
 }
 
+// close closes the statements and the connection, which rolls back what is open.
 func (c *conn) close() {
 	for _, s := range c.stmts {
 		_ = s.Close() // a prepared statement that is not running holds nothing but memory
@@ -80,6 +86,8 @@ func (c *conn) script(sql string) error {
 	return err
 }
 
+// prepare returns the prepared statement of a text. The texts are constants of this package, so the
+// number of statements is bounded and none is ever dropped.
 func (c *conn) prepare(sql string) (stmt, error) {
 	if s, ok := c.stmts[sql]; ok {
 		return s, nil
@@ -96,6 +104,7 @@ func (c *conn) prepare(sql string) (stmt, error) {
 	return s, nil
 }
 
+// bind fills the arguments of the statement that runs. The memory is used again by the next.
 func (c *conn) bind(args []any) []driver.NamedValue {
 	c.args = c.args[:0]
 	for i, a := range args {

@@ -6,7 +6,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// continueSQL and continueTaskSQL begin the next generation of a run.
+// continueSQL and continueTaskSQL begin the next generation of a run, in the transaction of the
+// turn that ended the one before (J2). They are executed for accepted turns only, so they name no
+// owner.
 const (
 	continueSQL = `
 UPDATE reprise_runs SET generation = generation + 1, version = ?, input = ?, input_encoding = ?, inbox_seen = ?, carried = ?
@@ -16,7 +18,7 @@ WHERE run_id = ?`
 )
 
 // nextGeneration begins the next generation. The task stays the owner's or was freed with the
-// commit.
+// commit; what the generation had not consumed of the inbox is named by Seen and Carried (J5).
 func nextGeneration(q querier, run journal.RunID, n *journal.Continue) error {
 	carried, err := encodeCarried(n.Carried)
 	if err != nil {

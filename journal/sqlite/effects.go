@@ -6,7 +6,13 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// effects are what a turn does to others, in the transaction of the turn.
+// effects are what a turn does to others, in the transaction of the turn: so they happen exactly if
+// the turn is written (J2).
+//
+// In a batch all turns are written first, then the effects of each in the order of the members, and
+// close policies last. Turns come first so that a message finds the receiver's task as its turn in
+// this batch has left it, whichever of the two members stands first. Close policies come last
+// because a member that is terminated with its parent may have started children in the same batch.
 type effects struct {
 	s       *Store
 	q       querier
@@ -18,16 +24,19 @@ func newEffects(s *Store, q querier) *effects {
 	return &effects{s: s, q: q, at: now(), arrived: arrivals{}}
 }
 
-// arrivals are the numbers of the newest messages that a transaction has put into inboxes.
+// arrivals are the numbers of the newest messages that a transaction has put into inboxes. A member
+// that a message was sent to must know it, or it would park without having seen it (J6).
 type arrivals map[journal.RunID]journal.InboxSeq
 
+// note notes a message that has arrived.
 func (a arrivals) note(run journal.RunID, sent *journal.Sent) {
 	if sent.Err == nil && !sent.Duplicate {
 		a[run] = max(a[run], sent.Number)
 	}
 }
 
-// write carries out the effects of a turn that is written, but for what leave does.
+// write carries out the effects of a turn that is written, but for what applyClosePolicies does.
+// The order among them is that of the contract: replies, children, messages.
 func (e *effects) write(c *journal.Commit, out *journal.Outcome) error {
 	e.at = out.Now
 	for i := range c.Replies {
@@ -63,8 +72,8 @@ func (e *effects) applyClosePolicies(c *journal.Commit, out *journal.Outcome) (e
 	return err
 }
 
-// start starts a child. That another run has its key is told to the parent like the failure of a
-// child.
+// start starts a child. If another run has the child's key, the parent gets a message about it,
+// like one about the failure of a child.
 func (e *effects) start(c *journal.Commit, st *journal.Start, out *journal.Started) (err error) {
 	if *out, err = e.s.start(e.q, st, e.at); err != nil {
 		return err

@@ -65,7 +65,8 @@ func codeOf(err error) int {
 }
 
 // translate maps what the driver says to the journal's errors, by result code, never by text, and
-// names the file. A call that came back as unavailable may have happened or not.
+// names the file. A call that came back as unavailable may have happened or not: a COMMIT can fail
+// after the log has reached the disk.
 func (s *Store) translate(err error) error { return translate(s.path, err) }
 
 func translate(path string, err error) error {
@@ -103,7 +104,8 @@ func translate(path string, err error) error {
 }
 
 // memberFault tells errors of the driver over the content of one member of a batch: data,
-// constraints, limits, a trigger of somebody's, and damage of a page.
+// constraints, limits, a trigger of somebody's, and damage of a page. The transaction goes on after
+// them, so the members can be told apart.
 func memberFault(err error) bool {
 	switch codeOf(err) & 0xff {
 	case lib.SQLITE_CONSTRAINT, lib.SQLITE_CORRUPT, lib.SQLITE_TOOBIG, lib.SQLITE_MISMATCH, lib.SQLITE_ERROR:
@@ -112,8 +114,8 @@ func memberFault(err error) bool {
 	return false
 }
 
-// batchFault tells all other errors of the driver: they are about the file, and nothing of the
-// transaction is left.
+// batchFault tells all other errors of the driver: they are about the file, such as a full disk,
+// and nothing of the transaction is left.
 func batchFault(err error) bool { return codeOf(err) != 0 && !memberFault(err) }
 
 // duplicateRow tells whether a primary key exists already (J1).

@@ -9,6 +9,7 @@ import (
 // The types of this file are the driver behind the *sql.Tx of a step. They pass statements on to
 // the loan, while there is one, and do not let the user end the transaction.
 
+// stepConnector makes the one connection of a step's *sql.DB.
 type stepConnector struct{ t *stepTx }
 
 // Connect implements driver.Connector.
@@ -17,11 +18,13 @@ func (c stepConnector) Connect(context.Context) (driver.Conn, error) { return st
 // Driver implements driver.Connector.
 func (c stepConnector) Driver() driver.Driver { return stepDriver{} }
 
+// stepDriver is what database/sql asks a connector for.
 type stepDriver struct{}
 
 // Open implements driver.Driver. Nobody calls it.
 func (stepDriver) Open(string) (driver.Conn, error) { return nil, errors.ErrUnsupported }
 
+// stepConn is the connection: its statements are executed on the loan.
 type stepConn struct{ t *stepTx }
 
 // Begin implements driver.Conn. The transaction begins with its first statement.
@@ -87,7 +90,7 @@ func (t *stepTx) keepRows(raw driver.Rows) driver.Rows {
 	return &stepRows{t: t, raw: raw}
 }
 
-// closeOne closes rows or a statement, unless the transaction's end has.
+// closeOne closes rows or a statement, unless the transaction's end has done so.
 func (t *stepTx) closeOne(c interface{ Close() error }) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,6 +101,9 @@ func (t *stepTx) closeOne(c interface{ Close() error }) error {
 	return c.Close()
 }
 
+// stepStmt is a prepared statement of the user's. It is closed with the transaction, whether the
+// user closes it or not: an open statement would keep the snapshot, and the next transaction could
+// not begin.
 type stepStmt struct {
 	t   *stepTx
 	raw driver.Stmt
@@ -134,6 +140,7 @@ func (s *stepStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (
 	return rows, err
 }
 
+// stepRows are rows that the user reads. They are closed with the transaction too.
 type stepRows struct {
 	t   *stepTx
 	raw driver.Rows

@@ -8,7 +8,8 @@ import (
 )
 
 // hints implements journal.Hints. One process has the file, and a [journal.Journal] spreads hints
-// inside its process by itself, so there is nobody to tell.
+// inside its process by itself, so there is nobody to notify. A watch still begins with a scan,
+// which the contract promises: what came before it was not heard.
 type hints struct{ s *Store }
 
 // Hints implements journal.Store.

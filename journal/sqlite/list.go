@@ -10,8 +10,13 @@ import (
 )
 
 // A listing looks at candidates, newest first, from the index that fits its filter best, and leaves
-// out what the rest of the filter does not select. All the statements below read the same columns
-// of a candidate.
+// out what the rest of the filter does not select. One statement for all filters, as package
+// postgres has it, would be planned for none of them: SQLite does not fold away a condition whose
+// parameter is null. So there is a statement for each source of candidates, all with the same
+// columns, and Go filters.
+//
+// Each is a range of an index in the order of ids, bounded by a cursor and a limit, so a page costs
+// what it looks at. INDEXED BY makes a statement fail instead of choosing another plan.
 const (
 	candidateColumns = `r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run`
 
@@ -90,7 +95,7 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 	return page, nil
 }
 
-// listing is a filter and where its candidates come from.
+// listing is a filter and where its candidates come from. It serves one call.
 type listing struct {
 	f      *journal.ListFilter
 	limit  int
@@ -100,6 +105,7 @@ type listing struct {
 	args   []any // between the first parameter, before, and the last, a limit
 }
 
+// newListing checks the cursor, applies the default limit and chooses a source.
 func newListing(f *journal.ListFilter) (*listing, error) {
 	l := &listing{f: f, limit: f.Limit, before: bytes.Repeat([]byte{0xff}, 17)} // more than any id
 	if l.limit <= 0 || l.limit > journal.ListMax {
@@ -116,7 +122,8 @@ func newListing(f *journal.ListFilter) (*listing, error) {
 	return l, nil
 }
 
-// choose takes the source that has the fewest candidates as a rule.
+// choose takes the source that has the fewest candidates as a rule: named runs before keys, keys
+// before children, and so on, down to all runs. A wrong choice costs time and no run.
 func (l *listing) choose() {
 	f := l.f
 	switch {
@@ -143,15 +150,16 @@ func (l *listing) choose() {
 	}
 }
 
-// after returns the first text behind all that begin with a prefix, in the order of bytes. No byte
-// of a valid text is 0xff.
+// after returns the first text after all that begin with a prefix, in the order of bytes. No byte
+// of a valid text is 0xff, so the last byte can be raised.
 func after(prefix string) string {
 	b := []byte(prefix)
 	b[len(b)-1]++
 	return string(b)
 }
 
-// find returns one run more than the page holds, if there is one.
+// find returns one run more than the page holds, if there is one, so that the caller knows whether
+// there is a next page. It looks at candidates in chunks, and between two chunks at its context.
 func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, err error) {
 	if l.ids != nil {
 		for _, run := range l.ids {
@@ -177,7 +185,9 @@ func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, e
 	}
 }
 
-// scan reads candidates and adds those that the filter selects to found.
+// scan reads a chunk of candidates and adds those that the filter selects to found. What needs a
+// statement of its own is asked afterwards, when the rows are read: a connection executes one
+// statement at a time.
 func (l *listing) scan(q querier, sql string, found *[]journal.RunID, args ...any) (seen []journal.RunID, err error) {
 	before := len(*found)
 	err = q.query(sql, func(r row) error {
@@ -209,6 +219,7 @@ func (l *listing) scan(q querier, sql string, found *[]journal.RunID, args ...an
 	return seen, nil
 }
 
+// selects asks what a candidate's row tells.
 func (l *listing) selects(r row) (bool, error) {
 	f, created := l.f, r.time(4)
 	switch {
@@ -235,9 +246,11 @@ func (l *listing) selects(r row) (bool, error) {
 	return true, err
 }
 
+// listStateSQL asks for the state of an open run, by the primary key.
 const listStateSQL = `SELECT 1 FROM reprise_tasks t WHERE t.run_id = ? AND t.state = +?`
 
-// listChangedSQL looks for a line in what the current generation has issued.
+// listChangedSQL looks for a line in what the current generation has issued. The history is read up
+// to the line, so it is asked last, for runs that everything else selects.
 const listChangedSQL = `
 SELECT 1 FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation
 WHERE r.id = ? AND instr(char(10) || e.issued || char(10), ?) > 0 LIMIT 1`

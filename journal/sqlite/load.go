@@ -8,22 +8,29 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// loadRunSQL reads a run and its task.
+// loadRunSQL reads a run and its task, by their primary keys.
 const loadRunSQL = `
 SELECT ` + taskColumns + `,
        ` + runColumns + `
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
-// loadEventsSQL reads the events of a generation, and the payloads of the messages they consume.
+// loadEventsSQL reads the events of a generation, and the payloads of the messages that they
+// consume: those are stored once, with the message. Events are a range of their primary key, in
+// order, and each message is a probe of its own. The plus signs keep the plan for every generation
+// and limit.
 const loadEventsSQL = `
 SELECT e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, coalesce(e.encoding, m.encoding), coalesce(e.payload, m.payload),
        e.issued
 FROM reprise_events e LEFT JOIN reprise_inbox m ON m.run_id = e.run_id AND m.number = e.inbox
 WHERE e.run_id = ? AND e.generation = +? AND e.seq > ? ORDER BY e.seq LIMIT +?`
 
-// A message is consumed if it is behind the newest one that an event of the current generation
-// names: messages are named in order of their numbers. Those that an earlier generation had seen
-// are consumed unless they were carried over, and so are updates that were rejected (J5).
+// A message is consumed if its number is not above the newest one that an event of the current
+// generation names: messages are named in the order of their numbers (J5). Those that an earlier
+// generation had seen are consumed unless they were carried over, and so are updates that were
+// rejected.
+//
+// So what a generation has not consumed is one probe of an index and a range of the primary key,
+// however many messages the generations before have seen.
 const (
 	messageColumns = `m.number, m.kind, m.name, m.key, m.encoding, m.payload, m.at, m.cmd, m.generation`
 
@@ -39,7 +46,8 @@ SELECT ` + messageColumns + `
 FROM reprise_inbox m WHERE m.run_id = ? AND m.number = +? AND m.answered IS NOT 2`
 )
 
-// Load implements journal.Store.
+// Load implements journal.Store. All requests see one snapshot, because a read is a transaction of
+// its own; it neither waits for the writer nor holds it up, because the file is in WAL mode.
 func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
 	if len(requests) == 0 {
 		return nil, nil
@@ -62,6 +70,8 @@ func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]jou
 	return out, nil
 }
 
+// loadOne reads one history. What is not there leaves the fields empty; no run at all is
+// ErrNotFound of this request.
 func loadOne(q querier, r *journal.LoadRequest, h *journal.History) error {
 	h.Err = journal.ErrNotFound
 	err := q.query(loadRunSQL, func(r row) (err error) {
@@ -86,6 +96,7 @@ func loadOne(q querier, r *journal.LoadRequest, h *journal.History) error {
 	return loadInbox(q, r, h)
 }
 
+// loadEvents reads the events after AfterSeq, at most Limit.
 func loadEvents(q querier, r *journal.LoadRequest, h *journal.History) error {
 	limit := int64(math.MaxInt64)
 	if r.Limit > 0 {
@@ -102,6 +113,8 @@ func loadEvents(q querier, r *journal.LoadRequest, h *journal.History) error {
 	}, uuidArg(r.Run), int64(h.Run.Generation), int64(r.AfterSeq), limit)
 }
 
+// loadInbox reads the messages that are not consumed: first those that were carried over, then
+// those that came later. A task that names no newer message saves the statements.
 func loadInbox(q querier, r *journal.LoadRequest, h *journal.History) error {
 	after := r.AfterInbox
 	if h.Run.Task != nil && h.Run.Task.InboxLast <= after {

@@ -12,15 +12,21 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// fileLock keeps a second process away from a database. It is a lock of the operating system on a
-// file beside the database, so it ends with the process, however that ends. The lock file itself
-// stays.
+// fileLock keeps a second process away from a database. All that this driver does without locks of
+// its own, from the leases in memory to the statements that look before they write, rests on it.
+//
+// It is a lock of the operating system on a file beside the database, so it ends with the process,
+// however that ends: whoever gets it next knows that the earlier holder is dead. The lock file
+// itself stays, because removing it would let two processes lock two files of one name. It is not
+// the database, because SQLite's own locks on that are released whenever any descriptor of the file
+// is closed in the process.
 type fileLock struct{ f *os.File }
 
 // lockSuffix names the lock file after the database.
 const lockSuffix = "-lock"
 
-// holderNote is what the holder of a lock writes into its file, for the error of the others.
+// holderNote is what the holder of a lock writes into its file, for the error of the others. Nobody
+// decides anything by it.
 type holderNote struct {
 	PID   int       `json:"pid"`
 	Host  string    `json:"host"`
@@ -30,6 +36,9 @@ type holderNote struct {
 // errLocked is what tryLock returns if somebody else has the lock.
 var errLocked = errors.New("lock is taken")
 
+// lockFile takes the lock. It waits a moment for a holder that is just being replaced: a process
+// that was killed while it started another one leaves the descriptor to that one until it has
+// begun.
 func lockFile(ctx context.Context, path string) (*fileLock, error) {
 	f, err := os.OpenFile(path+lockSuffix, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -57,7 +66,7 @@ func lockFile(ctx context.Context, path string) (*fileLock, error) {
 	return l, nil
 }
 
-// writeHolder says who holds the lock. A full disk is no reason not to.
+// writeHolder says who holds the lock. A full disk is no reason not to hold it.
 func (l *fileLock) writeHolder() error {
 	host, _ := os.Hostname()
 	note, err := json.Marshal(holderNote{PID: os.Getpid(), Host: host, Since: time.Now().UTC().Truncate(time.Second)})
@@ -71,7 +80,8 @@ func (l *fileLock) writeHolder() error {
 	return nil
 }
 
-// lockedBy reads what the holder wrote. It may be at it, then the error says less.
+// lockedBy returns the error for a taken lock, with what the holder wrote. The holder may be
+// writing at this moment, then the error says less.
 func lockedBy(path string, f *os.File) error {
 	e := &LockedError{Path: path}
 	text, err := io.ReadAll(io.LimitReader(f, 4<<10))
@@ -83,7 +93,7 @@ func lockedBy(path string, f *os.File) error {
 }
 
 // release unlocks before it closes: a process that is just being started by this one has the file
-// open for a moment, too.
+// open for a moment, too, and would keep the lock.
 func (l *fileLock) release() {
 	_ = unlock(l.f) // closing is what counts
 	_ = l.f.Close()

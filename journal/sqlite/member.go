@@ -10,23 +10,32 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// joinSQL makes a node. Its id is never used again.
+// joinSQL makes a node. Its id is never used again, so what a dead node wrote is never taken for a
+// later one's.
 const joinSQL = `INSERT INTO reprise_nodes (name, routes, lease, started_at) VALUES (?, ?, ?, ?) RETURNING id`
 
-// joinUnblockSQL finds blocked runs that the code which has just come may try.
+// joinUnblockSQL finds blocked runs that the code which has just come may try: the node may be of
+// the release that knows what the blocked one did not.
 const joinUnblockSQL = `
 SELECT t.run_id FROM reprise_tasks t
 WHERE t.state = 1 AND t.state > 0 AND t.owner = 0 AND (t.visible_at IS NULL OR t.visible_at > ?)
   AND t.queue = ? AND t.workflow = ? AND t.version = +?
 ORDER BY t.run_id LIMIT +?`
 
+// nodesForgetSQL forgets a node that owns nothing any more.
 const nodesForgetSQL = `DELETE FROM reprise_nodes WHERE id = ?`
 
-// leaveFreeSQL hands a task back.
+// leaveFreeSQL hands a task back. No strike is counted: the node leaves in good order.
 const leaveFreeSQL = `UPDATE reprise_tasks SET owner = 0, unproven = 0, visible_at = ? WHERE run_id = ?`
 
 // nodes is the membership. All nodes are in this process, so their leases are kept in its memory:
-// renewing one needs no turn at the file, which the transaction of a step may hold for a while.
+// renewing one needs no turn at the file, which the transaction of a step may hold for a while. A
+// crash loses the leases together with all who had one, and the next process starts by freeing
+// every task (see takeOver).
+//
+// A node is live, then lost, then forgotten, and never goes back. Only a live one is given runs; a
+// lost one is remembered until its tasks are freed, so that a reap that failed half-way is taken up
+// again.
 type nodes struct {
 	mu   sync.Mutex
 	live map[journal.NodeID]*journal.Node // guarded by mu; the lease may have run out
@@ -37,6 +46,7 @@ func newNodes() *nodes {
 	return &nodes{live: map[journal.NodeID]*journal.Node{}, lost: map[journal.NodeID]bool{}}
 }
 
+// add makes a node live.
 func (n *nodes) add(node journal.Node) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -74,6 +84,7 @@ func (n *nodes) markExpiredLost() (dead []journal.NodeID) {
 	return dead
 }
 
+// forget drops a lost node whose tasks are freed.
 func (n *nodes) forget(id journal.NodeID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -115,7 +126,7 @@ func (n *nodes) valid() (list []journal.Node) {
 	return list
 }
 
-// member implements journal.Membership.
+// member implements journal.Membership for a node. It has no state of its own.
 type member struct {
 	s  *Store
 	id journal.NodeID
@@ -145,6 +156,7 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, e
 	return &member{s: s, id: n.ID}, nil
 }
 
+// unblock makes blocked runs of the routes visible.
 func unblock(q querier, routes []journal.Route, at int64) error {
 	for _, r := range routes {
 		runs, err := readIDs(q, joinUnblockSQL, at, r.Queue, r.Workflow, int64(r.Version), int64(joinRetriesMax))
@@ -166,7 +178,8 @@ func (s *Store) Nodes(context.Context) ([]journal.Node, error) { return s.nodes.
 // ID implements journal.Membership.
 func (m *member) ID() journal.NodeID { return m.id }
 
-// Renew implements journal.Membership.
+// Renew implements journal.Membership. It does not look at the file, so it works while a step holds
+// the writer's connection, and it does not answer when the next task is due.
 func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 	r := journal.Renewal{Now: now()}
 	if m.s.life.Err() != nil {
@@ -179,7 +192,8 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 	return r, nil
 }
 
-// Leave implements journal.Membership. Once the node is lost, no start is born into its ownership.
+// Leave implements journal.Membership. The node is lost first: from there on no start or claim
+// makes it the owner, so freeing what it has ends.
 func (m *member) Leave(ctx context.Context) error {
 	m.s.nodes.markLost(m.id)
 	_, err := m.s.freeTasks(ctx, m.id, func(q querier, run journal.RunID, at time.Time) (bool, error) {

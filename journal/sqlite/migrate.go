@@ -12,10 +12,13 @@ import (
 // applicationID marks a file as one of Reprise ("Rprs").
 const applicationID = 0x52707273
 
+// identifyIDSQL reads what application a file says that it belongs to; 0 is nobody.
 const identifyIDSQL = `PRAGMA application_id`
 
+// identifyOwnSQL tells whether the file has the journal's tables.
 const identifyOwnSQL = `SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'reprise_schema_migrations'`
 
+// identifyOtherSQL names a table of somebody else's, if there is one.
 const identifyOtherSQL = `
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'reprise\_%' ESCAPE '\' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
 ORDER BY name LIMIT 1`
@@ -42,6 +45,8 @@ func (s *Store) identify(c *conn) error {
 	return err
 }
 
+// migrateTableSQL makes the table that says what was applied. It has no migration of its own, for
+// it must be there before the first.
 const migrateTableSQL = `
 CREATE TABLE IF NOT EXISTS reprise_schema_migrations (
     version    INTEGER PRIMARY KEY,
@@ -57,6 +62,7 @@ const migrateRecordSQL = `
 INSERT INTO reprise_schema_migrations (version, name, checksum, additive, applied_at) VALUES (?, ?, ?, ?, ?)`
 
 // migrate applies what is missing in one transaction, so a failed file leaves nothing behind.
+// SQLite can roll back changes of tables like any others.
 func migrate(c *conn, mark bool) error {
 	list, err := migrations.SQLiteFiles()
 	if err != nil {
@@ -94,7 +100,7 @@ func migrate(c *conn, mark bool) error {
 	})
 }
 
-// transact runs fn in a transaction, while nobody else uses the connection.
+// transact runs fn in a transaction, while nobody else uses the connection: when the store opens.
 func transact(c *conn, fn func() error) error {
 	if _, err := c.exec(writeBeginSQL); err != nil {
 		return err
