@@ -9,10 +9,10 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Errors that stop a machine. None of them fails the run: the caller blocks it.
+// Errors that stop a machine. None of them fails the run: the driver blocks it, and it goes on when
+// the code or the release that fits is deployed.
 var (
-	// ErrRunaway says that the code went on for too long in reaction to one event without coming to
-	// rest.
+	// ErrRunaway says that the code went on for too long in reaction to one event without waiting.
 	ErrRunaway = errors.New("workflow code does not come to rest")
 	// ErrClosed is returned by a machine after Close.
 	ErrClosed = errors.New("machine is closed")
@@ -20,33 +20,33 @@ var (
 	ErrFinished = errors.New("workflow code has returned")
 	// ErrUnknownKind says that the history holds an event of a newer release.
 	ErrUnknownKind = errors.New("event kind is unknown to this release")
-	// ErrOrder says that an event does not continue the history: a gap in Seq, or time going
-	// backwards.
+	// ErrOrder says that an event does not continue the history: a gap in Seq, or time going back.
 	ErrOrder = errors.New("event does not continue the history")
 )
 
-// Errors that workflow code sees.
+// Errors that workflow code sees. Match them with errors.Is.
 var (
-	// ErrCancelled is what awaits return in a cancelled scope.
+	// ErrCancelled matches what waits return in a cancelled scope, and a *StepError or *ChildError
+	// whose cause is a cancellation.
 	ErrCancelled = errors.New("cancelled")
-	// ErrTimeout is what awaits return after a scope's time is up.
+	// ErrTimeout matches what waits return after a scope's time is up, and a *StepError or
+	// *ChildError whose cause is a time limit.
 	ErrTimeout = errors.New("timed out")
-	// ErrTerminated is what the error of a child is that was closed without running its code.
+	// ErrTerminated matches the *ChildError of a child that was terminated.
 	ErrTerminated = errors.New("terminated")
-	// ErrKeyExists is what the error of a child is whose key belongs to another run.
+	// ErrKeyExists matches the *ChildError of a child whose key belongs to another run.
 	ErrKeyExists = errors.New("key exists")
-	// ErrRunNotFound is what the error of a signal is to a run that does not exist.
+	// ErrRunNotFound matches the *SignalError of a signal to a run that does not exist.
 	ErrRunNotFound = errors.New("run not found")
-	// ErrRunClosed is what the error of a signal is to a run that is closed.
+	// ErrRunClosed matches the *SignalError of a signal to a run that is closed.
 	ErrRunClosed = errors.New("run is closed")
-	// ErrOutside refuses a call that does not come from running workflow code: a foreign
-	// goroutine, a step body, or a context that was never given to a workflow.
+	// ErrOutside refuses a call that does not come from running workflow code: a foreign goroutine, a
+	// step body, or a context that was never given to a workflow.
 	ErrOutside = errors.New("called outside of workflow code")
-	// ErrReadOnly refuses a call that would change the run or wait, from code that may only look at
-	// it.
+	// ErrReadOnly refuses a call that would change the run or wait, from code that may only read.
 	ErrReadOnly = errors.New("called by code that may only read")
-	// ErrPanicking refuses to wait in a deferred call that a panic or Goexit of the code made, also
-	// behind a recover. The turn is lost.
+	// ErrPanicking refuses to wait in a deferred call that a panic or Goexit of the code made, even
+	// if the call has recovered. Nothing of the turn is kept.
 	ErrPanicking = errors.New("workflow code that panics, or has just recovered, waits in a deferred call")
 	// ErrInHandler refuses to wait for all handlers of updates in one of them, which would wait for
 	// itself.
@@ -95,7 +95,7 @@ func (e *PanicError) Error() string {
 	if value != "" {
 		what += " panicked: " + value
 	}
-	if _, told := e.Value.(*readOnlyError); told {
+	if _, placed := e.Value.(*readOnlyError); placed { // its text has the line
 		return what
 	}
 	return what + callsite.Site{Where: e.Where, Verb: e.Verb}.At()
@@ -107,7 +107,7 @@ func (e *PanicError) Unwrap() error {
 	return err
 }
 
-// readOnlyError is ErrReadOnly with the place of the call.
+// readOnlyError is ErrReadOnly with the line of the call.
 type readOnlyError struct{ callsite.Site }
 
 func (e *readOnlyError) Error() string {

@@ -7,7 +7,8 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Attempt is what a step's body can learn about itself.
+// Attempt describes the execution of a step's body: which run, which step, and how often it was
+// tried.
 type Attempt struct {
 	Info           // of the run
 	Step    string // name of the step
@@ -16,7 +17,7 @@ type Attempt struct {
 	IdempotencyKey string
 }
 
-// StepInfo tells a step's body about itself; ok is false outside of a step.
+// StepInfo describes the execution of the step whose body has ctx; ok is false outside of a step.
 func StepInfo(ctx context.Context) (a Attempt, ok bool) {
 	sc := replay.StepContextFrom(ctx)
 	if sc == nil {
@@ -25,8 +26,9 @@ func StepInfo(ctx context.Context) (a Attempt, ok bool) {
 	return Attempt{Info: *sc.Info, Step: sc.Step, Attempt: int(sc.Attempt), IdempotencyKey: sc.IdempotencyKey()}, true
 }
 
-// IdempotencyKey is the same for every attempt of the step whose body has ctx, on every node:
-// servers that take such a key apply the request once. It is empty outside of a step.
+// IdempotencyKey is the same for every attempt of the step whose body has ctx, on every node, and
+// differs from that of every other step: "RUN/GENERATION/COMMAND". Send it to servers that take
+// such a key, and they apply the request once. It is empty outside of a step.
 func IdempotencyKey(ctx context.Context) string {
 	if sc := replay.StepContextFrom(ctx); sc != nil {
 		return sc.IdempotencyKey()
@@ -34,10 +36,12 @@ func IdempotencyKey(ctx context.Context) string {
 	return ""
 }
 
-// Heartbeat tells that the step is alive, and keeps details for the next attempt if this one fails;
-// nil keeps nothing. Every few seconds they are stored as well, for the case that the node dies:
-// the attempt is made again then, with the details that were stored last. It returns ErrNotInStep
-// outside of a step, or why details cannot be stored.
+// Heartbeat reports that the attempt is alive, for [StepOptions].HeartbeatTimeout, and keeps
+// details for the next attempt if this one fails; nil keeps nothing. It does not block. Every few
+// seconds the newest details are stored as well: if the node dies, the attempt is made again with
+// those.
+//
+// Errors: [ErrNotInStep] outside of a step, or why details cannot be encoded or are too large.
 func Heartbeat(ctx context.Context, details any) error {
 	sc := replay.StepContextFrom(ctx)
 	if sc == nil {
@@ -56,8 +60,9 @@ func Heartbeat(ctx context.Context, details any) error {
 	return nil
 }
 
-// LastHeartbeat returns the details of the last heartbeat of the attempt before, or of this one on
-// a node that died. ok is false if there are none, if they are not a T, and outside of a step.
+// LastHeartbeat returns the details of the last heartbeat of the attempt before, or of this
+// attempt on a node that died. ok is false if there are none, if they do not decode into a T, and
+// outside of a step.
 func LastHeartbeat[T any](ctx context.Context) (details T, ok bool) {
 	sc := replay.StepContextFrom(ctx)
 	if sc == nil || sc.LastHeartbeat == nil || len(sc.LastHeartbeat.Data) == 0 {

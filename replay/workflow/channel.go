@@ -4,11 +4,12 @@ import "github.com/reprise-run/reprise/replay"
 
 // Channel carries values between the strands of a run, as Go's channels do between goroutines:
 // values arrive in the order they were sent, strands that wait are served in the order they came,
-// and a value is never lost, also not when a Select that waits to send or receive takes another
-// case. It differs in that sending on a closed channel is an error.
+// and no value is lost, even if a Select that waits to send or receive takes another case. One
+// thing differs: sending on a closed channel returns an error instead of panicking.
 //
-// Values do not leave the run and are not part of its history: they come from what the code did.
-// The zero Channel is unbuffered. A Channel must not be copied. A nil *Channel is never ready.
+// Values do not leave the run and are not in its history: they come from what the code did. They
+// are not copied. The zero Channel is unbuffered. A Channel must not be copied. A nil *Channel is
+// never ready.
 type Channel[T any] struct {
 	binding
 	name      string
@@ -35,9 +36,11 @@ func NewChannel[T any](n int, name string) *Channel[T] {
 	return &Channel[T]{size: n, name: name}
 }
 
-// Send sends v, waiting until there is room or a receiver. It returns ErrChannelClosed if the
-// channel is closed, also while it waits, and the scope's error if that is cancelled first: v was
-// not sent then.
+// Send sends v, waiting until there is room or a receiver. If it returns an error, v was not
+// sent.
+//
+// Errors: [ErrChannelClosed] if the channel is closed, or is closed while Send waits; the
+// scope's, if it is cancelled first.
 func (c *Channel[T]) Send(ctx Context, v T) error {
 	if c == nil {
 		return never(ctx)
@@ -70,8 +73,8 @@ func (c *Channel[T]) TrySend(ctx Context, v T) (bool, error) {
 }
 
 // Receive returns the next value, waiting for it if there is none. ok is false if the channel is
-// closed and everything that was sent has been received. It returns the scope's error if that is
-// cancelled first.
+// closed and everything that was sent has been received. Errors: the scope's, if it is cancelled
+// first.
 func (c *Channel[T]) Receive(ctx Context) (v T, ok bool, err error) {
 	if c == nil {
 		return v, false, never(ctx)
@@ -134,8 +137,10 @@ func (c *Channel[T]) Len() int {
 	return len(c.buffer)
 }
 
-// trySend hands v to the receiver that has waited longest, or puts it into the buffer. Nobody waits
-// to receive while the buffer has values, and nobody to send while it has room.
+// trySend hands v to the receiver that has waited longest, or puts it into the buffer. Two things
+// are always so, and keep the order of values: nobody waits to receive while the buffer has
+// values or a sender waits, and nobody waits to send while the buffer has room or a receiver
+// waits.
 func (c *Channel[T]) trySend(e *replay.Env, v T) (bool, error) {
 	if c.closed {
 		return false, ErrChannelClosed
@@ -152,7 +157,8 @@ func (c *Channel[T]) trySend(e *replay.Env, v T) (bool, error) {
 	return false, nil
 }
 
-// tryReceive takes the oldest value, and makes room for the sender that has waited longest.
+// tryReceive takes the oldest value. The room that it leaves goes at once to the sender that has
+// waited longest, else one that comes later could overtake it.
 func (c *Channel[T]) tryReceive(e *replay.Env) (r received[T], ready bool) {
 	w := c.senders.head()
 	if len(c.buffer) > 0 {
@@ -191,7 +197,7 @@ func (c *Channel[T]) canSend() bool {
 
 func (c *Channel[T]) what(verb string) string { return named("channel", c.name) + " (" + verb + ")" }
 
-// sent is what the strand gets that waited to send.
+// sent returns what became of a send that waited.
 func (w *waiter[T]) sent() error {
 	if w.refused {
 		return ErrChannelClosed
@@ -199,7 +205,7 @@ func (w *waiter[T]) sent() error {
 	return nil
 }
 
-// never waits for what does not come.
+// never waits on a nil channel: until the scope is cancelled.
 func never(ctx Context) error {
 	if _, err := ctx.inside(); err != nil {
 		return err

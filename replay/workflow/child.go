@@ -9,7 +9,7 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// RunID names a run.
+// RunID is the id of a run: 16 bytes, written as a UUID.
 type RunID = journal.RunID
 
 // ChildOptions says how a child is started. Nil and zero fields mean the defaults.
@@ -50,32 +50,36 @@ const (
 	ReuseAllowIfFailed = journal.ReuseAllowIfFailed
 )
 
-// Call runs another workflow as a child and returns its output. It starts in the same commit as
-// everything else that this turn decides, wherever it is served. A child that does not complete
-// returns a *ChildError, which is ErrCancelled, ErrTerminated or, if another run has its key,
-// ErrKeyExists. o may be nil.
+// Call runs another workflow as a child and returns its output. The child starts in the same
+// commit as everything else that this turn decides, on any node that serves its queue. o may be
+// nil.
 //
-// If the scope is cancelled, so is the child, and its outcome is waited for, unless o says
-// otherwise.
+// If the scope is cancelled, the child gets a cancel request and its outcome is waited for,
+// unless o.OnCancel says otherwise.
+//
+// Errors: a [*ChildError] if the child does not complete, which may match [ErrCancelled],
+// [ErrTimeout], [ErrTerminated] or, if another run has its key, [ErrKeyExists]; the scope's, if
+// it was cancelled before; an invalid option, or an input that cannot be encoded or is too large.
 func Call[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOptions) (Out, error) {
 	c, err := issueChild(ctx, name, in, o)
 	return await[Out](ctx, c, err)
 }
 
-// CallAsync is Call without waiting: the child runs while the workflow goes on.
+// CallAsync is Call without waiting: the child runs while the workflow goes on. What Call
+// returns, [Future.Get] of the Child does.
 func CallAsync[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOptions) Child[Out] {
 	c, err := issueChild(ctx, name, in, o)
 	return Child[Out]{issued[Out](c, err), c}
 }
 
-// Child is a child that was started: the future of its outcome, and a way to reach it. Signals go
-// to its ID. Copies are the same child.
+// Child is a child that was asked for: the future of its outcome, and a way to reach it. Send
+// signals to its ID. Copies are the same child.
 type Child[Out any] struct {
 	Future[Out]
 	cmd *replay.Command // nil if it was refused
 }
 
-// ID is the child's run. It is the zero RunID if the child was not started because its options are
+// ID is the child's run. It is the zero RunID if no child was asked for, because its options are
 // invalid or the scope was cancelled.
 func (c Child[Out]) ID() RunID {
 	if c.cmd == nil {
@@ -84,8 +88,8 @@ func (c Child[Out]) ID() RunID {
 	return c.cmd.Run()
 }
 
-// Cancel asks the child to end, as the cancellation of its scope does. It reports whether the child
-// was still open; on one that has ended, or was asked before, it does nothing.
+// Cancel sends the child a cancel request, as the cancellation of its scope does. It reports
+// whether the child was open and had not been cancelled before; else it does nothing.
 func (c Child[Out]) Cancel() bool {
 	if c.cmd == nil {
 		return false

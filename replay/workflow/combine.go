@@ -9,8 +9,9 @@ import (
 
 // First waits until one of the futures has its outcome, and returns its index and what its Get
 // would return. Of several that have one it takes the one listed first. It leaves the others as
-// they are. It returns -1 and the scope's error if that is cancelled first, and -1 and ErrNothing
-// without futures.
+// they are.
+//
+// Errors, with index -1: the scope's, if it is cancelled first; [ErrNothing] without futures.
 func First[T any](ctx Context, futures ...Future[T]) (int, T, error) {
 	var zero T
 	e, err := enterFutures(ctx, futures)
@@ -26,9 +27,10 @@ func First[T any](ctx Context, futures ...Future[T]) (int, T, error) {
 }
 
 // FirstSuccess waits until one of the futures has a value, and returns its index and the value.
-// Failures do not count: only if all fail it returns -1 and their errors, joined in the order of
-// the list. It leaves the others as they are. It returns -1 and the scope's error if that is
-// cancelled first, and -1 and ErrNothing without futures.
+// It leaves the others as they are.
+//
+// Errors, with index -1: those of all futures, joined in the order of the list, if all fail; the
+// scope's, if it is cancelled first; [ErrNothing] without futures.
 func FirstSuccess[T any](ctx Context, futures ...Future[T]) (int, T, error) {
 	var zero T
 	e, err := enterFutures(ctx, futures)
@@ -72,10 +74,9 @@ func awaitOne[T any](ctx Context, futures []Future[T], skip []bool) (int, error)
 	return found, err
 }
 
-// All waits for all futures and returns their values in the order of the list. As soon as one has
-// failed it returns that error, the first one by time; the others go on. If the scope is cancelled
-// it waits for each as Get does: steps that were asked to stop end first. Without futures it
-// returns at once.
+// All waits for all futures and returns their values in the order of the list. When one fails,
+// All returns that error at once; the others go on. If the scope is cancelled it waits for each
+// as Get does: steps that were asked to stop end first. Without futures it returns at once.
 func All[T any](ctx Context, futures ...Future[T]) ([]T, error) {
 	e, err := enterFutures(ctx, futures)
 	if err != nil && err != ErrNothing {
@@ -104,8 +105,8 @@ func All[T any](ctx Context, futures ...Future[T]) ([]T, error) {
 	return values, nil
 }
 
-// watch finds the future that fails first. It is told by each: waiting anew for all after each
-// outcome would cost the square of their number.
+// watch finds the future that fails first. Each future reports once. If the strand waited anew
+// for all of them after each outcome, n futures would cost n² wake-ups.
 type watch struct {
 	watchers []replay.Watcher
 	failed   int // -1 as long as none has

@@ -7,22 +7,25 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Context is given to workflow code. It is deliberately not a context.Context. It stands for a
-// scope of cancellation, see the package's story.
+// Context is what workflow code calls verbs with. It stands for a scope of cancellation: see
+// Cancellation in the package documentation. It is deliberately not a context.Context, so that
+// blocking calls do not compile in workflow code. It may be copied, and used in any strand of its
+// run. The zero Context belongs to no run: verbs return [ErrOutside].
 type Context struct {
 	scope   *replay.Scope
 	changes *replay.Changes // of the innermost ChangeScope; nil for the run's
 }
 
-// Info is the identity of a run.
+// Info is the identity of a run: its id, key, workflow, version, queue, labels, generation and
+// parent.
 type Info = replay.Info
 
 // Name is the durable name of a workflow, with the types of its input and output. It is a constant
 // that the workflow's code and its callers share.
 type Name[In, Out any] string
 
-// Define makes a workflow out of a function. Versions start at 1; the runtime runs a history only
-// with the version that it began with.
+// Define makes a workflow of a function, to be registered with a node or a test. Versions start
+// at 1. A node runs a history only with the version that it began with.
 func Define[In, Out any](name Name[In, Out], version int32, fn func(Context, In) (Out, error)) *replay.Definition {
 	run := func(e *replay.Env, input journal.Payload) (journal.Payload, error) {
 		var in In
@@ -40,14 +43,15 @@ func Define[In, Out any](name Name[In, Out], version int32, fn func(Context, In)
 	return &replay.Definition{Name: string(name), Version: version, Run: run}
 }
 
-// Now is workflow time: the time of the event that the code reacts to. It does not move
-// between two waits.
+// Now is workflow time, in UTC with microseconds: the time of the event that the code reacts to.
+// It does not move between two waits, and never goes back.
 func (c Context) Now() time.Time { return c.reader().Now() }
 
 // Info returns the identity of the run.
 func (c Context) Info() Info { return c.reader().Info() }
 
-// Err returns why the scope is cancelled: an error that is ErrCancelled or ErrTimeout, or nil.
+// Err returns why the scope is cancelled: an error that matches [ErrCancelled] or [ErrTimeout],
+// or nil.
 func (c Context) Err() error {
 	c.reader().MarkExternal()
 	return c.scope.Err()
@@ -101,8 +105,8 @@ func (c Context) encoder() replay.Encoder {
 	return c.scope.Env().Encoder()
 }
 
-// decode stops the machine when a payload does not fit: the run is blocked until code or codec that
-// fits is deployed. It does not return then.
+// decode stops the machine when a payload does not fit the code's type: the run is blocked until
+// code or a codec that fits is deployed. It does not return then.
 func decode(e *replay.Env, what, name string, p journal.Payload, v any) {
 	if err := e.Encoder().Codec().Decode(p, v); err != nil {
 		e.Abort(&replay.DecodeError{What: what + " " + name, Err: err})

@@ -12,14 +12,17 @@ type ContinueOptions struct {
 }
 
 // ContinueAsNew makes the error that a workflow's function returns to begin again with in and an
-// empty history, as the next generation of the same run: same id, same key, same handle, and
-// whoever waits for the result waits on.
+// empty history, as the next generation of the same run: same id, same key, and whoever waits for
+// the result waits on.
 //
 //	return Receipt{}, workflow.ContinueAsNew(ctx, Poll, next, nil)
 //
-// Signals that were not received come first in the next generation, updates without an answer and a
-// cancel request as well. Steps, timers and strands end with this generation; children go on, but
-// their outcome is not delivered any more.
+// Signals that were not received come first in the next generation, and so do updates without an
+// answer and a cancel request. Steps, timers and strands end with this generation. Children go
+// on, but their outcome is no longer delivered.
+//
+// It returns another error, which fails the run if it is returned, if name is not the run's own
+// workflow, or if in cannot be encoded or is too large.
 func ContinueAsNew[In, Out any](ctx Context, name Name[In, Out], in In, o *ContinueOptions) error {
 	e, err := ctx.inside()
 	if err != nil {
@@ -42,6 +45,7 @@ func ContinueAsNew[In, Out any](ctx Context, name Name[In, Out], in In, o *Conti
 	return next
 }
 
-// ShouldContinue tells whether the history has become long, so that a run that never ends had
-// better continue as new: see the node's options. It may be asked in a condition of [Await].
+// ShouldContinue tells whether the history is long, so that a run that never ends should continue
+// as new: by default from 4096 events or 4 MiB of payloads on, see the node's options. Once true
+// it stays true. It may be asked in a condition of [Await].
 func (c Context) ShouldContinue() bool { return c.reader().ShouldContinue() }

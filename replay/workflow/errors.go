@@ -10,45 +10,50 @@ import (
 
 // Errors that callers branch on, with errors.Is.
 var (
-	// ErrCancelled is what waits return in a cancelled scope, and what a cancelled step's error is.
+	// ErrCancelled matches what waits return in a cancelled scope, and a *StepError or *ChildError
+	// whose cause is a cancellation, however many runs away.
 	ErrCancelled = replay.ErrCancelled
-	// ErrTimeout is what waits return when a WithTimeout scope is over, and what the error of a
-	// step is that ran out of time.
+	// ErrTimeout matches what waits return when the time of a WithTimeout scope is up, and a *StepError
+	// or *ChildError whose cause is a time limit.
 	ErrTimeout = replay.ErrTimeout
-	// ErrTerminated is what the error of a child is that was closed without running its code.
+	// ErrTerminated matches the *ChildError of a child that was terminated.
 	ErrTerminated = replay.ErrTerminated
-	// ErrKeyExists is what the error of a child is whose key belongs to another run.
+	// ErrKeyExists matches the *ChildError of a child whose key belongs to another run.
 	ErrKeyExists = replay.ErrKeyExists
-	// ErrRunNotFound is what the error of a signal is to a run that does not exist.
+	// ErrRunNotFound matches the *SignalError of a signal to a run that does not exist.
 	ErrRunNotFound = replay.ErrRunNotFound
-	// ErrRunClosed is what the error of a signal is to a run that is closed.
+	// ErrRunClosed matches the *SignalError of a signal to a run that is closed.
 	ErrRunClosed = replay.ErrRunClosed
-	// ErrOutside refuses a verb that is not called by running workflow code.
+	// ErrOutside is returned by a verb that is not called by running workflow code. Verbs without an
+	// error panic with it.
 	ErrOutside = replay.ErrOutside
-	// ErrReadOnly refuses a verb that changes the run or waits, where code may only look at it: in
-	// a condition of Await, a query, a validator or a side effect.
+	// ErrReadOnly is returned by a verb that changes the run or waits, where code may only read: in a
+	// condition of Await, a query, a validator or a side effect. Verbs without an error panic with it.
 	ErrReadOnly = replay.ErrReadOnly
-	// ErrPanicking refuses to wait in a deferred call that a panic of the code made, see the
-	// package's story.
+	// ErrPanicking is returned by a verb that waits in a deferred call that a panic of the code made:
+	// see Panics in the package documentation.
 	ErrPanicking = replay.ErrPanicking
-	// ErrInHandler refuses HandlersFinished in a handler of an update, which would wait for itself.
+	// ErrInHandler is returned by HandlersFinished in a handler of an update, which would wait for
+	// itself.
 	ErrInHandler = replay.ErrInHandler
-	// ErrChannelClosed refuses a value that is sent on a closed channel.
+	// ErrChannelClosed is returned for a value that is sent on a closed channel.
 	ErrChannelClosed = errors.New("channel is closed")
-	// ErrNothing refuses to wait for the first of nothing.
+	// ErrNothing is returned by First, FirstSuccess and Race when they have nothing to wait for.
 	ErrNothing = errors.New("nothing to wait for")
-	// ErrNotInStep refuses a call that only makes sense in a step's body.
+	// ErrNotInStep is returned by Heartbeat outside of a step's body.
 	ErrNotInStep = errors.New("called outside of a step")
 )
 
-// StepError is what a step that failed for good returns. It survives replay and process borders: it
-// has the Go type name, the text and the permanence of the step's own error.
+// StepError is the error of a step that failed for good: no attempt is left, or an attempt failed with
+// a [Permanent] error. It is the same after a crash and on another node: it has the Go type name, the
+// text and the permanence of the step's own error, but not the error value.
 type StepError = replay.StepError
 
-// ChildError is how a child ended that did not complete, or why it could not start.
+// ChildError is the error of a child that did not complete, or could not start. It has the type and the
+// text of the child's own error.
 type ChildError = replay.ChildError
 
-// SignalError says why a signal did not reach another run.
+// SignalError says why a signal, or a cancel request, did not reach another run.
 type SignalError = replay.SignalError
 
 // Permanent marks a step's error as not worth another attempt. It returns nil for nil.

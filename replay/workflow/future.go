@@ -4,11 +4,13 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Future is an outcome that was not waited for: of a step, a child or a [Promise]. Copies are the
-// same future.
+// Future is an outcome that was not waited for: of a step, a child, a signal to another run, or a
+// [Promise]. Copies are the same future. The zero Future belongs to nothing: Get returns
+// [ErrOutside].
 type Future[T any] struct{ f *future[T] }
 
-// future is what Future, and everything else that comes to an outcome, shares.
+// future is what all copies of a Future share. The outcome of a command stays encoded until
+// somebody asks: much that is awaited is never looked at.
 type future[T any] struct {
 	source source // how the outcome comes; nil if it was there from the beginning
 	known  bool   // value and err are the outcome; a command's is decoded when somebody wants it
@@ -33,8 +35,11 @@ func issued[T any](c *replay.Command, err error) Future[T] {
 }
 
 // Get waits for the outcome and returns it: for a step what Step would have. It may be called
-// again, in any strand. If ctx's scope is cancelled first, it returns the scope's error, unless it
-// is a step or a child that was itself asked to stop: then its outcome is waited for.
+// again, in any strand.
+//
+// If ctx's scope is cancelled first, Get returns the scope's error. A step or a child that was
+// itself asked to stop is waited for all the same, because its outcome tells whether it took
+// effect.
 func (f Future[T]) Get(ctx Context) (T, error) {
 	var zero T
 	e, err := ctx.inside()
@@ -80,7 +85,7 @@ func (f *future[T]) failed() bool {
 	return f.err != nil
 }
 
-// bind is called by every verb that waits for a future: a promise learns whose it is.
+// bind is called by every verb that waits for a future: a promise learns which run it belongs to.
 func (f *future[T]) bind(e *replay.Env) error {
 	if p, ok := f.source.(pending); ok {
 		return p.binding.bind(e)

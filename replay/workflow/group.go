@@ -12,7 +12,7 @@ type Group struct {
 	err     error
 }
 
-// NewGroup returns a group, and the Context that its functions get: its scope is below ctx's, and
+// NewGroup returns a group, and the Context that its functions get. Its scope is below ctx's, and
 // is cancelled when a function returns an error and when Wait returns.
 func NewGroup(ctx Context) (*Group, Context) {
 	inner, cancel := WithCancel(ctx)
@@ -23,8 +23,9 @@ func NewGroup(ctx Context) (*Group, Context) {
 // Go.
 func (g *Group) SetLimit(n int) { g.limit = max(n, 0) }
 
-// Go runs fn in a strand. It does not wait: with as many running as the limit allows, fn runs
-// later, in the order of the calls, or never if a function fails before.
+// Go runs fn in a strand. It does not wait: while as many functions run as the limit allows, fn
+// is queued. Queued functions run in the order of the calls; they are dropped when a function
+// fails.
 func (g *Group) Go(fn func(Context) error) {
 	g.ctx.env()
 	g.all.Add(1)
@@ -61,7 +62,7 @@ func (g *Group) next() func(Context) error {
 }
 
 // Wait waits until all functions have returned, and returns the first error of them, by time. It
-// waits for them also in a cancelled scope, in which they should end soon.
+// waits for them in a cancelled scope too, in which they should end soon.
 func (g *Group) Wait() error {
 	if _, err := g.ctx.inside(); err != nil {
 		return err
@@ -74,8 +75,8 @@ func (g *Group) Wait() error {
 }
 
 // Race runs functions, each in a strand of its own. The first one that returns wins, with or
-// without an error: the others are cancelled and waited for, and Race returns the winner's index
-// and what it returned. Without functions it returns -1 and ErrNothing.
+// without an error: Race cancels the others, waits for them, and returns the winner's index and
+// what it returned. Without functions it returns -1 and [ErrNothing].
 func Race[T any](ctx Context, fns ...func(Context) (T, error)) (int, T, error) {
 	var won T
 	_, err := ctx.inside()

@@ -6,9 +6,9 @@ import "github.com/reprise-run/reprise/replay"
 // works on it.
 type Logger struct{ env *replay.Env }
 
-// Log returns the run's logger. It is silent while history is replayed and in code that may only
-// read, so that a line comes once for what happened once. It can come twice if a node dies, or
-// loses the run, before what happened is stored.
+// Log returns the run's logger. It writes nothing while history is replayed and in code that may
+// only read, so what happened once is logged once. A line can come twice if a node dies, or loses
+// the run, before the turn is stored.
 func Log(ctx Context) Logger { return Logger{ctx.reader()} }
 
 // The levels, with the numbers that log/slog gives them.
@@ -19,17 +19,16 @@ const (
 	levelError = 8
 )
 
-// Debug writes a line that is of use while looking for a fault. args are keys and values in turn,
-// as in log/slog.
+// Debug logs at slog.LevelDebug. args are keys and values in turn, as in log/slog.
 func (l Logger) Debug(msg string, args ...any) { l.log(levelDebug, msg, args) }
 
-// Info writes a line about the usual.
+// Info logs at slog.LevelInfo; args as for Debug.
 func (l Logger) Info(msg string, args ...any) { l.log(levelInfo, msg, args) }
 
-// Warn writes a line about something odd.
+// Warn logs at slog.LevelWarn; args as for Debug.
 func (l Logger) Warn(msg string, args ...any) { l.log(levelWarn, msg, args) }
 
-// Error writes a line about something that went wrong.
+// Error logs at slog.LevelError; args as for Debug.
 func (l Logger) Error(msg string, args ...any) { l.log(levelError, msg, args) }
 
 func (l Logger) log(level int, msg string, args []any) {

@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// MapOptions says how Map goes about it. Nil and zero fields mean the defaults.
+// MapOptions says how Map works on the items. Nil and zero fields mean the defaults.
 type MapOptions struct {
 	Limit    int           // how many items are worked on at once; default 100
 	Attempts int           // how often fn is called for an item, in all; default 1: its steps have their own retries
@@ -18,8 +18,8 @@ type MapOptions struct {
 	CollectErrors bool
 }
 
-// mapLimit is how many strands Map uses by default: enough to keep a node busy, and few beside what
-// other runs have.
+// mapLimit is how many strands Map uses by default: enough to keep a node busy, and few beside
+// those of other runs.
 const mapLimit = 100
 
 func (o *MapOptions) withDefaults() (MapOptions, error) {
@@ -49,17 +49,17 @@ func (o *MapOptions) withDefaults() (MapOptions, error) {
 }
 
 // Map calls fn for each item, several at once, each call in a strand, and returns the results in
-// the order of the items. A bounded number of strands takes one item after the other, in order, so
-// long lists cost little more than their steps.
+// the order of the items. At most o.Limit strands take one item after the other, in order, so a
+// long list costs little more than its steps. o may be nil.
 //
-// By default the first error, by time, cancels the scope that the calls have, waits for them and is
-// returned without results. With CollectErrors all items are worked on, and the errors come joined,
-// in the order of the items, beside the results; failed items have zero ones. Errors name the item
-// by its index. A call that failed is repeated as o says, unless its error is permanent (see
-// [Permanent]) or its scope is cancelled.
+// By default the first error, by time, cancels the scope of the calls; Map waits for them and
+// returns that error without results. With CollectErrors all items are worked on, and the errors
+// come joined in the order of the items, beside the results, in which failed items are zero. An
+// error names the item by its index. A call that failed is repeated as o says, unless its error
+// is permanent (see [Permanent]) or its scope is cancelled.
 //
-// If ctx's scope is cancelled no further items are begun, and calls that run are waited for. Then,
-// unless all items are done, the scope's error is among the errors. o may be nil.
+// If ctx's scope is cancelled, Map begins no further item and waits for the calls that run.
+// Unless all items are done by then, the scope's error is among the errors.
 func Map[In, Out any](ctx Context, items []In, fn func(Context, In) (Out, error), o *MapOptions) ([]Out, error) {
 	if _, err := ctx.inside(); err != nil {
 		return nil, err

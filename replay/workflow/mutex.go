@@ -1,8 +1,9 @@
 package workflow
 
-// Mutex keeps strands out of each other's way over several waits; between two waits no other strand
-// runs anyway. It is fair: strands get it in the order in which they asked. The zero Mutex is
-// unlocked. It must not be copied.
+// Mutex keeps strands out of each other's way over several waits; between two waits no other
+// strand runs anyway. It is fair: strands get it in the order in which they asked. The zero Mutex
+// is unlocked. It must not be copied. It is not in the history, and is no lock against other
+// runs.
 type Mutex struct {
 	Name string // for people who look at what a run waits for; may be empty
 

@@ -8,7 +8,8 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// StepOptions says how a step is executed. Nil and zero fields mean the defaults.
+// StepOptions says how a step is executed. Nil and zero fields mean the defaults. They are not
+// compared on replay, so they may be changed while runs are open.
 type StepOptions struct {
 	Retry            *RetryPolicy  // default: see RetryPolicy
 	AttemptTimeout   time.Duration // time limit of one attempt; 0 for none
@@ -35,9 +36,9 @@ const (
 )
 
 // RetryPolicy says when a failed attempt is repeated: Initial after the first, then Factor times
-// longer each time up to Max, spread by ±Jitter of itself. Zero fields mean the defaults. A policy
-// that a deployment changes holds from the next failure on: the time of an attempt that waits
-// already is stored.
+// longer each time up to Max, spread by ±Jitter of itself. Zero fields mean the defaults. A
+// policy that a deployment changes holds from the next failure on: when the attempt that waits is
+// due is stored.
 type RetryPolicy struct {
 	Initial  time.Duration // default 1 s
 	Factor   float64       // default 2; at least 1

@@ -3,7 +3,7 @@ package workflow
 import "github.com/reprise-run/reprise/replay"
 
 // Promise is a future that the workflow's own code settles, once. The zero Promise is ready for
-// use; it must not be copied.
+// use; it must not be copied. Like a Channel it is not in the history.
 type Promise[T any] struct {
 	binding
 	f       future[T]
@@ -14,7 +14,7 @@ type Promise[T any] struct {
 // NewPromise makes a promise that is not settled.
 func NewPromise[T any]() *Promise[T] { return new(Promise[T]) }
 
-// Future is what Get, OnFuture, All and First wait for. It is the same each time.
+// Future returns what Get, OnFuture, All and First wait for. It is the same each time.
 func (p *Promise[T]) Future() Future[T] {
 	if p.f.source == nil {
 		p.f.source = pending{&p.binding, &p.cond, &p.settled}
@@ -57,13 +57,13 @@ type pending struct {
 	settled *bool
 }
 
-// Gate opens when the promise is settled.
+// Cond is broadcast when the promise is settled.
 func (p pending) Cond() *replay.Cond { return p.cond }
 
-// Resolved tells whether it is.
+// Resolved tells whether the promise is settled.
 func (p pending) Resolved() bool { return *p.settled }
 
-// Await waits for it.
+// Await waits until the promise is settled.
 func (p pending) Await(sc *replay.Scope) error {
 	return sc.Await(p.Resolved, p.cond)
 }

@@ -8,13 +8,13 @@ import (
 )
 
 // Query is the durable name of a question about a run, with the types of its argument and its
-// answer. It is a constant that the workflow's code and those who ask share.
+// answer. It is a constant that the workflow's code and the askers share.
 type Query[Arg, Res any] string
 
-// Handle answers the query from now on. fn looks at the variables that it shares with the
-// workflow's code; it changes nothing and does not wait: verbs return or panic with [ErrReadOnly].
-// Queries are answered by replaying the run's history wherever its code is, also after the run has
-// closed, and leave no trace.
+// Handle answers the query from now on. fn reads the variables that it shares with the workflow's
+// code. It must change nothing and must not wait: verbs return or panic with [ErrReadOnly].
+// Queries are answered by replaying the run's history, on any node that has its code, also after
+// the run has closed, and leave no trace. It panics if the name is not valid.
 func (q Query[Arg, Res]) Handle(ctx Context, fn func(Arg) (Res, error)) {
 	e := ctx.env()
 	if err := checkName("query", string(q)); err != nil {
@@ -33,7 +33,8 @@ func (q Query[Arg, Res]) Handle(ctx Context, fn func(Arg) (Res, error)) {
 	})
 }
 
-// argument decodes what somebody outside sent; what does not fit is that one's mistake.
+// argument decodes what a caller sent. An argument that does not fit is the caller's error, not
+// the run's.
 func argument(e *replay.Env, what, name string, p journal.Payload, v any) error {
 	if err := e.Encoder().Codec().Decode(p, v); err != nil {
 		return fmt.Errorf("argument of %s %q: %w", what, name, err)

@@ -6,9 +6,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Random returns the run's random numbers. Each run has its own, and a replay draws the same ones.
-// They are not secret: who knows the run's id can tell them.
+// Random returns the run's random numbers. Each run and generation has its own, and a replay
+// draws the same ones. They are not secret: they can be computed from the run's id.
 func Random(ctx Context) *rand.Rand { return ctx.env().Random() }
 
-// UUID returns a new id, the same one on every replay. It is not secret either.
+// UUID returns a new id, a UUID of version 4, the same one on every replay. It is not secret
+// either.
 func UUID(ctx Context) uuid.UUID { return ctx.env().UUID() }

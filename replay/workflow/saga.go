@@ -19,8 +19,8 @@ type compensation struct {
 
 type none = struct{}
 
-// Push adds a compensation: a step that runs if the saga is undone. Push it as soon as there is
-// something to undo; before the step it undoes, if that may have an effect although it failed.
+// Push adds a compensation: a step that runs if the saga is undone. Push it after the step that
+// it undoes, or before, if that step may have an effect although it failed.
 func (u *Undo) Push(name string, fn func(context.Context) error, o *StepOptions) {
 	body := func(ctx Context) replay.Body {
 		return bodyOf(ctx, name, func(ctx context.Context) (none, error) { return none{}, fn(ctx) })
@@ -36,10 +36,12 @@ func PushTx[Tx any](u *Undo, name string, fn func(context.Context, Tx) error, o 
 	u.list = append(u.list, compensation{name: name, tx: true, options: o, body: body})
 }
 
-// Saga runs fn, and if that returns an error (also because the run was cancelled) undoes what it
-// pushed: newest first, one after the other, in a scope that is not cancelled. Each compensation is
-// a step with its own options. One that fails for good does not stop the others; the error is a
-// *SagaError then, else the one that fn returned. [ContinueAsNew] is no failure: nothing is undone.
+// Saga runs fn. If fn returns an error, or the run is cancelled so that it does, Saga runs what
+// fn pushed: newest first, one after the other, in a scope that is not cancelled. Each
+// compensation is a step with its own options; one that fails for good does not stop the others.
+//
+// Errors: the one that fn returned, or a [*SagaError] with it if a compensation failed.
+// [ContinueAsNew] is no failure: nothing is undone.
 func Saga[T any](ctx Context, fn func(Context, *Undo) (T, error)) (T, error) {
 	var zero T
 	undo := new(Undo)

@@ -11,7 +11,10 @@ type Case struct {
 	bind func(e *replay.Env, b *bound) error
 }
 
-// bound is a case of a running Select.
+// bound is a case of a running Select. There are two sorts. One is ready by itself and stays so
+// until it is taken: a future, a timer, a signal. The other needs another strand to act at the
+// same moment, as a channel does; while the Select waits, such a case is a waiter in the
+// channel's queue, and is served there.
 type bound struct {
 	ready func() bool
 	cond  *replay.Cond // nil if the case can not become ready later
@@ -24,7 +27,8 @@ type bound struct {
 	idle   bool // Default
 }
 
-// OnFuture is ready when the step has its outcome. fn gets what Get would return; it may be nil.
+// OnFuture is ready when the future has its outcome. fn gets what Get would return; it may be
+// nil.
 func OnFuture[T any](f Future[T], fn func(T, error)) Case {
 	return Case{func(e *replay.Env, b *bound) error {
 		if f.f == nil {
@@ -103,12 +107,15 @@ func calls(fn func()) func(bool) error {
 	}
 }
 
-// Select waits until a case is ready, runs its function and returns its index. Of several that are
-// ready it takes the one listed first, and leaves the others as they are: no signal and no
+// Select waits until a case is ready, runs its function and returns its index. Of several that
+// are ready it takes the one listed first, and leaves the others as they are: no signal and no
 // channel's value is lost. While it waits another strand may complete a case of a channel; that
-// case is taken, whatever else became ready meanwhile. If the scope is cancelled and no case is
-// ready, it returns -1 and the scope's error. Without cases it waits for that. A case that sends on
-// a closed channel is chosen as well: Select returns its index and ErrChannelClosed.
+// case is taken, whatever else became ready meanwhile. Without cases it waits until the scope is
+// cancelled.
+//
+// Errors: the scope's, with index -1, if it is cancelled while no case is ready;
+// [ErrChannelClosed], with its index, for a case that sends on a closed channel; with index -1, a
+// case that is zero or belongs to another run.
 func Select(ctx Context, cases ...Case) (int, error) {
 	e, err := ctx.inside()
 	if err != nil {
@@ -133,7 +140,10 @@ func Select(ctx Context, cases ...Case) (int, error) {
 	return s.chosen, s.list[s.chosen].fire(s.served.served != 0)
 }
 
-// selection is a running Select.
+// selection is a running Select. It looks at the cases in their order; if none is ready it enters
+// the queues of those that can be served, and waits for all at once. Being served comes first
+// when it wakes, because it is done: the value has changed hands. Looking at a case whose waiter
+// is queued would see the strand's own waiter, so such cases are not looked at then.
 type selection struct {
 	list   []bound
 	conds  []*replay.Cond
@@ -203,7 +213,8 @@ func (s *selection) wait(ctx Context) error {
 	return err
 }
 
-// passOthers lets other strands look for the signals that this one was woken for but does not take.
+// passOthers lets other strands look for the signals that this one may have been woken for but
+// does not take: see replay.SignalQueue.
 func passOthers(e *replay.Env, list []bound, chosen int) {
 	for i := range list {
 		if b := list[i].queue; b != nil && i != chosen {

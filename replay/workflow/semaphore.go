@@ -3,8 +3,8 @@ package workflow
 import "fmt"
 
 // Semaphore bounds how much strands do at once. It is fair: strands are served in the order in
-// which they asked, so one that wants much is not overtaken by those that want little. It must not
-// be copied.
+// which they asked, so one that wants much is not overtaken by those that want little. It must
+// not be copied. It bounds the strands of one run, not of several.
 type Semaphore struct {
 	binding
 	name    string
@@ -22,9 +22,10 @@ func NewSemaphore(size int, name string) *Semaphore {
 	return &Semaphore{size: size, name: name}
 }
 
-// Acquire waits until n of the semaphore are free and takes them. It returns the scope's error if
-// that is cancelled first, and an error at once if n is negative or more than the size; nothing is
-// taken then.
+// Acquire waits until n of the semaphore are free and takes them. If it returns an error, nothing
+// is taken.
+//
+// Errors: the scope's, if it is cancelled first; at once, if n is negative or more than the size.
 func (s *Semaphore) Acquire(ctx Context, n int) error {
 	if _, err := s.use(ctx); err != nil {
 		return err

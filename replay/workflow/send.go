@@ -5,9 +5,11 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Send sends the signal to another run and waits until it is in that run's inbox, or refused: the
-// error is a *SignalError then, which is ErrRunNotFound or ErrRunClosed. It is sent exactly once,
-// however often this run is replayed.
+// Send sends the signal to another run and waits until it is in that run's inbox, or refused. It
+// is sent exactly once, however often this run is replayed.
+//
+// Errors: a [*SignalError] that matches [ErrRunNotFound] or [ErrRunClosed]; the scope's, if it
+// was cancelled before; a payload that cannot be encoded or is too large.
 func (s Signal[T]) Send(ctx Context, to RunID, v T) error {
 	c, err := s.issue(ctx, to, v)
 	_, err = await[none](ctx, c, err)
@@ -35,10 +37,12 @@ func (s Signal[T]) issue(ctx Context, to RunID, v T) (*replay.Command, error) {
 	return ctx.scope.Send(journal.Message{Run: to, Kind: journal.MessageSignal, Name: string(s), Payload: p}), nil
 }
 
-// CancelRun asks another run to end, and waits until the request is in its inbox. The error is a
-// *SignalError, which is ErrRunNotFound or ErrRunClosed. A run is asked once: if it was before,
-// this does nothing and is no error, also after its end. A child is better cancelled by its
-// [Child], or with its scope.
+// CancelRun sends a cancel request to another run, and waits until it is in that run's inbox. A
+// run is asked once: if it was asked before, this does nothing and returns nil, even after the
+// run's end. Cancel a child by its [Child] or with its scope instead.
+//
+// Errors: a [*SignalError] that matches [ErrRunNotFound] or [ErrRunClosed]; the scope's, if it
+// was cancelled before.
 func CancelRun(ctx Context, run RunID, reason string) error {
 	if _, err := ctx.inside(); err != nil {
 		return err

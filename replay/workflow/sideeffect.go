@@ -7,10 +7,13 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// SideEffect returns what fn returns, and what it returned then on every replay: for values from
-// outside that are at hand at once, such as a configuration or a number that must be secret. fn
-// runs within the turn: what is slow, can fail or has an effect is a [Step]. If the turn's commit
-// fails, fn's value is lost and fn runs again.
+// SideEffect returns what fn returns, and on replay what it returned the first time. It is for
+// values from outside that are at hand at once, such as a configuration or a number that must be
+// secret. fn runs within the turn, in code that may only read: what is slow, can fail or has an
+// effect is a [Step]. If the turn's commit fails, fn's value is lost and fn runs again.
+//
+// The value is kept in the history; all that a turn asks for, values included, is limited to
+// journal.IssuedBytesMax. It panics if the name is not valid.
 func SideEffect[T any](ctx Context, name string, fn func() T) T {
 	e := recorder(ctx, name)
 	p := e.Record(name, func() (journal.Payload, error) {
@@ -21,8 +24,8 @@ func SideEffect[T any](ctx Context, name string, fn func() T) T {
 	return v
 }
 
-// SideEffectIfChanged is SideEffect for a value that is looked at often and changes seldom: a value
-// that equals the newest one of that name takes no room in the history.
+// SideEffectIfChanged is SideEffect for a value that is read often and changes seldom: a value
+// that equals the newest one of that name takes a few bytes in the history.
 func SideEffectIfChanged[T any](ctx Context, name string, fn func() T, equal func(a, b T) bool) T {
 	e := recorder(ctx, name)
 	p := e.RecordIf(name, func(last *journal.Payload) (journal.Payload, bool, error) {
@@ -49,9 +52,10 @@ func recorder(ctx Context, name string) *replay.Env {
 	return e
 }
 
-// Changed makes a change of a workflow's code safe for runs that are on their way: it is true, but
-// where a run has already passed this point with code that did not ask. The first answer holds for
-// the whole run, so that several places of one change agree; see [ChangeScope] for loops.
+// Changed makes a change of a workflow's code safe for runs that are open: it returns true,
+// except where a run has already passed this point with code that did not ask. The first answer
+// holds for the whole run, so that several places of one change agree; see [ChangeScope] for
+// loops.
 //
 //	if workflow.Changed(ctx, "ask the bank first") {
 //		… // new
@@ -59,9 +63,10 @@ func recorder(ctx Context, name string) *replay.Env {
 //		… // old
 //	}
 //
-// Once no open run needs the old branch any more (journal.ListFilter.Unchanged lists those that
-// may), it and the question can be removed; histories that recorded the change still fit. One id
-// stands for one change, and is not used again.
+// When no open run needs the old branch any more (journal.ListFilter.Unchanged lists those that
+// may), the branch and the question can be removed; histories that recorded the change still fit.
+// One id stands for one change, and must not be used again. It panics if the id is not valid as a
+// name, or starts with "~".
 func Changed(ctx Context, id string) bool {
 	e := ctx.env()
 	if err := checkName("change", id); err != nil {
@@ -76,9 +81,9 @@ func Changed(ctx Context, id string) bool {
 	return e.Changed(ctx.changes, id)
 }
 
-// ChangeScope returns a Context in which [Changed] decides afresh. Use one for each turn of a loop:
-// a run that is in its hundredth turn when the code changes takes the new branch from the next turn
-// on.
+// ChangeScope returns a Context in which [Changed] decides afresh. Use one for each iteration of
+// a loop: a run that is in its hundredth iteration when the code changes takes the new branch
+// from the next one on.
 func ChangeScope(ctx Context) Context {
 	ctx.env()
 	return Context{ctx.scope, new(replay.Changes)}

@@ -7,11 +7,13 @@ import (
 )
 
 // Signal is the durable name of a signal, with the type of its payload. It is a constant that the
-// workflow's code and the senders share. Signals wait in the order they came, also before anyone
+// workflow's code and the senders share. Signals queue in the order they came, even before anyone
 // receives, and each is received once.
 type Signal[T any] string
 
-// Receive returns the next signal of this name, waiting for it if there is none.
+// Receive returns the next signal of this name, waiting for it if there is none. Errors: the
+// scope's, if it is cancelled while no signal is queued. A payload that does not decode into a T
+// blocks the run.
 func (s Signal[T]) Receive(ctx Context) (T, error) {
 	var zero T
 	q, err := s.queue(ctx)
@@ -22,8 +24,9 @@ func (s Signal[T]) Receive(ctx Context) (T, error) {
 	return s.receive(ctx, q, err)
 }
 
-// ReceiveTimeout is Receive for at most d; ok is false if no signal came in time. With d <= 0 it
-// does not wait.
+// ReceiveTimeout is Receive for at most d of workflow time; ok is false if no signal came in
+// time. A signal that comes at the moment at which the time is up counts. With d <= 0 it does not
+// wait.
 func (s Signal[T]) ReceiveTimeout(ctx Context, d time.Duration) (v T, ok bool, err error) {
 	q, err := s.queue(ctx)
 	if err != nil {
@@ -50,7 +53,7 @@ func (s Signal[T]) ReceiveTimeout(ctx Context, d time.Duration) (v T, ok bool, e
 	return v, err == nil, err
 }
 
-// Pending is how many signals of this name have come and were not received.
+// Pending is how many signals of this name were not received.
 func (s Signal[T]) Pending(ctx Context) int {
 	e := ctx.reader()
 	e.Poll()

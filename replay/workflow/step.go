@@ -9,11 +9,16 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Step runs fn outside of the workflow and returns its output. fn may block and have effects; it
-// runs at least once, is repeated as o says, and only its last outcome is kept, under the name. A
-// step that failed for good returns a *StepError. o may be nil.
+// Step runs fn outside of the workflow and returns its output. fn may block and have effects. It
+// runs at least once, on any node, and is repeated as o says; its last outcome is kept in the
+// history under the name. o may be nil.
 //
-// If the scope is cancelled while fn runs, fn's context is cancelled and its outcome is waited for.
+// If the scope is cancelled while fn runs, fn's context is cancelled and its outcome is waited
+// for, unless o.OnCancel says otherwise.
+//
+// Errors: a [*StepError] if the step failed for good; the scope's, if it was cancelled before; an
+// invalid name or option. An output that cannot be encoded, or is larger than the journal's limit
+// (2 MiB by default), fails the step for good.
 func Step[T any](ctx Context, name string, fn func(context.Context) (T, error), o *StepOptions) (T, error) {
 	c, err := issueStep(ctx, name, o, bodyOf(ctx, name, fn), false)
 	return await[T](ctx, c, err)
@@ -32,9 +37,9 @@ func StepAsync[T any](ctx Context, name string, fn func(context.Context) (T, err
 }
 
 // StepTx is Step for a function that works in a transaction of the store's database. The
-// transaction commits together with the step's event, so the effect happens exactly once. Tx is
-// pgx.Tx on Postgres and *sql.Tx on SQLite; with another type than the store's the step fails for
-// good.
+// transaction commits together with the step's event, so the effect happens exactly once. fn must
+// not commit or roll back. Tx is pgx.Tx on Postgres and *sql.Tx on SQLite; with another type the
+// step fails for good.
 func StepTx[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) (T, error), o *StepOptions) (T, error) {
 	c, err := issueStep(ctx, name, o, txBodyOf(ctx, name, fn), true)
 	return await[T](ctx, c, err)
@@ -60,8 +65,8 @@ func issueStep(ctx Context, name string, o *StepOptions, body replay.Body, tx bo
 	return ctx.scope.Step(name, options, body), nil
 }
 
-// checkName is journal.CheckName with a short way for the usual: it runs for every step of every
-// replay.
+// checkName is journal.CheckName with a fast path for plain ASCII: it runs for every step of
+// every replay.
 func checkName(what, name string) error {
 	for i := range len(name) {
 		if c := name[i]; c < ' ' || c > '~' {
@@ -74,7 +79,8 @@ func checkName(what, name string) error {
 	return nil
 }
 
-// bodyOf makes the step's body. It runs on another goroutine, so it takes what it needs of ctx now.
+// bodyOf makes the step's body. It runs on another goroutine, so what it needs of ctx is read
+// now.
 func bodyOf[T any](ctx Context, name string, fn func(context.Context) (T, error)) replay.Body {
 	enc := ctx.encoder()
 	return func(ctx context.Context, _ any) (journal.Payload, error) {
@@ -102,7 +108,7 @@ func txBodyOf[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) 
 	}
 }
 
-// encode refuses an output for good: the next attempt would have the same.
+// encode makes the failure of an output permanent: the next attempt would have the same output.
 func encode(enc replay.Encoder, name string, out any) (journal.Payload, error) {
 	p, err := enc.Encode("output of step "+name, out)
 	if err != nil {

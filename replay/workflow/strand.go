@@ -3,9 +3,9 @@ package workflow
 import "github.com/reprise-run/reprise/replay"
 
 // Go runs fn concurrently with the caller, in a strand of its own. Strands run one at a time and
-// only change at waits, so they share variables without locks. fn's Context is in ctx's scope. When
-// the workflow's function returns, the other strands end: wait for them with a WaitGroup if they
-// matter.
+// only change at waits, so they share variables without locks. fn's Context is in ctx's scope.
+// When the workflow's function returns, the other strands end: wait for them with a [WaitGroup]
+// if they matter.
 func Go(ctx Context, fn func(Context)) {
 	ctx.env().Go(func() { fn(ctx) })
 }

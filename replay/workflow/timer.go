@@ -6,8 +6,9 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Sleep waits for d of workflow time, without a process or a goroutine waiting for it. It returns
-// the scope's error if that is cancelled first. With d <= 0 it returns at once.
+// Sleep waits for d of workflow time, which may be years: no process and no goroutine waits
+// meanwhile. It fires late rather than early, by what a node needs to acquire the run. With d <=
+// 0 it returns at once. Errors: the scope's, if it is cancelled first.
 func Sleep(ctx Context, d time.Duration) error {
 	if _, err := ctx.inside(); err != nil {
 		return err
@@ -15,7 +16,8 @@ func Sleep(ctx Context, d time.Duration) error {
 	return Timer{ctx.scope.Timer("", d), nil}.Get(ctx)
 }
 
-// Timer fires once, after its time. Copies are the same timer.
+// Timer fires once, after its time. Copies are the same timer. The zero Timer never fires: Get
+// returns [ErrOutside].
 type Timer struct {
 	cmd *replay.Command // nil if it was refused, for err
 	err error
@@ -36,8 +38,8 @@ func NewNamedTimer(ctx Context, name string, d time.Duration) Timer {
 	return Timer{ctx.scope.Timer(name, d), nil}
 }
 
-// Get waits until the timer fires. It returns an error that is ErrCancelled if the timer was
-// stopped, or the error of a scope, the timer's or ctx's, that is cancelled first.
+// Get waits until the timer fires. Errors: one that matches [ErrCancelled] if the timer was
+// stopped; that of a scope, the timer's or ctx's, that is cancelled first.
 func (t Timer) Get(ctx Context) error {
 	_, err := ctx.inside()
 	switch {

@@ -9,19 +9,19 @@ import (
 // It is a constant that the workflow's code and the callers share.
 type Update[In, Out any] string
 
-// UpdateOptions of a handler. Nil means the defaults.
+// UpdateOptions says how updates are accepted. Nil means the defaults.
 type UpdateOptions[In any] struct {
 	// Validate may refuse an update before anything is stored: the caller gets the error, and the
-	// run's history shows no trace. It looks at the variables that it shares with the workflow's
-	// code; it changes nothing and does not wait.
+	// run's history shows no trace. It reads the variables that it shares with the workflow's
+	// code; it must change nothing and must not wait.
 	Validate func(In) error
 }
 
-// Handle answers the update from now on: each call runs fn in a strand of its own, in ctx's scope,
-// and gets what fn returns. Updates that come before their handler is set are refused; the run's
-// first turn sets it in time. When the workflow's function returns, handlers that still run end,
-// and their callers learn that the run is closed: wait with [HandlersFinished] if they matter. o
-// may be nil.
+// Handle answers the update from now on: each call runs fn in a strand of its own, in ctx's
+// scope, and the caller gets what fn returns. Updates that come before their handler is set are
+// refused; a handler that the run's first turn sets is in time for all. When the workflow's
+// function returns, handlers that still run end, and their callers learn that the run is closed:
+// wait with [HandlersFinished] if they matter. o may be nil. It panics if the name is not valid.
 func (u Update[In, Out]) Handle(ctx Context, fn func(Context, In) (Out, error), o *UpdateOptions[In]) {
 	e := ctx.env()
 	if err := checkName("update", string(u)); err != nil {
@@ -51,10 +51,10 @@ func (u Update[In, Out]) Handle(ctx Context, fn func(Context, In) (Out, error), 
 	e.HandleUpdate(string(u), h)
 }
 
-// HandlersFinished waits until no update is without an answer. It returns the scope's error if that
-// is cancelled first. In the handler of an update, which cannot be answered while it waits, it
-// returns [ErrInHandler] at once; that goes for all handlers, because two that wait for each other
-// would do so for ever.
+// HandlersFinished waits until every update has an answer. It is for the workflow's function: a
+// handler that waited would wait for itself, or two for each other.
+//
+// Errors: the scope's, if it is cancelled first; [ErrInHandler] in the handler of an update.
 func HandlersFinished(ctx Context) error {
 	e, err := ctx.inside()
 	if err != nil {
