@@ -99,7 +99,7 @@ func TestPanicInWorkflowCodeBlocks(t *testing.T) {
 		t.Fatalf("got %q, %v", got, err)
 	}
 	if !strings.Contains(c.Log.String(), "a bug of the day") {
-		t.Error("the log does not tell of the panic")
+		t.Error("the log does not mention the panic")
 	}
 }
 

@@ -26,7 +26,8 @@ func (s *countingStore) Claim(ctx context.Context, r journal.ClaimRequest) (jour
 	return s.Store.Claim(ctx, r)
 }
 
-// A node whose estimate of the store's clock is ahead does not ask again and again for a task that the store finds not due yet.
+// A node whose estimate of the store's clock is ahead does not claim again and again while the
+// store finds the task not due yet.
 func TestNoHotPollAfterTheClockWasSetBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var behind atomic.Int64
@@ -60,7 +61,7 @@ func TestNoHotPollAfterTheClockWasSetBack(t *testing.T) {
 	})
 }
 
-// A full node that heard of due tasks takes them as soon as it has room, and not when it would poll.
+// A full node that knows of due tasks claims them as soon as it has room, and not at its next poll.
 func TestRoomIsUsedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := journal.New(memory.New(nil), nil)

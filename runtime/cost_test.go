@@ -25,8 +25,8 @@ func threeSteps(ctx workflow.Context, in int) (int, error) {
 	return in, nil
 }
 
-// transactions runs work on a fresh node and returns what Postgres counted, reads included. The node's connections
-// are closed first, because a backend reports its counters when it ends.
+// transactions runs work on a fresh node and returns what Postgres counted, reads included. The
+// node's connections are closed first, because a backend reports its counters when it ends.
 func transactions(c *clustertest.Cluster, work func(ctx context.Context, n *runtime.Node)) (count int, took time.Duration) {
 	c.T.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -63,8 +63,9 @@ func transactions(c *clustertest.Cluster, work func(ctx context.Context, n *runt
 
 const count3 workflow.Name[int, int] = "three steps"
 
-// Sequential runs commit once a step plus the start; runs at once share their commits. What a node does in the same time
-// for some first runs, after which it has prepared its statements, and then idly, is measured too and taken off.
+// Sequential runs commit once a step plus the start; runs at once share their commits. What a node
+// does in the same time for some first runs, after which it has prepared its statements, and then
+// idly, is measured too and taken off.
 func TestTransactionsPerRun(t *testing.T) {
 	c := clustertest.New(t)
 	times := func(ctx context.Context, n *runtime.Node, runs int) {

@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// TestDeadlockedRun: strands that wait for each other are shown with the lines of their calls, logged and counted; a
-// cancel request still ends the run.
+// TestDeadlockedRun: strands that wait for each other are shown with the lines of their calls,
+// logged and counted; a cancel request still ends the run.
 func TestDeadlockedRun(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)
@@ -78,8 +78,8 @@ func counted(t *testing.T, reader sdkmetric.Reader, name string) (sum int64) {
 	return sum
 }
 
-// TestLogIsSilentOnReplay: each line of a workflow comes once, with the run's id and key, also when the run is replayed
-// after every turn.
+// TestLogIsSilentOnReplay: each line of a workflow comes once, with the run's id and key, also when
+// the run is replayed after every turn.
 func TestLogIsSilentOnReplay(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)

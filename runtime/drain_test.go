@@ -13,7 +13,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// slowStore has claims and starts that are long on their way, and arrive whether or not their caller still waits.
+// slowStore has claims and starts that take long and take effect whether or not their caller still
+// waits.
 type slowStore struct {
 	*memory.Store
 	claim, start time.Duration
@@ -29,7 +30,8 @@ func (s *slowStore) Start(ctx context.Context, tx journal.Tx, starts []journal.S
 	return s.Store.Start(context.WithoutCancel(ctx), tx, starts)
 }
 
-// A node that drains does not leave while a claim or a start is under way that makes it the owner of a run.
+// A node that drains does not leave while a claim or a start is in flight that makes it the owner
+// of a run.
 func TestNobodyOwnsRunsAfterLeaving(t *testing.T) {
 	for name, s := range map[string]slowStore{
 		"a slow claim":               {claim: time.Second},
@@ -40,7 +42,7 @@ func TestNobodyOwnsRunsAfterLeaving(t *testing.T) {
 	}
 }
 
-// drainDuring has a node drain while a slow call is on its way.
+// drainDuring has a node drain while a slow call is in flight.
 func drainDuring(t *testing.T, s slowStore) {
 	s.Store = memory.New(nil)
 	n := runtime.NewNode(journal.New(&s, nil), &runtime.NodeOptions{Logger: slog.New(slog.DiscardHandler)})
@@ -70,7 +72,7 @@ func drainDuring(t *testing.T, s slowStore) {
 	if err := <-started; err != nil {
 		t.Error(err)
 	}
-	time.Sleep(max(s.claim, s.start)) // whatever was on its way has arrived
+	time.Sleep(max(s.claim, s.start)) // whatever was in flight has taken effect
 	if nodes := s.Snapshot().Nodes; len(nodes) > 0 {
 		t.Errorf("nodes %v", nodes)
 	}

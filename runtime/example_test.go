@@ -51,8 +51,8 @@ func cart(ctx workflow.Context, customer string) (int, error) {
 	}
 }
 
-// serve runs a node with the cart on a store in memory while fn does its work. A program opens postgres or sqlite instead, and
-// calls node.Run in its main function.
+// serve runs a node with the cart on a store in memory while fn does its work. A program opens
+// postgres or sqlite instead, and calls node.Run in its main function.
 func serve(fn func(ctx context.Context, node *runtime.Node)) {
 	store := memory.New(nil)
 	defer store.Close()
@@ -83,7 +83,8 @@ func ExampleStart() {
 	// 0 <nil>
 }
 
-// A call changes the run and has its answer. One that is refused leaves no trace; one with a key happens once.
+// A call changes the run and has its answer. One that is refused leaves no trace; one with a key
+// happens once.
 func ExampleCallUpdate() {
 	serve(func(ctx context.Context, node *runtime.Node) {
 		run, err := runtime.Start(ctx, node.Client(), Cart, "Ann", nil)
@@ -192,8 +193,8 @@ func ExampleUpdateWithStart() {
 	// false 14 <nil>
 }
 
-// Old code can be removed when nothing needs it any more: a version when no open run has it, the old branch of a change when no open
-// run may be before it.
+// Old code can be removed when nothing needs it any more: a version when no open run has it, the
+// old branch of a change when no open run may be before it.
 func ExampleClient_List() {
 	serve(func(ctx context.Context, node *runtime.Node) {
 		if _, err := runtime.Start(ctx, node.Client(), Cart, "Ann", nil); err != nil {

@@ -63,7 +63,8 @@ func children(t testing.TB, client *runtime.Client, parent journal.RunID, n int)
 	return list
 }
 
-// Children that their parent's node can execute are owned by it since their start: nobody has to claim them.
+// Children that their parent's node can execute are owned by it since their start: nobody has to
+// claim them.
 func TestChildrenAreOwnedSinceTheirStart(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)
@@ -125,7 +126,8 @@ func (f *forgetful) Commit(ctx context.Context, commits []journal.Commit) ([]jou
 	return out, err
 }
 
-// J4: the answer that says which children were started is lost. The node asks the store what it owns, and executes them.
+// J4: the answer that says which children were started is lost. The node asks the store what it
+// owns, and executes them.
 func TestChildrenWhoseStartHasNoAnswer(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)

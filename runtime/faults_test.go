@@ -43,9 +43,9 @@ func (w *weather) options() *faulty.Options {
 	}
 }
 
-// TestJ4TheLanguageThroughFaults: families, generations, signals, updates and queries, over nodes that come and go and die. Every
-// eighth call of the store fails, without a trace, or unheard, or happens later than that; many hints are lost. Everything
-// happens once.
+// TestJ4TheLanguageThroughFaults: families, generations, signals, updates and queries, over nodes
+// that come and go and die. Every eighth call of the store fails, without a trace, or unheard, or
+// happens later than that; many hints are lost. Everything happens once.
 func TestJ4TheLanguageThroughFaults(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -113,7 +113,7 @@ func throughFaults(t *testing.T, seed uint64) {
 	stop()
 	guests.Wait()
 	ended.Wait()
-	time.Sleep(time.Minute) // timers of hints that are on their way
+	time.Sleep(time.Minute) // timers of hints that are in flight
 }
 
 func family(ctx context.Context, c *runtime.Client, _ *runtime.Node, _ string) error {

@@ -155,7 +155,7 @@ func TestQuerySeesEverythingAcknowledged(t *testing.T) {
 	wg.Wait()
 }
 
-// A handler that panics, writes or waits is an error of the query, and the run goes on.
+// A handler that panics, writes or waits is an error of the query, and the run continues.
 func TestQueryThatMisbehaves(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)
@@ -241,7 +241,7 @@ func TestManyQueriesCostOneReplay(t *testing.T) {
 	if got := elsewhere.Load(); got != 1 {
 		t.Errorf("100 queries at once cost %d replays", got)
 	}
-	for i := range 10 { // what comes meanwhile is replayed behind the rest
+	for i := range 10 { // what comes meanwhile is replayed after the rest
 		if err := runtime.Signal(ctx, n.Client(), run.ID(), number, 1, nil); err != nil {
 			t.Fatal(err)
 		}

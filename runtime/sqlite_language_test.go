@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// TestSQLiteFamiliesUpdatesAndQueries: children, updates over generations, queries and starts with messages work on a file, and
-// outlive the process.
+// TestSQLiteFamiliesUpdatesAndQueries: children, updates over generations, queries and starts with
+// messages work on a file, and outlive the process.
 func TestSQLiteFamiliesUpdatesAndQueries(t *testing.T) {
 	t.Parallel()
 	path, ctx := filepath.Join(t.TempDir(), "reprise.db"), clustertest.Context(t)

@@ -216,7 +216,8 @@ func TestNodesClaimWhatTheyServe(t *testing.T) {
 	}
 }
 
-// TestLabelsAreTheRuns: a run that its client's own node executes does not see what the caller makes of its labels afterwards.
+// TestLabelsAreTheRuns: a run that its client's own node executes does not see what the caller
+// makes of its labels afterwards.
 func TestLabelsAreTheRuns(t *testing.T) {
 	c := clustertest.New(t)
 	const tag workflow.Name[int, string] = "tag"

@@ -31,7 +31,8 @@ func benchNode(b *testing.B, store *memory.Store, register func(*runtime.Node)) 
 	return n
 }
 
-// BenchmarkQuery asks a parked run of 20,000 events: with a node that keeps what it has replayed, and with one that does not run.
+// BenchmarkQuery asks a parked run of 20,000 events: with a node that keeps what it has replayed,
+// and with one that does not run.
 func BenchmarkQuery(b *testing.B) {
 	const events = 20_000
 	store := memory.New(nil)

@@ -19,7 +19,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// One trace from the start through every attempt, on whichever node, and no span is doubled by replay.
+// One trace from the start through every attempt, on whichever node, and no span is doubled by
+// replay.
 func TestOneTraceAcrossNodesAndReplays(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)

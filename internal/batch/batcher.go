@@ -65,8 +65,8 @@ const SizeMax = 500
 // message by its key, so the store recognises a member that an earlier try wrote (J4). Later calls
 // wait behind the batch, in order. They lose nothing: they need the same store.
 //
-// A caller who gives up takes its call out of nothing. Its call may be in a transaction at that
-// moment, and whether it took effect would be unknown in any case. The caller stops waiting, the
+// A caller who gives up does not take its call back. The call may be in a transaction at that
+// moment, so whether it takes effect would be unknown in any case. The caller stops waiting, the
 // call is written with the others, and done is called with an answer that nobody reads. Only when
 // every caller of a batch has given up does the repetition end: see [CallShared].
 //

@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
-// TestCarriedTwice: what a generation leaves unread survives generations that end before they look at it, and what was
-// received does not come back.
+// TestCarriedTwice: what a generation leaves unread survives generations that end before they look
+// at it, and what was received does not come back.
 func TestCarriedTwice(t *testing.T) {
 	const (
 		relay workflow.Name[int, []int] = "relay"
@@ -55,7 +55,8 @@ func TestCarriedTwice(t *testing.T) {
 	})
 }
 
-// TestCarriedMany: more than one load brings is carried over by generations that look at none of it.
+// TestCarriedMany: more than one load brings is carried over by generations that look at none of
+// it.
 func TestCarriedMany(t *testing.T) {
 	const (
 		relay workflow.Name[int, int] = "relay"

@@ -17,7 +17,8 @@ const (
 	ticket  workflow.Signal[string]         = "ticket"
 )
 
-// kitchens cook what is ordered in a strand of their own, and serve it in the order in which it was ordered.
+// kitchens cook what is ordered in a strand of their own, and serve it in the order in which it was
+// ordered.
 func kitchens(l *ledger) func(workflow.Context, []string) (string, error) {
 	return func(ctx workflow.Context, orders []string) (string, error) {
 		rail := workflow.NewChannel[string](2, "rail")
@@ -80,7 +81,8 @@ func TestChannelsWhateverCrashes(t *testing.T) {
 	})
 }
 
-// helpDesks open with a step, hand tickets to one clerk until they close, and say sorry to whoever comes while they clean up.
+// helpDesks open with a step, hand tickets to one clerk until they close, and say sorry to whoever
+// comes while they clean up.
 func helpDesks(l *ledger) func(workflow.Context, string) (string, error) {
 	return func(ctx workflow.Context, _ string) (string, error) {
 		closing := workflow.NewNamedTimer(ctx, "closing", 24*time.Hour)

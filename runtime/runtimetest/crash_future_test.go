@@ -28,7 +28,8 @@ func offer(after time.Duration, price int) func(context.Context) (int, error) {
 	}
 }
 
-// purchases ask three suppliers, and buy when the boss has approved. Two strands wait for that promise.
+// purchases ask three suppliers, and buy when the boss has approved. Two strands wait for that
+// promise.
 func purchases(l *ledger) func(workflow.Context, string) (string, error) {
 	return func(ctx workflow.Context, what string) (string, error) {
 		none := workflow.StepAsync(ctx, "offer none", offer(time.Minute, 0), nil)

@@ -21,7 +21,8 @@ type car struct {
 	Lifts int
 }
 
-// garages repair cars on two lifts, and paint them one at a time after that. Everybody is served in the order in which they came.
+// garages repair cars on two lifts, and paint them one at a time after that. Everybody is served in
+// the order in which they came.
 func garages(l *ledger) func(workflow.Context, []car) ([]string, error) {
 	return func(ctx workflow.Context, cars []car) ([]string, error) {
 		began := ctx.Now()

@@ -20,8 +20,9 @@ const (
 	load   workflow.Name[string, string] = "load"
 )
 
-// TestChildOptionsWhateverCrashes: a child that starts later, in a queue and a version of its own, is what its options say, however
-// often its start was tried. The key of one that is done is used again.
+// TestChildOptionsWhateverCrashes: a child that starts later, in a queue and a version of its own,
+// is what its options say, however often its start was tried. The key of one that is done is used
+// again.
 func TestChildOptionsWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -55,8 +56,8 @@ func TestChildOptionsWhateverCrashes(t *testing.T) {
 	})
 }
 
-// TestRetryPolicyWhateverCrashes: attempts are made when the policy says, until the step's time is up. The attempt that a crash lost
-// is made again, the waits are not.
+// TestRetryPolicyWhateverCrashes: attempts are made when the policy says, until the step's time is
+// up. The attempt that a crash lost is made again, the waits are not.
 func TestRetryPolicyWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -85,9 +86,9 @@ func TestRetryPolicyWhateverCrashes(t *testing.T) {
 	})
 }
 
-// TestCancelModesOfStepsWhateverCrashes: a download of a day is called off after an hour, and wants ten minutes to tidy up. The run
-// waits for that or not; only if it does is there an outcome in its history. If the node dies meanwhile the download does not begin
-// anew only to be called off.
+// TestCancelModesOfStepsWhateverCrashes: a download of a day is called off after an hour, and wants
+// ten minutes to tidy up. The run waits for that or not; only if it does is there an outcome in its
+// history. If the node dies meanwhile the download does not begin anew only to be called off.
 func TestCancelModesOfStepsWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[workflow.CancelMode]string{

@@ -66,7 +66,8 @@ func operators(ctx workflow.Context, id journal.RunID) (string, error) {
 	return fmt.Sprint(errors.Is(closed, workflow.ErrRunClosed), errors.Is(nobody, workflow.ErrRunNotFound)), nil
 }
 
-// TestSendsWhateverCrashes: signals to another run arrive once and in order, before the cancel request that was sent after them.
+// TestSendsWhateverCrashes: signals to another run arrive once and in order, before the cancel
+// request that was sent after them.
 func TestSendsWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -84,8 +85,8 @@ func TestSendsWhateverCrashes(t *testing.T) {
 	})
 }
 
-// TestMapWhateverCrashes: a mailing of one child per address, two at a time. One letter gets through the second time it is tried,
-// one never; the others are not concerned.
+// TestMapWhateverCrashes: a mailing of one child per address, two at a time. One letter gets
+// through the second time it is tried, one never; the others are not concerned.
 func TestMapWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -126,8 +127,9 @@ func TestMapWhateverCrashes(t *testing.T) {
 	})
 }
 
-// TestUpdatesInFlightWhateverCrashes: updates that are on their way together are served in the order in which they were sent, the
-// first with the start, and each has its answer, before and after the run goes on as a new generation.
+// TestUpdatesInFlightWhateverCrashes: updates that are in flight together are served in the order
+// in which they were sent, the first with the start, and each has its answer, before and after the
+// run goes on as a new generation.
 func TestUpdatesInFlightWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {

@@ -21,8 +21,9 @@ const (
 	trip  workflow.Name[string, string] = "trip"
 )
 
-// scanner reads pages in a step that jams at one page, and at another hangs without a sign of life. An attempt begins where the
-// one before has left off; if that was cut off by a crash, it may have told of more than its failures.
+// scanner reads pages in a step that jams at one page, and at another hangs without a sign of life.
+// An attempt begins where the one before has left off; if that was cut off by a crash, it may have
+// told of more than its failures.
 type scanner struct {
 	mu     sync.Mutex
 	seen   map[int]bool
@@ -62,7 +63,8 @@ func (s *scanner) fault(text string) {
 	s.faults = append(s.faults, text)
 }
 
-// TestHeartbeatsWhateverCrashes: an attempt knows how far the one before it came, also on another node.
+// TestHeartbeatsWhateverCrashes: an attempt knows how far the one before it came, also on another
+// node.
 func TestHeartbeatsWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -85,8 +87,8 @@ func TestHeartbeatsWhateverCrashes(t *testing.T) {
 	})
 }
 
-// TestRetriesWhateverCrashes: a server says when to come back, and then that there is no use in coming back. A crash makes no
-// attempt come early, and none more of what is permanent.
+// TestRetriesWhateverCrashes: a server says when to come back, and then that there is no use in
+// coming back. A crash makes no attempt come early, and none more of what is permanent.
 func TestRetriesWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -130,8 +132,8 @@ func TestRetriesWhateverCrashes(t *testing.T) {
 	})
 }
 
-// TestTransactionsWhateverCrashes: steps in transactions take effect once each, also those that nobody waited for at first, and
-// what a failed attempt did in its transaction has not happened.
+// TestTransactionsWhateverCrashes: steps in transactions take effect once each, also those that
+// nobody waited for at first, and what a failed attempt did in its transaction has not happened.
 func TestTransactionsWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -162,7 +164,8 @@ func TestTransactionsWhateverCrashes(t *testing.T) {
 	})
 }
 
-// trips book a car and a seat, which are undone if there is no room: the seat, which came last, first.
+// trips book a car and a seat, which are undone if there is no room: the seat, which came last,
+// first.
 func trips(l *ledger, refund func(context.Context, *memory.Effects) error, stuck bool) func(workflow.Context, string) (string, error) {
 	return func(ctx workflow.Context, room string) (string, error) {
 		return workflow.Saga(ctx, func(ctx workflow.Context, undo *workflow.Undo) (string, error) {
@@ -190,8 +193,8 @@ func trips(l *ledger, refund func(context.Context, *memory.Effects) error, stuck
 	}
 }
 
-// TestSagaWhateverCrashes: every compensation has happened when the run has failed, those in a transaction once; somebody is told of
-// one that fails for good.
+// TestSagaWhateverCrashes: every compensation has happened when the run has failed, those in a
+// transaction once; somebody is told of one that fails for good.
 func TestSagaWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	for _, stuck := range []bool{false, true} {

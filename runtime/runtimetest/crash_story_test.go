@@ -22,8 +22,8 @@ const (
 	signed   workflow.Query[string, []string] = "signed"
 )
 
-// journeys book one thing after the other. What undoes a booking is pushed before it, because a booking that was called off may
-// have been made.
+// journeys book one thing after the other. What undoes a booking is pushed before it, because a
+// booking that was called off may have been made.
 func journeys(l *ledger) func(workflow.Context, string) (string, error) {
 	return func(ctx workflow.Context, who string) (string, error) {
 		return workflow.Saga(ctx, func(ctx workflow.Context, undo *workflow.Undo) (string, error) {
@@ -47,8 +47,8 @@ func journeys(l *ledger) func(workflow.Context, string) (string, error) {
 	}
 }
 
-// TestCancelledSagaWhateverCrashes: whenever a run is cancelled and wherever its node dies, what was booked has been undone in the
-// end, and nothing is booked after that.
+// TestCancelledSagaWhateverCrashes: whenever a run is cancelled and wherever its node dies, what
+// was booked has been undone in the end, and nothing is booked after that.
 func TestCancelledSagaWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	for _, after := range []time.Duration{2 * time.Minute, 7 * time.Minute, 12 * time.Minute, 17 * time.Minute, 27 * time.Minute} {
@@ -78,8 +78,8 @@ func TestCancelledSagaWhateverCrashes(t *testing.T) {
 	}
 }
 
-// TestRaceOfChildrenWhateverCrashes: the taxi that is there first is taken. The others hear of it, and are on their way home before
-// the run ends.
+// TestRaceOfChildrenWhateverCrashes: the taxi that is there first is taken. The others hear of it,
+// and are on their way home before the run ends.
 func TestRaceOfChildrenWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -115,8 +115,9 @@ func TestRaceOfChildrenWhateverCrashes(t *testing.T) {
 	})
 }
 
-// TestContractWhateverCrashes: a contract waits for signatures, which come as updates that wait for each other, within a time that is
-// limited. Each signature is filed before its signer hears of it; those who sign too late hear that it is over.
+// TestContractWhateverCrashes: a contract waits for signatures, which come as updates that wait for
+// each other, within a time that is limited. Each signature is filed before its signer hears of it;
+// those who sign too late hear that it is over.
 func TestContractWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	for who, want := range map[string]string{"Ann Bob": "[Ann Bob]", "Ann": "[Ann] only, 72h0m0s"} {

@@ -83,7 +83,8 @@ func payOnce(e *runtimetest.Env, b *bank) {
 	`)
 }
 
-// TestEveryCrash: a sound workflow passes, though steps are executed more than once in some of the cases.
+// TestEveryCrash: a sound workflow passes, though steps are executed more than once in some of the
+// cases.
 func TestEveryCrash(t *testing.T) {
 	cases, repeated := 0, 0
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {

@@ -17,7 +17,8 @@ const (
 	search  workflow.Name[string, string] = "search"
 )
 
-// auctions end an hour after the last bid, but at the latest after a day, and earlier if somebody bids the maximum.
+// auctions end an hour after the last bid, but at the latest after a day, and earlier if somebody
+// bids the maximum.
 func auctions(ctx workflow.Context, maximum int) (string, error) {
 	began := ctx.Now()
 	end := workflow.NewNamedTimer(ctx, "end", 24*time.Hour)
@@ -67,8 +68,8 @@ func TestAwaitTimeoutWhateverCrashes(t *testing.T) {
 	}
 }
 
-// searches look in a slow archive for an hour, and then in the index. The archive is asked to stop, and has given back its slot when
-// the run goes on.
+// searches look in a slow archive for an hour, and then in the index. The archive is asked to stop,
+// and has given back its slot when the run goes on.
 func searches(l *ledger) func(workflow.Context, string) (string, error) {
 	return func(ctx workflow.Context, what string) (string, error) {
 		hour, done := workflow.WithTimeout(ctx, time.Hour)

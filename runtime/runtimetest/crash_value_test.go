@@ -21,7 +21,8 @@ const (
 	batch    workflow.Name[int, int]         = "batch"
 )
 
-// TestRandomWhateverCrashes: what the world was told is what the run goes on with, a day later and in whatever process.
+// TestRandomWhateverCrashes: what the world was told is what the run goes on with, a day later and
+// in whatever process.
 func TestRandomWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -49,8 +50,8 @@ func TestRandomWhateverCrashes(t *testing.T) {
 	})
 }
 
-// TestConfigurationWhateverCrashes: a configuration that is looked at every hour is recorded when it has changed, and each hour
-// works with what it was then.
+// TestConfigurationWhateverCrashes: a configuration that is looked at every hour is recorded when
+// it has changed, and each hour works with what it was then.
 func TestConfigurationWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -92,8 +93,9 @@ func TestConfigurationWhateverCrashes(t *testing.T) {
 	})
 }
 
-// TestChangesWhateverCrashes: new code is deployed in the middle of the second of four days. What asks for the whole run stays as it
-// was, what asks in a scope for each day is new from the third day on.
+// TestChangesWhateverCrashes: new code is deployed in the middle of the second of four days. What
+// asks for the whole run stays as it was, what asks in a scope for each day is new from the third
+// day on.
 func TestChangesWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -154,8 +156,8 @@ func (l *lines) Enabled(context.Context, slog.Level) bool { return true }
 func (l *lines) WithAttrs([]slog.Attr) slog.Handler       { return l }
 func (l *lines) WithGroup(string) slog.Handler            { return l }
 
-// TestLogWhateverCrashes: a line comes once, however often the run is replayed. The one crash can make it come again where what it
-// tells of was lost.
+// TestLogWhateverCrashes: a line comes once, however often the run is replayed. The one crash can
+// make it come again where what it tells of was lost.
 func TestLogWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	quiet := map[string]int{} // how often the lines came without a crash

@@ -15,8 +15,8 @@ var uncrashed = map[string]string{
 	"SagaError.JournalFailure": "the engine calls it when a run fails",
 }
 
-// TestEveryVerbIsCrashed: every exported function and method of package workflow, and every option, is
-// used in a test that crashes at every turn, here or in the acceptance tests.
+// TestEveryVerbIsCrashed: every exported function and method of package workflow, and every option,
+// is used in a test that crashes at every turn, here or in the acceptance tests.
 func TestEveryVerbIsCrashed(t *testing.T) {
 	language := langtest.Load(t, "../../replay/workflow")
 	used := map[string]bool{}

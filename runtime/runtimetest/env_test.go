@@ -135,7 +135,8 @@ func TestEnds(t *testing.T) {
 	})
 }
 
-// TestRestart: neither a crash nor a deployment in the middle of a step, of a wait or of a retry stops a run.
+// TestRestart: neither a crash nor a deployment in the middle of a step, of a wait or of a retry
+// stops a run.
 func TestRestart(t *testing.T) {
 	for name, replace := range map[string]func(*runtimetest.Env){"crash": (*runtimetest.Env).Crash, "deployment": (*runtimetest.Env).Restart} {
 		t.Run(name, func(t *testing.T) {
@@ -167,7 +168,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestCrashInStep: a step that was not done is executed again by the next node; what the dead one does is not heard.
+// TestCrashInStep: a step that was not done is executed again by the next node; what the dead one
+// does is not heard.
 func TestCrashInStep(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, request, func(ctx workflow.Context, in string) (string, error) { return mail(ctx, "slow") }, nil)
@@ -187,7 +189,8 @@ func TestCrashInStep(t *testing.T) {
 	})
 }
 
-// TestStepsThatSleepOn: the test waits for steps that outlive their node, and for those that outlive the test.
+// TestStepsThatSleepOn: the test waits for steps that outlive their node, and for those that
+// outlive the test.
 func TestStepsThatSleepOn(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, request, func(ctx workflow.Context, in string) (string, error) { return mail(ctx, "slow") }, nil)
@@ -227,7 +230,8 @@ func TestOptions(t *testing.T) {
 	})
 }
 
-// TestQueues: one workflow is served in several queues, in several versions, and its runs are checked wherever they are.
+// TestQueues: one workflow is served in several queues, in several versions, and its runs are
+// checked wherever they are.
 func TestQueues(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {
 		code := func(ctx workflow.Context, in string) (string, error) {

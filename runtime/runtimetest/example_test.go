@@ -103,7 +103,8 @@ func ExampleEnv_Crash() {
 	// Output: Ann was charged after 720h0m0s
 }
 
-// The node crashes at every turn. The run ends well each time, but the step is executed again where its outcome was lost.
+// The node crashes at every turn. The run ends well each time, but the step is executed again where
+// its outcome was lost.
 func ExampleEveryCrash() {
 	inTest(func(t *testing.T) {
 		runtimetest.EveryCrash(t, func(e *runtimetest.Env) {

@@ -8,7 +8,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
-// What a child is started with is what the options said then, although the code goes on to change them.
+// What a child is started with is what the options said then, although the code goes on to change
+// them.
 func TestLabelsOfChildren(t *testing.T) {
 	const guest workflow.Name[int, string] = "guest"
 	runtimetest.Test(t, func(e *runtimetest.Env) {

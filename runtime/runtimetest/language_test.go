@@ -161,7 +161,8 @@ func TestSagaContinuesWithoutUndoing(t *testing.T) {
 	})
 }
 
-// The length of a history can be part of a condition, and what it said is kept when the limits change.
+// The length of a history can be part of a condition, and what it said is kept when the limits
+// change.
 func TestConditionMayAskWhetherToContinue(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		e.Node.HistoryHint = 4

@@ -10,7 +10,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
-// ledger is a server that heeds idempotency keys: what is entered twice with one key stands in it once.
+// ledger is a server that heeds idempotency keys: what is entered twice with one key stands in it
+// once.
 type ledger struct {
 	mu      sync.Mutex
 	seen    map[string]bool

@@ -19,8 +19,8 @@ const (
 	knock workflow.Signal[int]      = "knock"
 )
 
-// An update that comes with the start is refused at once, also by a run that begins with a step: its first turn needs
-// no commit otherwise.
+// An update that comes with the start is refused at once, also by a run that begins with a step:
+// its first turn needs no commit otherwise.
 func TestRejectedByFirstTurn(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, desk, func(ctx workflow.Context, _ int) (int, error) {

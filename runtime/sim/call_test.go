@@ -30,7 +30,8 @@ const (
 	answerClosed   answerKind = "closed"
 )
 
-// call sends an update and waits for its answer. What is tried again has the same key, so that it happens once.
+// call sends an update and waits for its answer. What is tried again has the same key, so that it
+// happens once.
 func (w *world) call(r *running, c call, client *runtime.Client) {
 	a := w.noteCall(r, c)
 	w.await(r, a, client, func(ctx context.Context, client *runtime.Client) (string, error) {

@@ -95,7 +95,8 @@ func (x *exchange) send(ctx workflow.Context) {
 	}
 }
 
-// receive takes values until both channels are closed. Those of one channel come to it in the order in which they were sent.
+// receive takes values until both channels are closed. Those of one channel come to it in the order
+// in which they were sent.
 func (x *exchange) receive(ctx workflow.Context) {
 	left, right := x.left, x.right
 	newest := map[*workflow.Channel[int]]int{}

@@ -7,11 +7,13 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// waitSlack is by how much a node's estimate of the store's clock may be behind when an attempt fails.
+// waitSlack is by how much a node's estimate of the store's clock may be behind when an attempt
+// fails.
 const waitSlack = time.Second
 
-// checkAttempts: every attempt of a step has the step's own idempotency key, and sees the last heartbeat of the attempt before. A
-// step that failed for good is not tried again, and one that asked to wait begins again after that.
+// checkAttempts: every attempt of a step has the step's own idempotency key, and sees the last
+// heartbeat of the attempt before. A step that failed for good is not tried again, and one that
+// asked to wait begins again after that.
 func checkAttempts(f *finder) {
 	type step struct {
 		run  journal.RunID
@@ -62,8 +64,9 @@ func (f *finder) attempt(in *instr, e *execution, all []*execution) {
 	}
 }
 
-// follows tells whether an execution sees what it must if it comes after another one: that one's last heartbeat if it failed, any of
-// its heartbeats if it was lost and did not count. The first execution sees none.
+// follows tells whether an execution sees what it must if it comes after another one: that one's
+// last heartbeat if it failed, any of its heartbeats if it was lost and did not count. The first
+// execution sees none.
 func (e *execution) follows(other *execution) bool {
 	switch {
 	case e.saw == "":
@@ -76,7 +79,8 @@ func (e *execution) follows(other *execution) bool {
 	return false
 }
 
-// bends tells whether a node may think for a while that the store's clock is far behind of what it is.
+// bends tells whether a node may think for a while that the store's clock is far behind of what it
+// is.
 func (p *plan) bends() bool {
 	return slices.ContainsFunc(p.Faults, func(f fault) bool { return f.Kind == leap || f.Kind == freeze })
 }

@@ -2,9 +2,9 @@ package sim
 
 import "github.com/reprise-run/reprise/journal"
 
-// checkEffects: nothing is executed before the journal asks for it, but the steps of a first turn, which its start decides; and
-// what a step does in the store's transaction happens exactly as often as it is recorded, once.
-// That of later turns is checked when an execution begins.
+// checkEffects: nothing is executed before the journal asks for it, but the steps of a first turn,
+// which its start decides; and what a step does in the store's transaction happens exactly as often
+// as it is recorded, once. That of later turns is checked when an execution begins.
 func checkEffects(f *finder) {
 	for _, e := range f.executions {
 		r := f.left(e.run)
@@ -42,7 +42,8 @@ func (f *finder) left(id journal.RunID) *settled {
 	return nil
 }
 
-// began tells whether anything of the run's program is recorded: it may have been terminated before that.
+// began tells whether anything of the run's program is recorded: it may have been terminated before
+// that.
 func (s *settled) began() bool {
 	first := s.generations()[0]
 	return len(first) > 0 && first[0].Kind == journal.RunStarted

@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// checkFamily: a child exists exactly if a turn in its parent's history asks for it, unless another run has its key; and a command
-// has one answer at most.
+// checkFamily: a child exists exactly if a turn in its parent's history asks for it, unless another
+// run has its key; and a command has one answer at most.
 func checkFamily(f *finder) {
 	children := map[journal.Parent]*settled{}
 	for _, r := range f.runs {

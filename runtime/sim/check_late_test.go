@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// checkLate: when nothing is wrong any more, timers fire and messages are taken soon (J6). A lost wake-up that something else
-// makes good shows here.
+// checkLate: when nothing is wrong any more, timers fire and messages are taken soon (J6). A lost
+// wake-up that something else makes good shows here.
 func checkLate(f *finder) {
 	quiet, late := f.quietFrom(), f.plan.lateMax()
 	f.eachTimer(func(r *settled, ev *journal.Event, due, at time.Time) {

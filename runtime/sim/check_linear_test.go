@@ -8,8 +8,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// checkLinear: a history is gapless and append-only, its time never goes back, it ends with a terminal event exactly if the run is
-// closed, and it is what the accepted commits wrote, one after the other (J1, J2, J7, J10).
+// checkLinear: a history is gapless and append-only, its time never goes back, it ends with a
+// terminal event exactly if the run is closed, and it is what the accepted commits wrote, one after
+// the other (J1, J2, J7, J10).
 func checkLinear(f *finder) {
 	for _, r := range f.runs {
 		generations := r.generations()

@@ -40,7 +40,8 @@ type lineOfRun struct {
 	text string
 }
 
-// logger keeps what programs write on a node, and what the node itself says for a seed that is looked at.
+// logger keeps what programs write on a node, and what the node itself says for a seed that is
+// looked at.
 func (w *world) logger(name string) *slog.Logger { return slog.New(&lines{w: w, next: w.told(name)}) }
 
 // told is what becomes of what a node says.

@@ -12,8 +12,9 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// checkModel: every run ends as its model says, and its client hears the same. The model walks the program with the trace
-// beside it: the trace chooses where more than one thing may happen, and the model checks that it may.
+// checkModel: every run ends as its model says, and its client hears the same. The model walks the
+// program with the trace beside it: the trace chooses where more than one thing may happen, and the
+// model checks that it may.
 func checkModel(f *finder) {
 	for _, r := range f.runs {
 		if !r.Run.Status.Closed() || r.Run.Terminal == nil {

@@ -2,8 +2,8 @@ package sim
 
 import "github.com/reprise-run/reprise/journal"
 
-// checkOutcomes: each outcome is recorded once, for a command of its name, and that of a completed step is what one of its
-// executions returned.
+// checkOutcomes: each outcome is recorded once, for a command of its name, and that of a completed
+// step is what one of its executions returned.
 func checkOutcomes(f *finder) {
 	for _, r := range f.runs {
 		var issued []journal.Issued
@@ -29,7 +29,8 @@ func checkOutcomes(f *finder) {
 	}
 }
 
-// returned tells whether some execution returned what an event says, if it is of a step with an output.
+// returned tells whether some execution returned what an event says, if it is of a step with an
+// output.
 func (f *finder) returned(r *settled, ev *journal.Event) bool {
 	for _, e := range f.executions {
 		if e.run == r.id && e.step == ev.Name && e.done && (ev.Name[0] != 's' || e.out == decodeSignal(ev.Payload)) {

@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// checkPolicies: no child is open behind its parent's end, but as it was started to be: asked to end, or left alone. One that is to
-// be terminated ends with its parent. Nobody else is terminated.
+// checkPolicies: no child is open behind its parent's end, but as it was started to be: asked to
+// end, or left alone. One that is to be terminated ends with its parent. Nobody else is terminated.
 func checkPolicies(f *finder) {
 	for _, r := range f.runs {
 		p := r.Run.Parent

@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// checkSends: what one run sends to another one arrives once, in the order in which it was sent, if the sender's turn is in the
-// history; nothing else arrives.
+// checkSends: what one run sends to another one arrives once, in the order in which it was sent, if
+// the sender's turn is in the history; nothing else arrives.
 func checkSends(f *finder) {
 	for _, r := range f.runs {
 		at := map[journal.RunID]journal.InboxSeq{}

@@ -6,8 +6,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// checkSignals: a signal that was accepted is in the run's inbox once; those that one client sent one after the other are there in
-// this order; and the inbox is consumed in order and without gaps (J5).
+// checkSignals: a signal that was accepted is in the run's inbox once; those that one client sent
+// one after the other are there in this order; and the inbox is consumed in order and without gaps
+// (J5).
 func checkSignals(f *finder) {
 	for _, r := range f.runs {
 		r.consumed(f)
@@ -33,8 +34,8 @@ func checkSignals(f *finder) {
 	}
 }
 
-// consumed checks that each generation takes first what was carried over to it and then all that is newer, without gaps, but for
-// updates that were rejected.
+// consumed checks that each generation takes first what was carried over to it and then all that is
+// newer, without gaps, but for updates that were rejected.
 func (s *settled) consumed(f *finder) {
 	for g, events := range s.generations() {
 		next := inboxFront{rejected: s.Answers}

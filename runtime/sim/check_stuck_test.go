@@ -1,6 +1,7 @@
 package sim
 
-// checkStuck: with the faults over and every signal sent, all runs are closed, and whoever waits for a result has it.
+// checkStuck: with the faults over and every signal sent, all runs are closed, and whoever waits
+// for a result has it.
 func checkStuck(f *finder) {
 	if len(f.runs) != len(f.world.runs) {
 		f.breaks("there are %d runs of %d", len(f.runs), len(f.world.runs)) // with all children

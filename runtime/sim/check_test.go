@@ -125,7 +125,8 @@ func (w *world) quietFrom() time.Time {
 	return w.storeClock().Add(at.Sub(now)) // no leaps after the calm, and the gain is small
 }
 
-// attended is checked when programs have had time to do what they can: nothing waits that a node should have taken.
+// attended is checked when programs have had time to do what they can: nothing waits that a node
+// should have taken.
 func (w *world) attended() {
 	now := w.storeClock()
 	for _, s := range w.db.Snapshot().Runs {

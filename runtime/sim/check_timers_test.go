@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// checkTimers: no timer fires before its time, by the store's clock (J9). A node estimates that clock between two stamps, so it may be
-// early by what its own gains on it meanwhile.
+// checkTimers: no timer fires before its time, by the store's clock (J9). A node estimates that
+// clock between two stamps, so it may be early by what its own gains on it meanwhile.
 func checkTimers(f *finder) {
 	slack := time.Duration(max(-f.plan.Clock.Gain, 0)) * 20 * time.Microsecond // of twenty seconds
 	f.eachTimer(func(r *settled, ev *journal.Event, due, at time.Time) {

@@ -4,8 +4,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// checkUpdates: every call of an update has a definite answer. One that was answered took effect exactly once, one that was rejected
-// has left no event, and no other took effect.
+// checkUpdates: every call of an update has a definite answer. One that was answered took effect
+// exactly once, one that was rejected has left no event, and no other took effect.
 func checkUpdates(f *finder) {
 	for _, r := range f.runs {
 		took, known := r.took(f)
@@ -54,7 +54,8 @@ func (a *answered) may(cancelled bool) bool {
 	return a.how == answerDone || a.how == answerFailed && cancelled
 }
 
-// took counts the updates that took effect, as the run's program knows. known is false if it was not asked.
+// took counts the updates that took effect, as the run's program knows. known is false if it was
+// not asked.
 func (s *settled) took(f *finder) (n map[string]int, known bool) {
 	n = map[string]int{}
 	if !s.Run.Status.Closed() || s.Run.Status == journal.Terminated || s.Run.Terminal == nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// callMax is how long a client waits for a call before it tries again: with the same key, so that it happens once.
+// callMax is how long a client waits for a call before it tries again: with the same key, so that
+// it happens once.
 const callMax = 3 * time.Second
 
 // running is one run of the plan, as the world outside sees it.

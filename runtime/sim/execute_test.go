@@ -24,7 +24,8 @@ type execution struct {
 	key     string        // its idempotency key
 	gen     journal.Generation
 	saw     string // the last heartbeat of the attempt before
-	// early: when it began, nothing in the journal asked for it, but the history was empty, so the first event may.
+	// early: when it began, nothing in the journal asked for it, but the history was empty, so the
+	// first event may.
 	early bool
 }
 

@@ -35,7 +35,8 @@ func (m *maker) step(in *instr) {
 	}
 }
 
-// enders are verbs that always leave a trace, and that a cancelled scope ends; the last few have a body.
+// enders are verbs that always leave a trace, and that a cancelled scope ends; the last few have a
+// body.
 var enders = []verb{doStep, doStep, doSleep, doSleep, doTx, doPlain, doWithin, doTimeout, doTry, doSaga, doCall}
 
 // plainEnders is how many of them have none.

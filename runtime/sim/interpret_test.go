@@ -14,7 +14,8 @@ const program workflow.Name[job, outcome] = "program"
 
 // bodies is what steps do in the world, or nothing in a check of a history.
 type bodies interface {
-	// execute is the body of a step. apply, if not nil, makes something happen with the step's transaction.
+	// execute is the body of a step. apply, if not nil, makes something happen with the step's
+	// transaction.
 	execute(ctx context.Context, in *instr, undo bool, apply func(func())) (string, error)
 	// value is something outside. If coarse it changes seldom.
 	value(coarse bool) string
@@ -262,7 +263,8 @@ func (p *interpreter) left(outer workflow.Context, in *instr, err error) error {
 	return p.ended(in, "", err)
 }
 
-// strands runs every instruction of a body in a strand of its own. The first error by place is the result.
+// strands runs every instruction of a body in a strand of its own. The first error by place is the
+// result.
 func (p *interpreter) strands(ctx workflow.Context, in *instr, each func(workflow.Context, *instr) error) error {
 	errs := make([]error, len(in.Body))
 	var wg workflow.WaitGroup

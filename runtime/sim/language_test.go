@@ -15,8 +15,8 @@ var unsaid = map[string]string{
 	"SagaError.JournalFailure": "the engine calls it",
 }
 
-// TestLanguage: programs say all that authors of workflows can: each exported function and method of the
-// language is used by the code that executes programs.
+// TestLanguage: programs say all that authors of workflows can: each exported function and method
+// of the language is used by the code that executes programs.
 func TestLanguage(t *testing.T) {
 	language := langtest.Load(t, "../../replay/workflow")
 	language.Check("programs", language.Verbs(), simulator(language).Used(executes), unsaid)

@@ -26,7 +26,8 @@ func (p *interpreter) lock(ctx workflow.Context, in *instr) error {
 	return p.ended(in, "", err)
 }
 
-// semaphore runs each instruction of Body behind one semaphore. They ask in the order in which they stand there.
+// semaphore runs each instruction of Body behind one semaphore. They ask in the order in which they
+// stand there.
 func (p *interpreter) semaphore(ctx workflow.Context, in *instr) error {
 	size := in.Max
 	if p.bodies.slips(doSemaphore) {

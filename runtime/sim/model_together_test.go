@@ -47,8 +47,8 @@ func (m *model) inOrder(in *instr) []*instr {
 	return list
 }
 
-// firstOf walks instructions of which the first that fails, or in a race the first that ends, cancels the others. Those that were
-// not begun then are not.
+// firstOf walks instructions of which the first that fails, or in a race the first that ends,
+// cancels the others. Those that were not begun then are not.
 func (m *model) firstOf(in *instr, can, race bool) ending {
 	order := m.inOrder(in)
 	end, over := goesOn, false
@@ -88,8 +88,8 @@ func (m *model) item(at *instr, can bool) ending {
 	return m.one(at, can)
 }
 
-// mayFail tells whether an item may have failed before it did anything, and have been cancelled before it was tried again: it has
-// no end of its own then, and the error is that of its last try.
+// mayFail tells whether an item may have failed before it did anything, and have been cancelled
+// before it was tried again: it has no end of its own then, and the error is that of its last try.
 func (m *model) mayFail(in *instr) bool {
 	return slices.ContainsFunc(in.Body, func(at instr) bool { _, ended := m.trace[at.ID]; return at.Tries > 0 && !ended })
 }

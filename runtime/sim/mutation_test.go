@@ -15,8 +15,8 @@ import (
 // plantedMax is within how many seeds a planted fault must be found.
 const plantedMax = 500
 
-// planted are faults that the simulator must find. Each is as small as a slip in a store or in the engine would be, and does no
-// harm before something else goes wrong.
+// planted are faults that the simulator must find. Each is as small as a slip in a store or in the
+// engine would be, and does no harm before something else goes wrong.
 var planted = []struct {
 	name   string
 	mutate mutation
@@ -52,7 +52,8 @@ var planted = []struct {
 // slips makes the language do a verb wrong.
 func slips(do verb) func(*plan) { return func(p *plan) { p.Slip = do } }
 
-// only makes every fault one of a kind that the planted one shows by, so that it is found by more than luck.
+// only makes every fault one of a kind that the planted one shows by, so that it is found by more
+// than luck.
 func only(kind faultKind) func(*plan) {
 	return func(p *plan) {
 		for i := range p.Faults {
@@ -61,7 +62,8 @@ func only(kind faultKind) func(*plan) {
 	}
 }
 
-// called has every run called often, by callers who have their answer at once, and the nodes die one after the other meanwhile.
+// called has every run called often, by callers who have their answer at once, and the nodes die
+// one after the other meanwhile.
 func called(p *plan) {
 	p.Faults = nil
 	for i := range 6 {
@@ -77,8 +79,8 @@ func called(p *plan) {
 	}
 }
 
-// TestSimulatorFindsPlantedFaults shows that the simulator would find such a bug. The race detector would make it take minutes and has
-// nothing to find in it that it does not find in TestSeeds.
+// TestSimulatorFindsPlantedFaults shows that the simulator would find such a bug. The race detector
+// would make it take minutes and has nothing to find in it that it does not find in TestSeeds.
 func TestSimulatorFindsPlantedFaults(t *testing.T) {
 	for _, p := range planted {
 		t.Run(p.name, func(t *testing.T) {

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// plan is all that a seed decides. It is plain data, so that it can be printed, read again, and made smaller.
+// plan is all that a seed decides. It is plain data, so that it can be printed, read again, and
+// made smaller.
 type plan struct {
 	Seed   uint64        `json:"seed"`
 	Nodes  []nodePlan    `json:"nodes"`
 	Lease  time.Duration `json:"lease"`
 	Poll   time.Duration `json:"poll"`
 	Drain  time.Duration `json:"drain,omitempty"`
-	Slow   time.Duration `json:"slow"` // the longest that a call is on its way, and its answer
+	Slow   time.Duration `json:"slow"` // the longest that a call is in flight, and its answer
 	Clock  clockPlan     `json:"clock"`
 	Long   int           `json:"long,omitempty"` // how many events make a history long
 	Slip   verb          `json:"slip,omitempty"` // of a planted fault: what the language does wrong
@@ -31,7 +32,8 @@ type nodePlan struct {
 	Lanes     int           `json:"lanes,omitempty"` // runs are spread over them by chance
 }
 
-// clockPlan is the store's clock as the nodes see it. A bubble has one clock, so all nodes share their distance to it.
+// clockPlan is the store's clock as the nodes see it. A bubble has one clock, so all nodes share
+// their distance to it.
 type clockPlan struct {
 	Ahead time.Duration `json:"ahead,omitempty"` // of the nodes' clocks; may be negative
 	Gain  int64         `json:"gain,omitempty"`  // microseconds that it gains in a second; may be negative
@@ -42,7 +44,7 @@ type runPlan struct {
 	At      time.Duration `json:"at"` // of its start
 	Delay   time.Duration `json:"delay,omitempty"`
 	Via     int           `json:"via,omitempty"`  // the node whose own client starts it, from 1; 0: a client apart
-	With    sendKind      `json:"with,omitempty"` // goes along with the start: a signal a, or an update
+	With    sendKind      `json:"with,omitempty"` // a message with the start: a signal a, or an update
 	Program []instr       `json:"program"`
 	Sends   []send        `json:"sends,omitempty"` // in order of At
 }
@@ -94,7 +96,7 @@ const (
 	crash      faultKind = "crash"      // the node dies without a word, and is back after For
 	killBefore faultKind = "killBefore" // the node dies at its next commit within For: it is not written
 	killAfter  faultKind = "killAfter"  // the same, but it is written
-	restart    faultKind = "restart"    // the node is told to end, and is back after For
+	restart    faultKind = "restart"    // the node is asked to end, and is back after For
 	freeze     faultKind = "freeze"     // the node's calls hang for For, and go through then
 	partition  faultKind = "partition"  // the node's calls fail for For
 	outage     faultKind = "outage"     // every call of everybody fails for For

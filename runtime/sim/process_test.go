@@ -99,7 +99,7 @@ func (p *process) chance(c faulty.Call, what string, n int) int {
 	return int(hash(p.w.plan.Seed, p.name, c.Verb, c.Nth, what) % uint64(n))
 }
 
-// travel is the time that a call, or its answer, is on its way.
+// travel is the time that a call, or its answer, is in flight.
 func (p *process) travel(c faulty.Call, what string) {
 	time.Sleep(time.Duration(p.chance(c, what, int(p.w.plan.Slow)) + 1))
 }

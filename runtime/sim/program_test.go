@@ -59,8 +59,8 @@ const (
 	doHint      verb = "hint"      // waits until the history is long, or For
 )
 
-// instr is one instruction of a program. Every one has its own number, is executed once at most, and leaves at most one entry
-// in the program's trace.
+// instr is one instruction of a program. Every one has its own number, is executed once at most,
+// and leaves at most one entry in the program's trace.
 type instr struct {
 	ID   int           `json:"id"`
 	Do   verb          `json:"do"`
@@ -213,7 +213,8 @@ func walkOwn(body []instr, visit func(*instr)) {
 	}
 }
 
-// idle tells whether the instruction has lost the body that it needs, in a plan that was made smaller. It does nothing then.
+// idle tells whether the instruction has lost the body that it needs, in a plan that was made
+// smaller. It does nothing then.
 func (in *instr) idle() bool {
 	switch in.Do {
 	case doRace, doPromise, doTimer, doFirst, doBest:

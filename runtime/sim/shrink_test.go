@@ -98,7 +98,8 @@ func (p *plan) uses(node int) bool {
 		slices.ContainsFunc(p.Runs, func(r runPlan) bool { return r.Via == node })
 }
 
-// without returns a program without its n-th instruction, in the order in which they are written, whose body takes its place.
+// without returns a program without its n-th instruction, in the order in which they are written,
+// whose body takes its place.
 func without(body []instr, n *int) []instr {
 	var list []instr
 	for i := range body {

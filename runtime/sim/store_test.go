@@ -5,7 +5,8 @@ import (
 	"github.com/reprise-run/reprise/journal/memory"
 )
 
-// mutation puts something below a process's connection: the store itself, or one that breaks a guarantee.
+// mutation puts something below a process's connection: the store itself, or one that breaks a
+// guarantee.
 type mutation func(w *world, s store) store
 
 // store is what a mutation can change.

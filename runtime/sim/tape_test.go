@@ -51,9 +51,9 @@ type written struct {
 	at      time.Time     // the store's clock
 }
 
-// line is a process's connection to the database, as far as calls get there. It writes the tape. Below it may be a mutation of
-// the store; what it compares with is the store itself. Calls that have come so far happen, whether their caller still
-// waits or not.
+// line is a process's connection to the database, as far as calls get there. It writes the tape.
+// Below it may be a mutation of the store; what it compares with is the store itself. Calls that
+// have come so far happen, whether their caller still waits or not.
 type line struct {
 	store
 	p *process
@@ -196,7 +196,8 @@ func (l *line) Join(ctx context.Context, n journal.Node) (journal.Membership, er
 	return &hold{m, l.p}, nil
 }
 
-// hold is a membership. That of a dead process is lost: this ends the process's goroutines, which cannot be killed.
+// hold is a membership. That of a dead process is lost: this ends the process's goroutines, which
+// cannot be killed.
 type hold struct {
 	journal.Membership
 	p *process
@@ -250,8 +251,8 @@ func (w *world) storeClock() time.Time {
 	return now
 }
 
-// generationOf returns when the present generation of a run was begun, if it is not the first: what it has not taken may have come
-// long before.
+// generationOf returns when the present generation of a run was begun, if it is not the first: what
+// it has not taken may have come long before.
 func (t *tape) generationOf(run journal.RunID) (at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

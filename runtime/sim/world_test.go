@@ -24,21 +24,23 @@ const (
 	backAfter = 300 * time.Millisecond
 	// stuckAfter is how long a run may stay open after that.
 	stuckAfter = 5 * time.Minute
-	// settleEvery is how long programs have between two rounds of signals, and settleMax how many there are: children and
-	// generations begin with what a round has brought about.
+	// settleEvery is how long programs have between two rounds of signals, and settleMax how many
+	// there are: children and generations begin with what a round has brought about.
 	settleEvery = 30 * time.Second
 	settleMax   = 12
 	// sampleEvery is how often the world looks whether all is done.
 	sampleEvery = 250 * time.Millisecond
 	// wallMax bounds a simulation by the wall's clock: one takes milliseconds.
 	wallMax = time.Minute
-	// restFor is when everything has ended that outlives a node: the actor library has timers of its own.
+	// restFor is when everything has ended that outlives a node: the actor library has timers of
+	// its own.
 	restFor = 10 * time.Second
 )
 
-// lateMax is how long, in quiet times, something may wait that a node has to do: a lost hint costs a poll, a lost answer to a claim
-// a second look, a death ahead of the calm the rest of a lease, and a full node takes a run up when another one parks. It is much
-// less than what lies between two sweeps: nothing may have to wait for one.
+// lateMax is how long, in quiet times, something may wait that a node has to do: a lost hint costs
+// a poll, a lost answer to a claim a second look, a death ahead of the calm the rest of a lease,
+// and a full node takes a run up when another one parks. It is much less than what lies between two
+// sweeps: nothing may have to wait for one.
 func (p *plan) lateMax() time.Duration { return 2*p.Lease + 6*time.Second }
 
 // world carries a plan out.
@@ -274,7 +276,8 @@ func (w *world) run(id journal.RunID) *running {
 	return w.runs[i]
 }
 
-// lockedRand is chance that follows from the seed, for the ids of runs: a run's lane follows from its id.
+// lockedRand is chance that follows from the seed, for the ids of runs: a run's batcher follows
+// from its id.
 type lockedRand struct {
 	mu sync.Mutex
 	r  *rand.Rand
