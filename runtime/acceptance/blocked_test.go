@@ -147,7 +147,8 @@ var wrong = map[string]func(m *mistakes, ctx workflow.Context) error{
 	"other step": func(*mistakes, workflow.Context) error { return nil }, // see mistakenCode
 }
 
-// mistakenCode does a step, waits for a signal, goes wrong unless it is mended, and does another step.
+// mistakenCode does a step, waits for a signal, goes wrong unless it is mended, and does another
+// step.
 func mistakenCode(m *mistakes) func(ctx workflow.Context, how string) (string, error) {
 	return func(ctx workflow.Context, how string) (string, error) {
 		first := "first"
@@ -171,8 +172,9 @@ func mistakenCode(m *mistakes) func(ctx workflow.Context, how string) (string, e
 	}
 }
 
-// TestBlockedRunsSayWhere: the problem of a run whose code is wrong tells what happened, in which function and line, on every store.
-// The stack of a panic is in the log. Nothing of the turn is stored or executed, and mended code goes on from there.
+// TestBlockedRunsSayWhere: on every store, the problem of a blocked run names the error, the
+// function and the line. The log has the stack of a panic. Nothing of the turn is stored or
+// executed, and the run continues when the code is corrected.
 func TestBlockedRunsSayWhere(t *testing.T) {
 	says := map[string]string{
 		"function": "workflow code panicked: runtime error: ", "strand": "workflow code panicked: a bug at ",
@@ -220,7 +222,7 @@ func TestBlockedRunsSayWhere(t *testing.T) {
 	})
 }
 
-// logged is the first line that says that a run is blocked.
+// logged is the first line of the log about a blocked run.
 func logged(log *clustertest.Log, run journal.RunID) string {
 	for line := range strings.Lines(log.String()) {
 		if strings.Contains(line, `msg="run is blocked"`) && strings.Contains(line, run.String()) {
@@ -230,8 +232,9 @@ func logged(log *clustertest.Log, run journal.RunID) string {
 	return ""
 }
 
-// TestRefusedHandlersSayWhere: who asks a run whose handlers do what they must not is told which verb was called, and at which line; a
-// handler of an update that waits for all handlers does not wait for itself.
+// TestRefusedHandlersSayWhere: when a handler calls a verb that it may not call, the caller's error
+// names the verb and the line. An update handler that waits until all handlers have finished does
+// not wait for itself.
 func TestRefusedHandlersSayWhere(t *testing.T) {
 	register := func(m *mistakes, n *runtime.Node) {
 		runtime.Handle(n, mistaken, func(ctx workflow.Context, _ string) (string, error) {

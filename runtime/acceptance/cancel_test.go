@@ -13,8 +13,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
-// TestCancelBeforeTheStart: a run that is cancelled before it may begin does nothing when it does: no step is executed, no timer
-// waited for, and a child that it has started by then ends as it began.
+// TestCancelBeforeTheStart: a run is cancelled before its delay is over. When it starts, it
+// executes no step and waits for no timer, and a child that it starts is cancelled at once.
 func TestCancelBeforeTheStart(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, root, func(ctx workflow.Context, in string) (string, error) {
@@ -46,7 +46,8 @@ func TestCancelBeforeTheStart(t *testing.T) {
 	})
 }
 
-// TestChildCancelledBeforeItsStart: a child whose delay is not over is cancelled, and its parent told.
+// TestChildCancelledBeforeItsStart: a child is cancelled before its delay is over. It does nothing,
+// and its parent receives the cancellation.
 func TestChildCancelledBeforeItsStart(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, func(ctx workflow.Context, in string) (string, error) { return in, note(ctx, "work") }, nil)
@@ -70,7 +71,8 @@ func TestChildCancelledBeforeItsStart(t *testing.T) {
 	})
 }
 
-// TestCancelAgainDuringTheCleanUp: requests after the first change nothing, neither before the clean-up nor within it. (A3, A16)
+// TestCancelAgainDuringTheCleanUp: a run that sleeps is cancelled several times, before its
+// clean-up and during it. Only the first request counts, and each step of the clean-up runs once.
 func TestCancelAgainDuringTheCleanUp(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, root, func(ctx workflow.Context, in string) (string, error) {
@@ -99,8 +101,9 @@ func TestCancelAgainDuringTheCleanUp(t *testing.T) {
 	})
 }
 
-// TestCancelTogetherWithTheEnd: a run whose last timer is due as it is cancelled, and the one whose first child has ended long
-// ago. Either is right; there is one end, and the code knows which. (A1, A17)
+// TestCancelTogetherWithTheEnd: a run is cancelled in the moment its last child ends, long after
+// its first child has ended. Both orders are right. There is one outcome, the code sees it, and the
+// child that has ended stays completed.
 func TestCancelTogetherWithTheEnd(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, sleepThenNote, nil)
@@ -130,7 +133,8 @@ func TestCancelTogetherWithTheEnd(t *testing.T) {
 	})
 }
 
-// TestCancelOfWhatHasEnded: what is resolved stays as it is; cancelling it, alone or with its scope, does nothing. (A7, A16)
+// TestCancelOfWhatHasEnded: cancelling a timer, a step or a child that has ended does nothing,
+// alone or with its scope, once or twice. No command is issued for it.
 func TestCancelOfWhatHasEnded(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, func(ctx workflow.Context, in string) (string, error) { return in, nil }, nil)
@@ -169,8 +173,8 @@ func TestCancelOfWhatHasEnded(t *testing.T) {
 	})
 }
 
-// TestCancelledFamilyCleansUp: the cancellation of a root reaches the leaf at once; each cleans up, the one in the middle with a
-// child of its own, and none is left open. (A5)
+// TestCancelledFamilyCleansUp: the cancellation of a root run reaches its grandchild at once. Each
+// of the three cleans up, the one in the middle with a child of its own, and no run stays open.
 func TestCancelledFamilyCleansUp(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, sleepThenNote, nil)
@@ -213,8 +217,9 @@ func TestCancelledFamilyCleansUp(t *testing.T) {
 	})
 }
 
-// TestCancelOfChildrenInEveryState: twenty children, of which some have completed, some failed, some run, some clean up and some have
-// not begun, when their parent is cancelled. Each has one end, and the parent hears each once. (A6)
+// TestCancelOfChildrenInEveryState: a parent is cancelled while of its twenty children some have
+// completed, some have failed, some run and some have not started. Each child ends once, and the
+// parent receives each outcome once.
 func TestCancelOfChildrenInEveryState(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, item, func(ctx workflow.Context, n int) (int, error) {
@@ -267,8 +272,9 @@ func TestCancelOfChildrenInEveryState(t *testing.T) {
 	})
 }
 
-// TestCancelOfChildAndThenOfItsParent: a signal has the child cancelled, and the parent is cancelled at once, while the child
-// cleans up, or when the child has ended. The child is asked once. (A4)
+// TestCancelOfChildAndThenOfItsParent: a signal makes the parent cancel its child; then the parent
+// is cancelled, at once, while the child cleans up, or after the child has ended. The child
+// receives one request.
 func TestCancelOfChildAndThenOfItsParent(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Minute, time.Hour} {
 		t.Run(after.String(), func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// unchanged lists the open runs that may need the old branch of a change, oldest first, by their keys.
+// unchanged lists the keys of the open runs that may need the old branch of a change, oldest first.
 func (d *deployment) unchanged(id string) (keys []string) {
 	d.Helper()
 	page, err := d.client.List(d.ctx, journal.ListFilter{Workflow: string(root), Unchanged: id, Limit: journal.ListMax})
@@ -27,18 +27,18 @@ func (d *deployment) unchanged(id string) (keys []string) {
 	return keys
 }
 
-// TestManyChanges: a run with 500 changes goes on, whether it stays in memory or not, and listings tell for each change which open runs
-// have not taken it. (E7, E10)
+// TestManyChanges: a run that asks about 500 changes continues, whether it stays in memory or not.
+// A listing shows for each change which open runs have not taken it.
 func TestManyChanges(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		t.Run(fmt.Sprint("passivated ", always), func(t *testing.T) {
 			deployed(t, func(d *deployment) {
 				d.options.PassivateAlways = always
 				d.code(changes(d, 0))
-				old := d.begin("", &runtime.StartOptions{Key: "old"})
+				old := d.start("", &runtime.StartOptions{Key: "old"})
 				d.code(changes(d, 500))
-				one, two := d.begin("", &runtime.StartOptions{Key: "one"}), d.begin("", &runtime.StartOptions{Key: "two"})
-				d.tell(one, "go")
+				one, two := d.start("", &runtime.StartOptions{Key: "one"}), d.start("", &runtime.StartOptions{Key: "two"})
+				d.signal(one, "go")
 				check := func(when string, early, late, never []string) {
 					d.Helper()
 					for id, want := range map[string][]string{
@@ -52,15 +52,15 @@ func TestManyChanges(t *testing.T) {
 				all := []string{"old", "one", "two"}
 				check("one is further", []string{"old"}, []string{"old", "two"}, all)
 				d.code(changes(d, 500)) // nobody remembers anything
-				d.tell(old, "go")
+				d.signal(old, "go")
 				check("the old one follows", []string{"old"}, []string{"two"}, all)
 				for run, want := range map[*runtime.Run[string]]string{old: "0 true", one: "500 true"} {
-					d.tell(run, "end")
+					d.signal(run, "end")
 					d.wantResult(run, want)
 				}
 				check("two is left", nil, []string{"two"}, []string{"two"})
-				d.tell(two, "go")
-				d.tell(two, "end")
+				d.signal(two, "go")
+				d.signal(two, "end")
 				d.wantResult(two, "500 true")
 				check("none is left", nil, nil, nil)
 				if d.called("begin") != 3 || d.called("more") != 3 {
@@ -71,7 +71,7 @@ func TestManyChanges(t *testing.T) {
 	}
 }
 
-// changes is code that asks about so many changes in its first turn, and about one more behind a signal.
+// changes is code that asks about n changes in its first turn, and about one more after a signal.
 func changes(d *deployment, n int) program {
 	return func(ctx workflow.Context, in string) (string, error) {
 		taken := 0
@@ -95,8 +95,9 @@ func changes(d *deployment, n int) program {
 	}
 }
 
-// TestLabelsAreNotCompared: how a step or a child is executed may change in the code: labels, priority, delay, retries. The run goes on, and
-// its child keeps the labels that it was started with. There is no way to change the labels of a run from its code. (E13)
+// TestLabelsAreNotCompared: new code may change how a step or a child is executed: its labels,
+// priority, delay and retries. The run continues, and its child keeps the labels that it was
+// started with.
 func TestLabelsAreNotCompared(t *testing.T) {
 	deployed(t, func(d *deployment) {
 		code := func(text string, n int) func(n *runtime.Node) {
@@ -119,9 +120,9 @@ func TestLabelsAreNotCompared(t *testing.T) {
 			}
 		}
 		d.deploy(code("one", 1))
-		run := d.begin("", nil)
+		run := d.start("", nil)
 		d.deploy(code("two", 2))
-		d.tell(run, "go")
+		d.signal(run, "go")
 		d.wantResult(run, "one go")
 		page, err := d.client.List(d.ctx, journal.ListFilter{Parent: run.ID(), Labels: map[string]string{"text": "one"}, Limit: 10})
 		if err != nil || len(page.Runs) != 1 {
@@ -130,8 +131,9 @@ func TestLabelsAreNotCompared(t *testing.T) {
 	})
 }
 
-// TestChangeBehindACancelledTimer: a change is asked about where a timer has been cancelled just before, in its own turn or in an earlier
-// one. Old histories go on as they began, new ones take the new branch, and both fit when the code is loaded again. (A13)
+// TestChangeBehindACancelledTimer: code asks about a change right after it cancelled a timer, in
+// the same turn or in a later one. Old histories continue with the old branch, new ones with the
+// new branch, and both replay.
 func TestChangeBehindACancelledTimer(t *testing.T) {
 	for name, cancel := range map[string]func(ctx workflow.Context) error{
 		"stopped at once": func(ctx workflow.Context) error {
@@ -174,12 +176,12 @@ func TestChangeBehindACancelledTimer(t *testing.T) {
 				}
 				asks := code(func(ctx workflow.Context) bool { return workflow.Changed(ctx, "c") })
 				d.code(code(func(workflow.Context) bool { return false }))
-				old := d.begin("", nil)
+				old := d.start("", nil)
 				d.code(asks)
-				fresh := d.begin("", nil)
+				fresh := d.start("", nil)
 				d.code(asks)
-				d.tell(old, "go")
-				d.tell(fresh, "go")
+				d.signal(old, "go")
+				d.signal(fresh, "go")
 				d.wantResult(old, "old")
 				d.wantResult(fresh, "new")
 				for _, run := range []*runtime.Run[string]{old, fresh} {
@@ -211,9 +213,10 @@ func ignoreCancelled(err error) error {
 	return fmt.Errorf("not cancelled: %w", err)
 }
 
-// TestDeferredAwaitWhileTornDown: deferred calls that wait, in the run's own strand and in another, while the run is dropped from memory:
-// because it is parked, because its node ends, because its code panics. Nothing hangs, nothing is asked for until the run
-// really gets there, and it happens once. (A20)
+// TestDeferredAwaitWhileTornDown: deferred calls await something, in the run's first strand and in
+// another, while the run is dropped from memory: because it is parked, because its node stops,
+// because its code panics. Nothing hangs, and each deferred step is executed once, when the run
+// really gets there.
 func TestDeferredAwaitWhileTornDown(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		t.Run(fmt.Sprint("passivated ", always), func(t *testing.T) {
@@ -253,17 +256,17 @@ func TestDeferredAwaitWhileTornDown(t *testing.T) {
 					})
 				}
 				deploy()
-				run := d.begin("", nil)
+				run := d.start("", nil)
 				d.sleep(time.Hour) // idle for long: not in memory any more
 				deploy()
-				d.tell(run, "go")
+				d.signal(run, "go")
 				d.sleep(10 * time.Second)
 				deploy() // while the other strand's deferred call sleeps
 				d.sleep(2 * time.Minute)
 				if behind == 0 || d.called("clean other") != 1 || len(d.calls) != 1 {
 					d.Errorf("executed: %v", d.calls)
 				}
-				d.tell(run, "end")
+				d.signal(run, "end")
 				d.sleep(5 * time.Minute) // Go runs deferred calls ahead of the end of a panic, but these get nowhere
 				d.wantBlocked(run, "a bug of the day at ")
 				before := d.history(run)

@@ -1,7 +1,8 @@
 package acceptance_test
 
-// chaosRules are statements that return one text for each thing that is not as it should be when all runs have ended. Status 1 is
-// completed, 2 failed, 3 cancelled, 4 terminated. Policy 0 (or null) is to cancel, 1 to terminate, 2 to abandon.
+// chaosRules are statements that return one text for each thing that is not as it should be when
+// all runs have ended. Status 1 is completed, 2 failed, 3 cancelled, 4 terminated. Policy 0 (or
+// null) is to cancel, 1 to terminate, 2 to abandon.
 var chaosRules = []struct{ name, sql string }{
 	{"J7 every run ends", `
 SELECT format('run %s of %s is open; its task: owner %s, state %s, visible at %s, %s', r.id, r.workflow, t.owner, t.state, t.visible_at, t.problem)

@@ -15,7 +15,7 @@ import (
 
 func (p *player) key(what string) string { return fmt.Sprintf("%s/%s/%d", p.name, what, p.round) }
 
-// playHouse has a family of three levels add up.
+// playHouse lets a family of three levels add up numbers.
 func (p *player) playHouse() error {
 	first := 1 + p.random.IntN(100)
 	run, err := runtime.Start(p.ctx, p.client, house, first, &runtime.StartOptions{Key: p.key("house")})
@@ -25,7 +25,7 @@ func (p *player) playHouse() error {
 	return wants(p.ctx, run, wantOfHouse(first))
 }
 
-// playRivals has several parents want one child.
+// playRivals lets several parents start a child with one key.
 func (p *player) playRivals() error {
 	var runs []*runtime.Run[int]
 	for range 3 {
@@ -49,7 +49,7 @@ func (p *player) playRivals() error {
 	return nil
 }
 
-// playLandlord has a family break up, and the abandoned ones be let go, level by level.
+// playLandlord ends a family by its close policies and releases the abandoned runs, level by level.
 func (p *player) playLandlord() error {
 	end := []ending{endCompleted, endFailed, endCancelled, endTerminated, endContinued}[p.random.IntN(5)]
 	run, err := runtime.Start(p.ctx, p.client, landlord, end, nil)
@@ -108,7 +108,8 @@ func (p *player) settled(run journal.RunID) error {
 	return fmt.Errorf("run %s does not settle: %w", run, p.ctx.Err())
 }
 
-// release lets the abandoned children of a closed run end, and theirs, and waits for the others to end.
+// release lets the abandoned children of a closed run end, and their children, and waits for the
+// others to end.
 func (p *player) release(parent journal.RunID) error {
 	var page journal.RunPage
 	err := p.available(func() (err error) {
@@ -148,7 +149,7 @@ type visit struct {
 	posted []int // that were acknowledged
 }
 
-// playDesk has clients send numbered signals, post and ask, all at once.
+// playDesk lets clients send numbered signals, updates and queries to one desk at once.
 func (p *player) playDesk() error {
 	v := &visit{player: p}
 	begin := ledgers{Wait: p.random.IntN(2) == 0, Got: make([]int, deskSenders)}
@@ -194,7 +195,7 @@ func (p *player) playDesk() error {
 	return errors.Join(errors.Join(errs[:]...), <-asker, v.check())
 }
 
-// arrive sends the first signal of a sender to the desk, which may have to be opened.
+// arrive sends the first signal of a sender, with the start of the desk if there is none.
 func (v *visit) arrive(r *rand.Rand, begin ledgers, so *runtime.StartOptions, from int) error {
 	return insist(v.ctx, r, func(ctx context.Context) error {
 		run, err := runtime.SignalWithStart(ctx, v.client, desk, begin, dated, deskSenders+from, so, &runtime.SignalOptions{Key: fmt.Sprint(from, " first")})
@@ -224,7 +225,7 @@ func (v *visit) signals(r *rand.Rand, from int) error {
 	return nil
 }
 
-// post posts a value. A key that was given back by a refused update can be used again.
+// post sends an update. A refused update gives its key back.
 func (v *visit) post(r *rand.Rand, value int) error {
 	call := func(arg int) (got int, err error) {
 		err = insist(v.ctx, r, func(ctx context.Context) (err error) {
@@ -278,7 +279,7 @@ func (v *visit) acknowledged() []int {
 	return slices.Clone(v.posted)
 }
 
-// ask looks at the desk: numbers never go back, and what was acknowledged is there.
+// ask queries the desk: its counts never decrease, and everything acknowledged is there.
 func (v *visit) ask(ctx context.Context, r *rand.Rand) error {
 	last := make([]int, deskSenders)
 	for {
@@ -307,7 +308,7 @@ func (v *visit) ask(ctx context.Context, r *rand.Rand) error {
 	}
 }
 
-// check compares what the desk says it has with what the clients know.
+// check compares the ledger of the desk with what the clients know.
 func (v *visit) check() error {
 	l, err := runtime.RunOf(v.client, desk, v.run).Result(v.ctx)
 	if err != nil {

@@ -25,15 +25,16 @@ const (
 	chaosTimeEnv = "REPRISE_TEST_CHAOS"      // how long nodes are killed, such as "10m"; default chaosTime
 	chaosSeedEnv = "REPRISE_TEST_CHAOS_SEED" // default: by the clock
 	chaosTime    = 12 * time.Second
-	// outageEvery is how often the database dies, but for the first time, which is in the middle of a short test.
+	// outageEvery is how often the database dies, but for the first time, which is in the middle of
+	// a short test.
 	outageEvery = 20 * time.Second
-	// chaosEnd is how long the rest of the runs may take when nobody is killed any more. It is the time of the longest naps and
-	// back-offs, many times over.
+	// chaosEnd is how long the rest of the runs may take when nobody is killed any more. It is the
+	// time of the longest naps and back-offs, many times over.
 	chaosEnd = 90 * time.Second
 )
 
-// uproar is a cluster of worker processes, on a server of its own, that all die now and then; and players, who start runs
-// of all kinds meanwhile and check what comes of them.
+// uproar is a cluster of worker processes, on a server of its own, that all die now and then; and
+// players, who start runs of all kinds meanwhile and check what comes of them.
 type uproar struct {
 	*clustertest.Cluster
 	server  *pgserver.Server
@@ -49,9 +50,10 @@ type uproar struct {
 	games   sync.Map // name of a player's game to *atomic.Int32, how many were played
 }
 
-// J1 to J10, G15, C1, C3, D1: worker processes and the database are killed at random moments, while parents with children of
-// three levels and all close policies, runs of many generations, signals, updates and queries go on. Everybody gets a
-// definite answer, every run ends as it should, and every effect happens once.
+// TestTheLanguageThroughKills: worker processes and the database are killed at random moments while
+// clients use the whole language: families of three levels with all close policies, runs of many
+// generations, signals, updates and queries. Every call gets a definite answer, every run ends as
+// it should, and every effect happens once (J1 to J10).
 func TestTheLanguageThroughKills(t *testing.T) {
 	t.Parallel()
 	u := newUproar(t)
@@ -110,7 +112,7 @@ func newUproar(t *testing.T) *uproar {
 	return u
 }
 
-// player plays one game after the other until the end, each with chances of its own.
+// player plays one game after the other until the end, with a random generator of its own.
 func (u *uproar) player(game string, id int, play func(p *player) error) {
 	played, _ := u.games.LoadOrStore(game, new(atomic.Int32))
 	p := &player{uproar: u, name: game + "/" + strconv.Itoa(id), random: rand.New(rand.NewPCG(u.random.Uint64(), 0))}
@@ -125,7 +127,7 @@ func (u *uproar) player(game string, id int, play func(p *player) error) {
 	})
 }
 
-// rage kills workers, one or more at a time, lets some fall asleep, and kills the database.
+// rage kills workers, one or more at a time, stops some, and kills the database.
 func (u *uproar) rage() {
 	conn := u.Connect()
 	marks := func() int { return clustertest.Query[int](u.T, conn, `SELECT count(*) FROM marks`) }
@@ -148,7 +150,8 @@ func (u *uproar) rage() {
 	u.T.Logf("%d workers were killed", kills)
 }
 
-// stall wakes the worker that sleeps, as a zombie, or has one fall asleep and puts another in its place.
+// stall lets a stopped worker continue, as a zombie, or stops a worker and starts another in its
+// place.
 func (u *uproar) stall() {
 	switch {
 	case u.random.IntN(3) > 0:
@@ -177,7 +180,8 @@ func (u *uproar) killWorkers(n int) int {
 	return n
 }
 
-// killDatabase twigs everybody without a database, for longer than the leases or for a moment. A worker dies meanwhile.
+// killDatabase takes the database away from everybody, for a moment or for longer than the leases.
+// A worker dies meanwhile.
 func (u *uproar) killDatabase() {
 	if err := u.server.Kill(); err != nil {
 		u.T.Fatal(err)
@@ -214,7 +218,7 @@ func (p *player) available(fn func() error) error {
 	}
 }
 
-// rest is the pause of somebody who looks again and again.
+// rest is the pause between two looks.
 func rest(ctx context.Context, random *rand.Rand) {
 	select {
 	case <-time.After(time.Duration(5+random.IntN(60)) * time.Millisecond):
@@ -222,7 +226,7 @@ func rest(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// insist makes a call again and again, with little patience each time, until its answer is definite.
+// insist repeats a call, with a short time limit each time, until the answer is definite.
 func insist(ctx context.Context, random *rand.Rand, call func(ctx context.Context) error) error {
 	for {
 		try, cancel := context.WithTimeout(ctx, 20*time.Millisecond<<random.IntN(8))

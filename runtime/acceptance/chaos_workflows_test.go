@@ -16,7 +16,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// Workflows of three levels: a house has branches, and those have twigs. Twigs below zero fail, and count as twigFails.
+// Workflows of three levels: a house has branches, and those have twigs. Twigs below zero fail, and
+// count as twigFails.
 const (
 	house  workflow.Name[int, int]    = "house"
 	branch workflow.Name[int, int]    = "branch"
@@ -27,7 +28,8 @@ const (
 	twigFails  = 1000
 )
 
-// Workflows about the end of parents: a landlord has a tenant of each close policy, which has subtenants of each.
+// Workflows about the end of parents: a landlord has a tenant of each close policy, which has
+// subtenants of each.
 const (
 	landlord workflow.Name[ending, string] = "landlord"
 	tenant   workflow.Name[int, string]    = "tenant"  // with so many levels below
@@ -46,7 +48,8 @@ const (
 	endContinued  ending = "continued"  // completes in its next generation, which has not started the children
 )
 
-// A desk receives numbered signals from clients and from its courier, and posts; it begins a new generation every few signals.
+// A desk receives numbered signals from clients and from its courier, and posts; it begins a new
+// generation every few signals.
 const (
 	desk    workflow.Name[ledgers, ledgers] = "desk"
 	courier workflow.Name[parcel, int]      = "courier"
@@ -77,7 +80,7 @@ type parcel struct {
 
 const marksSchema = `CREATE TABLE marks (run uuid NOT NULL, what text NOT NULL, value bigint NOT NULL, pid int NOT NULL)`
 
-// mark twigs a mark, once.
+// mark writes a mark, once.
 func mark(ctx workflow.Context, what string, value int64) error {
 	_, err := workflow.StepTx(ctx, what, func(ctx context.Context, tx pgx.Tx) (int, error) {
 		info, _ := workflow.StepInfo(ctx)
@@ -137,7 +140,7 @@ func wantOfHouse(first int) (sum int) {
 	return sum
 }
 
-// twigs mark a value that is drawn once, two times.
+// twigs marks a value that is drawn once, twice.
 func twigs(ctx workflow.Context, v int) (int, error) {
 	token := workflow.SideEffect(ctx, "token", rand.Int64)
 	if err := mark(ctx, "twig before", token); err != nil {
@@ -173,7 +176,8 @@ func rivals(ctx workflow.Context, key string) (int, error) {
 	return 0, err
 }
 
-// lodge starts a tenant of each policy and waits until all are settled. What becomes of them is left to the policies.
+// lodge starts a tenant of each policy and waits until all have marked. Their end is up to the
+// policies.
 func lodge(ctx workflow.Context, levels int) error {
 	for _, policy := range []workflow.ClosePolicy{workflow.CloseCancel, workflow.CloseTerminate, workflow.CloseAbandon} {
 		workflow.CallAsync(ctx, tenant, levels, &workflow.ChildOptions{OnParentClose: policy, OnCancel: workflow.Abandon})

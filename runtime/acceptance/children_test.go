@@ -13,7 +13,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
-// TestFanOutOfThreeLevels: ten children with a hundred children each, all at once. Everyone is heard. (G18)
+// TestFanOutOfThreeLevels: ten children with a hundred children each, all at once. No outcome and
+// no wake-up is lost.
 func TestFanOutOfThreeLevels(t *testing.T) {
 	t.Parallel()
 	runtimetest.Test(t, func(e *runtimetest.Env) {
@@ -58,7 +59,8 @@ func TestFanOutOfThreeLevels(t *testing.T) {
 	})
 }
 
-// TestDeepChainOverNothing: runs that each work on an empty list and call the next one.
+// TestDeepChainOverNothing: a chain of runs, each of which maps over an empty list and calls the
+// next one.
 func TestDeepChainOverNothing(t *testing.T) {
 	chainOf := func(e *runtimetest.Env, depth int) {
 		runtimetest.Handle(e, item, func(ctx workflow.Context, n int) (int, error) {
@@ -82,7 +84,8 @@ func TestDeepChainOverNothing(t *testing.T) {
 	t.Run("crashed", func(t *testing.T) { runtimetest.EveryCrash(t, func(e *runtimetest.Env) { chainOf(e, 5) }) })
 }
 
-// TestKeysOfChildren: what a key that is taken, or was, means for a child, by its policy.
+// TestKeysOfChildren: what happens to a child whose key is taken, or was taken by a closed run,
+// under each reuse policy.
 func TestKeysOfChildren(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, func(ctx workflow.Context, in string) (string, error) {
@@ -120,7 +123,8 @@ func TestKeysOfChildren(t *testing.T) {
 	})
 }
 
-// TestChildrenAreRetried: a child that fails is called again, as a new run each time, by Map or by hand.
+// TestChildrenAreRetried: a child that fails is called again as a new run, by Map or by the code
+// itself.
 func TestChildrenAreRetried(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, item, func(ctx workflow.Context, n int) (int, error) {
@@ -158,8 +162,8 @@ func TestChildrenAreRetried(t *testing.T) {
 	})
 }
 
-// TestParentAndChildCloseTogether: families whose parent and child are done in the same moment, so that both may be closed by
-// one batch. Each has one end that fits what the other did.
+// TestParentAndChildCloseTogether: parent and child end in the same moment, so one batch may close
+// both. Each has one outcome, and the child's outcome fits its close policy.
 func TestParentAndChildCloseTogether(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, sleepThenNote, nil)
@@ -190,8 +194,8 @@ func TestParentAndChildCloseTogether(t *testing.T) {
 	})
 }
 
-// TestDeletedParent: a parent that is closed can be deleted while its abandoned child runs; a child that is open can not. The
-// child's outcome finds nobody and is dropped. (J7)
+// TestDeletedParent: a closed parent can be deleted while its abandoned child runs; the open child
+// cannot. The outcome of the child is dropped, because nobody is left to receive it (J7).
 func TestDeletedParent(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, sleepThenNote, nil)

@@ -15,7 +15,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// A closed run can be deleted, an open one cannot. Nothing of it stays, its key is free, and nobody waits for it in vain.
+// TestDeleteForgetsAClosedRun: a closed run can be deleted, an open one cannot. No row of it stays,
+// its key is free, and every call that names it returns ErrNotFound.
 func TestDeleteForgetsAClosedRun(t *testing.T) {
 	c := clustertest.New(t)
 	n := c.Run(nil, handleCollect)
@@ -79,7 +80,8 @@ func stating(release <-chan struct{}) func(ctx workflow.Context, state string) (
 	}
 }
 
-// A run is described in every state: what it waits for, what went wrong, and how it ended.
+// TestDescribeInEachState: Describe shows for every state what the run waits for, what went wrong,
+// or how it ended.
 func TestDescribeInEachState(t *testing.T) {
 	c := clustertest.New(t)
 	release := make(chan struct{})

@@ -20,8 +20,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// deployment is a database in a bubble whose clock jumps, with one node at a time: that of the code which is deployed. Unlike the
-// kit for users' tests it lets runs block.
+// deployment is a database in a bubble whose clock jumps, with one node at a time: that of the code
+// which is deployed. Unlike the kit for users' tests it lets runs block.
 type deployment struct {
 	*testing.T
 	ctx     context.Context // bounds every wait
@@ -39,7 +39,7 @@ type deployment struct {
 // program is the code of root.
 type program func(ctx workflow.Context, in string) (string, error)
 
-// deployed runs fn in a bubble. In the end the node drains.
+// deployed runs fn in a bubble with virtual time. The node drains at the end.
 func deployed(t *testing.T, fn func(d *deployment)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func deployed(t *testing.T, fn func(d *deployment)) {
 	})
 }
 
-// deploy ends the node in order and starts one of other code.
+// deploy drains the node and starts one with other code.
 func (d *deployment) deploy(register func(n *runtime.Node)) {
 	d.Helper()
 	d.stop()
@@ -91,14 +91,14 @@ func (d *deployment) code(fn program) {
 	d.deploy(func(n *runtime.Node) { runtime.Handle(n, root, fn, nil) })
 }
 
-// sleep lets time pass, and then what is due happen.
+// sleep lets time pass, and then everything happen that is due.
 func (d *deployment) sleep(t time.Duration) {
 	time.Sleep(t)
 	synctest.Wait()
 }
 
-// begin starts a run of root and lets it come to rest.
-func (d *deployment) begin(in string, o *runtime.StartOptions) *runtime.Run[string] {
+// start starts a run of root and waits until it is idle.
+func (d *deployment) start(in string, o *runtime.StartOptions) *runtime.Run[string] {
 	d.Helper()
 	run, err := runtime.Start(d.ctx, d.client, root, in, o)
 	if err != nil {
@@ -108,8 +108,8 @@ func (d *deployment) begin(in string, o *runtime.StartOptions) *runtime.Run[stri
 	return run
 }
 
-// tell sends a run the signal that it waits for, and lets it come to rest.
-func (d *deployment) tell(run *runtime.Run[string], what string) {
+// signal sends a run the signal that it waits for, and waits until it is idle.
+func (d *deployment) signal(run *runtime.Run[string], what string) {
 	d.Helper()
 	if err := runtime.Signal(d.ctx, d.client, run.ID(), approved, what, nil); err != nil {
 		d.Fatal(err)
@@ -177,7 +177,7 @@ func (d *deployment) called(name string) int {
 	return d.calls[name]
 }
 
-// facts is what a history says but for ids and times.
+// facts is a history without ids and times.
 func facts(events []journal.Event) (list []string) {
 	for i := range events {
 		ev := &events[i]
@@ -190,7 +190,7 @@ func facts(events []journal.Event) (list []string) {
 	return list
 }
 
-// nextLine is the file and line behind the caller's, as problems have it.
+// nextLine is the file and line after the caller's, as problems name it.
 func nextLine() string {
 	_, file, line, _ := goruntime.Caller(1)
 	return fmt.Sprintf("(%s:%d)", filepath.Base(file), line+1)

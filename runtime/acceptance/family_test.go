@@ -34,7 +34,7 @@ func sleepThenNote(ctx workflow.Context, in string) (string, error) {
 	return in, nil
 }
 
-// end says in a word how something ended.
+// end names how something ended.
 func end(err error) string {
 	var failed *workflow.ChildError
 	switch {
@@ -54,7 +54,7 @@ func end(err error) string {
 	return err.Error()
 }
 
-// wantStatus fails the test if a run is not in this state.
+// wantStatus fails the test unless a run has this status.
 func wantStatus(e *runtimetest.Env, run journal.RunID, want journal.Status) {
 	e.Helper()
 	d, err := e.Client().Describe(e.Context(), run)
@@ -93,7 +93,7 @@ func onlyChild(e *runtimetest.Env, parent journal.RunID, workflow string) journa
 	return found[0]
 }
 
-// events counts what a run's history has of a kind.
+// events counts the events of a kind in a run's history.
 func events(e *runtimetest.Env, run journal.RunID, kind journal.Kind) (n int) {
 	e.Helper()
 	for _, ev := range e.History(run).Events {
@@ -104,7 +104,7 @@ func events(e *runtimetest.Env, run journal.RunID, kind journal.Kind) (n int) {
 	return n
 }
 
-// keysOf counts the executions of a step without those that a crash made happen again.
+// keysOf counts the executions of a step, without those that a crash repeated.
 func keysOf(e *runtimetest.Env, step string) int {
 	keys := map[string]bool{}
 	for _, c := range e.Calls(step) {

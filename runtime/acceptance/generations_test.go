@@ -12,8 +12,9 @@ import (
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
-// TestLateChildOfAnEarlierGeneration: the first generation starts a child and continues; the second starts another as its command of the
-// same number. The first one's outcome comes meanwhile: it is dropped, and not taken for the second's.
+// TestLateChildOfAnEarlierGeneration: the first generation starts a child and continues as new. The
+// second starts another child, with the same command number. The outcome of the first child arrives
+// meanwhile: it is dropped and not taken for the second child's.
 func TestLateChildOfAnEarlierGeneration(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, item, func(ctx workflow.Context, hours int) (int, error) {
@@ -44,8 +45,8 @@ func TestLateChildOfAnEarlierGeneration(t *testing.T) {
 	})
 }
 
-// TestChildrenOfEarlierGenerationsEndWithTheRun: continue-as-new closes nothing; when the run closes at last, each open child of any
-// generation ends as it wishes.
+// TestChildrenOfEarlierGenerationsEndWithTheRun: continue-as-new closes no child. When the run
+// closes, the close policy applies to the open children of all its generations.
 func TestChildrenOfEarlierGenerationsEndWithTheRun(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, sleepThenNote, nil)
@@ -77,7 +78,8 @@ func TestChildrenOfEarlierGenerationsEndWithTheRun(t *testing.T) {
 	})
 }
 
-// TestKeyOfAChildAcrossGenerations: a child that is still open holds its key against the next generation of its own parent.
+// TestKeyOfAChildAcrossGenerations: an open child keeps its key, also from the next generation of
+// its own parent.
 func TestKeyOfAChildAcrossGenerations(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, sleepThenNote, nil)
@@ -99,8 +101,9 @@ func TestKeyOfAChildAcrossGenerations(t *testing.T) {
 	})
 }
 
-// TestCancelPassesOnToTheNextGeneration: a run that continues although it was asked to end is asked again, and a child that
-// continues still answers to the parent that called it.
+// TestCancelPassesOnToTheNextGeneration: a run that continues as new although it was cancelled is
+// cancelled in its next generation as well. A child that continues as new still reports to the
+// parent that called it.
 func TestCancelPassesOnToTheNextGeneration(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, item, func(ctx workflow.Context, n int) (int, error) {
@@ -130,7 +133,8 @@ func TestCancelPassesOnToTheNextGeneration(t *testing.T) {
 	})
 }
 
-// TestTerminatedChildInALaterGeneration: the parent hears of the end of a child that has continued, whoever closes it.
+// TestTerminatedChildInALaterGeneration: a child that continued as new is terminated by an
+// operator. Its parent receives that.
 func TestTerminatedChildInALaterGeneration(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, item, func(ctx workflow.Context, n int) (int, error) {
@@ -154,8 +158,8 @@ func TestTerminatedChildInALaterGeneration(t *testing.T) {
 	})
 }
 
-// TestGenerationsMoveToANewVersion: continue-as-new can change the version of the code; several versions run side by side in one
-// process, each run with the one that it began with.
+// TestGenerationsMoveToANewVersion: continue-as-new can change the version of the code. Several
+// versions run side by side in one process, each run with the version it started with.
 func TestGenerationsMoveToANewVersion(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		for v := int32(1); v <= 3; v++ {

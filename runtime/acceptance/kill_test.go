@@ -45,7 +45,8 @@ func (c *chaos) wantChains(ctx context.Context, runs []*runtime.Run[int], steps 
 	}
 }
 
-// G15: nodes are killed again and again while runs go on; every run ends, every transactional effect happens once.
+// TestKillsBetweenTurns: one of three nodes is killed, again and again, while 150 runs continue.
+// Every run ends, and every transactional effect happens once.
 func TestKillsBetweenTurns(t *testing.T) {
 	c := newChaos(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -69,7 +70,8 @@ func TestKillsBetweenTurns(t *testing.T) {
 	c.wantChains(ctx, started, steps)
 }
 
-// F1, J3: a node is killed inside a step. The step runs again elsewhere, soon, although the lease has not run out.
+// TestKillInsideAStep: a node is killed inside a step. The step starts again on another node before
+// the lease has run out, because the session of the killed process has ended (J3).
 func TestKillInsideAStep(t *testing.T) {
 	c := newChaos(t)
 	ctx := clustertest.Context(t)
@@ -93,8 +95,9 @@ func TestKillInsideAStep(t *testing.T) {
 	}
 }
 
-// F1, F3, J3: a node sleeps past its lease in the middle of a step and wakes up as a zombie. What it writes is refused, and it
-// joins again as a new node.
+// TestZombieAfterSIGSTOP: a node is stopped in the middle of a step, for longer than its lease, and
+// continues after another node has taken the run over. Its write is refused, and it joins again as
+// a new node (J3).
 func TestZombieAfterSIGSTOP(t *testing.T) {
 	c := newChaos(t)
 	ctx := clustertest.Context(t)
@@ -128,7 +131,8 @@ func TestZombieAfterSIGSTOP(t *testing.T) {
 	}
 }
 
-// F11: a rolling restart. SIGTERM drains, nothing fails, and every run goes on elsewhere.
+// TestRollingRestart: all nodes are replaced one after the other. SIGTERM drains a node, nothing
+// fails, and every run continues elsewhere.
 func TestRollingRestart(t *testing.T) {
 	c := newChaos(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -152,7 +156,7 @@ func TestRollingRestart(t *testing.T) {
 	}
 }
 
-// F10: a step that ends during the drain is recorded; F11: one that does not is cancelled with a cause and runs elsewhere.
+// TestKillDuringDrain: a node is killed while it drains. Its step starts again elsewhere.
 func TestKillDuringDrain(t *testing.T) {
 	c := newChaos(t)
 	ctx := clustertest.Context(t)
@@ -173,6 +177,8 @@ func TestKillDuringDrain(t *testing.T) {
 	}
 }
 
+// TestStepThatEndsDuringDrainIsRecorded: a step that ends while its node drains is recorded and
+// does not run again.
 func TestStepThatEndsDuringDrainIsRecorded(t *testing.T) {
 	c := newChaos(t)
 	ctx := clustertest.Context(t)
@@ -197,7 +203,8 @@ func TestStepThatEndsDuringDrainIsRecorded(t *testing.T) {
 	}
 }
 
-// F9: a run that kills its node again and again is quarantined; the others go on; an operator can resume or end it.
+// TestPoisonIsQuarantined: a run whose step kills its process is quarantined after some deaths, so
+// that the next node survives and the other runs continue. An operator can terminate it.
 func TestPoisonIsQuarantined(t *testing.T) {
 	c := newChaos(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)

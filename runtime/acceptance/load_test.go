@@ -15,8 +15,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// G18: many runs fan out to parallel steps, wait for a signal, and fan out again, over two nodes. All end: no wake-up
-// is lost.
+// TestManyRunsFanOut: 300 runs on two nodes start parallel steps, wait for a signal and start
+// parallel steps again. All end: no wake-up is lost.
 func TestManyRunsFanOut(t *testing.T) {
 	c := clustertest.New(t)
 	fan := func(ctx workflow.Context, n int) error {
@@ -69,8 +69,8 @@ func TestManyRunsFanOut(t *testing.T) {
 	}
 }
 
-// G21, G22: a run is flooded with signals. It reads them in loads of bounded size, never many ahead of what it has
-// committed, and completes.
+// TestFloodedRunReadsInBoundedLoads: 20,000 signals wait for one run. It reads them in loads of
+// bounded size, is never far ahead of what it has committed, and completes.
 func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
 	c := clustertest.New(t)
 	const flood, aheadMax = 20_000, 2_000 // a turn and a load
@@ -133,7 +133,8 @@ func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
 	}
 }
 
-// G28: a signal from another process wakes a parked run at once, without any poll.
+// TestSignalFromAnotherProcessWakesAtOnce: a signal from another process wakes a parked run at
+// once, through a hint and without a poll.
 func TestSignalFromAnotherProcessWakesAtOnce(t *testing.T) {
 	c := clustertest.New(t)
 	o := c.Options()
@@ -175,7 +176,7 @@ func TestSignalFromAnotherProcessWakesAtOnce(t *testing.T) {
 	}
 }
 
-// G28: an idle node asks the database a few times a second, not more.
+// TestIdleNodeIsQuiet: an idle node makes a few transactions a second, not more.
 func TestIdleNodeIsQuiet(t *testing.T) {
 	c := clustertest.New(t)
 	conn := c.Connect()

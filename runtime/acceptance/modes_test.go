@@ -18,8 +18,9 @@ func resolved[T any](ctx workflow.Context, f workflow.Future[T], began time.Time
 	return fmt.Sprintf("%s after %s", end(err), ctx.Now().Sub(began))
 }
 
-// TestCancelModesOfChildren: when the future of a child resolves whose scope is cancelled after a minute, and what becomes of a
-// child that takes an hour and cleans up for ten minutes. What nobody waits for any more does not disturb the parent.
+// TestCancelModesOfChildren: a scope is cancelled after a minute. The cancel mode of a child
+// decides when its future resolves, and whether the child is cancelled. An outcome that nobody
+// waits for is dropped.
 func TestCancelModesOfChildren(t *testing.T) {
 	for _, tc := range []struct {
 		mode    workflow.CancelMode
@@ -69,7 +70,8 @@ func TestCancelModesOfChildren(t *testing.T) {
 	}
 }
 
-// TestCancelledParentLeavesAbandonedChild: a child that is abandoned goes on when its parent is cancelled, and ends after it. (A10)
+// TestCancelledParentLeavesAbandonedChild: an abandoned child continues when its parent is
+// cancelled, and completes after the parent.
 func TestCancelledParentLeavesAbandonedChild(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, sleepThenNote, nil)
@@ -91,8 +93,8 @@ func TestCancelledParentLeavesAbandonedChild(t *testing.T) {
 	})
 }
 
-// TestCancelOfAChildThatCouldNotStart: a child whose key is taken has failed. The cancellation that comes after, or in the same
-// turn, changes nothing. (A9)
+// TestCancelOfAChildThatCouldNotStart: a child fails because its key is taken. A cancellation in
+// the same turn or later changes nothing: the parent receives the failure of the start, once.
 func TestCancelOfAChildThatCouldNotStart(t *testing.T) {
 	for _, atOnce := range []bool{false, true} {
 		t.Run(fmt.Sprint("at once ", atOnce), func(t *testing.T) {
@@ -126,8 +128,8 @@ func TestCancelOfAChildThatCouldNotStart(t *testing.T) {
 	}
 }
 
-// TestTerminatedFamily: terminating a run ends its children as they wish: with their own clean-up, at once with theirs, or not at
-// all.
+// TestTerminatedFamily: when a run is terminated, its children end by their close policy: with
+// their own clean-up, terminated with their own children, or not at all.
 func TestTerminatedFamily(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, sleepThenNote, nil)
@@ -171,7 +173,7 @@ func TestTerminatedFamily(t *testing.T) {
 	})
 }
 
-// TestTerminatedChild: the parent hears that its child was terminated, and goes on.
+// TestTerminatedChild: a child is terminated. Its parent receives that and continues.
 func TestTerminatedChild(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, leaf, sleepThenNote, nil)

@@ -17,7 +17,7 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// hanging registers a step that goes on until its context ends or, on a second node, returns at once.
+// hanging registers a step that lasts until its context ends or, on a second node, returns at once.
 func hanging(hangs bool, began chan<- time.Time) func(n *runtime.Node) {
 	return func(n *runtime.Node) {
 		runtime.Handle(n, greet, func(ctx workflow.Context, in string) (string, error) {
@@ -33,8 +33,9 @@ func hanging(hangs bool, began chan<- time.Time) func(n *runtime.Node) {
 	}
 }
 
-// G1: with defaults, the runs of a node that is gone go on elsewhere: soon if its sessions ended with it, and about when its
-// lease runs out if its machine fell silent. Nodes look for such leases four times a lease.
+// TestRunsOfAGoneNodeGoOnInTime: with default options, another node takes over the runs of a node
+// that is gone: at once if its sessions have ended, else when its lease runs out. Nodes look for
+// expired leases four times in a lease.
 func TestRunsOfAGoneNodeGoOnInTime(t *testing.T) {
 	const lease, look = 10 * time.Second, 2500 * time.Millisecond
 	for name, tc := range map[string]struct {
@@ -73,8 +74,9 @@ func TestRunsOfAGoneNodeGoOnInTime(t *testing.T) {
 	}
 }
 
-// G9: two nodes execute one transactional step, because the first was thought dead. The second commits; what the first
-// wrote is rolled back although its transaction was whole and its connection never failed.
+// TestLoserOfATransactionalStepLeavesNothing: two nodes execute one transactional step, because the
+// first was thought dead. The second commits. The writes of the first are rolled back, although its
+// transaction was complete and its connection never failed.
 func TestLoserOfATransactionalStepLeavesNothing(t *testing.T) {
 	c := clustertest.New(t)
 	conn := c.Account()
@@ -120,7 +122,8 @@ func TestLoserOfATransactionalStepLeavesNothing(t *testing.T) {
 	}
 }
 
-// G11: an operator terminates a run while the commit that completes it is on its way. The run stays terminated.
+// TestZombieDoesNotCompleteATerminatedRun: an operator terminates a run while the commit that
+// completes it is in flight. The run stays terminated.
 func TestZombieDoesNotCompleteATerminatedRun(t *testing.T) {
 	c := clustertest.New(t)
 	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
@@ -159,7 +162,8 @@ func TestZombieDoesNotCompleteATerminatedRun(t *testing.T) {
 	}
 }
 
-// G14: waits end with their context, also when the database does not answer at all.
+// TestWaitsEndWithTheirContext: calls return when their context ends, even if the database does not
+// answer.
 func TestWaitsEndWithTheirContext(t *testing.T) {
 	c := clustertest.New(t)
 	link := pgtest.Proxy(t, c.DSN)
@@ -186,7 +190,8 @@ func TestWaitsEndWithTheirContext(t *testing.T) {
 	}
 }
 
-// handleTallyAndRetries registers tallies, and sleepers whose last step fails two times before it does not.
+// handleTallyAndRetries registers tallies, and sleepers whose last step fails twice before it
+// succeeds.
 func handleTallyAndRetries(n *runtime.Node) {
 	handleTally(n)
 	runtime.Handle(n, sleeper, func(ctx workflow.Context, d time.Duration) (string, error) {
@@ -194,7 +199,8 @@ func handleTallyAndRetries(n *runtime.Node) {
 			return "", err
 		}
 		return workflow.Step(ctx, "flaky", func(ctx context.Context) (string, error) {
-			// By its own attempts: a count that runs share would let one of them fail for long, by chance.
+			// By its own attempts: a count that runs share would let one of them fail for long, by
+			// chance.
 			if a, _ := workflow.StepInfo(ctx); a.Attempt%3 != 0 {
 				return "", errors.New("again")
 			}
@@ -203,8 +209,9 @@ func handleTallyAndRetries(n *runtime.Node) {
 	}, nil)
 }
 
-// G16, H1: the database is killed and stays away for longer than the leases. When it is back, everything goes on
-// without a restart: claims, timers, retries, hints and the nodes themselves, which are members again.
+// TestEverythingResumesAfterTheDatabaseIsBack: the database is killed and stays away for longer
+// than the leases. When it is back, claims, timers, retries and hints work again without a restart,
+// and the nodes have joined again.
 func TestEverythingResumesAfterTheDatabaseIsBack(t *testing.T) {
 	t.Parallel()
 	server := clustertest.Server(t)

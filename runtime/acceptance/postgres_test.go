@@ -20,7 +20,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// ledger is a workflow of n transactional steps, an entry each, with a short sleep and a plain step between.
+// ledger is a workflow of n transactional steps with an entry each, and a short sleep and a plain
+// step after each.
 func ledger(ctx workflow.Context, n int) (int, error) {
 	for i := range n {
 		_, err := workflow.StepTx(ctx, "enter", func(ctx context.Context, tx pgx.Tx) (int, error) {
@@ -46,8 +47,8 @@ func handleLedger(n *runtime.Node) {
 	handleTally(n)
 }
 
-// throughChaos executes ledgers, abreast of them at a time, while chaos goes on, until that has happened often enough. It checks
-// that every effect happened once. chaos tells how often it struck.
+// throughChaos executes ledgers, so many at a time, while chaos runs, until chaos has struck often
+// enough. It checks that every effect happened once. chaos returns how often it struck.
 func throughChaos(c *clustertest.Cluster, client *runtime.Client, abreast, steps, enough int, chaos func(ctx context.Context) int) {
 	c.T.Helper()
 	conn := c.Account()
@@ -88,8 +89,9 @@ func throughChaos(c *clustertest.Cluster, client *runtime.Client, abreast, steps
 	}
 }
 
-// H3, H5: the connection on which a node listens is ended again and again. Signals of another process arrive all the
-// same, although the node never polls: after each reconnection it looks at everything.
+// TestListenerConnectionIsEnded: the connection on which a node listens is terminated again and
+// again. Signals of another process arrive all the same, although the node does not poll: after
+// each reconnection it looks at everything.
 func TestListenerConnectionIsEnded(t *testing.T) {
 	c := clustertest.New(t)
 	o := c.Options()
@@ -128,8 +130,9 @@ func TestListenerConnectionIsEnded(t *testing.T) {
 	}
 }
 
-// H10: every connection of a cluster is terminated, one after the other, while runs go on. All complete, and each
-// transactional effect happens once.
+// TestEveryConnectionOfAClusterIsTerminated: the server terminates every connection of a cluster,
+// one after the other, while runs continue. All runs complete, and each transactional effect
+// happens once.
 func TestEveryConnectionOfAClusterIsTerminated(t *testing.T) {
 	c := clustertest.New(t)
 	nodes := []*clustertest.Node{c.Run(nil, handleLedger), c.Run(nil, handleLedger)}
@@ -151,8 +154,9 @@ func TestEveryConnectionOfAClusterIsTerminated(t *testing.T) {
 	})
 }
 
-// H10: the network of two nodes breaks again and again in the middle of their statements, before or after the server has
-// them. Every transactional effect happens once, and all runs complete.
+// TestNetworkOfAClusterBreaks: the network of two nodes breaks again and again in the middle of a
+// statement, before the server has received it or before the answer has arrived. All runs complete,
+// and each transactional effect happens once.
 func TestNetworkOfAClusterBreaks(t *testing.T) {
 	c := clustertest.New(t)
 	seed := rand.Uint64()
@@ -181,7 +185,8 @@ func TestNetworkOfAClusterBreaks(t *testing.T) {
 	})
 }
 
-// H9: two nodes and a client behind a transaction pooler. Nothing outlives a transaction there, no hint arrives, and
+// TestClusterBehindAPooler: two nodes and a client connect through a pooler that gives a server
+// connection to each transaction. No session state and no notification survives there, and
 // everything works by polling.
 func TestClusterBehindAPooler(t *testing.T) {
 	c := clustertest.New(t)
@@ -218,7 +223,8 @@ func TestClusterBehindAPooler(t *testing.T) {
 	}
 }
 
-// H11: a step costs the same at the end of a long history as at its beginning: one commit, and no more rows are read.
+// TestStepsOfLongRunsCostTheSame: a step costs the same at the end of a long history as at its
+// beginning: one commit, and no more rows read.
 func TestStepsOfLongRunsCostTheSame(t *testing.T) {
 	c := clustertest.New(t)
 	short, long := 300, 1200

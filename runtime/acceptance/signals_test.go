@@ -18,7 +18,7 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// tally counts signals and does a step now and then.
+// tally receives signals and executes a step after every forty.
 func tally(ctx workflow.Context, n int) ([]int, error) {
 	var got []int
 	for len(got) < n {
@@ -37,8 +37,8 @@ func tally(ctx workflow.Context, n int) ([]int, error) {
 
 func handleTally(n *runtime.Node) { runtime.Handle(n, collect, tally, nil) }
 
-// C1: numbered signals of four senders reach one run while its nodes are restarted and one dies: each once, and in the
-// order of its sender.
+// TestSignalsOfManySendersThroughRestarts: four senders send numbered signals to one run while its
+// nodes are restarted and one dies. Each signal is received once, and in the order of its sender.
 func TestSignalsOfManySendersThroughRestarts(t *testing.T) {
 	c := clustertest.New(t)
 	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
@@ -81,8 +81,8 @@ func TestSignalsOfManySendersThroughRestarts(t *testing.T) {
 	}
 }
 
-// C2, L6: commits fail in the middle of the work. What the actor had in memory is thrown away: its counter says what the
-// journal says, and no signal counts twice.
+// TestFailedCommitsDiscardTheActor: commits fail while a run works. Its actor, with all state in
+// memory, is discarded: after that the run has received each signal once, as its history says.
 func TestFailedCommitsDiscardTheActor(t *testing.T) {
 	c := clustertest.New(t)
 	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
@@ -131,7 +131,8 @@ func TestFailedCommitsDiscardTheActor(t *testing.T) {
 	}
 }
 
-// C6: a storm of signals does not keep a run from completing. Those that it did not read stay visible.
+// TestSignalStormDoesNotPreventTheEnd: a run completes although four senders never stop sending.
+// The signals that it did not receive are shown as unread.
 func TestSignalStormDoesNotPreventTheEnd(t *testing.T) {
 	c := clustertest.New(t)
 	n := c.Run(nil, handleTally)
@@ -171,8 +172,9 @@ func TestSignalStormDoesNotPreventTheEnd(t *testing.T) {
 	}
 }
 
-// C15: a node has read a message and dies before it commits; the message is given to the next owner. The commit of the first,
-// when it wakes up, is refused.
+// TestMessageReadByADeadNodeIsReadAgain: a node reads a message and dies before it commits. The
+// next owner reads the message again, and the commit of the first, when it arrives late, is
+// refused.
 func TestMessageReadByADeadNodeIsReadAgain(t *testing.T) {
 	c := clustertest.New(t)
 	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)

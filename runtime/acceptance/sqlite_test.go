@@ -22,7 +22,8 @@ const (
 	txFlow     workflow.Name[string, int] = "sqlite-tx"
 )
 
-// TestSQLiteNodeAndClient: the engine works on a file: steps, a signal, a timer, and a second life of the file.
+// TestSQLiteNodeAndClient: steps, a signal and a timer on a file, which is closed and opened again
+// in between.
 func TestSQLiteNodeAndClient(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "reprise.db")
@@ -74,7 +75,8 @@ func TestSQLiteNodeAndClient(t *testing.T) {
 	}
 }
 
-// TestSQLiteStepTx: a step's own SQL is there exactly if its event is, also when many steps want the file at once.
+// TestSQLiteStepTx: the SQL of a transactional step takes effect exactly if its event is stored,
+// also when many steps want the file at once.
 func TestSQLiteStepTx(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "reprise.db")
@@ -138,7 +140,8 @@ func BenchmarkSQLiteChain(b *testing.B) {
 	benchRuns(b, n, sqliteFlow, steps, inFlight)
 }
 
-// BenchmarkSQLiteStepTx: runs of one step in a transaction, 64 in flight. Each has the file for itself for a moment.
+// BenchmarkSQLiteStepTx: runs of one step in a transaction, 64 in flight. Each has the file for
+// itself for a moment.
 func BenchmarkSQLiteStepTx(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "reprise.db")
 	n, _ := clustertest.SQLiteNode(b, path, &clustertest.Log{}, func(n *runtime.Node) {

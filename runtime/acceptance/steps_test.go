@@ -17,7 +17,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// F12: what a workflow returns cannot be encoded. The run fails and says why; it neither hangs nor is it blocked.
+// TestUnencodableOutputFailsTheRun: the output of a workflow cannot be encoded. The run fails and
+// says why; it does not hang and is not blocked.
 func TestUnencodableOutputFailsTheRun(t *testing.T) {
 	c := clustertest.New(t)
 	const ratio workflow.Name[int, float64] = "ratio"
@@ -32,8 +33,8 @@ func TestUnencodableOutputFailsTheRun(t *testing.T) {
 	}
 }
 
-// F14: a deploy changes the retry policy of a step that waits for its next attempt. That attempt keeps its time; what
-// happens when it fails is for the new policy to say.
+// TestNewRetryPolicyAppliesToWaitingSteps: a deployment changes the retry policy of a step that
+// waits for its next attempt. That attempt keeps its time; when it fails, the new policy decides.
 func TestNewRetryPolicyAppliesToWaitingSteps(t *testing.T) {
 	c := clustertest.New(t)
 	var attempts atomic.Int32
@@ -71,8 +72,8 @@ func TestNewRetryPolicyAppliesToWaitingSteps(t *testing.T) {
 	}
 }
 
-// F16: one of many parallel steps hangs until its node is killed. After the takeover it runs again, and what the others
-// brought is kept.
+// TestOutcomesBesideAHangingStepAreKept: one of many parallel steps hangs until its node dies.
+// After the takeover it runs again, and the outcomes of the others are kept.
 func TestOutcomesBesideAHangingStepAreKept(t *testing.T) {
 	c := clustertest.New(t)
 	const wide = 8
@@ -124,8 +125,9 @@ func TestOutcomesBesideAHangingStepAreKept(t *testing.T) {
 	}
 }
 
-// F18: a step ignores that its node was stopped and goes on heartbeating. It keeps nothing alive: the step runs elsewhere,
-// the node is gone, and no details arrive any more.
+// TestHeartbeatsOfAStoppedNodeMeanNothing: a step ignores that its node was stopped and continues
+// to heartbeat. That keeps nothing alive: the step runs on another node, the stopped node is no
+// member, and its details do not arrive.
 func TestHeartbeatsOfAStoppedNodeMeanNothing(t *testing.T) {
 	c := clustertest.New(t)
 	var beats atomic.Int32
@@ -183,7 +185,8 @@ func TestHeartbeatsOfAStoppedNodeMeanNothing(t *testing.T) {
 	}
 }
 
-// F19: a step that takes many leases is left alone while its node lives; that of a dead node runs elsewhere at once.
+// TestOnlyStepsOfDeadNodesAreRescued: a step that takes many leases is left alone while its node
+// lives. The step of a dead node runs elsewhere at once.
 func TestOnlyStepsOfDeadNodesAreRescued(t *testing.T) {
 	c := clustertest.New(t)
 	var mu sync.Mutex
@@ -230,8 +233,8 @@ func TestOnlyStepsOfDeadNodesAreRescued(t *testing.T) {
 	}
 }
 
-// The time limit of a whole step counts from when it was asked for, whichever nodes its attempts run on; that of an attempt
-// starts anew with each.
+// TestTimeLimitsAcrossNodes: the time limit of a whole step counts from its command, whichever
+// nodes its attempts run on. The time limit of an attempt starts anew with each attempt.
 func TestTimeLimitsAcrossNodes(t *testing.T) {
 	const limit = 5 * time.Second
 	for name, tc := range map[string]struct {

@@ -18,7 +18,8 @@ import (
 
 const fuse workflow.Name[time.Duration, string] = "fuse"
 
-// fusing arms a timer that a signal stops. It returns what happened, if the timer and its stop agree.
+// fusing arms a timer that a signal stops. It returns what happened, if the timer and its stop
+// agree.
 func fusing(ctx workflow.Context, d time.Duration) (string, error) {
 	timer, stopped := workflow.NewNamedTimer(ctx, "fuse", d), false
 	var wg workflow.WaitGroup
@@ -42,7 +43,8 @@ func fusing(ctx workflow.Context, d time.Duration) (string, error) {
 
 func handleFuse(n *runtime.Node) { runtime.Handle(n, fuse, fusing, nil) }
 
-// A1: a node finds a timer that is due and the signal that stops it at the same time. What came first counts.
+// TestTimerAndItsStopInOneTurn: a node loads a run whose timer is due and whose inbox has the
+// signal that stops the timer. What came first counts.
 func TestTimerAndItsStopInOneTurn(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -87,8 +89,8 @@ func TestTimerAndItsStopInOneTurn(t *testing.T) {
 	}
 }
 
-// A11: signals that stop timers race with the timers, over two nodes. Whoever wins, the timer has one end and the run
-// knows the right one.
+// TestTimersRaceWithTheirStops: on two nodes, timers race with the signals that stop them. Each
+// timer has one outcome, and the run sees the right one.
 func TestTimersRaceWithTheirStops(t *testing.T) {
 	c := clustertest.New(t)
 	nodes := []*clustertest.Node{c.Run(nil, handleFuse), c.Run(nil, handleFuse)}
@@ -130,7 +132,8 @@ func TestTimersRaceWithTheirStops(t *testing.T) {
 	t.Logf("ends: %v", ends)
 }
 
-// A12: a timer is cancelled and the node dies. The next one never fires it.
+// TestCancelledTimerNeverFiresOnAnotherNode: a run stops a timer, and its node dies. The timer does
+// not fire on the next node.
 func TestCancelledTimerNeverFiresOnAnotherNode(t *testing.T) {
 	c := clustertest.New(t)
 	client := runtime.NewClient(c.Journal, nil)
@@ -173,7 +176,8 @@ func TestCancelledTimerNeverFiresOnAnotherNode(t *testing.T) {
 	}
 }
 
-// A15: neither a cancelled timer nor a run that ended leaves a wake-up behind.
+// TestCancelledTimerLeavesNoWakeUp: the task of a run wakes for the timers that are armed, not for
+// one that was stopped, and a run that ended has no task.
 func TestCancelledTimerLeavesNoWakeUp(t *testing.T) {
 	c := clustertest.New(t)
 	n := c.Run(nil, func(n *runtime.Node) {
@@ -211,8 +215,8 @@ func TestCancelledTimerLeavesNoWakeUp(t *testing.T) {
 	}
 }
 
-// A19: a run completes while a step is still running. The step's context is cancelled, what it returns is ignored,
-// and its slot is free for others.
+// TestRunCompletesWhileAStepRuns: a run completes while a step of it still runs. The context of the
+// step is cancelled, its output is ignored, and its slot is free for other steps.
 func TestRunCompletesWhileAStepRuns(t *testing.T) {
 	c := clustertest.New(t)
 	o := c.Options()

@@ -13,7 +13,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// recipe is code that awaits these one by one, "step name" and "child key", and then a signal. It says in where it went last.
+// recipe is code that awaits the commands one by one, "step name" or "child key", and then a
+// signal. It sets where to its last line.
 func (d *deployment) recipe(where *string, commands ...string) func(n *runtime.Node) {
 	return func(n *runtime.Node) {
 		runtime.Handle(n, leaf, func(_ workflow.Context, in string) (string, error) { return in, nil }, nil)
@@ -38,8 +39,9 @@ func (d *deployment) recipe(where *string, commands ...string) func(n *runtime.N
 	}
 }
 
-// TestChangedCodeBlocks: code that parts from a run's history blocks the run and says at which event, what each of them has and where
-// in the code. Nothing is written and nothing started until the old code is back, with which the run goes on. (E1, E4, E12)
+// TestChangedCodeBlocks: code that does not fit a run's history blocks the run. The problem names
+// the event, what history and code have there, and the line. Nothing is written or started until
+// the old code is back, with which the run continues.
 func TestChangedCodeBlocks(t *testing.T) {
 	old := []string{"step reserve", "step charge", "child slip"}
 	for name, tc := range map[string]struct {
@@ -63,10 +65,10 @@ func TestChangedCodeBlocks(t *testing.T) {
 			deployed(t, func(d *deployment) {
 				var where string
 				d.deploy(d.recipe(&where, old...))
-				run := d.begin("", nil)
+				run := d.start("", nil)
 				before := d.history(run)
 				d.deploy(d.recipe(&where, tc.code...))
-				d.tell(run, "go")
+				d.signal(run, "go")
 				words := []string{"event " + tc.seq + ":", "history has " + tc.want, "code has " + tc.got}
 				if !tc.elsewhere {
 					words = append(words, where)
@@ -87,8 +89,8 @@ func TestChangedCodeBlocks(t *testing.T) {
 	}
 }
 
-// TestRunsKeepTheirVersion: a run waits for the version of the code that it began with, and is neither blocked nor tried by a node that
-// has others only. Listings tell that it does. (E1)
+// TestRunsKeepTheirVersion: a run waits for a node that serves the version it started with. Other
+// nodes neither block nor try it, and a listing shows that it waits.
 func TestRunsKeepTheirVersion(t *testing.T) {
 	deployed(t, func(d *deployment) {
 		versions := func(list ...int32) func(n *runtime.Node) {
@@ -104,11 +106,11 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 			}
 		}
 		d.deploy(versions(1, 2))
-		first, second := d.begin("", nil), d.begin("", &runtime.StartOptions{Version: 2})
+		first, second := d.start("", nil), d.start("", &runtime.StartOptions{Version: 2})
 		d.deploy(versions(2, 3))
-		third := d.begin("", &runtime.StartOptions{Version: 3})
+		third := d.start("", &runtime.StartOptions{Version: 3})
 		for _, run := range []*runtime.Run[string]{first, second, third} {
-			d.tell(run, "go")
+			d.signal(run, "go")
 		}
 		d.wantResult(second, "go")
 		d.wantResult(third, "go")
@@ -145,8 +147,9 @@ func forked(d *deployment, isNew func(workflow.Context) bool) program {
 	}
 }
 
-// TestCommandNumbersThroughRepeatedCommits: whichever commit of a run fails, before it was written, behind that or while it is on its
-// way, its repetition has the same command numbers, and the history is that of a run without faults. (E11)
+// TestCommandNumbersThroughRepeatedCommits: each commit of a run fails in turn, before it is
+// written, after that, or with an unknown outcome. The repeated commit has the same command
+// numbers, and the history equals that of a run without faults.
 func TestCommandNumbersThroughRepeatedCommits(t *testing.T) {
 	code := func(d *deployment) func(n *runtime.Node) {
 		return func(n *runtime.Node) {
@@ -179,7 +182,7 @@ func TestCommandNumbersThroughRepeatedCommits(t *testing.T) {
 				deployed(t, func(d *deployment) {
 					d.faults = &faulty.Options{Decide: faulty.OnNth(nth, fault, "commit")}
 					d.deploy(code(d))
-					run := d.begin("x", nil)
+					run := d.start("x", nil)
 					d.wantResult(run, "x one two")
 					hit = nth == 0 || d.faulty.Faults() > 0
 					if got := facts(d.history(run)); want == nil {

@@ -27,8 +27,8 @@ const (
 	leaseEnv  = "REPRISE_TEST_LEASE"
 )
 
-// Workflows of the workers. Effects go to the table effects, written inside the steps' transactions (StepTx) or by a
-// connection of their own.
+// Workflows of the workers. Effects go to the table effects, written inside the steps' transactions
+// (StepTx) or by a connection of their own.
 const (
 	chain  workflow.Name[int, int]       = "chain"  // n transactional steps, each with one effect
 	hold   workflow.Name[string, string] = "hold"   // one step that ends when the table gates has its name
@@ -88,7 +88,7 @@ func chainOfEffects(ctx workflow.Context, n int) (int, error) {
 	return n, nil
 }
 
-// holding records that it began and waits for the gate.
+// holding records that it began and returns when the gate is open.
 func holding(ctx context.Context, dsn, gate string) (string, error) {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
@@ -165,7 +165,7 @@ func (w *worker) signal(s os.Signal) {
 	}
 }
 
-// kill ends the process without any warning.
+// kill ends the process without a warning.
 func (w *worker) kill() {
 	_ = w.cmd.Process.Kill() // it may be gone already
 	_ = w.cmd.Process.Signal(syscall.SIGCONT)
@@ -221,7 +221,8 @@ func (c *chaos) number(sql string, args ...any) int {
 	return n
 }
 
-// began waits until the step of a held run has begun, and returns the process it runs in.
+// began waits until the step of a held run has begun so many times, and returns the process it runs
+// in.
 func (c *chaos) began(run journal.RunID, times int) (pid int) {
 	c.T.Helper()
 	clustertest.Until(c.T, fmt.Sprintf("the step has begun %d times", times), func() bool {
