@@ -82,8 +82,8 @@
 // answered by a message. So a run waits for nothing but messages, and a run that waits for a
 // message that never comes would be owned for ever by a node that never looks at it again. Each
 // question therefore has exactly one answer: the store promises it for loads and commits, the
-// executor for attempts whose bodies hang or end their goroutine. Where nothing else is certain to
-// come, the run sets its timer.
+// executor for attempts, also if their bodies panic, end their goroutine or ignore their limits.
+// Where nothing else is certain to come, the run sets its timer.
 //
 // Answers may be late, because an actor outlives its questions: the run is lost and claimed again,
 // or the actor serves another run. Each answer carries the epoch of its question, and stale ones

@@ -15,11 +15,12 @@ import (
 
 // executor executes attempts of steps, and ends transactions that nobody will commit.
 //
-// Its promise to runs: each attempt is answered by exactly one stepDone, whatever the body does.
-// The body may return, panic, end its goroutine, or ignore its context for ever; a run that waits
-// for an answer that never comes would stay owned and never be parked. The answer is sent from a
-// deferred call, which a Goexit runs as well, and a body with a limit runs on a goroutine of its
-// own, so that the answer need not wait for it.
+// Its promise to runs: each attempt is answered by exactly one stepDone, as soon as its body has
+// ended or has exceeded a limit. The body may return, panic, end its goroutine, or ignore its
+// context; a run that waited for an answer that never comes would stay owned and never be parked.
+// So the answer is sent from a deferred call, which a Goexit runs as well, and a body with a limit
+// is executed on a goroutine of its own, which need not end. A body without a limit may take for
+// ever. Its run stays owned meanwhile, as it should: the step is being executed.
 //
 // A slot, on the other hand, is given back only when the body has returned, which may be after the
 // answer: otherwise bodies that ignore their context would add up beyond the limit.

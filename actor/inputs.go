@@ -19,8 +19,8 @@ type input struct {
 //
 // Messages are numbered without gaps in the order of their arrival (J5). got is the newest number
 // that was put into the queue, so a load asks for what follows it, and the same message twice is
-// left out. news says that there may be more. It is set by a hint, by a claim, by the answer of a
-// commit and by a load that was cut; only a load clears it, at the moment when it is sent, so a
+// left out. news says that there may be more. A claim brings it along; a hint, the answer of a
+// commit and a load that was cut set it; a load clears it at the moment when it is sent, so a
 // message that arrives while the load is in flight causes another load.
 //
 // A message leaves the inbox when a commit has written seen: the number up to which no message

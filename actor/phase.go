@@ -4,7 +4,7 @@ import "fmt"
 
 // phase says what the actor of a run is doing. It decides what a message means to the run, so it is
 // one field with one table of transitions instead of a flag for each question. What is orthogonal
-// to it is told in the argument above run.
+// to it stands above run.
 type phase uint8
 
 const (
