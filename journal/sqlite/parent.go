@@ -2,7 +2,8 @@ package sqlite
 
 import "github.com/reprise-run/reprise/journal"
 
-// parentOf reads parent_run, parent_generation, parent_cmd and parent_policy.
+// parentOf reads parent_run, parent_generation, parent_cmd and parent_policy; nil for a run without
+// a parent.
 func parentOf(r row) *journal.Parent {
 	if r.null(0) {
 		return nil

@@ -8,16 +8,22 @@ import (
 )
 
 // reapOwnerSQL finds the next owner. Hopping from one to the next along reprise_tasks_owner_idx
-// also finds tasks that were born into the ownership of a node which died meanwhile.
+// costs a probe for each owner, however many tasks it has, and starts from the tasks: so it also
+// finds those whose owner from birth died, and was forgotten, while the start was waiting for the
+// writer.
 const reapOwnerSQL = `SELECT t.owner FROM reprise_tasks t WHERE t.owner > +? AND t.owner > 0 ORDER BY t.owner LIMIT 1`
 
-// reapTasksSQL reads a bounded number of an owner's tasks.
+// reapTasksSQL reads a bounded number of an owner's tasks. Those that are freed leave the index, so
+// the next piece begins with the next task.
 const reapTasksSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 LIMIT +?`
 
-// reapStrikeSQL counts the death of a task's owner.
+// reapStrikeSQL counts the death of a task's owner; see journal.QuarantineStrikes for what strikes
+// are for.
 const reapStrikeSQL = `UPDATE reprise_tasks SET strikes = strikes + 1 WHERE run_id = ? RETURNING strikes`
 
-// reapFreeSQL makes a task visible, or quarantines it.
+// reapFreeSQL makes a task visible, at once or after a wait, or quarantines it. The fence stays:
+// the next claim raises it, and until then a late commit of the dead owner finds no owner and is
+// refused (J3).
 const reapFreeSQL = `
 UPDATE reprise_tasks SET owner = 0, unproven = 0, state = ?, problem = ?, visible_at = ? WHERE run_id = ?`
 
@@ -25,7 +31,7 @@ UPDATE reprise_tasks SET owner = 0, unproven = 0, state = ?, problem = ?, visibl
 const reapNodesSQL = `DELETE FROM reprise_nodes`
 
 // Reap implements journal.Membership. All nodes are in this process, so a suspect is dead if its
-// lease has run out.
+// lease has run out, and for no other reason.
 func (m *member) Reap(ctx context.Context, _ []journal.NodeID) (journal.Reaped, error) {
 	r := journal.Reaped{Nodes: m.s.nodes.markExpiredLost()}
 	owners, err := m.s.deadOwners(ctx)
@@ -45,7 +51,9 @@ func (m *member) Reap(ctx context.Context, _ []journal.NodeID) (journal.Reaped, 
 	return r, nil
 }
 
-// deadOwners lists the lost nodes, and owners that nobody remembers.
+// deadOwners lists the lost nodes, and owners that nobody remembers. The latter are read from the
+// file first, and the nodes looked at afterwards: a node that joins in between is live by then,
+// whatever its tasks.
 func (s *Store) deadOwners(ctx context.Context) (list []journal.NodeID, err error) {
 	err = s.read(ctx, func(c *conn) (err error) {
 		list, err = owners(c)
@@ -65,6 +73,7 @@ func (s *Store) deadOwners(ctx context.Context) (list []journal.NodeID, err erro
 	return dead, err
 }
 
+// owners lists the owners of all tasks.
 func owners(q querier) (list []journal.NodeID, err error) {
 	for last := int64(0); ; {
 		n := len(list)
@@ -76,13 +85,16 @@ func owners(q querier) (list []journal.NodeID, err error) {
 	}
 }
 
-// freed counts tasks.
+// freed counts tasks that were freed.
 type freed struct{ freed, quarantined int }
 
 // freeFunc frees one task and tells whether it was quarantined.
 type freeFunc func(q querier, run journal.RunID, at time.Time) (quarantined bool, err error)
 
-// freeTasks frees the tasks of a node that is no longer live, in pieces, and then forgets it.
+// freeTasks frees the tasks of a node that is no longer live, in pieces, and then forgets it. Each
+// piece is a transaction, so that other calls get their turn between two. The node is forgotten
+// with the last piece, and in memory after that: if the process dies on the way, the next one frees
+// everything, and if a piece fails, the node stays lost and the next reap comes back.
 func (s *Store) freeTasks(ctx context.Context, owner journal.NodeID, one freeFunc) (total freed, err error) {
 	for more := true; more; {
 		var n freed
@@ -102,6 +114,7 @@ func (s *Store) freeTasks(ctx context.Context, owner journal.NodeID, one freeFun
 	return total, nil
 }
 
+// freeSome frees one piece.
 func freeSome(q querier, owner journal.NodeID, one freeFunc) (n freed, err error) {
 	runs, err := readIDs(q, reapTasksSQL, int64(owner), int64(reapBatch))
 	if err != nil {

@@ -2,7 +2,8 @@ package sqlite
 
 import "github.com/reprise-run/reprise/journal"
 
-// runColumns are the columns of a run r as every statement selects them, for runOf.
+// runColumns are the columns of a run r as every statement selects them, for runOf. The order is
+// the protocol between the two: a column that is added goes to the end of both.
 const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels, r.input, r.input_encoding, r.trace,
        r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried`

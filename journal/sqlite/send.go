@@ -7,17 +7,24 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// sendKnownSQL finds the message that has a key already.
+// sendKnownSQL finds the message that has a key already: this is what makes a repeated call have
+// one effect (J4). It is asked for closed runs as well, so that a sender whose answer was lost is
+// not told that the run is closed although its message was read.
 const sendKnownSQL = `SELECT m.number FROM reprise_inbox m WHERE m.run_id = ? AND m.key = ?`
 
+// sendTaskSQL reads the task that gives out the number; no row means that the run is closed, or not
+// there.
 const sendTaskSQL = `
 SELECT t.inbox_last, t.owner, t.queue, t.workflow, t.version, t.state, t.visible_at FROM reprise_tasks t WHERE t.run_id = ?`
 
+// sendSQL puts a message into an inbox.
 const sendSQL = `
 INSERT INTO reprise_inbox (run_id, number, at, kind, name, key, encoding, payload, cmd, generation)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
-// sendCountSQL gives out a number (J5) and makes the task visible (J6).
+// sendCountSQL gives out a number (J5) and makes the task visible (J6). The number is one above
+// that which sendTaskSQL has read in the same transaction, so numbers have no gaps and their order
+// is that of the writer.
 const sendCountSQL = `UPDATE reprise_tasks SET inbox_last = ?, visible_at = ? WHERE run_id = ?`
 
 // sendExistsSQL tells a closed run from none.
@@ -45,8 +52,12 @@ func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 	return out, nil
 }
 
-// send puts a message into an inbox. Its Cmd is kept only with an answer: otherwise it is the
-// sender's own business.
+// send puts a message into an inbox, or finds out why not. Its Cmd is kept only with an answer:
+// otherwise it is the sender's own business.
+//
+// A message makes a waiting task visible at once; of an owned task, which is invisible, it makes
+// claimAttentionSQL find it. A blocked or quarantined task does not become visible by a message:
+// the next try has its own time.
 func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err error) {
 	open, state, visible := false, journal.Ready, time.Time{}
 	last := journal.InboxSeq(0)
@@ -85,6 +96,8 @@ func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err er
 	return out, err
 }
 
+// errNotOpen is the outcome of a message to a run without a task: ErrClosed if the run exists, else
+// ErrNotFound.
 func errNotOpen(q querier, run journal.RunID) (journal.Sent, error) {
 	out := journal.Sent{Err: journal.ErrNotFound}
 	err := q.query(sendExistsSQL, func(row) error { out.Err = journal.ErrClosed; return nil }, uuidArg(run))

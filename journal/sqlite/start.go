@@ -7,13 +7,16 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// startSQL creates a run. One whose id or key exists changes no row.
+// startSQL creates a run. One whose id exists changes no row; its key is free, as startRun has
+// looked.
 const startSQL = `
 INSERT INTO reprise_runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels, input,
                           input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`
 
+// startTaskSQL makes the task, in the transaction of the run (J7). A run that is owned from birth
+// has the fence 1, as if it had been claimed, and is unproven until the first commit (J4).
 const startTaskSQL = `
 INSERT INTO reprise_tasks (run_id, visible_at, fence, owner, unproven, version, priority, queue, workflow)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -23,11 +26,12 @@ const startOwnSQL = `
 SELECT coalesce(r.start_at, r.created_at), t.owner, t.fence
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
-// startHolderSQL finds the run that has a key.
+// startHolderSQL finds the run that has a key, by the unique index of held keys.
 const startHolderSQL = `
 SELECT r.id, r.workflow, r.status, coalesce(r.start_at, r.created_at) FROM reprise_runs r WHERE r.key = ? AND r.holds_key = 1`
 
-// startReuseSQL lets a closed run give up its key (J8).
+// startReuseSQL lets a closed run give up its key (J8). It is executed right before the new run is
+// made, in the same transaction.
 const startReuseSQL = `UPDATE reprise_runs SET holds_key = 0 WHERE id = ?`
 
 // Start implements journal.Store.
@@ -52,8 +56,12 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	return out, nil
 }
 
-// startRun looks before it writes: there is one writer, so nothing changes in between. fresh tells
-// whether this very call has made the run.
+// startRun looks before it writes: there is one writer, so nothing changes in between, and of many
+// callers that start one key at once the first creates the run and the others find it (J8). fresh
+// tells whether this very call has made the run.
+//
+// A start that is repeated looks for its own run before it takes a key over: else its second try
+// would take the key from the run of its first (J4).
 func (s *Store) startRun(q querier, st *journal.Start, at time.Time) (out journal.Started, fresh bool, err error) {
 	if st.Key != "" {
 		h, err := readHolder(q, st.Key)
@@ -75,7 +83,9 @@ func (s *Store) startRun(q querier, st *journal.Start, at time.Time) (out journa
 	return s.create(q, st, at)
 }
 
-// create writes a run and its task, unless an earlier try has made it.
+// create writes a run and its task, unless an earlier try has made it. The owner is looked up at
+// this moment: a node that has left or was declared dead is not given the run, which then waits to
+// be claimed.
 func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.Started, fresh bool, err error) {
 	labels, err := journal.EncodeLabels(st.Labels)
 	if err != nil {
@@ -108,6 +118,7 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 	return out, true, err
 }
 
+// readOwn finds the run of an earlier try, and whether it is still the owner's own from birth.
 func readOwn(q querier, st *journal.Start, at time.Time) (out journal.Started, err error) {
 	out.Now = at
 	err = q.query(startOwnSQL, func(r row) error {
@@ -126,6 +137,7 @@ type holder struct {
 	startAt  time.Time
 }
 
+// readHolder finds the run that has a key.
 func readHolder(q querier, key string) (h holder, err error) {
 	err = q.query(startHolderSQL, func(r row) error {
 		h = holder{run: r.id(0), workflow: r.text(1), status: journal.Status(r.int(2)), startAt: r.time(3)}
@@ -134,10 +146,12 @@ func readHolder(q querier, key string) (h holder, err error) {
 	return h, err
 }
 
+// replacedBy tells whether the holder gives its key up to a start (J8).
 func (h *holder) replacedBy(st *journal.Start) bool {
 	return h.workflow == st.Workflow && st.Reuse.Replaces(h.status)
 }
 
+// started is the outcome of a start whose key stays with the holder.
 func (h *holder) started(st *journal.Start, at time.Time) journal.Started {
 	if h.workflow != st.Workflow {
 		return journal.Started{Run: h.run, Now: at, Err: &journal.KeyConflictError{Key: st.Key, Run: h.run, Workflow: h.workflow}}

@@ -15,6 +15,10 @@ import (
 )
 
 // Store keeps a journal in a SQLite file. Its methods may be called from many goroutines.
+//
+// It owns the file: the lock beside it from Open to Close, the one connection that writes, and a
+// fixed number of connections that read. A read waits for a free reader, a write for its turn in
+// the writer, and neither for the other.
 type Store struct {
 	o       Options
 	path    string
@@ -44,6 +48,7 @@ func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	return s, nil
 }
 
+// open takes the lock before it touches the file, and gives it back if the file is not in order.
 func (s *Store) open(ctx context.Context, path string) (err error) {
 	if s.path, err = resolvePath(path); err != nil {
 		return err
@@ -82,6 +87,9 @@ func (s *Store) prepare(ctx context.Context) (*conn, error) {
 	return w, nil
 }
 
+// prepareFile brings the file in order, before any reader is open: first whose it is, since nothing
+// may be changed in a file of somebody else's, then its mode, its tables and its name in the
+// folder, and last the tasks of the process before.
 func (s *Store) prepareFile(ctx context.Context, w *conn) error {
 	if err := s.identify(w); err != nil {
 		return err
@@ -98,6 +106,8 @@ func (s *Store) prepareFile(ctx context.Context, w *conn) error {
 	return s.takeOver(ctx, w)
 }
 
+// dialReaders opens the readers. query_only guards against a statement that ends up on the wrong
+// connection.
 func (s *Store) dialReaders() error {
 	s.readers = make(chan *conn, s.o.Readers)
 	for range s.o.Readers {
@@ -149,6 +159,7 @@ func (s *Store) Close() {
 	})
 }
 
+// closeReaders closes every reader; those at work are waited for.
 func (s *Store) closeReaders() {
 	for range cap(s.readers) {
 		select {
@@ -161,7 +172,9 @@ func (s *Store) closeReaders() {
 	}
 }
 
-// read runs fn on a reader, as of one moment.
+// read runs fn on a reader, as of one moment: in a transaction, so that all its statements see one
+// snapshot. The WAL is not copied back past the snapshot while it is open, so fn must not wait for
+// anybody.
 func (s *Store) read(ctx context.Context, fn func(c *conn) error) error {
 	var c *conn
 	select {
@@ -189,7 +202,8 @@ const (
 )
 
 // now is the store's clock: that of the one process that has the file (J9). It counts whole
-// microseconds, as what is stored.
+// microseconds, as what is stored, and has no monotonic part, so that times compare as they do
+// after a load.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond).Round(0) }
 
 // resolvePath returns the one name of a file, whatever links lead to it.

@@ -9,7 +9,8 @@ import (
 // terminalColumns are the columns of a terminal event e, for terminalOf.
 const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued`
 
-// listTerminalSQL reads the terminal event of a closed run.
+// listTerminalSQL reads the terminal event of a closed run, by the number that the run's row has of
+// it.
 const listTerminalSQL = `
 SELECT ` + terminalColumns + `
 FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq

@@ -27,6 +27,15 @@ func (t callerTx) Rollback(context.Context) error { return t.tx.Rollback() }
 
 // stepTx is the transaction of a step. User code has it as a *sql.Tx, whose connection is this one:
 // it takes the writer's connection on loan at the first statement. Only the engine ends it.
+//
+// Three may want to use it at once: the step, which may have goroutines of its own; the engine,
+// which commits or rolls back; and the timer or the store's end, which take the connection away
+// from a step that holds it for too long. mu decides: whoever uses the loan holds it, and after
+// ended is set nobody uses the loan for the user any more. A statement that runs while the time is
+// up is interrupted by life, so that mu is soon free.
+//
+// The loan is given back exactly once, by returnLoan, on every path: else nobody in the process
+// could write again.
 type stepTx struct {
 	s    *Store
 	db   *sql.DB
@@ -50,7 +59,8 @@ const (
 	stepEndSQL   = `RELEASE reprise_step`
 )
 
-// Begin implements journal.TxStore.
+// Begin implements journal.TxStore. It takes nothing yet: a step that never uses its transaction
+// holds nobody up.
 func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -87,7 +97,8 @@ func (t *stepTx) Rollback(context.Context) error {
 	return nil
 }
 
-// expire rolls back a transaction that everybody waits for.
+// expire rolls back a transaction that everybody waits for. The step learns of it by its next
+// statement, or by its commit.
 func (t *stepTx) expire(why error) {
 	t.stop(why) // interrupts the statement that runs
 	t.mu.Lock()
@@ -98,7 +109,8 @@ func (t *stepTx) expire(why error) {
 	}
 }
 
-// finish ends the user's part: no further statements. t.mu is held.
+// finish ends the user's part: no further statements. Open rows and statements are closed, because
+// they would keep the transaction's snapshot. t.mu is held.
 func (t *stepTx) finish(why error) {
 	if t.ended != nil {
 		return
@@ -154,7 +166,8 @@ func (t *stepTx) takeLoan(ctx context.Context) error {
 	return nil
 }
 
-// borrow waits for the connection, until ctx or the transaction's life ends.
+// borrow waits for the connection, until ctx or the transaction's life ends. A wish that is granted
+// at the moment at which it is withdrawn is given back at once: the writer waits for that.
 func (w *writer) borrow(ctx, life context.Context) (*loan, error) {
 	l := &loan{granted: make(chan struct{}), returned: make(chan struct{})}
 	w.mu.Lock()
@@ -181,7 +194,8 @@ func (w *writer) borrow(ctx, life context.Context) (*loan, error) {
 	return nil, err
 }
 
-// use runs fn on the loan, with a context that also ends when the transaction's time is up.
+// use runs fn on the loan, with a context that also ends when the transaction's time is up. It is
+// the only way for the user's statements to the connection.
 func (t *stepTx) use(ctx context.Context, fn func(ctx context.Context, raw rawConn) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -194,7 +208,8 @@ func (t *stepTx) use(ctx context.Context, fn func(ctx context.Context, raw rawCo
 	return fn(ctx, t.s.writer.c.raw)
 }
 
-// in runs fn inside tx, or as a write of its own if tx is nil.
+// in runs fn inside tx, or as a write of its own if tx is nil. Inside the transaction of a step the
+// statements go through database/sql like the step's own, and so wait for them.
 func (s *Store) in(ctx context.Context, tx journal.Tx, bytes int, fn func(q querier) error) error {
 	if tx == nil {
 		return s.write(ctx, bytes, func(b *batch) error { return fn(b) })

@@ -11,7 +11,8 @@ import (
 )
 
 // The writer's transactions. IMMEDIATE takes the file's write lock at once, so that no statement
-// meets another program's write half-way. The savepoint keeps the members of a careful batch apart.
+// meets another program's write half-way. The savepoint keeps the members of a batch apart when one
+// of them is at fault.
 const (
 	writeBeginSQL    = `BEGIN IMMEDIATE`
 	writeCommitSQL   = `COMMIT`
@@ -21,9 +22,35 @@ const (
 	memberEndSQL     = `RELEASE reprise_member`
 )
 
-// writer is the one that writes. Its goroutine gathers the calls that wait into one transaction,
-// and between two transactions lends its connection to the transaction of a step. So nobody in the
-// process ever waits for a lock of the file, and neither calls nor steps starve each other.
+// writer is the one that writes: group commit for a file that has a single write lock.
+//
+// A transaction costs one sync of the disk, however much is in it, and a disk does a few hundred to
+// a few thousand of them a second. So the writer never writes a call alone if more are waiting: it
+// takes all jobs that gathered while the last transaction was on its way to the disk, and makes
+// them the next one. Under load the batches grow by themselves, up to a limit, and without load a
+// call is written at once. No timer waits for more calls to come.
+//
+// The invariants:
+//
+//   - Only the writer's goroutine uses c, except between granted and returned of a loan, when only
+//     the step does. Between the two there is no transaction of the writer's. So no statement in
+//     the process ever waits for a lock of the file.
+//   - A job is in jobs, or taken by the goroutine, or done. It is withdrawn only while it is in
+//     jobs, under mu; so a call whose context ends either has not happened or is waited for, and
+//     its error tells which.
+//   - done is closed after err is set, and exactly once: by commit, or by failAll when the store
+//     closes.
+//   - run of a job may be called again after a rollback. Whatever it has told its caller until
+//     then, it must tell anew.
+//
+// The members of a batch are independent (J2). Nearly always none is at fault, and a savepoint
+// around each would cost two statements a member, so the batch is tried without. If a member is at
+// fault, everything is rolled back, and the same jobs run again with savepoints: the member at
+// fault loses its part, and the others are committed. An error that is about the file, such as a
+// full disk, is an error of all.
+//
+// Fairness between calls and steps: after each batch at most one loan is granted, and after each
+// loan at most one batch is written, so neither starves the other.
 type writer struct {
 	s    *Store
 	c    *conn // of the goroutine, or of the step that it is lent to
@@ -45,7 +72,8 @@ type job struct {
 	done chan struct{}
 }
 
-// loan is the wish of a step to have the connection.
+// loan is the wish of a step to have the connection. granted is closed by the writer, returned by
+// the step or by whoever ends its transaction.
 type loan struct {
 	granted  chan struct{}
 	returned chan struct{}
@@ -57,15 +85,17 @@ type batch struct {
 	savepoints bool // each member has a savepoint
 }
 
+// errNeedsSavepoints ends a batch without savepoints in which a member is at fault.
 var errNeedsSavepoints = errors.New("a member is at fault: once more, with savepoints")
 
+// newWriter starts the goroutine, which owns the connection from here on.
 func newWriter(s *Store, c *conn) *writer {
 	w := &writer{s: s, c: c, wake: make(chan struct{}, 1)}
 	w.done.Go(w.loop)
 	return w
 }
 
-// unhook returns when the goroutine has ended. What waits fails.
+// close returns when the goroutine has ended. What waits fails; what is being written ends first.
 func (w *writer) close() {
 	w.mu.Lock()
 	w.closed = true
@@ -74,6 +104,7 @@ func (w *writer) close() {
 	w.done.Wait()
 }
 
+// wakeUp makes the goroutine look again. One token is enough: it looks at everything.
 func (w *writer) wakeUp() {
 	select {
 	case w.wake <- struct{}{}:
@@ -126,6 +157,7 @@ func (w *writer) withdraw(l *loan) bool {
 	return at >= 0
 }
 
+// loop is the goroutine: a batch, then a loan, then the next, and asleep while there is neither.
 func (w *writer) loop() {
 	for {
 		jobs, loan, closed := w.next()
@@ -146,7 +178,7 @@ func (w *writer) loop() {
 	}
 }
 
-// next returns what is to be done next: as many calls as fit into a batch, and then one step.
+// next returns what is to be done next: as many calls as fit into a batch, and one step.
 func (w *writer) next() (jobs []*job, next *loan, closed bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -165,6 +197,7 @@ func (w *writer) next() (jobs []*job, next *loan, closed bool) {
 	return jobs, next, false
 }
 
+// failAll fails the jobs that wait when the store closes. They have not happened.
 func (w *writer) failAll(jobs []*job) {
 	for _, j := range jobs {
 		j.err = fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
@@ -189,11 +222,11 @@ func (w *writer) commit(jobs []*job) {
 
 // try writes a batch. Its error is about all of it: nothing is written then, or after a failed
 // COMMIT perhaps all.
-func (w *writer) try(jobs []*job, careful bool) error {
+func (w *writer) try(jobs []*job, savepoints bool) error {
 	if _, err := w.c.exec(writeBeginSQL); err != nil {
 		return err
 	}
-	b := &batch{conn: w.c, savepoints: careful}
+	b := &batch{conn: w.c, savepoints: savepoints}
 	for _, j := range jobs {
 		err := b.member(func() error { return j.run(b) })
 		if errors.Is(err, errNeedsSavepoints) || batchFault(err) {
