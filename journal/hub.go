@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// waiterMemory is how long a process goes on sending HintClosed after it heard of a waiter elsewhere.
+// waiterTTL is how long a process goes on sending HintClosed after it heard of a waiter elsewhere.
 // Waiters repeat themselves every third of it.
-const waiterMemory = 30 * time.Second
+const waiterTTL = 30 * time.Second
 
 // hub spreads hints inside the process and knows which of them other processes need.
 type hub struct {
@@ -54,7 +54,7 @@ func (h *hub) hosts(id NodeID) bool {
 	return ok
 }
 
-func (h *hub) heardWaiter() {
+func (h *hub) noteWaiter() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.waiter = time.Now()
@@ -63,7 +63,7 @@ func (h *hub) heardWaiter() {
 func (h *hub) remoteWaiters() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return time.Since(h.waiter) < waiterMemory
+	return time.Since(h.waiter) < waiterTTL
 }
 
 func (h *hub) publish(hints ...Hint) {

@@ -23,7 +23,7 @@ func (m *member) Renew(ctx context.Context) (Renewal, error) {
 func (m *member) Reap(ctx context.Context, suspects []NodeID) (Reaped, error) {
 	r, err := m.Membership.Reap(ctx, suspects)
 	if r.Tasks > 0 {
-		m.j.spread([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
+		m.j.publish([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
 	}
 	return r, err
 }
@@ -31,6 +31,6 @@ func (m *member) Reap(ctx context.Context, suspects []NodeID) (Reaped, error) {
 func (m *member) Leave(ctx context.Context) error {
 	m.j.local.leave(m.ID())
 	err := m.Membership.Leave(ctx)
-	m.j.spread(nil, []Hint{{Kind: HintTasks}})
+	m.j.publish(nil, []Hint{{Kind: HintTasks}})
 	return err
 }

@@ -19,7 +19,7 @@ func (j *Journal) Watch(ctx context.Context, fn func(Hint)) error {
 	}()
 	return j.store.Hints().Watch(ctx, func(h Hint) {
 		if h.Kind == HintWaiter {
-			j.local.heardWaiter()
+			j.local.noteWaiter()
 			return
 		}
 		fn(h)
@@ -31,4 +31,4 @@ func (j *Journal) Watch(ctx context.Context, fn func(Hint)) error {
 func (j *Journal) AnnounceWaiter() { j.store.Hints().Notify([]Hint{{Kind: HintWaiter}}) }
 
 // WaiterInterval is how often a waiter repeats itself.
-const WaiterInterval = waiterMemory / 3
+const WaiterInterval = waiterTTL / 3

@@ -259,7 +259,7 @@ func childCloses(k *kit) {
 		ids := parent.bears(0)
 		parent.commit(park)
 		child := k.takeRun(node, ids[0])
-		c := child.tells(child.build(closed, started(), ended(end)))
+		c := child.withOutcome(child.build(closed, started(), ended(end)))
 		out := child.submit(c)
 		k.same("told", out.Sent, []journal.Sent{{Number: 1, Route: flowRoute}})
 		parent = k.takeRun(node, parent.run)
@@ -310,7 +310,7 @@ func childOutlives(k *kit) {
 			continue
 		}
 		child := children[id]
-		child.submit(child.tells(child.build(closed, started(), completed("1"))))
+		child.submit(child.withOutcome(child.build(closed, started(), completed("1"))))
 		k.same("status", k.row(id).Status, journal.Completed)
 		if i < 2 {
 			k.inboxIs(parent.run)
@@ -327,7 +327,7 @@ func familyInABatch(k *kit) {
 			parent := k.one(node)
 			ids := parent.bears(0)
 			child := k.takeRun(node, ids[0])
-			batch := []journal.Commit{parent.build(next), child.tells(child.build(closed, started(), completed("1")))}
+			batch := []journal.Commit{parent.build(next), child.withOutcome(child.build(closed, started(), completed("1")))}
 			last := 0
 			if childFirst {
 				batch[0], batch[1], last = batch[1], batch[0], 1

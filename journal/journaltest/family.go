@@ -74,8 +74,8 @@ func (o *owner) closing(events ...journal.Event) journal.Commit {
 	return c
 }
 
-// tells adds to a closing commit what tells the run's parent.
-func (o *owner) tells(c journal.Commit) journal.Commit {
+// withOutcome adds to a closing commit what tells the run's parent.
+func (o *owner) withOutcome(c journal.Commit) journal.Commit {
 	o.k.t.Helper()
 	r := o.k.row(o.run)
 	m, waits := r.ParentMessage(c.Terminal())

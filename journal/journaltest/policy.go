@@ -100,7 +100,7 @@ func closeApplies(k *kit) {
 		k.t.Errorf("due are %v", due)
 	}
 	cancelled := due[ids[0]]
-	cancelled.submit(cancelled.tells(cancelled.build(closed, received(k.first(cancelled.run)), ended(journal.RunCancelled))))
+	cancelled.submit(cancelled.withOutcome(cancelled.build(closed, received(k.first(cancelled.run)), ended(journal.RunCancelled))))
 }
 
 func terminationApplies(k *kit) {
@@ -134,7 +134,7 @@ func policiesRecur(k *kit) {
 		}
 		fourth := k.takeRun(node, third[0]).bears(abandon, terminate, cancel)
 		if end == "a commit" {
-			out := root.submit(root.tells(root.closing()))
+			out := root.submit(root.withOutcome(root.closing()))
 			k.same("terminated", sortedIDs(out.Closed...), sortedIDs(second[0], third[0], fourth[1]))
 		} else {
 			k.ok(k.admin(root.run, journal.AdminTerminate))
@@ -174,7 +174,7 @@ func terminatedChildOwner(k *kit) {
 	child.commit(keep, started("a"))
 	parent.submit(parent.closing())
 	child.refused(child.build(keep, stepDone(1, "a", "1")), "the owner of a terminated child", fenced)
-	child.refused(child.tells(child.build(closed, completed("1"))), "the owner of a terminated child closes it", fenced)
+	child.refused(child.withOutcome(child.build(closed, completed("1"))), "the owner of a terminated child closes it", fenced)
 	k.isTerminated(child.run)
 }
 
@@ -235,8 +235,8 @@ func familiesCloseAtOnce(k *kit) {
 	}
 	commits := make([][]journal.Commit, families)
 	for i, f := range list {
-		commits[i] = []journal.Commit{f.parent.closing(), f.child.tells(f.child.closing()),
-			f.grandchild.tells(f.grandchild.build(closed, completed("1")))}
+		commits[i] = []journal.Commit{f.parent.closing(), f.child.withOutcome(f.child.closing()),
+			f.grandchild.withOutcome(f.grandchild.build(closed, completed("1")))}
 	}
 	half := func(i, from int) []journal.Commit { // one of each of some families
 		var batch []journal.Commit

@@ -57,7 +57,7 @@ func All(t *testing.T, open func(t *testing.T) journal.Store) {
 func suite() []check {
 	return slices.Concat(
 		historyChecks, ownerChecks, resubmitChecks, inboxChecks, wakeChecks, amidChecks, closeChecks, startChecks,
-		childChecks, policyChecks, tellChecks, replyChecks, continueChecks, alongChecks,
+		childChecks, policyChecks, signalChecks, replyChecks, continueChecks, startMessageChecks,
 		claimChecks, clockChecks, loadChecks, listChecks, adminChecks, memberChecks, payloadChecks, limitChecks,
 	)
 }

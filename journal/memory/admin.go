@@ -34,8 +34,8 @@ func (s *Store) Admin(ctx context.Context, a journal.AdminAction) error {
 			s.db.terminate(r, a.Reason, nil, now)
 			return nil
 		}
-		s.db.lift(r)
-		defer s.db.place(r, now)
+		s.db.dequeue(r)
+		defer s.db.enqueue(r, now)
 		r.resume(now)
 		return nil
 	}

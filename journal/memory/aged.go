@@ -15,7 +15,7 @@ func (s *Store) Rush(ctx context.Context, run journal.RunID) error {
 	}
 	defer s.db.mu.Unlock()
 	if r := s.db.runs[run]; r != nil && r.open && r.task.Owner == 0 && !r.task.VisibleAt.IsZero() {
-		s.db.show(r, now)
+		s.db.makeVisible(r, now)
 	}
 	return nil
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// orphan applies the close policies of a closed run's open children. It returns those that were terminated behind those
+// closeChildren applies the close policies of a closed run's open children. It returns those that were terminated behind those
 // of a list, with their own children.
-func (db *database) orphan(parent journal.RunID, list []journal.RunID, now time.Time) []journal.RunID {
+func (db *database) closeChildren(parent journal.RunID, list []journal.RunID, now time.Time) []journal.RunID {
 	children := slices.SortedFunc(maps.Values(db.children[parent]), func(a, b *record) int { return bytes.Compare(a.run.ID[:], b.run.ID[:]) })
 	for _, r := range children {
 		switch r.run.Parent.Policy {
 		case journal.CloseCancel:
-			db.tell(journal.OrphanCancel(r.run.ID), now)
+			db.deliver(journal.OrphanCancel(r.run.ID), now)
 		case journal.CloseTerminate:
 			list = append(list, r.run.ID)
 			list = db.terminate(r, journal.ParentClosed, list, now)
@@ -25,8 +25,8 @@ func (db *database) orphan(parent journal.RunID, list []journal.RunID, now time.
 	return list
 }
 
-// own notes an open child.
-func (db *database) own(r *record) {
+// addChild notes an open child.
+func (db *database) addChild(r *record) {
 	if r.run.Parent == nil {
 		return
 	}
@@ -37,8 +37,8 @@ func (db *database) own(r *record) {
 	db.children[parent][r.run.ID] = r
 }
 
-// disown forgets a child that closes.
-func (db *database) disown(r *record) {
+// removeChild forgets a child that closes.
+func (db *database) removeChild(r *record) {
 	if r.run.Parent == nil {
 		return
 	}

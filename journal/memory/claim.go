@@ -19,43 +19,43 @@ func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Clai
 	if h := s.db.held[r.Node]; h != nil {
 		if r.Reconcile { // ahead of the claim, so that no task is told twice
 			for _, rec := range inOrder(h.all) {
-				if rec.unproven {
+				if rec.unconfirmed {
 					c.Tasks = append(c.Tasks, rec.claimed())
 				}
 			}
 		}
-		loud := inOrder(h.loud)
+		loud := inOrder(h.unread)
 		slices.SortStableFunc(loud, byVisibility)
 		for _, rec := range loud[:min(len(loud), answerMax)] {
 			c.Attention = append(c.Attention, rec.run.ID)
 		}
 	}
-	list := s.db.lanesOf(r.Routes, now)
+	list := s.db.queuesOf(r.Routes, now)
 	if !s.db.alive(r.Node) {
 		r.Max = 0
 	}
 	for _, rec := range pick(list, r.Max) {
-		s.db.take(rec, r.Node, now)
+		s.db.acquire(rec, r.Node, now)
 		c.Tasks = append(c.Tasks, rec.claimed())
 	}
 	c.NextDue = nextVisible(list)
 	return c, nil
 }
 
-// take makes node the owner of a free task that is out of its lane.
-func (db *database) take(r *record, node journal.NodeID, now time.Time) {
-	db.lift(r)
-	r.task.Owner, r.unproven = node, true
+// advance makes node the owner of a free task that is out of its lane.
+func (db *database) acquire(r *record, node journal.NodeID, now time.Time) {
+	db.dequeue(r)
+	r.task.Owner, r.unconfirmed = node, true
 	r.task.Fence++
 	r.task.VisibleAt, r.task.State, r.task.Problem = time.Time{}, journal.Ready, ""
-	db.place(r, now)
+	db.enqueue(r, now)
 }
 
 func (r *record) claimed() journal.Claimed { return journal.Claimed{Task: *r.queued(), Run: r.row()} }
 
-// show makes a task visible.
-func (db *database) show(r *record, now time.Time) {
-	db.lift(r)
+// makeVisible makes a task visible.
+func (db *database) makeVisible(r *record, now time.Time) {
+	db.dequeue(r)
 	r.task.VisibleAt = now
-	db.place(r, now)
+	db.enqueue(r, now)
 }

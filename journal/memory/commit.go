@@ -44,12 +44,12 @@ func (db *database) commitAll(commits []journal.Commit, now time.Time) []journal
 			if c.Next.Kind == journal.NextClose && c.Children {
 				closing = append(closing, i)
 			}
-		} else if out[i].Err == journal.ErrFenced && c.Tx == nil && db.wrote(c) {
+		} else if out[i].Err == journal.ErrFenced && c.Tx == nil && db.writtenBefore(c) {
 			out[i].Err = nil
 		}
 	}
 	for _, i := range closing { // last: a member that is terminated with its parent may have started children
-		out[i].Closed = db.orphan(commits[i].Run, nil, now)
+		out[i].Closed = db.closeChildren(commits[i].Run, nil, now)
 	}
 	for i := range commits {
 		if r := db.runs[commits[i].Run]; out[i].Err == nil && r != nil && r.open {
@@ -59,8 +59,8 @@ func (db *database) commitAll(commits []journal.Commit, now time.Time) []journal
 	return out
 }
 
-// wrote tells a commit that was written by an earlier try from one of a lost owner (J4).
-func (db *database) wrote(c *journal.Commit) bool {
+// written tells a commit that was written by an earlier try from one of a lost owner (J4).
+func (db *database) writtenBefore(c *journal.Commit) bool {
 	r := db.runs[c.Run]
 	return r != nil && (r.open && r.task.Fence == c.Fence && r.task.Turn == c.Turn+1 || r.closedFence == c.Fence && c.Fence > 0)
 }
@@ -85,8 +85,8 @@ func (db *database) commit(c *journal.Commit, now time.Time) journal.Outcome {
 		return journal.Outcome{Err: fmt.Errorf("commit %s: %w: %w", c.Run, journal.ErrInvalid, err)}
 	}
 	out.Err = nil
-	db.lift(r)
-	defer db.place(r, now)
+	db.dequeue(r)
+	defer db.enqueue(r, now)
 	r.events, r.front = append(r.events, events...), inbox
 	if c.Next.Kind == journal.NextClose { // J7
 		status, _ := journal.StatusOf(c.Terminal().Kind)
@@ -95,7 +95,7 @@ func (db *database) commit(c *journal.Commit, now time.Time) journal.Outcome {
 	}
 	t.Turn++
 	t.Strikes, t.Problem, t.State = 0, c.Next.Problem, journal.Ready
-	r.unproven, r.attempts, r.waiting = false, attempts, strings.Join(c.Waiting, "\n")
+	r.unconfirmed, r.attempts, r.waiting = false, attempts, strings.Join(c.Waiting, "\n")
 	if c.Next.Kind != journal.NextKeep {
 		t.Owner = 0
 	}
@@ -112,13 +112,13 @@ func (db *database) commit(c *journal.Commit, now time.Time) journal.Outcome {
 		t.VisibleAt = time.Time{}
 	}
 	if c.Continue != nil {
-		r.generate(c.Continue)
+		r.nextGeneration(c.Continue)
 	}
 	return out
 }
 
-// generate begins the next generation. The task must be lifted: its route may change.
-func (r *record) generate(next *journal.Continue) {
+// nextGeneration begins the next generation. The task must be lifted: its route may change.
+func (r *record) nextGeneration(next *journal.Continue) {
 	r.past, r.events = append(r.past, r.events), nil
 	r.front = inboxFront{carried: slices.Clone(next.Carried), seen: next.Seen}
 	r.run.Generation++
@@ -130,7 +130,7 @@ func (r *record) generate(next *journal.Continue) {
 
 // close ends a run. Its task must be lifted.
 func (db *database) close(r *record, status journal.Status, fence journal.Fence, now time.Time) {
-	db.disown(r)
+	db.removeChild(r)
 	r.open, r.run.Status, r.run.ClosedAt, r.closedFence = false, status, now, fence
 	r.task, r.attempts, r.waiting = journal.Task{}, nil, ""
 }

@@ -15,21 +15,21 @@ func (db *database) effects(c *journal.Commit, out *journal.Outcome, now time.Ti
 	for i := range c.Starts {
 		o := db.start(&c.Starts[i], now)
 		if m, refused := c.RefusedChild(&c.Starts[i], &o); refused {
-			db.tell(m, now)
+			db.deliver(m, now)
 		}
 		out.Started = append(out.Started, o)
 	}
 	for i := range c.Messages {
 		o := db.send(&c.Messages[i], now)
 		if m, asked := c.SendAnswer(&c.Messages[i], &o); asked {
-			db.tell(m, now)
+			db.deliver(m, now)
 		}
 		out.Sent = append(out.Sent, o)
 	}
 }
 
-// tell sends a message of the engine's own. If the run is closed or gone, nobody is told.
-func (db *database) tell(m journal.Message, now time.Time) { db.send(&m, now) }
+// deliver sends a message of the engine's own. If the run is closed or gone, nobody is told.
+func (db *database) deliver(m journal.Message, now time.Time) { db.send(&m, now) }
 
 // reply keeps an answer with its update. One that was rejected leaves no trace: its key is as good as new (J5).
 func (r *record) reply(rep journal.Reply) {
@@ -48,11 +48,11 @@ func (db *database) terminate(r *record, reason string, list []journal.RunID, no
 	}
 	why := journal.TerminatedPayload(reason)
 	ev := journal.Event{Seq: seq + 1, Kind: journal.RunTerminated, Time: at, Payload: why}
-	db.lift(r)
+	db.dequeue(r)
 	r.events = append(r.events, ev)
 	db.close(r, journal.Terminated, 0, now)
 	if m, waits := r.run.ParentMessage(&ev); waits {
-		db.tell(m, now)
+		db.deliver(m, now)
 	}
-	return db.orphan(r.run.ID, list, now)
+	return db.closeChildren(r.run.ID, list, now)
 }

@@ -21,8 +21,8 @@ func (f *inboxFront) peek() journal.InboxSeq {
 	return f.seen + 1
 }
 
-// take consumes the next message.
-func (f *inboxFront) take() {
+// advance consumes the next message.
+func (f *inboxFront) advance() {
 	if len(f.carried) > 0 {
 		f.carried = f.carried[1:]
 	} else {
@@ -56,7 +56,7 @@ func (r *record) consume(c *journal.Commit) (inboxFront, error) {
 	skip := func() {
 		for rejected[front.peek()] {
 			delete(rejected, front.peek())
-			front.take()
+			front.advance()
 		}
 	}
 	for i := range c.Events {
@@ -67,7 +67,7 @@ func (r *record) consume(c *journal.Commit) (inboxFront, error) {
 		if skip(); n != front.peek() || int(n) > len(r.inbox) {
 			return front, fmt.Errorf("event %d consumes message %d of %d, and %d is next (J5)", c.Events[i].Seq, n, len(r.inbox), front.peek())
 		}
-		front.take()
+		front.advance()
 	}
 	if skip(); len(rejected) > 0 {
 		return front, fmt.Errorf("messages %v are rejected, and %d is next (J5)", rejected, front.peek())

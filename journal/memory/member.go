@@ -40,7 +40,7 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, e
 	for _, r := range inOrder(s.db.blocked) {
 		later := r.task.VisibleAt.IsZero() || r.task.VisibleAt.After(now)
 		if later && r.task.Owner == 0 && slices.Contains(n.Routes, r.route()) {
-			s.db.show(r, now)
+			s.db.makeVisible(r, now)
 		}
 	}
 	return member, nil
@@ -100,9 +100,9 @@ func (n *member) Leave(ctx context.Context) error {
 	delete(db.nodes, n.node.ID)
 	if h := db.held[n.node.ID]; h != nil {
 		for _, r := range inOrder(h.all) {
-			db.lift(r)
-			r.task.Owner, r.task.VisibleAt, r.unproven = 0, now, false
-			db.place(r, now)
+			db.dequeue(r)
+			r.task.Owner, r.task.VisibleAt, r.unconfirmed = 0, now, false
+			db.enqueue(r, now)
 		}
 	}
 	return nil

@@ -8,23 +8,23 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// tellAgain sends the messages of a commit under other keys.
-func (m *Store) tellAgain(c journal.Commit) {
+// deliverAgain sends the messages of a commit under other keys.
+func (m *Store) deliverAgain(c journal.Commit) {
 	for _, msg := range c.Messages {
 		msg.Key += " again"
-		m.db.tell(msg, m.db.now())
+		m.db.deliver(msg, m.db.now())
 	}
 }
 
 // PlantedEffects are bugs in what commits do to others, and in what a generation begins with.
 var PlantedEffects = map[string]Planted{
-	"J2 a refused commit sends its messages": {wrote: func(m *Store, c journal.Commit, o *journal.Outcome) {
+	"J2 a refused commit sends its messages": {written: func(m *Store, c journal.Commit, o *journal.Outcome) {
 		if errors.Is(o.Err, journal.ErrFenced) {
-			m.tellAgain(c)
+			m.deliverAgain(c)
 		}
 	}},
 	"J2 children do not start": {commit: func(_ *Store, c *journal.Commit) { c.Starts = nil }},
-	"J2 children forget who waits": {wrote: func(m *Store, c journal.Commit, _ *journal.Outcome) {
+	"J2 children forget who waits": {written: func(m *Store, c journal.Commit, _ *journal.Outcome) {
 		for i := range c.Starts {
 			if r := m.open(c.Starts[i].ID); r != nil {
 				r.run.Parent.Generation++
@@ -53,11 +53,11 @@ var PlantedEffects = map[string]Planted{
 		}
 	}},
 	"J4 a repeated commit sends again": {commit: func(m *Store, c *journal.Commit) {
-		if m.db.wrote(c) {
-			m.tellAgain(*c)
+		if m.db.writtenBefore(c) {
+			m.deliverAgain(*c)
 		}
 	}},
-	"J5 a rejected update keeps its key": {wrote: func(m *Store, c journal.Commit, _ *journal.Outcome) {
+	"J5 a rejected update keeps its key": {written: func(m *Store, c journal.Commit, _ *journal.Outcome) {
 		for _, rep := range c.Replies {
 			if r := m.open(c.Run); r != nil && rep.Rejected {
 				r.known[r.inbox[rep.Number-1].Key] = rep.Number
@@ -71,17 +71,17 @@ var PlantedEffects = map[string]Planted{
 			c.Continue = &next
 		}
 	}},
-	"J5 a generation begins the inbox again": {wrote: func(m *Store, c journal.Commit, _ *journal.Outcome) {
+	"J5 a generation begins the inbox again": {written: func(m *Store, c journal.Commit, _ *journal.Outcome) {
 		if r := m.open(c.Run); r != nil && c.Continue != nil {
 			r.front = inboxFront{}
 		}
 	}},
-	"J5 keys are forgotten by a generation": {wrote: func(m *Store, c journal.Commit, _ *journal.Outcome) {
+	"J5 keys are forgotten by a generation": {written: func(m *Store, c journal.Commit, _ *journal.Outcome) {
 		if r := m.open(c.Run); r != nil && c.Continue != nil {
 			clear(r.known)
 		}
 	}},
-	"J6 an answer does not wake": {wrote: func(m *Store, c journal.Commit, o *journal.Outcome) {
+	"J6 an answer does not wake": {written: func(m *Store, c journal.Commit, o *journal.Outcome) {
 		if r := m.open(c.Run); r != nil && c.Next.Kind == journal.NextPark && len(o.Sent) > 0 {
 			m.reshape(r, func() { r.task.VisibleAt = time.Time{} })
 		}
@@ -101,7 +101,7 @@ var PlantedEffects = map[string]Planted{
 	"a generation keeps its version":      {commit: func(m *Store, c *journal.Commit) { m.keepVersion(c) }},
 	"a listing knows no parents":          {list: func(f *journal.ListFilter) { f.Parent = journal.RunID{} }},
 	"a listing knows no changes":          {list: func(f *journal.ListFilter) { f.Unchanged = "" }},
-	"a signal names its sender's command": {wrote: func(m *Store, c journal.Commit, _ *journal.Outcome) { m.keepCommands(c) }},
+	"a signal names its sender's command": {written: func(m *Store, c journal.Commit, _ *journal.Outcome) { m.keepCommands(c) }},
 }
 
 func withoutAnswers(list []journal.Reply) []journal.Reply {

@@ -12,16 +12,16 @@ import (
 // answer behind it.
 type Planted struct {
 	*Store
-	start  func(m *Store, st *journal.Start)
-	sent   func(m *Store, msg journal.Message, s *journal.Sent)
-	claim  func(r *journal.ClaimRequest)
-	claims func(m *Store, c *journal.Claim)
-	commit func(m *Store, c *journal.Commit)
-	wrote  func(m *Store, c journal.Commit, o *journal.Outcome)
-	load   func(r *journal.LoadRequest)
-	list   func(f *journal.ListFilter)
-	admin  func(m *Store, a journal.AdminAction, r *record)
-	reaped func(m *Store)
+	start   func(m *Store, st *journal.Start)
+	sent    func(m *Store, msg journal.Message, s *journal.Sent)
+	claim   func(r *journal.ClaimRequest)
+	claims  func(m *Store, c *journal.Claim)
+	commit  func(m *Store, c *journal.Commit)
+	written func(m *Store, c journal.Commit, o *journal.Outcome)
+	load    func(r *journal.LoadRequest)
+	list    func(f *journal.ListFilter)
+	admin   func(m *Store, a journal.AdminAction, r *record)
+	reaped  func(m *Store)
 }
 
 func (p *Planted) Start(ctx context.Context, tx journal.Tx, list []journal.Start) ([]journal.Started, error) {
@@ -64,8 +64,8 @@ func (p *Planted) Commit(ctx context.Context, list []journal.Commit) ([]journal.
 	}
 	out, err := p.Store.Commit(ctx, list)
 	for i := range out {
-		if p.wrote != nil {
-			p.wrote(p.Store, list[i], &out[i])
+		if p.written != nil {
+			p.written(p.Store, list[i], &out[i])
 		}
 	}
 	return out, err
@@ -117,14 +117,14 @@ func (m plantedMember) Reap(ctx context.Context, suspects []journal.NodeID) (jou
 
 // reshape changes a task and puts it where it then belongs.
 func (m *Store) reshape(r *record, change func()) {
-	m.db.lift(r)
+	m.db.dequeue(r)
 	change()
-	m.db.place(r, m.db.now())
+	m.db.enqueue(r, m.db.now())
 }
 
 // PlantedBugs are found by random programs; see conformance_test.go, which sees them because this file is in the package.
 var PlantedBugs = map[string]Planted{
-	"J1 an event is lost": {wrote: func(m *Store, c journal.Commit, o *journal.Outcome) {
+	"J1 an event is lost": {written: func(m *Store, c journal.Commit, o *journal.Outcome) {
 		if r := m.open(c.Run); o.Err == nil && r != nil && len(c.Events) > 2 && c.Events[1].Cmd > 0 && len(r.events) > 0 {
 			r.events = slices.Delete(r.events, len(r.events)-1, len(r.events))
 		}
@@ -150,7 +150,7 @@ var PlantedBugs = map[string]Planted{
 		}
 	}},
 	"J4 a repeated commit is not recognised": {commit: func(m *Store, c *journal.Commit) {
-		if m.db.wrote(c) {
+		if m.db.writtenBefore(c) {
 			c.Fence = 1 << 30
 		}
 	}},
@@ -166,7 +166,7 @@ var PlantedBugs = map[string]Planted{
 			s.Number--
 		}
 	}},
-	"J5 keys are forgotten at consumption": {wrote: func(m *Store, c journal.Commit, o *journal.Outcome) {
+	"J5 keys are forgotten at consumption": {written: func(m *Store, c journal.Commit, o *journal.Outcome) {
 		if r := m.open(c.Run); r != nil && o.Err == nil && c.InboxSeen > 0 {
 			delete(r.known, r.inbox[0].Key)
 		}
@@ -186,7 +186,7 @@ var PlantedBugs = map[string]Planted{
 			m.reshape(r, func() { r.task.VisibleAt = m.db.now() })
 		}
 	}},
-	"J7 a close keeps the status": {wrote: func(m *Store, c journal.Commit, o *journal.Outcome) {
+	"J7 a close keeps the status": {written: func(m *Store, c journal.Commit, o *journal.Outcome) {
 		if r := m.db.runs[c.Run]; o.Err == nil && r != nil && r.run.Status == journal.Cancelled {
 			r.run.Status = journal.Failed
 		}

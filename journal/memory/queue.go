@@ -51,36 +51,36 @@ func byVisibility(a, b *record) int {
 	return cmp.Or(a.task.VisibleAt.Compare(b.task.VisibleAt), cmp.Compare(a.order, b.order))
 }
 
-// lane is the claimable tasks of one route and priority. Those that are due are apart, so that both the oldest of
+// queueOf is the claimable tasks of one route and priority. Those that are due are apart, so that both the oldest of
 // them and the next that falls due are found at once.
-type lane struct {
+type queue struct {
 	due, later taskHeap
 }
 
 // promote moves what has fallen due.
-func (l *lane) promote(now time.Time) {
+func (l *queue) promote(now time.Time) {
 	for len(l.later) > 0 && !l.later[0].task.VisibleAt.After(now) {
 		heap.Push(&l.due, heap.Pop(&l.later))
 	}
 }
 
-// lanes are those of one route, by priority.
-type lanes [journal.PriorityMax + 1]lane
+// queues are those of one route, by priority.
+type queues [journal.PriorityMax + 1]queue
 
 // holding is what one node owns.
 type holding struct {
-	all  map[journal.RunID]*record
-	loud map[journal.RunID]*record // those with messages that their owner has not consumed
+	all    map[journal.RunID]*record
+	unread map[journal.RunID]*record // those with messages that their owner has not consumed
 }
 
-// lift takes a task out of the queue, for a change of it. [database.place] puts it back.
-func (db *database) lift(r *record) {
+// dequeue takes a task out of the queue, for a change of it. [database.enqueue] puts it back.
+func (db *database) dequeue(r *record) {
 	if r.heap != nil {
 		heap.Remove(r.heap, r.index)
 	}
 	if h := db.held[r.task.Owner]; h != nil {
 		delete(h.all, r.run.ID)
-		delete(h.loud, r.run.ID)
+		delete(h.unread, r.run.ID)
 		if len(h.all) == 0 {
 			delete(db.held, r.task.Owner)
 		}
@@ -88,13 +88,13 @@ func (db *database) lift(r *record) {
 	delete(db.blocked, r.run.ID)
 }
 
-// place puts a task where it belongs: to its owner, into a lane, or nowhere if it waits for something else than time.
-func (db *database) place(r *record, now time.Time) {
+// enqueue puts a task where it belongs: to its owner, into a lane, or nowhere if it waits for something else than time.
+func (db *database) enqueue(r *record, now time.Time) {
 	if !r.open {
 		return
 	}
-	db.placed++
-	r.order = db.placed
+	db.enqueued++
+	r.order = db.enqueued
 	if r.task.State == journal.Blocked {
 		db.blocked[r.run.ID] = r
 	}
@@ -102,16 +102,16 @@ func (db *database) place(r *record, now time.Time) {
 	case r.task.Owner != 0:
 		h := db.held[r.task.Owner]
 		if h == nil {
-			h = &holding{all: map[journal.RunID]*record{}, loud: map[journal.RunID]*record{}}
+			h = &holding{all: map[journal.RunID]*record{}, unread: map[journal.RunID]*record{}}
 			db.held[r.task.Owner] = h
 		}
 		h.all[r.run.ID] = r
 		if !r.task.VisibleAt.IsZero() {
-			h.loud[r.run.ID] = r
+			h.unread[r.run.ID] = r
 		}
 	case r.task.State == journal.Quarantined || r.task.VisibleAt.IsZero():
 	default:
-		l := db.lane(r)
+		l := db.queueOf(r)
 		if r.task.VisibleAt.After(now) {
 			heap.Push(&l.later, r)
 		} else {
@@ -120,19 +120,19 @@ func (db *database) place(r *record, now time.Time) {
 	}
 }
 
-func (db *database) lane(r *record) *lane {
+func (db *database) queueOf(r *record) *queue {
 	route := r.route()
-	if db.lanes[route] == nil {
-		db.lanes[route] = new(lanes)
+	if db.queues[route] == nil {
+		db.queues[route] = new(queues)
 	}
-	return &db.lanes[route][r.task.Priority]
+	return &db.queues[route][r.task.Priority]
 }
 
-// lanesOf returns the lanes of routes, each once, and promotes what has fallen due.
-func (db *database) lanesOf(routes []journal.Route, now time.Time) []*lanes {
-	var list []*lanes
+// queuesOf returns the lanes of routes, each once, and promotes what has fallen due.
+func (db *database) queuesOf(routes []journal.Route, now time.Time) []*queues {
+	var list []*queues
 	for i, route := range routes {
-		found := db.lanes[route]
+		found := db.queues[route]
 		if found == nil || slices.Contains(routes[:i], route) {
 			continue
 		}
@@ -145,7 +145,7 @@ func (db *database) lanesOf(routes []journal.Route, now time.Time) []*lanes {
 }
 
 // pick takes up to max due tasks out of lanes, most urgent first, oldest first.
-func pick(list []*lanes, max int) []*record {
+func pick(list []*queues, max int) []*record {
 	var picked []*record
 	for p := journal.PriorityMin; p <= journal.PriorityMax; p++ {
 		for len(picked) < max {
@@ -165,7 +165,7 @@ func pick(list []*lanes, max int) []*record {
 }
 
 // nextVisible returns when the next task of the lanes falls due; zero for none.
-func nextVisible(list []*lanes) (next time.Time) {
+func nextVisible(list []*queues) (next time.Time) {
 	for _, l := range list {
 		for p := range l {
 			if later := l[p].later; len(later) > 0 && (next.IsZero() || later[0].task.VisibleAt.Before(next)) {

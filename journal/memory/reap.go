@@ -43,12 +43,12 @@ func (n *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.R
 
 // strike frees a task whose owner died, and tells whether it is quarantined for that.
 func (db *database) strike(r *record, now time.Time) bool {
-	db.lift(r)
-	defer db.place(r, now)
+	db.dequeue(r)
+	defer db.enqueue(r, now)
 	t := &r.task
 	dead := t.Owner
 	t.Strikes++
-	t.Owner, t.State, t.Problem, t.VisibleAt, r.unproven = 0, journal.Ready, "", now, false
+	t.Owner, t.State, t.Problem, t.VisibleAt, r.unconfirmed = 0, journal.Ready, "", now, false
 	switch {
 	case t.Strikes >= journal.QuarantineStrikes:
 		t.State, t.VisibleAt = journal.Quarantined, time.Time{}

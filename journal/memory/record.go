@@ -15,11 +15,11 @@ type record struct {
 	holdsKey    bool        // whether the key leads here (J8)
 	closedFence journal.Fence
 
-	open     bool
-	task     journal.Task // of an open run; without Attempts and Waiting
-	attempts []byte
-	waiting  string
-	unproven bool // owned, and nothing was committed under this fence yet
+	open        bool
+	task        journal.Task // of an open run; without Attempts and Waiting
+	attempts    []byte
+	waiting     string
+	unconfirmed bool // owned, and nothing was committed under this fence yet
 
 	events  []journal.Event   // of the current generation; those that consume a message have no payload
 	past    [][]journal.Event // of the generations before
@@ -28,7 +28,7 @@ type record struct {
 	known   map[string]journal.InboxSeq // numbers by message key
 	answers map[journal.InboxSeq]journal.Answer
 
-	// Where the task is queued; see database.place.
+	// Where the task is queued; see database.enqueue.
 	heap  *taskHeap
 	index int
 	order uint64

@@ -28,8 +28,8 @@ func (db *database) send(m *journal.Message, now time.Time) journal.Sent {
 	if !r.open {
 		return journal.Sent{Err: journal.ErrClosed}
 	}
-	db.lift(r)
-	defer db.place(r, now)
+	db.dequeue(r)
+	defer db.enqueue(r, now)
 	r.task.InboxLast++
 	sent.Number = r.task.InboxLast
 	stored := *m

@@ -83,7 +83,7 @@ func (s *Store) Due(node journal.NodeID, routes []journal.Route) (tasks []journa
 		return nil
 	}
 	var due []*record
-	for _, l := range s.db.lanesOf(routes, s.db.now()) {
+	for _, l := range s.db.queuesOf(routes, s.db.now()) {
 		for p := range l {
 			due = append(due, l[p].due...)
 		}
@@ -101,6 +101,6 @@ func (s *Store) Assign(run journal.RunID, node journal.NodeID) journal.Claimed {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
 	r := s.db.runs[run]
-	s.db.take(r, node, s.db.now())
+	s.db.acquire(r, node, s.db.now())
 	return r.claimed()
 }

@@ -48,9 +48,9 @@ func (db *database) start(st *journal.Start, now time.Time) journal.Started {
 	r := db.runs[o.Run] // it waits with its run
 	due := r.task.VisibleAt
 	o.Sent = db.send(&m, now)
-	db.lift(r)
+	db.dequeue(r)
 	r.task.VisibleAt = due
-	db.place(r, now)
+	db.enqueue(r, now)
 	return o
 }
 
@@ -64,26 +64,26 @@ func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 			return journal.Started{Run: holder.run.ID, Now: now,
 				Err: &journal.KeyConflictError{Key: st.Key, Run: holder.run.ID, Workflow: holder.run.Workflow}}
 		}
-		if !gives(holder, st.Reuse) {
+		if !givesUpKey(holder, st.Reuse) {
 			return journal.Started{Run: holder.run.ID, StartAt: holder.run.StartAt, Now: now}
 		}
 		holder.holdsKey = false
 	}
 	r := newRecord(st, now)
 	if db.alive(st.Owner) && st.Delay == 0 {
-		r.task.Owner, r.task.Fence, r.task.VisibleAt, r.unproven = st.Owner, 1, time.Time{}, true
+		r.task.Owner, r.task.Fence, r.task.VisibleAt, r.unconfirmed = st.Owner, 1, time.Time{}, true
 	}
 	if st.Key != "" {
 		r.holdsKey, db.keys[st.Key] = true, r
 	}
 	db.insert(r)
-	db.own(r)
-	db.place(r, now)
+	db.addChild(r)
+	db.enqueue(r, now)
 	return journal.Started{Run: st.ID, Created: true, Owned: r.task.Owner != 0, StartAt: r.run.StartAt, Now: now}
 }
 
-// gives tells whether the holder of a key gives it up (J8).
-func gives(holder *record, reuse journal.Reuse) bool {
+// givesUpKey tells whether the holder of a key gives it up (J8).
+func givesUpKey(holder *record, reuse journal.Reuse) bool {
 	return !holder.open && reuse.Replaces(holder.run.Status)
 }
 

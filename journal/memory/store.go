@@ -37,7 +37,7 @@ var (
 // NewMemory returns a store on an empty database. o may be nil.
 func New(o *Options) *Store {
 	db := &database{
-		clock: time.Now, runs: map[journal.RunID]*record{}, keys: map[string]*record{}, lanes: map[journal.Route]*lanes{},
+		clock: time.Now, runs: map[journal.RunID]*record{}, keys: map[string]*record{}, queues: map[journal.Route]*queues{},
 		children: map[journal.RunID]map[journal.RunID]*record{},
 		held:     map[journal.NodeID]*holding{}, blocked: map[journal.RunID]*record{}, nodes: map[journal.NodeID]*member{},
 	}
@@ -85,12 +85,12 @@ type database struct {
 	sorted   []*record                                   // by id
 	keys     map[string]*record                          // the holders of keys (J8)
 	children map[journal.RunID]map[journal.RunID]*record // the open ones, by parent
-	lanes    map[journal.Route]*lanes
+	queues   map[journal.Route]*queues
 	held     map[journal.NodeID]*holding
 	blocked  map[journal.RunID]*record
 	nodes    map[journal.NodeID]*member
 	nodeLast journal.NodeID // ids are never used again
-	placed   uint64         // counts placements: of tasks due at the same time, the first placed is the first claimed
+	enqueued uint64         // counts placements: of tasks due at the same time, the first placed is the first claimed
 	peers    []*Store
 }
 

@@ -185,9 +185,9 @@ func (m *model) startOf(mem member) journal.Start {
 	if mem.has(startLabelled) {
 		st.Labels["l"] = "ü"
 	}
-	if mem.has(startAlong) {
-		along := m.message(st.ID, 1+mem.what)
-		st.Message = &along
+	if mem.has(startMessage) {
+		msg := m.message(st.ID, 1+mem.what)
+		st.Message = &msg
 		if m.exists(st.ID) {
 			st.Delay = 0 // nobody repeats a start with another message, which could cut the delay short
 		}

@@ -18,10 +18,10 @@ func (t *turn) effects() {
 	if t.mem.has(commitChild) {
 		t.child()
 	}
-	if t.mem.has(commitTell) {
-		t.tell()
+	if t.mem.has(commitSignal) {
+		t.signal()
 	}
-	if to := t.m.ids[t.mem.other]; t.mem.has(commitNews) && to != t.v.run {
+	if to := t.m.ids[t.mem.other]; t.mem.has(commitMessage) && to != t.v.run {
 		m := t.m.message(to, t.mem.pick)
 		t.c.Messages = append(t.c.Messages, m)
 	}
@@ -104,8 +104,8 @@ func (t *turn) child() {
 	t.c.Starts = append(t.c.Starts, st)
 }
 
-// tell sends a signal that it wants to hear of.
-func (t *turn) tell() {
+// signal sends a signal that it wants to hear of.
+func (t *turn) signal() {
 	to := t.m.ids[t.mem.third]
 	for i := 0; t.mem.pick%4 > 0 && i < runsMax && (to == t.v.run || t.m.task(to) == nil); i++ { // mostly to one that hears it
 		to = t.m.ids[(t.mem.third+i)%runsMax]
@@ -122,7 +122,7 @@ func (t *turn) tell() {
 	}
 }
 
-func (t *turn) tellParent() {
+func (t *turn) sendOutcome() {
 	if m, waits := t.r.Run.ParentMessage(t.c.Terminal()); waits && m.Run != t.v.run {
 		t.c.Messages = append(t.c.Messages, m)
 	}

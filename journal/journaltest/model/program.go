@@ -75,10 +75,10 @@ const (
 	startDelayed             // for an hour
 	startOwned               // by the step's node, from birth
 	startLabelled
-	startRouteB // another version of the workflow
-	startRouteC // another queue and workflow
-	startAlong  // with a message
-	startFlags  = 7
+	startRouteB  // another version of the workflow
+	startRouteC  // another queue and workflow
+	startMessage // with a message
+	startFlags   = 7
 )
 
 // Flags of a load.
@@ -101,8 +101,8 @@ const (
 	commitReject               // the updates that it consumes
 	commitReply                // to an update that has no answer
 	commitChild                // to start, which is the other run
-	commitTell                 // a signal to the third run, and wants to hear of it
-	commitNews                 // a message to the other run
+	commitSignal               // a signal to the third run, and wants to hear of it
+	commitMessage              // a message to the other run
 	commitContinue             // as the next generation, if the run stays
 	commitChildren             // meet their policies, if the run closes
 	commitChange               // taken by the code
@@ -280,8 +280,8 @@ func (m member) commitText() string {
 	}
 	return fmt.Sprintf(" %d steps, %d messages, %s%s", m.steps(), m.messages(), ending, m.flagText("again", "with the fence before",
 		"with the turn behind", "on an empty history", "as another node", "by the owner before", "with an attempt",
-		"rejecting updates", "answering one", fmt.Sprintf("starting run %d (%d)", m.other, m.pick), fmt.Sprintf("telling run %d (%d)", m.third, m.pick),
-		fmt.Sprintf("with news for run %d (%d)", m.other, m.pick), fmt.Sprintf("continuing (%d)", m.pick), "closing its children", "taking a change"))
+		"rejecting updates", "answering one", fmt.Sprintf("starting run %d (%d)", m.other, m.pick), fmt.Sprintf("signalling run %d (%d)", m.third, m.pick),
+		fmt.Sprintf("with a message to run %d (%d)", m.other, m.pick), fmt.Sprintf("continuing (%d)", m.pick), "closing its children", "taking a change"))
 }
 
 func (m member) afterSeq() int   { return m.what % 4 }

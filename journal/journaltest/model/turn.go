@@ -154,7 +154,7 @@ func (t *turn) end() {
 	switch next := t.c.Next.Kind; {
 	case next == journal.NextClose:
 		t.add(ended(journal.RunCompleted + journal.Kind(t.mem.what-6)))
-		t.tellParent()
+		t.sendOutcome()
 	case t.mem.has(commitContinue) && (next == journal.NextKeep || next == journal.NextRelease):
 		t.carryOn()
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-var tellChecks = []check{
+var signalChecks = []check{
 	{"J2_ACommitSendsItsMessages", commitSends},
 	{"J6_ASenderIsWokenByItsAnswers", answersWake},
 	{"J2_NobodyHearsOfMessagesWithoutACommand", unasked},
 	{"J5_ARunWritesToItself", writesToItself},
-	{"J5_KeysDeduplicateMessagesOfCommits", tellsOnce},
+	{"J5_KeysDeduplicateMessagesOfCommits", signalsOnce},
 	{"J5_MessagesOfABatchKeepTheirOrder", batchOrder},
 	{"J5_CrosswiseMessagesDoNotDeadlock", crosswise},
 }
@@ -135,7 +135,7 @@ func writesToItself(k *kit) {
 	k.nothingDue(node)
 }
 
-func tellsOnce(k *kit) {
+func signalsOnce(k *kit) {
 	node := k.join(leaseLong).ID()
 	o, free := k.one(node), k.starts(journal.Start{Workflow: "other"})[0].Run
 	k.send(free, "a", "1")

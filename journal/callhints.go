@@ -1,14 +1,14 @@
 package journal
 
-// news gathers the hints of one call.
-type news struct {
+// callHints gathers the hints of one call.
+type callHints struct {
 	j             *Journal
 	local, remote []Hint
 }
 
-func (n *news) spread() { n.j.spread(n.local, n.remote) }
+func (n *callHints) publish() { n.j.publish(n.local, n.remote) }
 
-func (n *news) started(st *Start, o *Started) {
+func (n *callHints) started(st *Start, o *Started) {
 	if st.Message != nil && o.Sent.Err == nil && !o.Created {
 		n.sent(o.Run, &o.Sent)
 	}
@@ -26,7 +26,7 @@ func (n *news) started(st *Start, o *Started) {
 	}
 }
 
-func (n *news) sent(run RunID, o *Sent) {
+func (n *callHints) sent(run RunID, o *Sent) {
 	switch {
 	case o.Err != nil || o.Duplicate:
 	case o.Owner != 0:
@@ -43,7 +43,7 @@ func (n *news) sent(run RunID, o *Sent) {
 	}
 }
 
-func (n *news) committed(c *Commit, o *Outcome, waiters bool) {
+func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
 	switch c.Next.Kind {
 	case NextClose:
 		n.closed(c.Run, c.Terminal(), waiters)
@@ -75,7 +75,7 @@ func (n *news) committed(c *Commit, o *Outcome, waiters bool) {
 	}
 }
 
-func (n *news) closed(run RunID, terminal *Event, waiters bool) {
+func (n *callHints) closed(run RunID, terminal *Event, waiters bool) {
 	n.local = append(n.local, Hint{Kind: HintClosed, Run: run, Terminal: terminal})
 	if waiters {
 		n.remote = append(n.remote, Hint{Kind: HintClosed, Run: run})
@@ -83,43 +83,43 @@ func (n *news) closed(run RunID, terminal *Event, waiters bool) {
 }
 
 func (j *Journal) hintStarted(starts []Start, index []int, out []Started) {
-	n := news{j: j}
+	n := callHints{j: j}
 	for k := range starts {
 		n.started(&starts[k], &out[index[k]])
 	}
-	n.spread()
+	n.publish()
 }
 
 func (j *Journal) hintSent(messages []Message, index []int, out []Sent) {
-	n := news{j: j}
+	n := callHints{j: j}
 	for k := range messages {
 		n.sent(messages[k].Run, &out[index[k]])
 	}
-	n.spread()
+	n.publish()
 }
 
 func (j *Journal) hintCommitted(commits []Commit, out []Outcome) {
-	n := news{j: j}
+	n := callHints{j: j}
 	waiters := j.local.remoteWaiters()
 	for i := range commits {
 		if out[i].Err == nil {
 			n.committed(&commits[i], &out[i], waiters)
 		}
 	}
-	n.spread()
+	n.publish()
 }
 
 func (j *Journal) hintAdmin(a AdminAction) {
 	switch a.Kind {
 	case AdminResume:
-		j.spread([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
+		j.publish([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
 	case AdminTerminate: // its parent and its children may have got messages
 		hints := []Hint{{Kind: HintClosed, Run: a.Run}, {Kind: HintTasks}}
-		j.spread(hints, hints)
+		j.publish(hints, hints)
 	}
 }
 
-func (j *Journal) spread(local, remote []Hint) {
+func (j *Journal) publish(local, remote []Hint) {
 	j.local.publish(local...)
 	if len(remote) > 0 {
 		j.store.Hints().Notify(remote)

@@ -128,7 +128,7 @@ var (
 	due   = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-func TestStartsAreToldWhereTheyAreServed(t *testing.T) {
+func TestStartsHintWhereTheyAreServed(t *testing.T) {
 	withOffice(t, func(t *testing.T, o *office) {
 		m := o.serve()
 		start := func(what string, s journal.Start, out journal.Started, local, remote []journal.Hint) {
@@ -156,7 +156,7 @@ func TestStartsAreToldWhereTheyAreServed(t *testing.T) {
 	})
 }
 
-func TestMessagesAreToldToTheOwner(t *testing.T) {
+func TestMessagesHintToTheOwner(t *testing.T) {
 	withOffice(t, func(t *testing.T, o *office) {
 		o.serve()
 		run := journal.NewRunID()
@@ -181,7 +181,7 @@ func TestMessagesAreToldToTheOwner(t *testing.T) {
 	})
 }
 
-func TestCommitsAreToldToWhomTheyConcern(t *testing.T) {
+func TestCommitsHintToWhomTheyConcern(t *testing.T) {
 	withOffice(t, func(t *testing.T, o *office) {
 		run := journal.NewRunID()
 		commit := func(what string, next journal.Next, out journal.Outcome, local, remote []journal.Hint) {
@@ -227,7 +227,7 @@ func TestHintsOfOthersReachWatchers(t *testing.T) {
 	})
 }
 
-func TestFreedTasksAreToldToEverybody(t *testing.T) {
+func TestFreedTasksHintToEverybody(t *testing.T) {
 	withOffice(t, func(t *testing.T, o *office) {
 		m := o.serve()
 		if _, err := m.Reap(t.Context(), nil); err != nil {
@@ -274,7 +274,7 @@ func TestWatchersEndWithTheirContext(t *testing.T) {
 }
 
 // A turn's effects on other runs are told as if each had been a call of its own.
-func TestEffectsOfCommitsAreTold(t *testing.T) {
+func TestEffectsOfCommitsHint(t *testing.T) {
 	withOffice(t, func(t *testing.T, o *office) {
 		m := o.serve()
 		run, other := journal.NewRunID(), journal.NewRunID()

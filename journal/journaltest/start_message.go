@@ -9,29 +9,29 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-var alongChecks = []check{
-	{"J8_AMessageGoesAlongWithAStart", messageAlong},
-	{"J4_ARepeatedStartSendsItsMessageOnce", alongOnce},
-	{"J8_ConcurrentStartsWithMessages", alongConcurrently},
-	{"J8_AMessageForARunThatIsClosed", alongToClosed},
-	{"J6_AMessageWakesTheRunThatHasTheKey", alongWakes},
-	{"J9_AMessageWaitsForADelayedStart", alongDelayed},
-	{"J2_AChildStartsWithAMessage", alongWithChild},
+var startMessageChecks = []check{
+	{"J8_AStartBringsAMessage", startWithMessage},
+	{"J4_ARepeatedStartSendsItsMessageOnce", messageOnce},
+	{"J8_ConcurrentStartsWithMessages", messagesConcurrently},
+	{"J8_AMessageForARunThatIsClosed", messageToClosed},
+	{"J6_AMessageWakesTheRunThatHasTheKey", messageWakes},
+	{"J9_AMessageWaitsForADelayedStart", messageWaits},
+	{"J2_AChildStartsWithAMessage", childWithMessage},
 }
 
-// along returns a start that takes a signal along.
-func along(key, name, messageKey string) journal.Start {
+// startWith returns a start that takes a signal along.
+func startWith(key, name, messageKey string) journal.Start {
 	m := signal(journal.RunID{}, name, messageKey)
 	return journal.Start{Key: key, Workflow: flow, Message: &m}
 }
 
-func messageAlong(k *kit) {
+func startWithMessage(k *kit) {
 	node := k.join(leaseLong).ID()
-	updated := along("", "u", "1")
+	updated := startWith("", "u", "1")
 	updated.Message.Kind = journal.MessageUpdate
-	owned := along("", "s", "1")
+	owned := startWith("", "s", "1")
 	owned.Owner = node
-	out := k.starts(along("key", "s", "1"), updated, owned, along("key", "s", "2"))
+	out := k.starts(startWith("key", "s", "1"), updated, owned, startWith("key", "s", "2"))
 	for i, want := range []journal.Sent{{Number: 1, Route: flowRoute}, {Number: 1, Route: flowRoute}, {Number: 1, Route: flowRoute, Owner: node}, {Number: 2, Route: flowRoute}} {
 		if out[i].Created != (i < 3) || out[i].Owned != (i == 2) {
 			k.t.Errorf("start %d: %+v", i, out[i])
@@ -48,7 +48,7 @@ func messageAlong(k *kit) {
 	k.same("sent without a message", k.starts(journal.Start{})[0].Sent, journal.Sent{})
 	k.take(node, 3)[0].commit(park, started())
 
-	starts := []journal.Start{along("key", "s", "3"), along("bad", "", "3")}
+	starts := []journal.Start{startWith("key", "s", "3"), startWith("bad", "", "3")}
 	starts[0].Workflow = "other"
 	refused, err := k.j.Start(k.ctx, nil, starts)
 	k.ok(err)
@@ -59,9 +59,9 @@ func messageAlong(k *kit) {
 	k.inboxIs(out[0].Run, "1 s 1", "1 s 2")
 }
 
-func alongOnce(k *kit) {
+func messageOnce(k *kit) {
 	node := k.join(leaseLong).ID()
-	plain, keyed := along("", "s", "1"), along("key", "s", "1")
+	plain, keyed := startWith("", "s", "1"), startWith("key", "s", "1")
 	plain.ID, keyed.ID = journal.NewRunID(), journal.NewRunID()
 	k.starts(plain, keyed)
 	again := func(what string) {
@@ -84,14 +84,14 @@ func alongOnce(k *kit) {
 		o.commit(closed, completed("1"))
 	}
 	again("after the close")
-	other := along("key", "s", "2")
+	other := startWith("key", "s", "2")
 	other.Reuse = journal.ReuseAllow
 	k.starts(other)
 	again("after the key went to another run")
 }
 
-// alongConcurrently: one run, and every message in it, whoever made the run.
-func alongConcurrently(k *kit) {
+// messagesConcurrently: one run, and every message in it, whoever made the run.
+func messagesConcurrently(k *kit) {
 	const callers, keys = 16, 3
 	var mu sync.Mutex
 	created := map[string]int{}
@@ -99,7 +99,7 @@ func alongConcurrently(k *kit) {
 	k.together(callers, func(i int) error {
 		var list []journal.Start
 		for n := range keys {
-			list = append(list, along(fmt.Sprint("key ", n), "s", fmt.Sprint(i)))
+			list = append(list, startWith(fmt.Sprint("key ", n), "s", fmt.Sprint(i)))
 		}
 		out, err := k.j.Start(k.ctx, nil, list)
 		if err != nil {
@@ -129,13 +129,13 @@ func alongConcurrently(k *kit) {
 	k.same("runs", len(k.listAll(journal.ListFilter{})), keys)
 }
 
-func alongToClosed(k *kit) {
+func messageToClosed(k *kit) {
 	node := k.join(leaseLong).ID()
 	for i, end := range []journal.Kind{journal.RunCompleted, journal.RunFailed} {
 		key := fmt.Sprint("key ", i)
-		o := k.takeStarted(node, along(key, "s", "1"))
+		o := k.takeStarted(node, startWith(key, "s", "1"))
 		o.commit(closed, started(), received(k.first(o.run)), ended(end))
-		again := k.starts(along(key, "s", "1"), along(key, "s", "2"))
+		again := k.starts(startWith(key, "s", "1"), startWith(key, "s", "2"))
 		for n, s := range again {
 			if s.Created || s.Run != o.run {
 				k.t.Errorf("after %s: %+v", end, s)
@@ -147,7 +147,7 @@ func alongToClosed(k *kit) {
 				k.t.Errorf("a message for a closed run: %+v", s.Sent)
 			}
 		}
-		replace := along(key, "s", "1")
+		replace := startWith(key, "s", "1")
 		replace.Reuse = []journal.Reuse{journal.ReuseAllow, journal.ReuseAllowIfFailed}[i]
 		s := k.starts(replace)[0]
 		if !s.Created || s.Run == o.run || s.Sent.Err != nil || s.Sent.Duplicate || s.Sent.Number != 1 {
@@ -159,26 +159,26 @@ func alongToClosed(k *kit) {
 	}
 }
 
-func alongWakes(k *kit) {
+func messageWakes(k *kit) {
 	node := k.join(leaseLong).ID()
 	for name, next := range parks(k) {
 		k.takeStarted(node, journal.Start{Key: name}).commit(next, started())
 		k.nothingDue(node)
-		k.starts(along(name, "s", "1"))
+		k.starts(startWith(name, "s", "1"))
 		o := k.take(node, 1)[0]
 		o.commit(next, received(k.first(o.run)))
-		k.starts(along(name, "s", "1")) // a duplicate wakes nobody
+		k.starts(startWith(name, "s", "1")) // a duplicate wakes nobody
 		k.nothingDue(node)
 	}
 	owned := k.takeStarted(node, journal.Start{Key: "owned"})
-	k.same("sent to an owned run", k.starts(along("owned", "s", "1"))[0].Sent, journal.Sent{Number: 1, Owner: node, Route: flowRoute})
+	k.same("sent to an owned run", k.starts(startWith("owned", "s", "1"))[0].Sent, journal.Sent{Number: 1, Owner: node, Route: flowRoute})
 	k.same("attention", k.claim(node, 0).Attention, []journal.RunID{owned.run})
 }
 
-// alongDelayed: the message that came with the start leaves the delay alone. A later one does not.
-func alongDelayed(k *kit) {
+// messageWaits: the message that came with the start leaves the delay alone. A later one does not.
+func messageWaits(k *kit) {
 	node := k.join(leaseLong).ID()
-	late := along("key", "s", "1")
+	late := startWith("key", "s", "1")
 	late.Delay = time.Hour
 	o := k.starts(late)[0]
 	k.nothingDue(node)
@@ -188,11 +188,11 @@ func alongDelayed(k *kit) {
 	k.starts(late) // by its key this time: the message is a duplicate
 	k.nothingDue(node)
 	k.inboxIs(o.Run, "1 s 1")
-	k.starts(along("key", "s", "2"))
+	k.starts(startWith("key", "s", "2"))
 	first := k.take(node, 1)[0]
 	k.same("run", first.run, o.Run)
 
-	soon := along("", "s", "1")
+	soon := startWith("", "s", "1")
 	soon.Delay = 50 * time.Millisecond
 	run := k.starts(soon)[0].Run
 	if next := k.takeSoon(node); next.run != run || len(k.history(run).Inbox) != 1 {
@@ -200,14 +200,14 @@ func alongDelayed(k *kit) {
 	}
 }
 
-func alongWithChild(k *kit) {
+func childWithMessage(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
 	k.starts(journal.Start{Key: "taken", Delay: time.Hour})
 	c := o.build(keep, asksChild(2))
 	c.Starts = []journal.Start{o.child(1, 0), o.child(2, 0)}
 	for i := range c.Starts {
-		c.Starts[i].Message = along("", "s", "1").Message
+		c.Starts[i].Message = startWith("", "s", "1").Message
 	}
 	c.Starts[0].Owner = node
 	out := o.submit(c)
