@@ -48,9 +48,4 @@
 // Errors wrap what is behind them: use errors.Is with the sentinels here and in package journal,
 // and errors.As with the types. A call that ends with its context's error may have taken effect.
 // [Client] says how to find out.
-//
-// # Which files
-//
-// node.go and client.go hold the two types. The parts of a node are packages below internal: worker
-// is one membership, waiters are callers who wait for results, replica answers queries.
 package runtime
