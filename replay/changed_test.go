@@ -355,3 +355,24 @@ func TestReservedChange(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestDivergenceOfCancel: code that cancels another command than the history has does not fit it.
+func TestDivergenceOfCancel(t *testing.T) {
+	stops := func(which int) *replay.Definition {
+		return define(func(c ctx) (string, error) {
+			timers := []workflow.Timer{workflow.NewTimer(c, time.Hour), workflow.NewTimer(c, time.Hour)}
+			timers[which].Stop()
+			return approved.Receive(c)
+		})
+	}
+	r := newRig(stops(0))
+	defer r.m.Close()
+	mustStep(t, r, started())
+	if err := replayErr(stops(0), r.history); err != nil {
+		t.Error(err)
+	}
+	d, ok := errors.AsType[*replay.DivergenceError](replayErr(stops(1), r.history))
+	if !ok || d.Want != "cancel 1" || d.Got != "cancel 2" {
+		t.Errorf("stopping another timer: %v", d)
+	}
+}
