@@ -77,7 +77,8 @@ func Of(pcs []uintptr) (s Site) {
 	return Site{Where: s.Where}
 }
 
-// line is a frame in the form of Site.Where.
+// line is a frame in the form of Site.Where. Of a name that is too long the end is kept, which
+// tells closures of one function apart.
 func line(name string, f *runtime.Frame) string {
 	if cut := len(name) - functionBytesMax; cut > 0 {
 		for !utf8.RuneStart(name[cut]) {
@@ -88,7 +89,9 @@ func line(name string, f *runtime.Frame) string {
 	return name + " (" + f.File[strings.LastIndexByte(f.File, '/')+1:] + ":" + strconv.Itoa(f.Line) + ")"
 }
 
-// verb is a function of the authoring API in the form in which people write it.
+// verb is a function of the authoring API in the form in which people write it:
+// workflow.Mutex.Lock, not workflow.(*Mutex).Lock, and workflow.WithCancel also for the function
+// that WithCancel returns.
 func verb(name string) string {
 	name = strings.NewReplacer("(*", "", ")", "").Replace(name)
 	for i := 0; ; i++ { // a function within one, such as that of WithCancel, goes by its name
@@ -102,7 +105,9 @@ func verb(name string) string {
 	}
 }
 
-// split returns the import path of a function's package, and its name behind the last element of that path.
+// split returns the import path of a function's package, and the function's name after the last
+// element of that path. The compiler writes methods as (*T).M, closures as F.func1, and instances
+// of generic functions as F[...].
 func split(function string) (pkg, name string) {
 	// Type arguments may hold slashes and dots; they stand in brackets.
 	head := function
@@ -117,7 +122,8 @@ func split(function string) (pkg, name string) {
 	return pkg, strings.ReplaceAll(function[slash:], "[...]", "")
 }
 
-// ours tells whether a package of the engine runs user code, or is on the way to it.
+// ours tells whether a package of the engine runs user code, or is on the way to it. Examples,
+// programs and kits for tests of this module are user code.
 func ours(pkg string) bool {
 	rest, ok := strings.CutPrefix(pkg, engine)
 	switch rest {
@@ -127,14 +133,16 @@ func ours(pkg string) bool {
 	return ok && (strings.HasPrefix(rest, "internal/") || strings.Contains(rest, "/internal/"))
 }
 
-// library is the folder of the standard library, as this binary has it; empty if it was built without folders (-trimpath).
+// library is the folder of the standard library, as this binary has it; empty if it was built
+// without folders (-trimpath).
 var library = func() string {
 	entry := reflect.ValueOf(runtime.Goexit).Pointer()
 	file, _ := runtime.FuncForPC(entry).FileLine(entry)
 	return strings.TrimSuffix(file, "runtime/panic.go")
 }()
 
-// standard tells whether a package is one of the standard library.
+// standard tells whether a package is one of the standard library. In a binary without folders
+// the first element of its path decides: modules have a dot there, programs are called main.
 func standard(pkg string, f *runtime.Frame) bool {
 	if library != "" {
 		return strings.HasPrefix(f.File, library)

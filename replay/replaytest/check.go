@@ -10,32 +10,36 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// eventsMax bounds the work of a long history: of its prefixes, only as many are tried as this many events
-// allow. Replaying so many takes about a second. Only a test sets it.
+// eventsMax bounds the work of a long history: of its prefixes, only as many are tried as this many
+// events allow. Replaying so many takes about a second. Only a test sets it.
 var eventsMax = 500_000
 
 // Limits of one check.
 const (
-	// contextMax is how many events before the one in question a Mismatch shows, and how many lines of a stack.
+	// contextMax is how many events before the one in question a Mismatch shows.
 	contextMax = 5
-	stackMax   = 24
+	// stackMax is how many lines of a panic's stack it shows.
+	stackMax = 24
 )
 
-// Mismatch says that code does not fit a history.
+// Mismatch is the error of [Check]: code does not fit a history. Its text has several lines: the
+// event, what the history and the code have there, the line of the code, and the events before
+// it.
 type Mismatch struct {
 	File  string      // of Golden
-	Seq   journal.Seq // the first event at which they part
+	Seq   journal.Seq // the first event at which they differ
 	Want  string      // what the history has
 	Got   string      // what the code has
 	Where string      // the code: function (file.go:line); empty if no call made the difference
-	// Replayed is how many events were replayed before the rest was taken as new, all of them in a plain replay.
+	// Replayed is how many events were replayed before the rest was taken as new, all of them in a
+	// plain replay.
 	Replayed int
 	Err      error // of the machine, if that is not a plain difference: a panic, a payload that does not fit
 
 	history *History
 }
 
-// Error tells everything, on several lines.
+// Error tells all of it, for the log of a test.
 func (m *Mismatch) Error() string {
 	var b strings.Builder
 	if m.File != "" {
@@ -70,6 +74,7 @@ func (m *Mismatch) Error() string {
 // Unwrap returns the machine's error.
 func (m *Mismatch) Unwrap() error { return m.Err }
 
+// indent puts the first lines of a text below a title.
 func indent(text string, lines int) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -81,10 +86,16 @@ func indent(text string, lines int) string {
 	return b.String()
 }
 
-// Check replays a history with the registered code, which must do what the history says that it did; the error is a
-// *Mismatch then. After that it replays every prefix and takes the rest as new events, as a node does that takes
-// the run over there: code that does not do the same each time is found. Of a long history it tries a part of the
-// prefixes, evenly spread. The history of a run that was terminated before its first turn fits any code.
+// Check replays a history with the registered code, which must do what the history says that it
+// did. After that it replays every prefix and takes the rest as new events, as a node does that
+// acquires the run at that point. The second part finds code that does not do the same each time:
+// replay alone compares it with the history only, and a node that takes over runs it from the
+// middle.
+//
+// Of a long history it tries a part of the prefixes, evenly spread, so that a check takes about a
+// second at most. The history of a run that was terminated before its first turn fits any code.
+//
+// Errors: a *Mismatch; a workflow or version that is not registered; events that are missing.
 func Check(r *Registry, h *History) error {
 	def, err := r.find(&h.Run)
 	if err != nil {
@@ -115,19 +126,22 @@ func Check(r *Registry, h *History) error {
 	return nil
 }
 
+// checker replays one history several times.
 type checker struct {
 	def     *replay.Definition
 	enc     replay.Encoder
 	history *History
 }
 
-// run replays some events and takes the rest as new ones.
+// run replays some events and takes the rest as new ones. Values that the code read from outside
+// are in the history only, so an event with such a value is replayed even where the rest is new;
+// and where the code reads one that the history does not have, the comparison ends.
 func (c *checker) run(replayed int) error {
 	m := replay.New(c.def, c.history.Run, c.enc)
 	defer m.Close()
 	for i := range c.history.Events {
 		ev := c.history.Events[i]
-		if i < replayed || taken(ev.Issued) {
+		if i < replayed || readsOutside(ev.Issued) {
 			if err := m.Replay(&ev); err != nil {
 				return c.mismatch(i, replayed, err)
 			}
@@ -138,7 +152,7 @@ func (c *checker) run(replayed int) error {
 			return c.mismatch(i, replayed, err)
 		}
 		m.Take()
-		if taken(ev.Issued) {
+		if readsOutside(ev.Issued) {
 			return nil // as new, the code may well go another way than it went before the change
 		}
 		if err := difference(want, ev.Issued, m); err != nil {
@@ -148,14 +162,15 @@ func (c *checker) run(replayed int) error {
 	return nil
 }
 
-// taken tells whether the code took in something from outside its events: a value, or which branch of a change is its own. That
-// cannot be had again but from the history.
-func taken(issued []journal.Issued) bool {
+// readsOutside tells whether the code read something in addition to its events: a recorded value,
+// or which branch of a change it is on. A new turn would read something else.
+func readsOutside(issued []journal.Issued) bool {
 	return slices.ContainsFunc(issued, func(i journal.Issued) bool {
 		return i.Kind == journal.CommandRecord || i.Kind == journal.CommandChange
 	})
 }
 
+// mismatch adds the history to an error of the machine at an event.
 func (c *checker) mismatch(at, replayed int, err error) error {
 	m := &Mismatch{Seq: c.history.Events[at].Seq, Replayed: replayed, history: c.history}
 	if d, ok := errors.AsType[*replay.DivergenceError](err); ok {
@@ -166,7 +181,8 @@ func (c *checker) mismatch(at, replayed int, err error) error {
 	return m
 }
 
-// difference compares what is compared on replay.
+// difference compares the commands of a new turn with those of the history. A machine does the
+// same in replay, but in a new turn it has nothing to compare with.
 func difference(want, got []journal.Issued, m *replay.Machine) error {
 	for i := range max(len(want), len(got)) {
 		w, g := "nothing more", "nothing more"

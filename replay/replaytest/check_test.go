@@ -299,7 +299,8 @@ func TestCodec(t *testing.T) {
 	}
 }
 
-// An operator may terminate a run before its first turn. What is behind that one event is refused as before.
+// An operator may terminate a run before its first turn. What is behind that one event is refused
+// as before.
 func TestTerminatedBeforeTheFirstTurn(t *testing.T) {
 	var code replaytest.Registry
 	replaytest.Handle(&code, review, reviewed, nil)

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// WriteFile keeps a history, and makes the folder if it is missing. Histories are only added: it fails if the file
-// holds another one.
+// WriteFile keeps a history, and makes the folder if it is missing. It fails if the file holds
+// another history: a file stands for runs that somebody may still have, so it is never replaced.
 func WriteFile(name string, h *History) error {
 	data, err := Marshal(h)
 	if err != nil {
@@ -26,7 +26,7 @@ func WriteFile(name string, h *History) error {
 	return os.WriteFile(name, data, 0o644)
 }
 
-// ReadFile reads what WriteFile wrote.
+// ReadFile reads what WriteFile wrote. Its errors name the file.
 func ReadFile(name string) (*History, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// Golden checks every history in a folder and the folders below it, each in a test of its own: see Check. Files are those that
-// end in .json; it fails if there is none.
+// Golden checks every history in a folder and the folders below it, each in a subtest named after
+// its file: see [Check]. Histories are the files that end in .json. It fails if there is none, so
+// that a wrong path is no success.
 func Golden(t *testing.T, r *Registry, dir string) {
 	t.Helper()
 	files := 0
@@ -37,6 +38,7 @@ func Golden(t *testing.T, r *Registry, dir string) {
 	}
 }
 
+// checkFile is Check for a file, whose name the Mismatch gets.
 func checkFile(r *Registry, path string) error {
 	h, err := ReadFile(path)
 	if err != nil {

@@ -8,19 +8,22 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// History is one run as a machine sees it, or rather one generation of it: a run that continues as new begins another history.
+// History is one run as a machine sees it, or rather one generation of it: a run that continues
+// as new begins another history. Its events are in the order of their Seq, from 1.
 type History struct {
 	Run    replay.Info
 	Events []journal.Event
 }
 
-// Of returns the history of a run of a store: Client.Describe has the run, Client.History its events.
+// Of returns the history of a run of a store: Client.Describe has the run, Client.History its
+// events.
 func Of(run journal.Run, events []journal.Event) *History {
 	return &History{Run: replay.InfoOf(&run), Events: events}
 }
 
-// String is the history for people, one event a line: its number, what happened, and what the code asked for then. Times,
-// ids and payloads are left out, so it can be compared with a text in a test.
+// String is the history for people, one event a line: its number, what happened, and what the
+// code asked for then. Times, ids and payloads are left out, so that a test can compare it with a
+// text.
 func (h *History) String() string {
 	var b strings.Builder
 	for i := range h.Events {
@@ -29,6 +32,7 @@ func (h *History) String() string {
 	return b.String()
 }
 
+// line is an event in the form of History.String.
 func line(ev *journal.Event) string {
 	s := fmt.Sprintf("%d %s", ev.Seq, title(ev))
 	if len(ev.Issued) == 0 {
@@ -41,6 +45,7 @@ func line(ev *journal.Event) string {
 	return s + " > " + strings.Join(issued, ", ")
 }
 
+// title is what happened, without what the code did then.
 func title(ev *journal.Event) string {
 	s := ev.Kind.String()
 	if ev.Name != "" {
@@ -52,7 +57,8 @@ func title(ev *journal.Event) string {
 	return s
 }
 
-// command is the stored form without what differs from run to run: due times, ids of runs, recorded values.
+// command is the stored form without what differs from run to run: due times, ids of runs, recorded
+// values.
 func command(c journal.Issued) string {
 	switch c.Kind {
 	case journal.CommandTimer:

@@ -19,9 +19,14 @@ import (
 // format is the version of the form. A form that older releases could misread gets the next number.
 const format = 1
 
-// payloadDepth is how deep payloads stand in a file, with some room: encoding/json limits how deep values may nest.
+// payloadDepth is how deep payloads stand in a file, with some room: encoding/json limits how deep
+// values may nest.
 const payloadDepth = 8
 
+// The forms are what is written, field by field in the order of the file. They are types of their
+// own, so that renaming a field of the engine cannot change a file: files outlive releases. Times
+// are written by encoding/json with as many digits as they have, which for times of events is at
+// most six.
 type (
 	fileForm struct {
 		Format int         `json:"format"`
@@ -64,8 +69,9 @@ type (
 	}
 )
 
-// Marshal returns the history in the form that the package's story describes. It fails for what no store can hold: text that
-// is not UTF-8, an unknown kind of event, a year that has five digits.
+// Marshal returns the history in the form that the package documentation describes. The same
+// history gives the same bytes. It fails for what no store can hold: text that is not UTF-8, an
+// unknown kind of event, a year that has five digits.
 func Marshal(h *History) ([]byte, error) {
 	var b bytes.Buffer
 	run, err := oneLine(runOf(&h.Run))
@@ -90,6 +96,8 @@ func Marshal(h *History) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// marshalEvent checks that each command can be read again before it writes the event: a history
+// that cannot be read is of no use.
 func marshalEvent(ev *journal.Event) (string, error) {
 	if !ev.Kind.Known() {
 		return "", fmt.Errorf("%s: %w", ev.Kind, replay.ErrUnknownKind)
@@ -110,12 +118,14 @@ func marshalEvent(ev *journal.Event) (string, error) {
 	return oneLine(e)
 }
 
+// checkTexts refuses texts of the run that JSON would change silently.
 func checkTexts(run *replay.Info) error {
 	texts := []string{run.Key, run.Workflow, run.Queue, run.Input.Encoding}
 	texts = append(slices.AppendSeq(texts, maps.Keys(run.Labels)), slices.Collect(maps.Values(run.Labels))...)
 	return validText(texts...)
 }
 
+// validText refuses what encoding/json would replace by U+FFFD.
 func validText(texts ...string) error {
 	for _, s := range texts {
 		if !utf8.ValidString(s) {
@@ -125,7 +135,7 @@ func validText(texts ...string) error {
 	return nil
 }
 
-// oneLine leaves HTML as it is: files are for people.
+// oneLine encodes v without a line break. HTML is left as it is: files are for people.
 func oneLine(v any) (string, error) {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -136,6 +146,7 @@ func oneLine(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
+// runOf and info are inverses: what is not in the form is not known to a replay.
 func runOf(i *replay.Info) runForm {
 	f := runForm{
 		ID: i.Run, Key: i.Key, Workflow: i.Workflow, Version: i.Version, Queue: i.Queue, Labels: i.Labels, Generation: i.Generation,
@@ -160,7 +171,7 @@ func (f *runForm) info() (replay.Info, error) {
 	return i, err
 }
 
-// payloadOf returns nil for a payload without bytes and encoding.
+// payloadOf returns nil for a payload without bytes and encoding, so that the field is left out.
 func payloadOf(p journal.Payload) *payloadForm {
 	switch {
 	case len(p.Data) == 0 && p.Encoding == "":
@@ -171,7 +182,9 @@ func payloadOf(p journal.Payload) *payloadForm {
 	return &payloadForm{Encoding: p.Encoding, Base64: p.Data}
 }
 
-// readable tells whether the bytes come back as they are when they are written as JSON.
+// readable tells whether bytes come back as they are if they are written as JSON into a file:
+// they are valid, compact, and not nested so deep that encoding/json refuses the file around
+// them.
 func readable(data []byte) bool {
 	if !utf8.Valid(data) || !json.Valid(data) {
 		return false
@@ -180,6 +193,7 @@ func readable(data []byte) bool {
 	return json.Valid([]byte(nested)) && bytes.Equal(compact(data), data)
 }
 
+// compact returns JSON without spaces, nil if it is not valid.
 func compact(data []byte) []byte {
 	var b bytes.Buffer
 	if err := json.Compact(&b, data); err != nil {
@@ -188,7 +202,9 @@ func compact(data []byte) []byte {
 	return b.Bytes()
 }
 
-// Unmarshal reads what Marshal wrote.
+// Unmarshal reads what Marshal wrote, in any layout of the same JSON. It refuses fields that it
+// does not know, because a field that is ignored may be what makes the history another one, and a
+// format that a newer release wrote.
 func Unmarshal(data []byte) (*History, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -217,6 +233,7 @@ func Unmarshal(data []byte) (*History, error) {
 	return h, nil
 }
 
+// event is the inverse of marshalEvent. Kinds are written by name: numbers say nothing to people.
 func (e *eventForm) event() (journal.Event, error) {
 	ev := journal.Event{Seq: e.Seq, Time: e.Time.UTC(), Cmd: e.Cmd, Inbox: e.Inbox, Name: e.Name, Attempt: e.Attempt}
 	for kind, name := range journal.Kinds() {
@@ -239,6 +256,7 @@ func (e *eventForm) event() (journal.Event, error) {
 	return ev, err
 }
 
+// parseIssued reads a command in the form in which the journal stores it.
 func parseIssued(text string) (journal.Issued, error) {
 	list, err := journal.DecodeIssued(text)
 	if err == nil && len(list) != 1 {
@@ -250,6 +268,7 @@ func parseIssued(text string) (journal.Issued, error) {
 	return list[0], nil
 }
 
+// payload is the inverse of payloadOf.
 func (p *payloadForm) payload() (journal.Payload, error) {
 	switch {
 	case p == nil:

@@ -65,7 +65,8 @@ const tourScript = `
 	childfailed leaf *leaf.Error! broken
 `
 
-// TestEveryKindOfEvent: histories of the whole language can be recorded, kept and checked, whatever side effects would give now.
+// TestEveryKindOfEvent: histories of the whole language can be recorded, kept and checked, whatever
+// side effects would give now.
 func TestEveryKindOfEvent(t *testing.T) {
 	h, err := replaytest.Record(tourCode(func() int { return 6 }), tourScript)
 	if err != nil {
@@ -172,8 +173,8 @@ func TestRecordRefusesAnswers(t *testing.T) {
 	}
 }
 
-// TestFrozenLanguage: the form of what came with families and generations does not change either, and the history still fits its
-// code.
+// TestFrozenLanguage: the form of what came with families and generations does not change either,
+// and the history still fits its code.
 func TestFrozenLanguage(t *testing.T) {
 	const file = "testdata/frozen_tour.json"
 	frozen, err := os.ReadFile(file)

@@ -11,14 +11,15 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// recordEpoch is when recorded runs start.
+// recordEpoch is when recorded runs start. It is fixed, so that a script gives the same bytes each
+// time.
 var recordEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // recordRun is the id of recorded runs. Their random numbers follow from it.
 var recordRun = journal.RunID{0x01, 0x9b, 0x76, 0xda, 0xa8, 0x00, 0x70, 0, 0x80, 0, 0, 0, 0, 0, 0, 1}
 
-// Record runs registered code against a script of what happens to it and returns the history. No step is executed: the
-// script says how each ended. It has one line for each event:
+// Record runs registered code against a script of what happens to it and returns the history. No
+// step is executed: the script says how each ended. It has one line for each event:
 //
 //	run NAME[/VERSION] [INPUT]      comes first; values are JSON
 //	completed STEP [OUTPUT]         the step of this name that was asked for first
@@ -33,8 +34,9 @@ var recordRun = journal.RunID{0x01, 0x9b, 0x76, 0xda, 0xa8, 0x00, 0x70, 0, 0x80,
 //	cancel [REASON]
 //	terminated [REASON]
 //
-// Names with spaces stand in double quotes. A second passes before each line, or what the line begins with: +36h fired. When
-// the code returns, the event that closes the run is added. Empty lines and those that begin with # are skipped.
+// Names with spaces stand in double quotes. A second passes before each line, or what the line
+// begins with: +36h fired. When the code returns, the event that closes the run is added. Empty
+// lines and those that begin with # are skipped.
 func Record(r *Registry, script string) (*History, error) {
 	rec := &recorder{registry: r, enc: r.encoder(), now: recordEpoch}
 	defer rec.close()
@@ -55,7 +57,8 @@ func Record(r *Registry, script string) (*History, error) {
 	return &History{Run: rec.machine.Info(), Events: rec.events}, nil
 }
 
-// recorder is a machine and what it has seen.
+// recorder is a machine and what it has seen. It plays the driver: the script says what happens,
+// and it says when and with which numbers.
 type recorder struct {
 	registry *Registry
 	enc      *journal.Journal
@@ -71,6 +74,7 @@ func (r *recorder) close() {
 	}
 }
 
+// line plays one line of the script.
 func (r *recorder) line(text string) error {
 	pass := time.Second
 	if after, ok := strings.CutPrefix(text, "+"); ok {
@@ -96,6 +100,7 @@ func (r *recorder) line(text string) error {
 	return r.step(ev)
 }
 
+// start makes the machine of the workflow that the script names, and gives it its first event.
 func (r *recorder) start(rest string) error {
 	name, input, err := word(rest)
 	if err != nil {
@@ -118,7 +123,8 @@ func (r *recorder) start(rest string) error {
 	return r.step(journal.Event{Kind: journal.RunStarted})
 }
 
-// step applies an event, and the terminal one if the code has returned.
+// step applies an event, and the terminal one if the code has returned. What the code asks for is
+// not executed: the lines that follow say how it ended.
 func (r *recorder) step(ev journal.Event) error {
 	for {
 		ev.Seq, ev.Time = r.machine.LastSeq()+1, r.now
@@ -134,6 +140,7 @@ func (r *recorder) step(ev journal.Event) error {
 	}
 }
 
+// event returns the event of a line. It finds the command that the event answers by its name.
 func (r *recorder) event(verb, rest string) (ev journal.Event, err error) {
 	switch verb {
 	case "completed":
@@ -168,15 +175,17 @@ func (r *recorder) event(verb, rest string) (ev journal.Event, err error) {
 	return ev, fmt.Errorf("no verb %q", verb)
 }
 
+// succeeded is the payload of an outcome that has a value.
 func succeeded(rest string) (journal.Payload, error) { return value(rest) }
 
+// failed is the payload of an outcome that is an error: its type, and its text.
 func failed(rest string) (journal.Payload, error) {
 	kind, message, err := word(rest)
 	kind, permanent := strings.CutSuffix(kind, "!")
 	return journal.EncodeFailure(&journal.Failure{Type: kind, Message: message, Permanent: permanent}), err
 }
 
-// message is one that nothing was asked for.
+// message is an event from the inbox that answers nothing: a signal or an update.
 func (r *recorder) message(kind journal.Kind, rest string) (ev journal.Event, err error) {
 	r.inbox++
 	ev = journal.Event{Kind: kind, Inbox: r.inbox}
@@ -186,13 +195,14 @@ func (r *recorder) message(kind journal.Kind, rest string) (ev journal.Event, er
 	return ev, err
 }
 
-// answer is what another run has to say to a command.
+// answer is what another run answers to a command: a child's outcome, or whether a signal
+// arrived.
 func (r *recorder) answer(kind journal.Kind, command journal.CommandKind, rest string, payload func(string) (journal.Payload, error)) (journal.Event, error) {
 	name, rest, err := word(rest)
 	if err != nil {
 		return journal.Event{}, err
 	}
-	cmd := journal.Cmd(0)
+	cmd := journal.Cmd(0) // each entry of Issued takes a number, so counting them finds it
 	for i := range r.events {
 		for _, c := range r.events[i].Issued {
 			if cmd++; c.Kind != command || c.Name != name || !r.machine.Waits(cmd) {
@@ -207,7 +217,7 @@ func (r *recorder) answer(kind journal.Kind, command journal.CommandKind, rest s
 	return journal.Event{}, fmt.Errorf("no %s %q is open; the run waits for %s", command, name, strings.Join(r.machine.Waiting(), ", "))
 }
 
-// outcome is the end of a step.
+// outcome is how a step ended.
 func (r *recorder) outcome(kind journal.Kind, rest string, payload func(string) (journal.Payload, error)) (journal.Event, error) {
 	name, rest, err := word(rest)
 	if err != nil {
@@ -226,6 +236,7 @@ func (r *recorder) outcome(kind journal.Kind, rest string, payload func(string) 
 		name, strings.Join(r.machine.Waiting(), ", "), pending)
 }
 
+// fired is the firing of the timer that is due first. Time passes until it is due.
 func (r *recorder) fired(rest string) (journal.Event, error) {
 	name, _, err := word(rest)
 	timer, armed := r.machine.NextTimer()
@@ -238,7 +249,7 @@ func (r *recorder) fired(rest string) (journal.Event, error) {
 	return journal.Event{Kind: journal.TimerFired, Cmd: timer.Cmd, Name: timer.Name}, nil
 }
 
-// word cuts the first word off, or the first text in quotes.
+// word cuts off the first word, or the first text in quotes.
 func word(s string) (first, rest string, err error) {
 	s = strings.TrimSpace(s)
 	if s == "" {
@@ -256,7 +267,7 @@ func word(s string) (first, rest string, err error) {
 	return first, strings.TrimSpace(s[len(quoted):]), err
 }
 
-// value is a payload in JSON.
+// value is a payload in JSON, compact as the codec writes it; empty for no value.
 func value(text string) (journal.Payload, error) {
 	if text == "" {
 		return journal.Payload{}, nil
