@@ -2,15 +2,16 @@ package actor
 
 import (
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // onActivate takes a claimed task. If the actor is warm and nobody has committed since, it
 // continues from where it stands: turn and generation prove that the machine is up to date.
-func (r *run) onActivate(c *journal.Claimed, unconfirmed bool) {
+func (r *run) onActivate(c *driver.Claimed, unconfirmed bool) {
 	if r.info == nil || c.Run.ID != r.info.ID { // an actor without a run, or of another one that is gone
 		*r = run{host: r.host, self: r.self, parent: r.parent, seen: r.seen, epoch: r.epoch, turn: r.turn}
 	}
-	if c.Task.Fence <= r.task.Fence { // delivered twice, or late: see journal.ClaimRequest.Reconcile
+	if c.Task.Fence <= r.task.Fence { // delivered twice, or late: see driver.ClaimRequest.Reconcile
 		r.host.released()
 		r.advanceOrReport()
 		return
@@ -36,7 +37,7 @@ func (r *run) onActivate(c *journal.Claimed, unconfirmed bool) {
 // the answer of the commit that freed it. Only the owner of a fence adds a turn under it, so the
 // claim proves that the commit was written: its effect on this actor is made up for here, and the
 // answer is ignored when it comes. Without this the run would count as lost, and be loaded again.
-func (r *run) overtaken(c *journal.Claimed) bool {
+func (r *run) overtaken(c *driver.Claimed) bool {
 	if !r.phase.inFlight() || c.Task.Fence != r.task.Fence+1 || c.Task.Turn != r.task.Turn+1 {
 		return false
 	}
@@ -45,10 +46,10 @@ func (r *run) overtaken(c *journal.Claimed) bool {
 	r.enter(idle)
 	r.uncommitted = nil
 	r.task.Turn++
-	if next != journal.NextPark || r.host.o.PassivateAlways {
+	if next != driver.NextPark || r.host.o.PassivateAlways {
 		r.discard(ErrRunLost)
 	}
-	if next != journal.NextBlock {
+	if next != driver.NextBlock {
 		r.trouble.over()
 	}
 	r.host.released()

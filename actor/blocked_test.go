@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -30,7 +31,7 @@ func TestStackOfAPanic(t *testing.T) {
 	bubble(t, reports(&got), func(g *rig) {
 		g.define("moody", func(workflow.Context) (string, error) { panic("not today") })
 		refused := 0
-		g.store.fate = func(*journal.Commit) error {
+		g.store.fate = func(*driver.Commit) error {
 			if refused++; refused <= 2 {
 				return errors.New("the disk is on fire")
 			}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -37,12 +38,12 @@ func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
 	next := t.commit.Next.Kind
 	r.task.Turn++
 	r.task.Attempts, r.uncommitted = t.commit.Attempts, nil
-	if next != journal.NextBlock {
+	if next != driver.NextBlock {
 		r.trouble.over()
 	}
 	r.steps.drop(t.drop, r.host.exec)
-	if next != journal.NextKeep {
-		if next == journal.NextClose && r.host.o.Hooks.Closed != nil {
+	if next != driver.NextKeep {
+		if next == driver.NextClose && r.host.o.Hooks.Closed != nil {
 			r.host.o.Hooks.Closed(r.info, t.commit.Terminal())
 		}
 		r.becomeIdle(next)
@@ -64,16 +65,16 @@ func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
 
 // becomeIdle ends the activation after a commit that has freed the task. A parked run stays warm,
 // and a blocked one remembers how often it was blocked.
-func (r *run) becomeIdle(next journal.NextKind) {
+func (r *run) becomeIdle(next driver.NextKind) {
 	switch {
-	case next == journal.NextPark && !r.host.o.PassivateAlways:
+	case next == driver.NextPark && !r.host.o.PassivateAlways:
 		r.enter(idle)
 		r.reportIdle()
-	case next == journal.NextBlock:
+	case next == driver.NextBlock:
 		r.discard(ErrRunLost)
 		r.enter(idle)
 		r.reportIdle()
-	case next == journal.NextClose:
+	case next == driver.NextClose:
 		r.discard(ErrCancelRequested)
 		r.enter(idle)
 		r.reportVacant()

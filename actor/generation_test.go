@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -25,7 +26,7 @@ func TestEngineFailsAtContinue(t *testing.T) {
 			}
 			return "", workflow.ContinueAsNew(ctx, workflow.Name[int, string]("again"), 1, nil)
 		})
-		g.store.fate = func(c *journal.Commit) error {
+		g.store.fate = func(c *driver.Commit) error {
 			if c.Continue != nil {
 				<-commit
 			}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // input is something that has happened and is no event yet: a message from the inbox, or the
@@ -32,7 +33,7 @@ type inputs struct {
 }
 
 // addMessages queues what a load has found after got.
-func (q *inputs) addMessages(h *journal.History) {
+func (q *inputs) addMessages(h *driver.History) {
 	for _, msg := range h.Inbox {
 		if msg.Number > q.got {
 			q.queue = append(q.queue, input{at: msg.Time, message: &msg})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -68,7 +69,7 @@ func TestDuplicateActivation(t *testing.T) {
 		s := newGate()
 		g.define("one", func(ctx workflow.Context) (string, error) { return workflow.Step(ctx, "a", s.heedful, nil) })
 		id := g.start("one")
-		g.sys.Activate(journal.Claimed{Task: *g.task(id), Run: g.store.runs[id].run})
+		g.sys.Activate(driver.Claimed{Task: *g.task(id), Run: g.store.runs[id].run})
 		wait()
 		g.wantLive(1)
 		g.claim(id)
@@ -107,8 +108,8 @@ func TestClaimOvertakesThePark(t *testing.T) {
 			return workflow.Signal[string]("word").Receive(ctx)
 		})
 		answer := make(chan struct{})
-		g.store.late = func(c *journal.Commit) {
-			if c.Next.Kind == journal.NextPark {
+		g.store.late = func(c *driver.Commit) {
+			if c.Next.Kind == driver.NextPark {
 				<-answer
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -13,8 +14,8 @@ func (r *run) load(inboxOnly bool) {
 	r.enter(loading)
 	r.inputs.news = false
 	epoch := r.epoch
-	q := journal.LoadRequest{Run: r.info.ID, AfterInbox: r.inputs.got, InboxOnly: inboxOnly}
-	r.host.o.Store.Load(q, func(h journal.History, err error) {
+	q := driver.LoadRequest{Run: r.info.ID, AfterInbox: r.inputs.got, InboxOnly: inboxOnly}
+	r.host.o.Store.Load(q, func(h driver.History, err error) {
 		r.host.send(r.self, loaded{epoch: epoch, history: h, err: err})
 	})
 }

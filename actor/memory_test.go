@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // memory is a Store in memory. It keeps J1, J3, J6 and J7, and answers from other goroutines, as a
@@ -15,15 +16,15 @@ type memory struct {
 	*journal.Journal
 	mu      sync.Mutex
 	runs    map[journal.RunID]*record
-	commits []journal.Commit // that were tried, in order
+	commits []driver.Commit // that were tried, in order
 	loads   int
 	txs     []*memoryTx
 	// fate decides over a commit before it is looked at: an error refuses it. It may block.
-	fate func(c *journal.Commit) error
+	fate func(c *driver.Commit) error
 	// late holds the answer of a commit back that was written.
-	late func(c *journal.Commit)
+	late func(c *driver.Commit)
 	// loadFate is the same for loads.
-	loadFate func(r *journal.LoadRequest) error
+	loadFate func(r *driver.LoadRequest) error
 }
 
 // record is what is stored of one run.
@@ -43,7 +44,7 @@ func newMemory() *memory {
 func (m *memory) Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
 // Submit implements Store.
-func (m *memory) Submit(c journal.Commit, done func(journal.Outcome)) {
+func (m *memory) Submit(c driver.Commit, done func(driver.Outcome)) {
 	go func() {
 		m.mu.Lock()
 		fate, late := m.fate, m.late
@@ -54,7 +55,7 @@ func (m *memory) Submit(c journal.Commit, done func(journal.Outcome)) {
 				if c.Tx != nil {
 					_ = c.Tx.Rollback(context.Background())
 				}
-				done(journal.Outcome{Err: err})
+				done(driver.Outcome{Err: err})
 				return
 			}
 		}
@@ -66,7 +67,7 @@ func (m *memory) Submit(c journal.Commit, done func(journal.Outcome)) {
 	}()
 }
 
-func (m *memory) apply(c *journal.Commit) journal.Outcome {
+func (m *memory) apply(c *driver.Commit) driver.Outcome {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.runs[c.Run]
@@ -75,11 +76,11 @@ func (m *memory) apply(c *journal.Commit) journal.Outcome {
 		if c.Tx != nil {
 			c.Tx.(*memoryTx).end("rolled back")
 		}
-		return journal.Outcome{Err: journal.ErrFenced}
+		return driver.Outcome{Err: journal.ErrFenced}
 	}
 	if c.Tx != nil {
 		if c.Tx.(*memoryTx).end("committed") != "committed" {
-			return journal.Outcome{Err: journal.ErrTxLost}
+			return driver.Outcome{Err: journal.ErrTxLost}
 		}
 	}
 	for _, ev := range c.Events {
@@ -98,24 +99,24 @@ func (m *memory) apply(c *journal.Commit) journal.Outcome {
 	}
 	t.Attempts, t.Waiting, t.Problem, t.State = c.Attempts, c.Waiting, c.Next.Problem, journal.Ready
 	switch c.Next.Kind {
-	case journal.NextPark:
+	case driver.NextPark:
 		t.Owner, t.VisibleAt = 0, c.Next.At
 		if t.InboxLast > c.InboxSeen {
 			t.VisibleAt = m.Now() // J6
 		}
-	case journal.NextRelease:
+	case driver.NextRelease:
 		t.Owner, t.VisibleAt = 0, m.Now()
-	case journal.NextBlock:
+	case driver.NextBlock:
 		t.Owner, t.VisibleAt, t.State = 0, c.Next.At, journal.Blocked
-	case journal.NextClose:
+	case driver.NextClose:
 		r.run.Status, _ = journal.StatusOf(c.Terminal().Kind)
 		r.task = nil
 	}
-	return journal.Outcome{InboxLast: t.InboxLast, Now: m.Now()}
+	return driver.Outcome{InboxLast: t.InboxLast, Now: m.Now()}
 }
 
 // Load implements Store.
-func (m *memory) Load(q journal.LoadRequest, done func(journal.History, error)) {
+func (m *memory) Load(q driver.LoadRequest, done func(driver.History, error)) {
 	go func() {
 		m.mu.Lock()
 		m.loads++
@@ -123,7 +124,7 @@ func (m *memory) Load(q journal.LoadRequest, done func(journal.History, error)) 
 		m.mu.Unlock()
 		if fate != nil {
 			if err := fate(&q); err != nil {
-				done(journal.History{}, err)
+				done(driver.History{}, err)
 				return
 			}
 		}
@@ -131,10 +132,10 @@ func (m *memory) Load(q journal.LoadRequest, done func(journal.History, error)) 
 		defer m.mu.Unlock()
 		r := m.runs[q.Run]
 		if r == nil {
-			done(journal.History{Err: journal.ErrNotFound}, nil)
+			done(driver.History{Err: journal.ErrNotFound}, nil)
 			return
 		}
-		h := journal.History{Run: r.run}
+		h := driver.History{Run: r.run}
 		if r.task != nil {
 			task := *r.task
 			h.Run.Task = &task
@@ -179,13 +180,13 @@ func (m *memory) send(run journal.RunID, name string, v any) {
 }
 
 // claim makes a node the owner of a run.
-func (m *memory) claim(run journal.RunID, node journal.NodeID) journal.Claimed {
+func (m *memory) claim(run journal.RunID, node journal.NodeID) driver.Claimed {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.runs[run]
 	r.task.Fence++
 	r.task.Owner, r.task.State = node, journal.Ready
-	return journal.Claimed{Task: *r.task, Run: r.run}
+	return driver.Claimed{Task: *r.task, Run: r.run}
 }
 
 // memoryTx is a transaction that only remembers its end.

@@ -2,13 +2,14 @@ package actor
 
 import (
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Messages to shards, which forward them to the run.
 type (
 	// activate brings a task that the node has come to own.
 	activate struct {
-		claimed     *journal.Claimed
+		claimed     *driver.Claimed
 		unconfirmed bool // see System.ActivateUnconfirmed
 	}
 	// attention says that a run's inbox may have messages.
@@ -45,7 +46,7 @@ type (
 	// loaded answers a load.
 	loaded struct {
 		epoch   int
-		history journal.History
+		history driver.History
 		err     error
 	}
 	// committed answers a commit.

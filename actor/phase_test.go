@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -91,7 +92,7 @@ var phaseCases = []phaseCase{
 		drive: func(g *rig) {
 			g.define("moody", func(workflow.Context) (string, error) { panic("not today") })
 			refused := false
-			g.store.fate = func(*journal.Commit) error {
+			g.store.fate = func(*driver.Commit) error {
 				if refused {
 					return nil
 				}
@@ -176,8 +177,8 @@ var phaseCases = []phaseCase{
 				return "x", nil
 			})
 			answer := make(chan struct{})
-			g.store.late = func(c *journal.Commit) {
-				if c.Next.Kind == journal.NextBlock {
+			g.store.late = func(c *driver.Commit) {
+				if c.Next.Kind == driver.NextBlock {
 					<-answer
 				}
 			}
@@ -227,7 +228,7 @@ func holdLoads(g *rig) chan struct{} {
 	answer := make(chan struct{})
 	g.store.mu.Lock()
 	defer g.store.mu.Unlock()
-	g.store.loadFate = func(*journal.LoadRequest) error { <-answer; return nil }
+	g.store.loadFate = func(*driver.LoadRequest) error { <-answer; return nil }
 	return answer
 }
 
@@ -236,7 +237,7 @@ func holdCommits(g *rig) chan struct{} {
 	answer := make(chan struct{})
 	g.store.mu.Lock()
 	defer g.store.mu.Unlock()
-	g.store.fate = func(*journal.Commit) error { <-answer; return nil }
+	g.store.fate = func(*driver.Commit) error { <-answer; return nil }
 	return answer
 }
 

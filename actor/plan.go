@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -21,11 +22,11 @@ func (r *run) terminalEvent(t *turn, d *replay.Decision) journal.Event {
 		c.Continue.Carried = slices.Concat(c.Continue.Carried, waiting)
 		slices.Sort(c.Continue.Carried)
 		if r.host.draining.Load() || r.host.o.Lookup(r.info.Workflow, c.Continue.Version) == nil {
-			c.Next.Kind = journal.NextRelease
+			c.Next.Kind = driver.NextRelease
 		}
 		return ev
 	}
-	c.Next.Kind, c.Children = journal.NextClose, d.Children
+	c.Next.Kind, c.Children = driver.NextClose, d.Children
 	if m, ok := r.info.ParentMessage(&ev); ok {
 		c.Messages = append(c.Messages, m)
 	}
@@ -38,7 +39,7 @@ func (r *run) terminalEvent(t *turn, d *replay.Decision) journal.Event {
 func (r *run) planTask(t *turn) {
 	c := &t.commit
 	c.InboxSeen = r.inputs.seen(r.ident.InboxSeen, r.machine.InboxSeen())
-	if c.Next.Kind == journal.NextClose || c.Continue != nil {
+	if c.Next.Kind == driver.NextClose || c.Continue != nil {
 		return
 	}
 	c.Attempts = r.steps.attempts()
@@ -49,14 +50,14 @@ func (r *run) planTask(t *turn) {
 	switch {
 	case running > 0 && !r.handBack:
 	case draining && (startable > 0 || running > 0 || inputs):
-		c.Next.Kind = journal.NextRelease
+		c.Next.Kind = driver.NextRelease
 	case startable > 0 || inputs:
 	default:
 		at := r.steps.nextDue(nextTimer(r.machine))
 		if !at.IsZero() && !at.After(r.now()) && !draining {
 			return // a claim would come at once
 		}
-		c.Next.Kind, c.Next.At = journal.NextPark, at
+		c.Next.Kind, c.Next.At = driver.NextPark, at
 		c.Waiting = describeWait(r.machine, r.info, &r.host.o.Hooks)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
@@ -123,10 +124,10 @@ func (g *rig) create(name string) journal.RunID {
 }
 
 // claimed is what a claim returns for a run at this moment.
-func (g *rig) claimed(id journal.RunID) journal.Claimed {
+func (g *rig) claimed(id journal.RunID) driver.Claimed {
 	g.store.mu.Lock()
 	defer g.store.mu.Unlock()
-	return journal.Claimed{Task: *g.store.runs[id].task, Run: g.store.runs[id].run}
+	return driver.Claimed{Task: *g.store.runs[id].task, Run: g.store.runs[id].run}
 }
 
 // start makes a run that the node owns from its start, and activates it.

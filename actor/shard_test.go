@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -37,7 +38,7 @@ func TestHintsDoNotKeepActors(t *testing.T) {
 		g.define("ears", func(ctx workflow.Context) (string, error) { return workflow.Signal[string]("word").Receive(ctx) })
 		closing, parking := g.start("one"), g.start("ears")
 		// The hint is forwarded before the shard hears that the run has closed.
-		g.store.fate = func(c *journal.Commit) error {
+		g.store.fate = func(c *driver.Commit) error {
 			g.sys.Attend(closing)
 			g.sys.Attend(parking)
 			return nil
@@ -90,7 +91,7 @@ func TestRefusedBlock(t *testing.T) {
 			return workflow.Step(ctx, "a", func(context.Context) (string, error) { return "x", nil }, nil)
 		})
 		refused := 0
-		g.store.fate = func(*journal.Commit) error {
+		g.store.fate = func(*driver.Commit) error {
 			if refused++; refused <= 5 {
 				return errors.New("the disk is on fire")
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -18,10 +19,10 @@ type Store interface {
 	// calls done once the outcome is known. Commits of one run are written in the order of their
 	// submission. done runs on any goroutine, exactly once, and must be quick. The store owns the
 	// commit's transaction, if it has one, and ends it whatever the outcome is.
-	Submit(c journal.Commit, done func(journal.Outcome))
+	Submit(c driver.Commit, done func(driver.Outcome))
 	// Load reads a history together with others that are asked for at about the same time. done is
 	// called as for Submit.
-	Load(r journal.LoadRequest, done func(journal.History, error))
+	Load(r driver.LoadRequest, done func(driver.History, error))
 	// Begin opens a transaction for a step. It may block until the pool of connections has one.
 	Begin(ctx context.Context) (journal.Tx, error)
 }

@@ -1,6 +1,8 @@
 package actor
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/journal/driver"
+)
 
 // submit gives the turn to the store. to is the phase in which the run waits for the outcome.
 func (r *run) submit(t *turn, to phase) {
@@ -11,7 +13,7 @@ func (r *run) submit(t *turn, to phase) {
 	r.steps.dirty = false
 	r.alarm.stop()
 	epoch := r.epoch
-	r.host.o.Store.Submit(t.commit, func(o journal.Outcome) {
+	r.host.o.Store.Submit(t.commit, func(o driver.Outcome) {
 		r.host.send(r.self, &committed{epoch: epoch, err: o.Err, inboxLast: o.InboxLast})
 	})
 }
@@ -24,7 +26,7 @@ func (r *run) submitBlock() {
 	delay := r.trouble.next(r.now(), r.host.o.WarmIdle)
 	t := r.turn.reset()
 	t.commit.Attempts = r.task.Attempts
-	t.commit.Next = journal.Next{Kind: journal.NextBlock, At: r.now().Add(delay), Problem: r.trouble.problem}
+	t.commit.Next = driver.Next{Kind: driver.NextBlock, At: r.now().Add(delay), Problem: r.trouble.problem}
 	if r.host.o.Hooks.Blocked != nil {
 		r.host.o.Hooks.Blocked(r.info, r.trouble.problem, r.trouble.stack, delay)
 	}

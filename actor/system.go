@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-run/reprise/internal/pool"
 	"github.com/reprise-run/reprise/internal/watchdog"
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // strandFrame is part of the name of a function that is below every strand of workflow code.
@@ -68,7 +69,7 @@ func stopStrategy() proto.SupervisorStrategy {
 }
 
 // Activate takes over a task that the node owns.
-func (s *System) Activate(c journal.Claimed) {
+func (s *System) Activate(c driver.Claimed) {
 	s.live.Add(1)
 	s.toShard(c.Task.Run, &activate{claimed: &c})
 }
@@ -77,7 +78,7 @@ func (s *System) Activate(c journal.Claimed) {
 // reconciling claim reports it: the run may be live here, or may have moved on since. The claim is
 // unconfirmed until a load has shown that the node still owns the run; nothing is executed before
 // that.
-func (s *System) ActivateUnconfirmed(c journal.Claimed) {
+func (s *System) ActivateUnconfirmed(c driver.Claimed) {
 	s.live.Add(1)
 	s.toShard(c.Task.Run, &activate{claimed: &c, unconfirmed: true})
 }

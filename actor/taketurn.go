@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // takeTurn steps the machine with everything that has happened and submits what the code makes of
@@ -40,7 +41,7 @@ func (r *run) takeTurn() (more bool) {
 		return true
 	}
 	r.planTask(t)
-	if !news && t.commit.Next.Kind == journal.NextKeep {
+	if !news && t.commit.Next.Kind == driver.NextKeep {
 		r.carryOut(t)
 		return false
 	}

@@ -2,6 +2,7 @@ package actor
 
 import (
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -13,7 +14,7 @@ import (
 // runs although the turn that asked for it is lost would run twice.
 type turn struct {
 	taken  []input
-	commit journal.Commit
+	commit driver.Commit
 	start  []*step
 	cancel []*step
 	drop   []*step

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -55,7 +56,7 @@ func TestAbandonedTx(t *testing.T) {
 	}
 }
 
-func fenced(*journal.Commit) error { return journal.ErrFenced }
+func fenced(*driver.Commit) error { return journal.ErrFenced }
 
 // A transaction that is lost before it commits is a failed attempt: nothing of its turn happened.
 func TestLostTxRunsAgain(t *testing.T) {
@@ -76,9 +77,9 @@ func TestLostTxRunsAgain(t *testing.T) {
 }
 
 // once refuses the first commit with a transaction.
-func once(err error) func(*journal.Commit) error {
+func once(err error) func(*driver.Commit) error {
 	done := false
-	return func(c *journal.Commit) error {
+	return func(c *driver.Commit) error {
 		if done || c.Tx == nil {
 			return nil
 		}
@@ -94,7 +95,7 @@ func TestTxThatNeverCommits(t *testing.T) {
 			return workflow.StepTx(ctx, "a", func(context.Context, *memoryTx) (string, error) { return "", nil },
 				&workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Second, Attempts: 3}})
 		})
-		g.store.fate = func(c *journal.Commit) error {
+		g.store.fate = func(c *driver.Commit) error {
 			if len(g.store.txs) > 10 {
 				return journal.ErrFenced // enough
 			}

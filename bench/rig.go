@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 	"github.com/reprise-run/reprise/runtime"
@@ -201,7 +201,7 @@ type fleet struct {
 type member struct {
 	store   store
 	tap     *tap
-	journal *journal.Journal
+	journal *driver.Journal
 	node    *runtime.Node // nil for a client
 	client  *runtime.Client
 }
@@ -217,7 +217,7 @@ func (d *database) member(ctx context.Context) (*member, error) {
 		return nil, err
 	}
 	t := &tap{store: store}
-	return &member{store: store, tap: t, journal: journal.New(t, nil)}, nil
+	return &member{store: store, tap: t, journal: driver.New(t, nil)}, nil
 }
 
 // client opens a client without a node.
@@ -226,7 +226,7 @@ func (d *database) client(ctx context.Context) (*member, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.client = runtime.NewClient(m.journal, &runtime.ClientOptions{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	m.client = runtime.NewClient(m.journal.Journal, &runtime.ClientOptions{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	return m, nil
 }
 
@@ -247,7 +247,7 @@ func (d *database) nodes(ctx context.Context, n int, o runtime.NodeOptions) (*fl
 			f.close()
 			return nil, err
 		}
-		m.node = runtime.NewNode(m.journal, &o)
+		m.node = runtime.NewNode(m.journal.Journal, &o)
 		m.client = m.node.Client()
 		register(m.node)
 		f.members = append(f.members, m)

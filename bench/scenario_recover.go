@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -153,7 +154,7 @@ type rescue struct {
 
 func watchRescue(survivor *fleet) *rescue {
 	r := &rescue{moved: map[journal.RunID]time.Time{}}
-	fn := func(commits []journal.Commit, out []journal.Outcome, at time.Time) {
+	fn := func(commits []driver.Commit, out []driver.Outcome, at time.Time) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for i := range out {
@@ -163,7 +164,7 @@ func watchRescue(survivor *fleet) *rescue {
 			if _, ok := r.moved[commits[i].Run]; !ok {
 				r.moved[commits[i].Run] = at
 			}
-			if commits[i].Next.Kind == journal.NextClose {
+			if commits[i].Next.Kind == driver.NextClose {
 				r.ended++
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -152,11 +153,11 @@ func (b *bench) writeSleepers(ctx context.Context, d *database, events int) ([]j
 		}
 		for turn, rest := 0, history; len(rest) > 0; turn++ {
 			n := min(len(rest), journal.CommitEventsMax)
-			c := journal.Commit{Run: id, Node: self.ID(), Fence: 1, Turn: journal.Turn(turn), Generation: 1, Events: rest[:n]}
+			c := driver.Commit{Run: id, Node: self.ID(), Fence: 1, Turn: journal.Turn(turn), Generation: 1, Events: rest[:n]}
 			if rest = rest[n:]; len(rest) == 0 {
-				c.Next.Kind, c.Waiting = journal.NextPark, []string{"signal"}
+				c.Next.Kind, c.Waiting = driver.NextPark, []string{"signal"}
 			}
-			out, err := m.journal.Commit(ctx, []journal.Commit{c})
+			out, err := m.journal.Commit(ctx, []driver.Commit{c})
 			if err != nil {
 				return nil, err
 			}

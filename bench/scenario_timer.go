@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -152,10 +152,10 @@ func (m *moments) since(t time.Time) latencies {
 // watchCloses notes when the nodes' runs end durably.
 func watchCloses(nodes *fleet) *moments {
 	woken := &moments{}
-	fn := func(commits []journal.Commit, out []journal.Outcome, at time.Time) {
+	fn := func(commits []driver.Commit, out []driver.Outcome, at time.Time) {
 		n := 0
 		for i := range out {
-			if out[i].Err == nil && commits[i].Next.Kind == journal.NextClose {
+			if out[i].Err == nil && commits[i].Next.Kind == driver.NextClose {
 				n++
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/sqlite"
 )
@@ -38,8 +38,8 @@ func checkStore(picked []scenario, o options) error {
 
 // store is a journal's back end that can be closed.
 type store interface {
-	journal.Store
-	journal.TxStore
+	driver.Store
+	driver.TxStore
 	Close()
 }
 

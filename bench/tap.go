@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // tap is a Store that tells what passes through it. It changes nothing.
@@ -18,15 +19,15 @@ type tap struct {
 	claimCalls, claims   atomic.Int64 // that took something
 	claimTime            atomic.Int64 // nanoseconds of those
 
-	onCommit atomic.Pointer[func(commits []journal.Commit, out []journal.Outcome, at time.Time)]
+	onCommit atomic.Pointer[func(commits []driver.Commit, out []driver.Outcome, at time.Time)]
 }
 
 var (
-	_ journal.Store   = (*tap)(nil)
-	_ journal.TxStore = (*tap)(nil)
+	_ driver.Store   = (*tap)(nil)
+	_ driver.TxStore = (*tap)(nil)
 )
 
-// Start implements journal.Store.
+// Start implements driver.Store.
 func (t *tap) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
 	out, err := t.store.Start(ctx, tx, starts)
 	t.startCalls.Add(1)
@@ -34,8 +35,8 @@ func (t *tap) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) 
 	return out, err
 }
 
-// Commit implements journal.Store.
-func (t *tap) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+// Commit implements driver.Store.
+func (t *tap) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	out, err := t.store.Commit(ctx, commits)
 	if err != nil {
 		return out, err
@@ -43,10 +44,10 @@ func (t *tap) Commit(ctx context.Context, commits []journal.Commit) ([]journal.O
 	at := time.Now()
 	var parks, closes int64
 	for i := range out {
-		if out[i].Err == nil && commits[i].Next.Kind == journal.NextPark {
+		if out[i].Err == nil && commits[i].Next.Kind == driver.NextPark {
 			parks++
 		}
-		if out[i].Err == nil && commits[i].Next.Kind == journal.NextClose {
+		if out[i].Err == nil && commits[i].Next.Kind == driver.NextClose {
 			closes++
 		}
 	}
@@ -60,8 +61,8 @@ func (t *tap) Commit(ctx context.Context, commits []journal.Commit) ([]journal.O
 	return out, nil
 }
 
-// Claim implements journal.Store.
-func (t *tap) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+// Claim implements driver.Store.
+func (t *tap) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	began := time.Now()
 	c, err := t.store.Claim(ctx, r)
 	if n := len(c.Tasks); n > 0 {

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // writer is a node without an engine: from ceilingLanes goroutines it writes batches that were made
 // before.
 type writer struct {
 	*member
-	self        journal.Membership
+	self        driver.Membership
 	size, steps int
 }
 
@@ -64,13 +65,13 @@ func (w *writer) write(ctx context.Context, m *meter, runs int) error {
 // each step. Real nodes get smaller batches, because their runs do not advance together.
 type cohort struct {
 	starts  []journal.Start
-	commits [][]journal.Commit // by turn
+	commits [][]driver.Commit // by turn
 }
 
 func newCohorts(node journal.NodeID, runs, size, steps int) []cohort {
 	var all []cohort
 	for ; runs > 0; runs -= size {
-		c := cohort{commits: make([][]journal.Commit, steps)}
+		c := cohort{commits: make([][]driver.Commit, steps)}
 		for range min(size, runs) {
 			id := journal.NewRunID()
 			c.starts = append(c.starts, journal.Start{
@@ -86,10 +87,10 @@ func newCohorts(node journal.NodeID, runs, size, steps int) []cohort {
 }
 
 // chainCommit is what a node commits after a step of a run that it owns from birth.
-func chainCommit(id journal.RunID, node journal.NodeID, turn, steps int) journal.Commit {
+func chainCommit(id journal.RunID, node journal.NodeID, turn, steps int) driver.Commit {
 	now := time.Now()
 	issued := []journal.Issued{{Kind: journal.CommandStep, Name: "step"}}
-	c := journal.Commit{Run: id, Node: node, Fence: 1, Turn: journal.Turn(turn), Generation: 1}
+	c := driver.Commit{Run: id, Node: node, Fence: 1, Turn: journal.Turn(turn), Generation: 1}
 	if turn == 0 { // the first event rides with the first commit
 		c.Events = append(c.Events, journal.Event{Seq: 1, Kind: journal.RunStarted, Time: now, Issued: issued})
 	}
@@ -100,7 +101,7 @@ func chainCommit(id journal.RunID, node journal.NodeID, turn, steps int) journal
 	if turn == steps-1 {
 		step.Issued = nil
 		end := journal.Event{Seq: step.Seq + 1, Kind: journal.RunCompleted, Time: now, Payload: journal.Payload{Data: fmt.Append(nil, steps)}}
-		c.Events, c.Next.Kind = append(c.Events, step, end), journal.NextClose
+		c.Events, c.Next.Kind = append(c.Events, step, end), driver.NextClose
 		return c
 	}
 	c.Events = append(c.Events, step)
@@ -108,7 +109,7 @@ func chainCommit(id journal.RunID, node journal.NodeID, turn, steps int) journal
 }
 
 // writeCohorts writes them from as many goroutines as there are lanes.
-func writeCohorts(ctx context.Context, j *journal.Journal, cohorts []cohort) error {
+func writeCohorts(ctx context.Context, j *driver.Journal, cohorts []cohort) error {
 	errs := make([]error, ceilingLanes)
 	var wg sync.WaitGroup
 	for lane := range ceilingLanes {
@@ -122,7 +123,7 @@ func writeCohorts(ctx context.Context, j *journal.Journal, cohorts []cohort) err
 	return errors.Join(errs...)
 }
 
-func (c *cohort) write(ctx context.Context, j *journal.Journal) error {
+func (c *cohort) write(ctx context.Context, j *driver.Journal) error {
 	started, err := j.Start(ctx, nil, c.starts)
 	if err != nil {
 		return err

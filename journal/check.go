@@ -12,7 +12,7 @@ func CheckName(what, s string) error {
 	if s == "" {
 		return &TextError{What: what, Text: s, Why: "is empty"}
 	}
-	return checkText(what, s, NameBytesMax)
+	return CheckText(what, s, NameBytesMax)
 }
 
 // CheckKey is CheckName for keys; an empty key is allowed and means none.
@@ -20,7 +20,7 @@ func CheckKey(what, s string) error {
 	if strings.HasPrefix(s, "~") {
 		return &TextError{What: what, Text: s, Why: "keys that start with ~ are reserved"}
 	}
-	return checkText(what, s, KeyBytesMax)
+	return CheckText(what, s, KeyBytesMax)
 }
 
 // CheckStart refuses a start, with its defaults, that no store takes. It does not look at payloads, whose limit is an option
@@ -38,7 +38,7 @@ func CheckStart(s *Start) error {
 	if err := checkLabels(s.Labels); err != nil {
 		return err
 	}
-	if err := checkText("trace", s.Trace, TraceBytesMax); err != nil {
+	if err := CheckText("trace", s.Trace, TraceBytesMax); err != nil {
 		return err
 	}
 	if s.Version < 1 {
@@ -56,7 +56,9 @@ func CheckStart(s *Start) error {
 	return nil
 }
 
-func checkText(what, s string, max int) error {
+// CheckText refuses a text that is longer than max bytes, not UTF-8 or holds control characters. what
+// names the text in the error.
+func CheckText(what, s string, max int) error {
 	if len(s) > max {
 		return &LimitError{What: what + " in bytes", Size: len(s), Max: max}
 	}
@@ -77,10 +79,10 @@ func checkLabels(labels map[string]string) error {
 		if k == "" {
 			return &TextError{What: "label", Text: k, Why: "is empty"}
 		}
-		if err := checkText("label", k, LabelKeyBytesMax); err != nil {
+		if err := CheckText("label", k, LabelKeyBytesMax); err != nil {
 			return err
 		}
-		if err := checkText("label value", v, LabelValueBytesMax); err != nil {
+		if err := CheckText("label value", v, LabelValueBytesMax); err != nil {
 			return err
 		}
 	}

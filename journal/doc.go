@@ -9,7 +9,7 @@
 //     within a generation.
 //   - command: something workflow code asked for, numbered by [Cmd] from 1 in
 //     the order asked. The events' Issued lists name every command.
-//   - commit: the atomic write of one turn, see [Commit].
+//   - commit: the atomic write of one turn, see driver.Commit.
 //   - task: the run's single row in the queue, see [Task]. It exists exactly
 //     while the run is open.
 //   - inbox: messages to a run, numbered by [InboxSeq] from 1 without gaps.
@@ -21,7 +21,7 @@
 //
 // # Guarantees
 //
-// Every implementation of [Store] keeps these, and the tests quote the numbers.
+// Every back end (driver.Store) keeps these, and the tests quote the numbers.
 //
 //   - J1: A history is gapless and append-only. Nothing rewrites an event.
 //   - J2: A commit is all or nothing, with the children it starts, the messages

@@ -18,7 +18,7 @@ var (
 	// ErrUnavailable wraps failures of the connection to the store: nothing is known about
 	// the call, and it may be repeated (J4).
 	ErrUnavailable = errors.New("store is unavailable")
-	// ErrTxLost says that the commit of a [Commit] with a Tx was not written and cannot be: the
+	// ErrTxLost says that a driver.Commit with a Tx was not written and cannot be: the
 	// transaction is gone. The step's effects are gone with it.
 	ErrTxLost = errors.New("transaction was lost before it committed")
 )

@@ -3,25 +3,44 @@ package journal
 import (
 	"context"
 	"fmt"
-	"time"
+	"sync"
 )
 
-// Journal is what everyone but a back end uses: it checks input, encodes values, keeps the store's
-// clock and spreads hints inside the process. Its methods may be called from many goroutines.
+// Store is an open database that can keep a journal: a *postgres.Store, a *sqlite.Store or a
+// *memory.Store. It is the part of a back end that callers need no engine for. What one implements
+// to add a back end is driver.Store, in package journal/driver, which includes this interface.
+type Store interface {
+	// List returns runs, newest first. A runtime.Client has checks and paging on top of it.
+	List(ctx context.Context, f ListFilter) (RunPage, error)
+
+	// Nodes lists the nodes whose lease is valid.
+	Nodes(ctx context.Context) ([]Node, error)
+}
+
+// Journal is a store together with what its users in one process share: the options, an estimate of
+// the store's clock, and the hints by which they wake each other. So a program makes one Journal of
+// a store and gives it to all its nodes and clients. Two Journals of one store are correct too, but
+// hear of each other only as two processes would.
+//
+// A Journal is a handle: it has nothing to close and may be used from many goroutines. The engine
+// behind it, which reads and writes, is driver.Journal.
 type Journal struct {
-	store Store
-	o     Options
-	clock Clock
-	local hub
+	store  Store
+	o      Options
+	once   sync.Once
+	engine any
 }
 
-// New returns a Journal on a store, which stays the caller's to close. o may be nil.
-func New(s Store, o *Options) *Journal {
-	return &Journal{store: s, o: o.withDefaults(), local: newHub()}
-}
+// New returns a Journal on a store, which stays the caller's to close, after all nodes and clients
+// have ended. o may be nil; it is copied. The store must be one of a back end: nodes and clients
+// panic when they are given a Journal on something else.
+func New(s Store, o *Options) *Journal { return &Journal{store: s, o: o.withDefaults()} }
 
-// Now estimates the store's clock (J9).
-func (j *Journal) Now() time.Time { return j.clock.Now() }
+// Store returns the store.
+func (j *Journal) Store() Store { return j.store }
+
+// Options returns the options, with their defaults filled in.
+func (j *Journal) Options() Options { return j.o }
 
 // Codec returns the codec of payloads.
 func (j *Journal) Codec() Codec { return j.o.Codec }
@@ -43,147 +62,12 @@ func (j *Journal) CheckPayload(what string, p Payload) error {
 	if p.Encoding == EncodingJSON {
 		return nil
 	}
-	return checkText(what+" encoding", p.Encoding, LabelKeyBytesMax)
+	return CheckText(what+" encoding", p.Encoding, LabelKeyBytesMax)
 }
 
-// Start creates runs. Zero fields get their defaults, see [Start.SetDefaults]. Invalid members get their error and do not
-// hinder the others.
-func (j *Journal) Start(ctx context.Context, tx Tx, starts []Start) ([]Started, error) {
-	b, err := startBatch.submit(ctx, j, tx, starts)
-	if err != nil {
-		return nil, err
-	}
-	if tx == nil {
-		j.hintStarted(b.valid, b.index, b.answers)
-	}
-	return b.answers, nil
+// Engine returns what build made at the first call for this Journal. Package journal/driver keeps
+// its half here, so that all users of one Journal share it; nobody else needs this method.
+func (j *Journal) Engine(build func() any) any {
+	j.once.Do(func() { j.engine = build() })
+	return j.engine
 }
-
-// Send puts messages into inboxes. A message without a key gets a fresh one, which makes the call
-// repeatable (J4). Keys of signals and keys of updates are apart.
-func (j *Journal) Send(ctx context.Context, tx Tx, messages []Message) ([]Sent, error) {
-	b, err := sendBatch.submit(ctx, j, tx, messages)
-	if err != nil {
-		return nil, err
-	}
-	if tx == nil {
-		j.hintSent(b.valid, b.index, b.answers)
-	}
-	return b.answers, nil
-}
-
-// Claim takes due tasks.
-func (j *Journal) Claim(ctx context.Context, r ClaimRequest) (Claim, error) {
-	began := time.Now()
-	c, err := j.store.Claim(ctx, r)
-	j.o.Observer.call("claim", len(c.Tasks), 0, began, err)
-	if err != nil {
-		return Claim{}, fmt.Errorf("claim: %w", err)
-	}
-	j.clock.Observe(c.Now)
-	return c, nil
-}
-
-// Commit writes turns. The whole batch may be submitted again after an error (J4), except a member with a Tx,
-// whose outcome the store resolves itself.
-func (j *Journal) Commit(ctx context.Context, commits []Commit) ([]Outcome, error) {
-	began := time.Now()
-	for i := range commits {
-		if err := j.prepareCommit(&commits[i]); err != nil {
-			return nil, err
-		}
-	}
-	out, err := j.store.Commit(ctx, commits)
-	refused := 0
-	for i := range out {
-		if out[i].Err != nil {
-			refused++
-		}
-	}
-	if len(out) > 0 {
-		j.clock.Observe(out[len(out)-1].Now) // one stamp is as good as all of them
-	}
-	j.o.Observer.call("commit", len(commits), refused, began, err)
-	if err != nil {
-		return nil, fmt.Errorf("commit: %w", err)
-	}
-	j.hintCommitted(commits, out)
-	return out, nil
-}
-
-// Load returns histories.
-func (j *Journal) Load(ctx context.Context, requests []LoadRequest) ([]History, error) {
-	began := time.Now()
-	out := make([]History, 0, len(requests))
-	err := inBatches(len(requests), func(from, to int) error {
-		got, err := j.store.Load(ctx, requests[from:to])
-		out = append(out, got...)
-		return err
-	})
-	j.o.Observer.call("load", len(requests), 0, began, err)
-	if err != nil {
-		return nil, fmt.Errorf("load: %w", err)
-	}
-	return out, nil
-}
-
-// List returns runs, newest first.
-func (j *Journal) List(ctx context.Context, f ListFilter) (RunPage, error) {
-	began := time.Now()
-	if f.Limit < 0 || f.Limit > ListMax {
-		return RunPage{}, &LimitError{What: "list limit", Size: f.Limit, Max: ListMax}
-	}
-	if f.Limit == 0 {
-		f.Limit = ListDefault
-	}
-	if len(f.IDs) > BatchMax {
-		return RunPage{}, &LimitError{What: "ids in a list filter", Size: len(f.IDs), Max: BatchMax}
-	}
-	page, err := j.store.List(ctx, f)
-	j.o.Observer.call("list", len(page.Runs), 0, began, err)
-	if err != nil {
-		return RunPage{}, fmt.Errorf("list: %w", err)
-	}
-	j.clock.Observe(page.Now)
-	return page, nil
-}
-
-// Admin applies an operator's action.
-func (j *Journal) Admin(ctx context.Context, a AdminAction) error {
-	began := time.Now()
-	if err := checkText("reason", a.Reason, failureMessageBytesMax); err != nil {
-		return err
-	}
-	err := j.store.Admin(ctx, a)
-	j.o.Observer.call("admin", 1, 0, began, err)
-	if err != nil {
-		return fmt.Errorf("admin action on run %s: %w", a.Run, err)
-	}
-	j.hintAdmin(a)
-	return nil
-}
-
-// Begin opens a transaction for a step.
-func (j *Journal) Begin(ctx context.Context) (Tx, error) {
-	ts, ok := j.store.(TxStore)
-	if !ok {
-		return nil, fmt.Errorf("begin: %T has no transactions for steps: %w", j.store, ErrInvalid)
-	}
-	return ts.Begin(ctx)
-}
-
-// Join makes a node. While it is a member, hints that it can serve stay inside the process.
-func (j *Journal) Join(ctx context.Context, n Node) (Membership, error) {
-	if err := CheckName("node name", n.Name); err != nil {
-		return nil, err
-	}
-	m, err := j.store.Join(ctx, n)
-	if err != nil {
-		return nil, fmt.Errorf("join: %w", err)
-	}
-	j.local.join(m.ID(), n.Routes)
-	return &member{Membership: m, j: j}, nil
-}
-
-// Nodes lists the live nodes.
-func (j *Journal) Nodes(ctx context.Context) ([]Node, error) { return j.store.Nodes(ctx) }

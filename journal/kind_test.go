@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // TestKindsAreFrozen holds the numbers that are in every database. A new kind adds a line; a line never changes.
@@ -57,7 +58,7 @@ func TestStoredNumbersAreFrozen(t *testing.T) {
 	if journal.Ready != 0 || journal.Blocked != 1 || journal.Quarantined != 2 {
 		t.Error("the states of tasks have other numbers")
 	}
-	if journal.NextKeep != 0 || journal.NextPark != 1 || journal.NextRelease != 2 || journal.NextBlock != 3 || journal.NextClose != 4 {
+	if driver.NextKeep != 0 || driver.NextPark != 1 || driver.NextRelease != 2 || driver.NextBlock != 3 || driver.NextClose != 4 {
 		t.Error("the next states have other numbers; statements hold them")
 	}
 	for kind, word := range map[journal.CommandKind]string{

@@ -41,9 +41,6 @@ func (k MessageKind) Answers() bool { return k >= MessageChildCompleted && k <= 
 // never start with the tilde.
 const CancelKey = "~cancel"
 
-// updateKeys stands before the keys of updates, so that they are apart from those of signals.
-const updateKeys = "~update/"
-
 // Message is one entry of a run's inbox.
 type Message struct {
 	Run     RunID

@@ -9,9 +9,3 @@ type Observer struct {
 	// members it had, how many of those came back with an error of their own, how long it took.
 	Call func(verb string, members, refused int, took time.Duration, err error)
 }
-
-func (o *Observer) call(verb string, members, refused int, began time.Time, err error) {
-	if o.Call != nil {
-		o.Call(verb, members, refused, time.Since(began), err)
-	}
-}

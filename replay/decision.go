@@ -13,7 +13,7 @@ type Decision struct {
 	Steps       []Step        // to be executed
 	CancelSteps []journal.Cmd // whose context is to be cancelled; each still ends with an outcome event, if not in DropSteps
 	DropSteps   []journal.Cmd // nobody waits for their outcome any more: it becomes no event
-	// What the turn does to others, see journal.Commit.
+	// What the turn does to others, see driver.Commit.
 	Starts   []journal.Start
 	Messages []journal.Message
 	Replies  []journal.Reply

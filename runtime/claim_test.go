@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -20,7 +21,7 @@ type countingStore struct {
 	claims atomic.Int64
 }
 
-func (s *countingStore) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+func (s *countingStore) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	s.claims.Add(1)
 	time.Sleep(time.Millisecond)
 	return s.Store.Claim(ctx, r)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/reprise-run/reprise/internal/batch"
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime/internal/waiters"
 )
 
@@ -29,7 +30,7 @@ import (
 // The client of a node and the node share the node's process: runs that the client starts are owned
 // by the node at once, and their results need no read. Otherwise there is no difference.
 type Client struct {
-	j       *journal.Journal
+	j       *driver.Journal
 	node    *localNode // nil for a client without a node
 	tel     *telemetry
 	waiters *waiters.Waiters
@@ -41,10 +42,10 @@ type Client struct {
 // NewClient returns a client without a node. There is nothing to close. o may be nil.
 func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 	c := o.withDefaults()
-	return newClient(j, nil, c.Poll, newTelemetry(c.TracerProvider, nil, c.Logger))
+	return newClient(driver.Of(j), nil, c.Poll, newTelemetry(c.TracerProvider, nil, c.Logger))
 }
 
-func newClient(j *journal.Journal, node *localNode, poll time.Duration, tel *telemetry) *Client {
+func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *telemetry) *Client {
 	c := &Client{j: j, node: node, tel: tel, warner: &routeWarner{j: j, log: tel.log}}
 	c.waiters = waiters.New(j, waiters.Options{Poll: poll, HintsPushed: node != nil, Unanswered: unanswered})
 	c.starts = batch.New(batch.SizeMax, c.writeStarts)

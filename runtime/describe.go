@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Description tells what a run does and what it waits for, as of one moment. It is the caller's to
@@ -60,7 +61,7 @@ type PendingUpdate struct {
 // histories name everything that the code asked for. It reads the whole history of the present
 // generation. Errors: journal.ErrNotFound, ctx's.
 func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description, error) {
-	h, err := c.load(ctx, journal.LoadRequest{Run: run})
+	h, err := c.load(ctx, driver.LoadRequest{Run: run})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (c *Client) findChildren(ctx context.Context, d *Description) error {
 // pending fills in everything that was issued and is not answered. A cancelled timer is not
 // pending, because it never gets an event; a cancelled step or child is pending until its outcome
 // comes.
-func (d *Description) pending(h *journal.History) {
+func (d *Description) pending(h *driver.History) {
 	var issued []journal.Issued
 	answered, cancelled := map[journal.Cmd]bool{}, map[journal.Cmd]bool{}
 	for i := range h.Events {

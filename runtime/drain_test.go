@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -20,7 +21,7 @@ type slowStore struct {
 	claim, start time.Duration
 }
 
-func (s *slowStore) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+func (s *slowStore) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	time.Sleep(s.claim)
 	return s.Store.Claim(context.WithoutCancel(ctx), r)
 }

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -117,9 +118,9 @@ type forgetful struct {
 	lost atomic.Bool
 }
 
-func (f *forgetful) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+func (f *forgetful) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	out, err := f.Store.Commit(ctx, commits)
-	starts := slices.ContainsFunc(commits, func(c journal.Commit) bool { return len(c.Starts) > 0 })
+	starts := slices.ContainsFunc(commits, func(c driver.Commit) bool { return len(c.Starts) > 0 })
 	if err == nil && starts && f.lost.CompareAndSwap(false, true) {
 		return nil, fmt.Errorf("the answer is lost: %w", journal.ErrUnavailable)
 	}

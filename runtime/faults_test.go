@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/runtime"
@@ -37,7 +38,7 @@ func (w *weather) options() *faulty.Options {
 			}
 			return []faulty.Fault{faulty.Before, faulty.After, faulty.Unknown}[w.draw(3)]
 		},
-		Hint: func(journal.Hint) []time.Duration {
+		Hint: func(driver.Hint) []time.Duration {
 			return [][]time.Duration{{0}, {0}, {}, {time.Millisecond, time.Second}}[w.draw(4)]
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
@@ -112,7 +113,7 @@ func TestGenerationWhoseCommitFails(t *testing.T) {
 	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
 	n := c.RunOn(journal.New(store, nil), nil, handleTome)
 	var failed atomic.Int32
-	store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
+	store.BeforeCommit(func(_ context.Context, commits []driver.Commit) error {
 		for i := range commits {
 			if commits[i].Continue != nil && failed.Add(1)%2 == 1 {
 				return errors.Join(errors.New("the connection broke"), journal.ErrUnavailable)

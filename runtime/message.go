@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -60,19 +61,19 @@ func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) e
 // that still run are cancelled when their node notices, and their results are discarded. The run's
 // children follow their close policies. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
 func (c *Client) Terminate(ctx context.Context, run journal.RunID, reason string) error {
-	return c.j.Admin(ctx, journal.AdminAction{Run: run, Kind: journal.AdminTerminate, Reason: reason})
+	return c.j.Admin(ctx, driver.AdminAction{Run: run, Kind: driver.AdminTerminate, Reason: reason})
 }
 
 // Resume makes a blocked, quarantined or parked run claimable now: after its code was repaired, for
 // instance. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
 func (c *Client) Resume(ctx context.Context, run journal.RunID) error {
-	return c.j.Admin(ctx, journal.AdminAction{Run: run, Kind: journal.AdminResume})
+	return c.j.Admin(ctx, driver.AdminAction{Run: run, Kind: driver.AdminResume})
 }
 
 // Delete removes a closed run from the store, with its history, inbox and key. It cannot be undone.
 // Errors: journal.ErrNotFound, journal.ErrOpen, ctx's.
 func (c *Client) Delete(ctx context.Context, run journal.RunID) error {
-	return c.j.Admin(ctx, journal.AdminAction{Run: run, Kind: journal.AdminDelete})
+	return c.j.Admin(ctx, driver.AdminAction{Run: run, Kind: driver.AdminDelete})
 }
 
 // send writes one message: in the caller's transaction, else with others.

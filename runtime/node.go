@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-run/reprise/actor"
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
 	"github.com/reprise-run/reprise/runtime/internal/replica"
@@ -26,7 +27,7 @@ import (
 // A process usually has one node. Several nodes in one process, on one journal or on several, do
 // not disturb each other.
 type Node struct {
-	j        *journal.Journal
+	j        *driver.Journal
 	o        NodeOptions
 	tel      *telemetry
 	registry *registry
@@ -38,12 +39,13 @@ type Node struct {
 // NewNode returns a node on a journal, which stays the caller's to use and whose store stays the
 // caller's to close. o may be nil.
 func NewNode(j *journal.Journal, o *NodeOptions) *Node {
-	n := &Node{j: j, o: o.withDefaults(), registry: &registry{definitions: map[definitionKey]*replay.Definition{}}}
+	engine := driver.Of(j)
+	n := &Node{j: engine, o: o.withDefaults(), registry: &registry{definitions: map[definitionKey]*replay.Definition{}}}
 	n.local = &localNode{registry: n.registry}
 	n.tel = newTelemetry(n.o.TracerProvider, n.o.MeterProvider, n.o.Logger)
-	n.client = newClient(j, n.local, n.o.Poll, n.tel)
+	n.client = newClient(engine, n.local, n.o.Poll, n.tel)
 	n.replicas = replica.New(replica.Options{
-		Journal: j, Find: n.registry.find, Load: n.client.load, Thresholds: n.o.thresholds(),
+		Journal: engine, Find: n.registry.find, Load: n.client.load, Thresholds: n.o.thresholds(),
 	})
 	return n
 }
@@ -93,7 +95,7 @@ func (n *Node) Run(ctx context.Context) error {
 
 // runOnce joins and is a member until ctx ends (nil) or the lease is lost (ErrNodeLost).
 func (n *Node) runOnce(ctx context.Context) error {
-	var m journal.Membership
+	var m driver.Membership
 	var sent time.Time
 	err := retry.UntilAvailable(ctx, func() (err error) {
 		sent = time.Now() // before the request: the lease ends here before it ends for the store (J9)
@@ -120,7 +122,7 @@ func (n *Node) runOnce(ctx context.Context) error {
 	}
 }
 
-func (n *Node) workerConfig(m journal.Membership) worker.Config {
+func (n *Node) workerConfig(m driver.Membership) worker.Config {
 	return worker.Config{
 		Journal: n.j, Member: m, Routes: n.registry.routes,
 		Lease: n.o.Lease, Poll: n.o.Poll, Drain: n.o.Drain, LiveMax: n.o.LiveMax, Batchers: n.o.Lanes,

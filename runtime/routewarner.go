@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
 )
 
@@ -15,7 +16,7 @@ import (
 // background, one question at a time, and trusts the answer for a few seconds, so a flood of starts
 // costs one call of the store.
 type routeWarner struct {
-	j   *journal.Journal
+	j   *driver.Journal
 	log *slog.Logger
 
 	mu       sync.Mutex

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -86,7 +87,7 @@ func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Even
 		if len(all) > 0 {
 			after = all[len(all)-1].Seq
 		}
-		h, err := c.load(ctx, journal.LoadRequest{Run: run, AfterSeq: after, Limit: historyPage})
+		h, err := c.load(ctx, driver.LoadRequest{Run: run, AfterSeq: after, Limit: historyPage})
 		if err != nil {
 			return nil, err
 		}
@@ -98,8 +99,8 @@ func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Even
 }
 
 // load reads one history.
-func (c *Client) load(ctx context.Context, r journal.LoadRequest) (*journal.History, error) {
-	h, err := c.j.Load(ctx, []journal.LoadRequest{r})
+func (c *Client) load(ctx context.Context, r driver.LoadRequest) (*driver.History, error) {
+	h, err := c.j.Load(ctx, []driver.LoadRequest{r})
 	if err != nil {
 		return nil, err
 	}

@@ -5,12 +5,13 @@ import (
 	"errors"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
 
 // work is a worker: it serves a workflow until ctx ends. The store is of postgres.Open, or sqlite.Open in one process.
-func work(ctx context.Context, store journal.Store, b *bank) error {
+func work(ctx context.Context, store driver.Store, b *bank) error {
 	node := runtime.NewNode(journal.New(store, nil), nil)
 	runtime.Handle(node, Payment, b.payment, nil)
 	return node.Run(ctx)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var adminChecks = []check{
@@ -14,8 +15,8 @@ var adminChecks = []check{
 	{"Admin_UnknownRun", adminUnknown},
 }
 
-func (k *kit) admin(run journal.RunID, op journal.AdminKind) error {
-	return k.j.Admin(k.ctx, journal.AdminAction{Run: run, Kind: op, Reason: "a test, ünïcode"})
+func (k *kit) admin(run journal.RunID, op driver.AdminKind) error {
+	return k.j.Admin(k.ctx, driver.AdminAction{Run: run, Kind: op, Reason: "a test, ünïcode"})
 }
 
 func deleteRun(k *kit) {
@@ -23,17 +24,17 @@ func deleteRun(k *kit) {
 	o := k.takeStarted(node, journal.Start{Key: "k"})
 	k.send(o.run, "sig", "1")
 	o.commit(keep, started(), received(journal.Message{Kind: journal.MessageSignal, Name: "sig", Number: 1}))
-	if err := k.admin(o.run, journal.AdminDelete); !errors.Is(err, journal.ErrOpen) {
+	if err := k.admin(o.run, driver.AdminDelete); !errors.Is(err, journal.ErrOpen) {
 		k.t.Errorf("delete of an open run: %v", err)
 	}
 	k.same("events after a refused delete", len(k.history(o.run).Events), 2)
 	o.commit(closed, completed("1"))
-	k.ok(k.admin(o.run, journal.AdminDelete))
-	if h := k.load(journal.LoadRequest{Run: o.run}); !errors.Is(h.Err, journal.ErrNotFound) || len(h.Events) > 0 {
+	k.ok(k.admin(o.run, driver.AdminDelete))
+	if h := k.load(driver.LoadRequest{Run: o.run}); !errors.Is(h.Err, journal.ErrNotFound) || len(h.Events) > 0 {
 		k.t.Errorf("after delete: %+v", h)
 	}
 	k.same("runs", len(k.listAll(journal.ListFilter{})), 0)
-	if err := k.admin(o.run, journal.AdminDelete); !errors.Is(err, journal.ErrNotFound) {
+	if err := k.admin(o.run, driver.AdminDelete); !errors.Is(err, journal.ErrNotFound) {
 		k.t.Errorf("a second delete: %v", err)
 	}
 	if next := k.starts(journal.Start{Key: "k"})[0]; !next.Created {
@@ -44,13 +45,13 @@ func deleteRun(k *kit) {
 func resumeRun(k *kit) {
 	node := k.join(leaseLong).ID()
 	hour := k.j.Now().Add(time.Hour)
-	for name, next := range map[string]journal.Next{
+	for name, next := range map[string]driver.Next{
 		"blocked": block("b", hour), "parked": park, "parked until a time": parkUntil(hour),
 	} {
 		o := k.one(node)
 		o.commit(next, started())
 		k.nothingDue(node)
-		k.ok(k.admin(o.run, journal.AdminResume))
+		k.ok(k.admin(o.run, driver.AdminResume))
 		o = k.take(node, 1)[0]
 		if task := k.row(o.run).Task; task.State != journal.Ready || task.Problem != "" {
 			k.t.Errorf("%s, resumed and claimed: %+v", name, task)
@@ -58,20 +59,20 @@ func resumeRun(k *kit) {
 		o.commit(closed, completed("1"))
 	}
 	o := k.one(node)
-	k.ok(k.admin(o.run, journal.AdminResume)) // of an owned run: its owner keeps it
+	k.ok(k.admin(o.run, driver.AdminResume)) // of an owned run: its owner keeps it
 	o.commit(closed, started(), completed("1"))
 }
 
 func terminateRun(k *kit) {
 	node := k.join(leaseLong).ID()
 	fresh := k.begin(1)[0]
-	k.ok(k.admin(fresh, journal.AdminTerminate))
+	k.ok(k.admin(fresh, driver.AdminTerminate))
 	parked := k.one(node)
 	parked.commit(park, started())
-	k.ok(k.admin(parked.run, journal.AdminTerminate))
+	k.ok(k.admin(parked.run, driver.AdminTerminate))
 	owned := k.one(node)
 	owned.commit(keep, started("a"))
-	k.ok(k.admin(owned.run, journal.AdminTerminate))
+	k.ok(k.admin(owned.run, driver.AdminTerminate))
 	owned.refused(owned.build(keep, stepDone(1, "a", "1")), "the owner of a terminated run", fenced)
 	owned.refused(owned.build(closed, completed("1")), "the owner of a terminated run closes it", fenced)
 
@@ -93,7 +94,7 @@ func terminateRun(k *kit) {
 }
 
 func adminUnknown(k *kit) {
-	for _, op := range []journal.AdminKind{journal.AdminDelete, journal.AdminResume, journal.AdminTerminate} {
+	for _, op := range []driver.AdminKind{driver.AdminDelete, driver.AdminResume, driver.AdminTerminate} {
 		if err := k.admin(journal.NewRunID(), op); !errors.Is(err, journal.ErrNotFound) {
 			k.t.Errorf("op %d: %v", op, err)
 		}

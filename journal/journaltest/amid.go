@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // amidChecks are checks of single commits, once more in batches: each of their commits has another
@@ -34,14 +35,14 @@ func amid(run func(*kit)) func(*kit) {
 
 // commitAmid submits one commit between those of two runs that are made for it: stores write
 // batches in the order of ids, so one id is before that of any other run, and one is behind.
-func (k *kit) commitAmid(c journal.Commit) ([]journal.Outcome, error) {
+func (k *kit) commitAmid(c driver.Commit) ([]driver.Outcome, error) {
 	first, last := journal.NewRunID(), journal.NewRunID()
 	first[0], last[0] = 0, 0xff
 	out, err := k.j.Start(k.ctx, nil, []journal.Start{{ID: first, Workflow: crowd, Owner: k.crowd}, {ID: last, Workflow: crowd, Owner: k.crowd}})
 	if err != nil {
 		return nil, err
 	}
-	batch := []journal.Commit{c, c, c}
+	batch := []driver.Commit{c, c, c}
 	for i, at := range []int{0, 2} {
 		if out[i].Err != nil || !out[i].Owned {
 			return nil, fmt.Errorf("start of another member: owned %v, %w", out[i].Owned, out[i].Err)

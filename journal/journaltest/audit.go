@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // audit reads every run through the store and checks what must hold at any time.
@@ -27,7 +28,7 @@ func (k *kit) audit(ctx context.Context) {
 
 func (k *kit) auditRun(ctx context.Context, r *journal.Run) {
 	k.t.Helper()
-	list, err := k.store.Load(ctx, []journal.LoadRequest{{Run: r.ID}})
+	list, err := k.store.Load(ctx, []driver.LoadRequest{{Run: r.ID}})
 	if err != nil || len(list) != 1 || list[0].Err != nil {
 		k.t.Errorf("audit run %s: %v %v", r.ID, err, list)
 		return
@@ -90,7 +91,7 @@ func (a *auditInbox) next() journal.InboxSeq {
 func (a *auditInbox) comes(number journal.InboxSeq) {
 	a.k.t.Helper()
 	for want := a.next(); want != number; want = a.next() {
-		list, err := a.k.store.Load(a.ctx, []journal.LoadRequest{{Run: a.r.ID, Answer: want}})
+		list, err := a.k.store.Load(a.ctx, []driver.LoadRequest{{Run: a.r.ID, Answer: want}})
 		if err != nil || list[0].Answer == nil || !list[0].Answer.Rejected {
 			a.k.t.Errorf("run %s: message %d is consumed or waits where %d must (J5)", a.r.ID, number, want)
 			return

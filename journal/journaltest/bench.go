@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Bench measures what a node does with a store. Each benchmark calls open for a store on a database of its own.
 // Beside the time of a call it reports how many members went through in a second.
-func Bench(b *testing.B, open func(b *testing.B) journal.Store) {
+func Bench(b *testing.B, open func(b *testing.B) driver.Store) {
 	for _, size := range []int{1, 16, 256} {
 		b.Run(fmt.Sprintf("Start/%d", size), func(b *testing.B) { benchStart(newBencher(b, open(b)), size) })
 		b.Run(fmt.Sprintf("Commit/%d", size), func(b *testing.B) { benchCommit(newBencher(b, open(b)), size) })
@@ -25,12 +26,12 @@ func Bench(b *testing.B, open func(b *testing.B) journal.Store) {
 // bencher is a store under measurement, with one node.
 type bencher struct {
 	b    *testing.B
-	j    *journal.Journal
+	j    *driver.Journal
 	node journal.NodeID
 }
 
-func newBencher(b *testing.B, s journal.Store) *bencher {
-	r := &bencher{b: b, j: journal.New(s, nil)}
+func newBencher(b *testing.B, s driver.Store) *bencher {
+	r := &bencher{b: b, j: driver.New(s, nil)}
 	m, err := r.j.Join(b.Context(), journal.Node{Name: "bench", Routes: []journal.Route{flowRoute}, Lease: time.Hour})
 	r.ok(err)
 	r.node = m.ID()
@@ -74,9 +75,9 @@ func (r *bencher) start(n int, owned bool) []*owner {
 }
 
 // commit writes the next turn of every run.
-func (r *bencher) commit(owners []*owner, next journal.Next, events ...journal.Event) {
+func (r *bencher) commit(owners []*owner, next driver.Next, events ...journal.Event) {
 	r.b.Helper()
-	list := make([]journal.Commit, len(owners))
+	list := make([]driver.Commit, len(owners))
 	for i, o := range owners {
 		list[i] = o.build(next, events...)
 	}
@@ -112,7 +113,7 @@ func benchClaim(r *bencher, backlog int) {
 		r.commit(r.start(min(piece, backlog-n), true), parkUntil(r.j.Now().Add(24*time.Hour)), started())
 		r.commit(r.start(min(piece, backlog-n), true), release, started())
 	}
-	request := journal.ClaimRequest{Node: r.node, Routes: []journal.Route{flowRoute}, Max: size}
+	request := driver.ClaimRequest{Node: r.node, Routes: []journal.Route{flowRoute}, Max: size}
 	r.measure(size, func() {
 		c, err := r.j.Claim(r.b.Context(), request)
 		r.ok(err)
@@ -144,7 +145,7 @@ func benchFanIn(r *bencher) {
 		for i := range sent {
 			r.ok(sent[i].Err)
 		}
-		loaded, err := r.j.Load(r.b.Context(), []journal.LoadRequest{{Run: o.run, InboxOnly: true, AfterInbox: o.seen}})
+		loaded, err := r.j.Load(r.b.Context(), []driver.LoadRequest{{Run: o.run, InboxOnly: true, AfterInbox: o.seen}})
 		r.ok(err)
 		events := make([]journal.Event, 0, size)
 		for _, m := range loaded[0].Inbox {
@@ -163,7 +164,7 @@ func benchLoad(r *bencher) {
 		events = append(events, stepDone(cmd, "step", `{"n":1}`, "step"))
 	}
 	r.commit(owners, keep, events...)
-	requests := make([]journal.LoadRequest, size)
+	requests := make([]driver.LoadRequest, size)
 	for i, o := range owners {
 		requests[i].Run = o.run
 	}

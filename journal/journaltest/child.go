@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var childChecks = []check{
@@ -72,7 +73,7 @@ func childOwned(k *kit) {
 }
 
 // everything is a commit with every effect there is, to a run that is open, on top of one message and one update.
-func (o *owner) everything(other journal.RunID) journal.Commit {
+func (o *owner) everything(other journal.RunID) driver.Commit {
 	issued := []journal.Issued{{Kind: journal.CommandChild, Name: flow}, {Kind: journal.CommandSend, Name: "news"}}
 	c := o.build(release, asks(issued...), received(journal.Message{Kind: journal.MessageUpdate, Number: 1, Name: "u"}),
 		journal.Event{Kind: journal.RunContinued})
@@ -94,11 +95,11 @@ func (k *kit) withUpdates(node journal.NodeID) (*owner, journal.RunID) {
 
 func refusedHasNoEffects(k *kit) {
 	node := k.join(leaseLong).ID()
-	for name, spoil := range map[string]func(c *journal.Commit){
-		"the fence before":        func(c *journal.Commit) { c.Fence-- },
-		"the turn behind":         func(c *journal.Commit) { c.Turn++ },
-		"another node":            func(c *journal.Commit) { c.Node++ },
-		"a run that is not there": func(c *journal.Commit) { c.Run = journal.NewRunID(); c.Starts[0].Parent.Run = c.Run },
+	for name, spoil := range map[string]func(c *driver.Commit){
+		"the fence before":        func(c *driver.Commit) { c.Fence-- },
+		"the turn behind":         func(c *driver.Commit) { c.Turn++ },
+		"another node":            func(c *driver.Commit) { c.Node++ },
+		"a run that is not there": func(c *driver.Commit) { c.Run = journal.NewRunID(); c.Starts[0].Parent.Run = c.Run },
 	} {
 		o, other := k.withUpdates(node)
 		c := o.everything(other)
@@ -123,7 +124,7 @@ func refusedHasNoEffects(k *kit) {
 
 func ownEffects(k *kit) {
 	node := k.join(leaseLong).ID()
-	var batch []journal.Commit
+	var batch []driver.Commit
 	var others []journal.RunID
 	for range 4 {
 		o, other := k.withUpdates(node)
@@ -172,14 +173,14 @@ func effectsOnce(k *kit) {
 		})
 	}
 	again("at once")
-	k.ok(k.admin(child, journal.AdminTerminate)) // which tells the parent
+	k.ok(k.admin(child, driver.AdminTerminate)) // which tells the parent
 	again("after the child closed")
-	k.ok(k.admin(child, journal.AdminDelete))
+	k.ok(k.admin(child, driver.AdminDelete))
 	again("after the child was deleted")
 	k.gone(child)
-	k.ok(k.admin(other, journal.AdminTerminate))
+	k.ok(k.admin(other, driver.AdminTerminate))
 	again("after the other run closed")
-	k.ok(k.admin(other, journal.AdminDelete))
+	k.ok(k.admin(other, driver.AdminDelete))
 	again("after the other run was deleted")
 
 	last := k.takeRun(node, k.begin(1)[0])
@@ -187,7 +188,7 @@ func effectsOnce(k *kit) {
 	c = last.closing()
 	last.submit(c)
 	again("a close")
-	k.ok(k.admin(terminated[0], journal.AdminDelete))
+	k.ok(k.admin(terminated[0], driver.AdminDelete))
 	again("a close whose child was deleted")
 }
 
@@ -283,7 +284,7 @@ func childTerminated(k *kit) {
 	ids := parent.bears(0, journal.CloseAbandon)
 	parent.commit(park)
 	for i, id := range ids {
-		k.ok(k.admin(id, journal.AdminTerminate))
+		k.ok(k.admin(id, driver.AdminTerminate))
 		parent = k.takeRun(node, parent.run)
 		inbox := k.history(parent.run).Inbox
 		if len(inbox) != 1 || inbox[0].Kind != journal.MessageChildFailed || inbox[0].Cmd != journal.Cmd(i+1) {
@@ -303,10 +304,10 @@ func childOutlives(k *kit) {
 	children := k.takeAll(node)
 	for i, id := range ids {
 		if i == 2 {
-			k.ok(k.admin(parent.run, journal.AdminDelete))
+			k.ok(k.admin(parent.run, driver.AdminDelete))
 		}
 		if i%2 == 0 {
-			k.ok(k.admin(id, journal.AdminTerminate))
+			k.ok(k.admin(id, driver.AdminTerminate))
 			continue
 		}
 		child := children[id]
@@ -322,12 +323,12 @@ func childOutlives(k *kit) {
 // familyInABatch: a message between members of one batch arrives, whichever stands first.
 func familyInABatch(k *kit) {
 	node := k.join(leaseLong).ID()
-	for _, next := range []journal.Next{park, keep, release} {
+	for _, next := range []driver.Next{park, keep, release} {
 		for _, childFirst := range []bool{true, false} {
 			parent := k.one(node)
 			ids := parent.bears(0)
 			child := k.takeRun(node, ids[0])
-			batch := []journal.Commit{parent.build(next), child.withOutcome(child.build(closed, started(), completed("1")))}
+			batch := []driver.Commit{parent.build(next), child.withOutcome(child.build(closed, started(), completed("1")))}
 			last := 0
 			if childFirst {
 				batch[0], batch[1], last = batch[1], batch[0], 1
@@ -337,7 +338,7 @@ func familyInABatch(k *kit) {
 			k.ok(errors.Join(out[0].Err, out[1].Err))
 			k.same("newest message", out[last].InboxLast, journal.InboxSeq(1))
 			k.inboxIs(parent.run, "4 flow 1")
-			if next.Kind == journal.NextKeep {
+			if next.Kind == driver.NextKeep {
 				k.same("attention", k.claim(node, 0).Attention, []journal.RunID{parent.run})
 				parent.accept(&batch[last])
 			} else {
@@ -351,7 +352,7 @@ func familyInABatch(k *kit) {
 func txEffects(k *kit) {
 	node := k.join(leaseLong).ID()
 	o, other := k.withUpdates(node)
-	try := func(spoil func(c *journal.Commit)) (journal.Commit, journal.Outcome) {
+	try := func(spoil func(c *driver.Commit)) (driver.Commit, driver.Outcome) {
 		c := o.everything(other)
 		tx, err := k.j.Begin(k.ctx)
 		k.ok(err)
@@ -362,20 +363,20 @@ func txEffects(k *kit) {
 		return c, out[0]
 	}
 	k.unchanged("a lost owner's", func() {
-		c, out := try(func(c *journal.Commit) { c.Fence-- })
+		c, out := try(func(c *driver.Commit) { c.Fence-- })
 		if !fenced(out.Err) {
 			k.t.Errorf("a lost owner's: %+v", out)
 		}
 		k.gone(c.Starts[0].ID)
 	})
 	k.unchanged("one that was rolled back", func() {
-		c, out := try(func(c *journal.Commit) { k.ok(c.Tx.Rollback(k.ctx)) })
+		c, out := try(func(c *driver.Commit) { k.ok(c.Tx.Rollback(k.ctx)) })
 		if !errors.Is(out.Err, journal.ErrTxLost) {
 			k.t.Errorf("one that was rolled back: %+v", out)
 		}
 		k.gone(c.Starts[0].ID)
 	})
-	c, out := try(func(*journal.Commit) {})
+	c, out := try(func(*driver.Commit) {})
 	if out.Err != nil || len(out.Started) != 1 || len(out.Sent) != 2 || out.InboxLast != 3 {
 		k.t.Errorf("committed: %+v", out)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var claimChecks = []check{
@@ -30,7 +31,7 @@ func claimRoutes(k *kit) {
 	}
 	claim := func(routes ...journal.Route) map[journal.Route]journal.RunID {
 		k.t.Helper()
-		c, err := k.j.Claim(k.ctx, journal.ClaimRequest{Node: node, Routes: routes, Max: 10})
+		c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: routes, Max: 10})
 		k.ok(err)
 		got := map[journal.Route]journal.RunID{}
 		for _, t := range c.Tasks {
@@ -98,7 +99,7 @@ func claimNoTaskTwice(k *kit) {
 	}
 	k.together(claimers, func(i int) error {
 		for total() < runs {
-			r := journal.ClaimRequest{Node: nodes[i], Routes: []journal.Route{flowRoute}, Max: 7}
+			r := driver.ClaimRequest{Node: nodes[i], Routes: []journal.Route{flowRoute}, Max: 7}
 			c, err := k.j.Claim(k.ctx, r)
 			if err != nil {
 				return err
@@ -175,7 +176,7 @@ func reconcileLater(k *kit) {
 	o := k.one(node)
 	o.commit(release, started())
 	k.take(node, 1) // this answer is lost
-	c, err := k.j.Claim(k.ctx, journal.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: 3, Reconcile: true})
+	c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: 3, Reconcile: true})
 	k.ok(err)
 	if len(c.Tasks) != 1 || c.Tasks[0].Task.Fence != 2 || c.Tasks[0].Task.Turn != 1 {
 		k.t.Fatalf("reconciled %+v", c.Tasks)

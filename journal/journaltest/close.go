@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var closeChecks = []check{
@@ -41,12 +42,12 @@ func nothingReopens(k *kit) {
 	o := k.one(m.ID())
 	o.commit(closed, started(), completed("1"))
 	before := k.row(o.run)
-	for _, op := range []journal.AdminKind{journal.AdminResume, journal.AdminTerminate} {
-		if err := k.j.Admin(k.ctx, journal.AdminAction{Run: o.run, Kind: op}); !errors.Is(err, journal.ErrClosed) {
+	for _, op := range []driver.AdminKind{driver.AdminResume, driver.AdminTerminate} {
+		if err := k.j.Admin(k.ctx, driver.AdminAction{Run: o.run, Kind: op}); !errors.Is(err, journal.ErrClosed) {
 			k.t.Errorf("op %d: got %v, want ErrClosed", op, err)
 		}
 	}
-	for name, c := range map[string]journal.Commit{
+	for name, c := range map[string]driver.Commit{
 		"keep": o.build(keep), "park": o.build(park), "release": o.build(release),
 		"another close": o.build(closed, ended(journal.RunFailed)),
 	} {
@@ -73,7 +74,7 @@ func terminateRacesCommit(k *kit) {
 	k.together(2*runs, func(i int) error {
 		o := owners[i/2]
 		if i%2 == 0 {
-			err := k.j.Admin(k.ctx, journal.AdminAction{Run: o.run, Kind: journal.AdminTerminate, Reason: "stop"})
+			err := k.j.Admin(k.ctx, driver.AdminAction{Run: o.run, Kind: driver.AdminTerminate, Reason: "stop"})
 			if errors.Is(err, journal.ErrClosed) {
 				return nil
 			}

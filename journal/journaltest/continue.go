@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var continueChecks = []check{
@@ -23,7 +24,7 @@ var continueChecks = []check{
 }
 
 // continued builds the last commit of a generation. The next one carries messages over.
-func (o *owner) continued(next journal.Next, carried []journal.InboxSeq, events ...journal.Event) journal.Commit {
+func (o *owner) continued(next driver.Next, carried []journal.InboxSeq, events ...journal.Event) driver.Commit {
 	ev := journal.Event{Kind: journal.RunContinued, Payload: journal.Payload{Data: []byte("old")}}
 	c := o.build(next, append(events, ev)...)
 	c.Continue = &journal.Continue{Input: journal.Payload{Encoding: "x", Data: fmt.Appendf(nil, "of generation %d", o.gen+1)}, Version: 1,
@@ -90,18 +91,18 @@ func generationSeals(k *kit) {
 func generationRoute(k *kit) {
 	second := journal.Route{Queue: journal.DefaultQueue, Workflow: flow, Version: 2}
 	old, young := k.join(leaseLong).ID(), k.join(leaseLong, second).ID()
-	claim := func(node journal.NodeID, route journal.Route) journal.Claim {
+	claim := func(node journal.NodeID, route journal.Route) driver.Claim {
 		k.t.Helper()
-		c, err := k.j.Claim(k.ctx, journal.ClaimRequest{Node: node, Routes: []journal.Route{route}, Max: 5})
+		c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{route}, Max: 5})
 		k.ok(err)
 		return c
 	}
-	for _, next := range []journal.Next{release, keep} {
+	for _, next := range []driver.Next{release, keep} {
 		o := k.one(old)
 		c := o.continued(next, nil, started())
 		c.Continue.Version = 2
 		o.submit(c)
-		if next.Kind == journal.NextKeep {
+		if next.Kind == driver.NextKeep {
 			k.same("sent", k.send(o.run, "s", "1"), journal.Sent{Number: 1, Owner: old, Route: second})
 			o.commit(release, started(), received(k.first(o.run)))
 		}
@@ -119,7 +120,7 @@ func generationRoute(k *kit) {
 
 func continueOnce(k *kit) {
 	node := k.join(leaseLong).ID()
-	for _, next := range []journal.Next{release, keep} {
+	for _, next := range []driver.Next{release, keep} {
 		o := k.one(node)
 		k.send(o.run, "s", "1")
 		c := o.continued(next, []journal.InboxSeq{1}, started(), received(k.first(o.run)))
@@ -146,8 +147,8 @@ func carriedFirst(k *kit) {
 	o.submit(o.continued(release, []journal.InboxSeq{1, 3}, started(), received(inbox[0]), received(inbox[1]), received(inbox[2])))
 	k.inboxIs(o.run, "1 s1 1", "1 s3 3", "1 s4 4", "1 s5 5")
 	k.same("what waits", k.history(o.run).Inbox, []journal.Message{inbox[0], inbox[2], inbox[3], inbox[4]})
-	k.same("what waits behind 1", len(k.load(journal.LoadRequest{Run: o.run, AfterInbox: 1}).Inbox), 3)
-	k.same("what waits behind 3", len(k.load(journal.LoadRequest{Run: o.run, AfterInbox: 3, InboxOnly: true}).Inbox), 2)
+	k.same("what waits behind 1", len(k.load(driver.LoadRequest{Run: o.run, AfterInbox: 1}).Inbox), 3)
+	k.same("what waits behind 3", len(k.load(driver.LoadRequest{Run: o.run, AfterInbox: 3, InboxOnly: true}).Inbox), 2)
 	want := &journal.Continue{Seen: 3, Carried: []journal.InboxSeq{1, 3}}
 	claim := k.claim(node, 1).Tasks[0]
 	k.same("claimed", claim.Run.Continued, want)
@@ -237,7 +238,7 @@ func sendsRaceContinues(k *kit) {
 	got := map[string]int{}
 	generations := 1
 	k.eventually("all messages are consumed", func() bool {
-		inbox := k.load(journal.LoadRequest{Run: o.run, InboxOnly: true}).Inbox
+		inbox := k.load(driver.LoadRequest{Run: o.run, InboxOnly: true}).Inbox
 		var events []journal.Event
 		var carried []journal.InboxSeq
 		if o.seq == 0 {
@@ -305,13 +306,13 @@ func generationCloses(k *kit) {
 
 	o = k.one(node)
 	o.submit(o.continued(keep, nil, started("a", "b"), stepDone(1, "a", "1")))
-	k.ok(k.admin(o.run, journal.AdminTerminate))
+	k.ok(k.admin(o.run, driver.AdminTerminate))
 	r = k.row(o.run)
 	if r.Terminal == nil || r.Terminal.Seq != 1 || r.Terminal.Kind != journal.RunTerminated {
 		k.t.Errorf("terminated before its first event: %+v", r.Terminal)
 	}
 	o.refused(o.build(keep, started()), "the owner of a terminated run", fenced)
-	k.ok(k.admin(o.run, journal.AdminDelete))
+	k.ok(k.admin(o.run, driver.AdminDelete))
 	k.gone(o.run)
 	fresh := k.starts(journal.Start{ID: o.run, Delay: time.Hour})[0] // the old generations are gone too
 	if !fresh.Created || len(k.history(o.run).Events) > 0 {

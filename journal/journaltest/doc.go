@@ -1,8 +1,8 @@
-// Package journaltest checks implementations of journal.Store against the guarantees of package
+// Package journaltest checks implementations of driver.Store against the guarantees of package
 // journal. A back end's test is one call:
 //
 //	func TestStore(t *testing.T) {
-//		journaltest.All(t, func(t *testing.T) journal.Store { return open(t) })
+//		journaltest.All(t, func(t *testing.T) driver.Store { return open(t) })
 //	}
 //
 // It has three parts, which can also be called alone:

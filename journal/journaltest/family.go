@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/state"
 )
 
@@ -68,14 +69,14 @@ func (k *kit) takeRun(node journal.NodeID, run journal.RunID) *owner {
 }
 
 // closing builds the close of a run that applies the policies of its children.
-func (o *owner) closing(events ...journal.Event) journal.Commit {
+func (o *owner) closing(events ...journal.Event) driver.Commit {
 	c := o.build(closed, append(events, completed(`"done"`))...)
 	c.Children = true
 	return c
 }
 
 // withOutcome adds to a closing commit what tells the run's parent.
-func (o *owner) withOutcome(c journal.Commit) journal.Commit {
+func (o *owner) withOutcome(c driver.Commit) driver.Commit {
 	o.k.t.Helper()
 	r := o.k.row(o.run)
 	m, waits := r.ParentMessage(c.Terminal())
@@ -145,7 +146,7 @@ func (k *kit) failure(p journal.Payload) *journal.Failure {
 // gone fails if there is a run with the id.
 func (k *kit) gone(run journal.RunID) {
 	k.t.Helper()
-	if h := k.load(journal.LoadRequest{Run: run}); h.Err == nil {
+	if h := k.load(driver.LoadRequest{Run: run}); h.Err == nil {
 		k.t.Errorf("run %s exists: %+v", run, h.Run)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 )
 
 // Faults checks J4 at every position: one scenario is repeated with a fault at its first call, its second, and so on, in
 // each of three manners, until it ends before the fault. Its driver repeats what fails, as callers do; in the end
 // the store must hold what it holds without any fault, and so must the answers.
-func Faults(t *testing.T, open func(t *testing.T) journal.Store) {
+func Faults(t *testing.T, open func(t *testing.T) driver.Store) {
 	store := open(t)
 	for _, fault := range []faulty.Fault{faulty.Before, faulty.After, faulty.Unknown} {
 		t.Run("J4_"+fault.String(), func(t *testing.T) {
@@ -27,7 +27,7 @@ func Faults(t *testing.T, open func(t *testing.T) journal.Store) {
 }
 
 // FindFault is one manner of [Faults]. It returns the first difference that a fault makes.
-func FindFault(ctx context.Context, store journal.Store, fault faulty.Fault) error {
+func FindFault(ctx context.Context, store driver.Store, fault faulty.Fault) error {
 	want, _, err := scenario(ctx, store, nil)
 	if err != nil {
 		return fmt.Errorf("without faults: %w", err)
@@ -36,7 +36,7 @@ func FindFault(ctx context.Context, store journal.Store, fault faulty.Fault) err
 }
 
 // everyFault repeats the scenario with a fault at every call, and returns the first difference it makes.
-func everyFault(ctx context.Context, store journal.Store, fault faulty.Fault, want scenarioEnd) error {
+func everyFault(ctx context.Context, store driver.Store, fault faulty.Fault, want scenarioEnd) error {
 	for n := 1; ; n++ {
 		var hit faulty.Call
 		nth := faulty.OnNth(n, fault)

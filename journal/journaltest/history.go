@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var historyChecks = []check{
@@ -39,7 +40,7 @@ func historyComesBack(k *kit) {
 
 	want := append(append(first.Events, second.Events...), third.Events...)
 	k.same("history", k.history(o.run).Events, want)
-	k.same("history after seq 2", k.load(journal.LoadRequest{Run: o.run, AfterSeq: 2}).Events, want[2:])
+	k.same("history after seq 2", k.load(driver.LoadRequest{Run: o.run, AfterSeq: 2}).Events, want[2:])
 }
 
 func staleSeqIsRefused(k *kit) {
@@ -60,7 +61,7 @@ func staleSeqIsRefused(k *kit) {
 func batchWithOneStaleMember(k *kit) {
 	node := k.join(leaseLong).ID()
 	owners := k.own(node, 5)
-	batch := make([]journal.Commit, len(owners))
+	batch := make([]driver.Commit, len(owners))
 	for i, o := range owners {
 		o.commit(keep, started("a"))
 		batch[i] = o.build(keep, stepDone(1, "a", fmt.Sprint(i)))
@@ -95,11 +96,11 @@ func everyMemberItsOwnOutcome(k *kit) {
 	node := k.join(leaseLong).ID()
 	owners := k.own(node, 6)
 	due := k.j.Now().Add(time.Hour)
-	nexts := []journal.Next{keep, park, release, block("code changed", due), closed, parkUntil(due)}
-	var batch []journal.Commit
+	nexts := []driver.Next{keep, park, release, block("code changed", due), closed, parkUntil(due)}
+	var batch []driver.Commit
 	for i, o := range owners {
 		events := []journal.Event{started()}
-		if nexts[i].Kind == journal.NextClose {
+		if nexts[i].Kind == driver.NextClose {
 			events = append(events, completed("1"))
 		}
 		batch = append(batch, o.build(nexts[i], events...))
@@ -120,14 +121,14 @@ func everyMemberItsOwnOutcome(k *kit) {
 	}
 	for i, o := range owners {
 		task := k.row(o.run).Task
-		if nexts[i].Kind == journal.NextClose {
+		if nexts[i].Kind == driver.NextClose {
 			if task != nil {
 				k.t.Errorf("closed run has task %+v (J7)", task)
 			}
 			continue
 		}
 		owned := journal.NodeID(0)
-		if nexts[i].Kind == journal.NextKeep {
+		if nexts[i].Kind == driver.NextKeep {
 			owned = node
 		}
 		if task.Owner != owned || task.Turn != 1 || task.Fence != 1 {
@@ -147,7 +148,7 @@ func everyMemberItsOwnOutcome(k *kit) {
 func largeBatchAndLargeCommit(k *kit) {
 	node := k.join(leaseLong).ID()
 	owners := k.own(node, journal.BatchMax)
-	batch := make([]journal.Commit, len(owners))
+	batch := make([]driver.Commit, len(owners))
 	for i, o := range owners {
 		batch[i] = o.build(closed, started(), completed(fmt.Sprint(i)))
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var inboxChecks = []check{
@@ -43,7 +44,7 @@ func inboxOrder(k *kit) {
 	}
 	next := map[string]int{}
 	k.eventually("all messages are consumed", func() bool {
-		h := k.load(journal.LoadRequest{Run: o.run, InboxOnly: true, AfterInbox: o.seen})
+		h := k.load(driver.LoadRequest{Run: o.run, InboxOnly: true, AfterInbox: o.seen})
 		var events []journal.Event
 		for i, m := range h.Inbox {
 			if want := o.seen + journal.InboxSeq(i) + 1; m.Number != want {
@@ -200,8 +201,8 @@ func consumedPayload(k *kit) {
 	h := k.history(o.run)
 	k.same("payload of a consumed message", string(h.Events[1].Payload.Data), "a/1")
 	k.same("what waits", h.Inbox, first[1:])
-	k.same("what waits behind 2", k.load(journal.LoadRequest{Run: o.run, AfterInbox: 2}).Inbox, first[2:])
-	only := k.load(journal.LoadRequest{Run: o.run, InboxOnly: true})
+	k.same("what waits behind 2", k.load(driver.LoadRequest{Run: o.run, AfterInbox: 2}).Inbox, first[2:])
+	only := k.load(driver.LoadRequest{Run: o.run, InboxOnly: true})
 	if len(only.Events) != 0 || len(only.Inbox) != 2 {
 		k.t.Errorf("inbox only: %d events, %d messages", len(only.Events), len(only.Inbox))
 	}

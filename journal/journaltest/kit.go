@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 const (
@@ -28,13 +29,13 @@ var flowRoute = journal.Route{Queue: journal.DefaultQueue, Workflow: flow, Versi
 type kit struct {
 	t     *testing.T
 	ctx   context.Context
-	store journal.Store
-	j     *journal.Journal
+	store driver.Store
+	j     *driver.Journal
 	crowd journal.NodeID // owns the other members of each batch; 0: there are none, see amid
 }
 
-func newKit(t *testing.T, s journal.Store) *kit {
-	k := &kit{t: t, ctx: t.Context(), store: s, j: journal.New(s, nil)}
+func newKit(t *testing.T, s driver.Store) *kit {
+	k := &kit{t: t, ctx: t.Context(), store: s, j: driver.New(s, nil)}
 	t.Cleanup(func() {
 		if !t.Failed() {
 			k.audit(context.Background())
@@ -98,7 +99,7 @@ func (k *kit) together(n int, fn func(i int) error) {
 }
 
 // join makes a node that serves flow, and leaves when the test ends.
-func (k *kit) join(lease time.Duration, routes ...journal.Route) journal.Membership {
+func (k *kit) join(lease time.Duration, routes ...journal.Route) driver.Membership {
 	k.t.Helper()
 	if len(routes) == 0 {
 		routes = []journal.Route{flowRoute}
@@ -143,9 +144,9 @@ func (k *kit) begin(n int) []journal.RunID {
 }
 
 // claim takes up to max tasks of flow.
-func (k *kit) claim(node journal.NodeID, max int) journal.Claim {
+func (k *kit) claim(node journal.NodeID, max int) driver.Claim {
 	k.t.Helper()
-	c, err := k.j.Claim(k.ctx, journal.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: max})
+	c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: max})
 	k.ok(err)
 	if len(c.Tasks) > max {
 		k.t.Fatalf("claimed %d tasks, asked for %d", len(c.Tasks), max)
@@ -207,16 +208,16 @@ func (k *kit) sends(messages ...journal.Message) []journal.Sent {
 }
 
 // history loads one run.
-func (k *kit) history(run journal.RunID) journal.History {
+func (k *kit) history(run journal.RunID) driver.History {
 	k.t.Helper()
-	h := k.load(journal.LoadRequest{Run: run})
+	h := k.load(driver.LoadRequest{Run: run})
 	k.ok(h.Err)
 	return h
 }
 
-func (k *kit) load(r journal.LoadRequest) journal.History {
+func (k *kit) load(r driver.LoadRequest) driver.History {
 	k.t.Helper()
-	list, err := k.j.Load(k.ctx, []journal.LoadRequest{r})
+	list, err := k.j.Load(k.ctx, []driver.LoadRequest{r})
 	k.ok(err)
 	if len(list) != 1 {
 		k.t.Fatalf("%d histories for one request", len(list))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var limitChecks = []check{
@@ -96,11 +97,11 @@ func oversizedCommit(k *kit) {
 	big.Payload.Data = make([]byte, journal.PayloadBytesMax+1)
 	attempts := o.build(keep, started())
 	attempts.Attempts = make([]journal.Attempt, journal.AttemptsMax+1)
-	for name, c := range map[string]journal.Commit{
+	for name, c := range map[string]driver.Commit{
 		"events": o.build(keep, events...), "payload": o.build(closed, started(), big), "attempts": attempts,
 		"no terminal event": o.build(closed, started()), "early terminal event": o.build(keep, started(), completed("1")),
 	} {
-		if _, err := k.j.Commit(k.ctx, []journal.Commit{c}); !errors.Is(err, journal.ErrInvalid) {
+		if _, err := k.j.Commit(k.ctx, []driver.Commit{c}); !errors.Is(err, journal.ErrInvalid) {
 			k.t.Errorf("%s: got %v, want ErrInvalid", name, err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var loadChecks = []check{
@@ -24,9 +25,9 @@ func loadMany(k *kit) {
 		}
 	}
 	unknown := journal.NewRunID()
-	requests := []journal.LoadRequest{{Run: owners[4].run}, {Run: unknown}, {Run: owners[0].run}, {Run: owners[4].run, InboxOnly: true}}
+	requests := []driver.LoadRequest{{Run: owners[4].run}, {Run: unknown}, {Run: owners[0].run}, {Run: owners[4].run, InboxOnly: true}}
 	for _, o := range owners[1:4] {
-		requests = append(requests, journal.LoadRequest{Run: o.run})
+		requests = append(requests, driver.LoadRequest{Run: o.run})
 	}
 	list, err := k.j.Load(k.ctx, requests)
 	k.ok(err)
@@ -57,7 +58,7 @@ func loadMany(k *kit) {
 func loadLimits(k *kit) {
 	o := k.one(k.join(leaseLong).ID())
 	o.commit(keep, started("a", "b", "c"), stepDone(1, "a", "1"), stepDone(2, "b", "2"), stepDone(3, "c", "3"))
-	seqs := func(r journal.LoadRequest) (list []journal.Seq) {
+	seqs := func(r driver.LoadRequest) (list []journal.Seq) {
 		k.t.Helper()
 		r.Run = o.run
 		h := k.load(r)
@@ -67,11 +68,11 @@ func loadLimits(k *kit) {
 		}
 		return list
 	}
-	k.same("limit 2", seqs(journal.LoadRequest{Limit: 2}), []journal.Seq{1, 2})
-	k.same("after 2", seqs(journal.LoadRequest{AfterSeq: 2}), []journal.Seq{3, 4})
-	k.same("after 1, limit 2", seqs(journal.LoadRequest{AfterSeq: 1, Limit: 2}), []journal.Seq{2, 3})
-	k.same("after the last", seqs(journal.LoadRequest{AfterSeq: 4}), nil)
-	k.same("limit beyond the end", seqs(journal.LoadRequest{Limit: 100}), []journal.Seq{1, 2, 3, 4})
+	k.same("limit 2", seqs(driver.LoadRequest{Limit: 2}), []journal.Seq{1, 2})
+	k.same("after 2", seqs(driver.LoadRequest{AfterSeq: 2}), []journal.Seq{3, 4})
+	k.same("after 1, limit 2", seqs(driver.LoadRequest{AfterSeq: 1, Limit: 2}), []journal.Seq{2, 3})
+	k.same("after the last", seqs(driver.LoadRequest{AfterSeq: 4}), nil)
+	k.same("limit beyond the end", seqs(driver.LoadRequest{Limit: 100}), []journal.Seq{1, 2, 3, 4})
 }
 
 // loadLongInbox: one answer may hold a part of a long inbox, but always its beginning.
@@ -85,7 +86,7 @@ func loadLongInbox(k *kit) {
 	k.sends(batch...)
 	o.commit(keep, started())
 	for o.seen < total {
-		inbox := k.load(journal.LoadRequest{Run: o.run, InboxOnly: true, AfterInbox: o.seen}).Inbox
+		inbox := k.load(driver.LoadRequest{Run: o.run, InboxOnly: true, AfterInbox: o.seen}).Inbox
 		if len(inbox) == 0 {
 			k.t.Fatalf("nothing behind message %d of %d", o.seen, total)
 		}
@@ -120,7 +121,7 @@ func loadOneMoment(k *kit) {
 			return nil
 		}
 		for {
-			list, err := k.j.Load(k.ctx, []journal.LoadRequest{{Run: o.run}})
+			list, err := k.j.Load(k.ctx, []driver.LoadRequest{{Run: o.run}})
 			if err != nil || list[0].Err != nil {
 				return errors.Join(err, list[0].Err)
 			}

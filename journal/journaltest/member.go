@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var memberChecks = []check{
@@ -99,7 +100,7 @@ func leftOwnsNothing(k *kit) {
 	k.begin(2)
 	k.ok(left.Leave(k.ctx))
 	k.lose(lost, other)
-	for _, m := range []journal.Membership{left, lost} {
+	for _, m := range []driver.Membership{left, lost} {
 		if c := k.claim(m.ID(), 1); len(c.Tasks) > 0 {
 			k.t.Errorf("node %d is gone and claimed %+v", m.ID(), c.Tasks[0].Task)
 		}
@@ -143,7 +144,7 @@ func concurrentReaps(k *kit) {
 	const reapers, runs = 6, 60
 	a := k.join(leaseTiny)
 	k.own(a.ID(), runs)
-	members := make([]journal.Membership, reapers)
+	members := make([]driver.Membership, reapers)
 	for i := range members {
 		members[i] = k.join(leaseLong)
 	}
@@ -168,7 +169,7 @@ func concurrentReaps(k *kit) {
 }
 
 // strike lets a node take the one due run and die, and returns what the reaper did.
-func (k *kit) strike(reaper journal.Membership, before func(*owner)) journal.Reaped {
+func (k *kit) strike(reaper driver.Membership, before func(*owner)) driver.Reaped {
 	k.t.Helper()
 	victim := k.join(leaseTiny)
 	o := k.takeSoon(victim.ID())
@@ -185,15 +186,15 @@ func (k *kit) strike(reaper journal.Membership, before func(*owner)) journal.Rea
 func (k *kit) quarantine(run journal.RunID) {
 	k.t.Helper()
 	reaper := k.join(leaseLong)
-	for n := 1; n <= journal.QuarantineStrikes; n++ {
+	for n := 1; n <= driver.QuarantineStrikes; n++ {
 		r := k.strike(reaper, nil)
-		if last := n == journal.QuarantineStrikes; (r.Quarantined == 1) != last || (r.Tasks == 1) == last {
+		if last := n == driver.QuarantineStrikes; (r.Quarantined == 1) != last || (r.Tasks == 1) == last {
 			k.t.Fatalf("after strike %d: %+v", n, r)
 		}
 		k.rush(run)
 	}
 	if task := k.row(run).Task; task.State != journal.Quarantined || task.Owner != 0 || task.Problem == "" {
-		k.t.Fatalf("after %d strikes: %+v", journal.QuarantineStrikes, task)
+		k.t.Fatalf("after %d strikes: %+v", driver.QuarantineStrikes, task)
 	}
 }
 
@@ -207,7 +208,7 @@ func quarantineAfterStrikes(k *kit) {
 	}
 	state := journal.Quarantined
 	k.same("listed", len(k.listAll(journal.ListFilter{State: &state})), 1)
-	k.ok(k.admin(run, journal.AdminResume))
+	k.ok(k.admin(run, driver.AdminResume))
 	o := k.take(node, 1)[0]
 	if task := k.row(run).Task; task.Strikes != 0 || task.State != journal.Ready {
 		k.t.Errorf("resumed: %+v", task)

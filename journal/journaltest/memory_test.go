@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/state"
 	"github.com/reprise-run/reprise/journal/memory"
 )
@@ -95,7 +96,7 @@ func TestMemoryRefusesWhatNoOwnerWrites(t *testing.T) {
 	gap := o.build(keep, started())
 	gap.Events[0].Seq = 2
 	unknown := o.build(keep, started(), journal.Event{Kind: journal.SignalReceived, Inbox: 2, Name: "s"})
-	for name, c := range map[string]journal.Commit{"gap (J1)": gap, "unknown message (J5)": unknown} {
+	for name, c := range map[string]driver.Commit{"gap (J1)": gap, "unknown message (J5)": unknown} {
 		o.refused(c, name, func(err error) bool { return errors.Is(err, journal.ErrInvalid) })
 	}
 	once := journal.Event{Kind: journal.SignalReceived, Inbox: 1, Name: "s"}
@@ -115,15 +116,15 @@ func TestMemoryEffectsCommitWithTheirEvent(t *testing.T) {
 		tx.Value().(*memory.Effects).Do(func() { done++ })
 		return tx
 	}
-	try := func(what string, want error, change func(c *journal.Commit)) {
+	try := func(what string, want error, change func(c *driver.Commit)) {
 		c := o.build(keep, stepDone(1, "a", "1"))
 		c.Tx = begin()
 		change(&c)
 		o.refused(c, what, func(err error) bool { return errors.Is(err, want) })
 		o.refused(c, what+", again", func(err error) bool { return errors.Is(err, journal.ErrTxLost) })
 	}
-	try("a stale fence (J3)", journal.ErrFenced, func(c *journal.Commit) { c.Fence-- })
-	try("rolled back", journal.ErrTxLost, func(c *journal.Commit) { k.ok(c.Tx.Rollback(k.ctx)) })
+	try("a stale fence (J3)", journal.ErrFenced, func(c *driver.Commit) { c.Fence-- })
+	try("rolled back", journal.ErrTxLost, func(c *driver.Commit) { k.ok(c.Tx.Rollback(k.ctx)) })
 	k.same("effects", done, 0)
 	c := o.build(keep, stepDone(1, "a", "1"))
 	c.Tx = begin()
@@ -138,7 +139,7 @@ func TestMemoryEffectsCommitWithTheirEvent(t *testing.T) {
 	if _, err := k.commits(foreign); !errors.Is(err, journal.ErrInvalid) {
 		t.Errorf("another store's transaction: %v", err)
 	}
-	pair := []journal.Commit{o.build(keep), o.build(keep)}
+	pair := []driver.Commit{o.build(keep), o.build(keep)}
 	pair[1].Tx = begin()
 	if _, err := m.Commit(k.ctx, pair); !errors.Is(err, journal.ErrInvalid) {
 		t.Errorf("a transaction in a batch: %v", err)
@@ -156,7 +157,7 @@ func TestMemoryPeerDies(t *testing.T) {
 	t.Parallel()
 	k, m, now := memoryKit(t)
 	peer := m.Peer()
-	other := &kit{t: t, ctx: k.ctx, store: peer, j: journal.New(peer, nil)}
+	other := &kit{t: t, ctx: k.ctx, store: peer, j: driver.New(peer, nil)}
 	victim, err := other.j.Join(k.ctx, journal.Node{Name: "victim", Routes: []journal.Route{flowRoute}, Lease: leaseLong})
 	k.ok(err)
 	other.own(victim.ID(), 2)
@@ -196,12 +197,12 @@ func TestMemoryHintsReachOtherPeers(t *testing.T) {
 		m := memory.New(nil)
 		a, b := m.Peer(), m.Peer()
 		var mu sync.Mutex
-		heard := map[*memory.Store][]journal.Hint{}
+		heard := map[*memory.Store][]driver.Hint{}
 		ends := make(chan error, 2)
 		ctx, cancel := context.WithCancel(t.Context())
 		for _, p := range []*memory.Store{a, b} {
 			go func() {
-				ends <- p.Hints().Watch(ctx, func(h journal.Hint) {
+				ends <- p.Hints().Watch(ctx, func(h driver.Hint) {
 					mu.Lock()
 					defer mu.Unlock()
 					heard[p] = append(heard[p], h)
@@ -210,9 +211,9 @@ func TestMemoryHintsReachOtherPeers(t *testing.T) {
 		}
 		synctest.Wait()
 		run := journal.NewRunID()
-		a.Hints().Notify([]journal.Hint{{Kind: journal.HintClosed, Run: run, At: time.Now(), Terminal: new(journal.Event)}})
-		scan := journal.Hint{Kind: journal.HintScan}
-		if want := []journal.Hint{scan, {Kind: journal.HintClosed, Run: run}}; len(heard[a]) != 1 || !cmp.Equal(heard[b], want) {
+		a.Hints().Notify([]driver.Hint{{Kind: driver.HintClosed, Run: run, At: time.Now(), Terminal: new(journal.Event)}})
+		scan := driver.Hint{Kind: driver.HintScan}
+		if want := []driver.Hint{scan, {Kind: driver.HintClosed, Run: run}}; len(heard[a]) != 1 || !cmp.Equal(heard[b], want) {
 			t.Errorf("heard %v", heard)
 		}
 		b.Close()
@@ -223,7 +224,7 @@ func TestMemoryHintsReachOtherPeers(t *testing.T) {
 		if err := <-ends; !errors.Is(err, context.Canceled) {
 			t.Errorf("a watch ended with %v", err)
 		}
-		a.Hints().Notify([]journal.Hint{{Kind: journal.HintScan}})
+		a.Hints().Notify([]driver.Hint{{Kind: driver.HintScan}})
 		if len(heard[b]) != 2 {
 			t.Error("a watch that has ended heard something")
 		}

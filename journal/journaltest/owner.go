@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // owner is a run in the hands of a node, with what the node knows of it.
@@ -21,7 +22,7 @@ type owner struct {
 }
 
 // owner returns the owner of a claimed task, which loads its history.
-func (k *kit) owner(node journal.NodeID, c journal.Claimed) *owner {
+func (k *kit) owner(node journal.NodeID, c driver.Claimed) *owner {
 	k.t.Helper()
 	if c.Task.Owner != node || c.Task.Fence < 1 || c.Task.Run != c.Run.ID {
 		k.t.Fatalf("claimed task %+v of run %s, want it owned by %d", c.Task, c.Run.ID, node)
@@ -32,7 +33,7 @@ func (k *kit) owner(node journal.NodeID, c journal.Claimed) *owner {
 }
 
 // learn takes over what a history says.
-func (o *owner) learn(h journal.History) {
+func (o *owner) learn(h driver.History) {
 	for _, ev := range h.Events {
 		o.seq, o.at = ev.Seq, ev.Time
 	}
@@ -41,7 +42,7 @@ func (o *owner) learn(h journal.History) {
 
 // seenOf returns the number of the newest message that is consumed, of an open run whose inbox was loaded from its
 // beginning. Its events alone do not tell: a rejected message has none.
-func seenOf(h journal.History) journal.InboxSeq {
+func seenOf(h driver.History) journal.InboxSeq {
 	var behind journal.InboxSeq // of what the generation began with
 	if h.Run.Continued != nil {
 		behind = h.Run.Continued.Seen
@@ -55,8 +56,8 @@ func seenOf(h journal.History) journal.InboxSeq {
 }
 
 // build returns the commit of the next turn without submitting it. It numbers and dates the events.
-func (o *owner) build(next journal.Next, events ...journal.Event) journal.Commit {
-	c := journal.Commit{Run: o.run, Node: o.node, Fence: o.fence, Turn: o.turn, Generation: o.gen, InboxSeen: o.seen, Next: next}
+func (o *owner) build(next driver.Next, events ...journal.Event) driver.Commit {
+	c := driver.Commit{Run: o.run, Node: o.node, Fence: o.fence, Turn: o.turn, Generation: o.gen, InboxSeen: o.seen, Next: next}
 	at := o.at
 	if now := o.k.j.Now(); now.After(at) {
 		at = now
@@ -73,7 +74,7 @@ func (o *owner) build(next journal.Next, events ...journal.Event) journal.Commit
 }
 
 // accept takes note that a commit of this owner was written.
-func (o *owner) accept(c *journal.Commit) {
+func (o *owner) accept(c *driver.Commit) {
 	o.turn, o.seen = c.Turn+1, max(o.seen, c.InboxSeen)
 	if n := len(c.Events); n > 0 {
 		o.seq, o.at = c.Events[n-1].Seq, c.Events[n-1].Time
@@ -84,13 +85,13 @@ func (o *owner) accept(c *journal.Commit) {
 }
 
 // commit writes the next turn, or fails the test.
-func (o *owner) commit(next journal.Next, events ...journal.Event) journal.Outcome {
+func (o *owner) commit(next driver.Next, events ...journal.Event) driver.Outcome {
 	o.k.t.Helper()
 	return o.submit(o.build(next, events...))
 }
 
 // submit writes a commit of this owner, or fails the test.
-func (o *owner) submit(c journal.Commit) journal.Outcome {
+func (o *owner) submit(c driver.Commit) driver.Outcome {
 	o.k.t.Helper()
 	out, err := o.k.commits(c)
 	o.k.ok(err)
@@ -103,7 +104,7 @@ func (o *owner) submit(c journal.Commit) journal.Outcome {
 }
 
 // refused submits a commit that must come back with the error that is.
-func (o *owner) refused(c journal.Commit, what string, is func(error) bool) {
+func (o *owner) refused(c driver.Commit, what string, is func(error) bool) {
 	o.k.t.Helper()
 	out, err := o.k.commits(c)
 	o.k.ok(err)
@@ -113,7 +114,7 @@ func (o *owner) refused(c journal.Commit, what string, is func(error) bool) {
 }
 
 // commits submits a batch. It may be called from any goroutine.
-func (k *kit) commits(list ...journal.Commit) ([]journal.Outcome, error) {
+func (k *kit) commits(list ...driver.Commit) ([]driver.Outcome, error) {
 	if k.crowd != 0 && len(list) == 1 {
 		return k.commitAmid(list[0])
 	}
@@ -126,16 +127,16 @@ func (k *kit) commits(list ...journal.Commit) ([]journal.Outcome, error) {
 
 // The next states of a task.
 var (
-	keep    = journal.Next{Kind: journal.NextKeep}
-	park    = journal.Next{Kind: journal.NextPark}
-	release = journal.Next{Kind: journal.NextRelease}
-	closed  = journal.Next{Kind: journal.NextClose}
+	keep    = driver.Next{Kind: driver.NextKeep}
+	park    = driver.Next{Kind: driver.NextPark}
+	release = driver.Next{Kind: driver.NextRelease}
+	closed  = driver.Next{Kind: driver.NextClose}
 )
 
-func parkUntil(at time.Time) journal.Next { return journal.Next{Kind: journal.NextPark, At: at} }
+func parkUntil(at time.Time) driver.Next { return driver.Next{Kind: driver.NextPark, At: at} }
 
-func block(problem string, at time.Time) journal.Next {
-	return journal.Next{Kind: journal.NextBlock, Problem: problem, At: at}
+func block(problem string, at time.Time) driver.Next {
+	return driver.Next{Kind: driver.NextBlock, Problem: problem, At: at}
 }
 
 // The events of a run that runs steps. Each outcome must answer an issued command: the audit checks it.

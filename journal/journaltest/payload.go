@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var payloadChecks = []check{
@@ -91,7 +92,7 @@ func payloadText(k *kit) {
 		node := k.join(leaseLong, route).ID()
 		key := text + fmt.Sprint(i)
 		id := k.starts(journal.Start{Workflow: text, Queue: text, Key: key, Labels: map[string]string{"l": text}})[0].Run
-		c, err := k.j.Claim(k.ctx, journal.ClaimRequest{Node: node, Routes: []journal.Route{route}, Max: 1})
+		c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{route}, Max: 1})
 		k.ok(err)
 		o := k.owner(node, c.Tasks[0])
 		k.send(o.run, text, key)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var policyChecks = []check{
@@ -107,7 +108,7 @@ func terminationApplies(k *kit) {
 	node := k.join(leaseLong).ID()
 	parent := k.one(node)
 	ids := parent.bears(journal.CloseCancel, journal.CloseTerminate, journal.CloseAbandon)
-	k.ok(k.admin(parent.run, journal.AdminTerminate))
+	k.ok(k.admin(parent.run, driver.AdminTerminate))
 	k.isOrphan(ids[0])
 	k.isTerminated(ids[1])
 	k.isLeft(ids[2])
@@ -137,7 +138,7 @@ func policiesRecur(k *kit) {
 			out := root.submit(root.withOutcome(root.closing()))
 			k.same("terminated", sortedIDs(out.Closed...), sortedIDs(second[0], third[0], fourth[1]))
 		} else {
-			k.ok(k.admin(root.run, journal.AdminTerminate))
+			k.ok(k.admin(root.run, driver.AdminTerminate))
 		}
 		k.same("what waits for the run above", len(k.history(above.run).Inbox), 1)
 		for _, id := range []journal.RunID{second[0], third[0], fourth[1]} {
@@ -204,7 +205,7 @@ func childOfTerminatedMember(k *kit) {
 		child := k.takeRun(node, parent.bears(journal.CloseTerminate)[0])
 		turn := child.build(keep, asksChild(1))
 		turn.Starts = []journal.Start{child.child(1, journal.CloseTerminate)}
-		batch := []journal.Commit{turn, parent.closing()}
+		batch := []driver.Commit{turn, parent.closing()}
 		if parentFirst {
 			slices.Reverse(batch)
 		}
@@ -233,13 +234,13 @@ func familiesCloseAtOnce(k *kit) {
 	for _, f := range list {
 		f.grandchild.commit(keep, started())
 	}
-	commits := make([][]journal.Commit, families)
+	commits := make([][]driver.Commit, families)
 	for i, f := range list {
-		commits[i] = []journal.Commit{f.parent.closing(), f.child.withOutcome(f.child.closing()),
+		commits[i] = []driver.Commit{f.parent.closing(), f.child.withOutcome(f.child.closing()),
 			f.grandchild.withOutcome(f.grandchild.build(closed, completed("1")))}
 	}
-	half := func(i, from int) []journal.Commit { // one of each of some families
-		var batch []journal.Commit
+	half := func(i, from int) []driver.Commit { // one of each of some families
+		var batch []driver.Commit
 		for n := from; n < families; n += 2 {
 			batch = append(batch, commits[n][i])
 		}
@@ -260,9 +261,9 @@ func familiesCloseAtOnce(k *kit) {
 			}
 			return err
 		case i%4 == 0:
-			return notClosed(k.j.Admin(k.ctx, journal.AdminAction{Run: f.parent.run, Kind: journal.AdminTerminate, Reason: "now"}))
+			return notClosed(k.j.Admin(k.ctx, driver.AdminAction{Run: f.parent.run, Kind: driver.AdminTerminate, Reason: "now"}))
 		case i%4 == 1:
-			return notClosed(k.j.Admin(k.ctx, journal.AdminAction{Run: f.child.run, Kind: journal.AdminTerminate, Reason: "now"}))
+			return notClosed(k.j.Admin(k.ctx, driver.AdminAction{Run: f.child.run, Kind: driver.AdminTerminate, Reason: "now"}))
 		}
 		_, err := k.j.Send(k.ctx, nil, []journal.Message{signal(f.grandchild.run, "s", ""), signal(f.parent.run, "s", ""), signal(f.child.run, "s", "")})
 		return err

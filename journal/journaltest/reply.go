@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var replyChecks = []check{
@@ -15,9 +16,9 @@ var replyChecks = []check{
 }
 
 // answer asks for the reply to an update.
-func (k *kit) answer(run journal.RunID, number journal.InboxSeq) journal.History {
+func (k *kit) answer(run journal.RunID, number journal.InboxSeq) driver.History {
 	k.t.Helper()
-	h := k.load(journal.LoadRequest{Run: run, Answer: number})
+	h := k.load(driver.LoadRequest{Run: run, Answer: number})
 	k.ok(h.Err)
 	if h.Run.ID != run || len(h.Events) > 0 || len(h.Inbox) > 0 {
 		k.t.Errorf("the answer to message %d comes with %+v", number, h)
@@ -61,13 +62,13 @@ func replyReadBack(k *kit) {
 	if s := k.sends(update(o.run, "u", "1"))[0]; s.Err != nil || !s.Duplicate || s.Number != 1 {
 		k.t.Errorf("sent again to the closed run: %+v, want the number to ask for", s)
 	}
-	if h := k.load(journal.LoadRequest{Run: journal.NewRunID(), Answer: 1}); !errors.Is(h.Err, journal.ErrNotFound) {
+	if h := k.load(driver.LoadRequest{Run: journal.NewRunID(), Answer: 1}); !errors.Is(h.Err, journal.ErrNotFound) {
 		k.t.Errorf("answer of an unknown run: %+v", h)
 	}
 }
 
 // reject builds a commit that rejects messages.
-func (o *owner) reject(next journal.Next, numbers []journal.InboxSeq, events ...journal.Event) journal.Commit {
+func (o *owner) reject(next driver.Next, numbers []journal.InboxSeq, events ...journal.Event) driver.Commit {
 	c := o.build(next, events...)
 	for _, n := range numbers {
 		why := journal.EncodeFailure(&journal.Failure{Type: journal.FailureRejected, Message: "no"})
@@ -116,7 +117,7 @@ func rejectedAmongOthers(k *kit) {
 	inbox := k.waits(o.run, 6)
 	o.submit(o.reject(keep, []journal.InboxSeq{2, 3}, started(), received(inbox[0]), received(inbox[3])))
 	k.inboxIs(o.run, "3 u 5", "1 c 6")
-	k.same("what waits behind 5", len(k.load(journal.LoadRequest{Run: o.run, InboxOnly: true, AfterInbox: 5}).Inbox), 1)
+	k.same("what waits behind 5", len(k.load(driver.LoadRequest{Run: o.run, InboxOnly: true, AfterInbox: 5}).Inbox), 1)
 	o.submit(o.reject(release, []journal.InboxSeq{5}))
 	k.inboxIs(o.run, "1 c 6")
 	o = k.take(node, 1)[0]
@@ -136,7 +137,7 @@ func rejectedDoesNotWake(k *kit) {
 		k.sends(update(o.run, "u", "1"))
 		o.submit(o.reject(next, []journal.InboxSeq{1}, started()))
 		k.nothingDue(node)
-		k.ok(k.admin(o.run, journal.AdminResume))
+		k.ok(k.admin(o.run, driver.AdminResume))
 		o = k.take(node, 1)[0]
 		o.commit(next)
 		k.nothingDue(node)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var resubmitChecks = []check{
@@ -21,18 +22,18 @@ var resubmitChecks = []check{
 func resubmittedCommit(k *kit) {
 	node := k.join(leaseLong).ID()
 	soon := k.j.Now().Add(time.Hour)
-	nexts := map[string]journal.Next{
+	nexts := map[string]driver.Next{
 		"keep": keep, "park": park, "park until": parkUntil(soon), "release": release, "block": block("p", soon), "close": closed,
 	}
 	for name, next := range nexts {
 		o := k.one(node)
 		k.send(o.run, "sig", "key")
 		events := []journal.Event{started("a"), received(journal.Message{Kind: journal.MessageSignal, Name: "sig", Number: 1})}
-		if next.Kind == journal.NextClose {
+		if next.Kind == driver.NextClose {
 			events = append(events, completed("1"))
 		}
 		c := o.build(next, events...)
-		if next.Kind != journal.NextClose {
+		if next.Kind != driver.NextClose {
 			c.Attempts = []journal.Attempt{{Cmd: 1, Name: "a", Made: 1, NextAt: soon}}
 		}
 		first := o.submit(c)
@@ -43,13 +44,13 @@ func resubmittedCommit(k *kit) {
 			if out[0].Err != nil {
 				k.t.Errorf("%s, submitted again: %v", name, out[0].Err)
 			}
-			if next.Kind != journal.NextClose && out[0].InboxLast != first.InboxLast {
+			if next.Kind != driver.NextClose && out[0].InboxLast != first.InboxLast {
 				k.t.Errorf("%s, submitted again: newest message %d, was %d", name, out[0].InboxLast, first.InboxLast)
 			}
 		}
 		k.same(name+", submitted again, changed the run", k.row(o.run), before)
 		k.same(name+", submitted again, changed the history", len(k.history(o.run).Events), len(c.Events))
-		if next.Kind == journal.NextRelease {
+		if next.Kind == driver.NextRelease {
 			k.take(node, 1)[0].commit(park)
 		}
 	}
@@ -58,7 +59,7 @@ func resubmittedCommit(k *kit) {
 func resubmittedBatch(k *kit) {
 	node := k.join(leaseLong).ID()
 	owners := k.own(node, 6)
-	batch := make([]journal.Commit, len(owners))
+	batch := make([]driver.Commit, len(owners))
 	for i, o := range owners {
 		batch[i] = o.build(keep, started("a"))
 		if i%2 == 1 {
@@ -170,7 +171,7 @@ func lostClaimIsReconciled(k *kit) {
 	lost[0].commit(keep, started())
 	lost[1].commit(closed, started(), completed("1"))
 	lost[2].commit(park, started())
-	request := journal.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: 10}
+	request := driver.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: 10}
 	if c, err := k.j.Claim(k.ctx, request); err != nil || len(c.Tasks) != 0 {
 		k.t.Fatalf("a plain claim returned %d tasks, %v", len(c.Tasks), err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var signalChecks = []check{
@@ -87,14 +88,14 @@ func unasked(k *kit) {
 	node := k.join(leaseLong).ID()
 	done := k.one(node)
 	done.commit(closed, started(), completed("1"))
-	for _, next := range []journal.Next{park, closed} {
+	for _, next := range []driver.Next{park, closed} {
 		o, free := k.one(node), k.starts(journal.Start{Workflow: "other"})[0].Run
 		c := o.build(next, asksSend("a", "b", "c"))
-		if next.Kind == journal.NextClose {
+		if next.Kind == driver.NextClose {
 			c = o.build(next, asksSend("a", "b", "c"), completed("1"))
 		}
 		c.Messages = []journal.Message{signal(journal.NewRunID(), "a", ""), signal(free, "b", ""), signal(done.run, "c", "")}
-		if next.Kind == journal.NextClose {
+		if next.Kind == driver.NextClose {
 			for i := range c.Messages {
 				c.Messages[i].Cmd = journal.Cmd(i + 1)
 			}
@@ -155,7 +156,7 @@ func batchOrder(k *kit) {
 	const senders, each = 5, 7
 	node := k.join(leaseLong).ID()
 	owners, free := k.own(node, senders), k.starts(journal.Start{Workflow: "other"})[0].Run
-	var batch []journal.Commit
+	var batch []driver.Commit
 	var want []string
 	for i, o := range owners {
 		c := o.build(keep, started())
@@ -188,7 +189,7 @@ func crosswise(k *kit) {
 		counts[g] = map[journal.RunID]int{}
 		own := owners[g*size : (g+1)*size]
 		for round := range rounds {
-			batch := make([]journal.Commit, size)
+			batch := make([]driver.Commit, size)
 			for n, i := range r.Perm(size) {
 				c := own[i].build(keep)
 				for _, target := range r.Perm(len(owners))[:8] {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var startChecks = []check{
@@ -252,7 +253,7 @@ func startKeepsFields(k *kit) {
 		k.t.Errorf("created at %s, starts at %s, started %+v", row.CreatedAt, row.StartAt, out)
 	}
 	k.same("loaded", k.history(s.ID).Run, want)
-	c, err := k.j.Claim(k.ctx, journal.ClaimRequest{Node: node, Routes: []journal.Route{route}, Max: 1})
+	c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{route}, Max: 1})
 	k.ok(err)
 	want.Task = nil
 	k.same("claimed", c.Tasks[0].Run, want)

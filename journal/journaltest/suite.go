@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/model"
 )
 
@@ -28,7 +29,7 @@ type Expirer interface {
 
 // Run checks a back end. Each sub-test calls open for a store on a database of its own, which open's t closes
 // and drops. Sub-tests run in parallel.
-func Run(t *testing.T, open func(t *testing.T) journal.Store) {
+func Run(t *testing.T, open func(t *testing.T) driver.Store) {
 	for _, c := range suite() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +40,7 @@ func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 
 // All checks a back end with everything there is: the suite of [Run], the scenario of [Faults] and the programs of
 // package model. The store should be a [Rusher] and an [Expirer] too.
-func All(t *testing.T, open func(t *testing.T) journal.Store) {
+func All(t *testing.T, open func(t *testing.T) driver.Store) {
 	t.Run("Contract", func(t *testing.T) {
 		t.Parallel()
 		Run(t, open)

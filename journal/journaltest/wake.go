@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var wakeChecks = []check{
@@ -21,17 +22,17 @@ var wakeChecks = []check{
 // watchBegins expects to be told, once the store listens, that there may be news that came before.
 func watchBegins(k *kit) {
 	ctx, cancel := context.WithCancel(k.ctx)
-	heard := make(chan journal.HintKind, 100)
+	heard := make(chan driver.HintKind, 100)
 	watching := make(chan error, 1)
 	go func() {
-		watching <- k.store.Hints().Watch(ctx, func(h journal.Hint) {
+		watching <- k.store.Hints().Watch(ctx, func(h driver.Hint) {
 			select {
 			case heard <- h.Kind:
 			default:
 			}
 		})
 	}()
-	if kind := <-heard; kind != journal.HintScan {
+	if kind := <-heard; kind != driver.HintScan {
 		k.t.Errorf("the first hint is %v, not a scan", kind)
 	}
 	cancel()
@@ -39,8 +40,8 @@ func watchBegins(k *kit) {
 }
 
 // parks are the ways to give a run up until something happens.
-func parks(k *kit) map[string]journal.Next {
-	return map[string]journal.Next{"for a message": park, "until a time": parkUntil(k.j.Now().Add(time.Hour))}
+func parks(k *kit) map[string]driver.Next {
+	return map[string]driver.Next{"for a message": park, "until a time": parkUntil(k.j.Now().Add(time.Hour))}
 }
 
 func signalThenPark(k *kit) {
@@ -86,7 +87,7 @@ func signalWhileParking(k *kit) {
 		o.commit(keep, started())
 	}
 	for round := range rounds {
-		commits := make([]journal.Commit, runs)
+		commits := make([]driver.Commit, runs)
 		for i, o := range owners {
 			commits[i] = o.build(park)
 		}
@@ -136,7 +137,7 @@ func signalToStuckRuns(k *kit) {
 	k.nothingDue(node.ID())
 	k.send(o.run, "sig", "1") // whether this wakes it is the store's choice, but the message stays
 	k.same("messages that wait", len(k.history(o.run).Inbox), 1)
-	k.ok(k.j.Admin(k.ctx, journal.AdminAction{Run: o.run, Kind: journal.AdminResume}))
+	k.ok(k.j.Admin(k.ctx, driver.AdminAction{Run: o.run, Kind: driver.AdminResume}))
 	k.take(node.ID(), 1)[0].commit(closed, received(journal.Message{Kind: journal.MessageSignal, Name: "sig", Number: 1}), completed("1"))
 
 	sick := k.begin(1)[0]

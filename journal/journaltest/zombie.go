@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var ownerChecks = []check{
@@ -20,12 +21,12 @@ var ownerChecks = []check{
 func fenced(err error) bool { return errors.Is(err, journal.ErrFenced) }
 
 // everyWrite returns one commit of every kind.
-func everyWrite(k *kit, o *owner) map[string]journal.Commit {
+func everyWrite(k *kit, o *owner) map[string]driver.Commit {
 	soon := k.j.Now().Add(time.Hour)
 	attempts := o.build(keep)
 	attempts.Attempts = []journal.Attempt{{Cmd: 1, Name: "a", Made: 3, NextAt: soon}}
 	step := stepDone(1, "a", "1")
-	return map[string]journal.Commit{
+	return map[string]driver.Commit{
 		"keep": o.build(keep, step), "park": o.build(park, step), "park until": o.build(parkUntil(soon), step),
 		"release": o.build(release, step), "block": o.build(block("p", soon), step),
 		"close": o.build(closed, step, completed("1")), "attempts": attempts, "nothing": o.build(keep),
@@ -49,7 +50,7 @@ func zombieEveryWriteRefused(k *kit) {
 
 	tryAll := func(when string) {
 		i := 0
-		var batch []journal.Commit
+		var batch []driver.Commit
 		for name, c := range everyWrite(k, zombies[0]) {
 			z := zombies[i]
 			i++
@@ -85,7 +86,7 @@ func zombieEveryWriteRefused(k *kit) {
 }
 
 // lose lets a's lease run out and b reap it.
-func (k *kit) lose(a, b journal.Membership) {
+func (k *kit) lose(a, b driver.Membership) {
 	k.t.Helper()
 	k.expire(a.ID())
 	k.eventually("the dead node is reaped", func() bool {
@@ -134,7 +135,7 @@ func wrongOwnerRefused(k *kit) {
 	c.Fence++
 	o.refused(c, "a fence of the future", fenced)
 	free := k.begin(1)[0]
-	o.refused(journal.Commit{Run: free, Node: 0, Fence: 0, Generation: 1, Events: o.build(keep, started()).Events},
+	o.refused(driver.Commit{Run: free, Node: 0, Fence: 0, Generation: 1, Events: o.build(keep, started()).Events},
 		"nobody", fenced)
 	o.commit(closed, started(), completed("1"))
 }

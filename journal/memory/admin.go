@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Admin implements journal.Store.
-func (s *Store) Admin(ctx context.Context, a journal.AdminAction) error {
+// Admin implements driver.Store.
+func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
 	now, err := s.enter(ctx)
 	if err != nil {
 		return err
@@ -20,17 +21,17 @@ func (s *Store) Admin(ctx context.Context, a journal.AdminAction) error {
 		return journal.ErrNotFound
 	}
 	switch a.Kind {
-	case journal.AdminDelete:
+	case driver.AdminDelete:
 		if r.open {
 			return journal.ErrOpen
 		}
 		s.db.remove(r)
 		return nil
-	case journal.AdminResume, journal.AdminTerminate:
+	case driver.AdminResume, driver.AdminTerminate:
 		if !r.open {
 			return journal.ErrClosed
 		}
-		if a.Kind == journal.AdminTerminate {
+		if a.Kind == driver.AdminTerminate {
 			s.db.terminate(r, a.Reason, nil, now)
 			return nil
 		}

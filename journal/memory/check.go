@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // checkEffects refuses replies, children and generations that make no sense. front is the inbox behind the commit.
-func (r *record) checkEffects(c *journal.Commit, front *inboxFront) error {
+func (r *record) checkEffects(c *driver.Commit, front *inboxFront) error {
 	replied := map[journal.InboxSeq]bool{}
 	for _, rep := range c.Replies {
 		n := rep.Number
@@ -32,7 +33,7 @@ func (r *record) checkEffects(c *journal.Commit, front *inboxFront) error {
 
 // checkContinue allows a generation to carry over what this one has seen of its inbox, and nothing that was
 // consumed before it.
-func (r *record) checkContinue(c *journal.Commit, front *inboxFront) error {
+func (r *record) checkContinue(c *driver.Commit, front *inboxFront) error {
 	next := c.Continue
 	if next.Version < 1 || next.Seen < front.seen || int(next.Seen) > len(r.inbox) {
 		return fmt.Errorf("generation %d begins with version %d behind message %d of %d, %d are consumed", c.Generation+1,

@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Claim implements journal.Store.
-func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+// Claim implements driver.Store.
+func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	now, err := s.enter(ctx)
 	if err != nil {
-		return journal.Claim{}, err
+		return driver.Claim{}, err
 	}
 	defer s.db.mu.Unlock()
-	c := journal.Claim{Now: now}
+	c := driver.Claim{Now: now}
 	if h := s.db.held[r.Node]; h != nil {
 		if r.Reconcile { // ahead of the claim, so that no task is told twice
 			for _, rec := range inOrder(h.all) {
@@ -51,7 +52,7 @@ func (db *database) acquire(r *record, node journal.NodeID, now time.Time) {
 	db.enqueue(r, now)
 }
 
-func (r *record) claimed() journal.Claimed { return journal.Claimed{Task: *r.queued(), Run: r.row()} }
+func (r *record) claimed() driver.Claimed { return driver.Claimed{Task: *r.queued(), Run: r.row()} }
 
 // makeVisible makes a task visible.
 func (db *database) makeVisible(r *record, now time.Time) {

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Commit implements journal.Store.
-func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+// Commit implements driver.Store.
+func (s *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	alone := len(commits) == 1
 	for i := range commits {
 		if commits[i].Tx != nil && !alone {
@@ -20,7 +21,7 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 	}
 	if alone && commits[0].Tx != nil {
 		out, err := s.commitInTx(ctx, &commits[0])
-		return []journal.Outcome{out}, err
+		return []driver.Outcome{out}, err
 	}
 	now, err := s.enter(ctx)
 	if err != nil {
@@ -32,8 +33,8 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 
 // commitAll writes the turns of a batch first, then what they do to others, in the order of the members. So it makes no
 // difference whether a message arrives in the inbox of a member that stands behind the sender's or ahead of it.
-func (db *database) commitAll(commits []journal.Commit, now time.Time) []journal.Outcome {
-	out := make([]journal.Outcome, len(commits))
+func (db *database) commitAll(commits []driver.Commit, now time.Time) []driver.Outcome {
+	out := make([]driver.Outcome, len(commits))
 	for i := range commits {
 		out[i] = db.commit(&commits[i], now)
 	}
@@ -41,7 +42,7 @@ func (db *database) commitAll(commits []journal.Commit, now time.Time) []journal
 	for i := range commits {
 		if c := &commits[i]; out[i].Err == nil {
 			db.effects(c, &out[i], now)
-			if c.Next.Kind == journal.NextClose && c.Children {
+			if c.Next.Kind == driver.NextClose && c.Children {
 				closing = append(closing, i)
 			}
 		} else if out[i].Err == journal.ErrFenced && c.Tx == nil && db.writtenBefore(c) {
@@ -60,14 +61,14 @@ func (db *database) commitAll(commits []journal.Commit, now time.Time) []journal
 }
 
 // written tells a commit that was written by an earlier try from one of a lost owner (J4).
-func (db *database) writtenBefore(c *journal.Commit) bool {
+func (db *database) writtenBefore(c *driver.Commit) bool {
 	r := db.runs[c.Run]
 	return r != nil && (r.open && r.task.Fence == c.Fence && r.task.Turn == c.Turn+1 || r.closedFence == c.Fence && c.Fence > 0)
 }
 
 // commit writes one turn into its own run, or returns why not.
-func (db *database) commit(c *journal.Commit, now time.Time) journal.Outcome {
-	out := journal.Outcome{Now: now, Err: journal.ErrFenced}
+func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
+	out := driver.Outcome{Now: now, Err: journal.ErrFenced}
 	r := db.runs[c.Run]
 	if r == nil || !r.open {
 		return out
@@ -78,17 +79,17 @@ func (db *database) commit(c *journal.Commit, now time.Time) journal.Outcome {
 	}
 	events, inbox, err := r.next(c)
 	if err != nil {
-		return journal.Outcome{Err: err}
+		return driver.Outcome{Err: err}
 	}
-	attempts, err := journal.EncodeAttempts(c.Attempts)
+	attempts, err := driver.EncodeAttempts(c.Attempts)
 	if err != nil {
-		return journal.Outcome{Err: fmt.Errorf("commit %s: %w: %w", c.Run, journal.ErrInvalid, err)}
+		return driver.Outcome{Err: fmt.Errorf("commit %s: %w: %w", c.Run, journal.ErrInvalid, err)}
 	}
 	out.Err = nil
 	db.dequeue(r)
 	defer db.enqueue(r, now)
 	r.events, r.front = append(r.events, events...), inbox
-	if c.Next.Kind == journal.NextClose { // J7
+	if c.Next.Kind == driver.NextClose { // J7
 		status, _ := journal.StatusOf(c.Terminal().Kind)
 		db.close(r, status, c.Fence, now)
 		return out
@@ -96,17 +97,17 @@ func (db *database) commit(c *journal.Commit, now time.Time) journal.Outcome {
 	t.Turn++
 	t.Strikes, t.Problem, t.State = 0, c.Next.Problem, journal.Ready
 	r.unconfirmed, r.attempts, r.waiting = false, attempts, strings.Join(c.Waiting, "\n")
-	if c.Next.Kind != journal.NextKeep {
+	if c.Next.Kind != driver.NextKeep {
 		t.Owner = 0
 	}
 	switch {
-	case c.Next.Kind == journal.NextRelease:
+	case c.Next.Kind == driver.NextRelease:
 		t.VisibleAt = now
-	case c.Next.Kind == journal.NextBlock:
+	case c.Next.Kind == driver.NextBlock:
 		t.VisibleAt, t.State = instant(c.Next.At), journal.Blocked
 	case t.InboxLast > c.InboxSeen: // J6
 		t.VisibleAt = now
-	case c.Next.Kind == journal.NextPark:
+	case c.Next.Kind == driver.NextPark:
 		t.VisibleAt = instant(c.Next.At)
 	default:
 		t.VisibleAt = time.Time{}
@@ -138,7 +139,7 @@ func (db *database) close(r *record, status journal.Status, fence journal.Fence,
 // next returns the events of a commit as they are stored, and the inbox behind them. Beyond what a store must refuse, a
 // seq that exists (J1), it refuses what no owner that is in its right mind writes: gaps, and messages that do not exist
 // or were consumed (J5).
-func (r *record) next(c *journal.Commit) ([]journal.Event, inboxFront, error) {
+func (r *record) next(c *driver.Commit) ([]journal.Event, inboxFront, error) {
 	last, _ := r.newest()
 	events := slices.Clone(c.Events)
 	for i := range events {

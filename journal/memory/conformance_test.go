@@ -5,7 +5,7 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest"
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/journal/journaltest/model"
@@ -13,7 +13,7 @@ import (
 )
 
 func TestStore(t *testing.T) {
-	journaltest.All(t, func(t *testing.T) journal.Store { return memory.New(nil) })
+	journaltest.All(t, func(t *testing.T) driver.Store { return memory.New(nil) })
 }
 
 var (

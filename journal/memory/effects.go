@@ -4,10 +4,11 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // effects does what a written turn does to others, but for the children that a closed run leaves behind.
-func (db *database) effects(c *journal.Commit, out *journal.Outcome, now time.Time) {
+func (db *database) effects(c *driver.Commit, out *driver.Outcome, now time.Time) {
 	r := db.runs[c.Run]
 	for _, rep := range c.Replies {
 		r.reply(rep)

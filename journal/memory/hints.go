@@ -6,21 +6,22 @@ import (
 	"slices"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // watcher is one call of Watch.
 type watcher struct {
-	fn func(journal.Hint)
+	fn func(driver.Hint)
 }
 
 // hints tells the peers at once, on the caller's goroutine.
 type hints struct{ s *Store }
 
-// Hints implements journal.Store. A hint of one peer reaches all others, before Notify returns.
-func (s *Store) Hints() journal.Hints { return hints{s} }
+// Hints implements driver.Store. A hint of one peer reaches all others, before Notify returns.
+func (s *Store) Hints() driver.Hints { return hints{s} }
 
-// Notify implements journal.Hints.
-func (h hints) Notify(list []journal.Hint) {
+// Notify implements driver.Hints.
+func (h hints) Notify(list []driver.Hint) {
 	h.s.db.mu.Lock()
 	var watchers []*watcher
 	if !h.s.closed {
@@ -33,20 +34,20 @@ func (h hints) Notify(list []journal.Hint) {
 	h.s.db.mu.Unlock()
 	for _, w := range watchers {
 		for _, hint := range list {
-			w.fn(journal.Hint{Kind: hint.Kind, Run: hint.Run, Node: hint.Node}) // the rest stays inside a process
+			w.fn(driver.Hint{Kind: hint.Kind, Run: hint.Run, Node: hint.Node}) // the rest stays inside a process
 		}
 	}
 }
 
-// Watch implements journal.Hints.
-func (h hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
+// Watch implements driver.Hints.
+func (h hints) Watch(ctx context.Context, fn func(driver.Hint)) error {
 	if _, err := h.s.enter(ctx); err != nil {
 		return err
 	}
 	w := &watcher{fn: fn}
 	h.s.watchers = append(h.s.watchers, w)
 	h.s.db.mu.Unlock()
-	fn(journal.Hint{Kind: journal.HintScan})
+	fn(driver.Hint{Kind: driver.HintScan})
 	defer func() {
 		h.s.db.mu.Lock()
 		defer h.s.db.mu.Unlock()

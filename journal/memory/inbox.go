@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // inboxFront says which messages of a run are not consumed: those carried over to this generation that it has not named
@@ -45,7 +46,7 @@ func (r *record) unread(after journal.InboxSeq, most int) (list []journal.InboxS
 }
 
 // consume returns the inbox behind the events and the rejections of a commit.
-func (r *record) consume(c *journal.Commit) (inboxFront, error) {
+func (r *record) consume(c *driver.Commit) (inboxFront, error) {
 	front := r.front
 	rejected := map[journal.InboxSeq]bool{}
 	for _, rep := range c.Replies {

@@ -10,7 +10,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// List implements journal.Store.
+// List implements driver.Store.
 func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	limit := f.Limit
 	if limit <= 0 || limit > journal.ListMax {

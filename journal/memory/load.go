@@ -5,30 +5,31 @@ import (
 	"sort"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Load implements journal.Store.
-func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+// Load implements driver.Store.
+func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
 	if _, err := s.enter(ctx); err != nil {
 		return nil, err
 	}
 	defer s.db.mu.Unlock()
-	out := make([]journal.History, len(requests))
+	out := make([]driver.History, len(requests))
 	for i := range requests {
 		out[i] = s.db.load(&requests[i])
 	}
 	return out, nil
 }
 
-func (db *database) load(q *journal.LoadRequest) journal.History {
+func (db *database) load(q *driver.LoadRequest) driver.History {
 	r := db.runs[q.Run]
 	if r == nil {
-		return journal.History{Err: journal.ErrNotFound}
+		return driver.History{Err: journal.ErrNotFound}
 	}
 	if q.Answer != 0 {
-		return journal.History{Run: r.listed(), Answer: r.answer(q.Answer)}
+		return driver.History{Run: r.listed(), Answer: r.answer(q.Answer)}
 	}
-	h := journal.History{Run: r.row()}
+	h := driver.History{Run: r.row()}
 	h.Run.Task = r.queued()
 	if !q.InboxOnly {
 		from := sort.Search(len(r.events), func(i int) bool { return r.events[i].Seq > q.AfterSeq })

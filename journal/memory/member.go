@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // member is a node, and its process's membership.
@@ -25,8 +26,8 @@ func (db *database) alive(id journal.NodeID) bool {
 	return n != nil && !n.lost
 }
 
-// Join implements journal.Store. Blocked runs are tried by the code that has just come.
-func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+// Join implements driver.Store. Blocked runs are tried by the code that has just come.
+func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
 	now, err := s.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, e
 	return member, nil
 }
 
-// Nodes implements journal.Store.
+// Nodes implements driver.Store.
 func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 	now, err := s.enter(ctx)
 	if err != nil {
@@ -64,18 +65,18 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 	return list, nil
 }
 
-// ID implements journal.Membership.
+// ID implements driver.Membership.
 func (n *member) ID() journal.NodeID { return n.node.ID } // never changes
 
-// Renew implements journal.Membership.
-func (n *member) Renew(ctx context.Context) (journal.Renewal, error) {
+// Renew implements driver.Membership.
+func (n *member) Renew(ctx context.Context) (driver.Renewal, error) {
 	now, err := n.s.enter(ctx)
 	if err != nil {
-		return journal.Renewal{}, err
+		return driver.Renewal{}, err
 	}
 	db := n.s.db
 	defer db.mu.Unlock()
-	r := journal.Renewal{Now: now}
+	r := driver.Renewal{Now: now}
 	if n.lost {
 		return r, fmt.Errorf("node %d: %w", n.node.ID, journal.ErrNodeLost)
 	}
@@ -88,7 +89,7 @@ func (n *member) Renew(ctx context.Context) (journal.Renewal, error) {
 	return r, nil
 }
 
-// Leave implements journal.Membership.
+// Leave implements driver.Membership.
 func (n *member) Leave(ctx context.Context) error {
 	now, err := n.s.enter(ctx)
 	if err != nil {

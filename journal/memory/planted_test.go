@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Planted is a Store with one bug: each function may spoil a request before it is carried out, or the database and the
@@ -14,13 +15,13 @@ type Planted struct {
 	*Store
 	start   func(m *Store, st *journal.Start)
 	sent    func(m *Store, msg journal.Message, s *journal.Sent)
-	claim   func(r *journal.ClaimRequest)
-	claims  func(m *Store, c *journal.Claim)
-	commit  func(m *Store, c *journal.Commit)
-	written func(m *Store, c journal.Commit, o *journal.Outcome)
-	load    func(r *journal.LoadRequest)
+	claim   func(r *driver.ClaimRequest)
+	claims  func(m *Store, c *driver.Claim)
+	commit  func(m *Store, c *driver.Commit)
+	written func(m *Store, c driver.Commit, o *driver.Outcome)
+	load    func(r *driver.LoadRequest)
 	list    func(f *journal.ListFilter)
-	admin   func(m *Store, a journal.AdminAction, r *record)
+	admin   func(m *Store, a driver.AdminAction, r *record)
 	reaped  func(m *Store)
 }
 
@@ -44,7 +45,7 @@ func (p *Planted) Send(ctx context.Context, tx journal.Tx, list []journal.Messag
 	return out, err
 }
 
-func (p *Planted) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+func (p *Planted) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	if p.claim != nil {
 		p.claim(&r)
 	}
@@ -55,7 +56,7 @@ func (p *Planted) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Cl
 	return c, err
 }
 
-func (p *Planted) Commit(ctx context.Context, list []journal.Commit) ([]journal.Outcome, error) {
+func (p *Planted) Commit(ctx context.Context, list []driver.Commit) ([]driver.Outcome, error) {
 	list = slices.Clone(list)
 	for i := range list {
 		if p.commit != nil {
@@ -71,7 +72,7 @@ func (p *Planted) Commit(ctx context.Context, list []journal.Commit) ([]journal.
 	return out, err
 }
 
-func (p *Planted) Load(ctx context.Context, list []journal.LoadRequest) ([]journal.History, error) {
+func (p *Planted) Load(ctx context.Context, list []driver.LoadRequest) ([]driver.History, error) {
 	list = slices.Clone(list)
 	for i := range list {
 		if p.load != nil {
@@ -88,7 +89,7 @@ func (p *Planted) List(ctx context.Context, f journal.ListFilter) (journal.RunPa
 	return p.Store.List(ctx, f)
 }
 
-func (p *Planted) Admin(ctx context.Context, a journal.AdminAction) error {
+func (p *Planted) Admin(ctx context.Context, a driver.AdminAction) error {
 	old := p.db.runs[a.Run]
 	err := p.Store.Admin(ctx, a)
 	if p.admin != nil && err == nil {
@@ -97,17 +98,17 @@ func (p *Planted) Admin(ctx context.Context, a journal.AdminAction) error {
 	return err
 }
 
-func (p *Planted) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+func (p *Planted) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
 	m, err := p.Store.Join(ctx, n)
 	return plantedMember{m, p}, err
 }
 
 type plantedMember struct {
-	journal.Membership
+	driver.Membership
 	p *Planted
 }
 
-func (m plantedMember) Reap(ctx context.Context, suspects []journal.NodeID) (journal.Reaped, error) {
+func (m plantedMember) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Reaped, error) {
 	r, err := m.Membership.Reap(ctx, suspects)
 	if m.p.reaped != nil {
 		m.p.reaped(m.p.Store)
@@ -124,37 +125,37 @@ func (m *Store) reshape(r *record, change func()) {
 
 // PlantedBugs are found by random programs; see conformance_test.go, which sees them because this file is in the package.
 var PlantedBugs = map[string]Planted{
-	"J1 an event is lost": {written: func(m *Store, c journal.Commit, o *journal.Outcome) {
+	"J1 an event is lost": {written: func(m *Store, c driver.Commit, o *driver.Outcome) {
 		if r := m.open(c.Run); o.Err == nil && r != nil && len(c.Events) > 2 && c.Events[1].Cmd > 0 && len(r.events) > 0 {
 			r.events = slices.Delete(r.events, len(r.events)-1, len(r.events))
 		}
 	}},
-	"J1 an event that exists is written again": {commit: func(m *Store, c *journal.Commit) {
+	"J1 an event that exists is written again": {commit: func(m *Store, c *driver.Commit) {
 		if r := m.open(c.Run); r != nil && len(c.Events) > 0 && len(r.events) > 0 && c.Events[0].Seq == 1 && c.Terminal() == nil {
 			c.Events = nil
 		}
 	}},
-	"J3 a stale fence is accepted": {commit: func(m *Store, c *journal.Commit) {
+	"J3 a stale fence is accepted": {commit: func(m *Store, c *driver.Commit) {
 		if r := m.open(c.Run); r != nil && c.Node == r.task.Owner {
 			c.Fence = r.task.Fence
 		}
 	}},
-	"J3 another node is accepted": {commit: func(m *Store, c *journal.Commit) {
+	"J3 another node is accepted": {commit: func(m *Store, c *driver.Commit) {
 		if r := m.open(c.Run); r != nil && r.task.Owner > 0 {
 			c.Node = r.task.Owner
 		}
 	}},
-	"J3 a wrong turn is accepted": {commit: func(m *Store, c *journal.Commit) {
+	"J3 a wrong turn is accepted": {commit: func(m *Store, c *driver.Commit) {
 		if r := m.open(c.Run); r != nil && c.Turn > r.task.Turn {
 			c.Turn = r.task.Turn
 		}
 	}},
-	"J4 a repeated commit is not recognised": {commit: func(m *Store, c *journal.Commit) {
+	"J4 a repeated commit is not recognised": {commit: func(m *Store, c *driver.Commit) {
 		if m.db.writtenBefore(c) {
 			c.Fence = 1 << 30
 		}
 	}},
-	"J4 a lost claim is not told again": {claim: func(r *journal.ClaimRequest) { r.Reconcile = false }},
+	"J4 a lost claim is not told again": {claim: func(r *driver.ClaimRequest) { r.Reconcile = false }},
 	"J5 a message is lost": {sent: func(m *Store, msg journal.Message, s *journal.Sent) {
 		if r := m.open(msg.Run); r != nil && !s.Duplicate && s.Number > 1 {
 			r.inbox = r.inbox[:len(r.inbox)-1]
@@ -166,13 +167,13 @@ var PlantedBugs = map[string]Planted{
 			s.Number--
 		}
 	}},
-	"J5 keys are forgotten at consumption": {written: func(m *Store, c journal.Commit, o *journal.Outcome) {
+	"J5 keys are forgotten at consumption": {written: func(m *Store, c driver.Commit, o *driver.Outcome) {
 		if r := m.open(c.Run); r != nil && o.Err == nil && c.InboxSeen > 0 {
 			delete(r.known, r.inbox[0].Key)
 		}
 	}},
-	"J6 park does not compare the inbox": {commit: func(_ *Store, c *journal.Commit) {
-		if c.Next.Kind == journal.NextPark {
+	"J6 park does not compare the inbox": {commit: func(_ *Store, c *driver.Commit) {
+		if c.Next.Kind == driver.NextPark {
 			c.InboxSeen = 1 << 30
 		}
 	}},
@@ -186,7 +187,7 @@ var PlantedBugs = map[string]Planted{
 			m.reshape(r, func() { r.task.VisibleAt = m.db.now() })
 		}
 	}},
-	"J7 a close keeps the status": {written: func(m *Store, c journal.Commit, o *journal.Outcome) {
+	"J7 a close keeps the status": {written: func(m *Store, c driver.Commit, o *driver.Outcome) {
 		if r := m.db.runs[c.Run]; o.Err == nil && r != nil && r.run.Status == journal.Cancelled {
 			r.run.Status = journal.Failed
 		}
@@ -202,30 +203,30 @@ var PlantedBugs = map[string]Planted{
 			st.Reuse = journal.ReuseReject
 		}
 	}},
-	"J8 a deleted run keeps its key": {admin: func(m *Store, a journal.AdminAction, r *record) {
-		if a.Kind == journal.AdminDelete && r.holdsKey {
+	"J8 a deleted run keeps its key": {admin: func(m *Store, a driver.AdminAction, r *record) {
+		if a.Kind == driver.AdminDelete && r.holdsKey {
 			m.db.keys[r.run.Key] = r
 		}
 	}},
 	"J9 a delayed run is due":    {start: func(_ *Store, st *journal.Start) { st.Delay = min(st.Delay, time.Minute) }},
 	"claims ignore the priority": {start: func(_ *Store, st *journal.Start) { st.Priority = journal.PriorityDefault }},
-	"claims take too few":        {claim: func(r *journal.ClaimRequest) { r.Max = min(r.Max, 1) }},
-	"claims serve no other version": {claim: func(r *journal.ClaimRequest) {
+	"claims take too few":        {claim: func(r *driver.ClaimRequest) { r.Max = min(r.Max, 1) }},
+	"claims serve no other version": {claim: func(r *driver.ClaimRequest) {
 		r.Routes = slices.DeleteFunc(slices.Clone(r.Routes), func(r journal.Route) bool { return r.Version == 2 })
 	}},
-	"claims forget what runs wait for": {claims: func(_ *Store, c *journal.Claim) {
+	"claims forget what runs wait for": {claims: func(_ *Store, c *driver.Claim) {
 		for i := range c.Tasks {
 			c.Tasks[i].Task.Waiting = nil
 		}
 	}},
-	"attention is missing": {claims: func(_ *Store, c *journal.Claim) { c.Attention = nil }},
-	"nothing is due next":  {claims: func(_ *Store, c *journal.Claim) { c.NextDue = time.Time{} }},
-	"a commit keeps old attempts": {commit: func(m *Store, c *journal.Commit) {
+	"attention is missing": {claims: func(_ *Store, c *driver.Claim) { c.Attention = nil }},
+	"nothing is due next":  {claims: func(_ *Store, c *driver.Claim) { c.NextDue = time.Time{} }},
+	"a commit keeps old attempts": {commit: func(m *Store, c *driver.Commit) {
 		if r := m.open(c.Run); r != nil && c.Attempts == nil {
 			c.Attempts = r.queued().Attempts
 		}
 	}},
-	"a commit does not forgive strikes": {commit: func(m *Store, c *journal.Commit) {
+	"a commit does not forgive strikes": {commit: func(m *Store, c *driver.Commit) {
 		if r := m.open(c.Run); r != nil && r.task.Strikes > 0 && r.task.Fence == c.Fence {
 			c.Turn = 1 << 30
 		}
@@ -235,18 +236,18 @@ var PlantedBugs = map[string]Planted{
 			r.task.Strikes = 0
 		}
 	}},
-	"quarantine has no end": {admin: func(m *Store, a journal.AdminAction, r *record) {
-		if r.open && a.Kind == journal.AdminResume && len(r.events) == 0 {
+	"quarantine has no end": {admin: func(m *Store, a driver.AdminAction, r *record) {
+		if r.open && a.Kind == driver.AdminResume && len(r.events) == 0 {
 			m.reshape(r, func() { r.task.State = journal.Quarantined })
 		}
 	}},
-	"resume is lost": {admin: func(m *Store, a journal.AdminAction, r *record) {
-		if r.open && a.Kind == journal.AdminResume {
+	"resume is lost": {admin: func(m *Store, a driver.AdminAction, r *record) {
+		if r.open && a.Kind == driver.AdminResume {
 			m.reshape(r, func() { r.task.VisibleAt = time.Time{} })
 		}
 	}},
-	"a load knows no limit":          {load: func(r *journal.LoadRequest) { r.Limit = 0 }},
-	"a load begins too early":        {load: func(r *journal.LoadRequest) { r.AfterInbox = 0 }},
+	"a load knows no limit":          {load: func(r *driver.LoadRequest) { r.Limit = 0 }},
+	"a load begins too early":        {load: func(r *driver.LoadRequest) { r.AfterInbox = 0 }},
 	"a listing ignores the status":   {list: func(f *journal.ListFilter) { f.Status = nil }},
 	"a listing ignores the labels":   {list: func(f *journal.ListFilter) { delete(f.Labels, "l") }},
 	"a listing repeats its pages":    {list: func(f *journal.ListFilter) { f.Limit = max(f.Limit, 2) }},

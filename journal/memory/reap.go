@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Reap implements journal.Membership.
-func (n *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.Reaped, error) {
+// Reap implements driver.Membership.
+func (n *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Reaped, error) {
 	now, err := n.s.enter(ctx)
 	if err != nil {
-		return journal.Reaped{}, err
+		return driver.Reaped{}, err
 	}
 	db := n.s.db
 	defer db.mu.Unlock()
-	var r journal.Reaped
+	var r driver.Reaped
 	for _, id := range slices.Sorted(maps.Keys(db.nodes)) {
 		other := db.nodes[id]
 		if !other.lost && (other.node.ExpiresAt.Before(now) || other.gone() && slices.Contains(suspects, id)) {
@@ -50,12 +51,12 @@ func (db *database) strike(r *record, now time.Time) bool {
 	t.Strikes++
 	t.Owner, t.State, t.Problem, t.VisibleAt, r.unconfirmed = 0, journal.Ready, "", now, false
 	switch {
-	case t.Strikes >= journal.QuarantineStrikes:
+	case t.Strikes >= driver.QuarantineStrikes:
 		t.State, t.VisibleAt = journal.Quarantined, time.Time{}
-		t.Problem = journal.QuarantineProblem(t.Strikes, dead)
+		t.Problem = driver.QuarantineProblem(t.Strikes, dead)
 		return true
 	default:
-		t.VisibleAt = now.Add(journal.StrikeDelay(t.Strikes))
+		t.VisibleAt = now.Add(driver.StrikeDelay(t.Strikes))
 	}
 	return false
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // record is one run with all that belongs to it.
@@ -81,7 +82,7 @@ func (r *record) queued() *journal.Task {
 	}
 	if r.attempts != nil {
 		var err error
-		if t.Attempts, err = journal.DecodeAttempts(r.attempts); err != nil {
+		if t.Attempts, err = driver.DecodeAttempts(r.attempts); err != nil {
 			panic(fmt.Sprintf("memory: attempts were encoded here, yet: %v", err))
 		}
 	}

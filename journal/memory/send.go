@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Send implements journal.Store. It takes part in no transaction.
+// Send implements driver.Store. It takes part in no transaction.
 func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
 	return oneByOne(ctx, s, tx, messages, s.db.send)
 }

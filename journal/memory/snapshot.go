@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Snapshot is the whole database at one moment.
@@ -97,7 +98,7 @@ func (s *Store) Due(node journal.NodeID, routes []journal.Route) (tasks []journa
 
 // Assign makes a node the owner of one due task, as a claim does that chooses it. So a model can follow the choice of
 // another store: among tasks that became due at the same time any is right.
-func (s *Store) Assign(run journal.RunID, node journal.NodeID) journal.Claimed {
+func (s *Store) Assign(run journal.RunID, node journal.NodeID) driver.Claimed {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
 	r := s.db.runs[run]

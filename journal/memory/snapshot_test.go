@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // What a generation had, and what came into the inbox, is kept.
@@ -23,7 +24,7 @@ func TestRunKeepsGenerations(t *testing.T) {
 	if _, err := m.Send(ctx, nil, []journal.Message{{Run: run, Kind: journal.MessageSignal, Name: "s", Key: "k"}}); err != nil {
 		t.Fatal(err)
 	}
-	out, err := m.Commit(ctx, []journal.Commit{{
+	out, err := m.Commit(ctx, []driver.Commit{{
 		Run: run, Node: node.ID(), Fence: 1, Generation: 1, InboxSeen: 1,
 		Events: []journal.Event{
 			{Seq: 1, Kind: journal.RunStarted}, {Seq: 2, Kind: journal.SignalReceived, Name: "s", Inbox: 1}, {Seq: 3, Kind: journal.RunContinued},

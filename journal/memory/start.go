@@ -10,7 +10,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Start implements journal.Store. It takes part in no transaction.
+// Start implements driver.Store. It takes part in no transaction.
 func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
 	return oneByOne(ctx, s, tx, starts, s.db.start)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Options of a Store. The zero value means the defaults.
@@ -30,8 +31,8 @@ type Store struct {
 }
 
 var (
-	_ journal.Store   = (*Store)(nil)
-	_ journal.TxStore = (*Store)(nil)
+	_ driver.Store   = (*Store)(nil)
+	_ driver.TxStore = (*Store)(nil)
 )
 
 // NewMemory returns a store on an empty database. o may be nil.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Effects is what a step's transaction on a [Store] gives to user code, as other stores give a connection.
@@ -23,7 +24,7 @@ type tx struct {
 	ended   bool // guarded by s.db.mu
 }
 
-// Begin implements journal.TxStore. The transaction's Value is an *Effects.
+// Begin implements driver.TxStore. The transaction's Value is an *Effects.
 func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	if _, err := s.enter(ctx); err != nil {
 		return nil, err
@@ -44,22 +45,22 @@ func (t *tx) Rollback(context.Context) error {
 }
 
 // commitInTx writes a turn and the effects of its step together. Whatever comes of it, the transaction has ended.
-func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outcome, error) {
+func (s *Store) commitInTx(ctx context.Context, c *driver.Commit) (driver.Outcome, error) {
 	t, ok := c.Tx.(*tx)
 	if !ok || t.s.db != s.db {
-		return journal.Outcome{}, fmt.Errorf("commit %s: transaction of type %T is not a step's: %w", c.Run, c.Tx, journal.ErrInvalid)
+		return driver.Outcome{}, fmt.Errorf("commit %s: transaction of type %T is not a step's: %w", c.Run, c.Tx, journal.ErrInvalid)
 	}
 	now, err := s.enter(ctx)
 	if err != nil {
 		_ = t.Rollback(ctx)
-		return journal.Outcome{}, err
+		return driver.Outcome{}, err
 	}
 	defer s.db.mu.Unlock()
 	if t.ended {
-		return journal.Outcome{Err: journal.ErrTxLost}, nil
+		return driver.Outcome{Err: journal.ErrTxLost}, nil
 	}
 	t.ended = true
-	out := s.db.commitAll([]journal.Commit{*c}, now)[0]
+	out := s.db.commitAll([]driver.Commit{*c}, now)[0]
 	if out.Err == nil {
 		for _, fn := range t.effects.list {
 			fn()

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // adminDeleteSQL forgets a closed run: its row, its events and its messages.
@@ -50,14 +51,14 @@ const adminParentSQL = `
 SELECT r.status, r.workflow, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
 FROM reprise.runs r WHERE r.id = $1::uuid`
 
-// Admin implements journal.Store.
-func (s *Store) Admin(ctx context.Context, a journal.AdminAction) error {
+// Admin implements driver.Store.
+func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
 	switch a.Kind {
-	case journal.AdminDelete:
+	case driver.AdminDelete:
 		return s.adminOne(ctx, s.sql.adminDelete, a.Run, journal.ErrOpen)
-	case journal.AdminResume:
+	case driver.AdminResume:
 		return s.adminOne(ctx, s.sql.adminResume, a.Run, journal.ErrClosed)
-	case journal.AdminTerminate:
+	case driver.AdminTerminate:
 		return s.adminTerminate(ctx, a)
 	}
 	return fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
@@ -86,7 +87,7 @@ func (s *Store) adminOne(ctx context.Context, sql string, run journal.RunID, ref
 // The locks of all tasks involved must be taken in the order of run ids, so the parent has to be
 // known before the first lock: it is read without one, once. The status is read again under the
 // locks, because the owner may have closed the run meanwhile.
-func (s *Store) adminTerminate(ctx context.Context, a journal.AdminAction) error {
+func (s *Store) adminTerminate(ctx context.Context, a driver.AdminAction) error {
 	var run journal.Run
 	var exists bool
 	read := each(func(row pgx.CollectableRow) error {

@@ -5,6 +5,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // The states of a reply to an update, as rows of the inbox keep them. Null is no reply.
@@ -72,7 +73,7 @@ LEFT JOIN LATERAL (
     WHERE m.run_id = i.id AND m.number BETWEEN i.number AND i.number ORDER BY m.number LIMIT 1) m ON true`
 
 // queueAnswers adds loadAnswersSQL if a request asks for an answer.
-func (s *Store) queueAnswers(p *pipeline, requests []journal.LoadRequest, out []journal.History) {
+func (s *Store) queueAnswers(p *pipeline, requests []driver.LoadRequest, out []driver.History) {
 	var index []int
 	var ids []pgtype.UUID
 	var numbers []int64

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // BenchmarkChildren commits turns that start children. The figures are for a child.
@@ -57,13 +58,13 @@ func BenchmarkChild(b *testing.B) {
 	parents := r.start(size, "")
 	r.turn(parents, keep, began())
 	r.measure(size, func() {
-		children := make([]journal.Commit, size)
+		children := make([]driver.Commit, size)
 		for i := range parents {
 			p := &parents[i]
 			child := journal.Start{ID: journal.NewRunID(), Workflow: "flow", Owner: r.node, Parent: &journal.Parent{Run: p.Run, Generation: 1, Cmd: 1}}
 			p.Starts = []journal.Start{child}
 			told := journal.ChildMessage(child.ID, child.Workflow, child.Parent, new(completed()))
-			children[i] = journal.Commit{Run: child.ID, Node: r.node, Fence: 1, Generation: 1, Messages: []journal.Message{told}}
+			children[i] = driver.Commit{Run: child.ID, Node: r.node, Fence: 1, Generation: 1, Messages: []journal.Message{told}}
 		}
 		r.turn(parents, keep, stepDone(1, "step"))
 		r.turn(children, closing, began("step"), stepDone(1, "step"), completed())

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
@@ -22,7 +23,7 @@ import (
 type bencher struct {
 	b     *testing.B
 	dsn   string
-	j     *journal.Journal
+	j     *driver.Journal
 	node  journal.NodeID
 	admin *pgx.Conn
 }
@@ -34,7 +35,7 @@ func newBencher(b *testing.B) *bencher {
 		b.Fatal(err)
 	}
 	b.Cleanup(s.Close)
-	r := &bencher{b: b, dsn: dsn, j: journal.New(s, nil)}
+	r := &bencher{b: b, dsn: dsn, j: driver.New(s, nil)}
 	m, err := r.j.Join(b.Context(), journal.Node{Name: "node", Routes: []journal.Route{flowRoute}, Lease: time.Hour})
 	if err != nil {
 		b.Fatal(err)
@@ -125,7 +126,7 @@ func (r *bencher) measure(size int, call func()) {
 	r.b.ReportMetric(wal/float64(members), "wal-B/run")
 }
 
-func (r *bencher) start(n int, key string) []journal.Commit {
+func (r *bencher) start(n int, key string) []driver.Commit {
 	r.b.Helper()
 	starts := make([]journal.Start, n)
 	for i := range starts {
@@ -138,17 +139,17 @@ func (r *bencher) start(n int, key string) []journal.Commit {
 	if err != nil {
 		r.b.Fatal(err)
 	}
-	list := make([]journal.Commit, n)
+	list := make([]driver.Commit, n)
 	for i := range out {
 		if !out[i].Owned {
 			r.b.Fatal(out[i])
 		}
-		list[i] = journal.Commit{Run: out[i].Run, Node: r.node, Fence: 1, Generation: 1}
+		list[i] = driver.Commit{Run: out[i].Run, Node: r.node, Fence: 1, Generation: 1}
 	}
 	return list
 }
 
-func (r *bencher) commit(list []journal.Commit) {
+func (r *bencher) commit(list []driver.Commit) {
 	r.b.Helper()
 	out, err := r.j.Commit(r.b.Context(), list)
 	if err != nil {
@@ -165,7 +166,7 @@ func (r *bencher) commit(list []journal.Commit) {
 var benchSizes = []int{1, 8, 128}
 
 // turn commits the next turn of every run, and leaves list ready for the one after.
-func (r *bencher) turn(list []journal.Commit, next journal.Next, events ...journal.Event) {
+func (r *bencher) turn(list []driver.Commit, next driver.Next, events ...journal.Event) {
 	for i := range list {
 		c := &list[i]
 		seq := journal.Seq(0)

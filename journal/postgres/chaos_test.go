@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
@@ -18,7 +19,7 @@ import (
 func TestEveryConnectionIsTerminatedInTurn(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
-	w := newWorkload(t, journal.New(open(t, dsn, nil), nil), 200, 3)
+	w := newWorkload(t, driver.New(open(t, dsn, nil), nil), 200, 3)
 	admin := connect(t, dsn)
 	ended := map[int]bool{}
 	w.run(func(ctx context.Context) {
@@ -46,7 +47,7 @@ func TestEveryConnectionIsTerminatedInTurn(t *testing.T) {
 func TestConnectionsAreCutAtRandom(t *testing.T) {
 	t.Parallel()
 	link := pgtest.Proxy(t, pgtest.New(t))
-	w := newWorkload(t, journal.New(open(t, link.DSN(), nil), nil), 60, 3)
+	w := newWorkload(t, driver.New(open(t, link.DSN(), nil), nil), 60, 3)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0)) // of the chaos goroutine alone
@@ -86,7 +87,7 @@ func TestJ10_AcknowledgedWorkSurvivesKillOfTheDatabase(t *testing.T) {
 		}
 	})
 	dsn := server.DSN("postgres")
-	w := newWorkload(t, journal.New(open(t, dsn, nil), nil), 150, 3)
+	w := newWorkload(t, driver.New(open(t, dsn, nil), nil), 150, 3)
 	kills := 0
 	w.run(func(ctx context.Context) {
 		before := w.progress()
@@ -118,25 +119,25 @@ func (w *workload) progress() int {
 // listening is a store of another process, with what it heard.
 type listening struct {
 	t     *testing.T
-	hints chan journal.Hint
+	hints chan driver.Hint
 }
 
 func listen(t *testing.T, dsn string) *listening {
 	t.Helper()
-	l := &listening{t: t, hints: make(chan journal.Hint, 1000)}
+	l := &listening{t: t, hints: make(chan driver.Hint, 1000)}
 	s := open(t, dsn, nil)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = s.Hints().Watch(ctx, func(h journal.Hint) { l.hints <- h })
+		_ = s.Hints().Watch(ctx, func(h driver.Hint) { l.hints <- h })
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
 	return l
 }
 
 // hears waits for a hint and drops those before it.
-func (l *listening) hears(want journal.Hint) {
+func (l *listening) hears(want driver.Hint) {
 	l.t.Helper()
 	deadline := time.After(60 * time.Second)
 	for {
@@ -156,21 +157,21 @@ func TestHintsReachOtherProcesses(t *testing.T) {
 	dsn := pgtest.New(t)
 	s := open(t, dsn, nil)
 	l := listen(t, dsn)
-	l.hears(journal.Hint{Kind: journal.HintScan}) // whatever came before it listened
+	l.hears(driver.Hint{Kind: driver.HintScan}) // whatever came before it listened
 	run := journal.NewRunID()
-	for _, h := range []journal.Hint{
-		{Kind: journal.HintTasks}, {Kind: journal.HintInbox, Run: run, Node: 1<<31 - 1}, {Kind: journal.HintClosed, Run: run},
-		{Kind: journal.HintWaiter}, {Kind: journal.HintScan},
+	for _, h := range []driver.Hint{
+		{Kind: driver.HintTasks}, {Kind: driver.HintInbox, Run: run, Node: 1<<31 - 1}, {Kind: driver.HintClosed, Run: run},
+		{Kind: driver.HintWaiter}, {Kind: driver.HintScan},
 	} {
-		s.Hints().Notify([]journal.Hint{h})
+		s.Hints().Notify([]driver.Hint{h})
 		l.hears(h)
 	}
-	var many []journal.Hint
+	var many []driver.Hint
 	for range 5000 {
-		many = append(many, journal.Hint{Kind: journal.HintClosed, Run: journal.NewRunID()})
+		many = append(many, driver.Hint{Kind: driver.HintClosed, Run: journal.NewRunID()})
 	}
 	s.Hints().Notify(many) // more than a notification holds
-	l.hears(journal.Hint{Kind: journal.HintScan})
+	l.hears(driver.Hint{Kind: driver.HintScan})
 }
 
 func TestListenerSurvivesTermination(t *testing.T) {
@@ -180,16 +181,16 @@ func TestListenerSurvivesTermination(t *testing.T) {
 	l := listen(t, dsn)
 	admin := connect(t, dsn)
 	for range 3 {
-		l.hears(journal.Hint{Kind: journal.HintScan}) // after every gap
+		l.hears(driver.Hint{Kind: driver.HintScan}) // after every gap
 		mustExec(t, admin, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
 			WHERE datname = current_database() AND pid <> pg_backend_pid()`)
 	}
-	l.hears(journal.Hint{Kind: journal.HintScan})
+	l.hears(driver.Hint{Kind: driver.HintScan})
 	eventually(t, "a hint arrives", func() bool { // those on terminated connections are lost, as hints may be
-		s.Hints().Notify([]journal.Hint{{Kind: journal.HintTasks}})
+		s.Hints().Notify([]driver.Hint{{Kind: driver.HintTasks}})
 		select {
 		case h := <-l.hints:
-			return h == journal.Hint{Kind: journal.HintTasks}
+			return h == driver.Hint{Kind: driver.HintTasks}
 		default:
 			return false
 		}
@@ -204,16 +205,16 @@ func TestListenerNoticesASilentFailure(t *testing.T) {
 	s := open(t, dsn, nil)
 	link := pgtest.Proxy(t, dsn)
 	l := listen(t, link.DSN())
-	l.hears(journal.Hint{Kind: journal.HintScan})
+	l.hears(driver.Hint{Kind: driver.HintScan})
 	link.Freeze()
-	s.Hints().Notify([]journal.Hint{{Kind: journal.HintTasks}})
+	s.Hints().Notify([]driver.Hint{{Kind: driver.HintTasks}})
 	began := time.Now()
-	l.hears(journal.Hint{Kind: journal.HintScan})
+	l.hears(driver.Hint{Kind: driver.HintScan})
 	if took := time.Since(began); took > 15*time.Second {
 		t.Errorf("it took %s to notice", took)
 	}
-	s.Hints().Notify([]journal.Hint{{Kind: journal.HintTasks}})
-	l.hears(journal.Hint{Kind: journal.HintTasks})
+	s.Hints().Notify([]driver.Hint{{Kind: driver.HintTasks}})
+	l.hears(driver.Hint{Kind: driver.HintTasks})
 }
 
 // TestDeadProcessIsSuspectedBeforeItsLeaseRunsOut: the session of its lock is gone, and other nodes
@@ -221,7 +222,7 @@ func TestListenerNoticesASilentFailure(t *testing.T) {
 func TestDeadProcessIsSuspectedBeforeItsLeaseRunsOut(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
-	j := journal.New(open(t, dsn, nil), nil)
+	j := driver.New(open(t, dsn, nil), nil)
 	m, err := j.Join(t.Context(), journal.Node{Name: "survivor", Routes: []journal.Route{flowRoute}, Lease: 10 * time.Minute})
 	if err != nil {
 		t.Fatal(err)

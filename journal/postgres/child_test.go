@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 )
 
@@ -30,12 +31,12 @@ var jobs = map[string]func(ctx context.Context, s *postgres.Store, input []byte)
 func init() {
 	// own joins as a node, claims one task, tells the node's id and waits to be killed.
 	jobs["own"] = func(ctx context.Context, s *postgres.Store, _ []byte) (any, error) {
-		j := journal.New(s, nil)
+		j := driver.New(s, nil)
 		m, err := j.Join(ctx, journal.Node{Name: "child", Routes: []journal.Route{flowRoute}, Lease: time.Hour})
 		if err != nil {
 			return nil, err
 		}
-		c, err := j.Claim(ctx, journal.ClaimRequest{Node: m.ID(), Routes: []journal.Route{flowRoute}, Max: 1})
+		c, err := j.Claim(ctx, driver.ClaimRequest{Node: m.ID(), Routes: []journal.Route{flowRoute}, Max: 1})
 		if err != nil || len(c.Tasks) != 1 {
 			return nil, fmt.Errorf("claimed %d tasks: %w", len(c.Tasks), err)
 		}

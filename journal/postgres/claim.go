@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // claimSQL leases due tasks to a node: the most urgent first, among equals the oldest.
@@ -101,13 +102,13 @@ CROSS JOIN LATERAL (
       AND t.visible_at > now()
     ORDER BY t.visible_at LIMIT 1) x`
 
-// Claim implements journal.Store. It is one pipeline. What is unconfirmed is read before the claim,
+// Claim implements driver.Store. It is one pipeline. What is unconfirmed is read before the claim,
 // because afterwards it would hold the tasks that the claim has just leased as well.
-func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	queues, workflows, versions := routeArrays(r.Routes)
-	var c journal.Claim
+	var c driver.Claim
 	err := s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		c = journal.Claim{}
+		c = driver.Claim{}
 		var p pipeline
 		if r.Reconcile { // ahead of the claim, so that no task is told twice
 			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node))
@@ -135,13 +136,13 @@ func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Clai
 		return p.send(ctx, conn)
 	})
 	if err != nil {
-		return journal.Claim{}, err
+		return driver.Claim{}, err
 	}
 	return c, nil
 }
 
 // scanClaimed reads a task and its run into c.
-func scanClaimed(c *journal.Claim) func(row pgx.CollectableRow) error {
+func scanClaimed(c *driver.Claim) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var t taskRow
 		var r runRow
@@ -156,7 +157,7 @@ func scanClaimed(c *journal.Claim) func(row pgx.CollectableRow) error {
 		if err != nil {
 			return err
 		}
-		c.Tasks = append(c.Tasks, journal.Claimed{Task: *task, Run: run})
+		c.Tasks = append(c.Tasks, driver.Claimed{Task: *task, Run: run})
 		return nil
 	}
 }

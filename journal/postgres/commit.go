@@ -12,9 +12,10 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// commitSQL writes the turns of a batch. The numbers in it are those of journal.NextKind: 0 keep, 1
+// commitSQL writes the turns of a batch. The numbers in it are those of driver.NextKind: 0 keep, 1
 // park, 2 release, 3 block, 4 close. The first answer column is false for a member that was not
 // accepted.
 //
@@ -76,7 +77,7 @@ WITH locked AS MATERIALIZED (
 )
 SELECT l.ord, l.ok, coalesce(l.inbox_last, 0), clock_timestamp() FROM locked l`
 
-// commitReadSQL reads what became of refused commits, for journal.Commit.WrittenAs (J4). It locks
+// commitReadSQL reads what became of refused commits, for driver.Commit.WrittenAs (J4). It locks
 // nothing: fence and turn of a row only grow, and the fence that closed a run stays, so once the
 // answer is known it cannot change.
 const commitReadSQL = `
@@ -85,14 +86,14 @@ FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
 LEFT JOIN LATERAL (SELECT t.fence, t.turn, t.inbox_last FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true
 LEFT JOIN LATERAL (SELECT r.closed_fence FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r ON true`
 
-// Commit implements journal.Store. The members are sent in the order of run ids, whatever the
+// Commit implements driver.Store. The members are sent in the order of run ids, whatever the
 // caller's order, so that all batches take their locks in one order; outcomes go back to the
 // caller's places. A batch whose payloads would not fit into a protocol message is several
 // statements, each a transaction of its own: J2 is about members, not about batches.
-func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+func (s *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	if len(commits) == 1 && commits[0].Tx != nil {
 		out, err := s.commitInTx(ctx, &commits[0])
-		return []journal.Outcome{out}, err
+		return []driver.Outcome{out}, err
 	}
 	order := make([]int, len(commits))
 	for i := range order {
@@ -101,8 +102,8 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 		}
 	}
 	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(commits[a].Run[:], commits[b].Run[:]) })
-	out := make([]journal.Outcome, len(commits))
-	size := func(k int) int { return journal.CommitBytes(&commits[order[k]]) }
+	out := make([]driver.Outcome, len(commits))
+	size := func(k int) int { return driver.CommitBytes(&commits[order[k]]) }
 	err := inChunks(len(order), size, func(from, to int) error {
 		return s.commitChunk(ctx, commits, order[from:to], out)
 	})
@@ -116,7 +117,7 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 // The server does not say which member it means, and a batch that fails is rolled back as a whole,
 // so trying each alone is both the search and the cure. It costs as many round trips as there are
 // members, once in the life of a broken member: its owner does not submit it again.
-func (s *Store) commitChunk(ctx context.Context, commits []journal.Commit, order []int, out []journal.Outcome) error {
+func (s *Store) commitChunk(ctx context.Context, commits []driver.Commit, order []int, out []driver.Outcome) error {
 	var err error
 	if anyEffects(commits, order) {
 		err = s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
@@ -143,7 +144,7 @@ func (s *Store) commitChunk(ctx context.Context, commits []journal.Commit, order
 	if duplicateEvent(err) {
 		err = &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}
 	}
-	out[order[0]] = journal.Outcome{Err: err}
+	out[order[0]] = driver.Outcome{Err: err}
 	return nil
 }
 
@@ -168,7 +169,7 @@ func memberFault(err error) bool {
 // is refused although it was written. This reads, after the refusal, whether the row is what the
 // commit itself left behind. An unrelated error of the read leaves the outcome open, and the caller
 // asks again by submitting once more.
-func (s *Store) commitReadBack(ctx context.Context, commits []journal.Commit, order []int, out []journal.Outcome) error {
+func (s *Store) commitReadBack(ctx context.Context, commits []driver.Commit, order []int, out []driver.Outcome) error {
 	var refused []int
 	var ids []pgtype.UUID
 	for _, i := range order {
@@ -188,7 +189,7 @@ func (s *Store) commitReadBack(ctx context.Context, commits []journal.Commit, or
 			var ord int64
 			var fence, closed journal.Fence
 			var turn journal.Turn
-			var o journal.Outcome
+			var o driver.Outcome
 			if err := row.Scan(&ord, &fence, &turn, &o.InboxLast, &closed, &o.Now); err != nil {
 				return err
 			}

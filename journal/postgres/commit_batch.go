@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // commitBatch is the columns that commitSQL unnests, in the order of its parameters.
@@ -54,7 +55,7 @@ var commitBatches = sync.Pool{New: func() any {
 
 // writeMany runs commitSQL for the members that order names. Those that were not accepted get
 // ErrFenced, until commitReadBack looks closer.
-func (s *Store) writeMany(ctx context.Context, q querier, commits []journal.Commit, order []int, out []journal.Outcome) error {
+func (s *Store) writeMany(ctx context.Context, q querier, commits []driver.Commit, order []int, out []driver.Outcome) error {
 	b := commitBatch{commitBatches.Get().(*columns)}
 	defer b.release()
 	for k, i := range order {
@@ -66,7 +67,7 @@ func (s *Store) writeMany(ctx context.Context, q querier, commits []journal.Comm
 		}
 	}
 	return b.run(ctx, q, s.sql.commit, func(row [][]byte) error {
-		o := journal.Outcome{InboxLast: journal.InboxSeq(readInt64(row[2])), Now: readTime(row[3])}
+		o := driver.Outcome{InboxLast: journal.InboxSeq(readInt64(row[2])), Now: readTime(row[3])}
 		if row[1][0] == 0 {
 			o.Err = journal.ErrFenced
 		}
@@ -84,8 +85,8 @@ func (b commitBatch) release() {
 	}
 }
 
-func (b commitBatch) add(c *journal.Commit) error {
-	attempts, err := journal.EncodeAttempts(c.Attempts)
+func (b commitBatch) add(c *driver.Commit) error {
+	attempts, err := driver.EncodeAttempts(c.Attempts)
 	if err != nil {
 		return attemptsError(c, err)
 	}
@@ -112,12 +113,12 @@ func (b commitBatch) add(c *journal.Commit) error {
 	return nil
 }
 
-func attemptsError(c *journal.Commit, err error) error {
+func attemptsError(c *driver.Commit, err error) error {
 	return fmt.Errorf("commit %s: attempts: %w", c.Run, err)
 }
 
 func (b commitBatch) addEvent(member int32, ev *journal.Event) {
-	p, l := journal.StoredPayload(ev), b.list
+	p, l := driver.StoredPayload(ev), b.list
 	l[eventMember].int32(member)
 	l[eventSeq].int32(int32(ev.Seq))
 	l[eventKind].int16(int16(ev.Kind))

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // commitOneSQL is commitSQL for a single turn that leaves the run open.
@@ -80,7 +81,7 @@ const commitOneEvents = 3
 
 // write runs the statement that fits a batch of checked members. Both statements have the same
 // outcome for a batch of one; which one runs is a matter of cost only.
-func (s *Store) write(ctx context.Context, q querier, commits []journal.Commit, order []int, out []journal.Outcome) error {
+func (s *Store) write(ctx context.Context, q querier, commits []driver.Commit, order []int, out []driver.Outcome) error {
 	if c := &commits[order[0]]; len(order) == 1 && len(c.Events) <= commitOneEvents {
 		o, err := s.writeOne(ctx, q, c)
 		out[order[0]] = o
@@ -90,23 +91,23 @@ func (s *Store) write(ctx context.Context, q querier, commits []journal.Commit, 
 }
 
 // writeOne is writeMany for one member with few events. ErrFenced is as preliminary here as there.
-func (s *Store) writeOne(ctx context.Context, q querier, c *journal.Commit) (journal.Outcome, error) {
+func (s *Store) writeOne(ctx context.Context, q querier, c *driver.Commit) (driver.Outcome, error) {
 	sql, args := s.sql.commitOne, make([]any, 0, 41)
 	args = append(args, uuidArg(c.Run), int32(c.Node), int64(c.Fence), int64(c.Turn))
 	if t := c.Terminal(); t != nil {
 		status, _ := journal.StatusOf(t.Kind)
 		sql, args = s.sql.commitOneClose, append(args, int16(status), int32(t.Seq))
 	} else {
-		attempts, err := journal.EncodeAttempts(c.Attempts)
+		attempts, err := driver.EncodeAttempts(c.Attempts)
 		if err != nil {
-			return journal.Outcome{}, attemptsError(c, err)
+			return driver.Outcome{}, attemptsError(c, err)
 		}
 		args = append(args, attempts, nullText(joinWaiting(c.Waiting, parkedUntil(c))), nullText(c.Next.Problem), int16(c.Next.Kind), nullTime(c.Next.At), int64(c.InboxSeen))
 	}
 	args = append(args, int32(c.Generation))
 	for i := range c.Events {
 		ev := &c.Events[i]
-		p := journal.StoredPayload(ev)
+		p := driver.StoredPayload(ev)
 		args = append(args, int32(ev.Seq), int16(ev.Kind), nullInt(int32(ev.Cmd)), nullInt(int64(ev.Inbox)), ev.Time, nullText(ev.Name),
 			nullInt(ev.Attempt), nullText(p.Encoding), nullBytes(p.Data), nullText(journal.EncodeIssued(ev.Issued)))
 	}
@@ -118,16 +119,16 @@ func (s *Store) writeOne(ctx context.Context, q querier, c *journal.Commit) (jou
 	err := q.QueryRow(ctx, sql, args...).Scan(&last, &now)
 	switch {
 	case err == nil:
-		return journal.Outcome{InboxLast: journal.InboxSeq(last), Now: now.UTC()}, nil
+		return driver.Outcome{InboxLast: journal.InboxSeq(last), Now: now.UTC()}, nil
 	case errors.Is(err, pgx.ErrNoRows):
-		return journal.Outcome{Err: journal.ErrFenced}, nil
+		return driver.Outcome{Err: journal.ErrFenced}, nil
 	}
-	return journal.Outcome{}, err
+	return driver.Outcome{}, err
 }
 
 // parkedUntil is when the task of a run that is parked becomes visible by time.
-func parkedUntil(c *journal.Commit) time.Time {
-	if c.Next.Kind != journal.NextPark {
+func parkedUntil(c *driver.Commit) time.Time {
+	if c.Next.Kind != driver.NextPark {
 		return time.Time{}
 	}
 	return c.Next.At

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // commitXactSQL names the transaction, so that its fate can be asked for on another connection if
@@ -45,12 +46,12 @@ WHERE a.pid = $1::int AND a.backend_xid::text = ($2::text::bigint % 4294967296):
 // commitInTx writes a turn inside the transaction of its step, and commits it: what the step wrote
 // and the event of its completion are one commit. If the transaction has ended already, by Rollback
 // or by a commit before this one, the step's work is lost and the attempt must be made again.
-func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outcome, error) {
+func (s *Store) commitInTx(ctx context.Context, c *driver.Commit) (driver.Outcome, error) {
 	t, ok := c.Tx.(*stepTx)
 	if !ok {
-		return journal.Outcome{}, fmt.Errorf("commit %s: transaction of type %T is not a step's: %w", c.Run, c.Tx, journal.ErrInvalid)
+		return driver.Outcome{}, fmt.Errorf("commit %s: transaction of type %T is not a step's: %w", c.Run, c.Tx, journal.ErrInvalid)
 	}
-	out := journal.Outcome{Err: journal.ErrTxLost}
+	out := driver.Outcome{Err: journal.ErrTxLost}
 	var err error
 	t.end.Do(func() { out, err = s.commitStep(ctx, t, c) })
 	return out, err
@@ -62,7 +63,7 @@ func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outc
 // The paths differ in what is known. Before COMMIT is sent, any failure means that nothing was
 // written and nothing will be, so the outcome is definite. An error that the server answered to
 // COMMIT is definite too. No answer to COMMIT is not: resolve finds out.
-func (s *Store) commitStep(ctx context.Context, t *stepTx, c *journal.Commit) (journal.Outcome, error) {
+func (s *Store) commitStep(ctx context.Context, t *stepTx, c *driver.Commit) (driver.Outcome, error) {
 	defer t.release()
 	rollback := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
@@ -71,7 +72,7 @@ func (s *Store) commitStep(ctx context.Context, t *stepTx, c *journal.Commit) (j
 	}
 	if !t.alive() {
 		rollback()
-		return journal.Outcome{Err: journal.ErrTxLost}, nil
+		return driver.Outcome{Err: journal.ErrTxLost}, nil
 	}
 	out, xact, err := s.writeStep(ctx, t.tx, c)
 	switch {
@@ -81,16 +82,16 @@ func (s *Store) commitStep(ctx context.Context, t *stepTx, c *journal.Commit) (j
 		return out, nil
 	case duplicateEvent(err):
 		rollback()
-		return journal.Outcome{Err: &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}}, nil
+		return driver.Outcome{Err: &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}}, nil
 	case memberFault(err):
 		rollback()
-		return journal.Outcome{Err: translate(ctx, err, false)}, nil
+		return driver.Outcome{Err: translate(ctx, err, false)}, nil
 	case ctx.Err() != nil:
 		rollback()
-		return journal.Outcome{}, translate(ctx, err, false)
+		return driver.Outcome{}, translate(ctx, err, false)
 	default: // COMMIT was not sent, so nothing was written and nothing will be
 		rollback()
-		return journal.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, err)}, nil
+		return driver.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, err)}, nil
 	}
 	err = t.tx.Commit(ctx)
 	if err == nil {
@@ -98,7 +99,7 @@ func (s *Store) commitStep(ctx context.Context, t *stepTx, c *journal.Commit) (j
 	}
 	if _, answered := errors.AsType[*pgconn.PgError](err); answered || errors.Is(err, pgx.ErrTxCommitRollback) {
 		if pe, _ := errors.AsType[*pgconn.PgError](err); pe == nil || !unavailable(pe.Code) {
-			return journal.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, err)}, nil
+			return driver.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, err)}, nil
 		}
 	}
 	return s.resolve(ctx, c, out, xact)
@@ -113,8 +114,8 @@ type xact struct {
 // writeStep writes the turn and its effects inside the transaction of the step. It switches the
 // plans back to the store's first: the statements are cached by connection, so a plan made with
 // users' settings would outlive the step.
-func (s *Store) writeStep(ctx context.Context, q querier, c *journal.Commit) (journal.Outcome, xact, error) {
-	out := make([]journal.Outcome, 1)
+func (s *Store) writeStep(ctx context.Context, q querier, c *driver.Commit) (driver.Outcome, xact, error) {
+	out := make([]driver.Outcome, 1)
 	var x xact
 	var p pipeline
 	if !s.o.Pooler {
@@ -124,7 +125,7 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *journal.Commit) (jo
 	if err := p.send(ctx, q); err != nil {
 		return out[0], x, err
 	}
-	e := effects{s: s, commits: []journal.Commit{*c}, order: []int{0}, out: out}
+	e := effects{s: s, commits: []driver.Commit{*c}, order: []int{0}, out: out}
 	var err error
 	if c.HasEffects() {
 		err = e.run(ctx, q)
@@ -144,7 +145,7 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *journal.Commit) (jo
 //
 // The step may not be repeated while the outcome is open: it might happen twice. So there is no
 // timeout of its own here.
-func (s *Store) resolve(ctx context.Context, c *journal.Commit, out journal.Outcome, x xact) (journal.Outcome, error) {
+func (s *Store) resolve(ctx context.Context, c *driver.Commit, out driver.Outcome, x xact) (driver.Outcome, error) {
 	for began := time.Now(); ; {
 		running, statusErr := s.running(ctx, x)
 		written, err := s.written(ctx, c)
@@ -152,7 +153,7 @@ func (s *Store) resolve(ctx context.Context, c *journal.Commit, out journal.Outc
 		case err == nil && written:
 			return out, nil
 		case err == nil && statusErr == nil && !running:
-			return journal.Outcome{Err: journal.ErrTxLost}, nil
+			return driver.Outcome{Err: journal.ErrTxLost}, nil
 		case running && time.Since(began) > resolveTerminate:
 			_ = s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error { // refused or not, the next look tells
 				_, err := conn.Exec(ctx, resolveEndSQL, x.pid, x.id)
@@ -161,7 +162,7 @@ func (s *Store) resolve(ctx context.Context, c *journal.Commit, out journal.Outc
 		}
 		select {
 		case <-ctx.Done():
-			return journal.Outcome{}, fmt.Errorf("commit %s: outcome unknown: %w", c.Run, context.Cause(ctx))
+			return driver.Outcome{}, fmt.Errorf("commit %s: outcome unknown: %w", c.Run, context.Cause(ctx))
 		case <-time.After(resolvePause):
 		}
 	}
@@ -180,7 +181,7 @@ func (s *Store) running(ctx context.Context, x xact) (bool, error) {
 }
 
 // written tells whether the commit's own traces are stored.
-func (s *Store) written(ctx context.Context, c *journal.Commit) (written bool, err error) {
+func (s *Store) written(ctx context.Context, c *driver.Commit) (written bool, err error) {
 	ev := journal.Event{}
 	if len(c.Events) > 0 {
 		ev = c.Events[0]

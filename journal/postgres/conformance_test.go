@@ -11,13 +11,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
 func TestStore(t *testing.T) {
-	journaltest.All(t, func(t *testing.T) journal.Store {
+	journaltest.All(t, func(t *testing.T) driver.Store {
 		dsn, schema := pgtest.NewSchema(t)
 		return aged(t, open(t, dsn, &postgres.Options{Schema: schema}), dsn, schema)
 	})
@@ -26,7 +27,7 @@ func TestStore(t *testing.T) {
 // TestStoreBehindAPooler runs the same on a server that forgets every session after each
 // transaction.
 func TestStoreBehindAPooler(t *testing.T) {
-	journaltest.Run(t, func(t *testing.T) journal.Store {
+	journaltest.Run(t, func(t *testing.T) driver.Store {
 		dsn, schema := pgtest.NewSchema(t)
 		return aged(t, open(t, pgtest.Pooler(t, dsn).DSN(), &postgres.Options{Pooler: true, Schema: schema}), dsn, schema)
 	})
@@ -56,7 +57,7 @@ func startTogether(ctx context.Context, s *postgres.Store, in starter) []string 
 	for i := range answers {
 		work.Go(func() {
 			<-gate
-			out, err := journal.New(s, nil).Start(ctx, nil, []journal.Start{{Workflow: "flow", Key: in.Key}})
+			out, err := driver.New(s, nil).Start(ctx, nil, []journal.Start{{Workflow: "flow", Key: in.Key}})
 			switch {
 			case err != nil:
 				answers[i] = err.Error()
@@ -103,7 +104,7 @@ func TestJ8_64ConcurrentStartsOneKeyFromTwoProcesses(t *testing.T) {
 func TestViewsShowAnything(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
-	j := journal.New(open(t, dsn, nil), nil)
+	j := driver.New(open(t, dsn, nil), nil)
 	node := join(t, j)
 	odd := []journal.Payload{
 		{}, {Data: []byte{}}, {Data: []byte{0}}, {Data: []byte("\xff\xfe")}, {Data: []byte(`"\u0000"`)}, {Data: []byte(`"\ud800"`)},
@@ -115,7 +116,7 @@ func TestViewsShowAnything(t *testing.T) {
 		start(t, j, journal.Start{Key: fmt.Sprint(i), Input: p, Labels: map[string]string{"odd": "\u200b"}})
 		c := claimOne(t, j, node)
 		send(t, j, journal.Message{Run: c.Run.ID, Kind: journal.MessageSignal, Name: "sig", Payload: p})
-		turn := commitOf(j, c, journal.Next{}, journal.Event{Kind: journal.RunStarted, Issued: steps("a", "b")},
+		turn := commitOf(j, c, driver.Next{}, journal.Event{Kind: journal.RunStarted, Issued: steps("a", "b")},
 			journal.Event{Kind: journal.SignalReceived, Inbox: 1, Name: "sig"},
 			journal.Event{Kind: journal.StepCompleted, Cmd: 1, Name: "a", Payload: p})
 		turn.Attempts = []journal.Attempt{{Cmd: 2, Name: "b", Made: 1, Heartbeat: &p, Failure: &journal.Failure{Message: "\x00\xff"}}}

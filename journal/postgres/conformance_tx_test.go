@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
@@ -17,7 +18,7 @@ import (
 type txWorld struct {
 	t    *testing.T
 	s    *postgres.Store
-	j    *journal.Journal
+	j    *driver.Journal
 	node journal.NodeID
 	conn *pgx.Conn // of the user's program
 }
@@ -25,7 +26,7 @@ type txWorld struct {
 func newTxWorld(t *testing.T, dsn string) *txWorld {
 	t.Helper()
 	s := open(t, dsn, nil)
-	j := journal.New(s, nil)
+	j := driver.New(s, nil)
 	w := &txWorld{t: t, s: s, j: j, node: join(t, j), conn: connect(t, dsn)}
 	mustExec(t, w.conn, "CREATE TABLE IF NOT EXISTS effects (what text)")
 	return w
@@ -86,7 +87,7 @@ func TestStartInTheCallersTransaction(t *testing.T) {
 	}
 }
 
-func runs(t *testing.T, j *journal.Journal) int {
+func runs(t *testing.T, j *driver.Journal) int {
 	t.Helper()
 	page, err := j.List(t.Context(), journal.ListFilter{})
 	if err != nil {
@@ -143,7 +144,7 @@ func TestForeignTransactionIsRefused(t *testing.T) {
 	}
 	turn := commitOf(w.j, c, keep, began())
 	turn.Tx = foreignTx{}
-	if out, err := w.j.Commit(t.Context(), []journal.Commit{turn}); !errors.Is(err, journal.ErrInvalid) {
+	if out, err := w.j.Commit(t.Context(), []driver.Commit{turn}); !errors.Is(err, journal.ErrInvalid) {
 		t.Errorf("commit: %v %v", out, err)
 	}
 }
@@ -194,12 +195,12 @@ func TestStepTxThatIsRefusedLeavesNothing(t *testing.T) {
 	w := newTxWorld(t, pgtest.New(t))
 	first := commitOf(w.j, owned(t, w.j, w.node), keep, began("a"))
 	commit(t, w.j, first)
-	try := func(what string, is error, change func(c *journal.Commit)) {
+	try := func(what string, is error, change func(c *driver.Commit)) {
 		t.Helper()
 		c := after(first, keep, stepDone(1, "a"))
 		c.Tx = w.step()
 		change(&c)
-		out, err := w.j.Commit(t.Context(), []journal.Commit{c})
+		out, err := w.j.Commit(t.Context(), []driver.Commit{c})
 		if err != nil || !errors.Is(out[0].Err, is) {
 			t.Errorf("%s: got %v, %v, want %v", what, out, err, is)
 		}
@@ -207,19 +208,19 @@ func TestStepTxThatIsRefusedLeavesNothing(t *testing.T) {
 			t.Errorf("%s: %d effects, %d events", what, n, len(evs))
 		}
 	}
-	try("a zombie (J3)", journal.ErrFenced, func(c *journal.Commit) { c.Fence-- })
-	try("a stale turn (J3)", journal.ErrFenced, func(c *journal.Commit) { c.Turn += 5 })
-	try("rolled back before", journal.ErrTxLost, func(c *journal.Commit) {
+	try("a zombie (J3)", journal.ErrFenced, func(c *driver.Commit) { c.Fence-- })
+	try("a stale turn (J3)", journal.ErrFenced, func(c *driver.Commit) { c.Turn += 5 })
+	try("rolled back before", journal.ErrTxLost, func(c *driver.Commit) {
 		if err := c.Tx.Rollback(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
-	try("failed before", journal.ErrTxLost, func(c *journal.Commit) {
+	try("failed before", journal.ErrTxLost, func(c *driver.Commit) {
 		if _, err := c.Tx.Value().(pgx.Tx).Exec(t.Context(), "SELECT 1/0"); err == nil {
 			t.Error("division by zero worked")
 		}
 	})
-	try("killed by an administrator", journal.ErrTxLost, func(c *journal.Commit) {
+	try("killed by an administrator", journal.ErrTxLost, func(c *driver.Commit) {
 		var pid int
 		if err := c.Tx.Value().(pgx.Tx).QueryRow(t.Context(), "SELECT pg_backend_pid()").Scan(&pid); err != nil {
 			t.Fatal(err)
@@ -229,7 +230,7 @@ func TestStepTxThatIsRefusedLeavesNothing(t *testing.T) {
 	c := after(first, keep, stepDone(1, "a"))
 	c.Events[0].Seq = 1
 	c.Tx = w.step()
-	out, err := w.j.Commit(t.Context(), []journal.Commit{c})
+	out, err := w.j.Commit(t.Context(), []driver.Commit{c})
 	var seq *journal.SeqError
 	if err != nil || !errors.As(out[0].Err, &seq) || w.effects() != 0 {
 		t.Errorf("a stale history (J1): %v, %v, %d effects", out, err, w.effects())
@@ -273,7 +274,7 @@ func TestStepTxsLeaveRoomForCommits(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
 	s := open(t, dsn, &postgres.Options{PoolSize: 4})
-	j := journal.New(s, nil)
+	j := driver.New(s, nil)
 	node := join(t, j)
 	held, err := j.Begin(t.Context())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
@@ -81,15 +82,15 @@ func TestCrashPointsOfCommit(t *testing.T) {
 	sweep(t, func(w *crashWorld) action {
 		a := action{Verb: "commit"}
 		later := w.j.Now().Add(time.Hour)
-		for _, next := range []journal.Next{keep, park, {Kind: journal.NextPark, At: later}, {Kind: journal.NextBlock, At: later, Problem: "p"}, closing} {
+		for _, next := range []driver.Next{keep, park, {Kind: driver.NextPark, At: later}, {Kind: driver.NextBlock, At: later, Problem: "p"}, closing} {
 			c := owned(t, w.j, w.node)
 			send(t, w.j, journal.Message{Run: c.Run.ID, Kind: journal.MessageSignal, Name: "sig", Key: "1"})
 			evs := []journal.Event{began("a", "b"), {Kind: journal.SignalReceived, Inbox: 1, Name: "sig"}, stepDone(1, "a")}
-			if next.Kind == journal.NextClose {
+			if next.Kind == driver.NextClose {
 				evs = append(evs, completed())
 			}
 			turn := commitOf(w.j, c, next, evs...)
-			if next.Kind == journal.NextPark {
+			if next.Kind == driver.NextPark {
 				turn.Waiting = []string{"step b"}
 				turn.Attempts = []journal.Attempt{{Cmd: 2, Name: "b", Made: 1, NextAt: later}}
 			}
@@ -121,14 +122,14 @@ func TestCrashPointsOfABatchWithAStaleMember(t *testing.T) {
 // TestCrashPointsOfEffects: what turns do to others happens with them, and once.
 func TestCrashPointsOfEffects(t *testing.T) {
 	sweep(t, func(w *crashWorld) action {
-		a := action{Verb: "commit", Commits: effectsOf(w.j, func() journal.Claimed { return born(t, w.j, w.node) })}
+		a := action{Verb: "commit", Commits: effectsOf(w.j, func() driver.Claimed { return born(t, w.j, w.node) })}
 		for i := range a.Commits {
 			c := &a.Commits[i]
 			a.Runs = append(a.Runs, c.Run)
 			for k := range c.Starts {
 				a.Runs = append(a.Runs, c.Starts[k].ID)
 			}
-			if c.Next.Kind != journal.NextClose {
+			if c.Next.Kind != driver.NextClose {
 				continue
 			}
 			for _, policy := range []journal.ClosePolicy{journal.CloseCancel, journal.CloseTerminate, journal.CloseAbandon} {
@@ -144,7 +145,7 @@ func TestCrashPointsOfEffects(t *testing.T) {
 // effectsOf returns a batch of turns of fresh runs which does everything that turns do to others:
 // the first starts a child, one more whose key is taken, and writes to the others and to nobody;
 // the second goes on as a new generation; the third closes.
-func effectsOf(j *journal.Journal, fresh func() journal.Claimed) []journal.Commit {
+func effectsOf(j *driver.Journal, fresh func() driver.Claimed) []driver.Commit {
 	one, two, three := fresh(), fresh(), fresh()
 	parent := &journal.Parent{Run: one.Run.ID, Generation: 1, Cmd: 1}
 	key := journal.NewRunID().String()
@@ -157,12 +158,12 @@ func effectsOf(j *journal.Journal, fresh func() journal.Claimed) []journal.Commi
 		{ID: journal.NewRunID(), Workflow: "flow", Key: key, Delay: time.Hour, Parent: parent},
 	}
 	a.Messages = []journal.Message{signal(two.Run.ID, 0), signal(three.Run.ID, 2), signal(journal.NewRunID(), 3)}
-	b := commitOf(j, two, journal.Next{Kind: journal.NextRelease}, began("a"), journal.Event{Kind: journal.RunContinued})
+	b := commitOf(j, two, driver.Next{Kind: driver.NextRelease}, began("a"), journal.Event{Kind: journal.RunContinued})
 	b.Continue = &journal.Continue{Input: journal.Payload{Data: []byte("2")}, Version: 1}
 	b.Messages = []journal.Message{signal(one.Run.ID, 0)}
 	c := commitOf(j, three, closing, began("a"), completed())
 	c.Children = true
-	return []journal.Commit{a, b, c}
+	return []driver.Commit{a, b, c}
 }
 
 func TestCrashPointsOfAStepTx(t *testing.T) {
@@ -170,7 +171,7 @@ func TestCrashPointsOfAStepTx(t *testing.T) {
 		first := commitOf(w.j, owned(t, w.j, w.node), keep, began("a"))
 		commit(t, w.j, first)
 		return action{Verb: "commit a step's transaction", Runs: []journal.RunID{first.Run},
-			Commits: []journal.Commit{after(first, closing, stepDone(1, "a"), completed())}}
+			Commits: []driver.Commit{after(first, closing, stepDone(1, "a"), completed())}}
 	})
 }
 
@@ -182,13 +183,13 @@ func TestCrashPointsOfAStepTxWithEffects(t *testing.T) {
 		turn := after(first, keep, stepDone(1, "a"))
 		turn.Starts = []journal.Start{child}
 		turn.Messages = []journal.Message{{Run: child.ID, Kind: journal.MessageSignal, Name: "s", Key: "~test", Cmd: 3}}
-		return action{Verb: "commit a step's transaction", Runs: []journal.RunID{first.Run, child.ID}, Commits: []journal.Commit{turn}}
+		return action{Verb: "commit a step's transaction", Runs: []journal.RunID{first.Run, child.ID}, Commits: []driver.Commit{turn}}
 	})
 }
 
 func TestCrashPointsOfOperators(t *testing.T) {
-	for name, op := range map[string]journal.AdminKind{
-		"Terminate": journal.AdminTerminate, "Resume": journal.AdminResume, "Delete": journal.AdminDelete,
+	for name, op := range map[string]driver.AdminKind{
+		"Terminate": driver.AdminTerminate, "Resume": driver.AdminResume, "Delete": driver.AdminDelete,
 	} {
 		t.Run(name, func(t *testing.T) {
 			sweep(t, func(w *crashWorld) action {
@@ -197,11 +198,11 @@ func TestCrashPointsOfOperators(t *testing.T) {
 				c := owned(t, w.j, w.node)
 				send(t, w.j, journal.Message{Run: c.Run.ID, Kind: journal.MessageSignal, Name: "sig", Key: "1"})
 				next, evs := park, []journal.Event{began(), {Kind: journal.SignalReceived, Inbox: 1, Name: "sig"}}
-				if op == journal.AdminDelete {
+				if op == driver.AdminDelete {
 					next, evs = closing, append(evs, completed())
 				}
 				commit(t, w.j, commitOf(w.j, c, next, evs...))
-				return action{Verb: "admin", Runs: []journal.RunID{c.Run.ID}, Admin: journal.AdminAction{Run: c.Run.ID, Kind: op, Reason: "r"}}
+				return action{Verb: "admin", Runs: []journal.RunID{c.Run.ID}, Admin: driver.AdminAction{Run: c.Run.ID, Kind: op, Reason: "r"}}
 			})
 		})
 	}
@@ -252,7 +253,7 @@ func TestCrashPointsOfMigrations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := journal.New(s, nil)
+		j := driver.New(s, nil)
 		c := owned(t, j, join(t, j))
 		commit(t, j, commitOf(j, c, closing, began(), completed()))
 		pgtest.Check(t, dsn, pgtest.Schema)

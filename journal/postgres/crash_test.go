@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
@@ -25,13 +26,13 @@ type action struct {
 	Runs     []journal.RunID // that it is about
 	Starts   []journal.Start
 	Messages []journal.Message
-	Commits  []journal.Commit
-	Admin    journal.AdminAction
+	Commits  []driver.Commit
+	Admin    driver.AdminAction
 }
 
 // verbs carry actions out. Each may be repeated after a crash, as its caller would.
-var verbs = map[string]func(ctx context.Context, j *journal.Journal, a *action) error{
-	"start": func(ctx context.Context, j *journal.Journal, a *action) error {
+var verbs = map[string]func(ctx context.Context, j *driver.Journal, a *action) error{
+	"start": func(ctx context.Context, j *driver.Journal, a *action) error {
 		out, err := j.Start(ctx, nil, a.Starts)
 		for i := range out {
 			err = errors.Join(err, out[i].Err)
@@ -39,20 +40,20 @@ var verbs = map[string]func(ctx context.Context, j *journal.Journal, a *action) 
 		return err
 	},
 	"start in a transaction": startInTx,
-	"send": func(ctx context.Context, j *journal.Journal, a *action) error {
+	"send": func(ctx context.Context, j *driver.Journal, a *action) error {
 		out, err := j.Send(ctx, nil, a.Messages)
 		for i := range out {
 			err = errors.Join(err, out[i].Err)
 		}
 		return err
 	},
-	"claim": func(ctx context.Context, j *journal.Journal, a *action) error {
+	"claim": func(ctx context.Context, j *driver.Journal, a *action) error {
 		// The server may not have noticed yet that the session before is gone, and its locks make
 		// claims skip the tasks.
-		var c journal.Claim
+		var c driver.Claim
 		var err error
 		eventuallyQuietly(func() bool {
-			c, err = j.Claim(ctx, journal.ClaimRequest{Node: a.Node, Routes: []journal.Route{flowRoute}, Max: 10, Reconcile: true})
+			c, err = j.Claim(ctx, driver.ClaimRequest{Node: a.Node, Routes: []journal.Route{flowRoute}, Max: 10, Reconcile: true})
 			return err != nil || len(c.Tasks) == len(a.Runs)
 		})
 		if err == nil && len(c.Tasks) != len(a.Runs) {
@@ -60,7 +61,7 @@ var verbs = map[string]func(ctx context.Context, j *journal.Journal, a *action) 
 		}
 		return err
 	},
-	"commit": func(ctx context.Context, j *journal.Journal, a *action) error {
+	"commit": func(ctx context.Context, j *driver.Journal, a *action) error {
 		out, err := j.Commit(ctx, a.Commits)
 		for i := range out {
 			if seq := new(journal.SeqError); !errors.As(out[i].Err, &seq) { // of a member that is meant to be stale
@@ -70,7 +71,7 @@ var verbs = map[string]func(ctx context.Context, j *journal.Journal, a *action) 
 		return err
 	},
 	"commit a step's transaction": commitStepTx,
-	"admin": func(ctx context.Context, j *journal.Journal, a *action) error {
+	"admin": func(ctx context.Context, j *driver.Journal, a *action) error {
 		err := j.Admin(ctx, a.Admin)
 		if errors.Is(err, journal.ErrClosed) || errors.Is(err, journal.ErrNotFound) {
 			return nil // it was carried out before the crash
@@ -81,7 +82,7 @@ var verbs = map[string]func(ctx context.Context, j *journal.Journal, a *action) 
 	"reap":           reapDead,
 }
 
-func startInTx(ctx context.Context, j *journal.Journal, a *action) error {
+func startInTx(ctx context.Context, j *driver.Journal, a *action) error {
 	conn, err := pgx.Connect(ctx, a.DSN)
 	if err != nil {
 		return err
@@ -98,9 +99,9 @@ func startInTx(ctx context.Context, j *journal.Journal, a *action) error {
 }
 
 // commitStepTx does what an owner does that does not know whether it has run the step: it looks.
-func commitStepTx(ctx context.Context, j *journal.Journal, a *action) error {
+func commitStepTx(ctx context.Context, j *driver.Journal, a *action) error {
 	c := a.Commits[0]
-	h, err := j.Load(ctx, []journal.LoadRequest{{Run: c.Run}})
+	h, err := j.Load(ctx, []driver.LoadRequest{{Run: c.Run}})
 	if err != nil || len(h[0].Events) >= int(c.Events[0].Seq) {
 		return err
 	}
@@ -110,17 +111,17 @@ func commitStepTx(ctx context.Context, j *journal.Journal, a *action) error {
 	if _, err := c.Tx.Value().(pgx.Tx).Exec(ctx, "INSERT INTO effects VALUES ($1)", c.Run.String()); err != nil {
 		return err
 	}
-	out, err := j.Commit(ctx, []journal.Commit{c})
+	out, err := j.Commit(ctx, []driver.Commit{c})
 	return errors.Join(err, out[0].Err)
 }
 
 // liveAndLeave is the whole life of a node.
-func liveAndLeave(ctx context.Context, j *journal.Journal, a *action) error {
+func liveAndLeave(ctx context.Context, j *driver.Journal, a *action) error {
 	m, err := j.Join(ctx, journal.Node{Name: "child", Routes: []journal.Route{flowRoute}, Lease: time.Hour})
 	if err != nil {
 		return err
 	}
-	if _, err := j.Claim(ctx, journal.ClaimRequest{Node: m.ID(), Routes: []journal.Route{flowRoute}, Max: 10}); err != nil {
+	if _, err := j.Claim(ctx, driver.ClaimRequest{Node: m.ID(), Routes: []journal.Route{flowRoute}, Max: 10}); err != nil {
 		return err
 	}
 	if _, err := m.Renew(ctx); err != nil {
@@ -130,7 +131,7 @@ func liveAndLeave(ctx context.Context, j *journal.Journal, a *action) error {
 }
 
 // reapDead joins, frees the tasks of dead nodes, and leaves.
-func reapDead(ctx context.Context, j *journal.Journal, a *action) error {
+func reapDead(ctx context.Context, j *driver.Journal, a *action) error {
 	m, err := j.Join(ctx, journal.Node{Name: "reaper", Routes: []journal.Route{flowRoute}, Lease: time.Hour})
 	if err != nil {
 		return err
@@ -147,7 +148,7 @@ func init() {
 		if err := json.Unmarshal(input, &a); err != nil {
 			return nil, err
 		}
-		return "done", verbs[a.Verb](ctx, journal.New(s, nil), &a)
+		return "done", verbs[a.Verb](ctx, driver.New(s, nil), &a)
 	}
 }
 

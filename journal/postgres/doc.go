@@ -1,5 +1,5 @@
-// Package postgres keeps a journal in PostgreSQL. [Store] implements [journal.Store] and
-// [journal.TxStore] with all guarantees of package journal, for any number of processes on one
+// Package postgres keeps a journal in PostgreSQL. [Store] implements [driver.Store] and
+// [driver.TxStore] with all guarantees of package journal, for any number of processes on one
 // database. No statement needs anything that PostgreSQL 13 does not have; tested are 15 and a newer
 // version, as CONTRIBUTING says.
 //

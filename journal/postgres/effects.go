@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // previewSQL tells what would become of messages, without sending them. The answers to the senders
@@ -46,9 +47,9 @@ LEFT JOIN LATERAL (
 // A value serves one try; a try that is repeated after a deadlock begins with a new one.
 type effects struct {
 	s       *Store
-	commits []journal.Commit
+	commits []driver.Commit
 	order   []int // of the members, by run
-	out     []journal.Outcome
+	out     []driver.Outcome
 	ownTx   bool // whether the transaction begins and ends with it
 
 	locked   map[journal.RunID]bool // tasks that were there at the first look
@@ -61,7 +62,7 @@ type effects struct {
 type messageAt struct{ member, index int }
 
 // anyEffects tells whether a member does more than write its own run.
-func anyEffects(commits []journal.Commit, order []int) bool {
+func anyEffects(commits []driver.Commit, order []int) bool {
 	return slices.ContainsFunc(order, func(i int) bool { return commits[i].HasEffects() })
 }
 
@@ -93,7 +94,7 @@ func (e *effects) run(ctx context.Context, q querier) error {
 }
 
 // closes tells whether a commit leaves children behind.
-func closes(c *journal.Commit) bool { return c.Next.Kind == journal.NextClose && c.Children }
+func closes(c *driver.Commit) bool { return c.Next.Kind == driver.NextClose && c.Children }
 
 // lock takes the row locks of all tasks that the batch changes, in the order of run ids like every
 // batch's: two batches that send to each other's runs queue up. Keys of children are taken after
@@ -153,7 +154,7 @@ func (e *effects) start(ctx context.Context, q querier) error {
 	for n, a := range at {
 		starts[n] = e.commits[a.member].Starts[a.index]
 	}
-	size := func(i int) int { return journal.StartBytes(&starts[i]) }
+	size := func(i int) int { return driver.StartBytes(&starts[i]) }
 	err := inChunks(len(starts), size, func(from, to int) error {
 		return e.s.startIn(ctx, q, starts[from:to], started[from:to])
 	})
@@ -243,7 +244,7 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	e.queueContinue(&p)
 	o := e.outgoing()
 	sent := make([]journal.Sent, len(o.messages))
-	size := func(i int) int { return journal.MessageBytes(&o.messages[i]) }
+	size := func(i int) int { return driver.MessageBytes(&o.messages[i]) }
 	err := inChunks(len(sent), size, func(from, to int) error {
 		e.s.queueSend(&p, o.messages[from:to], sent[from:to])
 		if to == len(sent) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/internal/sqltest"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
@@ -18,9 +19,9 @@ func TestJ2_AMemberWithBadEffects(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
 	s := open(t, dsn, nil)
-	j := journal.New(s, nil)
+	j := driver.New(s, nil)
 	node := join(t, j)
-	var commits []journal.Commit
+	var commits []driver.Commit
 	target := start(t, j, journal.Start{Delay: time.Hour})
 	for i := range 3 {
 		c := commitOf(j, owned(t, j, node), keep, began())
@@ -57,8 +58,8 @@ func TestARolledBackCallLeavesAConnection(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
 	s := open(t, dsn, nil)
-	run := start(t, journal.New(s, nil), journal.Start{}).Run
-	action := journal.AdminAction{Run: run, Kind: journal.AdminTerminate}
+	run := start(t, driver.New(s, nil), journal.Start{}).Run
+	action := driver.AdminAction{Run: run, Kind: driver.AdminTerminate}
 	if err := s.Admin(t.Context(), action); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
@@ -16,10 +17,10 @@ func TestFrozenProcessLosesItsLocks(t *testing.T) {
 			first := commitOf(w.j, owned(t, w.j, w.node), keep, began("a"))
 			commit(t, w.j, first)
 			return action{Verb: "commit a step's transaction", Runs: []journal.RunID{first.Run},
-				Commits: []journal.Commit{after(first, closing, stepDone(1, "a"), completed())}}
+				Commits: []driver.Commit{after(first, closing, stepDone(1, "a"), completed())}}
 		},
 		"effects": func(t *testing.T, w *crashWorld) action {
-			a := action{Verb: "commit", Commits: effectsOf(w.j, func() journal.Claimed { return born(t, w.j, w.node) })}
+			a := action{Verb: "commit", Commits: effectsOf(w.j, func() driver.Claimed { return born(t, w.j, w.node) })}
 			a.Runs = []journal.RunID{a.Commits[0].Run}
 			return a
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // notifySQL sends hints to other processes. It is never part of a transaction that writes: NOTIFY
@@ -22,7 +23,7 @@ import (
 // would wait for each other's disk.
 const notifySQL = `SELECT pg_notify($1::text, $2::text)`
 
-// hints implements journal.Hints: it passes hints to the watchers of this process, sends them to
+// hints implements driver.Hints: it passes hints to the watchers of this process, sends them to
 // other processes, and holds the locks that show others that this process lives.
 //
 // Hints are only a matter of speed. Every one may get lost, be doubled or come late: what they
@@ -46,7 +47,7 @@ type hints struct {
 
 	mu        sync.Mutex // guards what follows
 	closed    bool
-	watchers  map[int]func(journal.Hint)
+	watchers  map[int]func(driver.Hint)
 	next      int
 	listening bool                    // the listener is connected
 	pending   map[string]struct{}     // encoded hints that wait for the next flush
@@ -57,7 +58,7 @@ type hints struct {
 
 func newHints(s *Store) *hints {
 	h := &hints{s: s, self: uuid.NewString()[:8], channel: fmt.Sprintf("reprise_%08x", lockClass(s.o.Schema)),
-		flush: make(chan struct{}, 1), watchers: map[int]func(journal.Hint){}, pending: map[string]struct{}{},
+		flush: make(chan struct{}, 1), watchers: map[int]func(driver.Hint){}, pending: map[string]struct{}{},
 		members: map[journal.NodeID]bool{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
@@ -81,10 +82,10 @@ func (h *hints) startLoop(once *sync.Once, run func(ctx context.Context)) {
 	}
 }
 
-// Watch implements journal.Hints. It begins with a scan, because hints that came before the watch
+// Watch implements driver.Hints. It begins with a scan, because hints that came before the watch
 // are lost: at once if the listener is connected, else as soon as it is. Behind a pooler nothing is
 // ever heard, so the scan is all there is.
-func (h *hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
+func (h *hints) Watch(ctx context.Context, fn func(driver.Hint)) error {
 	h.mu.Lock()
 	n := h.next
 	h.next++
@@ -97,7 +98,7 @@ func (h *hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
 		delete(h.watchers, n)
 	}()
 	if h.s.o.Pooler || listening {
-		fn(journal.Hint{Kind: journal.HintScan}) // else it comes once the listener is connected
+		fn(driver.Hint{Kind: driver.HintScan}) // else it comes once the listener is connected
 	}
 	if !h.s.o.Pooler {
 		h.startLoop(&h.listenOnce, h.listenLoop)
@@ -111,7 +112,7 @@ func (h *hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
 }
 
 // publish passes hints to the watchers of this process, on the caller's goroutine.
-func (h *hints) publish(list ...journal.Hint) {
+func (h *hints) publish(list ...driver.Hint) {
 	h.mu.Lock()
 	fns := slices.Collect(maps.Values(h.watchers))
 	h.mu.Unlock()
@@ -122,16 +123,16 @@ func (h *hints) publish(list ...journal.Hint) {
 	}
 }
 
-// Notify implements journal.Hints. Hints gather until the next flush: equal ones become one, and
+// Notify implements driver.Hints. Hints gather until the next flush: equal ones become one, and
 // more than fit become "look at everything". It does not wait for the server.
-func (h *hints) Notify(list []journal.Hint) {
+func (h *hints) Notify(list []driver.Hint) {
 	if h.s.o.Pooler || len(list) == 0 {
 		return
 	}
 	h.mu.Lock()
 	for _, hint := range list {
 		if len(h.pending) >= pendingHintsMax {
-			hint = journal.Hint{Kind: journal.HintScan}
+			hint = driver.Hint{Kind: driver.HintScan}
 		}
 		h.pending[encodeHint(hint)] = struct{}{}
 	}
@@ -177,7 +178,7 @@ func (h *hints) send(ctx context.Context, lines []string) {
 	defer cancel()
 	payload := h.self + "\n" + strings.Join(lines, "\n")
 	if len(payload) > notifyBytesMax {
-		payload = h.self + "\n" + encodeHint(journal.Hint{Kind: journal.HintScan})
+		payload = h.self + "\n" + encodeHint(driver.Hint{Kind: driver.HintScan})
 	}
 	_ = h.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, notifySQL, h.channel, payload)
@@ -188,16 +189,16 @@ func (h *hints) send(ctx context.Context, lines []string) {
 // encodeHint returns a line: a letter, and what the kind needs. Runs are in base64, so that more of
 // them fit into a payload. The letters are a protocol between releases that run side by side: one
 // that a release does not know is read as a scan.
-func encodeHint(h journal.Hint) string {
+func encodeHint(h driver.Hint) string {
 	run := base64.RawURLEncoding.EncodeToString(h.Run[:])
 	switch h.Kind {
-	case journal.HintTasks:
+	case driver.HintTasks:
 		return "t"
-	case journal.HintInbox:
+	case driver.HintInbox:
 		return "i" + run + strconv.Itoa(int(h.Node))
-	case journal.HintClosed:
+	case driver.HintClosed:
 		return "c" + run
-	case journal.HintWaiter:
+	case driver.HintWaiter:
 		return "w"
 	}
 	return "s"
@@ -209,21 +210,21 @@ const encodedRunBytes = 22
 // decodeHint reads what encodeHint wrote. Whatever it does not understand comes from a newer
 // release, or from somebody else on the channel, and is read as a scan: to look once too often is
 // always correct.
-func decodeHint(line string) journal.Hint {
-	scan := journal.Hint{Kind: journal.HintScan}
+func decodeHint(line string) driver.Hint {
+	scan := driver.Hint{Kind: driver.HintScan}
 	if line == "" {
 		return scan
 	}
 	kind, rest := line[0], line[1:]
 	switch {
 	case kind == 't':
-		return journal.Hint{Kind: journal.HintTasks}
+		return driver.Hint{Kind: driver.HintTasks}
 	case kind == 'w':
-		return journal.Hint{Kind: journal.HintWaiter}
+		return driver.Hint{Kind: driver.HintWaiter}
 	case kind != 'i' && kind != 'c' || len(rest) < encodedRunBytes:
 		return scan
 	}
-	h := journal.Hint{Kind: journal.HintClosed}
+	h := driver.Hint{Kind: driver.HintClosed}
 	run, err := base64.RawURLEncoding.DecodeString(rest[:encodedRunBytes])
 	if err != nil || copy(h.Run[:], run) != len(h.Run) {
 		return scan
@@ -233,7 +234,7 @@ func decodeHint(line string) journal.Hint {
 		if err != nil {
 			return scan
 		}
-		h.Kind, h.Node = journal.HintInbox, journal.NodeID(node)
+		h.Kind, h.Node = driver.HintInbox, journal.NodeID(node)
 	}
 	return h
 }
@@ -244,7 +245,7 @@ func (h *hints) receive(payload string) {
 	if from == h.self {
 		return
 	}
-	var list []journal.Hint
+	var list []driver.Hint
 	for line := range strings.SplitSeq(rest, "\n") {
 		list = append(list, decodeHint(line))
 	}

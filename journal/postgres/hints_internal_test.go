@@ -8,14 +8,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 func TestHintsSurviveTheirEncoding(t *testing.T) {
 	t.Parallel()
-	for _, h := range []journal.Hint{
-		{Kind: journal.HintTasks}, {Kind: journal.HintScan}, {Kind: journal.HintWaiter},
-		{Kind: journal.HintClosed, Run: journal.NewRunID()},
-		{Kind: journal.HintInbox, Run: journal.NewRunID(), Node: 2147483647},
+	for _, h := range []driver.Hint{
+		{Kind: driver.HintTasks}, {Kind: driver.HintScan}, {Kind: driver.HintWaiter},
+		{Kind: driver.HintClosed, Run: journal.NewRunID()},
+		{Kind: driver.HintInbox, Run: journal.NewRunID(), Node: 2147483647},
 	} {
 		line := encodeHint(h)
 		if d := cmp.Diff(h, decodeHint(line)); d != "" {
@@ -34,7 +35,7 @@ func FuzzDecodeHint(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		if h := decodeHint(line); h.Kind < journal.HintTasks || h.Kind > journal.HintWaiter {
+		if h := decodeHint(line); h.Kind < driver.HintTasks || h.Kind > driver.HintWaiter {
 			t.Errorf("%q became %v", line, h)
 		}
 	})
@@ -50,7 +51,7 @@ func TestNotifyGathers(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for range 100 {
-				h.Notify([]journal.Hint{{Kind: journal.HintTasks}, {Kind: journal.HintWaiter}})
+				h.Notify([]driver.Hint{{Kind: driver.HintTasks}, {Kind: driver.HintWaiter}})
 			}
 		})
 	}
@@ -59,9 +60,9 @@ func TestNotifyGathers(t *testing.T) {
 		t.Errorf("%d hints wait, want 2", len(h.pending))
 	}
 	for range 2 * pendingHintsMax {
-		h.Notify([]journal.Hint{{Kind: journal.HintClosed, Run: journal.NewRunID()}})
+		h.Notify([]driver.Hint{{Kind: driver.HintClosed, Run: journal.NewRunID()}})
 	}
-	if _, scan := h.pending[encodeHint(journal.Hint{Kind: journal.HintScan})]; !scan || len(h.pending) != pendingHintsMax+1 {
+	if _, scan := h.pending[encodeHint(driver.Hint{Kind: driver.HintScan})]; !scan || len(h.pending) != pendingHintsMax+1 {
 		t.Errorf("%d hints wait, scan %t, want %d with a scan", len(h.pending), scan, pendingHintsMax+1)
 	}
 }
@@ -71,11 +72,11 @@ func TestOwnHintsAreIgnored(t *testing.T) {
 	t.Parallel()
 	h := newHints(&Store{})
 	defer h.close()
-	var heard []journal.Hint
-	h.watchers[0] = func(hint journal.Hint) { heard = append(heard, hint) }
+	var heard []driver.Hint
+	h.watchers[0] = func(hint driver.Hint) { heard = append(heard, hint) }
 	h.receive(h.self + "\nt")
 	h.receive("somebody\nt\nw")
-	if d := cmp.Diff([]journal.Hint{{Kind: journal.HintTasks}, {Kind: journal.HintWaiter}}, heard); d != "" {
+	if d := cmp.Diff([]driver.Hint{{Kind: driver.HintTasks}, {Kind: driver.HintWaiter}}, heard); d != "" {
 		t.Errorf("(-want +heard):\n%s", d)
 	}
 }

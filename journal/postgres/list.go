@@ -84,7 +84,7 @@ JOIN reprise.runs r ON r.id = k.id
 // likeEscape makes a text a pattern that matches only itself.
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// List implements journal.Store.
+// List implements driver.Store.
 func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	args, limit, err := listArgs(&f)
 	if err != nil {

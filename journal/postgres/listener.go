@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // lockClearSQL says that the locks of these nodes are not held right now, so their being free means
@@ -100,7 +101,7 @@ func (h *hints) listenSession(ctx context.Context) {
 	}
 	h.setListening(true)
 	defer h.setListening(false)
-	h.publish(journal.Hint{Kind: journal.HintScan}) // whatever was sent before LISTEN is lost
+	h.publish(driver.Hint{Kind: driver.HintScan}) // whatever was sent before LISTEN is lost
 	for se.syncLocks(ctx) == nil && se.wait(ctx) == nil {
 	}
 }

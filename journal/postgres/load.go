@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // loadBeginSQL begins the transaction of a load. It has one snapshot for all its statements, so
@@ -74,10 +75,10 @@ CROSS JOIN LATERAL (
     ORDER BY number LIMIT $3::int) m
 ORDER BY i.ord, m.number`
 
-// Load implements journal.Store. Histories come back in the order of the requests; what a run does
+// Load implements driver.Store. Histories come back in the order of the requests; what a run does
 // not have leaves its fields empty. A request without events asks for none with a limit of 0, so
 // that one text of the statement, and one plan, serves all.
-func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
 	n := len(requests)
 	if n == 0 {
 		return nil, nil
@@ -93,9 +94,9 @@ func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]jou
 			afterInboxes[i] = math.MaxInt64
 		}
 	}
-	var out []journal.History
+	var out []driver.History
 	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		out = make([]journal.History, n)
+		out = make([]driver.History, n)
 		for i := range out {
 			out[i].Err = journal.ErrNotFound
 		}
@@ -114,7 +115,7 @@ func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]jou
 	return out, nil
 }
 
-func scanHistory(out []journal.History) func(row pgx.CollectableRow) error {
+func scanHistory(out []driver.History) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var ord int64
 		var t taskRow
@@ -134,7 +135,7 @@ func scanHistory(out []journal.History) func(row pgx.CollectableRow) error {
 	}
 }
 
-func scanEvents(out []journal.History) func(row pgx.CollectableRow) error {
+func scanEvents(out []driver.History) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var ord int64
 		var ev journal.Event
@@ -147,14 +148,14 @@ func scanEvents(out []journal.History) func(row pgx.CollectableRow) error {
 		ev.Time = ev.Time.UTC()
 		h := &out[ord-1]
 		if ev.Issued, err = journal.DecodeIssued(issued); err != nil {
-			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, journal.ErrMalformed, err)
+			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, driver.ErrMalformed, err)
 		}
 		h.Events = append(h.Events, ev)
 		return nil
 	}
 }
 
-func scanInbox(requests []journal.LoadRequest, out []journal.History) func(row pgx.CollectableRow) error {
+func scanInbox(requests []driver.LoadRequest, out []driver.History) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var ord int64
 		var m journal.Message

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // joinSQL makes a node. Its id comes from a sequence and is never used again, so what a dead node
@@ -95,9 +96,9 @@ const leaveDeleteSQL = `
 DELETE FROM reprise.nodes n
 WHERE n.id = $1::int AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = n.id AND t.owner > 0)`
 
-// Join implements journal.Store.
-func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
-	routes, err := journal.EncodeRoutes(n.Routes)
+// Join implements driver.Store.
+func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
+	routes, err := driver.EncodeRoutes(n.Routes)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +117,7 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, e
 	return m, nil
 }
 
-// Nodes implements journal.Store.
+// Nodes implements driver.Store.
 func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 	var list []journal.Node
 	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
@@ -133,7 +134,7 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 			if err != nil {
 				return err
 			}
-			if n.Routes, err = journal.DecodeRoutes(routes); err != nil {
+			if n.Routes, err = driver.DecodeRoutes(routes); err != nil {
 				return err
 			}
 			n.Lease = time.Duration(lease) * time.Microsecond
@@ -156,14 +157,14 @@ type member struct {
 	versions          []int32
 }
 
-// ID implements journal.Membership.
+// ID implements driver.Membership.
 func (m *member) ID() journal.NodeID { return m.id }
 
-// Renew implements journal.Membership. A node that was declared dead cannot come back to life: it
+// Renew implements driver.Membership. A node that was declared dead cannot come back to life: it
 // gets ErrNodeLost, also if the declaration was wrong, because its tasks may have other owners by
 // now.
-func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
-	var r journal.Renewal
+func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
+	var r driver.Renewal
 	var alive bool
 	var suspects []int32
 	var next pgtype.Timestamptz
@@ -172,7 +173,7 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 			Scan(&alive, &r.Now, &suspects, &next)
 	})
 	if err != nil {
-		return journal.Renewal{}, err
+		return driver.Renewal{}, err
 	}
 	r.Now, r.Polled, r.NextDue = r.Now.UTC(), true, timeOf(next)
 	if !alive {
@@ -185,7 +186,7 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 	return r, nil
 }
 
-// Leave implements journal.Membership. It marks the node first, frees its tasks in pieces until no
+// Leave implements driver.Membership. It marks the node first, frees its tasks in pieces until no
 // more are found, and forgets the node last; a failure on the way leaves the rest to a reaper. The
 // lock is let go even if the server cannot be reached, because the listener would hold it for as
 // long as the process lives.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestRenewalTellsWhenToClaim(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
-	j := journal.New(open(t, dsn, nil), nil)
+	j := driver.New(open(t, dsn, nil), nil)
 	m, err := j.Join(t.Context(), journal.Node{Name: "node", Routes: []journal.Route{flowRoute}, Lease: time.Minute})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
@@ -16,14 +17,14 @@ import (
 type proxied struct {
 	*txWorld // through the link
 	link     *pgtest.Link
-	direct   *journal.Journal
+	direct   *driver.Journal
 }
 
 func newProxied(t *testing.T) *proxied {
 	t.Helper()
 	dsn := pgtest.New(t)
 	link := pgtest.Proxy(t, dsn)
-	p := &proxied{txWorld: newTxWorld(t, link.DSN()), link: link, direct: journal.New(open(t, dsn, nil), nil)}
+	p := &proxied{txWorld: newTxWorld(t, link.DSN()), link: link, direct: driver.New(open(t, dsn, nil), nil)}
 	p.conn = connect(t, dsn)
 	return p
 }
@@ -57,15 +58,15 @@ func (p *proxied) each(text string, fn func(how string, broken func(call func() 
 func TestJ4_LostAckOfACommit(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t)
-	nexts := map[string]journal.Next{"keep": keep, "park": park, "close": closing,
-		"release": {Kind: journal.NextRelease}, "block": {Kind: journal.NextBlock, At: p.j.Now().AddDate(1, 0, 0), Problem: "p"}}
+	nexts := map[string]driver.Next{"keep": keep, "park": park, "close": closing,
+		"release": {Kind: driver.NextRelease}, "block": {Kind: driver.NextBlock, At: p.j.Now().AddDate(1, 0, 0), Problem: "p"}}
 	for name, next := range nexts {
 		p.each("INSERT INTO reprise.events", func(how string, broken func(call func() error)) {
 			events := []journal.Event{began("a"), stepDone(1, "a")}
-			if next.Kind == journal.NextClose {
+			if next.Kind == driver.NextClose {
 				events = append(events, completed())
 			}
-			batch := []journal.Commit{ // two runs, so that the batch is resolved as a whole
+			batch := []driver.Commit{ // two runs, so that the batch is resolved as a whole
 				commitOf(p.j, owned(t, p.j, p.node), next, events...), commitOf(p.j, owned(t, p.j, p.node), keep, began()),
 			}
 			broken(func() error {
@@ -158,8 +159,8 @@ func TestJ4_LostAckOfAClaim(t *testing.T) {
 		for range 3 {
 			start(t, p.direct, journal.Start{})
 		}
-		var got journal.Claim
-		request := journal.ClaimRequest{Node: p.node, Routes: []journal.Route{flowRoute}, Max: 10}
+		var got driver.Claim
+		request := driver.ClaimRequest{Node: p.node, Routes: []journal.Route{flowRoute}, Max: 10}
 		broken(func() (err error) {
 			got, err = p.j.Claim(t.Context(), request)
 			request.Reconcile = true
@@ -186,20 +187,20 @@ func TestJ4_LostAckOfAClaim(t *testing.T) {
 func TestJ4_LostAckOfAnOperator(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t)
-	for op, text := range map[journal.AdminKind]string{
-		journal.AdminTerminate: "DELETE FROM reprise.tasks", journal.AdminDelete: "DELETE FROM reprise.runs",
-		journal.AdminResume: "UPDATE reprise.tasks",
+	for op, text := range map[driver.AdminKind]string{
+		driver.AdminTerminate: "DELETE FROM reprise.tasks", driver.AdminDelete: "DELETE FROM reprise.runs",
+		driver.AdminResume: "UPDATE reprise.tasks",
 	} {
 		p.each(text, func(how string, broken func(call func() error)) {
 			c := owned(t, p.direct, p.node)
 			commit(t, p.direct, commitOf(p.j, c, park, began()))
-			if op == journal.AdminDelete {
-				if err := p.direct.Admin(t.Context(), journal.AdminAction{Run: c.Run.ID, Kind: journal.AdminTerminate}); err != nil {
+			if op == driver.AdminDelete {
+				if err := p.direct.Admin(t.Context(), driver.AdminAction{Run: c.Run.ID, Kind: driver.AdminTerminate}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			broken(func() error {
-				err := p.j.Admin(t.Context(), journal.AdminAction{Run: c.Run.ID, Kind: op})
+				err := p.j.Admin(t.Context(), driver.AdminAction{Run: c.Run.ID, Kind: op})
 				if errors.Is(err, journal.ErrClosed) || errors.Is(err, journal.ErrNotFound) {
 					return nil // the first try was carried out
 				}
@@ -216,18 +217,18 @@ func TestJ4_LostAckOfAStepTx(t *testing.T) {
 	p := newProxied(t)
 	for how, arm := range breaks {
 		carriedOut := how == "the answer is lost"
-		for _, next := range []journal.Next{keep, closing} {
+		for _, next := range []driver.Next{keep, closing} {
 			first := commitOf(p.j, owned(t, p.j, p.node), keep, began("a"))
 			commit(t, p.j, first)
 			done := []journal.Event{stepDone(1, "a")}
-			if next.Kind == journal.NextClose {
+			if next.Kind == driver.NextClose {
 				done = append(done, completed())
 			}
 			second := after(first, next, done...)
 			before := p.effects()
 			second.Tx = p.step()
 			happened := arm(p.link, "commit")
-			out, err := p.j.Commit(t.Context(), []journal.Commit{second})
+			out, err := p.j.Commit(t.Context(), []driver.Commit{second})
 			<-happened
 			if err != nil {
 				t.Fatalf("%s: %v", how, err)
@@ -272,7 +273,7 @@ func TestJ4_StepTxThatHangsInItsCommit(t *testing.T) {
 		p.link.Cut()
 	}()
 	began := time.Now()
-	out, err := p.j.Commit(t.Context(), []journal.Commit{second})
+	out, err := p.j.Commit(t.Context(), []driver.Commit{second})
 	if err != nil || !errors.Is(out[0].Err, journal.ErrTxLost) || time.Since(began) > 30*time.Second {
 		t.Errorf("got %v, %v after %s, want ErrTxLost soon", out, err, time.Since(began))
 	}
@@ -292,7 +293,7 @@ func TestUserStatementThatLosesItsConnection(t *testing.T) {
 	if _, err := second.Tx.Value().(pgx.Tx).Exec(t.Context(), "SELECT 1"); err == nil {
 		t.Error("a cut connection works")
 	}
-	out, err := p.j.Commit(t.Context(), []journal.Commit{second})
+	out, err := p.j.Commit(t.Context(), []driver.Commit{second})
 	if err != nil || !errors.Is(out[0].Err, journal.ErrTxLost) || p.effects() != 0 {
 		t.Errorf("got %v, %v, %d effects", out, err, p.effects())
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // reapMarkSQL declares nodes dead (J9): those whose lease ran out by the server's clock, and those
@@ -44,7 +45,7 @@ SELECT o.id FROM owner o
 WHERE NOT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = o.id AND n.lost_at IS NULL)`
 
 // reapFreeSQL makes a bounded number of a dead owner's tasks visible, and counts a strike against
-// each: see journal.QuarantineStrikes for what strikes are for.
+// each: see driver.QuarantineStrikes for what strikes are for.
 //
 // Rows that are locked are skipped: a reaper beside this one has them, or a message or a last
 // commit is on its way, and the next reap comes back for them. So a task is freed, and its strike
@@ -53,7 +54,7 @@ WHERE NOT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = o.id AND n.lost_at IS
 // the next claim raises it.
 //
 // The numbers are those of journal.TaskState, 0 ready and 2 quarantined, and the text is
-// journal.QuarantineProblem's.
+// driver.QuarantineProblem's.
 const reapFreeSQL = `
 WITH batch AS MATERIALIZED (
     SELECT t.run_id, t.strikes + 1 AS strikes
@@ -80,11 +81,11 @@ const reapDeleteSQL = `
 DELETE FROM reprise.nodes n
 WHERE n.lost_at IS NOT NULL AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = n.id AND t.owner > 0)`
 
-// Reap implements journal.Membership. Any number of nodes may reap at once: what each statement
+// Reap implements driver.Membership. Any number of nodes may reap at once: what each statement
 // does, it does for the rows that it gets. A failure on the way leaves the rest to the next reap,
 // because each piece is committed by itself.
-func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.Reaped, error) {
-	var r journal.Reaped
+func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Reaped, error) {
+	var r driver.Reaped
 	var err error
 	if r.Nodes, err = m.markDead(ctx, suspects); err != nil {
 		return r, err
@@ -97,8 +98,8 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.R
 		for more := true; more; {
 			var freed, quarantined int
 			err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-				return c.QueryRow(ctx, m.s.sql.reapFree, int32(owner), reapBatch, journal.QuarantineStrikes,
-					journal.BackoffStrikes, int(journal.BackoffMax.Seconds())).Scan(&freed, &quarantined)
+				return c.QueryRow(ctx, m.s.sql.reapFree, int32(owner), reapBatch, driver.QuarantineStrikes,
+					driver.BackoffStrikes, int(driver.BackoffMax.Seconds())).Scan(&freed, &quarantined)
 			})
 			if err != nil {
 				return r, err

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // runColumns are the columns of a run r as every statement selects them, for runRow. The order is
@@ -39,7 +40,7 @@ func (r *runRow) targets() []any {
 }
 
 func (r *runRow) run() (journal.Run, error) {
-	labels, err := journal.DecodeLabels(textOf(r.labels))
+	labels, err := driver.DecodeLabels(textOf(r.labels))
 	if err != nil {
 		return journal.Run{}, err
 	}

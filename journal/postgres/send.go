@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // lockTasksSQL takes the row locks under which inbox numbers are given out (J5), in the order of
@@ -57,10 +58,10 @@ FROM looked l WHERE NOT l.open OR l.known IS NOT NULL
 UNION ALL
 SELECT f.ord, f.number, true, true, f.owner, f.queue, f.workflow, f.version, true FROM fresh f`
 
-// Send implements journal.Store.
+// Send implements driver.Store.
 func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
 	out := make([]journal.Sent, len(messages))
-	size := func(i int) int { return journal.MessageBytes(&messages[i]) }
+	size := func(i int) int { return driver.MessageBytes(&messages[i]) }
 	err := inChunks(len(messages), size, func(from, to int) error {
 		return s.in(ctx, tx, func(ctx context.Context, q querier) error {
 			return s.sendChunk(ctx, q, messages[from:to], out[from:to])

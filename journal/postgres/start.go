@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // startReuseSQL lets closed runs give up keys that a start may take over (J8). It comes before
@@ -88,12 +89,12 @@ LEFT JOIN LATERAL (
     SELECT r.id, r.workflow, r.status, coalesce(r.start_at, r.created_at) AS start_at
     FROM reprise.runs r WHERE r.key BETWEEN i.key AND i.key AND r.holds_key ORDER BY r.key LIMIT 1) holder ON true`
 
-// Start implements journal.Store. A call with messages is one transaction of several round trips,
+// Start implements driver.Store. A call with messages is one transaction of several round trips,
 // because who gets a message is known only when the keys are decided; any other is one round trip
 // for each round.
 func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
 	out := make([]journal.Started, len(starts))
-	size := func(i int) int { return journal.StartBytes(&starts[i]) }
+	size := func(i int) int { return driver.StartBytes(&starts[i]) }
 	err := inChunks(len(starts), size, func(from, to int) error {
 		return s.startChunk(ctx, tx, starts[from:to], out[from:to])
 	})
@@ -271,7 +272,7 @@ func (r *startRound) queueInsert(p *pipeline, members []int) error {
 	owner, parents := journal.NodeID(0), parentList{size: n}
 	for k, i := range members {
 		st := &r.starts[i]
-		stored, err := journal.EncodeLabels(st.Labels)
+		stored, err := driver.EncodeLabels(st.Labels)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // startOneSQL is startSQL for a single run: a caller that is not one of many sends nothing else,
@@ -34,7 +35,7 @@ SELECT m.id, coalesce(m.start_at, m.created_at), o.alive, clock_timestamp() FROM
 // queueOne adds startOneSQL for a member.
 func (r *startRound) queueOne(p *pipeline, i int) error {
 	st := &r.starts[i]
-	labels, err := journal.EncodeLabels(st.Labels)
+	labels, err := driver.EncodeLabels(st.Labels)
 	if err != nil {
 		return err
 	}

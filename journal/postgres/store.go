@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Store keeps a journal in a Postgres database. Its methods may be called from many goroutines.
@@ -26,8 +27,8 @@ type Store struct {
 }
 
 var (
-	_ journal.Store   = (*Store)(nil)
-	_ journal.TxStore = (*Store)(nil)
+	_ driver.Store   = (*Store)(nil)
+	_ driver.TxStore = (*Store)(nil)
 )
 
 // Open connects to a database and brings its tables up to date. o may be nil. The caller closes the
@@ -74,8 +75,8 @@ func (s *Store) migrate(ctx context.Context) error {
 	return Migrate(ctx, conn.Conn(), s.o.Schema)
 }
 
-// Hints implements journal.Store.
-func (s *Store) Hints() journal.Hints { return s.hints }
+// Hints implements driver.Store.
+func (s *Store) Hints() driver.Hints { return s.hints }
 
 // call runs fn on a connection of the pool and translates its error. fn is repeated after a
 // deadlock, so it must start afresh; what it sends must be one transaction, or nothing could be

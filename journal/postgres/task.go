@@ -4,6 +4,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // taskColumns are the columns of a task t as every statement selects them, for taskRow.
@@ -29,7 +30,7 @@ func (r *taskRow) task(run journal.RunID) (*journal.Task, error) {
 	if r.generation == nil {
 		return nil, nil
 	}
-	attempts, err := journal.DecodeAttempts(r.attempts)
+	attempts, err := driver.DecodeAttempts(r.attempts)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // terminalColumns are the columns of a terminal event e as every statement selects them, for
@@ -33,7 +34,7 @@ func (r *terminalRow) event() (*journal.Event, error) {
 	}
 	issued, err := journal.DecodeIssued(textOf(r.issued))
 	if err != nil {
-		return nil, fmt.Errorf("terminal event: %w: %w", journal.ErrMalformed, err)
+		return nil, fmt.Errorf("terminal event: %w: %w", driver.ErrMalformed, err)
 	}
 	ev := &journal.Event{Seq: journal.Seq(*r.seq), Kind: journal.Kind(*r.kind), Time: timeOf(r.at), Name: textOf(r.name),
 		Payload: journal.Payload{Encoding: textOf(r.encoding), Data: r.payload}, Issued: issued}

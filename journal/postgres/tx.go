@@ -73,7 +73,7 @@ const stepTxSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqsca
 // cached: the cache belongs to the connection, and the plan would serve every later commit on it.
 const ownPlansSQL = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
 
-// Begin implements journal.TxStore.
+// Begin implements driver.TxStore.
 func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	select {
 	case s.stepTxs <- struct{}{}:

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // workload is a small engine on a store that fails now and then: clients that start and signal
 // runs, and workers that play them. A run ends when it has consumed its signals.
 type workload struct {
 	t       *testing.T
-	j       *journal.Journal
+	j       *driver.Journal
 	runs    int
 	signals int
 
@@ -24,7 +25,7 @@ type workload struct {
 	done  map[journal.RunID]bool
 }
 
-func newWorkload(t *testing.T, j *journal.Journal, runs, signals int) *workload {
+func newWorkload(t *testing.T, j *driver.Journal, runs, signals int) *workload {
 	return &workload{t: t, j: j, runs: runs, signals: signals, acked: map[journal.RunID]int{}, done: map[journal.RunID]bool{}}
 }
 
@@ -111,7 +112,7 @@ func (w *workload) close(run journal.RunID) (all bool) {
 }
 
 func (w *workload) work(ctx context.Context, end func(), worker int) {
-	var m journal.Membership
+	var m driver.Membership
 	err := persist(ctx, func() (err error) {
 		m, err = w.j.Join(ctx, journal.Node{Name: fmt.Sprint("worker ", worker), Routes: []journal.Route{flowRoute}, Lease: 5 * time.Minute})
 		return err
@@ -120,7 +121,7 @@ func (w *workload) work(ctx context.Context, end func(), worker int) {
 		w.t.Errorf("join: %v", err)
 		return
 	}
-	r := journal.ClaimRequest{Node: m.ID(), Routes: []journal.Route{flowRoute}, Max: 5}
+	r := driver.ClaimRequest{Node: m.ID(), Routes: []journal.Route{flowRoute}, Max: 5}
 	for ctx.Err() == nil {
 		c, err := w.j.Claim(ctx, r)
 		r.Reconcile = err != nil // its answer may be lost
@@ -142,10 +143,10 @@ func (w *workload) work(ctx context.Context, end func(), worker int) {
 }
 
 // play gives a run one turn: it consumes what its inbox holds, and parks or closes.
-func (w *workload) play(ctx context.Context, c journal.Claimed) (closed bool, err error) {
-	var h journal.History
+func (w *workload) play(ctx context.Context, c driver.Claimed) (closed bool, err error) {
+	var h driver.History
 	err = persist(ctx, func() error {
-		list, err := w.j.Load(ctx, []journal.LoadRequest{{Run: c.Run.ID}})
+		list, err := w.j.Load(ctx, []driver.LoadRequest{{Run: c.Run.ID}})
 		if err == nil {
 			h, err = list[0], list[0].Err
 		}
@@ -154,7 +155,7 @@ func (w *workload) play(ctx context.Context, c journal.Claimed) (closed bool, er
 	if err != nil {
 		return false, err
 	}
-	turn := journal.Commit{Run: c.Run.ID, Node: c.Task.Owner, Fence: c.Task.Fence, Turn: c.Task.Turn,
+	turn := driver.Commit{Run: c.Run.ID, Node: c.Task.Owner, Fence: c.Task.Fence, Turn: c.Task.Turn,
 		Generation: c.Task.Generation, Next: park}
 	add := func(ev journal.Event) {
 		ev.Seq, ev.Time = journal.Seq(len(h.Events)+1), w.j.Now()
@@ -183,13 +184,13 @@ func (w *workload) play(ctx context.Context, c journal.Claimed) (closed bool, er
 		turn.Next = closing
 	}
 	err = persist(ctx, func() error {
-		out, err := w.j.Commit(ctx, []journal.Commit{turn})
+		out, err := w.j.Commit(ctx, []driver.Commit{turn})
 		if err == nil {
 			err = out[0].Err
 		}
 		return err
 	})
-	return turn.Next.Kind == journal.NextClose, err
+	return turn.Next.Kind == driver.NextClose, err
 }
 
 // audit checks that everything acknowledged is there. The checker of the database looks at the

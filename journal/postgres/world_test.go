@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Shorthands of the tests in this folder. They fail the test.
@@ -55,7 +56,7 @@ func mustExec(t *testing.T, conn *pgx.Conn, sql string, args ...any) {
 }
 
 // join makes a node that serves flow and leaves when the test ends.
-func join(t *testing.T, j *journal.Journal) journal.NodeID {
+func join(t *testing.T, j *driver.Journal) journal.NodeID {
 	t.Helper()
 	m, err := j.Join(t.Context(), journal.Node{Name: "node", Routes: []journal.Route{flowRoute}, Lease: time.Minute})
 	if err != nil {
@@ -65,7 +66,7 @@ func join(t *testing.T, j *journal.Journal) journal.NodeID {
 	return m.ID()
 }
 
-func start(t *testing.T, j *journal.Journal, s journal.Start) journal.Started {
+func start(t *testing.T, j *driver.Journal, s journal.Start) journal.Started {
 	t.Helper()
 	if s.Workflow == "" {
 		s.Workflow = "flow"
@@ -77,7 +78,7 @@ func start(t *testing.T, j *journal.Journal, s journal.Start) journal.Started {
 	return out[0]
 }
 
-func send(t *testing.T, j *journal.Journal, m journal.Message) journal.Sent {
+func send(t *testing.T, j *driver.Journal, m journal.Message) journal.Sent {
 	t.Helper()
 	out, err := j.Send(t.Context(), nil, []journal.Message{m})
 	if err != nil || out[0].Err != nil {
@@ -86,16 +87,16 @@ func send(t *testing.T, j *journal.Journal, m journal.Message) journal.Sent {
 	return out[0]
 }
 
-func claim(t *testing.T, j *journal.Journal, node journal.NodeID, max int) []journal.Claimed {
+func claim(t *testing.T, j *driver.Journal, node journal.NodeID, max int) []driver.Claimed {
 	t.Helper()
-	c, err := j.Claim(t.Context(), journal.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: max})
+	c, err := j.Claim(t.Context(), driver.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: max})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c.Tasks
 }
 
-func claimOne(t *testing.T, j *journal.Journal, node journal.NodeID) journal.Claimed {
+func claimOne(t *testing.T, j *driver.Journal, node journal.NodeID) driver.Claimed {
 	t.Helper()
 	tasks := claim(t, j, node, 2)
 	if len(tasks) != 1 {
@@ -105,22 +106,22 @@ func claimOne(t *testing.T, j *journal.Journal, node journal.NodeID) journal.Cla
 }
 
 // owned starts a run and claims it.
-func owned(t *testing.T, j *journal.Journal, node journal.NodeID) journal.Claimed {
+func owned(t *testing.T, j *driver.Journal, node journal.NodeID) driver.Claimed {
 	t.Helper()
 	start(t, j, journal.Start{})
 	return claimOne(t, j, node)
 }
 
 // born starts a run that the node owns from birth.
-func born(t *testing.T, j *journal.Journal, node journal.NodeID) journal.Claimed {
+func born(t *testing.T, j *driver.Journal, node journal.NodeID) driver.Claimed {
 	t.Helper()
 	run := start(t, j, journal.Start{Owner: node}).Run
-	return journal.Claimed{Run: journal.Run{ID: run}, Task: journal.Task{Run: run, Generation: 1, Owner: node, Fence: 1}}
+	return driver.Claimed{Run: journal.Run{ID: run}, Task: journal.Task{Run: run, Generation: 1, Owner: node, Fence: 1}}
 }
 
 // commitOf returns the first commit of a claimed run without history.
-func commitOf(j *journal.Journal, c journal.Claimed, next journal.Next, events ...journal.Event) journal.Commit {
-	out := journal.Commit{Run: c.Run.ID, Node: c.Task.Owner, Fence: c.Task.Fence, Turn: c.Task.Turn,
+func commitOf(j *driver.Journal, c driver.Claimed, next driver.Next, events ...journal.Event) driver.Commit {
+	out := driver.Commit{Run: c.Run.ID, Node: c.Task.Owner, Fence: c.Task.Fence, Turn: c.Task.Turn,
 		Generation: c.Task.Generation, Next: next}
 	for i, ev := range events {
 		ev.Seq, ev.Time = journal.Seq(i+1), j.Now()
@@ -131,7 +132,7 @@ func commitOf(j *journal.Journal, c journal.Claimed, next journal.Next, events .
 }
 
 // after returns the commit that follows c, with its events numbered on.
-func after(c journal.Commit, next journal.Next, events ...journal.Event) journal.Commit {
+func after(c driver.Commit, next driver.Next, events ...journal.Event) driver.Commit {
 	last := c.Events[len(c.Events)-1]
 	c.Turn, c.Next, c.Events, c.Tx, c.Attempts = c.Turn+1, next, nil, nil, nil
 	for i, ev := range events {
@@ -142,18 +143,18 @@ func after(c journal.Commit, next journal.Next, events ...journal.Event) journal
 	return c
 }
 
-func commit(t *testing.T, j *journal.Journal, c journal.Commit) journal.Outcome {
+func commit(t *testing.T, j *driver.Journal, c driver.Commit) driver.Outcome {
 	t.Helper()
-	out, err := j.Commit(t.Context(), []journal.Commit{c})
+	out, err := j.Commit(t.Context(), []driver.Commit{c})
 	if err != nil || out[0].Err != nil {
 		t.Fatal(err, out)
 	}
 	return out[0]
 }
 
-func events(t *testing.T, j *journal.Journal, run journal.RunID) []journal.Event {
+func events(t *testing.T, j *driver.Journal, run journal.RunID) []journal.Event {
 	t.Helper()
-	list, err := j.Load(t.Context(), []journal.LoadRequest{{Run: run}})
+	list, err := j.Load(t.Context(), []driver.LoadRequest{{Run: run}})
 	if err != nil || list[0].Err != nil {
 		t.Fatal(err, list)
 	}
@@ -168,9 +169,9 @@ func steps(names ...string) (list []journal.Issued) {
 }
 
 var (
-	keep    = journal.Next{Kind: journal.NextKeep}
-	park    = journal.Next{Kind: journal.NextPark}
-	closing = journal.Next{Kind: journal.NextClose}
+	keep    = driver.Next{Kind: driver.NextKeep}
+	park    = driver.Next{Kind: driver.NextPark}
+	closing = driver.Next{Kind: driver.NextClose}
 )
 
 func began(names ...string) journal.Event {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // adminReadSQL reads whether a run exists, what its task says, and who its parent is. The writer
@@ -45,9 +46,9 @@ const adminRemoveSQL = `DELETE FROM reprise_tasks WHERE run_id = ?`
 // fence: no owner closed the run, so no commit of an owner may take the closing for its own (J4).
 const adminCloseSQL = `UPDATE reprise_runs SET status = ?, closed_at = ?, closed_seq = ? WHERE id = ?`
 
-// Admin implements journal.Store.
-func (s *Store) Admin(ctx context.Context, a journal.AdminAction) error {
-	if a.Kind < journal.AdminDelete || a.Kind > journal.AdminTerminate {
+// Admin implements driver.Store.
+func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
+	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminTerminate {
 		return fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}
 	return s.write(ctx, 0, func(b *batch) error {
@@ -58,13 +59,13 @@ func (s *Store) Admin(ctx context.Context, a journal.AdminAction) error {
 		switch {
 		case !t.exists:
 			return journal.ErrNotFound
-		case a.Kind == journal.AdminDelete && t.open:
+		case a.Kind == driver.AdminDelete && t.open:
 			return journal.ErrOpen
-		case a.Kind == journal.AdminDelete:
+		case a.Kind == driver.AdminDelete:
 			return t.forget(b)
 		case !t.open:
 			return journal.ErrClosed
-		case a.Kind == journal.AdminResume:
+		case a.Kind == driver.AdminResume:
 			_, err := b.exec(adminResumeSQL, now().UnixMicro(), uuidArg(a.Run))
 			return err
 		}

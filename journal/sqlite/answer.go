@@ -1,6 +1,9 @@
 package sqlite
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
 
 // replySQL keeps the reply to an update with its message, in the transaction of the turn that gives
 // it (J2). Only a message without a reply is written, so the reply of a repeated commit changes
@@ -33,7 +36,7 @@ WHERE m.run_id = ? AND m.number = +? AND m.answered IS NOT NULL`
 // loadAnswer reads what the sender of an update waits for: the reply, or the end of the run. Both
 // come from the snapshot of the load, so a run is never reported as closed without the reply that
 // was stored before.
-func loadAnswer(q querier, r *journal.LoadRequest, h *journal.History) (err error) {
+func loadAnswer(q querier, r *driver.LoadRequest, h *driver.History) (err error) {
 	if h.Run.Terminal, err = terminalOf(q, r.Run); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 func openHere(t *testing.T) *Store {
@@ -75,7 +76,7 @@ func TestJ2_OneCallAtFaultHindersNoOther(t *testing.T) {
 		}
 	}
 	errs := together(t, s, call("good"), call("evil"), call("good"), func() error {
-		return s.Admin(context.Background(), journal.AdminAction{Run: journal.NewRunID(), Kind: journal.AdminResume})
+		return s.Admin(context.Background(), driver.AdminAction{Run: journal.NewRunID(), Kind: driver.AdminResume})
 	}, call("good"))
 	for i, err := range errs {
 		switch {
@@ -103,7 +104,7 @@ func TestJ2_OneMemberAtFaultHindersNoOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var commits []journal.Commit
+	var commits []driver.Commit
 	for i := range 5 {
 		st := startOf("good")
 		st.Owner = m.ID()
@@ -111,7 +112,7 @@ func TestJ2_OneMemberAtFaultHindersNoOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := map[bool]string{true: "evil", false: "good"}[i == 2]
-		commits = append(commits, journal.Commit{Run: st.ID, Node: m.ID(), Fence: 1, Generation: 1, Events: []journal.Event{
+		commits = append(commits, driver.Commit{Run: st.ID, Node: m.ID(), Fence: 1, Generation: 1, Events: []journal.Event{
 			{Seq: 1, Kind: journal.RunStarted, Time: now()}, {Seq: 2, Kind: journal.StepCompleted, Name: name, Time: now()}}})
 	}
 	out, err := s.Commit(t.Context(), commits)
@@ -122,7 +123,7 @@ func TestJ2_OneMemberAtFaultHindersNoOther(t *testing.T) {
 		if (out[i].Err != nil) != (i == 2) {
 			t.Errorf("member %d: %v", i, out[i].Err)
 		}
-		list, err := s.Load(t.Context(), []journal.LoadRequest{{Run: commits[i].Run}})
+		list, err := s.Load(t.Context(), []driver.LoadRequest{{Run: commits[i].Run}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // claimHeadSQL reads the due tasks of one route and priority, oldest first, from
@@ -48,10 +49,10 @@ WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
   AND t.queue = ? AND t.workflow = ? AND t.version = +? AND t.priority = +? AND t.visible_at > ?
 ORDER BY t.visible_at LIMIT 1`
 
-// Claim implements journal.Store. A node that has left or was declared dead gets nothing, although
+// Claim implements driver.Store. A node that has left or was declared dead gets nothing, although
 // its call may come late: the run would belong to nobody until a sweep finds it.
-func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
-	var c journal.Claim
+func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
+	var c driver.Claim
 	err := s.write(ctx, 0, func(b *batch) (err error) {
 		if !s.nodes.alive(r.Node) {
 			r.Max = 0
@@ -60,14 +61,14 @@ func (s *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Clai
 		return err
 	})
 	if err != nil {
-		return journal.Claim{}, err
+		return driver.Claim{}, err
 	}
 	return c, nil
 }
 
 // claim does all of it in the writer's transaction. There is one writer, so nothing it reads can
 // change before it writes, and no statement needs to lock or to look twice.
-func claim(q querier, r *journal.ClaimRequest) (c journal.Claim, err error) {
+func claim(q querier, r *driver.ClaimRequest) (c driver.Claim, err error) {
 	c.Now = now()
 	if r.Reconcile { // ahead of the claim, so that no task is told twice
 		runs, err := readIDs(q, claimUnconfirmedSQL, int64(r.Node))
@@ -126,7 +127,7 @@ func readDue(q querier, routes []journal.Route, max int, at time.Time) (runs []j
 }
 
 // readClaimed adds the tasks of runs, with their runs, to a claim.
-func readClaimed(q querier, c *journal.Claim, runs []journal.RunID) error {
+func readClaimed(q querier, c *driver.Claim, runs []journal.RunID) error {
 	for _, run := range runs {
 		err := q.query(claimReadSQL, func(r row) error {
 			run, err := runOf(r[taskWidth:])
@@ -137,7 +138,7 @@ func readClaimed(q querier, c *journal.Claim, runs []journal.RunID) error {
 			if err != nil {
 				return err
 			}
-			c.Tasks = append(c.Tasks, journal.Claimed{Task: *task, Run: run})
+			c.Tasks = append(c.Tasks, driver.Claimed{Task: *task, Run: run})
 			return nil
 		}, uuidArg(run))
 		if err != nil {

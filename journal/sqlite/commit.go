@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // J3 is the condition of each statement that changes the task: owner, fence and turn decide, and
@@ -48,26 +49,26 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 // fence stays with the run, for the owner that asks whether its commit was written (J4).
 const commitCloseSQL = `UPDATE reprise_runs SET status = ?, closed_at = ?, closed_seq = ?, closed_fence = ? WHERE id = ?`
 
-// commitReadSQL reads what became of a refused commit, for journal.Commit.WrittenAs (J4).
+// commitReadSQL reads what became of a refused commit, for driver.Commit.WrittenAs (J4).
 const commitReadSQL = `
 SELECT t.fence, t.turn, t.inbox_last, r.closed_fence
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
-// Commit implements journal.Store. The batch is one job of the writer, so it is one transaction,
+// Commit implements driver.Store. The batch is one job of the writer, so it is one transaction,
 // perhaps together with jobs of others; each member has its own outcome all the same (J2).
-func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+func (s *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	if len(commits) == 1 && commits[0].Tx != nil {
 		out, err := s.commitInTx(ctx, &commits[0])
-		return []journal.Outcome{out}, err
+		return []driver.Outcome{out}, err
 	}
 	size := 0
 	for i := range commits {
 		if commits[i].Tx != nil {
 			return nil, fmt.Errorf("commit %s: a member with a transaction must be alone: %w", commits[i].Run, journal.ErrInvalid)
 		}
-		size += journal.CommitBytes(&commits[i])
+		size += driver.CommitBytes(&commits[i])
 	}
-	out := make([]journal.Outcome, len(commits))
+	out := make([]driver.Outcome, len(commits))
 	err := s.write(ctx, size, func(b *batch) error { return s.commitAll(b, commits, out) })
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func (s *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 // commitAll writes a batch. A member whose effects cannot be written is left out, together with its
 // turn, at the next attempt (J2): a turn without its effects would be half a commit. Each attempt
 // leaves out one more member, so the loop ends.
-func (s *Store) commitAll(b *batch, commits []journal.Commit, out []journal.Outcome) error {
+func (s *Store) commitAll(b *batch, commits []driver.Commit, out []driver.Outcome) error {
 	faults := map[int]error{}
 	for {
 		at := 0
@@ -94,11 +95,11 @@ func (s *Store) commitAll(b *batch, commits []journal.Commit, out []journal.Outc
 // So it makes no difference whether a message arrives in the inbox of a member that stands behind
 // the sender's or ahead of it. An error is about the effects of one member, which it names, or
 // about the whole batch.
-func (s *Store) commitMembers(b *batch, commits []journal.Commit, out []journal.Outcome, faults map[int]error) (at int, err error) {
+func (s *Store) commitMembers(b *batch, commits []driver.Commit, out []driver.Outcome, faults map[int]error) (at int, err error) {
 	var acting []int // members with effects
 	for i := range commits {
 		if err := faults[i]; err != nil {
-			out[i] = journal.Outcome{Now: now(), Err: err}
+			out[i] = driver.Outcome{Now: now(), Err: err}
 			continue
 		}
 		written := false
@@ -131,10 +132,10 @@ func (s *Store) commitMembers(b *batch, commits []journal.Commit, out []journal.
 
 // commit writes the turn of one member. An error is about the whole batch; the member's own is in
 // the outcome, and nothing of the member is written then.
-func (s *Store) commit(b *batch, c *journal.Commit) (out journal.Outcome, written bool, err error) {
+func (s *Store) commit(b *batch, c *driver.Commit) (out driver.Outcome, written bool, err error) {
 	err = b.member(func() error { out, written, err = writeTurn(b, c); return err })
 	if memberFault(err) {
-		return journal.Outcome{Now: now(), Err: s.memberError(err)}, false, nil
+		return driver.Outcome{Now: now(), Err: s.memberError(err)}, false, nil
 	}
 	return out, written, err
 }
@@ -150,7 +151,7 @@ func (s *Store) memberError(err error) error {
 // writeTurn writes a turn into its own run, or finds out why not. written is also false for a turn
 // that an earlier try has written: its effects are stored as well then, and must not be carried out
 // twice.
-func writeTurn(q querier, c *journal.Commit) (out journal.Outcome, written bool, err error) {
+func writeTurn(q querier, c *driver.Commit) (out driver.Outcome, written bool, err error) {
 	at := now()
 	out, written, err = writeTask(q, c, at)
 	if err != nil {
@@ -183,9 +184,9 @@ func writeTurn(q querier, c *journal.Commit) (out journal.Outcome, written bool,
 // Messages and turns meet here (J6). The statement returns the number of the newest message; if the
 // turn has not seen it, the task must be visible, so that the run is looked at again. A turn that
 // keeps its run normally finds the column as it should be, and writes it only if it is not.
-func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome, ok bool, err error) {
+func writeTask(q querier, c *driver.Commit, at time.Time) (out driver.Outcome, ok bool, err error) {
 	out.Now = at
-	stored, err := journal.EncodeAttempts(c.Attempts)
+	stored, err := driver.EncodeAttempts(c.Attempts)
 	if err != nil {
 		return out, false, fmt.Errorf("commit %s: attempts: %w", c.Run, err)
 	}
@@ -200,20 +201,20 @@ func writeTask(q querier, c *journal.Commit, at time.Time) (out journal.Outcome,
 	}
 	run, node, fence, turn := uuidArg(c.Run), int64(c.Node), int64(c.Fence), int64(c.Turn)
 	switch c.Next.Kind {
-	case journal.NextKeep:
+	case driver.NextKeep:
 		err = q.query(commitKeepSQL, read, attempts, waiting, run, node, fence, turn)
 		if unread := out.InboxLast > c.InboxSeen; err == nil && ok && unread == visible.IsZero() {
 			_, err = q.exec(commitVisibleSQL, visibleFor(unread, at), run)
 		}
-	case journal.NextClose:
+	case driver.NextClose:
 		err = q.query(commitRemoveSQL, read, run, node, fence, turn)
 	default:
 		state, next := int64(journal.Ready), nullTime(c.Next.At)
 		message := any(at.UnixMicro()) // when it is visible if there is a message
 		switch c.Next.Kind {
-		case journal.NextRelease:
+		case driver.NextRelease:
 			next = message
-		case journal.NextBlock:
+		case driver.NextBlock:
 			state, message = int64(journal.Blocked), next
 		}
 		err = q.query(commitFreeSQL, read, attempts, waiting, nullText(c.Next.Problem), state, int64(c.InboxSeen), message, next,
@@ -232,7 +233,7 @@ func visibleFor(unread bool, at time.Time) any {
 
 // writeEvent appends one event.
 func writeEvent(q querier, run journal.RunID, g journal.Generation, ev *journal.Event) error {
-	p := journal.StoredPayload(ev)
+	p := driver.StoredPayload(ev)
 	_, err := q.exec(commitEventSQL, uuidArg(run), int64(g), int64(ev.Seq), ev.Time.UnixMicro(), nullInt(int64(ev.Inbox)),
 		nullInt(int32(ev.Cmd)), nullInt(ev.Attempt), int64(ev.Kind), nullText(ev.Name), nullText(p.Encoding),
 		nullText(journal.EncodeIssued(ev.Issued)), nullBytes(p.Data))
@@ -240,8 +241,8 @@ func writeEvent(q querier, run journal.RunID, g journal.Generation, ev *journal.
 }
 
 // readBack tells an own write of an earlier try from lost ownership (J4).
-func readBack(q querier, c *journal.Commit, at time.Time) (journal.Outcome, error) {
-	out := journal.Outcome{Now: at, Err: journal.ErrFenced}
+func readBack(q querier, c *driver.Commit, at time.Time) (driver.Outcome, error) {
+	out := driver.Outcome{Now: at, Err: journal.ErrFenced}
 	err := q.query(commitReadSQL, func(r row) error {
 		fence, turn, closed := journal.Fence(r.int(0)), journal.Turn(r.int(1)), journal.Fence(r.int(3))
 		out.InboxLast = journal.InboxSeq(r.int(2))

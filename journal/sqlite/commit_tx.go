@@ -5,16 +5,17 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // commitInTx writes a turn inside the transaction of its step, and commits it: what the step wrote
 // and the event of its completion are one commit.
-func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outcome, error) {
+func (s *Store) commitInTx(ctx context.Context, c *driver.Commit) (driver.Outcome, error) {
 	t, ok := c.Tx.(*stepTx)
 	if !ok {
-		return journal.Outcome{}, fmt.Errorf("commit %s: transaction of type %T is not a step's: %w", c.Run, c.Tx, journal.ErrInvalid)
+		return driver.Outcome{}, fmt.Errorf("commit %s: transaction of type %T is not a step's: %w", c.Run, c.Tx, journal.ErrInvalid)
 	}
-	out := journal.Outcome{Err: journal.ErrTxLost}
+	out := driver.Outcome{Err: journal.ErrTxLost}
 	var err error
 	t.end.Do(func() {
 		out, err = t.commit(ctx, c)
@@ -31,7 +32,7 @@ func (s *Store) commitInTx(ctx context.Context, c *journal.Commit) (journal.Outc
 // committed without its event, and the attempt fails. After that the turn is written like any
 // other. A COMMIT that fails has written nothing: what it left in the log has no end mark and is
 // overwritten by the next transaction. So the outcome is always known, unlike over a network.
-func (t *stepTx) commit(ctx context.Context, c *journal.Commit) (journal.Outcome, error) {
+func (t *stepTx) commit(ctx context.Context, c *driver.Commit) (driver.Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended != nil {
@@ -41,10 +42,10 @@ func (t *stepTx) commit(ctx context.Context, c *journal.Commit) (journal.Outcome
 	if t.loan == nil { // the step did nothing: its turn goes with the others
 		alone := *c
 		alone.Tx = nil
-		out, err := t.s.Commit(ctx, []journal.Commit{alone})
+		out, err := t.s.Commit(ctx, []driver.Commit{alone})
 		switch {
 		case ctx.Err() != nil && err != nil:
-			return journal.Outcome{}, err
+			return driver.Outcome{}, err
 		case err != nil:
 			return txLost(err), nil
 		}
@@ -58,7 +59,7 @@ func (t *stepTx) commit(ctx context.Context, c *journal.Commit) (journal.Outcome
 	out, err := t.s.writeAlone(w, c)
 	switch {
 	case memberFault(err):
-		return journal.Outcome{Err: t.s.memberError(err)}, nil
+		return driver.Outcome{Err: t.s.memberError(err)}, nil
 	case err != nil: // nothing was written and nothing will be
 		return txLost(t.s.translate(err)), nil
 	case out.Err != nil: // J3
@@ -72,7 +73,7 @@ func (t *stepTx) commit(ctx context.Context, c *journal.Commit) (journal.Outcome
 }
 
 // writeAlone writes a turn and what it does to others.
-func (s *Store) writeAlone(q querier, c *journal.Commit) (journal.Outcome, error) {
+func (s *Store) writeAlone(q querier, c *driver.Commit) (driver.Outcome, error) {
 	out, written, err := writeTurn(q, c)
 	switch {
 	case err != nil:
@@ -92,6 +93,6 @@ func (s *Store) writeAlone(q querier, c *journal.Commit) (journal.Outcome, error
 }
 
 // txLost is the outcome of a turn whose transaction is gone, for a reason.
-func txLost(why error) journal.Outcome {
-	return journal.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, why)}
+func txLost(why error) driver.Outcome {
+	return driver.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, why)}
 }

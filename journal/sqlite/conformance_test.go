@@ -4,19 +4,19 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest"
 	"github.com/reprise-run/reprise/journal/sqlite"
 )
 
 func TestStore(t *testing.T) {
-	journaltest.All(t, func(t *testing.T) journal.Store {
+	journaltest.All(t, func(t *testing.T) driver.Store {
 		return sqlite.Aged{Store: open(t, filepath.Join(t.TempDir(), "reprise.db"), nil)}
 	})
 }
 
 func BenchmarkStore(b *testing.B) {
-	journaltest.Bench(b, func(b *testing.B) journal.Store { return open(b, filepath.Join(b.TempDir(), "reprise.db"), nil) })
+	journaltest.Bench(b, func(b *testing.B) driver.Store { return open(b, filepath.Join(b.TempDir(), "reprise.db"), nil) })
 }
 
 // open returns a store that is closed when the test ends.

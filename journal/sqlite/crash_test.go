@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/sqlite"
 )
 
@@ -45,7 +46,7 @@ func child(job, path string) int {
 	if err != nil {
 		return fail(err)
 	}
-	j := journal.New(s, nil)
+	j := driver.New(s, nil)
 	m, err := j.Join(ctx, journal.Node{Name: "child", Routes: []journal.Route{flowRoute}, Lease: time.Hour})
 	if err != nil {
 		return fail(err)
@@ -80,7 +81,7 @@ type ack struct {
 }
 
 // live plays a run from its start to its end.
-func live(ctx context.Context, j *journal.Journal, node journal.NodeID, inTx bool, tell func(ack)) error {
+func live(ctx context.Context, j *driver.Journal, node journal.NodeID, inTx bool, tell func(ack)) error {
 	out, err := j.Start(ctx, nil, []journal.Start{{Workflow: "flow", Owner: node}})
 	if err != nil || !out[0].Owned {
 		return fmt.Errorf("start: %v, %w", out, err)
@@ -92,11 +93,11 @@ func live(ctx context.Context, j *journal.Journal, node journal.NodeID, inTx boo
 		return fmt.Errorf("send: %v, %w", sent, err)
 	}
 	tell(ack{run, 2})
-	first := journal.Commit{Run: run, Node: node, Fence: 1, Generation: 1, Events: []journal.Event{began}}
+	first := driver.Commit{Run: run, Node: node, Fence: 1, Generation: 1, Events: []journal.Event{began}}
 	first.Events[0].Seq, first.Events[0].Time = 1, j.Now()
 	second := then(first, keep, stepDone)
 	third := then(second, closing, journal.Event{Kind: journal.SignalReceived, Inbox: 1, Name: "sig"}, completed)
-	for i, c := range []journal.Commit{first, second, third} {
+	for i, c := range []driver.Commit{first, second, third} {
 		if i == 1 && inTx {
 			if c.Tx, err = j.Begin(ctx); err != nil {
 				return err
@@ -105,7 +106,7 @@ func live(ctx context.Context, j *journal.Journal, node journal.NodeID, inTx boo
 				return err
 			}
 		}
-		if out, err := j.Commit(ctx, []journal.Commit{c}); err != nil || out[0].Err != nil {
+		if out, err := j.Commit(ctx, []driver.Commit{c}); err != nil || out[0].Err != nil {
 			return fmt.Errorf("commit %d: %v, %w", i, out, err)
 		}
 		tell(ack{run, i + 3})

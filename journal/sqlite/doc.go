@@ -1,5 +1,5 @@
 // Package sqlite keeps a journal in a SQLite file, with a driver in pure Go. [Store] implements
-// [journal.Store] and [journal.TxStore] with all their guarantees. It is for one process: the file
+// [driver.Store] and [driver.TxStore] with all their guarantees. It is for one process: the file
 // is locked while a store is open, and a second process is told who has it.
 //
 // # One writer

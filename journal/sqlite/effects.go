@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // effects are what a turn does to others, in the transaction of the turn: so they happen exactly if
@@ -37,7 +38,7 @@ func (a arrivals) note(run journal.RunID, sent *journal.Sent) {
 
 // write carries out the effects of a turn that is written, but for what applyClosePolicies does.
 // The order among them is that of the contract: replies, children, messages.
-func (e *effects) write(c *journal.Commit, out *journal.Outcome) error {
+func (e *effects) write(c *driver.Commit, out *driver.Outcome) error {
 	e.at = out.Now
 	for i := range c.Replies {
 		if err := e.reply(c.Run, &c.Replies[i]); err != nil {
@@ -65,8 +66,8 @@ func (e *effects) write(c *journal.Commit, out *journal.Outcome) error {
 
 // applyClosePolicies applies the close policies of the children that a closed run leaves behind. It
 // comes last in a batch: a member that is terminated with its parent may have started children.
-func (e *effects) applyClosePolicies(c *journal.Commit, out *journal.Outcome) (err error) {
-	if c.Children && c.Next.Kind == journal.NextClose {
+func (e *effects) applyClosePolicies(c *driver.Commit, out *driver.Outcome) (err error) {
+	if c.Children && c.Next.Kind == driver.NextClose {
 		out.Closed, err = e.closeChildren(c.Run, nil)
 	}
 	return err
@@ -74,7 +75,7 @@ func (e *effects) applyClosePolicies(c *journal.Commit, out *journal.Outcome) (e
 
 // start starts a child. If another run has the child's key, the parent gets a message about it,
 // like one about the failure of a child.
-func (e *effects) start(c *journal.Commit, st *journal.Start, out *journal.Started) (err error) {
+func (e *effects) start(c *driver.Commit, st *journal.Start, out *journal.Started) (err error) {
 	if *out, err = e.s.start(e.q, st, e.at); err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (e *effects) start(c *journal.Commit, st *journal.Start, out *journal.Start
 }
 
 // message sends to another run, and tells the own one what became of it if that wants to know.
-func (e *effects) message(c *journal.Commit, m *journal.Message, out *journal.Sent) (err error) {
+func (e *effects) message(c *driver.Commit, m *journal.Message, out *journal.Sent) (err error) {
 	if *out, err = e.send(m); err != nil {
 		return err
 	}

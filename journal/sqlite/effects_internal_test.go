@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // family is a store with one node that owns what it starts.
@@ -25,18 +26,18 @@ func newFamily(t testing.TB, s *Store) *family {
 }
 
 // run starts a run and returns its first commit.
-func (f *family) run() journal.Commit {
+func (f *family) run() driver.Commit {
 	f.t.Helper()
 	st := startOf("good")
 	st.Owner = f.node
 	if _, err := f.s.Start(f.t.Context(), nil, []journal.Start{st}); err != nil {
 		f.t.Fatal(err)
 	}
-	return journal.Commit{Run: st.ID, Node: f.node, Fence: 1, Generation: 1,
+	return driver.Commit{Run: st.ID, Node: f.node, Fence: 1, Generation: 1,
 		Events: []journal.Event{{Seq: 1, Kind: journal.RunStarted, Time: now()}}}
 }
 
-func childOf(c *journal.Commit, workflow string, cmd journal.Cmd) journal.Start {
+func childOf(c *driver.Commit, workflow string, cmd journal.Cmd) journal.Start {
 	st := startOf(workflow)
 	st.Parent = &journal.Parent{Run: c.Run, Generation: c.Generation, Cmd: cmd}
 	return st
@@ -46,9 +47,9 @@ func signalTo(run journal.RunID, key string, cmd journal.Cmd) journal.Message {
 	return journal.Message{Run: run, Kind: journal.MessageSignal, Name: "s", Key: key, Cmd: cmd}
 }
 
-func (f *family) load(run journal.RunID) journal.History {
+func (f *family) load(run journal.RunID) driver.History {
 	f.t.Helper()
-	list, err := f.s.Load(f.t.Context(), []journal.LoadRequest{{Run: run}})
+	list, err := f.s.Load(f.t.Context(), []driver.LoadRequest{{Run: run}})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -70,11 +71,11 @@ func TestJ2_EffectsAtFaultHinderNoOther(t *testing.T) {
 	dup.Messages = []journal.Message{signalTo(first.Run, "b", 1)}
 	dup.Events = append(dup.Events, dup.Events[0])
 	last.Messages = []journal.Message{signalTo(first.Run, "c", 1)}
-	out, err := f.s.Commit(context.Background(), []journal.Commit{first, evil, dup, last})
+	out, err := f.s.Commit(context.Background(), []driver.Commit{first, evil, dup, last})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, c := range []journal.Commit{first, evil, dup, last} {
+	for i, c := range []driver.Commit{first, evil, dup, last} {
 		h := f.load(c.Run)
 		good := i == 0 || i == 3
 		if (out[i].Err == nil) != good || (len(h.Events) == 1) != good || (h.Run.Task.Turn == 1) != good {
@@ -116,7 +117,7 @@ func TestEffectsInAStepsTransaction(t *testing.T) {
 		if try.Tx = tx; i == 0 {
 			try.Fence = 2
 		}
-		out, err := f.s.Commit(t.Context(), []journal.Commit{try})
+		out, err := f.s.Commit(t.Context(), []driver.Commit{try})
 		if err != nil || out[0].Err != want || want == nil && out[0].InboxLast != 1 {
 			t.Errorf("try %d: %+v, %v, want %v", i, out, err, want)
 		}
@@ -157,7 +158,7 @@ func BenchmarkLoadBehindOldMessages(b *testing.B) {
 			c.Events = append(c.Events, journal.Event{Seq: journal.Seq(len(c.Events) + 1), Kind: journal.RunContinued, Time: now()})
 			c.InboxSeen = journal.InboxSeq(old)
 			c.Continue = &journal.Continue{Version: 1, Seen: c.InboxSeen, Carried: []journal.InboxSeq{7, 9}}
-			out, err := s.Commit(b.Context(), []journal.Commit{c})
+			out, err := s.Commit(b.Context(), []driver.Commit{c})
 			if err != nil || out[0].Err != nil {
 				b.Fatal(err, out)
 			}
@@ -188,7 +189,7 @@ func BenchmarkCommitChildren(b *testing.B) {
 					st.Input = journal.Payload{Data: []byte(`{"n":1}`)}
 					c.Starts = append(c.Starts, st)
 				}
-				out, err := s.Commit(b.Context(), []journal.Commit{c})
+				out, err := s.Commit(b.Context(), []driver.Commit{c})
 				if err != nil || out[0].Err != nil {
 					b.Fatal(err, out)
 				}

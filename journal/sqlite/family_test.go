@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/sqlite"
 	"github.com/reprise-run/reprise/migrations"
 )
@@ -35,17 +36,17 @@ func TestMigrateARunThatKnowsNoFamilies(t *testing.T) {
 	w.exec(`INSERT INTO reprise_events VALUES (?1, 1, 1, 1, NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL),
 		(?1, 1, 2, 1, 1, NULL, NULL, 5, 's', NULL, NULL, NULL)`, run[:])
 	w.s = open(t, path, &sqlite.Options{Shared: true})
-	w.j = journal.New(w.s, nil)
+	w.j = driver.New(w.s, nil)
 	if h := w.history(run); len(h.Events) != 2 || len(h.Inbox) != 1 || h.Run.Parent != nil || h.Run.Continued != nil {
 		t.Errorf("%+v", h)
 	}
 	w.node = w.join()
-	c, err := w.j.Claim(t.Context(), journal.ClaimRequest{Node: w.node, Routes: []journal.Route{flowRoute}, Max: 1})
+	c, err := w.j.Claim(t.Context(), driver.ClaimRequest{Node: w.node, Routes: []journal.Route{flowRoute}, Max: 1})
 	if err != nil || len(c.Tasks) != 1 {
 		t.Fatal(c, err)
 	}
 	parent := &journal.Parent{Run: run, Generation: 1, Cmd: 1, Policy: journal.CloseAbandon}
-	w.commit(journal.Commit{
+	w.commit(driver.Commit{
 		Run: run, Node: w.node, Fence: 1, Turn: 1, Generation: 1,
 		Events:    []journal.Event{{Seq: 3, Kind: journal.RunContinued, Time: w.j.Now()}},
 		Starts:    []journal.Start{{Workflow: "flow", Parent: parent}},
@@ -82,7 +83,7 @@ func TestViewsOfFamilies(t *testing.T) {
 	c.Starts = []journal.Start{{Workflow: "flow", Parent: &journal.Parent{Run: c.Run, Generation: 1, Cmd: 1, Policy: journal.CloseTerminate}}}
 	c.InboxSeen, c.Continue = 2, &journal.Continue{Version: 1, Seen: 2, Carried: []journal.InboxSeq{2}}
 	w.commit(c)
-	w.commit(journal.Commit{Run: c.Run, Node: w.node, Fence: 1, Turn: 2, Generation: 2, InboxSeen: 3, Replies: []journal.Reply{
+	w.commit(driver.Commit{Run: c.Run, Node: w.node, Fence: 1, Turn: 2, Generation: 2, InboxSeen: 3, Replies: []journal.Reply{
 		{Number: 1, Payload: journal.Payload{Data: []byte(`7`)}}, {Number: 3, Payload: journal.Payload{Data: []byte(`8`)}, Rejected: true}}})
 	for what, query := range map[string]string{
 		"consumed":       `SELECT group_concat(number) = '1,3' FROM (SELECT number FROM reprise_v_inbox WHERE consumed ORDER BY number)`,

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/sqlite"
 )
 
@@ -145,7 +146,7 @@ func TestDamageIsToldAndSpreadsNot(t *testing.T) {
 	}
 	damaged := 0
 	for _, s := range starts {
-		_, err := w.j.Load(t.Context(), []journal.LoadRequest{{Run: s.ID}})
+		_, err := w.j.Load(t.Context(), []driver.LoadRequest{{Run: s.ID}})
 		switch {
 		case errors.Is(err, sqlite.ErrDamaged) && strings.Contains(err.Error(), w.path):
 			damaged++

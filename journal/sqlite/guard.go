@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"errors"
 )
 
@@ -12,39 +12,39 @@ import (
 // stepConnector makes the one connection of a step's *sql.DB.
 type stepConnector struct{ t *stepTx }
 
-// Connect implements driver.Connector.
-func (c stepConnector) Connect(context.Context) (driver.Conn, error) { return stepConn(c), nil }
+// Connect implements sqldriver.Connector.
+func (c stepConnector) Connect(context.Context) (sqldriver.Conn, error) { return stepConn(c), nil }
 
-// Driver implements driver.Connector.
-func (c stepConnector) Driver() driver.Driver { return stepDriver{} }
+// Driver implements sqldriver.Connector.
+func (c stepConnector) Driver() sqldriver.Driver { return stepDriver{} }
 
 // stepDriver is what database/sql asks a connector for.
 type stepDriver struct{}
 
-// Open implements driver.Driver. Nobody calls it.
-func (stepDriver) Open(string) (driver.Conn, error) { return nil, errors.ErrUnsupported }
+// Open implements sqldriver.Driver. Nobody calls it.
+func (stepDriver) Open(string) (sqldriver.Conn, error) { return nil, errors.ErrUnsupported }
 
 // stepConn is the connection: its statements are executed on the loan.
 type stepConn struct{ t *stepTx }
 
-// Begin implements driver.Conn. The transaction begins with its first statement.
-func (c stepConn) Begin() (driver.Tx, error) { return stepEnd{}, nil }
+// Begin implements sqldriver.Conn. The transaction begins with its first statement.
+func (c stepConn) Begin() (sqldriver.Tx, error) { return stepEnd{}, nil }
 
 // stepEnd refuses to end a transaction. database/sql takes it for ended nevertheless, so that the
 // user can do nothing more in it.
 type stepEnd struct{}
 
-// Commit implements driver.Tx.
+// Commit implements sqldriver.Tx.
 func (stepEnd) Commit() error { return errUserEnd }
 
-// Rollback implements driver.Tx.
+// Rollback implements sqldriver.Tx.
 func (stepEnd) Rollback() error { return errUserEnd }
 
-// Close implements driver.Conn.
+// Close implements sqldriver.Conn.
 func (c stepConn) Close() error { return nil }
 
-// ExecContext implements driver.ExecerContext.
-func (c stepConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (res driver.Result, err error) {
+// ExecContext implements sqldriver.ExecerContext.
+func (c stepConn) ExecContext(ctx context.Context, query string, args []sqldriver.NamedValue) (res sqldriver.Result, err error) {
 	err = c.t.use(ctx, func(ctx context.Context, raw rawConn) error {
 		res, err = raw.ExecContext(ctx, query, args)
 		return err
@@ -52,8 +52,8 @@ func (c stepConn) ExecContext(ctx context.Context, query string, args []driver.N
 	return res, err
 }
 
-// QueryContext implements driver.QueryerContext.
-func (c stepConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (rows driver.Rows, err error) {
+// QueryContext implements sqldriver.QueryerContext.
+func (c stepConn) QueryContext(ctx context.Context, query string, args []sqldriver.NamedValue) (rows sqldriver.Rows, err error) {
 	err = c.t.use(ctx, func(ctx context.Context, raw rawConn) error {
 		got, err := raw.QueryContext(ctx, query, args) // ends the first row's search, the driver goes on without it
 		rows = c.t.keepRows(got)
@@ -62,13 +62,13 @@ func (c stepConn) QueryContext(ctx context.Context, query string, args []driver.
 	return rows, err
 }
 
-// Prepare implements driver.Conn.
-func (c stepConn) Prepare(query string) (driver.Stmt, error) {
+// Prepare implements sqldriver.Conn.
+func (c stepConn) Prepare(query string) (sqldriver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
 }
 
-// PrepareContext implements driver.ConnPrepareContext.
-func (c stepConn) PrepareContext(ctx context.Context, query string) (s driver.Stmt, err error) {
+// PrepareContext implements sqldriver.ConnPrepareContext.
+func (c stepConn) PrepareContext(ctx context.Context, query string) (s sqldriver.Stmt, err error) {
 	err = c.t.use(ctx, func(ctx context.Context, raw rawConn) error {
 		got, err := raw.PrepareContext(ctx, query)
 		if err != nil {
@@ -82,7 +82,7 @@ func (c stepConn) PrepareContext(ctx context.Context, query string) (s driver.St
 }
 
 // keepRows remembers rows that are to be closed with the transaction. t.mu is held.
-func (t *stepTx) keepRows(raw driver.Rows) driver.Rows {
+func (t *stepTx) keepRows(raw sqldriver.Rows) sqldriver.Rows {
 	if raw == nil {
 		return nil
 	}
@@ -106,23 +106,27 @@ func (t *stepTx) closeOne(c interface{ Close() error }) error {
 // not begin.
 type stepStmt struct {
 	t   *stepTx
-	raw driver.Stmt
+	raw sqldriver.Stmt
 }
 
-// Close implements driver.Stmt.
+// Close implements sqldriver.Stmt.
 func (s *stepStmt) Close() error { return s.t.closeOne(s.raw) }
 
-// NumInput implements driver.Stmt.
+// NumInput implements sqldriver.Stmt.
 func (s *stepStmt) NumInput() int { return s.raw.NumInput() }
 
-// Exec implements driver.Stmt.
-func (s *stepStmt) Exec([]driver.Value) (driver.Result, error) { return nil, errors.ErrUnsupported }
+// Exec implements sqldriver.Stmt.
+func (s *stepStmt) Exec([]sqldriver.Value) (sqldriver.Result, error) {
+	return nil, errors.ErrUnsupported
+}
 
-// Query implements driver.Stmt.
-func (s *stepStmt) Query([]driver.Value) (driver.Rows, error) { return nil, errors.ErrUnsupported }
+// Query implements sqldriver.Stmt.
+func (s *stepStmt) Query([]sqldriver.Value) (sqldriver.Rows, error) {
+	return nil, errors.ErrUnsupported
+}
 
-// ExecContext implements driver.StmtExecContext.
-func (s *stepStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (res driver.Result, err error) {
+// ExecContext implements sqldriver.StmtExecContext.
+func (s *stepStmt) ExecContext(ctx context.Context, args []sqldriver.NamedValue) (res sqldriver.Result, err error) {
 	err = s.t.use(ctx, func(ctx context.Context, _ rawConn) error {
 		res, err = s.raw.(stmt).ExecContext(ctx, args)
 		return err
@@ -130,8 +134,8 @@ func (s *stepStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (r
 	return res, err
 }
 
-// QueryContext implements driver.StmtQueryContext.
-func (s *stepStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (rows driver.Rows, err error) {
+// QueryContext implements sqldriver.StmtQueryContext.
+func (s *stepStmt) QueryContext(ctx context.Context, args []sqldriver.NamedValue) (rows sqldriver.Rows, err error) {
 	err = s.t.use(ctx, func(ctx context.Context, _ rawConn) error {
 		got, err := s.raw.(stmt).QueryContext(ctx, args)
 		rows = s.t.keepRows(got)
@@ -143,17 +147,17 @@ func (s *stepStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (
 // stepRows are rows that the user reads. They are closed with the transaction too.
 type stepRows struct {
 	t   *stepTx
-	raw driver.Rows
+	raw sqldriver.Rows
 }
 
-// Columns implements driver.Rows.
+// Columns implements sqldriver.Rows.
 func (r *stepRows) Columns() []string { return r.raw.Columns() }
 
-// Close implements driver.Rows.
+// Close implements sqldriver.Rows.
 func (r *stepRows) Close() error { return r.t.closeOne(r.raw) }
 
-// Next implements driver.Rows.
-func (r *stepRows) Next(dest []driver.Value) error {
+// Next implements sqldriver.Rows.
+func (r *stepRows) Next(dest []sqldriver.Value) error {
 	r.t.mu.Lock()
 	defer r.t.mu.Unlock()
 	if r.t.ended != nil {

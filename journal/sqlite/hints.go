@@ -5,22 +5,23 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// hints implements journal.Hints. One process has the file, and a [journal.Journal] spreads hints
+// hints implements driver.Hints. One process has the file, and a [journal.Journal] spreads hints
 // inside its process by itself, so there is nobody to notify. A watch still begins with a scan,
 // which the contract promises: what came before it was not heard.
 type hints struct{ s *Store }
 
-// Hints implements journal.Store.
-func (s *Store) Hints() journal.Hints { return hints{s} }
+// Hints implements driver.Store.
+func (s *Store) Hints() driver.Hints { return hints{s} }
 
-// Notify implements journal.Hints.
-func (hints) Notify([]journal.Hint) {}
+// Notify implements driver.Hints.
+func (hints) Notify([]driver.Hint) {}
 
-// Watch implements journal.Hints.
-func (h hints) Watch(ctx context.Context, fn func(journal.Hint)) error {
-	fn(journal.Hint{Kind: journal.HintScan})
+// Watch implements driver.Hints.
+func (h hints) Watch(ctx context.Context, fn func(driver.Hint)) error {
+	fn(driver.Hint{Kind: driver.HintScan})
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // A listing looks at candidates, newest first, from the index that fits its filter best, and leaves
@@ -64,7 +65,7 @@ FROM (
 WHERE r.id < ?1 ORDER BY r.id DESC LIMIT +?4`
 )
 
-// List implements journal.Store.
+// List implements driver.Store.
 func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	l, err := newListing(&f)
 	if err != nil {
@@ -237,7 +238,7 @@ func (l *listing) selects(r row) (bool, error) {
 	if len(f.Labels) == 0 {
 		return true, nil
 	}
-	labels, err := journal.DecodeLabels(r.text(6))
+	labels, err := driver.DecodeLabels(r.text(6))
 	for k, want := range f.Labels {
 		if got, ok := labels[k]; !ok || got != want {
 			return false, err

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // loadRunSQL reads a run and its task, by their primary keys.
@@ -46,13 +47,13 @@ SELECT ` + messageColumns + `
 FROM reprise_inbox m WHERE m.run_id = ? AND m.number = +? AND m.answered IS NOT 2`
 )
 
-// Load implements journal.Store. All requests see one snapshot, because a read is a transaction of
+// Load implements driver.Store. All requests see one snapshot, because a read is a transaction of
 // its own; it neither waits for the writer nor holds it up, because the file is in WAL mode.
-func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
 	if len(requests) == 0 {
 		return nil, nil
 	}
-	out := make([]journal.History, len(requests))
+	out := make([]driver.History, len(requests))
 	err := s.read(ctx, func(c *conn) error {
 		for i := range requests {
 			if ctx.Err() != nil {
@@ -72,7 +73,7 @@ func (s *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]jou
 
 // loadOne reads one history. What is not there leaves the fields empty; no run at all is
 // ErrNotFound of this request.
-func loadOne(q querier, r *journal.LoadRequest, h *journal.History) error {
+func loadOne(q querier, r *driver.LoadRequest, h *driver.History) error {
 	h.Err = journal.ErrNotFound
 	err := q.query(loadRunSQL, func(r row) (err error) {
 		if h.Run, err = runOf(r[taskWidth:]); err != nil {
@@ -97,7 +98,7 @@ func loadOne(q querier, r *journal.LoadRequest, h *journal.History) error {
 }
 
 // loadEvents reads the events after AfterSeq, at most Limit.
-func loadEvents(q querier, r *journal.LoadRequest, h *journal.History) error {
+func loadEvents(q querier, r *driver.LoadRequest, h *driver.History) error {
 	limit := int64(math.MaxInt64)
 	if r.Limit > 0 {
 		limit = int64(r.Limit)
@@ -106,7 +107,7 @@ func loadEvents(q querier, r *journal.LoadRequest, h *journal.History) error {
 		ev := journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
 			Inbox: journal.InboxSeq(r.int(3)), Time: r.time(4), Name: r.text(5), Attempt: int32(r.int(6)), Payload: r.payload(7, 8)}
 		if ev.Issued, err = journal.DecodeIssued(r.text(9)); err != nil {
-			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, journal.ErrMalformed, err)
+			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, driver.ErrMalformed, err)
 		}
 		h.Events = append(h.Events, ev)
 		return nil
@@ -115,7 +116,7 @@ func loadEvents(q querier, r *journal.LoadRequest, h *journal.History) error {
 
 // loadInbox reads the messages that are not consumed: first those that were carried over, then
 // those that came later. A task that names no newer message saves the statements.
-func loadInbox(q querier, r *journal.LoadRequest, h *journal.History) error {
+func loadInbox(q querier, r *driver.LoadRequest, h *driver.History) error {
 	after := r.AfterInbox
 	if h.Run.Task != nil && h.Run.Task.InboxLast <= after {
 		return nil // nothing has come since

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // joinSQL makes a node. Its id is never used again, so what a dead node wrote is never taken for a
@@ -126,15 +127,15 @@ func (n *nodes) valid() (list []journal.Node) {
 	return list
 }
 
-// member implements journal.Membership for a node. It has no state of its own.
+// member implements driver.Membership for a node. It has no state of its own.
 type member struct {
 	s  *Store
 	id journal.NodeID
 }
 
-// Join implements journal.Store.
-func (s *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
-	routes, err := journal.EncodeRoutes(n.Routes)
+// Join implements driver.Store.
+func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
+	routes, err := driver.EncodeRoutes(n.Routes)
 	if err != nil {
 		return nil, err
 	}
@@ -172,16 +173,16 @@ func unblock(q querier, routes []journal.Route, at int64) error {
 	return nil
 }
 
-// Nodes implements journal.Store.
+// Nodes implements driver.Store.
 func (s *Store) Nodes(context.Context) ([]journal.Node, error) { return s.nodes.valid(), nil }
 
-// ID implements journal.Membership.
+// ID implements driver.Membership.
 func (m *member) ID() journal.NodeID { return m.id }
 
-// Renew implements journal.Membership. It does not look at the file, so it works while a step holds
+// Renew implements driver.Membership. It does not look at the file, so it works while a step holds
 // the writer's connection, and it does not answer when the next task is due.
-func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
-	r := journal.Renewal{Now: now()}
+func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
+	r := driver.Renewal{Now: now()}
 	if m.s.life.Err() != nil {
 		return r, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
 	}
@@ -192,7 +193,7 @@ func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
 	return r, nil
 }
 
-// Leave implements journal.Membership. The node is lost first: from there on no start or claim
+// Leave implements driver.Membership. The node is lost first: from there on no start or claim
 // makes it the owner, so freeing what it has ends.
 func (m *member) Leave(ctx context.Context) error {
 	m.s.nodes.markLost(m.id)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/sqlite"
 	"github.com/reprise-run/reprise/migrations"
 )
@@ -25,7 +26,7 @@ func (w *world) reopen() error {
 		return err
 	}
 	w.t.Cleanup(s.Close)
-	w.s, w.j = s, journal.New(s, nil)
+	w.s, w.j = s, driver.New(s, nil)
 	return nil
 }
 
@@ -119,7 +120,7 @@ func TestViewsShowAnything(t *testing.T) {
 		if err != nil || sent[0].Err != nil {
 			t.Fatal(err, sent)
 		}
-		c := journal.Commit{Run: out.Run, Node: w.node, Fence: 1, Generation: 1, InboxSeen: 1}
+		c := driver.Commit{Run: out.Run, Node: w.node, Fence: 1, Generation: 1, InboxSeen: 1}
 		for i, ev := range []journal.Event{began, {Kind: journal.SignalReceived, Inbox: 1, Name: "sig"}, stepDone} {
 			ev.Seq, ev.Time, ev.Payload = journal.Seq(i+1), w.j.Now(), p
 			c.Events = append(c.Events, ev)

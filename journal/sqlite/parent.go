@@ -1,6 +1,8 @@
 package sqlite
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/journal"
+)
 
 // parentOf reads parent_run, parent_generation, parent_cmd and parent_policy; nil for a run without
 // a parent.

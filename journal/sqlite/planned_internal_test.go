@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	driver "modernc.org/sqlite"
+	sqlitedriver "modernc.org/sqlite"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/model"
 )
 
@@ -24,10 +24,10 @@ func TestStatementsArePlannedOnce(t *testing.T) {
 	var asked atomic.Int64
 	reader := <-s.readers
 	for _, c := range []*conn{s.writer.c, reader} {
-		err := c.raw.(driver.AuthorizerRegisterer).RegisterAuthorizer(
-			func(_ driver.AuthorizerActionCode, _, _, _, _ string) driver.AuthorizerReturnCode {
+		err := c.raw.(sqlitedriver.AuthorizerRegisterer).RegisterAuthorizer(
+			func(_ sqlitedriver.AuthorizerActionCode, _, _, _, _ string) sqlitedriver.AuthorizerReturnCode {
 				asked.Add(1)
-				return driver.AuthorizerOK
+				return sqlitedriver.AuthorizerOK
 			})
 		if err != nil {
 			t.Fatal(err)
@@ -37,7 +37,7 @@ func TestStatementsArePlannedOnce(t *testing.T) {
 	for _, again := range []bool{false, true} { // the same programs, so the same statements
 		asked.Store(0)
 		t.Run("Programs", func(t *testing.T) { // ends with them
-			model.Run(t, func(*testing.T) journal.Store { return Aged{s} }, &model.Options{Sequences: 20})
+			model.Run(t, func(*testing.T) driver.Store { return Aged{s} }, &model.Options{Sequences: 20})
 		})
 		if (asked.Load() > 0) == again {
 			t.Errorf("again %v: SQLite asked for %d permissions", again, asked.Load())

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // reapOwnerSQL finds the next owner. Hopping from one to the next along reprise_tasks_owner_idx
@@ -17,7 +18,7 @@ const reapOwnerSQL = `SELECT t.owner FROM reprise_tasks t WHERE t.owner > +? AND
 // the next piece begins with the next task.
 const reapTasksSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 LIMIT +?`
 
-// reapStrikeSQL counts the death of a task's owner; see journal.QuarantineStrikes for what strikes
+// reapStrikeSQL counts the death of a task's owner; see driver.QuarantineStrikes for what strikes
 // are for.
 const reapStrikeSQL = `UPDATE reprise_tasks SET strikes = strikes + 1 WHERE run_id = ? RETURNING strikes`
 
@@ -30,10 +31,10 @@ UPDATE reprise_tasks SET owner = 0, unproven = 0, state = ?, problem = ?, visibl
 // reapNodesSQL forgets the nodes of the process before.
 const reapNodesSQL = `DELETE FROM reprise_nodes`
 
-// Reap implements journal.Membership. All nodes are in this process, so a suspect is dead if its
+// Reap implements driver.Membership. All nodes are in this process, so a suspect is dead if its
 // lease has run out, and for no other reason.
-func (m *member) Reap(ctx context.Context, _ []journal.NodeID) (journal.Reaped, error) {
-	r := journal.Reaped{Nodes: m.s.nodes.markExpiredLost()}
+func (m *member) Reap(ctx context.Context, _ []journal.NodeID) (driver.Reaped, error) {
+	r := driver.Reaped{Nodes: m.s.nodes.markExpiredLost()}
 	owners, err := m.s.deadOwners(ctx)
 	if err != nil {
 		return r, err
@@ -142,10 +143,10 @@ func strike(q querier, run journal.RunID, owner journal.NodeID, at time.Time) (q
 	if err != nil {
 		return false, err
 	}
-	state, problem, visible := journal.Ready, any(nil), any(at.Add(journal.StrikeDelay(strikes)).UnixMicro())
-	if strikes >= journal.QuarantineStrikes {
+	state, problem, visible := journal.Ready, any(nil), any(at.Add(driver.StrikeDelay(strikes)).UnixMicro())
+	if strikes >= driver.QuarantineStrikes {
 		state, visible, quarantined = journal.Quarantined, nil, true
-		problem = journal.QuarantineProblem(strikes, owner)
+		problem = driver.QuarantineProblem(strikes, owner)
 	}
 	_, err = q.exec(reapFreeSQL, int64(state), problem, visible, uuidArg(run))
 	return quarantined, err

@@ -1,6 +1,9 @@
 package sqlite
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
 
 // runColumns are the columns of a run r as every statement selects them, for runOf. The order is
 // the protocol between the two: a column that is added goes to the end of both.
@@ -10,7 +13,7 @@ const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r
 
 // runOf reads runColumns.
 func runOf(r row) (journal.Run, error) {
-	labels, err := journal.DecodeLabels(r.text(11))
+	labels, err := driver.DecodeLabels(r.text(11))
 	if err != nil {
 		return journal.Run{}, err
 	}

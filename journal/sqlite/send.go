@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // sendKnownSQL finds the message that has a key already: this is what makes a repeated call have
@@ -30,12 +31,12 @@ const sendCountSQL = `UPDATE reprise_tasks SET inbox_last = ?, visible_at = ? WH
 // sendExistsSQL tells a closed run from none.
 const sendExistsSQL = `SELECT 1 FROM reprise_runs r WHERE r.id = ?`
 
-// Send implements journal.Store.
+// Send implements driver.Store.
 func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
 	out := make([]journal.Sent, len(messages))
 	size := 0
 	for i := range messages {
-		size += journal.MessageBytes(&messages[i])
+		size += driver.MessageBytes(&messages[i])
 	}
 	err := s.in(ctx, tx, size, func(q querier) error {
 		for i := range messages {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // startSQL creates a run. One whose id exists changes no row; its key is free, as startRun has
@@ -34,12 +35,12 @@ SELECT r.id, r.workflow, r.status, coalesce(r.start_at, r.created_at) FROM repri
 // made, in the same transaction.
 const startReuseSQL = `UPDATE reprise_runs SET holds_key = 0 WHERE id = ?`
 
-// Start implements journal.Store.
+// Start implements driver.Store.
 func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
 	out := make([]journal.Started, len(starts))
 	size := 0
 	for i := range starts {
-		size += journal.StartBytes(&starts[i])
+		size += driver.StartBytes(&starts[i])
 	}
 	err := s.in(ctx, tx, size, func(q querier) error {
 		for i := range starts {
@@ -87,7 +88,7 @@ func (s *Store) startRun(q querier, st *journal.Start, at time.Time) (out journa
 // this moment: a node that has left or was declared dead is not given the run, which then waits to
 // be claimed.
 func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.Started, fresh bool, err error) {
-	labels, err := journal.EncodeLabels(st.Labels)
+	labels, err := driver.EncodeLabels(st.Labels)
 	if err != nil {
 		return out, false, err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Store keeps a journal in a SQLite file. Its methods may be called from many goroutines.
@@ -32,8 +33,8 @@ type Store struct {
 }
 
 var (
-	_ journal.Store   = (*Store)(nil)
-	_ journal.TxStore = (*Store)(nil)
+	_ driver.Store   = (*Store)(nil)
+	_ driver.TxStore = (*Store)(nil)
 )
 
 // Open opens a file, or makes it, and brings its tables up to date. The folder must exist. While

@@ -1,6 +1,9 @@
 package sqlite
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
 
 // taskColumns are the columns of a task t as every statement selects them, for taskOf. Those of its
 // run follow them.
@@ -15,7 +18,7 @@ func taskOf(r row, run journal.RunID) (*journal.Task, error) {
 	if r.null(0) {
 		return nil, nil
 	}
-	attempts, err := journal.DecodeAttempts(r.data(10))
+	attempts, err := driver.DecodeAttempts(r.data(10))
 	if err != nil {
 		return nil, err
 	}

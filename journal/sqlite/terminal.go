@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // terminalColumns are the columns of a terminal event e, for terminalOf.
@@ -21,7 +22,7 @@ func terminalOf(q querier, run journal.RunID) (t *journal.Event, err error) {
 	err = q.query(listTerminalSQL, func(r row) error {
 		issued, err := journal.DecodeIssued(r.text(7))
 		if err != nil {
-			return fmt.Errorf("terminal event: %w: %w", journal.ErrMalformed, err)
+			return fmt.Errorf("terminal event: %w: %w", driver.ErrMalformed, err)
 		}
 		t = &journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
 			Time: r.time(3), Name: r.text(4), Payload: r.payload(5, 6), Issued: issued}

@@ -59,7 +59,7 @@ const (
 	stepEndSQL   = `RELEASE reprise_step`
 )
 
-// Begin implements journal.TxStore. It takes nothing yet: a step that never uses its transaction
+// Begin implements driver.TxStore. It takes nothing yet: a step that never uses its transaction
 // holds nobody up.
 func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	if ctx.Err() != nil {

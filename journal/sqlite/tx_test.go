@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/sqlite"
 )
 
@@ -49,7 +50,7 @@ func TestStepTxCommitsWithItsEvent(t *testing.T) {
 	if err := third.Tx.Rollback(t.Context()); err != nil || w.effects() != 2 {
 		t.Errorf("rollback after the commit: %v, %d effects", err, w.effects())
 	}
-	if out, err := w.j.Commit(t.Context(), []journal.Commit{third}); err != nil || !errors.Is(out[0].Err, journal.ErrTxLost) {
+	if out, err := w.j.Commit(t.Context(), []driver.Commit{third}); err != nil || !errors.Is(out[0].Err, journal.ErrTxLost) {
 		t.Errorf("a second commit of one transaction: %v, %v", out, err)
 	}
 }
@@ -77,19 +78,19 @@ func TestStepTxThatIsRefusedLeavesNothing(t *testing.T) {
 	w := newWorld(t, nil)
 	first := w.owned(keep, began)
 	w.commit(first)
-	user := func(c *journal.Commit) *sql.Tx { return c.Tx.Value().(*sql.Tx) }
+	user := func(c *driver.Commit) *sql.Tx { return c.Tx.Value().(*sql.Tx) }
 	for what, c := range map[string]struct {
 		is     error
-		change func(c *journal.Commit)
+		change func(c *driver.Commit)
 	}{
-		"a zombie (J3)":     {journal.ErrFenced, func(c *journal.Commit) { c.Fence-- }},
-		"a stale turn (J3)": {journal.ErrFenced, func(c *journal.Commit) { c.Turn += 5 }},
-		"rolled back before": {journal.ErrTxLost, func(c *journal.Commit) {
+		"a zombie (J3)":     {journal.ErrFenced, func(c *driver.Commit) { c.Fence-- }},
+		"a stale turn (J3)": {journal.ErrFenced, func(c *driver.Commit) { c.Turn += 5 }},
+		"rolled back before": {journal.ErrTxLost, func(c *driver.Commit) {
 			if err := c.Tx.Rollback(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}},
-		"rolled back by a statement": {journal.ErrTxLost, func(c *journal.Commit) {
+		"rolled back by a statement": {journal.ErrTxLost, func(c *driver.Commit) {
 			if _, err := user(c).ExecContext(t.Context(), "ROLLBACK"); err != nil {
 				t.Error(err)
 			}
@@ -98,7 +99,7 @@ func TestStepTxThatIsRefusedLeavesNothing(t *testing.T) {
 		commit := then(first, keep, stepDone)
 		commit.Tx = w.step()
 		c.change(&commit)
-		out, err := w.j.Commit(t.Context(), []journal.Commit{commit})
+		out, err := w.j.Commit(t.Context(), []driver.Commit{commit})
 		if err != nil || !errors.Is(out[0].Err, c.is) {
 			t.Errorf("%s: got %v, %v, want %v", what, out, err, c.is)
 		}
@@ -109,7 +110,7 @@ func TestStepTxThatIsRefusedLeavesNothing(t *testing.T) {
 	stale := then(first, keep, stepDone)
 	stale.Events[0].Seq = 1
 	stale.Tx = w.step()
-	out, err := w.j.Commit(t.Context(), []journal.Commit{stale})
+	out, err := w.j.Commit(t.Context(), []driver.Commit{stale})
 	if seq := new(journal.SeqError); err != nil || !errors.As(out[0].Err, &seq) || w.effects() != 0 {
 		t.Errorf("a stale history (J1): %v, %v, %d effects", out, err, w.effects())
 	}
@@ -170,7 +171,7 @@ func TestStepTxThatTakesTooLong(t *testing.T) {
 	if _, err := user.ExecContext(t.Context(), `INSERT INTO effects VALUES ('late')`); err == nil || !strings.Contains(err.Error(), "50ms") {
 		t.Errorf("a statement behind the limit: %v", err)
 	}
-	out, err := w.j.Commit(t.Context(), []journal.Commit{c})
+	out, err := w.j.Commit(t.Context(), []driver.Commit{c})
 	if err != nil || !errors.Is(out[0].Err, journal.ErrTxLost) || !strings.Contains(out[0].Err.Error(), "50ms") {
 		t.Errorf("commit behind the limit: %v, %v", out, err)
 	}
@@ -268,7 +269,7 @@ func TestInTx(t *testing.T) {
 		t.Errorf("a transaction of another kind: %v", err)
 	}
 	c.Tx = foreignTx{}
-	if _, err := w.j.Commit(t.Context(), []journal.Commit{c}); !errors.Is(err, journal.ErrInvalid) {
+	if _, err := w.j.Commit(t.Context(), []driver.Commit{c}); !errors.Is(err, journal.ErrInvalid) {
 		t.Errorf("a commit with a transaction of another kind: %v", err)
 	}
 }

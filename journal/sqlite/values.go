@@ -1,16 +1,17 @@
 package sqlite
 
 import (
-	"database/sql/driver"
+	sqldriver "database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // row is a row of an answer: int64, string, []byte, or nil for null.
-type row []driver.Value
+type row []sqldriver.Value
 
 // int reads a number; null is 0.
 func (r row) int(i int) int64 {
@@ -107,7 +108,7 @@ func decodeCarried(s string) ([]journal.InboxSeq, error) {
 	}
 	var list []journal.InboxSeq
 	if err := json.Unmarshal([]byte(s), &list); err != nil {
-		return nil, fmt.Errorf("carried messages: %w: %w", journal.ErrMalformed, err)
+		return nil, fmt.Errorf("carried messages: %w: %w", driver.ErrMalformed, err)
 	}
 	return list, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/sqlite"
 )
 
@@ -20,7 +21,7 @@ type world struct {
 	t    *testing.T
 	path string
 	s    *sqlite.Store
-	j    *journal.Journal
+	j    *driver.Journal
 	node journal.NodeID
 	db   *sql.DB
 }
@@ -29,7 +30,7 @@ func newWorld(t *testing.T, o *sqlite.Options) *world {
 	t.Helper()
 	w := &world{t: t, path: filepath.Join(t.TempDir(), "reprise.db")}
 	w.s = open(t, w.path, o)
-	w.j = journal.New(w.s, nil)
+	w.j = driver.New(w.s, nil)
 	w.node = w.join()
 	w.db = database(t, w.path)
 	w.exec(`CREATE TABLE effects (what TEXT)`)
@@ -92,10 +93,10 @@ func (w *world) start(list ...journal.Start) []journal.Started {
 }
 
 // owned starts a run that the node owns, and returns its first commit.
-func (w *world) owned(next journal.Next, events ...journal.Event) journal.Commit {
+func (w *world) owned(next driver.Next, events ...journal.Event) driver.Commit {
 	w.t.Helper()
 	out := w.start(journal.Start{Owner: w.node})[0]
-	c := journal.Commit{Run: out.Run, Node: w.node, Fence: 1, Generation: 1, Next: next}
+	c := driver.Commit{Run: out.Run, Node: w.node, Fence: 1, Generation: 1, Next: next}
 	for i, ev := range events {
 		ev.Seq, ev.Time = journal.Seq(i+1), w.j.Now()
 		c.Events = append(c.Events, ev)
@@ -104,7 +105,7 @@ func (w *world) owned(next journal.Next, events ...journal.Event) journal.Commit
 }
 
 // then returns the commit that follows c, with its events numbered on.
-func then(c journal.Commit, next journal.Next, events ...journal.Event) journal.Commit {
+func then(c driver.Commit, next driver.Next, events ...journal.Event) driver.Commit {
 	last := c.Events[len(c.Events)-1]
 	c.Turn, c.Next, c.Events, c.Tx = c.Turn+1, next, nil, nil
 	for i, ev := range events {
@@ -114,16 +115,16 @@ func then(c journal.Commit, next journal.Next, events ...journal.Event) journal.
 	return c
 }
 
-func (w *world) commit(c journal.Commit) {
+func (w *world) commit(c driver.Commit) {
 	w.t.Helper()
-	if out, err := w.j.Commit(w.t.Context(), []journal.Commit{c}); err != nil || out[0].Err != nil {
+	if out, err := w.j.Commit(w.t.Context(), []driver.Commit{c}); err != nil || out[0].Err != nil {
 		w.t.Fatal(err, out)
 	}
 }
 
-func (w *world) history(run journal.RunID) journal.History {
+func (w *world) history(run journal.RunID) driver.History {
 	w.t.Helper()
-	list, err := w.j.Load(w.t.Context(), []journal.LoadRequest{{Run: run}})
+	list, err := w.j.Load(w.t.Context(), []driver.LoadRequest{{Run: run}})
 	if err != nil || list[0].Err != nil {
 		w.t.Fatal(err, list)
 	}
@@ -140,8 +141,8 @@ func (w *world) runs() int {
 }
 
 var (
-	keep    = journal.Next{Kind: journal.NextKeep}
-	closing = journal.Next{Kind: journal.NextClose}
+	keep    = driver.Next{Kind: driver.NextKeep}
+	closing = driver.Next{Kind: driver.NextClose}
 
 	began     = journal.Event{Kind: journal.RunStarted, Issued: []journal.Issued{{Kind: journal.CommandStep, Name: "a"}}}
 	stepDone  = journal.Event{Kind: journal.StepCompleted, Cmd: 1, Name: "a", Attempt: 1, Payload: journal.Payload{Data: []byte("1")}}

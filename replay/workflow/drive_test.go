@@ -53,7 +53,7 @@ func run(def *replay.Definition, input any, occurrences []occurrence) (*journal.
 	if err != nil {
 		return nil, err
 	}
-	d := &driver{journal: j, def: def, occurrences: occurrences, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	d := &player{journal: j, def: def, occurrences: occurrences, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	defer func() { d.machine.Close() }()
 	d.begin(replay.Info{Run: journal.RunID{1}, Workflow: def.Name, Version: def.Version, Generation: 1, Input: in, Queue: "default"})
 	ev := journal.Event{Kind: journal.RunStarted}
@@ -68,8 +68,8 @@ func run(def *replay.Definition, input any, occurrences []occurrence) (*journal.
 	}
 }
 
-// driver is a run and everything around it.
-type driver struct {
+// player is a run and everything around it.
+type player struct {
 	journal     *journal.Journal
 	def         *replay.Definition
 	machine     *replay.Machine
@@ -82,14 +82,14 @@ type driver struct {
 	occurrences []occurrence
 }
 
-func (d *driver) begin(info replay.Info) {
+func (d *player) begin(info replay.Info) {
 	d.machine, d.steps = replay.New(d.def, info, d.journal), nil
 	d.machine.SetThresholds(replay.Thresholds{Events: 5})
 }
 
 // step applies an event and carries out what the code asks for. It returns the event that closes
 // the run.
-func (d *driver) step(ev journal.Event) (*journal.Event, error) {
+func (d *player) step(ev journal.Event) (*journal.Event, error) {
 	ev.Seq, ev.Time = d.machine.LastSeq()+1, d.now
 	if err := d.machine.Step(&ev); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (d *driver) step(ev journal.Event) (*journal.Event, error) {
 }
 
 // next returns what happens next.
-func (d *driver) next() (journal.Event, error) {
+func (d *player) next() (journal.Event, error) {
 	for {
 		timer, armed := d.machine.NextTimer()
 		switch {
@@ -157,12 +157,12 @@ func (d *driver) next() (journal.Event, error) {
 	}
 }
 
-func (d *driver) deliver(m journal.Message) {
+func (d *player) deliver(m journal.Message) {
 	m.Number = journal.InboxSeq(len(d.inbox) + 1)
 	d.inbox, d.unread = append(d.inbox, m), append(d.unread, m.Number)
 }
 
-func (d *driver) occur(o occurrence) {
+func (d *player) occur(o occurrence) {
 	data, _ := json.Marshal(o.payload)
 	p := journal.Payload{Data: data}
 	switch {
@@ -179,7 +179,7 @@ func (d *driver) occur(o occurrence) {
 }
 
 // send delivers a message to a child that does not run yet. Nobody else can be reached.
-func (d *driver) send(m journal.Message) {
+func (d *player) send(m journal.Message) {
 	answer := journal.Message{Kind: journal.MessageSent, Name: m.Name, Cmd: m.Cmd}
 	if slices.ContainsFunc(d.children, func(st journal.Start) bool { return st.ID == m.Run }) {
 		if d.sent == nil {
@@ -196,7 +196,7 @@ func (d *driver) send(m journal.Message) {
 	}
 }
 
-func (d *driver) runChild(st journal.Start) error {
+func (d *player) runChild(st journal.Start) error {
 	ev, err := run(town[st.Workflow], json.RawMessage(st.Input.Data), d.sent[st.ID])
 	if err != nil {
 		return fmt.Errorf("child %s: %w", st.Workflow, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
@@ -26,19 +27,19 @@ import (
 )
 
 // stores are all that a node can have.
-var stores = map[string]func(t *testing.T) (s journal.Store, closes func()){
-	"memory": func(*testing.T) (journal.Store, func()) {
+var stores = map[string]func(t *testing.T) (s driver.Store, closes func()){
+	"memory": func(*testing.T) (driver.Store, func()) {
 		db := memory.New(nil)
 		return db, func() { db.Close() }
 	},
-	"sqlite": func(t *testing.T) (journal.Store, func()) {
+	"sqlite": func(t *testing.T) (driver.Store, func()) {
 		s, err := sqlite.Open(clustertest.Context(t), filepath.Join(t.TempDir(), "reprise.db"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s, func() { s.Close() }
 	},
-	"postgres": func(t *testing.T) (journal.Store, func()) {
+	"postgres": func(t *testing.T) (driver.Store, func()) {
 		s, err := postgres.Open(clustertest.Context(t), pgtest.New(t), nil)
 		if err != nil {
 			t.Fatal(err)

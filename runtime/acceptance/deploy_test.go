@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
@@ -65,7 +66,7 @@ func (d *deployment) deploy(register func(n *runtime.Node)) {
 	d.Helper()
 	d.stop()
 	peer := d.db.Peer()
-	var store journal.Store = peer
+	var store driver.Store = peer
 	if d.faults != nil {
 		d.faulty = faulty.New(peer, d.faults)
 		store = d.faulty

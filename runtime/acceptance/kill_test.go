@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
@@ -227,10 +228,10 @@ func TestPoisonIsQuarantined(t *testing.T) {
 			t.Fatal("the poison did not kill its node")
 		}
 		deaths++
-		if deaths > journal.QuarantineStrikes {
+		if deaths > driver.QuarantineStrikes {
 			t.Fatalf("still not quarantined after %d deaths", deaths)
 		}
-		if deaths == journal.QuarantineStrikes {
+		if deaths == driver.QuarantineStrikes {
 			break
 		}
 		// The back-off of repeat offenders is not what is tested here.

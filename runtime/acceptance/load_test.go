@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
@@ -77,7 +78,7 @@ func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
 	client, ctx := runtime.NewClient(c.Journal, nil), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, count, flood, nil)
 	run := clustertest.MustStart(t, started, err)
-	sender := c.Open(nil)
+	sender := driver.Of(c.Open(nil))
 	for i := 0; i < flood; i += 500 {
 		messages := make([]journal.Message, 500)
 		for k := range messages {
@@ -94,7 +95,7 @@ func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
 	var mu sync.Mutex
 	var read, committed, ahead int
 	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
-	store.Loaded = func(answer []journal.History) {
+	store.Loaded = func(answer []driver.History) {
 		mu.Lock()
 		defer mu.Unlock()
 		for i := range answer {
@@ -104,7 +105,7 @@ func TestFloodedRunReadsInBoundedLoads(t *testing.T) {
 		}
 		ahead = max(ahead, read-committed)
 	}
-	store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
+	store.BeforeCommit(func(_ context.Context, commits []driver.Commit) error {
 		mu.Lock()
 		defer mu.Unlock()
 		for i := range commits {

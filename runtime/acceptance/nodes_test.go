@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -93,7 +94,7 @@ func TestLoserOfATransactionalStepLeavesNothing(t *testing.T) {
 	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
 	arrived, loser := make(chan struct{}), make(chan struct{})
 	letGo := sync.OnceFunc(func() { close(loser) })
-	store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
+	store.BeforeCommit(func(_ context.Context, commits []driver.Commit) error {
 		if clustertest.Closes(commits) {
 			store.BeforeCommit(nil)
 			close(arrived)
@@ -129,7 +130,7 @@ func TestZombieDoesNotCompleteATerminatedRun(t *testing.T) {
 	store := &clustertest.Intercepted{Store: c.Store(c.DSN, nil)}
 	arrived, zombie := make(chan struct{}), make(chan struct{})
 	letGo := sync.OnceFunc(func() { close(zombie) })
-	store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
+	store.BeforeCommit(func(_ context.Context, commits []driver.Commit) error {
 		if clustertest.Closes(commits) {
 			store.BeforeCommit(nil)
 			close(arrived)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -94,7 +95,7 @@ func TestFailedCommitsDiscardTheActor(t *testing.T) {
 	var failed atomic.Int32
 	for i := range signals {
 		if i == 60 || i == 120 { // the next commit that brings a message fails, for a reason that no retry of the call mends
-			store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
+			store.BeforeCommit(func(_ context.Context, commits []driver.Commit) error {
 				for _, commit := range commits {
 					if slices.ContainsFunc(commit.Events, func(e journal.Event) bool { return e.Inbox != 0 }) {
 						store.BeforeCommit(nil)
@@ -189,7 +190,7 @@ func TestMessageReadByADeadNodeIsReadAgain(t *testing.T) {
 	started, err := runtime.Start(ctx, client, collect, 2, nil)
 	run := clustertest.MustStart(t, started, err)
 	clustertest.Parked(t, client, run.ID())
-	store.BeforeCommit(func(_ context.Context, commits []journal.Commit) error {
+	store.BeforeCommit(func(_ context.Context, commits []driver.Commit) error {
 		store.BeforeCommit(nil)
 		close(reading)
 		<-zombie

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
@@ -175,7 +176,7 @@ func TestHeartbeatsOfAStoppedNodeMeanNothing(t *testing.T) {
 	if now.Run.Task.Turn != d.Run.Task.Turn || now.Run.Task.Owner != b.ID() {
 		t.Errorf("the task moved from turn %d to %d, owner %d", d.Run.Task.Turn, now.Run.Task.Turn, now.Run.Task.Owner)
 	}
-	nodes, err := c.Journal.Nodes(ctx)
+	nodes, err := driver.Of(c.Journal).Nodes(ctx)
 	if err != nil || len(nodes) != 1 || nodes[0].ID != b.ID() {
 		t.Errorf("live nodes %v, %v", nodes, err)
 	}

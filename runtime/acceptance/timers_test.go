@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
@@ -73,7 +74,7 @@ func TestTimerAndItsStopInOneTurn(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tc.want == "stopped" {
-				if !c.Journal.Now().Before(due) {
+				if !driver.Of(c.Journal).Now().Before(due) {
 					t.Fatal("the machine is too slow for this test: the timer was due before the signal")
 				}
 				c.Passed(client, due)
@@ -103,8 +104,8 @@ func TestTimersRaceWithTheirStops(t *testing.T) {
 		started, err := runtime.Start(ctx, nodes[i%2].Client(), fuse, 100*time.Millisecond, nil)
 		run := clustertest.MustStart(t, started, err)
 		wg.Go(func() {
-			due := c.Journal.Now().Add(100*time.Millisecond + time.Duration(rand.IntN(40)-35)*time.Millisecond)
-			clustertest.Until(t, "it is about time", func() bool { return !c.Journal.Now().Before(due) })
+			due := driver.Of(c.Journal).Now().Add(100*time.Millisecond + time.Duration(rand.IntN(40)-35)*time.Millisecond)
+			clustertest.Until(t, "it is about time", func() bool { return !driver.Of(c.Journal).Now().Before(due) })
 			if err := runtime.Signal(ctx, client, run.ID(), approved, "stop", nil); err != nil {
 				t.Error(err)
 				return

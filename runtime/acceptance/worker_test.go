@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -142,7 +143,7 @@ func startWorker(c *clustertest.Cluster, env ...string) *worker {
 	c.T.Cleanup(func() { w.kill() })
 	name := fmt.Sprintf("child/%d", w.cmd.Process.Pid)
 	clustertest.Until(c.T, "the worker has joined", func() bool {
-		nodes, err := c.Journal.Nodes(context.Background())
+		nodes, err := driver.Of(c.Journal).Nodes(context.Background())
 		for _, n := range nodes {
 			if n.Name == name {
 				return true

@@ -5,29 +5,29 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 )
 
 // Intercepted is a store whose commits and loads a test can watch, delay or refuse.
 type Intercepted struct {
 	*postgres.Store
-	Loaded func(answer []journal.History) // called with what each Load returns; set it before the store is used
+	Loaded func(answer []driver.History) // called with what each Load returns; set it before the store is used
 
 	mu     sync.Mutex
-	before func(ctx context.Context, commits []journal.Commit) error // guarded by mu
+	before func(ctx context.Context, commits []driver.Commit) error // guarded by mu
 }
 
 // BeforeCommit sets what is called before each Commit; nil calls nothing. An error becomes the answer of Commit, and
 // nothing is written.
-func (s *Intercepted) BeforeCommit(before func(ctx context.Context, commits []journal.Commit) error) {
+func (s *Intercepted) BeforeCommit(before func(ctx context.Context, commits []driver.Commit) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.before = before
 }
 
 // Commit writes also when ctx ends while the test delays it, as a request does that was on its way already.
-func (s *Intercepted) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+func (s *Intercepted) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	s.mu.Lock()
 	before := s.before
 	s.mu.Unlock()
@@ -41,7 +41,7 @@ func (s *Intercepted) Commit(ctx context.Context, commits []journal.Commit) ([]j
 }
 
 // Load shows the answer to the test.
-func (s *Intercepted) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+func (s *Intercepted) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
 	answer, err := s.Store.Load(ctx, requests)
 	if err == nil && s.Loaded != nil {
 		s.Loaded(answer)
@@ -50,6 +50,6 @@ func (s *Intercepted) Load(ctx context.Context, requests []journal.LoadRequest) 
 }
 
 // Closes tells whether one of the commits ends its run.
-func Closes(commits []journal.Commit) bool {
-	return slices.ContainsFunc(commits, func(c journal.Commit) bool { return c.Terminal() != nil })
+func Closes(commits []driver.Commit) bool {
+	return slices.ContainsFunc(commits, func(c driver.Commit) bool { return c.Terminal() != nil })
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -39,7 +40,7 @@ func (c *Cluster) Passed(client *runtime.Client, at time.Time) {
 	c.T.Helper()
 	Until(c.T, "the store's clock has passed "+at.String(), func() bool {
 		_, err := client.List(Context(c.T), journal.ListFilter{Limit: 1}) // stamps the estimate of the clock
-		return err == nil && c.Journal.Now().After(at)
+		return err == nil && driver.Of(c.Journal).Now().After(at)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/replaytest"
 )
 
@@ -62,7 +63,7 @@ func (e *Env) generations(run journal.RunID) ([]*replaytest.History, error) {
 // seal keeps the histories that end with these commits, with the commits' own events. A commit that
 // was refused ended nothing. After a crash the same commit may come again; the generation number
 // tells that it is kept already.
-func (e *Env) seal(ending map[journal.RunID]*replaytest.History, commits []journal.Commit, out []journal.Outcome) {
+func (e *Env) seal(ending map[journal.RunID]*replaytest.History, commits []driver.Commit, out []driver.Outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for i := range commits {
@@ -80,13 +81,13 @@ func (e *Env) seal(ending map[journal.RunID]*replaytest.History, commits []journ
 
 // ending returns the histories so far of the generations that the commits are to end. It must be
 // called before they are written: afterwards the store does not give those histories out any more.
-func (p *process) ending(ctx context.Context, commits []journal.Commit) map[journal.RunID]*replaytest.History {
+func (p *process) ending(ctx context.Context, commits []driver.Commit) map[journal.RunID]*replaytest.History {
 	var list map[journal.RunID]*replaytest.History
 	for i := range commits {
 		if commits[i].Continue == nil {
 			continue
 		}
-		h, err := p.Store.Load(ctx, []journal.LoadRequest{{Run: commits[i].Run}})
+		h, err := p.Store.Load(ctx, []driver.LoadRequest{{Run: commits[i].Run}})
 		if err != nil || h[0].Err != nil || h[0].Run.Generation != commits[i].Generation {
 			continue // the commit will be refused
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // point is where a test is to crash: at the commit that the node sends as its nth. The zero point
@@ -33,7 +33,7 @@ func (m moment) String() string {
 
 // arrive counts a commit and tells what is to happen at it. What the end of the test commits is not
 // counted.
-func (e *Env) arrive(commits []journal.Commit) moment {
+func (e *Env) arrive(commits []driver.Commit) moment {
 	at := goOn
 	e.mu.Lock()
 	if !e.closing { // else the test is over
@@ -52,7 +52,7 @@ func (e *Env) arrive(commits []journal.Commit) moment {
 }
 
 // turn prints what a commit would write, for the log of a failed test.
-func turn(c *journal.Commit) string {
+func turn(c *driver.Commit) string {
 	s := ""
 	for i := range c.Events {
 		s += c.Events[i].Kind.String()
@@ -61,7 +61,7 @@ func turn(c *journal.Commit) string {
 		}
 		s += ", "
 	}
-	if c.Next.Kind == journal.NextPark {
+	if c.Next.Kind == driver.NextPark {
 		s += "park, "
 	}
 	return s + fmt.Sprintf("turn %d", c.Turn+1)

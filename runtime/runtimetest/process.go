@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -34,8 +35,8 @@ type process struct {
 }
 
 var (
-	_ journal.Store   = (*process)(nil)
-	_ journal.TxStore = (*process)(nil)
+	_ driver.Store   = (*process)(nil)
+	_ driver.TxStore = (*process)(nil)
 )
 
 // errCrashed matches ErrNodeLost, which no part of a node repeats.
@@ -106,9 +107,9 @@ func (p *process) die() {
 	go p.e.replace(p)
 }
 
-// Commit implements journal.Store. It is where a test can crash: before the turns are written, or
+// Commit implements driver.Store. It is where a test can crash: before the turns are written, or
 // before their node gets the answer.
-func (p *process) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+func (p *process) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	if p.dead.Load() {
 		return fenced(len(commits)), nil
 	}
@@ -130,8 +131,8 @@ func (p *process) Commit(ctx context.Context, commits []journal.Commit) ([]journ
 	return out, err
 }
 
-func fenced(n int) []journal.Outcome {
-	out := make([]journal.Outcome, n)
+func fenced(n int) []driver.Outcome {
+	out := make([]driver.Outcome, n)
 	for i := range out {
 		out[i].Err = journal.ErrFenced
 	}
@@ -141,14 +142,14 @@ func fenced(n int) []journal.Outcome {
 // announce tells the client of every closed run and every answered update, and fails the test for a
 // blocked run. The journal sends such hints only to processes that have announced that they wait,
 // and they would have to repeat that every few seconds of a clock that jumps months.
-func (p *process) announce(commits []journal.Commit, out []journal.Outcome) {
+func (p *process) announce(commits []driver.Commit, out []driver.Outcome) {
 	for i := range commits {
 		c := &commits[i]
 		switch {
 		case out[i].Err != nil:
-		case c.Next.Kind == journal.NextClose || len(c.Replies) > 0:
-			p.Store.Hints().Notify([]journal.Hint{{Kind: journal.HintClosed, Run: c.Run}})
-		case c.Next.Kind == journal.NextBlock:
+		case c.Next.Kind == driver.NextClose || len(c.Replies) > 0:
+			p.Store.Hints().Notify([]driver.Hint{{Kind: driver.HintClosed, Run: c.Run}})
+		case c.Next.Kind == driver.NextBlock:
 			p.e.stop(&BlockedError{Run: c.Run, Problem: c.Next.Problem})
 		}
 	}
@@ -163,24 +164,24 @@ type BlockedError struct {
 
 func (e *BlockedError) Error() string { return fmt.Sprintf("run %s is blocked: %s", e.Run, e.Problem) }
 
-// Claim implements journal.Store.
-func (p *process) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+// Claim implements driver.Store.
+func (p *process) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	if p.dead.Load() {
 		<-ctx.Done()
-		return journal.Claim{}, errCrashed
+		return driver.Claim{}, errCrashed
 	}
 	return p.Store.Claim(ctx, r)
 }
 
-// Load implements journal.Store.
-func (p *process) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+// Load implements driver.Store.
+func (p *process) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
 	if p.dead.Load() {
 		return nil, errCrashed
 	}
 	return p.Store.Load(ctx, requests)
 }
 
-// Begin implements journal.TxStore.
+// Begin implements driver.TxStore.
 func (p *process) Begin(ctx context.Context) (journal.Tx, error) {
 	if p.dead.Load() {
 		return nil, errCrashed
@@ -188,9 +189,9 @@ func (p *process) Begin(ctx context.Context) (journal.Tx, error) {
 	return p.Store.Begin(ctx)
 }
 
-// Join implements journal.Store. It frees the runs of the process before, so that they are taken
+// Join implements driver.Store. It frees the runs of the process before, so that they are taken
 // over at once.
-func (p *process) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+func (p *process) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
 	if p.dead.Load() {
 		return nil, errCrashed
 	}
@@ -211,19 +212,19 @@ func (p *process) Join(ctx context.Context, n journal.Node) (journal.Membership,
 
 // membership ends with its process: a dead one can neither renew its lease nor give it back.
 type membership struct {
-	journal.Membership
+	driver.Membership
 	p *process
 }
 
-// Renew implements journal.Membership.
-func (m *membership) Renew(ctx context.Context) (journal.Renewal, error) {
+// Renew implements driver.Membership.
+func (m *membership) Renew(ctx context.Context) (driver.Renewal, error) {
 	if m.p.dead.Load() {
-		return journal.Renewal{}, errCrashed
+		return driver.Renewal{}, errCrashed
 	}
 	return m.Membership.Renew(ctx)
 }
 
-// Leave implements journal.Membership.
+// Leave implements driver.Membership.
 func (m *membership) Leave(ctx context.Context) error {
 	if m.p.dead.Load() {
 		return errors.New("the process has crashed")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -175,7 +176,7 @@ func (w *world) came(r *running) (n map[string]int, open bool) {
 
 // neverBegan tells whether a run was terminated before its first turn: nothing can be asked then.
 func (w *world) neverBegan(r *running) bool {
-	h, err := w.db.Load(context.Background(), []journal.LoadRequest{{Run: r.id}})
+	h, err := w.db.Load(context.Background(), []driver.LoadRequest{{Run: r.id}})
 	return err == nil && len(h[0].Events) == 1 && h[0].Run.Status == journal.Terminated
 }
 

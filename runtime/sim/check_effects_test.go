@@ -1,6 +1,8 @@
 package sim
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/journal"
+)
 
 // checkEffects: nothing is executed before the journal asks for it, but the steps of a first turn,
 // which its start decides; and what a step does in the store's transaction happens exactly as often

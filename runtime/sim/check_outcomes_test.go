@@ -1,6 +1,8 @@
 package sim
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/journal"
+)
 
 // checkOutcomes: each outcome is recorded once, for a command of its name, and that of a completed
 // step is what one of its executions returned.

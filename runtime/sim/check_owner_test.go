@@ -1,6 +1,8 @@
 package sim
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/journal"
+)
 
 // checkOwner: each fence of a run belongs to one node, and only the newest owner's commits are
 // accepted, one for each turn; a second one is a repetition (J3, J4). A node that has left owns

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -107,7 +108,7 @@ func (w *world) begin(ctx context.Context, p *process, info workflow.Attempt) *e
 	if info.IdempotencyKey != e.key {
 		w.breaks("attempts", "step %s of run %s: two keys, %q and %q", info.Step, info.Run, info.IdempotencyKey, e.key)
 	}
-	h, err := w.db.Load(context.Background(), []journal.LoadRequest{{Run: info.Run, AfterInbox: 1 << 40}})
+	h, err := w.db.Load(context.Background(), []driver.LoadRequest{{Run: info.Run, AfterInbox: 1 << 40}})
 	if err == nil {
 		events := h[0].Events
 		if h[0].Run.Generation > 1 { // one that was asked for before may begin late

@@ -9,16 +9,17 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // changed is a store whose commits are another's.
 type changed struct {
 	store
-	change func(*journal.Commit)
+	change func(*driver.Commit)
 }
 
-// Commit implements journal.Store.
-func (s changed) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+// Commit implements driver.Store.
+func (s changed) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	commits = slices.Clone(commits)
 	for i := range commits {
 		s.change(&commits[i])
@@ -28,14 +29,14 @@ func (s changed) Commit(ctx context.Context, commits []journal.Commit) ([]journa
 
 // mute drops what a child tells its parent.
 func mute(_ *world, s store) store {
-	return changed{s, func(c *journal.Commit) {
+	return changed{s, func(c *driver.Commit) {
 		c.Messages = slices.DeleteFunc(slices.Clone(c.Messages), func(m journal.Message) bool { return m.Kind.Answers() })
 	}}
 }
 
 // unread forgets what is carried over.
 func unread(_ *world, s store) store {
-	return changed{s, func(c *journal.Commit) {
+	return changed{s, func(c *driver.Commit) {
 		if c.Continue != nil {
 			next := *c.Continue
 			next.Carried = nil
@@ -46,7 +47,7 @@ func unread(_ *world, s store) store {
 
 // beyond begins a generation one message too far.
 func beyond(w *world, s store) store {
-	return changed{s, func(c *journal.Commit) {
+	return changed{s, func(c *driver.Commit) {
 		if c.Continue != nil && int(c.Continue.Seen) < len(w.kept(c.Run).Messages) {
 			next := *c.Continue
 			next.Seen++
@@ -57,12 +58,12 @@ func beyond(w *world, s store) store {
 
 // orphans does nothing about children.
 func orphans(_ *world, s store) store {
-	return changed{s, func(c *journal.Commit) { c.Children = false }}
+	return changed{s, func(c *driver.Commit) { c.Children = false }}
 }
 
 // numb forgets what attempts told before they failed.
 func numb(_ *world, s store) store {
-	return changed{s, func(c *journal.Commit) {
+	return changed{s, func(c *driver.Commit) {
 		c.Attempts = slices.Clone(c.Attempts)
 		for i := range c.Attempts {
 			c.Attempts[i].Heartbeat = nil
@@ -72,7 +73,7 @@ func numb(_ *world, s store) store {
 
 // impatient forgets when a step may be tried again.
 func impatient(_ *world, s store) store {
-	return changed{s, func(c *journal.Commit) {
+	return changed{s, func(c *driver.Commit) {
 		c.Attempts = slices.Clone(c.Attempts)
 		for i := range c.Attempts {
 			c.Attempts[i].NextAt = time.Time{}
@@ -82,7 +83,7 @@ func impatient(_ *world, s store) store {
 
 // reversed sends signals in the wrong order.
 func reversed(_ *world, s store) store {
-	return changed{s, func(c *journal.Commit) {
+	return changed{s, func(c *driver.Commit) {
 		c.Messages = slices.Clone(c.Messages)
 		slices.Reverse(c.Messages)
 	}}
@@ -94,8 +95,8 @@ type repeating struct {
 	w *world
 }
 
-// Commit implements journal.Store.
-func (s repeating) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+// Commit implements driver.Store.
+func (s repeating) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	met, err := s.w.tasks(commits)
 	if err != nil {
 		return nil, err
@@ -122,8 +123,8 @@ type hasty struct {
 	w *world
 }
 
-// Commit implements journal.Store.
-func (s hasty) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+// Commit implements driver.Store.
+func (s hasty) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	s.w.mu.Lock()
 	lost := false
 	for i := range commits {
@@ -142,8 +143,8 @@ func (s hasty) Commit(ctx context.Context, commits []journal.Commit) ([]journal.
 	return s.store.Commit(ctx, commits)
 }
 
-// Load implements journal.Store.
-func (s hasty) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+// Load implements driver.Store.
+func (s hasty) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
 	list, err := s.store.Load(ctx, requests)
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // plantedMax is within how many seeds a planted fault must be found.
@@ -105,8 +106,8 @@ type noFence struct {
 	w *world
 }
 
-// Commit implements journal.Store.
-func (s noFence) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+// Commit implements driver.Store.
+func (s noFence) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	met, err := s.w.tasks(commits)
 	if err != nil {
 		return nil, err
@@ -123,11 +124,11 @@ func (s noFence) Commit(ctx context.Context, commits []journal.Commit) ([]journa
 // deafPark parks a run whose inbox has news.
 type deafPark struct{ store }
 
-// Commit implements journal.Store.
-func (s deafPark) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+// Commit implements driver.Store.
+func (s deafPark) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	commits = slices.Clone(commits)
 	for i := range commits {
-		if commits[i].Next.Kind == journal.NextPark {
+		if commits[i].Next.Kind == driver.NextPark {
 			commits[i].InboxSeen = 1 << 40
 		}
 	}
@@ -140,14 +141,14 @@ type early struct {
 	w *world
 }
 
-// Commit implements journal.Store.
-func (s early) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+// Commit implements driver.Store.
+func (s early) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	met, err := s.w.tasks(commits)
-	far := slices.ContainsFunc(commits, func(c journal.Commit) bool { return c.HasEffects() || c.Tx != nil }) // it has no outcome for them
+	far := slices.ContainsFunc(commits, func(c driver.Commit) bool { return c.HasEffects() || c.Tx != nil }) // it has no outcome for them
 	if err != nil || far {
 		return s.store.Commit(ctx, commits)
 	}
-	out := make([]journal.Outcome, len(commits))
+	out := make([]driver.Outcome, len(commits))
 	for i, t := range met {
 		c := &commits[i]
 		if out[i].Now = s.w.storeClock(); t == nil || t.Owner != c.Node || t.Fence != c.Fence || t.Turn != c.Turn {
@@ -162,20 +163,20 @@ func (s early) Commit(ctx context.Context, commits []journal.Commit) ([]journal.
 // sleepy never says when the next task is due, and passes no hint on.
 type sleepy struct{ store }
 
-// Claim implements journal.Store.
-func (s sleepy) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+// Claim implements driver.Store.
+func (s sleepy) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	c, err := s.store.Claim(ctx, r)
 	c.NextDue = time.Time{}
 	return c, err
 }
 
-// Hints implements journal.Store.
-func (s sleepy) Hints() journal.Hints { return silence{s.store.Hints()} }
+// Hints implements driver.Store.
+func (s sleepy) Hints() driver.Hints { return silence{s.store.Hints()} }
 
-type silence struct{ journal.Hints }
+type silence struct{ driver.Hints }
 
-// Notify implements journal.Hints.
-func (silence) Notify([]journal.Hint) {}
+// Notify implements driver.Hints.
+func (silence) Notify([]driver.Hint) {}
 
 // forgetful takes a repeated commit for that of a lost owner.
 type forgetful struct {
@@ -183,8 +184,8 @@ type forgetful struct {
 	w *world
 }
 
-// Commit implements journal.Store.
-func (s forgetful) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+// Commit implements driver.Store.
+func (s forgetful) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	met, err := s.w.tasks(commits)
 	if err != nil {
 		return nil, err
@@ -201,7 +202,7 @@ func (s forgetful) Commit(ctx context.Context, commits []journal.Commit) ([]jour
 // keyless gives every message a key of its own.
 type keyless struct{ store }
 
-// Send implements journal.Store.
+// Send implements driver.Store.
 func (s keyless) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
 	messages = slices.Clone(messages)
 	for i := range messages {
@@ -213,8 +214,8 @@ func (s keyless) Send(ctx context.Context, tx journal.Tx, messages []journal.Mes
 // careless drops what is known of steps in retry.
 type careless struct{ store }
 
-// Commit implements journal.Store.
-func (s careless) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+// Commit implements driver.Store.
+func (s careless) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	commits = slices.Clone(commits)
 	for i := range commits {
 		commits[i].Attempts = nil
@@ -225,8 +226,8 @@ func (s careless) Commit(ctx context.Context, commits []journal.Commit) ([]journ
 // backwards gives the messages of an inbox in the wrong order.
 type backwards struct{ store }
 
-// Load implements journal.Store.
-func (s backwards) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+// Load implements driver.Store.
+func (s backwards) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
 	list, err := s.store.Load(ctx, requests)
 	for i := range list {
 		slices.Reverse(list[i].Inbox)
@@ -237,8 +238,8 @@ func (s backwards) Load(ctx context.Context, requests []journal.LoadRequest) ([]
 // immortal never finds a node dead.
 type immortal struct{ store }
 
-// Join implements journal.Store.
-func (s immortal) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+// Join implements driver.Store.
+func (s immortal) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
 	m, err := s.store.Join(ctx, n)
 	if err != nil {
 		return nil, err
@@ -246,9 +247,9 @@ func (s immortal) Join(ctx context.Context, n journal.Node) (journal.Membership,
 	return unreaped{m}, nil
 }
 
-type unreaped struct{ journal.Membership }
+type unreaped struct{ driver.Membership }
 
-// Reap implements journal.Membership.
-func (unreaped) Reap(context.Context, []journal.NodeID) (journal.Reaped, error) {
-	return journal.Reaped{}, nil
+// Reap implements driver.Membership.
+func (unreaped) Reap(context.Context, []journal.NodeID) (driver.Reaped, error) {
+	return driver.Reaped{}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/runtime"
@@ -162,7 +163,7 @@ func (p *process) fall() {
 }
 
 // hint decides when a hint arrives, and how often.
-func (p *process) hint(h journal.Hint) []time.Duration {
+func (p *process) hint(h driver.Hint) []time.Duration {
 	n := p.w.hints.Add(1)
 	draw := hash(p.w.plan.Seed, p.name, "hint", int(n), h.Kind)
 	late := time.Duration(draw>>8) % p.w.plan.Slow

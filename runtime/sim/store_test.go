@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/memory"
 )
 
@@ -11,8 +11,8 @@ type mutation func(w *world, s store) store
 
 // store is what a mutation can change.
 type store interface {
-	journal.Store
-	journal.TxStore
+	driver.Store
+	driver.TxStore
 }
 
 // faithful changes nothing.

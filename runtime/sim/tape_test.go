@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // tape is what reached the database, in the order in which it did.
@@ -45,7 +46,7 @@ type grant struct {
 
 // written is a commit that the store has accepted.
 type written struct {
-	journal.Commit
+	driver.Commit
 	process string
 	before  *journal.Task // what it met; nil if the run was closed
 	at      time.Time     // the store's clock
@@ -61,7 +62,7 @@ type line struct {
 
 var _ store = (*line)(nil)
 
-// Begin implements journal.TxStore.
+// Begin implements driver.TxStore.
 func (l *line) Begin(ctx context.Context) (journal.Tx, error) {
 	return l.store.Begin(context.WithoutCancel(ctx))
 }
@@ -95,7 +96,7 @@ func (l *line) Send(ctx context.Context, tx journal.Tx, messages []journal.Messa
 }
 
 // Claim implements journal.store.
-func (l *line) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+func (l *line) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	t := &l.p.w.tape
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -117,7 +118,7 @@ func (t *tape) grant(g grant) {
 }
 
 // Commit implements journal.store.
-func (l *line) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+func (l *line) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	t := &l.p.w.tape
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -133,7 +134,7 @@ func (l *line) Commit(ctx context.Context, commits []journal.Commit) ([]journal.
 		c := commits[i]
 		c.Events = slices.Clone(c.Events)
 		t.commits = append(t.commits, written{Commit: c, process: l.p.name, before: met[i], at: out[i].Now})
-		if c.Next.Kind == journal.NextBlock {
+		if c.Next.Kind == driver.NextBlock {
 			t.blocks = append(t.blocks, fmt.Sprintf("run %s is blocked: %s", c.Run, c.Next.Problem))
 		}
 		l.effects(&c, &out[i])
@@ -142,7 +143,7 @@ func (l *line) Commit(ctx context.Context, commits []journal.Commit) ([]journal.
 }
 
 // effects notes what a commit did to others. The tape is locked.
-func (l *line) effects(c *journal.Commit, out *journal.Outcome) {
+func (l *line) effects(c *driver.Commit, out *driver.Outcome) {
 	t := &l.p.w.tape
 	for k, o := range out.Started {
 		st := &c.Starts[k]
@@ -166,10 +167,10 @@ func (l *line) effects(c *journal.Commit, out *journal.Outcome) {
 }
 
 // tasks reads what commits are going to meet.
-func (w *world) tasks(commits []journal.Commit) ([]*journal.Task, error) {
-	requests := make([]journal.LoadRequest, len(commits))
+func (w *world) tasks(commits []driver.Commit) ([]*journal.Task, error) {
+	requests := make([]driver.LoadRequest, len(commits))
 	for i := range commits {
-		requests[i] = journal.LoadRequest{Run: commits[i].Run, InboxOnly: true, AfterInbox: 1 << 40}
+		requests[i] = driver.LoadRequest{Run: commits[i].Run, InboxOnly: true, AfterInbox: 1 << 40}
 	}
 	list, err := w.db.Load(context.Background(), requests)
 	if err != nil {
@@ -183,12 +184,12 @@ func (w *world) tasks(commits []journal.Commit) ([]*journal.Task, error) {
 }
 
 // Load implements journal.store.
-func (l *line) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+func (l *line) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
 	return l.store.Load(context.WithoutCancel(ctx), requests)
 }
 
 // Join implements journal.store.
-func (l *line) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+func (l *line) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
 	m, err := l.store.Join(context.WithoutCancel(ctx), n)
 	if err != nil {
 		return nil, err
@@ -199,24 +200,24 @@ func (l *line) Join(ctx context.Context, n journal.Node) (journal.Membership, er
 // hold is a membership. That of a dead process is lost: this ends the process's goroutines, which
 // cannot be killed.
 type hold struct {
-	journal.Membership
+	driver.Membership
 	p *process
 }
 
-// Renew implements journal.Membership.
-func (h *hold) Renew(ctx context.Context) (journal.Renewal, error) {
+// Renew implements driver.Membership.
+func (h *hold) Renew(ctx context.Context) (driver.Renewal, error) {
 	if h.p.dead.Load() {
-		return journal.Renewal{}, journal.ErrNodeLost
+		return driver.Renewal{}, journal.ErrNodeLost
 	}
 	return h.Membership.Renew(context.WithoutCancel(ctx))
 }
 
-// Reap implements journal.Membership.
-func (h *hold) Reap(ctx context.Context, suspects []journal.NodeID) (journal.Reaped, error) {
+// Reap implements driver.Membership.
+func (h *hold) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Reaped, error) {
 	return h.Membership.Reap(context.WithoutCancel(ctx), suspects)
 }
 
-// Leave implements journal.Membership.
+// Leave implements driver.Membership.
 func (h *hold) Leave(ctx context.Context) error {
 	t := &h.p.w.tape
 	t.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // none is the answer of calls that have none.
@@ -13,7 +14,7 @@ type none struct{}
 
 func noAnswer(err error) (none, error) { return none{}, err }
 
-// Start implements journal.Store.
+// Start implements driver.Store.
 func (f *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
 	if tx != nil { // part of somebody's transaction, which fails as a whole
 		return f.store.Start(ctx, tx, starts)
@@ -24,7 +25,7 @@ func (f *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	})
 }
 
-// Send implements journal.Store.
+// Send implements driver.Store.
 func (f *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
 	if tx != nil {
 		return f.store.Send(ctx, tx, messages)
@@ -35,15 +36,15 @@ func (f *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 	})
 }
 
-// Claim implements journal.Store.
-func (f *Store) Claim(ctx context.Context, r journal.ClaimRequest) (journal.Claim, error) {
-	return call(ctx, f, Call{Verb: "claim", Members: 1, Node: r.Node}, func(ctx context.Context) (journal.Claim, error) {
+// Claim implements driver.Store.
+func (f *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
+	return call(ctx, f, Call{Verb: "claim", Members: 1, Node: r.Node}, func(ctx context.Context) (driver.Claim, error) {
 		return f.store.Claim(ctx, r)
 	})
 }
 
-// Commit implements journal.Store.
-func (f *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal.Outcome, error) {
+// Commit implements driver.Store.
+func (f *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	c := Call{Verb: "commit", Members: len(commits)}
 	if len(commits) > 0 {
 		c.Node = commits[0].Node
@@ -52,17 +53,17 @@ func (f *Store) Commit(ctx context.Context, commits []journal.Commit) ([]journal
 		return f.commitInTx(ctx, c, commits)
 	}
 	commits = slices.Clone(commits)
-	return call(ctx, f, c, func(ctx context.Context) ([]journal.Outcome, error) { return f.store.Commit(ctx, commits) })
+	return call(ctx, f, c, func(ctx context.Context) ([]driver.Outcome, error) { return f.store.Commit(ctx, commits) })
 }
 
-func (f *Store) commitInTx(ctx context.Context, c Call, commits []journal.Commit) ([]journal.Outcome, error) {
+func (f *Store) commitInTx(ctx context.Context, c Call, commits []driver.Commit) ([]driver.Outcome, error) {
 	fault, late := f.enter(&c)
 	defer happen(late)
 	if fault == Before {
 		if err := commits[0].Tx.Rollback(ctx); err != nil {
 			return nil, err
 		}
-		return []journal.Outcome{{Err: fmt.Errorf("%w: commit number %d fails", journal.ErrTxLost, c.Nth)}}, nil
+		return []driver.Outcome{{Err: fmt.Errorf("%w: commit number %d fails", journal.ErrTxLost, c.Nth)}}, nil
 	}
 	out, err := f.store.Commit(ctx, commits)
 	if f.o.Answer != nil {
@@ -71,37 +72,37 @@ func (f *Store) commitInTx(ctx context.Context, c Call, commits []journal.Commit
 	return out, err
 }
 
-// Load implements journal.Store.
-func (f *Store) Load(ctx context.Context, requests []journal.LoadRequest) ([]journal.History, error) {
+// Load implements driver.Store.
+func (f *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
 	requests = slices.Clone(requests)
-	return call(ctx, f, Call{Verb: "load", Members: len(requests)}, func(ctx context.Context) ([]journal.History, error) {
+	return call(ctx, f, Call{Verb: "load", Members: len(requests)}, func(ctx context.Context) ([]driver.History, error) {
 		return f.store.Load(ctx, requests)
 	})
 }
 
-// List implements journal.Store.
+// List implements driver.Store.
 func (f *Store) List(ctx context.Context, filter journal.ListFilter) (journal.RunPage, error) {
 	return call(ctx, f, Call{Verb: "list", Members: 1}, func(ctx context.Context) (journal.RunPage, error) {
 		return f.store.List(ctx, filter)
 	})
 }
 
-// Admin implements journal.Store.
-func (f *Store) Admin(ctx context.Context, a journal.AdminAction) error {
+// Admin implements driver.Store.
+func (f *Store) Admin(ctx context.Context, a driver.AdminAction) error {
 	_, err := call(ctx, f, Call{Verb: "admin", Members: 1}, func(ctx context.Context) (none, error) {
 		return noAnswer(f.store.Admin(ctx, a))
 	})
 	return err
 }
 
-// Nodes implements journal.Store.
+// Nodes implements driver.Store.
 func (f *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 	return call(ctx, f, Call{Verb: "nodes", Members: 1}, f.store.Nodes)
 }
 
-// Begin implements journal.TxStore.
+// Begin implements driver.TxStore.
 func (f *Store) Begin(ctx context.Context) (journal.Tx, error) {
-	ts, ok := f.store.(journal.TxStore)
+	ts, ok := f.store.(driver.TxStore)
 	if !ok {
 		return nil, fmt.Errorf("begin: %T has no transactions for steps: %w", f.store, journal.ErrInvalid)
 	}
@@ -114,10 +115,10 @@ func (f *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	return ts.Begin(ctx)
 }
 
-// Join implements journal.Store.
-func (f *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, error) {
+// Join implements driver.Store.
+func (f *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
 	n.Routes = slices.Clone(n.Routes)
-	m, err := call(ctx, f, Call{Verb: "join", Members: 1}, func(ctx context.Context) (journal.Membership, error) {
+	m, err := call(ctx, f, Call{Verb: "join", Members: 1}, func(ctx context.Context) (driver.Membership, error) {
 		return f.store.Join(ctx, n)
 	})
 	if err != nil {
@@ -129,26 +130,26 @@ func (f *Store) Join(ctx context.Context, n journal.Node) (journal.Membership, e
 // member is a membership whose calls fail.
 type member struct {
 	f *Store
-	m journal.Membership
+	m driver.Membership
 }
 
-// ID implements journal.Membership.
+// ID implements driver.Membership.
 func (m *member) ID() journal.NodeID { return m.m.ID() }
 
-// Renew implements journal.Membership.
-func (m *member) Renew(ctx context.Context) (journal.Renewal, error) {
+// Renew implements driver.Membership.
+func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
 	return call(ctx, m.f, Call{Verb: "renew", Members: 1, Node: m.m.ID()}, m.m.Renew)
 }
 
-// Reap implements journal.Membership.
-func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (journal.Reaped, error) {
+// Reap implements driver.Membership.
+func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Reaped, error) {
 	suspects = slices.Clone(suspects)
-	return call(ctx, m.f, Call{Verb: "reap", Members: 1, Node: m.m.ID()}, func(ctx context.Context) (journal.Reaped, error) {
+	return call(ctx, m.f, Call{Verb: "reap", Members: 1, Node: m.m.ID()}, func(ctx context.Context) (driver.Reaped, error) {
 		return m.m.Reap(ctx, suspects)
 	})
 }
 
-// Leave implements journal.Membership.
+// Leave implements driver.Membership.
 func (m *member) Leave(ctx context.Context) error {
 	_, err := call(ctx, m.f, Call{Verb: "leave", Members: 1, Node: m.m.ID()}, func(ctx context.Context) (none, error) {
 		return noAnswer(m.m.Leave(ctx))

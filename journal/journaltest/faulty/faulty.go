@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Fault is what becomes of a call. In all cases but None the caller is told ErrUnavailable and nothing else.
@@ -43,13 +44,13 @@ type Options struct {
 	Answer func(Call)
 	// Hint returns after which delays a hint is sent, once for each: none loses it, two double it. By
 	// default every hint is sent at once.
-	Hint func(journal.Hint) []time.Duration
+	Hint func(driver.Hint) []time.Duration
 }
 
 // Store is a store whose calls fail as its options say. A step's commit inside a transaction knows Before only: as
 // the stores do, it rolls back and says ErrTxLost. Its methods may be called from many goroutines.
 type Store struct {
-	store journal.Store
+	store driver.Store
 	o     Options
 
 	mu     sync.Mutex // guards what follows
@@ -60,12 +61,12 @@ type Store struct {
 }
 
 var (
-	_ journal.Store   = (*Store)(nil)
-	_ journal.TxStore = (*Store)(nil)
+	_ driver.Store   = (*Store)(nil)
+	_ driver.TxStore = (*Store)(nil)
 )
 
 // New wraps a store, which stays the caller's to close. o may be nil.
-func New(s journal.Store, o *Options) *Store {
+func New(s driver.Store, o *Options) *Store {
 	f := &Store{store: s, counts: map[string]int{}}
 	if o != nil {
 		f.o = *o
@@ -149,26 +150,26 @@ func call[T any](ctx context.Context, f *Store, c Call, do func(ctx context.Cont
 
 // hints delays, doubles and loses hints on their way out.
 type hints struct {
-	journal.Hints
-	decide func(journal.Hint) []time.Duration
+	driver.Hints
+	decide func(driver.Hint) []time.Duration
 }
 
-// Hints implements journal.Store.
-func (f *Store) Hints() journal.Hints {
+// Hints implements driver.Store.
+func (f *Store) Hints() driver.Hints {
 	if f.o.Hint == nil {
 		return f.store.Hints()
 	}
 	return hints{f.store.Hints(), f.o.Hint}
 }
 
-// Notify implements journal.Hints.
-func (h hints) Notify(list []journal.Hint) {
+// Notify implements driver.Hints.
+func (h hints) Notify(list []driver.Hint) {
 	for _, hint := range list {
 		for _, delay := range h.decide(hint) {
 			if delay > 0 {
-				time.AfterFunc(delay, func() { h.Hints.Notify([]journal.Hint{hint}) })
+				time.AfterFunc(delay, func() { h.Hints.Notify([]driver.Hint{hint}) })
 			} else {
-				h.Hints.Notify([]journal.Hint{hint})
+				h.Hints.Notify([]driver.Hint{hint})
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/memory"
 )
 
@@ -58,7 +59,7 @@ func TestTellsOfCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []error{journal.ErrUnavailable, nil} {
-		if _, err := f.Claim(t.Context(), journal.ClaimRequest{Node: m.ID()}); !errors.Is(err, want) {
+		if _, err := f.Claim(t.Context(), driver.ClaimRequest{Node: m.ID()}); !errors.Is(err, want) {
 			t.Errorf("claim: %v, want %v", err, want)
 		}
 	}
@@ -72,20 +73,20 @@ func TestHints(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(nil)
-		fates := map[journal.HintKind][]time.Duration{
-			journal.HintTasks: nil, journal.HintInbox: {0}, journal.HintClosed: {0, time.Second}, journal.HintScan: {time.Hour},
+		fates := map[driver.HintKind][]time.Duration{
+			driver.HintTasks: nil, driver.HintInbox: {0}, driver.HintClosed: {0, time.Second}, driver.HintScan: {time.Hour},
 		}
-		f := New(m.Peer(), &Options{Hint: func(h journal.Hint) []time.Duration { return fates[h.Kind] }})
-		ears := make(chan journal.HintKind, 10)
-		var heard []journal.HintKind
+		f := New(m.Peer(), &Options{Hint: func(h driver.Hint) []time.Duration { return fates[h.Kind] }})
+		ears := make(chan driver.HintKind, 10)
+		var heard []driver.HintKind
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go func() { _ = m.Hints().Watch(ctx, func(h journal.Hint) { ears <- h.Kind }) }()
-		if kind := <-ears; kind != journal.HintScan {
+		go func() { _ = m.Hints().Watch(ctx, func(h driver.Hint) { ears <- h.Kind }) }()
+		if kind := <-ears; kind != driver.HintScan {
 			t.Errorf("the first hint is %v", kind)
 		}
-		f.Hints().Notify([]journal.Hint{{Kind: journal.HintScan}, {Kind: journal.HintClosed}, {Kind: journal.HintTasks}, {Kind: journal.HintInbox}})
-		want := []journal.HintKind{journal.HintClosed, journal.HintInbox, journal.HintClosed, journal.HintScan}
+		f.Hints().Notify([]driver.Hint{{Kind: driver.HintScan}, {Kind: driver.HintClosed}, {Kind: driver.HintTasks}, {Kind: driver.HintInbox}})
+		want := []driver.HintKind{driver.HintClosed, driver.HintInbox, driver.HintClosed, driver.HintScan}
 		for i, wait := range []time.Duration{0, time.Second, time.Hour} {
 			time.Sleep(wait)
 			synctest.Wait()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/state"
 )
 
@@ -116,7 +117,7 @@ func (w *world) known(ids []journal.NodeID) []journal.NodeID {
 
 // reap also ends the back-off that follows, which is the store's own choice.
 func (m *model) reap(inc int) string {
-	text, _ := both(m, "reap", func(w *world) (journal.Reaped, error) {
+	text, _ := both(m, "reap", func(w *world) (driver.Reaped, error) {
 		r, err := w.members[inc].Reap(m.ctx, nil)
 		r.Nodes = w.known(r.Nodes)
 		return r, err
@@ -221,11 +222,11 @@ func (m *model) admin(s step) string {
 			}
 			return none{}, nil
 		case doResume:
-			return noAnswer(w.j.Admin(m.ctx, journal.AdminAction{Run: m.ids[run], Kind: journal.AdminResume}))
+			return noAnswer(w.j.Admin(m.ctx, driver.AdminAction{Run: m.ids[run], Kind: driver.AdminResume}))
 		case doTerminate:
-			return noAnswer(w.j.Admin(m.ctx, journal.AdminAction{Run: m.ids[run], Kind: journal.AdminTerminate, Reason: "why"}))
+			return noAnswer(w.j.Admin(m.ctx, driver.AdminAction{Run: m.ids[run], Kind: driver.AdminTerminate, Reason: "why"}))
 		}
-		return noAnswer(w.j.Admin(m.ctx, journal.AdminAction{Run: m.ids[run], Kind: journal.AdminDelete}))
+		return noAnswer(w.j.Admin(m.ctx, driver.AdminAction{Run: m.ids[run], Kind: driver.AdminDelete}))
 	})
 	if !m.exists(m.ids[run]) { // its next life begins with fence 1 again
 		m.views[run] = nil
@@ -234,18 +235,18 @@ func (m *model) admin(s step) string {
 }
 
 func (m *model) load(s step) string {
-	requests := make([]journal.LoadRequest, len(s.members))
+	requests := make([]driver.LoadRequest, len(s.members))
 	for i, mem := range s.members {
-		requests[i] = journal.LoadRequest{Run: m.ids[mem.run], AfterSeq: journal.Seq(mem.afterSeq()),
+		requests[i] = driver.LoadRequest{Run: m.ids[mem.run], AfterSeq: journal.Seq(mem.afterSeq()),
 			AfterInbox: journal.InboxSeq(mem.afterInbox()), InboxOnly: mem.has(loadInbox)}
 		if mem.has(loadPart) {
 			requests[i].Limit = s.max
 		}
 		if mem.has(loadAnswer) {
-			requests[i] = journal.LoadRequest{Run: m.ids[mem.run], Answer: journal.InboxSeq(1 + mem.what/3)}
+			requests[i] = driver.LoadRequest{Run: m.ids[mem.run], Answer: journal.InboxSeq(1 + mem.what/3)}
 		}
 	}
-	text, _ := both(m, "load", func(w *world) ([]journal.History, error) {
+	text, _ := both(m, "load", func(w *world) ([]driver.History, error) {
 		list, err := w.j.Load(m.ctx, requests)
 		p := m.plain(w)
 		for i := range list {
@@ -310,7 +311,7 @@ func (m *model) plague() string {
 		return ""
 	}
 	const victim = nodesMax - 1
-	for range journal.QuarantineStrikes {
+	for range driver.QuarantineStrikes {
 		for _, s := range []step{{verb: doJoin, node: victim, choice: 1}, {verb: doClaim, node: victim, max: runsMax, choice: 1},
 			{verb: doExpire, node: victim}, {verb: doReap}} {
 			if text := m.do(s); text != "" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/state"
 )
 
@@ -171,7 +172,7 @@ func (all touches) add(more touches) bool {
 	return true
 }
 
-func (m *model) touches(c *journal.Commit) touches {
+func (m *model) touches(c *driver.Commit) touches {
 	set := touches{c.Run.String(): true}
 	for i := range c.Starts {
 		st := &c.Starts[i]
@@ -186,7 +187,7 @@ func (m *model) touches(c *journal.Commit) touches {
 	for i := range c.Messages {
 		set[c.Messages[i].Run.String()] = true
 	}
-	if c.Next.Kind == journal.NextClose && c.Children {
+	if c.Next.Kind == driver.NextClose && c.Children {
 		m.touchChildren(c.Run, set)
 	}
 	return set
@@ -202,7 +203,7 @@ func (m *model) touchChildren(parent journal.RunID, set touches) {
 }
 
 // plainEffects makes comparable what a commit did to others.
-func (w *world) plainEffects(o *journal.Outcome) {
+func (w *world) plainEffects(o *driver.Outcome) {
 	for i := range o.Started {
 		w.plainStarted(&o.Started[i])
 	}
@@ -217,7 +218,7 @@ func (w *world) plainStarted(o *journal.Started) {
 }
 
 // lookAtChildren makes an incarnation the owner of children that it owns from birth.
-func (m *model) lookAtChildren(inc int, c *journal.Commit, started []journal.Started) {
+func (m *model) lookAtChildren(inc int, c *driver.Commit, started []journal.Started) {
 	for i, o := range started {
 		if o.Owned && o.Created && m.task(o.Run) != nil { // not terminated in the same moment, for its parent
 			m.look(inc, slices.Index(m.ids, c.Starts[i].ID))

@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // The next states of a task.
 var (
-	keep    = journal.Next{Kind: journal.NextKeep}
-	park    = journal.Next{Kind: journal.NextPark}
-	release = journal.Next{Kind: journal.NextRelease}
-	closed  = journal.Next{Kind: journal.NextClose}
+	keep    = driver.Next{Kind: driver.NextKeep}
+	park    = driver.Next{Kind: driver.NextPark}
+	release = driver.Next{Kind: driver.NextRelease}
+	closed  = driver.Next{Kind: driver.NextClose}
 )
 
-func parkUntil(at time.Time) journal.Next { return journal.Next{Kind: journal.NextPark, At: at} }
+func parkUntil(at time.Time) driver.Next { return driver.Next{Kind: driver.NextPark, At: at} }
 
-func block(problem string, at time.Time) journal.Next {
-	return journal.Next{Kind: journal.NextBlock, Problem: problem, At: at}
+func block(problem string, at time.Time) driver.Next {
+	return driver.Next{Kind: driver.NextBlock, Problem: problem, At: at}
 }
 
 // started is the first event of a run that asks for steps.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Options of [Run]. Zero fields mean the defaults.
@@ -80,7 +81,7 @@ const storePrograms = 200
 //
 // Times are compared by what they mean: whether a task is due, waits for a time or for a message only. A store that is
 // also has the methods Rush and Expire (see journaltest) goes through times that come and nodes that die.
-func Run(t *testing.T, open func(t *testing.T) journal.Store, o *Options) {
+func Run(t *testing.T, open func(t *testing.T) driver.Store, o *Options) {
 	opts := o.withDefaults(t)
 	for first := 0; first < opts.Sequences; first += storePrograms {
 		from := opts.Seed + uint64(first)
@@ -120,7 +121,7 @@ func (d *Difference) Error() string {
 }
 
 // Find runs the program of a seed, and shrinks it if it shows a difference.
-func Find(ctx context.Context, store journal.Store, seed uint64, steps int) *Difference {
+func Find(ctx context.Context, store driver.Store, seed uint64, steps int) *Difference {
 	p := newProgram(seed, steps)
 	f := p.run(ctx, store, stateEvery)
 	if f == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/state"
 )
 
@@ -15,7 +16,7 @@ const loseAnswer = 7
 
 // claimAnswer is what is compared of a claim. Within an answer the order is the store's choice.
 type claimAnswer struct {
-	Tasks     map[journal.RunID]journal.Claimed
+	Tasks     map[journal.RunID]driver.Claimed
 	Attention []journal.RunID
 	NextDue   time.Time
 }
@@ -23,7 +24,7 @@ type claimAnswer struct {
 // claim lets the store under test choose first: among tasks that became visible in one call any order is right. The
 // model checks the choice, and makes the same.
 func (m *model) claim(s step, inc int) string {
-	r := journal.ClaimRequest{Routes: m.routesOf(s), Reconcile: s.reconciles()}
+	r := driver.ClaimRequest{Routes: m.routesOf(s), Reconcile: s.reconciles()}
 	if s.choice == 1 {
 		r.Routes = append(r.Routes, r.Routes[0]) // a route that is named twice counts once
 	}
@@ -86,9 +87,9 @@ func (m *model) choose(due []journal.Task, max int, claimed []journal.RunID) str
 	return ""
 }
 
-func (m *model) claimAnswer(w *world, c journal.Claim) claimAnswer {
+func (m *model) claimAnswer(w *world, c driver.Claim) claimAnswer {
 	p := m.plain(w)
-	a := claimAnswer{Tasks: map[journal.RunID]journal.Claimed{}, Attention: c.Attention, NextDue: p.Visible(c.NextDue)}
+	a := claimAnswer{Tasks: map[journal.RunID]driver.Claimed{}, Attention: c.Attention, NextDue: p.Visible(c.NextDue)}
 	slices.SortFunc(a.Attention, func(a, b journal.RunID) int { return cmp.Compare(a.String(), b.String()) })
 	for _, t := range c.Tasks {
 		s := state.Run{Run: t.Run}
@@ -115,7 +116,7 @@ func (m *model) look(inc, run int) {
 }
 
 func (m *model) commit(s step) string {
-	var list []journal.Commit
+	var list []driver.Commit
 	var views []*view
 	var nodes []int // by incarnation
 	touched := touches{}
@@ -139,7 +140,7 @@ func (m *model) commit(s step) string {
 	if len(list) == 0 {
 		return ""
 	}
-	text, out := both(m, "commit", func(w *world) ([]journal.Outcome, error) {
+	text, out := both(m, "commit", func(w *world) ([]driver.Outcome, error) {
 		own := slices.Clone(list)
 		for i := range own {
 			own[i].Node = w.members[nodes[i]].ID()
@@ -153,10 +154,10 @@ func (m *model) commit(s step) string {
 		out, err := w.j.Commit(m.ctx, own)
 		for i := range out {
 			if out[i].Now = state.PlainTime(out[i].Now); out[i].Err != nil {
-				out[i] = journal.Outcome{Err: out[i].Err}
+				out[i] = driver.Outcome{Err: out[i].Err}
 			}
 			w.plainEffects(&out[i])
-			if own[i].Next.Kind == journal.NextClose {
+			if own[i].Next.Kind == driver.NextClose {
 				out[i].InboxLast = 0 // means something of open runs only
 			}
 		}

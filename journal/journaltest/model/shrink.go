@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // shrinkRunsMax bounds the work: a smaller program is nicer, not needed.
@@ -13,13 +13,13 @@ const shrinkRunsMax = 400
 // shrinker looks for a smaller program that still shows a difference.
 type shrinker struct {
 	ctx   context.Context
-	store journal.Store
+	store driver.Store
 	best  *Difference
 	runs  int
 }
 
 // shrink returns the smallest faulty program that it finds by leaving out steps, and members of steps.
-func shrink(ctx context.Context, store journal.Store, f *Difference) *Difference {
+func shrink(ctx context.Context, store driver.Store, f *Difference) *Difference {
 	s := &shrinker{ctx: ctx, store: store, best: f}
 	s.try(slices.Clone(f.program[:f.step+1])) // the state was compared late: find the step that matters
 	for size := len(s.best.program) / 2; size > 0; size /= 2 {

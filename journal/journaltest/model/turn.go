@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/memory"
 )
 
@@ -15,7 +16,7 @@ type turn struct {
 	v    *view
 	mem  member
 	r    *memory.RunSnapshot // of the run in the reference, ahead of the turn; a run that is deleted has no views
-	c    journal.Commit
+	c    driver.Commit
 	open commands           // behind the events so far
 	left []journal.InboxSeq // messages that the turn may consume, in order
 }
@@ -39,13 +40,13 @@ func (c commands) after(ev *journal.Event) commands {
 }
 
 // turn builds the commit of a view's next turn, or what its flags make of it.
-func (m *model) turn(v *view, mem member) journal.Commit {
+func (m *model) turn(v *view, mem member) driver.Commit {
 	if v.last != nil && mem.has(commitAgain) {
 		return *v.last
 	}
 	r, _ := m.memory.Run(v.run)
 	t := &turn{m: m, v: v, mem: mem, r: &r}
-	t.c = journal.Commit{Run: v.run, Fence: v.fence, Turn: v.turn, Generation: v.gen, InboxSeen: v.seen, Next: ending(mem, m.steps)}
+	t.c = driver.Commit{Run: v.run, Fence: v.fence, Turn: v.turn, Generation: v.gen, InboxSeen: v.seen, Next: ending(mem, m.steps)}
 	t.begin()
 	t.body()
 	t.effects()
@@ -152,16 +153,16 @@ func (t *turn) payload(what string) journal.Payload {
 // end adds the event that ends the run or its generation.
 func (t *turn) end() {
 	switch next := t.c.Next.Kind; {
-	case next == journal.NextClose:
+	case next == driver.NextClose:
 		t.add(ended(journal.RunCompleted + journal.Kind(t.mem.what-6)))
 		t.sendOutcome()
-	case t.mem.has(commitContinue) && (next == journal.NextKeep || next == journal.NextRelease):
+	case t.mem.has(commitContinue) && (next == driver.NextKeep || next == driver.NextRelease):
 		t.carryOn()
 	}
 }
 
 // ending is in the order of endings.
-func ending(mem member, steps int) journal.Next {
+func ending(mem member, steps int) driver.Next {
 	at := func(t time.Time) time.Time { return t.Add(time.Duration(steps) * time.Minute) }
 	switch mem.what {
 	case 0:

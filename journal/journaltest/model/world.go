@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/state"
 	"github.com/reprise-run/reprise/journal/memory"
 )
@@ -30,9 +31,9 @@ var (
 
 // world is one of the two stores with the nodes that live on it.
 type world struct {
-	store   journal.Store
-	j       *journal.Journal
-	members []journal.Membership // by incarnation
+	store   driver.Store
+	j       *driver.Journal
+	members []driver.Membership // by incarnation
 	names   map[journal.NodeID]journal.NodeID
 }
 
@@ -59,11 +60,11 @@ type view struct {
 	turn  journal.Turn
 	seq   journal.Seq // of the newest event
 	seen  journal.InboxSeq
-	last  *journal.Commit // that was written
+	last  *driver.Commit // that was written
 }
 
 // accept takes note that a commit was written.
-func (v *view) accept(c *journal.Commit) {
+func (v *view) accept(c *driver.Commit) {
 	v.last = c
 	v.turn, v.seen = c.Turn+1, max(v.seen, c.InboxSeen)
 	if n := len(c.Events); n > 0 {
@@ -74,7 +75,7 @@ func (v *view) accept(c *journal.Commit) {
 	}
 }
 
-func newModel(ctx context.Context, store journal.Store) *model {
+func newModel(ctx context.Context, store driver.Store) *model {
 	m := &model{ctx: ctx, space: journal.NewRunID().String(), clock: yearNow}
 	for range runsMax {
 		m.ids = append(m.ids, journal.NewRunID())
@@ -84,13 +85,13 @@ func newModel(ctx context.Context, store journal.Store) *model {
 	m.memory = memory.New(&memory.Options{Now: func() time.Time { return m.clock }})
 	m.worlds = [2]*world{{store: m.memory}, {store: store}}
 	for _, w := range m.worlds {
-		w.j, w.names = journal.New(w.store, nil), map[journal.NodeID]journal.NodeID{}
+		w.j, w.names = driver.New(w.store, nil), map[journal.NodeID]journal.NodeID{}
 	}
 	return m
 }
 
 // run carries a program out and returns the first difference, or nil.
-func (p program) run(ctx context.Context, store journal.Store, every int) *Difference {
+func (p program) run(ctx context.Context, store driver.Store, every int) *Difference {
 	m := newModel(ctx, store)
 	defer m.leave()
 	for i, s := range p {
@@ -211,11 +212,11 @@ func (m *model) visible(w *world) func(time.Time) time.Time {
 
 // byIDs narrows the listing of a store to some runs.
 type byIDs struct {
-	journal.Store
+	driver.Store
 	ids []journal.RunID
 }
 
-// List implements journal.Store.
+// List implements driver.Store.
 func (b byIDs) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	f.IDs = b.ids
 	return b.Store.List(ctx, f)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Plain replaces in a state what two equal lives do not share: ids, names that hold one, and times.
@@ -71,7 +72,7 @@ func (p *Plain) Run(s *Run) {
 }
 
 // History is Run for the answer of a load.
-func (p *Plain) History(h *journal.History) {
+func (p *Plain) History(h *driver.History) {
 	if h.Err != nil {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // inboxPiece is the least that a store tells of a long inbox in one answer; shorter ones are told whole.
@@ -27,7 +28,7 @@ type Run struct {
 }
 
 // Of reads the state of any store through its interface. It is of one moment only while nobody writes.
-func Of(ctx context.Context, store journal.Store) (State, error) {
+func Of(ctx context.Context, store driver.Store) (State, error) {
 	var s State
 	f := journal.ListFilter{Limit: journal.ListMax}
 	for {
@@ -53,8 +54,8 @@ func Of(ctx context.Context, store journal.Store) (State, error) {
 	return s, err
 }
 
-func fillState(ctx context.Context, store journal.Store, runs []Run) error {
-	requests := make([]journal.LoadRequest, len(runs))
+func fillState(ctx context.Context, store driver.Store, runs []Run) error {
+	requests := make([]driver.LoadRequest, len(runs))
 	for i := range runs {
 		requests[i].Run = runs[i].Run.ID
 	}
@@ -78,9 +79,9 @@ func fillState(ctx context.Context, store journal.Store, runs []Run) error {
 }
 
 // wholeInbox asks for the rest of an inbox until there is no more: a long one comes in pieces.
-func wholeInbox(ctx context.Context, store journal.Store, run journal.RunID, inbox []journal.Message) ([]journal.Message, error) {
+func wholeInbox(ctx context.Context, store driver.Store, run journal.RunID, inbox []journal.Message) ([]journal.Message, error) {
 	for n := len(inbox); n >= inboxPiece; {
-		list, err := store.Load(ctx, []journal.LoadRequest{{Run: run, InboxOnly: true, AfterInbox: inbox[len(inbox)-1].Number}})
+		list, err := store.Load(ctx, []driver.LoadRequest{{Run: run, InboxOnly: true, AfterInbox: inbox[len(inbox)-1].Number}})
 		if err != nil {
 			return nil, err
 		}
@@ -110,10 +111,10 @@ func (s *Run) answer(n journal.InboxSeq, a *journal.Answer) {
 	s.Answers[n] = *a
 }
 
-func (s *Run) readAnswers(ctx context.Context, store journal.Store) error {
-	var requests []journal.LoadRequest
+func (s *Run) readAnswers(ctx context.Context, store driver.Store) error {
+	var requests []driver.LoadRequest
 	for _, n := range updatesOf(s.Events) {
-		requests = append(requests, journal.LoadRequest{Run: s.Run.ID, Answer: n})
+		requests = append(requests, driver.LoadRequest{Run: s.Run.ID, Answer: n})
 	}
 	for part := range slices.Chunk(requests, journal.BatchMax) {
 		list, err := store.Load(ctx, part)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
@@ -98,7 +99,7 @@ func population(t *testing.T, dsn string) *strings.Replacer {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	j := journal.New(s, nil)
+	j := driver.New(s, nil)
 	m, err := j.Join(t.Context(), journal.Node{Name: "n", Lease: time.Hour})
 	if err != nil {
 		t.Fatal(err)
@@ -116,21 +117,21 @@ func population(t *testing.T, dsn string) *strings.Replacer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turn := func(run journal.RunID, seen journal.InboxSeq, next journal.NextKind, events ...journal.Event) journal.Commit {
+	turn := func(run journal.RunID, seen journal.InboxSeq, next driver.NextKind, events ...journal.Event) driver.Commit {
 		for i := range events {
 			events[i].Seq, events[i].Time = journal.Seq(i+1), j.Now()
 		}
-		return journal.Commit{Run: run, Node: m.ID(), Fence: 1, Generation: 1, InboxSeen: seen,
-			Events: events, Next: journal.Next{Kind: next}}
+		return driver.Commit{Run: run, Node: m.ID(), Fence: 1, Generation: 1, InboxSeen: seen,
+			Events: events, Next: driver.Next{Kind: next}}
 	}
 	began := journal.Event{Kind: journal.RunStarted, Issued: []journal.Issued{
 		{Kind: journal.CommandStep, Name: "a"}, {Kind: journal.CommandStep, Name: "b"},
 	}}
-	out, err := j.Commit(t.Context(), []journal.Commit{
-		turn(open, 1, journal.NextKeep, began, journal.Event{Kind: journal.SignalReceived, Inbox: 1, Name: "s"},
+	out, err := j.Commit(t.Context(), []driver.Commit{
+		turn(open, 1, driver.NextKeep, began, journal.Event{Kind: journal.SignalReceived, Inbox: 1, Name: "s"},
 			journal.Event{Kind: journal.StepCompleted, Cmd: 1, Name: "a"}),
-		turn(closed, 0, journal.NextClose, began, journal.Event{Kind: journal.RunCompleted}),
-		turn(parked, 0, journal.NextPark, began),
+		turn(closed, 0, driver.NextClose, began, journal.Event{Kind: journal.RunCompleted}),
+		turn(parked, 0, driver.NextPark, began),
 	})
 	if err != nil {
 		t.Fatal(err)

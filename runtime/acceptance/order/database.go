@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 	"github.com/reprise-run/reprise/journal/sqlite"
@@ -32,7 +32,7 @@ type database struct {
 	dsn    string           // of Postgres
 	server *pgserver.Server // nil if the Postgres is not ours
 
-	journal       *journal.Journal // nil while a worker has the file
+	journal       *driver.Journal // nil while a worker has the file
 	shop, outside tables
 	closeStore    func()
 }
@@ -103,14 +103,14 @@ func (d *database) connectJournal(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.journal, d.closeStore = journal.New(store, nil), store.Close
+		d.journal, d.closeStore = driver.New(store, nil), store.Close
 		return nil
 	}
 	store, err := sqlite.Open(ctx, filepath.Join(d.dir, journalFile), nil)
 	if err != nil {
 		return err
 	}
-	d.journal, d.closeStore = journal.New(store, nil), store.Close
+	d.journal, d.closeStore = driver.New(store, nil), store.Close
 	return nil
 }
 

@@ -73,7 +73,7 @@ func (d *day) together(ctx context.Context, c *carrier, log *slog.Logger) error 
 		k := &killer{
 			fleet: workers, db: d.db.shop, rand: rand.New(rand.NewPCG(d.seed, 3)), out: d.out, kills: d.kills,
 		}
-		err = d.trade(ctx, runtime.NewClient(d.db.journal, &runtime.ClientOptions{Logger: log}), log, k)
+		err = d.trade(ctx, runtime.NewClient(d.db.journal.Journal, &runtime.ClientOptions{Logger: log}), log, k)
 		if err == nil && d.kills > 0 {
 			k.report(d.out)
 		}

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // facts is everything the audit looks at: what the journal says and what the shop's tables say.
 type facts struct {
 	tickets   []ticket
 	runs      map[string][]journal.Run // by order id
-	histories map[journal.RunID]journal.History
+	histories map[journal.RunID]driver.History
 	outcomes  map[string]string  // by order id; empty while the order is open
 	results   map[string]Receipt // of shipped orders
 
@@ -61,7 +62,7 @@ type (
 // collect reads everything. The shop's tables are read as of one moment, after the journal.
 func collect(ctx context.Context, db *database, tickets []ticket) (*facts, error) {
 	f := &facts{
-		tickets: tickets, runs: map[string][]journal.Run{}, histories: map[journal.RunID]journal.History{},
+		tickets: tickets, runs: map[string][]journal.Run{}, histories: map[journal.RunID]driver.History{},
 		outcomes: map[string]string{}, results: map[string]Receipt{},
 	}
 	if err := f.readRuns(ctx, db.journal); err != nil {
@@ -70,9 +71,9 @@ func collect(ctx context.Context, db *database, tickets []ticket) (*facts, error
 	return f, f.readShop(ctx, db)
 }
 
-func (f *facts) readRuns(ctx context.Context, j *journal.Journal) error {
+func (f *facts) readRuns(ctx context.Context, j *driver.Journal) error {
 	filter := journal.ListFilter{Workflow: string(Checkout), KeyPrefix: keyPrefix, Limit: journal.ListMax}
-	var requests []journal.LoadRequest
+	var requests []driver.LoadRequest
 	for {
 		page, err := j.List(ctx, filter)
 		if err != nil {
@@ -81,7 +82,7 @@ func (f *facts) readRuns(ctx context.Context, j *journal.Journal) error {
 		for _, run := range page.Runs {
 			id := strings.TrimPrefix(run.Key, keyPrefix)
 			f.runs[id] = append(f.runs[id], run)
-			requests = append(requests, journal.LoadRequest{Run: run.ID})
+			requests = append(requests, driver.LoadRequest{Run: run.ID})
 			if err := f.classify(j, id, run); err != nil {
 				return err
 			}
@@ -101,7 +102,7 @@ func (f *facts) readRuns(ctx context.Context, j *journal.Journal) error {
 }
 
 // classify names how a run ended.
-func (f *facts) classify(j *journal.Journal, id string, run journal.Run) error {
+func (f *facts) classify(j *driver.Journal, id string, run journal.Run) error {
 	switch {
 	case run.Terminal == nil:
 		return nil

@@ -53,7 +53,7 @@ func runWorker(ctx context.Context) error {
 
 // newNode returns a node that runs checkouts.
 func newNode(db *database, carrier, name string, log *slog.Logger) *runtime.Node {
-	node := runtime.NewNode(db.journal, &runtime.NodeOptions{Name: name, Logger: log})
+	node := runtime.NewNode(db.journal.Journal, &runtime.NodeOptions{Name: name, Logger: log})
 	s := &seller{bank: &bank{db.outside}, courier: newCourier(carrier)}
 	runtime.Handle(node, Checkout, s.checkout, nil)
 	return node

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/journal/sqlite"
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 type backend struct {
 	name    string
 	empty   func(t *testing.T) string // a database without tables; what open, dump and restore are given
-	open    func(t *testing.T, database string) (store journal.Store, stop func())
+	open    func(t *testing.T, database string) (store driver.Store, stop func())
 	dump    func(t *testing.T, database string) string
 	restore func(t *testing.T, database, sql string)
 }
@@ -38,7 +39,7 @@ var backends = []backend{
 	{"sqlite", func(t *testing.T) string { return filepath.Join(t.TempDir(), "reprise.db") }, openSQLite, dumpSQLite, restoreSQLite},
 }
 
-func openPostgres(t *testing.T, dsn string) (journal.Store, func()) {
+func openPostgres(t *testing.T, dsn string) (driver.Store, func()) {
 	store, err := postgres.Open(t.Context(), dsn, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +47,7 @@ func openPostgres(t *testing.T, dsn string) (journal.Store, func()) {
 	return store, store.Close
 }
 
-func openSQLite(t *testing.T, path string) (journal.Store, func()) {
+func openSQLite(t *testing.T, path string) (driver.Store, func()) {
 	store, err := sqlite.Open(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -174,15 +175,15 @@ func write(t *testing.T, file, text string) {
 
 // histories prints every run of a store with its events and its unread messages. The form is its
 // own, so that a field that a later release adds to a type changes nothing in it.
-func histories(t *testing.T, store journal.Store) string {
+func histories(t *testing.T, store driver.Store) string {
 	t.Helper()
 	page, err := store.List(t.Context(), journal.ListFilter{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
-	requests := make([]journal.LoadRequest, len(page.Runs))
+	requests := make([]driver.LoadRequest, len(page.Runs))
 	for i, r := range page.Runs {
-		requests[i] = journal.LoadRequest{Run: r.ID}
+		requests[i] = driver.LoadRequest{Run: r.ID}
 	}
 	loaded, err := store.Load(t.Context(), requests)
 	if err != nil {
@@ -199,7 +200,7 @@ func histories(t *testing.T, store journal.Store) string {
 	return strings.Join(texts, "\n")
 }
 
-func historyText(h journal.History) string {
+func historyText(h driver.History) string {
 	var b strings.Builder
 	r := h.Run
 	fmt.Fprintf(&b, "run %q %s %s v%d generation %d priority %d queue %s labels %v status %s input %s\n",

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -22,9 +23,9 @@ const (
 
 // Options of a Cache. Every field is required.
 type Options struct {
-	Journal    *journal.Journal
+	Journal    *driver.Journal
 	Find       func(workflow string, version int32) (*replay.Definition, error) // the code of a version
-	Load       func(context.Context, journal.LoadRequest) (*journal.History, error)
+	Load       func(context.Context, driver.LoadRequest) (*driver.History, error)
 	Thresholds replay.Thresholds // as the owners of runs have them
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // pageEvents is how many events one load reads.
@@ -41,7 +42,7 @@ func (d *delta) turn() journal.Turn {
 func (d *delta) read(ctx context.Context, o *Options, run journal.RunID) error {
 	after, inbox := d.after, d.inbox
 	for first := true; ; first = false {
-		h, err := o.Load(ctx, journal.LoadRequest{Run: run, AfterSeq: after, AfterInbox: inbox, Limit: pageEvents})
+		h, err := o.Load(ctx, driver.LoadRequest{Run: run, AfterSeq: after, AfterInbox: inbox, Limit: pageEvents})
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // reader is the loop that reads the store for all waiters.
@@ -17,7 +18,7 @@ import (
 // the store is nobody's result: the runs stay in toRead, and their waiters wait on, until the store
 // answers or their own contexts end.
 type reader struct {
-	j          *journal.Journal
+	j          *driver.Journal
 	poll       time.Duration // between two reads of everything
 	unanswered func(run *journal.Run) error
 	list       *waitlist
@@ -94,7 +95,7 @@ func (r *reader) readEnds(ctx context.Context, ids []journal.RunID) error {
 
 // readReplies resolves those who wait for an update that has its answer or will not get one for
 // now.
-func (r *reader) readReplies(ctx context.Context, updates []journal.LoadRequest) error {
+func (r *reader) readReplies(ctx context.Context, updates []driver.LoadRequest) error {
 	if len(updates) == 0 {
 		return nil
 	}

@@ -1,6 +1,8 @@
 package waiters
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/journal"
+)
 
 const (
 	// recentMax is how many closures are remembered. A caller usually asks for a result within

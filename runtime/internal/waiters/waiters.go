@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Waiters is everybody in one client who waits for the end of a run or for the answer to an update.
@@ -54,7 +55,7 @@ type Options struct {
 }
 
 // New returns Waiters without a goroutine.
-func New(j *journal.Journal, o Options) *Waiters {
+func New(j *driver.Journal, o Options) *Waiters {
 	list := &waitlist{
 		hintsPushed: o.HintsPushed, announce: j.AnnounceWaiter,
 		waiting: map[journal.RunID][]*waiter{}, toRead: map[journal.RunID]bool{}, wake: make(chan struct{}, 1),
@@ -101,4 +102,4 @@ func (w *Waiters) await(ctx context.Context, run journal.RunID, wt *waiter) (res
 
 // Hint takes a hint of the journal: a run was closed or has answered an update, or hints may have
 // been lost. It is quick and ignores hints of other kinds.
-func (w *Waiters) Hint(h journal.Hint) { w.list.hint(h) }
+func (w *Waiters) Hint(h driver.Hint) { w.list.hint(h) }

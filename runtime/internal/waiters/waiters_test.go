@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 const pollOfTests = 1500 * time.Millisecond
 
 // listStore answers lists as a test says. Other verbs are not for it.
 type listStore struct {
-	journal.Store
+	driver.Store
 	list func(context.Context, journal.ListFilter) (journal.RunPage, error)
 }
 
@@ -20,13 +21,13 @@ func (s *listStore) List(ctx context.Context, f journal.ListFilter) (journal.Run
 	return s.list(ctx, f)
 }
 
-// Hints implements journal.Store: there are none.
-func (s *listStore) Hints() journal.Hints { return noHints{} }
+// Hints implements driver.Store: there are none.
+func (s *listStore) Hints() driver.Hints { return noHints{} }
 
 type noHints struct{}
 
-func (noHints) Notify([]journal.Hint) {}
-func (noHints) Watch(ctx context.Context, _ func(journal.Hint)) error {
+func (noHints) Notify([]driver.Hint) {}
+func (noHints) Watch(ctx context.Context, _ func(driver.Hint)) error {
 	<-ctx.Done()
 	return nil
 }
@@ -38,7 +39,7 @@ func TestEndedLoopPassesItsWorkOn(t *testing.T) {
 	s := &listStore{list: func(ctx context.Context, _ journal.ListFilter) (journal.RunPage, error) {
 		return journal.RunPage{}, ctx.Err()
 	}}
-	w := New(journal.New(s, nil), Options{Poll: pollOfTests})
+	w := New(driver.New(s, nil), Options{Poll: pollOfTests})
 	id := journal.NewRunID()
 	w.list.waiting[id] = []*waiter{{resolved: make(chan resolution, 1)}}
 	w.list.toRead[id] = true
@@ -57,8 +58,8 @@ func TestLargeResultsAreReadAgain(t *testing.T) {
 	s := &listStore{list: func(context.Context, journal.ListFilter) (journal.RunPage, error) {
 		return journal.RunPage{Runs: []journal.Run{{ID: id, Status: journal.Completed, Terminal: terminal}}}, nil
 	}}
-	w := New(journal.New(s, nil), Options{Poll: pollOfTests, HintsPushed: true})
-	w.Hint(journal.Hint{Kind: journal.HintClosed, Run: id, Terminal: terminal})
+	w := New(driver.New(s, nil), Options{Poll: pollOfTests, HintsPushed: true})
+	w.Hint(driver.Hint{Kind: driver.HintClosed, Run: id, Terminal: terminal})
 	if ev, closed := w.list.recent.find(id); ev != nil || !closed {
 		t.Error("a large output is kept")
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // waitlist holds the waiters and what is to be read for them. [Waiters] says which order of events
@@ -69,7 +70,7 @@ func (l *waitlist) add(run journal.RunID, wt *waiter) (loop context.Context, ter
 // announceAgain tells other processes to send hints about runs that close, which they keep to
 // themselves while nobody asks. The caller holds the mutex.
 func (l *waitlist) announceAgain() {
-	if time.Since(l.announcedAt) >= journal.WaiterInterval {
+	if time.Since(l.announcedAt) >= driver.WaiterInterval {
 		l.announcedAt = time.Now()
 		l.announce()
 	}
@@ -132,16 +133,16 @@ func (l *waitlist) resolve(run journal.RunID, update journal.InboxSeq, res resol
 }
 
 // hint takes any hint of the journal: see Waiters.Hint.
-func (l *waitlist) hint(h journal.Hint) {
+func (l *waitlist) hint(h driver.Hint) {
 	switch h.Kind {
-	case journal.HintClosed:
+	case driver.HintClosed:
 		l.hintClosed(h)
-	case journal.HintScan:
+	case driver.HintScan:
 		l.readAll()
 	}
 }
 
-func (l *waitlist) hintClosed(h journal.Hint) {
+func (l *waitlist) hintClosed(h driver.Hint) {
 	if h.Terminal != nil {
 		l.remember(h.Run, h.Terminal)
 		l.resolve(h.Run, 0, resolution{terminal: h.Terminal})
@@ -197,7 +198,7 @@ func (l *waitlist) putBack(ids []journal.RunID, ended bool) {
 
 // takeToRead empties toRead, or as much of it as one call of the store may ask for: the runs whose
 // end somebody waits for, and the updates that somebody waits for, each once.
-func (l *waitlist) takeToRead() (ids []journal.RunID, updates []journal.LoadRequest) {
+func (l *waitlist) takeToRead() (ids []journal.RunID, updates []driver.LoadRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id := range l.toRead {
@@ -211,7 +212,7 @@ func (l *waitlist) takeToRead() (ids []journal.RunID, updates []journal.LoadRequ
 				end = true
 			} else if !seen[wt.update] {
 				seen[wt.update] = true
-				updates = append(updates, journal.LoadRequest{Run: id, Answer: wt.update})
+				updates = append(updates, driver.LoadRequest{Run: id, Answer: wt.update})
 			}
 		}
 		if end {

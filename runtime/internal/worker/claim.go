@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-run/reprise/actor"
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
 	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
@@ -28,7 +29,7 @@ import (
 //
 // A claim that fails may have acquired tasks all the same. See unconfirmed.
 type claimer struct {
-	j      *journal.Journal
+	j      *driver.Journal
 	node   journal.NodeID
 	routes []journal.Route
 	sys    *actor.System
@@ -74,9 +75,9 @@ func (c *claimer) loop(ctx context.Context) {
 	}
 }
 
-func (c *claimer) claim(reconcile bool) (journal.Claim, error) {
+func (c *claimer) claim(reconcile bool) (driver.Claim, error) {
 	c.timer.noteClaim()
-	return c.j.Claim(c.claims, journal.ClaimRequest{Node: c.node, Routes: c.routes, Max: c.room(), Reconcile: reconcile})
+	return c.j.Claim(c.claims, driver.ClaimRequest{Node: c.node, Routes: c.routes, Max: c.room(), Reconcile: reconcile})
 }
 
 // reconcileNow makes the next claim ask for everything that the node owns, at once.

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // claimStore answers claims as a test says.
 type claimStore struct {
 	faultyStore
-	claim func(journal.ClaimRequest) (journal.Claim, error)
+	claim func(driver.ClaimRequest) (driver.Claim, error)
 }
 
-func (s *claimStore) Claim(_ context.Context, r journal.ClaimRequest) (journal.Claim, error) {
+func (s *claimStore) Claim(_ context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	return s.claim(r)
 }
 
@@ -26,15 +27,15 @@ func TestLostClaimIsReconciled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []bool
 		var fail atomic.Bool
-		s := &claimStore{claim: func(r journal.ClaimRequest) (journal.Claim, error) {
+		s := &claimStore{claim: func(r driver.ClaimRequest) (driver.Claim, error) {
 			asked = append(asked, r.Reconcile)
 			if fail.Swap(false) {
-				return journal.Claim{}, journal.ErrUnavailable
+				return driver.Claim{}, journal.ErrUnavailable
 			}
-			return journal.Claim{}, nil
+			return driver.Claim{}, nil
 		}}
 		w, _ := testWorker()
-		w.claimer.j = journal.New(s, nil)
+		w.claimer.j = driver.New(s, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); w.claimer.loop(ctx) }()

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // claimTimer decides when the next claim is worth a call of the store.
@@ -71,7 +71,7 @@ func (t *claimTimer) wakeClaims() {
 // noteRenewal takes what a renewal saw of the queue. If renewals are more frequent than polls, only
 // as many count as there would be polls: each may lead to a claim, and all nodes see the same due
 // task.
-func (t *claimTimer) noteRenewal(r journal.Renewal) {
+func (t *claimTimer) noteRenewal(r driver.Renewal) {
 	if !r.Polled {
 		return
 	}
@@ -102,7 +102,7 @@ func (t *claimTimer) pollDelay() time.Duration {
 // clock was set back, the estimate is ahead of it for a while. The task would seem due before the
 // store gives it out, and the loop would claim without a pause; so the store's own figure, how long
 // it takes from its now, counts then.
-func (t *claimTimer) nextDue(c *journal.Claim) time.Time {
+func (t *claimTimer) nextDue(c *driver.Claim) time.Time {
 	now, wait := t.now(), c.NextDue.Sub(c.Now)
 	if c.NextDue.IsZero() || wait <= 0 || now.Before(c.NextDue) {
 		return c.NextDue

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 const pollOfTests = 10 * time.Second
@@ -74,13 +74,13 @@ func TestAwait(t *testing.T) {
 // A renewal that looked at the queue counts as a poll, unless reconciling claims are to come.
 func TestRenewalCountsAsAPoll(t *testing.T) {
 	for name, c := range map[string]struct {
-		renewal journal.Renewal
+		renewal driver.Renewal
 		pending bool
 		want    time.Duration
 	}{
-		"polled":      {journal.Renewal{Polled: true}, false, 18 * time.Second},
-		"not polled":  {journal.Renewal{}, false, pollOfTests},
-		"unconfirmed": {journal.Renewal{Polled: true}, true, pollOfTests},
+		"polled":      {driver.Renewal{Polled: true}, false, 18 * time.Second},
+		"not polled":  {driver.Renewal{}, false, pollOfTests},
+		"unconfirmed": {driver.Renewal{Polled: true}, true, pollOfTests},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

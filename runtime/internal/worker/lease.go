@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
@@ -20,10 +21,10 @@ import (
 // would refuse a late write in any case (J3); stopping in time is what keeps steps from running
 // twice at the same time.
 type lease struct {
-	member  journal.Membership
+	member  driver.Membership
 	length  time.Duration
-	renewed func(journal.Renewal) // must be quick
-	lost    func(error)           // called at most once, with a journal.ErrNodeLost
+	renewed func(driver.Renewal) // must be quick
+	lost    func(error)          // called at most once, with a journal.ErrNodeLost
 }
 
 // renewLoop renews until ctx ends or the lease is lost. end is the local time at which it ends

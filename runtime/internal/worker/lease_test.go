@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // fakeMember is a membership whose store does not answer.
 type fakeMember struct {
-	journal.Membership
+	driver.Membership
 	left chan error // the error of Leave's context
 }
 
 func (fakeMember) ID() journal.NodeID { return 7 }
 
-func (fakeMember) Renew(context.Context) (journal.Renewal, error) {
-	return journal.Renewal{}, journal.ErrUnavailable
+func (fakeMember) Renew(context.Context) (driver.Renewal, error) {
+	return driver.Renewal{}, journal.ErrUnavailable
 }
 
 func (m fakeMember) Leave(ctx context.Context) error {
@@ -33,8 +34,8 @@ const leaseOfTests = 10 * time.Second
 func testWorker() (*Worker, fakeMember) {
 	m := fakeMember{left: make(chan error, 1)}
 	return New(Config{
-		Journal: journal.New(&faultyStore{}, nil), Member: m, Lease: leaseOfTests, Poll: time.Second, Drain: 10 * time.Second,
-		LiveMax: 2000, Batchers: 2, Hint: func(journal.Hint) {}, Log: slog.New(slog.DiscardHandler),
+		Journal: driver.New(&faultyStore{}, nil), Member: m, Lease: leaseOfTests, Poll: time.Second, Drain: 10 * time.Second,
+		LiveMax: 2000, Batchers: 2, Hint: func(driver.Hint) {}, Log: slog.New(slog.DiscardHandler),
 	}), m
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // localStarts makes this node the owner of runs that it starts itself. Such a run needs no claim:
@@ -30,7 +31,7 @@ type localStarts struct {
 	node      journal.NodeID
 	routes    []journal.Route
 	room      func() int
-	activate  func(journal.Claimed)
+	activate  func(driver.Claimed)
 	reconcile func() // asks the store at once what this node owns
 	gate      startGate
 }
@@ -99,7 +100,7 @@ func (l *localStarts) adopt(s *journal.Start, o *journal.Started) {
 		Labels: maps.Clone(s.Labels), Input: s.Input, Trace: s.Trace, Generation: 1,
 		CreatedAt: o.StartAt, StartAt: o.StartAt, Parent: s.Parent,
 	}
-	l.activate(journal.Claimed{Run: run, Task: journal.Task{
+	l.activate(driver.Claimed{Run: run, Task: journal.Task{
 		Run: o.Run, Generation: 1, Queue: s.Queue, Workflow: s.Workflow, Version: s.Version, Priority: s.Priority,
 		Owner: l.node, Fence: 1, InboxLast: o.Sent.Number,
 	}})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // ownedStarts is a localStarts that records what it does.
@@ -14,7 +15,7 @@ func ownedStarts(room int) (l *localStarts, activated *[]journal.RunID, reconcil
 	return &localStarts{
 		node: 7, routes: []journal.Route{{Queue: "q", Workflow: "w", Version: 1}},
 		room:      func() int { return room },
-		activate:  func(c journal.Claimed) { *activated = append(*activated, c.Run.ID) },
+		activate:  func(c driver.Claimed) { *activated = append(*activated, c.Run.ID) },
 		reconcile: func() { *reconciled++ },
 	}, activated, reconciled
 }
@@ -99,12 +100,12 @@ func TestStartBatchAtTheEndOfTheMembership(t *testing.T) {
 // A child that is cancelled in the turn that starts it is left to a claim, which reads its inbox first.
 func TestCancelledChildIsNotOwned(t *testing.T) {
 	l, _, _ := ownedStarts(10)
-	c := journal.Commit{Starts: []journal.Start{startOf("w"), startOf("w")}}
+	c := driver.Commit{Starts: []journal.Start{startOf("w"), startOf("w")}}
 	c.Messages = []journal.Message{
 		{Run: c.Starts[0].ID, Kind: journal.MessageSignal}, {Run: c.Starts[1].ID, Kind: journal.MessageCancel},
 	}
 	b := StartBatch{local: l}
-	ownChildren(&b, []journal.Commit{c})
+	ownChildren(&b, []driver.Commit{c})
 	b.End()
 	if c.Starts[0].Owner != 7 || c.Starts[1].Owner != 0 {
 		t.Errorf("owners %d and %d, want 7 and none", c.Starts[0].Owner, c.Starts[1].Owner)

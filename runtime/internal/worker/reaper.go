@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
 	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
@@ -17,7 +18,7 @@ import (
 // is a leader: reaping is one statement that decides by the store's clock and locks, and a second
 // one finds nothing left.
 type reaper struct {
-	member journal.Membership
+	member driver.Membership
 	node   journal.NodeID
 	lease  time.Duration
 	log    *slog.Logger

@@ -10,17 +10,18 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // reapedMember notes what it is asked to reap.
 type reapedMember struct {
-	journal.Membership
+	driver.Membership
 	asked chan []journal.NodeID
 }
 
-func (m reapedMember) Reap(_ context.Context, suspects []journal.NodeID) (journal.Reaped, error) {
+func (m reapedMember) Reap(_ context.Context, suspects []journal.NodeID) (driver.Reaped, error) {
 	m.asked <- suspects
-	return journal.Reaped{}, nil
+	return driver.Reaped{}, nil
 }
 
 // A suspect is reaped after secondLook and not before: a live node whose connection was lost has

@@ -8,14 +8,15 @@ import (
 
 	"github.com/reprise-run/reprise/actor"
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
 )
 
 // Config of a Worker. Every field is required.
 type Config struct {
-	Journal *journal.Journal
-	Member  journal.Membership // the worker leaves it when it ends
-	Routes  []journal.Route    // the workflows it executes; nobody changes the slice any more
+	Journal *driver.Journal
+	Member  driver.Membership // the worker leaves it when it ends
+	Routes  []journal.Route   // the workflows it executes; nobody changes the slice any more
 
 	Lease time.Duration // as Join was told
 	Poll  time.Duration // between two looks at the queue when there are no hints
@@ -27,7 +28,7 @@ type Config struct {
 	// Actors are the options of the actor system. The worker sets Node, Store and Hooks.Released.
 	Actors actor.Options
 	// Hint gets the hints that say that a run has ended, or that any hint may have been lost.
-	Hint func(journal.Hint)
+	Hint func(driver.Hint)
 	Log  *slog.Logger
 }
 
@@ -108,7 +109,7 @@ func New(cfg Config) *Worker {
 	}
 	w.writer.starts = w.starts
 	w.reaper = &reaper{member: cfg.Member, node: w.id, lease: cfg.Lease, log: cfg.Log, loops: &w.loops}
-	w.lease = &lease{member: cfg.Member, length: cfg.Lease, lost: w.fail, renewed: func(r journal.Renewal) {
+	w.lease = &lease{member: cfg.Member, length: cfg.Lease, lost: w.fail, renewed: func(r driver.Renewal) {
 		w.claimer.timer.noteRenewal(r)
 		w.reaper.suspect(w.acquiring, r.Suspects)
 	}}
@@ -147,18 +148,18 @@ func (w *Worker) Starts() StartBatch {
 // watchLoop acts on hints. All of them may be lost: the poll, the renewal and the waiters' own poll
 // find the same later.
 func (w *Worker) watchLoop() {
-	err := w.cfg.Journal.Watch(w.alive, func(h journal.Hint) {
+	err := w.cfg.Journal.Watch(w.alive, func(h driver.Hint) {
 		switch h.Kind {
-		case journal.HintTasks:
+		case driver.HintTasks:
 			w.claimer.timer.expect(h.At)
-		case journal.HintInbox:
+		case driver.HintInbox:
 			if h.Node == w.id {
 				w.sys.Attend(h.Run)
 			}
-		case journal.HintScan:
+		case driver.HintScan:
 			w.claimer.timer.expect(time.Time{})
 			w.cfg.Hint(h)
-		case journal.HintClosed:
+		case driver.HintClosed:
 			w.cfg.Hint(h)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-run/reprise/internal/batch"
 	"github.com/reprise-run/reprise/internal/pool"
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
@@ -27,21 +28,21 @@ import (
 // every member that is not known to be written gets ErrNodeLost, and the actor throws its state
 // away.
 type writer struct {
-	j       *journal.Journal
+	j       *driver.Journal
 	ctx     context.Context // ends when nothing may be written any more
-	commits []*batch.Batcher[journal.Commit, journal.Outcome]
-	loads   *batch.Batcher[journal.LoadRequest, loaded]
+	commits []*batch.Batcher[driver.Commit, driver.Outcome]
+	loads   *batch.Batcher[driver.LoadRequest, loaded]
 	single  sync.WaitGroup // commits with a transaction of their own
 	starts  *localStarts   // owns children that this node can execute; nil for none
 }
 
 // loaded is the answer to one load.
 type loaded struct {
-	history journal.History
+	history driver.History
 	err     error
 }
 
-func newWriter(ctx context.Context, j *journal.Journal, batchers int) *writer {
+func newWriter(ctx context.Context, j *driver.Journal, batchers int) *writer {
 	w := &writer{j: j, ctx: ctx}
 	for range batchers {
 		w.commits = append(w.commits, batch.New(batch.SizeMax, w.commitBatch))
@@ -81,22 +82,22 @@ func (w *writer) Now() time.Time { return w.j.Now() }
 func (w *writer) Begin(ctx context.Context) (journal.Tx, error) { return w.j.Begin(ctx) }
 
 // Submit implements actor.Store.
-func (w *writer) Submit(c journal.Commit, done func(journal.Outcome)) {
+func (w *writer) Submit(c driver.Commit, done func(driver.Outcome)) {
 	if c.Tx != nil {
-		w.submitAlone([]journal.Commit{c}, done)
+		w.submitAlone([]driver.Commit{c}, done)
 		return
 	}
 	w.commits[batcherOf(c.Run, len(w.commits))].Submit(c, done)
 }
 
 // Load implements actor.Store.
-func (w *writer) Load(r journal.LoadRequest, done func(journal.History, error)) {
+func (w *writer) Load(r driver.LoadRequest, done func(driver.History, error)) {
 	w.loads.Submit(r, func(l loaded) { done(l.history, l.err) })
 }
 
 // submitAlone writes a commit in its own transaction, which must not hold up the batches. c is a
 // batch of one.
-func (w *writer) submitAlone(c []journal.Commit, done func(journal.Outcome)) {
+func (w *writer) submitAlone(c []driver.Commit, done func(driver.Outcome)) {
 	w.single.Add(1)
 	go func() {
 		defer w.single.Done()
@@ -115,7 +116,7 @@ func batcherOf(run journal.RunID, n int) int {
 
 // commitBatch writes a batch. This node becomes the owner of the children that it can execute at
 // once.
-func (w *writer) commitBatch(commits []journal.Commit) []journal.Outcome {
+func (w *writer) commitBatch(commits []driver.Commit) []driver.Outcome {
 	own := StartBatch{local: w.starts}
 	defer own.End()
 	ownChildren(&own, commits)
@@ -127,7 +128,7 @@ func (w *writer) commitBatch(commits []journal.Commit) []journal.Outcome {
 // ownChildren offers the children that the turns start. A child that is cancelled in the turn that
 // starts it is left to a claim: owned since its start it would begin to work before it reads its
 // inbox, and a claim reads that first.
-func ownChildren(own *StartBatch, commits []journal.Commit) {
+func ownChildren(own *StartBatch, commits []driver.Commit) {
 	for i := range commits {
 		c := &commits[i]
 		for k := range c.Starts {
@@ -138,7 +139,7 @@ func ownChildren(own *StartBatch, commits []journal.Commit) {
 	}
 }
 
-func cancels(c *journal.Commit, child journal.RunID) bool {
+func cancels(c *driver.Commit, child journal.RunID) bool {
 	for i := range c.Messages {
 		if m := &c.Messages[i]; m.Kind == journal.MessageCancel && m.Run == child {
 			return true
@@ -149,7 +150,7 @@ func cancels(c *journal.Commit, child journal.RunID) bool {
 
 // settleChildren takes the answers to the children's starts. Outcome.Started is empty when the
 // commit was refused, when an earlier try of it took effect, and when nobody knows.
-func settleChildren(own *StartBatch, commits []journal.Commit, out []journal.Outcome) {
+func settleChildren(own *StartBatch, commits []driver.Commit, out []driver.Outcome) {
 	for i := range commits {
 		for k := range commits[i].Starts {
 			var answer *journal.Started
@@ -164,8 +165,8 @@ func settleChildren(own *StartBatch, commits []journal.Commit, out []journal.Out
 // write writes a batch until the outcome of every member is known. A batch that fails for another
 // reason than the connection is written again member by member, so that one member cannot fail the
 // others (J2).
-func (w *writer) write(commits []journal.Commit) []journal.Outcome {
-	var out []journal.Outcome
+func (w *writer) write(commits []driver.Commit) []driver.Outcome {
+	var out []driver.Outcome
 	err := retry.UntilAvailable(w.ctx, func() (err error) {
 		out, err = w.j.Commit(w.ctx, commits)
 		return err
@@ -182,7 +183,7 @@ func (w *writer) write(commits []journal.Commit) []journal.Outcome {
 		}
 		return out
 	}
-	out = make([]journal.Outcome, len(commits))
+	out = make([]driver.Outcome, len(commits))
 	for i := range out {
 		out[i].Err = err
 	}
@@ -190,8 +191,8 @@ func (w *writer) write(commits []journal.Commit) []journal.Outcome {
 }
 
 // loadBatch reads a batch. A history that cannot be read does not fail the others.
-func (w *writer) loadBatch(requests []journal.LoadRequest) []loaded {
-	var histories []journal.History
+func (w *writer) loadBatch(requests []driver.LoadRequest) []loaded {
+	var histories []driver.History
 	err := retry.UntilAvailable(w.ctx, func() (err error) {
 		histories, err = w.j.Load(w.ctx, requests)
 		return err

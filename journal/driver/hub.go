@@ -1,10 +1,12 @@
-package journal
+package driver
 
 import (
 	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // waiterTTL is how long a process goes on sending HintClosed after it heard of a waiter elsewhere.
@@ -16,27 +18,27 @@ type hub struct {
 	mu       *sync.Mutex
 	watchers map[int]func(Hint)
 	next     int
-	nodes    map[NodeID][]Route // members that live in this process
-	waiter   time.Time          // when somebody elsewhere last said that it waits for results
+	nodes    map[journal.NodeID][]journal.Route // members that live in this process
+	waiter   time.Time                          // when somebody elsewhere last said that it waits for results
 }
 
 func newHub() hub {
-	return hub{mu: new(sync.Mutex), watchers: map[int]func(Hint){}, nodes: map[NodeID][]Route{}}
+	return hub{mu: new(sync.Mutex), watchers: map[int]func(Hint){}, nodes: map[journal.NodeID][]journal.Route{}}
 }
 
-func (h *hub) join(id NodeID, routes []Route) {
+func (h *hub) join(id journal.NodeID, routes []journal.Route) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.nodes[id] = routes
 }
 
-func (h *hub) leave(id NodeID) {
+func (h *hub) leave(id journal.NodeID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.nodes, id)
 }
 
-func (h *hub) serves(r Route) bool {
+func (h *hub) serves(r journal.Route) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, routes := range h.nodes {
@@ -47,7 +49,7 @@ func (h *hub) serves(r Route) bool {
 	return false
 }
 
-func (h *hub) hosts(id NodeID) bool {
+func (h *hub) hosts(id journal.NodeID) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_, ok := h.nodes[id]

@@ -1,8 +1,10 @@
-package journal
+package driver
 
 import (
 	"context"
 	"time"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // HintKind tells what happened.
@@ -20,11 +22,11 @@ const (
 // Hint is news that may be lost, doubled or late. Nothing relies on it but speed.
 type Hint struct {
 	Kind HintKind
-	Run  RunID
-	Node NodeID
+	Run  journal.RunID
+	Node journal.NodeID
 	At   time.Time // of a HintTasks from this process: when the tasks will be due; zero for now
 	// Terminal comes with a HintClosed from this process and saves the reader a query.
-	Terminal *Event
+	Terminal *journal.Event
 }
 
 // Hints spreads hints between processes.

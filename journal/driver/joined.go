@@ -1,8 +1,10 @@
-package journal
+package driver
 
 import (
 	"context"
 	"errors"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // member tells the hub when a node of this process is gone, and everyone when it freed tasks.
@@ -13,14 +15,14 @@ type member struct {
 
 func (m *member) Renew(ctx context.Context) (Renewal, error) {
 	r, err := m.Membership.Renew(ctx)
-	if errors.Is(err, ErrNodeLost) {
+	if errors.Is(err, journal.ErrNodeLost) {
 		m.j.local.leave(m.ID())
 	}
 	m.j.clock.Observe(r.Now)
 	return r, err
 }
 
-func (m *member) Reap(ctx context.Context, suspects []NodeID) (Reaped, error) {
+func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (Reaped, error) {
 	r, err := m.Membership.Reap(ctx, suspects)
 	if r.Tasks > 0 {
 		m.j.publish([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})

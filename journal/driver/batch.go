@@ -1,9 +1,11 @@
-package journal
+package driver
 
 import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // batchKind says what Start and Send do with one member of their call. Everything else they do alike.
@@ -12,27 +14,27 @@ type batchKind[M, A any] struct {
 	verb    string
 	prepare func(j *Journal, m *M) error // fills defaults and refuses what cannot be stored
 	refuse  func(m *M, err error) A      // answers a member that prepare refused
-	store   func(s Store, ctx context.Context, tx Tx, members []M) ([]A, error)
+	store   func(s Store, ctx context.Context, tx journal.Tx, members []M) ([]A, error)
 	errOf   func(a *A) error
 	stampOf func(a *A) time.Time // the store's clock; zero if the answer does not tell
 }
 
-var startBatch = batchKind[Start, Started]{
+var startBatch = batchKind[journal.Start, journal.Started]{
 	verb:    "start",
 	prepare: (*Journal).prepareStart,
-	refuse:  func(s *Start, err error) Started { return Started{Run: s.ID, Err: err} },
+	refuse:  func(s *journal.Start, err error) journal.Started { return journal.Started{Run: s.ID, Err: err} },
 	store:   Store.Start,
-	errOf:   func(a *Started) error { return a.Err },
-	stampOf: func(a *Started) time.Time { return a.Now },
+	errOf:   func(a *journal.Started) error { return a.Err },
+	stampOf: func(a *journal.Started) time.Time { return a.Now },
 }
 
-var sendBatch = batchKind[Message, Sent]{
+var sendBatch = batchKind[journal.Message, journal.Sent]{
 	verb:    "send",
 	prepare: (*Journal).prepareMessage,
-	refuse:  func(_ *Message, err error) Sent { return Sent{Err: err} },
+	refuse:  func(_ *journal.Message, err error) journal.Sent { return journal.Sent{Err: err} },
 	store:   Store.Send,
-	errOf:   func(a *Sent) error { return a.Err },
-	stampOf: func(*Sent) time.Time { return time.Time{} },
+	errOf:   func(a *journal.Sent) error { return a.Err },
+	stampOf: func(*journal.Sent) time.Time { return time.Time{} },
 }
 
 // batch is a call that the store has answered.
@@ -42,10 +44,10 @@ type batch[M, A any] struct {
 	index   []int // where the answer to each valid member stands
 }
 
-// submit prepares the members, sends the valid ones to the store in batches of at most [BatchMax], and brings the answers
+// submit prepares the members, sends the valid ones to the store in batches of at most journal.BatchMax, and brings the answers
 // into the order of the members. The caller's slice is not changed: a member that the caller submits again must be the
 // one that it submitted before (J4).
-func (k *batchKind[M, A]) submit(ctx context.Context, j *Journal, tx Tx, members []M) (batch[M, A], error) {
+func (k *batchKind[M, A]) submit(ctx context.Context, j *Journal, tx journal.Tx, members []M) (batch[M, A], error) {
 	began := time.Now()
 	b := batch[M, A]{answers: make([]A, len(members)), valid: make([]M, 0, len(members)), index: make([]int, 0, len(members))}
 	for i := range members {
@@ -74,7 +76,7 @@ func (k *batchKind[M, A]) submit(ctx context.Context, j *Journal, tx Tx, members
 			refused++
 		}
 	}
-	j.o.Observer.call(k.verb, len(members), refused, began, err)
+	j.observe(k.verb, len(members), refused, began, err)
 	if err != nil {
 		return batch[M, A]{}, fmt.Errorf("%s: %w", k.verb, err)
 	}
@@ -83,8 +85,8 @@ func (k *batchKind[M, A]) submit(ctx context.Context, j *Journal, tx Tx, members
 
 // inBatches calls fn for pieces of at most BatchMax out of n.
 func inBatches(n int, fn func(from, to int) error) error {
-	for from := 0; from < n; from += BatchMax {
-		if err := fn(from, min(from+BatchMax, n)); err != nil {
+	for from := 0; from < n; from += journal.BatchMax {
+		if err := fn(from, min(from+journal.BatchMax, n)); err != nil {
 			return err
 		}
 	}

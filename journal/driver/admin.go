@@ -1,4 +1,6 @@
-package journal
+package driver
+
+import "github.com/reprise-run/reprise/journal"
 
 // Kind is an operator's action on one run.
 type AdminKind int
@@ -12,7 +14,7 @@ const (
 
 // AdminAction is what an operator does to one run. Reason is kept with a termination, where the history shows it.
 type AdminAction struct {
-	Run    RunID
+	Run    journal.RunID
 	Kind   AdminKind
 	Reason string
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/journal/journaltest/state"
 )
@@ -17,28 +18,28 @@ type scenarioEnd struct {
 	Runs    []state.Run
 }
 
-// driver carries a scenario out, and repeats calls whose outcome it does not know.
-type driver struct {
+// performer carries a scenario out, and repeats calls whose outcome it does not know.
+type performer struct {
 	ctx   context.Context
-	j     *journal.Journal
+	j     *driver.Journal
 	route journal.Route
 	ids   []journal.RunID
-	nodes []journal.Membership
+	nodes []driver.Membership
 	owned map[journal.RunID]*owner
 	end   scenarioEnd
 }
 
-// driverTries bounds how often a call is repeated. A scenario has one fault.
-const driverTries = 3
+// performerTries bounds how often a call is repeated. A scenario has one fault.
+const performerTries = 3
 
 // lost ends a scenario that cannot go on.
 type lost struct{ err error }
 
 // scenario carries the scenario out on a store, with runs and a workflow of its own. It also tells how many faults
 // it met.
-func scenario(ctx context.Context, store journal.Store, decide func(faulty.Call) faulty.Fault) (end scenarioEnd, faults int, err error) {
+func scenario(ctx context.Context, store driver.Store, decide func(faulty.Call) faulty.Fault) (end scenarioEnd, faults int, err error) {
 	f := faulty.New(store, &faulty.Options{Decide: decide})
-	d := &driver{ctx: ctx, j: journal.New(f, nil), owned: map[journal.RunID]*owner{}}
+	d := &performer{ctx: ctx, j: driver.New(f, nil), owned: map[journal.RunID]*owner{}}
 	d.route = journal.Route{Queue: journal.DefaultQueue, Workflow: "faults " + journal.NewRunID().String(), Version: 1}
 	for range 9 {
 		d.ids = append(d.ids, journal.NewRunID())
@@ -48,7 +49,7 @@ func scenario(ctx context.Context, store journal.Store, decide func(faulty.Call)
 }
 
 // live ends early with the error of a call that cannot be carried out.
-func (d *driver) live(store journal.Store) (err error) {
+func (d *performer) live(store driver.Store) (err error) {
 	defer func() {
 		r := recover()
 		l, ok := r.(lost)
@@ -65,9 +66,9 @@ func (d *driver) live(store journal.Store) (err error) {
 }
 
 // repeat makes a call until its outcome is known.
-func (d *driver) repeat(what string, call func() error) {
+func (d *performer) repeat(what string, call func() error) {
 	var err error
-	for range driverTries {
+	for range performerTries {
 		if err = call(); !errors.Is(err, journal.ErrUnavailable) {
 			break
 		}
@@ -77,12 +78,12 @@ func (d *driver) repeat(what string, call func() error) {
 	}
 }
 
-func (d *driver) note(format string, args ...any) {
+func (d *performer) note(format string, args ...any) {
 	d.end.Answers = append(d.end.Answers, fmt.Sprintf(format, args...))
 }
 
 // first is the life under node 0: starts, messages, and every kind of commit.
-func (d *driver) first() {
+func (d *performer) first() {
 	a, b, c := d.ids[0], d.ids[1], d.ids[2]
 	node := d.join()
 	key := d.route.Workflow
@@ -96,7 +97,7 @@ func (d *driver) first() {
 	d.claim(node, b) // its message made it visible (J6)
 	d.send(signal(b, "s", "2"))
 	d.commit(d.owned[b].build(park, d.message(b, 1), d.message(b, 2)))
-	d.admin(b, journal.AdminResume, nil)
+	d.admin(b, driver.AdminResume, nil)
 	d.claim(node, b)
 	blocked := d.owned[b].build(block("code changed", d.j.Now().Add(time.Hour)))
 	blocked.Attempts = []journal.Attempt{{Cmd: 1, Name: "x", Made: 1}}
@@ -106,15 +107,15 @@ func (d *driver) first() {
 }
 
 // second is the life under node 1, which takes over.
-func (d *driver) second() {
+func (d *performer) second() {
 	a, b, c, e := d.ids[0], d.ids[1], d.ids[2], d.ids[4]
 	node := d.join() // which makes the blocked run visible
 	d.claim(node, a, b)
 	d.commit(d.owned[a].build(closed, stepDone(2, "y", "2"), d.message(a, 2), completed("a")), d.owned[b].build(release))
 	d.start(journal.Start{ID: e, Key: d.route.Workflow, Reuse: journal.ReuseAllow})
 	d.send(signal(a, "s", "2"), signal(e, "s", "1"))
-	d.admin(b, journal.AdminTerminate, journal.ErrClosed)
-	d.admin(c, journal.AdminDelete, journal.ErrNotFound)
+	d.admin(b, driver.AdminTerminate, journal.ErrClosed)
+	d.admin(c, driver.AdminDelete, journal.ErrNotFound)
 	d.claim(node, e)
 	d.commit(d.owned[e].build(keep, started("z")))
 	d.repeat("reap", func() error { _, err := d.nodes[1].Reap(d.ctx, nil); return err })
@@ -124,7 +125,7 @@ func (d *driver) second() {
 }
 
 // third is a family under node 2: children, messages between runs, replies, a generation, and the close of them all.
-func (d *driver) third() {
+func (d *performer) third() {
 	p, child, sub, e := d.ids[5], d.ids[6], d.ids[7], d.ids[4]
 	node := d.join()
 	m := update(p, "u", "1")
@@ -155,13 +156,13 @@ func (d *driver) third() {
 	c = parent.build(closed, started(), d.received(p, 3), d.received(p, 4), completed("p"))
 	c.Children = true
 	d.family(&c)
-	d.admin(d.ids[0], journal.AdminDelete, journal.ErrNotFound)
+	d.admin(d.ids[0], driver.AdminDelete, journal.ErrNotFound)
 	d.claim(node, sub) // which was cancelled
 	d.repeat("leave", func() error { return d.nodes[2].Leave(d.ctx) })
 }
 
 // family commits a turn with children of the scenario's workflow.
-func (d *driver) family(c *journal.Commit) {
+func (d *performer) family(c *driver.Commit) {
 	for i := range c.Starts {
 		c.Starts[i].Workflow = d.route.Workflow
 	}
@@ -169,9 +170,9 @@ func (d *driver) family(c *journal.Commit) {
 }
 
 // received is the event of a message that waits.
-func (d *driver) received(run journal.RunID, number journal.InboxSeq) (ev journal.Event) {
+func (d *performer) received(run journal.RunID, number journal.InboxSeq) (ev journal.Event) {
 	d.repeat("load", func() error {
-		list, err := d.j.Load(d.ctx, []journal.LoadRequest{{Run: run, InboxOnly: true}})
+		list, err := d.j.Load(d.ctx, []driver.LoadRequest{{Run: run, InboxOnly: true}})
 		if err == nil {
 			for _, m := range list[0].Inbox {
 				if m.Number == number {
@@ -184,7 +185,7 @@ func (d *driver) received(run journal.RunID, number journal.InboxSeq) (ev journa
 	return ev
 }
 
-func (d *driver) join() journal.NodeID {
+func (d *performer) join() journal.NodeID {
 	d.repeat("join", func() error {
 		m, err := d.j.Join(d.ctx, journal.Node{Name: "node", Routes: []journal.Route{d.route}, Lease: leaseLong})
 		if err == nil {
@@ -196,7 +197,7 @@ func (d *driver) join() journal.NodeID {
 	return m.ID()
 }
 
-func (d *driver) start(list ...journal.Start) {
+func (d *performer) start(list ...journal.Start) {
 	for i := range list {
 		list[i].Workflow = d.route.Workflow
 	}
@@ -215,11 +216,11 @@ func (d *driver) start(list ...journal.Start) {
 	})
 }
 
-func (d *driver) newOwner(node journal.NodeID, run journal.RunID, fence journal.Fence, turn journal.Turn) *owner {
+func (d *performer) newOwner(node journal.NodeID, run journal.RunID, fence journal.Fence, turn journal.Turn) *owner {
 	return &owner{k: &kit{j: d.j}, node: node, run: run, gen: 1, fence: fence, turn: turn}
 }
 
-func (d *driver) send(list ...journal.Message) {
+func (d *performer) send(list ...journal.Message) {
 	d.repeat("send", func() error {
 		out, err := d.j.Send(d.ctx, nil, list)
 		for i, s := range out {
@@ -230,9 +231,9 @@ func (d *driver) send(list ...journal.Message) {
 }
 
 // claim takes what is due until the node owns the runs. What an earlier answer may have told, it reconciles.
-func (d *driver) claim(node journal.NodeID, runs ...journal.RunID) {
+func (d *performer) claim(node journal.NodeID, runs ...journal.RunID) {
 	d.repeat("claim", func() error {
-		c, err := d.j.Claim(d.ctx, journal.ClaimRequest{Node: node, Routes: []journal.Route{d.route}, Max: 10, Reconcile: true})
+		c, err := d.j.Claim(d.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{d.route}, Max: 10, Reconcile: true})
 		for _, task := range c.Tasks {
 			if o := d.owned[task.Task.Run]; o == nil || o.fence < task.Task.Fence {
 				d.owned[task.Task.Run] = d.newOwner(node, task.Task.Run, task.Task.Fence, task.Task.Turn)
@@ -246,7 +247,7 @@ func (d *driver) claim(node journal.NodeID, runs ...journal.RunID) {
 			panic(lost{fmt.Errorf("run %s was not claimed", run)})
 		}
 		d.repeat("load", func() error {
-			list, err := d.j.Load(d.ctx, []journal.LoadRequest{{Run: run}})
+			list, err := d.j.Load(d.ctx, []driver.LoadRequest{{Run: run}})
 			if err == nil {
 				o.learn(list[0])
 			}
@@ -255,13 +256,13 @@ func (d *driver) claim(node journal.NodeID, runs ...journal.RunID) {
 	}
 }
 
-func (d *driver) message(run journal.RunID, number journal.InboxSeq) journal.Event {
+func (d *performer) message(run journal.RunID, number journal.InboxSeq) journal.Event {
 	m := signal(run, "s", fmt.Sprint(number))
 	m.Number = number
 	return m.Event()
 }
 
-func (d *driver) commit(list ...journal.Commit) {
+func (d *performer) commit(list ...driver.Commit) {
 	d.repeat("commit", func() error {
 		out, err := d.j.Commit(d.ctx, list)
 		for i, o := range out {
@@ -275,11 +276,11 @@ func (d *driver) commit(list ...journal.Commit) {
 }
 
 // admin accepts that a repetition finds its work done.
-func (d *driver) admin(run journal.RunID, op journal.AdminKind, done error) {
+func (d *performer) admin(run journal.RunID, op driver.AdminKind, done error) {
 	tries := 0
 	d.repeat("admin", func() error {
 		tries++
-		err := d.j.Admin(d.ctx, journal.AdminAction{Run: run, Kind: op, Reason: "a test"})
+		err := d.j.Admin(d.ctx, driver.AdminAction{Run: run, Kind: op, Reason: "a test"})
 		if tries > 1 && done != nil && errors.Is(err, done) {
 			return nil
 		}
@@ -288,7 +289,7 @@ func (d *driver) admin(run journal.RunID, op journal.AdminKind, done error) {
 }
 
 // read notes what the store holds in the end, past all faults.
-func (d *driver) read(store journal.Store) {
+func (d *performer) read(store driver.Store) {
 	s, err := state.Of(d.ctx, only{store, d.route.Workflow})
 	if err != nil {
 		panic(lost{err})
@@ -306,11 +307,11 @@ func (d *driver) read(store journal.Store) {
 
 // only narrows the listing of a store to one workflow.
 type only struct {
-	journal.Store
+	driver.Store
 	workflow string
 }
 
-// List implements journal.Store.
+// List implements driver.Store.
 func (o only) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	f.Workflow = o.workflow
 	return o.Store.List(ctx, f)

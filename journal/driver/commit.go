@@ -1,7 +1,9 @@
-package journal
+package driver
 
 import (
 	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // Commit is what one turn of one run writes, all or nothing (J2).
@@ -11,29 +13,29 @@ import (
 // has one commit of a run in flight at a time, so a task at (Fence, Turn+1), or a run closed
 // under Fence, proves that the first try was written (J4).
 type Commit struct {
-	Run        RunID
-	Node       NodeID
-	Fence      Fence
-	Turn       Turn // commits the run has had before this one
-	Generation Generation
-	Events     []Event // contiguous Seqs; may be empty
+	Run        journal.RunID
+	Node       journal.NodeID
+	Fence      journal.Fence
+	Turn       journal.Turn // commits the run has had before this one
+	Generation journal.Generation
+	Events     []journal.Event // contiguous Seqs; may be empty
 	// InboxSeen is the number of the newest message consumed so far. A park with
 	// a newer message in the inbox leaves the task visible (J6).
-	InboxSeen InboxSeq
-	Attempts  []Attempt // replaces the task's; empty for none
-	Waiting   []string  // of a parked run, for readers
+	InboxSeen journal.InboxSeq
+	Attempts  []journal.Attempt // replaces the task's; empty for none
+	Waiting   []string          // of a parked run, for readers
 	Next      Next
 
 	// What the turn does to others, in this order, if and when the commit is accepted. A commit that turns out
 	// to be written already (J4) does none of it again.
-	Replies []Reply // to updates in the own inbox
-	Starts  []Start // children; one whose key belongs to another run is answered by MessageChildFailed instead
+	Replies []journal.Reply // to updates in the own inbox
+	Starts  []journal.Start // children; one whose key belongs to another run is answered by MessageChildFailed instead
 	// Messages go to other runs. One with a Cmd is answered by MessageSent or MessageRefused; one without is
 	// dropped if its run is closed or unknown.
-	Messages []Message
-	Children bool      // the run may have open children: at NextClose each meets its [ClosePolicy], behind all starts of the batch
-	Continue *Continue // the last event is RunContinued: the run goes on as its next generation
-	Tx       Tx        // write and commit inside this transaction instead of the batch's; see [TxStore]
+	Messages []journal.Message
+	Children bool              // the run may have open children: at NextClose each meets its journal.ClosePolicy, behind all starts of the batch
+	Continue *journal.Continue // the last event is RunContinued: the run goes on as its next generation
+	Tx       journal.Tx        // write and commit inside this transaction instead of the batch's; see [TxStore]
 }
 
 // HasEffects tells whether the commit does anything beyond its own run's history and task. Stores write those that
@@ -43,7 +45,7 @@ func (c *Commit) HasEffects() bool {
 }
 
 // Terminal returns the event that closes the run, or nil.
-func (c *Commit) Terminal() *Event {
+func (c *Commit) Terminal() *journal.Event {
 	if c.Next.Kind != NextClose || len(c.Events) == 0 {
 		return nil
 	}
@@ -54,7 +56,7 @@ func (c *Commit) Terminal() *Event {
 // under the commit's own fence, or the run was closed under it (J4). fence and turn are those of the
 // task, 0 without one; closed is the fence that closed the run, 0 if none did. A newer owner has
 // another fence, and an owner commits one turn at a time, so nobody else can have written it.
-func (c *Commit) WrittenAs(fence Fence, turn Turn, closed Fence) bool {
+func (c *Commit) WrittenAs(fence journal.Fence, turn journal.Turn, closed journal.Fence) bool {
 	return fence == c.Fence && turn == c.Turn+1 || closed == c.Fence && c.Fence > 0
 }
 
@@ -63,24 +65,24 @@ func (c *Commit) check() error {
 	for i := range c.Events {
 		ev := &c.Events[i]
 		if i > 0 && ev.Seq != c.Events[i-1].Seq+1 || ev.Seq < 1 {
-			return fmt.Errorf("commit %s: event %d has seq %d (J1): %w", c.Run, i, ev.Seq, ErrInvalid)
+			return fmt.Errorf("commit %s: event %d has seq %d (J1): %w", c.Run, i, ev.Seq, journal.ErrInvalid)
 		}
 		last := i == len(c.Events)-1
-		if ev.Kind.Terminal() != (last && c.Next.Kind == NextClose) || (ev.Kind == RunContinued) != (last && c.Continue != nil) {
-			return fmt.Errorf("commit %s: %s at seq %d (J7): %w", c.Run, ev.Kind, ev.Seq, ErrInvalid)
+		if ev.Kind.Terminal() != (last && c.Next.Kind == NextClose) || (ev.Kind == journal.RunContinued) != (last && c.Continue != nil) {
+			return fmt.Errorf("commit %s: %s at seq %d (J7): %w", c.Run, ev.Kind, ev.Seq, journal.ErrInvalid)
 		}
 	}
 	if c.Continue != nil && (len(c.Events) == 0 || c.Next.Kind != NextKeep && c.Next.Kind != NextRelease) {
-		return fmt.Errorf("commit %s: the next generation of a run that ends: %w", c.Run, ErrInvalid)
+		return fmt.Errorf("commit %s: the next generation of a run that ends: %w", c.Run, journal.ErrInvalid)
 	}
 	if c.Next.Kind == NextClose && len(c.Events) == 0 {
-		return fmt.Errorf("commit %s: close without a terminal event (J7): %w", c.Run, ErrInvalid)
+		return fmt.Errorf("commit %s: close without a terminal event (J7): %w", c.Run, journal.ErrInvalid)
 	}
-	if len(c.Events) > CommitEventsMax {
-		return &LimitError{What: "events in a commit", Size: len(c.Events), Max: CommitEventsMax}
+	if len(c.Events) > journal.CommitEventsMax {
+		return &journal.LimitError{What: "events in a commit", Size: len(c.Events), Max: journal.CommitEventsMax}
 	}
-	if n := len(c.Starts) + len(c.Messages) + len(c.Replies); n > CommitEffectsMax {
-		return &LimitError{What: "children and messages in a commit", Size: n, Max: CommitEffectsMax}
+	if n := len(c.Starts) + len(c.Messages) + len(c.Replies); n > journal.CommitEffectsMax {
+		return &journal.LimitError{What: "children and messages in a commit", Size: n, Max: journal.CommitEffectsMax}
 	}
 	return nil
 }

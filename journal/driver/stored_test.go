@@ -1,4 +1,4 @@
-package journal_test
+package driver_test
 
 import (
 	"errors"
@@ -8,19 +8,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // The stored forms are part of the database's format: databases that exist hold these bytes.
 func TestStoredForms(t *testing.T) {
-	labels, err := journal.EncodeLabels(map[string]string{"b": "2", "a": "<1>"})
+	labels, err := driver.EncodeLabels(map[string]string{"b": "2", "a": "<1>"})
 	if want := `{"a":"\u003c1\u003e","b":"2"}`; err != nil || labels != want {
 		t.Errorf("EncodeLabels: %s %v, want %s", labels, err, want)
 	}
-	routes, err := journal.EncodeRoutes([]journal.Route{{Queue: "q", Workflow: "w", Version: 3}})
+	routes, err := driver.EncodeRoutes([]journal.Route{{Queue: "q", Workflow: "w", Version: 3}})
 	if want := `[{"queue":"q","workflow":"w","version":3}]`; err != nil || routes != want {
 		t.Errorf("EncodeRoutes: %s %v, want %s", routes, err, want)
 	}
-	attempts, err := journal.EncodeAttempts([]journal.Attempt{{Cmd: 1, Name: "s", Made: 2, NextAt: time.Unix(3, 0).UTC()}})
+	attempts, err := driver.EncodeAttempts([]journal.Attempt{{Cmd: 1, Name: "s", Made: 2, NextAt: time.Unix(3, 0).UTC()}})
 	if want := `[{"cmd":1,"name":"s","made":2,"next":"1970-01-01T00:00:03Z"}]`; err != nil || string(attempts) != want {
 		t.Errorf("EncodeAttempts: %s %v, want %s", attempts, err, want)
 	}
@@ -28,16 +29,16 @@ func TestStoredForms(t *testing.T) {
 
 // What is empty is stored as nothing, and nothing is read back as empty. Drivers store null for it.
 func TestStoredNothing(t *testing.T) {
-	if s, err := journal.EncodeLabels(map[string]string{}); s != "" || err != nil {
+	if s, err := driver.EncodeLabels(map[string]string{}); s != "" || err != nil {
 		t.Errorf("EncodeLabels of none: %q %v", s, err)
 	}
-	if b, err := journal.EncodeAttempts([]journal.Attempt{}); b != nil || err != nil {
+	if b, err := driver.EncodeAttempts([]journal.Attempt{}); b != nil || err != nil {
 		t.Errorf("EncodeAttempts of none: %q %v", b, err)
 	}
-	if m, err := journal.DecodeLabels(""); m != nil || err != nil {
+	if m, err := driver.DecodeLabels(""); m != nil || err != nil {
 		t.Errorf("DecodeLabels of nothing: %v %v", m, err)
 	}
-	if list, err := journal.DecodeAttempts(nil); list != nil || err != nil {
+	if list, err := driver.DecodeAttempts(nil); list != nil || err != nil {
 		t.Errorf("DecodeAttempts of nothing: %v %v", list, err)
 	}
 }
@@ -53,20 +54,20 @@ func TestStoredRoundTrip(t *testing.T) {
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", what, err, diff)
 		}
-		if !errors.Is(malformed, journal.ErrMalformed) {
+		if !errors.Is(malformed, driver.ErrMalformed) {
 			t.Errorf("%s that are malformed: %v", what, malformed)
 		}
 	}
-	s, _ := journal.EncodeLabels(labels)
-	m, err := journal.DecodeLabels(s)
-	_, malformed := journal.DecodeLabels("{")
+	s, _ := driver.EncodeLabels(labels)
+	m, err := driver.DecodeLabels(s)
+	_, malformed := driver.DecodeLabels("{")
 	check("labels", labels, m, err, malformed)
-	s, _ = journal.EncodeRoutes(routes)
-	r, err := journal.DecodeRoutes(s)
-	_, malformed = journal.DecodeRoutes("")
+	s, _ = driver.EncodeRoutes(routes)
+	r, err := driver.DecodeRoutes(s)
+	_, malformed = driver.DecodeRoutes("")
 	check("routes", routes, r, err, malformed)
-	b, _ := journal.EncodeAttempts(attempts)
-	a, err := journal.DecodeAttempts(b)
-	_, malformed = journal.DecodeAttempts([]byte("null!"))
+	b, _ := driver.EncodeAttempts(attempts)
+	a, err := driver.DecodeAttempts(b)
+	_, malformed = driver.DecodeAttempts([]byte("null!"))
 	check("attempts", attempts, a, err, malformed)
 }

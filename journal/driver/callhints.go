@@ -1,4 +1,6 @@
-package journal
+package driver
+
+import "github.com/reprise-run/reprise/journal"
 
 // callHints gathers the hints of one call.
 type callHints struct {
@@ -8,7 +10,7 @@ type callHints struct {
 
 func (n *callHints) publish() { n.j.publish(n.local, n.remote) }
 
-func (n *callHints) started(st *Start, o *Started) {
+func (n *callHints) started(st *journal.Start, o *journal.Started) {
 	if st.Message != nil && o.Sent.Err == nil && !o.Created {
 		n.sent(o.Run, &o.Sent)
 	}
@@ -19,14 +21,14 @@ func (n *callHints) started(st *Start, o *Started) {
 	if st.Delay > 0 {
 		h.At = o.StartAt
 	}
-	if n.j.local.serves(Route{st.Queue, st.Workflow, st.Version}) {
+	if n.j.local.serves(journal.Route{Queue: st.Queue, Workflow: st.Workflow, Version: st.Version}) {
 		n.local = append(n.local, h)
 	} else if h.At.IsZero() {
 		n.remote = append(n.remote, h)
 	}
 }
 
-func (n *callHints) sent(run RunID, o *Sent) {
+func (n *callHints) sent(run journal.RunID, o *journal.Sent) {
 	switch {
 	case o.Err != nil || o.Duplicate:
 	case o.Owner != 0:
@@ -75,14 +77,14 @@ func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
 	}
 }
 
-func (n *callHints) closed(run RunID, terminal *Event, waiters bool) {
+func (n *callHints) closed(run journal.RunID, terminal *journal.Event, waiters bool) {
 	n.local = append(n.local, Hint{Kind: HintClosed, Run: run, Terminal: terminal})
 	if waiters {
 		n.remote = append(n.remote, Hint{Kind: HintClosed, Run: run})
 	}
 }
 
-func (j *Journal) hintStarted(starts []Start, index []int, out []Started) {
+func (j *Journal) hintStarted(starts []journal.Start, index []int, out []journal.Started) {
 	n := callHints{j: j}
 	for k := range starts {
 		n.started(&starts[k], &out[index[k]])
@@ -90,7 +92,7 @@ func (j *Journal) hintStarted(starts []Start, index []int, out []Started) {
 	n.publish()
 }
 
-func (j *Journal) hintSent(messages []Message, index []int, out []Sent) {
+func (j *Journal) hintSent(messages []journal.Message, index []int, out []journal.Sent) {
 	n := callHints{j: j}
 	for k := range messages {
 		n.sent(messages[k].Run, &out[index[k]])

@@ -1,9 +1,11 @@
-package journal
+package driver
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // The parts of a run and of a node that no statement looks into are stored as JSON. Their form is part of the format of
@@ -36,7 +38,7 @@ func DecodeLabels(s string) (map[string]string, error) {
 }
 
 // EncodeAttempts returns the stored form of a task's steps in retry.
-func EncodeAttempts(list []Attempt) ([]byte, error) {
+func EncodeAttempts(list []journal.Attempt) ([]byte, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -44,11 +46,11 @@ func EncodeAttempts(list []Attempt) ([]byte, error) {
 }
 
 // DecodeAttempts reads what EncodeAttempts wrote. The error is [ErrMalformed]. The result does not hold on to b.
-func DecodeAttempts(b []byte) ([]Attempt, error) {
+func DecodeAttempts(b []byte) ([]journal.Attempt, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
-	var list []Attempt
+	var list []journal.Attempt
 	if err := json.Unmarshal(b, &list); err != nil {
 		return nil, fmt.Errorf("attempts: %w: %w", ErrMalformed, err)
 	}
@@ -63,7 +65,7 @@ type storedRoute struct {
 }
 
 // EncodeRoutes returns the stored form of a node's routes. That of no routes is an empty list.
-func EncodeRoutes(routes []Route) (string, error) {
+func EncodeRoutes(routes []journal.Route) (string, error) {
 	list := make([]storedRoute, len(routes))
 	for i, r := range routes {
 		list[i] = storedRoute(r)
@@ -73,23 +75,23 @@ func EncodeRoutes(routes []Route) (string, error) {
 }
 
 // DecodeRoutes reads what EncodeRoutes wrote. The error is [ErrMalformed].
-func DecodeRoutes(s string) ([]Route, error) {
+func DecodeRoutes(s string) ([]journal.Route, error) {
 	var list []storedRoute
 	if err := json.Unmarshal([]byte(s), &list); err != nil {
 		return nil, fmt.Errorf("routes: %w: %w", ErrMalformed, err)
 	}
-	var routes []Route
+	var routes []journal.Route
 	for _, r := range list {
-		routes = append(routes, Route(r))
+		routes = append(routes, journal.Route(r))
 	}
 	return routes, nil
 }
 
 // StoredPayload returns what the row of an event holds: the payload of a message is stored once, with
 // the message, and a load puts the two together again.
-func StoredPayload(ev *Event) Payload {
+func StoredPayload(ev *journal.Event) journal.Payload {
 	if ev.Inbox != 0 {
-		return Payload{}
+		return journal.Payload{}
 	}
 	return ev.Payload
 }

@@ -1,8 +1,10 @@
-package journal
+package driver
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // Strikes are how the journal finds out which run kills its owners. Each death of an owner is a
@@ -33,7 +35,7 @@ func StrikeDelay(strikes int) time.Duration {
 }
 
 // QuarantineProblem returns what operators read of a run that is quarantined.
-func QuarantineProblem(strikes int, last NodeID) string {
+func QuarantineProblem(strikes int, last journal.NodeID) string {
 	return fmt.Sprintf("its owner died %d times in a row before the run committed anything, the last time on node %d",
 		strikes, last)
 }

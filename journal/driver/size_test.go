@@ -1,29 +1,31 @@
-package journal_test
+package driver_test
 
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // A field that somebody adds to a commit, a start or a message, and that can carry a payload, is counted: the test finds
 // payloads by reflection and fills them one at a time. Drivers cut batches by these sums alone.
 func TestSizeCountsEveryPayload(t *testing.T) {
 	const size = 1000
-	for path, c := range withOnePayload[journal.Commit](size) {
-		if n := journal.CommitBytes(c); n < size {
+	for path, c := range withOnePayload[driver.Commit](size) {
+		if n := driver.CommitBytes(c); n < size {
 			t.Errorf("CommitBytes of a commit with %d bytes in %s: %d", size, path, n)
 		}
 	}
 	for path, st := range withOnePayload[journal.Start](size) {
-		if n := journal.StartBytes(st); n < size {
+		if n := driver.StartBytes(st); n < size {
 			t.Errorf("StartBytes of a start with %d bytes in %s: %d", size, path, n)
 		}
 	}
 	for path, m := range withOnePayload[journal.Message](size) {
-		if n := journal.MessageBytes(m); n < size {
+		if n := driver.MessageBytes(m); n < size {
 			t.Errorf("MessageBytes of a message with %d bytes in %s: %d", size, path, n)
 		}
 	}
@@ -31,7 +33,7 @@ func TestSizeCountsEveryPayload(t *testing.T) {
 
 // The search itself finds what two drivers once counted differently.
 func TestSizeFindsPayloads(t *testing.T) {
-	found := withOnePayload[journal.Commit](1)
+	found := withOnePayload[driver.Commit](1)
 	for _, path := range []string{"Commit.Continue.Input", "Commit.Starts.Message.Payload", "Commit.Starts.Input",
 		"Commit.Events.Payload", "Commit.Messages.Payload", "Commit.Replies.Payload", "Commit.Attempts.Heartbeat"} {
 		if found[path] == nil {
@@ -44,16 +46,16 @@ func TestSizeFindsPayloads(t *testing.T) {
 func TestSizeCountsTexts(t *testing.T) {
 	text := string(make([]byte, 1000))
 	cause := &journal.Failure{Message: text}
-	for name, c := range map[string]*journal.Commit{
+	for name, c := range map[string]*driver.Commit{
 		"a recorded value":  {Events: []journal.Event{{Issued: []journal.Issued{{Detail: text}}}}},
 		"a failure":         {Attempts: []journal.Attempt{{Failure: &journal.Failure{Message: text}}}},
 		"a stack":           {Attempts: []journal.Attempt{{Failure: &journal.Failure{Stack: text}}}},
 		"a cause":           {Attempts: []journal.Attempt{{Failure: &journal.Failure{Cause: cause}}}},
 		"a detail":          {Attempts: []journal.Attempt{{Failure: &journal.Failure{Details: []*journal.Failure{cause}}}}},
-		"a problem":         {Next: journal.Next{Problem: text}},
+		"a problem":         {Next: driver.Next{Problem: text}},
 		"what it waits for": {Waiting: []string{text}},
 	} {
-		if n := journal.CommitBytes(c); n != len(text) {
+		if n := driver.CommitBytes(c); n != len(text) {
 			t.Errorf("CommitBytes of a commit with %d bytes in %s: %d", len(text), name, n)
 		}
 	}
@@ -87,7 +89,7 @@ func payloadPaths(t reflect.Type) (paths [][]int) {
 		case f == reflect.TypeFor[journal.Payload]():
 			paths = append(paths, []int{i})
 		case f == reflect.TypeFor[journal.Failure](): // holds itself, and no payload
-		case f.Kind() == reflect.Struct && f.PkgPath() == t.PkgPath():
+		case f.Kind() == reflect.Struct && strings.HasPrefix(f.PkgPath(), reflect.TypeFor[journal.Payload]().PkgPath()):
 			for _, p := range payloadPaths(f) {
 				paths = append(paths, append([]int{i}, p...))
 			}

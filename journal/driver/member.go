@@ -1,13 +1,15 @@
-package journal
+package driver
 
 import (
 	"context"
 	"time"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // Membership is a node's own hold on its lease. Its methods may be called from several goroutines.
 type Membership interface {
-	ID() NodeID
+	ID() journal.NodeID
 
 	// Renew extends the lease by its length from the store's now, and reports nodes that a Reap should
 	// look at: their lease ran out, their process seems to be gone although it has not, or they were declared
@@ -19,7 +21,7 @@ type Membership interface {
 	// longer exist or whose lease ran out, and of those suspects whose process is still gone
 	// at this second look. A task whose owners died Quarantine times without a commit in
 	// between is quarantined instead.
-	Reap(ctx context.Context, suspects []NodeID) (Reaped, error)
+	Reap(ctx context.Context, suspects []journal.NodeID) (Reaped, error)
 
 	// Leave ends the membership. Tasks it still owns become visible.
 	Leave(ctx context.Context) error
@@ -28,7 +30,7 @@ type Membership interface {
 // Renewal is the answer to Renew.
 type Renewal struct {
 	Now      time.Time
-	Suspects []NodeID
+	Suspects []journal.NodeID
 	// Polled tells that the store has also looked at the queue, as a Claim with Max 0 would, so that an idle node need
 	// not ask a second time. A store that does not bother leaves it false.
 	Polled bool
@@ -39,7 +41,7 @@ type Renewal struct {
 
 // Reaped tells what Reap did.
 type Reaped struct {
-	Nodes       []NodeID // declared dead by this call
-	Tasks       int      // made visible
+	Nodes       []journal.NodeID // declared dead by this call
+	Tasks       int              // made visible
 	Quarantined int
 }

@@ -1,22 +1,26 @@
-package journal
+package driver
 
 import (
 	"context"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // Store is what a back end implements. Callers use [Journal], which checks everything first, so a store
-// may rely on valid input and on batches of at most [BatchMax] members.
+// may rely on valid input and on batches of at most journal.BatchMax members.
 //
-// A method's own error concerns the whole call and is [ErrUnavailable] if the connection failed: the call
+// A method's own error concerns the whole call and is journal.ErrUnavailable if the connection failed: the call
 // may then have happened or not, and every method may be repeated as it is. Errors of single
 // members are in their outcomes, which stand in the order of the requests.
 type Store interface {
+	journal.Store
+
 	// Start creates runs, idempotent by id and by key (J4, J8). With a Tx the runs exist exactly if
 	// and when that transaction commits; a Tx of another kind of store is ErrInvalid.
-	Start(ctx context.Context, tx Tx, starts []Start) ([]Started, error)
+	Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error)
 
 	// Send puts messages into inboxes, in order per run (J5, J6).
-	Send(ctx context.Context, tx Tx, messages []Message) ([]Sent, error)
+	Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error)
 
 	// Claim takes due tasks for a node, most urgent first, oldest first. A node that has left or was declared dead gets
 	// none, so that a claim which arrives late makes nobody the owner.
@@ -29,17 +33,11 @@ type Store interface {
 	// Load returns the histories of many runs in one round trip, each as of one moment.
 	Load(ctx context.Context, requests []LoadRequest) ([]History, error)
 
-	// List returns runs, newest first.
-	List(ctx context.Context, f ListFilter) (RunPage, error)
-
 	// Admin applies an operator's action: ErrNotFound, ErrOpen, ErrClosed.
 	Admin(ctx context.Context, a AdminAction) error
 
 	// Join makes a new node with a lease.
-	Join(ctx context.Context, n Node) (Membership, error)
-
-	// Nodes lists the nodes whose lease is valid.
-	Nodes(ctx context.Context) ([]Node, error)
+	Join(ctx context.Context, n journal.Node) (Membership, error)
 
 	// Hints returns the store's way to tell other processes that something happened.
 	Hints() Hints

@@ -1,18 +1,23 @@
-package journal
+package driver
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // A prepare function does two things to what a caller hands over, and a store relies on both: it fills what the caller left
 // out, and it refuses what cannot be stored.
 
-func (j *Journal) prepareStart(s *Start) error {
+// updateKeys stands before the keys of updates, so that they are apart from those of signals.
+const updateKeys = "~update/"
+
+func (j *Journal) prepareStart(s *journal.Start) error {
 	s.SetDefaults()
-	if err := CheckStart(s); err != nil {
+	if err := journal.CheckStart(s); err != nil {
 		return err
 	}
 	if s.Message != nil {
@@ -27,28 +32,28 @@ func (j *Journal) prepareStart(s *Start) error {
 }
 
 // prepareMessage also puts the keys of updates apart from those of signals.
-func (j *Journal) prepareMessage(m *Message) error {
+func (j *Journal) prepareMessage(m *journal.Message) error {
 	if m.Run.IsZero() {
-		return fmt.Errorf("message without a run: %w", ErrInvalid)
+		return fmt.Errorf("message without a run: %w", journal.ErrInvalid)
 	}
 	switch m.Kind {
-	case MessageSignal, MessageUpdate:
-		if err := CheckName(m.Kind.String(), m.Name); err != nil {
+	case journal.MessageSignal, journal.MessageUpdate:
+		if err := journal.CheckName(m.Kind.String(), m.Name); err != nil {
 			return err
 		}
-		if err := CheckKey("message key", m.Key); err != nil {
+		if err := journal.CheckKey("message key", m.Key); err != nil {
 			return err
 		}
 		switch {
 		case m.Key == "":
 			m.Key = "~" + uuid.NewString()
-		case m.Kind == MessageUpdate: // else a signal's key would take the answer away
+		case m.Kind == journal.MessageUpdate: // else a signal's key would take the answer away
 			m.Key = updateKeys + m.Key
 		}
-	case MessageCancel:
-		m.Key = CancelKey
+	case journal.MessageCancel:
+		m.Key = journal.CancelKey
 	default:
-		return fmt.Errorf("message kind %d: %w", m.Kind, ErrInvalid)
+		return fmt.Errorf("message kind %d: %w", m.Kind, journal.ErrInvalid)
 	}
 	return j.CheckPayload("message", m.Payload)
 }
@@ -58,15 +63,15 @@ func (j *Journal) prepareCommit(c *Commit) error {
 		return err
 	}
 	for i := range c.Events {
-		if c.Events[i].Payload.Encoding == EncodingFailure {
+		if c.Events[i].Payload.Encoding == journal.EncodingFailure {
 			continue // bounded by EncodeFailure, so that a failure can be stored whatever the option says
 		}
 		if err := j.CheckPayload(c.Events[i].Kind.String(), c.Events[i].Payload); err != nil {
 			return err
 		}
 	}
-	if len(c.Attempts) > AttemptsMax {
-		return &LimitError{What: "steps in retry", Size: len(c.Attempts), Max: AttemptsMax}
+	if len(c.Attempts) > journal.AttemptsMax {
+		return &journal.LimitError{What: "steps in retry", Size: len(c.Attempts), Max: journal.AttemptsMax}
 	}
 	if !c.HasEffects() {
 		return nil
@@ -84,9 +89,9 @@ func (j *Journal) prepareEffects(c *Commit) error {
 	}
 	for i := range c.Messages {
 		m := &c.Messages[i]
-		if m.Kind.Answers() || m.Key != "" && m.Kind == MessageSignal || strings.HasPrefix(m.Key, updateKeys) {
+		if m.Kind.Answers() || m.Key != "" && m.Kind == journal.MessageSignal || strings.HasPrefix(m.Key, updateKeys) {
 			if m.Run.IsZero() {
-				return fmt.Errorf("commit %s: message without a run: %w", c.Run, ErrInvalid)
+				return fmt.Errorf("commit %s: message without a run: %w", c.Run, journal.ErrInvalid)
 			}
 			continue // the engine's own key and payload
 		}
@@ -95,7 +100,7 @@ func (j *Journal) prepareEffects(c *Commit) error {
 		}
 	}
 	for _, r := range c.Replies {
-		if r.Payload.Encoding == EncodingFailure {
+		if r.Payload.Encoding == journal.EncodingFailure {
 			continue
 		}
 		if err := j.CheckPayload("reply", r.Payload); err != nil {

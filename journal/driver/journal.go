@@ -1,0 +1,200 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Journal is the engine's side of a journal.Journal, between the actors, nodes and clients above and
+// the [Store] below. Its methods may be called from many goroutines.
+//
+// Four things are done here, once for all back ends, and a Store may rely on each of them:
+//
+//   - Nothing invalid reaches a store. Every member is checked and gets its defaults before the
+//     call, so bad input is refused before anything is stored, with an error that names the limit.
+//     An invalid member of a Start or Send does not keep the others from being stored. An invalid
+//     commit is a bug of the engine: it refuses the whole call.
+//   - Batches have at most journal.BatchMax members. Longer ones are divided.
+//   - The store's clock is known: each answer carries a stamp, which [Clock] observes (J9).
+//   - Hints are spread after the call, and only for what the store has acknowledged. They go to the
+//     watchers in this process directly, and to other processes where those need them.
+//
+// There is one engine for each journal.Journal, however many nodes and clients share it: two would
+// not hear each other's hints.
+type Journal struct {
+	*journal.Journal
+	store Store
+	o     journal.Options
+	clock Clock
+	local hub
+}
+
+// New returns the engine of a fresh journal.Journal on a store, which stays the caller's to close. o
+// may be nil. It is for those who need neither a node nor a client.
+func New(s Store, o *journal.Options) *Journal { return Of(journal.New(s, o)) }
+
+// Of returns the engine of a Journal, always the same one. It panics if the store of j is no [Store]:
+// the program passed something to journal.New that no back end has opened.
+func Of(j *journal.Journal) *Journal {
+	return j.Engine(func() any {
+		s, ok := j.Store().(Store)
+		if !ok {
+			panic(fmt.Sprintf("driver: journal.New got a %T, which is not a driver.Store", j.Store()))
+		}
+		return &Journal{Journal: j, store: s, o: j.Options(), local: newHub()}
+	}).(*Journal)
+}
+
+func (j *Journal) observe(verb string, members, refused int, began time.Time, err error) {
+	if call := j.o.Observer.Call; call != nil {
+		call(verb, members, refused, time.Since(began), err)
+	}
+}
+
+// Now estimates the store's clock (J9).
+func (j *Journal) Now() time.Time { return j.clock.Now() }
+
+// Start creates runs. Zero fields get their defaults, see journal.Start.SetDefaults. Invalid members get their error and do not
+// hinder the others.
+func (j *Journal) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
+	b, err := startBatch.submit(ctx, j, tx, starts)
+	if err != nil {
+		return nil, err
+	}
+	if tx == nil {
+		j.hintStarted(b.valid, b.index, b.answers)
+	}
+	return b.answers, nil
+}
+
+// Send puts messages into inboxes. A message without a key gets a fresh one, which makes the call
+// repeatable (J4). Keys of signals and keys of updates are apart.
+func (j *Journal) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
+	b, err := sendBatch.submit(ctx, j, tx, messages)
+	if err != nil {
+		return nil, err
+	}
+	if tx == nil {
+		j.hintSent(b.valid, b.index, b.answers)
+	}
+	return b.answers, nil
+}
+
+// Claim takes due tasks.
+func (j *Journal) Claim(ctx context.Context, r ClaimRequest) (Claim, error) {
+	began := time.Now()
+	c, err := j.store.Claim(ctx, r)
+	j.observe("claim", len(c.Tasks), 0, began, err)
+	if err != nil {
+		return Claim{}, fmt.Errorf("claim: %w", err)
+	}
+	j.clock.Observe(c.Now)
+	return c, nil
+}
+
+// Commit writes turns. The whole batch may be submitted again after an error (J4), except a member with a Tx,
+// whose outcome the store resolves itself.
+func (j *Journal) Commit(ctx context.Context, commits []Commit) ([]Outcome, error) {
+	began := time.Now()
+	for i := range commits {
+		if err := j.prepareCommit(&commits[i]); err != nil {
+			return nil, err
+		}
+	}
+	out, err := j.store.Commit(ctx, commits)
+	refused := 0
+	for i := range out {
+		if out[i].Err != nil {
+			refused++
+		}
+	}
+	if len(out) > 0 {
+		j.clock.Observe(out[len(out)-1].Now) // one stamp is as good as all of them
+	}
+	j.observe("commit", len(commits), refused, began, err)
+	if err != nil {
+		return nil, fmt.Errorf("commit: %w", err)
+	}
+	j.hintCommitted(commits, out)
+	return out, nil
+}
+
+// Load returns histories.
+func (j *Journal) Load(ctx context.Context, requests []LoadRequest) ([]History, error) {
+	began := time.Now()
+	out := make([]History, 0, len(requests))
+	err := inBatches(len(requests), func(from, to int) error {
+		got, err := j.store.Load(ctx, requests[from:to])
+		out = append(out, got...)
+		return err
+	})
+	j.observe("load", len(requests), 0, began, err)
+	if err != nil {
+		return nil, fmt.Errorf("load: %w", err)
+	}
+	return out, nil
+}
+
+// List returns runs, newest first.
+func (j *Journal) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+	began := time.Now()
+	if f.Limit < 0 || f.Limit > journal.ListMax {
+		return journal.RunPage{}, &journal.LimitError{What: "list limit", Size: f.Limit, Max: journal.ListMax}
+	}
+	if f.Limit == 0 {
+		f.Limit = journal.ListDefault
+	}
+	if len(f.IDs) > journal.BatchMax {
+		return journal.RunPage{}, &journal.LimitError{What: "ids in a list filter", Size: len(f.IDs), Max: journal.BatchMax}
+	}
+	page, err := j.store.List(ctx, f)
+	j.observe("list", len(page.Runs), 0, began, err)
+	if err != nil {
+		return journal.RunPage{}, fmt.Errorf("list: %w", err)
+	}
+	j.clock.Observe(page.Now)
+	return page, nil
+}
+
+// Admin applies an operator's action.
+func (j *Journal) Admin(ctx context.Context, a AdminAction) error {
+	began := time.Now()
+	if err := journal.CheckText("reason", a.Reason, journal.ReasonBytesMax); err != nil {
+		return err
+	}
+	err := j.store.Admin(ctx, a)
+	j.observe("admin", 1, 0, began, err)
+	if err != nil {
+		return fmt.Errorf("admin action on run %s: %w", a.Run, err)
+	}
+	j.hintAdmin(a)
+	return nil
+}
+
+// Begin opens a transaction for a step.
+func (j *Journal) Begin(ctx context.Context) (journal.Tx, error) {
+	ts, ok := j.store.(TxStore)
+	if !ok {
+		return nil, fmt.Errorf("begin: %T has no transactions for steps: %w", j.store, journal.ErrInvalid)
+	}
+	return ts.Begin(ctx)
+}
+
+// Join makes a node. While it is a member, hints that it can serve stay inside the process.
+func (j *Journal) Join(ctx context.Context, n journal.Node) (Membership, error) {
+	if err := journal.CheckName("node name", n.Name); err != nil {
+		return nil, err
+	}
+	m, err := j.store.Join(ctx, n)
+	if err != nil {
+		return nil, fmt.Errorf("join: %w", err)
+	}
+	j.local.join(m.ID(), n.Routes)
+	return &member{Membership: m, j: j}, nil
+}
+
+// Nodes lists the live nodes.
+func (j *Journal) Nodes(ctx context.Context) ([]journal.Node, error) { return j.store.Nodes(ctx) }
