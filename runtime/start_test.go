@@ -147,26 +147,6 @@ func TestPayloadsSurviveByteForByte(t *testing.T) {
 	}
 }
 
-func TestDelayedStart(t *testing.T) {
-	c := clustertest.New(t)
-	n := c.Run(nil, handleEcho)
-	ctx := clustertest.Context(t)
-	run, err := runtime.Start(ctx, n.Client(), greet, "later", &runtime.StartOptions{Delay: 300 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run.Result(ctx); err != nil {
-		t.Fatal(err)
-	}
-	d, err := n.Client().Describe(ctx, run.ID())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if took := d.Run.ClosedAt.Sub(d.Run.CreatedAt); took < 300*time.Millisecond {
-		t.Errorf("ended after %s, before its delay", took)
-	}
-}
-
 // Nobody serves the workflow: the start is accepted, and a warning says so.
 func TestWarningWhenNobodyServes(t *testing.T) {
 	c := clustertest.New(t)

@@ -126,12 +126,34 @@ func TestEnds(t *testing.T) {
 		if _, err := terminated.Result(); !strings.Contains(err.Error(), "by hand") {
 			t.Errorf("error %v", err)
 		}
+		for run, want := range map[journal.RunID]error{terminated.ID(): journal.ErrClosed, journal.NewRunID(): journal.ErrNotFound} {
+			if err := runtime.Signal(e.Context(), e.Client(), run, decided, true, nil); !errors.Is(err, want) {
+				t.Errorf("signal to run %s: %v, want %v", run, err, want)
+			}
+		}
 		e.FailNext("ask", workflow.Permanent(errors.New("no such address")))
 		failed := runtimetest.Start(e, request, "c", nil)
 		if _, err := failed.Result(); !strings.Contains(err.Error(), "no such address") {
 			t.Errorf("error %v", err)
 		}
 		runtimetest.Start(e, request, "d", nil) // is open when the test ends
+	})
+}
+
+// TestDelay: a run with a delay begins when that is over, and a signal does not wait for it.
+func TestDelay(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, request, asked, nil)
+		late := &runtime.StartOptions{Delay: 10 * 24 * time.Hour}
+		if runtimetest.Start(e, request, "x", late).Must(); e.Elapsed() < 38*24*time.Hour {
+			t.Errorf("it took %s, want 10 days and 28", e.Elapsed())
+		}
+		began := e.Elapsed()
+		woken := runtimetest.Start(e, request, "x", late)
+		runtimetest.Signal(e, woken.ID(), decided, true, nil)
+		if got := woken.Must(); got != "yes" || e.Elapsed()-began > time.Hour {
+			t.Errorf("got %q after %s, want an answer at once", got, e.Elapsed()-began)
+		}
 	})
 }
 
