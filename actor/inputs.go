@@ -41,7 +41,7 @@ func (q *inputs) addMessages(h *driver.History) {
 		}
 	}
 	if last := h.Run.Task.InboxLast; last > q.got && len(h.Inbox) > 0 {
-		q.news = true // a load gives so many at most
+		q.news = true // one load returns a limited number
 	} else {
 		q.got = max(q.got, last) // the others have been consumed, some of them without an event
 	}

@@ -57,7 +57,7 @@ func (e *Env) Log(level int, msg string, args []any) {
 	}
 }
 
-// resolve gives a command its outcome, and lets go on who waits for it.
+// resolve gives a command its outcome and wakes the strands that wait for it.
 func (e *Env) resolve(c *Command, o Outcome) {
 	c.outcome = o
 	c.body = nil // it may hold much

@@ -18,6 +18,6 @@ const (
 	// refusedMax bounds how many waits of one turn are refused: code may call again and again.
 	refusedMax = 1000
 	// framesMax bounds how deep below a wait the user's call may be for Stuck to name its line. Each
-	// strand that waits for other strands keeps so many words.
+	// strand that waits for other strands keeps an array of this length.
 	framesMax = 24
 )

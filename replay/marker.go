@@ -5,7 +5,7 @@ import "github.com/reprise-run/reprise/journal"
 // Changes are those of the whole run.
 func (e *Env) Changes() *Changes { return &e.changes }
 
-// Changed tells whether the code shall take the new branch of a change: always, but where the
+// Changed tells whether the code should take the new branch of a change: always, except where the
 // history was made by code that did not ask. The first answer is kept in c.
 //
 // A new answer of true is an entry of the ledger. On replay the entry is all there is to the

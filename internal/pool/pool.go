@@ -33,7 +33,7 @@ import (
 //	running    mailboxes that are executing and are not written off; ≤ size
 //	serving    the workers that execute a mailbox, written off or not
 //	soonIdle   the promised workers
-//	unused     the smallest len(idle) since the last Trim: so many workers were superfluous
+//	unused     the smallest len(idle) since the last Trim: that many workers were not needed
 //	round      looks so far; a worker notes it when it begins a mailbox
 //
 // # Invariant

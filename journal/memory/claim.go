@@ -18,7 +18,7 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 	defer s.db.mu.Unlock()
 	c := driver.Claim{Now: now}
 	if h := s.db.held[r.Node]; h != nil {
-		if r.Reconcile { // ahead of the claim, so that no task is told twice
+		if r.Reconcile { // before the claim, so that no task is reported twice
 			for _, rec := range inOrder(h.all) {
 				if rec.unconfirmed {
 					c.Tasks = append(c.Tasks, rec.claimed())

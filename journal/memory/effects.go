@@ -29,7 +29,7 @@ func (db *database) effects(c *driver.Commit, out *driver.Outcome, now time.Time
 	}
 }
 
-// deliver sends a message of the engine's own. If the run is closed or gone, nobody is told.
+// deliver sends a message of the engine's own. If the run is closed or gone, the message is dropped.
 func (db *database) deliver(m journal.Message, now time.Time) { db.send(&m, now) }
 
 // reply keeps an answer with its update. One that was rejected leaves no trace: its key is as good as new (J5).

@@ -7,8 +7,9 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// inboxFront says which messages of a run are not consumed: those carried over to this generation that it has not named
-// yet, then all behind seen. Messages are consumed in this order, by an event or by the reply that rejects them (J5).
+// inboxFront says which messages of a run are not consumed: those carried over to this generation
+// that it has not named yet, then all behind seen. Messages are consumed in this order, by an event
+// or by the reply that rejects them (J5).
 type inboxFront struct {
 	carried []journal.InboxSeq
 	seen    journal.InboxSeq
@@ -31,7 +32,8 @@ func (f *inboxFront) advance() {
 	}
 }
 
-// unread returns the numbers of the messages behind one that are not consumed, at most so many.
+// unread returns the numbers of the messages after one that are not consumed, the oldest first and
+// no more than most.
 func (r *record) unread(after journal.InboxSeq, most int) (list []journal.InboxSeq) {
 	for _, n := range r.front.carried {
 		if n > after && len(list) < most {

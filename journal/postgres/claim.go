@@ -110,7 +110,7 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 	err := s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		c = driver.Claim{}
 		var p pipeline
-		if r.Reconcile { // ahead of the claim, so that no task is told twice
+		if r.Reconcile { // before the claim, so that no task is reported twice
 			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node))
 		}
 		if r.Max > 0 && len(r.Routes) > 0 {

@@ -26,7 +26,7 @@ const (
 	notifyInterval    = 10 * time.Millisecond // between two flushes: NOTIFY takes a lock of the whole database
 	notifyTimeout     = 5 * time.Second
 	notifyBytesMax    = 7_900 // the server refuses payloads of 8,000 bytes
-	pendingHintsMax   = 1_000 // more distinct hints than this are told as "look at everything"
+	pendingHintsMax   = 1_000 // more distinct hints than this become one "look at everything"
 
 	resolvePause     = 50 * time.Millisecond // between two looks at an unknown commit
 	resolveTerminate = time.Second           // a commit that hangs this long on a lost connection is ended

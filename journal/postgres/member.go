@@ -51,7 +51,7 @@ FROM reprise.nodes n WHERE n.lost_at IS NULL AND n.expires_at > now() ORDER BY n
 // It locks the node's own row and no other, so renewals wait for nobody but a reaper that is
 // marking this very node. Whoever comes second sees what the first wrote: a renewal that waited
 // finds lost_at set and returns no row, and the node learns that it is lost; a reaper that waited
-// finds a fresh lease and lets go. The suspects are only suspects; reapMarkSQL decides.
+// finds a fresh lease and does nothing. The suspects are only suspects; reapMarkSQL decides.
 const renewSQL = `
 WITH me AS (
     UPDATE reprise.nodes n SET expires_at = now() + n.lease WHERE n.id = $1::int AND n.lost_at IS NULL RETURNING n.id

@@ -70,7 +70,7 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 // change before it writes, and no statement needs to lock or to look twice.
 func claim(q querier, r *driver.ClaimRequest) (c driver.Claim, err error) {
 	c.Now = now()
-	if r.Reconcile { // ahead of the claim, so that no task is told twice
+	if r.Reconcile { // before the claim, so that no task is reported twice
 		runs, err := readIDs(q, claimUnconfirmedSQL, int64(r.Node))
 		if err != nil {
 			return c, err

@@ -140,7 +140,7 @@ func (s *Store) commit(b *batch, c *driver.Commit) (out driver.Outcome, written 
 	return out, written, err
 }
 
-// memberError is what the owner is told of a member's fault.
+// memberError returns the error that goes to the owner of a member that was refused.
 func (s *Store) memberError(err error) error {
 	if e, ok := errors.AsType[*journal.SeqError](err); ok {
 		return e

@@ -1,6 +1,6 @@
 // Package sqlite keeps a journal in a SQLite file, with a driver in pure Go. [Store] implements
-// [driver.Store] and [driver.TxStore] with all their guarantees. It is for one process: the file
-// is locked while a store is open, and a second process is told who has it.
+// [driver.Store] and [driver.TxStore] with all their guarantees. It is for one process: the file is
+// locked while a store is open, and a second process gets an error that says who has it.
 //
 // # One writer
 //

@@ -38,8 +38,8 @@ var (
 )
 
 // Open opens a file, or makes it, and brings its tables up to date. The folder must exist. While
-// the store is open no other one may have the file; it is told who has it by a [LockedError]. o may
-// be nil. The caller closes the store.
+// the store is open no other one may have the file: opening it fails with a [LockedError] that says
+// who has it. o may be nil. The caller closes the store.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &Store{o: o.withDefaults(), nodes: newNodes()}
 	s.life, s.end = context.WithCancelCause(context.WithoutCancel(ctx))

@@ -23,7 +23,7 @@ type ChildOptions struct {
 	Delay    time.Duration // until the child may begin
 	// OnParentClose says what becomes of the child if it is open when the parent closes, in
 	// whatever way. Continue-as-new does not close the parent. Default CloseCancel. A child that
-	// shall also outlive the cancellation of its parent's scope needs OnCancel Abandon, or a
+	// should also outlive the cancellation of its parent's scope needs OnCancel Abandon, or a
 	// [Shield].
 	OnParentClose ClosePolicy
 	OnCancel      CancelMode // what the cancellation of the scope means; default WaitOutcome
