@@ -7,7 +7,8 @@
 //	runtime.Handle(node, Checkout, checkout, nil)
 //	go node.Run(ctx) // blocks; drains when ctx ends
 //
-//	run, err := runtime.Start(ctx, node.Client(), Checkout, order, &runtime.StartOptions{Key: "checkout:9182"})
+//	run, err := runtime.Start(ctx, node.Client(), Checkout, order,
+//		&runtime.StartOptions{Key: "checkout:9182"})
 //	receipt, err := run.Result(ctx)
 //
 // What workflow functions may do is in package replay/workflow, what is stored and promised in
