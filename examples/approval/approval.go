@@ -28,7 +28,8 @@ type Decision struct {
 	OK bool   `json:"ok"`
 }
 
-// office is what the workflow needs of the world. mail may be called twice for one mail; the key tells.
+// office is what the workflow needs of the world. mail may be called again with the key of a mail
+// that was sent.
 type office struct {
 	mail func(ctx context.Context, key, text string) error
 }

@@ -153,7 +153,7 @@ func keep(e *runtimetest.Env, run *runtimetest.Run[string], name string) {
 	}
 }
 
-// TestFlowHistories: runs that earlier releases began go on with this one.
+// TestFlowHistories: runs that an earlier release started continue with this one.
 func TestFlowHistories(t *testing.T) {
 	var code replaytest.Registry
 	replaytest.Handle(&code, Approve, (&office{}).approve, nil)

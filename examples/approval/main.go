@@ -1,5 +1,10 @@
-// Command approval asks somebody to approve something, reminds them, and gives up in the end: timers and a signal, with
-// days made into seconds. The journal is a SQLite file in a temporary folder.
+// Command approval asks somebody to approve something, reminds them, and gives up in the end. It
+// shows timers and a signal, with days made into seconds.
+//
+//	go run ./examples/approval
+//	go run ./examples/approval -decide 0    # nobody answers
+//
+// The journal is a SQLite file in a temporary folder.
 package main
 
 import (

@@ -1,4 +1,7 @@
-// Package dbos has the programs that the guide in README.md beside it takes its code from.
+// Package dbos has the programs from which README.md, the guide for those who come from DBOS, takes
+// its code. Its test runs them and compares the guide with them:
+//
+//	go test ./examples/dbos
 package dbos
 
 import (

@@ -6,7 +6,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
-// A workflow is tested on the real engine, with nothing installed: go test -run Flow ./examples/hello
+// A workflow is tested on the real engine, with nothing installed: go test -run Flow
+// ./examples/hello
 func TestFlowHello(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {
 		runtimetest.Handle(e, Hello, hello, nil)

@@ -1,6 +1,10 @@
-// Command hello runs one workflow with one step. Its journal is a SQLite file in a folder that it prints, or the Postgres
-// that -dsn or REPRISE_DSN names. The run has a key, so a second start finds the run of the first one: it goes on with it, or
-// reads its result.
+// Command hello is the smallest program: it runs one workflow with one step.
+//
+//	go run ./examples/hello
+//
+// Its journal is a SQLite file in a folder that it prints, or the Postgres that -dsn or REPRISE_DSN
+// names. The run has a key, so a second start finds the run of the first one: it continues that run,
+// or reads its result.
 package main
 
 import (

@@ -11,7 +11,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Durable names and types, shared by the code of an order and by everybody who starts or approves one.
+// Durable names and types, shared by the workflow's code and by everybody who starts or approves an
+// order.
 const (
 	Checkout workflow.Name[Order, Receipt] = "order.checkout"
 	Approved workflow.Signal[Approval]     = "order.approved"
@@ -32,7 +33,7 @@ type (
 
 const bigCents = 500_000 // an order of this price or more needs an approval
 
-// checkout is the saga of one order. Whatever ends it early, it takes back what it did, newest first.
+// checkout is the saga of one order. Whatever ends it early, its compensations run, newest first.
 func checkout(ctx workflow.Context, o Order) (r Receipt, err error) {
 	return workflow.Saga(ctx, func(ctx workflow.Context, undo *workflow.Undo) (Receipt, error) {
 		hold, err := workflow.StepTx(ctx, "reserve", result(Hold{o.Pieces * o.Price}, o.enter(o.Pieces, 0)), nil)
@@ -53,7 +54,7 @@ func checkout(ctx workflow.Context, o Order) (r Receipt, err error) {
 				return r, cmp.Or(err, errors.New("not approved"))
 			}
 		}
-		undo.Push("recall", carrier, quickly) // before the step: an attempt that failed may have shipped all the same
+		undo.Push("recall", carrier, quickly) // first: an attempt that failed may have shipped
 		tracking, err := workflow.Step(ctx, "ship", func(ctx context.Context) (string, error) {
 			return "parcel " + workflow.IdempotencyKey(ctx), carrier(ctx)
 		}, quickly)
@@ -66,7 +67,8 @@ func checkout(ctx workflow.Context, o Order) (r Receipt, err error) {
 
 var quickly = &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: 100 * time.Millisecond}}
 
-// carrier stands for a request over HTTP. It has the step's idempotency key, because it is repeated until it passes.
+// carrier stands for a request over HTTP that is repeated until it succeeds. The idempotency key of
+// the step goes along, so that a repeated request ships one parcel.
 func carrier(context.Context) error {
 	if rand.IntN(4) == 0 {
 		return errors.New("the carrier is down")
@@ -77,11 +79,11 @@ func carrier(context.Context) error {
 // booksSQL has no constraint that would hide an effect that happened twice: the audit must see it.
 const booksSQL = `create table if not exists books (run text, step text, order_id text, pieces integer, cents integer)`
 
-// enterSQL enters nothing if the pieces are more than those left of the 1,200 that the shop had in the beginning.
-const enterSQL = `insert into books select $1, $2, $3, $4, $5
-	where $4 <= 0 or $4 + (select total(pieces) from books) <= 1200`
+// enterSQL enters nothing if too few pieces are left of the 1,200 that the shop began with.
+const enterSQL = `insert into books select $1, $2, $3, $4, $5 where $4 <= 0 or $4 + (select total(pieces) from books) <= 1200`
 
-// enter returns a step that writes into the books. Its row and its event commit together: the effect happens exactly once.
+// enter returns a step that writes into the books. Its row and its event commit in one transaction,
+// so the effect happens exactly once.
 func (o Order) enter(pieces, cents int64) func(context.Context, *sql.Tx) error {
 	return func(ctx context.Context, tx *sql.Tx) error {
 		step, _ := workflow.StepInfo(ctx)
@@ -99,7 +101,7 @@ func (o Order) enter(pieces, cents int64) func(context.Context, *sql.Tx) error {
 	}
 }
 
-// result returns step with a result.
+// result returns a step that also has a result.
 func result[T any](v T, step func(context.Context, *sql.Tx) error) func(context.Context, *sql.Tx) (T, error) {
 	return func(ctx context.Context, tx *sql.Tx) (T, error) { return v, step(ctx, tx) }
 }

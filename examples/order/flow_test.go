@@ -13,7 +13,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
-// These tests run the saga on the real engine, in memory and in virtual time: go test -run Flow ./examples/order
+// These tests run the saga on the real engine, in memory and in virtual time:
+// go test -run Flow ./examples/order
 
 // ledger has the steps' effects in place of the books.
 type ledger struct{ pieces, cents, receipts, parcels int64 }
@@ -126,7 +127,8 @@ func TestFlowIsTakenBackWhenItIsCancelled(t *testing.T) {
 	})
 }
 
-// TestFlowEveryCrash: wherever the node crashes, an order that ships and one that is taken back balance.
+// TestFlowEveryCrash: wherever the node crashes, an order that ships and one that is taken back
+// balance.
 func TestFlowEveryCrash(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		l := openLedger(e)
@@ -142,7 +144,7 @@ func TestFlowEveryCrash(t *testing.T) {
 	})
 }
 
-// TestFlowHistories: orders that were begun with any earlier release go on with this one.
+// TestFlowHistories: orders that an earlier release started continue with this one.
 func TestFlowHistories(t *testing.T) {
 	var code replaytest.Registry
 	replaytest.Handle(&code, Checkout, checkout, nil)

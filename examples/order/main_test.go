@@ -12,11 +12,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// TestOrder runs the program, runs it again on what it left, and tampers with the books: the audit must find that.
+// TestOrder runs the program, runs it again on what it left, and tampers with the books: the audit
+// must find that.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	const honest = `(?m)^32 orders shipped: 88 pieces, 11109\.40 paid; 8 were taken back\nthe books balance$`
+	const honest = `(?m)^32 of 40 orders shipped: 88 pieces, 11109\.40 paid\nthe books balance$`
 	for range 2 { // the second time, all orders have ended before
 		if out, err := open(t, dir); err != nil || !regexp.MustCompile(honest).MatchString(out) {
 			t.Fatalf("%v, printed\n%s", err, out)

@@ -1,4 +1,4 @@
-// Package readmetest checks that a README says what the code beside it does.
+// Package readmetest fails a test unless the README beside the code says what the code says.
 package readmetest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Code fails the test unless each block of Go in the README of a folder is, line by line, in a program of that folder. What
-// encloses it may be indented further.
+// Code fails the test unless each block of Go in the README of a folder is, line by line, in a
+// program of that folder. What encloses it may be indented further.
 func Code(t *testing.T, dir string) {
 	t.Helper()
 	var programs []string
@@ -29,8 +29,9 @@ func Code(t *testing.T, dir string) {
 	}
 }
 
-// Lines fails the test unless each row of a table that begins with a link to a program ends with how long that is: its lines
-// without comments, imports and empty ones. Each program that is not among others must have a row.
+// Lines fails the test unless each row of a table that begins with a link to a program ends with
+// how long that is: its lines without comments, imports and empty ones. Each program that is not
+// among others must have a row.
 func Lines(t *testing.T, dir string, others ...string) {
 	t.Helper()
 	missing := map[string]int{}

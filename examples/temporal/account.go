@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// An Account is a run that lives for as long as its customer, with a balance that callers change and read. What is not
-// possible is refused before it leaves a trace.
+// An Account is a run that lives as long as its customer. Callers change its balance by updates and
+// read it by a query. A validator refuses an impossible update before it is written to the history.
 const (
 	Account workflow.Name[Balance, Balance]    = "account"
 	Deposit workflow.Update[int, int]          = "account.deposit"

@@ -7,8 +7,9 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A Watch looks after a house once a day. Its code is changed while runs are on their way: the new code asks who is at home
-// before it looks, and rings before the first day. Each turn of the loop decides anew, so old runs get the new turns too.
+// A Watch looks after a house once a day. Its code changes while runs are open: the new code asks
+// who is at home before it looks, and rings before the first day. Each turn of the loop asks about
+// the change anew, so that open runs get the new turns too.
 const Watch workflow.Name[int, []string] = "watch"
 
 // watchBefore is the code before the change.

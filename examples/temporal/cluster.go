@@ -9,8 +9,9 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A Cluster lends machines. Its handlers take steps, so they run side by side; a mutex keeps two of them from lending one
-// machine. It continues as new when no handler runs, and updates that come meanwhile are answered by the next generation.
+// A Cluster lends machines. Its update handlers execute steps, so several run at once; a mutex keeps
+// two of them from lending the same machine. It continues as new when no handler runs, and the next
+// generation answers the updates that arrive meanwhile.
 const (
 	Cluster  workflow.Name[Machines, Machines]   = "cluster"
 	Lend     workflow.Update[Job, string]        = "cluster.lend"
@@ -19,10 +20,10 @@ const (
 	Lent     workflow.Query[struct{}, []Machine] = "cluster.lent"
 )
 
-// Machines says who has which machine; "" is nobody.
+// Machines maps each machine to the one who has it, or to "".
 type Machines map[string]string
 
-// Machine is one of them.
+// Machine is a machine and who has it.
 type Machine struct{ Name, Job string }
 
 // Job wants a machine.
@@ -30,7 +31,7 @@ type Job struct{ Name string }
 
 var errNoMachine = errors.New("all machines are lent")
 
-// operator prepares a machine for a job, and takes its time for it.
+// operator prepares a machine for a job, which takes a while.
 type operator func(ctx context.Context, machine, job string) error
 
 func (o operator) cluster(ctx workflow.Context, all Machines) (Machines, error) {

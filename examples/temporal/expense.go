@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// An Expense waits for a decision for as long as its patience lasts, and is paid if that is yes.
+// An Expense waits for a decision, for a limited time, and is paid if the answer is yes.
 const (
 	Expenses        workflow.Name[Expense, string] = "expense"
 	ExpenseDecision workflow.Signal[bool]          = "expense.decision"

@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A Family is a run with three children that it leaves behind when it ends, in whatever way: one is asked to end and tidies
-// up, one is closed at once, and one goes on.
+// A Family is a run with three children that are open when it closes. By their close policies one is
+// cancelled and tidies up, one is terminated at once, and one continues.
 const (
 	Family    workflow.Name[string, string] = "family"
 	Member    workflow.Name[string, string] = "family.member"
@@ -22,7 +22,8 @@ func family(ctx workflow.Context, name string) (string, error) {
 	}
 	start("asked", workflow.ChildOptions{}) // the default is CloseCancel
 	start("closed", workflow.ChildOptions{OnParentClose: workflow.CloseTerminate})
-	// That the run is cancelled is another thing than that it closes, and would cancel the child as well.
+	// OnParentClose is about the end of the parent. Without OnCancel, a cancellation of the parent
+	// would cancel this child as well.
 	start("alone", workflow.ChildOptions{OnParentClose: workflow.CloseAbandon, OnCancel: workflow.Abandon})
 	return FamilyEnd.Receive(ctx)
 }
@@ -35,7 +36,7 @@ func member(ctx workflow.Context, who string) (string, error) {
 	return who + ": " + why, nil
 }
 
-// tidy is what a cancelled member still does.
+// tidy is the clean-up of a cancelled member.
 func tidy(ctx workflow.Context, who string, err error) error {
 	if failed := workflow.Do(workflow.Shield(ctx), "tidy up", func(context.Context) error { return nil }, nil); failed != nil {
 		return failed

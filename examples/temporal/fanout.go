@@ -6,11 +6,11 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Thumbnails works on many pictures, a few at a time, and returns the results in the order of the pictures. A picture that
-// fails does not stop the others.
+// Thumbnails works on many pictures, a few at a time, and returns the results in the order of the
+// pictures. A picture that fails does not stop the others.
 const Thumbnails workflow.Name[[]string, Gallery] = "thumbnails"
 
-// Gallery is what came of it.
+// Gallery is the result.
 type Gallery struct {
 	Small  []string // "" where it failed
 	Failed string   // why, one line for each

@@ -10,14 +10,15 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// work is a worker: it serves a workflow until ctx ends. The store is of postgres.Open, or sqlite.Open in one process.
+// work is a worker: it serves a workflow until ctx ends. The store comes from postgres.Open, or from
+// sqlite.Open if there is one process.
 func work(ctx context.Context, store driver.Store, b *bank) error {
 	node := runtime.NewNode(journal.New(store, nil), nil)
 	runtime.Handle(node, Payment, b.payment, nil)
 	return node.Run(ctx)
 }
 
-// pay is a caller, which needs none of the code.
+// pay is a caller. It does not need the workflow's code.
 func pay(ctx context.Context, client *runtime.Client, key string, cents int) (id string, err error) {
 	run, err := runtime.Start(ctx, client, Payment, cents, &runtime.StartOptions{Key: key})
 	if err != nil {

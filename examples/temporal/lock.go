@@ -8,8 +8,9 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// Lock is a run for each resource that somebody wants to have alone. Who wants it sends a signal, which starts the run if there
-// is none, and is called when it is its turn. A holder that never gives it back loses it after a while.
+// Lock is a run for each resource that one run at a time may use. A run that wants it sends a
+// signal, which starts the Lock if there is none, and gets a signal when it is its turn. A holder
+// that does not give the lock back loses it after a while.
 const (
 	Lock      workflow.Name[string, string]   = "lock"
 	Acquire   workflow.Signal[Claim]          = "lock.acquire"
@@ -24,7 +25,8 @@ type Claim struct {
 	For time.Duration
 }
 
-// lock serves claims in their order. It does not end when there are none: a claim that comes in that moment would be lost.
+// lock serves claims in their order. It does not end when there are none: a claim that arrives in
+// that moment would be lost.
 func lock(ctx workflow.Context, resource string) (string, error) {
 	for !ctx.ShouldContinue() {
 		c, err := Acquire.Receive(ctx)

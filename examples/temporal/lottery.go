@@ -6,18 +6,18 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A Lottery draws a winner that nobody can foretell, numbers its tickets, and looks at a setting once an hour. Replay gives the
-// same winner, tickets and settings.
+// A Lottery draws a winner that nobody can predict, gives its tickets unique ids, and reads a
+// setting once an hour. A replay has the same winner, tickets and settings.
 const Lottery workflow.Name[[]string, Drawn] = "lottery"
 
-// Drawn is what came of it.
+// Drawn is the result.
 type Drawn struct {
 	Winner  string
 	Tickets []string
 	Waited  int // hours
 }
 
-// fair is what a lottery needs of the world, at once.
+// fair has what a lottery reads from the outside without a step.
 type fair struct {
 	secret func() int  // not to be foretold
 	open   func() bool // a setting
@@ -34,7 +34,7 @@ func (f *fair) lottery(ctx workflow.Context, players []string) (d Drawn, err err
 		}
 		d.Waited++
 	}
-	// workflow.Random would do if it were no secret: who knows the run's id can tell its numbers.
+	// Not workflow.Random: whoever knows the run's id can compute its numbers.
 	n := workflow.SideEffect(ctx, "draw", f.secret)
 	d.Winner = players[n%len(players)]
 	return d, nil

@@ -17,7 +17,8 @@ const day = 24 * time.Hour
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world keeps what programs did to it. A call with a key that it knows does nothing, as with a server that heeds such keys.
+// world keeps what programs did to it. A call with a key that it knows does nothing, as with a
+// server that heeds such keys.
 type world struct {
 	mu   sync.Mutex
 	keys map[string]bool

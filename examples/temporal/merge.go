@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Merge splits its work, and takes the parts as they become ready, whichever is first.
+// Merge splits its work into parallel steps and takes their results in the order they end.
 const Merge workflow.Name[[]string, []string] = "merge"
 
 // part does one part.

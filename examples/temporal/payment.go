@@ -6,7 +6,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A Payment answers early: one call starts the run and gets the answer of its first step, while the slow rest goes on.
+// A Payment answers early: one call starts the run and gets the result of its first step, while the
+// slow rest continues.
 const (
 	Payment  workflow.Name[int, string]        = "payment"
 	Accepted workflow.Update[struct{}, string] = "payment.accepted"

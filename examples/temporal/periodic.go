@@ -7,11 +7,11 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Periodic does a job at each full interval until it is cancelled. Each turn is a generation of its own, so the history stays
-// short, and gets the result of the last turn that went well.
+// Periodic does a job at each full interval until it is cancelled. Each turn is a generation of its
+// own, so the history stays short, and gets the result of the last turn that succeeded.
 const Periodic workflow.Name[Period, Period] = "periodic"
 
-// Period says how often, and what happened until now.
+// Period says how often, and has what happened so far.
 type Period struct {
 	Every  time.Duration
 	Last   string // the result of the last turn that went well

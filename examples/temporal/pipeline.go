@@ -6,13 +6,14 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A Pipeline has two stages that work at the same time, on what flows through channels between them. The first error ends it.
+// A Pipeline has two stages that work at the same time and are connected by channels. The first
+// error ends both.
 const Pipeline workflow.Name[[]string, []string] = "pipeline"
 
 // stage is what is done to each item.
 type stage func(ctx context.Context, item string) (string, error)
 
-// plant has the two.
+// plant has the two stages.
 type plant struct{ fetch, pack stage }
 
 func (p *plant) pipeline(ctx workflow.Context, items []string) (packed []string, err error) {

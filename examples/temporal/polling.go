@@ -8,8 +8,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Three ways to ask a service until it is ready: often and inside one step, seldom by the step's retries, and with questions
-// that change, by a child whose history stays short.
+// Three ways to ask a service until it is ready: often, in a loop inside one step; seldom, by the
+// retries of a step; and with questions that change, by a child that continues as new.
 const (
 	PollOften  workflow.Name[string, string] = "poll.often"
 	PollSeldom workflow.Name[string, string] = "poll.seldom"
@@ -48,7 +48,7 @@ func (s service) seldom(ctx workflow.Context, question string) (string, error) {
 		&workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Minute, Factor: 1.5, Max: time.Hour, Jitter: -1}})
 }
 
-// page is where the child is.
+// page is the state of the child.
 type page struct {
 	Question string
 	Asked    int

@@ -6,13 +6,13 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Copy copies files one after the other, and tells who asks how far it is, also when it has ended.
+// Copy copies files one after the other. A query tells how far it is, also when it has ended.
 const (
 	Copy     workflow.Name[[]string, int]     = "copy"
 	Progress workflow.Query[struct{}, HowFar] = "copy.progress"
 )
 
-// HowFar is a state of a copy.
+// HowFar is the progress of a copy.
 type HowFar struct {
 	Now  string // the file in work
 	Done int

@@ -7,7 +7,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Parking takes the first garage that has a place, stops asking the others, and says sorry to the driver if that takes long.
+// Parking takes the first garage that has a place, cancels the other requests, and sends the driver
+// a notice if that takes long.
 const Parking workflow.Name[[]string, Place] = "parking"
 
 // Place is where the car stands.

@@ -6,7 +6,7 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A Server is a run that other runs ask, and that answers them, by signals.
+// A Server is a run that answers other runs. Requests and answers are signals.
 const (
 	Server workflow.Name[int, int]         = "server"
 	Asks   workflow.Signal[Question]       = "server.ask"

@@ -7,14 +7,14 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// An Order is routed by what is in it: each kind of item has a step of its own, all at the same time, and the parcel is sent
-// by a run in the queue of its region, which other nodes may serve.
+// An Order is routed by its content: each kind of item has a step of its own, all at the same time,
+// and a child in the queue of the region sends the parcel, on whichever nodes serve that queue.
 const (
 	Orders workflow.Name[Order, string]  = "order"
 	Parcel workflow.Name[string, string] = "order.parcel"
 )
 
-// Order is what somebody wants.
+// Order is a list of items.
 type Order struct {
 	Region string
 	Items  []string // kinds of fruit

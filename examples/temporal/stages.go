@@ -7,7 +7,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Stages waits for three signals that come in any order, takes them in their own, and gives up if the next one is late.
+// Stages waits for three signals that arrive in any order, handles them in a fixed order, and gives
+// up if the next one is late.
 const (
 	Stages workflow.Name[time.Duration, string] = "stages"
 	Stage1 workflow.Signal[string]              = "stage 1"

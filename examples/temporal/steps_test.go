@@ -81,7 +81,8 @@ func TestMergeTakesWhatIsReadyFirst(t *testing.T) {
 	})
 }
 
-// started is when the test began: a part that is done again after a crash is ready at the same time.
+// started is when the test began: a part that is done again after a crash is ready at the same
+// time.
 func started(e *runtimetest.Env) time.Time { return time.Now().Add(-e.Elapsed()) }
 
 func TestUploadGoesOnWhereItWas(t *testing.T) {

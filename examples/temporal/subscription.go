@@ -7,7 +7,7 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A Subscription sleeps for thirty days, sends a bill, and sleeps again, until somebody wakes it up to end it.
+// A Subscription sleeps for thirty days, sends a bill, and sleeps again, until a signal ends it.
 const (
 	Subscription workflow.Name[string, int] = "subscription"
 	Unsubscribe  workflow.Signal[string]    = "subscription.end"

@@ -6,7 +6,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Trip books a car, a hotel and a flight, or nothing: what was booked before a booking fails is cancelled, newest first.
+// Trip books a car, a hotel and a flight, or nothing: what was booked before a booking fails is
+// cancelled, newest first.
 const Trip workflow.Name[string, string] = "trip"
 
 // agency books and cancels. Calls that have the same key are one call.

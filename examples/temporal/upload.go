@@ -7,8 +7,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Upload sends many records in one step. The step tells how far it is; when an attempt fails, or is silent for too long, the
-// next one goes on from there.
+// Upload sends many records in one step. The step's heartbeats say how far it is. When an attempt
+// fails, or does not heartbeat in time, the next attempt continues from there.
 const Upload workflow.Name[int, int] = "upload"
 
 // sender takes one record. It may get a record twice.

@@ -7,7 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Account creates a table for what transactional steps write, and returns a connection to look at it.
+// Account creates a table for what transactional steps write, and returns a connection to look at
+// it.
 func (c *Cluster) Account() *pgx.Conn {
 	c.T.Helper()
 	conn := c.Connect()

@@ -1,8 +1,9 @@
-// Package clustertest runs clusters for tests: nodes inside the test's process, each with its own connections to a
-// private Postgres, as separate processes would have. [New] makes a cluster on a database of its own; whatever a
-// test starts on it is drained when the test ends.
+// Package clustertest runs clusters for tests: nodes inside the test's process, each with its own
+// connections to a private Postgres, as separate processes would have. [New] makes a cluster on a
+// database of its own; whatever a test starts on it is drained when the test ends.
 //
-// The tests that need processes which die for good start the test binary again: see runtime/acceptance.
+// The tests that need processes which die for good start the test binary again: see
+// runtime/acceptance.
 package clustertest
 
 import (
@@ -54,7 +55,8 @@ func (c *Cluster) Open(o *journal.Options) *journal.Journal {
 	return journal.New(c.Store(c.DSN, nil), o)
 }
 
-// Store opens a store that is closed when the test ends. dsn is another way to the same database, such as a link's.
+// Store opens a store that is closed when the test ends. dsn is another way to the same database,
+// such as a link's.
 func (c *Cluster) Store(dsn string, o *postgres.Options) *postgres.Store {
 	c.T.Helper()
 	s, err := postgres.Open(Context(c.T), dsn, o)
@@ -120,7 +122,8 @@ func (c *Cluster) RunOn(j *journal.Journal, o *runtime.NodeOptions, register fun
 	return &Node{Node: n, Stop: stop}
 }
 
-// MortalNode is a node inside this process that can die for the others: it has its own link to the database.
+// MortalNode is a node inside this process that can die for the others: it has its own link to the
+// database.
 type MortalNode struct {
 	*Node
 	Link *pgtest.Link
@@ -137,7 +140,8 @@ func (c *Cluster) RunMortal(register func(n *runtime.Node)) *MortalNode {
 	return &MortalNode{Node: n, Link: link, ID: n.ID()}
 }
 
-// Die cuts the node off the database for good. Others see what they see of a killed process: its sessions are gone.
+// Die cuts the node off the database for good. Others see what they see of a killed process: its
+// sessions are gone.
 func (m *MortalNode) Die() {
 	m.Link.Refuse(true)
 	m.Link.Cut()

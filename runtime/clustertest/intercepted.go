@@ -18,15 +18,16 @@ type Intercepted struct {
 	before func(ctx context.Context, commits []driver.Commit) error // guarded by mu
 }
 
-// BeforeCommit sets what is called before each Commit; nil calls nothing. An error becomes the answer of Commit, and
-// nothing is written.
+// BeforeCommit sets what is called before each Commit; nil calls nothing. An error becomes the
+// answer of Commit, and nothing is written.
 func (s *Intercepted) BeforeCommit(before func(ctx context.Context, commits []driver.Commit) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.before = before
 }
 
-// Commit writes also when ctx ends while the test delays it, as a request does that was on its way already.
+// Commit writes also when ctx ends while the test delays it, as a request does that was on its way
+// already.
 func (s *Intercepted) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	s.mu.Lock()
 	before := s.before

@@ -11,7 +11,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// SQLiteNode runs a node on a file of SQLite until the test ends, or until stop, which closes the file.
+// SQLiteNode runs a node on a file of SQLite until the test ends, or until stop, which closes the
+// file.
 func SQLiteNode(t testing.TB, path string, log *Log, register func(n *runtime.Node)) (n *runtime.Node, stop func()) {
 	t.Helper()
 	store, err := sqlite.Open(Context(t), path, nil)

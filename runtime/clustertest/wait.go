@@ -28,7 +28,8 @@ func Until(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Context returns a context for all calls of a test. It ends with the test, or when the test's patience does.
+// Context returns a context for all calls of a test. It ends with the test, or when the test's
+// patience does.
 func Context(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	t.Cleanup(cancel)

@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// TestAuditFindsTampering runs some orders and then changes one fact at a time: the right questions must fail.
+// TestAuditFindsTampering runs some orders and then changes one fact at a time: the right questions
+// must fail.
 func TestAuditFindsTampering(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

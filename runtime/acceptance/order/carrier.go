@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// carrierSQL is the carrier's own book. Shipments are known by the idempotency key that came with the
-// request, so a request that comes again finds what it did before.
+// carrierSQL is the carrier's own book. Shipments are known by the idempotency key that came with
+// the request, so a request that comes again finds what it did before.
 const carrierSQL = `
 create table if not exists carrier_shipments (
   key text primary key, order_id text not null, tracking text not null, calls bigint not null default 1,
@@ -22,8 +22,8 @@ create table if not exists carrier_shipments (
 create index if not exists carrier_shipments_order on carrier_shipments (order_id);
 create table if not exists carrier_recalls (order_id text primary key, calls bigint not null default 1);`
 
-// carrier ships parcels over HTTP and is not to be trusted: it fails before or after the work, hangs,
-// asks to come back later and answers twice.
+// carrier ships parcels over HTTP and is not to be trusted: it fails before or after the work,
+// hangs, asks to come back later and answers twice.
 type carrier struct {
 	book     tables
 	server   *http.Server
@@ -164,8 +164,8 @@ func (c *carrier) hang(r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// answer writes a response, or the same response twice on the wire: the second one may then be taken for
-// the answer to the connection's next request.
+// answer writes a response, or the same response twice on the wire: the second one may then be
+// taken for the answer to the connection's next request.
 func answer(w http.ResponseWriter, status int, body any, twice bool) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -243,8 +243,9 @@ func (c *carrier) recall(r *http.Request) (int, any) {
 	return http.StatusOK, label{Order: order}
 }
 
-// record writes into the book. It goes on when the caller hangs up: a real carrier would, too. One request of an order at a
-// time works: a parcel that is being sent and its recall must not miss each other.
+// record writes into the book. It goes on when the caller hangs up: a real carrier would, too. One
+// request of an order at a time works: a parcel that is being sent and its recall must not miss
+// each other.
 func (c *carrier) record(order string, fn func(context.Context, queries) error) error {
 	ctx, cancel := context.WithTimeout(c.closing, 5*time.Second)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestCarrierIsUnreliable calls the carrier until each call passed: it must have shown every mood, and yet no parcel
-// went out twice or after its recall.
+// TestCarrierIsUnreliable calls the carrier until each call passed: it must have shown every mood,
+// and yet no parcel went out twice or after its recall.
 func TestCarrierIsUnreliable(t *testing.T) {
 	t.Parallel()
 	book, err := openLiteTables(filepath.Join(t.TempDir(), outsideFile))
@@ -58,7 +58,8 @@ func TestCarrierIsUnreliable(t *testing.T) {
 	}
 }
 
-// shipTwice ships as a caller does that forgets that it was done, and maybe recalls and tries once more.
+// shipTwice ships as a caller does that forgets that it was done, and maybe recalls and tries once
+// more.
 func shipTwice(ctx context.Context, c *courier, o Order, recall bool) error {
 	var numbers [2]string
 	for i := range numbers {

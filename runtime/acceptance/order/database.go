@@ -25,8 +25,9 @@ const (
 	outsideFile = "outside.db"
 )
 
-// database holds the journal, and beside it the shop's tables. The bank and the carrier have books of their own: on SQLite
-// that is another file, because a step's transaction has the journal's file for itself.
+// database holds the journal, and beside it the shop's tables. The bank and the carrier have books
+// of their own: on SQLite that is another file, because a step's transaction has the journal's file
+// for itself.
 type database struct {
 	dir    string           // of SQLite's files; empty on Postgres
 	dsn    string           // of Postgres
@@ -37,8 +38,8 @@ type database struct {
 	closeStore    func()
 }
 
-// openDatabase opens the SQLite files, or connects to the Postgres that is named, or to a private one if only that will
-// do, and says which.
+// openDatabase opens the SQLite files, or connects to the Postgres that is named, or to a private
+// one if only that will do, and says which.
 func openDatabase(ctx context.Context, c *config, out io.Writer) (*database, error) {
 	d := &database{dsn: c.dsn}
 	switch {

@@ -81,7 +81,8 @@ func (d *day) together(ctx context.Context, c *carrier, log *slog.Logger) error 
 	return errors.Join(err, workers.Stop())
 }
 
-// trade takes the orders in, with everything that happens around them, and returns when all have ended.
+// trade takes the orders in, with everything that happens around them, and returns when all have
+// ended.
 func (d *day) trade(ctx context.Context, client *runtime.Client, log *slog.Logger, k *killer) error {
 	in := &intake{client: client, tickets: d.tickets, over: d.over, began: d.began, rand: rand.New(rand.NewPCG(d.seed, 2))}
 	around, stop := context.WithCancelCause(ctx) // ends when the orders have, or when something around them fails

@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// desk is the people who look at big orders. It finds them in the shop's table of requests and answers
-// with signals; it knows nothing about the code or the nodes of a run.
+// desk is the people who look at big orders. It finds them in the shop's table of requests and
+// answers with signals; it knows nothing about the code or the nodes of a run.
 type desk struct {
 	shop    tables
 	client  *runtime.Client
@@ -33,7 +33,8 @@ const (
 	deskPonders = 300 * time.Millisecond // how old a request is before it is answered
 )
 
-// Run answers requests until ctx ends. What fails, for want of a database for example, is tried again at the next look.
+// Run answers requests until ctx ends. What fails, for want of a database for example, is tried
+// again at the next look.
 func (d *desk) Run(ctx context.Context) {
 	tick := time.NewTicker(deskPace)
 	defer tick.Stop()
@@ -76,7 +77,8 @@ func (d *desk) look(ctx context.Context) error {
 	return nil
 }
 
-// answer sends every approval twice, as webhooks do; the message's key makes the second one harmless.
+// answer sends every approval twice, as webhooks do; the message's key makes the second one
+// harmless.
 func (d *desk) answer(ctx context.Context, run journal.RunID, t ticket) error {
 	times := 1
 	switch t.Desk {

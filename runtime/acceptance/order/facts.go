@@ -124,7 +124,8 @@ func (f *facts) classify(j *driver.Journal, id string, run journal.Run) error {
 	return nil
 }
 
-// outcomeOf finds the rejection in a failure. A saga that could not be undone is none, whatever it began with.
+// outcomeOf finds the rejection in a failure. A saga that could not be undone is none, whatever it
+// began with.
 func outcomeOf(f *journal.Failure) string {
 	if f.Type == "*main.Rejection" {
 		outcome, _, _ := strings.Cut(f.Message, ":")

@@ -47,7 +47,8 @@ func launchFleet(n int, dsn, carrier, logs string) (*fleet, error) {
 	return f, nil
 }
 
-// launch starts a worker in a slot. Its node has a name of its own, as every process incarnation is a new node.
+// launch starts a worker in a slot. Its node has a name of its own, as every process incarnation is
+// a new node.
 func (f *fleet) launch(slot int) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -92,7 +93,8 @@ func (f *fleet) launch(slot int) error {
 	return nil
 }
 
-// kill ends the worker of a slot with SIGKILL and returns its node's name and when the signal was sent.
+// kill ends the worker of a slot with SIGKILL and returns its node's name and when the signal was
+// sent.
 func (f *fleet) kill(slot int) (name string, at time.Time) {
 	f.mu.Lock()
 	p := f.workers[slot]
@@ -106,7 +108,8 @@ func (f *fleet) kill(slot int) (name string, at time.Time) {
 
 const fleetDrains = 15 * time.Second
 
-// Stop lets the workers drain, and kills those that take too long. It reports workers that did not end in order.
+// Stop lets the workers drain, and kills those that take too long. It reports workers that did not
+// end in order.
 func (f *fleet) Stop() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
-// These tests run checkouts on the real engine in a bubble, with books in place of the shop's tables. Nothing needs to be
-// installed for them: go test -run Flow ./runtime/acceptance/order
+// These tests run checkouts on the real engine in a bubble, with books in place of the shop's
+// tables. Nothing needs to be installed for them: go test -run Flow ./runtime/acceptance/order
 
 // books are the shop in memory.
 type books struct {
@@ -150,7 +150,8 @@ func TestFlowCancelledWhileItWaits(t *testing.T) {
 	})
 }
 
-// TestFlowEveryCrash: wherever the node crashes, the books balance: an order that ships, and one that is taken back.
+// TestFlowEveryCrash: wherever the node crashes, the books balance: an order that ships, and one
+// that is taken back.
 func TestFlowEveryCrash(t *testing.T) {
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 		b := openBooks(e, grandCents)

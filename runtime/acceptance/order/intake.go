@@ -31,7 +31,8 @@ const (
 	progressGap = time.Second
 )
 
-// Run returns when every order has ended, or with ctx's error. Everything it starts has ended by then.
+// Run returns when every order has ended, or with ctx's error. Everything it starts has ended by
+// then.
 func (in *intake) Run(ctx context.Context) error {
 	var waiters sync.WaitGroup
 	defer waiters.Wait()

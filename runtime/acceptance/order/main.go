@@ -1,10 +1,11 @@
-// Command order is the acceptance test of the whole house, a shop: each of 500 orders is a saga that reserves stock, charges a card, waits for an
-// approval if it is big, ships and writes a receipt, or takes everything back. At the end it audits
-// itself against the shop's tables and exits with 1 if anything does not balance.
+// Command order is the acceptance test of the whole house, a shop: each of 500 orders is a saga
+// that reserves stock, charges a card, waits for an approval if it is big, ships and writes a
+// receipt, or takes everything back. At the end it audits itself against the shop's tables and
+// exits with 1 if anything does not balance.
 //
-// The journal and the shop are in a SQLite file, in a folder that it prints: a second start goes on with what an
-// interrupted first one has left. With -dsn or REPRISE_DSN they are in Postgres. Several nodes need Postgres, and get a private
-// one in a temporary folder if none is named.
+// The journal and the shop are in a SQLite file, in a folder that it prints: a second start goes on
+// with what an interrupted first one has left. With -dsn or REPRISE_DSN they are in Postgres.
+// Several nodes need Postgres, and get a private one in a temporary folder if none is named.
 //
 //	go run ./runtime/acceptance/order                       one process, on SQLite
 //	go run ./runtime/acceptance/order -kill 10              a process that is killed 10 times, and the next one goes on
@@ -42,7 +43,8 @@ type config struct {
 }
 
 func main() {
-	// net/http logs the carrier's second answers as unsolicited. They are what this example is about.
+	// net/http logs the carrier's second answers as unsolicited. They are what this example is
+	// about.
 	log.SetOutput(io.Discard)
 	if os.Getenv(workerEnv) != "" {
 		os.Exit(worker())
@@ -96,7 +98,8 @@ func (c *config) check() error {
 // needsPostgres tells what one process on a SQLite file cannot do.
 func (c *config) needsPostgres() bool { return c.nodes > 1 || c.pgkill }
 
-// run does everything and tells whether the audit balances. The logs are kept if something went wrong.
+// run does everything and tells whether the audit balances. The logs are kept if something went
+// wrong.
 func run(ctx context.Context, c config, out io.Writer) (balanced bool, err error) {
 	if err := c.check(); err != nil {
 		return false, err

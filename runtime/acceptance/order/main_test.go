@@ -48,7 +48,8 @@ type program struct {
 	tmp string
 }
 
-// newProgram returns the example with a temporary folder of its own, so that the test sees what it leaves behind.
+// newProgram returns the example with a temporary folder of its own, so that the test sees what it
+// leaves behind.
 func newProgram(t *testing.T, dsn string, args ...string) *program {
 	t.Helper()
 	p := &program{Cmd: exec.Command(os.Args[0], args...), tmp: t.TempDir()}
@@ -67,7 +68,8 @@ func newProgram(t *testing.T, dsn string, args ...string) *program {
 	return p
 }
 
-// mustRun runs the program to its end and checks its status, what it prints and that it leaves nothing behind.
+// mustRun runs the program to its end and checks its status, what it prints and that it leaves
+// nothing behind.
 func mustRun(t *testing.T, status int, want []string, args ...string) string {
 	t.Helper()
 	p := newProgram(t, "", args...)
@@ -84,7 +86,8 @@ func mustRun(t *testing.T, status int, want []string, args ...string) string {
 	return p.out.String()
 }
 
-// checkNothingLeft looks for folders, and for processes that were started with this program's temporary folder.
+// checkNothingLeft looks for folders, and for processes that were started with this program's
+// temporary folder.
 func (p *program) checkNothingLeft(t *testing.T) {
 	t.Helper()
 	left := func() (found []string) {
@@ -125,13 +128,15 @@ func TestOrderBalances(t *testing.T) {
 	mustRun(t, 0, []string{"SQLite: .*reprise.db", `60 of 60 orders started`, "the audit balances"}, "-orders=60", "-over=2s")
 }
 
-// TestOrderSurvivesKillsOnSQLite: one process has the file at a time, and the next one goes on at once.
+// TestOrderSurvivesKillsOnSQLite: one process has the file at a time, and the next one goes on at
+// once.
 func TestOrderSurvivesKillsOnSQLite(t *testing.T) {
 	t.Parallel()
 	mustRun(t, 0, []string{"3 of 3 kills", "the audit balances", `had the file after: median [01]\.`}, "-orders=60", "-kill=3", "-over=5s")
 }
 
-// TestOrderResumesOnSQLite interrupts the program and starts it again on what it has left, then with kills.
+// TestOrderResumesOnSQLite interrupts the program and starts it again on what it has left, then
+// with kills.
 func TestOrderResumesOnSQLite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -201,7 +206,8 @@ func TestOrderSurvivesPostgresCrash(t *testing.T) {
 	mustRun(t, 0, []string{"Postgres was killed", "Postgres is back", "the audit balances"}, "-orders=60", "-pgkill", "-over=3s")
 }
 
-// TestOrderResumes interrupts the program with SIGTERM and starts it again on the same database, twice.
+// TestOrderResumes interrupts the program with SIGTERM and starts it again on the same database,
+// twice.
 func TestOrderResumes(t *testing.T) {
 	t.Parallel()
 	dsn := serve(t)
@@ -253,7 +259,8 @@ func TestOrderDiesWithItsWorkers(t *testing.T) {
 	p.checkNothingLeft(t)
 }
 
-// serve runs a private server and returns the address of a database that outlives the program under test.
+// serve runs a private server and returns the address of a database that outlives the program under
+// test.
 func serve(t *testing.T) string {
 	t.Helper()
 	server, err := pgserver.Start(t.Context(), nil)

@@ -57,7 +57,8 @@ const (
 	outcomeCancelled  = "cancelled"
 )
 
-// ticket is one line of orders.jsonl: an order, what people do with it, and the outcomes that are right.
+// ticket is one line of orders.jsonl: an order, what people do with it, and the outcomes that are
+// right.
 type ticket struct {
 	Order
 	Desk string   `json:"desk,omitempty"`

@@ -37,7 +37,8 @@ func (c *courier) ship(ctx context.Context, key string, o Order) (string, error)
 	return l.Tracking, nil
 }
 
-// recall takes back whatever was shipped for an order, and whatever is still on its way to the carrier.
+// recall takes back whatever was shipped for an order, and whatever is still on its way to the
+// carrier.
 func (c *courier) recall(ctx context.Context, o Order) error {
 	var l label
 	if err := c.call(ctx, http.MethodDelete, "/orders/"+url.PathEscape(o.ID), "", nil, &l); err != nil {

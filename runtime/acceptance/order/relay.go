@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// baton is what a worker of a relay needs to know. On SQLite one process has the file, so one worker does all of the
-// shop's work, and when it is killed the next one takes its place. The carrier and the killer stay in the parent.
+// baton is what a worker of a relay needs to know. On SQLite one process has the file, so one
+// worker does all of the shop's work, and when it is killed the next one takes its place. The
+// carrier and the killer stay in the parent.
 type baton struct {
 	Dir    string
 	Orders int
@@ -103,7 +104,8 @@ func (r *relay) report() {
 	}
 }
 
-// runRelayWorker does the shop's work for as long as it lives. Its standard output is the parent's, behind the first line.
+// runRelayWorker does the shop's work for as long as it lives. Its standard output is the parent's,
+// behind the first line.
 func runRelayWorker(ctx context.Context, text string) error {
 	var b baton
 	if err := json.Unmarshal([]byte(text), &b); err != nil {
@@ -127,7 +129,8 @@ func runRelayWorker(ctx context.Context, text string) error {
 	return err
 }
 
-// announcer is the standard output of a relay's worker: the first line says that it has the file, the rest is passed on.
+// announcer is the standard output of a relay's worker: the first line says that it has the file,
+// the rest is passed on.
 type announcer struct {
 	has  chan struct{}
 	to   io.Writer

@@ -13,9 +13,9 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// shopSQL creates the shop's own tables beside the journal. Rows of moves, charges, requests and receipts
-// name the run and step that wrote them, and nothing is unique about them: an
-// effect that happened twice must show in the audit, not hide behind a constraint.
+// shopSQL creates the shop's own tables beside the journal. Rows of moves, charges, requests and
+// receipts name the run and step that wrote them, and nothing is unique about them: an effect that
+// happened twice must show in the audit, not hide behind a constraint.
 const shopSQL = `
 create table if not exists shop_items (
   sku text primary key, name text not null, cents bigint not null, initial bigint not null,
@@ -81,8 +81,8 @@ type Hold struct {
 
 const shelfSQL = `select stock from shop_items where sku = $1`
 
-// takeSQL takes from a shelf what is there. The rows are locked in the order of their keys, so that two orders never wait for
-// each other.
+// takeSQL takes from a shelf what is there. The rows are locked in the order of their keys, so that
+// two orders never wait for each other.
 const takeSQL = `update shop_items set stock = stock - $2 where sku = $1 and stock >= $2 returning cents`
 
 const moveSQL = `insert into shop_moves (run, step, order_id, sku, quantity) values ($1, $2, $3, $4, $5)`
@@ -177,8 +177,8 @@ func book(ctx context.Context, tx queries, run, step string, o Order, cents int6
 	return nil
 }
 
-// bank decides about cards. It remembers declines in a book of its own: the shop's transaction is rolled
-// back by a decline, the bank's memory is not.
+// bank decides about cards. It remembers declines in a book of its own: the shop's transaction is
+// rolled back by a decline, the bank's memory is not.
 type bank struct{ book tables }
 
 // declinesMax is how often the bank says no before it means it.
@@ -194,8 +194,8 @@ const (
 	thinkMax = 120 * time.Millisecond
 )
 
-// think is the slow part of a decision. It comes before the transaction's first statement, so that nobody waits for a
-// lock while the bank thinks.
+// think is the slow part of a decision. It comes before the transaction's first statement, so that
+// nobody waits for a lock while the bank thinks.
 func (b *bank) think(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -205,7 +205,8 @@ func (b *bank) think(ctx context.Context) error {
 	}
 }
 
-// authorize asks for the customer's money. Cards named flakyN decline N times and then pass, empty ones always decline.
+// authorize asks for the customer's money. Cards named flakyN decline N times and then pass, empty
+// ones always decline.
 func (b *bank) authorize(ctx context.Context, o Order) error {
 	temper, _, _ := strings.Cut(o.Card, "-")
 	if temper == "stolen" {

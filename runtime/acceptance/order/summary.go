@@ -9,7 +9,8 @@ import (
 	"text/tabwriter"
 )
 
-// printSummary prints a line for each outcome: how many orders ended so, what they paid, got back and left with the shop.
+// printSummary prints a line for each outcome: how many orders ended so, what they paid, got back
+// and left with the shop.
 func printSummary(out io.Writer, f *facts) {
 	type line struct {
 		orders         int

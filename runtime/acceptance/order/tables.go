@@ -12,8 +12,8 @@ import (
 	_ "modernc.org/sqlite" // the driver of the shop's own connections
 )
 
-// queries is what the shop's code needs of a database, or of a transaction in it. Its statements are written in the SQL that
-// Postgres and SQLite share.
+// queries is what the shop's code needs of a database, or of a transaction in it. Its statements
+// are written in the SQL that Postgres and SQLite share.
 type queries interface {
 	// exec returns how many rows a statement changed.
 	exec(ctx context.Context, text string, args ...any) (int64, error)
@@ -33,7 +33,8 @@ type tables interface {
 	close()
 }
 
-// stepTx returns what a step in a transaction works with: the transaction of whichever store the journal is in.
+// stepTx returns what a step in a transaction works with: the transaction of whichever store the
+// journal is in.
 func stepTx(tx any) queries {
 	switch tx := tx.(type) {
 	case pgx.Tx:
@@ -153,7 +154,8 @@ type liteTables struct {
 	db *sql.DB
 }
 
-// openLiteTables opens a file as any program would. A transaction takes the file's write lock at once.
+// openLiteTables opens a file as any program would. A transaction takes the file's write lock at
+// once.
 func openLiteTables(path string) (*liteTables, error) {
 	db, err := sql.Open("sqlite", path+"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)")
 	if err != nil {

@@ -18,8 +18,9 @@ const (
 	carrierEnv = "REPRISE_ORDER_CARRIER" // where the carrier listens
 )
 
-// worker is the main function of a worker process: a node that runs checkouts until it gets SIGTERM. Its
-// standard input is a pipe that nobody writes to; when it ends, the parent is dead and so is the worker.
+// worker is the main function of a worker process: a node that runs checkouts until it gets
+// SIGTERM. Its standard input is a pipe that nobody writes to; when it ends, the parent is dead and
+// so is the worker.
 func worker() int {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)

@@ -59,7 +59,8 @@ type seller struct {
 	courier *courier
 }
 
-// checkout is the saga of one order. Whatever ends it early, everything done so far is taken back, newest first.
+// checkout is the saga of one order. Whatever ends it early, everything done so far is taken back,
+// newest first.
 func (s *seller) checkout(ctx workflow.Context, o Order) (Receipt, error) {
 	return workflow.Saga(ctx, func(ctx workflow.Context, undo *workflow.Undo) (Receipt, error) {
 		hold, err := s.pay(ctx, o, undo)
