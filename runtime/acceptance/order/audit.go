@@ -9,7 +9,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// finding is the answer to one question of the audit.
+// finding is the answer to one question of the audit. Questions overlap on purpose: one lost row
+// breaks several, and which of them break says what kind of loss it was (see
+// TestAuditFindsTampering).
 type finding struct {
 	question string
 	checked  int
@@ -20,7 +22,9 @@ func (f *finding) problem(format string, args ...any) {
 	f.problems = append(f.problems, fmt.Sprintf(format, args...))
 }
 
-// audit compares what the journal promises with what the shop's tables say.
+// audit compares what the journal promises with what the books of the shop and of the carrier say.
+// It believes neither: a history without its effect, an effect without its history, and an effect
+// that happened twice are all problems.
 func audit(f *facts) []*finding {
 	return []*finding{
 		f.auditOutcomes(), f.auditShipped(), f.auditUndone(), f.auditStock(), f.auditMoney(), f.auditOnce(),
@@ -30,7 +34,7 @@ func audit(f *facts) []*finding {
 
 const problemsShown = 5 // of one finding
 
-// printAudit tells the findings and whether all is well.
+// printAudit prints the findings and returns whether none has a problem.
 func printAudit(out io.Writer, findings []*finding) bool {
 	balanced := true
 	for _, f := range findings {
@@ -50,6 +54,9 @@ func printAudit(out io.Writer, findings []*finding) bool {
 	return balanced
 }
 
+// auditOutcomes checks J8, one run for each order, and that the run ended in a way that fits the
+// order. An order may have several right outcomes, if it competes for the last piece or is
+// cancelled at a random time.
 func (f *facts) auditOutcomes() *finding {
 	a := &finding{question: "every order has one run, which has ended as it should"}
 	for _, t := range f.tickets {
@@ -76,6 +83,7 @@ type ledger struct {
 	recalled  int
 }
 
+// ledgers sums up the books by order. Every order of the file has a ledger, if only an empty one.
 func (f *facts) ledgers() map[string]*ledger {
 	all := map[string]*ledger{}
 	of := func(order string) *ledger {
@@ -107,6 +115,8 @@ func (f *facts) ledgers() map[string]*ledger {
 	return all
 }
 
+// auditShipped checks orders one by one, so that an effect that is missing in one and doubled in
+// another cannot balance out.
 func (f *facts) auditShipped() *finding {
 	a := &finding{question: "shipped orders: items taken, paid and sent exactly once, with a true receipt"}
 	prices := map[string]int64{}
@@ -148,6 +158,8 @@ func (f *facts) auditShipped() *finding {
 	return a
 }
 
+// auditUndone checks that compensations took everything back, whichever step failed, also when
+// nodes died in the middle of the compensations.
 func (f *facts) auditUndone() *finding {
 	a := &finding{question: "all others: nothing is left, neither items, money, parcels nor receipts"}
 	ledgers := f.ledgers()
@@ -172,6 +184,8 @@ func (f *facts) auditUndone() *finding {
 	return a
 }
 
+// auditStock compares two records of the same steps, the counter of a shelf and the rows of its
+// moves. They are written in one transaction, so they can differ only if a transaction was torn.
 func (f *facts) auditStock() *finding {
 	a := &finding{question: "stock: what is on each shelf is what was there less what was taken"}
 	taken := map[string]int64{}
@@ -187,6 +201,8 @@ func (f *facts) auditStock() *finding {
 	return a
 }
 
+// auditMoney is auditStock for cards. In addition the sum of all charges must be the sum of all
+// receipts: what was charged and not refunded has been shipped.
 func (f *facts) auditMoney() *finding {
 	a := &finding{question: "money: each card spent what was booked on it, and all of it has a receipt"}
 	booked, total, receipted := map[string]*sum{}, sum{}, sum{}
@@ -220,7 +236,7 @@ func (f *facts) auditMoney() *finding {
 	return a
 }
 
-// effects lists every effect that a StepTx has written, as often as it was written.
+// effects lists every effect of a StepTx, as often as its rows were written.
 func (f *facts) effects() []effect {
 	var all []effect
 	type piece struct {
@@ -245,6 +261,9 @@ func (f *facts) effects() []effect {
 	return append(all, f.requests...)
 }
 
+// auditOnce looks for effects that happened twice, which no constraint of the tables prevents. A
+// parcel is known by its idempotency key: a second key for one order means that a step was not
+// recognised when it ran again.
 func (f *facts) auditOnce() *finding {
 	a := &finding{question: "no effect happened twice"}
 	times := map[effect]int{}
@@ -270,7 +289,8 @@ func (f *facts) auditOnce() *finding {
 	return a
 }
 
-// auditEffects holds the effects against the histories: StepTx promises that both exist or neither.
+// auditEffects compares effects with histories. StepTx promises that both exist or neither: its SQL
+// and its event are in one transaction.
 func (f *facts) auditEffects() *finding {
 	a := &finding{question: "effects and histories agree: each has what the other says"}
 	found := map[effect]bool{}

@@ -22,8 +22,9 @@ create table if not exists carrier_shipments (
 create index if not exists carrier_shipments_order on carrier_shipments (order_id);
 create table if not exists carrier_recalls (order_id text primary key, calls bigint not null default 1);`
 
-// carrier ships parcels over HTTP and is not to be trusted: it fails before or after the work,
-// hangs, asks to come back later and answers twice.
+// carrier ships parcels over HTTP and cannot be trusted: it fails before or after the work, hangs,
+// answers busy, or answers twice. A step that calls it is executed at least once; the idempotency
+// key makes the parcel exactly one.
 type carrier struct {
 	book     tables
 	server   *http.Server

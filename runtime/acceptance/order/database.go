@@ -72,7 +72,8 @@ func openDatabase(ctx context.Context, c *config, out io.Writer) (*database, err
 	return d, nil
 }
 
-// connect opens the journal first: it does not like to find other tables in a new file.
+// connect opens the journal before the tables of the shop: a store refuses a new file that has
+// tables of somebody else.
 func (d *database) connect(ctx context.Context) error {
 	if err := d.connectJournal(ctx); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// day is one day of the shop, from the first order to the last node's drain.
+// day is one day of the shop, from the first order to the drain of the last node.
 type day struct {
 	config
 	db      *database
@@ -66,7 +66,8 @@ func (d *day) alone(ctx context.Context, carrier, name string, log *slog.Logger)
 	return errors.Join(err, <-ended)
 }
 
-// together runs the orders on worker processes, of which some die.
+// together runs the orders on worker processes. The killer kills some of them. The parent is a
+// client only: it starts orders and waits for results, and owns no run.
 func (d *day) together(ctx context.Context, c *carrier, log *slog.Logger) error {
 	workers, err := launchFleet(d.nodes, d.db.dsn, c.url, d.logs)
 	if err == nil {
@@ -81,8 +82,9 @@ func (d *day) together(ctx context.Context, c *carrier, log *slog.Logger) error 
 	return errors.Join(err, workers.Stop())
 }
 
-// trade takes the orders in, with everything that happens around them, and returns when all have
-// ended.
+// trade takes the orders in and returns when all have ended. Beside the intake run the desk, the
+// killer and whoever kills Postgres. The first of them that fails ends the day, and trade returns
+// only when everything that it started has ended.
 func (d *day) trade(ctx context.Context, client *runtime.Client, log *slog.Logger, k *killer) error {
 	in := &intake{client: client, tickets: d.tickets, over: d.over, began: d.began, rand: rand.New(rand.NewPCG(d.seed, 2))}
 	around, stop := context.WithCancelCause(ctx) // ends when the orders have, or when something around them fails

@@ -10,8 +10,9 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// desk is the people who look at big orders. It finds them in the shop's table of requests and
-// answers with signals; it knows nothing about the code or the nodes of a run.
+// desk is the people who approve big orders. They find an order in the table of requests and answer
+// with a signal. They know the id of its run and nothing about its code or its node, as a web
+// handler would.
 type desk struct {
 	shop    tables
 	client  *runtime.Client

@@ -59,7 +59,8 @@ type (
 	}
 )
 
-// collect reads everything. The shop's tables are read as of one moment, after the journal.
+// collect reads the journal first and the tables after it, as of one moment. All runs have ended by
+// then, so nothing changes between the two.
 func collect(ctx context.Context, db *database, tickets []ticket) (*facts, error) {
 	f := &facts{
 		tickets: tickets, runs: map[string][]journal.Run{}, histories: map[journal.RunID]driver.History{},

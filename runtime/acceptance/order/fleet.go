@@ -14,7 +14,9 @@ import (
 	"time"
 )
 
-// fleet is the worker processes.
+// fleet is the worker processes. They are this program again, told by its environment to be a
+// worker. Each has a slot; whoever kills the worker of a slot gets a new one there, which is a new
+// node with a new name.
 type fleet struct {
 	dsn, carrier, logs string
 	baton              string     // of a relay
@@ -26,7 +28,9 @@ type fleet struct {
 	born    int        // guarded by mu
 }
 
-// process is one worker. Its standard input stays open until it has ended.
+// process is one worker. The parent holds the other end of its standard input and writes nothing:
+// when the parent dies, even by SIGKILL, the worker reads the end of the file and ends as well, so
+// a killed test leaves no process behind.
 type process struct {
 	name  string
 	cmd   *exec.Cmd

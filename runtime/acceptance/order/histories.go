@@ -4,7 +4,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// auditHistories checks J1 and J7 on every history, and that no command has two answers.
+// auditHistories checks J1 and J7 in every history: no gap, one start, one end, and time that does
+// not go back. It also checks that no command has two outcomes.
 func (f *facts) auditHistories() *finding {
 	a := &finding{question: "histories: no gaps, time goes forward, one answer a command, one end"}
 	for order, runs := range f.runs {
@@ -41,8 +42,8 @@ func (a *finding) history(order string, run journal.Run, events []journal.Event)
 	}
 }
 
-// auditInboxes checks J5: each message is consumed once at most, in order. One that came as its run
-// ended may stay unread.
+// auditInboxes checks J5: the messages of a run are consumed in order, each at most once. A message
+// that arrived while its run ended may stay unread.
 func (f *facts) auditInboxes() *finding {
 	a := &finding{question: "inboxes: every message was consumed once, in order"}
 	for order, runs := range f.runs {

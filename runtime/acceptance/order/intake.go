@@ -14,7 +14,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// intake starts the orders, a little at a time, and waits for their results.
+// intake starts the orders, spread over a time so that kills hit orders in every state, and waits
+// for their results.
 type intake struct {
 	client  *runtime.Client
 	tickets []ticket
@@ -61,7 +62,8 @@ func (in *intake) Run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// start may be repeated, whatever became of the try before: the key leads to the run that exists.
+// start can be repeated, whatever happened to the attempt before: the key leads to the run that
+// exists.
 func (in *intake) start(ctx context.Context, t ticket) (h *runtime.Run[Receipt], err error) {
 	err = again(ctx, func() error {
 		h, err = runtime.Start(ctx, in.client, Checkout, t.Order, &runtime.StartOptions{
@@ -95,7 +97,9 @@ func (in *intake) regret(ctx context.Context, run journal.RunID, after time.Dura
 	}
 }
 
-// again repeats fn while the database is away.
+// again repeats fn while the database is unavailable. Clients return ErrUnavailable when an answer
+// was lost or their patience is over, and the caller cannot know whether the call took effect;
+// everything here has a key, so a repetition is safe.
 func again(ctx context.Context, fn func() error) error {
 	for {
 		err := fn()

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// killer ends random workers on Postgres with SIGKILL and watches how soon their runs move on.
+// killer ends random workers on Postgres with SIGKILL, and measures how soon other nodes take their
+// runs over. A killed process cannot say goodbye: its sessions end, and its lease runs out later.
 type killer struct {
 	fleet *fleet
 	db    queries
@@ -23,7 +24,7 @@ type killer struct {
 	deaths  []*death // guarded by mu
 }
 
-// death is one kill and what became of the runs that the node owned.
+// death is one kill, and what happened to the runs that the node owned.
 type death struct {
 	node  string
 	since time.Duration // since the first start
@@ -40,7 +41,8 @@ const (
 // spread is how long so many kills take.
 func spread(kills int) time.Duration { return time.Duration(kills) * (killGapMin + killGapMax) / 2 }
 
-// Run kills until it has killed often enough or ctx ends, then waits for the watches.
+// Run kills until it has killed often enough or ctx ends, and returns when the runs of all dead
+// nodes have a new owner.
 func (k *killer) Run(ctx context.Context) error {
 	defer k.watches.Wait()
 	began := time.Now()

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// baton is what a worker of a relay needs to know. On SQLite one process has the file, so one
-// worker does all of the shop's work, and when it is killed the next one takes its place. The
-// carrier and the killer stay in the parent.
+// baton is what a worker of a relay needs to know. A SQLite file belongs to one process, so one
+// worker does all the work of the shop, and when it is killed the next one opens the file. The
+// carrier and the killer stay in the parent: they are the outside world.
 type baton struct {
 	Dir    string
 	Orders int
@@ -48,7 +48,8 @@ func (d *day) inRelay(ctx context.Context, c *carrier) error {
 	return d.db.connectJournal(ctx)
 }
 
-// relay kills the worker again and again, and lets the last one come to the end.
+// relay kills its worker again and again, waits each time until the next one has the file, and lets
+// the last worker finish.
 type relay struct {
 	fleet *fleet
 	rand  *rand.Rand

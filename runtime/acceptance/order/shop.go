@@ -177,8 +177,8 @@ func book(ctx context.Context, tx queries, run, step string, o Order, cents int6
 	return nil
 }
 
-// bank decides about cards. It remembers declines in a book of its own: the shop's transaction is
-// rolled back by a decline, the bank's memory is not.
+// bank decides about cards. It notes declines in a book of its own, outside the transaction of the
+// shop: a decline rolls that transaction back, and the bank still remembers it.
 type bank struct{ book tables }
 
 // declinesMax is how often the bank says no before it means it.

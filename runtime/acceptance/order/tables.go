@@ -12,8 +12,8 @@ import (
 	_ "modernc.org/sqlite" // the driver of the shop's own connections
 )
 
-// queries is what the shop's code needs of a database, or of a transaction in it. Its statements
-// are written in the SQL that Postgres and SQLite share.
+// queries is what the shop needs of a database or a transaction. All statements are written in the
+// SQL that Postgres and SQLite share, so that one shop runs on both.
 type queries interface {
 	// exec returns how many rows a statement changed.
 	exec(ctx context.Context, text string, args ...any) (int64, error)
@@ -149,6 +149,8 @@ func (l liteQueries) query(ctx context.Context, text string, each func(scan func
 	return rows.Err()
 }
 
+// liteTables is a file of SQLite. A transaction takes the write lock when it begins: one that read
+// first and wrote later could fail in between, because another writer was faster.
 type liteTables struct {
 	liteQueries
 	db *sql.DB
