@@ -3,8 +3,8 @@
 //	go run ./examples/hello
 //
 // Its journal is a SQLite file in a folder that it prints, or the Postgres that -dsn or REPRISE_DSN
-// names. The run has a key, so a second start finds the run of the first one: it continues that run,
-// or reads its result.
+// names. The run has a key, so a second start finds the run of the first one: it continues that
+// run, or reads its result.
 package main
 
 import (

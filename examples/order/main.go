@@ -82,7 +82,8 @@ func order(i int) Order {
 const auditSQL = `select coalesce(sum(pieces), 0), coalesce(sum(cents), 0), count(*) - count(distinct run || step)
 	from books where order_id = $1`
 
-// audit compares the books with the result of each run. An order that failed must have left nothing.
+// audit compares the books with the result of each run. An order that failed must have left
+// nothing.
 func audit(ctx context.Context, books *sql.DB, runs []*runtime.Run[Receipt], out io.Writer) error {
 	var shipped, wrong, pieces, cents int64
 	for i, run := range runs {

@@ -7,8 +7,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Render draws a film until it is done or cancelled. When it is cancelled, it asks its step to stop,
-// waits for the step's outcome, and removes the pages in a scope that is not cancelled.
+// Render draws a film until it is done or cancelled. When it is cancelled, it asks its step to
+// stop, waits for the step's outcome, and removes the pages in a scope that is not cancelled.
 const Render workflow.Name[int, int] = "render"
 
 // renderer draws pages of a film, and removes them.

@@ -9,9 +9,9 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A Cluster lends machines. Its update handlers execute steps, so several run at once; a mutex keeps
-// two of them from lending the same machine. It continues as new when no handler runs, and the next
-// generation answers the updates that arrive meanwhile.
+// A Cluster lends machines. Its update handlers execute steps, so several run at once; a mutex
+// keeps two of them from lending the same machine. It continues as new when no handler runs, and
+// the next generation answers the updates that arrive meanwhile.
 const (
 	Cluster  workflow.Name[Machines, Machines]   = "cluster"
 	Lend     workflow.Update[Job, string]        = "cluster.lend"

@@ -6,7 +6,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// Countdown waits until a time. A signal may change the time meanwhile, to a later or an earlier one.
+// Countdown waits until a time. A signal may change the time meanwhile, to a later or an earlier
+// one.
 const (
 	Countdown workflow.Name[time.Time, time.Time] = "countdown"
 	Move      workflow.Signal[time.Time]          = "countdown.move"

@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A Family is a run with three children that are open when it closes. By their close policies one is
-// cancelled and tidies up, one is terminated at once, and one continues.
+// A Family is a run with three children that are open when it closes. By their close policies one
+// is cancelled and tidies up, one is terminated at once, and one continues.
 const (
 	Family    workflow.Name[string, string] = "family"
 	Member    workflow.Name[string, string] = "family.member"

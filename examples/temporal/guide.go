@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// work is a worker: it serves a workflow until ctx ends. The store comes from postgres.Open, or from
-// sqlite.Open if there is one process.
+// work is a worker: it serves a workflow until ctx ends. The store comes from postgres.Open, or
+// from sqlite.Open if there is one process.
 func work(ctx context.Context, store driver.Store, b *bank) error {
 	node := runtime.NewNode(journal.New(store, nil), nil)
 	runtime.Handle(node, Payment, b.payment, nil)

@@ -7,9 +7,9 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
-// A Batch works on many records, each in a child of its own, and at most a window of them at a time.
-// It continues as new again and again. Its children stay open meanwhile and report by a signal,
-// which reaches whichever generation is running.
+// A Batch works on many records, each in a child of its own, and at most a window of them at a
+// time. It continues as new again and again. Its children stay open meanwhile and report by a
+// signal, which reaches whichever generation is running.
 const (
 	Batch      workflow.Name[Window, int]        = "batch"
 	Record     workflow.Name[RecordOf, struct{}] = "batch.record"

@@ -7,11 +7,11 @@
 // with what an interrupted first one has left. With -dsn or REPRISE_DSN they are in Postgres.
 // Several nodes need Postgres, and get a private one in a temporary folder if none is named.
 //
-//	go run ./runtime/acceptance/order                       one process, on SQLite
-//	go run ./runtime/acceptance/order -kill 10              a process that is killed 10 times, and the next one goes on
-//	go run ./runtime/acceptance/order -nodes 3 -kill 30     three processes on Postgres, of which a random one is killed 30 times
-//	go run ./runtime/acceptance/order -pgkill               Postgres is killed in the middle and comes back after 5 s
-//	go run ./runtime/acceptance/order -tamper               show what a broken audit looks like
+//	go run ./runtime/acceptance/order                    one process, on SQLite
+//	go run ./runtime/acceptance/order -kill 10           it is killed, the next one continues
+//	go run ./runtime/acceptance/order -nodes 3 -kill 30  three on Postgres, a random one is killed
+//	go run ./runtime/acceptance/order -pgkill            Postgres is killed and away for 5 s
+//	go run ./runtime/acceptance/order -tamper            what a broken audit looks like
 package main
 
 import (
@@ -43,7 +43,7 @@ type config struct {
 }
 
 func main() {
-	// net/http logs the carrier's second answers as unsolicited. They are what this example is
+	// net/http logs the carrier's second answers as unsolicited. They are what this program is
 	// about.
 	log.SetOutput(io.Discard)
 	if os.Getenv(workerEnv) != "" {
