@@ -23,8 +23,8 @@ func CheckKey(what, s string) error {
 	return CheckText(what, s, KeyBytesMax)
 }
 
-// CheckStart refuses a start, with its defaults, that no store takes. It does not look at payloads, whose limit is an option
-// of each [Journal].
+// CheckStart refuses a start, with its defaults, that no store takes. It does not look at payloads,
+// whose limit is an option of each [Journal].
 func CheckStart(s *Start) error {
 	if err := CheckName("workflow", s.Workflow); err != nil {
 		return err
@@ -56,8 +56,8 @@ func CheckStart(s *Start) error {
 	return nil
 }
 
-// CheckText refuses a text that is longer than max bytes, not UTF-8 or holds control characters. what
-// names the text in the error.
+// CheckText refuses a text that is longer than max bytes, not UTF-8 or holds control characters.
+// what names the text in the error.
 func CheckText(what, s string, max int) error {
 	if len(s) > max {
 		return &LimitError{What: what + " in bytes", Size: len(s), Max: max}

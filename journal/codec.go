@@ -20,8 +20,8 @@ const (
 )
 
 // Codec turns values into payloads and back. A custom one may encrypt or compress; it should fall
-// back to JSON for payloads whose Encoding is empty. Its methods are called from many goroutines, and Decode
-// also during replay: it must be a function of its arguments.
+// back to JSON for payloads whose Encoding is empty. Its methods are called from many goroutines,
+// and Decode also during replay: it must be a function of its arguments.
 type Codec interface {
 	Encode(v any) (Payload, error)
 	Decode(p Payload, v any) error

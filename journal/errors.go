@@ -23,7 +23,9 @@ var (
 	ErrTxLost = errors.New("transaction was lost before it committed")
 )
 
-// SeqError says that a commit was built on a stale history: an event with its seq exists (J1).
+// SeqError says that a commit was built on a stale history: an event with its seq exists (J1). The
+// fence should have refused such a commit before; that it got this far is a bug or a database that
+// was changed by hand.
 type SeqError struct {
 	Run RunID
 	Seq Seq

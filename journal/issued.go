@@ -18,7 +18,7 @@ const (
 	CommandTimer                         // wake at Due; answered by TimerFired
 	CommandCancel                        // cancel the command Target; answered by nothing
 	CommandChild                         // start a run, Detail is its key; answered by ChildCompleted or ChildFailed
-	CommandSend                          // send signal Name, or a cancel request, to run Detail; answered by SignalSent or SignalRefused
+	CommandSend                          // signal Name, or a cancel request, to run Detail: SignalSent or SignalRefused
 	CommandRecord                        // Detail is a value that the code took from outside; answered by nothing
 	CommandChange                        // the code took the new branch of change Name; answered by nothing
 	CommandReply                         // answer the update of message Detail; answered by nothing
@@ -45,9 +45,12 @@ func (k CommandKind) String() string {
 	return "command(" + strconv.Itoa(int(k)) + ")"
 }
 
-// Issued is one command in the compact form that histories keep.
-// Kind, Name, Target and Detail are compared on replay, but for the Detail of a record, which replay takes from here.
-// Due is for readers only: replay computes it anew.
+// Issued is one command in the compact form that histories keep. An event lists the commands that
+// code issued in reaction to it, so replay can compare what the code asks for today with what it
+// asked for then, event by event, and no row is needed for a command that has no outcome yet.
+//
+// Kind, Name, Target and Detail are compared on replay, but for the Detail of a record, which
+// replay takes from here. Due is for readers only: replay computes it anew.
 type Issued struct {
 	Kind   CommandKind
 	Name   string
@@ -75,8 +78,8 @@ func (i Issued) Value() (Payload, error) {
 	return Payload{Data: b, Encoding: encoding}, nil
 }
 
-// String is the stored line: a word, then the name, the due time and name, or the target. A detail comes last, behind a
-// tab, which no name holds.
+// String is the stored line: a word, then the name, the due time and name, or the target. A detail
+// comes last, behind a tab, which no name holds.
 func (i Issued) String() string {
 	switch i.Kind {
 	case CommandTimer:

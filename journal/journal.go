@@ -45,7 +45,8 @@ func (j *Journal) Options() Options { return j.o }
 // Codec returns the codec of payloads.
 func (j *Journal) Codec() Codec { return j.o.Codec }
 
-// Encode turns a value into a payload within the limit. what names the value in errors.
+// Encode turns a value into a payload within the limit. what names the value in errors, which are
+// the codec's own or a [LimitError].
 func (j *Journal) Encode(what string, v any) (Payload, error) {
 	p, err := j.o.Codec.Encode(v)
 	if err != nil {
@@ -54,7 +55,8 @@ func (j *Journal) Encode(what string, v any) (Payload, error) {
 	return p, j.CheckPayload(what, p)
 }
 
-// CheckPayload refuses a payload that cannot be stored, after the codec.
+// CheckPayload refuses a payload that cannot be stored. The limit is one of bytes after encoding,
+// because that is what rows, statements and memory have to hold.
 func (j *Journal) CheckPayload(what string, p Payload) error {
 	if len(p.Data) > j.o.PayloadBytesMax {
 		return &LimitError{What: what + " in bytes", Size: len(p.Data), Max: j.o.PayloadBytesMax}

@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// TestKindsAreFrozen holds the numbers that are in every database. A new kind adds a line; a line never changes.
+// TestKindsAreFrozen holds the numbers that are in every database. A new kind adds a line; a line
+// never changes.
 func TestKindsAreFrozen(t *testing.T) {
 	want := map[journal.Kind]string{
 		1:  "RunStarted",

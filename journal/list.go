@@ -19,7 +19,7 @@ type ListFilter struct {
 	Since     time.Time         // CreatedAt at or after
 	Until     time.Time         // CreatedAt before
 	Cursor    string            // from the page before; empty for the first
-	Limit     int               // at most listMax; 0 means 100
+	Limit     int               // at most ListMax; 0 means ListDefault
 }
 
 // RunPage is a page of runs, newest first. Next is empty on the last page.

@@ -41,7 +41,9 @@ func (k MessageKind) Answers() bool { return k >= MessageChildCompleted && k <= 
 // never start with the tilde.
 const CancelKey = "~cancel"
 
-// Message is one entry of a run's inbox.
+// Message is one entry of a run's inbox. Its number is given out under the lock of the run's task,
+// which is what makes the inbox a queue without gaps (J5): a number that is visible has all smaller
+// ones before it. A transaction that is rolled back has given out no number.
 type Message struct {
 	Run     RunID
 	Number  InboxSeq // taken under the task's row lock; 0 before it is sent
@@ -50,8 +52,8 @@ type Message struct {
 	Key     string // deduplicates for the life of the run, apart for updates; [Journal.Send] fills an empty one with a fresh id
 	Payload Payload
 	Time    time.Time // when it was accepted, by the store's clock
-	// Cmd and Generation name the command that an answer is for. In a Commit's messages, Cmd is the sender's own
-	// command that wants to know whether the message arrived; 0 if nobody does.
+	// Cmd and Generation name the command that an answer is for. In a Commit's messages, Cmd is the
+	// sender's own command that wants to know whether the message arrived; 0 if nobody does.
 	Cmd        Cmd
 	Generation Generation
 }
@@ -66,12 +68,13 @@ var messageEvents = map[MessageKind]Kind{
 	MessageChildCompleted: ChildCompleted, MessageChildFailed: ChildFailed, MessageSent: SignalSent, MessageRefused: SignalRefused,
 }
 
-// Reply answers an update in the run's own inbox. It is kept with the message.
+// Reply answers an update in the run's own inbox. It is kept with the message for the life of the
+// run, so a caller that asks late, or asks again, gets the same answer.
 type Reply struct {
 	Number  InboxSeq
 	Payload Payload // the update's output, or a failure
-	// Rejected says that the update was refused before it became an event: the reply consumes the message, and its key
-	// may be used again.
+	// Rejected says that the update was refused before it became an event: the reply consumes the
+	// message, and its key may be used again.
 	Rejected bool
 }
 
@@ -81,7 +84,8 @@ type Answer struct {
 	Rejected bool
 }
 
-// Sent is the outcome of one message.
+// Sent is the outcome of one message. Owner and Route are of the moment when the message was
+// accepted; hints go by them, and nothing else does.
 type Sent struct {
 	Number    InboxSeq
 	Duplicate bool   // an earlier message had the key; Number is that one's

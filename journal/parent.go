@@ -1,6 +1,8 @@
 package journal
 
-// Parent is who started a run and waits for its outcome.
+// Parent is who started a run and waits for its outcome. The outcome is a message in the parent's
+// inbox, written in the transaction that closes the child, so a parent can neither miss it nor get
+// it twice.
 type Parent struct {
 	Run        RunID
 	Generation Generation

@@ -20,7 +20,9 @@ func (r Reuse) Replaces(holder Status) bool {
 	return holder.Closed() && (r == ReuseAllow || r == ReuseAllowIfFailed && holder != Completed)
 }
 
-// Start asks for one new run.
+// Start asks for one new run. It is idempotent in two ways: a start with the same ID finds the run
+// that the first try made (J4), whatever else it says; a start with the same Key finds the run that
+// has the key, unless Reuse lets a new run take it over (J8).
 type Start struct {
 	ID       RunID // chosen by the caller; makes a repeated start recognisable (J4)
 	Key      string
@@ -35,8 +37,8 @@ type Start struct {
 	Trace    string
 	Owner    NodeID  // a node that serves the run itself owns it from birth, with fence 1; 0 for the queue
 	Parent   *Parent // of a child
-	// Message goes to the run that has the key then, new or not, in the same transaction; its Run is not used. If the run is
-	// closed and not replaced, Started.Sent tells.
+	// Message goes to the run that has the key then, new or not, in the same transaction; its Run
+	// is not used. If the run is closed and not replaced, Started.Sent tells.
 	Message *Message
 }
 
@@ -51,7 +53,8 @@ type Started struct {
 	Sent    Sent      // what became of Start.Message
 }
 
-// SetDefaults fills the fields that a caller may leave zero: a fresh ID, Version 1, [DefaultQueue], [PriorityDefault].
+// SetDefaults fills the fields that a caller may leave zero: a fresh ID, Version 1, [DefaultQueue],
+// [PriorityDefault].
 func (s *Start) SetDefaults() {
 	if s.ID.IsZero() {
 		s.ID = NewRunID()

@@ -28,6 +28,9 @@ func (s TaskState) String() string {
 // Task is the one queue row of an open run. VisibleAt is the only clock of the queue: it says when
 // somebody should look at the run next. For an owned task it is the zero time, unless messages
 // wait that its owner has not consumed.
+//
+// A run is open exactly while it has a task (J7). Whoever changes a task locks its row, so a run's
+// messages, claims and commits have one order, and no wake-up falls between two of them (J6).
 type Task struct {
 	Run        RunID
 	Generation Generation

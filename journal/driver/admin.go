@@ -12,7 +12,8 @@ const (
 	AdminTerminate                      // close an open run without running its code (RunTerminated)
 )
 
-// AdminAction is what an operator does to one run. Reason is kept with a termination, where the history shows it.
+// AdminAction is what an operator does to one run. Reason is kept with a termination, where the
+// history shows it.
 type AdminAction struct {
 	Run    journal.RunID
 	Kind   AdminKind

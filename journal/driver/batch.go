@@ -8,8 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// batchKind says what Start and Send do with one member of their call. Everything else they do alike.
-// The fields are functions without captured variables, so a call allocates nothing for them.
+// batchKind says what Start and Send do with one member of their call. Everything else they do
+// alike. The fields are functions without captured variables, so a call allocates nothing for them.
 type batchKind[M, A any] struct {
 	verb    string
 	prepare func(j *Journal, m *M) error // fills defaults and refuses what cannot be stored
@@ -44,9 +44,9 @@ type batch[M, A any] struct {
 	index   []int // where the answer to each valid member stands
 }
 
-// submit prepares the members, sends the valid ones to the store in batches of at most journal.BatchMax, and brings the answers
-// into the order of the members. The caller's slice is not changed: a member that the caller submits again must be the
-// one that it submitted before (J4).
+// submit prepares the members, sends the valid ones to the store in batches of at most
+// journal.BatchMax, and brings the answers into the order of the members. The caller's slice is not
+// changed: a member that the caller submits again must be the one that it submitted before (J4).
 func (k *batchKind[M, A]) submit(ctx context.Context, j *Journal, tx journal.Tx, members []M) (batch[M, A], error) {
 	began := time.Now()
 	b := batch[M, A]{answers: make([]A, len(members)), valid: make([]M, 0, len(members)), index: make([]int, 0, len(members))}

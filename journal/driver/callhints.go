@@ -2,7 +2,13 @@ package driver
 
 import "github.com/reprise-run/reprise/journal"
 
-// callHints gathers the hints of one call.
+// callHints gathers the hints of one call, so that watchers are called after all of its answers are
+// known and the store is asked to notify others once.
+//
+// A hint goes to one side. If a node of this process serves the route, or owns the run, the hint
+// stays here; else it goes to the other processes. Both sides get it where the journal cannot know
+// who is concerned: when tasks are freed in bulk, and when close policies reach runs that the
+// answer does not name.
 type callHints struct {
 	j             *Journal
 	local, remote []Hint
@@ -10,6 +16,9 @@ type callHints struct {
 
 func (n *callHints) publish() { n.j.publish(n.local, n.remote) }
 
+// started handles one start. A run that is owned from birth needs no hint: its owner has the
+// answer. One that waits for its delay is announced here only, with its time, since another process
+// would have to set a timer that its own poll sets anyway.
 func (n *callHints) started(st *journal.Start, o *journal.Started) {
 	if st.Message != nil && o.Sent.Err == nil && !o.Created {
 		n.sent(o.Run, &o.Sent)
@@ -28,6 +37,8 @@ func (n *callHints) started(st *journal.Start, o *journal.Started) {
 	}
 }
 
+// sent handles one message. Its answer names the owner of the run, or the route of a run that
+// nobody owns and that the message has just made visible.
 func (n *callHints) sent(run journal.RunID, o *journal.Sent) {
 	switch {
 	case o.Err != nil || o.Duplicate:
@@ -45,6 +56,7 @@ func (n *callHints) sent(run journal.RunID, o *journal.Sent) {
 	}
 }
 
+// committed handles one accepted turn.
 func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
 	switch c.Next.Kind {
 	case NextClose:
@@ -77,6 +89,8 @@ func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
 	}
 }
 
+// closed handles a run that has ended, or has answered an update. The terminal event goes only as
+// far as memory is shared: other processes read it.
 func (n *callHints) closed(run journal.RunID, terminal *journal.Event, waiters bool) {
 	n.local = append(n.local, Hint{Kind: HintClosed, Run: run, Terminal: terminal})
 	if waiters {

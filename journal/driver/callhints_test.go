@@ -14,7 +14,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// postman is a store that answers as it is told and records what it is asked to tell other processes.
+// postman is a store that answers as it is told and records what it is asked to tell other
+// processes.
 type postman struct {
 	driver.Store
 	started  []journal.Started

@@ -7,6 +7,17 @@ import (
 )
 
 // ClaimRequest asks for due tasks of some routes.
+//
+// A claim makes its node the owner of what it returns, in the statement that chooses it: owner,
+// fence and visibility change under the row's lock, and rows that another claim has locked are
+// skipped. So two claims never return the same task, and the fence of every earlier owner is out of
+// date from that moment (J3).
+//
+// The one outcome that this leaves open is an answer that never arrives: the node then owns tasks
+// that it does not know of, and it keeps renewing the lease that protects them. That is what
+// Reconcile is for. A task that was claimed and never committed to is marked as unconfirmed, and a
+// claim with Reconcile returns all marked ones again. The first commit takes the mark away, because
+// an owner that commits has heard of its claim.
 type ClaimRequest struct {
 	Node   journal.NodeID
 	Routes []journal.Route
@@ -22,7 +33,8 @@ type Claimed struct {
 	Run  journal.Run // without Terminal and Task
 }
 
-// Claim is the answer to a ClaimRequest.
+// Claim is the answer to a ClaimRequest. A task of a request with Reconcile may be one that the
+// node has already begun to run; it recognises that by the fence.
 type Claim struct {
 	Tasks     []Claimed
 	Attention []journal.RunID // runs that the node owns and that have unconsumed messages

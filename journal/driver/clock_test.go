@@ -64,7 +64,8 @@ func TestClockTellsWholeMicroseconds(t *testing.T) {
 	})
 }
 
-// J9: a local clock that runs fast cannot carry the estimate ahead for long, because old stamps are replaced.
+// J9: a local clock that runs fast cannot carry the estimate ahead for long, because old stamps are
+// replaced.
 func TestClockIsNotCarriedAheadByAFastLocalClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c Clock

@@ -12,6 +12,24 @@ import (
 // submitted again unchanged after an unknown outcome: the fence is this owner's alone and the owner
 // has one commit of a run in flight at a time, so a task at (Fence, Turn+1), or a run closed
 // under Fence, proves that the first try was written (J4).
+//
+// Why that is a proof. Two facts hold for every task:
+//
+//   - The fence grows by one with every claim and with nothing else. So no two owners, and no two
+//     terms of one owner, have the same fence.
+//   - The turn grows by one with every commit that is accepted and with nothing else. An owner submits
+//     the commit of turn n+1 only when it knows that the one of turn n was accepted.
+//
+// A task that is found at (Fence, Turn+1) was therefore moved there by somebody with this commit's
+// fence, that is by this owner, from this commit's turn, for which the owner has built one commit
+// only: this one. A closed run has no task, so it keeps the fence that closed it. Nobody commits
+// after a close, so that fence is proof enough.
+//
+// The owner keeps the first fact true by dropping its state as soon as it hears
+// [journal.ErrFenced], and the second by never building a turn on an outcome that it does not know.
+// The race that the pair excludes is the late first try: it arrives after the owner gave up,
+// another node claimed the task and committed. Fence or turn have moved on by then, and the store
+// refuses it.
 type Commit struct {
 	Run        journal.RunID
 	Node       journal.NodeID
@@ -26,20 +44,23 @@ type Commit struct {
 	Waiting   []string          // of a parked run, for readers
 	Next      Next
 
-	// What the turn does to others, in this order, if and when the commit is accepted. A commit that turns out
-	// to be written already (J4) does none of it again.
+	// What the turn does to others, in this order, if and when the commit is accepted. A commit
+	// that turns out to be written already (J4) does none of it again.
 	Replies []journal.Reply // to updates in the own inbox
 	Starts  []journal.Start // children; one whose key belongs to another run is answered by MessageChildFailed instead
-	// Messages go to other runs. One with a Cmd is answered by MessageSent or MessageRefused; one without is
-	// dropped if its run is closed or unknown.
+	// Messages go to other runs. One with a Cmd is answered by MessageSent or MessageRefused; one
+	// without is dropped if its run is closed or unknown.
 	Messages []journal.Message
-	Children bool              // the run may have open children: at NextClose each meets its journal.ClosePolicy, behind all starts of the batch
+	// Children says that the run may have open children. At NextClose each meets its
+	// journal.ClosePolicy, after all starts of the batch.
+	Children bool
 	Continue *journal.Continue // the last event is RunContinued: the run goes on as its next generation
 	Tx       journal.Tx        // write and commit inside this transaction instead of the batch's; see [TxStore]
 }
 
-// HasEffects tells whether the commit does anything beyond its own run's history and task. Stores write those that
-// do not in the fast way.
+// HasEffects tells whether the commit does anything beyond its own run's history and task. A store
+// can write commits without effects by one statement, which locks one task each; a commit with effects
+// locks the tasks of other runs too and takes a transaction.
 func (c *Commit) HasEffects() bool {
 	return len(c.Replies) > 0 || len(c.Starts) > 0 || len(c.Messages) > 0 || c.Children && c.Next.Kind == NextClose || c.Continue != nil
 }
@@ -52,15 +73,18 @@ func (c *Commit) Terminal() *journal.Event {
 	return &c.Events[len(c.Events)-1]
 }
 
-// WrittenAs tells whether this very commit is what a store finds written: the task is one turn further
-// under the commit's own fence, or the run was closed under it (J4). fence and turn are those of the
-// task, 0 without one; closed is the fence that closed the run, 0 if none did. A newer owner has
-// another fence, and an owner commits one turn at a time, so nobody else can have written it.
+// WrittenAs tells whether this very commit is what a store finds written: the task is one turn
+// further under the commit's own fence, or the run was closed under it (J4). fence and turn are
+// those of the task, 0 without one; closed is the fence that closed the run, 0 if none did. A newer
+// owner has another fence, and an owner commits one turn at a time, so nobody else can have written
+// it.
 func (c *Commit) WrittenAs(fence journal.Fence, turn journal.Turn, closed journal.Fence) bool {
 	return fence == c.Fence && turn == c.Turn+1 || closed == c.Fence && c.Fence > 0
 }
 
-// check refuses a commit that breaks the shape every store relies on. It is our own bug, never a user's.
+// check refuses a commit that breaks the shape every store relies on. It is our own bug, never a
+// user's. What it cannot see is whether the first event follows the newest one that is stored: the
+// primary key of events refuses that (J1).
 func (c *Commit) check() error {
 	for i := range c.Events {
 		ev := &c.Events[i]

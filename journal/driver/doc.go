@@ -1,5 +1,5 @@
-// Package driver is the journal as the engine and the back ends see it: what one implements to add a
-// database, and what actors, nodes and clients call.
+// Package driver is the journal as the engine and the back ends see it: what one implements to add
+// a database, and what actors, nodes and clients call.
 //
 //	actor, runtime
 //	     │  Journal   checks input, divides batches, keeps the clock, spreads hints: once for all stores
@@ -13,9 +13,9 @@
 //
 // # Writing a back end
 //
-// Implement [Store], and [TxStore] if steps can share its transactions. Keep the guarantees J1 to J10
-// of package journal; journaltest.All checks them, and journaltest/model compares random programs
-// with the store in memory, which is the shortest example. Three rules are easy to miss:
+// Implement [Store], and [TxStore] if steps can share its transactions. Keep the guarantees J1 to
+// J10 of package journal; journaltest.All checks them, and journaltest/model compares random
+// programs with the store in memory, which is the shortest example. Three rules are easy to miss:
 //
 //   - A method's own error is about the whole call, an error in an outcome about one member. A failed
 //     connection is journal.ErrUnavailable, and nothing else is: the engine repeats such a call for as
@@ -25,7 +25,7 @@
 //   - All task rows that one transaction locks are locked in one order, that of the run ids. Runs write
 //     to each other's inboxes, and two transactions that lock in different orders deadlock.
 //
-// What every back end needs besides is here too: sizes of members, to divide batches ([CommitBytes]),
-// codecs of columns that hold lists ([EncodeAttempts], [EncodeLabels], [EncodeRoutes]), and the rule
-// for runs whose owners keep dying ([StrikeDelay]).
+// What every back end needs besides is here too: sizes of members, to divide batches
+// ([CommitBytes]), codecs of columns that hold lists ([EncodeAttempts], [EncodeLabels],
+// [EncodeRoutes]), and the rule for runs whose owners keep dying ([StrikeDelay]).
 package driver

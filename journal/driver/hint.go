@@ -19,7 +19,9 @@ const (
 	HintWaiter                     // some process waits for results, so HintClosed is worth sending
 )
 
-// Hint is news that may be lost, doubled or late. Nothing relies on it but speed.
+// Hint says that something happened. It may be lost, doubled, late, or sent about something that
+// did not happen after all. Nothing relies on it but speed: every loop that a hint wakes also
+// polls.
 type Hint struct {
 	Kind HintKind
 	Run  journal.RunID

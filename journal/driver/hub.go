@@ -13,7 +13,25 @@ import (
 // Waiters repeat themselves every third of it.
 const waiterTTL = 30 * time.Second
 
-// hub spreads hints inside the process and knows which of them other processes need.
+// hub publishes hints inside the process and knows which of them other processes need.
+//
+// A hint decides nothing: it only ends somebody's wait before the next poll. So the hub may be
+// wrong in either direction, and it is built to be cheap rather than exact. What it must not do is
+// keep a hint inside this process for a node that is not here any more, because then the work waits
+// for a poll of somebody else. Three rules exclude that for more than a moment:
+//
+//   - A node is in the hub from the end of its Join until the beginning of its Leave, or until a
+//     renewal says that it was declared dead.
+//   - Leave takes the node out first and publishes HintTasks to other processes last. A hint that was kept
+//     here for the leaving node is made good by that one.
+//   - Whoever frees the tasks of a dead node publishes HintTasks to everybody.
+//
+// HintClosed goes to other processes only while one of them has said lately that it waits for
+// results, since most runs are awaited by nobody or by their own process, and a notification costs
+// the store more than the commit's own rows.
+//
+// publish calls the watchers without the lock, so that a watcher may use the journal. A watcher can
+// therefore be called once more after its Watch has returned.
 type hub struct {
 	mu       *sync.Mutex
 	watchers map[int]func(Hint)
@@ -38,6 +56,7 @@ func (h *hub) leave(id journal.NodeID) {
 	delete(h.nodes, id)
 }
 
+// serves tells whether a node of this process takes runs of a route.
 func (h *hub) serves(r journal.Route) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,6 +68,7 @@ func (h *hub) serves(r journal.Route) bool {
 	return false
 }
 
+// hosts tells whether a node lives in this process.
 func (h *hub) hosts(id journal.NodeID) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,6 +88,7 @@ func (h *hub) remoteWaiters() bool {
 	return time.Since(h.waiter) < waiterTTL
 }
 
+// publish calls every watcher with every hint, on the caller's goroutine.
 func (h *hub) publish(hints ...Hint) {
 	h.mu.Lock()
 	fns := slices.Collect(maps.Values(h.watchers))

@@ -7,7 +7,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// member tells the hub when a node of this process is gone, and everyone when it freed tasks.
+// member is a membership made through a [Journal]: it takes the node out of the hub when it is
+// gone, and publishes hints when tasks were freed. See hub for the order in Leave.
 type member struct {
 	Membership
 	j *Journal

@@ -8,8 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Journal is the engine's side of a journal.Journal, between the actors, nodes and clients above and
-// the [Store] below. Its methods may be called from many goroutines.
+// Journal is the engine's side of a journal.Journal, between the actors, nodes and clients above
+// and the [Store] below. Its methods may be called from many goroutines.
 //
 // Four things are done here, once for all back ends, and a Store may rely on each of them:
 //
@@ -32,12 +32,12 @@ type Journal struct {
 	local hub
 }
 
-// New returns the engine of a fresh journal.Journal on a store, which stays the caller's to close. o
-// may be nil. It is for those who need neither a node nor a client.
+// New returns the engine of a fresh journal.Journal on a store, which stays the caller's to close.
+// o may be nil. It is for those who need neither a node nor a client.
 func New(s Store, o *journal.Options) *Journal { return Of(journal.New(s, o)) }
 
-// Of returns the engine of a Journal, always the same one. It panics if the store of j is no [Store]:
-// the program passed something to journal.New that no back end has opened.
+// Of returns the engine of a Journal, always the same one. It panics if the store of j is no
+// [Store]: the program passed something to journal.New that no back end has opened.
 func Of(j *journal.Journal) *Journal {
 	return j.Engine(func() any {
 		s, ok := j.Store().(Store)
@@ -57,8 +57,8 @@ func (j *Journal) observe(verb string, members, refused int, began time.Time, er
 // Now estimates the store's clock (J9).
 func (j *Journal) Now() time.Time { return j.clock.Now() }
 
-// Start creates runs. Zero fields get their defaults, see journal.Start.SetDefaults. Invalid members get their error and do not
-// hinder the others.
+// Start creates runs. Zero fields get their defaults, see journal.Start.SetDefaults. Invalid
+// members get their error and do not hinder the others.
 func (j *Journal) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
 	b, err := startBatch.submit(ctx, j, tx, starts)
 	if err != nil {
@@ -83,7 +83,8 @@ func (j *Journal) Send(ctx context.Context, tx journal.Tx, messages []journal.Me
 	return b.answers, nil
 }
 
-// Claim takes due tasks.
+// Claim acquires due tasks for a node. If the answer is lost, the node owns tasks that it does not
+// know of; a later claim with Reconcile returns them.
 func (j *Journal) Claim(ctx context.Context, r ClaimRequest) (Claim, error) {
 	began := time.Now()
 	c, err := j.store.Claim(ctx, r)
@@ -95,8 +96,12 @@ func (j *Journal) Claim(ctx context.Context, r ClaimRequest) (Claim, error) {
 	return c, nil
 }
 
-// Commit writes turns. The whole batch may be submitted again after an error (J4), except a member with a Tx,
-// whose outcome the store resolves itself.
+// Commit writes turns of different runs. A member's own failure is in its outcome and leaves the
+// others alone (J2). After an error of the whole call the batch may be submitted again as it is
+// (J4), except a member with a Tx, whose outcome the store resolves itself.
+//
+// The commits are the caller's, but Commit completes their children and messages in place: a commit
+// that is submitted again must have the ids and keys of its first try.
 func (j *Journal) Commit(ctx context.Context, commits []Commit) ([]Outcome, error) {
 	began := time.Now()
 	for i := range commits {
@@ -122,7 +127,8 @@ func (j *Journal) Commit(ctx context.Context, commits []Commit) ([]Outcome, erro
 	return out, nil
 }
 
-// Load returns histories.
+// Load returns histories in the order of the requests. Each is of one moment; two of one call need
+// not be of the same. The result shares no memory with the store.
 func (j *Journal) Load(ctx context.Context, requests []LoadRequest) ([]History, error) {
 	began := time.Now()
 	out := make([]History, 0, len(requests))
@@ -138,7 +144,8 @@ func (j *Journal) Load(ctx context.Context, requests []LoadRequest) ([]History, 
 	return out, nil
 }
 
-// List returns runs, newest first.
+// List returns runs, newest first, at most [journal.ListMax] of them and [journal.ListDefault] if
+// f.Limit is zero. A run that starts between two pages is on neither, since pages go back in time.
 func (j *Journal) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	began := time.Now()
 	if f.Limit < 0 || f.Limit > journal.ListMax {
@@ -174,7 +181,8 @@ func (j *Journal) Admin(ctx context.Context, a AdminAction) error {
 	return nil
 }
 
-// Begin opens a transaction for a step.
+// Begin opens a transaction for a step. It is ErrInvalid on a store that is no [TxStore]. Whoever
+// began it must end it, by a commit that carries it or by Rollback.
 func (j *Journal) Begin(ctx context.Context) (journal.Tx, error) {
 	ts, ok := j.store.(TxStore)
 	if !ok {

@@ -2,7 +2,9 @@ package driver
 
 import "github.com/reprise-run/reprise/journal"
 
-// LoadRequest asks for a run's history.
+// LoadRequest asks for a run's history, or for the part of it that the caller has not seen. A node
+// that kept its machine asks with AfterSeq and AfterInbox, one that only serves messages with
+// InboxOnly, and a caller that waits for an update with Answer.
 type LoadRequest struct {
 	Run        journal.RunID
 	AfterSeq   journal.Seq      // only events behind this one, of the current generation
@@ -12,7 +14,9 @@ type LoadRequest struct {
 	Answer     journal.InboxSeq // nothing but the run row, its terminal event and the reply to this update; 0 for none
 }
 
-// History is what is known of a run.
+// History is what is known of a run, as of one moment. Run.Task, Events and Inbox agree with each
+// other: a store reads them from one snapshot, since an event that consumes a message must not
+// appear beside the message that it consumed.
 type History struct {
 	Run    journal.Run       // Terminal only for an Answer request; Task is set while it is open
 	Events []journal.Event   // in order; payloads of consumed messages are filled in

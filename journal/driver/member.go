@@ -8,34 +8,42 @@ import (
 )
 
 // Membership is a node's own hold on its lease. Its methods may be called from several goroutines.
+//
+// The lease protects all runs of a node at once, so an owner writes without asking whether it still
+// owns a run: the fence in each commit decides (J3). A lease that ran out does not take runs away
+// by itself. Another node's Reap does, and it does so under the lock of the node's row, so a
+// renewal and a reap of the same node have an order: either the lease is longer and Reap finds it
+// valid, or the node is declared dead and Renew returns [journal.ErrNodeLost].
 type Membership interface {
 	ID() journal.NodeID
 
-	// Renew extends the lease by its length from the store's now, and reports nodes that a Reap should
-	// look at: their lease ran out, their process seems to be gone although it has not, or they were declared
-	// dead and still own tasks. ErrNodeLost means that this node was declared dead; it must throw its actors away
-	// and join anew.
+	// Renew extends the lease by its length from the store's now, and reports nodes that a Reap
+	// should look at: their lease ran out, their process seems to be gone although it has not, or
+	// they were declared dead and still own tasks. ErrNodeLost means that this node was declared
+	// dead; it must throw its actors away and join anew.
 	Renew(ctx context.Context) (Renewal, error)
 
 	// Reap makes the tasks of dead nodes visible in bounded bulk statements: of nodes that no
 	// longer exist or whose lease ran out, and of those suspects whose process is still gone
-	// at this second look. A task whose owners died Quarantine times without a commit in
-	// between is quarantined instead.
+	// at this second look. A task whose owners died [QuarantineStrikes] times in a
+	// row without a commit in between is quarantined instead.
 	Reap(ctx context.Context, suspects []journal.NodeID) (Reaped, error)
 
 	// Leave ends the membership. Tasks it still owns become visible.
 	Leave(ctx context.Context) error
 }
 
-// Renewal is the answer to Renew.
+// Renewal is the answer to Renew. A node whose renewals all fail must stop before its lease is over
+// by its own monotonic clock, measured from before the last successful Renew was sent: the store
+// may have counted from then on.
 type Renewal struct {
 	Now      time.Time
 	Suspects []journal.NodeID
-	// Polled tells that the store has also looked at the queue, as a Claim with Max 0 would, so that an idle node need
-	// not ask a second time. A store that does not bother leaves it false.
+	// Polled tells that the store has also looked at the queue, as a Claim with Max 0 would, so
+	// that an idle node need not ask a second time. A store that does not bother leaves it false.
 	Polled bool
-	// NextDue is the earliest VisibleAt, past or future, among the free tasks that the node serves and those it owns:
-	// when it is worth claiming. Zero for none.
+	// NextDue is the earliest VisibleAt, past or future, among the free tasks that the node serves
+	// and those it owns: when it is worth claiming. Zero for none.
 	NextDue time.Time
 }
 

@@ -9,20 +9,27 @@ import (
 )
 
 // Outcome is the answer to one commit.
+//
+// An owner may act on a turn, run its steps and answer its callers, only after an Outcome without
+// Err: before that nothing of the turn is durable. With [journal.ErrFenced] the turn has not
+// happened and the run belongs to somebody else. With any other Err the turn has not happened
+// either, but the owner still owns the run. If the call itself failed there is no Outcome, and the
+// commit is submitted again.
 type Outcome struct {
 	Err       error            // of this member alone; ErrFenced means the owner must drop its state
 	InboxLast journal.InboxSeq // number of the newest message of a run that stays open, answers of this very commit among them
 	Now       time.Time
-	// Started and Sent tell what became of the commit's Starts and Messages. They are empty for a commit that an earlier try
-	// wrote.
+	// Started and Sent tell what became of the commit's Starts and Messages. They are empty for a
+	// commit that an earlier try wrote.
 	Started []journal.Started
 	Sent    []journal.Sent
 	// Closed are runs that were terminated because their parent was closed.
 	Closed []journal.RunID
 }
 
-// RefusedChild returns the message that tells the run of c that its child could not start, false if it did: another
-// run has the key. Stores put it into the run's own inbox, in the commit's transaction.
+// RefusedChild returns the message that tells the run of c that its child could not start, false if
+// it did: another run has the key. Stores put it into the run's own inbox, in the commit's
+// transaction.
 func (c *Commit) RefusedChild(st *journal.Start, o *journal.Started) (journal.Message, bool) {
 	if o.Created {
 		return journal.Message{}, false
@@ -35,8 +42,8 @@ func (c *Commit) RefusedChild(st *journal.Start, o *journal.Started) (journal.Me
 	return m, true
 }
 
-// SendAnswer returns the message that tells the run of c what became of its message m, false if it did not ask.
-// Stores put it into the run's own inbox, in the commit's transaction.
+// SendAnswer returns the message that tells the run of c what became of its message m, false if it
+// did not ask. Stores put it into the run's own inbox, in the commit's transaction.
 func (c *Commit) SendAnswer(m *journal.Message, o *journal.Sent) (journal.Message, bool) {
 	if m.Cmd == 0 || m.Kind.Answers() || c.Next.Kind == NextClose {
 		return journal.Message{}, false

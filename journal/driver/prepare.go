@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// A prepare function does two things to what a caller hands over, and a store relies on both: it fills what the caller left
-// out, and it refuses what cannot be stored.
+// A prepare function does two things to what a caller hands over, and a store relies on both: it
+// fills what the caller left out, and it refuses what cannot be stored.
 
 // updateKeys stands before the keys of updates, so that they are apart from those of signals.
 const updateKeys = "~update/"
@@ -79,8 +79,8 @@ func (j *Journal) prepareCommit(c *Commit) error {
 	return j.prepareEffects(c)
 }
 
-// prepareEffects prepares what a commit does to others. It changes the commit's own starts and messages, so that a commit
-// which is submitted again (J4) has the ids and keys of the first time.
+// prepareEffects prepares what a commit does to others. It changes the commit's own starts and
+// messages, so that a commit which is submitted again (J4) has the ids and keys of the first time.
 func (j *Journal) prepareEffects(c *Commit) error {
 	for i := range c.Starts {
 		if err := j.prepareStart(&c.Starts[i]); err != nil {

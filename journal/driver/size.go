@@ -2,14 +2,16 @@ package driver
 
 import "github.com/reprise-run/reprise/journal"
 
-// Sizes are how drivers cut a call into statements and transactions. A driver promises that one of them carries a bounded
-// number of bytes, because a protocol message, a server's memory or a write-ahead log ends somewhere, and a batch that
-// crosses that border fails as a whole, again and again, with members that have done nothing wrong (J2).
+// Sizes are how drivers cut a call into statements and transactions. A driver promises that one of
+// them carries a bounded number of bytes, because a protocol message, a server's memory or a
+// write-ahead log ends somewhere, and a batch that crosses that border fails as a whole, again and
+// again, with members that have done nothing wrong (J2).
 //
-// So the rule is: whatever a value can carry without a small limit of its own is counted here, once for all drivers. Names,
-// keys and labels have small limits and fixed columns are small, so their number is bounded by journal.BatchMax and
-// journal.CommitEventsMax already. A sum may be too large, as that of an event whose payload a driver stores with the message
-// only; it is never too small.
+// So the rule is: whatever a value can carry without a small limit of its own is counted here, once
+// for all drivers. Names, keys and labels have small limits and fixed columns are small, so their
+// number is bounded by journal.BatchMax and journal.CommitEventsMax already. A sum may be too
+// large, as that of an event whose payload a driver stores with the message only; it is never too
+// small.
 
 // CommitBytes returns the bytes that a driver sends for a commit.
 func CommitBytes(c *Commit) int {
@@ -53,8 +55,8 @@ func StartBytes(st *journal.Start) int {
 // MessageBytes returns the bytes that a driver sends for a message.
 func MessageBytes(m *journal.Message) int { return len(m.Payload.Data) }
 
-// attemptBytes counts the last failure and the last heartbeat of a step in retry. Both are sent with every commit until
-// the step is done.
+// attemptBytes counts the last failure and the last heartbeat of a step in retry. Both are sent
+// with every commit until the step is done.
 func attemptBytes(a *journal.Attempt) int {
 	n := failureBytes(a.Failure)
 	if a.Heartbeat != nil {

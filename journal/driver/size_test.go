@@ -10,8 +10,9 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// A field that somebody adds to a commit, a start or a message, and that can carry a payload, is counted: the test finds
-// payloads by reflection and fills them one at a time. Drivers cut batches by these sums alone.
+// A field that somebody adds to a commit, a start or a message, and that can carry a payload, is
+// counted: the test finds payloads by reflection and fills them one at a time. Drivers cut batches
+// by these sums alone.
 func TestSizeCountsEveryPayload(t *testing.T) {
 	const size = 1000
 	for path, c := range withOnePayload[driver.Commit](size) {
@@ -61,7 +62,8 @@ func TestSizeCountsTexts(t *testing.T) {
 	}
 }
 
-// withOnePayload returns a T for each payload that one can hold, by the payload's path. No other is filled.
+// withOnePayload returns a T for each payload that one can hold, by the payload's path. No other is
+// filled.
 func withOnePayload[T any](size int) map[string]*T {
 	list := map[string]*T{}
 	typ := reflect.TypeFor[T]()
@@ -78,7 +80,8 @@ func withOnePayload[T any](size int) map[string]*T {
 	return list
 }
 
-// payloadPaths finds the fields of a struct that lead to a payload, directly, by pointer or as the elements of a list.
+// payloadPaths finds the fields of a struct that lead to a payload, directly, by pointer or as the
+// elements of a list.
 func payloadPaths(t reflect.Type) (paths [][]int) {
 	for i := range t.NumField() {
 		f := t.Field(i).Type

@@ -6,12 +6,12 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Store is what a back end implements. Callers use [Journal], which checks everything first, so a store
-// may rely on valid input and on batches of at most journal.BatchMax members.
+// Store is what a back end implements. Callers use [Journal], which checks everything first, so a
+// store may rely on valid input and on batches of at most journal.BatchMax members.
 //
-// A method's own error concerns the whole call and is journal.ErrUnavailable if the connection failed: the call
-// may then have happened or not, and every method may be repeated as it is. Errors of single
-// members are in their outcomes, which stand in the order of the requests.
+// A method's own error concerns the whole call and is journal.ErrUnavailable if the connection
+// failed: the call may then have happened or not, and every method may be repeated as it is. Errors
+// of single members are in their outcomes, which stand in the order of the requests.
 type Store interface {
 	journal.Store
 
@@ -22,8 +22,8 @@ type Store interface {
 	// Send puts messages into inboxes, in order per run (J5, J6).
 	Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error)
 
-	// Claim takes due tasks for a node, most urgent first, oldest first. A node that has left or was declared dead gets
-	// none, so that a claim which arrives late makes nobody the owner.
+	// Claim takes due tasks for a node, most urgent first, oldest first. A node that has left or
+	// was declared dead gets none, so that a claim which arrives late makes nobody the owner.
 	Claim(ctx context.Context, r ClaimRequest) (Claim, error)
 
 	// Commit writes the turns of different runs (J1…J4, J6, J7). A member with a Tx is the only one

@@ -8,12 +8,15 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// The parts of a run and of a node that no statement looks into are stored as JSON. Their form is part of the format of
-// the database, so it is written here once and not by each driver: a second copy would be free to differ.
+// The parts of a run and of a node that no statement looks into are stored as JSON. Their form is
+// part of the format of the database, so it is written here once and not by each driver: a second
+// copy would be free to differ.
 //
-// Every encoder returns nothing, without an error, for an empty value. Drivers store null then, which costs no bytes.
+// Every encoder returns nothing, without an error, for an empty value. Drivers store null then,
+// which costs no bytes.
 
-// ErrMalformed says that a stored value is not what any release wrote: it was changed by hand, or the disk is damaged.
+// ErrMalformed says that a stored value is not what any release wrote: it was changed by hand, or
+// the disk is damaged.
 var ErrMalformed = errors.New("stored value is malformed")
 
 // EncodeLabels returns the stored form of a run's labels.
@@ -45,7 +48,8 @@ func EncodeAttempts(list []journal.Attempt) ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// DecodeAttempts reads what EncodeAttempts wrote. The error is [ErrMalformed]. The result does not hold on to b.
+// DecodeAttempts reads what EncodeAttempts wrote. The error is [ErrMalformed]. The result does not
+// hold on to b.
 func DecodeAttempts(b []byte) ([]journal.Attempt, error) {
 	if len(b) == 0 {
 		return nil, nil
@@ -87,8 +91,8 @@ func DecodeRoutes(s string) ([]journal.Route, error) {
 	return routes, nil
 }
 
-// StoredPayload returns what the row of an event holds: the payload of a message is stored once, with
-// the message, and a load puts the two together again.
+// StoredPayload returns what the row of an event holds: the payload of a message is stored once,
+// with the message, and a load puts the two together again.
 func StoredPayload(ev *journal.Event) journal.Payload {
 	if ev.Inbox != 0 {
 		return journal.Payload{}

@@ -4,8 +4,8 @@ import (
 	"context"
 )
 
-// Watch calls fn for every hint of this process and of others until ctx ends. fn must be quick; it is called from
-// several goroutines.
+// Watch calls fn for every hint of this process and of others until ctx ends. fn must be quick; it
+// is called from several goroutines.
 func (j *Journal) Watch(ctx context.Context, fn func(Hint)) error {
 	j.local.mu.Lock()
 	id := j.local.next

@@ -8,6 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// An operator acts on a run from outside, whoever owns it. What the owner does at the same moment
+// is refused or comes first, never mixed.
 var adminChecks = []check{
 	{"Admin_DeleteForgetsAClosedRunOnly", deleteRun},
 	{"Admin_ResumeMakesVisible", resumeRun},
@@ -19,6 +21,8 @@ func (k *kit) admin(run journal.RunID, op driver.AdminKind) error {
 	return k.j.Admin(k.ctx, driver.AdminAction{Run: run, Kind: op, Reason: "a test, ünïcode"})
 }
 
+// A delete forgets a closed run with its history, inbox and key, and refuses an open one. What is
+// left behind would come back with the next run of that id or key.
 func deleteRun(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.takeStarted(node, journal.Start{Key: "k"})
@@ -42,6 +46,8 @@ func deleteRun(k *kit) {
 	}
 }
 
+// A resume makes a run visible that is blocked or parked, and takes the problem away. An owned run
+// stays with its owner, who is only asked to look.
 func resumeRun(k *kit) {
 	node := k.join(leaseLong).ID()
 	hour := k.j.Now().Add(time.Hour)
@@ -63,6 +69,8 @@ func resumeRun(k *kit) {
 	o.commit(closed, started(), completed("1"))
 }
 
+// A termination closes a run whoever owns it, without running its code, and leaves one terminal
+// event with the reason.
 func terminateRun(k *kit) {
 	node := k.join(leaseLong).ID()
 	fresh := k.begin(1)[0]
@@ -93,6 +101,7 @@ func terminateRun(k *kit) {
 	k.nothingDue(node)
 }
 
+// An action on a run that does not exist is ErrNotFound, and creates nothing.
 func adminUnknown(k *kit) {
 	for _, op := range []driver.AdminKind{driver.AdminDelete, driver.AdminResume, driver.AdminTerminate} {
 		if err := k.admin(journal.NewRunID(), op); !errors.Is(err, journal.ErrNotFound) {

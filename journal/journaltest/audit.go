@@ -67,7 +67,8 @@ func (k *kit) auditRun(ctx context.Context, r *journal.Run) {
 	}
 }
 
-// auditInbox goes through the inbox of a run's generation: what was carried over to it, then what is behind that.
+// auditInbox goes through the inbox of a run's generation: what was carried over to it, then what
+// is behind that.
 type auditInbox struct {
 	k     *kit
 	ctx   context.Context

@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Bench measures what a node does with a store. Each benchmark calls open for a store on a database of its own.
-// Beside the time of a call it reports how many members went through in a second.
+// Bench measures what a node does with a store. Each benchmark calls open for a store on a database
+// of its own. Beside the time of a call it reports how many members went through in a second.
 func Bench(b *testing.B, open func(b *testing.B) driver.Store) {
 	for _, size := range []int{1, 16, 256} {
 		b.Run(fmt.Sprintf("Start/%d", size), func(b *testing.B) { benchStart(newBencher(b, open(b)), size) })
@@ -104,8 +104,8 @@ func benchCommit(r *bencher, size int) {
 	})
 }
 
-// benchClaim claims while many tasks are due, as many are parked for ever, and as many until tomorrow. What was claimed
-// goes back behind the others; that is not measured.
+// benchClaim claims while many tasks are due, as many are parked for ever, and as many until
+// tomorrow. What was claimed goes back behind the others; that is not measured.
 func benchClaim(r *bencher, backlog int) {
 	const size, piece = 16, 500
 	for n := 0; n < backlog; n += piece {

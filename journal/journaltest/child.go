@@ -9,6 +9,9 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// What a turn does to others is part of its commit (J2). These checks start children with commits
+// that are accepted, refused and repeated, and look at both ends of the bond: the child that
+// exists or not, and the parent that hears of its end.
 var childChecks = []check{
 	{"J2_ChildrenStartWithTheCommit", childrenStart},
 	{"J2_AChildOwnedFromBirth", childOwned},
@@ -24,6 +27,8 @@ var childChecks = []check{
 	{"J10_AStepsTransactionHasEffects", txEffects},
 }
 
+// Children exist exactly if and when the commit that starts them is accepted, with all that their
+// starts say.
 func childrenStart(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -59,6 +64,8 @@ func childrenStart(k *kit) {
 	k.same("parent, claimed", claim.Tasks[0].Run.Parent, first.Parent)
 }
 
+// A child may belong to its parent's node from birth, with the first fence. So it needs no claim,
+// and a claim must not return it to anybody else.
 func childOwned(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -72,7 +79,8 @@ func childOwned(k *kit) {
 	child.commit(closed, started(), completed("1"))
 }
 
-// everything is a commit with every effect there is, to a run that is open, on top of one message and one update.
+// everything is a commit with every effect there is, to a run that is open, on top of one message
+// and one update.
 func (o *owner) everything(other journal.RunID) driver.Commit {
 	issued := []journal.Issued{{Kind: journal.CommandChild, Name: flow}, {Kind: journal.CommandSend, Name: "news"}}
 	c := o.build(release, asks(issued...), received(journal.Message{Kind: journal.MessageUpdate, Number: 1, Name: "u"}),
@@ -93,6 +101,8 @@ func (k *kit) withUpdates(node journal.NodeID) (*owner, journal.RunID) {
 	return o, k.starts(journal.Start{Delay: time.Hour})[0].Run
 }
 
+// A commit that is refused does nothing to others: no child, no message, no reply. A lost owner
+// would otherwise act on a history that is not the run's.
 func refusedHasNoEffects(k *kit) {
 	node := k.join(leaseLong).ID()
 	for name, spoil := range map[string]func(c *driver.Commit){
@@ -122,6 +132,8 @@ func refusedHasNoEffects(k *kit) {
 	k.gone(late.Starts[0].ID)
 }
 
+// In a batch every member gets the outcomes of its own children and messages, in its own order,
+// also beside members that are refused.
 func ownEffects(k *kit) {
 	node := k.join(leaseLong).ID()
 	var batch []driver.Commit
@@ -154,7 +166,8 @@ func ownEffects(k *kit) {
 	}
 }
 
-// effectsOnce: whatever became of the child and of the other run since, the second try does nothing to them.
+// effectsOnce: whatever became of the child and of the other run since, the second try does nothing
+// to them.
 func effectsOnce(k *kit) {
 	node := k.join(leaseLong).ID()
 	o, other := k.withUpdates(node)
@@ -192,6 +205,8 @@ func effectsOnce(k *kit) {
 	again("a close whose child was deleted")
 }
 
+// A child whose key belongs to another run does not start; its parent hears of that by a message,
+// in the transaction that decided it.
 func childKeyTaken(k *kit) {
 	node := k.join(leaseLong).ID()
 	holder := k.starts(journal.Start{Key: "open", Delay: time.Hour}, journal.Start{Key: "other", Workflow: "other"}, journal.Start{Key: "closed"})
@@ -235,6 +250,8 @@ func childKeyTaken(k *kit) {
 	k.same("status", k.row(o.run).Status, journal.Completed)
 }
 
+// A child's reuse policy is that of any start: it takes over the key of a closed run if the policy
+// says so.
 func childTakesKey(k *kit) {
 	node := k.join(leaseLong).ID()
 	for i, kind := range []journal.Kind{journal.RunCompleted, journal.RunFailed} {
@@ -253,102 +270,8 @@ func childTakesKey(k *kit) {
 	}
 }
 
-func childCloses(k *kit) {
-	node := k.join(leaseLong).ID()
-	for _, end := range []journal.Kind{journal.RunCompleted, journal.RunFailed, journal.RunCancelled} {
-		parent := k.one(node)
-		ids := parent.bears(0)
-		parent.commit(park)
-		child := k.takeRun(node, ids[0])
-		c := child.withOutcome(child.build(closed, started(), ended(end)))
-		out := child.submit(c)
-		k.same("told", out.Sent, []journal.Sent{{Number: 1, Route: flowRoute}})
-		parent = k.takeRun(node, parent.run)
-		m := k.first(parent.run)
-		want := journal.Message{Run: parent.run, Number: 1, Kind: journal.MessageChildFailed, Name: flow, Key: m.Key, Time: m.Time,
-			Payload: c.Terminal().Payload, Cmd: 1, Generation: 1}
-		if end == journal.RunCompleted {
-			want.Kind = journal.MessageChildCompleted
-		}
-		k.same("message", m, want)
-		ev := received(m)
-		ev.Payload = journal.Payload{}
-		parent.commit(closed, ev, completed("1"))
-		k.same("payload of its event", k.history(parent.run).Events[1].Payload, want.Payload)
-	}
-}
-
-func childTerminated(k *kit) {
-	node := k.join(leaseLong).ID()
-	parent := k.one(node)
-	ids := parent.bears(0, journal.CloseAbandon)
-	parent.commit(park)
-	for i, id := range ids {
-		k.ok(k.admin(id, driver.AdminTerminate))
-		parent = k.takeRun(node, parent.run)
-		inbox := k.history(parent.run).Inbox
-		if len(inbox) != 1 || inbox[0].Kind != journal.MessageChildFailed || inbox[0].Cmd != journal.Cmd(i+1) {
-			k.t.Fatalf("inbox after the termination of child %d: %+v", i, inbox)
-		}
-		k.same("payload", inbox[0].Payload, k.row(id).Terminal.Payload)
-		parent.commit(park, received(inbox[0]))
-	}
-}
-
-// childOutlives: what a child says to a parent that is closed, or gone, is dropped.
-func childOutlives(k *kit) {
-	node := k.join(leaseLong).ID()
-	parent := k.one(node)
-	ids := parent.bears(0, 0, 0, 0)
-	parent.commit(closed, completed("1"))
-	children := k.takeAll(node)
-	for i, id := range ids {
-		if i == 2 {
-			k.ok(k.admin(parent.run, driver.AdminDelete))
-		}
-		if i%2 == 0 {
-			k.ok(k.admin(id, driver.AdminTerminate))
-			continue
-		}
-		child := children[id]
-		child.submit(child.withOutcome(child.build(closed, started(), completed("1"))))
-		k.same("status", k.row(id).Status, journal.Completed)
-		if i < 2 {
-			k.inboxIs(parent.run)
-		}
-	}
-	k.gone(parent.run)
-}
-
-// familyInABatch: a message between members of one batch arrives, whichever stands first.
-func familyInABatch(k *kit) {
-	node := k.join(leaseLong).ID()
-	for _, next := range []driver.Next{park, keep, release} {
-		for _, childFirst := range []bool{true, false} {
-			parent := k.one(node)
-			ids := parent.bears(0)
-			child := k.takeRun(node, ids[0])
-			batch := []driver.Commit{parent.build(next), child.withOutcome(child.build(closed, started(), completed("1")))}
-			last := 0
-			if childFirst {
-				batch[0], batch[1], last = batch[1], batch[0], 1
-			}
-			out, err := k.commits(batch...)
-			k.ok(err)
-			k.ok(errors.Join(out[0].Err, out[1].Err))
-			k.same("newest message", out[last].InboxLast, journal.InboxSeq(1))
-			k.inboxIs(parent.run, "4 flow 1")
-			if next.Kind == driver.NextKeep {
-				k.same("attention", k.claim(node, 0).Attention, []journal.RunID{parent.run})
-				parent.accept(&batch[last])
-			} else {
-				parent = k.takeRun(node, parent.run)
-			}
-			parent.commit(closed, received(k.first(parent.run)), completed("1"))
-		}
-	}
-}
-
+// The children and messages of a step's commit are written with the step's own transaction, or not
+// at all.
 func txEffects(k *kit) {
 	node := k.join(leaseLong).ID()
 	o, other := k.withUpdates(node)

@@ -9,6 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// A claim is fair and exact: the routes that were asked for, the most urgent first, the oldest
+// first, no task twice.
 var claimChecks = []check{
 	{"Claim_OnlyRoutesAsked", claimRoutes},
 	{"Claim_UrgentFirstThenOldest", claimOrder},
@@ -19,6 +21,8 @@ var claimChecks = []check{
 	{"Claim_ReconcilesALaterOwnership", reconcileLater},
 }
 
+// A claim returns tasks of the routes that it names, and no other queue, workflow or version: code
+// that is not there cannot run them.
 func claimRoutes(k *kit) {
 	routes := []journal.Route{
 		flowRoute, {Queue: "q", Workflow: flow, Version: 1}, {Queue: journal.DefaultQueue, Workflow: flow, Version: 2},
@@ -46,6 +50,8 @@ func claimRoutes(k *kit) {
 	k.same("the others", claim(routes...), want)
 }
 
+// The urgent come first, then those that have waited longest. Without the order a busy queue
+// starves its oldest runs.
 func claimOrder(k *kit) {
 	node := k.join(leaseLong).ID()
 	want := map[int16][]journal.RunID{}
@@ -66,7 +72,8 @@ func claimOrder(k *kit) {
 			got = append(got, t.Task.Run)
 		}
 	}
-	// Within one answer the order may differ, across answers it may not: compare in steps of the answers' size.
+	// Within one answer the order may differ, across answers it may not: compare in steps of the
+	// answers' size.
 	for from := 0; from < len(order); from += 7 {
 		to := min(from+7, len(order))
 		missing := map[journal.RunID]bool{}
@@ -82,7 +89,8 @@ func claimOrder(k *kit) {
 	}
 }
 
-// claimNoTaskTwice: claimers step over each other's rows, and together they get everything exactly once.
+// claimNoTaskTwice: claimers step over each other's rows, and together they get everything exactly
+// once.
 func claimNoTaskTwice(k *kit) {
 	const claimers, runs = 8, 400
 	k.begin(runs)
@@ -119,6 +127,8 @@ func claimNoTaskTwice(k *kit) {
 	})
 }
 
+// Every claim adds to the fence, also one by the node that owned the run before. It is what makes
+// earlier owners recognisable.
 func claimFenceGrows(k *kit) {
 	a, b := k.join(leaseLong).ID(), k.join(leaseLong).ID()
 	o := k.one(a)
@@ -135,6 +145,7 @@ func claimFenceGrows(k *kit) {
 	}
 }
 
+// A claim for nothing acquires nothing and still says when something will be due.
 func claimZero(k *kit) {
 	node := k.join(leaseLong).ID()
 	k.begin(3)
@@ -145,6 +156,8 @@ func claimZero(k *kit) {
 	k.take(node, 3)
 }
 
+// A claimed task carries what its last commit left: attempts, turn and what the run waits for. The
+// new owner goes on from there.
 func claimReturnsTask(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)

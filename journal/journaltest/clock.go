@@ -6,6 +6,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
+// The store's clock decides (J9). These checks compare with times that the store itself told,
+// never with the local clock.
 var clockChecks = []check{
 	{"J9_DelayedStart", delayedStart},
 	{"J9_ParkUntilATime", parkUntilATime},
@@ -16,6 +18,8 @@ var clockChecks = []check{
 // short is a delay that a test can wait for, and long enough to look before it ends.
 const short = 400 * time.Millisecond
 
+// A run that starts with a delay cannot be claimed before it is over by the store's clock, and its
+// workflow time is the end of the delay.
 func delayedStart(k *kit) {
 	node := k.join(leaseLong).ID()
 	out := k.starts(journal.Start{Delay: short})[0]
@@ -43,6 +47,8 @@ func (k *kit) untilClaimed(node journal.NodeID, due time.Time) {
 	})
 }
 
+// A run that is parked until a time becomes due then by itself; one whose time has passed is due
+// at once.
 func parkUntilATime(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -55,6 +61,8 @@ func parkUntilATime(k *kit) {
 	k.take(node, 1)
 }
 
+// The next due time is the earliest among the routes of the claim, so a node sleeps exactly as
+// long as it may.
 func nextDue(k *kit) {
 	node := k.join(leaseLong).ID()
 	if c := k.claim(node, 1); !c.NextDue.IsZero() {
@@ -70,6 +78,8 @@ func nextDue(k *kit) {
 	}
 }
 
+// Times come back as they were given, in whole microseconds. Replay computes timers from them, so
+// a rounding would move them.
 func timesAreMicroseconds(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)

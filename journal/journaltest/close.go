@@ -8,6 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// A close is final (J7). One commit writes the terminal event, the status and the end of the task;
+// no later call may undo any of the three.
 var closeChecks = []check{
 	{"J7_EveryTerminalEventClosesItsRun", everyTerminalEvent},
 	{"J7_NothingReopensAClosedRun", nothingReopens},
@@ -15,6 +17,8 @@ var closeChecks = []check{
 	{"J7_CloseWithMessagesThatNobodyRead", closeWithMessages},
 }
 
+// Each terminal event gives its run the status that belongs to it and ends the task, in one
+// commit.
 func everyTerminalEvent(k *kit) {
 	node := k.join(leaseLong).ID()
 	for kind, status := range map[journal.Kind]journal.Status{
@@ -37,6 +41,7 @@ func everyTerminalEvent(k *kit) {
 	}
 }
 
+// No commit, claim, message or action changes a closed run.
 func nothingReopens(k *kit) {
 	m := k.join(leaseLong)
 	o := k.one(m.ID())
@@ -51,7 +56,8 @@ func nothingReopens(k *kit) {
 		"keep": o.build(keep), "park": o.build(park), "release": o.build(release),
 		"another close": o.build(closed, ended(journal.RunFailed)),
 	} {
-		// Its own fence closed the run, so it may be taken for the closing commit, submitted again (J4).
+		// Its own fence closed the run, so it may be taken for the closing commit, submitted again
+		// (J4).
 		if _, err := k.commits(c); err != nil {
 			k.t.Errorf("%s after the close: %v", name, err)
 		}
@@ -100,6 +106,7 @@ func terminateRacesCommit(k *kit) {
 	} // the audit checks the rest
 }
 
+// A run may close while messages wait that it never read. They stay in the inbox and wake nobody.
 func closeWithMessages(k *kit) {
 	o := k.one(k.join(leaseLong).ID())
 	k.sends(signal(o.run, "a", "1"), signal(o.run, "a", "2"))

@@ -9,6 +9,9 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// A generation ends and the next begins in one commit. History, numbers and route begin anew;
+// inbox, keys, task and children stay. These checks are about what must not be mixed up: answers,
+// carried messages, and commits of the generation before.
 var continueChecks = []check{
 	{"J1_AGenerationBeginsAnew", generationBegins},
 	{"J1_AGenerationSealsTheOneBefore", generationSeals},
@@ -32,6 +35,8 @@ func (o *owner) continued(next driver.Next, carried []journal.InboxSeq, events .
 	return c
 }
 
+// The next generation begins with an empty history, its own input and seq 1, under the same id and
+// task.
 func generationBegins(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.takeStarted(node, journal.Start{Key: "key", Labels: map[string]string{"l": "v"}, Input: journal.Payload{Data: []byte("first")}, Priority: 2})
@@ -88,6 +93,8 @@ func generationSeals(k *kit) {
 	})
 }
 
+// A generation may belong to another version of the workflow. From that commit on only nodes of
+// the new route are offered the run.
 func generationRoute(k *kit) {
 	second := journal.Route{Queue: journal.DefaultQueue, Workflow: flow, Version: 2}
 	old, young := k.join(leaseLong).ID(), k.join(leaseLong, second).ID()
@@ -118,6 +125,8 @@ func generationRoute(k *kit) {
 	}
 }
 
+// A continue whose answer was lost is recognised when it is submitted again: it does not begin a
+// second generation.
 func continueOnce(k *kit) {
 	node := k.join(leaseLong).ID()
 	for _, next := range []driver.Next{release, keep} {
@@ -137,6 +146,7 @@ func continueOnce(k *kit) {
 	}
 }
 
+// Messages that were consumed but not received come first in the next generation, in their order.
 func carriedFirst(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -174,6 +184,8 @@ func carriedFirst(k *kit) {
 	k.inboxIs(o.run)
 }
 
+// Messages that no generation has seen follow those that were carried over. None is lost between
+// two generations.
 func unreadFollow(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -198,6 +210,8 @@ func unreadFollow(k *kit) {
 	o.commit(closed, received(inbox[3]), completed("1"))
 }
 
+// A message's key holds for the life of the run: a sender that repeats itself after a continue-as-
+// new finds its message.
 func keysAcrossGenerations(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -216,7 +230,8 @@ func keysAcrossGenerations(k *kit) {
 	k.inboxIs(o.run, "1 a 2", "2  3")
 }
 
-// sendsRaceContinues: however often a run continues, its senders find it, and nothing is lost or doubled.
+// sendsRaceContinues: however often a run continues, its senders find it, and nothing is lost or
+// doubled.
 func sendsRaceContinues(k *kit) {
 	const senders, each = 6, 30
 	node := k.join(leaseLong).ID()
@@ -267,6 +282,8 @@ func sendsRaceContinues(k *kit) {
 	k.same("generation", k.row(o.run).Generation, journal.Generation(generations))
 }
 
+// A generation that begins with messages it has not seen is visible, although nobody has sent it
+// anything.
 func generationWakes(k *kit) {
 	node := k.join(leaseLong).ID()
 	for _, next := range parks(k) {
@@ -292,6 +309,7 @@ func generationWakes(k *kit) {
 	k.same("generation", o.gen, journal.Generation(2))
 }
 
+// A run closes in any of its generations, and its terminal event is the newest of that one.
 func generationCloses(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -320,6 +338,8 @@ func generationCloses(k *kit) {
 	}
 }
 
+// The filter finds open runs whose present generation has not taken the new branch of a change. It
+// is how one learns that old code may go.
 func listUnchanged(k *kit) {
 	node := k.join(leaseLong).ID()
 	change := func(name string) journal.Issued { return journal.Issued{Kind: journal.CommandChange, Name: name} }

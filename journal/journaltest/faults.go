@@ -12,9 +12,10 @@ import (
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 )
 
-// Faults checks J4 at every position: one scenario is repeated with a fault at its first call, its second, and so on, in
-// each of three manners, until it ends before the fault. Its driver repeats what fails, as callers do; in the end
-// the store must hold what it holds without any fault, and so must the answers.
+// Faults checks J4 at every position: one scenario is repeated with a fault at its first call, its
+// second, and so on, in each of three manners, until it ends before the fault. Its driver repeats
+// what fails, as callers do; in the end the store must hold what it holds without any fault, and so
+// must the answers.
 func Faults(t *testing.T, open func(t *testing.T) driver.Store) {
 	store := open(t)
 	for _, fault := range []faulty.Fault{faulty.Before, faulty.After, faulty.Unknown} {
@@ -35,7 +36,8 @@ func FindFault(ctx context.Context, store driver.Store, fault faulty.Fault) erro
 	return everyFault(ctx, store, fault, want)
 }
 
-// everyFault repeats the scenario with a fault at every call, and returns the first difference it makes.
+// everyFault repeats the scenario with a fault at every call, and returns the first difference it
+// makes.
 func everyFault(ctx context.Context, store driver.Store, fault faulty.Fault, want scenarioEnd) error {
 	for n := 1; ; n++ {
 		var hit faulty.Call

@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal/memory"
 )
 
-// TestFaultyCommitInATransaction: a store finds out what became of a step's transaction, so its caller always knows.
+// TestFaultyCommitInATransaction: a store finds out what became of a step's transaction, so its
+// caller always knows.
 func TestFaultyCommitInATransaction(t *testing.T) {
 	t.Parallel()
 	for fault, lost := range map[faulty.Fault]bool{faulty.None: false, faulty.Before: true, faulty.After: false, faulty.Unknown: false} {

@@ -9,6 +9,9 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// A history is what a run is: whatever a commit wrote must come back field by field, in order and
+// without gaps (J1), and a batch must not share a fate (J2). These checks write every field once,
+// read it back, and write what an owner with an old history would write.
 var historyChecks = []check{
 	{"J1_HistoryComesBackAsItWasCommitted", historyComesBack},
 	{"J1_StaleSeqIsRefused", staleSeqIsRefused},
@@ -17,6 +20,8 @@ var historyChecks = []check{
 	{"J2_LargeBatchAndLargeCommit", largeBatchAndLargeCommit},
 }
 
+// Every field of every event comes back as it was committed. A field that is lost would be seen
+// years later, by a replay.
 func historyComesBack(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -43,6 +48,7 @@ func historyComesBack(k *kit) {
 	k.same("history after seq 2", k.load(driver.LoadRequest{Run: o.run, AfterSeq: 2}).Events, want[2:])
 }
 
+// A commit that writes a seq which exists is a SeqError, even if fence and turn are right.
 func staleSeqIsRefused(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -58,6 +64,7 @@ func staleSeqIsRefused(k *kit) {
 	o.commit(keep, stepDone(2, "b", "2")) // the owner still owns it
 }
 
+// One member that is refused leaves the others of its batch as they are.
 func batchWithOneStaleMember(k *kit) {
 	node := k.join(leaseLong).ID()
 	owners := k.own(node, 5)
@@ -145,6 +152,8 @@ func everyMemberItsOwnOutcome(k *kit) {
 	}
 }
 
+// The largest batch and the largest commit are accepted: drivers cut them into statements without
+// anybody noticing.
 func largeBatchAndLargeCommit(k *kit) {
 	node := k.join(leaseLong).ID()
 	owners := k.own(node, journal.BatchMax)

@@ -9,6 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// An inbox is a queue without gaps or doubles (J5). These checks send from one caller and from
+// many, with keys that were seen before, to runs in every state, and read numbers and order back.
 var inboxChecks = []check{
 	{"J5_InboxOrderUnder16Senders", inboxOrder},
 	{"J5_InboxNumbersPerRunInABatch", inboxNumbersInABatch},
@@ -67,6 +69,7 @@ func inboxOrder(k *kit) {
 	k.same("events", len(k.history(o.run).Events), total+2)
 }
 
+// The messages of one call get numbers in their order, for each run from 1 and without gaps.
 func inboxNumbersInABatch(k *kit) {
 	ids := k.begin(3)
 	var batch []journal.Message
@@ -93,6 +96,8 @@ func inboxNumbersInABatch(k *kit) {
 	}
 }
 
+// Two messages with one key are one message, whether they come in one call or in two; the second
+// gets the number of the first.
 func keysDeduplicate(k *kit) {
 	ids := k.begin(2)
 	out := k.sends(signal(ids[0], "a", "1"), signal(ids[0], "b", "1"), signal(ids[1], "a", "1"), signal(ids[0], "a", "2"))
@@ -112,6 +117,7 @@ func keysDeduplicate(k *kit) {
 	k.same("the first of a key counts", inbox[0].Name, "a")
 }
 
+// A key stays taken after its message was consumed, and after the run has closed.
 func keysOutliveMessages(k *kit) {
 	o := k.one(k.join(leaseLong).ID())
 	k.send(o.run, "a", "1")
@@ -129,6 +135,8 @@ func keysOutliveMessages(k *kit) {
 	}
 }
 
+// Many senders with one key at the same moment put one message into the inbox, and all get its
+// number.
 func keysUnderConcurrency(k *kit) {
 	const senders = 16
 	run := k.begin(1)[0]
@@ -155,6 +163,7 @@ func keysUnderConcurrency(k *kit) {
 	k.same("inbox", len(k.history(run).Inbox), 2)
 }
 
+// A second cancel request is a duplicate of the first.
 func cancelOnce(k *kit) {
 	run := k.begin(1)[0]
 	reason := journal.EncodeFailure(&journal.Failure{Type: journal.FailureCancelled, Message: "enough"})
@@ -171,6 +180,7 @@ func cancelOnce(k *kit) {
 	k.take(k.join(leaseLong).ID(), 1)[0].commit(closed, started(), ev, ended(journal.RunCancelled))
 }
 
+// Each message of a call has its own outcome: one that no run can take does not hinder the others.
 func sendOutcomes(k *kit) {
 	node := k.join(leaseLong).ID()
 	done := k.one(node)
@@ -191,6 +201,7 @@ func sendOutcomes(k *kit) {
 	}
 }
 
+// An event that consumes a message has its payload, which is stored once, with the message.
 func consumedPayload(k *kit) {
 	o := k.one(k.join(leaseLong).ID())
 	k.sends(signal(o.run, "a", "1"), signal(o.run, "b", "2"), signal(o.run, "c", "3"))

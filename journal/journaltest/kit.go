@@ -24,8 +24,9 @@ const (
 
 var flowRoute = journal.Route{Queue: journal.DefaultQueue, Workflow: flow, Version: 1}
 
-// kit is a store under test with shorthands that fail the test. Its methods may be called from
-// the test's goroutine only, unless they return an error.
+// kit is a store under test with shorthands that fail the test. Its methods may be called from the
+// test's goroutine only, unless they return an error. When a test that passed ends, everything that
+// it left in the store is audited: the invariants hold for every run, whatever the check was about.
 type kit struct {
 	t     *testing.T
 	ctx   context.Context
@@ -51,8 +52,8 @@ func (k *kit) ok(err error) {
 	}
 }
 
-// same reports a difference. Empty and nil lists and maps are equal: stores need not tell them apart.
-// A want of nil stands for an empty list or map.
+// same reports a difference. Empty and nil lists and maps are equal: stores need not tell them
+// apart. A want of nil stands for an empty list or map.
 func (k *kit) same(what string, got, want any) {
 	k.t.Helper()
 	if v := reflect.ValueOf(got); want == nil && v.IsValid() && v.Len() == 0 {
@@ -236,8 +237,8 @@ func (k *kit) row(run journal.RunID) journal.Run {
 	return page.Runs[0]
 }
 
-// rush makes a task that waits for a time due now, if the store can do that to itself, so that the test need not
-// wait.
+// rush makes a task that waits for a time due now, if the store can do that to itself, so that the
+// test need not wait.
 func (k *kit) rush(run journal.RunID) {
 	k.t.Helper()
 	if r, ok := k.store.(Rusher); ok {

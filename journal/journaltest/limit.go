@@ -10,6 +10,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// What is refused is refused before anything is written, by an error that says what was too large
+// or wrong.
 var limitChecks = []check{
 	{"Limit_BadStartsAreRefusedBeforeAnythingIsStored", badStarts},
 	{"Limit_BadMessagesAreRefused", badMessages},
@@ -17,6 +19,7 @@ var limitChecks = []check{
 	{"Limit_BadListsAndNodes", badListsAndNodes},
 }
 
+// What cannot be stored is refused before anything of it is, with an error that names the field.
 func badStarts(k *kit) {
 	long := strings.Repeat("x", 1000)
 	many := map[string]string{}
@@ -66,6 +69,7 @@ func badStarts(k *kit) {
 	k.same("runs", k.listed(journal.ListFilter{}), []string{"good"})
 }
 
+// Messages with bad names, keys, kinds or payloads are refused, each for itself.
 func badMessages(k *kit) {
 	run := k.begin(1)[0]
 	big := journal.Payload{Data: make([]byte, journal.PayloadBytesMax+1)}
@@ -86,6 +90,7 @@ func badMessages(k *kit) {
 	k.same("inbox", len(k.history(run).Inbox), 1)
 }
 
+// A commit beyond a limit is refused as a whole before it reaches the store.
 func oversizedCommit(k *kit) {
 	o := k.one(k.join(leaseLong).ID())
 	events := make([]journal.Event, journal.CommitEventsMax+1)
@@ -109,6 +114,7 @@ func oversizedCommit(k *kit) {
 	o.commit(closed, started(), completed("1"))
 }
 
+// Filters and nodes beyond a limit are refused too.
 func badListsAndNodes(k *kit) {
 	for name, f := range map[string]journal.ListFilter{
 		"limit": {Limit: journal.ListMax + 1}, "negative limit": {Limit: -1}, "ids": {IDs: make([]journal.RunID, journal.BatchMax+1)},

@@ -7,6 +7,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
+// Listings are for people and tools: exact filters, stable pages, nothing twice.
 var listChecks = []check{
 	{"List_Filters", listFilters},
 	{"List_KeyPrefixIsLiteral", listKeyPrefix},
@@ -37,6 +38,7 @@ func (k *kit) listed(f journal.ListFilter) (keys []string) {
 	return keys
 }
 
+// Every filter selects by its field alone, and filters that are set together must all match.
 func listFilters(k *kit) {
 	node := k.join(leaseLong).ID()
 	var starts []journal.Start
@@ -84,6 +86,7 @@ func listFilters(k *kit) {
 	}
 }
 
+// A prefix is literal: the wildcards of the database's patterns mean nothing in it.
 func listKeyPrefix(k *kit) {
 	for _, key := range []string{"a%b", "a_b", "axb", `a\b`, "A%b", "ä"} {
 		k.starts(journal.Start{Key: key})
@@ -131,6 +134,8 @@ func listPages(k *kit) {
 	}
 }
 
+// The window includes its beginning and excludes its end, so that windows side by side list every
+// run once.
 func listTimeWindow(k *kit) {
 	var created []time.Time
 	for i := range 3 {
@@ -146,6 +151,7 @@ func listTimeWindow(k *kit) {
 	k.same("window", k.listed(journal.ListFilter{Since: created[1], Until: created[2]}), []string{"1"})
 }
 
+// A cursor that no page has returned is refused, instead of being taken for the beginning.
 func listBrokenCursor(k *kit) {
 	k.begin(3)
 	for _, cursor := range []string{"x", "%", "00000000", "ffffffffffffffffffffffffffffffffffffffff"} {

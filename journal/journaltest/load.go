@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// A load returns what the caller does not have yet, of one moment.
 var loadChecks = []check{
 	{"Load_ManyRunsInOneCall", loadMany},
 	{"Load_LimitsAndOffsets", loadLimits},
@@ -15,6 +16,8 @@ var loadChecks = []check{
 	{"Load_IsOneMomentUnderWrites", loadOneMoment},
 }
 
+// Many runs come back in one call, in the order of the requests, unknown ones among them with an
+// error of their own.
 func loadMany(k *kit) {
 	node := k.join(leaseLong).ID()
 	owners := k.own(node, 5)
@@ -55,6 +58,8 @@ func loadMany(k *kit) {
 	}
 }
 
+// A load returns what is after the seq and the message that the caller knows, and not more than it
+// asks for.
 func loadLimits(k *kit) {
 	o := k.one(k.join(leaseLong).ID())
 	o.commit(keep, started("a", "b", "c"), stepDone(1, "a", "1"), stepDone(2, "b", "2"), stepDone(3, "c", "3"))
@@ -99,7 +104,8 @@ func loadLongInbox(k *kit) {
 	k.same("events", len(k.history(o.run).Events), total+1)
 }
 
-// loadOneMoment: every answer is of one moment: the task's turn, the events and the inbox fit together.
+// loadOneMoment: every answer is of one moment: the task's turn, the events and the inbox fit
+// together.
 func loadOneMoment(k *kit) {
 	const turns = 60
 	o := k.one(k.join(leaseLong).ID())

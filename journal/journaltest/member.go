@@ -10,6 +10,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// A node's lease protects its runs until it is declared dead, and no longer. Deaths are counted
+// once each, so that a run which kills its nodes is found and no other is blamed (quarantine).
 var memberChecks = []check{
 	{"Member_JoinListsTheNode", joinLists},
 	{"Member_RenewExtendsTheLease", renewExtends},
@@ -21,6 +23,7 @@ var memberChecks = []check{
 	{"Member_CommitForgivesStrikes", commitForgives},
 }
 
+// A node is listed from its join until it leaves or its lease is over, with what it serves.
 func joinLists(k *kit) {
 	routes := []journal.Route{flowRoute, {Queue: "q ü", Workflow: "w/x", Version: 9}}
 	a, b := k.join(leaseLong, routes...), k.join(leaseLong)
@@ -54,6 +57,7 @@ func (k *kit) node(id journal.NodeID) journal.Node {
 	return journal.Node{}
 }
 
+// A renewal extends the lease from the store's now. A node that renews in time is never a suspect.
 func renewExtends(k *kit) {
 	m := k.join(leaseLong)
 	before := k.node(m.ID()).ExpiresAt
@@ -68,6 +72,7 @@ func renewExtends(k *kit) {
 	})
 }
 
+// A node that leaves frees its tasks at once, and nobody counts that as a death.
 func leaveFrees(k *kit) {
 	m, other := k.join(leaseLong), k.join(leaseLong)
 	owners := k.own(m.ID(), 3)
@@ -115,6 +120,8 @@ func leftOwnsNothing(k *kit) {
 	k.take(other.ID(), 2+2*(1+3))
 }
 
+// A node that was declared dead hears so from its next renewal, and its tasks can be claimed by
+// others.
 func lostNode(k *kit) {
 	a, b := k.join(leaseTiny), k.join(leaseLong)
 	k.own(a.ID(), 10)
@@ -140,6 +147,7 @@ func lostNode(k *kit) {
 	}
 }
 
+// Several nodes that reap the same dead node free each task once: a death is one strike.
 func concurrentReaps(k *kit) {
 	const reapers, runs = 6, 60
 	a := k.join(leaseTiny)
@@ -198,6 +206,7 @@ func (k *kit) quarantine(run journal.RunID) {
 	}
 }
 
+// A run whose owners keep dying under it is quarantined after so many deaths and says why.
 func quarantineAfterStrikes(k *kit) {
 	run := k.begin(1)[0]
 	k.quarantine(run)
@@ -216,6 +225,7 @@ func quarantineAfterStrikes(k *kit) {
 	o.commit(closed, started(), completed("1"))
 }
 
+// One commit wipes the strikes out: a run that makes progress is not what kills nodes.
 func commitForgives(k *kit) {
 	run := k.begin(1)[0]
 	reaper := k.join(leaseLong)

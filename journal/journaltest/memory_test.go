@@ -152,7 +152,8 @@ func TestMemoryEffectsCommitWithTheirEvent(t *testing.T) {
 	}
 }
 
-// TestMemoryPeerDies: the end of a process's connection is seen before its lease runs out, at the second look.
+// TestMemoryPeerDies: the end of a process's connection is seen before its lease runs out, at the
+// second look.
 func TestMemoryPeerDies(t *testing.T) {
 	t.Parallel()
 	k, m, now := memoryKit(t)

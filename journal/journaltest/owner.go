@@ -8,7 +8,10 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// owner is a run in the hands of a node, with what the node knows of it.
+// owner is a run in the hands of a node, with what the node knows of it. It builds the commits that
+// an actor would, and, where a check wants it, those that an actor must not: the caller changes
+// what build returned before it submits it. An owner that is not told of a takeover goes on as a
+// zombie does.
 type owner struct {
 	k     *kit
 	node  journal.NodeID
@@ -40,8 +43,8 @@ func (o *owner) learn(h driver.History) {
 	o.seen = seenOf(h)
 }
 
-// seenOf returns the number of the newest message that is consumed, of an open run whose inbox was loaded from its
-// beginning. Its events alone do not tell: a rejected message has none.
+// seenOf returns the number of the newest message that is consumed, of an open run whose inbox was
+// loaded from its beginning. Its events alone do not tell: a rejected message has none.
 func seenOf(h driver.History) journal.InboxSeq {
 	var behind journal.InboxSeq // of what the generation began with
 	if h.Run.Continued != nil {
@@ -139,7 +142,8 @@ func block(problem string, at time.Time) driver.Next {
 	return driver.Next{Kind: driver.NextBlock, Problem: problem, At: at}
 }
 
-// The events of a run that runs steps. Each outcome must answer an issued command: the audit checks it.
+// The events of a run that runs steps. Each outcome must answer an issued command: the audit checks
+// it.
 
 func started(steps ...string) journal.Event {
 	ev := journal.Event{Kind: journal.RunStarted}

@@ -9,6 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// A store keeps bytes and text exactly as they came. Databases have their own ideas of zero bytes,
+// invalid text, empty strings and null.
 var payloadChecks = []check{
 	{"Payload_EveryByteSurvives", payloadBytes},
 	{"Payload_UpToTheLimit", payloadAtTheLimit},
@@ -69,6 +71,7 @@ func (k *kit) samePayload(what string, got, want journal.Payload) {
 	}
 }
 
+// A payload of exactly the limit is stored, and one byte more is refused.
 func payloadAtTheLimit(k *kit) {
 	node := k.join(leaseLong).ID()
 	p := journal.Payload{Data: bytes.Repeat([]byte("\x00x"), journal.PayloadBytesMax/2)}
@@ -83,6 +86,8 @@ func payloadAtTheLimit(k *kit) {
 	k.samePayload("output", h.Events[2].Payload, p)
 }
 
+// Text of every kind survives in names, keys, labels and reasons: other scripts, quotes, what
+// looks like a pattern.
 func payloadText(k *kit) {
 	texts := []string{
 		"a", strings.Repeat("n", journal.NameBytesMax), "Ærøskøbing 🙂", `quote ' " \ back`, "%s $1 {}", "NULL", "null", " lead and trail ",

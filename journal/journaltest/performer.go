@@ -35,8 +35,8 @@ const performerTries = 3
 // lost ends a scenario that cannot go on.
 type lost struct{ err error }
 
-// scenario carries the scenario out on a store, with runs and a workflow of its own. It also tells how many faults
-// it met.
+// scenario carries the scenario out on a store, with runs and a workflow of its own. It also tells
+// how many faults it met.
 func scenario(ctx context.Context, store driver.Store, decide func(faulty.Call) faulty.Fault) (end scenarioEnd, faults int, err error) {
 	f := faulty.New(store, &faulty.Options{Decide: decide})
 	d := &performer{ctx: ctx, j: driver.New(f, nil), owned: map[journal.RunID]*owner{}}
@@ -124,7 +124,8 @@ func (d *performer) second() {
 	d.repeat("leave", func() error { return d.nodes[1].Leave(d.ctx) })
 }
 
-// third is a family under node 2: children, messages between runs, replies, a generation, and the close of them all.
+// third is a family under node 2: children, messages between runs, replies, a generation, and the
+// close of them all.
 func (d *performer) third() {
 	p, child, sub, e := d.ids[5], d.ids[6], d.ids[7], d.ids[4]
 	node := d.join()
@@ -230,7 +231,8 @@ func (d *performer) send(list ...journal.Message) {
 	})
 }
 
-// claim takes what is due until the node owns the runs. What an earlier answer may have told, it reconciles.
+// claim takes what is due until the node owns the runs. What an earlier answer may have told, it
+// reconciles.
 func (d *performer) claim(node journal.NodeID, runs ...journal.RunID) {
 	d.repeat("claim", func() error {
 		c, err := d.j.Claim(d.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{d.route}, Max: 10, Reconcile: true})

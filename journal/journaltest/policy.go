@@ -10,6 +10,9 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// A run that closes leaves no child without a decision: each meets its policy in the closing
+// transaction. Children of earlier generations, grandchildren, and members of the same batch are
+// where a store forgets one.
 var policyChecks = []check{
 	{"J2_ACloseAppliesThePolicyOfEachChild", closeApplies},
 	{"J2_TerminationAppliesThePolicies", terminationApplies},
@@ -104,6 +107,7 @@ func closeApplies(k *kit) {
 	cancelled.submit(cancelled.withOutcome(cancelled.build(closed, received(k.first(cancelled.run)), ended(journal.RunCancelled))))
 }
 
+// An operator's termination applies close policies as a close does, down to grandchildren.
 func terminationApplies(k *kit) {
 	node := k.join(leaseLong).ID()
 	parent := k.one(node)
@@ -154,6 +158,8 @@ func policiesRecur(k *kit) {
 	}
 }
 
+// Close policies hold for children that an earlier generation started: the store finds them, not
+// the history.
 func policiesOfGenerations(k *kit) {
 	node := k.join(leaseLong).ID()
 	parent := k.one(node)
@@ -168,6 +174,7 @@ func policiesOfGenerations(k *kit) {
 	k.isOrphan(first[1])
 }
 
+// The owner of a child that was terminated with its parent is refused when it commits.
 func terminatedChildOwner(k *kit) {
 	node := k.join(leaseLong).ID()
 	parent := k.one(node)
@@ -179,6 +186,7 @@ func terminatedChildOwner(k *kit) {
 	k.isTerminated(child.run)
 }
 
+// A child that was already asked to cancel gets no second request from its parent's close.
 func policyCancelsOnce(k *kit) {
 	node := k.join(leaseLong).ID()
 	parent := k.one(node)
@@ -196,8 +204,9 @@ func policyCancelsOnce(k *kit) {
 	k.inboxIs(ids[1])
 }
 
-// childOfTerminatedMember: a child starts one of its own in the very batch whose other member closes its parent, which terminates
-// it. The policies come behind all starts, so the grandchild ends as well.
+// childOfTerminatedMember: a child starts one of its own in the very batch whose other member
+// closes its parent, which terminates it. The policies come behind all starts, so the grandchild
+// ends as well.
 func childOfTerminatedMember(k *kit) {
 	node := k.join(leaseLong).ID()
 	for _, parentFirst := range []bool{true, false} {
@@ -217,8 +226,9 @@ func childOfTerminatedMember(k *kit) {
 	}
 }
 
-// familiesCloseAtOnce: parents, children and grandchildren close at the same moment, by themselves and by an operator,
-// while others write to them. Every lock is somebody's next one, and nobody waits for ever.
+// familiesCloseAtOnce: parents, children and grandchildren close at the same moment, by themselves
+// and by an operator, while others write to them. Every lock is somebody's next one, and nobody
+// waits for ever.
 func familiesCloseAtOnce(k *kit) {
 	const families = 12
 	node := k.join(leaseLong).ID()

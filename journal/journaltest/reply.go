@@ -7,6 +7,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// An update is answered beside its message. A rejected one must be as if it had never come (J5),
+// which touches every place where a message leaves a trace: number, key, wake-up.
 var replyChecks = []check{
 	{"J2_AReplyIsReadBack", replyReadBack},
 	{"J5_ARejectedUpdateLeavesNoTrace", rejectedUpdate},
@@ -29,6 +31,7 @@ func (k *kit) answer(run journal.RunID, number journal.InboxSeq) driver.History 
 	return h
 }
 
+// A reply is kept with its update: whoever asks for it, now or later, gets the same.
 func replyReadBack(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -78,6 +81,8 @@ func (o *owner) reject(next driver.Next, numbers []journal.InboxSeq, events ...j
 	return c
 }
 
+// An update that was rejected leaves no event, no wake-up and no key. It may be sent again as if
+// it were new.
 func rejectedUpdate(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -110,6 +115,7 @@ func rejectedUpdate(k *kit) {
 	}
 }
 
+// A rejection consumes its message in order, between others that become events.
 func rejectedAmongOthers(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -130,6 +136,7 @@ func rejectedAmongOthers(k *kit) {
 		[]string{"a/1", "b/4", "c/6"})
 }
 
+// A run that is parked after rejecting its last message is not visible: nothing waits.
 func rejectedDoesNotWake(k *kit) {
 	node := k.join(leaseLong).ID()
 	for _, next := range parks(k) {
@@ -148,6 +155,7 @@ func rejectedDoesNotWake(k *kit) {
 	}
 }
 
+// An update that a close leaves unanswered has no reply, and a reader can tell that it never will.
 func updateOfClosedRun(k *kit) {
 	node := k.join(leaseLong).ID()
 	for _, read := range []bool{true, false} {

@@ -9,6 +9,9 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// An unknown outcome is resolved by doing the same again (J4). These checks repeat starts,
+// messages, commits and claims as a caller does that got no answer, at every state in which the
+// first try can have left things, and compare what is stored with one try's.
 var resubmitChecks = []check{
 	{"J4_ResubmittedCommitIsRecognised", resubmittedCommit},
 	{"J4_ResubmittedBatchIsRecognised", resubmittedBatch},
@@ -19,6 +22,8 @@ var resubmitChecks = []check{
 	{"J4_LostClaimIsReconciled", lostClaimIsReconciled},
 }
 
+// A commit that was written is recognised as written when it comes again, in whatever way it left
+// the task.
 func resubmittedCommit(k *kit) {
 	node := k.join(leaseLong).ID()
 	soon := k.j.Now().Add(time.Hour)
@@ -56,6 +61,8 @@ func resubmittedCommit(k *kit) {
 	}
 }
 
+// A whole batch can be submitted again: members that were written are recognised, the others are
+// written now.
 func resubmittedBatch(k *kit) {
 	node := k.join(leaseLong).ID()
 	owners := k.own(node, 6)
@@ -93,7 +100,8 @@ func resubmittedCommitRaces(k *kit) {
 	}
 }
 
-// resubmittedByLostOwner: the run moved on since the first try. Whatever the answer is, nothing is written again.
+// resubmittedByLostOwner: the run moved on since the first try. Whatever the answer is, nothing is
+// written again.
 func resubmittedByLostOwner(k *kit) {
 	a, b := k.join(leaseLong), k.join(leaseLong)
 	o := k.one(a.ID())
@@ -122,6 +130,7 @@ func resubmittedByLostOwner(k *kit) {
 	k.same("events", len(k.history(o.run).Events), 3)
 }
 
+// A start that comes again finds its own run by id, also after that run has been owned or closed.
 func resubmittedStart(k *kit) {
 	m := k.join(leaseLong)
 	plain := journal.Start{ID: journal.NewRunID(), Workflow: flow, Delay: time.Hour}
@@ -147,6 +156,7 @@ func resubmittedStart(k *kit) {
 	}
 }
 
+// A message that comes again finds itself by its key.
 func resubmittedMessage(k *kit) {
 	run := k.begin(1)[0]
 	batch := []journal.Message{
@@ -164,6 +174,8 @@ func resubmittedMessage(k *kit) {
 	k.same("inbox", len(k.history(run).Inbox), 3)
 }
 
+// Tasks of a claim whose answer was lost come back with a reconciling claim, until their first
+// commit.
 func lostClaimIsReconciled(k *kit) {
 	node, other := k.join(leaseLong).ID(), k.join(leaseLong).ID()
 	k.begin(5)

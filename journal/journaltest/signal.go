@@ -9,6 +9,9 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// Messages between runs travel in commits (J2, J5). Runs that write to each other at the same
+// moment are where a store deadlocks, and a sender that writes to itself is where it locks a row
+// twice.
 var signalChecks = []check{
 	{"J2_ACommitSendsItsMessages", commitSends},
 	{"J6_ASenderIsWokenByItsAnswers", answersWake},
@@ -19,6 +22,8 @@ var signalChecks = []check{
 	{"J5_CrosswiseMessagesDoNotDeadlock", crosswise},
 }
 
+// The messages of a commit are in the other inboxes when it is accepted, and the sender hears
+// which arrived.
 func commitSends(k *kit) {
 	node := k.join(leaseLong).ID()
 	o, owned, sleeper := k.one(node), k.one(node), k.one(node)
@@ -49,6 +54,8 @@ func commitSends(k *kit) {
 	o.commit(closed, append(events, completed("1"))...)
 }
 
+// The answer to a sender's message wakes it, although it arrives with the very commit that parks
+// it.
 func answersWake(k *kit) {
 	node := k.join(leaseLong).ID()
 	done := k.one(node)
@@ -83,7 +90,8 @@ func answersWake(k *kit) {
 	}
 }
 
-// unasked: messages without a command are sent or dropped. The same goes for those of a run that closes.
+// unasked: messages without a command are sent or dropped. The same goes for those of a run that
+// closes.
 func unasked(k *kit) {
 	node := k.join(leaseLong).ID()
 	done := k.one(node)
@@ -111,6 +119,7 @@ func unasked(k *kit) {
 	}
 }
 
+// A run may send itself a message. Its inbox is locked once, and the message gets the next number.
 func writesToItself(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -136,6 +145,7 @@ func writesToItself(k *kit) {
 	k.nothingDue(node)
 }
 
+// Messages of commits are deduplicated by key like those of clients.
 func signalsOnce(k *kit) {
 	node := k.join(leaseLong).ID()
 	o, free := k.one(node), k.starts(journal.Start{Workflow: "other"})[0].Run
@@ -152,6 +162,7 @@ func signalsOnce(k *kit) {
 	k.inboxIs(o.run, "6 a 1", "6 a 2", "6 a 3")
 }
 
+// Messages that members of one batch send to one run arrive in the order of the members.
 func batchOrder(k *kit) {
 	const senders, each = 5, 7
 	node := k.join(leaseLong).ID()
@@ -175,7 +186,8 @@ func batchOrder(k *kit) {
 	k.inboxIs(free, want...)
 }
 
-// crosswise: batches whose members write to those of all others, each in an order of its own, at the same moment.
+// crosswise: batches whose members write to those of all others, each in an order of its own, at
+// the same moment.
 func crosswise(k *kit) {
 	const groups, size, rounds = 6, 4, 12
 	node := k.join(leaseLong).ID()

@@ -10,6 +10,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// One key, one run (J8). These checks start runs under one key from one caller and from many, over
+// open and closed holders, with every policy, and count the runs.
 var startChecks = []check{
 	{"J8_64ConcurrentStartsOneKey", concurrentStarts},
 	{"J8_ConcurrentBatchesWithTheSameKeysInAnyOrder", concurrentBatches},
@@ -23,6 +25,7 @@ var startChecks = []check{
 	{"J8_LargeBatch", largeStartBatch},
 }
 
+// Many starts with one key at the same moment make one run, and all callers get its id.
 func concurrentStarts(k *kit) {
 	const callers = 64
 	var mu sync.Mutex
@@ -46,7 +49,8 @@ func concurrentStarts(k *kit) {
 	k.same("runs", len(k.listAll(journal.ListFilter{})), 1)
 }
 
-// concurrentBatches: batches that take the same keys in opposite orders must not wait for each other in a circle.
+// concurrentBatches: batches that take the same keys in opposite orders must not wait for each
+// other in a circle.
 func concurrentBatches(k *kit) {
 	const callers, keys = 16, 20
 	var mu sync.Mutex
@@ -80,6 +84,7 @@ func concurrentBatches(k *kit) {
 	k.same("runs", len(k.listAll(journal.ListFilter{})), keys)
 }
 
+// Two starts with one key in one call are one run, which the first of them makes.
 func duplicatesInABatch(k *kit) {
 	id := journal.NewRunID()
 	out := k.starts(journal.Start{Key: "a"}, journal.Start{Key: "b"}, journal.Start{Key: "a"}, journal.Start{},
@@ -96,6 +101,7 @@ func duplicatesInABatch(k *kit) {
 	k.same("runs", len(k.listAll(journal.ListFilter{})), 5)
 }
 
+// Each policy does what it says for each status that a holder of the key can have.
 func reusePolicies(k *kit) {
 	node := k.join(leaseLong).ID()
 	fresh := map[journal.Reuse]map[journal.Status]bool{
@@ -133,6 +139,7 @@ func reusePolicies(k *kit) {
 	}
 }
 
+// Many starts that may replace a closed run replace it once.
 func concurrentReuse(k *kit) {
 	const callers = 32
 	o := k.takeStarted(k.join(leaseLong).ID(), journal.Start{Key: "k"})
@@ -164,6 +171,7 @@ func (k *kit) takeStarted(node journal.NodeID, s journal.Start) *owner {
 	return k.take(node, 1)[0]
 }
 
+// A key that belongs to a run of another workflow is a conflict, which names that run.
 func keyConflict(k *kit) {
 	first := k.starts(journal.Start{Key: "k"})[0]
 	out, err := k.j.Start(k.ctx, nil, []journal.Start{
@@ -186,6 +194,7 @@ func keyConflict(k *kit) {
 	k.same("runs", len(k.listAll(journal.ListFilter{})), 2)
 }
 
+// Keys are compared byte by byte: case, spaces and trailing characters make a difference.
 func keysAreExact(k *kit) {
 	keys := []string{"a", "A", "a ", "ä", "a\u0308", "%", "_", "🙂", "\u200b", "a/b:c"}
 	var batch []journal.Start
@@ -200,6 +209,8 @@ func keysAreExact(k *kit) {
 	}
 }
 
+// A run may be owned from birth by a node that is alive. Of a node that has left it is free, or
+// soon freed.
 func ownedFromBirth(k *kit) {
 	m, other := k.join(leaseLong), k.join(leaseLong)
 	out := k.starts(journal.Start{Owner: m.ID()}, journal.Start{Key: "k", Owner: m.ID()})
@@ -232,6 +243,7 @@ func ownedFromBirth(k *kit) {
 	})
 }
 
+// Every field of a start comes back with its run.
 func startKeepsFields(k *kit) {
 	route := journal.Route{Queue: "fast lane", Workflow: "wörk", Version: 7}
 	node := k.join(leaseLong, route).ID()
@@ -261,6 +273,7 @@ func startKeepsFields(k *kit) {
 		Version: s.Version, Priority: 2, Owner: node, Fence: 1})
 }
 
+// The largest call is accepted, and every start has its outcome at its own place.
 func largeStartBatch(k *kit) {
 	batch := make([]journal.Start, 2*journal.BatchMax+1) // a Journal splits it
 	for i := range batch {

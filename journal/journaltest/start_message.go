@@ -9,6 +9,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
+// A start can bring a message (J8): signal-with-start and update-with-start are one transaction,
+// whichever run has the key in the end. A delayed run is the hard case, since a message makes runs
+// visible and a delay must not be cut short.
 var startMessageChecks = []check{
 	{"J8_AStartBringsAMessage", startWithMessage},
 	{"J4_ARepeatedStartSendsItsMessageOnce", messageOnce},
@@ -25,6 +28,8 @@ func startWith(key, name, messageKey string) journal.Start {
 	return journal.Start{Key: key, Workflow: flow, Message: &m}
 }
 
+// A message that comes with a start goes to whichever run has the key then, new or not, in the
+// same transaction.
 func startWithMessage(k *kit) {
 	node := k.join(leaseLong).ID()
 	updated := startWith("", "u", "1")
@@ -59,6 +64,7 @@ func startWithMessage(k *kit) {
 	k.inboxIs(out[0].Run, "1 s 1", "1 s 2")
 }
 
+// A start that comes again sends its message once.
 func messageOnce(k *kit) {
 	node := k.join(leaseLong).ID()
 	plain, keyed := startWith("", "s", "1"), startWith("key", "s", "1")
@@ -129,6 +135,8 @@ func messagesConcurrently(k *kit) {
 	k.same("runs", len(k.listAll(journal.ListFilter{})), keys)
 }
 
+// If the key leads to a closed run that is not replaced, the message is refused and the caller is
+// told.
 func messageToClosed(k *kit) {
 	node := k.join(leaseLong).ID()
 	for i, end := range []journal.Kind{journal.RunCompleted, journal.RunFailed} {
@@ -159,6 +167,7 @@ func messageToClosed(k *kit) {
 	}
 }
 
+// The message wakes a run that had the key already, as any message does.
 func messageWakes(k *kit) {
 	node := k.join(leaseLong).ID()
 	for name, next := range parks(k) {
@@ -200,6 +209,7 @@ func messageWaits(k *kit) {
 	}
 }
 
+// A child can start with a message, as any run can.
 func childWithMessage(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)

@@ -16,19 +16,20 @@ type check struct {
 	run  func(*kit)
 }
 
-// Rusher is implemented by a store under test that can make a waiting task due at once, by ageing its row. It saves
-// the tests the back-off of runs whose owners die.
+// Rusher is implemented by a store under test that can make a waiting task due at once, by ageing
+// its row. It saves the tests the back-off of runs whose owners die.
 type Rusher interface {
 	Rush(ctx context.Context, run journal.RunID) error
 }
 
-// Expirer is implemented by a store under test that can let a node's lease run out at once, by ageing its row.
+// Expirer is implemented by a store under test that can let a node's lease run out at once, by
+// ageing its row.
 type Expirer interface {
 	Expire(ctx context.Context, node journal.NodeID) error
 }
 
-// Run checks a back end. Each sub-test calls open for a store on a database of its own, which open's t closes
-// and drops. Sub-tests run in parallel.
+// Run checks a back end. Each sub-test calls open for a store on a database of its own, which
+// open's t closes and drops. Sub-tests run in parallel.
 func Run(t *testing.T, open func(t *testing.T) driver.Store) {
 	for _, c := range suite() {
 		t.Run(c.name, func(t *testing.T) {
@@ -38,8 +39,8 @@ func Run(t *testing.T, open func(t *testing.T) driver.Store) {
 	}
 }
 
-// All checks a back end with everything there is: the suite of [Run], the scenario of [Faults] and the programs of
-// package model. The store should be a [Rusher] and an [Expirer] too.
+// All checks a back end with everything there is: the suite of [Run], the scenario of [Faults] and
+// the programs of package model. The store should be a [Rusher] and an [Expirer] too.
 func All(t *testing.T, open func(t *testing.T) driver.Store) {
 	t.Run("Contract", func(t *testing.T) {
 		t.Parallel()

@@ -10,6 +10,9 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// No wake-up is lost (J6). The dangerous moment is a park and a message that cross: whichever the
+// store takes first, the task must end up visible. These checks do both orders, one after the
+// other and at the same time.
 var wakeChecks = []check{
 	{"J6_SignalThenPark", signalThenPark},
 	{"J6_ParkThenSignal", parkThenSignal},
@@ -44,6 +47,8 @@ func parks(k *kit) map[string]driver.Next {
 	return map[string]driver.Next{"for a message": park, "until a time": parkUntil(k.j.Now().Add(time.Hour))}
 }
 
+// A message that arrives while its run is being parked leaves the task visible: the park did not
+// know of it.
 func signalThenPark(k *kit) {
 	node := k.join(leaseLong).ID()
 	for name, next := range parks(k) {
@@ -60,6 +65,7 @@ func signalThenPark(k *kit) {
 	}
 }
 
+// A message to a parked run makes it due at once.
 func parkThenSignal(k *kit) {
 	node := k.join(leaseLong).ID()
 	for _, next := range parks(k) {
@@ -77,8 +83,8 @@ func parkThenSignal(k *kit) {
 	}
 }
 
-// signalWhileParking sends and parks at the same moment, many times. Whoever comes first, the run is visible
-// afterwards.
+// signalWhileParking sends and parks at the same moment, many times. Whoever comes first, the run
+// is visible afterwards.
 func signalWhileParking(k *kit) {
 	const rounds, runs = 25, 8
 	node := k.join(leaseLong).ID()
@@ -109,6 +115,8 @@ func signalWhileParking(k *kit) {
 	}
 }
 
+// An owner learns from its next claim which of its runs have messages, even if every hint was
+// lost.
 func attention(k *kit) {
 	node, other := k.join(leaseLong).ID(), k.join(leaseLong).ID()
 	quiet, loud := k.one(node), k.one(node)
@@ -130,6 +138,8 @@ func attention(k *kit) {
 	k.same("attention while it waits", k.claim(node, 0).Attention, []journal.RunID{loud.run})
 }
 
+// A message to a blocked run is kept for it; whether it wakes the run is the store's choice. One
+// to a quarantined run does not make it claimable: no message stops a run from killing its nodes.
 func signalToStuckRuns(k *kit) {
 	node := k.join(leaseLong)
 	o := k.one(node.ID())

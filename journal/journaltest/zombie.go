@@ -9,6 +9,9 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+// Only the present owner commits (J3). These checks play owners that do not know they are not it
+// any more: declared dead, overtaken by another node, behind with their turn. Each must be refused
+// with ErrFenced whatever its commit contains, and must leave no trace.
 var ownerChecks = []check{
 	{"J3_ZombieOwnerEveryWriteRefused", zombieEveryWriteRefused},
 	{"J3_ZombieRefusedBeforeItsRunIsTakenOver", zombieRefusedWhileFree},
@@ -34,7 +37,8 @@ func everyWrite(k *kit, o *owner) map[string]driver.Commit {
 	}
 }
 
-// zombieEveryWriteRefused: node A loses its runs to node B of the same name, and then tries everything.
+// zombieEveryWriteRefused: node A loses its runs to node B of the same name, and then tries
+// everything.
 func zombieEveryWriteRefused(k *kit) {
 	a, b := k.join(leaseTiny), k.join(leaseLong)
 	kinds := len(everyWrite(k, &owner{k: k}))
@@ -101,6 +105,7 @@ func (k *kit) lose(a, b driver.Membership) {
 	})
 }
 
+// An owner that was declared dead is refused although nobody has taken its run over yet.
 func zombieRefusedWhileFree(k *kit) {
 	a, b := k.join(leaseTiny), k.join(leaseLong)
 	z := k.one(a.ID())
@@ -112,6 +117,7 @@ func zombieRefusedWhileFree(k *kit) {
 	k.take(b.ID(), 1)[0].commit(keep, stepDone(1, "a", "2"))
 }
 
+// A commit for another turn than the next is refused, with the right owner and fence.
 func wrongTurnRefused(k *kit) {
 	o := k.one(k.join(leaseLong).ID())
 	o.commit(keep, started("a", "b", "c"))
@@ -125,6 +131,7 @@ func wrongTurnRefused(k *kit) {
 	o.commit(keep, stepDone(3, "c", "3"))
 }
 
+// A commit of another node is refused, with the right fence and turn.
 func wrongOwnerRefused(k *kit) {
 	a, b := k.join(leaseLong).ID(), k.join(leaseLong).ID()
 	o := k.one(a)
@@ -140,7 +147,8 @@ func wrongOwnerRefused(k *kit) {
 	o.commit(closed, started(), completed("1"))
 }
 
-// twoOwnersRace: a zombie and the owner write the same seq at the same moment, each in its own batch.
+// twoOwnersRace: a zombie and the owner write the same seq at the same moment, each in its own
+// batch.
 func twoOwnersRace(k *kit) {
 	const runs = 20
 	a, b := k.join(leaseTiny), k.join(leaseLong)
@@ -170,8 +178,8 @@ func twoOwnersRace(k *kit) {
 	}
 }
 
-// takeOverRacesCommit: the owner commits while its node gives up its runs. Either the commit counts and the next
-// owner knows it, or it is refused and leaves no trace.
+// takeOverRacesCommit: the owner commits while its node gives up its runs. Either the commit counts
+// and the next owner knows it, or it is refused and leaves no trace.
 func takeOverRacesCommit(k *kit) {
 	const rounds, runs = 8, 8
 	b := k.join(leaseLong)

@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Admin implements driver.Store.
+// Admin implements driver.Store. A termination takes the task away from whoever owns it: that node
+// learns of it when its next commit is refused (J3).
 func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
 	now, err := s.enter(ctx)
 	if err != nil {
@@ -22,6 +23,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
 	}
 	switch a.Kind {
 	case driver.AdminDelete:
+		// Its children may be open still: they keep their parent's id and find nobody to report to.
 		if r.open {
 			return journal.ErrOpen
 		}
@@ -43,7 +45,8 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
 	return fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 }
 
-// resume makes a task visible. Of an owned one the owner is only asked to look.
+// resume makes a task visible. Of an owned one the owner is only asked to look: to take its state
+// away would be a second owner's work.
 func (r *record) resume(now time.Time) {
 	r.task.VisibleAt = now
 	if r.task.Owner == 0 {

@@ -7,7 +7,10 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Rush implements Rusher.
+// Both methods are for tests: they age a row as time would, and change nothing that time does not.
+
+// Rush makes a free task that waits for a time due now. It is what a test does instead of waiting
+// out a back-off, and it changes nothing of a task that is owned or waits for a message only.
 func (s *Store) Rush(ctx context.Context, run journal.RunID) error {
 	now, err := s.enter(ctx)
 	if err != nil {
@@ -20,7 +23,8 @@ func (s *Store) Rush(ctx context.Context, run journal.RunID) error {
 	return nil
 }
 
-// Expire implements Expirer.
+// Expire lets the lease of a node run out now. Its runs are not freed by that: a Reap of another
+// node does so, as in life.
 func (s *Store) Expire(ctx context.Context, node journal.NodeID) error {
 	now, err := s.enter(ctx)
 	if err != nil {

@@ -7,7 +7,10 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// checkEffects refuses replies, children and generations that make no sense. front is the inbox behind the commit.
+// checkEffects refuses replies, children and generations that make no sense. front is the inbox
+// behind the commit. A store need not check these: the engine never writes them. The reference
+// does, so that tests of the engine fail where a wrong turn is written and not where somebody reads
+// it.
 func (r *record) checkEffects(c *driver.Commit, front *inboxFront) error {
 	replied := map[journal.InboxSeq]bool{}
 	for _, rep := range c.Replies {
@@ -31,8 +34,8 @@ func (r *record) checkEffects(c *driver.Commit, front *inboxFront) error {
 	return r.checkContinue(c, front)
 }
 
-// checkContinue allows a generation to carry over what this one has seen of its inbox, and nothing that was
-// consumed before it.
+// checkContinue allows a generation to carry over what this one has seen of its inbox, and nothing
+// that was consumed before it.
 func (r *record) checkContinue(c *driver.Commit, front *inboxFront) error {
 	next := c.Continue
 	if next.Version < 1 || next.Seen < front.seen || int(next.Seen) > len(r.inbox) {

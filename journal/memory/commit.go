@@ -11,7 +11,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Commit implements driver.Store.
+// Commit implements driver.Store. Each member has an outcome of its own; none of them can make the
+// call fail (J2).
 func (s *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	alone := len(commits) == 1
 	for i := range commits {
@@ -31,13 +32,19 @@ func (s *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.O
 	return s.db.commitAll(commits, now), nil
 }
 
-// commitAll writes the turns of a batch first, then what they do to others, in the order of the members. So it makes no
-// difference whether a message arrives in the inbox of a member that stands behind the sender's or ahead of it.
+// commitAll writes the turns of a batch first, then what they do to others, in the order of the
+// members. So it makes no difference whether a message arrives in the inbox of a member that stands
+// behind the sender's or ahead of it.
+//
+// The order within is: all turns, then what each does to others, then the children of the runs that
+// closed. A start of one member must be there before another member's close looks for children, and
+// a member that is refused because it was written already does nothing of this again (J4).
 func (db *database) commitAll(commits []driver.Commit, now time.Time) []driver.Outcome {
 	out := make([]driver.Outcome, len(commits))
 	for i := range commits {
 		out[i] = db.commit(&commits[i], now)
 	}
+	// Effects in the order of members, so that two runs of one program do the same to each other.
 	var closing []int
 	for i := range commits {
 		if c := &commits[i]; out[i].Err == nil {
@@ -66,7 +73,10 @@ func (db *database) writtenBefore(c *driver.Commit) bool {
 	return r != nil && (r.open && r.task.Fence == c.Fence && r.task.Turn == c.Turn+1 || r.closedFence == c.Fence && c.Fence > 0)
 }
 
-// commit writes one turn into its own run, or returns why not.
+// commit writes one turn into its own run, or returns why not. Everything that can be refused is
+// looked at before the first change, so there is nothing to undo. ErrFenced is the answer to every
+// commit that does not come from the present owner, whatever it contains: a lost owner need not be
+// told more (J3).
 func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
 	out := driver.Outcome{Now: now, Err: journal.ErrFenced}
 	r := db.runs[c.Run]
@@ -88,12 +98,15 @@ func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
 	out.Err = nil
 	db.dequeue(r)
 	defer db.enqueue(r, now)
+	// The events and what they consumed change together: a load never sees one without the other.
 	r.events, r.front = append(r.events, events...), inbox
 	if c.Next.Kind == driver.NextClose { // J7
 		status, _ := journal.StatusOf(c.Terminal().Kind)
 		db.close(r, status, c.Fence, now)
 		return out
 	}
+	// The commit is accepted. From here on every case sets the whole task, so that nothing of the
+	// turn before is left: attempts, what it waited for, strikes and a problem.
 	t.Turn++
 	t.Strikes, t.Problem, t.State = 0, c.Next.Problem, journal.Ready
 	r.unconfirmed, r.attempts, r.waiting = false, attempts, strings.Join(c.Waiting, "\n")
@@ -105,7 +118,9 @@ func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
 		t.VisibleAt = now
 	case c.Next.Kind == driver.NextBlock:
 		t.VisibleAt, t.State = instant(c.Next.At), journal.Blocked
-	case t.InboxLast > c.InboxSeen: // J6
+	case t.InboxLast > c.InboxSeen:
+		// J6: a message has come that the turn did not see. A parked run must be claimed for it; a
+		// run that stays with its owner is marked, so that the owner's next claim tells of it.
 		t.VisibleAt = now
 	case c.Next.Kind == driver.NextPark:
 		t.VisibleAt = instant(c.Next.At)
@@ -118,7 +133,9 @@ func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
 	return out
 }
 
-// nextGeneration begins the next generation. The task must be lifted: its route may change.
+// nextGeneration begins the next generation. The task must be dequeued, because its route may
+// change. The history of the generation before is kept, which no caller of the interface can see:
+// checks read it.
 func (r *record) nextGeneration(next *journal.Continue) {
 	r.past, r.events = append(r.past, r.events), nil
 	r.front = inboxFront{carried: slices.Clone(next.Carried), seen: next.Seen}
@@ -129,16 +146,18 @@ func (r *record) nextGeneration(next *journal.Continue) {
 	r.attempts, r.waiting = nil, ""
 }
 
-// close ends a run. Its task must be lifted.
+// close ends a run: terminal status and the end of the task are one step, as J7 asks for. The fence
+// of the closing commit stays, because it is the only proof of it that is left for a repetition
+// (J4). The task must be dequeued.
 func (db *database) close(r *record, status journal.Status, fence journal.Fence, now time.Time) {
 	db.removeChild(r)
 	r.open, r.run.Status, r.run.ClosedAt, r.closedFence = false, status, now, fence
 	r.task, r.attempts, r.waiting = journal.Task{}, nil, ""
 }
 
-// next returns the events of a commit as they are stored, and the inbox behind them. Beyond what a store must refuse, a
-// seq that exists (J1), it refuses what no owner that is in its right mind writes: gaps, and messages that do not exist
-// or were consumed (J5).
+// next returns the events of a commit as they are stored, and the inbox behind them. Beyond what a
+// store must refuse, a seq that exists (J1), it refuses what no owner that is in its right mind
+// writes: gaps, and messages that do not exist or were consumed (J5).
 func (r *record) next(c *driver.Commit) ([]journal.Event, inboxFront, error) {
 	last, _ := r.newest()
 	events := slices.Clone(c.Events)

@@ -7,14 +7,21 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// effects does what a written turn does to others, but for the children that a closed run leaves behind.
+// effects does what a written turn does to others, but for the children that a closed run leaves
+// behind. The order is that of the commit's fields, and with it the numbers that messages get in
+// the run's own inbox. A child that could not start, and a message that its sender asks about, come
+// back as messages of this very moment (J2).
 func (db *database) effects(c *driver.Commit, out *driver.Outcome, now time.Time) {
+	// The run may be closed by now, by its own turn. Replies are kept all the same: a run may
+	// answer an update in its last turn.
 	r := db.runs[c.Run]
 	for _, rep := range c.Replies {
 		r.reply(rep)
 	}
 	for i := range c.Starts {
 		o := db.start(&c.Starts[i], now)
+		// A start that found its own run of an earlier try counts as created: no message says
+		// otherwise.
 		if m, refused := c.RefusedChild(&c.Starts[i], &o); refused {
 			db.deliver(m, now)
 		}
@@ -29,19 +36,25 @@ func (db *database) effects(c *driver.Commit, out *driver.Outcome, now time.Time
 	}
 }
 
-// deliver sends a message of the engine's own. If the run is closed or gone, the message is dropped.
+// deliver sends a message of the engine's own. If the run is closed or gone, the
+// message is dropped: nobody waits for the engine to hear of that.
 func (db *database) deliver(m journal.Message, now time.Time) { db.send(&m, now) }
 
-// reply keeps an answer with its update. One that was rejected leaves no trace: its key is as good as new (J5).
+// reply keeps an answer with its update. One that was rejected leaves no trace: its key is as good
+// as new (J5).
 func (r *record) reply(rep journal.Reply) {
 	r.answers[rep.Number] = journal.Answer{Payload: clonePayload(rep.Payload), Rejected: rep.Rejected}
+	// The message stays in the inbox under its number, since numbers have no gaps. Only its key is
+	// free.
 	if rep.Rejected {
 		delete(r.known, r.inbox[rep.Number-1].Key)
 	}
 }
 
-// terminate closes a run whoever owns it: the owner's next commit finds no task and is refused (J3, J7). Its parent is
-// told, and its children meet their policies: those that are terminated too come behind those of a list.
+// terminate closes a run whoever owns it: the owner's next commit finds no task and is refused (J3,
+// J7). Its parent is told, and its children meet their policies: those that are terminated too come
+// behind those of a list. The event's time is not earlier than that of the event before, whose time
+// came from the owner.
 func (db *database) terminate(r *record, reason string, list []journal.RunID, now time.Time) []journal.RunID {
 	seq, at := r.newest()
 	if at.Before(now) {
@@ -49,6 +62,7 @@ func (db *database) terminate(r *record, reason string, list []journal.RunID, no
 	}
 	why := journal.TerminatedPayload(reason)
 	ev := journal.Event{Seq: seq + 1, Kind: journal.RunTerminated, Time: at, Payload: why}
+	// The fence of the close is 0: no commit can take this end for its own (J4).
 	db.dequeue(r)
 	r.events = append(r.events, ev)
 	db.close(r, journal.Terminated, 0, now)

@@ -15,7 +15,8 @@ type inboxFront struct {
 	seen    journal.InboxSeq
 }
 
-// peek returns the number of the next message, whether it exists yet or not.
+// peek returns the number of the next message, whether it exists yet or not. Carried messages come
+// first: a generation reads what the one before left unread in the order in which it came.
 func (f *inboxFront) peek() journal.InboxSeq {
 	if len(f.carried) > 0 {
 		return f.carried[0]
@@ -23,7 +24,8 @@ func (f *inboxFront) peek() journal.InboxSeq {
 	return f.seen + 1
 }
 
-// advance consumes the next message.
+// advance consumes the next message. Whether it exists is the caller's business: consume looks
+// first.
 func (f *inboxFront) advance() {
 	if len(f.carried) > 0 {
 		f.carried = f.carried[1:]
@@ -32,8 +34,8 @@ func (f *inboxFront) advance() {
 	}
 }
 
-// unread returns the numbers of the messages after one that are not consumed, the oldest first and
-// no more than most.
+// unread returns the numbers of the messages after one that are not consumed, at most so many.
+// Carried messages have smaller numbers than all others, so the result ascends.
 func (r *record) unread(after journal.InboxSeq, most int) (list []journal.InboxSeq) {
 	for _, n := range r.front.carried {
 		if n > after && len(list) < most {
@@ -47,9 +49,13 @@ func (r *record) unread(after journal.InboxSeq, most int) (list []journal.InboxS
 	return list
 }
 
-// consume returns the inbox behind the events and the rejections of a commit.
+// consume returns the inbox behind the events and the rejections of a commit. Both consume in the
+// order of numbers, without a gap: an event names the next message, after those that the commit
+// rejects. So a commit that skips a message, or names one that does not exist, is refused (J5).
 func (r *record) consume(c *driver.Commit) (inboxFront, error) {
 	front := r.front
+	// A rejection has no event, so its place in the order is only known when its turn comes: skip
+	// it wherever it is next.
 	rejected := map[journal.InboxSeq]bool{}
 	for _, rep := range c.Replies {
 		if rep.Rejected {

@@ -10,12 +10,15 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// List implements driver.Store.
+// List implements driver.Store. Ids sort by the time of the start, so newest first is the reverse
+// of their order, and the id of a page's last run is the cursor.
 func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	limit := f.Limit
 	if limit <= 0 || limit > journal.ListMax {
 		limit = journal.ListDefault
 	}
+	// A cursor that is no id came from nobody's page. To list from the beginning would hide the
+	// mistake.
 	var cursor journal.RunID
 	if f.Cursor != "" {
 		var err error
@@ -28,6 +31,7 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 		return journal.RunPage{}, err
 	}
 	defer s.db.mu.Unlock()
+	// The page ends where one run more would not fit, so a last page that is full has no Next.
 	page := journal.RunPage{Now: now}
 	for _, r := range slices.Backward(s.db.candidates(&f, cursor)) {
 		if !r.matches(&f) {
@@ -43,6 +47,8 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 }
 
 // candidates returns the runs behind a cursor among which a filter selects, oldest first.
+// Ids are looked up; every other condition is asked of every run, which a store in memory can
+// afford and a database answers by an index.
 func (db *database) candidates(f *journal.ListFilter, cursor journal.RunID) []*record {
 	list := db.sorted
 	if len(f.IDs) > 0 {
@@ -62,6 +68,7 @@ func (db *database) candidates(f *journal.ListFilter, cursor journal.RunID) []*r
 	return list
 }
 
+// matches tells whether a run meets every condition of a filter that is set.
 func (r *record) matches(f *journal.ListFilter) bool {
 	switch {
 	case f.Key != "" && f.Key != r.run.Key,
@@ -84,14 +91,16 @@ func (r *record) matches(f *journal.ListFilter) bool {
 	return true
 }
 
-// changed tells whether the current generation has taken the new branch of a change.
+// changed tells whether the current generation has taken the new branch of a change. Another driver
+// asks an index; here the events themselves are looked through.
 func (r *record) changed(id string) bool {
 	return slices.ContainsFunc(r.events, func(ev journal.Event) bool {
 		return slices.ContainsFunc(ev.Issued, func(i journal.Issued) bool { return i.Kind == journal.CommandChange && i.Name == id })
 	})
 }
 
-// listed returns the run with its task or its terminal event.
+// listed returns the run with its task or its terminal event. It has one of them, since a run is
+// open exactly while it has a task (J7).
 func (r *record) listed() journal.Run {
 	run := r.row()
 	run.Task, run.Terminal = r.queued(), r.terminal()

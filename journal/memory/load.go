@@ -8,7 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Load implements driver.Store.
+// Load implements driver.Store. All histories of one call are of the same moment, which is more
+// than a store must give.
 func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
 	if _, err := s.enter(ctx); err != nil {
 		return nil, err
@@ -21,6 +22,8 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 	return out, nil
 }
 
+// load answers one request. A run that is closed has no task, and an Answer request of it gets the
+// terminal event instead.
 func (db *database) load(q *driver.LoadRequest) driver.History {
 	r := db.runs[q.Run]
 	if r == nil {
@@ -29,9 +32,12 @@ func (db *database) load(q *driver.LoadRequest) driver.History {
 	if q.Answer != 0 {
 		return driver.History{Run: r.listed(), Answer: r.answer(q.Answer)}
 	}
+	// What the caller has already is left out: a node that kept its machine loads only what is new.
 	h := driver.History{Run: r.row()}
 	h.Run.Task = r.queued()
 	if !q.InboxOnly {
+		// Seqs have no gaps, but they begin again with each generation: search rather than
+		// subtract.
 		from := sort.Search(len(r.events), func(i int) bool { return r.events[i].Seq > q.AfterSeq })
 		to := len(r.events)
 		if q.Limit > 0 {
@@ -43,6 +49,7 @@ func (db *database) load(q *driver.LoadRequest) driver.History {
 	return h
 }
 
+// copyEvents and copyInbox return copies, with what the stored form leaves out.
 func (r *record) copyEvents(events []journal.Event) (list []journal.Event) {
 	for i := range events {
 		list = append(list, r.event(&events[i]))
@@ -57,7 +64,8 @@ func (r *record) copyInbox(numbers []journal.InboxSeq) (list []journal.Message) 
 	return list
 }
 
-// answer returns a copy of the reply to an update, or nil.
+// answer returns a copy of the reply to an update, or nil while there is none. A reader tells "not
+// yet" from "never" by whether the run is closed.
 func (r *record) answer(n journal.InboxSeq) *journal.Answer {
 	a, ok := r.answers[n]
 	if !ok {

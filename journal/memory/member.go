@@ -10,23 +10,28 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// member is a node, and its process's membership.
+// member is a node, and its process's membership. It is lost once it has left or was declared dead,
+// and never comes back: ids are not used again, so a call of a lost node that arrives late finds
+// nothing that could be mistaken for it.
 type member struct {
 	s    *Store
 	node journal.Node // guarded by s.db.mu, as is lost
 	lost bool         // declared dead, or left
 }
 
-// gone tells whether the node's process seems to be gone.
+// gone tells whether the node's process seems to be gone. Other stores see that by a lock of the
+// process's session; here it is whether the process's store was closed.
 func (n *member) gone() bool { return n.s.closed }
 
-// alive tells whether a node may be given runs.
+// alive tells whether a node may be given runs. That its lease has run out does not matter here:
+// until a Reap it may still renew, and what it is given is freed with the rest if it does not.
 func (db *database) alive(id journal.NodeID) bool {
 	n := db.nodes[id]
 	return n != nil && !n.lost
 }
 
-// Join implements driver.Store. Blocked runs are tried by the code that has just come.
+// Join implements driver.Store. Blocked runs of its routes become due, in the order in which they
+// were blocked: the new node may have the code that they wait for.
 func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
 	now, err := s.enter(ctx)
 	if err != nil {
@@ -47,7 +52,8 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, er
 	return member, nil
 }
 
-// Nodes implements driver.Store.
+// Nodes implements driver.Store. It lists by lease, since that is what people and clients ask:
+// which nodes are at work.
 func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 	now, err := s.enter(ctx)
 	if err != nil {
@@ -68,7 +74,8 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 // ID implements driver.Membership.
 func (n *member) ID() journal.NodeID { return n.node.ID } // never changes
 
-// Renew implements driver.Membership.
+// Renew implements driver.Membership. Suspects are told and not reaped here: a renewal must be
+// quick, and it is Reap that looks at a suspect a second time before it declares it dead.
 func (n *member) Renew(ctx context.Context) (driver.Renewal, error) {
 	now, err := n.s.enter(ctx)
 	if err != nil {
@@ -77,9 +84,13 @@ func (n *member) Renew(ctx context.Context) (driver.Renewal, error) {
 	db := n.s.db
 	defer db.mu.Unlock()
 	r := driver.Renewal{Now: now}
+	// Declared dead: its runs may be with others already. The caller learns the store's time all
+	// the same.
 	if n.lost {
 		return r, fmt.Errorf("node %d: %w", n.node.ID, journal.ErrNodeLost)
 	}
+	// A lease that ran out is good again if nobody has reaped the node meanwhile: its runs are
+	// still its own.
 	n.node.ExpiresAt = instant(now.Add(n.node.Lease))
 	for _, id := range slices.Sorted(maps.Keys(db.nodes)) {
 		if other := db.nodes[id]; other != n && (other.lost || other.node.ExpiresAt.Before(now) || other.gone()) {
@@ -89,7 +100,8 @@ func (n *member) Renew(ctx context.Context) (driver.Renewal, error) {
 	return r, nil
 }
 
-// Leave implements driver.Membership.
+// Leave implements driver.Membership. The node is out of the list before its tasks are freed, and a
+// claim of it that arrives later acquires nothing.
 func (n *member) Leave(ctx context.Context) error {
 	now, err := n.s.enter(ctx)
 	if err != nil {
@@ -97,6 +109,7 @@ func (n *member) Leave(ctx context.Context) error {
 	}
 	db := n.s.db
 	defer db.mu.Unlock()
+	// Gone at once: unlike a node that died it needs nobody's Reap, and its runs get no strike.
 	n.lost = true
 	delete(db.nodes, n.node.ID)
 	if h := db.held[n.node.ID]; h != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Planted is a Store with one bug: each function may spoil a request before it is carried out, or the database and the
-// answer behind it.
+// Planted is a Store with one bug: each function may spoil a request before it is carried out, or
+// the database and the answer behind it.
 type Planted struct {
 	*Store
 	start   func(m *Store, st *journal.Start)
@@ -123,7 +123,8 @@ func (m *Store) reshape(r *record, change func()) {
 	m.db.enqueue(r, m.db.now())
 }
 
-// PlantedBugs are found by random programs; see conformance_test.go, which sees them because this file is in the package.
+// PlantedBugs are found by random programs; see conformance_test.go, which sees them because this
+// file is in the package.
 var PlantedBugs = map[string]Planted{
 	"J1 an event is lost": {written: func(m *Store, c driver.Commit, o *driver.Outcome) {
 		if r := m.open(c.Run); o.Err == nil && r != nil && len(c.Events) > 2 && c.Events[1].Cmd > 0 && len(r.events) > 0 {

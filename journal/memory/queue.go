@@ -10,7 +10,17 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// taskHeap holds free tasks, the one that has been visible longest on top.
+// The queue answers three questions of a claim: which due task is the most urgent and oldest, when
+// the next one falls due, and which tasks of a node have messages. A list of all tasks would answer
+// them too, in a time that grows with the runs that merely wait, and simulations have many of
+// those. So tasks are kept by route, by priority and by whether they are due, and moving one costs
+// the logarithm of its own queue.
+//
+// Nothing here runs by itself. A task falls due when somebody looks, see [queue.promote].
+
+// taskHeap holds free tasks, the one that has been visible longest on top. A record knows its heap
+// and its index there, which Swap, Push and Pop keep up to date: a task whose run gets a message is
+// taken out of the middle.
 type taskHeap []*record
 
 // Len implements heap.Interface.
@@ -32,7 +42,8 @@ func (h *taskHeap) Push(x any) {
 	*h = append(*h, r)
 }
 
-// Pop implements heap.Interface.
+// Pop implements heap.Interface. The freed slot is cleared, or the heap would keep closed runs
+// alive.
 func (h *taskHeap) Pop() any {
 	last := len(*h) - 1
 	r := (*h)[last]
@@ -47,33 +58,41 @@ func byUrgency(a, b *record) int {
 	return cmp.Or(cmp.Compare(a.task.Priority, b.task.Priority), a.task.VisibleAt.Compare(b.task.VisibleAt))
 }
 
+// byVisibility orders tasks by the time at which they became visible, and equal ones by the order
+// in which they were enqueued, so that no two are equal and programs can be repeated.
 func byVisibility(a, b *record) int {
 	return cmp.Or(a.task.VisibleAt.Compare(b.task.VisibleAt), cmp.Compare(a.order, b.order))
 }
 
-// queueOf is the claimable tasks of one route and priority. Those that are due are apart, so that both the oldest of
-// them and the next that falls due are found at once.
+// queueOf is the claimable tasks of one route and priority. Those that are due are apart, so that
+// both the oldest of them and the next that falls due are found at once.
 type queue struct {
 	due, later taskHeap
 }
 
-// promote moves what has fallen due.
+// promote moves what has fallen due. It must run before anybody looks at the due ones, and it can
+// run late: time alone changes nothing that anybody sees between two calls.
 func (l *queue) promote(now time.Time) {
 	for len(l.later) > 0 && !l.later[0].task.VisibleAt.After(now) {
 		heap.Push(&l.due, heap.Pop(&l.later))
 	}
 }
 
-// queues are those of one route, by priority.
+// queues are those of one route, by priority. Priorities are few and known, so an array serves: a
+// claim visits them from the most urgent on and stops when it has enough.
 type queues [journal.PriorityMax + 1]queue
 
-// holding is what one node owns.
+// holding is what one node owns. It exists only while it is not empty, so the owners of tasks are
+// the keys of database.held, dead ones included.
+// Its second set is what a claim reports as needing attention, so that an owner reads messages
+// even if every hint was lost (J6).
 type holding struct {
 	all    map[journal.RunID]*record
 	unread map[journal.RunID]*record // those with messages that their owner has not consumed
 }
 
 // dequeue takes a task out of the queue, for a change of it. [database.enqueue] puts it back.
+// Calling it for a task that is nowhere is harmless, so callers need not know where the task was.
 func (db *database) dequeue(r *record) {
 	if r.heap != nil {
 		heap.Remove(r.heap, r.index)
@@ -88,7 +107,8 @@ func (db *database) dequeue(r *record) {
 	delete(db.blocked, r.run.ID)
 }
 
-// enqueue puts a task where it belongs: to its owner, into a lane, or nowhere if it waits for something else than time.
+// enqueue puts a task where it belongs: to its owner, into a queue, or nowhere if it waits for
+// something else than time.
 func (db *database) enqueue(r *record, now time.Time) {
 	if !r.open {
 		return
@@ -110,6 +130,7 @@ func (db *database) enqueue(r *record, now time.Time) {
 			h.unread[r.run.ID] = r
 		}
 	case r.task.State == journal.Quarantined || r.task.VisibleAt.IsZero():
+		// It waits for an operator or for a message. Whoever brings that takes it from the record.
 	default:
 		l := db.queueOf(r)
 		if r.task.VisibleAt.After(now) {
@@ -120,6 +141,8 @@ func (db *database) enqueue(r *record, now time.Time) {
 	}
 }
 
+// queueOf returns the queue that a free task belongs to. Queues are made when they are needed and
+// stay.
 func (db *database) queueOf(r *record) *queue {
 	route := r.route()
 	if db.queues[route] == nil {
@@ -128,11 +151,13 @@ func (db *database) queueOf(r *record) *queue {
 	return &db.queues[route][r.task.Priority]
 }
 
-// queuesOf returns the lanes of routes, each once, and promotes what has fallen due.
+// queuesOf returns the queues of routes, each once, and promotes what has fallen due.
 func (db *database) queuesOf(routes []journal.Route, now time.Time) []*queues {
 	var list []*queues
 	for i, route := range routes {
 		found := db.queues[route]
+		// A route that is named twice would be looked at twice, and pick would compare a queue with
+		// itself.
 		if found == nil || slices.Contains(routes[:i], route) {
 			continue
 		}
@@ -144,11 +169,12 @@ func (db *database) queuesOf(routes []journal.Route, now time.Time) []*queues {
 	return list
 }
 
-// pick takes up to max due tasks out of lanes, most urgent first, oldest first.
+// pick takes up to max due tasks out of queues, most urgent first, oldest first.
 func pick(list []*queues, max int) []*record {
 	var picked []*record
 	for p := journal.PriorityMin; p <= journal.PriorityMax; p++ {
 		for len(picked) < max {
+			// One route's oldest task may be younger than another's: compare the tops of all.
 			var best *taskHeap
 			for _, l := range list {
 				if due := &l[p].due; len(*due) > 0 && (best == nil || byVisibility((*due)[0], (*best)[0]) < 0) {
@@ -164,7 +190,7 @@ func pick(list []*queues, max int) []*record {
 	return picked
 }
 
-// nextVisible returns when the next task of the lanes falls due; zero for none.
+// nextVisible returns when the next task of the queues falls due; zero for none.
 func nextVisible(list []*queues) (next time.Time) {
 	for _, l := range list {
 		for p := range l {
@@ -176,7 +202,8 @@ func nextVisible(list []*queues) (next time.Time) {
 	return next
 }
 
-// inOrder returns records in the order in which they were placed.
+// inOrder returns records in the order in which they were enqueued. Sets are maps, whose own order
+// is chance: without this a seed would not repeat what it found.
 func inOrder(set map[journal.RunID]*record) []*record {
 	return slices.SortedFunc(maps.Values(set), func(a, b *record) int { return cmp.Compare(a.order, b.order) })
 }

@@ -10,7 +10,10 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Reap implements driver.Membership.
+// Reap implements driver.Membership. A node is declared dead if its lease ran out, or if it is a
+// suspect and its process is still gone at this second look: a process that was only slow to
+// connect is not punished for one glance. Then the tasks of every node that does not exist are
+// freed, also of those that an earlier Reap declared dead and did not come to.
 func (n *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Reaped, error) {
 	now, err := n.s.enter(ctx)
 	if err != nil {
@@ -26,6 +29,7 @@ func (n *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 			r.Nodes = append(r.Nodes, id)
 		}
 	}
+	// Owners are walked in order, and so are their runs: what is freed first is claimed first.
 	for _, owner := range slices.Sorted(maps.Keys(db.held)) {
 		if db.alive(owner) {
 			continue
@@ -38,20 +42,24 @@ func (n *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 			}
 		}
 	}
+	// What is freed has no owner left that could be one of these, so they can be forgotten.
 	maps.DeleteFunc(db.nodes, func(_ journal.NodeID, other *member) bool { return other.lost })
 	return r, nil
 }
 
-// strike frees a task whose owner died, and tells whether it is quarantined for that.
+// strike frees a task whose owner died, and tells whether it is quarantined for that. Its fence
+// stays: the next claim adds to it, so the dead owner is refused if it was not dead after all (J3).
 func (db *database) strike(r *record, now time.Time) bool {
 	db.dequeue(r)
 	defer db.enqueue(r, now)
+	// Attempts and what the run waits for stay: the next owner goes on from the last commit.
 	t := &r.task
 	dead := t.Owner
 	t.Strikes++
 	t.Owner, t.State, t.Problem, t.VisibleAt, r.unconfirmed = 0, journal.Ready, "", now, false
 	switch {
 	case t.Strikes >= driver.QuarantineStrikes:
+		// No time and no message makes it visible again: it waits for AdminResume.
 		t.State, t.VisibleAt = journal.Quarantined, time.Time{}
 		t.Problem = driver.QuarantineProblem(t.Strikes, dead)
 		return true

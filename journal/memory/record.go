@@ -10,7 +10,15 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// record is one run with all that belongs to it.
+// record is one run with all that belongs to it. Beside the invariants of database:
+//
+//   - Message n stands at inbox[n-1]; task.InboxLast is len(inbox) while the run is open (J5).
+//   - events have the seqs 1, 2, 3 without a gap (J1).
+//   - known holds the key of every message that was not rejected, across generations.
+//   - answers holds a reply for each update that was answered or rejected.
+//
+// Nothing in a record is shared with a caller: what comes in is copied, and so is what goes out. A
+// caller may change what it handed over, as with a store that is elsewhere.
 type record struct {
 	run         journal.Run // without Task and Terminal
 	holdsKey    bool        // whether the key leads here (J8)
@@ -29,12 +37,14 @@ type record struct {
 	known   map[string]journal.InboxSeq // numbers by message key
 	answers map[journal.InboxSeq]journal.Answer
 
-	// Where the task is queued; see database.enqueue.
+	// Where the task is queued; see database.enqueue. order breaks ties between tasks that became
+	// visible at the same time.
 	heap  *taskHeap
 	index int
 	order uint64
 }
 
+// newRecord returns a run that has just been started, with its task. It is in no index yet.
 func newRecord(st *journal.Start, now time.Time) *record {
 	run := journal.Run{
 		ID: st.ID, Key: st.Key, Workflow: st.Workflow, Version: st.Version, Queue: st.Queue, Priority: st.Priority,
@@ -56,11 +66,13 @@ func (s *Store) open(run journal.RunID) *record {
 	return nil
 }
 
+// route is what a node must serve to acquire the task.
 func (r *record) route() journal.Route {
 	return journal.Route{Queue: r.task.Queue, Workflow: r.task.Workflow, Version: r.task.Version}
 }
 
-// row returns a copy of the run that shares nothing with the record.
+// row returns a copy of the run that shares nothing with the record. It is without task and
+// terminal event, as the row of a run is.
 func (r *record) row() journal.Run {
 	run := r.run
 	run.Labels, run.Input = cloneLabels(run.Labels), clonePayload(run.Input)
@@ -71,7 +83,8 @@ func (r *record) row() journal.Run {
 	return run
 }
 
-// queued returns a copy of the task, or nil.
+// queued returns a copy of the task, or nil. Attempts and waiting are kept as drivers store them,
+// so that whatever their form loses is lost here too.
 func (r *record) queued() *journal.Task {
 	if !r.open {
 		return nil
@@ -99,7 +112,8 @@ func (r *record) event(stored *journal.Event) journal.Event {
 	return ev
 }
 
-// terminal returns the terminal event of a closed run, or nil.
+// terminal returns the terminal event of a closed run, or nil. It is the newest of the last
+// generation, because nothing is written after it (J7).
 func (r *record) terminal() *journal.Event {
 	if r.open || len(r.events) == 0 {
 		return nil
@@ -108,14 +122,14 @@ func (r *record) terminal() *journal.Event {
 	return &ev
 }
 
-// message returns a copy of the message with a number.
+// message returns a copy of the message with a number, which must exist.
 func (r *record) message(n journal.InboxSeq) journal.Message {
 	m := r.inbox[n-1]
 	m.Payload = clonePayload(m.Payload)
 	return m
 }
 
-// newest returns the seq and the time of the newest event.
+// newest returns the seq and the time of the newest event of the generation; zero if there is none.
 func (r *record) newest() (journal.Seq, time.Time) {
 	if len(r.events) == 0 {
 		return 0, time.Time{}

@@ -12,6 +12,9 @@ func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 	return oneByOne(ctx, s, tx, messages, s.db.send)
 }
 
+// send puts a message into an inbox, or finds the one that came before it under the same key. A
+// known key is looked for before the run's state: a message that arrived while the run was open
+// stays a duplicate when it has closed, so a repeated call gets the answer of its first try (J4).
 func (db *database) send(m *journal.Message, now time.Time) journal.Sent {
 	r := db.runs[m.Run]
 	if r == nil {
@@ -28,10 +31,13 @@ func (db *database) send(m *journal.Message, now time.Time) journal.Sent {
 	if !r.open {
 		return journal.Sent{Err: journal.ErrClosed}
 	}
+	// J5: the number is taken and the message stored in one call, so numbers have no gaps and
+	// become visible in their order.
 	db.dequeue(r)
 	defer db.enqueue(r, now)
 	r.task.InboxLast++
 	sent.Number = r.task.InboxLast
+	// The caller's message is copied and stays as it is: it may be sent again (J4).
 	stored := *m
 	stored.Number, stored.Time, stored.Payload = sent.Number, now, clonePayload(m.Payload)
 	if !m.Kind.Answers() {

@@ -13,18 +13,20 @@ import (
 
 // Options of a Store. The zero value means the defaults.
 type Options struct {
-	// Now is the store's clock (J9), by default time.Now. A clock that is set back stands still until it has caught up.
+	// Now is the store's clock (J9), by default time.Now. A clock that is set back stands still
+	// until it has caught up.
 	Now func() time.Time
 }
 
-// Store keeps a journal in memory: the reference of what a store does, and the store of tests and simulations. It
-// starts no goroutine and waits for nothing but its mutex, so it works inside a testing/synctest bubble. What it does
-// follows from the calls and the clock alone.
+// Store keeps a journal in memory: the reference of what a store does, and the store of tests and
+// simulations. It starts no goroutine and waits for nothing but its mutex, so it works inside a
+// testing/synctest bubble. What it does follows from the calls and the clock alone: maps are walked
+// in a defined order wherever the order could be seen.
 //
-// A Store stands for one process that is connected to the database. [Store.Peer] connects another one.
-// Its methods may be called from many goroutines.
+// A Store stands for one process that is connected to the database. [Store.Peer] connects another
+// one. Its methods may be called from many goroutines.
 type Store struct {
-	db       *database
+	db       *database     // shared with the peers
 	done     chan struct{} // closed with the store
 	closed   bool          // guarded by db.mu, like what follows
 	watchers []*watcher
@@ -48,11 +50,13 @@ func New(o *Options) *Store {
 	return db.connect()
 }
 
-// Peer returns the store of another process on the same database. The two hear each other's hints.
+// Peer returns the store of another process on the same database. The two hear each other's hints,
+// and the nodes that joined by one are suspects of the other's once it is closed. So a test has a
+// cluster within its own process.
 func (s *Store) Peer() *Store { return s.db.connect() }
 
-// Close ends the process's connection, as its death does: calls and watches fail from here on, and its nodes
-// are suspects at the next renewal of others. The database stays for the peers.
+// Close ends the process's connection, as its death does: calls and watches fail from here on, and
+// its nodes are suspects at the next renewal of others. The database stays for the peers.
 func (s *Store) Close() {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
@@ -65,6 +69,8 @@ func (s *Store) Close() {
 }
 
 // enter begins a call: it locks the database and returns the time of the call. The caller unlocks.
+// A context that is over is refused before anything happens, so a cancelled call has no unknown
+// outcome.
 func (s *Store) enter(ctx context.Context) (time.Time, error) {
 	if ctx.Err() != nil {
 		return time.Time{}, context.Cause(ctx)
@@ -77,7 +83,18 @@ func (s *Store) enter(ctx context.Context) (time.Time, error) {
 	return s.db.now(), nil
 }
 
-// database is what the peers share.
+// database is what the peers share. These invariants hold whenever the mutex is free:
+//
+//   - runs and sorted hold the same records.
+//   - keys[k] is a record with the key k that says holdsKey, and every such record is there (J8).
+//   - children holds the open children of each run, and nothing else.
+//   - The task of an open run is in exactly one place, which its fields decide: with its owner in
+//     held, in one of the queues if it waits for a time, or nowhere if it waits for a message or for an
+//     operator. Of a closed run it is nowhere.
+//
+// dequeue and enqueue alone keep the last one. Whoever changes owner, route, priority, state or
+// visibility of a task does it between the two, because the place is found by the values that the
+// fields had when the task was put there.
 type database struct {
 	mu       sync.Mutex // guards everything that follows, also inside of records
 	clock    func() time.Time
@@ -95,6 +112,8 @@ type database struct {
 	peers    []*Store
 }
 
+// connect returns the store of one more process. Peers are equal: the first has no part that the
+// others lack, so a test can close any of them.
 func (db *database) connect() *Store {
 	db.mu.Lock()
 	defer db.mu.Unlock()
@@ -103,7 +122,8 @@ func (db *database) connect() *Store {
 	return m
 }
 
-// now never goes back: lanes rely on what is due to stay due.
+// now returns the time of a call. It never goes back, even if the clock does: a task that was moved
+// to the due ones stays due, and no event is earlier than the one before it (J9).
 func (db *database) now() time.Time {
 	if now := instant(db.clock()); now.After(db.last) {
 		db.last = now

@@ -8,6 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
+// cloneLabels and the others copy what crosses the border between a caller and the database. Empty
+// becomes nil, as with drivers that store null for it.
 func cloneLabels(labels map[string]string) map[string]string {
 	if len(labels) == 0 {
 		return nil
@@ -24,6 +26,7 @@ func cloned[T any](p *T) *T {
 	return &c
 }
 
+// clonePayload copies the bytes of a payload.
 func clonePayload(p journal.Payload) journal.Payload {
 	if len(p.Data) == 0 {
 		p.Data = nil

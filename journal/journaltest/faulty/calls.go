@@ -56,6 +56,8 @@ func (f *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.O
 	return call(ctx, f, c, func(ctx context.Context) ([]driver.Outcome, error) { return f.store.Commit(ctx, commits) })
 }
 
+// commitInTx fails a step's commit only before it happens. A store resolves the unknown outcome of
+// such a commit itself, so its caller never hears that it is unknown.
 func (f *Store) commitInTx(ctx context.Context, c Call, commits []driver.Commit) ([]driver.Outcome, error) {
 	fault, late := f.enter(&c)
 	defer happen(late)

@@ -11,7 +11,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Fault is what becomes of a call. In all cases but None the caller is told ErrUnavailable and nothing else.
+// Fault is what becomes of a call. In all cases but None the caller is told ErrUnavailable and
+// nothing else.
 type Fault int
 
 // The faults.
@@ -29,7 +30,9 @@ func (f Fault) String() string { return faultNames[f] }
 
 // Call is a call of a store, or of a membership of it.
 type Call struct {
-	Verb    string         // "start", "send", "claim", "commit", "load", "list", "admin", "join", "nodes", "begin", "renew", "reap", "leave"
+	// Verb is "start", "send", "claim", "commit", "load", "list", "admin", "join", "nodes", "begin", "renew",
+	// "reap" or "leave".
+	Verb    string
 	Nth     int            // its number among those of its verb, from 1
 	Total   int            // its number among all, from 1
 	Members int            // of a batch; else 1
@@ -42,13 +45,14 @@ type Options struct {
 	Decide func(Call) Fault
 	// Answer is called behind a call that reached the store, ahead of its answer. It may wait.
 	Answer func(Call)
-	// Hint returns after which delays a hint is sent, once for each: none loses it, two double it. By
-	// default every hint is sent at once.
+	// Hint returns after which delays a hint is sent, once for each: none loses it, two double it.
+	// By default every hint is sent at once.
 	Hint func(driver.Hint) []time.Duration
 }
 
-// Store is a store whose calls fail as its options say. A step's commit inside a transaction knows Before only: as
-// the stores do, it rolls back and says ErrTxLost. Its methods may be called from many goroutines.
+// Store is a store whose calls fail as its options say. A step's commit inside a transaction knows
+// Before only: as the stores do, it rolls back and says ErrTxLost. Its methods may be called from
+// many goroutines.
 type Store struct {
 	store driver.Store
 	o     Options
@@ -74,7 +78,8 @@ func New(s driver.Store, o *Options) *Store {
 	return f
 }
 
-// OnNth returns a Decide that lets the n-th call, from 1, of some verbs fail; of all verbs if none is named.
+// OnNth returns a Decide that lets the n-th call, from 1, of some verbs fail; of all verbs if none
+// is named.
 func OnNth(n int, fault Fault, verbs ...string) func(Call) Fault {
 	var mu sync.Mutex
 	seen := 0
@@ -123,7 +128,8 @@ func happen(late []func()) {
 	}
 }
 
-// call makes one call, which is do. It must not look at what the caller may change once it has its answer.
+// call makes one call, which is do. It must not look at what the caller may change once it has its
+// answer.
 func call[T any](ctx context.Context, f *Store, c Call, do func(ctx context.Context) (T, error)) (answer T, err error) {
 	fault, late := f.enter(&c)
 	defer happen(late)

@@ -10,7 +10,8 @@ import (
 	"github.com/reprise-run/reprise/journal/journaltest/state"
 )
 
-// do carries a step out in both worlds and returns how they differ. A step that names what is not there does nothing.
+// do carries a step out in both worlds and returns how they differ. A step that names what is not
+// there does nothing.
 func (m *model) do(s step) string {
 	switch s.verb {
 	case doJoin:
@@ -62,6 +63,7 @@ func (m *model) routesOf(s step) []journal.Route {
 	return routes
 }
 
+// join adds an incarnation to a node of the program.
 func (m *model) join(s step) string {
 	text, _ := both(m, "join", func(w *world) (none, error) {
 		member, err := w.j.Join(m.ctx, journal.Node{Name: "model", Routes: m.routesOf(s), Lease: time.Hour})
@@ -135,6 +137,7 @@ func (m *model) reap(inc int) string {
 	return ""
 }
 
+// start makes the node the owner of what it owns from birth, so that its next commit has a view.
 func (m *model) start(s step) string {
 	inc, owned := m.incarnation(s.node, 0)
 	starts := make([]journal.Start, len(s.members))
@@ -163,6 +166,7 @@ func (m *model) start(s step) string {
 	return text
 }
 
+// startOf turns the numbers of a member into a start. Keys are few, so that starts meet each other.
 func (m *model) startOf(mem member) journal.Start {
 	st := journal.Start{ID: m.ids[mem.run], Reuse: journal.Reuse(mem.reuse()), Labels: map[string]string{"model": m.space},
 		Input: journal.Payload{Data: []byte{0, byte(mem.run)}}}
@@ -234,6 +238,7 @@ func (m *model) admin(s step) string {
 	return text
 }
 
+// load asks for whole histories, parts of them, inboxes and answers.
 func (m *model) load(s step) string {
 	requests := make([]driver.LoadRequest, len(s.members))
 	for i, mem := range s.members {

@@ -31,8 +31,8 @@ func (t *turn) effects() {
 // dynastyLevels is how many generations of runs a dynasty has.
 const dynastyLevels = 4
 
-// dynasty makes a line of fresh runs, each the child of the one before. It ends the first, so that the others meet
-// their policies, or the last, of which the one before hears.
+// dynasty makes a line of fresh runs, each the child of the one before. It ends the first, so that
+// the others meet their policies, or the last, of which the one before hears.
 func (m *model) dynasty(s step) string {
 	if len(s.members) < dynastyLevels {
 		return ""
@@ -76,7 +76,8 @@ func (t *turn) reply() {
 	}
 }
 
-// issue adds a command to the newest event, and returns its number; 0 if there is no event in this turn.
+// issue adds a command to the newest event, and returns its number; 0 if there is no event in this
+// turn.
 func (t *turn) issue(i journal.Issued) journal.Cmd {
 	if len(t.c.Events) == 0 {
 		return 0
@@ -123,13 +124,15 @@ func (t *turn) signal() {
 	}
 }
 
+// sendOutcome adds what tells the parent of a run that closes.
 func (t *turn) sendOutcome() {
 	if m, waits := t.r.Run.ParentMessage(t.c.Terminal()); waits && m.Run != t.v.run {
 		t.c.Messages = append(t.c.Messages, m)
 	}
 }
 
-// carryOn ends the generation. Some of the messages that it consumed go to the next, and some that it did not see.
+// carryOn ends the generation. Some of the messages that it consumed go to the next, and some that
+// it did not see.
 func (t *turn) carryOn() {
 	t.add(journal.Event{Kind: journal.RunContinued, Payload: t.r.Run.Input})
 	next := &journal.Continue{Input: t.payload("input"), Version: t.r.Run.Version, Seen: t.c.InboxSeen}
@@ -157,8 +160,9 @@ func (t *turn) replies(n journal.InboxSeq) bool {
 	return slices.ContainsFunc(t.c.Replies, func(r journal.Reply) bool { return r.Number == n })
 }
 
-// touches is what a commit may change beyond what it wrote: runs, and the keys of runs. Members of a batch that touch the same are
-// carried out in an order that is the store's choice, so programs keep them apart.
+// touches is what a commit may change beyond what it wrote: runs, and the keys of runs. Members of
+// a batch that touch the same are carried out in an order that is the store's choice, so programs
+// keep them apart.
 type touches map[string]bool
 
 // add takes the touches of one more member, unless they meet those of another.
@@ -172,6 +176,7 @@ func (all touches) add(more touches) bool {
 	return true
 }
 
+// touches returns what a commit may change.
 func (m *model) touches(c *driver.Commit) touches {
 	set := touches{c.Run.String(): true}
 	for i := range c.Starts {
@@ -193,6 +198,7 @@ func (m *model) touches(c *driver.Commit) touches {
 	return set
 }
 
+// touchChildren adds the family that close policies can reach.
 func (m *model) touchChildren(parent journal.RunID, set touches) {
 	for _, id := range m.children(parent) {
 		if !set[id.String()] {

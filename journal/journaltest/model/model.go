@@ -25,8 +25,8 @@ const (
 	seedEnv      = "REPRISE_MODEL_SEED"      // only the program with this seed
 )
 
-// rusher and expirer are what a store under test may be able to do to itself: make a waiting task due at once, and let a
-// node's lease run out, by ageing a row.
+// rusher and expirer are what a store under test may be able to do to itself: make a waiting task
+// due at once, and let a node's lease run out, by ageing a row.
 type (
 	rusher interface {
 		Rush(ctx context.Context, run journal.RunID) error
@@ -70,17 +70,19 @@ func envNumber(t *testing.T, name string) int {
 	return n
 }
 
-// storePrograms is how many programs share a store: enough that each lives among the rows of many others, and
-// few enough that listings, which look at those rows, stay quick.
+// storePrograms is how many programs share a store: enough that each lives among the rows of many
+// others, and few enough that listings, which look at those rows, stay quick.
 const storePrograms = 200
 
-// Run runs random programs against the store under test and against a [memory.Store], and compares every outcome, and the
-// whole state every few steps. A program that shows a difference is shrunk to a few steps and printed with its seed.
-// Many programs share one store, each with runs, keys and workflows of its own. When there are more of them, open is called
-// again, and the stores are at work in parallel.
+// Run runs random programs against the store under test and against a [memory.Store], and compares
+// every outcome, and the whole state every few steps. A program that shows a difference is shrunk
+// to a few steps and printed with its seed. Many programs share one store, each with runs, keys and
+// workflows of its own. When there are more of them, open is called again, and the stores are at
+// work in parallel.
 //
-// Times are compared by what they mean: whether a task is due, waits for a time or for a message only. A store that is
-// also has the methods Rush and Expire (see journaltest) goes through times that come and nodes that die.
+// Times are compared by what they mean: whether a task is due, waits for a time or for a message
+// only. A store that is also has the methods Rush and Expire (see journaltest) goes through times
+// that come and nodes that die.
 func Run(t *testing.T, open func(t *testing.T) driver.Store, o *Options) {
 	opts := o.withDefaults(t)
 	for first := 0; first < opts.Sequences; first += storePrograms {

@@ -21,8 +21,8 @@ type claimAnswer struct {
 	NextDue   time.Time
 }
 
-// claim lets the store under test choose first: among tasks that became visible in one call any order is right. The
-// model checks the choice, and makes the same.
+// claim lets the store under test choose first: among tasks that became visible in one call any
+// order is right. The model checks the choice, and makes the same.
 func (m *model) claim(s step, inc int) string {
 	r := driver.ClaimRequest{Routes: m.routesOf(s), Reconcile: s.reconciles()}
 	if s.choice == 1 {
@@ -64,7 +64,8 @@ func (m *model) claim(s step, inc int) string {
 	return ""
 }
 
-// choose checks which of the due tasks were claimed: all that are more urgent or older than the last of them.
+// choose checks which of the due tasks were claimed: all that are more urgent or older than the
+// last of them.
 func (m *model) choose(due []journal.Task, max int, claimed []journal.RunID) string {
 	n := min(max, len(due))
 	if len(claimed) != n {
@@ -87,6 +88,7 @@ func (m *model) choose(due []journal.Task, max int, claimed []journal.RunID) str
 	return ""
 }
 
+// claimAnswer makes a claim comparable.
 func (m *model) claimAnswer(w *world, c driver.Claim) claimAnswer {
 	p := m.plain(w)
 	a := claimAnswer{Tasks: map[journal.RunID]driver.Claimed{}, Attention: c.Attention, NextDue: p.Visible(c.NextDue)}
@@ -115,6 +117,8 @@ func (m *model) look(inc, run int) {
 	m.views[run] = append(m.views[run], v)
 }
 
+// commit submits the turns of owners, former owners and impostors in one batch. Members that could
+// meet are kept apart by touches, because the order within a batch is the store's choice.
 func (m *model) commit(s step) string {
 	var list []driver.Commit
 	var views []*view

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// A program is a list of steps. A step names runs, nodes and keys by small numbers, and says what to do relative to what
-// there is: "the owner's next commit", not "fence 3". So any part of a program is a program.
+// A program is a list of steps. A step names runs, nodes and keys by small numbers, and says what
+// to do relative to what there is: "the owner's next commit", not "fence 3". So any part of a
+// program is a program.
 type program []step
 
 // The numbers that steps use.
@@ -109,6 +110,8 @@ const (
 	commitFlags    = 15
 )
 
+// newProgram draws the program of a seed. It is a function of the seed and the number of steps
+// alone, so a seed that failed fails again.
 func newProgram(seed uint64, steps int) program {
 	r := rand.New(rand.NewPCG(seed, 0x5eed))
 	total := 0
@@ -132,6 +135,7 @@ func newProgram(seed uint64, steps int) program {
 	return p
 }
 
+// newStep draws the numbers of one step; what they name may not be there when it is carried out.
 func newStep(r *rand.Rand, v verb) step {
 	s := step{verb: v, node: r.IntN(nodesMax), max: 1 + r.IntN(4), choice: r.IntN(10)}
 	size := 1

@@ -18,7 +18,8 @@ type shrinker struct {
 	runs  int
 }
 
-// shrink returns the smallest faulty program that it finds by leaving out steps, and members of steps.
+// shrink returns the smallest faulty program that it finds by leaving out steps, and members of
+// steps.
 func shrink(ctx context.Context, store driver.Store, f *Difference) *Difference {
 	s := &shrinker{ctx: ctx, store: store, best: f}
 	s.try(slices.Clone(f.program[:f.step+1])) // the state was compared late: find the step that matters

@@ -91,7 +91,8 @@ func (t *turn) add(ev journal.Event) {
 	t.open = t.open.after(&ev)
 }
 
-// body adds the event of the run's start if there is none yet, then steps and timers, then messages.
+// body adds the event of the run's start if there is none yet, then steps and timers, then
+// messages.
 func (t *turn) body() {
 	if t.v.seq == 0 {
 		t.add(started("a", "b"))
@@ -133,8 +134,8 @@ func (t *turn) consume() {
 	t.add(ev)
 }
 
-// awaits tells whether a command of the generation is open that the message answers. It may be for an earlier life of the run: the
-// model uses ids again.
+// awaits tells whether a command of the generation is open that the message answers. It may be for
+// an earlier life of the run: the model uses ids again.
 func (t *turn) awaits(m *journal.Message) bool {
 	if m.Generation != t.v.gen || int(m.Cmd) > len(t.open) {
 		return false

@@ -20,8 +20,8 @@ import (
 // stateEvery is how many steps lie between two comparisons of the whole state.
 const stateEvery = 10
 
-// Times of the model. The reference lives in its own year; what steps ask for lies clearly before or behind
-// the clocks of both stores, and is compared exactly.
+// Times of the model. The reference lives in its own year; what steps ask for lies clearly before
+// or behind the clocks of both stores, and is compared exactly.
 var (
 	yearNow  = time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC)
 	yearPast = time.Date(2005, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -37,7 +37,9 @@ type world struct {
 	names   map[journal.NodeID]journal.NodeID
 }
 
-// model is a program under way.
+// model is a program under way. It asks the reference what there is, carries a step out in both
+// worlds, and compares the answers. Where a store has a choice, as among tasks that became due at
+// the same time, the reference follows the store under test; see claim.
 type model struct {
 	ctx    context.Context
 	space  string // in the names of this program's workflows and keys
@@ -75,6 +77,8 @@ func (v *view) accept(c *driver.Commit) {
 	}
 }
 
+// newModel returns a program's two worlds. Names carry a fresh id, so programs that share a store
+// do not see each other.
 func newModel(ctx context.Context, store driver.Store) *model {
 	m := &model{ctx: ctx, space: journal.NewRunID().String(), clock: yearNow}
 	for range runsMax {
@@ -108,8 +112,8 @@ func (p program) run(ctx context.Context, store driver.Store, every int) *Differ
 	return nil
 }
 
-// leave takes the program's nodes off the store, and what nodes claimed that had left, so that no later program meets
-// them. Whatever goes wrong here does so in the next program too.
+// leave takes the program's nodes off the store, and what nodes claimed that had left, so that no
+// later program meets them. Whatever goes wrong here does so in the next program too.
 func (m *model) leave() {
 	w := m.worlds[1]
 	for _, member := range w.members {
@@ -170,6 +174,7 @@ func both[T any](m *model, what string, call func(w *world) (T, error)) (string,
 	return m.diff(what, r[0], r[1]), r[0].Answer
 }
 
+// compareState compares all that both stores show of the program.
 func (m *model) compareState() string {
 	text, _ := both(m, "state", func(w *world) (state.State, error) {
 		s, err := state.Of(m.ctx, byIDs{w.store, m.ids})

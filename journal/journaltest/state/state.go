@@ -9,7 +9,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// inboxPiece is the least that a store tells of a long inbox in one answer; shorter ones are told whole.
+// inboxPiece is the least that a store tells of a long inbox in one answer; shorter ones are told
+// whole.
 const inboxPiece = 100
 
 // State is everything that a store shows of itself at one moment, in a form that can be compared.
@@ -18,8 +19,8 @@ type State struct {
 	Nodes []journal.Node // those whose lease is valid, by id
 }
 
-// Run is one run with its task or terminal event, the whole history of its generation, the messages that wait for
-// it, and its replies to those updates that the history names.
+// Run is one run with its task or terminal event, the whole history of its generation, the messages
+// that wait for it, and its replies to those updates that the history names.
 type Run struct {
 	Run     journal.Run
 	Events  []journal.Event
@@ -27,7 +28,8 @@ type Run struct {
 	Answers map[journal.InboxSeq]journal.Answer
 }
 
-// Of reads the state of any store through its interface. It is of one moment only while nobody writes.
+// Of reads the state of any store through its interface. It is of one moment only while nobody
+// writes.
 func Of(ctx context.Context, store driver.Store) (State, error) {
 	var s State
 	f := journal.ListFilter{Limit: journal.ListMax}
@@ -54,6 +56,7 @@ func Of(ctx context.Context, store driver.Store) (State, error) {
 	return s, err
 }
 
+// fillState loads what listings leave out: events, messages and answers.
 func fillState(ctx context.Context, store driver.Store, runs []Run) error {
 	requests := make([]driver.LoadRequest, len(runs))
 	for i := range runs {
