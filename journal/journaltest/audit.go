@@ -18,7 +18,7 @@ func (k *kit) audit(ctx context.Context) {
 			return
 		}
 		for i := range page.Runs {
-			k.auditRun(ctx, &page.Runs[i])
+			auditRun(k, ctx, &page.Runs[i])
 		}
 		if f.Cursor = page.Next; f.Cursor == "" {
 			return
@@ -26,7 +26,7 @@ func (k *kit) audit(ctx context.Context) {
 	}
 }
 
-func (k *kit) auditRun(ctx context.Context, r *journal.Run) {
+func auditRun(k *kit, ctx context.Context, r *journal.Run) {
 	k.t.Helper()
 	list, err := k.store.Load(ctx, []driver.LoadRequest{{Run: r.ID}})
 	if err != nil || len(list) != 1 || list[0].Err != nil {

@@ -94,7 +94,7 @@ func (o *owner) everything(other journal.RunID) driver.Commit {
 }
 
 // withUpdates returns an owned run with two updates in its inbox, and another that is free.
-func (k *kit) withUpdates(node journal.NodeID) (*owner, journal.RunID) {
+func withUpdates(k *kit, node journal.NodeID) (*owner, journal.RunID) {
 	k.t.Helper()
 	o := k.one(node)
 	k.sends(update(o.run, "u", "1"), update(o.run, "u", "2"))
@@ -111,13 +111,13 @@ func refusedHasNoEffects(k *kit) {
 		"another node":            func(c *driver.Commit) { c.Node++ },
 		"a run that is not there": func(c *driver.Commit) { c.Run = journal.NewRunID(); c.Starts[0].Parent.Run = c.Run },
 	} {
-		o, other := k.withUpdates(node)
+		o, other := withUpdates(k, node)
 		c := o.everything(other)
 		spoil(&c)
 		k.unchanged(name, func() { o.refused(c, name, fenced) })
 		k.gone(c.Starts[0].ID)
 	}
-	o, other := k.withUpdates(node)
+	o, other := withUpdates(k, node)
 	o.commit(keep, started())
 	late := o.everything(other)
 	for i := range late.Events {
@@ -139,7 +139,7 @@ func ownEffects(k *kit) {
 	var batch []driver.Commit
 	var others []journal.RunID
 	for range 4 {
-		o, other := k.withUpdates(node)
+		o, other := withUpdates(k, node)
 		batch, others = append(batch, o.everything(other)), append(others, other)
 	}
 	batch[1].Fence--
@@ -170,7 +170,7 @@ func ownEffects(k *kit) {
 // to them.
 func effectsOnce(k *kit) {
 	node := k.join(leaseLong).ID()
-	o, other := k.withUpdates(node)
+	o, other := withUpdates(k, node)
 	c := o.everything(other)
 	child := c.Starts[0].ID
 	o.submit(c)
@@ -274,7 +274,7 @@ func childTakesKey(k *kit) {
 // at all.
 func txEffects(k *kit) {
 	node := k.join(leaseLong).ID()
-	o, other := k.withUpdates(node)
+	o, other := withUpdates(k, node)
 	try := func(spoil func(c *driver.Commit)) (driver.Commit, driver.Outcome) {
 		c := o.everything(other)
 		tx, err := k.j.Begin(k.ctx)

@@ -29,11 +29,11 @@ func delayedStart(k *kit) {
 	if r := k.row(out.Run); !r.StartAt.Equal(r.CreatedAt.Add(short)) || !r.StartAt.Equal(out.StartAt) || !r.Task.VisibleAt.Equal(out.StartAt) {
 		k.t.Errorf("starts at %s, visible at %s, want %s", r.StartAt, r.Task.VisibleAt, out.StartAt)
 	}
-	k.untilClaimed(node, out.StartAt)
+	untilClaimed(k, node, out.StartAt)
 }
 
 // untilClaimed claims until a task comes, which must not be before due.
-func (k *kit) untilClaimed(node journal.NodeID, due time.Time) {
+func untilClaimed(k *kit, node journal.NodeID, due time.Time) {
 	k.t.Helper()
 	k.eventually("a task becomes due", func() bool {
 		c := k.claim(node, 1)
@@ -54,7 +54,7 @@ func parkUntilATime(k *kit) {
 	o := k.one(node)
 	due := k.j.Now().Add(short)
 	o.commit(parkUntil(due), started())
-	k.untilClaimed(node, due)
+	untilClaimed(k, node, due)
 
 	past := k.one(node)
 	past.commit(parkUntil(k.j.Now().Add(-time.Hour)), started())

@@ -120,8 +120,8 @@ func (k *kit) waits(run journal.RunID, messages int) []journal.Message {
 	return h.Inbox
 }
 
-// inbox returns what waits for a run in short: the kind, the name and the number.
-func (k *kit) inbox(run journal.RunID) (list []string) {
+// inboxOf returns what waits for a run in short: the kind, the name and the number.
+func inboxOf(k *kit, run journal.RunID) (list []string) {
 	k.t.Helper()
 	for _, m := range k.history(run).Inbox {
 		list = append(list, fmt.Sprintf("%d %s %d", m.Kind, m.Name, m.Number))
@@ -132,7 +132,7 @@ func (k *kit) inbox(run journal.RunID) (list []string) {
 // inboxIs compares what waits for a run with messages of kinds and names, from number 1.
 func (k *kit) inboxIs(run journal.RunID, want ...string) {
 	k.t.Helper()
-	k.same(fmt.Sprintf("the inbox of run %s", run), k.inbox(run), want)
+	k.same(fmt.Sprintf("the inbox of run %s", run), inboxOf(k, run), want)
 }
 
 // failure decodes a payload.
@@ -151,8 +151,8 @@ func (k *kit) gone(run journal.RunID) {
 	}
 }
 
-// state reads everything.
-func (k *kit) state() state.State {
+// stateOf reads everything.
+func stateOf(k *kit) state.State {
 	k.t.Helper()
 	s, err := state.Of(k.ctx, k.store)
 	k.ok(err)
@@ -163,7 +163,7 @@ func (k *kit) state() state.State {
 // unchanged fails if what a function does shows anywhere.
 func (k *kit) unchanged(what string, do func()) {
 	k.t.Helper()
-	before := k.state()
+	before := stateOf(k)
 	do()
-	k.same(what+" changed the state", k.state(), before)
+	k.same(what+" changed the state", stateOf(k), before)
 }

@@ -176,8 +176,8 @@ func concurrentReaps(k *kit) {
 	}
 }
 
-// strike lets a node take the one due run and die, and returns what the reaper did.
-func (k *kit) strike(reaper driver.Membership, before func(*owner)) driver.Reaped {
+// strikeRun lets a node take the one due run and die, and returns what the reaper did.
+func strikeRun(k *kit, reaper driver.Membership, before func(*owner)) driver.Reaped {
 	k.t.Helper()
 	victim := k.join(leaseTiny)
 	o := k.takeSoon(victim.ID())
@@ -195,7 +195,7 @@ func (k *kit) quarantine(run journal.RunID) {
 	k.t.Helper()
 	reaper := k.join(leaseLong)
 	for n := 1; n <= driver.QuarantineStrikes; n++ {
-		r := k.strike(reaper, nil)
+		r := strikeRun(k, reaper, nil)
 		if last := n == driver.QuarantineStrikes; (r.Quarantined == 1) != last || (r.Tasks == 1) == last {
 			k.t.Fatalf("after strike %d: %+v", n, r)
 		}
@@ -229,10 +229,10 @@ func quarantineAfterStrikes(k *kit) {
 func commitForgives(k *kit) {
 	run := k.begin(1)[0]
 	reaper := k.join(leaseLong)
-	k.strike(reaper, nil)
-	k.strike(reaper, nil)
+	strikeRun(k, reaper, nil)
+	strikeRun(k, reaper, nil)
 	k.same("strikes", k.row(run).Task.Strikes, 2)
-	k.strike(reaper, func(o *owner) {
+	strikeRun(k, reaper, func(o *owner) {
 		o.commit(keep, started())
 		k.same("strikes after a commit", k.row(run).Task.Strikes, 0)
 	})

@@ -45,26 +45,26 @@ func payloadBytes(k *kit) {
 	for name, p := range payloads() {
 		o := k.takeStarted(node, journal.Start{Input: p})
 		k.sends(journal.Message{Run: o.run, Kind: journal.MessageSignal, Name: "sig", Key: "1", Payload: p})
-		k.samePayload(name+" in the inbox", k.history(o.run).Inbox[0].Payload, p)
+		samePayload(k, name+" in the inbox", k.history(o.run).Inbox[0].Payload, p)
 		step := stepDone(1, "a", "")
 		step.Payload = p
 		c := o.build(keep, started("a", "b"), received(journal.Message{Kind: journal.MessageSignal, Name: "sig", Number: 1}), step)
 		c.Attempts = []journal.Attempt{{Cmd: 2, Name: "b", Made: 1, NextAt: k.j.Now(), Heartbeat: &p}}
 		o.submit(c)
 		h := k.history(o.run)
-		k.samePayload(name+" as input", h.Run.Input, p)
-		k.samePayload(name+" of a consumed message", h.Events[1].Payload, p)
-		k.samePayload(name+" of a step", h.Events[2].Payload, p)
-		k.samePayload(name+" of a heartbeat", *h.Run.Task.Attempts[0].Heartbeat, p)
+		samePayload(k, name+" as input", h.Run.Input, p)
+		samePayload(k, name+" of a consumed message", h.Events[1].Payload, p)
+		samePayload(k, name+" of a step", h.Events[2].Payload, p)
+		samePayload(k, name+" of a heartbeat", *h.Run.Task.Attempts[0].Heartbeat, p)
 		end := completed("")
 		end.Payload = p
 		o.commit(closed, end)
-		k.samePayload(name+" as output", k.row(o.run).Terminal.Payload, p)
+		samePayload(k, name+" as output", k.row(o.run).Terminal.Payload, p)
 	}
 }
 
 // samePayload compares without printing a megabyte.
-func (k *kit) samePayload(what string, got, want journal.Payload) {
+func samePayload(k *kit, what string, got, want journal.Payload) {
 	k.t.Helper()
 	if got.Encoding != want.Encoding || !bytes.Equal(got.Data, want.Data) {
 		k.t.Errorf("%s: %d bytes in %q, want %d in %q", what, len(got.Data), got.Encoding, len(want.Data), want.Encoding)
@@ -81,9 +81,9 @@ func payloadAtTheLimit(k *kit) {
 	end.Payload = p
 	o.commit(closed, started(), received(journal.Message{Kind: journal.MessageSignal, Name: "sig", Number: 1}), end)
 	h := k.history(o.run)
-	k.samePayload("input", h.Run.Input, p)
-	k.samePayload("message", h.Events[1].Payload, p)
-	k.samePayload("output", h.Events[2].Payload, p)
+	samePayload(k, "input", h.Run.Input, p)
+	samePayload(k, "message", h.Events[1].Payload, p)
+	samePayload(k, "output", h.Events[2].Payload, p)
 }
 
 // Text of every kind survives in names, keys, labels and reasons: other scripts, quotes, what

@@ -32,7 +32,7 @@ func sortedIDs(ids ...journal.RunID) []journal.RunID {
 }
 
 // isOrphan checks that a run got the cancel request of a parent that closed, as its only message.
-func (k *kit) isOrphan(run journal.RunID) {
+func isOrphan(k *kit, run journal.RunID) {
 	k.t.Helper()
 	h := k.history(run)
 	if h.Run.Status != journal.Open || len(h.Inbox) != 1 || h.Inbox[0].Kind != journal.MessageCancel || h.Inbox[0].Key != journal.CancelKey {
@@ -44,7 +44,7 @@ func (k *kit) isOrphan(run journal.RunID) {
 }
 
 // isTerminated checks that a run was closed for its parent.
-func (k *kit) isTerminated(run journal.RunID) {
+func isTerminated(k *kit, run journal.RunID) {
 	k.t.Helper()
 	r := k.row(run)
 	if r.Status != journal.Terminated || r.Terminal == nil || r.Terminal.Kind != journal.RunTerminated || r.Task != nil {
@@ -56,7 +56,7 @@ func (k *kit) isTerminated(run journal.RunID) {
 }
 
 // isLeft checks that a run is as nobody had touched it.
-func (k *kit) isLeft(run journal.RunID) {
+func isLeft(k *kit, run journal.RunID) {
 	k.t.Helper()
 	if h := k.history(run); h.Run.Status != journal.Open || len(h.Inbox) > 0 {
 		k.t.Errorf("run %s is %s with the inbox %+v, want it open without", run, h.Run.Status, h.Inbox)
@@ -90,11 +90,11 @@ func closeApplies(k *kit) {
 			k.same("status of a child that was closed before", k.row(id).Status, journal.Completed)
 			k.inboxIs(id)
 		case i%3 == 0:
-			k.isOrphan(id)
+			isOrphan(k, id)
 		case i%3 == 1:
-			k.isTerminated(id)
+			isTerminated(k, id)
 		default:
-			k.isLeft(id)
+			isLeft(k, id)
 		}
 	}
 	k.inboxIs(parent.run) // nobody tells a closed parent
@@ -113,9 +113,9 @@ func terminationApplies(k *kit) {
 	parent := k.one(node)
 	ids := parent.bears(journal.CloseCancel, journal.CloseTerminate, journal.CloseAbandon)
 	k.ok(k.admin(parent.run, driver.AdminTerminate))
-	k.isOrphan(ids[0])
-	k.isTerminated(ids[1])
-	k.isLeft(ids[2])
+	isOrphan(k, ids[0])
+	isTerminated(k, ids[1])
+	isLeft(k, ids[2])
 	k.inboxIs(parent.run)
 }
 
@@ -146,13 +146,13 @@ func policiesRecur(k *kit) {
 		}
 		k.same("what waits for the run above", len(k.history(above.run).Inbox), 1)
 		for _, id := range []journal.RunID{second[0], third[0], fourth[1]} {
-			k.isTerminated(id)
+			isTerminated(k, id)
 		}
 		for _, id := range []journal.RunID{second[1], third[1], fourth[2]} {
-			k.isOrphan(id)
+			isOrphan(k, id)
 		}
 		for _, id := range append(spared, second[2], third[2], fourth[0]) {
-			k.isLeft(id)
+			isLeft(k, id)
 		}
 		k.takeAll(node)
 	}
@@ -169,9 +169,9 @@ func policiesOfGenerations(k *kit) {
 	k.same("parent's generation", k.row(second[0]).Parent.Generation, journal.Generation(2))
 	out := parent.submit(parent.closing())
 	k.same("terminated", sortedIDs(out.Closed...), sortedIDs(first[0], second[0]))
-	k.isTerminated(first[0])
-	k.isTerminated(second[0])
-	k.isOrphan(first[1])
+	isTerminated(k, first[0])
+	isTerminated(k, second[0])
+	isOrphan(k, first[1])
 }
 
 // The owner of a child that was terminated with its parent is refused when it commits.
@@ -183,7 +183,7 @@ func terminatedChildOwner(k *kit) {
 	parent.submit(parent.closing())
 	child.refused(child.build(keep, stepDone(1, "a", "1")), "the owner of a terminated child", fenced)
 	child.refused(child.withOutcome(child.build(closed, completed("1"))), "the owner of a terminated child closes it", fenced)
-	k.isTerminated(child.run)
+	isTerminated(k, child.run)
 }
 
 // A child that was already asked to cancel gets no second request from its parent's close.
@@ -221,8 +221,8 @@ func childOfTerminatedMember(k *kit) {
 		if _, err := k.commits(batch...); err != nil {
 			k.t.Fatal(err)
 		}
-		k.isTerminated(child.run)
-		k.isTerminated(turn.Starts[0].ID)
+		isTerminated(k, child.run)
+		isTerminated(k, turn.Starts[0].ID)
 	}
 }
 
