@@ -27,7 +27,8 @@ var homes = []struct {
 	{"backoff only in runtime", "github.com/cenkalti/backoff", []string{"runtime"}, false},
 }
 
-// impure are the packages that replay may not import: they block, read a clock, draw random numbers or log.
+// impure are the packages that replay may not import: they block, read a clock, draw random numbers
+// or log.
 var impure = []string{
 	"os", "log", "net", "syscall", "io/ioutil", "math/rand", "crypto/rand", "database/sql", "runtime/trace",
 }
@@ -49,29 +50,10 @@ var sharpEdges = []string{
 	"SetReceiveTimeout", "NewLocalPID", "NewPID", "Bounded", "BoundedDropping", "Stash", "RequestFuture",
 }
 
-// Review stops: nothing needs to be longer.
-const (
-	fileLinesMax     = 600
-	functionLinesMax = 100
-)
-
-// source is one parsed file.
-type source struct {
-	name, folder, module string
-	isTest               bool // a _test.go file
-	isHelper             bool // in a package for tests only, such as journaltest
-	syntax               *ast.File
-	files                *token.FileSet
-	broken               []string
-}
-
-func (s *source) breaks(rule string, at token.Pos, format string, args ...any) {
-	line := s.files.Position(at).Line
-	s.broken = append(s.broken, fmt.Sprintf("%s:%d: %s: %s", s.name, line, rule, fmt.Sprintf(format, args...)))
-}
-
-// checkLayers returns the broken rules of the module at the root of tree, and how many files it read.
+// checkLayers returns the broken rules of the module at the root of tree, and how many files it
+// read.
 func checkLayers(tree fs.FS) (broken []string, files int, err error) {
+	methods := methodCounts{}
 	module, err := moduleOf(tree)
 	if err != nil {
 		return nil, 0, err
@@ -87,11 +69,14 @@ func checkLayers(tree fs.FS) (broken []string, files int, err error) {
 			return nil
 		}
 		files++
-		found, err := checkFile(tree, module, name)
-		broken = append(broken, found...)
+		s, err := checkFile(tree, module, name)
+		if err == nil {
+			broken = append(broken, s.broken...)
+			methods.add(s)
+		}
 		return err
 	})
-	return broken, files, err
+	return append(broken, methods.broken()...), files, err
 }
 
 // enterFolder decides whether the walk goes into a folder.
@@ -130,16 +115,16 @@ func moduleOf(tree fs.FS) (string, error) {
 	return "", fmt.Errorf("go.mod names no module")
 }
 
-func checkFile(tree fs.FS, module, name string) ([]string, error) {
+func checkFile(tree fs.FS, module, name string) (*source, error) {
 	files := token.NewFileSet()
 	if slices.Contains(noCode, top(name)) {
-		return []string{name + ":1: top-level folders: " + top(name) + " holds no Go"}, nil
+		return &source{broken: []string{name + ":1: top-level folders: " + top(name) + " holds no Go"}}, nil
 	}
 	syntax, err := parseFile(tree, files, name)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{name: name, folder: path.Dir(name), module: module, syntax: syntax, files: files}
+	s := &source{name: name, folder: path.Dir(name), module: module, syntax: syntax, files: files, methods: map[string]int{}}
 	s.isTest = strings.HasSuffix(name, "_test.go")
 	s.isHelper = inHelper(s.folder)
 	for _, spec := range syntax.Imports {
@@ -156,7 +141,7 @@ func checkFile(tree fs.FS, module, name string) ([]string, error) {
 	s.checkReplay()
 	s.checkActor()
 	s.checkSize()
-	return s.broken, nil
+	return s, nil
 }
 
 // checkArrow checks an import of a package of this module.
@@ -240,24 +225,6 @@ func (s *source) checkActor() {
 		}
 		return true
 	})
-}
-
-func (s *source) checkSize() {
-	if s.isTest {
-		return
-	}
-	if lines := s.files.File(s.syntax.FileStart).LineCount(); lines > fileLinesMax {
-		s.breaks("file length", s.syntax.Package, "%d lines, at most %d", lines, fileLinesMax)
-	}
-	for _, decl := range s.syntax.Decls {
-		f, ok := decl.(*ast.FuncDecl)
-		if !ok {
-			continue
-		}
-		if lines := lineSpan(s.files, f); lines > functionLinesMax {
-			s.breaks("function length", f.Pos(), "%s has %d lines, at most %d", f.Name.Name, lines, functionLinesMax)
-		}
-	}
 }
 
 // packageNames maps the names that this file gives to packages to their paths. Without type

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// documents are checked for paths, tests and names that do not exist. CHANGELOG.md speaks of the past.
+// documents are checked for paths, tests and names that do not exist. CHANGELOG.md speaks of the
+// past.
 var documents = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "AGENTS.md", "RELEASING.md", "SECURITY.md", "docs"}
 
 // foreign are names in documents that are protoactor's or the standard runtime's.

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"go/types"
 	"io"
 	"io/fs"
@@ -73,43 +71,7 @@ func (m *module) measure(u *unit) (measured, error) {
 	return c, nil
 }
 
-// commentLines counts the lines of a Go file that hold only a comment, and the others that are not
-// blank. A line that begins with -- inside a raw string is a comment of SQL.
-func commentLines(text string) (comments, code int) {
-	block, raw := false, false
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		switch {
-		case raw:
-			if strings.HasPrefix(line, "--") {
-				comments++
-			} else if line != "" {
-				code++
-			}
-			raw = raw != (strings.Count(line, "`")%2 == 1)
-		case block:
-			comments++
-			block = !strings.Contains(line, "*/")
-		case line == "":
-		case strings.HasPrefix(line, "//"):
-			comments++
-		case strings.HasPrefix(line, "/*"):
-			comments++
-			block = !strings.Contains(line, "*/")
-		default:
-			code++
-			before, _, _ := strings.Cut(line, "//")
-			raw = strings.Count(before, "`")%2 == 1
-		}
-	}
-	return comments, code
-}
-
-func lineSpan(files *token.FileSet, n ast.Node) int {
-	return files.Position(n.End()).Line - files.Position(n.Pos()).Line + 1
-}
-
-// testing tells whether a package is a kit, an example or a program, not the library.
+// besideLibrary tells whether a package is a kit, an example or a program.
 func besideLibrary(folder string) bool {
 	switch top(folder) {
 	case "bench", "examples", "cmd":
@@ -211,26 +173,4 @@ func testLines(tree fs.FS) (tests, kits int, err error) {
 		return err
 	})
 	return tests, kits, err
-}
-
-// columns returns the width of a line: a tab leads to the next multiple of four.
-func columns(line string) int {
-	width := 0
-	for _, r := range line {
-		if r == '\t' {
-			width += 4 - width%4
-		} else {
-			width++
-		}
-	}
-	return width
-}
-
-// parseFile parses one file of a tree that need not be on disk.
-func parseFile(tree fs.FS, files *token.FileSet, name string) (*ast.File, error) {
-	text, err := fs.ReadFile(tree, name)
-	if err != nil {
-		return nil, err
-	}
-	return parser.ParseFile(files, name, text, parser.ParseComments|parser.SkipObjectResolution)
 }

@@ -100,21 +100,6 @@ func (n *names) add(in map[string]map[string]bool, group, name string) {
 	in[group][name], n.any[name] = true, true
 }
 
-func receiverType(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.StarExpr:
-		return receiverType(e.X)
-	case *ast.IndexExpr:
-		return receiverType(e.X)
-	case *ast.IndexListExpr:
-		return receiverType(e.X)
-	case *ast.Ident:
-		return e.Name
-	default:
-		return ""
-	}
-}
-
 // knows tells whether what a document calls by a name exists: Name, pkg.Name, Type.Member or
 // pkg.Type.Member. It trusts a dotted name that begins with neither a package nor a type of ours.
 func (n *names) knows(dotted string) bool {

@@ -72,6 +72,8 @@ func TestLayersCatchesViolation(t *testing.T) {
 		{"util/x.go", `package util`, "top-level folders"},
 		{"journal/x.go", "package journal" + strings.Repeat("\n", fileLinesMax+1), "file length"},
 		{"journal/x.go", "package journal\nfunc f() {" + strings.Repeat("\n", functionLinesMax+1) + "}", "function length"},
+		{"journal/x.go", "package journal\ntype T struct {" + strings.Repeat("a, b, c int;", fieldsMax/3) + "d int}", "fields of a type: T has 31 fields, at most 30"},
+		{"journal/x.go", "package journal\ntype T[K any] int" + strings.Repeat("\nfunc (*T[K]) m() {}", methodsMax+1), "methods of a type: 41 methods, at most 40"},
 	}
 	check := func(t *testing.T, file, text string) []string {
 		tree := fstest.MapFS{}
