@@ -70,7 +70,8 @@ func TestSurfaceChanges(t *testing.T) {
 	}
 }
 
-// TestSurface shows what each kind of declaration becomes, and that what cannot be named is left out.
+// TestSurface shows what each kind of declaration becomes, and that what cannot be named is left
+// out.
 func TestSurface(t *testing.T) {
 	t.Parallel()
 	m := plant(t, map[string]string{"p/p.go": `package p

@@ -120,6 +120,10 @@ func checkFile(tree fs.FS, module, name string) (*source, error) {
 	if slices.Contains(noCode, top(name)) {
 		return &source{broken: []string{name + ":1: top-level folders: " + top(name) + " holds no Go"}}, nil
 	}
+	text, err := fs.ReadFile(tree, name)
+	if err != nil {
+		return nil, err
+	}
 	syntax, err := parseFile(tree, files, name)
 	if err != nil {
 		return nil, err
@@ -140,7 +144,7 @@ func checkFile(tree fs.FS, module, name string) (*source, error) {
 	}
 	s.checkReplay()
 	s.checkActor()
-	s.checkSize()
+	s.checkSize(string(text))
 	return s, nil
 }
 
