@@ -74,9 +74,9 @@ func TestLayersCatchesViolation(t *testing.T) {
 		{"journal/x.go", "package journal\nfunc f() {" + strings.Repeat("\n", functionLinesMax+1) + "}", "function length"},
 		{"journal/x.go", "package journal\ntype T struct {" + strings.Repeat("a, b, c int;", fieldsMax/3) + "d int}", "fields of a type: T has 31 fields, at most 30"},
 		{"journal/x.go", "package journal\ntype T[K any] int" + strings.Repeat("\nfunc (*T[K]) m() {}", methodsMax+1), "methods of a type: 41 methods, at most 40"},
-		{"actor/x.go", "package actor\n\n// " + strings.Repeat("x", commentColumnsMax-2) + "\nconst A = 1", "comment width: 101 columns, at most 100"},
-		{"actor/x.go", "package actor\n\nfunc f() {\n\t// " + strings.Repeat("x", commentColumnsMax-6) + "\n}", "comment width: 101 columns"},
-		{"actor/x.go", "package actor\n\nconst aSQL = `\nSELECT\n-- " + strings.Repeat("x", commentColumnsMax) + "\n1`", "comment width: 103 columns"},
+		{"journal/x.go", "package journal\n\n// " + strings.Repeat("x", commentColumnsMax-2) + "\nconst A = 1", "comment width: 101 columns, at most 100"},
+		{"journal/x.go", "package journal\n\nfunc f() {\n\t// " + strings.Repeat("x", commentColumnsMax-6) + "\n}", "comment width: 101 columns"},
+		{"journal/x.go", "package journal\n\nconst aSQL = `\nSELECT\n-- " + strings.Repeat("x", commentColumnsMax) + "\n1`", "comment width: 103 columns"},
 	}
 	check := func(t *testing.T, file, text string) []string {
 		tree := fstest.MapFS{}

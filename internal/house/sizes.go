@@ -30,15 +30,6 @@ var bigger = map[string]struct {
 	"journal/journaltest.kit":     {50, "shorthands of one suite, which its tests read as a language"},
 }
 
-// wide are folders with comments that are still wider. The list only shrinks.
-var wide = []string{
-	"examples/approval", "examples/hello", "examples/order", "examples/readmetest", "examples/temporal",
-	"internal/callsite", "internal/langtest", "internal/list", "journal", "journal/internal/sqltest",
-	"journal/journaltest", "journal/journaltest/faulty", "journal/journaltest/model", "journal/journaltest/state",
-	"journal/memory", "journal/postgres", "journal/sqlite", "replay", "replay/internal/coro", "replay/replaytest",
-	"replay/workflow", "runtime/acceptance", "runtime/acceptance/order", "runtime/clustertest", "runtime/sim",
-}
-
 // atMost returns the limit of a type.
 func atMost(name string, limit int) int { return max(limit, bigger[name].size) }
 
@@ -65,9 +56,7 @@ func (s *source) checkSize(text string) {
 			}
 		}
 	}
-	if !slices.Contains(wide, s.folder) {
-		s.checkComments(text)
-	}
+	s.checkComments(text)
 }
 
 func (s *source) checkFields(spec ast.Spec) {
