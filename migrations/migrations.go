@@ -74,6 +74,8 @@ func Files(schema string) ([]File, error) {
 // begin with "reprise_".
 func SQLiteFiles() ([]File, error) { return read(files, "sqlite", DefaultSchema) }
 
+// read returns the migrations of a folder. It is strict about names, numbers and first lines, so
+// that a mistake in a new file fails every test that opens a store.
 func read(from fs.FS, folder, schema string) ([]File, error) {
 	names, err := fs.Glob(from, folder+"/*.sql") // sorted
 	if err != nil {

@@ -72,6 +72,7 @@ WITH removed AS (
 UPDATE reprise.runs r SET status = $5::smallint, closed_at = clock_timestamp(), closed_seq = l.seq + 1
 FROM last l WHERE r.id = ANY (ARRAY[l.run_id])`
 
+// queueTerminate adds terminateSQL for runs whose tasks are locked.
 func (s *Store) queueTerminate(p *pipeline, runs []journal.RunID, why journal.Payload) {
 	if len(runs) > 0 {
 		p.exec(s.sql.terminate, runIDs(runs), int16(journal.RunTerminated), nullText(why.Encoding), nullBytes(why.Data), int16(journal.Terminated))

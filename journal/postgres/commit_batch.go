@@ -45,6 +45,7 @@ const (
 	eventIssued
 )
 
+// commitBatches keeps the buffers of batches. The types are in the order of the constants above.
 var commitBatches = sync.Pool{New: func() any {
 	return newColumns(
 		uuidColumn, int32Column, int64Column, int64Column, int16Column, instantColumn, int64Column, bytesColumn, textColumn, textColumn,
@@ -85,6 +86,9 @@ func (b commitBatch) release() {
 	}
 }
 
+// add appends the columns of a member, and addEvent those of an event of it. Members and events are
+// columns of different lengths in one statement: an event names its member by position, from 1,
+// which is a subscript in SQL.
 func (b commitBatch) add(c *driver.Commit) error {
 	attempts, err := driver.EncodeAttempts(c.Attempts)
 	if err != nil {

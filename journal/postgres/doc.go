@@ -1,7 +1,7 @@
 // Package postgres keeps a journal in PostgreSQL. [Store] implements [driver.Store] and
 // [driver.TxStore] with all guarantees of package journal, for any number of processes on one
-// database. No statement needs anything that PostgreSQL 13 does not have; tested are 15 and a newer
-// version, as CONTRIBUTING says.
+// database. It is tested on PostgreSQL 15 and 18; no statement needs anything that 13 does not
+// have.
 //
 // # Shape
 //

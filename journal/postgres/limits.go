@@ -2,33 +2,82 @@ package postgres
 
 import "time"
 
+// Connections.
 const (
-	poolSizeDefault = 16 // committer lanes, claims, clients and a few step transactions
-	poolSizeMin     = 4
-	// stepTxsReserve: transactions of steps may never take the connections on which their node
-	// renews, claims and commits.
+	// poolSizeDefault serves a busy node: a few batches of commits at once, claims, loads, clients and
+	// some step transactions. More connections only wait for the same processors of the server.
+	poolSizeDefault = 16
+	// poolSizeMin is stepTxsReserve and one connection for a step.
+	poolSizeMin = 4
+	// stepTxsReserve is how many connections transactions of steps may never take: one each for the
+	// node's renewals, its claims and its commits. Without them a node whose steps had taken all
+	// connections could not commit the steps' own results, and would lose its lease meanwhile.
 	stepTxsReserve = 3
+)
 
-	conflictTriesMax = 5        // deadlocks and serialization failures are repeated inside
-	startRoundsMax   = 20       // a start whose key's holder vanishes or closes meanwhile looks again
-	batchBytesMax    = 32 << 20 // payloads of one statement; a protocol message ends at 1 GB
-	reapBatch        = 1_000    // tasks freed by one statement: keeps its locks short
-	joinRetriesMax   = 1_000    // blocked tasks that a joining node makes visible
+// Sizes of statements and answers.
+const (
+	// batchBytesMax is the payloads of one statement. A protocol message ends at 1 GB, and a server
+	// holds a message several times over while it executes it.
+	batchBytesMax = 32 << 20
+	// batchKeptBytesMax is the memory of a batch that is kept for the next one.
+	batchKeptBytesMax = 1 << 20
+	// reapBatch is the tasks that are freed by one statement. Their rows are locked until it ends, and
+	// messages to them wait for so long.
+	reapBatch = 1_000
+	// joinRetriesMax is the blocked tasks that a joining node makes visible. More would be due at once
+	// and be claimed by everybody; the rest is tried when its own time comes.
+	joinRetriesMax = 1_000
+)
 
-	batchKeptBytesMax = 1 << 20 // memory of a batch that is kept for the next one
+// Tries.
+const (
+	// conflictTriesMax bounds the repetitions of a call that is the victim of a deadlock or of a
+	// serialization failure. Each is the server's choice among two, so five in a row are no accident.
+	conflictTriesMax = 5
+	// startRoundsMax bounds how often a start looks again because the holder of its key vanished or
+	// closed meanwhile. That needs somebody who starts and deletes runs of that very key all the time.
+	startRoundsMax = 20
+)
 
-	callTimeout       = 30 * time.Second // a call without an answer is ErrUnavailable
-	connectTimeout    = 10 * time.Second
-	listenPing        = 5 * time.Second // silence after which the listener asks for a sign of life
+// Times of calls and connections.
+const (
+	// callTimeout is when a call without an answer becomes ErrUnavailable: the other end of a
+	// connection can vanish without a word. It is far above what any statement takes, since the
+	// outcome of the call is unknown then.
+	callTimeout = 30 * time.Second
+	// connectTimeout is for connection strings that set none.
+	connectTimeout = 10 * time.Second
+	// listenPing is the silence after which the listener asks for a sign of life, and
+	// listenPingTimeout how long it waits for one. Together they are how long hints may be missing
+	// unnoticed; polling finds what they would have said.
+	listenPing        = 5 * time.Second
 	listenPingTimeout = 5 * time.Second
-	reconnectMin      = 50 * time.Millisecond
-	reconnectMax      = 5 * time.Second
-	notifyInterval    = 10 * time.Millisecond // between two flushes: NOTIFY takes a lock of the whole database
-	notifyTimeout     = 5 * time.Second
-	notifyBytesMax    = 7_900 // the server refuses payloads of 8,000 bytes
-	pendingHintsMax   = 1_000 // more distinct hints than this become one "look at everything"
+	// The listener's pause between two tries. The first is short, because others see a free lock
+	// until it has its locks back, and suspect this process to be dead.
+	reconnectMin = 50 * time.Millisecond
+	reconnectMax = 5 * time.Second
+)
 
-	resolvePause     = 50 * time.Millisecond // between two looks at an unknown commit
-	resolveTerminate = time.Second           // a commit that hangs this long on a lost connection is ended
-	rollbackTimeout  = 5 * time.Second
+// Hints.
+const (
+	// notifyInterval is the time between two flushes: NOTIFY takes a lock of the whole database.
+	notifyInterval = 10 * time.Millisecond
+	notifyTimeout  = 5 * time.Second
+	// notifyBytesMax is below the 8,000 bytes at which the server refuses a payload.
+	notifyBytesMax = 7_900
+	// pendingHintsMax is how many distinct hints wait for a flush. More become "look at everything".
+	pendingHintsMax = 1_000
+)
+
+// Ends of transactions.
+const (
+	// resolvePause is the time between two looks at a commit whose outcome is unknown.
+	resolvePause = 50 * time.Millisecond
+	// resolveTerminate is how long such a commit may hang on a connection that is lost before its
+	// session is ended. A server that is merely slow commits within it.
+	resolveTerminate = time.Second
+	// rollbackTimeout bounds a rollback after the caller's context has ended. A connection that does
+	// not answer within it is closed, which rolls back too.
+	rollbackTimeout = 5 * time.Second
 )

@@ -115,6 +115,7 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 	return out, nil
 }
 
+// scanHistory reads a run with its task. ord is the position of the request, from 1.
 func scanHistory(out []driver.History) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var ord int64
@@ -135,6 +136,7 @@ func scanHistory(out []driver.History) func(row pgx.CollectableRow) error {
 	}
 }
 
+// scanEvents reads an event. Rows come in the order of the requests and of the history.
 func scanEvents(out []driver.History) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var ord int64
@@ -155,6 +157,7 @@ func scanEvents(out []driver.History) func(row pgx.CollectableRow) error {
 	}
 }
 
+// scanInbox reads a message that is not consumed.
 func scanInbox(requests []driver.LoadRequest, out []driver.History) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var ord int64

@@ -71,6 +71,8 @@ func migrate(ctx context.Context, conn *pgx.Conn, schema string) error {
 	})
 }
 
+// appliedMigrations makes what the list of migrations needs to stand in, if it is not there, and
+// reads the list. It runs under the lock, so what it reads stays true until the transaction ends.
 func appliedMigrations(ctx context.Context, tx pgx.Tx, schema string) ([]migrations.Applied, error) {
 	var exists bool
 	if err := tx.QueryRow(ctx, migrateExistsSQL, schema).Scan(&exists); err != nil {

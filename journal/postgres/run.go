@@ -39,6 +39,9 @@ func (r *runRow) targets() []any {
 		&r.seen, &r.carried}
 }
 
+// run returns the run. A run that starts at once has no time of its own for that: the column is
+// null, to save bytes of every row, and the time of its creation stands in. Only a run beyond its
+// first generation has a beginning of its inbox.
 func (r *runRow) run() (journal.Run, error) {
 	labels, err := driver.DecodeLabels(textOf(r.labels))
 	if err != nil {

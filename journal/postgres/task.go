@@ -26,6 +26,7 @@ func (r *taskRow) targets() []any {
 		&r.inboxLast, &r.attempts, &r.waiting, &r.strikes, &r.state, &r.problem}
 }
 
+// task returns the task, nil for a run without one.
 func (r *taskRow) task(run journal.RunID) (*journal.Task, error) {
 	if r.generation == nil {
 		return nil, nil

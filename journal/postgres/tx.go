@@ -16,6 +16,8 @@ import (
 // when it commits. The caller commits or rolls back; a failed call has failed the transaction.
 func InTx(tx pgx.Tx) journal.Tx { return callerTx{tx} }
 
+// callerTx is a transaction of the caller's. The store sends statements in it and leaves its end
+// alone.
 type callerTx struct{ tx pgx.Tx }
 
 // Value implements journal.Tx.

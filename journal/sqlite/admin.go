@@ -73,7 +73,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
 	})
 }
 
-// target is a run as an operator finds it.
+// target is a run as an operator finds it, in the transaction that acts on it.
 type target struct {
 	run          journal.Run // only id, workflow, generation and parent
 	exists, open bool

@@ -11,7 +11,7 @@ const childrenSQL = `
 SELECT r.id, r.parent_policy FROM reprise_runs r
 WHERE r.parent_run = ? AND r.parent_run IS NOT NULL AND r.status = 0 ORDER BY r.id`
 
-// child is an open run whose parent has closed.
+// child is an open run whose parent has closed, and what its parent wished for that case.
 type child struct {
 	run    journal.RunID
 	policy journal.ClosePolicy
@@ -48,7 +48,7 @@ func readChildren(q querier, parent journal.RunID) (list []child, err error) {
 	return list, err
 }
 
-// terminateChild closes a child without telling its parent.
+// terminateChild closes a child without telling its parent, which is closed already.
 func (e *effects) terminateChild(run journal.RunID) error {
 	t, err := find(e.q, run)
 	if err == nil {

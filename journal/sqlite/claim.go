@@ -148,7 +148,8 @@ func readClaimed(q querier, c *driver.Claim, runs []journal.RunID) error {
 	return nil
 }
 
-// readNext returns when the next task of the routes falls due.
+// readNext returns when the next task of the routes falls due; the zero time if none ever does by
+// itself.
 func readNext(q querier, routes []journal.Route, at time.Time) (next time.Time, err error) {
 	for p := journal.PriorityMin; p <= journal.PriorityMax; p++ {
 		for _, r := range routes {
@@ -172,7 +173,8 @@ func readIDs(q querier, sql string, args ...any) (runs []journal.RunID, err erro
 	return runs, err
 }
 
-// unique returns the routes, each once: a doubled route would be claimed from twice.
+// unique returns the routes, each once: a route that stands twice would be claimed from twice,
+// beyond the limit that was asked for. Routes are few, so they are compared one by one.
 func unique(routes []journal.Route) []journal.Route {
 	list := make([]journal.Route, 0, len(routes))
 	for _, r := range routes {

@@ -140,7 +140,8 @@ func (s *Store) commit(b *batch, c *driver.Commit) (out driver.Outcome, written 
 	return out, written, err
 }
 
-// memberError returns the error that goes to the owner of a member that was refused.
+// memberError is what the owner is told of a member's fault: a SeqError as it is, because it says
+// which history the turn was built on, and any other error translated.
 func (s *Store) memberError(err error) error {
 	if e, ok := errors.AsType[*journal.SeqError](err); ok {
 		return e

@@ -72,7 +72,8 @@ func (t *stepTx) commit(ctx context.Context, c *driver.Commit) (driver.Outcome, 
 	return out, nil
 }
 
-// writeAlone writes a turn and what it does to others.
+// writeAlone writes a turn and what it does to others, in the transaction of the step. A fault is
+// an error of the whole, as there are no other members to be spared.
 func (s *Store) writeAlone(q querier, c *driver.Commit) (driver.Outcome, error) {
 	out, written, err := writeTurn(q, c)
 	switch {

@@ -31,6 +31,7 @@ type rawConn interface {
 	driver.QueryerContext
 }
 
+// stmt is a prepared statement of the driver's.
 type stmt interface {
 	driver.Stmt
 	driver.StmtExecContext
@@ -46,7 +47,8 @@ type querier interface {
 	query(sql string, each func(r row) error, args ...any) error
 }
 
-// dial opens a connection. The pragmas are executed in order; access is "rw" or "rwc".
+// dial opens a connection. The pragmas are executed in order; access is "rw" or "rwc". Without
+// _error_rc the driver may say "out of memory" of a file that cannot be opened.
 func dial(path, access string, pragmas ...string) (*conn, error) {
 	q := url.Values{"mode": {access}, "_error_rc": {"true"}}
 	dsn := (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: q.Encode()}).String()
@@ -126,7 +128,9 @@ func (c *conn) exec(sql string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-// query implements querier.
+// query implements querier. The rows are closed before it returns, whatever each returns: an open
+// statement would keep the snapshot of a read, and stand in the way of the end of a write. The
+// slice of a row is used again for the next one.
 func (c *conn) query(sql string, each func(r row) error, args ...any) (err error) {
 	s, err := c.prepare(sql)
 	if err != nil {

@@ -21,6 +21,8 @@ type effects struct {
 	arrived arrivals
 }
 
+// newEffects begins the effects of a transaction. Each turn sets the time to its own, which its
+// outcome reports as well.
 func newEffects(s *Store, q querier) *effects {
 	return &effects{s: s, q: q, at: now(), arrived: arrivals{}}
 }
@@ -91,7 +93,9 @@ func (e *effects) start(c *driver.Commit, st *journal.Start, out *journal.Starte
 	return err
 }
 
-// message sends to another run, and tells the own one what became of it if that wants to know.
+// message sends to another run, and puts the answer into the sender's own inbox if it asked for
+// one. The answer comes second, so a run that writes to itself finds its message before the answer
+// to it.
 func (e *effects) message(c *driver.Commit, m *journal.Message, out *journal.Sent) (err error) {
 	if *out, err = e.send(m); err != nil {
 		return err
@@ -102,6 +106,7 @@ func (e *effects) message(c *driver.Commit, m *journal.Message, out *journal.Sen
 	return err
 }
 
+// send puts a message of a member into an inbox and notes that it has arrived.
 func (e *effects) send(m *journal.Message) (journal.Sent, error) {
 	sent, err := send(e.q, m, e.at)
 	if err == nil {

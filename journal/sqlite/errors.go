@@ -25,7 +25,8 @@ var (
 	errTxDone    = errors.New("transaction is over")
 )
 
-// LockedError says that another process has the file, or another store of this process.
+// LockedError says that another process has the file, or another store of this process. It says
+// who, as far as the holder has written that down.
 type LockedError struct {
 	Path  string
 	PID   int // 0 if the holder has not said
@@ -41,7 +42,8 @@ func (e *LockedError) Error() string {
 		e.Path, e.PID, e.Host, e.Since.Local().Format(time.DateTime))
 }
 
-// ForeignError says that a file is a database of another application.
+// ForeignError says that a file is a database of another application, and by what it shows. Nothing
+// was changed in it.
 type ForeignError struct {
 	Path          string
 	ApplicationID int32  // 0 if it has none
@@ -118,5 +120,7 @@ func memberFault(err error) bool {
 // and nothing of the transaction is left.
 func batchFault(err error) bool { return codeOf(err) != 0 && !memberFault(err) }
 
-// duplicateRow tells whether a primary key exists already (J1).
+// duplicateRow tells whether a primary key exists already (J1). It looks at the extended code: a
+// key of another kind that is violated is a fault of the data, not of the history that the turn was
+// built on.
 func duplicateRow(err error) bool { return codeOf(err) == lib.SQLITE_CONSTRAINT_PRIMARYKEY }

@@ -31,7 +31,7 @@ type stepConn struct{ t *stepTx }
 func (c stepConn) Begin() (sqldriver.Tx, error) { return stepEnd{}, nil }
 
 // stepEnd refuses to end a transaction. database/sql takes it for ended nevertheless, so that the
-// user can do nothing more in it.
+// user can do nothing more in it, and the engine's commit finds it as it was.
 type stepEnd struct{}
 
 // Commit implements sqldriver.Tx.

@@ -16,7 +16,7 @@ type hints struct{ s *Store }
 // Hints implements driver.Store.
 func (s *Store) Hints() driver.Hints { return hints{s} }
 
-// Notify implements driver.Hints.
+// Notify implements driver.Hints. There is nobody who could hear.
 func (hints) Notify([]driver.Hint) {}
 
 // Watch implements driver.Hints.

@@ -2,32 +2,51 @@ package sqlite
 
 import "time"
 
+// Connections and their memory.
 const (
-	readersDefault = 4 // loads and lists beside the writer; more only compete for the same processors
+	// readersDefault is the connections for loads and lists beside the writer. More only compete for
+	// the same processors, and each has a cache.
+	readersDefault = 4
 	readersMax     = 64
+	// Caches in KiB. A transaction that outgrows the writer's is written to the log piecemeal, which
+	// is correct and slower.
+	writerCacheKiB = 32 << 10
+	readerCacheKiB = 4 << 10
+)
 
-	batchJobsMax = 1_000 // calls in one transaction: past it, a larger one only adds latency
-	batchBytes   = 32 << 20
+// Sizes of transactions and answers.
+const (
+	// batchJobsMax is the calls in one transaction: past it, a larger one saves no more syncs worth
+	// mentioning, and only adds latency.
+	batchJobsMax = 1_000
+	// batchBytes is the payloads after which no further call joins a transaction: they are in memory
+	// and in the log until it ends.
+	batchBytes = 32 << 20
+	// reapBatch is the tasks that are freed in one transaction: others get their turn between two.
+	reapBatch = 1_000
+	// joinRetriesMax is the blocked tasks of each route that a joining node makes visible. The rest is
+	// tried when its own time comes.
+	joinRetriesMax = 1_000
+	// listChunk is the candidates that a listing looks at between two looks at its context.
+	listChunk = 500
+)
 
-	reapBatch      = 1_000 // tasks freed in one transaction: others get their turn between two
-	joinRetriesMax = 1_000 // blocked tasks that a joining node makes visible of each route
-	listChunk      = 500   // candidates that a listing looks at between two looks at its context
-
+// Times.
+const (
 	// lockPatience is how long the lock of a file may be taken before that is an error. A process
 	// that was killed while it started another one leaves it to that one for a moment.
 	lockPatience = 250 * time.Millisecond
 	lockPause    = 5 * time.Millisecond
-
-	txMaxDefault = 30 * time.Second // longer than any step in a transaction should take
-
+	// txMaxDefault is longer than any step in a transaction should take: everybody who writes waits
+	// for it.
+	txMaxDefault = 30 * time.Second
 	// busyMillis is how long a statement waits for another program that works on the file. Within
 	// the process nobody waits for a lock of the file.
 	busyMillis = 5_000
+)
 
-	// Caches in KiB. A transaction that outgrows the writer's is written to the log piecemeal.
-	writerCacheKiB = 32 << 10
-	readerCacheKiB = 4 << 10
-
+// The log.
+const (
 	// checkpointPages is how many pages the log holds before they are copied to the database: few
 	// copies of pages that change often, and yet a log that is quickly read after a crash.
 	checkpointPages = 4_000

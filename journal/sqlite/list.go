@@ -220,7 +220,8 @@ func (l *listing) scan(q querier, sql string, found *[]journal.RunID, args ...an
 	return seen, nil
 }
 
-// selects asks what a candidate's row tells.
+// selects asks what a candidate's row tells. The conditions repeat those that the source has
+// applied already, so that no source has to be trusted.
 func (l *listing) selects(r row) (bool, error) {
 	f, created := l.f, r.time(4)
 	switch {
@@ -256,7 +257,8 @@ const listChangedSQL = `
 SELECT 1 FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation
 WHERE r.id = ? AND instr(char(10) || e.issued || char(10), ?) > 0 LIMIT 1`
 
-// selectsMore asks what a candidate's row does not tell.
+// selectsMore asks what a candidate's row does not tell: the state of its task and the lines of its
+// history. Each is a statement for every candidate that is left, so they come last.
 func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error) {
 	if l.f.State != nil {
 		n := 0
@@ -273,7 +275,8 @@ func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error)
 	return ok, err
 }
 
-// listed reads a run with its task or its terminal event.
+// listed reads a run with its task or its terminal event. It is asked for the runs of a page only,
+// when it is known which they are.
 func listed(q querier, run journal.RunID) (r journal.Run, err error) {
 	err = q.query(loadRunSQL, func(got row) (err error) {
 		if r, err = runOf(got[taskWidth:]); err != nil {

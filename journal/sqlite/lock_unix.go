@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock takes the lock of a file without waiting. It belongs to the open file, so it also keeps
-// other stores of this process away, and the kernel releases it when the process is gone.
+// tryLock takes the lock without waiting. The lock belongs to the open file and not to the process,
+// so a second store of this process is refused like one of another.
 func tryLock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

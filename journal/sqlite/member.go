@@ -54,7 +54,8 @@ func (n *nodes) add(node journal.Node) {
 	n.live[node.ID] = &node
 }
 
-// alive tells whether a node may be given runs.
+// alive tells whether a node may be given runs. A node whose lease has run out still is, until
+// somebody declares it lost: only the declaration frees its runs, so only that counts.
 func (n *nodes) alive(id journal.NodeID) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -71,7 +72,8 @@ func (n *nodes) markLost(id journal.NodeID) {
 	}
 }
 
-// markExpiredLost declares those nodes dead whose lease has run out.
+// markExpiredLost declares those nodes dead whose lease has run out. It happens under the same
+// mutex as renewals, so a node either renews in time or learns by its next renewal that it is lost.
 func (n *nodes) markExpiredLost() (dead []journal.NodeID) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -92,7 +94,9 @@ func (n *nodes) forget(id journal.NodeID) {
 	delete(n.lost, id)
 }
 
-// renew extends a lease and lists the nodes to reap, unless the node is lost.
+// renew extends a lease and lists the nodes to reap: those whose lease has run out, and those that
+// are lost with tasks still to be freed. A node that is lost cannot come back to life, even if it
+// was declared so wrongly: its tasks may have other owners by now.
 func (n *nodes) renew(id journal.NodeID) (suspects []journal.NodeID, alive bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -133,7 +137,8 @@ type member struct {
 	id journal.NodeID
 }
 
-// Join implements driver.Store.
+// Join implements driver.Store. The node is live only after its row is on disk, so that its id can
+// never be given out again.
 func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
 	routes, err := driver.EncodeRoutes(n.Routes)
 	if err != nil {

@@ -23,8 +23,8 @@ const identifyOtherSQL = `
 SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'reprise\_%' ESCAPE '\' AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
 ORDER BY name LIMIT 1`
 
-// identify refuses the database of another application. Its first statement is the first one that
-// reads the file, so it also meets files that are no database.
+// identify refuses the database of another application, before anything is changed in it. Its first
+// statement is the first one that reads the file, so it also meets files that are no database.
 func (s *Store) identify(c *conn) error {
 	number, err := c.queryInt(identifyIDSQL)
 	if err != nil {
@@ -115,7 +115,8 @@ func transact(c *conn, fn func() error) error {
 	return err
 }
 
-// syncFolder makes the names of new files survive a power cut, where folders can be synced.
+// syncFolder makes the names of new files survive a power cut, where folders can be synced. Without
+// it the file that was acknowledged to hold a commit could be missing from its folder afterwards.
 func syncFolder(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -2,7 +2,8 @@ package sqlite
 
 import "time"
 
-// Options of a Store. The zero value means the defaults.
+// Options of a Store. The zero value means the defaults. They are not kept in the file, so each
+// opening may have others.
 type Options struct {
 	// SyncNormal acknowledges commits that the operating system has, but perhaps not yet the disk
 	// (synchronous=NORMAL). A killed process loses nothing; a power cut may lose the last commits.
@@ -19,6 +20,8 @@ type Options struct {
 	Shared bool
 }
 
+// withDefaults returns a copy in which what is not set has its default. It does not change the
+// caller's.
 func (o *Options) withDefaults() Options {
 	var c Options
 	if o != nil {

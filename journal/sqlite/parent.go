@@ -13,7 +13,8 @@ func parentOf(r row) *journal.Parent {
 	return &journal.Parent{Run: r.id(0), Generation: journal.Generation(r.int(1)), Cmd: journal.Cmd(r.int(2)), Policy: journal.ClosePolicy(r.int(3))}
 }
 
-// encodeParent returns the columns in the order of parentOf.
+// encodeParent returns the columns in the order of parentOf; all are null for a run without a
+// parent.
 func encodeParent(p *journal.Parent) (columns [4]any) {
 	if p != nil {
 		columns = [4]any{uuidArg(p.Run), int64(p.Generation), int64(p.Cmd), int64(p.Policy)}

@@ -74,7 +74,7 @@ func (s *Store) deadOwners(ctx context.Context) (list []journal.NodeID, err erro
 	return dead, err
 }
 
-// owners lists the owners of all tasks.
+// owners lists the owners of all tasks, live or not, in the order of their ids.
 func owners(q querier) (list []journal.NodeID, err error) {
 	for last := int64(0); ; {
 		n := len(list)
@@ -86,7 +86,8 @@ func owners(q querier) (list []journal.NodeID, err error) {
 	}
 }
 
-// freed counts tasks that were freed.
+// freed counts tasks that were freed: those that others may claim, and those that are quarantined
+// and wait for an operator.
 type freed struct{ freed, quarantined int }
 
 // freeFunc frees one task and tells whether it was quarantined.
@@ -136,7 +137,8 @@ func freeSome(q querier, owner journal.NodeID, one freeFunc) (n freed, err error
 	return n, nil
 }
 
-// strike frees a task whose owner has died.
+// strike frees a task whose owner has died, and tells whether it is quarantined for that. Both
+// statements are in one transaction, so a death counts once.
 func strike(q querier, run journal.RunID, owner journal.NodeID, at time.Time) (quarantined bool, err error) {
 	strikes := 0
 	err = q.query(reapStrikeSQL, func(r row) error { strikes = int(r.int(0)); return nil }, uuidArg(run))
@@ -152,8 +154,11 @@ func strike(q querier, run journal.RunID, owner journal.NodeID, at time.Time) (q
 	return quarantined, err
 }
 
-// takeOver frees everything that the process before owned: the lock of the file proves that it is
-// gone.
+// takeOver frees the tasks of the process before: this one has the lock, so that one is dead, and
+// all of its nodes with it. Each of its tasks gets a strike, as if its owner had been reaped. It
+// runs before anybody else can use the file, in pieces, so that a large file does not need one
+// large transaction; if it is interrupted, the next process goes on with what is left. The nodes
+// are forgotten last.
 func (s *Store) takeOver(ctx context.Context, w *conn) error {
 	list, err := owners(w)
 	if err != nil {

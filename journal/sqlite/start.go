@@ -130,7 +130,8 @@ func readOwn(q querier, st *journal.Start, at time.Time) (out journal.Started, e
 	return out, err
 }
 
-// holder is the run that has a key. Its id is zero if nobody has it.
+// holder is the run that has a key. Its id is zero if nobody has it. It is read in the transaction
+// that acts on it, so it stays what it is.
 type holder struct {
 	run      journal.RunID
 	workflow string

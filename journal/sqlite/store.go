@@ -38,8 +38,9 @@ var (
 )
 
 // Open opens a file, or makes it, and brings its tables up to date. The folder must exist. While
-// the store is open no other one may have the file: opening it fails with a [LockedError] that says
-// who has it. o may be nil. The caller closes the store.
+// the store is open no other one may have the file; it is told who has it by a [LockedError]. A
+// file that belongs to another application is a [ForeignError], unless Options.Shared allows for
+// it. ctx is for opening alone. o may be nil. The caller closes the store.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &Store{o: o.withDefaults(), nodes: newNodes()}
 	s.life, s.end = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -67,7 +68,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 }
 
 // prepare returns the writer's connection to a file that is in order, with readers beside it and
-// nobody's tasks owned.
+// nobody's tasks owned. On an error everything that was opened is closed.
 func (s *Store) prepare(ctx context.Context) (*conn, error) {
 	if err := writable(s.path); err != nil {
 		return nil, err
@@ -123,6 +124,9 @@ func (s *Store) dialReaders() error {
 }
 
 // configure sets what the writer's connection needs, and the log mode, which the file keeps.
+// Foreign keys are off because there are none; temporary tables in memory keep sorting off the
+// disk. The file system must have shared memory for the log, and one that has not, such as most
+// network file systems, is refused here rather than found to lose writes later.
 func (s *Store) configure(w *conn) error {
 	mode := ""
 	if err := w.query("PRAGMA journal_mode = wal", func(r row) error { mode = r.text(0); return nil }); err != nil {
@@ -148,8 +152,9 @@ func (s *Store) configure(w *conn) error {
 	return nil
 }
 
-// Close ends the store. Calls that are under way end first, those that wait for their turn fail,
-// and the transaction of a step is rolled back.
+// Close ends the store. Calls that are being written end first, those that wait for their turn fail
+// with ErrUnavailable, and the transaction of a step is rolled back. Further calls of Close do
+// nothing.
 func (s *Store) Close() {
 	s.closed.Do(func() {
 		s.end(errStoreDone)
@@ -160,7 +165,8 @@ func (s *Store) Close() {
 	})
 }
 
-// closeReaders closes every reader; those at work are waited for.
+// closeReaders closes every reader. Those at work are waited for: they come back to the channel
+// when their call ends, and no new call gets one, because the store's life is over.
 func (s *Store) closeReaders() {
 	for range cap(s.readers) {
 		select {
@@ -207,7 +213,9 @@ const (
 // after a load.
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond).Round(0) }
 
-// resolvePath returns the one name of a file, whatever links lead to it.
+// resolvePath returns the one name of a file, whatever links lead to it: the lock is on a file of
+// that name, so two names must not lead to two locks. The file itself need not exist yet, its
+// folder must.
 func resolvePath(path string) (string, error) {
 	if path == "" || strings.HasPrefix(path, ":") || strings.HasPrefix(path, "file:") {
 		return "", fmt.Errorf("path %q: %w: it must name a file", path, journal.ErrInvalid)
@@ -234,7 +242,7 @@ func resolvePath(path string) (string, error) {
 }
 
 // writable finds out early, and with the system's own words, whether an existing file may be
-// written.
+// written. SQLite would open it for reading alone and fail at the first write.
 func writable(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -17,6 +17,8 @@ import (
 // short, because meanwhile the store cannot write.
 func InTx(tx *sql.Tx) journal.Tx { return callerTx{tx} }
 
+// callerTx is a transaction of the caller's. The store executes statements in it and leaves its end
+// alone.
 type callerTx struct{ tx *sql.Tx }
 
 // Value implements journal.Tx.
@@ -127,7 +129,8 @@ func (t *stepTx) finish(why error) {
 	clear(t.open)
 }
 
-// returnLoan rolls back what is not committed and returns the loan. t.mu is held.
+// returnLoan rolls back what is not committed and returns the loan. After a COMMIT there is nothing
+// to roll back, and the error of that is ignored. t.mu is held.
 func (t *stepTx) returnLoan() {
 	if t.loan == nil {
 		return
@@ -137,13 +140,15 @@ func (t *stepTx) returnLoan() {
 	t.loan = nil
 }
 
-// dispose frees what database/sql holds. t.mu must be free, because that asks the connection.
+// dispose frees what database/sql holds. t.mu must be free, because database/sql closes the user's
+// rows and statements on the way, and each of these takes it.
 func (t *stepTx) dispose() {
 	_ = t.user.Rollback() // of the guarded connection: has no effect
 	_ = t.db.Close()
 }
 
-// takeLoan takes the loan, if it has not been taken, and begins the transaction. t.mu is held.
+// takeLoan takes the loan, if it has not been taken, and begins the transaction. The time that the
+// transaction may last counts from here, as nobody waits for it before. t.mu is held.
 func (t *stepTx) takeLoan(ctx context.Context) error {
 	if t.ended != nil || t.loan != nil {
 		return t.ended
@@ -226,7 +231,9 @@ func (s *Store) in(ctx context.Context, tx journal.Tx, bytes int, fn func(q quer
 	return s.translate(fn(sqlTx{ctx, user}))
 }
 
-// sqlTx is a querier on a transaction of database/sql.
+// sqlTx is a querier on a transaction of database/sql: the caller's own, or that of a step. Its
+// statements are not prepared, because the connection is not the store's; they are few in a
+// transaction.
 type sqlTx struct {
 	ctx context.Context // of the one call
 	tx  *sql.Tx

@@ -10,7 +10,9 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// row is a row of an answer: int64, string, []byte, or nil for null.
+// row is a row of an answer: int64, string, []byte, or nil for null. The driver's values are read
+// without reflection; a column of another type than expected reads as null would, which the tests
+// of stored values would show.
 type row []sqldriver.Value
 
 // int reads a number; null is 0.
@@ -87,6 +89,7 @@ func nullTime(t time.Time) any {
 	return t.UnixMicro()
 }
 
+// boolArg stores a truth value: SQLite has numbers for them.
 func boolArg(b bool) int64 {
 	if b {
 		return 1
@@ -94,6 +97,9 @@ func boolArg(b bool) int64 {
 	return 0
 }
 
+// encodeCarried returns the stored form of the numbers of messages that a generation carries over:
+// JSON, as SQLite has no arrays. None is null. Package postgres has an array, so this codec is not
+// shared.
 func encodeCarried(list []journal.InboxSeq) (any, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -102,6 +108,7 @@ func encodeCarried(list []journal.InboxSeq) (any, error) {
 	return string(b), err
 }
 
+// decodeCarried reads what encodeCarried wrote.
 func decodeCarried(s string) ([]journal.InboxSeq, error) {
 	if s == "" {
 		return nil, nil

@@ -7,6 +7,7 @@ import "strings"
 // the two formats differ.
 func joinWaiting(list []string) any { return nullText(strings.Join(list, "\n")) }
 
+// splitWaiting reads what joinWaiting wrote.
 func splitWaiting(s string) []string {
 	if s == "" {
 		return nil

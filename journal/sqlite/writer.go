@@ -114,7 +114,9 @@ func (w *writer) wakeUp() {
 
 // write runs fn in a transaction that it shares with others, and returns when that is on disk. A
 // call whose context ends before its turn has not happened; once its turn has come, its end is
-// waited for.
+// waited for, so that the caller always knows which of the two it was. bytes is the size of its
+// payloads, by which batches are limited. fn may be called twice, after a rollback, and must start
+// afresh.
 func (s *Store) write(ctx context.Context, bytes int, fn func(b *batch) error) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -220,8 +222,9 @@ func (w *writer) commit(jobs []*job) {
 	}
 }
 
-// try writes a batch. Its error is about all of it: nothing is written then, or after a failed
-// COMMIT perhaps all.
+// try writes a batch, with a savepoint around each member or without. Its error is about all of it:
+// nothing is written then, or after a failed COMMIT perhaps all, which is why such a failure is
+// ErrUnavailable and callers ask again (J4). An error of a member alone is in its job.
 func (w *writer) try(jobs []*job, savepoints bool) error {
 	if _, err := w.c.exec(writeBeginSQL); err != nil {
 		return err
@@ -246,7 +249,9 @@ func (w *writer) try(jobs []*job, savepoints bool) error {
 func (w *writer) rollback() { _, _ = w.c.exec(writeRollbackSQL) }
 
 // member runs a part of a batch that may fail alone (J2). An error that is about this part's
-// content leaves nothing of it behind: without savepoints by having the batch repeated with them.
+// content leaves nothing of it behind: with savepoints by undoing to the one before it, without by
+// having the whole batch repeated with them. Parts may be nested in a job, as the members of a
+// commit are; each has the savepoint to itself, because one ends before the next begins.
 func (b *batch) member(fn func() error) error {
 	if !b.savepoints {
 		err := fn()

@@ -17,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// Limits of starting and stopping. They are for slow machines under load: on a quiet one a server
+// starts within a second, and stops within a tenth of one.
 const (
 	portTriesMax = 5                     // somebody else may take a free port before the server does
 	readyWait    = 60 * time.Second      // a loaded machine replays its log slowly
@@ -24,7 +26,8 @@ const (
 	stopWait     = 10 * time.Second      // for each of the three ways to stop, politest first
 )
 
-// Options of a Server. The zero value means the defaults.
+// Options of a Server. The zero value means the defaults: a server that keeps what it has
+// acknowledged through a crash of the machine, on a free port, in a folder that goes away with it.
 type Options struct {
 	// NoFsync trades safety for speed: with it a crash of the machine (not of Postgres) loses data.
 	NoFsync  bool
@@ -34,7 +37,12 @@ type Options struct {
 	Dir string
 }
 
-// Server is a running Postgres. Its methods may be called from many goroutines.
+// Server is a running Postgres. Its methods may be called from many goroutines; those that start
+// and stop it exclude each other.
+//
+// It is in one of three states: running (postmaster and supervisor are set), killed (supervisor
+// alone, the data is there), or stopped for good (neither; the folder is gone). The port stays the
+// same through Kill and Restart, so that clients find the server again.
 type Server struct {
 	dir      string // holds data/, log and the marker of a stopped server
 	bin      string
@@ -47,8 +55,10 @@ type Server struct {
 	supervisor *supervisor
 }
 
-// Start makes a database cluster and runs a server on it. o may be nil. The caller must Stop it;
-// if it dies before, the server stops and vanishes by itself.
+// Start makes a database cluster and runs a server on it; it returns when the server takes
+// connections. o may be nil. The caller must Stop it; if it dies before, the server stops and
+// vanishes by itself. ctx is for the start alone. On an error nothing is left behind, and the error
+// holds the end of the server's log.
 func Start(ctx context.Context, o *Options) (*Server, error) {
 	if o == nil {
 		o = &Options{}
@@ -75,18 +85,21 @@ func Start(ctx context.Context, o *Options) (*Server, error) {
 	return s, nil
 }
 
-// DSN returns the address of a database of the server.
+// DSN returns the address of a database of the server, as a URL. It stays valid until Stop.
 func (s *Server) DSN(database string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.dsn(database)
 }
 
+// dsn is DSN for callers that hold mu. There is no TLS, as nothing leaves the machine, and no
+// password.
 func (s *Server) dsn(database string) string {
 	return fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s?sslmode=disable", s.port, database)
 }
 
-// Stop shuts the server down and removes its folder. Further calls do nothing.
+// Stop shuts the server down and removes its folder. Further calls do nothing. An error says that
+// something of either may be left.
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +117,8 @@ func (s *Server) Stop() error {
 }
 
 // Kill ends the postmaster with SIGKILL, as a crash would, and returns when all of its processes
-// are gone. The data stays for Restart.
+// are gone. The data stays for Restart, which recovers as after a crash. A server that does not run
+// is left as it is.
 func (s *Server) Kill() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +131,7 @@ func (s *Server) Kill() error {
 }
 
 // Restart runs the server again on its data and its port, after a Kill or, if it still runs, a
-// shutdown.
+// shutdown. After Stop it is an error.
 func (s *Server) Restart(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,7 +157,8 @@ func (s *Server) Restart(ctx context.Context) error {
 	return nil
 }
 
-// boot makes the cluster and runs the server on a free port.
+// boot makes the cluster and runs the server on a free port. Somebody else may take the port
+// between the look and the start, so another one is tried then.
 func (s *Server) boot(ctx context.Context) error {
 	if err := s.initdb(ctx); err != nil {
 		return err
@@ -166,6 +181,9 @@ func (s *Server) boot(ctx context.Context) error {
 	return errs
 }
 
+// initdb makes the cluster. Its locale is C and its encoding UTF-8 wherever it runs, so that texts
+// sort alike on every machine. It is not synced to disk: a cluster whose machine crashes is made
+// anew.
 func (s *Server) initdb(ctx context.Context) error {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, "initdb"), "--pgdata="+s.data(), "--username=postgres",
 		"--auth=trust", "--encoding=UTF8", "--no-locale", "--no-sync", "--no-instructions")
@@ -176,7 +194,8 @@ func (s *Server) initdb(ctx context.Context) error {
 	return nil
 }
 
-// run starts the postmaster and waits until it takes connections. The caller holds mu, or is Start.
+// run starts the postmaster and waits until it takes connections. If it does not, it is killed, and
+// the error holds the end of its log, which says why. The caller holds mu, or is Start.
 func (s *Server) run(ctx context.Context) error {
 	args := []string{"-D", s.data(), "-p", fmt.Sprint(s.port)}
 	for _, name := range slices.Sorted(maps.Keys(s.settings)) {
@@ -195,6 +214,9 @@ func (s *Server) run(ctx context.Context) error {
 	return nil
 }
 
+// waitReady polls until the server takes a connection, ends, or ctx does. A server that recovers
+// from a crash refuses connections for a while, so an error of one is no reason to give up. The
+// last of them is part of the error if time runs out.
 func (s *Server) waitReady(ctx context.Context, p *process) error {
 	ctx, cancel := context.WithTimeout(ctx, readyWait)
 	defer cancel()
@@ -217,14 +239,16 @@ func (s *Server) waitReady(ctx context.Context, p *process) error {
 	}
 }
 
-// prepare makes cmd run as the server's user in the server's folder.
+// prepare makes cmd run as the server's user in the server's folder, which that user may enter: the
+// folder of this process may be one that only root can read.
 func (s *Server) prepare(cmd *exec.Cmd) {
 	cmd.Dir = s.dir
 	cmd.Env = serverEnv()
 	own(cmd, s.user)
 }
 
-// serverEnv is our environment without what would change the server or its language.
+// serverEnv is our environment without what would change the server or its language: variables such
+// as PGDATA name another server, and a locale would change how messages read and texts sort.
 func serverEnv() []string {
 	var env []string
 	for _, kv := range os.Environ() {
@@ -235,9 +259,12 @@ func serverEnv() []string {
 	return append(env, "LC_ALL=C")
 }
 
+// data is the folder of the cluster. The log and the marker stand beside it and not in it, because
+// initdb wants an empty one.
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
-// settings returns the server's settings: ours, under the caller's.
+// settings returns the server's settings: ours, under the caller's. They are given on the command
+// line and not written into the cluster's file, so a Restart has them too.
 func (o *Options) settings() map[string]string {
 	m := map[string]string{
 		"listen_addresses":        "127.0.0.1",
@@ -253,6 +280,8 @@ func (o *Options) settings() map[string]string {
 	return m
 }
 
+// freePort finds a port that nobody listens on at this moment. The server could not tell which port
+// it chose by itself, so it has to be given one.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {

@@ -8,12 +8,17 @@ import (
 	"path/filepath"
 )
 
-// stoppedMarker is a file in the server's folder that exists while no server runs there.
+// stoppedMarker is a file in the server's folder that exists while no server runs there. The
+// supervisor does not look for a process then.
 const stoppedMarker = "stopped"
 
 // superviseScript waits for the end of its standard input, stops the server that still runs in the
-// folder, and removes the folder. $1 is the folder. It looks for the server's own pid file, which
-// the server removes as it ends: its pid may stay as a zombie where nobody collects orphans.
+// folder, and removes the folder. $1 is the folder.
+//
+// It is a shell script because it must outlive this process, and everybody has a shell. It looks
+// for the server's own pid file, which the server removes as it ends: its pid may stay as a zombie
+// where nobody collects orphans. It ignores the signals of a terminal, which go to whole groups of
+// processes.
 const superviseScript = `
 PATH="$PATH:/usr/bin:/bin"
 trap '' INT TERM HUP
@@ -36,7 +41,9 @@ until rm -rf "$1" 2>/dev/null; do
 done
 `
 
-// supervisor is the shell that outlives this process if it must.
+// supervisor is the shell that outlives this process if it must. Nothing is sent to it: that its
+// standard input ends is the only message, because the kernel delivers it however this process
+// dies.
 type supervisor struct {
 	cmd  *exec.Cmd
 	dir  string
@@ -44,7 +51,8 @@ type supervisor struct {
 }
 
 // supervise starts the shell that removes dir. It keeps our own rights, so that it can remove what
-// belongs to the server's user.
+// belongs to the server's user, and has a session of its own, so that a terminal's signals do not
+// end it with us.
 func supervise(dir string) (*supervisor, error) {
 	cmd := exec.Command("/bin/sh", "-c", superviseScript, "sh", dir)
 	cmd.Dir = "/"
@@ -59,7 +67,8 @@ func supervise(dir string) (*supervisor, error) {
 	return &supervisor{cmd: cmd, dir: dir, pipe: pipe}, nil
 }
 
-// release lets the shell clean up and waits for it.
+// release lets the shell clean up and waits for it. The server must have been stopped before,
+// politely; else the shell ends it.
 func (v *supervisor) release() error {
 	_ = v.pipe.Close() // the shell may be gone already; what counts is the folder
 	if err := v.cmd.Wait(); err != nil {
@@ -68,7 +77,8 @@ func (v *supervisor) release() error {
 	return nil
 }
 
-// makeDir makes the folder of a server, owned by the user that it runs as.
+// makeDir makes the folder of a server, owned by the user that it runs as. A folder that cannot be
+// handed over is an error here, because the server's own message about it would not name it.
 func makeDir(parent string, user *credential) (string, error) {
 	dir, err := os.MkdirTemp(parent, "reprise-pg-")
 	if err != nil {

@@ -13,10 +13,11 @@ import (
 )
 
 // rootRunsAs are the users that root may run the server as, best first. Postgres refuses to run as
-// root.
+// root. The first comes with Postgres' packages, the second is nearly everywhere.
 var rootRunsAs = []string{"postgres", "nobody"}
 
-// serverUser returns whom the server must run as, or nil for ourselves.
+// serverUser returns whom the server must run as, or nil for ourselves. Containers and CI often run
+// as root, which Postgres refuses, so root hands the server to a user without rights.
 func serverUser() (*credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

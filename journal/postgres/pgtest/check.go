@@ -78,6 +78,8 @@ func violations(ctx context.Context, conn *pgx.Conn, schema string) ([]string, e
 	return append(all, shorten("commands and outcomes", found)...), err
 }
 
+// shorten names the rule with each violation, and leaves out most of many: one bug breaks a rule
+// for every run of the test.
 func shorten(rule string, found []string) []string {
 	var list []string
 	for i, v := range found {
@@ -89,10 +91,13 @@ func shorten(rule string, found []string) []string {
 	return list
 }
 
+// commandEventsSQL reads all histories in order. It is read by Go and not checked by SQL, because
+// what was issued is a text with a codec of its own.
 const commandEventsSQL = `
 SELECT run_id, generation, seq, kind, coalesce(cmd, 0), coalesce(name, ''), coalesce(issued, '')
 FROM reprise.events ORDER BY run_id, generation, seq`
 
+// attemptsSQL reads the steps in retry of all open runs.
 const attemptsSQL = `SELECT run_id, generation, attempts FROM reprise.tasks WHERE attempts <> ''`
 
 // thread is what a run of one generation has asked for and what was answered.
@@ -101,6 +106,7 @@ type thread struct {
 	answered map[journal.Cmd]bool
 }
 
+// threadID names a generation of a run.
 type threadID struct {
 	run [16]byte
 	gen int32
@@ -145,7 +151,8 @@ func commandViolations(ctx context.Context, tx pgx.Tx, schema string) (found []s
 	return found, err
 }
 
-// answers tells which kind of command an event answers.
+// answers tells which kind of command an event answers. A kind that is missing here must not name a
+// command.
 var answers = map[journal.Kind]journal.CommandKind{
 	journal.StepCompleted:  journal.CommandStep,
 	journal.StepFailed:     journal.CommandStep,
@@ -172,6 +179,8 @@ func (th *thread) add(kind journal.Kind, cmd journal.Cmd, name, issued string) s
 	return why
 }
 
+// answer checks the command that an event names: an answer names a command of its kind and name
+// that was issued before, and each command has one answer at most.
 func (th *thread) answer(kind journal.Kind, cmd journal.Cmd, name string) string {
 	want, isAnswer := answers[kind]
 	if isAnswer != (cmd != 0) {

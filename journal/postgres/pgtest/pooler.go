@@ -10,6 +10,7 @@ import (
 const cancelCode = 80877102
 
 // poolerStartup refuses what a transaction pooler refuses: settings that would belong to a session.
+// A store that sends one behind a real pooler could not connect at all.
 func poolerStartup(m message) error {
 	body := m.body()
 	if len(body) < 4 || binary.BigEndian.Uint32(body) == cancelCode {
@@ -33,8 +34,10 @@ func poolerStartup(m message) error {
 // idle is the status in a server's wireReady message outside of a transaction.
 const idle = 'I'
 
-// discard makes the server forget the session, if ready ends a transaction. The client waits for
-// ready, so nothing else is on its way.
+// discard makes the server forget the session, if ready ends a transaction: the next transaction of
+// a client may be executed in any session of a pooler, so nothing of this one may be relied on. The
+// client waits for ready, so nothing else is on its way, and the answers to what is sent here are
+// the next to be read.
 func (w *wire) discard(r io.Reader, ready message) error {
 	if body := ready.body(); len(body) != 1 || body[0] != idle {
 		return nil

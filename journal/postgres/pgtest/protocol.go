@@ -46,7 +46,7 @@ func readBody(r io.Reader, kind byte, head []byte, from int) (message, error) {
 	return message{kind: kind, bytes: all}, err
 }
 
-// body is what follows type and length.
+// body is what follows type and length. It is part of the message's memory.
 func (m message) body() []byte {
 	if m.kind == 0 {
 		return m.bytes[4:]
@@ -64,14 +64,16 @@ const (
 	wireReady   = 'Z' // server: answer to a request is complete
 )
 
-// script follows what a client sends and knows the SQL text of everything it executes.
+// script follows what a client sends and knows the SQL text of everything it executes: a message
+// that executes names a portal, which names a statement, whose text was sent some time before.
 type script struct {
 	prepared map[string]string // by statement name
 	bound    string            // text of the statement bound last
 	request  []string          // executed since the last Sync
 }
 
-// point returns the point in time that a client's message makes, if it makes one.
+// point returns the point that a client's message makes, if it makes one: it executes a statement,
+// or it ends a request and with that, outside of an explicit transaction, commits it.
 func (s *script) point(m message) (Point, bool) {
 	switch m.kind {
 	case wireParse:
@@ -96,6 +98,7 @@ func (s *script) point(m message) (Point, bool) {
 	return Point{}, false
 }
 
+// cstring splits off a text that ends with a zero byte.
 func cstring(b []byte) (string, []byte) {
 	text, rest, _ := bytes.Cut(b, []byte{0})
 	return string(text), rest

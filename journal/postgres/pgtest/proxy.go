@@ -27,7 +27,13 @@ func (p Point) Mentions(text string) bool {
 	return false
 }
 
-// Link is a network between clients and the server that fails on command.
+// Link is a network between clients and the server that fails on command. Its methods may be called
+// from many goroutines.
+//
+// It forwards whole messages of the protocol, each wire with a goroutine for either direction, and
+// decides about each message under mu. So a failure falls between two messages and never inside of
+// one, and a test can name the message. A Link is armed for one failure at a time; it is disarmed
+// by the failure itself, so that the client's next connection works.
 type Link struct {
 	listener net.Listener
 	server   string // host and port
@@ -47,7 +53,8 @@ type Link struct {
 	after   func()
 }
 
-// Proxy puts a Link in front of the server of dsn. It ends with the test.
+// Proxy puts a Link in front of the server of dsn. It ends with the test, together with its
+// connections.
 func Proxy(t testing.TB, dsn string) *Link {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -149,6 +156,7 @@ func (l *Link) LoseAnswer(n int, text string) <-chan struct{} { return l.lose(n,
 // carried out.
 func (l *Link) LoseRequest(n int, text string) <-chan struct{} { return l.lose(n, text, true) }
 
+// lose arms the link for a request; n is counted by match, which is called under mu.
 func (l *Link) lose(n int, text string, before bool) <-chan struct{} {
 	done := make(chan struct{})
 	l.arm(func(p Point) bool {
@@ -167,6 +175,8 @@ func (l *Link) Points() int {
 	return l.points
 }
 
+// accept takes connections until the listener is closed. One that is refused is closed at once, as
+// by a server that is starting.
 func (l *Link) accept() {
 	for {
 		client, err := l.listener.Accept()
@@ -184,6 +194,7 @@ func (l *Link) accept() {
 	}
 }
 
+// serve connects a client to the server and forwards what it sends, until either end closes.
 func (l *Link) serve(client net.Conn) {
 	server, err := net.Dial("tcp", l.server)
 	if err != nil {
@@ -204,6 +215,7 @@ func (l *Link) serve(client net.Conn) {
 	delete(l.wires, w)
 }
 
+// close ends everything and waits for the goroutines, so that a test leaves none behind.
 func (l *Link) close() {
 	_ = l.listener.Close()
 	l.mu.Lock()

@@ -5,7 +5,12 @@ type rule struct {
 	name, sql string
 }
 
-// rules are what must hold in every snapshot of a database. "reprise." stands for the schema.
+// rules are what must hold in every snapshot of a database, in the order of the guarantees.
+// "reprise." stands for the schema.
+//
+// They are written from the guarantees and not from the store's statements, so that the two can
+// disagree. A rule looks at whole tables, which is no matter: databases of tests are small.
+// TestCheckFindsWhatIsBroken breaks each of them once.
 var rules = []rule{
 	{"J1 a history is numbered from 1 without gaps", `
 SELECT format('run %s generation %s has %s events from seq %s to %s', run_id, generation, count(*), min(seq), max(seq))

@@ -5,7 +5,13 @@ import (
 	"net"
 )
 
-// wire is one connection through a link.
+// wire is one connection through a link. The goroutine that forwards the client's messages knows
+// what is executed; the one that forwards the server's counts the answers. The two meet under
+// link.mu.
+//
+// A wire that is doomed forwards nothing to the client any more, but goes on reading from the
+// server: this is how a cut can wait until the server has carried out what it was sent, without the
+// client seeing the answer.
 type wire struct {
 	link           *Link
 	client, server net.Conn
@@ -18,12 +24,15 @@ type wire struct {
 	dead   bool
 }
 
+// newWire makes a wire that owes one answer, because the server speaks first, unasked.
 func newWire(l *Link, client, server net.Conn) *wire {
 	w := &wire{link: l, client: client, server: server, owed: 1} // the server speaks first, unasked
 	w.script.prepared = map[string]string{}
 	return w
 }
 
+// fromClient forwards the client's messages until it hangs up, the wire is cut, or the server is
+// gone. A cut that waits does so here, after the message was forwarded.
 func (w *wire) fromClient() {
 	defer w.close()
 	r := bufio.NewReader(w.client)
@@ -51,7 +60,7 @@ func (w *wire) fromClient() {
 	}
 }
 
-// doom is how a wire ends.
+// doom is how a wire ends: whether the last message is lost too, and whom to tell.
 type doom struct {
 	before bool
 	after  func()
@@ -90,7 +99,7 @@ func (w *wire) pass(m message) (d *doom, ok bool) {
 	return d, true
 }
 
-// settle waits until the server has carried out what it was sent.
+// settle waits until the server has carried out what it was sent, or is gone.
 func (w *wire) settle() {
 	l := w.link
 	l.mu.Lock()
@@ -100,6 +109,7 @@ func (w *wire) settle() {
 	}
 }
 
+// fromServer forwards the server's messages. It counts answers also for a doomed wire.
 func (w *wire) fromServer() {
 	defer w.close()
 	r := bufio.NewReader(w.server)
@@ -142,6 +152,7 @@ func (w *wire) flow() bool {
 	return !w.dead
 }
 
+// close closes both ends and wakes whoever waits for the wire.
 func (w *wire) close() {
 	w.link.mu.Lock()
 	defer w.link.mu.Unlock()
