@@ -81,7 +81,7 @@ type target struct {
 	lastAt       time.Time
 }
 
-// find reads a run.
+// find reads a run and its task, with what its parent is to be told.
 func find(q querier, run journal.RunID) (t target, err error) {
 	t.run.ID = run
 	err = q.query(adminReadSQL, func(r row) error {

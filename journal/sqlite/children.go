@@ -39,7 +39,7 @@ func (e *effects) closeChildren(parent journal.RunID, closed []journal.RunID) ([
 }
 
 // readChildren reads them all before anything is written, because a statement that is being read
-// must not have its index changed under it.
+// must not have its index changed under it: rows could be met twice, or never.
 func readChildren(q querier, parent journal.RunID) (list []child, err error) {
 	err = q.query(childrenSQL, func(r row) error {
 		list = append(list, child{r.id(0), journal.ClosePolicy(r.int(1))})

@@ -224,7 +224,8 @@ func writeTask(q querier, c *driver.Commit, at time.Time) (out driver.Outcome, o
 	return out, ok, err
 }
 
-// visibleFor is when a kept task is visible: at once if a message is unread, else never.
+// visibleFor is when a kept task is visible: at once if a message is unread, so that
+// claimAttentionSQL finds it, else never.
 func visibleFor(unread bool, at time.Time) any {
 	if unread {
 		return at.UnixMicro()

@@ -72,7 +72,7 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 }
 
 // loadOne reads one history. What is not there leaves the fields empty; no run at all is
-// ErrNotFound of this request.
+// ErrNotFound of this request, and the others are read all the same.
 func loadOne(q querier, r *driver.LoadRequest, h *driver.History) error {
 	h.Err = journal.ErrNotFound
 	err := q.query(loadRunSQL, func(r row) (err error) {

@@ -42,7 +42,8 @@ func (r row) id(i int) (run journal.RunID) {
 	return run
 }
 
-// time reads microseconds; null is the zero time.
+// time reads microseconds of Unix time, in UTC like everything that the journal tells; null is the
+// zero time.
 func (r row) time(i int) time.Time {
 	if r[i] == nil {
 		return time.Time{}
@@ -65,7 +66,7 @@ func nullText(s string) any {
 	return s
 }
 
-// nullInt stores zero as null.
+// nullInt stores zero as null: the columns that use it have no meaningful zero.
 func nullInt[T ~int32 | ~int64](n T) any {
 	if n == 0 {
 		return nil
@@ -81,7 +82,8 @@ func nullBytes(b []byte) any {
 	return b
 }
 
-// nullTime stores the zero time as null.
+// nullTime stores the zero time as null: a time that is not there, such as that of a run which
+// waits for a message alone.
 func nullTime(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -264,7 +264,8 @@ func serverEnv() []string {
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 // settings returns the server's settings: ours, under the caller's. They are given on the command
-// line and not written into the cluster's file, so a Restart has them too.
+// line and not written into the cluster's file, so a Restart has them too, and what the cluster
+// says for itself is never asked.
 func (o *Options) settings() map[string]string {
 	m := map[string]string{
 		"listen_addresses":        "127.0.0.1",

@@ -67,8 +67,8 @@ func supervise(dir string) (*supervisor, error) {
 	return &supervisor{cmd: cmd, dir: dir, pipe: pipe}, nil
 }
 
-// release lets the shell clean up and waits for it. The server must have been stopped before,
-// politely; else the shell ends it.
+// release lets the shell clean up and waits for it: the folder is gone when it returns without an
+// error. The server must have been stopped before, politely; else the shell ends it.
 func (v *supervisor) release() error {
 	_ = v.pipe.Close() // the shell may be gone already; what counts is the folder
 	if err := v.cmd.Wait(); err != nil {
