@@ -66,7 +66,8 @@
 // and outcome), reprise_v_tasks (what an open run waits for, who owns it, why it is blocked),
 // reprise_v_events (histories) and reprise_v_inbox (messages). For example, the history of a run:
 //
-//	SELECT seq, at, kind, name, payload FROM reprise_v_events WHERE run_id = '…' ORDER BY generation, seq;
+//	SELECT seq, at, kind, name, payload FROM reprise_v_events
+//	WHERE run_id = '…' ORDER BY generation, seq;
 //
 // Nothing in the engine reads them. Package migrations tells more.
 //
