@@ -11,7 +11,7 @@ import (
 // Body is a step's function: see Step.Body.
 type Body func(ctx context.Context, tx any) (journal.Payload, error)
 
-// Outcome is how far a command is.
+// Outcome tells whether and how a command resolved.
 type Outcome uint8
 
 // The outcomes of commands.
@@ -24,6 +24,14 @@ const (
 
 // Command is something that code asked for and that has an answer: a step, a timer, a child, a
 // signal to another run.
+//
+// It resolves exactly once: with the event that answers it, or by a cancellation that does not
+// wait for one. Until then it is in three places, which resolve takes it out of: the ledger's
+// openList, the list of its scope, and, if it is a timer, the heap of timers. So what is open,
+// what a cancelled scope has to stop and what is due are always the same commands.
+//
+// A step or a child that is asked to stop stays open in the mode WaitOutcome, because only its
+// outcome tells whether it took effect.
 type Command struct {
 	scope *Scope // also if it was refused: the machine is found through it
 	cond  Cond
@@ -76,7 +84,8 @@ func (sc *Scope) Timer(name string, d time.Duration) *Command {
 	return c
 }
 
-// due is rounded up to the store's precision: a timer must not be looked at before it is due.
+// due is when a timer of d fires. It is rounded up to the precision of stores, so that a timer
+// that is read back from one is never due earlier.
 func due(now time.Time, d time.Duration) time.Time {
 	t := now.Add(d)
 	if rounded := t.Truncate(time.Microsecond); rounded.Before(t) {
@@ -85,8 +94,9 @@ func due(now time.Time, d time.Duration) time.Time {
 	return t
 }
 
-// issue gives the command its number. It returns false if the command is refused, and resolved
-// then, or dropped.
+// issue gives the command its number and puts it among the open ones. It returns false for a
+// command that is not issued: it is resolved as Cancelled then, or, while strands are unwound,
+// left open for nobody.
 func (sc *Scope) issue(c *Command, detail string) bool {
 	e := sc.env
 	c.cond.cmd = c
@@ -113,9 +123,9 @@ func (sc *Scope) issue(c *Command, detail string) bool {
 	return true
 }
 
-// Cancel asks an open command to end; on anything else it does nothing. A timer resolves at once, a
-// step or a child as its mode says. A signal to another run cannot be taken back. It reports
-// whether the command was still open.
+// Cancel asks an open command to end; on anything else it does nothing. A timer resolves at once,
+// a step or a child as its mode says. A signal to another run cannot be taken back. It reports
+// whether the command was still open and had not been asked before.
 func (c *Command) Cancel() bool {
 	e := c.scope.env
 	if e.unwinding || c.outcome != Unresolved || c.cmd == 0 || c.cancelled || c.kind == journal.CommandSend {
@@ -143,7 +153,8 @@ func (c *Command) Cancel() bool {
 	return true
 }
 
-// stop tells the world about a cancellation.
+// stop puts a cancellation into the outbox: for a step a context to be cancelled, for a child a
+// cancel request.
 func (c *Command) stop() {
 	e := c.scope.env
 	if c.kind == journal.CommandChild {
@@ -160,8 +171,8 @@ func (c *Command) stop() {
 	}
 }
 
-// cancelReason is the payload of a cancel request to a child. The child says that it is cancelled
-// in its own words.
+// cancelReason is the payload of a cancel request to a child. It has the reason alone: the child
+// puts the word "cancelled" before it.
 func cancelReason(err error) journal.Payload {
 	f := &journal.Failure{Type: journal.FailureCancelled, Message: err.Error()}
 	if e, ok := err.(*scopeError); ok && e.kind == ErrCancelled {
@@ -172,7 +183,7 @@ func cancelReason(err error) journal.Payload {
 	return journal.EncodeFailure(f)
 }
 
-// Outcome tells how far the command is.
+// Outcome tells whether and how the command resolved.
 func (c *Command) Outcome() Outcome { return c.outcome }
 
 // Resolved tells whether the command has its outcome.

@@ -26,7 +26,7 @@ type waiter struct {
 	node   list.Node[waiter]
 }
 
-// add puts a waiter behind those that wait already.
+// add puts a waiter after those that wait already.
 func (c *Cond) add(w *waiter) {
 	w.cond = c
 	c.waiters.PushBack(&w.node, w)

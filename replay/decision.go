@@ -7,8 +7,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Decision is what a turn asked for since the last Take: the caller makes it durable, then lets the
-// outside see it.
+// Decision is what the code asked for since the last Take. The driver makes it durable, then lets
+// the outside see it: never the other way round, because a turn whose commit is refused did not
+// happen.
 type Decision struct {
 	Steps       []Step        // to be executed
 	CancelSteps []journal.Cmd // whose context is to be cancelled; each still ends with an outcome event, if not in DropSteps
@@ -24,7 +25,7 @@ type Decision struct {
 	Continue  *journal.Continue // with a Terminal that is RunContinued: the next generation
 }
 
-// Step is a step without an outcome.
+// Step is a step without an outcome, for whoever executes it.
 type Step struct {
 	Cmd       journal.Cmd
 	Name      string
@@ -42,23 +43,24 @@ type StepOptions struct {
 	Retry     RetryPolicy
 	Attempt   time.Duration // time limit of one attempt; 0 for none
 	Overall   time.Duration // time limit from IssuedAt over all attempts and waits; 0 for none
-	Heartbeat time.Duration // longest silence of an attempt; 0 for none
+	Heartbeat time.Duration // heartbeat deadline: an attempt without one for so long has failed; 0 for none
 	Tx        bool          // the body runs in a transaction that commits together with the outcome
 	OnCancel  CancelMode
 }
 
-// CancelMode says what the cancellation of a step or a child means for who waits for it.
+// CancelMode says what the cancellation of a step or a child means for the code that waits for
+// it.
 type CancelMode uint8
 
-// The modes.
+// The cancel modes.
 const (
 	WaitOutcome CancelMode = iota // it is asked to stop, and its outcome is waited for
 	TryCancel                     // it is asked to stop, and counts as cancelled at once
 	Abandon                       // it is not asked, and counts as cancelled at once
 )
 
-// RetryPolicy says when a failed attempt is repeated: after Initial·Factor^(n-1), at most Max,
-// after the n-th failure, spread by ±Jitter of itself.
+// RetryPolicy says when a failed attempt is repeated: after the n-th failure in
+// Initial·Factor^(n-1), at most Max, spread by ±Jitter of itself.
 type RetryPolicy struct {
 	Initial  time.Duration
 	Factor   float64

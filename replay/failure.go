@@ -39,7 +39,7 @@ func (e *permanent) Permanent() bool            { return true }
 func (e *retryAfter) Unwrap() error             { return e.error }
 func (e *retryAfter) RetryAfter() time.Duration { return e.d }
 
-// StepError is what a step that failed for good returns to the workflow.
+// StepError is the error of a step that failed for good.
 type StepError struct {
 	Step     string
 	Attempts int
@@ -67,7 +67,7 @@ func (e *StepError) Permanent() bool { return e.Failure.Permanent }
 // JournalFailure keeps the step's own failure when the error is passed on.
 func (e *StepError) JournalFailure() *journal.Failure { return e.Failure }
 
-// ChildError is how a child ended that did not complete, or why it could not start.
+// ChildError is the error of a child that did not complete, or could not start.
 type ChildError struct {
 	Workflow string
 	Run      journal.RunID
@@ -123,8 +123,8 @@ func (e *SignalError) Is(target error) bool {
 // JournalFailure keeps the failure, as a cause, when the error is passed on.
 func (e *SignalError) JournalFailure() *journal.Failure { return passedOn(e, e.Failure) }
 
-// passedOn is the failure of a run that fails because of something that is about one child or
-// signal alone.
+// passedOn is the failure of a run that fails because of a fact about one child or one signal. If
+// it kept the type, the parent of this run would read that this run's key was taken, for example.
 func passedOn(err error, cause *journal.Failure) *journal.Failure {
 	return &journal.Failure{Type: fmt.Sprintf("%T", err), Message: err.Error(), Permanent: cause.Permanent, Cause: cause}
 }
@@ -148,8 +148,8 @@ func failureIs(f *journal.Failure, scope, target error) bool {
 	return scope != nil && errors.Is(scope, target) && stands(f, ErrCancelled)
 }
 
-// stands matches what errors.Is would have found in the error that became f: causes and joined
-// errors. The compensations that failed are not why a saga ended.
+// stands is errors.Is for a stored failure: it looks at its type, its causes and joined details.
+// It does not look at compensations that failed: they are not why a saga ended.
 func stands(f *journal.Failure, target error) bool {
 	for ; f != nil; f = f.Cause {
 		if err := passing[f.Type]; err != nil && err == target {
@@ -202,6 +202,8 @@ func FailureOf(err error) *journal.Failure {
 	return f
 }
 
+// failureOf is FailureOf without what is collected over the whole chain. depth bounds the causes
+// below each other.
 func failureOf(err error, depth int) *journal.Failure {
 	switch e := err.(type) {
 	case *permanent:
@@ -232,6 +234,7 @@ func failureOf(err error, depth int) *journal.Failure {
 	return f
 }
 
+// addCauses follows the two forms of Unwrap: one cause, or several joined errors.
 func addCauses(f *journal.Failure, err error, depth int) {
 	switch u := err.(type) {
 	case interface{ Unwrap() error }:
@@ -247,7 +250,8 @@ func addCauses(f *journal.Failure, err error, depth int) {
 	}
 }
 
-// pruned copies a failure, which may be an error's own, up to a number of causes and details.
+// pruned copies a failure up to a number of causes and details. It copies because an error's
+// JournalFailure may return its own.
 func pruned(f *journal.Failure, left *int) *journal.Failure {
 	if f == nil || *left == 0 {
 		return nil

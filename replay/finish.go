@@ -7,8 +7,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// ContinueError is returned by a workflow's function that wants to go on as the next generation of
-// its run.
+// ContinueError is returned by a workflow's function to begin the next generation of its run.
+// Wrapping it is allowed.
 type ContinueError struct {
 	Input   journal.Payload
 	Version int32 // of the workflow; 0 for the same
@@ -18,7 +18,9 @@ func (e *ContinueError) Error() string {
 	return "continue as new: to be returned by the workflow's function"
 }
 
-// finish turns what the workflow's function returned into the terminal decision.
+// finish turns what the workflow's function returned into the terminal decision. Steps that still
+// run are asked to stop: nobody will wait for them. A step that was never handed to an executor
+// needs no stopping.
 func (m *Machine) finish(output journal.Payload, err error) {
 	e := &m.env
 	if e.unwinding {
@@ -46,7 +48,9 @@ func (m *Machine) finish(output journal.Payload, err error) {
 }
 
 // successor says how the next generation begins. Signals that the code has not received, updates
-// that it has not answered and a cancel request come first in its inbox.
+// that it has not answered and a cancel request were events of this generation, but are not done
+// with: they are carried, and come first in the next one's inbox, in the order in which they
+// came.
 func (m *Machine) successor(by *ContinueError) *journal.Continue {
 	next := &journal.Continue{Input: by.Input, Version: by.Version, Seen: m.inboxSeen}
 	if next.Version == 0 {

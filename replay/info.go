@@ -2,7 +2,9 @@ package replay
 
 import "github.com/reprise-run/reprise/journal"
 
-// Info is the identity of the run that a machine replays.
+// Info is the identity of the run that a machine replays. With the events it is all that the
+// code's behaviour depends on, so it must be the same on every replay: ids, random numbers and
+// keys of messages follow from it. Maps in it are not copied and must not be changed.
 type Info struct {
 	Run        journal.RunID
 	Key        string
@@ -28,7 +30,9 @@ func InfoOf(run *journal.Run) Info {
 	return i
 }
 
-// Encoder turns values into payloads within the limits, and back; *journal.Journal is one.
+// Encoder turns values into payloads and back, and refuses what is larger than its limit;
+// *journal.Journal is one. It is called by workflow code, so it must neither block nor depend on
+// anything but the value.
 type Encoder interface {
 	Encode(what string, v any) (journal.Payload, error)
 	Codec() journal.Codec

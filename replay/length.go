@@ -2,7 +2,8 @@ package replay
 
 import "github.com/reprise-run/reprise/journal"
 
-// Thresholds say when a history is long.
+// Thresholds say from where on a history is long: as many events, or as many bytes of payloads
+// and recorded values.
 type Thresholds struct {
 	Events int
 	Bytes  int // of payloads

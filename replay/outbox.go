@@ -14,7 +14,8 @@ type outbox struct {
 	children bool // some generation may have started a child
 }
 
-// effects is how much there is that others will see.
+// effects is how many children, messages and replies there are: the driver ends a turn before
+// they are too many for one commit.
 func (o *outbox) effects() int { return len(o.starts) + len(o.messages) + len(o.replies) }
 
 // decision empties the outbox. A run that is over starts no steps any more. A step that was

@@ -10,6 +10,12 @@ import (
 
 // Scope is what can be cancelled together: commands and waits belong to one. Scopes form a tree,
 // and a shielded one does not inherit its parent's cancellation.
+//
+// A scope ends once. In the order of its commands it asks each to end, then wakes the strands
+// that wait in it, then ends its children in the order in which they were made. The order is part
+// of what replay repeats, since each cancel is a command of its own. A cancelled scope is taken
+// out of its parent, and a scope that is no longer needed must be cancelled for that reason:
+// until then its parent holds it.
 type Scope struct {
 	env    *Env
 	parent *Scope // nil for the root and for shielded ones
@@ -22,7 +28,8 @@ type Scope struct {
 	deadline *Command           // timer of WithTimeout
 }
 
-// scopeError is ErrCancelled or ErrTimeout with the reason in words.
+// scopeError is ErrCancelled or ErrTimeout with the reason: what the sender of a cancel request
+// wrote, or the time that is up.
 type scopeError struct {
 	kind   error
 	reason string
@@ -58,7 +65,8 @@ func (sc *Scope) Child() *Scope {
 // Shield returns a scope that is not cancelled with sc.
 func (sc *Scope) Shield() *Scope { return &Scope{env: sc.env} }
 
-// Timeout returns a child that is cancelled with ErrTimeout after d. It issues a timer.
+// Timeout returns a child that is cancelled with ErrTimeout after d. It issues a timer, which a
+// cancellation of the child stops, as it stops every timer of the scope.
 func (sc *Scope) Timeout(d time.Duration) *Scope {
 	c := sc.Child()
 	if c.err != nil {

@@ -8,11 +8,12 @@ import (
 // SignalQueue holds the signals of one name that code has not received yet, first in, first out. It
 // exists before anyone waits, so no signal is lost.
 //
-// An arriving signal wakes one strand, the one that has waited longest, and not all: with a thousand
-// strands waiting, each signal would resume a thousand. So whoever has waited for the queue calls
-// Env.Pass when it no longer waits, and a signal that is left wakes the next strand. An event is at
-// most one signal and wakes nothing else, so the strand that is woken finds it today; the rule keeps
-// a signal from lying in the queue while a strand waits for it even if an event did more.
+// An arriving signal wakes one strand, the one that has waited longest, and not all: with a
+// thousand strands waiting, each signal would resume a thousand. So whoever has waited for the
+// queue calls Env.Pass when it no longer waits, and a signal that is left wakes the next strand. An
+// event is at most one signal and wakes nothing else, so the strand that is woken finds it today;
+// the rule keeps a signal from lying in the queue while a strand waits for it even if an event did
+// more.
 type SignalQueue struct {
 	cond    Cond
 	signals list.Queue[received]

@@ -7,8 +7,9 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// StepContext is what a step's body can learn about itself; the executor puts it into the body's
-// context.
+// StepContext describes the execution of a step to its body. The executor puts it into the body's
+// context, because a body runs on another goroutine, perhaps on another node than the code that
+// asked for it.
 type StepContext struct {
 	*Info
 	Cmd           journal.Cmd
@@ -19,7 +20,8 @@ type StepContext struct {
 	Encoder       Encoder
 }
 
-// IdempotencyKey is the same for every attempt of this step, on every node.
+// IdempotencyKey is the same for every attempt of this step, on every node: run, generation and
+// command number follow from the history. Its form must never change: servers may have seen it.
 func (sc *StepContext) IdempotencyKey() string {
 	return fmt.Sprintf("%s/%d/%d", sc.Run, sc.Generation, sc.Cmd)
 }

@@ -63,7 +63,7 @@ func (l *strands) pop() *strand {
 // remove takes out a strand that has ended.
 func (l *strands) remove(s *strand) { l.live.Remove(&s.node) }
 
-// internal tells whether what the strand is about to wait for comes from other strands only.
+// internal tells whether the strand is about to wait for nothing but other strands.
 func (s *strand) internal() bool {
 	for i := range s.waiters {
 		if !s.waiters[i].cond.Internal {
@@ -73,8 +73,8 @@ func (s *strand) internal() bool {
 	return len(s.waiters) > 0
 }
 
-// mark keeps where the strand waits. Resolving the place to a line is left to Stuck: most waits end
-// well.
+// mark keeps where the strand waits, as program counters: finding the line costs more, and most
+// waits end well, so that is left to Stuck.
 func (s *strand) mark() {
 	if s.where == nil {
 		s.where = new([framesMax]uintptr)

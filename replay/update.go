@@ -65,7 +65,8 @@ func (e *Env) UpdatesRunning() int { return len(e.updates.running) }
 // UpdatesCond is broadcast when an update gets its reply.
 func (e *Env) UpdatesCond() *Cond { return &e.updates.cond }
 
-// update runs the handler of an accepted update.
+// update runs the handler of an accepted update. A handler that is missing now was there when the
+// update was accepted, so the code has changed in a way that does not fit.
 func (e *Env) update(ev *journal.Event) {
 	u, ok := e.updates.handlers[ev.Name]
 	if !ok {
@@ -87,7 +88,8 @@ func (e *Env) Answering() bool {
 	return s != nil && s.answers
 }
 
-// reply answers an update.
+// reply answers an update. Its result is not compared on replay: the caller has had it since the
+// first time.
 func (e *Env) reply(number journal.InboxSeq, out journal.Payload, err error) {
 	if e.unwinding {
 		return

@@ -25,8 +25,8 @@ func (m *Machine) Waiting() []string {
 
 // Stuck returns a line for each strand, in spawn order, if they all wait for each other, so that
 // nothing but a cancel request can make the code go on: what it waits for, and the line of the
-// call. It is empty if anything may come from outside: a command is open, the run answers updates,
-// a strand waits for a signal, or for nothing but to be cancelled.
+// call. It has at most 32 lines. It is empty if anything may come from outside: a command is
+// open, the run answers updates, a strand waits for a signal, or for nothing but to be cancelled.
 func (m *Machine) Stuck() []string {
 	if m.env.err != nil || m.Finished() || !m.env.open.empty() || len(m.env.updates.handlers) > 0 {
 		return nil
@@ -55,7 +55,8 @@ func (m *Machine) Stuck() []string {
 	return lines
 }
 
-// String names what the strand waits for, or is empty.
+// String names what the strand waits for. It is empty for a waiter in no Cond and for a Cond
+// without a name, such as a scope's.
 func (w *waiter) String() string {
 	switch {
 	case w.cond == nil:

@@ -1,7 +1,8 @@
-// Package callsite finds the line of user code behind a call into the engine: for the errors that say
-// where code and history differ, where code panicked, and where strands wait.
+// Package callsite finds the line of user code behind a call into the engine: for the errors that
+// say where code and history differ, where code panicked, and where strands wait.
 //
-// It reads stacks only. What counts as user code is decided by the name of each frame's package: see Of.
+// It reads stacks only. What counts as user code is decided by the name of each frame's package:
+// see Of.
 package callsite
 
 import (
@@ -12,14 +13,15 @@ import (
 	"unicode/utf8"
 )
 
-// engine is the module whose frames are not the user's: those of the machine, of the verbs, and of what
-// runs them.
+// engine is the module whose frames are not the user's: those of the machine, of the verbs, and of
+// what runs them.
 const engine = "github.com/reprise-run/reprise/"
 
 // verbs is the package whose functions user code calls.
 const verbs = engine + "replay/workflow"
 
-// functionBytesMax bounds how much of a function's name is shown: closures of closures have long ones.
+// functionBytesMax bounds how much of a function's name is shown: closures of closures have long
+// ones.
 const functionBytesMax = 120
 
 // Site is a line of user code, for people. The zero Site is not known.
@@ -45,12 +47,13 @@ func Caller() Site {
 	return Of(pcs[:runtime.Callers(2, pcs[:])])
 }
 
-// Of returns the innermost line of user code among the frames of pcs, as runtime.Callers gives them.
+// Of returns the innermost line of user code among the frames of pcs, as runtime.Callers gives
+// them.
 //
-// Frames of the Go runtime and of the engine are skipped, those of the authoring API give the verb. A
-// test file is user code whatever its package, because the engine's own tests are written as users write.
-// The standard library is skipped too, but where nothing else is found it is better than nothing: user
-// code may have handed one of its functions to the engine.
+// Frames of the Go runtime and of the engine are skipped, those of the authoring API give the verb.
+// A test file is user code whatever its package, because the engine's own tests are written as
+// users write. The standard library is skipped too, but where nothing else is found it is better
+// than nothing: user code may have handed one of its functions to the engine.
 func Of(pcs []uintptr) (s Site) {
 	if len(pcs) == 0 {
 		return Site{}

@@ -41,7 +41,8 @@ func TestFunctionNames(t *testing.T) {
 	}
 }
 
-// TestWhoseFrames: frames of the engine and of the standard library are not the user's, however the binary was built.
+// TestWhoseFrames: frames of the engine and of the standard library are not the user's, however the
+// binary was built.
 func TestWhoseFrames(t *testing.T) {
 	for pkg, want := range map[string]bool{
 		engine + "replay": true, engine + "replay/workflow": false, engine + "replay/internal/coro": true, engine + "actor": true,

@@ -19,8 +19,8 @@ func spanOf(entry uintptr) span {
 func (s span) has(pc uintptr) bool { return s.from < pc && pc <= s.to }
 
 // unwinders are the functions that call deferred functions although the code has not returned: of a
-// panic and of Goexit. They are recognised by address, because comparing names would mean to resolve
-// every frame. That of a panic cannot be named in Go, so it is found on the stack of one.
+// panic and of Goexit. They are recognised by address, because comparing names would mean to
+// resolve every frame. That of a panic cannot be named in Go, so it is found on the stack of one.
 var unwinders = func() (list [2]span) {
 	list[0] = spanOf(reflect.ValueOf(runtime.Goexit).Pointer())
 	defer func() {
@@ -37,8 +37,8 @@ var unwinders = func() (list [2]span) {
 	panic("to look at what calls this function's deferred one")
 }()
 
-// Panicking tells whether the caller is below a deferred call that a panic or Goexit made. It cannot
-// tell whether that call has recovered: Go shows that to nobody.
+// Panicking tells whether the caller is below a deferred call that a panic or Goexit made. It
+// cannot tell whether that call has recovered: Go shows that to nobody.
 //
 // It looks at every frame of the stack, for about a microsecond at usual depths.
 func Panicking() bool {

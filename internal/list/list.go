@@ -1,12 +1,12 @@
 package list
 
-// List is a doubly linked list of elements that hold their own links. The zero List is empty. It must
-// not be copied once it has elements, because its owner and the copy would each move one end.
+// List is a doubly linked list of elements that hold their own links. The zero List is empty. It
+// must not be copied once it has elements, because its owner and the copy would each move one end.
 //
-// The links are nodes, not elements, and a node knows its element. Of the two other ways, a list that
-// asks a method of the element for its links costs twice as much (a call through a type parameter is
-// not inlined), and one that computes the place of the links needs package unsafe. This one is as fast
-// as a list written by hand, for eight bytes an element.
+// The links are nodes, not elements, and a node knows its element. Of the two other ways, a list
+// that asks a method of the element for its links costs twice as much (a call through a type
+// parameter is not inlined), and one that computes the place of the links needs package unsafe.
+// This one is as fast as a list written by hand, for eight bytes an element.
 type List[T any] struct{ first, last *Node[T] }
 
 // Node is the link of an element of type T into a List. The zero Node is in no list. While it is in

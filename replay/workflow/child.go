@@ -21,9 +21,9 @@ type ChildOptions struct {
 	Priority int16  // 1 is first, 5 last; default 3
 	Labels   map[string]string
 	Delay    time.Duration // until the child may begin
-	// OnParentClose says what becomes of the child if it is open when the parent closes, in
-	// whatever way. Continue-as-new does not close the parent. Default CloseCancel. A child that
-	// should also outlive the cancellation of its parent's scope needs OnCancel Abandon, or a
+	// OnParentClose says what becomes of the child if it is open when the parent closes, however
+	// that closes. Continue-as-new does not close the parent. Default CloseCancel. A child that
+	// must also survive the cancellation of its parent's scope needs OnCancel Abandon, or a
 	// [Shield].
 	OnParentClose ClosePolicy
 	OnCancel      CancelMode // what the cancellation of the scope means; default WaitOutcome
@@ -35,8 +35,8 @@ type ClosePolicy = journal.ClosePolicy
 // The close policies.
 const (
 	CloseCancel    = journal.CloseCancel    // the child gets a cancel request
-	CloseTerminate = journal.CloseTerminate // the child is closed without running its code, its children as they wish
-	CloseAbandon   = journal.CloseAbandon   // the child goes on
+	CloseTerminate = journal.CloseTerminate // the child is closed without running its code; its own children follow their OnParentClose
+	CloseAbandon   = journal.CloseAbandon   // the child runs on
 )
 
 // Reuse says what a start does when its key belongs to a closed run. The key of an open run is

@@ -45,7 +45,7 @@
 //
 // A run that never ends returns [ContinueAsNew] from time to time and begins again with a new input
 // and an empty history; [Context.ShouldContinue] tells when. Signals that were not received are
-// there in the next generation. Steps and timers are not: wait for what matters before.
+// there in the next generation. Steps and timers are not: wait for the ones that matter first.
 //
 // # Cancellation
 //
@@ -86,25 +86,29 @@
 //
 // # Determinism and changes
 //
-// Replay must take the same way as the first time. Time comes from [Context.Now], random numbers
-// from [Random] and [UUID], and values that are at hand outside from [SideEffect] or
-// [SideEffectIfChanged]. The clock, global random numbers, go statements, channels, locks and the
-// order of a map's keys are not the same on every run. [Log] is silent on replay.
+// Replay must ask for the same things as the first time. Time comes from [Context.Now], random
+// numbers from [Random] and [UUID], and values that are at hand outside from [SideEffect] or
+// [SideEffectIfChanged]. Do not use the clock, global random numbers, go statements, Go's channels
+// and locks, or the order of a map's keys: they are not the same on every replay. [Log] is silent
+// on replay.
 //
 // When code and history differ, the run is blocked, not failed, until code that fits is deployed.
 // The error names the event, what the history has, what the code did, the line, and the verb that
-// it called. New code that runs on their way must fit asks [Changed] before it takes a new way; in
-// a loop, each turn in a [ChangeScope]. The package replaytest checks code against recorded
-// histories.
+// it called. New code for which open runs exist asks [Changed] before it takes a new branch; in a
+// loop, with a [ChangeScope] for each iteration. The package replaytest checks code against
+// recorded histories.
 //
 // # Errors
 //
-// What fails for good returns a [StepError], a [ChildError] or a [SignalError], which keep type and
-// text of the first error over crashes and nodes; branch on them with errors.Is: [ErrCancelled],
-// [ErrTimeout], [ErrTerminated], [ErrKeyExists], [ErrRunNotFound], [ErrRunClosed]. The first two
-// say so however many runs away it happened; the others are about the one child that was called, or
-// the one run that the signal was for. The error that the workflow's function returns is the run's
-// failure.
+// What fails for good returns a [StepError], a [ChildError] or a [SignalError]. They have the type
+// and the text of the first error, also after a crash and on another node, but not its value. So
+// branch with errors.Is on these:
+//
+//   - [ErrCancelled] and [ErrTimeout] match however many runs away the cause is.
+//   - [ErrTerminated] and [ErrKeyExists] are about the one child that was called.
+//   - [ErrRunNotFound] and [ErrRunClosed] are about the one run that the signal was for.
+//
+// The error that the workflow's function returns is the run's failure.
 //
 // # Panics
 //

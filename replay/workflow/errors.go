@@ -13,8 +13,8 @@ var (
 	// ErrCancelled matches what waits return in a cancelled scope, and a *StepError or *ChildError
 	// whose cause is a cancellation, however many runs away.
 	ErrCancelled = replay.ErrCancelled
-	// ErrTimeout matches what waits return when the time of a WithTimeout scope is up, and a *StepError
-	// or *ChildError whose cause is a time limit.
+	// ErrTimeout matches what waits return when the time of a WithTimeout scope is up, and a
+	// *StepError or *ChildError whose cause is a time limit.
 	ErrTimeout = replay.ErrTimeout
 	// ErrTerminated matches the *ChildError of a child that was terminated.
 	ErrTerminated = replay.ErrTerminated
@@ -24,14 +24,15 @@ var (
 	ErrRunNotFound = replay.ErrRunNotFound
 	// ErrRunClosed matches the *SignalError of a signal to a run that is closed.
 	ErrRunClosed = replay.ErrRunClosed
-	// ErrOutside is returned by a verb that is not called by running workflow code. Verbs without an
-	// error panic with it.
+	// ErrOutside is returned by a verb that is not called by running workflow code. Verbs without
+	// an error panic with it.
 	ErrOutside = replay.ErrOutside
-	// ErrReadOnly is returned by a verb that changes the run or waits, where code may only read: in a
-	// condition of Await, a query, a validator or a side effect. Verbs without an error panic with it.
+	// ErrReadOnly is returned by a verb that changes the run or waits, where code may only read: in
+	// a condition of Await, a query, a validator or a side effect. Verbs without an error panic
+	// with it.
 	ErrReadOnly = replay.ErrReadOnly
-	// ErrPanicking is returned by a verb that waits in a deferred call that a panic of the code made:
-	// see Panics in the package documentation.
+	// ErrPanicking is returned by a verb that waits in a deferred call that a panic of the code
+	// made: see Panics in the package documentation.
 	ErrPanicking = replay.ErrPanicking
 	// ErrInHandler is returned by HandlersFinished in a handler of an update, which would wait for
 	// itself.
@@ -44,13 +45,13 @@ var (
 	ErrNotInStep = errors.New("called outside of a step")
 )
 
-// StepError is the error of a step that failed for good: no attempt is left, or an attempt failed with
-// a [Permanent] error. It is the same after a crash and on another node: it has the Go type name, the
-// text and the permanence of the step's own error, but not the error value.
+// StepError is the error of a step that failed for good: no attempt is left, or an attempt failed
+// with a [Permanent] error. It is the same after a crash and on another node: it has the Go type
+// name, the text and the permanence of the step's own error, but not the error value.
 type StepError = replay.StepError
 
-// ChildError is the error of a child that did not complete, or could not start. It has the type and the
-// text of the child's own error.
+// ChildError is the error of a child that did not complete, or could not start. It has the type and
+// the text of the child's own error.
 type ChildError = replay.ChildError
 
 // SignalError says why a signal, or a cancel request, did not reach another run.

@@ -19,8 +19,8 @@ var unshown = map[string]string{
 	"SagaError.JournalFailure": "the engine calls it",
 }
 
-// TestExamples: everything that can be called is called by a runnable example. Examples are found by what
-// they call, not by their name: Lock and Unlock are best shown together.
+// TestExamples: everything that can be called is called by a runnable example. Examples are found
+// by what they call, not by their name: Lock and Unlock are best shown together.
 func TestExamples(t *testing.T) {
 	language := langtest.Load(t, ".")
 	tests := language.Code(".", func(_, pkg string) bool { return strings.HasSuffix(pkg, "_test") })

@@ -39,7 +39,7 @@ func (s *Semaphore) Acquire(ctx Context, n int) error {
 	}
 	err := s.waiting.await(ctx, &waiter[int]{value: n}, named("semaphore", s.name))
 	if err != nil {
-		s.serve() // those behind may want less
+		s.serve() // those after it may want less
 	}
 	return err
 }

@@ -51,8 +51,8 @@ type Coro struct {
 // New returns a Coro that will run fn from its first Resume on.
 func New(fn func()) *Coro { return &Coro{fn: fn} }
 
-// Resume runs the function until it parks or ends. done tells that it has ended, crash why if it did
-// not return.
+// Resume runs the function until it parks or ends. done tells that it has ended, crash why if it
+// did not return.
 func (c *Coro) Resume() (done bool, crash *Crash) {
 	if c.next == nil {
 		c.next, c.stop = iter.Pull(c.run)
@@ -74,8 +74,8 @@ func (c *Coro) Park() {
 	}
 }
 
-// Unwind ends a parked function: its Park panics, its deferred calls run, and any Park in them panics
-// too. It returns where the function was parked, as program counters.
+// Unwind ends a parked function: its Park panics, its deferred calls run, and any Park in them
+// panics too. It returns where the function was parked, as program counters.
 func (c *Coro) Unwind(trace bool) (where []uintptr) {
 	if c.stop == nil {
 		return nil // never started: iter.Pull was not called, so there is nothing to free
@@ -112,7 +112,8 @@ func (c *Coro) run(yield func(struct{}) bool) {
 			c.crash = &Crash{Value: v, PCs: pcs[:runtime.Callers(2, pcs)], Stack: debug.Stack()}
 		}
 		// A goroutine that is in Goexit, now or below a panic that was just recovered, goes on
-		// ending after this call. iter.Pull takes a panic for the cause then, and spares the resumer.
+		// ending after this call. iter.Pull takes a panic for the cause then, and spares the
+		// resumer.
 		panic(contained)
 	}()
 	c.fn()
