@@ -17,8 +17,8 @@ import (
 //
 //   - The fence grows by one with every claim and with nothing else. So no two owners, and no two
 //     terms of one owner, have the same fence.
-//   - The turn grows by one with every commit that is accepted and with nothing else. An owner submits
-//     the commit of turn n+1 only when it knows that the one of turn n was accepted.
+//   - The turn grows by one with every commit that is accepted and with nothing else. An owner
+//     submits the commit of turn n+1 only when it knows that the one of turn n was accepted.
 //
 // A task that is found at (Fence, Turn+1) was therefore moved there by somebody with this commit's
 // fence, that is by this owner, from this commit's turn, for which the owner has built one commit
@@ -59,8 +59,8 @@ type Commit struct {
 }
 
 // HasEffects tells whether the commit does anything beyond its own run's history and task. A store
-// can write commits without effects by one statement, which locks one task each; a commit with effects
-// locks the tasks of other runs too and takes a transaction.
+// can write commits without effects by one statement, which locks one task each; a commit with
+// effects locks the tasks of other runs too and takes a transaction.
 func (c *Commit) HasEffects() bool {
 	return len(c.Replies) > 0 || len(c.Starts) > 0 || len(c.Messages) > 0 || c.Children && c.Next.Kind == NextClose || c.Continue != nil
 }

@@ -22,8 +22,8 @@ const waiterTTL = 30 * time.Second
 //
 //   - A node is in the hub from the end of its Join until the beginning of its Leave, or until a
 //     renewal says that it was declared dead.
-//   - Leave takes the node out first and publishes HintTasks to other processes last. A hint that was kept
-//     here for the leaving node is made good by that one.
+//   - Leave takes the node out first and publishes HintTasks to other processes last. A hint that
+//     was kept here for the leaving node is made good by that one.
 //   - Whoever frees the tasks of a dead node publishes HintTasks to everybody.
 //
 // HintClosed goes to other processes only while one of them has said lately that it waits for

@@ -39,6 +39,6 @@ type Store interface {
 	// Join makes a new node with a lease.
 	Join(ctx context.Context, n journal.Node) (Membership, error)
 
-	// Hints returns the store's way to tell other processes that something happened.
+	// Hints returns the store's way to notify other processes of what happened.
 	Hints() Hints
 }
