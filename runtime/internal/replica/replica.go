@@ -95,6 +95,8 @@ func (r *replica) advance(ctx context.Context, o *Options) error {
 }
 
 // stale tells whether the machine has seen what is not, or not any more, the run's past.
+// If it is ahead, any new event makes it stale, even one that a message of the inbox became: the
+// owner may have given it another time or another place, and comparing would cost a replay anyway.
 func (r *replica) stale(d *delta) bool {
 	return d.run.Generation != r.generation || r.ahead && (d.turn() != r.turn || len(d.events) > 0)
 }
