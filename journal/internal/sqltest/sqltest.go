@@ -20,10 +20,12 @@ import (
 	"testing"
 )
 
-// suffix ends the names of statements.
+// suffix ends the names of statements, and of nothing else in a driver.
 const suffix = "SQL"
 
-// Statements returns the texts of all statements of the package in a folder, by name.
+// Statements returns the texts of all statements of the package in a folder, by name. It fails the
+// test if something that is named like a statement is none. Files of tests are not read, so their
+// own statements may be built.
 func Statements(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found, err := read(os.DirFS(dir))
@@ -33,7 +35,9 @@ func Statements(t testing.TB, dir string) map[string]string {
 	return found
 }
 
-// read evaluates the statements of the package at the root of a tree.
+// read evaluates the statements of the package at the root of a tree. It uses the type checker, as
+// the compiler would, and not the syntax: so a statement may be put together from constants in any
+// way that stays constant, and nothing else gets through.
 func read(tree fs.FS) (map[string]string, error) {
 	files := token.NewFileSet()
 	syntax, err := parse(tree, files)
@@ -59,6 +63,7 @@ func read(tree fs.FS) (map[string]string, error) {
 	return found, nil
 }
 
+// parse reads the files of the package that are no tests. A file behind a build tag is read too.
 func parse(tree fs.FS, files *token.FileSet) (syntax []*ast.File, err error) {
 	names, err := fs.Glob(tree, "*.go")
 	if err != nil {
@@ -81,8 +86,9 @@ func parse(tree fs.FS, files *token.FileSet) (syntax []*ast.File, err error) {
 	return syntax, nil
 }
 
-// statementNames lists what is declared under the name of a statement: constants and variables, also
-// those inside of functions, which have no value for read and are refused by it.
+// statementNames lists what is declared under the name of a statement: constants and variables,
+// also those inside of functions, which have no value for read and are refused by it. A local text
+// that is named like a statement would escape the tests that plan every one.
 func statementNames(file *ast.File) (names []*ast.Ident) {
 	add := func(n ast.Node) {
 		if name, ok := n.(*ast.Ident); ok && strings.HasSuffix(name.Name, suffix) {

@@ -16,7 +16,8 @@ import (
 // checkTimeout is how long a check of a large database takes on a slow machine, and more.
 const checkTimeout = 2 * time.Minute
 
-// violationsMax is how many violations of one rule are worth reading.
+// violationsMax is how many violations of one rule are worth reading: a bug breaks a rule for many
+// rows in the same way.
 const violationsMax = 10
 
 // Check fails the test for everything in a database that breaks a guarantee of package journal. It
@@ -34,7 +35,8 @@ func Check(t testing.TB, dsn, schema string) {
 	check(ctx, t, conn, schema)
 }
 
-// check is Check for callers that have a connection.
+// check is Check for callers that have a connection. It reports an error of its own as a failure
+// too: a check that could not look proves nothing.
 func check(ctx context.Context, t testing.TB, conn *pgx.Conn, schema string) {
 	t.Helper()
 	list, err := violations(ctx, conn, schema)
@@ -100,7 +102,8 @@ FROM reprise.events ORDER BY run_id, generation, seq`
 // attemptsSQL reads the steps in retry of all open runs.
 const attemptsSQL = `SELECT run_id, generation, attempts FROM reprise.tasks WHERE attempts <> ''`
 
-// thread is what a run of one generation has asked for and what was answered.
+// thread is what a run of one generation has asked for and what was answered. Commands are numbered
+// in the order in which they were issued, from 1, so the number is an index.
 type thread struct {
 	issued   []journal.Issued
 	answered map[journal.Cmd]bool
@@ -202,7 +205,8 @@ func (th *thread) answer(kind journal.Kind, cmd journal.Cmd, name string) string
 	return ""
 }
 
-// attempts checks the stored attempts of a task. A run without events has no thread and no steps.
+// attempts checks the stored attempts of a task: each belongs to a step that was issued and has no
+// outcome yet. A run without events has no thread and no steps.
 func (th *thread) attempts(stored []byte) (found []string) {
 	var list []journal.Attempt
 	if err := json.Unmarshal(stored, &list); err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres"
 )
 
-// migrate makes the tables in a database.
+// migrate makes the tables in a database, as the store does when it opens.
 func migrate(ctx context.Context, dsn string) error {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"io"
 )
 
-// cancelCode stands in place of the protocol's version in a request to cancel a statement.
+// cancelCode stands in place of the protocol's version in a request to cancel a statement, which
+// has a connection of its own and no start-up parameters.
 const cancelCode = 80877102
 
 // poolerStartup refuses what a transaction pooler refuses: settings that would belong to a session.
@@ -31,7 +32,8 @@ func poolerStartup(m message) error {
 	}
 }
 
-// idle is the status in a server's wireReady message outside of a transaction.
+// idle is the status in a server's wireReady message outside of a transaction: the transaction
+// before it is over.
 const idle = 'I'
 
 // discard makes the server forget the session, if ready ends a transaction: the next transaction of

@@ -7,8 +7,9 @@ import (
 	"io"
 )
 
-// message is one message of the Postgres protocol as it travels: its type (0 for the
-// untyped first one of a client) and all of its bytes.
+// message is one message of the Postgres protocol as it travels: its type (0 for the untyped first
+// one of a client) and all of its bytes. It is forwarded as it came, so the proxy changes nothing
+// that it does not understand.
 type message struct {
 	kind  byte
 	bytes []byte
@@ -16,7 +17,7 @@ type message struct {
 
 const messageBytesMax = 256 << 20 // what is larger is not a message, but a bug in the framing
 
-// readStartup reads the first message of a client.
+// readStartup reads the first message of a client, which alone has no type.
 func readStartup(r io.Reader) (message, error) {
 	head := make([]byte, 4)
 	if _, err := io.ReadFull(r, head); err != nil {
@@ -25,7 +26,8 @@ func readStartup(r io.Reader) (message, error) {
 	return readBody(r, 0, head, 0)
 }
 
-// readMessage reads a typed message.
+// readMessage reads a typed message. It returns whole messages only, so a connection that breaks
+// inside of one forwards nothing of it.
 func readMessage(r io.Reader) (message, error) {
 	head := make([]byte, 5)
 	if _, err := io.ReadFull(r, head); err != nil {

@@ -8,7 +8,9 @@ import (
 	"testing"
 )
 
-// Point is a moment at which a client can die: it has just sent something that executes.
+// Point is a moment at which a client can die: it has just sent something that executes. Messages
+// that only prepare or bind make none, because the server has done nothing then that outlives the
+// connection.
 type Point struct {
 	N   int      // counts the points of all connections since CutWhen, from 1
 	SQL []string // what was sent: one statement, or at the end of a request all of its statements
@@ -93,7 +95,7 @@ func Pooler(t testing.TB, dsn string) *Link {
 // DSN is the address of the database through the link.
 func (l *Link) DSN() string { return l.dsn }
 
-// Cut breaks every connection. New ones work.
+// Cut breaks every connection. New ones work. What the server has been sent it may still carry out.
 func (l *Link) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,7 +104,7 @@ func (l *Link) Cut() {
 	}
 }
 
-// Refuse makes the link refuse new connections, or not.
+// Refuse makes the link refuse new connections, or not. Those that exist go on.
 func (l *Link) Refuse(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,6 +128,7 @@ func (l *Link) Freeze() {
 	}
 }
 
+// setStalled begins or ends a stall, and wakes the wires that wait for its end.
 func (l *Link) setStalled(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,6 +145,7 @@ func (l *Link) CutWhen(match func(Point) bool, after func()) { l.arm(match, fals
 // CutBefore is CutWhen, but what makes the point is lost on its way to the server.
 func (l *Link) CutBefore(match func(Point) bool, after func()) { l.arm(match, true, after) }
 
+// arm replaces whatever the link was armed for, and counts points from 1 again.
 func (l *Link) arm(match func(Point) bool, before bool, after func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -168,7 +172,8 @@ func (l *Link) lose(n int, text string, before bool) <-chan struct{} {
 	return done
 }
 
-// Points returns how many points there were since CutWhen.
+// Points returns how many points there were since CutWhen: whether a test has come to the end of
+// what there is to cut.
 func (l *Link) Points() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

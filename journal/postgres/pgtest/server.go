@@ -68,7 +68,7 @@ func New(t testing.TB) string {
 }
 
 // Empty returns the address of a fresh database with nothing in it. It is dropped when the test
-// ends.
+// ends, and not checked: it need not hold a journal.
 func Empty(t testing.TB) string {
 	t.Helper()
 	return create(t, false)
@@ -175,7 +175,8 @@ func create(t testing.TB, migrated bool) string {
 	return withDatabase(shared.dsn, name)
 }
 
-// startShared finds the server, or starts it. The caller holds mu.
+// startShared finds the server, or starts it. A private one does not sync, because a crash of the
+// machine ends the tests as well. The caller holds mu.
 func startShared(ctx context.Context) error {
 	if shared.dsn != "" {
 		return nil
@@ -193,7 +194,8 @@ func startShared(ctx context.Context) error {
 	return nil
 }
 
-// makeTemplate makes the migrated database. The caller holds mu.
+// makeTemplate makes the migrated database. It has no sessions, as a database with sessions cannot
+// be copied. The caller holds mu.
 func makeTemplate(ctx context.Context) error {
 	if shared.template != "" {
 		return nil
@@ -236,7 +238,7 @@ func stopShared() error {
 	return err
 }
 
-// executeAdmin executes a statement in the server's own database.
+// executeAdmin executes a statement in the server's own database, which no test uses.
 func executeAdmin(ctx context.Context, sql string) error { return execute(ctx, shared.dsn, sql) }
 
 // execute executes a statement on a connection of its own: databases cannot be created in a
@@ -253,7 +255,8 @@ func execute(ctx context.Context, dsn, sql string) error {
 	return nil
 }
 
-// uniqueName returns a name that no other test, and no other test binary on the same server, uses.
+// uniqueName returns a name that no other test, and no other test binary on the same server, uses:
+// several packages are tested at once.
 func uniqueName(what string) string {
 	return "reprise_" + what + "_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 }

@@ -144,7 +144,7 @@ func (w *wire) fromServer() {
 }
 
 // flow waits while the link is stalled; false means that the wire is dead. The caller holds
-// link.mu.
+// link.mu, which is free while flow waits.
 func (w *wire) flow() bool {
 	for (w.link.stalled || w.frozen) && !w.dead {
 		w.link.flowing.Wait()
@@ -159,6 +159,8 @@ func (w *wire) close() {
 	w.closeLocked()
 }
 
+// closeLocked closes both ends, once. The goroutines of the wire end by the errors that they get.
+// The caller holds link.mu.
 func (w *wire) closeLocked() {
 	if w.dead {
 		return
