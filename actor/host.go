@@ -16,7 +16,7 @@ import (
 // live counts the activations that have not been given up. Activate adds one before its message is
 // sent, and whoever ends the activation subtracts it: the run when its phase becomes idle, or when
 // it finds that it knows the activation already. So live is 0 exactly when no run is owned and no
-// activation is under way, which is what Drain waits for.
+// activation is in flight, which is what Drain waits for.
 type host struct {
 	o        Options
 	proto    *proto.ActorSystem

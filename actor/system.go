@@ -86,7 +86,7 @@ func (s *System) ActivateUnconfirmed(c driver.Claimed) {
 // Attend makes a run look at its inbox. It does nothing for a run that is not live here.
 func (s *System) Attend(run journal.RunID) { s.toShard(run, attention{run: run}) }
 
-// Live is the number of runs that this system owns, including activations on their way.
+// Live is the number of runs that this system owns, including activations in flight.
 func (s *System) Live() int { return int(s.live.Load()) }
 
 // Do executes a job of the store, such as writing a batch, on a worker of the system. The job may

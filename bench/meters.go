@@ -109,7 +109,7 @@ func (d *database) under(ctx context.Context, l load) (got loaded, m *meter, err
 	return got, m, err
 }
 
-// resume begins a stretch. What happens between two of them is not counted, but for transactions
+// resume begins a stretch. What happens between two of them is not counted, except transactions
 // and statements of this database.
 func (m *meter) resume(ctx context.Context) (err error) {
 	m.before, err = m.d.read(ctx)

@@ -24,7 +24,7 @@ func CallShared[C, Out any](
 
 // callers finds out when the last one of several callers has given up. It watches one of them at a
 // time: most calls end before anybody gives up, so watching all would cost a registration for each
-// for nothing. When the watched one gives up, those behind it are asked in order for one who still
+// for nothing. When the watched one gives up, those after it are asked in order for one who still
 // waits. A context never comes back to life, so those that were passed need no second look.
 type callers struct {
 	size    int
@@ -54,7 +54,7 @@ func (c *callers) watch() {
 	c.stop = context.AfterFunc(c.ctxOf(c.watched), c.watch)
 }
 
-// close ends the watching. A watch that is on its way sees that and looks at nobody.
+// close ends the watching. A watch that fires at that moment sees that and looks at nobody.
 func (c *callers) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -53,7 +53,7 @@ func (h *taskHeap) Pop() any {
 	return r
 }
 
-// byUrgency orders due tasks as claims take them, but for those that are equally old.
+// byUrgency orders due tasks as claims take them, apart from those that are equally old.
 func byUrgency(a, b *record) int {
 	return cmp.Or(cmp.Compare(a.task.Priority, b.task.Priority), a.task.VisibleAt.Compare(b.task.VisibleAt))
 }

@@ -38,7 +38,7 @@ func (a arrivals) note(run journal.RunID, sent *journal.Sent) {
 	}
 }
 
-// write carries out the effects of a turn that is written, but for what applyClosePolicies does.
+// write carries out the effects of a turn that is written, except what applyClosePolicies does.
 // The order among them is that of the contract: replies, children, messages.
 func (e *effects) write(c *driver.Commit, out *driver.Outcome) error {
 	e.at = out.Now

@@ -61,7 +61,7 @@ type Store struct {
 	counts map[string]int
 	total  int
 	faults int
-	late   []func() // calls that are still on their way
+	late   []func() // calls that are still in flight
 }
 
 var (
@@ -103,7 +103,7 @@ func (f *Store) Faults() int {
 	return f.faults
 }
 
-// enter counts a call, decides over it, and returns the earlier calls that happen behind it.
+// enter counts a call, decides over it, and returns the earlier calls that take effect after it.
 func (f *Store) enter(c *Call) (fault Fault, late []func()) {
 	f.mu.Lock()
 	f.counts[c.Verb]++

@@ -15,7 +15,7 @@ import (
 //
 // It holds no lock while it reads, and resolves waiters one run at a time. So a slow store delays
 // answers, but neither registrations nor the hints that resolve waiters without a read. An error of
-// the store is nobody's result: the runs stay in toRead, and their waiters wait on, until the store
+// the store is no result: the runs stay in toRead, and their waiters wait on, until the store
 // answers or their own contexts end.
 type reader struct {
 	j          *driver.Journal

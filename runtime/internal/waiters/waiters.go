@@ -23,7 +23,7 @@ import (
 // An end that is durable before [Waiters.AwaitEnd] is called can have no hint to come, so the run
 // is put into toRead when its waiter registers, under the mutex that also guards the list of
 // waiters. An end that becomes durable later finds the waiter in that list: the hint puts the run
-// into toRead again, even if a read of it is under way and will answer "still open". toRead is
+// into toRead again, even if a read of it is in flight and will answer "still open". toRead is
 // emptied before the read begins, never after it, so a hint during a read causes another read.
 //
 // A waiter whose run is executed by this client's own node is local. Its end is announced inside
