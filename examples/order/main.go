@@ -55,8 +55,7 @@ func run(ctx context.Context, dir string, orders int, out io.Writer) error {
 	ctx, end := context.WithCancelCause(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { end(node.Run(ctx)) })
-	defer running.Wait()
-	defer end(nil) // the node drains
+	defer func() { end(nil); running.Wait() }() // the node drains
 
 	runs := make([]*runtime.Run[Receipt], orders)
 	for i := range runs {
@@ -93,8 +92,7 @@ func audit(ctx context.Context, books *sql.DB, runs []*runtime.Run[Receipt], out
 			return err
 		}
 		if err == nil {
-			want.pieces, want.cents = order(i).Pieces, receipt.Cents
-			shipped++
+			want.pieces, want.cents, shipped = order(i).Pieces, receipt.Cents, shipped+1
 		}
 		if err := books.QueryRowContext(ctx, auditSQL, order(i).ID).Scan(&got.pieces, &got.cents, &got.twice); err != nil {
 			return err
