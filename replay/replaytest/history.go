@@ -57,8 +57,8 @@ func title(ev *journal.Event) string {
 	return s
 }
 
-// command is the stored form without what differs from run to run: due times, ids of runs, recorded
-// values.
+// command is the stored form without what differs from run to run: due times, ids of runs,
+// recorded values. Two histories of the same code with the same answers have the same lines.
 func command(c journal.Issued) string {
 	switch c.Kind {
 	case journal.CommandTimer:

@@ -68,6 +68,7 @@ type recorder struct {
 	inbox    journal.InboxSeq
 }
 
+// close ends the coroutines of the machine, if a line of the script has made one.
 func (r *recorder) close() {
 	if r.machine != nil {
 		r.machine.Close()
@@ -124,7 +125,8 @@ func (r *recorder) start(rest string) error {
 }
 
 // step applies an event, and the terminal one if the code has returned. What the code asks for is
-// not executed: the lines that follow say how it ended.
+// not executed: the lines that follow say how it ended. Updates that a validator refuses are
+// errors of the script, because a refused update is no event.
 func (r *recorder) step(ev journal.Event) error {
 	for {
 		ev.Seq, ev.Time = r.machine.LastSeq()+1, r.now
