@@ -108,7 +108,7 @@ func (s *Store) adminTerminate(ctx context.Context, a driver.AdminAction) error 
 		var p pipeline
 		p.exec(beginSQL)
 		p.exec(holdSQL)
-		p.exec(s.sql.lockFamily, s.withParent(&run), runIDs([]journal.RunID{a.Run}))
+		p.exec(s.sql.lockFamily, withParent(&run), runIDs([]journal.RunID{a.Run}))
 		p.query(s.sql.adminParent, read, uuidArg(a.Run)) // the status under the lock
 		if err := p.send(ctx, c); err != nil || !exists || run.Status.Closed() {
 			return err
@@ -136,7 +136,7 @@ func (s *Store) adminRead(ctx context.Context, q querier, run journal.RunID, rea
 }
 
 // withParent is a run and its parent.
-func (s *Store) withParent(run *journal.Run) []pgtype.UUID {
+func withParent(run *journal.Run) []pgtype.UUID {
 	ids := []pgtype.UUID{uuidArg(run.ID)}
 	if run.Parent != nil {
 		ids = append(ids, uuidArg(run.Parent.Run))
