@@ -107,7 +107,7 @@ func (p *language) all(c ctx, depth int) {
 }
 
 func (p *language) verb(c ctx, depth int) {
-	n := p.rng.IntN(16)
+	n := p.rng.IntN(17)
 	if depth > 1 {
 		n %= 9
 	}
@@ -154,6 +154,8 @@ func (p *language) verb(c ctx, depth int) {
 		say(c, "condition: %v, %v", ok, err)
 	case 15:
 		p.pipe(c)
+	case 16:
+		p.block(c, depth+1)
 	}
 }
 

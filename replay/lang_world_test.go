@@ -190,6 +190,9 @@ func (w *langWorld) outcome(arg string) {
 	s := w.steps[cmd]
 	delete(w.steps, cmd)
 	ev := journal.Event{Kind: journal.StepCompleted, Cmd: cmd, Name: s.Name, Attempt: 1, Payload: journal.Payload{Data: fmt.Appendf(nil, "%q", s.Name)}}
+	if strings.HasPrefix(s.Name, "undo ") {
+		ev.Payload.Data = []byte("{}") // what undoes a step returns nothing
+	}
 	if n := w.chance(uint64(cmd), 4); n == 0 || n == 1 && s.Cancelled {
 		ev.Kind, ev.Payload = journal.StepFailed, failure([]string{"*errors.errorString", "cancelled"}[n], "no")
 	}

@@ -27,7 +27,6 @@ var bigger = map[string]struct {
 }{
 	"journal/postgres.statements": {44, "a field for each statement: it is a table, and no code reaches more than one"},
 	"journal/postgres.Store":      {41, "an SPI of ten methods and the statements below them"},
-	"journal/journaltest.kit":     {50, "shorthands of one suite, which its tests read as a language"},
 }
 
 // atMost returns the limit of a type.
