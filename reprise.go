@@ -28,8 +28,8 @@
 //
 // From the first release on, and within one major version, these packages keep their exported names
 // and what they mean: replay/workflow, runtime, journal, journal/postgres, journal/sqlite,
-// runtime/runtimetest and replay/replaytest. Each release replays the histories of all earlier ones,
-// and its migrations let two successive releases work on one database at the same time.
+// runtime/runtimetest and replay/replaytest. Each release replays the histories of all earlier
+// ones, and its migrations let two successive releases work on one database at the same time.
 //
 // For those who write a back end there are journal/driver, the interface to implement, and
 // journal/journaltest, the tests to pass; journal/memory is the smallest implementation.

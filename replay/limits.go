@@ -2,8 +2,9 @@ package replay
 
 // Limits of what one machine does.
 const (
-	// actionsMax bounds how often code may go on in reaction to one event: strands resumed, commands
-	// issued, polls that did not block. Real turns need a few; a loop that spins needs without end.
+	// actionsMax bounds how often code may go on in reaction to one event: strands resumed,
+	// commands issued, polls that did not block. Real turns need a few; a loop that spins needs
+	// without end.
 	actionsMax = 1_000_000
 	// waitingMax bounds Waiting: it is for people.
 	waitingMax = 32
@@ -17,7 +18,7 @@ const (
 	failuresMax = 32
 	// refusedMax bounds how many waits of one turn are refused: code may call again and again.
 	refusedMax = 1000
-	// framesMax bounds how deep below a wait the user's call may be for Stuck to name its line. Each
-	// strand that waits for other strands keeps an array of this length.
+	// framesMax bounds how deep below a wait the user's call may be for Stuck to name its line.
+	// Each strand that waits for other strands keeps an array of this length.
 	framesMax = 24
 )

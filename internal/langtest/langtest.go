@@ -1,11 +1,11 @@
 // Package langtest tells which functions, methods and options of the authoring language some test
-// code uses. Three tests ask: whether each has an example, whether each is crashed at every turn, and
-// whether each is in the simulator's programs. A verb that is added is then missing in all three
-// until somebody has thought of it.
+// code uses. Three tests ask: whether each has an example, whether each is crashed at every turn,
+// and whether each is in the simulator's programs. A verb that is added is then missing in all
+// three until somebody has thought of it.
 //
-// Code is type-checked without its imports, apart from package workflow itself and a few stubs: that
-// takes milliseconds. What comes from any other package is unknown, and a verb that is called on
-// something unknown does not count. So the answer errs towards "not used".
+// Code is type-checked without its imports, apart from package workflow itself and a few stubs:
+// that takes milliseconds. What comes from any other package is unknown, and a verb that is called
+// on something unknown does not count. So the answer errs towards "not used".
 package langtest
 
 import (
@@ -82,8 +82,8 @@ func (l *Language) Verbs() []string { return slices.Sorted(maps.Values(l.verbs))
 // Options lists the fields of options and policies as Type.Field.
 func (l *Language) Options() []string { return slices.Sorted(maps.Values(l.options)) }
 
-// Check compares what is used with what there is. Excuses are reasons why something need not be used; one
-// that is not needed, or names nothing, is an error as well.
+// Check compares what is used with what there is. Excuses are reasons why something need not be
+// used; one that is not needed, or names nothing, is an error as well.
 func (l *Language) Check(what string, names []string, used map[string]bool, excuses map[string]string) {
 	l.t.Helper()
 	for _, name := range names {
@@ -131,8 +131,8 @@ func (c *Code) Used(from func(file string) bool) map[string]bool {
 	return used
 }
 
-// Reached returns what is used in the nodes that from accepts, and in the functions and variables of the
-// package that these name, and so on.
+// Reached returns what is used in the nodes that from accepts, and in the functions and variables
+// of the package that these name, and so on.
 func (c *Code) Reached(from func(n ast.Node) bool) map[string]bool {
 	used, declared, seen := map[string]bool{}, c.declarations(), map[types.Object]bool{}
 	var visit func(n ast.Node)
@@ -159,8 +159,8 @@ func (c *Code) Reached(from func(n ast.Node) bool) map[string]bool {
 	return used
 }
 
-// note adds an object to used if it belongs to the language, and returns what was declared, without the
-// type arguments that a use has.
+// note adds an object to used if it belongs to the language, and returns what was declared, without
+// the type arguments that a use has.
 func (c *Code) note(o types.Object, used map[string]bool) types.Object {
 	switch of := o.(type) {
 	case *types.Func:

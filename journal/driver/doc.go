@@ -17,13 +17,14 @@
 // J10 of package journal; journaltest.All checks them, and journaltest/model compares random
 // programs with the store in memory, which is the shortest example. Three rules are easy to miss:
 //
-//   - A method's own error is about the whole call, an error in an outcome about one member. A failed
-//     connection is journal.ErrUnavailable, and nothing else is: the engine repeats such a call for as
-//     long as it lasts, so an error that would come back each time must be of another kind.
+//   - A method's own error is about the whole call, an error in an outcome about one member. A
+//     failed connection is journal.ErrUnavailable, and nothing else is: the engine repeats such a
+//     call for as long as it lasts, so an error that would come back each time must be of another
+//     kind.
 //   - Every method may be called again with the same arguments after a failure (J4). Commits are
 //     recognised by fence and turn ([Commit.WrittenAs]), starts by id, messages by key.
-//   - All task rows that one transaction locks are locked in one order, that of the run ids. Runs write
-//     to each other's inboxes, and two transactions that lock in different orders deadlock.
+//   - All task rows that one transaction locks are locked in one order, that of the run ids. Runs
+//     write to each other's inboxes, and two transactions that lock in different orders deadlock.
 //
 // What every back end needs besides is here too: sizes of members, to divide batches
 // ([CommitBytes]), codecs of columns that hold lists ([EncodeAttempts], [EncodeLabels],

@@ -89,8 +89,8 @@ func (s *Store) enter(ctx context.Context) (time.Time, error) {
 //   - keys[k] is a record with the key k that says holdsKey, and every such record is there (J8).
 //   - children holds the open children of each run, and nothing else.
 //   - The task of an open run is in exactly one place, which its fields decide: with its owner in
-//     held, in one of the queues if it waits for a time, or nowhere if it waits for a message or for an
-//     operator. Of a closed run it is nowhere.
+//     held, in one of the queues if it waits for a time, or nowhere if it waits for a message or
+//     for an operator. Of a closed run it is nowhere.
 //
 // dequeue and enqueue alone keep the last one. Whoever changes owner, route, priority, state or
 // visibility of a task does it between the two, because the place is found by the values that the

@@ -34,9 +34,9 @@ import (
 // once (J6); one that comes after waits for the lock and finds the row parked.
 const commitSQL = `
 WITH locked AS MATERIALIZED (
-    -- J3: owner, fence and turn decide. The row locks are taken in the input's order, which is the order of run ids,
-    -- and always by the primary key: the owner would be a bad way to find a row. What is compared is the
-    -- newest version of the row, also if its lock had to be waited for.
+    -- J3: owner, fence and turn decide. The row locks are taken in the input's order, which is the
+    -- order of run ids, and always by the primary key: the owner would be a bad way to find a row.
+    -- What is compared is the newest version of the row, also if its lock had to be waited for.
     SELECT i.*, t.inbox_last, coalesce(t.owner > 0 AND t.owner = i.node AND t.fence = i.fence AND t.turn = i.turn, false) AS ok
     FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::bigint[], $5::smallint[], $6::timestamptz[], $7::bigint[],
                 $8::bytea[], $9::text[], $10::text[], $11::smallint[], $12::int[])
@@ -46,7 +46,8 @@ WITH locked AS MATERIALIZED (
 ), verdict AS MATERIALIZED (
     SELECT array_agg(l.ok ORDER BY l.ord) AS ok FROM locked l
 ), written AS (
-    -- J1: the primary key refuses a seq that exists. Events find their member by subscript instead of a join.
+    -- J1: the primary key refuses a seq that exists. Events find their member by subscript instead
+    -- of a join.
     INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, name, attempt, encoding, payload, issued)
     SELECT ($1::uuid[])[e.member], ($13::int[])[e.member], e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, e.encoding,
            e.payload, e.issued

@@ -22,8 +22,8 @@ import (
 // of the row if the lock had to be waited for, and the events join with the row that it returns.
 const commitOneSQL = `
 WITH kept AS (
-    -- J3: owner, fence and turn decide, of the newest version of the row, also if its lock had to be waited for.
-    -- The owner is compared so that the planner does not think of tasks_owner_idx.
+    -- J3: owner, fence and turn decide, of the newest version of the row, also if its lock had to
+    -- be waited for. The owner is compared so that the planner does not think of tasks_owner_idx.
     UPDATE reprise.tasks t
     SET turn = t.turn + 1, unproven = false, strikes = 0,
         attempts = coalesce($5::bytea, ''), waiting = coalesce($6::text, ''), problem = coalesce($7::text, ''),

@@ -1,11 +1,14 @@
-// Package sim looks for bugs by itself: it runs real nodes on a store in memory, inside a bubble whose clock jumps from one
-// event to the next, and makes everything go wrong that may. It holds tests only.
+// Package sim looks for bugs by itself: it runs real nodes on a store in memory, inside a bubble
+// whose clock jumps from one event to the next, and makes everything go wrong that may. It holds
+// tests only.
 //
-// A seed gives a plan: nodes, runs with programs of all verbs that authors have (language_test.go sees to it), children and
-// further generations among them, what clients send and ask and when, and faults (generate_test.go). A world carries the plan out (world_test.go, process_test.go): each process has its own
-// connection, whose calls take a little time, fail, or hang as the plan says, and each call that reaches the database is written
-// on a tape (tape_test.go). When the faults are over, the world waits until every run is closed. Then small checkers look
-// at what is left, each for one property (check_*_test.go). A plan that breaks one is made smaller while it still breaks
+// A seed gives a plan: nodes, runs with programs of all verbs that authors have (language_test.go
+// sees to it), children and further generations among them, what clients send and ask and when, and
+// faults (generate_test.go). A world carries the plan out (world_test.go, process_test.go): each
+// process has its own connection, whose calls take a little time, fail, or hang as the plan says,
+// and each call that reaches the database is written on a tape (tape_test.go). When the faults are
+// over, the world waits until every run is closed. Then small checkers look at what is left, each
+// for one property (check_*_test.go). A plan that breaks one is made smaller while it still breaks
 // it (shrink_test.go), and printed.
 //
 //	go test ./runtime/sim                       500 seeds
@@ -15,8 +18,9 @@
 //
 // # How exact a replay is
 //
-// A seed always gives the same plan, and everything in a plan has its own nanosecond: clients act, calls
-// arrive and answers come at times that follow from the seed and the call's number. What remains to the Go scheduler is the order of
-// goroutines within one such moment, the choice of a select with several ready cases, and the jitter of a node's repetitions
-// while the store is away. TestReplay measures how often two runs of a seed end alike.
+// A seed always gives the same plan, and everything in a plan has its own nanosecond: clients act,
+// calls arrive and answers come at times that follow from the seed and the call's number. What
+// remains to the Go scheduler is the order of goroutines within one such moment, the choice of a
+// select with several ready cases, and the jitter of a node's repetitions while the store is away.
+// TestReplay measures how often two runs of a seed end alike.
 package sim
