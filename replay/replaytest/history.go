@@ -16,7 +16,8 @@ type History struct {
 }
 
 // Of returns the history of a run of a store: Client.Describe has the run, Client.History its
-// events.
+// events. The events are those of the run's present generation, all of them: a history that
+// begins later cannot be replayed. They are not copied.
 func Of(run journal.Run, events []journal.Event) *History {
 	return &History{Run: replay.InfoOf(&run), Events: events}
 }

@@ -19,8 +19,9 @@ import (
 // format is the version of the form. A form that older releases could misread gets the next number.
 const format = 1
 
-// payloadDepth is how deep payloads stand in a file, with some room: encoding/json limits how deep
-// values may nest.
+// payloadDepth is how deep payloads stand in a file, with some room. encoding/json limits how
+// deep values may nest, so a payload that is nested deeper than the limit less this is written as
+// base64.
 const payloadDepth = 8
 
 // The forms are what is written, field by field in the order of the file. They are types of their
