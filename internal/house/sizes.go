@@ -26,7 +26,6 @@ var bigger = map[string]struct {
 	why  string
 }{
 	"journal/postgres.statements": {44, "a field for each statement: it is a table, and no code reaches more than one"},
-	"journal/postgres.Store":      {41, "an SPI of ten methods and the statements below them"},
 }
 
 // atMost returns the limit of a type.

@@ -19,8 +19,8 @@ import (
 //     commit is a bug of the engine: it refuses the whole call.
 //   - Batches have at most journal.BatchMax members. Longer ones are divided.
 //   - The store's clock is known: each answer carries a stamp, which [Clock] observes (J9).
-//   - Hints are published after the call, and only for what the store has acknowledged. They go to the
-//     watchers in this process directly, and to other processes where those need them.
+//   - Hints are published after the call, and only for what the store has acknowledged. They go to
+//     the watchers in this process directly, and to other processes where those need them.
 //
 // There is one engine for each journal.Journal, however many nodes and clients share it: two would
 // not hear each other's hints.

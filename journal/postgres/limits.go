@@ -4,8 +4,8 @@ import "time"
 
 // Connections.
 const (
-	// poolSizeDefault serves a busy node: a few batches of commits at once, claims, loads, clients and
-	// some step transactions. More connections only wait for the same processors of the server.
+	// poolSizeDefault serves a busy node: a few batches of commits at once, claims, loads, clients
+	// and some step transactions. More connections only wait for the same processors of the server.
 	poolSizeDefault = 16
 	// poolSizeMin is stepTxsReserve and one connection for a step.
 	poolSizeMin = 4
@@ -22,21 +22,23 @@ const (
 	batchBytesMax = 32 << 20
 	// batchKeptBytesMax is the memory of a batch that is kept for the next one.
 	batchKeptBytesMax = 1 << 20
-	// reapBatch is the tasks that are freed by one statement. Their rows are locked until it ends, and
-	// messages to them wait for so long.
+	// reapBatch is the tasks that are freed by one statement. Their rows are locked until it ends,
+	// and messages to them wait for so long.
 	reapBatch = 1_000
-	// joinRetriesMax is the blocked tasks that a joining node makes visible. More would be due at once
-	// and be claimed by everybody; the rest is tried when its own time comes.
+	// joinRetriesMax is the blocked tasks that a joining node makes visible. More would be due at
+	// once and be claimed by everybody; the rest is tried when its own time comes.
 	joinRetriesMax = 1_000
 )
 
 // Tries.
 const (
 	// conflictTriesMax bounds the repetitions of a call that is the victim of a deadlock or of a
-	// serialization failure. Each is the server's choice among two, so five in a row are no accident.
+	// serialization failure. Each is the server's choice among two, so five in a row are no
+	// accident.
 	conflictTriesMax = 5
 	// startRoundsMax bounds how often a start looks again because the holder of its key vanished or
-	// closed meanwhile. That needs somebody who starts and deletes runs of that very key all the time.
+	// closed meanwhile. That needs somebody who starts and deletes runs of that very key all the
+	// time.
 	startRoundsMax = 20
 )
 
@@ -66,7 +68,8 @@ const (
 	notifyTimeout  = 5 * time.Second
 	// notifyBytesMax is below the 8,000 bytes at which the server refuses a payload.
 	notifyBytesMax = 7_900
-	// pendingHintsMax is how many distinct hints wait for a flush. More become "look at everything".
+	// pendingHintsMax is how many distinct hints wait for a flush. More become "look at
+	// everything".
 	pendingHintsMax = 1_000
 )
 
@@ -77,7 +80,7 @@ const (
 	// resolveTerminate is how long such a commit may hang on a connection that is lost before its
 	// session is ended. A server that is merely slow commits within it.
 	resolveTerminate = time.Second
-	// rollbackTimeout bounds a rollback after the caller's context has ended. A connection that does
-	// not answer within it is closed, which rolls back too.
+	// rollbackTimeout bounds a rollback after the caller's context has ended. A connection that
+	// does not answer within it is closed, which rolls back too.
 	rollbackTimeout = 5 * time.Second
 )

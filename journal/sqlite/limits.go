@@ -4,12 +4,12 @@ import "time"
 
 // Connections and their memory.
 const (
-	// readersDefault is the connections for loads and lists beside the writer. More only compete for
-	// the same processors, and each has a cache.
+	// readersDefault is the connections for loads and lists beside the writer. More only compete
+	// for the same processors, and each has a cache.
 	readersDefault = 4
 	readersMax     = 64
-	// Caches in KiB. A transaction that outgrows the writer's is written to the log piecemeal, which
-	// is correct and slower.
+	// Caches in KiB. A transaction that outgrows the writer's is written to the log piecemeal,
+	// which is correct and slower.
 	writerCacheKiB = 32 << 10
 	readerCacheKiB = 4 << 10
 )
@@ -19,13 +19,13 @@ const (
 	// batchJobsMax is the calls in one transaction: past it, a larger one saves no more syncs worth
 	// mentioning, and only adds latency.
 	batchJobsMax = 1_000
-	// batchBytes is the payloads after which no further call joins a transaction: they are in memory
-	// and in the log until it ends.
+	// batchBytes is the payloads after which no further call joins a transaction: they are in
+	// memory and in the log until it ends.
 	batchBytes = 32 << 20
 	// reapBatch is the tasks that are freed in one transaction: others get their turn between two.
 	reapBatch = 1_000
-	// joinRetriesMax is the blocked tasks of each route that a joining node makes visible. The rest is
-	// tried when its own time comes.
+	// joinRetriesMax is the blocked tasks of each route that a joining node makes visible. The rest
+	// is tried when its own time comes.
 	joinRetriesMax = 1_000
 	// listChunk is the candidates that a listing looks at between two looks at its context.
 	listChunk = 500

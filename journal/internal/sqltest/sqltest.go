@@ -1,5 +1,5 @@
-// Package sqltest reads the SQL statements of a driver out of its source, for the tests that prepare,
-// plan and explain every one of them.
+// Package sqltest reads the SQL statements of a driver out of its source, for the tests that
+// prepare, plan and explain every one of them.
 //
 // A statement is a package-level constant whose name ends with SQL. The compiler is what makes it
 // static: a constant is a literal or an expression of other constants, such as a list of columns
@@ -45,7 +45,8 @@ func read(tree fs.FS) (map[string]string, error) {
 		return nil, err
 	}
 	// Statements need no imports, so the package is checked without them: what the imports leave
-	// unresolved is reported to Error and ignored, and the constants have their values all the same.
+	// unresolved is reported to Error and ignored, and the constants have their values all the
+	// same.
 	checker := types.Config{Error: func(error) {}, IgnoreFuncBodies: true}
 	info := types.Info{Defs: map[*ast.Ident]types.Object{}}
 	_, _ = checker.Check("driver", files, syntax, &info)
