@@ -9,7 +9,6 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -84,15 +83,6 @@ func serverCPU(postmaster int) (time.Duration, bool) {
 		}
 	}
 	return sum, true
-}
-
-// ownCPU is the CPU time of this process.
-func ownCPU() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 const gogcEnv = "GOGC" // Go's own variable

@@ -183,13 +183,20 @@ func (w *workload) play(ctx context.Context, c driver.Claimed) (closed bool, err
 		add(completed())
 		turn.Next = closing
 	}
+	tries := 0
 	err = persist(ctx, func() error {
+		tries++
 		out, err := w.j.Commit(ctx, []driver.Commit{turn})
 		if err == nil {
 			err = out[0].Err
 		}
 		return err
 	})
+	if errors.Is(err, journal.ErrFenced) && tries > 1 && turn.Next.Kind == driver.NextPark {
+		// A try whose answer was lost has parked the run, and another worker has claimed it since:
+		// the row no longer proves the write, and the run is that worker's.
+		return false, nil
+	}
 	return turn.Next.Kind == driver.NextClose, err
 }
 
