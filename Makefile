@@ -21,10 +21,10 @@ ENGINE := ./actor/... ./runtime/...
 NEWER := '^Test(Store$$|Statements|Plans|ClaimIsFlat|LoadIsFlat|Migrate|Views|Readable|SchemaOption|Upgrade)'
 
 # The packages whose tests need neither a server nor a second process.
-QUICK := ./internal/... ./journal ./replay/... ./actor/... ./migrations ./runtime/runtimetest ./examples/approval
+QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./migrations ./runtime/internal/... ./runtime/runtimetest ./examples/approval
 
 # The packages in which goroutines share memory: their tests run with the race detector in every change's check.
-RACE := ./internal/... ./replay ./replay/internal/... ./actor/... ./runtime
+RACE := ./internal/... ./journal/driver ./replay ./replay/internal/... ./actor/... ./runtime ./runtime/internal/...
 
 .PHONY: help quick test check fmt tidy vet lint cross vuln once passivated peers race race-engine newer \
 	fuzz sim bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer
