@@ -63,7 +63,7 @@ const (
 
 // Hints.
 const (
-	// notifyInterval is the time between two flushes: NOTIFY takes a lock of the whole database.
+	// notifyInterval is the time between two flushes: NOTIFY takes one lock of the whole server.
 	notifyInterval = 10 * time.Millisecond
 	notifyTimeout  = 5 * time.Second
 	// notifyBytesMax is below the 8,000 bytes at which the server refuses a payload.
