@@ -15,7 +15,7 @@ FROM        ?= 1
 PEERS := bench/peers
 
 # The packages that keep live runs in memory; their tests run in both modes.
-ENGINE := ./actor/... ./runtime/...
+ENGINE := ./actor/... ./runtime ./runtime/acceptance ./runtime/internal/... ./runtime/runtimetest ./runtime/sim
 
 # What a newer server could change: the guarantees, every statement and its plan, migrations, views.
 NEWER := '^Test(Store$$|Statements|Plans|ClaimIsFlat|LoadIsFlat|Migrate|Views|Readable|SchemaOption|Upgrade)'

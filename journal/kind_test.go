@@ -53,8 +53,13 @@ func TestStoredNumbersAreFrozen(t *testing.T) {
 			t.Errorf("a status is %d, want %d", got, want)
 		}
 	}
-	if journal.MessageSignal != 1 || journal.MessageCancel != 2 {
-		t.Error("the kinds of messages have other numbers")
+	for i, kind := range []journal.MessageKind{
+		journal.MessageSignal, journal.MessageCancel, journal.MessageUpdate, journal.MessageChildCompleted, journal.MessageChildFailed,
+		journal.MessageSent, journal.MessageRefused,
+	} {
+		if int(kind) != i+1 {
+			t.Errorf("message kind %s is %d, want %d", kind, kind, i+1)
+		}
 	}
 	if journal.Ready != 0 || journal.Blocked != 1 || journal.Quarantined != 2 {
 		t.Error("the states of tasks have other numbers")
@@ -63,7 +68,8 @@ func TestStoredNumbersAreFrozen(t *testing.T) {
 		t.Error("the next states have other numbers; statements hold them")
 	}
 	for kind, word := range map[journal.CommandKind]string{
-		journal.CommandStep: "step", journal.CommandTimer: "timer", journal.CommandCancel: "cancel",
+		journal.CommandStep: "step", journal.CommandTimer: "timer", journal.CommandCancel: "cancel", journal.CommandChild: "child",
+		journal.CommandSend: "send", journal.CommandRecord: "record", journal.CommandChange: "change", journal.CommandReply: "reply",
 	} {
 		if kind.String() != word {
 			t.Errorf("command kind %d is %q, want %q", kind, kind, word)

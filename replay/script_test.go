@@ -331,6 +331,9 @@ func (s *script) parse(words []string) journal.Event {
 		s.inbox++
 		ev.Kind, ev.Name, ev.Inbox, ev.Payload.Data = journal.UpdateReceived, words[1], s.inbox, []byte(arg(2))
 	case "terminal":
+		if s.terminal == nil {
+			s.t.Fatalf("%s: the run has not ended", strings.Join(words, " "))
+		}
 		ev = *s.terminal
 	case "terminated":
 		ev.Kind = journal.RunTerminated

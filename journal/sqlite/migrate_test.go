@@ -105,6 +105,18 @@ func TestSchemaFile(t *testing.T) {
 	}
 }
 
+// TestViewsKnowEveryKind compares the words of the view of events with those of the journal.
+func TestViewsKnowEveryKind(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for kind, word := range journal.Kinds() {
+		w.exec(`INSERT INTO reprise_events (run_id, generation, seq, at, kind) VALUES (zeroblob(16), 1, ?, 0, ?)`, int(kind), int(kind))
+		if n := w.count(`SELECT count(*) FROM reprise_v_events WHERE seq = ? AND kind = ?`, int(kind), word); n != 1 {
+			t.Errorf("the view does not show kind %d as %q", kind, word)
+		}
+	}
+}
+
 // TestViewsShowAnything: a support person's views never fail because of what somebody stored.
 func TestViewsShowAnything(t *testing.T) {
 	t.Parallel()

@@ -3,8 +3,10 @@ package replaytest_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,12 +77,7 @@ func (m *maker) history() *replaytest.History {
 		h.Run.Parent = &journal.Parent{Run: journal.RunID{3, byte(m.IntN(256))}, Generation: 1, Cmd: journal.Cmd(m.Int32()), Policy: journal.ClosePolicy(m.IntN(3))}
 	}
 	h.Run.Run = journal.RunID{1, 2, byte(m.IntN(256))}
-	kinds := []journal.Kind{
-		journal.RunStarted, journal.StepCompleted, journal.StepFailed, journal.TimerFired, journal.SignalReceived, journal.CancelRequested,
-		journal.RunCompleted, journal.RunFailed, journal.RunCancelled, journal.RunTerminated,
-		journal.ChildCompleted, journal.ChildFailed, journal.SignalSent, journal.SignalRefused, journal.UpdateReceived,
-		journal.MessageDropped, journal.RunContinued,
-	}
+	kinds := slices.Sorted(maps.Keys(journal.Kinds()))
 	for i := range m.IntN(30) {
 		ev := journal.Event{Seq: journal.Seq(i + 1), Kind: kinds[m.IntN(len(kinds))], Time: m.time(), Payload: m.payload()}
 		if m.IntN(2) == 0 {

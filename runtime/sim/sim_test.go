@@ -31,7 +31,7 @@ func TestSeeds(t *testing.T) {
 		w := simulate(t, p(), nil)
 		counts.add(w)
 		if single() {
-			t.Logf("%s\n%s", w.plan, w.log.String())
+			t.Logf("%s\nas -plan reads it:\n%s\n%s", w.plan, planText(t, w.plan), w.log.String())
 		}
 		if len(w.broken) == 0 {
 			continue
@@ -74,10 +74,15 @@ func report(t *testing.T, w *world) {
 		t.Errorf("seed %d: %s", w.plan.Seed, b)
 	}
 	p, b := shrink(t, w.plan, w.broken[0], nil)
-	text, err := json.Marshal(p)
+	t.Logf("smaller, and still broken:\n%s=> %s\nto repeat it: go test ./runtime/sim -run TestSeeds -seed %d, or -plan with a file of this:\n%s",
+		p, b, w.plan.Seed, planText(t, p))
+}
+
+// planText is a plan as -plan reads it.
+func planText(t *testing.T, p *plan) string {
+	text, err := json.MarshalIndent(p, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("smaller, and still broken:\n%s=> %s\nto repeat it: go test ./runtime/sim -run TestSeeds -seed %d, or -plan with a file of this:\n%s",
-		p, b, w.plan.Seed, text)
+	return string(text)
 }
