@@ -39,11 +39,11 @@ func New(s Store, o *journal.Options) *Journal { return Of(journal.New(s, o)) }
 // Of returns the engine of a Journal, always the same one. It panics if the store of j is no
 // [Store]: the program passed something to journal.New that no back end has opened.
 func Of(j *journal.Journal) *Journal {
+	s, ok := j.Store().(Store)
+	if !ok { // before Engine, so that each call says so and not only the first
+		panic(fmt.Sprintf("driver: journal.New got a %T, which is not a driver.Store", j.Store()))
+	}
 	return j.Engine(func() any {
-		s, ok := j.Store().(Store)
-		if !ok {
-			panic(fmt.Sprintf("driver: journal.New got a %T, which is not a driver.Store", j.Store()))
-		}
 		return &Journal{Journal: j, store: s, o: j.Options(), local: newHub()}
 	}).(*Journal)
 }

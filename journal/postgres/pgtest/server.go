@@ -81,7 +81,9 @@ func Empty(t testing.TB) string {
 //
 // What the next test gets is as good as new: every table but that of the migrations is truncated
 // together with its sequences. The schema of a failed test, or one with tables that are not the
-// journal's, is dropped.
+// journal's, is dropped. One thing is shared all the same: the locks of nodes are named by schema
+// and id, so a node may have to wait for its lock until the session of the test before has ended.
+// A test in which a node must be suspected at once needs a database of its own, from New.
 func NewSchema(t testing.TB) (dsn, schema string) {
 	t.Helper()
 	shared.mu.Lock()
