@@ -5,7 +5,6 @@ export GO
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
-VULNDB      ?= https://vuln.go.dev
 TIMEOUT     ?= 10m
 FUZZTIME    ?= 20s
 SEEDS       ?= 10000
@@ -60,10 +59,10 @@ cross: ## build everything for Windows and macOS
 	GOOS=windows $(GO) build ./...
 	GOOS=darwin $(GO) build ./...
 
-# Not part of check: what it finds depends on the day, not on the change, and it needs vuln.go.dev or,
-# as VULNDB=file:///…, a copy of that database.
+# Not part of check: what it finds depends on the day, not on the change, and it needs the database of
+# vulnerabilities of the Go project or, as VULNDB=file:///…, a copy of it.
 vuln: ## known vulnerabilities in what we call; before every release
-	$(GO) run $(GOVULNCHECK) -db $(VULNDB) ./...
+	$(GO) run $(GOVULNCHECK) $(if $(VULNDB),-db $(VULNDB)) ./...
 
 once: prepare ## every test once
 	$(GO) test -count=1 -timeout $(TIMEOUT) ./...
