@@ -49,7 +49,9 @@
 //   - J9: The store's clock decides leases, visibility and due timers. A local
 //     clock may only give up earlier.
 //   - J10: What was acknowledged survives kill -9 of every node and of the
-//     database.
+//     database, and a fail-over to a synchronous standby where the database has
+//     one. A call that recognises what an earlier one wrote (J4) acknowledges no
+//     more than a call that writes.
 //
 // # States of a run and its task
 //

@@ -186,7 +186,8 @@ func (s *Store) commitReadBack(ctx context.Context, commits []driver.Commit, ord
 		if err != nil {
 			return err
 		}
-		return each(func(row pgx.CollectableRow) error {
+		own := false
+		err = each(func(row pgx.CollectableRow) error {
 			var ord int64
 			var fence, closed journal.Fence
 			var turn journal.Turn
@@ -196,11 +197,17 @@ func (s *Store) commitReadBack(ctx context.Context, commits []driver.Commit, ord
 			}
 			o.Now = o.Now.UTC()
 			i := refused[ord-1]
-			if !commits[i].WrittenAs(fence, turn, closed) {
+			if commits[i].WrittenAs(fence, turn, closed) {
+				own = true
+			} else {
 				o.Err = journal.ErrFenced
 			}
 			out[i] = o
 			return nil
 		})(rows)
+		if err == nil && own {
+			_, err = c.Exec(ctx, durableSQL)
+		}
+		return err
 	})
 }

@@ -187,8 +187,12 @@ func (s *Store) written(ctx context.Context, c *driver.Commit) (written bool, er
 		ev = c.Events[0]
 	}
 	err = s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, s.sql.resolveEvent, uuidArg(c.Run), int32(c.Generation), int32(ev.Seq), int16(ev.Kind),
+		err := conn.QueryRow(ctx, s.sql.resolveEvent, uuidArg(c.Run), int32(c.Generation), int32(ev.Seq), int16(ev.Kind),
 			int32(ev.Cmd), nullTime(ev.Time), int64(c.Fence), int64(c.Turn)).Scan(&written)
+		if err == nil && written {
+			_, err = conn.Exec(ctx, durableSQL)
+		}
+		return err
 	})
 	return written, err
 }

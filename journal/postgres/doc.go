@@ -34,6 +34,14 @@
 // newest version of the row. This is why no statement reads a task first and writes it later: the
 // condition of the write decides.
 //
+// # What an answer is worth
+//
+// A call is answered when its commit is on disk, and on the disk of a synchronous standby if the
+// server has one: sessions of the store have synchronous_commit at least at "on" (behind a pooler,
+// where settings do not hold, the role or the database has to say so). A call that only recognises
+// what an earlier call wrote ends with a record in the log of the server and waits for it. With an
+// asynchronous standby a fail-over loses the last moments, acknowledged or not.
+//
 // # Order of locks
 //
 // Two transactions deadlock when each waits for a lock that the other has. The store's statements

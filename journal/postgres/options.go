@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -69,5 +70,9 @@ func (o *Options) config(dsn string) (*pgxpool.Config, error) {
 		params[name] = "off" // see "Plans" in the package story
 	}
 	params["plan_cache_mode"] = "force_generic_plan" // else small batches are planned again each time
+	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, syncCommitSQL)
+		return err
+	}
 	return c, nil
 }

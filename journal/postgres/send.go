@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -88,7 +89,14 @@ func (s *Store) sendChunk(ctx context.Context, q querier, messages []journal.Mes
 	}
 	p.exec(s.sql.lockTasks, ids)
 	s.queueSend(&p, messages, out)
-	return p.send(ctx, q)
+	if err := p.send(ctx, q); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(out, func(o journal.Sent) bool { return o.Duplicate }) {
+		_, err := q.Exec(ctx, durableSQL)
+		return err
+	}
+	return nil
 }
 
 // queueSend adds sendSQL. The tasks are locked already; the outcomes are in out when the pipeline

@@ -194,6 +194,7 @@ func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
 	}
 	var again pipeline
 	r.queueRead(&again, missing)
+	again.exec(durableSQL)
 	return again.send(ctx, q)
 }
 

@@ -1,0 +1,22 @@
+package postgres
+
+// durableSQL makes an answer that was only read as durable as one that was written (J10). It
+// writes a record of a few bytes into the log of the server, which nobody reads, and its commit
+// waits for what every commit waits for: the disk, and a synchronous standby if there is one.
+//
+// Without it a repeated call could acknowledge what exists on one machine alone. The first try of a
+// start hangs in the wait for the standby and is given up by its caller. Postgres then makes the
+// row visible, although the standby does not have it. The second try finds the row and writes
+// nothing, so its commit waits for nothing. If the primary dies now, an acknowledged run is gone.
+//
+// The record comes after the commit records of all that the call has seen, and a standby that has
+// the record has all before it. It is written where a call recognises what an earlier one wrote
+// (J4); a call that writes waits anyway.
+const durableSQL = `SELECT pg_logical_emit_message(true, 'reprise', '')`
+
+// syncCommitSQL makes the commits of a session wait for the disk, and for the disk of a synchronous
+// standby if there is one, whatever the server, the database or the role says (J10). A setting that
+// waits for more is kept.
+const syncCommitSQL = `
+SELECT set_config('synchronous_commit', 'on', false)
+WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')`
