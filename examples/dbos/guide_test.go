@@ -26,7 +26,7 @@ func TestGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}

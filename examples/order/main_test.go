@@ -51,7 +51,7 @@ func open(t *testing.T, dir string) (string, error) {
 // change executes a statement on the books and returns what brings them back.
 func change(t *testing.T, dir, statement string) (restore func()) {
 	t.Helper()
-	books, err := sql.Open("sqlite", filepath.Join(dir, "reprise.db"))
+	books, err := sql.Open("sqlite", filepath.Join(dir, "reprise.db")+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}

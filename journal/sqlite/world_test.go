@@ -40,7 +40,7 @@ func newWorld(t *testing.T, o *sqlite.Options) *world {
 // database opens a connection of the user's own.
 func database(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", path+"?_busy_timeout=5000&_txlock=immediate")
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(5000)&_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)
 	}

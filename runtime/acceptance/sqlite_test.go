@@ -94,7 +94,7 @@ func TestSQLiteStepTx(t *testing.T) {
 			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Millisecond, Attempts: 20}})
 		}, nil)
 	})
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func BenchmarkSQLiteStepTx(b *testing.B) {
 			}, nil)
 		}, nil)
 	})
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		b.Fatal(err)
 	}
