@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -137,76 +136,32 @@ func (m *measurement) run(ctx context.Context, steps int) (time.Duration, error)
 	return took, in.check(result)
 }
 
-// ended is a run that ended.
-type ended struct {
-	at   time.Time
-	took time.Duration
-}
-
-// chain keeps a number of runs in flight and counts those that end after the warm-up. It takes Seconds, or up to
-// three times as long if few runs end: an engine that is slow with a run should not be judged by the first ones.
+// chain keeps a number of runs in flight and counts those that end in a window.
 func (m *measurement) chain(ctx context.Context) (Figures, error) {
 	if err := m.system.Work(ctx); err != nil {
 		return nil, err
 	}
-	lanes := make([][]ended, m.Flight)
+	var done endings
 	var stop atomic.Bool
-	var count atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
-	for i := range lanes {
+	for range m.Flight {
 		g.Go(func() error {
 			for !stop.Load() && ctx.Err() == nil {
 				took, err := m.run(ctx, m.Cell.Steps)
 				if err != nil {
 					return err
 				}
-				lanes[i] = append(lanes[i], ended{time.Now(), took})
-				count.Add(1)
+				done.add(took)
 			}
 			return nil
 		})
 	}
-	from, to, cost, err := m.window(ctx, &count)
+	w, err := m.window(ctx, &done)
 	stop.Store(true)
 	if err := errors.Join(g.Wait(), err); err != nil {
 		return nil, err
 	}
-	var took []time.Duration
-	for _, e := range slices.Concat(lanes...) {
-		if e.at.After(from) && e.at.Before(to) {
-			took = append(took, e.took)
-		}
-	}
-	if len(took) == 0 {
-		return nil, fmt.Errorf("no run ended in %s", to.Sub(from))
-	}
-	f := cost(len(took))
-	f["runs"], f["took_s"] = float64(len(took)), to.Sub(from).Seconds()
-	f["runs_per_s"] = f["runs"] / f["took_s"]
-	f["steps_per_s"] = f["runs_per_s"] * float64(m.Cell.Steps)
-	f["p50_ms"], f["p99_ms"] = percentile(took, 50), percentile(took, 99)
-	return f, nil
-}
-
-// window waits for the warm-up and the measurement to pass. cost says what a number of runs cost meanwhile.
-func (m *measurement) window(ctx context.Context, count *atomic.Int64) (from, to time.Time, cost func(runs int) Figures, err error) {
-	time.Sleep(seconds(m.Warm))
-	before, err := m.look.counters(ctx)
-	if err != nil {
-		return from, to, nil, err
-	}
-	from = time.Now()
-	enough := count.Load() + 2*int64(m.Flight)
-	earliest, latest := from.Add(seconds(m.Seconds)), from.Add(3*seconds(m.Seconds))
-	err = poll(ctx, func() (bool, error) {
-		to = time.Now()
-		return to.After(latest) || to.After(earliest) && count.Load() >= enough, nil
-	})
-	if err != nil {
-		return from, to, nil, err
-	}
-	after, err := m.look.counters(ctx)
-	return from, to, func(runs int) Figures { return after.since(before, runs) }, err
+	return w.figures(&done, m.Flight, m.Cell.Steps), nil
 }
 
 // latency runs one run at a time, in turns one with a single step and one with Steps steps.

@@ -54,7 +54,7 @@ func parse(args []string) (*settings, error) {
 	f.StringVar(&steps, "steps", "", "steps of chain (1,3,10; on sqlite 3)")
 	f.StringVar(&inFlight, "in-flight", "0", "runs that chain keeps up at once; 0: for each engine the number at which it is fastest")
 	f.IntVar(&s.rounds, "rounds", 3, "how often")
-	f.Float64Var(&s.chain, "seconds", 5, "length of a measurement of chain")
+	f.Float64Var(&s.chain, "seconds", 5, "length of a measurement of chain; it goes on for whole waves of runs, and for five of them at least")
 	f.Float64Var(&s.warm, "warm", 1.5, "seconds of warm-up of chain and latency")
 	f.Float64Var(&s.latency, "latency", 3, "length of a measurement of latency in seconds")
 	f.IntVar(&s.backlog, "backlog", 50_000, "queued runs")
