@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -9,18 +10,19 @@ import (
 	"time"
 
 	"github.com/dbos-inc/dbos-transact-golang/dbos"
+	_ "github.com/dbos-inc/dbos-transact-golang/dbos/driver/sqlite" // without it dbos refuses a SQLite handle
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 )
 
-// transact is DBOS Transact. It checkpoints each step in Postgres and runs workflows in the process that starts them;
+// transact is DBOS Transact. It checkpoints each step in Postgres, or in SQLite, and runs workflows in the process that starts them;
 // queued ones are polled for. It has no leases: runs of a dead process wait for one with the same executor id, or for
 // the control plane, which is a separate service.
 type transact struct{}
 
 type transactSystem struct {
-	pool *pgxpool.Pool
+	pool *pgxpool.Pool // nil on SQLite
 	app  dbos.Context
 }
 
@@ -28,6 +30,7 @@ const (
 	transactName        = "chain"
 	transactQueue       = "backlog"
 	transactPool        = 16
+	transactFiles       = 2 // connections to a SQLite file
 	transactPoll        = 5 * time.Millisecond
 	transactConcurrency = 500
 	transactVersion     = "bench" // the same in all processes, as with one build
@@ -37,8 +40,12 @@ func (transact) Name() string       { return "DBOS" }
 func (transact) Module() string     { return "github.com/dbos-inc/dbos-transact-golang" }
 func (transact) Does(Workload) bool { return true }
 
-// InFlight, found by trying 32, 64, 256 and 1,000 with 3 steps, and all but the first with 1 and 10.
-func (transact) InFlight(_ Setup, steps int) int {
+// InFlight, found by trying 32, 64, 256 and 1,000 with 3 steps, and all but the first with 1 and 10; on SQLite 16, 64 and
+// 256 with 1, 2, 4 and 8 connections.
+func (transact) InFlight(s Setup, steps int) int {
+	if s.store() == storeSQLite {
+		return 16
+	}
 	if steps >= longSteps {
 		return 256
 	}
@@ -48,6 +55,9 @@ func (transact) InFlight(_ Setup, steps int) int {
 func (transact) Queued(n int) int { return n }
 
 func (transact) Settings(s Setup) string {
+	if s.store() == storeSQLite {
+		return fmt.Sprintf("SQLite with synchronous FULL (default NORMAL, which may lose what it has acknowledged), %d connections (default 8)", transactFiles)
+	}
 	text := fmt.Sprintf("pool of %d connections (default 20)", transactPool)
 	switch s.Workload {
 	case Backlog:
@@ -60,18 +70,36 @@ func (transact) Settings(s Setup) string {
 }
 
 func (transact) Open(ctx context.Context, s Setup) (System, error) {
-	pool, err := newPool(ctx, s.DSN, transactPool)
+	t := &transactSystem{}
+	config := dbos.Config{AppName: "peers", Logger: logger, ApplicationVersion: transactVersion, ExecutorID: s.Node}
+	var err error
+	if path, ok := sqliteFile(s.DSN); ok {
+		config.SQLiteSystemDB, err = transactFile(path)
+	} else {
+		t.pool, err = newPool(ctx, s.DSN, transactPool)
+		config.SystemDBPool = t.pool
+	}
 	if err != nil {
 		return nil, err
 	}
-	app, err := dbos.NewContext(ctx, dbos.Config{
-		AppName: "peers", SystemDBPool: pool, Logger: logger, ApplicationVersion: transactVersion, ExecutorID: s.Node,
-	})
+	if t.app, err = dbos.NewContext(ctx, config); err != nil {
+		return nil, err
+	}
+	dbos.RegisterWorkflow(t.app, transactRun, dbos.WithWorkflowName(transactName))
+	return t, nil
+}
+
+// transactFile opens the file as the library would, except that every commit is on disk before it is acknowledged, as
+// with the other engines.
+func transactFile(path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", "file:"+path+
+		"?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=foreign_keys(on)&_pragma=journal_mode(wal)&_pragma=synchronous(full)")
 	if err != nil {
 		return nil, err
 	}
-	dbos.RegisterWorkflow(app, transactRun, dbos.WithWorkflowName(transactName))
-	return &transactSystem{pool: pool, app: app}, nil
+	db.SetMaxOpenConns(transactFiles)
+	db.SetMaxIdleConns(transactFiles)
+	return db, nil
 }
 
 func transactRun(ctx dbos.Context, in Input) (int64, error) {

@@ -31,7 +31,7 @@ const (
 
 // sqliteEngines can keep their state in a SQLite file. There is one workload, because all others look into the database.
 var (
-	sqliteEngines   = []string{reprise{}.Name(), goWorkflows{}.Name()}
+	sqliteEngines   = []string{reprise{}.Name(), transact{}.Name(), goWorkflows{}.Name()}
 	sqliteWorkloads = []Workload{Chain}
 )
 

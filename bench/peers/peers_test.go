@@ -81,7 +81,7 @@ func testPlan(t *testing.T, where site, p plan) {
 
 func TestFlags(t *testing.T) {
 	s, err := parse([]string{"-store", "sqlite", "-seconds", "2"})
-	if err != nil || len(s.engines) != 2 || len(s.workloads) != 1 || len(s.steps) != 1 || s.steps[0] != 3 || s.chain != 2 {
+	if err != nil || len(s.engines) != 3 || len(s.workloads) != 1 || len(s.steps) != 1 || s.steps[0] != 3 || s.chain != 2 {
 		t.Errorf("on SQLite: %+v, %v", s, err)
 	}
 	for _, args := range []string{"-store clay", "-store sqlite -engines River", "-store sqlite -workloads backlog", "-steps x"} {
