@@ -26,7 +26,7 @@ QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./mi
 RACE := ./internal/... ./journal/driver ./replay ./replay/internal/... ./actor/... ./runtime ./runtime/internal/...
 
 .PHONY: help quick test check fmt tidy vet lint cross vuln once passivated peers race race-engine newer \
-	fuzz sim bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer
+	fuzz sim bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-peers
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -70,7 +70,7 @@ once: prepare ## every test once
 passivated: prepare ## the engine's tests with a passivation after every turn: whatever a run forgets is found
 	REPRISE_TEST_PASSIVATE=always $(GO) test -count=1 -timeout $(TIMEOUT) $(ENGINE)
 
-peers: ## the comparison with other products in a tiny form
+peers: prepare-peers ## the comparison with other products in a tiny form; Restate's server is fetched if need be
 	cd $(PEERS) && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
 race: prepare-race ## every test with the race detector, the engine's in both modes
@@ -100,7 +100,7 @@ bench: prepare ## every load scenario on a private Postgres, a quarter of an hou
 microbench: prepare ## every micro-benchmark
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
-bench-compare: prepare ## Reprise beside DBOS, go-workflows and River on one Postgres, then on SQLite: a quarter of an hour, Markdown tables
+bench-compare: prepare-peers ## Reprise beside Restate, DBOS, go-workflows and River, then on SQLite: twenty minutes, Markdown tables
 	cd $(PEERS) && $(GO) build -o ../../bin/peers . && ../../bin/peers && ../../bin/peers -store sqlite
 
 order: prepare ## the main job: 500 order sagas and an audit
@@ -131,3 +131,6 @@ prepare-race:
 
 prepare-newer:
 	@.ci/prepare newer
+
+prepare-peers:
+	@.ci/prepare peers

@@ -1,5 +1,5 @@
-// Command peers runs the same workloads on Reprise and on other durable-execution libraries for Go, on one Postgres
-// server, and prints one table.
+// Command peers runs the same workloads on Reprise and on other durable-execution products for Go, on one Postgres
+// server or on what they bring along, and prints one table.
 //
 //	go run . -rounds 3
 //

@@ -26,6 +26,11 @@ type Engine interface {
 	Decode(in, out []byte) (n, result int64, err error)
 }
 
+// hosted is an Engine with a server of its own, which keeps its state there and not in the database of the others.
+type hosted interface {
+	host(ctx context.Context) (site, error)
+}
+
 // System is an engine on one database in this process.
 type System interface {
 	// Work starts the workers and returns when they are ready. They work until the process ends.
@@ -59,7 +64,7 @@ const (
 var workloads = []Workload{Chain, Latency, Backlog, Recover}
 
 // engines in the order of the table. Ratios are to the first.
-var engines = []Engine{reprise{}, transact{}, goWorkflows{}, plainRiver{}}
+var engines = []Engine{reprise{}, restateEngine{}, transact{}, goWorkflows{}, plainRiver{}}
 
 func findEngine(name string) (Engine, error) {
 	i := slices.IndexFunc(engines, func(e Engine) bool { return e.Name() == name })

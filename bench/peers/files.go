@@ -27,6 +27,7 @@ type site interface {
 const (
 	storePostgres = "postgres"
 	storeSQLite   = "sqlite"
+	storeRestate  = "restate" // its own; no choice for others
 )
 
 // sqliteEngines can keep their state in a SQLite file. There is one workload, because all others look into the database.
@@ -100,6 +101,9 @@ func sqliteFile(dsn string) (path string, ok bool) { return strings.CutPrefix(ds
 func (s Setup) store() string {
 	if _, ok := sqliteFile(s.DSN); ok {
 		return storeSQLite
+	}
+	if strings.HasPrefix(s.DSN, restateScheme) {
+		return storeRestate
 	}
 	return storePostgres
 }

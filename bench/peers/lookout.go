@@ -12,14 +12,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// lookout is the harness's own connection to the database under test. It has none to a SQLite file, which is left to the
-// engine: there it knows the CPU time of this process and nothing else.
+// lookout is the harness's own connection to the database under test. It has none to a SQLite file and to an engine's own
+// server, which are left to the engine: there it knows the CPU time of this process and nothing else.
 type lookout struct {
 	conn *pgx.Conn
 }
 
 func newLookout(ctx context.Context, dsn string) (*lookout, error) {
-	if _, ok := sqliteFile(dsn); ok {
+	if (Setup{DSN: dsn}).store() != storePostgres {
 		return &lookout{}, nil
 	}
 	conn, err := pgx.Connect(ctx, dsn)

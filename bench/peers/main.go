@@ -49,7 +49,7 @@ func parse(args []string) (*settings, error) {
 	f.StringVar(&s.store, "store", storePostgres, "what the engines run on: postgres, or sqlite for those that can")
 	f.StringVar(&s.dsn, "dsn", "", "Postgres to use, with the right to create databases; empty: a private one")
 	f.StringVar(&s.folder, "results", "../results", "where the raw results and the table go")
-	f.StringVar(&names, "engines", "", "what to measure (Reprise,DBOS,go-workflows,River; on sqlite Reprise,DBOS,go-workflows)")
+	f.StringVar(&names, "engines", "", "what to measure (Reprise,Restate,DBOS,go-workflows,River; on sqlite Reprise,DBOS,go-workflows)")
 	f.StringVar(&kinds, "workloads", "", "on which workloads (chain,latency,backlog,recover; on sqlite chain)")
 	f.StringVar(&steps, "steps", "", "steps of chain (1,3,10; on sqlite 3)")
 	f.StringVar(&inFlight, "in-flight", "0", "runs that chain keeps up at once; 0: for each engine the number at which it is fastest")
@@ -68,7 +68,7 @@ func parse(args []string) (*settings, error) {
 	s.defaults = s.waitLong > 0
 	switch s.store {
 	case storePostgres:
-		names, kinds = cmp.Or(names, "Reprise,DBOS,go-workflows,River"), cmp.Or(kinds, "chain,latency,backlog,recover")
+		names, kinds = cmp.Or(names, "Reprise,Restate,DBOS,go-workflows,River"), cmp.Or(kinds, "chain,latency,backlog,recover")
 		steps = cmp.Or(steps, "1,3,10")
 	case storeSQLite:
 		names, kinds, steps = cmp.Or(names, strings.Join(sqliteEngines, ",")), cmp.Or(kinds, string(Chain)), cmp.Or(steps, "3")

@@ -30,7 +30,7 @@ func TestCompare(t *testing.T) {
 	defer server.stop(context.Background())
 	t.Run("throughput", func(t *testing.T) {
 		testPlan(t, server, plan{
-			engines: []string{"Reprise", "DBOS", "go-workflows", "River"}, workloads: []Workload{Chain, Latency, Backlog},
+			engines: []string{"Reprise", "Restate", "DBOS", "go-workflows", "River"}, workloads: []Workload{Chain, Latency, Backlog},
 			rounds: 1, chain: 0.3, warm: 0.1, latency: 0.3, box: 20, backlog: 100, steps: []int{3}, inFlight: []int{8},
 		})
 	})
@@ -77,6 +77,58 @@ func testPlan(t *testing.T, where site, p plan) {
 			t.Errorf("%s is not in the table\n%s", e, table.String())
 		}
 	}
+}
+
+// TestRestateHost checks that a server's state goes with its folder, and that neither is left behind.
+func TestRestateHost(t *testing.T) {
+	h, err := newRestateHost(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.stop(t.Context())
+	name, err := h.create(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := deployments(t, h, name); n != 0 {
+		t.Errorf("a new server knows %d deployments", n)
+	}
+	job := Job{Role: Prepare, Engine: restateEngine{}.Name(), DSN: h.address(name), Cell: Cell{Workload: Chain, Steps: 1}}
+	if err := runProcess(t.Context(), job); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.settle(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+	second, err := h.create(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := deployments(t, h, second); n != 1 {
+		t.Errorf("the copy knows %d deployments, want the one of its original", n)
+	}
+	shell := h.servers[second].shell
+	h.stop(t.Context())
+	if _, err := os.Stat(h.folder); !os.IsNotExist(err) {
+		t.Errorf("the folder is left behind: %v", err)
+	}
+	if shell.ProcessState == nil {
+		t.Error("nobody has waited for the server")
+	}
+}
+
+func deployments(t *testing.T, h *restateHost, name string) int {
+	t.Helper()
+	answer, err := restateClient(h.address(name), restateAdmin).Get(restateURL + "/deployments")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var list struct{ Deployments []json.RawMessage }
+	if err := json.NewDecoder(answer.Body).Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	return len(list.Deployments)
 }
 
 func TestFlags(t *testing.T) {

@@ -88,6 +88,7 @@ func (p *plan) job(e Engine, c Cell, dsn string) Job {
 type bench struct {
 	plan
 	server  site
+	hosts   map[string]site // of engines that have one of their own
 	log     io.Writer
 	save    func(Result) error
 	empty   map[string]string // migrated database by engine
@@ -97,7 +98,12 @@ type bench struct {
 
 // Run measures everything. A measurement that fails is a result with an error; the rest goes on.
 func (b *bench) Run(ctx context.Context) error {
-	b.empty, b.full = map[string]string{}, map[string]string{}
+	b.empty, b.full, b.hosts = map[string]string{}, map[string]string{}, map[string]site{}
+	defer func() {
+		for _, h := range b.hosts {
+			h.stop(context.WithoutCancel(ctx))
+		}
+	}()
 	if err := b.prepare(ctx); err != nil {
 		return err
 	}
@@ -111,6 +117,22 @@ func (b *bench) Run(ctx context.Context) error {
 	return nil
 }
 
+// site of an engine: where its databases are made.
+func (b *bench) site(ctx context.Context, e Engine) (site, error) {
+	own, ok := e.(hosted)
+	if !ok {
+		return b.server, nil
+	}
+	if h := b.hosts[e.Name()]; h != nil {
+		return h, nil
+	}
+	h, err := own.host(ctx)
+	if err == nil {
+		b.hosts[e.Name()] = h
+	}
+	return h, err
+}
+
 // prepare makes the databases that measurements start from.
 func (b *bench) prepare(ctx context.Context) error {
 	for _, name := range b.engines {
@@ -118,29 +140,33 @@ func (b *bench) prepare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if b.empty[name], err = b.server.create(ctx, ""); err != nil {
+		at, err := b.site(ctx, e)
+		if err != nil {
 			return err
 		}
-		j := Job{Role: Prepare, Engine: name, DSN: b.server.address(b.empty[name]), Node: "prepare", Cell: Cell{Workload: Chain, Steps: 1}}
+		if b.empty[name], err = at.create(ctx, ""); err != nil {
+			return err
+		}
+		j := Job{Role: Prepare, Engine: name, DSN: at.address(b.empty[name]), Node: "prepare", Cell: Cell{Workload: Chain, Steps: 1}}
 		if err := runProcess(ctx, j); err != nil {
 			return err
 		}
-		if err := b.server.settle(ctx, b.empty[name]); err != nil {
+		if err := at.settle(ctx, b.empty[name]); err != nil {
 			return err
 		}
 		if !slices.Contains(b.workloads, Backlog) || !e.Does(Backlog) {
 			continue
 		}
 		began := time.Now()
-		if b.full[name], err = b.server.create(ctx, b.empty[name]); err != nil {
+		if b.full[name], err = at.create(ctx, b.empty[name]); err != nil {
 			return err
 		}
-		j = b.job(e, Cell{Workload: Backlog, Steps: 1}, b.server.address(b.full[name]))
+		j = b.job(e, Cell{Workload: Backlog, Steps: 1}, at.address(b.full[name]))
 		j.Role, j.Node = Fill, "fill"
 		if err := runProcess(ctx, j); err != nil {
 			return err
 		}
-		if err := b.server.settle(ctx, b.full[name]); err != nil {
+		if err := at.settle(ctx, b.full[name]); err != nil {
 			return err
 		}
 		fmt.Fprintf(b.log, "queued %d runs of %s in %s\n", j.Runs, name, time.Since(began).Round(100*time.Millisecond))
@@ -170,15 +196,19 @@ func (b *bench) one(ctx context.Context, round int, c Cell, e Engine) error {
 	if c.Workload == Backlog {
 		template = b.full[e.Name()]
 	}
-	name, err := b.server.create(ctx, template)
+	at, err := b.site(ctx, e)
 	if err != nil {
 		return err
 	}
-	defer b.server.drop(ctx, name)
-	if err := b.server.checkpoint(ctx); err != nil {
+	name, err := at.create(ctx, template)
+	if err != nil {
 		return err
 	}
-	j := b.job(e, c, b.server.address(name))
+	defer at.drop(ctx, name)
+	if err := at.checkpoint(ctx); err != nil {
+		return err
+	}
+	j := b.job(e, c, at.address(name))
 	measure := measureProcess
 	if c.Workload == Recover {
 		measure = recoverProcesses
@@ -188,7 +218,7 @@ func (b *bench) one(ctx context.Context, round int, c Cell, e Engine) error {
 		return ctx.Err()
 	}
 	r := Result{
-		At: time.Now().UTC(), Store: b.server.about(), Engine: e.Name(), Version: version(e.Module()),
+		At: time.Now().UTC(), Store: at.about(), Engine: e.Name(), Version: version(e.Module()),
 		Settings: e.Settings(Setup{DSN: j.DSN, Workload: c.Workload, Short: c.Short}),
 		GOGC:     collectorTarget(), Round: round + 1, Cell: c, Seconds: j.Seconds, Runs: j.Runs, Flight: j.Flight, Figures: figures,
 	}
