@@ -73,6 +73,15 @@ func (l load) run(ctx context.Context) (loaded, error) {
 	return out, nil
 }
 
+// under measures a load.
+func (d *database) under(ctx context.Context, l load) (got loaded, m *meter, err error) {
+	m, err = d.measured(ctx, func() error {
+		got, err = l.run(ctx)
+		return err
+	})
+	return got, m, err
+}
+
 // within counts the runs that end while the meter runs. The load begins earlier, by lead, and ends
 // later, so that neither its beginning nor its end is in the figures. The meter is paused before
 // and after.

@@ -12,35 +12,6 @@ import (
 	"syscall"
 )
 
-// scenario is one way to load the engine.
-type scenario struct {
-	name     string
-	about    string
-	defaults options // for flags that were not given
-	by       measure
-	run      func(ctx context.Context, b *bench) error
-}
-
-// measure says which flag ends a scenario.
-type measure int
-
-const (
-	byEither measure = iota // -runs or -seconds
-	byRuns
-	bySeconds
-)
-
-// check refuses a flag that the scenario would ignore.
-func (s *scenario) check(o options) error {
-	switch {
-	case s.by == byRuns && o.seconds > 0 && o.runs == 0:
-		return fmt.Errorf("%s goes by -runs, not by -seconds", s.name)
-	case s.by == bySeconds && o.runs > 0:
-		return fmt.Errorf("%s goes by -seconds, not by -runs", s.name)
-	}
-	return nil
-}
-
 func scenarios() []scenario {
 	return []scenario{
 		startScenario, chainScenario, ceilingScenario, latencyScenario, fanoutScenario, childrenScenario, signalScenario, timerScenario,
@@ -66,7 +37,7 @@ func main() {
 // round by round. Rounds are interleaved, so that other load on the machine falls on every scenario
 // alike.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
-	o, names, err := parse(args, os.Stderr)
+	o, names, err := parse(args, scenarios(), os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -128,12 +99,4 @@ func pick(names []string, o options) ([]scenario, error) {
 		picked = append(picked, all[i])
 	}
 	return picked, checkAll(picked, o)
-}
-
-func checkAll(picked []scenario, o options) error {
-	var errs error
-	for i := range picked {
-		errs = errors.Join(errs, picked[i].check(o))
-	}
-	return errs
 }

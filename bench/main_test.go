@@ -161,7 +161,7 @@ func TestFlags(t *testing.T) {
 			t.Errorf("%s: got %v, want something about %s", tc.args, err, tc.want)
 		}
 	}
-	o, names, err := parse(strings.Fields("chain -steps 1,3 latency -runs 5"), &bytes.Buffer{})
+	o, names, err := parse(strings.Fields("chain -steps 1,3 latency -runs 5"), nil, &bytes.Buffer{})
 	if err != nil || strings.Join(names, " ") != "chain latency" || len(o.steps) != 2 || o.runs != 5 {
 		t.Errorf("flags between names: %v %v %v", names, o, err)
 	}

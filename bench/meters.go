@@ -100,15 +100,6 @@ func (d *database) measured(ctx context.Context, fn func() error) (*meter, error
 	return m, m.stop(ctx)
 }
 
-// under measures a load.
-func (d *database) under(ctx context.Context, l load) (got loaded, m *meter, err error) {
-	m, err = d.measured(ctx, func() error {
-		got, err = l.run(ctx)
-		return err
-	})
-	return got, m, err
-}
-
 // resume begins a stretch. What happens between two of them is not counted, except transactions
 // and statements of this database.
 func (m *meter) resume(ctx context.Context) (err error) {

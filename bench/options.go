@@ -40,8 +40,8 @@ const (
 	saturated     = 1_000 // runs in flight that keep every batch full
 )
 
-// parse reads flags and scenario names in any order.
-func parse(args []string, messages io.Writer) (options, []string, error) {
+// parse reads flags and scenario names in any order. all is for the help.
+func parse(args []string, all []scenario, messages io.Writer) (options, []string, error) {
 	o := options{store: storePostgres, gogc: gogcDefault, pgSettings: map[string]string{}}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(messages)
@@ -75,7 +75,7 @@ func parse(args []string, messages io.Writer) (options, []string, error) {
 		o.pgSettings[name] = value
 		return nil
 	})
-	f.Usage = func() { usage(f) }
+	f.Usage = func() { usage(f, all) }
 	var names []string
 	for {
 		if err := f.Parse(args); err != nil {
@@ -87,7 +87,7 @@ func parse(args []string, messages io.Writer) (options, []string, error) {
 		names, args = append(names, f.Arg(0)), f.Args()[1:]
 	}
 	if len(names) == 0 && o.summary == "" {
-		usage(f)
+		usage(f, all)
 		return options{}, nil, flag.ErrHelp
 	}
 	if o.store != storePostgres && o.store != storeSQLite {
@@ -96,10 +96,10 @@ func parse(args []string, messages io.Writer) (options, []string, error) {
 	return o, names, o.check()
 }
 
-func usage(f *flag.FlagSet) {
+func usage(f *flag.FlagSet, all []scenario) {
 	w := f.Output()
 	fmt.Fprintf(w, "usage: go run ./bench [flags] scenario...   (\"all\" for every one)\n\n")
-	for _, s := range scenarios() {
+	for _, s := range all {
 		fmt.Fprintf(w, "  %-9s %s\n", s.name, s.about)
 	}
 	fmt.Fprintln(w)

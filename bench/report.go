@@ -22,6 +22,20 @@ type figures map[string]float64
 // settings are what a result depends on.
 type settings map[string]any
 
+func (s settings) String() string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(s)) {
+		v := s[k]
+		if f, ok := v.(float64); ok { // as it was read back
+			v = number(f)
+		}
+		parts = append(parts, fmt.Sprintf("%s %v", words(k), v))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
 // result is one line of output.
 type result struct {
 	Scenario string            `json:"scenario"`

@@ -25,9 +25,6 @@ var ceilingScenario = scenario{
 }
 
 const (
-	ceilingLanes = 2   // as many as a node's committer lanes
-	ceilingBatch = 500 // as much as a lane takes at once
-
 	pieceEvents = 150_000                // of a piece, about a second's work: all of its batches are in memory before it begins
 	pieceLead   = 500 * time.Millisecond // of chain, before its piece begins
 	pieceLeast  = 100 * time.Millisecond // of chain

@@ -107,12 +107,3 @@ func (m memory) growth(f figures, name string) {
 	f[name+"_heap_growth_mb"] = float64(now.heap-m.heap) / (1 << 20)
 	f[name+"_resident_growth_mb"] = float64(now.resident-m.resident) / (1 << 20)
 }
-
-func wait(ctx context.Context, d time.Duration) error {
-	select {
-	case <-time.After(d):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}

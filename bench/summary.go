@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 )
 
@@ -90,18 +88,6 @@ func readResults(path string) ([]result, error) {
 	return results, nil
 }
 
-func (s settings) String() string {
-	var parts []string
-	for _, k := range slices.Sorted(maps.Keys(s)) {
-		v := s[k]
-		if f, ok := v.(float64); ok { // as it was read back
-			v = number(f)
-		}
-		parts = append(parts, fmt.Sprintf("%s %v", words(k), v))
-	}
-	return strings.Join(parts, ", ")
-}
-
 func (r *result) keyFigures() string {
 	var parts []string
 	for _, name := range keyFigures[r.Scenario] {
@@ -114,5 +100,3 @@ func (r *result) keyFigures() string {
 	}
 	return strings.Join(parts, "; ")
 }
-
-func words(name string) string { return strings.ReplaceAll(name, "_", " ") }

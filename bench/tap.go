@@ -92,23 +92,3 @@ func (b batches) since(before batches, f figures) {
 	f["start_batch"] = ratio(float64(b.starts-before.starts), float64(b.startCalls-before.startCalls))
 	f["commit_batch"] = ratio(float64(b.commits-before.commits), float64(b.commitCalls-before.commitCalls))
 }
-
-const pollEvery = 5 * time.Millisecond
-
-// poll waits until done says so.
-func poll(ctx context.Context, done func() (bool, error)) error { return pollAt(ctx, pollEvery, done) }
-
-func pollAt(ctx context.Context, pace time.Duration, done func() (bool, error)) error {
-	tick := time.NewTicker(pace)
-	defer tick.Stop()
-	for {
-		if ok, err := done(); ok || err != nil {
-			return err
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}

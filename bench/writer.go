@@ -12,6 +12,11 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
+const (
+	ceilingLanes = 2   // as many as a node's committer lanes
+	ceilingBatch = 500 // as much as a lane takes at once
+)
+
 // writer is a node without an engine: from ceilingLanes goroutines it writes batches that were made
 // before.
 type writer struct {
