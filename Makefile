@@ -92,7 +92,7 @@ fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 sim: prepare ## SEEDS (10000) simulated clusters with faults, from seed FROM (1): some minutes
 	$(GO) test -count=1 -timeout 30m ./runtime/sim -run TestSeeds -v -seeds $(SEEDS) -from $(FROM)
 
-bench: prepare ## every load scenario on a private Postgres, a quarter of an hour; lines and a table go to bench/results
+bench: prepare ## every load scenario on a private Postgres, less than half an hour; lines and a table go to bench/results
 	@set -e; out=bench/results/$$(date -u +%F)-$${LABEL:-$$(date -u +%H%M%S)}; \
 	$(GO) run ./bench -out $$out.jsonl all; \
 	echo; $(GO) run ./bench -summary $$out.jsonl >$$out.md; cat $$out.md

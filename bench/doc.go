@@ -10,7 +10,8 @@
 //   - How much of that is the engine's own? ceiling writes the rows that chain writes, with chain's
 //     statements and with nothing around them. The share of chain in it is what the rest of the
 //     engine costs.
-//   - Does it stay so? replay and parked by size, soak by time, idle without any load.
+//   - Does it stay so? replay and parked by size, soak by time, horizon while dead rows cannot be
+//     removed, idle without any load.
 //   - How soon does work go on after a death? recover kills a process with SIGKILL.
 //
 // Workflows and steps do nothing, and payloads are one digit, so the engine is all that is

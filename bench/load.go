@@ -167,6 +167,15 @@ func (h *histogram) add(d time.Duration) {
 	h.count++
 }
 
+// with returns the sum of two.
+func (h histogram) with(o *histogram) histogram {
+	h.count += o.count
+	for class, n := range o.classes {
+		h.classes[class] += n
+	}
+	return h
+}
+
 // at returns the upper end of the class that holds a share's last member.
 func (h *histogram) at(share float64) time.Duration {
 	rest := int(share * float64(h.count))

@@ -16,6 +16,7 @@ func scenarios() []scenario {
 	return []scenario{
 		startScenario, chainScenario, ceilingScenario, latencyScenario, fanoutScenario, childrenScenario, signalScenario, timerScenario,
 		parkedScenario, backlogScenario, recoverScenario, replayScenario, idleScenario, soakScenario,
+		horizonScenario,
 	}
 }
 

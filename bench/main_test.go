@@ -49,6 +49,7 @@ var tiny = map[string][]string{
 	"replay":   {"-runs", "2", "-steps", "2,100"},
 	"idle":     {"-seconds", "0.3"},
 	"soak":     {"-seconds", "1", "-concurrency", "4"},
+	"horizon":  {"-seconds", "1.5", "-concurrency", "4", "-queued", "8"},
 }
 
 // line is the part of a result that every scenario must fill.
@@ -98,6 +99,10 @@ func checkLine(t *testing.T, scenario, text string) {
 	}
 	if l.Scenario == "ceiling" && (l.Figures["chain_share"] <= 0 || l.Figures["chain_driver_cpu_us_per_run"] <= 0) {
 		t.Errorf("the ceiling does not say what chain reaches of it: %s", text)
+	}
+	if l.Scenario == "horizon" && (l.Figures["held_back_transactions"] <= 0 || l.Figures["renewals"] <= 0 || l.Figures["renewal_p99_ms"] <= 0 ||
+		l.Figures["claims"] <= 0 || l.Figures["last_to_first_runs"] <= 0) {
+		t.Errorf("nothing was held back, or nothing went on meanwhile: %s", text)
 	}
 	if !slices.ContainsFunc(keyFigures[l.Scenario], func(name string) bool { _, ok := l.Figures[name]; return ok }) {
 		t.Errorf("a summary would show no figure of this: %s", text)
@@ -155,6 +160,7 @@ func TestFlags(t *testing.T) {
 		{"timer -seconds 1", "-runs"},
 		{"ceiling -runs 1", "-seconds"},
 		{"soak -runs 1", "-seconds"},
+		{"horizon -runs 1", "-seconds"},
 	} {
 		err := run(t.Context(), strings.Fields(tc.args), &bytes.Buffer{})
 		if err == nil || !strings.Contains(err.Error(), tc.want) {

@@ -59,7 +59,7 @@ func parse(args []string, all []scenario, messages io.Writer) (options, []string
 		o.steps, err = numbers(s)
 		return err
 	})
-	f.IntVar(&o.queued, "queued", 0, "depth of the queue that -runs are drained from (backlog)")
+	f.IntVar(&o.queued, "queued", 0, "depth of the queue that -runs are drained from (backlog); runs that sleep beside the load (horizon)")
 	f.IntVar(&o.rounds, "rounds", 1, "times to run everything, interleaved; the medians follow at the end")
 	f.IntVar(&o.lanes, "lanes", 0, "batches of commits in flight a node; default: the engine's")
 	f.IntVar(&o.live, "live", 0, "runs that a node owns at once; default: the engine's")

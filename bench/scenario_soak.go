@@ -29,10 +29,16 @@ type window struct {
 
 // windows sorts what was done by the time at which it was done.
 type windows struct {
-	mu    sync.Mutex
 	began time.Time
 	each  time.Duration
-	list  [soakWindows]window
+
+	mu   sync.Mutex
+	list [soakWindows]window
+}
+
+// newWindows divides a time that begins now.
+func newWindows(d time.Duration) *windows {
+	return &windows{began: time.Now(), each: max(d/soakWindows, 1)}
 }
 
 func (w *windows) done(took time.Duration) {
@@ -65,7 +71,7 @@ func (b *bench) soak(ctx context.Context, d *database) error {
 		if err := warmUp(ctx, l); err != nil {
 			return err
 		}
-		w := &windows{began: time.Now(), each: max(l.d/soakWindows, 1)}
+		w := newWindows(l.d)
 		l.done = w.done
 		watching, stop := context.WithCancel(ctx)
 		var watcher sync.WaitGroup
@@ -78,6 +84,7 @@ func (b *bench) soak(ctx context.Context, d *database) error {
 		}
 		f := figures{"runs_per_second": got.perSecond()}
 		w.into(f)
+		w.held(f)
 		c, err := m.counters(ctx, nodes.close, got.runs, got.runs*b.o.steps[0])
 		if err != nil {
 			return err
@@ -91,20 +98,22 @@ func (b *bench) soak(ctx context.Context, d *database) error {
 	})
 }
 
-// into compares the last window with the first.
+// into compares what was done in the last window with the first.
 func (w *windows) into(f figures) {
 	first, last := &w.list[0], &w.list[soakWindows-1]
-	for _, v := range []struct {
-		name string
-		*window
-	}{{"first", first}, {"last", last}} {
-		f[v.name+"_runs_per_second"] = float64(v.latencies.count) / w.each.Seconds()
-		f[v.name+"_p99_ms"] = milliseconds(v.latencies.at(.99))
-		f[v.name+"_goroutines"] = float64(v.goroutines)
-		f[v.name+"_heap_mb"] = float64(v.heap) / (1 << 20)
+	for name, v := range map[string]*window{"first": first, "last": last} {
+		f[name+"_runs_per_second"] = float64(v.latencies.count) / w.each.Seconds()
+		f[name+"_p99_ms"] = milliseconds(v.latencies.at(.99))
 	}
 	f["last_to_first_runs"] = ratio(float64(last.latencies.count), float64(first.latencies.count))
 	f["last_to_first_p99"] = ratio(f["last_p99_ms"], f["first_p99_ms"])
+}
+
+// held shows what watch has noted in the first and the last window.
+func (w *windows) held(f figures) {
+	for name, v := range map[string]*window{"first": &w.list[0], "last": &w.list[soakWindows-1]} {
+		f[name+"_goroutines"], f[name+"_heap_mb"] = float64(v.goroutines), float64(v.heap)/(1<<20)
+	}
 }
 
 const bloatSQL = `

@@ -29,6 +29,10 @@ var keyFigures = map[string][]string{
 	"soak": {
 		"runs_per_second", "last_to_first_runs", "last_to_first_p99", "first_goroutines", "last_goroutines", "first_heap_mb", "last_heap_mb",
 	},
+	"horizon": {
+		"runs_per_second", "last_to_first_runs", "last_to_first_p99", "renewal_p50_ms", "renewal_p99_ms", "renewals_failed",
+		"first_claim_p50_ms", "last_claim_p50_ms", "held_back_transactions",
+	},
 }
 
 // summarize prints the results in a file of JSON lines as a Markdown table, below where and when

@@ -20,6 +20,8 @@ type tap struct {
 	claimTime            atomic.Int64 // nanoseconds of those
 
 	onCommit atomic.Pointer[func(commits []driver.Commit, out []driver.Outcome, at time.Time)]
+	onClaim  atomic.Pointer[func(took time.Duration)] // whatever it took
+	onRenew  atomic.Pointer[func(took time.Duration, err error)]
 }
 
 var (
@@ -70,7 +72,35 @@ func (t *tap) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, e
 		t.claims.Add(int64(n))
 		t.claimTime.Add(int64(time.Since(began)))
 	}
+	if fn := t.onClaim.Load(); fn != nil && err == nil {
+		(*fn)(time.Since(began))
+	}
 	return c, err
+}
+
+// Join implements driver.Store.
+func (t *tap) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
+	m, err := t.store.Join(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	return &tappedMembership{m, t}, nil
+}
+
+// tappedMembership tells how long renewals of the lease take.
+type tappedMembership struct {
+	driver.Membership
+	tap *tap
+}
+
+// Renew implements driver.Membership.
+func (m *tappedMembership) Renew(ctx context.Context) (driver.Renewal, error) {
+	began := time.Now()
+	r, err := m.Membership.Renew(ctx)
+	if fn := m.tap.onRenew.Load(); fn != nil {
+		(*fn)(time.Since(began), err)
+	}
+	return r, err
 }
 
 // batches is how calls were gathered.
