@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"time"
+)
+
+// TestScenarios plays some of the scenarios in a small form. The tests run beside others, so nothing
+// is measured here: a step may be at two places for a moment, and a node that gets no processor may
+// be declared dead. The program is stricter.
+func TestScenarios(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		set  func(*options)
+	}{
+		{"sync", nil},
+		{"commit-off", func(o *options) { o.times = 1 }},
+		{"half-open", func(o *options) { o.lease, o.away, o.takes = 2*time.Second, 5*time.Second, 8*time.Second }},
+		{"terminated", func(o *options) { o.times = 2 }},
+		{"kill", func(o *options) { o.times, o.takes = 2, time.Second }},
+		{"rolling", func(o *options) { o.times = 1 }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			sc, err := scenarioOf(c.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sc.expect.atOnce, sc.expect.rejoins, sc.expect.prompt = true, true, false
+			o := sc.courses(options{}, nil)[0]
+			o.runs, o.gap = 20, 300*time.Millisecond
+			if c.set != nil {
+				c.set(&o)
+			}
+			var line, notes bytes.Buffer
+			if err := perform(t.Context(), sc, o, &line, &notes); err != nil {
+				t.Errorf("%v\n%s", err, notes.String())
+			}
+			t.Log(line.String())
+		})
+	}
+}
