@@ -71,6 +71,7 @@ func (o *orders) do(ctx context.Context, closing <-chan struct{}) error {
 	if err != nil {
 		return err
 	}
+	d.write(entry{What: awake})
 	store, err := openStore(ctx, o.DSN)
 	if err != nil && ctx.Err() != nil {
 		return d.close() // asked to end before it had begun

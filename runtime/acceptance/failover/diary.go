@@ -13,6 +13,7 @@ import (
 
 // What an entry of a diary says.
 const (
+	awake     = "awake"     // the process is there, and ends in order if it is asked to
 	joined    = "joined"    // a node became a member, under the id in Value
 	begun     = "begun"     // the body of a step began
 	ended     = "ended"     // it returned

@@ -2,15 +2,17 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
-// parted is a node that reaches the server through a tunnel, in the middle of long steps, and
-// another one, which reaches it directly and waits.
+// parted is a node in the middle of long steps, and another one, which waits. Each reaches the
+// server through a tunnel of its own.
 type parted struct {
-	server *server
-	tunnel *tunnel
-	near   *process // the node behind the tunnel
+	server  *server
+	tunnel  *tunnel  // of the busy node; faults that part the two are here
+	busy    *process // the busy node
+	waiting *tunnel  // of the other one
 }
 
 // part puts both on the stage. All steps run on the first one, because it was alone when they
@@ -24,7 +26,11 @@ func (s *stage) part(ctx context.Context) (*parted, error) {
 	if err != nil {
 		return nil, err
 	}
-	near, err := s.node(0, through(t))
+	waiting, err := s.dig(sv)
+	if err != nil {
+		return nil, err
+	}
+	busy, err := s.node(0, through(t))
 	if err != nil {
 		return nil, err
 	}
@@ -36,14 +42,14 @@ func (s *stage) part(ctx context.Context) (*parted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.node(1, direct(sv)); err != nil {
+	if _, err := s.node(1, through(waiting)); err != nil {
 		return nil, err
 	}
 	err = s.until(ctx, "two nodes", func(entries []entry) bool { return count(entries, joined) >= 2 })
 	if err != nil {
 		return nil, err
 	}
-	return &parted{sv, t, near}, s.after(ctx, partedFor) // both have renewed a few times
+	return &parted{sv, t, busy, waiting}, s.after(ctx, partedFor) // both have renewed a few times
 }
 
 const partedFor = 2500 * time.Millisecond
@@ -105,28 +111,41 @@ func keepalives(ctx context.Context, s *stage, p *parted) error {
 const keepalivesFor = 5 * time.Second
 
 // stopped: the process of the node stands still, and its connections with it.
-func stopped(_ context.Context, _ *stage, p *parted) error { return freeze(p.near.cmd.Process) }
+func stopped(_ context.Context, _ *stage, p *parted) error { return freeze(p.busy.cmd.Process) }
 
-func continued(p *parted) error { return thaw(p.near.cmd.Process) }
+func continued(p *parted) error { return thaw(p.busy.cmd.Process) }
 
-// slow: the session of the listener ends, and logging in takes 1.5 s.
+// slow: the sessions of both listeners end, and logging in takes 1.5 s.
 func slow(_ context.Context, s *stage, p *parted) error {
-	p.tunnel.slowDown(loginTakes)
-	s.note("%d listeners are cut off", p.tunnel.cut(true))
+	p.slowDown(loginTakes)
+	return p.cutListeners(s)
+}
+
+func (p *parted) slowDown(delay time.Duration) {
+	p.tunnel.slowDown(delay)
+	p.waiting.slowDown(delay)
+}
+
+// cutListeners ends the sessions that listen for hints. That there are none would prove nothing.
+func (p *parted) cutListeners(s *stage) error {
+	n := p.tunnel.cut(true) + p.waiting.cut(true)
+	s.note("%d listeners are cut off", n)
+	if n < 2 {
+		return fmt.Errorf("%d sessions listen for hints, want one of each node", n)
+	}
 	return nil
 }
 
 const loginTakes = 1500 * time.Millisecond
 
-func quick(p *parted) error { p.tunnel.slowDown(0); return nil }
+func quick(p *parted) error { p.slowDown(0); return nil }
 
-// limited: the session of the listener ends, and the server lets nobody in.
+// limited: the sessions of both listeners end, and the server lets nobody in.
 func limited(ctx context.Context, s *stage, p *parted) error {
 	if err := tell(ctx, p.server, "postgres", `alter role `+role+` connection limit 1`); err != nil {
 		return err
 	}
-	s.note("%d listeners are cut off", p.tunnel.cut(true))
-	return nil
+	return p.cutListeners(s)
 }
 
 func unlimited(p *parted) error {

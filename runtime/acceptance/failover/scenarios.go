@@ -56,8 +56,8 @@ var scenarios = []scenario{
 		expect: expectation{rejoins: true}},
 	{name: "stopped", about: "a node's process is stopped for -away", play: playFault(stopped, continued),
 		expect: expectation{rejoins: true, atOnce: true}},
-	{name: "slow-login", about: "a node's listener is cut off, and logging in takes 1.5 s", play: playFault(slow, quick), set: short},
-	{name: "limit", about: "a node's listener is cut off, and the server lets nobody in", play: playFault(limited, unlimited), set: short},
+	{name: "slow-login", about: "the nodes' listeners are cut off, and logging in takes 1.5 s", play: playFault(slow, quick), set: short},
+	{name: "limit", about: "the nodes' listeners are cut off, and the server lets nobody in", play: playFault(limited, unlimited), set: short},
 	{name: "terminated", about: "all sessions are terminated, -times times", play: playTerminated, set: func(o *options) { o.times = 5 }},
 	{name: "kill", about: "nodes are killed in the middle of steps, -times times", play: playKills,
 		set: func(o *options) { o.times, o.runs, o.takes = 10, 24, 3*time.Second }, expect: expectation{prompt: true}},
@@ -110,7 +110,11 @@ func perform(ctx context.Context, sc scenario, o options, out, notes io.Writer) 
 		fmt.Fprintf(out, "%s %s: %s | calm after %.1f s, all %.1f s\n", word, title, g, s.calm.Seconds(), time.Since(began).Seconds())
 		g.print(out, sc.expect.questions(g))
 	}
-	return errors.Join(err, s.Close(o.keep || err != nil))
+	keep := o.keep || err != nil
+	if keep {
+		fmt.Fprintln(out, "    logs and diaries are in", s.dir)
+	}
+	return errors.Join(err, s.Close(keep))
 }
 
 // questions lists those whose answers are not as they should be.

@@ -85,7 +85,6 @@ func (s *stage) Close(keep bool) error {
 	}
 	errs = errors.Join(errs, s.diary.close())
 	if keep {
-		fmt.Fprintln(s.notes, "    logs and diaries are in", s.dir)
 		return errs
 	}
 	return errors.Join(errs, os.RemoveAll(s.dir))
