@@ -202,9 +202,9 @@ const callPatience = 3 * time.Second
 // their steps, some wait for signals.
 func (s *stage) load(dsn string) error {
 	for _, w := range []work{
-		{Workflow: string(sleeper), Runs: s.runs, Parallel: s.runs, Over: time.Second, Each: order{Steps: 8, Gap: s.gap}},
+		{Workflow: string(sleeper), Runs: s.runs, Parallel: s.runs, Over: time.Second, Each: order{Steps: 10, Gap: s.gap}},
 		{Workflow: string(chain), Parallel: max(2, s.runs/12), Each: order{Steps: 3, Takes: 20 * time.Millisecond}},
-		{Workflow: string(receiver), Runs: s.runs / 5, Parallel: s.runs / 5, Over: time.Second, Each: order{Steps: 6, Gap: s.gap}},
+		{Workflow: string(receiver), Runs: s.runs / 5, Parallel: s.runs / 5, Over: time.Second, Each: order{Steps: 12, Gap: s.gap}},
 	} {
 		w.Call = callPatience
 		if err := s.client(w.Workflow, dsn, w); err != nil {
