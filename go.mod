@@ -3,6 +3,7 @@ module github.com/reprise-run/reprise
 go 1.26.0
 
 require (
+	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/asynkron/protoactor-go v0.0.0-20240822202345-3c0e61ca19c9 // mailboxes and lifecycle of run actors; package actor only
 	github.com/cenkalti/backoff/v4 v4.3.0 // waits between tries while the store is unavailable
 	github.com/google/go-cmp v0.7.0 // tests: readable differences
@@ -22,7 +23,6 @@ require (
 require (
 	github.com/Workiva/go-datastructures v1.1.3 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
-	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/emirpasic/gods v1.18.1 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect

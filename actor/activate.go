@@ -1,47 +1,64 @@
 package actor
 
 import (
+	"time"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// onActivate takes a claimed task. If the actor is warm and nobody has committed since, it
-// continues from where it stands: turn and generation prove that the machine is up to date.
+// onActivate takes a claimed task. If the actor is warm and the task was freed in the state that
+// the machine has, it continues from where it stands: the link proves that, whatever the store has
+// been through since, and numbers would not.
+//
+// A claim that was told twice is recognised by its fence, which no other claim has. A smaller fence
+// is no sign of that: a store that went back in time counts from there again. But an unconfirmed
+// claim may be older than the one that the run lives by, and then says nothing. An idle run takes
+// an unconfirmed claim under its last fence: the store may have gone back to before it was freed,
+// and if it has not, the load finds another owner or none.
 func (r *run) onActivate(c *driver.Claimed, unconfirmed bool) {
 	if r.info == nil || c.Run.ID != r.info.ID { // an actor without a run, or of another one that is gone
 		*r = run{host: r.host, self: r.self, parent: r.parent, seen: r.seen, epoch: r.epoch, turn: r.turn}
 	}
-	if c.Task.Fence <= r.task.Fence { // delivered twice, or late: see driver.ClaimRequest.Reconcile
+	owned := r.phase.owned()
+	outdated := unconfirmed && owned && c.Task.Fence < r.task.Fence
+	if outdated || c.Task.Fence == r.task.Fence && (owned || !unconfirmed) { // told twice: see driver.ClaimRequest.Reconcile
 		r.host.released()
 		r.advanceOrReport()
 		return
 	}
-	if r.phase.owned() && !r.overtaken(c) {
+	if owned && !r.overtaken(c) {
 		r.lose(journal.ErrFenced)
 	}
-	warm := r.machine != nil && r.task.Turn == c.Task.Turn && r.task.Generation == c.Task.Generation
+	warm := r.machine != nil && c.Task.Link != 0 && r.head.Link == c.Task.Link && r.task.Generation == c.Task.Generation
 	if warm {
 		r.inputs.news = c.Task.InboxLast > r.inputs.got
 	} else {
 		r.discard(ErrRunLost)
+		r.head = journal.Head{}
 		r.inputs.news = c.Task.InboxLast > 0
 	}
 	r.epoch++
 	r.enter(ready)
 	r.info, r.task, r.unconfirmed = &c.Run, c.Task, unconfirmed
+	r.changed, r.proved = time.Now(), false
 	r.trouble.problem, r.trouble.stack = "", ""
 	r.advance()
 }
 
 // overtaken tells whether the claim is of a task that this actor has just freed, and has overtaken
-// the answer of the commit that freed it. Only the owner of a fence adds a turn under it, so the
-// claim proves that the commit was written: its effect on this actor is made up for here, and the
-// answer is ignored when it comes. Without this the run would count as lost, and be loaded again.
+// the answer of the commit that freed it. The task carries the link that this commit left, and the
+// claim is the next one, so the claim proves that the commit was written: its effect on this actor
+// is made up for here, and the answer is ignored when it comes. Without this the run would count as
+// lost, and be loaded again.
 func (r *run) overtaken(c *driver.Claimed) bool {
-	if !r.phase.inFlight() || c.Task.Fence != r.task.Fence+1 || c.Task.Turn != r.task.Turn+1 {
+	commit := &r.turn.commit
+	if !r.phase.inFlight() || c.Task.Fence.Count() != r.task.Fence.Count()+1 || c.Task.Turn != r.task.Turn+1 ||
+		c.Task.Link != commit.NewHead().Link {
 		return false
 	}
-	next := r.turn.commit.Next.Kind
+	next := commit.Next.Kind
+	r.head = commit.NewHead()
 	r.steps.drop(r.turn.drop, r.host.exec)
 	r.enter(idle)
 	r.uncommitted = nil

@@ -32,7 +32,7 @@ func (r *run) startDue() {
 	if r.machine == nil || r.machine.Finished() || r.host.killed.Load() {
 		return
 	}
-	if !r.host.draining.Load() {
+	if !r.host.draining.Load() && !r.host.silent.Load() {
 		now := r.now()
 		for _, s := range r.steps.due(now) {
 			if f := s.endWithoutRunning(now); f != nil {
@@ -73,7 +73,7 @@ func (r *run) start(s *step, now time.Time) {
 func (r *run) setTimer() {
 	r.alarm.stop()
 	at := nextTimer(r.machine)
-	if !r.host.draining.Load() {
+	if !r.host.draining.Load() && !r.host.silent.Load() { // else it would wake without end
 		at = r.steps.nextDue(at)
 	}
 	if !at.IsZero() {

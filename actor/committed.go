@@ -3,6 +3,8 @@ package actor
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -36,8 +38,13 @@ func (r *run) onCommitted(m *committed) {
 // written lets a durable turn take effect. inboxLast is the number of the run's newest message.
 func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
 	next := t.commit.Next.Kind
-	r.task.Turn++
-	r.task.Attempts, r.uncommitted = t.commit.Attempts, nil
+	r.head, r.changed = t.commit.NewHead(), time.Now()
+	r.proved = r.proved || provesOwner(t.commit.Events)
+	if !t.commit.AppendOnly {
+		r.task.Turn++
+		r.task.Attempts = t.commit.Attempts
+	}
+	r.uncommitted = nil
 	if next != driver.NextBlock {
 		r.trouble.over()
 	}
@@ -61,6 +68,14 @@ func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
 		}
 	}
 	r.advance()
+}
+
+// provesOwner tells whether the events of an accepted commit are in no history but one in which
+// this owner wrote them. Whoever finds the last of them stored knows then that the claim has
+// happened, also in a store that went back in time. The first event of a run is no such proof: it
+// follows from the start alone, and every owner writes the same one.
+func provesOwner(events []journal.Event) bool {
+	return slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind != journal.RunStarted })
 }
 
 // becomeIdle ends the activation after a commit that has freed the task. A parked run stays warm,
@@ -96,13 +111,15 @@ func (r *run) nextGeneration(next *journal.Continue) {
 	if r.machine != nil {
 		r.machine.Close()
 	}
-	r.machine = nil
+	r.machine, r.proved = nil, false
 	r.steps.clear()
 	r.inputs = inputs{news: true}
 	info := *r.info
 	info.Generation, info.Input, info.Version, info.Continued = info.Generation+1, next.Input, next.Version, next
 	r.info = &info
 	r.task.Generation, r.task.Version, r.task.Attempts = info.Generation, next.Version, nil
+	ident := replay.InfoOf(&info)
+	r.head = journal.Head{Link: replay.OriginOf(&ident)}
 }
 
 // undoTurn takes back a turn whose transaction was lost: nothing of it has happened. Its inputs

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -27,8 +28,13 @@ type Hooks struct {
 	// Blocked reports a run that cannot continue, with the stack if its code panicked. It is called
 	// again, without the stack, when the commit that blocks the run has to be repeated.
 	Blocked func(run *journal.Run, problem, stack string, retryIn time.Duration)
-	// Lost reports a run that another node owns now.
+	// Lost reports a run that this node has given up, and why: another node owns it, it was closed
+	// or deleted by somebody else, or the store has it in another state.
 	Lost func(run *journal.Run, err error)
+	// Stray reports a task that the store says this node owns, and that is not live here in the
+	// state that the store has: it should be released. See System.Compare. It may be called by any
+	// goroutine of the system.
+	Stray func(h driver.Holding)
 	// Stuck reports workflow code that does not await, with the stacks of its strands.
 	Stuck func(run *journal.Run, after time.Duration, stack string)
 	// Deadlocked reports a run whose strands wait for nothing but each other, each time it is

@@ -26,6 +26,7 @@ type host struct {
 
 	draining atomic.Bool // no step starts any more, and runs are handed back
 	killed   atomic.Bool // nothing is written any more
+	silent   atomic.Bool // no step starts: see System.Interrupt
 
 	live  atomic.Int64
 	spare atomic.Int64  // actors without a run

@@ -31,6 +31,7 @@ func (r *run) rebuild(events []journal.Event) {
 	began := time.Now()
 	ident := replay.InfoOf(r.info)
 	r.ident = &ident
+	r.head = headOf(&ident, events)
 	m := replay.New(def, ident, r.host.o.Store)
 	m.SetThresholds(r.host.o.Thresholds)
 	r.machine = m
@@ -53,8 +54,20 @@ func (r *run) rebuild(events []journal.Event) {
 	r.steps.adopt(m.Pending(), r.task.Attempts)
 }
 
+// headOf is the head of a whole history.
+func headOf(ident *replay.Info, events []journal.Event) journal.Head {
+	if n := len(events); n > 0 {
+		return journal.Head{Seq: events[n-1].Seq, Link: events[n-1].Link}
+	}
+	return journal.Head{Link: replay.OriginOf(ident)}
+}
+
+// replayAll also refuses what was stored without a link: no release of ours did that.
 func replayAll(m *replay.Machine, stored, uncommitted []journal.Event) error {
 	for i := range stored {
+		if stored[i].Link == 0 && stored[i].Kind.Chained() {
+			return &replay.LinkError{Seq: stored[i].Seq, Kind: stored[i].Kind, Want: stored[i].LinkAfter(m.Head().Link)}
+		}
 		if err := m.Replay(&stored[i]); err != nil {
 			return err
 		}

@@ -2,12 +2,14 @@ package actor
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/replay"
 )
 
 // memory is a Store in memory. It keeps J1, J3, J6 and J7, and answers from other goroutines, as a
@@ -83,21 +85,36 @@ func (m *memory) apply(c *driver.Commit) driver.Outcome {
 			return driver.Outcome{Err: journal.ErrTxLost}
 		}
 	}
+	head := journal.Head{Link: r.origin()}
+	if n := len(r.events); n > 0 {
+		head = journal.Head{Seq: r.events[n-1].Seq, Link: r.events[n-1].Link}
+	}
+	if c.Head.Link != 0 && c.Head != head {
+		panic(fmt.Sprintf("memory: the commit follows %v, the history ends at %v", c.Head, head))
+	}
 	for _, ev := range c.Events {
-		if ev.Seq != journal.Seq(len(r.events)+1) {
+		if ev.Seq != journal.Seq(len(r.events)+1) || ev.Link != ev.LinkAfter(head.Link) {
 			panic("memory: J1 is broken")
 		}
+		head.Link = ev.Link
 		r.events = append(r.events, ev)
 		r.seen = max(r.seen, ev.Inbox)
 	}
 	t := r.task
+	if c.AppendOnly {
+		return driver.Outcome{Now: m.Now()}
+	}
 	t.Turn++
+	t.Link = 0
 	if next := c.Continue; next != nil {
 		t.Generation++
 		r.events, r.seen = nil, next.Seen
 		r.run.Generation, r.run.Input, r.run.Version, r.run.Continued = t.Generation, next.Input, next.Version, next
 	}
 	t.Attempts, t.Waiting, t.Problem, t.State = c.Attempts, c.Waiting, c.Next.Problem, journal.Ready
+	if c.Next.Kind != driver.NextKeep {
+		t.Link = c.NewHead().Link
+	}
 	switch c.Next.Kind {
 	case driver.NextPark:
 		t.Owner, t.VisibleAt = 0, c.Next.At
@@ -113,6 +130,12 @@ func (m *memory) apply(c *driver.Commit) driver.Outcome {
 		r.task = nil
 	}
 	return driver.Outcome{InboxLast: t.InboxLast, Now: m.Now()}
+}
+
+// origin is what the first event of the present generation follows.
+func (r *record) origin() journal.Link {
+	ident := replay.InfoOf(&r.run)
+	return replay.OriginOf(&ident)
 }
 
 // Load implements Store.
@@ -184,7 +207,7 @@ func (m *memory) claim(run journal.RunID, node journal.NodeID) driver.Claimed {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.runs[run]
-	r.task.Fence++
+	r.task.Fence = r.task.Fence.Next(1)
 	r.task.Owner, r.task.State = node, journal.Ready
 	return driver.Claimed{Task: *r.task, Run: r.run}
 }

@@ -1,6 +1,8 @@
 package actor
 
 import (
+	"time"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
@@ -17,6 +19,14 @@ type (
 	// drain asks a run to hand itself back once its steps have ended; with force, without waiting
 	// for them.
 	drain struct{ force bool }
+	// compare holds what the store says the node owns against what is live: see System.Compare.
+	compare struct {
+		list  map[journal.RunID]driver.Holding
+		asked time.Time
+	}
+	// interrupt gives up runs that execute steps: see System.Interrupt. Without a cause it says
+	// that steps may start again.
+	interrupt struct{ cause error }
 	// sweep asks a shard to look for runs that have been parked for too long.
 	sweep struct{}
 )
@@ -43,6 +53,14 @@ type (
 	// passivate comes from its shard: leave memory if still idle. If not full, a run that remembers
 	// a back-off may stay.
 	passivate struct{ full bool }
+	// compared comes from its shard: the run's part of a comparison. The actor may serve another
+	// run by now.
+	compared struct {
+		run     journal.RunID
+		holding driver.Holding
+		found   bool
+		asked   time.Time
+	}
 	// loaded answers a load.
 	loaded struct {
 		epoch   int

@@ -13,7 +13,9 @@ import (
 // execute it.
 func (r *run) terminalEvent(t *turn, d *replay.Decision) journal.Event {
 	ev := *d.Terminal
-	ev.Seq, ev.Time = r.machine.LastSeq()+1, r.machine.Now()
+	head := r.machine.Head()
+	ev.Seq, ev.Time = head.Seq+1, r.machine.Now()
+	ev.Link = ev.LinkAfter(head.Link)
 	c := &t.commit
 	if d.Continue != nil {
 		c.Continue = d.Continue

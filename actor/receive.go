@@ -36,6 +36,12 @@ func (r *run) Receive(ctx proto.Context) {
 		r.seen++
 		r.handBack = r.handBack || m.force
 		r.advanceOrReport()
+	case interrupt:
+		r.seen++
+		onInterrupt(r, m.cause)
+	case *compared:
+		r.seen++
+		r.onCompared(m)
 	case passivate:
 		r.seen++
 		r.onPassivate(m.full)

@@ -67,6 +67,7 @@ func (g *rig) hooks() Hooks {
 			line, _, _ := strings.Cut(problem, "\n")
 			g.note("blocked in %s: %s", in, line)
 		},
+		Stray:      func(driver.Holding) { g.note("stray") },
 		Lost:       func(_ *journal.Run, err error) { g.note("lost: %v", err) },
 		Stuck:      func(_ *journal.Run, after time.Duration, _ string) { g.note("stuck after %s", after) },
 		Deadlocked: func(_ *journal.Run, lines []string) { g.note("deadlocked: %s", strings.Join(lines, ", ")) },
@@ -115,7 +116,7 @@ func (g *rig) create(name string) journal.RunID {
 	id := journal.NewRunID()
 	in, _ := g.store.Encode("input", 0)
 	run := journal.Run{ID: id, Workflow: name, Version: 1, Queue: "default", Input: in, Generation: 1, StartAt: g.store.Now()}
-	task := journal.Task{Run: id, Generation: 1, Workflow: name, Version: 1, Owner: testNode, Fence: 1}
+	task := journal.Task{Run: id, Generation: 1, Workflow: name, Version: 1, Owner: testNode, Fence: journal.FenceAtBirth}
 	stored := task
 	g.store.mu.Lock()
 	g.store.runs[id] = &record{run: run, task: &stored}

@@ -59,7 +59,10 @@ type run struct {
 
 	info        *journal.Run // not to be changed: others keep it
 	ident       *replay.Info // the same for workflow code and steps
-	task        journal.Task // as of the last known commit
+	task        journal.Task // as of the last known commit that changed it
+	head        journal.Head // of the stored history, as of the last known commit; Link is 0 until it is known
+	changed     time.Time    // local time at which the activation or the last outcome came: see onCompared
+	proved      bool         // the head proves the owner: see provesOwner
 	unconfirmed bool         // the claim may be out of date: see System.ActivateUnconfirmed
 	handBack    bool         // without waiting for steps: the drain has no time left
 

@@ -63,6 +63,14 @@ func (s *shard) Receive(ctx proto.Context) {
 		if e := s.runs[m.run]; e != nil && !e.warm.Linked() {
 			s.forward(ctx, e, m)
 		}
+	case *compare:
+		s.compare(m, func(e *entry, msg any) { s.forward(ctx, e, msg) })
+	case interrupt:
+		for _, e := range s.runs {
+			if !e.warm.Linked() {
+				s.forward(ctx, e, m)
+			}
+		}
 	case drain:
 		for _, e := range s.runs {
 			s.forward(ctx, e, m)
@@ -80,6 +88,22 @@ func (s *shard) Receive(ctx proto.Context) {
 		}
 	case sweep:
 		s.evict(ctx, s.warmCount, s.host.o.WarmIdle)
+	}
+}
+
+// compare asks each actor that may own a run. What has no actor, or one that is parked, is a stray:
+// an activation would have come through this mailbox before.
+func (s *shard) compare(m *compare, forward func(e *entry, msg any)) {
+	for run, e := range s.runs {
+		if e.warm.Linked() {
+			continue
+		}
+		h, found := m.list[run]
+		delete(m.list, run)
+		forward(e, &compared{run: run, holding: h, found: found, asked: m.asked})
+	}
+	for _, h := range m.list {
+		s.host.stray(h)
 	}
 }
 

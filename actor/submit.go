@@ -8,7 +8,8 @@ import (
 func (r *run) submit(t *turn, to phase) {
 	c := &t.commit
 	c.Run, c.Node, c.Generation = r.info.ID, r.host.o.Node, r.task.Generation
-	c.Fence, c.Turn = r.task.Fence, r.task.Turn // what the journal checks before it writes anything (J3)
+	c.Fence, c.Turn, c.Head = r.task.Fence, r.task.Turn, r.head // what the journal compares before it writes anything (J3)
+	c.AppendOnly = appendOnly(r, c)
 	r.enter(to)
 	r.steps.dirty = false
 	r.alarm.stop()
@@ -16,6 +17,13 @@ func (r *run) submit(t *turn, to phase) {
 	r.host.o.Store.Submit(t.commit, func(o driver.Outcome) {
 		r.host.send(r.self, &committed{epoch: epoch, err: o.Err, inboxLast: o.InboxLast})
 	})
+}
+
+// appendOnly tells whether the commit does nothing but add events, see driver.Commit.AppendOnly.
+// Attempts are equal if neither the task nor the commit has any: nearly always.
+func appendOnly(r *run, c *driver.Commit) bool {
+	return r.proved && c.Next.Kind == driver.NextKeep && len(c.Events) > 0 && len(c.Consumed) == 0 && c.Tx == nil && !c.HasEffects() &&
+		len(c.Attempts) == 0 && len(r.task.Attempts) == 0
 }
 
 // submitBlock frees the task of a run that cannot continue, until its next attempt is due. The

@@ -86,6 +86,28 @@ func (s *System) ActivateUnconfirmed(c driver.Claimed) {
 // Attend makes a run look at its inbox. It does nothing for a run that is not live here.
 func (s *System) Attend(run journal.RunID) { s.toShard(run, attention{run: run}) }
 
+// Compare holds what the store says the node owns against what is live here, so that no fault of
+// the store, of the network or of this package leaves a run that nobody advances: a run that is
+// live here and not in the list, or in another state, is given up, and Hooks.Stray gets what is in
+// the list and is not live here in this state. list is in any order. asked is the local time before
+// the list was asked for.
+//
+// The comparison is of two moments, and the run may have moved on between them. So it counts only
+// against a run to which nothing has happened since before the list was asked for. Whatever a
+// commit changes meanwhile needs no comparison: a commit proves its owner and its head itself.
+func (s *System) Compare(list []driver.Holding, asked time.Time) {
+	parts := make([]map[journal.RunID]driver.Holding, len(s.shards))
+	for i := range parts {
+		parts[i] = map[journal.RunID]driver.Holding{}
+	}
+	for _, h := range list {
+		parts[s.shardOf(h.Run)][h.Run] = h
+	}
+	for i, pid := range s.shards {
+		s.send(pid, &compare{list: parts[i], asked: asked})
+	}
+}
+
 // Live is the number of runs that this system owns, including activations in flight.
 func (s *System) Live() int { return int(s.live.Load()) }
 
@@ -94,7 +116,11 @@ func (s *System) Live() int { return int(s.live.Load()) }
 func (s *System) Do(job pool.Job) { s.pool.Do(job) }
 
 func (s *System) toShard(run journal.RunID, msg any) {
-	s.send(s.shards[maphash.Bytes(s.seed, run[:])%shardCount], msg)
+	s.send(s.shards[s.shardOf(run)], msg)
+}
+
+func (s *System) shardOf(run journal.RunID) int {
+	return int(maphash.Bytes(s.seed, run[:]) % shardCount)
 }
 
 func (s *System) toAllShards(msg any) {

@@ -98,6 +98,7 @@ func (r *run) takeInputs(t *turn, first bool) error {
 // joins the commit.
 func (r *run) event(t *turn, in *input, now time.Time) (journal.Event, bool) {
 	if in.message != nil {
+		t.commit.Consumed = append(t.commit.Consumed, driver.Consumed{Number: in.message.Number, Digest: in.message.Digest()})
 		ev, refusal := r.machine.Offer(in.message, now)
 		if refusal != nil {
 			t.commit.Replies = append(t.commit.Replies, *refusal)

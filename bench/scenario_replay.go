@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	goruntime "runtime"
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -151,9 +152,13 @@ func (b *bench) writeSleepers(ctx context.Context, d *database, events int) ([]j
 		if err != nil {
 			return nil, err
 		}
+		head := journal.Head{Link: journal.OriginOf(id, 1, 0, input)}
 		for turn, rest := 0, history; len(rest) > 0; turn++ {
 			n := min(len(rest), journal.CommitEventsMax)
-			c := driver.Commit{Run: id, Node: self.ID(), Fence: 1, Turn: journal.Turn(turn), Generation: 1, Events: rest[:n]}
+			c := driver.Commit{Run: id, Node: self.ID(), Fence: journal.FenceAtBirth, Turn: journal.Turn(turn), Generation: 1,
+				Head: head, Events: slices.Clone(rest[:n])}
+			link(&c)
+			head = c.NewHead()
 			if rest = rest[n:]; len(rest) == 0 {
 				c.Next.Kind, c.Waiting = driver.NextPark, []string{"signal"}
 			}

@@ -78,12 +78,12 @@ func newCohorts(node journal.NodeID, runs, size, steps int) []cohort {
 	for ; runs > 0; runs -= size {
 		c := cohort{commits: make([][]driver.Commit, steps)}
 		for range min(size, runs) {
-			id := journal.NewRunID()
-			c.starts = append(c.starts, journal.Start{
-				ID: id, Workflow: string(chainFlow), Input: journal.Payload{Data: fmt.Append(nil, steps)}, Owner: node,
-			})
-			for turn := range steps {
-				c.commits[turn] = append(c.commits[turn], chainCommit(id, node, turn, steps))
+			st := journal.Start{
+				ID: journal.NewRunID(), Workflow: string(chainFlow), Input: journal.Payload{Data: fmt.Append(nil, steps)}, Owner: node,
+			}
+			c.starts = append(c.starts, st)
+			for turn, commit := range chainCommits(&st, steps) {
+				c.commits[turn] = append(c.commits[turn], commit)
 			}
 		}
 		all = append(all, c)
@@ -91,26 +91,54 @@ func newCohorts(node journal.NodeID, runs, size, steps int) []cohort {
 	return all
 }
 
-// chainCommit is what a node commits after a step of a run that it owns from birth.
-func chainCommit(id journal.RunID, node journal.NodeID, turn, steps int) driver.Commit {
-	now := time.Now()
+// chainCommits are what a node commits after each step of a run that it owns from birth. Those
+// between the first and the last only add events, as an actor's do.
+func chainCommits(st *journal.Start, steps int) []driver.Commit {
+	head := journal.Head{Link: journal.OriginOf(st.ID, 1, 0, st.Input)}
+	commits := make([]driver.Commit, steps)
+	for turn := range commits {
+		c := &commits[turn]
+		*c = driver.Commit{Run: st.ID, Node: st.Owner, Fence: journal.FenceAtBirth, Turn: journal.Turn(min(turn, 1)), Generation: 1,
+			Head: head, Events: chainEvents(turn, steps)}
+		if turn == steps-1 {
+			c.Next.Kind = driver.NextClose
+		}
+		c.AppendOnly = turn > 0 && c.Next.Kind == driver.NextKeep
+		link(c)
+		head = c.NewHead()
+	}
+	return commits
+}
+
+// link numbers the events of a commit and chains them to its head.
+func link(c *driver.Commit) {
+	last := c.Head
+	for i := range c.Events {
+		ev := &c.Events[i]
+		ev.Seq = last.Seq + 1
+		ev.Link = ev.LinkAfter(last.Link)
+		last = journal.Head{Seq: ev.Seq, Link: ev.Link}
+	}
+}
+
+// chainEvents are the events of a turn. The run's first event rides with the first commit.
+func chainEvents(turn, steps int) []journal.Event {
+	now := time.Now().UTC().Truncate(time.Microsecond)
 	issued := []journal.Issued{{Kind: journal.CommandStep, Name: "step"}}
-	c := driver.Commit{Run: id, Node: node, Fence: 1, Turn: journal.Turn(turn), Generation: 1}
-	if turn == 0 { // the first event rides with the first commit
-		c.Events = append(c.Events, journal.Event{Seq: 1, Kind: journal.RunStarted, Time: now, Issued: issued})
+	var events []journal.Event
+	if turn == 0 {
+		events = append(events, journal.Event{Kind: journal.RunStarted, Time: now, Issued: issued})
 	}
 	step := journal.Event{
-		Seq: journal.Seq(turn + 2), Kind: journal.StepCompleted, Cmd: journal.Cmd(turn + 1), Time: now, Name: "step", Attempt: 1,
+		Kind: journal.StepCompleted, Cmd: journal.Cmd(turn + 1), Time: now, Name: "step", Attempt: 1,
 		Payload: journal.Payload{Data: []byte("1")}, Issued: issued,
 	}
-	if turn == steps-1 {
-		step.Issued = nil
-		end := journal.Event{Seq: step.Seq + 1, Kind: journal.RunCompleted, Time: now, Payload: journal.Payload{Data: fmt.Append(nil, steps)}}
-		c.Events, c.Next.Kind = append(c.Events, step, end), driver.NextClose
-		return c
+	if turn < steps-1 {
+		return append(events, step)
 	}
-	c.Events = append(c.Events, step)
-	return c
+	step.Issued = nil
+	end := journal.Event{Kind: journal.RunCompleted, Time: now, Payload: journal.Payload{Data: fmt.Append(nil, steps)}}
+	return append(events, step, end)
 }
 
 // writeCohorts writes them from as many goroutines as there are lanes.

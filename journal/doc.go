@@ -13,32 +13,40 @@
 //   - task: the run's single row in the queue, see [Task]. It exists exactly
 //     while the run is open.
 //   - inbox: messages to a run, numbered by [InboxSeq] from 1 without gaps.
-//   - node: one process incarnation with a lease, never reused once lost.
-//   - fence: the ownership number of a task; it grows at every claim.
-//   - turn: here also the number of commits a run has had; it grows by one
-//     with each and lets an owner recognise its own writes.
+//   - node: one process incarnation with a lease. It is told apart by chance
+//     beside its small number, because numbers repeat if a store goes back.
+//   - fence: the ownership number of a task; it grows at every claim, and has
+//     chance in it, see [Fence.Next].
+//   - turn: here also the number of commits that have changed a run's task.
+//   - link: a hash that chains an event to all before it, see [Link].
+//   - head: the newest event's number and link: the identity of a run's state.
 //   - generation: grows at continue-as-new and at reset.
 //
 // # Guarantees
 //
 // Every back end (driver.Store) keeps these, and the tests quote the numbers.
 //
-//   - J1: A history is gapless and append-only. Nothing rewrites an event.
+//   - J1: A history is gapless and append-only. Nothing rewrites an event, and
+//     each is chained to the one before: a commit is accepted only onto the very
+//     history that it was built on, and a load that finds another one stops.
 //   - J2: A commit is all or nothing, with the children it starts, the messages
 //     it sends and the replies it gives; and a batch of commits never fails
 //     because of one member: each gets its own outcome.
 //   - J3: Only the current owner commits. Owner, fence and turn of the task
-//     must match, else the commit is refused with [ErrFenced], whatever it
-//     contains.
+//     must match, or, for a commit that only adds events, the node must be a
+//     member from whom nothing was taken; else the commit is refused with
+//     [ErrFenced], whatever it contains.
 //   - J4: A commit whose outcome is unknown may be submitted again as it is:
-//     an own write is recognised by (fence, turn), never written twice and
-//     never reported as lost. Starts are recognised by run id, messages by key.
+//     an own write is recognised by the link of its last event, never written
+//     twice and never reported as lost. Starts are recognised by run id,
+//     messages by key.
 //   - J5: The inbox of a run is FIFO and gapless: a number that becomes visible
 //     later is never smaller. A message is consumed by the event of the current
 //     generation that names it, by the end of a generation that had seen it and
 //     did not carry it over ([Continue]), or by the reply that rejects it.
 //     Keys deduplicate for the life of the run, across generations; only the key
-//     of an update that was rejected is free again.
+//     of an update that was rejected is free again. A commit consumes a message
+//     by its number and by a hash of what was in it, see [Message.Digest].
 //   - J6: No wake-up is lost: a message that arrives while its run is being
 //     parked makes the task visible.
 //   - J7: A closed run has one terminal event, a terminal status and no task,
@@ -51,7 +59,10 @@
 //   - J10: What was acknowledged survives kill -9 of every node and of the
 //     database, and a fail-over to a synchronous standby where the database has
 //     one. A call that recognises what an earlier one wrote (J4) acknowledges no
-//     more than a call that writes.
+//     more than a call that writes. A store that goes back in time all the same
+//     (an asynchronous standby takes over, a copy is restored) loses exactly its
+//     own tail: no run goes on from what the store does not have, and no run is
+//     left without an owner that runs it.
 //
 // # States of a run and its task
 //

@@ -12,7 +12,7 @@ var (
 	ErrClosed   = errors.New("run is closed")
 	ErrOpen     = errors.New("run is open")
 	// ErrFenced refuses a commit from an owner that has lost its run (J3).
-	ErrFenced = errors.New("run is owned by somebody else")
+	ErrFenced = errors.New("run is owned by somebody else, or its stored history is another one")
 	// ErrNodeLost tells a node that it was declared dead.
 	ErrNodeLost = errors.New("node was declared dead")
 	// ErrUnavailable wraps failures of the connection to the store: nothing is known about
@@ -22,18 +22,6 @@ var (
 	// transaction is gone. The step's effects are gone with it.
 	ErrTxLost = errors.New("transaction was lost before it committed")
 )
-
-// SeqError says that a commit was built on a stale history: an event with its seq exists (J1). The
-// fence should have refused such a commit before; that it got this far is a bug or a database that
-// was changed by hand.
-type SeqError struct {
-	Run RunID
-	Seq Seq
-}
-
-func (e *SeqError) Error() string {
-	return fmt.Sprintf("run %s already has an event %d", e.Run, e.Seq)
-}
 
 // LimitError names what was too large, and the limit.
 type LimitError struct {

@@ -10,7 +10,7 @@ type (
 	Cmd        int32 // number of a command in (run, generation), from 1
 	InboxSeq   int64 // number of a message in a run's inbox, from 1
 	Fence      int64 // ownership number of a task
-	Turn       int64 // number of commits the run has had
+	Turn       int64 // number of commits that have changed the run's task
 	Generation int32 // 1 at start
 	NodeID     int32 // a process incarnation; 0 means nobody
 )
@@ -28,4 +28,5 @@ type Event struct {
 	// (stored once, in the inbox, and joined on load) or the run's output.
 	Payload Payload
 	Issued  []Issued // commands the run issued in reaction to this event, in order
+	Link    Link     // chains the event to the one before, see [Event.LinkAfter]; 0 if it is not [Kind.Chained]
 }

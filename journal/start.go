@@ -35,7 +35,7 @@ type Start struct {
 	Input    Payload
 	Delay    time.Duration // until the run may first be claimed, by the store's clock; a later message wakes it at once
 	Trace    string
-	Owner    NodeID  // a node that serves the run itself owns it from birth, with fence 1; 0 for the queue
+	Owner    NodeID  // a node that serves the run itself owns it from birth, with [FenceAtBirth]; 0 for the queue
 	Parent   *Parent // of a child
 	// Message goes to the run that has the key then, new or not, in the same transaction; its Run
 	// is not used. If the run is closed and not replaced, Started.Sent tells.

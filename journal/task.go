@@ -42,6 +42,7 @@ type Task struct {
 	Owner      NodeID
 	Fence      Fence
 	Turn       Turn
+	Link       Link     // of a free task whose owner freed it: that of the newest event then; else 0
 	InboxLast  InboxSeq // number of the newest message
 	Attempts   []Attempt
 	Waiting    []string // what the parked run waits for, for readers

@@ -53,6 +53,20 @@ var (
 	ErrInHandler = errors.New("a handler of an update waits for all handlers: it would wait for itself")
 )
 
+// LinkError says that an event is not the one that was written after the event before it: the
+// history was changed in the store, or parts of two histories are mixed.
+type LinkError struct {
+	Seq  journal.Seq
+	Kind journal.Kind
+	Link journal.Link // as stored
+	Want journal.Link // as follows from the events up to this one
+}
+
+func (e *LinkError) Error() string {
+	return fmt.Sprintf("event %d (%s) has the link %x, and the stored events up to it give %x: this history is not the one "+
+		"that was written. Restore its events, or terminate the run", e.Seq, e.Kind, uint64(e.Link), uint64(e.Want))
+}
+
 // DivergenceError says that the code did not do what the history says it did.
 type DivergenceError struct {
 	Seq   journal.Seq // the event at which they part

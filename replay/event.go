@@ -11,12 +11,28 @@ import (
 )
 
 // Replay applies an event of the history. It returns an error if the code does not do what
-// ev.Issued says, or nothing answers to ev; the machine is dead then.
-func (m *Machine) Replay(ev *journal.Event) error { return m.process(ev, true) }
+// ev.Issued says, or nothing answers to ev; the machine is dead then. An event that has a link must
+// be chained to the one before, else the error is a [LinkError].
+func (m *Machine) Replay(ev *journal.Event) error {
+	if m.env.err != nil {
+		return m.env.err
+	}
+	link := ev.LinkAfter(m.link)
+	if ev.Link != 0 && ev.Link != link {
+		m.env.fail(&LinkError{Seq: ev.Seq, Kind: ev.Kind, Link: ev.Link, Want: link})
+		m.bury()
+		return m.env.err
+	}
+	err := m.process(ev, true)
+	if err == nil {
+		m.link = link
+	}
+	return err
+}
 
-// Step applies a new event and fills its Issued. The caller has set everything else: see Offer and
-// Stamp. The time is cut to whole microseconds, as stores keep it: the same due times must follow
-// from it on replay. An answer from the inbox that no open command waits for becomes
+// Step applies a new event and fills its Issued and its Link. The caller has set everything else:
+// see Offer and Stamp. The time is cut to whole microseconds, as stores keep it: the same due times
+// must follow from it on replay. An answer from the inbox that no open command waits for becomes
 // MessageDropped.
 //
 // It returns ErrFinished, and changes nothing, after the code has returned. Any other error is of
@@ -29,6 +45,8 @@ func (m *Machine) Step(ev *journal.Event) error {
 	err := m.process(ev, false)
 	if ev.Issued = nil; err == nil {
 		ev.Issued = m.env.issued
+		m.link = ev.LinkAfter(m.link)
+		ev.Link = m.link
 	}
 	m.env.issued = nil
 	return err

@@ -30,6 +30,11 @@ func InfoOf(run *journal.Run) Info {
 	return i
 }
 
+// OriginOf is the link that the generation's first event follows, see [journal.OriginOf].
+func OriginOf(i *Info) journal.Link {
+	return journal.OriginOf(i.Run, i.Generation, i.InboxSeen, i.Input)
+}
+
 // Encoder turns values into payloads and back, and refuses what is larger than its limit;
 // *journal.Journal is one. It is called by workflow code, so it must neither block nor depend on
 // anything but the value.

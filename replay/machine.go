@@ -38,6 +38,7 @@ type Machine struct {
 	env Env
 	def *Definition
 
+	link        journal.Link // of the last event, see Head
 	inboxSeen   journal.InboxSeq
 	cancelledBy journal.InboxSeq // the message that cancelled the root scope, 0 for none
 
@@ -49,7 +50,7 @@ type Machine struct {
 
 // New returns a machine that has seen no event. The first one it takes is RunStarted.
 func New(def *Definition, info Info, enc Encoder) *Machine {
-	m := &Machine{def: def, inboxSeen: info.InboxSeen}
+	m := &Machine{def: def, link: OriginOf(&info), inboxSeen: info.InboxSeen}
 	e := &m.env
 	e.info, e.enc, e.onlySteps, e.budget = info, enc, true, actionsMax
 	e.out.children = info.Generation > 1 // an earlier one may have started some
@@ -68,6 +69,10 @@ func (m *Machine) Now() time.Time { return m.env.now }
 
 // LastSeq is the Seq of the last event applied, 0 for a new machine.
 func (m *Machine) LastSeq() journal.Seq { return m.env.seq }
+
+// Head identifies the history that the machine has taken. The machine is current exactly if the
+// stored history has the same head.
+func (m *Machine) Head() journal.Head { return journal.Head{Seq: m.env.seq, Link: m.link} }
 
 // Waits tells whether the command has no outcome yet.
 func (m *Machine) Waits(cmd journal.Cmd) bool { return m.env.open.find(cmd) != nil }

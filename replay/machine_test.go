@@ -123,6 +123,7 @@ func TestDivergenceNamesTheLine(t *testing.T) {
 	for _, def := range []*replay.Definition{changed, parked} {
 		r := newRig(old)
 		mustStep(t, r, started())
+		r.history[0].Link = 0 // of another run
 		m := replay.New(def, replay.Info{}, journal.New(nil, nil))
 		err := m.Replay(&r.history[0])
 		d, ok := errors.AsType[*replay.DivergenceError](err)

@@ -157,7 +157,8 @@ func TestGenerationEnds(t *testing.T) {
 	}
 	checkPrefixes(t, workflows["generations"], r.history)
 	for _, other := range []journal.Kind{journal.RunCompleted, journal.RunFailed} {
-		r.history[len(r.history)-1].Kind = other
+		last := &r.history[len(r.history)-1]
+		last.Kind, last.Link = other, 0
 		if _, ok := errors.AsType[*replay.DivergenceError](replayErr(workflows["generations"], r.history)); !ok {
 			t.Errorf("%s instead of RunContinued is taken", other)
 		}
@@ -295,7 +296,7 @@ func TestUnknownCommand(t *testing.T) {
 	r := newRig(workflows["order"])
 	mustStep(t, r, started())
 	r.m.Close()
-	r.history[0].Issued[0].Kind = 99
+	r.history[0].Issued[0].Kind, r.history[0].Link = 99, 0
 	err := replayErr(workflows["order"], r.history)
 	if d, ok := errors.AsType[*replay.DivergenceError](err); !ok || !strings.Contains(d.Want, "99") || d.Got != "step reserve" {
 		t.Errorf("error %v", err)

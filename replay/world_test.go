@@ -118,7 +118,7 @@ func TestDivergenceOutsideOfStrand(t *testing.T) {
 	mustStep(t, r, started())
 	mustStep(t, r, journal.Event{Kind: journal.CancelRequested, Time: epoch, Inbox: 1})
 	r.m.Close()
-	r.history[0].Issued = []journal.Issued{{Kind: journal.CommandTimer}}
+	r.history[0].Issued, r.history[0].Link, r.history[1].Link = []journal.Issued{{Kind: journal.CommandTimer}}, 0, 0
 	line := ""
 	m := replay.New(define(func(c ctx) (string, error) {
 		line = here(1)

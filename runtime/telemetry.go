@@ -138,7 +138,7 @@ func (t *telemetry) hooks() actor.Hooks {
 			t.log.Error("run is blocked", args...)
 		},
 		Lost: func(run *journal.Run, err error) {
-			t.log.Warn("another node owns the run now; its state here is dropped",
+			t.log.Warn("this node has given up a run; its state here is dropped",
 				logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Error, err)
 		},
 		Stuck: func(run *journal.Run, after time.Duration, stack string) {

@@ -86,6 +86,7 @@ func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
 	}
 	for _, run := range o.Closed {
 		n.closed(run, nil, waiters)
+		n.local, n.remote = append(n.local, Hint{Kind: HintTerminated, Run: run}), append(n.remote, Hint{Kind: HintTerminated, Run: run})
 	}
 }
 
@@ -130,7 +131,7 @@ func (j *Journal) hintAdmin(a AdminAction) {
 	case AdminResume:
 		j.publish([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
 	case AdminTerminate: // its parent and its children may have got messages
-		hints := []Hint{{Kind: HintClosed, Run: a.Run}, {Kind: HintTasks}}
+		hints := []Hint{{Kind: HintTerminated, Run: a.Run}, {Kind: HintClosed, Run: a.Run}, {Kind: HintTasks}}
 		j.publish(hints, hints)
 	}
 }

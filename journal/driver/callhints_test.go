@@ -191,7 +191,7 @@ func TestCommitsAreToldToWhomTheyConcern(t *testing.T) {
 			o.outcomes = []driver.Outcome{out}
 			c := driver.Commit{Run: run, Next: next, InboxSeen: 3}
 			if next.Kind == driver.NextClose {
-				c.Events = []journal.Event{{Seq: 1, Kind: journal.RunCompleted}}
+				c.Head.Link, c.Events = 1, []journal.Event{{Seq: 1, Kind: journal.RunCompleted, Link: 2}}
 			}
 			if _, err := o.j.Commit(t.Context(), []driver.Commit{c}); err != nil {
 				t.Fatal(err)
@@ -199,7 +199,7 @@ func TestCommitsAreToldToWhomTheyConcern(t *testing.T) {
 			o.want(what, local, remote)
 		}
 		closing := driver.Next{Kind: driver.NextClose}
-		terminal := &journal.Event{Seq: 1, Kind: journal.RunCompleted}
+		terminal := &journal.Event{Seq: 1, Kind: journal.RunCompleted, Link: 2}
 		inside := []driver.Hint{{Kind: driver.HintClosed, Run: run, Terminal: terminal}}
 		outside := []driver.Hint{{Kind: driver.HintClosed, Run: run}}
 		commit("keep", driver.Next{}, driver.Outcome{}, nil, nil)
@@ -208,6 +208,10 @@ func TestCommitsAreToldToWhomTheyConcern(t *testing.T) {
 		commit("park until", driver.Next{Kind: driver.NextPark, At: due}, driver.Outcome{InboxLast: 3},
 			[]driver.Hint{{Kind: driver.HintTasks, At: due}}, nil)
 		commit("release", driver.Next{Kind: driver.NextRelease}, driver.Outcome{}, []driver.Hint{tasks}, []driver.Hint{tasks})
+		child := journal.NewRunID()
+		orphan := []driver.Hint{{Kind: driver.HintClosed, Run: child}, {Kind: driver.HintTerminated, Run: child}}
+		commit("close, a child is terminated", closing, driver.Outcome{Closed: []journal.RunID{child}}, append(slices.Clone(inside), orphan...),
+			orphan[1:])
 		commit("refused", closing, driver.Outcome{Err: journal.ErrFenced}, nil, nil)
 		commit("close, nobody waits elsewhere", closing, driver.Outcome{}, inside, nil)
 		o.watch(driver.Hint{Kind: driver.HintWaiter})
@@ -243,7 +247,7 @@ func TestFreedTasksAreToldToEverybody(t *testing.T) {
 		for op, want := range map[driver.AdminKind]func(journal.RunID) []driver.Hint{
 			driver.AdminResume: func(journal.RunID) []driver.Hint { return []driver.Hint{tasks} },
 			driver.AdminTerminate: func(run journal.RunID) []driver.Hint {
-				return []driver.Hint{{Kind: driver.HintClosed, Run: run}, tasks}
+				return []driver.Hint{{Kind: driver.HintTerminated, Run: run}, {Kind: driver.HintClosed, Run: run}, tasks}
 			},
 		} {
 			a := driver.AdminAction{Run: journal.NewRunID(), Kind: op}
@@ -305,10 +309,12 @@ func TestEffectsOfCommitsAreTold(t *testing.T) {
 		commit("written by an earlier try", signal, driver.Outcome{}, nil, nil)
 		commit("a reply", driver.Commit{Replies: []journal.Reply{{Number: 1}}}, driver.Outcome{},
 			[]driver.Hint{{Kind: driver.HintClosed, Run: run}}, nil)
-		closing := driver.Commit{Next: driver.Next{Kind: driver.NextClose}, Events: []journal.Event{{Seq: 1, Kind: journal.RunCompleted}}}
+		closing := driver.Commit{Next: driver.Next{Kind: driver.NextClose}, Head: journal.Head{Link: 1},
+			Events: []journal.Event{{Seq: 1, Kind: journal.RunCompleted, Link: 2}}}
 		closed := driver.Hint{Kind: driver.HintClosed, Run: run, Terminal: &closing.Events[0]}
 		closing.Children = true
 		commit("a close with children", closing, driver.Outcome{Closed: []journal.RunID{other}},
-			[]driver.Hint{closed, tasks, {Kind: driver.HintClosed, Run: other}}, []driver.Hint{tasks})
+			[]driver.Hint{closed, tasks, {Kind: driver.HintClosed, Run: other}, {Kind: driver.HintTerminated, Run: other}},
+			[]driver.Hint{tasks, {Kind: driver.HintTerminated, Run: other}})
 	})
 }

@@ -11,7 +11,8 @@ import (
 // A claim makes its node the owner of what it returns, in the statement that chooses it: owner,
 // fence and visibility change under the row's lock, and rows that another claim has locked are
 // skipped. So two claims never return the same task, and the fence of every earlier owner is out of
-// date from that moment (J3).
+// date from that moment (J3). The task that it returns has the link with which its last owner freed
+// it, so a node that kept the run in memory knows without a load whether its memory is current.
 //
 // The one outcome that this leaves open is an answer that never arrives: the node then owns tasks
 // that it does not know of, and it keeps renewing the lease that protects them. That is what
@@ -25,6 +26,9 @@ type ClaimRequest struct {
 	// Reconcile also returns every task that Node owns but never committed to: an earlier
 	// claim's answer may have been lost. The caller drops those it knows.
 	Reconcile bool
+	// Chance goes into the fences of what is claimed, see [journal.Fence.Next]. [Journal.Claim]
+	// draws it for each call; 0 asks for that.
+	Chance uint32
 }
 
 // Claimed is a task now owned by the node, with its run's identity.
@@ -34,7 +38,7 @@ type Claimed struct {
 }
 
 // Claim is the answer to a ClaimRequest. A task of a request with Reconcile may be one that the
-// node has already begun to run; it recognises that by the fence.
+// node has already begun to run; it recognises that by the fence, which no other claim has.
 type Claim struct {
 	Tasks     []Claimed
 	Attention []journal.RunID // runs that the node owns and that have unconsumed messages

@@ -8,35 +8,46 @@ import (
 
 // Commit is what one turn of one run writes, all or nothing (J2).
 //
-// It is accepted only if the task's owner, fence and turn are the commit's (J3). A commit may be
-// submitted again unchanged after an unknown outcome: the fence is this owner's alone and the owner
-// has one commit of a run in flight at a time, so a task at (Fence, Turn+1), or a run closed
-// under Fence, proves that the first try was written (J4).
+// It is accepted only from the present owner (J3) and only onto the state that it was built on: the
+// newest event of the stored history is Head. There are two ways to prove ownership.
 //
-// Why that is a proof. Two facts hold for every task:
+//   - A commit that changes the task compares owner, fence and turn of the task's row, under the
+//     row's lock.
+//   - A commit with AppendOnly does not touch the row. It proves, under a lock that a Reap takes
+//     exclusively, that its node is a member and that nothing of the node's was taken away. That is
+//     enough because a run leaves its owner in three ways only: by the owner's own commit, which
+//     the owner knows of; by a Reap, which declares the node lost; and by a termination, which
+//     raises the node's recall number and, besides, adds an event that is not Head. If the store
+//     went back to before the claim, Head is gone with it: an event that no other owner writes was
+//     added under this fence.
 //
-//   - The fence grows by one with every claim and with nothing else. So no two owners, and no two
-//     terms of one owner, have the same fence.
-//   - The turn grows by one with every commit that is accepted and with nothing else. An owner
-//     submits the commit of turn n+1 only when it knows that the one of turn n was accepted.
+// The comparison with Head is what a store needs that may go back in time, to a moment before
+// commits that it has acknowledged. Owner, fence and turn may be those of that moment again, while
+// the events that this commit follows are gone, or others stand in their place. A link repeats only
+// with all that is before it, see [journal.Link].
 //
-// A task that is found at (Fence, Turn+1) was therefore moved there by somebody with this commit's
-// fence, that is by this owner, from this commit's turn, for which the owner has built one commit
-// only: this one. A closed run has no task, so it keeps the fence that closed it. Nobody commits
-// after a close, so that fence is proof enough.
-//
-// The owner keeps the first fact true by dropping its state as soon as it hears
-// [journal.ErrFenced], and the second by never building a turn on an outcome that it does not know.
-// The race that the pair excludes is the late first try: it arrives after the owner gave up,
-// another node claimed the task and committed. Fence or turn have moved on by then, and the store
-// refuses it.
+// A commit may be submitted again unchanged after an unknown outcome (J4); [Commit.WrittenAs] tells
+// an own write. The race that all of this excludes is the late first try: it arrives after the
+// owner gave up, another node claimed the task and committed. Head is not the newest event then,
+// and if nothing was committed yet, the owner's node is lost or the fence has moved on.
 type Commit struct {
 	Run        journal.RunID
 	Node       journal.NodeID
 	Fence      journal.Fence
-	Turn       journal.Turn // commits the run has had before this one
+	Turn       journal.Turn // commits before this one that have changed the task
 	Generation journal.Generation
-	Events     []journal.Event // contiguous Seqs; may be empty
+	// Head is the newest event of the generation before this commit. Its Link may be 0 for a commit
+	// without events whose owner could not load the history; then the state is not compared.
+	Head   journal.Head
+	Events []journal.Event // contiguous Seqs behind Head, each linked to the one before; may be empty
+	// AppendOnly says that the commit does nothing but add events: its owner has added an event of
+	// its own to this generation under this Fence before, Next keeps the run, Attempts are those of
+	// the task, and neither a message is consumed nor anything done to others. A store may then
+	// leave the task's row alone, and Turn does not grow.
+	AppendOnly bool
+	// Consumed names the messages that the events and the rejecting replies consume, in order. A
+	// store refuses the commit with [journal.ErrFenced] unless it holds these very messages.
+	Consumed []Consumed
 	// InboxSeen is the number of the newest message consumed so far. A park with
 	// a newer message in the inbox leaves the task visible (J6).
 	InboxSeen journal.InboxSeq
@@ -73,13 +84,44 @@ func (c *Commit) Terminal() *journal.Event {
 	return &c.Events[len(c.Events)-1]
 }
 
-// WrittenAs tells whether this very commit is what a store finds written: the task is one turn
-// further under the commit's own fence, or the run was closed under it (J4). fence and turn are
-// those of the task, 0 without one; closed is the fence that closed the run, 0 if none did. A newer
-// owner has another fence, and an owner commits one turn at a time, so nobody else can have written
-// it.
-func (c *Commit) WrittenAs(fence journal.Fence, turn journal.Turn, closed journal.Fence) bool {
-	return fence == c.Fence && turn == c.Turn+1 || closed == c.Fence && c.Fence > 0
+// Consumed is a message that a commit consumes: its number, and what was in it.
+type Consumed struct {
+	Number journal.InboxSeq
+	Digest journal.Link
+}
+
+// NewHead is the newest event of the generation after the commit.
+func (c *Commit) NewHead() journal.Head {
+	if n := len(c.Events); n > 0 {
+		return journal.Head{Seq: c.Events[n-1].Seq, Link: c.Events[n-1].Link}
+	}
+	return c.Head
+}
+
+// Found is what a store finds of a commit that it has refused: the link of the stored event that
+// has the number of the commit's last one, and owner, fence and turn of the task. All are 0 where
+// there is nothing.
+type Found struct {
+	Link  journal.Link
+	Owner journal.NodeID
+	Fence journal.Fence
+	Turn  journal.Turn
+}
+
+// WrittenAs tells whether this very commit is what a store finds written (J4). A commit with events
+// is written exactly if its last event is, whatever has happened to the run since: the link proves
+// that, and with it all of the commit, because a commit is all or nothing. A commit without events
+// leaves only the task behind: it is one turn further under the commit's own fence, which no other
+// claim has, and the owner commits one turn at a time.
+func (c *Commit) WrittenAs(f Found) bool {
+	if n := len(c.Events); n > 0 && c.Events[n-1].Link != 0 {
+		return f.Link == c.Events[n-1].Link
+	}
+	owner := c.Node
+	if c.Next.Kind != NextKeep {
+		owner = 0
+	}
+	return f.Fence == c.Fence && f.Turn == c.Turn+1 && f.Owner == owner
 }
 
 // check refuses a commit that breaks the shape every store relies on. It is our own bug, never a
@@ -88,8 +130,11 @@ func (c *Commit) WrittenAs(fence journal.Fence, turn journal.Turn, closed journa
 func (c *Commit) check() error {
 	for i := range c.Events {
 		ev := &c.Events[i]
-		if i > 0 && ev.Seq != c.Events[i-1].Seq+1 || ev.Seq < 1 {
-			return fmt.Errorf("commit %s: event %d has seq %d (J1): %w", c.Run, i, ev.Seq, journal.ErrInvalid)
+		if ev.Seq != c.Head.Seq+journal.Seq(i)+1 {
+			return fmt.Errorf("commit %s: event %d after seq %d has seq %d (J1): %w", c.Run, i, c.Head.Seq, ev.Seq, journal.ErrInvalid)
+		}
+		if c.Head.Link == 0 || ev.Link == 0 {
+			return fmt.Errorf("commit %s: %s at seq %d has no link (J1): %w", c.Run, ev.Kind, ev.Seq, journal.ErrInvalid)
 		}
 		last := i == len(c.Events)-1
 		if ev.Kind.Terminal() != (last && c.Next.Kind == NextClose) || (ev.Kind == journal.RunContinued) != (last && c.Continue != nil) {
@@ -101,6 +146,9 @@ func (c *Commit) check() error {
 	}
 	if c.Next.Kind == NextClose && len(c.Events) == 0 {
 		return fmt.Errorf("commit %s: close without a terminal event (J7): %w", c.Run, journal.ErrInvalid)
+	}
+	if c.AppendOnly && (c.Next.Kind != NextKeep || c.HasEffects() || c.Tx != nil || len(c.Events) == 0 || len(c.Consumed) > 0) {
+		return fmt.Errorf("commit %s: it does more than add events: %w", c.Run, journal.ErrInvalid)
 	}
 	if len(c.Events) > journal.CommitEventsMax {
 		return &journal.LimitError{What: "events in a commit", Size: len(c.Events), Max: journal.CommitEventsMax}

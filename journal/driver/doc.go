@@ -22,7 +22,7 @@
 //     call for as long as it lasts, so an error that would come back each time must be of another
 //     kind.
 //   - Every method may be called again with the same arguments after a failure (J4). Commits are
-//     recognised by fence and turn ([Commit.WrittenAs]), starts by id, messages by key.
+//     recognised by their events ([Commit.WrittenAs]), starts by id, messages by key.
 //   - All task rows that one transaction locks are locked in one order, that of the run ids. Runs
 //     write to each other's inboxes, and two transactions that lock in different orders deadlock.
 //

@@ -12,11 +12,12 @@ type HintKind int
 
 // The kinds of hints.
 const (
-	HintTasks  HintKind = iota + 1 // tasks became claimable
-	HintInbox                      // a run owned by Hint.Node got a message
-	HintClosed                     // a run was closed, or has answered an update
-	HintScan                       // hints were lost: look at everything
-	HintWaiter                     // some process waits for results, so HintClosed is worth sending
+	HintTasks      HintKind = iota + 1 // tasks became claimable
+	HintInbox                          // a run owned by Hint.Node got a message
+	HintClosed                         // a run was closed, or has answered an update
+	HintScan                           // hints were lost: look at everything
+	HintWaiter                         // some process waits for results, so HintClosed is worth sending
+	HintTerminated                     // a run was closed by somebody else than its owner, who should look
 )
 
 // Hint says that something happened. It may be lost, doubled, late, or sent about something that

@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -87,6 +88,9 @@ func (j *Journal) Send(ctx context.Context, tx journal.Tx, messages []journal.Me
 // know of; a later claim with Reconcile returns them.
 func (j *Journal) Claim(ctx context.Context, r ClaimRequest) (Claim, error) {
 	began := time.Now()
+	for r.Chance == 0 {
+		r.Chance = rand.Uint32()
+	}
 	c, err := j.store.Claim(ctx, r)
 	j.observe("claim", len(c.Tasks), 0, began, err)
 	if err != nil {

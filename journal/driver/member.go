@@ -29,8 +29,22 @@ type Membership interface {
 	// row without a commit in between is quarantined instead.
 	Reap(ctx context.Context, suspects []journal.NodeID) (Reaped, error)
 
+	// Owned lists all tasks that the store says the node owns, as of one moment. It may be long.
+	Owned(ctx context.Context) ([]Holding, error)
+	// Release makes tasks visible that the node owns under the fences given; others are left alone.
+	// It counts no strike. It is for what the node does not know, or knows otherwise.
+	Release(ctx context.Context, list []Holding) error
 	// Leave ends the membership. Tasks it still owns become visible.
 	Leave(ctx context.Context) error
+}
+
+// Holding is a task that a node owns, and the state of its run.
+type Holding struct {
+	Run        journal.RunID
+	Generation journal.Generation
+	Fence      journal.Fence
+	Head       journal.Head // Link is 0 while the generation has no event
+	Confirmed  bool         // whether the node has committed under this fence
 }
 
 // Renewal is the answer to Renew. A node whose renewals all fail must stop before its lease is over
@@ -39,6 +53,10 @@ type Membership interface {
 type Renewal struct {
 	Now      time.Time
 	Suspects []journal.NodeID
+	// Compare asks the node to compare what it owns with [Membership.Owned] before it relies on its
+	// memory: the store may have gone back in time, or a run was taken away from the node. Owned
+	// answers it, so it is asked once.
+	Compare bool
 	// Polled tells that the store has also looked at the queue, as a Claim with Max 0 would, so
 	// that an idle node need not ask a second time. A store that does not bother leaves it false.
 	Polled bool

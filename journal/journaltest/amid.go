@@ -47,7 +47,7 @@ func (k *kit) commitAmid(c driver.Commit) ([]driver.Outcome, error) {
 		if out[i].Err != nil || !out[i].Owned {
 			return nil, fmt.Errorf("start of another member: owned %v, %w", out[i].Owned, out[i].Err)
 		}
-		o := owner{k: k, node: k.crowd, run: out[i].Run, gen: 1, fence: 1}
+		o := *bornOwner(k, k.crowd, out[i].Run, journal.Payload{})
 		batch[at] = o.build(keep, started())
 	}
 	answers, err := k.j.Commit(k.ctx, batch)

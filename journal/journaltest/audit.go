@@ -40,6 +40,7 @@ func auditRun(k *kit, ctx context.Context, r *journal.Run) {
 	var issued []journal.Issued
 	inbox := auditInbox{k: k, ctx: ctx, r: &h.Run}
 	outcomes := map[journal.Cmd]bool{}
+	link := originOf(&h.Run)
 	for i, ev := range h.Events {
 		last := i == len(h.Events)-1
 		if ev.Seq != journal.Seq(i+1) {
@@ -48,6 +49,12 @@ func auditRun(k *kit, ctx context.Context, r *journal.Run) {
 		if i > 0 && ev.Time.Before(h.Events[i-1].Time) {
 			k.t.Errorf("run %s: time goes back at seq %d", r.ID, ev.Seq)
 		}
+		// Checks may name a message without what is in it, so an event that consumes one is left
+		// out.
+		if want := ev.LinkAfter(link); ev.Inbox == 0 && ev.Link != want && (ev.Kind.Chained() || ev.Link != 0) {
+			k.t.Errorf("run %s: seq %d has the link %x, want %x (J1)", r.ID, ev.Seq, uint64(ev.Link), uint64(want))
+		}
+		link = ev.Link
 		if ev.Kind.Terminal() != (last && r.Status.Closed()) {
 			k.t.Errorf("run %s is %s: %s at seq %d of %d (J7)", r.ID, r.Status, ev.Kind, ev.Seq, len(h.Events))
 		}

@@ -69,7 +69,7 @@ func (r *bencher) start(n int, owned bool) []*owner {
 	owners := make([]*owner, n)
 	for i := range out {
 		r.ok(out[i].Err)
-		owners[i] = &owner{k: &kit{j: r.j}, node: r.node, run: out[i].Run, gen: 1, fence: 1}
+		owners[i] = bornOwner(&kit{j: r.j}, r.node, out[i].Run, list[i].Input)
 	}
 	return owners
 }
@@ -123,7 +123,8 @@ func benchClaim(r *bencher, backlog int) {
 		r.b.StopTimer()
 		back := make([]*owner, size)
 		for i, task := range c.Tasks {
-			back[i] = &owner{k: &kit{j: r.j}, node: r.node, run: task.Run.ID, gen: 1, fence: task.Task.Fence, turn: task.Task.Turn}
+			back[i] = &owner{k: &kit{j: r.j}, node: r.node, run: task.Run.ID, gen: 1, fence: task.Task.Fence, turn: task.Task.Turn,
+				head: journal.Head{Seq: 1, Link: task.Task.Link}}
 		}
 		r.commit(back, release)
 		r.b.StartTimer()

@@ -75,7 +75,7 @@ func childOwned(k *kit) {
 	if out := o.submit(c); !out.Started[0].Owned {
 		k.t.Errorf("started %+v", out.Started[0])
 	}
-	child := &owner{k: k, node: node, run: c.Starts[0].ID, gen: 1, fence: 1}
+	child := bornOwner(k, node, c.Starts[0].ID, c.Starts[0].Input)
 	child.commit(closed, started(), completed("1"))
 }
 
@@ -120,15 +120,12 @@ func refusedHasNoEffects(k *kit) {
 	o, other := withUpdates(k, node)
 	o.commit(keep, started())
 	late := o.everything(other)
+	late.Head = journal.Head{Link: journal.OriginOf(o.run, 1, 0, journal.Payload{})}
 	for i := range late.Events {
 		late.Events[i].Seq--
 	}
-	k.unchanged("a seq that exists (J1)", func() {
-		o.refused(late, "a seq that exists", func(err error) bool {
-			var seq *journal.SeqError
-			return errors.As(err, &seq)
-		})
-	})
+	chain(&late)
+	k.unchanged("a seq that exists (J1)", func() { o.refused(late, "a seq that exists", fenced) })
 	k.gone(late.Starts[0].ID)
 }
 

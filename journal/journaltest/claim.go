@@ -132,8 +132,8 @@ func claimNoTaskTwice(k *kit) {
 func claimFenceGrows(k *kit) {
 	a, b := k.join(leaseLong).ID(), k.join(leaseLong).ID()
 	o := k.one(a)
-	for want := journal.Fence(1); want < 6; want++ {
-		if o.fence != want || o.turn != journal.Turn(want-1) {
+	for want := int64(1); want < 6; want++ {
+		if o.fence.Count() != want || o.turn != journal.Turn(want-1) {
 			k.t.Fatalf("fence %d, turn %d, want %d and %d", o.fence, o.turn, want, want-1)
 		}
 		if want == 1 {
@@ -191,7 +191,7 @@ func reconcileLater(k *kit) {
 	k.take(node, 1) // this answer is lost
 	c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: 3, Reconcile: true})
 	k.ok(err)
-	if len(c.Tasks) != 1 || c.Tasks[0].Task.Fence != 2 || c.Tasks[0].Task.Turn != 1 {
+	if len(c.Tasks) != 1 || c.Tasks[0].Task.Fence.Count() != 2 || c.Tasks[0].Task.Turn != 1 {
 		k.t.Fatalf("reconciled %+v", c.Tasks)
 	}
 	k.owner(node, c.Tasks[0]).commit(closed, completed("1"))

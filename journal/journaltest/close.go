@@ -92,10 +92,7 @@ func terminateRacesCommit(k *kit) {
 		}
 		out, err := k.commits(c)
 		if err == nil && out[0].Err != nil && !fenced(out[0].Err) {
-			var seq *journal.SeqError
-			if !errors.As(out[0].Err, &seq) {
-				err = fmt.Errorf("commit: %w", out[0].Err)
-			}
+			err = fmt.Errorf("commit: %w", out[0].Err)
 		}
 		return err
 	})

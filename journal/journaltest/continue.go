@@ -72,8 +72,8 @@ func generationBegins(k *kit) {
 	k.same("events", k.history(o.run).Events, second.Events)
 	o.submit(o.continued(release, nil, stepDone(1, "b", "2")))
 	o = k.take(node, 1)[0]
-	if o.gen != 3 || o.seq != 0 {
-		k.t.Errorf("generation %d has %d events", o.gen, o.seq)
+	if o.gen != 3 || o.head.Seq != 0 {
+		k.t.Errorf("generation %d has %d events", o.gen, o.head.Seq)
 	}
 	o.commit(closed, started(), completed("1"))
 }
@@ -89,7 +89,7 @@ func generationSeals(k *kit) {
 	})
 	o.commit(keep, started("b"))
 	k.unchanged("the generation before", func() {
-		stale.refused(stale.build(keep, started("a")), "a turn of the generation before", fenced)
+		stale.refused(stale.build(keep, started("c")), "a turn of the generation before", fenced)
 	})
 }
 
@@ -256,7 +256,7 @@ func sendsRaceContinues(k *kit) {
 		inbox := k.load(driver.LoadRequest{Run: o.run, InboxOnly: true}).Inbox
 		var events []journal.Event
 		var carried []journal.InboxSeq
-		if o.seq == 0 {
+		if o.head.Seq == 0 {
 			events = append(events, started())
 		}
 		for i, m := range inbox {

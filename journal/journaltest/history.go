@@ -48,18 +48,17 @@ func historyComesBack(k *kit) {
 	k.same("history after seq 2", k.load(driver.LoadRequest{Run: o.run, AfterSeq: 2}).Events, want[2:])
 }
 
-// A commit that writes a seq which exists is a SeqError, even if fence and turn are right.
+// A commit that writes a seq which exists is refused, even if fence and turn are right.
 func staleSeqIsRefused(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
 	first := o.build(keep, started("a"), stepDone(1, "a", "1", "b"))
 	o.submit(first)
 	stale := o.build(keep, stepDone(2, "b", "2"))
+	stale.Head = journal.Head{Seq: 1, Link: first.Events[0].Link}
 	stale.Events[0].Seq = 2
-	o.refused(stale, "an event with a seq that exists", func(err error) bool {
-		var seq *journal.SeqError
-		return errors.As(err, &seq) && seq.Run == o.run
-	})
+	chain(&stale)
+	o.refused(stale, "an event with a seq that exists", fenced)
 	k.same("history", k.history(o.run).Events, first.Events)
 	o.commit(keep, stepDone(2, "b", "2")) // the owner still owns it
 }
@@ -73,8 +72,10 @@ func batchWithOneStaleMember(k *kit) {
 		o.commit(keep, started("a"))
 		batch[i] = o.build(keep, stepDone(1, "a", fmt.Sprint(i)))
 	}
-	batch[1].Fence--           // lost its run
-	batch[3].Events[0].Seq = 1 // built on a stale history
+	batch[1].Fence--                                                                             // lost its run
+	batch[3].Head = journal.Head{Link: journal.OriginOf(owners[3].run, 1, 0, journal.Payload{})} // built on a stale history
+	batch[3].Events[0].Seq = 1
+	chain(&batch[3])
 	out, err := k.commits(batch...)
 	k.ok(err)
 	for i, o := range owners {
@@ -92,9 +93,8 @@ func batchWithOneStaleMember(k *kit) {
 	if !errors.Is(out[1].Err, journal.ErrFenced) {
 		k.t.Errorf("member 1: got %v, want ErrFenced", out[1].Err)
 	}
-	var seq *journal.SeqError
-	if !errors.As(out[3].Err, &seq) {
-		k.t.Errorf("member 3: got %v, want a SeqError", out[3].Err)
+	if !fenced(out[3].Err) {
+		k.t.Errorf("member 3: got %v, want ErrFenced", out[3].Err)
 	}
 }
 
@@ -138,7 +138,7 @@ func everyMemberItsOwnOutcome(k *kit) {
 		if nexts[i].Kind == driver.NextKeep {
 			owned = node
 		}
-		if task.Owner != owned || task.Turn != 1 || task.Fence != 1 {
+		if task.Owner != owned || task.Turn != 1 || task.Fence.Count() != 1 {
 			k.t.Errorf("after %v: owner %d, turn %d, fence %d", nexts[i], task.Owner, task.Turn, task.Fence)
 		}
 	}

@@ -80,7 +80,7 @@ func leaveFrees(k *kit) {
 	owners[1].commit(park, started())
 	k.ok(m.Leave(k.ctx))
 	for _, o := range k.take(other.ID(), 2) {
-		if o.fence != 2 {
+		if o.fence.Count() != 2 {
 			k.t.Errorf("fence %d, want 2", o.fence)
 		}
 		if task := k.row(o.run).Task; task.Strikes != 0 {
@@ -136,7 +136,7 @@ func lostNode(k *kit) {
 		k.t.Errorf("renewal of a lost node: %v", err)
 	}
 	for _, o := range k.take(b.ID(), 10) {
-		if o.fence != 2 || k.row(o.run).Task.Strikes != 1 {
+		if o.fence.Count() != 2 || k.row(o.run).Task.Strikes != 1 {
 			k.t.Errorf("taken over with fence %d, task %+v", o.fence, k.row(o.run).Task)
 		}
 	}

@@ -19,7 +19,7 @@ type owner struct {
 	gen   journal.Generation
 	fence journal.Fence
 	turn  journal.Turn
-	seq   journal.Seq // of the newest event
+	head  journal.Head // the newest event
 	seen  journal.InboxSeq
 	at    time.Time // of the newest event
 }
@@ -35,12 +35,28 @@ func (k *kit) owner(node journal.NodeID, c driver.Claimed) *owner {
 	return o
 }
 
+// bornOwner returns the owner of a run that a node owns from its start, with an input.
+func bornOwner(k *kit, node journal.NodeID, run journal.RunID, input journal.Payload) *owner {
+	o := &owner{k: k, node: node, run: run, gen: 1, fence: journal.FenceAtBirth}
+	o.head.Link = journal.OriginOf(run, 1, 0, input)
+	return o
+}
+
 // learn takes over what a history says.
 func (o *owner) learn(h driver.History) {
+	o.head = headOf(&h)
 	for _, ev := range h.Events {
-		o.seq, o.at = ev.Seq, ev.Time
+		o.at = ev.Time
 	}
 	o.seen = seenOf(h)
+}
+
+// headOf returns the newest event of a whole history.
+func headOf(h *driver.History) journal.Head {
+	if n := len(h.Events); n > 0 {
+		return journal.Head{Seq: h.Events[n-1].Seq, Link: h.Events[n-1].Link}
+	}
+	return journal.Head{Link: originOf(&h.Run)}
 }
 
 // seenOf returns the number of the newest message that is consumed, of an open run whose inbox was
@@ -58,32 +74,50 @@ func seenOf(h driver.History) journal.InboxSeq {
 	return h.Run.Task.InboxLast
 }
 
-// build returns the commit of the next turn without submitting it. It numbers and dates the events.
+// build returns the commit of the next turn without submitting it. It numbers, dates and links the
+// events.
 func (o *owner) build(next driver.Next, events ...journal.Event) driver.Commit {
-	c := driver.Commit{Run: o.run, Node: o.node, Fence: o.fence, Turn: o.turn, Generation: o.gen, InboxSeen: o.seen, Next: next}
+	c := driver.Commit{Run: o.run, Node: o.node, Fence: o.fence, Turn: o.turn, Generation: o.gen, Head: o.head,
+		InboxSeen: o.seen, Next: next}
 	at := o.at
 	if now := o.k.j.Now(); now.After(at) {
 		at = now
 	}
 	for i, ev := range events {
-		ev.Seq = o.seq + journal.Seq(i) + 1
+		ev.Seq = o.head.Seq + journal.Seq(i) + 1
 		if ev.Time.IsZero() {
 			ev.Time = at
 		}
 		c.InboxSeen = max(c.InboxSeen, ev.Inbox)
 		c.Events = append(c.Events, ev)
 	}
+	chain(&c)
 	return c
+}
+
+// chain links the events of a commit, which were changed.
+func chain(c *driver.Commit) {
+	link := c.Head.Link
+	for i := range c.Events {
+		ev := &c.Events[i]
+		ev.Time = ev.Time.UTC().Truncate(time.Microsecond)
+		link = ev.LinkAfter(link)
+		ev.Link = link
+	}
 }
 
 // accept takes note that a commit of this owner was written.
 func (o *owner) accept(c *driver.Commit) {
-	o.turn, o.seen = c.Turn+1, max(o.seen, c.InboxSeen)
-	if n := len(c.Events); n > 0 {
-		o.seq, o.at = c.Events[n-1].Seq, c.Events[n-1].Time
+	o.seen, o.head = max(o.seen, c.InboxSeen), c.NewHead()
+	if o.turn = c.Turn; !c.AppendOnly {
+		o.turn++
 	}
-	if c.Continue != nil {
-		o.gen, o.seq, o.seen = o.gen+1, 0, c.Continue.Seen
+	if n := len(c.Events); n > 0 {
+		o.at = c.Events[n-1].Time
+	}
+	if next := c.Continue; next != nil {
+		o.gen, o.seen = o.gen+1, next.Seen
+		o.head = journal.Head{Link: journal.OriginOf(o.run, o.gen, next.Seen, next.Input)}
 	}
 }
 

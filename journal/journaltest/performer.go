@@ -140,7 +140,7 @@ func (d *performer) third() {
 	c.Starts[0].ID, c.Starts[0].Owner, c.Starts[1].ID, c.Starts[1].Key = child, node, d.ids[8], d.route.Workflow
 	c.Messages = []journal.Message{aimed(2, e, "s", "p"), {Run: d.ids[0], Kind: journal.MessageCancel}}
 	d.family(&c)
-	d.owned[child] = d.newOwner(node, child, 1, 0)
+	d.owned[child] = d.newOwner(node, child, journal.FenceAtBirth, 0)
 	c = parent.reject(keep, []journal.InboxSeq{2}, d.received(p, 1), d.received(p, 3))
 	c.Replies = append(c.Replies, journal.Reply{Number: 1, Payload: journal.Payload{Data: []byte("answer")}})
 	d.family(&c)
@@ -209,7 +209,7 @@ func (d *performer) start(list ...journal.Start) {
 				d.note("started %d: same run %v, created %v, owned %v, %v, with message %d, %v", i, o.Run == list[i].ID, o.Created, o.Owned, o.Err,
 					o.Sent.Number, o.Sent.Err)
 				if o.Owned {
-					d.owned[o.Run] = d.newOwner(list[i].Owner, o.Run, 1, 0)
+					d.owned[o.Run] = d.newOwner(list[i].Owner, o.Run, journal.FenceAtBirth, 0)
 				}
 			}
 		}
@@ -218,7 +218,9 @@ func (d *performer) start(list ...journal.Start) {
 }
 
 func (d *performer) newOwner(node journal.NodeID, run journal.RunID, fence journal.Fence, turn journal.Turn) *owner {
-	return &owner{k: &kit{j: d.j}, node: node, run: run, gen: 1, fence: fence, turn: turn}
+	o := &owner{k: &kit{j: d.j}, node: node, run: run, gen: 1, fence: fence, turn: turn}
+	o.head.Link = journal.OriginOf(run, 1, 0, journal.Payload{}) // of a run without events: others are loaded
+	return o
 }
 
 func (d *performer) send(list ...journal.Message) {

@@ -148,7 +148,7 @@ func resubmittedStart(k *kit) {
 	}
 	k.same("runs", len(k.listAll(journal.ListFilter{})), 3)
 
-	o := &owner{k: k, node: m.ID(), run: owned.ID, gen: 1, fence: 1}
+	o := bornOwner(k, m.ID(), owned.ID, owned.Input)
 	o.commit(closed, started(), completed("1"))
 	late := k.starts(owned)[0]
 	if !late.Created || late.Run != owned.ID || late.Owned {
@@ -193,7 +193,7 @@ func lostClaimIsReconciled(k *kit) {
 		k.ok(err)
 		want := map[journal.RunID]bool{lost[3].run: true, lost[4].run: true}
 		for _, task := range c.Tasks {
-			if !want[task.Task.Run] || task.Task.Fence != 1 || task.Task.Owner != node || task.Run.ID != task.Task.Run {
+			if !want[task.Task.Run] || task.Task.Fence.Count() != 1 || task.Task.Owner != node || task.Run.ID != task.Task.Run {
 				k.t.Errorf("reconciled %+v", task)
 			}
 			delete(want, task.Task.Run)

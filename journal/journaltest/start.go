@@ -219,7 +219,7 @@ func ownedFromBirth(k *kit) {
 			k.t.Fatalf("started %+v, want it owned", o)
 		}
 		task := k.row(o.Run).Task
-		if task.Owner != m.ID() || task.Fence != 1 || task.Turn != 0 {
+		if task.Owner != m.ID() || task.Fence != journal.FenceAtBirth || task.Turn != 0 {
 			k.t.Errorf("task %+v", task)
 		}
 	}
@@ -227,7 +227,7 @@ func ownedFromBirth(k *kit) {
 	if again := k.starts(journal.Start{Key: "k", Owner: other.ID()})[0]; again.Owned || again.Created {
 		k.t.Errorf("another node's start with the same key: %+v", again)
 	}
-	o := &owner{k: k, node: m.ID(), run: out[0].Run, gen: 1, fence: 1}
+	o := bornOwner(k, m.ID(), out[0].Run, journal.Payload{})
 	o.commit(closed, started(), completed("1"))
 
 	// A node that is gone owns nothing, or what it owns is taken from it.
@@ -265,12 +265,12 @@ func startKeepsFields(k *kit) {
 		k.t.Errorf("created at %s, starts at %s, started %+v", row.CreatedAt, row.StartAt, out)
 	}
 	k.same("loaded", k.history(s.ID).Run, want)
-	c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{route}, Max: 1})
+	c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{route}, Max: 1, Chance: 7})
 	k.ok(err)
 	want.Task = nil
 	k.same("claimed", c.Tasks[0].Run, want)
 	k.same("claimed task", c.Tasks[0].Task, journal.Task{Run: s.ID, Generation: 1, Queue: s.Queue, Workflow: s.Workflow,
-		Version: s.Version, Priority: 2, Owner: node, Fence: 1})
+		Version: s.Version, Priority: 2, Owner: node, Fence: journal.Fence(0).Next(7)})
 }
 
 // The largest call is accepted, and every start has its outcome at its own place.

@@ -58,7 +58,7 @@ func All(t *testing.T, open func(t *testing.T) driver.Store) {
 
 func suite() []check {
 	return slices.Concat(
-		historyChecks, ownerChecks, resubmitChecks, inboxChecks, wakeChecks, amidChecks, closeChecks, startChecks,
+		historyChecks, headChecks, ownerChecks, holdingChecks, resubmitChecks, inboxChecks, wakeChecks, amidChecks, closeChecks, startChecks,
 		childChecks, policyChecks, signalChecks, replyChecks, continueChecks, startMessageChecks,
 		claimChecks, clockChecks, loadChecks, listChecks, adminChecks, memberChecks, payloadChecks, limitChecks,
 	)

@@ -23,6 +23,8 @@ var ownerChecks = []check{
 
 func fenced(err error) bool { return errors.Is(err, journal.ErrFenced) }
 
+func fencedOrLost(err error) bool { return fenced(err) || errors.Is(err, journal.ErrNodeLost) }
+
 // everyWrite returns one commit of every kind.
 func everyWrite(k *kit, o *owner) map[string]driver.Commit {
 	soon := k.j.Now().Add(time.Hour)
@@ -123,7 +125,7 @@ func wrongTurnRefused(k *kit) {
 	o.commit(keep, started("a", "b", "c"))
 	o.commit(keep, stepDone(1, "a", "1"))
 	o.commit(keep, stepDone(2, "b", "2"))
-	for _, turn := range []journal.Turn{0, 1, 4, 100} { // 2 is the last one, submitted again: J4
+	for _, turn := range []journal.Turn{0, 1, 2, 4, 100} {
 		c := o.build(keep, stepDone(3, "c", "3"))
 		c.Turn = turn
 		o.refused(c, fmt.Sprintf("turn %d", turn), fenced)
@@ -142,8 +144,9 @@ func wrongOwnerRefused(k *kit) {
 	c.Fence++
 	o.refused(c, "a fence of the future", fenced)
 	free := k.begin(1)[0]
-	o.refused(driver.Commit{Run: free, Node: 0, Fence: 0, Generation: 1, Events: o.build(keep, started()).Events},
-		"nobody", fenced)
+	nobody := o.build(keep, started())
+	nobody.Run, nobody.Node, nobody.Fence = free, 0, 0
+	o.refused(nobody, "nobody", fenced)
 	o.commit(closed, started(), completed("1"))
 }
 
@@ -208,11 +211,11 @@ func takeOverRacesCommit(k *kit) {
 			k.t.Fatal(err)
 		}
 		for _, o := range k.take(b.ID(), runs) {
-			if known := o.turn == 1 && o.seq == 1; known != accepted[o.run] {
+			if known := o.turn == 1 && o.head.Seq == 1; known != accepted[o.run] {
 				k.t.Fatalf("the commit was accepted: %v, but the next owner sees turn %d and seq %d",
-					accepted[o.run], o.turn, o.seq)
+					accepted[o.run], o.turn, o.head.Seq)
 			}
-			if o.seq == 0 {
+			if o.head.Seq == 0 {
 				o.commit(keep, started())
 			}
 			o.commit(closed, completed("1"))

@@ -32,7 +32,7 @@ func (s *Store) Expire(ctx context.Context, node journal.NodeID) error {
 	}
 	defer s.db.mu.Unlock()
 	if n := s.db.nodes[node]; n != nil {
-		n.node.ExpiresAt = now.Add(-time.Second)
+		n.ExpiresAt = now.Add(-time.Second)
 	}
 	return nil
 }

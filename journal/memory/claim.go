@@ -11,7 +11,8 @@ import (
 
 // Claim implements driver.Store. What is reconciled is collected before anything is acquired, so
 // the answer holds no task twice. A node that has left or was declared dead acquires nothing: its
-// claim may have been on its way when it left, and would make an owner that nobody expects.
+// claim may have been on its way when it left, and would make an owner that nobody expects. Nor is
+// it told anything: what its number owns by now is another node's, if the database has gone back.
 func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	now, err := s.enter(ctx)
 	if err != nil {
@@ -21,7 +22,8 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 	// What the node owns comes first: a task that this claim acquires is in Tasks once, and is
 	// never among those that need attention.
 	c := driver.Claim{Now: now}
-	if h := s.db.held[r.Node]; h != nil {
+	alive := s.db.alive(r.Node)
+	if h := s.db.held[r.Node]; h != nil && alive {
 		if r.Reconcile {
 			for _, rec := range inOrder(h.all) {
 				if rec.unconfirmed {
@@ -37,12 +39,11 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 	}
 	// Asking for routes also moves what has fallen due, so what is left tells when to ask again.
 	list := s.db.queuesOf(r.Routes, now)
-	if !s.db.alive(r.Node) {
+	if !alive {
 		r.Max = 0
 	}
 	for _, rec := range pick(list, r.Max) {
-		s.db.acquire(rec, r.Node, now)
-		c.Tasks = append(c.Tasks, rec.claimed())
+		c.Tasks = append(c.Tasks, s.db.acquire(rec, r.Node, r.Chance, now))
 	}
 	c.NextDue = nextVisible(list)
 	return c, nil
@@ -50,13 +51,18 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 
 // acquire makes node the owner of a free task. The fence grows here and nowhere else, so whoever
 // owned the task before is refused from now on (J3). The task stays unconfirmed until the owner's
-// first commit, which proves that the answer to the claim has arrived.
-func (db *database) acquire(r *record, node journal.NodeID, now time.Time) {
+// first commit, which proves that the answer to the claim has arrived. The link goes to the claimer
+// and leaves the task: nobody keeps it current while the run is owned.
+func (db *database) acquire(r *record, node journal.NodeID, chance uint32, now time.Time) driver.Claimed {
+	link := r.task.Link
 	db.dequeue(r)
-	r.task.Owner, r.unconfirmed = node, true
-	r.task.Fence++
+	r.task.Owner, r.task.Link, r.unconfirmed = node, 0, true
+	r.task.Fence = r.task.Fence.Next(chance)
 	r.task.VisibleAt, r.task.State, r.task.Problem = time.Time{}, journal.Ready, ""
 	db.enqueue(r, now)
+	c := r.claimed()
+	c.Task.Link = link
+	return c
 }
 
 // claimed returns copies of the task and of its run.

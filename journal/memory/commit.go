@@ -52,7 +52,7 @@ func (db *database) commitAll(commits []driver.Commit, now time.Time) []driver.O
 			if c.Next.Kind == driver.NextClose && c.Children {
 				closing = append(closing, i)
 			}
-		} else if out[i].Err == journal.ErrFenced && c.Tx == nil && db.writtenBefore(c) {
+		} else if out[i].Err == journal.ErrFenced && c.Tx == nil && c.WrittenAs(db.found(c)) { // J4
 			out[i].Err = nil
 		}
 	}
@@ -67,10 +67,22 @@ func (db *database) commitAll(commits []driver.Commit, now time.Time) []driver.O
 	return out
 }
 
-// written tells a commit that was written by an earlier try from one of a lost owner (J4).
-func (db *database) writtenBefore(c *driver.Commit) bool {
+// found is what there is of a refused commit: its last event in whatever generation the run is now,
+// and the task.
+func (db *database) found(c *driver.Commit) driver.Found {
 	r := db.runs[c.Run]
-	return r != nil && (r.open && r.task.Fence == c.Fence && r.task.Turn == c.Turn+1 || r.closedFence == c.Fence && c.Fence > 0)
+	if r == nil {
+		return driver.Found{}
+	}
+	f := driver.Found{Owner: r.task.Owner, Fence: r.task.Fence, Turn: r.task.Turn}
+	events := r.events
+	if g := int(c.Generation); g >= 1 && g <= len(r.past) {
+		events = r.past[g-1]
+	}
+	if n := int(c.NewHead().Seq); n >= 1 && n <= len(events) {
+		f.Link = events[n-1].Link
+	}
+	return f
 }
 
 // commit writes one turn into its own run, or returns why not. Everything that can be refused is
@@ -84,8 +96,17 @@ func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
 		return out
 	}
 	t := &r.task
-	if t.Owner == 0 || t.Owner != c.Node || t.Fence != c.Fence || t.Turn != c.Turn { // J3
+	if c.AppendOnly && db.proves(c.Node) {
+		return db.add(r, c, now)
+	}
+	if t.Owner == 0 || t.Owner != c.Node || !db.alive(c.Node) || t.Fence != c.Fence || t.Turn != c.Turn { // J3
 		return out
+	}
+	if !r.follows(c) || !r.holds(c.Consumed) {
+		return out
+	}
+	if c.AppendOnly {
+		return db.add(r, c, now)
 	}
 	events, inbox, err := r.next(c)
 	if err != nil {
@@ -102,7 +123,7 @@ func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
 	r.events, r.front = append(r.events, events...), inbox
 	if c.Next.Kind == driver.NextClose { // J7
 		status, _ := journal.StatusOf(c.Terminal().Kind)
-		db.close(r, status, c.Fence, now)
+		db.close(r, status, now)
 		return out
 	}
 	// The commit is accepted. From here on every case sets the whole task, so that nothing of the
@@ -111,7 +132,7 @@ func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
 	t.Strikes, t.Problem, t.State = 0, c.Next.Problem, journal.Ready
 	r.unconfirmed, r.attempts, r.waiting = false, attempts, strings.Join(c.Waiting, "\n")
 	if c.Next.Kind != driver.NextKeep {
-		t.Owner = 0
+		t.Owner, t.Link = 0, c.NewHead().Link
 	}
 	switch {
 	case c.Next.Kind == driver.NextRelease:
@@ -146,12 +167,51 @@ func (r *record) nextGeneration(next *journal.Continue) {
 	r.attempts, r.waiting = nil, ""
 }
 
-// close ends a run: terminal status and the end of the task are one step, as J7 asks for. The fence
-// of the closing commit stays, because it is the only proof of it that is left for a repetition
-// (J4). The task must be dequeued.
-func (db *database) close(r *record, status journal.Status, fence journal.Fence, now time.Time) {
+// add writes a commit that leaves the task alone. Whoever calls it has proved the owner (J3).
+func (db *database) add(r *record, c *driver.Commit, now time.Time) driver.Outcome {
+	if !r.follows(c) {
+		return driver.Outcome{Now: now, Err: journal.ErrFenced}
+	}
+	events, _, err := r.next(c)
+	if err != nil {
+		return driver.Outcome{Err: err}
+	}
+	r.events = append(r.events, events...)
+	return driver.Outcome{Now: now}
+}
+
+// follows tells whether the commit was built on the state that the run is in.
+func (r *record) follows(c *driver.Commit) bool {
+	return c.Generation == r.run.Generation && (c.Head.Link == 0 || c.Head == r.head())
+}
+
+// head is the newest event of the generation.
+func (r *record) head() journal.Head {
+	if n := len(r.events); n > 0 {
+		return journal.Head{Seq: r.events[n-1].Seq, Link: r.events[n-1].Link}
+	}
+	var seen journal.InboxSeq
+	if r.run.Continued != nil {
+		seen = r.run.Continued.Seen
+	}
+	return journal.Head{Link: journal.OriginOf(r.run.ID, r.run.Generation, seen, r.run.Input)}
+}
+
+// holds tells whether the messages are in the inbox that a commit says it consumes.
+func (r *record) holds(list []driver.Consumed) bool {
+	for _, c := range list {
+		if int(c.Number) > len(r.inbox) || r.inbox[c.Number-1].Digest() != c.Digest {
+			return false
+		}
+	}
+	return true
+}
+
+// close ends a run: terminal status and the end of the task are one step, as J7 asks for. The task
+// must be dequeued.
+func (db *database) close(r *record, status journal.Status, now time.Time) {
 	db.removeChild(r)
-	r.open, r.run.Status, r.run.ClosedAt, r.closedFence = false, status, now, fence
+	r.open, r.run.Status, r.run.ClosedAt = false, status, now
 	r.task, r.attempts, r.waiting = journal.Task{}, nil, ""
 }
 
@@ -164,9 +224,7 @@ func (r *record) next(c *driver.Commit) ([]journal.Event, inboxFront, error) {
 	for i := range events {
 		ev := &events[i]
 		switch want := last + journal.Seq(i) + 1; {
-		case ev.Seq < want:
-			return nil, inboxFront{}, &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}
-		case ev.Seq > want:
+		case ev.Seq != want:
 			return nil, inboxFront{}, fmt.Errorf("commit %s: event %d where %d is next (J1): %w", c.Run, ev.Seq, want, journal.ErrInvalid)
 		}
 		issued, err := journal.DecodeIssued(journal.EncodeIssued(ev.Issued))

@@ -62,10 +62,14 @@ func (db *database) terminate(r *record, reason string, list []journal.RunID, no
 	}
 	why := journal.TerminatedPayload(reason)
 	ev := journal.Event{Seq: seq + 1, Kind: journal.RunTerminated, Time: at, Payload: why}
-	// The fence of the close is 0: no commit can take this end for its own (J4).
+	// Its owner learns that something was taken from it, and no commit can take this end for its
+	// own: the event has no link (J4).
+	if owner := db.nodes[r.task.Owner]; owner != nil {
+		owner.recalled++
+	}
 	db.dequeue(r)
 	r.events = append(r.events, ev)
-	db.close(r, journal.Terminated, 0, now)
+	db.close(r, journal.Terminated, now)
 	if m, waits := r.run.ParentMessage(&ev); waits {
 		db.deliver(m, now)
 	}

@@ -54,7 +54,7 @@ var PlantedEffects = map[string]Planted{
 		}
 	}},
 	"J4 a repeated commit sends again": {commit: func(m *Store, c *driver.Commit) {
-		if m.db.writtenBefore(c) {
+		if c.WrittenAs(m.db.found(c)) {
 			m.deliverAgain(*c)
 		}
 	}},

@@ -131,9 +131,9 @@ var PlantedBugs = map[string]Planted{
 			r.events = slices.Delete(r.events, len(r.events)-1, len(r.events))
 		}
 	}},
-	"J1 an event that exists is written again": {commit: func(m *Store, c *driver.Commit) {
-		if r := m.open(c.Run); r != nil && len(c.Events) > 0 && len(r.events) > 0 && c.Events[0].Seq == 1 && c.Terminal() == nil {
-			c.Events = nil
+	"J1 a commit onto another state is accepted": {commit: func(m *Store, c *driver.Commit) {
+		if r := m.open(c.Run); r != nil && !r.follows(c) && c.Terminal() == nil {
+			c.Head, c.Events = journal.Head{}, nil
 		}
 	}},
 	"J3 a stale fence is accepted": {commit: func(m *Store, c *driver.Commit) {
@@ -152,7 +152,7 @@ var PlantedBugs = map[string]Planted{
 		}
 	}},
 	"J4 a repeated commit is not recognised": {commit: func(m *Store, c *driver.Commit) {
-		if m.db.writtenBefore(c) {
+		if c.WrittenAs(m.db.found(c)) {
 			c.Fence = 1 << 30
 		}
 	}},

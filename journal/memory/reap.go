@@ -14,25 +14,25 @@ import (
 // suspect and its process is still gone at this second look: a process that was only slow to
 // connect is not punished for one glance. Then the tasks of every node that does not exist are
 // freed, also of those that an earlier Reap declared dead and did not come to.
-func (n *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Reaped, error) {
-	now, err := n.s.enter(ctx)
+func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Reaped, error) {
+	now, err := m.s.enter(ctx)
 	if err != nil {
 		return driver.Reaped{}, err
 	}
-	db := n.s.db
+	db := m.s.db
 	defer db.mu.Unlock()
 	var r driver.Reaped
 	for _, id := range slices.Sorted(maps.Keys(db.nodes)) {
 		other := db.nodes[id]
-		if !other.lost && (other.node.ExpiresAt.Before(now) || other.gone() && slices.Contains(suspects, id)) {
+		if !other.lost && (other.ExpiresAt.Before(now) || other.gone() && slices.Contains(suspects, id)) {
 			other.lost = true
 			r.Nodes = append(r.Nodes, id)
 		}
 	}
 	// Owners are walked in order, and so are their runs: what is freed first is claimed first.
 	for _, owner := range slices.Sorted(maps.Keys(db.held)) {
-		if db.alive(owner) {
-			continue
+		if other := db.nodes[owner]; other != nil && !other.lost {
+			continue // whoever has this number now, also if this process had it before the database went back
 		}
 		for _, rec := range inOrder(db.held[owner].all) {
 			if db.strike(rec, now) {
@@ -43,7 +43,7 @@ func (n *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 		}
 	}
 	// What is freed has no owner left that could be one of these, so they can be forgotten.
-	maps.DeleteFunc(db.nodes, func(_ journal.NodeID, other *member) bool { return other.lost })
+	maps.DeleteFunc(db.nodes, func(_ journal.NodeID, other *node) bool { return other.lost })
 	return r, nil
 }
 

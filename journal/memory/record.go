@@ -20,9 +20,8 @@ import (
 // Nothing in a record is shared with a caller: what comes in is copied, and so is what goes out. A
 // caller may change what it handed over, as with a store that is elsewhere.
 type record struct {
-	run         journal.Run // without Task and Terminal
-	holdsKey    bool        // whether the key leads here (J8)
-	closedFence journal.Fence
+	run      journal.Run // without Task and Terminal
+	holdsKey bool        // whether the key leads here (J8)
 
 	open        bool
 	task        journal.Task // of an open run; without Attempts and Waiting

@@ -42,9 +42,9 @@ func (s *Store) Snapshot() Snapshot {
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.db.nodes)) {
 		if n := s.db.nodes[id]; !n.lost {
-			node := n.node
-			node.Routes = slices.Clone(node.Routes)
-			snap.Nodes = append(snap.Nodes, node)
+			row := n.Node
+			row.Routes = slices.Clone(row.Routes)
+			snap.Nodes = append(snap.Nodes, row)
 		}
 	}
 	return snap
@@ -86,6 +86,7 @@ func (r *record) snapshot() RunSnapshot {
 func (s *Store) Due(node journal.NodeID, routes []journal.Route) (tasks []journal.Task) {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
+	s.db.caller = s
 	if !s.db.alive(node) {
 		return nil
 	}
@@ -104,10 +105,8 @@ func (s *Store) Due(node journal.NodeID, routes []journal.Route) (tasks []journa
 
 // Assign makes a node the owner of one due task, as a claim does that chooses it. So a model can
 // follow the choice of another store: among tasks that became due at the same time any is right.
-func (s *Store) Assign(run journal.RunID, node journal.NodeID) driver.Claimed {
+func (s *Store) Assign(run journal.RunID, node journal.NodeID, chance uint32) driver.Claimed {
 	s.db.mu.Lock()
 	defer s.db.mu.Unlock()
-	r := s.db.runs[run]
-	s.db.acquire(r, node, s.db.now())
-	return r.claimed()
+	return s.db.acquire(s.db.runs[run], node, chance, s.db.now())
 }

@@ -25,7 +25,7 @@ func TestRunKeepsGenerations(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := m.Commit(ctx, []driver.Commit{{
-		Run: run, Node: node.ID(), Fence: 1, Generation: 1, InboxSeen: 1,
+		Run: run, Node: node.ID(), Fence: journal.FenceAtBirth, Generation: 1, InboxSeen: 1,
 		Events: []journal.Event{
 			{Seq: 1, Kind: journal.RunStarted}, {Seq: 2, Kind: journal.SignalReceived, Name: "s", Inbox: 1}, {Seq: 3, Kind: journal.RunContinued},
 		},

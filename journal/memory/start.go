@@ -62,7 +62,7 @@ func (db *database) start(st *journal.Start, now time.Time) journal.Started {
 // finds its own run even if the key has been taken over since (J4).
 func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 	if own := db.runs[st.ID]; own != nil { // J4: an earlier try made the run
-		owned := st.Owner != 0 && own.open && own.task.Owner == st.Owner && own.task.Fence == 1
+		owned := st.Owner != 0 && own.open && own.task.Owner == st.Owner && own.task.Fence == journal.FenceAtBirth
 		return journal.Started{Run: st.ID, Created: true, Owned: owned, StartAt: own.run.StartAt, Now: now}
 	}
 	// J8: an open run always keeps its key, whatever the policy of the start says.
@@ -81,7 +81,7 @@ func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 	// was on its way. The run goes into the queue, and the answer says so.
 	r := newRecord(st, now)
 	if db.alive(st.Owner) && st.Delay == 0 {
-		r.task.Owner, r.task.Fence, r.task.VisibleAt, r.unconfirmed = st.Owner, 1, time.Time{}, true
+		r.task.Owner, r.task.Fence, r.task.VisibleAt, r.unconfirmed = st.Owner, journal.FenceAtBirth, time.Time{}, true
 	}
 	if st.Key != "" {
 		r.holdsKey, db.keys[st.Key] = true, r

@@ -30,6 +30,7 @@ type Store struct {
 	done     chan struct{} // closed with the store
 	closed   bool          // guarded by db.mu, like what follows
 	watchers []*watcher
+	members  map[journal.NodeID]*member // nodes that joined by it
 }
 
 var (
@@ -42,7 +43,7 @@ func New(o *Options) *Store {
 	db := &database{
 		clock: time.Now, runs: map[journal.RunID]*record{}, keys: map[string]*record{}, queues: map[journal.Route]*queues{},
 		children: map[journal.RunID]map[journal.RunID]*record{},
-		held:     map[journal.NodeID]*holding{}, blocked: map[journal.RunID]*record{}, nodes: map[journal.NodeID]*member{},
+		held:     map[journal.NodeID]*holding{}, blocked: map[journal.RunID]*record{}, nodes: map[journal.NodeID]*node{},
 	}
 	if o != nil && o.Now != nil {
 		db.clock = o.Now
@@ -80,6 +81,7 @@ func (s *Store) enter(ctx context.Context) (time.Time, error) {
 		s.db.mu.Unlock()
 		return time.Time{}, fmt.Errorf("%w: the store is closed", journal.ErrUnavailable)
 	}
+	s.db.caller = s
 	return s.db.now(), nil
 }
 
@@ -106,8 +108,10 @@ type database struct {
 	queues   map[journal.Route]*queues
 	held     map[journal.NodeID]*holding
 	blocked  map[journal.RunID]*record
-	nodes    map[journal.NodeID]*member
-	nodeLast journal.NodeID // ids are never used again
+	nodes    map[journal.NodeID]*node
+	nodeLast journal.NodeID // ids repeat only if the database goes back, see [Store.GoBack]
+	joins    uint64         // counts incarnations, and never goes back: it stands for chance
+	caller   *Store         // the process whose call this is
 	enqueued uint64         // counts placements: of tasks due at the same time, the first placed is the first claimed
 	peers    []*Store
 }
@@ -117,7 +121,7 @@ type database struct {
 func (db *database) connect() *Store {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	m := &Store{db: db, done: make(chan struct{})}
+	m := &Store{db: db, done: make(chan struct{}), members: map[journal.NodeID]*member{}}
 	db.peers = append(db.peers, m)
 	return m
 }

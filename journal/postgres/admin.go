@@ -145,8 +145,8 @@ func withParent(run *journal.Run) []pgtype.UUID {
 }
 
 // terminateFamily closes a run whose task is locked, with everything that follows from it, and ends
-// the transaction. The owner of the run, if there is one, learns of it by its next commit, which
-// finds no task.
+// the transaction. The owner of the run, if there is one, learns of it by its next renewal, or by
+// its next commit, which finds another newest event or no task.
 func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run, why journal.Payload) error {
 	found, err := s.orphansOf(ctx, q, []journal.RunID{run.ID})
 	if err != nil {
@@ -160,6 +160,7 @@ func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run
 		messages = append(messages, journal.OrphanCancel(child))
 	}
 	var p pipeline
+	s.exclude.owners(&p, append([]journal.RunID{run.ID}, found[0].terminated...))
 	s.queueTerminate(&p, []journal.RunID{run.ID}, why)
 	s.queueTerminate(&p, found[0].terminated, journal.TerminatedPayload(journal.ParentClosed))
 	if len(messages) > 0 {

@@ -64,7 +64,8 @@ func BenchmarkChild(b *testing.B) {
 			child := journal.Start{ID: journal.NewRunID(), Workflow: "flow", Owner: r.node, Parent: &journal.Parent{Run: p.Run, Generation: 1, Cmd: 1}}
 			p.Starts = []journal.Start{child}
 			told := journal.ChildMessage(child.ID, child.Workflow, child.Parent, new(completed()))
-			children[i] = driver.Commit{Run: child.ID, Node: r.node, Fence: 1, Generation: 1, Messages: []journal.Message{told}}
+			children[i] = driver.Commit{Run: child.ID, Node: r.node, Fence: journal.FenceAtBirth, Generation: 1,
+				Head: journal.Head{Link: journal.OriginOf(child.ID, 1, 0, child.Input)}, Messages: []journal.Message{told}}
 		}
 		r.turn(parents, keep, stepDone(1, "step"))
 		r.turn(children, closing, began("step"), stepDone(1, "step"), completed())

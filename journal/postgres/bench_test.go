@@ -144,7 +144,8 @@ func (r *bencher) start(n int, key string) []driver.Commit {
 		if !out[i].Owned {
 			r.b.Fatal(out[i])
 		}
-		list[i] = driver.Commit{Run: out[i].Run, Node: r.node, Fence: 1, Generation: 1}
+		list[i] = driver.Commit{Run: out[i].Run, Node: r.node, Fence: journal.FenceAtBirth, Generation: 1,
+			Head: journal.Head{Link: journal.OriginOf(out[i].Run, 1, 0, starts[i].Input)}}
 	}
 	return list
 }
@@ -167,18 +168,20 @@ var benchSizes = []int{1, 8, 128}
 
 // turn commits the next turn of every run, and leaves list ready for the one after.
 func (r *bencher) turn(list []driver.Commit, next driver.Next, events ...journal.Event) {
+	r.b.Helper()
+	r.turns(list, next, false, events)
+}
+
+func (r *bencher) turns(list []driver.Commit, next driver.Next, appendOnly bool, events []journal.Event) {
 	for i := range list {
 		c := &list[i]
-		seq := journal.Seq(0)
-		if c.Events != nil {
-			seq = c.Events[len(c.Events)-1].Seq
+		c.Head = c.NewHead()
+		if c.Events != nil && !c.AppendOnly {
 			c.Turn++
 		}
+		c.AppendOnly = appendOnly
 		c.Next, c.Events = next, nil
-		for k, ev := range events {
-			ev.Seq, ev.Time = seq+journal.Seq(k+1), r.j.Now()
-			c.Events = append(c.Events, ev)
-		}
+		*c = follow(*c, r.j.Now(), events)
 	}
 	r.commit(list)
 }
@@ -204,6 +207,18 @@ func BenchmarkStep(b *testing.B) {
 			list := r.start(size, "")
 			r.turn(list, keep, began("step"))
 			r.measure(size, func() { r.turn(list, keep, stepDone(1, "step")) })
+		})
+	}
+}
+
+// BenchmarkAppend commits the same steps as an engine does: they only add events.
+func BenchmarkAppend(b *testing.B) {
+	for _, size := range benchSizes {
+		b.Run(strconv.Itoa(size), func(b *testing.B) {
+			r := newBencher(b)
+			list := r.start(size, "")
+			r.turn(list, keep, began("step"))
+			r.measure(size, func() { r.turns(list, keep, true, []journal.Event{stepDone(1, "step")}) })
 		})
 	}
 }

@@ -255,7 +255,7 @@ func TestDeadProcessIsSuspectedBeforeItsLeaseRunsOut(t *testing.T) {
 		return len(reaped.Nodes) == 1 && reaped.Nodes[0] == node && reaped.Tasks == 1
 	})
 	t.Logf("taken over %s after the kill", time.Since(died))
-	if task := claimOne(t, j, m.ID()); task.Task.Fence != 2 || task.Task.Strikes != 1 {
+	if task := claimOne(t, j, m.ID()); task.Task.Fence.Count() != 2 || task.Task.Strikes != 1 {
 		t.Errorf("taken over: %+v", task.Task)
 	}
 }

@@ -54,8 +54,8 @@ ORDER BY c.ord, r.id`
 //
 // Everything follows from the rows that the DELETE returns, so a run that was closed meanwhile is
 // skipped and gets no second terminal event. The event's number is one above the newest of the
-// generation, which is final because nobody can commit without the task; its time is not before
-// that event's, as histories never go back in time (J1).
+// generation, which is final because nobody can commit without the task, and the owner's appends
+// are excluded; its time is not before that event's, as histories never go back in time (J1).
 const terminateSQL = `
 WITH removed AS (
     DELETE FROM reprise.tasks t WHERE t.run_id = ANY ($1::uuid[]) RETURNING t.run_id, t.generation
@@ -66,13 +66,14 @@ WITH removed AS (
         SELECT e.seq, e.at FROM reprise.events e
         WHERE e.run_id = d.run_id AND e.generation = d.generation ORDER BY e.seq DESC LIMIT 1) e ON true
 ), written AS (
-    INSERT INTO reprise.events (run_id, generation, seq, kind, at, encoding, payload)
-    SELECT l.run_id, l.generation, l.seq + 1, $2::smallint, greatest(l.at, clock_timestamp()), $3::text, $4::bytea FROM last l
+    INSERT INTO reprise.events (run_id, generation, seq, kind, at, link, encoding, payload)
+    SELECT l.run_id, l.generation, l.seq + 1, $2::smallint, greatest(l.at, clock_timestamp()), 0, $3::text, $4::bytea FROM last l
 )
 UPDATE reprise.runs r SET status = $5::smallint, closed_at = clock_timestamp(), closed_seq = l.seq + 1
 FROM last l WHERE r.id = ANY (ARRAY[l.run_id])`
 
-// queueTerminate adds terminateSQL for runs whose tasks are locked.
+// queueTerminate adds terminateSQL for runs whose tasks are locked and whose owners' appends are
+// excluded.
 func (s *Store) queueTerminate(p *pipeline, runs []journal.RunID, why journal.Payload) {
 	if len(runs) > 0 {
 		p.exec(s.sql.terminate, runIDs(runs), int16(journal.RunTerminated), nullText(why.Encoding), nullBytes(why.Data), int16(journal.Terminated))

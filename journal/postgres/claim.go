@@ -21,11 +21,13 @@ import (
 // out of date when the rows are locked; then fewer tasks are taken, or slightly less urgent ones,
 // and never one twice, because the conditions are evaluated again on the locked row.
 //
-// Each claim raises the fence, so commits of the earlier owner find no row (J3). The task is
-// unproven until its owner commits: if the answer of this statement is lost, claimUnconfirmedSQL
-// finds the task again (J4). A node that has left or was declared dead gets nothing: the claim
-// whose answer was lost may reach the server late, and the run would belong to nobody until a sweep
-// finds it.
+// Each claim raises the fence, as journal.Fence.Next does, so commits of the earlier owner find no
+// row (J3). The link goes to the new owner and is taken out of the row: it says in which state the
+// run was freed, and that is over. The task is unproven until its owner commits: if the answer of
+// this statement is lost, claimUnconfirmedSQL finds the task again (J4). A node that has left or
+// was declared dead, or whose id another incarnation has by now, gets nothing: the claim whose
+// answer was lost may reach the server late, and the run would belong to nobody until a sweep finds
+// it.
 //
 // Every read is an ordered scan of tasks_claim_idx, which holds only claimable rows and is sorted
 // as the statement asks. The cost is that of the rows taken plus a probe for each pair, whatever
@@ -41,16 +43,17 @@ WITH head AS (
           AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
           AND t.visible_at <= now()
         ORDER BY t.visible_at LIMIT $5::int) x
-    WHERE EXISTS (SELECT FROM reprise.nodes n WHERE n.id = $1::int AND n.lost_at IS NULL) -- once, not for each row
+    WHERE EXISTS ( -- once, not for each row
+        SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $6::uuid AND m.lost_at IS NULL)
     ORDER BY p.priority, x.visible_at LIMIT $5::int
 ), want AS (
     SELECT h.queue, h.workflow, h.version, h.priority, count(*) AS n
     FROM head h GROUP BY h.queue, h.workflow, h.version, h.priority
 ), picked AS MATERIALIZED (
-    SELECT x.run_id, x.visible_at
+    SELECT x.run_id, x.visible_at, x.link
     FROM want w
     CROSS JOIN LATERAL (
-        SELECT t.run_id, t.visible_at FROM reprise.tasks t
+        SELECT t.run_id, t.visible_at, t.link FROM reprise.tasks t
         WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
           AND t.queue = w.queue AND t.workflow = w.workflow AND t.version = w.version AND t.priority = w.priority
           AND t.visible_at <= now()
@@ -58,9 +61,11 @@ WITH head AS (
         FOR UPDATE SKIP LOCKED) x
 ), taken AS (
     UPDATE reprise.tasks t
-    SET owner = $1::int, fence = t.fence + 1, visible_at = 'infinity', state = 0, problem = '', unproven = true
+    SET owner = $1::int, fence = (((t.fence >> 20) + 1) << 20) | $7::int, visible_at = 'infinity', state = 0, problem = '',
+        unproven = true, link = 0
     FROM picked k WHERE t.run_id = ANY (ARRAY[k.run_id])
-    RETURNING t.*, k.visible_at AS due_at
+    RETURNING t.run_id, t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
+              t.attempts, t.waiting, t.strikes, t.state, t.problem, k.link, k.visible_at AS due_at
 )
 SELECT ` + taskColumns + `,
        ` + runColumns + `
@@ -78,6 +83,7 @@ SELECT ` + taskColumns + `,
 FROM reprise.tasks t
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[t.run_id])) r
 WHERE t.owner = $1::int AND t.owner > 0 AND t.unproven
+  AND EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL)
 ORDER BY t.owner, t.visible_at -- for the index, not for the caller`
 
 // claimAttentionSQL finds owned runs that have messages: a message sets the time at which an owned
@@ -106,15 +112,16 @@ CROSS JOIN LATERAL (
 // because afterwards it would hold the tasks that the claim has just leased as well.
 func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	queues, workflows, versions := routeArrays(r.Routes)
+	me := s.roster.incarnation(r.Node)
 	var c driver.Claim
 	err := s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		c = driver.Claim{}
 		var p pipeline
 		if r.Reconcile { // before the claim, so that no task is reported twice
-			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node))
+			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node), me)
 		}
 		if r.Max > 0 && len(r.Routes) > 0 {
-			p.query(s.sql.claim, each(scanClaimed(&c)), int32(r.Node), queues, workflows, versions, int32(r.Max))
+			p.query(s.sql.claim, each(scanClaimed(&c)), int32(r.Node), queues, workflows, versions, int32(r.Max), me, int32(r.Chance&(1<<journal.FenceChanceBits-1)))
 		}
 		p.query(s.sql.claimAttention, each(func(row pgx.CollectableRow) error {
 			var run pgtype.UUID

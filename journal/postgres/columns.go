@@ -1,14 +1,11 @@
 package postgres
 
 import (
-	"context"
 	"encoding/binary"
-	"errors"
 	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
@@ -24,14 +21,14 @@ import (
 // TestColumns compares it with what the server makes of it.
 //
 // A columns value belongs to one call at a time. The buffers are handed to the connection as they
-// are, so it must not be filled again before run has returned.
+// are, so it must not be filled again before the exchange that has them was sent.
 type columns struct {
 	list    []column
 	values  [][]byte
 	formats []int16
 }
 
-// newColumns returns columns of the given element types. Before each run every column must hold the
+// newColumns returns columns of the given element types. Before each use every column must hold the
 // same number of values, or only nulls: unnest fills a shorter array up with nulls, which would
 // shift no value but hide a missing one.
 func newColumns(types ...uint32) *columns {
@@ -57,31 +54,12 @@ func (c *columns) bytes() (n int) {
 	return n
 }
 
-// run sends the statement and calls row with the values of each row of the answer, in binary form
-// too. The values are valid during the call. The statement is prepared once for each connection,
-// under its own text as the name; behind a pooler it is sent with its text every time.
-func (c *columns) run(ctx context.Context, q querier, sql string, row func(values [][]byte) error) error {
+// params returns the arrays, which are valid until the next reset.
+func (c *columns) params() [][]byte {
 	for i := range c.list {
 		c.values[i] = c.list[i].done()
 	}
-	conn := connOf(q)
-	binaryResults := []int16{pgx.BinaryFormatCode}
-	var rows *pgconn.ResultReader
-	if conn.Config().DefaultQueryExecMode == pgx.QueryExecModeExec { // nothing may outlive a transaction
-		rows = conn.PgConn().ExecParams(ctx, sql, c.values, nil, c.formats, binaryResults)
-	} else {
-		statement, err := conn.Prepare(ctx, sql, sql) // once a connection
-		if err != nil {
-			return err
-		}
-		rows = conn.PgConn().ExecPrepared(ctx, statement.Name, c.values, c.formats, binaryResults)
-	}
-	var err error
-	for rows.NextRow() && err == nil {
-		err = row(rows.Values())
-	}
-	_, closed := rows.Close()
-	return errors.Join(err, closed)
+	return c.values
 }
 
 // column is one array. https://www.postgresql.org/docs/15/protocol-overview.html says that binary
@@ -166,6 +144,23 @@ func (c *column) nullInt64(v int64) {
 		return
 	}
 	c.int64(v)
+}
+
+// optionalInt32 and optionalInt64 are for columns whose zero means something.
+func (c *column) optionalInt32(v *int32) {
+	if v == nil {
+		c.null()
+		return
+	}
+	c.int32(*v)
+}
+
+func (c *column) optionalInt64(v *int64) {
+	if v == nil {
+		c.null()
+		return
+	}
+	c.int64(*v)
 }
 
 // nullText stores the empty string as null, which costs a bit instead of a header in the row.

@@ -49,17 +49,21 @@ func TestColumns(t *testing.T) {
 			}
 			var got []string
 			var last time.Time
-			err = c.run(ctx, conn, `
+			x := newExchange(conn)
+			err = x.add(ctx, `
 				SELECT i.at, concat_ws(' ', i.ord, i.id, i.a, coalesce(i.b::text, '-'), i.c, coalesce(i.d, '-'), coalesce(i.e::text, '-'), i.f IS NULL)
 				FROM unnest($1::uuid[], $2::smallint[], $3::int[], $4::bigint[], $5::text[], $6::bytea[], $7::timestamptz[], $8::text[])
 				     WITH ORDINALITY AS i(id, a, b, c, d, e, at, f, ord)`,
-				func(row [][]byte) error {
+				c.params(), c.formats, func(row [][]byte) error {
 					got = append(got, string(row[1]))
 					if row[0] != nil {
 						last = readTime(row[0])
 					}
 					return nil
 				})
+			if err == nil {
+				err = x.send(ctx)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}

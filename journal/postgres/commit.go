@@ -16,13 +16,18 @@ import (
 )
 
 // commitSQL writes the turns of a batch. The numbers in it are those of driver.NextKind: 0 keep, 1
-// park, 2 release, 3 block, 4 close. The first answer column is false for a member that was not
-// accepted.
+// park, 2 release, 3 block, 4 close; 5 is a turn that only adds events, see commitAppends. The
+// first answer column is false for a member that was not accepted.
 //
 // Which member is accepted is decided once, in locked, which takes the row locks of all tasks; the
 // parts after it only read that verdict. So a member is written as a whole or not at all, and a
 // member that lost its run does not disturb the others (J2, J3). The parts cannot disagree with the
 // verdict: nobody else can change a locked row, and each run stands in a batch once.
+//
+// The newest event and the messages are read as of the statement's beginning, which may be before
+// the row's lock was had. That is enough. Events that somebody else has added meanwhile came with
+// another fence or turn, or took the row away. Those that a late copy of the owner's own append
+// adds meanwhile have the numbers of this commit's, and the primary key refuses one of the two.
 //
 // Locks are taken in the order of run ids, which the caller's input has, so two batches never wait
 // for each other in a circle. The tasks are updated through the index of the primary key although
@@ -33,27 +38,41 @@ import (
 // locked the row is counted in inbox_last, so a run that parks without having seen it is visible at
 // once (J6); one that comes after waits for the lock and finds the row parked.
 const commitSQL = `
-WITH locked AS MATERIALIZED (
-    -- J3: owner, fence and turn decide. The row locks are taken in the input's order, which is the
-    -- order of run ids, and always by the primary key: the owner would be a bad way to find a row.
-    -- What is compared is the newest version of the row, also if its lock had to be waited for.
-    SELECT i.*, t.inbox_last, coalesce(t.owner > 0 AND t.owner = i.node AND t.fence = i.fence AND t.turn = i.turn, false) AS ok
+WITH altered AS MATERIALIZED (
+    -- J5: members that name a message which the inbox does not have, or has otherwise.
+    SELECT c.member FROM unnest($16::int[], $17::bigint[], $18::bigint[]) AS c(member, number, digest)
+    WHERE c.digest IS DISTINCT FROM (
+        SELECT m.digest FROM reprise.inbox m
+        WHERE m.run_id = ($1::uuid[])[c.member] AND m.number BETWEEN c.number AND c.number ORDER BY m.number LIMIT 1)
+), locked AS MATERIALIZED (
+    -- J3: owner, fence, turn and the newest event decide. The row locks are taken in the input's
+    -- order, which is the order of run ids, and always by the primary key: the owner would be a bad
+    -- way to find a row. What is compared is the newest version of the row, also if its lock had to
+    -- be waited for.
+    SELECT i.*, t.inbox_last,
+           coalesce(t.owner > 0 AND t.owner = i.node AND t.fence = i.fence AND t.turn = i.turn AND t.generation = i.generation
+                    AND (i.head_seq IS NULL OR e.link IS NOT DISTINCT FROM i.head_link), false) AND NOT i.ord = ANY (ARRAY(SELECT a.member FROM altered a)) AS ok
     FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::bigint[], $5::smallint[], $6::timestamptz[], $7::bigint[],
-                $8::bytea[], $9::text[], $10::text[], $11::smallint[], $12::int[])
-         WITH ORDINALITY AS i(run_id, node, fence, turn, next, next_at, seen, attempts, waiting, problem, status, last_seq, ord)
+                $8::bytea[], $9::text[], $10::text[], $11::smallint[], $12::int[], $13::int[], $14::int[], $15::bigint[], $19::bigint[])
+         WITH ORDINALITY AS i(run_id, node, fence, turn, next, next_at, seen, attempts, waiting, problem, status, last_seq, generation,
+                              head_seq, head_link, link, ord)
     LEFT JOIN LATERAL (
-        SELECT t.owner, t.fence, t.turn, t.inbox_last FROM reprise.tasks t WHERE t.run_id = i.run_id FOR UPDATE OF t) t ON true
+        SELECT e.link FROM reprise.events e
+        WHERE e.run_id = i.run_id AND e.generation = i.generation AND e.seq >= i.head_seq ORDER BY e.seq DESC LIMIT 1) e ON true
+    LEFT JOIN LATERAL (
+        SELECT t.owner, t.fence, t.turn, t.generation, t.inbox_last FROM reprise.tasks t
+        WHERE t.run_id = i.run_id FOR UPDATE OF t) t ON true
 ), verdict AS MATERIALIZED (
     SELECT array_agg(l.ok ORDER BY l.ord) AS ok FROM locked l
 ), written AS (
     -- J1: the primary key refuses a seq that exists. Events find their member by subscript instead
     -- of a join.
-    INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, name, attempt, encoding, payload, issued)
-    SELECT ($1::uuid[])[e.member], ($13::int[])[e.member], e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, e.encoding,
+    INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
+    SELECT ($1::uuid[])[e.member], ($13::int[])[e.member], e.seq, e.kind, e.cmd, e.inbox, e.at, e.link, e.name, e.attempt, e.encoding,
            e.payload, e.issued
-    FROM unnest($14::int[], $15::int[], $16::smallint[], $17::int[], $18::bigint[], $19::timestamptz[], $20::text[], $21::int[],
-                $22::text[], $23::bytea[], $24::text[])
-         AS e(member, seq, kind, cmd, inbox, at, name, attempt, encoding, payload, issued)
+    FROM unnest($20::int[], $21::int[], $22::smallint[], $23::int[], $24::bigint[], $25::timestamptz[], $26::bigint[], $27::text[],
+                $28::int[], $29::text[], $30::bytea[], $31::text[])
+         AS e(member, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
     WHERE (SELECT v.ok FROM verdict v)[e.member]
 ), kept AS (
     UPDATE reprise.tasks t
@@ -61,31 +80,35 @@ WITH locked AS MATERIALIZED (
         attempts = coalesce(l.attempts, ''), waiting = coalesce(l.waiting, ''), problem = coalesce(l.problem, ''),
         state = CASE WHEN l.next = 3 THEN 1 ELSE 0 END,
         owner = CASE WHEN l.next = 0 THEN t.owner ELSE 0 END,
+        link = CASE WHEN l.next = 0 THEN 0 ELSE l.link END,
         visible_at = CASE
             WHEN l.next = 2 THEN now()
             WHEN l.next = 3 THEN coalesce(l.next_at, 'infinity')
             WHEN t.inbox_last > l.seen THEN now() -- J6
             WHEN l.next = 1 THEN coalesce(l.next_at, 'infinity')
             ELSE 'infinity' END
-    FROM locked l WHERE l.ok AND l.next <> 4 AND t.run_id = ANY (ARRAY[l.run_id])
+    FROM locked l WHERE l.ok AND l.next < 4 AND t.run_id = ANY (ARRAY[l.run_id])
 ), removed AS (
     DELETE FROM reprise.tasks t USING locked l WHERE l.ok AND l.next = 4 AND t.run_id = ANY (ARRAY[l.run_id])
 ), closed AS (
     -- J7: terminal event, status and the end of the task are one statement.
     UPDATE reprise.runs r
-    SET status = l.status, closed_at = clock_timestamp(), closed_seq = l.last_seq, closed_fence = l.fence
+    SET status = l.status, closed_at = clock_timestamp(), closed_seq = l.last_seq
     FROM locked l WHERE l.ok AND l.next = 4 AND r.id = ANY (ARRAY[l.run_id])
 )
 SELECT l.ord, l.ok, coalesce(l.inbox_last, 0), clock_timestamp() FROM locked l`
 
-// commitReadSQL reads what became of refused commits, for driver.Commit.WrittenAs (J4). It locks
-// nothing: fence and turn of a row only grow, and the fence that closed a run stays, so once the
-// answer is known it cannot change.
+// commitReadSQL reads what became of refused commits, for driver.Commit.WrittenAs (J4): the event
+// that has the number of the commit's last one, and the task. It locks nothing: an event that is
+// stored stays as it is, and a task that has gone on from this commit does not come back.
 const commitReadSQL = `
-SELECT i.ord, coalesce(t.fence, 0), coalesce(t.turn, 0), coalesce(t.inbox_last, 0), coalesce(r.closed_fence, 0), clock_timestamp()
-FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
-LEFT JOIN LATERAL (SELECT t.fence, t.turn, t.inbox_last FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true
-LEFT JOIN LATERAL (SELECT r.closed_fence FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r ON true`
+SELECT i.ord, coalesce(e.link, 0), coalesce(t.owner, 0), coalesce(t.fence, 0), coalesce(t.turn, 0), coalesce(t.inbox_last, 0), clock_timestamp()
+FROM unnest($1::uuid[], $2::int[], $3::int[]) WITH ORDINALITY AS i(id, generation, seq, ord)
+LEFT JOIN LATERAL (
+    SELECT e.link FROM reprise.events e
+    WHERE e.run_id = i.id AND e.generation = i.generation AND e.seq BETWEEN i.seq AND i.seq ORDER BY e.seq LIMIT 1) e ON true
+LEFT JOIN LATERAL (
+    SELECT t.owner, t.fence, t.turn, t.inbox_last FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
 
 // Commit implements driver.Store. The members are sent in the order of run ids, whatever the
 // caller's order, so that all batches take their locks in one order; outcomes go back to the
@@ -126,7 +149,7 @@ func (s *Store) commitChunk(ctx context.Context, commits []driver.Commit, order 
 			return e.run(ctx, c)
 		})
 	} else {
-		err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return s.write(ctx, c, commits, order, out) })
+		err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return newWriting(s, c, commits, out).run(ctx, order) })
 	}
 	switch {
 	case err == nil:
@@ -141,12 +164,12 @@ func (s *Store) commitChunk(ctx context.Context, commits []driver.Commit, order 
 		}
 		return nil
 	}
-	c := &commits[order[0]]
-	if duplicateEvent(err) {
-		err = &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}
+	if !duplicateEvent(err) {
+		out[order[0]] = driver.Outcome{Err: err}
+		return nil
 	}
-	out[order[0]] = driver.Outcome{Err: err}
-	return nil
+	out[order[0]] = driver.Outcome{Err: journal.ErrFenced}
+	return s.commitReadBack(ctx, commits, order, out) // an append may meet its own first try here
 }
 
 // memberFault tells errors that the server may have raised over the content of a batch from those
@@ -166,48 +189,61 @@ func memberFault(err error) bool {
 }
 
 // commitReadBack tells own writes of an earlier try from lost ownership (J4). A commit whose answer
-// got lost is submitted again as it was, and the second try finds the turn already one further: it
-// is refused although it was written. This reads, after the refusal, whether the row is what the
-// commit itself left behind. An unrelated error of the read leaves the outcome open, and the caller
-// asks again by submitting once more.
+// got lost is submitted again as it was, and the second try finds its own events: it is refused
+// although it was written. This reads, after the refusal, whether the history holds what the commit
+// adds. An unrelated error of the read leaves the outcome open, and the caller asks again by
+// submitting once more.
 func (s *Store) commitReadBack(ctx context.Context, commits []driver.Commit, order []int, out []driver.Outcome) error {
 	var refused []int
-	var ids []pgtype.UUID
 	for _, i := range order {
 		if out[i].Err != nil {
-			refused, ids = append(refused, i), append(ids, uuidArg(commits[i].Run))
+			refused = append(refused, i)
 		}
 	}
 	if len(refused) == 0 {
 		return nil
 	}
 	return s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		rows, err := c.Query(ctx, s.sql.commitRead, ids)
-		if err != nil {
-			return err
-		}
 		own := false
-		err = each(func(row pgx.CollectableRow) error {
-			var ord int64
-			var fence, closed journal.Fence
-			var turn journal.Turn
-			var o driver.Outcome
-			if err := row.Scan(&ord, &fence, &turn, &o.InboxLast, &closed, &o.Now); err != nil {
-				return err
-			}
-			o.Now = o.Now.UTC()
-			i := refused[ord-1]
-			if commits[i].WrittenAs(fence, turn, closed) {
-				own = true
-			} else {
-				o.Err = journal.ErrFenced
+		err := s.commitRead(ctx, c, commits, refused, func(i int, written bool, o driver.Outcome) {
+			if own = own || written; !written {
+				o.Err = out[i].Err
 			}
 			out[i] = o
-			return nil
-		})(rows)
+		})
 		if err == nil && own {
 			_, err = c.Exec(ctx, durableSQL)
 		}
 		return err
 	})
+}
+
+// commitRead runs commitReadSQL for members of a batch and tells of each whether it is written, and
+// the outcome if it is.
+func (s *Store) commitRead(ctx context.Context, q querier, commits []driver.Commit, members []int,
+	found func(i int, written bool, o driver.Outcome)) error {
+	ids, generations, seqs := make([]pgtype.UUID, len(members)), make([]int32, len(members)), make([]*int32, len(members))
+	for k, i := range members {
+		c := &commits[i]
+		ids[k], generations[k] = uuidArg(c.Run), int32(c.Generation)
+		if n := len(c.Events); n > 0 {
+			seqs[k] = nullInt(int32(c.Events[n-1].Seq))
+		}
+	}
+	rows, err := q.Query(ctx, s.sql.commitRead, ids, generations, seqs)
+	if err != nil {
+		return err
+	}
+	return each(func(row pgx.CollectableRow) error {
+		var ord int64
+		var f driver.Found
+		var o driver.Outcome
+		if err := row.Scan(&ord, &f.Link, &f.Owner, &f.Fence, &f.Turn, &o.InboxLast, &o.Now); err != nil {
+			return err
+		}
+		o.Now = o.Now.UTC()
+		i := members[ord-1]
+		found(i, commits[i].WrittenAs(f), o)
+		return nil
+	})(rows)
 }

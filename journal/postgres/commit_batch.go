@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
@@ -16,8 +15,8 @@ import (
 // values are copied into the buffers.
 type commitBatch struct{ *columns }
 
-// The columns of commitSQL: first those with a value for each member, then those with one for each
-// event.
+// The columns of commitSQL: first those with a value for each member, those of consumed messages
+// among them, then those with one for each event.
 const (
 	commitRun = iota
 	commitNode
@@ -32,12 +31,19 @@ const (
 	commitStatus
 	commitLastSeq
 	commitGeneration
+	commitHeadSeq
+	commitHeadLink
+	consumedMember
+	consumedNumber
+	consumedDigest
+	commitLink
 	eventMember
 	eventSeq
 	eventKind
 	eventCmd
 	eventInbox
 	eventAt
+	eventLink
 	eventName
 	eventAttempt
 	eventEncoding
@@ -49,33 +55,11 @@ const (
 var commitBatches = sync.Pool{New: func() any {
 	return newColumns(
 		uuidColumn, int32Column, int64Column, int64Column, int16Column, instantColumn, int64Column, bytesColumn, textColumn, textColumn,
-		int16Column, int32Column, int32Column,
-		int32Column, int32Column, int16Column, int32Column, int64Column, instantColumn, textColumn, int32Column, textColumn, bytesColumn,
-		textColumn)
+		int16Column, int32Column, int32Column, int32Column, int64Column,
+		int32Column, int64Column, int64Column, int64Column,
+		int32Column, int32Column, int16Column, int32Column, int64Column, instantColumn, int64Column, textColumn, int32Column, textColumn,
+		bytesColumn, textColumn)
 }}
-
-// writeMany runs commitSQL for the members that order names. Those that were not accepted get
-// ErrFenced, until commitReadBack looks closer.
-func (s *Store) writeMany(ctx context.Context, q querier, commits []driver.Commit, order []int, out []driver.Outcome) error {
-	b := commitBatch{commitBatches.Get().(*columns)}
-	defer b.release()
-	for k, i := range order {
-		if err := b.add(&commits[i]); err != nil {
-			return err
-		}
-		for e := range commits[i].Events {
-			b.addEvent(int32(k+1), &commits[i].Events[e])
-		}
-	}
-	return b.run(ctx, q, s.sql.commit, func(row [][]byte) error {
-		o := driver.Outcome{InboxLast: journal.InboxSeq(readInt64(row[2])), Now: readTime(row[3])}
-		if row[1][0] == 0 {
-			o.Err = journal.ErrFenced
-		}
-		out[order[readInt64(row[0])-1]] = o
-		return nil
-	})
-}
 
 // release keeps the memory for another batch, unless this one was unusually large: one batch of
 // large payloads must not pin its megabytes for the life of the process.
@@ -86,10 +70,14 @@ func (b commitBatch) release() {
 	}
 }
 
-// add appends the columns of a member, and addEvent those of an event of it. Members and events are
+// commitAppends is the number that commitSQL has for a turn that only adds events and so leaves the
+// task as it is; those of other turns are driver.NextKind's.
+const commitAppends = 5
+
+// add appends the columns of a member, its messages and its events. Members and the other two are
 // columns of different lengths in one statement: an event names its member by position, from 1,
 // which is a subscript in SQL.
-func (b commitBatch) add(c *driver.Commit) error {
+func (b commitBatch) add(member int32, c *driver.Commit) error {
 	attempts, err := driver.EncodeAttempts(c.Attempts)
 	if err != nil {
 		return attemptsError(c, err)
@@ -100,12 +88,16 @@ func (b commitBatch) add(c *driver.Commit) error {
 		status, _ = journal.StatusOf(t.Kind)
 		last = t.Seq
 	}
+	next := int16(c.Next.Kind)
+	if c.AppendOnly {
+		next = commitAppends
+	}
 	l := b.list
 	l[commitRun].uuid(c.Run)
 	l[commitNode].int32(int32(c.Node))
 	l[commitFence].int64(int64(c.Fence))
 	l[commitTurn].int64(int64(c.Turn))
-	l[commitNext].int16(int16(c.Next.Kind))
+	l[commitNext].int16(next)
 	l[commitNextAt].nullTime(c.Next.At)
 	l[commitSeen].int64(int64(c.InboxSeen))
 	l[commitAttempts].nullBytes(attempts)
@@ -114,7 +106,32 @@ func (b commitBatch) add(c *driver.Commit) error {
 	l[commitStatus].int16(int16(status))
 	l[commitLastSeq].int32(int32(last))
 	l[commitGeneration].int32(int32(c.Generation))
+	seq, link := comparedHead(c)
+	l[commitHeadSeq].optionalInt32(seq)
+	l[commitHeadLink].optionalInt64(link)
+	l[commitLink].int64(int64(c.NewHead().Link))
+	for _, m := range c.Consumed {
+		l[consumedMember].int32(member)
+		l[consumedNumber].int64(int64(m.Number))
+		l[consumedDigest].int64(int64(m.Digest))
+	}
+	for e := range c.Events {
+		b.addEvent(member, &c.Events[e])
+	}
 	return nil
+}
+
+// comparedHead is the newest event that the statements look for, from its number on. The number is
+// nil if nothing is compared: the owner does not know the history, or the primary key compares,
+// because the commit's own first event is the first of all. The link is nil if there must be none.
+func comparedHead(c *driver.Commit) (seq *int32, link *int64) {
+	switch {
+	case c.Head.Link == 0 || c.Head.Seq == 0 && len(c.Events) > 0:
+		return nil, nil
+	case c.Head.Seq == 0:
+		return new(int32), nil
+	}
+	return new(int32(c.Head.Seq)), new(int64(c.Head.Link))
 }
 
 func attemptsError(c *driver.Commit, err error) error {
@@ -129,6 +146,7 @@ func (b commitBatch) addEvent(member int32, ev *journal.Event) {
 	l[eventCmd].nullInt32(int32(ev.Cmd))
 	l[eventInbox].nullInt64(int64(ev.Inbox))
 	l[eventAt].int64(ev.Time.UnixMicro() - epochMicros)
+	l[eventLink].int64(int64(ev.Link))
 	l[eventName].nullText(ev.Name)
 	l[eventAttempt].nullInt32(ev.Attempt)
 	l[eventEncoding].nullText(p.Encoding)

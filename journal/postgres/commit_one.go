@@ -22,55 +22,69 @@ import (
 // of the row if the lock had to be waited for, and the events join with the row that it returns.
 const commitOneSQL = `
 WITH kept AS (
-    -- J3: owner, fence and turn decide, of the newest version of the row, also if its lock had to
-    -- be waited for. The owner is compared so that the planner does not think of tasks_owner_idx.
     UPDATE reprise.tasks t
     SET turn = t.turn + 1, unproven = false, strikes = 0,
-        attempts = coalesce($5::bytea, ''), waiting = coalesce($6::text, ''), problem = coalesce($7::text, ''),
-        state = CASE WHEN $8::smallint = 3 THEN 1 ELSE 0 END,
-        owner = CASE WHEN $8::smallint = 0 THEN t.owner ELSE 0 END,
+        attempts = coalesce($10::bytea, ''), waiting = coalesce($11::text, ''), problem = coalesce($12::text, ''),
+        state = CASE WHEN $13::smallint = 3 THEN 1 ELSE 0 END,
+        owner = CASE WHEN $13::smallint = 0 THEN t.owner ELSE 0 END,
+        link = CASE WHEN $13::smallint = 0 THEN 0 ELSE $16::bigint END,
         visible_at = CASE
-            WHEN $8::smallint = 2 THEN now()
-            WHEN $8::smallint = 3 THEN coalesce($9::timestamptz, 'infinity')
-            WHEN t.inbox_last > $10::bigint THEN now() -- J6
-            WHEN $8::smallint = 1 THEN coalesce($9::timestamptz, 'infinity')
+            WHEN $13::smallint = 2 THEN now()
+            WHEN $13::smallint = 3 THEN coalesce($14::timestamptz, 'infinity')
+            WHEN t.inbox_last > $15::bigint THEN now() -- J6
+            WHEN $13::smallint = 1 THEN coalesce($14::timestamptz, 'infinity')
             ELSE 'infinity' END
-    WHERE t.run_id = $1::uuid AND t.owner = $2::int AND $2::int > 0 AND t.fence = $3::bigint AND t.turn = $4::bigint
+    WHERE ` + commitOneWhere + `
     RETURNING t.run_id, t.inbox_last
 ), written AS (
     -- J1: the primary key refuses a seq that exists.
-    INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, name, attempt, encoding, payload, issued)
-    SELECT k.run_id, $11::int, e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, e.encoding, e.payload, e.issued
+    INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
+    SELECT k.run_id, $5::int, e.seq, e.kind, e.cmd, e.inbox, e.at, e.link, e.name, e.attempt, e.encoding, e.payload, e.issued
     FROM kept k CROSS JOIN (VALUES
-        ($12::int, $13::smallint, $14::int, $15::bigint, $16::timestamptz, $17::text, $18::int, $19::text, $20::bytea, $21::text),
-        ($22::int, $23::smallint, $24::int, $25::bigint, $26::timestamptz, $27::text, $28::int, $29::text, $30::bytea, $31::text),
-        ($32::int, $33::smallint, $34::int, $35::bigint, $36::timestamptz, $37::text, $38::int, $39::text, $40::bytea, $41::text))
-         AS e(seq, kind, cmd, inbox, at, name, attempt, encoding, payload, issued)
+        ($17::int, $18::smallint, $19::int, $20::bigint, $21::timestamptz, $22::bigint, $23::text, $24::int, $25::text, $26::bytea, $27::text),
+        ($28::int, $29::smallint, $30::int, $31::bigint, $32::timestamptz, $33::bigint, $34::text, $35::int, $36::text, $37::bytea, $38::text),
+        ($39::int, $40::smallint, $41::int, $42::bigint, $43::timestamptz, $44::bigint, $45::text, $46::int, $47::text, $48::bytea, $49::text))
+         AS e(seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
     WHERE e.seq IS NOT NULL
 )
 SELECT k.inbox_last, clock_timestamp() FROM kept k`
+
+// commitOneWhere is what a single commit is accepted by.
+//
+// J3: owner, fence and turn decide, of the newest version of the row, also if its lock had to be
+// waited for. The owner is compared so that the planner does not think of tasks_owner_idx. The
+// newest event and the message that is consumed (J5) are each one probe, and only if there is
+// something to compare; commitSQL says why they may be read before the lock is had.
+const commitOneWhere = `t.run_id = $1::uuid AND t.owner = $2::int AND $2::int > 0 AND t.fence = $3::bigint AND t.turn = $4::bigint
+      AND t.generation = $5::int
+      AND ($6::int IS NULL OR (
+          SELECT e.link FROM reprise.events e
+          WHERE e.run_id = $1::uuid AND e.generation = $5::int AND e.seq >= $6::int ORDER BY e.seq DESC LIMIT 1) IS NOT DISTINCT FROM $7::bigint)
+      AND ($8::bigint IS NULL OR (
+          SELECT m.digest FROM reprise.inbox m
+          WHERE m.run_id = $1::uuid AND m.number BETWEEN $8::bigint AND $8::bigint ORDER BY m.number LIMIT 1) = $9::bigint)`
 
 // commitOneCloseSQL is commitSQL for a single turn that closes the run. Here the DELETE of the task
 // decides, and everything else joins with the row that it returns, so terminal event, status and
 // the end of the task are there together or not at all (J7).
 const commitOneCloseSQL = `
 WITH removed AS (
-    DELETE FROM reprise.tasks t -- J3: as above
-    WHERE t.run_id = $1::uuid AND t.owner = $2::int AND $2::int > 0 AND t.fence = $3::bigint AND t.turn = $4::bigint
+    DELETE FROM reprise.tasks t
+    WHERE ` + commitOneWhere + `
     RETURNING t.run_id, t.inbox_last
 ), closed AS (
     -- J7: terminal event, status and the end of the task are one statement.
     UPDATE reprise.runs r
-    SET status = $5::smallint, closed_at = clock_timestamp(), closed_seq = $6::int, closed_fence = $3::bigint
+    SET status = $10::smallint, closed_at = clock_timestamp(), closed_seq = $11::int
     FROM removed d WHERE r.id = ANY (ARRAY[d.run_id])
 ), written AS (
-    INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, name, attempt, encoding, payload, issued)
-    SELECT d.run_id, $7::int, e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, e.encoding, e.payload, e.issued
+    INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
+    SELECT d.run_id, $5::int, e.seq, e.kind, e.cmd, e.inbox, e.at, e.link, e.name, e.attempt, e.encoding, e.payload, e.issued
     FROM removed d CROSS JOIN (VALUES
-        ($8::int, $9::smallint, $10::int, $11::bigint, $12::timestamptz, $13::text, $14::int, $15::text, $16::bytea, $17::text),
-        ($18::int, $19::smallint, $20::int, $21::bigint, $22::timestamptz, $23::text, $24::int, $25::text, $26::bytea, $27::text),
-        ($28::int, $29::smallint, $30::int, $31::bigint, $32::timestamptz, $33::text, $34::int, $35::text, $36::bytea, $37::text))
-         AS e(seq, kind, cmd, inbox, at, name, attempt, encoding, payload, issued)
+        ($12::int, $13::smallint, $14::int, $15::bigint, $16::timestamptz, $17::bigint, $18::text, $19::int, $20::text, $21::bytea, $22::text),
+        ($23::int, $24::smallint, $25::int, $26::bigint, $27::timestamptz, $28::bigint, $29::text, $30::int, $31::text, $32::bytea, $33::text),
+        ($34::int, $35::smallint, $36::int, $37::bigint, $38::timestamptz, $39::bigint, $40::text, $41::int, $42::text, $43::bytea, $44::text))
+         AS e(seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
     WHERE e.seq IS NOT NULL
 )
 SELECT d.inbox_last, clock_timestamp() FROM removed d`
@@ -79,44 +93,44 @@ SELECT d.inbox_last, clock_timestamp() FROM removed d`
 // ends in one turn of three events: it started, the step completed, the run completed.
 const commitOneEvents = 3
 
-// write runs the statement that fits a batch of checked members. Both statements have the same
-// outcome for a batch of one; which one runs is a matter of cost only.
-func (s *Store) write(ctx context.Context, q querier, commits []driver.Commit, order []int, out []driver.Outcome) error {
-	if c := &commits[order[0]]; len(order) == 1 && len(c.Events) <= commitOneEvents {
-		o, err := s.writeOne(ctx, q, c)
-		out[order[0]] = o
-		return err
-	}
-	return s.writeMany(ctx, q, commits, order, out)
+// fitsOne tells whether a commit fits into the slots of the statements for one.
+func fitsOne(c *driver.Commit) bool {
+	return len(c.Events) <= commitOneEvents && len(c.Consumed) <= 1 && !c.AppendOnly
 }
 
-// writeOne is writeMany for one member with few events. ErrFenced is as preliminary here as there.
-func (s *Store) writeOne(ctx context.Context, q querier, c *driver.Commit) (driver.Outcome, error) {
-	sql, args := s.sql.commitOne, make([]any, 0, 41)
-	args = append(args, uuidArg(c.Run), int32(c.Node), int64(c.Fence), int64(c.Turn))
+// one is many for one member with few events. ErrFenced is as preliminary here as there.
+func (w *writing) one(ctx context.Context, c *driver.Commit) (driver.Outcome, error) {
+	sql, args := w.s.sql.commitOne, make([]any, 0, 49)
+	seq, link := comparedHead(c)
+	args = append(args, uuidArg(c.Run), int32(c.Node), int64(c.Fence), int64(c.Turn), int32(c.Generation), seq, link)
+	if len(c.Consumed) > 0 {
+		args = append(args, int64(c.Consumed[0].Number), int64(c.Consumed[0].Digest))
+	} else {
+		args = append(args, nil, nil)
+	}
 	if t := c.Terminal(); t != nil {
 		status, _ := journal.StatusOf(t.Kind)
-		sql, args = s.sql.commitOneClose, append(args, int16(status), int32(t.Seq))
+		sql, args = w.s.sql.commitOneClose, append(args, int16(status), int32(t.Seq))
 	} else {
 		attempts, err := driver.EncodeAttempts(c.Attempts)
 		if err != nil {
 			return driver.Outcome{}, attemptsError(c, err)
 		}
-		args = append(args, attempts, nullText(joinWaiting(c.Waiting, parkedUntil(c))), nullText(c.Next.Problem), int16(c.Next.Kind), nullTime(c.Next.At), int64(c.InboxSeen))
+		args = append(args, attempts, nullText(joinWaiting(c.Waiting, parkedUntil(c))), nullText(c.Next.Problem), int16(c.Next.Kind),
+			nullTime(c.Next.At), int64(c.InboxSeen), int64(c.NewHead().Link))
 	}
-	args = append(args, int32(c.Generation))
 	for i := range c.Events {
 		ev := &c.Events[i]
 		p := driver.StoredPayload(ev)
-		args = append(args, int32(ev.Seq), int16(ev.Kind), nullInt(int32(ev.Cmd)), nullInt(int64(ev.Inbox)), ev.Time, nullText(ev.Name),
-			nullInt(ev.Attempt), nullText(p.Encoding), nullBytes(p.Data), nullText(journal.EncodeIssued(ev.Issued)))
+		args = append(args, int32(ev.Seq), int16(ev.Kind), nullInt(int32(ev.Cmd)), nullInt(int64(ev.Inbox)), ev.Time, int64(ev.Link),
+			nullText(ev.Name), nullInt(ev.Attempt), nullText(p.Encoding), nullBytes(p.Data), nullText(journal.EncodeIssued(ev.Issued)))
 	}
 	for range commitOneEvents - len(c.Events) {
-		args = append(args, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
+		args = append(args, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
 	}
 	var last int64
 	var now time.Time
-	err := q.QueryRow(ctx, sql, args...).Scan(&last, &now)
+	err := w.q.QueryRow(ctx, sql, args...).Scan(&last, &now)
 	switch {
 	case err == nil:
 		return driver.Outcome{InboxLast: journal.InboxSeq(last), Now: now.UTC()}, nil

@@ -24,17 +24,6 @@ const commitXactSQL = `SELECT pg_current_xact_id()::text, pg_backend_pid(), set_
 // before it wrote anything of the transaction to disk: then it was not committed.
 const resolveStatusSQL = `SELECT coalesce(pg_xact_status($1::text::xid8), '')`
 
-// resolveEventSQL looks for the commit's own first event, or the task or the closed run that it
-// left behind. Each alone proves the write, because event numbers are unique in a history (J1) and
-// a fence has one owner (J3); three are asked because the run may have moved on since, been
-// continued, or been deleted in part. It locks nothing: what proves a write stays.
-const resolveEventSQL = `
-SELECT EXISTS (SELECT FROM reprise.events e
-               WHERE e.run_id = $1::uuid AND e.generation = $2::int AND e.seq = $3::int
-                 AND e.kind = $4::smallint AND coalesce(e.cmd, 0) = $5::int AND e.at = $6::timestamptz)
-    OR EXISTS (SELECT FROM reprise.tasks t WHERE t.run_id = $1::uuid AND t.fence = $7::bigint AND t.turn = $8::bigint + 1)
-    OR EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid AND r.closed_fence = $7::bigint)`
-
 // resolveEndSQL ends a session that hangs in the transaction, on the other end of a connection that
 // is lost. The session is named by its process and by its transaction together: the process may
 // serve another client by now, which must not be ended. The modulo is there because
@@ -82,7 +71,7 @@ func (s *Store) commitStep(ctx context.Context, t *stepTx, c *driver.Commit) (dr
 		return out, nil
 	case duplicateEvent(err):
 		rollback()
-		return driver.Outcome{Err: &journal.SeqError{Run: c.Run, Seq: c.Events[0].Seq}}, nil
+		return driver.Outcome{Err: journal.ErrFenced}, nil
 	case memberFault(err):
 		rollback()
 		return driver.Outcome{Err: translate(ctx, err, false)}, nil
@@ -91,6 +80,7 @@ func (s *Store) commitStep(ctx context.Context, t *stepTx, c *driver.Commit) (dr
 		return driver.Outcome{}, translate(ctx, err, false)
 	default: // COMMIT was not sent, so nothing was written and nothing will be
 		rollback()
+		s.endStalled(ctx, err)
 		return driver.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, err)}, nil
 	}
 	err = t.tx.Commit(ctx)
@@ -130,7 +120,7 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *driver.Commit) (dri
 	if c.HasEffects() {
 		err = e.run(ctx, q)
 	} else {
-		err = s.write(ctx, q, e.commits, e.order, out)
+		err = newWriting(s, q, e.commits, out).full(ctx, e.order)
 	}
 	return out[0], x, err
 }
@@ -180,15 +170,10 @@ func (s *Store) running(ctx context.Context, x xact) (bool, error) {
 	return status == "in progress", err
 }
 
-// written tells whether the commit's own traces are stored.
+// written tells whether the commit's own traces are stored, see driver.Commit.WrittenAs.
 func (s *Store) written(ctx context.Context, c *driver.Commit) (written bool, err error) {
-	ev := journal.Event{}
-	if len(c.Events) > 0 {
-		ev = c.Events[0]
-	}
 	err = s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
-		err := conn.QueryRow(ctx, s.sql.resolveEvent, uuidArg(c.Run), int32(c.Generation), int32(ev.Seq), int16(ev.Kind),
-			int32(ev.Cmd), nullTime(ev.Time), int64(c.Fence), int64(c.Turn)).Scan(&written)
+		err := s.commitRead(ctx, conn, []driver.Commit{*c}, []int{0}, func(_ int, own bool, _ driver.Outcome) { written = own })
 		if err == nil && written {
 			_, err = conn.Exec(ctx, durableSQL)
 		}

@@ -228,11 +228,12 @@ func TestStepTxThatIsRefusedLeavesNothing(t *testing.T) {
 		mustExec(t, w.conn, "SELECT pg_terminate_backend($1, 5000)", pid)
 	})
 	c := after(first, keep, stepDone(1, "a"))
+	c.Head = first.Head
 	c.Events[0].Seq = 1
+	chain(&c)
 	c.Tx = w.step()
 	out, err := w.j.Commit(t.Context(), []driver.Commit{c})
-	var seq *journal.SeqError
-	if err != nil || !errors.As(out[0].Err, &seq) || w.effects() != 0 {
+	if err != nil || !errors.Is(out[0].Err, journal.ErrFenced) || w.effects() != 0 {
 		t.Errorf("a stale history (J1): %v, %v, %d effects", out, err, w.effects())
 	}
 	done := after(first, keep, stepDone(1, "a"))

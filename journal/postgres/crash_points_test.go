@@ -15,7 +15,7 @@ func TestCrashPointsOfStart(t *testing.T) {
 		old := owned(t, w.j, w.node)
 		commit(t, w.j, commitOf(w.j, old, closing, began(), completed()))
 		taken := start(t, w.j, journal.Start{ID: journal.NewRunID(), Key: journal.NewRunID().String(), Delay: time.Hour})
-		a := action{Verb: "start", Starts: []journal.Start{
+		a := action{Verb: "start", Node: w.node, Starts: []journal.Start{
 			{ID: journal.NewRunID(), Workflow: "flow", Delay: time.Hour},
 			{ID: journal.NewRunID(), Workflow: "flow", Key: journal.NewRunID().String(), Delay: time.Hour},
 			{ID: journal.NewRunID(), Workflow: "flow", Owner: w.node},
@@ -100,18 +100,36 @@ func TestCrashPointsOfCommit(t *testing.T) {
 	})
 }
 
+// TestCrashPointsOfAppends: turns that only add events, in one batch with one that does more.
+func TestCrashPointsOfAppends(t *testing.T) {
+	sweep(t, func(w *crashWorld) action {
+		a := action{Verb: "commit", Node: w.node}
+		for i := range 3 {
+			first := commitOf(w.j, owned(t, w.j, w.node), keep, began("a"))
+			commit(t, w.j, first)
+			second := appending(first, stepDone(1, "a"))
+			if i == 1 {
+				second = after(first, closing, stepDone(1, "a"), completed())
+			}
+			a.Commits, a.Runs = append(a.Commits, second), append(a.Runs, first.Run)
+		}
+		return a
+	})
+}
+
 // TestCrashPointsOfABatchWithAStaleMember: the batch falls apart into one transaction for each
 // member.
 func TestCrashPointsOfABatchWithAStaleMember(t *testing.T) {
 	sweep(t, func(w *crashWorld) action {
-		a := action{Verb: "commit"}
+		a := action{Verb: "commit", Stale: 2}
 		for i := range 3 {
 			c := owned(t, w.j, w.node)
 			first := commitOf(w.j, c, keep, began("a"))
 			commit(t, w.j, first)
 			second := after(first, keep, stepDone(1, "a"))
 			if i == 1 {
-				second.Events[0].Seq = 1
+				second.Head, second.Events[0].Seq = first.Head, 1
+				chain(&second)
 			}
 			a.Commits, a.Runs = append(a.Commits, second), append(a.Runs, c.Run.ID)
 		}

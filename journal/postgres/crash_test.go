@@ -27,6 +27,7 @@ type action struct {
 	Starts   []journal.Start
 	Messages []journal.Message
 	Commits  []driver.Commit
+	Stale    int // the number of the commit that is refused, from 1
 	Admin    driver.AdminAction
 }
 
@@ -64,8 +65,10 @@ var verbs = map[string]func(ctx context.Context, j *driver.Journal, a *action) e
 	"commit": func(ctx context.Context, j *driver.Journal, a *action) error {
 		out, err := j.Commit(ctx, a.Commits)
 		for i := range out {
-			if seq := new(journal.SeqError); !errors.As(out[i].Err, &seq) { // of a member that is meant to be stale
+			if i != a.Stale-1 {
 				err = errors.Join(err, out[i].Err)
+			} else if out[i].Err == nil {
+				err = errors.Join(err, errors.New("a stale commit was accepted"))
 			}
 		}
 		return err
@@ -147,6 +150,11 @@ func init() {
 		var a action
 		if err := json.Unmarshal(input, &a); err != nil {
 			return nil, err
+		}
+		if a.Node != 0 {
+			if err := s.Adopt(ctx, a.Node); err != nil {
+				return nil, err
+			}
 		}
 		return "done", verbs[a.Verb](ctx, driver.New(s, nil), &a)
 	}

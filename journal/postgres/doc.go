@@ -17,9 +17,10 @@
 //
 // # What decides
 //
-// The row of a task is what every decision about a run is made on, and its row lock is what puts
-// decisions in an order. It holds the owner, the fence (how often the run has been claimed), the
-// turn (how often it has been committed to) and the number of the newest message.
+// The row of a task is what nearly every decision about a run is made on, and its row lock is what
+// puts decisions in an order. It holds the owner, the fence (how often the run has been claimed,
+// and chance), the turn (how often a commit has changed the row) and the number of the newest
+// message.
 //
 //   - A claim raises the fence, a commit must name owner, fence and turn of the row (J3). So of two
 //     nodes that both believe to own a run, the later claim wins and the other one's commit finds
@@ -34,6 +35,15 @@
 // newest version of the row. This is why no statement reads a task first and writes it later: the
 // condition of the write decides.
 //
+// These numbers repeat in a database that goes back in time, by a fail-over to an asynchronous
+// standby or by a restored copy. So each commit also names the newest event that it follows, by its
+// link, and what was in the messages that it consumes, and the statement compares them.
+//
+// Most turns of a long run do nothing but add events. They leave the row of the task alone and are
+// decided by the membership of their node and by their newest event; appendSQL has the argument.
+// The row of the membership changes only when the node joins, is recalled or is lost, each of which
+// excludes the node's appends. The lease, which changes all the time, is a row of its own.
+//
 // # What an answer is worth
 //
 // A call is answered when its commit is on disk, and on the disk of a synchronous standby if the
@@ -45,12 +55,15 @@
 // # Order of locks
 //
 // Two transactions deadlock when each waits for a lock that the other has. The store's statements
-// are safe from each other by three rules:
+// are safe from each other by four rules:
 //
 //   - The row of a task is locked before anything else of its run, and in the order of run ids
 //     where a statement may wait for more than one.
 //   - A commit that does something to others locks the tasks of all of them first, then takes the
 //     keys of its children, in the order of keys. Starts take keys in the same order.
+//   - The lock of a node, which its appends share, comes after all rows of tasks, and in the order
+//     of node ids where a transaction takes more than one. Whoever takes it alone waits two seconds
+//     at most; see excludeSQL.
 //   - Claims and reaps skip rows that are locked (SKIP LOCKED) and so wait for nobody.
 //
 // What is left of deadlocks is resolved by the server, and the victim is repeated by Store.call:
@@ -104,8 +117,10 @@
 // # Compared with package sqlite
 //
 // A file of one driver has the name that the same noun has in the other, so that a diff of the two
-// folders is a diff of two designs. Only here are columns.go, commit_batch.go, commit_one.go and
-// start_one.go (forms of statements that save work on a server, which a library in the process does
-// not), listener.go (other processes exist) and statements.go (the schema's name is an option).
-// Only there are lock.go (other processes must not exist) and writer.go (one connection writes).
+// folders is a diff of two designs. Only here are columns.go, exchange.go, commit_batch.go,
+// commit_one.go, commit_write.go, append.go, append_one.go and start_one.go (forms of statements
+// that save work on a server, which a library in the process does not), exclude.go, epoch.go,
+// roster.go and listener.go (other processes exist, and the server may go back in time) and
+// statements.go (the schema's name is an option). Only there are lock.go (other processes must not
+// exist) and writer.go (one connection writes).
 package postgres

@@ -72,7 +72,7 @@ func (e *effects) run(ctx context.Context, q querier) error {
 	if err := e.lock(ctx, q); err != nil {
 		return err
 	}
-	if err := e.s.write(ctx, q, e.commits, e.order, e.out); err != nil {
+	if err := newWriting(e.s, q, e.commits, e.out).full(ctx, e.order); err != nil {
 		return err
 	}
 	for _, i := range e.order {
@@ -261,6 +261,7 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	for _, i := range e.accepted {
 		terminated = append(terminated, e.orphans[i].terminated...)
 	}
+	e.s.exclude.owners(&p, terminated)
 	e.s.queueTerminate(&p, terminated, journal.TerminatedPayload(journal.ParentClosed))
 	if e.ownTx {
 		p.exec(endSQL)

@@ -90,11 +90,11 @@ WITH run AS (
     INSERT INTO reprise.runs (id, created_at, generation, version, priority, holds_key, workflow, queue, inbox_seen, carried)
     VALUES (gen_random_uuid(), now(), $1::int + 1, 1, 3, false, 'w', 'q', $1::int * 100, ARRAY[7, $1::int * 100]) RETURNING id
 ), inbox AS (
-    INSERT INTO reprise.inbox (run_id, number, kind, at, key, name)
-    SELECT id, n, 1, now(), n::text, 's' FROM run CROSS JOIN generate_series(1, $1::int * 100 + 3) n
+    INSERT INTO reprise.inbox (run_id, number, digest, kind, at, key, name)
+    SELECT id, n, 1, 1, now(), n::text, 's' FROM run CROSS JOIN generate_series(1, $1::int * 100 + 3) n
 ), events AS (
-    INSERT INTO reprise.events (run_id, generation, seq, at, kind, name, inbox)
-    SELECT id, 1 + (n - 1) / 100, 1 + (n - 1) % 100, now(), 5, 's', n FROM run CROSS JOIN generate_series(1, $1::int * 100) n
+    INSERT INTO reprise.events (run_id, generation, seq, link, at, kind, name, inbox)
+    SELECT id, 1 + (n - 1) / 100, 1 + (n - 1) % 100, 1, now(), 5, 's', n FROM run CROSS JOIN generate_series(1, $1::int * 100) n
 )
 SELECT id::text FROM run`
 

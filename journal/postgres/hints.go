@@ -198,6 +198,8 @@ func encodeHint(h driver.Hint) string {
 		return "i" + run + strconv.Itoa(int(h.Node))
 	case driver.HintClosed:
 		return "c" + run
+	case driver.HintTerminated:
+		return "x" + run
 	case driver.HintWaiter:
 		return "w"
 	}
@@ -221,10 +223,13 @@ func decodeHint(line string) driver.Hint {
 		return driver.Hint{Kind: driver.HintTasks}
 	case kind == 'w':
 		return driver.Hint{Kind: driver.HintWaiter}
-	case kind != 'i' && kind != 'c' || len(rest) < encodedRunBytes:
+	case kind != 'i' && kind != 'c' && kind != 'x' || len(rest) < encodedRunBytes:
 		return scan
 	}
 	h := driver.Hint{Kind: driver.HintClosed}
+	if kind == 'x' {
+		h.Kind = driver.HintTerminated
+	}
 	run, err := base64.RawURLEncoding.DecodeString(rest[:encodedRunBytes])
 	if err != nil || copy(h.Run[:], run) != len(h.Run) {
 		return scan

@@ -23,7 +23,7 @@ const lockAcquireSQL = `SELECT pg_try_advisory_lock($1::int, $2::int)`
 // lockRecordSQL says that the node's lock is held, and on which start of the server. Only from here
 // on does a free lock mean death, because a restart of the server frees all locks without anybody
 // having died. A node that was declared dead stays so.
-const lockRecordSQL = `UPDATE reprise.nodes n SET locked_on = pg_postmaster_start_time() WHERE n.id = $1::int AND n.lost_at IS NULL`
+const lockRecordSQL = `UPDATE reprise.nodes n SET locked_on = pg_postmaster_start_time() WHERE n.id = $1::int AND n.expires_at > '-infinity'`
 
 // lockReleaseSQL lets go of the lock of a node that has left.
 const lockReleaseSQL = `SELECT pg_advisory_unlock($1::int, $2::int)`

@@ -33,7 +33,7 @@ LEFT JOIN LATERAL (SELECT * FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.i
 // "Plans".
 const loadEventsSQL = `
 SELECT i.ord, e.seq, e.kind, coalesce(e.cmd, 0), coalesce(e.inbox, 0), e.at, coalesce(e.name, ''), coalesce(e.attempt, 0),
-       coalesce(e.encoding, m.encoding, ''), coalesce(e.payload, m.payload), coalesce(e.issued, '')
+       coalesce(e.encoding, m.encoding, ''), coalesce(e.payload, m.payload), coalesce(e.issued, ''), e.link
 FROM unnest($1::uuid[], $2::int[], $3::int[]) WITH ORDINALITY AS i(id, after, max, ord)
 CROSS JOIN LATERAL (SELECT r.generation FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 CROSS JOIN LATERAL (
@@ -143,7 +143,7 @@ func scanEvents(out []driver.History) func(row pgx.CollectableRow) error {
 		var ev journal.Event
 		var issued string
 		err := row.Scan(&ord, &ev.Seq, &ev.Kind, &ev.Cmd, &ev.Inbox, &ev.Time, &ev.Name, &ev.Attempt, &ev.Payload.Encoding,
-			&ev.Payload.Data, &issued)
+			&ev.Payload.Data, &issued, &ev.Link)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -12,12 +13,28 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// joinSQL makes a node. Its id comes from a sequence and is never used again, so what a dead node
-// wrote can never be taken for a later one's.
+// joinSQL makes a node: its lease and its membership. The id comes from a sequence. A database that
+// was restored may give one out that an earlier process had, and may even hold that one's rows; the
+// incarnation, which the node has drawn, is what nobody else has. The newest incarnation of an id
+// gets the rows, and the earlier one's statements find nothing from then on. What the earlier one
+// owned is the new one's then, which compares it first.
 const joinSQL = `
-INSERT INTO reprise.nodes (name, routes, lease, started_at, expires_at)
-VALUES ($1::text, $2::text::jsonb, $3::bigint * interval '1 microsecond', now(), now() + $3::bigint * interval '1 microsecond')
-RETURNING id`
+WITH lease AS (
+    INSERT INTO reprise.nodes (name, routes, lease, started_at, expires_at, server)
+    VALUES ($1::text, $2::text::jsonb, $3::bigint * interval '1 microsecond', now(), now() + $3::bigint * interval '1 microsecond',
+            pg_postmaster_start_time())
+    ON CONFLICT (id) DO UPDATE
+    SET name = excluded.name, routes = excluded.routes, lease = excluded.lease, started_at = excluded.started_at,
+        expires_at = excluded.expires_at, server = excluded.server, process = NULL, locked_on = NULL
+    RETURNING id, renewals, server
+), membership AS (
+    INSERT INTO reprise.members (node, incarnation) SELECT l.id, $4::uuid FROM lease l
+    ON CONFLICT (node) DO UPDATE SET incarnation = excluded.incarnation, lost_at = NULL
+    RETURNING node, recalled
+)
+SELECT l.id, l.renewals, l.server, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()), m.recalled,
+       EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = l.id AND t.owner > 0)
+FROM lease l CROSS JOIN membership m`
 
 // joinUnblockSQL lets blocked runs be tried by the code that has just come: a node that joins may
 // be of the release that knows what the blocked one did not. Rows that are locked are being worked
@@ -38,27 +55,39 @@ UPDATE reprise.tasks t SET visible_at = now() FROM stuck s WHERE t.run_id = ANY 
 // nodesSQL lists the nodes whose lease has not run out. It locks nothing.
 const nodesSQL = `
 SELECT n.id, n.name, n.routes::text, (extract(epoch FROM n.lease) * 1000000)::bigint, n.started_at, n.expires_at
-FROM reprise.nodes n WHERE n.lost_at IS NULL AND n.expires_at > now() ORDER BY n.id`
+FROM reprise.nodes n
+WHERE n.expires_at > now() AND EXISTS (SELECT FROM reprise.members m WHERE m.node = n.id AND m.lost_at IS NULL)
+ORDER BY n.id`
 
 // renewSQL extends the node's lease (J9) and looks for nodes to reap: declared dead but not
 // forgotten, because rows were locked when their tasks were freed; lease run out; or session-level
 // lock free. A lock that was taken on a server that has restarted, or is another one by now, says
 // nothing.
 //
-// The last column is when a claim by the node is worth it, by one probe of tasks_claim_idx for each
-// route and priority and one of tasks_owner_idx: an idle node sends nothing else than this.
+// It also answers what epoch wants to know. The last column is when a claim by the node is worth
+// it, by one probe of tasks_claim_idx for each route and priority and one of tasks_owner_idx: an
+// idle node sends nothing else than this.
 //
-// It locks the node's own row and no other, so renewals wait for nobody but a reaper that is
-// marking this very node. Whoever comes second sees what the first wrote: a renewal that waited
-// finds lost_at set and returns no row, and the node learns that it is lost; a reaper that waited
-// finds a fresh lease and does nothing. The suspects are only suspects; reapMarkSQL decides.
+// It locks the row of the node's own lease and no other, so renewals wait for nobody but a reaper
+// that is marking this very node. Whoever comes second sees what the first wrote: a renewal that
+// waited finds a lease of -infinity and returns no row, and the node learns that it is lost; a
+// reaper that waited finds a fresh lease and does nothing. The row of the membership is only read,
+// so appends, which share it, never hold a renewal up. The suspects are only suspects; reapMarkSQL
+// decides.
 const renewSQL = `
-WITH me AS (
-    UPDATE reprise.nodes n SET expires_at = now() + n.lease WHERE n.id = $1::int AND n.lost_at IS NULL RETURNING n.id
+WITH member AS MATERIALIZED (
+    SELECT m.recalled FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $6::uuid AND m.lost_at IS NULL
+), me AS (
+    UPDATE reprise.nodes n SET expires_at = now() + n.lease, renewals = n.renewals + 1, server = pg_postmaster_start_time()
+    WHERE n.id = $1::int AND n.expires_at > '-infinity' AND EXISTS (SELECT FROM member)
+    RETURNING n.renewals
 )
-SELECT EXISTS (SELECT FROM me), clock_timestamp(), ARRAY(
+SELECT (SELECT me.renewals FROM me), (SELECT member.recalled FROM member), pg_postmaster_start_time(),
+    (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()), clock_timestamp(), ARRAY(
     SELECT n.id FROM reprise.nodes n
-    WHERE n.id <> $1::int AND (n.lost_at IS NOT NULL OR n.expires_at < now() OR n.locked_on = pg_postmaster_start_time()
+    WHERE n.id <> $1::int AND (n.expires_at < now()
+      OR (SELECT m.lost_at FROM reprise.members m WHERE m.node = n.id) IS NOT NULL
+      OR n.locked_on = pg_postmaster_start_time()
       AND NOT EXISTS (
         SELECT FROM pg_locks l
         WHERE l.locktype = 'advisory' AND l.classid = $2::bigint::oid AND l.objid = n.id::oid AND l.objsubid = 2
@@ -77,24 +106,38 @@ SELECT EXISTS (SELECT FROM me), clock_timestamp(), ARRAY(
         WHERE t.owner = $1::int AND t.owner > 0 AND t.visible_at < 'infinity' ORDER BY t.visible_at LIMIT 1))`
 
 // leaveSQL marks the node: from here on no start makes it the owner, because startSQL looks for a
-// node that is not lost. It comes before the tasks are handed back, or a start in between would
-// leave a task with a node that is gone.
-const leaveSQL = `UPDATE reprise.nodes n SET lost_at = coalesce(n.lost_at, now()) WHERE n.id = $1::int`
+// member that is not lost. It comes before the tasks are handed back, or a start in between would
+// leave a task with a node that is gone. Like a reaper's mark it comes under the lock that appends
+// share.
+const leaveSQL = `
+WITH lease AS (
+    UPDATE reprise.nodes n SET expires_at = '-infinity'
+    WHERE n.id = $1::int AND EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid)
+)
+UPDATE reprise.members m SET lost_at = coalesce(m.lost_at, now()) WHERE m.node = $1::int AND m.incarnation = $2::uuid`
 
 // leaveFreeSQL hands tasks back, a bounded number at a time to keep the locks short. No strike is
 // counted: the node leaves in good order. Rows that are locked by somebody else are left for the
 // next round, or for a reaper.
 const leaveFreeSQL = `
 WITH batch AS MATERIALIZED (
-    SELECT t.run_id FROM reprise.tasks t WHERE t.owner = $1::int AND t.owner > 0 LIMIT $2::int FOR UPDATE SKIP LOCKED
+    SELECT t.run_id FROM reprise.tasks t
+    WHERE t.owner = $1::int AND t.owner > 0
+      AND EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid)
+    LIMIT $3::int FOR UPDATE OF t SKIP LOCKED
 )
-UPDATE reprise.tasks t SET owner = 0, unproven = false, visible_at = now() FROM batch b WHERE t.run_id = ANY (ARRAY[b.run_id])`
+UPDATE reprise.tasks t SET owner = 0, unproven = false, link = 0, visible_at = now() FROM batch b WHERE t.run_id = ANY (ARRAY[b.run_id])`
 
 // leaveDeleteSQL forgets the node, unless it still owns something: then a reaper will find the row
 // and finish.
 const leaveDeleteSQL = `
-DELETE FROM reprise.nodes n
-WHERE n.id = $1::int AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = n.id AND t.owner > 0)`
+WITH lease AS (
+    DELETE FROM reprise.nodes n
+    WHERE n.id = $1::int AND EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid)
+      AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = n.id AND t.owner > 0)
+    RETURNING n.id
+)
+DELETE FROM reprise.members m USING lease l WHERE m.node = ANY (ARRAY[l.id])`
 
 // Join implements driver.Store.
 func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
@@ -102,17 +145,26 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, er
 	if err != nil {
 		return nil, err
 	}
-	m := &member{s: s}
+	m := &member{s: s, incarnation: uuid.New()}
 	m.queues, m.workflows, m.versions = routeArrays(n.Routes)
 	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		var p pipeline
-		p.query(s.sql.join, each(func(row pgx.CollectableRow) error { return row.Scan(&m.id) }), n.Name, routes, n.Lease.Microseconds())
-		p.exec(s.sql.joinUnblock, m.queues, m.workflows, m.versions, joinRetriesMax)
+		p.query(s.sql.member.join, each(func(row pgx.CollectableRow) error {
+			var server time.Time
+			var database uint32
+			var renewals, recalled int64
+			var owns bool
+			err := row.Scan(&m.id, &renewals, &server, &database, &recalled, &owns)
+			m.epoch.joined(server, database, renewals, recalled, owns)
+			return err
+		}), n.Name, routes, n.Lease.Microseconds(), m.me())
+		p.exec(s.sql.member.joinUnblock, m.queues, m.workflows, m.versions, joinRetriesMax)
 		return p.send(ctx, c)
 	})
 	if err != nil {
 		return nil, err
 	}
+	s.roster.add(m)
 	s.hints.holdLock(m.id)
 	return m, nil
 }
@@ -122,7 +174,7 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 	var list []journal.Node
 	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		list = nil
-		rows, err := c.Query(ctx, s.sql.nodes)
+		rows, err := c.Query(ctx, s.sql.member.nodes)
 		if err != nil {
 			return err
 		}
@@ -150,8 +202,10 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 // of its death is held by the store's listener, and both are only ever evidence of life: the
 // decision that a node is dead is a row too, which the node itself obeys (J9).
 type member struct {
-	s  *Store
-	id journal.NodeID
+	s           *Store
+	id          journal.NodeID
+	incarnation uuid.UUID // drawn by this node; nobody else names it
+	epoch       epoch
 
 	queues, workflows []string // of the routes it serves
 	versions          []int32
@@ -160,26 +214,35 @@ type member struct {
 // ID implements driver.Membership.
 func (m *member) ID() journal.NodeID { return m.id }
 
+// me is the incarnation as a parameter.
+func (m *member) me() pgtype.UUID { return pgtype.UUID{Bytes: m.incarnation, Valid: true} }
+
+// lost is the error of a node that is no member any more.
+func (m *member) lost() error { return fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost) }
+
 // Renew implements driver.Membership. A node that was declared dead cannot come back to life: it
 // gets ErrNodeLost, also if the declaration was wrong, because its tasks may have other owners by
 // now.
 func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
 	var r driver.Renewal
-	var alive bool
+	var renewals, recalled *int64
+	var server time.Time
+	var database uint32
 	var suspects []int32
 	var next pgtype.Timestamptz
 	err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		return c.QueryRow(ctx, m.s.sql.renew, int32(m.id), int64(lockClass(m.s.o.Schema)), m.queues, m.workflows, m.versions).
-			Scan(&alive, &r.Now, &suspects, &next)
+		return c.QueryRow(ctx, m.s.sql.member.renew, int32(m.id), int64(lockClass(m.s.o.Schema)), m.queues, m.workflows, m.versions, m.me()).
+			Scan(&renewals, &recalled, &server, &database, &r.Now, &suspects, &next)
 	})
 	if err != nil {
 		return driver.Renewal{}, err
 	}
 	r.Now, r.Polled, r.NextDue = r.Now.UTC(), true, timeOf(next)
-	if !alive {
+	if renewals == nil || recalled == nil {
 		m.s.hints.releaseLock(m.id)
-		return r, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)
+		return r, m.lost()
 	}
+	r.Compare = m.epoch.renewed(server, database, *renewals, *recalled)
 	for _, n := range suspects {
 		r.Suspects = append(r.Suspects, journal.NodeID(n))
 	}
@@ -191,13 +254,18 @@ func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
 // lock is let go even if the server cannot be reached, because the listener would hold it for as
 // long as the process lives.
 func (m *member) Leave(ctx context.Context) error {
-	err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, m.s.sql.leave, int32(m.id))
-		return err
+	err := m.s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		var p pipeline
+		p.exec(beginSQL)
+		p.exec(holdSQL)
+		m.s.exclude.node(&p, m.id)
+		p.exec(m.s.sql.member.leave, int32(m.id), m.me())
+		p.exec(endSQL)
+		return p.send(ctx, c)
 	})
 	for n := int64(reapBatch); err == nil && n > 0; {
 		err = m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-			tag, err := c.Exec(ctx, m.s.sql.leaveFree, int32(m.id), reapBatch)
+			tag, err := c.Exec(ctx, m.s.sql.member.leaveFree, int32(m.id), m.me(), reapBatch)
 			n = tag.RowsAffected()
 			return err
 		})
@@ -206,8 +274,9 @@ func (m *member) Leave(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	m.s.roster.remove(m)
 	return m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, m.s.sql.leaveDelete, int32(m.id))
+		_, err := c.Exec(ctx, m.s.sql.member.leaveDelete, int32(m.id), m.me())
 		return err
 	})
 }

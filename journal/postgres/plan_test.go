@@ -73,15 +73,16 @@ func TestClaimIsFlat(t *testing.T) {
 	sql := sqltest.Statements(t, ".")
 	conn := connect(t, pgtest.Empty(t))
 	migrateSchema(t, conn, pgtest.Schema)
-	mustExec(t, conn, `INSERT INTO reprise.nodes (name, routes, lease, started_at, expires_at) VALUES ('one', '[]', '1 hour', now(), now())`)
+	mustExec(t, conn, `INSERT INTO reprise.members (node, incarnation) VALUES (1, '11111111-1111-1111-1111-111111111111')`)
+	me := `'11111111-1111-1111-1111-111111111111'`
 	var before int
 	for _, backlog := range []int{200, 20_000} {
 		mustExec(t, conn, backlogSQL, backlog)
 		mustExec(t, conn, "VACUUM ANALYZE reprise.tasks")
-		claim := explain(t, conn, sql["claimSQL"], "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "10")
+		claim := explain(t, conn, sql["claimSQL"], "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "10", me, "5")
 		next := explain(t, conn, sql["claimNextSQL"], "ARRAY['q']", "ARRAY['w']", "ARRAY[1]")
 		attention := explain(t, conn, sql["claimAttentionSQL"], "7", "10")
-		renew := explain(t, conn, sql["renewSQL"], "7", "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]")
+		renew := explain(t, conn, sql["renewSQL"], "7", "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", me)
 		taken := 0.0
 		claim.walk(func(n *planNode) {
 			if n.Index == "tasks_pkey" {
@@ -122,6 +123,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 	conn := connect(t, pgtest.Empty(t))
 	migrateSchema(t, conn, pgtest.Schema)
 	mustExec(t, conn, "VACUUM ANALYZE reprise.tasks") // an empty queue is often known to be empty
+	appended := append([]string{"1", "gen_random_uuid()", "0"}, nulls(15)...)
 	routes := []string{"ARRAY['q']", "ARRAY['w']", "ARRAY[1]"}
 	for _, c := range []struct {
 		statement string
@@ -129,20 +131,25 @@ func TestPlansOfATinyTable(t *testing.T) {
 		want      string // the indexes that are used, sorted
 	}{
 		{"startReuseSQL", nulls(4), "runs_key_idx runs_pkey"},
-		{"startSQL", nulls(16), "nodes_pkey"},
-		{"startOneSQL", []string{"gen_random_uuid()", "'k'", "'w'", "1", "'q'", "3", "NULL", "NULL", "NULL", "NULL", "1", "0", "NULL", "NULL", "NULL", "NULL"}, "nodes_pkey"},
+		{"startSQL", nulls(17), "members_pkey"},
+		{"startOneSQL", []string{"gen_random_uuid()", "'k'", "'w'", "1", "'q'", "3", "NULL", "NULL", "NULL", "NULL", "1", "0", "NULL", "NULL", "NULL", "NULL", "NULL"}, "members_pkey"},
 		{"startReadSQL", nulls(2), "runs_key_idx runs_pkey tasks_pkey"},
 		{"lockTasksSQL", nulls(1), "tasks_pkey"},
-		{"sendSQL", nulls(8), "inbox_key_idx runs_pkey tasks_pkey"},
-		{"claimSQL", append(append([]string{"1"}, routes...), "10"), "nodes_pkey runs_pkey tasks_claim_idx tasks_pkey"},
-		{"claimUnconfirmedSQL", nulls(1), "runs_pkey tasks_owner_idx"},
+		{"sendSQL", nulls(9), "inbox_key_idx runs_pkey tasks_pkey"},
+		{"claimSQL", append(append([]string{"1"}, routes...), "10", "gen_random_uuid()", "1"), "members_pkey runs_pkey tasks_claim_idx tasks_pkey"},
+		{"claimUnconfirmedSQL", nulls(2), "members_pkey runs_pkey tasks_owner_idx"},
 		{"claimAttentionSQL", nulls(2), "tasks_owner_idx"},
 		{"claimNextSQL", routes, "tasks_claim_idx"},
-		{"commitSQL", nulls(24), "runs_pkey tasks_pkey"},
-		{"commitOneSQL", nulls(41), "tasks_pkey"},
-		{"commitOneCloseSQL", nulls(37), "runs_pkey tasks_pkey"},
-		{"commitReadSQL", nulls(1), "runs_pkey tasks_pkey"},
-		{"resolveEventSQL", nulls(8), "events_pkey runs_pkey tasks_pkey"},
+		{"commitSQL", nulls(31), "events_pkey inbox_pkey runs_pkey tasks_pkey"},
+		{"commitOneSQL", nulls(49), "events_pkey inbox_pkey tasks_pkey"},
+		{"commitOneCloseSQL", nulls(44), "events_pkey inbox_pkey runs_pkey tasks_pkey"},
+		{"commitReadSQL", nulls(3), "events_pkey tasks_pkey"},
+		{"appendSQL", appended, "events_pkey members_pkey"},
+		{"appendOneSQL", append([]string{"1", "gen_random_uuid()", "0", "gen_random_uuid()"}, nulls(13)...), "events_pkey members_pkey"},
+		{"ownedSQL", nulls(2), "events_pkey members_pkey tasks_owner_idx"},
+		{"releaseSQL", nulls(4), "members_pkey tasks_pkey"},
+		{"excludeOwnersSQL", nulls(2), "tasks_pkey"},
+		{"recallSQL", nulls(1), "members_pkey tasks_pkey"},
 		{"loadRunsSQL", nulls(1), "runs_pkey tasks_pkey"},
 		{"loadEventsSQL", nulls(3), "events_pkey inbox_pkey runs_pkey"},
 		{"loadInboxSQL", nulls(3), "events_inbox_idx inbox_pkey runs_pkey"},
@@ -154,9 +161,9 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"continueSQL", nulls(7), "runs_pkey tasks_pkey"},
 		{"replySQL", nulls(5), "inbox_pkey"},
 		{"terminateSQL", nulls(5), "events_pkey runs_pkey tasks_pkey"},
-		{"renewSQL", append([]string{"1", "1"}, routes...), "nodes_pkey pg_database_datname_index tasks_claim_idx tasks_owner_idx"},
-		{"leaveFreeSQL", nulls(2), "tasks_owner_idx tasks_pkey"},
-		{"reapOwnersSQL", nil, "nodes_pkey tasks_owner_idx"},
+		{"renewSQL", append(append([]string{"1", "1"}, routes...), "gen_random_uuid()"), "members_pkey nodes_pkey pg_database_datname_index tasks_claim_idx tasks_owner_idx"},
+		{"leaveFreeSQL", nulls(3), "members_pkey tasks_owner_idx tasks_pkey"},
+		{"reapOwnersSQL", nil, "members_pkey tasks_owner_idx"},
 		{"reapFreeSQL", nulls(5), "tasks_owner_idx tasks_pkey"},
 	} {
 		plan := explain(t, conn, sql[c.statement], c.args...)
@@ -165,7 +172,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 			if n.Index != "" {
 				used[n.Index] = true
 			}
-			if n.Type == "Seq Scan" && n.Table != "nodes" { // which has no more rows than there are processes
+			if n.Type == "Seq Scan" && n.Table != "nodes" && n.Table != "members" { // which has no more rows than there are processes
 				t.Errorf("%s scans %s", c.statement, n.Table)
 			}
 		})

@@ -34,9 +34,9 @@ func (n *scanNode) whole() (tables []string) {
 
 // busyStatements are those that run all the time, with the number of their parameters.
 var busyStatements = map[string]int{
-	"startReuseSQL": 4, "startSQL": 16, "startOneSQL": 16, "startReadSQL": 2, "startMessageDelaySQL": 1, "lockTasksSQL": 1, "sendSQL": 8, "claimSQL": 5,
-	"claimUnconfirmedSQL": 1, "claimAttentionSQL": 2, "claimNextSQL": 3, "commitSQL": 24, "commitOneSQL": 41, "commitOneCloseSQL": 37,
-	"commitReadSQL": 1, "resolveEventSQL": 8, "loadRunsSQL": 1, "loadEventsSQL": 3, "loadInboxSQL": 3, "loadAnswersSQL": 2,
+	"startReuseSQL": 4, "startSQL": 17, "startOneSQL": 17, "startReadSQL": 2, "startMessageDelaySQL": 1, "lockTasksSQL": 1, "sendSQL": 9, "claimSQL": 7,
+	"claimUnconfirmedSQL": 2, "claimAttentionSQL": 2, "claimNextSQL": 3, "commitSQL": 31, "commitOneSQL": 49, "commitOneCloseSQL": 44,
+	"commitReadSQL": 3, "appendSQL": 18, "appendOneSQL": 17, "ownedSQL": 2, "releaseSQL": 4, "excludeOwnersSQL": 2, "recallSQL": 1, "loadRunsSQL": 1, "loadEventsSQL": 3, "loadInboxSQL": 3, "loadAnswersSQL": 2,
 	"lockFamilySQL": 2, "orphansSQL": 1, "terminateSQL": 5, "previewSQL": 2, "continueSQL": 7, "replySQL": 5,
 }
 
@@ -57,8 +57,8 @@ func TestPlansAfterAutovacuum(t *testing.T) {
 		 SELECT gen_random_uuid(), 'infinity', 1, 1, 3, 'q', 'w' FROM generate_series(1, 1000)`,
 		`INSERT INTO reprise.runs (id, created_at, version, priority, holds_key, workflow, queue, key)
 		 SELECT gen_random_uuid(), now(), 1, 3, true, 'w', 'q', n::text FROM generate_series(1, 1000) n`,
-		`INSERT INTO reprise.events (run_id, at, generation, seq, kind) SELECT gen_random_uuid(), now(), 1, 1, 1 FROM generate_series(1, 1000)`,
-		`INSERT INTO reprise.inbox (run_id, number, kind, at, key) SELECT gen_random_uuid(), 1, 1, now(), n::text FROM generate_series(1, 1000) n`,
+		`INSERT INTO reprise.events (run_id, at, link, generation, seq, kind) SELECT gen_random_uuid(), now(), 1, 1, 1, 1 FROM generate_series(1, 1000)`,
+		`INSERT INTO reprise.inbox (run_id, number, digest, kind, at, key) SELECT gen_random_uuid(), 1, 1, 1, now(), n::text FROM generate_series(1, 1000) n`,
 	} {
 		mustExec(t, conn, fill)
 	}

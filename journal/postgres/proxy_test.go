@@ -24,7 +24,11 @@ func newProxied(t *testing.T) *proxied {
 	t.Helper()
 	dsn := pgtest.New(t)
 	link := pgtest.Proxy(t, dsn)
-	p := &proxied{txWorld: newTxWorld(t, link.DSN()), link: link, direct: driver.New(open(t, dsn, nil), nil)}
+	direct := open(t, dsn, nil)
+	p := &proxied{txWorld: newTxWorld(t, link.DSN()), link: link, direct: driver.New(direct, nil)}
+	if err := direct.Adopt(t.Context(), p.node); err != nil {
+		t.Fatal(err)
+	}
 	p.conn = connect(t, dsn)
 	return p
 }
@@ -176,7 +180,7 @@ func TestJ4_LostAckOfAClaim(t *testing.T) {
 			return len(got.Tasks) == 3
 		})
 		for _, task := range got.Tasks {
-			if task.Task.Owner != p.node || task.Task.Fence != 1 {
+			if task.Task.Owner != p.node || task.Task.Fence.Count() != 1 {
 				t.Errorf("%s: %+v", how, task.Task)
 			}
 			commit(t, p.j, commitOf(p.j, task, closing, began(), completed()))

@@ -9,26 +9,47 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// reapMarkSQL declares nodes dead (J9): those whose lease ran out by the server's clock, and those
-// suspects whose session-level lock is still free.
-//
-// The declaration is what counts, not the death. From here on the node's renewals find no row, and
-// its claims and starts own nothing. Its commits still work until its tasks are freed, and may:
-// nobody else owns those tasks yet, and the row lock of each task puts the last commit before the
-// freeing or after it. A renewal that is faster holds the lock of the node's row, and the condition
-// is evaluated again on what it wrote, so a node that has just renewed is let go.
+// reapSuspectsSQL finds nodes to declare dead (J9): those whose lease ran out by the server's
+// clock, those suspects whose session-level lock is still free, and those whose lease has gone,
+// which a restored copy may be without. It locks nothing; reapMarkSQL decides.
 //
 // A free lock alone is no evidence: locked_on must be the start of this very server, because a
 // restart frees all locks.
-const reapMarkSQL = `
-UPDATE reprise.nodes n SET lost_at = now()
-WHERE n.lost_at IS NULL
-  AND (n.expires_at < now()
-       OR n.id = ANY ($1::int[]) AND n.locked_on = pg_postmaster_start_time() AND NOT EXISTS (
+const reapSuspectsSQL = `
+SELECT m.node FROM reprise.members m
+LEFT JOIN LATERAL (SELECT * FROM reprise.nodes n WHERE n.id = m.node) n ON true
+WHERE m.lost_at IS NULL
+  AND (n.id IS NULL OR n.expires_at < now()
+       OR m.node = ANY ($1::int[]) AND n.locked_on = pg_postmaster_start_time() AND NOT EXISTS (
             SELECT FROM pg_locks l
-            WHERE l.locktype = 'advisory' AND l.classid = $2::bigint::oid AND l.objid = n.id::oid AND l.objsubid = 2
+            WHERE l.locktype = 'advisory' AND l.classid = $2::bigint::oid AND l.objid = m.node::oid AND l.objsubid = 2
               AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))
-RETURNING n.id`
+ORDER BY m.node`
+
+// reapMarkSQL declares a node dead. It looks again, on the newest version of the lease: a renewal
+// that is faster holds the lock of the row, and a node that has just renewed is let go. The lease
+// of a dead node is -infinity, so that a renewal which waited finds no row.
+//
+// The declaration is what counts, not the death. It comes under the lock that the node's appends
+// share, so from here on no append of the node is written, its renewals find no row, and its claims
+// and starts own nothing. Its other commits still work until its tasks are freed, and may: nobody
+// else owns those tasks yet, and the row lock of each task puts the last commit before the freeing
+// or after it.
+const reapMarkSQL = `
+WITH lease AS (
+    UPDATE reprise.nodes n SET expires_at = '-infinity'
+    WHERE n.id = $1::int
+      AND (n.expires_at < now()
+           OR n.id = ANY ($2::int[]) AND n.locked_on = pg_postmaster_start_time() AND NOT EXISTS (
+                SELECT FROM pg_locks l
+                WHERE l.locktype = 'advisory' AND l.classid = $3::bigint::oid AND l.objid = n.id::oid AND l.objsubid = 2
+                  AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))
+    RETURNING n.id
+)
+UPDATE reprise.members m SET lost_at = now()
+WHERE m.node = $1::int AND m.lost_at IS NULL
+  AND (EXISTS (SELECT FROM lease) OR NOT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = $1::int))
+RETURNING m.node`
 
 // reapOwnersSQL finds owners that are not live nodes. It hops from owner to owner along
 // tasks_owner_idx, so it costs a probe for each owner however many tasks they have. It starts from
@@ -42,7 +63,7 @@ WITH RECURSIVE owner(id) AS (
         SELECT t.owner FROM reprise.tasks t WHERE t.owner > o.id AND t.owner > 0 ORDER BY t.owner LIMIT 1) x
 )
 SELECT o.id FROM owner o
-WHERE NOT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = o.id AND n.lost_at IS NULL)`
+WHERE NOT EXISTS (SELECT FROM reprise.members m WHERE m.node = o.id AND m.lost_at IS NULL)`
 
 // reapFreeSQL makes a bounded number of a dead owner's tasks visible, and counts a strike against
 // each: see driver.QuarantineStrikes for what strikes are for.
@@ -61,7 +82,7 @@ WITH batch AS MATERIALIZED (
     FROM reprise.tasks t WHERE t.owner = $1::int AND t.owner > 0 LIMIT $2::int FOR UPDATE SKIP LOCKED
 ), freed AS (
     UPDATE reprise.tasks t
-    SET owner = 0, unproven = false, strikes = b.strikes,
+    SET owner = 0, unproven = false, link = 0, strikes = b.strikes,
         state = CASE WHEN b.strikes >= $3::int THEN 2 ELSE 0 END,
         problem = CASE WHEN b.strikes >= $3::int
             THEN format('its owner died %s times in a row before the run committed anything, the last time on node %s', b.strikes, $1::int)
@@ -76,10 +97,15 @@ WITH batch AS MATERIALIZED (
 SELECT count(*) FILTER (WHERE f.state = 0), count(*) FILTER (WHERE f.state = 2) FROM freed f`
 
 // reapDeleteSQL forgets dead nodes that own nothing any more. A node whose tasks were skipped keeps
-// its row, so renewSQL goes on to report it and somebody comes back.
+// its rows, so renewSQL goes on to report it and somebody comes back.
 const reapDeleteSQL = `
-DELETE FROM reprise.nodes n
-WHERE n.lost_at IS NOT NULL AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = n.id AND t.owner > 0)`
+WITH dead AS MATERIALIZED (
+    SELECT m.node FROM reprise.members m
+    WHERE m.lost_at IS NOT NULL AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = m.node AND t.owner > 0)
+), lease AS (
+    DELETE FROM reprise.nodes n USING dead d WHERE n.id = ANY (ARRAY[d.node])
+)
+DELETE FROM reprise.members m USING dead d WHERE m.node = ANY (ARRAY[d.node]) AND m.lost_at IS NOT NULL`
 
 // Reap implements driver.Membership. Any number of nodes may reap at once: what each statement
 // does, it does for the rows that it gets. A failure on the way leaves the rest to the next reap,
@@ -98,7 +124,7 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 		for more := true; more; {
 			var freed, quarantined int
 			err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-				return c.QueryRow(ctx, m.s.sql.reapFree, int32(owner), reapBatch, driver.QuarantineStrikes,
+				return c.QueryRow(ctx, m.s.sql.member.reapFree, int32(owner), reapBatch, driver.QuarantineStrikes,
 					driver.BackoffStrikes, int(driver.BackoffMax.Seconds())).Scan(&freed, &quarantined)
 			})
 			if err != nil {
@@ -110,23 +136,44 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 		}
 	}
 	return r, m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, m.s.sql.reapDelete)
+		_, err := c.Exec(ctx, m.s.sql.member.reapDelete)
 		return err
 	})
 }
 
-// markDead declares nodes dead and returns those that were not before.
+// markDead declares nodes dead and returns those that were not before. Each is a transaction of its
+// own, since each has a lock to wait for.
 func (m *member) markDead(ctx context.Context, suspects []journal.NodeID) ([]journal.NodeID, error) {
 	ids := make([]int32, len(suspects))
 	for i, n := range suspects {
 		ids[i] = int32(n)
 	}
-	return m.nodeIDs(ctx, m.s.sql.reapMark, ids, int64(lockClass(m.s.o.Schema)))
+	list, err := m.nodeIDs(ctx, m.s.sql.member.reapSuspects, ids, int64(lockClass(m.s.o.Schema)))
+	var dead []journal.NodeID
+	for i := 0; i < len(list) && err == nil; i++ {
+		marked := false
+		err = m.s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
+			var p pipeline
+			p.exec(beginSQL)
+			p.exec(holdSQL)
+			m.s.exclude.node(&p, list[i])
+			p.query(m.s.sql.member.reapMark, each(func(row pgx.CollectableRow) error {
+				marked = true
+				return row.Scan(nil)
+			}), int32(list[i]), ids, int64(lockClass(m.s.o.Schema)))
+			p.exec(endSQL)
+			return p.send(ctx, c)
+		})
+		if marked && err == nil {
+			dead = append(dead, list[i])
+		}
+	}
+	return dead, err
 }
 
 // deadOwners lists owners of tasks that are not live nodes.
 func (m *member) deadOwners(ctx context.Context) ([]journal.NodeID, error) {
-	return m.nodeIDs(ctx, m.s.sql.reapOwners)
+	return m.nodeIDs(ctx, m.s.sql.member.reapOwners)
 }
 
 func (m *member) nodeIDs(ctx context.Context, sql string, args ...any) ([]journal.NodeID, error) {

@@ -33,8 +33,8 @@ const lockTasksSQL = `SELECT t.run_id FROM reprise.tasks t WHERE t.run_id = ANY 
 const sendSQL = `
 WITH looked AS (
     SELECT i.*, x.number AS known, t.run_id IS NOT NULL AS open, t.inbox_last, t.owner, t.queue, t.workflow, t.version
-    FROM unnest($1::uuid[], $2::text[], $3::smallint[], $4::text[], $5::bytea[], $6::text[], $7::int[], $8::int[])
-         WITH ORDINALITY AS i(run_id, key, kind, name, payload, encoding, cmd, generation, ord)
+    FROM unnest($1::uuid[], $2::text[], $3::smallint[], $4::text[], $5::bytea[], $6::text[], $7::int[], $8::int[], $9::bigint[])
+         WITH ORDINALITY AS i(run_id, key, kind, name, payload, encoding, cmd, generation, digest, ord)
     LEFT JOIN LATERAL (
         SELECT t.run_id, t.inbox_last, t.owner, t.queue, t.workflow, t.version
         FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.run_id])) t ON true
@@ -50,8 +50,8 @@ WITH looked AS (
     FROM (SELECT f.run_id, max(f.number) AS number FROM fresh f GROUP BY f.run_id) f
     WHERE t.run_id = ANY (ARRAY[f.run_id])
 ), written AS (
-    INSERT INTO reprise.inbox (run_id, number, at, kind, name, key, encoding, payload, cmd, generation)
-    SELECT f.run_id, f.number, statement_timestamp(), f.kind, f.name, f.key, f.encoding, f.payload, f.cmd, f.generation FROM fresh f
+    INSERT INTO reprise.inbox (run_id, number, at, digest, kind, name, key, encoding, payload, cmd, generation)
+    SELECT f.run_id, f.number, statement_timestamp(), f.digest, f.kind, f.name, f.key, f.encoding, f.payload, f.cmd, f.generation FROM fresh f
 )
 SELECT l.ord, coalesce(l.known, 0), false, l.open, coalesce(l.owner, 0), coalesce(l.queue, ''), coalesce(l.workflow, ''),
        coalesce(l.version, 0), l.open OR (SELECT r.version FROM reprise.runs r WHERE r.id = l.run_id) IS NOT NULL
@@ -118,7 +118,7 @@ func (s *Store) queueSend(p *pipeline, messages []journal.Message, out []journal
 		}
 		l.duplicates(out)
 		return nil
-	}, l.ids, l.keys, l.kinds, l.names, l.payloads, l.encodings, l.cmds, l.generations)
+	}, l.ids, l.keys, l.kinds, l.names, l.payloads, l.encodings, l.cmds, l.generations, l.digests)
 }
 
 // sendList is the parameters of sendSQL. Of messages with one key for one run only the first is
@@ -133,6 +133,7 @@ type sendList struct {
 	kinds            []int16
 	names, encodings []*string
 	payloads         [][]byte
+	digests          []int64
 
 	cmds, generations []*int32 // of answers; null if there are none
 }
@@ -148,8 +149,13 @@ func (l *sendList) add(i int) {
 	l.ids, l.keys, l.kinds = append(l.ids, uuidArg(m.Run)), append(l.keys, m.Key), append(l.kinds, int16(m.Kind))
 	l.names, l.encodings = append(l.names, nullText(m.Name)), append(l.encodings, nullText(m.Payload.Encoding))
 	l.payloads = append(l.payloads, nullBytes(m.Payload.Data))
+	stored := *m
+	if !m.Kind.Answers() { // a command of its sender is no business of the receiver
+		stored.Cmd, stored.Generation = 0, 0
+	}
+	l.digests = append(l.digests, int64(stored.Digest()))
 	if !m.Kind.Answers() {
-		return // a command of its sender is no business of the receiver
+		return
 	}
 	if l.cmds == nil {
 		l.cmds, l.generations = make([]*int32, len(l.messages)), make([]*int32, len(l.messages))

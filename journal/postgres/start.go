@@ -49,11 +49,11 @@ UPDATE reprise.runs r SET holds_key = false FROM given g WHERE r.id = ANY (ARRAY
 //
 // A run is owned from birth if its node is a member at this moment. The look at the node takes no
 // lock, so the node may be declared dead before this commits; then reapOwnersSQL finds the task,
-// whose owner is no live node. The first fence is 1, as if the owner had claimed it, and the task
-// is unproven until the first commit, for the case that the answer is lost (J4).
+// whose owner is no live node. The first fence is journal.FenceAtBirth, and the
+// task is unproven until the first commit, for the case that the answer is lost (J4).
 const startSQL = `
 WITH owner AS (
-    SELECT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = $11::int AND n.lost_at IS NULL) AS alive
+    SELECT EXISTS (SELECT FROM reprise.members m WHERE m.node = $11::int AND m.incarnation = $17::uuid AND m.lost_at IS NULL) AS alive
 ), made AS (
     INSERT INTO reprise.runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels,
                               input, input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy)
@@ -69,7 +69,7 @@ WITH owner AS (
 ), queued AS (
     INSERT INTO reprise.tasks (run_id, visible_at, fence, owner, unproven, version, priority, queue, workflow)
     SELECT m.id, CASE WHEN o.alive THEN 'infinity' ELSE coalesce(m.start_at, m.created_at) END,
-           o.alive::int, CASE WHEN o.alive THEN $11::int ELSE 0 END, o.alive,
+           o.alive::int::bigint << 20, CASE WHEN o.alive THEN $11::int ELSE 0 END, o.alive,
            m.version, m.priority, m.queue, m.workflow
     FROM made m CROSS JOIN owner o
 )
@@ -293,7 +293,7 @@ func (r *startRound) queueInsert(p *pipeline, members []int) error {
 	}
 	p.query(r.s.sql.start, each(r.scanMade(func(run journal.RunID) int { return index[run] })),
 		ids, keys, workflows, versions, queues, priorities, labels, inputs, encodings, traces, int32(owner), delays,
-		parents.runs, parents.generations, parents.cmds, parents.policies)
+		parents.runs, parents.generations, parents.cmds, parents.policies, r.s.roster.incarnation(owner))
 	return nil
 }
 
@@ -337,7 +337,7 @@ type startFound struct {
 func (f *startFound) outcome(st *journal.Start, last bool) *journal.Started {
 	switch {
 	case f.own.Valid: // J4: an earlier try made the run
-		owned := f.owner != nil && st.Owner != 0 && *f.owner == int32(st.Owner) && *f.fence == 1
+		owned := f.owner != nil && st.Owner != 0 && *f.owner == int32(st.Owner) && journal.Fence(*f.fence) == journal.FenceAtBirth
 		return &journal.Started{Run: st.ID, Created: true, Owned: owned, StartAt: timeOf(f.own), Now: f.now.UTC()}
 	case !f.holder.Valid:
 		if last {

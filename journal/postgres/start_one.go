@@ -15,7 +15,7 @@ import (
 // startSQL.
 const startOneSQL = `
 WITH owner AS (
-    SELECT EXISTS (SELECT FROM reprise.nodes n WHERE n.id = $11::int AND n.lost_at IS NULL) AS alive
+    SELECT EXISTS (SELECT FROM reprise.members m WHERE m.node = $11::int AND m.incarnation = $17::uuid AND m.lost_at IS NULL) AS alive
 ), made AS (
     INSERT INTO reprise.runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels,
                               input, input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy)
@@ -27,7 +27,7 @@ WITH owner AS (
 ), queued AS (
     INSERT INTO reprise.tasks (run_id, visible_at, fence, owner, unproven, version, priority, queue, workflow)
     SELECT m.id, CASE WHEN o.alive THEN 'infinity' ELSE coalesce(m.start_at, m.created_at) END,
-           o.alive::int, CASE WHEN o.alive THEN $11::int ELSE 0 END, o.alive, $4::int, $6::smallint, $5::text, $3::text
+           o.alive::int::bigint << 20, CASE WHEN o.alive THEN $11::int ELSE 0 END, o.alive, $4::int, $6::smallint, $5::text, $3::text
     FROM made m CROSS JOIN owner o
 )
 SELECT m.id, coalesce(m.start_at, m.created_at), o.alive, clock_timestamp() FROM made m CROSS JOIN owner o`
@@ -51,7 +51,7 @@ func (r *startRound) queueOne(p *pipeline, i int) error {
 	}
 	p.query(r.s.sql.startOne, each(r.scanMade(func(journal.RunID) int { return i })), uuidArg(st.ID), nullText(st.Key), st.Workflow, st.Version,
 		st.Queue, st.Priority, nullText(labels), nullBytes(st.Input.Data), nullText(st.Input.Encoding), nullText(st.Trace), int32(owner),
-		nullInt(st.Delay.Microseconds()), parent, generation, cmd, policy)
+		nullInt(st.Delay.Microseconds()), parent, generation, cmd, policy, r.s.roster.incarnation(owner))
 	return nil
 }
 

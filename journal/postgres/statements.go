@@ -6,36 +6,50 @@ import "github.com/reprise-run/reprise/migrations"
 // rendered once for a store, so a call does not build text, and the text is the key of the driver's
 // cache of prepared statements.
 type statements struct {
-	adminDelete, adminResume, adminParent                          string
-	lockFamily, orphans, terminate                                 string
-	preview, next, reply                                           string
-	claim, claimUnconfirmed, claimAttention, claimNext             string
-	commit, commitRead, commitOne, commitOneClose                  string
-	resolveEvent                                                   string
-	list, listByKey                                                string
-	lockClear, lockRecord                                          string
-	loadRuns, loadEvents, loadInbox, loadAnswers                   string
+	adminDelete, adminResume, adminParent                     string
+	append, appendOne, excludeOwners, recall                  string
+	lockFamily, orphans, terminate                            string
+	preview, next, reply                                      string
+	claim, claimUnconfirmed, claimAttention, claimNext        string
+	commit, commitRead, commitOne, commitOneClose             string
+	list, listByKey                                           string
+	lockClear, lockRecord                                     string
+	loadRuns, loadEvents, loadInbox, loadAnswers              string
+	member                                                    memberStatements
+	lockTasks, send                                           string
+	startReuse, start, startOne, startRead, startMessageDelay string
+}
+
+// memberStatements are those about nodes.
+type memberStatements struct {
 	join, joinUnblock, nodes, renew, leave, leaveFree, leaveDelete string
-	reapMark, reapOwners, reapFree, reapDelete                     string
-	lockTasks, send                                                string
-	startReuse, start, startOne, startRead, startMessageDelay      string
+	owned, release                                                 string
+	reapSuspects, reapMark, reapOwners, reapFree, reapDelete       string
 }
 
 func newStatements(schema string) statements {
 	r := func(sql string) string { return migrations.Render(sql, schema) }
 	return statements{
 		adminDelete: r(adminDeleteSQL), adminResume: r(adminResumeSQL), adminParent: r(adminParentSQL),
+		append: r(appendSQL), appendOne: r(appendOneSQL), excludeOwners: r(excludeOwnersSQL), recall: r(recallSQL),
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
 		preview: r(previewSQL), next: r(continueSQL), reply: r(replySQL),
 		claim: r(claimSQL), claimUnconfirmed: r(claimUnconfirmedSQL), claimAttention: r(claimAttentionSQL), claimNext: r(claimNextSQL),
 		commit: r(commitSQL), commitRead: r(commitReadSQL), commitOne: r(commitOneSQL), commitOneClose: r(commitOneCloseSQL),
-		resolveEvent: r(resolveEventSQL),
-		list:         r(listSQL), listByKey: r(listByKeySQL),
+		list: r(listSQL), listByKey: r(listByKeySQL),
 		lockClear: r(lockClearSQL), lockRecord: r(lockRecordSQL),
 		loadRuns: r(loadRunsSQL), loadEvents: r(loadEventsSQL), loadInbox: r(loadInboxSQL), loadAnswers: r(loadAnswersSQL),
-		join: r(joinSQL), joinUnblock: r(joinUnblockSQL), nodes: r(nodesSQL), renew: r(renewSQL), leave: r(leaveSQL), leaveFree: r(leaveFreeSQL), leaveDelete: r(leaveDeleteSQL),
-		reapMark: r(reapMarkSQL), reapOwners: r(reapOwnersSQL), reapFree: r(reapFreeSQL), reapDelete: r(reapDeleteSQL),
+		member:    newMemberStatements(r),
 		lockTasks: r(lockTasksSQL), send: r(sendSQL),
 		startReuse: r(startReuseSQL), start: r(startSQL), startOne: r(startOneSQL), startRead: r(startReadSQL), startMessageDelay: r(startMessageDelaySQL),
+	}
+}
+
+func newMemberStatements(r func(sql string) string) memberStatements {
+	return memberStatements{
+		join: r(joinSQL), joinUnblock: r(joinUnblockSQL), nodes: r(nodesSQL), renew: r(renewSQL),
+		leave: r(leaveSQL), leaveFree: r(leaveFreeSQL), leaveDelete: r(leaveDeleteSQL),
+		owned: r(ownedSQL), release: r(releaseSQL),
+		reapSuspects: r(reapSuspectsSQL), reapMark: r(reapMarkSQL), reapOwners: r(reapOwnersSQL), reapFree: r(reapFreeSQL), reapDelete: r(reapDeleteSQL),
 	}
 }

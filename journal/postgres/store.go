@@ -24,6 +24,8 @@ type Store struct {
 	sql     statements
 	stepTxs chan struct{} // a slot for every transaction of a step
 	hints   *hints
+	exclude exclusion
+	roster  roster // the nodes of this store
 }
 
 var (
@@ -45,6 +47,7 @@ func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
 	}
 	s := &Store{o: opts, pool: pool, sql: newStatements(opts.Schema)}
 	s.stepTxs = make(chan struct{}, max(1, opts.PoolSize-stepTxsReserve))
+	s.exclude = newExclusion(&s.sql, opts.Schema)
 	s.hints = newHints(s)
 	if !opts.SkipMigrations {
 		err = s.migrate(ctx)

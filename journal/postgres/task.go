@@ -9,7 +9,7 @@ import (
 
 // taskColumns are the columns of a task t as every statement selects them, for taskRow.
 const taskColumns = `t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
-       t.attempts, t.waiting, t.strikes, t.state, t.problem`
+       t.attempts, t.waiting, t.strikes, t.state, t.problem, t.link`
 
 // taskRow reads taskColumns. All are null for a run without a task, which is a closed one.
 type taskRow struct {
@@ -17,13 +17,13 @@ type taskRow struct {
 	queue, workflow, waiting, problem   *string
 	priority, state                     *int16
 	visibleAt                           pgtype.Timestamptz
-	fence, turn, inboxLast              *int64
+	fence, turn, inboxLast, link        *int64
 	attempts                            []byte
 }
 
 func (r *taskRow) targets() []any {
 	return []any{&r.generation, &r.queue, &r.workflow, &r.version, &r.priority, &r.visibleAt, &r.owner, &r.fence, &r.turn,
-		&r.inboxLast, &r.attempts, &r.waiting, &r.strikes, &r.state, &r.problem}
+		&r.inboxLast, &r.attempts, &r.waiting, &r.strikes, &r.state, &r.problem, &r.link}
 }
 
 // task returns the task, nil for a run without one.
@@ -39,7 +39,7 @@ func (r *taskRow) task(run journal.RunID) (*journal.Task, error) {
 		Run: run, Generation: journal.Generation(*r.generation), Queue: *r.queue, Workflow: *r.workflow,
 		Version: *r.version, Priority: *r.priority, VisibleAt: timeOf(r.visibleAt), Owner: journal.NodeID(*r.owner),
 		Fence: journal.Fence(*r.fence), Turn: journal.Turn(*r.turn), InboxLast: journal.InboxSeq(*r.inboxLast),
-		Attempts: attempts, Strikes: int(*r.strikes), State: journal.TaskState(*r.state),
+		Attempts: attempts, Strikes: int(*r.strikes), State: journal.TaskState(*r.state), Link: journal.Link(*r.link),
 	}
 	if r.waiting != nil {
 		t.Waiting = splitWaiting(*r.waiting, t.VisibleAt)

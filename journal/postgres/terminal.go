@@ -11,7 +11,7 @@ import (
 
 // terminalColumns are the columns of a terminal event e as every statement selects them, for
 // terminalRow.
-const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued`
+const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued, e.link`
 
 // terminalRow reads terminalColumns; all are null for an open run. The event is found by the number
 // that the run's row has of it, so no history is read for it.
@@ -19,13 +19,14 @@ type terminalRow struct {
 	seq, cmd       *int32
 	kind           *int16
 	at             pgtype.Timestamptz
+	link           *journal.Link
 	name, encoding *string
 	issued         *string
 	payload        []byte
 }
 
 func (r *terminalRow) targets() []any {
-	return []any{&r.seq, &r.kind, &r.cmd, &r.at, &r.name, &r.encoding, &r.payload, &r.issued}
+	return []any{&r.seq, &r.kind, &r.cmd, &r.at, &r.name, &r.encoding, &r.payload, &r.issued, &r.link}
 }
 
 func (r *terminalRow) event() (*journal.Event, error) {
@@ -37,7 +38,7 @@ func (r *terminalRow) event() (*journal.Event, error) {
 		return nil, fmt.Errorf("terminal event: %w: %w", driver.ErrMalformed, err)
 	}
 	ev := &journal.Event{Seq: journal.Seq(*r.seq), Kind: journal.Kind(*r.kind), Time: timeOf(r.at), Name: textOf(r.name),
-		Payload: journal.Payload{Encoding: textOf(r.encoding), Data: r.payload}, Issued: issued}
+		Payload: journal.Payload{Encoding: textOf(r.encoding), Data: r.payload}, Issued: issued, Link: *r.link}
 	if r.cmd != nil {
 		ev.Cmd = journal.Cmd(*r.cmd)
 	}

@@ -53,9 +53,10 @@ const holdSQL = `SET LOCAL idle_in_transaction_session_timeout = '10s'`
 
 // transaction is call for a function that sends beginSQL, several round trips of statements, and
 // endSQL. What it leaves open, by an error, is rolled back here: a connection that goes back to the
-// pool inside a transaction would be closed.
+// pool inside a transaction would be closed. A transaction that waited in vain for a session which
+// hangs in an append is repeated without that session.
 func (s *Store) transaction(ctx context.Context, fn func(ctx context.Context, c *pgx.Conn) error) error {
-	return s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+	try := func(ctx context.Context, c *pgx.Conn) error {
 		err := fn(ctx, c)
 		if !c.IsClosed() && c.PgConn().TxStatus() != 'I' {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
@@ -64,7 +65,12 @@ func (s *Store) transaction(ctx context.Context, fn func(ctx context.Context, c 
 			return errors.Join(err, undo)
 		}
 		return err
-	})
+	}
+	err := s.call(ctx, try)
+	if s.endStalled(ctx, err) {
+		err = s.call(ctx, try)
+	}
+	return err
 }
 
 // stepTxSQL switches the plans on that the store's own statements do without: users' SQL is planned

@@ -156,12 +156,16 @@ func (w *workload) play(ctx context.Context, c driver.Claimed) (closed bool, err
 		return false, err
 	}
 	turn := driver.Commit{Run: c.Run.ID, Node: c.Task.Owner, Fence: c.Task.Fence, Turn: c.Task.Turn,
-		Generation: c.Task.Generation, Next: park}
+		Generation: c.Task.Generation, Head: journal.Head{Link: journal.OriginOf(c.Run.ID, c.Task.Generation, 0, c.Run.Input)}, Next: park}
+	if n := len(h.Events); n > 0 {
+		turn.Head = journal.Head{Seq: h.Events[n-1].Seq, Link: h.Events[n-1].Link}
+	}
 	add := func(ev journal.Event) {
 		ev.Seq, ev.Time = journal.Seq(len(h.Events)+1), w.j.Now()
 		if n := len(h.Events); n > 0 && ev.Time.Before(h.Events[n-1].Time) {
 			ev.Time = h.Events[n-1].Time
 		}
+		ev.Time = ev.Time.UTC().Truncate(time.Microsecond)
 		h.Events, turn.Events = append(h.Events, ev), append(turn.Events, ev)
 	}
 	if len(h.Events) == 0 {
@@ -177,12 +181,14 @@ func (w *workload) play(ctx context.Context, c driver.Claimed) (closed bool, err
 	for _, m := range h.Inbox {
 		add(m.Event())
 		turn.InboxSeen = m.Number
+		turn.Consumed = append(turn.Consumed, driver.Consumed{Number: m.Number, Digest: m.Digest()})
 		consumed++
 	}
 	if consumed == w.signals {
 		add(completed())
 		turn.Next = closing
 	}
+	chain(&turn)
 	tries := 0
 	err = persist(ctx, func() error {
 		tries++

@@ -58,7 +58,7 @@ func mustExec(t *testing.T, conn *pgx.Conn, sql string, args ...any) {
 // join makes a node that serves flow and leaves when the test ends.
 func join(t *testing.T, j *driver.Journal) journal.NodeID {
 	t.Helper()
-	m, err := j.Join(t.Context(), journal.Node{Name: "node", Routes: []journal.Route{flowRoute}, Lease: time.Minute})
+	m, err := j.Join(t.Context(), journal.Node{Name: "node", Routes: []journal.Route{flowRoute}, Lease: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,31 +116,52 @@ func owned(t *testing.T, j *driver.Journal, node journal.NodeID) driver.Claimed 
 func born(t *testing.T, j *driver.Journal, node journal.NodeID) driver.Claimed {
 	t.Helper()
 	run := start(t, j, journal.Start{Owner: node}).Run
-	return driver.Claimed{Run: journal.Run{ID: run}, Task: journal.Task{Run: run, Generation: 1, Owner: node, Fence: 1}}
+	return driver.Claimed{Run: journal.Run{ID: run, Generation: 1},
+		Task: journal.Task{Run: run, Generation: 1, Owner: node, Fence: journal.FenceAtBirth}}
 }
 
 // commitOf returns the first commit of a claimed run without history.
 func commitOf(j *driver.Journal, c driver.Claimed, next driver.Next, events ...journal.Event) driver.Commit {
 	out := driver.Commit{Run: c.Run.ID, Node: c.Task.Owner, Fence: c.Task.Fence, Turn: c.Task.Turn,
-		Generation: c.Task.Generation, Next: next}
-	for i, ev := range events {
-		ev.Seq, ev.Time = journal.Seq(i+1), j.Now()
-		out.InboxSeen = max(out.InboxSeen, ev.Inbox)
-		out.Events = append(out.Events, ev)
-	}
-	return out
+		Generation: c.Task.Generation, Head: journal.Head{Link: journal.OriginOf(c.Run.ID, c.Task.Generation, 0, c.Run.Input)}, Next: next}
+	return follow(out, j.Now(), events)
 }
 
 // after returns the commit that follows c, with its events numbered on.
 func after(c driver.Commit, next driver.Next, events ...journal.Event) driver.Commit {
 	last := c.Events[len(c.Events)-1]
-	c.Turn, c.Next, c.Events, c.Tx, c.Attempts = c.Turn+1, next, nil, nil, nil
+	if !c.AppendOnly {
+		c.Turn++
+	}
+	c.Head, c.Next, c.Events, c.Tx, c.Attempts, c.Consumed, c.AppendOnly = c.NewHead(), next, nil, nil, nil, nil, false
+	return follow(c, last.Time, events)
+}
+
+// appending is after for a commit that does nothing but add events.
+func appending(c driver.Commit, events ...journal.Event) driver.Commit {
+	c = after(c, keep, events...)
+	c.AppendOnly = true
+	return c
+}
+
+// follow numbers, dates and links the events of a commit.
+func follow(c driver.Commit, at time.Time, events []journal.Event) driver.Commit {
 	for i, ev := range events {
-		ev.Seq, ev.Time = last.Seq+journal.Seq(i+1), last.Time
+		ev.Seq, ev.Time = c.Head.Seq+journal.Seq(i+1), at.UTC().Truncate(time.Microsecond)
 		c.InboxSeen = max(c.InboxSeen, ev.Inbox)
 		c.Events = append(c.Events, ev)
 	}
+	chain(&c)
 	return c
+}
+
+// chain links the events of a commit, which were changed.
+func chain(c *driver.Commit) {
+	link := c.Head.Link
+	for i := range c.Events {
+		link = c.Events[i].LinkAfter(link)
+		c.Events[i].Link = link
+	}
 }
 
 func commit(t *testing.T, j *driver.Journal, c driver.Commit) driver.Outcome {

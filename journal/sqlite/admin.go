@@ -12,7 +12,7 @@ import (
 // adminReadSQL reads whether a run exists, what its task says, and who its parent is. The writer
 // executes it in the transaction that acts on the answer, so nothing changes in between.
 const adminReadSQL = `
-SELECT t.run_id IS NOT NULL, t.generation,
+SELECT t.run_id IS NOT NULL, t.owner, t.generation,
        (SELECT e.seq FROM reprise_events e
         WHERE e.run_id = t.run_id AND e.generation = t.generation ORDER BY e.seq DESC LIMIT 1),
        (SELECT e.at FROM reprise_events e
@@ -42,16 +42,13 @@ WHERE run_id = ?`
 // (J3, J7).
 const adminRemoveSQL = `DELETE FROM reprise_tasks WHERE run_id = ?`
 
-// adminCloseSQL is of one transaction with adminRemoveSQL and the terminal event (J7). It names no
-// fence: no owner closed the run, so no commit of an owner may take the closing for its own (J4).
-const adminCloseSQL = `UPDATE reprise_runs SET status = ?, closed_at = ?, closed_seq = ? WHERE id = ?`
-
 // Admin implements driver.Store.
 func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
 	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminTerminate {
 		return fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}
-	return s.write(ctx, 0, func(b *batch) error {
+	var lost recalls
+	err := s.write(ctx, 0, func(b *batch) error {
 		t, err := find(b, a.Run)
 		if err != nil {
 			return err
@@ -69,14 +66,17 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
 			_, err := b.exec(adminResumeSQL, now().UnixMicro(), uuidArg(a.Run))
 			return err
 		}
-		return s.terminate(b, &t, a.Reason)
+		return s.terminate(b, &t, a.Reason, &lost)
 	})
+	s.nodes.recall(lost)
+	return err
 }
 
 // target is a run as an operator finds it, in the transaction that acts on it.
 type target struct {
 	run          journal.Run // only id, workflow, generation and parent
 	exists, open bool
+	owner        journal.NodeID
 	last         journal.Seq
 	lastAt       time.Time
 }
@@ -86,8 +86,9 @@ func find(q querier, run journal.RunID) (t target, err error) {
 	t.run.ID = run
 	err = q.query(adminReadSQL, func(r row) error {
 		t.exists, t.open = true, r.bool(0)
-		t.run.Generation, t.last, t.lastAt = journal.Generation(r.int(1)), journal.Seq(r.int(2)), r.time(3)
-		t.run.Workflow, t.run.Parent = r.text(4), parentOf(r[5:])
+		t.owner, t.run.Generation = journal.NodeID(r.int(1)), journal.Generation(r.int(2))
+		t.last, t.lastAt = journal.Seq(r.int(3)), r.time(4)
+		t.run.Workflow, t.run.Parent = r.text(5), parentOf(r[6:])
 		return nil
 	}, uuidArg(run))
 	return t, err
@@ -105,28 +106,30 @@ func (t *target) forget(q querier) error {
 
 // terminate closes the run without its code, and returns the terminal event. The event's number
 // follows the newest of the generation, which is final as the task is gone, and its time is not
-// before that event's, because histories never go back in time (J1).
-func (t *target) terminate(q querier, reason string, at time.Time) (*journal.Event, error) {
+// before that event's, because histories never go back in time (J1). It has no link, so no commit
+// of an owner takes this end for its own (J4).
+func (t *target) terminate(e *effects, reason string) (*journal.Event, error) {
 	run := uuidArg(t.run.ID)
-	ev := journal.Event{Seq: t.last + 1, Kind: journal.RunTerminated, Time: at, Payload: journal.TerminatedPayload(reason)}
+	ev := journal.Event{Seq: t.last + 1, Kind: journal.RunTerminated, Time: e.at, Payload: journal.TerminatedPayload(reason)}
 	if ev.Time.Before(t.lastAt) {
 		ev.Time = t.lastAt
 	}
-	if _, err := q.exec(adminRemoveSQL, run); err != nil {
+	e.lost.note(t.owner)
+	if _, err := e.q.exec(adminRemoveSQL, run); err != nil {
 		return nil, err
 	}
-	if err := writeEvent(q, t.run.ID, t.run.Generation, &ev); err != nil {
+	if _, err := e.q.exec(commitEventSQL, eventArgs(t.run.ID, t.run.Generation, &ev)...); err != nil {
 		return nil, err
 	}
-	_, err := q.exec(adminCloseSQL, int64(journal.Terminated), at.UnixMicro(), int64(ev.Seq), run)
+	_, err := e.q.exec(commitCloseSQL, int64(journal.Terminated), e.at.UnixMicro(), int64(ev.Seq), run)
 	return &ev, err
 }
 
 // terminate closes a run, sends the outcome to its parent and applies the close policies of its
 // children, all in the caller's transaction (J2).
-func (s *Store) terminate(q querier, t *target, reason string) error {
-	e := newEffects(s, q)
-	ev, err := t.terminate(q, reason, e.at)
+func (s *Store) terminate(q querier, t *target, reason string, lost *recalls) error {
+	e := newEffects(s, q, lost)
+	ev, err := t.terminate(e, reason)
 	if err != nil {
 		return err
 	}

@@ -112,8 +112,8 @@ func TestJ2_OneMemberAtFaultHindersNoOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := map[bool]string{true: "evil", false: "good"}[i == 2]
-		commits = append(commits, driver.Commit{Run: st.ID, Node: m.ID(), Fence: 1, Generation: 1, Events: []journal.Event{
-			{Seq: 1, Kind: journal.RunStarted, Time: now()}, {Seq: 2, Kind: journal.StepCompleted, Name: name, Time: now()}}})
+		commits = append(commits, First(st.ID, m.ID(), st.Input, driver.Next{},
+			journal.Event{Kind: journal.RunStarted}, journal.Event{Kind: journal.StepCompleted, Name: name}))
 	}
 	out, err := s.Commit(t.Context(), commits)
 	if err != nil {

@@ -52,7 +52,7 @@ func readChildren(q querier, parent journal.RunID) (list []child, err error) {
 func (e *effects) terminateChild(run journal.RunID) error {
 	t, err := find(e.q, run)
 	if err == nil {
-		_, err = t.terminate(e.q, journal.ParentClosed, e.at)
+		_, err = t.terminate(e, journal.ParentClosed)
 	}
 	return err
 }

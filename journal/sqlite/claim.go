@@ -22,9 +22,11 @@ WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
 ORDER BY t.visible_at LIMIT +?`
 
 // claimLeaseSQL leases a task: the fence is raised, so commits of the earlier owner find no row
-// (J3), and the task is unproven until its owner commits (J4).
+// (J3), and the task is unproven until its owner commits (J4). The link goes to the claimer and
+// leaves the row, because nobody keeps it current while the run is owned.
 const claimLeaseSQL = `
-UPDATE reprise_tasks SET owner = ?, fence = fence + 1, visible_at = NULL, state = 0, problem = NULL, unproven = 1 WHERE run_id = ?`
+UPDATE reprise_tasks SET owner = ?, fence = ?, link = 0, visible_at = NULL, state = 0, problem = NULL, unproven = 1
+WHERE run_id = ?`
 
 // claimReadSQL reads a task with its run, by the primary keys of both.
 const claimReadSQL = `
@@ -75,7 +77,7 @@ func claim(q querier, r *driver.ClaimRequest) (c driver.Claim, err error) {
 		if err != nil {
 			return c, err
 		}
-		if err := readClaimed(q, &c, runs); err != nil {
+		if c.Tasks, err = readClaimed(q, runs); err != nil {
 			return c, err
 		}
 	}
@@ -84,19 +86,29 @@ func claim(q querier, r *driver.ClaimRequest) (c driver.Claim, err error) {
 	if err != nil {
 		return c, err
 	}
-	for _, run := range due {
-		if _, err := q.exec(claimLeaseSQL, int64(r.Node), uuidArg(run)); err != nil {
+	free, err := readClaimed(q, due)
+	if err != nil {
+		return c, err
+	}
+	for i := range free {
+		if err := lease(q, r, &free[i].Task); err != nil {
 			return c, err
 		}
 	}
-	if err := readClaimed(q, &c, due); err != nil {
-		return c, err
-	}
+	c.Tasks = append(c.Tasks, free...)
 	if c.Attention, err = readIDs(q, claimAttentionSQL, int64(r.Node), c.Now.UnixMicro(), int64(journal.AttentionMax)); err != nil {
 		return c, err
 	}
 	c.NextDue, err = readNext(q, routes, c.Now)
 	return c, err
+}
+
+// lease makes the node the owner of a free task, in the row and in t alike. Only t keeps the link.
+func lease(q querier, r *driver.ClaimRequest, t *journal.Task) error {
+	t.Owner, t.Fence = r.Node, t.Fence.Next(r.Chance)
+	t.VisibleAt, t.State, t.Problem = time.Time{}, journal.Ready, ""
+	_, err := q.exec(claimLeaseSQL, int64(t.Owner), int64(t.Fence), uuidArg(t.Run))
+	return err
 }
 
 // readDue returns up to max runs that are due: the most urgent first, of those the oldest. Of each
@@ -126,8 +138,8 @@ func readDue(q querier, routes []journal.Route, max int, at time.Time) (runs []j
 	return runs, nil
 }
 
-// readClaimed adds the tasks of runs, with their runs, to a claim.
-func readClaimed(q querier, c *driver.Claim, runs []journal.RunID) error {
+// readClaimed reads the tasks of runs, with their runs.
+func readClaimed(q querier, runs []journal.RunID) (list []driver.Claimed, err error) {
 	for _, run := range runs {
 		err := q.query(claimReadSQL, func(r row) error {
 			run, err := runOf(r[taskWidth:])
@@ -138,14 +150,14 @@ func readClaimed(q querier, c *driver.Claim, runs []journal.RunID) error {
 			if err != nil {
 				return err
 			}
-			c.Tasks = append(c.Tasks, driver.Claimed{Task: *task, Run: run})
+			list = append(list, driver.Claimed{Task: *task, Run: run})
 			return nil
 		}, uuidArg(run))
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return list, nil
 }
 
 // readNext returns when the next task of the routes falls due; the zero time if none ever does by

@@ -56,10 +56,12 @@ func (t *stepTx) commit(ctx context.Context, c *driver.Commit) (driver.Outcome, 
 	if _, err := w.exec(stepEndSQL); err != nil {
 		return txLost(t.s.translate(err)), nil
 	}
-	out, err := t.s.writeAlone(w, c)
+	var lost recalls
+	defer func() { t.s.nodes.recall(lost) }()
+	out, err := t.s.writeAlone(w, c, &lost)
 	switch {
 	case memberFault(err):
-		return driver.Outcome{Err: t.s.memberError(err)}, nil
+		return driver.Outcome{Err: t.s.translate(err)}, nil
 	case err != nil: // nothing was written and nothing will be
 		return txLost(t.s.translate(err)), nil
 	case out.Err != nil: // J3
@@ -74,7 +76,7 @@ func (t *stepTx) commit(ctx context.Context, c *driver.Commit) (driver.Outcome, 
 
 // writeAlone writes a turn and what it does to others, in the transaction of the step. A fault is
 // an error of the whole, as there are no other members to be spared.
-func (s *Store) writeAlone(q querier, c *driver.Commit) (driver.Outcome, error) {
+func (s *Store) writeAlone(q querier, c *driver.Commit, lost *recalls) (driver.Outcome, error) {
 	out, written, err := writeTurn(q, c)
 	switch {
 	case err != nil:
@@ -85,7 +87,7 @@ func (s *Store) writeAlone(q querier, c *driver.Commit) (driver.Outcome, error) 
 	case !c.HasEffects():
 		return out, nil
 	}
-	e := newEffects(s, q)
+	e := newEffects(s, q, lost)
 	if err = e.write(c, &out); err == nil {
 		err = e.applyClosePolicies(c, &out)
 	}

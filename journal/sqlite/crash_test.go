@@ -93,10 +93,9 @@ func live(ctx context.Context, j *driver.Journal, node journal.NodeID, inTx bool
 		return fmt.Errorf("send: %v, %w", sent, err)
 	}
 	tell(ack{run, 2})
-	first := driver.Commit{Run: run, Node: node, Fence: 1, Generation: 1, Events: []journal.Event{began}}
-	first.Events[0].Seq, first.Events[0].Time = 1, j.Now()
-	second := then(first, keep, stepDone)
-	third := then(second, closing, journal.Event{Kind: journal.SignalReceived, Inbox: 1, Name: "sig"}, completed)
+	first := sqlite.First(run, node, journal.Payload{}, keep, began)
+	second := sqlite.Then(first, keep, stepDone)
+	third := sqlite.Then(second, closing, journal.Event{Kind: journal.SignalReceived, Inbox: 1, Name: "sig"}, completed)
 	for i, c := range []driver.Commit{first, second, third} {
 		if i == 1 && inTx {
 			if c.Tx, err = j.Begin(ctx); err != nil {

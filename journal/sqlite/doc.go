@@ -13,15 +13,16 @@
 // # What decides
 //
 // The guarantees are those of package postgres, and so are the columns that they rest on: a task's
-// owner, fence, turn and newest message. What is missing here is everything that keeps concurrent
-// writers apart. A statement may look first and write later, because between the two nobody else
-// writes: not another goroutine, since there is one writer; not another process, since the file is
-// locked; not the transaction of a step, since it has the writer's own connection meanwhile. So
-// there are no row locks, no order of locks and no deadlocks, and where package postgres has one
-// statement with many parts, this one has several small ones.
+// owner, fence, turn and newest message, and the link of the newest event. What is missing here is
+// everything that keeps concurrent writers apart. A statement may look first and write later,
+// because between the two nobody else writes: not another goroutine, since there is one writer; not
+// another process, since the file is locked; not the transaction of a step, since it has the
+// writer's own connection meanwhile. So there are no row locks, no order of locks and no deadlocks,
+// and where package postgres has one statement with many parts, this one has several small ones.
 //
-// J3 is the condition of the statements that change a task all the same: the owner of a run is a
-// node, not a process, and a node that was declared dead may still commit.
+// J3 is a condition of every commit all the same: the owner of a run is a node, not a process, and
+// a node that was declared dead may still commit. Commits that only append do not write the task,
+// and yet compare it.
 //
 // # Durability
 //
@@ -32,7 +33,9 @@
 //
 // All nodes are in the process that has the file, so their leases are in its memory. The lock on
 // the file beside the database ends with the process. Whoever gets it next knows that all earlier
-// nodes are dead, and frees their runs when it opens the file.
+// nodes are dead, and frees their runs when it opens the file. A file can be replaced by an older
+// one only while no process has it open, so no node ever meets a file that went back in time, and
+// there is no epoch to watch.
 //
 // # Transactions of steps
 //
@@ -81,6 +84,7 @@
 // A file of one driver has the name that the same noun has in the other, so that a diff of the two
 // folders is a diff of two designs. Only here are lock.go (other processes must not exist) and
 // writer.go (one connection writes). Only there are columns.go, commit_batch.go, commit_one.go and
-// start_one.go (forms of statements that save work on a server), listener.go (other processes
-// exist) and statements.go (the schema's name is an option).
+// start_one.go (forms of statements that save work on a server), append.go (a turn that only adds
+// events touches no task), listener.go (other processes exist), epoch.go (a server may go back in
+// time) and statements.go (the schema's name is an option).
 package sqlite

@@ -19,12 +19,13 @@ type effects struct {
 	q       querier
 	at      time.Time // of the turn
 	arrived arrivals
+	lost    *recalls
 }
 
 // newEffects begins the effects of a transaction. Each turn sets the time to its own, which its
 // outcome reports as well.
-func newEffects(s *Store, q querier) *effects {
-	return &effects{s: s, q: q, at: now(), arrived: arrivals{}}
+func newEffects(s *Store, q querier, lost *recalls) *effects {
+	return &effects{s: s, q: q, at: now(), arrived: arrivals{}, lost: lost}
 }
 
 // arrivals are the numbers of the newest messages that a transaction has put into inboxes. A member

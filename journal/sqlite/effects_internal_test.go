@@ -33,8 +33,7 @@ func (f *family) run() driver.Commit {
 	if _, err := f.s.Start(f.t.Context(), nil, []journal.Start{st}); err != nil {
 		f.t.Fatal(err)
 	}
-	return driver.Commit{Run: st.ID, Node: f.node, Fence: 1, Generation: 1,
-		Events: []journal.Event{{Seq: 1, Kind: journal.RunStarted, Time: now()}}}
+	return First(st.ID, f.node, st.Input, driver.Next{}, journal.Event{Kind: journal.RunStarted})
 }
 
 func childOf(c *driver.Commit, workflow string, cmd journal.Cmd) journal.Start {
@@ -115,7 +114,7 @@ func TestEffectsInAStepsTransaction(t *testing.T) {
 		}
 		try := c
 		if try.Tx = tx; i == 0 {
-			try.Fence = 2
+			try.Fence++
 		}
 		out, err := f.s.Commit(t.Context(), []driver.Commit{try})
 		if err != nil || out[0].Err != want || want == nil && out[0].InboxLast != 1 {
@@ -148,14 +147,14 @@ func BenchmarkLoadBehindOldMessages(b *testing.B) {
 				var list []journal.Message
 				for i := range min(1000, old-from) {
 					list = append(list, signalTo(c.Run, fmt.Sprint(from+i), 0))
-					c.Events = append(c.Events, journal.Event{Seq: journal.Seq(len(c.Events) + 1), Kind: journal.SignalReceived,
-						Inbox: journal.InboxSeq(from + i + 1), Name: "s", Time: now()})
+					c.Events = append(c.Events, journal.Event{Kind: journal.SignalReceived, Inbox: journal.InboxSeq(from + i + 1), Name: "s"})
 				}
 				if _, err := s.Send(b.Context(), nil, list); err != nil {
 					b.Fatal(err)
 				}
 			}
-			c.Events = append(c.Events, journal.Event{Seq: journal.Seq(len(c.Events) + 1), Kind: journal.RunContinued, Time: now()})
+			c.Events = append(c.Events, journal.Event{Kind: journal.RunContinued})
+			c = Chain(c)
 			c.InboxSeen = journal.InboxSeq(old)
 			c.Continue = &journal.Continue{Version: 1, Seen: c.InboxSeen, Carried: []journal.InboxSeq{7, 9}}
 			out, err := s.Commit(b.Context(), []driver.Commit{c})

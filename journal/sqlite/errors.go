@@ -119,8 +119,3 @@ func memberFault(err error) bool {
 // batchFault tells all other errors of the driver: they are about the file, such as a full disk,
 // and nothing of the transaction is left.
 func batchFault(err error) bool { return codeOf(err) != 0 && !memberFault(err) }
-
-// duplicateRow tells whether a primary key exists already (J1). It looks at the extended code: a
-// key of another kind that is violated is a fault of the data, not of the history that the turn was
-// built on.
-func duplicateRow(err error) bool { return codeOf(err) == lib.SQLITE_CONSTRAINT_PRIMARYKEY }

@@ -32,9 +32,9 @@ func TestMigrateARunThatKnowsNoFamilies(t *testing.T) {
 	w.exec(`INSERT INTO reprise_runs (id, created_at, version, priority, holds_key, workflow, queue) VALUES (?, 1, 1, 3, 0, 'flow', 'default')`, run[:])
 	w.exec(`INSERT INTO reprise_tasks (run_id, visible_at, turn, inbox_last, version, priority, queue, workflow)
 		VALUES (?, 1, 1, 2, 1, 3, 'default', 'flow')`, run[:])
-	w.exec(`INSERT INTO reprise_inbox VALUES (?1, 1, 1, 1, 's', 'a', NULL, NULL), (?1, 2, 1, 1, 's', 'b', NULL, NULL)`, run[:])
-	w.exec(`INSERT INTO reprise_events VALUES (?1, 1, 1, 1, NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL),
-		(?1, 1, 2, 1, 1, NULL, NULL, 5, 's', NULL, NULL, NULL)`, run[:])
+	w.exec(`INSERT INTO reprise_inbox VALUES (?1, 1, 1, 1, 1, 's', 'a', NULL, NULL), (?1, 2, 1, 1, 1, 's', 'b', NULL, NULL)`, run[:])
+	w.exec(`INSERT INTO reprise_events VALUES (?1, 1, 1, 1, 7, NULL, NULL, NULL, 1, NULL, NULL, NULL, NULL),
+		(?1, 1, 2, 1, 8, 1, NULL, NULL, 5, 's', NULL, NULL, NULL)`, run[:])
 	w.s = open(t, path, &sqlite.Options{Shared: true})
 	w.j = driver.New(w.s, nil)
 	if h := w.history(run); len(h.Events) != 2 || len(h.Inbox) != 1 || h.Run.Parent != nil || h.Run.Continued != nil {
@@ -46,12 +46,12 @@ func TestMigrateARunThatKnowsNoFamilies(t *testing.T) {
 		t.Fatal(c, err)
 	}
 	parent := &journal.Parent{Run: run, Generation: 1, Cmd: 1, Policy: journal.CloseAbandon}
-	w.commit(driver.Commit{
-		Run: run, Node: w.node, Fence: 1, Turn: 1, Generation: 1,
-		Events:    []journal.Event{{Seq: 3, Kind: journal.RunContinued, Time: w.j.Now()}},
+	w.commit(sqlite.Chain(driver.Commit{
+		Run: run, Node: w.node, Fence: c.Tasks[0].Task.Fence, Turn: 1, Generation: 1, Head: journal.Head{Seq: 2, Link: 8},
+		Events:    []journal.Event{{Kind: journal.RunContinued}},
 		Starts:    []journal.Start{{Workflow: "flow", Parent: parent}},
 		InboxSeen: 1, Continue: &journal.Continue{Version: 2, Seen: 1, Carried: []journal.InboxSeq{1}},
-	})
+	}))
 	h := w.history(run)
 	if len(h.Events) != 0 || len(h.Inbox) != 2 || h.Run.Generation != 2 || h.Run.Version != 2 || h.Run.Task.Version != 2 {
 		t.Errorf("%+v", h)
@@ -79,11 +79,11 @@ func TestViewsOfFamilies(t *testing.T) {
 		return journal.Event{Kind: journal.UpdateReceived, Inbox: n, Name: "u"}
 	}
 	w.commit(c)
-	c = then(c, keep, update(1), update(2), journal.Event{Kind: journal.RunContinued})
+	c = sqlite.Then(c, keep, update(1), update(2), journal.Event{Kind: journal.RunContinued})
 	c.Starts = []journal.Start{{Workflow: "flow", Parent: &journal.Parent{Run: c.Run, Generation: 1, Cmd: 1, Policy: journal.CloseTerminate}}}
 	c.InboxSeen, c.Continue = 2, &journal.Continue{Version: 1, Seen: 2, Carried: []journal.InboxSeq{2}}
 	w.commit(c)
-	w.commit(driver.Commit{Run: c.Run, Node: w.node, Fence: 1, Turn: 2, Generation: 2, InboxSeen: 3, Replies: []journal.Reply{
+	w.commit(driver.Commit{Run: c.Run, Node: w.node, Fence: c.Fence, Turn: 2, Generation: 2, InboxSeen: 3, Replies: []journal.Reply{
 		{Number: 1, Payload: journal.Payload{Data: []byte(`7`)}}, {Number: 3, Payload: journal.Payload{Data: []byte(`8`)}, Rejected: true}}})
 	for what, query := range map[string]string{
 		"consumed":       `SELECT group_concat(number) = '1,3' FROM (SELECT number FROM reprise_v_inbox WHERE consumed ORDER BY number)`,

@@ -21,7 +21,7 @@ FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 // and limit.
 const loadEventsSQL = `
 SELECT e.seq, e.kind, e.cmd, e.inbox, e.at, e.name, e.attempt, coalesce(e.encoding, m.encoding), coalesce(e.payload, m.payload),
-       e.issued
+       e.issued, e.link
 FROM reprise_events e LEFT JOIN reprise_inbox m ON m.run_id = e.run_id AND m.number = e.inbox
 WHERE e.run_id = ? AND e.generation = +? AND e.seq > ? ORDER BY e.seq LIMIT +?`
 
@@ -105,7 +105,8 @@ func loadEvents(q querier, r *driver.LoadRequest, h *driver.History) error {
 	}
 	return q.query(loadEventsSQL, func(r row) (err error) {
 		ev := journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
-			Inbox: journal.InboxSeq(r.int(3)), Time: r.time(4), Name: r.text(5), Attempt: int32(r.int(6)), Payload: r.payload(7, 8)}
+			Inbox: journal.InboxSeq(r.int(3)), Time: r.time(4), Name: r.text(5), Attempt: int32(r.int(6)), Payload: r.payload(7, 8),
+			Link: journal.Link(r.int(10))}
 		if ev.Issued, err = journal.DecodeIssued(r.text(9)); err != nil {
 			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, driver.ErrMalformed, err)
 		}

@@ -39,19 +39,26 @@ const leaveFreeSQL = `UPDATE reprise_tasks SET owner = 0, unproven = 0, visible_
 // again.
 type nodes struct {
 	mu   sync.Mutex
-	live map[journal.NodeID]*journal.Node // guarded by mu; the lease may have run out
-	lost map[journal.NodeID]bool          // guarded by mu; declared dead, tasks not freed yet
+	live map[journal.NodeID]*node // guarded by mu; the lease may have run out
+	lost map[journal.NodeID]bool  // guarded by mu; declared dead, tasks not freed yet
+}
+
+// node is a live node.
+type node struct {
+	journal.Node
+	recalled int // counts the calls that have taken runs away from it
+	heard    int // recalled as of the last Owned
 }
 
 func newNodes() *nodes {
-	return &nodes{live: map[journal.NodeID]*journal.Node{}, lost: map[journal.NodeID]bool{}}
+	return &nodes{live: map[journal.NodeID]*node{}, lost: map[journal.NodeID]bool{}}
 }
 
 // add makes a node live.
-func (n *nodes) add(node journal.Node) {
+func (n *nodes) add(joined journal.Node) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.live[node.ID] = &node
+	n.live[joined.ID] = &node{Node: joined}
 }
 
 // alive tells whether a node may be given runs. A node whose lease has run out still is, until
@@ -97,23 +104,25 @@ func (n *nodes) forget(id journal.NodeID) {
 // renew extends a lease and lists the nodes to reap: those whose lease has run out, and those that
 // are lost with tasks still to be freed. A node that is lost cannot come back to life, even if it
 // was declared so wrongly: its tasks may have other owners by now.
-func (n *nodes) renew(id journal.NodeID) (suspects []journal.NodeID, alive bool) {
+func (n *nodes) renew(id journal.NodeID) (r driver.Renewal, alive bool) {
+	r.Now = now()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	me := n.live[id]
 	if me == nil {
-		return nil, false
+		return r, false
 	}
 	me.ExpiresAt = time.Now().Add(me.Lease)
+	r.Compare = me.recalled != me.heard
 	for other, node := range n.live {
 		if node.ExpiresAt.Before(time.Now()) {
-			suspects = append(suspects, other)
+			r.Suspects = append(r.Suspects, other)
 		}
 	}
 	for other := range n.lost {
-		suspects = append(suspects, other)
+		r.Suspects = append(r.Suspects, other)
 	}
-	return suspects, true
+	return r, true
 }
 
 // valid lists the nodes whose lease has not run out.
@@ -122,7 +131,7 @@ func (n *nodes) valid() (list []journal.Node) {
 	defer n.mu.Unlock()
 	for _, node := range n.live {
 		if node.ExpiresAt.After(time.Now()) {
-			c := *node
+			c := node.Node
 			c.ExpiresAt = c.ExpiresAt.UTC().Truncate(time.Microsecond)
 			list = append(list, c)
 		}
@@ -186,17 +195,18 @@ func (m *member) ID() journal.NodeID { return m.id }
 
 // Renew implements driver.Membership. It does not look at the file, so it works while a step holds
 // the writer's connection, and it does not answer when the next task is due.
-func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
-	r := driver.Renewal{Now: now()}
+func (m *member) Renew(context.Context) (driver.Renewal, error) {
 	if m.s.life.Err() != nil {
-		return r, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+		return driver.Renewal{Now: now()}, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
 	}
-	var alive bool
-	if r.Suspects, alive = m.s.nodes.renew(m.id); !alive {
-		return r, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)
+	r, alive := m.s.nodes.renew(m.id)
+	if !alive {
+		return r, m.errLost()
 	}
 	return r, nil
 }
+
+func (m *member) errLost() error { return fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost) }
 
 // Leave implements driver.Membership. The node is lost first: from there on no start or claim
 // makes it the owner, so freeing what it has ends.

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,7 +111,7 @@ func TestViewsKnowEveryKind(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	for kind, word := range journal.Kinds() {
-		w.exec(`INSERT INTO reprise_events (run_id, generation, seq, at, kind) VALUES (zeroblob(16), 1, ?, 0, ?)`, int(kind), int(kind))
+		w.exec(`INSERT INTO reprise_events (run_id, generation, seq, at, link, kind) VALUES (zeroblob(16), 1, ?, 0, 0, ?)`, int(kind), int(kind))
 		if n := w.count(`SELECT count(*) FROM reprise_v_events WHERE seq = ? AND kind = ?`, int(kind), word); n != 1 {
 			t.Errorf("the view does not show kind %d as %q", kind, word)
 		}
@@ -126,19 +127,22 @@ func TestViewsShowAnything(t *testing.T) {
 		{Encoding: "gzip", Data: []byte{31, 139, 0, 255}}, {Encoding: journal.EncodingFailure, Data: []byte{255}},
 		{Data: []byte(strings.Repeat("[", 100_000))}, {Data: []byte(`{"ok":"ünï"}`)},
 	}
+	var last driver.Commit
 	for _, p := range odd {
 		out := w.start(journal.Start{Input: p, Owner: w.node, Labels: map[string]string{"odd": "\u200b"}})[0]
 		sent, err := w.j.Send(t.Context(), nil, []journal.Message{{Run: out.Run, Kind: journal.MessageSignal, Name: "sig", Payload: p}})
 		if err != nil || sent[0].Err != nil {
 			t.Fatal(err, sent)
 		}
-		c := driver.Commit{Run: out.Run, Node: w.node, Fence: 1, Generation: 1, InboxSeen: 1}
-		for i, ev := range []journal.Event{began, {Kind: journal.SignalReceived, Inbox: 1, Name: "sig"}, stepDone} {
-			ev.Seq, ev.Time, ev.Payload = journal.Seq(i+1), w.j.Now(), p
-			c.Events = append(c.Events, ev)
+		events := []journal.Event{began, {Kind: journal.SignalReceived, Inbox: 1, Name: "sig"}, stepDone}
+		for i := range events {
+			events[i].Payload = p
 		}
+		c := sqlite.First(out.Run, w.node, p, driver.Next{}, events...)
+		c.InboxSeen = 1
 		c.Attempts = []journal.Attempt{{Cmd: 2, Name: "b", Made: 1, Heartbeat: &p, Failure: &journal.Failure{Message: "\x00\xff"}}}
 		w.commit(c)
+		last = c
 	}
 	for view, want := range map[string]int{
 		"reprise_v_runs": len(odd), "reprise_v_tasks": len(odd), "reprise_v_inbox": len(odd), "reprise_v_events": 3 * len(odd),
@@ -146,6 +150,9 @@ func TestViewsShowAnything(t *testing.T) {
 		if n := w.count(`SELECT count(*) FROM (SELECT * FROM ` + view + ` ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9)`); n != want {
 			t.Errorf("%s has %d rows, want %d", view, n, want)
 		}
+	}
+	if n := w.count(`SELECT count(*) FROM reprise_v_events WHERE link = ?`, fmt.Sprintf("%016x", uint64(last.NewHead().Link))); n != 1 {
+		t.Errorf("%d events show the last link", n)
 	}
 	if n := w.count(`SELECT count(*) FROM reprise_v_runs WHERE input ->> 'ok' = 'ünï'`); n != 1 {
 		t.Errorf("%d runs show their JSON input", n)

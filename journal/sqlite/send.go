@@ -18,10 +18,10 @@ const sendKnownSQL = `SELECT m.number FROM reprise_inbox m WHERE m.run_id = ? AN
 const sendTaskSQL = `
 SELECT t.inbox_last, t.owner, t.queue, t.workflow, t.version, t.state, t.visible_at FROM reprise_tasks t WHERE t.run_id = ?`
 
-// sendSQL puts a message into an inbox.
+// sendSQL puts a message into an inbox, with the digest that a commit must name to consume it.
 const sendSQL = `
-INSERT INTO reprise_inbox (run_id, number, at, kind, name, key, encoding, payload, cmd, generation)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+INSERT INTO reprise_inbox (run_id, number, at, digest, kind, name, key, encoding, payload, cmd, generation)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // sendCountSQL gives out a number (J5) and makes the task visible (J6). The number is one above
 // that which sendTaskSQL has read in the same transaction, so numbers have no gaps and their order
@@ -84,7 +84,7 @@ func send(q querier, m *journal.Message, at time.Time) (out journal.Sent, err er
 	if m.Kind.Answers() {
 		cmd, generation = m.Cmd, m.Generation
 	}
-	_, err = q.exec(sendSQL, uuidArg(m.Run), int64(out.Number), at.UnixMicro(), int64(m.Kind), nullText(m.Name), m.Key,
+	_, err = q.exec(sendSQL, uuidArg(m.Run), int64(out.Number), at.UnixMicro(), int64(m.Digest()), int64(m.Kind), nullText(m.Name), m.Key,
 		nullText(m.Payload.Encoding), nullBytes(m.Payload.Data), nullInt(cmd), nullInt(generation))
 	if err != nil {
 		return out, err

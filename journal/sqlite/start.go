@@ -17,7 +17,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`
 
 // startTaskSQL makes the task, in the transaction of the run (J7). A run that is owned from birth
-// has the fence 1, as if it had been claimed, and is unproven until the first commit (J4).
+// has journal.FenceAtBirth, as if it had been claimed, and is unproven until the first commit (J4).
 const startTaskSQL = `
 INSERT INTO reprise_tasks (run_id, visible_at, fence, owner, unproven, version, priority, queue, workflow)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -110,11 +110,11 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 		return out, false, err
 	}
 	out = journal.Started{Run: st.ID, Created: true, StartAt: due, Now: at}
-	owner, visible := journal.NodeID(0), any(due.UnixMicro())
+	owner, fence, visible := journal.NodeID(0), journal.Fence(0), any(due.UnixMicro())
 	if st.Delay == 0 && st.Owner != 0 && s.nodes.alive(st.Owner) {
-		out.Owned, owner, visible = true, st.Owner, nil
+		out.Owned, owner, fence, visible = true, st.Owner, journal.FenceAtBirth, nil
 	}
-	_, err = q.exec(startTaskSQL, uuidArg(st.ID), visible, boolArg(out.Owned), int64(owner), boolArg(out.Owned), int64(st.Version),
+	_, err = q.exec(startTaskSQL, uuidArg(st.ID), visible, int64(fence), int64(owner), boolArg(out.Owned), int64(st.Version),
 		int64(st.Priority), st.Queue, st.Workflow)
 	return out, true, err
 }
@@ -123,7 +123,7 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 func readOwn(q querier, st *journal.Start, at time.Time) (out journal.Started, err error) {
 	out.Now = at
 	err = q.query(startOwnSQL, func(r row) error {
-		owned := st.Owner != 0 && journal.NodeID(r.int(1)) == st.Owner && r.int(2) == 1
+		owned := st.Owner != 0 && journal.NodeID(r.int(1)) == st.Owner && journal.Fence(r.int(2)) == journal.FenceAtBirth
 		out = journal.Started{Run: st.ID, Created: true, Owned: owned, StartAt: r.time(0), Now: at}
 		return nil
 	}, uuidArg(st.ID))

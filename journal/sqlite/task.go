@@ -8,10 +8,10 @@ import (
 // taskColumns are the columns of a task t as every statement selects them, for taskOf. Those of its
 // run follow them.
 const taskColumns = `t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
-       t.attempts, t.waiting, t.strikes, t.state, t.problem`
+       t.attempts, t.waiting, t.strikes, t.state, t.problem, t.link`
 
 // taskWidth is the number of taskColumns.
-const taskWidth = 15
+const taskWidth = 16
 
 // taskOf reads taskColumns. All are null for a run without a task, for which it returns nil.
 func taskOf(r row, run journal.RunID) (*journal.Task, error) {
@@ -27,5 +27,6 @@ func taskOf(r row, run journal.RunID) (*journal.Task, error) {
 		Priority: int16(r.int(4)), VisibleAt: r.time(5), Owner: journal.NodeID(r.int(6)), Fence: journal.Fence(r.int(7)),
 		Turn: journal.Turn(r.int(8)), InboxLast: journal.InboxSeq(r.int(9)), Attempts: attempts,
 		Waiting: splitWaiting(r.text(11)), Strikes: int(r.int(12)), State: journal.TaskState(r.int(13)), Problem: r.text(14),
+		Link: journal.Link(r.int(15)),
 	}, nil
 }

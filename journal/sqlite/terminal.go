@@ -8,7 +8,7 @@ import (
 )
 
 // terminalColumns are the columns of a terminal event e, for terminalOf.
-const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued`
+const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued, e.link`
 
 // listTerminalSQL reads the terminal event of a closed run, by the number that the run's row has of
 // it.
@@ -25,7 +25,7 @@ func terminalOf(q querier, run journal.RunID) (t *journal.Event, err error) {
 			return fmt.Errorf("terminal event: %w: %w", driver.ErrMalformed, err)
 		}
 		t = &journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
-			Time: r.time(3), Name: r.text(4), Payload: r.payload(5, 6), Issued: issued}
+			Time: r.time(3), Name: r.text(4), Payload: r.payload(5, 6), Issued: issued, Link: journal.Link(r.int(8))}
 		return nil
 	}, uuidArg(run))
 	return t, err

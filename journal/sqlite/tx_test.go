@@ -32,7 +32,7 @@ func TestStepTxCommitsWithItsEvent(t *testing.T) {
 	w := newWorld(t, nil)
 	first := w.owned(keep, began)
 	w.commit(first)
-	second := then(first, keep, stepDone)
+	second := sqlite.Then(first, keep, stepDone)
 	second.Tx = w.step()
 	if n := w.effects(); n != 0 {
 		t.Errorf("%d effects are visible before the commit", n)
@@ -41,7 +41,7 @@ func TestStepTxCommitsWithItsEvent(t *testing.T) {
 	if n := w.effects(); n != 1 {
 		t.Errorf("%d effects, want 1", n)
 	}
-	third := then(second, closing, completed)
+	third := sqlite.Then(second, closing, completed)
 	third.Tx = w.step()
 	w.commit(third)
 	if n, events := w.effects(), w.history(first.Run).Events; n != 2 || len(events) != 3 {
@@ -96,7 +96,7 @@ func TestStepTxThatIsRefusedLeavesNothing(t *testing.T) {
 			}
 		}},
 	} {
-		commit := then(first, keep, stepDone)
+		commit := sqlite.Then(first, keep, stepDone)
 		commit.Tx = w.step()
 		c.change(&commit)
 		out, err := w.j.Commit(t.Context(), []driver.Commit{commit})
@@ -107,14 +107,15 @@ func TestStepTxThatIsRefusedLeavesNothing(t *testing.T) {
 			t.Errorf("%s: %d effects, %d events", what, n, len(events))
 		}
 	}
-	stale := then(first, keep, stepDone)
-	stale.Events[0].Seq = 1
+	stale := sqlite.Then(first, keep, stepDone)
+	stale.Head = first.Head
+	stale = sqlite.Chain(stale)
 	stale.Tx = w.step()
 	out, err := w.j.Commit(t.Context(), []driver.Commit{stale})
-	if seq := new(journal.SeqError); err != nil || !errors.As(out[0].Err, &seq) || w.effects() != 0 {
+	if err != nil || !errors.Is(out[0].Err, journal.ErrFenced) || w.effects() != 0 {
 		t.Errorf("a stale history (J1): %v, %v, %d effects", out, err, w.effects())
 	}
-	done := then(first, keep, stepDone)
+	done := sqlite.Then(first, keep, stepDone)
 	done.Tx = w.step()
 	w.commit(done)
 	if n := w.effects(); n != 1 {

@@ -96,23 +96,7 @@ func (w *world) start(list ...journal.Start) []journal.Started {
 func (w *world) owned(next driver.Next, events ...journal.Event) driver.Commit {
 	w.t.Helper()
 	out := w.start(journal.Start{Owner: w.node})[0]
-	c := driver.Commit{Run: out.Run, Node: w.node, Fence: 1, Generation: 1, Next: next}
-	for i, ev := range events {
-		ev.Seq, ev.Time = journal.Seq(i+1), w.j.Now()
-		c.Events = append(c.Events, ev)
-	}
-	return c
-}
-
-// then returns the commit that follows c, with its events numbered on.
-func then(c driver.Commit, next driver.Next, events ...journal.Event) driver.Commit {
-	last := c.Events[len(c.Events)-1]
-	c.Turn, c.Next, c.Events, c.Tx = c.Turn+1, next, nil, nil
-	for i, ev := range events {
-		ev.Seq, ev.Time = last.Seq+journal.Seq(i+1), last.Time
-		c.Events = append(c.Events, ev)
-	}
-	return c
+	return sqlite.First(out.Run, w.node, journal.Payload{}, next, events...)
 }
 
 func (w *world) commit(c driver.Commit) {

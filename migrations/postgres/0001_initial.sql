@@ -12,7 +12,6 @@ CREATE TABLE reprise.runs (
     created_at     timestamptz NOT NULL,
     start_at       timestamptz,                   -- null: created_at
     closed_at      timestamptz,
-    closed_fence   bigint,                        -- fence of the commit that closed it (J4); null if an operator did
     closed_seq     integer,                       -- of the terminal event (J7)
     generation     integer     NOT NULL DEFAULT 1,
     version        integer     NOT NULL,
@@ -41,9 +40,10 @@ ALTER TABLE reprise.runs ADD PRIMARY KEY (id);
 CREATE TABLE reprise.tasks (
     run_id     uuid        NOT NULL,
     visible_at timestamptz NOT NULL,              -- infinity: not by time
-    fence      bigint      NOT NULL DEFAULT 0,
-    turn       bigint      NOT NULL DEFAULT 0,
+    fence      bigint      NOT NULL DEFAULT 0,    -- number of claims << 20 | chance, see journal.Fence
+    turn       bigint      NOT NULL DEFAULT 0,    -- commits that changed this row
     inbox_last bigint      NOT NULL DEFAULT 0,
+    link       bigint      NOT NULL DEFAULT 0,    -- of the newest event, as the owner knew it who freed the task; else 0
     owner      integer     NOT NULL DEFAULT 0,    -- 0: free
     generation integer     NOT NULL DEFAULT 1,
     version    integer     NOT NULL,
@@ -69,6 +69,7 @@ ALTER TABLE reprise.tasks ADD PRIMARY KEY (run_id);
 CREATE TABLE reprise.events (
     run_id     uuid        NOT NULL,
     at         timestamptz NOT NULL,
+    link       bigint      NOT NULL,              -- hash of the event and of the link before, see journal.Link
     inbox      bigint,                            -- the message it consumes, whose payload it shows
     generation integer     NOT NULL,
     seq        integer     NOT NULL,
@@ -91,6 +92,7 @@ CREATE TABLE reprise.inbox (
     run_id   uuid        NOT NULL,
     number   bigint      NOT NULL,
     at       timestamptz NOT NULL,
+    digest   bigint      NOT NULL,                -- hash of what the sender sent, see journal.Message
     kind     smallint    NOT NULL,
     name     text,
     key      text        COLLATE "C" NOT NULL,
@@ -100,14 +102,25 @@ CREATE TABLE reprise.inbox (
 ALTER TABLE reprise.inbox ADD PRIMARY KEY (run_id, number);
 CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox (run_id, key);
 
--- Process incarnations. An id is never used again.
+-- Leases of processes: what changes all the time. A renewal waits for nobody who reads who is a member.
 CREATE TABLE reprise.nodes (
     id         integer     GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name       text        NOT NULL,
-    routes     jsonb       NOT NULL,              -- [[queue, workflow, version], …]
+    process    integer,                           -- the store of the process, if it holds a lock for all its sessions
+    renewals   bigint      NOT NULL DEFAULT 0,    -- it falls only if the database goes back in time
     lease      interval    NOT NULL,
     started_at timestamptz NOT NULL,
-    expires_at timestamptz NOT NULL,
-    lost_at    timestamptz,                       -- declared dead, or leaving
-    locked_on  timestamptz                        -- start time of the server on which it held its advisory lock
+    expires_at timestamptz NOT NULL,              -- -infinity: declared dead, or leaving
+    server     timestamptz NOT NULL,              -- start time of the server that saw the newest renewal
+    locked_on  timestamptz,                       -- start time of the server on which it held its advisory lock
+    name       text        NOT NULL,
+    routes     jsonb       NOT NULL               -- [[queue, workflow, version], …]
 ) WITH (fillfactor = 50);
+
+-- Memberships: what changes only when a process joins, when a run is taken from it, and when it is lost. The number is
+-- the lease's. It may be given out again by a database that was restored, the incarnation never.
+CREATE TABLE reprise.members (
+    incarnation uuid        NOT NULL,
+    recalled    bigint      NOT NULL DEFAULT 0,   -- how often a run that it owned was closed by somebody else
+    lost_at     timestamptz,                      -- declared dead, or leaving
+    node        integer     NOT NULL PRIMARY KEY
+);

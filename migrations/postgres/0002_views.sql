@@ -70,7 +70,8 @@ SELECT e.run_id,
        CASE WHEN e.inbox IS NULL THEN reprise.readable(e.payload, e.encoding)
             ELSE reprise.readable(m.payload, m.encoding) END AS payload,
        e.issued,
-       coalesce(e.encoding, m.encoding) AS encoding
+       coalesce(e.encoding, m.encoding) AS encoding,
+       lpad(to_hex(e.link), 16, '0') AS link
 FROM reprise.events e
 LEFT JOIN reprise.inbox m ON m.run_id = e.run_id AND m.number = e.inbox;
 

@@ -47,6 +47,7 @@ $$;
 CREATE TABLE reprise.events (
     run_id uuid NOT NULL,
     at timestamp with time zone NOT NULL,
+    link bigint NOT NULL,
     inbox bigint,
     generation integer NOT NULL,
     seq integer NOT NULL,
@@ -63,6 +64,7 @@ CREATE TABLE reprise.inbox (
     run_id uuid NOT NULL,
     number bigint NOT NULL,
     at timestamp with time zone NOT NULL,
+    digest bigint NOT NULL,
     kind smallint NOT NULL,
     name text,
     key text NOT NULL COLLATE pg_catalog."C",
@@ -75,15 +77,24 @@ CREATE TABLE reprise.inbox (
     answer bytea
 );
 
+CREATE TABLE reprise.members (
+    incarnation uuid NOT NULL,
+    recalled bigint DEFAULT 0 NOT NULL,
+    lost_at timestamp with time zone,
+    node integer NOT NULL
+);
+
 CREATE TABLE reprise.nodes (
     id integer NOT NULL,
-    name text NOT NULL,
-    routes jsonb NOT NULL,
+    process integer,
+    renewals bigint DEFAULT 0 NOT NULL,
     lease interval NOT NULL,
     started_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
-    lost_at timestamp with time zone,
-    locked_on timestamp with time zone
+    server timestamp with time zone NOT NULL,
+    locked_on timestamp with time zone,
+    name text NOT NULL,
+    routes jsonb NOT NULL
 )
 WITH (fillfactor='50');
 
@@ -101,7 +112,6 @@ CREATE TABLE reprise.runs (
     created_at timestamp with time zone NOT NULL,
     start_at timestamp with time zone,
     closed_at timestamp with time zone,
-    closed_fence bigint,
     closed_seq integer,
     generation integer DEFAULT 1 NOT NULL,
     version integer NOT NULL,
@@ -138,6 +148,7 @@ CREATE TABLE reprise.tasks (
     fence bigint DEFAULT 0 NOT NULL,
     turn bigint DEFAULT 0 NOT NULL,
     inbox_last bigint DEFAULT 0 NOT NULL,
+    link bigint DEFAULT 0 NOT NULL,
     owner integer DEFAULT 0 NOT NULL,
     generation integer DEFAULT 1 NOT NULL,
     version integer NOT NULL,
@@ -168,7 +179,8 @@ CREATE VIEW reprise.v_events AS
             ELSE reprise.readable(m.payload, m.encoding)
         END AS payload,
     e.issued,
-    COALESCE(e.encoding, m.encoding) AS encoding
+    COALESCE(e.encoding, m.encoding) AS encoding,
+    lpad(to_hex(e.link), 16, '0'::text) AS link
    FROM (reprise.events e
      LEFT JOIN reprise.inbox m ON (((m.run_id = e.run_id) AND (m.number = e.inbox))));
 
@@ -282,6 +294,9 @@ ALTER TABLE ONLY reprise.events
 
 ALTER TABLE ONLY reprise.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (run_id, number);
+
+ALTER TABLE ONLY reprise.members
+    ADD CONSTRAINT members_pkey PRIMARY KEY (node);
 
 ALTER TABLE ONLY reprise.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (id);

@@ -11,7 +11,6 @@ CREATE TABLE reprise_runs (
     created_at     INTEGER NOT NULL,
     start_at       INTEGER,                        -- null: created_at
     closed_at      INTEGER,
-    closed_fence   INTEGER,                        -- fence of the commit that closed it (J4); null if an operator did
     closed_seq     INTEGER,                        -- of the terminal event (J7)
     generation     INTEGER NOT NULL DEFAULT 1,
     version        INTEGER NOT NULL,
@@ -36,8 +35,9 @@ CREATE INDEX        reprise_runs_workflow_idx ON reprise_runs (workflow, id);
 CREATE TABLE reprise_tasks (
     run_id     BLOB    NOT NULL PRIMARY KEY,
     visible_at INTEGER,                            -- null: not by time
-    fence      INTEGER NOT NULL DEFAULT 0,
-    turn       INTEGER NOT NULL DEFAULT 0,
+    fence      INTEGER NOT NULL DEFAULT 0,         -- count of claims << 20 | chance
+    turn       INTEGER NOT NULL DEFAULT 0,         -- commits that changed this row
+    link       INTEGER NOT NULL DEFAULT 0,         -- of the newest event when the owner freed the task; 0 while owned
     inbox_last INTEGER NOT NULL DEFAULT 0,
     owner      INTEGER NOT NULL DEFAULT 0,         -- 0: free
     generation INTEGER NOT NULL DEFAULT 1,
@@ -65,6 +65,7 @@ CREATE TABLE reprise_events (
     generation INTEGER NOT NULL,
     seq        INTEGER NOT NULL,
     at         INTEGER NOT NULL,
+    link       INTEGER NOT NULL,                   -- chains the event to the one before; 0: not chained
     inbox      INTEGER,                            -- the message it consumes, whose payload it shows
     cmd        INTEGER,
     attempt    INTEGER,
@@ -85,6 +86,7 @@ CREATE TABLE reprise_inbox (
     run_id   BLOB    NOT NULL,
     number   INTEGER NOT NULL,
     at       INTEGER NOT NULL,
+    digest   INTEGER NOT NULL,                     -- of what was sent: a commit names it beside the number
     kind     INTEGER NOT NULL,
     name     TEXT,
     key      TEXT    NOT NULL,

@@ -86,7 +86,8 @@ SELECT lower(substr(hex(e.run_id), 1, 8) || '-' || substr(hex(e.run_id), 9, 4) |
             THEN CAST(coalesce(e.payload, m.payload) AS TEXT)
             ELSE iif(coalesce(e.payload, m.payload) IS NULL, NULL, json_quote(quote(coalesce(e.payload, m.payload)))) END AS payload,
        e.issued,
-       coalesce(e.encoding, m.encoding) AS encoding
+       coalesce(e.encoding, m.encoding) AS encoding,
+       iif(e.link = 0, NULL, printf('%016x', e.link)) AS link
 FROM reprise_events e
 LEFT JOIN reprise_inbox m ON m.run_id = e.run_id AND m.number = e.inbox;
 

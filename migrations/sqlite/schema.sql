@@ -5,6 +5,7 @@ CREATE TABLE reprise_events (
     generation INTEGER NOT NULL,
     seq        INTEGER NOT NULL,
     at         INTEGER NOT NULL,
+    link       INTEGER NOT NULL,                   -- chains the event to the one before; 0: not chained
     inbox      INTEGER,                            -- the message it consumes, whose payload it shows
     cmd        INTEGER,
     attempt    INTEGER,
@@ -20,6 +21,7 @@ CREATE TABLE reprise_inbox (
     run_id   BLOB    NOT NULL,
     number   INTEGER NOT NULL,
     at       INTEGER NOT NULL,
+    digest   INTEGER NOT NULL,                     -- of what was sent: a commit names it beside the number
     kind     INTEGER NOT NULL,
     name     TEXT,
     key      TEXT    NOT NULL,
@@ -41,7 +43,6 @@ CREATE TABLE reprise_runs (
     created_at     INTEGER NOT NULL,
     start_at       INTEGER,                        -- null: created_at
     closed_at      INTEGER,
-    closed_fence   INTEGER,                        -- fence of the commit that closed it (J4); null if an operator did
     closed_seq     INTEGER,                        -- of the terminal event (J7)
     generation     INTEGER NOT NULL DEFAULT 1,
     version        INTEGER NOT NULL,
@@ -68,8 +69,9 @@ CREATE TABLE reprise_schema_migrations (
 CREATE TABLE reprise_tasks (
     run_id     BLOB    NOT NULL PRIMARY KEY,
     visible_at INTEGER,                            -- null: not by time
-    fence      INTEGER NOT NULL DEFAULT 0,
-    turn       INTEGER NOT NULL DEFAULT 0,
+    fence      INTEGER NOT NULL DEFAULT 0,         -- count of claims << 20 | chance
+    turn       INTEGER NOT NULL DEFAULT 0,         -- commits that changed this row
+    link       INTEGER NOT NULL DEFAULT 0,         -- of the newest event when the owner freed the task; 0 while owned
     inbox_last INTEGER NOT NULL DEFAULT 0,
     owner      INTEGER NOT NULL DEFAULT 0,         -- 0: free
     generation INTEGER NOT NULL DEFAULT 1,
@@ -129,7 +131,8 @@ SELECT lower(substr(hex(e.run_id), 1, 8) || '-' || substr(hex(e.run_id), 9, 4) |
             THEN CAST(coalesce(e.payload, m.payload) AS TEXT)
             ELSE iif(coalesce(e.payload, m.payload) IS NULL, NULL, json_quote(quote(coalesce(e.payload, m.payload)))) END AS payload,
        e.issued,
-       coalesce(e.encoding, m.encoding) AS encoding
+       coalesce(e.encoding, m.encoding) AS encoding,
+       iif(e.link = 0, NULL, printf('%016x', e.link)) AS link
 FROM reprise_events e
 LEFT JOIN reprise_inbox m ON m.run_id = e.run_id AND m.number = e.inbox;
 

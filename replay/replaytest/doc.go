@@ -57,7 +57,8 @@
 //   - The run also has "key" and "labels", and "inboxSeen", the message after which its inbox
 //     begins. A child has "parent": "run", "generation" and "cmd" of who started it, and "policy"
 //     if that is not to cancel.
-//   - An event also has "inbox", the number of the message that it came from.
+//   - An event also has "inbox", the number of the message that it came from, and "link", which
+//     chains it to the event before. If the links are there, an edited history is found by them.
 //   - "issued" has commands as the journal stores them: "step NAME", "timer DUE NAME", "cancel
 //     COMMAND", "child NAME", "send NAME\tRUN", "record NAME\tVALUE", "change NAME", "reply
 //     \tMESSAGE". The key of a child follows its name after a tab.

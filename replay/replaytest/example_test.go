@@ -69,10 +69,10 @@ func ExampleMarshal() {
 	//  "format": 1,
 	//  "run": {"id":"019b76da-a800-7000-8000-000000000001","workflow":"leave","version":1,"queue":"default","generation":1,"input":{"json":3}},
 	//  "events": [
-	//   {"seq":1,"kind":"RunStarted","time":"2026-01-01T00:00:00Z","issued":["step ask"]},
-	//   {"seq":2,"kind":"StepCompleted","time":"2026-01-01T00:00:01Z","cmd":1,"name":"ask","attempt":1,"payload":{"json":"mail-1"},"issued":["timer 2026-01-03T00:00:01Z granted"]},
-	//   {"seq":3,"kind":"TimerFired","time":"2026-01-03T00:00:01Z","cmd":2,"name":"granted"},
-	//   {"seq":4,"kind":"RunCompleted","time":"2026-01-03T00:00:01Z","payload":{"json":"not granted"}}
+	//   {"seq":1,"kind":"RunStarted","time":"2026-01-01T00:00:00Z","issued":["step ask"],"link":"e4148ba6f07fbad3"},
+	//   {"seq":2,"kind":"StepCompleted","time":"2026-01-01T00:00:01Z","cmd":1,"name":"ask","attempt":1,"payload":{"json":"mail-1"},"issued":["timer 2026-01-03T00:00:01Z granted"],"link":"4ccb27419870a925"},
+	//   {"seq":3,"kind":"TimerFired","time":"2026-01-03T00:00:01Z","cmd":2,"name":"granted","link":"b72b966ebb5c3155"},
+	//   {"seq":4,"kind":"RunCompleted","time":"2026-01-03T00:00:01Z","payload":{"json":"not granted"},"link":"81fb1be4dfc9e369"}
 	//  ]
 	// }
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -62,7 +63,11 @@ type (
 		Attempt int32            `json:"attempt,omitempty"`
 		Payload *payloadForm     `json:"payload,omitempty"`
 		Issued  []string         `json:"issued,omitempty"`
+		Link    linkForm         `json:"link,omitempty"`
 	}
+	// linkForm is 16 hexadecimal digits: a JSON number would lose some of a link's bits. A file may
+	// leave links out, and then its chain is not checked.
+	linkForm journal.Link
 	payloadForm struct {
 		Encoding string          `json:"encoding,omitempty"`
 		JSON     json.RawMessage `json:"json,omitempty"`
@@ -105,7 +110,7 @@ func marshalEvent(ev *journal.Event) (string, error) {
 	}
 	e := eventForm{
 		Seq: ev.Seq, Kind: ev.Kind.String(), Time: ev.Time.UTC(), Cmd: ev.Cmd, Inbox: ev.Inbox, Name: ev.Name, Attempt: ev.Attempt,
-		Payload: payloadOf(ev.Payload),
+		Payload: payloadOf(ev.Payload), Link: linkForm(ev.Link),
 	}
 	for _, c := range ev.Issued {
 		e.Issued = append(e.Issued, c.String())
@@ -236,7 +241,8 @@ func Unmarshal(data []byte) (*History, error) {
 
 // event is the inverse of marshalEvent. Kinds are written by name: numbers say nothing to people.
 func (e *eventForm) event() (journal.Event, error) {
-	ev := journal.Event{Seq: e.Seq, Time: e.Time.UTC(), Cmd: e.Cmd, Inbox: e.Inbox, Name: e.Name, Attempt: e.Attempt}
+	ev := journal.Event{Seq: e.Seq, Time: e.Time.UTC(), Cmd: e.Cmd, Inbox: e.Inbox, Name: e.Name, Attempt: e.Attempt,
+		Link: journal.Link(e.Link)}
 	for kind, name := range journal.Kinds() {
 		if name == e.Kind {
 			ev.Kind = kind
@@ -255,6 +261,19 @@ func (e *eventForm) event() (journal.Event, error) {
 	var err error
 	ev.Payload, err = e.Payload.payload()
 	return ev, err
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (l linkForm) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(l)), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *linkForm) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseUint(string(text), 16, 64)
+	if err != nil {
+		return fmt.Errorf("link %q: %w", text, journal.ErrInvalid)
+	}
+	*l = linkForm(v)
+	return nil
 }
 
 // parseIssued reads a command in the form in which the journal stores it.

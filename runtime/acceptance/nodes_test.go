@@ -109,7 +109,7 @@ func TestLoserOfATransactionalStepLeavesNothing(t *testing.T) {
 	started, err := runtime.Start(ctx, client, greet, "", nil)
 	run := clustertest.MustStart(t, started, err)
 	<-arrived
-	if _, err := c.Connect().Exec(ctx, `UPDATE reprise.nodes SET lost_at = now() WHERE id = $1`, int32(first)); err != nil {
+	if _, err := c.Connect().Exec(ctx, `UPDATE reprise.members SET lost_at = now() WHERE node = $1`, int32(first)); err != nil {
 		t.Fatal(err)
 	}
 	c.Run(nil, register("winner"))

@@ -167,8 +167,7 @@ func (e *BlockedError) Error() string { return fmt.Sprintf("run %s is blocked: %
 // Claim implements driver.Store.
 func (p *process) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	if p.dead.Load() {
-		<-ctx.Done()
-		return driver.Claim{}, errCrashed
+		return driver.Claim{}, fmt.Errorf("%w: %w", journal.ErrUnavailable, errCrashed) // after which a claimer waits
 	}
 	return p.Store.Claim(ctx, r)
 }

@@ -36,7 +36,7 @@ const (
 func (w *world) call(r *running, c call, client *runtime.Client) {
 	a := w.noteCall(r, c)
 	w.await(r, a, client, func(ctx context.Context, client *runtime.Client) (string, error) {
-		return runtime.CallUpdate(ctx, client, r.id, c.update(), c, &runtime.UpdateOptions{Key: c.ID})
+		return runtime.CallUpdate(ctx, client, w.idOf(r), c.update(), c, &runtime.UpdateOptions{Key: c.ID})
 	})
 }
 
@@ -58,6 +58,7 @@ func (c *call) update() workflow.Update[call, string] {
 // await repeats a call until there is a definite answer.
 func (w *world) await(r *running, a *answered, client *runtime.Client, once func(context.Context, *runtime.Client) (string, error)) {
 	for w.ctx.Err() == nil {
+		epoch := w.now()
 		ctx, cancel := context.WithTimeout(w.ctx, callMax)
 		answer, err := once(ctx, client)
 		late := ctx.Err() != nil
@@ -73,20 +74,37 @@ func (w *world) await(r *running, a *answered, client *runtime.Client, once func
 			how = answerFailed
 		case errors.Is(err, journal.ErrClosed):
 			how = answerClosed
-		case late:
+		case late || w.now() != epoch:
+			continue
+		case errors.Is(err, journal.ErrNotFound) && epoch > 0: // it is started again
+			time.Sleep(callMax / 10)
 			continue
 		default:
 			w.breaks("client", "update %s of run %s: %v", a.ID, r.name(), err)
 			return
 		}
-		if how == answerDone || how == answerFailed {
-			w.durable(r, a, answer)
+		if w.answer(r, a, epoch, how, answer) {
+			return
 		}
-		w.mu.Lock()
-		a.how, a.answer = how, answer
-		w.mu.Unlock()
-		return
 	}
+}
+
+// answer notes the answer of a call, and checks that it is in the journal. It is false if the
+// database has gone back since an epoch.
+func (w *world) answer(r *running, a *answered, epoch int, how answerKind, answer string) bool {
+	w.tape.mu.Lock() // nothing goes back now
+	defer w.tape.mu.Unlock()
+	again := func() { w.call(r, a.call, w.clients[0].client) }
+	if !w.note(r, epoch, done{payload: a.ID, call: a, again: again}, true) {
+		return false
+	}
+	if how == answerDone || how == answerFailed {
+		w.durable(r, a, answer)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a.how, a.answer = how, answer
+	return true
 }
 
 // durable checks that an answer which a caller has is in the journal.
@@ -128,7 +146,7 @@ func (w *world) callWithStart(ctx context.Context, r *running, client *runtime.C
 				first = false
 				return handle.Result(ctx)
 			}
-			return runtime.CallUpdate(ctx, client, run.ID(), callIt, c, &runtime.UpdateOptions{Key: c.ID})
+			return runtime.CallUpdate(ctx, client, w.idOf(r), callIt, c, &runtime.UpdateOptions{Key: c.ID})
 		})
 	})
 	return run, nil
@@ -137,22 +155,25 @@ func (w *world) callWithStart(ctx context.Context, r *running, client *runtime.C
 // look asks a run through a node what it sees: it must be all that had come, by name and number.
 func (w *world) look(r *running, via int) {
 	w.mu.Lock()
-	p := w.nodes[via]
+	p, id, epoch := w.nodes[via], r.id, w.epoch
 	w.mu.Unlock()
-	if p == nil {
+	if p == nil || id.IsZero() {
 		return
 	}
 	before, _ := w.came(r)
 	ctx, cancel := context.WithTimeout(w.ctx, callMax)
 	defer cancel()
-	s, err := runtime.Query(ctx, p.node, r.id, look, "")
+	s, err := runtime.Query(ctx, p.node, id, look, "")
 	if err != nil {
-		if !errors.Is(err, journal.ErrUnavailable) && ctx.Err() == nil && !w.neverBegan(r) {
+		if !errors.Is(err, journal.ErrUnavailable) && ctx.Err() == nil && !w.neverBegan(r) && w.now() == epoch {
 			w.breaks("queries", "run %s: %v", r.name(), err)
 		}
 		return
 	}
 	after, open := w.came(r)
+	if w.now() != epoch {
+		return
+	}
 	for _, name := range signalNames {
 		if n := s.Came[name]; n > after[name] || n < before[name] && open && !s.Done {
 			w.breaks("queries", "run %s: %d signals %s are seen, %d had come before and %d after", r.name(), n, name, before[name], after[name])

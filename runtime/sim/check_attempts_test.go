@@ -13,7 +13,8 @@ const waitSlack = time.Second
 
 // checkAttempts: every attempt of a step has the step's own idempotency key, and sees the last
 // heartbeat of the attempt before. A step that failed for good is not tried again, and one that
-// asked to wait begins again after that.
+// asked to wait begins again after that. Keys count commands, so a step whose
+// turn was lost when the database went back may get another key.
 func checkAttempts(f *finder) {
 	type step struct {
 		run  journal.RunID
@@ -25,7 +26,7 @@ func checkAttempts(f *finder) {
 	for _, e := range f.executions {
 		at := step{e.run, e.gen, e.step}
 		all[at] = append(all[at], e)
-		if other, known := owner[e.key]; e.key == "" || known && other != at || e.key != all[at][0].key {
+		if other, known := owner[e.key]; e.key == "" || f.epoch == 0 && (known && other != at || e.key != all[at][0].key) {
 			f.breaks("step %s of run %s: attempt %d has the key %q, the first one %q", e.step, e.run, e.attempt, e.key, all[at][0].key)
 		}
 		owner[e.key] = at

@@ -83,6 +83,9 @@ func (l *lines) Handle(ctx context.Context, r slog.Record) error {
 			return true
 		})
 	}
+	if strings.HasPrefix(r.Message, strayPrefix) {
+		l.w.noteStray(r)
+	}
 	if !l.next.Enabled(ctx, r.Level) {
 		return nil
 	}

@@ -43,11 +43,9 @@ func (s *settled) histories() (list []*replaytest.History) {
 	for i, events := range s.generations() {
 		h := replaytest.Of(s.Run, events)
 		h.Run.Generation, h.Run.Parent = journal.Generation(i+1), s.Run.Parent
-		if i > 0 {
-			h.Run.InboxSeen = s.continues[i-1].Seen
-		}
-		if n := len(events); n > 0 && events[n-1].Kind == journal.RunContinued { // a broken run may have none
-			h.Run.Input = events[n-1].Payload
+		h.Run.Input, h.Run.InboxSeen = s.input, 0
+		if i > 0 && i <= len(s.continues) { // a broken run may have none
+			h.Run.Input, h.Run.InboxSeen = s.continues[i-1].Input, s.continues[i-1].Seen
 		}
 		list = append(list, h)
 	}

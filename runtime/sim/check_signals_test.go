@@ -14,24 +14,45 @@ func checkSignals(f *finder) {
 		r.consumed(f)
 		list := r.payloads("")
 		at := -1
-		for _, payload := range r.acknowledged {
+		for _, payload := range r.acknowledged() {
 			switch i := slices.Index(list, payload); {
 			case i < 0:
 				f.breaks("%s: signal %q was accepted and is lost; there are %q", r, payload, list)
 			case slices.Contains(list[i+1:], payload):
 				f.breaks("%s: signal %q came twice: %q", r, payload, list)
+			case f.resent[payload]: // beside what its client sent next
 			case i < at:
 				f.breaks("%s: signal %q came before one that was accepted before it was sent: %q", r, payload, list)
 			default:
 				at = i
 			}
 		}
-		for _, payload := range r.refused {
+		for _, payload := range r.refused() {
 			if slices.Contains(list, payload) {
 				f.breaks("%s: signal %q was refused, yet it came", r, payload)
 			}
 		}
 	}
+}
+
+// acknowledged lists the payloads of signals that were accepted.
+func (r *running) acknowledged() (list []string) {
+	for _, d := range r.done {
+		if d.signal && !d.refused {
+			list = append(list, d.payload)
+		}
+	}
+	return list
+}
+
+// refused lists those of signals that came too late: the run was closed.
+func (r *running) refused() (list []string) {
+	for _, d := range r.done {
+		if d.signal && d.refused {
+			list = append(list, d.payload)
+		}
+	}
+	return list
 }
 
 // consumed checks that each generation takes first what was carried over to it and then all that is

@@ -18,6 +18,7 @@ type check struct {
 // checks are all of them; each has a file.
 var checks = []check{
 	{"linear", checkLinear},
+	{"links", checkLinks},
 	{"owner", checkOwner},
 	{"signals", checkSignals},
 	{"outcomes", checkOutcomes},
@@ -33,6 +34,7 @@ var checks = []check{
 	{"model", checkModel},
 	{"replay", checkReplay},
 	{"blocked", checkBlocked},
+	{"strays", checkStrays},
 	{"late", checkLate},
 	{"stuck", checkStuck},
 }
@@ -48,6 +50,7 @@ type finder struct {
 type settled struct {
 	*running
 	memory.RunSnapshot
+	input     journal.Payload     // of the first generation
 	continues []*journal.Continue // what each generation but the last handed to the next
 }
 
@@ -84,7 +87,7 @@ func (w *world) check() {
 			w.breaks("stuck", "run %s with key %q is nobody's", s.Run.ID, s.Run.Key)
 			continue
 		}
-		left := &settled{running: r, RunSnapshot: s}
+		left := &settled{running: r, RunSnapshot: s, input: w.tape.inputs[r.id]}
 		for _, c := range w.tape.commitsOf(r.id) {
 			if c.Continue != nil {
 				left.continues = append(left.continues, c.Continue)
@@ -141,6 +144,53 @@ func (w *world) attended() {
 			w.breaks("stuck", "run %s has been due for %s and nobody claims it", s.Run.ID, now.Sub(t.VisibleAt))
 		}
 	}
+}
+
+// worked is checked at the same time: a node owns a run only while it executes a step of it, or is
+// about to go on with it. One that has been with the same owner, in the same state, since a moment
+// in the calm, and of which nothing has been executed since, is a run that its owner does not know.
+func (w *world) worked(since memory.Snapshot) {
+	w.mu.Lock()
+	busy, queued := map[journal.RunID]bool{}, false // others may wait for the slot of a step
+	few := slices.ContainsFunc(w.plan.Nodes, func(n nodePlan) bool { return n.StepsMax > 0 })
+	for _, e := range w.executions {
+		if e.over == 0 || e.over > w.plan.calm() {
+			busy[e.run], queued = true, few
+		}
+	}
+	w.mu.Unlock()
+	if queued {
+		return
+	}
+	type state struct {
+		fence  journal.Fence
+		head   journal.Head
+		seen   journal.InboxSeq
+		within journal.Generation
+	}
+	states := func(list []memory.RunSnapshot) map[journal.RunID]state {
+		found := map[journal.RunID]state{}
+		for _, s := range list {
+			if s.Run.Task != nil && s.Run.Task.Owner != 0 {
+				found[s.Run.ID] = state{s.Run.Task.Fence, headOf(s.Events), s.Consumed, s.Run.Generation}
+			}
+		}
+		return found
+	}
+	before := states(since.Runs)
+	for run, now := range states(w.db.Snapshot().Runs) {
+		if then, known := before[run]; known && then == now && !busy[run] {
+			w.breaks("stuck", "run %s is owned under fence %d in the state of event %d, and its owner does nothing", w.number(run), now.fence, now.head.Seq)
+		}
+	}
+}
+
+// headOf is the newest event of a generation.
+func headOf(events []journal.Event) (h journal.Head) {
+	if n := len(events); n > 0 {
+		h = journal.Head{Seq: events[n-1].Seq, Link: events[n-1].Link}
+	}
+	return h
 }
 
 // later returns the later of two times.

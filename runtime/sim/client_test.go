@@ -24,15 +24,15 @@ type running struct {
 	parent *running      // set when all is over
 	id     journal.RunID
 
-	acknowledged []string // payloads of signals that were accepted, each before the next was sent
-	refused      []string // payloads of signals that came too late: the run was closed
-	cancels      bool     // a cancel request was sent
-	settled      bool     // every signal that it may wait for was sent
-	terminated   bool     // an operator tried to close it
+	done       []done // what clients have an answer to, each before the next was sent
+	cancels    bool   // a cancel request was sent
+	settled    bool   // every signal that it may wait for was sent
+	terminated bool   // an operator tried to close it
 
 	calls []*answered
 
 	heard   bool // its result was
+	heardAt time.Duration
 	out     outcome
 	failure error
 }
@@ -51,18 +51,18 @@ func (r *running) key() string { return fmt.Sprintf("run-%d", r.number) }
 // drive is the client of one run. It does one thing after the other.
 func (w *world) drive(r *running) {
 	time.Sleep(r.plan.At)
-	handle := w.start(r)
-	if handle == nil {
-		return
-	}
-	w.mu.Lock()
-	r.id = handle.ID()
-	w.mu.Unlock()
-	w.drivers.Go(func() { w.listen(r) })
+	w.begin(r)
 	for i := range r.plan.Sends {
 		s := &r.plan.Sends[i]
 		time.Sleep(s.At - w.elapsed())
 		w.send(r, s, i+1)
+	}
+}
+
+// begin starts the run and waits for its result.
+func (w *world) begin(r *running) {
+	if id := w.start(r); !id.IsZero() {
+		w.drivers.Go(func() { w.listen(r, id) })
 	}
 }
 
@@ -83,13 +83,21 @@ func (w *world) send(r *running, s *send, n int) {
 		w.drivers.Go(func() { w.look(r, s.Via) })
 	case sendCancel:
 		r.cancels = true
-		w.insist("cancel", func(ctx context.Context) error { return client.Cancel(ctx, r.id, "by plan") })
+		w.tell(r, s, payload, func(ctx context.Context) error { return client.Cancel(ctx, w.idOf(r), "by plan") })
 	case sendResume:
-		w.insist("resume", func(ctx context.Context) error { return client.Resume(ctx, r.id) })
+		w.tell(r, s, payload, func(ctx context.Context) error { return client.Resume(ctx, w.idOf(r)) })
 	case sendTerminate:
 		r.terminated = true
-		w.insist("terminate", func(ctx context.Context) error { return client.Terminate(ctx, r.id, "by plan") })
+		w.tell(r, s, payload, func(ctx context.Context) error { return client.Terminate(ctx, w.idOf(r), "by plan") })
 	}
+}
+
+// tell does something to a run that has no answer but that it was done.
+func (w *world) tell(r *running, s *send, payload string, call func(context.Context) error) {
+	w.repeat(r, func() (done, bool) {
+		w.insist(string(s.Do), call)
+		return done{payload: string(s.Do) + payload, again: func() { w.tell(r, s, payload, call) }}, true
+	})
 }
 
 // through returns the client that a plan names, or the first one if its node is down.
@@ -102,8 +110,9 @@ func (w *world) through(via int) *runtime.Client {
 	return w.clients[0].client
 }
 
-// start starts the run, through the node that the plan names if that can, else through a client.
-func (w *world) start(r *running) *runtime.Run[outcome] {
+// start starts the run, through the node that the plan names if that can, else through a client. A
+// start that the database may have lost is made again: its key finds the run, if it is there.
+func (w *world) start(r *running) journal.RunID {
 	client := w.through(r.plan.Via)
 	o := &runtime.StartOptions{Key: r.key(), Delay: r.plan.Delay}
 	in := job{Root: r.number, Program: r.plan.Program}
@@ -111,15 +120,14 @@ func (w *world) start(r *running) *runtime.Run[outcome] {
 	start := func(ctx context.Context) (*runtime.Run[outcome], error) {
 		return runtime.Start(ctx, client, program, in, o)
 	}
+	var with done
 	switch r.plan.With {
 	case sendSignal:
+		s := &send{Signal: signalNames[0]}
+		with = done{payload: payload, signal: true, again: func() { w.signal(r, s, payload) }}
 		start = func(ctx context.Context) (*runtime.Run[outcome], error) {
-			run, err := runtime.SignalWithStart(ctx, client, program, in, workflow.Signal[string](signalNames[0]), payload, o,
+			return runtime.SignalWithStart(ctx, client, program, in, workflow.Signal[string](signalNames[0]), payload, o,
 				&runtime.SignalOptions{Key: payload})
-			if err == nil {
-				r.acknowledged = append(r.acknowledged, payload)
-			}
-			return run, err
 		}
 	case sendUpdate:
 		start = func(ctx context.Context) (*runtime.Run[outcome], error) {
@@ -127,31 +135,67 @@ func (w *world) start(r *running) *runtime.Run[outcome] {
 		}
 	}
 	for w.ctx.Err() == nil {
+		epoch := w.now()
 		ctx, cancel := context.WithTimeout(w.ctx, callMax)
 		run, err := start(ctx)
+		late := ctx.Err() != nil
 		cancel()
-		if err == nil {
-			return run
-		}
-		if ctx.Err() == nil {
+		switch {
+		case err == nil && w.started(r, epoch, run.ID(), with):
+			return run.ID()
+		case err != nil && !late && w.now() == epoch:
 			w.breaks("client", "start of %s: %v", r.key(), err)
-			return nil
+			return journal.RunID{}
 		}
 		client = w.clients[0].client
 	}
 	w.breaks("client", "%s could not be started", r.key())
-	return nil
+	return journal.RunID{}
+}
+
+// started notes the id of a run, and the signal that came with its start, unless the database has
+// gone back since an epoch.
+func (w *world) started(r *running, epoch int, id journal.RunID, with done) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.epoch != epoch {
+		return false
+	}
+	r.id = id
+	if with.payload != "" {
+		with.at = w.elapsed()
+		r.done = append(r.done, with)
+	}
+	return true
 }
 
 // listen waits for the run's result.
-func (w *world) listen(r *running) {
-	out, err := runtime.RunOf(w.clients[0].client, program, r.id).Result(w.ctx)
-	if w.ctx.Err() != nil {
-		return
+func (w *world) listen(r *running, id journal.RunID) {
+	for {
+		epoch := w.now()
+		out, err := runtime.RunOf(w.clients[0].client, program, id).Result(w.ctx)
+		if w.ctx.Err() != nil {
+			return
+		}
+		if known := w.hear(r, id, epoch, out, err); known {
+			return
+		}
 	}
+}
+
+// hear notes a result. It is false if the database has gone back since an epoch and the run is still
+// there: it may end otherwise.
+func (w *world) hear(r *running, id journal.RunID, epoch int, out outcome, err error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	r.heard, r.out, r.failure = true, out, err
+	if r.id != id {
+		return true // somebody else listens to the run that has taken its place
+	}
+	if w.epoch != epoch {
+		return false
+	}
+	r.heard, r.heardAt, r.out, r.failure = true, w.elapsed(), out, err
+	return true
 }
 
 // insist repeats a call to a run until it has an answer: nil, or that the run is closed.
@@ -167,6 +211,8 @@ func (w *world) insist(what string, call func(context.Context) error) (accepted 
 			return false
 		case errors.Is(err, journal.ErrUnavailable): // operators' calls are not repeated by the client
 			time.Sleep(callMax / 10)
+		case errors.Is(err, journal.ErrNotFound) && w.now() > 0: // it is started again
+			time.Sleep(callMax / 10)
 		case ctx.Err() == nil:
 			w.breaks("client", "%s: %v", what, err)
 			return false
@@ -176,11 +222,18 @@ func (w *world) insist(what string, call func(context.Context) error) (accepted 
 }
 
 func (w *world) signal(r *running, s *send, payload string) {
+	w.repeat(r, func() (done, bool) {
+		accepted := w.signalOnce(r, s, payload)
+		return done{payload: payload, signal: true, refused: !accepted, again: func() { w.signal(r, s, payload) }}, true
+	})
+}
+
+func (w *world) signalOnce(r *running, s *send, payload string) (accepted bool) {
 	call := func(first *runtime.Client) bool {
 		client := first
 		return w.insist("signal", func(ctx context.Context) error {
 			defer func() { client = w.clients[0].client }() // a node may be gone for good
-			return runtime.Signal(ctx, client, r.id, workflow.Signal[string](s.Signal), payload, &runtime.SignalOptions{Key: payload})
+			return runtime.Signal(ctx, client, w.idOf(r), workflow.Signal[string](s.Signal), payload, &runtime.SignalOptions{Key: payload})
 		})
 	}
 	other := make(chan bool, 1)
@@ -189,15 +242,8 @@ func (w *world) signal(r *running, s *send, payload string) {
 	} else {
 		other <- false
 	}
-	accepted := call(w.through(s.Via))
-	accepted = <-other || accepted
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if accepted {
-		r.acknowledged = append(r.acknowledged, payload)
-	} else {
-		r.refused = append(r.refused, payload)
-	}
+	accepted = call(w.through(s.Via))
+	return <-other || accepted
 }
 
 // settle sends every open run as many signals as its program can wait for.

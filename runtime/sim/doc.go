@@ -16,6 +16,14 @@
 //	go test ./runtime/sim -plan broken.json     a plan that a failure has printed
 //	make sim                                    10,000 seeds
 //
+// # When the database goes back
+//
+// A fail-over to a standby that lags, or a restored copy, loses the last commits with all else that
+// came since (goback_test.go). Clients know: a run that is gone is started again, and of what they
+// had an answer to they send about half again and give the rest up. What was before must be there,
+// and every run goes on from it and ends. Another fault belongs to it: requests that nobody waits
+// for any more arrive late, some of them a second time.
+//
 // # How exact a replay is
 //
 // A seed always gives the same plan, and everything in a plan has its own nanosecond: clients act,

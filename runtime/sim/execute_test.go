@@ -19,7 +19,8 @@ type execution struct {
 	attempt int
 	process string
 	began   time.Duration
-	done    bool // it returned without an error, on a process that was not dead
+	over    time.Duration // when its body has returned; 0 for not yet
+	done    bool          // it returned without an error, on a process that was not dead
 	out     string
 	failed  time.Duration // when it failed by plan; 0 for not
 	key     string        // its idempotency key
@@ -41,7 +42,8 @@ func (p *process) execute(ctx context.Context, in *instr, undo bool, apply func(
 	if !ok || p.dead.Load() {
 		return "", errDead
 	}
-	e := p.w.begin(ctx, p, info)
+	e := p.w.beginStep(ctx, p, info)
+	defer p.w.overStep(e)
 	if in.Sort.Beat {
 		p.beat(ctx, e, "begins")
 	}
@@ -100,8 +102,8 @@ func (p *process) value(coarse bool) string {
 	return fmt.Sprintf("%s at %s", p.name, p.w.elapsed())
 }
 
-// begin notes an execution, and whether the journal asks for it yet.
-func (w *world) begin(ctx context.Context, p *process, info workflow.Attempt) *execution {
+// beginStep notes an execution, and whether the journal asks for it yet.
+func (w *world) beginStep(ctx context.Context, p *process, info workflow.Attempt) *execution {
 	e := &execution{run: info.Run, gen: info.Generation, step: info.Step, attempt: info.Attempt, process: p.name, began: w.elapsed()}
 	e.key = workflow.IdempotencyKey(ctx)
 	e.saw, _ = workflow.LastHeartbeat[string](ctx)
@@ -115,7 +117,7 @@ func (w *world) begin(ctx context.Context, p *process, info workflow.Attempt) *e
 			events = slices.Concat(append(w.kept(info.Run).Past, events)...)
 		}
 		e.early = len(events) == 0 || events[0].Kind != journal.RunStarted // or terminated before that
-		if !e.early && !asksFor(events, info.Step) {
+		if !e.early && !asksFor(events, info.Step) && !w.tape.asked(info.Run, info.Step) {
 			w.breaks("effects", "step %s of run %s begins on %s before the turn that asks for it is durable", info.Step, info.Run, p.name)
 		}
 	}
@@ -135,6 +137,12 @@ func asksFor(events []journal.Event, step string) bool {
 		}
 	}
 	return false
+}
+
+func (w *world) overStep(e *execution) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e.over = w.elapsed()
 }
 
 func (w *world) fail(e *execution) {

@@ -37,7 +37,7 @@ func generate(seed uint64) *plan {
 		p.Runs = append(p.Runs, m.run(len(p.Nodes)))
 	}
 	for range m.IntN(6) {
-		p.Faults = append(p.Faults, m.fault(p))
+		p.Faults = append(p.Faults, m.faults(p)...)
 	}
 	return p
 }
@@ -285,7 +285,28 @@ func (m *maker) child(in *instr, depth int) {
 }
 
 // faultKinds are drawn with equal odds; what is here twice is drawn more often.
-var faultKinds = []faultKind{crash, killBefore, killAfter, restart, freeze, freeze, freeze, partition, outage, lossy, deaf, leap}
+var faultKinds = []faultKind{crash, killBefore, killAfter, restart, freeze, freeze, freeze, partition, outage, lossy, deaf, leap, goBack, goBack, echo, echo}
+
+// faults draws a fault, perhaps with another one that makes it worse: the database goes back to
+// before nodes joined; a node has been given up when its call arrives.
+func (m *maker) faults(p *plan) []fault {
+	f := m.fault(p)
+	other := fault{Node: 1 + m.IntN(len(p.Nodes)), At: max(f.At-m.between(0, time.Second), 0)}
+	switch {
+	case f.Kind == goBack && m.IntN(3) == 0: // all join, and their numbers come again
+		list := []fault{f}
+		for i := range p.Nodes {
+			at := max(f.At-m.between(0, 500*time.Millisecond), 0)
+			list = append(list, fault{At: at, Kind: crash, Node: i + 1, For: m.between(time.Millisecond, 100*time.Millisecond)})
+		}
+		return list
+	case f.Kind == echo && f.Node > 0 && m.IntN(2) == 0:
+		other.Kind, other.Node, other.At, other.For = partition, f.Node, f.At+m.between(0, f.For), p.Lease+m.between(time.Millisecond, p.Lease)
+	default:
+		return []fault{f}
+	}
+	return []fault{f, other}
+}
 
 func (m *maker) fault(p *plan) fault {
 	f := fault{At: m.between(0, 8*time.Second), Kind: faultKinds[m.IntN(len(faultKinds))], Node: 1 + m.IntN(len(p.Nodes))}
@@ -299,13 +320,15 @@ func (m *maker) fault(p *plan) fault {
 		}
 	case leap:
 		f.For = m.between(time.Millisecond, 2*p.Lease)
+	case goBack:
+		f.Back = 1 + int(m.between(0, pastsMax))
 	default:
 		f.For = m.between(time.Second, 6*time.Second)
 	}
 	switch f.Kind {
-	case outage, deaf, leap:
+	case outage, deaf, leap, goBack:
 		f.Node = 0
-	case lossy:
+	case lossy, echo:
 		f.Node = m.IntN(len(p.Nodes) + 1)
 	}
 	return f

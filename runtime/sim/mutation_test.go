@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,8 +27,9 @@ var planted = []struct {
 	{"the fence is not checked (J3)", func(w *world, s store) store { return noFence{s, w} }, only(freeze)},
 	{"a park does not compare inbox numbers (J6)", func(_ *world, s store) store { return deafPark{s} }, nil},
 	{"effects come before the commit is durable", func(w *world, s store) store { return early{s, w} }, nil},
-	// The poll alone is correct, so it must be out of the way.
-	{"wake-ups are lost", func(_ *world, s store) store { return sleepy{s} }, func(p *plan) { p.Poll = time.Hour }},
+	// The poll alone is correct, and so is the claim behind each comparison of what a node owns. Both
+	// must be out of the way.
+	{"wake-ups are lost", func(_ *world, s store) store { return sleepy{s} }, func(p *plan) { p.Poll, p.Lease, p.Faults = time.Hour, time.Hour, nil }},
 	{"an own write is not recognised (J4)", func(w *world, s store) store { return forgetful{s, w} }, only(lossy)},
 	{"message keys do not deduplicate (J5)", func(_ *world, s store) store { return keyless{s} }, nil},
 	{"attempts of steps in retry are forgotten", func(_ *world, s store) store { return careless{s} }, nil},
@@ -48,6 +50,13 @@ var planted = []struct {
 	{"a race takes the last for the first", nil, slips(doRace)},
 	{"chance is another on replay", nil, slips(doChance)},
 	{"a line is written twice", nil, slips(doLog)},
+	{"a reap does not wait for the node's commits (J3)", unlocked, frozen},
+	{"a late request is accepted behind a takeover (J4)", revenant, late},
+	{"a recall is heard by nobody", func(w *world, s store) store { return unrecalled{s, w} }, ended},
+	{"memory is current by its turn", byNumber, back},
+	{"messages are consumed by number alone (J5)", swapped, jammed},
+	{"a claim with a smaller fence is ignored", byFence, back},
+	{"what a node owns is never compared", func(_ *world, s store) store { return blind{s} }, back},
 }
 
 // slips makes the language do a verb wrong.
@@ -60,6 +69,65 @@ func only(kind faultKind) func(*plan) {
 		for i := range p.Faults {
 			p.Faults[i] = fault{At: p.Faults[i].At, Kind: kind, Node: 1 + i%len(p.Nodes), For: p.Lease + p.Faults[i].For}
 		}
+	}
+}
+
+// back makes every fault one of a database that goes back, far or not, and has clients send all the
+// time.
+func back(p *plan) {
+	for i := range p.Faults {
+		p.Faults[i] = fault{At: p.Faults[i].At, Kind: goBack, Back: 1 + i*i}
+	}
+	for i := range p.Runs {
+		r := &p.Runs[i]
+		for k := range 12 {
+			r.Sends = append(r.Sends, send{At: r.At + time.Duration(k)*300*time.Millisecond, Do: sendSignal, Signal: signalNames[k%3], Via: k % (1 + len(p.Nodes))})
+		}
+		slices.SortStableFunc(r.Sends, func(a, b send) int { return cmp.Compare(a.At, b.At) })
+	}
+}
+
+// jammed does so with calls that take long, so that what a node has read is gone when it commits.
+func jammed(p *plan) {
+	back(p)
+	p.Slow = 200 * time.Millisecond
+	for i := range p.Faults {
+		p.Faults[i].Back = min(p.Faults[i].Back, 3)
+	}
+}
+
+// late has calls arrive when their node is away.
+func late(p *plan) {
+	for i := range p.Faults {
+		f := &p.Faults[i]
+		*f = fault{At: f.At, Kind: echo, Node: 1 + i%len(p.Nodes), For: p.Lease + f.For}
+		p.Faults = append(p.Faults, fault{At: f.At + 100*time.Millisecond, Kind: partition, Node: f.Node, For: 2 * p.Lease})
+	}
+}
+
+// frozen has nodes freeze one after the other, each until another one executes its runs, whose steps
+// take long.
+func frozen(p *plan) {
+	p.Nodes = append(p.Nodes, nodePlan{Lanes: 1})
+	p.Faults = nil
+	for i := range 6 {
+		p.Faults = append(p.Faults, fault{At: time.Duration(i+1) * time.Second, Kind: freeze, Node: 1 + i%len(p.Nodes), For: p.Lease + time.Second})
+	}
+	for i := range p.Runs {
+		walkOwn(p.Runs[i].Program, func(in *instr) {
+			if in.Do == doStep || in.Do == doAsync {
+				in.For += 3 * time.Second
+			}
+		})
+	}
+}
+
+// ended has operators end every run, of which no hint tells.
+func ended(p *plan) {
+	p.Faults = append(p.Faults, fault{Kind: deaf, For: 20 * time.Second})
+	for i := range p.Runs {
+		r := &p.Runs[i]
+		r.Sends = append(r.Sends, send{At: r.At + r.Delay + time.Duration(1+i)*700*time.Millisecond, Do: sendTerminate})
 	}
 }
 
@@ -190,9 +258,15 @@ func (s forgetful) Commit(ctx context.Context, commits []driver.Commit) ([]drive
 	if err != nil {
 		return nil, err
 	}
+	known := make([]bool, len(commits))
+	for i, t := range met {
+		c := &commits[i]
+		kept := s.w.kept(c.Run)
+		known[i] = t == nil || t.Turn != c.Turn || len(c.Events) > 0 && kept.Run.Generation == c.Generation && len(kept.Events) > int(c.Head.Seq)
+	}
 	out, err := s.store.Commit(ctx, commits)
 	for i := range out {
-		if t := met[i]; t == nil || t.Turn != commits[i].Turn {
+		if known[i] {
 			out[i].Err = journal.ErrFenced
 		}
 	}

@@ -103,6 +103,8 @@ const (
 	lossy      faultKind = "lossy"      // for For, some calls of the node fail before, after, or later than their caller knows
 	deaf       faultKind = "deaf"       // for For, hints of everybody are lost, late or doubled
 	leap       faultKind = "leap"       // the store's clock goes ahead by For
+	goBack     faultKind = "goBack"     // the database loses its last Back commits, and all else that has come behind the first of them
+	echo       faultKind = "echo"       // for For, some calls of the node get no answer, and arrive late, some of them a second time
 )
 
 // fault is one thing that goes wrong.
@@ -111,6 +113,7 @@ type fault struct {
 	Kind faultKind     `json:"kind"`
 	Node int           `json:"node,omitempty"` // from 1; of a lossy, 0 is the client
 	For  time.Duration `json:"for"`
+	Back int           `json:"back,omitempty"` // of a goBack
 }
 
 // calm is when the last fault is over.
@@ -118,6 +121,9 @@ func (p *plan) calm() time.Duration {
 	var at time.Duration
 	for _, f := range p.Faults {
 		at = max(at, f.At+f.For)
+		if f.Kind == echo {
+			at = max(at, f.At+f.For+p.echoMax())
+		}
 	}
 	for i := range p.Runs {
 		at = max(at, p.Runs[i].At+p.Runs[i].Delay)
@@ -167,7 +173,7 @@ func (p *plan) String() string {
 		}
 	}
 	for _, f := range p.Faults {
-		fmt.Fprintf(&b, "fault at %s: %s of %d for %s\n", f.At, f.Kind, f.Node, f.For)
+		fmt.Fprintf(&b, "fault at %s: %s of %d for %s, back by %d\n", f.At, f.Kind, f.Node, f.For, f.Back)
 	}
 	return b.String()
 }

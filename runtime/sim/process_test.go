@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -32,9 +33,23 @@ func (w *world) connect(place int) (*process, *journal.Journal) {
 	w.lives[place]++
 	p := &process{w: w, place: place, name: fmt.Sprintf("%d.%d", place, w.lives[place]), peer: w.db.Peer(), ended: make(chan struct{})}
 	store := &line{store: w.mutate(w, p.peer), p: p}
-	return p, journal.New(faulty.New(store, &faulty.Options{
-		Decide: p.decide, Answer: p.answer, Hint: p.hint,
-	}), nil)
+	return p, journal.New(&drawn{Store: faulty.New(store, &faulty.Options{
+		Decide: p.decide, Answer: p.answer, Hint: p.hint, Delay: p.delay,
+	}), p: p}, nil)
+}
+
+// drawn gives claims a chance that follows from the seed. It is above everything that repeats calls:
+// a request that arrives twice has one chance.
+type drawn struct {
+	*faulty.Store
+	p      *process
+	claims atomic.Int64
+}
+
+// Claim implements driver.Store.
+func (d *drawn) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
+	r.Chance = uint32(hash(d.p.w.plan.Seed, d.p.name, "chance", int(d.claims.Add(1))))
+	return d.Store.Claim(ctx, r)
 }
 
 // quiet: nobody reads what a node logs here.
@@ -116,13 +131,26 @@ func (p *process) decide(c faulty.Call) faulty.Fault {
 		p.fall()
 		return faulty.Before
 	}
-	if p.w.active(outage, 0) || p.place > 0 && p.w.active(partition, p.place) {
+	away := p.w.active(outage, 0) || p.place > 0 && p.w.active(partition, p.place)
+	if p.w.active(echo, max(p.place, 0)) && slices.Contains(echoed, c.Verb) && p.chance(c, "echo", 3) == 0 {
+		if away || p.chance(c, "how", 2) == 0 {
+			return faulty.Delayed
+		}
+		return faulty.Again
+	}
+	if away {
 		return faulty.Before
 	}
 	if p.w.active(lossy, max(p.place, 0)) && p.chance(c, "lose", 3) == 0 {
 		return faulty.Before + faulty.Fault(p.chance(c, "how", 3))
 	}
 	return faulty.None
+}
+
+// delay is how long a call is on its way that arrives late.
+func (p *process) delay(c faulty.Call) time.Duration {
+	long := []time.Duration{time.Second, p.w.plan.echoMax()}[p.chance(c, "long", 2)]
+	return time.Duration(hash(p.w.plan.Seed, p.name, c.Verb, c.Nth, "delay") % uint64(long))
 }
 
 // answer is the way back.

@@ -25,8 +25,8 @@ func (t tally) add(w *world) {
 		for _, a := range r.calls {
 			t["updates "+string(a.how)]++
 		}
-		t["signals accepted"] += len(r.acknowledged)
-		t["signals refused"] += len(r.refused)
+		t["signals accepted"] += len(r.acknowledged())
+		t["signals refused"] += len(r.refused())
 	}
 	for i := range w.tape.commits {
 		c := &w.tape.commits[i]

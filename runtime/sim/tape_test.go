@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 )
 
 // tape is what reached the database, in the order in which it did.
@@ -18,10 +19,13 @@ type tape struct {
 	left    map[journal.NodeID]bool
 	orphans []grant // to nodes that had left
 	commits []written
+	lost    []written // commits that the database has gone back from
+	pasts   []past    // to which it can go back, oldest first
 	blocks  []string
-	tells   map[journal.RunID][]tell // signals of programs, by receiver
-	cancels map[journal.RunID]bool   // who was asked to end by another run
-	arrived map[message]time.Time    // by the store's clock
+	tells   map[journal.RunID][]tell          // signals of programs, by receiver
+	cancels map[journal.RunID]bool            // who was asked to end by another run
+	inputs  map[journal.RunID]journal.Payload // with which runs were started
+	arrived map[message]time.Time             // by the store's clock
 }
 
 // tell is a signal that a run sent to another one.
@@ -42,12 +46,14 @@ type grant struct {
 	run   journal.RunID
 	fence journal.Fence
 	node  journal.NodeID
+	to    string // the process
 }
 
 // written is a commit that the store has accepted.
 type written struct {
 	driver.Commit
 	process string
+	late    bool          // it came when nobody waited for it
 	before  *journal.Task // what it met; nil if the run was closed
 	at      time.Time     // the store's clock
 }
@@ -74,8 +80,11 @@ func (l *line) Start(ctx context.Context, tx journal.Tx, starts []journal.Start)
 	defer t.mu.Unlock()
 	out, err := l.store.Start(context.WithoutCancel(ctx), tx, starts)
 	for i := range out {
+		if out[i].Err == nil && out[i].Created {
+			t.inputs[out[i].Run] = starts[i].Input
+		}
 		if out[i].Err == nil && out[i].Owned {
-			t.grant(grant{out[i].Run, 1, starts[i].Owner})
+			t.grant(grant{out[i].Run, journal.FenceAtBirth, starts[i].Owner, l.p.name})
 		}
 	}
 	return out, err
@@ -83,10 +92,10 @@ func (l *line) Start(ctx context.Context, tx journal.Tx, starts []journal.Start)
 
 // Send implements journal.store.
 func (l *line) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
-	out, err := l.store.Send(context.WithoutCancel(ctx), tx, messages)
 	t := &l.p.w.tape
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	out, err := l.store.Send(context.WithoutCancel(ctx), tx, messages)
 	for i := range out {
 		if out[i].Err == nil && !out[i].Duplicate {
 			t.arrived[message{messages[i].Run, out[i].Number}] = l.p.w.storeClock()
@@ -102,7 +111,7 @@ func (l *line) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, 
 	defer t.mu.Unlock()
 	c, err := l.store.Claim(context.WithoutCancel(ctx), r)
 	for i := range c.Tasks {
-		t.grant(grant{c.Tasks[i].Task.Run, c.Tasks[i].Task.Fence, r.Node})
+		t.grant(grant{c.Tasks[i].Task.Run, c.Tasks[i].Task.Fence, r.Node, l.p.name})
 	}
 	return c, err
 }
@@ -126,6 +135,7 @@ func (l *line) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Ou
 	if err != nil {
 		return nil, err
 	}
+	l.p.w.remember()
 	out, err := l.store.Commit(context.WithoutCancel(ctx), commits)
 	for i := range out {
 		if out[i].Err != nil {
@@ -133,7 +143,7 @@ func (l *line) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Ou
 		}
 		c := commits[i]
 		c.Events = slices.Clone(c.Events)
-		t.commits = append(t.commits, written{Commit: c, process: l.p.name, before: met[i], at: out[i].Now})
+		t.commits = append(t.commits, written{Commit: c, process: l.p.name, late: faulty.Straggles(ctx), before: met[i], at: out[i].Now})
 		if c.Next.Kind == driver.NextBlock {
 			t.blocks = append(t.blocks, fmt.Sprintf("run %s is blocked: %s", c.Run, c.Next.Problem))
 		}
@@ -150,9 +160,10 @@ func (l *line) effects(c *driver.Commit, out *driver.Outcome) {
 		if !o.Created || o.Err != nil {
 			continue
 		}
+		t.inputs[o.Run] = st.Input
 		l.p.w.born(c.Run, st)
 		if o.Owned {
-			t.grant(grant{o.Run, 1, st.Owner})
+			t.grant(grant{o.Run, journal.FenceAtBirth, st.Owner, l.p.name})
 		}
 	}
 	for k, o := range out.Sent {
@@ -190,10 +201,14 @@ func (l *line) Load(ctx context.Context, requests []driver.LoadRequest) ([]drive
 
 // Join implements journal.store.
 func (l *line) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
+	t := &l.p.w.tape
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	m, err := l.store.Join(context.WithoutCancel(ctx), n)
 	if err != nil {
 		return nil, err
 	}
+	delete(t.left, m.ID()) // if the database has gone back, its number may be that of a node that has left
 	return &hold{m, l.p}, nil
 }
 
@@ -217,26 +232,78 @@ func (h *hold) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Reap
 	return h.Membership.Reap(context.WithoutCancel(ctx), suspects)
 }
 
+// Owned implements driver.Membership.
+func (h *hold) Owned(ctx context.Context) ([]driver.Holding, error) {
+	return h.Membership.Owned(context.WithoutCancel(ctx))
+}
+
+// Release implements driver.Membership.
+func (h *hold) Release(ctx context.Context, list []driver.Holding) error {
+	return h.Membership.Release(context.WithoutCancel(ctx), list)
+}
+
 // Leave implements driver.Membership.
 func (h *hold) Leave(ctx context.Context) error {
 	t := &h.p.w.tape
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	err := h.Membership.Leave(context.WithoutCancel(ctx))
-	t.left[h.ID()] = t.left[h.ID()] || err == nil
+	if err == nil && !h.p.w.member(h.ID()) {
+		t.left[h.ID()] = true
+	}
 	return err
 }
 
 // commitsOf returns a run's accepted commits, in order, without repetitions.
-func (t *tape) commitsOf(run journal.RunID) []*written {
-	var list []*written
+func (t *tape) commitsOf(run journal.RunID) (list []*written) {
+	var known repetitions
 	for i := range t.commits {
-		c := &t.commits[i]
-		if c.Run == run && !slices.ContainsFunc(list, func(w *written) bool { return w.Turn == c.Turn }) {
+		if c := &t.commits[i]; c.Run == run && !known.has(c) {
 			list = append(list, c)
 		}
 	}
 	return list
+}
+
+// member tells whether some node has an id now.
+func (w *world) member(id journal.NodeID) bool {
+	return slices.ContainsFunc(w.db.Snapshot().Nodes, func(n journal.Node) bool { return n.ID == id })
+}
+
+// repetitions tells which commits write nothing: their last event is there already, or, if they add
+// none, the turn of the task under their fence. The first event of a run follows from its start alone,
+// so two owners may write the same one, and the later one is told that it is written.
+type repetitions struct {
+	events map[place]journal.Link
+	turns  map[place]bool
+}
+
+// place is an event of a run, or a turn of its task.
+type place struct {
+	run        journal.RunID
+	generation journal.Generation
+	seq        journal.Seq
+	fence      journal.Fence
+	turn       journal.Turn
+}
+
+// has tells whether a commit repeats one that was asked about before, and keeps it.
+func (p *repetitions) has(c *written) bool {
+	if p.events == nil {
+		p.events, p.turns = map[place]journal.Link{}, map[place]bool{}
+	}
+	if len(c.Events) == 0 {
+		at := place{run: c.Run, fence: c.Fence, turn: c.Turn}
+		known := p.turns[at]
+		p.turns[at] = true
+		return known
+	}
+	last := c.NewHead()
+	known := p.events[place{run: c.Run, generation: c.Generation, seq: last.Seq}] == last.Link
+	for i := range c.Events {
+		p.events[place{run: c.Run, generation: c.Generation, seq: c.Events[i].Seq}] = c.Events[i].Link
+	}
+	return known
 }
 
 // storeClock is the store's clock.

@@ -32,6 +32,8 @@ const (
 	sampleEvery = 250 * time.Millisecond
 	// wallMax bounds a simulation by the wall's clock: one takes milliseconds.
 	wallMax = time.Minute
+	// leasesMax is two of the longest leases that plans have.
+	leasesMax = 12 * time.Second
 	// restFor is when everything has ended that outlives a node: the actor library has timers of
 	// its own.
 	restFor = 10 * time.Second
@@ -41,7 +43,7 @@ const (
 // a poll, a lost answer to a claim a second look, a death ahead of the calm the rest of a lease,
 // and a full node takes a run up when another one parks. It is much less than what lies between two
 // sweeps: nothing may have to wait for one.
-func (p *plan) lateMax() time.Duration { return 2*p.Lease + 6*time.Second }
+func (p *plan) lateMax() time.Duration { return min(2*p.Lease, leasesMax) + 6*time.Second }
 
 // world carries a plan out.
 type world struct {
@@ -55,7 +57,9 @@ type world struct {
 
 	mu         sync.Mutex
 	closing    bool
-	settled    bool // programs lacked signals
+	settled    bool            // programs lacked signals
+	epoch      int             // how often the database has gone back
+	resent     map[string]bool // signals that clients sent again for that
 	lives      map[int]int
 	nodes      map[int]*process
 	all        []*process // nodes that were ever started
@@ -67,6 +71,7 @@ type world struct {
 	hasty      map[message]journal.Answer // of a planted fault
 	looks      int                        // answers of queries
 	lines      map[lineOfRun]int          // what programs wrote to the log
+	strays     []string                   // runs that a node owned and did not run
 	log        bytes.Buffer
 	drivers    sync.WaitGroup
 
@@ -92,8 +97,8 @@ func simulate(t *testing.T, p *plan, m mutation) (w *world) {
 		m = faithful
 	}
 	w = &world{
-		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{}, hasty: map[message]journal.Answer{}, lines: map[lineOfRun]int{},
-		tape: tape{tells: map[journal.RunID][]tell{}, cancels: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}},
+		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{}, hasty: map[message]journal.Answer{}, lines: map[lineOfRun]int{}, resent: map[string]bool{},
+		tape: tape{tells: map[journal.RunID][]tell{}, cancels: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}, inputs: map[journal.RunID]journal.Payload{}},
 	}
 	slow := time.AfterFunc(wallMax, func() { panic(fmt.Sprintf("seed %d does not end: %s", p.Seed, p)) })
 	defer slow.Stop()
@@ -134,9 +139,11 @@ func (w *world) live() {
 		w.schedule(&w.plan.Faults[i])
 	}
 	time.Sleep(w.plan.calm() + backAfter + time.Second)
+	calm := w.db.Snapshot()
 	if !w.closedWithin(w.plan.lateMax() + time.Second) {
 		w.settled = true
 		w.attended()
+		w.worked(calm)
 		for range settleMax {
 			w.settle()
 			if w.closedWithin(settleEvery) {
@@ -175,6 +182,8 @@ func (w *world) schedule(f *fault) {
 			}
 		})
 		time.AfterFunc(f.At+f.For, func() { w.boot(f.Node) })
+	case goBack:
+		time.AfterFunc(f.At, func() { w.goBack(f) })
 	case restart:
 		time.AfterFunc(f.At, func() { w.leave(f.Node) })
 		time.AfterFunc(f.At+f.For, func() { w.boot(f.Node) })

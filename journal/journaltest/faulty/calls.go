@@ -151,6 +151,20 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 	})
 }
 
+// Owned implements driver.Membership.
+func (m *member) Owned(ctx context.Context) ([]driver.Holding, error) {
+	return call(ctx, m.f, Call{Verb: "owned", Members: 1, Node: m.m.ID()}, m.m.Owned)
+}
+
+// Release implements driver.Membership.
+func (m *member) Release(ctx context.Context, list []driver.Holding) error {
+	list = slices.Clone(list)
+	_, err := call(ctx, m.f, Call{Verb: "release", Members: len(list), Node: m.m.ID()}, func(ctx context.Context) (none, error) {
+		return noAnswer(m.m.Release(ctx, list))
+	})
+	return err
+}
+
 // Leave implements driver.Membership.
 func (m *member) Leave(ctx context.Context) error {
 	_, err := call(ctx, m.f, Call{Verb: "leave", Members: 1, Node: m.m.ID()}, func(ctx context.Context) (none, error) {

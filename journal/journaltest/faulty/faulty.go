@@ -21,9 +21,11 @@ const (
 	Before        // the store never hears of the call
 	After         // the call happened, the answer is lost
 	Unknown       // the call is still on its way: it happens behind the caller's next call, often its own repetition
+	Again         // the call happened, the answer is lost, and after Options.Delay the call happens once more
+	Delayed       // the call happens after Options.Delay, whatever its caller has done by then
 )
 
-var faultNames = [...]string{"none", "before", "after", "unknown"}
+var faultNames = [...]string{"none", "before", "after", "unknown", "again", "delayed"}
 
 // String returns the fault in lower case.
 func (f Fault) String() string { return faultNames[f] }
@@ -31,7 +33,7 @@ func (f Fault) String() string { return faultNames[f] }
 // Call is a call of a store, or of a membership of it.
 type Call struct {
 	// Verb is "start", "send", "claim", "commit", "load", "list", "admin", "join", "nodes",
-	// "begin", "renew", "reap" or "leave".
+	// "begin", "renew", "owned", "release", "reap" or "leave".
 	Verb    string
 	Nth     int            // its number among those of its verb, from 1
 	Total   int            // its number among all, from 1
@@ -45,6 +47,9 @@ type Options struct {
 	Decide func(Call) Fault
 	// Answer is called behind a call that reached the store, ahead of its answer. It may wait.
 	Answer func(Call)
+	// Delay is how long a call with the fault Again or Delayed is on its way. By default it arrives
+	// at once, beside its caller.
+	Delay func(Call) time.Duration
 	// Hint returns after which delays a hint is sent, once for each: none loses it, two double it.
 	// By default every hint is sent at once.
 	Hint func(driver.Hint) []time.Duration
@@ -143,16 +148,39 @@ func call[T any](ctx context.Context, f *Store, c Call, do func(ctx context.Cont
 		defer f.mu.Unlock()
 		f.late = append(f.late, func() { _, _ = do(context.WithoutCancel(ctx)) })
 		return nothing, lost
+	case Delayed:
+		arrive(ctx, f, c, do)
+		return nothing, lost
 	}
 	answer, err = do(ctx)
 	if f.o.Answer != nil {
 		f.o.Answer(c)
 	}
-	if fault == After {
+	if fault == Again {
+		arrive(ctx, f, c, do)
+	}
+	if fault == After || fault == Again {
 		return nothing, lost
 	}
 	return answer, err
 }
+
+// arrive lets a call happen that nobody waits for any more.
+func arrive[T any](ctx context.Context, f *Store, c Call, do func(ctx context.Context) (T, error)) {
+	var delay time.Duration
+	if f.o.Delay != nil {
+		delay = f.o.Delay(c)
+	}
+	ctx = context.WithValue(context.WithoutCancel(ctx), straggler{}, true)
+	time.AfterFunc(delay, func() { _, _ = do(ctx) })
+}
+
+// straggler marks the context of a call that arrives behind its time.
+type straggler struct{}
+
+// Straggles tells a store, by the context of a call, that the call arrives when its caller has
+// given it up, see Again and Delayed.
+func Straggles(ctx context.Context) bool { return ctx.Value(straggler{}) != nil }
 
 // hints delays, doubles and loses hints on their way out.
 type hints struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,45 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/memory"
 )
+
+// TestArrivesLater: a call that was given up happens after its time, once more if it had happened, and
+// says that it straggles.
+func TestArrivesLater(t *testing.T) {
+	t.Parallel()
+	for fault, want := range map[Fault]string{Again: "start, start late", Delayed: "start late"} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &listed{Store: memory.New(nil)}
+			f := New(s, &Options{Decide: OnNth(1, fault), Delay: func(Call) time.Duration { return time.Second }})
+			if _, err := f.Start(t.Context(), nil, []journal.Start{{ID: journal.NewRunID(), Workflow: "w", Priority: 3}}); !errors.Is(err, journal.ErrUnavailable) {
+				t.Errorf("%s: %v", fault, err)
+			}
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if got := strings.Join(s.calls, ", "); got != want {
+				t.Errorf("%s: %q, want %q", fault, got, want)
+			}
+			if n := len(s.Snapshot().Runs); n != 1 {
+				t.Errorf("%s: %d runs", fault, n)
+			}
+		})
+	}
+}
+
+// listed lists the starts that reach it.
+type listed struct {
+	*memory.Store
+	calls []string
+}
+
+// Start implements driver.Store.
+func (l *listed) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
+	name := "start"
+	if Straggles(ctx) {
+		name += " late"
+	}
+	l.calls = append(l.calls, name)
+	return l.Store.Start(ctx, tx, starts)
+}
 
 // TestFailsTheNthCall: what happened of a call that failed, at once and behind the next one.
 func TestFailsTheNthCall(t *testing.T) {

@@ -24,7 +24,7 @@ type claimAnswer struct {
 // claim lets the store under test choose first: among tasks that became visible in one call any
 // order is right. The model checks the choice, and makes the same.
 func (m *model) claim(s step, inc int) string {
-	r := driver.ClaimRequest{Routes: m.routesOf(s), Reconcile: s.reconciles()}
+	r := driver.ClaimRequest{Routes: m.routesOf(s), Reconcile: s.reconciles(), Chance: uint32(m.steps)}
 	if s.choice == 1 {
 		r.Routes = append(r.Routes, r.Routes[0]) // a route that is named twice counts once
 	}
@@ -53,7 +53,7 @@ func (m *model) claim(s step, inc int) string {
 		return text
 	}
 	for _, run := range fresh {
-		want.Tasks = append(want.Tasks, m.memory.Assign(run, model.members[inc].ID()))
+		want.Tasks = append(want.Tasks, m.memory.Assign(run, model.members[inc].ID(), r.Chance))
 	}
 	if text := m.diff("claim", m.claimAnswer(model, want), m.claimAnswer(store, got)); text != "" || s.choice == loseAnswer {
 		return text
@@ -110,9 +110,10 @@ func (m *model) look(inc, run int) {
 	if n := len(m.views[run]); n > 0 && m.views[run][n-1].fence == t.Fence {
 		return
 	}
-	v := &view{node: inc, run: t.Run, gen: t.Generation, fence: t.Fence, turn: t.Turn, seen: r.Consumed}
-	if n := len(r.Events); n > 0 {
-		v.seq = r.Events[n-1].Seq
+	v := &view{node: inc, run: t.Run, gen: t.Generation, fence: t.Fence, turn: t.Turn, seen: r.Consumed, origin: originOf(&r.Run)}
+	if v.head.Link = v.origin; len(r.Events) > 0 {
+		newest := r.Events[len(r.Events)-1]
+		v.head = journal.Head{Seq: newest.Seq, Link: newest.Link}
 	}
 	m.views[run] = append(m.views[run], v)
 }
@@ -174,4 +175,13 @@ func (m *model) commit(s step) string {
 		}
 	}
 	return text
+}
+
+// originOf returns what the first event of a run's generation follows.
+func originOf(run *journal.Run) journal.Link {
+	var seen journal.InboxSeq
+	if run.Continued != nil {
+		seen = run.Continued.Seen
+	}
+	return journal.OriginOf(run.ID, run.Generation, seen, run.Input)
 }

@@ -95,7 +95,7 @@ const (
 	commitAgain    = 1 << iota // the last commit of this owner, submitted again (J4)
 	commitFence                // with the fence before
 	commitTurn                 // with the turn behind
-	commitSeq                  // built on an empty history (J1)
+	commitHead                 // built on an empty history (J1)
 	commitNode                 // by another node with this one's fence
 	commitZombie               // by the owner before
 	commitAttempts             // with a step in retry

@@ -46,17 +46,21 @@ func (m *model) turn(v *view, mem member) driver.Commit {
 	}
 	r, _ := m.memory.Run(v.run)
 	t := &turn{m: m, v: v, mem: mem, r: &r}
-	t.c = driver.Commit{Run: v.run, Fence: v.fence, Turn: v.turn, Generation: v.gen, InboxSeen: v.seen, Next: ending(mem, m.steps)}
+	t.c = driver.Commit{Run: v.run, Fence: v.fence, Turn: v.turn, Generation: v.gen, Head: v.head, InboxSeen: v.seen,
+		Next: ending(mem, m.steps)}
 	t.begin()
 	t.body()
 	t.effects()
 	t.end()
+	if mem.has(commitHead) {
+		t.c.Head = journal.Head{Link: v.origin}
+	}
+	link := t.c.Head.Link
 	for i := range t.c.Events {
 		ev := &t.c.Events[i]
-		ev.Seq, ev.Time = v.seq+journal.Seq(i)+1, yearNow.AddDate(-20, 0, 0).Add(time.Duration(m.steps)*time.Second)
-		if mem.has(commitSeq) {
-			ev.Seq = journal.Seq(i) + 1
-		}
+		ev.Seq, ev.Time = t.c.Head.Seq+journal.Seq(i)+1, yearNow.AddDate(-20, 0, 0).Add(time.Duration(m.steps)*time.Second)
+		link = ev.LinkAfter(link)
+		ev.Link = link
 	}
 	if mem.has(commitFence) {
 		t.c.Fence--
@@ -77,7 +81,7 @@ func (t *turn) begin() {
 	if past := int(t.v.gen) - 1; past < len(t.r.Past) {
 		events = t.r.Past[past]
 	}
-	for i := range events[:min(len(events), int(t.v.seq))] {
+	for i := range events[:min(len(events), int(t.v.head.Seq))] {
 		t.open = t.open.after(&events[i])
 	}
 	for i := range t.r.Inbox {
@@ -94,7 +98,7 @@ func (t *turn) add(ev journal.Event) {
 // body adds the event of the run's start if there is none yet, then steps and timers, then
 // messages.
 func (t *turn) body() {
-	if t.v.seq == 0 {
+	if t.v.head.Seq == 0 {
 		t.add(started("a", "b"))
 	}
 	for i := range t.mem.steps() {
@@ -122,13 +126,14 @@ func (t *turn) body() {
 func (t *turn) consume() {
 	m := t.r.Messages[t.left[0]-1]
 	t.left = t.left[1:]
+	t.c.Consumed = append(t.c.Consumed, driver.Consumed{Number: m.Number, Digest: m.Digest()})
 	if m.Kind == journal.MessageUpdate && t.mem.has(commitReject) {
 		t.c.Replies = append(t.c.Replies, journal.Reply{Number: m.Number, Payload: t.payload("rejected"), Rejected: true})
 		t.c.InboxSeen = max(t.c.InboxSeen, m.Number)
 		return
 	}
 	ev := m.Event()
-	if ev.Payload = (journal.Payload{}); m.Kind.Answers() && !t.awaits(&m) {
+	if m.Kind.Answers() && !t.awaits(&m) {
 		ev = journal.Event{Kind: journal.MessageDropped, Inbox: m.Number}
 	}
 	t.add(ev)

@@ -55,25 +55,28 @@ type model struct {
 
 // view is what an owner knows of its run.
 type view struct {
-	node  int // by incarnation
-	run   journal.RunID
-	gen   journal.Generation
-	fence journal.Fence
-	turn  journal.Turn
-	seq   journal.Seq // of the newest event
-	seen  journal.InboxSeq
-	last  *driver.Commit // that was written
+	node   int // by incarnation
+	run    journal.RunID
+	gen    journal.Generation
+	fence  journal.Fence
+	turn   journal.Turn
+	origin journal.Link // of the generation
+	head   journal.Head
+	seen   journal.InboxSeq
+	last   *driver.Commit // that was written
 }
 
 // accept takes note that a commit was written.
 func (v *view) accept(c *driver.Commit) {
 	v.last = c
-	v.turn, v.seen = c.Turn+1, max(v.seen, c.InboxSeen)
-	if n := len(c.Events); n > 0 {
-		v.seq = c.Events[n-1].Seq
+	v.seen, v.head = max(v.seen, c.InboxSeen), c.NewHead()
+	if v.turn = c.Turn; !c.AppendOnly {
+		v.turn++
 	}
-	if c.Continue != nil {
-		v.gen, v.seq, v.seen = v.gen+1, 0, c.Continue.Seen
+	if next := c.Continue; next != nil {
+		v.gen, v.seen = v.gen+1, next.Seen
+		v.origin = journal.OriginOf(v.run, v.gen, next.Seen, next.Input)
+		v.head = journal.Head{Link: v.origin}
 	}
 }
 
@@ -153,12 +156,11 @@ func sameError(a, b error) bool {
 			return false
 		}
 	}
-	var seqA, seqB *journal.SeqError
 	var keyA, keyB *journal.KeyConflictError
-	if errors.As(a, &seqA) != errors.As(b, &seqB) || errors.As(a, &keyA) != errors.As(b, &keyB) {
+	if errors.As(a, &keyA) != errors.As(b, &keyB) {
 		return false
 	}
-	return (seqA == nil || *seqA == *seqB) && (keyA == nil || *keyA == *keyB)
+	return keyA == nil || *keyA == *keyB
 }
 
 // both makes a call in both worlds and compares the answers, made plain.

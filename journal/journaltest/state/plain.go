@@ -93,7 +93,7 @@ func (p *Plain) Task(t *journal.Task) {
 	if p.Visible != nil {
 		t.VisibleAt = p.Visible(t.VisibleAt)
 	} else {
-		t.VisibleAt = PlainTime(t.VisibleAt)
+		t.VisibleAt, t.Link, t.Fence = PlainTime(t.VisibleAt), 0, journal.Fence(t.Fence.Count())
 	}
 	for i := range t.Attempts {
 		t.Attempts[i].NextAt = PlainTime(t.Attempts[i].NextAt)
@@ -127,6 +127,7 @@ func (p *Plain) event(ev *journal.Event) {
 	if p.Visible != nil {
 		return
 	}
+	ev.Link = 0
 	for i := range ev.Issued {
 		ev.Issued[i].Due = PlainTime(ev.Issued[i].Due)
 	}

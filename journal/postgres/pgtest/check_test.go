@@ -18,7 +18,11 @@ var tampers = []struct{ sql, rule string }{
 	{"UPDATE reprise.events SET kind = 4, cmd = 1 WHERE run_id = open AND seq = 1", "J1 a history begins"},
 	{"UPDATE reprise.events SET at = at - interval '1 h' WHERE run_id = open AND seq = 2", "J1 times"},
 	{"UPDATE reprise.events SET generation = 2 WHERE run_id = open", "J1 a history belongs"},
+	{"UPDATE reprise.events SET link = 0 WHERE run_id = open AND seq = 2", "J1 an event has a link"},
 	{"UPDATE reprise.tasks SET fence = 0 WHERE run_id = open", "J3 an owned task"},
+	{"UPDATE reprise.tasks SET fence = 1 WHERE run_id = open", "J3 an owned task"},
+	{"UPDATE reprise.tasks SET link = 7 WHERE run_id = open", "J3 a task has the link"},
+	{"UPDATE reprise.tasks SET link = 7 WHERE run_id = parked", "J3 a task has the link"},
 	{"UPDATE reprise.tasks SET state = 2 WHERE run_id = open", "J3 a blocked or quarantined"},
 	{"UPDATE reprise.inbox SET number = 7 WHERE run_id = open AND number = 2", "J5 an inbox is numbered"},
 	{"UPDATE reprise.tasks SET inbox_last = 9 WHERE run_id = open", "J5 a task knows"},
@@ -118,10 +122,14 @@ func population(t *testing.T, dsn string) *strings.Replacer {
 		t.Fatal(err)
 	}
 	turn := func(run journal.RunID, seen journal.InboxSeq, next driver.NextKind, events ...journal.Event) driver.Commit {
+		head := journal.Head{Link: journal.OriginOf(run, 1, 0, journal.Payload{})}
+		link := head.Link
 		for i := range events {
 			events[i].Seq, events[i].Time = journal.Seq(i+1), j.Now()
+			events[i].Link = events[i].LinkAfter(link)
+			link = events[i].Link
 		}
-		return driver.Commit{Run: run, Node: m.ID(), Fence: 1, Generation: 1, InboxSeen: seen,
+		return driver.Commit{Run: run, Node: m.ID(), Fence: journal.FenceAtBirth, Generation: 1, Head: head, InboxSeen: seen,
 			Events: events, Next: driver.Next{Kind: next}}
 	}
 	began := journal.Event{Kind: journal.RunStarted, Issued: []journal.Issued{

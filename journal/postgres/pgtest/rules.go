@@ -39,9 +39,19 @@ SELECT DISTINCT format('run %s has events of generation %s, but its row says %s'
 FROM reprise.events e LEFT JOIN reprise.runs r ON r.id = e.run_id
 WHERE r.id IS NULL OR e.generation > r.generation`},
 
-	{"J3 an owned task has a fence, and a free one proves nothing", `
+	{"J1 an event has a link, unless the run was terminated", `
+SELECT format('run %s generation %s seq %s of kind %s has link %s', run_id, generation, seq, kind, link)
+FROM reprise.events WHERE link = 0 AND kind <> 23`},
+
+	{"J3 an owned task has a fence that counts its claims, and a free one proves nothing", `
 SELECT format('run %s has owner %s, fence %s, turn %s, unproven %s', run_id, owner, fence, turn, unproven)
-FROM reprise.tasks WHERE owner < 0 OR fence < 0 OR turn < 0 OR (owner > 0 AND fence < 1) OR (owner = 0 AND unproven)`},
+FROM reprise.tasks WHERE owner < 0 OR fence < 0 OR turn < 0 OR (owner > 0 AND fence < 1 << 20) OR (owner = 0 AND unproven)`},
+
+	{"J3 a task has the link of the newest event, if its owner has freed it, or none", `
+SELECT format('the task of run %s with owner %s has link %s, its newest event %s', t.run_id, t.owner, t.link, e.link)
+FROM reprise.tasks t LEFT JOIN LATERAL (SELECT e.link FROM reprise.events e
+	WHERE e.run_id = t.run_id AND e.generation <= t.generation ORDER BY e.generation DESC, e.seq DESC LIMIT 1) e ON true
+WHERE t.link <> 0 AND (t.owner > 0 OR t.link <> e.link)`},
 
 	{"J3 a blocked or quarantined task has no owner when it is quarantined", `
 SELECT format('run %s is in state %s with owner %s', run_id, state, owner)

@@ -21,7 +21,26 @@ type delta struct {
 	messages []journal.Message
 }
 
-// turn tells states of the run apart: two snapshots with the same turn have the same history. It is
+// follows tells whether the snapshot begins with the last event and the last message that a replica
+// has seen, and leaves the two out. If not, they were consumed meanwhile, or the store went back to
+// before them.
+func (d *delta) follows(r *replica) bool {
+	if r.head.Seq > 0 {
+		if len(d.events) == 0 || d.events[0].Seq != r.head.Seq || d.events[0].Link != r.head.Link {
+			return false
+		}
+		d.events = d.events[1:]
+	}
+	if n := r.inbox.Number; n > 0 {
+		if len(d.messages) == 0 || d.messages[0].Number != n || d.messages[0].Digest() != r.inbox.Digest {
+			return false
+		}
+		d.messages = d.messages[1:]
+	}
+	return true
+}
+
+// turn tells states of the run apart whose histories are the same: some turns add no event. It is
 // -1 for a closed run, which has no task to count turns.
 func (d *delta) turn() journal.Turn {
 	if d.run.Task == nil {

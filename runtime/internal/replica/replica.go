@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -15,8 +16,10 @@ import (
 //
 // # What it may have seen
 //
-// The history is append-only (J1), so what is stored of it never has to be taken back: the next
-// query replays the events after seq. The inbox is another matter. The owner will consume these
+// The history is append-only (J1), so what is stored of it has to be taken back only if the store
+// itself went back in time: the next query replays the events behind the last one. It reads that
+// one too, and its link says whether the history still is the one that the machine has; the newest
+// message is compared likewise. The inbox is another matter. The owner will consume these
 // messages too, but perhaps in another order with what else happens, in turns cut differently, and
 // at other times. So a machine that has seen messages is ahead of the history. It stays good only
 // as long as the run has made no turn since: the same turn number and no new event. Further
@@ -39,11 +42,11 @@ type replica struct {
 	machine    *replay.Machine // nil before the first query and after reset
 	reusable   bool            // the machine is good for another query
 	generation journal.Generation
-	seq        journal.Seq // of the last event that was replayed
+	head       journal.Head // the last event that was replayed
 
-	ahead bool             // the machine has seen more than the history
-	inbox journal.InboxSeq // newest message seen
-	turn  journal.Turn     // the run's turn as of then: see delta.turn
+	ahead bool            // the machine has seen more than the history
+	inbox driver.Consumed // newest message seen
+	turn  journal.Turn    // the run's turn as of then: see delta.turn
 }
 
 // reset closes the machine, so that the next query begins anew.
@@ -51,7 +54,8 @@ func (r *replica) reset() {
 	if r.machine != nil {
 		r.machine.Close()
 	}
-	r.machine, r.reusable, r.ahead, r.generation, r.seq, r.inbox, r.turn = nil, false, false, 0, 0, 0, 0
+	r.machine, r.reusable, r.ahead, r.generation, r.turn = nil, false, false, 0, 0
+	r.head, r.inbox = journal.Head{}, driver.Consumed{}
 }
 
 // query brings the replica up to what is stored now and asks the handler.
@@ -67,12 +71,12 @@ func (r *replica) query(ctx context.Context, o *Options, name string, arg journa
 
 // advance reads what is new and shows it to the machine.
 func (r *replica) advance(ctx context.Context, o *Options) error {
-	r.reusable = r.machine != nil // if the store cannot be read, nothing is lost
-	d := delta{after: r.seq, inbox: r.inbox}
+	r.reusable = r.machine != nil                                            // if the store cannot be read, nothing is lost
+	d := delta{after: max(r.head.Seq-1, 0), inbox: max(r.inbox.Number-1, 0)} // the last ones again
 	if err := d.read(ctx, o, r.run); err != nil {
 		return err
 	}
-	if r.machine != nil && r.stale(&d) {
+	if r.machine != nil && (!d.follows(r) || r.stale(&d)) {
 		r.reset()
 		d = delta{}
 		if err := d.read(ctx, o, r.run); err != nil {
@@ -123,7 +127,7 @@ func (r *replica) replay(d *delta, now time.Time) error {
 		if err := m.Replay(&d.events[i]); err != nil {
 			return err
 		}
-		r.seq = d.events[i].Seq
+		r.head = journal.Head{Seq: d.events[i].Seq, Link: d.events[i].Link}
 	}
 	if d.run.Task == nil {
 		return nil // a closed run consumes nothing more
@@ -135,7 +139,7 @@ func (r *replica) replay(d *delta, now time.Time) error {
 	}
 	for i := range d.messages {
 		msg := &d.messages[i]
-		r.ahead, r.inbox = true, msg.Number
+		r.ahead, r.inbox = true, driver.Consumed{Number: msg.Number, Digest: msg.Digest()}
 		if m.Finished() {
 			continue
 		}

@@ -36,6 +36,8 @@ type claimer struct {
 	room   func() int // how many more runs the node may own, at most claimMax
 	log    *slog.Logger
 
+	member      driver.Membership
+	comparison  *comparison
 	timer       *claimTimer
 	unconfirmed *unconfirmed
 	claims      context.Context // of each claim; ends a while after the loop's
@@ -44,6 +46,7 @@ type claimer struct {
 // loop claims until ctx ends.
 func (c *claimer) loop(ctx context.Context) {
 	for ctx.Err() == nil {
+		c.compare()
 		reconcile := c.unconfirmed.due()
 		claim, err := c.claim(reconcile)
 		if err != nil {
@@ -84,4 +87,52 @@ func (c *claimer) claim(reconcile bool) (driver.Claim, error) {
 func (c *claimer) reconcileNow() {
 	c.unconfirmed.note()
 	c.timer.expect(time.Time{})
+}
+
+// compare holds what the store says this node owns against what is live, if that is due, and
+// releases what the last comparison has found astray. It belongs into the claim loop: between two
+// claims no answer to a claim is on its way, so what the store names and nobody here knows is lost.
+// What fails is done the next time.
+//
+// What was found astray is looked at a second time. A run that was freed between the store's answer
+// and the comparison is not live here, but it is not in the list any more either. One that is
+// listed again under the same fence is astray: nobody takes up a fence that no actor has.
+func (c *claimer) compare() {
+	suspects := c.comparison.takeStrays()
+	if due := c.comparison.due(); !due && len(suspects) == 0 {
+		return
+	}
+	asked := time.Now()
+	list, err := c.member.Owned(c.claims)
+	if err != nil {
+		c.comparison.note()
+		return
+	}
+	strays, others := split(list, suspects)
+	for _, h := range strays {
+		c.log.Warn("the store says that this node owns a run, and the run is not live here in that state; it is released",
+			logkey.Node, c.node, logkey.Run, h.Run, "fence", h.Fence, "events", h.Head.Seq)
+	}
+	if len(strays) > 0 {
+		if err := c.member.Release(c.claims, strays); err != nil {
+			c.comparison.note()
+		}
+	}
+	c.sys.Compare(others, asked)
+}
+
+// split returns the tasks of a list that are suspects under the same fence, and the others.
+func split(list, suspects []driver.Holding) (found, others []driver.Holding) {
+	fences := make(map[journal.RunID]journal.Fence, len(suspects))
+	for _, h := range suspects {
+		fences[h.Run] = h.Fence
+	}
+	for _, h := range list {
+		if fence, suspect := fences[h.Run]; suspect && fence == h.Fence {
+			found = append(found, h)
+		} else {
+			others = append(others, h)
+		}
+	}
+	return found, others
 }

@@ -24,6 +24,10 @@ func (fakeMember) Renew(context.Context) (driver.Renewal, error) {
 	return driver.Renewal{}, journal.ErrUnavailable
 }
 
+func (fakeMember) Owned(context.Context) ([]driver.Holding, error) { return nil, nil }
+
+func (fakeMember) Release(context.Context, []driver.Holding) error { return nil }
+
 func (m fakeMember) Leave(ctx context.Context) error {
 	m.left <- ctx.Err()
 	return nil

@@ -18,6 +18,11 @@ const (
 	reconcileFor = 45 * time.Second
 	// reconcileEvery is the time between two such claims.
 	reconcileEvery = 5 * time.Second
+	// leasesPerComparison is the number of leases between two comparisons of what the node owns
+	// with what the store says, when nothing asks for one.
+	leasesPerComparison = 2
+	// compareMin is the least time between two comparisons, whatever asks for them.
+	compareMin = time.Second
 	// claimMax bounds one claim, so that its rows are locked briefly and other nodes get their
 	// share.
 	claimMax = 500

@@ -102,6 +102,6 @@ func (l *localStarts) adopt(s *journal.Start, o *journal.Started) {
 	}
 	l.activate(driver.Claimed{Run: run, Task: journal.Task{
 		Run: o.Run, Generation: 1, Queue: s.Queue, Workflow: s.Workflow, Version: s.Version, Priority: s.Priority,
-		Owner: l.node, Fence: 1, InboxLast: o.Sent.Number,
+		Owner: l.node, Fence: journal.FenceAtBirth, InboxLast: o.Sent.Number,
 	}})
 }

@@ -62,12 +62,13 @@ type Worker struct {
 	cfg Config
 	id  journal.NodeID
 
-	sys     *actor.System
-	writer  *writer
-	starts  *localStarts
-	claimer *claimer
-	lease   *lease
-	reaper  *reaper
+	sys        *actor.System
+	writer     *writer
+	starts     *localStarts
+	claimer    *claimer
+	comparison *comparison
+	lease      *lease
+	reaper     *reaper
 
 	alive       context.Context
 	kill        context.CancelFunc
@@ -93,7 +94,9 @@ func New(cfg Config) *Worker {
 
 	w.writer = newWriter(w.alive, cfg.Journal, cfg.Batchers)
 	o := cfg.Actors
+	w.comparison = &comparison{every: cfg.Lease * leasesPerComparison, last: time.Now()}
 	o.Node, o.Store, o.Hooks.Released = w.id, w.writer, w.released
+	o.Hooks.Stray, o.Hooks.Lost = w.stray, w.runLost(o.Hooks.Lost)
 	w.sys = actor.New(o)
 	w.writer.runOn(w.sys.Do)
 
@@ -102,7 +105,7 @@ func New(cfg Config) *Worker {
 	w.claimer = &claimer{
 		j: cfg.Journal, node: w.id, routes: cfg.Routes, sys: w.sys, room: room, log: cfg.Log,
 		timer:       newClaimTimer(cfg.Journal.Now, cfg.Poll, room, unconfirmed),
-		unconfirmed: unconfirmed, claims: claims,
+		unconfirmed: unconfirmed, claims: claims, member: cfg.Member, comparison: w.comparison,
 	}
 	w.starts = &localStarts{
 		node: w.id, routes: cfg.Routes, room: room, activate: w.sys.Activate, reconcile: w.claimer.reconcileNow,
@@ -111,6 +114,12 @@ func New(cfg Config) *Worker {
 	w.reaper = &reaper{member: cfg.Member, node: w.id, lease: cfg.Lease, log: cfg.Log, loops: &w.loops}
 	w.lease = &lease{member: cfg.Member, length: cfg.Lease, lost: w.fail, renewed: func(r driver.Renewal) {
 		w.claimer.timer.noteRenewal(r)
+		if r.Compare {
+			w.comparison.note()
+		}
+		if w.comparison.wanted() {
+			w.claimer.timer.expect(time.Time{})
+		}
 		w.reaper.suspect(w.acquiring, r.Suspects)
 	}}
 	return w
@@ -161,6 +170,8 @@ func (w *Worker) watchLoop() {
 			w.cfg.Hint(h)
 		case driver.HintClosed:
 			w.cfg.Hint(h)
+		case driver.HintTerminated:
+			w.sys.Attend(h.Run)
 		}
 	})
 	if err != nil && w.alive.Err() == nil {
@@ -176,6 +187,36 @@ func (w *Worker) released() {
 		w.claimer.timer.expect(time.Time{})
 		w.claimer.timer.wakeClaims()
 	}
+}
+
+// runLost is the hook of a run that was given up. A refusal is looked into: the store may have gone
+// back in time, and then others of the node's runs are in the same state without having heard of
+// it.
+func (w *Worker) runLost(report func(*journal.Run, error)) func(*journal.Run, error) {
+	return func(run *journal.Run, err error) {
+		if report != nil {
+			report(run, err)
+		}
+		w.compareNow()
+	}
+}
+
+// stray is the hook of a task that the store says this node owns, and that the node does not run.
+// If nothing was committed under its claim, the answer to the claim or start may be on its way: a
+// reconciling claim takes the task up. Else it is released.
+func (w *Worker) stray(h driver.Holding) {
+	if !h.Confirmed {
+		w.claimer.reconcileNow()
+		return
+	}
+	w.comparison.addStray(h)
+	w.claimer.timer.expect(time.Time{})
+}
+
+// compareNow asks for a comparison of what the node owns with what the store says.
+func (w *Worker) compareNow() {
+	w.comparison.note()
+	w.claimer.timer.expect(time.Time{})
 }
 
 // fail records why the lease is lost and closes Lost. Only the first reason counts.

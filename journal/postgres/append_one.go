@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// appendOneSQL is appendSQL for a single turn of a single event, which is what a node that is not
+// busy writes for a further step. It has the same lock before it and the same guarantees. The
+// answer has one verdict, false if the recall number is not the one that the node knows.
+const appendOneSQL = `
+WITH me AS MATERIALIZED (
+    SELECT m.recalled FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL
+), written AS (
+    INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, at, link, name, attempt, encoding, payload, issued)
+    SELECT $4::uuid, $5::int, $8::int, $9::smallint, $10::int, $11::timestamptz, $12::bigint, $13::text, $14::int, $15::text, $16::bytea,
+           $17::text
+    FROM me
+    WHERE me.recalled = $3::bigint AND (
+        SELECT e.link FROM reprise.events e
+        WHERE e.run_id = $4::uuid AND e.generation = $5::int AND e.seq >= $6::int ORDER BY e.seq DESC LIMIT 1) = $7::bigint
+    RETURNING true
+)
+SELECT (SELECT me.recalled FROM me), EXISTS (SELECT FROM written), clock_timestamp()`
+
+// addOne is addAppends for one member with one event.
+func (w *writing) addOne(ctx context.Context, x *exchange, g *appends) error {
+	c := &w.commits[g.order[0]]
+	ev := &c.Events[0]
+	p := driver.StoredPayload(ev)
+	var v binaryValues
+	v.list = make([][]byte, 0, 17)
+	v.int32(int32(g.m.id))
+	v.bytes(g.m.incarnation[:])
+	v.int64(g.known)
+	v.bytes(c.Run[:])
+	v.int32(int32(c.Generation))
+	v.int32(int32(c.Head.Seq))
+	v.int64(int64(c.Head.Link))
+	v.int32(int32(ev.Seq))
+	v.int16(int16(ev.Kind))
+	v.nullInt32(int32(ev.Cmd))
+	v.int64(ev.Time.UnixMicro() - epochMicros)
+	v.int64(int64(ev.Link))
+	v.nullText(ev.Name)
+	v.nullInt32(ev.Attempt)
+	v.nullText(p.Encoding)
+	v.bytes(nullBytes(p.Data))
+	v.nullText(journal.EncodeIssued(ev.Issued))
+	return x.add(ctx, w.s.sql.appendOne, v.list, binaryForm, func(row [][]byte) error {
+		g.answerOne(row, w.out)
+		return nil
+	})
+}
+
+// binaryValues are the parameters of a statement for one, in the binary form of the protocol. The
+// numbers stand in fixed, which must not grow: what is in list points there.
+type binaryValues struct {
+	fixed [64]byte
+	used  int
+	list  [][]byte
+}
+
+func (v *binaryValues) number(n int, put func(b []byte)) {
+	b := v.fixed[v.used : v.used+n]
+	v.used += n
+	put(b)
+	v.list = append(v.list, b)
+}
+
+func (v *binaryValues) int16(n int16) {
+	v.number(2, func(b []byte) { binary.BigEndian.PutUint16(b, uint16(n)) })
+}
+
+func (v *binaryValues) int32(n int32) {
+	v.number(4, func(b []byte) { binary.BigEndian.PutUint32(b, uint32(n)) })
+}
+
+func (v *binaryValues) int64(n int64) {
+	v.number(8, func(b []byte) { binary.BigEndian.PutUint64(b, uint64(n)) })
+}
+
+func (v *binaryValues) nullInt32(n int32) {
+	if n == 0 {
+		v.list = append(v.list, nil)
+		return
+	}
+	v.int32(n)
+}
+
+// bytes adds a value as it is; nil is null.
+func (v *binaryValues) bytes(b []byte) { v.list = append(v.list, b) }
+
+func (v *binaryValues) nullText(s string) {
+	if s == "" {
+		v.list = append(v.list, nil)
+		return
+	}
+	v.list = append(v.list, []byte(s))
+}
