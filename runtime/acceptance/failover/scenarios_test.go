@@ -15,12 +15,11 @@ func TestScenarios(t *testing.T) {
 		name string
 		set  func(*options)
 	}{
+		{"async", func(o *options) { o.lag = time.Second }},
 		{"sync", nil},
-		{"commit-off", func(o *options) { o.times = 1 }},
+		{"restore", func(o *options) { o.lag = time.Second }},
 		{"half-open", func(o *options) { o.lease, o.away, o.takes = 2*time.Second, 5*time.Second, 8*time.Second }},
-		{"terminated", func(o *options) { o.times = 2 }},
 		{"kill", func(o *options) { o.times, o.takes = 2, time.Second }},
-		{"rolling", func(o *options) { o.times = 1 }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
