@@ -67,7 +67,7 @@ type (
 	}
 	// linkForm is 16 hexadecimal digits: a JSON number would lose some of a link's bits. A file may
 	// leave links out, and then its chain is not checked.
-	linkForm journal.Link
+	linkForm    journal.Link
 	payloadForm struct {
 		Encoding string          `json:"encoding,omitempty"`
 		JSON     json.RawMessage `json:"json,omitempty"`
