@@ -15,6 +15,7 @@ import (
 // its own words.
 type figures struct {
 	runs, open int
+	told       int // starts and results that were acknowledged
 	// What was acknowledged and is not in the database, or says something else there: in the tail
 	// that a fault takes with it, and before that.
 	tail, early loss
@@ -137,6 +138,9 @@ func (f *facts) auditAcknowledged(g *figures) {
 			lost = &g.tail
 		}
 		before := *lost
+		if e.What == started || e.What == resulted {
+			g.told++
+		}
 		switch {
 		case e.What == refused:
 			g.refusals++
@@ -193,6 +197,9 @@ func (f *facts) auditEffects(g *figures) {
 		g.problem("astray", "step %d of %s has %d effects that its history does not know", e.Step, e.Key, n)
 	}
 }
+
+// silent tells whether nothing happened that could have gone wrong, or nobody wrote it down.
+func (g *figures) silent() bool { return g.runs == 0 || g.told == 0 || g.steps == 0 || g.nodes == 0 }
 
 // String is the line of a scenario.
 func (g *figures) String() string {

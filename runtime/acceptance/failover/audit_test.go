@@ -91,6 +91,7 @@ func TestAuditFindsWhatIsBroken(t *testing.T) {
 		wreck func(*facts)
 		want  string
 	}{
+		{"nobody has written anything down", func(f *facts) { f.entries = nil }, "silence takeovers"},
 		{"a run stands still", func(f *facts) {
 			set(f, "b", func(h *history) { h.run.Status, h.run.Terminal = journal.Open, nil })
 		}, "open"},

@@ -123,6 +123,7 @@ func (e *expectation) questions(g *figures) (list []string) {
 		name string
 		bad  bool
 	}{
+		{"silence", g.silent()},
 		{"open", g.open > 0},
 		{"failed", g.failed > 0},
 		{"lost", g.early.any() || g.tail.any() && !e.tail},
