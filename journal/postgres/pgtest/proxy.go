@@ -46,6 +46,7 @@ type Link struct {
 	flowing *sync.Cond // on mu: signals the end of a stall, and of a connection
 	stalled bool
 	refused bool
+	hung    bool
 	closed  bool
 	wires   map[*wire]struct{}
 	pooling bool
@@ -109,6 +110,20 @@ func (l *Link) Refuse(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.refused = on
+}
+
+// Hang makes new connections hang as soon as they are made, or not, as with a server that takes
+// long to let anybody in. Those that exist go on.
+func (l *Link) Hang(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hung = on
+	if !on {
+		for w := range l.wires {
+			w.hung = false
+		}
+		l.flowing.Broadcast()
+	}
 }
 
 // Stall keeps all connections open, but nothing arrives any more, as after a silent network
@@ -212,6 +227,7 @@ func (l *Link) serve(client net.Conn) {
 		w.closeLocked()
 	}
 	l.wires[w] = struct{}{}
+	w.hung = l.hung
 	l.mu.Unlock()
 	l.work.Go(w.fromServer)
 	w.fromClient()

@@ -21,6 +21,7 @@ type wire struct {
 	owed   int  // requests that the server has not answered
 	doomed bool // nothing reaches the client any more
 	frozen bool
+	hung   bool // until the link lets it go on
 	dead   bool
 }
 
@@ -146,7 +147,7 @@ func (w *wire) fromServer() {
 // flow waits while the link is stalled; false means that the wire is dead. The caller holds
 // link.mu, which is free while flow waits.
 func (w *wire) flow() bool {
-	for (w.link.stalled || w.frozen) && !w.dead {
+	for (w.link.stalled || w.frozen || w.hung) && !w.dead {
 		w.link.flowing.Wait()
 	}
 	return !w.dead
