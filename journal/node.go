@@ -6,10 +6,21 @@ import (
 
 // Node is one process incarnation.
 type Node struct {
-	ID        NodeID
-	Name      string // for people; need not be unique
-	Routes    []Route
-	Lease     time.Duration
+	ID     NodeID
+	Name   string // for people; need not be unique
+	Routes []Route
+	Lease  time.Duration
+	// Grace is for how long the others must have seen no session of the node's process before they
+	// take its runs, although its lease lasts. It is the node's own promise, and each node is
+	// judged by its own: it has stopped its steps when it has had no answer on any session for
+	// Grace.
+	//
+	// The promise is why a step does not run on two nodes at once. If no session of the node is
+	// left at one moment, what the node was answered was sent before that moment, so it has stopped
+	// Grace after the moment at the latest. The others begin to count no earlier than at the
+	// moment, and count as long. No clock is compared with another; only their pace must be the
+	// same.
+	Grace     time.Duration
 	StartedAt time.Time
 	ExpiresAt time.Time
 }

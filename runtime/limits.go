@@ -5,12 +5,17 @@ import "time"
 const (
 	// leaseDefault: a node that cannot reach the store for so long is dead to the others, so it
 	// bounds the delay after a network partition. A process that merely died is found in about a
-	// second, by its advisory lock.
+	// second, by its sessions.
 	leaseDefault = 10 * time.Second
 	// leaseMin is a few round trips to a slow store: nine renewals must fit into a lease.
 	leaseMin = 500 * time.Millisecond
 	// leaseMax bounds how long runs of a dead node may wait.
 	leaseMax = time.Hour
+	// graceDefault: a run goes on elsewhere about a second after its node died, and a server or a
+	// network that stands still for half a second interrupts nobody.
+	graceDefault = 800 * time.Millisecond
+	// graceMin is a few round trips to a near store: four questions must be answered in it.
+	graceMin = 100 * time.Millisecond
 	// pollDefault bounds how late a task or a result is found whose hint was lost. It is longer
 	// than the time between two renewals of the default lease, which look at the queue too, so an
 	// idle node hardly polls.

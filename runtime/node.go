@@ -99,7 +99,7 @@ func (n *Node) runOnce(ctx context.Context) error {
 	var sent time.Time
 	err := retry.UntilAvailable(ctx, func() (err error) {
 		sent = time.Now() // before the request: the lease ends here before it ends for the store (J9)
-		m, err = n.j.Join(ctx, journal.Node{Name: n.o.Name, Routes: n.registry.routes, Lease: n.o.Lease})
+		m, err = n.j.Join(ctx, journal.Node{Name: n.o.Name, Routes: n.registry.routes, Lease: n.o.Lease, Grace: n.o.Grace})
 		return err
 	})
 	if ctx.Err() != nil && m == nil {
@@ -125,7 +125,7 @@ func (n *Node) runOnce(ctx context.Context) error {
 func (n *Node) workerConfig(m driver.Membership) worker.Config {
 	return worker.Config{
 		Journal: n.j, Member: m, Routes: n.registry.routes,
-		Lease: n.o.Lease, Poll: n.o.Poll, Drain: n.o.Drain, LiveMax: n.o.LiveMax, Batchers: n.o.Lanes,
+		Lease: n.o.Lease, Grace: n.o.Grace, Poll: n.o.Poll, Drain: n.o.Drain, LiveMax: n.o.LiveMax, Batchers: n.o.Lanes,
 		Hint: n.client.waiters.Hint, Log: n.tel.log,
 		Actors: actor.Options{
 			Lookup: n.registry.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax, WarmIdle: n.o.WarmIdle,

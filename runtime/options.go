@@ -26,6 +26,23 @@ type NodeOptions struct {
 	// long stops executing, and its runs go to others. A process that dies is noticed earlier, in
 	// about a second, where the store can tell.
 	Lease time.Duration
+	// Grace is how long the node may go without an answer from the store before it interrupts its
+	// steps, and how long the others wait before they take its runs when all its sessions are gone
+	// from the server, however long its lease lasts; default 800 ms, at least 100 ms and at most
+	// Lease.
+	//
+	// Whatever the value, a step that was interrupted has ended on this node before it begins on
+	// another one, as long as the process runs: the node counts from its last answer, and the
+	// others from when they saw that no session was left, which is later. What can overlap is a
+	// process that was frozen, or whose timers are late by more than an eighth of Grace; with 800
+	// ms that is 100 ms, with 100 ms it is 12 ms, which a busy machine can exceed. A small value
+	// hands the runs of a dead process over sooner, and a pause of the server or the network, a
+	// fail-over for example, interrupts steps sooner. With Grace as long as Lease it is the lease
+	// alone that counts, in effect.
+	//
+	// It matters only where the store sees the sessions of nodes, which is Postgres without a
+	// transaction pooler, and only while there are other nodes.
+	Grace time.Duration
 	// Poll is how late a task or a result is found whose hint was lost; default 1.5 s.
 	Poll time.Duration
 	// Drain is how long running steps may continue after shutdown begins, before their contexts are
@@ -90,6 +107,10 @@ func (o *NodeOptions) withDefaults() NodeOptions {
 		c.Lease = leaseDefault
 	}
 	c.Lease = min(max(c.Lease, leaseMin), leaseMax)
+	if c.Grace <= 0 {
+		c.Grace = graceDefault
+	}
+	c.Grace = min(max(c.Grace, graceMin), c.Lease)
 	if c.Poll <= 0 {
 		c.Poll = pollDefault
 	}

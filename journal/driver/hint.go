@@ -18,6 +18,7 @@ const (
 	HintScan                           // hints were lost: look at everything
 	HintWaiter                         // some process waits for results, so HintClosed is worth sending
 	HintTerminated                     // a run was closed by somebody else than its owner, who should look
+	HintNode                           // a node has joined: a renewal tells what follows from that
 )
 
 // Hint says that something happened. It may be lost, doubled, late, or sent about something that

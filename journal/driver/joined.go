@@ -23,6 +23,14 @@ func (m *member) Renew(ctx context.Context) (Renewal, error) {
 	return r, err
 }
 
+func (m *member) Ask(ctx context.Context) (bool, error) {
+	look, err := m.Membership.Ask(ctx)
+	if errors.Is(err, journal.ErrNodeLost) {
+		m.j.local.leave(m.ID())
+	}
+	return look, err
+}
+
 func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (Reaped, error) {
 	r, err := m.Membership.Reap(ctx, suspects)
 	if r.Tasks > 0 {

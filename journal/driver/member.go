@@ -17,11 +17,23 @@ import (
 type Membership interface {
 	ID() journal.NodeID
 
-	// Renew extends the lease by its length from the store's now, and reports nodes that a Reap
-	// should look at: their lease ran out, their process seems to be gone although it has not, or
-	// they were declared dead and still own tasks. ErrNodeLost means that this node was declared
-	// dead; it must throw its actors away and join anew.
+	// Renew extends the lease by its length from the store's now. It does nothing else, so that
+	// nothing else can make it late. ErrNodeLost means that this node was declared dead; it must
+	// throw its actors away and join anew.
 	Renew(ctx context.Context) (Renewal, error)
+
+	// Look looks at the other nodes and at the queue. It may take long and is never needed in time.
+	Look(ctx context.Context) (Look, error)
+
+	// Contact tells whether other nodes judge this one by its sessions, and since when the node has
+	// heard nothing from the store: last is the local time before the newest request was sent that
+	// was answered. A node that is judged and has had no answer for its grace must have stopped its
+	// steps, see [journal.Node.Grace]. A store whose nodes die by their lease alone answers false.
+	Contact() (last time.Time, judged bool)
+	// Ask asks the store for a sign of life, on sessions that no other call can take, and returns
+	// when one has come or ctx ends. What it heard shows in Contact. It also tells whether another
+	// node seems to have died since, which makes a Look worthwhile. ErrNodeLost is as for Renew.
+	Ask(ctx context.Context) (look bool, err error)
 
 	// Reap makes the tasks of dead nodes visible in bounded bulk statements: of nodes that no
 	// longer exist or whose lease ran out, and of those suspects whose process is still gone
@@ -51,12 +63,21 @@ type Holding struct {
 // by its own monotonic clock, measured from before the last successful Renew was sent: the store
 // may have counted from then on.
 type Renewal struct {
-	Now      time.Time
-	Suspects []journal.NodeID
+	Now time.Time
 	// Compare asks the node to compare what it owns with [Membership.Owned] before it relies on its
 	// memory: the store may have gone back in time, or a run was taken away from the node. Owned
 	// answers it, so it is asked once.
 	Compare bool
+}
+
+// Look is the answer to Look.
+type Look struct {
+	// Suspects are nodes that a Reap should look at: their lease ran out, their process seems to be
+	// gone although it has not, or they were declared dead and still own tasks.
+	Suspects []journal.NodeID
+	// Wait is the longest grace of those whose process seems to be gone. Reap leaves such a node
+	// alone until that time has passed since the first of the Looks in a row that suspected it.
+	Wait time.Duration
 	// Polled tells that the store has also looked at the queue, as a Claim with Max 0 would, so
 	// that an idle node need not ask a second time. A store that does not bother leaves it false.
 	Polled bool

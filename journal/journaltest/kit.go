@@ -15,11 +15,12 @@ import (
 )
 
 const (
-	flow      = "flow"                 // the workflow of most runs
-	leaseLong = time.Minute            // never runs out during a test
-	leaseTiny = 150 * time.Millisecond // runs out while a test waits for it
-	patience  = 90 * time.Second       // for what must happen soon, or after a back-off; a loaded machine is slow
-	glance    = 5 * time.Millisecond   // between two looks
+	flow         = "flow" // the workflow of most runs
+	graceOfNodes = 1500 * time.Millisecond
+	leaseLong    = time.Minute            // never runs out during a test
+	leaseTiny    = 150 * time.Millisecond // runs out while a test waits for it
+	patience     = 90 * time.Second       // for what must happen soon, or after a back-off; a loaded machine is slow
+	glance       = 5 * time.Millisecond   // between two looks
 )
 
 var flowRoute = journal.Route{Queue: journal.DefaultQueue, Workflow: flow, Version: 1}
@@ -105,7 +106,7 @@ func (k *kit) join(lease time.Duration, routes ...journal.Route) driver.Membersh
 	if len(routes) == 0 {
 		routes = []journal.Route{flowRoute}
 	}
-	m, err := k.j.Join(k.ctx, journal.Node{Name: "node", Routes: routes, Lease: lease})
+	m, err := k.j.Join(k.ctx, journal.Node{Name: "node", Routes: routes, Lease: lease, Grace: graceOfNodes})
 	k.ok(err)
 	k.t.Cleanup(func() {
 		if err := m.Leave(context.Background()); err != nil {

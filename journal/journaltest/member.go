@@ -38,7 +38,7 @@ func joinLists(k *kit) {
 			continue
 		}
 		k.same("routes", n.Routes, routes)
-		if n.Name != "node" || n.Lease != leaseLong || n.ExpiresAt.Sub(n.StartedAt) < leaseLong-time.Second {
+		if n.Name != "node" || n.Lease != leaseLong || n.Grace != graceOfNodes || n.ExpiresAt.Sub(n.StartedAt) < leaseLong-time.Second {
 			k.t.Errorf("node %+v", n)
 		}
 	}
@@ -65,8 +65,10 @@ func renewExtends(k *kit) {
 		r, err := m.Renew(k.ctx)
 		k.ok(err)
 		after := k.node(m.ID()).ExpiresAt
-		if len(r.Suspects) > 0 || r.Now.IsZero() {
-			k.t.Fatalf("renewal %+v", r)
+		l, err := m.Look(k.ctx)
+		k.ok(err)
+		if len(l.Suspects) > 0 || r.Now.IsZero() {
+			k.t.Fatalf("renewal %+v, look %+v", r, l)
 		}
 		return after.After(before) && !after.Before(r.Now.Add(leaseLong-time.Second))
 	})

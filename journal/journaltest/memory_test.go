@@ -159,16 +159,16 @@ func TestMemoryPeerDies(t *testing.T) {
 	k.ok(err)
 	other.own(victim.ID(), 2)
 	survivor := k.join(leaseLong)
-	renew := func(want ...journal.NodeID) {
+	look := func(want ...journal.NodeID) {
 		t.Helper()
-		r, err := survivor.Renew(k.ctx)
+		l, err := survivor.Look(k.ctx)
 		k.ok(err)
-		k.same("suspects", r.Suspects, want)
+		k.same("suspects", l.Suspects, want)
 	}
-	renew()
+	look()
 	peer.Close()
 	peer.Close()
-	renew(victim.ID())
+	look(victim.ID())
 	if r, err := survivor.Reap(k.ctx, nil); err != nil || len(r.Nodes) > 0 {
 		t.Errorf("reaped without being suspected: %+v, %v", r, err)
 	}
@@ -176,7 +176,7 @@ func TestMemoryPeerDies(t *testing.T) {
 	if err != nil || r.Tasks != 2 || !slices.Equal(r.Nodes, []journal.NodeID{victim.ID()}) {
 		t.Errorf("reaped %+v, %v", r, err)
 	}
-	renew()
+	look()
 	if _, err := victim.Renew(k.ctx); !errors.Is(err, journal.ErrUnavailable) {
 		t.Errorf("a closed store renewed: %v", err)
 	}

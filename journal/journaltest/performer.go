@@ -103,6 +103,7 @@ func (d *performer) first() {
 	blocked.Attempts = []journal.Attempt{{Cmd: 1, Name: "x", Made: 1}}
 	d.commit(blocked)
 	d.repeat("renew", func() error { _, err := d.nodes[0].Renew(d.ctx); return err })
+	d.repeat("look", func() error { _, err := d.nodes[0].Look(d.ctx); return err })
 	d.repeat("leave", func() error { return d.nodes[0].Leave(d.ctx) })
 }
 

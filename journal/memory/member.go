@@ -78,11 +78,8 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 // ID implements driver.Membership.
 func (m *member) ID() journal.NodeID { return m.id }
 
-// Renew implements driver.Membership. Suspects are told and not reaped here: a renewal must be
-// quick, and it is Reap that looks at a suspect a second time before it declares it dead.
-//
-// A row that counts fewer renewals than this process has seen answered is an older state of the
-// database.
+// Renew implements driver.Membership. A row that counts fewer renewals than this process has seen
+// answered is an older state of the database.
 func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
 	now, err := m.s.enter(ctx)
 	if err != nil {
@@ -103,13 +100,38 @@ func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
 	m.compare = m.compare || n.renewals < m.renewals || n.recalled != m.recalled
 	n.renewals++
 	m.renewals, r.Compare = n.renewals, m.compare
-	for _, id := range slices.Sorted(maps.Keys(db.nodes)) {
-		if other := db.nodes[id]; other != n && (other.lost || other.ExpiresAt.Before(now) || other.gone()) {
-			r.Suspects = append(r.Suspects, id)
-		}
-	}
 	return r, nil
 }
+
+// Look implements driver.Membership. Suspects are told and not reaped here: it is Reap that looks
+// at a suspect a second time before it declares it dead. The queue is not looked at: a claim costs
+// no more.
+func (m *member) Look(ctx context.Context) (driver.Look, error) {
+	now, err := m.s.enter(ctx)
+	if err != nil {
+		return driver.Look{}, err
+	}
+	db := m.s.db
+	defer db.mu.Unlock()
+	var l driver.Look
+	for _, id := range slices.Sorted(maps.Keys(db.nodes)) {
+		other := db.nodes[id]
+		switch {
+		case other.s == m.s && other.incarnation == m.incarnation:
+		case other.lost || other.ExpiresAt.Before(now):
+			l.Suspects = append(l.Suspects, id)
+		case other.gone():
+			l.Suspects, l.Wait = append(l.Suspects, id), max(l.Wait, other.Grace)
+		}
+	}
+	return l, nil
+}
+
+// Contact implements driver.Membership. Calls are function calls, so contact is never lost.
+func (m *member) Contact() (time.Time, bool) { return time.Now(), false }
+
+// Ask implements driver.Membership.
+func (m *member) Ask(context.Context) (bool, error) { return false, nil }
 
 // Owned implements driver.Membership. From here on the node has heard of what was taken away: it is
 // not in the list.

@@ -24,6 +24,9 @@ const (
 	childDSNEnv = "REPRISE_TEST_CHILD_DSN"
 )
 
+// graceOfChild is that of the node of the job "own".
+const graceOfChild = 300 * time.Millisecond
+
 // jobs are what a child process can do. Each gets a store that is open, reads its input from a JSON
 // line on standard input when it is to begin, and returns what to print.
 var jobs = map[string]func(ctx context.Context, s *postgres.Store, input []byte) (any, error){}
@@ -32,7 +35,7 @@ func init() {
 	// own joins as a node, claims one task, tells the node's id and waits to be killed.
 	jobs["own"] = func(ctx context.Context, s *postgres.Store, _ []byte) (any, error) {
 		j := driver.New(s, nil)
-		m, err := j.Join(ctx, journal.Node{Name: "child", Routes: []journal.Route{flowRoute}, Lease: time.Hour})
+		m, err := j.Join(ctx, journal.Node{Name: "child", Routes: []journal.Route{flowRoute}, Lease: time.Hour, Grace: graceOfChild})
 		if err != nil {
 			return nil, err
 		}

@@ -31,7 +31,8 @@ import (
 //
 // Every read is an ordered scan of tasks_claim_idx, which holds only claimable rows and is sorted
 // as the statement asks. The cost is that of the rows taken plus a probe for each pair, whatever
-// waits behind them; TestClaimIsFlat compares the pages read.
+// waits behind them; TestClaimIsFlat compares the pages read. $8 is where the search begins, see
+// marks: rows that were taken leave dead entries before it.
 const claimSQL = `
 WITH head AS (
     SELECT r.queue, r.workflow, r.version, p.priority, x.visible_at
@@ -41,7 +42,7 @@ WITH head AS (
         SELECT t.visible_at FROM reprise.tasks t
         WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
           AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
-          AND t.visible_at <= now()
+          AND t.visible_at <= now() AND t.visible_at >= $8::timestamptz
         ORDER BY t.visible_at LIMIT $5::int) x
     WHERE EXISTS ( -- once, not for each row
         SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $6::uuid AND m.lost_at IS NULL)
@@ -56,7 +57,7 @@ WITH head AS (
         SELECT t.run_id, t.visible_at, t.link FROM reprise.tasks t
         WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
           AND t.queue = w.queue AND t.workflow = w.workflow AND t.version = w.version AND t.priority = w.priority
-          AND t.visible_at <= now()
+          AND t.visible_at <= now() AND t.visible_at >= $8::timestamptz
         ORDER BY t.visible_at LIMIT w.n
         FOR UPDATE SKIP LOCKED) x
 ), taken AS (
@@ -112,7 +113,7 @@ CROSS JOIN LATERAL (
 // because afterwards it would hold the tasks that the claim has just leased as well.
 func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	queues, workflows, versions := routeArrays(r.Routes)
-	me := s.roster.incarnation(r.Node)
+	me, search := s.roster.incarnation(r.Node), s.marks.begin(markKey(r.Routes), claimPatience)
 	var c driver.Claim
 	err := s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		c = driver.Claim{}
@@ -121,7 +122,7 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node), me)
 		}
 		if r.Max > 0 && len(r.Routes) > 0 {
-			p.query(s.sql.claim, each(scanClaimed(&c)), int32(r.Node), queues, workflows, versions, int32(r.Max), me, int32(r.Chance&(1<<journal.FenceChanceBits-1)))
+			p.query(s.sql.claim, each(scanClaimed(&c)), int32(r.Node), queues, workflows, versions, int32(r.Max), me, int32(r.Chance&(1<<journal.FenceChanceBits-1)), search.after())
 		}
 		p.query(s.sql.claimAttention, each(func(row pgx.CollectableRow) error {
 			var run pgtype.UUID
@@ -145,6 +146,7 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 	if err != nil {
 		return driver.Claim{}, err
 	}
+	search.claimed(&c, r.Max)
 	return c, nil
 }
 

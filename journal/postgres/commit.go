@@ -115,6 +115,7 @@ LEFT JOIN LATERAL (
 // caller's places. A batch whose payloads would not fit into a protocol message is several
 // statements, each a transaction of its own: J2 is about members, not about batches.
 func (s *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
+	defer s.marks.parked(commits)
 	if len(commits) == 1 && commits[0].Tx != nil {
 		out, err := s.commitInTx(ctx, &commits[0])
 		return []driver.Outcome{out}, err

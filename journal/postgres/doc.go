@@ -103,6 +103,20 @@
 // LISTEN, no session-level locks. Wake-ups then come by polling, and dead nodes are noticed when
 // their lease runs out.
 //
+// # Who is dead
+//
+// A node is dead when its lease has run out. A process that dies is noticed sooner: each session of
+// a store holds a shared lock under the number of the store, so the lock is free when the last
+// session is gone. The others then wait for the node's grace, look again, and take its runs. The
+// node has stopped its steps by then, because it has had no answer on any session for its grace. So
+// no single session can make a node seem dead, and no step runs on two nodes at once: see contact.
+// A restart of the server ends all sessions and kills nobody.
+//
+// The node's part costs a small statement each quarter of a grace while there are other nodes,
+// which also looks after a neighbour, on a connection that no other call can take. The lease is
+// renewed there too, by primary key. What a node reads of the queue and of the others goes through
+// the pool and may be late.
+//
 // # For operators
 //
 // Each schema has views that show rows as text, for psql: v_runs (runs with input and outcome),
@@ -120,7 +134,8 @@
 // folders is a diff of two designs. Only here are columns.go, exchange.go, commit_batch.go,
 // commit_one.go, commit_write.go, append.go, append_one.go and start_one.go (forms of statements
 // that save work on a server, which a library in the process does not), exclude.go, epoch.go,
-// roster.go and listener.go (other processes exist, and the server may go back in time) and
+// roster.go, listener.go, session.go, lifeline.go, contact.go, ask.go and look.go (other processes
+// exist, and the server may go back in time), mark.go (dead rows stay for a while) and
 // statements.go (the schema's name is an option). Only there are lock.go (other processes must not
 // exist) and writer.go (one connection writes).
 package postgres

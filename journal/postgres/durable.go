@@ -13,10 +13,3 @@ package postgres
 // the record has all before it. It is written where a call recognises what an earlier one wrote
 // (J4); a call that writes waits anyway.
 const durableSQL = `SELECT pg_logical_emit_message(true, 'reprise', '')`
-
-// syncCommitSQL makes the commits of a session wait for the disk, and for the disk of a synchronous
-// standby if there is one, whatever the server, the database or the role says (J10). A setting that
-// waits for more is kept.
-const syncCommitSQL = `
-SELECT set_config('synchronous_commit', 'on', false)
-WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')`

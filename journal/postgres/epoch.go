@@ -30,7 +30,19 @@ type epoch struct {
 // joined begins an epoch. A node that already owns something at its birth has the id of an earlier
 // one and begins with a comparison.
 func (e *epoch) joined(server time.Time, database uint32, renewals, recalled int64, owns bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.server, e.database, e.renewals, e.recalled, e.compare = server, database, renewals, recalled, owns
+}
+
+// connected takes what a new connection of the store has led to. A renewal tells the node to
+// compare then, and is what the next connections are compared with.
+func (e *epoch) connected(server time.Time, database uint32) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !server.Equal(e.server) || database != e.database {
+		e.compare = true
+	}
 }
 
 // renewed takes the answer of a renewal, and tells whether the node should compare.

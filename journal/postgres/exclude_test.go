@@ -29,7 +29,7 @@ func (w *appendWorld) slow(c driver.Commit) (release func(), done <-chan []error
 	}()
 	eventually(w.t, "the append waits", func() bool {
 		return query[int](w.t, w.conn, `SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND granted
-			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`) == 1
+			AND objid = $1::bigint::oid AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, int64(w.m.ID())) == 1
 	})
 	return func() { mustExec(w.t, blocker, "ROLLBACK") }, answer
 }

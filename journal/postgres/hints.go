@@ -23,17 +23,17 @@ import (
 // would wait for each other's disk.
 const notifySQL = `SELECT pg_notify($1::text, $2::text)`
 
-// hints implements driver.Hints: it passes hints to the watchers of this process, sends them to
-// other processes, and holds the locks that show others that this process lives.
+// hints implements driver.Hints: it passes hints to the watchers of this process, and sends them to
+// other processes.
 //
 // Hints are only a matter of speed. Every one may get lost, be doubled or come late: what they
 // announce is also found by polling. So nothing here is retried, the queue of unsent hints is
 // bounded, and a gap in listening is made up for by one hint that says "look at everything".
 //
-// Two goroutines start when they are needed and end with the store. listenLoop has the listener's
-// connection, notifyLoop sends. Neither is started after close has begun, so close can wait for
-// both. mu is held for moments only, and never while a watcher's function runs, as that may call
-// back.
+// Goroutines start when they are needed and end with the store: listenLoop has the listener's
+// connection, notifyLoop sends, and others of the store are started here too. None is started after
+// close has begun, so close can wait for all. mu is held for moments only, and never while a
+// watcher's function runs, as that may call back.
 type hints struct {
 	s          *Store
 	self       string // names this store in payloads, so that it does not hear itself
@@ -49,17 +49,15 @@ type hints struct {
 	closed    bool
 	watchers  map[int]func(driver.Hint)
 	next      int
-	listening bool                    // the listener is connected
-	pending   map[string]struct{}     // encoded hints that wait for the next flush
-	members   map[journal.NodeID]bool // nodes of this store, whose locks the listener holds
-	changes   int                     // of members
-	wake      context.CancelFunc      // interrupts the listener's wait; nil while it does not wait
+	listening bool                // the listener is connected
+	pending   map[string]struct{} // encoded hints that wait for the next flush
+	asked     bool                // the listener is to ask for a sign of life
+	wake      context.CancelFunc  // interrupts the listener's wait; nil while it does not wait
 }
 
 func newHints(s *Store) *hints {
 	h := &hints{s: s, self: uuid.NewString()[:8], channel: fmt.Sprintf("reprise_%08x", lockClass(s.o.Schema)),
-		flush: make(chan struct{}, 1), watchers: map[int]func(driver.Hint){}, pending: map[string]struct{}{},
-		members: map[journal.NodeID]bool{}}
+		flush: make(chan struct{}, 1), watchers: map[int]func(driver.Hint){}, pending: map[string]struct{}{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	return h
 }
@@ -80,6 +78,18 @@ func (h *hints) startLoop(once *sync.Once, run func(ctx context.Context)) {
 	if !h.closed {
 		once.Do(func() { h.running.Go(func() { run(h.ctx) }) })
 	}
+}
+
+// spawn runs a function whose context ends with the store, and tells whether it does: not after
+// close has begun.
+func (h *hints) spawn(run func(ctx context.Context)) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.running.Go(func() { run(h.ctx) })
+	return true
 }
 
 // Watch implements driver.Hints. It begins with a scan, because hints that came before the watch
@@ -200,6 +210,8 @@ func encodeHint(h driver.Hint) string {
 		return "c" + run
 	case driver.HintTerminated:
 		return "x" + run
+	case driver.HintNode:
+		return "n"
 	case driver.HintWaiter:
 		return "w"
 	}
@@ -221,6 +233,8 @@ func decodeHint(line string) driver.Hint {
 	switch {
 	case kind == 't':
 		return driver.Hint{Kind: driver.HintTasks}
+	case kind == 'n':
+		return driver.Hint{Kind: driver.HintNode}
 	case kind == 'w':
 		return driver.Hint{Kind: driver.HintWaiter}
 	case kind != 'i' && kind != 'c' && kind != 'x' || len(rest) < encodedRunBytes:

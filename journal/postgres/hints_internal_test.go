@@ -14,7 +14,7 @@ import (
 func TestHintsSurviveTheirEncoding(t *testing.T) {
 	t.Parallel()
 	for _, h := range []driver.Hint{
-		{Kind: driver.HintTasks}, {Kind: driver.HintScan}, {Kind: driver.HintWaiter},
+		{Kind: driver.HintTasks}, {Kind: driver.HintScan}, {Kind: driver.HintWaiter}, {Kind: driver.HintNode},
 		{Kind: driver.HintClosed, Run: journal.NewRunID()},
 		{Kind: driver.HintInbox, Run: journal.NewRunID(), Node: 2147483647},
 	} {
@@ -35,7 +35,7 @@ func FuzzDecodeHint(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		if h := decodeHint(line); h.Kind < driver.HintTasks || h.Kind > driver.HintWaiter {
+		if h := decodeHint(line); h.Kind < driver.HintTasks || h.Kind > driver.HintNode {
 			t.Errorf("%q became %v", line, h)
 		}
 	})

@@ -50,15 +50,43 @@ const (
 	callTimeout = 30 * time.Second
 	// connectTimeout is for connection strings that set none.
 	connectTimeout = 10 * time.Second
+	// hangUpTimeout bounds a farewell to a server that may not answer.
+	hangUpTimeout = time.Second
+	// lifelineWait is how long a renewal waits for the lifeline before it goes through the pool,
+	// and renewalTries the part of the lease that it waits for an answer there: the pool must have
+	// its chance too.
+	lifelineWait = 200 * time.Millisecond
+	renewalTries = 4
+	// lifelineTimeout is when a question without an answer is given up, together with the lifeline.
+	lifelineTimeout = 3 * time.Second
+	// The lifeline's time for one try to connect, and its pauses between tries. The node is in
+	// doubt about its runs meanwhile.
+	lifelineConnect  = 3 * time.Second
+	lifelinePauseMin = 20 * time.Millisecond
+	lifelinePauseMax = 500 * time.Millisecond
+	// offerLate is longer than a server goes on with a request that was given up.
+	offerLate = time.Minute
 	// listenPing is the silence after which the listener asks for a sign of life, and
 	// listenPingTimeout how long it waits for one. Together they are how long hints may be missing
 	// unnoticed; polling finds what they would have said.
 	listenPing        = 5 * time.Second
 	listenPingTimeout = 5 * time.Second
-	// The listener's pause between two tries. The first is short, because others see a free lock
-	// until it has its locks back, and suspect this process to be dead.
+	// The listener's pause between two tries.
 	reconnectMin = 50 * time.Millisecond
 	reconnectMax = 5 * time.Second
+)
+
+// Searches of the queue.
+const (
+	// markMargin is more than transactions of the store take from their beginning to their end.
+	// What it covers is read by every search.
+	markMargin = time.Second
+	// fullEvery is about the time between two polls, and with a fullShare of 50 the time between
+	// two full searches is at least 50 times what one takes.
+	fullEvery = time.Second
+	fullShare = 50
+	// claimPatience leaves full searches to looks, which are as frequent, unless there are none.
+	claimPatience = 2
 )
 
 // Hints.

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,22 +20,26 @@ import (
 // incarnation, which the node has drawn, is what nobody else has. The newest incarnation of an id
 // gets the rows, and the earlier one's statements find nothing from then on. What the earlier one
 // owned is the new one's then, which compares it first.
+//
+// If there are other nodes, the node is judged by its sessions from the beginning, see contact.
 const joinSQL = `
 WITH lease AS (
-    INSERT INTO reprise.nodes (name, routes, lease, started_at, expires_at, server)
+    INSERT INTO reprise.nodes (name, routes, lease, started_at, expires_at, server, grace, process)
     VALUES ($1::text, $2::text::jsonb, $3::bigint * interval '1 microsecond', now(), now() + $3::bigint * interval '1 microsecond',
-            pg_postmaster_start_time())
+            pg_postmaster_start_time(), $5::bigint * interval '1 microsecond',
+            CASE WHEN EXISTS (SELECT FROM reprise.members m WHERE m.lost_at IS NULL) THEN $6::int END)
     ON CONFLICT (id) DO UPDATE
     SET name = excluded.name, routes = excluded.routes, lease = excluded.lease, started_at = excluded.started_at,
-        expires_at = excluded.expires_at, server = excluded.server, process = NULL, locked_on = NULL
-    RETURNING id, renewals, server
+        expires_at = excluded.expires_at, server = excluded.server, grace = excluded.grace, process = excluded.process,
+        renewals = nodes.renewals + 1
+    RETURNING id, renewals, server, process IS NOT NULL AS judged
 ), membership AS (
     INSERT INTO reprise.members (node, incarnation) SELECT l.id, $4::uuid FROM lease l
     ON CONFLICT (node) DO UPDATE SET incarnation = excluded.incarnation, lost_at = NULL
     RETURNING node, recalled
 )
 SELECT l.id, l.renewals, l.server, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()), m.recalled,
-       EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = l.id AND t.owner > 0)
+       EXISTS (SELECT FROM reprise.tasks t WHERE t.owner = l.id AND t.owner > 0), l.judged
 FROM lease l CROSS JOIN membership m`
 
 // joinUnblockSQL lets blocked runs be tried by the code that has just come: a node that joins may
@@ -54,56 +60,33 @@ UPDATE reprise.tasks t SET visible_at = now() FROM stuck s WHERE t.run_id = ANY 
 
 // nodesSQL lists the nodes whose lease has not run out. It locks nothing.
 const nodesSQL = `
-SELECT n.id, n.name, n.routes::text, (extract(epoch FROM n.lease) * 1000000)::bigint, n.started_at, n.expires_at
+SELECT n.id, n.name, n.routes::text, (extract(epoch FROM n.lease) * 1000000)::bigint,
+       (extract(epoch FROM n.grace) * 1000000)::bigint, n.started_at, n.expires_at
 FROM reprise.nodes n
 WHERE n.expires_at > now() AND EXISTS (SELECT FROM reprise.members m WHERE m.node = n.id AND m.lost_at IS NULL)
 ORDER BY n.id`
 
-// renewSQL extends the node's lease (J9) and looks for nodes to reap: declared dead but not
-// forgotten, because rows were locked when their tasks were freed; lease run out; or session-level
-// lock free. A lock that was taken on a server that has restarted, or is another one by now, says
-// nothing.
-//
-// It also answers what epoch wants to know. The last column is when a claim by the node is worth
-// it, by one probe of tasks_claim_idx for each route and priority and one of tasks_owner_idx: an
-// idle node sends nothing else than this.
+// renewSQL extends the node's lease (J9), by primary key, and answers what epoch wants to know, and
+// whether there are other nodes. $3 is the offer to be judged by sessions, see contact; null for
+// none.
 //
 // It locks the row of the node's own lease and no other, so renewals wait for nobody but a reaper
 // that is marking this very node. Whoever comes second sees what the first wrote: a renewal that
 // waited finds a lease of -infinity and returns no row, and the node learns that it is lost; a
 // reaper that waited finds a fresh lease and does nothing. The row of the membership is only read,
-// so appends, which share it, never hold a renewal up. The suspects are only suspects; reapMarkSQL
-// decides.
+// so appends, which share it, never hold a renewal up.
 const renewSQL = `
 WITH member AS MATERIALIZED (
-    SELECT m.recalled FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $6::uuid AND m.lost_at IS NULL
+    SELECT m.recalled FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL
 ), me AS (
-    UPDATE reprise.nodes n SET expires_at = now() + n.lease, renewals = n.renewals + 1, server = pg_postmaster_start_time()
+    UPDATE reprise.nodes n
+    SET expires_at = now() + n.lease, renewals = n.renewals + 1, server = pg_postmaster_start_time(), process = $3::int
     WHERE n.id = $1::int AND n.expires_at > '-infinity' AND EXISTS (SELECT FROM member)
     RETURNING n.renewals
 )
 SELECT (SELECT me.renewals FROM me), (SELECT member.recalled FROM member), pg_postmaster_start_time(),
-    (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()), clock_timestamp(), ARRAY(
-    SELECT n.id FROM reprise.nodes n
-    WHERE n.id <> $1::int AND (n.expires_at < now()
-      OR (SELECT m.lost_at FROM reprise.members m WHERE m.node = n.id) IS NOT NULL
-      OR n.locked_on = pg_postmaster_start_time()
-      AND NOT EXISTS (
-        SELECT FROM pg_locks l
-        WHERE l.locktype = 'advisory' AND l.classid = $2::bigint::oid AND l.objid = n.id::oid AND l.objsubid = 2
-          AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))),
-    least((
-        SELECT min(x.visible_at)
-        FROM unnest($3::text[], $4::text[], $5::int[]) AS r(queue, workflow, version)
-        CROSS JOIN generate_series(1, 5) AS p(priority)
-        CROSS JOIN LATERAL (
-            SELECT t.visible_at FROM reprise.tasks t
-            WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
-              AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
-            ORDER BY t.visible_at LIMIT 1) x
-    ), (
-        SELECT t.visible_at FROM reprise.tasks t
-        WHERE t.owner = $1::int AND t.owner > 0 AND t.visible_at < 'infinity' ORDER BY t.visible_at LIMIT 1))`
+    (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()), clock_timestamp(),
+    EXISTS (SELECT FROM reprise.members m WHERE m.node <> $1::int AND m.lost_at IS NULL)`
 
 // leaveSQL marks the node: from here on no start makes it the owner, because startSQL looks for a
 // member that is not lost. It comes before the tasks are handed back, or a start in between would
@@ -145,27 +128,32 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, er
 	if err != nil {
 		return nil, err
 	}
-	m := &member{s: s, incarnation: uuid.New()}
+	m := &member{s: s, incarnation: uuid.New(), lease: n.Lease, marked: markKey(n.Routes)}
 	m.queues, m.workflows, m.versions = routeArrays(n.Routes)
+	s.lifeline.open()
 	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		sent := time.Now()
 		var p pipeline
 		p.query(s.sql.member.join, each(func(row pgx.CollectableRow) error {
 			var server time.Time
 			var database uint32
 			var renewals, recalled int64
-			var owns bool
-			err := row.Scan(&m.id, &renewals, &server, &database, &recalled, &owns)
+			var owns, judged bool
+			err := row.Scan(&m.id, &renewals, &server, &database, &recalled, &owns, &judged)
 			m.epoch.joined(server, database, renewals, recalled, owns)
+			m.contact.joined(sent, judged)
 			return err
-		}), n.Name, routes, n.Lease.Microseconds(), m.me())
+		}), n.Name, routes, n.Lease.Microseconds(), m.me(), n.Grace.Microseconds(), m.offer(true))
 		p.exec(s.sql.member.joinUnblock, m.queues, m.workflows, m.versions, joinRetriesMax)
 		return p.send(ctx, c)
 	})
 	if err != nil {
 		return nil, err
 	}
+	_, judged := m.contact.state()
+	m.peers.Store(judged)
 	s.roster.add(m)
-	s.hints.holdLock(m.id)
+	s.hints.Notify([]driver.Hint{{Kind: driver.HintNode}}) // the others offer their sessions as evidence
 	return m, nil
 }
 
@@ -181,15 +169,15 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 		return each(func(row pgx.CollectableRow) error {
 			var n journal.Node
 			var routes string
-			var lease int64
-			err := row.Scan(&n.ID, &n.Name, &routes, &lease, &n.StartedAt, &n.ExpiresAt)
+			var lease, grace int64
+			err := row.Scan(&n.ID, &n.Name, &routes, &lease, &grace, &n.StartedAt, &n.ExpiresAt)
 			if err != nil {
 				return err
 			}
 			if n.Routes, err = driver.DecodeRoutes(routes); err != nil {
 				return err
 			}
-			n.Lease = time.Duration(lease) * time.Microsecond
+			n.Lease, n.Grace = time.Duration(lease)*time.Microsecond, time.Duration(grace)*time.Microsecond
 			n.StartedAt, n.ExpiresAt = n.StartedAt.UTC(), n.ExpiresAt.UTC()
 			list = append(list, n)
 			return nil
@@ -198,17 +186,25 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 	return list, err
 }
 
-// member is a node's membership. The lease is a row that Renew extends, the lock that tells others
-// of its death is held by the store's listener, and both are only ever evidence of life: the
+// member is a node's membership. The lease is a row that Renew extends, the locks that tell others
+// of its death are held by the store's sessions, and both are only ever evidence of life: the
 // decision that a node is dead is a row too, which the node itself obeys (J9).
 type member struct {
 	s           *Store
 	id          journal.NodeID
 	incarnation uuid.UUID // drawn by this node; nobody else names it
+	lease       time.Duration
 	epoch       epoch
+	contact     contact
+	peers       atomic.Bool // whether there are other nodes, as of the last renewal
+	pinging     atomic.Bool // a question on the pool is in flight
 
 	queues, workflows []string // of the routes it serves
 	versions          []int32
+	marked            string // the routes as marks name them
+
+	mu     sync.Mutex
+	silent map[journal.NodeID]suspicion // guarded by mu; nodes that the last look found without a session
 }
 
 // ID implements driver.Membership.
@@ -220,39 +216,71 @@ func (m *member) me() pgtype.UUID { return pgtype.UUID{Bytes: m.incarnation, Val
 // lost is the error of a node that is no member any more.
 func (m *member) lost() error { return fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost) }
 
+// offer is the number of the store if the node is to be judged by its sessions, else null.
+func (m *member) offer(judged bool) pgtype.Int4 {
+	return pgtype.Int4{Int32: m.s.sessions.process, Valid: judged && !m.s.o.Pooler}
+}
+
 // Renew implements driver.Membership. A node that was declared dead cannot come back to life: it
 // gets ErrNodeLost, also if the declaration was wrong, because its tasks may have other owners by
-// now.
+// now. If others have come, or all others have gone, it renews a second time, to offer its sessions
+// as evidence or to take the offer back.
 func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
-	var r driver.Renewal
+	r, peers, err := m.renew(ctx)
+	if err == nil && m.peers.Swap(peers) != peers && !m.s.o.Pooler {
+		r, _, err = m.renew(ctx)
+	}
+	return r, err
+}
+
+// renew renews on the lifeline, and on the pool if there is none or it does not answer in time.
+func (m *member) renew(ctx context.Context) (r driver.Renewal, peers bool, err error) {
+	wait, cancel := context.WithTimeout(ctx, lifelineWait)
+	c := m.s.lifeline.take(wait)
+	cancel()
+	if c != nil {
+		try, cancel := context.WithTimeout(ctx, m.lease/renewalTries)
+		r, peers, err = m.renewOn(try, c)
+		cancel()
+		lost := c.IsClosed()
+		m.s.lifeline.put(c)
+		if !lost {
+			return r, peers, translate(ctx, err, false)
+		}
+	}
+	err = m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		var err error
+		r, peers, err = m.renewOn(ctx, c)
+		return err
+	})
+	return r, peers, err
+}
+
+// renewOn sends a renewal. Several may be in flight.
+func (m *member) renewOn(ctx context.Context, c *pgx.Conn) (r driver.Renewal, peers bool, err error) {
+	offer := m.offer(m.peers.Load())
+	if offer.Valid {
+		m.contact.offer()
+	}
 	var renewals, recalled *int64
 	var server time.Time
 	var database uint32
-	var suspects []int32
-	var next pgtype.Timestamptz
-	err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		return c.QueryRow(ctx, m.s.sql.member.renew, int32(m.id), int64(lockClass(m.s.o.Schema)), m.queues, m.workflows, m.versions, m.me()).
-			Scan(&renewals, &recalled, &server, &database, &r.Now, &suspects, &next)
-	})
+	sent := time.Now()
+	err = c.QueryRow(ctx, m.s.sql.member.renew, int32(m.id), m.me(), offer).
+		Scan(&renewals, &recalled, &server, &database, &r.Now, &peers)
+	m.contact.renewed(sent, offer.Valid, err == nil && renewals != nil && recalled != nil)
 	if err != nil {
-		return driver.Renewal{}, err
+		return driver.Renewal{}, false, err
 	}
-	r.Now, r.Polled, r.NextDue = r.Now.UTC(), true, timeOf(next)
-	if renewals == nil || recalled == nil {
-		m.s.hints.releaseLock(m.id)
-		return r, m.lost()
+	if r.Now = r.Now.UTC(); renewals == nil || recalled == nil {
+		return r, peers, m.lost()
 	}
 	r.Compare = m.epoch.renewed(server, database, *renewals, *recalled)
-	for _, n := range suspects {
-		r.Suspects = append(r.Suspects, journal.NodeID(n))
-	}
-	return r, nil
+	return r, peers, nil
 }
 
 // Leave implements driver.Membership. It marks the node first, frees its tasks in pieces until no
-// more are found, and forgets the node last; a failure on the way leaves the rest to a reaper. The
-// lock is let go even if the server cannot be reached, because the listener would hold it for as
-// long as the process lives.
+// more are found, and forgets the node last; a failure on the way leaves the rest to a reaper.
 func (m *member) Leave(ctx context.Context) error {
 	err := m.s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		var p pipeline
@@ -270,7 +298,6 @@ func (m *member) Leave(ctx context.Context) error {
 			return err
 		})
 	}
-	m.s.hints.releaseLock(m.id)
 	if err != nil {
 		return err
 	}

@@ -99,9 +99,9 @@ func appliedMigrations(ctx context.Context, tx pgx.Tx, schema string) ([]migrati
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[migrations.Applied])
 }
 
-// lockClass is the first key of the schema's advisory locks. The second is 0 for migrations, else a
-// node's id. Advisory locks are one space for all applications of a database, so the class is a
-// hash of a name that others do not use.
+// lockClass is the first key of the schema's advisory locks. The second is 0, for migrations; locks
+// of other kinds have classes of their own. Advisory locks are one space for all applications of a
+// database, so the class is a hash of a name that others do not use.
 func lockClass(schema string) uint32 {
 	h := fnv.New32a()
 	h.Write([]byte("reprise/" + schema))

@@ -1,8 +1,8 @@
 package postgres
 
 import (
-	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -14,13 +14,17 @@ import (
 type Options struct {
 	// Schema holds the tables: lower-case letters, digits and underscores. Default "reprise".
 	Schema string
-	// PoolSize is the largest number of connections beside the listener's. Default 16, at least 4.
+	// PoolSize is the largest number of connections beside two: one listens, one renews leases.
+	// Default 16, at least 4.
 	PoolSize int
 	// Pooler says that the server is behind a transaction pooler: nothing may outlive a
 	// transaction.
 	Pooler bool
 	// SkipMigrations leaves the tables as they are; somebody else has called [Migrate].
 	SkipMigrations bool
+	// Logger gets a warning if the server is set to lose what it has acknowledged: fsync or
+	// full_page_writes is off. Default slog.Default().
+	Logger *slog.Logger
 }
 
 func (o *Options) withDefaults() Options {
@@ -35,6 +39,9 @@ func (o *Options) withDefaults() Options {
 		c.PoolSize = poolSizeDefault
 	}
 	c.PoolSize = max(c.PoolSize, poolSizeMin)
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
 	return c
 }
 
@@ -70,9 +77,5 @@ func (o *Options) config(dsn string) (*pgxpool.Config, error) {
 		params[name] = "off" // see "Plans" in the package story
 	}
 	params["plan_cache_mode"] = "force_generic_plan" // else small batches are planned again each time
-	c.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, syncCommitSQL)
-		return err
-	}
 	return c, nil
 }

@@ -79,10 +79,10 @@ func TestClaimIsFlat(t *testing.T) {
 	for _, backlog := range []int{200, 20_000} {
 		mustExec(t, conn, backlogSQL, backlog)
 		mustExec(t, conn, "VACUUM ANALYZE reprise.tasks")
-		claim := explain(t, conn, sql["claimSQL"], "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "10", me, "5")
+		claim := explain(t, conn, sql["claimSQL"], "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "10", me, "5", "'-infinity'")
 		next := explain(t, conn, sql["claimNextSQL"], "ARRAY['q']", "ARRAY['w']", "ARRAY[1]")
 		attention := explain(t, conn, sql["claimAttentionSQL"], "7", "10")
-		renew := explain(t, conn, sql["renewSQL"], "7", "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", me)
+		look := explain(t, conn, sql["lookNextSQL"], "7", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "'-infinity'")
 		taken := 0.0
 		claim.walk(func(n *planNode) {
 			if n.Index == "tasks_pkey" {
@@ -93,7 +93,7 @@ func TestClaimIsFlat(t *testing.T) {
 			t.Errorf("with %d tasks %v were claimed", 4*backlog, taken)
 		}
 		used := map[string]bool{}
-		for _, plan := range []planNode{claim, next, attention, renew} {
+		for _, plan := range []planNode{claim, next, attention, look} {
 			plan.walk(func(n *planNode) {
 				used[n.Index] = true
 				if n.Table == "tasks" && n.Type == "Seq Scan" {
@@ -107,7 +107,7 @@ func TestClaimIsFlat(t *testing.T) {
 		if !used["tasks_claim_idx"] || !used["tasks_owner_idx"] {
 			t.Errorf("with %d tasks the indexes used are %v", 4*backlog, used)
 		}
-		blocks := claim.Hit + claim.Read + next.Hit + next.Read + attention.Hit + attention.Read + renew.Hit + renew.Read
+		blocks := claim.Hit + claim.Read + next.Hit + next.Read + attention.Hit + attention.Read + look.Hit + look.Read
 		if before > 0 && blocks > 2*before {
 			t.Errorf("claiming touches %d blocks, %d with a hundredth of the tasks", blocks, before)
 		}
@@ -136,7 +136,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"startReadSQL", nulls(2), "runs_key_idx runs_pkey tasks_pkey"},
 		{"lockTasksSQL", nulls(1), "tasks_pkey"},
 		{"sendSQL", nulls(9), "inbox_key_idx runs_pkey tasks_pkey"},
-		{"claimSQL", append(append([]string{"1"}, routes...), "10", "gen_random_uuid()", "1"), "members_pkey runs_pkey tasks_claim_idx tasks_pkey"},
+		{"claimSQL", append(append([]string{"1"}, routes...), "10", "gen_random_uuid()", "1", "NULL"), "members_pkey runs_pkey tasks_claim_idx tasks_pkey"},
 		{"claimUnconfirmedSQL", nulls(2), "members_pkey runs_pkey tasks_owner_idx"},
 		{"claimAttentionSQL", nulls(2), "tasks_owner_idx"},
 		{"claimNextSQL", routes, "tasks_claim_idx"},
@@ -161,7 +161,9 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"continueSQL", nulls(7), "runs_pkey tasks_pkey"},
 		{"replySQL", nulls(5), "inbox_pkey"},
 		{"terminateSQL", nulls(5), "events_pkey runs_pkey tasks_pkey"},
-		{"renewSQL", append(append([]string{"1", "1"}, routes...), "gen_random_uuid()"), "members_pkey nodes_pkey pg_database_datname_index tasks_claim_idx tasks_owner_idx"},
+		{"renewSQL", []string{"1", "gen_random_uuid()", "1"}, "members_pkey nodes_pkey pg_database_datname_index"},
+		{"lookNextSQL", append(append([]string{"1"}, routes...), "'-infinity'"), "tasks_claim_idx tasks_owner_idx"},
+		{"watchSQL", []string{"1", "1", "1"}, ""},
 		{"leaveFreeSQL", nulls(3), "members_pkey tasks_owner_idx tasks_pkey"},
 		{"reapOwnersSQL", nil, "members_pkey tasks_owner_idx"},
 		{"reapFreeSQL", nulls(5), "tasks_owner_idx tasks_pkey"},

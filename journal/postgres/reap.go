@@ -2,33 +2,33 @@ package postgres
 
 import (
 	"context"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // reapSuspectsSQL finds nodes to declare dead (J9): those whose lease ran out by the server's
-// clock, those suspects whose session-level lock is still free, and those whose lease has gone,
-// which a restored copy may be without. It locks nothing; reapMarkSQL decides.
-//
-// A free lock alone is no evidence: locked_on must be the start of this very server, because a
-// restart frees all locks.
+// clock, those whose lease has gone, which a restored copy may be without, and those of whose
+// process no session was left for their grace. It locks nothing; reapMarkSQL decides, and looks for
+// the sessions.
 const reapSuspectsSQL = `
 SELECT m.node FROM reprise.members m
 LEFT JOIN LATERAL (SELECT * FROM reprise.nodes n WHERE n.id = m.node) n ON true
-WHERE m.lost_at IS NULL
-  AND (n.id IS NULL OR n.expires_at < now()
-       OR m.node = ANY ($1::int[]) AND n.locked_on = pg_postmaster_start_time() AND NOT EXISTS (
-            SELECT FROM pg_locks l
-            WHERE l.locktype = 'advisory' AND l.classid = $2::bigint::oid AND l.objid = m.node::oid AND l.objsubid = 2
-              AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))
+WHERE m.lost_at IS NULL AND (n.id IS NULL OR n.expires_at < now() OR m.node = ANY ($1::int[]))
 ORDER BY m.node`
 
 // reapMarkSQL declares a node dead. It looks again, on the newest version of the lease: a renewal
 // that is faster holds the lock of the row, and a node that has just renewed is let go. The lease
 // of a dead node is -infinity, so that a renewal which waited finds no row.
+//
+// $2 is the number of renewals of a node that a look has found without a session, a grace ago or
+// more; null if the lease decides alone. There must be no session at this second look either, and
+// no renewal since the first: contact tells why. The newest renewal must have been made on this
+// very server, because a restart ends all sessions without anybody having died.
 //
 // The declaration is what counts, not the death. It comes under the lock that the node's appends
 // share, so from here on no append of the node is written, its renewals find no row, and its claims
@@ -40,10 +40,10 @@ WITH lease AS (
     UPDATE reprise.nodes n SET expires_at = '-infinity'
     WHERE n.id = $1::int
       AND (n.expires_at < now()
-           OR n.id = ANY ($2::int[]) AND n.locked_on = pg_postmaster_start_time() AND NOT EXISTS (
+           OR n.renewals = $2::bigint AND n.process IS NOT NULL AND n.server = pg_postmaster_start_time() AND NOT EXISTS (
                 SELECT FROM pg_locks l
-                WHERE l.locktype = 'advisory' AND l.classid = $3::bigint::oid AND l.objid = n.id::oid AND l.objsubid = 2
-                  AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))
+                WHERE l.locktype = 'advisory' AND l.classid = $3::bigint::oid AND l.objid = n.process::oid AND l.objsubid = 2
+                  AND l.mode = 'ShareLock' AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())))
     RETURNING n.id
 )
 UPDATE reprise.members m SET lost_at = now()
@@ -97,7 +97,7 @@ WITH batch AS MATERIALIZED (
 SELECT count(*) FILTER (WHERE f.state = 0), count(*) FILTER (WHERE f.state = 2) FROM freed f`
 
 // reapDeleteSQL forgets dead nodes that own nothing any more. A node whose tasks were skipped keeps
-// its rows, so renewSQL goes on to report it and somebody comes back.
+// its rows, so looks go on to report it and somebody comes back.
 const reapDeleteSQL = `
 WITH dead AS MATERIALIZED (
     SELECT m.node FROM reprise.members m
@@ -144,14 +144,14 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 // markDead declares nodes dead and returns those that were not before. Each is a transaction of its
 // own, since each has a lock to wait for.
 func (m *member) markDead(ctx context.Context, suspects []journal.NodeID) ([]journal.NodeID, error) {
-	ids := make([]int32, len(suspects))
-	for i, n := range suspects {
-		ids[i] = int32(n)
-	}
-	list, err := m.nodeIDs(ctx, m.s.sql.member.reapSuspects, ids, int64(lockClass(m.s.o.Schema)))
+	ids, renewals := m.condemned(suspects)
+	list, err := m.nodeIDs(ctx, m.s.sql.member.reapSuspects, ids)
 	var dead []journal.NodeID
 	for i := 0; i < len(list) && err == nil; i++ {
-		marked := false
+		marked, known := false, pgtype.Int8{}
+		if k := slices.Index(ids, int32(list[i])); k >= 0 {
+			known = pgtype.Int8{Int64: renewals[k], Valid: true}
+		}
 		err = m.s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
 			var p pipeline
 			p.exec(beginSQL)
@@ -160,7 +160,7 @@ func (m *member) markDead(ctx context.Context, suspects []journal.NodeID) ([]jou
 			p.query(m.s.sql.member.reapMark, each(func(row pgx.CollectableRow) error {
 				marked = true
 				return row.Scan(nil)
-			}), int32(list[i]), ids, int64(lockClass(m.s.o.Schema)))
+			}), int32(list[i]), known, int64(uint32(sessionClass(m.s.o.Schema))))
 			p.exec(endSQL)
 			return p.send(ctx, c)
 		})

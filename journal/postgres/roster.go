@@ -37,6 +37,15 @@ func (r *roster) remove(m *member) {
 	}
 }
 
+// each calls fn for every node. fn must be quick.
+func (r *roster) each(fn func(m *member)) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, m := range r.list {
+		fn(m)
+	}
+}
+
 // member returns a node, nil if it has not joined through this store.
 func (r *roster) member(node journal.NodeID) *member {
 	r.mu.RLock()

@@ -13,7 +13,6 @@ type statements struct {
 	claim, claimUnconfirmed, claimAttention, claimNext        string
 	commit, commitRead, commitOne, commitOneClose             string
 	list, listByKey                                           string
-	lockClear, lockRecord                                     string
 	loadRuns, loadEvents, loadInbox, loadAnswers              string
 	member                                                    memberStatements
 	lockTasks, send                                           string
@@ -23,6 +22,7 @@ type statements struct {
 // memberStatements are those about nodes.
 type memberStatements struct {
 	join, joinUnblock, nodes, renew, leave, leaveFree, leaveDelete string
+	lookSuspects, lookNext, watch                                  string
 	owned, release                                                 string
 	reapSuspects, reapMark, reapOwners, reapFree, reapDelete       string
 }
@@ -37,7 +37,6 @@ func newStatements(schema string) statements {
 		claim: r(claimSQL), claimUnconfirmed: r(claimUnconfirmedSQL), claimAttention: r(claimAttentionSQL), claimNext: r(claimNextSQL),
 		commit: r(commitSQL), commitRead: r(commitReadSQL), commitOne: r(commitOneSQL), commitOneClose: r(commitOneCloseSQL),
 		list: r(listSQL), listByKey: r(listByKeySQL),
-		lockClear: r(lockClearSQL), lockRecord: r(lockRecordSQL),
 		loadRuns: r(loadRunsSQL), loadEvents: r(loadEventsSQL), loadInbox: r(loadInboxSQL), loadAnswers: r(loadAnswersSQL),
 		member:    newMemberStatements(r),
 		lockTasks: r(lockTasksSQL), send: r(sendSQL),
@@ -49,6 +48,7 @@ func newMemberStatements(r func(sql string) string) memberStatements {
 	return memberStatements{
 		join: r(joinSQL), joinUnblock: r(joinUnblockSQL), nodes: r(nodesSQL), renew: r(renewSQL),
 		leave: r(leaveSQL), leaveFree: r(leaveFreeSQL), leaveDelete: r(leaveDeleteSQL),
+		lookSuspects: r(lookSuspectsSQL), lookNext: r(lookNextSQL), watch: r(watchSQL),
 		owned: r(ownedSQL), release: r(releaseSQL),
 		reapSuspects: r(reapSuspectsSQL), reapMark: r(reapMarkSQL), reapOwners: r(reapOwnersSQL), reapFree: r(reapFreeSQL), reapDelete: r(reapDeleteSQL),
 	}

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -25,7 +27,11 @@ type Store struct {
 	stepTxs chan struct{} // a slot for every transaction of a step
 	hints   *hints
 	exclude exclusion
-	roster  roster // the nodes of this store
+
+	sessions sessions
+	roster   roster
+	lifeline *lifeline
+	marks    marks
 }
 
 var (
@@ -41,18 +47,24 @@ func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
+	s := &Store{o: opts, sql: newStatements(opts.Schema)}
+	s.sessions = sessions{s: s, process: rand.Int32()}
+	if !opts.Pooler {
+		config.AfterConnect = s.sessions.begin
+	}
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
-	s := &Store{o: opts, pool: pool, sql: newStatements(opts.Schema)}
 	s.stepTxs = make(chan struct{}, max(1, opts.PoolSize-stepTxsReserve))
 	s.exclude = newExclusion(&s.sql, opts.Schema)
-	s.hints = newHints(s)
+	s.hints, s.lifeline = newHints(s), newLifeline(s)
 	if !opts.SkipMigrations {
 		err = s.migrate(ctx)
 	} else {
 		err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return c.Ping(ctx) })
+	}
+	if err == nil {
+		err = s.sessions.warnUnsafe(ctx)
 	}
 	if err != nil {
 		s.Close()
@@ -61,7 +73,7 @@ func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
 	return s, nil
 }
 
-// Close ends the listener and closes all connections. Calls that are under way end first.
+// Close closes all connections. Calls that are under way end first.
 func (s *Store) Close() {
 	s.hints.close()
 	s.pool.Close()
@@ -94,8 +106,12 @@ func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Co
 		if err != nil {
 			return translate(outer, err, true)
 		}
+		sent := time.Now()
 		err = fn(ctx, conn.Conn())
 		lost := conn.Conn().IsClosed() || ctx.Err() != nil
+		if err == nil {
+			s.sessions.heard(conn.Conn(), sent)
+		}
 		conn.Release()
 		if err == nil {
 			return nil

@@ -101,9 +101,8 @@ func (n *nodes) forget(id journal.NodeID) {
 	delete(n.lost, id)
 }
 
-// renew extends a lease and lists the nodes to reap: those whose lease has run out, and those that
-// are lost with tasks still to be freed. A node that is lost cannot come back to life, even if it
-// was declared so wrongly: its tasks may have other owners by now.
+// renew extends a lease. A node that is lost cannot come back to life, even if it was declared so
+// wrongly: its tasks may have other owners by now.
 func (n *nodes) renew(id journal.NodeID) (r driver.Renewal, alive bool) {
 	r.Now = now()
 	n.mu.Lock()
@@ -114,15 +113,23 @@ func (n *nodes) renew(id journal.NodeID) (r driver.Renewal, alive bool) {
 	}
 	me.ExpiresAt = time.Now().Add(me.Lease)
 	r.Compare = me.recalled != me.heard
+	return r, true
+}
+
+// suspects lists the nodes to reap, but not the one that asks: those whose lease has run out, and
+// those that are lost with tasks still to be freed.
+func (n *nodes) suspects(me journal.NodeID) (list []journal.NodeID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	for other, node := range n.live {
-		if node.ExpiresAt.Before(time.Now()) {
-			r.Suspects = append(r.Suspects, other)
+		if other != me && node.ExpiresAt.Before(time.Now()) {
+			list = append(list, other)
 		}
 	}
 	for other := range n.lost {
-		r.Suspects = append(r.Suspects, other)
+		list = append(list, other)
 	}
-	return r, true
+	return list
 }
 
 // valid lists the nodes whose lease has not run out.
@@ -194,7 +201,7 @@ func (s *Store) Nodes(context.Context) ([]journal.Node, error) { return s.nodes.
 func (m *member) ID() journal.NodeID { return m.id }
 
 // Renew implements driver.Membership. It does not look at the file, so it works while a step holds
-// the writer's connection, and it does not answer when the next task is due.
+// the writer's connection.
 func (m *member) Renew(context.Context) (driver.Renewal, error) {
 	if m.s.life.Err() != nil {
 		return driver.Renewal{Now: now()}, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
@@ -205,6 +212,21 @@ func (m *member) Renew(context.Context) (driver.Renewal, error) {
 	}
 	return r, nil
 }
+
+// Look implements driver.Membership. It does not look at the file either, so it does not answer
+// when the next task is due.
+func (m *member) Look(context.Context) (driver.Look, error) {
+	if m.s.life.Err() != nil {
+		return driver.Look{}, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+	}
+	return driver.Look{Suspects: m.s.nodes.suspects(m.id)}, nil
+}
+
+// Contact implements driver.Membership. All nodes are in this process, so contact is never lost.
+func (m *member) Contact() (time.Time, bool) { return time.Now(), false }
+
+// Ask implements driver.Membership.
+func (m *member) Ask(context.Context) (bool, error) { return false, nil }
 
 func (m *member) errLost() error { return fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost) }
 

@@ -105,13 +105,13 @@ CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox (run_id, key);
 -- Leases of processes: what changes all the time. A renewal waits for nobody who reads who is a member.
 CREATE TABLE reprise.nodes (
     id         integer     GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    process    integer,                           -- the store of the process, if it holds a lock for all its sessions
+    process    integer,                           -- the store of the process, if its sessions are evidence of its life
     renewals   bigint      NOT NULL DEFAULT 0,    -- it falls only if the database goes back in time
     lease      interval    NOT NULL,
+    grace      interval    NOT NULL,              -- how long it may be without a session
     started_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,              -- -infinity: declared dead, or leaving
     server     timestamptz NOT NULL,              -- start time of the server that saw the newest renewal
-    locked_on  timestamptz,                       -- start time of the server on which it held its advisory lock
     name       text        NOT NULL,
     routes     jsonb       NOT NULL               -- [[queue, workflow, version], …]
 ) WITH (fillfactor = 50);

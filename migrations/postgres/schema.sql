@@ -89,10 +89,10 @@ CREATE TABLE reprise.nodes (
     process integer,
     renewals bigint DEFAULT 0 NOT NULL,
     lease interval NOT NULL,
+    grace interval NOT NULL,
     started_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     server timestamp with time zone NOT NULL,
-    locked_on timestamp with time zone,
     name text NOT NULL,
     routes jsonb NOT NULL
 )

@@ -35,15 +35,15 @@ func hanging(hangs bool, began chan<- time.Time) func(n *runtime.Node) {
 }
 
 // TestRunsOfAGoneNodeGoOnInTime: with default options, another node takes over the runs of a node
-// that is gone: at once if its sessions have ended, else when its lease runs out. Nodes look for
-// expired leases four times in a lease.
+// that is gone: after its grace if its sessions have ended, else when its lease runs out. Nodes look
+// for expired leases nine times in a lease.
 func TestRunsOfAGoneNodeGoOnInTime(t *testing.T) {
 	const lease, look = 10 * time.Second, 2500 * time.Millisecond
 	for name, tc := range map[string]struct {
 		gone func(l *pgtest.Link)
 		max  time.Duration
 	}{
-		"killed": {func(l *pgtest.Link) { l.Refuse(true); l.Cut() }, lease},
+		"killed": {func(l *pgtest.Link) { l.Refuse(true); l.Cut() }, lease / 2},
 		"silent": {func(l *pgtest.Link) { l.Stall() }, lease + look},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,6 +62,9 @@ func TestRunsOfAGoneNodeGoOnInTime(t *testing.T) {
 			if b.ID() == a.ID() {
 				t.Fatal("two nodes have one id")
 			}
+			clustertest.Until(t, "the first node has heard of the second", func() bool {
+				return clustertest.Query[bool](t, c.Connect(), `SELECT process IS NOT NULL FROM reprise.nodes WHERE id = $1`, int32(a.ID()))
+			})
 			// The last renewal before this moment cannot be younger than it.
 			gone := time.Now()
 			tc.gone(link)

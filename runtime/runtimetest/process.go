@@ -223,6 +223,14 @@ func (m *membership) Renew(ctx context.Context) (driver.Renewal, error) {
 	return m.Membership.Renew(ctx)
 }
 
+// Look implements driver.Membership.
+func (m *membership) Look(ctx context.Context) (driver.Look, error) {
+	if m.p.dead.Load() {
+		return driver.Look{}, errCrashed
+	}
+	return m.Membership.Look(ctx)
+}
+
 // Leave implements driver.Membership.
 func (m *membership) Leave(ctx context.Context) error {
 	if m.p.dead.Load() {

@@ -227,6 +227,14 @@ func (h *hold) Renew(ctx context.Context) (driver.Renewal, error) {
 	return h.Membership.Renew(context.WithoutCancel(ctx))
 }
 
+// Look implements driver.Membership.
+func (h *hold) Look(ctx context.Context) (driver.Look, error) {
+	if h.p.dead.Load() {
+		return driver.Look{}, journal.ErrNodeLost
+	}
+	return h.Membership.Look(context.WithoutCancel(ctx))
+}
+
 // Reap implements driver.Membership.
 func (h *hold) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Reaped, error) {
 	return h.Membership.Reap(context.WithoutCancel(ctx), suspects)

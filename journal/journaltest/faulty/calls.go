@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -141,6 +142,19 @@ func (m *member) ID() journal.NodeID { return m.m.ID() }
 // Renew implements driver.Membership.
 func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
 	return call(ctx, m.f, Call{Verb: "renew", Members: 1, Node: m.m.ID()}, m.m.Renew)
+}
+
+// Look implements driver.Membership.
+func (m *member) Look(ctx context.Context) (driver.Look, error) {
+	return call(ctx, m.f, Call{Verb: "look", Members: 1, Node: m.m.ID()}, m.m.Look)
+}
+
+// Contact implements driver.Membership. It is no call of the store.
+func (m *member) Contact() (time.Time, bool) { return m.m.Contact() }
+
+// Ask implements driver.Membership.
+func (m *member) Ask(ctx context.Context) (bool, error) {
+	return call(ctx, m.f, Call{Verb: "ask", Members: 1, Node: m.m.ID()}, m.m.Ask)
 }
 
 // Reap implements driver.Membership.

@@ -92,8 +92,11 @@ func (m *model) lease(v verb, inc int) string {
 			}
 			return nil, nil
 		}
-		r, err := w.members[inc].Renew(m.ctx)
-		return w.known(r.Suspects), err
+		if _, err := w.members[inc].Renew(m.ctx); err != nil {
+			return nil, err
+		}
+		l, err := w.members[inc].Look(m.ctx)
+		return w.known(l.Suspects), err
 	})
 	return text
 }

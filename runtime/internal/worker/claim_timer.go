@@ -19,8 +19,8 @@ import (
 // While the node is full, due does not matter: the loop waits for room, and the worker wakes it
 // when a run is released.
 //
-// The poll is for hints that were lost. A renewal that looked at the queue counts as a poll,
-// because it asks the store the same question. An idle node thus sends renewals and nothing else.
+// The poll is for hints that were lost. A look at the store that saw the queue counts as a poll,
+// because it asks the same question. An idle node thus hardly ever claims.
 type claimTimer struct {
 	now         func() time.Time // estimates the store's clock (J9)
 	poll        time.Duration
@@ -30,7 +30,7 @@ type claimTimer struct {
 
 	mu     sync.Mutex
 	due    time.Time // by the store's clock; zero if nothing is known
-	looked time.Time // local time of the last claim, or of the renewal that counts as one
+	looked time.Time // local time of the last claim, or of the look that counts as one
 }
 
 func newClaimTimer(now func() time.Time, poll time.Duration, room func() int, u *unconfirmed) *claimTimer {
@@ -68,11 +68,10 @@ func (t *claimTimer) wakeClaims() {
 	}
 }
 
-// noteRenewal takes what a renewal saw of the queue. If renewals are more frequent than polls, only
-// as many count as there would be polls: each may lead to a claim, and all nodes see the same due
-// task.
-func (t *claimTimer) noteRenewal(r driver.Renewal) {
-	if !r.Polled {
+// noteLook takes what a look saw of the queue. If looks are more frequent than polls, only as many
+// count as there would be polls: each may lead to a claim, and all nodes see the same due task.
+func (t *claimTimer) noteLook(l driver.Look) {
+	if !l.Polled {
 		return
 	}
 	now := time.Now()
@@ -82,13 +81,13 @@ func (t *claimTimer) noteRenewal(r driver.Renewal) {
 		t.looked = now
 	}
 	t.mu.Unlock()
-	if !early && !r.NextDue.IsZero() {
-		t.expect(r.NextDue)
+	if !early && !l.NextDue.IsZero() {
+		t.expect(l.NextDue)
 	}
 }
 
-// pollDelay is the time until a poll is due. A renewal that looked at the queue counts as a poll,
-// but finds nothing of what is unconfirmed.
+// pollDelay is the time until a poll is due. A look that saw the queue counts as a poll, but finds
+// nothing of what is unconfirmed.
 func (t *claimTimer) pollDelay() time.Duration {
 	if t.unconfirmed.pending() {
 		return 0

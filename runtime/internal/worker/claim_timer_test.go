@@ -71,16 +71,16 @@ func TestAwait(t *testing.T) {
 	})
 }
 
-// A renewal that looked at the queue counts as a poll, unless reconciling claims are to come.
-func TestRenewalCountsAsAPoll(t *testing.T) {
+// A look that saw the queue counts as a poll, unless reconciling claims are to come.
+func TestLookCountsAsAPoll(t *testing.T) {
 	for name, c := range map[string]struct {
-		renewal driver.Renewal
+		look    driver.Look
 		pending bool
 		want    time.Duration
 	}{
-		"polled":      {driver.Renewal{Polled: true}, false, 18 * time.Second},
-		"not polled":  {driver.Renewal{}, false, pollOfTests},
-		"unconfirmed": {driver.Renewal{Polled: true}, true, pollOfTests},
+		"polled":      {driver.Look{Polled: true}, false, 18 * time.Second},
+		"not polled":  {driver.Look{}, false, pollOfTests},
+		"unconfirmed": {driver.Look{Polled: true}, true, pollOfTests},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestRenewalCountsAsAPoll(t *testing.T) {
 				timer := newClaimTimer(time.Now, pollOfTests, func() int { return 1 }, u)
 				got := awaited(t, timer, time.Time{}, func() {
 					time.Sleep(8 * time.Second)
-					timer.noteRenewal(c.renewal)
+					timer.noteLook(c.look)
 					if c.pending {
 						u.note()
 					}

@@ -16,7 +16,8 @@
 //   - localStarts makes the node the owner of runs that it starts itself, a client's as well as
 //     the children of its runs. startGate holds the end of the membership back meanwhile.
 //   - writer is what the actors see of the journal: batched commits and loads.
-//   - lease renews; reaper frees the runs of dead nodes.
+//   - lease renews; contact interrupts steps while the store does not answer; reaper looks for dead
+//     nodes and frees their runs.
 //
 // # Ownership, and what the end of it must not leave behind
 //

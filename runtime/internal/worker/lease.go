@@ -8,7 +8,6 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
-	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
 // lease keeps the membership alive. One renewal covers every run that the node owns, whatever their
@@ -25,13 +24,22 @@ type lease struct {
 	length  time.Duration
 	renewed func(driver.Renewal) // must be quick
 	lost    func(error)          // called at most once, with a journal.ErrNodeLost
+	wake    chan struct{}        // one token: renew
+}
+
+// renewNow makes the loop renew at once. It does not block.
+func (l *lease) renewNow() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
 }
 
 // renewLoop renews until ctx ends or the lease is lost. end is the local time at which it ends
 // unless it is renewed.
 func (l *lease) renewLoop(ctx context.Context, end time.Time) {
 	every := l.length / renewalsPerLease
-	for retry.Sleep(ctx, min(every, time.Until(end))) {
+	for l.sleep(ctx, min(every, time.Until(end))) {
 		sent := time.Now()
 		call, cancel := context.WithDeadline(ctx, end)
 		r, err := l.member.Renew(call)
@@ -50,4 +58,16 @@ func (l *lease) renewLoop(ctx context.Context, end time.Time) {
 			return
 		}
 	}
+}
+
+// sleep waits for d or until somebody wants a renewal, and tells whether ctx still lasts.
+func (l *lease) sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-l.wake:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
 }

@@ -24,6 +24,12 @@ func (fakeMember) Renew(context.Context) (driver.Renewal, error) {
 	return driver.Renewal{}, journal.ErrUnavailable
 }
 
+func (fakeMember) Look(context.Context) (driver.Look, error) {
+	return driver.Look{}, journal.ErrUnavailable
+}
+
+func (fakeMember) Contact() (time.Time, bool) { return time.Now(), false }
+
 func (fakeMember) Owned(context.Context) ([]driver.Holding, error) { return nil, nil }
 
 func (fakeMember) Release(context.Context, []driver.Holding) error { return nil }
@@ -33,12 +39,15 @@ func (m fakeMember) Leave(ctx context.Context) error {
 	return nil
 }
 
-const leaseOfTests = 10 * time.Second
+const (
+	leaseOfTests = 10 * time.Second
+	graceOfTests = 800 * time.Millisecond
+)
 
 func testWorker() (*Worker, fakeMember) {
 	m := fakeMember{left: make(chan error, 1)}
 	return New(Config{
-		Journal: driver.New(&faultyStore{}, nil), Member: m, Lease: leaseOfTests, Poll: time.Second, Drain: 10 * time.Second,
+		Journal: driver.New(&faultyStore{}, nil), Member: m, Lease: leaseOfTests, Grace: graceOfTests, Poll: time.Second, Drain: 10 * time.Second,
 		LiveMax: 2000, Batchers: 2, Hint: func(driver.Hint) {}, Log: slog.New(slog.DiscardHandler),
 	}), m
 }

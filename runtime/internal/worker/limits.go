@@ -6,10 +6,12 @@ const (
 	// renewalsPerLease: with nine renewals a lease, eight may fail in a row. At the default lease
 	// an idle node sends less than one statement a second.
 	renewalsPerLease = 9
-	// secondLook is the time between suspecting a node and reaping it. A live node whose connection
-	// was lost takes its advisory lock back at once.
-	secondLook = 400 * time.Millisecond
-	// leasesPerSweep is the number of leases between two sweeps. Renewals report dead nodes; the
+	// askPerGrace: with four questions in a grace, two may get no answer before steps are
+	// interrupted.
+	askPerGrace = 4
+	// lookMax bounds a look at a store that is slow: the next one may find it better.
+	lookMax = 5 * time.Second
+	// leasesPerSweep is the number of leases between two sweeps. Looks report dead nodes; the
 	// sweep is for tasks whose owner nobody remembers, which take a start and a death within one
 	// moment.
 	leasesPerSweep = 6

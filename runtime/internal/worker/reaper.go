@@ -14,32 +14,65 @@ import (
 	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
-// reaper frees the runs of dead nodes, so that any node may claim them. Every node does it and none
-// is a leader: reaping is one statement that decides by the store's clock and locks, and a second
-// one finds nothing left.
+// reaper looks at the store after each renewal, and frees the runs of dead nodes, so that any node
+// may claim them. Every node does it and none is a leader: reaping is one statement that decides by
+// the store's clock and locks, and a second one finds nothing left.
+//
+// A look reads what a queue holds, and a store may take long for that. So it is no part of the
+// renewal, which it must not hold up: it has a time limit, there is one at a time, and one that was
+// asked for meanwhile follows.
 type reaper struct {
 	member driver.Membership
 	node   journal.NodeID
 	lease  time.Duration
+	looked func(driver.Look) // must be quick
 	log    *slog.Logger
 
-	looking atomic.Bool     // a second look is under way
+	wake    chan struct{}   // one token: look
+	waiting atomic.Bool     // a second look is under way
 	loops   *sync.WaitGroup // counts it
 }
 
-// suspect reaps nodes that seem to be dead, if they still do after a moment: a node whose
-// connection was lost holds no lock until it has another one. It does not block. While a second
-// look is under way, further suspects are left to the next renewal, which names them again.
-func (r *reaper) suspect(ctx context.Context, suspects []journal.NodeID) {
-	if len(suspects) == 0 || !r.looking.CompareAndSwap(false, true) {
+// look asks for a look. It does not block.
+func (r *reaper) look() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// lookLoop looks whenever it is asked to, until ctx ends. A look that fails is made up for by the
+// next one.
+func (r *reaper) lookLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.wake:
+		}
+		call, cancel := context.WithTimeout(ctx, lookMax)
+		l, err := r.member.Look(call)
+		cancel()
+		if err == nil {
+			r.looked(l)
+			r.suspect(ctx, l)
+		}
+	}
+}
+
+// suspect reaps nodes that seem to be dead, if they still do after their grace: see
+// [journal.Node.Grace]. It does not block. While a second look is under way, further suspects are
+// left to the next look, which names them again.
+func (r *reaper) suspect(ctx context.Context, l driver.Look) {
+	if len(l.Suspects) == 0 || !r.waiting.CompareAndSwap(false, true) {
 		return
 	}
 	r.loops.Add(1)
 	go func() {
 		defer r.loops.Done()
-		defer r.looking.Store(false)
-		if retry.Sleep(ctx, secondLook) {
-			r.reap(ctx, suspects)
+		defer r.waiting.Store(false)
+		if retry.Sleep(ctx, l.Wait) {
+			r.reap(ctx, l.Suspects)
 		}
 	}()
 }

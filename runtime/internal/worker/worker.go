@@ -19,6 +19,7 @@ type Config struct {
 	Routes  []journal.Route   // the workflows it executes; nobody changes the slice any more
 
 	Lease time.Duration // as Join was told
+	Grace time.Duration // as Join was told
 	Poll  time.Duration // between two looks at the queue when there are no hints
 	Drain time.Duration // how long running steps may continue after shutdown begins
 
@@ -43,7 +44,7 @@ type Config struct {
 // # Contexts
 //
 //	alive      Ends when nothing may be written any more: at the end of Drain, and at once in Abort.
-//	           Commits, loads, renewals and hints live as long.
+//	           Commits, loads, renewals, hints and the watch over the contact live as long.
 //	acquiring  Ends when the drain begins. The claim loop and the reaper live as long. Runs that
 //	           were acquired before are still executed.
 //	claims     Lasts for drainGrace longer than acquiring. It is the context of a claim in flight:
@@ -68,6 +69,7 @@ type Worker struct {
 	claimer    *claimer
 	comparison *comparison
 	lease      *lease
+	contact    *contact
 	reaper     *reaper
 
 	alive       context.Context
@@ -76,7 +78,7 @@ type Worker struct {
 	endClaims   context.CancelFunc // ends acquiring
 	abortClaims context.CancelFunc // ends claims
 
-	loops    sync.WaitGroup // all loops, and the reaper's second looks
+	loops    sync.WaitGroup // all loops, the reaper's second looks, and questions for a sign of life
 	claiming sync.WaitGroup // the claim loop alone
 
 	failOnce sync.Once
@@ -111,16 +113,21 @@ func New(cfg Config) *Worker {
 		node: w.id, routes: cfg.Routes, room: room, activate: w.sys.Activate, reconcile: w.claimer.reconcileNow,
 	}
 	w.writer.starts = w.starts
-	w.reaper = &reaper{member: cfg.Member, node: w.id, lease: cfg.Lease, log: cfg.Log, loops: &w.loops}
-	w.lease = &lease{member: cfg.Member, length: cfg.Lease, lost: w.fail, renewed: func(r driver.Renewal) {
-		w.claimer.timer.noteRenewal(r)
+	w.reaper = &reaper{member: cfg.Member, node: w.id, lease: cfg.Lease, looked: w.claimer.timer.noteLook, log: cfg.Log,
+		wake: make(chan struct{}, 1), loops: &w.loops}
+	w.contact = &contact{
+		member: cfg.Member, node: w.id, grace: cfg.Grace, interrupt: w.sys.Interrupt, resume: w.resume, look: w.reaper.look,
+		lost: w.fail, log: cfg.Log, wake: make(chan struct{}, 1), loops: &w.loops,
+	}
+	w.lease = &lease{member: cfg.Member, length: cfg.Lease, lost: w.fail, wake: make(chan struct{}, 1), renewed: func(r driver.Renewal) {
 		if r.Compare {
 			w.comparison.note()
 		}
 		if w.comparison.wanted() {
 			w.claimer.timer.expect(time.Time{})
 		}
-		w.reaper.suspect(w.acquiring, r.Suspects)
+		w.contact.note()
+		w.reaper.look()
 	}}
 	return w
 }
@@ -134,6 +141,8 @@ func (w *Worker) Begin(leaseEnd time.Time) {
 	w.claiming.Add(1)
 	for _, loop := range []func(){
 		func() { w.lease.renewLoop(w.alive, leaseEnd) },
+		func() { w.contact.loop(w.alive) },
+		func() { w.reaper.lookLoop(w.acquiring) },
 		func() { w.reaper.sweepLoop(w.acquiring) },
 		w.watchLoop,
 		func() { defer w.claiming.Done(); w.claimer.loop(w.acquiring) },
@@ -172,6 +181,8 @@ func (w *Worker) watchLoop() {
 			w.cfg.Hint(h)
 		case driver.HintTerminated:
 			w.sys.Attend(h.Run)
+		case driver.HintNode:
+			w.lease.renewNow()
 		}
 	})
 	if err != nil && w.alive.Err() == nil {
@@ -217,6 +228,13 @@ func (w *Worker) stray(h driver.Holding) {
 func (w *Worker) compareNow() {
 	w.comparison.note()
 	w.claimer.timer.expect(time.Time{})
+}
+
+// resume lets steps go on after an interruption. What was given up meanwhile is still owned, and
+// other nodes may have taken some of it.
+func (w *Worker) resume() {
+	w.sys.Resume()
+	w.compareNow()
 }
 
 // fail records why the lease is lost and closes Lost. Only the first reason counts.

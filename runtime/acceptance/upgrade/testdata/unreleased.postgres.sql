@@ -93,10 +93,10 @@ CREATE TABLE reprise.nodes (
     process integer,
     renewals bigint DEFAULT 0 NOT NULL,
     lease interval NOT NULL,
+    grace interval NOT NULL,
     started_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     server timestamp with time zone NOT NULL,
-    locked_on timestamp with time zone,
     name text NOT NULL,
     routes jsonb NOT NULL
 )
@@ -328,7 +328,7 @@ INSERT INTO reprise.runs VALUES ('01a223e1-b294-75e3-aba0-3c0c78d0760e', '2026-1
 INSERT INTO reprise.runs VALUES ('01a223e1-b299-7c62-aadb-374e83bab1e1', '2026-11-28 20:38:43.609916+00', NULL, NULL, NULL, 1, 1, 3, 0, true, 'upgrade.parcel', 'default', 'odd', '{"world": "upgrade"}', '\x7b22746f223a224772617a222c226162726f6164223a66616c73652c2264616d61676564223a66616c73652c226c6f7374223a66616c73652c226f6464223a747275657d', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 INSERT INTO reprise.runs VALUES ('01a223e1-b2b1-7bc0-a4c8-50e0087a2f07', '2026-11-28 20:38:43.634517+00', NULL, NULL, NULL, 2, 1, 3, 0, true, 'upgrade.rounds', 'default', 'rounds', NULL, '\x31', NULL, NULL, NULL, NULL, NULL, NULL, 1, NULL);
 INSERT INTO reprise.runs VALUES ('01a223e1-b2c9-7dd3-b8be-0df1be7bff1b', '2026-11-28 20:38:43.657999+00', '2076-11-15 20:38:43.657999+00', NULL, NULL, 1, 1, 3, 0, true, 'upgrade.parcel', 'default', 'later', NULL, '\x7b22746f223a225769656e222c226162726f6164223a66616c73652c2264616d61676564223a66616c73652c226c6f7374223a66616c73652c226f6464223a66616c73657d', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO reprise.schema_migrations VALUES (1, '0001_initial.sql', '26a954a73e8c889ace23e4e330d74511d57ac3e0211827ad10b9ac2a09cfbd4a', true, '2026-11-28 20:38:43.469596+00');
+INSERT INTO reprise.schema_migrations VALUES (1, '0001_initial.sql', '1f18adfa1fec33cb401102316085ad01f2007fed06b661b13114d566c0eea1bd', true, '2026-11-28 20:38:43.469596+00');
 INSERT INTO reprise.schema_migrations VALUES (2, '0002_views.sql', '9fe09cd9b47244f0ca852c7b7337b0e3bcf43f053b22d37a4294ad6aa3d89c06', true, '2026-11-28 20:38:43.469596+00');
 INSERT INTO reprise.schema_migrations VALUES (3, '0003_children.sql', '7d6f1795bb2785432621ca8c4eb5624bd1070fa6cbe8be1df9fb6b06bcc152bf', true, '2026-11-28 20:38:43.469596+00');
 INSERT INTO reprise.tasks VALUES ('01a223e1-b257-7ad3-ace0-886845bf56d4', '2076-11-15 20:38:43.544452+00', 1048576, 1, 0, -1205024542074084902, 0, 1, 1, 0, 3, 0, false, 'default', 'upgrade.parcel', '\x', 'signal scanned

@@ -1,0 +1,129 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// lookSuspectsSQL looks for nodes to reap: declared dead but not forgotten, because rows were
+// locked when their tasks were freed; lease run out; or no session left of a process that has
+// offered its sessions as evidence. The last is told apart, with the number of renewals, because it
+// needs a second look: see contact. It says nothing if the newest renewal was made on a server that
+// has restarted since, or on another one: there is no session then of anybody. A node does not
+// judge those of its own process.
+//
+// It locks nothing, and what it finds are only suspects; reapMarkSQL decides.
+const lookSuspectsSQL = `
+SELECT s.id, s.ended, s.renewals, (extract(epoch FROM s.grace) * 1000000)::bigint
+FROM (
+    SELECT n.id, n.renewals, n.grace,
+           n.expires_at < now() OR (SELECT m.lost_at FROM reprise.members m WHERE m.node = n.id) IS NOT NULL AS ended,
+           n.process <> $2::int AND n.server = pg_postmaster_start_time() AND NOT EXISTS (
+               SELECT FROM pg_locks l
+               WHERE l.locktype = 'advisory' AND l.classid = $3::bigint::oid AND l.objid = n.process::oid AND l.objsubid = 2
+                 AND l.mode = 'ShareLock' AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())) AS silent
+    FROM reprise.nodes n WHERE n.id <> $1::int) s
+WHERE s.ended OR s.silent
+ORDER BY s.id`
+
+// lookNextSQL tells when a claim by the node is worth it, by one probe of tasks_claim_idx for each
+// route and priority and one of tasks_owner_idx: an idle node does not claim. The last parameter is
+// where the search begins, see marks.
+const lookNextSQL = `
+SELECT least((
+    SELECT min(x.visible_at)
+    FROM unnest($2::text[], $3::text[], $4::int[]) AS r(queue, workflow, version)
+    CROSS JOIN generate_series(1, 5) AS p(priority)
+    CROSS JOIN LATERAL (
+        SELECT t.visible_at FROM reprise.tasks t
+        WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity' AND t.visible_at >= $5::timestamptz
+          AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
+        ORDER BY t.visible_at LIMIT 1) x
+), (
+    SELECT t.visible_at FROM reprise.tasks t
+    WHERE t.owner = $1::int AND t.owner > 0 AND t.visible_at < 'infinity' ORDER BY t.visible_at LIMIT 1)), now()`
+
+// suspicion is what a node has seen of another one that has no session left.
+type suspicion struct {
+	since    time.Time // local time at which the first look in a row was answered
+	renewals int64     // of the suspect, as of that look
+	grace    time.Duration
+}
+
+// Look implements driver.Membership.
+func (m *member) Look(ctx context.Context) (driver.Look, error) {
+	var l driver.Look
+	silent := map[journal.NodeID]suspicion{}
+	search := m.s.marks.begin(m.marked, 1)
+	var next pgtype.Timestamptz
+	var now time.Time
+	err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		l = driver.Look{Polled: true}
+		clear(silent)
+		var p pipeline
+		p.query(m.s.sql.member.lookSuspects, each(func(row pgx.CollectableRow) error {
+			var id journal.NodeID
+			var ended bool
+			var renewals, grace int64
+			if err := row.Scan(&id, &ended, &renewals, &grace); err != nil {
+				return err
+			}
+			l.Suspects = append(l.Suspects, id)
+			if !ended {
+				silent[id] = suspicion{renewals: renewals, grace: time.Duration(grace) * time.Microsecond}
+			}
+			return nil
+		}), int32(m.id), m.s.sessions.process, int64(uint32(sessionClass(m.s.o.Schema))))
+		p.query(m.s.sql.member.lookNext, each(func(row pgx.CollectableRow) error { return row.Scan(&next, &now) }),
+			int32(m.id), m.queues, m.workflows, m.versions, search.after())
+		return p.send(ctx, c)
+	})
+	if err != nil {
+		return driver.Look{}, err
+	}
+	l.NextDue = timeOf(next)
+	if search.end(now); !l.NextDue.IsZero() && l.NextDue.Before(now) {
+		search.end(l.NextDue)
+	}
+	l.Wait = m.suspect(silent)
+	return l, nil
+}
+
+// suspect takes the nodes over that a look has found without a session, and returns the longest of
+// their graces. Only looks in a row count: a node that was seen with a session, or has renewed its
+// lease, starts anew.
+func (m *member) suspect(silent map[journal.NodeID]suspicion) (wait time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := time.Now()
+	for id, s := range silent {
+		s.since = now
+		if before, ok := m.silent[id]; ok && before.renewals == s.renewals {
+			s.since = before.since
+		}
+		silent[id] = s
+		wait = max(wait, s.grace)
+	}
+	m.silent = silent
+	return wait
+}
+
+// condemned returns those suspects that have been without a session for their grace, and their
+// renewals.
+func (m *member) condemned(suspects []journal.NodeID) (ids []int32, renewals []int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	ids, renewals = []int32{}, []int64{}
+	for _, id := range suspects {
+		if s, ok := m.silent[id]; ok && time.Since(s.since) >= s.grace {
+			ids, renewals = append(ids, int32(id)), append(renewals, s.renewals)
+		}
+	}
+	return ids, renewals
+}

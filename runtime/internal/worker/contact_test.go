@@ -1,0 +1,223 @@
+package worker
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// watchedMember is a membership whose contact a test makes and breaks. A call that gets no answer
+// hangs until its limit.
+type watchedMember struct {
+	driver.Membership
+	mu     sync.Mutex
+	last   time.Time
+	judged bool
+	silent bool
+	asked  []time.Time
+	answer func() (bool, error)
+}
+
+func (m *watchedMember) Contact() (time.Time, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.last, m.judged
+}
+
+func (m *watchedMember) Ask(ctx context.Context) (bool, error) {
+	m.mu.Lock()
+	m.asked = append(m.asked, time.Now())
+	silent := m.silent
+	m.mu.Unlock()
+	if silent {
+		<-ctx.Done()
+		return false, journal.ErrUnavailable
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last = time.Now()
+	if m.answer != nil {
+		return m.answer()
+	}
+	return false, nil
+}
+
+func (m *watchedMember) set(judged, silent bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.judged, m.silent = judged, silent
+}
+
+func (m *watchedMember) questions() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := len(m.asked)
+	m.asked = nil
+	return n
+}
+
+// watched is a contact and what it has done.
+type watched struct {
+	contact
+	m      *watchedMember
+	mu     sync.Mutex
+	events []string
+	at     []time.Time
+}
+
+func (w *watched) note(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events, w.at = append(w.events, what), append(w.at, time.Now())
+}
+
+// took returns what has happened since it was asked, and when the last of it did.
+func (w *watched) took() (what string, at time.Time) {
+	synctest.Wait()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, e := range w.events {
+		what, at = what+e, w.at[i]
+	}
+	w.events, w.at = nil, nil
+	return what, at
+}
+
+func watch(t *testing.T, fn func(w *watched)) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &watched{m: &watchedMember{last: time.Now()}}
+		var loops sync.WaitGroup
+		w.contact = contact{
+			member: w.m, grace: graceOfTests, interrupt: func(error) { w.note("interrupt ") }, resume: func() { w.note("resume ") },
+			look: func() { w.note("look ") }, lost: func(error) { w.note("lost ") }, log: slog.New(slog.DiscardHandler),
+			wake: make(chan struct{}, 1), loops: &loops,
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		loops.Go(func() { w.loop(ctx) })
+		fn(w)
+		cancel()
+		loops.Wait()
+	})
+}
+
+// A judged node that gets no answer has stopped its steps within its grace, counted from before the
+// last answered request was sent, whenever the silence begins. It goes on with the first answer.
+func TestSilenceInterruptsInTime(t *testing.T) {
+	for _, after := range []time.Duration{0, 30 * time.Millisecond, 199 * time.Millisecond, 201 * time.Millisecond, 5 * time.Second} {
+		watch(t, func(w *watched) {
+			w.m.set(true, false)
+			w.contact.note()
+			time.Sleep(after)
+			w.m.set(true, true)
+			last, _ := w.m.Contact()
+			time.Sleep(10 * graceOfTests)
+			what, at := w.took()
+			if what != "interrupt " || at.After(last.Add(graceOfTests)) {
+				t.Errorf("after %s of contact: %q %s after the last answer, the grace is %s", after, what, at.Sub(last), graceOfTests)
+			}
+			w.m.set(true, false)
+			time.Sleep(graceOfTests / 2)
+			if what, _ := w.took(); what != "resume " {
+				t.Errorf("after an answer: %q", what)
+			}
+		})
+	}
+}
+
+// A node that nobody judges asks nothing, and goes on when the store is silent.
+func TestNodeWithoutPeersIsNeverInterrupted(t *testing.T) {
+	watch(t, func(w *watched) {
+		w.m.set(false, true)
+		for range 20 {
+			time.Sleep(graceOfTests)
+			w.contact.note() // a renewal
+		}
+		if what, _ := w.took(); what != "" || w.m.questions() > 0 {
+			t.Errorf("a node alone: %q", what)
+		}
+		w.m.set(true, true)
+		w.contact.note()
+		time.Sleep(graceOfTests)
+		if what, _ := w.took(); what != "interrupt " {
+			t.Errorf("another node has come: %q", what)
+		}
+		w.m.set(false, true)
+		w.contact.note()
+		if what, _ := w.took(); what != "resume " {
+			t.Errorf("the other node has left: %q", what)
+		}
+	})
+}
+
+// A judged node asks as often as it must, and passes on what it hears.
+func TestQuestions(t *testing.T) {
+	watch(t, func(w *watched) {
+		w.m.set(true, false)
+		w.contact.note()
+		time.Sleep(10*graceOfTests + time.Millisecond)
+		if n := w.m.questions(); n < 10*askPerGrace || n > 10*askPerGrace+1 {
+			t.Errorf("%d questions in 10 graces", n)
+		}
+		w.m.mu.Lock()
+		w.m.answer = func() (bool, error) { w.m.answer = nil; return true, nil }
+		w.m.mu.Unlock()
+		time.Sleep(graceOfTests)
+		if what, _ := w.took(); what != "look " {
+			t.Errorf("a neighbour has died: %q", what)
+		}
+		w.m.mu.Lock()
+		w.m.answer = func() (bool, error) { w.m.answer = nil; return false, journal.ErrNodeLost }
+		w.m.mu.Unlock()
+		time.Sleep(graceOfTests)
+		if what, _ := w.took(); what != "lost " {
+			t.Errorf("the node was declared dead: %q", what)
+		}
+	})
+}
+
+// A look that hangs holds no renewal up, and there is one at a time.
+func TestLooksAreApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := testWorker()
+		looks, open := 0, 0
+		w.reaper.member = lookedMember{fakeMember: m, look: func(ctx context.Context) {
+			if open++; open > 1 {
+				t.Error("two looks at once")
+			}
+			looks++
+			<-ctx.Done()
+			open--
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); w.reaper.lookLoop(ctx) }()
+		for range 11 {
+			w.lease.renewed(driver.Renewal{})
+			time.Sleep(time.Second)
+		}
+		cancel()
+		<-ended
+		if looks < 3 || looks > 4 { // one each lookMax, and one or two that end with the loop
+			t.Errorf("%d looks in 11 s", looks)
+		}
+		w.fail(journal.ErrNodeLost)
+		_ = w.Abort()
+		time.Sleep(time.Minute)
+	})
+}
+
+type lookedMember struct {
+	fakeMember
+	look func(ctx context.Context)
+}
+
+func (m lookedMember) Look(ctx context.Context) (driver.Look, error) {
+	m.look(ctx)
+	return driver.Look{}, journal.ErrUnavailable
+}
