@@ -34,7 +34,10 @@ func (r *run) startDue() {
 	}
 	if !r.host.draining.Load() && !r.host.silent.Load() {
 		now := r.now()
-		for _, s := range r.steps.due(now) {
+		for _, s := range r.steps.open {
+			if !s.startable(now) {
+				continue
+			}
 			if f := s.endWithoutRunning(now); f != nil {
 				r.inputs.addOutcome(s, result{failure: f}, r.now())
 				r.host.send(r.self, wake{epoch: r.epoch})

@@ -129,11 +129,7 @@ func (r *run) nextGeneration(next *journal.Continue) {
 func (r *run) undoTurn(t *turn, cause error) {
 	r.machine.Close()
 	r.machine = nil
-	for cmd, s := range r.steps.open {
-		if !s.durable {
-			r.steps.remove(cmd)
-		}
-	}
+	r.steps.undo()
 	for _, s := range t.drop {
 		s.dropped = false
 	}

@@ -51,6 +51,11 @@ func (s *step) abandon(cause error) journal.Tx {
 // due tells whether the step may run now, or may end without running.
 func (s *step) due(now time.Time) bool { return s.Cancelled || !s.nextAt.After(now) }
 
+// startable tells whether the step is to start now, or to end without.
+func (s *step) startable(now time.Time) bool {
+	return s.durable && !s.running && !s.ended && s.due(now)
+}
+
 // waits tells whether the step will start an attempt at some time.
 func (s *step) waits() bool { return !s.running && !s.ended && !s.dropped }
 

@@ -16,24 +16,46 @@ import (
 // durable, those that it drops are marked as dropped, and both are settled when the outcome is
 // known: see run.carryOut, drop and run.undoTurn.
 //
-// Iteration is in no order, because it only counts and compares. Where the order shows, the list is
-// sorted by Cmd, which is the order in which the code asked.
+// It is a list and no map: a run has few steps at a time, nearly always one, and each turn looks
+// through all of them several times.
 type steps struct {
-	open  map[journal.Cmd]*step
+	open  []*step   // sorted by Cmd, which is the order in which the code asked
 	dirty bool      // attempts have changed since the last commit, so a commit is worth it
 	saved time.Time // when heartbeats were last made durable
 }
 
-func (t *steps) get(cmd journal.Cmd) *step { return t.open[cmd] }
-
-func (t *steps) put(s *step) {
-	if t.open == nil {
-		t.open = map[journal.Cmd]*step{}
-	}
-	t.open[s.Cmd] = s
+// place is where a step is, or where it belongs if it is not there.
+func (t *steps) place(cmd journal.Cmd) (int, bool) {
+	return slices.BinarySearchFunc(t.open, cmd, func(s *step, cmd journal.Cmd) int { return cmp.Compare(s.Cmd, cmd) })
 }
 
-func (t *steps) remove(cmd journal.Cmd) { delete(t.open, cmd) }
+// get returns the step of a command, nil if it is not here.
+func (t *steps) get(cmd journal.Cmd) *step {
+	if i, ok := t.place(cmd); ok {
+		return t.open[i]
+	}
+	return nil
+}
+
+// put adds a step, or replaces the one of its command.
+func (t *steps) put(s *step) {
+	i, ok := t.place(s.Cmd)
+	if !ok {
+		t.open = slices.Insert(t.open, i, nil)
+	}
+	t.open[i] = s
+}
+
+func (t *steps) remove(cmd journal.Cmd) {
+	if i, ok := t.place(cmd); ok {
+		t.open = slices.Delete(t.open, i, i+1)
+	}
+}
+
+// undo forgets the steps of a turn that did not happen.
+func (t *steps) undo() {
+	t.open = slices.DeleteFunc(t.open, func(s *step) bool { return !s.durable })
+}
 
 // clear forgets every step.
 func (t *steps) clear() { t.open, t.dirty = nil, false }
@@ -43,7 +65,7 @@ func (t *steps) clear() { t.open, t.dirty = nil, false }
 // them.
 func (t *steps) adopt(pending []replay.Step, stored []journal.Attempt) {
 	for _, p := range pending {
-		if s := t.open[p.Cmd]; s != nil {
+		if s := t.get(p.Cmd); s != nil {
 			s.Step.Body = p.Body
 			s.Cancelled = s.Cancelled || p.Cancelled
 			continue
@@ -75,6 +97,11 @@ func (t *steps) drop(list []*step, exec *executor) {
 	}
 }
 
+// running tells whether a body is executed.
+func (t *steps) running() bool {
+	return slices.ContainsFunc(t.open, func(s *step) bool { return s.running })
+}
+
 // count tells how many bodies run, and how many steps could start now.
 func (t *steps) count(now time.Time) (running, startable int) {
 	for _, s := range t.open {
@@ -87,18 +114,6 @@ func (t *steps) count(now time.Time) (running, startable int) {
 		}
 	}
 	return running, startable
-}
-
-// due lists the steps that are to start now.
-func (t *steps) due(now time.Time) []*step {
-	var due []*step
-	for _, s := range t.open {
-		if s.durable && !s.running && !s.ended && s.due(now) {
-			due = append(due, s)
-		}
-	}
-	slices.SortFunc(due, func(a, b *step) int { return cmp.Compare(a.Cmd, b.Cmd) })
-	return due
 }
 
 // nextDue is the earlier one of at and the time when a step is due; zero means never.
@@ -121,6 +136,5 @@ func (t *steps) attempts() []journal.Attempt {
 			})
 		}
 	}
-	slices.SortFunc(list, func(a, b journal.Attempt) int { return cmp.Compare(a.Cmd, b.Cmd) })
 	return list
 }
