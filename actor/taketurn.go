@@ -6,12 +6,18 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/replay"
 )
 
 // takeTurn steps the machine with everything that has happened and submits what the code makes of
 // it. It returns false if nothing has happened, so there is nothing to do until the next message.
 func (r *run) takeTurn() (more bool) {
 	t := r.turn.reset()
+	tooLong := int(r.machine.LastSeq()) >= r.host.o.HistoryMax
+	if !r.handBack && !tooLong && unchanged(r.machine, &r.inputs, &r.steps, r.now()) {
+		r.startDue()
+		return false
+	}
 	complete := false
 	defer func() {
 		for i := 0; !complete && i < len(t.taken); i++ { // after an error, and also if the engine panics
@@ -47,6 +53,17 @@ func (r *run) takeTurn() (more bool) {
 	}
 	r.submit(t, committing)
 	return true
+}
+
+// unchanged tells whether a turn would only find the run as the last one has left it: nothing has
+// happened, no timer is due, and the task stays owned because a body is executed. That is so after
+// nearly every commit, and a turn costs as much whether it finds something or not.
+func unchanged(m *replay.Machine, in *inputs, open *steps, now time.Time) bool {
+	if m.LastSeq() == 0 || m.Finished() || len(in.queue) > 0 || open.dirty || !open.running() {
+		return false
+	}
+	timer, armed := m.NextTimer()
+	return !armed || timer.Due.After(now)
 }
 
 // takeInputs steps the machine once for every due timer and every input, earliest first. At most

@@ -74,15 +74,16 @@ func (t *turn) outcome(in *input) journal.Event {
 	return ev
 }
 
-// apply steps the machine with an event and adds the event to the commit. The event of a step's end
-// removes the step from the table.
+// apply adds an event to the commit and steps the machine with it. The event of a step's end
+// removes the step from the table. After an error the whole turn is thrown away.
 func (t *turn) apply(m *replay.Machine, table *steps, ev journal.Event) error {
-	if err := m.Step(&ev); err != nil {
+	t.commit.Events = append(t.commit.Events, ev)
+	added := &t.commit.Events[len(t.commit.Events)-1] // where the event stays, so that stepping needs no other copy
+	if err := m.Step(added); err != nil {
 		return err
 	}
-	if ev.Kind == journal.StepCompleted || ev.Kind == journal.StepFailed {
-		table.remove(ev.Cmd)
+	if added.Kind == journal.StepCompleted || added.Kind == journal.StepFailed {
+		table.remove(added.Cmd)
 	}
-	t.commit.Events = append(t.commit.Events, ev)
 	return nil
 }
