@@ -32,6 +32,9 @@ type JSON struct{}
 
 // Encode implements Codec. HTML is not escaped, so that text stays as it was written.
 func (JSON) Encode(v any) (Payload, error) {
+	if data, ok := encodeScalar(v); ok {
+		return Payload{Data: data}, nil
+	}
 	w := jsonWriters.Get().(*jsonWriter)
 	w.buf.Reset()
 	if err := w.enc.Encode(v); err != nil {
@@ -49,7 +52,7 @@ func (JSON) Decode(p Payload, v any) error {
 	if p.Encoding != EncodingJSON {
 		return fmt.Errorf("decode into %T: payload has encoding %q, not JSON", v, p.Encoding)
 	}
-	if len(p.Data) == 0 {
+	if len(p.Data) == 0 || decodeScalar(p.Data, v) {
 		return nil
 	}
 	if err := json.Unmarshal(p.Data, v); err != nil {

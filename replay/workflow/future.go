@@ -119,7 +119,9 @@ func outcome[T any](e *replay.Env, c *replay.Command) (T, error) {
 	var v T
 	switch c.Outcome() {
 	case replay.Completed:
-		decode(e, "output of "+c.Kind(), c.Name(), c.Output(), &v)
+		if err := e.Encoder().Codec().Decode(c.Output(), &v); err != nil {
+			e.Abort(&replay.DecodeError{What: "output of " + c.Kind() + " " + c.Name(), Err: err})
+		}
 	case replay.Failed:
 		return v, c.Failure()
 	default:

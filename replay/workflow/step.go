@@ -110,7 +110,10 @@ func txBodyOf[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) 
 
 // encode makes the failure of an output permanent: the next attempt would have the same output.
 func encode(enc replay.Encoder, name string, out any) (journal.Payload, error) {
-	p, err := enc.Encode("output of step "+name, out)
+	p, err := enc.Encode("output of a step", out)
+	if err != nil { // again, for an error with the name: building the name for each output would cost more
+		p, err = enc.Encode("output of step "+name, out)
+	}
 	if err != nil {
 		return journal.Payload{}, &replay.EncodeError{Err: err}
 	}
