@@ -101,8 +101,11 @@ func (i Issued) String() string {
 // EncodeIssued returns the stored text: one line a command. Names hold no control
 // characters ([CheckName]), so a newline separates safely and psql shows it readably.
 func EncodeIssued(list []Issued) string {
-	if len(list) == 0 {
+	switch len(list) {
+	case 0:
 		return ""
+	case 1: // most often
+		return list[0].String()
 	}
 	var b strings.Builder
 	for i, c := range list {

@@ -11,7 +11,7 @@ import (
 // the outside see it: never the other way round, because a turn whose commit is refused did not
 // happen.
 type Decision struct {
-	Steps       []Step        // to be executed
+	Steps       []Step        // to be executed; valid until the next Take
 	CancelSteps []journal.Cmd // whose context is to be cancelled; each still ends with an outcome event, if not in DropSteps
 	DropSteps   []journal.Cmd // nobody waits for their outcome any more: it becomes no event
 	// What the turn does to others, see driver.Commit.

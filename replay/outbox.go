@@ -6,6 +6,7 @@ import "github.com/reprise-run/reprise/journal"
 // Replay: what a history has was dispatched when it was committed.
 type outbox struct {
 	asked    []*Command // steps
+	handed   []Step     // the memory of the last Decision's steps
 	cancels  []journal.Cmd
 	drops    []journal.Cmd
 	starts   []journal.Start
@@ -25,14 +26,17 @@ func (o *outbox) decision(over bool) Decision {
 		CancelSteps: o.cancels, DropSteps: o.drops,
 		Starts: o.starts, Messages: o.messages, Replies: o.replies,
 	}
+	clear(o.handed) // bodies may hold much
+	o.handed = o.handed[:0]
 	if !over {
 		for _, c := range o.asked {
 			if c.outcome == Unresolved {
 				c.handed = true
-				d.Steps = append(d.Steps, c.step())
+				o.handed = append(o.handed, c.step())
 			}
 		}
 	}
+	d.Steps = o.handed
 	clear(o.asked)
 	o.asked, o.cancels, o.drops = o.asked[:0], nil, nil
 	o.starts, o.messages, o.replies = nil, nil, nil
