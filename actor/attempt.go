@@ -27,7 +27,8 @@ type attempt struct {
 	reply   *proto.PID    // the run's mailbox
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
-	handoff *txHandoff // of a step with a transaction, else nil
+	expire  context.CancelFunc // of the context with a limit; nil for none
+	handoff *txHandoff         // of a step with a transaction, else nil
 
 	throttle heartbeatThrottle
 	deadline heartbeatDeadline
@@ -45,21 +46,26 @@ type result struct {
 	heartbeat   *journal.Payload // details of the last heartbeat, nil for none
 }
 
-// limit derives a context with the time limits of the attempt and of the whole step. The returned
-// function frees what both hold, also for a step that its run no longer knows.
-func (a *attempt) limit() (context.Context, context.CancelFunc) {
+// limit derives a context with the time limits of the attempt and of the whole step.
+func (a *attempt) limit() (ctx context.Context) {
 	limit, cause := a.options.Attempt, ErrAttemptTimeout
 	if a.left > 0 && (limit <= 0 || a.left < limit) {
 		limit, cause = a.left, ErrStepTimeout
 	}
 	if limit <= 0 {
-		return a.ctx, func() { a.cancel(nil) }
+		return a.ctx
 	}
-	ctx, cancel := context.WithTimeoutCause(a.ctx, limit, cause)
-	return ctx, func() {
-		cancel()
-		a.cancel(nil)
+	ctx, a.expire = context.WithTimeoutCause(a.ctx, limit, cause)
+	return ctx
+}
+
+// release frees what the contexts of the attempt hold, also for a step that its run no longer
+// knows.
+func (a *attempt) release() {
+	if a.expire != nil {
+		a.expire()
 	}
+	a.cancel(nil)
 }
 
 // expiry is closed when the attempt is over whether its body has returned or not: it ran out of

@@ -77,7 +77,7 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 		e.answer(w, a, resultOf(context.Cause(a.ctx), context.Cause(a.ctx)))
 		return
 	}
-	ctx, release := a.limit()
+	ctx := a.limit()
 	a.deadline.start(a.options.Heartbeat, a.cancel)
 	a.sc.Heartbeat = func(details journal.Payload) { e.heartbeat(a, &details) }
 	ctx = replay.WithStepContext(ctx, &a.sc)
@@ -92,7 +92,7 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 			res = result{failure: goexitFailure()}
 		}
 		a.deadline.stop()
-		release()
+		a.release()
 		if end != nil {
 			end(res.failure)
 		}

@@ -15,7 +15,6 @@ func (r *run) onStepDone(m *stepDone) {
 		return
 	}
 	s.running = false
-	s.cancel(nil)
 	res := m.result
 	if res.heartbeat != nil {
 		s.heartbeat = res.heartbeat

@@ -18,6 +18,8 @@ type StepContext struct {
 	LastHeartbeat *journal.Payload // details of the last heartbeat of the attempt before; nil for none
 	Heartbeat     func(details journal.Payload)
 	Encoder       Encoder
+
+	carrier carrier
 }
 
 // IdempotencyKey is the same for every attempt of this step, on every node: run, generation and
@@ -28,9 +30,25 @@ func (sc *StepContext) IdempotencyKey() string {
 
 type stepContextKey struct{}
 
-// WithStepContext returns ctx with sc in it.
+// carrier is a context with a StepContext in it. It is part of the StepContext, so that every
+// attempt of a step has one object less than with context.WithValue.
+type carrier struct {
+	context.Context
+	sc *StepContext
+}
+
+// Value implements context.Context.
+func (c *carrier) Value(key any) any {
+	if key == (stepContextKey{}) {
+		return c.sc
+	}
+	return c.Context.Value(key)
+}
+
+// WithStepContext returns ctx with sc in it. It is called once for an sc.
 func WithStepContext(ctx context.Context, sc *StepContext) context.Context {
-	return context.WithValue(ctx, stepContextKey{}, sc)
+	sc.carrier = carrier{ctx, sc}
+	return &sc.carrier
 }
 
 // StepContextFrom returns what WithStepContext put in, or nil outside of a step.
