@@ -30,6 +30,7 @@ type attempt struct {
 	expire  context.CancelFunc // of the context with a limit; nil for none
 	handoff *txHandoff         // of a step with a transaction, else nil
 
+	exec     *executor // which executes it
 	throttle heartbeatThrottle
 	deadline heartbeatDeadline
 	done     stepDone // the answer; part of the attempt so that sending it allocates nothing

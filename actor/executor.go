@@ -67,8 +67,15 @@ func (e *executor) rollback(tx journal.Tx) {
 // execute executes an attempt on a worker, once a slot is free. It does not block.
 func (e *executor) execute(a *attempt) {
 	e.bodies.Add(1)
-	e.pool.Do(func(w *pool.Worker) { e.perform(w, a) })
+	a.exec, a.sc.Heartbeats = e, a
+	e.pool.Do(a)
 }
+
+// Run implements pool.Job.
+func (a *attempt) Run(w *pool.Worker) { a.exec.perform(w, a) }
+
+// Heartbeat implements replay.Heartbeats.
+func (a *attempt) Heartbeat(details journal.Payload) { a.exec.heartbeat(a, &details) }
 
 // perform waits for a slot, prepares the context, calls the body and answers.
 func (e *executor) perform(w *pool.Worker, a *attempt) {
@@ -79,7 +86,6 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 	}
 	ctx := a.limit()
 	a.deadline.start(a.options.Heartbeat, a.cancel)
-	a.sc.Heartbeat = func(details journal.Payload) { e.heartbeat(a, &details) }
 	ctx = replay.WithStepContext(ctx, &a.sc)
 	var end func(*journal.Failure)
 	if e.o.Hooks.Step != nil {

@@ -75,7 +75,7 @@ func TestHeartbeats(t *testing.T) {
 				}
 				for i := range 4 {
 					p, _ := sc.Encoder.Encode("details", i)
-					sc.Heartbeat(p)
+					sc.Heartbeats.Heartbeat(p)
 					time.Sleep(50 * time.Second)
 				}
 				<-ctx.Done() // silent from here on
@@ -108,7 +108,7 @@ func TestHeartbeatsInATightLoop(t *testing.T) {
 			}
 			for i := range 1000 {
 				p, _ := sc.Encoder.Encode("details", i)
-				sc.Heartbeat(p)
+				sc.Heartbeats.Heartbeat(p)
 			}
 			return "", errors.New("fails after the last")
 		})

@@ -13,9 +13,11 @@ func (r *run) submit(t *turn, to phase) {
 	r.enter(to)
 	r.steps.dirty = false
 	r.alarm.stop()
-	epoch := r.epoch
-	r.host.o.Store.Submit(t.commit, func(o driver.Outcome) {
-		r.host.send(r.self, &committed{epoch: epoch, err: o.Err, inboxLast: o.InboxLast})
+	// The answer comes on another goroutine, when this actor may serve another run.
+	host, self, answer := r.host, r.self, &committed{epoch: r.epoch}
+	host.o.Store.Submit(t.commit, func(o driver.Outcome) {
+		answer.err, answer.inboxLast = o.Err, o.InboxLast
+		host.send(self, answer)
 	})
 }
 

@@ -16,11 +16,14 @@ type StepContext struct {
 	Step          string
 	Attempt       int32            // from 1
 	LastHeartbeat *journal.Payload // details of the last heartbeat of the attempt before; nil for none
-	Heartbeat     func(details journal.Payload)
+	Heartbeats    Heartbeats       // nil if nobody takes them
 	Encoder       Encoder
 
 	carrier carrier
 }
+
+// Heartbeats takes the heartbeats of one attempt.
+type Heartbeats interface{ Heartbeat(details journal.Payload) }
 
 // IdempotencyKey is the same for every attempt of this step, on every node: run, generation and
 // command number follow from the history. Its form must never change: servers may have seen it.

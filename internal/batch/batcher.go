@@ -79,8 +79,9 @@ const SizeMax = 500
 //
 // # Memory
 //
-// The writer's batch and waiting swap their slices, so a steady load allocates nothing. write must
-// not keep the slice it gets. Slices that one unusual crowd has made large are dropped.
+// The writer's batch and waiting swap their slices, and a writer leaves its own to the next one, so
+// a steady load allocates nothing. write must not keep the slice it gets. Slices that one unusual
+// crowd has made large are dropped.
 type Batcher[In, Out any] struct {
 	max   int
 	write func(batch []In) []Out // blocks; answers each member; must not keep batch and must not panic
@@ -88,6 +89,7 @@ type Batcher[In, Out any] struct {
 
 	mu      sync.Mutex
 	waiting calls[In, Out]
+	spare   calls[In, Out] // empty: memory for the next writer's batch
 	busy    bool
 	idle    sync.WaitGroup // 1 while busy
 }
@@ -95,7 +97,7 @@ type Batcher[In, Out any] struct {
 // New returns a Batcher that makes batches of at most max calls. write gets a batch and returns one
 // answer for each member, in the same order.
 func New[In, Out any](max int, write func([]In) []Out) *Batcher[In, Out] {
-	return &Batcher[In, Out]{max: max, write: write, spawn: func(job pool.Job) { go job(nil) }}
+	return &Batcher[In, Out]{max: max, write: write, spawn: func(job pool.Job) { go job.Run(nil) }}
 }
 
 // RunOn has batches written by jobs of a pool instead of goroutines of their own. It must be called
@@ -106,7 +108,7 @@ func (b *Batcher[In, Out]) RunOn(do func(pool.Job)) { b.spawn = do }
 // be quick.
 func (b *Batcher[In, Out]) Submit(in In, done func(Out)) {
 	if b.enter(in, done) {
-		b.spawn(b.run)
+		b.spawn(b)
 	}
 }
 
@@ -119,8 +121,8 @@ func (b *Batcher[In, Out]) SubmitInline(in In, done func(Out)) {
 	var batch calls[In, Out]
 	b.take(&batch)
 	b.answer(nil, &batch)
-	if b.more() {
-		b.spawn(b.run)
+	if b.more(&batch) {
+		b.spawn(b)
 	}
 }
 
@@ -141,8 +143,8 @@ func (b *Batcher[In, Out]) enter(in In, done func(Out)) bool {
 	return true
 }
 
-// run is the writer's job: it writes batches until nothing waits.
-func (b *Batcher[In, Out]) run(w *pool.Worker) {
+// Run is the writer's job: it writes batches until nothing waits. It is called by the pool.
+func (b *Batcher[In, Out]) Run(w *pool.Worker) {
 	var batch calls[In, Out]
 	for b.take(&batch) {
 		w.ClearIdle()
@@ -151,7 +153,7 @@ func (b *Batcher[In, Out]) run(w *pool.Worker) {
 }
 
 // answer writes a batch and answers each member. It expects that nothing more waits, which is
-// nearly always so on a node with little to do; run takes the promise back otherwise.
+// nearly always so on a node with little to do; Run takes the promise back otherwise.
 func (b *Batcher[In, Out]) answer(w *pool.Worker, batch *calls[In, Out]) {
 	out := b.write(batch.in)
 	w.ExpectIdle()
@@ -166,6 +168,9 @@ func (b *Batcher[In, Out]) take(batch *calls[In, Out]) bool {
 	batch.clear(2 * b.max)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if cap(batch.in) == 0 { // the writer's first
+		*batch, b.spare = b.spare, calls[In, Out]{}
+	}
 	if len(b.waiting.in) <= b.max {
 		*batch, b.waiting = b.waiting, *batch
 	} else {
@@ -174,23 +179,27 @@ func (b *Batcher[In, Out]) take(batch *calls[In, Out]) bool {
 	if len(batch.in) > 0 {
 		return true
 	}
-	b.release()
+	b.release(batch)
 	return false
 }
 
-// more tells whether calls wait. If not, the caller is not the writer any more.
-func (b *Batcher[In, Out]) more() bool {
+// more clears an answered batch and tells whether calls wait. If not, the caller is not the writer
+// any more.
+func (b *Batcher[In, Out]) more(batch *calls[In, Out]) bool {
+	batch.clear(2 * b.max)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.waiting.in) > 0 {
 		return true
 	}
-	b.release()
+	b.release(batch)
 	return false
 }
 
-// release ends the writer's role. Nothing waits, and the caller holds the lock.
-func (b *Batcher[In, Out]) release() {
+// release ends the writer's role. Its batch, which is empty, is left to the next writer. Nothing
+// waits, and the caller holds the lock.
+func (b *Batcher[In, Out]) release(batch *calls[In, Out]) {
+	b.spare = *batch
 	b.busy = false
 	b.idle.Done()
 }

@@ -67,7 +67,7 @@ func (l *load) job(random *rand.Rand) {
 	const expect, clears, more, goexit = 1, 2, 4, 8
 	does := random.IntN(16)
 	l.work.Add(1)
-	l.pool.Do(func(w *Worker) {
+	l.pool.Do(jobFunc(func(w *Worker) {
 		defer l.work.Done()
 		if does&expect != 0 {
 			w.ExpectIdle()
@@ -84,7 +84,7 @@ func (l *load) job(random *rand.Rand) {
 		if does&goexit != 0 {
 			goruntime.Goexit()
 		}
-	})
+	}))
 }
 
 // The invariant holds whenever the lock is free, whatever mailboxes and jobs do.

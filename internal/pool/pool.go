@@ -108,7 +108,10 @@ type Pool struct {
 }
 
 // Job is work that may block. It gets the worker it runs on, nil if that is no worker of a pool.
-type Job func(*Worker)
+//
+// It is an interface and no function: what a job works on is an object anyway, and a function would
+// be another one for each job.
+type Job interface{ Run(w *Worker) }
 
 // Worker is one goroutine of a pool. Its methods are for the job that runs on it.
 // A nil *Worker is valid and stands for a goroutine outside the pool; its methods do nothing.
@@ -146,7 +149,7 @@ func (p *Pool) Do(job Job) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		go job(nil)
+		go job.Run(nil)
 		return
 	}
 	p.jobs.push(job)
@@ -324,6 +327,6 @@ func (w *Worker) run(job Job) {
 			w.ClearIdle()
 		}
 	}()
-	job(w)
+	job.Run(w)
 	returned = true
 }

@@ -9,6 +9,11 @@ import (
 	"time"
 )
 
+// jobFunc is a function as a Job.
+type jobFunc func(*Worker)
+
+func (f jobFunc) Run(w *Worker) { f(w) }
+
 // idleWorkers waits until nothing moves and returns how many workers are idle. The counters must be
 // those of a pool at rest then.
 func idleWorkers(t *testing.T, p *Pool) int {
@@ -37,7 +42,7 @@ func TestStuckMailboxesDelayNobody(t *testing.T) {
 			p.Schedule(func() { done.Add(1) })
 		}
 		job := make(chan struct{})
-		p.Do(func(*Worker) { close(job) })
+		p.Do(jobFunc(func(*Worker) { close(job) }))
 		<-job
 		time.Sleep(stuck * 3 * lookEvery)
 		synctest.Wait()
@@ -68,10 +73,10 @@ func TestWorkerContinues(t *testing.T) {
 					close(ended)
 					return
 				}
-				p.Do(step)
+				p.Do(jobFunc(step))
 			})
 		}
-		p.Do(step)
+		p.Do(jobFunc(step))
 		<-ended
 		if got := idleWorkers(t, p); got != 1 {
 			t.Errorf("%d workers worked", got)
@@ -90,11 +95,11 @@ func TestBrokenPromise(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := New(1)
 				served, more := make(chan struct{}), make(chan struct{})
-				p.Do(func(w *Worker) {
+				p.Do(jobFunc(func(w *Worker) {
 					w.ExpectIdle()
 					p.Schedule(func() { close(served) })
 					ending(w, more)
-				})
+				}))
 				<-served
 				close(more)
 				idleWorkers(t, p)
@@ -112,7 +117,7 @@ func TestTrim(t *testing.T) {
 		release := make(chan struct{})
 		submit := func(n int) {
 			for range n {
-				p.Do(func(*Worker) { <-release })
+				p.Do(jobFunc(func(*Worker) { <-release }))
 			}
 			for range n {
 				release <- struct{}{}
@@ -131,13 +136,13 @@ func TestTrim(t *testing.T) {
 		if n := idleWorkers(t, p); n != 4 {
 			t.Errorf("%d workers after a trim, want the four that were needed", n)
 		}
-		p.Do(func(*Worker) { <-release })
+		p.Do(jobFunc(func(*Worker) { <-release }))
 		synctest.Wait()
 		p.Close()
 		release <- struct{}{}
 		late := make(chan struct{}, 2)
 		p.Schedule(func() { late <- struct{}{} })
-		p.Do(func(*Worker) { late <- struct{}{} })
+		p.Do(jobFunc(func(*Worker) { late <- struct{}{} }))
 		<-late
 		<-late
 	})

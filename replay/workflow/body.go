@@ -54,8 +54,8 @@ func Heartbeat(ctx context.Context, details any) error {
 			return err
 		}
 	}
-	if sc.Heartbeat != nil {
-		sc.Heartbeat(p)
+	if sc.Heartbeats != nil {
+		sc.Heartbeats.Heartbeat(p)
 	}
 	return nil
 }

@@ -128,13 +128,18 @@ func TestStepTx(t *testing.T) {
 	}
 }
 
+// beatList keeps heartbeats.
+type beatList []string
+
+func (l *beatList) Heartbeat(p journal.Payload) { *l = append(*l, string(p.Data)) }
+
 func TestStepBody(t *testing.T) {
 	j := journal.New(nil, nil)
-	var beats []string
+	var beats beatList
 	last := journal.Payload{Data: []byte("7")}
 	ctx := replay.WithStepContext(t.Context(), &replay.StepContext{
 		Info: &replay.Info{Key: "k", Generation: 3}, Cmd: 7, Step: "work", Attempt: 2, LastHeartbeat: &last, Encoder: j,
-		Heartbeat: func(p journal.Payload) { beats = append(beats, string(p.Data)) },
+		Heartbeats: &beats,
 	})
 	const key = "00000000-0000-0000-0000-000000000000/3/7"
 	a, ok := workflow.StepInfo(ctx)
@@ -144,7 +149,7 @@ func TestStepBody(t *testing.T) {
 	if err := errors.Join(workflow.Heartbeat(ctx, 8), workflow.Heartbeat(ctx, nil)); err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff([]string{"8", ""}, beats); diff != "" {
+	if diff := cmp.Diff(beatList{"8", ""}, beats); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if err := workflow.Heartbeat(ctx, func() {}); err == nil {
