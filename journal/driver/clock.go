@@ -2,6 +2,7 @@ package driver
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,12 +32,16 @@ const clockAgeMax = 10 * time.Second
 // The proof assumes that both clocks run equally fast and that the store's is never set back. Where
 // the first fails, clockAgeMax bounds the error: an old stamp is replaced by a fresh one, better or
 // not. Where the second fails, clockStepMax notices it: no answer travels backwards by seconds.
+//
+// Now is called several times for each step, by all goroutines of a node, so it takes no lock. The
+// lock is for Observe alone, which compares with what it replaces.
 type Clock struct {
-	mu     sync.Mutex
-	stamp  time.Time
-	at     time.Time // local arrival of stamp
-	primed bool
+	mu   sync.Mutex
+	last atomic.Pointer[stamped] // nil until the first stamp; never changed, only replaced
 }
+
+// stamped is a stamp and when it arrived.
+type stamped struct{ stamp, at time.Time }
 
 // Observe takes a stamp that the store just sent. Of several within clockAgeMax, the one that puts
 // the clock furthest ahead waited the least on its way, so it wins.
@@ -47,19 +52,20 @@ func (c *Clock) Observe(stamp time.Time) {
 	local := time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	ahead := c.stamp.Add(local.Sub(c.at)).Sub(stamp)
-	if !c.primed || ahead < 0 || ahead > clockStepMax || local.Sub(c.at) > clockAgeMax {
-		c.stamp, c.at, c.primed = stamp, local, true
+	if last := c.last.Load(); last != nil {
+		ahead := last.stamp.Add(local.Sub(last.at)).Sub(stamp)
+		if ahead >= 0 && ahead <= clockStepMax && local.Sub(last.at) <= clockAgeMax {
+			return
+		}
 	}
+	c.last.Store(&stamped{stamp, local})
 }
 
 // Now estimates the store's clock, in whole microseconds.
 func (c *Clock) Now() time.Time {
-	local := time.Now()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.primed {
-		return local.UTC().Truncate(time.Microsecond)
+	now := time.Now()
+	if last := c.last.Load(); last != nil {
+		now = last.stamp.Add(now.Sub(last.at))
 	}
-	return c.stamp.Add(local.Sub(c.at)).UTC().Truncate(time.Microsecond)
+	return now.UTC().Truncate(time.Microsecond)
 }
