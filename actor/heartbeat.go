@@ -45,7 +45,7 @@ func (t *heartbeatThrottle) last() *journal.Payload {
 // timer has fired: the attempt is being cancelled then and does not come back to life.
 type heartbeatDeadline struct {
 	mu    sync.Mutex
-	limit time.Duration
+	limit time.Duration // 0 for none; like over and timer set by start, before the body begins
 	timer *time.Timer
 	over  chan struct{} // closed when the attempt was silent for too long; nil without a limit
 }
@@ -66,17 +66,21 @@ func (d *heartbeatDeadline) start(limit time.Duration, cancel context.CancelCaus
 
 // extend begins the next interval.
 func (d *heartbeatDeadline) extend() {
+	if d.limit <= 0 {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.timer != nil && d.timer.Stop() {
+	if d.timer.Stop() {
 		d.timer.Reset(d.limit)
 	}
 }
 
 func (d *heartbeatDeadline) stop() {
+	if d.limit <= 0 {
+		return
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.timer != nil {
-		d.timer.Stop()
-	}
+	d.timer.Stop()
 }
