@@ -31,13 +31,15 @@ func (r *run) rebuild(events []journal.Event) {
 	began := time.Now()
 	ident := replay.InfoOf(r.info)
 	r.ident = &ident
-	r.head = headOf(&ident, events)
 	m := replay.New(def, ident, r.host.o.Store)
+	r.head = headOf(m, events)
 	m.SetThresholds(r.host.o.Thresholds)
 	r.machine = m
-	if err := r.watched(func() error { return replayAll(m, events, r.uncommitted) }); err != nil {
-		r.fail(err)
-		return
+	if len(events)+len(r.uncommitted) > 0 {
+		if err := r.watched(func() error { return replayAll(m, events, r.uncommitted) }); err != nil {
+			r.fail(err)
+			return
+		}
 	}
 	if !m.Finished() { // else changed code returned where it used to wait, and the next turn takes that
 		m.Take()
@@ -54,12 +56,12 @@ func (r *run) rebuild(events []journal.Event) {
 	r.steps.adopt(m.Pending(), r.task.Attempts)
 }
 
-// headOf is the head of a whole history.
-func headOf(ident *replay.Info, events []journal.Event) journal.Head {
+// headOf is the head of a whole history, of which the machine has seen nothing yet.
+func headOf(m *replay.Machine, events []journal.Event) journal.Head {
 	if n := len(events); n > 0 {
 		return journal.Head{Seq: events[n-1].Seq, Link: events[n-1].Link}
 	}
-	return journal.Head{Link: replay.OriginOf(ident)}
+	return m.Head()
 }
 
 // replayAll also refuses what was stored without a link: no release of ours did that.
