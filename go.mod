@@ -3,9 +3,9 @@ module github.com/reprise-run/reprise
 go 1.26.0
 
 require (
-	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/asynkron/protoactor-go v0.0.0-20240822202345-3c0e61ca19c9 // mailboxes and lifecycle of run actors; package actor only
 	github.com/cenkalti/backoff/v4 v4.3.0 // waits between tries while the store is unavailable
+	github.com/cespare/xxhash/v2 v2.3.0 // links of histories: a hash that is fast on few bytes
 	github.com/google/go-cmp v0.7.0 // tests: readable differences
 	github.com/google/uuid v1.6.0 // UUIDv7 of runs, UUIDs of workflows
 	github.com/jackc/pgx/v5 v5.13.0 // Postgres: pipelines, binary arrays, LISTEN
