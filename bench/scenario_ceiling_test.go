@@ -14,7 +14,7 @@ const rowsSQL = `
 SELECT concat_ws(' ', 'event', generation, seq, kind, cmd, attempt, name, encoding, issued, payload, inbox), count(*)
 FROM reprise.events GROUP BY 1
 UNION ALL
-SELECT concat_ws(' ', 'run', generation, version, priority, status, holds_key, workflow, queue, closed_seq, closed_fence, input, input_encoding), count(*)
+SELECT concat_ws(' ', 'run', generation, version, priority, status, holds_key, workflow, queue, closed_seq, input, input_encoding), count(*)
 FROM reprise.runs GROUP BY 1
 UNION ALL
 SELECT concat_ws(' ', 'task', state, problem), count(*) FROM reprise.tasks GROUP BY 1`
