@@ -19,6 +19,7 @@ func TestScenarios(t *testing.T) {
 		{"sync", nil},
 		{"restore", func(o *options) { o.lag = time.Second }},
 		{"half-open", func(o *options) { o.lease, o.away, o.takes = 2*time.Second, 5*time.Second, 8*time.Second }},
+		{"slow-login", func(o *options) { o.away, o.takes = 5*time.Second, 7*time.Second }},
 		{"kill", func(o *options) { o.times, o.takes = 2, time.Second }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -27,7 +28,7 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sc.expect.atOnce, sc.expect.rejoins, sc.expect.prompt = true, true, false
+			sc.expect.atOnce, sc.expect.rejoins, sc.expect.prompt = true, c.name != "slow-login", false
 			o := sc.courses(options{}, nil)[0]
 			o.runs, o.gap = 20, 300*time.Millisecond
 			if c.set != nil {
