@@ -15,8 +15,8 @@ import (
 )
 
 // TestJ10_WhatIsRecognisedWaitsForTheStandby: a start, a message or a commit that an earlier call
-// wrote is not acknowledged while the synchronous standby is away, although it can be read. It is as
-// soon as the standby is back.
+// wrote is not acknowledged while the synchronous standby is away, although it can be read, nor is
+// the result of a run. It is as soon as the standby is back.
 func TestJ10_WhatIsRecognisedWaitsForTheStandby(t *testing.T) {
 	t.Parallel()
 	server, err := pgserver.Start(t.Context(), nil)
@@ -61,6 +61,14 @@ func TestJ10_WhatIsRecognisedWaitsForTheStandby(t *testing.T) {
 		if err := call(t.Context()); err != nil {
 			t.Fatalf("%s, the first time: %v", name, err)
 		}
+	}
+	calls["the end of a run, read"] = func(ctx context.Context) error {
+		_, err := j.List(ctx, journal.ListFilter{IDs: []journal.RunID{closed.Run.ID}})
+		return err
+	}
+	calls["the answer to an update, read"] = func(ctx context.Context) error {
+		_, err := j.Load(ctx, []driver.LoadRequest{{Run: closed.Run.ID, Answer: 1}})
+		return err
 	}
 	// Of a run that is closed there is no task to lock, and a lock alone would have been written.
 	calls["a message to a run that has closed"] = func(ctx context.Context) error { return sent(ctx, j, last) }

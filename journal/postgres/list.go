@@ -107,6 +107,9 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 			p.exec(listPlanSQL)
 		}
 		p.query(sql, each(scanListed(&page)), args...)
+		if len(f.IDs) > 0 { // the caller waits for the ends of these runs
+			p.exec(durableReadSQL)
+		}
 		if err := p.send(ctx, c); err != nil || len(page.Runs) > 0 {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -107,6 +108,9 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 		p.query(s.sql.loadInbox, each(scanInbox(requests, out)), ids, afterInboxes, journal.InboxLoadMax)
 		s.queueAnswers(&p, requests, out)
 		p.exec(endSQL)
+		if slices.ContainsFunc(requests, func(q driver.LoadRequest) bool { return q.Answer != 0 }) {
+			p.exec(durableReadSQL) // the caller waits for the answers to these updates
+		}
 		return p.send(ctx, c)
 	})
 	if err != nil {

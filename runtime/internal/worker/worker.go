@@ -138,6 +138,7 @@ func (w *Worker) ID() journal.NodeID { return w.id }
 // Begin starts the loops. leaseEnd is the local time until which the lease lasts: counted from
 // before the request that granted it was sent, as lease says.
 func (w *Worker) Begin(leaseEnd time.Time) {
+	w.lease.renewNow() // to hear of those who joined at the same moment, who saw nobody either
 	w.claiming.Add(1)
 	for _, loop := range []func(){
 		func() { w.lease.renewLoop(w.alive, leaseEnd) },
