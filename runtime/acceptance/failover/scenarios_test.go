@@ -17,6 +17,7 @@ func TestScenarios(t *testing.T) {
 	}{
 		{"async", func(o *options) { o.lag = time.Second }},
 		{"sync", nil},
+		{"standby-away", func(o *options) { o.away, o.lease = 5*time.Second, 3*time.Second }},
 		{"restore", func(o *options) { o.lag = time.Second }},
 		{"half-open", func(o *options) { o.lease, o.away, o.takes = 2*time.Second, 5*time.Second, 8*time.Second }},
 		{"slow-login", func(o *options) { o.away, o.takes = 5*time.Second, 7*time.Second }},
