@@ -53,11 +53,14 @@ var planted = []struct {
 	{"a reap does not wait for the node's commits (J3)", unlocked, frozen},
 	{"a late request is accepted behind a takeover (J4)", revenant, late},
 	{"a recall is heard by nobody", func(w *world, s store) store { return unrecalled{s, w} }, ended},
-	{"memory is current by its turn", byNumber, back},
+	{ofMemory, byNumber, back},
 	{"messages are consumed by number alone (J5)", swapped, jammed},
 	{"a claim with a smaller fence is ignored", byFence, back},
 	{"what a node owns is never compared", func(_ *world, s store) store { return blind{s} }, back},
 }
+
+// ofMemory is the fault that shows only in what a node keeps of a run that it does not own.
+const ofMemory = "memory is current by its turn"
 
 // slips makes the language do a verb wrong.
 func slips(do verb) func(*plan) { return func(p *plan) { p.Slip = do } }
@@ -153,6 +156,9 @@ func called(p *plan) {
 func TestSimulatorFindsPlantedFaults(t *testing.T) {
 	for _, p := range planted {
 		t.Run(p.name, func(t *testing.T) {
+			if p.name == ofMemory { // which there is none of if every run is passivated at once
+				t.Setenv("REPRISE_TEST_PASSIVATE", "")
+			}
 			for seed := uint64(1); seed <= plantedMax; seed++ {
 				made := generate(seed)
 				if p.change != nil {
