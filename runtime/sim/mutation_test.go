@@ -53,7 +53,7 @@ var planted = []struct {
 	{"a reap does not wait for the node's commits (J3)", unlocked, frozen},
 	{"a late request is accepted behind a takeover (J4)", revenant, late},
 	{"a recall is heard by nobody", func(w *world, s store) store { return unrecalled{s, w} }, ended},
-	{ofMemory, byNumber, back},
+	{ofMemory, byNumber, often},
 	{"messages are consumed by number alone (J5)", swapped, jammed},
 	{"a claim with a smaller fence is ignored", byFence, back},
 	{"what a node owns is never compared", func(_ *world, s store) store { return blind{s} }, back},
@@ -87,6 +87,18 @@ func back(p *plan) {
 			r.Sends = append(r.Sends, send{At: r.At + time.Duration(k)*300*time.Millisecond, Do: sendSignal, Signal: signalNames[k%3], Via: k % (1 + len(p.Nodes))})
 		}
 		slices.SortStableFunc(r.Sends, func(a, b send) int { return cmp.Compare(a.At, b.At) })
+	}
+}
+
+// often does so again and again by a few commits, so that another node repeats what one remembers.
+func often(p *plan) {
+	back(p)
+	p.Faults = nil
+	for i := range 15 {
+		p.Faults = append(p.Faults, fault{At: time.Duration(i+1) * 400 * time.Millisecond, Kind: goBack, Back: 2 + i%6})
+	}
+	for i := range p.Nodes {
+		p.Nodes[i].Passivate = false
 	}
 }
 
