@@ -14,10 +14,10 @@ package postgres
 // (J4); a call that writes waits anyway.
 const durableSQL = `SELECT pg_logical_emit_message(true, 'reprise', '')`
 
-// durableReadSQL is durableSQL for calls that are asked for what a client has waited for, the end of
-// a run or the answer to an update: to read it is to acknowledge it. The commit that wrote it may
-// have been given up in its wait for the standby, and then it can be read, and be lost. Without a
-// synchronous standby everything that can be read is as durable as it will be, so nothing is written
-// and the statement costs next to nothing.
+// durableReadSQL is durableSQL for calls that are asked for what a client has waited for, the end
+// of a run or the answer to an update: to read it is to acknowledge it. The commit that wrote it
+// may have been given up in its wait for the standby, and then it can be read, and be lost. Without
+// a synchronous standby everything that can be read is as durable as it will be, so nothing is
+// written and the statement costs next to nothing.
 const durableReadSQL = `
 SELECT CASE WHEN current_setting('synchronous_standby_names') <> '' THEN pg_logical_emit_message(true, 'reprise', '') END`
