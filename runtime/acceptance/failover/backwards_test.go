@@ -398,7 +398,10 @@ func TestARefusedCommitIsNobodysOwn(t *testing.T) {
 	p.goBack(sequencesToo)
 	store := &answering{Store: p.Store(p.DSN, nil), answered: make(chan struct{}, 100)}
 	b := p.RunOn(journal.New(store, nil), p.Options(), slow("b"))
-	<-gates["b"].in
+	select {
+	case <-gates["b"].in:
+	case <-gates["a"].in: // it heard of its loss as soon as b joined, joined again, and was first
+	}
 	r, err = runtime.Start(ctx, b.Client(), slowly, "x", &runtime.StartOptions{Key: "one"})
 	asked := clustertest.MustStart(t, r, err)
 	if asked.ID() != run.ID() {
