@@ -223,7 +223,7 @@ func (l *Link) serve(client net.Conn) {
 	}
 	w := newWire(l, client, server)
 	l.mu.Lock()
-	if l.closed {
+	if l.closed || l.refused { // by now: a Cut that followed has not seen the wire
 		w.closeLocked()
 	}
 	l.wires[w] = struct{}{}
