@@ -110,9 +110,11 @@ type Found struct {
 
 // WrittenAs tells whether this very commit is what a store finds written (J4). A commit with events
 // is written exactly if its last event is, whatever has happened to the run since: the link proves
-// that, and with it all of the commit, because a commit is all or nothing. A commit without events
-// leaves only the task behind: it is one turn further under the commit's own fence, which no other
-// claim has, and the owner commits one turn at a time.
+// that, and with it all of the commit, because a commit is all or nothing. The exception is
+// harmless: a commit that ends with RunStarted, which follows from the start alone, is also told to
+// be written if another owner wrote that event; the history is the same then. A commit without
+// events leaves only the task behind: it is one turn further under the commit's own fence, which no
+// other claim has, and the owner commits one turn at a time.
 func (c *Commit) WrittenAs(f Found) bool {
 	if n := len(c.Events); n > 0 && c.Events[n-1].Link != 0 {
 		return f.Link == c.Events[n-1].Link

@@ -75,8 +75,10 @@ type Look struct {
 	// Suspects are nodes that a Reap should look at: their lease ran out, their process seems to be
 	// gone although it has not, or they were declared dead and still own tasks.
 	Suspects []journal.NodeID
-	// Wait is the longest grace of those whose process seems to be gone. Reap leaves such a node
-	// alone until that time has passed since the first of the Looks in a row that suspected it.
+	// Wait is the time until the first of the suspects may be declared dead: 0 if one's lease ran
+	// out, so that it does not wait for the grace of another. Reap leaves a node whose process
+	// seems to be gone alone until the node's own grace has passed since the first of the Looks in
+	// a row that suspected it.
 	Wait time.Duration
 	// Polled tells that the store has also looked at the queue, as a Claim with Max 0 would, so
 	// that an idle node need not ask a second time. A store that does not bother leaves it false.

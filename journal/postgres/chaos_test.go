@@ -10,7 +10,6 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
-	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
@@ -77,15 +76,7 @@ func TestConnectionsAreCutAtRandom(t *testing.T) {
 // TestJ10_AcknowledgedWorkSurvivesKillOfTheDatabase kills the server again and again.
 func TestJ10_AcknowledgedWorkSurvivesKillOfTheDatabase(t *testing.T) {
 	t.Parallel()
-	server, err := pgserver.Start(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := privateServer(t)
 	dsn := server.DSN("postgres")
 	w := newWorkload(t, driver.New(open(t, dsn, nil), nil), 150, 3)
 	kills := 0

@@ -10,7 +10,6 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
-	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
@@ -19,15 +18,7 @@ import (
 // the result of a run. It is as soon as the standby is back.
 func TestJ10_WhatIsRecognisedWaitsForTheStandby(t *testing.T) {
 	t.Parallel()
-	server, err := pgserver.Start(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := privateServer(t)
 	admin := connect(t, server.DSN("postgres"))
 	j := driver.New(open(t, server.DSN("postgres"), nil), nil)
 	node := join(t, j)
@@ -115,15 +106,7 @@ func TestJ10_SessionsCommitSynchronously(t *testing.T) {
 // if the start in it found a run that exists.
 func TestJ10_StartInATransactionWaitsForTheStandby(t *testing.T) {
 	t.Parallel()
-	server, err := pgserver.Start(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	server := privateServer(t)
 	admin := connect(t, server.DSN("postgres"))
 	j := driver.New(open(t, server.DSN("postgres"), nil), nil)
 	if err := started(t.Context(), j, journal.Start{Key: "k", Workflow: "flow"}); err != nil {

@@ -92,23 +92,28 @@ func (m *member) Look(ctx context.Context) (driver.Look, error) {
 		search.end(l.NextDue)
 	}
 	l.Wait = m.suspect(silent)
+	if len(silent) < len(l.Suspects) {
+		l.Wait = 0
+	}
 	return l, nil
 }
 
-// suspect takes the nodes over that a look has found without a session, and returns the longest of
-// their graces. Only looks in a row count: a node that was seen with a session, or has renewed its
-// lease, starts anew.
+// suspect takes the nodes over that a look has found without a session, and returns the time until
+// the grace of the first of them is over; a later look returns that of the next. Only looks in a
+// row count: a node that was seen with a session, or has renewed its lease, starts anew.
 func (m *member) suspect(silent map[journal.NodeID]suspicion) (wait time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	now := time.Now()
+	now, first := time.Now(), true
 	for id, s := range silent {
 		s.since = now
 		if before, ok := m.silent[id]; ok && before.renewals == s.renewals {
 			s.since = before.since
 		}
 		silent[id] = s
-		wait = max(wait, s.grace)
+		if left := max(s.grace-now.Sub(s.since), 0); first || left < wait {
+			wait, first = left, false
+		}
 	}
 	m.silent = silent
 	return wait

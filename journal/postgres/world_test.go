@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 )
 
 // Shorthands of the tests in this folder. They fail the test.
@@ -214,4 +215,19 @@ func eventuallyQuietly(holds func() bool) {
 	for deadline := time.Now().Add(60 * time.Second); !holds() && time.Now().Before(deadline); {
 		<-tick.C
 	}
+}
+
+// privateServer starts a server that no other test uses, and stops it when the test ends.
+func privateServer(t *testing.T) *pgserver.Server {
+	t.Helper()
+	server, err := pgserver.Start(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return server
 }

@@ -55,18 +55,8 @@ func inside(entries []entry, name string) (n int) {
 
 // playRolling restarts all nodes in turns, while the work goes on. Nobody should notice.
 func playRolling(ctx context.Context, s *stage) (*facts, error) {
-	sv, err := s.serve(ctx, nil)
+	sv, dsn, err := s.begin(ctx)
 	if err != nil {
-		return nil, err
-	}
-	dsn := direct(sv)
-	if err := s.fleet(3, dsn); err != nil {
-		return nil, err
-	}
-	if err := s.load(dsn); err != nil {
-		return nil, err
-	}
-	if err := s.warm(ctx); err != nil {
 		return nil, err
 	}
 	for range s.times {
@@ -82,18 +72,8 @@ func playRolling(ctx context.Context, s *stage) (*facts, error) {
 // playTerminated ends all sessions of the database, again and again. Nodes and clients connect
 // again; nobody is dead.
 func playTerminated(ctx context.Context, s *stage) (*facts, error) {
-	sv, err := s.serve(ctx, nil)
+	sv, _, err := s.begin(ctx)
 	if err != nil {
-		return nil, err
-	}
-	dsn := direct(sv)
-	if err := s.fleet(3, dsn); err != nil {
-		return nil, err
-	}
-	if err := s.load(dsn); err != nil {
-		return nil, err
-	}
-	if err := s.warm(ctx); err != nil {
 		return nil, err
 	}
 	for range s.times {

@@ -70,13 +70,7 @@ func playAsync(ctx context.Context, s *stage) (*facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.fleet(3, p.dsn); err != nil {
-		return nil, err
-	}
-	if err := s.load(p.dsn); err != nil {
-		return nil, err
-	}
-	if err := s.warm(ctx); err != nil {
+	if err := s.work(ctx, 3, p.dsn); err != nil {
 		return nil, err
 	}
 	if s.lag > 0 {
@@ -117,13 +111,7 @@ func playSync(ctx context.Context, s *stage) (*facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.fleet(3, through(front)); err != nil {
-		return nil, err
-	}
-	if err := s.load(through(front)); err != nil {
-		return nil, err
-	}
-	if err := s.warm(ctx); err != nil {
+	if err := s.work(ctx, 3, through(front)); err != nil {
 		return nil, err
 	}
 	if err := p.primary.Kill(); err != nil {
@@ -203,13 +191,7 @@ func playCommitOff(ctx context.Context, s *stage) (*facts, error) {
 		return nil, err
 	}
 	dsn := direct(sv)
-	if err := s.fleet(3, dsn); err != nil {
-		return nil, err
-	}
-	if err := s.load(dsn); err != nil {
-		return nil, err
-	}
-	if err := s.warm(ctx); err != nil {
+	if err := s.work(ctx, 3, dsn); err != nil {
 		return nil, err
 	}
 	for range s.times {

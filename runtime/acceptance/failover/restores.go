@@ -16,18 +16,8 @@ func playRestore(ctx context.Context, s *stage) (*facts, error) { return s.resto
 func playRestoreRestarted(ctx context.Context, s *stage) (*facts, error) { return s.restore(ctx, true) }
 
 func (s *stage) restore(ctx context.Context, restarted bool) (*facts, error) {
-	sv, err := s.serve(ctx, nil)
+	sv, dsn, err := s.begin(ctx)
 	if err != nil {
-		return nil, err
-	}
-	dsn := direct(sv)
-	if err := s.fleet(3, dsn); err != nil {
-		return nil, err
-	}
-	if err := s.load(dsn); err != nil {
-		return nil, err
-	}
-	if err := s.warm(ctx); err != nil {
 		return nil, err
 	}
 	s.cut = time.Now()

@@ -357,3 +357,25 @@ func (s *stage) dismiss(ctx context.Context) error {
 	}
 	return errs
 }
+
+// begin starts a server, three nodes on it and the load, and returns the server and its address
+// when the load is under way.
+func (s *stage) begin(ctx context.Context) (*server, string, error) {
+	sv, err := s.serve(ctx, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	dsn := direct(sv)
+	return sv, dsn, s.work(ctx, 3, dsn)
+}
+
+// work starts nodes and the load, and returns when that is under way.
+func (s *stage) work(ctx context.Context, nodes int, dsn string) error {
+	if err := s.fleet(nodes, dsn); err != nil {
+		return err
+	}
+	if err := s.load(dsn); err != nil {
+		return err
+	}
+	return s.warm(ctx)
+}

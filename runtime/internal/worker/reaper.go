@@ -60,9 +60,10 @@ func (r *reaper) lookLoop(ctx context.Context) {
 	}
 }
 
-// suspect reaps nodes that seem to be dead, if they still do after their grace: see
-// [journal.Node.Grace]. It does not block. While a second look is under way, further suspects are
-// left to the next look, which names them again.
+// suspect reaps nodes that seem to be dead, if they still do after the shortest of their graces:
+// see [journal.Node.Grace]. It does not block. The others, and further suspects while a second look
+// is under way, are left to the next look, which names them again. So nobody waits for a longer
+// grace than its own.
 func (r *reaper) suspect(ctx context.Context, l driver.Look) {
 	if len(l.Suspects) == 0 || !r.waiting.CompareAndSwap(false, true) {
 		return
