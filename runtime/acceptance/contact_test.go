@@ -101,10 +101,19 @@ func newPair(t *testing.T, grace time.Duration) *pair {
 	clustertest.Until(t, "a executes all steps", func() bool { return p.count("a", "began") == pairRuns })
 	p.b = p.Run(o, p.lasting("b"))
 	t.Cleanup(func() { p.link.Refuse(false); p.link.Hang(false); p.link.Resume() })
-	clustertest.Until(t, "a is judged by its sessions", func() bool {
-		return clustertest.Query[bool](t, p.Connect(), `SELECT process IS NOT NULL FROM reprise.nodes WHERE id = $1`, int32(p.a.ID()))
-	})
+	untilJudged(p.Cluster, 2)
 	return p
+}
+
+// untilJudged waits until so many nodes offer their sessions as evidence of their life. A node that
+// was alone does so once it has heard of the second one, a moment after that one has joined. Until
+// then its death shows by its lease only, as a node that fears nobody watches no contact.
+func untilJudged(c *clustertest.Cluster, nodes int) {
+	c.T.Helper()
+	conn := c.Connect()
+	clustertest.Until(c.T, "the nodes know of each other", func() bool {
+		return clustertest.Query[int](c.T, conn, `SELECT count(*)::int FROM reprise.nodes WHERE process IS NOT NULL`) == nodes
+	})
 }
 
 // endSessions ends sessions of a: the server's half of them.

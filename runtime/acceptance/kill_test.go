@@ -77,6 +77,7 @@ func TestKillInsideAStep(t *testing.T) {
 	c := newChaos(t)
 	ctx := clustertest.Context(t)
 	a, b := startWorker(c.Cluster), startWorker(c.Cluster)
+	untilJudged(c.Cluster, 2)
 	run, err := runtime.Start(ctx, c.client, hold, "gate", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -62,9 +62,7 @@ func TestRunsOfAGoneNodeGoOnInTime(t *testing.T) {
 			if b.ID() == a.ID() {
 				t.Fatal("two nodes have one id")
 			}
-			clustertest.Until(t, "the first node has heard of the second", func() bool {
-				return clustertest.Query[bool](t, c.Connect(), `SELECT process IS NOT NULL FROM reprise.nodes WHERE id = $1`, int32(a.ID()))
-			})
+			untilJudged(c, 2)
 			// The last renewal before this moment cannot be younger than it.
 			gone := time.Now()
 			tc.gone(link)
