@@ -1,9 +1,12 @@
 package pgtest_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -92,6 +95,46 @@ func TestCheckFindsWhatIsBroken(t *testing.T) {
 			t.Errorf("after %s: found %q", sql, found)
 		}
 		restore()
+	}
+}
+
+// afterBegin calls its function once a connection has begun a transaction.
+type afterBegin func()
+
+func (afterBegin) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	return context.WithValue(ctx, beginKey{}, q.SQL)
+}
+
+func (f afterBegin) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
+	if sql, _ := ctx.Value(beginKey{}).(string); strings.HasPrefix(sql, "begin") {
+		f()
+	}
+}
+
+type beginKey struct{} // of the statement that is traced
+
+// TestCheckWhileMessagesCome: a message that comes between the beginning of a check and its
+// snapshot has made its run visible at a time that is later than the beginning. It breaks nothing.
+func TestCheckWhileMessagesCome(t *testing.T) {
+	dsn := pgtest.Empty(t)
+	ids := population(t, dsn)
+	sender := connect(t, dsn)
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	came := false
+	config.Tracer = afterBegin(func() {
+		exec(t, sender, ids.Replace("UPDATE reprise.tasks SET owner = 0, unproven = false, visible_at = now() WHERE run_id = open"))
+		came = true
+	})
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	if found, err := pgtest.Violations(t.Context(), conn, pgtest.Schema); err != nil || len(found) > 0 || !came {
+		t.Errorf("found %q, %v; a message came: %v", found, err, came)
 	}
 }
 
