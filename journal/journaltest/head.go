@@ -278,7 +278,8 @@ func ownWriteByLink(k *kit) {
 
 // consumedIsCompared: a message is consumed by what was in it, not by its number alone.
 func consumedIsCompared(k *kit) {
-	o := k.one(k.join(leaseLong).ID())
+	node := k.join(leaseLong).ID()
+	o, other := k.one(node), k.one(node)
 	k.send(o.run, "s", "1")
 	m := k.history(o.run).Inbox[0]
 	c := o.build(keep, started(), m.Event())
@@ -287,6 +288,12 @@ func consumedIsCompared(k *kit) {
 	} {
 		c.Consumed = []driver.Consumed{consumed}
 		k.unchanged(name, func() { o.refused(c, name, fenced) })
+	}
+	closes := o.build(closed, started(), m.Event(), completed("1"))
+	closes.Consumed = c.Consumed
+	out, err := k.commits(other.build(closed, started(), completed("1")), closes)
+	if k.ok(err); out[0].Err != nil || !fenced(out[1].Err) || k.row(o.run).Task == nil {
+		k.t.Errorf("a batch of closes, one of which consumes what is not there: %+v", out)
 	}
 	c.Consumed = []driver.Consumed{{Number: 1, Digest: m.Digest()}}
 	o.submit(c)

@@ -16,6 +16,7 @@ var historyChecks = []check{
 	{"J1_HistoryComesBackAsItWasCommitted", historyComesBack},
 	{"J1_StaleSeqIsRefused", staleSeqIsRefused},
 	{"J2_BatchWithOneStaleMember", batchWithOneStaleMember},
+	{"J3_ABatchOfClosesDecidesForEach", batchOfCloses},
 	{"J2_EveryMemberOfABatchHasItsOwnOutcome", everyMemberItsOwnOutcome},
 	{"J2_LargeBatchAndLargeCommit", largeBatchAndLargeCommit},
 }
@@ -96,6 +97,60 @@ func batchWithOneStaleMember(k *kit) {
 	if !fenced(out[3].Err) {
 		k.t.Errorf("member 3: got %v, want ErrFenced", out[3].Err)
 	}
+}
+
+// batchOfCloses: stores may have a statement of their own for a batch that only closes runs. It
+// decides for each member like any other.
+func batchOfCloses(k *kit) {
+	node := k.join(leaseLong).ID()
+	faults := []func(c *driver.Commit){
+		nil,
+		func(c *driver.Commit) { c.Fence-- },
+		func(c *driver.Commit) { c.Turn++ },
+		func(c *driver.Commit) { c.Node++ },
+		nil,
+		func(c *driver.Commit) { c.Head.Link++ },
+		func(c *driver.Commit) { c.Head.Seq++; c.Events[0].Seq++; c.Events[1].Seq++ },
+		func(c *driver.Commit) { c.Run = journal.NewRunID() },
+		func(c *driver.Commit) { *c = firstOf(c, 2) },
+		nil,
+	}
+	owners := k.own(node, len(faults))
+	batch := make([]driver.Commit, len(owners))
+	for i, o := range owners {
+		o.commit(keep, started("a"))
+		batch[i] = o.build(closed, stepDone(1, "a", "1"), completed("1"))
+		if faults[i] != nil {
+			faults[i](&batch[i])
+			chain(&batch[i])
+		}
+	}
+	out, err := k.commits(batch...)
+	k.ok(err)
+	for i, o := range owners {
+		events, r := len(k.history(o.run).Events), k.row(o.run)
+		if faults[i] == nil {
+			k.ok(out[i].Err)
+			if r.Status != journal.Completed || r.Task != nil || events != 3 || r.Terminal.Seq != 3 || out[i].Now.IsZero() {
+				k.t.Errorf("member %d, which was accepted: %+v, %d events, outcome %+v", i, r, events, out[i])
+			}
+			continue
+		}
+		if !fenced(out[i].Err) || r.Status != journal.Open || r.Task == nil || r.Task.Owner != node || events != 1 {
+			k.t.Errorf("member %d, which was refused: %+v, %d events, outcome %+v", i, r, events, out[i])
+		}
+	}
+}
+
+// firstOf is a commit with other events, the first ones of a generation.
+func firstOf(c *driver.Commit, g journal.Generation) driver.Commit {
+	out := *c
+	out.Generation, out.Head = g, journal.Head{Link: journal.OriginOf(c.Run, g, 0, journal.Payload{})}
+	out.Events = []journal.Event{started(), completed("1")}
+	for i := range out.Events {
+		out.Events[i].Seq, out.Events[i].Time = journal.Seq(i+1), c.Events[0].Time
+	}
+	return out
 }
 
 // everyMemberItsOwnOutcome mixes all next states, refused members and a run that nobody knows.

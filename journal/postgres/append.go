@@ -3,7 +3,6 @@ package postgres
 import (
 	"sync"
 
-	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
@@ -65,12 +64,12 @@ WITH me AS MATERIALIZED (
     WHERE (SELECT me.recalled FROM me) = $3::bigint
 ), written AS (
     -- J1: the primary key refuses a seq that exists.
-    INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, at, link, name, attempt, encoding, payload, issued)
-    SELECT ($4::uuid[])[e.member], ($5::int[])[e.member], e.seq, e.kind, e.cmd, e.at, e.link, e.name, e.attempt, e.encoding,
+    INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
+    SELECT ($4::uuid[])[e.member], ($5::int[])[e.member], e.seq, e.kind, e.cmd, e.inbox, e.at, e.link, e.name, e.attempt, e.encoding,
            e.payload, e.issued
-    FROM unnest($8::int[], $9::int[], $10::smallint[], $11::int[], $12::timestamptz[], $13::bigint[], $14::text[], $15::int[],
-                $16::text[], $17::bytea[], $18::text[])
-         AS e(member, seq, kind, cmd, at, link, name, attempt, encoding, payload, issued)
+    FROM unnest($8::int[], $9::int[], $10::smallint[], $11::int[], $12::bigint[], $13::timestamptz[], $14::bigint[], $15::text[],
+                $16::int[], $17::text[], $18::bytea[], $19::text[])
+         AS e(member, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
     WHERE (SELECT v.ok FROM verdict v)[e.member]
 )
 SELECT (SELECT me.recalled FROM me), v.ok, clock_timestamp() FROM verdict v`
@@ -85,32 +84,13 @@ const (
 	appendGeneration
 	appendHeadSeq
 	appendHeadLink
-	appendMember
-	appendSeq
-	appendKind
-	appendCmd
-	appendAt
-	appendLink
-	appendName
-	appendAttempt
-	appendEncoding
-	appendPayload
-	appendIssued
+	appendEvents // the first column of events
 )
 
 // appendBatches keeps the buffers of batches. The types are in the order of the constants above.
 var appendBatches = sync.Pool{New: func() any {
-	return newColumns(uuidColumn, int32Column, int32Column, int64Column,
-		int32Column, int32Column, int16Column, int32Column, instantColumn, int64Column, textColumn, int32Column, textColumn, bytesColumn,
-		textColumn)
+	return newTurnColumns(uuidColumn, int32Column, int32Column, int64Column)
 }}
-
-func (b appendBatch) release() {
-	if b.bytes() <= batchKeptBytesMax {
-		b.reset()
-		appendBatches.Put(b.columns)
-	}
-}
 
 // add appends the columns of a member and of its events, which name it by position, from 1.
 func (b appendBatch) add(member int32, c *driver.Commit) {
@@ -120,18 +100,6 @@ func (b appendBatch) add(member int32, c *driver.Commit) {
 	l[appendHeadSeq].int32(int32(c.Head.Seq))
 	l[appendHeadLink].int64(int64(c.Head.Link))
 	for i := range c.Events {
-		ev := &c.Events[i]
-		p := driver.StoredPayload(ev)
-		l[appendMember].int32(member)
-		l[appendSeq].int32(int32(ev.Seq))
-		l[appendKind].int16(int16(ev.Kind))
-		l[appendCmd].nullInt32(int32(ev.Cmd))
-		l[appendAt].int64(ev.Time.UnixMicro() - epochMicros)
-		l[appendLink].int64(int64(ev.Link))
-		l[appendName].nullText(ev.Name)
-		l[appendAttempt].nullInt32(ev.Attempt)
-		l[appendEncoding].nullText(p.Encoding)
-		l[appendPayload].nullBytes(p.Data)
-		l[appendIssued].nullText(journal.EncodeIssued(ev.Issued))
+		addEvent(l[appendEvents:], member, &c.Events[i])
 	}
 }

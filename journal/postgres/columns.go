@@ -3,6 +3,7 @@ package postgres
 import (
 	"encoding/binary"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -52,6 +53,15 @@ func (c *columns) bytes() (n int) {
 		n += cap(c.list[i].buf)
 	}
 	return n
+}
+
+// release keeps the memory for another batch, unless this one was unusually large: one batch of
+// large payloads must not pin its megabytes for the life of the process.
+func (c *columns) release(pool *sync.Pool) {
+	if c.bytes() <= batchKeptBytesMax {
+		c.reset()
+		pool.Put(c)
+	}
 }
 
 // params returns the arrays, which are valid until the next reset.
@@ -129,7 +139,16 @@ func (c *column) int64(v int64) {
 	c.buf = binary.BigEndian.AppendUint64(c.buf, uint64(v))
 }
 
-// nullInt32 and nullInt64 store zero as null: the columns that use them have no meaningful zero.
+// nullInt16, nullInt32 and nullInt64 store zero as null: the columns that use them have no
+// meaningful zero.
+func (c *column) nullInt16(v int16) {
+	if v == 0 {
+		c.null()
+		return
+	}
+	c.int16(v)
+}
+
 func (c *column) nullInt32(v int32) {
 	if v == 0 {
 		c.null()
@@ -163,14 +182,27 @@ func (c *column) optionalInt64(v *int64) {
 	c.int64(*v)
 }
 
+func (c *column) bool(v bool) {
+	c.size(1)
+	if v {
+		c.buf = append(c.buf, 1)
+		return
+	}
+	c.buf = append(c.buf, 0)
+}
+
+func (c *column) text(s string) {
+	c.size(len(s))
+	c.buf = append(c.buf, s...)
+}
+
 // nullText stores the empty string as null, which costs a bit instead of a header in the row.
 func (c *column) nullText(s string) {
 	if s == "" {
 		c.null()
 		return
 	}
-	c.size(len(s))
-	c.buf = append(c.buf, s...)
+	c.text(s)
 }
 
 // nullBytes stores no bytes as null. A payload of no bytes is read back as nil.

@@ -231,7 +231,7 @@ func (s *Store) commitRead(ctx context.Context, q querier, commits []driver.Comm
 			seqs[k] = nullInt(int32(c.Events[n-1].Seq))
 		}
 	}
-	rows, err := q.Query(ctx, s.sql.commitRead, ids, generations, seqs)
+	rows, err := q.Query(ctx, s.sql.commit.read, ids, generations, seqs)
 	if err != nil {
 		return err
 	}

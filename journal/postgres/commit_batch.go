@@ -37,38 +37,16 @@ const (
 	consumedNumber
 	consumedDigest
 	commitLink
-	eventMember
-	eventSeq
-	eventKind
-	eventCmd
-	eventInbox
-	eventAt
-	eventLink
-	eventName
-	eventAttempt
-	eventEncoding
-	eventPayload
-	eventIssued
+	commitEvents // the first column of events
 )
 
 // commitBatches keeps the buffers of batches. The types are in the order of the constants above.
 var commitBatches = sync.Pool{New: func() any {
-	return newColumns(
+	return newTurnColumns(
 		uuidColumn, int32Column, int64Column, int64Column, int16Column, instantColumn, int64Column, bytesColumn, textColumn, textColumn,
 		int16Column, int32Column, int32Column, int32Column, int64Column,
-		int32Column, int64Column, int64Column, int64Column,
-		int32Column, int32Column, int16Column, int32Column, int64Column, instantColumn, int64Column, textColumn, int32Column, textColumn,
-		bytesColumn, textColumn)
+		int32Column, int64Column, int64Column, int64Column)
 }}
-
-// release keeps the memory for another batch, unless this one was unusually large: one batch of
-// large payloads must not pin its megabytes for the life of the process.
-func (b commitBatch) release() {
-	if b.bytes() <= batchKeptBytesMax {
-		b.reset()
-		commitBatches.Put(b.columns)
-	}
-}
 
 // commitAppends is the number that commitSQL has for a turn that only adds events and so leaves the
 // task as it is; those of other turns are driver.NextKind's.
@@ -116,7 +94,7 @@ func (b commitBatch) add(member int32, c *driver.Commit) error {
 		l[consumedDigest].int64(int64(m.Digest))
 	}
 	for e := range c.Events {
-		b.addEvent(member, &c.Events[e])
+		addEvent(l[commitEvents:], member, &c.Events[e])
 	}
 	return nil
 }
@@ -136,20 +114,4 @@ func comparedHead(c *driver.Commit) (seq *int32, link *int64) {
 
 func attemptsError(c *driver.Commit, err error) error {
 	return fmt.Errorf("commit %s: attempts: %w", c.Run, err)
-}
-
-func (b commitBatch) addEvent(member int32, ev *journal.Event) {
-	p, l := driver.StoredPayload(ev), b.list
-	l[eventMember].int32(member)
-	l[eventSeq].int32(int32(ev.Seq))
-	l[eventKind].int16(int16(ev.Kind))
-	l[eventCmd].nullInt32(int32(ev.Cmd))
-	l[eventInbox].nullInt64(int64(ev.Inbox))
-	l[eventAt].int64(ev.Time.UnixMicro() - epochMicros)
-	l[eventLink].int64(int64(ev.Link))
-	l[eventName].nullText(ev.Name)
-	l[eventAttempt].nullInt32(ev.Attempt)
-	l[eventEncoding].nullText(p.Encoding)
-	l[eventPayload].nullBytes(p.Data)
-	l[eventIssued].nullText(journal.EncodeIssued(ev.Issued))
 }

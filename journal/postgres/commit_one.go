@@ -100,7 +100,7 @@ func fitsOne(c *driver.Commit) bool {
 
 // one is many for one member with few events. ErrFenced is as preliminary here as there.
 func (w *writing) one(ctx context.Context, c *driver.Commit) (driver.Outcome, error) {
-	sql, args := w.s.sql.commitOne, make([]any, 0, 49)
+	sql, args := w.s.sql.commit.one, make([]any, 0, 49)
 	seq, link := comparedHead(c)
 	args = append(args, uuidArg(c.Run), int32(c.Node), int64(c.Fence), int64(c.Turn), int32(c.Generation), seq, link)
 	if len(c.Consumed) > 0 {
@@ -110,7 +110,7 @@ func (w *writing) one(ctx context.Context, c *driver.Commit) (driver.Outcome, er
 	}
 	if t := c.Terminal(); t != nil {
 		status, _ := journal.StatusOf(t.Kind)
-		sql, args = w.s.sql.commitOneClose, append(args, int16(status), int32(t.Seq))
+		sql, args = w.s.sql.commit.oneClose, append(args, int16(status), int32(t.Seq))
 	} else {
 		attempts, err := driver.EncodeAttempts(c.Attempts)
 		if err != nil {

@@ -34,14 +34,14 @@ func (w *writing) run(ctx context.Context, order []int) error {
 	}
 	x := newExchange(w.q)
 	if len(full) > 0 {
-		b := commitBatch{commitBatches.Get().(*columns)}
-		defer b.release()
-		if err := w.add(ctx, x, b, full); err != nil {
+		release, err := w.add(ctx, x, full)
+		defer release()
+		if err != nil {
 			return err
 		}
 	}
 	for _, g := range groups {
-		defer g.batch.release()
+		defer g.batch.release(&appendBatches)
 		if err := w.addAppends(ctx, x, g); err != nil {
 			return err
 		}
@@ -69,28 +69,61 @@ func (w *writing) full(ctx context.Context, order []int) error {
 		w.out[order[0]] = o
 		return err
 	}
-	b := commitBatch{commitBatches.Get().(*columns)}
-	defer b.release()
 	x := newExchange(w.q)
-	if err := w.add(ctx, x, b, order); err != nil {
+	release, err := w.add(ctx, x, order)
+	defer release()
+	if err != nil {
 		return err
 	}
 	return x.send(ctx)
 }
 
-// add adds commitSQL to an exchange; b holds its parameters until the exchange was sent.
-func (w *writing) add(ctx context.Context, x *exchange, b commitBatch, order []int) error {
+// add adds the statement for members that are compared with their tasks' rows to an exchange. The
+// caller calls release when the exchange was sent, also after an error.
+func (w *writing) add(ctx context.Context, x *exchange, order []int) (release func(), err error) {
+	if w.onlyCloses(order) {
+		b := closeBatch{closeBatches.Get().(*columns)}
+		return func() { b.release(&closeBatches) }, w.addCloses(ctx, x, b, order)
+	}
+	b := commitBatch{commitBatches.Get().(*columns)}
+	return func() { b.release(&commitBatches) }, w.addTurns(ctx, x, b, order)
+}
+
+// addTurns adds commitSQL to an exchange; b holds its parameters until the exchange was sent.
+func (w *writing) addTurns(ctx context.Context, x *exchange, b commitBatch, order []int) error {
 	for k, i := range order {
 		if err := b.add(int32(k+1), &w.commits[i]); err != nil {
 			return err
 		}
 	}
-	return x.add(ctx, w.s.sql.commit, b.params(), b.formats, func(row [][]byte) error {
+	return x.add(ctx, w.s.sql.commit.batch, b.params(), b.formats, func(row [][]byte) error {
 		o := driver.Outcome{InboxLast: journal.InboxSeq(readInt64(row[2])), Now: readTime(row[3])}
 		if row[1][0] == 0 {
 			o.Err = journal.ErrFenced
 		}
 		w.out[order[readInt64(row[0])-1]] = o
+		return nil
+	})
+}
+
+// onlyCloses tells whether commitCloseSQL can write a batch.
+func (w *writing) onlyCloses(order []int) bool {
+	for _, i := range order {
+		if c := &w.commits[i]; c.Next.Kind != driver.NextClose || len(c.Consumed) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// addCloses adds commitCloseSQL to an exchange; b holds its parameters until the exchange was sent.
+func (w *writing) addCloses(ctx context.Context, x *exchange, b closeBatch, order []int) error {
+	for k, i := range order {
+		w.out[i] = driver.Outcome{Err: journal.ErrFenced}
+		b.add(int32(k+1), &w.commits[i])
+	}
+	return x.add(ctx, w.s.sql.commit.closes, b.params(), b.formats, func(row [][]byte) error {
+		w.out[order[readInt64(row[0])-1]] = driver.Outcome{Now: readTime(row[1])}
 		return nil
 	})
 }

@@ -14,6 +14,7 @@ type querier interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+	Prepare(ctx context.Context, name, sql string) (*pgconn.StatementDescription, error)
 }
 
 // pipeline sends statements in one round trip. Outside of an explicit transaction the server runs

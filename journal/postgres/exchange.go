@@ -13,15 +13,17 @@ import (
 // it is one transaction unless the connection is in one already, and each statement has a snapshot
 // of its own.
 //
-// Statements are prepared once for each connection, under their own text as the name; behind a
-// pooler, where nothing may outlive a transaction, they are sent with their text every time.
+// Statements are prepared once for each connection, under their own text as the name. They are sent
+// with their text every time if the connection is in another mode: behind a pooler, where nothing
+// may outlive a transaction, or because it is a caller's that wants so.
 type exchange struct {
-	conn  *pgx.Conn
+	q     querier
+	conn  *pgx.Conn // of q
 	batch pgconn.Batch
 	rows  []func(values [][]byte) error
 }
 
-func newExchange(q querier) *exchange { return &exchange{conn: connOf(q)} }
+func newExchange(q querier) *exchange { return &exchange{q: q, conn: connOf(q)} }
 
 // binaryForm says for each column, or for all if it stands alone, that it is in binary form.
 var binaryForm = []int16{pgx.BinaryFormatCode}
@@ -29,10 +31,10 @@ var binaryForm = []int16{pgx.BinaryFormatCode}
 // add adds a statement. row is called by send with the values of each row of the answer, which are
 // valid during the call. params must stay as they are until then.
 func (x *exchange) add(ctx context.Context, sql string, params [][]byte, formats []int16, row func(values [][]byte) error) error {
-	if x.conn.Config().DefaultQueryExecMode == pgx.QueryExecModeExec {
+	if x.conn.Config().DefaultQueryExecMode != pgx.QueryExecModeCacheStatement {
 		x.batch.ExecParams(sql, params, nil, formats, binaryForm)
 	} else {
-		statement, err := x.conn.Prepare(ctx, sql, sql) // once a connection
+		statement, err := x.q.Prepare(ctx, sql, sql) // once a connection; refused if q is a transaction that has ended
 		if err != nil {
 			return err
 		}

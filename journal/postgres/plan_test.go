@@ -123,7 +123,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 	conn := connect(t, pgtest.Empty(t))
 	migrateSchema(t, conn, pgtest.Schema)
 	mustExec(t, conn, "VACUUM ANALYZE reprise.tasks") // an empty queue is often known to be empty
-	appended := append([]string{"1", "gen_random_uuid()", "0"}, nulls(15)...)
+	appended := append([]string{"1", "gen_random_uuid()", "0"}, nulls(16)...)
 	routes := []string{"ARRAY['q']", "ARRAY['w']", "ARRAY[1]"}
 	for _, c := range []struct {
 		statement string
@@ -132,7 +132,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 	}{
 		{"startReuseSQL", nulls(4), "runs_key_idx runs_pkey"},
 		{"startSQL", nulls(17), "members_pkey"},
-		{"startOneSQL", []string{"gen_random_uuid()", "'k'", "'w'", "1", "'q'", "3", "NULL", "NULL", "NULL", "NULL", "1", "0", "NULL", "NULL", "NULL", "NULL", "NULL"}, "members_pkey"},
+		{"startOneSQL", append([]string{"1", "NULL", "gen_random_uuid()", "'k'", "'w'", "1", "'q'", "3"}, nulls(9)...), "members_pkey"},
 		{"startReadSQL", nulls(2), "runs_key_idx runs_pkey tasks_pkey"},
 		{"lockTasksSQL", nulls(1), "tasks_pkey"},
 		{"sendSQL", nulls(9), "inbox_key_idx runs_pkey tasks_pkey"},
@@ -141,6 +141,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"claimAttentionSQL", nulls(2), "tasks_owner_idx"},
 		{"claimNextSQL", routes, "tasks_claim_idx"},
 		{"commitSQL", nulls(31), "events_pkey inbox_pkey runs_pkey tasks_pkey"},
+		{"commitCloseSQL", nulls(21), "events_pkey runs_pkey tasks_pkey"},
 		{"commitOneSQL", nulls(49), "events_pkey inbox_pkey tasks_pkey"},
 		{"commitOneCloseSQL", nulls(44), "events_pkey inbox_pkey runs_pkey tasks_pkey"},
 		{"commitReadSQL", nulls(3), "events_pkey tasks_pkey"},

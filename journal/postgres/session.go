@@ -27,7 +27,7 @@ SELECT pg_advisory_lock_shared($1::int, $2::int), pg_postmaster_start_time(),
             THEN set_config('synchronous_commit', 'on', false) END`
 
 // safeSQL tells whether the server keeps what it has acknowledged when its machine loses power.
-const safeSQL = `SELECT current_setting('fsync'), current_setting('full_page_writes')`
+const safeSQL = `SELECT current_setting('fsync'), current_setting('full_page_writes'), pg_postmaster_start_time()::text`
 
 // sessionClass is the first key of the locks that show that a process lives; the second is the
 // number of its store.
@@ -94,21 +94,21 @@ func hangUp(c *pgx.Conn) {
 	_ = c.Close(ctx)
 }
 
-// warned are the servers, by address, of which this process has been warned.
+// warned are the servers, by address and start time, of which this process has been warned.
 var warned sync.Map
 
 // warnUnsafe says, once in a process, that a server is set to lose what it has acknowledged. It is
 // no reason to refuse: such servers are made for tests.
 func (n *sessions) warnUnsafe(ctx context.Context) error {
-	var fsync, pages, address string
+	var fsync, pages, address, began string
 	err := n.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		address = c.PgConn().Conn().RemoteAddr().String()
-		return c.QueryRow(ctx, safeSQL).Scan(&fsync, &pages)
+		return c.QueryRow(ctx, safeSQL).Scan(&fsync, &pages, &began)
 	})
 	if err != nil || fsync == "on" && pages == "on" {
 		return err
 	}
-	if _, before := warned.LoadOrStore(address, true); !before {
+	if _, before := warned.LoadOrStore(address+" "+began, true); !before {
 		n.s.o.Logger.WarnContext(ctx, "the server may lose what it has acknowledged, or its whole database, when its machine stops; "+
 			"set fsync and full_page_writes to on", "server", address, "fsync", fsync, "full_page_writes", pages)
 	}

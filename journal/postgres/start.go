@@ -53,15 +53,15 @@ UPDATE reprise.runs r SET holds_key = false FROM given g WHERE r.id = ANY (ARRAY
 // task is unproven until the first commit, for the case that the answer is lost (J4).
 const startSQL = `
 WITH owner AS (
-    SELECT EXISTS (SELECT FROM reprise.members m WHERE m.node = $11::int AND m.incarnation = $17::uuid AND m.lost_at IS NULL) AS alive
+    SELECT EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL) AS alive
 ), made AS (
     INSERT INTO reprise.runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels,
                               input, input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy)
     SELECT i.id, statement_timestamp(), statement_timestamp() + i.delay * interval '1 microsecond', i.version, i.priority,
            i.key IS NOT NULL, i.workflow, i.queue, i.key, i.labels::jsonb, i.input, i.encoding, i.trace,
            i.parent, i.parent_generation, i.parent_cmd, i.parent_policy
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[], $6::smallint[], $7::text[], $8::bytea[],
-                $9::text[], $10::text[], $12::bigint[], $13::uuid[], $14::int[], $15::int[], $16::smallint[])
+    FROM unnest($3::uuid[], $4::text[], $5::text[], $6::int[], $7::text[], $8::smallint[], $9::text[], $10::bytea[],
+                $11::text[], $12::text[], $13::bigint[], $14::uuid[], $15::int[], $16::int[], $17::smallint[])
          AS i(id, key, workflow, version, queue, priority, labels, input, encoding, trace, delay,
               parent, parent_generation, parent_cmd, parent_policy)
     ON CONFLICT DO NOTHING -- in the input's order, which is the order of keys
@@ -69,7 +69,7 @@ WITH owner AS (
 ), queued AS (
     INSERT INTO reprise.tasks (run_id, visible_at, fence, owner, unproven, version, priority, queue, workflow)
     SELECT m.id, CASE WHEN o.alive THEN 'infinity' ELSE coalesce(m.start_at, m.created_at) END,
-           o.alive::int::bigint << 20, CASE WHEN o.alive THEN $11::int ELSE 0 END, o.alive,
+           o.alive::int::bigint << 20, CASE WHEN o.alive THEN $1::int ELSE 0 END, o.alive,
            m.version, m.priority, m.queue, m.workflow
     FROM made m CROSS JOIN owner o
 )
@@ -175,12 +175,7 @@ func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
 		r.out[i] = journal.Started{} // of a try that was rolled back
 	}
 	first := r.firstOfKeys(pending)
-	var p pipeline
-	r.queueReuse(&p, first)
-	if err := r.queueInserts(&p, first); err != nil {
-		return err
-	}
-	if err := p.send(ctx, q); err != nil {
+	if err := r.create(ctx, q, first); err != nil {
 		return err
 	}
 	var missing []int
@@ -198,18 +193,27 @@ func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
 	return again.send(ctx, q)
 }
 
-// queueInserts adds the statements that create runs: the small one for a single start, else one for
-// each owner, as the owner is a parameter of the whole statement.
-func (r *startRound) queueInserts(p *pipeline, members []int) error {
+// create sends the statements that create runs: the small one for a single start, else one for each
+// owner, as the owner is a parameter of the whole statement.
+func (r *startRound) create(ctx context.Context, q querier, members []int) error {
+	x := newExchange(q)
+	if err := r.addReuse(ctx, x, members); err != nil {
+		return err
+	}
 	if len(members) == 1 {
-		return r.queueOne(p, members[0])
+		if err := r.addOne(ctx, x, members[0]); err != nil {
+			return err
+		}
+		return x.send(ctx)
 	}
 	for _, group := range r.byOwner(members) {
-		if err := r.queueInsert(p, group); err != nil {
+		release, err := r.addInsert(ctx, x, group)
+		defer release()
+		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return x.send(ctx)
 }
 
 // firstOfKeys leaves out the later ones of members with one key: they get the first one's run.
@@ -224,16 +228,12 @@ func (r *startRound) firstOfKeys(pending []int) []int {
 	return first
 }
 
-// byOwner splits members by the node that is to own them from birth. A delayed run has no owner: it
-// would hold a place in the node without being able to run.
+// byOwner splits members by the node that is to own them from birth.
 func (r *startRound) byOwner(members []int) [][]int {
 	var owners []journal.NodeID
 	groups := map[journal.NodeID][]int{}
 	for _, i := range members {
-		o := r.starts[i].Owner
-		if r.starts[i].Delay > 0 {
-			o = 0
-		}
+		o := ownerOf(&r.starts[i])
 		if groups[o] == nil {
 			owners = append(owners, o)
 		}
@@ -246,55 +246,18 @@ func (r *startRound) byOwner(members []int) [][]int {
 	return list
 }
 
-// queueReuse adds startReuseSQL if any member may replace a closed run.
-func (r *startRound) queueReuse(p *pipeline, members []int) {
-	var ids []pgtype.UUID
-	var keys, workflows []string
-	var failedOnly []bool
+// addReuse adds startReuseSQL to an exchange if any member may replace a closed run.
+func (r *startRound) addReuse(ctx context.Context, x *exchange, members []int) error {
+	b := newReuseBatch()
 	for _, i := range members {
-		st := &r.starts[i]
-		if st.Key == "" || st.Reuse == journal.ReuseReject {
-			continue
-		}
-		ids, keys, workflows = append(ids, uuidArg(st.ID)), append(keys, st.Key), append(workflows, st.Workflow)
-		failedOnly = append(failedOnly, st.Reuse == journal.ReuseAllowIfFailed)
-	}
-	if len(ids) > 0 {
-		p.exec(r.s.sql.startReuse, ids, keys, workflows, failedOnly)
-	}
-}
-
-// queueInsert adds startSQL for members of one owner.
-func (r *startRound) queueInsert(p *pipeline, members []int) error {
-	n := len(members)
-	ids, keys, workflows, versions := make([]pgtype.UUID, n), make([]*string, n), make([]string, n), make([]int32, n)
-	queues, priorities, labels := make([]string, n), make([]int16, n), make([]*string, n)
-	inputs, encodings, traces, delays := make([][]byte, n), make([]*string, n), make([]*string, n), make([]*int64, n)
-	owner, parents := journal.NodeID(0), parentList{size: n}
-	for k, i := range members {
-		st := &r.starts[i]
-		stored, err := driver.EncodeLabels(st.Labels)
-		if err != nil {
-			return err
-		}
-		labels[k] = nullText(stored)
-		ids[k], keys[k], workflows[k], versions[k] = uuidArg(st.ID), nullText(st.Key), st.Workflow, st.Version
-		queues[k], priorities[k] = st.Queue, st.Priority
-		inputs[k], encodings[k], traces[k] = nullBytes(st.Input.Data), nullText(st.Input.Encoding), nullText(st.Trace)
-		delays[k] = nullInt(st.Delay.Microseconds())
-		parents.set(k, st.Parent)
-		if st.Delay == 0 {
-			owner = st.Owner
+		if st := &r.starts[i]; st.Key != "" && st.Reuse != journal.ReuseReject {
+			b.add(st)
 		}
 	}
-	index := make(map[journal.RunID]int, n)
-	for _, i := range slices.Backward(members) { // of two members with one id, the first creates
-		index[r.starts[i].ID] = i
+	if b.list[0].count == 0 {
+		return nil
 	}
-	p.query(r.s.sql.start, each(r.scanMade(func(run journal.RunID) int { return index[run] })),
-		ids, keys, workflows, versions, queues, priorities, labels, inputs, encodings, traces, int32(owner), delays,
-		parents.runs, parents.generations, parents.cmds, parents.policies, r.s.roster.incarnation(owner))
-	return nil
+	return x.add(ctx, r.s.sql.startReuse, b.params(), binaryForm, nil)
 }
 
 // queueRead adds startReadSQL for members that were not created, and decides what becomes of each.

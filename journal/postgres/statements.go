@@ -11,13 +11,17 @@ type statements struct {
 	lockFamily, orphans, terminate                            string
 	preview, next, reply                                      string
 	claim, claimUnconfirmed, claimAttention, claimNext        string
-	commit, commitRead, commitOne, commitOneClose             string
+	commit                                                    commitStatements
 	list, listByKey                                           string
 	loadRuns, loadEvents, loadInbox, loadAnswers              string
 	member                                                    memberStatements
 	lockTasks, send                                           string
 	startReuse, start, startOne, startRead, startMessageDelay string
 }
+
+// commitStatements are those that write turns and look for them: a batch of any, a batch of closes,
+// one that leaves its run open, one that closes it.
+type commitStatements struct{ batch, closes, one, oneClose, read string }
 
 // memberStatements are those about nodes.
 type memberStatements struct {
@@ -35,8 +39,8 @@ func newStatements(schema string) statements {
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
 		preview: r(previewSQL), next: r(continueSQL), reply: r(replySQL),
 		claim: r(claimSQL), claimUnconfirmed: r(claimUnconfirmedSQL), claimAttention: r(claimAttentionSQL), claimNext: r(claimNextSQL),
-		commit: r(commitSQL), commitRead: r(commitReadSQL), commitOne: r(commitOneSQL), commitOneClose: r(commitOneCloseSQL),
-		list: r(listSQL), listByKey: r(listByKeySQL),
+		commit: commitStatements{batch: r(commitSQL), closes: r(commitCloseSQL), one: r(commitOneSQL), oneClose: r(commitOneCloseSQL), read: r(commitReadSQL)},
+		list:   r(listSQL), listByKey: r(listByKeySQL),
 		loadRuns: r(loadRunsSQL), loadEvents: r(loadEventsSQL), loadInbox: r(loadInboxSQL), loadAnswers: r(loadAnswersSQL),
 		member:    newMemberStatements(r),
 		lockTasks: r(lockTasksSQL), send: r(sendSQL),

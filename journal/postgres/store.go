@@ -132,6 +132,19 @@ func (s *Store) in(ctx context.Context, tx journal.Tx, fn func(ctx context.Conte
 	if err != nil {
 		return err
 	}
-	err = fn(ctx, inner)
+	if err = checkOpen(ctx, inner); err == nil {
+		err = fn(ctx, inner)
+	}
 	return translate(ctx, err, inner.Conn().IsClosed())
+}
+
+// checkOpen returns an error if a transaction has ended: its connection serves somebody else by
+// now, or writes at once what is meant to be part of a transaction. Statements that are prepared
+// ask it themselves, see exchange; for others it costs a round trip.
+func checkOpen(ctx context.Context, tx pgx.Tx) error {
+	if tx.Conn().Config().DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
+		return nil
+	}
+	_, err := tx.Exec(ctx, "")
+	return err
 }
