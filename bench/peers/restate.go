@@ -32,11 +32,21 @@ const (
 
 var errRestateCalls = errors.New("only calls that wait for their result are measured on Restate")
 
-func (restateEngine) Name() string            { return "Restate" }
-func (restateEngine) Module() string          { return "github.com/restatedev/sdk-go" }
-func (restateEngine) Does(w Workload) bool    { return w == Chain || w == Latency }
-func (restateEngine) Queued(int) int          { return 0 }
-func (restateEngine) InFlight(Setup, int) int { return 256 }
+func (restateEngine) Name() string         { return "Restate" }
+func (restateEngine) Module() string       { return "github.com/restatedev/sdk-go" }
+func (restateEngine) Does(w Workload) bool { return w == Chain || w == Latency }
+func (restateEngine) Queued(int) int       { return 0 }
+
+// InFlight, found by trying 64, 256, 512 and 1,000 with each number of steps.
+func (restateEngine) InFlight(_ Setup, steps int) int {
+	switch {
+	case steps < 3:
+		return 64
+	case steps < longSteps:
+		return 512
+	}
+	return 1000
+}
 
 func (restateEngine) Settings(Setup) string {
 	return "its own server on its own log (no Postgres), one node, one partition (default 24), local log (default replicated), fsync on, statistics, " +
