@@ -255,9 +255,26 @@ func TestUnconfirmed(t *testing.T) {
 			t.Error("the step of a closed run began again")
 		}
 		g.wantLive(0)
+		g.wantSaid("lost", 1) // to the second claim
 		if n := g.actors(); n != 0 {
 			t.Errorf("%d actors stay", n)
 		}
+	})
+}
+
+// A run whose answer to the claim was lost is this node's once a load has shown it, and can be
+// lost.
+func TestUnconfirmedIsLostLater(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		s := newGate()
+		g.define("one", func(ctx workflow.Context) (string, error) { return workflow.Step(ctx, "a", s.heedful, nil) })
+		id := g.create("one")
+		g.sys.ActivateUnconfirmed(g.claimed(id))
+		wait()
+		g.store.fate = fenced
+		s.open <- nil
+		wait()
+		g.wantSaid("lost", 1)
 	})
 }
 

@@ -25,6 +25,7 @@ func (r *run) onLoaded(m loaded) {
 	case err != nil:
 		r.fail(fmt.Errorf("the history cannot be read: %w", err))
 	default:
+		r.unconfirmed = false
 		r.inputs.addMessages(&m.history)
 		if r.machine == nil {
 			r.rebuild(m.history.Events)

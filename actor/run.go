@@ -151,7 +151,7 @@ func storable(problem string) string {
 
 // lose ends the activation, if there is one: somebody else owns the run, or nobody can tell. What
 // is in flight is ignored when it arrives. A killed system has lost all its runs and does not
-// report each.
+// report each; and what was never shown to be this node's is not lost.
 func (r *run) lose(cause error) {
 	owned := r.phase.owned()
 	r.discard(ErrRunLost)
@@ -160,7 +160,7 @@ func (r *run) lose(cause error) {
 		return
 	}
 	r.enter(idle)
-	if r.host.o.Hooks.Lost != nil && !r.host.killed.Load() {
+	if r.host.o.Hooks.Lost != nil && !r.host.killed.Load() && !r.unconfirmed {
 		r.host.o.Hooks.Lost(r.info, cause)
 	}
 	r.host.released()

@@ -82,7 +82,9 @@ func claimed(nodes *fleet, f figures) {
 const claimStatementSQL = `
 SELECT coalesce(sum(s.total_exec_time + s.total_plan_time), 0), coalesce(sum(s.rows), 0)::bigint
 FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
-WHERE d.datname = $1 AND s.query LIKE '%fence = t.fence + %' AND s.rows > 0`
+WHERE d.datname = $1 AND s.query LIKE '%fence = (((t.fence%' AND s.rows > 0`
+
+var errNoClaim = errors.New("the server has counted no claim: has its statement another text?")
 
 // claimStatement puts what the server spent on a claimed task into f.
 func (b *bench) claimStatement(ctx context.Context, d *database, f figures) error {
@@ -93,6 +95,9 @@ func (b *bench) claimStatement(ctx context.Context, d *database, f figures) erro
 	var tasks int64
 	if err := b.admin.QueryRow(ctx, claimStatementSQL, d.name).Scan(&spent, &tasks); err != nil {
 		return err
+	}
+	if tasks == 0 {
+		return errNoClaim
 	}
 	f["claim_server_us_per_task"] = ratio(spent*1e3, float64(tasks))
 	return nil

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -35,8 +38,8 @@ func hanging(hangs bool, began chan<- time.Time) func(n *runtime.Node) {
 }
 
 // TestRunsOfAGoneNodeGoOnInTime: with default options, another node takes over the runs of a node
-// that is gone: after its grace if its sessions have ended, else when its lease runs out. Nodes look
-// for expired leases nine times in a lease.
+// that is gone: after its grace if its sessions have ended, else when its lease runs out. Nodes
+// look for expired leases nine times in a lease.
 func TestRunsOfAGoneNodeGoOnInTime(t *testing.T) {
 	const lease, look = 10 * time.Second, 2500 * time.Millisecond
 	for name, tc := range map[string]struct {
@@ -272,4 +275,57 @@ func TestEverythingResumesAfterTheDatabaseIsBack(t *testing.T) {
 	started, err := runtime.Start(ctx, client, sleeper, time.Millisecond, nil)
 	clustertest.MustResult(t, clustertest.MustStart(t, started, err))
 	pgtest.Check(t, dsn, pgtest.Schema)
+}
+
+// comparedStore counts how often a node has asked what it owns.
+type comparedStore struct {
+	*postgres.Store
+	comparisons atomic.Int32
+}
+
+type comparedMember struct {
+	driver.Membership
+	s *comparedStore
+}
+
+func (s *comparedStore) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
+	m, err := s.Store.Join(ctx, n)
+	return &comparedMember{m, s}, err
+}
+
+func (m *comparedMember) Owned(ctx context.Context) ([]driver.Holding, error) {
+	m.s.comparisons.Add(1)
+	return m.Membership.Owned(ctx)
+}
+
+// TestComparisonsDisturbNobody: a node that is busy with short runs compares what it owns with what
+// the store says, again and again. Nothing is wrong, so no run is given up.
+func TestComparisonsDisturbNobody(t *testing.T) {
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	o := c.Options()
+	o.Lease = 500 * time.Millisecond // a comparison a second
+	store := &comparedStore{Store: c.Store(c.DSN, nil)}
+	n := c.RunOn(journal.New(store, nil), o, func(n *runtime.Node) { runtime.Handle(n, count3, threeSteps, nil) })
+	var callers sync.WaitGroup
+	for i := range 64 {
+		callers.Go(func() {
+			for k := 0; store.comparisons.Load() < 5 && ctx.Err() == nil; k++ {
+				run, err := runtime.Start(ctx, n.Client(), count3, i, nil)
+				if err == nil {
+					_, err = run.Result(ctx)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	callers.Wait()
+	for line := range strings.Lines(c.Log.String()) {
+		if strings.Contains(line, "given up") || strings.Contains(line, "is released") {
+			t.Error(line)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
@@ -12,15 +13,29 @@ import (
 //
 // It is due at once when somebody notes a doubt: a renewal that finds the store in an older state,
 // a commit that is refused. And it is due every few leases without a reason, so that a fault that
-// nobody knows leaves no run to nobody for longer than that. Two comparisons have compareMin
-// between them, so that a store that refuses every commit is not asked by each of them.
+// nobody knows leaves no run to nobody for long. Two comparisons have compareMin between them, so
+// that a store that refuses every commit is not asked by each of them.
+//
+// A task without a commit under its claim is astray in nearly every comparison of a busy node: the
+// answer to the claim or the start is still on its way. Only if a later comparison finds it astray
+// again, under the same fence, has the answer been lost. After a doubt that one is made soon, else
+// it is the next one: a comparison that asked for another one each time would never end.
 type comparison struct {
 	every time.Duration // between two that nobody asked for
 
-	mu     sync.Mutex
-	doubt  bool
-	last   time.Time // of the last comparison
-	strays []driver.Holding
+	mu       sync.Mutex
+	doubt    bool
+	doubted  bool      // whether the last comparison was made for a doubt
+	again    time.Time // when a second look is due; zero for none
+	last     time.Time // of the last comparison
+	strays   []driver.Holding
+	unproven map[journal.RunID]unproven
+}
+
+// unproven is a task without a commit under its claim that was astray.
+type unproven struct {
+	fence journal.Fence
+	since time.Time // of the first comparison that found it so
 }
 
 // note says that there is a doubt.
@@ -39,7 +54,7 @@ func (c *comparison) wanted() bool {
 
 func (c *comparison) want(now time.Time) bool {
 	since := now.Sub(c.last)
-	return c.doubt && since >= compareMin || since >= c.every
+	return c.doubt && since >= compareMin || since >= c.every || !c.again.IsZero() && !now.Before(c.again)
 }
 
 // due is wanted for the caller that makes the comparison.
@@ -50,8 +65,33 @@ func (c *comparison) due() bool {
 	if !c.want(now) {
 		return false
 	}
-	c.doubt, c.last = false, now
+	c.doubt, c.doubted, c.again, c.last = false, c.doubt, time.Time{}, now
+	for run, u := range c.unproven {
+		if now.Sub(u.since) > 2*max(c.every, strayAfter) { // two comparisons have not found it again
+			delete(c.unproven, run)
+		}
+	}
 	return true
+}
+
+// isLost takes note of a task without a commit under its claim that is astray. It tells whether the
+// answer that would have made it known here is lost. If not, second is when to look again, zero for
+// no time of its own.
+func (c *comparison) isLost(h driver.Holding) (lost bool, second time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if u, ok := c.unproven[h.Run]; ok && u.fence == h.Fence {
+		return now.Sub(u.since) >= strayAfter, time.Time{}
+	}
+	if c.unproven == nil {
+		c.unproven = map[journal.RunID]unproven{}
+	}
+	c.unproven[h.Run] = unproven{h.Fence, now}
+	if c.doubted {
+		c.again = now.Add(strayAfter)
+	}
+	return false, c.again
 }
 
 // addStray keeps a task that is to be released.

@@ -52,8 +52,8 @@ func (m *listedMember) Release(_ context.Context, list []driver.Holding) error {
 	return nil
 }
 
-// A run that was freed, or claimed anew, between the store's answer and the comparison is not astray.
-// One that is listed a second time is, and is released once.
+// A run that was freed, or claimed anew, between the store's answer and the comparison is not
+// astray. One that is listed a second time is, and is released once.
 func TestStraysAreListedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := testWorker()
@@ -80,4 +80,59 @@ func TestStraysAreListedTwice(t *testing.T) {
 		w.kill()
 		w.sys.Kill(nil)
 	})
+}
+
+// A task without a commit under its claim is astray in nearly every comparison of a busy node, as
+// the answer to its start is on its way. Only if it is astray again after a while, under the same
+// fence, the node asks for all that it owns. After a doubt it looks again soon, and not again and
+// again.
+func TestUnprovenStraysAreLookedAtAgain(t *testing.T) {
+	for name, doubt := range map[string]bool{"after a doubt": true, "without one": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, _ := testWorker()
+				lost, claimed := journal.NewRunID(), journal.NewRunID()
+				listed := []driver.Holding{{Run: lost, Fence: 5, Generation: 1}, {Run: claimed, Fence: 5, Generation: 1}}
+				m := &listedMember{}
+				w.claimer.member = m
+				look := func(what string, want bool) {
+					t.Helper()
+					m.owned = append(slices.Clone(listed), driver.Holding{Run: journal.NewRunID(), Fence: 5, Generation: 1}) // just started
+					w.claimer.compare()
+					synctest.Wait()
+					if got := w.claimer.unconfirmed.pending(); got != want {
+						t.Errorf("%s: asks for all that it owns: %v, want %v", what, got, want)
+					}
+				}
+				second := leaseOfTests * leasesPerComparison
+				if doubt {
+					w.comparison.note()
+					time.Sleep(compareMin)
+					second = strayAfter
+				} else {
+					time.Sleep(second)
+				}
+				look("the first look", false)
+				w.comparison.addStray(driver.Holding{Run: claimed, Fence: 1}) // another reason to compare
+				look("at once", false)
+				listed[0].Fence, listed[1].Fence = 9, 9
+				time.Sleep(second - time.Millisecond)
+				look("a moment too early", false)
+				time.Sleep(time.Millisecond)
+				if !w.comparison.wanted() {
+					t.Error("no second look")
+				}
+				look("a second look at other claims", false)
+				if !w.comparison.again.IsZero() {
+					t.Error("a second look leads to a third")
+				}
+				w.comparison.note()
+				time.Sleep(second)
+				look("a second look at the same", true)
+				w.kill()
+				w.sys.Kill(nil)
+				time.Sleep(time.Minute) // the last timers end
+			})
+		})
+	}
 }

@@ -25,6 +25,9 @@ const (
 	leasesPerComparison = 2
 	// compareMin is the least time between two comparisons, whatever asks for them.
 	compareMin = time.Second
+	// strayAfter is how long the answer to a claim or a start may be on its way before a task that
+	// nobody here runs counts as unknown.
+	strayAfter = time.Second
 	// claimMax bounds one claim, so that its rows are locked briefly and other nodes get their
 	// share.
 	claimMax = 500

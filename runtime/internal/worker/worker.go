@@ -214,11 +214,16 @@ func (w *Worker) runLost(report func(*journal.Run, error)) func(*journal.Run, er
 }
 
 // stray is the hook of a task that the store says this node owns, and that the node does not run.
-// If nothing was committed under its claim, the answer to the claim or start may be on its way: a
-// reconciling claim takes the task up. Else it is released.
+// If nothing was committed under its claim, the answer to the claim or start may be on its way; if
+// that is lost a reconciling claim takes the task up. Else it is released.
 func (w *Worker) stray(h driver.Holding) {
 	if !h.Confirmed {
-		w.claimer.reconcileNow()
+		switch lost, second := w.comparison.isLost(h); {
+		case lost:
+			w.claimer.reconcileNow()
+		case !second.IsZero():
+			w.claimer.timer.expect(second)
+		}
 		return
 	}
 	w.comparison.addStray(h)
