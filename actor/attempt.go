@@ -28,6 +28,7 @@ type attempt struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	expire  context.CancelFunc // of the context with a limit; nil for none
+	tx      journal.Tx         // of a step with a transaction, else nil
 	handoff *txHandoff         // of a step with a transaction, else nil
 
 	exec     *executor // which executes it

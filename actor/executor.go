@@ -2,6 +2,7 @@ package actor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -84,6 +85,12 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 		e.answer(w, a, resultOf(context.Cause(a.ctx), context.Cause(a.ctx)))
 		return
 	}
+	if failed := e.begin(a); failed != nil {
+		e.releaseSlot()
+		a.release()
+		e.answer(w, a, *failed)
+		return
+	}
 	ctx := a.limit()
 	a.deadline.start(a.options.Heartbeat, a.cancel)
 	ctx = replay.WithStepContext(ctx, &a.sc)
@@ -107,6 +114,46 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 	}()
 	res = e.await(ctx, a)
 	returned = true
+}
+
+// begin begins the transaction of a step that has one. It comes before the attempt: nothing of the
+// step has happened yet, and its time has not begun. So a store that is not available costs no
+// attempt. It is asked again until the run gives the attempt up, or the whole step is out of time.
+func (e *executor) begin(a *attempt) (failed *result) {
+	if !a.options.Tx {
+		return nil
+	}
+	ctx, began := a.ctx, time.Now()
+	if a.left > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, a.left, ErrStepTimeout)
+		defer cancel()
+	}
+	for try := int32(1); ; try++ {
+		tx, err := e.o.Store.Begin(ctx)
+		if err == nil {
+			if a.tx = tx; a.left > 0 {
+				a.left = max(a.left-time.Since(began), 1)
+			}
+			return nil
+		}
+		if !errors.Is(err, journal.ErrUnavailable) || !pause(ctx, backoff(beginRetry, try)) {
+			res := resultOf(context.Cause(ctx), fmt.Errorf("begin the step's transaction: %w", err))
+			return &res
+		}
+	}
+}
+
+// pause waits for d, or until ctx ends, and tells whether ctx still lasts.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // acquireSlot returns false if ctx has ended before a slot was free.
@@ -186,7 +233,7 @@ func (e *executor) await(ctx context.Context, a *attempt) result {
 // guarded calls the body and makes a result of its return or its panic. A body that ends its
 // goroutine leaves without a result, and without its transaction.
 func (e *executor) guarded(ctx context.Context, a *attempt) (res result) {
-	var tx journal.Tx
+	tx := a.tx
 	defer func() {
 		if p := recover(); p != nil {
 			res = result{failure: panicFailure(p)}
@@ -196,11 +243,7 @@ func (e *executor) guarded(ctx context.Context, a *attempt) (res result) {
 		}
 	}()
 	var value any
-	if a.options.Tx {
-		var err error
-		if tx, err = e.o.Store.Begin(ctx); err != nil {
-			return resultOf(context.Cause(ctx), fmt.Errorf("begin the step's transaction: %w", err))
-		}
+	if tx != nil {
 		value = tx.Value()
 	}
 	output, err := e.call(ctx, a.body, value)

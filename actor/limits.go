@@ -1,6 +1,10 @@
 package actor
 
-import "time"
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/replay"
+)
 
 const (
 	// shardCount spreads routing and spawning over cores; each shard costs one idle actor. WarmMax
@@ -49,3 +53,6 @@ const (
 	// context.
 	killGrace = time.Second
 )
+
+// beginRetry spaces the tries to begin the transaction of a step while the store is unavailable.
+var beginRetry = replay.RetryPolicy{Initial: 20 * time.Millisecond, Factor: 2, Max: time.Second, Jitter: 0.2}

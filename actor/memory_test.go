@@ -27,6 +27,8 @@ type memory struct {
 	late func(c *driver.Commit)
 	// loadFate is the same for loads.
 	loadFate func(r *driver.LoadRequest) error
+	// refuse is why no transaction can be begun.
+	refuse error
 }
 
 // record is what is stored of one run.
@@ -179,6 +181,9 @@ func (m *memory) Load(q driver.LoadRequest, done func(driver.History, error)) {
 func (m *memory) Begin(context.Context) (journal.Tx, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.refuse != nil {
+		return nil, m.refuse
+	}
 	tx := &memoryTx{}
 	m.txs = append(m.txs, tx)
 	return tx, nil

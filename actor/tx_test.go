@@ -3,6 +3,7 @@ package actor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -54,6 +55,53 @@ func TestAbandonedTx(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A transaction that could not be begun, because the store was not there, used no attempt of its
+// step: the body was never called. The step begins when the store is back, however many of its time
+// limits have passed.
+func TestBeginThatFailsIsNoAttempt(t *testing.T) {
+	for name, limit := range map[string]time.Duration{"without a limit": 0, "with a limit of an attempt": 300 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(g *rig) {
+				g.store.refuse = fmt.Errorf("%w: too many clients", journal.ErrUnavailable)
+				s := newGate()
+				g.define("enters", func(ctx workflow.Context) (string, error) {
+					return workflow.StepTx(ctx, "enter", enter(s),
+						&workflow.StepOptions{AttemptTimeout: limit, Retry: &workflow.RetryPolicy{Attempts: 1}})
+				})
+				id := g.start("enters")
+				time.Sleep(5 * time.Second)
+				g.wantTxs()
+				g.store.mu.Lock()
+				g.store.refuse = nil
+				g.store.mu.Unlock()
+				<-s.began
+				s.open <- nil
+				wait()
+				g.wantTxs("committed")
+				if task := g.task(id); task != nil {
+					t.Errorf("the run is open: %+v", task)
+				}
+				g.wantSaid("retry", 0)
+			})
+		})
+	}
+}
+
+// What a step could not begin for another reason is a failure of the step.
+func TestBeginThatIsRefusedIsAFailure(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		g.store.refuse = fmt.Errorf("begin: %w", journal.ErrInvalid)
+		g.define("enters", func(ctx workflow.Context) (string, error) {
+			return workflow.StepTx(ctx, "enter", enter(newGate()), &workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: 1}})
+		})
+		id := g.start("enters")
+		time.Sleep(time.Minute)
+		if task := g.task(id); task != nil {
+			t.Errorf("the run is open: %+v", task)
+		}
+	})
 }
 
 func fenced(*driver.Commit) error { return journal.ErrFenced }

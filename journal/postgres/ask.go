@@ -57,6 +57,7 @@ func (m *member) Ask(ctx context.Context) (bool, error) {
 			} else {
 				_, _, a.err = m.renewOn(life, c)
 			}
+			m.s.sessions.discard(c, a.err)
 			done <- a
 		})
 		if !began {

@@ -29,6 +29,9 @@ func translate(ctx context.Context, err error, lost bool) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
+	if _, refused := errors.AsType[*pgconn.ConnectError](err); refused {
+		return unsent(ctx, err)
+	}
 	pe, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		if lost {
@@ -43,6 +46,30 @@ func translate(ctx context.Context, err error, lost bool) error {
 		return fmt.Errorf("%w: %w", journal.ErrInvalid, err)
 	}
 	return err
+}
+
+// unsent is translate for what failed before a statement was sent: a connection that could not be
+// had, or whose session could not begin. Nothing has happened, and the refusal is of this
+// connection, not of what the caller wanted: a password is being changed, a database restored, a
+// server full. So the caller may ask again, whatever the server says.
+func unsent(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	return fmt.Errorf("%w: %w", journal.ErrUnavailable, err)
+}
+
+// spent tells errors after which a session is of no use, although it may be open: the server
+// became a standby, or it is being shut down, or the session is ended by an administrator.
+func spent(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (readOnly(err) || pe.Code[:2] == "08" || pe.Code[:2] == "57" && pe.Code != "57014")
+}
+
+// readOnly tells whether the session is one of a server or a database that only reads.
+func readOnly(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pe.Code == "25006"
 }
 
 // unavailable lists the states in which the same call may succeed later, perhaps on another server.

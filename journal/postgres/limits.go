@@ -64,6 +64,8 @@ const (
 	lifelineConnect  = 3 * time.Second
 	lifelinePauseMin = 20 * time.Millisecond
 	lifelinePauseMax = 500 * time.Millisecond
+	// heldLookMax bounds the look for rows that are locked, which itself waits for locks of tables.
+	heldLookMax = time.Second
 	// offerLate is longer than a server goes on with a request that was given up.
 	offerLate = time.Minute
 	// listenPing is the silence after which the listener asks for a sign of life, and

@@ -234,6 +234,8 @@ func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
 }
 
 // renew renews on the lifeline, and on the pool if there is none or it does not answer in time.
+// Both tries end well before the lease: a connection that is silent is closed then, and the next
+// renewal finds another one.
 func (m *member) renew(ctx context.Context) (r driver.Renewal, peers bool, err error) {
 	wait, cancel := context.WithTimeout(ctx, lifelineWait)
 	c := m.s.lifeline.take(wait)
@@ -242,17 +244,23 @@ func (m *member) renew(ctx context.Context) (r driver.Renewal, peers bool, err e
 		try, cancel := context.WithTimeout(ctx, m.lease/renewalTries)
 		r, peers, err = m.renewOn(try, c)
 		cancel()
+		m.s.sessions.discard(c, err)
 		lost := c.IsClosed()
 		m.s.lifeline.put(c)
 		if !lost {
 			return r, peers, translate(ctx, err, false)
 		}
 	}
-	err = m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+	try, cancel := context.WithTimeout(ctx, m.lease/renewalTries)
+	defer cancel()
+	err = m.s.call(try, func(ctx context.Context, c *pgx.Conn) error {
 		var err error
 		r, peers, err = m.renewOn(ctx, c)
 		return err
 	})
+	if err != nil && try.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: no answer in %s: %w", journal.ErrUnavailable, m.lease/renewalTries, err)
+	}
 	return r, peers, err
 }
 

@@ -73,7 +73,13 @@ func (n *sessions) begin(ctx context.Context, c *pgx.Conn) error {
 
 // connect opens a connection beside the pool.
 func (n *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
-	c, err := pgx.ConnectConfig(ctx, n.s.pool.Config().ConnConfig)
+	config := n.s.pool.Config().ConnConfig // a copy
+	if n.s.o.BeforeConnect != nil {
+		if err := n.s.o.BeforeConnect(ctx, config); err != nil {
+			return nil, err
+		}
+	}
+	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +91,19 @@ func (n *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// discard closes a connection whose session is spent, so that the next call opens another one.
+// Where one session is read-only the others of the pool are too: the address leads to another
+// server now, or led to another one when they were opened. All of them are opened anew.
+func (n *sessions) discard(c *pgx.Conn, err error) {
+	if !spent(err) {
+		return
+	}
+	hangUp(c)
+	if readOnly(err) {
+		n.s.pool.Reset()
+	}
 }
 
 // hangUp closes a connection, whose other end may not answer.

@@ -84,7 +84,7 @@ func (s *Store) Close() {
 func (s *Store) migrate(ctx context.Context) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return translate(ctx, err, true)
+		return unsent(ctx, err)
 	}
 	defer conn.Release()
 	return Migrate(ctx, conn.Conn(), s.o.Schema)
@@ -104,7 +104,7 @@ func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Co
 	for try := 1; ; try++ {
 		conn, err := s.pool.Acquire(ctx)
 		if err != nil {
-			return translate(outer, err, true)
+			return unsent(outer, err)
 		}
 		sent := time.Now()
 		err = fn(ctx, conn.Conn())
@@ -112,6 +112,7 @@ func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Co
 		if err == nil {
 			s.sessions.heard(conn.Conn(), sent)
 		}
+		s.sessions.discard(conn.Conn(), err)
 		conn.Release()
 		if err == nil {
 			return nil

@@ -91,7 +91,7 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		<-s.stepTxs
-		return nil, translate(ctx, err, true)
+		return nil, unsent(ctx, err)
 	}
 	begin := stepTxSQL
 	if s.o.Pooler {
@@ -99,10 +99,10 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	}
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
 	if err != nil {
-		lost := conn.Conn().IsClosed()
+		s.sessions.discard(conn.Conn(), err)
 		conn.Release()
 		<-s.stepTxs
-		return nil, translate(ctx, err, lost)
+		return nil, unsent(ctx, err)
 	}
 	return &stepTx{s: s, conn: conn, tx: tx}, nil
 }

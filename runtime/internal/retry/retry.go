@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// waitFirst and WaitMax bound the wait between two tries. A failover takes seconds, a lost
+	// waitFirst and waitMax bound the wait between two tries. A failover takes seconds, a lost
 	// connection milliseconds: the first waits are short enough for the second, and a try a second
 	// is no load.
 	waitFirst = 20 * time.Millisecond
-	WaitMax   = time.Second
+	waitMax   = time.Second
 )
 
 // UntilAvailable calls fn until it returns something else than journal.ErrUnavailable, or ctx ends;
@@ -24,8 +24,7 @@ const (
 // of a store may be repeated as it is nevertheless, because the store recognises what an earlier
 // try wrote (J4). Waits grow from 20 ms to a second, with jitter.
 func UntilAvailable(ctx context.Context, fn func() error) error {
-	b := backoff.NewExponentialBackOff(
-		backoff.WithInitialInterval(waitFirst), backoff.WithMaxInterval(WaitMax), backoff.WithMaxElapsedTime(0))
+	b := Waits()
 	for {
 		err := fn()
 		if err == nil || !errors.Is(err, journal.ErrUnavailable) {
@@ -35,6 +34,12 @@ func UntilAvailable(ctx context.Context, fn func() error) error {
 			return err
 		}
 	}
+}
+
+// Waits returns the waits between tries that fail one after the other.
+func Waits() *backoff.ExponentialBackOff {
+	return backoff.NewExponentialBackOff(
+		backoff.WithInitialInterval(waitFirst), backoff.WithMaxInterval(waitMax), backoff.WithMaxElapsedTime(0))
 }
 
 // Sleep waits for d, or until ctx ends, and tells whether ctx still lasts.

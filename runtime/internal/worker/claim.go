@@ -45,6 +45,7 @@ type claimer struct {
 
 // loop claims until ctx ends.
 func (c *claimer) loop(ctx context.Context) {
+	waits := retry.Waits()
 	for ctx.Err() == nil {
 		c.compare()
 		reconcile := c.unconfirmed.due()
@@ -57,11 +58,12 @@ func (c *claimer) loop(ctx context.Context) {
 			if !errors.Is(err, journal.ErrUnavailable) {
 				c.log.Error("claim failed; it will be tried again", logkey.Node, c.node, logkey.Error, err)
 			}
-			if !retry.Sleep(ctx, retry.WaitMax) {
+			if !retry.Sleep(ctx, waits.NextBackOff()) {
 				return
 			}
 			continue
 		}
+		waits.Reset()
 		activate := c.sys.Activate
 		if reconcile {
 			activate = c.sys.ActivateUnconfirmed

@@ -51,3 +51,34 @@ func TestLostClaimIsReconciled(t *testing.T) {
 		w.sys.Kill(nil)
 	})
 }
+
+// A claim that fails once is repeated at once: a connection that broke is no outage.
+func TestAClaimThatFailsIsRepeatedSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var times []time.Time
+		s := &claimStore{claim: func(driver.ClaimRequest) (driver.Claim, error) {
+			if times = append(times, time.Now()); len(times)%2 == 1 {
+				return driver.Claim{}, journal.ErrUnavailable
+			}
+			return driver.Claim{}, nil
+		}}
+		w, _ := testWorker()
+		w.claimer.j = driver.New(s, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); w.claimer.loop(ctx) }()
+		time.Sleep(10 * time.Second)
+		cancel()
+		<-ended
+		for i := 1; i < len(times); i += 2 {
+			if waited := times[i].Sub(times[i-1]); waited > 100*time.Millisecond {
+				t.Errorf("after failure %d the claim was repeated in %s", i/2+1, waited)
+			}
+		}
+		if len(times) < 4 {
+			t.Errorf("%d claims", len(times))
+		}
+		w.kill()
+		w.sys.Kill(nil)
+	})
+}

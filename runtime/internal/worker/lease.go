@@ -39,11 +39,15 @@ func (l *lease) renewNow() {
 // unless it is renewed.
 func (l *lease) renewLoop(ctx context.Context, end time.Time) {
 	every := l.length / renewalsPerLease
+	var cause error // why the store could not be reached, as of the last try that knew
 	for l.sleep(ctx, min(every, time.Until(end))) {
 		sent := time.Now()
 		call, cancel := context.WithDeadline(ctx, end)
 		r, err := l.member.Renew(call)
 		cancel()
+		if err == nil || errors.Is(err, journal.ErrUnavailable) {
+			cause = err
+		}
 		switch {
 		case err == nil:
 			end = sent.Add(l.length)
@@ -54,7 +58,10 @@ func (l *lease) renewLoop(ctx context.Context, end time.Time) {
 			l.lost(err)
 			return
 		case !time.Now().Before(end):
-			l.lost(fmt.Errorf("%w: the lease could not be renewed in time: %w", journal.ErrNodeLost, err))
+			if cause == nil {
+				cause = err
+			}
+			l.lost(fmt.Errorf("%w: the lease could not be renewed in time: %w", journal.ErrNodeLost, cause))
 			return
 		}
 	}

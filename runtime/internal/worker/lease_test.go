@@ -3,7 +3,9 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,6 +67,36 @@ func TestLeaseEndsInTime(t *testing.T) {
 			t.Errorf("gave up after %s, the lease was %s", took, lease)
 		}
 		if !errors.Is(w.reason, journal.ErrNodeLost) {
+			t.Errorf("the reason is %v", w.reason)
+		}
+		_ = w.Abort()
+		time.Sleep(time.Minute) // the last timers end
+	})
+}
+
+// hangingMember is a membership whose store refuses once and then falls silent.
+type hangingMember struct {
+	fakeMember
+	refused *bool
+}
+
+func (m hangingMember) Renew(ctx context.Context) (driver.Renewal, error) {
+	if !*m.refused {
+		*m.refused = true
+		return driver.Renewal{}, fmt.Errorf("%w: the role may not log in", journal.ErrUnavailable)
+	}
+	<-ctx.Done()
+	return driver.Renewal{}, ctx.Err()
+}
+
+// The reason for which a lease was lost is what the store has said, not that the time was over.
+func TestLostLeaseNamesItsCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := testWorker()
+		w.lease.member = hangingMember{m, new(bool)}
+		go w.lease.renewLoop(w.alive, time.Now().Add(leaseOfTests))
+		<-w.lost
+		if !errors.Is(w.reason, journal.ErrNodeLost) || !strings.Contains(w.reason.Error(), "the role may not log in") {
 			t.Errorf("the reason is %v", w.reason)
 		}
 		_ = w.Abort()
