@@ -2,8 +2,10 @@ package runtime
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/reprise-run/reprise/internal/batch"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
@@ -70,11 +72,15 @@ func answers[Out any](n int, out []Out, err error) []answer[Out] {
 	return list
 }
 
-// callerError is the error of one caller: ctx's if ctx has ended, whatever became of the call then.
-// A caller who gave up shall not have to tell a store's error from its own.
-func callerError(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return ctx.Err()
+// callerError is the error of one caller: ctx's if ctx has ended, whatever became of the call then,
+// and behind it why there was no answer: somebody else holds what the call needs, or the store is
+// away. A caller who gave up shall not have to tell a store's error from its own.
+func (c *Client) callerError(ctx context.Context, verb string, err error, held bool) error {
+	switch {
+	case err == nil || ctx.Err() == nil:
+		return err
+	case held:
+		return fmt.Errorf("%w: %w", ctx.Err(), driver.ErrHeld)
 	}
-	return err
+	return c.j.Explain(verb, ctx.Err())
 }

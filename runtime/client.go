@@ -1,11 +1,14 @@
 package runtime
 
 import (
+	"errors"
 	"time"
 
 	"github.com/reprise-run/reprise/internal/batch"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/internal/held"
+	"github.com/reprise-run/reprise/runtime/internal/logkey"
 	"github.com/reprise-run/reprise/runtime/internal/waiters"
 )
 
@@ -37,6 +40,9 @@ type Client struct {
 	starts  *batch.Batcher[call[journal.Start], answer[journal.Started]]
 	sends   *batch.Batcher[call[journal.Message], answer[journal.Sent]]
 	warner  *routeWarner
+
+	heldKeys held.Log[string]        // of starts
+	heldRuns held.Log[journal.RunID] // of messages
 }
 
 // NewClient returns a client without a node. There is nothing to close. o may be nil.
@@ -50,5 +56,11 @@ func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *tele
 	c.waiters = waiters.New(j, waiters.Options{Poll: poll, HintsPushed: node != nil, Unanswered: unanswered})
 	c.starts = batch.New(batch.SizeMax, c.writeStarts)
 	c.sends = batch.New(batch.SizeMax, c.writeSends)
+	c.starts.SetAside(func(a answer[journal.Started]) bool { return errors.Is(a.out.Err, driver.ErrHeld) })
+	c.sends.SetAside(func(a answer[journal.Sent]) bool { return errors.Is(a.out.Err, driver.ErrHeld) })
+	c.heldKeys.Log, c.heldKeys.Key = tel.log, logkey.RunKey
+	c.heldKeys.What = "another transaction has started a run under a key and is open; the start waits until that ends"
+	c.heldRuns.Log, c.heldRuns.Key = tel.log, logkey.Run
+	c.heldRuns.What = "another transaction has locked a run; the message waits until that ends"
 	return c
 }

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/journal/memory"
+	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -38,6 +40,7 @@ func (w *weather) options() *faulty.Options {
 			}
 			return []faulty.Fault{faulty.Before, faulty.After, faulty.Unknown}[w.draw(3)]
 		},
+		Held: func(faulty.Call, int) bool { return w.draw(16) == 0 },
 		Hint: func(driver.Hint) []time.Duration {
 			return [][]time.Duration{{0}, {0}, {}, {time.Millisecond, time.Second}}[w.draw(4)]
 		},
@@ -56,6 +59,9 @@ func TestJ4TheLanguageThroughFaults(t *testing.T) {
 	}
 }
 
+// quiet is for journals whose store fails all the time.
+func quiet() *journal.Options { return &journal.Options{Logger: slog.New(slog.DiscardHandler)} }
+
 func throughFaults(t *testing.T, seed uint64) {
 	db := memory.New(nil)
 	defer db.Close()
@@ -66,7 +72,7 @@ func throughFaults(t *testing.T, seed uint64) {
 	var nodes []*runtime.Node
 	var ended sync.WaitGroup
 	join := func(ctx context.Context, peer *memory.Store) *runtime.Node {
-		n := runtime.NewNode(journal.New(faulty.New(peer, w.options()), nil), &runtime.NodeOptions{
+		n := runtime.NewNode(journal.New(faulty.New(peer, w.options()), quiet()), &runtime.NodeOptions{
 			Lease: 20 * time.Second, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), PassivateAlways: seed%3 == 0,
 			LiveMax: 5 + w.draw(20),
 		})
@@ -96,7 +102,7 @@ func throughFaults(t *testing.T, seed uint64) {
 			leave()
 		}
 	})
-	remote := runtime.NewClient(journal.New(faulty.New(db.Peer(), w.options()), nil), nil)
+	remote := runtime.NewClient(journal.New(faulty.New(db.Peer(), w.options()), quiet()), nil)
 	clients := []*runtime.Client{nodes[0].Client(), nodes[1].Client(), remote}
 	var work sync.WaitGroup
 	for i, client := range clients {
@@ -179,4 +185,38 @@ func updates(ctx context.Context, c *runtime.Client, n *runtime.Node, key string
 		return err
 	}
 	return wants(ctx, run, count)
+}
+
+// TestACallerHearsWhyTheStoreIsAway: a caller who gives up gets the error of its context, and
+// behind it what the store has said, whichever call it is.
+func TestACallerHearsWhyTheStoreIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := memory.New(nil)
+		defer db.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		run, err := runtime.Start(ctx, runtime.NewClient(journal.New(db.Peer(), nil), nil), greet, "there", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		away := faulty.New(db.Peer(), &faulty.Options{Decide: func(faulty.Call) faulty.Fault { return faulty.Before }})
+		client := runtime.NewClient(journal.New(away, quiet()), nil)
+		for name, call := range map[string]func(ctx context.Context) error{
+			"start": func(ctx context.Context) error { _, err := runtime.Start(ctx, client, greet, "more", nil); return err },
+			"signal": func(ctx context.Context) error {
+				return runtime.Signal(ctx, client, run.ID(), workflow.Signal[int]("s"), 1, nil)
+			},
+			"result": func(ctx context.Context) error {
+				_, err := runtime.RunOf(client, greet, run.ID()).Result(ctx)
+				return err
+			},
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			err := call(ctx)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, journal.ErrUnavailable) {
+				t.Errorf("%s: %v, want %v and %v", name, err, context.DeadlineExceeded, journal.ErrUnavailable)
+			}
+		}
+	})
 }

@@ -87,15 +87,18 @@ func (c *Client) send(ctx context.Context, m journal.Message, tx journal.Tx) (jo
 	}
 	keyed(&m)
 	sent, err := submit(ctx, c.sends, m)
-	return sent, callerError(ctx, errors.Join(err, sent.Err))
+	return sent, c.callerError(ctx, "send", errors.Join(err, sent.Err), c.heldRuns.Held(m.Run))
 }
 
 // writeSends writes a batch of messages.
 func (c *Client) writeSends(calls []call[journal.Message]) []answer[journal.Sent] {
 	messages := inputs(calls)
 	sent, err := callStore(calls, func(ctx context.Context) ([]journal.Sent, error) {
-		return c.j.Send(ctx, nil, messages)
+		return c.j.Send(driver.Impatient(ctx), nil, messages)
 	})
+	for i := range messages {
+		c.heldRuns.Note(messages[i].Run, err == nil && errors.Is(sent[i].Err, driver.ErrHeld))
+	}
 	return answers(len(calls), sent, err)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -97,7 +98,7 @@ func (c *Client) start(ctx context.Context, s journal.Start, tx journal.Tx) (jou
 		}
 		started = out[0]
 	}
-	if err := callerError(ctx, errors.Join(err, started.Err)); err != nil {
+	if err := c.callerError(ctx, "start", errors.Join(err, started.Err), c.heldKeys.Held(s.Key)); err != nil {
 		return journal.Started{}, err
 	}
 	return started, nil
@@ -113,9 +114,12 @@ func (c *Client) writeStarts(calls []call[journal.Start]) []answer[journal.Start
 		own.Own(&starts[i])
 	}
 	started, err := callStore(calls, func(ctx context.Context) ([]journal.Started, error) {
-		return c.j.Start(ctx, nil, starts)
+		return c.j.Start(driver.Impatient(ctx), nil, starts)
 	})
 	for i := range starts {
+		if starts[i].Key != "" {
+			c.heldKeys.Note(starts[i].Key, err == nil && errors.Is(started[i].Err, driver.ErrHeld))
+		}
 		if err != nil {
 			own.Settle(&starts[i], nil)
 			continue

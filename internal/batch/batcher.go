@@ -2,6 +2,7 @@ package batch
 
 import (
 	"sync"
+	"time"
 
 	"github.com/reprise-run/reprise/internal/pool"
 )
@@ -9,6 +10,16 @@ import (
 // SizeMax bounds a batch. A larger transaction is hardly cheaper per member, and all of its members
 // wait for the last one.
 const SizeMax = 500
+
+// patience is how long calls wait behind a write before another writer takes them. It is far above
+// what a write takes on a store that is well.
+const patience = 250 * time.Millisecond
+
+// asidePause is the time after which a call is tried again that could not be carried out.
+const asidePause = 200 * time.Millisecond
+
+// relievedMax bounds the writes of one Batcher that take long. Each has a connection of the store.
+const relievedMax = 3
 
 // Batcher is group commit. It writes one batch at a time; calls that arrive while a batch is being
 // written form the next one. It is generic because commits, starts, messages and loads are batched
@@ -28,9 +39,26 @@ const SizeMax = 500
 // later finds busy false and has a writer of its own. So no call is left behind, and no wake-up can
 // be lost, because nobody ever sleeps here.
 //
+// # Slow writes
+//
+// The next batch does not wait for ever for a write that hangs: a large history is on its way, or a
+// row is held by somebody else. When calls have waited for [patience], the writer is relieved:
+// another one is responsible from then on. A relieved writer answers its batch when its write has
+// ended, and is gone. At most [relievedMax] are at it; beyond that calls wait, as the store is slow
+// for everybody then. turn tells a writer whether it is still responsible: it grows with each batch
+// that is taken and each relief, and a writer knows the turn of its batch.
+//
+// One timer is set while calls wait behind a write. It looks whether the write of its last look is
+// still under way, so a writer is relieved after one to two times patience.
+//
+// # Calls that somebody else holds up
+//
+// A store may say of a member that it would have to wait for somebody else: see [Batcher.SetAside].
+//
 // # When a batch is closed
 //
-// A batch is closed when the writer takes it, which is when the batch before it has been answered.
+// A batch is closed when the writer takes it, which is when the batch before it has been answered,
+// or its writer relieved.
 // There is no timer and no target size. On an idle Batcher a call is written at once, alone: nobody
 // is made to wait for company that may not come. Under load a batch holds what arrived during one
 // write, so its size is the arrival rate times the duration of a write, up to max. Throughput
@@ -39,12 +67,10 @@ const SizeMax = 500
 //
 // # Order
 //
-// Calls are added under mu, taken from the front, and answered in the order of their batch before
-// the next batch is taken. So the write of a call begins only after all earlier calls of the same
-// Batcher have their answers. A worker gives each run one Batcher by a hash of its id. The commits
-// of a run therefore reach the store in the order in which its actor submitted them, as J3 asks
-// for: the store compares turn numbers, and a commit that overtook its predecessor would be
-// refused. Between two Batchers there is no order.
+// Calls are added under mu and taken from the front. The write of a call begins only after all
+// earlier calls of the same Batcher have their answers, except those in the batches of relieved
+// writers. Whoever needs an order waits for the answer to a call before it submits the next one, as
+// an actor does with the commits of its run (J3).
 //
 // # Inline submission
 //
@@ -91,7 +117,17 @@ type Batcher[In, Out any] struct {
 	waiting calls[In, Out]
 	spare   calls[In, Out] // empty: memory for the next writer's batch
 	busy    bool
-	idle    sync.WaitGroup // 1 while busy
+	idle    sync.WaitGroup // counts the writer and those that were relieved
+
+	held  func(Out) bool    // nil: nothing is set aside
+	aside *Batcher[In, Out] // of those calls, and its own
+
+	turn     uint64 // of the writer's batch
+	writing  bool   // whether the writer has taken it; else it is about to take one
+	relieved int    // writers that were relieved and still write
+	watch    *time.Timer
+	watching bool   // whether watch is set
+	watched  uint64 // the turn at the last look
 }
 
 // New returns a Batcher that makes batches of at most max calls. write gets a batch and returns one
@@ -103,6 +139,25 @@ func New[In, Out any](max int, write func([]In) []Out) *Batcher[In, Out] {
 // RunOn has batches written by jobs of a pool instead of goroutines of their own. It must be called
 // before anything is submitted.
 func (b *Batcher[In, Out]) RunOn(do func(pool.Job)) { b.spawn = do }
+
+// SetAside says which answers mean that somebody else holds what the call needs. Such a call is not
+// answered. It goes aside, to a Batcher of those alone, and is written again there until it has
+// another answer: a few times a second, and in nobody's way. It must be called before anything is
+// submitted.
+func (b *Batcher[In, Out]) SetAside(held func(Out) bool) {
+	b.held, b.aside = held, New(b.max, b.write)
+	b.aside.held, b.aside.aside = held, b.aside
+}
+
+// again sets a call aside. The Batcher that it was submitted to is not idle until it has an answer.
+func (b *Batcher[In, Out]) again(in In, done func(Out)) {
+	if b.aside != b {
+		b.idle.Add(1)
+		answer := done
+		done = func(out Out) { answer(out); b.idle.Done() }
+	}
+	time.AfterFunc(asidePause, func() { b.aside.Submit(in, done) })
+}
 
 // Submit adds a call and never blocks. done is called once, on the goroutine that writes, and must
 // be quick.
@@ -136,10 +191,53 @@ func (b *Batcher[In, Out]) enter(in In, done func(Out)) bool {
 	b.waiting.in = append(b.waiting.in, in)
 	b.waiting.done = append(b.waiting.done, done)
 	if b.busy {
+		b.setWatch()
 		return false
 	}
 	b.busy = true
 	b.idle.Add(1)
+	return true
+}
+
+// setWatch sets the timer, unless it is set. The caller holds the lock.
+func (b *Batcher[In, Out]) setWatch() {
+	if b.watching {
+		return
+	}
+	b.watching, b.watched = true, b.turn
+	if b.watch == nil {
+		b.watch = time.AfterFunc(patience, b.look)
+		return
+	}
+	b.watch.Reset(patience)
+}
+
+// look relieves the writer if it still writes the batch of the last look and calls wait.
+func (b *Batcher[In, Out]) look() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.watching = false
+	if !b.busy || len(b.waiting.in) == 0 {
+		return
+	}
+	if b.writing && b.turn == b.watched && b.relieved < relievedMax {
+		b.relieved++
+		b.turn++
+		b.writing = false
+		b.idle.Add(1)
+		go b.spawn(b) // which may not be called under the lock
+	}
+	b.setWatch()
+}
+
+// wasRelieved tells a writer that is done with a batch whether another one is responsible now. The
+// caller holds the lock.
+func (b *Batcher[In, Out]) wasRelieved(batch *calls[In, Out]) bool {
+	if batch.turn == 0 || batch.turn == b.turn {
+		return false
+	}
+	b.relieved--
+	b.idle.Done()
 	return true
 }
 
@@ -158,16 +256,23 @@ func (b *Batcher[In, Out]) answer(w *pool.Worker, batch *calls[In, Out]) {
 	out := b.write(batch.in)
 	w.ExpectIdle()
 	for i := range out {
+		if b.held != nil && b.held(out[i]) {
+			b.again(batch.in[i], batch.done[i])
+			continue
+		}
 		batch.done[i](out[i])
 	}
 }
 
-// take replaces an answered batch by the next one. If nothing waits it returns false, and the
-// caller is not the writer any more.
+// take replaces an answered batch by the next one. If nothing waits, or another writer has taken
+// over, it returns false, and the caller is not the writer any more.
 func (b *Batcher[In, Out]) take(batch *calls[In, Out]) bool {
 	batch.clear(2 * b.max)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.wasRelieved(batch) {
+		return false
+	}
 	if cap(batch.in) == 0 { // the writer's first
 		*batch, b.spare = b.spare, calls[In, Out]{}
 	}
@@ -177,6 +282,8 @@ func (b *Batcher[In, Out]) take(batch *calls[In, Out]) bool {
 		batch.move(&b.waiting, b.max)
 	}
 	if len(batch.in) > 0 {
+		b.turn++
+		batch.turn, b.writing = b.turn, true
 		return true
 	}
 	b.release(batch)
@@ -189,7 +296,11 @@ func (b *Batcher[In, Out]) more(batch *calls[In, Out]) bool {
 	batch.clear(2 * b.max)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.wasRelieved(batch) {
+		return false
+	}
 	if len(b.waiting.in) > 0 {
+		b.writing = false
 		return true
 	}
 	b.release(batch)
@@ -200,7 +311,7 @@ func (b *Batcher[In, Out]) more(batch *calls[In, Out]) bool {
 // waits, and the caller holds the lock.
 func (b *Batcher[In, Out]) release(batch *calls[In, Out]) {
 	b.spare = *batch
-	b.busy = false
+	b.busy, b.writing = false, false
 	b.idle.Done()
 }
 
@@ -208,13 +319,14 @@ func (b *Batcher[In, Out]) release(batch *calls[In, Out]) {
 type calls[In, Out any] struct {
 	in   []In
 	done []func(Out)
+	turn uint64 // at which the batch was taken; 0 for none
 }
 
 // clear empties the batch, so that nothing it refers to is kept alive. It keeps the memory, up to
 // capMax members.
 func (c *calls[In, Out]) clear(capMax int) {
 	if cap(c.in) > capMax {
-		*c = calls[In, Out]{}
+		*c = calls[In, Out]{turn: c.turn}
 		return
 	}
 	clear(c.in)

@@ -76,6 +76,9 @@ func (k *batchKind[M, A]) submit(ctx context.Context, j *Journal, tx journal.Tx,
 			refused++
 		}
 	}
+	if tx == nil && len(b.valid) > 0 { // a caller's transaction has a connection of the caller's
+		j.outage.note(k.verb, err)
+	}
 	j.observe(k.verb, len(members), refused, began, err)
 	if err != nil {
 		return batch[M, A]{}, fmt.Errorf("%s: %w", k.verb, err)

@@ -19,6 +19,7 @@ func (m *member) Renew(ctx context.Context) (Renewal, error) {
 	if errors.Is(err, journal.ErrNodeLost) {
 		m.j.local.leave(m.ID())
 	}
+	m.j.outage.note("renew", err)
 	m.j.clock.Observe(r.Now)
 	return r, err
 }

@@ -12,7 +12,7 @@ import (
 // Journal is the engine's side of a journal.Journal, between the actors, nodes and clients above
 // and the [Store] below. Its methods may be called from many goroutines.
 //
-// Four things are done here, once for all back ends, and a Store may rely on each of them:
+// Five things are done here, once for all back ends, and a Store may rely on each of them:
 //
 //   - Nothing invalid reaches a store. Every member is checked and gets its defaults before the
 //     call, so bad input is refused before anything is stored, with an error that names the limit.
@@ -22,15 +22,17 @@ import (
 //   - The store's clock is known: each answer carries a stamp, which [Clock] observes (J9).
 //   - Hints are published after the call, and only for what the store has acknowledged. They go to
 //     the watchers in this process directly, and to other processes where those need them.
+//   - A store that stays away is reported, and that it is back: see outage.
 //
 // There is one engine for each journal.Journal, however many nodes and clients share it: two would
 // not hear each other's hints.
 type Journal struct {
 	*journal.Journal
-	store Store
-	o     journal.Options
-	clock Clock
-	local hub
+	store  Store
+	o      journal.Options
+	clock  Clock
+	local  hub
+	outage outage
 }
 
 // New returns the engine of a fresh journal.Journal on a store, which stays the caller's to close.
@@ -45,7 +47,8 @@ func Of(j *journal.Journal) *Journal {
 		panic(fmt.Sprintf("driver: journal.New got a %T, which is not a driver.Store", j.Store()))
 	}
 	return j.Engine(func() any {
-		return &Journal{Journal: j, store: s, o: j.Options(), local: newHub()}
+		o := j.Options()
+		return &Journal{Journal: j, store: s, o: o, local: newHub(), outage: outage{log: o.Logger, failing: map[string]*failure{}}}
 	}).(*Journal)
 }
 
@@ -92,6 +95,7 @@ func (j *Journal) Claim(ctx context.Context, r ClaimRequest) (Claim, error) {
 		r.Chance = rand.Uint32()
 	}
 	c, err := j.store.Claim(ctx, r)
+	j.outage.note("claim", err)
 	j.observe("claim", len(c.Tasks), 0, began, err)
 	if err != nil {
 		return Claim{}, fmt.Errorf("claim: %w", err)
@@ -123,6 +127,7 @@ func (j *Journal) Commit(ctx context.Context, commits []Commit) ([]Outcome, erro
 	if len(out) > 0 {
 		j.clock.Observe(out[len(out)-1].Now) // one stamp is as good as all of them
 	}
+	j.outage.note("commit", err)
 	j.observe("commit", len(commits), refused, began, err)
 	if err != nil {
 		return nil, fmt.Errorf("commit: %w", err)
@@ -141,6 +146,7 @@ func (j *Journal) Load(ctx context.Context, requests []LoadRequest) ([]History, 
 		out = append(out, got...)
 		return err
 	})
+	j.outage.note("load", err)
 	j.observe("load", len(requests), 0, began, err)
 	if err != nil {
 		return nil, fmt.Errorf("load: %w", err)
@@ -162,6 +168,7 @@ func (j *Journal) List(ctx context.Context, f journal.ListFilter) (journal.RunPa
 		return journal.RunPage{}, &journal.LimitError{What: "ids in a list filter", Size: len(f.IDs), Max: journal.BatchMax}
 	}
 	page, err := j.store.List(ctx, f)
+	j.outage.note("list", err)
 	j.observe("list", len(page.Runs), 0, began, err)
 	if err != nil {
 		return journal.RunPage{}, fmt.Errorf("list: %w", err)
@@ -177,6 +184,7 @@ func (j *Journal) Admin(ctx context.Context, a AdminAction) error {
 		return err
 	}
 	err := j.store.Admin(ctx, a)
+	j.outage.note("admin", err)
 	j.observe("admin", 1, 0, began, err)
 	if err != nil {
 		return fmt.Errorf("admin action on run %s: %w", a.Run, err)
@@ -192,7 +200,9 @@ func (j *Journal) Begin(ctx context.Context) (journal.Tx, error) {
 	if !ok {
 		return nil, fmt.Errorf("begin: %T has no transactions for steps: %w", j.store, journal.ErrInvalid)
 	}
-	return ts.Begin(ctx)
+	tx, err := ts.Begin(ctx)
+	j.outage.note("begin", err)
+	return tx, err
 }
 
 // Join makes a node. While it is a member, hints that it can serve stay inside the process.
@@ -201,7 +211,7 @@ func (j *Journal) Join(ctx context.Context, n journal.Node) (Membership, error) 
 		return nil, err
 	}
 	m, err := j.store.Join(ctx, n)
-	if err != nil {
+	if j.outage.note("join", err); err != nil {
 		return nil, fmt.Errorf("join: %w", err)
 	}
 	j.local.join(m.ID(), n.Routes)

@@ -155,6 +155,8 @@ func (s *Store) commitChunk(ctx context.Context, commits []driver.Commit, order 
 	switch {
 	case err == nil:
 		return s.commitReadBack(ctx, commits, order, out)
+	case lockTimeout(err) && hasty(ctx, len(order)):
+		return heldCommits(s, commits, order, out).apart(ctx)
 	case !memberFault(err):
 		return err
 	case len(order) > 1:
@@ -171,6 +173,26 @@ func (s *Store) commitChunk(ctx context.Context, commits []driver.Commit, order 
 	}
 	out[order[0]] = driver.Outcome{Err: journal.ErrFenced}
 	return s.commitReadBack(ctx, commits, order, out) // an append may meet its own first try here
+}
+
+// heldCommits are the members of a batch that waited in vain for a row.
+func heldCommits(s *Store, commits []driver.Commit, order []int, out []driver.Outcome) *batchHeld {
+	return &batchHeld{
+		n:      len(order),
+		run:    func(k int) journal.RunID { return commits[order[k]].Run },
+		refuse: func(k int) { out[order[k]] = driver.Outcome{Err: driver.ErrHeld} },
+		isHeld: func(k int) bool { return errors.Is(out[order[k]].Err, driver.ErrHeld) },
+		locked: func(ctx context.Context, runs []journal.RunID) (map[journal.RunID]bool, error) {
+			return lockedTasks(ctx, s, runs)
+		},
+		write: func(ctx context.Context, members []int) error {
+			part := make([]int, len(members))
+			for i, k := range members {
+				part[i] = order[k]
+			}
+			return s.commitChunk(ctx, commits, part, out)
+		},
+	}
 }
 
 // memberFault tells errors that the server may have raised over the content of a batch from those

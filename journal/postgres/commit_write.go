@@ -33,6 +33,9 @@ func (w *writing) run(ctx context.Context, order []int) error {
 		return w.full(ctx, order)
 	}
 	x := newExchange(w.q)
+	if err := w.bound(ctx, x, len(order)); err != nil {
+		return err
+	}
 	if len(full) > 0 {
 		release, err := w.add(ctx, x, full)
 		defer release()
@@ -64,18 +67,30 @@ func (w *writing) run(ctx context.Context, order []int) error {
 // full writes members each of which is compared with its task's row. A batch of one has the same
 // outcome by either statement; which one runs is a matter of cost only.
 func (w *writing) full(ctx context.Context, order []int) error {
-	if c := &w.commits[order[0]]; len(order) == 1 && fitsOne(c) {
+	if c := &w.commits[order[0]]; len(order) == 1 && fitsOne(c) && !hasty(ctx, 1) {
 		o, err := w.one(ctx, c)
 		w.out[order[0]] = o
 		return err
 	}
 	x := newExchange(w.q)
+	if err := w.bound(ctx, x, len(order)); err != nil {
+		return err
+	}
 	release, err := w.add(ctx, x, order)
 	defer release()
 	if err != nil {
 		return err
 	}
 	return x.send(ctx)
+}
+
+// bound makes an exchange of n members wait a moment only for rows that others have locked, if the
+// caller is impatient. A transaction that carries out effects has begun so.
+func (w *writing) bound(ctx context.Context, x *exchange, n int) error {
+	if !hasty(ctx, n) {
+		return nil
+	}
+	return x.add(ctx, heldWaitSQL, nil, nil, nil)
 }
 
 // add adds the statement for members that are compared with their tasks' rows to an exchange. The

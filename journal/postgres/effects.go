@@ -124,6 +124,9 @@ func (e *effects) lock(ctx context.Context, q querier) error {
 	if e.ownTx {
 		p.exec(beginSQL)
 		p.exec(holdSQL)
+		if hasty(ctx, len(e.order)) {
+			p.exec(heldWaitSQL)
+		}
 	}
 	if len(closing) > 0 {
 		p.query(e.s.sql.lockFamily, note, ids, runIDs(closing))

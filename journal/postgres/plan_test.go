@@ -135,6 +135,8 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"startOneSQL", append([]string{"1", "NULL", "gen_random_uuid()", "'k'", "'w'", "1", "'q'", "3"}, nulls(9)...), "members_pkey"},
 		{"startReadSQL", nulls(2), "runs_key_idx runs_pkey tasks_pkey"},
 		{"lockTasksSQL", nulls(1), "tasks_pkey"},
+		{"freeTasksSQL", nulls(1), "tasks_pkey"},
+		{"existingTasksSQL", nulls(1), "tasks_pkey"},
 		{"sendSQL", nulls(9), "inbox_key_idx runs_pkey tasks_pkey"},
 		{"claimSQL", append(append([]string{"1"}, routes...), "10", "gen_random_uuid()", "1", "NULL"), "members_pkey runs_pkey tasks_claim_idx tasks_pkey"},
 		{"claimUnconfirmedSQL", nulls(2), "members_pkey runs_pkey tasks_owner_idx"},

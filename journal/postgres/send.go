@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -14,6 +15,13 @@ import (
 // lockTasksSQL takes the row locks under which inbox numbers are given out (J5), in the order of
 // run ids, so that two calls that send to the same runs queue up instead of deadlocking.
 const lockTasksSQL = `SELECT t.run_id FROM reprise.tasks t WHERE t.run_id = ANY ($1::uuid[]) ORDER BY t.run_id FOR UPDATE`
+
+// freeTasksSQL returns those of some tasks that nobody has locked, and locks them until the
+// transaction ends, which is at once.
+const freeTasksSQL = `SELECT t.run_id FROM reprise.tasks t WHERE t.run_id = ANY ($1::uuid[]) ORDER BY t.run_id FOR UPDATE SKIP LOCKED`
+
+// existingTasksSQL returns those of some tasks that exist.
+const existingTasksSQL = `SELECT t.run_id FROM reprise.tasks t WHERE t.run_id = ANY ($1::uuid[]) ORDER BY t.run_id`
 
 // sendSQL puts messages into inboxes. It runs after lockTasksSQL in the same transaction. Its
 // snapshot is taken under the locks, so it sees every message that has a number, and the number
@@ -64,6 +72,9 @@ func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 	out := make([]journal.Sent, len(messages))
 	size := func(i int) int { return driver.MessageBytes(&messages[i]) }
 	err := inChunks(len(messages), size, func(from, to int) error {
+		if tx == nil {
+			return sendMany(ctx, s, messages[from:to], out[from:to])
+		}
 		return s.in(ctx, tx, func(ctx context.Context, q querier) error {
 			return s.sendChunk(ctx, q, messages[from:to], out[from:to])
 		})
@@ -72,6 +83,67 @@ func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 		return nil, err
 	}
 	return out, nil
+}
+
+// sendMany sends messages in a transaction of their own. Those to runs whose tasks are held are
+// left out if the caller is impatient.
+func sendMany(ctx context.Context, s *Store, messages []journal.Message, out []journal.Sent) error {
+	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return s.sendChunk(ctx, c, messages, out) })
+	if !lockTimeout(err) || !hasty(ctx, len(messages)) {
+		return err
+	}
+	held := batchHeld{
+		n:      len(messages),
+		run:    func(k int) journal.RunID { return messages[k].Run },
+		refuse: func(k int) { out[k] = journal.Sent{Err: driver.ErrHeld} },
+		isHeld: func(k int) bool { return errors.Is(out[k].Err, driver.ErrHeld) },
+		locked: func(ctx context.Context, runs []journal.RunID) (map[journal.RunID]bool, error) {
+			return lockedTasks(ctx, s, runs)
+		},
+		write: func(ctx context.Context, members []int) error {
+			part, sent := make([]journal.Message, len(members)), make([]journal.Sent, len(members))
+			for i, k := range members {
+				part[i] = messages[k]
+			}
+			err := sendMany(ctx, s, part, sent)
+			for i, k := range members {
+				out[k] = sent[i]
+			}
+			return err
+		},
+	}
+	return held.apart(ctx)
+}
+
+// lockedTasks returns those of the runs whose tasks are locked by somebody now.
+func lockedTasks(ctx context.Context, s *Store, runs []journal.RunID) (map[journal.RunID]bool, error) {
+	held := map[journal.RunID]bool{}
+	note := func(value bool) func(rows pgx.Rows) error {
+		return each(func(row pgx.CollectableRow) error {
+			var run pgtype.UUID
+			err := row.Scan(&run)
+			held[run.Bytes] = value
+			return err
+		})
+	}
+	ids := runIDs(runs)
+	look, cancel := context.WithTimeout(ctx, heldLookMax)
+	defer cancel()
+	err := s.call(look, func(ctx context.Context, c *pgx.Conn) error {
+		clear(held)
+		var p pipeline
+		p.exec(heldWaitSQL)
+		p.query(s.sql.commit.existing, note(true), ids)
+		p.query(s.sql.commit.free, note(false), ids)
+		return p.send(ctx, c)
+	})
+	if lockTimeout(err) || look.Err() != nil && ctx.Err() == nil { // the whole table is locked
+		for _, run := range runs {
+			held[run] = true
+		}
+		return held, nil
+	}
+	return held, err
 }
 
 // messageKey is what makes a message a duplicate.
@@ -86,6 +158,9 @@ func (s *Store) sendChunk(ctx context.Context, q querier, messages []journal.Mes
 	ids := make([]pgtype.UUID, len(messages))
 	for i := range messages {
 		ids[i] = uuidArg(messages[i].Run)
+	}
+	if hasty(ctx, len(messages)) {
+		p.exec(heldWaitSQL)
 	}
 	p.exec(s.sql.lockTasks, ids)
 	s.queueSend(&p, messages, out)

@@ -104,8 +104,35 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	return out, nil
 }
 
-// startChunk makes the starts of one piece, in the caller's transaction or in one of its own.
+// startChunk makes the starts of one piece. An impatient caller does not wait for keys that
+// somebody else is about to take: the members are tried one by one then, and those get
+// driver.ErrHeld.
 func (s *Store) startChunk(ctx context.Context, tx journal.Tx, starts []journal.Start, out []journal.Started) error {
+	err := s.startTogether(ctx, tx, starts, out)
+	if tx != nil || !lockTimeout(err) || !hasty(ctx, len(starts)) {
+		return err
+	}
+	row := 0
+	for i := range starts {
+		err := error(nil)
+		if row < heldInARow {
+			err = s.startTogether(alone(ctx), nil, starts[i:i+1], out[i:i+1])
+		}
+		switch {
+		case row == heldInARow, lockTimeout(err):
+			out[i] = journal.Started{Run: starts[i].ID, Err: driver.ErrHeld}
+			row = min(row+1, heldInARow)
+		case err != nil:
+			return err
+		default:
+			row = 0
+		}
+	}
+	return nil
+}
+
+// startTogether makes starts, in the caller's transaction or in one of their own.
+func (s *Store) startTogether(ctx context.Context, tx journal.Tx, starts []journal.Start, out []journal.Started) error {
 	withMessage := slices.ContainsFunc(starts, func(st journal.Start) bool { return st.Message != nil })
 	switch {
 	case !withMessage:
@@ -197,6 +224,11 @@ func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
 // owner, as the owner is a parameter of the whole statement.
 func (r *startRound) create(ctx context.Context, q querier, members []int) error {
 	x := newExchange(q)
+	if hasty(ctx, len(r.starts)) {
+		if err := x.add(ctx, heldWaitSQL, nil, nil, nil); err != nil {
+			return err
+		}
+	}
 	if err := r.addReuse(ctx, x, members); err != nil {
 		return err
 	}

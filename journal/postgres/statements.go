@@ -20,8 +20,9 @@ type statements struct {
 }
 
 // commitStatements are those that write turns and look for them: a batch of any, a batch of closes,
-// one that leaves its run open, one that closes it.
-type commitStatements struct{ batch, closes, one, oneClose, read string }
+// one that leaves its run open, one that closes it; and those that find what somebody else has
+// locked.
+type commitStatements struct{ batch, closes, one, oneClose, read, free, existing string }
 
 // memberStatements are those about nodes.
 type memberStatements struct {
@@ -39,8 +40,9 @@ func newStatements(schema string) statements {
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
 		preview: r(previewSQL), next: r(continueSQL), reply: r(replySQL),
 		claim: r(claimSQL), claimUnconfirmed: r(claimUnconfirmedSQL), claimAttention: r(claimAttentionSQL), claimNext: r(claimNextSQL),
-		commit: commitStatements{batch: r(commitSQL), closes: r(commitCloseSQL), one: r(commitOneSQL), oneClose: r(commitOneCloseSQL), read: r(commitReadSQL)},
-		list:   r(listSQL), listByKey: r(listByKeySQL),
+		commit: commitStatements{batch: r(commitSQL), closes: r(commitCloseSQL), one: r(commitOneSQL), oneClose: r(commitOneCloseSQL), read: r(commitReadSQL),
+			free: r(freeTasksSQL), existing: r(existingTasksSQL)},
+		list: r(listSQL), listByKey: r(listByKeySQL),
 		loadRuns: r(loadRunsSQL), loadEvents: r(loadEventsSQL), loadInbox: r(loadInboxSQL), loadAnswers: r(loadAnswersSQL),
 		member:    newMemberStatements(r),
 		lockTasks: r(lockTasksSQL), send: r(sendSQL),

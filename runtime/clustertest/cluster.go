@@ -52,6 +52,9 @@ func On(t *testing.T, dsn string) *Cluster {
 // Open opens another journal on the same database, as another process would. o may be nil.
 func (c *Cluster) Open(o *journal.Options) *journal.Journal {
 	c.T.Helper()
+	if o == nil {
+		o = &journal.Options{Logger: slog.New(slog.NewTextHandler(c.Log, nil))}
+	}
 	return journal.New(c.Store(c.DSN, nil), o)
 }
 

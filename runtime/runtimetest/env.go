@@ -139,6 +139,9 @@ func (e *Env) Client() *runtime.Client {
 		e.code.Codec = e.Journal.Codec
 		e.process = e.boot(nil)
 		o := e.Journal
+		if o.Logger == nil {
+			o.Logger = e.logger("client")
+		}
 		e.client = runtime.NewClient(journal.New(e.db, &o), &runtime.ClientOptions{Poll: pollEvery, Logger: e.logger("client")})
 	}
 	return e.client

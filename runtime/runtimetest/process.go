@@ -52,6 +52,9 @@ func (e *Env) boot(dying *process) *process {
 	if o.Logger == nil {
 		o.Logger = e.logger(p.name)
 	}
+	if jo.Logger == nil {
+		jo.Logger = o.Logger
+	}
 	o.Name, o.Lease, o.Poll, o.Drain, o.WarmIdle = p.name, leaseLength, pollEvery, drainAtOnce, warmIdle
 	o.Intercept = p.intercept
 	p.node = runtime.NewNode(journal.New(p, &jo), &o)

@@ -34,12 +34,12 @@ func (w *world) connect(place int) (*process, *journal.Journal) {
 	p := &process{w: w, place: place, name: fmt.Sprintf("%d.%d", place, w.lives[place]), peer: w.db.Peer(), ended: make(chan struct{})}
 	store := &line{store: w.mutate(w, p.peer), p: p}
 	return p, journal.New(&drawn{Store: faulty.New(store, &faulty.Options{
-		Decide: p.decide, Answer: p.answer, Hint: p.hint, Delay: p.delay,
-	}), p: p}, nil)
+		Decide: p.decide, Answer: p.answer, Hint: p.hint, Delay: p.delay, Held: p.held,
+	}), p: p}, &journal.Options{Logger: slog.New(slog.DiscardHandler)})
 }
 
-// drawn gives claims a chance that follows from the seed. It is above everything that repeats calls:
-// a request that arrives twice has one chance.
+// drawn gives claims a chance that follows from the seed. It is above everything that repeats
+// calls: a request that arrives twice has one chance.
 type drawn struct {
 	*faulty.Store
 	p      *process
@@ -145,6 +145,12 @@ func (p *process) decide(c faulty.Call) faulty.Fault {
 		return faulty.Before + faulty.Fault(p.chance(c, "how", 3))
 	}
 	return faulty.None
+}
+
+// held tells of a member of a batch whether somebody's open transaction has locked its row: while
+// the network is lossy, so that the two meet, one in eight.
+func (p *process) held(c faulty.Call, member int) bool {
+	return p.w.active(lossy, max(p.place, 0)) && p.chance(c, fmt.Sprint("held ", member), 8) == 0
 }
 
 // delay is how long a call is on its way that arrives late.

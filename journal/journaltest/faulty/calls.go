@@ -21,8 +21,12 @@ func (f *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 		return f.store.Start(ctx, tx, starts)
 	}
 	starts = slices.Clone(starts)
-	return call(ctx, f, Call{Verb: "start", Members: len(starts)}, func(ctx context.Context) ([]journal.Started, error) {
-		return f.store.Start(ctx, nil, starts)
+	c := Call{Verb: "start", Members: len(starts)}
+	return callOf(ctx, f, &c, func(ctx context.Context) ([]journal.Started, error) {
+		return members(ctx, f, &c, starts, journal.Started{Err: driver.ErrHeld},
+			func(ctx context.Context, starts []journal.Start) ([]journal.Started, error) {
+				return f.store.Start(ctx, nil, starts)
+			})
 	})
 }
 
@@ -32,8 +36,12 @@ func (f *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 		return f.store.Send(ctx, tx, messages)
 	}
 	messages = slices.Clone(messages)
-	return call(ctx, f, Call{Verb: "send", Members: len(messages)}, func(ctx context.Context) ([]journal.Sent, error) {
-		return f.store.Send(ctx, nil, messages)
+	c := Call{Verb: "send", Members: len(messages)}
+	return callOf(ctx, f, &c, func(ctx context.Context) ([]journal.Sent, error) {
+		return members(ctx, f, &c, messages, journal.Sent{Err: driver.ErrHeld},
+			func(ctx context.Context, messages []journal.Message) ([]journal.Sent, error) {
+				return f.store.Send(ctx, nil, messages)
+			})
 	})
 }
 
@@ -54,7 +62,9 @@ func (f *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.O
 		return f.commitInTx(ctx, c, commits)
 	}
 	commits = slices.Clone(commits)
-	return call(ctx, f, c, func(ctx context.Context) ([]driver.Outcome, error) { return f.store.Commit(ctx, commits) })
+	return callOf(ctx, f, &c, func(ctx context.Context) ([]driver.Outcome, error) {
+		return members(ctx, f, &c, commits, driver.Outcome{Err: driver.ErrHeld}, f.store.Commit)
+	})
 }
 
 // commitInTx fails a step's commit only before it happens. A store resolves the unknown outcome of

@@ -50,6 +50,10 @@ type Options struct {
 	// Delay is how long a call with the fault Again or Delayed is on its way. By default it arrives
 	// at once, beside its caller.
 	Delay func(Call) time.Duration
+	// Held tells of a member of an impatient Start, Send or Commit whether somebody else holds what
+	// it needs; it gets driver.ErrHeld then, and the store never hears of it. By default nobody
+	// does.
+	Held func(c Call, member int) bool
 	// Hint returns after which delays a hint is sent, once for each: none loses it, two double it.
 	// By default every hint is sent at once.
 	Hint func(driver.Hint) []time.Duration
@@ -136,7 +140,12 @@ func happen(late []func()) {
 // call makes one call, which is do. It must not look at what the caller may change once it has its
 // answer.
 func call[T any](ctx context.Context, f *Store, c Call, do func(ctx context.Context) (T, error)) (answer T, err error) {
-	fault, late := f.enter(&c)
+	return callOf(ctx, f, &c, do)
+}
+
+// callOf is call for a function that asks which call it is.
+func callOf[T any](ctx context.Context, f *Store, c *Call, do func(ctx context.Context) (T, error)) (answer T, err error) {
+	fault, late := f.enter(c)
 	defer happen(late)
 	var nothing T
 	lost := fmt.Errorf("%w: %s number %d fails (%s)", journal.ErrUnavailable, c.Verb, c.Nth, fault)
@@ -149,20 +158,45 @@ func call[T any](ctx context.Context, f *Store, c Call, do func(ctx context.Cont
 		f.late = append(f.late, func() { _, _ = do(context.WithoutCancel(ctx)) })
 		return nothing, lost
 	case Delayed:
-		arrive(ctx, f, c, do)
+		arrive(ctx, f, *c, do)
 		return nothing, lost
 	}
 	answer, err = do(ctx)
 	if f.o.Answer != nil {
-		f.o.Answer(c)
+		f.o.Answer(*c)
 	}
 	if fault == Again {
-		arrive(ctx, f, c, do)
+		arrive(ctx, f, *c, do)
 	}
 	if fault == After || fault == Again {
 		return nothing, lost
 	}
 	return answer, err
+}
+
+// members makes a call without the members that somebody else holds up, which get refused.
+func members[M, A any](ctx context.Context, f *Store, c *Call, list []M, refused A, do func(ctx context.Context, list []M) ([]A, error)) ([]A, error) {
+	if f.o.Held == nil || !driver.IsImpatient(ctx) {
+		return do(ctx, list)
+	}
+	var rest []M
+	var at []int
+	out := make([]A, len(list))
+	for i := range list {
+		if f.o.Held(*c, i) {
+			out[i] = refused
+			continue
+		}
+		rest, at = append(rest, list[i]), append(at, i)
+	}
+	if len(rest) == 0 {
+		return out, nil
+	}
+	got, err := do(ctx, rest)
+	for i := range got {
+		out[at[i]] = got[i]
+	}
+	return out, err
 }
 
 // arrive lets a call happen that nobody waits for any more.

@@ -96,7 +96,7 @@ func (w *Waiters) await(ctx context.Context, run journal.RunID, wt *waiter) (res
 		return res, res.err
 	case <-ctx.Done():
 		w.list.forget(run, wt)
-		return resolution{}, ctx.Err()
+		return resolution{}, w.reader.j.Explain("list", ctx.Err())
 	}
 }
 

@@ -95,6 +95,9 @@ func New(cfg Config) *Worker {
 	claims, w.abortClaims = context.WithCancel(w.alive)
 
 	w.writer = newWriter(w.alive, cfg.Journal, cfg.Batchers)
+	w.writer.held.Log, w.writer.held.Key, w.writer.slow.Log = cfg.Log, logkey.Run, cfg.Log
+	w.writer.slow.What = "a call of the store takes long, because another transaction has locked a row, or much is on its way; others go on"
+	w.writer.held.What = "another transaction has locked a run; its commit waits until that ends, other runs go on"
 	o := cfg.Actors
 	w.comparison = &comparison{every: cfg.Lease * leasesPerComparison, last: time.Now()}
 	o.Node, o.Store, o.Hooks.Released = w.id, w.writer, w.released

@@ -11,6 +11,8 @@ import (
 	"github.com/reprise-run/reprise/internal/pool"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/internal/held"
+	"github.com/reprise-run/reprise/runtime/internal/logkey"
 	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
@@ -34,6 +36,8 @@ type writer struct {
 	loads   *batch.Batcher[driver.LoadRequest, loaded]
 	single  sync.WaitGroup // commits with a transaction of their own
 	starts  *localStarts   // owns children that this node can execute; nil for none
+	held    held.Log[journal.RunID]
+	slow    held.Slow
 }
 
 // loaded is the answer to one load.
@@ -44,8 +48,11 @@ type loaded struct {
 
 func newWriter(ctx context.Context, j *driver.Journal, batchers int) *writer {
 	w := &writer{j: j, ctx: ctx}
+	w.slow.Away = j.Away
 	for range batchers {
-		w.commits = append(w.commits, batch.New(batch.SizeMax, w.commitBatch))
+		b := batch.New(batch.SizeMax, w.commitBatch)
+		b.SetAside(func(o driver.Outcome) bool { return errors.Is(o.Err, driver.ErrHeld) })
+		w.commits = append(w.commits, b)
 	}
 	w.loads = batch.New(batch.SizeMax, w.loadBatch)
 	return w
@@ -117,6 +124,7 @@ func batcherOf(run journal.RunID, n int) int {
 // commitBatch writes a batch. This node becomes the owner of the children that it can execute at
 // once.
 func (w *writer) commitBatch(commits []driver.Commit) []driver.Outcome {
+	defer w.slow.Watch(func() []any { return []any{logkey.Run, commits[0].Run, "commits", len(commits)} })()
 	own := StartBatch{local: w.starts}
 	defer own.End()
 	ownChildren(&own, commits)
@@ -148,12 +156,23 @@ func cancels(c *driver.Commit, child journal.RunID) bool {
 	return false
 }
 
+// noteHeld reports runs whose rows somebody else has locked. Their commits are tried again, apart
+// from others.
+func (w *writer) noteHeld(commits []driver.Commit, out []driver.Outcome) {
+	for i := range commits {
+		w.held.Note(commits[i].Run, errors.Is(out[i].Err, driver.ErrHeld))
+	}
+}
+
 // settleChildren takes the answers to the children's starts. Outcome.Started is empty when the
 // commit was refused, when an earlier try of it took effect, and when nobody knows.
 func settleChildren(own *StartBatch, commits []driver.Commit, out []driver.Outcome) {
 	for i := range commits {
 		for k := range commits[i].Starts {
 			var answer *journal.Started
+			if errors.Is(out[i].Err, driver.ErrHeld) {
+				answer = &journal.Started{} // nothing was started
+			}
 			if k < len(out[i].Started) {
 				answer = &out[i].Started[k]
 			}
@@ -168,10 +187,11 @@ func settleChildren(own *StartBatch, commits []driver.Commit, out []driver.Outco
 func (w *writer) write(commits []driver.Commit) []driver.Outcome {
 	var out []driver.Outcome
 	err := retry.UntilAvailable(w.ctx, func() (err error) {
-		out, err = w.j.Commit(w.ctx, commits)
+		out, err = w.j.Commit(driver.Impatient(w.ctx), commits)
 		return err
 	})
 	if err == nil {
+		w.noteHeld(commits, out)
 		return out
 	}
 	if w.ctx.Err() != nil || errors.Is(err, journal.ErrUnavailable) {
@@ -192,6 +212,7 @@ func (w *writer) write(commits []driver.Commit) []driver.Outcome {
 
 // loadBatch reads a batch. A history that cannot be read does not fail the others.
 func (w *writer) loadBatch(requests []driver.LoadRequest) []loaded {
+	defer w.slow.Watch(func() []any { return []any{logkey.Run, requests[0].Run, "loads", len(requests)} })()
 	var histories []driver.History
 	err := retry.UntilAvailable(w.ctx, func() (err error) {
 		histories, err = w.j.Load(w.ctx, requests)

@@ -1,0 +1,119 @@
+package acceptance_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/postgres"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
+)
+
+// gated is a run that executes a step and then receives two numbers.
+const gated workflow.Name[string, int] = "gated"
+
+// TestAnOpenTransactionHoldsUpItsRunOnly: a program sends a signal and starts a run under a key in
+// a transaction of its own, and leaves that open. The run's next turn, another message to it, and
+// another start under the key wait for the transaction, and a line in the log names the run. All
+// other runs, messages and starts of the node go on.
+func TestAnOpenTransactionHoldsUpItsRunOnly(t *testing.T) {
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	began, gate := make(chan struct{}), make(chan struct{})
+	n := c.Run(nil, func(n *runtime.Node) {
+		handleTally(n)
+		runtime.Handle(n, gated, func(ctx workflow.Context, _ string) (int, error) {
+			_, err := workflow.Step(ctx, "wait", func(context.Context) (int, error) {
+				began <- struct{}{}
+				<-gate
+				return 0, nil
+			}, nil)
+			if err != nil {
+				return 0, err
+			}
+			first, err := number.Receive(ctx)
+			if err != nil {
+				return 0, err
+			}
+			second, err := number.Receive(ctx)
+			return 10*first + second, err
+		}, nil)
+	})
+	client := n.Client()
+	started, err := runtime.Start(ctx, client, gated, "", nil)
+	run := clustertest.MustStart(t, started, err)
+	<-began
+	tx, err := c.Connect().Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = runtime.Signal(ctx, client, run.ID(), number, 1, &runtime.SignalOptions{Tx: postgres.InTx(tx)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runtime.Start(ctx, client, collect, 0, &runtime.StartOptions{Key: "k", Tx: postgres.InTx(tx)}); err != nil {
+		t.Fatal(err)
+	}
+	close(gate) // from here on the run has a turn to write
+	var waits, short sync.WaitGroup
+	waits.Go(func() {
+		if err := runtime.Signal(ctx, client, run.ID(), number, 2, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	short.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+		defer cancel()
+		_, err := runtime.Start(ctx, client, collect, 0, &runtime.StartOptions{Key: "k"})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a start under the key: %v, want %v", err, context.DeadlineExceeded)
+		}
+	})
+	var others sync.WaitGroup
+	for i := range 100 {
+		others.Go(func() {
+			for k := range 3 {
+				one, err := runtime.Start(ctx, client, collect, 2, &runtime.StartOptions{Key: fmt.Sprint(i, "/", k)})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				for v := range 2 {
+					if err := runtime.Signal(ctx, client, one.ID(), number, v, nil); err != nil {
+						t.Error(err)
+					}
+				}
+				if got, err := one.Result(ctx); err != nil || len(got) != 2 {
+					t.Errorf("result %v, %v", got, err)
+				}
+			}
+		})
+	}
+	others.Wait()
+	clustertest.Until(t, "a line names the run that is held", func() bool {
+		for line := range strings.Lines(c.Log.String()) {
+			if strings.Contains(line, "another transaction has locked") && strings.Contains(line, run.ID().String()) {
+				return true
+			}
+		}
+		return false
+	})
+	if d, err := client.Describe(ctx, run.ID()); err != nil || d.Run.Status != journal.Open {
+		t.Errorf("the run that is held: %+v, %v", d, err)
+	}
+	short.Wait()
+	if err := tx.Commit(ctx); err != nil {
+		t.Fatal(err)
+	}
+	waits.Wait()
+	if got, err := run.Result(ctx); err != nil || got != 12 {
+		t.Errorf("got %d, %v; want the signal of the transaction and then the other one", got, err)
+	}
+}
