@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/reprise-run/reprise/internal/pool"
 )
 
 // hanging is a Batcher of numbers whose write of a batch hangs that begins with a negative number,
@@ -160,6 +162,96 @@ func TestAnInlineWriterIsRelieved(t *testing.T) {
 		h.want(t, "all of them", 1, -2, 2)
 		if h.busy || h.relieved != 0 {
 			t.Errorf("busy %v, %d relieved", h.busy, h.relieved)
+		}
+	})
+}
+
+// A writer that is about to take a batch is not slow, however long its goroutine takes to begin: it
+// takes all that waits, and nobody is relieved for it. This is so when a caller who wrote inline has
+// handed the role on, and when a relief is on its way.
+func TestAWriterWhoBeginsLateIsNotRelieved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHanging()
+		begin := make(chan struct{})
+		h.RunOn(func(job pool.Job) { go func() { <-begin; job.Run(nil) }() })
+		returned := make(chan struct{})
+		go func() {
+			h.SubmitInline(-1, func(int) {})
+			close(returned)
+		}()
+		settle(time.Millisecond)
+		h.submit(1)
+		close(h.free[-1])
+		<-returned
+		settle(10 * patience)
+		if h.want(t, "handed on"); h.relieved != 0 {
+			t.Errorf("%d relieved, and nobody writes", h.relieved)
+		}
+		begin <- struct{}{}
+		settle(time.Millisecond)
+		h.want(t, "it began", 1)
+
+		h.submit(-2)
+		begin <- struct{}{}
+		settle(time.Millisecond)
+		h.submit(2)
+		settle(10 * patience)
+		if h.relieved != 1 {
+			t.Errorf("%d relieved by one who has not begun", h.relieved)
+		}
+		close(h.free[-2])
+		settle(10 * patience)
+		h.want(t, "the relieved one has gone", 1, -2)
+		begin <- struct{}{}
+		h.Wait()
+		h.want(t, "its relief began", 1, -2, 2)
+		if h.busy || h.relieved != 0 {
+			t.Errorf("busy %v, %d relieved", h.busy, h.relieved)
+		}
+	})
+}
+
+// Writes that end in time relieve nobody, however many calls wait all the time.
+func TestASteadyLoadRelievesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := New(1, func(batch []int) []int {
+			time.Sleep(patience * 2 / 3)
+			return slices.Clone(batch)
+		})
+		for i := range 30 {
+			b.Submit(i, func(int) {
+				if b.mu.Lock(); b.relieved != 0 {
+					t.Errorf("%d relieved at %d", b.relieved, i)
+				}
+				b.mu.Unlock()
+			})
+		}
+		b.Wait()
+	})
+}
+
+// A relieved writer whose batch has the memory of a crowd knows that it was relieved.
+func TestARelievedWriterOfALargeBatchEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHanging()
+		h.max = 2
+		h.submit(-1)
+		settle(time.Millisecond)
+		for i := 1; i <= 18; i++ {
+			h.submit(i)
+		}
+		h.submit(-2, 19)
+		close(h.free[-1])
+		settle(time.Millisecond)
+		h.submit(20)
+		settle(3 * patience)
+		if h.relieved != 1 {
+			t.Fatalf("%d relieved, want the writer of a batch that hangs", h.relieved)
+		}
+		close(h.free[-2])
+		h.Wait()
+		if h.busy || h.relieved != 0 || len(h.answered) != 22 {
+			t.Errorf("busy %v, %d relieved, answered %v", h.busy, h.relieved, h.answered)
 		}
 	})
 }

@@ -105,6 +105,11 @@ func TestOtherFailuresAreNoOutage(t *testing.T) {
 			delete(o.store.away, "list")
 			o.calls(500*time.Millisecond, "list")
 		}
+		for range 3 { // of a verb that is called now and then
+			o.store.away["claim"] = refused("now and then")
+			o.calls(500*time.Millisecond, "claim")
+			time.Sleep(time.Minute)
+		}
 		o.said("no outage", 0, 0)
 	})
 }
