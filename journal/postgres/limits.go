@@ -54,9 +54,11 @@ const (
 	hangUpTimeout = time.Second
 	// lifelineWait is how long a renewal waits for the lifeline before it goes through the pool,
 	// and renewalTries the part of the lease that it waits for an answer there: the pool must have
-	// its chance too.
-	lifelineWait = 200 * time.Millisecond
-	renewalTries = 4
+	// its chance too. There it waits as long again, but no shorter than renewalTryMin: a server may
+	// be slower than a lease is short.
+	lifelineWait  = 200 * time.Millisecond
+	renewalTries  = 4
+	renewalTryMin = time.Second
 	// lifelineTimeout is when a question without an answer is given up, together with the lifeline.
 	lifelineTimeout = 3 * time.Second
 	// The lifeline's time for one try to connect, and its pauses between tries. The node is in

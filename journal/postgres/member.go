@@ -251,7 +251,8 @@ func (m *member) renew(ctx context.Context) (r driver.Renewal, peers bool, err e
 			return r, peers, translate(ctx, err, false)
 		}
 	}
-	try, cancel := context.WithTimeout(ctx, m.lease/renewalTries)
+	limit := max(m.lease/renewalTries, renewalTryMin)
+	try, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err = m.s.call(try, func(ctx context.Context, c *pgx.Conn) error {
 		var err error
@@ -259,7 +260,7 @@ func (m *member) renew(ctx context.Context) (r driver.Renewal, peers bool, err e
 		return err
 	})
 	if err != nil && try.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w: no answer in %s: %w", journal.ErrUnavailable, m.lease/renewalTries, err)
+		err = fmt.Errorf("%w: no answer in %s: %w", journal.ErrUnavailable, limit, err)
 	}
 	return r, peers, err
 }
