@@ -29,9 +29,6 @@ func translate(ctx context.Context, err error, lost bool) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
-	if _, refused := errors.AsType[*pgconn.ConnectError](err); refused {
-		return unsent(ctx, err)
-	}
 	pe, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		if lost {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -120,9 +121,14 @@ func TestJ4_AReadOnlySessionIsNotUsedAgain(t *testing.T) {
 			return readOnly(err)
 		})
 	}
-	for range 8 { // more sessions than the pool keeps
-		_ = calls["start"]()
-	}
+	eventually(t, "the pool is full of sessions that only read", func() bool {
+		var reads sync.WaitGroup
+		for range 20 {
+			reads.Go(func() { _, _ = r.j.List(t.Context(), journal.ListFilter{}) })
+		}
+		reads.Wait()
+		return query[int](t, r.admin, "SELECT count(*)::int FROM pg_stat_activity WHERE usename = $1", r.role) > 4
+	})
 	r.exec("ALTER DATABASE app RESET default_transaction_read_only")
 	for name, call := range calls {
 		if first, second := call(), call(); second != nil {
