@@ -57,6 +57,7 @@ func TestHeldCallsWaitAside(t *testing.T) {
 		synctest.Wait()
 		h.submit(5)
 		time.Sleep(10*asidePause + asidePause/2)
+		synctest.Wait()
 		if !slices.Equal(h.answered, []int{1, 4, 5}) || h.tries[2] != 11 || h.tries[1] != 1 {
 			t.Errorf("answered %v after tries %v", h.answered, h.tries)
 		}
@@ -76,6 +77,7 @@ func TestHeldCallsWaitAside(t *testing.T) {
 		delete(h.holds, 2)
 		h.mu.Unlock()
 		<-idle
+		synctest.Wait()
 		if !slices.Equal(h.answered, []int{1, 4, 5, 3, 2}) {
 			t.Errorf("answered %v", h.answered)
 		}
