@@ -304,13 +304,13 @@ func TestComparisonsDisturbNobody(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)
 	o := c.Options()
-	o.Lease = 500 * time.Millisecond // a comparison a second
+	o.Lease = 1500 * time.Millisecond // a comparison every three seconds
 	store := &comparedStore{Store: c.Store(c.DSN, nil)}
 	n := c.RunOn(journal.New(store, nil), o, func(n *runtime.Node) { runtime.Handle(n, count3, threeSteps, nil) })
 	var callers sync.WaitGroup
 	for i := range 64 {
 		callers.Go(func() {
-			for k := 0; store.comparisons.Load() < 5 && ctx.Err() == nil; k++ {
+			for k := 0; store.comparisons.Load() < 3 && ctx.Err() == nil; k++ {
 				run, err := runtime.Start(ctx, n.Client(), count3, i, nil)
 				if err == nil {
 					_, err = run.Result(ctx)
