@@ -124,7 +124,7 @@ func batcherOf(run journal.RunID, n int) int {
 // commitBatch writes a batch. This node becomes the owner of the children that it can execute at
 // once.
 func (w *writer) commitBatch(commits []driver.Commit) []driver.Outcome {
-	defer w.slow.Watch(func() []any { return []any{logkey.Run, commits[0].Run, "commits", len(commits)} })()
+	defer w.watch(commits[0].Run, "commits", len(commits))()
 	own := StartBatch{local: w.starts}
 	defer own.End()
 	ownChildren(&own, commits)
@@ -154,6 +154,12 @@ func cancels(c *driver.Commit, child journal.RunID) bool {
 		}
 	}
 	return false
+}
+
+// watch reports a call that takes long, by its first run. The batch itself is the caller's again
+// when the call has ended, so nothing of it is looked at later.
+func (w *writer) watch(first journal.RunID, what string, n int) (stop func() bool) {
+	return w.slow.Watch(func() []any { return []any{logkey.Run, first, what, n} })
 }
 
 // noteHeld reports runs whose rows somebody else has locked. Their commits are tried again, apart
@@ -212,7 +218,7 @@ func (w *writer) write(commits []driver.Commit) []driver.Outcome {
 
 // loadBatch reads a batch. A history that cannot be read does not fail the others.
 func (w *writer) loadBatch(requests []driver.LoadRequest) []loaded {
-	defer w.slow.Watch(func() []any { return []any{logkey.Run, requests[0].Run, "loads", len(requests)} })()
+	defer w.watch(requests[0].Run, "loads", len(requests))()
 	var histories []driver.History
 	err := retry.UntilAvailable(w.ctx, func() (err error) {
 		histories, err = w.j.Load(w.ctx, requests)
