@@ -43,6 +43,7 @@ type Client struct {
 
 	heldKeys held.Log[string]        // of starts
 	heldRuns held.Log[journal.RunID] // of messages
+	slow     held.Slow
 }
 
 // NewClient returns a client without a node. There is nothing to close. o may be nil.
@@ -60,6 +61,7 @@ func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *tele
 	c.sends.SetAside(func(a answer[journal.Sent]) bool { return errors.Is(a.out.Err, driver.ErrHeld) })
 	c.heldKeys.Log, c.heldKeys.Key = tel.log, logkey.RunKey
 	c.heldKeys.What = "another transaction has started a run under a key and is open; the start waits until that ends"
+	c.slow = held.Slow{Log: tel.log, What: held.SlowCall, Away: j.Away}
 	c.heldRuns.Log, c.heldRuns.Key = tel.log, logkey.Run
 	c.heldRuns.What = "another transaction has locked a run; the message waits until that ends"
 	return c

@@ -8,6 +8,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime/internal/logkey"
 )
 
 // SignalOptions of a signal. The zero value means the defaults.
@@ -93,6 +94,8 @@ func (c *Client) send(ctx context.Context, m journal.Message, tx journal.Tx) (jo
 // writeSends writes a batch of messages.
 func (c *Client) writeSends(calls []call[journal.Message]) []answer[journal.Sent] {
 	messages := inputs(calls)
+	run, n := messages[0].Run, len(messages)
+	defer c.slow.Watch(func() []any { return []any{logkey.Run, run, "messages", n} })()
 	sent, err := callStore(calls, func(ctx context.Context) ([]journal.Sent, error) {
 		return c.j.Send(driver.Impatient(ctx), nil, messages)
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime/internal/logkey"
 )
 
 // StartOptions of a run. The zero value means the defaults.
@@ -113,6 +114,8 @@ func (c *Client) writeStarts(calls []call[journal.Start]) []answer[journal.Start
 	for i := range starts {
 		own.Own(&starts[i])
 	}
+	key, n := starts[0].Key, len(starts)
+	defer c.slow.Watch(func() []any { return []any{logkey.RunKey, key, "starts", n} })()
 	started, err := callStore(calls, func(ctx context.Context) ([]journal.Started, error) {
 		return c.j.Start(driver.Impatient(ctx), nil, starts)
 	})

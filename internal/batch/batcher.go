@@ -11,15 +11,8 @@ import (
 // wait for the last one.
 const SizeMax = 500
 
-// patience is how long calls wait behind a write before another writer takes them. It is far above
-// what a write takes on a store that is well.
-const patience = 250 * time.Millisecond
-
 // asidePause is the time after which a call is tried again that could not be carried out.
 const asidePause = 200 * time.Millisecond
-
-// relievedMax bounds the writes of one Batcher that take long. Each has a connection of the store.
-const relievedMax = 3
 
 // Batcher is group commit. It writes one batch at a time; calls that arrive while a batch is being
 // written form the next one. It is generic because commits, starts, messages and loads are batched
@@ -58,12 +51,11 @@ const relievedMax = 3
 // # When a batch is closed
 //
 // A batch is closed when the writer takes it, which is when the batch before it has been answered,
-// or its writer relieved.
-// There is no timer and no target size. On an idle Batcher a call is written at once, alone: nobody
-// is made to wait for company that may not come. Under load a batch holds what arrived during one
-// write, so its size is the arrival rate times the duration of a write, up to max. Throughput
-// therefore grows with load without a setting, and latency is at most two writes as long as max is
-// not reached.
+// or its writer relieved. No timer closes a batch, and it has no target size. On an idle Batcher a
+// call is written at once, alone: nobody is made to wait for company that may not come. Under load
+// a batch holds what arrived during one write, so its size is the arrival rate times the duration
+// of a write, up to max. Throughput therefore grows with load without a setting, and latency is at
+// most two writes as long as max is not reached.
 //
 // # Order
 //
@@ -89,7 +81,8 @@ const relievedMax = 3
 // While the store is unavailable, write repeats the closed batch as it is and does not return. That
 // is safe because each member names itself, a commit by fence and turn, a start by its run id, a
 // message by its key, so the store recognises a member that an earlier try wrote (J4). Later calls
-// wait behind the batch, in order. They lose nothing: they need the same store.
+// wait behind the batch, or behind those of relieved writers. They lose nothing: they need the same
+// store.
 //
 // A caller who gives up does not take its call back. The call may be in a transaction at that
 // moment, so whether it takes effect would be unknown in any case. The caller stops waiting, the
@@ -196,48 +189,6 @@ func (b *Batcher[In, Out]) enter(in In, done func(Out)) bool {
 	}
 	b.busy = true
 	b.idle.Add(1)
-	return true
-}
-
-// setWatch sets the timer, unless it is set. The caller holds the lock.
-func (b *Batcher[In, Out]) setWatch() {
-	if b.watching {
-		return
-	}
-	b.watching, b.watched = true, b.turn
-	if b.watch == nil {
-		b.watch = time.AfterFunc(patience, b.look)
-		return
-	}
-	b.watch.Reset(patience)
-}
-
-// look relieves the writer if it still writes the batch of the last look and calls wait.
-func (b *Batcher[In, Out]) look() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.watching = false
-	if !b.busy || len(b.waiting.in) == 0 {
-		return
-	}
-	if b.writing && b.turn == b.watched && b.relieved < relievedMax {
-		b.relieved++
-		b.turn++
-		b.writing = false
-		b.idle.Add(1)
-		go b.spawn(b) // which may not be called under the lock
-	}
-	b.setWatch()
-}
-
-// wasRelieved tells a writer that is done with a batch whether another one is responsible now. The
-// caller holds the lock.
-func (b *Batcher[In, Out]) wasRelieved(batch *calls[In, Out]) bool {
-	if batch.turn == 0 || batch.turn == b.turn {
-		return false
-	}
-	b.relieved--
-	b.idle.Done()
 	return true
 }
 

@@ -167,8 +167,8 @@ func TestAnInlineWriterIsRelieved(t *testing.T) {
 }
 
 // A writer that is about to take a batch is not slow, however long its goroutine takes to begin: it
-// takes all that waits, and nobody is relieved for it. This is so when a caller who wrote inline has
-// handed the role on, and when a relief is on its way.
+// takes all that waits, and nobody is relieved for it. This is so when a caller who wrote inline
+// has handed the role on, and when a relief is on its way.
 func TestAWriterWhoBeginsLateIsNotRelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHanging()

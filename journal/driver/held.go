@@ -15,8 +15,9 @@ type impatientKey struct{}
 
 // Impatient marks calls of Start, Send and Commit whose members shall not wait for each other's
 // rows: a member whose row stays locked for longer than a moment gets [ErrHeld], and the others are
-// written. A call of a single member may wait all the same, as it holds up nobody. Calls that are
-// not marked wait for as long as a call may take. A store without such locks ignores the mark.
+// written. A call of a single member may wait all the same, as it holds up nobody, but not many of
+// them at once. Calls that are not marked wait for as long as a call may take. A store without such
+// locks ignores the mark.
 func Impatient(ctx context.Context) context.Context {
 	return context.WithValue(ctx, impatientKey{}, true)
 }

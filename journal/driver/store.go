@@ -11,7 +11,8 @@ import (
 //
 // A method's own error concerns the whole call and is journal.ErrUnavailable if the connection
 // failed: the call may then have happened or not, and every method may be repeated as it is. Errors
-// of single members are in their outcomes, which stand in the order of the requests.
+// of single members are in their outcomes, which stand in the order of the requests; ErrHeld is one
+// for those who ask for it, see Impatient.
 type Store interface {
 	journal.Store
 

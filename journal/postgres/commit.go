@@ -120,6 +120,8 @@ func (s *Store) Commit(ctx context.Context, commits []driver.Commit) ([]driver.O
 		out, err := s.commitInTx(ctx, &commits[0])
 		return []driver.Outcome{out}, err
 	}
+	ctx, end := s.singles.enter(ctx, len(commits))
+	defer end()
 	order := make([]int, len(commits))
 	for i := range order {
 		if order[i] = i; commits[i].Tx != nil {
@@ -182,9 +184,7 @@ func heldCommits(s *Store, commits []driver.Commit, order []int, out []driver.Ou
 		run:    func(k int) journal.RunID { return commits[order[k]].Run },
 		refuse: func(k int) { out[order[k]] = driver.Outcome{Err: driver.ErrHeld} },
 		isHeld: func(k int) bool { return errors.Is(out[order[k]].Err, driver.ErrHeld) },
-		locked: func(ctx context.Context, runs []journal.RunID) (map[journal.RunID]bool, error) {
-			return lockedTasks(ctx, s, runs)
-		},
+		locked: func(ctx context.Context, runs []journal.RunID) (lockedRuns, error) { return lockedTasks(ctx, s, runs) },
 		write: func(ctx context.Context, members []int) error {
 			part := make([]int, len(members))
 			for i, k := range members {

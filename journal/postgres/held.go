@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -16,17 +17,34 @@ import (
 // that was not enough it is rolled back, the rows that are held are found, their members get
 // driver.ErrHeld, and the rest is written. See driver.Impatient.
 //
-// A call of one member holds up nobody in its batch and waits; it would cost each such call a
-// statement to bound that. Callers let others past it, see package batch.
+// A call of one member holds up nobody in its batch, and to bound its wait would cost each such
+// call a statement. So one at a time of a store waits as long as it takes; callers let others past
+// it, see package batch. As long as it is there the others are bounded like batches: however many
+// runs a program has locked, one connection waits for them.
 
 // heldWaitSQL bounds the waits for locks until the transaction ends.
 const heldWaitSQL = `SELECT set_config('lock_timeout', '200ms', true)`
 
 type aloneKey struct{}
 
-// alone marks the call of a member that has been taken out of its batch, because one of the batch
-// is held and nobody knows which: it does not wait either.
+// alone marks the call of one member that waits a moment only: it has been taken out of its batch,
+// because one of the batch is held and nobody knows which, or another one waits already.
 func alone(ctx context.Context) context.Context { return context.WithValue(ctx, aloneKey{}, true) }
+
+// singles counts the impatient calls of one member that wait as long as it takes: one at most.
+type singles struct{ waiting atomic.Bool }
+
+// enter begins an impatient call of n members, and returns the context for it and its end. What it
+// decides for a call of one member holds for all of that call.
+func (c *singles) enter(ctx context.Context, n int) (context.Context, func()) {
+	switch {
+	case n != 1 || !driver.IsImpatient(ctx):
+		return ctx, func() {}
+	case c.waiting.CompareAndSwap(false, true):
+		return ctx, func() { c.waiting.Store(false) }
+	}
+	return alone(ctx), func() {}
+}
 
 // hasty tells whether a call of n members waits a moment only.
 func hasty(ctx context.Context, n int) bool {
@@ -40,13 +58,16 @@ func lockTimeout(err error) bool {
 	return ok && pe.Code == "55P03"
 }
 
+// lockedRuns are runs, true for those whose task somebody has locked.
+type lockedRuns map[journal.RunID]bool
+
 // batchHeld is a batch that waited in vain for a lock, member by member.
 type batchHeld struct {
 	n      int
 	run    func(k int) journal.RunID // whose task a member needs
 	refuse func(k int)               // gives a member driver.ErrHeld
 	isHeld func(k int) bool          // whether it has got that
-	locked func(ctx context.Context, runs []journal.RunID) (map[journal.RunID]bool, error)
+	locked func(ctx context.Context, runs []journal.RunID) (lockedRuns, error)
 	write  func(ctx context.Context, members []int) error
 }
 

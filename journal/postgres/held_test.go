@@ -138,6 +138,75 @@ func TestOneHeldRunHoldsUpNoBatch(t *testing.T) {
 	}
 }
 
+// Of a batch with many held runs beside each other the others are written all the same.
+func TestManyHeldRunsHoldUpNoBatch(t *testing.T) {
+	t.Parallel()
+	w := newHeldWorld(t)
+	list := w.runs()
+	for i := range list {
+		if list[i] = after(list[i], keep, stepDone(1, "a")); i < 6 {
+			w.lockTask(list[i].Run)
+		}
+	}
+	w.commit(w.impatient(), list, 0, 1, 2, 3, 4, 5)
+	w.release()
+	w.commit(w.impatient(), list[:6])
+}
+
+// However many runs somebody has locked, of the calls that are each about one of them one waits; the
+// others are told, whether they write a turn, send a message or start a run.
+func TestOneCallAtATimeWaitsForAHeldRow(t *testing.T) {
+	t.Parallel()
+	w := newHeldWorld(t)
+	list := w.runs()[:5]
+	for i := range list {
+		list[i] = after(list[i], closing, stepDone(1, "a"), completed())
+		w.lockTask(list[i].Run)
+	}
+	if _, err := w.j.Start(t.Context(), postgres.InTx(w.other), []journal.Start{{Workflow: "flow", Key: "k"}}); err != nil {
+		t.Fatal(err)
+	}
+	calls := map[string]func() error{}
+	for i := range list {
+		calls[fmt.Sprint("turn ", i)] = func() error {
+			out, err := w.j.Commit(w.impatient(), list[i:i+1])
+			return errors.Join(err, out[0].Err)
+		}
+	}
+	calls["message"] = func() error {
+		out, err := w.j.Send(w.impatient(), nil, []journal.Message{{Run: list[0].Run, Kind: journal.MessageSignal, Name: "s", Key: "1"}})
+		return errors.Join(err, out[0].Err)
+	}
+	calls["start"] = func() error {
+		out, err := w.j.Start(w.impatient(), nil, []journal.Start{{Workflow: "flow", Key: "k"}})
+		return errors.Join(err, out[0].Err)
+	}
+	answers := make(chan error, len(calls))
+	for name, call := range calls {
+		go func() {
+			if err := call(); err != nil && !errors.Is(err, driver.ErrHeld) {
+				answers <- fmt.Errorf("%s: %w", name, err)
+			} else {
+				answers <- err
+			}
+		}()
+	}
+	for range len(calls) - 1 {
+		if err := <-answers; !errors.Is(err, driver.ErrHeld) {
+			t.Errorf("got %v, want %v", err, driver.ErrHeld)
+		}
+	}
+	select {
+	case err := <-answers:
+		t.Errorf("nobody waits: %v", err)
+	default:
+	}
+	w.release()
+	if err := <-answers; err != nil {
+		t.Errorf("the one that has waited: %v", err)
+	}
+}
+
 // A lock that is no run's holds up all that need it, and only for a moment: the lock of a node that
 // somebody excludes, a table.
 func TestALockOfAllIsHeldForAll(t *testing.T) {

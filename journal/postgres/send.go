@@ -69,6 +69,8 @@ SELECT f.ord, f.number, true, true, f.owner, f.queue, f.workflow, f.version, tru
 
 // Send implements driver.Store.
 func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
+	ctx, end := s.singles.enter(ctx, len(messages))
+	defer end()
 	out := make([]journal.Sent, len(messages))
 	size := func(i int) int { return driver.MessageBytes(&messages[i]) }
 	err := inChunks(len(messages), size, func(from, to int) error {
@@ -97,9 +99,7 @@ func sendMany(ctx context.Context, s *Store, messages []journal.Message, out []j
 		run:    func(k int) journal.RunID { return messages[k].Run },
 		refuse: func(k int) { out[k] = journal.Sent{Err: driver.ErrHeld} },
 		isHeld: func(k int) bool { return errors.Is(out[k].Err, driver.ErrHeld) },
-		locked: func(ctx context.Context, runs []journal.RunID) (map[journal.RunID]bool, error) {
-			return lockedTasks(ctx, s, runs)
-		},
+		locked: func(ctx context.Context, runs []journal.RunID) (lockedRuns, error) { return lockedTasks(ctx, s, runs) },
 		write: func(ctx context.Context, members []int) error {
 			part, sent := make([]journal.Message, len(members)), make([]journal.Sent, len(members))
 			for i, k := range members {
@@ -116,8 +116,8 @@ func sendMany(ctx context.Context, s *Store, messages []journal.Message, out []j
 }
 
 // lockedTasks returns those of the runs whose tasks are locked by somebody now.
-func lockedTasks(ctx context.Context, s *Store, runs []journal.RunID) (map[journal.RunID]bool, error) {
-	held := map[journal.RunID]bool{}
+func lockedTasks(ctx context.Context, s *Store, runs []journal.RunID) (lockedRuns, error) {
+	held := lockedRuns{}
 	note := func(value bool) func(rows pgx.Rows) error {
 		return each(func(row pgx.CollectableRow) error {
 			var run pgtype.UUID

@@ -27,6 +27,7 @@ type Store struct {
 	stepTxs chan struct{} // a slot for every transaction of a step
 	hints   *hints
 	exclude exclusion
+	singles singles
 
 	sessions sessions
 	roster   roster

@@ -19,13 +19,14 @@ import (
 // gated is a run that executes a step and then receives two numbers.
 const gated workflow.Name[string, int] = "gated"
 
-// TestAnOpenTransactionHoldsUpItsRunOnly: a program sends a signal and starts a run under a key in
+// TestAnOpenTransactionHoldsUpItsRunsOnly: a program sends signals and starts a run under a key in
 // a transaction of its own, and leaves that open. The run's next turn, another message to it, and
 // another start under the key wait for the transaction, and a line in the log names the run. All
 // other runs, messages and starts of the node go on.
-func TestAnOpenTransactionHoldsUpItsRunOnly(t *testing.T) {
+func TestAnOpenTransactionHoldsUpItsRunsOnly(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)
+	const many = 12 // more than there are writers of commits
 	began, gate := make(chan struct{}), make(chan struct{})
 	n := c.Run(nil, func(n *runtime.Node) {
 		handleTally(n)
@@ -47,27 +48,36 @@ func TestAnOpenTransactionHoldsUpItsRunOnly(t *testing.T) {
 		}, nil)
 	})
 	client := n.Client()
-	started, err := runtime.Start(ctx, client, gated, "", nil)
-	run := clustertest.MustStart(t, started, err)
-	<-began
+	var runs [many]*runtime.Run[int]
+	for i := range runs {
+		started, err := runtime.Start(ctx, client, gated, "", nil)
+		runs[i] = clustertest.MustStart(t, started, err)
+		<-began
+	}
+	run := runs[0]
 	tx, err := c.Connect().Begin(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = runtime.Signal(ctx, client, run.ID(), number, 1, &runtime.SignalOptions{Tx: postgres.InTx(tx)})
-	if err != nil {
-		t.Fatal(err)
+	for _, run := range runs {
+		if err := runtime.Signal(ctx, client, run.ID(), number, 1, &runtime.SignalOptions{Tx: postgres.InTx(tx)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := runtime.Start(ctx, client, collect, 0, &runtime.StartOptions{Key: "k", Tx: postgres.InTx(tx)}); err != nil {
 		t.Fatal(err)
 	}
-	close(gate) // from here on the run has a turn to write
+	for range runs { // one after the other, each has a turn to write
+		gate <- struct{}{}
+	}
 	var waits, short sync.WaitGroup
-	waits.Go(func() {
-		if err := runtime.Signal(ctx, client, run.ID(), number, 2, nil); err != nil {
-			t.Error(err)
-		}
-	})
+	for _, run := range runs {
+		waits.Go(func() {
+			if err := runtime.Signal(ctx, client, run.ID(), number, 2, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 	short.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 		defer cancel()
@@ -97,14 +107,16 @@ func TestAnOpenTransactionHoldsUpItsRunOnly(t *testing.T) {
 		})
 	}
 	others.Wait()
-	clustertest.Until(t, "a line names the run that is held", func() bool {
-		for line := range strings.Lines(c.Log.String()) {
-			if strings.Contains(line, "another transaction has locked") && strings.Contains(line, run.ID().String()) {
-				return true
+	for what, name := range map[string]string{"a run": run.ID().String(), "the key": "reprise.key=k"} {
+		clustertest.Until(t, "a line names "+what+" that is held", func() bool {
+			for line := range strings.Lines(c.Log.String()) {
+				if strings.Contains(line, "another transaction has") && strings.Contains(line, name) {
+					return true
+				}
 			}
-		}
-		return false
-	})
+			return false
+		})
+	}
 	if d, err := client.Describe(ctx, run.ID()); err != nil || d.Run.Status != journal.Open {
 		t.Errorf("the run that is held: %+v, %v", d, err)
 	}
@@ -113,7 +125,9 @@ func TestAnOpenTransactionHoldsUpItsRunOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	waits.Wait()
-	if got, err := run.Result(ctx); err != nil || got != 12 {
-		t.Errorf("got %d, %v; want the signal of the transaction and then the other one", got, err)
+	for _, run := range runs {
+		if got, err := run.Result(ctx); err != nil || got != 12 {
+			t.Errorf("got %d, %v; want the signal of the transaction and then the other one", got, err)
+		}
 	}
 }

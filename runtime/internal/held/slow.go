@@ -8,6 +8,9 @@ import (
 // slowAfter is how long a call may take before that is reported.
 const slowAfter = time.Second
 
+// SlowCall is the message about a slow call.
+const SlowCall = "a call of the store takes long, because another transaction has locked a row, or much is on its way; others go on"
+
 // Slow reports calls of the store that take long, while they do. Nobody waits behind them, see
 // package batch, but those who wait for the call itself see nothing else of it. A store that is
 // away is reported elsewhere.

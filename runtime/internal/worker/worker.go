@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-run/reprise/actor"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/internal/held"
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
 )
 
@@ -96,7 +97,7 @@ func New(cfg Config) *Worker {
 
 	w.writer = newWriter(w.alive, cfg.Journal, cfg.Batchers)
 	w.writer.held.Log, w.writer.held.Key, w.writer.slow.Log = cfg.Log, logkey.Run, cfg.Log
-	w.writer.slow.What = "a call of the store takes long, because another transaction has locked a row, or much is on its way; others go on"
+	w.writer.slow.What = held.SlowCall
 	w.writer.held.What = "another transaction has locked a run; its commit waits until that ends, other runs go on"
 	o := cfg.Actors
 	w.comparison = &comparison{every: cfg.Lease * leasesPerComparison, last: time.Now()}

@@ -19,11 +19,10 @@ import (
 // writer is what the actors of one worker see of the journal: it implements actor.Store with
 // commits and loads that are batched.
 //
-// A run always uses the same batcher, chosen by its id, so its commits keep their order: see
-// [batch.Batcher]. More than one batcher keeps the store busy while the answers of another batch
-// are handed out. Commits with a transaction of their own go past the batchers: they hold a
-// connection already, each on another one. Their order is not at risk: an actor submits nothing
-// more before the outcome of its last commit.
+// A run always uses the same batcher, chosen by its id. More than one batcher keeps the store busy
+// while the answers of another batch are handed out. Commits with a transaction of their own go
+// past the batchers: they hold a connection already, each on another one. The order of a run's
+// commits is its actor's matter, which submits nothing more before the outcome of its last one.
 //
 // Outcomes are definite for an actor. While the store is unavailable the batch is repeated, and
 // (fence, turn) tells the store which members an earlier try wrote (J4). Once the worker has ended,
