@@ -9,6 +9,7 @@ require (
 	github.com/google/go-cmp v0.7.0 // tests: readable differences
 	github.com/google/uuid v1.6.0 // UUIDv7 of runs, UUIDs of workflows
 	github.com/jackc/pgx/v5 v5.13.0 // Postgres: pipelines, binary arrays, LISTEN
+	github.com/petermattis/goid v0.0.0-20261109124353-7cfa343ad0ab // which goroutine calls: workflow code has its own
 	go.opentelemetry.io/otel v1.47.0 // traces and metrics, off unless given a provider
 	go.opentelemetry.io/otel/metric v1.47.0 // as above
 	go.opentelemetry.io/otel/sdk v1.47.0 // tests: spans and metrics in memory

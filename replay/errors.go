@@ -41,7 +41,8 @@ var (
 	// ErrRunClosed matches the *SignalError of a signal to a run that is closed.
 	ErrRunClosed = errors.New("run is closed")
 	// ErrOutside refuses a call that does not come from running workflow code: a foreign goroutine,
-	// a step body, or a context that was never given to a workflow.
+	// a step body, or a context that was never given to a workflow. A machine that refused a
+	// foreign goroutine is dead from its next look on.
 	ErrOutside = errors.New("called outside of workflow code")
 	// ErrReadOnly refuses a call that would change the run or wait, from code that may only read.
 	ErrReadOnly = errors.New("called by code that may only read")

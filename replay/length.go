@@ -1,6 +1,9 @@
 package replay
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/internal/callsite"
+	"github.com/reprise-run/reprise/journal"
+)
 
 // Thresholds say from where on a history is long: as many events, or as many bytes of payloads
 // and recorded values.
@@ -55,7 +58,7 @@ func (m *Machine) measure(ev *journal.Event) {
 // ShouldContinue tells whether the history is long.
 func (e *Env) ShouldContinue() bool {
 	if err := e.Reading(); err != nil {
-		panic(err)
+		callsite.Refuse(err)
 	}
 	e.Poll()
 	return e.length.overThreshold

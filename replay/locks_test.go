@@ -187,14 +187,12 @@ func refusal(fn func() error) (err error) {
 	return fn()
 }
 
-// TestCoordinationOutside of workflow code, and in code that may only read, is refused, and changes
-// nothing.
-func TestCoordinationOutside(t *testing.T) {
-	var s shared
-	var kept ctx
-	r := newRig(define(func(c ctx) (string, error) {
-		kept = c
-		s = shared{ch: workflow.NewChannel[int](2, ""), s: workflow.NewSemaphore(2, ""), p: workflow.NewPromise[int]()}
+// sharing is a run at rest that shares one of each kind.
+func sharing(t *testing.T) (r *rig, s *shared, kept *ctx) {
+	s, kept = new(shared), new(ctx)
+	r = newRig(define(func(c ctx) (string, error) {
+		*kept = c
+		*s = shared{ch: workflow.NewChannel[int](2, ""), s: workflow.NewSemaphore(2, ""), p: workflow.NewPromise[int]()}
 		s.g, _ = workflow.NewGroup(c)
 		_, _ = workflow.Select(c, workflow.OnFuture(s.p.Future(), nil), workflow.Default(nil)) // it knows its run now
 		_ = errors.Join(s.ch.Send(c, 1), s.mu.Lock(c), s.s.Acquire(c, 1))
@@ -204,12 +202,16 @@ func TestCoordinationOutside(t *testing.T) {
 		say(c, "%v", s.p.Future().Ready())
 		return "", nil
 	}))
-	defer r.m.Close()
+	t.Cleanup(r.m.Close)
 	mustStep(t, r, started())
-	for name, fn := range s.verbs(kept) {
-		if err := refusal(fn); !errors.Is(err, workflow.ErrOutside) {
-			t.Errorf("%s outside: %v", name, err)
-		}
+	return r, s, kept
+}
+
+// TestCoordinationReading is refused in code that may only read, and changes nothing; a zero
+// Context is no run's.
+func TestCoordinationReading(t *testing.T) {
+	r, s, kept := sharing(t)
+	for name, fn := range s.verbs(*kept) {
 		r.m.Env().ReadOnly(func() {
 			if err := refusal(fn); !errors.Is(err, workflow.ErrReadOnly) {
 				t.Errorf("%s reading: %v", name, err)
@@ -227,6 +229,22 @@ func TestCoordinationOutside(t *testing.T) {
 	ev.Time = epoch
 	mustStep(t, r, ev)
 	want(t, r.said["said"], "1, true, <nil>; len 0; false, false", "false", "")
+}
+
+// TestCoordinationOutside of workflow code is refused, and stops the machine at its next event.
+func TestCoordinationOutside(t *testing.T) {
+	r, s, kept := sharing(t)
+	for name, fn := range s.verbs(*kept) {
+		if err := refusal(fn); !errors.Is(err, workflow.ErrOutside) {
+			t.Errorf("%s outside: %v", name, err)
+		}
+	}
+	ev := signal("1")
+	ev.Time = epoch
+	if _, err := r.step(ev); !errors.Is(err, workflow.ErrOutside) {
+		t.Errorf("the next event: %v", err)
+	}
+	want(t, r.said["said"])
 }
 
 // TestSharedByTwoRuns: what a run made is refused to another one.

@@ -179,13 +179,13 @@ func TestOutside(t *testing.T) {
 			func() { workflow.NewTimer(c, 0) }, func() { workflow.WithCancel(c) }, func() { workflow.Shield(c) },
 			func() { workflow.UUID(c) }, func() { workflow.Random(c) }, func() { approved.Pending(c) },
 		} {
-			if v := caught(call); v != workflow.ErrOutside {
-				t.Errorf("%s: call %d panicked with %v", name, i, v)
+			if err, _ := caught(call).(error); !errors.Is(err, workflow.ErrOutside) {
+				t.Errorf("%s: call %d panicked with %v", name, i, err)
 			}
 		}
 	}
-	if v := caught(func() { timer.Stop() }); v != workflow.ErrOutside {
-		t.Errorf("Stop panicked with %v", v)
+	if err, _ := caught(func() { timer.Stop() }).(error); !errors.Is(err, workflow.ErrOutside) {
+		t.Errorf("Stop panicked with %v", err)
 	}
 	r.m.Close()
 	if err := workflow.Sleep(leaked, time.Hour); !errors.Is(err, workflow.ErrOutside) {

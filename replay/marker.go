@@ -1,6 +1,9 @@
 package replay
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/internal/callsite"
+	"github.com/reprise-run/reprise/journal"
+)
 
 // Changes are those of the whole run.
 func (e *Env) Changes() *Changes { return &e.changes }
@@ -13,7 +16,7 @@ func (e *Env) Changes() *Changes { return &e.changes }
 // one.
 func (e *Env) Changed(c *Changes, id string) bool {
 	if _, err := e.current(); err != nil {
-		panic(err)
+		callsite.Refuse(err)
 	}
 	e.spend()
 	if answer, known := c.answers[id]; known {

@@ -1,19 +1,25 @@
 package replay
 
-import "github.com/reprise-run/reprise/internal/callsite"
-
-// onlooker stands for the code that runs while no strand does: see ReadOnly. It is shared by all
-// machines and never changed.
-var onlooker strand
+import (
+	"github.com/reprise-run/reprise/internal/callsite"
+	"github.com/reprise-run/reprise/internal/goroutine"
+)
 
 // ReadOnly calls fn, which may look at the run but neither change it nor wait: such calls return
 // ErrReadOnly or panic with it. It may be called by workflow code, and while the machine is at
-// rest; then a call that would stop the machine panics instead. It does not recover from panics of
-// fn.
+// rest; then a call that would stop the machine panics instead, and the machine's onlooker stands
+// for the code that runs, on the caller's goroutine. It does not recover from panics of fn.
 func (d *sched) ReadOnly(fn func()) {
 	before := d.readOnly
 	d.readOnly = true
-	alone := d.running.CompareAndSwap(nil, &onlooker)
+	alone := d.running.Load() == nil
+	if alone {
+		if d.onlooker == nil {
+			d.onlooker = new(strand)
+		}
+		d.onlooker.visitor.Store(goroutine.ID())
+		d.running.Store(d.onlooker)
+	}
 	defer func() {
 		if d.readOnly = before; alone {
 			d.running.Store(nil)

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"github.com/reprise-run/reprise/internal/callsite"
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -36,7 +37,7 @@ const unchanged = "="
 
 func (e *Env) record(name string, read func() (journal.Payload, bool, error)) journal.Payload {
 	if _, err := e.current(); err != nil {
-		panic(err)
+		callsite.Refuse(err)
 	}
 	got := journal.Issued{Kind: journal.CommandRecord, Name: name}
 	if e.replaying {

@@ -13,9 +13,11 @@ import (
 // Its invariants:
 //
 //   - running is the strand whose code runs, nil while none does. It is set by run and unwind only,
-//     on the machine's goroutine, around the hand-off to a coroutine. It is atomic for the sake of
-//     foreign goroutines that call verbs: they must be refused, and reading it must not be a data
-//     race.
+//     on the machine's goroutine, around the hand-off to a coroutine.
+//   - Whoever calls a verb is compared with the goroutine of running before anything of the machine
+//     is touched, see here. So what strands share needs no lock although code may break the rule
+//     that it starts no goroutines; running and intruder, which foreign goroutines do reach, are
+//     atomic.
 //   - A strand is running, or woken, or parked with a waiter in each Cond that can let it go on. So
 //     a change that is broadcast while a strand is about to wait cannot be missed: nothing runs
 //     between its last look and its park.
@@ -28,6 +30,8 @@ type sched struct {
 	strands    strands
 	predicates predicates
 	running    atomic.Pointer[strand]
+	intruder   intruder
+	onlooker   *strand // see ReadOnly; nil before the first
 
 	// About the event being processed.
 	event     *journal.Event // nil while the machine is at rest
@@ -48,6 +52,7 @@ type sched struct {
 func (d *sched) begin(ev *journal.Event, replaying bool) {
 	d.event, d.replaying, d.actions = ev, replaying, 0
 	d.predicates.settled = false
+	d.fail(d.intruder.err()) // a goroutine that code left behind may call while the machine is at rest
 }
 
 // run resumes strands until all are blocked, the function has returned or the machine is dead.
@@ -73,6 +78,7 @@ func (d *sched) run() {
 		} else if d.failAtPark != nil {
 			d.fail(d.failAtPark)
 		}
+		d.fail(d.intruder.err())
 	}
 }
 
@@ -122,8 +128,8 @@ func (d *sched) refuse() error {
 func (d *sched) current() (*strand, error) {
 	s := d.running.Load()
 	switch {
-	case s == nil:
-		return nil, ErrOutside
+	case !s.here():
+		return nil, d.intruder.refuse()
 	case d.readOnly:
 		return nil, d.readOnlyError()
 	case d.unwinding:
@@ -132,9 +138,8 @@ func (d *sched) current() (*strand, error) {
 	return s, nil
 }
 
-// Inside returns nil if workflow code of this run is running and may change it: ErrOutside or
-// ErrReadOnly if not. It cannot tell a foreign goroutine that calls while a strand runs; the race
-// detector can.
+// Inside returns nil if the caller is workflow code of this run that is running and may change it:
+// an error that matches ErrOutside or ErrReadOnly if not.
 func (d *sched) Inside() error {
 	if err := d.Reading(); err != nil {
 		return err
@@ -145,11 +150,11 @@ func (d *sched) Inside() error {
 	return nil
 }
 
-// Reading returns ErrOutside unless workflow code of this run is running, code that may only read
-// included.
+// Reading returns an error that matches ErrOutside unless the caller is workflow code of this run
+// that is running, code that may only read included.
 func (d *sched) Reading() error {
-	if d.running.Load() == nil {
-		return ErrOutside
+	if !d.running.Load().here() {
+		return d.intruder.refuse()
 	}
 	return nil
 }
@@ -206,7 +211,7 @@ func (d *sched) spend() {
 // Abort makes the machine dead. Called from workflow code it does not return.
 func (d *sched) Abort(err error) {
 	s := d.running.Load()
-	if s == &onlooker {
+	if s != nil && s == d.onlooker {
 		panic(err) // who looks at a run must not end it
 	}
 	if d.fail(err); s != nil {
@@ -214,7 +219,7 @@ func (d *sched) Abort(err error) {
 	}
 }
 
-// fail keeps the first reason for which the machine is dead.
+// fail keeps the first reason for which the machine is dead; nil is none.
 func (d *sched) fail(err error) {
 	if d.err == nil {
 		d.err = err

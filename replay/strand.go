@@ -4,15 +4,18 @@ import (
 	"container/heap"
 	"runtime"
 	"slices"
+	"sync/atomic"
 
 	"github.com/reprise-run/reprise/internal/callsite"
+	"github.com/reprise-run/reprise/internal/goroutine"
 	"github.com/reprise-run/reprise/internal/list"
 	"github.com/reprise-run/reprise/replay/internal/coro"
 )
 
 // strand is one coroutine of workflow code. The root strand runs the workflow's function.
 type strand struct {
-	co           *coro.Coro
+	co           *coro.Coro          // nil for the onlooker: see sched.ReadOnly
+	visitor      atomic.Int64        // the onlooker's goroutine
 	id           int32               // in spawn order, from 1
 	woken        bool                // it is in strands.woken
 	answers      bool                // it runs the handler of an update
@@ -62,6 +65,17 @@ func (l *strands) pop() *strand {
 
 // remove takes out a strand that has ended.
 func (l *strands) remove(s *strand) { l.live.Remove(&s.node) }
+
+// here tells whether the caller is the strand's code, or what it calls. A nil strand has none.
+func (s *strand) here() bool {
+	switch {
+	case s == nil:
+		return false
+	case s.co == nil:
+		return s.visitor.Load() == goroutine.ID()
+	}
+	return s.co.Here()
+}
 
 // internal tells whether the strand is about to wait for nothing but other strands.
 func (s *strand) internal() bool {

@@ -51,11 +51,11 @@ func (m *Machine) CheckUpdate(name string, arg journal.Payload) (err error) {
 	case u.Validate == nil:
 		return nil
 	}
-	e.ReadOnly(func() { // in a coroutine: it must not end the goroutine of the run
-		if _, crash := coro.New(func() { err = u.Validate(arg) }).Resume(); crash != nil {
-			err = crashed("validator of update "+strconv.Quote(name), crash.Value, crash.PCs, crash.Stack)
-		}
-	})
+	// In a coroutine: the validator must not end the goroutine of the run.
+	validate := coro.New(func() { e.ReadOnly(func() { err = u.Validate(arg) }) })
+	if _, crash := validate.Resume(); crash != nil {
+		err = crashed("validator of update "+strconv.Quote(name), crash.Value, crash.PCs, crash.Stack)
+	}
 	return err
 }
 

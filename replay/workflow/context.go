@@ -3,6 +3,7 @@ package workflow
 import (
 	"time"
 
+	"github.com/reprise-run/reprise/internal/callsite"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 )
@@ -63,11 +64,11 @@ func (c Context) Cancelled() bool { return c.Err() != nil }
 // reader returns what the run's code sees, for verbs that only read it.
 func (c Context) reader() *replay.Env {
 	if c.scope == nil {
-		panic(ErrOutside)
+		callsite.Refuse(ErrOutside)
 	}
 	e := c.scope.Env()
 	if err := e.Reading(); err != nil {
-		panic(err)
+		callsite.Refuse(err)
 	}
 	return e
 }
@@ -76,7 +77,7 @@ func (c Context) reader() *replay.Env {
 func (c Context) env() *replay.Env {
 	e, err := c.inside()
 	if err != nil {
-		panic(err)
+		callsite.Refuse(err)
 	}
 	return e
 }
@@ -84,7 +85,7 @@ func (c Context) env() *replay.Env {
 // mustBeInside is for verbs that have neither a Context nor an error to return.
 func mustBeInside(e *replay.Env) {
 	if err := e.Inside(); err != nil {
-		panic(err)
+		callsite.Refuse(err)
 	}
 }
 

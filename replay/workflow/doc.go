@@ -127,9 +127,12 @@
 //
 // From the workflow's function and what it calls, from functions given to [Go] and the like, and
 // from handlers of updates. Anywhere else (a goroutine, a step's body, a zero Context) verbs return
-// [ErrOutside]; those that have no error to return panic with it. A goroutine that calls while
-// workflow code happens to run cannot be told from that code: it is a data race, and the race
-// detector reports it. A Context may be used in any strand of its run.
+// an error that matches [ErrOutside]. A goroutine cannot use the run even while workflow code waits
+// for it, as with an errgroup.Group around steps: concurrent work is [Go], [StepAsync] or [Map].
+// Where a goroutine did, the run is blocked with the verb and the line, and nothing of the turn is
+// kept. A verb that has no error to return panics in a step's body; a goroutine that workflow code
+// has started it ends, as runtime.Goexit does, because nobody would recover from a panic there and
+// other runs would die with the process. A Context may be used in any strand of its run.
 //
 // Some functions may only look at the run: conditions of [Await], handlers of queries, validators
 // of updates, and functions given to [SideEffect]. There all verbs that change something or wait

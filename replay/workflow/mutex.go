@@ -1,5 +1,7 @@
 package workflow
 
+import "github.com/reprise-run/reprise/internal/callsite"
+
 // Mutex keeps strands out of each other's way over several waits; between two waits no other
 // strand runs anyway. It is fair: strands get it in the order in which they asked. The zero Mutex
 // is unlocked. It must not be copied. It is not in the history, and is no lock against other
@@ -29,7 +31,7 @@ func (mu *Mutex) Lock(ctx Context) error {
 // panics with ErrOutside.
 func (mu *Mutex) TryLock(ctx Context) bool {
 	if _, err := mu.use(ctx); err != nil {
-		panic(err)
+		callsite.Refuse(err)
 	}
 	if mu.locked {
 		return false

@@ -1,6 +1,10 @@
 package workflow
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/reprise-run/reprise/internal/callsite"
+)
 
 // Semaphore bounds how much strands do at once. It is fair: strands are served in the order in
 // which they asked, so one that wants much is not overtaken by those that want little. It must
@@ -48,7 +52,7 @@ func (s *Semaphore) Acquire(ctx Context, n int) error {
 // workflow code it panics with ErrOutside.
 func (s *Semaphore) TryAcquire(ctx Context, n int) bool {
 	if _, err := s.use(ctx); err != nil {
-		panic(err)
+		callsite.Refuse(err)
 	}
 	if n < 0 || s.size-s.taken < n || s.waiting.head() != nil {
 		return false

@@ -9,6 +9,9 @@ import (
 	"iter"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/reprise-run/reprise/internal/goroutine"
 )
 
 // swallowedMax is how often a function may recover from being unwound before its goroutine
@@ -36,7 +39,8 @@ func (*signal) Error() string {
 	return "reprise: workflow code is being unwound; do not recover from this"
 }
 
-// Coro is a function that runs in slices. Its methods are for one goroutine at a time.
+// Coro is a function that runs in slices. Its methods are for one goroutine at a time, but Here,
+// which anybody may call.
 type Coro struct {
 	fn        func()
 	next      func() (struct{}, bool)
@@ -46,6 +50,7 @@ type Coro struct {
 	swallowed int
 	traced    bool
 	trace     []uintptr
+	goroutine atomic.Int64 // the function's; 0 before the first Resume
 }
 
 // New returns a Coro that will run fn from its first Resume on.
@@ -66,6 +71,11 @@ func (c *Coro) Resume() (done bool, crash *Crash) {
 	_, parked := c.next()
 	return !parked, nil
 }
+
+// Here tells whether the caller is the function, which has a goroutine of its own. What iter.Pull
+// does for a foreign goroutine that parks is not defined: it may panic, or take that goroutine for
+// the function.
+func (c *Coro) Here() bool { return c.goroutine.Load() == goroutine.ID() }
 
 // Park rests until the next Resume. It is called by the function only.
 func (c *Coro) Park() {
@@ -102,6 +112,7 @@ func (c *Coro) bail() {
 
 func (c *Coro) run(yield func(struct{}) bool) {
 	c.yield = yield
+	c.goroutine.Store(goroutine.ID())
 	returned := false
 	defer func() {
 		if returned {
