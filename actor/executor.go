@@ -109,7 +109,7 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 		if end != nil {
 			end(res.failure)
 		}
-		res.heartbeat = a.throttle.last()
+		res.heartbeat = a.throttle.end()
 		e.answer(w, a, res)
 	}()
 	res = e.await(ctx, a)
@@ -187,9 +187,9 @@ func (e *executor) answer(w *pool.Worker, a *attempt, res result) {
 
 func (e *executor) heartbeat(a *attempt, details *journal.Payload) {
 	a.deadline.extend()
-	if a.throttle.add(details) {
-		e.root.Send(a.reply, heartbeat{epoch: a.epoch, cmd: a.sc.Cmd, number: a.number, details: *details})
-	}
+	a.throttle.add(details, func(newest *journal.Payload) {
+		e.root.Send(a.reply, heartbeat{epoch: a.epoch, cmd: a.sc.Cmd, number: a.number, details: *newest})
+	})
 }
 
 // await calls the body and returns its result, or the result of the limit that the body has

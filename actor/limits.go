@@ -34,10 +34,12 @@ const (
 	// reported. A turn takes microseconds, so this is no false alarm even on a busy machine.
 	stuckAfterDefault = 2 * time.Second
 
-	// heartbeatPassEvery is how often the heartbeats of one attempt are passed to its run.
+	// heartbeatPassEvery is how often the heartbeats of one attempt are passed to its run, and how
+	// late the newest is at most.
 	heartbeatPassEvery = 100 * time.Millisecond
-	// heartbeatSaveEvery is how often the details of heartbeats are made durable: each costs a
-	// commit, and what a crash loses is the work of this time.
+	// heartbeatSaveEvery is how often the details of a run's heartbeats are made durable, and how
+	// late the newest are at most: each time costs a commit, and what a crash loses is the work of
+	// this time.
 	heartbeatSaveEvery = 5 * time.Second
 
 	// blockedFirst and blockedMax bound the back-off of a run that cannot continue.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,47 @@ func TestHeartbeats(t *testing.T) {
 			t.Errorf("the second attempt saw %q", last)
 		}
 	})
+}
+
+// The last heartbeat before a long silence is stored, however many came just before it, and costs
+// no second commit.
+func TestLastHeartbeatBeforeSilence(t *testing.T) {
+	for name, beats := range map[string][]time.Duration{
+		"one":                {0},
+		"ten at once":        make([]time.Duration, 10),
+		"50 ms apart":        {0, 50 * time.Millisecond},
+		"a second apart":     {0, time.Second, time.Second, time.Second},
+		"six seconds apart":  {0, 6 * time.Second},
+		"late and then fast": {20 * time.Second, time.Millisecond, time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(g *rig) {
+				silent := make(chan struct{})
+				g.stepWith(nil, func(ctx context.Context) (string, error) {
+					sc := replay.StepContextFrom(ctx)
+					for i, pause := range beats {
+						time.Sleep(pause)
+						p, _ := sc.Encoder.Encode("details", i)
+						sc.Heartbeats.Heartbeat(p)
+					}
+					close(silent)
+					<-ctx.Done()
+					return "", context.Cause(ctx)
+				})
+				id := g.start("one")
+				<-silent
+				pass(heartbeatSaveEvery + heartbeatPassEvery)
+				if a := g.task(id).Attempts; len(a) != 1 || string(a[0].Heartbeat.Data) != strconv.Itoa(len(beats)-1) {
+					t.Errorf("stored attempts: %+v", a)
+				}
+				turn := g.task(id).Turn
+				pass(time.Hour)
+				if now := g.task(id).Turn; now != turn {
+					t.Errorf("%d commits in an hour of silence", now-turn)
+				}
+			})
+		})
+	}
 }
 
 // A body may heartbeat in a tight loop. Not each heartbeat reaches the actor, but the last one

@@ -85,6 +85,8 @@ type (
 		number  int
 		details journal.Payload
 	}
+	// saveHeartbeats is the run's timer of heartbeats that were held back.
+	saveHeartbeats struct{ epoch int }
 	// wake is the run's own timer.
 	wake struct{ epoch int }
 )

@@ -57,6 +57,10 @@ func (r *run) Receive(ctx proto.Context) {
 		r.onStepDone(m)
 	case heartbeat:
 		r.onHeartbeat(m)
+	case saveHeartbeats:
+		if m.epoch == r.epoch {
+			r.saveHeartbeats()
+		}
 	case wake:
 		if m.epoch == r.epoch {
 			r.advance()

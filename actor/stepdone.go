@@ -1,8 +1,6 @@
 package actor
 
 import (
-	"time"
-
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -42,15 +40,21 @@ func (r *run) retryOrEnd(s *step, f *journal.Failure) {
 	}
 }
 
-// onHeartbeat keeps the details of a heartbeat, and makes them durable now and then.
+// onHeartbeat keeps the details of a heartbeat, and makes them durable now or soon.
 func (r *run) onHeartbeat(m heartbeat) {
 	s := r.steps.get(m.cmd)
 	if m.epoch != r.epoch || s == nil || !s.running || s.number != m.number {
 		return
 	}
 	s.heartbeat = &m.details
-	if time.Since(r.steps.saved) >= heartbeatSaveEvery {
-		r.steps.saved, r.steps.dirty = time.Now(), true
+	r.saveHeartbeats()
+}
+
+// saveHeartbeats makes the details of all steps durable, if it is time.
+func (r *run) saveHeartbeats() {
+	epoch := r.epoch
+	if r.steps.beats.due(func() { r.host.send(r.self, saveHeartbeats{epoch: epoch}) }) {
+		r.steps.dirty = true
 		r.advance()
 	}
 }

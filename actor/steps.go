@@ -19,9 +19,9 @@ import (
 // It is a list and no map: a run has few steps at a time, nearly always one, and each turn looks
 // through all of them several times.
 type steps struct {
-	open  []*step   // sorted by Cmd, which is the order in which the code asked
-	dirty bool      // attempts have changed since the last commit, so a commit is worth it
-	saved time.Time // when heartbeats were last made durable
+	open  []*step // sorted by Cmd, which is the order in which the code asked
+	dirty bool    // attempts have changed since the last commit, so a commit is worth it
+	beats heartbeatSaver
 }
 
 // place is where a step is, or where it belongs if it is not there.
@@ -58,7 +58,10 @@ func (t *steps) undo() {
 }
 
 // clear forgets every step.
-func (t *steps) clear() { t.open, t.dirty = nil, false }
+func (t *steps) clear() {
+	t.open, t.dirty = nil, false
+	t.beats.stop()
+}
 
 // adopt aligns the table with what the machine has pending after a replay. Steps that are here
 // already keep their attempts and get the code of the new machine; the others get what is stored of

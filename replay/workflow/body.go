@@ -37,9 +37,9 @@ func IdempotencyKey(ctx context.Context) string {
 }
 
 // Heartbeat reports that the attempt is alive, for [StepOptions].HeartbeatTimeout, and keeps
-// details for the next attempt if this one fails; nil keeps nothing. It does not block. Every few
-// seconds the newest details are stored as well: if the node dies, the attempt is made again with
-// those.
+// details for the next attempt if this one fails; nil keeps nothing. It does not block. Details are
+// stored as well, at most about five seconds after the heartbeat, also if no other one follows: if
+// the node dies, the attempt is made again with those.
 //
 // Errors: [ErrNotInStep] outside of a step, or why details cannot be encoded or are too large.
 func Heartbeat(ctx context.Context, details any) error {

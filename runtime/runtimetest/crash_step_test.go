@@ -240,3 +240,34 @@ func TestSagaWhateverCrashes(t *testing.T) {
 		})
 	}
 }
+
+// TestLastHeartbeatSurvives: an attempt that reports twice and then works for an hour loses nothing
+// in a crash.
+func TestLastHeartbeatSurvives(t *testing.T) {
+	t.Parallel()
+	for _, passivate := range []bool{false, true} {
+		runtimetest.Test(t, func(e *runtimetest.Env) {
+			e.Node.PassivateAlways = passivate
+			runtimetest.Handle(e, scan, func(ctx workflow.Context, _ int) (string, error) {
+				return workflow.Step(ctx, "read", func(ctx context.Context) (string, error) {
+					if page, ok := workflow.LastHeartbeat[int](ctx); ok {
+						return fmt.Sprint(page), nil
+					}
+					for page := range 3 {
+						if err := workflow.Heartbeat(ctx, page); err != nil {
+							return "", err
+						}
+						time.Sleep(time.Second)
+					}
+					<-ctx.Done() // an hour of work
+					return "", ctx.Err()
+				}, nil)
+			}, nil)
+			r := runtimetest.Start(e, scan, 0, nil)
+			e.After(time.Hour, e.Crash)
+			if got := r.Must(); got != "2" {
+				e.Errorf("the next attempt saw %s, the last heartbeat said 2", got)
+			}
+		})
+	}
+}
