@@ -2,6 +2,7 @@ package actor
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,16 +47,17 @@ func TestEngineFailsAtContinue(t *testing.T) {
 	})
 }
 
-// Code that was changed may return where it used to wait for a message: the run ends when somebody
-// looks at it next.
-func TestChangedCodeEndsRun(t *testing.T) {
+// Code that was changed so that it returns where it used to wait ends no run: the run is blocked,
+// and goes on with code that waits.
+func TestChangedCodeEndsNoRun(t *testing.T) {
 	for name, again := range map[string]bool{"returns": false, "continues": true} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, nil, func(g *rig) {
-				g.define("one", func(ctx workflow.Context) (string, error) {
+				waits := func(ctx workflow.Context) (string, error) {
 					_, err := knock.Receive(ctx)
 					return "", err
-				})
+				}
+				g.define("one", waits)
 				id := g.start("one")
 				pass(2 * time.Minute) // it does not stay warm
 				g.define("one", func(ctx workflow.Context) (string, error) {
@@ -65,6 +67,12 @@ func TestChangedCodeEndsRun(t *testing.T) {
 					return "", nil
 				})
 				g.claim(id)
+				if task := g.task(id); task.State != journal.Blocked || !strings.Contains(task.Problem, "code that waits for more") {
+					t.Errorf("the run is %v, %q", task.State, task.Problem)
+				}
+				g.define("one", waits)
+				g.signal(id, "knock", 1)
+				g.wake(id)
 				g.wantSaid("closed RunCompleted", 1)
 			})
 		})

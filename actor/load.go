@@ -41,7 +41,7 @@ func (r *run) rebuild(events []journal.Event) {
 			return
 		}
 	}
-	if !m.Finished() { // else changed code returned where it used to wait, and the next turn takes that
+	if !m.Finished() { // else a first turn that is not stored yet ended the run, and the next turn takes that
 		m.Take()
 	}
 	if r.host.o.Hooks.Log != nil { // not before: the events of a first turn were new once already
@@ -73,6 +73,9 @@ func replayAll(m *replay.Machine, stored, uncommitted []journal.Event) error {
 		if err := m.Replay(&stored[i]); err != nil {
 			return err
 		}
+	}
+	if err := m.CheckOpen(); err != nil {
+		return err
 	}
 	for i := range uncommitted {
 		if err := m.Step(&uncommitted[i]); err != nil {

@@ -38,7 +38,7 @@ func (JSON) Encode(v any) (Payload, error) {
 	w := jsonWriters.Get().(*jsonWriter)
 	w.buf.Reset()
 	if err := w.enc.Encode(v); err != nil {
-		return Payload{}, fmt.Errorf("encode %T: %w", v, err)
+		return Payload{}, unencodable(v, err)
 	}
 	data := bytes.Clone(bytes.TrimSuffix(w.buf.Bytes(), []byte{'\n'}))
 	if w.buf.Cap() <= jsonWriterBytesMax {

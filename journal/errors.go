@@ -46,6 +46,17 @@ func (e *TextError) Error() string { return fmt.Sprintf("%s %q: %s", e.What, e.T
 // Is makes a TextError an ErrInvalid.
 func (e *TextError) Is(target error) bool { return target == ErrInvalid }
 
+// encodeError is a value that the codec does not encode. It is an ErrInvalid, whatever error the
+// codec has for it.
+type encodeError struct {
+	what string
+	err  error
+}
+
+func (e *encodeError) Error() string        { return e.what + ": " + e.err.Error() }
+func (e *encodeError) Unwrap() error        { return e.err }
+func (e *encodeError) Is(target error) bool { return target == ErrInvalid }
+
 // KeyConflictError says that a key belongs to a run of another workflow.
 type KeyConflictError struct {
 	Key      string

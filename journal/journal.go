@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"fmt"
 	"sync"
 )
 
@@ -45,12 +44,12 @@ func (j *Journal) Options() Options { return j.o }
 // Codec returns the codec of payloads.
 func (j *Journal) Codec() Codec { return j.o.Codec }
 
-// Encode turns a value into a payload within the limit. what names the value in errors, which are
-// the codec's own or a [LimitError].
+// Encode turns a value into a payload within the limit. what names the value in errors, which match
+// [ErrInvalid]: they wrap the codec's own, or are a [LimitError].
 func (j *Journal) Encode(what string, v any) (Payload, error) {
 	p, err := j.o.Codec.Encode(v)
 	if err != nil {
-		return Payload{}, fmt.Errorf("%s: %w", what, err)
+		return Payload{}, &encodeError{what, err}
 	}
 	return p, j.CheckPayload(what, p)
 }

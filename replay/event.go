@@ -58,12 +58,14 @@ func (m *Machine) process(ev *journal.Event, replaying bool) error {
 	if e.err != nil {
 		return e.err
 	}
-	if m.Finished() && !replaying && !ev.Kind.Terminal() && ev.Kind != journal.RunContinued {
+	if m.Finished() && !replaying && !ends(ev.Kind) {
 		return ErrFinished
 	}
 	e.begin(ev, replaying)
 	if err := m.checkOrder(ev); err != nil {
 		e.fail(err)
+	} else if m.terminal != nil && !ends(ev.Kind) {
+		e.diverge(describe(ev), m.terminal.Kind.String()) // in replay alone: ErrFinished came first
 	} else {
 		e.seq, e.now = ev.Seq, ev.Time.UTC() // a node's time zone must not reach the code
 		m.inboxSeen = max(m.inboxSeen, ev.Inbox)
@@ -86,6 +88,20 @@ func (m *Machine) process(ev *journal.Event, replaying bool) error {
 	e.event = nil
 	return e.err
 }
+
+// CheckOpen ends the replay of the history of an open run. It returns a *DivergenceError if the
+// code has returned, and the machine is dead then: the history says that it waits, because its
+// return would be in the history. So code that lost a wait ends no run.
+func (m *Machine) CheckOpen() error {
+	if m.env.err == nil && m.terminal != nil && !m.sealed {
+		m.env.fail(&DivergenceError{Seq: m.env.seq, Want: "code that waits for more", Got: m.terminal.Kind.String()})
+		m.bury()
+	}
+	return m.env.err
+}
+
+// ends tells whether the event is the last of its generation.
+func ends(k journal.Kind) bool { return k.Terminal() || k == journal.RunContinued }
 
 // checkOrder refuses an event that cannot be the next one of this history.
 func (m *Machine) checkOrder(ev *journal.Event) error {

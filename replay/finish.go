@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/reprise-run/reprise/journal"
@@ -21,9 +22,17 @@ func (e *ContinueError) Error() string {
 // finish turns what the workflow's function returned into the terminal decision. Steps that still
 // run are asked to stop: nobody will wait for them. A step that was never handed to an executor
 // needs no stopping.
+//
+// What only wrong code returns ends no run: an output that cannot be stored, or the refusal of a
+// name or an option that no journal takes. Such a machine is dead, so the run goes on when the code
+// is mended. A history that ended so by an older release still fits.
 func (m *Machine) finish(output journal.Payload, err error) {
 	e := &m.env
 	if e.unwinding {
+		return
+	}
+	if wrongCode(err) && !e.replaying {
+		e.fail(fmt.Errorf("the run waits for better code; the workflow returned: %w", err))
 		return
 	}
 	ev := &journal.Event{Kind: journal.RunCompleted, Payload: output}
@@ -45,6 +54,12 @@ func (m *Machine) finish(output journal.Payload, err error) {
 			e.out.cancels = append(e.out.cancels, c.cmd)
 		}
 	}
+}
+
+// wrongCode tells whether an error says that the code asked for what no journal takes.
+func wrongCode(err error) bool {
+	_, output := errors.AsType[*EncodeError](err)
+	return output || errors.Is(err, journal.ErrInvalid)
 }
 
 // successor says how the next generation begins. Signals that the code has not received, updates

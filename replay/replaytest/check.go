@@ -159,6 +159,12 @@ func (c *checker) run(replayed int) error {
 			return c.mismatch(i, replayed, err)
 		}
 	}
+	if !c.history.Open {
+		return nil
+	}
+	if err := m.CheckOpen(); err != nil {
+		return c.mismatch(len(c.history.Events)-1, replayed, err)
+	}
 	return nil
 }
 

@@ -62,6 +62,8 @@
 //   - "issued" has commands as the journal stores them: "step NAME", "timer DUE NAME", "cancel
 //     COMMAND", "child NAME", "send NAME\tRUN", "record NAME\tVALUE", "change NAME", "reply
 //     \tMESSAGE". The key of a child follows its name after a tab.
+//   - "open": true after "run" says that the run was open after its last event. Code that returns
+//     there has lost what it waited for.
 //   - A payload is {"json":…} if its bytes are compact JSON, else {"base64":"…"}. "encoding" names
 //     one other than JSON, as in {"encoding":"failure","json":…}.
 //

@@ -11,7 +11,10 @@ import (
 // History is one run as a machine sees it, or rather one generation of it: a run that continues
 // as new begins another history. Its events are in the order of their Seq, from 1.
 type History struct {
-	Run    replay.Info
+	Run replay.Info
+	// Open tells that the run was still open after the last event, so code that returns there has
+	// lost what it waited for. False says nothing: the history may be the beginning of a longer one.
+	Open   bool
 	Events []journal.Event
 }
 
@@ -19,7 +22,7 @@ type History struct {
 // events. The events are those of the run's present generation, all of them: a history that
 // begins later cannot be replayed. They are not copied.
 func Of(run journal.Run, events []journal.Event) *History {
-	return &History{Run: replay.InfoOf(&run), Events: events}
+	return &History{Run: replay.InfoOf(&run), Open: run.Task != nil, Events: events}
 }
 
 // String is the history for people, one event a line: its number, what happened, and what the

@@ -33,6 +33,7 @@ type (
 	fileForm struct {
 		Format int         `json:"format"`
 		Run    runForm     `json:"run"`
+		Open   bool        `json:"open,omitempty"`
 		Events []eventForm `json:"events"`
 	}
 	runForm struct {
@@ -87,7 +88,11 @@ func Marshal(h *History) ([]byte, error) {
 	if err := checkTexts(&h.Run); err != nil {
 		return nil, fmt.Errorf("history: run: %w", err)
 	}
-	fmt.Fprintf(&b, "{\n \"format\": %d,\n \"run\": %s,\n \"events\": [", format, run)
+	fmt.Fprintf(&b, "{\n \"format\": %d,\n \"run\": %s,\n", format, run)
+	if h.Open {
+		b.WriteString(" \"open\": true,\n")
+	}
+	b.WriteString(" \"events\": [")
 	for i := range h.Events {
 		text, err := marshalEvent(&h.Events[i])
 		if err != nil {
@@ -224,7 +229,7 @@ func Unmarshal(data []byte) (*History, error) {
 	if f.Format != format {
 		return nil, fmt.Errorf("history: format is %d, this release reads %d", f.Format, format)
 	}
-	h := &History{}
+	h := &History{Open: f.Open}
 	var err error
 	if h.Run, err = f.Run.info(); err != nil {
 		return nil, fmt.Errorf("history: input: %w", err)

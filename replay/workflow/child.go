@@ -107,10 +107,10 @@ func issueChild[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOpt
 		o = &ChildOptions{}
 	}
 	if o.OnCancel > Abandon {
-		return nil, fmt.Errorf("child %q: option OnCancel is %d: it must be one of the CancelMode constants", string(name), o.OnCancel)
+		return nil, invalid("child %q: option OnCancel is %d: it must be one of the CancelMode constants", string(name), o.OnCancel)
 	}
 	if o.OnParentClose < CloseCancel || o.OnParentClose > CloseAbandon {
-		return nil, fmt.Errorf("child %q: option OnParentClose is %d: it must be one of the ClosePolicy constants",
+		return nil, invalid("child %q: option OnParentClose is %d: it must be one of the ClosePolicy constants",
 			string(name), o.OnParentClose)
 	}
 	st := journal.Start{

@@ -1,8 +1,6 @@
 package workflow
 
 import (
-	"fmt"
-
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -21,20 +19,20 @@ type ContinueOptions struct {
 // answer and a cancel request. Steps, timers and strands end with this generation. Children go
 // on, but their outcome is no longer delivered.
 //
-// It returns another error, which fails the run if it is returned, if name is not the run's own
-// workflow, or if in cannot be encoded or is too large.
+// It returns another error, with which the workflow cannot end, if name is not the run's own
+// workflow, or if in cannot be encoded or is too large: the run is blocked then.
 func ContinueAsNew[In, Out any](ctx Context, name Name[In, Out], in In, o *ContinueOptions) error {
 	e, err := ctx.inside()
 	if err != nil {
 		return err
 	}
 	if info := e.Info(); info.Workflow != string(name) {
-		return fmt.Errorf("continue as new: the run is of workflow %q, not %q", info.Workflow, string(name))
+		return invalid("continue as new: the run is of workflow %q, not %q", info.Workflow, string(name))
 	}
 	next := &replay.ContinueError{}
 	if o != nil {
 		if o.Version < 0 {
-			return fmt.Errorf("continue as new: version %d: versions start at 1", o.Version)
+			return invalid("continue as new: version %d: versions start at 1", o.Version)
 		}
 		next.Version = o.Version
 	}

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -86,3 +87,14 @@ func (e *SagaError) JournalFailure() *journal.Failure {
 	}
 	return f
 }
+
+// usageError says what of a verb's arguments can never work. A workflow that returns it is blocked,
+// not failed: the code has to be mended.
+type usageError struct{ text string }
+
+func invalid(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+
+func (e *usageError) Error() string { return e.text }
+
+// Is makes it an ErrInvalid of the journal.
+func (e *usageError) Is(target error) bool { return target == journal.ErrInvalid }

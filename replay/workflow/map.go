@@ -28,7 +28,7 @@ func (o *MapOptions) withDefaults() (MapOptions, error) {
 		c = *o
 	}
 	refuse := func(field string, v any) (MapOptions, error) {
-		return c, fmt.Errorf("map: option %s is %v: it must be positive, or 0 for the default", field, v)
+		return c, invalid("map: option %s is %v: it must be positive, or 0 for the default", field, v)
 	}
 	switch {
 	case c.Limit < 0:

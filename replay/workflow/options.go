@@ -1,7 +1,6 @@
 package workflow
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -104,7 +103,7 @@ func resolved(o *StepOptions, tx bool) *replay.StepOptions {
 
 func (o *StepOptions) check(step string) error {
 	refuse := func(field string, v any, want string) error {
-		return fmt.Errorf("step %q: option %s is %v: it must be %s", step, field, v, want)
+		return invalid("step %q: option %s is %v: it must be %s", step, field, v, want)
 	}
 	switch {
 	case o.AttemptTimeout < 0:

@@ -35,7 +35,7 @@ func (s *Semaphore) Acquire(ctx Context, n int) error {
 		return err
 	}
 	if n < 0 || n > s.size {
-		return fmt.Errorf("%s: cannot acquire %d of %d", named("semaphore", s.name), n, s.size)
+		return invalid("%s: cannot acquire %d of %d", named("semaphore", s.name), n, s.size)
 	}
 	if s.waiting.head() == nil && s.size-s.taken >= n {
 		s.taken += n

@@ -17,8 +17,9 @@ import (
 // for, unless o.OnCancel says otherwise.
 //
 // Errors: a [*StepError] if the step failed for good; the scope's, if it was cancelled before; an
-// invalid name or option. An output that cannot be encoded, or is larger than the journal's limit
-// (2 MiB by default), fails the step for good.
+// invalid name or option, with which the workflow cannot end: its run is blocked then. An output
+// that cannot be encoded or decoded again, or is larger than the journal's limit (2 MiB by
+// default), fails the step for good.
 func Step[T any](ctx Context, name string, fn func(context.Context) (T, error), o *StepOptions) (T, error) {
 	c, err := issueStep(ctx, name, o, bodyOf(ctx, name, fn), false)
 	return await[T](ctx, c, err)
@@ -108,14 +109,20 @@ func txBodyOf[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) 
 	}
 }
 
-// encode makes the failure of an output permanent: the next attempt would have the same output.
-func encode(enc replay.Encoder, name string, out any) (journal.Payload, error) {
+// encode makes the failure of an output permanent: the next attempt would have the same output. It
+// also reads back what it wrote, because the workflow will have to: a type that does not decode
+// what it encodes fails its step, whose error the code can handle, and not every replay of the run.
+func encode[T any](enc replay.Encoder, name string, out T) (journal.Payload, error) {
 	p, err := enc.Encode("output of a step", out)
 	if err != nil { // again, for an error with the name: building the name for each output would cost more
 		p, err = enc.Encode("output of step "+name, out)
 	}
 	if err != nil {
 		return journal.Payload{}, &replay.EncodeError{Err: err}
+	}
+	var back T
+	if err := enc.Codec().Decode(p, &back); err != nil {
+		return journal.Payload{}, &replay.EncodeError{Err: fmt.Errorf("output of step %s: %T cannot be decoded from what it is encoded to: %w", name, out, err)}
 	}
 	return p, nil
 }

@@ -72,7 +72,7 @@ func (e *Env) seal(ending map[journal.RunID]*replaytest.History, commits []drive
 		if h == nil || out[i].Err != nil {
 			continue
 		}
-		h.Events = append(h.Events, c.Events...)
+		h.Events, h.Open = append(h.Events, c.Events...), false
 		if n := len(e.sealed[c.Run]); n == 0 || e.sealed[c.Run][n-1].Run.Generation < h.Run.Generation {
 			e.sealed[c.Run] = append(e.sealed[c.Run], h)
 		}

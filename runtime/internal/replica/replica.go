@@ -132,6 +132,11 @@ func (r *replica) replay(d *delta, now time.Time) error {
 	if d.run.Task == nil {
 		return nil // a closed run consumes nothing more
 	}
+	if len(d.events) > 0 {
+		if err := m.CheckOpen(); err != nil {
+			return err
+		}
+	}
 	if m.LastSeq() == 0 {
 		if err := r.step(m.First(&d.run, now)); err != nil {
 			return err

@@ -1,0 +1,51 @@
+package journal_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/memory"
+)
+
+type price struct {
+	Rate float64
+	skip chan int
+	Note chan int `json:"-"`
+}
+
+type line struct {
+	price
+	Price price
+	Next  *line
+	More  map[string]any
+	List  []price
+}
+
+// TestUnencodable: an error of encoding says which field, and is an ErrInvalid.
+func TestUnencodable(t *testing.T) {
+	nan := price{Rate: math.NaN()}
+	ring := &line{}
+	ring.Next = ring
+	j := journal.New(memory.New(nil), nil)
+	for want, v := range map[string]any{
+		"field Price.Rate:":      line{Price: nan},
+		"field Next.Price.Rate:": &line{Next: &line{Price: nan}},
+		"field List[1].Rate:":    line{List: []price{{}, nan}},
+		"field More[a][0].Rate:": line{More: map[string]any{"a": []any{nan}}},
+		"field More[f]:":         line{More: map[string]any{"f": func() {}}},
+		"field [1]:":             []any{1, make(chan int)},
+		"chan int":               make(chan int),
+		"cycle":                  ring,
+	} {
+		_, err := j.Encode("input", v)
+		if !errors.Is(err, journal.ErrInvalid) || !strings.HasPrefix(err.Error(), "input: ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v", want, err)
+		}
+	}
+	if _, err := j.Encode("input", line{price: price{skip: make(chan int), Note: make(chan int)}}); err != nil {
+		t.Errorf("what JSON leaves out: %v", err)
+	}
+}
