@@ -59,7 +59,7 @@ func (r *run) Receive(ctx proto.Context) {
 		r.onHeartbeat(m)
 	case saveHeartbeats:
 		if m.epoch == r.epoch {
-			r.saveHeartbeats()
+			makeDurable(r)
 		}
 	case wake:
 		if m.epoch == r.epoch {

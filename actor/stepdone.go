@@ -47,11 +47,11 @@ func (r *run) onHeartbeat(m heartbeat) {
 		return
 	}
 	s.heartbeat = &m.details
-	r.saveHeartbeats()
+	makeDurable(r)
 }
 
-// saveHeartbeats makes the details of all steps durable, if it is time.
-func (r *run) saveHeartbeats() {
+// makeDurable saves the details of all steps' heartbeats, if it is time.
+func makeDurable(r *run) {
 	epoch := r.epoch
 	if r.steps.beats.due(func() { r.host.send(r.self, saveHeartbeats{epoch: epoch}) }) {
 		r.steps.dirty = true

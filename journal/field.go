@@ -27,8 +27,8 @@ func badField(v reflect.Value, depth int) string {
 	return ""
 }
 
-// parts yields what a value is made of, each with its part of a path. Only what JSON would encode is
-// yielded.
+// parts yields what a value is made of, each with its part of a path. Only what JSON would encode
+// is yielded.
 func parts(v reflect.Value) func(yield func(string, reflect.Value) bool) {
 	return func(yield func(string, reflect.Value) bool) {
 		switch v.Kind() {

@@ -13,7 +13,8 @@ import (
 type History struct {
 	Run replay.Info
 	// Open tells that the run was still open after the last event, so code that returns there has
-	// lost what it waited for. False says nothing: the history may be the beginning of a longer one.
+	// lost what it waited for. False says nothing: the history may be the beginning of a longer
+	// one.
 	Open   bool
 	Events []journal.Event
 }

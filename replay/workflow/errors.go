@@ -25,9 +25,9 @@ var (
 	ErrRunNotFound = replay.ErrRunNotFound
 	// ErrRunClosed matches the *SignalError of a signal to a run that is closed.
 	ErrRunClosed = replay.ErrRunClosed
-	// ErrOutside is returned by a verb that is not called by running workflow code. Verbs without an
-	// error panic with it, or end a goroutine that workflow code has started: see Where verbs may be
-	// called in the package documentation.
+	// ErrOutside is returned by a verb that is not called by running workflow code. Verbs without
+	// an error panic with it, or end a goroutine that workflow code has started: see Where verbs
+	// may be called in the package documentation.
 	ErrOutside = replay.ErrOutside
 	// ErrReadOnly is returned by a verb that changes the run or waits, where code may only read: in
 	// a condition of Await, a query, a validator or a side effect. Verbs without an error panic
