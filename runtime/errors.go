@@ -12,6 +12,9 @@ import (
 var (
 	// ErrRunning is returned by [Node.Run] while the node runs already.
 	ErrRunning = errors.New("node already runs")
+	// ErrNoWorkflow is returned by [Node.Run] of a node with which no workflow is registered: it
+	// could execute nothing. A program that only starts runs and talks to them needs a client.
+	ErrNoWorkflow = errors.New("no workflow is registered with the node: call Handle before Run")
 	// ErrRejected matches the *[UpdateError] of an update that changed nothing: its validator
 	// refused it, or the run has no handler for it. The run's history holds no trace of it.
 	ErrRejected = errors.New("rejected")

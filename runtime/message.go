@@ -14,7 +14,7 @@ import (
 // SignalOptions of a signal. The zero value means the defaults.
 type SignalOptions struct {
 	// Key deduplicates for the life of the run: a second signal with it is acknowledged and
-	// dropped. At most journal.KeyBytesMax bytes. Empty: each call of Signal sends one signal,
+	// dropped. What a key may be: see StartOptions.Key. Empty: each call of Signal sends one signal,
 	// however often it is repeated inside.
 	Key string
 	// Tx sends the signal exactly if and when this transaction commits: postgres.InTx(tx). The call

@@ -21,9 +21,9 @@ type HandleOptions struct {
 // Handle registers a workflow function under its durable name. The name stands in every stored run,
 // so it outlives the function's name in Go.
 //
-// Handle must be called before [Node.Run]. A name that is invalid, a version below 1, a
-// registration that is there already and one that comes while the node runs are programming errors
-// and panic, as http.Handle does. o may be nil.
+// Handle must be called before [Node.Run]. A nil function, a name that is invalid, a version below 1,
+// a registration that is there already and one that comes while the node runs are programming
+// errors and panic, as http.Handle does. o may be nil.
 //
 // To serve a version in several queues, register it once for each. A version is one function
 // nevertheless: the first registration's is used for all queues.
@@ -34,6 +34,9 @@ func Handle[In, Out any](
 		o = &HandleOptions{}
 	}
 	route := routeOf(string(name), o.Version, o.Queue)
+	if fn == nil {
+		panic(fmt.Sprintf("runtime: the function of workflow %q is nil", string(name)))
+	}
 	if err := n.registry.add(workflow.Define(name, route.Version, fn), route); err != nil {
 		panic("runtime: " + err.Error())
 	}
@@ -62,6 +65,13 @@ type registry struct {
 type definitionKey struct {
 	workflow string
 	version  int32
+}
+
+// empty tells whether nothing is registered.
+func (r *registry) empty() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.routes) == 0
 }
 
 func (r *registry) add(def *replay.Definition, route journal.Route) error {

@@ -51,8 +51,8 @@ func (r *Run[Out]) Result(ctx context.Context) (Out, error) {
 	return out, nil
 }
 
-// FindKey returns the id of the run that has, or last had, the key. Errors: journal.ErrNotFound,
-// ctx's.
+// FindKey returns the id of the run that has, or last had, the key. Errors: journal.ErrNotFound;
+// journal.ErrInvalid for what no run can have as its key, see StartOptions.Key; ctx's.
 func (c *Client) FindKey(ctx context.Context, key string) (journal.RunID, error) {
 	page, err := c.j.List(ctx, journal.ListFilter{Key: key, Limit: 1})
 	if err != nil {

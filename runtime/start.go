@@ -14,8 +14,9 @@ import (
 
 // StartOptions of a run. The zero value means the defaults.
 type StartOptions struct {
-	// Key is the caller's own name for the run, such as "order:9182", at most journal.KeyBytesMax
-	// bytes. At most one open run has a key (J8), which makes the start idempotent. Empty for none.
+	// Key is the caller's own name for the run, such as "order:9182". At most one open run has a
+	// key (J8), which makes the start idempotent. Empty for none. Like all keys it is UTF-8 of at
+	// most journal.KeyBytesMax bytes without control characters, and does not begin with ~.
 	Key string
 	// Reuse says what happens if a closed run has the key; default journal.ReuseReject, which gives
 	// that run.

@@ -12,7 +12,7 @@ import (
 type UpdateOptions struct {
 	// Key makes the update idempotent for the life of the run: a second one with it is the same
 	// call, and gets the same answer. A rejected update gives its key back. Keys of signals are
-	// separate. At most journal.KeyBytesMax bytes.
+	// separate. What a key may be: see StartOptions.Key.
 	Key string
 }
 

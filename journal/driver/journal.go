@@ -39,9 +39,12 @@ type Journal struct {
 // o may be nil. It is for those who need neither a node nor a client.
 func New(s Store, o *journal.Options) *Journal { return Of(journal.New(s, o)) }
 
-// Of returns the engine of a Journal, always the same one. It panics if the store of j is no
+// Of returns the engine of a Journal, always the same one. It panics if j is nil, or its store no
 // [Store]: the program passed something to journal.New that no back end has opened.
 func Of(j *journal.Journal) *Journal {
+	if j == nil {
+		panic("driver: the journal is nil; make one with journal.New")
+	}
 	s, ok := j.Store().(Store)
 	if !ok { // before Engine, so that each call says so and not only the first
 		panic(fmt.Sprintf("driver: journal.New got a %T, which is not a driver.Store", j.Store()))
@@ -158,14 +161,11 @@ func (j *Journal) Load(ctx context.Context, requests []LoadRequest) ([]History, 
 // f.Limit is zero. A run that starts between two pages is on neither, since pages go back in time.
 func (j *Journal) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	began := time.Now()
-	if f.Limit < 0 || f.Limit > journal.ListMax {
-		return journal.RunPage{}, &journal.LimitError{What: "list limit", Size: f.Limit, Max: journal.ListMax}
+	if err := checkFilter(&f); err != nil {
+		return journal.RunPage{}, fmt.Errorf("list: %w", err)
 	}
 	if f.Limit == 0 {
 		f.Limit = journal.ListDefault
-	}
-	if len(f.IDs) > journal.BatchMax {
-		return journal.RunPage{}, &journal.LimitError{What: "ids in a list filter", Size: len(f.IDs), Max: journal.BatchMax}
 	}
 	page, err := j.store.List(ctx, f)
 	j.outage.note("list", err)

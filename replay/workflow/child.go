@@ -14,7 +14,9 @@ type RunID = journal.RunID
 
 // ChildOptions says how a child is started. Nil and zero fields mean the defaults.
 type ChildOptions struct {
-	Key      string // the child's own name, for idempotent starts; empty for none
+	// Key is the child's own name, for idempotent starts; empty for none. It is UTF-8 of at most
+	// 512 bytes without control characters, and does not begin with ~.
+	Key      string
 	Reuse    Reuse  // what happens if a closed run has the key; default ReuseReject: the call fails with ErrKeyExists
 	Queue    string // default: the parent's
 	Version  int32  // of the workflow; default 1

@@ -1,0 +1,32 @@
+package driver
+
+import "github.com/reprise-run/reprise/journal"
+
+// checkFilter refuses a filter that no run can match, or that asks for too much. Stores differ in
+// what they make of text that they cannot hold, so none of it reaches them.
+func checkFilter(f *journal.ListFilter) error {
+	switch {
+	case f.Limit < 0 || f.Limit > journal.ListMax:
+		return &journal.LimitError{What: "list limit", Size: f.Limit, Max: journal.ListMax}
+	case len(f.IDs) > journal.BatchMax:
+		return &journal.LimitError{What: "ids in a list filter", Size: len(f.IDs), Max: journal.BatchMax}
+	case len(f.Labels) > journal.LabelsMax:
+		return &journal.LimitError{What: "labels in a list filter", Size: len(f.Labels), Max: journal.LabelsMax}
+	}
+	for what, text := range map[string]string{
+		"key": f.Key, "key prefix": f.KeyPrefix, "workflow": f.Workflow, "change": f.Unchanged,
+	} {
+		if err := journal.CheckText(what, text, journal.KeyBytesMax); err != nil {
+			return err
+		}
+	}
+	for k, v := range f.Labels {
+		if err := journal.CheckText("label", k, journal.LabelKeyBytesMax); err != nil {
+			return err
+		}
+		if err := journal.CheckText("label value", v, journal.LabelValueBytesMax); err != nil {
+			return err
+		}
+	}
+	return nil
+}
