@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -17,6 +18,7 @@ func scenarios() []scenario {
 		startScenario, chainScenario, ceilingScenario, latencyScenario, fanoutScenario, childrenScenario, signalScenario, timerScenario,
 		parkedScenario, backlogScenario, recoverScenario, replayScenario, idleScenario, soakScenario,
 		horizonScenario,
+		fairHeldScenario, fairLargeScenario, fairPriorityScenario, fairNodesScenario, fairFailingScenario, fairResultsScenario, fairRenewalsScenario,
 	}
 }
 
@@ -85,7 +87,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	return rep.medians()
 }
 
-// pick finds scenarios by name; "all" is every one.
+// pick finds scenarios by name; "all" is every one, and "fair" every one that begins with "fair/".
 func pick(names []string, o options) ([]scenario, error) {
 	all := scenarios()
 	if slices.Equal(names, []string{"all"}) {
@@ -93,11 +95,15 @@ func pick(names []string, o options) ([]scenario, error) {
 	}
 	var picked []scenario
 	for _, n := range names {
-		i := slices.IndexFunc(all, func(s scenario) bool { return s.name == n })
-		if i < 0 {
+		before := len(picked)
+		for _, s := range all {
+			if s.name == n || strings.HasPrefix(s.name, n+"/") {
+				picked = append(picked, s)
+			}
+		}
+		if len(picked) == before {
 			return nil, fmt.Errorf("there is no scenario %q; -help lists them", n)
 		}
-		picked = append(picked, all[i])
 	}
 	return picked, checkAll(picked, o)
 }

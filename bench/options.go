@@ -100,7 +100,7 @@ func usage(f *flag.FlagSet, all []scenario) {
 	w := f.Output()
 	fmt.Fprintf(w, "usage: go run ./bench [flags] scenario...   (\"all\" for every one)\n\n")
 	for _, s := range all {
-		fmt.Fprintf(w, "  %-9s %s\n", s.name, s.about)
+		fmt.Fprintf(w, "  %-13s %s\n", s.name, s.about)
 	}
 	fmt.Fprintln(w)
 	f.PrintDefaults()

@@ -11,7 +11,6 @@ import (
 	goruntime "runtime"
 	"runtime/pprof"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -34,8 +33,6 @@ func (s settings) String() string {
 	return strings.Join(parts, ", ")
 }
 
-func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
 // result is one line of output.
 type result struct {
 	Scenario string            `json:"scenario"`
@@ -48,6 +45,7 @@ type result struct {
 	Server   map[string]string `json:"server"`
 	Settings settings          `json:"settings"`
 	Figures  figures           `json:"figures"`
+	Targets  []target          `json:"targets,omitempty"`
 	Postgres *counters         `json:"counters,omitempty"`
 }
 
@@ -109,8 +107,8 @@ type bench struct {
 }
 
 // emit prints a result.
-func (b *bench) emit(s settings, f figures, c *counters) error {
-	r := result{Scenario: b.scenario, Round: b.round, Settings: s, Figures: f, Postgres: c}
+func (b *bench) emit(s settings, f figures, c *counters, targets ...target) error {
+	r := result{Scenario: b.scenario, Round: b.round, Settings: s, Figures: f, Targets: held(targets, f), Postgres: c}
 	key := b.scenario + s.String()
 	if b.report.kept[key] == nil {
 		b.report.order = append(b.report.order, key)
@@ -142,6 +140,7 @@ func (p *reporter) print(r result) error {
 	for _, k := range slices.Sorted(maps.Keys(r.Figures)) {
 		fmt.Fprintf(&t, "  %-34s %14s\n", k, number(r.Figures[k]))
 	}
+	text(r.Targets, &t)
 	if c := r.Postgres; c != nil {
 		c.text(&t)
 	}
@@ -186,17 +185,6 @@ func (p *perUnit) text(t *strings.Builder, unit string) {
 	fmt.Fprintf(t, "driver %.1f µs of CPU\n", p.DriverCPU)
 }
 
-// number prints with the digits that mean something.
-func number(v float64) string {
-	switch abs := max(v, -v); {
-	case v == float64(int64(v)) && abs < 1e15, abs >= 1000:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case abs >= 1:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 3, 64)
-}
-
 // medians prints, after several rounds, each figure's median.
 func (p *reporter) medians() error {
 	for _, key := range p.order {
@@ -213,6 +201,7 @@ func (p *reporter) medians() error {
 			slices.Sort(all)
 			m.Figures[name] = all[len(all)/2]
 		}
+		m.Targets = held(list[0].Targets, m.Figures)
 		if err := p.print(m); err != nil {
 			return err
 		}

@@ -37,7 +37,9 @@ type rig struct {
 
 const (
 	statementsModule = "pg_stat_statements"
+	connectionsMax   = "1500"           // of the private server: the nodes of fair/renewals have six each at most
 	closeWait        = 30 * time.Second // for databases to be dropped
+	launchWait       = time.Minute      // for nodes to join
 )
 
 func newRig(ctx context.Context, o options) (*rig, error) {
@@ -58,7 +60,7 @@ func newRig(ctx context.Context, o options) (*rig, error) {
 
 // startServer starts a private server, with pg_stat_statements if it is installed.
 func (r *rig) startServer(ctx context.Context) error {
-	settings := map[string]string{"shared_preload_libraries": statementsModule}
+	settings := map[string]string{"shared_preload_libraries": statementsModule, "max_connections": connectionsMax}
 	maps.Copy(settings, r.o.pgSettings)
 	server, err := pgserver.Start(ctx, &pgserver.Options{NoFsync: r.o.noFsync, Settings: settings})
 	if err != nil && strings.Contains(err.Error(), statementsModule) {
@@ -118,6 +120,7 @@ type database struct {
 	rig       *rig
 	name, dsn string
 	dir       string // of a SQLite file; empty on Postgres
+	options   postgres.Options
 }
 
 // fresh makes a database with the journal's tables. Drop it in the end.
@@ -233,7 +236,9 @@ func (d *database) client(ctx context.Context) (*member, error) {
 // nodes opens n stores and makes a node on each; launch runs them. The caller closes the fleet.
 func (d *database) nodes(ctx context.Context, n int, o runtime.NodeOptions) (*fleet, error) {
 	f := &fleet{stop: func() {}}
-	o.Logger = quiet()
+	if o.Logger == nil {
+		o.Logger = quiet()
+	}
 	o.HistoryMax = math.MaxInt32 // flags say how long histories get
 	if d.rig.o.lanes > 0 {
 		o.Lanes = d.rig.o.lanes
@@ -250,6 +255,7 @@ func (d *database) nodes(ctx context.Context, n int, o runtime.NodeOptions) (*fl
 		m.node = runtime.NewNode(m.journal.Journal, &o)
 		m.client = m.node.Client()
 		register(m.node)
+		registerFair(m.node)
 		f.members = append(f.members, m)
 	}
 	return f, nil
@@ -268,9 +274,12 @@ func (f *fleet) launch(ctx context.Context) error {
 			}
 		})
 	}
+	began := time.Now()
 	return poll(ctx, func() (bool, error) {
 		for _, m := range f.members {
-			if m.node.ID() == 0 {
+			if m.node.ID() == 0 && time.Since(began) > launchWait {
+				return false, fmt.Errorf("%d nodes have not all joined in %s: this machine is too slow, or too busy, for so many", len(f.members), launchWait)
+			} else if m.node.ID() == 0 {
 				return false, nil
 			}
 		}

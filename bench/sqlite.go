@@ -58,5 +58,7 @@ func (d *database) open(ctx context.Context) (store, error) {
 	if d.dir != "" {
 		return sqlite.Open(ctx, filepath.Join(d.dir, "reprise.db"), nil)
 	}
-	return postgres.Open(ctx, d.dsn, &postgres.Options{SkipMigrations: true})
+	o := d.options
+	o.SkipMigrations = true
+	return postgres.Open(ctx, d.dsn, &o)
 }

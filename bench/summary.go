@@ -33,6 +33,13 @@ var keyFigures = map[string][]string{
 		"runs_per_second", "last_to_first_runs", "last_to_first_p99", "renewal_p50_ms", "renewal_p99_ms", "renewals_failed",
 		"first_claim_p50_ms", "last_claim_p50_ms", "held_back_transactions",
 	},
+	"fair/held":     {"held_to_free", "free_turns_per_second"},
+	"fair/large":    {"p99_ratio", "without_p99_ms", "large_to_ideal"},
+	"fair/priority": {"worst_start_in_steps", "without_p50_ms"},
+	"fair/nodes":    {"to_ideal", "least_share"},
+	"fair/failing":  {"p99_ratio", "without_p99_ms"},
+	"fair/results":  {"all_kb_per_second", "one_kb_per_second"},
+	"fair/renewals": {"server_cores", "statements_per_second"},
 }
 
 // summarize prints the results in a file of JSON lines as a Markdown table, below where and when
@@ -98,6 +105,9 @@ func (r *result) keyFigures() string {
 		if v, ok := r.Figures[name]; ok {
 			parts = append(parts, words(name)+" "+number(v))
 		}
+	}
+	for _, t := range r.Targets {
+		parts = append(parts, t.String())
 	}
 	if c := r.Postgres; c != nil && c.PerRun != nil && c.PerRun.ServerPerUnit != nil {
 		parts = append(parts, fmt.Sprintf("a run %s transactions and %s bytes of WAL", number(c.PerRun.WriteTransactions), number(c.PerRun.WALBytes)))

@@ -146,6 +146,16 @@ func collect(ctx workflow.Context, n int) (int, error) {
 // echoes is where the echo workflow's steps answer, by the value of the signal.
 var echoes sync.Map // int to chan struct{}
 
+// answer tells who waits for it that a step has begun. A step that is executed again tells nobody.
+func answer(who int) {
+	if c, ok := echoes.Load(who); ok {
+		select {
+		case c.(chan struct{}) <- struct{}{}:
+		default:
+		}
+	}
+}
+
 func echo(ctx workflow.Context, n int) (int, error) {
 	for range n {
 		who, err := item.Receive(ctx)
@@ -153,9 +163,7 @@ func echo(ctx workflow.Context, n int) (int, error) {
 			return 0, err
 		}
 		_, err = workflow.Step(ctx, "step", func(context.Context) (int, error) {
-			if c, ok := echoes.Load(who); ok {
-				c.(chan struct{}) <- struct{}{}
-			}
+			answer(who)
 			return 1, nil
 		}, nil)
 		if err != nil {
