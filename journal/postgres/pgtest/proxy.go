@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -41,6 +42,9 @@ type Link struct {
 	server   string // host and port
 	dsn      string
 	work     sync.WaitGroup
+
+	rate                    atomic.Int64 // bytes a second of each direction of a wire; 0 for no bound
+	fromServer, fromClients atomic.Int64 // bytes
 
 	mu      sync.Mutex
 	flowing *sync.Cond // on mu: signals the end of a stall, and of a connection

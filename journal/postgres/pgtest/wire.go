@@ -15,7 +15,8 @@ import (
 type wire struct {
 	link           *Link
 	client, server net.Conn
-	script         script // of fromClient's goroutine
+	script         script        // of fromClient's goroutine
+	ended          chan struct{} // closed when the wire is dead
 
 	// Guarded by link.mu.
 	owed   int  // requests that the server has not answered
@@ -27,7 +28,7 @@ type wire struct {
 
 // newWire makes a wire that owes one answer, because the server speaks first, unasked.
 func newWire(l *Link, client, server net.Conn) *wire {
-	w := &wire{link: l, client: client, server: server, owed: 1} // the server speaks first, unasked
+	w := &wire{link: l, client: client, server: server, owed: 1, ended: make(chan struct{})}
 	w.script.prepared = map[string]string{}
 	return w
 }
@@ -36,7 +37,7 @@ func newWire(l *Link, client, server net.Conn) *wire {
 // gone. A cut that waits does so here, after the message was forwarded.
 func (w *wire) fromClient() {
 	defer w.close()
-	r := bufio.NewReader(w.client)
+	r := bufio.NewReader(w.pace(w.client, &w.link.fromClients))
 	m, err := readStartup(r)
 	if err == nil && w.link.pooling {
 		err = poolerStartup(m)
@@ -113,7 +114,7 @@ func (w *wire) settle() {
 // fromServer forwards the server's messages. It counts answers also for a doomed wire.
 func (w *wire) fromServer() {
 	defer w.close()
-	r := bufio.NewReader(w.server)
+	r := bufio.NewReader(w.pace(w.server, &w.link.fromServer))
 	for {
 		m, err := readMessage(r)
 		if err != nil {
@@ -167,6 +168,7 @@ func (w *wire) closeLocked() {
 		return
 	}
 	w.dead = true
+	close(w.ended)
 	_ = w.client.Close()
 	_ = w.server.Close()
 	w.link.flowing.Broadcast()
