@@ -106,9 +106,10 @@ bench-compare: prepare-peers ## Reprise beside Restate, DBOS, go-workflows and R
 order: prepare ## the main job: 500 order sagas and an audit
 	$(GO) run ./runtime/acceptance/order
 
-chaos: prepare ## the main job while its processes and Postgres are killed, then fail-overs, restores and networks that fail: half an hour
+chaos: prepare ## the main job while its processes and Postgres are killed, or slow, silent, refused and held, then fail-overs, restores and networks that fail: half an hour
 	$(GO) run ./runtime/acceptance/order -nodes 3 -kill 30
 	$(GO) run ./runtime/acceptance/order -pgkill
+	$(GO) run ./runtime/acceptance/order -nodes 3 -trouble slow,silent,refused,held -times 8
 	$(GO) run ./runtime/acceptance/failover
 
 api: ## write api/*.txt anew: the exported names of each public package

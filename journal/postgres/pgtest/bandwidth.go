@@ -51,6 +51,9 @@ func (p *paced) Read(b []byte) (int, error) {
 	if rate > 0 {
 		p.wait(time.Duration(n) * time.Second / time.Duration(rate))
 	}
+	if delay := time.Duration(p.w.link.delay.Load()); delay > 0 {
+		p.wait(delay)
+	}
 	return n, err
 }
 

@@ -1,6 +1,7 @@
 package pgtest
 
 import (
+	"fmt"
 	"net"
 	"net/url"
 	"strings"
@@ -45,11 +46,13 @@ type Link struct {
 
 	rate                    atomic.Int64 // bytes a second of each direction of a wire; 0 for no bound
 	fromServer, fromClients atomic.Int64 // bytes
+	delay                   atomic.Int64 // nanoseconds
 
 	mu      sync.Mutex
 	flowing *sync.Cond // on mu: signals the end of a stall, and of a connection
 	stalled bool
 	refused bool
+	refusal string // the SQLSTATE that new connections get; empty for none
 	hung    bool
 	closed  bool
 	wires   map[*wire]struct{}
@@ -64,13 +67,23 @@ type Link struct {
 // connections.
 func Proxy(t testing.TB, dsn string) *Link {
 	t.Helper()
+	l, err := NewLink(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Close)
+	return l
+}
+
+// NewLink is Proxy for programs that are no tests. Close it.
+func NewLink(dsn string) (*Link, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
-		t.Fatalf("pgtest: %v", err)
+		return nil, fmt.Errorf("pgtest: %w", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatalf("pgtest: %v", err)
+		return nil, fmt.Errorf("pgtest: %w", err)
 	}
 	l := &Link{listener: listener, server: u.Host, wires: map[*wire]struct{}{}}
 	if u.Port() == "" {
@@ -83,8 +96,7 @@ func Proxy(t testing.TB, dsn string) *Link {
 	u.RawQuery = q.Encode()
 	l.dsn = u.String()
 	l.work.Go(l.accept)
-	t.Cleanup(l.close)
-	return l
+	return l, nil
 }
 
 // Pooler is a Proxy that behaves as a transaction pooler does: it refuses start-up parameters, and
@@ -208,8 +220,12 @@ func (l *Link) accept() {
 			return // closed
 		}
 		l.mu.Lock()
-		refused := l.refused || l.closed
+		refused, refusal := l.refused || l.closed, l.refusal
 		l.mu.Unlock()
+		if refusal != "" && !refused {
+			l.work.Go(func() { refuse(client, refusal) })
+			continue
+		}
 		if refused {
 			_ = client.Close()
 			continue
@@ -240,8 +256,8 @@ func (l *Link) serve(client net.Conn) {
 	delete(l.wires, w)
 }
 
-// close ends everything and waits for the goroutines, so that a test leaves none behind.
-func (l *Link) close() {
+// Close ends everything and waits for the goroutines, so that a test leaves none behind.
+func (l *Link) Close() {
 	_ = l.listener.Close()
 	l.mu.Lock()
 	l.closed = true

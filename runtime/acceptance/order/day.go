@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -23,6 +24,7 @@ type day struct {
 	logs    string    // folder
 	began   time.Time // the schedule counts from here
 	out     io.Writer
+	trouble *trouble // nil for none
 }
 
 // work runs all orders. When it returns, everything that it started has ended.
@@ -69,7 +71,19 @@ func (d *day) alone(ctx context.Context, carrier, name string, log *slog.Logger)
 // together runs the orders on worker processes. The killer kills some of them. The parent is a
 // client only: it starts orders and waits for results, and owns no run.
 func (d *day) together(ctx context.Context, c *carrier, log *slog.Logger) error {
-	workers, err := launchFleet(d.nodes, d.db.dsn, c.url, d.logs)
+	dsn := d.db.dsn
+	if len(d.kinds) > 0 {
+		link, err := pgtest.NewLink(dsn)
+		if err != nil {
+			return err
+		}
+		defer link.Close()
+		dsn = link.DSN()
+		d.trouble = &trouble{
+			link: link, dsn: d.db.dsn, kinds: d.kinds, times: d.times, rand: rand.New(rand.NewPCG(d.seed, 4)), out: d.out,
+		}
+	}
+	workers, err := launchFleet(d.nodes, dsn, c.url, d.logs)
 	if err == nil {
 		k := &killer{
 			fleet: workers, db: d.db.shop, rand: rand.New(rand.NewPCG(d.seed, 3)), out: d.out, kills: d.kills,
@@ -103,6 +117,13 @@ func (d *day) trade(ctx context.Context, client *runtime.Client, log *slog.Logge
 		})
 		causes.Go(func() {
 			if err := k.Run(around); err != nil {
+				stop(err)
+			}
+		})
+	}
+	if d.trouble != nil {
+		causes.Go(func() {
+			if err := d.trouble.Run(around); err != nil {
 				stop(err)
 			}
 		})

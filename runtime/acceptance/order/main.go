@@ -11,6 +11,8 @@
 //	go run ./runtime/acceptance/order -kill 10           it is killed, the next one continues
 //	go run ./runtime/acceptance/order -nodes 3 -kill 30  three on Postgres, a random one is killed
 //	go run ./runtime/acceptance/order -pgkill            Postgres is killed and away for 5 s
+//	go run ./runtime/acceptance/order -nodes 3 -trouble slow,silent,refused,held
+//	                                                     nothing dies, but the network and the server have a bad day
 //	go run ./runtime/acceptance/order -tamper            what a broken audit looks like
 package main
 
@@ -38,6 +40,8 @@ type config struct {
 	nodes  int
 	kills  int
 	pgkill bool
+	kinds  []string // of trouble
+	times  int
 	tamper bool
 	seed   uint64
 }
@@ -58,6 +62,11 @@ func main() {
 	flag.IntVar(&c.nodes, "nodes", 1, "how many `processes` run the orders; more than 1 need Postgres")
 	flag.IntVar(&c.kills, "kill", 0, "how many `times` to SIGKILL a process; on Postgres a random one of -nodes 2 or more")
 	flag.BoolVar(&c.pgkill, "pgkill", false, "SIGKILL the private Postgres in the middle and restart it after 5 s")
+	flag.Func("trouble", "what befalls -nodes 2 or more, one after the other: a `list` of slow, silent, refused, held", func(list string) (err error) {
+		c.kinds, err = parseTroubles(list)
+		return err
+	})
+	flag.IntVar(&c.times, "times", 1, "how often each trouble comes")
 	flag.BoolVar(&c.tamper, "tamper", false, "remove one row of stock before the audit, which must then fail")
 	flag.Uint64Var(&c.seed, "seed", uint64(time.Now().UnixNano()), "`seed` of the kills, the carrier's moods and the customers' regrets")
 	flag.Parse()
@@ -82,15 +91,17 @@ var errInterrupted = errors.New("interrupted; the next start on the same files o
 
 func (c *config) check() error {
 	switch {
-	case c.nodes < 1 || c.orders < 0 || c.kills < 0 || c.over < 0:
-		return errors.New("-nodes must be at least 1, -orders, -kill and -over not negative")
+	case c.nodes < 1 || c.times < 1 || c.orders < 0 || c.kills < 0 || c.over < 0:
+		return errors.New("-nodes and -times must be at least 1, -orders, -kill and -over not negative")
+	case len(c.kinds) > 0 && c.nodes < 2:
+		return errors.New("-trouble needs -nodes 2 or more: it is about the connections of worker processes")
 	case c.kills > 0 && c.nodes < 2 && (c.dsn != "" || c.pgkill):
 		return errors.New("-kill needs -nodes 2 or more on Postgres: somebody must take over")
 	case c.pgkill && c.dsn != "":
 		return fmt.Errorf("-pgkill needs a private Postgres: no -dsn, and unset %s", dsnEnv)
 	}
 	if c.over == 0 {
-		c.over = max(10*time.Second, spread(c.kills)*5/4) // a little more than the kills take
+		c.over = max(10*time.Second, spread(c.kills)*5/4, troubleTime(len(c.kinds)*c.times)) // a little more than they take
 	}
 	return nil
 }

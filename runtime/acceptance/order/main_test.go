@@ -175,6 +175,7 @@ func TestOrderRefuses(t *testing.T) {
 		{"postgres://nowhere", "-nodes 2 or more", "-kill=3"},
 		{"", "-nodes 2 or more", "-pgkill -kill=3"},
 		{"", "not negative", "-orders=-1"},
+		{"", "-nodes 2 or more", "-trouble=slow"},
 	} {
 		p := newProgram(t, c.dsn, strings.Fields(c.args)...)
 		_ = p.Run()
@@ -204,6 +205,17 @@ func TestOrderSurvivesKills(t *testing.T) {
 func TestOrderSurvivesPostgresCrash(t *testing.T) {
 	t.Parallel()
 	mustRun(t, 0, []string{"Postgres was killed", "Postgres is back", "the audit balances"}, "-orders=60", "-pgkill", "-over=3s")
+}
+
+// TestOrderSurvivesTrouble: nothing dies, but the network is slow and silent, log-ins are refused
+// and rows are held.
+func TestOrderSurvivesTrouble(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for _, kind := range troubles {
+		want = append(want, kind.says)
+	}
+	mustRun(t, 0, append(want, "the audit balances"), "-orders=60", "-nodes=2", "-trouble=slow,silent,refused,held", "-over=12s")
 }
 
 // TestOrderResumes interrupts the program with SIGTERM and starts it again on the same database,
