@@ -82,6 +82,11 @@ func TestCompareFindsWhatDiffers(t *testing.T) {
 				g.compare(h)
 				g.wantSaid("lost", c.lost)
 				g.wantSaid("stray", c.stray)
+				why := ErrOtherState
+				if h.Run != id {
+					why = ErrNotOwned
+				}
+				g.wantSaid("lost: "+why.Error(), c.lost)
 				g.wantLive(1 - c.lost)
 			})
 		})

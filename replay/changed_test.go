@@ -338,8 +338,12 @@ func TestRecordDamaged(t *testing.T) {
 	for detail, want := range map[string]string{"=": "no record config before it", "?": "recorded value config", "IiI=": "side effect config"} {
 		history := []journal.Event{r.history[0]}
 		history[0].Issued, history[0].Link = []journal.Issued{{Kind: journal.CommandRecord, Name: "config", Detail: detail}}, 0
-		if err := replayErr(def, history); err == nil || !strings.Contains(err.Error(), want) {
+		err := replayErr(def, history)
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("detail %q: %v", detail, err)
+		}
+		if _, undecoded := errors.AsType[*replay.DecodeError](err); undecoded != (detail != "=") {
+			t.Errorf("detail %q: %T", detail, err)
 		}
 	}
 }

@@ -139,6 +139,25 @@ func TestDivergenceNamesTheLine(t *testing.T) {
 	}
 }
 
+// TestHistoryThatWasChanged: a gap, and an event that is not the one that was written, stop the
+// machine.
+func TestHistoryThatWasChanged(t *testing.T) {
+	def := workflows["wait"]
+	r := newRig(def)
+	mustStep(t, r, started())
+	r.m.Close()
+	history := []journal.Event{r.history[0]}
+	history[0].Seq, history[0].Link = 2, 0
+	if err := replayErr(def, history); !errors.Is(err, replay.ErrOrder) {
+		t.Errorf("a gap: %v", err)
+	}
+	history[0] = r.history[0]
+	history[0].Link++
+	if link, ok := errors.AsType[*replay.LinkError](replayErr(def, history)); !ok || link.Seq != 1 || link.Want != r.history[0].Link {
+		t.Errorf("another link: %+v", link)
+	}
+}
+
 func TestClose(t *testing.T) {
 	r := newRig(workflows["wait"])
 	r.m.Close() // before anything ran

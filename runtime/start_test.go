@@ -55,6 +55,10 @@ func TestJ8StartsWithOneKeyMakeOneRun(t *testing.T) {
 	if id, err := clients[1].FindKey(ctx, "order:1"); err != nil || id != ids[0] {
 		t.Errorf("the key leads to %s, %v", id, err)
 	}
+	_, err := runtime.Start(ctx, clients[1], waiter, "x", &runtime.StartOptions{Key: "order:1"})
+	if taken := clustertest.WantError[*journal.KeyConflictError](t, err); taken.Run != ids[0] || taken.Workflow != string(greet) {
+		t.Errorf("another workflow under the key: %v", taken)
+	}
 }
 
 // A start in the caller's transaction happens exactly if that commits.
@@ -123,6 +127,9 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 			_, err := runtime.Start(ctx, client, greet, tc.in, &tc.o)
 			if !errors.Is(err, journal.ErrInvalid) || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want ErrInvalid with %q", err, tc.want)
+			}
+			if _, text := errors.AsType[*journal.TextError](err); text != (name == "nul" || name == "utf-8" || name == "reserved" || name == "label") {
+				t.Errorf("got a %T: %v", err, err)
 			}
 		})
 	}

@@ -98,7 +98,7 @@ func TestStepFailures(t *testing.T) {
 		},
 		"attempt timeout": {
 			body:    func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
-			options: workflow.StepOptions{Retry: twice, AttemptTimeout: 10 * time.Millisecond}, typ: journal.FailureTimeout, msg: "attempt", attempts: 2,
+			options: workflow.StepOptions{Retry: twice, AttemptTimeout: 10 * time.Millisecond}, typ: journal.FailureTimeout, msg: "attempt ran out of time", attempts: 2,
 		},
 		"attempt timeout of a body that ignores it": {
 			body: func(ctx context.Context) (any, error) {
@@ -106,15 +106,15 @@ func TestStepFailures(t *testing.T) {
 				time.Sleep(100 * time.Millisecond) // the very thing under test: a body that goes on
 				return "late", nil
 			},
-			options: workflow.StepOptions{Retry: once, AttemptTimeout: 10 * time.Millisecond}, typ: journal.FailureTimeout, msg: "attempt", attempts: 1,
+			options: workflow.StepOptions{Retry: once, AttemptTimeout: 10 * time.Millisecond}, typ: journal.FailureTimeout, msg: "attempt ran out of time", attempts: 1,
 		},
 		"overall timeout": {
 			body:    func(context.Context) (any, error) { return nil, errors.New("down") },
-			options: workflow.StepOptions{Timeout: 50 * time.Millisecond, Retry: &workflow.RetryPolicy{Initial: 5 * time.Millisecond}}, typ: journal.FailureTimeout, msg: "out of time",
+			options: workflow.StepOptions{Timeout: 50 * time.Millisecond, Retry: &workflow.RetryPolicy{Initial: 5 * time.Millisecond}}, typ: journal.FailureTimeout, msg: "step ran out of time",
 		},
 		"heartbeat": {
 			body:    func(ctx context.Context) (any, error) { <-ctx.Done(); return nil, context.Cause(ctx) },
-			options: workflow.StepOptions{Retry: once, HeartbeatTimeout: 10 * time.Millisecond}, typ: journal.FailureHeartbeat, msg: "heartbeat", attempts: 1,
+			options: workflow.StepOptions{Retry: once, HeartbeatTimeout: 10 * time.Millisecond}, typ: journal.FailureHeartbeat, msg: "step did not heartbeat in time", attempts: 1,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	got := strings.Join(names, " ")
-	for _, want := range []string{"reprise.step.duration", "reprise.run.closed", "reprise.run.duration", "reprise.journal.duration", "reprise.journal.members"} {
+	for _, want := range []string{"reprise.step.duration", "reprise.run.closed", "reprise.run.duration", "reprise.journal.duration", "reprise.journal.members", "reprise.journal.errors"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no metric %s in %s", want, got)
 		}

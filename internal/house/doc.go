@@ -6,6 +6,8 @@
 //   - sizes: lines of files and functions, fields and methods of types, columns of comments
 //   - api: the exported names of each public package, as api/*.txt has them
 //   - links: every path and every test that a document names exists
+//   - signs: every log line, metric and error of the library is explained in a document and named
+//     by a test (signs.go)
 //
 // As a program it prints what they look at:
 //

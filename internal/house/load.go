@@ -122,6 +122,7 @@ func (m *module) check(p listed, imports types.Importer) (*unit, error) {
 	}
 	u.info = &types.Info{
 		Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{},
+		Types: map[ast.Expr]types.TypeAndValue{},
 	}
 	var err error
 	config := types.Config{Importer: imports}

@@ -120,6 +120,14 @@ func TestAnOpenTransactionHoldsUpItsRunsOnly(t *testing.T) {
 	if d, err := client.Describe(ctx, run.ID()); err != nil || d.Run.Status != journal.Open {
 		t.Errorf("the run that is held: %+v, %v", d, err)
 	}
+	for _, line := range []string{
+		"another transaction has locked a run; its commit waits until that ends, other runs go on",
+		"another transaction has locked a run; the message waits until that ends",
+		"another transaction has started a run under a key and is open; the start waits until that ends",
+		"a call of the store takes long, because another transaction has locked a row, or much is on its way; others go on",
+	} {
+		clustertest.Until(t, "there is the line: "+line, func() bool { return strings.Contains(c.Log.String(), line) })
+	}
 	short.Wait()
 	if err := tx.Commit(ctx); err != nil {
 		t.Fatal(err)

@@ -1,8 +1,10 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -65,6 +67,7 @@ func (m *watchedMember) questions() int {
 // watched is a contact and what it has done.
 type watched struct {
 	contact
+	text   bytes.Buffer // what is logged
 	m      *watchedMember
 	mu     sync.Mutex
 	events []string
@@ -95,7 +98,7 @@ func watch(t *testing.T, fn func(w *watched)) {
 		var loops sync.WaitGroup
 		w.contact = contact{
 			member: w.m, grace: graceOfTests, interrupt: func(error) { w.note("interrupt ") }, resume: func() { w.note("resume ") },
-			look: func() { w.note("look ") }, lost: func(error) { w.note("lost ") }, log: slog.New(slog.DiscardHandler),
+			look: func() { w.note("look ") }, lost: func(error) { w.note("lost ") }, log: slog.New(slog.NewTextHandler(&w.text, nil)),
 			wake: make(chan struct{}, 1), loops: &loops,
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -125,6 +128,13 @@ func TestSilenceInterruptsInTime(t *testing.T) {
 			time.Sleep(graceOfTests / 2)
 			if what, _ := w.took(); what != "resume " {
 				t.Errorf("after an answer: %q", what)
+			}
+			for _, line := range []string{
+				"the store does not answer; steps are interrupted, because other nodes may take their runs", "the store answers again; steps go on",
+			} {
+				if strings.Count(w.text.String(), line) != 1 {
+					t.Errorf("there is not one line %q in %s", line, &w.text)
+				}
 			}
 		})
 	}
