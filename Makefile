@@ -9,6 +9,8 @@ TIMEOUT     ?= 10m
 FUZZTIME    ?= 20s
 SEEDS       ?= 10000
 FROM        ?= 1
+N           ?= 200
+WORKERS     ?= 1
 
 # The module with the products that Reprise is compared with.
 PEERS := bench/peers
@@ -26,7 +28,7 @@ QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./mi
 RACE := ./internal/... ./journal/driver ./replay ./replay/internal/... ./actor/... ./runtime ./runtime/internal/...
 
 .PHONY: help quick test check fmt tidy vet lint cross vuln once passivated peers race race-engine newer \
-	fuzz sim bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-peers
+	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-peers
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -91,6 +93,9 @@ fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 
 sim: prepare ## SEEDS (10000) simulated clusters with faults, from seed FROM (1): some minutes
 	$(GO) test -count=1 -timeout 30m ./runtime/sim -run TestSeeds -v -seeds $(SEEDS) -from $(FROM)
+
+mutate: prepare ## N (200) random changes of the code, one at a time: which of them no test notices; hours, SEED=… goes on with a sample
+	$(GO) run ./internal/mutate -n $(N) -workers $(WORKERS) $(if $(SEED),-seed $(SEED)) $(if $(OUT),-out $(OUT)) $(PACKAGES)
 
 bench: prepare ## every load scenario on a private Postgres, less than half an hour; lines and a table go to bench/results
 	@set -e; out=bench/results/$$(date -u +%F)-$${LABEL:-$$(date -u +%H%M%S)}; \
