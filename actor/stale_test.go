@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
@@ -172,4 +173,26 @@ func TestLateHeartbeat(t *testing.T) {
 		wait()
 		g.wantLive(0)
 	})
+}
+
+// The answer to a claim may come when the run is another's already, or this node's by a later claim
+// of which nothing is known yet. Nothing of it is executed: the load tells.
+func TestUnconfirmedOfAnother(t *testing.T) {
+	for name, node := range map[string]journal.NodeID{"another node": 9, "a later claim": testNode} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(g *rig) {
+				s := newGate()
+				g.define("one", func(ctx workflow.Context) (string, error) { return workflow.Step(ctx, "a", s.heedful, nil) })
+				id := g.create("one")
+				outdated := g.claimed(id)
+				g.store.claim(id, node)
+				g.sys.ActivateUnconfirmed(outdated)
+				wait()
+				if n := len(s.began); n != 0 {
+					t.Errorf("%d attempts", n)
+				}
+				g.wantLive(0)
+			})
+		})
+	}
 }

@@ -12,7 +12,7 @@ func (k *kit) audit(ctx context.Context) {
 	k.t.Helper()
 	f := journal.ListFilter{Limit: journal.ListMax}
 	for {
-		page, err := k.store.List(ctx, f)
+		page, err := k.view.List(ctx, f)
 		if err != nil {
 			k.t.Errorf("audit: %v", err)
 			return

@@ -154,7 +154,7 @@ func (k *kit) gone(run journal.RunID) {
 // stateOf reads everything.
 func stateOf(k *kit) state.State {
 	k.t.Helper()
-	s, err := state.Of(k.ctx, k.store)
+	s, err := state.Of(k.ctx, k.view)
 	k.ok(err)
 	s.Nodes = nil // leases are renewed
 	return s

@@ -32,12 +32,12 @@ type kit struct {
 	t     *testing.T
 	ctx   context.Context
 	store driver.Store
+	view  driver.Store // the store without the runs that only fill batches, see crowded
 	j     *driver.Journal
-	crowd journal.NodeID // owns the other members of each batch; 0: there are none, see amid
 }
 
 func newKit(t *testing.T, s driver.Store) *kit {
-	k := &kit{t: t, ctx: t.Context(), store: s, j: driver.New(s, nil)}
+	k := &kit{t: t, ctx: t.Context(), store: s, view: s, j: driver.New(s, nil)}
 	t.Cleanup(func() {
 		if !t.Failed() {
 			k.audit(context.Background())

@@ -152,9 +152,6 @@ func (o *owner) refused(c driver.Commit, what string, is func(error) bool) {
 
 // commits submits a batch. It may be called from any goroutine.
 func (k *kit) commits(list ...driver.Commit) ([]driver.Outcome, error) {
-	if k.crowd != 0 && len(list) == 1 {
-		return k.commitAmid(list[0])
-	}
 	out, err := k.j.Commit(k.ctx, list)
 	if err == nil && len(out) != len(list) {
 		err = fmt.Errorf("%d outcomes for %d commits", len(out), len(list))

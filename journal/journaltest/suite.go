@@ -39,12 +39,17 @@ func Run(t *testing.T, open func(t *testing.T) driver.Store) {
 	}
 }
 
-// All checks a back end with everything there is: the suite of [Run], the scenario of [Faults] and
-// the programs of package model. The store should be a [Rusher] and an [Expirer] too.
+// All checks a back end with everything there is: the suite of [Run], once more amid others, the
+// scenario of [Faults] and the programs of package model. The store should be a [Rusher] and an
+// [Expirer] too.
 func All(t *testing.T, open func(t *testing.T) driver.Store) {
 	t.Run("Contract", func(t *testing.T) {
 		t.Parallel()
 		Run(t, open)
+	})
+	t.Run("Amid", func(t *testing.T) {
+		t.Parallel()
+		amid(t, open)
 	})
 	t.Run("Faults", func(t *testing.T) {
 		t.Parallel()
@@ -58,8 +63,8 @@ func All(t *testing.T, open func(t *testing.T) driver.Store) {
 
 func suite() []check {
 	return slices.Concat(
-		historyChecks, headChecks, ownerChecks, holdingChecks, resubmitChecks, inboxChecks, wakeChecks, amidChecks, closeChecks, startChecks,
+		historyChecks, headChecks, ownerChecks, holdingChecks, resubmitChecks, inboxChecks, wakeChecks, closeChecks, startChecks,
 		childChecks, policyChecks, signalChecks, replyChecks, continueChecks, startMessageChecks,
-		claimChecks, clockChecks, loadChecks, listChecks, adminChecks, memberChecks, payloadChecks, limitChecks,
+		claimChecks, clockChecks, loadChecks, listChecks, adminChecks, memberChecks, lostChecks, payloadChecks, limitChecks,
 	)
 }
