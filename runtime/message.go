@@ -14,8 +14,8 @@ import (
 // SignalOptions of a signal. The zero value means the defaults.
 type SignalOptions struct {
 	// Key deduplicates for the life of the run: a second signal with it is acknowledged and
-	// dropped. What a key may be: see StartOptions.Key. Empty: each call of Signal sends one signal,
-	// however often it is repeated inside.
+	// dropped. What a key may be: see StartOptions.Key. Empty: each call of Signal sends one
+	// signal, however often it is repeated inside.
 	Key string
 	// Tx sends the signal exactly if and when this transaction commits: postgres.InTx(tx). The call
 	// returns before that.

@@ -21,8 +21,8 @@ type HandleOptions struct {
 // Handle registers a workflow function under its durable name. The name stands in every stored run,
 // so it outlives the function's name in Go.
 //
-// Handle must be called before [Node.Run]. A nil function, a name that is invalid, a version below 1,
-// a registration that is there already and one that comes while the node runs are programming
+// Handle must be called before [Node.Run]. A nil function, a name that is invalid, a version below
+// 1, a registration that is there already and one that comes while the node runs are programming
 // errors and panic, as http.Handle does. o may be nil.
 //
 // To serve a version in several queues, register it once for each. A version is one function

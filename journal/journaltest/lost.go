@@ -15,7 +15,7 @@ var lostChecks = []check{
 }
 
 // loseUnheard lets b declare a dead, which has not heard of it.
-func (k *kit) loseUnheard(a, b driver.Membership) {
+func loseUnheard(k *kit, a, b driver.Membership) {
 	k.t.Helper()
 	k.expire(a.ID())
 	k.eventually("the dead node is reaped", func() bool {
@@ -29,7 +29,7 @@ func (k *kit) loseUnheard(a, b driver.Membership) {
 // node owned it, nobody would look at it until the next reap, and its owner would be dead.
 func lostNodeStarts(k *kit) {
 	a, b := k.join(leaseTiny), k.join(leaseLong)
-	k.loseUnheard(a, b)
+	loseUnheard(k, a, b)
 	for range 2 {
 		st := k.starts(journal.Start{Owner: a.ID()})[0]
 		if !st.Created || st.Owned {
@@ -47,7 +47,7 @@ func lostNodeStarts(k *kit) {
 func lostNodeChild(k *kit) {
 	a, b := k.join(leaseTiny), k.join(leaseLong)
 	o := k.one(b.ID())
-	k.loseUnheard(a, b)
+	loseUnheard(k, a, b)
 	c := o.build(keep, asksChild(1))
 	c.Starts = []journal.Start{o.child(1, journal.CloseAbandon)}
 	c.Starts[0].Owner = a.ID()
