@@ -39,6 +39,7 @@ func generate(seed uint64) *plan {
 	for range m.IntN(6) {
 		p.Faults = append(p.Faults, m.faults(p)...)
 	}
+	p.troubles()
 	return p
 }
 

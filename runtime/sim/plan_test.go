@@ -104,6 +104,8 @@ const (
 	deaf       faultKind = "deaf"       // for For, hints of everybody are lost, late or doubled
 	leap       faultKind = "leap"       // the store's clock goes ahead by For
 	goBack     faultKind = "goBack"     // the database loses its last Back commits, and all else that has come behind the first of them
+	slowStore  faultKind = "slow"       // for For, calls of the node take up to a hundred times as long; of the client, if Node is 0
+	readOnly   faultKind = "readOnly"   // for For, the database refuses what writes, as a standby does
 	echo       faultKind = "echo"       // for For, some calls of the node get no answer, and arrive late, some of them a second time
 )
 

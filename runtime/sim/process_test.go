@@ -117,7 +117,7 @@ func (p *process) chance(c faulty.Call, what string, n int) int {
 
 // travel is the time that a call, or its answer, is in flight.
 func (p *process) travel(c faulty.Call, what string) {
-	time.Sleep(time.Duration(p.chance(c, what, int(p.w.plan.Slow)) + 1))
+	time.Sleep(time.Duration(p.chance(c, what, int(p.slowest())) + 1))
 }
 
 // decide is the way of a call to the database.
@@ -131,7 +131,7 @@ func (p *process) decide(c faulty.Call) faulty.Fault {
 		p.fall()
 		return faulty.Before
 	}
-	away := p.w.active(outage, 0) || p.place > 0 && p.w.active(partition, p.place)
+	away := p.w.active(outage, 0) || p.place > 0 && p.w.active(partition, p.place) || p.w.refusesWrite(c)
 	if p.w.active(echo, max(p.place, 0)) && slices.Contains(echoed, c.Verb) && p.chance(c, "echo", 3) == 0 {
 		if away || p.chance(c, "how", 2) == 0 {
 			return faulty.Delayed
