@@ -11,7 +11,9 @@ type LoadRequest struct {
 	AfterInbox journal.InboxSeq // only unconsumed messages behind this one
 	InboxOnly  bool             // no events
 	Limit      int              // events at most; 0 for all
-	Answer     journal.InboxSeq // nothing but the run row, its terminal event and the reply to this update; 0 for none
+	// Answer asks for the reply to this update; 0 for none. Of the run there is nothing but what
+	// tells why there is no reply: id, status, terminal event, and state and problem of the task.
+	Answer journal.InboxSeq
 }
 
 // History is what is known of a run, as of one moment. Run.Task, Events and Inbox agree with each

@@ -34,6 +34,11 @@ type Store interface {
 	// Load returns the histories of many runs in one round trip, each as of one moment.
 	Load(ctx context.Context, requests []LoadRequest) ([]History, error)
 
+	// Ends returns, in the order of the ids, those runs that are closed, with their outcomes, and
+	// those that do not exist. It reads and sends nothing else, because it is asked about all runs
+	// for which somebody waits, again and again.
+	Ends(ctx context.Context, runs []journal.RunID) ([]End, error)
+
 	// Admin applies an operator's action: ErrNotFound, ErrOpen, ErrClosed.
 	Admin(ctx context.Context, a AdminAction) error
 

@@ -30,7 +30,7 @@ func (db *database) load(q *driver.LoadRequest) driver.History {
 		return driver.History{Err: journal.ErrNotFound}
 	}
 	if q.Answer != 0 {
-		return driver.History{Run: r.listed(), Answer: r.answer(q.Answer)}
+		return driver.History{Run: r.unanswered(), Answer: r.answer(q.Answer)}
 	}
 	// What the caller has already is left out: a node that kept its machine loads only what is new.
 	h := driver.History{Run: r.row()}
@@ -62,6 +62,40 @@ func (r *record) copyInbox(numbers []journal.InboxSeq) (list []journal.Message) 
 		list = append(list, r.message(n))
 	}
 	return list
+}
+
+// unanswered returns what tells why an update of the run has no reply.
+func (r *record) unanswered() journal.Run {
+	run := journal.Run{ID: r.run.ID, Status: r.run.Status, Terminal: r.terminal()}
+	if r.open {
+		run.Task = &journal.Task{Run: r.run.ID, State: r.task.State, Problem: r.task.Problem}
+	}
+	return run
+}
+
+// Ends implements driver.Store.
+func (s *Store) Ends(ctx context.Context, runs []journal.RunID) ([]driver.End, error) {
+	if _, err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	var ends []driver.End
+	used := 0
+	for _, id := range runs {
+		r := s.db.runs[id]
+		switch {
+		case r == nil:
+			ends = append(ends, driver.End{Run: id, Err: journal.ErrNotFound})
+		case r.open:
+		case !driver.FitEnd(used):
+			ends = append(ends, driver.End{Run: id, Later: true})
+		default:
+			ev := r.terminal()
+			used += len(ev.Payload.Data)
+			ends = append(ends, driver.End{Run: id, Terminal: ev})
+		}
+	}
+	return ends, nil
 }
 
 // answer returns a copy of the reply to an update, or nil while there is none. A reader tells "not

@@ -55,25 +55,27 @@ func (l *replies) queue(p *pipeline, sql string) {
 	}
 }
 
-// loadAnswersSQL reads what the sender of an update waits for: the reply, and the terminal event of
-// a run that has closed without one.
+// loadAnswersSQL reads what the sender of an update waits for: the reply, or what tells why there
+// is none, which is the terminal event or the state of the task. The rest of the run, its input
+// above all, is not for the sender, who asks at every poll.
 //
 // It belongs to the transaction of a load and sees that snapshot, so a run is never reported as
 // closed without the reply that was stored before it closed. The inbox is read by its primary key;
 // see "Plans" for the order that forces it.
 const loadAnswersSQL = `
 SELECT i.ord, ` + terminalColumns + `,
-       coalesce(m.answered, 0), coalesce(m.answer_encoding, ''), m.answer
+       coalesce(m.answered, 0), coalesce(m.answer_encoding, ''), m.answer, r.status, t.state, t.problem
 FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS i(id, number, ord)
-CROSS JOIN LATERAL (SELECT r.generation, r.closed_seq FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
+CROSS JOIN LATERAL (SELECT r.generation, r.closed_seq, r.status FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 LEFT JOIN LATERAL (
     SELECT * FROM reprise.events e WHERE e.run_id = i.id AND e.generation = r.generation AND e.seq = r.closed_seq) e ON true
 LEFT JOIN LATERAL (
     SELECT m.answered, m.answer_encoding, m.answer FROM reprise.inbox m
-    WHERE m.run_id = i.id AND m.number BETWEEN i.number AND i.number ORDER BY m.number LIMIT 1) m ON true`
+    WHERE m.run_id = i.id AND m.number BETWEEN i.number AND i.number ORDER BY m.number LIMIT 1) m ON true
+LEFT JOIN LATERAL (SELECT t.state, t.problem FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
 
 // queueAnswers adds loadAnswersSQL if a request asks for an answer.
-func (s *Store) queueAnswers(p *pipeline, requests []driver.LoadRequest, out []driver.History) {
+func queueAnswers(p *pipeline, sql string, requests []driver.LoadRequest, out []driver.History) {
 	var index []int
 	var ids []pgtype.UUID
 	var numbers []int64
@@ -85,17 +87,24 @@ func (s *Store) queueAnswers(p *pipeline, requests []driver.LoadRequest, out []d
 	if len(index) == 0 {
 		return
 	}
-	p.query(s.sql.loadAnswers, each(func(row pgx.CollectableRow) error {
+	p.query(sql, each(func(row pgx.CollectableRow) error {
 		var ord int64
 		var e terminalRow
 		var answered int16
 		var answer journal.Answer
+		var status int16
+		var state *int16
+		var problem *string
 		targets := append([]any{&ord}, e.targets()...)
-		err := row.Scan(append(targets, &answered, &answer.Payload.Encoding, &answer.Payload.Data)...)
+		err := row.Scan(append(targets, &answered, &answer.Payload.Encoding, &answer.Payload.Data, &status, &state, &problem)...)
 		if err != nil {
 			return err
 		}
-		h := &out[index[ord-1]]
+		h, run := &out[index[ord-1]], requests[index[ord-1]].Run
+		h.Run, h.Err = journal.Run{ID: run, Status: journal.Status(status)}, nil
+		if state != nil {
+			h.Run.Task = &journal.Task{Run: run, State: journal.TaskState(*state), Problem: textOf(problem)}
+		}
 		if h.Run.Terminal, err = e.event(); answered != 0 {
 			answer.Rejected = answered == answerRejected
 			h.Answer = &answer

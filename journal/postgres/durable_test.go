@@ -57,6 +57,10 @@ func TestJ10_WhatIsRecognisedWaitsForTheStandby(t *testing.T) {
 		_, err := j.List(ctx, journal.ListFilter{IDs: []journal.RunID{closed.Run.ID}})
 		return err
 	}
+	calls["the end of a run, waited for"] = func(ctx context.Context) error {
+		_, err := j.Ends(ctx, []journal.RunID{closed.Run.ID})
+		return err
+	}
 	calls["the answer to an update, read"] = func(ctx context.Context) error {
 		_, err := j.Load(ctx, []driver.LoadRequest{{Run: closed.Run.ID, Answer: 1}})
 		return err
@@ -102,8 +106,8 @@ func TestJ10_SessionsCommitSynchronously(t *testing.T) {
 	}
 }
 
-// TestJ10_StartInATransactionWaitsForTheStandby: the caller's own commit waits for the standby, also
-// if the start in it found a run that exists.
+// TestJ10_StartInATransactionWaitsForTheStandby: the caller's own commit waits for the standby,
+// also if the start in it found a run that exists.
 func TestJ10_StartInATransactionWaitsForTheStandby(t *testing.T) {
 	t.Parallel()
 	server := privateServer(t)

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -86,13 +85,13 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 	}
 	ids, afterSeqs, maxes, afterInboxes := make([]pgtype.UUID, n), make([]int32, n), make([]*int32, n), make([]int64, n)
 	for i, r := range requests {
+		if r.Answer != 0 {
+			continue // its id stays null, and finds nothing: see queueAnswers
+		}
 		ids[i], afterSeqs[i], afterInboxes[i] = uuidArg(r.Run), int32(r.AfterSeq), int64(r.AfterInbox)
 		maxes[i] = nullInt(int32(r.Limit)) // null: no limit
-		if r.InboxOnly || r.Answer != 0 {
+		if r.InboxOnly {
 			maxes[i] = new(int32)
-		}
-		if r.Answer != 0 {
-			afterInboxes[i] = math.MaxInt64
 		}
 	}
 	var out []driver.History
@@ -106,7 +105,7 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 		p.query(s.sql.loadRuns, each(scanHistory(out)), ids)
 		p.query(s.sql.loadEvents, each(scanEvents(out)), ids, afterSeqs, maxes)
 		p.query(s.sql.loadInbox, each(scanInbox(requests, out)), ids, afterInboxes, journal.InboxLoadMax)
-		s.queueAnswers(&p, requests, out)
+		queueAnswers(&p, s.sql.waiting.answers, requests, out)
 		p.exec(endSQL)
 		if slices.ContainsFunc(requests, func(q driver.LoadRequest) bool { return q.Answer != 0 }) {
 			p.exec(durableReadSQL) // the caller waits for the answers to these updates
@@ -117,6 +116,22 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 		return nil, err
 	}
 	return out, nil
+}
+
+// Ends implements driver.Store.
+func (s *Store) Ends(ctx context.Context, runs []journal.RunID) (ends []driver.End, err error) {
+	ids := make([]pgtype.UUID, len(runs))
+	for i, run := range runs {
+		ids[i] = uuidArg(run)
+	}
+	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		ends = nil
+		var p pipeline
+		p.query(s.sql.waiting.ends, each(scanEnds(runs, &ends)), ids, driver.EndsBytesMax)
+		p.exec(durableReadSQL) // the caller waits for these ends
+		return p.send(ctx, c)
+	})
+	return ends, err
 }
 
 // scanHistory reads a run with its task. ord is the position of the request, from 1.

@@ -13,7 +13,8 @@ type statements struct {
 	claim, claimUnconfirmed, claimAttention, claimNext        string
 	commit                                                    commitStatements
 	list, listByKey                                           string
-	loadRuns, loadEvents, loadInbox, loadAnswers              string
+	loadRuns, loadEvents, loadInbox                           string
+	waiting                                                   waitingStatements
 	member                                                    memberStatements
 	lockTasks, send                                           string
 	startReuse, start, startOne, startRead, startMessageDelay string
@@ -23,6 +24,9 @@ type statements struct {
 // one that leaves its run open, one that closes it; and those that find what somebody else has
 // locked.
 type commitStatements struct{ batch, closes, one, oneClose, read, free, existing string }
+
+// waitingStatements are those for callers who wait: for answers to updates, for ends of runs.
+type waitingStatements struct{ answers, ends string }
 
 // memberStatements are those about nodes.
 type memberStatements struct {
@@ -43,7 +47,8 @@ func newStatements(schema string) statements {
 		commit: commitStatements{batch: r(commitSQL), closes: r(commitCloseSQL), one: r(commitOneSQL), oneClose: r(commitOneCloseSQL), read: r(commitReadSQL),
 			free: r(freeTasksSQL), existing: r(existingTasksSQL)},
 		list: r(listSQL), listByKey: r(listByKeySQL),
-		loadRuns: r(loadRunsSQL), loadEvents: r(loadEventsSQL), loadInbox: r(loadInboxSQL), loadAnswers: r(loadAnswersSQL),
+		loadRuns: r(loadRunsSQL), loadEvents: r(loadEventsSQL), loadInbox: r(loadInboxSQL),
+		waiting:   waitingStatements{answers: r(loadAnswersSQL), ends: r(endsSQL)},
 		member:    newMemberStatements(r),
 		lockTasks: r(lockTasksSQL), send: r(sendSQL),
 		startReuse: r(startReuseSQL), start: r(startSQL), startOne: r(startOneSQL), startRead: r(startReadSQL), startMessageDelay: r(startMessageDelaySQL),

@@ -33,10 +33,26 @@ const loadAnswerSQL = `
 SELECT m.answer_encoding, m.answer, m.answered = 2 FROM reprise_inbox m
 WHERE m.run_id = ? AND m.number = +? AND m.answered IS NOT NULL`
 
+// loadUnansweredSQL reads what tells why an update has no reply, by the primary keys of the run and
+// its task.
+const loadUnansweredSQL = `
+SELECT r.status, t.state, t.problem, t.run_id IS NOT NULL
+FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
+
 // loadAnswer reads what the sender of an update waits for: the reply, or the end of the run. Both
 // come from the snapshot of the load, so a run is never reported as closed without the reply that
 // was stored before.
 func loadAnswer(q querier, r *driver.LoadRequest, h *driver.History) (err error) {
+	err = q.query(loadUnansweredSQL, func(in row) error {
+		h.Run.ID, h.Run.Status, h.Err = r.Run, journal.Status(in.int(0)), nil
+		if in.bool(3) {
+			h.Run.Task = &journal.Task{Run: r.Run, State: journal.TaskState(in.int(1)), Problem: in.text(2)}
+		}
+		return nil
+	}, uuidArg(r.Run))
+	if err != nil || h.Err != nil {
+		return err
+	}
 	if h.Run.Terminal, err = terminalOf(q, r.Run); err != nil {
 		return err
 	}

@@ -75,6 +75,9 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 // ErrNotFound of this request, and the others are read all the same.
 func loadOne(q querier, r *driver.LoadRequest, h *driver.History) error {
 	h.Err = journal.ErrNotFound
+	if r.Answer != 0 {
+		return loadAnswer(q, r, h)
+	}
 	err := q.query(loadRunSQL, func(r row) (err error) {
 		if h.Run, err = runOf(r[taskWidth:]); err != nil {
 			return err
@@ -85,9 +88,6 @@ func loadOne(q querier, r *driver.LoadRequest, h *driver.History) error {
 	}, uuidArg(r.Run))
 	if err != nil || h.Err != nil {
 		return err
-	}
-	if r.Answer != 0 {
-		return loadAnswer(q, r, h)
 	}
 	if !r.InboxOnly {
 		if err := loadEvents(q, r, h); err != nil {

@@ -100,6 +100,14 @@ func (f *Store) List(ctx context.Context, filter journal.ListFilter) (journal.Ru
 	})
 }
 
+// Ends implements driver.Store.
+func (f *Store) Ends(ctx context.Context, runs []journal.RunID) ([]driver.End, error) {
+	runs = slices.Clone(runs)
+	return call(ctx, f, Call{Verb: "ends", Members: len(runs)}, func(ctx context.Context) ([]driver.End, error) {
+		return f.store.Ends(ctx, runs)
+	})
+}
+
 // Admin implements driver.Store.
 func (f *Store) Admin(ctx context.Context, a driver.AdminAction) error {
 	_, err := call(ctx, f, Call{Verb: "admin", Members: 1}, func(ctx context.Context) (none, error) {

@@ -32,7 +32,7 @@ func (f Fault) String() string { return faultNames[f] }
 
 // Call is a call of a store, or of a membership of it.
 type Call struct {
-	// Verb is "start", "send", "claim", "commit", "load", "list", "admin", "join", "nodes",
+	// Verb is "start", "send", "claim", "commit", "load", "list", "ends", "admin", "join", "nodes",
 	// "begin", "renew", "look", "ask", "owned", "release", "reap" or "leave".
 	Verb    string
 	Nth     int            // its number among those of its verb, from 1

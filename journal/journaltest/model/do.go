@@ -262,6 +262,28 @@ func (m *model) load(s step) string {
 		}
 		return list, err
 	})
+	if text != "" {
+		return text
+	}
+	return m.ends(s)
+}
+
+// ends asks for the ends of the same runs.
+func (m *model) ends(s step) string {
+	var runs []journal.RunID
+	for _, mem := range s.members {
+		runs = append(runs, m.ids[mem.run])
+	}
+	text, _ := both(m, "ends", func(w *world) ([]driver.End, error) {
+		list, err := w.j.Ends(m.ctx, runs)
+		p := m.plain(w)
+		for i := range list {
+			r := state.Run{Run: journal.Run{ID: list[i].Run, Terminal: list[i].Terminal}}
+			p.Run(&r)
+			list[i].Terminal = r.Run.Terminal
+		}
+		return list, err
+	})
 	return text
 }
 

@@ -24,8 +24,13 @@ type reader struct {
 	list       *waitlist
 }
 
+// scanEvery is the time between two reads of every waiting run because hints were lost. A busy
+// store may report that a hundred times a second, and each such read names all runs that are waited
+// for.
+const scanEvery = 500 * time.Millisecond
+
 // loop reads what is in toRead whenever it is woken, and every waiting run at every poll, until ctx
-// ends because nobody waits any more.
+// ends because nobody waits any more. Lost hints bring the next poll forward.
 func (r *reader) loop(ctx context.Context) {
 	if !r.list.hintsPushed {
 		var watching sync.WaitGroup
@@ -36,14 +41,20 @@ func (r *reader) loop(ctx context.Context) {
 			_ = r.j.Watch(ctx, r.list.hint) // if it fails there are no hints, and the poll still finds everything
 		}()
 	}
-	poll := time.NewTicker(r.poll)
+	var read time.Time // when everything was last read
+	poll := time.NewTimer(r.poll)
 	defer poll.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-r.list.wake:
+			if r.list.takeScan() {
+				poll.Reset(time.Until(read.Add(scanEvery)))
+			}
 		case <-poll.C:
+			read = time.Now()
+			poll.Reset(r.poll)
 			r.list.readAll()
 		}
 		r.read(ctx)
@@ -73,21 +84,18 @@ func (r *reader) readEnds(ctx context.Context, ids []journal.RunID) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	page, err := r.j.List(ctx, journal.ListFilter{IDs: ids, Limit: journal.ListMax})
+	ends, err := r.j.Ends(ctx, ids)
 	if err != nil {
 		return err
 	}
-	found := map[journal.RunID]bool{}
-	for i := range page.Runs {
-		run := &page.Runs[i]
-		found[run.ID] = true
-		if run.Status.Closed() && run.Terminal != nil {
-			r.list.resolve(run.ID, 0, resolution{terminal: run.Terminal})
-		}
-	}
-	for _, id := range ids {
-		if !found[id] {
-			r.list.resolve(id, 0, resolution{err: fmt.Errorf("run %s: %w", id, journal.ErrNotFound)})
+	for i := range ends {
+		switch e := &ends[i]; {
+		case e.Err != nil:
+			r.list.resolve(e.Run, 0, resolution{err: fmt.Errorf("run %s: %w", e.Run, e.Err)})
+		case e.Later:
+			r.list.readAgain(e.Run)
+		default:
+			r.list.resolve(e.Run, 0, resolution{terminal: e.Terminal})
 		}
 	}
 	return nil

@@ -91,12 +91,16 @@ func (w *Waiters) await(ctx context.Context, run journal.RunID, wt *waiter) (res
 	if loop != nil {
 		go w.reader.loop(loop)
 	}
+	verb := "ends"
+	if wt.update != 0 {
+		verb = "load"
+	}
 	select {
 	case res := <-wt.resolved:
 		return res, res.err
 	case <-ctx.Done():
 		w.list.forget(run, wt)
-		return resolution{}, w.reader.j.Explain("list", ctx.Err())
+		return resolution{}, w.reader.j.Explain(verb, ctx.Err())
 	}
 }
 

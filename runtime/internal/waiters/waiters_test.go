@@ -2,7 +2,10 @@ package waiters
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -11,18 +14,18 @@ import (
 
 const pollOfTests = 1500 * time.Millisecond
 
-// listStore answers lists as a test says. Other verbs are not for it.
-type listStore struct {
+// endStore answers questions for ends as a test says. Other verbs are not for it.
+type endStore struct {
 	driver.Store
-	list func(context.Context, journal.ListFilter) (journal.RunPage, error)
+	ends func(context.Context, []journal.RunID) ([]driver.End, error)
 }
 
-func (s *listStore) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
-	return s.list(ctx, f)
+func (s *endStore) Ends(ctx context.Context, runs []journal.RunID) ([]driver.End, error) {
+	return s.ends(ctx, runs)
 }
 
 // Hints implements driver.Store: there are none.
-func (s *listStore) Hints() driver.Hints { return noHints{} }
+func (s *endStore) Hints() driver.Hints { return noHints{} }
 
 type noHints struct{}
 
@@ -36,9 +39,7 @@ func (noHints) Watch(ctx context.Context, _ func(driver.Hint)) error {
 // not at its poll: the ended loop may have taken what is to be read, and the signal that wakes the
 // loop.
 func TestEndedLoopPassesItsWorkOn(t *testing.T) {
-	s := &listStore{list: func(ctx context.Context, _ journal.ListFilter) (journal.RunPage, error) {
-		return journal.RunPage{}, ctx.Err()
-	}}
+	s := &endStore{ends: func(ctx context.Context, _ []journal.RunID) ([]driver.End, error) { return nil, ctx.Err() }}
 	w := New(driver.New(s, nil), Options{Poll: pollOfTests})
 	id := journal.NewRunID()
 	w.list.waiting[id] = []*waiter{{resolved: make(chan resolution, 1)}}
@@ -55,8 +56,8 @@ func TestEndedLoopPassesItsWorkOn(t *testing.T) {
 func TestLargeResultsAreReadAgain(t *testing.T) {
 	id := journal.NewRunID()
 	terminal := &journal.Event{Kind: journal.RunCompleted, Payload: journal.Payload{Data: make([]byte, recentBytesMax+1)}}
-	s := &listStore{list: func(context.Context, journal.ListFilter) (journal.RunPage, error) {
-		return journal.RunPage{Runs: []journal.Run{{ID: id, Status: journal.Completed, Terminal: terminal}}}, nil
+	s := &endStore{ends: func(context.Context, []journal.RunID) ([]driver.End, error) {
+		return []driver.End{{Run: id, Terminal: terminal}}, nil
 	}}
 	w := New(driver.New(s, nil), Options{Poll: pollOfTests, HintsPushed: true})
 	w.Hint(driver.Hint{Kind: driver.HintClosed, Run: id, Terminal: terminal})
@@ -67,4 +68,58 @@ func TestLargeResultsAreReadAgain(t *testing.T) {
 	if ev, err := w.AwaitEnd(t.Context(), id, true); err != nil || ev != terminal || time.Since(began) > pollOfTests/2 {
 		t.Errorf("got %v, %v after %s", ev, err, time.Since(began))
 	}
+}
+
+// Hints that are lost all the time make the loop read all waiting runs now and then, not each
+// time: a read names every run that is waited for.
+func TestLostHintsAreReadTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads := 0
+		s := &endStore{ends: func(context.Context, []journal.RunID) ([]driver.End, error) { reads++; return nil, nil }}
+		w := New(driver.New(s, nil), Options{Poll: pollOfTests, HintsPushed: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var hints sync.WaitGroup
+		hints.Go(func() {
+			for ctx.Err() == nil {
+				w.Hint(driver.Hint{Kind: driver.HintScan})
+				time.Sleep(10 * time.Millisecond)
+			}
+		})
+		_, err := w.AwaitEnd(ctx, journal.NewRunID(), true)
+		if polls := int(time.Minute / pollOfTests); !errors.Is(err, context.DeadlineExceeded) || reads < 2*polls || reads > int(time.Minute/scanEvery)+1 {
+			t.Errorf("%d reads in %d polls: %v", reads, polls, err)
+		}
+		hints.Wait()
+	})
+}
+
+// An outcome that did not fit into an answer is asked for again at once, and the others are not.
+func TestOutcomesThatDoNotFitAreReadAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		large, open := journal.NewRunID(), journal.NewRunID()
+		var asked [][]journal.RunID
+		terminal := &journal.Event{Kind: journal.RunCompleted}
+		s := &endStore{ends: func(_ context.Context, runs []journal.RunID) ([]driver.End, error) {
+			asked = append(asked, runs)
+			if len(asked) == 1 {
+				return []driver.End{{Run: large, Later: true}}, nil
+			}
+			return []driver.End{{Run: large, Terminal: terminal}}, nil
+		}}
+		w := New(driver.New(s, nil), Options{Poll: pollOfTests, HintsPushed: true})
+		began := time.Now()
+		ctx, cancel := context.WithCancel(t.Context())
+		w.list.waiting[open] = []*waiter{{resolved: make(chan resolution, 1), local: true}}
+		w.list.toRead[open] = true
+		ev, err := w.AwaitEnd(ctx, large, false)
+		if err != nil || ev != terminal || time.Since(began) > 0 || len(asked) != 2 || len(asked[1]) != 1 {
+			t.Errorf("got %v, %v after %s, asked for %v", ev, err, time.Since(began), asked)
+		}
+		cancel()
+		w.list.mu.Lock()
+		w.list.stop() // nobody waits for the other one any more
+		w.list.mu.Unlock()
+		synctest.Wait()
+	})
 }

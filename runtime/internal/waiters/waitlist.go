@@ -19,7 +19,8 @@ type waitlist struct {
 	mu          sync.Mutex
 	waiting     map[journal.RunID][]*waiter
 	toRead      map[journal.RunID]bool // read when the loop next wakes; only runs in waiting
-	wake        chan struct{}          // has one element while toRead holds something new
+	wake        chan struct{}          // has one element while toRead or scan holds something new
+	scan        bool                   // hints were lost
 	stop        context.CancelFunc     // ends the loop; nil while nobody waits
 	announcedAt time.Time              // when other processes were last told
 	recent      recent
@@ -138,7 +139,28 @@ func (l *waitlist) hint(h driver.Hint) {
 	case driver.HintClosed:
 		l.hintClosed(h)
 	case driver.HintScan:
-		l.readAll()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.scan = true
+		l.wakeLoop()
+	}
+}
+
+// takeScan tells whether hints were lost since it was last asked.
+func (l *waitlist) takeScan() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	scan := l.scan
+	l.scan = false
+	return scan
+}
+
+// readAgain makes the loop read a run once more.
+func (l *waitlist) readAgain(run journal.RunID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting[run] != nil {
+		l.toRead[run] = true
 	}
 }
 
@@ -166,7 +188,7 @@ func (l *waitlist) remember(run journal.RunID, terminal *journal.Event) {
 	l.recent.add(run, terminal)
 }
 
-// readAll makes the loop read every waiting run: hints were lost, or may have been.
+// readAll puts every waiting run into toRead: hints were lost, or may have been.
 func (l *waitlist) readAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

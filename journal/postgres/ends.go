@@ -1,0 +1,56 @@
+package postgres
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// endsSQL reads what has become of those runs among $1 that are closed or do not exist. A run is
+// named by its place in $1, so an open one costs the bytes of its id in the request and nothing in
+// the answer, and of its row no column is read that may be large.
+//
+// Outcomes beyond $2 bytes are left out, except the first: their size is known without reading
+// them. All is one statement, so a run is never seen as closed without its terminal event.
+const endsSQL = `
+WITH found AS (
+    SELECT i.ord, i.id, r.generation, r.closed_seq, r.known
+    FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
+    LEFT JOIN LATERAL (SELECT r.generation, r.closed_seq, true AS known FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r ON true
+    WHERE r.known IS NULL OR r.closed_seq IS NOT NULL
+), sized AS (
+    SELECT f.*, coalesce(sum(e.bytes) OVER (ORDER BY f.ord ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) < $2::int AS fits
+    FROM found f
+    LEFT JOIN LATERAL (
+        SELECT octet_length(e.payload) AS bytes FROM reprise.events e
+        WHERE e.run_id = f.id AND e.generation = f.generation AND e.seq = f.closed_seq) e ON true
+)
+SELECT s.ord, s.known IS NOT NULL, ` + terminalColumns + `
+FROM sized s
+LEFT JOIN LATERAL (
+    SELECT * FROM reprise.events e
+    WHERE s.fits AND e.run_id = s.id AND e.generation = s.generation AND e.seq = s.closed_seq) e ON true
+ORDER BY s.ord`
+
+// scanEnds reads what has become of a run of the question.
+func scanEnds(runs []journal.RunID, ends *[]driver.End) func(row pgx.CollectableRow) error {
+	return func(row pgx.CollectableRow) error {
+		var ord int64
+		var known bool
+		var t terminalRow
+		if err := row.Scan(append([]any{&ord, &known}, t.targets()...)...); err != nil {
+			return err
+		}
+		e := driver.End{Run: runs[ord-1], Err: journal.ErrNotFound}
+		if known {
+			var err error
+			if e.Terminal, err = t.event(); err != nil {
+				return err
+			}
+			e.Later, e.Err = e.Terminal == nil, nil
+		}
+		*ends = append(*ends, e)
+		return nil
+	}
+}
