@@ -20,13 +20,19 @@ import (
 // no questions, but a statement that waits has a snapshot, and the horizon of the whole database
 // would stand still with it: no dead row could be removed. Postgres knows no way to wait without
 // one.
+//
+// The neighbour is the next row behind the node's own in the order of the primary key, or the first
+// row of all, so the question costs the same however many nodes there are.
 const watchSQL = `
 SELECT coalesce((
     SELECT CASE WHEN pg_try_advisory_lock($2::int, n.process) THEN pg_advisory_unlock($2::int, n.process) ELSE false END
-    FROM (
+    FROM (SELECT coalesce((
         SELECT n.process FROM reprise.nodes n
-        WHERE n.id <> $1::int AND n.process <> $3::int AND n.server = pg_postmaster_start_time() AND n.expires_at > now()
-        ORDER BY n.id < $1::int, n.id LIMIT 1) n), false)`
+        WHERE n.id > $1::int AND n.process <> $3::int AND n.server = pg_postmaster_start_time() AND n.expires_at > now()
+        ORDER BY n.id LIMIT 1), (
+        SELECT n.process FROM reprise.nodes n
+        WHERE n.id < $1::int AND n.process <> $3::int AND n.server = pg_postmaster_start_time() AND n.expires_at > now()
+        ORDER BY n.id LIMIT 1)) AS process) n), false)`
 
 // answer is that to a question.
 type answer struct {
@@ -81,6 +87,9 @@ func (m *member) watch(ctx context.Context, c *pgx.Conn) (look bool, err error) 
 	err = c.QueryRow(ctx, m.s.sql.member.watch, int32(m.id), sessionClass(m.s.o.Schema), m.s.sessions.process).Scan(&look)
 	if err == nil {
 		m.s.sessions.heard(c, sent)
+	}
+	if look {
+		m.alarmed.Store(true)
 	}
 	return look, err
 }

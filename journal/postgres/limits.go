@@ -93,6 +93,12 @@ const (
 	claimPatience = 2
 )
 
+// looksPerRound is about how many nodes look for dead ones in the time between two renewals, of all
+// that renew in it. The ring of neighbours tells of dead processes sooner; this is for leases that
+// run out, and for neighbours whose question finds no connection. With three, hardly one round in
+// twenty passes without a look.
+const looksPerRound = 3
+
 // Hints.
 const (
 	// notifyInterval is the time between two flushes: NOTIFY takes one lock of the whole server.

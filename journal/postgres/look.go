@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,18 +20,24 @@ import (
 // judge those of its own process.
 //
 // It locks nothing, and what it finds are only suspects; reapMarkSQL decides.
+//
+// What it reads grows with the number of nodes and of sessions, so not all nodes look at each
+// renewal, see mustLook. The locks are read once, into a hash table.
 const lookSuspectsSQL = `
 SELECT s.id, s.ended, s.renewals, (extract(epoch FROM s.grace) * 1000000)::bigint
 FROM (
     SELECT n.id, n.renewals, n.grace,
            n.expires_at < now() OR (SELECT m.lost_at FROM reprise.members m WHERE m.node = n.id) IS NOT NULL AS ended,
-           n.process <> $2::int AND n.server = pg_postmaster_start_time() AND NOT EXISTS (
-               SELECT FROM pg_locks l
-               WHERE l.locktype = 'advisory' AND l.classid = $3::bigint::oid AND l.objid = n.process::oid AND l.objsubid = 2
+           n.process <> $2::int AND n.server = pg_postmaster_start_time() AND n.process::oid NOT IN (
+               SELECT l.objid FROM pg_locks l
+               WHERE l.locktype = 'advisory' AND l.classid = $3::bigint::oid AND l.objsubid = 2
                  AND l.mode = 'ShareLock' AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())) AS silent
     FROM reprise.nodes n WHERE n.id <> $1::int) s
 WHERE s.ended OR s.silent
 ORDER BY s.id`
+
+// lookNodesSQL counts the nodes.
+const lookNodesSQL = `SELECT count(*) FROM reprise.members m`
 
 // lookNextSQL tells when a claim by the node is worth it, by one probe of tasks_claim_idx for each
 // route and priority and one of tasks_owner_idx: an idle node does not claim. The last parameter is
@@ -60,6 +67,7 @@ type suspicion struct {
 func (m *member) Look(ctx context.Context) (driver.Look, error) {
 	var l driver.Look
 	silent := map[journal.NodeID]suspicion{}
+	all, nodes := m.mustLook(), 0
 	search := m.s.marks.begin(m.marked, 1)
 	var next pgtype.Timestamptz
 	var now time.Time
@@ -67,35 +75,65 @@ func (m *member) Look(ctx context.Context) (driver.Look, error) {
 		l = driver.Look{Polled: true}
 		clear(silent)
 		var p pipeline
-		p.query(m.s.sql.member.lookSuspects, each(func(row pgx.CollectableRow) error {
-			var id journal.NodeID
-			var ended bool
-			var renewals, grace int64
-			if err := row.Scan(&id, &ended, &renewals, &grace); err != nil {
-				return err
-			}
-			l.Suspects = append(l.Suspects, id)
-			if !ended {
-				silent[id] = suspicion{renewals: renewals, grace: time.Duration(grace) * time.Microsecond}
-			}
-			return nil
-		}), int32(m.id), m.s.sessions.process, int64(uint32(sessionClass(m.s.o.Schema))))
+		if all {
+			p.query(m.s.sql.member.lookNodes, each(func(row pgx.CollectableRow) error { return row.Scan(&nodes) }))
+			p.query(m.s.sql.member.lookSuspects, each(func(row pgx.CollectableRow) error {
+				var id journal.NodeID
+				var ended bool
+				var renewals, grace int64
+				if err := row.Scan(&id, &ended, &renewals, &grace); err != nil {
+					return err
+				}
+				l.Suspects = append(l.Suspects, id)
+				if !ended {
+					silent[id] = suspicion{renewals: renewals, grace: time.Duration(grace) * time.Microsecond}
+				}
+				return nil
+			}), int32(m.id), m.s.sessions.process, int64(uint32(sessionClass(m.s.o.Schema))))
+		}
 		p.query(m.s.sql.member.lookNext, each(func(row pgx.CollectableRow) error { return row.Scan(&next, &now) }),
 			int32(m.id), m.queues, m.workflows, m.versions, search.after())
 		return p.send(ctx, c)
 	})
 	if err != nil {
+		if all {
+			m.alarmed.Store(true)
+		}
 		return driver.Look{}, err
 	}
 	l.NextDue = timeOf(next)
 	if search.end(now); !l.NextDue.IsZero() && l.NextDue.Before(now) {
 		search.end(l.NextDue)
 	}
+	if all {
+		m.nodes.Store(int64(nodes))
+	}
 	l.Wait = m.suspect(silent)
 	if len(silent) < len(l.Suspects) {
 		l.Wait = 0
 	}
 	return l, nil
+}
+
+// mustLook tells whether a look is to look at the other nodes.
+//
+// If every node did so at each renewal, what it costs would grow with the square of their number or
+// faster. So each draws lots, such that about looksPerRound of all nodes look in the time between
+// two renewals. Nobody has to be alive for another one to look, and who it is does not matter,
+// since anybody may reap. A node that was never counted, or is one of few, always looks.
+//
+// Two things are not left to lots. A neighbour that seems to be dead is looked at: by watchSQL each
+// death of a process is noticed by one node within a part of its grace, as long as that node lives;
+// if it has died too, its own neighbour notices that, and its look finds both. And a node that has
+// suspects goes on to look at them, because only looks in a row condemn. So lots are for what the
+// ring of neighbours does not tell: leases that run out, which take many renewals, and nodes whose
+// neighbour cannot ask. The count may be out of date; the next look mends it, and behind a pooler,
+// where there is no ring, every node looks.
+func (m *member) mustLook() bool {
+	alarmed := m.alarmed.Swap(false)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return alarmed || m.s.o.Pooler || len(m.silent) > 0 || rand.Float64()*float64(m.nodes.Load()) < looksPerRound
 }
 
 // suspect takes the nodes over that a look has found without a session, and returns the time until

@@ -32,3 +32,42 @@ func TestSuspectsWaitForTheirOwnGrace(t *testing.T) {
 		}
 	})
 }
+
+// Of many nodes a few look in the time of a renewal, and few nodes always do. A node whose neighbour
+// seems to be dead looks once, and one that has suspects until it has none.
+func TestFewOfManyNodesLook(t *testing.T) {
+	const rounds = 20_000
+	m := &member{s: &Store{}}
+	for nodes, want := range map[int]int{0: rounds, 1: rounds, looksPerRound: rounds, 200: rounds * looksPerRound / 200} {
+		m.nodes.Store(int64(nodes))
+		looks := 0
+		for range rounds {
+			if m.mustLook() {
+				looks++
+			}
+		}
+		if looks < want*3/4 || looks > want*5/4 {
+			t.Errorf("of %d nodes each looks %d times in %d rounds, want about %d", nodes, looks, rounds, want)
+		}
+	}
+	m.nodes.Store(1 << 60) // the lots never say yes
+	if m.mustLook() {
+		t.Error("it looks although nothing makes it")
+	}
+	m.alarmed.Store(true)
+	if !m.mustLook() || m.mustLook() {
+		t.Error("a neighbour that seems to be dead makes it look once")
+	}
+	m.suspect(map[journal.NodeID]suspicion{2: {grace: time.Second}})
+	if !m.mustLook() || !m.mustLook() {
+		t.Error("it does not go on to look at its suspects")
+	}
+	m.suspect(nil)
+	if m.mustLook() {
+		t.Error("it goes on to look without suspects")
+	}
+	m.s.o.Pooler = true
+	if !m.mustLook() {
+		t.Error("behind a pooler it does not look")
+	}
+}

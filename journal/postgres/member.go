@@ -196,8 +196,10 @@ type member struct {
 	lease       time.Duration
 	epoch       epoch
 	contact     contact
-	peers       atomic.Bool // whether there are other nodes, as of the last renewal
-	pinging     atomic.Bool // a question on the pool is in flight
+	peers       atomic.Bool  // whether there are other nodes, as of the last renewal
+	pinging     atomic.Bool  // a question on the pool is in flight
+	alarmed     atomic.Bool  // the neighbour seems to be dead
+	nodes       atomic.Int64 // how many nodes there were when this one last looked at them; 0 before
 
 	queues, workflows []string // of the routes it serves
 	versions          []int32

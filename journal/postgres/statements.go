@@ -31,7 +31,7 @@ type waitingStatements struct{ answers, ends string }
 // memberStatements are those about nodes.
 type memberStatements struct {
 	join, joinUnblock, nodes, renew, leave, leaveFree, leaveDelete string
-	lookSuspects, lookNext, watch                                  string
+	lookSuspects, lookNodes, lookNext, watch                       string
 	owned, release                                                 string
 	reapSuspects, reapMark, reapOwners, reapFree, reapDelete       string
 }
@@ -59,7 +59,7 @@ func newMemberStatements(r func(sql string) string) memberStatements {
 	return memberStatements{
 		join: r(joinSQL), joinUnblock: r(joinUnblockSQL), nodes: r(nodesSQL), renew: r(renewSQL),
 		leave: r(leaveSQL), leaveFree: r(leaveFreeSQL), leaveDelete: r(leaveDeleteSQL),
-		lookSuspects: r(lookSuspectsSQL), lookNext: r(lookNextSQL), watch: r(watchSQL),
+		lookSuspects: r(lookSuspectsSQL), lookNodes: r(lookNodesSQL), lookNext: r(lookNextSQL), watch: r(watchSQL),
 		owned: r(ownedSQL), release: r(releaseSQL),
 		reapSuspects: r(reapSuspectsSQL), reapMark: r(reapMarkSQL), reapOwners: r(reapOwnersSQL), reapFree: r(reapFreeSQL), reapDelete: r(reapDeleteSQL),
 	}
