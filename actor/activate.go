@@ -43,6 +43,7 @@ func (r *run) onActivate(c *driver.Claimed, unconfirmed bool) {
 	r.info, r.task, r.unconfirmed = &c.Run, c.Task, unconfirmed
 	r.changed, r.proved = time.Now(), false
 	r.trouble.problem, r.trouble.stack = "", ""
+	tryRun(r)
 	r.advance()
 }
 

@@ -42,7 +42,8 @@ func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
 	r.proved = r.proved || provesOwner(t.commit.Events)
 	if !t.commit.AppendOnly {
 		r.task.Turn++
-		r.task.Attempts = t.commit.Attempts
+		r.task.Attempts, r.task.Strikes = t.commit.Attempts, 0
+		r.trial.stop()
 	}
 	r.uncommitted = nil
 	if next != driver.NextBlock {

@@ -120,7 +120,7 @@
 //	load.go, taketurn.go, plan.go, submit.go, carryout.go
 //	                       its parts: read, decide, dispose of the task, write, start steps
 //	run.go, phase.go       the state, and how it is thrown away
-//	turn.go, inputs.go, steps.go, step.go, retry.go, trouble.go
+//	turn.go, inputs.go, steps.go, step.go, retry.go, trouble.go, acquit.go
 //	                       pieces of the state
 //	host.go, executor.go, attempt.go, heartbeat.go, txhandoff.go
 //	                       what runs share, and the execution of bodies

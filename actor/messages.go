@@ -89,4 +89,6 @@ type (
 	saveHeartbeats struct{ epoch int }
 	// wake is the run's own timer.
 	wake struct{ epoch int }
+	// survived ends the trial of a run whose last owners died.
+	survived struct{ epoch int }
 )

@@ -61,6 +61,10 @@ func (r *run) Receive(ctx proto.Context) {
 		if m.epoch == r.epoch {
 			makeDurable(r)
 		}
+	case survived:
+		if m.epoch == r.epoch {
+			onSurvived(r)
+		}
 	case wake:
 		if m.epoch == r.epoch {
 			r.advance()

@@ -74,6 +74,7 @@ type run struct {
 	trouble     trouble
 
 	alarm alarm // advances the run
+	trial alarm // ends its trial, see tryRun
 	watch watchdog.Watch[*journal.Run]
 	read  time.Time // see now
 }
@@ -176,6 +177,7 @@ func (r *run) giveUp(cause error) {
 // will be ignored. A commit in flight continues; its transaction, if any, is the store's to end.
 func (r *run) discard(cause error) {
 	r.alarm.stop()
+	r.trial.stop()
 	r.steps.abandon(r.host.exec, cause)
 	r.inputs.abandon(r.host.exec)
 	if r.machine != nil {

@@ -23,6 +23,9 @@ type ClaimRequest struct {
 	Node   journal.NodeID
 	Routes []journal.Route
 	Max    int // 0 claims nothing and only reports Attention and NextDue
+	// Suspects is how many of the tasks may be suspects, see [SuspectStrikes]; 0 leaves them to
+	// others. A claim that takes some may take fewer other tasks than there are.
+	Suspects int
 	// Reconcile also returns every task that Node owns but never committed to: an earlier
 	// claim's answer may have been lost. The caller drops those it knows.
 	Reconcile bool

@@ -37,8 +37,8 @@ type Membership interface {
 
 	// Reap makes the tasks of dead nodes visible in bounded bulk statements: of nodes that no
 	// longer exist or whose lease ran out, and of those suspects whose process is still gone
-	// at this second look. A task whose owners died [QuarantineStrikes] times in a
-	// row without a commit in between is quarantined instead.
+	// at this second look. What the death of an owner means for a task is said by [StrikesAfter]
+	// and [StrikeWait]; one that has [QuarantineStrikes] is quarantined instead.
 	Reap(ctx context.Context, suspects []journal.NodeID) (Reaped, error)
 
 	// Owned lists all tasks that the store says the node owns, as of one moment. It may be long.

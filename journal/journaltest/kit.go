@@ -148,7 +148,7 @@ func (k *kit) begin(n int) []journal.RunID {
 // claim takes up to max tasks of flow.
 func (k *kit) claim(node journal.NodeID, max int) driver.Claim {
 	k.t.Helper()
-	c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: max})
+	c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: max, Suspects: 1})
 	k.ok(err)
 	if len(c.Tasks) > max {
 		k.t.Fatalf("claimed %d tasks, asked for %d", len(c.Tasks), max)

@@ -238,7 +238,7 @@ func (d *performer) send(list ...journal.Message) {
 // reconciles.
 func (d *performer) claim(node journal.NodeID, runs ...journal.RunID) {
 	d.repeat("claim", func() error {
-		c, err := d.j.Claim(d.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{d.route}, Max: 10, Reconcile: true})
+		c, err := d.j.Claim(d.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{d.route}, Max: 10, Suspects: 10, Reconcile: true})
 		for _, task := range c.Tasks {
 			if o := d.owned[task.Task.Run]; o == nil || o.fence < task.Task.Fence {
 				d.owned[task.Task.Run] = d.newOwner(node, task.Task.Run, task.Task.Fence, task.Task.Turn)

@@ -65,6 +65,6 @@ func suite() []check {
 	return slices.Concat(
 		historyChecks, headChecks, ownerChecks, holdingChecks, resubmitChecks, inboxChecks, wakeChecks, closeChecks, startChecks,
 		childChecks, policyChecks, signalChecks, replyChecks, continueChecks, startMessageChecks,
-		claimChecks, clockChecks, loadChecks, endChecks, listChecks, adminChecks, memberChecks, lostChecks, payloadChecks, limitChecks,
+		claimChecks, clockChecks, loadChecks, endChecks, listChecks, adminChecks, memberChecks, strikeChecks, lostChecks, payloadChecks, limitChecks,
 	)
 }

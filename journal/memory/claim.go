@@ -42,7 +42,7 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 	if !alive {
 		r.Max = 0
 	}
-	for _, rec := range pick(list, r.Max) {
+	for _, rec := range pick(list, r.Max, r.Suspects) {
 		c.Tasks = append(c.Tasks, s.db.acquire(rec, r.Node, r.Chance, now))
 	}
 	c.NextDue = nextVisible(list)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // The queue answers three questions of a claim: which due task is the most urgent and oldest, when
@@ -169,9 +170,16 @@ func (db *database) queuesOf(routes []journal.Route, now time.Time) []*queues {
 	return list
 }
 
-// pick takes up to max due tasks out of queues, most urgent first, oldest first.
-func pick(list []*queues, max int) []*record {
-	var picked []*record
+// pick takes up to max due tasks out of queues, most urgent first, oldest first. At most so many of
+// them are suspects; further ones are passed over and put back.
+func pick(list []*queues, max, suspects int) []*record {
+	var picked, passed []*record
+	from := map[*record]*taskHeap{}
+	defer func() {
+		for _, r := range passed {
+			heap.Push(from[r], r)
+		}
+	}()
 	for p := journal.PriorityMin; p <= journal.PriorityMax; p++ {
 		for len(picked) < max {
 			// One route's oldest task may be younger than another's: compare the tops of all.
@@ -184,7 +192,15 @@ func pick(list []*queues, max int) []*record {
 			if best == nil {
 				break
 			}
-			picked = append(picked, heap.Pop(best).(*record))
+			r := heap.Pop(best).(*record)
+			if r.task.Strikes >= driver.SuspectStrikes {
+				if suspects == 0 {
+					passed, from[r] = append(passed, r), best
+					continue
+				}
+				suspects--
+			}
+			picked = append(picked, r)
 		}
 	}
 	return picked

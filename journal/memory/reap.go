@@ -34,8 +34,15 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 		if other := db.nodes[owner]; other != nil && !other.lost {
 			continue // whoever has this number now, also if this process had it before the database went back
 		}
-		for _, rec := range inOrder(db.held[owner].all) {
-			if db.strike(rec, now) {
+		owned := inOrder(db.held[owner].all)
+		suspects := 0
+		for _, rec := range owned {
+			if rec.task.Strikes >= driver.SuspectStrikes {
+				suspects++
+			}
+		}
+		for _, rec := range owned {
+			if db.strike(rec, suspects, now) {
 				r.Quarantined++
 			} else {
 				r.Tasks++
@@ -47,15 +54,16 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 	return r, nil
 }
 
-// strike frees a task whose owner died, and tells whether it is quarantined for that. Its fence
-// stays: the next claim adds to it, so the dead owner is refused if it was not dead after all (J3).
-func (db *database) strike(r *record, now time.Time) bool {
+// strike frees a task whose owner died with so many suspects, and tells whether it is quarantined
+// for that. Its fence stays: the next claim adds to it, so the dead owner is refused if it was not
+// dead after all (J3).
+func (db *database) strike(r *record, suspects int, now time.Time) bool {
 	db.dequeue(r)
 	defer db.enqueue(r, now)
 	// Attempts and what the run waits for stay: the next owner goes on from the last commit.
 	t := &r.task
 	dead := t.Owner
-	t.Strikes++
+	t.Strikes = driver.StrikesAfter(t.Strikes, suspects)
 	t.Owner, t.State, t.Problem, t.VisibleAt, r.unconfirmed = 0, journal.Ready, "", now, false
 	switch {
 	case t.Strikes >= driver.QuarantineStrikes:
@@ -64,7 +72,7 @@ func (db *database) strike(r *record, now time.Time) bool {
 		t.Problem = driver.QuarantineProblem(t.Strikes, dead)
 		return true
 	default:
-		t.VisibleAt = now.Add(driver.StrikeDelay(t.Strikes))
+		t.VisibleAt = now.Add(driver.StrikeWait(t.Run, t.Strikes))
 	}
 	return false
 }

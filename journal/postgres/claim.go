@@ -33,6 +33,10 @@ import (
 // as the statement asks. The cost is that of the rows taken plus a probe for each pair, whatever
 // waits behind them; TestClaimIsFlat compares the pages read. $8 is where the search begins, see
 // marks: rows that were taken leave dead entries before it.
+//
+// Suspects, who have $11 strikes, are passed over unless some may be taken: $10 is a number of
+// strikes that the tasks are below. Of those that are found then, $9 are taken, and the others are
+// locked for the moment of the statement.
 const claimSQL = `
 WITH head AS (
     SELECT r.queue, r.workflow, r.version, p.priority, x.visible_at
@@ -42,7 +46,7 @@ WITH head AS (
         SELECT t.visible_at FROM reprise.tasks t
         WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
           AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
-          AND t.visible_at <= now() AND t.visible_at >= $8::timestamptz
+          AND t.visible_at <= now() AND t.visible_at >= $8::timestamptz AND t.strikes < $10::int
         ORDER BY t.visible_at LIMIT $5::int) x
     WHERE EXISTS ( -- once, not for each row
         SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $6::uuid AND m.lost_at IS NULL)
@@ -51,20 +55,21 @@ WITH head AS (
     SELECT h.queue, h.workflow, h.version, h.priority, count(*) AS n
     FROM head h GROUP BY h.queue, h.workflow, h.version, h.priority
 ), picked AS MATERIALIZED (
-    SELECT x.run_id, x.visible_at, x.link
+    SELECT x.run_id, x.visible_at, x.link,
+           x.strikes < $11::int OR row_number() OVER (PARTITION BY x.strikes >= $11::int ORDER BY w.priority, x.visible_at) <= $9::int AS mine
     FROM want w
     CROSS JOIN LATERAL (
-        SELECT t.run_id, t.visible_at, t.link FROM reprise.tasks t
+        SELECT t.run_id, t.visible_at, t.link, t.strikes FROM reprise.tasks t
         WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
           AND t.queue = w.queue AND t.workflow = w.workflow AND t.version = w.version AND t.priority = w.priority
-          AND t.visible_at <= now() AND t.visible_at >= $8::timestamptz
+          AND t.visible_at <= now() AND t.visible_at >= $8::timestamptz AND t.strikes < $10::int
         ORDER BY t.visible_at LIMIT w.n
         FOR UPDATE SKIP LOCKED) x
 ), taken AS (
     UPDATE reprise.tasks t
     SET owner = $1::int, fence = (((t.fence >> 20) + 1) << 20) | $7::int, visible_at = 'infinity', state = 0, problem = '',
         unproven = true, link = 0
-    FROM picked k WHERE t.run_id = ANY (ARRAY[k.run_id])
+    FROM picked k WHERE k.mine AND t.run_id = ANY (ARRAY[k.run_id])
     RETURNING t.run_id, t.generation, t.queue, t.workflow, t.version, t.priority, t.visible_at, t.owner, t.fence, t.turn, t.inbox_last,
               t.attempts, t.waiting, t.strikes, t.state, t.problem, k.link, k.visible_at AS due_at
 )
@@ -114,6 +119,10 @@ CROSS JOIN LATERAL (
 func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	queues, workflows, versions := routeArrays(r.Routes)
 	me, search := s.roster.incarnation(r.Node), s.marks.begin(markKey(r.Routes), claimPatience)
+	below, limit := driver.SuspectStrikes, r.Max
+	if r.Suspects > 0 {
+		below, limit = driver.QuarantineStrikes, 0 // suspects may stand in the way of others, so the search proves nothing
+	}
 	var c driver.Claim
 	err := s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		c = driver.Claim{}
@@ -122,7 +131,8 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node), me)
 		}
 		if r.Max > 0 && len(r.Routes) > 0 {
-			p.query(s.sql.claim, each(scanClaimed(&c)), int32(r.Node), queues, workflows, versions, int32(r.Max), me, int32(r.Chance&(1<<journal.FenceChanceBits-1)), search.after())
+			p.query(s.sql.claim, each(scanClaimed(&c)), int32(r.Node), queues, workflows, versions, int32(r.Max), me, int32(r.Chance&(1<<journal.FenceChanceBits-1)), search.after(),
+				r.Suspects, below, driver.SuspectStrikes)
 		}
 		p.query(s.sql.claimAttention, each(func(row pgx.CollectableRow) error {
 			var run pgtype.UUID
@@ -146,7 +156,7 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 	if err != nil {
 		return driver.Claim{}, err
 	}
-	search.claimed(&c, r.Max)
+	search.claimed(&c, limit)
 	return c, nil
 }
 

@@ -115,8 +115,8 @@
 // The node's part costs a small statement each quarter of a grace while there are other nodes,
 // which also looks after a neighbour, on a connection that no other call can take. The lease is
 // renewed there too, by primary key. What a node reads of the queue and of the others goes through
-// the pool and may be late. About three of all nodes look at the others in the time of a renewal, so
-// what a node costs does not grow with their number: see mustLook.
+// the pool and may be late. About three of all nodes look at the others in the time of a renewal,
+// so what a node costs does not grow with their number: see mustLook.
 //
 // # For operators
 //

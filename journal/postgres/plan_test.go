@@ -79,7 +79,7 @@ func TestClaimIsFlat(t *testing.T) {
 	for _, backlog := range []int{200, 20_000} {
 		mustExec(t, conn, backlogSQL, backlog)
 		mustExec(t, conn, "VACUUM ANALYZE reprise.tasks")
-		claim := explain(t, conn, sql["claimSQL"], "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "10", me, "5", "'-infinity'")
+		claim := explain(t, conn, sql["claimSQL"], "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "10", me, "5", "'-infinity'", "0", "3", "3")
 		next := explain(t, conn, sql["claimNextSQL"], "ARRAY['q']", "ARRAY['w']", "ARRAY[1]")
 		attention := explain(t, conn, sql["claimAttentionSQL"], "7", "10")
 		look := explain(t, conn, sql["lookNextSQL"], "7", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "'-infinity'")
@@ -138,7 +138,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"freeTasksSQL", nulls(1), "tasks_pkey"},
 		{"existingTasksSQL", nulls(1), "tasks_pkey"},
 		{"sendSQL", nulls(9), "inbox_key_idx runs_pkey tasks_pkey"},
-		{"claimSQL", append(append([]string{"1"}, routes...), "10", "gen_random_uuid()", "1", "NULL"), "members_pkey runs_pkey tasks_claim_idx tasks_pkey"},
+		{"claimSQL", append(append([]string{"1"}, routes...), "10", "gen_random_uuid()", "1", "NULL", "0", "3", "3"), "members_pkey runs_pkey tasks_claim_idx tasks_pkey"},
 		{"claimUnconfirmedSQL", nulls(2), "members_pkey runs_pkey tasks_owner_idx"},
 		{"claimAttentionSQL", nulls(2), "tasks_owner_idx"},
 		{"claimNextSQL", routes, "tasks_claim_idx"},
@@ -171,7 +171,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"watchSQL", []string{"1", "1", "1"}, "nodes_pkey"},
 		{"leaveFreeSQL", nulls(3), "members_pkey tasks_owner_idx tasks_pkey"},
 		{"reapOwnersSQL", nil, "members_pkey tasks_owner_idx"},
-		{"reapFreeSQL", nulls(5), "tasks_owner_idx tasks_pkey"},
+		{"reapFreeSQL", nulls(7), "tasks_owner_idx tasks_pkey"},
 	} {
 		plan := explain(t, conn, sql[c.statement], c.args...)
 		used := map[string]bool{}

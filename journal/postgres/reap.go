@@ -65,8 +65,14 @@ WITH RECURSIVE owner(id) AS (
 SELECT o.id FROM owner o
 WHERE NOT EXISTS (SELECT FROM reprise.members m WHERE m.node = o.id AND m.lost_at IS NULL)`
 
-// reapFreeSQL makes a bounded number of a dead owner's tasks visible, and counts a strike against
-// each: see driver.QuarantineStrikes for what strikes are for.
+// reapFreeSQL makes a bounded number of a dead owner's tasks visible, and counts what its death
+// says of each: driver.StrikesAfter and driver.StrikeWait, in SQL, with chance for what there is a
+// hash.
+//
+// $7 chooses between suspects and the others, who are freed first: so the suspects of the owner can
+// still be counted when its other tasks are freed, in whatever pieces and by however many reapers.
+// A task that is skipped because it is locked, and freed when the suspect is gone, gets a strike
+// that it should not have; it needs more to become a suspect.
 //
 // Rows that are locked are skipped: a reaper beside this one has them, or a message or a last
 // commit is on its way, and the next reap comes back for them. So a task is freed, and its strike
@@ -77,19 +83,25 @@ WHERE NOT EXISTS (SELECT FROM reprise.members m WHERE m.node = o.id AND m.lost_a
 // The numbers are those of journal.TaskState, 0 ready and 2 quarantined, and the text is
 // driver.QuarantineProblem's.
 const reapFreeSQL = `
-WITH batch AS MATERIALIZED (
-    SELECT t.run_id, t.strikes + 1 AS strikes
-    FROM reprise.tasks t WHERE t.owner = $1::int AND t.owner > 0 LIMIT $2::int FOR UPDATE SKIP LOCKED
+WITH suspects AS MATERIALIZED (
+    SELECT count(*) AS n FROM reprise.tasks t WHERE t.owner = $1::int AND t.owner > 0 AND t.strikes >= $4::int
+), batch AS MATERIALIZED (
+    SELECT t.run_id, t.strikes + CASE (SELECT s.n FROM suspects s)
+        WHEN 0 THEN 1
+        WHEN 1 THEN (t.strikes >= $4::int)::int
+        ELSE 0 END AS strikes
+    FROM reprise.tasks t
+    WHERE t.owner = $1::int AND t.owner > 0 AND (t.strikes >= $4::int) = $7::bool LIMIT $2::int FOR UPDATE SKIP LOCKED
 ), freed AS (
     UPDATE reprise.tasks t
     SET owner = 0, unproven = false, link = 0, strikes = b.strikes,
         state = CASE WHEN b.strikes >= $3::int THEN 2 ELSE 0 END,
         problem = CASE WHEN b.strikes >= $3::int
-            THEN format('its owner died %s times in a row before the run committed anything, the last time on node %s', b.strikes, $1::int)
+            THEN format('its owners died before the run committed anything, which was counted %s times, the last time on node %s', b.strikes, $1::int)
             ELSE '' END,
         visible_at = CASE
             WHEN b.strikes >= $3::int THEN 'infinity'
-            WHEN b.strikes >= $4::int THEN now() + least($5::int, power(2, b.strikes - $4::int + 1)) * interval '1 second'
+            WHEN b.strikes >= $4::int THEN now() + least($5::float8, $6::float8 * power(2, b.strikes - $4::int)) * (1 + random() / 4) * interval '1 second'
             ELSE now() END
     FROM batch b WHERE t.run_id = ANY (ARRAY[b.run_id])
     RETURNING t.state
@@ -121,24 +133,34 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 		return r, err
 	}
 	for _, owner := range owners {
-		for more := true; more; {
-			var freed, quarantined int
-			err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-				return c.QueryRow(ctx, m.s.sql.member.reapFree, int32(owner), reapBatch, driver.QuarantineStrikes,
-					driver.BackoffStrikes, int(driver.BackoffMax.Seconds())).Scan(&freed, &quarantined)
-			})
-			if err != nil {
+		for _, suspects := range []bool{false, true} {
+			if err := m.free(ctx, owner, suspects, &r); err != nil {
 				return r, err
 			}
-			r.Tasks += freed
-			r.Quarantined += quarantined
-			more = freed+quarantined > 0
 		}
 	}
 	return r, m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, m.s.sql.member.reapDelete)
 		return err
 	})
+}
+
+// free frees the suspects of a dead node, or its other tasks, in pieces.
+func (m *member) free(ctx context.Context, owner journal.NodeID, suspects bool, r *driver.Reaped) error {
+	for more := true; more; {
+		var freed, quarantined int
+		err := m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+			return c.QueryRow(ctx, m.s.sql.member.reapFree, int32(owner), reapBatch, driver.QuarantineStrikes, driver.SuspectStrikes,
+				driver.BackoffMax.Seconds(), driver.BackoffMin.Seconds(), suspects).Scan(&freed, &quarantined)
+		})
+		if err != nil {
+			return err
+		}
+		r.Tasks += freed
+		r.Quarantined += quarantined
+		more = freed+quarantined > 0
+	}
+	return nil
 }
 
 // markDead declares nodes dead and returns those that were not before. Each is a transaction of its

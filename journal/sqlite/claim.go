@@ -16,9 +16,10 @@ import (
 // parameter keeps the plan, as the package's documentation explains: without it SQLite planned each
 // claim anew, which was more than half of its time.
 const claimHeadSQL = `
-SELECT t.run_id, t.visible_at FROM reprise_tasks t
+SELECT t.run_id, t.visible_at, t.strikes FROM reprise_tasks t
 WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
   AND t.queue = ? AND t.workflow = ? AND t.version = +? AND t.priority = +? AND t.visible_at <= ?
+  AND t.strikes < +? -- no suspects, unless some may be taken
 ORDER BY t.visible_at LIMIT +?`
 
 // claimLeaseSQL leases a task: the fence is raised, so commits of the earlier owner find no row
@@ -82,7 +83,7 @@ func claim(q querier, r *driver.ClaimRequest) (c driver.Claim, err error) {
 		}
 	}
 	routes := unique(r.Routes)
-	due, err := readDue(q, routes, r.Max, c.Now)
+	due, err := readDue(q, routes, r, c.Now)
 	if err != nil {
 		return c, err
 	}
@@ -114,24 +115,38 @@ func lease(q querier, r *driver.ClaimRequest, t *journal.Task) error {
 // readDue returns up to max runs that are due: the most urgent first, of those the oldest. Of each
 // priority it reads as many heads of every route as are still wanted, which is enough whichever
 // route has the oldest ones.
-func readDue(q querier, routes []journal.Route, max int, at time.Time) (runs []journal.RunID, err error) {
+//
+// If suspects may be taken, they are among the heads, and those beyond their number are left out:
+// the claim takes fewer tasks then.
+func readDue(q querier, routes []journal.Route, c *driver.ClaimRequest, at time.Time) (runs []journal.RunID, err error) {
 	type head struct {
-		run journal.RunID
-		due int64
+		run     journal.RunID
+		due     int64
+		suspect bool
+	}
+	max, suspects, below := c.Max, c.Suspects, int64(driver.SuspectStrikes)
+	if suspects > 0 {
+		below = driver.QuarantineStrikes
 	}
 	for p := journal.PriorityMin; p <= journal.PriorityMax && len(runs) < max; p++ {
 		var heads []head
 		for _, r := range routes {
 			err := q.query(claimHeadSQL, func(r row) error {
-				heads = append(heads, head{r.id(0), r.int(1)})
+				heads = append(heads, head{r.id(0), r.int(1), r.int(2) >= driver.SuspectStrikes})
 				return nil
-			}, r.Queue, r.Workflow, int64(r.Version), int64(p), at.UnixMicro(), int64(max-len(runs)))
+			}, r.Queue, r.Workflow, int64(r.Version), int64(p), at.UnixMicro(), below, int64(max-len(runs)))
 			if err != nil {
 				return nil, err
 			}
 		}
 		slices.SortStableFunc(heads, func(a, b head) int { return cmp.Compare(a.due, b.due) })
 		for _, h := range heads[:min(len(heads), max-len(runs))] {
+			if h.suspect {
+				if suspects == 0 {
+					continue
+				}
+				suspects--
+			}
 			runs = append(runs, h.run)
 		}
 	}

@@ -14,19 +14,37 @@ import (
 // writer.
 const reapOwnerSQL = `SELECT t.owner FROM reprise_tasks t WHERE t.owner > +? AND t.owner > 0 ORDER BY t.owner LIMIT 1`
 
-// reapTasksSQL reads a bounded number of an owner's tasks. Those that are freed leave the index, so
-// the next piece begins with the next task.
-const reapTasksSQL = `SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 LIMIT +?`
+// reapTasksSQL reads a bounded number of an owner's tasks: of suspects, or of the others. Those
+// that are freed leave the index, so the next piece begins with the next task.
+const reapTasksSQL = `
+SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 AND (t.strikes >= +?) = +? LIMIT +?`
 
-// reapStrikeSQL counts the death of a task's owner; see driver.QuarantineStrikes for what strikes
-// are for.
-const reapStrikeSQL = `UPDATE reprise_tasks SET strikes = strikes + 1 WHERE run_id = ? RETURNING strikes`
+// reapSuspectsSQL counts the suspects that a node owns, see driver.SuspectStrikes.
+const reapSuspectsSQL = `SELECT count(*) FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 AND t.strikes >= +?`
+
+// reapStrikesSQL reads what has been counted against a task.
+const reapStrikesSQL = `SELECT t.strikes FROM reprise_tasks t WHERE t.run_id = ?`
 
 // reapFreeSQL makes a task visible, at once or after a wait, or quarantines it. The fence stays:
 // the next claim raises it, and until then a late commit of the dead owner finds no owner and is
 // refused (J3).
 const reapFreeSQL = `
-UPDATE reprise_tasks SET owner = 0, unproven = 0, state = ?, problem = ?, visible_at = ? WHERE run_id = ?`
+UPDATE reprise_tasks SET owner = 0, unproven = 0, strikes = ?, state = ?, problem = ?, visible_at = ? WHERE run_id = ?`
+
+// reapForgiveSQL takes a strike back from each suspect that waits, but the last that makes it one:
+// driver.StrikesForgiven. It reads all tasks, once for a process that has died.
+const reapForgiveSQL = `UPDATE reprise_tasks SET strikes = strikes - 1 WHERE owner = 0 AND state <> 2 AND strikes > ?`
+
+// reapHoldSQL makes all suspects wait until a time, at least.
+const reapHoldSQL = `
+UPDATE reprise_tasks SET visible_at = max(visible_at, ?)
+WHERE owner = 0 AND state <> 2 AND strikes >= ? AND visible_at IS NOT NULL`
+
+// reapWaitSQL tells until when a task waits.
+const reapWaitSQL = `SELECT t.visible_at FROM reprise_tasks t WHERE t.run_id = ?`
+
+// reapMembersSQL counts the nodes of the process before that have not left.
+const reapMembersSQL = `SELECT count(*) FROM reprise_nodes`
 
 // reapNodesSQL forgets the nodes of the process before.
 const reapNodesSQL = `DELETE FROM reprise_nodes`
@@ -40,9 +58,12 @@ func (m *member) Reap(ctx context.Context, _ []journal.NodeID) (driver.Reaped, e
 		return r, err
 	}
 	for _, owner := range owners {
-		n, err := m.s.freeTasks(ctx, owner, func(q querier, run journal.RunID, at time.Time) (bool, error) {
-			return strike(q, run, owner, at)
-		})
+		suspects := 0
+		err := m.s.read(ctx, func(c *conn) (err error) { suspects, err = suspectsOf(c, owner); return err })
+		if err != nil {
+			return r, err
+		}
+		n, err := m.s.freeTasks(ctx, owner, striker(owner, suspects))
 		r.Tasks += n.freed
 		r.Quarantined += n.quarantined
 		if err != nil {
@@ -98,27 +119,34 @@ type freeFunc func(q querier, run journal.RunID, at time.Time) (quarantined bool
 // with the last piece, and in memory after that: if the process dies on the way, the next one frees
 // everything, and if a piece fails, the node stays lost and the next reap comes back.
 func (s *Store) freeTasks(ctx context.Context, owner journal.NodeID, one freeFunc) (total freed, err error) {
-	for more := true; more; {
-		var n freed
-		err := s.write(ctx, 0, func(b *batch) (err error) {
-			n, err = freeSome(b, owner, one)
-			if more = n.freed+n.quarantined == reapBatch; err == nil && !more {
-				_, err = b.exec(nodesForgetSQL, int64(owner))
+	for _, suspects := range []bool{false, true} {
+		for more := true; more; {
+			var n freed
+			err := s.write(ctx, 0, func(b *batch) (err error) {
+				n, err = freeSome(b, owner, suspects, one)
+				if more = n.freed+n.quarantined == reapBatch; err == nil && !more && suspects {
+					_, err = b.exec(nodesForgetSQL, int64(owner))
+				}
+				return err
+			})
+			if err != nil {
+				return total, err
 			}
-			return err
-		})
-		if err != nil {
-			return total, err
+			total.freed, total.quarantined = total.freed+n.freed, total.quarantined+n.quarantined
 		}
-		total.freed, total.quarantined = total.freed+n.freed, total.quarantined+n.quarantined
 	}
 	s.nodes.forget(owner)
 	return total, nil
 }
 
-// freeSome frees one piece.
-func freeSome(q querier, owner journal.NodeID, one freeFunc) (n freed, err error) {
-	runs, err := readIDs(q, reapTasksSQL, int64(owner), int64(reapBatch))
+// freeSome frees one piece. Suspects are freed after all others: while one is owned, the death of
+// the owner is not counted against the others, whoever frees them.
+func freeSome(q querier, owner journal.NodeID, suspects bool, one freeFunc) (n freed, err error) {
+	flag := int64(0)
+	if suspects {
+		flag = 1
+	}
+	runs, err := readIDs(q, reapTasksSQL, int64(owner), int64(driver.SuspectStrikes), flag, int64(reapBatch))
 	if err != nil {
 		return n, err
 	}
@@ -137,49 +165,107 @@ func freeSome(q querier, owner journal.NodeID, one freeFunc) (n freed, err error
 	return n, nil
 }
 
-// strike frees a task whose owner has died, and tells whether it is quarantined for that. Both
-// statements are in one transaction, so a death counts once.
-func strike(q querier, run journal.RunID, owner journal.NodeID, at time.Time) (quarantined bool, err error) {
-	strikes := 0
-	err = q.query(reapStrikeSQL, func(r row) error { strikes = int(r.int(0)); return nil }, uuidArg(run))
-	if err != nil {
-		return false, err
+// suspectsOf counts the suspects that a node owns.
+func suspectsOf(q querier, owner journal.NodeID) (n int, err error) {
+	err = q.query(reapSuspectsSQL, func(r row) error { n = int(r.int(0)); return nil }, int64(owner), int64(driver.SuspectStrikes))
+	return n, err
+}
+
+// striker returns what frees a task whose owner has died with so many suspects, and tells whether
+// it is quarantined for that.
+func striker(owner journal.NodeID, suspects int) freeFunc {
+	return func(q querier, run journal.RunID, at time.Time) (quarantined bool, err error) {
+		strikes := 0
+		err = q.query(reapStrikesSQL, func(r row) error { strikes = int(r.int(0)); return nil }, uuidArg(run))
+		if err != nil {
+			return false, err
+		}
+		strikes = driver.StrikesAfter(strikes, suspects)
+		state, problem, visible := journal.Ready, any(nil), any(at.Add(driver.StrikeWait(run, strikes)).UnixMicro())
+		if strikes >= driver.QuarantineStrikes {
+			state, visible, quarantined = journal.Quarantined, nil, true
+			problem = driver.QuarantineProblem(strikes, owner)
+		}
+		_, err = q.exec(reapFreeSQL, int64(strikes), int64(state), problem, visible, uuidArg(run))
+		return quarantined, err
 	}
-	state, problem, visible := journal.Ready, any(nil), any(at.Add(driver.StrikeDelay(strikes)).UnixMicro())
-	if strikes >= driver.QuarantineStrikes {
-		state, visible, quarantined = journal.Quarantined, nil, true
-		problem = driver.QuarantineProblem(strikes, owner)
-	}
-	_, err = q.exec(reapFreeSQL, int64(state), problem, visible, uuidArg(run))
-	return quarantined, err
 }
 
 // takeOver frees the tasks of the process before: this one has the lock, so that one is dead, and
-// all of its nodes with it. Each of its tasks gets a strike, as if its owner had been reaped. It
-// runs before anybody else can use the file, in pieces, so that a large file does not need one
-// large transaction; if it is interrupted, the next process goes on with what is left. The nodes
-// are forgotten last.
+// all of its nodes with it. They have died of the same thing, so their suspects are counted
+// together. It runs before anybody else can use the file, in pieces, so that a large file does not
+// need one large transaction; if it is interrupted, the next process goes on with what is left.
+// Suspects come after all others, and the nodes are forgotten last.
+//
+// What the death says of suspects that were not owned is in driver.StrikesForgiven: nothing if it
+// has a suspect, who is to blame; they wait with it, so that a death that has nothing to do with
+// any of them has its time.
 func (s *Store) takeOver(ctx context.Context, w *conn) error {
 	list, err := owners(w)
 	if err != nil {
 		return err
 	}
+	suspects, members := 0, 0
 	for _, owner := range list {
-		for more := true; more; {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			err := transact(w, func() error {
-				n, err := freeSome(w, owner, func(q querier, run journal.RunID, at time.Time) (bool, error) {
-					return strike(q, run, owner, at)
-				})
-				more = n.freed+n.quarantined == reapBatch
-				return err
-			})
-			if err != nil {
+		n, err := suspectsOf(w, owner)
+		if err != nil {
+			return err
+		}
+		suspects += n
+	}
+	err = w.query(reapMembersSQL, func(r row) error { members = int(r.int(0)); return nil })
+	if err != nil {
+		return err
+	}
+	if suspects == 0 && members > 0 {
+		err := transact(w, func() error { _, err := w.exec(reapForgiveSQL, int64(driver.SuspectStrikes)); return err })
+		if err != nil {
+			return err
+		}
+	}
+	for _, last := range []bool{false, true} {
+		for _, owner := range list {
+			if err := s.takeOverFrom(ctx, w, owner, last, suspects); err != nil {
 				return err
 			}
 		}
 	}
 	return transact(w, func() error { _, err := w.exec(reapNodesSQL); return err })
+}
+
+// takeOverFrom frees the tasks of one node of the process before: its suspects, or the others. If
+// there was one suspect in all, the others wait as long as it does.
+func (s *Store) takeOverFrom(ctx context.Context, w *conn, owner journal.NodeID, suspects bool, count int) error {
+	for more := true; more; {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		err := transact(w, func() error {
+			var blamed []journal.RunID
+			free := striker(owner, count)
+			n, err := freeSome(w, owner, suspects, func(q querier, run journal.RunID, at time.Time) (bool, error) {
+				blamed = append(blamed, run)
+				return free(q, run, at)
+			})
+			more = n.freed+n.quarantined == reapBatch
+			if err != nil || !suspects || count != 1 || n.freed == 0 {
+				return err
+			}
+			return holdSuspects(w, blamed[0])
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holdSuspects makes all suspects wait as long as one of them.
+func holdSuspects(q querier, run journal.RunID) error {
+	until := int64(0)
+	err := q.query(reapWaitSQL, func(r row) error { until = r.int(0); return nil }, uuidArg(run))
+	if err == nil {
+		_, err = q.exec(reapHoldSQL, until, int64(driver.SuspectStrikes))
+	}
+	return err
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // once are statements that are executed when a store opens, or about a schema.
-var once = regexp.MustCompile(`^(migrate|identify|reapNodes)`)
+var once = regexp.MustCompile(`^(migrate|identify|reapNodes|reapForgive|reapHold|reapMembers)`)
 
 // sortedByNature are statements that sort what a range of another index has found.
 var sortedByNature = []string{"listKeysSQL"}

@@ -206,11 +206,16 @@ func TestStepThatEndsDuringDrainIsRecorded(t *testing.T) {
 }
 
 // TestPoisonIsQuarantined: a run whose step kills its process is quarantined after some deaths, so
-// that the next node survives and the other runs continue. An operator can terminate it.
+// that the next node survives and the other runs continue. A run that executes one long step beside
+// it all the time is not. An operator can terminate the quarantined one.
 func TestPoisonIsQuarantined(t *testing.T) {
 	c := newChaos(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer cancel()
+	beside, err := runtime.Start(ctx, c.client, hold, "gate", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	run, err := runtime.Start(ctx, c.client, poison, "", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -243,6 +248,12 @@ func TestPoisonIsQuarantined(t *testing.T) {
 	}
 	survivor := startWorker(c.Cluster)
 	clustertest.Until(t, "the run is quarantined", func() bool { s, _ := state(); return s == journal.Quarantined })
+	c.exec(`INSERT INTO gates VALUES ('gate')`)
+	if _, err := beside.Result(ctx); err != nil {
+		d, _ := c.client.Describe(context.Background(), beside.ID())
+		t.Errorf("the run beside the poison: %v, %+v", err, d)
+	}
+	c.exec(`DELETE FROM effects`)
 	chains := c.startChains(ctx, 3, 3)
 	c.wantChains(ctx, chains, 3)
 	if err := c.client.Terminate(ctx, run.ID(), "poison"); err != nil {

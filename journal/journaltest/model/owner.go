@@ -34,7 +34,7 @@ func (m *model) claim(s step, inc int) string {
 	if err != nil {
 		return fmt.Sprintf("the model's claim: %v", err)
 	}
-	r.Node, r.Max = store.members[inc].ID(), s.max
+	r.Node, r.Max, r.Suspects = store.members[inc].ID(), s.max, s.max
 	got, err := store.j.Claim(m.ctx, r)
 	if err != nil {
 		return fmt.Sprintf("claim: %v", err)

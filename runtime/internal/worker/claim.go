@@ -40,6 +40,7 @@ type claimer struct {
 	comparison  *comparison
 	timer       *claimTimer
 	unconfirmed *unconfirmed
+	trials      trials
 	claims      context.Context // of each claim; ends a while after the loop's
 }
 
@@ -49,7 +50,8 @@ func (c *claimer) loop(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.compare()
 		reconcile := c.unconfirmed.due()
-		claim, err := c.claim(reconcile)
+		suspects := c.trials.suspects()
+		claim, err := c.claim(reconcile, suspects)
 		if err != nil {
 			if ctx.Err() != nil {
 				return // Leave frees what this claim may have acquired
@@ -74,15 +76,20 @@ func (c *claimer) loop(ctx context.Context) {
 		for _, run := range claim.Attention {
 			c.sys.Attend(run)
 		}
+		if c.trials.note(suspects, &claim) > 0 {
+			continue // suspects may have stood in the way of others
+		}
 		if len(claim.Tasks) < claimMax || c.room() == 0 {
-			c.timer.await(ctx, c.timer.nextDue(&claim))
+			c.timer.await(ctx, c.trials.next(c.timer.nextDue(&claim), c.timer.now()))
 		}
 	}
 }
 
-func (c *claimer) claim(reconcile bool) (driver.Claim, error) {
+func (c *claimer) claim(reconcile bool, suspects int) (driver.Claim, error) {
 	c.timer.noteClaim()
-	return c.j.Claim(c.claims, driver.ClaimRequest{Node: c.node, Routes: c.routes, Max: c.room(), Reconcile: reconcile})
+	return c.j.Claim(c.claims, driver.ClaimRequest{
+		Node: c.node, Routes: c.routes, Max: c.room(), Suspects: suspects, Reconcile: reconcile,
+	})
 }
 
 // reconcileNow makes the next claim ask for everything that the node owns, at once.

@@ -1,0 +1,67 @@
+package actor
+
+import (
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+// A run whose last owners died commits once when this one has lived for the time of a trial, so
+// that its strikes are wiped out although it executes one long step. Any other run writes nothing
+// meanwhile, nor does one that has committed by itself.
+func TestSurvivorIsAcquitted(t *testing.T) {
+	for strikes, want := range map[int]int{0: 0, 1: 1, driver.SuspectStrikes + 1: 1} {
+		bubble(t, nil, func(g *rig) {
+			a := newGate()
+			g.define("long", func(ctx workflow.Context) (string, error) { return workflow.Step(ctx, "a", a.heedful, nil) })
+			id := g.create("long")
+			g.store.runs[id].task.Strikes = strikes
+			g.sys.Activate(g.claimed(id))
+			wait()
+			pass(driver.TrialTime - time.Second)
+			if n := len(g.store.commits); n != 0 {
+				t.Errorf("%d strikes: %d commits before the end of the trial", strikes, n)
+			}
+			pass(time.Hour)
+			if n := len(g.store.commits); n != want {
+				t.Errorf("%d strikes: %d commits in an hour, want %d", strikes, n, want)
+			}
+			for _, c := range g.store.commits {
+				if c.Next.Kind != driver.NextKeep || c.AppendOnly {
+					t.Errorf("%d strikes: commit %+v", strikes, c)
+				}
+			}
+			a.open <- nil
+			wait()
+			g.wantLive(0)
+		})
+	}
+}
+
+func TestCommitEndsTheTrial(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		a, b := newGate(), newGate()
+		g.define("two", func(ctx workflow.Context) (string, error) {
+			if _, err := workflow.Step(ctx, "a", a.heedful, nil); err != nil {
+				return "", err
+			}
+			return workflow.Step(ctx, "b", b.heedful, nil)
+		})
+		id := g.create("two")
+		g.store.runs[id].task.Strikes = 2
+		g.sys.Activate(g.claimed(id))
+		wait()
+		pass(driver.TrialTime / 2)
+		a.open <- nil
+		wait()
+		pass(time.Hour)
+		if n := len(g.store.commits); n != 1 {
+			t.Errorf("%d commits, want that of the first step alone", n)
+		}
+		b.open <- nil
+		wait()
+		g.wantLive(0)
+	})
+}

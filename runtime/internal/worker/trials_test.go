@@ -1,0 +1,64 @@
+package worker
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// One suspect is taken first, none while it is tried, and twice as many after each trial, until
+// there are fewer than that.
+func TestTrialsGrow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tr trials
+		var limits []int
+		claim := func(found int) {
+			c := driver.Claim{Tasks: []driver.Claimed{{}, {Task: journal.Task{Strikes: driver.SuspectStrikes - 1}}}}
+			for range found {
+				c.Tasks = append(c.Tasks, driver.Claimed{Task: journal.Task{Strikes: driver.SuspectStrikes}})
+			}
+			limit := tr.suspects()
+			limits = append(limits, limit)
+			if got := tr.note(limit, &c); got != found {
+				t.Errorf("noted %d suspects of %d", got, found)
+			}
+		}
+		claim(0)
+		for _, found := range []int{1, 2, 4, 3} {
+			claim(found)
+			time.Sleep(driver.TrialTime - time.Second)
+			claim(0)
+			time.Sleep(2 * time.Second)
+		}
+		claim(1)
+		if want := []int{1, 1, 0, 2, 0, 4, 0, 8, 0, 1}; !slices.Equal(limits, want) {
+			t.Errorf("claims might take %v suspects, want %v", limits, want)
+		}
+	})
+}
+
+// While a suspect is tried the next claim is at the end of the trial at the latest: other suspects
+// may be due already, and no task that falls due tells of them.
+func TestClaimAtTheEndOfATrial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var tr trials
+		now := time.Now().Add(time.Hour) // the store's clock is another one
+		soon, late := now.Add(time.Second), now.Add(time.Hour)
+		for due, want := range map[time.Time]time.Time{{}: {}, soon: soon, late: late} {
+			if got := tr.next(due, now); !got.Equal(want) {
+				t.Errorf("without a trial, due at %s: %s", due, got)
+			}
+		}
+		tr.note(tr.suspects(), &driver.Claim{Tasks: []driver.Claimed{{Task: journal.Task{Strikes: driver.SuspectStrikes}}}})
+		end := now.Add(driver.TrialTime)
+		for due, want := range map[time.Time]time.Time{{}: end, soon: soon, late: end} {
+			if got := tr.next(due, now); !got.Equal(want) {
+				t.Errorf("in a trial, due at %s: %s, want %s", due, got, want)
+			}
+		}
+	})
+}
