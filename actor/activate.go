@@ -16,13 +16,15 @@ import (
 // claim may be older than the one that the run lives by, and then says nothing. An idle run takes
 // an unconfirmed claim under its last fence: the store may have gone back to before it was freed,
 // and if it has not, the load finds another owner or none.
-func (r *run) onActivate(c *driver.Claimed, unconfirmed bool) {
+func (r *run) onActivate(m *activate) {
+	c, unconfirmed := m.claimed, m.unconfirmed
 	if r.info == nil || c.Run.ID != r.info.ID { // an actor without a run, or of another one that is gone
 		*r = run{host: r.host, self: r.self, parent: r.parent, seen: r.seen, epoch: r.epoch, turn: r.turn}
 	}
 	owned := r.phase.owned()
 	outdated := unconfirmed && owned && c.Task.Fence < r.task.Fence
 	if outdated || c.Task.Fence == r.task.Fence && (owned || !unconfirmed) { // told twice: see driver.ClaimRequest.Reconcile
+		m.newcomer.leave()
 		r.host.released()
 		r.advanceOrReport()
 		return
@@ -42,6 +44,7 @@ func (r *run) onActivate(c *driver.Claimed, unconfirmed bool) {
 	r.enter(ready)
 	r.info, r.task, r.unconfirmed = &c.Run, c.Task, unconfirmed
 	r.changed, r.proved = time.Now(), false
+	r.newcomer, r.since, r.worked, r.rest, r.stalled = m.newcomer, r.changed, false, time.Time{}, time.Time{}
 	r.trouble.problem, r.trouble.stack = "", ""
 	tryRun(r)
 	r.advance()
@@ -60,6 +63,7 @@ func (r *run) overtaken(c *driver.Claimed) bool {
 	}
 	next := commit.Next.Kind
 	r.head = commit.NewHead()
+	r.turn.settle()
 	r.steps.drop(r.turn.drop, r.host.exec)
 	r.enter(idle)
 	r.uncommitted = nil

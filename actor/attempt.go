@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	proto "github.com/asynkron/protoactor-go/actor"
 
+	"github.com/reprise-run/reprise/internal/list"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 )
@@ -31,7 +33,11 @@ type attempt struct {
 	tx      journal.Tx         // of a step with a transaction, else nil
 	handoff *txHandoff         // of a step with a transaction, else nil
 
-	exec     *executor // which executes it
+	exec     *executor          // which executes it
+	began    atomic.Bool        // it has, or had, a slot
+	line     *line              // in which it waited for its slot; nil if it got one at once
+	node     list.Node[attempt] // in the line, while it waits
+	unwatch  func() bool        // ends the watch over ctx, while it waits
 	throttle heartbeatThrottle
 	deadline heartbeatDeadline
 	done     stepDone // the answer; part of the attempt so that sending it allocates nothing

@@ -10,11 +10,8 @@ import (
 // carryOut does what a turn asked for, which is durable now: its steps start, contexts are
 // cancelled. A cancelled step that does not run ends at once.
 func (r *run) carryOut(t *turn) {
-	for _, s := range t.start {
-		s.durable = true
-	}
+	t.settle()
 	for _, s := range t.cancel {
-		s.Cancelled = true
 		s.interrupt(ErrCancelRequested)
 		if !s.running && !s.ended && r.steps.get(s.Cmd) == s {
 			r.inputs.addOutcome(s, result{failure: cancelledFailure(s.failure)}, r.now())
@@ -43,13 +40,17 @@ func (r *run) startDue() {
 				r.host.send(r.self, wake{epoch: r.epoch})
 				continue
 			}
-			r.start(s, now)
+			if r.rest.IsZero() {
+				r.start(s, now)
+			}
 		}
 	}
+	endNewcomer(r)
+	noteStall(r)
 	r.setTimer()
 }
 
-// start starts an attempt.
+// start starts an attempt. It begins when it has a slot.
 func (r *run) start(s *step, now time.Time) {
 	s.running = true
 	s.number++
@@ -63,7 +64,7 @@ func (r *run) start(s *step, now time.Time) {
 	if s.Options.Tx {
 		a.handoff = new(txHandoff)
 	}
-	s.cancel, s.handoff = a.cancel, a.handoff
+	s.attempt, s.cancel, s.handoff = a, a.cancel, a.handoff
 	if d := s.deadline(); !d.IsZero() {
 		a.left = d.Sub(now)
 	}
@@ -76,11 +77,15 @@ func (r *run) start(s *step, now time.Time) {
 func (r *run) setTimer() {
 	r.alarm.stop()
 	at := nextTimer(r.machine)
-	if !r.host.draining.Load() && !r.host.silent.Load() { // else it would wake without end
+	if !r.host.draining.Load() && !r.host.silent.Load() && r.rest.IsZero() { // else it would wake without end
 		at = r.steps.nextDue(at)
 	}
+	wait := time.Duration(-1)
 	if !at.IsZero() {
-		r.wakeIn(max(at.Sub(r.now()), 0))
+		wait = max(at.Sub(r.now()), 0)
+	}
+	if wait = nextLook(r, wait); wait >= 0 {
+		r.wakeIn(wait)
 	}
 }
 

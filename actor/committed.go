@@ -49,8 +49,10 @@ func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
 	if next != driver.NextBlock {
 		r.trouble.over()
 	}
+	r.worked = r.worked || len(t.commit.Events) > 0
 	r.steps.drop(t.drop, r.host.exec)
 	if next != driver.NextKeep {
+		t.settle()
 		if next == driver.NextClose && r.host.o.Hooks.Closed != nil {
 			r.host.o.Hooks.Closed(r.info, t.commit.Terminal())
 		}

@@ -251,9 +251,9 @@ func TestAppendOnly(t *testing.T) {
 	})
 }
 
-// A commit that adds nothing but the first event of a run does not prove the owner: each owner writes
-// the same one, and the store may have gone back to before this one was. Nor does one of an earlier
-// generation.
+// A commit that adds nothing but the first event of a run does not prove the owner: each owner
+// writes the same one, and the store may have gone back to before this one was. Nor does one of an
+// earlier generation.
 func TestFirstEventProvesNothing(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		work := newGate()

@@ -17,7 +17,8 @@ import (
 // executor executes attempts of steps, and ends transactions that nobody will commit.
 //
 // Its promise to runs: each attempt is answered by exactly one stepDone, as soon as its body has
-// ended or has exceeded a limit. The body may return, panic, end its goroutine, or ignore its
+// ended or has exceeded a limit, unless its run withdraws it before it begins. The
+// body may return, panic, end its goroutine, or ignore its
 // context; a run that waited for an answer that never comes would stay owned and never be parked.
 // So the answer is sent from a deferred call, which a Goexit runs as well, and a body with a limit
 // is executed on a goroutine of its own, which need not end. A body without a limit may take for
@@ -30,14 +31,15 @@ type executor struct {
 	pool *pool.Pool
 	root *proto.RootContext
 
-	slots  chan struct{}   // one for each body that runs
-	bodies sync.WaitGroup  // attempts, bodies and rollbacks in progress
+	slots  *slots          // one for each body that runs
+	bodies sync.WaitGroup  // attempts, those that wait among them, bodies and rollbacks in progress
 	base   context.Context // ancestor of every attempt's context
 	stop   context.CancelCauseFunc
 }
 
 func newExecutor(o *Options, p *pool.Pool, root *proto.RootContext) *executor {
-	e := &executor{o: o, pool: p, root: root, slots: make(chan struct{}, o.StepsMax)}
+	e := &executor{o: o, pool: p, root: root}
+	e.slots = newSlots(o.StepsMax, func(a *attempt) { p.Do(a) }, e.endWaiting)
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }
@@ -65,11 +67,28 @@ func (e *executor) rollback(tx journal.Tx) {
 	}()
 }
 
-// execute executes an attempt on a worker, once a slot is free. It does not block.
+// execute executes an attempt on a worker, once it has a slot. It does not block.
 func (e *executor) execute(a *attempt) {
 	e.bodies.Add(1)
 	a.exec, a.sc.Heartbeats = e, a
-	e.pool.Do(a)
+	e.slots.take(a)
+}
+
+// withdraw takes back an attempt that waits for its slot, and tells whether it did: then the
+// attempt does not begin and is not answered.
+func (e *executor) withdraw(a *attempt) bool {
+	if !e.slots.withdraw(a) {
+		return false
+	}
+	a.release()
+	e.bodies.Done()
+	return true
+}
+
+// endWaiting answers an attempt whose context has ended before it had a slot.
+func (e *executor) endWaiting(a *attempt) {
+	defer e.bodies.Done()
+	e.answer(nil, a, resultOf(context.Cause(a.ctx), context.Cause(a.ctx)))
 }
 
 // Run implements pool.Job.
@@ -78,15 +97,12 @@ func (a *attempt) Run(w *pool.Worker) { a.exec.perform(w, a) }
 // Heartbeat implements replay.Heartbeats.
 func (a *attempt) Heartbeat(details journal.Payload) { a.exec.heartbeat(a, &details) }
 
-// perform waits for a slot, prepares the context, calls the body and answers.
+// perform prepares the context, calls the body and answers. The attempt has a slot, and begins even
+// if its context has ended.
 func (e *executor) perform(w *pool.Worker, a *attempt) {
 	defer e.bodies.Done()
-	if !e.acquireSlot(a.ctx) {
-		e.answer(w, a, resultOf(context.Cause(a.ctx), context.Cause(a.ctx)))
-		return
-	}
 	if failed := e.begin(a); failed != nil {
-		e.releaseSlot()
+		e.releaseSlot(a)
 		a.release()
 		e.answer(w, a, *failed)
 		return
@@ -156,22 +172,13 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// acquireSlot returns false if ctx has ended before a slot was free.
-func (e *executor) acquireSlot(ctx context.Context) bool {
-	select {
-	case e.slots <- struct{}{}: // if there is one, the attempt begins, even if ctx has ended
-		return true
-	default:
-	}
-	select {
-	case e.slots <- struct{}{}:
-		return true
-	case <-ctx.Done():
-		return false
+// releaseSlot gives the attempt's slot back. It is the place of the node that has become free.
+func (e *executor) releaseSlot(a *attempt) {
+	e.slots.put(a)
+	if e.o.Hooks.Room != nil {
+		e.o.Hooks.Room()
 	}
 }
-
-func (e *executor) releaseSlot() { <-e.slots }
 
 // answer sends the attempt's only stepDone. The worker has nothing to do afterwards, so it is the
 // one that serves the run's mailbox next.
@@ -199,7 +206,7 @@ func (e *executor) heartbeat(a *attempt, details *journal.Payload) {
 func (e *executor) await(ctx context.Context, a *attempt) result {
 	_, limited := ctx.Deadline()
 	if a.options.Tx || !limited && a.options.Heartbeat <= 0 {
-		defer e.releaseSlot()
+		defer e.releaseSlot(a)
 		return e.guarded(ctx, a)
 	}
 	outcome := make(chan result, 1)
@@ -207,7 +214,7 @@ func (e *executor) await(ctx context.Context, a *attempt) result {
 	go func() {
 		res := result{failure: goexitFailure()}
 		defer func() {
-			e.releaseSlot()
+			e.releaseSlot(a)
 			outcome <- res
 			e.bodies.Done()
 		}()

@@ -9,12 +9,15 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Hooks report what happens in a System. Any may be nil. All but Step and Stuck run in the mailbox
-// of a run, so they must be quick and must not block; a panic of theirs counts as a failure of the
-// engine and blocks the run. What run points to must not be changed and may be kept.
+// Hooks report what happens in a System. Any may be nil. All but Room, Step and Stuck run in the
+// mailbox of a run, so they must be quick and must not block; a panic of theirs counts as a failure
+// of the engine and blocks the run. What run points to must not be changed and may be kept.
 type Hooks struct {
 	// Released is called when a run stops being live here, for whatever reason.
 	Released func()
+	// Room is called when System.Room may have become more. It may be called by any goroutine of
+	// the system, and often.
+	Room func()
 	// Replayed reports a cold activation.
 	Replayed func(run journal.RunID, events int, took time.Duration)
 	// Step wraps one attempt of a step, on the worker that executes it: it may derive a context,

@@ -22,11 +22,14 @@ type host struct {
 	proto    *proto.ActorSystem
 	pool     *pool.Pool
 	exec     *executor
+	room     *room
+	pace     *retryPace
 	watchdog watchdog.Watchdog[*journal.Run]
 
 	draining atomic.Bool // no step starts any more, and runs are handed back
 	killed   atomic.Bool // nothing is written any more
 	silent   atomic.Bool // no step starts: see System.Interrupt
+	crowded  atomic.Bool // others wait for places of this node: see System.Crowd
 
 	live  atomic.Int64
 	spare atomic.Int64  // actors without a run

@@ -42,6 +42,30 @@ const (
 	// this time.
 	heartbeatSaveEvery = 5 * time.Second
 
+	// quantum is how long a run keeps its place while others wait for one, and how long its
+	// attempts wait for a slot before it looks for another node: long against what it costs to
+	// claim a run and to load it again, short for people who wait.
+	quantum = time.Second
+	// restMax is how long a run that is to give its place back starts no step, in the hope that
+	// those that are executed end.
+	restMax = time.Second
+	// lookMin is the least time between two looks of a run at whether it waits in vain.
+	lookMin = quantum / 4
+	// leadTime is more than a claim takes, with the load of what it brings.
+	leadTime = 100 * time.Millisecond
+	// newcomerTime is more than a run takes from its activation to its first turn's end, unless its
+	// code hangs or its history is long.
+	newcomerTime = time.Second
+
+	// retryFree is how many failures of a step are followed by a retry when its policy says. Later
+	// ones are spaced, see retryPace.
+	retryFree = 3
+	// retryEvery is the least time between two spaced retries of a node: 500 a second cost the
+	// store about a fifth of a core.
+	retryEvery = 2 * time.Millisecond
+	// retrySlow is the delay from which on a policy spaces its retries well enough.
+	retrySlow = time.Second
+
 	// blockedFirst and blockedMax bound the back-off of a run that cannot continue.
 	blockedFirst = time.Second
 	blockedMax   = 5 * time.Minute

@@ -12,7 +12,8 @@ type (
 	// activate brings a task that the node has come to own.
 	activate struct {
 		claimed     *driver.Claimed
-		unconfirmed bool // see System.ActivateUnconfirmed
+		unconfirmed bool    // see System.ActivateUnconfirmed
+		newcomer    *cohort // in which the activation counts
 	}
 	// attention says that a run's inbox may have messages.
 	attention struct{ run journal.RunID }

@@ -35,9 +35,10 @@ func (r *run) terminalEvent(t *turn, d *replay.Decision) journal.Event {
 	return ev
 }
 
-// planTask decides what becomes of the task. It stays owned exactly while a body is executed or is
-// about to be, or an input waits: then a message is certain to come. Else the run is parked until
-// its next timer or retry, and the store makes it visible earlier if a message arrives (J6).
+// planTask decides what becomes of the task. It stays owned while a body is executed or is about to
+// be, or an input waits: then a message is certain to come. Else the run is parked until its next
+// timer or retry, and the store makes it visible earlier if a message arrives (J6). A run that
+// gives its place back to others is parked until now.
 func (r *run) planTask(t *turn) {
 	c := &t.commit
 	c.InboxSeen = r.inputs.seen(r.ident.InboxSeen, r.machine.InboxSeen())
@@ -53,10 +54,13 @@ func (r *run) planTask(t *turn) {
 	case running > 0 && !r.handBack:
 	case draining && (startable > 0 || running > 0 || inputs):
 		c.Next.Kind = driver.NextRelease
-	case startable > 0 || inputs:
+	case (startable > 0 || inputs) && !yields(r):
 	default:
 		at := r.steps.nextDue(nextTimer(r.machine))
-		if !at.IsZero() && !at.After(r.now()) && !draining {
+		switch due := !at.IsZero() && !at.After(r.now()); {
+		case startable > 0 || inputs:
+			at = r.now()
+		case due && !draining:
 			return // a claim would come at once
 		}
 		c.Next.Kind, c.Next.At = driver.NextPark, at

@@ -27,7 +27,7 @@ func (r *run) Receive(ctx proto.Context) {
 		r.lose(ErrRunLost)
 	case *activate:
 		r.seen++
-		r.onActivate(m.claimed, m.unconfirmed)
+		r.onActivate(m)
 	case attention:
 		r.seen++
 		r.inputs.news = true
@@ -35,6 +35,7 @@ func (r *run) Receive(ctx proto.Context) {
 	case drain:
 		r.seen++
 		r.handBack = r.handBack || m.force
+		withdraw(r)
 		r.advanceOrReport()
 	case interrupt:
 		r.seen++

@@ -12,7 +12,7 @@ import (
 // afterFailure counts a failed attempt and decides what follows. If it is the step's end, it
 // returns the failure that the step ends with; else nil, and after which delay the step is tried
 // again.
-func (s *step) afterFailure(f *journal.Failure, now time.Time) (last *journal.Failure, delay time.Duration) {
+func (s *step) afterFailure(f *journal.Failure, now time.Time, pace *retryPace) (last *journal.Failure, delay time.Duration) {
 	s.made++
 	if s.Cancelled {
 		return cancelledFailure(f), 0
@@ -25,8 +25,15 @@ func (s *step) afterFailure(f *journal.Failure, now time.Time) (last *journal.Fa
 	if delay <= 0 {
 		delay = backoff(p, s.made)
 	}
-	if d := s.deadline(); !d.IsZero() && !now.Add(delay).Before(d) {
+	left := time.Duration(math.MaxInt64)
+	if d := s.deadline(); !d.IsZero() {
+		left = d.Sub(now)
+	}
+	if delay >= left {
 		return stepTimeout(f), 0
+	}
+	if s.made > retryFree {
+		delay = min(pace.space(delay), left) // at its deadline the step ends
 	}
 	s.failure, s.nextAt = f, now.Add(delay)
 	return nil, delay

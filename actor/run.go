@@ -29,6 +29,7 @@ import (
 //   - unconfirmed, which belongs to the activation: it makes loads necessary that could be left
 //     out.
 //   - handBack, an order of a drain, which activates nothing any more.
+//   - rest, which keeps steps from starting: see comeToRest.
 //   - inputs.news and steps.dirty, each of which gives a turn something to do.
 //
 // # What memory is worth
@@ -66,6 +67,12 @@ type run struct {
 	unconfirmed bool         // the claim may be out of date: see System.ActivateUnconfirmed
 	handBack    bool         // without waiting for steps: the drain has no time left
 
+	newcomer *cohort   // in which the activation counts, until its first turn has ended; then nil
+	since    time.Time // local time since when the run has had its place
+	worked   bool      // it has got something done in this place
+	rest     time.Time // until when no step starts, because the run is to give its place back; zero for no rest
+	stalled  time.Time // since when all its attempts have been waiting for slots; zero if they have not
+
 	machine     *replay.Machine
 	uncommitted []journal.Event
 	inputs      inputs
@@ -83,8 +90,20 @@ type run struct {
 func (r *run) enter(to phase) {
 	from := r.phase
 	r.phase = from.change(to)
+	if to == idle {
+		endNewcomer(r)
+	}
 	if r.host.onPhase != nil {
 		r.host.onPhase(from, to)
+	}
+}
+
+// endNewcomer says that the activation has come to its first turn's end, or is over.
+func endNewcomer(r *run) {
+	if r.newcomer != nil {
+		r.newcomer.leave()
+		r.newcomer = nil
+		r.host.roomier()
 	}
 }
 

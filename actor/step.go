@@ -19,9 +19,10 @@ type step struct {
 	durable bool
 	ended   bool // its outcome waits among the inputs
 	dropped bool // nobody waits for its outcome, once the turn in flight is written
-	running bool // an attempt is being executed
+	running bool // an attempt is being executed, or waits for its slot
 
 	number  int
+	attempt *attempt                // the running one
 	cancel  context.CancelCauseFunc // of the running attempt
 	handoff *txHandoff              // of the running attempt
 

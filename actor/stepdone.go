@@ -12,7 +12,8 @@ func (r *run) onStepDone(m *stepDone) {
 		r.host.exec.rollback(m.result.tx) // given up long ago: what it did must not be committed
 		return
 	}
-	s.running = false
+	s.running, s.attempt = false, nil
+	r.worked = r.worked || !m.result.interrupted
 	res := m.result
 	if res.heartbeat != nil {
 		s.heartbeat = res.heartbeat
@@ -29,7 +30,7 @@ func (r *run) onStepDone(m *stepDone) {
 
 // retryOrEnd applies the retry policy to a failed attempt.
 func (r *run) retryOrEnd(s *step, f *journal.Failure) {
-	last, delay := s.afterFailure(f, r.now())
+	last, delay := s.afterFailure(f, r.now(), r.host.pace)
 	if last != nil {
 		r.inputs.addOutcome(s, result{failure: last}, r.now())
 		return

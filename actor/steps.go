@@ -105,6 +105,22 @@ func (t *steps) running() bool {
 	return slices.ContainsFunc(t.open, func(s *step) bool { return s.running })
 }
 
+// onlyWait tells whether the steps have attempts that wait for slots, and none that has one.
+func (t *steps) onlyWait() (waits bool) {
+	for _, s := range t.open {
+		if s.running && s.attempt.began.Load() {
+			return false
+		}
+		waits = waits || s.running
+	}
+	return waits
+}
+
+// retry tells whether a step has failed and is to be tried again.
+func (t *steps) retry() bool {
+	return slices.ContainsFunc(t.open, func(s *step) bool { return s.made > 0 && s.waits() })
+}
+
 // count tells how many bodies run, and how many steps could start now.
 func (t *steps) count(now time.Time) (running, startable int) {
 	for _, s := range t.open {

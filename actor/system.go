@@ -43,6 +43,7 @@ func New(o Options) *System {
 	h := &host{o: o.withDefaults(), empty: make(chan struct{}, 1), proto: newProto()}
 	h.pool = pool.New(goruntime.GOMAXPROCS(0))
 	h.exec = newExecutor(&h.o, h.pool, h.proto.Root)
+	h.room, h.pace = newRoom(h.exec.slots), newRetryPace()
 	h.watchdog = watchdog.Watchdog[*journal.Run]{After: h.o.StuckAfter, Report: h.o.Hooks.Stuck, Frame: strandFrame}
 	s := &System{host: h, seed: maphash.MakeSeed(), done: make(chan struct{})}
 	props := proto.PropsFromProducer(func() proto.Actor { return newShard(h) }, proto.WithSupervisor(stopStrategy()),
@@ -71,7 +72,7 @@ func stopStrategy() proto.SupervisorStrategy {
 // Activate takes over a task that the node owns.
 func (s *System) Activate(c driver.Claimed) {
 	s.live.Add(1)
-	s.toShard(c.Task.Run, &activate{claimed: &c})
+	s.toShard(c.Task.Run, &activate{claimed: &c, newcomer: s.room.newcomers.enter()})
 }
 
 // ActivateUnconfirmed is Activate for a task that the node may have owned for a while, as a
@@ -80,7 +81,7 @@ func (s *System) Activate(c driver.Claimed) {
 // that.
 func (s *System) ActivateUnconfirmed(c driver.Claimed) {
 	s.live.Add(1)
-	s.toShard(c.Task.Run, &activate{claimed: &c, unconfirmed: true})
+	s.toShard(c.Task.Run, &activate{claimed: &c, unconfirmed: true, newcomer: s.room.newcomers.enter()})
 }
 
 // Attend makes a run look at its inbox. It does nothing for a run that is not live here.

@@ -13,6 +13,7 @@ import (
 // it. It returns false if nothing has happened, so there is nothing to do until the next message.
 func (r *run) takeTurn() (more bool) {
 	t := r.turn.reset()
+	comeToRest(r)
 	tooLong := int(r.machine.LastSeq()) >= r.host.o.HistoryMax
 	if !r.handBack && !tooLong && unchanged(r.machine, &r.inputs, &r.steps, r.now()) {
 		r.startDue()

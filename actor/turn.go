@@ -59,6 +59,16 @@ func (t *turn) addDecision(d *replay.Decision, table *steps, trace string) {
 	}
 }
 
+// settle makes the steps of a turn that is written what the turn says.
+func (t *turn) settle() {
+	for _, s := range t.start {
+		s.durable = true
+	}
+	for _, s := range t.cancel {
+		s.Cancelled = true
+	}
+}
+
 // outcome returns the event of a step's end, and lets the step's transaction, if it has one, carry
 // the commit.
 func (t *turn) outcome(in *input) journal.Event {

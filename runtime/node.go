@@ -129,7 +129,7 @@ func (n *Node) workerConfig(m driver.Membership) worker.Config {
 	return worker.Config{
 		Journal: n.j, Member: m, Routes: n.registry.routes,
 		Lease: n.o.Lease, Grace: n.o.Grace, Poll: n.o.Poll, Drain: n.o.Drain, LiveMax: n.o.LiveMax, Batchers: n.o.Lanes,
-		Hint: n.client.waiters.Hint, Log: n.tel.log,
+		Hint: n.client.waiters.Hint, Waiting: n.tel.nodeWaiting, Log: n.tel.log,
 		Actors: actor.Options{
 			Lookup: n.registry.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax, WarmIdle: n.o.WarmIdle,
 			StuckAfter: n.o.StuckAfter, Thresholds: n.o.thresholds(), HistoryMax: n.o.HistoryMax,

@@ -49,10 +49,14 @@ type NodeOptions struct {
 	// cancelled; default 10 s. A step that then returns late is executed again by another node.
 	Drain time.Duration
 
-	// LiveMax is how many runs the node owns at once, not counting parked ones; default 2000.
+	// LiveMax is how many runs the node owns at once, not counting parked ones; default 2000. While
+	// it owns as many and others wait, a run that has had its place for a second gives it back
+	// between two steps, and one that is about to repeat a failed step does so at once.
 	LiveMax int
 	// StepsMax is how many step bodies run at once; default 1000. Further steps wait for their
-	// turn.
+	// turn: see StartOptions.Priority. The node takes no more runs than it has slots for, and a few
+	// more if slots become free often; the others stay in the queue, for nodes that have room. A
+	// run whose steps have waited for a second goes back to the queue as well.
 	StepsMax int
 	// WarmMax is how many parked runs are kept in memory, a few kilobytes each, so that they need
 	// not be replayed when they continue; default 10,000. WarmIdle is for how long; default a

@@ -25,7 +25,13 @@ type StartOptions struct {
 	Version int32
 	// Queue whose nodes execute the run; default journal.DefaultQueue.
 	Queue string
-	// Priority from 1, claimed first, to 5; default 3.
+	// Priority from 1, the most urgent, to 5; default 3. Of eight places that a node has for due
+	// runs, seven go to the most urgent, and among equals to those that have been due for longest;
+	// the eighth goes to the run that has been due for longest, whatever its priority. Slots for
+	// steps go the same way: seven of eight to the most urgent priority that waits, the eighth to
+	// the one that has gone without for longest, and the runs of a priority take turns. So urgent
+	// runs lose at most an eighth to the others, and none waits for ever: a run gets a place at the
+	// latest when eight times as many have been given out as there were older due runs.
 	Priority int16
 	// Labels for [Client.List], at most journal.LabelsMax. They are copied.
 	Labels map[string]string

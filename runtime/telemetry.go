@@ -31,6 +31,7 @@ const (
 	metricReplayed   = "reprise.replay.events"
 	metricBlocked    = "reprise.run.blocked"
 	metricDeadlocked = "reprise.run.deadlocked"
+	metricWaiting    = "reprise.node.waiting"
 	metricCalls      = "reprise.journal.duration"
 	metricMembers    = "reprise.journal.members"
 	metricCallErrors = "reprise.journal.errors"
@@ -56,6 +57,7 @@ type telemetry struct {
 	replayed metric.Int64Counter
 	blocked  metric.Int64Counter
 	dead     metric.Int64Counter
+	waiting  metric.Int64Gauge
 }
 
 // propagator writes and reads the traceparent of the run's row.
@@ -68,7 +70,7 @@ func newTelemetry(tp trace.TracerProvider, mp metric.MeterProvider, log *slog.Lo
 	}
 	m := meter(mp)
 	t := &telemetry{log: log, off: off, tracer: tp.Tracer(scopeName)}
-	var errs [6]error
+	var errs [7]error
 	t.steps, errs[0] = m.Float64Histogram(metricSteps, metric.WithUnit("s"), metric.WithDescription("attempts of steps"))
 	t.closed, errs[1] = m.Int64Counter(metricClosed, metric.WithDescription("runs closed by this node"))
 	t.runTime, errs[2] = m.Float64Histogram(metricRunTime, metric.WithUnit("s"),
@@ -77,6 +79,8 @@ func newTelemetry(tp trace.TracerProvider, mp metric.MeterProvider, log *slog.Lo
 	t.blocked, errs[4] = m.Int64Counter(metricBlocked, metric.WithDescription("times a run was blocked"))
 	t.dead, errs[5] = m.Int64Counter(metricDeadlocked,
 		metric.WithDescription("times a run was parked whose strands wait for each other"))
+	t.waiting, errs[6] = m.Int64Gauge(metricWaiting,
+		metric.WithDescription("due runs that wait because this node is full, 0 while it has room"))
 	if err := errors.Join(errs[:]...); err != nil {
 		log.Warn("some metrics are off", logkey.Error, err)
 	}
@@ -157,6 +161,9 @@ func (t *telemetry) hooks() actor.Hooks {
 	}
 	return h
 }
+
+// nodeWaiting measures how many due runs wait for a place of this node.
+func (t *telemetry) nodeWaiting(runs int) { t.waiting.Record(context.Background(), int64(runs)) }
 
 // line writes what workflow code logs, under the run's own keys.
 func (t *telemetry) line(run *journal.Run, level int, msg string, args []any) {

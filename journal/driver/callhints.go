@@ -6,9 +6,10 @@ import "github.com/reprise-run/reprise/journal"
 // known and the store is asked to notify others once.
 //
 // A hint goes to one side. If a node of this process serves the route, or owns the run, the hint
-// stays here; else it goes to the other processes. Both sides get it where the journal cannot know
-// who is concerned: when tasks are freed in bulk, and when close policies reach runs that the
-// answer does not name.
+// stays here; else it goes to the other processes. Both sides get it if all nodes here that serve
+// the route are full: one of them must know that somebody waits, and another process may have room.
+// And both get it where the journal cannot know who is concerned: when tasks are freed in bulk, and
+// when close policies reach runs that the answer does not name.
 type callHints struct {
 	j             *Journal
 	local, remote []Hint
@@ -30,9 +31,16 @@ func (n *callHints) started(st *journal.Start, o *journal.Started) {
 	if st.Delay > 0 {
 		h.At = o.StartAt
 	}
-	if n.j.local.serves(journal.Route{Queue: st.Queue, Workflow: st.Workflow, Version: st.Version}) {
+	n.due(journal.Route{Queue: st.Queue, Workflow: st.Workflow, Version: st.Version}, h)
+}
+
+// due handles a task of a route that falls due at h.At, or has.
+func (n *callHints) due(r journal.Route, h Hint) {
+	serves, hasRoom := n.j.local.serves(r)
+	if serves {
 		n.local = append(n.local, h)
-	} else if h.At.IsZero() {
+	}
+	if !hasRoom && h.At.IsZero() {
 		n.remote = append(n.remote, h)
 	}
 }
@@ -49,10 +57,8 @@ func (n *callHints) sent(run journal.RunID, o *journal.Sent) {
 		} else {
 			n.remote = append(n.remote, h)
 		}
-	case n.j.local.serves(o.Route):
-		n.local = append(n.local, Hint{Kind: HintTasks})
 	default:
-		n.remote = append(n.remote, Hint{Kind: HintTasks})
+		n.due(o.Route, Hint{Kind: HintTasks})
 	}
 }
 
@@ -68,6 +74,9 @@ func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
 		switch {
 		case o.InboxLast > c.InboxSeen:
 			n.local = append(n.local, Hint{Kind: HintTasks})
+		case !c.Next.At.IsZero() && !c.Next.At.After(o.Now): // its node has no place for it
+			n.local = append(n.local, Hint{Kind: HintTasks})
+			n.remote = append(n.remote, Hint{Kind: HintTasks})
 		case !c.Next.At.IsZero():
 			n.local = append(n.local, Hint{Kind: HintTasks, At: c.Next.At})
 		}

@@ -22,7 +22,7 @@ import (
 type ClaimRequest struct {
 	Node   journal.NodeID
 	Routes []journal.Route
-	Max    int // 0 claims nothing and only reports Attention and NextDue
+	Max    int // 0 claims nothing and only reports Attention, Waiting and NextDue
 	// Suspects is how many of the tasks may be suspects, see [SuspectStrikes]; 0 leaves them to
 	// others. A claim that takes some may take fewer other tasks than there are.
 	Suspects int
@@ -30,9 +30,31 @@ type ClaimRequest struct {
 	// claim's answer may have been lost. The caller drops those it knows.
 	Reconcile bool
 	// Chance goes into the fences of what is claimed, see [journal.Fence.Next]. [Journal.Claim]
-	// draws it for each call; 0 asks for that.
+	// draws it for each call; 0 asks for that. It also decides over ByAge.
 	Chance uint32
 }
+
+// ageShare is one of how many places goes by age alone.
+const ageShare = 8
+
+// ByAge is how many of the Max tasks go to those that have been due for longest, whatever their
+// priority: one of eight, over many claims. The others go to the most urgent, and among equals to
+// the oldest.
+//
+// It is what keeps a low priority from starving. A task that is due waits for at most eight times
+// as many places as there were older tasks when it fell due, even if more urgent ones come without
+// end. An order by priority and waiting time together (so many seconds for a level) would do so
+// too, but it turns into an order by age alone as soon as the queue is longer than that time, which
+// is when priorities matter. A share leaves seven of eight places to the urgent ones, however long
+// the queue is.
+//
+// Claims of a full node are for one or two tasks. So the eighths are rounded by chance, such that
+// they add up.
+func (r *ClaimRequest) ByAge() int { return (r.Max + int(r.Chance%ageShare)) / ageShare }
+
+// WaitingMax bounds what a claim counts of the tasks that it leaves: who needs the number needs to
+// know whether it is large, and counting a million takes long.
+const WaitingMax = 1000
 
 // Claimed is a task now owned by the node, with its run's identity.
 type Claimed struct {
@@ -45,6 +67,7 @@ type Claimed struct {
 type Claim struct {
 	Tasks     []Claimed
 	Attention []journal.RunID // runs that the node owns and that have unconsumed messages
+	Waiting   int             // with Max 0: tasks of the routes that are due, counted up to WaitingMax
 	NextDue   time.Time       // the earliest future VisibleAt among the routes; zero for none
 	Now       time.Time       // the store's clock
 }

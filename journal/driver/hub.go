@@ -37,11 +37,12 @@ type hub struct {
 	watchers map[int]func(Hint)
 	next     int
 	nodes    map[journal.NodeID][]journal.Route // members that live in this process
+	full     map[journal.NodeID]bool            // those of them that claim nothing now
 	waiter   time.Time                          // when somebody elsewhere last said that it waits for results
 }
 
 func newHub() hub {
-	return hub{mu: new(sync.Mutex), watchers: map[int]func(Hint){}, nodes: map[journal.NodeID][]journal.Route{}}
+	return hub{mu: new(sync.Mutex), watchers: map[int]func(Hint){}, nodes: map[journal.NodeID][]journal.Route{}, full: map[journal.NodeID]bool{}}
 }
 
 func (h *hub) join(id journal.NodeID, routes []journal.Route) {
@@ -54,18 +55,31 @@ func (h *hub) leave(id journal.NodeID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.nodes, id)
+	delete(h.full, id)
 }
 
-// serves tells whether a node of this process takes runs of a route.
-func (h *hub) serves(r journal.Route) bool {
+// setFull says whether a member of this process claims nothing, because it has no room.
+func (h *hub) setFull(id journal.NodeID, full bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, routes := range h.nodes {
+	if _, member := h.nodes[id]; member && full {
+		h.full[id] = true
+	} else {
+		delete(h.full, id)
+	}
+}
+
+// serves tells whether a node of this process takes runs of a route, and whether one of those has
+// room for one.
+func (h *hub) serves(r journal.Route) (serves, hasRoom bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, routes := range h.nodes {
 		if slices.Contains(routes, r) {
-			return true
+			serves, hasRoom = true, hasRoom || !h.full[id]
 		}
 	}
-	return false
+	return serves, hasRoom
 }
 
 // hosts tells whether a node lives in this process.

@@ -107,6 +107,10 @@ func (j *Journal) Claim(ctx context.Context, r ClaimRequest) (Claim, error) {
 	return c, nil
 }
 
+// SetFull says whether a node of this process claims nothing for want of room. While all nodes here
+// that serve a route are full, other processes hear of its due tasks as well.
+func (j *Journal) SetFull(node journal.NodeID, full bool) { j.local.setFull(node, full) }
+
 // Commit writes turns of different runs. A member's own failure is in its outcome and leaves the
 // others alone (J2). After an error of the whole call the batch may be submitted again as it is
 // (J4), except a member with a Tx, whose outcome the store resolves itself.

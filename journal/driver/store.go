@@ -23,8 +23,9 @@ type Store interface {
 	// Send puts messages into inboxes, in order per run (J5, J6).
 	Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error)
 
-	// Claim takes due tasks for a node, most urgent first, oldest first. A node that has left or
-	// was declared dead gets none, so that a claim which arrives late makes nobody the owner.
+	// Claim takes due tasks for a node: r.ByAge() of them because they are the oldest, the others
+	// because they are the most urgent, and among equals the oldest. A node that has left or was
+	// declared dead gets none, so that a claim which arrives late makes nobody the owner.
 	Claim(ctx context.Context, r ClaimRequest) (Claim, error)
 
 	// Commit writes the turns of different runs (J1…J4, J6, J7). A member with a Tx is the only one

@@ -3,7 +3,9 @@ package journaltest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -14,9 +16,11 @@ import (
 var claimChecks = []check{
 	{"Claim_OnlyRoutesAsked", claimRoutes},
 	{"Claim_UrgentFirstThenOldest", claimOrder},
+	{"Claim_OneOfEightByAge", claimByAge},
 	{"Claim_NoTaskTwice", claimNoTaskTwice},
 	{"Claim_FenceGrows", claimFenceGrows},
 	{"Claim_NothingForZero", claimZero},
+	{"Claim_CountsWhatItLeaves", claimCounts},
 	{"Claim_ReturnsWhatTheRunWaitedFor", claimReturnsTask},
 	{"Claim_ReconcilesALaterOwnership", reconcileLater},
 }
@@ -50,6 +54,10 @@ func claimRoutes(k *kit) {
 	k.same("the others", claim(routes...), want)
 }
 
+// strict and aged are the chance of claims: with strict as few tasks as may be are chosen by age,
+// with aged as many.
+const strict, aged = 8, 7
+
 // The urgent come first, then those that have waited longest. Without the order a busy queue
 // starves its oldest runs.
 func claimOrder(k *kit) {
@@ -64,7 +72,8 @@ func claimOrder(k *kit) {
 		order = append(order, want[priority]...)
 	}
 	for len(got) < len(order) {
-		c := k.claim(node, 7)
+		c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute}, Max: 7, Chance: strict})
+		k.ok(err)
 		if len(c.Tasks) == 0 {
 			break
 		}
@@ -87,6 +96,40 @@ func claimOrder(k *kit) {
 			k.t.Fatalf("claims %d to %d lack %d of the most urgent, oldest runs", from, to, len(missing))
 		}
 	}
+}
+
+// One place of eight goes to the oldest task, whatever its priority: the least urgent ones do not
+// wait for ever while more urgent ones arrive. The other seven go by priority.
+func claimByAge(k *kit) {
+	node := k.join(leaseLong).ID()
+	other := journal.Route{Queue: journal.DefaultQueue, Workflow: "other", Version: 1} // of the newest tasks
+	var low, high []journal.RunID
+	for range 5 {
+		low = append(low, k.starts(journal.Start{Priority: journal.PriorityMax})[0].Run)
+	}
+	for range 40 {
+		high = append(high, k.starts(journal.Start{Priority: journal.PriorityMin, Workflow: other.Workflow})[0].Run)
+	}
+	for _, c := range []struct {
+		max    int
+		chance uint32
+		byAge  int
+	}{{1, strict, 0}, {1, aged, 1}, {7, strict, 0}, {8, strict, 1}, {9, aged, 2}} {
+		claim, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{flowRoute, other}, Max: c.max, Chance: c.chance})
+		k.ok(err)
+		want := slices.Concat(low[:c.byAge], high[:c.max-c.byAge])
+		low, high = low[c.byAge:], high[c.max-c.byAge:]
+		k.same(fmt.Sprintf("claim of %d with chance %d", c.max, c.chance), runsOf(claim), sortedIDs(want...))
+	}
+}
+
+// runsOf returns the runs of a claim in a defined order.
+func runsOf(c driver.Claim) []journal.RunID {
+	var list []journal.RunID
+	for _, t := range c.Tasks {
+		list = append(list, t.Task.Run)
+	}
+	return sortedIDs(list...)
 }
 
 // claimNoTaskTwice: claimers step over each other's rows, and together they get everything exactly
@@ -154,6 +197,24 @@ func claimZero(k *kit) {
 		k.t.Errorf("claim of nothing: %+v", c)
 	}
 	k.take(node, 3)
+}
+
+// A claim for nothing counts the tasks that are due and that nobody has claimed. A node that is
+// full learns from it whether somebody waits for a place.
+func claimCounts(k *kit) {
+	node := k.join(leaseLong).ID()
+	k.starts(journal.Start{Delay: time.Hour})
+	k.starts(journal.Start{Workflow: "of nobody"})
+	k.same("before anything is due", k.claim(node, 0).Waiting, 0)
+	k.begin(3)
+	k.starts(journal.Start{Priority: journal.PriorityMax})
+	k.same("all", k.claim(node, 0).Waiting, 4)
+	k.same("of a claim that takes", k.claim(node, 1).Waiting, 0)
+	k.same("the rest", k.claim(node, 0).Waiting, 3)
+	k.take(node, 3)
+	k.same("none", k.claim(node, 0).Waiting, 0)
+	k.begin(driver.WaitingMax + 1)
+	k.same("more than is counted", k.claim(node, 0).Waiting, driver.WaitingMax)
 }
 
 // A claimed task carries what its last commit left: attempts, turn and what the run waits for. The

@@ -39,10 +39,13 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 	}
 	// Asking for routes also moves what has fallen due, so what is left tells when to ask again.
 	list := s.db.queuesOf(r.Routes, now)
+	if r.Max == 0 {
+		c.Waiting = min(countDue(list), driver.WaitingMax)
+	}
 	if !alive {
 		r.Max = 0
 	}
-	for _, rec := range pick(list, r.Max, r.Suspects) {
+	for _, rec := range pick(list, &r) {
 		c.Tasks = append(c.Tasks, s.db.acquire(rec, r.Node, r.Chance, now))
 	}
 	c.NextDue = nextVisible(list)

@@ -211,6 +211,9 @@ var PlantedBugs = map[string]Planted{
 	}},
 	"J9 a delayed run is due":    {start: func(_ *Store, st *journal.Start) { st.Delay = min(st.Delay, time.Minute) }},
 	"claims ignore the priority": {start: func(_ *Store, st *journal.Start) { st.Priority = journal.PriorityDefault }},
+	"claims never go by age":     {claim: func(r *driver.ClaimRequest) { r.Chance &^= 7; r.Max = min(r.Max, 7) }},
+	"claims go by age too often": {claim: func(r *driver.ClaimRequest) { r.Chance |= 7 }},
+	"nothing waits":              {claims: func(_ *Store, c *driver.Claim) { c.Waiting = 0 }},
 	"claims take too few":        {claim: func(r *driver.ClaimRequest) { r.Max = min(r.Max, 1) }},
 	"claims serve no other version": {claim: func(r *driver.ClaimRequest) {
 		r.Routes = slices.DeleteFunc(slices.Clone(r.Routes), func(r journal.Route) bool { return r.Version == 2 })

@@ -170,40 +170,61 @@ func (db *database) queuesOf(routes []journal.Route, now time.Time) []*queues {
 	return list
 }
 
-// pick takes up to max due tasks out of queues, most urgent first, oldest first. At most so many of
+// pick takes up to r.Max due tasks out of queues: r.ByAge() of them because they are the oldest,
+// the others because they are the most urgent, and among equals the oldest. At most r.Suspects of
 // them are suspects; further ones are passed over and put back.
-func pick(list []*queues, max, suspects int) []*record {
+func pick(list []*queues, r *driver.ClaimRequest) []*record {
 	var picked, passed []*record
-	from := map[*record]*taskHeap{}
+	from, suspects := map[*record]*taskHeap{}, r.Suspects
 	defer func() {
-		for _, r := range passed {
-			heap.Push(from[r], r)
+		for _, rec := range passed {
+			heap.Push(from[rec], rec)
 		}
 	}()
-	for p := journal.PriorityMin; p <= journal.PriorityMax; p++ {
-		for len(picked) < max {
-			// One route's oldest task may be younger than another's: compare the tops of all.
-			var best *taskHeap
-			for _, l := range list {
-				if due := &l[p].due; len(*due) > 0 && (best == nil || byVisibility((*due)[0], (*best)[0]) < 0) {
-					best = due
-				}
-			}
+	take := func(limit int, first, last int) {
+		for len(picked) < limit {
+			best := oldest(list, first, last)
 			if best == nil {
-				break
+				return
 			}
-			r := heap.Pop(best).(*record)
-			if r.task.Strikes >= driver.SuspectStrikes {
+			rec := heap.Pop(best).(*record)
+			if rec.task.Strikes >= driver.SuspectStrikes {
 				if suspects == 0 {
-					passed, from[r] = append(passed, r), best
+					passed, from[rec] = append(passed, rec), best
 					continue
 				}
 				suspects--
 			}
-			picked = append(picked, r)
+			picked = append(picked, rec)
 		}
 	}
+	take(min(r.ByAge(), r.Max), journal.PriorityMin, journal.PriorityMax)
+	for p := journal.PriorityMin; p <= journal.PriorityMax; p++ {
+		take(r.Max, p, p)
+	}
 	return picked
+}
+
+// oldest returns the queue that has the oldest due task of the priorities in a range, nil for none.
+func oldest(list []*queues, from, to int) (best *taskHeap) {
+	for _, l := range list {
+		for p := from; p <= to; p++ {
+			if due := &l[p].due; len(*due) > 0 && (best == nil || byVisibility((*due)[0], (*best)[0]) < 0) {
+				best = due
+			}
+		}
+	}
+	return best
+}
+
+// countDue counts the due tasks of queues.
+func countDue(list []*queues) (n int) {
+	for _, l := range list {
+		for p := range l {
+			n += len(l[p].due)
+		}
+	}
+	return n
 }
 
 // nextVisible returns when the next task of the queues falls due; zero for none.

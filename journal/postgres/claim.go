@@ -12,14 +12,16 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// claimSQL leases due tasks to a node: the most urgent first, among equals the oldest.
+// claimSQL leases due tasks to a node: the $12 oldest, then the most urgent, among equals the
+// oldest.
 //
 // It first looks, without locks, at the heads of all pairs of route and priority, to learn how many
-// tasks of each pair are among the best $5. Then it takes that many from each pair. SKIP LOCKED
-// keeps claimers apart: a row that another claim is taking, or a message is changing, is passed
-// over and claimed by whoever comes next. No more rows are locked than are taken. The look may be
-// out of date when the rows are locked; then fewer tasks are taken, or slightly less urgent ones,
-// and never one twice, because the conditions are evaluated again on the locked row.
+// tasks of each pair are among the best $5. Whatever the order between pairs, those of one pair
+// come oldest first. So the best are the first few of each pair, and it takes that many of each.
+// SKIP LOCKED keeps claimers apart: a row that another claim is taking, or a message is changing,
+// is passed over and claimed by whoever comes next. No more rows are locked than are taken. The
+// look may be out of date when the rows are locked; then fewer tasks are taken, or slightly less
+// urgent ones, and never one twice, because the conditions are evaluated again on the locked row.
 //
 // Each claim raises the fence, as journal.Fence.Next does, so commits of the earlier owner find no
 // row (J3). The link goes to the new owner and is taken out of the row: it says in which state the
@@ -39,7 +41,7 @@ import (
 // locked for the moment of the statement.
 const claimSQL = `
 WITH head AS (
-    SELECT r.queue, r.workflow, r.version, p.priority, x.visible_at
+    SELECT r.queue, r.workflow, r.version, p.priority, x.visible_at, row_number() OVER (ORDER BY x.visible_at) AS age
     FROM generate_series(1, 5) AS p(priority)
     CROSS JOIN unnest($2::text[], $3::text[], $4::int[]) AS r(queue, workflow, version)
     CROSS JOIN LATERAL (
@@ -50,10 +52,12 @@ WITH head AS (
         ORDER BY t.visible_at LIMIT $5::int) x
     WHERE EXISTS ( -- once, not for each row
         SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $6::uuid AND m.lost_at IS NULL)
-    ORDER BY p.priority, x.visible_at LIMIT $5::int
+), best AS (
+    SELECT h.queue, h.workflow, h.version, h.priority
+    FROM head h ORDER BY h.age <= $12::int DESC, h.priority, h.visible_at LIMIT $5::int
 ), want AS (
-    SELECT h.queue, h.workflow, h.version, h.priority, count(*) AS n
-    FROM head h GROUP BY h.queue, h.workflow, h.version, h.priority
+    SELECT b.queue, b.workflow, b.version, b.priority, count(*) AS n
+    FROM best b GROUP BY b.queue, b.workflow, b.version, b.priority
 ), picked AS MATERIALIZED (
     SELECT x.run_id, x.visible_at, x.link,
            x.strikes < $11::int OR row_number() OVER (PARTITION BY x.strikes >= $11::int ORDER BY w.priority, x.visible_at) <= $9::int AS mine
@@ -114,6 +118,20 @@ CROSS JOIN LATERAL (
       AND t.visible_at > now()
     ORDER BY t.visible_at LIMIT 1) x`
 
+// claimWaitingSQL counts due tasks that nobody has claimed, up to $4: what a full node leaves. It
+// is an ordered scan of tasks_claim_idx from where claims begin to read, see marks.
+const claimWaitingSQL = `
+SELECT count(*) FROM (
+    SELECT FROM unnest($1::text[], $2::text[], $3::int[]) AS r(queue, workflow, version)
+    CROSS JOIN generate_series(1, 5) AS p(priority)
+    CROSS JOIN LATERAL (
+        SELECT FROM reprise.tasks t
+        WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
+          AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
+          AND t.visible_at <= now() AND t.visible_at >= $5::timestamptz
+        ORDER BY t.visible_at LIMIT $4::int) x
+    LIMIT $4::int) y`
+
 // Claim implements driver.Store. It is one pipeline. What is unconfirmed is read before the claim,
 // because afterwards it would hold the tasks that the claim has just leased as well.
 func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
@@ -130,9 +148,14 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 		if r.Reconcile { // before the claim, so that no task is reported twice
 			p.query(s.sql.claimUnconfirmed, each(scanClaimed(&c)), int32(r.Node), me)
 		}
-		if r.Max > 0 && len(r.Routes) > 0 {
-			p.query(s.sql.claim, each(scanClaimed(&c)), int32(r.Node), queues, workflows, versions, int32(r.Max), me, int32(r.Chance&(1<<journal.FenceChanceBits-1)), search.after(),
-				r.Suspects, below, driver.SuspectStrikes)
+		switch {
+		case len(r.Routes) == 0:
+		case r.Max > 0:
+			p.query(s.sql.claim, each(scanClaimed(&c)), int32(r.Node), queues, workflows, versions, int32(r.Max), me,
+				int32(r.Chance&(1<<journal.FenceChanceBits-1)), search.after(), r.Suspects, below, driver.SuspectStrikes, int32(r.ByAge()))
+		default:
+			p.query(s.sql.claimLeft.waiting, each(func(row pgx.CollectableRow) error { return row.Scan(&c.Waiting) }),
+				queues, workflows, versions, int32(driver.WaitingMax), search.after())
 		}
 		p.query(s.sql.claimAttention, each(func(row pgx.CollectableRow) error {
 			var run pgtype.UUID
@@ -142,7 +165,7 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 			c.Attention = append(c.Attention, run.Bytes)
 			return nil
 		}), int32(r.Node), journal.AttentionMax)
-		p.query(s.sql.claimNext, each(func(row pgx.CollectableRow) error {
+		p.query(s.sql.claimLeft.next, each(func(row pgx.CollectableRow) error {
 			var next pgtype.Timestamptz
 			var now time.Time
 			if err := row.Scan(&next, &now); err != nil {

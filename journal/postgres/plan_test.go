@@ -79,7 +79,8 @@ func TestClaimIsFlat(t *testing.T) {
 	for _, backlog := range []int{200, 20_000} {
 		mustExec(t, conn, backlogSQL, backlog)
 		mustExec(t, conn, "VACUUM ANALYZE reprise.tasks")
-		claim := explain(t, conn, sql["claimSQL"], "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "10", me, "5", "'-infinity'", "0", "3", "3")
+		claim := explain(t, conn, sql["claimSQL"], "1", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "10", me, "5", "'-infinity'", "0", "3", "3", "1")
+		waiting := explain(t, conn, sql["claimWaitingSQL"], "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "100", "'-infinity'")
 		next := explain(t, conn, sql["claimNextSQL"], "ARRAY['q']", "ARRAY['w']", "ARRAY[1]")
 		attention := explain(t, conn, sql["claimAttentionSQL"], "7", "10")
 		look := explain(t, conn, sql["lookNextSQL"], "7", "ARRAY['q']", "ARRAY['w']", "ARRAY[1]", "'-infinity'")
@@ -93,7 +94,7 @@ func TestClaimIsFlat(t *testing.T) {
 			t.Errorf("with %d tasks %v were claimed", 4*backlog, taken)
 		}
 		used := map[string]bool{}
-		for _, plan := range []planNode{claim, next, attention, look} {
+		for _, plan := range []planNode{claim, waiting, next, attention, look} {
 			plan.walk(func(n *planNode) {
 				used[n.Index] = true
 				if n.Table == "tasks" && n.Type == "Seq Scan" {
@@ -107,7 +108,7 @@ func TestClaimIsFlat(t *testing.T) {
 		if !used["tasks_claim_idx"] || !used["tasks_owner_idx"] {
 			t.Errorf("with %d tasks the indexes used are %v", 4*backlog, used)
 		}
-		blocks := claim.Hit + claim.Read + next.Hit + next.Read + attention.Hit + attention.Read + look.Hit + look.Read
+		blocks := claim.Hit + claim.Read + waiting.Hit + waiting.Read + next.Hit + next.Read + attention.Hit + attention.Read + look.Hit + look.Read
 		if before > 0 && blocks > 2*before {
 			t.Errorf("claiming touches %d blocks, %d with a hundredth of the tasks", blocks, before)
 		}
@@ -138,9 +139,10 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"freeTasksSQL", nulls(1), "tasks_pkey"},
 		{"existingTasksSQL", nulls(1), "tasks_pkey"},
 		{"sendSQL", nulls(9), "inbox_key_idx runs_pkey tasks_pkey"},
-		{"claimSQL", append(append([]string{"1"}, routes...), "10", "gen_random_uuid()", "1", "NULL", "0", "3", "3"), "members_pkey runs_pkey tasks_claim_idx tasks_pkey"},
+		{"claimSQL", append(append([]string{"1"}, routes...), "10", "gen_random_uuid()", "1", "NULL", "0", "3", "3", "1"), "members_pkey runs_pkey tasks_claim_idx tasks_pkey"},
 		{"claimUnconfirmedSQL", nulls(2), "members_pkey runs_pkey tasks_owner_idx"},
 		{"claimAttentionSQL", nulls(2), "tasks_owner_idx"},
+		{"claimWaitingSQL", append(slices.Clone(routes), "100", "NULL"), "tasks_claim_idx"},
 		{"claimNextSQL", routes, "tasks_claim_idx"},
 		{"commitSQL", nulls(31), "events_pkey inbox_pkey runs_pkey tasks_pkey"},
 		{"commitCloseSQL", nulls(21), "events_pkey runs_pkey tasks_pkey"},

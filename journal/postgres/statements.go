@@ -10,7 +10,8 @@ type statements struct {
 	append, appendOne, excludeOwners, recall                  string
 	lockFamily, orphans, terminate                            string
 	preview, next, reply                                      string
-	claim, claimUnconfirmed, claimAttention, claimNext        string
+	claim, claimUnconfirmed, claimAttention                   string
+	claimLeft                                                 struct{ waiting, next string } // what a claim leaves
 	commit                                                    commitStatements
 	list, listByKey                                           string
 	loadRuns, loadEvents, loadInbox                           string
@@ -43,7 +44,8 @@ func newStatements(schema string) statements {
 		append: r(appendSQL), appendOne: r(appendOneSQL), excludeOwners: r(excludeOwnersSQL), recall: r(recallSQL),
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
 		preview: r(previewSQL), next: r(continueSQL), reply: r(replySQL),
-		claim: r(claimSQL), claimUnconfirmed: r(claimUnconfirmedSQL), claimAttention: r(claimAttentionSQL), claimNext: r(claimNextSQL),
+		claim: r(claimSQL), claimUnconfirmed: r(claimUnconfirmedSQL), claimAttention: r(claimAttentionSQL),
+		claimLeft: struct{ waiting, next string }{waiting: r(claimWaitingSQL), next: r(claimNextSQL)},
 		commit: commitStatements{batch: r(commitSQL), closes: r(commitCloseSQL), one: r(commitOneSQL), oneClose: r(commitOneCloseSQL), read: r(commitReadSQL),
 			free: r(freeTasksSQL), existing: r(existingTasksSQL)},
 		list: r(listSQL), listByKey: r(listByKeySQL),

@@ -57,10 +57,7 @@ ORDER BY t.visible_at LIMIT 1`
 func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	var c driver.Claim
 	err := s.write(ctx, 0, func(b *batch) (err error) {
-		if !s.nodes.alive(r.Node) {
-			r.Max = 0
-		}
-		c, err = claim(b.conn, &r)
+		c, err = claim(b.conn, &r, s.nodes.alive(r.Node))
 		return err
 	})
 	if err != nil {
@@ -71,7 +68,7 @@ func (s *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim,
 
 // claim does all of it in the writer's transaction. There is one writer, so nothing it reads can
 // change before it writes, and no statement needs to lock or to look twice.
-func claim(q querier, r *driver.ClaimRequest) (c driver.Claim, err error) {
+func claim(q querier, r *driver.ClaimRequest, alive bool) (c driver.Claim, err error) {
 	c.Now = now()
 	if r.Reconcile { // before the claim, so that no task is reported twice
 		runs, err := readIDs(q, claimUnconfirmedSQL, int64(r.Node))
@@ -83,25 +80,39 @@ func claim(q querier, r *driver.ClaimRequest) (c driver.Claim, err error) {
 		}
 	}
 	routes := unique(r.Routes)
-	due, err := readDue(q, routes, r, c.Now)
+	switch {
+	case r.Max == 0:
+		c.Waiting, err = countDue(q, routes, c.Now)
+	case alive:
+		err = acquire(q, r, routes, &c)
+	}
 	if err != nil {
 		return c, err
 	}
-	free, err := readClaimed(q, due)
-	if err != nil {
-		return c, err
-	}
-	for i := range free {
-		if err := lease(q, r, &free[i].Task); err != nil {
-			return c, err
-		}
-	}
-	c.Tasks = append(c.Tasks, free...)
 	if c.Attention, err = readIDs(q, claimAttentionSQL, int64(r.Node), c.Now.UnixMicro(), int64(journal.AttentionMax)); err != nil {
 		return c, err
 	}
 	c.NextDue, err = readNext(q, routes, c.Now)
 	return c, err
+}
+
+// acquire adds what is due to c, owned by the node.
+func acquire(q querier, r *driver.ClaimRequest, routes []journal.Route, c *driver.Claim) error {
+	due, err := readDue(q, routes, r, c.Now)
+	if err != nil {
+		return err
+	}
+	free, err := readClaimed(q, due)
+	if err != nil {
+		return err
+	}
+	for i := range free {
+		if err := lease(q, r, &free[i].Task); err != nil {
+			return err
+		}
+	}
+	c.Tasks = append(c.Tasks, free...)
+	return nil
 }
 
 // lease makes the node the owner of a free task, in the row and in t alike. Only t keeps the link.
@@ -112,45 +123,82 @@ func lease(q querier, r *driver.ClaimRequest, t *journal.Task) error {
 	return err
 }
 
-// readDue returns up to max runs that are due: the most urgent first, of those the oldest. Of each
-// priority it reads as many heads of every route as are still wanted, which is enough whichever
-// route has the oldest ones.
+// head is a due task at the front of its route and priority.
+type head struct {
+	run     journal.RunID
+	due     int64
+	suspect bool
+}
+
+// readDue returns up to r.Max runs that are due: r.ByAge() of them because they are the oldest, the
+// others because they are the most urgent, and among equals the oldest.
 //
 // If suspects may be taken, they are among the heads, and those beyond their number are left out:
 // the claim takes fewer tasks then.
-func readDue(q querier, routes []journal.Route, c *driver.ClaimRequest, at time.Time) (runs []journal.RunID, err error) {
-	type head struct {
-		run     journal.RunID
-		due     int64
-		suspect bool
-	}
-	max, suspects, below := c.Max, c.Suspects, int64(driver.SuspectStrikes)
+func readDue(q querier, routes []journal.Route, r *driver.ClaimRequest, at time.Time) (runs []journal.RunID, err error) {
+	below, suspects := driver.SuspectStrikes, r.Suspects
 	if suspects > 0 {
 		below = driver.QuarantineStrikes
 	}
-	for p := journal.PriorityMin; p <= journal.PriorityMax && len(runs) < max; p++ {
-		var heads []head
+	take := func(from, to int64, n int) error {
+		heads, err := oldest(q, routes, from, to, n+len(runs), below, at) // some of them are taken already
+		for _, h := range heads {
+			switch {
+			case n == 0, slices.Contains(runs, h.run):
+				continue
+			case h.suspect && suspects == 0:
+			case h.suspect:
+				suspects--
+				fallthrough
+			default:
+				runs = append(runs, h.run)
+			}
+			n--
+		}
+		return err
+	}
+	if n := r.ByAge(); n > 0 {
+		err = take(journal.PriorityMin, journal.PriorityMax, n)
+	}
+	for p := int64(journal.PriorityMin); err == nil && p <= journal.PriorityMax && len(runs) < r.Max; p++ {
+		err = take(p, p, r.Max-len(runs))
+	}
+	return runs, err
+}
+
+// oldest returns up to n due tasks of a range of priorities with fewer strikes than below, oldest
+// first. Of each route and priority it reads n heads, which is enough whichever has the oldest
+// ones.
+func oldest(q querier, routes []journal.Route, from, to int64, n, below int, at time.Time) (heads []head, err error) {
+	for p := from; p <= to; p++ {
 		for _, r := range routes {
 			err := q.query(claimHeadSQL, func(r row) error {
 				heads = append(heads, head{r.id(0), r.int(1), r.int(2) >= driver.SuspectStrikes})
 				return nil
-			}, r.Queue, r.Workflow, int64(r.Version), int64(p), at.UnixMicro(), below, int64(max-len(runs)))
+			}, r.Queue, r.Workflow, int64(r.Version), p, at.UnixMicro(), int64(below), int64(n))
 			if err != nil {
 				return nil, err
 			}
 		}
-		slices.SortStableFunc(heads, func(a, b head) int { return cmp.Compare(a.due, b.due) })
-		for _, h := range heads[:min(len(heads), max-len(runs))] {
-			if h.suspect {
-				if suspects == 0 {
-					continue
-				}
-				suspects--
+	}
+	slices.SortStableFunc(heads, func(a, b head) int { return cmp.Compare(a.due, b.due) })
+	return heads[:min(len(heads), n)], nil
+}
+
+// countDue counts the tasks of the routes that are due and that nobody has claimed, up to
+// driver.WaitingMax.
+func countDue(q querier, routes []journal.Route, at time.Time) (n int, err error) {
+	for p := journal.PriorityMin; p <= journal.PriorityMax; p++ {
+		for _, r := range routes {
+			left := driver.WaitingMax - n
+			err := q.query(claimHeadSQL, func(row) error { n++; return nil },
+				r.Queue, r.Workflow, int64(r.Version), int64(p), at.UnixMicro(), int64(driver.QuarantineStrikes), int64(left))
+			if err != nil || n == driver.WaitingMax {
+				return n, err
 			}
-			runs = append(runs, h.run)
 		}
 	}
-	return runs, nil
+	return n, nil
 }
 
 // readClaimed reads the tasks of runs, with their runs.

@@ -38,6 +38,11 @@ const (
 // longer each time up to Max, spread by ±Jitter of itself. Zero fields mean the defaults. A
 // policy that a deployment changes holds from the next failure on: when the attempt that waits is
 // due is stored.
+//
+// A delay is the least that a retry waits. From a step's fourth retry on a node begins no more than
+// 500 a second of those whose policy says less than a second: one run that always fails retries
+// every 2 ms however short its delay is, and ten thousand such runs every 20 s, instead of taking
+// the whole store for themselves.
 type RetryPolicy struct {
 	Initial  time.Duration // default 1 s
 	Factor   float64       // default 2; at least 1

@@ -11,13 +11,15 @@ import (
 	"github.com/reprise-run/reprise/journal/journaltest/state"
 )
 
-// loseAnswer is the choice of a claim whose answer nobody gets.
-const loseAnswer = 7
+// loseAnswer is the choice of a claim whose answer nobody gets, countOnly that of one that takes
+// nothing.
+const loseAnswer, countOnly = 7, 5
 
 // claimAnswer is what is compared of a claim. Within an answer the order is the store's choice.
 type claimAnswer struct {
 	Tasks     map[journal.RunID]driver.Claimed
 	Attention []journal.RunID
+	Waiting   int
 	NextDue   time.Time
 }
 
@@ -35,6 +37,9 @@ func (m *model) claim(s step, inc int) string {
 		return fmt.Sprintf("the model's claim: %v", err)
 	}
 	r.Node, r.Max, r.Suspects = store.members[inc].ID(), s.max, s.max
+	if s.choice == countOnly {
+		r.Max = 0
+	}
 	got, err := store.j.Claim(m.ctx, r)
 	if err != nil {
 		return fmt.Sprintf("claim: %v", err)
@@ -49,8 +54,11 @@ func (m *model) claim(s step, inc int) string {
 			fresh = append(fresh, c.Run.ID)
 		}
 	}
-	if text := m.choose(m.memory.Due(model.members[inc].ID(), r.Routes), s.max, fresh); text != "" {
+	if text := m.choose(m.memory.Due(model.members[inc].ID(), r.Routes), &r, fresh); text != "" {
 		return text
+	}
+	if r.Max > 0 {
+		want.Waiting = 0
 	}
 	for _, run := range fresh {
 		want.Tasks = append(want.Tasks, m.memory.Assign(run, model.members[inc].ID(), r.Chance))
@@ -64,34 +72,58 @@ func (m *model) claim(s step, inc int) string {
 	return ""
 }
 
-// choose checks which of the due tasks were claimed: all that are more urgent or older than the
-// last of them.
-func (m *model) choose(due []journal.Task, max int, claimed []journal.RunID) string {
-	n := min(max, len(due))
+// choose checks which of the due tasks were claimed: the oldest, as many as the request says, and
+// of the others all that are more urgent or older than the last of them. due is sorted by urgency.
+// Of tasks that are equally old the store may have chosen any; the least urgent that it chose count
+// as chosen by age, because the others can be explained by their priority.
+func (m *model) choose(due []journal.Task, r *driver.ClaimRequest, claimed []journal.RunID) string {
+	n := min(r.Max, len(due))
 	if len(claimed) != n {
 		return fmt.Sprintf("claimed %d tasks, want %d: %d are due", len(claimed), n, len(due))
 	}
-	for i, t := range due {
-		got := slices.Contains(claimed, t.Run)
-		edge := n > 0 && t.Priority == due[n-1].Priority && t.VisibleAt.Equal(due[n-1].VisibleAt)
-		if got != (i < n) && !edge {
-			return fmt.Sprintf("claimed run %d: %v, but it is number %d of what is due, and %d were claimed",
-				slices.Index(m.ids, t.Run), got, i+1, n)
-		}
-		if got {
-			claimed = slices.DeleteFunc(slices.Clone(claimed), func(id journal.RunID) bool { return id == t.Run })
+	taken := func(t journal.Task) bool { return slices.Contains(claimed, t.Run) }
+	byAge := slices.Clone(due)
+	slices.SortFunc(byAge, func(a, b journal.Task) int {
+		return cmp.Or(a.VisibleAt.Compare(b.VisibleAt), cmp.Compare(known(taken(b)), known(taken(a))), cmp.Compare(b.Priority, a.Priority))
+	})
+	oldest := byAge[:min(r.ByAge(), n)]
+	for i, t := range oldest {
+		if !taken(t) {
+			return fmt.Sprintf("did not claim run %d, which is number %d of what is due by age, and %d were claimed by age",
+				slices.Index(m.ids, t.Run), i+1, len(oldest))
 		}
 	}
-	if len(claimed) > 0 {
-		return fmt.Sprintf("claimed run %d, which is not due", slices.Index(m.ids, claimed[0]))
+	rest := slices.DeleteFunc(slices.Clone(due), func(t journal.Task) bool {
+		return slices.ContainsFunc(oldest, func(o journal.Task) bool { return o.Run == t.Run })
+	})
+	left := n - len(oldest)
+	for i, t := range rest {
+		edge := left > 0 && t.Priority == rest[left-1].Priority && t.VisibleAt.Equal(rest[left-1].VisibleAt)
+		if taken(t) != (i < left) && !edge {
+			return fmt.Sprintf("claimed run %d: %v, but it is number %d of what is due, and %d were claimed by priority",
+				slices.Index(m.ids, t.Run), taken(t), i+1, left)
+		}
+	}
+	for _, id := range claimed {
+		if !slices.ContainsFunc(due, func(t journal.Task) bool { return t.Run == id }) {
+			return fmt.Sprintf("claimed run %d, which is not due", slices.Index(m.ids, id))
+		}
 	}
 	return ""
+}
+
+// known makes a fact comparable: 1 if it is true.
+func known(fact bool) int {
+	if fact {
+		return 1
+	}
+	return 0
 }
 
 // claimAnswer makes a claim comparable.
 func (m *model) claimAnswer(w *world, c driver.Claim) claimAnswer {
 	p := m.plain(w)
-	a := claimAnswer{Tasks: map[journal.RunID]driver.Claimed{}, Attention: c.Attention, NextDue: p.Visible(c.NextDue)}
+	a := claimAnswer{Tasks: map[journal.RunID]driver.Claimed{}, Attention: c.Attention, Waiting: c.Waiting, NextDue: p.Visible(c.NextDue)}
 	slices.SortFunc(a.Attention, func(a, b journal.RunID) int { return cmp.Compare(a.String(), b.String()) })
 	for _, t := range c.Tasks {
 		s := state.Run{Run: t.Run}

@@ -15,7 +15,7 @@ import (
 
 // claimer acquires due tasks, in one loop at its own pace: claim a batch, hand it out, claim again
 // while batches are full and there is room, otherwise wait for a hint, for the next known due time
-// or for the poll.
+// or for the poll. A claim that got all it asked for has left something, as far as anybody knows.
 //
 // One loop, and never two claims at once, for two reasons. A claim's limit is the room that is
 // left; two claims would both use it. And a reconciling claim reports what the node owns as of one
@@ -25,7 +25,8 @@ import (
 //
 // Every claim is limited by the room at the time of the call. Starts of this node use the same room
 // without telling the claimer, so the node may own some batches more than LiveMax for a moment.
-// LiveMax protects memory; it is no invariant.
+// LiveMax protects memory; it is no invariant. A claim without room takes nothing and counts who
+// waits: see crowd.
 //
 // A claim that fails may have acquired tasks all the same. See unconfirmed.
 type claimer struct {
@@ -33,7 +34,8 @@ type claimer struct {
 	node   journal.NodeID
 	routes []journal.Route
 	sys    *actor.System
-	room   func() int // how many more runs the node may own, at most claimMax
+	room   *room
+	crowd  *crowd
 	log    *slog.Logger
 
 	member      driver.Membership
@@ -50,8 +52,8 @@ func (c *claimer) loop(ctx context.Context) {
 	for ctx.Err() == nil {
 		c.compare()
 		reconcile := c.unconfirmed.due()
-		suspects := c.trials.suspects()
-		claim, err := c.claim(reconcile, suspects)
+		suspects, max := c.trials.suspects(), c.room.left()
+		claim, err := c.claim(max, suspects, reconcile)
 		if err != nil {
 			if ctx.Err() != nil {
 				return // Leave frees what this claim may have acquired
@@ -79,17 +81,30 @@ func (c *claimer) loop(ctx context.Context) {
 		if c.trials.note(suspects, &claim) > 0 {
 			continue // suspects may have stood in the way of others
 		}
-		if len(claim.Tasks) < claimMax || c.room() == 0 {
-			c.timer.await(ctx, c.trials.next(c.timer.nextDue(&claim), c.timer.now()))
-		}
+		c.noteLeft(max, &claim)
+		c.timer.await(ctx, c.trials.next(c.timer.nextDue(&claim), c.timer.now()))
 	}
 }
 
-func (c *claimer) claim(reconcile bool, suspects int) (driver.Claim, error) {
-	c.timer.noteClaim()
+func (c *claimer) claim(max, suspects int, reconcile bool) (driver.Claim, error) {
+	c.timer.noteClaim(max)
 	return c.j.Claim(c.claims, driver.ClaimRequest{
-		Node: c.node, Routes: c.routes, Max: c.room(), Suspects: suspects, Reconcile: reconcile,
+		Node: c.node, Routes: c.routes, Max: max, Suspects: suspects, Reconcile: reconcile,
 	})
+}
+
+// noteLeft takes what a claim for up to max tasks says of those that it left.
+func (c *claimer) noteLeft(max int, claim *driver.Claim) {
+	switch {
+	case max == 0:
+		c.crowd.note(claim.Waiting)
+	case len(claim.Tasks) < max:
+		c.crowd.note(0)
+		return
+	}
+	if max > 0 || claim.Waiting > 0 {
+		c.timer.expect(time.Time{})
+	}
 }
 
 // reconcileNow makes the next claim ask for everything that the node owns, at once.

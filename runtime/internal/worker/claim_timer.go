@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/reprise-run/reprise/journal/driver"
@@ -16,8 +17,10 @@ import (
 // wake channel holds one token; a token says only "look at due again", so one that is left over is
 // harmless and one that finds the channel full is not missed.
 //
-// While the node is full, due does not matter: the loop waits for room, and the worker wakes it
-// when a run is released.
+// While the node is full and something is due, the loop waits for room. It is hungry then, and
+// whatever may make room wakes it: see noteRoom. Meanwhile it claims nothing every probeEvery, to
+// learn who waits. While nothing is due it need not hear of room, so a busy node that has taken all
+// there is wakes nobody.
 //
 // The poll is for hints that were lost. A look at the store that saw the queue counts as a poll,
 // because it asks the same question. An idle node thus hardly ever claims.
@@ -27,21 +30,34 @@ type claimTimer struct {
 	room        func() int
 	unconfirmed *unconfirmed
 	wake        chan struct{}
+	hungry      atomic.Bool // the loop waits for room
 
 	mu     sync.Mutex
 	due    time.Time // by the store's clock; zero if nothing is known
 	looked time.Time // local time of the last claim, or of the look that counts as one
+	probed time.Time // local time of the last claim that took nothing
 }
 
 func newClaimTimer(now func() time.Time, poll time.Duration, room func() int, u *unconfirmed) *claimTimer {
 	return &claimTimer{now: now, poll: poll, room: room, unconfirmed: u, wake: make(chan struct{}, 1)}
 }
 
-// noteClaim says that a claim is about to be sent.
-func (t *claimTimer) noteClaim() {
+// noteClaim says that a claim for up to max tasks is about to be sent.
+func (t *claimTimer) noteClaim(max int) {
+	t.hungry.Store(false)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.due, t.looked = time.Time{}, time.Now()
+	if max == 0 {
+		t.probed = t.looked
+	}
+}
+
+// noteRoom says that there may be more room.
+func (t *claimTimer) noteRoom() {
+	if t.hungry.Load() {
+		t.wakeClaims()
+	}
 }
 
 // expect makes the loop claim at the given time, or now if it is zero.
@@ -141,13 +157,20 @@ func (t *claimTimer) await(ctx context.Context, next time.Time) {
 	}
 }
 
-// wait is the time until the earliest known task is due, at most the poll.
+// wait is the time until the earliest known task is due, at most the poll. If it is due and there
+// is no room, it is the time until the next probe. hungry is set before the room is read, so room
+// that comes after is told.
 func (t *claimTimer) wait() time.Duration {
 	t.mu.Lock()
-	due := t.due
+	due, probed := t.due, t.probed
 	t.mu.Unlock()
-	if due.IsZero() || t.room() == 0 {
+	if due.IsZero() {
 		return t.poll
 	}
-	return min(t.poll, due.Sub(t.now()))
+	wait := due.Sub(t.now())
+	t.hungry.Store(wait <= 0)
+	if wait <= 0 && t.room() == 0 {
+		wait = probeEvery - time.Since(probed)
+	}
+	return min(t.poll, wait)
 }

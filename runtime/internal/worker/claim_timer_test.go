@@ -16,7 +16,7 @@ const pollOfTests = 10 * time.Second
 func awaited(t *testing.T, timer *claimTimer, next time.Time, meanwhile func()) time.Duration {
 	t.Helper()
 	began := time.Now()
-	timer.noteClaim()
+	timer.noteClaim(1)
 	if meanwhile != nil {
 		go meanwhile()
 	}
@@ -29,7 +29,7 @@ func awaited(t *testing.T, timer *claimTimer, next time.Time, meanwhile func()) 
 func TestHintDuringAClaimLeadsToAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		timer := newClaimTimer(time.Now, pollOfTests, func() int { return 1 }, &unconfirmed{})
-		timer.noteClaim()
+		timer.noteClaim(1)
 		timer.expect(time.Time{})
 		began := time.Now()
 		timer.await(t.Context(), time.Now().Add(5*time.Second)) // what that claim knew
@@ -39,8 +39,8 @@ func TestHintDuringAClaimLeadsToAnother(t *testing.T) {
 	})
 }
 
-// The loop waits for the earliest of the next due task, a hint and the poll. While the node is
-// full, a due task does not count until there is room.
+// The loop waits for the earliest of the next due task, a hint and the poll. While the node is full
+// it waits for room, and looks every probeEvery at who waits.
 func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var room atomic.Int32
@@ -60,13 +60,29 @@ func TestAwait(t *testing.T) {
 			t.Errorf("for a task that a hint names it waits %s", got)
 		}
 		room.Store(0)
-		got = awaited(t, timer, time.Now().Add(time.Second), func() {
-			time.Sleep(4 * time.Second)
-			room.Store(1)
-			timer.wakeClaims()
+		got = awaited(t, timer, time.Now().Add(4*time.Second), func() {
+			time.Sleep(time.Second)
+			timer.noteRoom() // nobody needs room yet
 		})
 		if got != 4*time.Second {
-			t.Errorf("a full node waits %s for room", got)
+			t.Errorf("a full node waits %s for a task in 4 s", got)
+		}
+		timer.noteClaim(0)
+		began := time.Now()
+		timer.await(t.Context(), time.Now())
+		if got := time.Since(began); got != probeEvery {
+			t.Errorf("a full node looks after %s who waits", got)
+		}
+		timer.noteClaim(0)
+		began = time.Now()
+		go func() {
+			time.Sleep(probeEvery / 2)
+			room.Store(1)
+			timer.noteRoom()
+		}()
+		timer.await(t.Context(), time.Now())
+		if got := time.Since(began); got != probeEvery/2 {
+			t.Errorf("a full node waits %s for room that it has after %s", got, probeEvery/2)
 		}
 	})
 }

@@ -31,6 +31,13 @@ const (
 	// claimMax bounds one claim, so that its rows are locked briefly and other nodes get their
 	// share.
 	claimMax = 500
+	// probeEvery is the time between two claims of a full node that take nothing and count who
+	// waits.
+	probeEvery = 250 * time.Millisecond
+	// crowdAfter is how long due runs wait for a full node before that is logged, crowdEvery the
+	// time between two such lines.
+	crowdAfter = 2 * time.Second
+	crowdEvery = time.Minute
 	// drainGrace is how long each part of the end may take: calls in flight to be answered,
 	// cancelled steps to return, the store to free the node.
 	drainGrace = 2 * time.Second

@@ -46,14 +46,16 @@ type StartBatch struct {
 }
 
 // Own sets s.Owner if the node can execute the run at once: it has registered the route, there is
-// room, and the start has no delay.
+// room, and the start has no delay. A start that comes with an owner was part of a batch before, of
+// which it is not known whether it was written; the owner stays, unless the membership ends.
 func (b *StartBatch) Own(s *journal.Start) {
 	if b.local == nil {
+		s.Owner = 0
 		return
 	}
 	if !b.entered {
 		if !b.local.gate.enter() {
-			b.local = nil // the membership ends
+			b.local, s.Owner = nil, 0 // the membership ends
 			return
 		}
 		b.entered, b.room = true, b.local.room()

@@ -84,9 +84,13 @@ func TestStartBatchAtTheEndOfTheMembership(t *testing.T) {
 	early.Own(&first)
 	l.gate.close()
 	late.Own(&second)
-	if first.Owner != 7 || second.Owner != 0 {
-		t.Errorf("owners %d and %d", first.Owner, second.Owner)
+	again := startOf("w")
+	again.Owner = 7 // since an earlier batch, which was set aside
+	late.Own(&again)
+	if first.Owner != 7 || second.Owner != 0 || again.Owner != 0 {
+		t.Errorf("owners %d, %d and %d", first.Owner, second.Owner, again.Owner)
 	}
+	late.Settle(&again, &journal.Started{Run: again.ID, Created: true, Owned: true}) // must not panic
 	late.End()
 	select {
 	case <-l.gate.empty:

@@ -13,7 +13,7 @@ import (
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
 )
 
-// Config of a Worker. Every field is required.
+// Config of a Worker. Every field is required but Waiting.
 type Config struct {
 	Journal *driver.Journal
 	Member  driver.Membership // the worker leaves it when it ends
@@ -27,8 +27,12 @@ type Config struct {
 	LiveMax  int // runs owned at once
 	Batchers int // batches of commits that may be in flight at once
 
-	// Actors are the options of the actor system. The worker sets Node, Store and Hooks.Released.
+	// Actors are the options of the actor system. The worker sets Node and Store, and some of the
+	// hooks.
 	Actors actor.Options
+	// Waiting is told how many due runs wait because this node is full, when that changes; 0 for
+	// none. nil for nobody.
+	Waiting func(runs int)
 	// Hint gets the hints that say that a run has ended, or that any hint may have been lost.
 	Hint func(driver.Hint)
 	Log  *slog.Logger
@@ -101,20 +105,22 @@ func New(cfg Config) *Worker {
 	w.writer.held.What = "another transaction has locked a run; its commit waits until that ends, other runs go on"
 	o := cfg.Actors
 	w.comparison = &comparison{every: cfg.Lease * leasesPerComparison, last: time.Now()}
-	o.Node, o.Store, o.Hooks.Released = w.id, w.writer, w.released
+	o.Node, o.Store = w.id, w.writer
+	o.Hooks.Released, o.Hooks.Room = w.noteRoom, w.noteRoom
 	o.Hooks.Stray, o.Hooks.Lost = w.stray, w.runLost(o.Hooks.Lost)
 	w.sys = actor.New(o)
 	w.writer.runOn(w.sys.Do)
 
-	room := func() int { return min(max(cfg.LiveMax-w.sys.Live(), 0), claimMax) }
+	room := &room{sys: w.sys, liveMax: cfg.LiveMax, setFull: func(full bool) { cfg.Journal.SetFull(w.id, full) }}
 	unconfirmed := &unconfirmed{}
 	w.claimer = &claimer{
 		j: cfg.Journal, node: w.id, routes: cfg.Routes, sys: w.sys, room: room, log: cfg.Log,
-		timer:       newClaimTimer(cfg.Journal.Now, cfg.Poll, room, unconfirmed),
+		crowd:       &crowd{node: w.id, sys: w.sys, room: room, log: cfg.Log, observe: cfg.Waiting},
+		timer:       newClaimTimer(cfg.Journal.Now, cfg.Poll, room.left, unconfirmed),
 		unconfirmed: unconfirmed, claims: claims, member: cfg.Member, comparison: w.comparison,
 	}
 	w.starts = &localStarts{
-		node: w.id, routes: cfg.Routes, room: room, activate: w.sys.Activate, reconcile: w.claimer.reconcileNow,
+		node: w.id, routes: cfg.Routes, room: room.left, activate: w.sys.Activate, reconcile: w.claimer.reconcileNow,
 	}
 	w.writer.starts = w.starts
 	w.reaper = &reaper{member: cfg.Member, node: w.id, lease: cfg.Lease, looked: w.claimer.timer.noteLook, log: cfg.Log,
@@ -195,15 +201,9 @@ func (w *Worker) watchLoop() {
 	}
 }
 
-// released is called when a run stops being live. A full worker may know of due tasks and wait for
-// nothing but room: it wakes the claim loop even if the time that the loop waits for has not
-// changed.
-func (w *Worker) released() {
-	if w.sys.Live() >= w.cfg.LiveMax-claimMax {
-		w.claimer.timer.expect(time.Time{})
-		w.claimer.timer.wakeClaims()
-	}
-}
+// noteRoom is called when a run stops being live, or the system can work on more. The first run is
+// live only after New has made everything.
+func (w *Worker) noteRoom() { w.claimer.timer.noteRoom() }
 
 // runLost is the hook of a run that was given up. A refusal is looked into: the store may have gone
 // back in time, and then others of the node's runs are in the same state without having heard of

@@ -1,0 +1,150 @@
+package actor
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/replay/workflow"
+)
+
+func (g *rig) wantRoom(want int) {
+	g.t.Helper()
+	if got := g.sys.Room(); got != want {
+		g.t.Errorf("room for %d runs, want %d", got, want)
+	}
+}
+
+// The room is for as many runs as there are free slots, less those that come or wait.
+func TestRoomIsWhatCanBeWorkedOn(t *testing.T) {
+	bubble(t, func(o *Options) { o.StepsMax = 3 }, func(g *rig) {
+		s := newGate()
+		g.stepWith(nil, s.heedful)
+		g.wantRoom(3)
+		answer := holdLoads(g)
+		id := g.create("one")
+		c := g.claimed(id)
+		c.Task.Turn, c.Task.InboxLast = 1, 1 // so that it must be loaded
+		g.sys.Activate(c)
+		wait()
+		g.wantRoom(2)
+		pass(2 * newcomerTime)
+		g.wantRoom(2) // of this cohort, looked at for the first time since
+		pass(2 * newcomerTime)
+		g.wantRoom(3) // a load that hangs does not keep a place
+		close(answer)
+		wait()
+		g.wantRoom(2) // it executes its step
+		for range 3 {
+			g.start("one")
+		}
+		g.wantRoom(-1) // one waits
+		for range 4 {
+			s.open <- nil
+		}
+		pass(10 * leadTime)
+		g.sys.Room()
+		pass(leadTime)
+		g.wantRoom(3)
+	})
+}
+
+// A node whose slots become free often has a lead: it may own what they will be free for.
+func TestLeadFollowsThePace(t *testing.T) {
+	bubble(t, func(o *Options) { o.StepsMax = 4 }, func(g *rig) {
+		g.define("busy", func(ctx workflow.Context) (string, error) {
+			for {
+				if _, err := workflow.Step(ctx, "a", nap(50*time.Millisecond), nil); err != nil {
+					return "", err
+				}
+			}
+		})
+		for range 4 {
+			g.start("busy")
+		}
+		g.wantRoom(0)
+		pass(leadTime - time.Millisecond)
+		g.wantRoom(0)
+		pass(leadTime)
+		g.wantRoom(4) // eight slots in that time, and no more than there are
+	})
+}
+
+// roomier is told when a slot or a newcomer makes room.
+func TestRoomIsTold(t *testing.T) {
+	var told atomic.Int64
+	bubble(t, func(o *Options) { o.Hooks.Room = func() { told.Add(1) } }, func(g *rig) {
+		s := newGate()
+		g.stepWith(nil, s.heedful)
+		g.start("one")
+		if n := told.Load(); n != 1 {
+			t.Errorf("told %d times of a newcomer that began, want once", n)
+		}
+		s.open <- nil
+		wait()
+		if n := told.Load(); n != 2 {
+			t.Errorf("told %d times, want once more for the slot", n)
+		}
+	})
+}
+
+// Retries without a delay are spaced over all runs of the node, from the fourth of a step on.
+func TestInstantRetriesAreSpaced(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		const runs = 50
+		var tries atomic.Int64
+		g.stepWith(&workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: 1, Factor: 1, Max: 1, Jitter: -1}},
+			func(context.Context) (string, error) { tries.Add(1); return "", errors.New("down") })
+		claims := func(c *driver.Commit) {
+			if c.Next.Kind == driver.NextPark { // as a node with room does
+				go func() {
+					time.Sleep(max(time.Until(c.Next.At), 0) + time.Millisecond)
+					g.sys.Activate(g.store.claim(c.Run, testNode))
+				}()
+			}
+		}
+		g.store.late = claims
+		for range runs {
+			g.start("one")
+		}
+		early := tries.Load()
+		pass(10 * time.Second)
+		if got := tries.Load() - early; got < 3000 || got > 5200 {
+			t.Errorf("%d retries in 10 s, want about 5000", got)
+		}
+		g.store.mu.Lock()
+		g.store.late = nil
+		g.store.mu.Unlock()
+		pass(time.Second)
+	})
+}
+
+// A policy that waits is followed, and a deadline too.
+func TestPaceKeepsPoliciesAndDeadlines(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		p := newRetryPace()
+		for range 1000 {
+			p.space(1)
+		}
+		if got := p.space(1); got != 1000*retryEvery {
+			t.Errorf("the thousandth retry waits %s", got)
+		}
+		if got := p.space(time.Second); got != time.Second {
+			t.Errorf("a retry whose policy says a second waits %s", got)
+		}
+		g.sys.pace.next.Store(int64(time.Hour))
+		g.stepWith(&workflow.StepOptions{Timeout: time.Minute, Retry: &workflow.RetryPolicy{Initial: 1, Factor: 1, Max: 1, Jitter: -1}},
+			func(context.Context) (string, error) { return "", errors.New("down") })
+		id := g.start("one")
+		for g.task(id) != nil { // each of the first retries, then the deadline
+			g.wake(id)
+		}
+		if took := time.Since(g.store.runs[id].run.StartAt); took > time.Minute+time.Second {
+			t.Errorf("the step ended after %s", took)
+		}
+		g.wantHistory(id, "RunStarted StepFailed(a) RunFailed")
+	})
+}
