@@ -29,7 +29,8 @@
 // A run of which nothing is executed and no input waits is parked by the commit itself: the task
 // becomes free, and visible when its earliest timer or retry is due or a message arrives. Whoever
 // claims it next continues. The actor stays in memory for a while, so that a claim by the same node
-// needs no load.
+// needs no load. A run that gives its place back because others need it, or because it waits for a
+// slot in vain, is parked in the same way, with a time that has come: yield.go says when.
 //
 // A run that cannot continue (its code panicked, or code and history differ) is blocked: the task
 // becomes free as well, with the problem and a back-off, and the next claim tries again. It is what
@@ -120,8 +121,11 @@
 //	load.go, taketurn.go, plan.go, submit.go, carryout.go
 //	                       its parts: read, decide, dispose of the task, write, start steps
 //	run.go, phase.go       the state, and how it is thrown away
+//	yield.go               when a run gives its place to others
 //	turn.go, inputs.go, steps.go, step.go, retry.go, trouble.go, acquit.go
 //	                       pieces of the state
-//	host.go, executor.go, attempt.go, heartbeat.go, txhandoff.go
-//	                       what runs share, and the execution of bodies
+//	host.go, room.go, retrypace.go
+//	                       what runs share; how many more the node can work on; how often it retries
+//	executor.go, slots.go, attempt.go, heartbeat.go, txhandoff.go
+//	                       the execution of bodies, and who is next
 package actor

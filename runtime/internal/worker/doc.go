@@ -11,8 +11,9 @@
 // Parts, from top to bottom:
 //
 //   - [Worker] holds the actors of the runs it owns and starts the loops.
-//   - claimer acquires due tasks. claimTimer decides when that is worth a call. unconfirmed
-//     remembers that the answer to an acquisition was lost.
+//   - claimer acquires due tasks. claimTimer decides when that is worth a call, room how many may
+//     be acquired. crowd knows who waits while there is no room. unconfirmed remembers that the
+//     answer to an acquisition was lost.
 //   - localStarts makes the node the owner of runs that it starts itself, a client's as well as
 //     the children of its runs. startGate holds the end of the membership back meanwhile.
 //   - writer is what the actors see of the journal: batched commits and loads.
