@@ -3,11 +3,15 @@ package acceptance_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -155,6 +159,8 @@ func TestBusyRunsLeavePlacesToOthers(t *testing.T) {
 			const places, others = 10, 5
 			o := c.Options()
 			o.LiveMax, o.Drain = places, time.Millisecond
+			reader := sdkmetric.NewManualReader()
+			o.MeterProvider = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
 			c.Run(o, func(n *runtime.Node) {
 				quick(n)
 				runtime.Handle(n, greedy, busy, nil)
@@ -169,6 +175,10 @@ func TestBusyRunsLeavePlacesToOthers(t *testing.T) {
 			clustertest.Until(t, "the node says that it is full", func() bool {
 				return strings.Contains(c.Log.String(), "the node is full, and due runs wait for a place")
 			})
+			var data metricdata.ResourceMetrics
+			if err := reader.Collect(ctx, &data); err != nil || !strings.Contains(fmt.Sprint(data), "reprise.node.waiting") {
+				t.Errorf("no metric reprise.node.waiting: %v", err)
+			}
 			var wg sync.WaitGroup
 			for i := range others {
 				wg.Go(func() {
