@@ -42,8 +42,11 @@ func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
 	r.proved = r.proved || provesOwner(t.commit.Events)
 	if !t.commit.AppendOnly {
 		r.task.Turn++
-		r.task.Attempts, r.task.Strikes = t.commit.Attempts, 0
+		r.task.Strikes = 0
 		r.trial.stop()
+		if next != driver.NextBlock {
+			r.task.Attempts = t.commit.Attempts
+		}
 	}
 	r.uncommitted = nil
 	if next != driver.NextBlock {

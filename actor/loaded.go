@@ -12,6 +12,11 @@ import (
 func (r *run) onLoaded(m loaded) {
 	r.enter(ready)
 	task := m.history.Run.Task
+	if unreadable, ok := errors.AsType[*journal.UnreadableError](m.history.Err); ok {
+		r.fail(unreadable)
+		r.advance()
+		return
+	}
 	switch err := errors.Join(m.err, m.history.Err); {
 	case errors.Is(err, journal.ErrNodeLost):
 		r.giveUp(err)

@@ -29,13 +29,12 @@ func appendOnly(r *run, c *driver.Commit) bool {
 }
 
 // submitBlock frees the task of a run that cannot continue, until its next attempt is due. The
-// stored attempts of its steps stay as they are. If the commit fails it is submitted again after a
-// while: if the node forgot a run that it owns, nobody would look at the run again while the node
-// lives.
+// stored attempts of its steps stay as they are, see driver.Commit. If the commit fails it is
+// submitted again after a while: if the node forgot a run that it owns, nobody would look at the
+// run again while the node lives.
 func (r *run) submitBlock() {
 	delay := r.trouble.next(r.now(), r.host.o.WarmIdle)
 	t := r.turn.reset()
-	t.commit.Attempts = r.task.Attempts
 	t.commit.Next = driver.Next{Kind: driver.NextBlock, At: r.now().Add(delay), Problem: r.trouble.problem}
 	if r.host.o.Hooks.Blocked != nil {
 		r.host.o.Hooks.Blocked(r.info, r.trouble.problem, r.trouble.stack, delay)

@@ -31,7 +31,9 @@
 //     history that it was built on, and a load that finds another one stops.
 //   - J2: A commit is all or nothing, with the children it starts, the messages
 //     it sends and the replies it gives; and a batch of commits never fails
-//     because of one member: each gets its own outcome.
+//     because of one member: each gets its own outcome. Nor does a claim, a
+//     listing or a load fail because of one run that cannot be read: that one
+//     has an [UnreadableError], and nothing writes over what could not be read.
 //   - J3: Only the current owner commits. Owner, fence and turn of the task
 //     must match, or, for a commit that only adds events, the node must be a
 //     member from whom nothing was taken; else the commit is refused with

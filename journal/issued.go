@@ -119,7 +119,8 @@ func EncodeIssued(list []Issued) string {
 
 var errIssued = errors.New("malformed issued list")
 
-// DecodeIssued reads what EncodeIssued wrote.
+// DecodeIssued reads what EncodeIssued wrote. The error about a word that this release does not
+// know wraps [ErrNewer].
 func DecodeIssued(s string) ([]Issued, error) {
 	if s == "" {
 		return nil, nil
@@ -151,9 +152,11 @@ func parseIssued(line string) (Issued, error) {
 	case "cancel":
 		n, err := strconv.ParseInt(rest, 10, 32)
 		return Issued{Kind: CommandCancel, Target: Cmd(n)}, err
-	case "child", "send", "record", "change", "reply":
-		name, detail, _ := strings.Cut(rest, "\t")
-		return Issued{Kind: wordCommands[word], Name: name, Detail: detail}, nil
 	}
-	return Issued{}, errIssued
+	kind := wordCommands[word]
+	if kind == 0 {
+		return Issued{}, fmt.Errorf("word %q %w", word, ErrNewer)
+	}
+	name, detail, _ := strings.Cut(rest, "\t")
+	return Issued{Kind: kind, Name: name, Detail: detail}, nil
 }

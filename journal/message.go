@@ -34,6 +34,10 @@ func (k MessageKind) String() string {
 	return "message kind " + strconv.Itoa(int(k))
 }
 
+// Known tells whether this release knows the kind. An unknown one blocks the run: its inbox was
+// written by a newer release.
+func (k MessageKind) Known() bool { return k >= MessageSignal && k <= MessageRefused }
+
 // Answers tells whether the message answers a command of the run that receives it.
 func (k MessageKind) Answers() bool { return k >= MessageChildCompleted && k <= MessageRefused }
 

@@ -24,4 +24,8 @@ type Run struct {
 	Continued  *Continue // what the current generation began with, if it is not the first; without Input and Version
 	Terminal   *Event    // the terminal event of a closed run
 	Task       *Task     // the queue row of an open run
+	// Unreadable is an *UnreadableError about what of the rows of the run, of its task or of its
+	// terminal event cannot be read; the field in question is empty. It is nil for nearly every
+	// run.
+	Unreadable error
 }

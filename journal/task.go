@@ -45,7 +45,7 @@ type Task struct {
 	Link       Link     // of a free task whose owner freed it: that of the newest event then; else 0
 	InboxLast  InboxSeq // number of the newest message
 	Attempts   []Attempt
-	Waiting    []string // what the parked run waits for, for readers
+	Waiting    []string // what the parked run waits for, for readers; none of a blocked one
 	Strikes    int      // times its owner died since the last commit
 	State      TaskState
 	Problem    string // why it is blocked or quarantined

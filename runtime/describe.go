@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -60,12 +61,19 @@ type PendingUpdate struct {
 // Describe reads what is stored of a run and tells what it does. It needs no code of the workflow:
 // histories name everything that the code asked for. It reads the whole history of the present
 // generation. Errors: journal.ErrNotFound, ctx's.
+//
+// A run of which something cannot be read is described as far as it can: Run.Unreadable says what,
+// and if that is an event, the steps, timers and so on are those as of the event before it.
 func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description, error) {
 	h, err := c.load(ctx, driver.LoadRequest{Run: run})
-	if err != nil {
+	unreadable, partly := errors.AsType[*journal.UnreadableError](err)
+	if err != nil && !partly {
 		return nil, err
 	}
 	d := &Description{Run: h.Run, Unread: len(h.Inbox), Events: len(h.Events)}
+	if partly {
+		d.Run.Unreadable = unreadable
+	}
 	if n := len(h.Events); n > 0 && h.Events[n-1].Kind.Terminal() {
 		d.Run.Terminal = &h.Events[n-1]
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime/internal/replica"
 )
 
 // Errors that callers branch on, beside those of package journal.
@@ -25,6 +26,9 @@ var (
 	// ErrNotRegistered matches the error of a query that was asked of a node without the run's
 	// code.
 	ErrNotRegistered = errors.New("workflow is not registered on this node")
+	// ErrStuck matches the error of a query whose handler, or the replay before it, has not
+	// returned. The handler waits or computes without end, which code in a workflow must not.
+	ErrStuck = replica.ErrStuck
 )
 
 // FailedError is the result of a run whose workflow returned an error. It does not wrap that error,
@@ -107,6 +111,9 @@ func unanswered(run *journal.Run) error {
 func resultError(run journal.RunID, terminal *journal.Event) error {
 	if terminal.Kind == journal.RunCompleted {
 		return nil
+	}
+	if !terminal.Kind.Known() {
+		return fmt.Errorf("result of run %s: event kind %d %w", run, terminal.Kind, journal.ErrNewer)
 	}
 	f, err := journal.DecodeFailure(terminal.Payload)
 	if err != nil {

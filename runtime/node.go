@@ -46,6 +46,7 @@ func NewNode(j *journal.Journal, o *NodeOptions) *Node {
 	n.client = newClient(engine, n.local, n.o.Poll, n.tel)
 	n.replicas = replica.New(replica.Options{
 		Journal: engine, Find: n.registry.find, Load: n.client.load, Thresholds: n.o.thresholds(),
+		StuckAfter: n.o.StuckAfter, Stuck: n.tel.stuckQuery,
 	})
 	return n
 }

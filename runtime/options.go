@@ -77,7 +77,8 @@ type NodeOptions struct {
 	HistoryMax int
 
 	// StuckAfter is how long workflow code may compute without awaiting before the node logs its
-	// stack; default 2 s. The run is not interrupted, and other runs go on.
+	// stack; default 2 s. The run is not interrupted, and other runs go on. It holds for the code
+	// that queries execute too.
 	StuckAfter time.Duration
 	// PassivateAlways drops every run from memory after every commit and replays it: slow, for
 	// tests. The environment variable REPRISE_TEST_PASSIVATE=always does the same.

@@ -17,7 +17,13 @@ import (
 // not touched, and nothing is written. The first query of a run costs a replay of its history;
 // while the node runs, further ones within seconds cost what is new.
 //
-// Errors: journal.ErrNotFound; [ErrNotRegistered], naming the workflow and version;
+// A handler that does not return is not waited for beyond ctx, and 30 s: the error names it and
+// matches [ErrStuck] and context.DeadlineExceeded or what ended ctx. It goes on in the background,
+// and keeps a goroutine; the next question gets a fresh replay, and one that is refused with
+// [ErrStuck] at once when too many calls of the same handler have not returned.
+//
+// Errors: journal.ErrNotFound; a *journal.UnreadableError, if part of the run cannot be read;
+// [ErrNotRegistered], naming the workflow and version;
 // replay.ErrNoHandler, naming the queries that the run has; the handler's error, or that it
 // panicked; *replay.DivergenceError if the code does not fit the history; *replay.PanicError if the
 // code panics on it; ctx's.

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
@@ -79,7 +80,11 @@ func (c *Client) List(ctx context.Context, f journal.ListFilter) (journal.RunPag
 
 // History returns every event of the run's present generation, oldest first. It reads pages until
 // the end, so the slice may be as long as NodeOptions.HistoryMax. Events that are added meanwhile
-// may be included. Errors: journal.ErrNotFound, ctx's.
+// may be included.
+//
+// If an event cannot be read, which a newer release may have written, the error is a
+// *journal.UnreadableError that names it, and the slice holds the events before it. Other errors:
+// journal.ErrNotFound, ctx's.
 func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Event, error) {
 	var all []journal.Event
 	for {
@@ -88,21 +93,28 @@ func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Even
 			after = all[len(all)-1].Seq
 		}
 		h, err := c.load(ctx, driver.LoadRequest{Run: run, AfterSeq: after, Limit: historyPage})
-		if err != nil {
+		unreadable, partly := errors.AsType[*journal.UnreadableError](err)
+		if err != nil && !partly {
 			return nil, err
 		}
 		all = append(all, h.Events...)
+		if partly && unreadable.Seq != 0 { // what else cannot be read is not of the history
+			return all, unreadable
+		}
 		if len(h.Events) < historyPage {
 			return all, nil
 		}
 	}
 }
 
-// load reads one history.
+// load reads one history. With a *journal.UnreadableError it also returns what can be read.
 func (c *Client) load(ctx context.Context, r driver.LoadRequest) (*driver.History, error) {
 	h, err := c.j.Load(ctx, []driver.LoadRequest{r})
 	if err != nil {
 		return nil, err
+	}
+	if unreadable, ok := errors.AsType[*journal.UnreadableError](h[0].Err); ok {
+		return &h[0], unreadable
 	}
 	if h[0].Err != nil {
 		return nil, fmt.Errorf("run %s: %w", r.Run, h[0].Err)

@@ -165,6 +165,12 @@ func (t *telemetry) hooks() actor.Hooks {
 // nodeWaiting measures how many due runs wait for a place of this node.
 func (t *telemetry) nodeWaiting(runs int) { t.waiting.Record(context.Background(), int64(runs)) }
 
+// stuckQuery reports workflow code that a query executes.
+func (t *telemetry) stuckQuery(run journal.RunID, workflow, code string, after time.Duration, stack string) {
+	t.log.Warn("workflow code of a query does not return; it keeps a goroutine, and other questions go on",
+		logkey.Run, run, logkey.Workflow, workflow, "code", code, "after", after, "stack", stack)
+}
+
 // line writes what workflow code logs, under the run's own keys.
 func (t *telemetry) line(run *journal.Run, level int, msg string, args []any) {
 	ctx := context.Background()

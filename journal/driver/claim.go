@@ -56,10 +56,18 @@ func (r *ClaimRequest) ByAge() int { return (r.Max + int(r.Chance%ageShare)) / a
 // know whether it is large, and counting a million takes long.
 const WaitingMax = 1000
 
-// Claimed is a task now owned by the node, with its run's identity.
+// Claimed is a task now owned by the node, with its run's identity. One whose Run is Unreadable is
+// owned like any other: its owner blocks it.
 type Claimed struct {
 	Task journal.Task
 	Run  journal.Run // without Terminal and Task
+}
+
+// ClaimedOf divides a run that was read with its task.
+func ClaimedOf(run journal.Run) Claimed {
+	c := Claimed{Task: *run.Task, Run: run}
+	c.Run.Task = nil
+	return c
 }
 
 // Claim is the answer to a ClaimRequest. A task of a request with Reconcile may be one that the

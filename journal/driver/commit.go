@@ -51,9 +51,12 @@ type Commit struct {
 	// InboxSeen is the number of the newest message consumed so far. A park with
 	// a newer message in the inbox leaves the task visible (J6).
 	InboxSeen journal.InboxSeq
-	Attempts  []journal.Attempt // replaces the task's; empty for none
-	Waiting   []string          // of a parked run, for readers
-	Next      Next
+	// Attempts and Waiting replace the task's; empty for none. With NextBlock the row keeps what it
+	// has: its owner could go on from nothing, and perhaps could not even read the row. What a
+	// newer release has written must be there when that one claims the run.
+	Attempts []journal.Attempt
+	Waiting  []string // of a parked run, for readers
+	Next     Next
 
 	// What the turn does to others, in this order, if and when the commit is accepted. A commit
 	// that turns out to be written already (J4) does none of it again.

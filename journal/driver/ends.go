@@ -22,7 +22,14 @@ type End struct {
 	// Later says that the run is closed and that its outcome did not fit into this answer, see
 	// [EndsBytesMax]: ask again.
 	Later bool
-	Err   error // ErrNotFound
+	Err   error // ErrNotFound, or an UnreadableError: this release does not know how the run ended
+}
+
+// check notes an outcome of a kind that this release does not know.
+func (e *End) check() {
+	if ev := e.Terminal; ev != nil && !ev.Kind.Known() {
+		e.Err = UnreadableEvent(e.Run, ev.Seq, unknownKind(ev))
+	}
 }
 
 // FitEnd tells whether an outcome fits into an answer that holds so many bytes already. The first
@@ -36,6 +43,9 @@ func (j *Journal) Ends(ctx context.Context, runs []journal.RunID) ([]End, error)
 	var out []End
 	err := inBatches(len(runs), func(from, to int) error {
 		got, err := j.store.Ends(ctx, runs[from:to])
+		for i := range got {
+			got[i].check()
+		}
 		out = append(out, got...)
 		return err
 	})

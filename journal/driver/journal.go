@@ -153,6 +153,9 @@ func (j *Journal) Load(ctx context.Context, requests []LoadRequest) ([]History, 
 		out = append(out, got...)
 		return err
 	})
+	for i := range out {
+		out[i].check()
+	}
 	j.outage.note("load", err)
 	j.observe("load", len(requests), 0, began, err)
 	if err != nil {
@@ -172,6 +175,9 @@ func (j *Journal) List(ctx context.Context, f journal.ListFilter) (journal.RunPa
 		f.Limit = journal.ListDefault
 	}
 	page, err := j.store.List(ctx, f)
+	for i := range page.Runs {
+		checkEnd(&page.Runs[i])
+	}
 	j.outage.note("list", err)
 	j.observe("list", len(page.Runs), 0, began, err)
 	if err != nil {

@@ -24,5 +24,7 @@ type History struct {
 	Events []journal.Event   // in order; payloads of consumed messages are filled in
 	Inbox  []journal.Message // in order: messages that are not consumed (J5), behind AfterInbox, at most InboxLoadMax
 	Answer *journal.Answer   // the reply asked for; nil while there is none
-	Err    error             // ErrNotFound
+	// Err is journal.ErrNotFound, or a *journal.UnreadableError: then the other fields hold what
+	// can be read, Events up to the first one that cannot.
+	Err error
 }

@@ -12,7 +12,7 @@ const (
 	NextKeep    NextKind = iota // the node goes on owning it
 	NextPark                    // free, visible at Next.At (zero: only for a message)
 	NextRelease                 // free, visible now
-	NextBlock                   // free, Blocked for Next.Problem, visible at Next.At
+	NextBlock                   // free, Blocked for Next.Problem, visible at Next.At; attempts stay, see Commit
 	NextClose                   // the task is deleted; the last event is terminal
 )
 

@@ -15,8 +15,8 @@ import (
 // Every encoder returns nothing, without an error, for an empty value. Drivers store null then,
 // which costs no bytes.
 
-// ErrMalformed says that a stored value is not what any release wrote: it was changed by hand, or
-// the disk is damaged.
+// ErrMalformed says that a stored value is not what this release or an earlier one wrote: a newer
+// one did, it was changed by hand, or the disk is damaged.
 var ErrMalformed = errors.New("stored value is malformed")
 
 // EncodeLabels returns the stored form of a run's labels.
@@ -35,7 +35,7 @@ func DecodeLabels(s string) (map[string]string, error) {
 	}
 	var m map[string]string
 	if err := json.Unmarshal([]byte(s), &m); err != nil {
-		return nil, fmt.Errorf("labels: %w: %w", ErrMalformed, err)
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return m, nil
 }
@@ -56,7 +56,7 @@ func DecodeAttempts(b []byte) ([]journal.Attempt, error) {
 	}
 	var list []journal.Attempt
 	if err := json.Unmarshal(b, &list); err != nil {
-		return nil, fmt.Errorf("attempts: %w: %w", ErrMalformed, err)
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return list, nil
 }

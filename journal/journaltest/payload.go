@@ -97,12 +97,16 @@ func payloadText(k *kit) {
 		node := k.join(leaseLong, route).ID()
 		key := text + fmt.Sprint(i)
 		id := k.starts(journal.Start{Workflow: text, Queue: text, Key: key, Labels: map[string]string{"l": text}})[0].Run
-		c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{route}, Max: 1})
-		k.ok(err)
-		o := k.owner(node, c.Tasks[0])
+		take := func() *owner {
+			k.t.Helper()
+			c, err := k.j.Claim(k.ctx, driver.ClaimRequest{Node: node, Routes: []journal.Route{route}, Max: 1})
+			k.ok(err)
+			return k.owner(node, c.Tasks[0])
+		}
+		o := take()
 		k.send(o.run, text, key)
 		step := stepDone(1, text, "1")
-		commit := o.build(block(text+"\nsecond line", k.j.Now()), started(text),
+		commit := o.build(release, started(text),
 			received(journal.Message{Kind: journal.MessageSignal, Name: text, Number: 1}), step)
 		commit.Waiting = []string{text, text}
 		o.submit(commit)
@@ -114,6 +118,7 @@ func payloadText(k *kit) {
 			k.same(what, got, text)
 		}
 		k.same("key", h.Run.Key, key)
-		k.same("problem", h.Run.Task.Problem, text+"\nsecond line")
+		take().commit(block(text+"\nsecond line", k.j.Now()))
+		k.same("problem", k.history(id).Run.Task.Problem, text+"\nsecond line")
 	}
 }

@@ -41,7 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) driver.Store) {
 
 // All checks a back end with everything there is: the suite of [Run], once more amid others, the
 // scenario of [Faults] and the programs of package model. The store should be a [Rusher] and an
-// [Expirer] too.
+// [Expirer] too, and must be a [Spoiler].
 func All(t *testing.T, open func(t *testing.T) driver.Store) {
 	t.Run("Contract", func(t *testing.T) {
 		t.Parallel()
@@ -64,7 +64,6 @@ func All(t *testing.T, open func(t *testing.T) driver.Store) {
 func suite() []check {
 	return slices.Concat(
 		historyChecks, headChecks, ownerChecks, holdingChecks, resubmitChecks, inboxChecks, wakeChecks, closeChecks, startChecks,
-		childChecks, policyChecks, signalChecks, replyChecks, continueChecks, startMessageChecks,
-		claimChecks, clockChecks, loadChecks, endChecks, listChecks, adminChecks, memberChecks, strikeChecks, lostChecks, payloadChecks, limitChecks,
+		childChecks, policyChecks, signalChecks, replyChecks, continueChecks, startMessageChecks, claimChecks, clockChecks, loadChecks, endChecks, listChecks, adminChecks, memberChecks, strikeChecks, lostChecks, payloadChecks, limitChecks, unreadableChecks,
 	)
 }

@@ -69,7 +69,7 @@ func (db *database) acquire(r *record, node journal.NodeID, chance uint32, now t
 }
 
 // claimed returns copies of the task and of its run.
-func (r *record) claimed() driver.Claimed { return driver.Claimed{Task: *r.queued(), Run: r.row()} }
+func (r *record) claimed() driver.Claimed { return driver.ClaimedOf(r.withTask()) }
 
 // makeVisible makes a task due now.
 func (db *database) makeVisible(r *record, now time.Time) {

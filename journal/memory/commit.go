@@ -130,7 +130,9 @@ func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
 	// turn before is left: attempts, what it waited for, strikes and a problem.
 	t.Turn++
 	t.Strikes, t.Problem, t.State = 0, c.Next.Problem, journal.Ready
-	r.unconfirmed, r.attempts, r.waiting = false, attempts, strings.Join(c.Waiting, "\n")
+	if r.unconfirmed = false; c.Next.Kind != driver.NextBlock { // a blocked run keeps what it has
+		r.attempts, r.waiting = attempts, strings.Join(c.Waiting, "\n")
+	}
 	if c.Next.Kind != driver.NextKeep {
 		t.Owner, t.Link = 0, c.NewHead().Link
 	}

@@ -102,7 +102,7 @@ func (r *record) changed(id string) bool {
 // listed returns the run with its task or its terminal event. It has one of them, since a run is
 // open exactly while it has a task (J7).
 func (r *record) listed() journal.Run {
-	run := r.row()
-	run.Task, run.Terminal = r.queued(), r.terminal()
+	run := r.withTask()
+	run.Terminal = r.terminal()
 	return run
 }

@@ -33,8 +33,7 @@ func (db *database) load(q *driver.LoadRequest) driver.History {
 		return driver.History{Run: r.unanswered(), Answer: r.answer(q.Answer)}
 	}
 	// What the caller has already is left out: a node that kept its machine loads only what is new.
-	h := driver.History{Run: r.row()}
-	h.Run.Task = r.queued()
+	h := driver.History{Run: r.withTask()}
 	if !q.InboxOnly {
 		// Seqs have no gaps, but they begin again with each generation: search rather than
 		// subtract.

@@ -227,7 +227,7 @@ var PlantedBugs = map[string]Planted{
 	"nothing is due next":  {claims: func(_ *Store, c *driver.Claim) { c.NextDue = time.Time{} }},
 	"a commit keeps old attempts": {commit: func(m *Store, c *driver.Commit) {
 		if r := m.open(c.Run); r != nil && c.Attempts == nil {
-			c.Attempts = r.queued().Attempts
+			c.Attempts = r.withTask().Task.Attempts
 		}
 	}},
 	"a commit does not forgive strikes": {commit: func(m *Store, c *driver.Commit) {

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -82,23 +81,23 @@ func (r *record) row() journal.Run {
 	return run
 }
 
-// queued returns a copy of the task, or nil. Attempts and waiting are kept as drivers store them,
-// so that whatever their form loses is lost here too.
-func (r *record) queued() *journal.Task {
+// withTask returns the row with a copy of the task, if there is one. Attempts and waiting are kept
+// as drivers store them, so that whatever their form loses is lost here too, and a test can make
+// them unreadable.
+func (r *record) withTask() journal.Run {
+	run := r.row()
 	if !r.open {
-		return nil
+		return run
 	}
 	t := r.task
-	if r.waiting != "" {
+	if r.waiting != "" && t.State != journal.Blocked {
 		t.Waiting = strings.Split(r.waiting, "\n")
 	}
-	if r.attempts != nil {
-		var err error
-		if t.Attempts, err = driver.DecodeAttempts(r.attempts); err != nil {
-			panic(fmt.Sprintf("memory: attempts were encoded here, yet: %v", err))
-		}
-	}
-	return &t
+	var err error
+	t.Attempts, err = driver.DecodeAttempts(r.attempts)
+	driver.NoteUnreadable(&run, "attempts", err)
+	run.Task = &t
+	return run
 }
 
 // event returns a copy of a stored event, with the payload of the message it consumes.

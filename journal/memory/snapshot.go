@@ -98,7 +98,7 @@ func (s *Store) Due(node journal.NodeID, routes []journal.Route) (tasks []journa
 	}
 	slices.SortFunc(due, byUrgency)
 	for _, r := range due {
-		tasks = append(tasks, *r.queued())
+		tasks = append(tasks, *r.withTask().Task)
 	}
 	return tasks
 }

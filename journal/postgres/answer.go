@@ -105,10 +105,11 @@ func queueAnswers(p *pipeline, sql string, requests []driver.LoadRequest, out []
 		if state != nil {
 			h.Run.Task = &journal.Task{Run: run, State: journal.TaskState(*state), Problem: textOf(problem)}
 		}
-		if h.Run.Terminal, err = e.event(); answered != 0 {
+		e.addTo(&h.Run)
+		if answered != 0 {
 			answer.Rejected = answered == answerRejected
 			h.Answer = &answer
 		}
-		return err
+		return nil
 	}), ids, numbers)
 }

@@ -191,15 +191,9 @@ func scanClaimed(c *driver.Claim) func(row pgx.CollectableRow) error {
 		if err := row.Scan(append(t.targets(), r.targets()...)...); err != nil {
 			return err
 		}
-		run, err := r.run()
-		if err != nil {
-			return err
-		}
-		task, err := t.task(run.ID)
-		if err != nil {
-			return err
-		}
-		c.Tasks = append(c.Tasks, driver.Claimed{Task: *task, Run: run})
+		run := r.run()
+		t.addTo(&run)
+		c.Tasks = append(c.Tasks, driver.ClaimedOf(run))
 		return nil
 	}
 }

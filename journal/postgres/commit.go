@@ -77,7 +77,8 @@ WITH altered AS MATERIALIZED (
 ), kept AS (
     UPDATE reprise.tasks t
     SET turn = t.turn + 1, unproven = false, strikes = 0,
-        attempts = coalesce(l.attempts, ''), waiting = coalesce(l.waiting, ''), problem = coalesce(l.problem, ''),
+        attempts = CASE WHEN l.next = 3 THEN t.attempts ELSE coalesce(l.attempts, '') END, -- a blocked run keeps what it has
+        waiting = CASE WHEN l.next = 3 THEN t.waiting ELSE coalesce(l.waiting, '') END, problem = coalesce(l.problem, ''),
         state = CASE WHEN l.next = 3 THEN 1 ELSE 0 END,
         owner = CASE WHEN l.next = 0 THEN t.owner ELSE 0 END,
         link = CASE WHEN l.next = 0 THEN 0 ELSE l.link END,

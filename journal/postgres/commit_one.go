@@ -24,7 +24,8 @@ const commitOneSQL = `
 WITH kept AS (
     UPDATE reprise.tasks t
     SET turn = t.turn + 1, unproven = false, strikes = 0,
-        attempts = coalesce($10::bytea, ''), waiting = coalesce($11::text, ''), problem = coalesce($12::text, ''),
+        attempts = CASE WHEN $13::smallint = 3 THEN t.attempts ELSE coalesce($10::bytea, '') END, -- a blocked run keeps what it has
+        waiting = CASE WHEN $13::smallint = 3 THEN t.waiting ELSE coalesce($11::text, '') END, problem = coalesce($12::text, ''),
         state = CASE WHEN $13::smallint = 3 THEN 1 ELSE 0 END,
         owner = CASE WHEN $13::smallint = 0 THEN t.owner ELSE 0 END,
         link = CASE WHEN $13::smallint = 0 THEN 0 ELSE $16::bigint END,

@@ -44,11 +44,9 @@ func scanEnds(runs []journal.RunID, ends *[]driver.End) func(row pgx.Collectable
 		}
 		e := driver.End{Run: runs[ord-1], Err: journal.ErrNotFound}
 		if known {
-			var err error
-			if e.Terminal, err = t.event(); err != nil {
-				return err
-			}
-			e.Later, e.Err = e.Terminal == nil, nil
+			run := journal.Run{ID: e.Run}
+			t.addTo(&run)
+			e.Terminal, e.Later, e.Err = run.Terminal, run.Terminal == nil, nil
 		}
 		*ends = append(*ends, e)
 		return nil

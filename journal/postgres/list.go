@@ -186,16 +186,9 @@ func scanListed(page *journal.RunPage) func(row pgx.CollectableRow) error {
 		if err := row.Scan(append(targets, r.targets()...)...); err != nil {
 			return err
 		}
-		run, err := r.run()
-		if err != nil {
-			return err
-		}
-		if run.Task, err = t.task(run.ID); err != nil {
-			return err
-		}
-		if run.Terminal, err = e.event(); err != nil {
-			return err
-		}
+		run := r.run()
+		t.addTo(&run)
+		e.addTo(&run)
 		page.Runs, page.Now = append(page.Runs, run), now.UTC()
 		return nil
 	}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -143,33 +142,37 @@ func scanHistory(out []driver.History) func(row pgx.CollectableRow) error {
 		if err := row.Scan(append(append([]any{&ord}, t.targets()...), r.targets()...)...); err != nil {
 			return err
 		}
-		run, err := r.run()
-		if err != nil {
-			return err
-		}
-		if run.Task, err = t.task(run.ID); err != nil {
-			return err
-		}
+		run := r.run()
+		t.addTo(&run)
 		out[ord-1].Run, out[ord-1].Err = run, nil
 		return nil
 	}
 }
 
-// scanEvents reads an event. Rows come in the order of the requests and of the history.
+// scanEvents reads an event. Rows come in the order of the requests and of the history. What stands
+// behind an event that cannot be read is left out: nobody can go on from it.
 func scanEvents(out []driver.History) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var ord int64
 		var ev journal.Event
+		var at pgtype.Timestamptz
 		var issued string
-		err := row.Scan(&ord, &ev.Seq, &ev.Kind, &ev.Cmd, &ev.Inbox, &ev.Time, &ev.Name, &ev.Attempt, &ev.Payload.Encoding,
+		err := row.Scan(&ord, &ev.Seq, &ev.Kind, &ev.Cmd, &ev.Inbox, &at, &ev.Name, &ev.Attempt, &ev.Payload.Encoding,
 			&ev.Payload.Data, &issued, &ev.Link)
 		if err != nil {
 			return err
 		}
-		ev.Time = ev.Time.UTC()
 		h := &out[ord-1]
-		if ev.Issued, err = journal.DecodeIssued(issued); err != nil {
-			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, driver.ErrMalformed, err)
+		if h.Err != nil {
+			return nil
+		}
+		ev.Time, err = timeOf(at), finite(at)
+		if err == nil {
+			ev.Issued, err = journal.DecodeIssued(issued)
+		}
+		if err != nil {
+			h.Err = driver.UnreadableEvent(h.Run.ID, ev.Seq, err)
+			return nil
 		}
 		h.Events = append(h.Events, ev)
 		return nil
@@ -181,13 +184,22 @@ func scanInbox(requests []driver.LoadRequest, out []driver.History) func(row pgx
 	return func(row pgx.CollectableRow) error {
 		var ord int64
 		var m journal.Message
-		err := row.Scan(&ord, &m.Number, &m.Kind, &m.Name, &m.Key, &m.Payload.Encoding, &m.Payload.Data, &m.Time,
+		var at pgtype.Timestamptz
+		err := row.Scan(&ord, &m.Number, &m.Kind, &m.Name, &m.Key, &m.Payload.Encoding, &m.Payload.Data, &at,
 			&m.Cmd, &m.Generation)
 		if err != nil {
 			return err
 		}
-		m.Run, m.Time = requests[ord-1].Run, m.Time.UTC()
-		out[ord-1].Inbox = append(out[ord-1].Inbox, m)
+		h := &out[ord-1]
+		if h.Err != nil {
+			return nil
+		}
+		m.Run, m.Time = requests[ord-1].Run, timeOf(at)
+		if err := finite(at); err != nil {
+			h.Err = driver.UnreadableMessage(m.Run, m.Number, err)
+			return nil
+		}
+		h.Inbox = append(h.Inbox, m)
 		return nil
 	}
 }

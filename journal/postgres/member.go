@@ -174,9 +174,7 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 			if err != nil {
 				return err
 			}
-			if n.Routes, err = driver.DecodeRoutes(routes); err != nil {
-				return err
-			}
+			n.Routes, _ = driver.DecodeRoutes(routes) // a newer release may write them otherwise; the node lives all the same
 			n.Lease, n.Grace = time.Duration(lease)*time.Microsecond, time.Duration(grace)*time.Microsecond
 			n.StartedAt, n.ExpiresAt = n.StartedAt.UTC(), n.ExpiresAt.UTC()
 			list = append(list, n)

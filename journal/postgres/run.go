@@ -1,7 +1,7 @@
 package postgres
 
 import (
-	"time"
+	"fmt"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -19,8 +19,7 @@ const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r
 // read belong to the row's user, since the driver copies them.
 type runRow struct {
 	id                           pgtype.UUID
-	createdAt                    time.Time
-	startAt, closedAt            pgtype.Timestamptz
+	createdAt, startAt, closedAt pgtype.Timestamptz
 	generation, version          int32
 	priority, status             int16
 	workflow, queue              string
@@ -30,7 +29,7 @@ type runRow struct {
 	parentGeneration, parentCmd  *int32
 	parentPolicy                 *int16
 	seen                         *int64
-	carried                      []journal.InboxSeq
+	carried                      pgtype.FlatArray[pgtype.Int8]
 }
 
 func (r *runRow) targets() []any {
@@ -42,17 +41,20 @@ func (r *runRow) targets() []any {
 // run returns the run. A run that starts at once has no time of its own for that: the column is
 // null, to save bytes of every row, and the time of its creation stands in. Only a run beyond its
 // first generation has a beginning of its inbox.
-func (r *runRow) run() (journal.Run, error) {
-	labels, err := driver.DecodeLabels(textOf(r.labels))
-	if err != nil {
-		return journal.Run{}, err
-	}
+//
+// No column keeps the row from being read: the columns are of types that take whatever the server
+// may hold, and what makes no sense is noted in the run.
+func (r *runRow) run() journal.Run {
 	run := journal.Run{
 		ID: r.id.Bytes, Key: textOf(r.key), Workflow: r.workflow, Version: r.version, Queue: r.queue, Priority: r.priority,
-		Status: journal.Status(r.status), Labels: labels, Input: journal.Payload{Encoding: textOf(r.encoding), Data: r.input},
-		Trace: textOf(r.trace), Generation: journal.Generation(r.generation), CreatedAt: r.createdAt.UTC(),
+		Status: journal.Status(r.status), Input: journal.Payload{Encoding: textOf(r.encoding), Data: r.input},
+		Trace: textOf(r.trace), Generation: journal.Generation(r.generation), CreatedAt: timeOf(r.createdAt),
 		StartAt: timeOf(r.startAt), ClosedAt: timeOf(r.closedAt),
 	}
+	var err error
+	run.Labels, err = driver.DecodeLabels(textOf(r.labels))
+	driver.NoteUnreadable(&run, "labels", err)
+	driver.NoteUnreadable(&run, "created_at", finite(r.createdAt))
 	if run.StartAt.IsZero() {
 		run.StartAt = run.CreatedAt
 	}
@@ -60,7 +62,13 @@ func (r *runRow) run() (journal.Run, error) {
 		run.Parent = parentOf(r.parent, r.parentGeneration, r.parentCmd, r.parentPolicy)
 	}
 	if run.Generation > 1 {
-		run.Continued = &journal.Continue{Seen: intOf[journal.InboxSeq](r.seen), Carried: r.carried}
+		run.Continued = &journal.Continue{Seen: intOf[journal.InboxSeq](r.seen)}
+		for _, n := range r.carried {
+			if !n.Valid {
+				driver.NoteUnreadable(&run, "carried", fmt.Errorf("%w: a message without a number", driver.ErrMalformed))
+			}
+			run.Continued.Carried = append(run.Continued.Carried, journal.InboxSeq(n.Int64))
+		}
 	}
-	return run, nil
+	return run
 }

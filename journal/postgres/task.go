@@ -26,26 +26,24 @@ func (r *taskRow) targets() []any {
 		&r.inboxLast, &r.attempts, &r.waiting, &r.strikes, &r.state, &r.problem, &r.link}
 }
 
-// task returns the task, nil for a run without one.
-func (r *taskRow) task(run journal.RunID) (*journal.Task, error) {
+// addTo gives the run its task, if it has one.
+func (r *taskRow) addTo(run *journal.Run) {
 	if r.generation == nil {
-		return nil, nil
+		return
 	}
 	attempts, err := driver.DecodeAttempts(r.attempts)
-	if err != nil {
-		return nil, err
-	}
+	driver.NoteUnreadable(run, "attempts", err)
 	t := &journal.Task{
-		Run: run, Generation: journal.Generation(*r.generation), Queue: *r.queue, Workflow: *r.workflow,
+		Run: run.ID, Generation: journal.Generation(*r.generation), Queue: *r.queue, Workflow: *r.workflow,
 		Version: *r.version, Priority: *r.priority, VisibleAt: timeOf(r.visibleAt), Owner: journal.NodeID(*r.owner),
 		Fence: journal.Fence(*r.fence), Turn: journal.Turn(*r.turn), InboxLast: journal.InboxSeq(*r.inboxLast),
 		Attempts: attempts, Strikes: int(*r.strikes), State: journal.TaskState(*r.state), Link: journal.Link(*r.link),
 	}
-	if r.waiting != nil {
+	if r.waiting != nil && t.State != journal.Blocked {
 		t.Waiting = splitWaiting(*r.waiting, t.VisibleAt)
 	}
 	if r.problem != nil {
 		t.Problem = *r.problem
 	}
-	return t, nil
+	run.Task = t
 }

@@ -1,8 +1,6 @@
 package postgres
 
 import (
-	"fmt"
-
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
@@ -29,18 +27,21 @@ func (r *terminalRow) targets() []any {
 	return []any{&r.seq, &r.kind, &r.cmd, &r.at, &r.name, &r.encoding, &r.payload, &r.issued, &r.link}
 }
 
-func (r *terminalRow) event() (*journal.Event, error) {
+// addTo gives the run its terminal event, if it has one. What the last turn asked for may be
+// unreadable without hiding how the run ended.
+func (r *terminalRow) addTo(run *journal.Run) {
 	if r.seq == nil {
-		return nil, nil
+		return
 	}
 	issued, err := journal.DecodeIssued(textOf(r.issued))
-	if err != nil {
-		return nil, fmt.Errorf("terminal event: %w: %w", driver.ErrMalformed, err)
+	if err == nil {
+		err = finite(r.at)
 	}
+	driver.NoteUnreadableEnd(run, journal.Seq(*r.seq), err)
 	ev := &journal.Event{Seq: journal.Seq(*r.seq), Kind: journal.Kind(*r.kind), Time: timeOf(r.at), Name: textOf(r.name),
 		Payload: journal.Payload{Encoding: textOf(r.encoding), Data: r.payload}, Issued: issued, Link: *r.link}
 	if r.cmd != nil {
 		ev.Cmd = journal.Cmd(*r.cmd)
 	}
-	return ev, nil
+	run.Terminal = ev
 }

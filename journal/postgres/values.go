@@ -1,11 +1,13 @@
 package postgres
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // uuidArg turns a run's id into the driver's type, which every protocol mode knows.
@@ -46,6 +48,14 @@ func timeOf(t pgtype.Timestamptz) time.Time {
 		return time.Time{}
 	}
 	return t.Time.UTC()
+}
+
+// finite refuses a time that no clock has told.
+func finite(t pgtype.Timestamptz) error {
+	if t.Valid && t.InfinityModifier == pgtype.Finite {
+		return nil
+	}
+	return fmt.Errorf("%w: a time that is null or infinite", driver.ErrMalformed)
 }
 
 // intOf reads a number; null is zero.

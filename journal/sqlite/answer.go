@@ -42,8 +42,8 @@ FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 // loadAnswer reads what the sender of an update waits for: the reply, or the end of the run. Both
 // come from the snapshot of the load, so a run is never reported as closed without the reply that
 // was stored before.
-func loadAnswer(q querier, r *driver.LoadRequest, h *driver.History) (err error) {
-	err = q.query(loadUnansweredSQL, func(in row) error {
+func loadAnswer(q querier, r *driver.LoadRequest, h *driver.History) error {
+	err := q.query(loadUnansweredSQL, func(in row) error {
 		h.Run.ID, h.Run.Status, h.Err = r.Run, journal.Status(in.int(0)), nil
 		if in.bool(3) {
 			h.Run.Task = &journal.Task{Run: r.Run, State: journal.TaskState(in.int(1)), Problem: in.text(2)}
@@ -53,7 +53,7 @@ func loadAnswer(q querier, r *driver.LoadRequest, h *driver.History) (err error)
 	if err != nil || h.Err != nil {
 		return err
 	}
-	if h.Run.Terminal, err = terminalOf(q, r.Run); err != nil {
+	if err := addTerminal(q, &h.Run); err != nil {
 		return err
 	}
 	return q.query(loadAnswerSQL, func(in row) error {

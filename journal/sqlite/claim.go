@@ -205,15 +205,9 @@ func countDue(q querier, routes []journal.Route, at time.Time) (n int, err error
 func readClaimed(q querier, runs []journal.RunID) (list []driver.Claimed, err error) {
 	for _, run := range runs {
 		err := q.query(claimReadSQL, func(r row) error {
-			run, err := runOf(r[taskWidth:])
-			if err != nil {
-				return err
-			}
-			task, err := taskOf(r, run.ID)
-			if err != nil {
-				return err
-			}
-			list = append(list, driver.Claimed{Task: *task, Run: run})
+			run := runOf(r[taskWidth:])
+			addTask(&run, r)
+			list = append(list, driver.ClaimedOf(run))
 			return nil
 		}, uuidArg(run))
 		if err != nil {

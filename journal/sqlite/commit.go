@@ -43,10 +43,11 @@ RETURNING inbox_last, visible_at`
 	commitVisibleSQL = `UPDATE reprise_tasks SET visible_at = ? WHERE run_id = ?`
 
 	// commitFreeSQL parks, releases or blocks. A parked run with a newer message than it has seen
-	// is visible (J6). The link tells the next owner whether what it kept in memory is current.
+	// is visible (J6). The link tells the next owner whether what it kept in memory is current. A
+	// blocked run keeps its attempts and what it waited for.
 	commitFreeSQL = `
 UPDATE reprise_tasks AS t
-SET turn = turn + 1, unproven = 0, strikes = 0, attempts = ?, waiting = ?, problem = ?, state = ?, owner = 0, link = ?,
+SET turn = turn + 1, unproven = 0, strikes = 0, attempts = iif(?, attempts, ?), waiting = iif(?, waiting, ?), problem = ?, state = ?, owner = 0, link = ?,
     visible_at = iif(inbox_last > ?, ?, ?)
 WHERE ` + commitFits + `
 RETURNING inbox_last`
@@ -288,7 +289,8 @@ func writeTask(q querier, c *driver.Commit, at time.Time) (out driver.Outcome, o
 		case driver.NextBlock:
 			state, message = int64(journal.Blocked), next
 		}
-		err = q.query(commitFreeSQL, read, fitsArgs(c, attempts, waiting, nullText(c.Next.Problem), state,
+		keeps := boolArg(c.Next.Kind == driver.NextBlock)
+		err = q.query(commitFreeSQL, read, fitsArgs(c, keeps, attempts, keeps, waiting, nullText(c.Next.Problem), state,
 			int64(c.NewHead().Link), int64(c.InboxSeen), message, next)...)
 	}
 	return out, ok, err

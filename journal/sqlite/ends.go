@@ -51,6 +51,8 @@ func endOf(q querier, run journal.RunID, fits bool) (e driver.End, named bool, e
 		e.Later = true
 		return e, true, nil
 	}
-	e.Terminal, err = terminalOf(q, run)
+	closed := journal.Run{ID: run}
+	err = addTerminal(q, &closed)
+	e.Terminal = closed.Terminal
 	return e, true, err
 }

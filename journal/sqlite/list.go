@@ -197,11 +197,10 @@ func (l *listing) scan(q querier, sql string, found *[]journal.RunID, args ...an
 		if len(*found) > 0 && (*found)[len(*found)-1] == run {
 			return nil // it has several events of the kind that is looked for
 		}
-		ok, err := l.selects(r)
-		if ok {
+		if l.selects(r) {
 			*found = append(*found, run)
 		}
-		return err
+		return nil
 	}, args...)
 	if err != nil {
 		return seen, err
@@ -222,7 +221,7 @@ func (l *listing) scan(q querier, sql string, found *[]journal.RunID, args ...an
 
 // selects asks what a candidate's row tells. The conditions repeat those that the source has
 // applied already, so that no source has to be trusted.
-func (l *listing) selects(r row) (bool, error) {
+func (l *listing) selects(r row) bool {
 	f, created := l.f, r.time(4)
 	switch {
 	case f.Workflow != "" && r.text(1) != f.Workflow,
@@ -234,18 +233,18 @@ func (l *listing) selects(r row) (bool, error) {
 		!f.Parent.IsZero() && r.id(7) != f.Parent,
 		f.Unchanged != "" && journal.Status(r.int(3)).Closed(),
 		len(r.text(5)) < len(f.KeyPrefix) || r.text(5)[:len(f.KeyPrefix)] != f.KeyPrefix:
-		return false, nil
+		return false
 	}
 	if len(f.Labels) == 0 {
-		return true, nil
+		return true
 	}
-	labels, err := driver.DecodeLabels(r.text(6))
+	labels, _ := driver.DecodeLabels(r.text(6)) // what cannot be read matches nothing
 	for k, want := range f.Labels {
 		if got, ok := labels[k]; !ok || got != want {
-			return false, err
+			return false
 		}
 	}
-	return true, err
+	return true
 }
 
 // listStateSQL asks for the state of an open run, by the primary key.
@@ -278,16 +277,13 @@ func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error)
 // listed reads a run with its task or its terminal event. It is asked for the runs of a page only,
 // when it is known which they are.
 func listed(q querier, run journal.RunID) (r journal.Run, err error) {
-	err = q.query(loadRunSQL, func(got row) (err error) {
-		if r, err = runOf(got[taskWidth:]); err != nil {
-			return err
-		}
-		r.Task, err = taskOf(got, run)
-		return err
+	err = q.query(loadRunSQL, func(got row) error {
+		r = runOf(got[taskWidth:])
+		addTask(&r, got)
+		return nil
 	}, uuidArg(run))
 	if err != nil || r.Status == journal.Open {
 		return r, err
 	}
-	r.Terminal, err = terminalOf(q, run)
-	return r, err
+	return r, addTerminal(q, &r)
 }

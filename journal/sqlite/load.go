@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/reprise-run/reprise/journal"
@@ -78,38 +77,42 @@ func loadOne(q querier, r *driver.LoadRequest, h *driver.History) error {
 	if r.Answer != 0 {
 		return loadAnswer(q, r, h)
 	}
-	err := q.query(loadRunSQL, func(r row) (err error) {
-		if h.Run, err = runOf(r[taskWidth:]); err != nil {
-			return err
-		}
-		h.Err = nil
-		h.Run.Task, err = taskOf(r, h.Run.ID)
-		return err
+	err := q.query(loadRunSQL, func(r row) error {
+		h.Run, h.Err = runOf(r[taskWidth:]), nil
+		addTask(&h.Run, r)
+		return nil
 	}, uuidArg(r.Run))
 	if err != nil || h.Err != nil {
 		return err
 	}
 	if !r.InboxOnly {
-		if err := loadEvents(q, r, h); err != nil {
+		if err := loadEvents(q, r, h); err != nil || h.Err != nil {
 			return err
 		}
 	}
 	return loadInbox(q, r, h)
 }
 
-// loadEvents reads the events after AfterSeq, at most Limit.
+// loadEvents reads the events after AfterSeq, at most Limit. What stands behind an event that
+// cannot be read is left out: nobody can go on from it.
 func loadEvents(q querier, r *driver.LoadRequest, h *driver.History) error {
 	limit := int64(math.MaxInt64)
 	if r.Limit > 0 {
 		limit = int64(r.Limit)
 	}
-	return q.query(loadEventsSQL, func(r row) (err error) {
+	return q.query(loadEventsSQL, func(r row) error {
+		if h.Err != nil {
+			return nil
+		}
 		ev := journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
 			Inbox: journal.InboxSeq(r.int(3)), Time: r.time(4), Name: r.text(5), Attempt: int32(r.int(6)), Payload: r.payload(7, 8),
 			Link: journal.Link(r.int(10))}
-		if ev.Issued, err = journal.DecodeIssued(r.text(9)); err != nil {
-			return fmt.Errorf("run %s event %d: %w: %w", h.Run.ID, ev.Seq, driver.ErrMalformed, err)
+		issued, err := journal.DecodeIssued(r.text(9))
+		if err != nil {
+			h.Err = driver.UnreadableEvent(h.Run.ID, ev.Seq, err)
+			return nil
 		}
+		ev.Issued = issued
 		h.Events = append(h.Events, ev)
 		return nil
 	}, uuidArg(r.Run), int64(h.Run.Generation), int64(r.AfterSeq), limit)

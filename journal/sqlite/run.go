@@ -12,26 +12,22 @@ const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r
        r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried`
 
 // runOf reads runColumns.
-func runOf(r row) (journal.Run, error) {
+func runOf(r row) journal.Run {
 	labels, err := driver.DecodeLabels(r.text(11))
-	if err != nil {
-		return journal.Run{}, err
-	}
 	run := journal.Run{
 		ID: r.id(0), CreatedAt: r.time(1), StartAt: r.time(2), ClosedAt: r.time(3), Generation: journal.Generation(r.int(4)),
 		Version: int32(r.int(5)), Priority: int16(r.int(6)), Status: journal.Status(r.int(7)), Workflow: r.text(8),
 		Queue: r.text(9), Key: r.text(10), Labels: labels, Input: r.payload(13, 12), Trace: r.text(14),
 	}
+	driver.NoteUnreadable(&run, "labels", err)
 	if run.StartAt.IsZero() {
 		run.StartAt = run.CreatedAt
 	}
 	run.Parent = parentOf(r[15:])
 	if !r.null(19) {
 		carried, err := decodeCarried(r.text(20))
-		if err != nil {
-			return journal.Run{}, err
-		}
+		driver.NoteUnreadable(&run, "carried", err)
 		run.Continued = &journal.Continue{Seen: journal.InboxSeq(r.int(19)), Carried: carried}
 	}
-	return run, nil
+	return run
 }

@@ -1,13 +1,11 @@
 package sqlite
 
 import (
-	"fmt"
-
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// terminalColumns are the columns of a terminal event e, for terminalOf.
+// terminalColumns are the columns of a terminal event e, for addTerminal.
 const terminalColumns = `e.seq, e.kind, e.cmd, e.at, e.name, e.encoding, e.payload, e.issued, e.link`
 
 // listTerminalSQL reads the terminal event of a closed run, by the number that the run's row has of
@@ -17,16 +15,14 @@ SELECT ` + terminalColumns + `
 FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
 WHERE r.id = ?`
 
-// terminalOf reads the terminal event of a closed run, nil of an open one.
-func terminalOf(q querier, run journal.RunID) (t *journal.Event, err error) {
-	err = q.query(listTerminalSQL, func(r row) error {
+// addTerminal gives a closed run its terminal event. What the last turn asked for may be unreadable
+// without hiding how the run ended.
+func addTerminal(q querier, run *journal.Run) error {
+	return q.query(listTerminalSQL, func(r row) error {
 		issued, err := journal.DecodeIssued(r.text(7))
-		if err != nil {
-			return fmt.Errorf("terminal event: %w: %w", driver.ErrMalformed, err)
-		}
-		t = &journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
+		driver.NoteUnreadableEnd(run, journal.Seq(r.int(0)), err)
+		run.Terminal = &journal.Event{Seq: journal.Seq(r.int(0)), Kind: journal.Kind(r.int(1)), Cmd: journal.Cmd(r.int(2)),
 			Time: r.time(3), Name: r.text(4), Payload: r.payload(5, 6), Issued: issued, Link: journal.Link(r.int(8))}
 		return nil
-	}, uuidArg(run))
-	return t, err
+	}, uuidArg(run.ID))
 }

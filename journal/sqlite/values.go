@@ -117,7 +117,7 @@ func decodeCarried(s string) ([]journal.InboxSeq, error) {
 	}
 	var list []journal.InboxSeq
 	if err := json.Unmarshal([]byte(s), &list); err != nil {
-		return nil, fmt.Errorf("carried messages: %w: %w", driver.ErrMalformed, err)
+		return nil, fmt.Errorf("%w: %w", driver.ErrMalformed, err)
 	}
 	return list, nil
 }

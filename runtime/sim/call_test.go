@@ -76,6 +76,9 @@ func (w *world) await(r *running, a *answered, client *runtime.Client, once func
 			how = answerClosed
 		case late || w.now() != epoch:
 			continue
+		case errors.Is(err, runtime.ErrBlocked) && w.plan.hasOlder(): // for a node that cannot read it
+			time.Sleep(callMax / 10)
+			continue
 		case errors.Is(err, journal.ErrNotFound) && epoch > 0: // it is started again
 			time.Sleep(callMax / 10)
 			continue
@@ -165,6 +168,9 @@ func (w *world) look(r *running, via int) {
 	defer cancel()
 	s, err := runtime.Query(ctx, p.node, id, look, "")
 	if err != nil {
+		if _, older := errors.AsType[*journal.UnreadableError](err); older && w.plan.hasOlder() {
+			return
+		}
 		if !errors.Is(err, journal.ErrUnavailable) && ctx.Err() == nil && !w.neverBegan(r) && w.now() == epoch {
 			w.breaks("queries", "run %s: %v", r.name(), err)
 		}

@@ -27,12 +27,13 @@ var planted = []struct {
 	{"the fence is not checked (J3)", func(w *world, s store) store { return noFence{s, w} }, only(freeze)},
 	{"a park does not compare inbox numbers (J6)", func(_ *world, s store) store { return deafPark{s} }, nil},
 	{"effects come before the commit is durable", func(w *world, s store) store { return early{s, w} }, nil},
-	// The poll alone is correct, and so is the claim behind each comparison of what a node owns. Both
-	// must be out of the way.
+	// The poll alone is correct, and so is the claim behind each comparison of what a node owns.
+	// Both must be out of the way.
 	{"wake-ups are lost", func(_ *world, s store) store { return sleepy{s} }, func(p *plan) { p.Poll, p.Lease, p.Faults = time.Hour, time.Hour, nil }},
 	{"an own write is not recognised (J4)", func(w *world, s store) store { return forgetful{s, w} }, only(lossy)},
 	{"message keys do not deduplicate (J5)", func(_ *world, s store) store { return keyless{s} }, nil},
 	{"attempts of steps in retry are forgotten", func(_ *world, s store) store { return careless{s} }, nil},
+	{"a block writes over what could not be read", func(_ *world, s store) store { return overwriting{s} }, unreadableOften},
 	{"an inbox is read backwards (J5)", func(_ *world, s store) store { return backwards{s} }, nil},
 	{"tasks of dead nodes are not freed", func(_ *world, s store) store { return immortal{s} }, nil},
 	{"effects are repeated with their commit (J4)", func(w *world, s store) store { return repeating{s, w} }, only(lossy)},
@@ -120,8 +121,8 @@ func late(p *plan) {
 	}
 }
 
-// frozen has nodes freeze one after the other, each until another one executes its runs, whose steps
-// take long.
+// frozen has nodes freeze one after the other, each until another one executes its runs, whose
+// steps take long.
 func frozen(p *plan) {
 	p.Nodes = append(p.Nodes, nodePlan{Lanes: 1})
 	p.Faults = nil

@@ -106,6 +106,7 @@ const (
 	goBack     faultKind = "goBack"     // the database loses its last Back commits, and all else that has come behind the first of them
 	slowStore  faultKind = "slow"       // for For, calls of the node take up to a hundred times as long; of the client, if Node is 0
 	readOnly   faultKind = "readOnly"   // for For, the database refuses what writes, as a standby does
+	older      faultKind = "older"      // for For, the node cannot read some runs, as if a newer release had worked on them
 	echo       faultKind = "echo"       // for For, some calls of the node get no answer, and arrive late, some of them a second time
 )
 
@@ -125,6 +126,9 @@ func (p *plan) calm() time.Duration {
 		at = max(at, f.At+f.For)
 		if f.Kind == echo {
 			at = max(at, f.At+f.For+p.echoMax())
+		}
+		if f.Kind == older {
+			at = max(at, f.At+f.For+olderRest)
 		}
 	}
 	for i := range p.Runs {

@@ -34,7 +34,7 @@ func (w *world) connect(place int) (*process, *journal.Journal) {
 	p := &process{w: w, place: place, name: fmt.Sprintf("%d.%d", place, w.lives[place]), peer: w.db.Peer(), ended: make(chan struct{})}
 	store := &line{store: w.mutate(w, p.peer), p: p}
 	return p, journal.New(&drawn{Store: faulty.New(store, &faulty.Options{
-		Decide: p.decide, Answer: p.answer, Hint: p.hint, Delay: p.delay, Held: p.held,
+		Decide: p.decide, Answer: p.answer, Hint: p.hint, Delay: p.delay, Held: p.held, Unreadable: p.unreadable,
 	}), p: p}, &journal.Options{Logger: slog.New(slog.DiscardHandler)})
 }
 

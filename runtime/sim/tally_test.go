@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // tally counts what simulations consisted of: a simulator that does nothing finds nothing.
@@ -31,6 +33,9 @@ func (t tally) add(w *world) {
 	for i := range w.tape.commits {
 		c := &w.tape.commits[i]
 		t["commits"]++
+		if c.Next.Kind == driver.NextBlock {
+			t["blocks of runs that cannot be read"]++
+		}
 		t["events"] += len(c.Events)
 		if last := c.Terminal(); last != nil {
 			t[last.Kind.String()]++

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -145,7 +144,7 @@ func (l *line) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Ou
 		c.Events = slices.Clone(c.Events)
 		t.commits = append(t.commits, written{Commit: c, process: l.p.name, late: faulty.Straggles(ctx), before: met[i], at: out[i].Now})
 		if c.Next.Kind == driver.NextBlock {
-			t.blocks = append(t.blocks, fmt.Sprintf("run %s is blocked: %s", c.Run, c.Next.Problem))
+			l.blocked(&c, met[i])
 		}
 		l.effects(&c, &out[i])
 	}
@@ -279,8 +278,8 @@ func (w *world) member(id journal.NodeID) bool {
 }
 
 // repetitions tells which commits write nothing: their last event is there already, or, if they add
-// none, the turn of the task under their fence. The first event of a run follows from its start alone,
-// so two owners may write the same one, and the later one is told that it is written.
+// none, the turn of the task under their fence. The first event of a run follows from its start
+// alone, so two owners may write the same one, and the later one is told that it is written.
 type repetitions struct {
 	events map[place]journal.Link
 	turns  map[place]bool

@@ -48,7 +48,8 @@ func (f *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 // Claim implements driver.Store.
 func (f *Store) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	return call(ctx, f, Call{Verb: "claim", Members: 1, Node: r.Node}, func(ctx context.Context) (driver.Claim, error) {
-		return f.store.Claim(ctx, r)
+		c, err := f.store.Claim(ctx, r)
+		return f.spoilClaim(c), err
 	})
 }
 
@@ -89,14 +90,16 @@ func (f *Store) commitInTx(ctx context.Context, c Call, commits []driver.Commit)
 func (f *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
 	requests = slices.Clone(requests)
 	return call(ctx, f, Call{Verb: "load", Members: len(requests)}, func(ctx context.Context) ([]driver.History, error) {
-		return f.store.Load(ctx, requests)
+		list, err := f.store.Load(ctx, requests)
+		return f.spoilHistories(list), err
 	})
 }
 
 // List implements driver.Store.
 func (f *Store) List(ctx context.Context, filter journal.ListFilter) (journal.RunPage, error) {
 	return call(ctx, f, Call{Verb: "list", Members: 1}, func(ctx context.Context) (journal.RunPage, error) {
-		return f.store.List(ctx, filter)
+		page, err := f.store.List(ctx, filter)
+		return f.spoilPage(page), err
 	})
 }
 

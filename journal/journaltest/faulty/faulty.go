@@ -54,6 +54,10 @@ type Options struct {
 	// it needs; it gets driver.ErrHeld then, and the store never hears of it. By default nobody
 	// does.
 	Held func(c Call, member int) bool
+	// Unreadable tells whether the attempts of a run cannot be read in the answers to Claim, Load
+	// and List, as if a newer release had written them. They stay as they are in the store. By
+	// default everything can be read.
+	Unreadable func(run journal.RunID) bool
 	// Hint returns after which delays a hint is sent, once for each: none loses it, two double it.
 	// By default every hint is sent at once.
 	Hint func(driver.Hint) []time.Duration

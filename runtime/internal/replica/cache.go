@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/reprise-run/reprise/internal/watchdog"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
@@ -19,14 +20,20 @@ const (
 	replicasMax = 64
 	// replicaIdle is how long a replica is kept after its last query.
 	replicaIdle = 10 * time.Second
+	// codeFrame is part of the name of a function that is below all workflow code, that of handlers
+	// of queries too.
+	codeFrame = "reprise/replay"
 )
 
-// Options of a Cache. Every field is required.
+// Options of a Cache. Every field but StuckAfter is required.
 type Options struct {
 	Journal    *driver.Journal
 	Find       func(workflow string, version int32) (*replay.Definition, error) // the code of a version
 	Load       func(context.Context, driver.LoadRequest) (*driver.History, error)
 	Thresholds replay.Thresholds // as the owners of runs have them
+	StuckAfter time.Duration     // workflow code that has not returned for so long is reported; 0: 2 s
+	// Stuck reports it: code says what of the workflow it is, stacks what it does.
+	Stuck func(run journal.RunID, workflow, code string, after time.Duration, stacks string)
 }
 
 // Cache holds the replicas that answer queries. While it is open, some are kept for a while after
@@ -40,21 +47,33 @@ type Options struct {
 // never a second one of the run whose memory would add up. Which of its users may touch the machine
 // is decided by the replica itself: see [replica].
 //
+// The exception is a replica whose code does not return: it is taken out of byRun while it has a
+// user, and those who wait for it go on with a fresh one. See [execution].
+//
 // Closing a machine runs deferred calls of workflow code, which may take long. It happens after mu
-// has been released, on replicas that nobody can find any more.
+// has been released, on replicas that nobody can find any more, and no caller waits for it.
 type Cache struct {
-	o Options
+	o        Options
+	watchdog watchdog.Watchdog[*execution]
 
-	mu    sync.Mutex
-	open  bool
-	byRun map[journal.RunID]*replica
-	clock uint64      // counts releases; tells which replica was used longest ago
-	timer *time.Timer // of the next sweep; nil while nothing is kept
-	swept uint64      // clock at the last sweep
+	mu      sync.Mutex
+	open    bool
+	byRun   map[journal.RunID]*replica
+	givenUp map[*execution]bool // workflow code that has not returned
+	clock   uint64              // counts releases; tells which replica was used longest ago
+	timer   *time.Timer         // of the next sweep; nil while nothing is kept
+	swept   uint64              // clock at the last sweep
 }
 
 // New returns a closed cache without replicas.
-func New(o Options) *Cache { return &Cache{o: o, byRun: map[journal.RunID]*replica{}} }
+func New(o Options) *Cache {
+	if o.StuckAfter <= 0 {
+		o.StuckAfter = stuckAfterDefault
+	}
+	c := &Cache{o: o, byRun: map[journal.RunID]*replica{}, givenUp: map[*execution]bool{}}
+	c.watchdog = watchdog.Watchdog[*execution]{After: o.StuckAfter, Report: c.stuck, Frame: codeFrame}
+	return c
+}
 
 // Open begins to keep replicas.
 func (c *Cache) Open() {
@@ -63,7 +82,7 @@ func (c *Cache) Open() {
 	c.open = true
 }
 
-// Close drops what is kept. Queries in flight go on.
+// Close drops what is kept. Queries in flight go on, and nobody waits for workflow code.
 func (c *Cache) Close() {
 	c.mu.Lock()
 	c.open = false
@@ -73,49 +92,68 @@ func (c *Cache) Close() {
 	}
 	list := c.removeIdle(c.clock)
 	c.mu.Unlock()
-	closeAll(list)
+	go closeAll(list)
 }
 
-// Query asks a run, as of what is stored now. If ctx ends first it returns ctx's error; workflow
-// code that is running then goes on in the background, and further queries of the run wait for it.
+// Query asks a run, as of what is stored now. If ctx ends first, or workflow code does not return
+// for codeMax, the error says so; that code then goes on in the background.
 //
-// Errors: those of Options.Find and Options.Load, replay.ErrNoHandler, the handler's own, and what
-// makes the code unfit for the history.
+// Errors: those of Options.Find and Options.Load, replay.ErrNoHandler, the handler's own, what
+// makes the code unfit for the history, and [ErrStuck].
 func (c *Cache) Query(
 	ctx context.Context, run journal.RunID, name string, arg journal.Payload,
 ) (journal.Payload, error) {
-	r := c.acquire(run)
-	select {
-	case r.inUse <- struct{}{}:
-	case <-ctx.Done():
-		c.release(r)
-		return journal.Payload{}, ctx.Err()
+	r, err := c.take(ctx, run)
+	if err != nil {
+		return journal.Payload{}, err
 	}
 	// Workflow code cannot be interrupted, so it gets a goroutine that may outlive the caller. That
-	// goroutine gives the replica back, and resets it first if the machine is not good for another
-	// query.
+	// goroutine gives the replica back, and takes it out of the cache first if the machine is not
+	// good for another query.
 	type reply struct {
 		answer journal.Payload
 		err    error
 	}
-	replies := make(chan reply, 1)
+	replies, e := make(chan reply, 1), &execution{replica: r, late: make(chan struct{})}
 	go func() {
 		rep := reply{err: errors.New("the handler ended its goroutine")}
 		defer func() {
 			if rep.err != nil && !r.reusable {
-				r.reset()
+				c.mu.Lock()
+				c.detach(r)
+				c.mu.Unlock()
 			}
 			<-r.inUse
 			c.release(r)
 			replies <- rep
 		}()
-		rep.answer, rep.err = r.query(ctx, &c.o, name, arg)
+		rep.answer, rep.err = r.query(ctx, c, e, name, arg)
 	}()
 	select {
 	case rep := <-replies:
 		return rep.answer, rep.err
 	case <-ctx.Done():
-		return journal.Payload{}, ctx.Err()
+		err = c.explain(e, ctx.Err())
+	case <-e.late:
+		err = c.explain(e, context.DeadlineExceeded)
+	}
+	c.leave(e)
+	return journal.Payload{}, err
+}
+
+// take returns the replica of a run for the caller alone.
+func (c *Cache) take(ctx context.Context, run journal.RunID) (*replica, error) {
+	for {
+		r := c.acquire(run)
+		select {
+		case r.inUse <- struct{}{}:
+			return r, nil
+		case <-r.gone:
+			c.release(r)
+		case <-ctx.Done():
+			c.release(r)
+			return nil, ctx.Err()
+		}
 	}
 }
 
@@ -125,14 +163,18 @@ func (c *Cache) acquire(run journal.RunID) *replica {
 	defer c.mu.Unlock()
 	r := c.byRun[run]
 	if r == nil {
-		r = &replica{run: run, inUse: make(chan struct{}, 1)}
+		r = &replica{run: run, inUse: make(chan struct{}, 1), gone: make(chan struct{})}
 		c.byRun[run] = r
 	}
 	r.users++
 	return r
 }
 
-func (c *Cache) release(r *replica) { closeAll(c.released(r)) }
+func (c *Cache) release(r *replica) {
+	if list := c.released(r); len(list) > 0 {
+		go closeAll(list)
+	}
+}
 
 // released ends a use and returns the replicas that are to be closed.
 func (c *Cache) released(r *replica) []*replica {
@@ -142,6 +184,9 @@ func (c *Cache) released(r *replica) []*replica {
 	r.usedAt = c.clock
 	if r.users--; r.users > 0 {
 		return nil
+	}
+	if c.byRun[r.run] != r { // it was given up
+		return []*replica{r}
 	}
 	if !c.open || !r.reusable {
 		delete(c.byRun, r.run)

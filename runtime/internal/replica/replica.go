@@ -36,11 +36,13 @@ import (
 type replica struct {
 	run    journal.RunID
 	inUse  chan struct{} // holds one element while a query uses the replica
+	gone   chan struct{} // closed under Cache.mu when the query that uses it is given up
 	users  int           // guarded by Cache.mu: queries that hold or wait for inUse
 	usedAt uint64        // guarded by Cache.mu
 
 	machine    *replay.Machine // nil before the first query and after reset
 	reusable   bool            // the machine is good for another query
+	workflow   string
 	generation journal.Generation
 	head       journal.Head // the last event that was replayed
 
@@ -59,43 +61,56 @@ func (r *replica) reset() {
 }
 
 // query brings the replica up to what is stored now and asks the handler.
-func (r *replica) query(ctx context.Context, o *Options, name string, arg journal.Payload) (journal.Payload, error) {
-	if err := r.advance(ctx, o); err != nil {
+func (r *replica) query(
+	ctx context.Context, c *Cache, e *execution, name string, arg journal.Payload,
+) (journal.Payload, error) {
+	if err := r.advance(ctx, c, e); err != nil {
 		return journal.Payload{}, err
 	}
-	r.reusable = false // a handler that panics, or ends its goroutine, may leave anything behind
-	answer, err := r.machine.Query(name, arg)
-	r.reusable = err == nil || errors.Is(err, replay.ErrNoHandler)
+	if ctx.Err() != nil {
+		return journal.Payload{}, ctx.Err() // nobody waits for the answer
+	}
+	var answer journal.Payload
+	err := c.execute(e, code{r.workflow, name}, func() (err error) {
+		r.reusable = false // a handler that panics, or ends its goroutine, may leave anything behind
+		answer, err = r.machine.Query(name, arg)
+		r.reusable = err == nil || errors.Is(err, replay.ErrNoHandler)
+		return err
+	})
 	return answer, err
 }
 
 // advance reads what is new and shows it to the machine.
-func (r *replica) advance(ctx context.Context, o *Options) error {
+func (r *replica) advance(ctx context.Context, c *Cache, e *execution) error {
+	o := &c.o
 	r.reusable = r.machine != nil                                            // if the store cannot be read, nothing is lost
 	d := delta{after: max(r.head.Seq-1, 0), inbox: max(r.inbox.Number-1, 0)} // the last ones again
 	if err := d.read(ctx, o, r.run); err != nil {
 		return err
 	}
 	if r.machine != nil && (!d.follows(r) || r.stale(&d)) {
-		r.reset()
+		if err := c.execute(e, code{workflow: r.workflow}, func() error { r.reset(); return nil }); err != nil {
+			return err
+		}
 		d = delta{}
 		if err := d.read(ctx, o, r.run); err != nil {
 			return err
 		}
 	}
-	r.reusable = false
 	if r.machine == nil {
 		if err := r.begin(o, &d.run); err != nil {
 			return err
 		}
 	}
-	r.turn = d.turn()
-	err := r.replay(&d, o.Journal.Now())
-	if err == nil || errors.Is(err, replay.ErrNoHandler) {
-		r.reusable = err == nil
-		return err
-	}
-	return fmt.Errorf("the code does not fit the run: %w", err)
+	return c.execute(e, code{workflow: r.workflow}, func() error {
+		r.reusable, r.turn = false, d.turn()
+		err := r.replay(&d, o.Journal.Now())
+		if err == nil || errors.Is(err, replay.ErrNoHandler) {
+			r.reusable = err == nil
+			return err
+		}
+		return fmt.Errorf("the code does not fit the run: %w", err)
+	})
 }
 
 // stale tells whether the machine has seen what is not, or not any more, the run's past.
@@ -112,7 +127,7 @@ func (r *replica) begin(o *Options, run *journal.Run) error {
 	}
 	r.machine = replay.New(def, replay.InfoOf(run), o.Journal)
 	r.machine.SetThresholds(o.Thresholds)
-	r.generation = run.Generation
+	r.generation, r.workflow = run.Generation, run.Workflow
 	return nil
 }
 

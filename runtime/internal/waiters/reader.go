@@ -114,10 +114,10 @@ func (r *reader) readReplies(ctx context.Context, updates []driver.LoadRequest) 
 	for i := range histories {
 		h, q := &histories[i], &updates[i]
 		switch {
-		case h.Err != nil:
-			r.list.resolve(q.Run, q.Answer, resolution{err: fmt.Errorf("run %s: %w", q.Run, h.Err)})
 		case h.Answer != nil:
 			r.list.resolve(q.Run, q.Answer, resolution{reply: h.Answer})
+		case h.Err != nil && !unreadable(h.Err): // of a run that cannot be read, the task says whether it is blocked
+			r.list.resolve(q.Run, q.Answer, resolution{err: fmt.Errorf("run %s: %w", q.Run, h.Err)})
 		default:
 			if err := r.unanswered(&h.Run); err != nil {
 				r.list.resolve(q.Run, q.Answer, resolution{err: err})
@@ -125,4 +125,9 @@ func (r *reader) readReplies(ctx context.Context, updates []driver.LoadRequest) 
 		}
 	}
 	return nil
+}
+
+func unreadable(err error) bool {
+	_, ok := errors.AsType[*journal.UnreadableError](err)
+	return ok
 }

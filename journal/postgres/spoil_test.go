@@ -1,0 +1,49 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/journaltest"
+)
+
+// spoilt says where a part of a run stands and what makes it unreadable.
+var spoilt = map[string]struct{ table, column, kind, bad, where string }{
+	journaltest.PartAttempts:    {"tasks", "attempts", "bytea", `\x7b2276223a327d`, "run_id = $1 AND $2 = 0"}, // {"v":2}
+	journaltest.PartLabels:      {"runs", "labels", "jsonb", `{"l": ["v"]}`, "id = $1 AND $2 = 0"},
+	journaltest.PartCarried:     {"runs", "carried", "bigint[]", `{1,NULL}`, "id = $1 AND $2 = 0"},
+	journaltest.PartCreated:     {"runs", "created_at", "timestamptz", `infinity`, "id = $1 AND $2 = 0"},
+	journaltest.PartIssued:      {"events", "issued", "text", `warp drive`, presentEvent},
+	journaltest.PartKind:        {"events", "kind", "smallint", `99`, presentEvent},
+	journaltest.PartTime:        {"events", "at", "timestamptz", `infinity`, presentEvent},
+	journaltest.PartMessage:     {"inbox", "kind", "smallint", `77`, "run_id = $1 AND number = $2"},
+	journaltest.PartMessageTime: {"inbox", "at", "timestamptz", `-infinity`, "run_id = $1 AND number = $2"},
+}
+
+const presentEvent = "run_id = $1 AND seq = $2 AND generation = (SELECT r.generation FROM SCHEMA.runs r WHERE r.id = $1)"
+
+// Spoil implements journaltest.Spoiler.
+func (s agedStore) Spoil(ctx context.Context, run journal.RunID, part string, n int) (func(context.Context) error, error) {
+	p, ok := spoilt[part]
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", part, errors.ErrUnsupported)
+	}
+	set := strings.ReplaceAll(fmt.Sprintf(`WITH old AS (SELECT %[2]s::text AS x FROM SCHEMA.%[1]s WHERE %[4]s)
+		UPDATE SCHEMA.%[1]s SET %[2]s = $3::text::%[3]s WHERE %[4]s AND ($4::text IS NULL OR %[2]s = $4::text::%[3]s)
+		RETURNING (SELECT x FROM old)`, p.table, p.column, p.kind, p.where), "SCHEMA", s.schema)
+	var good string
+	err := s.pool.QueryRow(ctx, set, [16]byte(run), n, p.bad, nil).Scan(&good)
+	if err != nil {
+		return nil, fmt.Errorf("spoil %s: %w", part, err)
+	}
+	return func(ctx context.Context) error {
+		var bad string
+		if err := s.pool.QueryRow(ctx, set, [16]byte(run), n, good, p.bad).Scan(&bad); err != nil {
+			return fmt.Errorf("%s does not hold %s any more: %w", part, p.bad, err)
+		}
+		return nil
+	}, nil
+}
