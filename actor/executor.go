@@ -140,6 +140,9 @@ func (e *executor) begin(a *attempt) (failed *result) {
 		return nil
 	}
 	ctx, began := a.ctx, time.Now()
+	if waits := e.o.Hooks.TxWaits; waits != nil {
+		defer time.AfterFunc(txWaitsAfter, func() { waits(a.run, a.sc.Step, time.Since(began)) }).Stop()
+	}
 	if a.left > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, a.left, ErrStepTimeout)

@@ -24,6 +24,9 @@ type Hooks struct {
 	// and its second result is called with the attempt's failure, nil for none, when the attempt
 	// has ended.
 	Step func(ctx context.Context, run *journal.Run, sc *replay.StepContext) (context.Context, func(*journal.Failure))
+	// TxWaits reports a step whose transaction has not begun after a while. The run waits as long
+	// as it takes. It may be called by any goroutine of the system.
+	TxWaits func(run *journal.Run, step string, after time.Duration)
 	// Retry reports a failed attempt that will be repeated.
 	Retry func(run *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure)
 	// Closed reports a run that this node closed.

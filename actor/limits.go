@@ -34,6 +34,10 @@ const (
 	// reported. A turn takes microseconds, so this is no false alarm even on a busy machine.
 	stuckAfterDefault = 2 * time.Second
 
+	// txWaitsAfter is how long a step may wait for its transaction to begin before that is
+	// reported. Transactions of steps end within moments, unless they wait for something.
+	txWaitsAfter = 5 * time.Second
+
 	// heartbeatPassEvery is how often the heartbeats of one attempt are passed to its run, and how
 	// late the newest is at most.
 	heartbeatPassEvery = 100 * time.Millisecond

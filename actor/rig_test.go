@@ -59,6 +59,7 @@ func (g *rig) hooks() Hooks {
 	return Hooks{
 		Released: func() { g.note("released") },
 		Replayed: func(_ journal.RunID, events int, _ time.Duration) { g.note("replayed %d", events) },
+		TxWaits:  func(_ *journal.Run, step string, after time.Duration) { g.note("tx waits: %s for %s", step, after) },
 		Retry: func(_ *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure) {
 			g.note("retry %s %d in %s: %s", step, attempt, in, f.Message)
 		},

@@ -89,6 +89,30 @@ func TestBeginThatFailsIsNoAttempt(t *testing.T) {
 	}
 }
 
+// A step whose transaction does not begin is reported after a while, once, and goes on when it
+// does.
+func TestBeginThatTakesLongIsReported(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		g.store.refuse = fmt.Errorf("%w: all places are taken", journal.ErrUnavailable)
+		s := newGate()
+		g.define("enters", func(ctx workflow.Context) (string, error) { return workflow.StepTx(ctx, "enter", enter(s), nil) })
+		g.start("enters")
+		time.Sleep(txWaitsAfter - time.Millisecond)
+		g.wantSaid("tx waits", 0)
+		time.Sleep(time.Minute)
+		g.wantSaid("tx waits", 1)
+		g.store.mu.Lock()
+		g.store.refuse = nil
+		g.store.mu.Unlock()
+		<-s.began
+		s.open <- nil
+		wait()
+		g.wantTxs("committed")
+		time.Sleep(time.Minute)
+		g.wantSaid("tx waits", 1)
+	})
+}
+
 // What a step could not begin for another reason is a failure of the step.
 func TestBeginThatIsRefusedIsAFailure(t *testing.T) {
 	bubble(t, nil, func(g *rig) {

@@ -134,7 +134,7 @@ func (n *Node) workerConfig(m driver.Membership) worker.Config {
 		Actors: actor.Options{
 			Lookup: n.registry.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax, WarmIdle: n.o.WarmIdle,
 			StuckAfter: n.o.StuckAfter, Thresholds: n.o.thresholds(), HistoryMax: n.o.HistoryMax,
-			PassivateAlways: n.o.PassivateAlways, Intercept: n.o.Intercept, Hooks: n.tel.hooks(),
+			PassivateAlways: n.o.PassivateAlways, Intercept: n.o.Intercept, Hooks: n.tel.hooks(n.j.TxLimit()),
 		},
 	}
 }

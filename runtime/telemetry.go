@@ -121,11 +121,18 @@ func traceparent(ctx context.Context) string {
 }
 
 // hooks make logs, spans and metrics of what an actor system reports. They run on actors: none of
-// them may block.
-func (t *telemetry) hooks() actor.Hooks {
+// them may block. txLimit is what bounds the transactions of steps that are open at once.
+func (t *telemetry) hooks(txLimit string) actor.Hooks {
 	h := actor.Hooks{
 		Replayed: func(_ journal.RunID, events int, _ time.Duration) {
 			t.replayed.Add(context.Background(), int64(events))
+		},
+		TxWaits: func(run *journal.Run, step string, after time.Duration) {
+			args := []any{logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Step, step, "for", after}
+			if txLimit != "" {
+				args = append(args, "limit", txLimit)
+			}
+			t.log.Warn("a step waits for its transaction to begin; as many as may be open at once are open, or the store is slow", args...)
 		},
 		Retry: func(run *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure) {
 			t.log.Info("step failed and will be tried again", logkey.Run, run.ID, logkey.Workflow, run.Workflow,

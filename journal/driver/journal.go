@@ -215,6 +215,15 @@ func (j *Journal) Begin(ctx context.Context) (journal.Tx, error) {
 	return tx, err
 }
 
+// TxLimit names what bounds the transactions of steps that are open at once, for the log; empty if
+// nothing does.
+func (j *Journal) TxLimit() string {
+	if l, ok := j.store.(TxLimiter); ok {
+		return l.TxLimit()
+	}
+	return ""
+}
+
 // Join makes a node. While it is a member, hints that it can serve stay inside the process.
 func (j *Journal) Join(ctx context.Context, n journal.Node) (Membership, error) {
 	if err := journal.CheckName("node name", n.Name); err != nil {

@@ -13,3 +13,9 @@ type TxStore interface {
 	// Begin opens a transaction. Its Value refuses to be committed or rolled back by user code.
 	Begin(ctx context.Context) (journal.Tx, error)
 }
+
+// TxLimiter is implemented by a TxStore that lets a bounded number of transactions be open at once.
+type TxLimiter interface {
+	// TxLimit names the bound and its value, for the log.
+	TxLimit() string
+}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -51,8 +52,27 @@ const adminParentSQL = `
 SELECT r.status, r.workflow, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
 FROM reprise.runs r WHERE r.id = $1::uuid`
 
-// Admin implements driver.Store.
+// Admin implements driver.Store. An action that needs a row which somebody's transaction has locked
+// waits for it, but one such action of a store at a time keeps its connection while it waits: the
+// others give it back and try again. So however many actions wait, other calls of clients find a
+// connection.
 func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
+	ctx, end := s.admins.enter(driver.Impatient(inShare(ctx, slowShare)), 1)
+	defer end()
+	wait, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	for pause := time.Duration(adminPauseMin); ; pause = min(2*pause, adminPauseMax) {
+		err := act(ctx, s, a)
+		if !lockTimeout(err) || !hasty(ctx, 1) {
+			return err
+		}
+		if sleep(wait, pause); wait.Err() != nil {
+			return translate(ctx, fmt.Errorf("%w: %w", driver.ErrHeld, err), true)
+		}
+	}
+}
+
+func act(ctx context.Context, s *Store, a driver.AdminAction) error {
 	switch a.Kind {
 	case driver.AdminDelete:
 		return s.adminOne(ctx, s.sql.adminDelete, a.Run, journal.ErrOpen)
@@ -70,7 +90,12 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
 func (s *Store) adminOne(ctx context.Context, sql string, run journal.RunID, refused error) error {
 	var done, exists bool
 	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		return c.QueryRow(ctx, sql, uuidArg(run)).Scan(&done, &exists)
+		var p pipeline
+		if hasty(ctx, 1) {
+			p.exec(heldWaitSQL)
+		}
+		p.query(sql, each(func(row pgx.CollectableRow) error { return row.Scan(&done, &exists) }), uuidArg(run))
+		return p.send(ctx, c)
 	})
 	switch {
 	case err != nil || done:
@@ -102,12 +127,15 @@ func (s *Store) adminTerminate(ctx context.Context, a driver.AdminAction) error 
 	})
 	err := s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		run, exists = journal.Run{ID: a.Run}, false
-		if err := s.adminRead(ctx, c, a.Run, read); err != nil || !exists {
+		if err := adminRead(ctx, s, c, a.Run, read); err != nil || !exists {
 			return err
 		}
 		var p pipeline
 		p.exec(beginSQL)
 		p.exec(holdSQL)
+		if hasty(ctx, 1) {
+			p.exec(heldWaitSQL)
+		}
 		p.exec(s.sql.lockFamily, withParent(&run), runIDs([]journal.RunID{a.Run}))
 		p.query(s.sql.adminParent, read, uuidArg(a.Run)) // the status under the lock
 		if err := p.send(ctx, c); err != nil || !exists || run.Status.Closed() {
@@ -127,7 +155,7 @@ func (s *Store) adminTerminate(ctx context.Context, a driver.AdminAction) error 
 }
 
 // adminRead learns who the parent is, which never changes, so that its task can be locked in order.
-func (s *Store) adminRead(ctx context.Context, q querier, run journal.RunID, read func(rows pgx.Rows) error) error {
+func adminRead(ctx context.Context, s *Store, q querier, run journal.RunID, read func(rows pgx.Rows) error) error {
 	rows, err := q.Query(ctx, s.sql.adminParent, uuidArg(run))
 	if err != nil {
 		return err

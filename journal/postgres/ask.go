@@ -58,12 +58,13 @@ func (m *member) Ask(ctx context.Context) (bool, error) {
 			life, cancel := context.WithTimeout(life, lifelineTimeout)
 			defer cancel()
 			var a answer
-			if m.contact.proves(openedAt(c)) {
+			sent := time.Now()
+			if m.contact.proves(sessionOf(c).opened) {
 				a.look, a.err = m.watch(life, c)
 			} else {
 				_, _, a.err = m.renewOn(life, c)
 			}
-			m.s.sessions.discard(c, a.err)
+			m.s.sessions.discard(c, sent, a.err)
 			done <- a
 		})
 		if !began {

@@ -50,43 +50,42 @@ func (s *Store) commitInTx(ctx context.Context, c *driver.Commit) (driver.Outcom
 // exactly once, and the connection goes back to the pool.
 //
 // The paths differ in what is known. Before COMMIT is sent, any failure means that nothing was
-// written and nothing will be, so the outcome is definite. An error that the server answered to
-// COMMIT is definite too. No answer to COMMIT is not: resolve finds out.
+// written and nothing will be, so the outcome is definite; no answer for as long as a call may take
+// is a failure. An error that the server answered to COMMIT is definite too. No answer to COMMIT is
+// not, whether the connection is lost or silent: resolve finds out.
 func (s *Store) commitStep(ctx context.Context, t *stepTx, c *driver.Commit) (driver.Outcome, error) {
 	defer t.release()
-	rollback := func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
-		defer cancel()
-		_ = t.tx.Rollback(ctx)
-	}
 	if !t.alive() {
-		rollback()
+		t.rollback(ctx)
 		return driver.Outcome{Err: journal.ErrTxLost}, nil
 	}
 	out, xact, err := s.writeStep(ctx, t.tx, c)
+	if err != nil || out.Err != nil {
+		t.rollback(ctx)
+	}
 	switch {
 	case err == nil && out.Err == nil:
 	case err == nil: // J3
-		rollback()
 		return out, nil
 	case duplicateEvent(err):
-		rollback()
 		return driver.Outcome{Err: journal.ErrFenced}, nil
 	case memberFault(err):
-		rollback()
 		return driver.Outcome{Err: translate(ctx, err, false)}, nil
 	case ctx.Err() != nil:
-		rollback()
 		return driver.Outcome{}, translate(ctx, err, false)
 	default: // COMMIT was not sent, so nothing was written and nothing will be
-		rollback()
 		s.endStalled(ctx, err)
 		return driver.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, err)}, nil
 	}
-	err = t.tx.Commit(ctx)
+	sent := time.Now()
+	limited, cancel := context.WithTimeout(ctx, s.limits.write)
+	err = t.tx.Commit(limited)
+	cancel()
 	if err == nil {
+		s.sessions.heard(t.conn.Conn(), sent)
 		return out, nil
 	}
+	s.sessions.discard(t.conn.Conn(), sent, err)
 	if _, answered := errors.AsType[*pgconn.PgError](err); answered || errors.Is(err, pgx.ErrTxCommitRollback) {
 		if pe, _ := errors.AsType[*pgconn.PgError](err); pe == nil || !unavailable(pe.Code) {
 			return driver.Outcome{Err: fmt.Errorf("%w: %w", journal.ErrTxLost, err)}, nil
@@ -101,20 +100,26 @@ type xact struct {
 	pid int32
 }
 
-// writeStep writes the turn and its effects inside the transaction of the step. It switches the
-// plans back to the store's first: the statements are cached by connection, so a plan made with
-// users' settings would outlive the step.
+// writeStep writes the turn and its effects inside the transaction of the step. It takes the
+// session back first.
 func (s *Store) writeStep(ctx context.Context, q querier, c *driver.Commit) (driver.Outcome, xact, error) {
 	out := make([]driver.Outcome, 1)
 	var x xact
+	short, cancelShort := context.WithTimeout(ctx, s.limits.begin) // these wait for nobody
+	defer cancelShort()
 	var p pipeline
+	p.exec(resetRoleSQL)
+	p.exec(resetSQL)
+	p.exec(resetListenSQL)
 	if !s.o.Pooler {
-		p.exec(ownPlansSQL)
+		p.query(settingsSQL, each(func(row pgx.CollectableRow) error { return nil }))
 	}
 	p.query(commitXactSQL, each(func(row pgx.CollectableRow) error { return row.Scan(&x.id, &x.pid, nil) }))
-	if err := p.send(ctx, q); err != nil {
+	if err := p.send(short, q); err != nil {
 		return out[0], x, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.limits.write)
+	defer cancel()
 	e := effects{s: s, commits: []driver.Commit{*c}, order: []int{0}, out: out}
 	var err error
 	if c.HasEffects() {

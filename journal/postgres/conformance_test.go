@@ -24,15 +24,6 @@ func TestStore(t *testing.T) {
 	})
 }
 
-// TestStoreBehindAPooler runs the same on a server that forgets every session after each
-// transaction.
-func TestStoreBehindAPooler(t *testing.T) {
-	journaltest.Run(t, func(t *testing.T) driver.Store {
-		dsn, schema := pgtest.NewSchema(t)
-		return aged(t, open(t, pgtest.Pooler(t, dsn).DSN(), &postgres.Options{Pooler: true, Schema: schema}), dsn, schema)
-	})
-}
-
 // starter is the input of the job "start".
 type starter struct {
 	Callers int

@@ -7,6 +7,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
+// A transaction of several round trips begins with its first statement's and ends with its last
+// one's, so it costs no round trips of its own.
+const (
+	beginSQL    = `BEGIN ISOLATION LEVEL READ COMMITTED`
+	endSQL      = `COMMIT`
+	rollbackSQL = `ROLLBACK`
+)
+
 // querier is what statements need: a connection or a transaction. Both are used by one goroutine at
 // a time.
 type querier interface {
@@ -83,4 +91,11 @@ func connOf(q querier) *pgx.Conn {
 		return tx.Conn()
 	}
 	return q.(*pgx.Conn)
+}
+
+// hangUp closes a connection, whose other end may not answer.
+func hangUp(c *pgx.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), hangUpTimeout)
+	defer cancel()
+	_ = c.Close(ctx)
 }

@@ -77,7 +77,7 @@
 // which they were good: a plan made while a table was small would scan it when it has grown. One
 // such plan made every commit read all that its node owned, and cost nine tenths of the throughput.
 //
-//   - Connections have sequential scans, hash joins, merge joins and just-in-time compilation
+//   - Sessions have sequential scans, hash joins, merge joins and just-in-time compilation
 //     switched off.
 //   - Connections force one generic plan for all parameters. Planning a commit for its parameters
 //     took 130 of the 286 microseconds that the server spent on it. Only listing is planned for
@@ -101,7 +101,14 @@
 //
 // With [Options].Pooler nothing outlives a transaction: no prepared statements, no settings, no
 // LISTEN, no session-level locks. Wake-ups then come by polling, and dead nodes are noticed when
-// their lease runs out.
+// their lease runs out, unless [Options].ListenDSN leads beside the pooler: the listener and the
+// lifeline have sessions then, and these are the evidence of life. That an address leads to such a
+// pooler is found out when a connection is opened; see pooling.
+//
+// # Who has a connection
+//
+// Whoever waits for somebody else's lock, or reads for long, keeps a connection. So the pool is
+// shared out, see shares, and what the engine needs to go on is never among what others can take.
 //
 // # Who is dead
 //
@@ -136,7 +143,8 @@
 // exchange.go, commit_batch.go, commit_close.go, commit_one.go, commit_write.go, append.go,
 // append_one.go, start_batch.go and start_one.go (forms of statements that save work on a server,
 // which a library in the process does not), exclude.go, epoch.go, roster.go, listener.go,
-// session.go, lifeline.go, contact.go, ask.go and look.go (other processes exist, and the server
+// session.go, pooling.go, silence.go, share.go, dial.go,
+// lifeline.go, contact.go, ask.go and look.go (other processes exist, and the server
 // may go back in time), mark.go (dead rows stay for a while) and statements.go (the schema's name
 // is an option). Only there are lock.go (other processes must not exist) and writer.go (one
 // connection writes).

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -23,3 +24,17 @@ func (s *Store) Adopt(ctx context.Context, node journal.NodeID) error {
 
 // AppendClass is the first key of the locks of appends in the default schema.
 var AppendClass = newExclusion(nil, migrations.DefaultSchema).class
+
+// LimitSteps shortens what the engine waits for in transactions of steps.
+func (s *Store) LimitSteps(d time.Duration) { s.limits = stepLimits{d, d} }
+
+// Suspect makes a store believe that a request that was sent then has got no answer.
+func (s *Store) Suspect(sent time.Time) { s.sessions.silent.since(sent, time.Now()) }
+
+// SuspectNow is Suspect for a request that was sent a moment after every answer so far.
+func (s *Store) SuspectNow() { s.sessions.silent.at.Store(time.Now().UnixNano()) }
+
+// OnPool calls fn with a connection of the pool.
+func (s *Store) OnPool(ctx context.Context, fn func(ctx context.Context, c *pgx.Conn) error) error {
+	return s.call(ctx, fn)
+}

@@ -93,8 +93,8 @@ func (h *hints) spawn(run func(ctx context.Context)) bool {
 }
 
 // Watch implements driver.Hints. It begins with a scan, because hints that came before the watch
-// are lost: at once if the listener is connected, else as soon as it is. Behind a pooler nothing is
-// ever heard, so the scan is all there is.
+// are lost: at once if the listener is connected, else as soon as it is. Without a session that
+// lasts nothing is ever heard, so the scan is all there is.
 func (h *hints) Watch(ctx context.Context, fn func(driver.Hint)) error {
 	h.mu.Lock()
 	n := h.next
@@ -107,10 +107,10 @@ func (h *hints) Watch(ctx context.Context, fn func(driver.Hint)) error {
 		defer h.mu.Unlock()
 		delete(h.watchers, n)
 	}()
-	if h.s.o.Pooler || listening {
+	if !h.s.sessions.lasting || listening {
 		fn(driver.Hint{Kind: driver.HintScan}) // else it comes once the listener is connected
 	}
-	if !h.s.o.Pooler {
+	if h.s.sessions.lasting {
 		h.startLoop(&h.listenOnce, h.listenLoop)
 	}
 	select {
@@ -136,7 +136,7 @@ func (h *hints) publish(list ...driver.Hint) {
 // Notify implements driver.Hints. Hints gather until the next flush: equal ones become one, and
 // more than fit become "look at everything". It does not wait for the server.
 func (h *hints) Notify(list []driver.Hint) {
-	if h.s.o.Pooler || len(list) == 0 {
+	if !h.s.sessions.lasting || len(list) == 0 {
 		return
 	}
 	h.mu.Lock()

@@ -100,9 +100,13 @@ func TestNodesAreJudgedWhileThereAreOthers(t *testing.T) {
 	state("the second has left", a, true)
 	renew(t, a)
 	state("alone again", a, false)
-	p, _ := memberOf(t, pgtest.Pooler(t, dsn).DSN(), &postgres.Options{Pooler: true}, time.Second)
+	pooled := pgtest.Bouncer(t, dsn, pgserver.PoolerOptions{}).DSN(dsn)
+	p, _ := memberOf(t, pooled, &postgres.Options{Pooler: true}, time.Second)
 	renew(t, p)
 	state("behind a pooler", p, false)
+	p, _ = memberOf(t, pooled, &postgres.Options{Pooler: true, ListenDSN: dsn}, time.Second)
+	renew(t, p)
+	state("behind a pooler, and beside it", p, true)
 }
 
 // TestDeadProcessIsSuspectedBeforeItsLeaseRunsOut: its sessions are gone, and other nodes see that:
@@ -274,7 +278,7 @@ func TestRenewalsNeedNoPool(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var calls sync.WaitGroup
 	for range 8 {
-		calls.Go(func() { _, _ = s.Start(ctx, nil, []journal.Start{{ID: journal.NewRunID(), Workflow: "flow"}}) })
+		calls.Go(func() { _, _ = s.Load(driver.ForNode(ctx), []driver.LoadRequest{{Run: journal.NewRunID()}}) })
 	}
 	conn := connect(t, dsn)
 	eventually(t, "the pool is used up", func() bool {

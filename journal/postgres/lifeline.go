@@ -29,7 +29,7 @@ func newLifeline(s *Store) *lifeline {
 
 // open begins to keep a connection, until the store is closed.
 func (l *lifeline) open() {
-	if !l.s.o.Pooler {
+	if l.s.sessions.lasting {
 		l.s.hints.startLoop(&l.opener, l.keep)
 	}
 }

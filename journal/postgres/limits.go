@@ -7,12 +7,17 @@ const (
 	// poolSizeDefault serves a busy node: a few batches of commits at once, claims, loads, clients
 	// and some step transactions. More connections only wait for the same processors of the server.
 	poolSizeDefault = 16
-	// poolSizeMin is stepTxsReserve and one connection for a step.
+	// poolSizeMin is engineReserve and one connection each for a step and for a client.
 	poolSizeMin = 4
-	// stepTxsReserve is how many connections transactions of steps may never take: one each for the
-	// node's renewals, its claims and its commits. Without them a node whose steps had taken all
-	// connections could not commit the steps' own results, and would lose its lease meanwhile.
-	stepTxsReserve = 3
+	// clientPart and stepTxPart are the parts of the pool that clients and transactions of steps
+	// have by default. The rest is the engine's.
+	clientPart = 4
+	stepTxPart = 2
+	// engineReserve is how many connections nobody but the engine may take. One commit may wait for
+	// a row that a user's transaction has locked; the others go on with the second. Renewals have a
+	// connection of their own. Without a reserve a node whose steps had taken all connections could
+	// not commit the steps' own results.
+	engineReserve = 2
 )
 
 // Sizes of statements and answers.
@@ -50,6 +55,22 @@ const (
 	callTimeout = 30 * time.Second
 	// connectTimeout is for connection strings that set none.
 	connectTimeout = 10 * time.Second
+	// keepAliveIdle is the silence after which the kernel asks for a sign of life, keepAliveEvery
+	// the time between two questions, keepAliveCount how many stay without an answer, and
+	// userTimeout how long what was sent may. Networks lose packets for a few seconds.
+	keepAliveIdle  = 15 * time.Second
+	keepAliveEvery = 5 * time.Second
+	keepAliveCount = 3
+	userTimeout    = 20 * time.Second
+	// quietAfter is the silence after which a connection of the pool is asked for a sign of life
+	// before it is used, and silentAfter how long it may take to answer. A server that is slower
+	// costs new connections, and no more.
+	quietAfter  = time.Second
+	silentAfter = 2 * time.Second
+	// poolingTrust is how long it is believed that a pooler gives sessions that last.
+	poolingTrust = time.Minute
+	// strayedEvery is the time between two warnings that ListenDSN leads elsewhere.
+	strayedEvery = time.Minute
 	// hangUpTimeout bounds a farewell to a server that may not answer.
 	hangUpTimeout = time.Second
 	// lifelineWait is how long a renewal waits for the lifeline before it goes through the pool,
@@ -66,6 +87,10 @@ const (
 	lifelineConnect  = 3 * time.Second
 	lifelinePauseMin = 20 * time.Millisecond
 	lifelinePauseMax = 500 * time.Millisecond
+	// adminPauseMin and adminPauseMax are the time between two tries of an administrative action
+	// that needs a row which somebody has locked.
+	adminPauseMin = 500 * time.Millisecond
+	adminPauseMax = 4 * time.Second
 	// heldLookMax bounds the look for rows that are locked, which itself waits for locks of tables.
 	heldLookMax = time.Second
 	// offerLate is longer than a server goes on with a request that was given up.
@@ -113,6 +138,12 @@ const (
 
 // Ends of transactions.
 const (
+	// beginTimeout bounds the beginning of a step's transaction, which is repeated, and its first
+	// request after the step; both wait for nobody. stepTimeout bounds the writing of its event,
+	// and its COMMIT. The writing may wait for a row that somebody has locked, as any commit may,
+	// and a COMMIT for a synchronous standby.
+	beginTimeout = 10 * time.Second
+	stepTimeout  = callTimeout
 	// resolvePause is the time between two looks at a commit whose outcome is unknown.
 	resolvePause = 50 * time.Millisecond
 	// resolveTerminate is how long such a commit may hang on a connection that is lost before its

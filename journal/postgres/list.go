@@ -100,7 +100,7 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 		args = append(args, nullText(f.Key), pattern)
 	}
 	var page journal.RunPage
-	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+	err = s.call(inShare(ctx, slowShare), func(ctx context.Context, c *pgx.Conn) error {
 		page = journal.RunPage{}
 		var p pipeline
 		if !s.o.Pooler {

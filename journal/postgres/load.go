@@ -93,6 +93,9 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 			maxes[i] = new(int32)
 		}
 	}
+	if !driver.IsForNode(ctx) {
+		ctx = inShare(ctx, slowShare)
+	}
 	var out []driver.History
 	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		out = make([]driver.History, n)

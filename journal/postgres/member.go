@@ -160,7 +160,7 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, er
 // Nodes implements driver.Store.
 func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 	var list []journal.Node
-	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+	err := s.call(inShare(ctx, slowShare), func(ctx context.Context, c *pgx.Conn) error {
 		list = nil
 		rows, err := c.Query(ctx, s.sql.member.nodes)
 		if err != nil {
@@ -218,7 +218,7 @@ func (m *member) lost() error { return fmt.Errorf("node %d: %w", m.id, journal.E
 
 // offer is the number of the store if the node is to be judged by its sessions, else null.
 func (m *member) offer(judged bool) pgtype.Int4 {
-	return pgtype.Int4{Int32: m.s.sessions.process, Valid: judged && !m.s.o.Pooler}
+	return pgtype.Int4{Int32: m.s.sessions.process, Valid: judged && m.s.sessions.lasting}
 }
 
 // Renew implements driver.Membership. A node that was declared dead cannot come back to life: it
@@ -227,7 +227,7 @@ func (m *member) offer(judged bool) pgtype.Int4 {
 // as evidence or to take the offer back.
 func (m *member) Renew(ctx context.Context) (driver.Renewal, error) {
 	r, peers, err := m.renew(ctx)
-	if err == nil && m.peers.Swap(peers) != peers && !m.s.o.Pooler {
+	if err == nil && m.peers.Swap(peers) != peers && m.s.sessions.lasting {
 		r, _, err = m.renew(ctx)
 	}
 	return r, err
@@ -241,10 +241,11 @@ func (m *member) renew(ctx context.Context) (r driver.Renewal, peers bool, err e
 	c := m.s.lifeline.take(wait)
 	cancel()
 	if c != nil {
+		sent := time.Now()
 		try, cancel := context.WithTimeout(ctx, m.lease/renewalTries)
 		r, peers, err = m.renewOn(try, c)
 		cancel()
-		m.s.sessions.discard(c, err)
+		m.s.sessions.discard(c, sent, err)
 		lost := c.IsClosed()
 		m.s.lifeline.put(c)
 		if !lost {

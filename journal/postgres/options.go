@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/migrations"
 )
 
@@ -18,19 +19,37 @@ type Options struct {
 	Schema string
 	// PoolSize is the largest number of connections beside two: one listens, one renews leases.
 	// Default pool_max_conns of the connection string, or 16; at least 4.
+	//
+	// While a node runs on the store, connections are shared out, so that nobody waits for what
+	// somebody else does: StepTxMax at most are transactions of steps, ClientMax at most are calls
+	// of clients, of which reads and administration leave one to starts and messages, if there are
+	// two. What is left, a quarter by default, no one but the engine can take: claims, commits,
+	// loads. Without a node clients may have all connections.
 	PoolSize int
+	// StepTxMax is how many transactions of steps, see workflow.StepTx, are open at once. Others
+	// wait, and a line in the log says so when that takes long. Default half of PoolSize.
+	StepTxMax int
+	// ClientMax is how many connections calls of clients have at once while a node runs on the
+	// store: starts, messages, listings, queries, administration. Default a quarter of PoolSize.
+	ClientMax int
 	// BeforeConnect is called before each connection is opened, with a configuration that belongs
 	// to that connection: it sets a password that changes, or a way to dial. An error of it refuses
 	// the connection, and the call that needs one is repeated. It may be called from several
-	// goroutines.
+	// goroutines. Keepalives and the like are set on the connections that its DialFunc makes.
 	BeforeConnect func(ctx context.Context, config *pgx.ConnConfig) error
-	// Pooler says that the server is behind a transaction pooler: nothing may outlive a
-	// transaction.
+	// Pooler says that the connection string leads to a transaction pooler: nothing may outlive a
+	// transaction. Without it [Open] refuses such an address. A pooler in session mode needs no
+	// option.
 	Pooler bool
+	// ListenDSN is an address of the same database that does not lead through the transaction
+	// pooler: the two connections beside the pool are opened there. With it work between processes
+	// and the takeover from dead ones are as quick as without a pooler; give it to nodes and to
+	// clients. Default the connection string, or, with Pooler, none.
+	ListenDSN string
 	// SkipMigrations leaves the tables as they are; somebody else has called [Migrate].
 	SkipMigrations bool
 	// Logger gets a warning if the server is set to lose what it has acknowledged: fsync or
-	// full_page_writes is off. Default slog.Default().
+	// full_page_writes is off; and if ListenDSN leads to another server. Default slog.Default().
 	Logger *slog.Logger
 }
 
@@ -63,28 +82,59 @@ func (o *Options) config(dsn string) (*pgxpool.Config, error) {
 		o.PoolSize = poolSizeOf(dsn)
 	}
 	o.PoolSize = max(o.PoolSize, poolSizeMin)
-	c.MaxConns, c.BeforeConnect = int32(o.PoolSize), o.BeforeConnect
-	if c.ConnConfig.ConnectTimeout == 0 {
-		c.ConnConfig.ConnectTimeout = connectTimeout
+	if err := o.share(); err != nil {
+		return nil, err
 	}
-	params := c.ConnConfig.RuntimeParams
-	if o.Pooler {
-		// Poolers refuse start-up parameters, and each statement is planned for the tables as they
-		// are.
+	c.MaxConns = int32(o.PoolSize)
+	if o.complete(c.ConnConfig); o.Pooler {
+		// Nothing is prepared, so each statement is planned for the tables as they are.
 		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 		c.ConnConfig.StatementCacheCapacity = 0
 		c.ConnConfig.DescriptionCacheCapacity = 0
-		return c, nil
 	}
-	if params["application_name"] == "" {
-		params["application_name"] = "reprise"
-	}
-	params["default_transaction_isolation"] = "read committed" // statements rely on fresh snapshots
-	for _, name := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
-		params[name] = "off" // see "Plans" in the package story
-	}
-	params["plan_cache_mode"] = "force_generic_plan" // else small batches are planned again each time
 	return c, nil
+}
+
+// beside is the configuration of the connections beside the pool.
+func (o *Options) beside(pool *pgx.ConnConfig) (*pgx.ConnConfig, error) {
+	if o.ListenDSN == "" {
+		return pool, nil
+	}
+	c, err := pgx.ParseConfig(o.ListenDSN)
+	if err != nil {
+		return nil, fmt.Errorf("ListenDSN: %w", err)
+	}
+	o.complete(c)
+	return c, nil
+}
+
+// complete completes the configuration of a connection. The name is the one start-up parameter that
+// poolers take.
+func (o *Options) complete(c *pgx.ConnConfig) {
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectTimeout
+	}
+	if c.RuntimeParams["application_name"] == "" {
+		c.RuntimeParams["application_name"] = "reprise"
+	}
+}
+
+// share completes the shares of the pool.
+func (o *Options) share() error {
+	if o.ClientMax == 0 {
+		o.ClientMax = max(1, o.PoolSize/clientPart)
+	}
+	if o.StepTxMax == 0 {
+		o.StepTxMax = max(1, min(o.PoolSize/stepTxPart, o.PoolSize-o.ClientMax-engineReserve))
+	}
+	if o.StepTxMax < 0 || o.ClientMax < 0 {
+		return fmt.Errorf("StepTxMax %d and ClientMax %d must not be negative: %w", o.StepTxMax, o.ClientMax, journal.ErrInvalid)
+	}
+	if need := o.StepTxMax + o.ClientMax + engineReserve; need > o.PoolSize {
+		return fmt.Errorf("StepTxMax %d and ClientMax %d leave fewer than %d of PoolSize %d connections to the engine; PoolSize must be at least %d: %w",
+			o.StepTxMax, o.ClientMax, engineReserve, o.PoolSize, need, journal.ErrInvalid)
+	}
+	return nil
 }
 
 // poolSizeOf is the size of the pool that a connection string asks for, else the default. The

@@ -28,6 +28,13 @@ func (r *roster) add(m *member) {
 	r.list[m.id] = m
 }
 
+// any tells whether a node runs on the store.
+func (r *roster) any() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.list) > 0
+}
+
 // remove takes a node off, unless a later one of this store has its id.
 func (r *roster) remove(m *member) {
 	r.mu.Lock()

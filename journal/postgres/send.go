@@ -69,7 +69,7 @@ SELECT f.ord, f.number, true, true, f.owner, f.queue, f.workflow, f.version, tru
 
 // Send implements driver.Store.
 func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
-	ctx, end := s.singles.enter(ctx, len(messages))
+	ctx, end := s.singles.enter(inShare(ctx, clientShare), len(messages))
 	defer end()
 	out := make([]journal.Sent, len(messages))
 	size := func(i int) int { return driver.MessageBytes(&messages[i]) }

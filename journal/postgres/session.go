@@ -2,13 +2,32 @@ package postgres
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// sessionSQL begins a session of the store, in one round trip.
+// ownSettings are what every session of the store has, whatever the server, the database, the role
+// or the connection string says: the statements rely on fresh snapshots and on their plans (see
+// "Plans" in the package story), and commits wait for the disk, and for the disk of a synchronous
+// standby if there is one (J10). A setting that waits for more is kept.
+const ownSettings = `(VALUES ('default_transaction_isolation', 'read committed'), ('plan_cache_mode', 'force_generic_plan'),
+    ('enable_seqscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'), ('jit', 'off'),
+    ('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END)) AS v(name, value)`
+
+// settingsSQL gives a session of the store its settings again, after RESET ALL.
+const settingsSQL = `SELECT count(set_config(v.name, v.value, false)) FROM ` + ownSettings
+
+// sessionSQL begins a session of the store, in one round trip, if the session is the connection's
+// own. It is if the process that the server named when it let us in, $3, is the one that executes
+// this: a pooler, whatever it pools, names one of its invention. Then nothing is touched, because
+// the session may be anybody's in a moment, and answers false; $4 takes it all the same. The
+// settings are no start-up parameters, because poolers refuse these.
 //
 // It takes the lock that shows that the store's process lives: session-level, shared, under the
 // number of the store. Every session has it, so the lock is free when the last session has ended,
@@ -16,15 +35,15 @@ import (
 // closes its sockets, and the server frees the lock within a moment. Whoever looks whether the lock
 // is free holds it for microseconds, see watchSQL; else nothing waits here.
 //
-// It makes commits wait for the disk, and for the disk of a synchronous standby if there is one,
-// whatever the server, the database or the role says (J10). A setting that waits for more is kept.
-//
 // And it answers which server and database it has led to: see epoch.
 const sessionSQL = `
-SELECT pg_advisory_lock_shared($1::int, $2::int), pg_postmaster_start_time(),
-       (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()),
-       CASE WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
-            THEN set_config('synchronous_commit', 'on', false) END`
+SELECT o.own, CASE WHEN o.own THEN pg_advisory_lock_shared($1::int, $2::int)::text END,
+       (SELECT count(set_config(v.name, v.value, false)) FROM ` + ownSettings + ` WHERE o.own),
+       pg_postmaster_start_time(), (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+FROM (SELECT $4::boolean OR pg_backend_pid() = $3::bigint AS own OFFSET 0) o`
+
+// identitySQL answers which server and database the pool leads to.
+const identitySQL = `SELECT pg_postmaster_start_time(), (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())`
 
 // safeSQL tells whether the server keeps what it has acknowledged when its machine loses power.
 const safeSQL = `SELECT current_setting('fsync'), current_setting('full_page_writes'), pg_postmaster_start_time()::text`
@@ -34,69 +53,173 @@ const safeSQL = `SELECT current_setting('fsync'), current_setting('full_page_wri
 func sessionClass(schema string) int32 { return int32(lockClass(schema + "/session")) }
 
 // sessions opens the store's connections, in the pool and beside it, and hears when one is
-// answered.
+// answered. Those beside the pool, the listener's and the lifeline, are opened where
+// [Options.ListenDSN] leads, if it is set.
 type sessions struct {
 	s       *Store
-	process int32 // drawn; the number of the store
+	process int32           // drawn; the number of the store
+	beside  *pgx.ConnConfig // for connections beside the pool
+	lasting bool            // whether connections beside the pool have sessions of their own
+	silent  silence
+	pooling pooling
+	strayed atomic.Int64 // when it was last said that ListenDSN leads elsewhere, in Unix seconds
 }
 
-// openedKey is where a session keeps the time at which it had its lock.
-const openedKey = "reprise.opened"
-
-// openedAt returns that time, zero for a session that holds no lock.
-func openedAt(c *pgx.Conn) time.Time {
-	at, _ := c.PgConn().CustomData()[openedKey].(time.Time)
-	return at
+// session is what the store knows of a connection. Whoever has the connection has it.
+type session struct {
+	opened   time.Time // when it had its lock; zero for a session without one
+	answered time.Time // when the server last answered on it
 }
 
-// heard notes for every node of the store that the server has answered a request.
+// sessionKey is where a connection keeps its session.
+const sessionKey = "reprise.session"
+
+// sessionOf returns the session of a connection of the store's.
+func sessionOf(c *pgx.Conn) *session {
+	if n, ok := c.PgConn().CustomData()[sessionKey].(*session); ok {
+		return n
+	}
+	n := &session{answered: time.Now()}
+	c.PgConn().CustomData()[sessionKey] = n
+	return n
+}
+
+// identity is a server, by its start, and a database of it.
+type identity struct {
+	server   time.Time
+	database uint32
+}
+
+func (i identity) is(o identity) bool { return i.server.Equal(o.server) && i.database == o.database }
+
+// heard notes that the server has answered a request: for the connection, and, if its session shows
+// that the process lives, for every node of the store.
 func (n *sessions) heard(c *pgx.Conn, sent time.Time) {
-	if opened := openedAt(c); !opened.IsZero() {
-		n.s.roster.each(func(m *member) { m.contact.heard(opened, sent) })
+	s := sessionOf(c)
+	if s.answered = time.Now(); !s.opened.IsZero() {
+		n.s.roster.each(func(m *member) { m.contact.heard(s.opened, sent) })
 	}
 }
 
-// begin is called with every connection that is not behind a pooler, before its first use.
-func (n *sessions) begin(ctx context.Context, c *pgx.Conn) error {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	var server time.Time
-	var database uint32
-	err := c.QueryRow(ctx, sessionSQL, pgx.QueryExecModeExec, sessionClass(n.s.o.Schema), n.process).Scan(nil, &server, &database, nil)
-	if err != nil {
-		return err
+// configure is called before each connection is opened, with its own configuration.
+func (n *sessions) configure(ctx context.Context, c *pgx.ConnConfig) error {
+	if n.s.o.BeforeConnect != nil {
+		if err := n.s.o.BeforeConnect(ctx, c); err != nil {
+			return err
+		}
 	}
-	c.PgConn().CustomData()[openedKey] = time.Now()
-	n.s.roster.each(func(m *member) { m.epoch.connected(server, database) })
+	c.DialFunc = watchful(c.DialFunc)
 	return nil
 }
 
-// connect opens a connection beside the pool.
-func (n *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
-	config := n.s.pool.Config().ConnConfig // a copy
-	if n.s.o.BeforeConnect != nil {
-		if err := n.s.o.BeforeConnect(ctx, config); err != nil {
-			return nil, err
+// begin is called with every connection of the pool before its first use, unless the pool is behind
+// a transaction pooler.
+func (n *sessions) begin(ctx context.Context, c *pgx.Conn) error {
+	return n.enter(ctx, c, func(identity) error { return nil })
+}
+
+// enter begins a session that lasts. check may refuse where it has led to.
+func (n *sessions) enter(ctx context.Context, c *pgx.Conn, check func(identity) error) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	take := func(anyway bool) (own bool, id identity, err error) {
+		err = c.QueryRow(ctx, sessionSQL, pgx.QueryExecModeExec, sessionClass(n.s.o.Schema), n.process, int64(c.PgConn().PID()), anyway).
+			Scan(&own, nil, nil, &id.server, &id.database)
+		return own, id, err
+	}
+	own, id, err := take(false)
+	if err == nil && !own {
+		if err = n.pooling.check(ctx, c); err == nil {
+			_, id, err = take(true)
 		}
+	}
+	if err == nil {
+		err = check(id)
+	}
+	if err != nil {
+		return err
+	}
+	sessionOf(c).opened = time.Now()
+	n.s.roster.each(func(m *member) { m.epoch.connected(id.server, id.database) })
+	return nil
+}
+
+// connect opens a connection beside the pool, with a session of its own.
+func (n *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
+	config := n.beside.Copy()
+	if err := n.configure(ctx, config); err != nil {
+		return nil, err
 	}
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err
 	}
-	if n.s.o.Pooler {
-		return c, nil
+	check := func(identity) error { return nil }
+	if n.s.o.ListenDSN != "" {
+		check = func(id identity) error { return n.together(ctx, id) }
 	}
-	if err := n.begin(ctx, c); err != nil {
+	if err = n.enter(ctx, c, check); err != nil {
 		hangUp(c)
+		if n.s.o.ListenDSN != "" && (errors.Is(err, errPooled) || errors.Is(err, errPooledStatements)) {
+			err = errListenPooled
+		}
 		return nil, err
 	}
 	return c, nil
 }
 
+// together tells whether a connection beside the pool has led to the pool's server and database.
+// Whoever renewed leases elsewhere would be dead here.
+func (n *sessions) together(ctx context.Context, beside identity) error {
+	var pool identity
+	err := n.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		return c.QueryRow(ctx, identitySQL, pgx.QueryExecModeExec).Scan(&pool.server, &pool.database)
+	})
+	if err != nil || pool.is(beside) {
+		return err
+	}
+	now := time.Now().Unix()
+	if last := n.strayed.Load(); now-last >= int64(strayedEvery.Seconds()) && n.strayed.CompareAndSwap(last, now) {
+		n.s.o.Logger.WarnContext(ctx, "postgres.Options.ListenDSN leads to another server or database than the connection string; "+
+			"hints between processes are missing until both lead to the same")
+	}
+	return errStrayed
+}
+
+// usable is called before a connection of the pool is handed out, and tells whether it is: else the
+// pool closes it and looks for another one.
+func (n *sessions) usable(ctx context.Context, c *pgx.Conn) (bool, error) {
+	s := sessionOf(c)
+	if n.silent.covers(s.answered) {
+		return false, nil
+	}
+	if time.Since(s.answered) < quietAfter {
+		return true, nil
+	}
+	sent := time.Now()
+	try, cancel := context.WithTimeout(ctx, silentAfter)
+	defer cancel()
+	err := c.Ping(try)
+	switch {
+	case err == nil:
+		n.heard(c, sent)
+		return true, nil
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	}
+	n.silent.since(sent, time.Now())
+	return false, nil
+}
+
 // discard closes a connection whose session is spent, so that the next call opens another one.
 // Where one session is read-only the others of the pool are too: the address leads to another
-// server now, or led to another one when they were opened. All of them are opened anew.
-func (n *sessions) discard(c *pgx.Conn, err error) {
+// server now, or led to another one when they were opened. All of them are opened anew. Where a
+// request that was sent then has got no answer for a while, those that have not answered since are
+// not used any more either.
+func (n *sessions) discard(c *pgx.Conn, sent time.Time, err error) {
+	if timedOut(err) {
+		n.silent.since(sent, time.Now())
+	}
 	if !spent(err) {
 		return
 	}
@@ -106,11 +229,55 @@ func (n *sessions) discard(c *pgx.Conn, err error) {
 	}
 }
 
-// hangUp closes a connection, whose other end may not answer.
-func hangUp(c *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), hangUpTimeout)
-	defer cancel()
-	_ = c.Close(ctx)
+// endSessionSQL ends a session of the store that is in a transaction. It is one of the store's if
+// its process has the lock of the store's sessions. The server may have given the number of the
+// process to another session of the store by then, which would be ended in its place: its call is
+// repeated, as after every lost connection.
+const endSessionSQL = `
+SELECT count(pg_terminate_backend(l.pid)) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+WHERE l.pid = $1::bigint AND l.locktype = 'advisory' AND l.classid = $2::bigint::oid AND l.objid = $3::bigint::oid AND l.objsubid = 2
+  AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND a.xact_start IS NOT NULL`
+
+// end ends the session of a connection that is closed on this side, if the session is known:
+// behind a pooler it is not, and the pooler looks after it.
+func (n *sessions) end(c *pgx.Conn) {
+	if sessionOf(c).opened.IsZero() {
+		return
+	}
+	n.s.hints.spawn(func(ctx context.Context) {
+		_ = n.s.call(ctx, func(ctx context.Context, other *pgx.Conn) error { // else the server's keepalives have to
+			_, err := other.Exec(ctx, endSessionSQL, int64(c.PgConn().PID()), int64(uint32(sessionClass(n.s.o.Schema))), int64(uint32(n.process)))
+			return err
+		})
+	})
+}
+
+// check is called when a store opens: an address that cannot serve is refused then, and not when
+// work has begun.
+func (n *sessions) check(ctx context.Context) error {
+	err := n.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		if !n.s.o.Pooler {
+			return nil // its session has begun, see enter
+		}
+		if err := begins(ctx, c); err != nil {
+			return err
+		}
+		_, err := c.Exec(ctx, endSQL)
+		return err
+	})
+	if err == nil && n.s.o.ListenDSN != "" {
+		var c *pgx.Conn
+		if c, err = n.connect(ctx); err == nil {
+			hangUp(c)
+		}
+	}
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		return refused // whoever tries again later finds the same
+	}
+	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && pe.Code == "08P01" {
+		return fmt.Errorf("%w (a pooler refuses most start-up parameters; leave them out of the connection string)", err)
+	}
+	return err
 }
 
 // warned are the servers, by address and start time, of which this process has been warned.

@@ -93,7 +93,7 @@ LEFT JOIN LATERAL (
 // because who gets a message is known only when the keys are decided; any other is one round trip
 // for each round.
 func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
-	ctx, end := s.singles.enter(ctx, len(starts))
+	ctx, end := s.singles.enter(inShare(ctx, clientShare), len(starts))
 	defer end()
 	out := make([]journal.Started, len(starts))
 	size := func(i int) int { return driver.StartBytes(&starts[i]) }

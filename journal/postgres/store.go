@@ -16,15 +16,16 @@ import (
 // Store keeps a journal in a Postgres database. Its methods may be called from many goroutines.
 //
 // It holds no state of runs: whatever it answers comes from the database, so any number of stores,
-// in any number of processes, may work on one schema. What it does hold are connections. stepTxs
-// bounds those that transactions of steps have, for as long as user code takes, so that some are
-// always left for renewals, claims and commits: a node whose steps had taken all of them could not
-// commit the steps' own results.
+// in any number of processes, may work on one schema. What it does hold are connections, which
+// stepTxs and shares keep from being taken by one kind of calls.
 type Store struct {
 	o       Options
 	pool    *pgxpool.Pool
 	sql     statements
 	stepTxs chan struct{} // a slot for every transaction of a step
+	limits  stepLimits
+	shares  shares
+	admins  singles // administrative calls that wait for a lock
 	hints   *hints
 	exclude exclusion
 	singles singles
@@ -36,8 +37,9 @@ type Store struct {
 }
 
 var (
-	_ driver.Store   = (*Store)(nil)
-	_ driver.TxStore = (*Store)(nil)
+	_ driver.Store     = (*Store)(nil)
+	_ driver.TxStore   = (*Store)(nil)
+	_ driver.TxLimiter = (*Store)(nil)
 )
 
 // Open connects to a database and brings its tables up to date. o may be nil. The caller closes the
@@ -48,21 +50,25 @@ func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
-	s := &Store{o: opts, sql: newStatements(opts.Schema)}
-	s.sessions = sessions{s: s, process: rand.Int32()}
+	s := &Store{o: opts, sql: newStatements(opts.Schema), shares: newShares(&opts), limits: stepLimits{beginTimeout, stepTimeout}}
+	s.sessions.s, s.sessions.process, s.sessions.lasting = s, rand.Int32(), !opts.Pooler || opts.ListenDSN != ""
+	if s.sessions.beside, err = opts.beside(config.ConnConfig.Copy()); err != nil {
+		return nil, fmt.Errorf("open postgres: %w", err)
+	}
+	config.BeforeConnect, config.PrepareConn = s.sessions.configure, s.sessions.usable
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // usable does
 	if !opts.Pooler {
 		config.AfterConnect = s.sessions.begin
 	}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
-	s.stepTxs = make(chan struct{}, max(1, opts.PoolSize-stepTxsReserve))
+	s.stepTxs = make(chan struct{}, opts.StepTxMax)
 	s.exclude = newExclusion(&s.sql, opts.Schema)
 	s.hints, s.lifeline = newHints(s), newLifeline(s)
-	if !opts.SkipMigrations {
+	err = s.sessions.check(ctx)
+	if err == nil && !opts.SkipMigrations {
 		err = s.migrate(ctx)
-	} else {
-		err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return c.Ping(ctx) })
 	}
 	if err == nil {
 		err = s.sessions.warnUnsafe(ctx)
@@ -102,6 +108,11 @@ func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Co
 	outer := ctx
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	leave, err := s.shares.enter(ctx, s.roster.any)
+	if err != nil {
+		return unsent(outer, err)
+	}
+	defer leave()
 	for try := 1; ; try++ {
 		conn, err := s.pool.Acquire(ctx)
 		if err != nil {
@@ -113,7 +124,7 @@ func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Co
 		if err == nil {
 			s.sessions.heard(conn.Conn(), sent)
 		}
-		s.sessions.discard(conn.Conn(), err)
+		s.sessions.discard(conn.Conn(), sent, err)
 		conn.Release()
 		if err == nil {
 			return nil

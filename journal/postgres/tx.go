@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -37,13 +38,8 @@ type stepTx struct {
 	end  sync.Once
 }
 
-// A transaction of several round trips begins with its first statement's and ends with its last
-// one's, so it costs no round trips of its own.
-const (
-	beginSQL    = `BEGIN ISOLATION LEVEL READ COMMITTED`
-	endSQL      = `COMMIT`
-	rollbackSQL = `ROLLBACK`
-)
+// stepLimits bound what the engine does in a step's transaction; see beginTimeout and stepTimeout.
+type stepLimits struct{ begin, write time.Duration }
 
 // holdSQL follows beginSQL: a transaction may keep row locks for no longer than this while its
 // process says nothing. A process that is frozen, or cut off, would else keep its runs from those
@@ -77,32 +73,55 @@ func (s *Store) transaction(ctx context.Context, fn func(ctx context.Context, c 
 // as everywhere.
 const stepTxSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 
-// ownPlansSQL switches them off again, before the transaction's last statement is planned and
-// cached: the cache belongs to the connection, and the plan would serve every later commit on it.
-const ownPlansSQL = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
+// The session is the store's again when user code has returned: what the code has set, for the
+// transaction or for the session, is taken back before the engine's last statements, which could
+// not be written under another role, and be planned for good under other plans. It is all undone if
+// the transaction is rolled back. Locks of sessions are left; they keep nobody of the store
+// waiting.
+const (
+	resetRoleSQL   = `RESET ROLE`
+	resetSQL       = `RESET ALL`
+	resetListenSQL = `UNLISTEN *`
+)
 
-// Begin implements driver.TxStore.
+// Begin implements driver.TxStore. It waits for a slot for as long as the caller likes, as others
+// have theirs for as long as they like, and for the server as long as a call may take.
 func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	select {
 	case s.stepTxs <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	conn, err := s.pool.Acquire(ctx)
+	t, err := beginStep(ctx, s)
 	if err != nil {
 		<-s.stepTxs
 		return nil, unsent(ctx, err)
+	}
+	return t, nil
+}
+
+// TxLimit implements driver.TxLimiter.
+func (s *Store) TxLimit() string {
+	return fmt.Sprintf("postgres.Options.StepTxMax=%d", s.o.StepTxMax)
+}
+
+func beginStep(ctx context.Context, s *Store) (*stepTx, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.limits.begin)
+	defer cancel()
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
 	}
 	begin := stepTxSQL
 	if s.o.Pooler {
 		begin = beginSQL
 	}
+	sent := time.Now()
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
 	if err != nil {
-		s.sessions.discard(conn.Conn(), err)
+		s.sessions.discard(conn.Conn(), sent, err)
 		conn.Release()
-		<-s.stepTxs
-		return nil, unsent(ctx, err)
+		return nil, err
 	}
 	return &stepTx{s: s, conn: conn, tx: tx}, nil
 }
@@ -114,12 +133,25 @@ func (t *stepTx) Value() any { return guardedTx{t.tx} }
 // step.
 func (t *stepTx) Rollback(ctx context.Context) error {
 	t.end.Do(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
-		defer cancel()
-		_ = t.tx.Rollback(ctx) // a connection that cannot roll back is closed by the pool, which rolls back
+		t.rollback(ctx)
 		t.release()
 	})
 	return nil
+}
+
+// rollback rolls back. A connection on which that cannot be done is closed, and the session is
+// ended by another one: the server may not hear of the end of a connection that has fallen silent,
+// and would keep what the step has locked, against the next attempt.
+func (t *stepTx) rollback(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	c := t.conn.Conn()
+	sent := time.Now()
+	err := t.tx.Rollback(ctx)
+	t.s.sessions.discard(c, sent, err)
+	if c.IsClosed() {
+		t.s.sessions.end(c)
+	}
 }
 
 // release gives the connection and the slot back. It is called once, under end.

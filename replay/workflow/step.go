@@ -41,6 +41,12 @@ func StepAsync[T any](ctx Context, name string, fn func(context.Context) (T, err
 // transaction commits together with the step's event, so the effect happens exactly once. fn must
 // not commit or roll back. Tx is pgx.Tx on Postgres and *sql.Tx on SQLite; with another type the
 // step fails for good.
+//
+// A store lets a bounded number of such transactions be open at once (postgres.Options.StepTxMax,
+// half of its pool by default; SQLite lets one write), and fn holds its place until it returns. So
+// fn should be short, and must not wait for a run that has a StepTx itself: when all places are
+// taken by those who wait, nobody can go on. A step that waits for its place for several seconds is
+// in the log. What fn sets for the session is undone before the commit.
 func StepTx[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) (T, error), o *StepOptions) (T, error) {
 	c, err := issueStep(ctx, name, o, txBodyOf(ctx, name, fn), true)
 	return await[T](ctx, c, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/postgres"
+	"github.com/reprise-run/reprise/journal/postgres/pgserver"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -185,20 +186,39 @@ func TestNetworkOfAClusterBreaks(t *testing.T) {
 	})
 }
 
-// TestClusterBehindAPooler: two nodes and a client connect through a pooler that gives a server
-// connection to each transaction. No session state and no notification survives there, and
-// everything works by polling.
+// TestClusterBehindAPooler: two nodes and a client connect through a real PgBouncer, in each mode
+// that can work. Where a session lasts, or there is an address beside the pooler, hints tell
+// everything: polling alone would take hours.
 func TestClusterBehindAPooler(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode           string
+		pooler, beside bool
+		poll           time.Duration
+	}{
+		"transaction":             {"transaction", true, false, 50 * time.Millisecond},
+		"transaction, and beside": {"transaction", true, true, time.Hour},
+		"session":                 {"session", false, false, time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) { clusterBehindAPooler(t, c.mode, c.pooler, c.beside, c.poll) })
+	}
+}
+
+func clusterBehindAPooler(t *testing.T, mode string, pooler, beside bool, poll time.Duration) {
 	c := clustertest.New(t)
+	b := pgtest.Bouncer(t, c.DSN, pgserver.PoolerOptions{Mode: mode})
 	pooled := func() *journal.Journal {
-		return journal.New(c.Store(pgtest.Pooler(t, c.DSN).DSN(), &postgres.Options{Pooler: true}), nil)
+		o := &postgres.Options{Pooler: pooler}
+		if beside {
+			o.ListenDSN = c.DSN
+		}
+		return journal.New(c.Store(b.DSN(c.DSN), o), nil)
 	}
 	for range 2 {
 		o := c.Options()
-		o.Poll = 50 * time.Millisecond
+		o.Poll = poll
 		c.RunOn(pooled(), o, handleLedger)
 	}
-	client, ctx := runtime.NewClient(pooled(), nil), clustertest.Context(t)
+	client, ctx := runtime.NewClient(pooled(), &runtime.ClientOptions{Poll: poll}), clustertest.Context(t)
 	started, err := runtime.Start(ctx, client, collect, 20, nil)
 	run := clustertest.MustStart(t, started, err)
 	var sent atomic.Int32

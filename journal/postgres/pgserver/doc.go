@@ -6,6 +6,8 @@
 // newest that Debian or Ubuntu have installed, else those in PATH. Where the process is root, the
 // server runs as the user postgres, or nobody, because Postgres refuses to run as root.
 //
+// [StartPooler] puts a PgBouncer that is installed before a server, for tests of what it changes.
+//
 // The server listens on a free loopback TCP port and on nothing else; it trusts whoever connects
 // there. Three processes take part: this one, the postmaster (its child) and a small supervising
 // shell. The shell reads from a pipe that only this process can write to. When the pipe closes, for

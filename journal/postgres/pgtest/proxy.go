@@ -56,10 +56,10 @@ type Link struct {
 	hung    bool
 	closed  bool
 	wires   map[*wire]struct{}
-	pooling bool
 	points  int
 	cut     func(Point) bool // nil while not armed
 	before  bool             // the point that is cut at does not reach the server
+	quiet   bool             // the connection is not broken, but falls silent
 	after   func()
 }
 
@@ -97,16 +97,6 @@ func NewLink(dsn string) (*Link, error) {
 	l.dsn = u.String()
 	l.work.Go(l.accept)
 	return l, nil
-}
-
-// Pooler is a Proxy that behaves as a transaction pooler does: it refuses start-up parameters, and
-// after every transaction the server forgets the session's prepared statements, settings, locks and
-// subscriptions.
-func Pooler(t testing.TB, dsn string) *Link {
-	t.Helper()
-	l := Proxy(t, dsn)
-	l.pooling = true // nobody knows its address yet
-	return l
 }
 
 // DSN is the address of the database through the link.
@@ -176,11 +166,20 @@ func (l *Link) CutWhen(match func(Point) bool, after func()) { l.arm(match, fals
 // CutBefore is CutWhen, but what makes the point is lost on its way to the server.
 func (l *Link) CutBefore(match func(Point) bool, after func()) { l.arm(match, true, after) }
 
+// FreezeBefore is CutBefore, but the connection is not broken: it falls silent, as after a Freeze
+// of it alone.
+func (l *Link) FreezeBefore(match func(Point) bool, after func()) {
+	l.arm(match, true, after)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.quiet = true
+}
+
 // arm replaces whatever the link was armed for, and counts points from 1 again.
 func (l *Link) arm(match func(Point) bool, before bool, after func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.points, l.cut, l.before, l.after = 0, match, before, after
+	l.points, l.cut, l.before, l.after, l.quiet = 0, match, before, after, false
 }
 
 // LoseAnswer arms the link for the n-th request from now that mentions the text: it is carried

@@ -39,9 +39,6 @@ func (w *wire) fromClient() {
 	defer w.close()
 	r := bufio.NewReader(w.pace(w.client, &w.link.fromClients))
 	m, err := readStartup(r)
-	if err == nil && w.link.pooling {
-		err = poolerStartup(m)
-	}
 	for ; err == nil; m, err = readMessage(r) {
 		doom, ok := w.pass(m)
 		if !ok {
@@ -89,6 +86,14 @@ func (w *wire) pass(m message) (d *doom, ok bool) {
 	if !l.cut(p) {
 		return nil, true
 	}
+	if l.quiet {
+		after := l.after
+		l.cut, l.after, w.frozen = nil, nil, true
+		if after != nil {
+			after()
+		}
+		return nil, w.flow()
+	}
 	w.doomed = true
 	d = &doom{before: l.before, after: l.after}
 	if d.after == nil {
@@ -133,11 +138,6 @@ func (w *wire) fromServer() {
 		}
 		if doomed {
 			continue
-		}
-		if m.kind == wireReady && w.link.pooling {
-			if err := w.discard(r, m); err != nil {
-				return
-			}
 		}
 		if _, err := w.client.Write(m.bytes); err != nil {
 			return

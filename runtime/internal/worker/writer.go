@@ -220,7 +220,7 @@ func (w *writer) loadBatch(requests []driver.LoadRequest) []loaded {
 	defer w.watch(requests[0].Run, "loads", len(requests))()
 	var histories []driver.History
 	err := retry.UntilAvailable(w.ctx, func() (err error) {
-		histories, err = w.j.Load(w.ctx, requests)
+		histories, err = w.j.Load(driver.ForNode(w.ctx), requests)
 		return err
 	})
 	out := make([]loaded, len(requests))

@@ -1,0 +1,25 @@
+package postgres
+
+import (
+	"errors"
+	"net"
+	"syscall"
+	"time"
+)
+
+// tcpUserTimeout is TCP_USER_TIMEOUT, which package syscall does not name.
+const tcpUserTimeout = 0x12
+
+// setUserTimeout bounds how long what was sent may stay without an acknowledgement, and, while
+// keepalives are on, how long these may.
+func setUserTimeout(c *net.TCPConn, d time.Duration) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var set error
+	err = raw.Control(func(fd uintptr) {
+		set = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, int(d.Milliseconds()))
+	})
+	return errors.Join(err, set)
+}
