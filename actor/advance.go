@@ -16,10 +16,10 @@ func (r *run) advance() {
 		case r.phase != ready:
 			return
 		case r.machine == nil && r.task.Turn == 0 && !r.inputs.news && !r.unconfirmed:
-			r.rebuild(nil)
+			r.rebuild()
 		case r.machine == nil:
 			r.load(false)
-		case r.inputs.news && len(r.inputs.queue) < turnEventsMax:
+		case r.inputs.news && !r.inputs.full():
 			r.load(true)
 		case !r.takeTurn():
 			return

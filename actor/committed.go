@@ -150,7 +150,7 @@ func (r *run) undoTurn(t *turn, cause error) {
 		}
 		again = append(again, in)
 	}
-	r.inputs.queue = append(again, r.inputs.queue...)
+	r.inputs.again(again)
 	if t.tx != nil {
 		r.retryOrEnd(t.tx, replay.FailureOf(cause))
 	}

@@ -28,35 +28,63 @@ type input struct {
 // waits. That is less than got while messages are in the queue, because a turn takes only so many.
 type inputs struct {
 	queue []input // in the order of arrival
+	bytes int     // of the queue
 	got   journal.InboxSeq
 	news  bool
+	heavy bool // what follows is too large for a lean load
 }
 
 // addMessages queues what a load has found after got.
 func (q *inputs) addMessages(h *driver.History) {
 	for _, msg := range h.Inbox {
 		if msg.Number > q.got {
-			q.queue = append(q.queue, input{at: msg.Time, message: &msg})
+			q.add(input{at: msg.Time, message: &msg})
 			q.got = msg.Number
 		}
 	}
-	if last := h.Run.Task.InboxLast; last > q.got && len(h.Inbox) > 0 {
-		q.news = true // one load returns a limited number
+	q.heavy = h.MoreInbox && (q.heavy || len(h.Inbox) == 0)
+	if h.MoreInbox {
+		q.news = true
 	} else {
-		q.got = max(q.got, last) // the others have been consumed, some of them without an event
+		q.got = max(q.got, h.Run.Task.InboxLast) // the others have been consumed, some of them without an event
 	}
 }
 
 // addOutcome queues the outcome of a step.
 func (q *inputs) addOutcome(s *step, res result, at time.Time) {
 	s.ended = true
-	q.queue = append(q.queue, input{at: at, step: s, result: res})
+	q.add(input{at: at, step: s, result: res})
+}
+
+func (q *inputs) add(in input) {
+	q.queue = append(q.queue, in)
+	q.bytes += in.size()
+}
+
+// size is the payload that the input holds.
+func (in *input) size() int {
+	if in.message != nil {
+		return len(in.message.Payload.Data)
+	}
+	return len(in.result.output.Data)
+}
+
+// full tells whether enough waits for a turn, so that more need not be read.
+func (q *inputs) full() bool { return len(q.queue) >= turnEventsMax || q.bytes >= turnBytesMax }
+
+// again puts inputs back that a turn has taken, before all others.
+func (q *inputs) again(taken []input) {
+	for i := range taken {
+		q.bytes += taken[i].size()
+	}
+	q.queue = append(taken, q.queue...)
 }
 
 // first removes and returns the oldest input. There must be one. The memory of the queue is kept
 // when its last element goes, which is the usual case.
 func (q *inputs) first() input {
 	in := q.queue[0]
+	q.bytes -= in.size()
 	if len(q.queue) == 1 {
 		q.queue[0] = input{}
 		q.queue = q.queue[:0]
@@ -74,7 +102,7 @@ func (q *inputs) abandon(exec *executor) {
 }
 
 // clear forgets what was read. Whether there may be more is not forgotten.
-func (q *inputs) clear() { q.queue, q.got = nil, 0 }
+func (q *inputs) clear() { q.queue, q.bytes, q.got, q.heavy = nil, 0, 0, false }
 
 // seen is the number up to which no message waits, except those that were carried over from an
 // earlier generation, whose numbers are up to carried. used is the newest message that is in an

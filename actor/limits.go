@@ -13,6 +13,10 @@ const (
 	// turnEventsMax bounds one commit of one run, so that a flood of messages to it cannot delay
 	// the other commits of its batch for long.
 	turnEventsMax = 1000
+	// turnBytesMax is how many bytes of payloads a turn may have before it takes no further event,
+	// and how many wait in memory before more messages are read. On a network of a megabyte a
+	// second such a commit takes some seconds, and no store refuses it.
+	turnBytesMax = 8 << 20
 	// turnEffectsMax is how many children, messages and replies a turn may ask for before it takes
 	// no further event. What one event asks for is not divided, so the rest of
 	// journal.CommitEffectsMax, nearly all of it, is room for the last event.

@@ -13,30 +13,100 @@ import (
 func (r *run) load(inboxOnly bool) {
 	r.enter(loading)
 	r.inputs.news = false
-	epoch := r.epoch
-	q := driver.LoadRequest{Run: r.info.ID, AfterInbox: r.inputs.got, InboxOnly: inboxOnly}
-	r.host.o.Store.Load(q, func(h driver.History, err error) {
-		r.host.send(r.self, loaded{epoch: epoch, history: h, err: err})
+	ask(r, driver.LoadRequest{AfterInbox: r.inputs.got, InboxOnly: inboxOnly, Lean: !r.inputs.heavy})
+}
+
+// loadPage reads the next page of a long history. Messages are read when its end has been reached.
+func loadPage(r *run) {
+	r.enter(loading)
+	ask(r, driver.LoadRequest{AfterSeq: r.partial.machine.LastSeq(), EventsOnly: true})
+}
+
+func ask(r *run, q driver.LoadRequest) {
+	q.Run, q.Owned = r.info.ID, true
+	host, self, epoch := r.host, r.self, r.epoch
+	host.o.Store.Load(q, func(h driver.History, err error) {
+		host.send(self, loaded{epoch: epoch, history: h, err: err})
 	})
 }
 
-// rebuild makes a machine: it replays the stored events, then those of a first turn that is not
-// stored yet. What the code asked for in them is pending, and is aligned with the table of steps.
-func (r *run) rebuild(events []journal.Event) {
+// partial is a machine that has replayed a part of the stored history. The rest is being loaded, so
+// that no more of a history than a page is in memory at once. Nothing else of the run has to do
+// with the machine before it is whole.
+//
+// Pages are of different moments, and belong together all the same: onLoaded compares owner, fence
+// and generation with those of the activation for each, so nobody else has appended anything; this
+// actor appends nothing while it loads; and the machine compares the links. See driver.LoadRequest.
+type partial struct {
+	machine *replay.Machine
+	events  int
+	took    time.Duration // for replaying
+}
+
+// takeHistory replays a page of the history. If it was not the last one, the next one is asked for,
+// and messages are read when its end has been reached.
+func takeHistory(r *run, h *driver.History) {
+	first := r.partial == nil
+	if first {
+		if !begin(r) {
+			return
+		}
+		if !h.More {
+			r.inputs.addMessages(h)
+		}
+	}
+	if n := len(h.Events); n > 0 && !h.More { // before the code may fail: a commit that blocks the run names it
+		r.head = journal.Head{Seq: h.Events[n-1].Seq, Link: h.Events[n-1].Link}
+	}
+	p := r.partial
+	began := time.Now()
+	if err := r.watched(func() error { return replayStored(p.machine, h.Events) }); err != nil {
+		r.fail(err)
+		return
+	}
+	p.events, p.took = p.events+len(h.Events), p.took+time.Since(began)
+	switch {
+	case h.More:
+		loadPage(r)
+	case first:
+		finish(r)
+	default:
+		r.inputs.news = true
+		finish(r)
+	}
+}
+
+// rebuild makes the machine of a run without a stored history.
+func (r *run) rebuild() {
+	if begin(r) {
+		finish(r)
+	}
+}
+
+// begin begins to make a machine. If it cannot, the run has failed.
+func begin(r *run) bool {
 	def := r.host.o.Lookup(r.info.Workflow, r.info.Version)
 	if def == nil {
 		r.fail(fmt.Errorf("workflow %q version %d is not registered here", r.info.Workflow, r.info.Version))
-		return
+		return false
 	}
-	began := time.Now()
 	ident := replay.InfoOf(r.info)
 	r.ident = &ident
-	m := replay.New(def, ident, r.host.o.Store)
-	r.head = headOf(m, events)
-	m.SetThresholds(r.host.o.Thresholds)
-	r.machine = m
-	if len(events)+len(r.uncommitted) > 0 {
-		if err := r.watched(func() error { return replayAll(m, events, r.uncommitted) }); err != nil {
+	r.partial = &partial{machine: replay.New(def, ident, r.host.o.Store)}
+	r.partial.machine.SetThresholds(r.host.o.Thresholds)
+	return true
+}
+
+// finish takes the machine into use: it has replayed what is stored, and now the events of a first
+// turn that is not stored yet. What the code asked for in them is pending, and is aligned with the
+// table of steps.
+func finish(r *run) {
+	p := r.partial
+	m := p.machine
+	r.machine, r.partial = m, nil
+	r.head = m.Head()
+	if p.events+len(r.uncommitted) > 0 {
+		if err := r.watched(func() error { return stepAll(m, r.uncommitted) }); err != nil {
 			r.fail(err)
 			return
 		}
@@ -47,8 +117,8 @@ func (r *run) rebuild(events []journal.Event) {
 	if r.host.o.Hooks.Log != nil { // not before: the events of a first turn were new once already
 		m.SetLog(func(level int, msg string, args []any) { r.host.o.Hooks.Log(r.info, level, msg, args) })
 	}
-	if r.host.o.Hooks.Replayed != nil && len(events) > 0 {
-		r.host.o.Hooks.Replayed(r.info.ID, len(events), time.Since(began))
+	if r.host.o.Hooks.Replayed != nil && p.events > 0 {
+		r.host.o.Hooks.Replayed(r.info.ID, p.events, p.took)
 	}
 	if !r.inputs.news { // else messages that were carried over may follow got
 		r.inputs.got = max(r.inputs.got, m.InboxSeen())
@@ -56,29 +126,27 @@ func (r *run) rebuild(events []journal.Event) {
 	r.steps.adopt(m.Pending(), r.task.Attempts)
 }
 
-// headOf is the head of a whole history, of which the machine has seen nothing yet.
-func headOf(m *replay.Machine, events []journal.Event) journal.Head {
-	if n := len(events); n > 0 {
-		return journal.Head{Seq: events[n-1].Seq, Link: events[n-1].Link}
-	}
-	return m.Head()
-}
-
-// replayAll also refuses what was stored without a link: no release of ours did that.
-func replayAll(m *replay.Machine, stored, uncommitted []journal.Event) error {
-	for i := range stored {
-		if stored[i].Link == 0 && stored[i].Kind.Chained() {
-			return &replay.LinkError{Seq: stored[i].Seq, Kind: stored[i].Kind, Want: stored[i].LinkAfter(m.Head().Link)}
+// replayStored also refuses what was stored without a link: no release of ours did that.
+func replayStored(m *replay.Machine, events []journal.Event) error {
+	for i := range events {
+		if events[i].Link == 0 && events[i].Kind.Chained() {
+			return &replay.LinkError{Seq: events[i].Seq, Kind: events[i].Kind, Want: events[i].LinkAfter(m.Head().Link)}
 		}
-		if err := m.Replay(&stored[i]); err != nil {
+		if err := m.Replay(&events[i]); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// stepAll takes the events behind those that are stored. Code that has returned before the end of
+// its run is found first.
+func stepAll(m *replay.Machine, events []journal.Event) error {
 	if err := m.CheckOpen(); err != nil {
 		return err
 	}
-	for i := range uncommitted {
-		if err := m.Step(&uncommitted[i]); err != nil {
+	for i := range events {
+		if err := m.Step(&events[i]); err != nil {
 			return err
 		}
 	}

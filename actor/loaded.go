@@ -24,16 +24,17 @@ func (r *run) onLoaded(m loaded) {
 	case errors.Is(err, journal.ErrNotFound) || err == nil && task == nil:
 		r.giveUp(fmt.Errorf("%w: it was closed or deleted", journal.ErrFenced))
 		return
-	case err == nil && (task.Owner != r.host.o.Node || task.Fence != r.task.Fence):
+	case err == nil && (task.Owner != r.host.o.Node || task.Fence != r.task.Fence || task.Generation != r.task.Generation):
 		r.giveUp(journal.ErrFenced)
 		return
 	case err != nil:
 		r.fail(fmt.Errorf("the history cannot be read: %w", err))
 	default:
 		r.unconfirmed = false
-		r.inputs.addMessages(&m.history)
 		if r.machine == nil {
-			r.rebuild(m.history.Events)
+			takeHistory(r, &m.history)
+		} else {
+			r.inputs.addMessages(&m.history)
 		}
 	}
 	r.advance()

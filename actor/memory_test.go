@@ -3,7 +3,6 @@ package actor
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -143,7 +142,9 @@ func (r *record) origin() journal.Link {
 // Load implements Store.
 func (m *memory) Load(q driver.LoadRequest, done func(driver.History, error)) {
 	go func() {
-		m.mu.Lock()
+		if m.mu.Lock(); q.Lean {
+			q.Bytes = 32 << 10
+		}
 		m.loads++
 		fate := m.loadFate
 		m.mu.Unlock()
@@ -165,12 +166,18 @@ func (m *memory) Load(q driver.LoadRequest, done func(driver.History, error)) {
 			task := *r.task
 			h.Run.Task = &task
 		}
-		if !q.InboxOnly {
-			h.Events = slices.Clone(r.events)
+		page := driver.NewPage(&q, q.EventsMax())
+		for i := int(q.AfterSeq); i < len(r.events) && !q.InboxOnly && !h.More; i++ {
+			if h.More = !page.Fits(driver.EventBytes(&r.events[i])); !h.More {
+				h.Events = append(h.Events, r.events[i])
+			}
 		}
+		page = driver.NewPage(&q, journal.InboxLoadMax)
 		for _, msg := range r.inbox {
-			if msg.Number > max(q.AfterInbox, r.seen) {
-				h.Inbox = append(h.Inbox, msg)
+			if msg.Number > max(q.AfterInbox, r.seen) && !q.EventsOnly && !h.More && !h.MoreInbox {
+				if h.MoreInbox = !page.Fits(driver.MessageBytes(&msg)); !h.MoreInbox {
+					h.Inbox = append(h.Inbox, msg)
+				}
 			}
 		}
 		done(h, nil)

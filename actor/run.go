@@ -74,6 +74,7 @@ type run struct {
 	stalled  time.Time // since when all its attempts have been waiting for slots; zero if they have not
 
 	machine     *replay.Machine
+	partial     *partial // a machine in the making; nil unless pages of a long history are loaded
 	uncommitted []journal.Event
 	inputs      inputs
 	steps       steps
@@ -202,7 +203,10 @@ func (r *run) discard(cause error) {
 	if r.machine != nil {
 		r.machine.Close()
 	}
-	r.machine, r.uncommitted, r.handBack = nil, nil, false
+	if r.partial != nil {
+		r.partial.machine.Close()
+	}
+	r.machine, r.partial, r.uncommitted, r.handBack = nil, nil, nil, false
 	r.inputs.clear()
 	r.steps.clear()
 }

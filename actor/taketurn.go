@@ -83,8 +83,7 @@ func (r *run) takeInputs(t *turn, first bool) error {
 		return fmt.Errorf("the history has %d events, the limit is %d: the workflow should continue as new in time",
 			n, r.host.o.HistoryMax)
 	}
-	for !r.machine.Finished() && len(t.commit.Events) < turnEventsMax &&
-		len(t.commit.Replies)+r.machine.Effects() < turnEffectsMax {
+	for !r.machine.Finished() && t.room(r.machine) {
 		queue := r.inputs.queue
 		timer, armed := r.machine.NextTimer()
 		due := armed && !timer.Due.After(now)
@@ -120,6 +119,7 @@ func (r *run) event(t *turn, in *input, now time.Time) (journal.Event, bool) {
 		ev, refusal := r.machine.Offer(in.message, now)
 		if refusal != nil {
 			t.commit.Replies = append(t.commit.Replies, *refusal)
+			t.bytes += len(refusal.Payload.Data)
 		}
 		return ev, refusal == nil
 	}

@@ -19,6 +19,7 @@ type turn struct {
 	cancel []*step
 	drop   []*step
 	tx     *step // whose transaction carries the commit, nil for none
+	bytes  int   // of the events and of the replies that refuse updates
 }
 
 // reset empties the turn and keeps its memory.
@@ -69,6 +70,12 @@ func (t *turn) settle() {
 	}
 }
 
+// room tells whether the turn may take another event.
+func (t *turn) room(m *replay.Machine) bool {
+	return len(t.commit.Events) < turnEventsMax && len(t.commit.Replies)+m.Effects() < turnEffectsMax &&
+		t.bytes+m.EffectBytes() < turnBytesMax
+}
+
 // outcome returns the event of a step's end, and lets the step's transaction, if it has one, carry
 // the commit.
 func (t *turn) outcome(in *input) journal.Event {
@@ -89,7 +96,9 @@ func (t *turn) outcome(in *input) journal.Event {
 func (t *turn) apply(m *replay.Machine, table *steps, ev journal.Event) error {
 	t.commit.Events = append(t.commit.Events, ev)
 	added := &t.commit.Events[len(t.commit.Events)-1] // where the event stays, so that stepping needs no other copy
-	if err := m.Step(added); err != nil {
+	err := m.Step(added)
+	t.bytes += driver.EventBytes(added)
+	if err != nil {
 		return err
 	}
 	if added.Kind == journal.StepCompleted || added.Kind == journal.StepFailed {

@@ -6,25 +6,26 @@ import (
 
 // Limits of what is stored. Each is checked before anything is written.
 const (
-	NameBytesMax       = 255      // workflow, queue, step, timer and signal names: they are index keys and log fields
-	KeyBytesMax        = 512      // keys of runs and messages: they are index keys, far under a B-tree page's third
-	LabelsMax          = 32       // a run's labels are copied into every listing
-	LabelKeyBytesMax   = 64       //
-	LabelValueBytesMax = 255      //
-	PayloadBytesMax    = 2 << 20  // default limit of a payload after encoding, as in Temporal
-	PayloadBytesCap    = 64 << 20 // the option's own limit: a batch must fit in memory and in a protocol message
-	CommitEventsMax    = 10_000   // one turn's events travel in one statement
-	IssuedBytesMax     = 64 << 20 // what code asks for in reaction to one event is one text, with the values that it records
-	CommitEffectsMax   = 20_000   // children, messages and replies of one turn: they are written in one transaction
-	BatchMax           = 1_000    // members of one Start, Send, Commit or Load call
-	ListMax            = 1_000    // runs in a page
-	ListDefault        = 100      //
-	AttemptsMax        = 10_000   // steps of one run that can be in retry at once
-	PriorityMin        = 1        // claimed first
-	PriorityMax        = 5        // claimed last; the claim statement visits each
-	PriorityDefault    = 3        //
-	InboxLoadMax       = 1_000    // messages of a run in one load; the owner comes back for more
-	AttentionMax       = 1_000    // runs with messages in one claim's answer
+	NameBytesMax       = 255       // workflow, queue, step, timer and signal names: they are index keys and log fields
+	KeyBytesMax        = 512       // keys of runs and messages: they are index keys, far under a B-tree page's third
+	LabelsMax          = 32        // a run's labels are copied into every listing
+	LabelKeyBytesMax   = 64        //
+	LabelValueBytesMax = 255       //
+	PayloadBytesMax    = 2 << 20   // default limit of a payload after encoding, as in Temporal
+	PayloadBytesCap    = 64 << 20  // the option's own limit: a batch must fit in memory and in a protocol message
+	CommitEventsMax    = 10_000    // one turn's events travel in one statement
+	CommitBytesMax     = 256 << 20 // and with all that the turn writes of its own run; servers end a statement at 1 GB
+	IssuedBytesMax     = 64 << 20  // what code asks for in reaction to one event is one text, with the values that it records
+	CommitEffectsMax   = 20_000    // children, messages and replies of one turn: they are written in one transaction
+	BatchMax           = 1_000     // members of one Start, Send, Commit or Load call
+	ListMax            = 1_000     // runs in a page
+	ListDefault        = 100       //
+	AttemptsMax        = 10_000    // steps of one run that can be in retry at once
+	PriorityMin        = 1         // claimed first
+	PriorityMax        = 5         // claimed last; the claim statement visits each
+	PriorityDefault    = 3         //
+	InboxLoadMax       = 1_000     // messages of a run in one load; the owner comes back for more
+	AttentionMax       = 1_000     // runs with messages in one claim's answer
 	DelayMax           = 100 * 365 * 24 * time.Hour
 	TraceBytesMax      = 255
 	ReasonBytesMax     = failureMessageBytesMax // of an operator's action: a reason becomes the message of a failure

@@ -90,6 +90,9 @@ func (m *Machine) Closed() bool { return m.env.err != nil || m.sealed }
 // Effects is how many children, messages and replies the next Take has.
 func (m *Machine) Effects() int { return m.env.out.effects() }
 
+// EffectBytes is how many bytes these carry.
+func (m *Machine) EffectBytes() int { return m.env.out.effectBytes() }
+
 // Take returns what was asked for since the last Take. Nothing is kept for it during Replay but the
 // terminal decision, and nothing at all by a dead machine.
 func (m *Machine) Take() Decision {

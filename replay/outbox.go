@@ -13,11 +13,28 @@ type outbox struct {
 	messages []journal.Message
 	replies  []journal.Reply
 	children bool // some generation may have started a child
+
+	counted struct{ starts, messages, replies int } // that are in bytes
+	bytes   int
 }
 
 // effects is how many children, messages and replies there are: the driver ends a turn before
 // they are too many for one commit.
 func (o *outbox) effects() int { return len(o.starts) + len(o.messages) + len(o.replies) }
+
+// effectBytes is how many bytes these carry. Each is counted once, however often it is asked.
+func (o *outbox) effectBytes() int {
+	for n := &o.counted.starts; *n < len(o.starts); *n++ {
+		o.bytes += len(o.starts[*n].Input.Data)
+	}
+	for n := &o.counted.messages; *n < len(o.messages); *n++ {
+		o.bytes += len(o.messages[*n].Payload.Data)
+	}
+	for n := &o.counted.replies; *n < len(o.replies); *n++ {
+		o.bytes += len(o.replies[*n].Payload.Data)
+	}
+	return o.bytes
+}
 
 // decision empties the outbox. A run that is over starts no steps any more. A step that was
 // resolved meanwhile, because it was dropped in the turn that asked for it, is not handed out.
@@ -40,5 +57,6 @@ func (o *outbox) decision(over bool) Decision {
 	clear(o.asked)
 	o.asked, o.cancels, o.drops = o.asked[:0], nil, nil
 	o.starts, o.messages, o.replies = nil, nil, nil
+	o.counted.starts, o.counted.messages, o.counted.replies, o.bytes = 0, 0, 0, 0
 	return d
 }

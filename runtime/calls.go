@@ -2,9 +2,11 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/reprise-run/reprise/internal/batch"
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
@@ -47,11 +49,11 @@ func inputs[In any](calls []call[In]) []In {
 }
 
 // callStore makes one call of the store for all callers. It is repeated while the store is
-// unavailable and any of them still waits.
+// unavailable and any of them still waits, unless it took too long: the Batcher divides it then.
 func callStore[In, Out any](calls []call[In], write func(context.Context) ([]Out, error)) ([]Out, error) {
 	return batch.CallShared(calls, func(c *call[In]) context.Context { return c.ctx },
 		func(ctx context.Context) (out []Out, err error) {
-			err = retry.UntilAvailable(ctx, func() (err error) {
+			err = retry.UntilDivided(ctx, func() (err error) {
 				out, err = write(ctx)
 				return err
 			})
@@ -72,15 +74,28 @@ func answers[Out any](n int, out []Out, err error) []answer[Out] {
 	return list
 }
 
+// tookLong tells whether the store has given a batch up because it took too long.
+func tookLong[Out any](a answer[Out]) bool { return errors.Is(a.err, driver.ErrTookLong) }
+
+// noteLate reports the run of a call that takes too long although it is alone in its batch.
+func (c *Client) noteLate(run journal.RunID, members int, err error) {
+	if late := errors.Is(err, driver.ErrTookLong); members == 1 || !late {
+		c.late.Note(run, late)
+	}
+}
+
 // callerError is the error of one caller: ctx's if ctx has ended, whatever became of the call then,
-// and behind it why there was no answer: somebody else holds what the call needs, or the store is
-// away. A caller who gave up shall not have to tell a store's error from its own.
-func (c *Client) callerError(ctx context.Context, verb string, err error, held bool) error {
+// and behind it why there was no answer: somebody else holds what the call needs, it takes too
+// long, or the store is away. A caller who gave up shall not have to tell a store's error from its
+// own.
+func (c *Client) callerError(ctx context.Context, verb string, run journal.RunID, err error, held bool) error {
 	switch {
 	case err == nil || ctx.Err() == nil:
 		return err
 	case held:
 		return fmt.Errorf("%w: %w", ctx.Err(), driver.ErrHeld)
+	case c.late.Held(run):
+		return fmt.Errorf("%w: %w", ctx.Err(), driver.ErrTookLong)
 	}
 	return c.j.Explain(verb, ctx.Err())
 }

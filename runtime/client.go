@@ -43,6 +43,7 @@ type Client struct {
 
 	heldKeys held.Log[string]        // of starts
 	heldRuns held.Log[journal.RunID] // of messages
+	late     held.Log[journal.RunID] // of starts and messages that took too long alone
 	slow     held.Slow
 }
 
@@ -59,6 +60,11 @@ func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *tele
 	c.sends = batch.New(batch.SizeMax, c.writeSends)
 	c.starts.SetAside(func(a answer[journal.Started]) bool { return errors.Is(a.out.Err, driver.ErrHeld) })
 	c.sends.SetAside(func(a answer[journal.Sent]) bool { return errors.Is(a.out.Err, driver.ErrHeld) })
+	c.starts.SetSize(func(s call[journal.Start]) int { return driver.StartBytes(&s.in) })
+	c.sends.SetSize(func(m call[journal.Message]) int { return driver.MessageBytes(&m.in) })
+	c.starts.SetDivide(tookLong[journal.Started])
+	c.sends.SetDivide(tookLong[journal.Sent])
+	c.late.Log, c.late.Key, c.late.What = tel.log, logkey.Run, held.LateCall
 	c.heldKeys.Log, c.heldKeys.Key = tel.log, logkey.RunKey
 	c.heldKeys.What = "another transaction has started a run under a key and is open; the start waits until that ends"
 	c.slow = held.Slow{Log: tel.log, What: held.SlowCall, Away: j.Away}

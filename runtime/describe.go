@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Description tells what a run does and what it waits for, as of one moment. It is the caller's to
@@ -65,17 +64,27 @@ type PendingUpdate struct {
 // A run of which something cannot be read is described as far as it can: Run.Unreadable says what,
 // and if that is an event, the steps, timers and so on are those as of the event before it.
 func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description, error) {
-	h, err := c.load(ctx, driver.LoadRequest{Run: run})
+	var all []journal.Event // without payloads
+	var last journal.Event
+	h, err := c.pages(ctx, run, func(page []journal.Event, first bool) {
+		if first {
+			all = nil
+		}
+		for _, ev := range page {
+			last, ev.Payload = ev, journal.Payload{}
+			all = append(all, ev)
+		}
+	})
 	unreadable, partly := errors.AsType[*journal.UnreadableError](err)
 	if err != nil && !partly {
 		return nil, err
 	}
-	d := &Description{Run: h.Run, Unread: len(h.Inbox), Events: len(h.Events)}
+	d := &Description{Run: h.Run, Unread: len(h.Inbox), Events: len(all)}
 	if partly {
 		d.Run.Unreadable = unreadable
 	}
-	if n := len(h.Events); n > 0 && h.Events[n-1].Kind.Terminal() {
-		d.Run.Terminal = &h.Events[n-1]
+	if len(all) > 0 && last.Kind.Terminal() {
+		d.Run.Terminal = &last
 	}
 	if h.Run.Task == nil {
 		return d, nil
@@ -84,7 +93,7 @@ func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description,
 		d.Unread += int(h.Run.Task.InboxLast - h.Inbox[n-1].Number)
 	}
 	d.Waiting = h.Run.Task.Waiting
-	d.pending(h)
+	d.pending(h.Run.Task, all)
 	return d, c.findChildren(ctx, d)
 }
 
@@ -118,11 +127,11 @@ func (c *Client) findChildren(ctx context.Context, d *Description) error {
 // pending fills in everything that was issued and is not answered. A cancelled timer is not
 // pending, because it never gets an event; a cancelled step or child is pending until its outcome
 // comes.
-func (d *Description) pending(h *driver.History) {
+func (d *Description) pending(task *journal.Task, events []journal.Event) {
 	var issued []journal.Issued
 	answered, cancelled := map[journal.Cmd]bool{}, map[journal.Cmd]bool{}
-	for i := range h.Events {
-		ev := &h.Events[i]
+	for i := range events {
+		ev := &events[i]
 		issued = append(issued, ev.Issued...)
 		if ev.Cmd != 0 {
 			answered[ev.Cmd] = true
@@ -142,7 +151,7 @@ func (d *Description) pending(h *driver.History) {
 		}
 	}
 	attempts := map[journal.Cmd]journal.Attempt{}
-	for _, a := range h.Run.Task.Attempts {
+	for _, a := range task.Attempts {
 		attempts[a.Cmd] = a
 	}
 	for i, c := range issued {

@@ -34,6 +34,4 @@ const (
 	// childPagesMax bounds how many pages of children Describe reads, newest first, for those that
 	// are pending.
 	childPagesMax = 20
-	// historyPage is how many events History reads at once.
-	historyPage = 5000
 )

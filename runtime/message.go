@@ -88,7 +88,7 @@ func (c *Client) send(ctx context.Context, m journal.Message, tx journal.Tx) (jo
 	}
 	keyed(&m)
 	sent, err := submit(ctx, c.sends, m)
-	return sent, c.callerError(ctx, "send", errors.Join(err, sent.Err), c.heldRuns.Held(m.Run))
+	return sent, c.callerError(ctx, "send", m.Run, errors.Join(err, sent.Err), c.heldRuns.Held(m.Run))
 }
 
 // writeSends writes a batch of messages.
@@ -99,6 +99,7 @@ func (c *Client) writeSends(calls []call[journal.Message]) []answer[journal.Sent
 	sent, err := callStore(calls, func(ctx context.Context) ([]journal.Sent, error) {
 		return c.j.Send(driver.Impatient(ctx), nil, messages)
 	})
+	c.noteLate(run, n, err)
 	for i := range messages {
 		c.heldRuns.Note(messages[i].Run, err == nil && errors.Is(sent[i].Err, driver.ErrHeld))
 	}

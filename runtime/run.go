@@ -87,23 +87,38 @@ func (c *Client) List(ctx context.Context, f journal.ListFilter) (journal.RunPag
 // journal.ErrNotFound, ctx's.
 func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Event, error) {
 	var all []journal.Event
-	for {
-		after := journal.Seq(0)
-		if len(all) > 0 {
-			after = all[len(all)-1].Seq
+	_, err := c.pages(ctx, run, func(page []journal.Event, first bool) {
+		if first {
+			all = nil
 		}
-		h, err := c.load(ctx, driver.LoadRequest{Run: run, AfterSeq: after, Limit: historyPage})
-		unreadable, partly := errors.AsType[*journal.UnreadableError](err)
-		if err != nil && !partly {
+		all = append(all, page...)
+	})
+	if unreadable, ok := errors.AsType[*journal.UnreadableError](err); ok && unreadable.Seq == 0 {
+		err = nil // what else cannot be read is not of the history
+	}
+	return all, err
+}
+
+// pages reads the history of the present generation, page by page, and returns the last page. It
+// begins again, with a first page, if the run continues as new meanwhile. With a
+// *journal.UnreadableError it returns a page too, and has read what can be read.
+func (c *Client) pages(ctx context.Context, run journal.RunID, take func(page []journal.Event, first bool)) (*driver.History, error) {
+	var generation journal.Generation
+	for after := journal.Seq(0); ; {
+		h, err := c.load(ctx, driver.LoadRequest{Run: run, AfterSeq: after})
+		if _, partly := errors.AsType[*journal.UnreadableError](err); err != nil && !partly {
 			return nil, err
 		}
-		all = append(all, h.Events...)
-		if partly && unreadable.Seq != 0 { // what else cannot be read is not of the history
-			return all, unreadable
+		if after > 0 && h.Run.Generation != generation {
+			after = 0
+			continue
 		}
-		if len(h.Events) < historyPage {
-			return all, nil
+		generation = h.Run.Generation
+		take(h.Events, after == 0)
+		if !h.More {
+			return h, err
 		}
+		after = h.Events[len(h.Events)-1].Seq
 	}
 }
 

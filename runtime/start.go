@@ -106,7 +106,7 @@ func (c *Client) start(ctx context.Context, s journal.Start, tx journal.Tx) (jou
 		}
 		started = out[0]
 	}
-	if err := c.callerError(ctx, "start", errors.Join(err, started.Err), c.heldKeys.Held(s.Key)); err != nil {
+	if err := c.callerError(ctx, "start", s.ID, errors.Join(err, started.Err), c.heldKeys.Held(s.Key)); err != nil {
 		return journal.Started{}, err
 	}
 	return started, nil
@@ -121,11 +121,12 @@ func (c *Client) writeStarts(calls []call[journal.Start]) []answer[journal.Start
 	for i := range starts {
 		own.Own(&starts[i])
 	}
-	key, n := starts[0].Key, len(starts)
+	run, key, n := starts[0].ID, starts[0].Key, len(starts)
 	defer c.slow.Watch(func() []any { return []any{logkey.RunKey, key, "starts", n} })()
 	started, err := callStore(calls, func(ctx context.Context) ([]journal.Started, error) {
 		return c.j.Start(driver.Impatient(ctx), nil, starts)
 	})
+	c.noteLate(run, n, err)
 	for i := range starts {
 		if starts[i].Key != "" {
 			c.heldKeys.Note(starts[i].Key, err == nil && errors.Is(started[i].Err, driver.ErrHeld))

@@ -11,9 +11,6 @@ import (
 // wait for the last one.
 const SizeMax = 500
 
-// asidePause is the time after which a call is tried again that could not be carried out.
-const asidePause = 200 * time.Millisecond
-
 // Batcher is group commit. It writes one batch at a time; calls that arrive while a batch is being
 // written form the next one. It is generic because commits, starts, messages and loads are batched
 // the same way; it never looks inside a call.
@@ -44,9 +41,10 @@ const asidePause = 200 * time.Millisecond
 // One timer is set while calls wait behind a write. It looks whether the write of its last look is
 // still under way, so a writer is relieved after one to two times patience.
 //
-// # Calls that somebody else holds up
+// # Calls that others shall not wait for
 //
 // A store may say of a member that it would have to wait for somebody else: see [Batcher.SetAside].
+// A call may be large, or take too long: see [Batcher.SetSize] and [Batcher.SetDivide].
 //
 // # When a batch is closed
 //
@@ -61,8 +59,9 @@ const asidePause = 200 * time.Millisecond
 //
 // Calls are added under mu and taken from the front. The write of a call begins only after all
 // earlier calls of the same Batcher have their answers, except those in the batches of relieved
-// writers. Whoever needs an order waits for the answer to a call before it submits the next one, as
-// an actor does with the commits of its run (J3).
+// writers and those that are written beside the batches. Whoever needs an order waits for the
+// answer to a call before it submits the next one, as an actor does with the commits of its run
+// (J3).
 //
 // # Inline submission
 //
@@ -114,6 +113,12 @@ type Batcher[In, Out any] struct {
 
 	held  func(Out) bool    // nil: nothing is set aside
 	aside *Batcher[In, Out] // of those calls, and its own
+	size  func(In) int      // nil: all calls are small
+	slow  func(Out) bool    // nil: nothing is divided
+
+	bytes                 int // of waiting
+	large, parts, slowest lane
+	settle                func(w *pool.Worker, batch *calls[In, Out], slow int) // is answer
 
 	turn     uint64 // of the writer's batch
 	writing  bool   // whether the writer has taken it; else it is about to take one
@@ -126,7 +131,12 @@ type Batcher[In, Out any] struct {
 // New returns a Batcher that makes batches of at most max calls. write gets a batch and returns one
 // answer for each member, in the same order.
 func New[In, Out any](max int, write func([]In) []Out) *Batcher[In, Out] {
-	return &Batcher[In, Out]{max: max, write: write, spawn: func(job pool.Job) { go job.Run(nil) }}
+	b := &Batcher[In, Out]{
+		max: max, write: write, spawn: func(job pool.Job) { go job.Run(nil) },
+		large: lane{max: largeMax}, parts: lane{max: partsMax}, slowest: lane{max: slowMax},
+	}
+	b.settle = b.answer
+	return b
 }
 
 // RunOn has batches written by jobs of a pool instead of goroutines of their own. It must be called
@@ -139,7 +149,7 @@ func (b *Batcher[In, Out]) RunOn(do func(pool.Job)) { b.spawn = do }
 // submitted.
 func (b *Batcher[In, Out]) SetAside(held func(Out) bool) {
 	b.held, b.aside = held, New(b.max, b.write)
-	b.aside.held, b.aside.aside = held, b.aside
+	b.aside.held, b.aside.aside, b.aside.size, b.aside.slow = held, b.aside, b.size, b.slow
 }
 
 // again sets a call aside. The Batcher that it was submitted to is not idle until it has an answer.
@@ -168,7 +178,7 @@ func (b *Batcher[In, Out]) SubmitInline(in In, done func(Out)) {
 	}
 	var batch calls[In, Out]
 	b.take(&batch)
-	b.answer(nil, &batch)
+	b.answer(nil, &batch, 0)
 	if b.more(&batch) {
 		b.spawn(b)
 	}
@@ -177,10 +187,19 @@ func (b *Batcher[In, Out]) SubmitInline(in In, done func(Out)) {
 // Wait returns when everything submitted before has been answered.
 func (b *Batcher[In, Out]) Wait() { b.idle.Wait() }
 
-// enter adds a call. If it returns true, the caller is the writer now.
+// enter adds a call. If it returns true, the caller is the writer now. A large call never waits
+// among the others.
 func (b *Batcher[In, Out]) enter(in In, done func(Out)) bool {
+	size := 0
+	if b.size != nil {
+		if size = b.size(in); size >= largeBytes {
+			b.beside(&part[In, Out]{b: b, calls: calls[In, Out]{in: []In{in}, done: []func(Out){done}}})
+			return false
+		}
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.bytes += size
 	b.waiting.in = append(b.waiting.in, in)
 	b.waiting.done = append(b.waiting.done, done)
 	if b.busy {
@@ -197,21 +216,29 @@ func (b *Batcher[In, Out]) Run(w *pool.Worker) {
 	var batch calls[In, Out]
 	for b.take(&batch) {
 		w.ClearIdle()
-		b.answer(w, &batch)
+		b.answer(w, &batch, 0)
 	}
 }
 
 // answer writes a batch and answers each member. It expects that nothing more waits, which is
-// nearly always so on a node with little to do; Run takes the promise back otherwise.
-func (b *Batcher[In, Out]) answer(w *pool.Worker, batch *calls[In, Out]) {
+// nearly always so on a node with little to do; Run takes the promise back otherwise. slow is how
+// often the batch, of one call, was written alone before.
+func (b *Batcher[In, Out]) answer(w *pool.Worker, batch *calls[In, Out], slow int) {
 	out := b.write(batch.in)
 	w.ExpectIdle()
+	var late calls[In, Out]
 	for i := range out {
-		if b.held != nil && b.held(out[i]) {
+		switch {
+		case b.held != nil && b.held(out[i]):
 			b.again(batch.in[i], batch.done[i])
-			continue
+		case b.slow != nil && b.slow(out[i]):
+			late.in, late.done = append(late.in, batch.in[i]), append(late.done, batch.done[i])
+		default:
+			batch.done[i](out[i])
 		}
-		batch.done[i](out[i])
+	}
+	if len(late.in) > 0 {
+		b.divide(late, len(batch.in), slow)
 	}
 }
 
@@ -227,10 +254,12 @@ func (b *Batcher[In, Out]) take(batch *calls[In, Out]) bool {
 	if cap(batch.in) == 0 { // the writer's first
 		*batch, b.spare = b.spare, calls[In, Out]{}
 	}
-	if len(b.waiting.in) <= b.max {
-		*batch, b.waiting = b.waiting, *batch
+	if len(b.waiting.in) <= b.max && b.bytes <= bytesMax {
+		*batch, b.waiting, b.bytes = b.waiting, *batch, 0
 	} else {
-		batch.move(&b.waiting, b.max)
+		n, bytes := b.fits()
+		batch.move(&b.waiting, n)
+		b.bytes -= bytes
 	}
 	if len(batch.in) > 0 {
 		b.turn++

@@ -143,12 +143,13 @@ func (j *Journal) Commit(ctx context.Context, commits []Commit) ([]Outcome, erro
 	return out, nil
 }
 
-// Load returns histories in the order of the requests. Each is of one moment; two of one call need
-// not be of the same. The result shares no memory with the store.
+// Load returns histories in the order of the requests, or pages of them, see [LoadRequest]. Each is
+// of one moment; two of one call need not be of the same. The result shares no memory with the
+// store.
 func (j *Journal) Load(ctx context.Context, requests []LoadRequest) ([]History, error) {
 	began := time.Now()
 	out := make([]History, 0, len(requests))
-	err := inBatches(len(requests), func(from, to int) error {
+	err := inPages(requests, func(from, to int) error {
 		got, err := j.store.Load(ctx, requests[from:to])
 		out = append(out, got...)
 		return err

@@ -73,10 +73,16 @@ func (j *Journal) prepareCommit(c *Commit) error {
 	if len(c.Attempts) > journal.AttemptsMax {
 		return &journal.LimitError{What: "steps in retry", Size: len(c.Attempts), Max: journal.AttemptsMax}
 	}
-	if !c.HasEffects() {
-		return nil
+	if c.HasEffects() {
+		if err := j.prepareEffects(c); err != nil {
+			return err
+		}
 	}
-	return j.prepareEffects(c)
+	if n := turnBytes(c); n > journal.CommitBytesMax {
+		return &journal.LimitError{What: fmt.Sprintf("bytes of a turn of run %s, with the heartbeats of its steps in retry", c.Run),
+			Size: n, Max: journal.CommitBytesMax}
+	}
+	return nil
 }
 
 // prepareEffects prepares what a commit does to others. It changes the commit's own starts and

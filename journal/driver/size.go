@@ -15,19 +15,7 @@ import "github.com/reprise-run/reprise/journal"
 
 // CommitBytes returns the bytes that a driver sends for a commit.
 func CommitBytes(c *Commit) int {
-	n := len(c.Next.Problem)
-	for i := range c.Events {
-		n += len(c.Events[i].Payload.Data)
-		for k := range c.Events[i].Issued { // recorded values are there
-			n += len(c.Events[i].Issued[k].Detail)
-		}
-	}
-	for i := range c.Attempts {
-		n += attemptBytes(&c.Attempts[i])
-	}
-	for i := range c.Waiting {
-		n += len(c.Waiting[i])
-	}
+	n := turnBytes(c)
 	for i := range c.Replies {
 		n += len(c.Replies[i].Payload.Data)
 	}
@@ -37,8 +25,33 @@ func CommitBytes(c *Commit) int {
 	for i := range c.Messages {
 		n += MessageBytes(&c.Messages[i])
 	}
+	return n
+}
+
+// turnBytes returns those bytes that are written by one statement for the commit: what becomes of
+// its own run.
+func turnBytes(c *Commit) int {
+	n := len(c.Next.Problem)
+	for i := range c.Events {
+		n += EventBytes(&c.Events[i])
+	}
+	for i := range c.Attempts {
+		n += attemptBytes(&c.Attempts[i])
+	}
+	for i := range c.Waiting {
+		n += len(c.Waiting[i])
+	}
 	if c.Continue != nil {
 		n += len(c.Continue.Input.Data)
+	}
+	return n
+}
+
+// EventBytes returns the bytes that a driver sends for an event.
+func EventBytes(ev *journal.Event) int {
+	n := len(ev.Payload.Data)
+	for k := range ev.Issued { // recorded values are there
+		n += len(ev.Issued[k].Detail)
 	}
 	return n
 }

@@ -49,14 +49,15 @@ func UnreadableMessage(run journal.RunID, number journal.InboxSeq, err error) *j
 func (h *History) check() {
 	for i := range h.Events {
 		if ev := &h.Events[i]; !ev.Kind.Known() {
-			h.Events, h.Inbox, h.Err = h.Events[:i], nil, UnreadableEvent(h.Run.ID, ev.Seq, unknownKind(ev))
+			h.Events, h.More, h.Inbox, h.MoreInbox = h.Events[:i], false, nil, false
+			h.Err = UnreadableEvent(h.Run.ID, ev.Seq, unknownKind(ev))
 			return
 		}
 	}
 	for i := range h.Inbox {
 		if m := &h.Inbox[i]; !m.Kind.Known() {
 			err := fmt.Errorf("message kind %d %w", m.Kind, journal.ErrNewer)
-			h.Inbox = h.Inbox[:i]
+			h.Inbox, h.MoreInbox = h.Inbox[:i], false
 			if h.Err == nil {
 				h.Err = UnreadableMessage(h.Run.ID, m.Number, err)
 			}

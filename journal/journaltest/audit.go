@@ -5,6 +5,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/journal/journaltest/state"
 )
 
 // audit reads every run through the store and checks what must hold at any time.
@@ -28,12 +29,11 @@ func (k *kit) audit(ctx context.Context) {
 
 func auditRun(k *kit, ctx context.Context, r *journal.Run) {
 	k.t.Helper()
-	list, err := k.store.Load(ctx, []driver.LoadRequest{{Run: r.ID}})
-	if err != nil || len(list) != 1 || list[0].Err != nil {
-		k.t.Errorf("audit run %s: %v %v", r.ID, err, list)
+	h, err := state.Whole(ctx, k.store, r.ID)
+	if err != nil || h.Err != nil {
+		k.t.Errorf("audit run %s: %v %v", r.ID, err, h.Err)
 		return
 	}
-	h := list[0]
 	if r.Status.Closed() == (r.Task != nil) || r.Status.Closed() != (r.Terminal != nil) {
 		k.t.Errorf("run %s is %s: task %v, terminal event %v (J7)", r.ID, r.Status, r.Task, r.Terminal)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/journal/journaltest/state"
 )
 
 const (
@@ -212,7 +213,8 @@ func (k *kit) sends(messages ...journal.Message) []journal.Sent {
 // history loads one run.
 func (k *kit) history(run journal.RunID) driver.History {
 	k.t.Helper()
-	h := k.load(driver.LoadRequest{Run: run})
+	h, err := state.Whole(k.ctx, k.j, run)
+	k.ok(err)
 	k.ok(h.Err)
 	return h
 }

@@ -38,14 +38,36 @@ func (db *database) load(q *driver.LoadRequest) driver.History {
 		// Seqs have no gaps, but they begin again with each generation: search rather than
 		// subtract.
 		from := sort.Search(len(r.events), func(i int) bool { return r.events[i].Seq > q.AfterSeq })
-		to := len(r.events)
-		if q.Limit > 0 {
-			to = min(to, from+q.Limit)
-		}
-		h.Events = r.copyEvents(r.events[from:to])
+		h.Events, h.More = r.pageOfEvents(r.events[from:], driver.NewPage(q, q.EventsMax()))
 	}
-	h.Inbox = r.copyInbox(r.unread(q.AfterInbox, answerMax))
+	if !h.More && !q.EventsOnly {
+		h.Inbox, h.MoreInbox = r.pageOfInbox(r.unread(q.AfterInbox, answerMax+1), driver.NewPage(q, answerMax))
+	}
 	return h
+}
+
+// pageOfEvents and pageOfInbox return copies of what a page has room for, and whether something is
+// left.
+func (r *record) pageOfEvents(events []journal.Event, page driver.Page) (list []journal.Event, more bool) {
+	for i := range events {
+		ev := r.event(&events[i])
+		if !page.Fits(driver.EventBytes(&ev)) {
+			return list, true
+		}
+		list = append(list, ev)
+	}
+	return list, false
+}
+
+func (r *record) pageOfInbox(numbers []journal.InboxSeq, page driver.Page) (list []journal.Message, more bool) {
+	for _, n := range numbers {
+		m := r.message(n)
+		if !page.Fits(driver.MessageBytes(&m)) {
+			return list, true
+		}
+		list = append(list, m)
+	}
+	return list, false
 }
 
 // copyEvents and copyInbox return copies, with what the stored form leaves out.

@@ -49,10 +49,12 @@ func (l *replies) add(run journal.RunID, list []journal.Reply) {
 	}
 }
 
+// queue adds replySQL, several times if there is too much for one statement.
 func (l *replies) queue(p *pipeline, sql string) {
-	if len(l.ids) > 0 {
-		p.exec(sql, l.ids, l.numbers, l.answered, l.answers, l.encodings)
-	}
+	_ = inChunks(len(l.ids), func(i int) int { return len(l.answers[i]) }, func(from, to int) error {
+		p.exec(sql, l.ids[from:to], l.numbers[from:to], l.answered[from:to], l.answers[from:to], l.encodings[from:to])
+		return nil
+	})
 }
 
 // loadAnswersSQL reads what the sender of an update waits for: the reply, or what tells why there

@@ -38,3 +38,7 @@ func (s *Store) SuspectNow() { s.sessions.silent.at.Store(time.Now().UnixNano())
 func (s *Store) OnPool(ctx context.Context, fn func(ctx context.Context, c *pgx.Conn) error) error {
 	return s.call(ctx, fn)
 }
+
+// SetSilence sets how long nothing may move on the connection of a call. It must be called before
+// the store is used.
+func (s *Store) SetSilence(d time.Duration) { s.silence = d }

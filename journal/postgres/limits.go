@@ -23,8 +23,11 @@ const (
 // Sizes of statements and answers.
 const (
 	// batchBytesMax is the payloads of one statement. A protocol message ends at 1 GB, and a server
-	// holds a message several times over while it executes it.
-	batchBytesMax = 32 << 20
+	// holds a message several times over while it executes it. On a network of a megabyte a second
+	// it arrives before the server gives an open transaction up, see holdSQL.
+	batchBytesMax = 8 << 20
+	// writePieceBytes is how much is written to a connection at once.
+	writePieceBytes = 64 << 10
 	// batchKeptBytesMax is the memory of a batch that is kept for the next one.
 	batchKeptBytesMax = 1 << 20
 	// reapBatch is the tasks that are freed by one statement. Their rows are locked until it ends,
@@ -49,9 +52,9 @@ const (
 
 // Times of calls and connections.
 const (
-	// callTimeout is when a call without an answer becomes ErrUnavailable: the other end of a
-	// connection can vanish without a word. It is far above what any statement takes, since the
-	// outcome of the call is unknown then.
+	// callTimeout is how long nothing may move on a call's connection before the call is
+	// ErrUnavailable: the other end of a connection can vanish without a word. It is far above what
+	// any statement takes, since the outcome of the call is unknown then.
 	callTimeout = 30 * time.Second
 	// connectTimeout is for connection strings that set none.
 	connectTimeout = 10 * time.Second

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -30,18 +31,31 @@ LEFT JOIN LATERAL (SELECT * FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.i
 // they consume: those are stored once, with the message. Events are a range of their primary key,
 // in order. The message is found by the whole primary key, in the form that forces that index; see
 // "Plans".
+//
+// A page ends where the sum of its bytes is too large. Sizes of values that are stored outside of
+// their rows are in the rows, so nothing of an event that is left out is fetched. What is looked at
+// is bounded by max, one row more than a page may have, which tells whether there is more. The
+// first event comes in any case, without what it holds if a lean page has no room for it; that it
+// is there tells that there is more.
 const loadEventsSQL = `
-SELECT i.ord, e.seq, e.kind, coalesce(e.cmd, 0), coalesce(e.inbox, 0), e.at, coalesce(e.name, ''), coalesce(e.attempt, 0),
-       coalesce(e.encoding, m.encoding, ''), coalesce(e.payload, m.payload), coalesce(e.issued, ''), e.link
-FROM unnest($1::uuid[], $2::int[], $3::int[]) WITH ORDINALITY AS i(id, after, max, ord)
+SELECT i.ord, e.upto <= i.bytes OR NOT i.lean, e.more, e.seq, e.kind, coalesce(e.cmd, 0), coalesce(e.inbox, 0), e.at, coalesce(e.name, ''),
+       coalesce(e.attempt, 0), coalesce(e.encoding, e.message_encoding, ''),
+       CASE WHEN e.upto <= i.bytes OR NOT i.lean THEN coalesce(e.payload, e.message_payload) END,
+       CASE WHEN e.upto <= i.bytes OR NOT i.lean THEN coalesce(e.issued, '') ELSE '' END, e.link
+FROM unnest($1::uuid[], $2::int[], $3::int[], $4::bigint[], $5::bool[]) WITH ORDINALITY AS i(id, after, max, bytes, lean, ord)
 CROSS JOIN LATERAL (SELECT r.generation FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 CROSS JOIN LATERAL (
-    SELECT * FROM reprise.events e
-    WHERE e.run_id = i.id AND e.generation = r.generation AND e.seq > i.after ORDER BY e.seq LIMIT i.max) e
-LEFT JOIN LATERAL (
-    -- Asking for an order leaves the planner of a small table no index but the primary key.
-    SELECT m.payload, m.encoding FROM reprise.inbox m
-    WHERE m.run_id = i.id AND m.number BETWEEN e.inbox AND e.inbox ORDER BY m.number LIMIT 1) m ON true
+    SELECT e.*, sum(e.size) OVER (ORDER BY e.seq ROWS UNBOUNDED PRECEDING) AS upto, lead(e.seq) OVER (ORDER BY e.seq) IS NOT NULL AS more
+    FROM (
+        SELECT e.*, m.payload AS message_payload, m.encoding AS message_encoding,
+               128 + coalesce(octet_length(e.payload), octet_length(m.payload), 0) + coalesce(octet_length(e.issued), 0) AS size
+        FROM reprise.events e
+        LEFT JOIN LATERAL (
+            -- Asking for an order leaves the planner of a small table no index but the primary key.
+            SELECT m.payload, m.encoding FROM reprise.inbox m
+            WHERE m.run_id = i.id AND m.number BETWEEN e.inbox AND e.inbox ORDER BY m.number LIMIT 1) m ON true
+        WHERE e.run_id = i.id AND e.generation = r.generation AND e.seq > i.after ORDER BY e.seq LIMIT i.max) e) e
+WHERE (e.upto <= i.bytes OR e.upto = e.size) AND e.seq < i.after + i.max
 ORDER BY i.ord, e.seq`
 
 // loadInboxSQL reads the messages that are not consumed (J5): those that the generation carried
@@ -51,28 +65,41 @@ ORDER BY i.ord, e.seq`
 // A generation names messages in order, so the newest that it names is enough, and one probe of
 // events_inbox_idx finds it. What earlier generations consumed is not looked at, so the cost is
 // that of the messages returned, however long the run has lived. Both parts are limited before they
-// are joined, as the caller comes back for more.
+// are joined, as the caller comes back for more; a page ends as one of events does.
 const loadInboxSQL = `
-SELECT i.ord, m.number, m.kind, coalesce(m.name, ''), m.key, coalesce(m.encoding, ''), m.payload, m.at, coalesce(m.cmd, 0),
-       coalesce(m.generation, 0)
-FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS i(id, after, ord)
+SELECT i.ord, m.upto <= i.bytes OR NOT i.lean, m.more, m.number, m.kind, coalesce(m.name, ''), m.key, coalesce(m.encoding, ''),
+       CASE WHEN m.upto <= i.bytes OR NOT i.lean THEN m.payload END, m.at, coalesce(m.cmd, 0), coalesce(m.generation, 0)
+FROM unnest($1::uuid[], $2::bigint[], $4::bigint[], $5::bool[]) WITH ORDINALITY AS i(id, after, bytes, lean, ord)
 CROSS JOIN LATERAL (
     SELECT r.inbox_seen AS seen, r.carried, greatest(i.after, (
         SELECT e.inbox FROM reprise.events e
         WHERE e.run_id = r.id AND e.generation = r.generation AND e.inbox IS NOT NULL ORDER BY e.inbox DESC LIMIT 1)) AS named
     FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 CROSS JOIN LATERAL (
-    SELECT m.* FROM unnest(r.carried) AS c(number)
-    CROSS JOIN LATERAL (
-        SELECT m.* FROM reprise.inbox m
-        WHERE m.run_id = i.id AND m.number BETWEEN c.number AND c.number ORDER BY m.number LIMIT 1) m
-    WHERE c.number > r.named AND m.answered IS DISTINCT FROM 2
-    UNION ALL
-    (SELECT m.* FROM reprise.inbox m
-     WHERE m.run_id = ANY (ARRAY[i.id]) AND m.number > greatest(r.named, r.seen) AND m.answered IS DISTINCT FROM 2
-     ORDER BY m.number LIMIT $3::int)
-    ORDER BY number LIMIT $3::int) m
+    SELECT m.*, 128 + coalesce(octet_length(m.payload), 0) AS size, lead(m.number) OVER (ORDER BY m.number) IS NOT NULL AS more,
+           sum(128 + coalesce(octet_length(m.payload), 0)) OVER (ORDER BY m.number ROWS UNBOUNDED PRECEDING) AS upto,
+           row_number() OVER (ORDER BY m.number) AS place
+    FROM (
+        SELECT m.* FROM unnest(r.carried) AS c(number)
+        CROSS JOIN LATERAL (
+            SELECT m.* FROM reprise.inbox m
+            WHERE m.run_id = i.id AND m.number BETWEEN c.number AND c.number ORDER BY m.number LIMIT 1) m
+        WHERE c.number > r.named AND m.answered IS DISTINCT FROM 2
+        UNION ALL
+        (SELECT m.* FROM reprise.inbox m
+         WHERE m.run_id = ANY (ARRAY[i.id]) AND m.number > greatest(r.named, r.seen) AND m.answered IS DISTINCT FROM 2
+         ORDER BY m.number LIMIT $3::int)
+        ORDER BY number LIMIT $3::int) m) m
+WHERE (m.upto <= i.bytes OR m.upto = m.size) AND m.place < $3::int
 ORDER BY i.ord, m.number`
+
+// loadOwnedSQL is loadRunsSQL for owners, who have the rest: an input may be large, and so may what
+// steps in retry have left.
+const loadOwnedSQL = `
+SELECT i.ord, r.generation, t.owner, t.fence, t.generation, t.inbox_last
+FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
+CROSS JOIN LATERAL (SELECT r.generation FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
+LEFT JOIN LATERAL (SELECT t.owner, t.fence, t.generation, t.inbox_last FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
 
 // Load implements driver.Store. Histories come back in the order of the requests; what a run does
 // not have leaves its fields empty. A request without events asks for none with a limit of 0, so
@@ -82,15 +109,20 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 	if n == 0 {
 		return nil, nil
 	}
-	ids, afterSeqs, maxes, afterInboxes := make([]pgtype.UUID, n), make([]int32, n), make([]*int32, n), make([]int64, n)
-	for i, r := range requests {
+	ids, afterSeqs, maxes, afterInboxes := make([]pgtype.UUID, n), make([]int32, n), make([]int32, n), make([]int64, n)
+	bytes, lean := make([]int64, n), make([]bool, n)
+	for i := range requests {
+		r := &requests[i]
 		if r.Answer != 0 {
 			continue // its id stays null, and finds nothing: see queueAnswers
 		}
 		ids[i], afterSeqs[i], afterInboxes[i] = uuidArg(r.Run), int32(r.AfterSeq), int64(r.AfterInbox)
-		maxes[i] = nullInt(int32(r.Limit)) // null: no limit
-		if r.InboxOnly {
-			maxes[i] = new(int32)
+		bytes[i], lean[i] = int64(r.BytesMax()), r.Lean
+		if most := r.EventsMax(); most > 0 { // no more fit, and what is looked at is bounded
+			maxes[i] = int32(min(most, r.BytesMax()/driver.LoadRowBytes+1) + 1)
+		}
+		if r.EventsOnly {
+			afterInboxes[i] = math.MaxInt64
 		}
 	}
 	if !driver.IsForNode(ctx) {
@@ -104,9 +136,13 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 		}
 		var p pipeline
 		p.exec(loadBeginSQL)
-		p.query(s.sql.loadRuns, each(scanHistory(out)), ids)
-		p.query(s.sql.loadEvents, each(scanEvents(out)), ids, afterSeqs, maxes)
-		p.query(s.sql.loadInbox, each(scanInbox(requests, out)), ids, afterInboxes, journal.InboxLoadMax)
+		if slices.ContainsFunc(requests, func(q driver.LoadRequest) bool { return !q.Owned }) {
+			p.query(s.sql.loadRuns, each(scanHistory(out)), ids)
+		} else {
+			p.query(s.sql.member.loadOwned, each(scanOwned(requests, out)), ids)
+		}
+		p.query(s.sql.loadEvents, each(scanEvents(out)), ids, afterSeqs, maxes, bytes, lean)
+		p.query(s.sql.loadInbox, each(scanInbox(requests, out)), ids, afterInboxes, journal.InboxLoadMax+1, bytes, lean)
 		queueAnswers(&p, s.sql.waiting.answers, requests, out)
 		p.exec(endSQL)
 		if slices.ContainsFunc(requests, func(q driver.LoadRequest) bool { return q.Answer != 0 }) {
@@ -116,6 +152,11 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 	})
 	if err != nil {
 		return nil, err
+	}
+	for i := range out {
+		if out[i].More { // the inbox belongs to the end of the history
+			out[i].Inbox, out[i].MoreInbox = nil, false
+		}
 	}
 	return out, nil
 }
@@ -134,6 +175,27 @@ func (s *Store) Ends(ctx context.Context, runs []journal.RunID) (ends []driver.E
 		return p.send(ctx, c)
 	})
 	return ends, err
+}
+
+// scanOwned reads what an owner compares.
+func scanOwned(requests []driver.LoadRequest, out []driver.History) func(row pgx.CollectableRow) error {
+	return func(row pgx.CollectableRow) error {
+		var ord int64
+		var generation int32
+		var owner, of *int32
+		var fence, last *int64
+		if err := row.Scan(&ord, &generation, &owner, &fence, &of, &last); err != nil {
+			return err
+		}
+		h := &out[ord-1]
+		h.Err = nil
+		h.Run.ID, h.Run.Generation = requests[ord-1].Run, journal.Generation(generation)
+		if owner != nil {
+			h.Run.Task = &journal.Task{Run: h.Run.ID, Generation: journal.Generation(*of), Owner: journal.NodeID(*owner),
+				Fence: journal.Fence(*fence), InboxLast: journal.InboxSeq(*last)}
+		}
+		return nil
+	}
 }
 
 // scanHistory reads a run with its task. ord is the position of the request, from 1.
@@ -160,7 +222,8 @@ func scanEvents(out []driver.History) func(row pgx.CollectableRow) error {
 		var ev journal.Event
 		var at pgtype.Timestamptz
 		var issued string
-		err := row.Scan(&ord, &ev.Seq, &ev.Kind, &ev.Cmd, &ev.Inbox, &at, &ev.Name, &ev.Attempt, &ev.Payload.Encoding,
+		var fits, more bool
+		err := row.Scan(&ord, &fits, &more, &ev.Seq, &ev.Kind, &ev.Cmd, &ev.Inbox, &at, &ev.Name, &ev.Attempt, &ev.Payload.Encoding,
 			&ev.Payload.Data, &issued, &ev.Link)
 		if err != nil {
 			return err
@@ -169,12 +232,15 @@ func scanEvents(out []driver.History) func(row pgx.CollectableRow) error {
 		if h.Err != nil {
 			return nil
 		}
+		if h.More = more || !fits; !fits {
+			return nil
+		}
 		ev.Time, err = timeOf(at), finite(at)
 		if err == nil {
 			ev.Issued, err = journal.DecodeIssued(issued)
 		}
 		if err != nil {
-			h.Err = driver.UnreadableEvent(h.Run.ID, ev.Seq, err)
+			h.Err, h.More = driver.UnreadableEvent(h.Run.ID, ev.Seq, err), false
 			return nil
 		}
 		h.Events = append(h.Events, ev)
@@ -188,13 +254,17 @@ func scanInbox(requests []driver.LoadRequest, out []driver.History) func(row pgx
 		var ord int64
 		var m journal.Message
 		var at pgtype.Timestamptz
-		err := row.Scan(&ord, &m.Number, &m.Kind, &m.Name, &m.Key, &m.Payload.Encoding, &m.Payload.Data, &at,
+		var fits, more bool
+		err := row.Scan(&ord, &fits, &more, &m.Number, &m.Kind, &m.Name, &m.Key, &m.Payload.Encoding, &m.Payload.Data, &at,
 			&m.Cmd, &m.Generation)
 		if err != nil {
 			return err
 		}
 		h := &out[ord-1]
 		if h.Err != nil {
+			return nil
+		}
+		if h.MoreInbox = more || !fits; !fits {
 			return nil
 		}
 		m.Run, m.Time = requests[ord-1].Run, timeOf(at)

@@ -108,7 +108,7 @@ func (n *sessions) configure(ctx context.Context, c *pgx.ConnConfig) error {
 			return err
 		}
 	}
-	c.DialFunc = watchful(c.DialFunc)
+	c.DialFunc = movingDial(watchful(c.DialFunc))
 	return nil
 }
 

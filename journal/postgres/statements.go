@@ -33,7 +33,7 @@ type waitingStatements struct{ answers, ends string }
 type memberStatements struct {
 	join, joinUnblock, nodes, renew, leave, leaveFree, leaveDelete string
 	lookSuspects, lookNodes, lookNext, watch                       string
-	owned, release                                                 string
+	owned, release, loadOwned                                      string
 	reapSuspects, reapMark, reapOwners, reapFree, reapDelete       string
 }
 
@@ -62,7 +62,7 @@ func newMemberStatements(r func(sql string) string) memberStatements {
 		join: r(joinSQL), joinUnblock: r(joinUnblockSQL), nodes: r(nodesSQL), renew: r(renewSQL),
 		leave: r(leaveSQL), leaveFree: r(leaveFreeSQL), leaveDelete: r(leaveDeleteSQL),
 		lookSuspects: r(lookSuspectsSQL), lookNodes: r(lookNodesSQL), lookNext: r(lookNextSQL), watch: r(watchSQL),
-		owned: r(ownedSQL), release: r(releaseSQL),
+		owned: r(ownedSQL), release: r(releaseSQL), loadOwned: r(loadOwnedSQL),
 		reapSuspects: r(reapSuspectsSQL), reapMark: r(reapMarkSQL), reapOwners: r(reapOwnersSQL), reapFree: r(reapFreeSQL), reapDelete: r(reapDeleteSQL),
 	}
 }

@@ -29,6 +29,7 @@ type Store struct {
 	hints   *hints
 	exclude exclusion
 	singles singles
+	silence time.Duration // that ends a call: callTimeout
 
 	sessions sessions
 	roster   roster
@@ -50,7 +51,7 @@ func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
-	s := &Store{o: opts, sql: newStatements(opts.Schema), shares: newShares(&opts), limits: stepLimits{beginTimeout, stepTimeout}}
+	s := &Store{o: opts, sql: newStatements(opts.Schema), shares: newShares(&opts), limits: stepLimits{beginTimeout, stepTimeout}, silence: callTimeout}
 	s.sessions.s, s.sessions.process, s.sessions.lasting = s, rand.Int32(), !opts.Pooler || opts.ListenDSN != ""
 	if s.sessions.beside, err = opts.beside(config.ConnConfig.Copy()); err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
@@ -102,12 +103,12 @@ func (s *Store) Hints() driver.Hints { return s.hints }
 
 // call runs fn on a connection of the pool and translates its error. fn is repeated after a
 // deadlock, so it must start afresh; what it sends must be one transaction, or nothing could be
-// repeated. A call without an answer is given up after callTimeout: the other end of a connection
-// can vanish without a word. What the call did is unknown then, which is what ErrUnavailable says.
+// repeated. A call on whose connection nothing moves is given up, see callWatch. What the call did is
+// unknown then, which is what ErrUnavailable says.
 func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Conn) error) error {
 	outer := ctx
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
+	ctx, watch := watchCall(ctx, s.silence)
+	defer watch.stop()
 	leave, err := s.shares.enter(ctx, s.roster.any)
 	if err != nil {
 		return unsent(outer, err)
@@ -119,10 +120,14 @@ func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Co
 			return unsent(outer, err)
 		}
 		sent := time.Now()
+		watch.on(conn.Conn())
 		err = fn(ctx, conn.Conn())
 		lost := conn.Conn().IsClosed() || ctx.Err() != nil
 		if err == nil {
 			s.sessions.heard(conn.Conn(), sent)
+		}
+		if watch.ended.Load() {
+			s.sessions.silent.since(sent, time.Now())
 		}
 		s.sessions.discard(conn.Conn(), sent, err)
 		conn.Release()
@@ -130,7 +135,7 @@ func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Co
 			return nil
 		}
 		if try >= conflictTriesMax || !conflict(err) {
-			return translate(outer, err, lost)
+			return watch.tookLong(translate(outer, err, lost))
 		}
 	}
 }

@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"context"
-	"math"
+	"errors"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -90,17 +90,25 @@ func loadOne(q querier, r *driver.LoadRequest, h *driver.History) error {
 			return err
 		}
 	}
-	return loadInbox(q, r, h)
+	if h.More || r.EventsOnly {
+		return nil
+	}
+	err = loadInbox(q, r, h)
+	if errors.Is(err, errPageFull) {
+		h.MoreInbox, err = true, nil
+	}
+	return err
 }
 
-// loadEvents reads the events after AfterSeq, at most Limit. What stands behind an event that
-// cannot be read is left out: nobody can go on from it.
-func loadEvents(q querier, r *driver.LoadRequest, h *driver.History) error {
-	limit := int64(math.MaxInt64)
-	if r.Limit > 0 {
-		limit = int64(r.Limit)
-	}
-	return q.query(loadEventsSQL, func(r row) error {
+// errPageFull ends a query whose next row has no room on the page. What a row holds beside its
+// first bytes is read from the file only if somebody asks for it, so the row costs nothing.
+var errPageFull = errors.New("the page is full")
+
+// loadEvents reads the events after AfterSeq that a page has room for. What stands behind an event
+// that cannot be read is left out: nobody can go on from it.
+func loadEvents(q querier, req *driver.LoadRequest, h *driver.History) error {
+	page := driver.NewPage(req, req.EventsMax())
+	err := q.query(loadEventsSQL, func(r row) error {
 		if h.Err != nil {
 			return nil
 		}
@@ -113,9 +121,16 @@ func loadEvents(q querier, r *driver.LoadRequest, h *driver.History) error {
 			return nil
 		}
 		ev.Issued = issued
+		if !page.Fits(driver.EventBytes(&ev)) {
+			return errPageFull
+		}
 		h.Events = append(h.Events, ev)
 		return nil
-	}, uuidArg(r.Run), int64(h.Run.Generation), int64(r.AfterSeq), limit)
+	}, uuidArg(req.Run), int64(h.Run.Generation), int64(req.AfterSeq), int64(req.EventsMax()+1))
+	if errors.Is(err, errPageFull) {
+		h.More, err = true, nil
+	}
+	return err
 }
 
 // loadInbox reads the messages that are not consumed: first those that were carried over, then
@@ -134,22 +149,24 @@ func loadInbox(q querier, r *driver.LoadRequest, h *driver.History) error {
 	if err != nil {
 		return err
 	}
+	page := driver.NewPage(r, journal.InboxLoadMax)
 	read := func(in row) error {
-		h.Inbox = append(h.Inbox, journal.Message{Run: r.Run, Number: journal.InboxSeq(in.int(0)), Kind: journal.MessageKind(in.int(1)),
+		m := journal.Message{Run: r.Run, Number: journal.InboxSeq(in.int(0)), Kind: journal.MessageKind(in.int(1)),
 			Name: in.text(2), Key: in.text(3), Payload: in.payload(4, 5), Time: in.time(6), Cmd: journal.Cmd(in.int(7)),
-			Generation: journal.Generation(in.int(8))})
+			Generation: journal.Generation(in.int(8))}
+		if !page.Fits(driver.MessageBytes(&m)) {
+			return errPageFull
+		}
+		h.Inbox = append(h.Inbox, m)
 		return nil
 	}
 	for _, n := range begin.Carried {
-		if n <= after || len(h.Inbox) == journal.InboxLoadMax {
+		if n <= after {
 			continue
 		}
 		if err := q.query(loadCarriedSQL, read, uuidArg(r.Run), int64(n)); err != nil {
 			return err
 		}
 	}
-	if len(h.Inbox) == journal.InboxLoadMax {
-		return nil
-	}
-	return q.query(loadInboxSQL, read, uuidArg(r.Run), int64(max(after, begin.Seen)), int64(journal.InboxLoadMax-len(h.Inbox)))
+	return q.query(loadInboxSQL, read, uuidArg(r.Run), int64(max(after, begin.Seen)), int64(journal.InboxLoadMax+1-len(h.Inbox)))
 }

@@ -9,10 +9,6 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// inboxPiece is the least that a store tells of a long inbox in one answer; shorter ones are told
-// whole.
-const inboxPiece = 100
-
 // State is everything that a store shows of itself at one moment, in a form that can be compared.
 type State struct {
 	Runs  []Run          // by id
@@ -58,40 +54,20 @@ func Of(ctx context.Context, store driver.Store) (State, error) {
 
 // fillState loads what listings leave out: events, messages and answers.
 func fillState(ctx context.Context, store driver.Store, runs []Run) error {
-	requests := make([]driver.LoadRequest, len(runs))
 	for i := range runs {
-		requests[i].Run = runs[i].Run.ID
-	}
-	list, err := store.Load(ctx, requests)
-	if err != nil {
-		return err
-	}
-	for i := range list {
-		if list[i].Err != nil {
-			return fmt.Errorf("run %s is listed, but: %w", runs[i].Run.ID, list[i].Err)
-		}
-		runs[i].Events = list[i].Events
-		if err := runs[i].readAnswers(ctx, store); err != nil {
+		h, err := Whole(ctx, store, runs[i].Run.ID)
+		if err != nil {
 			return err
 		}
-		if runs[i].Inbox, err = wholeInbox(ctx, store, runs[i].Run.ID, list[i].Inbox); err != nil {
+		if h.Err != nil {
+			return fmt.Errorf("run %s is listed, but: %w", runs[i].Run.ID, h.Err)
+		}
+		runs[i].Events, runs[i].Inbox = h.Events, h.Inbox
+		if err := runs[i].readAnswers(ctx, store); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// wholeInbox asks for the rest of an inbox until there is no more: a long one comes in pieces.
-func wholeInbox(ctx context.Context, store driver.Store, run journal.RunID, inbox []journal.Message) ([]journal.Message, error) {
-	for n := len(inbox); n >= inboxPiece; {
-		list, err := store.Load(ctx, []driver.LoadRequest{{Run: run, InboxOnly: true, AfterInbox: inbox[len(inbox)-1].Number}})
-		if err != nil {
-			return nil, err
-		}
-		n = len(list[0].Inbox)
-		inbox = append(inbox, list[0].Inbox...)
-	}
-	return inbox, nil
 }
 
 // updatesOf returns the numbers of the updates that events name.

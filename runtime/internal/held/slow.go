@@ -11,6 +11,9 @@ const slowAfter = time.Second
 // SlowCall is the message about a slow call.
 const SlowCall = "a call of the store takes long, because another transaction has locked a row, or much is on its way; others go on"
 
+// LateCall is the message about a call that takes too long although it is alone.
+const LateCall = "the store gives a call up because it takes too long; it is tried again at longer intervals, apart from others"
+
 // Slow reports calls of the store that take long, while they do. Nobody waits behind them, see
 // package batch, but those who wait for the call itself see nothing else of it. A store that is
 // away is reported elsewhere.

@@ -7,9 +7,6 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// pageEvents is how many events one load reads.
-const pageEvents = 5000
-
 // delta is a consistent snapshot of a run: its row, its events after Seq after and the messages
 // after inbox.
 type delta struct {
@@ -61,7 +58,7 @@ func (d *delta) turn() journal.Turn {
 func (d *delta) read(ctx context.Context, o *Options, run journal.RunID) error {
 	after, inbox := d.after, d.inbox
 	for first := true; ; first = false {
-		h, err := o.Load(ctx, driver.LoadRequest{Run: run, AfterSeq: after, AfterInbox: inbox, Limit: pageEvents})
+		h, err := o.Load(ctx, driver.LoadRequest{Run: run, AfterSeq: after, AfterInbox: inbox})
 		if err != nil {
 			return err
 		}
@@ -74,7 +71,7 @@ func (d *delta) read(ctx context.Context, o *Options, run journal.RunID) error {
 		if len(h.Events) > 0 {
 			d.events = append(d.events, h.Events...)
 			after = h.Events[len(h.Events)-1].Seq
-			if len(d.messages) > 0 || len(h.Events) == pageEvents {
+			if len(d.messages) > 0 || h.More {
 				d.messages, inbox = nil, d.inbox
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 const (
@@ -24,10 +25,22 @@ const (
 // of a store may be repeated as it is nevertheless, because the store recognises what an earlier
 // try wrote (J4). Waits grow from 20 ms to a second, with jitter.
 func UntilAvailable(ctx context.Context, fn func() error) error {
+	return until(ctx, fn, func(err error) bool { return errors.Is(err, journal.ErrUnavailable) })
+}
+
+// UntilDivided is UntilAvailable for a call of several members: it also returns what took too long,
+// see driver.ErrTookLong. Together the members would take as long again.
+func UntilDivided(ctx context.Context, fn func() error) error {
+	return until(ctx, fn, func(err error) bool {
+		return errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, driver.ErrTookLong)
+	})
+}
+
+func until(ctx context.Context, fn func() error, again func(error) bool) error {
 	b := Waits()
 	for {
 		err := fn()
-		if err == nil || !errors.Is(err, journal.ErrUnavailable) {
+		if err == nil || !again(err) {
 			return err
 		}
 		if !Sleep(ctx, b.NextBackOff()) {

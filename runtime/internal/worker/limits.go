@@ -42,3 +42,15 @@ const (
 	// cancelled steps to return, the store to free the node.
 	drainGrace = 2 * time.Second
 )
+
+// Loads.
+const (
+	// leanBytes is what the lean loads of a batch share, and each gets between leanShareMin and
+	// leanShareMax: nearly all histories and inboxes are smaller, and nobody waits long for the
+	// others.
+	leanBytes    = 16 << 20
+	leanShareMin = 32 << 10
+	leanShareMax = 256 << 10
+	// pagesMax is how many pages of long histories are read by one call.
+	pagesMax = 4
+)

@@ -50,7 +50,7 @@ type StartBatch struct {
 // which it is not known whether it was written; the owner stays, unless the membership ends.
 func (b *StartBatch) Own(s *journal.Start) {
 	if b.local == nil {
-		s.Owner = 0
+		s.Owner = 0 // of an earlier try
 		return
 	}
 	if !b.entered {

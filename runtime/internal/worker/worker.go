@@ -102,6 +102,7 @@ func New(cfg Config) *Worker {
 	w.writer = newWriter(w.alive, cfg.Journal, cfg.Batchers)
 	w.writer.held.Log, w.writer.held.Key, w.writer.slow.Log = cfg.Log, logkey.Run, cfg.Log
 	w.writer.slow.What = held.SlowCall
+	w.writer.late.Log, w.writer.late.Key, w.writer.late.What = cfg.Log, logkey.Run, held.LateCall
 	w.writer.held.What = "another transaction has locked a run; its commit waits until that ends, other runs go on"
 	o := cfg.Actors
 	w.comparison = &comparison{every: cfg.Lease * leasesPerComparison, last: time.Now()}

@@ -24,18 +24,21 @@ import (
 // past the batchers: they hold a connection already, each on another one. The order of a run's
 // commits is its actor's matter, which submits nothing more before the outcome of its last one.
 //
-// Outcomes are definite for an actor. While the store is unavailable the batch is repeated, and
-// (fence, turn) tells the store which members an earlier try wrote (J4). Once the worker has ended,
+// Outcomes are definite for an actor. While the store is unavailable the batch is repeated, or
+// divided if it took too long, and (fence, turn) tells the store which members an earlier try wrote
+// (J4). Once the worker has ended,
 // every member that is not known to be written gets ErrNodeLost, and the actor throws its state
 // away.
 type writer struct {
 	j       *driver.Journal
 	ctx     context.Context // ends when nothing may be written any more
 	commits []*batch.Batcher[driver.Commit, driver.Outcome]
-	loads   *batch.Batcher[driver.LoadRequest, loaded]
+	loads   *batch.Batcher[driver.LoadRequest, loaded] // lean ones
+	pages   *batch.Batcher[driver.LoadRequest, loaded]
 	single  sync.WaitGroup // commits with a transaction of their own
 	starts  *localStarts   // owns children that this node can execute; nil for none
 	held    held.Log[journal.RunID]
+	late    held.Log[journal.RunID] // alone, they took too long
 	slow    held.Slow
 }
 
@@ -51,9 +54,14 @@ func newWriter(ctx context.Context, j *driver.Journal, batchers int) *writer {
 	for range batchers {
 		b := batch.New(batch.SizeMax, w.commitBatch)
 		b.SetAside(func(o driver.Outcome) bool { return errors.Is(o.Err, driver.ErrHeld) })
+		b.SetSize(func(c driver.Commit) int { return driver.CommitBytes(&c) })
+		b.SetDivide(func(o driver.Outcome) bool { return errors.Is(o.Err, driver.ErrTookLong) })
 		w.commits = append(w.commits, b)
 	}
-	w.loads = batch.New(batch.SizeMax, w.loadBatch)
+	w.loads, w.pages = batch.New(batch.SizeMax, w.loadBatch), batch.New(pagesMax, w.loadBatch)
+	for _, b := range []*batch.Batcher[driver.LoadRequest, loaded]{w.loads, w.pages} {
+		b.SetDivide(func(l loaded) bool { return errors.Is(l.err, driver.ErrTookLong) })
+	}
 	return w
 }
 
@@ -64,6 +72,7 @@ func (w *writer) runOn(do func(pool.Job)) {
 		b.RunOn(do)
 	}
 	w.loads.RunOn(do)
+	w.pages.RunOn(do)
 }
 
 // wait returns when everything submitted has its outcome.
@@ -72,6 +81,7 @@ func (w *writer) wait() {
 		b.Wait()
 	}
 	w.loads.Wait()
+	w.pages.Wait()
 	w.single.Wait()
 }
 
@@ -96,9 +106,25 @@ func (w *writer) Submit(c driver.Commit, done func(driver.Outcome)) {
 	w.commits[batcherOf(c.Run, len(w.commits))].Submit(c, done)
 }
 
-// Load implements actor.Store.
+// Load implements actor.Store. Lean loads go together, and none waits behind megabytes of another:
+// each gets a small share of the answer. What does not fit is asked for again, a page at a time,
+// and such pages go beside them.
 func (w *writer) Load(r driver.LoadRequest, done func(driver.History, error)) {
-	w.loads.Submit(r, func(l loaded) { done(l.history, l.err) })
+	b := w.pages
+	if r.Lean {
+		b = w.loads
+	}
+	b.Submit(r, func(l loaded) { done(l.history, l.err) })
+}
+
+// shareLean gives each of the lean loads of a batch its share of the bytes.
+func shareLean(requests []driver.LoadRequest) {
+	share := min(max(leanBytes/len(requests), leanShareMin), leanShareMax)
+	for i := range requests {
+		if requests[i].Lean {
+			requests[i].Bytes = share
+		}
+	}
 }
 
 // submitAlone writes a commit in its own transaction, which must not hold up the batches. c is a
@@ -161,6 +187,13 @@ func (w *writer) watch(first journal.RunID, what string, n int) (stop func() boo
 	return w.slow.Watch(func() []any { return []any{logkey.Run, first, what, n} })
 }
 
+// noteLate reports a run whose call alone takes too long. It is tried again, apart from others.
+func (w *writer) noteLate(run journal.RunID, members int, err error) {
+	if late := errors.Is(err, driver.ErrTookLong); members == 1 || !late {
+		w.late.Note(run, late)
+	}
+}
+
 // noteHeld reports runs whose rows somebody else has locked. Their commits are tried again, apart
 // from others.
 func (w *writer) noteHeld(commits []driver.Commit, out []driver.Outcome) {
@@ -186,22 +219,25 @@ func settleChildren(own *StartBatch, commits []driver.Commit, out []driver.Outco
 	}
 }
 
-// write writes a batch until the outcome of every member is known. A batch that fails for another
-// reason than the connection is written again member by member, so that one member cannot fail the
-// others (J2).
+// write writes a batch until the outcome of every member is known, or it took too long, which the
+// Batcher makes up for. A batch that fails for another reason than the connection is written again
+// member by member, so that one member cannot fail the others (J2).
 func (w *writer) write(commits []driver.Commit) []driver.Outcome {
 	var out []driver.Outcome
-	err := retry.UntilAvailable(w.ctx, func() (err error) {
+	repeat := retry.UntilDivided
+	if commits[0].Tx != nil { // nobody could write it another time
+		repeat = retry.UntilAvailable
+	}
+	err := repeat(w.ctx, func() (err error) {
 		out, err = w.j.Commit(driver.Impatient(w.ctx), commits)
 		return err
 	})
+	w.noteLate(commits[0].Run, len(commits), err)
 	if err == nil {
 		w.noteHeld(commits, out)
 		return out
 	}
-	if w.ctx.Err() != nil || errors.Is(err, journal.ErrUnavailable) {
-		err = journal.ErrNodeLost
-	} else if len(commits) > 1 {
+	if err = w.definite(err); !errors.Is(err, journal.ErrNodeLost) && !errors.Is(err, driver.ErrTookLong) && len(commits) > 1 {
 		out = out[:0]
 		for i := range commits {
 			out = append(out, w.write(commits[i:i+1])...)
@@ -215,19 +251,30 @@ func (w *writer) write(commits []driver.Commit) []driver.Outcome {
 	return out
 }
 
+// definite returns the error that the callers of a batch get. One that leaves the outcome open is
+// none of theirs: it says that nothing can be written any more.
+func (w *writer) definite(err error) error {
+	switch {
+	case err == nil:
+	case w.ctx.Err() != nil, errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, driver.ErrTookLong):
+		return journal.ErrNodeLost
+	}
+	return err
+}
+
 // loadBatch reads a batch. A history that cannot be read does not fail the others.
 func (w *writer) loadBatch(requests []driver.LoadRequest) []loaded {
 	defer w.watch(requests[0].Run, "loads", len(requests))()
+	shareLean(requests)
 	var histories []driver.History
-	err := retry.UntilAvailable(w.ctx, func() (err error) {
+	err := retry.UntilDivided(w.ctx, func() (err error) {
 		histories, err = w.j.Load(driver.ForNode(w.ctx), requests)
 		return err
 	})
+	w.noteLate(requests[0].Run, len(requests), err)
 	out := make([]loaded, len(requests))
-	switch {
-	case err == nil:
-	case w.ctx.Err() != nil || errors.Is(err, journal.ErrUnavailable):
-		err = journal.ErrNodeLost
+	switch err = w.definite(err); {
+	case err == nil, errors.Is(err, journal.ErrNodeLost), errors.Is(err, driver.ErrTookLong):
 	case len(requests) > 1:
 		for i := range requests {
 			out[i] = w.loadBatch(requests[i : i+1])[0]
