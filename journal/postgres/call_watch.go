@@ -76,9 +76,9 @@ func movingOf(c *pgx.Conn) *moving {
 	}
 }
 
-// callWatch ends a call when nothing has moved on its connection for callTimeout: the other end of a
-// connection can vanish without a word. As long as bytes move a call may take as long as it takes,
-// because a large answer on a slow network would come no sooner if it was asked for again.
+// callWatch ends a call when nothing has moved on its connection for callTimeout: the other end of
+// a connection can vanish without a word. As long as bytes move a call may take as long as it
+// takes, because a large answer on a slow network would come no sooner if it was asked for again.
 type callWatch struct {
 	limit  time.Duration
 	cancel context.CancelFunc

@@ -103,8 +103,8 @@ func (s *Store) Hints() driver.Hints { return s.hints }
 
 // call runs fn on a connection of the pool and translates its error. fn is repeated after a
 // deadlock, so it must start afresh; what it sends must be one transaction, or nothing could be
-// repeated. A call on whose connection nothing moves is given up, see callWatch. What the call did is
-// unknown then, which is what ErrUnavailable says.
+// repeated. A call on whose connection nothing moves is given up, see callWatch. What the call did
+// is unknown then, which is what ErrUnavailable says.
 func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Conn) error) error {
 	outer := ctx
 	ctx, watch := watchCall(ctx, s.silence)
