@@ -26,6 +26,9 @@ type moving struct {
 	last atomic.Int64 // time.Duration since origin
 }
 
+// NetConn returns the connection below, as those of package tls do.
+func (m *moving) NetConn() net.Conn { return m.Conn }
+
 // Read implements net.Conn.
 func (m *moving) Read(b []byte) (int, error) {
 	n, err := m.Conn.Read(b)

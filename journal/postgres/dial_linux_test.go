@@ -38,7 +38,7 @@ func TestKernelWatchesConnections(t *testing.T) {
 			}})
 			join(t, driver.New(s, nil)) // opens the lifeline
 			if err := s.OnPool(t.Context(), func(_ context.Context, c *pgx.Conn) error {
-				list = append(list, c.PgConn().Conn().(*net.TCPConn))
+				list = append(list, c.PgConn().Conn().(interface{ NetConn() net.Conn }).NetConn().(*net.TCPConn))
 				return nil
 			}); err != nil {
 				t.Fatal(err)

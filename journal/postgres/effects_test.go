@@ -107,7 +107,7 @@ func TestLoadIsFlat(t *testing.T) {
 	for _, generations := range []int{2, 500} {
 		run := query[string](t, conn, pastSQL, generations)
 		mustExec(t, conn, "VACUUM ANALYZE")
-		plan := explain(t, conn, sql["loadInboxSQL"], "ARRAY['"+run+"'::uuid]", "ARRAY[0]", "1000")
+		plan := explain(t, conn, sql["loadInboxSQL"], "ARRAY['"+run+"'::uuid]", "ARRAY[0]", "1001", "ARRAY[8388608]", "ARRAY[false]")
 		if plan.Rows != 5 {
 			t.Errorf("%d generations: %v messages, want two that were carried and three that are new", generations, plan.Rows)
 		}

@@ -45,7 +45,7 @@ func FuzzDecodeHint(f *testing.F) {
 // closed store.
 func TestNotifyGathers(t *testing.T) {
 	t.Parallel()
-	h := newHints(&Store{})
+	h := newHints(&Store{sessions: sessions{lasting: true}})
 	h.close()
 	var group sync.WaitGroup
 	for range 4 {

@@ -219,7 +219,11 @@ func TestJ4_LostAckOfAnOperator(t *testing.T) {
 func TestJ4_LostAckOfAStepTx(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t)
-	for how, arm := range breaks {
+	for how, arm := range map[string]func(l *pgtest.Link) <-chan struct{}{
+		// The first request that mentions it gives the session its settings back.
+		"the answer is lost":  func(l *pgtest.Link) <-chan struct{} { return l.LoseAnswer(2, "commit") },
+		"the request is lost": func(l *pgtest.Link) <-chan struct{} { return l.LoseRequest(2, "commit") },
+	} {
 		carriedOut := how == "the answer is lost"
 		for _, next := range []driver.Next{keep, closing} {
 			first := commitOf(p.j, owned(t, p.j, p.node), keep, began("a"))
@@ -231,7 +235,7 @@ func TestJ4_LostAckOfAStepTx(t *testing.T) {
 			second := after(first, next, done...)
 			before := p.effects()
 			second.Tx = p.step()
-			happened := arm(p.link, "commit")
+			happened := arm(p.link)
 			out, err := p.j.Commit(t.Context(), []driver.Commit{second})
 			<-happened
 			if err != nil {

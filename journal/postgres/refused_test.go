@@ -124,7 +124,9 @@ func TestJ4_AReadOnlySessionIsNotUsedAgain(t *testing.T) {
 	eventually(t, "the pool is full of sessions that only read", func() bool {
 		var reads sync.WaitGroup
 		for range 20 {
-			reads.Go(func() { _, _ = r.j.List(t.Context(), journal.ListFilter{}) })
+			reads.Go(func() { // of the engine: clients have a share of the pool
+				_, _ = r.j.Load(driver.ForNode(t.Context()), []driver.LoadRequest{{Run: journal.NewRunID()}})
+			})
 		}
 		reads.Wait()
 		return query[int](t, r.admin, "SELECT count(*)::int FROM pg_stat_activity WHERE usename = $1", r.role) > 4

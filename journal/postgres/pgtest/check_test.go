@@ -46,7 +46,7 @@ var tampers = []struct{ sql, rule string }{
 	{"UPDATE reprise.runs SET start_at = created_at - interval '1 h' WHERE id = parked", "J9"},
 	{"UPDATE reprise.events SET cmd = 7 WHERE run_id = open AND seq = 3", "but only 2 were issued"},
 	{"UPDATE reprise.events SET name = 'x' WHERE run_id = open AND seq = 3", `of command 1, which is "step a"`},
-	{"UPDATE reprise.events SET issued = 'leap x' WHERE run_id = open AND seq = 3", "malformed"},
+	{"UPDATE reprise.events SET issued = 'leap x' WHERE run_id = open AND seq = 3", "is not known to this release"},
 	{"UPDATE reprise.events SET kind = 2, inbox = NULL, cmd = 1, name = 'a' WHERE run_id = open AND seq = 2", "a second outcome"},
 	{"UPDATE reprise.tasks SET attempts = convert_to('[{\"cmd\":1,\"name\":\"a\"}]', 'UTF8') WHERE run_id = open", "has its outcome"},
 	{"UPDATE reprise.tasks SET attempts = convert_to('[{\"cmd\":9,\"name\":\"a\"}]', 'UTF8') WHERE run_id = open", "never issued"},

@@ -73,7 +73,8 @@ func TestARunThatTakesTooLongIsAlone(t *testing.T) {
 			if outcomes != n || histories != n {
 				t.Errorf("%s: %d outcomes and %d histories, want %d", what, outcomes, histories, n)
 			}
-			if got := strings.Count(text.String(), "run="+bad.String()); got != lines {
+			const line = `"the store gives a call up because it takes too long; it is tried again at longer intervals, apart from others"`
+			if got := strings.Count(text.String(), "msg="+line+" run="+bad.String()); got != lines {
 				t.Errorf("%s: %d lines name the run, want %d: %s", what, got, lines, &text)
 			}
 		}
