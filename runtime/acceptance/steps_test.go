@@ -18,19 +18,28 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// TestUnencodableOutputFailsTheRun: the output of a workflow cannot be encoded. The run fails and
-// says why; it does not hang and is not blocked.
-func TestUnencodableOutputFailsTheRun(t *testing.T) {
+// TestUnencodableOutputBlocksTheRun: the output of a workflow cannot be encoded. All its steps have
+// passed, so the run does not fail for good: it is blocked, says why, and completes with better code.
+func TestUnencodableOutputBlocksTheRun(t *testing.T) {
 	c := clustertest.New(t)
 	const ratio workflow.Name[int, float64] = "ratio"
-	n := c.Run(nil, func(n *runtime.Node) {
-		runtime.Handle(n, ratio, func(workflow.Context, int) (float64, error) { return math.NaN(), nil }, nil)
-	})
+	with := func(out float64) func(*runtime.Node) {
+		return func(n *runtime.Node) {
+			runtime.Handle(n, ratio, func(workflow.Context, int) (float64, error) { return out, nil }, nil)
+		}
+	}
+	n := c.Run(nil, with(math.NaN()))
 	ctx := clustertest.Context(t)
 	started, err := runtime.Start(ctx, n.Client(), ratio, 0, nil)
-	_, err = clustertest.MustStart(t, started, err).Result(ctx)
-	if f := clustertest.WantError[*runtime.FailedError](t, err); f.Failure.Type != journal.FailureEncode || !strings.Contains(f.Failure.Message, "NaN") {
-		t.Errorf("failure %+v", f.Failure)
+	run := clustertest.MustStart(t, started, err)
+	clustertest.Until(t, "the run is blocked", func() bool {
+		d, err := n.Client().Describe(ctx, run.ID())
+		return err == nil && d.Run.Task != nil && d.Run.Task.State == journal.Blocked && strings.Contains(d.Run.Task.Problem, "NaN")
+	})
+	n.Stop()
+	c.Run(nil, with(0.5))
+	if out, err := run.Result(ctx); out != 0.5 || err != nil {
+		t.Errorf("with better code: %v, %v", out, err)
 	}
 }
 
