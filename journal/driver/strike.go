@@ -20,12 +20,12 @@ import (
 // Up to [SuspectStrikes] a death is counted against all. Whoever has so many is a suspect.
 //
 // Suspects are tried one at a time: a claim takes one, and the node claims no other one for
-// [TrialTime] ([ClaimRequest.Suspects]). If the node dies meanwhile, the death is counted against
-// the suspect alone ([StrikesAfter]): not against those that are no suspects, because there is one,
-// and not against anybody if there are two, because nothing tells which. So a run that kills its
-// node soon after it was claimed collects strikes whenever it is tried, and is quarantined after
-// [QuarantineStrikes] deaths, the first [SuspectStrikes] of which it shares. Several of them are
-// found one after the other.
+// [TrialTime] and as long as the acquittal takes ([ClaimRequest.Suspects]). If the node dies
+// meanwhile, the death is counted against the suspect alone ([StrikesAfter]): not against those
+// that are no suspects, because there is one, and not against anybody if there are two, because
+// nothing tells which. So a run that kills its node soon after it was claimed collects strikes
+// whenever it is tried, and is quarantined after [QuarantineStrikes] deaths, the first
+// [SuspectStrikes] of which it shares. Several of them are found one after the other.
 //
 // A suspect whose node lives for TrialTime is acquitted: its owner commits, although there is
 // nothing to write but that. So a long step is never quarantined for what others do, however many

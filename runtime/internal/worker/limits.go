@@ -38,6 +38,9 @@ const (
 	// time between two such lines.
 	crowdAfter = 2 * time.Second
 	crowdEvery = time.Minute
+	// acquittalMax is how long the commit may take that acquits a suspect. No other suspect is
+	// claimed before: a death of a node with two is counted against neither.
+	acquittalMax = 5 * time.Second
 	// drainGrace is how long each part of the end may take: calls in flight to be answered,
 	// cancelled steps to return, the store to free the node.
 	drainGrace = 2 * time.Second

@@ -43,7 +43,7 @@ func (t *trials) note(limit int, claim *driver.Claim) (found int) {
 		t.room = 2 * limit
 	}
 	if found > 0 {
-		t.end = time.Now().Add(driver.TrialTime)
+		t.end = time.Now().Add(driver.TrialTime + acquittalMax)
 	}
 	return found
 }
