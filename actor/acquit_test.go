@@ -21,14 +21,14 @@ func TestSurvivorIsAcquitted(t *testing.T) {
 			g.sys.Activate(g.claimed(id))
 			wait()
 			pass(driver.TrialTime - time.Second)
-			if n := len(g.store.commits); n != 0 {
+			if n := len(g.store.written()); n != 0 {
 				t.Errorf("%d strikes: %d commits before the end of the trial", strikes, n)
 			}
 			pass(time.Hour)
-			if n := len(g.store.commits); n != want {
+			if n := len(g.store.written()); n != want {
 				t.Errorf("%d strikes: %d commits in an hour, want %d", strikes, n, want)
 			}
-			for _, c := range g.store.commits {
+			for _, c := range g.store.written() {
 				if c.Next.Kind != driver.NextKeep || c.AppendOnly {
 					t.Errorf("%d strikes: commit %+v", strikes, c)
 				}
@@ -57,7 +57,7 @@ func TestCommitEndsTheTrial(t *testing.T) {
 		a.open <- nil
 		wait()
 		pass(time.Hour)
-		if n := len(g.store.commits); n != 1 {
+		if n := len(g.store.written()); n != 1 {
 			t.Errorf("%d commits, want that of the first step alone", n)
 		}
 		b.open <- nil

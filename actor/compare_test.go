@@ -233,7 +233,7 @@ func TestAppendOnly(t *testing.T) {
 		}
 		g.wantHistory(id, "RunStarted StepCompleted(a) SignalReceived(word) StepCompleted(a) StepCompleted(b) StepCompleted(c) RunCompleted")
 		var got []bool
-		for _, c := range g.store.commits {
+		for _, c := range g.store.written() {
 			got = append(got, c.AppendOnly)
 			if n := len(c.Consumed); n > 0 != (c.InboxSeen > 0 && n == 1 && c.Consumed[0].Number == 1) {
 				t.Errorf("consumed %v", c.Consumed)
@@ -274,7 +274,7 @@ func TestFirstEventProvesNothing(t *testing.T) {
 		wait()
 		g.wantHistory(id, "RunStarted StepCompleted(a) StepCompleted(a) StepCompleted(a) RunCompleted")
 		var got []bool
-		for _, c := range g.store.commits {
+		for _, c := range g.store.written() {
 			got = append(got, c.AppendOnly)
 		}
 		if want := []bool{false, false, true, false}; !slices.Equal(got, want) {
@@ -310,7 +310,7 @@ func TestAttemptsAreNotAppendOnly(t *testing.T) {
 		if n := len(g.task(id).Attempts); n != 1 {
 			t.Errorf("%d attempts are stored, want 1", n)
 		}
-		for i, c := range g.store.commits {
+		for i, c := range g.store.written() {
 			if len(c.Attempts) > 0 && c.AppendOnly {
 				t.Errorf("commit %d stores attempts and says that it only adds events", i)
 			}

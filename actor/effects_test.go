@@ -32,7 +32,7 @@ func TestManyEffectsAreSeveralTurns(t *testing.T) {
 		g.sys.Activate(g.claimed(id))
 		wait()
 		sent := 0
-		for _, c := range g.store.commits {
+		for _, c := range g.store.written() {
 			if n := len(c.Messages); n > journal.CommitEffectsMax {
 				t.Errorf("a commit has %d messages", n)
 			}

@@ -3,6 +3,7 @@ package actor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,6 +46,13 @@ func newMemory() *memory {
 
 // Now implements Store.
 func (m *memory) Now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
+
+// written returns the commits so far.
+func (m *memory) written() []driver.Commit {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.commits)
+}
 
 // Submit implements Store.
 func (m *memory) Submit(c driver.Commit, done func(driver.Outcome)) {

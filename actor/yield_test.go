@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,7 +104,7 @@ func TestOverlappingStepsComeToRest(t *testing.T) {
 	for name, long := range map[string]time.Duration{"they end": 0, "one does not end": time.Hour} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, nil, func(g *rig) {
-				steps := 0
+				var steps atomic.Int32
 				g.define("many", func(ctx workflow.Context) (string, error) {
 					if long > 0 {
 						workflow.StepAsync(ctx, "long", nap(long), nil)
@@ -115,7 +116,7 @@ func TestOverlappingStepsComeToRest(t *testing.T) {
 								if _, err := workflow.Step(ctx, fmt.Sprint("s", i), nap(time.Duration(300+100*i)*time.Millisecond), nil); err != nil {
 									return
 								}
-								steps++
+								steps.Add(1)
 							}
 						})
 					}
@@ -126,9 +127,9 @@ func TestOverlappingStepsComeToRest(t *testing.T) {
 				g.sys.Crowd(true)
 				pass(900 * time.Millisecond)
 				g.wantGivenBack(id, long == 0)
-				before := steps
+				before := steps.Load()
 				pass(2 * restMax)
-				if got := steps - before; (got > 0) != (long > 0) {
+				if got := steps.Load() - before; (got > 0) != (long > 0) {
 					t.Errorf("%d steps after the rest", got)
 				}
 			})
