@@ -26,8 +26,7 @@ type position struct {
 var positions = []position{
 	{"First", 0, 1, false},
 	{"Last", 1, 0, false},
-	{"AmidTwenty", 10, 10, false},
-	{"AmidTwentyWithEffects", 10, 10, true},
+	{"AmidTwenty", 10, 10, true},
 }
 
 // fillsItsBatches are checks that hand over thousands of members at once, which is all that they

@@ -17,26 +17,16 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
-// TestStoreBehindAPooler: the guarantees hold behind a real PgBouncer, in both modes that can work.
-// What is missing without connections beside the pooler are hints, see TestClusterBehindAPooler.
+// TestStoreBehindAPooler: the guarantees hold behind a real PgBouncer whose sessions last for a
+// transaction. In session mode nothing of a session is different, and without connections beside
+// the pooler hints are missing: TestClusterBehindAPooler has all three.
 func TestStoreBehindAPooler(t *testing.T) {
-	for _, c := range []struct {
-		mode           string
-		pooler, beside bool
-	}{{"transaction", true, true}, {"session", false, false}} {
-		t.Run(fmt.Sprintf("%s/%v", c.mode, c.beside), func(t *testing.T) {
-			first := pgtest.Empty(t)
-			b := pgtest.Bouncer(t, first, pgserver.PoolerOptions{Mode: c.mode, Settings: map[string]string{"default_pool_size": "300"}})
-			journaltest.Run(t, func(t *testing.T) driver.Store {
-				dsn, schema := pgtest.NewSchema(t)
-				o := &postgres.Options{Pooler: c.pooler, Schema: schema}
-				if c.beside {
-					o.ListenDSN = dsn
-				}
-				return aged(t, open(t, b.DSN(dsn), o), dsn, schema)
-			})
-		})
-	}
+	first := pgtest.Empty(t)
+	b := pgtest.Bouncer(t, first, pgserver.PoolerOptions{Mode: "transaction", Settings: map[string]string{"default_pool_size": "300"}})
+	journaltest.Run(t, func(t *testing.T) driver.Store {
+		dsn, schema := pgtest.NewSchema(t)
+		return aged(t, open(t, b.DSN(dsn), &postgres.Options{Pooler: true, ListenDSN: dsn, Schema: schema}), dsn, schema)
+	})
 }
 
 // TestPoolerIsNoticedAtOpen: whoever forgets the option is told its name, whether the pooler has
