@@ -33,7 +33,7 @@ var keyFigures = map[string][]string{
 		"runs_per_second", "last_to_first_runs", "last_to_first_p99", "renewal_p50_ms", "renewal_p99_ms", "renewals_failed",
 		"first_claim_p50_ms", "last_claim_p50_ms", "held_back_transactions",
 	},
-	"fair/held":     {"held_to_free", "free_turns_per_second"},
+	"fair/held":     {"held_to_open", "held_turns_per_second"},
 	"fair/large":    {"p99_ratio", "without_p99_ms", "large_to_ideal"},
 	"fair/priority": {"worst_start_in_steps", "without_p50_ms"},
 	"fair/nodes":    {"to_ideal", "least_share"},

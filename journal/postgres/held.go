@@ -23,7 +23,7 @@ import (
 // runs a program has locked, one connection waits for them.
 
 // heldWaitSQL bounds the waits for locks until the transaction ends.
-const heldWaitSQL = `SELECT set_config('lock_timeout', '200ms', true)`
+const heldWaitSQL = `SELECT set_config('lock_timeout', '100ms', true)`
 
 type aloneKey struct{}
 
