@@ -66,18 +66,24 @@ func TestLargeOutcomesAreSeveralTurns(t *testing.T) {
 	})
 }
 
+// listens defines a workflow that receives so many messages and does something after each.
+func (g *rig) listens(messages int, then func(workflow.Context)) {
+	g.define("ears", func(ctx workflow.Context) (string, error) {
+		for range messages {
+			if _, err := workflow.Signal[string]("word").Receive(ctx); err != nil {
+				return "", err
+			}
+			then(ctx)
+		}
+		return "", nil
+	})
+}
+
 // Large messages are neither read nor consumed all at once.
 func TestLargeMessagesAreSeveralTurns(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		const messages = 30
-		g.define("ears", func(ctx workflow.Context) (string, error) {
-			for range messages {
-				if _, err := workflow.Signal[string]("word").Receive(ctx); err != nil {
-					return "", err
-				}
-			}
-			return "", nil
-		})
+		g.listens(messages, func(workflow.Context) {})
 		id := g.create("ears")
 		for range messages {
 			g.store.send(id, "word", strings.Repeat("x", mebibyte))
@@ -101,14 +107,8 @@ func TestLargeMessagesAreSeveralTurns(t *testing.T) {
 func TestLargeEffectsAreSeveralTurns(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		const messages = 30
-		g.define("ears", func(ctx workflow.Context) (string, error) {
-			for range messages {
-				if _, err := workflow.Signal[string]("word").Receive(ctx); err != nil {
-					return "", err
-				}
-				workflow.CallAsync(ctx, workflow.Name[string, string]("child"), strings.Repeat("x", mebibyte), nil)
-			}
-			return "", nil
+		g.listens(messages, func(ctx workflow.Context) {
+			workflow.CallAsync(ctx, workflow.Name[string, string]("child"), strings.Repeat("x", mebibyte), nil)
 		})
 		id := g.create("ears")
 		for range messages {

@@ -50,13 +50,13 @@ type signFinder struct {
 func (m *module) findSigns() ([]sign, []string) {
 	f := &signFinder{m: m, fields: map[types.Object]bool{}}
 	for _, u := range m.units {
-		if u.library() {
+		if u.inProduction() {
 			f.each(u, f.line)
 			f.errors(u)
 		}
 	}
 	for _, u := range m.units {
-		if u.library() {
+		if u.inProduction() {
 			f.each(u, f.field)
 		}
 	}
@@ -64,8 +64,8 @@ func (m *module) findSigns() ([]sign, []string) {
 	return f.signs, f.broken
 }
 
-// library tells whether a package runs in production programs of users.
-func (u *unit) library() bool {
+// inProduction tells whether a package runs in production programs of users.
+func (u *unit) inProduction() bool {
 	return u.name != "main" && top(u.path) != "examples" && !inHelper(u.path)
 }
 

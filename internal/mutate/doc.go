@@ -24,6 +24,6 @@
 // A survivor is no verdict. Either a test is missing, or the change means the same: a buffer is
 // kept a little longer, a hint is lost that a poll makes good. Only the first deserves a test.
 //
-// Other programs of this kind were looked at: they know no SQL, which is half of what a store is,
-// and run the tests of one package only, while an actor is guarded by clusters of nodes.
+// It is a program of this repository for two reasons: SQL is half of what a store is, and an actor
+// is guarded by clusters of nodes rather than by the tests of its own package.
 package main
