@@ -103,6 +103,67 @@ func TestLargeMessagesAreSeveralTurns(t *testing.T) {
 	})
 }
 
+// Nor are very many. What is small is read with other runs' messages; what is too large for that is
+// read in pages of its own until the inbox is empty, and not longer.
+func TestManyMessagesAreSeveralTurns(t *testing.T) {
+	for name, test := range map[string]struct {
+		messages, bytes int
+		loads           string // those of one message that comes at the end included
+	}{
+		"small": {2 * turnEventsMax, 1, strings.Repeat("lean ", 8) + "lean"},
+		"large": {20, mebibyte, "lean page page page lean"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(o *Options) { o.PassivateAlways = false }, func(g *rig) {
+				g.listens(test.messages+1, func(workflow.Context) {})
+				id := g.create("ears")
+				for range test.messages {
+					g.store.send(id, "word", strings.Repeat("x", test.bytes))
+				}
+				var loads []string
+				g.store.loadFate = func(q *driver.LoadRequest) error {
+					g.store.mu.Lock()
+					defer g.store.mu.Unlock()
+					how := "page"
+					if q.Lean {
+						how = "lean"
+					}
+					if loads = append(loads, how); len(loads) > 5 && len(g.store.commits) == 0 {
+						t.Errorf("load %d, and nothing is consumed yet", len(loads))
+					}
+					return nil
+				}
+				g.sys.Activate(g.claimed(id))
+				wait()
+				g.store.send(id, "word", "x")
+				g.wake(id)
+				g.wantHistory(id, "RunStarted"+strings.Repeat(" SignalReceived(word)", test.messages+1)+" RunCompleted")
+				if got := strings.Join(loads, " "); got != test.loads {
+					t.Errorf("loads: %s, want %s", got, test.loads)
+				}
+			})
+		})
+	}
+}
+
+// The sum of what waits is right after inputs that a turn had taken wait again.
+func TestSizeOfWhatWaits(t *testing.T) {
+	var q inputs
+	for n := range 3 {
+		q.add(input{message: &journal.Message{Payload: journal.Payload{Data: make([]byte, 100<<n)}}})
+	}
+	taken := []input{q.first(), q.first()}
+	if q.bytes != 400 {
+		t.Errorf("%d bytes wait, want 400", q.bytes)
+	}
+	if q.again(taken); q.bytes != 700 {
+		t.Errorf("%d bytes wait, want 700", q.bytes)
+	}
+	if q.clear(); q.bytes != 0 || q.full() {
+		t.Errorf("%d bytes wait in an empty queue", q.bytes)
+	}
+}
+
 // Large inputs of children and messages to others count too: a turn ends when it has many.
 func TestLargeEffectsAreSeveralTurns(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
