@@ -89,6 +89,7 @@ type callWatch struct {
 	conn   atomic.Pointer[moving]
 	began  atomic.Int64 // time.Duration since origin
 	ended  atomic.Bool  // the call was ended
+	over   atomic.Bool  // the call is over, so that a look at this moment is the last one
 }
 
 // watchCall begins with the wait for a connection. The context ends when the call is ended, and
@@ -109,12 +110,16 @@ func (w *callWatch) on(c *pgx.Conn) {
 
 // stop ends the watch.
 func (w *callWatch) stop() {
+	w.over.Store(true)
 	w.timer.Stop()
 	w.cancel()
 }
 
 // look ends the call, or comes back when it may have been silent for long enough.
 func (w *callWatch) look() {
+	if w.over.Load() {
+		return
+	}
 	last, conn := w.began.Load(), w.conn.Load()
 	if conn != nil {
 		last = max(last, conn.last.Load())
