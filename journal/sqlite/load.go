@@ -100,8 +100,8 @@ func loadOne(q querier, r *driver.LoadRequest, h *driver.History) error {
 	return err
 }
 
-// errPageFull ends a query whose next row has no room on the page. What a row holds beside its
-// first bytes is read from the file only if somebody asks for it, so the row costs nothing.
+// errPageFull ends a query whose next row has no room on the page. That row has been read for
+// nothing, but none behind it is.
 var errPageFull = errors.New("the page is full")
 
 // loadEvents reads the events after AfterSeq that a page has room for. What stands behind an event

@@ -26,9 +26,8 @@ import (
 //
 // Outcomes are definite for an actor. While the store is unavailable the batch is repeated, or
 // divided if it took too long, and (fence, turn) tells the store which members an earlier try wrote
-// (J4). Once the worker has ended,
-// every member that is not known to be written gets ErrNodeLost, and the actor throws its state
-// away.
+// (J4). Once the worker has ended, every member that is not known to be written gets ErrNodeLost,
+// and the actor throws its state away.
 type writer struct {
 	j       *driver.Journal
 	ctx     context.Context // ends when nothing may be written any more
