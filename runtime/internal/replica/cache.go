@@ -145,13 +145,11 @@ func (c *Cache) Query(
 func (c *Cache) take(ctx context.Context, run journal.RunID) (*replica, error) {
 	for {
 		r := c.acquire(run)
-		select {
-		case r.inUse <- struct{}{}:
+		if r.hold(ctx) {
 			return r, nil
-		case <-r.gone:
-			c.release(r)
-		case <-ctx.Done():
-			c.release(r)
+		}
+		c.release(r)
+		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}

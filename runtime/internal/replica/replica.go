@@ -60,6 +60,26 @@ func (r *replica) reset() {
 	r.head, r.inbox = journal.Head{}, driver.Consumed{}
 }
 
+// hold waits until the caller is the only user of the replica. It is false if ctx ended, or if the
+// replica was taken out of the cache: its machine may be in any state, so nobody else may use it,
+// even when its last user has given it back.
+func (r *replica) hold(ctx context.Context) bool {
+	select {
+	case r.inUse <- struct{}{}:
+	case <-r.gone:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+	select {
+	case <-r.gone:
+		<-r.inUse
+		return false
+	default:
+		return true
+	}
+}
+
 // query brings the replica up to what is stored now and asks the handler.
 func (r *replica) query(
 	ctx context.Context, c *Cache, e *execution, name string, arg journal.Payload,
