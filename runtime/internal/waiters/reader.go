@@ -50,7 +50,7 @@ func (r *reader) loop(ctx context.Context) {
 			return
 		case <-r.list.wake:
 			if r.list.takeScan() {
-				poll.Reset(time.Until(read.Add(scanEvery)))
+				poll.Reset(time.Until(read.Add(min(scanEvery, r.poll))))
 			}
 		case <-poll.C:
 			read = time.Now()

@@ -94,6 +94,29 @@ func TestLostHintsAreReadTogether(t *testing.T) {
 	})
 }
 
+// A poll that is shorter than the time between two reads for lost hints is not put off by them.
+func TestLostHintsPutNoPollOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads := 0
+		s := &endStore{ends: func(context.Context, []journal.RunID) ([]driver.End, error) { reads++; return nil, nil }}
+		w := New(driver.New(s, nil), Options{Poll: scanEvery / 10, HintsPushed: true})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var hints sync.WaitGroup
+		hints.Go(func() {
+			for ctx.Err() == nil {
+				w.Hint(driver.Hint{Kind: driver.HintScan})
+				time.Sleep(7 * time.Millisecond)
+			}
+		})
+		_, err := w.AwaitEnd(ctx, journal.NewRunID(), true)
+		if polls := int(time.Minute / (scanEvery / 10)); !errors.Is(err, context.DeadlineExceeded) || reads < polls-1 || reads > polls+1 {
+			t.Errorf("%d reads in %d polls: %v", reads, polls, err)
+		}
+		hints.Wait()
+	})
+}
+
 // An outcome that did not fit into an answer is asked for again at once, and the others are not.
 func TestOutcomesThatDoNotFitAreReadAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
