@@ -92,7 +92,7 @@ func TestQueryThatDoesNotReturnFailsAlone(t *testing.T) {
 func TestQueryBehindOneThatDoesNotReturn(t *testing.T) {
 	c := clustertest.New(t)
 	o := c.Options()
-	o.StuckAfter = 20 * time.Millisecond
+	o.StuckAfter = 200 * time.Millisecond
 	code := newStuckCode()
 	n := c.Run(o, code.handle)
 	run := startStuck(t, n.Node)
@@ -101,10 +101,11 @@ func TestQueryBehindOneThatDoesNotReturn(t *testing.T) {
 		_, err := runtime.Query(context.Background(), n.Node, run, endless, 0)
 		first <- err
 	}()
-	clustertest.Until(t, "it is reported", func() bool { return strings.Contains(c.Log.String(), "of a query does not return") })
-	if got := ask(t, n.Node, run, read, 0); got != 2 {
+	<-code.entered
+	if got := ask(t, n.Node, run, read, 0); got != 2 { // it waits for the first one until the report
 		t.Errorf("got %d", got)
 	}
+	clustertest.Until(t, "it is reported", func() bool { return strings.Contains(c.Log.String(), "of a query does not return") })
 	close(code.gate)
 	if err := <-first; err != nil {
 		t.Errorf("the answer was on its way, but the caller got %v", err)
@@ -129,6 +130,16 @@ func TestQueriesThatDoNotReturnAreBounded(t *testing.T) {
 		t.Errorf("another question is answered with %d", got)
 	}
 	code.wantStuck(t, n.Node, other)
+	for range 27 / 3 { // 32 of all runs then, with those above
+		another := startStuck(t, n.Node)
+		for range 3 {
+			code.wantStuck(t, n.Node, another)
+		}
+	}
+	_, err = runtime.Query(clustertest.Context(t), n.Node, other, endless, 0)
+	if !errors.Is(err, runtime.ErrStuck) || !strings.Contains(err.Error(), `1 calls for this run and 32 of all runs of workflow "meter"`) {
+		t.Errorf("the thirty-third: %v", err)
+	}
 	close(code.gate)
 	clustertest.Until(t, "the question is answered again", func() bool {
 		got, err := runtime.Query(clustertest.Context(t), n.Node, run, endless, 0)

@@ -197,6 +197,17 @@ func TestQueryThatMisbehaves(t *testing.T) {
 	if diverged := clustertest.WantError[*replay.DivergenceError](t, err); diverged.Seq != 1 || !strings.Contains(err.Error(), "does not fit") {
 		t.Errorf("got %v", err)
 	}
+	lost := spare(c, func(n *runtime.Node) {
+		runtime.Handle(n, meter, func(ctx workflow.Context, _ int) (int, error) {
+			read.Handle(ctx, func(int) (int, error) { return 0, nil })
+			workflow.SideEffect(ctx, "offset", func() int { return 0 })
+			return number.Receive(ctx) // once only, and the run is open
+		}, nil)
+	})
+	_, err = runtime.Query(ctx, lost, run.ID(), read, 0)
+	if diverged := clustertest.WantError[*replay.DivergenceError](t, err); diverged.Seq != 2 || diverged.Got != "RunCompleted" {
+		t.Errorf("code that returns where the run waits: %v", err)
+	}
 	if err := n.Client().Terminate(ctx, run.ID(), "enough"); err != nil {
 		t.Fatal(err)
 	}

@@ -42,6 +42,10 @@ func TestNothingToWorkWith(t *testing.T) {
 // What no run can have is refused by each way to look for runs, whatever the store.
 func TestImpossibleFilters(t *testing.T) {
 	c := runtime.NewClient(journal.New(memory.New(nil), nil), nil)
+	many := map[string]string{}
+	for i := range journal.LabelsMax + 1 {
+		many[fmt.Sprint("label", i)] = "v"
+	}
 	for name, find := range map[string]func(ctx context.Context) error{
 		"key":           func(ctx context.Context) error { _, err := c.FindKey(ctx, "a\xff"); return err },
 		"long key":      func(ctx context.Context) error { _, err := c.FindKey(ctx, strings.Repeat("k", 513)); return err },
@@ -50,6 +54,7 @@ func TestImpossibleFilters(t *testing.T) {
 		"change":        list(c, journal.ListFilter{Unchanged: "a\n"}),
 		"label":         list(c, journal.ListFilter{Labels: map[string]string{"\xff": "v"}}),
 		"label's value": list(c, journal.ListFilter{Labels: map[string]string{"k": "\xff"}}),
+		"labels":        list(c, journal.ListFilter{Labels: many}),
 		"limit":         list(c, journal.ListFilter{Limit: -1}),
 		"ids":           list(c, journal.ListFilter{IDs: make([]journal.RunID, journal.BatchMax+1)}),
 	} {

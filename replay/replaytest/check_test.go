@@ -98,6 +98,44 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestOpen: code that returns after the last event of a run that is open has lost what the run
+// waits for. Of a history that may be the beginning of a longer one nothing is known.
+func TestOpen(t *testing.T) {
+	waits := func(ctx workflow.Context, _ int) (string, error) {
+		if _, err := step(ctx, "ask"); err != nil {
+			return "", err
+		}
+		_, err := answered.Receive(ctx)
+		return "", err
+	}
+	var code replaytest.Registry
+	replaytest.Handle(&code, review, waits, nil)
+	h, err := replaytest.Record(&code, "run review 7\ncompleted ask \"asked\"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	returns := func(ctx workflow.Context, _ int) (string, error) { return step(ctx, "ask") }
+	if m := check(t, h, returns); m != nil {
+		t.Errorf("a beginning: %v", m)
+	}
+	open := *h
+	open.Open = true
+	data, err := replaytest.Marshal(&open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := replaytest.Unmarshal(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := check(t, stored, returns); m == nil || !strings.Contains(m.Error(), "code that waits for more") {
+		t.Errorf("an open run: %v", m)
+	}
+	if m := check(t, stored, waits); m != nil {
+		t.Errorf("code that waits: %v", m)
+	}
+}
+
 // TestMismatch: the report names the event, both sides and the line.
 func TestMismatch(t *testing.T) {
 	h := record(t, script)
