@@ -22,10 +22,16 @@ func Refuse(err error) {
 	runtime.Goexit()
 }
 
-// seen tells whether one of the seers is below on the stack.
+// seen tells whether one of the seers is below on the stack. They are at its far end, so all of it
+// is read, however deep the calls of workflow code are.
 func seen() bool {
-	pcs := make([]uintptr, 1<<10)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	pcs := make([]uintptr, 1<<8)
+	n := runtime.Callers(2, pcs)
+	for n == len(pcs) {
+		pcs = make([]uintptr, 4*len(pcs))
+		n = runtime.Callers(2, pcs)
+	}
+	frames := runtime.CallersFrames(pcs[:n])
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
