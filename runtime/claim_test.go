@@ -62,44 +62,61 @@ func TestNoHotPollAfterTheClockWasSetBack(t *testing.T) {
 	})
 }
 
-// A full node that knows of due tasks claims them as soon as it has room, and not at its next poll.
+// A full node that knows of due tasks claims them as soon as it has room, and not at its next look:
+// when a run is over, and when a body that has outlived its run gives its slot back.
 func TestRoomIsUsedAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := journal.New(memory.New(nil), nil)
-		n := runtime.NewNode(j, &runtime.NodeOptions{LiveMax: 1, Poll: time.Hour, Lease: time.Minute, Logger: slog.New(slog.DiscardHandler)})
-		runtime.Handle(n, greet, func(ctx workflow.Context, _ string) (string, error) {
-			return workflow.Step(ctx, "work", func(context.Context) (string, error) {
-				time.Sleep(time.Second)
-				return "", nil
-			}, nil)
-		}, nil)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- n.Run(ctx) }()
-		synctest.Wait()
-		began := time.Now()
-		client := runtime.NewClient(j, nil)
-		var runs []*runtime.Run[string]
-		for range 5 {
-			run, err := runtime.Start(ctx, client, greet, "", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait() // each is a hint of its own, all but the first while the node is full
-			runs = append(runs, run)
+	for name, o := range map[string]struct {
+		node runtime.NodeOptions
+		step *workflow.StepOptions
+	}{
+		"LiveMax": {runtime.NodeOptions{LiveMax: 1}, nil},
+		"StepsMax": {runtime.NodeOptions{StepsMax: 1},
+			&workflow.StepOptions{AttemptTimeout: 600 * time.Millisecond, Retry: &workflow.RetryPolicy{Attempts: 1}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { useRoom(t, o.node, o.step) })
+		})
+	}
+}
+
+// useRoom executes five runs of 1.1 s each on a node that has room for one.
+func useRoom(t *testing.T, o runtime.NodeOptions, step *workflow.StepOptions) {
+	j := journal.New(memory.New(nil), nil)
+	o.Poll, o.Lease, o.Logger = time.Hour, time.Minute, slog.New(slog.DiscardHandler)
+	n := runtime.NewNode(j, &o)
+	runtime.Handle(n, greet, func(ctx workflow.Context, _ string) (string, error) {
+		_, err := workflow.Step(ctx, "work", func(context.Context) (string, error) {
+			time.Sleep(1100 * time.Millisecond) // no multiple of the time between two looks
+			return "", nil
+		}, step)
+		return "", err
+	}, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- n.Run(ctx) }()
+	synctest.Wait()
+	began := time.Now()
+	client := runtime.NewClient(j, nil)
+	var runs []*runtime.Run[string]
+	for range 5 {
+		run, err := runtime.Start(ctx, client, greet, "", nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, run := range runs {
-			if _, err := run.Result(ctx); err != nil {
-				t.Error(err)
-			}
+		synctest.Wait() // each is a hint of its own, all but the first while the node is full
+		runs = append(runs, run)
+	}
+	for _, run := range runs {
+		if _, err := run.Result(ctx); (err != nil) != (step != nil) {
+			t.Errorf("the run ended with %v", err)
 		}
-		if took := time.Since(began); took > 6*time.Second {
-			t.Errorf("5 runs of a second took %s", took)
-		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		time.Sleep(time.Hour) // the last timers end
-	})
+	}
+	if took := time.Since(began); took > 5500*time.Millisecond {
+		t.Errorf("5 runs of 1.1 s took %s", took)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	time.Sleep(time.Hour) // the last timers end
 }

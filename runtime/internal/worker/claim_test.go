@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -77,6 +78,77 @@ func TestAClaimThatFailsIsRepeatedSoon(t *testing.T) {
 		}
 		if len(times) < 4 {
 			t.Errorf("%d claims", len(times))
+		}
+		w.kill()
+		w.sys.Kill(nil)
+	})
+}
+
+// loopOf runs the claim loop of a worker on a store that answers claims as told, for some time, and
+// returns what was asked and when, counted from the begin.
+func loopOf(w *Worker, lasts time.Duration, answer func(n int, r driver.ClaimRequest) driver.Claim) (asked []driver.ClaimRequest, at []time.Duration) {
+	began := time.Now()
+	s := &claimStore{claim: func(r driver.ClaimRequest) (driver.Claim, error) {
+		asked, at = append(asked, r), append(at, time.Since(began))
+		return answer(len(asked)-1, r), nil
+	}}
+	w.claimer.j = driver.New(s, nil)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { defer close(ended); w.claimer.loop(ctx) }()
+	time.Sleep(lasts)
+	cancel()
+	<-ended
+	return asked, at
+}
+
+// A claim that took a suspect is followed by one at once that takes none, and the next claim that
+// may take some comes when the trial ends, although nothing falls due and no hint says so.
+func TestClaimsAroundATrial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := testWorker()
+		w.claimer.timer.poll = time.Hour
+		w.claimer.sys.Kill(nil) // what is activated is dropped
+		asked, at := loopOf(w, driver.TrialTime+acquittalMax+time.Second, func(n int, _ driver.ClaimRequest) driver.Claim {
+			if n > 0 {
+				return driver.Claim{}
+			}
+			return driver.Claim{Tasks: []driver.Claimed{{Task: journal.Task{Run: journal.NewRunID(), Strikes: driver.SuspectStrikes}}}}
+		})
+		var suspects []int
+		for _, r := range asked {
+			suspects = append(suspects, r.Suspects)
+		}
+		if !slices.Equal(suspects, []int{1, 0, 2}) || at[1] != 0 || at[2] != driver.TrialTime+acquittalMax {
+			t.Errorf("claims at %v might take %v suspects", at, suspects)
+		}
+		w.kill()
+		time.Sleep(time.Minute) // the library's throttle of dead letters ends by the clock
+	})
+}
+
+// A full node claims nothing, and asks every probeEvery who waits, as long as somebody does.
+func TestAFullNodeCountsWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := testWorker()
+		w.claimer.timer.poll = time.Hour
+		w.claimer.room.liveMax = 0
+		var told []bool
+		w.claimer.crowd.tell = func(crowded bool) { told = append(told, crowded) }
+		asked, at := loopOf(w, 10*probeEvery, func(n int, _ driver.ClaimRequest) driver.Claim {
+			if n < 3 {
+				return driver.Claim{Waiting: 5}
+			}
+			return driver.Claim{}
+		})
+		if want := []time.Duration{0, probeEvery, 2 * probeEvery, 3 * probeEvery}; !slices.Equal(at, want) {
+			t.Errorf("claims at %v, want %v", at, want)
+		}
+		if slices.ContainsFunc(asked, func(r driver.ClaimRequest) bool { return r.Max != 0 }) {
+			t.Errorf("a full node asks for tasks: %+v", asked)
+		}
+		if want := []bool{true, false}; !slices.Equal(told, want) {
+			t.Errorf("the actors were told %v, want %v", told, want)
 		}
 		w.kill()
 		w.sys.Kill(nil)

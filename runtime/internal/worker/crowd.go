@@ -4,7 +4,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/reprise-run/reprise/actor"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
 )
@@ -17,7 +16,7 @@ import (
 // Its methods are for the claim loop.
 type crowd struct {
 	node    journal.NodeID
-	sys     *actor.System
+	tell    func(crowded bool) // System.Crowd
 	room    *room
 	log     *slog.Logger
 	observe func(waiting int) // measures; nil for nothing
@@ -37,9 +36,9 @@ func (c *crowd) note(waiting int) {
 	switch {
 	case waiting > 0 && was == 0:
 		c.since = now
-		c.sys.Crowd(true)
+		c.tell(true)
 	case waiting == 0 && was > 0:
-		c.sys.Crowd(false)
+		c.tell(false)
 		if !c.logged.IsZero() {
 			c.log.Info("the node has room again for all due runs", logkey.Node, c.node, "after", now.Sub(c.since).Round(time.Millisecond))
 			c.logged = time.Time{}
@@ -48,6 +47,6 @@ func (c *crowd) note(waiting int) {
 	if waiting > 0 && now.Sub(c.since) >= crowdAfter && now.Sub(c.logged) >= crowdEvery {
 		c.logged = now
 		c.log.Warn("the node is full, and due runs wait for a place; more nodes, or a larger limit, would begin them sooner",
-			logkey.Node, c.node, logkey.Live, c.sys.Live(), "waiting", waiting, "limit", c.room.limit())
+			logkey.Node, c.node, logkey.Live, c.room.sys.Live(), "waiting", waiting, "limit", c.room.limit())
 	}
 }

@@ -13,14 +13,16 @@ import (
 )
 
 // A full node says that others wait once that lasts, again after a minute, and when it is over; and
-// what it counts is measured.
+// what it counts is measured. The actors hear of it when it begins and when it is over.
 func TestCrowdIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, _ := testWorker()
 		var log bytes.Buffer
 		var seen []int
+		var told []bool
 		c := w.claimer.crowd
 		c.log, c.observe = slog.New(slog.NewTextHandler(&log, nil)), func(n int) { seen = append(seen, n) }
+		c.tell = func(crowded bool) { told = append(told, crowded) }
 		lines := func() int { return strings.Count(log.String(), "\n") }
 		c.note(0)
 		c.note(3)
@@ -43,6 +45,9 @@ func TestCrowdIsReported(t *testing.T) {
 		}
 		if want := []int{3, 4, 0}; !slices.Equal(seen, want) {
 			t.Errorf("measured %v, want %v", seen, want)
+		}
+		if want := []bool{true, false}; !slices.Equal(told, want) {
+			t.Errorf("the actors were told %v, want %v", told, want)
 		}
 		w.kill()
 		w.sys.Kill(nil)

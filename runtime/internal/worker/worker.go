@@ -116,7 +116,7 @@ func New(cfg Config) *Worker {
 	unconfirmed := &unconfirmed{}
 	w.claimer = &claimer{
 		j: cfg.Journal, node: w.id, routes: cfg.Routes, sys: w.sys, room: room, log: cfg.Log,
-		crowd:       &crowd{node: w.id, sys: w.sys, room: room, log: cfg.Log, observe: cfg.Waiting},
+		crowd:       &crowd{node: w.id, tell: w.sys.Crowd, room: room, log: cfg.Log, observe: cfg.Waiting},
 		timer:       newClaimTimer(cfg.Journal.Now, cfg.Poll, room.left, unconfirmed),
 		unconfirmed: unconfirmed, claims: claims, member: cfg.Member, comparison: w.comparison,
 	}
