@@ -65,3 +65,33 @@ func TestCommitEndsTheTrial(t *testing.T) {
 		g.wantLive(0)
 	})
 }
+
+// A suspect that waits for a slot has not been tried. It stays where it is, writes nothing, and its
+// trial begins when its step does.
+func TestTrialBeginsWithTheStep(t *testing.T) {
+	bubble(t, func(o *Options) { o.StepsMax = 1 }, func(g *rig) {
+		a := newGate()
+		g.stepWith(nil, a.heedful)
+		g.start("one") // has the slot
+		id := g.create("one")
+		g.store.runs[id].task.Strikes = driver.SuspectStrikes
+		g.sys.Activate(g.claimed(id))
+		pass(2*driver.TrialTime - driver.TrialTime/4)
+		if n := len(g.store.written()); n != 0 {
+			t.Errorf("%d commits while the suspect waits for a slot", n)
+		}
+		g.wantGivenBack(id, false)
+		a.open <- nil
+		pass(driver.TrialTime - quantum)
+		if n := len(g.store.written()); n != 1 {
+			t.Errorf("%d commits before the end of the trial, want that of the other run", n)
+		}
+		pass(2 * quantum)
+		if n := len(g.store.written()); n != 2 {
+			t.Errorf("%d commits after the trial, want one more", n)
+		}
+		a.open <- nil
+		wait()
+		g.wantLive(0)
+	})
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-run/reprise/internal/watchdog"
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -130,6 +131,19 @@ func (r *run) watched(fn func() error) error {
 func (r *run) wakeIn(d time.Duration) {
 	epoch := r.epoch
 	r.alarm.set(d, func() { r.host.send(r.self, wake{epoch: epoch}) })
+}
+
+// tryRun begins the trial of a run whose last owners died: if this node lives for driver.TrialTime,
+// the run has not killed it, and a commit says so by wiping its strikes out. Without that a run
+// that executes one long step, and commits nothing meanwhile, would answer for what others do. A
+// run whose attempts all wait for slots has shown nothing yet: its trial begins anew when one has
+// begun, see noteStall.
+func tryRun(r *run) {
+	if r.task.Strikes == 0 {
+		return
+	}
+	epoch := r.epoch
+	r.trial.set(driver.TrialTime, func() { r.host.send(r.self, survived{epoch: epoch}) })
 }
 
 // reportIdle tells the shard what to do with a run that this node does not own: keep it in memory

@@ -1,6 +1,10 @@
 package actor
 
-import "time"
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal/driver"
+)
 
 // A run gives its place in the node back when others need it and it does not need it itself: it is
 // parked with a time that has come, so that whoever has room claims it, here or elsewhere. Nothing
@@ -16,6 +20,7 @@ import "time"
 //   - It waits itself. All its attempts have been waiting for a slot for longer than quantum, and
 //     nothing is due in the queue. Another node may have free slots; if not, this node claims the
 //     run again as soon as it has room. While something is due there, other nodes have work enough.
+//     A suspect stays (driver.SuspectStrikes): the commit that parks it would acquit it untried.
 //
 // A run whose steps overlap may never come to a moment without a body. So one that is to yield
 // first comes to rest: it starts no step, and attempts that wait for a slot are withdrawn. If a
@@ -47,7 +52,7 @@ func mustYield(r *run) bool {
 	case r.host.draining.Load():
 		return false
 	case !crowded && !r.stalled.IsZero():
-		return !r.rest.IsZero() || r.steps.onlyWait() && time.Since(r.stalled) >= quantum
+		return !r.rest.IsZero() || r.task.Strikes < driver.SuspectStrikes && r.steps.onlyWait() && time.Since(r.stalled) >= quantum
 	default:
 		return crowded && r.worked && time.Since(r.since) >= quantum
 	}
@@ -58,11 +63,15 @@ func yields(r *run) bool {
 	return len(r.inputs.queue) == 0 && (!r.rest.IsZero() || r.host.crowded.Load() && r.worked && r.steps.retry())
 }
 
-// noteStall keeps since when all attempts of the run have been waiting for slots.
+// noteStall keeps since when all attempts of the run have been waiting for slots. What ends that is
+// an attempt that has begun: only then is the run tried.
 func noteStall(r *run) {
 	switch {
 	case r.stalled.IsZero() && r.host.exec.slots.queued.Load() == 0:
 	case !r.steps.onlyWait():
+		if !r.stalled.IsZero() {
+			tryRun(r)
+		}
 		r.stalled = time.Time{}
 	case r.stalled.IsZero():
 		r.stalled = time.Now()

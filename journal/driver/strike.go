@@ -28,11 +28,13 @@ import (
 // [SuspectStrikes] of which it shares. Several of them are found one after the other.
 //
 // A suspect whose node lives for TrialTime is acquitted: its owner commits, although there is
-// nothing to write but that. So a long step is never quarantined for what others do, however many
-// they are: the deaths that others cause while it is tried would have to come in all of its seven
-// trials, each within TrialTime, and by runs that are no suspects yet, of which each makes itself
-// one by its third death. What the acquittal costs is that a run which always lives for longer than
-// TrialTime before it kills its node is not found. Others work in that time.
+// nothing to write but that. The time counts from its first attempt of a step: one that waits for a
+// slot of its node has shown nothing. The node may have claimed another suspect by then, and its
+// death is counted against neither. So a long step is never quarantined for what others do, however
+// many they are: the deaths that others cause while it is tried would have to come in all of its
+// seven trials, each within TrialTime, and by runs that are no suspects yet, of which each makes
+// itself one by its third death. What the acquittal costs is that a run which always lives for
+// longer than TrialTime before it kills its node is not found. Others work in that time.
 //
 // A process may also be killed by somebody else, again and again. A store of one process, where
 // nobody else can try suspects, finds that out: after a death that was counted against a suspect,
