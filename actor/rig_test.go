@@ -49,10 +49,25 @@ func bubble(t *testing.T, set func(o *Options), test func(g *rig)) {
 		}
 		g.sys = New(o)
 		g.idleActors = g.actors()
+		defer g.wantNoAttempts()
 		defer time.Sleep(time.Minute) // the library's throttle of dead letters ends by the clock
 		defer g.sys.Kill(ErrRunLost)
 		test(g)
 	})
+}
+
+// wantNoAttempts checks that every attempt has given back what it had, after all bodies have ended.
+func (g *rig) wantNoAttempts() {
+	g.t.Helper()
+	s := g.sys.exec.slots
+	if s.free.Load() != s.size || s.queued.Load() != 0 || s.stalled.Load() != 0 || len(s.lines) != 0 {
+		g.t.Errorf("of %d slots %d are free; %d attempts wait, %d runs are stalled, %d have lines",
+			s.size, s.free.Load(), s.queued.Load(), s.stalled.Load(), len(s.lines))
+	}
+	began := time.Now()
+	if g.sys.exec.wait(time.Second); time.Since(began) > 0 {
+		g.t.Error("an attempt that has ended counts as one that has not")
+	}
 }
 
 func (g *rig) hooks() Hooks {

@@ -73,6 +73,38 @@ func TestLeadFollowsThePace(t *testing.T) {
 	})
 }
 
+// The lead is for the time of a claim, however long ago somebody asked last.
+func TestLeadIsForTheTimeOfAClaim(t *testing.T) {
+	bubble(t, func(o *Options) { o.StepsMax = 4 }, func(g *rig) {
+		g.define("busy", func(ctx workflow.Context) (string, error) {
+			for {
+				if _, err := workflow.Step(ctx, "a", nap(50*time.Millisecond), nil); err != nil {
+					return "", err
+				}
+			}
+		})
+		g.wantRoom(4)
+		g.start("busy")
+		pass(10*leadTime + time.Millisecond)
+		g.wantRoom(3 + 1) // 20 slots in somewhat more than ten times that time
+	})
+}
+
+// An activation that is over, or that was told before, is no newcomer.
+func TestNewcomersThatAreOverLeave(t *testing.T) {
+	bubble(t, func(o *Options) { o.StepsMax = 3 }, func(g *rig) {
+		g.start("nobody knows this one")
+		g.wantSaid("blocked", 1)
+		g.wantRoom(3)
+		g.stepWith(nil, nap(time.Minute))
+		id := g.start("one")
+		g.wantRoom(2)
+		g.sys.Activate(g.claimed(id))
+		wait()
+		g.wantRoom(2)
+	})
+}
+
 // roomier is told when a slot or a newcomer makes room.
 func TestRoomIsTold(t *testing.T) {
 	var told atomic.Int64
@@ -134,6 +166,9 @@ func TestPaceKeepsPoliciesAndDeadlines(t *testing.T) {
 		}
 		if got := p.space(time.Second); got != time.Second {
 			t.Errorf("a retry whose policy says a second waits %s", got)
+		}
+		if got := newRetryPace().space(retrySlow / 2); got != retrySlow/2 {
+			t.Errorf("a retry whose policy says %s waits %s", retrySlow/2, got)
 		}
 		g.sys.pace.next.Store(int64(time.Hour))
 		g.stepWith(&workflow.StepOptions{Timeout: time.Minute, Retry: &workflow.RetryPolicy{Initial: 1, Factor: 1, Max: 1, Jitter: -1}},

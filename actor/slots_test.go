@@ -13,7 +13,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// queueOf is slots whose attempts only note that they have begun.
+// queueOf is slots whose attempts only note that they have begun, and that they know it.
 type queueOf struct {
 	*slots
 	began []string
@@ -23,7 +23,11 @@ type queueOf struct {
 
 func newQueue(size int) *queueOf {
 	q := &queueOf{names: map[*attempt]string{}}
-	q.slots = newSlots(size, func(a *attempt) { q.began = append(q.began, q.names[a]) },
+	q.slots = newSlots(size, func(a *attempt) {
+		if q.began = append(q.began, q.names[a]); !a.began.Load() {
+			panic("an attempt has a slot and does not know it: " + q.names[a])
+		}
+	},
 		func(a *attempt) { q.over = append(q.over, q.names[a]) })
 	return q
 }
@@ -98,6 +102,40 @@ func TestNoPriorityStarvesOfSlots(t *testing.T) {
 	}
 }
 
+// Who comes while a slot is free that the queue has yet to hand out does not pass those who wait.
+func TestNobodyPassesTheQueue(t *testing.T) {
+	q := newQueue(1)
+	q.add(runOf(3), "holder")
+	q.add(runOf(3), "first")
+	q.free.Add(1) // as put does before it looks at the queue
+	q.add(runOf(3), "second")
+	if want := []string{"holder", "first"}; !slices.Equal(q.began, want) {
+		t.Errorf("began %v, want %v", q.began, want)
+	}
+}
+
+// The time that a priority has waited is counted from when it came to wait, not from its last slot.
+func TestPriorityThatComesLateWaitsItsTime(t *testing.T) {
+	q := newQueue(1)
+	holder := q.add(runOf(3), "holder")
+	urgent := runOf(1)
+	for i := range 20 {
+		q.add(urgent, fmt.Sprint("high", i))
+	}
+	q.drain(holder, 1)
+	q.add(runOf(5), "first")
+	byName := map[string]*attempt{}
+	for a, name := range q.names {
+		byName[name] = a
+	}
+	q.put(byName["high1"])
+	q.add(runOf(4), "second")
+	q.drain(byName["high2"], 14)
+	if a, b := slices.Index(q.began, "first"), slices.Index(q.began, "second"); a != 8 || b != 16 {
+		t.Errorf("the two began at %d and %d, want 8 and 16: %v", a, b, q.began)
+	}
+}
+
 // An attempt that waits can be taken back, or ends with its context; it does not begin then, and
 // those behind it do.
 func TestAttemptsLeaveTheQueue(t *testing.T) {
@@ -108,6 +146,9 @@ func TestAttemptsLeaveTheQueue(t *testing.T) {
 		taken, ended, last := q.add(run, "taken"), q.add(run, "ended"), q.add(run, "last")
 		if !q.withdraw(taken) || q.withdraw(taken) || q.withdraw(holder) {
 			t.Error("only an attempt that waits is withdrawn, and once")
+		}
+		if only := q.add(runOf(3), "the only one of its run"); !q.withdraw(only) || len(q.lines) != 1 {
+			t.Errorf("%d lines, want that of the run that waits", len(q.lines))
 		}
 		ended.cancel(errors.New("no more"))
 		synctest.Wait()

@@ -98,8 +98,44 @@ func TestRetriesYieldToOthers(t *testing.T) {
 	})
 }
 
+// A run at rest does not wake for a retry that falls due meanwhile: it would do so without end.
+func TestRetryDuringARestWaits(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		var tries []time.Time
+		g.define("two", func(ctx workflow.Context) (string, error) {
+			workflow.StepAsync(ctx, "long", nap(time.Hour), nil)
+			retry := &workflow.RetryPolicy{Initial: 400 * time.Millisecond, Factor: 1, Max: 400 * time.Millisecond, Jitter: -1}
+			return workflow.Step(ctx, "bad", func(context.Context) (string, error) {
+				tries = append(tries, time.Now())
+				return "", errors.New("down")
+			}, &workflow.StepOptions{Retry: retry})
+		})
+		g.sys.Crowd(true)
+		id := g.start("two")
+		pass(quantum + restMax - 100*time.Millisecond)
+		before := len(tries)
+		pass(2 * restMax)
+		if before > 3 || len(tries) <= before {
+			t.Errorf("%d tries before the end of the rest, %d afterwards", before, len(tries)-before)
+		}
+		g.wantGivenBack(id, false)
+	})
+}
+
+// What is in memory only keeps a run from yielding: an outcome that its last turn had no room for.
+func TestOutcomesThatWaitKeepARunFromYielding(t *testing.T) {
+	r := &run{host: &host{}, rest: time.Now()}
+	if !yields(r) {
+		t.Error("a run at rest does not yield")
+	}
+	r.inputs.addOutcome(&step{}, result{}, time.Now())
+	if yields(r) {
+		t.Error("a run yields although an outcome waits")
+	}
+}
+
 // A run whose steps overlap comes to rest first: it starts no step until those that run have ended.
-// If they do not end in time, it goes on.
+// If they do not end in time, it goes on, for a quantum before the next rest.
 func TestOverlappingStepsComeToRest(t *testing.T) {
 	for name, long := range map[string]time.Duration{"they end": 0, "one does not end": time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -113,10 +149,13 @@ func TestOverlappingStepsComeToRest(t *testing.T) {
 					for i := range 2 {
 						wg.Go(ctx, func(ctx workflow.Context) {
 							for {
-								if _, err := workflow.Step(ctx, fmt.Sprint("s", i), nap(time.Duration(300+100*i)*time.Millisecond), nil); err != nil {
+								_, err := workflow.Step(ctx, fmt.Sprint("s", i), func(ctx context.Context) (string, error) {
+									defer steps.Add(1)
+									return nap(time.Duration(300+100*i) * time.Millisecond)(ctx)
+								}, nil)
+								if err != nil {
 									return
 								}
-								steps.Add(1)
 							}
 						})
 					}
@@ -128,9 +167,13 @@ func TestOverlappingStepsComeToRest(t *testing.T) {
 				pass(900 * time.Millisecond)
 				g.wantGivenBack(id, long == 0)
 				before := steps.Load()
-				pass(2 * restMax)
-				if got := steps.Load() - before; (got > 0) != (long > 0) {
-					t.Errorf("%d steps after the rest", got)
+				pass(5 * (quantum + restMax))
+				low, high := int32(0), int32(0)
+				if long > 0 {
+					low, high = 5*(3+2), 5*(4+3) // of 300 and of 400 ms, in five quanta
+				}
+				if got := steps.Load() - before; got < low || got > high {
+					t.Errorf("%d steps after the rest, want %d to %d", got, low, high)
 				}
 			})
 		})
@@ -165,6 +208,30 @@ func TestStalledRunsYield(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An attempt that leaves the queue without a slot holds nothing any more: neither its context, of
+// which the system keeps the parent, nor a place among the attempts that the end waits for.
+func TestAttemptsThatDoNotBeginHoldNothing(t *testing.T) {
+	bubble(t, func(o *Options) { o.StepsMax = 1 }, func(g *rig) {
+		g.stepWith(nil, nap(time.Minute))
+		g.start("one") // has the slot
+		attempts := [2]attempt{}
+		for i := range attempts {
+			a := &attempts[i]
+			a.run, a.reply = runOf(3), g.sys.shards[0]
+			a.ctx, a.cancel = context.WithCancelCause(g.sys.exec.base)
+			g.sys.exec.execute(a)
+		}
+		if !g.sys.exec.withdraw(&attempts[0]) || attempts[0].ctx.Err() == nil {
+			t.Error("an attempt that is withdrawn keeps its context")
+		}
+		attempts[1].cancel(ErrCancelRequested)
+		wait()
+		if n := g.sys.exec.slots.queued.Load(); n != 0 {
+			t.Errorf("%d attempts wait", n)
+		}
+	})
 }
 
 // A drain hands back what waits for a slot at once, and waits for what has one.
