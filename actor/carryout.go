@@ -66,7 +66,7 @@ func (r *run) start(s *step, now time.Time) {
 	}
 	s.attempt, s.cancel, s.handoff = a, a.cancel, a.handoff
 	if d := s.deadline(); !d.IsZero() {
-		a.left = d.Sub(now)
+		a.left, a.asked = d.Sub(now), time.Now()
 	}
 	r.host.exec.execute(a)
 }

@@ -101,6 +101,9 @@ func (a *attempt) Heartbeat(details journal.Payload) { a.exec.heartbeat(a, &deta
 // if its context has ended.
 func (e *executor) perform(w *pool.Worker, a *attempt) {
 	defer e.bodies.Done()
+	if a.left > 0 { // the time in the queue is the step's too
+		a.left = max(a.left-time.Since(a.asked), 1)
+	}
 	if failed := e.begin(a); failed != nil {
 		e.releaseSlot(a)
 		a.release()

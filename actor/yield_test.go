@@ -101,22 +101,22 @@ func TestRetriesYieldToOthers(t *testing.T) {
 // A run at rest does not wake for a retry that falls due meanwhile: it would do so without end.
 func TestRetryDuringARestWaits(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
-		var tries []time.Time
+		var tries atomic.Int32
 		g.define("two", func(ctx workflow.Context) (string, error) {
 			workflow.StepAsync(ctx, "long", nap(time.Hour), nil)
 			retry := &workflow.RetryPolicy{Initial: 400 * time.Millisecond, Factor: 1, Max: 400 * time.Millisecond, Jitter: -1}
 			return workflow.Step(ctx, "bad", func(context.Context) (string, error) {
-				tries = append(tries, time.Now())
+				tries.Add(1)
 				return "", errors.New("down")
 			}, &workflow.StepOptions{Retry: retry})
 		})
 		g.sys.Crowd(true)
 		id := g.start("two")
 		pass(quantum + restMax - 100*time.Millisecond)
-		before := len(tries)
+		before := tries.Load()
 		pass(2 * restMax)
-		if before > 3 || len(tries) <= before {
-			t.Errorf("%d tries before the end of the rest, %d afterwards", before, len(tries)-before)
+		if before > 3 || tries.Load() <= before {
+			t.Errorf("%d tries before the end of the rest, %d afterwards", before, tries.Load()-before)
 		}
 		g.wantGivenBack(id, false)
 	})
@@ -231,6 +231,23 @@ func TestAttemptsThatDoNotBeginHoldNothing(t *testing.T) {
 		if n := g.sys.exec.slots.queued.Load(); n != 0 {
 			t.Errorf("%d attempts wait", n)
 		}
+	})
+}
+
+// The time that a step waits for its slot counts towards the limit of the whole step.
+func TestTimeInTheQueueIsTheSteps(t *testing.T) {
+	bubble(t, func(o *Options) { o.StepsMax = 1 }, func(g *rig) {
+		g.stepWith(nil, nap(10*time.Second))
+		g.start("one") // has the slot
+		g.define("limited", func(ctx workflow.Context) (string, error) {
+			return workflow.Step(ctx, "b", nap(time.Hour), &workflow.StepOptions{Timeout: 15 * time.Second})
+		})
+		g.sys.Crowd(true) // so that the run keeps its place
+		id := g.start("limited")
+		pass(14 * time.Second)
+		g.wantHistory(id, "")
+		pass(2 * time.Second)
+		g.wantHistory(id, "RunStarted StepFailed(b) RunFailed")
 	})
 }
 
