@@ -25,9 +25,13 @@ type End struct {
 	Err   error // ErrNotFound, or an UnreadableError: this release does not know how the run ended
 }
 
-// check notes an outcome of a kind that this release does not know.
+// check notes an outcome of a kind that this release does not know, and one that is missing.
 func (e *End) check() {
-	if ev := e.Terminal; ev != nil && !ev.Kind.Known() {
+	switch ev := e.Terminal; {
+	case e.Err != nil || e.Later:
+	case ev == nil:
+		e.Err = missingEnd(e.Run)
+	case !ev.Kind.Known():
 		e.Err = UnreadableEvent(e.Run, ev.Seq, unknownKind(ev))
 	}
 }

@@ -69,11 +69,20 @@ func (h *History) check() {
 	}
 }
 
-// checkEnd notes a terminal event whose kind this release does not know.
+// checkEnd notes a terminal event whose kind this release does not know, and one that is missing
+// (J7).
 func checkEnd(run *journal.Run) {
-	if ev := run.Terminal; ev != nil && !ev.Kind.Known() {
+	switch ev := run.Terminal; {
+	case ev == nil && run.Status.Closed() && run.Unreadable == nil:
+		run.Unreadable = missingEnd(run.ID)
+	case ev != nil && !ev.Kind.Known():
 		NoteUnreadableEnd(run, ev.Seq, unknownKind(ev))
 	}
+}
+
+// missingEnd is the error about a closed run whose terminal event is not there.
+func missingEnd(run journal.RunID) *journal.UnreadableError {
+	return &journal.UnreadableError{Run: run, Part: "terminal event", Err: fmt.Errorf("%w: the run is closed, and its history has no such event", ErrMalformed)}
 }
 
 func unknownKind(ev *journal.Event) error {

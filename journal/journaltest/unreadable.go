@@ -31,6 +31,7 @@ const (
 	PartTime        = "time"         // of an event
 	PartMessage     = "message"      // the kind of a message: a number that nobody knows
 	PartMessageTime = "message time" // of a message
+	PartEnd         = "end"          // of a closed run: which event is the terminal one; there is none of that number
 )
 
 // J2 holds for what is read too: one run that cannot be read has no effect on what is told of the
@@ -38,6 +39,7 @@ const (
 var unreadableChecks = []check{
 	{"J2_UnreadableRunsFailAlone", unreadableAlone},
 	{"J7_AnUnreadableEndIsAnEnd", unreadableEnd},
+	{"J7_AMissingEndIsToldAlone", missingEnd},
 }
 
 // spoil makes a part unreadable. It returns nil if the store has no such part.
@@ -232,4 +234,32 @@ func unreadableEnd(k *kit) {
 		k.t.Errorf("the end for a sender of an update: %+v", h.Run.Terminal)
 	}
 	mend()
+}
+
+// A closed run whose terminal event is not there is told of as unreadable, to a listing and to
+// those who wait for its end; the others hear of theirs.
+func missingEnd(k *kit) {
+	node := k.join(leaseLong).ID()
+	o, other := k.one(node), k.one(node)
+	o.commit(closed, started(), completed("1"))
+	other.commit(closed, started(), completed("2"))
+	mend := spoil(k, o.run, PartEnd, 0)
+	if mend == nil {
+		return
+	}
+	ends := endsOf(k, o.run, other.run)
+	if len(ends) != 2 || ends[0].Later || ends[1].Terminal == nil {
+		k.t.Fatalf("ends: %+v", ends)
+	}
+	wantUnreadable(k, "an end", ends[0].Err, o.run, "terminal event", false)
+	k.same("the other's end", string(ends[1].Terminal.Payload.Data), "2")
+	for _, run := range k.listAll(journal.ListFilter{IDs: []journal.RunID{o.run, other.run}}) {
+		if run.ID == o.run {
+			wantUnreadable(k, "a listing", run.Unreadable, o.run, "terminal event", false)
+		} else if run.Unreadable != nil {
+			k.t.Errorf("a listing: %v", run.Unreadable)
+		}
+	}
+	mend()
+	k.same("its end when it is there again", string(endsOf(k, o.run)[0].Terminal.Payload.Data), "1")
 }

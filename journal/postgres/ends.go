@@ -26,7 +26,7 @@ WITH found AS (
         SELECT octet_length(e.payload) AS bytes FROM reprise.events e
         WHERE e.run_id = f.id AND e.generation = f.generation AND e.seq = f.closed_seq) e ON true
 )
-SELECT s.ord, s.known IS NOT NULL, ` + terminalColumns + `
+SELECT s.ord, s.known IS NOT NULL, s.fits, ` + terminalColumns + `
 FROM sized s
 LEFT JOIN LATERAL (
     SELECT * FROM reprise.events e
@@ -37,16 +37,16 @@ ORDER BY s.ord`
 func scanEnds(runs []journal.RunID, ends *[]driver.End) func(row pgx.CollectableRow) error {
 	return func(row pgx.CollectableRow) error {
 		var ord int64
-		var known bool
+		var known, fits bool
 		var t terminalRow
-		if err := row.Scan(append([]any{&ord, &known}, t.targets()...)...); err != nil {
+		if err := row.Scan(append([]any{&ord, &known, &fits}, t.targets()...)...); err != nil {
 			return err
 		}
 		e := driver.End{Run: runs[ord-1], Err: journal.ErrNotFound}
 		if known {
 			run := journal.Run{ID: e.Run}
 			t.addTo(&run)
-			e.Terminal, e.Later, e.Err = run.Terminal, run.Terminal == nil, nil
+			e.Terminal, e.Later, e.Err = run.Terminal, !fits, nil
 		}
 		*ends = append(*ends, e)
 		return nil

@@ -21,6 +21,7 @@ var spoilt = map[string]struct{ table, column, kind, bad, where string }{
 	journaltest.PartTime:        {"events", "at", "timestamptz", `infinity`, presentEvent},
 	journaltest.PartMessage:     {"inbox", "kind", "smallint", `77`, "run_id = $1 AND number = $2"},
 	journaltest.PartMessageTime: {"inbox", "at", "timestamptz", `-infinity`, "run_id = $1 AND number = $2"},
+	journaltest.PartEnd:         {"runs", "closed_seq", "integer", `99`, "id = $1 AND $2 = 0"},
 }
 
 const presentEvent = "run_id = $1 AND seq = $2 AND generation = (SELECT r.generation FROM SCHEMA.runs r WHERE r.id = $1)"

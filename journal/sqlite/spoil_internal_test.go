@@ -21,6 +21,7 @@ var spoilt = map[string]struct {
 	journaltest.PartIssued:   {"events", "issued", "warp drive", presentEvent},
 	journaltest.PartKind:     {"events", "kind", int64(99), presentEvent},
 	journaltest.PartMessage:  {"inbox", "kind", int64(77), "run_id = ?1 AND number = ?2"},
+	journaltest.PartEnd:      {"runs", "closed_seq", int64(99), "id = ?1 AND ?2 = 0"},
 }
 
 const presentEvent = "run_id = ?1 AND seq = ?2 AND generation = (SELECT r.generation FROM reprise_runs r WHERE r.id = ?1)"
