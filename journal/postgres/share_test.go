@@ -193,3 +193,75 @@ func TestCallersHearWhichShareIsUsedUp(t *testing.T) {
 	<-ended
 	_ = tx.Rollback(t.Context())
 }
+
+// TestTheEngineIsInNoShareOfClients: while starts that hang have all places of clients, no other
+// call of a client begins, whichever it is, and everything that the engine does goes on. Nobody
+// keeps a place.
+func TestTheEngineIsInNoShareOfClients(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s := open(t, dsn, &postgres.Options{PoolSize: 8, ClientMax: 2})
+	j := driver.New(s, nil)
+	node := join(t, j)
+	c := commitOf(j, owned(t, j, node), keep, began())
+	free := start(t, j, journal.Start{}).Run
+	conn, look := connect(t, dsn), connect(t, dsn)
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := []journal.Start{{Workflow: "flow", Key: "held"}}
+	if _, err := j.Start(t.Context(), postgres.InTx(tx), held); err != nil {
+		t.Fatal(err)
+	}
+	var starts sync.WaitGroup
+	for range 2 {
+		starts.Go(func() {
+			if _, err := j.Start(t.Context(), nil, held); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	eventually(t, "both hang", func() bool { return query[int](t, look, waitingForLocks) == 2 })
+
+	for name, call := range map[string]func(ctx context.Context) error{
+		"start": func(ctx context.Context) error {
+			_, err := j.Start(ctx, nil, []journal.Start{{Workflow: "flow"}})
+			return err
+		},
+		"send": func(ctx context.Context) error {
+			_, err := j.Send(ctx, nil, []journal.Message{{Run: free, Kind: journal.MessageSignal, Name: "s"}})
+			return err
+		},
+		"list":  func(ctx context.Context) error { _, err := j.List(ctx, journal.ListFilter{Limit: 1}); return err },
+		"nodes": func(ctx context.Context) error { _, err := j.Nodes(ctx); return err },
+		"admin": func(ctx context.Context) error {
+			return j.Admin(ctx, driver.AdminAction{Run: free, Kind: driver.AdminResume})
+		},
+	} {
+		short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if err := call(short); err == nil || !strings.Contains(err.Error(), "postgres.Options.ClientMax") {
+			t.Errorf("%s: %v; want that the places of clients are in use", name, err)
+		}
+		cancel()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), callTimeoutOfStore/2)
+	defer cancel()
+	if _, err := j.Claim(ctx, driver.ClaimRequest{Node: node, Max: 1}); err != nil {
+		t.Error("claim:", err)
+	}
+	if out, err := j.Commit(ctx, []driver.Commit{c}); err != nil || out[0].Err != nil {
+		t.Errorf("commit: %v, %+v", err, out)
+	}
+	if _, err := j.Load(driver.ForNode(ctx), []driver.LoadRequest{{Run: c.Run}}); err != nil {
+		t.Error("load:", err)
+	}
+
+	if err := tx.Rollback(ctx); err != nil {
+		t.Fatal(err)
+	}
+	starts.Wait()
+	if _, err := j.List(ctx, journal.ListFilter{Limit: 1}); err != nil {
+		t.Error("a listing when all places are free again:", err)
+	}
+}
