@@ -3,6 +3,8 @@ package journaltest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -88,11 +90,13 @@ var unreadableParts = []unreadablePart{
 	{PartMessageTime, 3, "message 3", false, false, 3},
 }
 
-// Each part in turn is made unreadable in one of three runs that are due.
+// Each part in turn is made unreadable in one of three runs that are due, which is blocked by a
+// commit of its own or by one of a batch.
 func unreadableAlone(k *kit) {
 	node := k.join(leaseLong).ID()
-	for _, c := range unreadableParts {
-		owners := []*owner{richRun(k, node, ""), richRun(k, node, c.part), richRun(k, node, "")}
+	for i, c := range slices.Concat(unreadableParts, unreadableParts) {
+		key := fmt.Sprint(c.part, i)
+		owners := []*owner{richRun(k, node, ""), richRun(k, node, key), richRun(k, node, "")}
 		runs := make([]journal.RunID, 3)
 		for i, o := range owners { // not before all are there: the others would be claimed
 			last := o.build(release, stepDone(2, "c", "3", "d"))
@@ -110,9 +114,9 @@ func unreadableAlone(k *kit) {
 			continue
 		}
 
-		unreadableInListings(k, runs, &c)
+		unreadableInListings(k, runs, key, &c)
 		unreadableInLoads(k, runs, whole, &c)
-		blocksUnreadable(k, node, bad, c.named, c.row)
+		blocksUnreadable(k, node, bad, &c, i < len(unreadableParts))
 		k.join(leaseLong).ID() // a node that joins may have the code for a run that is blocked
 		mend()                 // and fails if anybody has written over what could not be read
 		o := k.take(node, 1)[0]
@@ -127,10 +131,10 @@ func unreadableAlone(k *kit) {
 }
 
 // unreadableInListings lists three runs of which the second cannot be read.
-func unreadableInListings(k *kit, runs []journal.RunID, c *unreadablePart) {
+func unreadableInListings(k *kit, runs []journal.RunID, key string, c *unreadablePart) {
 	k.t.Helper()
 	bad := runs[1]
-	for name, f := range map[string]journal.ListFilter{"a listing": {IDs: runs}, "its key": {Key: c.part}} {
+	for name, f := range map[string]journal.ListFilter{"a listing": {IDs: runs}, "its key": {Key: key}} {
 		found := false
 		for _, run := range k.listAll(f) {
 			if found = found || run.ID == bad; run.ID == bad && c.row {
@@ -177,35 +181,45 @@ func richRun(k *kit, node journal.NodeID, key string) *owner {
 	return o
 }
 
-// blocksUnreadable claims three runs, ends those that can be read and blocks the other one.
-func blocksUnreadable(k *kit, node journal.NodeID, bad journal.RunID, named string, inRow bool) {
+// blocksUnreadable claims three runs, ends those that can be read and blocks the other one, each
+// alone or all together.
+func blocksUnreadable(k *kit, node journal.NodeID, bad journal.RunID, p *unreadablePart, alone bool) {
 	k.t.Helper()
 	c := k.claim(node, 4)
 	if len(c.Tasks) != 3 {
-		k.t.Fatalf("%s: claimed %d runs, want 3", named, len(c.Tasks))
+		k.t.Fatalf("%s: claimed %d runs, want 3", p.named, len(c.Tasks))
 	}
+	var commits []driver.Commit
 	for _, t := range c.Tasks {
 		if t.Run.ID != bad {
-			k.owner(node, t).commit(closed, completed("1"))
+			commits = append(commits, k.owner(node, t).build(closed, completed("1")))
 			continue
 		}
-		if inRow {
-			wantUnreadable(k, "a claim", t.Run.Unreadable, bad, named, false)
+		if p.row {
+			wantUnreadable(k, "a claim", t.Run.Unreadable, bad, p.named, false)
 		}
-		block := driver.Commit{Run: bad, Node: node, Fence: t.Task.Fence, Turn: t.Task.Turn, Generation: t.Task.Generation,
-			Next: driver.Next{Kind: driver.NextBlock, At: k.j.Now().Add(time.Hour), Problem: named}}
-		out, err := k.commits(block)
+		commits = append(commits, driver.Commit{Run: bad, Node: node, Fence: t.Task.Fence, Turn: t.Task.Turn, Generation: t.Task.Generation,
+			Next: driver.Next{Kind: driver.NextBlock, At: k.j.Now().Add(time.Hour), Problem: p.named}})
+	}
+	size := len(commits)
+	if alone {
+		size = 1
+	}
+	for batch := range slices.Chunk(commits, size) {
+		out, err := k.commits(batch...)
 		k.ok(err)
-		k.ok(out[0].Err)
+		for i := range out {
+			k.ok(out[i].Err)
+		}
 	}
 	blocked := journal.Blocked
 	for _, run := range k.listAll(journal.ListFilter{State: &blocked}) {
-		if run.ID == bad && run.Task.Problem == named {
+		if run.ID == bad && run.Task.Problem == p.named {
 			k.same("what a blocked run waits for", run.Task.Waiting, nil)
 			return
 		}
 	}
-	k.t.Errorf("%s: the run is not listed as blocked", named)
+	k.t.Errorf("%s: the run is not listed as blocked", p.named)
 }
 
 // How a run ended can be read although what its last turn asked for cannot.
