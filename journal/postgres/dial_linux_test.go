@@ -38,6 +38,8 @@ func TestKernelWatchesConnections(t *testing.T) {
 			}})
 			join(t, driver.New(s, nil)) // opens the lifeline
 			if err := s.OnPool(t.Context(), func(_ context.Context, c *pgx.Conn) error {
+				mu.Lock() // the lifeline may still be dialled
+				defer mu.Unlock()
 				list = append(list, c.PgConn().Conn().(interface{ NetConn() net.Conn }).NetConn().(*net.TCPConn))
 				return nil
 			}); err != nil {

@@ -169,9 +169,9 @@ func (l *Link) CutBefore(match func(Point) bool, after func()) { l.arm(match, tr
 // FreezeBefore is CutBefore, but the connection is not broken: it falls silent, as after a Freeze
 // of it alone.
 func (l *Link) FreezeBefore(match func(Point) bool, after func()) {
-	l.arm(match, true, after)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.armLocked(match, true, after)
 	l.quiet = true
 }
 
@@ -179,6 +179,11 @@ func (l *Link) FreezeBefore(match func(Point) bool, after func()) {
 func (l *Link) arm(match func(Point) bool, before bool, after func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.armLocked(match, before, after)
+}
+
+// armLocked is arm under mu.
+func (l *Link) armLocked(match func(Point) bool, before bool, after func()) {
 	l.points, l.cut, l.before, l.after, l.quiet = 0, match, before, after, false
 }
 
