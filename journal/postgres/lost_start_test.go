@@ -10,9 +10,10 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
-// TestALostNodeOwnsNoStart: a node that was declared dead, has not heard of it, and is still known
-// because one of its tasks is locked, owns nothing that it starts: one or many at once.
-func TestALostNodeOwnsNoStart(t *testing.T) {
+// TestALostNodeGetsNothing: a node that was declared dead, has not heard of it, and is still known
+// because one of its tasks is locked, owns nothing that it starts, one or many at once, and claims
+// nothing; and what it has claimed is not its own any more.
+func TestALostNodeGetsNothing(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
 	conn, holder := connect(t, dsn), connect(t, dsn)
@@ -43,6 +44,12 @@ func TestALostNodeOwnsNoStart(t *testing.T) {
 				t.Errorf("start %d of %d: %+v", i+1, len(out), o)
 			}
 		}
+	}
+	if tasks := claim(t, j, a.ID(), 10); len(tasks) != 0 {
+		t.Errorf("the dead node claimed %d tasks", len(tasks))
+	}
+	if c, err := j.Claim(t.Context(), driver.ClaimRequest{Node: a.ID(), Reconcile: true}); err != nil || len(c.Tasks) != 0 {
+		t.Errorf("the dead node is told that it owns %d tasks: %v", len(c.Tasks), err)
 	}
 	mustExec(t, holder, "ROLLBACK")
 	if tasks := claim(t, driver.New(other, nil), b.ID(), 10); len(tasks) != 6 {
