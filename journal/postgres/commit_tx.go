@@ -108,6 +108,7 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *driver.Commit) (dri
 	short, cancelShort := context.WithTimeout(ctx, s.limits.begin) // these wait for nobody
 	defer cancelShort()
 	var p pipeline
+	p.exec(resetUserSQL)
 	p.exec(resetRoleSQL)
 	p.exec(resetSQL)
 	p.exec(resetListenSQL)

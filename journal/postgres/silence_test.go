@@ -200,11 +200,11 @@ func TestStepsGiveTheirSessionBack(t *testing.T) {
 		}
 	})
 	const settings = `SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) FROM pg_settings WHERE name IN ('statement_timeout', 'search_path',
-		'default_transaction_read_only', 'default_transaction_isolation', 'enable_seqscan', 'plan_cache_mode', 'jit', 'synchronous_commit', 'role')`
+		'default_transaction_read_only', 'default_transaction_isolation', 'enable_seqscan', 'plan_cache_mode', 'jit', 'synchronous_commit', 'role', 'session_authorization')`
 	look := func() (pid int, state string) {
 		t.Helper()
 		err := w.s.OnPool(t.Context(), func(ctx context.Context, c *pgx.Conn) error {
-			return c.QueryRow(ctx, "SELECT pg_backend_pid(), ("+settings+")").Scan(&pid, &state)
+			return c.QueryRow(ctx, "SELECT pg_backend_pid(), ("+settings+") || ARRAY(SELECT pg_listening_channels())::text").Scan(&pid, &state)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -215,6 +215,7 @@ func TestStepsGiveTheirSessionBack(t *testing.T) {
 	for _, sql := range []string{
 		"SET statement_timeout = '1min'", "SET default_transaction_read_only = on", "SET search_path = ''", "RESET ALL",
 		"SET default_transaction_isolation = 'serializable'", "SET synchronous_commit = off", "SET LOCAL ROLE " + role, "SET ROLE " + role,
+		"SET SESSION AUTHORIZATION " + role, "LISTEN news",
 	} {
 		c := commitOf(w.j, owned(t, w.j, w.node), keep, began())
 		c.Tx = w.step()

@@ -77,8 +77,10 @@ const stepTxSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqsca
 // transaction or for the session, is taken back before the engine's last statements, which could
 // not be written under another role, and be planned for good under other plans. It is all undone if
 // the transaction is rolled back. Locks of sessions are left; they keep nobody of the store
-// waiting.
+// waiting. The first ends every role, and the second begins the one that the connection string may
+// have set.
 const (
+	resetUserSQL   = `RESET SESSION AUTHORIZATION`
 	resetRoleSQL   = `RESET ROLE`
 	resetSQL       = `RESET ALL`
 	resetListenSQL = `UNLISTEN *`
