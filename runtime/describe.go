@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Description tells what a run does and what it waits for, as of one moment. It is the caller's to
@@ -66,7 +67,7 @@ type PendingUpdate struct {
 func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description, error) {
 	var all []journal.Event // without payloads
 	var last journal.Event
-	h, err := c.pages(ctx, run, func(page []journal.Event, first bool) {
+	h, err := c.pages(ctx, driver.LoadRequest{Run: run}, func(page []journal.Event, first bool) {
 		if first {
 			all = nil
 		}

@@ -87,7 +87,7 @@ func (c *Client) List(ctx context.Context, f journal.ListFilter) (journal.RunPag
 // journal.ErrNotFound, ctx's.
 func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Event, error) {
 	var all []journal.Event
-	_, err := c.pages(ctx, run, func(page []journal.Event, first bool) {
+	_, err := c.pages(ctx, driver.LoadRequest{Run: run, EventsOnly: true}, func(page []journal.Event, first bool) {
 		if first {
 			all = nil
 		}
@@ -102,23 +102,23 @@ func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Even
 // pages reads the history of the present generation, page by page, and returns the last page. It
 // begins again, with a first page, if the run continues as new meanwhile. With a
 // *journal.UnreadableError it returns a page too, and has read what can be read.
-func (c *Client) pages(ctx context.Context, run journal.RunID, take func(page []journal.Event, first bool)) (*driver.History, error) {
+func (c *Client) pages(ctx context.Context, q driver.LoadRequest, take func(page []journal.Event, first bool)) (*driver.History, error) {
 	var generation journal.Generation
-	for after := journal.Seq(0); ; {
-		h, err := c.load(ctx, driver.LoadRequest{Run: run, AfterSeq: after})
+	for {
+		h, err := c.load(ctx, q)
 		if _, partly := errors.AsType[*journal.UnreadableError](err); err != nil && !partly {
 			return nil, err
 		}
-		if after > 0 && h.Run.Generation != generation {
-			after = 0
+		if q.AfterSeq > 0 && h.Run.Generation != generation {
+			q.AfterSeq = 0
 			continue
 		}
 		generation = h.Run.Generation
-		take(h.Events, after == 0)
+		take(h.Events, q.AfterSeq == 0)
 		if !h.More {
 			return h, err
 		}
-		after = h.Events[len(h.Events)-1].Seq
+		q.AfterSeq = h.Events[len(h.Events)-1].Seq
 	}
 }
 

@@ -269,7 +269,7 @@ func scanInbox(requests []driver.LoadRequest, out []driver.History) func(row pgx
 		}
 		m.Run, m.Time = requests[ord-1].Run, timeOf(at)
 		if err := finite(at); err != nil {
-			h.Err = driver.UnreadableMessage(m.Run, m.Number, err)
+			h.Err, h.More, h.MoreInbox = driver.UnreadableMessage(m.Run, m.Number, err), false, false
 			return nil
 		}
 		h.Inbox = append(h.Inbox, m)
