@@ -67,21 +67,27 @@ func TestAnOpenTransactionHoldsUpItsRunsOnly(t *testing.T) {
 	if _, err := runtime.Start(ctx, client, collect, 0, &runtime.StartOptions{Key: "k", Tx: postgres.InTx(tx)}); err != nil {
 		t.Fatal(err)
 	}
-	for range runs { // one after the other, each has a turn to write
-		gate <- struct{}{}
-	}
 	var waits, short sync.WaitGroup
-	for _, run := range runs {
+	signal := func(run *runtime.Run[int]) {
 		waits.Go(func() {
 			if err := runtime.Signal(ctx, client, run.ID(), number, 2, nil); err != nil {
 				t.Error(err)
 			}
 		})
 	}
+	// One call of the store waits for its row as long as it takes and has a line of its own. That is
+	// this signal, so that all that follows is told who holds it up.
+	signal(run)
+	const takesLong = "a call of the store takes long, because another transaction has locked a row, or much is on its way; others go on"
+	clustertest.Until(t, "there is the line: "+takesLong, func() bool { return strings.Contains(c.Log.String(), takesLong) })
+	for range runs { // one after the other, each has a turn to write
+		gate <- struct{}{}
+	}
+	for _, run := range runs[1:] {
+		signal(run)
+	}
 	const keyHeld = "another transaction has started a run under a key and is open; the start waits until that ends"
 	short.Go(func() {
-		// One call of the store waits for its row as long as it takes, and has a line of its own. Once
-		// that is another one, the start is told that somebody holds its key.
 		for again := true; again; again = ctx.Err() == nil && !strings.Contains(c.Log.String(), keyHeld) {
 			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 			_, err := runtime.Start(ctx, client, collect, 0, &runtime.StartOptions{Key: "k"})
@@ -130,7 +136,6 @@ func TestAnOpenTransactionHoldsUpItsRunsOnly(t *testing.T) {
 		"another transaction has locked a run; its commit waits until that ends, other runs go on",
 		"another transaction has locked a run; the message waits until that ends",
 		keyHeld,
-		"a call of the store takes long, because another transaction has locked a row, or much is on its way; others go on",
 	} {
 		clustertest.Until(t, "there is the line: "+line, func() bool { return strings.Contains(c.Log.String(), line) })
 	}

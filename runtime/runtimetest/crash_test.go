@@ -227,10 +227,14 @@ var planted = map[string]struct {
 	}, []string{"step ask has no transaction for its fake"}},
 	"a late registration": {func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
-			runtimetest.Start(e, request, "x", nil)
+			runtimetest.Handle(e, account, accounts, nil)
+			runtimetest.Start(e, account, 1, nil)
 			runtimetest.Handle(e, request, (&bank{}).workflow, nil)
 		})
 	}, []string{"must be registered before"}},
+	"a start before any registration": {func(t *testing.T) {
+		runtimetest.Test(t, func(e *runtimetest.Env) { runtimetest.Start(e, request, "x", nil) })
+	}, []string{"no workflow is registered with the node: call Handle before Run"}},
 	"a workflow that is registered twice": {func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, request, (&bank{}).workflow, &runtime.HandleOptions{Version: 2})
