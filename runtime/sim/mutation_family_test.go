@@ -56,6 +56,32 @@ func beyond(w *world, s store) store {
 	}}
 }
 
+// skipping leaves the first event of every further page out.
+type skipping struct{ store }
+
+// Load implements driver.Store.
+func (s skipping) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
+	list, err := s.store.Load(ctx, requests)
+	for i := range list {
+		if len(list[i].Events) > 0 && list[i].Events[0].Seq > 1 {
+			list[i].Events = list[i].Events[1:]
+		}
+	}
+	return list, err
+}
+
+// curt says of every page that it is the last.
+type curt struct{ store }
+
+// Load implements driver.Store.
+func (s curt) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
+	list, err := s.store.Load(ctx, requests)
+	for i := range list {
+		list[i].More = false
+	}
+	return list, err
+}
+
 // orphans does nothing about children.
 func orphans(_ *world, s store) store {
 	return changed{s, func(c *driver.Commit) { c.Children = false }}

@@ -57,6 +57,8 @@ var planted = []struct {
 	{ofMemory, byNumber, often},
 	{"messages are consumed by number alone (J5)", swapped, jammed},
 	{"a claim with a smaller fence is ignored", byFence, back},
+	{"a page begins one event too late (J1)", func(_ *world, s store) store { return skipping{s} }, paged},
+	{"a page says that it is the last (J1)", func(_ *world, s store) store { return curt{s} }, paged},
 	{"what a node owns is never compared", func(_ *world, s store) store { return blind{s} }, back},
 }
 
@@ -120,6 +122,9 @@ func late(p *plan) {
 		p.Faults = append(p.Faults, fault{At: f.At + 100*time.Millisecond, Kind: partition, Node: f.Node, For: 2 * p.Lease})
 	}
 }
+
+// paged reads histories event by event.
+func paged(p *plan) { p.Page = 1 }
 
 // frozen has nodes freeze one after the other, each until another one executes its runs, whose
 // steps take long.

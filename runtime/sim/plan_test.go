@@ -18,6 +18,7 @@ type plan struct {
 	Slow   time.Duration `json:"slow"` // the longest that a call is in flight, and its answer
 	Clock  clockPlan     `json:"clock"`
 	Long   int           `json:"long,omitempty"` // how many events make a history long
+	Page   int           `json:"page,omitempty"` // bytes of a page of a history; 0: as many as there are
 	Slip   verb          `json:"slip,omitempty"` // of a planted fault: what the language does wrong
 	Runs   []runPlan     `json:"runs"`
 	Faults []fault       `json:"faults,omitempty"`
@@ -105,6 +106,7 @@ const (
 	leap       faultKind = "leap"       // the store's clock goes ahead by For
 	goBack     faultKind = "goBack"     // the database loses its last Back commits, and all else that has come behind the first of them
 	slowStore  faultKind = "slow"       // for For, calls of the node take up to a hundred times as long; of the client, if Node is 0
+	narrow     faultKind = "narrow"     // for For, what the node asks for several members takes too long, written or not; the client, if Node is 0
 	readOnly   faultKind = "readOnly"   // for For, the database refuses what writes, as a standby does
 	older      faultKind = "older"      // for For, the node cannot read some runs, as if a newer release had worked on them
 	echo       faultKind = "echo"       // for For, some calls of the node get no answer, and arrive late, some of them a second time

@@ -34,12 +34,12 @@ func (w *world) connect(place int) (*process, *journal.Journal) {
 	p := &process{w: w, place: place, name: fmt.Sprintf("%d.%d", place, w.lives[place]), peer: w.db.Peer(), ended: make(chan struct{})}
 	store := &line{store: w.mutate(w, p.peer), p: p}
 	return p, journal.New(&drawn{Store: faulty.New(store, &faulty.Options{
-		Decide: p.decide, Answer: p.answer, Hint: p.hint, Delay: p.delay, Held: p.held, Unreadable: p.unreadable,
+		Decide: p.decide, Answer: p.answer, Hint: p.hint, Delay: p.delay, Held: p.held, Unreadable: p.unreadable, TookLong: p.tooMany,
 	}), p: p}, &journal.Options{Logger: slog.New(slog.DiscardHandler)})
 }
 
-// drawn gives claims a chance that follows from the seed. It is above everything that repeats
-// calls: a request that arrives twice has one chance.
+// drawn gives claims a chance that follows from the seed, and loads the plan's size of a page. It is
+// above everything that repeats calls: a request that arrives twice has one chance.
 type drawn struct {
 	*faulty.Store
 	p      *process
@@ -50,6 +50,17 @@ type drawn struct {
 func (d *drawn) Claim(ctx context.Context, r driver.ClaimRequest) (driver.Claim, error) {
 	r.Chance = uint32(hash(d.p.w.plan.Seed, d.p.name, "chance", int(d.claims.Add(1))))
 	return d.Store.Claim(ctx, r)
+}
+
+// Load implements driver.Store.
+func (d *drawn) Load(ctx context.Context, requests []driver.LoadRequest) ([]driver.History, error) {
+	requests = slices.Clone(requests)
+	for i := range requests {
+		if page := d.p.w.plan.Page; page > 0 && !requests[i].Lean {
+			requests[i].Bytes = page
+		}
+	}
+	return d.Store.Load(ctx, requests)
 }
 
 // quiet: nobody reads what a node logs here.
@@ -140,6 +151,9 @@ func (p *process) decide(c faulty.Call) faulty.Fault {
 	}
 	if away {
 		return faulty.Before
+	}
+	if p.tooMany(c) {
+		return faulty.Before + faulty.Fault(p.chance(c, "many", 2))
 	}
 	if p.w.active(lossy, max(p.place, 0)) && p.chance(c, "lose", 3) == 0 {
 		return faulty.Before + faulty.Fault(p.chance(c, "how", 3))

@@ -10,8 +10,8 @@ import (
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 )
 
-// The faults of a store that is there and does not do what it is asked for: it is slow, or it only
-// reads. One that refuses everything is an outage or, for one node, a partition; rows that are held
+// The faults of a store that is there and does not do what it is asked for: it is slow, it carries
+// one thing at a time, or it only reads. One that refuses everything is an outage or, for one node, a partition; rows that are held
 // are part of a lossy network.
 
 // slowness is how many times as long calls take while the store is slow.
@@ -33,6 +33,11 @@ func (p *process) slowest() time.Duration {
 	return p.w.plan.Slow
 }
 
+// tooMany tells whether a call has more members than get through now: more than one.
+func (p *process) tooMany(c faulty.Call) bool {
+	return c.Members > 1 && p.w.active(narrow, max(p.place, 0))
+}
+
 // troubles adds such faults to a plan. They come from a generator of their own, so that the rest of
 // the plan is what its seed made of it before there were any.
 func (p *plan) troubles() {
@@ -49,23 +54,36 @@ func (p *plan) troubles() {
 		}
 		p.Faults = append(p.Faults, f)
 	}
+	if m.IntN(4) == 0 {
+		p.Faults = append(p.Faults, fault{
+			At: m.between(0, 8*time.Second), Kind: narrow, Node: m.IntN(len(p.Nodes) + 1), For: m.between(time.Second, 8*time.Second),
+		})
+	}
+	if m.IntN(2) == 0 { // of one event or a few
+		p.Page = 1 + int(m.between(0, 3000))
+	}
 }
 
-// TestTroubles: both are drawn, and a world in which they last has no write, and calls that take
+// TestTroubles: all are drawn, and a world in which they last has no write, and calls that take
 // long, as long as they do and no longer.
 func TestTroubles(t *testing.T) {
-	drawn := map[faultKind]int{}
+	drawn, pages := map[faultKind]int{}, 0
 	for seed := range uint64(200) {
-		for _, f := range generate(seed).Faults {
+		p := generate(seed)
+		for _, f := range p.Faults {
 			drawn[f.Kind]++
 		}
+		if p.Page > 0 {
+			pages++
+		}
 	}
-	if drawn[slowStore] < 20 || drawn[readOnly] < 20 {
-		t.Errorf("drawn: %v", drawn)
+	if drawn[slowStore] < 20 || drawn[readOnly] < 20 || drawn[narrow] < 20 || pages < 50 {
+		t.Errorf("drawn: %v, and %d with small pages", drawn, pages)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		p := &plan{Slow: time.Millisecond, Nodes: []nodePlan{{}, {}}, Faults: []fault{
 			{At: time.Second, Kind: readOnly, For: time.Second}, {At: time.Second, Kind: slowStore, Node: 2, For: time.Second},
+			{At: time.Second, Kind: narrow, Node: 2, For: time.Second},
 		}}
 		w := &world{plan: p, began: time.Now()}
 		nodes := []*process{{w: w, place: 1, name: "a"}, {w: w, place: 2, name: "b"}}
@@ -77,6 +95,12 @@ func TestTroubles(t *testing.T) {
 				}
 				if got := nodes[0].decide(faulty.Call{Verb: verb, Nth: 1}); got != want {
 					t.Errorf("after %s: a %s has the fault %s, want %s", w.elapsed(), verb, got, want)
+				}
+			}
+			for _, members := range []int{1, 2} {
+				c := faulty.Call{Verb: "load", Nth: 1, Members: members}
+				if got := nodes[1].decide(c) != faulty.None; got != (lasts && members > 1) || got != nodes[1].tooMany(c) || nodes[0].tooMany(c) {
+					t.Errorf("after %s: a load of %d takes too long: %v", w.elapsed(), members, got)
 				}
 			}
 			if a, b := nodes[0].slowest(), nodes[1].slowest(); a != p.Slow || (b > 50*p.Slow) != lasts {

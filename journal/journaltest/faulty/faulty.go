@@ -12,7 +12,7 @@ import (
 )
 
 // Fault is what becomes of a call. In all cases but None the caller is told ErrUnavailable and
-// nothing else.
+// nothing else, but see Options.TookLong.
 type Fault int
 
 // The faults.
@@ -50,6 +50,9 @@ type Options struct {
 	// Delay is how long a call with the fault Again or Delayed is on its way. By default it arrives
 	// at once, beside its caller.
 	Delay func(Call) time.Duration
+	// TookLong tells of a call that fails whether its caller is told that it took too long, so that a
+	// call of several members is divided and not repeated, see driver.ErrTookLong. By default none did.
+	TookLong func(Call) bool
 	// Held tells of a member of an impatient Start, Send or Commit whether somebody else holds what
 	// it needs; it gets driver.ErrHeld then, and the store never hears of it. By default nobody
 	// does.
@@ -153,6 +156,9 @@ func callOf[T any](ctx context.Context, f *Store, c *Call, do func(ctx context.C
 	defer happen(late)
 	var nothing T
 	lost := fmt.Errorf("%w: %s number %d fails (%s)", journal.ErrUnavailable, c.Verb, c.Nth, fault)
+	if fault != None && f.o.TookLong != nil && f.o.TookLong(*c) {
+		lost = fmt.Errorf("%w: %w", driver.ErrTookLong, lost)
+	}
 	switch fault {
 	case Before:
 		return nothing, lost
