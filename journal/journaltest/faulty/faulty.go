@@ -50,8 +50,9 @@ type Options struct {
 	// Delay is how long a call with the fault Again or Delayed is on its way. By default it arrives
 	// at once, beside its caller.
 	Delay func(Call) time.Duration
-	// TookLong tells of a call that fails whether its caller is told that it took too long, so that a
-	// call of several members is divided and not repeated, see driver.ErrTookLong. By default none did.
+	// TookLong tells of a call that fails whether its caller is told that it took too long, so that
+	// a call of several members is divided and not repeated, see driver.ErrTookLong. By default
+	// none did.
 	TookLong func(Call) bool
 	// Held tells of a member of an impatient Start, Send or Commit whether somebody else holds what
 	// it needs; it gets driver.ErrHeld then, and the store never hears of it. By default nobody
