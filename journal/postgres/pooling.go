@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -44,16 +43,24 @@ const backendSQL = `SELECT pg_backend_pid()`
 //
 // The finding is kept for a while, so that a pool that fills does not need twice its connections
 // from the pooler. That is also how long a pooler whose mode is changed may be trusted.
+//
+// One looks at a time. The others wait for its finding no longer than their contexts last.
 type pooling struct {
-	mu     sync.Mutex
+	looks  chan struct{} // has room while nobody looks; whoever looks has proven
 	proven time.Time
 }
+
+func newPooling() *pooling { return &pooling{looks: make(chan struct{}, 1)} }
 
 // check returns an error unless the sessions behind a pooler last. It leaves nothing behind in the
 // session of c.
 func (p *pooling) check(ctx context.Context, c *pgx.Conn) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	select {
+	case p.looks <- struct{}{}:
+		defer func() { <-p.looks }()
+	case <-ctx.Done():
+		return fmt.Errorf("ask whether the pooler gives sessions that last: %w", ctx.Err())
+	}
 	if time.Since(p.proven) < poolingTrust {
 		return nil
 	}

@@ -61,7 +61,7 @@ type sessions struct {
 	beside  *pgx.ConnConfig // for connections beside the pool
 	lasting bool            // whether connections beside the pool have sessions of their own
 	silent  silence
-	pooling pooling
+	pooling *pooling
 	strayed atomic.Int64 // when it was last said that ListenDSN leads elsewhere, in Unix seconds
 }
 

@@ -53,6 +53,7 @@ func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
 	}
 	s := &Store{o: opts, sql: newStatements(opts.Schema), shares: newShares(&opts), limits: stepLimits{beginTimeout, stepTimeout}, silence: callTimeout}
 	s.sessions.s, s.sessions.process, s.sessions.lasting = s, rand.Int32(), !opts.Pooler || opts.ListenDSN != ""
+	s.sessions.pooling = newPooling()
 	if s.sessions.beside, err = opts.beside(config.ConnConfig.Copy()); err != nil {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
