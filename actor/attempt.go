@@ -26,7 +26,7 @@ type attempt struct {
 	epoch   int           // the run's, which the answer carries back
 	number  int           // of the step's attempts in this actor, which the answer carries back
 	left    time.Duration // until the whole step runs out of time; 0 for no limit
-	asked   time.Time     // local time when left was computed; zero without a limit
+	asked   time.Time     // local time when it was due and left was computed; zero if nobody wants to know
 	reply   *proto.PID    // the run's mailbox
 	ctx     context.Context
 	cancel  context.CancelCauseFunc

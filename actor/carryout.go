@@ -65,8 +65,12 @@ func (r *run) start(s *step, now time.Time) {
 		a.handoff = new(txHandoff)
 	}
 	s.attempt, s.cancel, s.handoff = a, a.cancel, a.handoff
-	if d := s.deadline(); !d.IsZero() {
-		a.left, a.asked = d.Sub(now), time.Now()
+	d := s.deadline()
+	if !d.IsZero() || r.host.o.Hooks.Step != nil {
+		a.asked = time.Now()
+	}
+	if !d.IsZero() {
+		a.left = d.Sub(now)
 	}
 	r.host.exec.execute(a)
 }

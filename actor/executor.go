@@ -115,7 +115,7 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 	ctx = replay.WithStepContext(ctx, &a.sc)
 	var end func(*journal.Failure)
 	if e.o.Hooks.Step != nil {
-		ctx, end = e.o.Hooks.Step(ctx, a.run, &a.sc)
+		ctx, end = e.o.Hooks.Step(ctx, a.run, &a.sc, time.Since(a.asked))
 	}
 	var res result
 	returned := false

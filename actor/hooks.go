@@ -22,8 +22,11 @@ type Hooks struct {
 	Replayed func(run journal.RunID, events int, took time.Duration)
 	// Step wraps one attempt of a step, on the worker that executes it: it may derive a context,
 	// and its second result is called with the attempt's failure, nil for none, when the attempt
-	// has ended.
-	Step func(ctx context.Context, run *journal.Run, sc *replay.StepContext) (context.Context, func(*journal.Failure))
+	// has ended. waited is from when the attempt was due until its body begins: for a slot, and for
+	// the step's transaction.
+	Step func(ctx context.Context, run *journal.Run, sc *replay.StepContext, waited time.Duration) (context.Context, func(*journal.Failure))
+	// Trace returns the traceparent for what the run starts. nil means that of its own start.
+	Trace func(run *journal.Run) string
 	// TxWaits reports a step whose transaction has not begun after a while. The run waits as long
 	// as it takes. It may be called by any goroutine of the system.
 	TxWaits func(run *journal.Run, step string, after time.Duration)

@@ -52,3 +52,11 @@ func (h *host) released() {
 		h.o.Hooks.Released()
 	}
 }
+
+// traceOf is the trace of what a run starts: a family of runs is one trace.
+func (h *host) traceOf(run *journal.Run) string {
+	if h.o.Hooks.Trace != nil {
+		return h.o.Hooks.Trace(run)
+	}
+	return run.Trace
+}

@@ -109,6 +109,9 @@ func (s *System) Compare(list []driver.Holding, asked time.Time) {
 	}
 }
 
+// Steps is how many bodies of steps run.
+func (s *System) Steps() int { return int(s.room.slots.size - s.room.slots.free.Load()) }
+
 // Live is the number of runs that this system owns, including activations in flight.
 func (s *System) Live() int { return int(s.live.Load()) }
 

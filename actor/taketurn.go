@@ -32,7 +32,10 @@ func (r *run) takeTurn() (more bool) {
 	}
 	complete = true
 	d := r.machine.Take()
-	t.addDecision(&d, &r.steps, r.info.Trace)
+	t.addDecision(&d, &r.steps)
+	for i := range d.Starts {
+		d.Starts[i].Trace = r.host.traceOf(r.info)
+	}
 	events := t.commit.Events
 	news := len(events) > len(r.uncommitted) || r.steps.dirty || t.commit.HasEffects() || d.Terminal != nil
 	if d.Terminal != nil {

@@ -32,13 +32,9 @@ func (t *turn) reset() *turn {
 	return t
 }
 
-// addDecision takes over what the code asked for. The steps join the table, not durable yet. trace
-// is the run's: a family of runs is one trace.
-func (t *turn) addDecision(d *replay.Decision, table *steps, trace string) {
+// addDecision takes over what the code asked for. The steps join the table, not durable yet.
+func (t *turn) addDecision(d *replay.Decision, table *steps) {
 	t.commit.Starts, t.commit.Messages = d.Starts, d.Messages
-	for i := range d.Starts {
-		d.Starts[i].Trace = trace
-	}
 	t.commit.Replies = append(t.commit.Replies, d.Replies...)
 	for _, asked := range d.Steps {
 		if table.get(asked.Cmd) == nil {

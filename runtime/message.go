@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
@@ -39,7 +41,9 @@ func Signal[T any](
 		o = &SignalOptions{}
 	}
 	m := journal.Message{Run: run, Kind: journal.MessageSignal, Name: string(name), Key: o.Key, Payload: p}
-	if _, err := c.send(ctx, m, o.Tx); err != nil {
+	ctx, end := c.tel.call(ctx, spanSignal, string(name), run, trace.SpanKindProducer)
+	_, err = c.send(ctx, m, o.Tx)
+	if end(err); err != nil {
 		return fmt.Errorf("signal %s to run %s: %w", name, run, err)
 	}
 	return nil
@@ -52,7 +56,9 @@ func Signal[T any](
 func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) error {
 	f := &journal.Failure{Type: journal.FailureCancelled, Message: reason, Permanent: true}
 	m := journal.Message{Run: run, Kind: journal.MessageCancel, Payload: journal.EncodeFailure(f)}
-	if _, err := c.send(ctx, m, nil); err != nil {
+	ctx, end := c.tel.call(ctx, spanCancel, "", run, trace.SpanKindProducer)
+	_, err := c.send(ctx, m, nil)
+	if end(err); err != nil {
 		return fmt.Errorf("cancel run %s: %w", run, err)
 	}
 	return nil

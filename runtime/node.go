@@ -114,6 +114,11 @@ func (n *Node) runOnce(ctx context.Context) error {
 	}
 	w := worker.New(n.workerConfig(m))
 	n.local.worker.Store(w)
+	unwatch, err := n.tel.watch(w.Live, w.Steps)
+	if err != nil {
+		n.tel.log.WarnContext(ctx, "some metrics are off", logkey.Error, err)
+	}
+	defer unwatch()
 	n.tel.log.InfoContext(ctx, "node joined", logkey.Node, w.ID(), logkey.NodeName, n.o.Name)
 	w.Begin(sent.Add(n.o.Lease))
 	select {

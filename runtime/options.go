@@ -91,7 +91,8 @@ type NodeOptions struct {
 
 	// Logger gets what the node and workflow code log; default slog.Default().
 	Logger *slog.Logger
-	// TracerProvider gets a span for each start and each attempt of a step; nil for no traces.
+	// TracerProvider gets spans of starts, signals, updates, queries, attempts of steps, and whole
+	// runs, when they end; nil for no traces.
 	TracerProvider trace.TracerProvider
 	// MeterProvider gets the node's metrics; nil for none. Those of the store's calls are made by
 	// [Observe].
@@ -154,7 +155,7 @@ func (o *NodeOptions) thresholds() replay.Thresholds {
 type ClientOptions struct {
 	Poll           time.Duration        // how late a result is found whose hint was lost; default 1.5 s
 	Logger         *slog.Logger         // default slog.Default()
-	TracerProvider trace.TracerProvider // gets a span for each start; nil for no traces
+	TracerProvider trace.TracerProvider // gets spans of starts, signals and updates; nil for no traces
 }
 
 func (o *ClientOptions) withDefaults() ClientOptions {

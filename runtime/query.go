@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
@@ -31,6 +33,7 @@ func Query[Arg, Res any](
 	ctx context.Context, n *Node, run journal.RunID, q workflow.Query[Arg, Res], arg Arg,
 ) (Res, error) {
 	var res Res
+	ctx, end := n.tel.call(ctx, spanQuery, string(q), run, trace.SpanKindInternal)
 	p, err := n.j.Encode("argument", arg)
 	if err == nil {
 		p, err = n.replicas.Query(ctx, run, string(q), p)
@@ -38,6 +41,7 @@ func Query[Arg, Res any](
 	if err == nil {
 		err = n.j.Codec().Decode(p, &res)
 	}
+	end(err)
 	if err != nil {
 		return res, fmt.Errorf("query %s of run %s: %w", q, run, err)
 	}

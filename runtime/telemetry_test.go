@@ -3,17 +3,14 @@ package runtime_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
-	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
@@ -58,7 +55,7 @@ func TestOneTraceAcrossNodesAndReplays(t *testing.T) {
 	})
 	a.Stop()
 	b := c.Run(o, register) // replays
-	if err := runtime.Signal(ctx, b.Client(), run.ID(), approved, "go", nil); err != nil {
+	if err := runtime.Signal(outer, b.Client(), run.ID(), approved, "go", nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := run.Result(ctx); err != nil {
@@ -72,47 +69,103 @@ func TestOneTraceAcrossNodesAndReplays(t *testing.T) {
 		}
 		names[s.Name]++
 	}
-	for name, want := range map[string]int{"caller": 1, "reprise.start": 1, "reprise.step first": 1, "reprise.step second": 2} {
+	for name, want := range map[string]int{
+		"caller": 1, "reprise.start": 1, "reprise.step first": 1, "reprise.step second": 2, "reprise.signal approved": 1, "reprise.run waiter": 1,
+	} {
 		if names[name] != want {
 			t.Errorf("%d spans %q, want %d (all: %v)", names[name], name, want, names)
 		}
 	}
 }
 
-func TestMetrics(t *testing.T) {
+// Each generation has a trace of its own, with a link to the start, and so have the runs that it
+// starts; calls of clients have spans under their callers', and a run's span has the journal's
+// times.
+func TestSpansOfGenerationsAndCalls(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)
-	reader := sdkmetric.NewManualReader()
-	mp := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
-	observer, err := runtime.Observe(mp)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spans := tracetest.NewInMemoryExporter()
 	o := c.Options()
-	o.MeterProvider = mp
-	n := c.RunOn(c.Open(&journal.Options{Observer: observer}), o, func(n *runtime.Node) { runtime.Handle(n, count3, threeSteps, nil) })
-	run, err := runtime.Start(ctx, n.Client(), count3, 1, nil)
+	o.TracerProvider = sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans))
+	const (
+		rounds workflow.Name[int, int]   = "rounds"
+		child  workflow.Name[int, int]   = "child"
+		ask    workflow.Query[int, int]  = "ask"
+		add    workflow.Update[int, int] = "add"
+		finish workflow.Signal[struct{}] = "finish"
+	)
+	n := c.Run(o, func(n *runtime.Node) {
+		runtime.Handle(n, child, func(ctx workflow.Context, in int) (int, error) { return in, step(ctx, "in a child") }, nil)
+		runtime.Handle(n, rounds, func(ctx workflow.Context, left int) (int, error) {
+			ask.Handle(ctx, func(in int) (int, error) { return in, nil })
+			add.Handle(ctx, func(_ workflow.Context, in int) (int, error) { return in, nil }, nil)
+			if err := step(ctx, "round"); err != nil {
+				return 0, err
+			}
+			if left > 0 {
+				return 0, workflow.ContinueAsNew(ctx, rounds, left-1, nil)
+			}
+			if _, err := workflow.Call(ctx, child, 1, nil); err != nil {
+				return 0, err
+			}
+			if _, err := finish.Receive(ctx); err != nil {
+				return 0, err
+			}
+			return 0, errors.New("no more rounds")
+		}, nil)
+	})
+	run, err := runtime.Start(ctx, n.Client(), rounds, 2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run.Result(ctx); err != nil {
+	if _, err := runtime.CallUpdate(ctx, n.Client(), run.ID(), add, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := runtime.Query(ctx, n.Node, run.ID(), ask, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := runtime.Signal(ctx, n.Client(), run.ID(), finish, struct{}{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Result(ctx); err == nil {
+		t.Error("the run completed")
+	}
+	d, err := n.Client().Describe(ctx, run.ID())
+	if err != nil {
 		t.Fatal(err)
 	}
 	n.Stop()
-	var data metricdata.ResourceMetrics
-	if err := reader.Collect(ctx, &data); err != nil {
-		t.Fatal(err)
+	by := map[string][]tracetest.SpanStub{}
+	for _, s := range spans.GetSpans() {
+		by[s.Name] = append(by[s.Name], s)
 	}
-	var names []string
-	for _, s := range data.ScopeMetrics {
-		for _, m := range s.Metrics {
-			names = append(names, m.Name)
+	for name, want := range map[string]int{
+		"reprise.start": 1, "reprise.step round": 3, "reprise.step in a child": 1, "reprise.run rounds": 1, "reprise.run child": 1,
+		"reprise.update add": 1, "reprise.query ask": 1, "reprise.signal finish": 1,
+	} {
+		if len(by[name]) != want {
+			t.Fatalf("%d spans %q, want %d: %v", len(by[name]), name, want, by)
 		}
 	}
-	got := strings.Join(names, " ")
-	for _, want := range []string{"reprise.step.duration", "reprise.run.closed", "reprise.run.duration", "reprise.journal.duration", "reprise.journal.members", "reprise.journal.errors"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no metric %s in %s", want, got)
+	start, round := by["reprise.start"][0].SpanContext, by["reprise.step round"]
+	traces := map[any]bool{}
+	for i, s := range round {
+		traces[s.SpanContext.TraceID()] = true
+		linked := len(s.Links) == 1 && s.Links[0].SpanContext.SpanID() == start.SpanID()
+		if first := i == 0; first != (s.SpanContext.TraceID() == start.TraceID()) || linked == first {
+			t.Errorf("generation %d: trace %s, links %v; the start has %s", i+1, s.SpanContext.TraceID(), s.Links, start.TraceID())
 		}
+	}
+	if len(traces) != 3 {
+		t.Errorf("three generations have %d traces", len(traces))
+	}
+	last, whole := round[2].SpanContext.TraceID(), by["reprise.run rounds"][0]
+	for _, name := range []string{"reprise.step in a child", "reprise.run child", "reprise.run rounds"} {
+		if got := by[name][0].SpanContext.TraceID(); got != last {
+			t.Errorf("%s is in trace %s, want that of the last generation, %s", name, got, last)
+		}
+	}
+	if !whole.StartTime.Equal(d.Run.StartAt) || !whole.EndTime.Equal(d.Run.Terminal.Time) || whole.Status.Code != codes.Error {
+		t.Errorf("the run's span: %v to %v, %v; want %v to %v", whole.StartTime, whole.EndTime, whole.Status, d.Run.StartAt, d.Run.Terminal.Time)
 	}
 }

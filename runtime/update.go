@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
@@ -33,18 +35,30 @@ type UpdateOptions struct {
 func CallUpdate[In, Out any](
 	ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions,
 ) (Out, error) {
-	h, err := SendUpdate(ctx, c, run, u, in, o)
-	if err != nil {
-		var zero Out
-		return zero, err
+	ctx, end := c.tel.call(ctx, spanUpdate, string(u), run, trace.SpanKindClient)
+	var out Out
+	h, err := sendUpdate(ctx, c, run, u, in, o)
+	if err == nil {
+		out, err = h.Result(ctx)
 	}
-	return h.Result(ctx)
+	end(err)
+	return out, err
 }
 
 // SendUpdate is [CallUpdate] without waiting for the answer: when it returns a handle the update is
 // durable, and [UpdateHandle.Result] waits. Errors: journal.ErrNotFound, journal.ErrClosed,
 // journal.ErrInvalid, ctx's. o may be nil.
 func SendUpdate[In, Out any](
+	ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions,
+) (*UpdateHandle[Out], error) {
+	ctx, end := c.tel.call(ctx, spanUpdate, string(u), run, trace.SpanKindProducer)
+	h, err := sendUpdate(ctx, c, run, u, in, o)
+	end(err)
+	return h, err
+}
+
+// sendUpdate is SendUpdate without a span.
+func sendUpdate[In, Out any](
 	ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions,
 ) (*UpdateHandle[Out], error) {
 	m, err := updateMessage(c, u, in, o)

@@ -6,18 +6,20 @@ package logkey
 // error begin with the name of the module, because the records of an application are in the same
 // log.
 const (
-	Node     = "reprise.node"      // id of the node's present membership
-	NodeName = "reprise.node_name" // NodeOptions.Name
-	Run      = "reprise.run"
-	RunKey   = "reprise.key"
-	Workflow = "reprise.workflow"
-	Version  = "reprise.version"
-	Queue    = "reprise.queue"
-	Step     = "reprise.step"
-	Attempt  = "reprise.attempt" // from 1
-	Status   = "reprise.status"  // of a closed run
-	Verb     = "reprise.verb"    // of a call of the store
-	Outcome  = "reprise.outcome" // "ok" or "failed"
-	Live     = "reprise.live"    // runs that the node owns
-	Error    = "error"
+	Node       = "reprise.node"      // id of the node's present membership
+	NodeName   = "reprise.node_name" // NodeOptions.Name
+	Run        = "reprise.run"
+	RunKey     = "reprise.key"
+	Workflow   = "reprise.workflow"
+	Version    = "reprise.version"
+	Queue      = "reprise.queue"
+	Step       = "reprise.step"
+	Attempt    = "reprise.attempt" // from 1
+	Status     = "reprise.status"  // of a closed run
+	Verb       = "reprise.verb"    // of a call of the store
+	Outcome    = "reprise.outcome" // "ok" or "failed"
+	Generation = "reprise.generation"
+	ErrorType  = "error.type"   // OpenTelemetry's own key; the type of a failure
+	Live       = "reprise.live" // runs that the node owns
+	Error      = "error"
 )

@@ -19,7 +19,7 @@ type crowd struct {
 	tell    func(crowded bool) // System.Crowd
 	room    *room
 	log     *slog.Logger
-	observe func(waiting int) // measures; nil for nothing
+	observe func(waiting int, since time.Time) // measures; nil for nothing
 
 	waiting int
 	since   time.Time // since when somebody has been waiting
@@ -28,14 +28,16 @@ type crowd struct {
 
 // note takes how many due runs wait for this node.
 func (c *crowd) note(waiting int) {
-	if c.observe != nil && waiting != c.waiting {
-		c.observe(waiting)
-	}
 	was, now := c.waiting, time.Now()
 	c.waiting = waiting
+	if waiting > 0 && was == 0 {
+		c.since = now
+	}
+	if c.observe != nil && waiting != was {
+		c.observe(waiting, c.since)
+	}
 	switch {
 	case waiting > 0 && was == 0:
-		c.since = now
 		c.tell(true)
 	case waiting == 0 && was > 0:
 		c.tell(false)

@@ -20,13 +20,20 @@ func TestCrowdIsReported(t *testing.T) {
 		var log bytes.Buffer
 		var seen []int
 		var told []bool
+		waited := time.Duration(0)
 		c := w.claimer.crowd
-		c.log, c.observe = slog.New(slog.NewTextHandler(&log, nil)), func(n int) { seen = append(seen, n) }
+		c.log, c.observe = slog.New(slog.NewTextHandler(&log, nil)), func(n int, since time.Time) {
+			if n > 0 && time.Since(since) != waited {
+				t.Errorf("%d wait since %s ago, want %s", n, time.Since(since), waited)
+			}
+			seen = append(seen, n)
+		}
 		c.tell = func(crowded bool) { told = append(told, crowded) }
 		lines := func() int { return strings.Count(log.String(), "\n") }
 		c.note(0)
 		c.note(3)
-		time.Sleep(crowdAfter - time.Millisecond)
+		waited = crowdAfter - time.Millisecond
+		time.Sleep(waited)
 		c.note(4)
 		if lines() != 0 {
 			t.Errorf("it is logged too soon: %s", &log)

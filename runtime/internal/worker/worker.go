@@ -30,9 +30,9 @@ type Config struct {
 	// Actors are the options of the actor system. The worker sets Node and Store, and some of the
 	// hooks.
 	Actors actor.Options
-	// Waiting is told how many due runs wait because this node is full, when that changes; 0 for
-	// none. nil for nobody.
-	Waiting func(runs int)
+	// Waiting is told how many due runs wait because this node is full, and since when some do,
+	// when the number changes; 0 for none. nil for nobody.
+	Waiting func(runs int, since time.Time)
 	// Hint gets the hints that say that a run has ended, or that any hint may have been lost.
 	Hint func(driver.Hint)
 	Log  *slog.Logger
@@ -145,6 +145,12 @@ func New(cfg Config) *Worker {
 
 // ID returns the id under which the worker owns runs.
 func (w *Worker) ID() journal.NodeID { return w.id }
+
+// Live is how many runs the worker owns.
+func (w *Worker) Live() int { return w.sys.Live() }
+
+// Steps is how many bodies of their steps run.
+func (w *Worker) Steps() int { return w.sys.Steps() }
 
 // Begin starts the loops. leaseEnd is the local time until which the lease lasts: counted from
 // before the request that granted it was sent, as lease says.
