@@ -147,7 +147,7 @@ func TestFlowEveryCrash(t *testing.T) {
 // keep makes a golden history of a run, with -record.
 func keep(e *runtimetest.Env, run *runtimetest.Run[string], name string) {
 	if *record {
-		if err := replaytest.WriteFile("testdata/histories/"+name+".json", e.History(run.ID())); err != nil {
+		if _, err := replaytest.Keep("testdata/histories/"+name+".json", e.History(run.ID())); err != nil {
 			e.Error(err)
 		}
 	}

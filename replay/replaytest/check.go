@@ -3,6 +3,8 @@ package replaytest
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -11,8 +13,9 @@ import (
 )
 
 // eventsMax bounds the work of a long history: of its prefixes, only as many are tried as this many
-// events allow. Replaying so many takes about a second. Only a test sets it.
-var eventsMax = 500_000
+// events allow, which is every one of a history of 300 events. Replaying so many takes about a
+// fifth of a second, or a second if each event belongs to a child of its own.
+const eventsMax = 90_000
 
 // Limits of one check.
 const (
@@ -92,8 +95,10 @@ func indent(text string, lines int) string {
 // replay alone compares it with the history only, and a node that takes over runs it from the
 // middle.
 //
-// Of a long history it tries a part of the prefixes, evenly spread, so that a check takes about a
-// second at most. The history of a run that was terminated before its first turn fits any code.
+// Of a history with more than about 300 events it tries a part of the prefixes, one of each stretch
+// of the history, always the same: all of them would take a time that grows with the square of its
+// length. See [Registry.EveryPrefix]. The history of a run that was terminated before its first
+// turn fits any code.
 //
 // Errors: a *Mismatch; a workflow or version that is not registered; events that are missing.
 func Check(r *Registry, h *History) error {
@@ -117,13 +122,31 @@ func Check(r *Registry, h *History) error {
 	if err := c.run(n); err != nil {
 		return err
 	}
-	step := max(1, n*n/eventsMax)
-	for replayed := n - 1; replayed >= 1; replayed -= step {
+	for replayed := range prefixes(n, r.EveryPrefix) {
 		if err := c.run(replayed); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// prefixes yields the lengths of the prefixes to try of a history of n events, the longest one
+// first. Of a long history it yields one at random of each stretch, so that code which is wrong for
+// each second prefix only, for instance, is found; the history's length is the seed, so that a test
+// does the same each time.
+func prefixes(n int, every bool) iter.Seq[int] {
+	step := max(1, n*n/eventsMax)
+	if every {
+		step = 1
+	}
+	random := rand.New(rand.NewPCG(uint64(n), 0))
+	return func(yield func(int) bool) {
+		for end := n - 1; end >= 1; end -= step {
+			if !yield(end - random.IntN(min(step, end))) {
+				return
+			}
+		}
+	}
 }
 
 // checker replays one history several times.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -281,10 +282,34 @@ func TestCheckRefuses(t *testing.T) {
 	replaytest.Handle(&code, review, reviewed, nil)
 }
 
-// TestLong: a long history takes a part of its prefixes.
+// TestLong: of a long history a part of the prefixes is tried, one of each stretch, not always in
+// the same place of it, and the same each time; of a short one, and with EveryPrefix, all are.
 func TestLong(t *testing.T) {
-	const n = 300
-	replaytest.SetEventsMax(t, 9000) // enough for every tenth prefix
+	for n, step := range map[int]int{2: 1, 300: 1, 949: 10, 3000: 100} {
+		all := slices.Collect(replaytest.Prefixes(n, true))
+		if len(all) != n-1 || all[0] != n-1 || all[n-2] != 1 {
+			t.Errorf("%d events have %d prefixes", n, len(all))
+		}
+		some := slices.Collect(replaytest.Prefixes(n, false))
+		if !slices.Equal(some, slices.Collect(replaytest.Prefixes(n, false))) {
+			t.Errorf("of %d events others are tried each time", n)
+		}
+		places := map[int]bool{}
+		for i, at := range some {
+			if end := n - 1 - i*step; at > end || at <= end-step || at < 1 {
+				t.Errorf("of %d events prefix %d is not in stretch %d", n, at, i)
+			}
+			places[at%step] = true
+		}
+		if len(some) != (n-2+step)/step || len(places) < (step+1)/2 && len(some) > step || len(places) < min(step, 2) {
+			t.Errorf("of %d events %d prefixes are tried: %v", n, len(some), some)
+		}
+	}
+}
+
+// TestLongIsSampled: a check does so.
+func TestLongIsSampled(t *testing.T) {
+	const n = 949 // with its beginning and its end, which are others' business, a tenth of the prefixes
 	var b strings.Builder
 	b.WriteString("run lines \"x\"\n")
 	for range n {
@@ -305,12 +330,14 @@ func TestLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	replays = 0
-	if err := replaytest.Check(&code, h); err != nil {
-		t.Fatal(err)
-	}
-	if replays < 25 || replays > 35 {
-		t.Errorf("%d replays", replays)
+	for _, every := range []bool{false, true} {
+		replays, code.EveryPrefix = 0, every
+		if err := replaytest.Check(&code, h); err != nil {
+			t.Fatal(err)
+		}
+		if want := 1 + len(slices.Collect(replaytest.Prefixes(len(h.Events), every))); replays != want {
+			t.Errorf("every prefix %v: %d replays, want %d", every, replays, want)
+		}
 	}
 }
 

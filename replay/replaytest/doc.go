@@ -32,8 +32,8 @@
 //   - From a test with package runtimetest: Env.History.
 //   - From a script of what happened, see [Record].
 //
-// [WriteFile] keeps one. Histories are only added: a file that exists is not written again, because
-// it stands for runs that somebody may still have.
+// [WriteFile] keeps one, and [Keep] one of which there is none yet. Histories are only added: a
+// file that exists is not written again, because it stands for runs that somebody may still have.
 //
 // # The form of a file
 //

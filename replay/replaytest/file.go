@@ -2,7 +2,9 @@ package replaytest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -24,6 +26,19 @@ func WriteFile(name string, h *History) error {
 		return err
 	}
 	return os.WriteFile(name, data, 0o644)
+}
+
+// Keep writes a history if there is no file of that name, and tells whether it did. It is for tests
+// that record what they have none of: each run of a test has a history of its own, with other ids,
+// so the ones that are there already stay as they are.
+func Keep(name string, h *History) (kept bool, err error) {
+	switch _, err := os.Stat(name); {
+	case err == nil:
+		return false, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, err
+	}
+	return true, WriteFile(name, h)
 }
 
 // ReadFile reads what WriteFile wrote. Its errors name the file.

@@ -132,6 +132,18 @@ func TestFiles(t *testing.T) {
 	if err := replaytest.WriteFile(name, h); err == nil {
 		t.Error("another history took the file")
 	}
+	if kept, err := replaytest.Keep(name, h); kept || err != nil {
+		t.Errorf("another history is kept in its place: %v, %v", kept, err)
+	}
+	if third, err := replaytest.ReadFile(name); err != nil || len(third.Events) == 2 {
+		t.Errorf("the file is another one: %v", err)
+	}
+	if kept, err := replaytest.Keep(name+".new", h); !kept || err != nil {
+		t.Errorf("a history is not kept: %v, %v", kept, err)
+	}
+	if third, err := replaytest.ReadFile(name + ".new"); err != nil || len(third.Events) != 2 {
+		t.Errorf("the new file: %v", err)
+	}
 	if err := os.WriteFile(name, []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}

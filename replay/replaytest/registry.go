@@ -15,6 +15,9 @@ import (
 // The zero value is empty and ready for use.
 type Registry struct {
 	Codec journal.Codec // of the histories' payloads; default JSON
+	// EveryPrefix has Check try every prefix of long histories too, which takes a time that grows
+	// with the square of a history's length: about ten seconds for 3,000 events.
+	EveryPrefix bool
 
 	definitions map[key]*replay.Definition
 }

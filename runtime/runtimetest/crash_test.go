@@ -150,17 +150,33 @@ func TestEveryCrashParallel(t *testing.T) {
 }
 
 // planted are bugs that EveryCrash, Test and Run must find, each with what must be said about it.
+//
+// The log of a test has what the engine says of the bug, and no warning that is the kit's own doing.
 var planted = map[string]struct {
 	test func(t *testing.T)
 	want []string
+	lack []string
 }{
-	"an effect that is not idempotent": {func(t *testing.T) {
+	"a wrong answer beside a crash and a deployment": {test: func(t *testing.T) {
+		runtimetest.Test(t, func(e *runtimetest.Env) {
+			runtimetest.Handle(e, account, accounts, nil)
+			run := runtimetest.Start(e, account, 1, nil)
+			e.Sleep(time.Minute)
+			e.Crash()
+			e.Sleep(time.Minute)
+			e.Restart()
+			runtimetest.Signal(e, run.ID(), closeIt, true, nil)
+			run.Must()
+			e.Error("this is no answer")
+		})
+	}, want: []string{"this is no answer", "the process crashes", `process="after after node 1"`}, lack: []string{"level=WARN", "level=ERROR"}},
+	"an effect that is not idempotent": {test: func(t *testing.T) {
 		runtimetest.EveryCrash(t, func(e *runtimetest.Env) { payOnce(e, &bank{heedless: true}) })
-	}, []string{
+	}, want: []string{
 		"PASS: TestPlanted/no_crash", "FAIL: TestPlanted/crash_before_turn_", "paid 2 times",
 		"the node crashes before this turn of run", "is written: StepCompleted pay",
 	}},
-	"a workflow that depends on a variable": {func(t *testing.T) {
+	"a workflow that depends on a variable": {test: func(t *testing.T) {
 		runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
 			activations := 0
 			e.Register(register(func(ctx workflow.Context, _ string) (string, error) {
@@ -175,11 +191,11 @@ var planted = map[string]struct {
 			}))
 			runtimetest.Start(e, request, "x", nil).Must()
 		})
-	}, []string{
+	}, want: []string{
 		"PASS: TestPlanted/no_crash", "FAIL: TestPlanted/crash_", "is blocked: code and history differ at event 2",
 		"history has step hello, code has step hello again", "env_test.go:",
 	}},
-	"the same, found in the end": {func(t *testing.T) {
+	"the same, found in the end": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			activations := 0
 			runtimetest.Handle(e, request, func(ctx workflow.Context, _ string) (string, error) {
@@ -188,14 +204,14 @@ var planted = map[string]struct {
 			}, nil)
 			runtimetest.Start(e, request, "x", nil).Must()
 		})
-	}, []string{"workflow request and its history differ at event 1 of 3", "history has  step activation 1"}},
-	"a panic": {func(t *testing.T) {
+	}, want: []string{"workflow request and its history differ at event 1 of 3", "history has  step activation 1"}},
+	"a panic": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, request, func(workflow.Context, string) (string, error) { panic("oops") }, nil)
 			runtimetest.Start(e, request, "x", nil).Must()
 		})
-	}, []string{"is blocked: workflow code panicked: oops"}},
-	"a signal that never comes": {func(t *testing.T) {
+	}, want: []string{"is blocked: workflow code panicked: oops"}},
+	"a signal that never comes": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, request, func(ctx workflow.Context, _ string) (string, error) {
 				_, err := decided.Receive(ctx)
@@ -203,45 +219,45 @@ var planted = map[string]struct {
 			}, nil)
 			runtimetest.Start(e, request, "x", nil).Must()
 		})
-	}, []string{"has not ended after 9600h0m0s", `it waits for ["signal decided"]`}},
-	"a step that always fails": {func(t *testing.T) {
+	}, want: []string{"has not ended after 9600h0m0s", `it waits for ["signal decided"]`}},
+	"a step that always fails": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			e.Patience = time.Hour
 			runtimetest.Handle(e, request, func(ctx workflow.Context, _ string) (string, error) { return mail(ctx, "send") }, nil)
 			runtimetest.Fake(e, "send", func(context.Context) (int, error) { return 0, fmt.Errorf("no route") })
 			runtimetest.Start(e, request, "x", nil).Must()
 		})
-	}, []string{"has not ended after 1h0m0s", "step send has failed 4", "at last with: no route", "the engine's log:"}},
-	"a workflow that nobody registered": {func(t *testing.T) {
+	}, want: []string{"has not ended after 1h0m0s", "step send has failed 4", "at last with: no route", "the engine's log:"}},
+	"a workflow that nobody registered": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, request, (&bank{}).workflow, nil)
 			runtimetest.Start(e, request, "x", &runtime.StartOptions{Version: 2}).Must()
 		})
-	}, []string{"no node serves default/request/2"}},
-	"a fake with a transaction for a step without": {func(t *testing.T) {
+	}, want: []string{"no node serves default/request/2"}},
+	"a fake with a transaction for a step without": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, request, (&bank{}).workflow, nil)
 			runtimetest.FakeTx(e, "ask", func(context.Context, *memory.Effects) (string, error) { return "", nil })
 			runtimetest.Start(e, request, "x", nil).Must()
 		})
-	}, []string{"step ask has no transaction for its fake"}},
-	"a late registration": {func(t *testing.T) {
+	}, want: []string{"step ask has no transaction for its fake"}},
+	"a late registration": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, account, accounts, nil)
 			runtimetest.Start(e, account, 1, nil)
 			runtimetest.Handle(e, request, (&bank{}).workflow, nil)
 		})
-	}, []string{"must be registered before"}},
-	"a start before any registration": {func(t *testing.T) {
+	}, want: []string{"must be registered before"}},
+	"a start before any registration": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) { runtimetest.Start(e, request, "x", nil) })
-	}, []string{"no workflow is registered with the node: call Handle before Run"}},
-	"a workflow that is registered twice": {func(t *testing.T) {
+	}, want: []string{"no workflow is registered with the node: call Handle before Run"}},
+	"a workflow that is registered twice": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, request, (&bank{}).workflow, &runtime.HandleOptions{Version: 2})
 			runtimetest.Handle(e, request, (&bank{}).workflow, &runtime.HandleOptions{Version: 2, Queue: "default"})
 		})
-	}, []string{"crash_test.go", "workflow default/request/2 is registered twice"}},
-	"an update of nobody": {func(t *testing.T) {
+	}, want: []string{"crash_test.go", "workflow default/request/2 is registered twice"}},
+	"an update of nobody": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, account, accounts, nil)
 			run := runtimetest.Start(e, account, 1, nil)
@@ -251,8 +267,8 @@ var planted = map[string]struct {
 			e.Sleep(2 * time.Hour)
 			runtimetest.UpdateWithStart(e, account, 1, deposit, 1, nil, nil)
 		})
-	}, []string{"update deposit of run", "update deposit with start of account", "a key is required"}},
-	"an update that nobody answers": {func(t *testing.T) {
+	}, want: []string{"update deposit of run", "update deposit with start of account", "a key is required"}},
+	"an update that nobody answers": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			e.Patience = time.Hour
 			runtimetest.Handle(e, account, accounts, nil)
@@ -260,8 +276,8 @@ var planted = map[string]struct {
 			run := runtimetest.Start(e, account, 1, nil)
 			runtimetest.SendUpdate(e, run.ID(), deposit, 1, nil).Result()
 		})
-	}, []string{"has not ended after 1h0m0s", "step check has failed"}},
-	"a signal to nobody": {func(t *testing.T) {
+	}, want: []string{"has not ended after 1h0m0s", "step check has failed"}},
+	"a signal to nobody": {test: func(t *testing.T) {
 		runtimetest.Test(t, func(e *runtimetest.Env) {
 			runtimetest.Handle(e, request, func(workflow.Context, string) (string, error) { return "", nil }, nil)
 			run := runtimetest.Start(e, request, "x", nil)
@@ -270,7 +286,7 @@ var planted = map[string]struct {
 			e.Sleep(2 * time.Hour)
 			e.WantHistory(run.ID(), "1 RunStarted")
 		})
-	}, []string{"signal decided to run", "cancel run", "(-want +got)", "2 RunCompleted"}},
+	}, want: []string{"signal decided to run", "cancel run", "(-want +got)", "2 RunCompleted"}},
 }
 
 // plantedEnv makes TestPlanted its own child, which runs one of the planted bugs.
@@ -290,6 +306,11 @@ func TestPlanted(t *testing.T) {
 			out, err := child.CombinedOutput()
 			if err == nil {
 				t.Errorf("the bug was not found:\n%s", out)
+			}
+			for _, lack := range p.lack {
+				if strings.Contains(string(out), lack) {
+					t.Errorf("the output has %q:\n%s", lack, out)
+				}
 			}
 			for _, want := range p.want {
 				if !strings.Contains(string(out), want) {

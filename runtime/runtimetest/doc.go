@@ -38,8 +38,9 @@
 // once. When the test's function has returned, every generation of every run is checked. Each
 // outcome is recorded once, and only for a step that was executed. And the functions registered
 // with [Handle] do the same again from every prefix of the run's history, which is what a crash at
-// any moment would ask of them. Functions that are registered with [Env.Register] are not replayed,
-// because a node does not give them out.
+// any moment would ask of them; of histories with more than about 300 events from a part of the
+// prefixes, unless [Env.EveryPrefix] is set. Functions that are registered with [Env.Register] are
+// not replayed, because a node does not give them out.
 //
 // # What to know
 //

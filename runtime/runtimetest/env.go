@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,6 +37,9 @@ type Env struct {
 	// started. The kit sets Lease, Poll, Drain and WarmIdle, whose defaults are for wall clocks.
 	Node    runtime.NodeOptions
 	Journal journal.Options
+	// EveryPrefix has the check in the end replay every prefix of long histories too, see
+	// replaytest.Registry.EveryPrefix.
+	EveryPrefix bool
 	// Patience is how long Run.Result waits, by the bubble's clock, before it fails the test;
 	// default 400 days.
 	Patience time.Duration
@@ -131,20 +135,34 @@ func (e *Env) Register(fn func(*runtime.Node)) {
 }
 
 // Client returns a client that survives crashes of the node, as one in another process does. The
-// first call starts the node.
+// first call starts the node, and waits until it has joined: what is started before waits for a
+// node, and the engine warns of that.
 func (e *Env) Client() *runtime.Client {
+	first, c := e.open()
+	if first != nil {
+		select {
+		case <-first.joined:
+		case <-first.ended: // its error has failed the test
+		}
+	}
+	return c
+}
+
+// open returns the client, and the first process if it has begun with this call.
+func (e *Env) open() (first *process, c *runtime.Client) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.process == nil {
-		e.code.Codec = e.Journal.Codec
+		e.code.Codec, e.code.EveryPrefix = e.Journal.Codec, e.EveryPrefix
 		e.process = e.boot(nil)
+		first = e.process
 		o := e.Journal
 		if o.Logger == nil {
-			o.Logger = e.logger("client")
+			o.Logger = e.logger("client", nil)
 		}
-		e.client = runtime.NewClient(journal.New(e.db, &o), &runtime.ClientOptions{Poll: pollEvery, Logger: e.logger("client")})
+		e.client = runtime.NewClient(journal.New(e.db, &o), &runtime.ClientOptions{Poll: pollEvery, Logger: e.logger("client", nil)})
 	}
-	return e.client
+	return first, e.client
 }
 
 // current returns the process that works now, or one that has just crashed and is about to be
@@ -249,14 +267,21 @@ func (e *Env) stop(cause error) {
 	e.fail(cause)
 }
 
-// logger returns a logger whose last lines are shown if the test fails.
-func (e *Env) logger(name string) *slog.Logger {
-	return slog.New(slog.NewTextHandler(logWriter{e}, &slog.HandlerOptions{Level: slog.LevelDebug})).With("process", name)
+// logger returns a logger whose last lines are shown if the test fails. Once dead is true it writes
+// nothing; nil for never.
+func (e *Env) logger(name string, dead *atomic.Bool) *slog.Logger {
+	return slog.New(slog.NewTextHandler(logWriter{e, dead}, &slog.HandlerOptions{Level: slog.LevelDebug})).With("process", name)
 }
 
-type logWriter struct{ e *Env }
+type logWriter struct {
+	e    *Env
+	dead *atomic.Bool
+}
 
 func (w logWriter) Write(p []byte) (int, error) {
+	if w.dead != nil && w.dead.Load() {
+		return len(p), nil
+	}
 	w.e.mu.Lock()
 	defer w.e.mu.Unlock()
 	return w.e.log.Write(p)

@@ -227,6 +227,17 @@ func TestStepsThatSleepOn(t *testing.T) {
 	})
 }
 
+// TestTheNodeHasJoined: the first call that needs a node returns when there is one, so that nothing
+// is started of which the engine says that nobody serves it.
+func TestTheNodeHasJoined(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, account, accounts, nil)
+		if e.Client(); runtimetest.Nodes(e) != 1 {
+			t.Errorf("%d nodes have joined, want 1", runtimetest.Nodes(e))
+		}
+	})
+}
+
 // TestOptions: a codec, a version and a queue.
 func TestOptions(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {

@@ -29,6 +29,7 @@ type process struct {
 	node   *runtime.Node
 	dead   atomic.Bool
 	cancel context.CancelFunc
+	joined chan struct{}    // closed when the node has joined, and what it inherits is free
 	ended  chan struct{}    // closed when Node.Run has returned
 	dying  []journal.NodeID // of the process before
 	ids    []journal.NodeID // of this process; guarded by e.mu
@@ -44,13 +45,13 @@ var errCrashed = fmt.Errorf("the process has crashed: %w", journal.ErrNodeLost)
 
 // boot starts a process in place of dying, nil for the first one. The caller holds e.mu.
 func (e *Env) boot(dying *process) *process {
-	p := &process{Store: e.db.Peer(), e: e, ended: make(chan struct{}), name: "node 1"}
+	p := &process{Store: e.db.Peer(), e: e, joined: make(chan struct{}), ended: make(chan struct{}), name: "node 1"}
 	if dying != nil {
 		p.dying, p.name = dying.ids, fmt.Sprintf("after %s", dying.name)
 	}
 	o, jo := e.Node, e.Journal
 	if o.Logger == nil {
-		o.Logger = e.logger(p.name)
+		o.Logger = e.logger(p.name, &p.dead)
 	}
 	if jo.Logger == nil {
 		jo.Logger = o.Logger
@@ -78,7 +79,7 @@ func (e *Env) boot(dying *process) *process {
 // seconds if they do not look at their contexts.
 func (e *Env) Crash() {
 	p := e.current()
-	p.dead.Store(true)
+	p.fall()
 	e.replace(p)
 }
 
@@ -103,10 +104,17 @@ func (e *Env) replace(p *process) {
 	}
 }
 
+// fall makes the process a dead one. That is all that the log has of it: a killed process says
+// nothing of what its goroutines still do here.
+func (p *process) fall() {
+	p.e.logger(p.name, &p.dead).Info("the process crashes")
+	p.dead.Store(true)
+}
+
 // die is a crash in the middle of a call. The new process is started in the background: the call
 // must return first, or the old one could not end.
 func (p *process) die() {
-	p.dead.Store(true)
+	p.fall()
 	go p.e.replace(p)
 }
 
@@ -208,6 +216,11 @@ func (p *process) Join(ctx context.Context, n journal.Node) (driver.Membership, 
 		if _, err := m.Reap(ctx, p.dying); err != nil {
 			return nil, err
 		}
+	}
+	select {
+	case <-p.joined: // it lost its lease and joins again
+	default:
+		close(p.joined)
 	}
 	return &membership{Membership: m, p: p}, nil
 }
