@@ -49,6 +49,9 @@ type Hooks struct {
 	// Deadlocked reports a run whose strands wait for nothing but each other, each time it is
 	// parked.
 	Deadlocked func(run *journal.Run, lines []string)
+	// SetAside reports a signal that the code was about to receive and that does not decode. It is
+	// reported again if its turn is taken again, because the node or the commit was lost.
+	SetAside func(run *journal.Run, signal *replay.SetAside)
 	// Log takes what workflow code logs, except what it logs while history is replayed. Levels are
 	// those of log/slog.
 	Log func(run *journal.Run, level int, msg string, args []any)

@@ -27,11 +27,12 @@ type input struct {
 // A message leaves the inbox when a commit has written seen: the number up to which no message
 // waits. That is less than got while messages are in the queue, because a turn takes only so many.
 type inputs struct {
-	queue []input // in the order of arrival
-	bytes int     // of the queue
-	got   journal.InboxSeq
-	news  bool
-	heavy bool // what follows is too large for a lean load
+	queue   []input // in the order of arrival
+	cancels int     // cancel requests in the queue: 1 or none, because all have one key
+	bytes   int     // of the queue
+	got     journal.InboxSeq
+	news    bool
+	heavy   bool // what follows is too large for a lean load
 }
 
 // addMessages queues what a load has found after got.
@@ -59,6 +60,7 @@ func (q *inputs) addOutcome(s *step, res result, at time.Time) {
 func (q *inputs) add(in input) {
 	q.queue = append(q.queue, in)
 	q.bytes += in.size()
+	q.cancels += in.cancels()
 }
 
 // size is the payload that the input holds.
@@ -69,6 +71,17 @@ func (in *input) size() int {
 	return len(in.result.output.Data)
 }
 
+// cancels is 1 for a cancel request.
+func (in *input) cancels() int {
+	if in.message != nil && in.message.Kind == journal.MessageCancel {
+		return 1
+	}
+	return 0
+}
+
+// cancelFollows tells whether a cancel request waits.
+func (q *inputs) cancelFollows() bool { return q.cancels > 0 }
+
 // full tells whether enough waits for a turn, so that more need not be read.
 func (q *inputs) full() bool { return len(q.queue) >= turnEventsMax || q.bytes >= turnBytesMax }
 
@@ -76,6 +89,7 @@ func (q *inputs) full() bool { return len(q.queue) >= turnEventsMax || q.bytes >
 func (q *inputs) again(taken []input) {
 	for i := range taken {
 		q.bytes += taken[i].size()
+		q.cancels += taken[i].cancels()
 	}
 	q.queue = append(taken, q.queue...)
 }
@@ -85,6 +99,7 @@ func (q *inputs) again(taken []input) {
 func (q *inputs) first() input {
 	in := q.queue[0]
 	q.bytes -= in.size()
+	q.cancels -= in.cancels()
 	if len(q.queue) == 1 {
 		q.queue[0] = input{}
 		q.queue = q.queue[:0]
@@ -102,7 +117,7 @@ func (q *inputs) abandon(exec *executor) {
 }
 
 // clear forgets what was read. Whether there may be more is not forgotten.
-func (q *inputs) clear() { q.queue, q.bytes, q.got, q.heavy = nil, 0, 0, false }
+func (q *inputs) clear() { q.queue, q.bytes, q.cancels, q.got, q.heavy = nil, 0, 0, 0, false }
 
 // seen is the number up to which no message waits, except those that were carried over from an
 // earlier generation, whose numbers are up to carried. used is the newest message that is in an

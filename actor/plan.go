@@ -68,12 +68,13 @@ func (r *run) planTask(t *turn) {
 	}
 }
 
-// describeWait is what people see of a parked run. Strands that wait for each other are reported,
+// describeWait is what people see of a parked run: what it waits for, and the signals that nobody
+// receives. Strands that wait for each other are reported,
 // because nothing will wake them.
 func describeWait(m *replay.Machine, run *journal.Run, h *Hooks) []string {
 	stuck := m.Stuck()
 	if len(stuck) == 0 {
-		return m.Waiting()
+		return append(m.Waiting(), m.Unreceived()...)
 	}
 	if h.Deadlocked != nil {
 		h.Deadlocked(run, stuck)
@@ -81,5 +82,5 @@ func describeWait(m *replay.Machine, run *journal.Run, h *Hooks) []string {
 	for i := range stuck {
 		stuck[i] = "stuck: " + stuck[i]
 	}
-	return stuck
+	return append(stuck, m.Unreceived()...)
 }

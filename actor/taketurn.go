@@ -36,6 +36,11 @@ func (r *run) takeTurn() (more bool) {
 	for i := range d.Starts {
 		d.Starts[i].Trace = r.host.traceOf(r.info)
 	}
+	if r.host.o.Hooks.SetAside != nil {
+		for i := range d.SetAside {
+			r.host.o.Hooks.SetAside(r.info, &d.SetAside[i])
+		}
+	}
 	events := t.commit.Events
 	news := len(events) > len(r.uncommitted) || r.steps.dirty || t.commit.HasEffects() || d.Terminal != nil
 	if d.Terminal != nil {
@@ -100,6 +105,7 @@ func (r *run) takeInputs(t *turn, first bool) error {
 		if len(queue) == 0 || queue[0].result.tx != nil && t.tx != nil {
 			return nil
 		}
+		r.machine.CancelFollows(r.inputs.cancelFollows())
 		in := r.inputs.first()
 		t.taken = append(t.taken, in)
 		ev, ok := r.event(t, &in, now)

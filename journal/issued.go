@@ -22,11 +22,13 @@ const (
 	CommandRecord                        // Detail is a value that the code took from outside; answered by nothing
 	CommandChange                        // the code took the new branch of change Name; answered by nothing
 	CommandReply                         // answer the update of message Detail; answered by nothing
+	CommandAside                         // signal Name of message Detail does not decode and is not received; answered by nothing
 )
 
 var commandWords = map[CommandKind]string{
 	CommandStep: "step", CommandTimer: "timer", CommandCancel: "cancel", CommandChild: "child", CommandSend: "send",
 	CommandRecord: "record", CommandChange: "change", CommandReply: "reply",
+	CommandAside: "aside",
 }
 
 var wordCommands = func() map[string]CommandKind {

@@ -27,6 +27,7 @@ func TestIssuedIsStoredAsReadableLines(t *testing.T) {
 		journal.Recorded("secret", journal.Payload{Encoding: "age v1", Data: []byte{0, 255}}),
 		{Kind: journal.CommandChange, Name: "new prices"},
 		{Kind: journal.CommandReply, Detail: "12"},
+		{Kind: journal.CommandAside, Name: "approve", Detail: "13"},
 	}
 	const stored = "step charge the card\n" +
 		"timer 2024-02-29T23:59:59.123456Z approval window\n" +
@@ -40,7 +41,8 @@ func TestIssuedIsStoredAsReadableLines(t *testing.T) {
 		"record dice\tNAo=\n" +
 		"record secret\tAP8= age v1\n" +
 		"change new prices\n" +
-		"reply \t12"
+		"reply \t12\n" +
+		"aside approve\t13"
 	if got := journal.EncodeIssued(list); got != stored { // frozen: it is in every database
 		t.Errorf("stored as\n%s\nwant\n%s", got, stored)
 	}

@@ -70,6 +70,7 @@ func TestStoredNumbersAreFrozen(t *testing.T) {
 	for kind, word := range map[journal.CommandKind]string{
 		journal.CommandStep: "step", journal.CommandTimer: "timer", journal.CommandCancel: "cancel", journal.CommandChild: "child",
 		journal.CommandSend: "send", journal.CommandRecord: "record", journal.CommandChange: "change", journal.CommandReply: "reply",
+		journal.CommandAside: "aside",
 	} {
 		if kind.String() != word {
 			t.Errorf("command kind %d is %q, want %q", kind, kind, word)

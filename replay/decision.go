@@ -18,6 +18,7 @@ type Decision struct {
 	Starts   []journal.Start
 	Messages []journal.Message
 	Replies  []journal.Reply
+	SetAside []SetAside // signals that do not decode; the history has it, this is for the log
 	// OnlySteps tells that the code asked for nothing but steps: see "turn" in the package story.
 	OnlySteps bool
 	Terminal  *journal.Event    // closes the run, or its generation; Seq and Time are the caller's to set. Nil while it is open.
@@ -46,6 +47,13 @@ type StepOptions struct {
 	Heartbeat time.Duration // heartbeat deadline: an attempt without one for so long has failed; 0 for none
 	Tx        bool          // the body runs in a transaction that commits together with the outcome
 	OnCancel  CancelMode
+}
+
+// SetAside is a signal that code was about to receive and that does not decode.
+type SetAside struct {
+	Signal string
+	Number journal.InboxSeq
+	Err    error
 }
 
 // CancelMode says what the cancellation of a step or a child means for the code that waits for

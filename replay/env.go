@@ -29,6 +29,10 @@ type Env struct {
 	timers  timers
 	out     outbox
 	signals map[string]*SignalQueue // ranged over only where the order does not matter
+
+	blockOnBadSignal bool // see Definition
+	cancelFollows    bool // see Machine.CancelFollows
+
 	queries map[string]Query
 	updates updates
 

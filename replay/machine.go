@@ -14,6 +14,9 @@ type Definition struct {
 	// Run decodes the input, runs the user's function in the machine's root strand and encodes its
 	// output.
 	Run func(e *Env, input journal.Payload) (journal.Payload, error)
+	// BlockOnBadSignal makes a signal that does not decode stop the machine, instead of being set
+	// aside: see Env.Sift.
+	BlockOnBadSignal bool
 }
 
 // Machine runs the code of one generation of a run as a function of its events. It is what drives
@@ -53,6 +56,7 @@ func New(def *Definition, info Info, enc Encoder) *Machine {
 	m := &Machine{def: def, link: OriginOf(&info), inboxSeen: info.InboxSeen}
 	e := &m.env
 	e.info, e.enc, e.onlySteps, e.budget = info, enc, true, actionsMax
+	e.blockOnBadSignal = def.BlockOnBadSignal
 	e.out.children = info.Generation > 1 // an earlier one may have started some
 	e.length.limit = Thresholds{Events: continueEvents, Bytes: continueBytes}
 	return m
@@ -63,6 +67,10 @@ func (m *Machine) Info() Info { return m.env.info }
 
 // SetLog tells where the lines go that workflow code logs.
 func (m *Machine) SetLog(log func(level int, msg string, args []any)) { m.env.log = log }
+
+// CancelFollows tells a machine with Definition.BlockOnBadSignal whether a cancel request waits
+// behind the messages that it is about to take.
+func (m *Machine) CancelFollows(follows bool) { m.env.cancelFollows = follows }
 
 // Now is workflow time: the time of the last event.
 func (m *Machine) Now() time.Time { return m.env.now }

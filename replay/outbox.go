@@ -12,6 +12,7 @@ type outbox struct {
 	starts   []journal.Start
 	messages []journal.Message
 	replies  []journal.Reply
+	aside    []SetAside
 	children bool // some generation may have started a child
 
 	counted struct{ starts, messages, replies int } // that are in bytes
@@ -41,7 +42,7 @@ func (o *outbox) effectBytes() int {
 func (o *outbox) decision(over bool) Decision {
 	d := Decision{
 		CancelSteps: o.cancels, DropSteps: o.drops,
-		Starts: o.starts, Messages: o.messages, Replies: o.replies,
+		Starts: o.starts, Messages: o.messages, Replies: o.replies, SetAside: o.aside,
 	}
 	clear(o.handed) // bodies may hold much
 	o.handed = o.handed[:0]
@@ -56,7 +57,7 @@ func (o *outbox) decision(over bool) Decision {
 	d.Steps = o.handed
 	clear(o.asked)
 	o.asked, o.cancels, o.drops = o.asked[:0], nil, nil
-	o.starts, o.messages, o.replies = nil, nil, nil
+	o.starts, o.messages, o.replies, o.aside = nil, nil, nil, nil
 	o.counted.starts, o.counted.messages, o.counted.replies, o.bytes = 0, 0, 0, 0
 	return d
 }

@@ -14,9 +14,14 @@ import (
 // event is at most one signal and wakes nothing else, so the strand that is woken finds it today;
 // the rule keeps a signal from lying in the queue while a strand waits for it even if an event did
 // more.
+//
+// A signal is decoded when code looks at it, because only the code knows its type. One that does
+// not decode is set aside: see Sift.
 type SignalQueue struct {
+	name    string
 	cond    Cond
 	signals list.Queue[received]
+	looked  int // how many of the oldest SiftAll has looked at
 }
 
 // received is a signal as it came.
@@ -30,7 +35,7 @@ func (e *Env) SignalQueue(name string) *SignalQueue {
 	e.MarkExternal()
 	q := e.signals[name]
 	if q == nil {
-		q = &SignalQueue{cond: Cond{What: "signal " + name}}
+		q = &SignalQueue{name: name, cond: Cond{What: "signal " + name}}
 		if e.signals == nil {
 			e.signals = make(map[string]*SignalQueue)
 		}
@@ -46,7 +51,10 @@ func (q *SignalQueue) Len() int { return q.signals.Len() }
 func (q *SignalQueue) Cond() *Cond { return &q.cond }
 
 // Pop takes the oldest signal out; there must be one.
-func (q *SignalQueue) Pop() journal.Payload { return q.signals.Pop().payload }
+func (q *SignalQueue) Pop() journal.Payload {
+	q.looked = max(q.looked-1, 0)
+	return q.signals.Pop().payload
+}
 
 // numbers lists the messages that were not received.
 func (q *SignalQueue) numbers() []journal.InboxSeq {

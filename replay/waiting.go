@@ -1,6 +1,12 @@
 package replay
 
-import "github.com/reprise-run/reprise/internal/callsite"
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/reprise-run/reprise/internal/callsite"
+)
 
 // Waiting returns what the strands wait for, in spawn order, without duplicates, for people. It has
 // at most 32 lines.
@@ -18,6 +24,19 @@ func (m *Machine) Waiting() []string {
 			}
 			seen[line] = true
 			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Unreceived returns a line for each name of signals that are there and that code does not receive
+// now, sorted, for people. It has at most 32 lines. Code may receive them later; a name that is
+// misspelt stays.
+func (m *Machine) Unreceived() []string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(m.env.signals)) {
+		if n := m.env.signals[name].Len(); n > 0 && len(lines) < waitingMax {
+			lines = append(lines, fmt.Sprintf("%d of signal %s not received", n, name))
 		}
 	}
 	return lines

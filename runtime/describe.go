@@ -20,9 +20,10 @@ type Description struct {
 	Timers   []PendingTimer
 	Children []PendingChild // whose outcome the run does not know; Client.List with a Parent has all of them
 	Updates  []PendingUpdate
-	Waiting  []string // what the parked run waits for, in words
-	Unread   int      // messages in the inbox that the run has not consumed
-	Events   int      // length of the present generation's history
+	Waiting  []string // what the parked run waits for, and which signals it does not receive, in words
+	SetAside []SetAsideSignal
+	Unread   int // messages in the inbox that the run has not consumed
+	Events   int // length of the present generation's history
 }
 
 // PendingStep is a step without an outcome. The steps of a run's first turn are shown once that
@@ -54,6 +55,14 @@ type PendingChild struct {
 
 // PendingUpdate is an update that was accepted and has no answer yet.
 type PendingUpdate struct {
+	Name   string
+	Number journal.InboxSeq
+}
+
+// SetAsideSignal is a signal of the present generation that did not decode when the code was about
+// to receive it. Its payload is that of the event SignalReceived with this Inbox, see
+// [Client.History]. Send what was meant again, under another key.
+type SetAsideSignal struct {
 	Name   string
 	Number journal.InboxSeq
 }
@@ -144,6 +153,9 @@ func (d *Description) pending(task *journal.Task, events []journal.Event) {
 			switch c.Kind {
 			case journal.CommandCancel:
 				cancelled[c.Target] = true
+			case journal.CommandAside:
+				n, _ := strconv.ParseInt(c.Detail, 10, 64)
+				d.SetAside = append(d.SetAside, SetAsideSignal{Name: c.Name, Number: journal.InboxSeq(n)})
 			case journal.CommandReply:
 				d.Updates = slices.DeleteFunc(d.Updates, func(u PendingUpdate) bool {
 					return strconv.FormatInt(int64(u.Number), 10) == c.Detail

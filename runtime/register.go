@@ -16,6 +16,13 @@ type HandleOptions struct {
 	Version int32
 	// Queue whose runs the node executes with it; default journal.DefaultQueue.
 	Queue string
+	// BlockOnBadSignal blocks a run that is about to receive a signal whose payload does not
+	// decode, until code or a codec that decodes it is deployed. By default such a signal is set
+	// aside, with a warning, and the run goes on: see workflow.Signal. Set it if a signal must not
+	// be lost and your own programs alone send some, or if a node may lack a key of its codec. A
+	// cancel request does not wait behind the signal, if no more than a few hundred messages are
+	// between the two: the signal is set aside then.
+	BlockOnBadSignal bool
 }
 
 // Handle registers a workflow function under its durable name. The name stands in every stored run,
@@ -37,7 +44,9 @@ func Handle[In, Out any](
 	if fn == nil {
 		panic(fmt.Sprintf("runtime: the function of workflow %q is nil", string(name)))
 	}
-	if err := n.registry.add(workflow.Define(name, route.Version, fn), route); err != nil {
+	def := workflow.Define(name, route.Version, fn)
+	def.BlockOnBadSignal = o.BlockOnBadSignal
+	if err := n.registry.add(def, route); err != nil {
 		panic("runtime: " + err.Error())
 	}
 }

@@ -76,8 +76,12 @@ func (t *telemetry) hooks(txLimit string) actor.Hooks {
 			t.log.Warn("the strands of a run wait for each other",
 				logkey.Run, run.ID, logkey.Workflow, run.Workflow, "waiting", lines)
 		},
-		Log:   t.line,
 		Trace: traceOf,
+		SetAside: func(run *journal.Run, s *replay.SetAside) {
+			t.log.Warn("a signal does not decode and is set aside; the run goes on without it",
+				logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Signal, s.Signal, "message", s.Number, logkey.Error, s.Err)
+		},
+		Log: t.line,
 	}
 	if !t.off {
 		h.Step = t.step

@@ -90,7 +90,8 @@ func (m *maker) history() *replaytest.History {
 				{Kind: journal.CommandChild, Name: m.text(), Detail: m.text()}, {Kind: journal.CommandChild, Name: m.text()},
 				{Kind: journal.CommandSend, Name: m.text(), Detail: journal.RunID{7}.String()}, journal.Recorded(m.text(), m.payload()),
 				{Kind: journal.CommandChange, Name: m.text()}, {Kind: journal.CommandReply, Detail: "12"},
-			}[m.IntN(10)])
+				{Kind: journal.CommandAside, Name: m.text(), Detail: "13"},
+			}[m.IntN(11)])
 		}
 		h.Events = append(h.Events, ev)
 	}
@@ -210,7 +211,7 @@ func TestRefused(t *testing.T) {
 		"key":      func(h *replaytest.History) { h.Run.Key = "\xff" },
 		"label":    func(h *replaytest.History) { h.Run.Labels = map[string]string{"a": "\xff"} },
 		"kind":     func(h *replaytest.History) { h.Events[0].Kind = 99 },
-		"issued":   func(h *replaytest.History) { h.Events[0].Issued = []journal.Issued{{Kind: 9}} },
+		"issued":   func(h *replaytest.History) { h.Events[0].Issued = []journal.Issued{{Kind: 99}} },
 		"lines":    func(h *replaytest.History) { h.Events[0].Issued = []journal.Issued{{Kind: 1, Name: "a\nstep b"}} },
 		"year":     func(h *replaytest.History) { h.Events[0].Time = time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC) },
 	} {

@@ -87,21 +87,20 @@ func TestRecordClosings(t *testing.T) {
 func TestRecordRefuses(t *testing.T) {
 	const run = "run lines/3 \"x\"\n"
 	for script, want := range map[string]string{
-		"":                         "script is empty",
-		"signal answered":          "line 1 of the script, \"signal answered\": a script begins with run",
-		run + run:                  "begins with run, once",
-		"run":                      "a name is missing",
-		"run lines":                "workflow lines version 1 is not registered",
-		"run lines/3 {":            "not JSON",
-		run + "dance":              "no verb",
-		run + "+x fired":           "no duration",
-		run + "completed pay":      `no step "pay" is open; the run waits for`,
-		run + "completed":          "a name is missing",
-		run + "fired other":        "the next timer is not",
-		run + "signal \"answered":  "invalid syntax",
-		run + "signal answered {":  "not JSON",
-		run + "terminated\nfired":  "the next timer is not",
-		run + "signal answered 17": "decode into",
+		"":                        "script is empty",
+		"signal answered":         "line 1 of the script, \"signal answered\": a script begins with run",
+		run + run:                 "begins with run, once",
+		"run":                     "a name is missing",
+		"run lines":               "workflow lines version 1 is not registered",
+		"run lines/3 {":           "not JSON",
+		run + "dance":             "no verb",
+		run + "+x fired":          "no duration",
+		run + "completed pay":     `no step "pay" is open; the run waits for`,
+		run + "completed":         "a name is missing",
+		run + "fired other":       "the next timer is not",
+		run + "signal \"answered": "invalid syntax",
+		run + "signal answered {": "not JSON",
+		run + "terminated\nfired": "the next timer is not",
 	} {
 		if _, err := recordLoop(script); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s\nerror %v, want one with %q", script, err, want)
@@ -109,6 +108,9 @@ func TestRecordRefuses(t *testing.T) {
 	}
 	if h, err := recordLoop(run + "fired\n+1m completed \"a long name\" \"\""); err != nil || len(h.Events) != 3 {
 		t.Errorf("a name in quotes: %v", err)
+	}
+	if h, err := recordLoop(run + "signal answered 17"); err != nil || !strings.HasSuffix(h.String(), "aside answered 1\n") {
+		t.Errorf("a signal that does not decode: %v", err)
 	}
 }
 

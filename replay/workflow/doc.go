@@ -31,7 +31,8 @@
 // # Signals
 //
 // A [Signal] is a message with a name. [Signal.Receive] waits for the next one, also if it came
-// before; each is received once, in order. [Signal.Send] sends one to another run, exactly once.
+// before; each is received once, in order. One that does not decode is set aside. [Signal.Send]
+// sends one to another run, exactly once.
 //
 // # Children
 //

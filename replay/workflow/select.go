@@ -59,12 +59,10 @@ func OnSignal[T any](s Signal[T], fn func(T)) Case {
 		}
 		b.queue = e.SignalQueue(string(s))
 		b.cond = b.queue.Cond()
-		b.ready = func() bool { return b.queue.Len() > 0 }
+		r := &receipt[T]{e: e, name: string(s), q: b.queue}
+		b.ready = r.ready
 		b.fire = func(bool) error {
-			p := b.queue.Pop()
-			e.Pass(b.queue)
-			var v T
-			decode(e, "signal", string(s), p, &v)
+			v, _ := r.take(nil)
 			if fn != nil {
 				fn(v)
 			}

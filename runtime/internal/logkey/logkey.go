@@ -14,12 +14,13 @@ const (
 	Version    = "reprise.version"
 	Queue      = "reprise.queue"
 	Step       = "reprise.step"
+	Signal     = "reprise.signal"
 	Attempt    = "reprise.attempt" // from 1
+	Generation = "reprise.generation"
 	Status     = "reprise.status"  // of a closed run
 	Verb       = "reprise.verb"    // of a call of the store
 	Outcome    = "reprise.outcome" // "ok" or "failed"
-	Generation = "reprise.generation"
-	ErrorType  = "error.type"   // OpenTelemetry's own key; the type of a failure
-	Live       = "reprise.live" // runs that the node owns
+	Live       = "reprise.live"    // runs that the node owns
+	ErrorType  = "error.type"      // OpenTelemetry's own key: the type of a failure
 	Error      = "error"
 )

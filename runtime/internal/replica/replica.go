@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -177,12 +178,14 @@ func (r *replica) replay(d *delta, now time.Time) error {
 			return err
 		}
 	}
+	cancel := slices.IndexFunc(d.messages, func(m journal.Message) bool { return m.Kind == journal.MessageCancel }) // at most one
 	for i := range d.messages {
 		msg := &d.messages[i]
 		r.ahead, r.inbox = true, driver.Consumed{Number: msg.Number, Digest: msg.Digest()}
 		if m.Finished() {
 			continue
 		}
+		m.CancelFollows(i < cancel)
 		ev, refusal := m.Offer(msg, msg.Time)
 		if refusal != nil {
 			continue

@@ -1,0 +1,150 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
+)
+
+// wrongApproval has the name of approved, and another type.
+const wrongApproval = workflow.Signal[int](approved)
+
+// handleSaga registers a workflow that holds something until it is approved, and gives it back if
+// it is cancelled.
+func handleSaga(undone *atomic.Int32, o *runtime.HandleOptions) func(n *runtime.Node) {
+	return func(n *runtime.Node) {
+		runtime.Handle(n, waiter, func(ctx workflow.Context, _ string) (string, error) {
+			answer.Handle(ctx, func(string) (string, error) { return "here", nil })
+			return workflow.Saga(ctx, func(ctx workflow.Context, undo *workflow.Undo) (string, error) {
+				undo.Push("undo", func(context.Context) error { undone.Add(1); return nil }, nil)
+				return approved.Receive(ctx)
+			})
+		}, o)
+	}
+}
+
+func startWaiter(t *testing.T, n *clustertest.Node) *runtime.Run[string] {
+	t.Helper()
+	run, err := runtime.Start(clustertest.Context(t), n.Client(), waiter, "", nil)
+	return clustertest.MustStart(t, run, err)
+}
+
+const answer workflow.Query[string, string] = "answer"
+
+// TestBadSignalIsSetAside: a signal that does not decode keeps nothing that comes after it from the
+// run, is in the log and shown by Describe, and its payload stays in the history.
+func TestBadSignalIsSetAside(t *testing.T) {
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	var undone atomic.Int32
+	n := c.Run(nil, handleSaga(&undone, nil))
+	send := func(end func(run journal.RunID) error) *runtime.Run[string] {
+		run := startWaiter(t, n)
+		if err := errors.Join(runtime.Signal(ctx, n.Client(), run.ID(), wrongApproval, 42, nil), end(run.ID())); err != nil {
+			t.Fatal(err)
+		}
+		return run
+	}
+	run := send(func(run journal.RunID) error { return runtime.Signal(ctx, n.Client(), run, approved, "yes", nil) })
+	if got := clustertest.MustResult(t, run); got != "yes" {
+		t.Errorf("got %q", got)
+	}
+	events, err := n.Client().History(ctx, run.ID())
+	if err != nil || !slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Inbox == 1 && string(ev.Payload.Data) == "42" }) {
+		t.Errorf("the payload is not in the history: %v, %v", events, err)
+	}
+	for _, want := range []string{"a signal does not decode and is set aside; the run goes on without it", run.ID().String(), "message=1", "number into Go value of type string"} {
+		if !strings.Contains(c.Log.String(), want) {
+			t.Errorf("the log has no %q", want)
+		}
+	}
+	held := startWaiter(t, n)
+	if err := runtime.Signal(ctx, n.Client(), held.ID(), wrongApproval, 43, nil); err != nil {
+		t.Fatal(err)
+	}
+	d := clustertest.Described(t, n.Client(), held.ID(), "the signal is shown", func(d *runtime.Description) bool { return len(d.SetAside) > 0 })
+	if want := (runtime.SetAsideSignal{Name: "approved", Number: 1}); d.SetAside[0] != want || len(d.SetAside) != 1 || d.Unread != 0 {
+		t.Errorf("set aside %v, %d unread", d.SetAside, d.Unread)
+	}
+	cancelled := send(func(run journal.RunID) error { return n.Client().Cancel(ctx, run, "enough") })
+	if _, err := cancelled.Result(ctx); !errors.Is(err, workflow.ErrCancelled) || undone.Load() != 1 {
+		t.Errorf("got %v, undone %d times", err, undone.Load())
+	}
+}
+
+// TestBadSignalBlocks: a workflow may want to have every signal. A run is blocked until code comes
+// that decodes it; a cancel request is not behind it all the same, nor are queries after that.
+func TestBadSignalBlocks(t *testing.T) {
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	var undone atomic.Int32
+	strict := &runtime.HandleOptions{BlockOnBadSignal: true}
+	n := c.Run(nil, handleSaga(&undone, strict))
+	block := func() *runtime.Run[string] {
+		run := startWaiter(t, n)
+		if err := runtime.Signal(ctx, n.Client(), run.ID(), wrongApproval, 42, nil); err != nil {
+			t.Fatal(err)
+		}
+		d := clustertest.Described(t, n.Client(), run.ID(), "the run is blocked", func(d *runtime.Description) bool {
+			return d.Run.Task != nil && d.Run.Task.State == journal.Blocked
+		})
+		if problem := d.Run.Task.Problem; !strings.Contains(problem, "signal approved") || len(d.SetAside) != 0 || d.Unread != 1 {
+			t.Errorf("problem %q, set aside %v, %d unread", problem, d.SetAside, d.Unread)
+		}
+		return run
+	}
+	kept, cancelled := block(), block()
+	for i := range 3 { // what lies between does not matter
+		if err := runtime.Signal(ctx, n.Client(), cancelled.ID(), number, i, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := n.Client().Cancel(ctx, cancelled.ID(), "enough"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := runtime.Query(ctx, n.Node, cancelled.ID(), answer, ""); err != nil || got != "here" {
+		t.Errorf("a query: %q, %v", got, err)
+	}
+	if err := n.Client().Resume(ctx, cancelled.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cancelled.Result(ctx); !errors.Is(err, workflow.ErrCancelled) || undone.Load() != 1 {
+		t.Errorf("got %v, undone %d times", err, undone.Load())
+	}
+	n.Stop()
+	c.Run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, waiter, func(ctx workflow.Context, _ string) (string, error) {
+			v, err := wrongApproval.Receive(ctx)
+			return fmt.Sprint(v), err
+		}, strict)
+	})
+	if got := clustertest.MustResult(t, kept); got != "42" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestUnreceivedSignalsAreShown: a signal of a name that nobody receives is seen with the run.
+func TestUnreceivedSignalsAreShown(t *testing.T) {
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	n := c.Run(nil, handleSaga(new(atomic.Int32), nil))
+	run := startWaiter(t, n)
+	for _, name := range []workflow.Signal[string]{"aproved", "aproved", "another"} {
+		if err := runtime.Signal(ctx, n.Client(), run.ID(), name, "yes", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := clustertest.Described(t, n.Client(), run.ID(), "the signals are consumed", func(d *runtime.Description) bool { return len(d.Waiting) == 3 && d.Unread == 0 })
+	if want := []string{"signal approved", "1 of signal another not received", "2 of signal aproved not received"}; !slices.Equal(d.Waiting, want) {
+		t.Errorf("it shows %q, want %q", d.Waiting, want)
+	}
+}
