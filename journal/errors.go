@@ -18,6 +18,10 @@ var (
 	// ErrUnavailable wraps failures of the connection to the store: nothing is known about
 	// the call, and it may be repeated (J4).
 	ErrUnavailable = errors.New("store is unavailable")
+	// ErrStoreClosed says that this program has closed the store. No later call of it succeeds, so
+	// it is no ErrUnavailable, and nothing repeats the call: whoever waits for the store gets it at
+	// once. End the nodes and callers that use a store before you close it.
+	ErrStoreClosed = errors.New("store was closed by this program")
 	// ErrTxLost says that a driver.Commit with a Tx was not written and cannot be: the
 	// transaction is gone. The step's effects are gone with it.
 	ErrTxLost = errors.New("transaction was lost before it committed")

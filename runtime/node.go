@@ -71,8 +71,9 @@ func (n *Node) ID() journal.NodeID {
 //
 // While the store is unavailable Run waits for it, from the first call on. If the lease is lost
 // meanwhile, the node joins again. Errors: [ErrNoWorkflow] if nothing is registered; [ErrRunning]
-// if the node runs already; what the store says to joining, if that is not journal.ErrUnavailable.
-// Run may be called again after it has returned.
+// if the node runs already; journal.ErrStoreClosed if the store was closed meanwhile; what the
+// store says to joining, if that is not journal.ErrUnavailable. Run may be called again after it
+// has returned.
 func (n *Node) Run(ctx context.Context) error {
 	if n.registry.empty() {
 		return ErrNoWorkflow

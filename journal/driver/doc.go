@@ -20,7 +20,7 @@
 //   - A method's own error is about the whole call, an error in an outcome about one member. A
 //     failed connection is journal.ErrUnavailable, and nothing else is: the engine repeats such a
 //     call for as long as it lasts, so an error that would come back each time must be of another
-//     kind.
+//     kind. One such is journal.ErrStoreClosed: the program itself has closed the store.
 //   - Every method may be called again with the same arguments after a failure (J4). Commits are
 //     recognised by their events ([Commit.WrittenAs]), starts by id, messages by key.
 //   - All task rows that one transaction locks are locked in one order, that of the run ids. Runs

@@ -10,9 +10,10 @@ import (
 // store may rely on valid input and on batches of at most journal.BatchMax members.
 //
 // A method's own error concerns the whole call and is journal.ErrUnavailable if the connection
-// failed: the call may then have happened or not, and every method may be repeated as it is. Errors
-// of single members are in their outcomes, which stand in the order of the requests; ErrHeld is one
-// for those who ask for it, see Impatient.
+// failed: the call may then have happened or not, and every method may be repeated as it is. It is
+// journal.ErrStoreClosed after the program has closed the store, from Watch too. Errors of single
+// members are in their outcomes, which stand in the order of the requests; ErrHeld is one for those
+// who ask for it, see Impatient.
 type Store interface {
 	journal.Store
 

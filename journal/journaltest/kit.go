@@ -35,12 +35,13 @@ type kit struct {
 	store driver.Store
 	view  driver.Store // the store without the runs that only fill batches, see crowded
 	j     *driver.Journal
+	shut  bool // the check has closed the store: there is nothing to audit
 }
 
 func newKit(t *testing.T, s driver.Store) *kit {
 	k := &kit{t: t, ctx: t.Context(), store: s, view: s, j: driver.New(s, nil)}
 	t.Cleanup(func() {
-		if !t.Failed() {
+		if !t.Failed() && !k.shut {
 			k.audit(context.Background())
 		}
 	})

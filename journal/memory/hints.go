@@ -63,6 +63,6 @@ func (h hints) Watch(ctx context.Context, fn func(driver.Hint)) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-h.s.done:
-		return fmt.Errorf("watch hints: %w: the store is closed", journal.ErrUnavailable)
+		return fmt.Errorf("watch hints: %w", journal.ErrStoreClosed)
 	}
 }

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -79,7 +78,7 @@ func (s *Store) enter(ctx context.Context) (time.Time, error) {
 	s.db.mu.Lock()
 	if s.closed {
 		s.db.mu.Unlock()
-		return time.Time{}, fmt.Errorf("%w: the store is closed", journal.ErrUnavailable)
+		return time.Time{}, journal.ErrStoreClosed
 	}
 	s.db.caller = s
 	return s.db.now(), nil

@@ -50,6 +50,9 @@ func (m *member) Contact() (last time.Time, judged bool) { return m.contact.stat
 // A question outlives the call. What is late for the caller is not late for the connection, which
 // would be closed if the question were given up.
 func (m *member) Ask(ctx context.Context) (bool, error) {
+	if m.s.hints.ctx.Err() != nil {
+		return false, journal.ErrStoreClosed
+	}
 	done := make(chan answer, 1)
 	c := m.s.lifeline.taken()
 	if c != nil {

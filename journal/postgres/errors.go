@@ -12,7 +12,6 @@ import (
 
 var (
 	errUserCommit = errors.New("the transaction of a step is committed and rolled back by the engine")
-	errStoreDone  = errors.New("store was closed")
 )
 
 // translate maps what the driver says to the journal's errors, by SQLSTATE and the state of the
@@ -48,9 +47,12 @@ func translate(ctx context.Context, err error, lost bool) error {
 // unsent is translate for what failed before a statement was sent: a connection that could not be
 // had, or whose session could not begin. Nothing has happened, and the refusal is of this
 // connection, not of what the caller wanted: a password is being changed, a database restored, a
-// server full. So the caller may ask again, whatever the server says.
-func unsent(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+// server full. So the caller may ask again, whatever the server says, unless the store is closed.
+func unsent(ctx context.Context, s *Store, err error) error {
+	switch {
+	case s.hints.ctx.Err() != nil:
+		return fmt.Errorf("%w: %w", journal.ErrStoreClosed, err)
+	case ctx.Err() != nil:
 		return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	return fmt.Errorf("%w: %w", journal.ErrUnavailable, err)

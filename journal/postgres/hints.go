@@ -117,7 +117,7 @@ func (h *hints) Watch(ctx context.Context, fn func(driver.Hint)) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-h.ctx.Done():
-		return fmt.Errorf("watch hints: %w: %w", journal.ErrUnavailable, errStoreDone)
+		return fmt.Errorf("watch hints: %w", journal.ErrStoreClosed)
 	}
 }
 

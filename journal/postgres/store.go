@@ -93,7 +93,7 @@ func (s *Store) Close() {
 func (s *Store) migrate(ctx context.Context) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return unsent(ctx, err)
+		return unsent(ctx, s, err)
 	}
 	defer conn.Release()
 	return Migrate(ctx, conn.Conn(), s.o.Schema)
@@ -112,13 +112,13 @@ func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Co
 	defer watch.stop()
 	leave, err := s.shares.enter(ctx, s.roster.any)
 	if err != nil {
-		return unsent(outer, err)
+		return unsent(outer, s, err)
 	}
 	defer leave()
 	for try := 1; ; try++ {
 		conn, err := s.pool.Acquire(ctx)
 		if err != nil {
-			return unsent(outer, err)
+			return unsent(outer, s, err)
 		}
 		sent := time.Now()
 		watch.on(conn.Conn())

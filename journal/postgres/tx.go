@@ -97,7 +97,7 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	t, err := beginStep(ctx, s)
 	if err != nil {
 		<-s.stepTxs
-		return nil, unsent(ctx, err)
+		return nil, unsent(ctx, s, err)
 	}
 	return t, nil
 }

@@ -20,9 +20,8 @@ var (
 )
 
 var (
-	errUserEnd   = errors.New("the transaction of a step is committed and rolled back by the engine")
-	errStoreDone = errors.New("store was closed")
-	errTxDone    = errors.New("transaction is over")
+	errUserEnd = errors.New("the transaction of a step is committed and rolled back by the engine")
+	errTxDone  = errors.New("transaction is over")
 )
 
 // LockedError says that another process has the file, or another store of this process. It says

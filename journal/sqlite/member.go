@@ -204,7 +204,7 @@ func (m *member) ID() journal.NodeID { return m.id }
 // the writer's connection.
 func (m *member) Renew(context.Context) (driver.Renewal, error) {
 	if m.s.life.Err() != nil {
-		return driver.Renewal{Now: now()}, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+		return driver.Renewal{Now: now()}, journal.ErrStoreClosed
 	}
 	r, alive := m.s.nodes.renew(m.id)
 	if !alive {
@@ -217,7 +217,7 @@ func (m *member) Renew(context.Context) (driver.Renewal, error) {
 // when the next task is due.
 func (m *member) Look(context.Context) (driver.Look, error) {
 	if m.s.life.Err() != nil {
-		return driver.Look{}, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+		return driver.Look{}, journal.ErrStoreClosed
 	}
 	return driver.Look{Suspects: m.s.nodes.suspects(m.id)}, nil
 }

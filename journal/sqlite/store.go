@@ -153,11 +153,11 @@ func (s *Store) configure(w *conn) error {
 }
 
 // Close ends the store. Calls that are being written end first, those that wait for their turn fail
-// with ErrUnavailable, and the transaction of a step is rolled back. Further calls of Close do
+// with ErrStoreClosed, and the transaction of a step is rolled back. Further calls of Close do
 // nothing.
 func (s *Store) Close() {
 	s.closed.Do(func() {
-		s.end(errStoreDone)
+		s.end(journal.ErrStoreClosed)
 		s.writer.close()
 		s.closeReaders()
 		s.writer.c.close()
@@ -189,7 +189,7 @@ func (s *Store) read(ctx context.Context, fn func(c *conn) error) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-s.life.Done():
-		return fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+		return journal.ErrStoreClosed
 	}
 	defer func() { s.readers <- c }()
 	if _, err := c.exec(readBeginSQL); err != nil {

@@ -68,7 +68,7 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 		return nil, context.Cause(ctx)
 	}
 	if s.life.Err() != nil {
-		return nil, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+		return nil, journal.ErrStoreClosed
 	}
 	t := &stepTx{s: s, open: map[interface{ Close() error }]struct{}{}}
 	t.life, t.stop = context.WithCancelCause(s.life)
@@ -79,7 +79,7 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 		return nil, err
 	}
 	t.user = user
-	t.unhook = context.AfterFunc(s.life, func() { t.expire(fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)) })
+	t.unhook = context.AfterFunc(s.life, func() { t.expire(journal.ErrStoreClosed) })
 	return t, nil
 }
 
@@ -178,7 +178,7 @@ func (w *writer) borrow(ctx, life context.Context) (*loan, error) {
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
-		return nil, fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+		return nil, journal.ErrStoreClosed
 	}
 	w.loans = append(w.loans, l)
 	w.mu.Unlock()

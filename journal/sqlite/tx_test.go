@@ -288,16 +288,16 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 		waiting <- err
 	}()
 	w.s.Close()
-	if err := <-waiting; err != nil && !errors.Is(err, journal.ErrUnavailable) {
+	if err := <-waiting; err != nil && !errors.Is(err, journal.ErrStoreClosed) {
 		t.Errorf("a start in the way of the end: %v", err)
 	}
 	if _, err := tx.Value().(*sql.Tx).ExecContext(t.Context(), `SELECT 1`); err == nil {
 		t.Error("a statement of a step ran on a closed store")
 	}
-	if _, err := w.j.Begin(t.Context()); !errors.Is(err, journal.ErrUnavailable) {
+	if _, err := w.j.Begin(t.Context()); !errors.Is(err, journal.ErrStoreClosed) {
 		t.Errorf("begin on a closed store: %v", err)
 	}
-	if _, err := w.j.List(t.Context(), journal.ListFilter{}); !errors.Is(err, journal.ErrUnavailable) {
+	if _, err := w.j.List(t.Context(), journal.ListFilter{}); !errors.Is(err, journal.ErrStoreClosed) {
 		t.Errorf("list on a closed store: %v", err)
 	}
 	w.s.Close()

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -125,7 +124,7 @@ func (s *Store) write(ctx context.Context, bytes int, fn func(b *batch) error) e
 	w.mu.Lock()
 	if w.closed {
 		w.mu.Unlock()
-		return fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+		return journal.ErrStoreClosed
 	}
 	w.jobs = append(w.jobs, j)
 	w.mu.Unlock()
@@ -202,7 +201,7 @@ func (w *writer) next() (jobs []*job, next *loan, closed bool) {
 // failAll fails the jobs that wait when the store closes. They have not happened.
 func (w *writer) failAll(jobs []*job) {
 	for _, j := range jobs {
-		j.err = fmt.Errorf("%w: %w", journal.ErrUnavailable, errStoreDone)
+		j.err = journal.ErrStoreClosed
 		close(j.done)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // It holds no lock while it reads, and resolves waiters one run at a time. So a slow store delays
 // answers, but neither registrations nor the hints that resolve waiters without a read. An error of
 // the store is no result: the runs stay in toRead, and their waiters wait on, until the store
-// answers or their own contexts end.
+// answers or their own contexts end. A store that was closed will not answer.
 type reader struct {
 	j          *driver.Journal
 	poll       time.Duration // between two reads of everything
@@ -72,6 +72,10 @@ func (r *reader) read(ctx context.Context) {
 		if err := errors.Join(r.readEnds(ctx, ids), r.readReplies(ctx, updates)); err != nil {
 			for i := range updates {
 				ids = append(ids, updates[i].Run)
+			}
+			if errors.Is(err, journal.ErrStoreClosed) {
+				r.list.resolveAll(ids, resolution{err: err})
+				continue
 			}
 			r.list.putBack(ids, ctx.Err() != nil)
 			return

@@ -133,6 +133,18 @@ func (l *waitlist) resolve(run journal.RunID, update journal.InboxSeq, res resol
 	}
 }
 
+// resolveAll gives everybody who waits for anything of these runs the same resolution.
+func (l *waitlist) resolveAll(runs []journal.RunID, res resolution) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, run := range runs {
+		for _, wt := range l.waiting[run] {
+			wt.resolved <- res
+		}
+		l.remove(run)
+	}
+}
+
 // hint takes any hint of the journal: see Waiters.Hint.
 func (l *waitlist) hint(h driver.Hint) {
 	switch h.Kind {

@@ -44,6 +44,7 @@ type claimer struct {
 	unconfirmed *unconfirmed
 	trials      trials
 	claims      context.Context // of each claim; ends a while after the loop's
+	lost        func(error)     // called if the store was closed
 }
 
 // loop claims until ctx ends.
@@ -57,6 +58,10 @@ func (c *claimer) loop(ctx context.Context) {
 		if err != nil {
 			if ctx.Err() != nil {
 				return // Leave frees what this claim may have acquired
+			}
+			if errors.Is(err, journal.ErrStoreClosed) {
+				c.lost(err)
+				return
 			}
 			c.unconfirmed.note()
 			if !errors.Is(err, journal.ErrUnavailable) {

@@ -23,7 +23,7 @@ type lease struct {
 	member  driver.Membership
 	length  time.Duration
 	renewed func(driver.Renewal) // must be quick
-	lost    func(error)          // called at most once, with a journal.ErrNodeLost
+	lost    func(error)          // called at most once, with a journal.ErrNodeLost, or ErrStoreClosed
 	wake    chan struct{}        // one token: renew
 }
 
@@ -54,7 +54,7 @@ func (l *lease) renewLoop(ctx context.Context, end time.Time) {
 			l.renewed(r)
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, journal.ErrNodeLost):
+		case errors.Is(err, journal.ErrNodeLost), errors.Is(err, journal.ErrStoreClosed):
 			l.lost(err)
 			return
 		case !time.Now().Before(end):

@@ -88,7 +88,7 @@ func (r *reaper) sweepLoop(ctx context.Context) {
 func (r *reaper) reap(ctx context.Context, suspects []journal.NodeID) {
 	reaped, err := r.member.Reap(ctx, suspects)
 	if err != nil {
-		if ctx.Err() == nil && !errors.Is(err, journal.ErrUnavailable) {
+		if ctx.Err() == nil && !errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, journal.ErrStoreClosed) {
 			r.log.Error("freeing the runs of dead nodes failed; it will be tried again",
 				logkey.Node, r.node, logkey.Error, err)
 		}

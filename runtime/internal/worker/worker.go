@@ -118,7 +118,7 @@ func New(cfg Config) *Worker {
 		j: cfg.Journal, node: w.id, routes: cfg.Routes, sys: w.sys, room: room, log: cfg.Log,
 		crowd:       &crowd{node: w.id, tell: w.sys.Crowd, room: room, log: cfg.Log, observe: cfg.Waiting},
 		timer:       newClaimTimer(cfg.Journal.Now, cfg.Poll, room.left, unconfirmed),
-		unconfirmed: unconfirmed, claims: claims, member: cfg.Member, comparison: w.comparison,
+		unconfirmed: unconfirmed, claims: claims, member: cfg.Member, comparison: w.comparison, lost: w.fail,
 	}
 	w.starts = &localStarts{
 		node: w.id, routes: cfg.Routes, room: room.left, activate: w.sys.Activate, reconcile: w.claimer.reconcileNow,

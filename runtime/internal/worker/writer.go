@@ -255,7 +255,7 @@ func (w *writer) write(commits []driver.Commit) []driver.Outcome {
 func (w *writer) definite(err error) error {
 	switch {
 	case err == nil:
-	case w.ctx.Err() != nil, errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, driver.ErrTookLong):
+	case w.ctx.Err() != nil, errors.Is(err, journal.ErrStoreClosed), errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, driver.ErrTookLong):
 		return journal.ErrNodeLost
 	}
 	return err
