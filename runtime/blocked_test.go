@@ -66,6 +66,14 @@ func TestDivergenceBlocksUntilGoodCodeComes(t *testing.T) {
 	if d.Run.Status != journal.Open {
 		t.Errorf("status %s: divergence must not end a run", d.Run.Status)
 	}
+	for what, client := range map[string]*runtime.Client{"the node's client": bad.Client(), "another client": runtime.NewClient(c.Journal, nil)} {
+		short, cancel := context.WithTimeout(ctx, 1500*time.Millisecond)
+		_, err := runtime.RunOf(client, waiter, run.ID()).Result(short)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, runtime.ErrBlocked) || !strings.Contains(err.Error(), d.Run.Task.Problem) {
+			t.Errorf("%s hears that the run is blocked as %v", what, err)
+		}
+	}
 	bad.Stop()
 	c.Run(nil, good)
 	if got, err := run.Result(ctx); err != nil || got != "go" {

@@ -21,7 +21,7 @@ var (
 	ErrRejected = errors.New("rejected")
 	// ErrBlocked matches the error of an update whose run cannot continue for now: its code does
 	// not fit its history, it panicked, or it is quarantined. What was sent to the run waits until
-	// it continues.
+	// it continues. It matches the error of [Run.Result] too if the time for that was up meanwhile.
 	ErrBlocked = errors.New("run is blocked")
 	// ErrNotRegistered matches the error of a query that was asked of a node without the run's
 	// code.

@@ -36,7 +36,12 @@ func (r *Run[Out]) Created() bool { return r.created }
 // Result waits until the run is closed and returns its output, or a *[FailedError],
 // *[CancelledError] or *[TerminatedError]. It waits through continue-as-new, and holds no
 // connection while it waits. It may be called again and gives the same result, until the run is
-// deleted. Errors of the wait itself: ctx's, journal.ErrNotFound.
+// deleted.
+//
+// Errors of the wait itself: journal.ErrNotFound; journal.ErrStoreClosed; ctx's. A run that cannot
+// continue for now, because it is blocked or quarantined, is waited for: it goes on when its code
+// is repaired. If ctx has a deadline of at least a second from the call, and the run was in such a
+// state half a second before it, the error matches [ErrBlocked] too and has the reason.
 func (r *Run[Out]) Result(ctx context.Context) (Out, error) {
 	var out Out
 	terminal, err := r.c.waiters.AwaitEnd(ctx, r.id, r.local)

@@ -118,6 +118,10 @@ func (r *reader) readReplies(ctx context.Context, updates []driver.LoadRequest) 
 	for i := range histories {
 		h, q := &histories[i], &updates[i]
 		switch {
+		case q.Answer == stateOnly: // the end of a run, if there is one, is of readEnds
+			if h.Err == nil && !h.Run.Status.Closed() {
+				r.list.noteState(q.Run, r.unanswered(&h.Run))
+			}
 		case h.Answer != nil:
 			r.list.resolve(q.Run, q.Answer, resolution{reply: h.Answer})
 		case h.Err != nil && !unreadable(h.Err): // of a run that cannot be read, the task says whether it is blocked

@@ -3,6 +3,7 @@ package waiters
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -50,7 +51,7 @@ type Options struct {
 	// watches the journal itself, while it exists.
 	HintsPushed bool
 	// Unanswered returns why an update of the run has no answer and gets none for now, nil if the
-	// answer is still to come.
+	// answer is still to come. It says also why the end of an open run does not come for now.
 	Unanswered func(run *journal.Run) error
 }
 
@@ -65,7 +66,9 @@ func New(j *driver.Journal, o Options) *Waiters {
 }
 
 // AwaitEnd returns the terminal event of the run, once it is durable. local says that this process
-// executes the run, so that its end is announced here. Errors: journal.ErrNotFound, ctx's.
+// executes the run, so that its end is announced here. Errors: journal.ErrNotFound; ctx's, and
+// behind it what Options.Unanswered says of the run, if ctx has ended by a deadline that was not
+// short.
 func (w *Waiters) AwaitEnd(ctx context.Context, run journal.RunID, local bool) (*journal.Event, error) {
 	wt := &waiter{resolved: make(chan resolution, 1), local: local}
 	res, err := w.await(ctx, run, wt)
@@ -95,13 +98,35 @@ func (w *Waiters) await(ctx context.Context, run journal.RunID, wt *waiter) (res
 	if wt.update != 0 {
 		verb = "load"
 	}
-	select {
-	case res := <-wt.resolved:
-		return res, res.err
-	case <-ctx.Done():
-		w.list.forget(run, wt)
-		return resolution{}, w.reader.j.Explain(verb, ctx.Err())
+	look, stop := beforeDeadline(ctx, wt)
+	defer stop()
+	for {
+		select {
+		case res := <-wt.resolved:
+			return res, res.err
+		case <-look:
+			w.list.askState(run, wt)
+		case <-ctx.Done():
+			if held := w.list.forget(run, wt); held != nil {
+				return resolution{}, fmt.Errorf("%w: %w", ctx.Err(), held)
+			}
+			return resolution{}, w.reader.j.Explain(verb, ctx.Err())
+		}
 	}
+}
+
+// beforeDeadline fires shortly before ctx's deadline if wt waits for the end of a run: whoever
+// gives up then shall know whether the run could not have ended. One question at the end costs
+// less than asking all the time, and the caller need not wait beyond the deadline for it. Short
+// waits go without.
+func beforeDeadline(ctx context.Context, wt *waiter) (<-chan time.Time, func()) {
+	deadline, ok := ctx.Deadline()
+	left := time.Until(deadline) - stateBefore
+	if !ok || wt.update != 0 || left < stateBefore {
+		return nil, func() {}
+	}
+	t := time.NewTimer(left)
+	return t.C, func() { t.Stop() }
 }
 
 // Hint takes a hint of the journal: a run was closed or has answered an update, or hints may have

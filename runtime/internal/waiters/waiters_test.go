@@ -18,6 +18,14 @@ const pollOfTests = 1500 * time.Millisecond
 type endStore struct {
 	driver.Store
 	ends func(context.Context, []journal.RunID) ([]driver.End, error)
+	load func(context.Context, []driver.LoadRequest) ([]driver.History, error)
+}
+
+func (s *endStore) Load(ctx context.Context, q []driver.LoadRequest) ([]driver.History, error) {
+	if s.load == nil {
+		return []driver.History{{Err: journal.ErrNotFound}}, nil // Ends says that it is open
+	}
+	return s.load(ctx, q)
 }
 
 func (s *endStore) Ends(ctx context.Context, runs []journal.RunID) ([]driver.End, error) {
@@ -87,7 +95,7 @@ func TestLostHintsAreReadTogether(t *testing.T) {
 			}
 		})
 		_, err := w.AwaitEnd(ctx, journal.NewRunID(), true)
-		if polls := int(time.Minute / pollOfTests); !errors.Is(err, context.DeadlineExceeded) || reads < 2*polls || reads > int(time.Minute/scanEvery)+1 {
+		if polls := int(time.Minute / pollOfTests); !errors.Is(err, context.DeadlineExceeded) || reads < 2*polls || reads > int(time.Minute/scanEvery)+2 { // one is of the look before the deadline
 			t.Errorf("%d reads in %d polls: %v", reads, polls, err)
 		}
 		hints.Wait()
@@ -110,7 +118,7 @@ func TestLostHintsPutNoPollOff(t *testing.T) {
 			}
 		})
 		_, err := w.AwaitEnd(ctx, journal.NewRunID(), true)
-		if polls := int(time.Minute / (scanEvery / 10)); !errors.Is(err, context.DeadlineExceeded) || reads < polls-1 || reads > polls+1 {
+		if polls := int(time.Minute / (scanEvery / 10)); !errors.Is(err, context.DeadlineExceeded) || reads < polls-1 || reads > polls+2 { // one is of the look before the deadline
 			t.Errorf("%d reads in %d polls: %v", reads, polls, err)
 		}
 		hints.Wait()
@@ -143,6 +151,61 @@ func TestOutcomesThatDoNotFitAreReadAtOnce(t *testing.T) {
 		w.list.mu.Lock()
 		w.list.stop() // nobody waits for the other one any more
 		w.list.mu.Unlock()
+		synctest.Wait()
+	})
+}
+
+// Whoever gives up by a deadline that was not short hears why the run could not end, as of a moment
+// before it. Many that give up together ask once.
+func TestBlockedRunIsToldAtTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		blocked, open := journal.NewRunID(), journal.NewRunID()
+		held, loads, asked := errors.New("held"), 0, 0
+		s := &endStore{ends: func(context.Context, []journal.RunID) ([]driver.End, error) { return nil, nil }}
+		s.load = func(_ context.Context, q []driver.LoadRequest) ([]driver.History, error) {
+			loads, asked = loads+1, asked+len(q)
+			out := make([]driver.History, len(q))
+			for i := range q {
+				out[i].Run = journal.Run{ID: q[i].Run, Task: &journal.Task{Problem: map[bool]string{true: "x"}[q[i].Run == blocked]}}
+			}
+			return out, nil
+		}
+		w := New(driver.New(s, nil), Options{Poll: pollOfTests, HintsPushed: true, Unanswered: func(run *journal.Run) error {
+			if run.Task.Problem != "" {
+				return held
+			}
+			return nil
+		}})
+		wait := func(run journal.RunID, d time.Duration) error {
+			ctx, cancel := context.WithTimeout(t.Context(), d)
+			defer cancel()
+			began := time.Now()
+			_, err := w.AwaitEnd(ctx, run, true)
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != d {
+				t.Errorf("got %v after %s, want the deadline of %s", err, time.Since(began), d)
+			}
+			return err
+		}
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() {
+				if err := wait(blocked, time.Minute); !errors.Is(err, held) {
+					t.Errorf("blocked: %v", err)
+				}
+			})
+		}
+		all.Go(func() {
+			if err := wait(open, time.Minute); errors.Is(err, held) {
+				t.Errorf("open: %v", err)
+			}
+		})
+		all.Wait()
+		if loads > 3 || asked > 4 {
+			t.Errorf("%d loads of %d", loads, asked)
+		}
+		if err := wait(blocked, stateBefore); errors.Is(err, held) || loads > 3 {
+			t.Errorf("a short wait: %v", err)
+		}
 		synctest.Wait()
 	})
 }

@@ -2,6 +2,7 @@ package waiters
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -18,11 +19,12 @@ type waitlist struct {
 
 	mu          sync.Mutex
 	waiting     map[journal.RunID][]*waiter
-	toRead      map[journal.RunID]bool // read when the loop next wakes; only runs in waiting
-	wake        chan struct{}          // has one element while toRead or scan holds something new
-	scan        bool                   // hints were lost
-	stop        context.CancelFunc     // ends the loop; nil while nobody waits
-	announcedAt time.Time              // when other processes were last told
+	toRead      map[journal.RunID]bool      // read when the loop next wakes; only runs in waiting
+	stateAt     map[journal.RunID]time.Time // when the state of a run was last asked for
+	wake        chan struct{}               // has one element while toRead or scan holds something new
+	scan        bool                        // hints were lost
+	stop        context.CancelFunc          // ends the loop; nil while nobody waits
+	announcedAt time.Time                   // when other processes were last told
 	recent      recent
 }
 
@@ -32,7 +34,20 @@ type waiter struct {
 	resolved chan resolution  // has room for the one resolution, so that resolving never blocks
 	local    bool             // the end is announced inside the process: no read before the first poll
 	update   journal.InboxSeq // the update whose answer is waited for; 0 for the end of the run
+	ask      bool             // the reader is to look at the state of the run
+	held     error            // why the run does not end for now, as of the last look at its state
 }
+
+// stateBefore is how long before its deadline a waiter looks at the state of the run.
+const stateBefore = 500 * time.Millisecond
+
+// stateFresh is how long an answer about the state of a run serves all who wait for its end. The
+// answer goes to everybody who waits when it comes, so who asks then has it, or gets it.
+const stateFresh = stateBefore / 5
+
+// stateOnly is the number of an update that no run has: its answer tells the state of the run and
+// nothing else.
+const stateOnly journal.InboxSeq = math.MaxInt64
 
 // resolution is what a waiter gets: the terminal event, the answer, or an error.
 type resolution struct {
@@ -85,8 +100,34 @@ func (l *waitlist) wakeLoop() {
 	}
 }
 
-// forget removes a waiter whose caller gave up.
-func (l *waitlist) forget(run journal.RunID, wt *waiter) {
+// askState makes the loop look at the state of a run, unless it looked a moment ago for another
+// waiter: deadlines of many often come together.
+func (l *waitlist) askState(run journal.RunID, wt *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.waiting[run] == nil || time.Since(l.stateAt[run]) < stateFresh {
+		return
+	}
+	if l.stateAt == nil {
+		l.stateAt = map[journal.RunID]time.Time{}
+	}
+	l.stateAt[run] = time.Now()
+	wt.ask, l.toRead[run] = true, true
+	l.wakeLoop()
+}
+
+// noteState notes why a run does not end for now, nil for no reason.
+func (l *waitlist) noteState(run journal.RunID, held error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, wt := range l.waiting[run] {
+		wt.held = held
+	}
+}
+
+// forget removes a waiter whose caller gave up, and returns why the run does not end for now, as
+// far as that is known.
+func (l *waitlist) forget(run journal.RunID, wt *waiter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	list := l.waiting[run]
@@ -99,6 +140,7 @@ func (l *waitlist) forget(run journal.RunID, wt *waiter) {
 	if len(l.waiting[run]) == 0 {
 		l.remove(run)
 	}
+	return wt.held
 }
 
 // remove forgets a run that nobody waits for; the last one ends the loop. The caller holds the
@@ -106,6 +148,7 @@ func (l *waitlist) forget(run journal.RunID, wt *waiter) {
 func (l *waitlist) remove(run journal.RunID) {
 	delete(l.waiting, run)
 	delete(l.toRead, run)
+	delete(l.stateAt, run)
 	if len(l.waiting) == 0 && l.stop != nil {
 		l.stop()
 		l.stop = nil
@@ -242,6 +285,11 @@ func (l *waitlist) takeToRead() (ids []journal.RunID, updates []driver.LoadReque
 		delete(l.toRead, id)
 		end, seen := false, map[journal.InboxSeq]bool{}
 		for _, wt := range l.waiting[id] {
+			if wt.ask && !seen[stateOnly] {
+				seen[stateOnly] = true
+				updates = append(updates, driver.LoadRequest{Run: id, Answer: stateOnly})
+			}
+			wt.ask = false
 			if wt.update == 0 {
 				end = true
 			} else if !seen[wt.update] {
