@@ -49,6 +49,8 @@ type Hooks struct {
 	// Deadlocked reports a run whose strands wait for nothing but each other, each time it is
 	// parked.
 	Deadlocked func(run *journal.Run, lines []string)
+	// Elsewhere reports the route of a run whose next generation has a version without code here.
+	Elsewhere func(journal.Route)
 	// SetAside reports a signal that the code was about to receive and that does not decode. It is
 	// reported again if its turn is taken again, because the node or the commit was lost.
 	SetAside func(run *journal.Run, signal *replay.SetAside)

@@ -23,8 +23,12 @@ func (r *run) terminalEvent(t *turn, d *replay.Decision) journal.Event {
 		waiting := r.inputs.stillCarried(r.ident.InboxSeen, r.info.Continued)
 		c.Continue.Carried = slices.Concat(c.Continue.Carried, waiting)
 		slices.Sort(c.Continue.Carried)
-		if r.host.draining.Load() || r.host.o.Lookup(r.info.Workflow, c.Continue.Version) == nil {
+		here := r.host.o.Lookup(r.info.Workflow, c.Continue.Version) != nil
+		if r.host.draining.Load() || !here {
 			c.Next.Kind = driver.NextRelease
+		}
+		if !here && r.host.o.Hooks.Elsewhere != nil {
+			r.host.o.Hooks.Elsewhere(journal.Route{Queue: r.info.Queue, Workflow: r.info.Workflow, Version: c.Continue.Version})
 		}
 		return ev
 	}

@@ -54,7 +54,7 @@ func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 }
 
 func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *telemetry) *Client {
-	c := &Client{j: j, node: node, tel: tel, warner: &routeWarner{j: j, log: tel.log}}
+	c := &Client{j: j, node: node, tel: tel, warner: newRouteWarner(j, tel.log)}
 	c.waiters = waiters.New(j, waiters.Options{Poll: poll, HintsPushed: node != nil, Unanswered: unanswered})
 	c.starts = batch.New(batch.SizeMax, c.writeStarts)
 	c.sends = batch.New(batch.SizeMax, c.writeSends)

@@ -29,6 +29,9 @@ const (
 	drainDefault = 10 * time.Second
 	// servedFor is how long the list of live nodes is trusted before a warning is given.
 	servedFor = 5 * time.Second
+	// joinPatience is how long the node of a client has for joining before a start that waits for
+	// it is warned of.
+	joinPatience = 5 * time.Second
 	// warnEvery limits the warning that nobody serves a workflow, for each route.
 	warnEvery = time.Minute
 	// childPagesMax bounds how many pages of children Describe reads, newest first, for those that

@@ -22,5 +22,8 @@ func (n *localNode) starts() worker.StartBatch {
 	return n.worker.Load().Starts()
 }
 
+// joined tells whether the node is a member now.
+func (n *localNode) joined() bool { return n != nil && n.worker.Load() != nil }
+
 // serves tells whether the node has registered the route.
 func (n *localNode) serves(r journal.Route) bool { return n != nil && n.registry.serves(r) }

@@ -133,14 +133,16 @@ func (n *Node) runOnce(ctx context.Context) error {
 }
 
 func (n *Node) workerConfig(m driver.Membership) worker.Config {
+	hooks := n.tel.hooks(n.j.TxLimit())
+	hooks.Elsewhere = n.client.warnOf
 	return worker.Config{
 		Journal: n.j, Member: m, Routes: n.registry.routes,
 		Lease: n.o.Lease, Grace: n.o.Grace, Poll: n.o.Poll, Drain: n.o.Drain, LiveMax: n.o.LiveMax, Batchers: n.o.Lanes,
-		Hint: n.client.waiters.Hint, Waiting: n.tel.nodeWaiting, Log: n.tel.log,
+		Hint: n.client.waiters.Hint, Waiting: n.tel.nodeWaiting, Log: n.tel.log, Unowned: n.client.warnOf,
 		Actors: actor.Options{
 			Lookup: n.registry.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax, WarmIdle: n.o.WarmIdle,
 			StuckAfter: n.o.StuckAfter, Thresholds: n.o.thresholds(), HistoryMax: n.o.HistoryMax,
-			PassivateAlways: n.o.PassivateAlways, Intercept: n.o.Intercept, Hooks: n.tel.hooks(n.j.TxLimit()),
+			PassivateAlways: n.o.PassivateAlways, Intercept: n.o.Intercept, Hooks: hooks,
 		},
 	}
 }

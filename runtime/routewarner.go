@@ -11,44 +11,69 @@ import (
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
 )
 
-// routeWarner warns of starts that no live node serves: a forgotten registration, a misspelt queue.
-// It never holds a start up nor refuses it, because a node may come later. It asks in the
-// background, one question at a time, and trusts the answer for a few seconds, so a flood of starts
-// costs one call of the store.
+// routeWarner warns of runs that no live node serves: a forgotten registration, a misspelt queue, a
+// node whose Run was never called. It never holds a start up nor refuses it, because a node may
+// come later. It asks in the background, one question at a time, and trusts the answer for a few
+// seconds, so a flood of starts costs one call of the store.
 type routeWarner struct {
 	j   *driver.Journal
 	log *slog.Logger
 
 	mu       sync.Mutex
 	warnedAt map[journal.Route]time.Time
-	asking   bool
+	pending  map[journal.Route]bool // wait for the answer to a question; not empty while one is under way
+	later    map[journal.Route]bool // see checkLater
 	served   map[journal.Route]bool // by live nodes, as of askedAt
 	askedAt  time.Time
+}
+
+func newRouteWarner(j *driver.Journal, log *slog.Logger) *routeWarner {
+	return &routeWarner{j: j, log: log, warnedAt: map[journal.Route]time.Time{},
+		pending: map[journal.Route]bool{}, later: map[journal.Route]bool{}}
 }
 
 // check warns, now or in a moment, if nobody serves the route. It does not block.
 func (w *routeWarner) check(route journal.Route) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.asking || time.Since(w.warnedAt[route]) < warnEvery {
-		return
-	}
-	if time.Since(w.askedAt) < servedFor {
+	switch {
+	case time.Since(w.warnedAt[route]) < warnEvery:
+	case time.Since(w.askedAt) < servedFor:
 		w.warn(route)
-		return
+	default:
+		if w.pending[route] = true; len(w.pending) == 1 {
+			go w.ask()
+		}
 	}
-	w.asking = true
-	go w.ask(route)
 }
 
-// ask reads which routes are served, and warns if this one is not.
-func (w *routeWarner) ask(route journal.Route) {
+// checkLater is check for a route that this process serves as soon as its node runs. Programs start
+// runs right before they call Node.Run, so the node gets a while to join.
+func (w *routeWarner) checkLater(route journal.Route, joined func() bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.later[route] {
+		return
+	}
+	w.later[route] = true
+	time.AfterFunc(joinPatience, func() {
+		w.mu.Lock()
+		delete(w.later, route)
+		w.mu.Unlock()
+		if !joined() {
+			w.check(route)
+		}
+	})
+}
+
+// ask reads which routes are served, and warns of the pending ones that are not.
+func (w *routeWarner) ask() {
 	ctx, cancel := context.WithTimeout(context.Background(), servedFor)
 	defer cancel()
 	nodes, err := w.j.Nodes(ctx)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asking = false
+	defer clear(w.pending)
 	if err != nil {
 		return // a warning is not worth an error
 	}
@@ -58,16 +83,15 @@ func (w *routeWarner) ask(route journal.Route) {
 			w.served[r] = true
 		}
 	}
-	w.warn(route)
+	for route := range w.pending {
+		w.warn(route)
+	}
 }
 
 // warn logs, unless the route is served. The caller holds the lock.
 func (w *routeWarner) warn(route journal.Route) {
 	if w.served[route] {
 		return
-	}
-	if w.warnedAt == nil {
-		w.warnedAt = map[journal.Route]time.Time{}
 	}
 	w.warnedAt[route] = time.Now()
 	w.log.Warn("no live node serves this workflow; its runs wait until one does",

@@ -87,10 +87,20 @@ func startRun[In, Out any](
 	if err != nil {
 		return journal.Started{}, fmt.Errorf("start %s: %w", name, err)
 	}
-	if started.Created && !started.Owned && !c.node.serves(route) {
-		c.warner.check(route)
+	if started.Created && !started.Owned {
+		c.warnOf(route)
 	}
 	return started, nil
+}
+
+// warnOf warns if nobody serves the route of a run that waits.
+func (c *Client) warnOf(route journal.Route) {
+	switch {
+	case !c.node.serves(route):
+		c.warner.check(route)
+	case !c.node.joined():
+		c.warner.checkLater(route, c.node.joined)
+	}
 }
 
 // start writes one start: in the caller's transaction, else with others.

@@ -56,8 +56,9 @@ const (
 // commit as everything else that this turn decides, on any node that serves its queue. o may be
 // nil.
 //
-// If the scope is cancelled, the child gets a cancel request and its outcome is waited for,
-// unless o.OnCancel says otherwise.
+// If the scope is cancelled, also by the end of a [WithTimeout], the child gets a cancel request
+// and its outcome is waited for, unless o.OnCancel says otherwise. A child that no node serves has
+// no outcome until one does: with [TryCancel] nobody waits for it.
 //
 // Errors: a [*ChildError] if the child does not complete, which may match [ErrCancelled],
 // [ErrTimeout], [ErrTerminated] or, if another run has its key, [ErrKeyExists]; the scope's, if

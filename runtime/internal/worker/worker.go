@@ -33,6 +33,9 @@ type Config struct {
 	// Waiting is told how many due runs wait because this node is full, and since when some do,
 	// when the number changes; 0 for none. nil for nobody.
 	Waiting func(runs int, since time.Time)
+	// Unowned is told the route of each child that a turn has started and this node does not own.
+	// It must be quick. nil for nobody.
+	Unowned func(journal.Route)
 	// Hint gets the hints that say that a run has ended, or that any hint may have been lost.
 	Hint func(driver.Hint)
 	Log  *slog.Logger
@@ -123,7 +126,7 @@ func New(cfg Config) *Worker {
 	w.starts = &localStarts{
 		node: w.id, routes: cfg.Routes, room: room.left, activate: w.sys.Activate, reconcile: w.claimer.reconcileNow,
 	}
-	w.writer.starts = w.starts
+	w.writer.starts, w.writer.unowned = w.starts, cfg.Unowned
 	w.reaper = &reaper{member: cfg.Member, node: w.id, lease: cfg.Lease, looked: w.claimer.timer.noteLook, log: cfg.Log,
 		wake: make(chan struct{}, 1), loops: &w.loops}
 	w.contact = &contact{

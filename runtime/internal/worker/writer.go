@@ -34,8 +34,9 @@ type writer struct {
 	commits []*batch.Batcher[driver.Commit, driver.Outcome]
 	loads   *batch.Batcher[driver.LoadRequest, loaded] // lean ones
 	pages   *batch.Batcher[driver.LoadRequest, loaded]
-	single  sync.WaitGroup // commits with a transaction of their own
-	starts  *localStarts   // owns children that this node can execute; nil for none
+	single  sync.WaitGroup      // commits with a transaction of their own
+	starts  *localStarts        // owns children that this node can execute; nil for none
+	unowned func(journal.Route) // see Config
 	held    held.Log[journal.RunID]
 	late    held.Log[journal.RunID] // alone, they took too long
 	slow    held.Slow
@@ -154,7 +155,19 @@ func (w *writer) commitBatch(commits []driver.Commit) []driver.Outcome {
 	ownChildren(&own, commits)
 	out := w.write(commits)
 	settleChildren(&own, commits, out)
+	w.noteUnowned(commits, out)
 	return out
+}
+
+// noteUnowned tells of children that wait for a claim: perhaps nobody serves them.
+func (w *writer) noteUnowned(commits []driver.Commit, out []driver.Outcome) {
+	for i := range out {
+		for k := range out[i].Started {
+			if st, o := &commits[i].Starts[k], &out[i].Started[k]; w.unowned != nil && o.Created && !o.Owned {
+				w.unowned(journal.Route{Queue: st.Queue, Workflow: st.Workflow, Version: st.Version})
+			}
+		}
+	}
 }
 
 // ownChildren offers the children that the turns start. A child that is cancelled in the turn that
