@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	proto "github.com/asynkron/protoactor-go/actor"
 
+	"github.com/reprise-run/reprise/internal/callsite"
 	"github.com/reprise-run/reprise/internal/list"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
@@ -110,14 +112,23 @@ func resultOf(cause, err error) result {
 	return result{failure: f}
 }
 
+// goexitFailure is the failure of a body that has ended its goroutine. Like panicFailure it is
+// called by a deferred function of that goroutine, where the frames of the body are still there.
 func goexitFailure() *journal.Failure {
-	return &journal.Failure{Type: journal.FailurePanic, Message: "the step ended its goroutine (runtime.Goexit)"}
+	return crashed("the step ended its goroutine (runtime.Goexit)")
 }
 
-// panicFailure cuts the text of a panic to what a history keeps: the failure is stored again with
-// every retry until the step ends. Encoding is what cuts.
-func panicFailure(p any) *journal.Failure {
-	f := &journal.Failure{Type: journal.FailurePanic, Message: fmt.Sprintf("panic: %v", p), Stack: string(debug.Stack())}
+func panicFailure(p any) *journal.Failure { return crashed(fmt.Sprintf("panic: %v", p)) }
+
+// crashed is the failure of a body that did not return, with the line of the user's code behind the
+// text. The text is cut first, so that the line survives, then all to what a history keeps: the
+// failure is stored again with every retry until the step ends. Encoding is what cuts.
+func crashed(text string) *journal.Failure {
+	if len(text) > panicTextBytesMax {
+		text = strings.ToValidUTF8(text[:panicTextBytesMax], "") + "…"
+	}
+	text += callsite.Caller().At()
+	f := &journal.Failure{Type: journal.FailurePanic, Message: text, Stack: string(debug.Stack())}
 	if stored, err := journal.DecodeFailure(journal.EncodeFailure(f)); err == nil {
 		return stored
 	}

@@ -218,13 +218,18 @@ func (e *executor) await(ctx context.Context, a *attempt) result {
 	outcome := make(chan result, 1)
 	e.bodies.Add(1)
 	go func() {
-		res := result{failure: goexitFailure()}
+		var res result
+		returned := false
 		defer func() {
+			if !returned {
+				res = result{failure: goexitFailure()}
+			}
 			e.releaseSlot(a)
 			outcome <- res
 			e.bodies.Done()
 		}()
 		res = e.guarded(ctx, a)
+		returned = true
 	}()
 	over, stop := expiry(ctx)
 	defer stop()

@@ -32,6 +32,9 @@ type Hooks struct {
 	TxWaits func(run *journal.Run, step string, after time.Duration)
 	// Retry reports a failed attempt that will be repeated.
 	Retry func(run *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure)
+	// Panicked reports a step that has failed for good because its body panicked, with the number
+	// of its attempts. Panics that are followed by another attempt come with Retry.
+	Panicked func(run *journal.Run, step string, attempts int32, f *journal.Failure)
 	// Closed reports a run that this node closed.
 	Closed func(run *journal.Run, terminal *journal.Event)
 	// Blocked reports a run that cannot continue, with the stack if its code panicked. It is called

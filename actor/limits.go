@@ -71,6 +71,10 @@ const (
 	// retryEvery is the least time between two spaced retries of a node: 500 a second cost the
 	// store about a fifth of a core.
 	retryEvery = 2 * time.Millisecond
+	// retryFloor is the least delay of a spaced retry: ten attempts a second of one step that keeps
+	// failing are as good as hundreds to whoever waits for it, and a tenth of the commits and
+	// lines.
+	retryFloor = 100 * time.Millisecond
 	// retrySlow is the delay from which on a policy spaces its retries well enough.
 	retrySlow = time.Second
 
@@ -80,6 +84,9 @@ const (
 	// problemBytesMax bounds the stored text of why a run is blocked: a panic may say anything, and
 	// the stack of a failure of the engine follows.
 	problemBytesMax = 16 << 10
+	// panicTextBytesMax bounds what is kept of a step's panic value, well below what a failure
+	// keeps.
+	panicTextBytesMax = 4 << 10
 	// panicStackBytesMax bounds the stack that is reported with a panic of workflow code: it goes
 	// into a log line.
 	panicStackBytesMax = 64 << 10

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
@@ -282,7 +283,8 @@ func holdsUp() { time.Sleep(10 * time.Second) }
 
 // A panic's text is stored with every retry, so it is cut at once.
 func TestPanicIsCut(t *testing.T) {
-	if n := len(panicFailure(strings.Repeat("x", 1<<20)).Message); n > 64<<10 {
-		t.Errorf("the message has %d bytes", n)
+	text := panicFailure(strings.Repeat("ü", 1<<20)).Message
+	if !strings.Contains(text, "actor.TestPanicIsCut (limits_test.go:") || len(text) > panicTextBytesMax+200 || !utf8.ValidString(text) {
+		t.Errorf("the message has %d bytes and ends with %q", len(text), text[max(0, len(text)-100):])
 	}
 }

@@ -14,10 +14,16 @@ import (
 // again.
 func (s *step) afterFailure(f *journal.Failure, now time.Time, pace *retryPace) (last *journal.Failure, delay time.Duration) {
 	s.made++
+	if f.Type == journal.FailurePanic {
+		s.panics++
+	}
 	if s.Cancelled {
 		return cancelledFailure(f), 0
 	}
 	p := s.Options.Retry
+	if f.Type == journal.FailurePanic && p.Panics > 0 && s.panics >= p.Panics {
+		f.Permanent = true
+	}
 	if f.Permanent || p.Attempts > 0 && s.made >= p.Attempts {
 		return f, 0
 	}

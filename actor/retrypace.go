@@ -11,9 +11,11 @@ import (
 // once, because what they need is down, would leave nothing of the store to others.
 //
 // Each retry books the next free time, and waits for it if that is longer than what its policy
-// says. So n runs that always fail retry every n·retryEvery, and one every retryEvery. A policy
-// that says retrySlow or more does so for itself and books nothing. The first few retries of a step
-// are not spaced: a step that fails once does not stand behind those that always fail.
+// says, and for retryFloor in any case. So n runs that always fail retry every n·retryEvery, and
+// one every retryFloor: a step that nobody would call greedy still writes a commit and a line for
+// each attempt. A policy that says retrySlow or more does so for itself and books nothing. The
+// first few retries of a step are not spaced: a step that fails once does not stand behind those
+// that always fail.
 type retryPace struct {
 	base time.Time    // times are counted from here, by the monotonic clock
 	next atomic.Int64 // the next free time
@@ -31,7 +33,7 @@ func (p *retryPace) space(delay time.Duration) time.Duration {
 		next := p.next.Load()
 		at := max(next, now)
 		if p.next.CompareAndSwap(next, at+int64(retryEvery)) {
-			return max(time.Duration(at-now), delay)
+			return max(time.Duration(at-now), delay, retryFloor)
 		}
 	}
 }

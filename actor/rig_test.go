@@ -78,6 +78,9 @@ func (g *rig) hooks() Hooks {
 		Retry: func(_ *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure) {
 			g.note("retry %s %d in %s: %s", step, attempt, in, f.Message)
 		},
+		Panicked: func(_ *journal.Run, step string, attempts int32, f *journal.Failure) {
+			g.note("panicked %s %d: %s", step, attempts, f.Message)
+		},
 		Closed: func(_ *journal.Run, ev *journal.Event) { g.note("closed %s", ev.Kind) },
 		Blocked: func(_ *journal.Run, problem, _ string, in time.Duration) {
 			line, _, _ := strings.Cut(problem, "\n")

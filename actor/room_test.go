@@ -126,7 +126,7 @@ func TestRoomIsTold(t *testing.T) {
 // Retries without a delay are spaced over all runs of the node, from the fourth of a step on.
 func TestInstantRetriesAreSpaced(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
-		const runs = 50
+		const runs = 100
 		var tries atomic.Int64
 		g.stepWith(&workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: 1, Factor: 1, Max: 1, Jitter: -1}},
 			func(context.Context) (string, error) { tries.Add(1); return "", errors.New("down") })
@@ -144,13 +144,29 @@ func TestInstantRetriesAreSpaced(t *testing.T) {
 		}
 		early := tries.Load()
 		pass(10 * time.Second)
-		if got := tries.Load() - early; got < 3000 || got > 5200 {
-			t.Errorf("%d retries in 10 s, want about 5000", got)
+		if got := tries.Load() - early - runs*retryFree; got < 3000 || got > 5200 {
+			t.Errorf("%d spaced retries in 10 s, want about 5000", got)
 		}
 		g.store.mu.Lock()
 		g.store.late = nil
 		g.store.mu.Unlock()
 		pass(time.Second)
+	})
+}
+
+// One step whose policy has no delay is tried a few times at once, then ten times a second.
+func TestInstantRetriesOfOneStep(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		tries := 0
+		g.stepWith(&workflow.StepOptions{Retry: &workflow.RetryPolicy{Max: time.Millisecond}},
+			func(context.Context) (string, error) { tries++; return "", errors.New("down") })
+		id := g.start("one")
+		for began := time.Now(); time.Since(began) < 10*time.Second; {
+			g.wake(id)
+		}
+		if most := 1 + retryFree + int(10*time.Second/retryFloor); tries < most*9/10 || tries > most {
+			t.Errorf("%d attempts in 10 s, want about %d", tries, most)
+		}
 	})
 }
 
@@ -166,6 +182,9 @@ func TestPaceKeepsPoliciesAndDeadlines(t *testing.T) {
 		}
 		if got := p.space(time.Second); got != time.Second {
 			t.Errorf("a retry whose policy says a second waits %s", got)
+		}
+		if got := newRetryPace().space(1); got != retryFloor {
+			t.Errorf("the first spaced retry waits %s", got)
 		}
 		if got := newRetryPace().space(retrySlow / 2); got != retrySlow/2 {
 			t.Errorf("a retry whose policy says %s waits %s", retrySlow/2, got)

@@ -27,6 +27,7 @@ type step struct {
 	handoff *txHandoff              // of the running attempt
 
 	made      int32     // attempts that have failed
+	panics    int32     // those of them that panicked
 	nextAt    time.Time // when the next attempt is due, by the store's clock
 	failure   *journal.Failure
 	heartbeat *journal.Payload // details of the last heartbeat

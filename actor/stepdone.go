@@ -32,6 +32,9 @@ func (r *run) onStepDone(m *stepDone) {
 func (r *run) retryOrEnd(s *step, f *journal.Failure) {
 	last, delay := s.afterFailure(f, r.now(), r.host.pace)
 	if last != nil {
+		if f.Type == journal.FailurePanic && r.host.o.Hooks.Panicked != nil {
+			r.host.o.Hooks.Panicked(r.info, s.Name, s.made, f)
+		}
 		r.inputs.addOutcome(s, result{failure: last}, r.now())
 		return
 	}

@@ -76,7 +76,7 @@ func (t *steps) adopt(pending []replay.Step, stored []journal.Attempt) {
 		s := &step{Step: p, durable: true}
 		for _, a := range stored {
 			if a.Cmd == p.Cmd {
-				s.made, s.nextAt, s.failure, s.heartbeat = a.Made, a.NextAt, a.Failure, a.Heartbeat
+				s.made, s.panics, s.nextAt, s.failure, s.heartbeat = a.Made, a.Panics, a.NextAt, a.Failure, a.Heartbeat
 			}
 		}
 		t.put(s)
@@ -151,7 +151,8 @@ func (t *steps) attempts() []journal.Attempt {
 	for _, s := range t.open {
 		if !s.ended && !s.dropped && (s.made > 0 || s.heartbeat != nil) {
 			list = append(list, journal.Attempt{
-				Cmd: s.Cmd, Name: s.Name, Made: s.made, NextAt: s.nextAt, Failure: s.failure, Heartbeat: s.heartbeat,
+				Cmd: s.Cmd, Name: s.Name, Made: s.made, Panics: s.panics,
+				NextAt: s.nextAt, Failure: s.failure, Heartbeat: s.heartbeat,
 			})
 		}
 	}

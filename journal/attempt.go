@@ -12,6 +12,7 @@ type Attempt struct {
 	Cmd       Cmd       `json:"cmd"`
 	Name      string    `json:"name"`
 	Made      int32     `json:"made"`              // attempts that have failed
+	Panics    int32     `json:"panics,omitempty"`  // those of them that panicked
 	NextAt    time.Time `json:"next"`              // store's clock
 	Failure   *Failure  `json:"failure,omitempty"` // of the last attempt
 	Heartbeat *Payload  `json:"heartbeat,omitempty"`

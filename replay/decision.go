@@ -75,4 +75,5 @@ type RetryPolicy struct {
 	Max      time.Duration
 	Jitter   float64 // 0 to 1
 	Attempts int32   // in all, with the first; 0 for no limit
+	Panics   int32   // attempts that may panic, in all; 0 for no limit
 }

@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -222,7 +223,7 @@ func TestAskedAtRest(t *testing.T) {
 	var future workflow.Future[int]
 	r := newRig(define(func(c ctx) (string, error) {
 		kept = c
-		future = workflow.StepAsync[int](c, "count", nil, nil)
+		future = workflow.StepAsync(c, "count", func(context.Context) (int, error) { return 1, nil }, nil)
 		sumOf.Handle(c, func(int) (int, error) {
 			_, err := future.Get(kept)
 			return 1, err

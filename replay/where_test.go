@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -232,11 +233,13 @@ func TestDivergenceNamesTheVerb(t *testing.T) {
 	r := newRig(define(func(c ctx) (string, error) { return step(c, "old") }))
 	mustStep(t, r, started())
 	r.m.Close()
+	nothing := func(context.Context) error { return nil }
+	five := func(context.Context) (int, error) { return 5, nil }
 	line := ""
 	for verb, call := range map[string]func(c ctx) error{
 		"workflow.Sleep":          func(c ctx) error { line = here(0); return workflow.Sleep(c, time.Hour) },
-		"workflow.Do":             func(c ctx) error { line = here(0); return workflow.Do(c, "new", nil, nil) },
-		"workflow.StepAsync":      func(c ctx) error { line = here(0); workflow.StepAsync[int](c, "new", nil, nil); return nil },
+		"workflow.Do":             func(c ctx) error { line = here(0); return workflow.Do(c, "new", nothing, nil) },
+		"workflow.StepAsync":      func(c ctx) error { line = here(0); workflow.StepAsync(c, "new", five, nil); return nil },
 		"workflow.SideEffect":     func(c ctx) error { line = here(0); workflow.SideEffect(c, "new", func() int { return 1 }); return nil },
 		"workflow.Signal.Receive": func(c ctx) error { line = here(0); _, err := approved.Receive(c); return err },
 	} {

@@ -133,6 +133,35 @@ func TestLinesOfALostRun(t *testing.T) {
 	}
 }
 
+// TestLinesOfPanics: a step that panics is in the log each time, with its line and its stack, and
+// is not tried for ever.
+func TestLinesOfPanics(t *testing.T) {
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	n := c.Run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
+			return workflow.Step(ctx, "price", func(context.Context) (string, error) { panic("no price for " + in) },
+				&workflow.StepOptions{Retry: &workflow.RetryPolicy{Max: time.Millisecond}})
+		}, nil)
+	})
+	run, err := runtime.Start(ctx, n.Client(), waiter, "tea", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = run.Result(ctx)
+	if got := clustertest.WantError[*runtime.FailedError](t, err); !strings.Contains(got.Error(), "panic: no price for tea at runtime_test.TestLinesOfPanics") {
+		t.Errorf("the run ended with %v", got)
+	}
+	for _, parts := range [][]string{
+		{"a step panicked and will be tried again", "reprise.attempt=1"},
+		{"a step panicked and will be tried again", "reprise.attempt=2"},
+		{"a step panicked, and has failed for good", "reprise.attempt=3"},
+	} {
+		wantLine(t, c, append(parts, "level=WARN", run.ID().String(), "reprise.step=price",
+			"no price for tea at runtime_test.TestLinesOfPanics", "(lines_test.go:", "stack=", "goroutine")...)
+	}
+}
+
 // TestRunTwice: a node runs once at a time.
 func TestRunTwice(t *testing.T) {
 	c := clustertest.New(t)

@@ -47,11 +47,10 @@ func (t *telemetry) hooks(txLimit string) actor.Hooks {
 			}
 			t.log.Warn("a step waits for its transaction to begin; as many as may be open at once are open, or the store is slow", args...)
 		},
-		Retry: func(run *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure) {
-			t.retries.Add(context.Background(), 1, metric.WithAttributes(
-				attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Step, step), attribute.String(logkey.ErrorType, f.Type)))
-			t.log.Info("step failed and will be tried again", logkey.Run, run.ID, logkey.Workflow, run.Workflow,
-				logkey.Step, step, logkey.Attempt, attempt, "in", in, logkey.Error, f.Type+": "+f.Message)
+		Retry: t.retry,
+		Panicked: func(run *journal.Run, step string, attempts int32, f *journal.Failure) {
+			t.log.Warn("a step panicked, and has failed for good", logkey.Run, run.ID, logkey.Workflow, run.Workflow,
+				logkey.Step, step, logkey.Attempt, attempts, logkey.Error, f.Message, "stack", f.Stack)
 		},
 		Closed: t.runClosed,
 		Blocked: func(run *journal.Run, problem, stack string, retryIn time.Duration) {
@@ -87,6 +86,19 @@ func (t *telemetry) hooks(txLimit string) actor.Hooks {
 		h.Step = t.step
 	}
 	return h
+}
+
+// retry reports a failed attempt that is repeated. Servers that are down are everyday life; a panic
+// is a mistake in a program, which somebody has to see.
+func (t *telemetry) retry(run *journal.Run, step string, attempt int32, in time.Duration, f *journal.Failure) {
+	t.retries.Add(context.Background(), 1, metric.WithAttributes(
+		attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Step, step), attribute.String(logkey.ErrorType, f.Type)))
+	args := []any{logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Step, step, logkey.Attempt, attempt, "in", in}
+	if f.Type == journal.FailurePanic {
+		t.log.Warn("a step panicked and will be tried again", append(args, logkey.Error, f.Message, "stack", f.Stack)...)
+		return
+	}
+	t.log.Info("step failed and will be tried again", append(args, logkey.Error, f.Type+": "+f.Message)...)
 }
 
 // stuckQuery reports workflow code that a query executes.

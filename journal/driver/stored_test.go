@@ -25,6 +25,10 @@ func TestStoredForms(t *testing.T) {
 	if want := `[{"cmd":1,"name":"s","made":2,"next":"1970-01-01T00:00:03Z"}]`; err != nil || string(attempts) != want {
 		t.Errorf("EncodeAttempts: %s %v, want %s", attempts, err, want)
 	}
+	attempts, err = driver.EncodeAttempts([]journal.Attempt{{Cmd: 1, Name: "s", Made: 2, Panics: 1}})
+	if want := `[{"cmd":1,"name":"s","made":2,"panics":1,"next":"0001-01-01T00:00:00Z"}]`; err != nil || string(attempts) != want {
+		t.Errorf("EncodeAttempts: %s %v, want %s", attempts, err, want)
+	}
 }
 
 // What is empty is stored as nothing, and nothing is read back as empty. Drivers store null for it.
@@ -47,7 +51,7 @@ func TestStoredNothing(t *testing.T) {
 func TestStoredRoundTrip(t *testing.T) {
 	labels := map[string]string{"a": "<1>", "": "ü"}
 	routes := []journal.Route{{Queue: "q", Workflow: "w", Version: 3}, {}}
-	attempts := []journal.Attempt{{Cmd: 1, Name: "s", Made: 2, NextAt: time.Unix(3, 0).UTC(),
+	attempts := []journal.Attempt{{Cmd: 1, Name: "s", Made: 2, Panics: 1, NextAt: time.Unix(3, 0).UTC(),
 		Failure: &journal.Failure{Type: "t", Message: "m"}, Heartbeat: &journal.Payload{Data: []byte("x")}}}
 	check := func(what string, want, got any, err, malformed error) {
 		t.Helper()

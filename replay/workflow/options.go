@@ -39,16 +39,21 @@ const (
 // policy that a deployment changes holds from the next failure on: when the attempt that waits is
 // due is stored.
 //
-// A delay is the least that a retry waits. From a step's fourth retry on a node begins no more than
-// 500 a second of those whose policy says less than a second: one run that always fails retries
-// every 2 ms however short its delay is, and ten thousand such runs every 20 s, instead of taking
-// the whole store for themselves.
+// A delay is the least that a retry waits. From a step's fourth retry on it is at least 100 ms, and
+// a node begins no more than 500 retries a second of those whose policy says less than a second:
+// one run that always fails retries ten times a second however short its delay is, and ten thousand
+// such runs every 20 s, instead of taking the whole store for themselves.
+//
+// An attempt that panics, or ends its goroutine, is a mistake in the program as a rule, and is
+// repeated for the one that a deployment or a second try cures. The last that Panics allows fails
+// the step for good, whatever Attempts says. Each is in the log with its line and its stack.
 type RetryPolicy struct {
-	Initial  time.Duration // default 1 s
+	Initial  time.Duration // default 1 s, or Max if that is less
 	Factor   float64       // default 2; at least 1
 	Max      time.Duration // default 100 s, or Initial if that is more
 	Jitter   float64       // default 0.2; at most 1; negative for none
 	Attempts int           // in all, with the first; 0 for no limit, 1 for no retry
+	Panics   int           // attempts that may panic, in all; default 3; negative for no limit
 }
 
 // Defaults of retries.
@@ -57,6 +62,7 @@ const (
 	retryFactor  = 2
 	retryMax     = 100 * time.Second
 	retryJitter  = 0.2
+	retryPanics  = 3
 )
 
 var (
@@ -88,6 +94,9 @@ func resolved(o *StepOptions, tx bool) *replay.StepOptions {
 	}
 	if r.Initial == 0 {
 		r.Initial = retryInitial
+		if r.Max != 0 {
+			r.Initial = min(retryInitial, r.Max)
+		}
 	}
 	if r.Factor == 0 {
 		r.Factor = retryFactor
@@ -98,9 +107,13 @@ func resolved(o *StepOptions, tx bool) *replay.StepOptions {
 	if r.Jitter == 0 {
 		r.Jitter = retryJitter
 	}
+	if r.Panics == 0 {
+		r.Panics = retryPanics
+	}
 	return &replay.StepOptions{
 		Retry: replay.RetryPolicy{
-			Initial: r.Initial, Factor: r.Factor, Max: r.Max, Jitter: max(r.Jitter, 0), Attempts: int32(r.Attempts),
+			Initial: r.Initial, Factor: r.Factor, Max: r.Max, Jitter: max(r.Jitter, 0),
+			Attempts: int32(r.Attempts), Panics: int32(max(r.Panics, 0)),
 		},
 		Attempt: o.AttemptTimeout, Overall: o.Timeout, Heartbeat: o.HeartbeatTimeout, Tx: tx, OnCancel: o.OnCancel,
 	}
@@ -134,6 +147,8 @@ func (o *StepOptions) check(step string) error {
 		return refuse("Retry.Jitter", r.Jitter, "at most 1")
 	case r.Attempts < 0 || r.Attempts > math.MaxInt32:
 		return refuse("Retry.Attempts", r.Attempts, "positive, or 0 for no limit")
+	case r.Panics > math.MaxInt32:
+		return refuse("Retry.Panics", r.Panics, "positive, 0 for the default, or negative for no limit")
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ type none = struct{}
 // it undoes, or before, if that step may have an effect although it failed.
 func (u *Undo) Push(name string, fn func(context.Context) error, o *StepOptions) {
 	body := func(ctx Context) replay.Body {
-		return bodyOf(ctx, name, func(ctx context.Context) (none, error) { return none{}, fn(ctx) })
+		return bodyOf(ctx, name, outputless(fn))
 	}
 	u.list = append(u.list, compensation{name: name, options: o, body: body})
 }
@@ -31,6 +31,9 @@ func (u *Undo) Push(name string, fn func(context.Context) error, o *StepOptions)
 // PushTx is Push for a compensation that works in a transaction, as StepTx does.
 func PushTx[Tx any](u *Undo, name string, fn func(context.Context, Tx) error, o *StepOptions) {
 	body := func(ctx Context) replay.Body {
+		if fn == nil {
+			return nil
+		}
 		return txBodyOf(ctx, name, func(ctx context.Context, tx Tx) (none, error) { return none{}, fn(ctx, tx) })
 	}
 	u.list = append(u.list, compensation{name: name, tx: true, options: o, body: body})

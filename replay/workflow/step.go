@@ -27,8 +27,16 @@ func Step[T any](ctx Context, name string, fn func(context.Context) (T, error), 
 
 // Do is Step for a function without an output.
 func Do(ctx Context, name string, fn func(context.Context) error, o *StepOptions) error {
-	_, err := Step(ctx, name, func(ctx context.Context) (none, error) { return none{}, fn(ctx) }, o)
+	_, err := Step(ctx, name, outputless(fn), o)
 	return err
+}
+
+// outputless makes a step's function of one without an output. What is nil stays nil.
+func outputless(fn func(context.Context) error) func(context.Context) (none, error) {
+	if fn == nil {
+		return nil
+	}
+	return func(ctx context.Context) (none, error) { return none{}, fn(ctx) }
 }
 
 // StepAsync is Step without waiting: the step runs while the workflow goes on.
@@ -58,9 +66,13 @@ func StepTxAsync[Tx, T any](ctx Context, name string, fn func(context.Context, T
 	return issued[T](c, err)
 }
 
+// issueStep asks for a step. A nil body is that of a nil function.
 func issueStep(ctx Context, name string, o *StepOptions, body replay.Body, tx bool) (*replay.Command, error) {
 	if _, err := ctx.inside(); err != nil {
 		return nil, err
+	}
+	if body == nil {
+		return nil, invalid("step %q: its function is nil", name)
 	}
 	if err := checkName("step", name); err != nil {
 		return nil, err
@@ -89,6 +101,9 @@ func checkName(what, name string) error {
 // bodyOf makes the step's body. It runs on another goroutine, so what it needs of ctx is read
 // now.
 func bodyOf[T any](ctx Context, name string, fn func(context.Context) (T, error)) replay.Body {
+	if fn == nil {
+		return nil
+	}
 	enc := ctx.encoder()
 	return func(ctx context.Context, _ any) (journal.Payload, error) {
 		out, err := fn(ctx)
@@ -100,6 +115,9 @@ func bodyOf[T any](ctx Context, name string, fn func(context.Context) (T, error)
 }
 
 func txBodyOf[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) (T, error)) replay.Body {
+	if fn == nil {
+		return nil
+	}
 	enc := ctx.encoder()
 	return func(ctx context.Context, value any) (journal.Payload, error) {
 		tx, ok := value.(Tx)

@@ -47,7 +47,7 @@ func issued(t *testing.T, fn func(workflow.Context) error) (replay.Step, *journa
 }
 
 func TestStepOptions(t *testing.T) {
-	defaults := replay.RetryPolicy{Initial: time.Second, Factor: 2, Max: 100 * time.Second, Jitter: 0.2}
+	defaults := replay.RetryPolicy{Initial: time.Second, Factor: 2, Max: 100 * time.Second, Jitter: 0.2, Panics: 3}
 	tests := []struct {
 		name string
 		o    *workflow.StepOptions
@@ -59,7 +59,11 @@ func TestStepOptions(t *testing.T) {
 		{"limits", &workflow.StepOptions{AttemptTimeout: 1, Timeout: 2, HeartbeatTimeout: 3},
 			replay.StepOptions{Retry: defaults, Attempt: 1, Overall: 2, Heartbeat: 3}, ""},
 		{"retry", &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Hour, Factor: 1, Jitter: -1, Attempts: 3}},
-			replay.StepOptions{Retry: replay.RetryPolicy{Initial: time.Hour, Factor: 1, Max: time.Hour, Attempts: 3}}, ""},
+			replay.StepOptions{Retry: replay.RetryPolicy{Initial: time.Hour, Factor: 1, Max: time.Hour, Attempts: 3, Panics: 3}}, ""},
+		{"a small max", &workflow.StepOptions{Retry: &workflow.RetryPolicy{Max: time.Millisecond, Panics: 1}},
+			replay.StepOptions{Retry: replay.RetryPolicy{Initial: time.Millisecond, Factor: 2, Max: time.Millisecond, Jitter: 0.2, Panics: 1}}, ""},
+		{"a large max", &workflow.StepOptions{Retry: &workflow.RetryPolicy{Max: time.Minute, Panics: -1}},
+			replay.StepOptions{Retry: replay.RetryPolicy{Initial: time.Second, Factor: 2, Max: time.Minute, Jitter: 0.2}}, ""},
 		{"attempt timeout", &workflow.StepOptions{AttemptTimeout: -1}, replay.StepOptions{}, "AttemptTimeout is -1ns"},
 		{"timeout", &workflow.StepOptions{Timeout: -1}, replay.StepOptions{}, "Timeout is -1ns"},
 		{"heartbeat", &workflow.StepOptions{HeartbeatTimeout: -1}, replay.StepOptions{}, "HeartbeatTimeout is -1ns"},
@@ -67,6 +71,7 @@ func TestStepOptions(t *testing.T) {
 		{"factor", &workflow.StepOptions{Retry: &workflow.RetryPolicy{Factor: math.NaN()}}, replay.StepOptions{}, "Retry.Factor is NaN"},
 		{"max", &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: 2, Max: 1}}, replay.StepOptions{}, "Retry.Max is 1ns"},
 		{"jitter", &workflow.StepOptions{Retry: &workflow.RetryPolicy{Jitter: 1.5}}, replay.StepOptions{}, "Retry.Jitter is 1.5"},
+		{"panics", &workflow.StepOptions{Retry: &workflow.RetryPolicy{Panics: math.MaxInt64}}, replay.StepOptions{}, "Retry.Panics is 9223372036854775807"},
 		{"attempts", &workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: -1}}, replay.StepOptions{}, "Retry.Attempts is -1"},
 	}
 	for _, test := range tests {
@@ -191,4 +196,51 @@ func TestRetryAfter(t *testing.T) {
 	if f := replay.FailureOf(err); f.RetryIn != time.Minute || f.Permanent || !errors.Is(err, boom) || err.Error() != "boom" {
 		t.Errorf("failure %+v", f)
 	}
+}
+
+// A step without a function is refused by its name, and does not become attempts that panic.
+func TestStepWithoutFunction(t *testing.T) {
+	for name, verb := range map[string]func(workflow.Context) error{
+		"Step": func(ctx workflow.Context) error { _, err := workflow.Step[int](ctx, "work", nil, nil); return err },
+		"Do":   func(ctx workflow.Context) error { return workflow.Do(ctx, "work", nil, nil) },
+		"StepAsync": func(ctx workflow.Context) error {
+			_, err := workflow.StepAsync[int](ctx, "work", nil, nil).Get(ctx)
+			return err
+		},
+		"StepTx": func(ctx workflow.Context) error {
+			_, err := workflow.StepTx[any, int](ctx, "work", nil, nil)
+			return err
+		},
+		"StepTxAsync": func(ctx workflow.Context) error {
+			_, err := workflow.StepTxAsync[any, int](ctx, "work", nil, nil).Get(ctx)
+			return err
+		},
+		"Push": func(ctx workflow.Context) error {
+			return undone(ctx, func(u *workflow.Undo) { u.Push("work", nil, nil) })
+		},
+		"PushTx": func(ctx workflow.Context) error {
+			return undone(ctx, func(u *workflow.Undo) { workflow.PushTx[any](u, "work", nil, nil) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, failure := issued(t, func(ctx workflow.Context) error {
+				if err := verb(ctx); err != nil {
+					return errors.New(err.Error()) // with the error itself the run would be blocked
+				}
+				return nil
+			})
+			if failure == nil || !strings.Contains(failure.Message, `step "work": its function is nil`) {
+				t.Errorf("failure %+v", failure)
+			}
+		})
+	}
+}
+
+// undone is the error of a saga that pushes something and fails.
+func undone(ctx workflow.Context, push func(*workflow.Undo)) error {
+	_, err := workflow.Saga(ctx, func(_ workflow.Context, u *workflow.Undo) (int, error) {
+		push(u)
+		return 0, errors.New("no stock")
+	})
+	return err
 }

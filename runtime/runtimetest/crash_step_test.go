@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
@@ -113,12 +114,19 @@ func TestRetriesWhateverCrashes(t *testing.T) {
 				<-ctx.Done()
 				return "", ctx.Err()
 			}, &workflow.StepOptions{AttemptTimeout: time.Minute, Retry: &workflow.RetryPolicy{Attempts: 2, Jitter: -1}})
-			return fmt.Sprint(page, ": ", failed.Step, ": ", failed.Failure.Message, ", timeout ", errors.Is(err, workflow.ErrTimeout)), nil
+			timeout := errors.Is(err, workflow.ErrTimeout)
+			err = workflow.Do(ctx, "print", func(context.Context) error { panic("no paper") },
+				&workflow.StepOptions{Retry: &workflow.RetryPolicy{Panics: 2, Jitter: -1}})
+			printed, ok := errors.AsType[*workflow.StepError](err)
+			if !ok || printed.Type() != journal.FailurePanic {
+				return "", fmt.Errorf("no panic: %w", err)
+			}
+			return fmt.Sprint(page, ": ", failed.Step, ": ", failed.Failure.Message, ", timeout ", timeout), nil
 		}, nil)
 		if got := runtimetest.Start(e, fetch, "index", nil).Must(); got != "index: get more: gone, timeout true" {
 			e.Errorf("got %s", got)
 		}
-		for step, attempts := range map[string]int{"get": 2, "get more": 1, "ping": 2} {
+		for step, attempts := range map[string]int{"get": 2, "get more": 1, "ping": 2, "print": 2} {
 			calls := e.Calls(step)
 			if most := slices.MaxFunc(calls, func(a, b runtimetest.Call) int { return a.Attempt - b.Attempt }); most.Attempt != attempts {
 				e.Errorf("%s had %d attempts, want %d", step, most.Attempt, attempts)
