@@ -10,7 +10,7 @@ import (
 // CheckName refuses names that are empty, too long, not UTF-8 or hold control characters.
 func CheckName(what, s string) error {
 	if s == "" {
-		return &TextError{What: what, Text: s, Why: "is empty"}
+		return &TextError{What: what, Text: s, Why: "is empty; it needs a name, which histories keep"}
 	}
 	return CheckText(what, s, NameBytesMax)
 }

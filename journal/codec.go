@@ -27,7 +27,8 @@ type Codec interface {
 	Decode(p Payload, v any) error
 }
 
-// JSON is the default codec.
+// JSON is the default codec. As encoding/json it keeps exported fields only; a struct that has
+// fields and exports none is refused.
 type JSON struct{}
 
 // Encode implements Codec. HTML is not escaped, so that text stays as it was written.
@@ -43,6 +44,9 @@ func (JSON) Encode(v any) (Payload, error) {
 	data := bytes.Clone(bytes.TrimSuffix(w.buf.Bytes(), []byte{'\n'}))
 	if w.buf.Cap() <= jsonWriterBytesMax {
 		jsonWriters.Put(w)
+	}
+	if len(data) == len("{}") && hidden(v) {
+		return Payload{}, fmt.Errorf("encode %T: it has no exported fields, so nothing of it would be kept; export them", v)
 	}
 	return Payload{Data: data}, nil
 }

@@ -8,7 +8,7 @@ import (
 // Errors that callers branch on.
 var (
 	ErrInvalid  = errors.New("invalid")
-	ErrNotFound = errors.New("run not found")
+	ErrNotFound = errors.New("run not found: it was deleted, its start is not committed yet, or this is another store")
 	ErrClosed   = errors.New("run is closed")
 	ErrOpen     = errors.New("run is open")
 	// ErrFenced refuses a commit from an owner that has lost its run (J3).
@@ -31,10 +31,15 @@ var (
 type LimitError struct {
 	What      string
 	Size, Max int
+	How       string // to go on, if there is more to say than to make it smaller
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s: %d exceeds the limit of %d", e.What, e.Size, e.Max)
+	s := fmt.Sprintf("%s: %d exceeds the limit of %d", e.What, e.Size, e.Max)
+	if e.How != "" {
+		s += "; " + e.How
+	}
+	return s
 }
 
 // Is makes a LimitError an ErrInvalid.

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -57,7 +58,35 @@ func parts(v reflect.Value) func(yield func(string, reflect.Value) bool) {
 // unencodable is the error of a value that JSON cannot hold: it names the field.
 func unencodable(v any, err error) error {
 	if field := strings.TrimPrefix(badField(reflect.ValueOf(v), 0), "."); field != "" {
-		return fmt.Errorf("encode %T: field %s: %w", v, field, err)
+		return fmt.Errorf("encode %T: field %s: %w; leave the field out with the tag json:\"-\", or change its type", v, field, err)
 	}
-	return fmt.Errorf("encode %T: %w", v, err)
+	return fmt.Errorf("encode %T: %w; use a type that JSON can hold", v, err)
+}
+
+// hidden tells whether JSON wrote {} for a struct that has fields and exports none: all of it would
+// be lost without a word.
+func hidden(v any) bool {
+	t := reflect.TypeOf(v)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || t.NumField() == 0 || marshals(t) {
+		return false
+	}
+	for f := range t.Fields() {
+		if f.IsExported() || f.Anonymous {
+			return false
+		}
+	}
+	return true
+}
+
+// marshals tells whether a type, or a pointer to it, has its own form in JSON.
+func marshals(t reflect.Type) bool {
+	for _, m := range []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()} {
+		if t.Implements(m) || reflect.PointerTo(t).Implements(m) {
+			return true
+		}
+	}
+	return false
 }

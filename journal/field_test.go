@@ -49,3 +49,28 @@ func TestUnencodable(t *testing.T) {
 		t.Errorf("what JSON leaves out: %v", err)
 	}
 }
+
+type (
+	locked struct{ n int }
+	embeds struct{ locked }
+	omits  struct {
+		N int `json:",omitempty"`
+	}
+	marshals struct{ n int }
+)
+
+func (marshals) MarshalJSON() ([]byte, error) { return []byte("{}"), nil }
+
+// A struct that would be stored as nothing is refused. What is meant to be empty is not.
+func TestHiddenFields(t *testing.T) {
+	for _, v := range []any{locked{1}, &locked{1}} {
+		if _, err := (journal.JSON{}).Encode(v); err == nil || !strings.Contains(err.Error(), "no exported fields") {
+			t.Errorf("%T: %v", v, err)
+		}
+	}
+	for _, v := range []any{struct{}{}, embeds{}, omits{}, marshals{1}, &marshals{1}, map[string]int{}} {
+		if p, err := (journal.JSON{}).Encode(v); err != nil || string(p.Data) != "{}" {
+			t.Errorf("%T: %s, %v", v, p.Data, err)
+		}
+	}
+}

@@ -58,7 +58,10 @@ func (j *Journal) Encode(what string, v any) (Payload, error) {
 // because that is what rows, statements and memory have to hold.
 func (j *Journal) CheckPayload(what string, p Payload) error {
 	if len(p.Data) > j.o.PayloadBytesMax {
-		return &LimitError{What: what + " in bytes", Size: len(p.Data), Max: j.o.PayloadBytesMax}
+		return &LimitError{
+			What: what + " in bytes", Size: len(p.Data), Max: j.o.PayloadBytesMax,
+			How: "store it elsewhere and pass a reference, or raise journal.Options.PayloadBytesMax in all programs",
+		}
 	}
 	if p.Encoding == EncodingJSON {
 		return nil

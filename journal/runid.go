@@ -16,7 +16,7 @@ func NewRunID() RunID { return RunID(uuid.Must(uuid.NewV7())) }
 func ParseRunID(s string) (RunID, error) {
 	id, err := uuid.Parse(s)
 	if err != nil {
-		return RunID{}, fmt.Errorf("run id %q: %w", s, ErrInvalid)
+		return RunID{}, fmt.Errorf("run id %q: %w: it must be a UUID, as Run.ID gives it; Client.FindKey finds the id of a run by its key", s, ErrInvalid)
 	}
 	return RunID(id), nil
 }

@@ -207,7 +207,7 @@ func TestConditionReadOnly(t *testing.T) {
 			refused = workflow.Sleep(c, time.Second)
 			return true
 		})
-		say(c, "%v, %s", err, errorText(refused))
+		say(c, "%v, %v", err, refused)
 		return "", nil
 	})
 	want(t, got, "<nil>, workflow.Sleep called by code that may only read at coord_test.go", `RunCompleted ""`)

@@ -78,8 +78,13 @@ type DivergenceError struct {
 }
 
 func (e *DivergenceError) Error() string {
-	return fmt.Sprintf("code and history differ at event %d: history has %s, code has %s%s", e.Seq, e.Want, e.Got, callsite.Site{Where: e.Where, Verb: e.Verb}.At())
+	return fmt.Sprintf("code and history differ at event %d: history has %s, code has %s%s; %s",
+		e.Seq, e.Want, e.Got, callsite.Site{Where: e.Where, Verb: e.Verb}.At(), divergenceHow)
 }
+
+// divergenceHow has the causes of a divergence, the common one first, each with what to do.
+const divergenceHow = "if this node or another one has executed the run with other code, keep what that did under " +
+	"workflow.Changed or as another version; if not, the code depends on more than its history, such as map order or time.Now"
 
 // PanicError says that user code panicked or ended its goroutine.
 type PanicError struct {
@@ -142,7 +147,9 @@ type DecodeError struct {
 	Err  error
 }
 
-func (e *DecodeError) Error() string { return e.What + ": " + e.Err.Error() }
+func (e *DecodeError) Error() string {
+	return e.What + ": " + e.Err.Error() + "; another program or version wrote it: deploy code with a type that it fits"
+}
 
 // Unwrap returns the codec's error.
 func (e *DecodeError) Unwrap() error { return e.Err }

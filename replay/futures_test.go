@@ -260,8 +260,9 @@ func TestMapOptions(t *testing.T) {
 		}
 		return "", nil
 	})
-	want(t, got, "map: option Limit is -1: it must be positive, or 0 for the default", "map: option Attempts is -1: it must be positive, or 0 for the default",
-		"map: option Backoff is -1ns: it must be positive, or 0 for the default", `RunCompleted ""`)
+	where := ", at futures_test.go, calling workflow.Map"
+	want(t, got, "map: option Limit is -1: it must be positive, or 0 for the default"+where, "map: option Attempts is -1: it must be positive, or 0 for the default"+where,
+		"map: option Backoff is -1ns: it must be positive, or 0 for the default"+where, `RunCompleted ""`)
 }
 
 // TestMapOfMany: ten thousand items that need no wait are one turn, with few strands.

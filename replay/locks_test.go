@@ -92,7 +92,8 @@ func TestSemaphore(t *testing.T) {
 		say(c, "all: %v", s.TryAcquire(c, 3))
 		return "", nil
 	}, fires, fires, fires, fires, fires)
-	want(t, got, `too much: semaphore "s": cannot acquire 4 of 3, false; negative: semaphore "s": cannot acquire -1 of 3; nothing: <nil>`,
+	want(t, got, `too much: semaphore "s": cannot acquire 4 of 3, at locks_test.go, calling workflow.Semaphore.Acquire, false; `+
+		`negative: semaphore "s": cannot acquire -1 of 3, at locks_test.go, calling workflow.Semaphore.Acquire; nothing: <nil>`,
 		"two: <nil>", "one is free, but others wait: false", "0 has 2: <nil>", "1 has 1: <nil>", "2 has 3: <nil>", "all: true", `RunCompleted ""`)
 }
 

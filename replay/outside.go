@@ -20,6 +20,10 @@ func (e *outsideError) Error() string {
 
 func (e *outsideError) Unwrap() error { return ErrOutside }
 
+// Permanent ends a step whose body returns the error: another attempt would call the verb again,
+// and the machine looks at the call only when the step has ended.
+func (e *outsideError) Permanent() bool { return true }
+
 // intruder keeps the first call of a verb that did not come from running workflow code. Code that
 // starts goroutines does other things when it is replayed, so nothing of the present turn, or of
 // the next one, may be written: the machine looks here after each strand and before each event.

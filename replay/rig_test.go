@@ -32,7 +32,7 @@ func newRig(def *replay.Definition) *rig {
 
 // say lets a workflow of a test tell what happens to it.
 func say(ctx workflow.Context, format string, args ...any) {
-	ctx.Info().Labels["said"] += fmt.Sprintf(format, args...) + "\n"
+	ctx.Info().Labels["said"] += unplaced(fmt.Sprintf(format, args...)) + "\n"
 }
 
 // reaction is everything that can be seen of a machine after an event.
@@ -64,16 +64,15 @@ func (r *rig) reaction(ev *journal.Event, err error) reaction {
 		a.NextTimer = fmt.Sprintf("%d %s", t.Cmd, t.Due.Format(time.RFC3339Nano))
 	}
 	if err != nil {
-		a.Error = errorText(err)
+		a.Error = unplaced(err.Error())
 	}
 	return a
 }
 
 var placed = regexp.MustCompile(`\S+ \(([a-z_]+\.go):[0-9]+\)`)
 
-// errorText is an error's text without the names of functions and line numbers, which differ from
-// day to day.
-func errorText(err error) string { return placed.ReplaceAllString(err.Error(), "$1") }
+// unplaced is a text without the names of functions and line numbers, which differ from day to day.
+func unplaced(text string) string { return placed.ReplaceAllString(text, "$1") }
 
 // step applies a new event, and appends it to the history if the machine took it.
 func (r *rig) step(ev journal.Event) (reaction, error) {

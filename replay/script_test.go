@@ -167,7 +167,7 @@ func (s *script) run(words []string) {
 	case "query":
 		answer, err := s.rig.m.Query(words[1], journal.Payload{Data: []byte(strings.Join(words[2:], " "))})
 		if err != nil {
-			s.print("answer: %s", errorText(err))
+			s.print("answer: %s", unplaced(err.Error()))
 			return
 		}
 		s.print("answer: %s", answer.Data)
@@ -190,7 +190,7 @@ func (s *script) event(words []string) {
 	ev := s.parse(words)
 	if ev.Kind == journal.UpdateReceived {
 		if err := s.rig.m.CheckUpdate(ev.Name, ev.Payload); err != nil {
-			s.print("rejected: %s", errorText(err))
+			s.print("rejected: %s", unplaced(err.Error()))
 			return
 		}
 	}
@@ -387,7 +387,7 @@ func (s *script) replay(name string) {
 	for i := range s.rig.history {
 		ev := s.rig.history[i]
 		if err := r.m.Replay(&ev); err != nil {
-			s.print("error: %s", errorText(err))
+			s.print("error: %s", unplaced(err.Error()))
 			if again := r.m.Replay(&ev); again != err {
 				s.print("then: %v", again)
 			}

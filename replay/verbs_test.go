@@ -183,7 +183,7 @@ func TestContinueElsewhere(t *testing.T) {
 	}))
 	defer r.m.Close()
 	mustStep(t, r, started())
-	if want := "continue as new: version -1: versions start at 1\ntrue\n"; r.said["said"] != want {
+	if want := "continue as new: version -1: versions start at 1, at verbs_test.go, calling workflow.ContinueAsNew\ntrue\n"; r.said["said"] != want {
 		t.Errorf("said %s", r.said["said"])
 	}
 	mustStep(t, r, updateOf(1, "5"))

@@ -153,9 +153,9 @@ func TestLinesOfPanics(t *testing.T) {
 		t.Errorf("the run ended with %v", got)
 	}
 	for _, parts := range [][]string{
-		{"a step panicked and will be tried again", "reprise.attempt=1"},
-		{"a step panicked and will be tried again", "reprise.attempt=2"},
-		{"a step panicked, and has failed for good", "reprise.attempt=3"},
+		{"a step panicked and will be tried again; repair its code before it fails", "reprise.attempt=1"},
+		{"a step panicked and will be tried again; repair its code before it fails", "reprise.attempt=2"},
+		{"a step panicked, and has failed for good; repair its code", "reprise.attempt=3"},
 	} {
 		wantLine(t, c, append(parts, "level=WARN", run.ID().String(), "reprise.step=price",
 			"no price for tea at runtime_test.TestLinesOfPanics", "(lines_test.go:", "stack=", "goroutine")...)

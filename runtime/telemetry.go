@@ -49,7 +49,7 @@ func (t *telemetry) hooks(txLimit string) actor.Hooks {
 		},
 		Retry: t.retry,
 		Panicked: func(run *journal.Run, step string, attempts int32, f *journal.Failure) {
-			t.log.Warn("a step panicked, and has failed for good", logkey.Run, run.ID, logkey.Workflow, run.Workflow,
+			t.log.Warn("a step panicked, and has failed for good; repair its code", logkey.Run, run.ID, logkey.Workflow, run.Workflow,
 				logkey.Step, step, logkey.Attempt, attempts, logkey.Error, f.Message, "stack", f.Stack)
 		},
 		Closed: t.runClosed,
@@ -95,7 +95,7 @@ func (t *telemetry) retry(run *journal.Run, step string, attempt int32, in time.
 		attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Step, step), attribute.String(logkey.ErrorType, f.Type)))
 	args := []any{logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Step, step, logkey.Attempt, attempt, "in", in}
 	if f.Type == journal.FailurePanic {
-		t.log.Warn("a step panicked and will be tried again", append(args, logkey.Error, f.Message, "stack", f.Stack)...)
+		t.log.Warn("a step panicked and will be tried again; repair its code before it fails", append(args, logkey.Error, f.Message, "stack", f.Stack)...)
 		return
 	}
 	t.log.Info("step failed and will be tried again", append(args, logkey.Error, f.Type+": "+f.Message)...)

@@ -1,8 +1,12 @@
 package driver
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"fmt"
 
-// Kind is an operator's action on one run.
+	"github.com/reprise-run/reprise/journal"
+)
+
+// AdminKind is an operator's action on one run.
 type AdminKind int
 
 // The operator's actions.
@@ -11,6 +15,19 @@ const (
 	AdminResume                         // make a blocked, quarantined or parked run visible now
 	AdminTerminate                      // close an open run without running its code (RunTerminated)
 )
+
+// String is the action as callers know it.
+func (k AdminKind) String() string {
+	switch k {
+	case AdminDelete:
+		return "delete"
+	case AdminResume:
+		return "resume"
+	case AdminTerminate:
+		return "terminate"
+	}
+	return fmt.Sprintf("admin action %d on", int(k))
+}
 
 // AdminAction is what an operator does to one run. Reason is kept with a termination, where the
 // history shows it.

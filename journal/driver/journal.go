@@ -198,7 +198,7 @@ func (j *Journal) Admin(ctx context.Context, a AdminAction) error {
 	j.outage.note("admin", err)
 	j.observe("admin", 1, 0, began, err)
 	if err != nil {
-		return fmt.Errorf("admin action on run %s: %w", a.Run, err)
+		return fmt.Errorf("%s run %s: %w", a.Kind, a.Run, err)
 	}
 	j.hintAdmin(a)
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reprise-run/reprise/internal/callsite"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 )
@@ -88,13 +89,21 @@ func (e *SagaError) JournalFailure() *journal.Failure {
 	return f
 }
 
-// usageError says what of a verb's arguments can never work. A workflow that returns it is blocked,
-// not failed: the code has to be mended.
-type usageError struct{ text string }
+// usageError says what of a verb's arguments can never work, and at which line the verb was called.
+// A workflow that returns it is blocked, not failed: the code has to be mended.
+type usageError struct {
+	err  error
+	site callsite.Site
+}
 
-func invalid(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
+func invalid(format string, args ...any) error { return refused(fmt.Errorf(format, args...)) }
 
-func (e *usageError) Error() string { return e.text }
+// refused adds the line of the verb's call.
+func refused(err error) error { return &usageError{err, callsite.Caller()} }
+
+func (e *usageError) Error() string { return e.err.Error() + "," + e.site.At() }
+
+func (e *usageError) Unwrap() error { return e.err }
 
 // Is makes it an ErrInvalid of the journal.
 func (e *usageError) Is(target error) bool { return target == journal.ErrInvalid }

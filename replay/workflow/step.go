@@ -87,13 +87,15 @@ func issueStep(ctx Context, name string, o *StepOptions, body replay.Body, tx bo
 // checkName is journal.CheckName with a fast path for plain ASCII: it runs for every step of
 // every replay.
 func checkName(what, name string) error {
-	for i := range len(name) {
-		if c := name[i]; c < ' ' || c > '~' {
-			return journal.CheckName(what, name)
-		}
+	plain := name != "" && len(name) <= journal.NameBytesMax
+	for i := 0; plain && i < len(name); i++ {
+		plain = ' ' <= name[i] && name[i] <= '~'
 	}
-	if name == "" || len(name) > journal.NameBytesMax {
-		return journal.CheckName(what, name)
+	if plain {
+		return nil
+	}
+	if err := journal.CheckName(what, name); err != nil {
+		return refused(err)
 	}
 	return nil
 }
