@@ -2,20 +2,50 @@ package journal
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
 
 // Failure is an error in the form that histories keep: it survives replay and process borders.
 type Failure struct {
-	Type      string        `json:"type"` // Go type of the error, or one of the Failure… constants
+	Type      string        `json:"type"` // Go type of the error, or one of the Failure… constants; see Plain
 	Message   string        `json:"message"`
 	Permanent bool          `json:"permanent,omitempty"`
 	RetryIn   time.Duration `json:"retryIn,omitempty"`
 	Stack     string        `json:"stack,omitempty"` // of a panic
 	Cause     *Failure      `json:"cause,omitempty"`
 	Details   []*Failure    `json:"details,omitempty"` // failed compensations, beside the cause
+
+	// What of the error programs have registered: see workflow.RegisterError.
+	Is   []string        `json:"is,omitempty"`   // names of the values that it matched
+	As   string          `json:"as,omitempty"`   // name of its type
+	Data json.RawMessage `json:"data,omitempty"` // the error of that type; JSON like the rest, whatever the codec
 }
+
+// plainTypes are those of errors that are nothing but a text, and of what wraps others with a text.
+var plainTypes = func() map[string]bool {
+	err := errors.New("")
+	types := map[string]bool{"": true}
+	for _, e := range []error{err, fmt.Errorf(""), fmt.Errorf("%w", err), fmt.Errorf("%w%w", err, err), errors.Join(err)} {
+		types[fmt.Sprintf("%T", e)] = true
+	}
+	return types
+}()
+
+// Plain tells whether the type says nothing that the message does not: the error was a text.
+func (f *Failure) Plain() bool { return plainTypes[f.Type] }
+
+// Summary is the failure for people: its type, if that says something, and its message.
+func (f *Failure) Summary() string {
+	if f.Plain() {
+		return f.Message
+	}
+	return f.Type + ": " + f.Message
+}
+
+// FailurePrefix begins the types of failures that the engine itself makes.
+const FailurePrefix = "reprise."
 
 // Types of failures that the engine itself makes.
 const (

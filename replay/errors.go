@@ -54,6 +54,16 @@ var (
 	ErrInHandler = errors.New("a handler of an update waits for all handlers: it would wait for itself")
 )
 
+// The errors that types of failures stand for. Those of passing mean the same however many causes
+// they are away; the others are about the one child or the one signal.
+var (
+	passing = map[string]error{
+		journal.FailureCancelled: ErrCancelled, journal.FailureTimeout: ErrTimeout, journal.FailureHeartbeat: ErrTimeout,
+	}
+	childOnly  = map[string]error{journal.FailureTerminate: ErrTerminated, journal.FailureKeyExists: ErrKeyExists}
+	signalOnly = map[string]error{journal.FailureNotFound: ErrRunNotFound, journal.FailureClosed: ErrRunClosed}
+)
+
 // LinkError says that an event is not the one that was written after the event before it: the
 // history was changed in the store, or parts of two histories are mixed.
 type LinkError struct {

@@ -3,6 +3,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -51,11 +52,15 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("step %s: %s", e.Step, e.Failure.Message)
 }
 
+// Unwrap returns the registered errors that the step's error is, or wraps.
+func (e *StepError) Unwrap() []error { return Restored(e.Failure) }
+
 // Is matches ErrCancelled and ErrTimeout by the failure's type and its causes. A step that stopped
 // because its scope's time was up is both.
 func (e *StepError) Is(target error) bool { return failureIs(e.Failure, e.scope, target) }
 
-// Type is the Go type of the step's error, or one of the journal's Failure… constants.
+// Type is the Go type of the step's error, or of the first of its causes that is more than a text,
+// or one of the journal's Failure… constants.
 func (e *StepError) Type() string { return e.Failure.Type }
 
 // Message is the text of the step's error.
@@ -79,6 +84,9 @@ func (e *ChildError) Error() string {
 	return fmt.Sprintf("child %s: %s", e.Workflow, e.Failure.Message)
 }
 
+// Unwrap returns the registered errors that the child's error is, or wraps.
+func (e *ChildError) Unwrap() []error { return Restored(e.Failure) }
+
 // Is matches ErrCancelled and ErrTimeout by the failure's type and its causes. ErrTerminated and
 // ErrKeyExists are about this child alone: one that failed because its own child was terminated, or
 // met a taken key, is neither.
@@ -86,7 +94,7 @@ func (e *ChildError) Is(target error) bool {
 	return failureIs(e.Failure, e.scope, target) || target != nil && childOnly[e.Failure.Type] == target
 }
 
-// Type is the Go type of the child's error, or one of the journal's Failure… constants.
+// Type is the type of the child's error, see [StepError.Type].
 func (e *ChildError) Type() string { return e.Failure.Type }
 
 // Message is the text of the child's error.
@@ -128,16 +136,6 @@ func (e *SignalError) JournalFailure() *journal.Failure { return passedOn(e, e.F
 func passedOn(err error, cause *journal.Failure) *journal.Failure {
 	return &journal.Failure{Type: fmt.Sprintf("%T", err), Message: err.Error(), Permanent: cause.Permanent, Cause: cause}
 }
-
-// The errors that types of failures stand for. Those of passing mean the same however many causes
-// they are away; the others are about the one child or the one signal.
-var (
-	passing = map[string]error{
-		journal.FailureCancelled: ErrCancelled, journal.FailureTimeout: ErrTimeout, journal.FailureHeartbeat: ErrTimeout,
-	}
-	childOnly  = map[string]error{journal.FailureTerminate: ErrTerminated, journal.FailureKeyExists: ErrKeyExists}
-	signalOnly = map[string]error{journal.FailureNotFound: ErrRunNotFound, journal.FailureClosed: ErrRunClosed}
-)
 
 // failureIs matches an error by the types of a failure and what it wraps. What stopped because its
 // scope's time was up is both cancelled and timed out.
@@ -181,10 +179,11 @@ func (e *EncodeError) JournalFailure() *journal.Failure {
 	return &journal.Failure{Type: journal.FailureEncode, Message: e.Err.Error(), Permanent: true}
 }
 
-// FailureOf turns an error into the form that histories keep: its Go type, text, causes and joined
-// errors, whether it is permanent (a method Permanent() bool anywhere in its chain) and when to try
-// again (a method RetryAfter() time.Duration). An error with a method JournalFailure()
-// *journal.Failure, such as StepError, brings its own form. It returns nil for nil.
+// FailureOf turns an error into the form that histories keep: its Go type, or that of what a plain
+// wrapper wraps, text, causes and joined errors, what of it is registered, whether it is permanent
+// (a method Permanent() bool anywhere in its chain) and when to try again (a method RetryAfter()
+// time.Duration). An error with a method JournalFailure() *journal.Failure, such as StepError,
+// brings its own form. It returns nil for nil.
 func FailureOf(err error) *journal.Failure {
 	if err == nil {
 		return nil
@@ -231,7 +230,24 @@ func failureOf(err error, depth int) *journal.Failure {
 	if depth > 1 {
 		addCauses(f, err, depth-1)
 	}
+	nameWrapper(f)
+	registered.Load().describe(f, err)
 	return f
+}
+
+// nameWrapper gives a failure whose type says nothing, as fmt.Errorf and errors.Join make it, the
+// first type of a cause that says something. A type of the engine stays with its cause: it may be
+// about that one alone.
+func nameWrapper(f *journal.Failure) {
+	if !f.Plain() {
+		return
+	}
+	for _, cause := range append([]*journal.Failure{f.Cause}, f.Details...) {
+		if cause != nil && !cause.Plain() && !strings.HasPrefix(cause.Type, journal.FailurePrefix) {
+			f.Type = cause.Type
+			return
+		}
+	}
 }
 
 // addCauses follows the two forms of Unwrap: one cause, or several joined errors.

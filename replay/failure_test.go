@@ -48,7 +48,7 @@ func TestFailureOf(t *testing.T) {
 		{"negative delay", refusal{-time.Second},
 			&journal.Failure{Type: "replay.refusal", Message: "come back", Permanent: true}},
 		{"step", step, step.Failure},
-		{"step within", fmt.Errorf("pay: %w", step), &journal.Failure{Type: "*fmt.wrapError", Message: "pay: step charge: declined",
+		{"step within", fmt.Errorf("pay: %w", step), &journal.Failure{Type: "*card.Error", Message: "pay: step charge: declined",
 			Permanent: true, Cause: step.Failure}},
 		{"cancelled", ErrCancelled, &journal.Failure{Type: journal.FailureCancelled, Message: "cancelled"}},
 		{"encode", &EncodeError{plain}, &journal.Failure{Type: journal.FailureEncode, Message: "boom", Permanent: true}},

@@ -56,10 +56,26 @@ func (m *Machine) finish(output journal.Payload, err error) {
 	}
 }
 
-// wrongCode tells whether an error says that the code asked for what no journal takes.
+// wrongCode tells whether an error says that the code asked for what no journal takes. What a step
+// or a child says is not about the code: that may be any error, which is restored from the history.
 func wrongCode(err error) bool {
-	_, output := errors.AsType[*EncodeError](err)
-	return output || errors.Is(err, journal.ErrInvalid)
+	switch e := err.(type) {
+	case nil, *StepError, *ChildError, *SignalError:
+		return false
+	case *EncodeError:
+		return true
+	case interface{ Is(error) bool }:
+		if e.Is(journal.ErrInvalid) {
+			return true
+		}
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return wrongCode(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(e.Unwrap(), wrongCode)
+	}
+	return err == journal.ErrInvalid
 }
 
 // successor says how the next generation begins. Signals that the code has not received, updates

@@ -16,6 +16,11 @@ const (
 	// failuresMax bounds the causes and details of one failure: with the journal's limit of each
 	// text they stay below the default limit of a payload, so a failed run can always be closed.
 	failuresMax = 32
+	// detailBytesMax bounds the details of one error of a registered type: all of them together are
+	// less than half of what the texts of a failure may be.
+	detailBytesMax = 8 << 10
+	// matchesMax bounds how many registered values one error is.
+	matchesMax = 8
 	// refusedMax bounds how many waits of one turn are refused: code may call again and again.
 	refusedMax = 1000
 	// framesMax bounds how deep below a wait the user's call may be for Stuck to name its line.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime/internal/replica"
 )
@@ -31,16 +32,20 @@ var (
 	ErrStuck = replica.ErrStuck
 )
 
-// FailedError is the result of a run whose workflow returned an error. It does not wrap that error,
-// which happened in another process: Failure holds its type, message and causes.
+// FailedError is the result of a run whose workflow returned an error. It wraps what of that error
+// is registered, see workflow.RegisterError; of the rest, which happened in another process,
+// Failure holds the type, the message and the causes.
 type FailedError struct {
 	Run     journal.RunID
 	Failure *journal.Failure
 }
 
 func (e *FailedError) Error() string {
-	return fmt.Sprintf("run %s failed: %s: %s", e.Run, e.Failure.Type, e.Failure.Message)
+	return fmt.Sprintf("run %s failed: %s", e.Run, e.Failure.Summary())
 }
+
+// Unwrap returns the registered errors that the workflow's error was, or wrapped.
+func (e *FailedError) Unwrap() []error { return replay.Restored(e.Failure) }
 
 // CancelledError is the result of a run that was cancelled. It matches workflow.ErrCancelled.
 // Failure.Message is the reason that was given to [Client.Cancel].
@@ -52,6 +57,9 @@ type CancelledError struct {
 func (e *CancelledError) Error() string {
 	return fmt.Sprintf("run %s was cancelled: %s", e.Run, e.Failure.Message)
 }
+
+// Unwrap returns the registered errors that the workflow's error wrapped beside the cancellation.
+func (e *CancelledError) Unwrap() []error { return replay.Restored(e.Failure) }
 
 // Is makes a CancelledError match workflow.ErrCancelled.
 func (e *CancelledError) Is(target error) bool { return target == workflow.ErrCancelled }
@@ -80,8 +88,12 @@ func (e *UpdateError) Error() string {
 	if e.Rejected {
 		return fmt.Sprintf("update %s of run %s was rejected: %s", e.Update, e.Run, e.Failure.Message)
 	}
-	return fmt.Sprintf("update %s of run %s failed: %s: %s", e.Update, e.Run, e.Failure.Type, e.Failure.Message)
+	return fmt.Sprintf("update %s of run %s failed: %s", e.Update, e.Run, e.Failure.Summary())
 }
+
+// Unwrap returns the registered errors that the error of the handler, or of the validator, was or
+// wrapped.
+func (e *UpdateError) Unwrap() []error { return replay.Restored(e.Failure) }
 
 // Is makes a rejected UpdateError match ErrRejected, and a cancelled one workflow.ErrCancelled.
 func (e *UpdateError) Is(target error) bool {

@@ -178,7 +178,7 @@ func failureOf(terminal *journal.Event) *journal.Failure {
 func endFailed(span trace.Span, f *journal.Failure, o ...trace.SpanEndOption) {
 	if f != nil {
 		span.SetAttributes(attribute.String(logkey.ErrorType, f.Type))
-		span.SetStatus(codes.Error, f.Type+": "+f.Message)
+		span.SetStatus(codes.Error, f.Summary())
 	}
 	span.End(o...)
 }

@@ -98,7 +98,7 @@ func (t *telemetry) retry(run *journal.Run, step string, attempt int32, in time.
 		t.log.Warn("a step panicked and will be tried again; repair its code before it fails", append(args, logkey.Error, f.Message, "stack", f.Stack)...)
 		return
 	}
-	t.log.Info("step failed and will be tried again", append(args, logkey.Error, f.Type+": "+f.Message)...)
+	t.log.Info("step failed and will be tried again", append(args, logkey.Error, f.Summary())...)
 }
 
 // stuckQuery reports workflow code that a query executes.

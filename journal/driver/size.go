@@ -82,7 +82,7 @@ func failureBytes(f *journal.Failure) int {
 	if f == nil {
 		return 0
 	}
-	n := len(f.Type) + len(f.Message) + len(f.Stack) + failureBytes(f.Cause)
+	n := len(f.Type) + len(f.Message) + len(f.Stack) + len(f.Data) + failureBytes(f.Cause)
 	for _, d := range f.Details {
 		n += failureBytes(d)
 	}

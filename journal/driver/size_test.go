@@ -53,6 +53,7 @@ func TestSizeCountsTexts(t *testing.T) {
 		"a stack":           {Attempts: []journal.Attempt{{Failure: &journal.Failure{Stack: text}}}},
 		"a cause":           {Attempts: []journal.Attempt{{Failure: &journal.Failure{Cause: cause}}}},
 		"a detail":          {Attempts: []journal.Attempt{{Failure: &journal.Failure{Details: []*journal.Failure{cause}}}}},
+		"details":           {Attempts: []journal.Attempt{{Failure: &journal.Failure{Data: []byte(text)}}}},
 		"a problem":         {Next: driver.Next{Problem: text}},
 		"what it waits for": {Waiting: []string{text}},
 	} {

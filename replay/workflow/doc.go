@@ -102,8 +102,9 @@
 // # Errors
 //
 // What fails for good returns a [StepError], a [ChildError] or a [SignalError]. They have the type
-// and the text of the first error, also after a crash and on another node, but not its value. So
-// branch with errors.Is on these:
+// and the text of the first error, also after a crash and on another node, but not its value,
+// unless it is registered by [RegisterError] or [RegisterErrorType]: then errors.Is and errors.As
+// find it, live and in every replay. The engine's own are found always:
 //
 //   - [ErrCancelled] and [ErrTimeout] match however many runs away the cause is.
 //   - [ErrTerminated] and [ErrKeyExists] are about the one child that was called.

@@ -48,13 +48,47 @@ var (
 	ErrNotInStep = errors.New("called outside of a step")
 )
 
+// RegisterError makes an error value come back from histories, so that errors.Is finds it behind a
+// step, a child, an update or the result of a run, wherever that was executed:
+//
+//	var ErrSoldOut = errors.New("sold out")
+//
+//	func init() { workflow.RegisterError("shop.ErrSoldOut", ErrSoldOut) }
+//
+// An error is stored with the names of the registered values that it matches, by identity or by a
+// method Is, as are the errors that it wraps. The name is durable, like that of a workflow: it must
+// be registered where the error happens and where it is looked at, and stay so while histories have
+// it, because code that branches on the error is replayed. It has to be registered before a node
+// runs; package-level init functions are the place. Registering it again is nothing.
+//
+// It panics if the error is nil, is one that the engine itself makes, such as ErrCancelled, or if
+// another error has the name.
+func RegisterError(name string, err error) { replay.RegisterError(name, err) }
+
+// RegisterErrorType is RegisterError for all errors of a type, which come back with their details,
+// for errors.As:
+//
+//	type Declined struct{ Code int }
+//
+//	func (d *Declined) Error() string { return fmt.Sprint("declined: ", d.Code) }
+//
+//	func init() { workflow.RegisterErrorType[*Declined]("shop.Declined") }
+//
+// The error is stored as JSON, whatever codec the journal has, with its exported fields, up to 8
+// KiB. If that is not possible its text says so, and errors.As does not find it. What it wraps
+// should not be one of the fields, since an error in a field has no form in JSON: give it the tag
+// json:"-". It is matched all the same if it is registered itself. Of types that are not registered
+// StepError.Type has the name.
+func RegisterErrorType[E error](name string) { replay.RegisterErrorType[E](name) }
+
 // StepError is the error of a step that failed for good: no attempt is left, or an attempt failed
 // with a [Permanent] error. It is the same after a crash and on another node: it has the Go type
-// name, the text and the permanence of the step's own error, but not the error value.
+// name, the text and the permanence of the step's own error, and wraps what of it is registered,
+// see [RegisterError], but not the error value.
 type StepError = replay.StepError
 
 // ChildError is the error of a child that did not complete, or could not start. It has the type and
-// the text of the child's own error.
+// the text of the child's own error, and wraps what of it is registered, see [RegisterError].
 type ChildError = replay.ChildError
 
 // SignalError says why a signal, or a cancel request, did not reach another run.
