@@ -78,7 +78,7 @@ func (r *run) planTask(t *turn) {
 func describeWait(m *replay.Machine, run *journal.Run, h *Hooks) []string {
 	stuck := m.Stuck()
 	if len(stuck) == 0 {
-		return append(m.Waiting(), m.Unreceived()...)
+		return append(m.Waiting(), replay.Unreceived(m)...)
 	}
 	if h.Deadlocked != nil {
 		h.Deadlocked(run, stuck)
@@ -86,5 +86,5 @@ func describeWait(m *replay.Machine, run *journal.Run, h *Hooks) []string {
 	for i := range stuck {
 		stuck[i] = "stuck: " + stuck[i]
 	}
-	return append(stuck, m.Unreceived()...)
+	return append(stuck, replay.Unreceived(m)...)
 }

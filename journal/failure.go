@@ -60,6 +60,7 @@ const (
 	FailureNotFound  = "reprise.NotFound"     // a signal's run does not exist
 	FailureClosed    = "reprise.Closed"       // a signal's run is closed
 	FailureRejected  = "reprise.Rejected"     // an update was refused before it changed anything
+	FailureAborted   = "reprise.Aborted"      // an update was accepted, and its run continued as new before it was answered
 )
 
 const (

@@ -102,7 +102,7 @@ func (sc *Scope) issue(c *Command, detail string) bool {
 	c.cond.cmd = c
 	switch {
 	case e.readOnly:
-		c.outcome, c.err = Cancelled, e.readOnlyError()
+		c.outcome, c.err = Cancelled, e.refuseReadOnly()
 		return false
 	case e.unwinding:
 		return false // dropped: whoever awaits it unwinds as well

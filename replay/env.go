@@ -39,6 +39,8 @@ type Env struct {
 	records map[string]journal.Payload // the newest value of each RecordIf
 	length  length
 	random  random
+
+	foresight foresight
 }
 
 // Info is the identity of the run.
@@ -51,7 +53,12 @@ func (e *Env) Encoder() Encoder { return e.enc }
 func (e *Env) Root() *Scope { return e.root }
 
 // Now is workflow time: the time of the event being processed.
-func (e *Env) Now() time.Time { return e.now }
+func (e *Env) Now() time.Time {
+	if e.foresight.untimed && !e.unwinding {
+		e.undecided("the time at which the run goes on")
+	}
+	return e.now
+}
 
 // Log writes a line about what is new to this machine: it is silent during Replay, in read-only
 // code and while strands are unwound.

@@ -138,7 +138,10 @@ func (e *PanicError) Unwrap() error {
 }
 
 // readOnlyError is ErrReadOnly with the line of the call.
-type readOnlyError struct{ callsite.Site }
+type readOnlyError struct {
+	by *sched
+	callsite.Site
+}
 
 func (e *readOnlyError) Error() string {
 	s := ErrReadOnly.Error()

@@ -140,8 +140,8 @@ func (m *Machine) apply(ev *journal.Event) {
 	case journal.SignalReceived:
 		e.deliver(ev)
 	case journal.CancelRequested:
-		if m.cancelledBy == 0 {
-			m.cancelledBy = ev.Inbox // a later one changes nothing
+		if m.cancelledBy.Number == 0 { // a later one changes nothing
+			m.cancelledBy = journal.Message{Number: ev.Inbox, Kind: journal.MessageCancel, Payload: ev.Payload}
 		}
 		e.root.end(requested(ev))
 	case journal.UpdateReceived:

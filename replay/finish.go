@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -49,6 +50,9 @@ func (m *Machine) finish(output journal.Payload, err error) {
 	if e.replaying {
 		return
 	}
+	if m.next != nil {
+		e.out.replies = append(e.out.replies, e.updates.abort()...)
+	}
 	for _, c := range e.open.steps() {
 		if c.handed && !c.cancelled {
 			e.out.cancels = append(e.out.cancels, c.cmd)
@@ -78,22 +82,38 @@ func wrongCode(err error) bool {
 	return err == journal.ErrInvalid
 }
 
-// successor says how the next generation begins. Signals that the code has not received, updates
-// that it has not answered and a cancel request were events of this generation, but are not done
-// with: they are carried, and come first in the next one's inbox, in the order in which they
-// came.
+// successor says how the next generation begins. Signals that the code has not received and a
+// cancel request were events of this generation, but are not done with: they are carried, and come
+// first in the next one's inbox, in the order in which they came.
 func (m *Machine) successor(by *ContinueError) *journal.Continue {
 	next := &journal.Continue{Input: by.Input, Version: by.Version, Seen: m.inboxSeen}
 	if next.Version == 0 {
 		next.Version = m.env.info.Version
 	}
-	for _, q := range m.env.signals { // sorted below
-		next.Carried = append(next.Carried, q.numbers()...)
+	for name, q := range m.env.signals { // sorted below
+		m.carried = append(m.carried, q.messages(name)...)
 	}
-	next.Carried = append(next.Carried, m.env.updates.running...)
-	if m.cancelledBy != 0 {
-		next.Carried = append(next.Carried, m.cancelledBy)
+	if m.cancelledBy.Number != 0 {
+		m.carried = append(m.carried, m.cancelledBy)
 	}
-	slices.Sort(next.Carried)
+	slices.SortFunc(m.carried, func(a, b journal.Message) int { return cmp.Compare(a.Number, b.Number) })
+	for i := range m.carried {
+		next.Carried = append(next.Carried, m.carried[i].Number)
+	}
 	return next
 }
+
+// abort answers the updates whose handlers the end of the generation cuts off. They were accepted,
+// and their handlers may have asked for anything, so in the next generation they must be neither
+// validated nor handled again: that would be a second effect of one update. A run that closes has
+// no need to answer: its end does.
+func (u *updates) abort() (replies []journal.Reply) {
+	for _, number := range u.running {
+		f := &journal.Failure{Type: journal.FailureAborted, Message: abortedText, Permanent: true}
+		replies = append(replies, journal.Reply{Number: number, Payload: journal.EncodeFailure(f)})
+	}
+	return replies
+}
+
+const abortedText = "the run continued as new before the handler had answered. The update was accepted and may have had effects; " +
+	"it is not handled again. A workflow that waits for workflow.HandlersFinished before it continues as new answers every update"

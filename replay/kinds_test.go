@@ -6,8 +6,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// TestMachineKnowsEveryKind: a kind that the machine does not know would be taken for the answer to a
-// command that is not open, and block its run as if code and history differed.
+// TestMachineKnowsEveryKind: a kind that the machine does not know would be taken for the answer to
+// a command that is not open, and block its run as if code and history differed.
 func TestMachineKnowsEveryKind(t *testing.T) {
 	applied := map[journal.Kind]bool{
 		journal.RunStarted: true, journal.SignalReceived: true, journal.CancelRequested: true, journal.UpdateReceived: true,

@@ -97,6 +97,11 @@ func (m *langModel) check(t *testing.T, machine *replay.Machine, ev *journal.Eve
 			}
 		}
 	}
+	if d.Continue != nil {
+		for _, n := range m.unanswered() {
+			want = append(want, fmt.Sprint("reply ", n))
+		}
+	}
 	for _, s := range d.Steps {
 		got = append(got, fmt.Sprint("step ", s.Cmd, s.Name))
 	}
@@ -130,15 +135,19 @@ func (m *langModel) check(t *testing.T, machine *replay.Machine, ev *journal.Eve
 	}
 }
 
-// unanswered lists the updates that were accepted and have no reply.
-func (m *langModel) unanswered(replied map[journal.InboxSeq]bool) []journal.InboxSeq {
-	return slices.DeleteFunc(slices.Clone(m.updates), func(n journal.InboxSeq) bool { return replied[n] })
+// unanswered lists the updates that were accepted and whose handlers have not answered.
+func (m *langModel) unanswered() []journal.InboxSeq {
+	return slices.DeleteFunc(slices.Clone(m.updates), func(n journal.InboxSeq) bool {
+		return slices.ContainsFunc(m.commands, func(c langCommand) bool {
+			return c.Kind == journal.CommandReply && c.Detail == fmt.Sprint(n)
+		})
+	})
 }
 
 // carried lists the messages that the next generation gets again: signals behind the last one
-// received, and so on.
-func (m *langModel) carried(replied map[journal.InboxSeq]bool, last int) []journal.InboxSeq {
-	list := m.unanswered(replied)
+// received, and a cancel request. An update comes once.
+func (m *langModel) carried(last int) []journal.InboxSeq {
+	var list []journal.InboxSeq
 	for number, n := range m.signals {
 		if n == 0 || n > last {
 			list = append(list, number)

@@ -359,7 +359,7 @@ func (w *langWorld) end(d *replay.Decision) {
 	if want := fmt.Sprint(w.model.number); said["seen"] != want {
 		w.t.Errorf("%s signals are known, %s were delivered", said["seen"], want)
 	}
-	if running := w.model.unanswered(w.replied); said["handlers"] == "<nil>" && len(running) > 0 {
+	if running := w.model.unanswered(); said["handlers"] == "<nil>" && len(running) > 0 {
 		w.t.Errorf("updates %v have no reply", running)
 	}
 	ev := *d.Terminal
@@ -376,7 +376,7 @@ func (w *langWorld) end(d *replay.Decision) {
 	}
 	var last int
 	_, _ = fmt.Sscan(said["last"], &last)
-	if want := w.model.carried(w.replied, last); !slices.Equal(want, d.Continue.Carried) {
+	if want := w.model.carried(last); !slices.Equal(want, d.Continue.Carried) {
 		w.t.Errorf("carried: model %v, machine %v", want, d.Continue.Carried)
 	}
 	next := w.info

@@ -42,7 +42,7 @@ func (l *ledger) begin(ev *journal.Event, replaying bool) {
 // stopped.
 func (l *ledger) issue(got journal.Issued) bool {
 	if l.readOnly {
-		panic(l.readOnlyError())
+		panic(l.refuseReadOnly())
 	}
 	if l.err != nil {
 		return false

@@ -6,6 +6,9 @@ const (
 	// commands issued, polls that did not block. Real turns need a few; a loop that spins needs
 	// without end.
 	actionsMax = 1_000_000
+	// updatesMax bounds the updates without an answer: the end of a generation answers all of them
+	// in one commit, beside what else the turn does, see journal.CommitEffectsMax.
+	updatesMax = 10_000
 	// waitingMax bounds Waiting: it is for people.
 	waitingMax = 32
 	// causesMax is how many causes below each other FailureOf follows: the journal cuts there as

@@ -43,10 +43,11 @@ type Machine struct {
 
 	link        journal.Link // of the last event, see Head
 	inboxSeen   journal.InboxSeq
-	cancelledBy journal.InboxSeq // the message that cancelled the root scope, 0 for none
+	cancelledBy journal.Message // that cancelled the root scope; without a number for none
 
 	terminal *journal.Event    // what the code decided; nil while it runs
 	next     *journal.Continue // with a terminal that is RunContinued
+	carried  []journal.Message // what next.Carried names
 	taken    bool              // Take has handed out the terminal decision
 	sealed   bool              // the history has its terminal event
 }

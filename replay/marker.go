@@ -26,6 +26,9 @@ func (e *Env) Changed(c *Changes, id string) bool {
 	if e.replaying {
 		answer = e.marked(id)
 	} else {
+		if e.foresight.ahead {
+			e.undecided("change " + id)
+		}
 		answer = e.mark(id)
 	}
 	c.remember(id, answer)

@@ -13,8 +13,8 @@ import (
 )
 
 // TestGoroutines: a goroutine that workflow code starts cannot use the run, however it tries, and
-// nothing of that turn is kept. The reason names the verb and the line. Nothing is left running, and
-// no panic reaches the process.
+// nothing of that turn is kept. The reason names the verb and the line. Nothing is left running,
+// and no panic reaches the process.
 func TestGoroutines(t *testing.T) {
 	for name, use := range map[string]func(ctx) (string, error){
 		"steps": func(c ctx) (string, error) {

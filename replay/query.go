@@ -28,7 +28,9 @@ func (e *Env) HandleQuery(name string, q Query) {
 }
 
 // Query answers a question while the machine is at rest, also after the code has returned. It
-// changes nothing. A panic of the handler is an error. A dead machine returns why it is dead.
+// changes nothing. A panic of the handler is an error, and so is what it asked for, even if it
+// drops the refusal. A dead machine returns why it is dead; one that has run ahead of the history
+// returns an [UndecidedError] for what depends on what nobody knows yet, see [Machine.Foresee].
 //
 // The handler runs on the caller's goroutine, so one that calls runtime.Goexit ends it.
 func (m *Machine) Query(name string, arg journal.Payload) (answer journal.Payload, err error) {
@@ -39,7 +41,8 @@ func (m *Machine) Query(name string, arg journal.Payload) (answer journal.Payloa
 	if q == nil {
 		return journal.Payload{}, unhandled("query", name, m.env.queries)
 	}
-	m.env.ReadOnly(func() {
+	m.env.foresight.puzzle = nil
+	refused := m.env.ReadOnly(func() {
 		defer func() {
 			if p := recover(); p != nil {
 				err = panicked("query "+strconv.Quote(name), p)
@@ -47,6 +50,9 @@ func (m *Machine) Query(name string, arg journal.Payload) (answer journal.Payloa
 		}()
 		answer, err = q(arg)
 	})
+	if err = orRefused(err, refused); m.env.foresight.puzzle != nil {
+		err = m.env.foresight.puzzle
+	}
 	return answer, err
 }
 

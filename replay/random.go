@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/google/uuid"
+
+	"github.com/reprise-run/reprise/internal/callsite"
 )
 
 // random has the run's generators, which are made when code first draws. They differ in their
@@ -15,11 +17,25 @@ type random struct {
 	ids     *rand.Rand
 }
 
+// guarded is a generator that code may keep. Whoever draws from it changes it, so code that may
+// only read must not.
+type guarded struct {
+	env *Env
+	rand.Source
+}
+
+func (g guarded) Uint64() uint64 {
+	if g.env.readOnly {
+		callsite.Refuse(g.env.refuseReadOnly())
+	}
+	return g.Source.Uint64()
+}
+
 // Random returns the run's random numbers. They are a function of run id and generation: a replay
 // draws the same ones.
 func (e *Env) Random() *rand.Rand {
 	if e.random.numbers == nil {
-		e.random.numbers = seeded(&e.info, "numbers")
+		e.random.numbers = rand.New(guarded{e, seeded(&e.info, "numbers")})
 	}
 	return e.random.numbers
 }
@@ -27,7 +43,7 @@ func (e *Env) Random() *rand.Rand {
 // UUID draws the next id, in the form of version 4. Ids are drawn apart from Random's numbers.
 func (e *Env) UUID() uuid.UUID {
 	if e.random.ids == nil {
-		e.random.ids = seeded(&e.info, "ids")
+		e.random.ids = rand.New(guarded{e, seeded(&e.info, "ids")})
 	}
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], e.random.ids.Uint64())
@@ -39,9 +55,9 @@ func (e *Env) UUID() uuid.UUID {
 
 // seeded returns a generator for one purpose. The seed's form must never change: old histories
 // depend on it.
-func seeded(info *Info, purpose string) *rand.Rand {
+func seeded(info *Info, purpose string) rand.Source {
 	b := append([]byte("reprise random 1\n"), info.Run[:]...)
 	b = binary.BigEndian.AppendUint32(b, uint32(info.Generation))
 	b = append(b, purpose...)
-	return rand.New(rand.NewChaCha8(sha256.Sum256(b)))
+	return rand.NewChaCha8(sha256.Sum256(b))
 }

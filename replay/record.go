@@ -46,11 +46,14 @@ func (e *Env) record(name string, read func() (journal.Payload, bool, error)) jo
 		}
 		return e.keep(got)
 	}
+	if e.foresight.ahead {
+		e.undecided("side effect " + name)
+	}
 	var p journal.Payload
 	var fresh bool
 	var err error
-	e.ReadOnly(func() { p, fresh, err = read() })
-	if err != nil {
+	refused := e.ReadOnly(func() { p, fresh, err = read() })
+	if err = orRefused(err, refused); err != nil {
 		e.Abort(err)
 	}
 	if got.Detail = unchanged; fresh {

@@ -41,6 +41,7 @@ type sched struct {
 	budget    int // how many actions it has; actionsMax but in tests
 
 	readOnly      bool  // see ReadOnly
+	refused       error // the first refusal that read-only code did not see, see Unseen
 	readsExternal bool  // a predicate looked at what comes from outside: see MarkExternal
 	returned      bool  // the workflow's function has returned: nothing runs any more
 	unwinding     bool  // strands are being ended
@@ -131,7 +132,7 @@ func (d *sched) current() (*strand, error) {
 	case !s.here():
 		return nil, d.intruder.refuse()
 	case d.readOnly:
-		return nil, d.readOnlyError()
+		return nil, d.refuseReadOnly()
 	case d.unwinding:
 		s.co.Park()
 	}
@@ -145,7 +146,7 @@ func (d *sched) Inside() error {
 		return err
 	}
 	if d.readOnly {
-		return d.readOnlyError()
+		return d.refuseReadOnly()
 	}
 	return nil
 }
@@ -162,7 +163,7 @@ func (d *sched) Reading() error {
 // Go spawns a strand. It first runs when the strands spawned before it are blocked.
 func (d *sched) Go(fn func()) {
 	if d.readOnly {
-		panic(d.readOnlyError())
+		panic(d.refuseReadOnly())
 	}
 	if d.unwinding {
 		return

@@ -56,11 +56,11 @@ func (q *SignalQueue) Pop() journal.Payload {
 	return q.signals.Pop().payload
 }
 
-// numbers lists the messages that were not received.
-func (q *SignalQueue) numbers() []journal.InboxSeq {
-	var all []journal.InboxSeq
+// messages lists those that were not received.
+func (q *SignalQueue) messages(name string) []journal.Message {
+	var all []journal.Message
 	for _, s := range q.signals.All() {
-		all = append(all, s.number)
+		all = append(all, journal.Message{Number: s.number, Kind: journal.MessageSignal, Name: name, Payload: s.payload})
 	}
 	return all
 }

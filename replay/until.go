@@ -66,8 +66,17 @@ func (d *sched) testAll(running *strand) {
 // test tells whether a predicate holds, and notes whether that can change without a strand's doing.
 func (d *sched) test(p *predicate) (holds bool) {
 	d.readsExternal = false
-	d.ReadOnly(func() { holds = p.test() })
+	holds = d.Test(p.test)
 	p.cond.Internal = !d.readsExternal
+	return holds
+}
+
+// Test evaluates a condition of workflow code in read-only mode. One that asked for something, and
+// did not see the refusal, stops the machine; the call does not return then.
+func (d *sched) Test(test func() bool) (holds bool) {
+	if refused := d.ReadOnly(func() { holds = test() }); refused != nil {
+		d.Abort(refused)
+	}
 	return holds
 }
 

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -48,11 +49,16 @@ func (m *Machine) CheckUpdate(name string, arg journal.Payload) (err error) {
 		return ErrFinished
 	case !ok:
 		return unhandled("update", name, e.updates.handlers)
+	case len(e.updates.running) >= updatesMax:
+		return fmt.Errorf("%d updates of the run were accepted and have no answer yet, which is the limit", updatesMax)
 	case u.Validate == nil:
 		return nil
 	}
 	// In a coroutine: the validator must not end the goroutine of the run.
-	validate := coro.New(func() { e.ReadOnly(func() { err = u.Validate(arg) }) })
+	validate := coro.New(func() {
+		refused := e.ReadOnly(func() { err = u.Validate(arg) })
+		err = orRefused(err, refused)
+	})
 	if _, crash := validate.Resume(); crash != nil {
 		err = crashed("validator of update "+strconv.Quote(name), crash.Value, crash.PCs, crash.Stack)
 	}

@@ -143,9 +143,15 @@ func TestGenerationEnds(t *testing.T) {
 	if d.Terminal == nil || d.Terminal.Kind != journal.RunContinued || d.Continue == nil || len(d.Messages) != 1 || !d.Children {
 		t.Fatalf("decision %+v", d)
 	}
-	want := &journal.Continue{Input: journal.Payload{Data: []byte(`"again"`)}, Version: 2, Seen: 3, Carried: []journal.InboxSeq{1, 2, 3}}
+	want := &journal.Continue{Input: journal.Payload{Data: []byte(`"again"`)}, Version: 2, Seen: 3, Carried: []journal.InboxSeq{2, 3}}
 	if diff := cmp.Diff(want, d.Continue); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if len(d.Replies) != 1 || d.Replies[0].Number != 1 || d.Replies[0].Rejected {
+		t.Fatalf("the update that was accepted has the replies %+v", d.Replies)
+	}
+	if f, err := journal.DecodeFailure(d.Replies[0].Payload); err != nil || f.Type != journal.FailureAborted || !strings.Contains(f.Message, "may have had effects") {
+		t.Errorf("the update that was accepted is answered with %+v, %v", f, err)
 	}
 	ev := *d.Terminal
 	ev.Time = epoch

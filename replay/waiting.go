@@ -32,7 +32,7 @@ func (m *Machine) Waiting() []string {
 // Unreceived returns a line for each name of signals that are there and that code does not receive
 // now, sorted, for people. It has at most 32 lines. Code may receive them later; a name that is
 // misspelt stays.
-func (m *Machine) Unreceived() []string {
+func Unreceived(m *Machine) []string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(m.env.signals)) {
 		if n := m.env.signals[name].Len(); n > 0 && len(lines) < waitingMax {

@@ -20,6 +20,10 @@ var (
 	// ErrRejected matches the *[UpdateError] of an update that changed nothing: its validator
 	// refused it, or the run has no handler for it. The run's history holds no trace of it.
 	ErrRejected = errors.New("rejected")
+	// ErrAborted matches the *[UpdateError] of an update that was accepted, and whose run continued
+	// as new before its handler had answered: it may have had effects. It is not handled again, and
+	// a call with the same key gets the same error.
+	ErrAborted = errors.New("aborted")
 	// ErrBlocked matches the error of an update whose run cannot continue for now: its code does
 	// not fit its history, it panicked, or it is quarantined. What was sent to the run waits until
 	// it continues. It matches the error of [Run.Result] too if the time for that was up meanwhile.
@@ -76,7 +80,8 @@ func (e *TerminatedError) Error() string {
 }
 
 // UpdateError is the answer to an update whose handler returned an error, or that was rejected. It
-// matches [ErrRejected] if it was rejected, and workflow.ErrCancelled if its handler was cancelled.
+// matches [ErrRejected] if it was rejected, [ErrAborted] if its run continued as new before it was
+// answered, and workflow.ErrCancelled if its handler was cancelled.
 type UpdateError struct {
 	Run      journal.RunID
 	Update   string
@@ -88,6 +93,9 @@ func (e *UpdateError) Error() string {
 	if e.Rejected {
 		return fmt.Sprintf("update %s of run %s was rejected: %s", e.Update, e.Run, e.Failure.Message)
 	}
+	if e.Failure.Type == journal.FailureAborted {
+		return fmt.Sprintf("update %s of run %s was aborted: %s", e.Update, e.Run, e.Failure.Message)
+	}
 	return fmt.Sprintf("update %s of run %s failed: %s", e.Update, e.Run, e.Failure.Summary())
 }
 
@@ -95,10 +103,18 @@ func (e *UpdateError) Error() string {
 // wrapped.
 func (e *UpdateError) Unwrap() []error { return replay.Restored(e.Failure) }
 
-// Is makes a rejected UpdateError match ErrRejected, and a cancelled one workflow.ErrCancelled.
+// Is makes a rejected UpdateError match ErrRejected, an aborted one ErrAborted, and a cancelled one
+// workflow.ErrCancelled.
 func (e *UpdateError) Is(target error) bool {
-	return target == ErrRejected && e.Rejected ||
-		target == workflow.ErrCancelled && !e.Rejected && e.Failure.Type == journal.FailureCancelled
+	switch target {
+	case ErrRejected:
+		return e.Rejected
+	case ErrAborted:
+		return !e.Rejected && e.Failure.Type == journal.FailureAborted
+	case workflow.ErrCancelled:
+		return !e.Rejected && e.Failure.Type == journal.FailureCancelled
+	}
+	return false
 }
 
 // unanswered is why an update of a run gets no answer any more, because the run is closed, or none
@@ -111,13 +127,17 @@ func unanswered(run *journal.Run) error {
 		return nil
 	}
 	if run.Terminal == nil {
-		return fmt.Errorf("%w, without an answer: it is %s", journal.ErrClosed, run.Status)
+		return fmt.Errorf("%w, %s: it is %s", journal.ErrClosed, noAnswer, run.Status)
 	}
 	if how := resultError(run.ID, run.Terminal); how != nil {
-		return fmt.Errorf("%w, without an answer: %w", journal.ErrClosed, how)
+		return fmt.Errorf("%w, %s: %w", journal.ErrClosed, noAnswer, how)
 	}
-	return fmt.Errorf("%w, without an answer: it has completed", journal.ErrClosed)
+	return fmt.Errorf("%w, %s: it has completed", journal.ErrClosed, noAnswer)
 }
+
+// noAnswer says what is known of an update of a closed run: the reply to one that was refused would
+// be there.
+const noAnswer = "without an answer; if the update was accepted, it may have had effects"
 
 // resultError returns the error that a terminal event stands for, nil for a completed run.
 func resultError(run journal.RunID, terminal *journal.Event) error {

@@ -14,10 +14,14 @@ import (
 // workflow.HandleQuery. The node replays the run's history, and what waits in its inbox, with its
 // own code: it need not run, nor own the run, but the workflow must be registered on it.
 //
-// The answer covers everything that was acknowledged before the call: events, and signals and
-// updates that the run has not consumed yet. The run may be open, parked, blocked or closed. It is
-// not touched, and nothing is written. The first query of a run costs a replay of its history;
-// while the node runs, further ones within seconds cost what is new.
+// The answer is a state that the run is in or will be in. It covers everything that was
+// acknowledged before the call: events, and signals, updates and cancel requests that the run has
+// not consumed yet. While a node works on the run, the query waits until that has taken them:
+// milliseconds, and at most 3 s, or half of ctx's time. If no node does, what the next one will do
+// is foreseen. That ends where only the run's owner decides (a SideEffect, a new Changed, the
+// time), and where the code fails: then the answer is the state of before. The run may be open,
+// parked, blocked or closed. It is not touched, and nothing is written. The first query of a run
+// costs a replay of its history; while the node runs, further ones within seconds cost what is new.
 //
 // A handler that does not return is not waited for beyond ctx, and 30 s: the error names it and
 // matches [ErrStuck] and context.DeadlineExceeded or what ended ctx. It goes on in the background,
@@ -25,7 +29,8 @@ import (
 // [ErrStuck] at once when too many calls of the same handler have not returned.
 //
 // Errors: journal.ErrNotFound; a *journal.UnreadableError, if part of the run cannot be read;
-// [ErrNotRegistered], naming the workflow and version;
+// [ErrNotRegistered], naming the workflow and version; *replay.UndecidedError, naming the line, if
+// the run has taken no turn and its first one depends on what only its owner decides;
 // replay.ErrNoHandler, naming the queries that the run has; the handler's error, or that it
 // panicked; *replay.DivergenceError if the code does not fit the history; *replay.PanicError if the
 // code panics on it; ctx's.

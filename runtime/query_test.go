@@ -37,7 +37,6 @@ func metered(begun *atomic.Int32) func(workflow.Context, int) (int, error) {
 		bump.Handle(ctx, func(_ workflow.Context, v int) (int, error) { sum += v; return sum, nil }, nil)
 		refuse.Handle(ctx, func(workflow.Context, int) (int, error) { sum += 1000; return sum, nil },
 			&workflow.UpdateOptions[int]{Validate: func(int) error { return errors.New("never") }})
-		sum += workflow.SideEffect(ctx, "offset", func() int { return 0 })
 		for {
 			v, err := number.Receive(ctx)
 			if err != nil || v == 0 {
@@ -200,7 +199,6 @@ func TestQueryThatMisbehaves(t *testing.T) {
 	lost := spare(c, func(n *runtime.Node) {
 		runtime.Handle(n, meter, func(ctx workflow.Context, _ int) (int, error) {
 			read.Handle(ctx, func(int) (int, error) { return 0, nil })
-			workflow.SideEffect(ctx, "offset", func() int { return 0 })
 			return number.Receive(ctx) // once only, and the run is open
 		}, nil)
 	})

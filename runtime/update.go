@@ -13,9 +13,9 @@ import (
 // UpdateOptions of an update. The zero value means the defaults.
 type UpdateOptions struct {
 	// Key makes the update idempotent for the life of the run: a second one with it is the same
-	// call, and gets the same answer. A rejected update gives its key back; a try of it that was
-	// given up may still arrive, and has the key then until it is rejected too. Keys of signals are
-	// separate. What a key may be: see StartOptions.Key.
+	// call, and gets the same answer. A rejected update gives its key back, and no other does; a try
+	// of it that was given up may still arrive, and has the key then until it is rejected too. Keys
+	// of signals are separate. What a key may be: see StartOptions.Key.
 	Key string
 }
 
@@ -25,13 +25,18 @@ type UpdateOptions struct {
 //   - an error that matches [ErrRejected], with the validator's text: the run has no trace of the
 //     update;
 //   - an error that matches journal.ErrClosed if the run ends without an answer, and says how it
-//     ended; journal.ErrNotFound if there is no such run;
+//     ended: an update that was accepted may have had effects; journal.ErrNotFound if there is no
+//     such run;
+//   - an error that matches [ErrAborted] if the run continues as new before the handler has
+//     answered: the update may have had effects, and is not handled again;
 //   - an error that matches [ErrBlocked] if the run cannot continue: the update waits in its inbox
 //     until it can;
 //   - ctx's error: the update may have been sent and may still be handled. A call with the same key
 //     gets its answer.
 //
-// Continue-as-new is none of these: the update is answered in the next generation. o may be nil.
+// An update is accepted once. From then on it is never validated again, and has one outcome, which
+// every call with its key gets. One that the run had not accepted when it continued as new is for
+// the next generation. o may be nil.
 func CallUpdate[In, Out any](
 	ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions,
 ) (Out, error) {

@@ -19,6 +19,7 @@ var continueChecks = []check{
 	{"J4_AResubmittedContinueIsRecognised", continueOnce},
 	{"J5_CarriedMessagesComeFirst", carriedFirst},
 	{"J5_UnreadMessagesFollow", unreadFollow},
+	{"J5_AnUpdateAnsweredAtTheEndDoesNotComeBack", answeredAtTheEnd},
 	{"J5_KeysDeduplicateAcrossGenerations", keysAcrossGenerations},
 	{"J5_SendsRaceContinues", sendsRaceContinues},
 	{"J6_AGenerationIsWokenByWhatItHasNotSeen", generationWakes},
@@ -182,6 +183,28 @@ func carriedFirst(k *kit) {
 	o.commit(park, started(), received(inbox[3]), received(inbox[4]))
 	k.nothingDue(node)
 	k.inboxIs(o.run)
+}
+
+// An update that the end of its generation answers is consumed for good: it does not come to the
+// next one, its answer stays, and its key is taken.
+func answeredAtTheEnd(k *kit) {
+	node := k.join(leaseLong).ID()
+	o := k.one(node)
+	k.sends(update(o.run, "u", "key"), signal(o.run, "s", "other"))
+	inbox := k.waits(o.run, 2)
+	o.submit(o.build(keep, started(), received(inbox[0]), received(inbox[1])))
+	why := journal.EncodeFailure(&journal.Failure{Type: journal.FailureAborted, Message: "over"})
+	c := o.continued(keep, []journal.InboxSeq{2})
+	c.Replies = []journal.Reply{{Number: 1, Payload: why}}
+	o.submit(c)
+	k.inboxIs(o.run, "1 s 2")
+	for range 2 {
+		k.same("answer", k.answer(o.run, 1).Answer, &journal.Answer{Payload: why})
+		if s := k.sends(update(o.run, "u", "key"))[0]; !s.Duplicate || s.Number != 1 {
+			k.t.Errorf("sent again: %+v, want the number to ask for", s)
+		}
+		o.submit(o.continued(keep, []journal.InboxSeq{2}, started()))
+	}
 }
 
 // Messages that no generation has seen follow those that were carried over. None is lost between

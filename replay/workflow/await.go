@@ -32,8 +32,8 @@ func AwaitTimeout(ctx Context, d time.Duration, cond func() bool) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	met := false
-	if e.ReadOnly(func() { met = cond() }); met {
+	met := e.Test(cond)
+	if met {
 		e.Poll()
 		return true, nil
 	}

@@ -3,6 +3,7 @@ package workflow
 import (
 	"fmt"
 
+	"github.com/reprise-run/reprise/internal/callsite"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -33,10 +34,14 @@ func (b *binding) bind(e *replay.Env) error {
 	return nil
 }
 
-// check is for verbs without a Context. Before the first use there is nobody to ask, and nothing to
-// spoil.
-func (b *binding) check() {
-	if b.env != nil {
-		mustBeInside(b.env)
+// check is for verbs without a Context. Before the first use there is no run to ask, but code that
+// may only read is refused all the same: its run may use the thing later.
+func (b *binding) check() { mayChange(b.env) }
+
+func mayChange(e *replay.Env) {
+	if e != nil {
+		mustBeInside(e)
+	} else if err := replay.Unbound(); err != nil {
+		callsite.Refuse(err)
 	}
 }

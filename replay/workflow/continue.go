@@ -15,9 +15,10 @@ type ContinueOptions struct {
 //
 //	return Receipt{}, workflow.ContinueAsNew(ctx, Poll, next, nil)
 //
-// Signals that were not received come first in the next generation, and so do updates without an
-// answer and a cancel request. Steps, timers and strands end with this generation. Children go
-// on, but their outcome is no longer delivered.
+// Signals that were not received come first in the next generation, and so does a cancel request.
+// Steps, timers, strands and handlers of updates end with this generation; wait with
+// [HandlersFinished], because an update without an answer is aborted (see [Update.Handle]).
+// Children go on, but their outcome is no longer delivered.
 //
 // It returns another error, with which the workflow cannot end, if name is not the run's own
 // workflow, or if in cannot be encoded or is too large: the run is blocked then.

@@ -29,6 +29,7 @@ type source interface {
 // issued is the future of a command, or of one that was refused.
 func issued[T any](c *replay.Command, err error) Future[T] {
 	if err != nil {
+		replay.Unseen(err)
 		return Future[T]{&future[T]{known: true, err: err}}
 	}
 	return Future[T]{&future[T]{source: c}}

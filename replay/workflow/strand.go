@@ -20,9 +20,7 @@ type WaitGroup struct {
 
 // Add adds n, which may be negative, to the counter. It panics if the counter falls below zero.
 func (wg *WaitGroup) Add(n int) {
-	if wg.env != nil {
-		mustBeInside(wg.env)
-	}
+	mayChange(wg.env)
 	if wg.n += n; wg.n < 0 {
 		panic("workflow: negative WaitGroup counter")
 	}
@@ -36,7 +34,7 @@ func (wg *WaitGroup) Done() { wg.Add(-1) }
 
 // Go runs fn in a strand that the group waits for.
 func (wg *WaitGroup) Go(ctx Context, fn func(Context)) {
-	ctx.env()
+	wg.env = ctx.env()
 	wg.Add(1)
 	Go(ctx, func(ctx Context) {
 		defer wg.Done()

@@ -19,9 +19,12 @@ type UpdateOptions[In any] struct {
 
 // Handle answers the update from now on: each call runs fn in a strand of its own, in ctx's
 // scope, and the caller gets what fn returns. Updates that come before their handler is set are
-// refused; a handler that the run's first turn sets is in time for all. When the workflow's
-// function returns, handlers that still run end, and their callers learn that the run is closed:
-// wait with [HandlersFinished] if they matter. o may be nil. It panics if the name is not valid.
+// refused; a handler that the run's first turn sets is in time for all.
+//
+// When the workflow's function returns, handlers that still run end, and their callers learn that
+// the run is closed, or, if it returned [ContinueAsNew], that their update was aborted and may have
+// had effects. No later generation takes it up: it would do again what was done. So wait with
+// [HandlersFinished] before the function returns. o may be nil. It panics if the name is not valid.
 func (u Update[In, Out]) Handle(ctx Context, fn func(Context, In) (Out, error), o *UpdateOptions[In]) {
 	e := ctx.env()
 	if err := checkName("update", string(u)); err != nil {

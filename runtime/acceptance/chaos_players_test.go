@@ -152,7 +152,7 @@ type visit struct {
 // playDesk lets clients send numbered signals, updates and queries to one desk at once.
 func (p *player) playDesk() error {
 	v := &visit{player: p}
-	begin := ledgers{Wait: p.random.IntN(2) == 0, Got: make([]int, deskSenders)}
+	begin := ledgers{Got: make([]int, deskSenders)}
 	so := &runtime.StartOptions{Key: p.key("desk")}
 	var errs [6]error
 	var arrived, done sync.WaitGroup

@@ -65,8 +65,7 @@ const (
 
 // ledgers is what a desk has seen.
 type ledgers struct {
-	Wait  bool  `json:"wait"` // for updates, before a new generation begins
-	Got   []int `json:"got"`  // newest number of each sender
+	Got   []int `json:"got"` // newest number of each sender
 	Posts []int `json:"posts"`
 }
 
@@ -265,10 +264,8 @@ func desks(ctx workflow.Context, l ledgers) (ledgers, error) {
 			return l, workflow.HandlersFinished(ctx)
 		}
 		if n == deskTurn {
-			if l.Wait {
-				if err := workflow.HandlersFinished(ctx); err != nil {
-					return l, err
-				}
+			if err := workflow.HandlersFinished(ctx); err != nil { // a post that is cut off would be aborted
+				return l, err
 			}
 			return l, workflow.ContinueAsNew(ctx, desk, l, nil)
 		}
@@ -309,7 +306,7 @@ func (l *ledgers) answerPosts(ctx workflow.Context) {
 			return 0, fmt.Errorf("%d was posted before", v)
 		}
 		l.Posts = append(l.Posts, v)
-		if l.Wait && v%2 == 0 { // a generation that does not wait might end between effect and answer
+		if v%2 == 0 {
 			if err := workflow.Sleep(ctx, time.Millisecond); err != nil {
 				return 0, err
 			}

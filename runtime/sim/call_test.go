@@ -28,6 +28,7 @@ const (
 	answerDone     answerKind = "done"
 	answerFailed   answerKind = "failed"
 	answerRejected answerKind = "rejected"
+	answerAborted  answerKind = "aborted" // by a continue-as-new
 	answerClosed   answerKind = "closed"
 )
 
@@ -70,6 +71,8 @@ func (w *world) await(r *running, a *answered, client *runtime.Client, once func
 		case err == nil:
 		case refused && update.Rejected:
 			how = answerRejected
+		case errors.Is(err, runtime.ErrAborted):
+			how = answerAborted
 		case refused:
 			how = answerFailed
 		case errors.Is(err, journal.ErrClosed):
@@ -101,7 +104,7 @@ func (w *world) answer(r *running, a *answered, epoch int, how answerKind, answe
 	if !w.note(r, epoch, done{payload: a.ID, call: a, again: again}, true) {
 		return false
 	}
-	if how == answerDone || how == answerFailed {
+	if how == answerDone || how == answerFailed || how == answerAborted {
 		w.durable(r, a, answer)
 	}
 	w.mu.Lock()

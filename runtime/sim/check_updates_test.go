@@ -5,7 +5,8 @@ import (
 )
 
 // checkUpdates: every call of an update has a definite answer. One that was answered took effect
-// exactly once, one that was rejected has left no event, and no other took effect.
+// exactly once, one that was rejected has left no event, one that was aborted was accepted by a
+// generation that is over, and no other took effect.
 func checkUpdates(f *finder) {
 	for _, r := range f.runs {
 		took, known := r.took(f)
@@ -31,6 +32,8 @@ func checkUpdates(f *finder) {
 				f.breaks("%s: update %s took effect, its caller heard %q", r, a.ID, a.how)
 			case a.how == answerRejected && received[a.ID]:
 				f.breaks("%s: update %s was rejected and is in the history", r, a.ID)
+			case a.how == answerAborted && r.Run.Generation == 1:
+				f.breaks("%s: update %s was aborted by a continue-as-new that never was", r, a.ID)
 			case !a.may(r.mayBeCancelled(f)):
 				f.breaks("%s: the answer to update %s, %s, is %q", r, a.ID, a.Do, a.how)
 			}
@@ -40,7 +43,7 @@ func checkUpdates(f *finder) {
 
 // may tells whether the answer is one that the plan allows.
 func (a *answered) may(cancelled bool) bool {
-	if a.how == answerClosed {
+	if a.how == answerClosed || a.how == answerAborted && a.Do != callNobody && a.Do != callReject {
 		return true
 	}
 	switch a.Do {

@@ -8,10 +8,11 @@ import (
 )
 
 // delta is a consistent snapshot of a run: its row, its events after Seq after and the messages
-// after inbox.
+// after inbox and before end. With end 0 read sets it, so that all messages of that moment are in.
 type delta struct {
 	after journal.Seq
 	inbox journal.InboxSeq
+	end   journal.InboxSeq
 
 	run      journal.Run
 	events   []journal.Event
@@ -54,7 +55,7 @@ func (d *delta) turn() journal.Turn {
 //
 // It ends with a load that finds no event it has not seen, and the end of the inbox. A run that is
 // never quiet makes it take longer, but each round costs the run a commit and the reader a page, so
-// the reader catches up.
+// the reader catches up. Messages from end on are left for later questions.
 func (d *delta) read(ctx context.Context, o *Options, run journal.RunID) error {
 	after, inbox := d.after, d.inbox
 	for first := true; ; first = false {
@@ -68,6 +69,9 @@ func (d *delta) read(ctx context.Context, o *Options, run journal.RunID) error {
 			continue
 		}
 		d.run = h.Run
+		if d.end == 0 && h.Run.Task != nil {
+			d.end = h.Run.Task.InboxLast + 1
+		}
 		if len(h.Events) > 0 {
 			d.events = append(d.events, h.Events...)
 			after = h.Events[len(h.Events)-1].Seq
@@ -76,11 +80,15 @@ func (d *delta) read(ctx context.Context, o *Options, run journal.RunID) error {
 				continue
 			}
 		}
-		d.messages = append(d.messages, h.Inbox...)
+		for i := range h.Inbox {
+			if h.Inbox[i].Number < d.end {
+				d.messages = append(d.messages, h.Inbox[i])
+			}
+		}
 		if h.Run.Task == nil || len(h.Inbox) == 0 {
 			return nil
 		}
-		if inbox = h.Inbox[len(h.Inbox)-1].Number; inbox >= h.Run.Task.InboxLast {
+		if inbox = h.Inbox[len(h.Inbox)-1].Number; inbox >= min(h.Run.Task.InboxLast, d.end-1) {
 			return nil
 		}
 	}
