@@ -36,6 +36,17 @@ var (
 	errDead    = errors.New("the process is dead")
 )
 
+// planned is how a step fails by plan: it has details, and wraps errPlanned.
+type planned struct{ Attempt int }
+
+func (p *planned) Error() string { return fmt.Sprint(errPlanned, ", attempt ", p.Attempt) }
+func (p *planned) Unwrap() error { return errPlanned }
+
+func init() {
+	workflow.RegisterError("sim.planned", errPlanned)
+	workflow.RegisterErrorType[*planned]("sim.attempt")
+}
+
 // execute implements bodies.
 func (p *process) execute(ctx context.Context, in *instr, undo bool, apply func(func())) (string, error) {
 	info, ok := workflow.StepInfo(ctx)
@@ -84,11 +95,11 @@ func beatOf(attempt int, process, what string) string {
 func (in *instr) failure(attempt int) error {
 	switch {
 	case in.Sort.Final && attempt == in.Fail:
-		return workflow.Permanent(errPlanned)
+		return workflow.Permanent(&planned{attempt})
 	case in.Sort.After > 0:
-		return workflow.RetryAfter(errPlanned, in.Sort.After)
+		return workflow.RetryAfter(&planned{attempt}, in.Sort.After)
 	}
-	return errPlanned
+	return &planned{attempt}
 }
 
 // slips implements bodies.

@@ -29,6 +29,10 @@ func (p *interpreter) step(ctx workflow.Context, in *instr) (out string, err err
 	if want := in.attempts(); ok && !errors.Is(err, workflow.ErrCancelled) && failed.Attempts != want {
 		p.wrong(in, "it failed after %d attempts, want %d", failed.Attempts, want)
 	}
+	byPlan := ok && !errors.Is(err, workflow.ErrCancelled) && !errors.Is(err, workflow.ErrTimeout)
+	if last, named := errors.AsType[*planned](err); byPlan && !named || named != errors.Is(err, errPlanned) || named && last.Attempt != failed.Attempts {
+		p.wrong(in, "its error, %v, is %v and that of attempt %+v, want %d", err, errors.Is(err, errPlanned), last, failed.Attempts)
+	}
 	return out, err
 }
 
