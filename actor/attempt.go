@@ -36,14 +36,18 @@ type attempt struct {
 	tx      journal.Tx         // of a step with a transaction, else nil
 	handoff *txHandoff         // of a step with a transaction, else nil
 
-	exec     *executor          // which executes it
-	began    atomic.Bool        // it has, or had, a slot
-	line     *line              // in which it waited for its slot; nil if it got one at once
-	node     list.Node[attempt] // in the line, while it waits
-	unwatch  func() bool        // ends the watch over ctx, while it waits
-	throttle heartbeatThrottle
-	deadline heartbeatDeadline
-	done     stepDone // the answer; part of the attempt so that sending it allocates nothing
+	exec      *executor          // which executes it
+	began     atomic.Bool        // it has, or had, a slot
+	state     atomic.Int32       // of the body, see abandoned
+	goroutine atomic.Int64       // that executes the body; 0 before
+	watched   atomic.Bool        // the attempt is over, and the body is looked after
+	kept      bool               // the body is abandoned and keeps its slot; guarded by abandoned.mu
+	line      *line              // in which it waited for its slot; nil if it got one at once
+	node      list.Node[attempt] // in the line, while it waits
+	unwatch   func() bool        // ends the watch over ctx, while it waits
+	throttle  heartbeatThrottle
+	deadline  heartbeatDeadline
+	done      stepDone // the answer; part of the attempt so that sending it allocates nothing
 }
 
 // result is the end of an attempt.

@@ -9,6 +9,7 @@ import (
 
 	proto "github.com/asynkron/protoactor-go/actor"
 
+	"github.com/reprise-run/reprise/internal/goroutine"
 	"github.com/reprise-run/reprise/internal/pool"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
@@ -25,13 +26,15 @@ import (
 // ever. Its run stays owned meanwhile, as it should: the step is being executed.
 //
 // A slot, on the other hand, is given back only when the body has returned, which may be after the
-// answer: otherwise bodies that ignore their context would add up beyond the limit.
+// answer: otherwise bodies that ignore their context would add up beyond the limit. What does not
+// return at all gives its slot to others after a while, up to a bound: see abandoned.
 type executor struct {
 	o    *Options
 	pool *pool.Pool
 	root *proto.RootContext
 
-	slots  *slots          // one for each body that runs
+	slots  *slots // one for each body that runs
+	hung   *abandoned
 	bodies sync.WaitGroup  // attempts, those that wait among them, bodies and rollbacks in progress
 	base   context.Context // ancestor of every attempt's context
 	stop   context.CancelCauseFunc
@@ -40,6 +43,7 @@ type executor struct {
 func newExecutor(o *Options, p *pool.Pool, root *proto.RootContext) *executor {
 	e := &executor{o: o, pool: p, root: root}
 	e.slots = newSlots(o.StepsMax, func(a *attempt) { p.Do(a) }, e.endWaiting)
+	e.hung = newAbandoned(o, e.releaseSlot)
 	e.base, e.stop = context.WithCancelCause(context.Background())
 	return e
 }
@@ -71,6 +75,12 @@ func (e *executor) rollback(tx journal.Tx) {
 func (e *executor) execute(a *attempt) {
 	e.bodies.Add(1)
 	a.exec, a.sc.Heartbeats = e, a
+	if f := e.hung.refuse(a); f != nil {
+		a.release()
+		e.answer(nil, a, result{failure: f})
+		e.bodies.Done()
+		return
+	}
 	e.slots.take(a)
 }
 
@@ -186,6 +196,13 @@ func (e *executor) releaseSlot(a *attempt) {
 	}
 }
 
+// bodyEnded gives the slot of a body that has ended back, if the body still had it.
+func (e *executor) bodyEnded(a *attempt) {
+	if e.hung.returned(a) {
+		e.releaseSlot(a)
+	}
+}
+
 // answer sends the attempt's only stepDone. The worker has nothing to do afterwards, so it is the
 // one that serves the run's mailbox next.
 func (e *executor) answer(w *pool.Worker, a *attempt, res result) {
@@ -212,7 +229,13 @@ func (e *executor) heartbeat(a *attempt, details *journal.Payload) {
 func (e *executor) await(ctx context.Context, a *attempt) result {
 	_, limited := ctx.Deadline()
 	if a.options.Tx || !limited && a.options.Heartbeat <= 0 {
-		defer e.releaseSlot(a)
+		defer e.bodyEnded(a)
+		if a.options.Tx && limited {
+			defer context.AfterFunc(ctx, func() { // it is over, although its run waits for it
+				a.cancel(context.Cause(ctx))
+				e.hung.watch(a)
+			})()
+		}
 		return e.guarded(ctx, a)
 	}
 	outcome := make(chan result, 1)
@@ -224,7 +247,7 @@ func (e *executor) await(ctx context.Context, a *attempt) result {
 			if !returned {
 				res = result{failure: goexitFailure()}
 			}
-			e.releaseSlot(a)
+			e.bodyEnded(a)
 			outcome <- res
 			e.bodies.Done()
 		}()
@@ -238,8 +261,10 @@ func (e *executor) await(ctx context.Context, a *attempt) result {
 		return res
 	case <-over:
 	case <-a.deadline.over: // an attempt that was asked to end before has another cause, but was silent too
+		e.hung.watch(a)
 		return resultOf(ErrHeartbeat, ErrHeartbeat)
 	}
+	e.hung.watch(a)
 	select { // both may be there: the body's own result says more
 	case res := <-outcome:
 		return res
@@ -251,6 +276,7 @@ func (e *executor) await(ctx context.Context, a *attempt) result {
 // guarded calls the body and makes a result of its return or its panic. A body that ends its
 // goroutine leaves without a result, and without its transaction.
 func (e *executor) guarded(ctx context.Context, a *attempt) (res result) {
+	a.goroutine.Store(goroutine.ID())
 	tx := a.tx
 	defer func() {
 		if p := recover(); p != nil {

@@ -9,9 +9,10 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Hooks report what happens in a System. Any may be nil. All but Room, Step and Stuck run in the
-// mailbox of a run, so they must be quick and must not block; a panic of theirs counts as a failure
-// of the engine and blocks the run. What run points to must not be changed and may be kept.
+// Hooks report what happens in a System. Any may be nil. All but Room, Step, Stuck and those that
+// say otherwise run in the mailbox of a run, so they must be quick and must not block; a panic of
+// theirs counts as a failure of the engine and blocks the run. What run points to must not be
+// changed and may be kept.
 type Hooks struct {
 	// Released is called when a run stops being live here, for whatever reason.
 	Released func()
@@ -35,6 +36,12 @@ type Hooks struct {
 	// Panicked reports a step that has failed for good because its body panicked, with the number
 	// of its attempts. Panics that are followed by another attempt come with Retry.
 	Panicked func(run *journal.Run, step string, attempts int32, f *journal.Failure)
+	// BodyAbandoned reports that a body goes on although its attempt is over, by 1, or that such a
+	// body has returned, by -1. It may be called by any goroutine of the system.
+	BodyAbandoned func(run *journal.Run, step string, change int)
+	// BodyHangs reports such a body, once a minute for each step. It may be called by any goroutine
+	// of the system.
+	BodyHangs func(h *Hang)
 	// Closed reports a run that this node closed.
 	Closed func(run *journal.Run, terminal *journal.Event)
 	// Blocked reports a run that cannot continue, with the stack if its code panicked. It is called
@@ -60,4 +67,15 @@ type Hooks struct {
 	// Log takes what workflow code logs, except what it logs while history is replayed. Levels are
 	// those of log/slog.
 	Log func(run *journal.Run, level int, msg string, args []any)
+}
+
+// Hang is a body that goes on although its attempt is over.
+type Hang struct {
+	Run     *journal.Run
+	Step    string
+	Attempt int32
+	Bodies  int    // all that its step has here, with this one
+	Kept    bool   // it keeps its slot, because too many have been given to others
+	At      string // the line of user code where it stands
+	Stack   string
 }

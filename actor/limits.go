@@ -65,6 +65,16 @@ const (
 	// code hangs or its history is long.
 	newcomerTime = time.Second
 
+	// abandonedAfter is how long a body may go on after its attempt is over before its slot is
+	// given to others: long against what a body takes that does look at its context.
+	abandonedAfter = 2 * time.Second
+	// abandonedEvery is the least time between two reports of abandoned bodies of one step: a
+	// report stops the world for the stack.
+	abandonedEvery = time.Minute
+	// abandonedShare is one of how many slots' worth of abandoned bodies a step may have when it
+	// begins an attempt.
+	abandonedShare = 4
+
 	// retryFree is how many failures of a step are followed by a retry when its policy says. Later
 	// ones are spaced, see retryPace.
 	retryFree = 3

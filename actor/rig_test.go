@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,7 +30,8 @@ type rig struct {
 	sys   *System
 	defs  map[string]*replay.Definition
 
-	idleActors int // of a system without runs
+	idleActors int          // of a system without runs
+	hanging    atomic.Int64 // abandoned bodies, as they are reported
 
 	mu  sync.Mutex
 	log []string
@@ -64,6 +66,9 @@ func (g *rig) wantNoAttempts() {
 		g.t.Errorf("of %d slots %d are free; %d attempts wait, %d runs are stalled, %d have lines",
 			s.size, s.free.Load(), s.queued.Load(), s.stalled.Load(), len(s.lines))
 	}
+	if h := g.sys.exec.hung; h.live.Load() != 0 || h.given != 0 || g.hanging.Load() != 0 {
+		g.t.Errorf("%d bodies count as abandoned, %d of them have given their slots; %d were reported", h.live.Load(), h.given, g.hanging.Load())
+	}
 	began := time.Now()
 	if g.sys.exec.wait(time.Second); time.Since(began) > 0 {
 		g.t.Error("an attempt that has ended counts as one that has not")
@@ -80,6 +85,10 @@ func (g *rig) hooks() Hooks {
 		},
 		Panicked: func(_ *journal.Run, step string, attempts int32, f *journal.Failure) {
 			g.note("panicked %s %d: %s", step, attempts, f.Message)
+		},
+		BodyAbandoned: func(_ *journal.Run, _ string, change int) { g.hanging.Add(int64(change)) },
+		BodyHangs: func(h *Hang) {
+			g.note("hangs %s %d, %d in all, kept %v, at %s", h.Step, h.Attempt, h.Bodies, h.Kept, h.At)
 		},
 		Closed: func(_ *journal.Run, ev *journal.Event) { g.note("closed %s", ev.Kind) },
 		Blocked: func(_ *journal.Run, problem, _ string, in time.Duration) {

@@ -47,6 +47,7 @@ func (s *step) abandon(cause error) journal.Tx {
 		return nil
 	}
 	s.cancel(cause)
+	s.attempt.exec.hung.watch(s.attempt)
 	return s.handoff.abandon()
 }
 

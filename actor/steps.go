@@ -96,6 +96,9 @@ func (t *steps) abandon(exec *executor, cause error) {
 func (t *steps) drop(list []*step, exec *executor) {
 	for _, s := range list {
 		t.remove(s.Cmd)
+		if s.running {
+			exec.hung.watch(s.attempt)
+		}
 		exec.rollback(s.handoff.abandon())
 	}
 }

@@ -19,6 +19,7 @@ const (
 	metricSteps      = "reprise.step.duration"
 	metricStepWait   = "reprise.step.wait"
 	metricRetries    = "reprise.step.retries"
+	metricAbandoned  = "reprise.step.abandoned"
 	metricRunning    = "reprise.step.running"
 	metricClosed     = "reprise.run.closed"
 	metricRunTime    = "reprise.run.duration"
@@ -46,6 +47,7 @@ type metrics struct {
 	steps    metric.Float64Histogram
 	stepWait metric.Float64Histogram
 	retries  metric.Int64Counter
+	hung     metric.Int64UpDownCounter
 	closed   metric.Int64Counter
 	runTime  metric.Float64Histogram
 	replayed metric.Int64Counter
@@ -76,7 +78,7 @@ func meter(mp metric.MeterProvider) metric.Meter {
 // newMetrics makes the instruments. With an error those that were refused do nothing.
 func newMetrics(m metric.Meter) (metrics, error) {
 	t := metrics{meter: m, crowd: &atomic.Pointer[crowd]{}}
-	var errs [12]error
+	var errs [13]error
 	t.steps, errs[0] = m.Float64Histogram(metricSteps, inSeconds, metric.WithUnit("s"), metric.WithDescription("attempts of steps"))
 	t.stepWait, errs[1] = m.Float64Histogram(metricStepWait, inSeconds, metric.WithUnit("s"),
 		metric.WithDescription("from when an attempt is due until its body begins: for a slot, and for the step's transaction"))
@@ -92,6 +94,8 @@ func newMetrics(m metric.Meter) (metrics, error) {
 		metric.WithDescription("due runs that wait because this node is full, 0 while it has room"))
 	t.waitTime, errs[11] = m.Float64ObservableGauge(metricWaitTime, metric.WithUnit("s"),
 		metric.WithDescription("for how long this node has been full and due runs have waited, 0 while it has room"))
+	t.hung, errs[12] = m.Int64UpDownCounter(metricAbandoned,
+		metric.WithDescription("bodies of steps that go on although their attempts are over"))
 	return t, errors.Join(errs[:]...)
 }
 

@@ -56,7 +56,9 @@ type NodeOptions struct {
 	// StepsMax is how many step bodies run at once; default 1000. Further steps wait for their
 	// turn: see StartOptions.Priority. The node takes no more runs than it has slots for, and a few
 	// more if slots become free often; the others stay in the queue, for nodes that have room. A
-	// run whose steps have waited for a second goes back to the queue as well.
+	// run whose steps have waited for a second goes back to the queue as well. Bodies that go on
+	// after their attempt is over, because they ignore their context, do not count after two
+	// seconds, up to twice as many; a quarter as many of one step keep it from beginning more.
 	StepsMax int
 	// WarmMax is how many parked runs are kept in memory, a few kilobytes each, so that they need
 	// not be replayed when they continue; default 10,000. WarmIdle is for how long; default a

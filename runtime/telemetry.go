@@ -52,7 +52,12 @@ func (t *telemetry) hooks(txLimit string) actor.Hooks {
 			t.log.Warn("a step panicked, and has failed for good; repair its code", logkey.Run, run.ID, logkey.Workflow, run.Workflow,
 				logkey.Step, step, logkey.Attempt, attempts, logkey.Error, f.Message, "stack", f.Stack)
 		},
-		Closed: t.runClosed,
+		BodyAbandoned: func(run *journal.Run, step string, change int) {
+			t.hung.Add(context.Background(), int64(change), metric.WithAttributes(
+				attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Step, step)))
+		},
+		BodyHangs: t.bodyHangs,
+		Closed:    t.runClosed,
 		Blocked: func(run *journal.Run, problem, stack string, retryIn time.Duration) {
 			t.blocked.Add(context.Background(), 1, metric.WithAttributes(attribute.String(logkey.Workflow, run.Workflow)))
 			args := []any{logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Version, run.Version,
@@ -99,6 +104,17 @@ func (t *telemetry) retry(run *journal.Run, step string, attempt int32, in time.
 		return
 	}
 	t.log.Info("step failed and will be tried again", append(args, logkey.Error, f.Summary())...)
+}
+
+// bodyHangs reports a body that ignores its context.
+func (t *telemetry) bodyHangs(h *actor.Hang) {
+	args := []any{logkey.Run, h.Run.ID, logkey.Workflow, h.Run.Workflow, logkey.Step, h.Step, logkey.Attempt, h.Attempt,
+		"bodies", h.Bodies, "at", h.At, "stack", h.Stack}
+	if h.Kept {
+		t.log.Error("a step's body ignores its context and goes on; it keeps its slot, because too many such bodies have given theirs", args...)
+		return
+	}
+	t.log.Warn("a step's body ignores its context and goes on; its slot is given to others", args...)
 }
 
 // stuckQuery reports workflow code that a query executes.

@@ -2,6 +2,7 @@ package callsite
 
 import (
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -93,5 +94,25 @@ func TestUnwindersAreKnown(t *testing.T) {
 	}()
 	if seen {
 		t.Error("a deferred call of code that returns counts as panicking")
+	}
+}
+
+// TestOfStack: a printed stack leads to the same line as its frames, whoever printed it.
+func TestOfStack(t *testing.T) {
+	own := string(debug.Stack())
+	if got := OfStack(own).Where; !strings.HasPrefix(got, "callsite.TestOfStack (callsite_test.go:") {
+		t.Errorf("the own stack leads to %q:\n%s", got, own)
+	}
+	const engineOnly = "goroutine 7 [chan receive]:\n" + engine + "actor.(*executor).await(0x1)\n\t/x/actor/executor.go:10 +0x2\n"
+	for stack, want := range map[string]string{
+		"": "", "nonsense\n\tx\n": "", "a(\n\tb:c\n": "", engineOnly: "",
+		"goroutine 7 [sleep]:\ntime.Sleep(0x1)\n\t" + library + "time/sleep.go:363 +0x165\nmain.(*Desk).serve({0x0?, 0x0?}, {0x1, 0x4?})\n\t/x/main.go:192 +0x18\n" +
+			"created by main.other in goroutine 1\n\t/x/other.go:3 +0x1\n": "main.(*Desk).serve (main.go:192)",
+		engineOnly + "created by main.other in goroutine 1\n\t/x/other.go:3 +0x1\n":                                          "",
+		"goroutine 7 [sleep]:\n" + verbs + ".Step[...](...)\n\t/x/replay/workflow/step.go:30\nmain.f(...)\n\t/x/main.go:7\n": "main.f (main.go:7)",
+	} {
+		if got := OfStack(stack).Where; got != want {
+			t.Errorf("%q leads to %q, want %q", stack, got, want)
+		}
 	}
 }

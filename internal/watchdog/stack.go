@@ -1,6 +1,7 @@
 package watchdog
 
 import (
+	"fmt"
 	goruntime "runtime"
 	"strings"
 )
@@ -13,12 +14,27 @@ const restingCoroutine = "[coroutine"
 // a function's or a file's name. They are found in a dump of all goroutines, because nothing else
 // tells which goroutine executes a given run. The world stops while the dump is taken, which is
 // acceptable because it happens only after work was late.
-func stacks(frame string) string {
+func stacks(frame string) string { return filter(dump(), frame) }
+
+// StackOf returns the stack of one goroutine; empty if it has ended, or if there are very many. The
+// world stops as for a report, so it is for what has gone wrong.
+func StackOf(id int64) string {
+	all, head := dump(), fmt.Sprintf("goroutine %d [", id)
+	for g := range strings.SplitSeq(all, "\n\n") {
+		if strings.HasPrefix(g, head) {
+			return g[:min(len(g), stacksBytesMax)]
+		}
+	}
+	return ""
+}
+
+// dump has the stacks of all goroutines.
+func dump() string {
 	buf := make([]byte, dumpBytesMax/16)
 	for {
 		n := goruntime.Stack(buf, true)
 		if n < len(buf) || len(buf) >= dumpBytesMax {
-			return filter(string(buf[:n]), frame)
+			return string(buf[:n])
 		}
 		buf = make([]byte, 2*len(buf))
 	}

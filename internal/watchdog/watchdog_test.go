@@ -1,12 +1,15 @@
 package watchdog
 
 import (
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/reprise-run/reprise/internal/goroutine"
 )
 
 // Late work is reported once, in the order of begins; what ends in time is not.
@@ -62,3 +65,22 @@ func TestFilter(t *testing.T) {
 		t.Errorf("a report has %d bytes", n)
 	}
 }
+
+// The stack of a goroutine is found by its number, and no other one.
+func TestStackOf(t *testing.T) {
+	begun, end := make(chan int64), make(chan bool)
+	go func() { begun <- goroutine.ID(); standsHere(end) }()
+	id := <-begun
+	for !strings.Contains(StackOf(id), "standsHere") { // until it has come there
+		goruntime.Gosched()
+	}
+	if got := StackOf(goroutine.ID()); !strings.Contains(got, "TestStackOf") || strings.Contains(got, "standsHere") {
+		t.Errorf("the own stack is %s", got)
+	}
+	close(end)
+	if got := StackOf(1 << 60); got != "" {
+		t.Errorf("a goroutine that never was has the stack %s", got)
+	}
+}
+
+func standsHere(end chan bool) { <-end }
