@@ -20,7 +20,7 @@ type SignalOptions struct {
 	// signal, however often it is repeated inside.
 	Key string
 	// Tx sends the signal exactly if and when this transaction commits: postgres.InTx(tx). The call
-	// returns before that.
+	// returns before that. It may be the transaction of a step, whose own run may be the receiver.
 	Tx journal.Tx
 }
 

@@ -39,7 +39,8 @@ type StartOptions struct {
 	// journal.DelayMax. A message to the run ends the delay.
 	Delay time.Duration
 	// Tx starts the run exactly if and when this transaction commits: postgres.InTx(tx). The call
-	// returns before that.
+	// returns before that. In the transaction of a step the start is written when the step commits:
+	// if another run takes the key meanwhile, the attempt fails, and the next one is told.
 	Tx journal.Tx
 }
 

@@ -61,7 +61,10 @@ type Commit struct {
 	// What the turn does to others, in this order, if and when the commit is accepted. A commit
 	// that turns out to be written already (J4) does none of it again.
 	Replies []journal.Reply // to updates in the own inbox
-	Starts  []journal.Start // children; one whose key belongs to another run is answered by MessageChildFailed instead
+	// Starts are children; one whose key belongs to another run is answered by MessageChildFailed
+	// instead. With a Tx there may be starts without a Parent, from an [Outbox]: the commit is
+	// ErrTxLost if one does not get its key, see [Commit.LostKey].
+	Starts []journal.Start
 	// Messages go to other runs. One with a Cmd is answered by MessageSent or MessageRefused; one
 	// without is dropped if its run is closed or unknown.
 	Messages []journal.Message

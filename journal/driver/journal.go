@@ -65,8 +65,12 @@ func (j *Journal) observe(verb string, members, refused int, began time.Time, er
 func (j *Journal) Now() time.Time { return j.clock.Now() }
 
 // Start creates runs. Zero fields get their defaults, see journal.Start.SetDefaults. Invalid
-// members get their error and do not hinder the others.
+// members get their error and do not hinder the others. In the transaction of a step they wait for
+// its commit, see [Outbox].
 func (j *Journal) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
+	if o := outboxOf(tx); o != nil {
+		return j.startLater(ctx, o, starts)
+	}
 	b, err := startBatch.submit(ctx, j, tx, starts)
 	if err != nil {
 		return nil, err
@@ -78,8 +82,12 @@ func (j *Journal) Start(ctx context.Context, tx journal.Tx, starts []journal.Sta
 }
 
 // Send puts messages into inboxes. A message without a key gets a fresh one, which makes the call
-// repeatable (J4). Keys of signals and keys of updates are apart.
+// repeatable (J4). Keys of signals and keys of updates are apart. In the transaction of a step
+// messages wait for its commit, see [Outbox].
 func (j *Journal) Send(ctx context.Context, tx journal.Tx, messages []journal.Message) ([]journal.Sent, error) {
+	if o := outboxOf(tx); o != nil {
+		return j.sendLater(ctx, o, messages)
+	}
 	b, err := sendBatch.submit(ctx, j, tx, messages)
 	if err != nil {
 		return nil, err

@@ -28,10 +28,10 @@ type Outcome struct {
 }
 
 // RefusedChild returns the message that tells the run of c that its child could not start, false if
-// it did: another run has the key. Stores put it into the run's own inbox, in the commit's
-// transaction.
+// it did: another run has the key. Nobody waits for a run without a parent. Stores put it into the
+// run's own inbox, in the commit's transaction.
 func (c *Commit) RefusedChild(st *journal.Start, o *journal.Started) (journal.Message, bool) {
-	if o.Created {
+	if o.Created || st.Parent == nil {
 		return journal.Message{}, false
 	}
 	f := &journal.Failure{Type: journal.FailureKeyExists, Message: fmt.Sprintf("key %q belongs to run %s", st.Key, o.Run), Permanent: true}

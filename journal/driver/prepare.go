@@ -62,6 +62,7 @@ func (j *Journal) prepareCommit(c *Commit) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	c.takeOutbox()
 	for i := range c.Events {
 		if c.Events[i].Payload.Encoding == journal.EncodingFailure {
 			continue // bounded by EncodeFailure, so that a failure can be stored whatever the option says

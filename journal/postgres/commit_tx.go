@@ -124,7 +124,9 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *driver.Commit) (dri
 	e := effects{s: s, commits: []driver.Commit{*c}, order: []int{0}, out: out}
 	var err error
 	if c.HasEffects() {
-		err = e.run(ctx, q)
+		if err = e.run(ctx, q); err == nil && out[0].Err == nil {
+			out[0].Err = c.LostKey(out[0].Started)
+		}
 	} else {
 		err = newWriting(s, q, e.commits, out).full(ctx, e.order)
 	}

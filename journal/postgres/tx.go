@@ -11,11 +11,30 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // InTx lets starts and messages be part of a transaction of the caller's: they exist exactly if and
 // when it commits. The caller commits or rolls back; a failed call has failed the transaction.
-func InTx(tx pgx.Tx) journal.Tx { return callerTx{tx} }
+//
+// In the transaction of a step they are written when the step commits, so the step may send to its
+// own run, and keeps nobody waiting. Those that were made in a savepoint, of Begin, are gone if
+// that is rolled back; a savepoint of the step's own SQL does not concern them.
+func InTx(tx pgx.Tx) journal.Tx {
+	if b, ok := tx.(bodyTx); ok {
+		return outboxTx{callerTx{tx}, b.outbox()}
+	}
+	return callerTx{tx}
+}
+
+// outboxTx is a step's transaction in which starts and messages wait for the commit.
+type outboxTx struct {
+	callerTx
+	box *driver.Outbox
+}
+
+// Outbox implements driver.OutboxTx.
+func (t outboxTx) Outbox() *driver.Outbox { return t.box }
 
 // callerTx is a transaction of the caller's. The store sends statements in it and leaves its end
 // alone.
@@ -36,6 +55,7 @@ type stepTx struct {
 	conn *pgxpool.Conn
 	tx   pgx.Tx
 	end  sync.Once
+	box  driver.Outbox
 }
 
 // stepLimits bound what the engine does in a step's transaction; see beginTimeout and stepTimeout.
@@ -129,11 +149,15 @@ func beginStep(ctx context.Context, s *Store) (*stepTx, error) {
 }
 
 // Value implements journal.Tx.
-func (t *stepTx) Value() any { return guardedTx{t.tx} }
+func (t *stepTx) Value() any { return guardedTx{t.tx, t} }
+
+// Outbox implements driver.OutboxTx.
+func (t *stepTx) Outbox() *driver.Outbox { return &t.box }
 
 // Rollback implements journal.Tx. It works although ctx has ended, so that no lock outlives the
 // step.
 func (t *stepTx) Rollback(ctx context.Context) error {
+	t.box.End()
 	t.end.Do(func() {
 		t.rollback(ctx)
 		t.release()
