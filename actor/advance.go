@@ -7,7 +7,8 @@ package actor
 // A run that never committed and has no messages has nothing to load: its start row came with the
 // activation. If that is unconfirmed, the load is needed all the same, to learn whether the run is
 // still ours. A full turn's worth of inputs is taken before more messages are read, because the
-// inbox may be larger than memory.
+// inbox may be larger than memory. A step that has borrowed the store keeps the turns of its run
+// waiting until its attempt has ended.
 func (r *run) advance() {
 	for {
 		switch {
@@ -21,6 +22,8 @@ func (r *run) advance() {
 			r.load(false)
 		case r.inputs.news && !r.inputs.full():
 			r.load(true)
+		case lends(r):
+			return
 		case !r.takeTurn():
 			return
 		}

@@ -58,6 +58,7 @@ type result struct {
 	failure     *journal.Failure // nil: it succeeded
 	interrupted bool             // by the node, not by anything that the step did
 	tx          journal.Tx       // of a step with a transaction that succeeded: still open
+	borrowed    bool             // tx keeps the store's other writes waiting
 	heartbeat   *journal.Payload // details of the last heartbeat, nil for none
 }
 

@@ -62,7 +62,7 @@ func (r *run) start(s *step, now time.Time) {
 	}
 	a.ctx, a.cancel = context.WithCancelCause(r.host.exec.base)
 	if s.Options.Tx {
-		a.handoff = new(txHandoff)
+		a.handoff = newTxHandoff()
 	}
 	s.attempt, s.cancel, s.handoff = a, a.cancel, a.handoff
 	d := s.deadline()

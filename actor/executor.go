@@ -164,6 +164,7 @@ func (e *executor) begin(a *attempt) (failed *result) {
 	for try := int32(1); ; try++ {
 		tx, err := e.o.Store.Begin(ctx)
 		if err == nil {
+			askBeforeUse(e, a, tx)
 			if a.tx = tx; a.left > 0 {
 				a.left = max(a.left-time.Since(began), 1)
 			}

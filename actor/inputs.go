@@ -54,8 +54,17 @@ func (q *inputs) addMessages(h *driver.History) {
 // addOutcome queues the outcome of a step.
 func (q *inputs) addOutcome(s *step, res result, at time.Time) {
 	s.ended = true
-	q.add(input{at: at, step: s, result: res})
+	in := input{at: at, step: s, result: res}
+	if !res.borrowed {
+		q.add(in)
+		return
+	}
+	q.queue = append([]input{in}, q.queue...) // no turn without it could be written
+	q.bytes += in.size()
 }
+
+// borrowed tells whether the next turn ends a transaction for which all turns wait.
+func (q *inputs) borrowed() bool { return len(q.queue) > 0 && q.queue[0].result.borrowed }
 
 func (q *inputs) add(in input) {
 	q.queue = append(q.queue, in)

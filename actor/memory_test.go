@@ -29,6 +29,9 @@ type memory struct {
 	loadFate func(r *driver.LoadRequest) error
 	// refuse is why no transaction can be begun.
 	refuse error
+	// writer makes the store one that writes one thing at a time: transactions of steps hold it
+	// from their first use on. nil for none.
+	writer chan struct{}
 }
 
 // record is what is stored of one run.
@@ -69,6 +72,10 @@ func (m *memory) Submit(c driver.Commit, done func(driver.Outcome)) {
 				done(driver.Outcome{Err: err})
 				return
 			}
+		}
+		if m.writer != nil && c.Tx == nil {
+			m.writer <- struct{}{}
+			defer func() { <-m.writer }()
 		}
 		out := m.apply(&c)
 		if late != nil {
@@ -199,7 +206,7 @@ func (m *memory) Begin(context.Context) (journal.Tx, error) {
 	if m.refuse != nil {
 		return nil, m.refuse
 	}
-	tx := &memoryTx{}
+	tx := &memoryTx{writer: m.writer}
 	m.txs = append(m.txs, tx)
 	return tx, nil
 }
@@ -234,15 +241,35 @@ func (m *memory) claim(run journal.RunID, node journal.NodeID) driver.Claimed {
 
 // memoryTx is a transaction that only remembers its end.
 type memoryTx struct {
-	mu    sync.Mutex
-	ended string
+	mu     sync.Mutex
+	ended  string
+	writer chan struct{} // of the store
+	holds  bool
+	before func(ctx context.Context) error
+}
+
+// BeforeUse implements driver.ExclusiveTx.
+func (t *memoryTx) BeforeUse(ask func(ctx context.Context) error) { t.before = ask }
+
+// use is what a body's first statement does.
+func (t *memoryTx) use(ctx context.Context) error {
+	if err := t.before(ctx); err != nil {
+		return err
+	}
+	t.writer <- struct{}{}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.holds = true
+	return nil
 }
 
 func (t *memoryTx) end(how string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended == "" {
-		t.ended = how
+		if t.ended = how; t.holds {
+			<-t.writer
+		}
 	}
 	return t.ended
 }

@@ -79,6 +79,13 @@ type (
 		epoch  int
 		result result
 	}
+	// borrow asks for a run's permission to keep its turns waiting, see driver.ExclusiveTx.
+	borrow struct {
+		epoch   int
+		cmd     journal.Cmd
+		number  int
+		granted chan struct{}
+	}
 	// heartbeat comes from a running attempt, now and then.
 	heartbeat struct {
 		epoch   int

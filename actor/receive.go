@@ -56,6 +56,8 @@ func (r *run) Receive(ctx proto.Context) {
 		}
 	case *stepDone:
 		r.onStepDone(m)
+	case borrow:
+		onBorrow(r, m)
 	case heartbeat:
 		r.onHeartbeat(m)
 	case saveHeartbeats:

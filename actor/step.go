@@ -25,6 +25,8 @@ type step struct {
 	attempt *attempt                // the running one
 	cancel  context.CancelCauseFunc // of the running attempt
 	handoff *txHandoff              // of the running attempt
+	asks    chan struct{}           // the running attempt wants to borrow the store; nil if not
+	borrows bool                    // the running attempt has borrowed it
 
 	made      int32     // attempts that have failed
 	panics    int32     // those of them that panicked

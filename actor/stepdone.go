@@ -13,6 +13,8 @@ func (r *run) onStepDone(m *stepDone) {
 		return
 	}
 	s.running, s.attempt = false, nil
+	m.result.borrowed = s.borrows && m.result.tx != nil
+	s.asks, s.borrows = nil, false
 	r.worked = r.worked || !m.result.interrupted
 	res := m.result
 	if res.heartbeat != nil {
@@ -61,4 +63,14 @@ func makeDurable(r *run) {
 		r.steps.dirty = true
 		r.advance()
 	}
+}
+
+// onBorrow notes that an attempt asks.
+func onBorrow(r *run, m borrow) {
+	s := r.steps.get(m.cmd)
+	if m.epoch != r.epoch || s == nil || !s.running || s.number != m.number {
+		return // it was given up, and its handoff says so
+	}
+	s.asks = m.granted
+	r.advance()
 }

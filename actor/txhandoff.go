@@ -1,9 +1,11 @@
 package actor
 
 import (
+	"context"
 	"sync"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // txHandoff passes the open transaction of a step from its attempt to its run, which commits it
@@ -17,10 +19,13 @@ import (
 //
 // A nil *txHandoff belongs to a step without a transaction: it hands nothing off.
 type txHandoff struct {
+	gone      chan struct{} // closed by abandon
 	mu        sync.Mutex
 	abandoned bool
 	tx        journal.Tx
 }
+
+func newTxHandoff() *txHandoff { return &txHandoff{gone: make(chan struct{})} }
 
 // put is called by the attempt when the body has succeeded. If it returns false the attempt must
 // roll the transaction back.
@@ -39,6 +44,27 @@ func (h *txHandoff) abandon() journal.Tx {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if !h.abandoned {
+		close(h.gone)
+	}
 	h.abandoned = true
 	return h.tx
+}
+
+// askBeforeUse makes a transaction ask the run of its step, if it has to.
+func askBeforeUse(e *executor, a *attempt, tx journal.Tx) {
+	if x, ok := tx.(driver.ExclusiveTx); ok {
+		x.BeforeUse(func(ctx context.Context) error {
+			granted := make(chan struct{})
+			e.root.Send(a.reply, borrow{epoch: a.epoch, cmd: a.sc.Cmd, number: a.number, granted: granted})
+			select {
+			case <-granted:
+				return nil
+			case <-a.handoff.gone:
+				return ErrRunLost
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+	}
 }

@@ -44,9 +44,10 @@ type stepTx struct {
 	user *sql.Tx
 	end  sync.Once
 
-	mu     sync.Mutex // held by whoever uses the loan; guards what follows
-	loan   *loan      // nil before the first statement
-	ended  error      // why there can be no further statement; nil while it goes on
+	mu     sync.Mutex                      // held by whoever uses the loan; guards what follows
+	before func(ctx context.Context) error // is asked before the loan is taken; nil for nobody
+	loan   *loan                           // nil before the first statement
+	ended  error                           // why there can be no further statement; nil while it goes on
 	timer  *time.Timer
 	life   context.Context // until over: ends statements that run too long
 	stop   context.CancelCauseFunc
@@ -82,6 +83,9 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	t.unhook = context.AfterFunc(s.life, func() { t.expire(journal.ErrStoreClosed) })
 	return t, nil
 }
+
+// BeforeUse implements driver.ExclusiveTx.
+func (t *stepTx) BeforeUse(ask func(ctx context.Context) error) { t.before = ask }
 
 // Value implements journal.Tx.
 func (t *stepTx) Value() any { return t.user }
@@ -153,6 +157,11 @@ func (t *stepTx) takeLoan(ctx context.Context) error {
 	if t.ended != nil || t.loan != nil {
 		return t.ended
 	}
+	if t.before != nil {
+		if err := t.before(ctx); err != nil {
+			return err
+		}
+	}
 	l, err := t.s.writer.borrow(ctx, t.life)
 	if err != nil {
 		return err
@@ -204,12 +213,12 @@ func (w *writer) borrow(ctx, life context.Context) (*loan, error) {
 func (t *stepTx) use(ctx context.Context, fn func(ctx context.Context, raw rawConn) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.takeLoan(ctx); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(t.life, func() { cancel(context.Cause(t.life)) })()
+	if err := t.takeLoan(ctx); err != nil {
+		return err
+	}
 	return fn(ctx, t.s.writer.c.raw)
 }
 

@@ -73,6 +73,34 @@ func TestStepTxWithoutStatements(t *testing.T) {
 	}
 }
 
+// Whoever has to be asked before the transaction keeps others waiting is asked once, before the
+// first statement, and may refuse it.
+func TestStepTxAsksBeforeItsFirstStatement(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	tx, err := w.j.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, refusal := 0, errors.New("not now")
+	tx.(driver.ExclusiveTx).BeforeUse(func(context.Context) error {
+		w.start(journal.Start{}) // nobody waits yet
+		if asked++; asked == 1 {
+			return refusal
+		}
+		return nil
+	})
+	user := tx.Value().(*sql.Tx)
+	for i, want := range []error{refusal, nil, nil} {
+		if _, err := user.ExecContext(t.Context(), `INSERT INTO effects VALUES ('x')`); !errors.Is(err, want) {
+			t.Errorf("statement %d: %v, want %v", i, err, want)
+		}
+	}
+	if err := tx.Rollback(t.Context()); err != nil || asked != 2 {
+		t.Errorf("%v, asked %d times, want 2", err, asked)
+	}
+}
+
 func TestStepTxThatIsRefusedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
