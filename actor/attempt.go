@@ -35,6 +35,7 @@ type attempt struct {
 	expire  context.CancelFunc // of the context with a limit; nil for none
 	tx      journal.Tx         // of a step with a transaction, else nil
 	handoff *txHandoff         // of a step with a transaction, else nil
+	ended   error              // its body has failed, and has ended the transaction before; nil if it has not
 
 	exec      *executor          // which executes it
 	began     atomic.Bool        // it has, or had, a slot

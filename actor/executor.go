@@ -133,6 +133,11 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 		if !returned {
 			res = result{failure: goexitFailure()}
 		}
+		if a.ended != nil { // also if the node has interrupted it: it would do the same elsewhere
+			cause := res.failure
+			res = result{failure: replay.FailureOf(a.ended)}
+			res.failure.Cause = cause
+		}
 		a.deadline.stop()
 		a.release()
 		if end != nil {
@@ -284,6 +289,7 @@ func (e *executor) guarded(ctx context.Context, a *attempt) (res result) {
 			res = result{failure: panicFailure(p)}
 		}
 		if tx != nil && res.tx == nil {
+			a.ended = checkBody(ctx, tx)
 			_ = tx.Rollback(context.WithoutCancel(ctx)) // the attempt failed, whatever the connection says
 		}
 	}()

@@ -51,6 +51,15 @@ func (h *txHandoff) abandon() journal.Tx {
 	return h.tx
 }
 
+// checkBody tells whether a body that has failed has ended its transaction before, nil if not. Its
+// own failure is the cause then: the step must not be tried again, whatever its policy says.
+func checkBody(ctx context.Context, tx journal.Tx) error {
+	if c, ok := tx.(driver.CheckedTx); ok {
+		return c.Check(context.WithoutCancel(ctx))
+	}
+	return nil
+}
+
 // askBeforeUse makes a transaction ask the run of its step, if it has to.
 func askBeforeUse(e *executor, a *attempt, tx journal.Tx) {
 	if x, ok := tx.(driver.ExclusiveTx); ok {

@@ -26,6 +26,32 @@ type ExclusiveTx interface {
 	BeforeUse(ask func(ctx context.Context) error)
 }
 
+// TxEndedError says that the body of a step has ended its transaction itself, by SQL, where it is
+// not allowed to. What it has committed is there without the event of the step, and would be there
+// again after each further attempt. So there is none: the failure is permanent. It is
+// journal.ErrTxLost as well.
+type TxEndedError struct{}
+
+func (*TxEndedError) Error() string {
+	return "the body of the step has ended its transaction by SQL of its own (COMMIT, ROLLBACK, or RESET ALL, which looks the same); " +
+		"what it has committed stays, so the step is not tried again; leave the end of the transaction to the engine"
+}
+
+// Is matches journal.ErrTxLost.
+func (*TxEndedError) Is(target error) bool { return target == journal.ErrTxLost }
+
+// Permanent says that the step is not tried again.
+func (*TxEndedError) Permanent() bool { return true }
+
+// CheckedTx is implemented by the transactions of a store whose SQL the body of a step could end
+// them with.
+type CheckedTx interface {
+	journal.Tx
+	// Check returns a TxEndedError if the body has ended the transaction. It is for bodies that
+	// have failed; a commit finds it out by itself.
+	Check(ctx context.Context) error
+}
+
 // TxLimiter is implemented by a TxStore that lets a bounded number of transactions be open at once.
 type TxLimiter interface {
 	// TxLimit names the bound and its value, for the log.

@@ -55,9 +55,10 @@ func (s *Store) commitInTx(ctx context.Context, c *driver.Commit) (driver.Outcom
 // not, whether the connection is lost or silent: resolve finds out.
 func (s *Store) commitStep(ctx context.Context, t *stepTx, c *driver.Commit) (driver.Outcome, error) {
 	defer t.release()
-	if !t.alive() {
+	t.leave()
+	if lost := t.body.lost(); lost != nil {
 		t.rollback(ctx)
-		return driver.Outcome{Err: journal.ErrTxLost}, nil
+		return driver.Outcome{Err: lost}, nil
 	}
 	out, xact, err := s.writeStep(ctx, t.tx, c)
 	if err != nil || out.Err != nil {
@@ -67,6 +68,8 @@ func (s *Store) commitStep(ctx context.Context, t *stepTx, c *driver.Commit) (dr
 	case err == nil && out.Err == nil:
 	case err == nil: // J3
 		return out, nil
+	case isEnded(err):
+		return driver.Outcome{Err: &driver.TxEndedError{}}, nil
 	case duplicateEvent(err):
 		return driver.Outcome{Err: journal.ErrFenced}, nil
 	case memberFault(err):
@@ -108,6 +111,7 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *driver.Commit) (dri
 	short, cancelShort := context.WithTimeout(ctx, s.limits.begin) // these wait for nobody
 	defer cancelShort()
 	var p pipeline
+	p.query(markSQL, checkMark)
 	p.exec(resetUserSQL)
 	p.exec(resetRoleSQL)
 	p.exec(resetSQL)

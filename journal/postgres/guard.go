@@ -14,10 +14,7 @@ type bodyTx interface{ outbox() *driver.Outbox }
 // guardedTx is what user code gets as the transaction of its step. Savepoints (Begin) are its own
 // affair, the end is not: a step whose work was committed before its event is would be repeated
 // after a crash, with its work done twice.
-type guardedTx struct {
-	pgx.Tx
-	step *stepTx
-}
+type guardedTx struct{ watchedTx }
 
 // Commit refuses.
 func (guardedTx) Commit(context.Context) error { return errUserCommit }
@@ -30,13 +27,10 @@ func (t guardedTx) Begin(ctx context.Context) (pgx.Tx, error) {
 	return beginSavepoint(ctx, t.Tx, t.step)
 }
 
-func (t guardedTx) outbox() *driver.Outbox { return &t.step.box }
-
 // savepointTx is a part of a step's transaction that the body may undo. What the body has started
 // and sent in it is undone too.
 type savepointTx struct {
-	pgx.Tx
-	step *stepTx
+	watchedTx
 	mark driver.OutboxMark
 }
 
@@ -45,7 +39,7 @@ func beginSavepoint(ctx context.Context, outer pgx.Tx, step *stepTx) (pgx.Tx, er
 	if err != nil {
 		return nil, err
 	}
-	return &savepointTx{inner, step, step.box.Mark()}, nil
+	return &savepointTx{watchedTx{inner, step}, step.box.Mark()}, nil
 }
 
 // Begin begins a savepoint in the savepoint.
@@ -61,5 +55,3 @@ func (t *savepointTx) Rollback(ctx context.Context) error {
 	}
 	return err
 }
-
-func (t *savepointTx) outbox() *driver.Outbox { return &t.step.box }

@@ -56,6 +56,7 @@ type stepTx struct {
 	tx   pgx.Tx
 	end  sync.Once
 	box  driver.Outbox
+	body body
 }
 
 // stepLimits bound what the engine does in a step's transaction; see beginTimeout and stepTimeout.
@@ -90,8 +91,12 @@ func (s *Store) transaction(ctx context.Context, fn func(ctx context.Context, c 
 }
 
 // stepTxSQL switches the plans on that the store's own statements do without: users' SQL is planned
-// as everywhere.
-const stepTxSQL = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
+// as everywhere. Behind a pooler the sessions have no settings of the store's. Both mark the
+// transaction, see markSQL.
+const (
+	stepTxPoolerSQL = beginSQL + `; SET LOCAL reprise_step.open = 'yes'`
+	stepTxSQL       = stepTxPoolerSQL + `; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
+)
 
 // The session is the store's again when user code has returned: what the code has set, for the
 // transaction or for the session, is taken back before the engine's last statements, which could
@@ -136,7 +141,7 @@ func beginStep(ctx context.Context, s *Store) (*stepTx, error) {
 	}
 	begin := stepTxSQL
 	if s.o.Pooler {
-		begin = beginSQL
+		begin = stepTxPoolerSQL
 	}
 	sent := time.Now()
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{BeginQuery: begin})
@@ -145,11 +150,11 @@ func beginStep(ctx context.Context, s *Store) (*stepTx, error) {
 		conn.Release()
 		return nil, err
 	}
-	return &stepTx{s: s, conn: conn, tx: tx}, nil
+	return &stepTx{s: s, conn: conn, tx: tx, body: body{conn: conn.Conn()}}, nil
 }
 
 // Value implements journal.Tx.
-func (t *stepTx) Value() any { return guardedTx{t.tx, t} }
+func (t *stepTx) Value() any { return guardedTx{watchedTx{t.tx, t}} }
 
 // Outbox implements driver.OutboxTx.
 func (t *stepTx) Outbox() *driver.Outbox { return &t.box }
@@ -157,7 +162,7 @@ func (t *stepTx) Outbox() *driver.Outbox { return &t.box }
 // Rollback implements journal.Tx. It works although ctx has ended, so that no lock outlives the
 // step.
 func (t *stepTx) Rollback(ctx context.Context) error {
-	t.box.End()
+	t.leave()
 	t.end.Do(func() {
 		t.rollback(ctx)
 		t.release()
@@ -186,9 +191,10 @@ func (t *stepTx) release() {
 	<-t.s.stepTxs
 }
 
-// alive tells whether the transaction is still open and has not failed.
-func (t *stepTx) alive() bool {
-	return !t.conn.Conn().IsClosed() && t.conn.Conn().PgConn().TxStatus() == 'T'
+// leave ends the body's part: nothing of it is watched or kept any more.
+func (t *stepTx) leave() {
+	t.box.End()
+	t.body.over.Store(true)
 }
 
 // unwrap finds the transaction behind a journal.Tx.

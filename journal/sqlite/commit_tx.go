@@ -28,10 +28,11 @@ func (s *Store) commitInTx(ctx context.Context, c *driver.Commit) (driver.Outcom
 // the step can follow.
 //
 // If the savepoint of the step is gone, something has ended the transaction that was not the
-// engine, be it a COMMIT of the user's or a full disk; what the step did is lost then, or was
-// committed without its event, and the attempt fails. After that the turn is written like any
-// other. A COMMIT that fails has written nothing: what it left in the log has no end mark and is
-// overwritten by the next transaction. So the outcome is always known, unlike over a network.
+// engine. After a full disk what the step did is lost, and the attempt fails; after a COMMIT of the
+// user's it is there without its event, and the step fails for good. After that the turn is written
+// like any other. A COMMIT that fails has written nothing: what it left in the log has no end mark
+// and is overwritten by the next transaction. So the outcome is always known, unlike over a
+// network.
 func (t *stepTx) commit(ctx context.Context, c *driver.Commit) (driver.Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +54,10 @@ func (t *stepTx) commit(ctx context.Context, c *driver.Commit) (driver.Outcome, 
 	}
 	defer t.returnLoan()
 	w := t.s.writer.c
-	if _, err := w.exec(stepEndSQL); err != nil {
+	switch err := t.endStep(); {
+	case err == error(endedByBody):
+		return driver.Outcome{Err: err}, nil
+	case err != nil:
 		return txLost(t.s.translate(err)), nil
 	}
 	var lost recalls

@@ -163,5 +163,5 @@ func (r *stepRows) Next(dest []sqldriver.Value) error {
 	if r.t.ended != nil {
 		return r.t.ended
 	}
-	return r.raw.Next(dest)
+	return r.t.note(r.raw.Next(dest))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // InTx lets starts and messages be part of a transaction of the caller's: they exist exactly if and
@@ -48,6 +49,7 @@ type stepTx struct {
 	before func(ctx context.Context) error // is asked before the loan is taken; nil for nobody
 	loan   *loan                           // nil before the first statement
 	ended  error                           // why there can be no further statement; nil while it goes on
+	fault  error                           // of the file, met by a statement: it may have ended the transaction; nil for none
 	timer  *time.Timer
 	life   context.Context // until over: ends statements that run too long
 	stop   context.CancelCauseFunc
@@ -219,7 +221,45 @@ func (t *stepTx) use(ctx context.Context, fn func(ctx context.Context, raw rawCo
 	if err := t.takeLoan(ctx); err != nil {
 		return err
 	}
-	return fn(ctx, t.s.writer.c.raw)
+	return t.note(fn(ctx, t.s.writer.c.raw))
+}
+
+// note notes an error after which nothing of the transaction may be left. t.mu is held.
+func (t *stepTx) note(err error) error {
+	if batchFault(err) {
+		t.fault = err
+	}
+	return err
+}
+
+// Check implements driver.CheckedTx.
+func (t *stepTx) Check(context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended != nil || t.loan == nil {
+		return nil
+	}
+	if err := t.endStep(); err == error(endedByBody) {
+		return err
+	}
+	return nil
+}
+
+// endedByBody is why there is no savepoint of the step in the end, if no fault of the file is.
+var endedByBody = &driver.TxEndedError{}
+
+// endStep ends the savepoint of the step. t.mu is held, and the loan is there.
+func (t *stepTx) endStep() error {
+	_, err := t.s.writer.c.exec(stepEndSQL)
+	switch {
+	case err == nil:
+		return nil
+	case t.fault != nil:
+		return t.fault
+	case memberFault(err): // there is no such savepoint
+		return endedByBody
+	}
+	return err
 }
 
 // in runs fn inside tx, or as a write of its own if tx is nil. Inside the transaction of a step the

@@ -188,6 +188,44 @@ func TestStepTxIsEndedByTheEngineOnly(t *testing.T) {
 	}
 }
 
+// A body that ends its transaction by SQL is found out: at the commit, and when it has failed.
+func TestStepTxThatItsBodyEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for _, end := range []string{"COMMIT", "ROLLBACK", "COMMIT; BEGIN", "END; BEGIN; INSERT INTO effects VALUES ('more')"} {
+		c := w.owned(closing, began, completed)
+		c.Tx = w.step()
+		if _, err := c.Tx.Value().(*sql.Tx).ExecContext(t.Context(), end); err != nil {
+			t.Fatal(err)
+		}
+		before := w.effects()
+		out, err := w.j.Commit(t.Context(), []driver.Commit{c})
+		ended, ok := errors.AsType[*driver.TxEndedError](out[0].Err)
+		if err != nil || !ok || !errors.Is(ended, journal.ErrTxLost) || !ended.Permanent() {
+			t.Errorf("%s: %v, %v", end, out[0].Err, err)
+		}
+		if n := w.effects(); n != before || len(w.history(c.Run).Events) != 0 {
+			t.Errorf("%s: %d effects more after the commit", end, n-before)
+		}
+		failing := w.step()
+		if _, err := failing.Value().(*sql.Tx).ExecContext(t.Context(), end); err != nil {
+			t.Fatal(err)
+		}
+		if err := failing.(driver.CheckedTx).Check(t.Context()); !errors.As(err, &ended) {
+			t.Errorf("%s, and failed: %v", end, err)
+		}
+		if err := failing.Rollback(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	good := w.step()
+	if err := good.(driver.CheckedTx).Check(t.Context()); err != nil {
+		t.Errorf("a body that has only failed: %v", err)
+	}
+	_ = good.Rollback(t.Context())
+	w.start(journal.Start{})
+}
+
 // TestStepTxThatTakesTooLong: everybody waits for it, so it is ended, also if it waits for somebody
 // who waits for it.
 func TestStepTxThatTakesTooLong(t *testing.T) {

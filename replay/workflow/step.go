@@ -47,8 +47,8 @@ func StepAsync[T any](ctx Context, name string, fn func(context.Context) (T, err
 
 // StepTx is Step for a function that works in a transaction of the store's database. The
 // transaction commits together with the step's event, so the effect happens exactly once. fn must
-// not commit or roll back. Tx is pgx.Tx on Postgres and *sql.Tx on SQLite; with another type the
-// step fails for good.
+// not commit or roll back; if it does so by SQL, the step fails for good. Tx is pgx.Tx on Postgres
+// and *sql.Tx on SQLite; with another type the step fails for good.
 //
 // A store lets a bounded number of such transactions be open at once (postgres.Options.StepTxMax,
 // half of its pool by default; SQLite lets one write), and fn holds its place until it returns. So
