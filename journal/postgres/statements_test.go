@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal/internal/sqltest"
+	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 	"github.com/reprise-run/reprise/migrations"
 )
@@ -21,6 +22,7 @@ func TestStatements(t *testing.T) {
 	for _, schema := range []string{migrations.DefaultSchema, "order"} {
 		conn := connect(t, pgtest.Empty(t))
 		migrateSchema(t, conn, schema)
+		mustExec(t, conn, postgres.DatabaseTable())
 		for name, sql := range found {
 			for i, part := range strings.Split(sql, ";") {
 				if _, err := conn.Prepare(t.Context(), fmt.Sprint(name, i), migrations.Render(part, schema)); err != nil {

@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal/internal/sqltest"
+	"github.com/reprise-run/reprise/journal/sqlite"
 )
 
-// once are statements that are executed when a store opens, or about a schema.
-var once = regexp.MustCompile(`^(migrate|identify|reapNodes|reapForgive|reapHold|reapMembers)`)
+// once are statements that are executed when a store opens, or about a schema, or by hand.
+var once = regexp.MustCompile(`^(migrate|identify|databaseForget|reapNodes|reapForgive|reapHold|reapMembers)`)
 
 // sortedByNature are statements that sort what a range of another index has found.
 var sortedByNature = []string{"listKeysSQL"}
@@ -23,6 +24,9 @@ var sortedByNature = []string{"listKeysSQL"}
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
+	if _, err := sqlite.OpenDatabase(t.Context(), w.db); err != nil {
+		t.Fatal(err)
+	}
 	found := sqltest.Statements(t, ".")
 	if len(found) < 40 {
 		t.Fatalf("found only %d statements", len(found))

@@ -60,6 +60,12 @@ func StepTx[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) (T
 	return await[T](ctx, c, err)
 }
 
+// DoTx is StepTx for a function without an output.
+func DoTx[Tx any](ctx Context, name string, fn func(context.Context, Tx) error, o *StepOptions) error {
+	_, err := StepTx(ctx, name, func(ctx context.Context, tx Tx) (none, error) { return none{}, fn(ctx, tx) }, o)
+	return err
+}
+
 // StepTxAsync is StepTx without waiting.
 func StepTxAsync[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) (T, error), o *StepOptions) Future[T] {
 	c, err := issueStep(ctx, name, o, txBodyOf(ctx, name, fn), true)
