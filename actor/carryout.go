@@ -31,6 +31,7 @@ func (r *run) startDue() {
 	}
 	if !r.host.draining.Load() && !r.host.silent.Load() {
 		now := r.now()
+		room := r.steps.room(r.host.o.attemptsMax)
 		for _, s := range r.steps.open {
 			if !s.startable(now) {
 				continue
@@ -40,14 +41,25 @@ func (r *run) startDue() {
 				r.host.send(r.self, wake{epoch: r.epoch})
 				continue
 			}
-			if r.rest.IsZero() {
+			if r.rest.IsZero() && take(&room, s, now) {
 				r.start(s, now)
 			}
 		}
+		noteRoom(r, room)
 	}
 	endNewcomer(r)
 	noteStall(r)
 	r.setTimer()
+}
+
+// noteRoom reports a run some of whose steps wait for room because others are in retry, once until
+// there is room again. That many steps are executed at once is nothing to report.
+func noteRoom(r *run, room int) {
+	full := room < 0 && r.steps.retries() >= r.host.o.attemptsMax/2
+	if full && !r.steps.full && r.host.o.Hooks.Full != nil {
+		r.host.o.Hooks.Full(r.info, -room, r.steps.retries())
+	}
+	r.steps.full = room < 0 && (full || r.steps.full)
 }
 
 // start starts an attempt. It begins when it has a slot.
@@ -82,7 +94,7 @@ func (r *run) setTimer() {
 	r.alarm.stop()
 	at := nextTimer(r.machine)
 	if !r.host.draining.Load() && !r.host.silent.Load() && r.rest.IsZero() { // else it would wake without end
-		at = r.steps.nextDue(at)
+		at = r.steps.nextDue(at, r.now(), r.host.o.attemptsMax)
 	}
 	wait := time.Duration(-1)
 	if !at.IsZero() {

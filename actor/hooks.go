@@ -42,6 +42,9 @@ type Hooks struct {
 	// BodyHangs reports such a body, once a minute for each step. It may be called by any goroutine
 	// of the system.
 	BodyHangs func(h *Hang)
+	// Full reports a run with so many steps in retry that the journal keeps no attempts of more
+	// steps, and how many wait until one of those has ended.
+	Full func(run *journal.Run, waiting, retries int)
 	// Closed reports a run that this node closed.
 	Closed func(run *journal.Run, terminal *journal.Event)
 	// Blocked reports a run that cannot continue, with the stack if its code panicked. It is called

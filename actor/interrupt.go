@@ -24,7 +24,7 @@ func onInterrupt(r *run, cause error) {
 		r.reportIdle()
 		return
 	}
-	if running, _ := r.steps.count(r.now()); cause != nil && running > 0 {
+	if running, _ := r.steps.count(r.now(), r.host.o.attemptsMax); cause != nil && running > 0 {
 		r.giveUp(cause)
 		return
 	}

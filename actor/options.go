@@ -32,6 +32,8 @@ type Options struct {
 	Intercept func(ctx context.Context, tx any, body replay.Body) (journal.Payload, error)
 
 	Hooks Hooks
+
+	attemptsMax int // steps of a run whose attempts are kept; journal.AttemptsMax but in tests
 }
 
 func (o Options) withDefaults() Options {
@@ -49,6 +51,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.HistoryMax <= 0 {
 		o.HistoryMax = historyMaxDefault
+	}
+	if o.attemptsMax <= 0 {
+		o.attemptsMax = journal.AttemptsMax
 	}
 	return o
 }

@@ -50,7 +50,7 @@ func (r *run) planTask(t *turn) {
 		return
 	}
 	c.Attempts = r.steps.attempts()
-	running, startable := r.steps.count(r.now())
+	running, startable := r.steps.count(r.now(), r.host.o.attemptsMax)
 	startable += len(t.cancel) // those that do not run end at once
 	inputs := len(r.inputs.queue) > 0 || r.inputs.news
 	draining := r.host.draining.Load()
@@ -60,7 +60,7 @@ func (r *run) planTask(t *turn) {
 		c.Next.Kind = driver.NextRelease
 	case (startable > 0 || inputs) && !yields(r):
 	default:
-		at := r.steps.nextDue(nextTimer(r.machine))
+		at := r.steps.nextDue(nextTimer(r.machine), r.now(), r.host.o.attemptsMax)
 		switch due := !at.IsZero() && !at.After(r.now()); {
 		case startable > 0 || inputs:
 			at = r.now()

@@ -57,6 +57,10 @@ func (s *step) endWithoutRunning(now time.Time) *journal.Failure {
 	return nil
 }
 
+// needsRoom tells whether the step may run only if the journal can keep its attempts. One that is
+// to end without running needs none.
+func (s *step) needsRoom(now time.Time) bool { return !s.kept() && s.endWithoutRunning(now) == nil }
+
 func cancelledFailure(cause *journal.Failure) *journal.Failure {
 	const message = "the step was cancelled"
 	return &journal.Failure{Type: journal.FailureCancelled, Message: message, Permanent: true, Cause: cause}

@@ -90,6 +90,7 @@ func (g *rig) hooks() Hooks {
 		BodyHangs: func(h *Hang) {
 			g.note("hangs %s %d, %d in all, kept %v, at %s", h.Step, h.Attempt, h.Bodies, h.Kept, h.At)
 		},
+		Full:   func(_ *journal.Run, waiting, retries int) { g.note("full: %d wait, %d are in retry", waiting, retries) },
 		Closed: func(_ *journal.Run, ev *journal.Event) { g.note("closed %s", ev.Kind) },
 		Blocked: func(_ *journal.Run, problem, _ string, in time.Duration) {
 			line, _, _ := strings.Cut(problem, "\n")

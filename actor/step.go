@@ -61,6 +61,12 @@ func (s *step) startable(now time.Time) bool {
 	return s.durable && !s.running && !s.ended && s.due(now)
 }
 
+// kept tells whether the journal has to keep something of the step beside its history, or will have
+// to if the attempt that runs fails.
+func (s *step) kept() bool {
+	return !s.ended && !s.dropped && (s.running || s.made > 0 || s.heartbeat != nil)
+}
+
 // waits tells whether the step will start an attempt at some time.
 func (s *step) waits() bool { return !s.running && !s.ended && !s.dropped }
 

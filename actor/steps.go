@@ -20,6 +20,7 @@ import (
 // through all of them several times.
 type steps struct {
 	open  []*step // sorted by Cmd, which is the order in which the code asked
+	full  bool    // steps wait because too many are in retry, and that was reported
 	dirty bool    // attempts have changed since the last commit, so a commit is worth it
 	beats heartbeatSaver
 }
@@ -124,25 +125,70 @@ func (t *steps) retry() bool {
 	return slices.ContainsFunc(t.open, func(s *step) bool { return s.made > 0 && s.waits() })
 }
 
-// count tells how many bodies run, and how many steps could start now.
-func (t *steps) count(now time.Time) (running, startable int) {
+// room is how many steps may run that the journal keeps nothing of yet. The journal keeps the
+// attempts of so many steps of a run (max) and refuses a turn with more. A step that began beyond
+// that would fail without a trace, and be executed again and again, whatever its policy says. So it
+// begins when another one has ended. Steps that are kept already need no room, so they get on, and
+// make some.
+func (t *steps) room(max int) int {
+	for _, s := range t.open {
+		if s.kept() {
+			max--
+		}
+	}
+	return max
+}
+
+// retries is how many steps have failed and are to be tried again.
+func (t *steps) retries() (n int) {
+	for _, s := range t.open {
+		if s.made > 0 && s.kept() {
+			n++
+		}
+	}
+	return n
+}
+
+// take takes a place for a step that needs one, and tells whether the step may run.
+func take(room *int, s *step, now time.Time) bool {
+	if !s.needsRoom(now) {
+		return true
+	}
+	*room--
+	return *room >= 0
+}
+
+// count tells how many bodies run, and how many steps could start now. At most max steps are kept.
+func (t *steps) count(now time.Time, max int) (running, startable int) {
+	room := t.room(max)
 	for _, s := range t.open {
 		switch {
 		case s.dropped:
 		case s.running:
 			running++
-		case !s.ended && s.due(now):
+		case !s.ended && s.due(now) && take(&room, s, now):
 			startable++
 		}
 	}
 	return running, startable
 }
 
-// nextDue is the earlier one of at and the time when a step is due; zero means never.
-func (t *steps) nextDue(at time.Time) time.Time {
+// nextDue is the earlier one of at and the time when a step is due; zero means never. A step for
+// which there is no room is due when it runs out of time.
+func (t *steps) nextDue(at, now time.Time, max int) time.Time {
+	room := t.room(max)
 	for _, s := range t.open {
-		if s.waits() && (at.IsZero() || s.nextAt.Before(at)) {
-			at = s.nextAt
+		if !s.waits() {
+			continue
+		}
+		due := s.nextAt
+		if !take(&room, s, now) {
+			if due = s.deadline(); due.IsZero() {
+				continue
+			}
+		}
+		if at.IsZero() || due.Before(at) {
+			at = due
 		}
 	}
 	return at

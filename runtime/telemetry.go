@@ -57,7 +57,11 @@ func (t *telemetry) hooks(txLimit string) actor.Hooks {
 				attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Step, step)))
 		},
 		BodyHangs: t.bodyHangs,
-		Closed:    t.runClosed,
+		Full: func(run *journal.Run, waiting, retries int) {
+			t.log.Warn("too many steps of a run are in retry; its other steps begin when some of these have ended",
+				logkey.Run, run.ID, logkey.Workflow, run.Workflow, "waiting", waiting, "in_retry", retries)
+		},
+		Closed: t.runClosed,
 		Blocked: func(run *journal.Run, problem, stack string, retryIn time.Duration) {
 			t.blocked.Add(context.Background(), 1, metric.WithAttributes(attribute.String(logkey.Workflow, run.Workflow)))
 			args := []any{logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Version, run.Version,
