@@ -130,7 +130,10 @@ func TestDatabaseWhoseBodyEndsItsTransaction(t *testing.T) {
 		o.want(effects, effects)
 	}
 	o.exec("TRUNCATE effects; TRUNCATE reprise_steps")
-	_, err := o.once("x", func(tx pgx.Tx) error { _, err := tx.Exec(t.Context(), "COMMIT"); return errors.Join(err, errors.New("later")) })
+	_, err := o.once("x", func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), "COMMIT")
+		return errors.Join(err, errors.New("later"))
+	})
 	if err == nil {
 		t.Error("no error")
 	}
