@@ -108,7 +108,7 @@ func expiry(ctx context.Context) (<-chan struct{}, func() bool) {
 func resultOf(cause, err error) result {
 	f := replay.FailureOf(err)
 	switch {
-	case errors.Is(cause, ErrShutdown), errors.Is(cause, ErrRunLost):
+	case errors.Is(cause, ErrShutdown), errors.Is(cause, ErrRunLost), errors.Is(cause, ErrRunClosed):
 		return result{failure: f, interrupted: true}
 	case errors.Is(cause, ErrAttemptTimeout), errors.Is(cause, ErrStepTimeout):
 		return result{failure: &journal.Failure{Type: journal.FailureTimeout, Message: cause.Error(), Cause: f}}

@@ -12,6 +12,9 @@ var (
 	// ErrRunLost: another node owns the run now, or this node has lost its lease. The result of the
 	// attempt will be ignored.
 	ErrRunLost = errors.New("run was lost to another node")
+	// ErrRunClosed: somebody has closed the run from outside, or deleted it. The result of the
+	// attempt will be ignored, and nobody repeats it.
+	ErrRunClosed = errors.New("run was terminated or deleted")
 	// ErrHeartbeat: the attempt did not heartbeat for longer than its heartbeat timeout. It failed.
 	ErrHeartbeat = errors.New("step did not heartbeat in time")
 	// ErrAttemptTimeout: the attempt ran out of time. It failed, and may be retried.

@@ -9,10 +9,10 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// Hooks report what happens in a System. Any may be nil. All but Room, Step, Stuck and those that
-// say otherwise run in the mailbox of a run, so they must be quick and must not block; a panic of
-// theirs counts as a failure of the engine and blocks the run. What run points to must not be
-// changed and may be kept.
+// Hooks report what happens in a System. Any may be nil. All but Room, Step, Stuck, LeftBehind and
+// those that say otherwise run in the mailbox of a run, so they must be quick and must not block; a
+// panic of theirs counts as a failure of the engine and blocks the run. What run points to must not
+// be changed and may be kept.
 type Hooks struct {
 	// Released is called when a run stops being live here, for whatever reason.
 	Released func()
@@ -59,6 +59,9 @@ type Hooks struct {
 	Stray func(h driver.Holding)
 	// Stuck reports workflow code that does not await, with the stacks of its strands.
 	Stuck func(run *journal.Run, after time.Duration, stack string)
+	// LeftBehind reports the runs whose code did not await when the system ended. Their goroutines
+	// go on. It is called by Kill.
+	LeftBehind func(runs []*journal.Run)
 	// Deadlocked reports a run whose strands wait for nothing but each other, each time it is
 	// parked.
 	Deadlocked func(run *journal.Run, lines []string)

@@ -2,6 +2,7 @@ package actor
 
 import (
 	"sync/atomic"
+	"time"
 
 	proto "github.com/asynkron/protoactor-go/actor"
 
@@ -33,20 +34,33 @@ type host struct {
 
 	live  atomic.Int64
 	spare atomic.Int64  // actors without a run
-	empty chan struct{} // gets a token when live becomes 0
+	empty chan struct{} // gets a token when live becomes 0, and at each change that Drain looks at
 
 	onPhase func(from, to phase) // of tests, else nil
 }
 
 func (h *host) send(to *proto.PID, msg any) { h.proto.Root.Send(to, msg) }
 
+// lookAtLive makes a Drain look at what is live.
+func (h *host) lookAtLive() {
+	select {
+	case h.empty <- struct{}{}:
+	default:
+	}
+}
+
+// stuck is called for workflow code that does not await.
+func (h *host) stuck(run *journal.Run, after time.Duration, stacks string) {
+	if h.o.Hooks.Stuck != nil {
+		h.o.Hooks.Stuck(run, after, stacks)
+	}
+	h.lookAtLive()
+}
+
 // released ends an activation.
 func (h *host) released() {
-	if h.live.Add(-1) == 0 {
-		select {
-		case h.empty <- struct{}{}:
-		default:
-		}
+	if h.live.Add(-1) == 0 || h.draining.Load() {
+		h.lookAtLive()
 	}
 	if h.o.Hooks.Released != nil {
 		h.o.Hooks.Released()

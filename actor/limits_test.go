@@ -265,6 +265,50 @@ func TestStuck(t *testing.T) {
 	})
 }
 
+// A drain does not wait for workflow code that does not await, and waits for all others.
+func TestDrainWithHangingCode(t *testing.T) {
+	for name, tc := range map[string]struct {
+		hangsFor, body, least, most time.Duration // since the run started, resp. the drain began
+	}{
+		"hangs already":      {hangsFor: 5 * time.Second, least: 0, most: 2 * killGrace},
+		"has just begun":     {hangsFor: time.Millisecond, least: time.Second, most: stuckAfterDefault + 2*killGrace},
+		"beside a long step": {hangsFor: 5 * time.Second, body: 25 * time.Second, least: 20 * time.Second, most: 20*time.Second + 2*killGrace},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var left []journal.RunID
+			bubble(t, func(o *Options) {
+				o.Hooks.LeftBehind = func(runs []*journal.Run) {
+					for _, r := range runs {
+						left = append(left, r.ID)
+					}
+				}
+			}, func(g *rig) {
+				g.define("hangs", func(workflow.Context) (string, error) { time.Sleep(time.Hour); return "", nil })
+				g.define("works", func(ctx workflow.Context) (string, error) {
+					return workflow.Step(ctx, "a", func(context.Context) (string, error) { time.Sleep(tc.body); return "", nil }, nil)
+				})
+				works := g.start("works")
+				hangs := g.start("hangs")
+				pass(tc.hangsFor)
+				began := time.Now()
+				ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+				defer cancel()
+				g.sys.Drain(ctx, 2*time.Second)
+				if took := time.Since(began); took < tc.least || took > tc.most {
+					t.Errorf("the drain took %s, want %s to %s", took, tc.least, tc.most)
+				}
+				if len(left) != 1 || left[0] != hangs {
+					t.Errorf("left behind: %v", left)
+				}
+				if got := g.history(works); !strings.Contains(got, "StepCompleted(a)") {
+					t.Errorf("the other run: %s", got)
+				}
+				time.Sleep(2 * time.Hour) // the code returns at last
+			})
+		})
+	}
+}
+
 // A policy's own limits never overflow into retries without a pause.
 func TestBackoffLimits(t *testing.T) {
 	for _, p := range []replay.RetryPolicy{

@@ -22,7 +22,7 @@ func (r *run) onLoaded(m loaded) {
 		r.giveUp(err)
 		return
 	case errors.Is(err, journal.ErrNotFound) || err == nil && task == nil:
-		r.giveUp(fmt.Errorf("%w: it was closed or deleted", journal.ErrFenced))
+		r.giveUp(ErrRunClosed)
 		return
 	case err == nil && (task.Owner != r.host.o.Node || task.Fence != r.task.Fence || task.Generation != r.task.Generation):
 		r.giveUp(journal.ErrFenced)

@@ -190,7 +190,11 @@ func storable(problem string) string {
 // report each; and what was never shown to be this node's is not lost.
 func (r *run) lose(cause error) {
 	owned := r.phase.owned()
-	r.discard(ErrRunLost)
+	if errors.Is(cause, ErrRunClosed) {
+		r.discard(ErrRunClosed)
+	} else {
+		r.discard(ErrRunLost)
+	}
 	r.epoch++
 	if !owned {
 		return

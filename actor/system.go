@@ -44,7 +44,7 @@ func New(o Options) *System {
 	h.pool = pool.New(goruntime.GOMAXPROCS(0))
 	h.exec = newExecutor(&h.o, h.pool, h.proto.Root)
 	h.room, h.pace = newRoom(h.exec.slots), newRetryPace()
-	h.watchdog = watchdog.Watchdog[*journal.Run]{After: h.o.StuckAfter, Report: h.o.Hooks.Stuck, Frame: strandFrame}
+	h.watchdog = watchdog.Watchdog[*journal.Run]{After: h.o.StuckAfter, Report: h.stuck, Frame: strandFrame}
 	s := &System{host: h, seed: maphash.MakeSeed(), done: make(chan struct{})}
 	props := proto.PropsFromProducer(func() proto.Actor { return newShard(h) }, proto.WithSupervisor(stopStrategy()),
 		proto.WithDispatcher(h.pool))
@@ -151,7 +151,8 @@ func (s *System) sweepLoop() {
 
 // Drain hands every run back, then kills the system. Steps may end until ctx does; then their
 // contexts are cancelled with ErrShutdown, and runs whose steps do not return within grace are
-// handed back without them. The caller must not activate runs any more.
+// handed back without them. Runs whose code does not await are not waited for: nothing in a drain
+// would make it. The caller must not activate runs any more.
 func (s *System) Drain(ctx context.Context, grace time.Duration) {
 	s.draining.Store(true)
 	s.toAllShards(drain{})
@@ -171,9 +172,10 @@ func after(d time.Duration) <-chan struct{} {
 	return c
 }
 
-// awaitEmpty returns false if runs are still live when until is closed.
+// awaitEmpty returns false if runs are still live when until is closed, beside those whose code
+// does not await.
 func (s *System) awaitEmpty(until <-chan struct{}) bool {
-	for s.live.Load() > 0 {
+	for s.live.Load() > int64(len(s.watchdog.Late())) {
 		select {
 		case <-s.empty:
 		case <-until:
@@ -185,7 +187,8 @@ func (s *System) awaitEmpty(until <-chan struct{}) bool {
 
 // Kill ends the system without writing: steps are cancelled with the cause, and commits in flight
 // may or may not be written. It returns when every actor is gone and every step body that looks at
-// its context has returned; it waits a moment for the other bodies and leaves them behind.
+// its context has returned; it waits a moment for the other bodies, and for workflow code that does
+// not await, and leaves them behind.
 func (s *System) Kill(cause error) {
 	if s.killed.Swap(true) {
 		return
@@ -196,10 +199,33 @@ func (s *System) Kill(cause error) {
 	for _, pid := range s.shards {
 		stops = append(stops, s.proto.Root.PoisonFuture(pid))
 	}
-	for _, f := range stops {
-		_ = f.Wait() // an error means that workflow code hangs; its state is thrown away in any case
-	}
+	s.awaitStops(stops)
 	s.proto.Shutdown()
 	s.pool.Close()
 	s.exec.wait(killGrace)
+}
+
+// awaitStops returns when the shards have ended, with all their actors. Code that does not await
+// holds its shard up: the library would wait for it for long, so it is left behind, by its name.
+func (s *System) awaitStops(stops []*proto.Future) {
+	ended := make(chan struct{})
+	go func() {
+		for _, f := range stops {
+			_ = f.Wait() // an error means that workflow code hangs; its state is thrown away in any case
+		}
+		close(ended)
+	}()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-time.After(killGrace):
+		}
+		if late := s.watchdog.Late(); len(late) > 0 {
+			if s.o.Hooks.LeftBehind != nil {
+				s.o.Hooks.LeftBehind(late)
+			}
+			return
+		}
+	}
 }

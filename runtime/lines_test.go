@@ -3,8 +3,10 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -12,6 +14,8 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 
 	"github.com/reprise-run/reprise/actor"
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -93,9 +97,9 @@ func TestLinesOfARun(t *testing.T) {
 	}
 }
 
-// TestLinesOfALostRun: a run that is terminated while its step is executed is given up, and the
-// step's context says why. A drain says why as well.
-func TestLinesOfALostRun(t *testing.T) {
+// TestLinesOfATerminatedRun: a step of a run that is terminated is interrupted at once, and its
+// context says why. A drain says why as well.
+func TestLinesOfATerminatedRun(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)
 	began, causes := make(chan struct{}), make(chan error, 2)
@@ -119,10 +123,10 @@ func TestLinesOfALostRun(t *testing.T) {
 	if err := n.Client().Terminate(ctx, run.ID(), "enough"); err != nil {
 		t.Fatal(err)
 	}
-	if cause := <-causes; !errors.Is(cause, actor.ErrRunLost) {
+	if cause := <-causes; !errors.Is(cause, actor.ErrRunClosed) {
 		t.Errorf("the step of a terminated run: %v", cause)
 	}
-	wantLine(t, c, "level=WARN", "this node has given up a run; its state here is dropped", run.ID().String(), "it was closed or deleted")
+	wantLine(t, c, "level=INFO", "a run was terminated or deleted; its steps here are interrupted", run.ID().String())
 	if _, err := runtime.Start(ctx, n.Client(), waiter, "", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +135,84 @@ func TestLinesOfALostRun(t *testing.T) {
 	if cause := <-causes; !errors.Is(cause, actor.ErrShutdown) {
 		t.Errorf("the step of a node that drains: %v", cause)
 	}
+}
+
+// TestLinesOfALostRun: a run that the store does not name as the node's any more is given up, and
+// its step's context says why.
+func TestLinesOfALostRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, log := memory.New(nil), new(clustertest.Log)
+		n := runtime.NewNode(journal.New(s, nil), &runtime.NodeOptions{Logger: slog.New(slog.NewTextHandler(log, nil))})
+		causes := make(chan error, 1)
+		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
+			return workflow.Step(ctx, "wait", func(ctx context.Context) (string, error) {
+				<-ctx.Done()
+				causes <- context.Cause(ctx)
+				return "", ctx.Err()
+			}, nil)
+		}, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- n.Run(ctx) }()
+		synctest.Wait()
+		mark := s.Mark()
+		run, err := runtime.Start(ctx, n.Client(), waiter, "", nil)
+		clustertest.MustStart(t, run, err)
+		time.Sleep(time.Second)
+		s.GoBack(mark)
+		if cause := <-causes; !errors.Is(cause, actor.ErrRunLost) {
+			t.Errorf("the step of a lost run: %v", cause)
+		}
+		synctest.Wait()
+		for _, part := range []string{"level=WARN", "this node has given up a run; its state here is dropped", run.ID().String()} {
+			if !strings.Contains(log.String(), part) {
+				t.Errorf("no %q in the log:\n%s", part, log.String())
+			}
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute) // what outlives a node has ended
+	})
+}
+
+// TestLinesOfAHangingEnd: a node whose workflow code hangs does not wait for it when it ends, and
+// names the run.
+func TestLinesOfAHangingEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := new(clustertest.Log)
+		n := runtime.NewNode(journal.New(memory.New(nil), nil), &runtime.NodeOptions{Logger: slog.New(slog.NewTextHandler(log, nil))})
+		release := make(chan struct{})
+		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) {
+			<-release // a mistake: workflow code must not block
+			return in, nil
+		}, nil)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- n.Run(ctx) }()
+		run, err := runtime.Start(ctx, n.Client(), waiter, "", nil)
+		clustertest.MustStart(t, run, err)
+		time.Sleep(5 * time.Second)
+		began := time.Now()
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > 4*time.Second {
+			t.Errorf("the node ended after %s", took)
+		}
+		for _, part := range []string{
+			"workflow code does not await: put into a step what blocks or computes for long; other runs go on", "at=\"runtime_test.TestLinesOfAHangingEnd.",
+			"workflow code does not await while its node ends; its runs are left to other nodes", "runs=[" + run.ID().String() + "]",
+		} {
+			if !strings.Contains(log.String(), part) {
+				t.Errorf("no %q in the log:\n%s", part, log.String())
+			}
+		}
+		close(release)
+		time.Sleep(time.Minute) // what outlives a node has ended
+	})
 }
 
 // TestLinesOfPanics: a step that panics is in the log each time, with its line and its stack, and

@@ -64,9 +64,11 @@ func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) e
 	return nil
 }
 
-// Terminate closes an open run at once, without running its code: nothing is compensated. Steps
-// that still run are cancelled when their node notices, and their results are discarded. The run's
-// children follow their close policies. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
+// Terminate closes an open run at once, without running its code: nothing is compensated. The
+// contexts of its steps end when their node hears of it, at once as a rule and within two leases if
+// hints are lost, with the cause "run was terminated or deleted", and their results are discarded.
+// A body that ignores its context may go on beside a new run of the same key. The run's children
+// follow their close policies. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
 func (c *Client) Terminate(ctx context.Context, run journal.RunID, reason string) error {
 	return c.j.Admin(ctx, driver.AdminAction{Run: run, Kind: driver.AdminTerminate, Reason: reason})
 }

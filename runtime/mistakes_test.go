@@ -261,6 +261,20 @@ func TestMistakes(t *testing.T) {
 			},
 			"workflow code panicked: assignment to entry in nil map at CODE (mistakes_test.go:LINE); repair the code and deploy it, the run goes on then",
 		},
+		"workflow code that blocks": {
+			func(b *bench) string {
+				release := make(chan struct{})
+				stop := b.node(func(_ workflow.Context, in string) (string, error) { <-release; return in, nil })
+				run := b.start()
+				line := b.line("does not await")
+				close(release)
+				clustertest.MustResult(b.t, run)
+				stop()
+				return line
+			},
+			`WARN msg="workflow code does not await: put into a step what blocks or computes for long; other runs go on" ` +
+				`reprise.run=ID reprise.workflow=trip after=2s at="CODE (mistakes_test.go:LINE)"`,
+		},
 		"a query that nobody answers": {
 			func(b *bench) string {
 				defer b.node(func(ctx workflow.Context, _ string) (string, error) {

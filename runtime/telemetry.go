@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/reprise-run/reprise/actor"
+	"github.com/reprise-run/reprise/internal/callsite"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
@@ -72,12 +74,23 @@ func (t *telemetry) hooks(txLimit string) actor.Hooks {
 			t.log.Error("run is blocked", args...)
 		},
 		Lost: func(run *journal.Run, err error) {
+			if errors.Is(err, actor.ErrRunClosed) {
+				t.log.Info("a run was terminated or deleted; its steps here are interrupted", logkey.Run, run.ID, logkey.Workflow, run.Workflow)
+				return
+			}
 			t.log.Warn("this node has given up a run; its state here is dropped",
 				logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Error, err)
 		},
 		Stuck: func(run *journal.Run, after time.Duration, stack string) {
-			t.log.Warn("workflow code does not await; other runs go on",
-				logkey.Run, run.ID, logkey.Workflow, run.Workflow, "after", after, "stack", stack)
+			t.log.Warn(logkey.DoesNotAwait,
+				logkey.Run, run.ID, logkey.Workflow, run.Workflow, "after", after, logkey.At, callsite.OfStack(stack).Where, "stack", stack)
+		},
+		LeftBehind: func(runs []*journal.Run) {
+			ids := make([]string, len(runs))
+			for i, r := range runs {
+				ids[i] = r.ID.String()
+			}
+			t.log.Warn("workflow code does not await while its node ends; its runs are left to other nodes", "runs", ids)
 		},
 		Deadlocked: func(run *journal.Run, lines []string) {
 			t.dead.Add(context.Background(), 1, metric.WithAttributes(attribute.String(logkey.Workflow, run.Workflow)))
@@ -113,7 +126,7 @@ func (t *telemetry) retry(run *journal.Run, step string, attempt int32, in time.
 // bodyHangs reports a body that ignores its context.
 func (t *telemetry) bodyHangs(h *actor.Hang) {
 	args := []any{logkey.Run, h.Run.ID, logkey.Workflow, h.Run.Workflow, logkey.Step, h.Step, logkey.Attempt, h.Attempt,
-		"bodies", h.Bodies, "at", h.At, "stack", h.Stack}
+		"bodies", h.Bodies, logkey.At, h.At, "stack", h.Stack}
 	if h.Kept {
 		t.log.Error("a step's body ignores its context and goes on; it keeps its slot, because too many such bodies have given theirs", args...)
 		return

@@ -29,14 +29,22 @@ type Watchdog[T any] struct {
 
 	mu    sync.Mutex
 	begun list.List[Watch[T]] // in the order of begins
+	late  list.List[Watch[T]] // reported, and not ended
 	armed bool
+	timer *time.Timer // the last one that was set
 }
+
+// eagerBelow is the limit below which the timer is stopped when nothing is watched. Where a clock
+// jumps to the next timer (testing/synctest), each would move it by that little; elsewhere stopping
+// costs more than a timer that fires in vain.
+const eagerBelow = time.Millisecond
 
 // Watch is a piece of work in progress. Its owner keeps it and uses it again and again: it is not
 // allocated for each. Work with the same Watch must not overlap.
 type Watch[T any] struct {
 	subject T
 	began   time.Time
+	late    bool // it is in the list of the late
 
 	node list.Node[Watch[T]] // guarded by the watchdog's lock
 }
@@ -51,9 +59,13 @@ func (d *Watchdog[T]) Begin(w *Watch[T], subject T) {
 	defer d.mu.Unlock()
 	d.begun.PushBack(&w.node, w)
 	if !d.armed {
-		d.armed = true
-		time.AfterFunc(d.After, d.look)
+		d.arm(d.After)
 	}
+}
+
+func (d *Watchdog[T]) arm(after time.Duration) {
+	d.armed = true
+	d.timer = time.AfterFunc(after, d.look)
 }
 
 // End ends the watch, whether the work has been reported or not.
@@ -63,13 +75,30 @@ func (d *Watchdog[T]) End(w *Watch[T]) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if w.node.Linked() { // it has not been reported
+	if w.late {
+		d.late.Remove(&w.node)
+		w.late = false
+	} else {
 		d.begun.Remove(&w.node)
+	}
+	if d.After < eagerBelow && d.armed && d.begun.Empty() {
+		d.timer.Stop()
+		d.armed = false
 	}
 }
 
+// Late returns the work that was reported and has not ended.
+func (d *Watchdog[T]) Late() (list []T) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for w := d.late.First(); w != nil; w = w.node.Next() {
+		list = append(list, w.subject)
+	}
+	return list
+}
+
 // look reports the late work and sets the timer for the next piece that may become late. Reported
-// work is unlinked, so it is not reported again.
+// work moves to the other list, so it is not reported again.
 func (d *Watchdog[T]) look() {
 	var late []T
 	d.mu.Lock()
@@ -77,10 +106,12 @@ func (d *Watchdog[T]) look() {
 	for first != nil && time.Since(first.began) >= d.After {
 		late = append(late, first.subject)
 		d.begun.Remove(&first.node)
+		d.late.PushBack(&first.node, first)
+		first.late = true
 		first = d.begun.First()
 	}
 	if d.armed = first != nil; d.armed {
-		time.AfterFunc(d.After-time.Since(first.began), d.look)
+		d.arm(d.After - time.Since(first.began))
 	}
 	d.mu.Unlock()
 	for _, subject := range late {

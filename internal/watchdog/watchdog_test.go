@@ -50,6 +50,61 @@ func TestReports(t *testing.T) {
 	})
 }
 
+// Late work is listed from its report to its end.
+func TestLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := Watchdog[string]{After: time.Second, Report: func(string, time.Duration, string) {}}
+		var a, b Watch[string]
+		d.Begin(&a, "a")
+		d.Begin(&b, "b")
+		if late := d.Late(); len(late) != 0 {
+			t.Errorf("late at once: %v", late)
+		}
+		time.Sleep(2 * time.Second)
+		if late := d.Late(); !slices.Equal(late, []string{"a", "b"}) {
+			t.Errorf("late: %v", late)
+		}
+		d.End(&a)
+		if late := d.Late(); !slices.Equal(late, []string{"b"}) {
+			t.Errorf("late: %v", late)
+		}
+		d.Begin(&a, "a again")
+		d.End(&b)
+		d.End(&a)
+		if late := d.Late(); len(late) != 0 {
+			t.Errorf("late after the end: %v", late)
+		}
+	})
+}
+
+// With a limit of next to nothing, work that ends at the moment at which it begins moves no clock.
+func TestEagerTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := 0 // each report comes on the timer's goroutine, while this one sleeps
+		d := Watchdog[int]{After: time.Nanosecond, Report: func(int, time.Duration, string) { late++ }}
+		var w, v Watch[int]
+		for i := range 1000 {
+			d.Begin(&w, i)
+			d.Begin(&v, i)
+			d.End(&v)
+			d.End(&w)
+		}
+		if d.armed {
+			t.Error("a timer is set although nothing is watched")
+		}
+		time.Sleep(time.Hour)
+		if late != 0 {
+			t.Errorf("%d were late", late)
+		}
+		d.Begin(&w, 7)
+		time.Sleep(time.Microsecond)
+		d.End(&w)
+		if late != 1 {
+			t.Errorf("%d were late", late)
+		}
+	})
+}
+
 // Only goroutines that execute the frame are kept: neither others nor coroutines that rest.
 func TestFilter(t *testing.T) {
 	dump := strings.Join([]string{

@@ -35,7 +35,10 @@
 // # What is checked without asking
 //
 // A run that is blocked, because its code panicked or does not fit its history, fails the test at
-// once. When the test's function has returned, every generation of every run is checked. Each
+// once. So does workflow code that blocks on a Go channel or calls time.Sleep, with its line: the
+// bubble's clock moves during a turn only if the code waits for something that is not of package
+// workflow. Code that computes for long, or reads time.Now without waiting, is not found by that.
+// When the test's function has returned, every generation of every run is checked. Each
 // outcome is recorded once, and only for a step that was executed. And the functions registered
 // with [Handle] do the same again from every prefix of the run's history, which is what a crash at
 // any moment would ask of them; of histories with more than about 300 events from a part of the

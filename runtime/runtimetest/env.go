@@ -63,6 +63,7 @@ type Env struct {
 	routes        []journal.Route     // of Handle
 	process       *process
 	closing       bool
+	blocking      *BlockingError
 	commits       int
 	fakes         map[string]fake
 	failures      map[string][]error
@@ -85,8 +86,10 @@ func Test(t *testing.T, fn func(e *Env)) {
 // test runs fn with a crash at p, and returns how many commits there were.
 func test(t *testing.T, p point, fn func(*Env)) (commits int) {
 	t.Helper()
+	e := &Env{}
+	defer survive(t, &e.blocking)
 	synctest.Test(t, func(t *testing.T) {
-		e := &Env{
+		*e = Env{
 			TB: t, db: memory.New(nil), began: time.Now(), point: p, swap: make(chan struct{}, 1),
 			fakes: map[string]fake{}, failures: map[string][]error{}, Patience: patienceDefault,
 			sealed: map[journal.RunID][]*replaytest.History{},
@@ -265,6 +268,19 @@ func (e *Env) running() []string {
 func (e *Env) stop(cause error) {
 	e.Error(cause)
 	e.fail(cause)
+}
+
+// blocks fails the test. The code may never return.
+func (e *Env) blocks(err *BlockingError) {
+	e.mu.Lock()
+	first := e.blocking == nil
+	if first {
+		e.blocking = err
+	}
+	e.mu.Unlock()
+	if first {
+		e.stop(err)
+	}
 }
 
 // logger returns a logger whose last lines are shown if the test fails. Once dead is true it writes

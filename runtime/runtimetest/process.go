@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 
 	"github.com/reprise-run/reprise/journal"
@@ -55,6 +56,10 @@ func (e *Env) boot(dying *process) *process {
 	}
 	if jo.Logger == nil {
 		jo.Logger = o.Logger
+	}
+	o.Logger = slog.New(blockingWatcher{o.Logger.Handler(), e.blocks})
+	if o.StuckAfter == 0 {
+		o.StuckAfter = turnMax
 	}
 	o.Name, o.Lease, o.Poll, o.Drain, o.WarmIdle = p.name, leaseLength, pollEvery, drainAtOnce, warmIdle
 	o.Intercept = p.intercept

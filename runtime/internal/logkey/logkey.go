@@ -23,4 +23,9 @@ const (
 	Live       = "reprise.live"    // runs that the node owns
 	ErrorType  = "error.type"      // OpenTelemetry's own key: the type of a failure
 	Error      = "error"
+	At         = "at" // a line of user code
 )
+
+// DoesNotAwait is the message about workflow code that blocks or computes for long. The test kit
+// looks for it.
+const DoesNotAwait = "workflow code does not await: put into a step what blocks or computes for long; other runs go on"
