@@ -31,7 +31,8 @@ type Codec interface {
 // fields and exports none is refused.
 type JSON struct{}
 
-// Encode implements Codec. HTML is not escaped, so that text stays as it was written.
+// Encode implements Codec. HTML is not escaped, so that text stays as it was written. An integer in
+// a field of type any that would come back as another one is refused, see Decode.
 func (JSON) Encode(v any) (Payload, error) {
 	if data, ok := encodeScalar(v); ok {
 		return Payload{Data: data}, nil
@@ -42,6 +43,9 @@ func (JSON) Encode(v any) (Payload, error) {
 		return Payload{}, unencodable(v, err)
 	}
 	data := bytes.Clone(bytes.TrimSuffix(w.buf.Bytes(), []byte{'\n'}))
+	if err := checkDigits(data, v); err != nil {
+		return Payload{}, err
+	}
 	if w.buf.Cap() <= jsonWriterBytesMax {
 		jsonWriters.Put(w)
 	}
@@ -51,7 +55,9 @@ func (JSON) Encode(v any) (Payload, error) {
 	return Payload{Data: data}, nil
 }
 
-// Decode implements Codec. A payload without bytes leaves v as it is.
+// Decode implements Codec. A payload without bytes leaves v as it is. Numbers that are read into
+// any become float64, as with package json; an integer that a float64 does not hold exactly, such
+// as a large int64, is refused instead.
 func (JSON) Decode(p Payload, v any) error {
 	if p.Encoding != EncodingJSON {
 		return fmt.Errorf("decode into %T: payload has encoding %q, not JSON", v, p.Encoding)
@@ -60,6 +66,9 @@ func (JSON) Decode(p Payload, v any) error {
 		return nil
 	}
 	if err := json.Unmarshal(p.Data, v); err != nil {
+		return fmt.Errorf("decode into %T: %w", v, err)
+	}
+	if err := checkDigits(p.Data, v); err != nil {
 		return fmt.Errorf("decode into %T: %w", v, err)
 	}
 	return nil

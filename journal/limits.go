@@ -28,7 +28,6 @@ const (
 	AttentionMax       = 1_000     // runs with messages in one claim's answer
 	DelayMax           = 100 * 365 * 24 * time.Hour
 	TraceBytesMax      = 255
-	ReasonBytesMax     = failureMessageBytesMax // of an operator's action: a reason becomes the message of a failure
 )
 
 // DefaultQueue is the queue of runs that name none.

@@ -51,8 +51,8 @@ func Signal[T any](
 
 // Cancel asks an open run to cancel itself. The workflow sees the request at its next await and
 // decides how it ends: it may compensate, or ignore the request. Asking twice is the same as once;
-// the first reason counts. The request survives continue-as-new. Errors: journal.ErrNotFound,
-// journal.ErrClosed, ctx's.
+// the first reason counts; it may be any text, and of a very long one the beginning is kept. The
+// request survives continue-as-new. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
 func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) error {
 	f := &journal.Failure{Type: journal.FailureCancelled, Message: reason, Permanent: true}
 	m := journal.Message{Run: run, Kind: journal.MessageCancel, Payload: journal.EncodeFailure(f)}
@@ -68,7 +68,8 @@ func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) e
 // contexts of its steps end when their node hears of it, at once as a rule and within two leases if
 // hints are lost, with the cause "run was terminated or deleted", and their results are discarded.
 // A body that ignores its context may go on beside a new run of the same key. The run's children
-// follow their close policies. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
+// follow their close policies. reason may be any text, as in [Client.Cancel]. Errors:
+// journal.ErrNotFound, journal.ErrClosed, ctx's.
 func (c *Client) Terminate(ctx context.Context, run journal.RunID, reason string) error {
 	return c.j.Admin(ctx, driver.AdminAction{Run: run, Kind: driver.AdminTerminate, Reason: reason})
 }

@@ -29,8 +29,8 @@ func (k AdminKind) String() string {
 	return fmt.Sprintf("admin action %d on", int(k))
 }
 
-// AdminAction is what an operator does to one run. Reason is kept with a termination, where the
-// history shows it.
+// AdminAction is what an operator does to one run. Reason may be any text, as that of a cancel
+// request; it is kept with a termination, where the history shows it.
 type AdminAction struct {
 	Run    journal.RunID
 	Kind   AdminKind

@@ -2,6 +2,7 @@ package journaltest
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -14,6 +15,7 @@ var adminChecks = []check{
 	{"Admin_DeleteForgetsAClosedRunOnly", deleteRun},
 	{"Admin_ResumeMakesVisible", resumeRun},
 	{"Admin_Terminate", terminateRun},
+	{"Admin_ReasonsMayBeAnyText", anyReason},
 	{"Admin_UnknownRun", adminUnknown},
 }
 
@@ -67,6 +69,20 @@ func resumeRun(k *kit) {
 	o := k.one(node)
 	k.ok(k.admin(o.run, driver.AdminResume)) // of an owned run: its owner keeps it
 	o.commit(closed, started(), completed("1"))
+}
+
+// A reason is what somebody has written or a program has caught: whatever it is, it is kept as the
+// failures of steps and cancel requests keep theirs.
+func anyReason(k *kit) {
+	for _, reason := range []string{"", "two\nlines\tand a tab", "\x00\xff\u2028 🙂", strings.Repeat("ü", 20<<10)} {
+		run := k.begin(1)[0]
+		k.ok(k.j.Admin(k.ctx, driver.AdminAction{Run: run, Kind: driver.AdminTerminate, Reason: reason}))
+		want, err := journal.DecodeFailure(journal.EncodeFailure(&journal.Failure{Message: reason}))
+		k.ok(err)
+		got, err := journal.DecodeFailure(k.row(run).Terminal.Payload)
+		k.ok(err)
+		k.same("reason", got.Message, want.Message)
+	}
 }
 
 // A termination closes a run whoever owns it, without running its code, and leaves one terminal
