@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -77,6 +78,9 @@ func (j *Journal) Start(ctx context.Context, tx journal.Tx, starts []journal.Sta
 	}
 	if tx == nil {
 		j.hintStarted(b.valid, b.index, b.answers)
+	} else if len(b.valid) > 0 {
+		answers := slices.Clone(b.answers) // those that are returned are the caller's
+		j.afterCommit(ctx, tx, func() { j.hintStarted(b.valid, b.index, answers) })
 	}
 	return b.answers, nil
 }
@@ -94,6 +98,9 @@ func (j *Journal) Send(ctx context.Context, tx journal.Tx, messages []journal.Me
 	}
 	if tx == nil {
 		j.hintSent(b.valid, b.index, b.answers)
+	} else if len(b.valid) > 0 {
+		answers := slices.Clone(b.answers)
+		j.afterCommit(ctx, tx, func() { j.hintSent(b.valid, b.index, answers) })
 	}
 	return b.answers, nil
 }

@@ -52,6 +52,22 @@ type CheckedTx interface {
 	Check(ctx context.Context) error
 }
 
+// CommitWatcher is implemented by the Hints of a store that can tell when a transaction of a caller
+// has committed.
+type CommitWatcher interface {
+	// AfterCommit calls done soon after tx has committed, on a goroutine of the store. It is called
+	// while tx is open, with the context of the caller's call. Like a hint it is a matter of speed
+	// alone: the call may be lost, or come although tx was rolled back.
+	AfterCommit(ctx context.Context, tx journal.Tx, done func())
+}
+
+// afterCommit calls done after a caller's transaction has committed, if the store can tell.
+func (j *Journal) afterCommit(ctx context.Context, tx journal.Tx, done func()) {
+	if w, ok := j.store.Hints().(CommitWatcher); ok {
+		w.AfterCommit(ctx, tx, done)
+	}
+}
+
 // TxLimiter is implemented by a TxStore that lets a bounded number of transactions be open at once.
 type TxLimiter interface {
 	// TxLimit names the bound and its value, for the log.

@@ -42,3 +42,20 @@ func (s *Store) OnPool(ctx context.Context, fn func(ctx context.Context, c *pgx.
 // SetSilence sets how long nothing may move on the connection of a call. It must be called before
 // the store is used.
 func (s *Store) SetSilence(d time.Duration) { s.silence = d }
+
+// OpenEndings is how many transactions of callers are waited for, EndingsAsked whether somebody asks
+// about them.
+func (s *Store) OpenEndings() int {
+	s.hints.endings.mu.Lock()
+	defer s.hints.endings.mu.Unlock()
+	return len(s.hints.endings.open)
+}
+
+func (s *Store) EndingsAsked() bool {
+	s.hints.endings.mu.Lock()
+	defer s.hints.endings.mu.Unlock()
+	return s.hints.endings.runs
+}
+
+// AwaitEnding waits for a transaction by its id.
+func (s *Store) AwaitEnding(id int64, done func()) { s.hints.endings.add(id, done) }

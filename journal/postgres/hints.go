@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -23,8 +25,8 @@ import (
 // would wait for each other's disk.
 const notifySQL = `SELECT pg_notify($1::text, $2::text)`
 
-// hints implements driver.Hints: it passes hints to the watchers of this process, and sends them to
-// other processes.
+// hints implements driver.Hints and driver.CommitWatcher: it passes hints to the watchers of this
+// process, and sends them to other processes.
 //
 // Hints are only a matter of speed. Every one may get lost, be doubled or come late: what they
 // announce is also found by polling. So nothing here is retried, the queue of unsent hints is
@@ -44,6 +46,7 @@ type hints struct {
 	listenOnce sync.Once // starts the listener
 	notifyOnce sync.Once // starts the publisher
 	flush      chan struct{}
+	endings    *endings
 
 	mu        sync.Mutex // guards what follows
 	closed    bool
@@ -59,6 +62,7 @@ func newHints(s *Store) *hints {
 	h := &hints{s: s, self: uuid.NewString()[:8], channel: fmt.Sprintf("reprise_%08x", lockClass(s.o.Schema)),
 		flush: make(chan struct{}, 1), watchers: map[int]func(driver.Hint){}, pending: map[string]struct{}{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.endings = &endings{spawn: h.spawn, ask: h.ended, open: map[int64]*ending{}}
 	return h
 }
 
@@ -194,6 +198,53 @@ func (h *hints) send(ctx context.Context, lines []string) {
 		_, err := c.Exec(ctx, notifySQL, h.channel, payload)
 		return err
 	})
+}
+
+// txidSQL names the transaction that it is sent in, also inside of a savepoint.
+const txidSQL = `SELECT txid_current()`
+
+// endedSQL returns which of some transactions have ended, and how. It looks at memory that the
+// server has of them and takes no locks. A transaction is in progress until others see what it has
+// written. What became of one that ended long ago is forgotten, and is null.
+const endedSQL = `
+SELECT i.id, coalesce(txid_status(i.id), 'committed') = 'committed'
+FROM unnest($1::bigint[]) AS i(id)
+WHERE txid_status(i.id) IS DISTINCT FROM 'in progress'`
+
+// AfterCommit implements driver.CommitWatcher. It costs a round trip in the caller's transaction.
+func (h *hints) AfterCommit(ctx context.Context, tx journal.Tx, done func()) {
+	inner, err := unwrap(tx)
+	if err != nil || h.endings.full() {
+		return
+	}
+	var id int64
+	if inner.QueryRow(ctx, txidSQL).Scan(&id) == nil {
+		h.endings.add(id, done)
+	}
+}
+
+// ended asks which transactions have ended, see endings.
+func (h *hints) ended(ctx context.Context, ids []int64) map[int64]bool {
+	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
+	defer cancel()
+	ended := map[int64]bool{}
+	err := h.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		clear(ended)
+		rows, err := c.Query(ctx, endedSQL, ids)
+		if err != nil {
+			return err
+		}
+		var id int64
+		var committed bool
+		_, err = pgx.ForEachRow(rows, []any{&id, &committed}, func() error { ended[id] = committed; return nil })
+		return err
+	})
+	if pe, ok := errors.AsType[*pgconn.PgError](err); ok && !unavailable(pe.Code) {
+		for _, id := range ids {
+			ended[id] = true
+		}
+	}
+	return ended
 }
 
 // encodeHint returns a line: a letter, and what the kind needs. Runs are in base64, so that more of

@@ -134,6 +134,17 @@ const (
 	notifyTimeout  = 5 * time.Second
 	// notifyBytesMax is below the 8,000 bytes at which the server refuses a payload.
 	notifyBytesMax = 7_900
+	// endingPause is the time between two questions for transactions of callers: with the claim
+	// that follows, their runs begin within 50 ms of the commit. Transactions are short; one that
+	// is not ended after endingSoon is asked for at endingPauseMax, and forgotten after
+	// endingPatience.
+	endingPause    = 20 * time.Millisecond
+	endingSoon     = 10 * time.Second
+	endingPauseMax = 250 * time.Millisecond
+	endingPatience = 5 * time.Minute
+	// endingsMax is how many transactions of callers are asked for at once, 8 kB a question, and
+	// how many calls in one are announced.
+	endingsMax = 1_000
 	// pendingHintsMax is how many distinct hints wait for a flush. More become "look at
 	// everything".
 	pendingHintsMax = 1_000

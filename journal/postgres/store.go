@@ -41,6 +41,8 @@ var (
 	_ driver.Store     = (*Store)(nil)
 	_ driver.TxStore   = (*Store)(nil)
 	_ driver.TxLimiter = (*Store)(nil)
+
+	_ driver.CommitWatcher = (*hints)(nil)
 )
 
 // Open connects to a database and brings its tables up to date. o may be nil. The caller closes the

@@ -30,11 +30,14 @@ type Store struct {
 	life    context.Context // until Close
 	end     context.CancelCauseFunc
 	closed  sync.Once
+	endings sync.WaitGroup // of AfterCommit
 }
 
 var (
 	_ driver.Store   = (*Store)(nil)
 	_ driver.TxStore = (*Store)(nil)
+
+	_ driver.CommitWatcher = hints{}
 )
 
 // Open opens a file, or makes it, and brings its tables up to date. The folder must exist. While
@@ -159,6 +162,7 @@ func (s *Store) Close() {
 	s.closed.Do(func() {
 		s.end(journal.ErrStoreClosed)
 		s.writer.close()
+		s.endings.Wait()
 		s.closeReaders()
 		s.writer.c.close()
 		s.lock.release()
