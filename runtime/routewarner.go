@@ -49,7 +49,7 @@ func (w *routeWarner) check(route journal.Route) {
 
 // checkLater is check for a route that this process serves as soon as its node runs. Programs start
 // runs right before they call Node.Run, so the node gets a while to join.
-func (w *routeWarner) checkLater(route journal.Route, joined func() bool) {
+func (w *routeWarner) checkLater(route journal.Route) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.later[route] {
@@ -60,9 +60,7 @@ func (w *routeWarner) checkLater(route journal.Route, joined func() bool) {
 		w.mu.Lock()
 		delete(w.later, route)
 		w.mu.Unlock()
-		if !joined() {
-			w.check(route)
-		}
+		w.check(route)
 	})
 }
 

@@ -100,7 +100,7 @@ func (c *Client) warnOf(route journal.Route) {
 	case !c.node.serves(route):
 		c.warner.check(route)
 	case !c.node.joined():
-		c.warner.checkLater(route, c.node.joined)
+		c.warner.checkLater(route)
 	}
 }
 

@@ -177,7 +177,7 @@ func TestMemoryPeerDies(t *testing.T) {
 		t.Errorf("reaped %+v, %v", r, err)
 	}
 	look()
-	if _, err := victim.Renew(k.ctx); !errors.Is(err, journal.ErrUnavailable) {
+	if _, err := victim.Renew(k.ctx); !errors.Is(err, journal.ErrStoreClosed) {
 		t.Errorf("a closed store renewed: %v", err)
 	}
 	*now = now.Add(2 * leaseLong)
@@ -214,7 +214,7 @@ func TestMemoryHintsReachOtherPeers(t *testing.T) {
 			t.Errorf("heard %v", heard)
 		}
 		b.Close()
-		if err := <-ends; !errors.Is(err, journal.ErrUnavailable) {
+		if err := <-ends; !errors.Is(err, journal.ErrStoreClosed) {
 			t.Errorf("a watch on a closed store ended with %v", err)
 		}
 		cancel()
