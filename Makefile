@@ -15,6 +15,9 @@ WORKERS     ?= 1
 # The module with the products that Reprise is compared with.
 PEERS := bench/peers
 
+# The tutorial's program, a module of its own as a user's is.
+TUTORIAL := examples/tutorial
+
 # The packages that keep live runs in memory; their tests run in both modes.
 ENGINE := ./actor/... ./runtime ./runtime/acceptance ./runtime/internal/... ./runtime/runtimetest ./runtime/sim
 
@@ -23,23 +26,25 @@ ENGINE := ./actor/... ./runtime ./runtime/acceptance ./runtime/internal/... ./ru
 NEWER := '^Test(Store$$|Statements|Plans|ClaimIsFlat|LoadIsFlat|Migrate|Views|Readable|SchemaOption|Upgrade)'
 
 # The packages whose tests need neither a server nor a second process.
-QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./migrations ./runtime/internal/... ./runtime/runtimetest ./examples/approval
+QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./migrations ./runtime/internal/... ./runtime/runtimetest ./examples/approval ./examples/readmetest
 
 # The packages in which goroutines share memory: their tests run with the race detector in every change's check.
 RACE := ./internal/... ./journal/driver ./replay ./replay/internal/... ./actor/... ./runtime ./runtime/internal/...
 
-.PHONY: help quick test check fmt tidy vet lint cross vuln once passivated peers race race-engine newer \
+.PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial peers race race-engine newer \
 	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-peers
 
+# Nothing but the shell: on a machine with Go and make alone, this works.
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@while IFS= read -r line; do case "$$line" in [a-z]*:*"## "*) \
+		printf '  make %-13s %s\n' "$${line%%:*}" "$${line#*## }" ;; esac; done <Makefile
 
 quick: ## under a minute, while you work: build, vet, and the tests that need no server: scripts, golden histories, units
 	$(GO) build ./...
 	$(GO) vet ./...
 	$(GO) test -timeout $(TIMEOUT) $(QUICK)
 
-test: once passivated peers ## every test: once, the engine's once more with a passivation after every turn, and the comparison
+test: once passivated tutorial peers ## every test: once, the engine's once more with a passivation after every turn, the tutorial's, and the comparison
 
 check: fmt tidy vet lint cross test race newer ## all that a change must pass, and the race detector on everything
 
@@ -49,14 +54,17 @@ fmt: ## show what gofmt would change
 tidy: ## show what go mod tidy would change
 	$(GO) mod tidy -diff
 	cd $(PEERS) && $(GO) mod tidy -diff
+	cd $(TUTORIAL) && $(GO) mod tidy -diff
 
 vet: ## go vet
 	$(GO) vet ./...
 	cd $(PEERS) && $(GO) vet ./...
+	cd $(TUTORIAL) && $(GO) vet ./...
 
 lint: ## staticcheck, at a fixed version
 	$(GO) run $(STATICCHECK) ./...
 	cd $(PEERS) && $(GO) run $(STATICCHECK) ./...
+	cd $(TUTORIAL) && $(GO) run $(STATICCHECK) ./...
 
 cross: ## build everything for Windows and macOS
 	GOOS=windows $(GO) build ./...
@@ -72,6 +80,9 @@ once: prepare ## every test once
 
 passivated: prepare ## the engine's tests with a passivation after every turn: whatever a run forgets is found
 	REPRISE_TEST_PASSIVATE=always $(GO) test -count=1 -timeout $(TIMEOUT) $(ENGINE)
+
+tutorial: prepare ## the program of docs/tutorial.md: its flows, and kill -9 of its process on SQLite and Postgres
+	cd $(TUTORIAL) && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
 
 peers: prepare-peers ## the comparison with other products in a tiny form; Restate's server is fetched if need be
 	cd $(PEERS) && $(GO) test -count=1 -timeout $(TIMEOUT) ./...

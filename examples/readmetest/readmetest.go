@@ -14,19 +14,38 @@ import (
 // program of that folder. What encloses it may be indented further.
 func Code(t *testing.T, dir string) {
 	t.Helper()
-	var programs []string
-	for _, text := range files(t, dir, "*.go") {
-		programs = append(programs, flat(text))
+	Document(t, filepath.Join(dir, "README.md"), dir)
+}
+
+// Document is Code for a document that stands elsewhere than the program.
+func Document(t *testing.T, document, dir string) {
+	t.Helper()
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, dir), -1)
-	if len(blocks) == 0 {
-		t.Error("the README shows no code")
+	blocks, strange := compare(string(text), files(t, dir, "*.go"))
+	if blocks == 0 {
+		t.Errorf("%s shows no code", document)
 	}
-	for _, b := range blocks {
-		if !strings.Contains(strings.Join(programs, "\n"), flat(b[1])) {
-			t.Errorf("no program has this:\n%s", b[1])
+	for _, b := range strange {
+		t.Errorf("%s shows what no program in %s has:\n%s", document, dir, b)
+	}
+}
+
+// compare returns how many blocks of Go a document has, and those that are in no program.
+func compare(document string, programs map[string]string) (blocks int, strange []string) {
+	for _, b := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(document, -1) {
+		blocks++
+		found := false
+		for _, text := range programs {
+			found = found || strings.Contains("\n"+flat(text), "\n"+flat(b[1]))
+		}
+		if !found {
+			strange = append(strange, b[1])
 		}
 	}
+	return blocks, strange
 }
 
 // Lines fails the test unless each row of a table that begins with a link to a program ends with

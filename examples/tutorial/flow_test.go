@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/memory"
+	"github.com/reprise-run/reprise/replay/replaytest"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/runtimetest"
+)
+
+// These tests execute the workflows on the real engine, in memory and in virtual time: days pass in
+// milliseconds. Partners and ledger are in memory too.
+
+var record = flag.Bool("record", false, "keep the histories of the tests that have none")
+
+// memLedger is a ledger for tests. The engine carries out what is given to Do exactly if, and when,
+// it commits the step.
+type memLedger struct {
+	sold    map[string]int64 // by customer, not settled yet
+	settled map[Statement]int64
+	entered int
+}
+
+func (l *memLedger) enter(_ context.Context, tx any, t Trip) error {
+	tx.(*memory.Effects).Do(func() { l.sold[t.Customer] += t.Cents; l.entered++ })
+	return nil
+}
+
+func (l *memLedger) mark(_ context.Context, tx any, s Statement) error {
+	tx.(*memory.Effects).Do(func() {
+		l.settled[s] += l.sold[s.Customer]
+		delete(l.sold, s.Customer)
+	})
+	return nil
+}
+
+func (l *memLedger) total(_ context.Context, s Statement) (int64, error) { return l.settled[s], nil }
+
+func (l *memLedger) customers(context.Context) ([]string, error) {
+	return slices.Sorted(maps.Keys(l.sold)), nil
+}
+
+// world is an agency with partners and a ledger in memory.
+func world(e *runtimetest.Env) (*partners, *memLedger) {
+	p := &partners{booked: map[string]bool{}}
+	l := &memLedger{sold: map[string]int64{}, settled: map[Statement]int64{}}
+	a := &agency{ask: func(_ context.Context, method, path string) error { return p.do(method, path) }, ledger: l}
+	runtimetest.Handle(e, BookTrip, a.trip, nil)
+	runtimetest.Handle(e, EveryNight, a.night, nil)
+	runtimetest.Handle(e, Settle, a.settle, nil)
+	return p, l
+}
+
+func book(e *runtimetest.Env, id string, cents int64) *runtimetest.Run[Receipt] {
+	trip := Trip{ID: id, Customer: "ann", Cents: cents, Patience: 24 * time.Hour}
+	return runtimetest.Start(e, BookTrip, trip, &runtime.StartOptions{Key: "trip:" + id})
+}
+
+func wantBooked(e *runtimetest.Env, p *partners, want ...string) {
+	e.Helper()
+	if got := slices.Sorted(maps.Keys(p.booked)); !slices.Equal(got, want) {
+		e.Errorf("booked is %q, want %q", got, want)
+	}
+}
+
+// TestApproved: wherever the process is killed, the trip is entered once.
+func TestApproved(t *testing.T) {
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		p, l := world(e)
+		e.FailNext("book hotel", errors.New("the line is dead")) // a retry gets over it
+		run := book(e, "rome", expensive)
+		e.After(20*time.Hour, func() { runtimetest.Signal(e, run.ID(), Decided, Decision{By: "bob", OK: true}, nil) })
+		if r := run.Must(); r.ApprovedBy != "bob" {
+			e.Errorf("the receipt is %+v", r)
+		}
+		wantBooked(e, p, "flight/rome", "hotel/rome")
+		if l.entered != 1 {
+			e.Errorf("the trip was entered %d times", l.entered)
+		}
+		keep(e, run.ID(), "approved")
+	})
+}
+
+// TestNobodyApproves: the flight and the hotel are cancelled, newest first.
+func TestNobodyApproves(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		p, _ := world(e)
+		run := book(e, "rome", expensive)
+		e.Sleep(time.Hour)
+		if got := runtimetest.Query(e, run.ID(), Status, struct{}{}); got != "waiting for an approval" {
+			e.Errorf("the status is %q", got)
+		}
+		if _, err := run.Result(); err == nil || !strings.Contains(err.Error(), "nobody approved") {
+			e.Errorf("the trip ended with %v", err)
+		}
+		wantBooked(e, p)
+		e.WantHistory(run.ID(), `
+			1 RunStarted > step book flight
+			2 StepCompleted book flight > step book hotel
+			3 StepCompleted book hotel > timer trip.decided
+			4 TimerFired trip.decided > step cancel hotel
+			5 StepCompleted cancel hotel > step cancel flight
+			6 StepCompleted cancel flight
+			7 RunFailed: nobody approved the trip in time
+		`)
+		keep(e, run.ID(), "nobody")
+	})
+}
+
+func TestNoRoom(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		p, l := world(e)
+		e.FailNext("book hotel", workflow.Permanent(errFull))
+		run := book(e, "oslo", 1)
+		if _, err := run.Result(); err == nil {
+			e.Error("a trip without a room was booked")
+		}
+		wantBooked(e, p)
+		if l.entered != 0 {
+			e.Errorf("the trip was entered %d times", l.entered)
+		}
+		keep(e, run.ID(), "no-room")
+	})
+}
+
+// TestNights: trips of two days are in the statements of two nights, once each.
+func TestNights(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		p, _ := world(e)
+		night := runtimetest.Start(e, EveryNight, Night{24 * time.Hour}, nil)
+		for _, id := range []string{"rome", "oslo", "bonn"} {
+			book(e, id, 100).Must()
+			e.Sleep(15 * time.Hour)
+		}
+		e.Sleep(12 * time.Hour)
+		for _, want := range []string{"statement/ann/2000-01-02T00:00:00Z/200", "statement/ann/2000-01-03T00:00:00Z/100"} {
+			if !p.booked[want] {
+				e.Errorf("nobody was sent %s, only %q", want, slices.Sorted(maps.Keys(p.booked)))
+			}
+		}
+		for i, h := range e.Generations(night.ID())[:2] {
+			keepHistory(e, h, []string{"first-night", "second-night"}[i])
+		}
+		e.Cancel(night.ID(), "the agency closes")
+		if _, err := night.Result(); err == nil {
+			e.Error("the nights went on")
+		}
+	})
+}
+
+func keep(e *runtimetest.Env, run journal.RunID, name string) { keepHistory(e, e.History(run), name) }
+
+func keepHistory(e *runtimetest.Env, h *replaytest.History, name string) {
+	if *record {
+		if _, err := replaytest.Keep("testdata/histories/"+name+".json", h); err != nil {
+			e.Error(err)
+		}
+	}
+}
+
+// TestHistories: the code continues runs that an earlier deployment has started.
+func TestHistories(t *testing.T) {
+	a := &agency{ledger: &memLedger{}} // no step is executed
+	var code replaytest.Registry
+	replaytest.Handle(&code, BookTrip, a.trip, nil)
+	replaytest.Handle(&code, EveryNight, a.night, nil)
+	replaytest.Golden(t, &code, "testdata/histories")
+}
