@@ -17,19 +17,25 @@ func Code(t *testing.T, dir string) {
 	Document(t, filepath.Join(dir, "README.md"), dir)
 }
 
-// Document is Code for a document that stands elsewhere than the program.
-func Document(t *testing.T, document, dir string) {
+// Document is Code for a document that stands elsewhere than its programs.
+func Document(t *testing.T, document string, dirs ...string) {
 	t.Helper()
 	text, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks, strange := compare(string(text), files(t, dir, "*.go"))
+	programs := map[string]string{}
+	for _, dir := range dirs {
+		for name, program := range files(t, dir, "*.go") {
+			programs[filepath.Join(dir, name)] = program
+		}
+	}
+	blocks, strange := compare(string(text), programs)
 	if blocks == 0 {
 		t.Errorf("%s shows no code", document)
 	}
 	for _, b := range strange {
-		t.Errorf("%s shows what no program in %s has:\n%s", document, dir, b)
+		t.Errorf("%s shows what no program in %q has:\n%s", document, dirs, b)
 	}
 }
 

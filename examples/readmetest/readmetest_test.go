@@ -9,6 +9,13 @@ import (
 // own, so the test is here.
 func TestTutorial(t *testing.T) { Document(t, "../../docs/tutorial.md", "../tutorial") }
 
+// TestPages: so do the other pages, with programs that are tests, or the tutorial's.
+func TestPages(t *testing.T) {
+	for _, page := range []string{"operations", "security", "testing"} {
+		Document(t, "../../docs/"+page+".md", "../../runtime/acceptance/pages", "../tutorial")
+	}
+}
+
 func TestCompareFindsWhatDiffers(t *testing.T) {
 	programs := map[string]string{"a.go": "func f() {\n\ta()\n\n\tb()\n}\n", "b.go": "// c() is last\nd()\n"}
 	for document, want := range map[string][]string{
