@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,20 +26,25 @@ import (
 func TestKill(t *testing.T) {
 	for name, db := range databases(t) {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			w := &killer{partners: partners{booked: map[string]bool{}}, after: []int{5, 14, 25}, called: make(chan struct{}, 1)}
 			server := httptest.NewServer(w)
 			defer server.Close()
 			for len(w.after) > 0 {
-				p := start(t, db, server.URL)
+				p := start(ctx, t, db, server.URL)
 				w.next(p)
-				for i := 0; i < trips && send(ctx, p.url, i) == nil; i++ {
+				for i := range trips {
+					if err := send(ctx, p.url, i); errors.Is(err, errAnswer) {
+						t.Fatal(err)
+					} else if err != nil { // it was killed
+						break
+					}
 				}
-				p.wait() // it was killed
+				p.wait()
 			}
 
-			p := start(t, db, server.URL)
+			p := start(ctx, t, db, server.URL)
 			for i := range trips { // again: each is booked once all the same
 				if err := send(ctx, p.url, i); err != nil {
 					t.Fatal(err)
@@ -76,6 +82,9 @@ func send(ctx context.Context, url string, i int) error {
 	return post(ctx, url+"/trips/"+id+"/decision", Decision{By: "bob", OK: i%4 != 1})
 }
 
+// errAnswer says that the program answers, and not what it should.
+var errAnswer = errors.New("wrong answer")
+
 func post(ctx context.Context, url string, body any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
@@ -83,7 +92,7 @@ func post(ctx context.Context, url string, body any) error {
 	}
 	status, text, err := do(ctx, http.MethodPost, url, bytes.NewReader(data))
 	if err == nil && status != http.StatusOK && status != http.StatusConflict { // it has ended already
-		err = fmt.Errorf("%s: status %d: %s", url, status, text)
+		err = fmt.Errorf("%w of %s: %d, %s", errAnswer, url, status, text)
 	}
 	return err
 }
@@ -232,13 +241,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func start(t *testing.T, db, partners string) *process {
+func start(ctx context.Context, t *testing.T, db, partners string) *process {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{cmd: exec.Command(self)}
+	p := &process{cmd: exec.CommandContext(ctx, self)}
 	args := []string{"-db", db, "-listen", "localhost:0", "-partners", partners, "-night", "1s"}
 	p.cmd.Env = append(os.Environ(), childEnv+"="+strings.Join(args, "\n"))
 	p.cmd.Stderr = &p.stderr
