@@ -38,7 +38,8 @@ func main() {
 // run starts a node and the orders, waits until all of them have ended, and audits the books.
 func run(ctx context.Context, dir string, orders int, out io.Writer) error {
 	file := filepath.Join(dir, "reprise.db")
-	fmt.Fprintf(out, "%d orders; the journal and the books are in %s\n", orders, file)
+	fmt.Fprintf(out, "%d orders are processed now, which takes some seconds; kill me, and the next start finishes them.\n", orders)
+	fmt.Fprintf(out, "The journal and the books are in %s\n", file)
 	store, err := sqlite.Open(ctx, file, nil)
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ type day struct {
 	tickets []ticket
 	logs    string    // folder
 	began   time.Time // the schedule counts from here
+	earlier int       // orders that an earlier start of the program has left
 	out     io.Writer
 	trouble *trouble // nil for none
 }
@@ -36,6 +37,11 @@ func (d *day) work(ctx context.Context) error {
 	defer file.Close()
 	log := slog.New(slog.NewTextHandler(file, nil))
 
+	left, err := lookUp(ctx, runtime.NewClient(d.db.journal.Journal, &runtime.ClientOptions{Logger: log}), d.tickets)
+	if err != nil {
+		return err
+	}
+	d.earlier = len(left)
 	carrier, err := openCarrier(d.db.outside, d.seed)
 	if err != nil {
 		return err
@@ -101,6 +107,9 @@ func (d *day) together(ctx context.Context, c *carrier, log *slog.Logger) error 
 // only when everything that it started has ended.
 func (d *day) trade(ctx context.Context, client *runtime.Client, log *slog.Logger, k *killer) error {
 	in := &intake{client: client, tickets: d.tickets, over: d.over, began: d.began, rand: rand.New(rand.NewPCG(d.seed, 2))}
+	if err := in.look(ctx); err != nil {
+		return err
+	}
 	around, stop := context.WithCancelCause(ctx) // ends when the orders have, or when something around them fails
 	defer stop(nil)
 	var others sync.WaitGroup
@@ -139,8 +148,8 @@ func (d *day) trade(ctx context.Context, client *runtime.Client, log *slog.Logge
 	if err == nil {
 		causes.Wait()
 	}
-	if found := in.found.Load(); found > 0 {
-		fmt.Fprintf(d.out, "  %d orders were there already, from an earlier start\n", found)
+	if d.earlier > 0 {
+		fmt.Fprintf(d.out, "  %d orders were there already, from an earlier start\n", d.earlier)
 	}
 	if cause := context.Cause(around); cause != nil {
 		err = cause

@@ -22,8 +22,9 @@ type intake struct {
 	over    time.Duration // the starts are spread over this time
 	began   time.Time     // of which this is the beginning
 	rand    *rand.Rand    // of the starting goroutine
+	before  standing      // of the orders when it began
 
-	started, found, shipped, rejected atomic.Int64
+	started, shipped, rejected atomic.Int64
 }
 
 const (
@@ -31,6 +32,19 @@ const (
 	regretsMax  = 1_500 * time.Millisecond
 	progressGap = time.Second
 )
+
+// look counts what earlier processes have done, so that the counts never go backwards.
+func (in *intake) look(ctx context.Context) (err error) {
+	err = again(ctx, func() error {
+		in.before, err = lookUp(ctx, in.client, in.tickets)
+		return err
+	})
+	started, shipped, rejected := in.before.count()
+	in.started.Store(started)
+	in.shipped.Store(shipped)
+	in.rejected.Store(rejected)
+	return err
+}
 
 // Run returns when every order has ended, or with ctx's error. Everything it starts has ended by
 // then.
@@ -48,11 +62,12 @@ func (in *intake) Run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("start order %s: %w", t.ID, err)
 		}
-		in.started.Add(1)
-		if !h.Created() {
-			in.found.Add(1)
+		if _, known := in.before[t.key()]; !known {
+			in.started.Add(1)
 		}
-		waiters.Go(func() { in.wait(ctx, h) })
+		if !in.before.closed(t.key()) { // else it is counted
+			waiters.Go(func() { in.wait(ctx, h) })
+		}
 		if t.Desk == deskRegrets {
 			after := time.Duration(in.rand.Int64N(int64(regretsMax)))
 			waiters.Go(func() { in.regret(ctx, h.ID(), after) })
@@ -114,8 +129,9 @@ func again(ctx context.Context, fn func() error) error {
 	}
 }
 
-// progress prints a line every second of the schedule until ctx ends.
+// progress prints a line at once, and every second of the schedule until ctx ends.
 func (in *intake) progress(ctx context.Context, out io.Writer) {
+	in.print(out, time.Since(in.began))
 	for {
 		since := time.Since(in.began)
 		select {

@@ -76,7 +76,7 @@ func main() {
 	context.AfterFunc(ctx, stop)
 	balanced, err := run(ctx, c, os.Stdout)
 	if ctx.Err() != nil {
-		err = errInterrupted
+		err = c.interrupted()
 	}
 	stop()
 	if err != nil {
@@ -87,7 +87,15 @@ func main() {
 	}
 }
 
-var errInterrupted = errors.New("interrupted; the next start on the same files or database goes on where this one ended")
+var errInterrupted = errors.New("interrupted")
+
+// interrupted says what is left for the next start.
+func (c *config) interrupted() error {
+	if c.dsn == "" && c.needsPostgres() {
+		return fmt.Errorf("%w; the private Postgres is gone, and the day with it: -dsn names one that stays", errInterrupted)
+	}
+	return fmt.Errorf("%w; the next start on the same files or database goes on where this one ended", errInterrupted)
+}
 
 func (c *config) check() error {
 	switch {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -132,7 +134,61 @@ func TestOrderBalances(t *testing.T) {
 // once.
 func TestOrderSurvivesKillsOnSQLite(t *testing.T) {
 	t.Parallel()
-	mustRun(t, 0, []string{"3 of 3 kills", "the audit balances", `had the file after: median [01]\.`}, "-orders=60", "-kill=3", "-over=5s")
+	out := mustRun(t, 0, []string{"3 of 3 kills", "the audit balances", `had the file after: median [01]\.`}, "-orders=60", "-kill=3", "-over=5s")
+	wantForward(t, out)
+	if n := len(regexp.MustCompile(`was killed\n +\d+s +[1-9]\d* of 60`).FindAllString(out, -1)); n != 3 {
+		t.Errorf("%d of 3 processes begin to count where another one was killed", n)
+	}
+	if strings.Contains(out, "were there already") {
+		t.Error("orders of a process that was killed count as those of an earlier start of the program")
+	}
+}
+
+// wantForward: the counts of the progress never go backwards, whoever counts.
+func wantForward(t *testing.T, out string) {
+	t.Helper()
+	var last [3]int
+	lines := regexp.MustCompile(`(?m)(\d+) of 60 orders started, +-?\d+ in flight, +(\d+) shipped, +(\d+) given up`).FindAllStringSubmatch(out, -1)
+	if len(lines) < 3 {
+		t.Errorf("only %d lines of progress", len(lines))
+	}
+	for _, line := range lines {
+		for i, text := range line[1:] {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < last[i] {
+				t.Errorf("%q comes after %v, %v", line[0], last, err)
+			}
+			last[i] = n
+		}
+	}
+}
+
+// TestOrderInterruptedOnAPrivateServer: the server goes away with the program, so it promises
+// nothing.
+func TestOrderInterruptedOnAPrivateServer(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, "", "-orders=60", "-over=10s", "-nodes=2")
+	p.Stdout = nil
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.Contains(lines.Text(), "orders started") {
+	}
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() { // to the end
+	}
+	_ = p.Wait()
+	if said := p.out.String(); !strings.Contains(said, "the private Postgres is gone") || strings.Contains(said, "goes on where") {
+		t.Errorf("it says %q", said)
+	}
+	p.checkNothingLeft(t)
 }
 
 // TestOrderResumesOnSQLite interrupts the program and starts it again on what it has left, then
@@ -151,6 +207,9 @@ func TestOrderResumesOnSQLite(t *testing.T) {
 	_ = first.Wait()
 	if got := first.ProcessState.ExitCode(); got != 1 || !strings.Contains(first.out.String(), "interrupted") {
 		t.Errorf("exit status %d, want 1 and a word about the interruption", got)
+	}
+	if !strings.Contains(first.out.String(), "the next start on the same files") {
+		t.Error("it does not say what the next start does")
 	}
 	first.checkNothingLeft(t)
 	for _, args := range [][]string{{"-keep", "-kill=1"}, {"-kill=0"}} {

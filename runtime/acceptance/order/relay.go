@@ -18,11 +18,12 @@ import (
 // worker does all the work of the shop, and when it is killed the next one opens the file. The
 // carrier and the killer stay in the parent: they are the outside world.
 type baton struct {
-	Dir    string
-	Orders int
-	Over   time.Duration
-	Seed   uint64
-	Began  time.Time
+	Dir     string
+	Orders  int
+	Over    time.Duration
+	Seed    uint64
+	Began   time.Time
+	Earlier int // orders that were there before the first worker
 }
 
 // batonEnv hands the baton over, as JSON.
@@ -33,7 +34,7 @@ const workerHas = "has the file"
 
 // inRelay runs the orders on one worker after the other.
 func (d *day) inRelay(ctx context.Context, c *carrier) error {
-	text, err := json.Marshal(baton{d.db.dir, d.orders, d.over, d.seed, d.began})
+	text, err := json.Marshal(baton{d.db.dir, d.orders, d.over, d.seed, d.began, d.earlier})
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func runRelayWorker(ctx context.Context, text string) error {
 		return err
 	}
 	fmt.Println(workerHas)
-	d := &day{config: config{over: b.Over, seed: b.Seed}, db: db, tickets: tickets, began: b.Began, out: os.Stdout}
+	d := &day{config: config{over: b.Over, seed: b.Seed}, db: db, tickets: tickets, began: b.Began, earlier: b.Earlier, out: os.Stdout}
 	err = d.alone(ctx, os.Getenv(carrierEnv), os.Getenv(workerEnv), slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if errors.Is(err, errInterrupted) {
 		return nil // as it was asked to
