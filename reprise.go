@@ -22,7 +22,8 @@
 //	go run github.com/reprise-run/reprise/examples/order
 //
 // shows a saga with its audit; the folders beside it hold smaller programs and guides for those who
-// come from Temporal or DBOS.
+// come from Temporal or DBOS. examples/tutorial is a whole service with its tests, as a module of
+// its own; docs/tutorial.md explains it.
 //
 // # What is promised
 //

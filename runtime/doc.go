@@ -5,7 +5,9 @@
 //	j := journal.New(store, nil)
 //	node := runtime.NewNode(j, nil)
 //	runtime.Handle(node, Checkout, checkout, nil)
-//	go node.Run(ctx) // blocks; drains when ctx ends
+//	err = node.Run(ctx) // blocks until ctx ends, then drains; wait for it before the process ends
+//
+// and, meanwhile or in another process,
 //
 //	run, err := runtime.Start(ctx, node.Client(), Checkout, order,
 //		&runtime.StartOptions{Key: "checkout:9182"})
