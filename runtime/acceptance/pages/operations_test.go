@@ -129,13 +129,14 @@ func TestOperations(t *testing.T) {
 	odd := start("odd")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	found := 0
+	found, between := 0, time.Time{}
 	for found == 0 {
 		err := standing(ctx, client, func(run journal.Run) error {
 			found++
 			if run.ID != odd.ID() || run.Task.Problem == "" {
 				t.Errorf("run %s stands still: %q", run.ID, run.Task.Problem)
 			}
+			between = time.Now() // one run has ended before, the other one will end after
 			close(repaired)
 			return client.Resume(t.Context(), run.ID)
 		})
@@ -162,17 +163,19 @@ func TestOperations(t *testing.T) {
 			t.Errorf("there is no metric %s, only %v", want, names)
 		}
 	}
-	wantPurged(t, client)
+	wantPurged(t, client, between)
 }
 
-// wantPurged: two runs have ended. Nothing goes that ended after the moment, everything else does.
-func wantPurged(t *testing.T, client *runtime.Client) {
+// wantPurged: of two runs that have ended, each goes when it had ended before the moment.
+func wantPurged(t *testing.T, client *runtime.Client, between time.Time) {
 	t.Helper()
-	if n, err := purge(t.Context(), client, time.Now().Add(-time.Hour)); n != 0 || err != nil {
-		t.Errorf("of the last hour %d runs were deleted, %v", n, err)
-	}
-	if n, err := purge(t.Context(), client, time.Now().Add(time.Hour)); n != 2 || err != nil {
-		t.Errorf("%d runs were deleted, %v", n, err)
+	for _, c := range []struct {
+		before time.Time
+		want   int
+	}{{between.Add(-time.Hour), 0}, {between, 1}, {between.Add(time.Hour), 1}} {
+		if n, err := purge(t.Context(), client, c.before); n != c.want || err != nil {
+			t.Errorf("%d runs were deleted, %v; want %d", n, err, c.want)
+		}
 	}
 	if page, err := client.List(t.Context(), journal.ListFilter{}); len(page.Runs) != 0 || err != nil {
 		t.Errorf("%d runs are left, %v", len(page.Runs), err)
