@@ -33,7 +33,7 @@ type ExclusiveTx interface {
 type TxEndedError struct{}
 
 func (*TxEndedError) Error() string {
-	return "the body of the step has ended its transaction by SQL of its own (COMMIT, ROLLBACK, or RESET ALL, which looks the same); " +
+	return "the body of the step has ended its transaction by SQL of its own (COMMIT or ROLLBACK); " +
 		"what it has committed stays, so the step is not tried again; leave the end of the transaction to the engine"
 }
 

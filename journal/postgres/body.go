@@ -24,14 +24,17 @@ import (
 // The body ends the transaction by SQL, which the type of its transaction cannot keep it from. What
 // it has written is committed then without the step's event, and each further attempt would write
 // it again. It shows in three ways: no transaction is open, which the driver knows; another one is,
-// which has not the mark of the first; or the body has failed after that, see Check. The mark is a
-// setting of the transaction and no savepoint, because the body may choose its isolation first.
+// which has not the mark of the first; or a statement has begun a further one like the first (AND
+// CHAIN), which its tag tells. The mark is that the transaction is deferrable. That means nothing
+// to one that writes, and unlike other settings it is not undone by RESET ALL; a savepoint, or
+// anything that is selected, would keep the body from choosing its isolation.
 //
 // conn is the connection, which is the transaction's until over is set; a goroutine of the body
 // that goes on later must not look at it.
 type body struct {
-	conn *pgx.Conn
-	over atomic.Bool
+	conn    *pgx.Conn
+	over    atomic.Bool
+	chained atomic.Bool // a statement has ended the transaction and begun another one
 
 	mu     sync.Mutex
 	failed *failedStatement // that has failed the transaction, or the savepoint that was open then
@@ -44,14 +47,14 @@ type failedStatement struct {
 
 func (f *failedStatement) String() string { return fmt.Sprintf("%q: %v", f.sql, f.err) }
 
-// markSQL reads the mark of the transaction that stepTxSQL began. Outside of it there is none.
-const markSQL = `SELECT coalesce(pg_catalog.current_setting('reprise_step.open', true), '')`
+// markSQL reads the mark of the transaction that stepTxSQL began.
+const markSQL = `SELECT pg_catalog.current_setting('transaction_deferrable')`
 
 // checkMark reads the answer of markSQL.
 func checkMark(rows pgx.Rows) error {
 	return each(func(row pgx.CollectableRow) error {
 		var mark string
-		if err := row.Scan(&mark); err != nil || mark == "yes" {
+		if err := row.Scan(&mark); err != nil || mark == "on" {
 			return err
 		}
 		return &driver.TxEndedError{}
@@ -91,10 +94,10 @@ func (b *body) lost() error {
 	if b.conn.IsClosed() {
 		return journal.ErrTxLost
 	}
-	switch b.conn.PgConn().TxStatus() {
-	case 'I':
-		return &driver.TxEndedError{}
-	case 'E':
+	if err := b.ended(); err != nil {
+		return err
+	}
+	if b.conn.PgConn().TxStatus() == 'E' {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		what := "it was sent past the transaction that the body was given"
@@ -109,10 +112,26 @@ func (b *body) lost() error {
 
 // open refuses statements after the end of the transaction: each would be a transaction of its own.
 func (b *body) open() error {
-	if !b.over.Load() && !b.conn.IsClosed() && b.conn.PgConn().TxStatus() == 'I' {
+	if b.over.Load() || b.conn.IsClosed() {
+		return nil
+	}
+	return b.ended()
+}
+
+func (b *body) ended() error {
+	if b.chained.Load() || b.conn.PgConn().TxStatus() == 'I' {
 		return &driver.TxEndedError{}
 	}
 	return nil
+}
+
+// executed looks at a statement that has succeeded.
+func (b *body) executed(sql string, tag pgconn.CommandTag) error {
+	back := tag.String() == "ROLLBACK" && strings.Contains(strings.ToUpper(sql), "CHAIN") // else to a savepoint
+	if back || tag.String() == "COMMIT" {
+		b.chained.Store(true)
+	}
+	return b.open()
 }
 
 // note notes how a statement has ended, and returns the error for the body. The server says of all

@@ -47,7 +47,7 @@ func TestStepTxThatItsBodyEnds(t *testing.T) {
 	}
 	for sql, seen := range map[string]bool{
 		"COMMIT": true, "ROLLBACK": true,
-		"COMMIT; BEGIN": false, "COMMIT AND CHAIN": false, "ROLLBACK AND CHAIN": false, "RESET ALL": false,
+		"COMMIT AND CHAIN": true, "rollback and chain": true, "COMMIT; BEGIN": false, "COMMIT; BEGIN ISOLATION LEVEL SERIALIZABLE": false,
 	} {
 		is(sql, w.misuse(first, func(tx pgx.Tx) {
 			if _, err := tx.Exec(t.Context(), sql); seen != (err != nil) {
@@ -69,6 +69,9 @@ func TestStepTxThatItsBodyEnds(t *testing.T) {
 				is("after "+sql, err)
 			}
 		}))
+		if strings.Contains(strings.ToUpper(sql), "CHAIN") {
+			continue
+		}
 		is("past the transaction: "+sql, w.misuse(first, func(tx pgx.Tx) { mustExec(t, tx.Conn(), sql) }))
 		failing := w.step()
 		mustExec(t, failing.Value().(pgx.Tx).Conn(), sql)

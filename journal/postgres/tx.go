@@ -94,9 +94,9 @@ func (s *Store) transaction(ctx context.Context, fn func(ctx context.Context, c 
 
 // stepTxSQL switches the plans on that the store's own statements do without: users' SQL is planned
 // as everywhere. Behind a pooler the sessions have no settings of the store's. Both mark the
-// transaction, see markSQL.
+// transaction as a deferrable one, see markSQL.
 const (
-	stepTxPoolerSQL = beginSQL + `; SET LOCAL reprise_step.open = 'yes'`
+	stepTxPoolerSQL = beginSQL + `, DEFERRABLE`
 	stepTxSQL       = stepTxPoolerSQL + `; SET LOCAL enable_seqscan = on; SET LOCAL enable_hashjoin = on; SET LOCAL enable_mergejoin = on; SET LOCAL plan_cache_mode = auto`
 )
 

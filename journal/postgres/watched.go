@@ -26,7 +26,7 @@ func (t watchedTx) Exec(ctx context.Context, sql string, args ...any) (tag pgcon
 	}
 	tag, err = t.Tx.Exec(ctx, sql, args...)
 	if err == nil {
-		return tag, t.step.body.open() // it was the COMMIT
+		return tag, t.step.body.executed(sql, tag)
 	}
 	return tag, t.step.body.note(sql, err)
 }
