@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -68,7 +69,8 @@ func anyEffects(commits []driver.Commit, order []int) bool {
 
 // run carries out the phases. It returns at the first error, and the transaction is rolled back
 // then.
-func (e *effects) run(ctx context.Context, q querier) error {
+func (e *effects) run(ctx context.Context, q querier) (err error) {
+	defer func() { e.s.pieces.note(err, e.most()) }()
 	if err := e.lock(ctx, q); err != nil {
 		return err
 	}
@@ -91,6 +93,15 @@ func (e *effects) run(ctx context.Context, q querier) error {
 		return err
 	}
 	return e.finish(ctx, q)
+}
+
+// most is how many children or messages there are, whichever are more.
+func (e *effects) most() int {
+	starts, messages := 0, 0
+	for i := range e.commits {
+		starts, messages = starts+len(e.commits[i].Starts), messages+len(e.commits[i].Messages)
+	}
+	return max(starts, messages)
 }
 
 // closes tells whether a commit leaves children behind.
@@ -131,9 +142,19 @@ func (e *effects) lock(ctx context.Context, q querier) error {
 	if len(closing) > 0 {
 		p.query(e.s.sql.lockFamily, note, ids, runIDs(closing))
 	} else {
-		p.query(e.s.sql.lockTasks, note, ids)
+		queueLock(e.s, &p, note, ids)
 	}
 	return p.send(ctx, q)
+}
+
+// queueLock adds lockTasksSQL, in pieces that are in the order of run ids too. note reads what is
+// there.
+func queueLock(s *Store, p *pipeline, note func(rows pgx.Rows) error, ids []pgtype.UUID) {
+	slices.SortFunc(ids, func(a, b pgtype.UUID) int { return bytes.Compare(a.Bytes[:], b.Bytes[:]) })
+	_ = s.pieces.in(len(ids), small, func(from, to int) error {
+		p.query(s.sql.lockTasks, note, ids[from:to])
+		return nil
+	})
 }
 
 // start makes the children, in the order of keys like every batch's. The order among the starts of
@@ -158,7 +179,7 @@ func (e *effects) start(ctx context.Context, q querier) error {
 		starts[n] = e.commits[a.member].Starts[a.index]
 	}
 	size := func(i int) int { return driver.StartBytes(&starts[i]) }
-	err := inChunks(len(starts), size, func(from, to int) error {
+	err := e.s.pieces.in(len(starts), size, func(from, to int) error {
 		return e.s.startIn(ctx, q, starts[from:to], started[from:to])
 	})
 	for n, a := range at {
@@ -191,17 +212,17 @@ func (e *effects) preview(ctx context.Context, q querier) error {
 	}
 	var p pipeline
 	if len(late) > 0 {
-		p.exec(e.s.sql.lockTasks, late)
+		queueLock(e.s, &p, each(func(pgx.CollectableRow) error { return nil }), late)
 	}
-	e.queuePreview(&p, at, ids, keys)
+	e.refused = map[messageAt]error{}
+	_ = e.s.pieces.in(len(at), small, func(from, to int) error {
+		e.queuePreview(&p, at[from:to], ids[from:to], keys[from:to])
+		return nil
+	})
 	return p.send(ctx, q)
 }
 
 func (e *effects) queuePreview(p *pipeline, at []messageAt, ids []pgtype.UUID, keys []string) {
-	if len(at) == 0 {
-		return
-	}
-	e.refused = map[messageAt]error{}
 	p.query(e.s.sql.preview, each(func(row pgx.CollectableRow) error {
 		var ord int64
 		var arrives, exists bool
@@ -248,7 +269,7 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	o := e.outgoing()
 	sent := make([]journal.Sent, len(o.messages))
 	size := func(i int) int { return driver.MessageBytes(&o.messages[i]) }
-	err := inChunks(len(sent), size, func(from, to int) error {
+	err := e.s.pieces.in(len(sent), size, func(from, to int) error {
 		e.s.queueSend(&p, o.messages[from:to], sent[from:to])
 		if to == len(sent) {
 			return nil
@@ -265,7 +286,10 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 		terminated = append(terminated, e.orphans[i].terminated...)
 	}
 	e.s.exclude.owners(&p, terminated)
-	e.s.queueTerminate(&p, terminated, journal.TerminatedPayload(journal.ParentClosed))
+	_ = e.s.pieces.in(len(terminated), small, func(from, to int) error {
+		e.s.queueTerminate(&p, terminated[from:to], journal.TerminatedPayload(journal.ParentClosed))
+		return nil
+	})
 	if e.ownTx {
 		p.exec(endSQL)
 	}

@@ -1,6 +1,10 @@
 package postgres
 
-import "time"
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
 
 // Connections.
 const (
@@ -26,6 +30,12 @@ const (
 	// holds a message several times over while it executes it. On a network of a megabyte a second
 	// it arrives before the server gives an open transaction up, see holdSQL.
 	batchBytesMax = 8 << 20
+	// statementRowsMax is how many children or messages one statement writes, as many as a batch of
+	// callers may have, and statementRowsMin how many it writes at least on a server that ends
+	// statements soon. piecesForget is how long fewer are written after one was ended.
+	statementRowsMax = journal.BatchMax
+	statementRowsMin = 16
+	piecesForget     = time.Minute
 	// writePieceBytes is how much is written to a connection at once.
 	writePieceBytes = 64 << 10
 	// batchKeptBytesMax is the memory of a batch that is kept for the next one.

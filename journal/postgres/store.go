@@ -35,6 +35,7 @@ type Store struct {
 	roster   roster
 	lifeline *lifeline
 	marks    marks
+	pieces   pieces
 }
 
 var (
