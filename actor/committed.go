@@ -49,6 +49,11 @@ func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
 		}
 	}
 	r.uncommitted = nil
+	if t.commit.Published != nil { // attempts and hooks may hold the one before
+		info := *r.info
+		info.Published = t.commit.Published
+		r.info = &info
+	}
 	if next != driver.NextBlock {
 		r.trouble.over()
 	}

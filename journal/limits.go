@@ -22,6 +22,8 @@ const (
 	ListDefault        = 100       //
 	AttemptsMax        = 10_000    // steps of one run that can be in retry at once
 	PriorityMin        = 1         // claimed first
+	PublishedMax       = 32        // names under which a run publishes: they are in its row, and in every listing
+	PublishedBytesMax  = 16 << 10  // and all of these values together, with their names
 	PriorityMax        = 5         // claimed last; the claim statement visits each
 	PriorityDefault    = 3         //
 	InboxLoadMax       = 1_000     // messages of a run in one load; the owner comes back for more

@@ -18,12 +18,13 @@ type Run struct {
 	Trace      string // W3C traceparent of the start, empty for none
 	Generation Generation
 	CreatedAt  time.Time
-	StartAt    time.Time // CreatedAt plus the start delay: the workflow time of RunStarted
-	ClosedAt   time.Time // zero while open
-	Parent     *Parent   // nil if nobody waits for it
-	Continued  *Continue // what the current generation began with, if it is not the first; without Input and Version
-	Terminal   *Event    // the terminal event of a closed run
-	Task       *Task     // the queue row of an open run
+	StartAt    time.Time   // CreatedAt plus the start delay: the workflow time of RunStarted
+	ClosedAt   time.Time   // zero while open
+	Parent     *Parent     // nil if nobody waits for it
+	Continued  *Continue   // what the current generation began with, if it is not the first; without Input and Version
+	Published  []Published // what it has published, by name; not to be changed
+	Terminal   *Event      // the terminal event of a closed run
+	Task       *Task       // the queue row of an open run
 	// Unreadable is an *UnreadableError about what of the rows of the run, of its task or of its
 	// terminal event cannot be read; the field in question is empty. It is nil for nearly every
 	// run.

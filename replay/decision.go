@@ -19,6 +19,8 @@ type Decision struct {
 	Messages []journal.Message
 	Replies  []journal.Reply
 	SetAside []SetAside // signals that do not decode; the history has it, this is for the log
+	// Published is all that the run has published; nil if that has not changed.
+	Published []journal.Published
 	// OnlySteps tells that the code asked for nothing but steps: see "turn" in the package story.
 	OnlySteps bool
 	Terminal  *journal.Event    // closes the run, or its generation; Seq and Time are the caller's to set. Nil while it is open.

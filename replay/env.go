@@ -40,6 +40,7 @@ type Env struct {
 	length  length
 	random  random
 
+	published published
 	foresight foresight
 }
 

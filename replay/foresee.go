@@ -8,7 +8,7 @@ import (
 
 // ForeseeFirst applies the event with which the run's code begins, before the owner has stored it.
 // The first turn of a run is a function of its row. Of a later generation the time is not known.
-func (m *Machine) ForeseeFirst(run *journal.Run, now time.Time) error {
+func ForeseeFirst(m *Machine, run *journal.Run, now time.Time) error {
 	return foresee(m, m.First(run, now), run.Continued != nil)
 }
 
@@ -21,7 +21,7 @@ func (m *Machine) ForeseeFirst(run *journal.Run, now time.Time) error {
 //
 // It returns an *UndecidedError if nobody knows yet what the owner will do. After an error the
 // machine is of no more use.
-func (m *Machine) Foresee(msg *journal.Message, now time.Time) (taken bool, err error) {
+func Foresee(m *Machine, msg *journal.Message, now time.Time) (taken bool, err error) {
 	f := &m.env.foresight
 	f.puzzle = nil
 	if t, armed := m.NextTimer(); armed && !t.Due.After(msg.Time) && (!f.untimed || t.Cmd <= f.timed) {

@@ -21,7 +21,7 @@ func foreseen(t *testing.T, fn func(ctx) (string, error)) (*replay.Machine, *jou
 	run := &journal.Run{ID: journal.RunID{1, 2, 3}, Workflow: def.Name, Version: 1, Generation: 1, StartAt: epoch}
 	m := replay.New(def, replay.InfoOf(run), journal.New(nil, nil))
 	t.Cleanup(m.Close)
-	return m, run, m.ForeseeFirst(run, epoch.Add(time.Hour))
+	return m, run, replay.ForeseeFirst(m, run, epoch.Add(time.Hour))
 }
 
 func signalMessage(n journal.InboxSeq, name, payload string, after time.Duration) *journal.Message {
@@ -66,7 +66,7 @@ func TestForeseenCodeIsNotDecided(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = m.Foresee(signalMessage(1, "approved", `"x"`, 0), epoch)
+		_, err = replay.Foresee(m, signalMessage(1, "approved", `"x"`, 0), epoch)
 		wants("after a message", err)
 	}
 	if executed > 0 {
@@ -103,7 +103,7 @@ func TestForeseenHandlersAreNotDecided(t *testing.T) {
 	if p, err := m.Query("when", arg); err != nil || string(p.Data) != `"2026-01-02T03:04:05Z"` {
 		t.Errorf("in the first turn, whose time is known: %s, %v", p.Data, err)
 	}
-	if taken, err := m.Foresee(signalMessage(1, "number", "5", 0), epoch); !taken || err != nil {
+	if taken, err := replay.Foresee(m, signalMessage(1, "number", "5", 0), epoch); !taken || err != nil {
 		t.Fatal(taken, err)
 	}
 	for range 2 {
@@ -115,7 +115,7 @@ func TestForeseenHandlersAreNotDecided(t *testing.T) {
 		}
 	}
 	update := &journal.Message{Number: 2, Kind: journal.MessageUpdate, Name: "more", Payload: arg}
-	if _, err := m.Foresee(update, epoch); !errors.As(err, new(*replay.UndecidedError)) {
+	if _, err := replay.Foresee(m, update, epoch); !errors.As(err, new(*replay.UndecidedError)) {
 		t.Errorf("a validator that asks for the time: %v", err)
 	}
 }
@@ -140,7 +140,7 @@ func TestForeseenTimersComeInTheirOrder(t *testing.T) {
 	}
 	for n, after := range []time.Duration{0, 2 * time.Minute, time.Hour} {
 		for taken := false; !taken; {
-			if taken, err = m.Foresee(signalMessage(journal.InboxSeq(n+1), "approved", `""`, after), epoch.Add(time.Hour)); err != nil {
+			if taken, err = replay.Foresee(m, signalMessage(journal.InboxSeq(n+1), "approved", `""`, after), epoch.Add(time.Hour)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -158,7 +158,7 @@ func TestForeseenTimersComeInTheirOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if taken, err := m.Foresee(signalMessage(1, "approved", `""`, 2*time.Minute), epoch.Add(time.Hour)); taken || err != nil || seen[0] != "false" {
+	if taken, err := replay.Foresee(m, signalMessage(1, "approved", `""`, 2*time.Minute), epoch.Add(time.Hour)); taken || err != nil || seen[0] != "false" {
 		t.Errorf("the timer that was due before the message: taken %v, %v, the wait came true: %v", taken, err, seen)
 	}
 }
@@ -185,7 +185,7 @@ func TestForeseenGenerations(t *testing.T) {
 		if _, _, ok := replay.Successor(m, run); ok {
 			t.Error("a generation that goes on has a successor")
 		}
-		if taken, err := m.Foresee(msg, epoch); !taken || err != nil {
+		if taken, err := replay.Foresee(m, msg, epoch); !taken || err != nil {
 			t.Fatal(taken, err)
 		}
 	}

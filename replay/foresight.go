@@ -18,7 +18,7 @@ func (e *UndecidedError) Error() string {
 }
 
 // foresight is the state of a machine that runs ahead of the history, for somebody who does not own
-// the run: see Machine.Foresee.
+// the run: see Foresee.
 //
 // What such a machine shows must come true. Most of what code does follows from what is stored: the
 // run's row, its events, and the messages that wait, which the owner will take in their order.

@@ -30,7 +30,7 @@ func (e *Env) HandleQuery(name string, q Query) {
 // Query answers a question while the machine is at rest, also after the code has returned. It
 // changes nothing. A panic of the handler is an error, and so is what it asked for, even if it
 // drops the refusal. A dead machine returns why it is dead; one that has run ahead of the history
-// returns an [UndecidedError] for what depends on what nobody knows yet, see [Machine.Foresee].
+// returns an [UndecidedError] for what depends on what nobody knows yet, see [Foresee].
 //
 // The handler runs on the caller's goroutine, so one that calls runtime.Goexit ends it.
 func (m *Machine) Query(name string, arg journal.Payload) (answer journal.Payload, err error) {

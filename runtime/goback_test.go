@@ -12,8 +12,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// A query tells what is stored, also when the store has gone back to before what the last query saw:
-// events that another history has taken the place of, and messages that nobody had consumed.
+// A query tells what is stored, also when the store has gone back to before what the last query
+// saw: events that another history has taken the place of, and messages that nobody had consumed.
 func TestQueryAfterTheStoreWentBack(t *testing.T) {
 	for name, queue := range map[string]string{"events": "", "messages": "another"} {
 		t.Run(name, func(t *testing.T) {

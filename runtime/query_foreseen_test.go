@@ -135,9 +135,9 @@ func totals(ctx workflow.Context, all []int) ([]int, error) {
 	}
 }
 
-// What was acknowledged behind a continue-as-new that nobody has taken yet is in the answer: signals
-// that were carried over, signals and updates that came later, over several generations. The owner
-// comes to the same.
+// What was acknowledged behind a continue-as-new that nobody has taken yet is in the answer:
+// signals that were carried over, signals and updates that came later, over several generations.
+// The owner comes to the same.
 func TestQuerySeesBehindGenerations(t *testing.T) {
 	c := clustertest.New(t)
 	ctx, client := clustertest.Context(t), runtime.NewClient(c.Journal, nil)

@@ -14,7 +14,7 @@ import (
 type UpdateOptions struct {
 	// Key makes the update idempotent for the life of the run: a second one with it is the same
 	// call, and gets the same answer. A rejected update gives its key back, and no other does; a
-	// try of it that was given up may still arrive and has the key then until it is rejected too.
+	// try of it that was given up may still arrive, and has the key then until it is rejected too.
 	// Keys of signals are separate. What a key may be: see StartOptions.Key.
 	Key string
 }

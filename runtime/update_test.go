@@ -64,8 +64,8 @@ func handleTill(n *runtime.Node) { runtime.Handle(n, till, tills, nil) }
 
 // Updates from everywhere are answered, each once, over two nodes and many generations. Those that
 // the run has not accepted when it continues as new are answered by the next generation, those
-// answered in that very turn have their answer, and those whose handlers are at work are aborted for
-// good: they take no effect later, whoever asks again with their key.
+// answered in that very turn have their answer, and those whose handlers are at work are aborted
+// for good: they take no effect later, whoever asks again with their key.
 func TestUpdatesOverGenerationsAndNodes(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)

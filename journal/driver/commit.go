@@ -65,6 +65,8 @@ type Commit struct {
 	// instead. With a Tx there may be starts without a Parent, from an [Outbox]: the commit is
 	// ErrTxLost if one does not get its key, see [Commit.LostKey].
 	Starts []journal.Start
+	// Published replaces what the run has published, in whichever generation; nil leaves it.
+	Published []journal.Published
 	// Messages go to other runs. One with a Cmd is answered by MessageSent or MessageRefused; one
 	// without is dropped if its run is closed or unknown.
 	Messages []journal.Message
@@ -75,11 +77,11 @@ type Commit struct {
 	Tx       journal.Tx        // write and commit inside this transaction instead of the batch's; see [TxStore]
 }
 
-// HasEffects tells whether the commit does anything beyond its own run's history and task. A store
+// HasEffects tells whether the commit does anything beyond its own run's events and task. A store
 // can write commits without effects by one statement, which locks one task each; a commit with
 // effects locks the tasks of other runs too and takes a transaction.
 func (c *Commit) HasEffects() bool {
-	return len(c.Replies) > 0 || len(c.Starts) > 0 || len(c.Messages) > 0 || c.Children && c.Next.Kind == NextClose || c.Continue != nil
+	return len(c.Replies) > 0 || c.Published != nil || len(c.Starts) > 0 || len(c.Messages) > 0 || c.Children && c.Next.Kind == NextClose || c.Continue != nil
 }
 
 // Terminal returns the event that closes the run, or nil.

@@ -19,6 +19,9 @@ func CommitBytes(c *Commit) int {
 	for i := range c.Replies {
 		n += len(c.Replies[i].Payload.Data)
 	}
+	for i := range c.Published {
+		n += len(c.Published[i].Name) + len(c.Published[i].Value.Data)
+	}
 	for i := range c.Starts {
 		n += StartBytes(&c.Starts[i])
 	}

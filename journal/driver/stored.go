@@ -61,6 +61,42 @@ func DecodeAttempts(b []byte) ([]journal.Attempt, error) {
 	return list, nil
 }
 
+// storedPublished is a journal.Published as rows of runs keep it.
+type storedPublished struct {
+	Name     string `json:"name"`
+	Encoding string `json:"encoding,omitempty"`
+	Data     []byte `json:"data,omitempty"`
+}
+
+// EncodePublished returns the stored form of what a run has published.
+func EncodePublished(list []journal.Published) (string, error) {
+	if len(list) == 0 {
+		return "", nil
+	}
+	stored := make([]storedPublished, len(list))
+	for i, p := range list {
+		stored[i] = storedPublished{p.Name, p.Value.Encoding, p.Value.Data}
+	}
+	b, err := json.Marshal(stored)
+	return string(b), err
+}
+
+// DecodePublished reads what EncodePublished wrote. The error is [ErrMalformed].
+func DecodePublished(s string) ([]journal.Published, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var stored []storedPublished
+	if err := json.Unmarshal([]byte(s), &stored); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	var list []journal.Published
+	for _, p := range stored {
+		list = append(list, journal.Published{Name: p.Name, Value: journal.Payload{Encoding: p.Encoding, Data: p.Data}})
+	}
+	return list, nil
+}
+
 // storedRoute is a Route as node rows keep it.
 type storedRoute struct {
 	Queue    string `json:"queue"`

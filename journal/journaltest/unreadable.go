@@ -21,12 +21,13 @@ type Spoiler interface {
 	Spoil(ctx context.Context, run journal.RunID, part string, n int) (mend func(context.Context) error, err error)
 }
 
-// The parts of a run that Spoil makes unreadable. The first four stand in the rows of a run and its
+// The parts of a run that Spoil makes unreadable. The first five stand in the rows of a run and its
 // task.
 const (
 	PartAttempts    = "attempts"
 	PartLabels      = "labels"
 	PartCarried     = "carried"
+	PartPublished   = "published"
 	PartCreated     = "created_at"
 	PartIssued      = "issued"       // of an event: a word that nobody knows
 	PartKind        = "kind"         // of an event: a number that nobody knows
@@ -82,6 +83,7 @@ var unreadableParts = []unreadablePart{
 	{PartAttempts, 0, "column attempts", false, true, 3},
 	{PartLabels, 0, "column labels", false, true, 3},
 	{PartCarried, 0, "column carried", false, true, 3},
+	{PartPublished, 0, "column published", false, true, 3},
 	{PartCreated, 0, "column created_at", false, true, 3},
 	{PartIssued, 2, "event 2", true, false, 1},
 	{PartKind, 2, "event 2", true, false, 1},
@@ -102,6 +104,7 @@ func unreadableAlone(k *kit) {
 			last := o.build(release, stepDone(2, "c", "3", "d"))
 			last.Attempts = []journal.Attempt{{Cmd: 3, Name: "d", Made: 2}}
 			last.Waiting = []string{"signal sig"}
+			last.Published = []journal.Published{{Name: "p", Value: journal.Payload{Data: []byte("1")}}}
 			o.submit(last)
 			runs[i] = o.run
 		}
@@ -125,6 +128,7 @@ func unreadableAlone(k *kit) {
 		k.same("its history", after.Events, whole.Events)
 		k.same("its inbox", after.Inbox, whole.Inbox)
 		k.same("what it had waited for", after.Run.Task.Waiting, whole.Run.Task.Waiting)
+		k.same("what it had published", after.Run.Published, whole.Run.Published)
 		k.same("attempts", after.Run.Task.Attempts, whole.Run.Task.Attempts)
 		o.commit(closed, completed("1"))
 	}
@@ -167,8 +171,8 @@ func unreadableInLoads(k *kit, runs []journal.RunID, whole driver.History, c *un
 	}
 }
 
-// richRun starts a run that has a value in every part but attempts: two events in its second
-// generation, a message that was carried over, and two that came later.
+// richRun starts a run that has a value in every part but attempts and published: two events in its
+// second generation, a message that was carried over, and two that came later.
 func richRun(k *kit, node journal.NodeID, key string) *owner {
 	k.t.Helper()
 	o := k.takeStarted(node, journal.Start{Key: key, Labels: map[string]string{"l": "v"}})

@@ -15,6 +15,9 @@ func (db *database) effects(c *driver.Commit, out *driver.Outcome, now time.Time
 	// The run may be closed by now, by its own turn. Replies are kept all the same: a run may
 	// answer an update in its last turn.
 	r := db.runs[c.Run]
+	if c.Published != nil {
+		r.run.Published = clonePublished(c.Published)
+	}
 	for _, rep := range c.Replies {
 		r.reply(rep)
 	}

@@ -74,11 +74,20 @@ func (r *record) route() journal.Route {
 func (r *record) row() journal.Run {
 	run := r.run
 	run.Labels, run.Input = cloneLabels(run.Labels), clonePayload(run.Input)
+	run.Published = clonePublished(run.Published)
 	run.Parent, run.Continued = cloned(run.Parent), cloned(run.Continued)
 	if run.Continued != nil {
 		run.Continued.Carried = slices.Clone(run.Continued.Carried)
 	}
 	return run
+}
+
+func clonePublished(list []journal.Published) []journal.Published {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Value = clonePayload(list[i].Value)
+	}
+	return list
 }
 
 // withTask returns the row with a copy of the task, if there is one. Attempts and waiting are kept

@@ -48,7 +48,7 @@ func (e *effects) queueContinue(p *pipeline) {
 		seen, carried = append(seen, nullInt(int64(next.Seen))), append(carried, numberList(next.Carried))
 	}
 	if len(ids) > 0 {
-		p.exec(e.s.sql.next, ids, generations, versions, inputs, encodings, seen, carried)
+		p.exec(e.s.sql.row.next, ids, generations, versions, inputs, encodings, seen, carried)
 	}
 }
 

@@ -266,6 +266,9 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	}
 	r.queue(&p, e.s.sql.reply)
 	e.queueContinue(&p)
+	if err := e.queuePublish(&p); err != nil {
+		return err
+	}
 	o := e.outgoing()
 	sent := make([]journal.Sent, len(o.messages))
 	size := func(i int) int { return driver.MessageBytes(&o.messages[i]) }

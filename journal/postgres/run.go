@@ -13,7 +13,7 @@ import (
 // the protocol between the two: a column that is added goes to the end of both.
 const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels::text, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried`
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published`
 
 // runRow reads runColumns. Pointers and pgtype values are columns that may be null; bytes that were
 // read belong to the row's user, since the driver copies them.
@@ -30,12 +30,13 @@ type runRow struct {
 	parentPolicy                 *int16
 	seen                         *int64
 	carried                      pgtype.FlatArray[pgtype.Int8]
+	published                    *string
 }
 
 func (r *runRow) targets() []any {
 	return []any{&r.id, &r.createdAt, &r.startAt, &r.closedAt, &r.generation, &r.version, &r.priority, &r.status, &r.workflow,
 		&r.queue, &r.key, &r.labels, &r.input, &r.encoding, &r.trace, &r.parent, &r.parentGeneration, &r.parentCmd, &r.parentPolicy,
-		&r.seen, &r.carried}
+		&r.seen, &r.carried, &r.published}
 }
 
 // run returns the run. A run that starts at once has no time of its own for that: the column is
@@ -55,6 +56,8 @@ func (r *runRow) run() journal.Run {
 	run.Labels, err = driver.DecodeLabels(textOf(r.labels))
 	driver.NoteUnreadable(&run, "labels", err)
 	driver.NoteUnreadable(&run, "created_at", finite(r.createdAt))
+	run.Published, err = driver.DecodePublished(textOf(r.published))
+	driver.NoteUnreadable(&run, "published", err)
 	if run.StartAt.IsZero() {
 		run.StartAt = run.CreatedAt
 	}

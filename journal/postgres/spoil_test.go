@@ -15,6 +15,7 @@ var spoilt = map[string]struct{ table, column, kind, bad, where string }{
 	journaltest.PartAttempts:    {"tasks", "attempts", "bytea", `\x7b2276223a327d`, "run_id = $1 AND $2 = 0"}, // {"v":2}
 	journaltest.PartLabels:      {"runs", "labels", "jsonb", `{"l": ["v"]}`, "id = $1 AND $2 = 0"},
 	journaltest.PartCarried:     {"runs", "carried", "bigint[]", `{1,NULL}`, "id = $1 AND $2 = 0"},
+	journaltest.PartPublished:   {"runs", "published", "text", `{"v": 2}`, "id = $1 AND $2 = 0"},
 	journaltest.PartCreated:     {"runs", "created_at", "timestamptz", `infinity`, "id = $1 AND $2 = 0"},
 	journaltest.PartIssued:      {"events", "issued", "text", `warp drive`, presentEvent},
 	journaltest.PartKind:        {"events", "kind", "smallint", `99`, presentEvent},

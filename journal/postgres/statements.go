@@ -9,7 +9,8 @@ type statements struct {
 	adminDelete, adminResume, adminParent                     string
 	append, appendOne, excludeOwners, recall                  string
 	lockFamily, orphans, terminate                            string
-	preview, next, reply                                      string
+	preview, reply                                            string
+	row                                                       struct{ next, publish string } // of a run, beside its events
 	claim, claimUnconfirmed, claimAttention                   string
 	claimLeft                                                 struct{ waiting, next string } // what a claim leaves
 	commit                                                    commitStatements
@@ -43,7 +44,8 @@ func newStatements(schema string) statements {
 		adminDelete: r(adminDeleteSQL), adminResume: r(adminResumeSQL), adminParent: r(adminParentSQL),
 		append: r(appendSQL), appendOne: r(appendOneSQL), excludeOwners: r(excludeOwnersSQL), recall: r(recallSQL),
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
-		preview: r(previewSQL), next: r(continueSQL), reply: r(replySQL),
+		preview: r(previewSQL), reply: r(replySQL),
+		row:   struct{ next, publish string }{next: r(continueSQL), publish: r(publishSQL)},
 		claim: r(claimSQL), claimUnconfirmed: r(claimUnconfirmedSQL), claimAttention: r(claimAttentionSQL),
 		claimLeft: struct{ waiting, next string }{waiting: r(claimWaitingSQL), next: r(claimNextSQL)},
 		commit: commitStatements{batch: r(commitSQL), closes: r(commitCloseSQL), one: r(commitOneSQL), oneClose: r(commitOneCloseSQL), read: r(commitReadSQL),

@@ -43,6 +43,9 @@ func (a arrivals) note(run journal.RunID, sent *journal.Sent) {
 // The order among them is that of the contract: replies, children, messages.
 func (e *effects) write(c *driver.Commit, out *driver.Outcome) error {
 	e.at = out.Now
+	if err := publish(e.q, c); err != nil {
+		return err
+	}
 	for i := range c.Replies {
 		if err := e.reply(c.Run, &c.Replies[i]); err != nil {
 			return err

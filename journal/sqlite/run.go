@@ -9,7 +9,7 @@ import (
 // the protocol between the two: a column that is added goes to the end of both.
 const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried`
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published`
 
 // runOf reads runColumns.
 func runOf(r row) journal.Run {
@@ -24,6 +24,8 @@ func runOf(r row) journal.Run {
 		run.StartAt = run.CreatedAt
 	}
 	run.Parent = parentOf(r[15:])
+	run.Published, err = driver.DecodePublished(r.text(21))
+	driver.NoteUnreadable(&run, "published", err)
 	if !r.null(19) {
 		carried, err := decodeCarried(r.text(20))
 		driver.NoteUnreadable(&run, "carried", err)

@@ -130,7 +130,8 @@ CREATE TABLE reprise.runs (
     parent_cmd integer,
     parent_policy smallint,
     inbox_seen bigint,
-    carried bigint[]
+    carried bigint[],
+    published text
 )
 WITH (fillfactor='85');
 

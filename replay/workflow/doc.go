@@ -62,11 +62,12 @@
 // # Queries and updates
 //
 // A [Query] is a question about the run: its handler looks at the variables of the workflow's code.
-// It is answered by replaying the history, also after the run has closed. An [Update] is a call
-// into the run: it may be refused by its validator, before anything is stored, and its handler does
-// what workflow code does, in a strand of its own. [HandlersFinished] waits until everybody who
-// called has a reply; it is for the workflow's function, not for the handlers. Set handlers first
-// thing in the workflow's function.
+// It is answered by replaying the history, also after the run has closed. What those want to see
+// who do not have the code, such as progress, the workflow shows with [Publish]. An [Update] is a
+// call into the run: it may be refused by its validator, before anything is stored, and its handler
+// does what workflow code does, in a strand of its own. [HandlersFinished] waits until everybody
+// who called has a reply; it is for the workflow's function, not for the handlers. Set handlers
+// first thing in the workflow's function.
 //
 // # Coordination
 //

@@ -99,6 +99,9 @@ func (d *player) step(ev journal.Event) (*journal.Event, error) {
 	for _, m := range decision.Messages {
 		d.send(m)
 	}
+	for _, p := range decision.Published {
+		fmt.Println("published:", p.Name, shown(p.Value))
+	}
 	for _, r := range decision.Replies {
 		fmt.Println("reply:", shown(r.Payload))
 	}

@@ -26,6 +26,23 @@ func ExampleQuery_Handle() {
 	// RunCompleted "done"
 }
 
+func ExamplePublish() {
+	work := func(ctx workflow.Context, pages int) (string, error) {
+		for done := range pages {
+			workflow.Publish(ctx, "progress", fmt.Sprint(done, " of ", pages))
+			if err := workflow.Sleep(ctx, time.Hour); err != nil {
+				return "", err
+			}
+		}
+		return "done", nil // the last value stays, and runtime.Published reads it
+	}
+	drive(workflow.Define("work", 1, work), 2)
+	// Output:
+	// published: progress "0 of 2"
+	// published: progress "1 of 2"
+	// RunCompleted "done"
+}
+
 func ExampleUpdate_Handle() {
 	const Deposit workflow.Update[int, int] = "deposit"
 	const Close workflow.Signal[struct{}] = "close"

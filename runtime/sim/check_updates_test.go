@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -71,6 +73,15 @@ func (s *settled) took(f *finder) (n map[string]int, known bool) {
 	}
 	for _, id := range out.Took {
 		n[id]++
+	}
+	var shown []string
+	if p, ok := s.Run.FindPublished("took"); ok {
+		if err := (journal.JSON{}).Decode(p, &shown); err != nil {
+			f.breaks("%s: what it has published cannot be read: %v", s, err)
+		}
+	}
+	if !slices.Equal(shown, out.Took) {
+		f.breaks("%s: it has published that updates %v took effect, and these did: %v", s, shown, out.Took)
 	}
 	return n, true
 }

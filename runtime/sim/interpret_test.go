@@ -58,6 +58,9 @@ func interpret(b bodies) func(workflow.Context, job) (outcome, error) {
 		p.handle(ctx)
 		err := p.all(ctx, j.Program)
 		p.done = true
+		if len(p.out.Took) > 0 {
+			workflow.Publish(ctx, "took", p.out.Took)
+		}
 		if next, ok := errors.AsType[*goOn](err); ok {
 			return outcome{}, workflow.ContinueAsNew(ctx, program, job{Root: j.Root, Of: j.Of, Program: next.body, Sofar: p.out}, nil)
 		}

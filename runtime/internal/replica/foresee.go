@@ -3,7 +3,6 @@ package replica
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -24,18 +23,18 @@ func (r *replica) foresee(o *Options, d *delta) (stop journal.InboxSeq, err erro
 	now := o.Journal.Now()
 	if r.machine.LastSeq() == 0 {
 		r.ahead = true
-		if err := r.machine.ForeseeFirst(&d.run, now); err != nil {
+		if err := replay.ForeseeFirst(r.machine, &d.run, now); err != nil {
 			return 0, explainedAhead(err)
 		}
 	}
 	f := foreseeing{r: r, o: o, now: now}
+	f.note(d.messages)
 	if err := f.take(); err != nil {
 		return 0, explainedAhead(err)
 	}
-	cancel := slices.IndexFunc(d.messages, func(m journal.Message) bool { return m.Kind == journal.MessageCancel }) // at most one
 	for i := range d.messages {
 		msg := &d.messages[i]
-		r.ahead, f.cancelFollows = true, i < cancel
+		r.ahead = true
 		if err := f.take(*msg); err != nil {
 			return msg.Number, explainedAhead(err)
 		}
@@ -50,8 +49,16 @@ type foreseeing struct {
 	o           *Options
 	now         time.Time
 	generations int
+	cancel      journal.InboxSeq // the number of the cancel request that waits, 0 for none: there is at most one
+}
 
-	cancelFollows bool // see replay.Machine.CancelFollows
+// note finds the cancel request among messages.
+func (f *foreseeing) note(messages []journal.Message) {
+	for i := range messages {
+		if messages[i].Kind == journal.MessageCancel {
+			f.cancel = messages[i].Number
+		}
+	}
 }
 
 // take lets the run consume messages, until its code waits for more. Where a generation ends, the
@@ -59,8 +66,8 @@ type foreseeing struct {
 func (f *foreseeing) take(queue ...journal.Message) error {
 	for {
 		for len(queue) > 0 && !f.r.machine.Finished() {
-			f.r.machine.CancelFollows(f.cancelFollows)
-			taken, err := f.r.machine.Foresee(&queue[0], f.now)
+			f.r.machine.CancelFollows(queue[0].Number < f.cancel)
+			taken, err := replay.Foresee(f.r.machine, &queue[0], f.now)
 			if err != nil {
 				return err
 			}
@@ -75,6 +82,7 @@ func (f *foreseeing) take(queue ...journal.Message) error {
 		if err := f.succeed(&next); err != nil {
 			return err
 		}
+		f.note(carried)
 		queue = append(carried, queue...)
 	}
 }
@@ -88,7 +96,7 @@ func (f *foreseeing) succeed(next *journal.Run) error {
 		return &replay.UndecidedError{What: fmt.Sprintf("the next generation, of which the code is not here (%v),", err)}
 	}
 	f.r.ahead = true
-	return f.r.machine.ForeseeFirst(next, f.now)
+	return replay.ForeseeFirst(f.r.machine, next, f.now)
 }
 
 // explainedAhead is explained for code that runs ahead of the history.

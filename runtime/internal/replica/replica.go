@@ -29,7 +29,7 @@ import (
 //
 // A state that the run is in or will be in. So whoever works on the run is asked first, by waiting
 // until its commits have consumed what waits: see patience. If nobody does, the machine foresees
-// what the next owner will do, see [replay.Machine.Foresee]: it fires the timers that are due
+// what the next owner will do, see [replay.Foresee]: it fires the timers that are due
 // before a message came, and goes over to the next generation as the owner will. The next owner has
 // nothing else to do first, because steps of an owner that is gone have no outcome, and it finds
 // all these messages when it claims the run. What only the owner can decide ends that, and so does
