@@ -72,10 +72,11 @@
 //     command waits for into MessageDropped.
 //   - Terminal, the event that closes the run, or its generation: Continue then says how the next
 //     one begins. Its Carried are the messages that were events here but that the code has not
-//     finished with: signals that it has not received, updates without a reply, and the cancel
-//     request. They come again as events of the next generation. No steps come with a Terminal,
-//     CancelSteps are the ones that still run, their outcomes are of no use any more, and Step
-//     takes no further event ([ErrFinished]): what arrived meanwhile stays in the inbox.
+//     finished with: signals that it has not received, and the cancel request. They come again as
+//     events of the next generation. Updates without a reply get one in this decision: aborted. No
+//     steps come with a Terminal, CancelSteps are the ones that still run, their outcomes are of no
+//     use any more, and Step takes no further event ([ErrFinished]): what arrived meanwhile stays
+//     in the inbox.
 //
 // OnlySteps tells that the decision holds steps and nothing else was issued: no timer, no cancel,
 // no end.
@@ -110,6 +111,16 @@
 // are called while the machine is at rest. Whether an update is accepted is asked once, before its
 // event; replay does not ask again, but the handler must be there.
 //
+// A refusal that goes into a future, which the code may drop, is the outcome of the code: see
+// [Unseen].
+//
+// # Running ahead
+//
+// Whoever does not own a run can show its machine what the owner will do next: [ForeseeFirst] takes
+// the first turn, [Foresee] a message, [Successor] goes over to the next generation. What follows
+// from what is stored comes true. What only the owner decides (values from outside, changes, the
+// time of an event) stops such a machine with an [UndecidedError].
+//
 // # Strands
 //
 // Code runs on coroutines, strictly one at a time. Of those that can go on, the one that was
@@ -139,6 +150,7 @@
 // # Where things are
 //
 //	machine, event, offer, decision, finish    the driver's side: what a turn is
+//	foresee, foresight                         a machine that runs ahead of the history
 //	env, query, update, record, change, …      the language's side: verbs and their state
 //	scope, command, child                      what can be cancelled and awaited
 //	ledger, openlist, timers                   what was issued, and what waits for an answer

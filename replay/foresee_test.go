@@ -140,13 +140,13 @@ func TestForeseenTimersComeInTheirOrder(t *testing.T) {
 	}
 	for n, after := range []time.Duration{0, 2 * time.Minute, time.Hour} {
 		for taken := false; !taken; {
-			if taken, err = replay.Foresee(m, signalMessage(journal.InboxSeq(n+1), "approved", `""`, after), epoch.Add(time.Hour)); err != nil {
+			if taken, err = replay.Foresee(m, signalMessage(journal.InboxSeq(n+1), "approved", `""`, after), epoch.Add(after)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	if diff := cmp.Diff([]string{"1", "1", "1"}, seen); diff != "" {
-		t.Errorf("the timer of the first turn was replaced in time (-want +got):\n%s", diff)
+		t.Errorf("each message came before the timer that the one before has armed (-want +got):\n%s", diff)
 	}
 	seen = nil
 	m, _, err = foreseen(t, func(c ctx) (string, error) {
