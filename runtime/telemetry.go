@@ -97,12 +97,9 @@ func (t *telemetry) hooks(txLimit string) actor.Hooks {
 			t.log.Warn("the strands of a run wait for each other",
 				logkey.Run, run.ID, logkey.Workflow, run.Workflow, "waiting", lines)
 		},
-		Trace: traceOf,
-		SetAside: func(run *journal.Run, s *replay.SetAside) {
-			t.log.Warn("a signal does not decode and is set aside; the run goes on without it",
-				logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Signal, s.Signal, "message", s.Number, logkey.Error, s.Err)
-		},
-		Log: t.line,
+		Trace:    traceOf,
+		SetAside: t.setAside,
+		Log:      t.line,
 	}
 	if !t.off {
 		h.Step = t.step
@@ -121,6 +118,12 @@ func (t *telemetry) retry(run *journal.Run, step string, attempt int32, in time.
 		return
 	}
 	t.log.Info("step failed and will be tried again", append(args, logkey.Error, f.Summary())...)
+}
+
+// setAside reports a signal that its run did not get.
+func (t *telemetry) setAside(run *journal.Run, s *replay.SetAside) {
+	t.log.Warn("a signal does not decode and is set aside; the run goes on without it",
+		logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Signal, s.Signal, "message", s.Number, logkey.Error, s.Err)
 }
 
 // bodyHangs reports a body that ignores its context.
