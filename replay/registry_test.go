@@ -194,7 +194,7 @@ func TestRegisterRefuses(t *testing.T) {
 
 type uncomparable struct{ list []int }
 
-func (uncomparable) Error() string { return "no" }
+func (u uncomparable) Error() string { return fmt.Sprint("no ", u.list) }
 
 // TestRegisteredAndWrong: an error of a step never means that the code is wrong, whatever is
 // registered; one of the code itself does.

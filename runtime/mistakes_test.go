@@ -254,8 +254,8 @@ func TestMistakes(t *testing.T) {
 		"workflow code that panics": {
 			func(b *bench) string {
 				return b.problem(func(workflow.Context, string) (string, error) {
-					var prices map[string]int
-					prices["tea"] = 1
+					prices := map[string]map[string]int{}
+					prices["drinks"]["tea"] = 1
 					return "", nil
 				})
 			},

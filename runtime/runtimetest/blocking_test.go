@@ -22,7 +22,7 @@ var blockingCode = map[string]func(ctx workflow.Context) error{
 		return err
 	},
 	"in a strand": func(ctx workflow.Context) error {
-		group, ctx := workflow.NewGroup(ctx)
+		group, _ := workflow.NewGroup(ctx)
 		group.Go(func(workflow.Context) error { <-make(chan int); return nil })
 		return group.Wait()
 	},
