@@ -92,11 +92,19 @@ func unavailable(code string) bool {
 }
 
 // conflict tells the errors after which the same statements may be repeated at once: a deadlock or
-// a serialization failure whose victim was this transaction. It is rolled back as a whole, so
-// repeating it is safe.
+// a serialization failure whose victim was this transaction, or a task that appeared. It is rolled
+// back as a whole, so repeating it is safe.
 func conflict(err error) bool {
 	pe, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (pe.Code == "40001" || pe.Code == "40P01")
+	return ok && (pe.Code == "40001" || pe.Code == "40P01" || appeared(err))
+}
+
+// appeared tells whether the start of a message's run was committed between the statement that
+// locks tasks and the one that sends: the first saw no task, so nothing was locked, and the second
+// gave out a number, or a key, that another sender had taken meanwhile (J5). The next try locks it.
+func appeared(err error) bool {
+	pe, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pe.Code == "23505" && (pe.ConstraintName == "inbox_pkey" || pe.ConstraintName == "inbox_key_idx")
 }
 
 // duplicateEvent tells whether an event's primary key exists already (J1): the turn was built on a

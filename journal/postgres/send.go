@@ -78,7 +78,7 @@ func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 			return sendMany(ctx, s, messages[from:to], out[from:to])
 		}
 		return s.in(ctx, tx, func(ctx context.Context, q querier) error {
-			return s.sendChunk(ctx, q, messages[from:to], out[from:to])
+			return s.sendInside(ctx, q, messages[from:to], out[from:to])
 		})
 	})
 	if err != nil {
@@ -87,10 +87,32 @@ func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 	return out, nil
 }
 
+// Around what is sent in a transaction of a caller's, so that it can be repeated: an error would
+// fail all that the caller has done in it.
+const (
+	sendSavepointSQL = `SAVEPOINT reprise_send`
+	sendReleaseSQL   = `RELEASE SAVEPOINT reprise_send`
+	sendUndoSQL      = `ROLLBACK TO SAVEPOINT reprise_send`
+)
+
+// sendInside sends messages in a transaction of the caller's.
+func (s *Store) sendInside(ctx context.Context, q querier, messages []journal.Message, out []journal.Sent) error {
+	for try := 1; ; try++ {
+		err := s.sendChunk(ctx, q, messages, out, true)
+		if !appeared(err) || try >= conflictTriesMax {
+			return err
+		}
+		if _, err := q.Exec(ctx, sendUndoSQL); err != nil {
+			return err
+		}
+		clear(out)
+	}
+}
+
 // sendMany sends messages in a transaction of their own. Those to runs whose tasks are held are
 // left out if the caller is impatient.
 func sendMany(ctx context.Context, s *Store, messages []journal.Message, out []journal.Sent) error {
-	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return s.sendChunk(ctx, c, messages, out) })
+	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return s.sendChunk(ctx, c, messages, out, false) })
 	if !lockTimeout(err) || !hasty(ctx, len(messages)) {
 		return err
 	}
@@ -153,8 +175,12 @@ type messageKey struct {
 }
 
 // sendChunk locks the runs of messages and puts these into their inboxes, in one round trip.
-func (s *Store) sendChunk(ctx context.Context, q querier, messages []journal.Message, out []journal.Sent) error {
+// savepoint says that it is part of a transaction, of which an error shall undo no more than that.
+func (s *Store) sendChunk(ctx context.Context, q querier, messages []journal.Message, out []journal.Sent, savepoint bool) error {
 	var p pipeline
+	if savepoint {
+		p.exec(sendSavepointSQL)
+	}
 	ids := make([]pgtype.UUID, len(messages))
 	for i := range messages {
 		ids[i] = uuidArg(messages[i].Run)
@@ -164,6 +190,9 @@ func (s *Store) sendChunk(ctx context.Context, q querier, messages []journal.Mes
 	}
 	p.exec(s.sql.lockTasks, ids)
 	s.queueSend(&p, messages, out)
+	if savepoint {
+		p.exec(sendReleaseSQL)
+	}
 	if err := p.send(ctx, q); err != nil {
 		return err
 	}
