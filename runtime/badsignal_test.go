@@ -148,3 +148,47 @@ func TestUnreceivedSignalsAreShown(t *testing.T) {
 		t.Errorf("it shows %q, want %q", d.Waiting, want)
 	}
 }
+
+// TestUnlistedSignalsAreWarnedOf: the client of a node knows which signals a workflow receives, if
+// the registration lists them: a signal of another name is warned of, once, and sent.
+func TestUnlistedSignalsAreWarnedOf(t *testing.T) {
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	n := c.Run(nil, func(n *runtime.Node) {
+		handleSaga(new(atomic.Int32), &runtime.HandleOptions{Signals: []string{"approved"}})(n)
+		handleCollect(n)
+	})
+	run := startWaiter(t, n)
+	free, err := runtime.Start(ctx, n.Client(), collect, 1, nil)
+	free = clustertest.MustStart(t, free, err)
+	const aproved workflow.Signal[string] = "aproved"
+	for _, id := range []journal.RunID{run.ID(), run.ID(), free.ID()} { // of the other workflow nothing is known
+		if err := runtime.Signal(ctx, n.Client(), id, aproved, "yes", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const line = "the workflow does not receive signals of this name, as its registration says; the signal was sent"
+	if log := c.Log.String(); strings.Count(log, line) != 1 || !strings.Contains(log, "reprise.signal=aproved reprise.run="+run.ID().String()) {
+		t.Errorf("the log has:\n%s", log)
+	}
+	if err := runtime.Signal(ctx, n.Client(), run.ID(), approved, "yes", nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := clustertest.MustResult(t, run); got != "yes" || strings.Count(c.Log.String(), line) != 1 {
+		t.Errorf("got %q", got)
+	}
+	const another workflow.Signal[string] = "another"
+	if _, err := runtime.SignalWithStart(ctx, n.Client(), waiter, "", another, "yes", &runtime.StartOptions{Key: "k"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(c.Log.String(), line) != 2 {
+		t.Error("a signal with a start is not warned of")
+	}
+	defer func() {
+		if p := fmt.Sprint(recover()); !strings.Contains(p, "signal") {
+			t.Errorf("an invalid name: %s", p)
+		}
+	}()
+	runtime.Handle(runtime.NewNode(c.Journal, nil), waiter, func(workflow.Context, string) (string, error) { return "", nil },
+		&runtime.HandleOptions{Signals: []string{""}})
+}

@@ -40,6 +40,7 @@ type Client struct {
 	starts  *batch.Batcher[call[journal.Start], answer[journal.Started]]
 	sends   *batch.Batcher[call[journal.Message], answer[journal.Sent]]
 	warner  *routeWarner
+	signals signalWarner
 
 	heldKeys held.Log[string]        // of starts
 	heldRuns held.Log[journal.RunID] // of messages
@@ -54,7 +55,7 @@ func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 }
 
 func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *telemetry) *Client {
-	c := &Client{j: j, node: node, tel: tel, warner: newRouteWarner(j, tel.log)}
+	c := &Client{j: j, node: node, tel: tel, warner: newRouteWarner(j, tel.log), signals: signalWarner{log: tel.log}}
 	c.waiters = waiters.New(j, waiters.Options{Poll: poll, HintsPushed: node != nil, Unanswered: unanswered})
 	c.starts = batch.New(batch.SizeMax, c.writeStarts)
 	c.sends = batch.New(batch.SizeMax, c.writeSends)

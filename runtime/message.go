@@ -42,10 +42,11 @@ func Signal[T any](
 	}
 	m := journal.Message{Run: run, Kind: journal.MessageSignal, Name: string(name), Key: o.Key, Payload: p}
 	ctx, end := c.tel.call(ctx, spanSignal, string(name), run, trace.SpanKindProducer)
-	_, err = c.send(ctx, m, o.Tx)
+	sent, err := c.send(ctx, m, o.Tx)
 	if end(err); err != nil {
 		return fmt.Errorf("signal %s to run %s: %w", name, run, err)
 	}
+	c.noteSignal(run, sent.Route, &m)
 	return nil
 }
 

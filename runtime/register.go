@@ -16,6 +16,10 @@ type HandleOptions struct {
 	Version int32
 	// Queue whose runs the node executes with it; default journal.DefaultQueue.
 	Queue string
+	// Signals lists the names of all signals that the workflow receives. The node's own client
+	// warns of a signal of another name, which it sends all the same. Empty: nobody is warned. A
+	// signal that nobody receives is shown by [Client.Describe] in any case.
+	Signals []string
 	// BlockOnBadSignal blocks a run that is about to receive a signal whose payload does not
 	// decode, until code or a codec that decodes it is deployed. By default such a signal is set
 	// aside, with a warning, and the run goes on: see workflow.Signal. Set it if a signal must not
@@ -46,7 +50,7 @@ func Handle[In, Out any](
 	}
 	def := workflow.Define(name, route.Version, fn)
 	def.BlockOnBadSignal = o.BlockOnBadSignal
-	if err := n.registry.add(def, route); err != nil {
+	if err := n.registry.add(def, route, o.Signals); err != nil {
 		panic("runtime: " + err.Error())
 	}
 }
@@ -69,6 +73,7 @@ type registry struct {
 	frozen      bool
 	definitions map[definitionKey]*replay.Definition
 	routes      []journal.Route
+	signals     map[journal.Route][]string // that a workflow receives, if its registration says so
 }
 
 type definitionKey struct {
@@ -83,7 +88,12 @@ func (r *registry) empty() bool {
 	return len(r.routes) == 0
 }
 
-func (r *registry) add(def *replay.Definition, route journal.Route) error {
+func (r *registry) add(def *replay.Definition, route journal.Route, signals []string) error {
+	for _, name := range signals {
+		if err := journal.CheckName("signal", name); err != nil {
+			return fmt.Errorf("workflow %q: %w", def.Name, err)
+		}
+	}
 	if err := journal.CheckName("workflow", def.Name); err != nil {
 		return err
 	}
@@ -106,6 +116,12 @@ func (r *registry) add(def *replay.Definition, route journal.Route) error {
 		r.definitions[key] = def
 	}
 	r.routes = append(r.routes, route)
+	if len(signals) > 0 {
+		if r.signals == nil {
+			r.signals = map[journal.Route][]string{}
+		}
+		r.signals[route] = slices.Clone(signals)
+	}
 	return nil
 }
 
@@ -139,4 +155,13 @@ func (r *registry) serves(route journal.Route) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Contains(r.routes, route)
+}
+
+// receives tells whether a signal of that name may be received by a workflow, as far as its
+// registration says.
+func (r *registry) receives(route journal.Route, signal string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	listed, known := r.signals[route]
+	return !known || slices.Contains(listed, signal)
 }

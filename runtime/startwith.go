@@ -77,5 +77,6 @@ func startWith[In, Out any](
 	if err := started.Sent.Err; err != nil {
 		return nil, 0, fmt.Errorf("%s %s to run %s: %w", m.Kind, m.Name, started.Run, err)
 	}
+	c.noteSignal(started.Run, routeOf(string(name), so.Version, so.Queue), &m)
 	return handleOf(c, name, started), started.Sent.Number, nil
 }
