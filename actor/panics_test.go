@@ -33,7 +33,7 @@ func TestPanicsEndAStep(t *testing.T) {
 		"a policy without delay": {policy: workflow.RetryPolicy{Initial: 1, Max: 1}, body: "ppp", attempts: 3, failed: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, nil, func(g *rig) {
+			bubble(t, func(o *Options) { o.PassivateAlways = true }, func(g *rig) { // each owner reads the count
 				made := 0
 				g.stepWith(&workflow.StepOptions{Retry: &tc.policy}, func(context.Context) (string, error) {
 					if made++; made > len(tc.body) {

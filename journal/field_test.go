@@ -74,3 +74,17 @@ func TestHiddenFields(t *testing.T) {
 		}
 	}
 }
+
+// A summary leaves out the type of an error that is nothing but a text.
+func TestFailureSummary(t *testing.T) {
+	for want, f := range map[string]*journal.Failure{
+		"no":                  {Type: "*errors.errorString", Message: "no"},
+		"a: no":               {Type: "*fmt.wrapError", Message: "a: no"},
+		"*card.Declined: no":  {Type: "*card.Declined", Message: "no"},
+		"reprise.Timeout: no": {Type: journal.FailureTimeout, Message: "no"},
+	} {
+		if got := f.Summary(); got != want {
+			t.Errorf("%s: %s, want %s", f.Type, got, want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -253,12 +254,24 @@ func TestRunTwice(t *testing.T) {
 	}
 }
 
-// TestCancelledResult: the result of a cancelled run says so, with the reason.
+// errNoStock is registered.
+var errNoStock = errors.New("no stock")
+
+func init() { workflow.RegisterError("test.NoStock", errNoStock) }
+
+// TestCancelledResult: the result of a cancelled run says so, with the reason, and has what else
+// the code's error was.
 func TestCancelledResult(t *testing.T) {
 	c := clustertest.New(t)
 	ctx := clustertest.Context(t)
 	n := c.Run(nil, func(n *runtime.Node) {
-		runtime.Handle(n, waiter, func(ctx workflow.Context, _ string) (string, error) { return approved.Receive(ctx) }, nil)
+		runtime.Handle(n, waiter, func(ctx workflow.Context, _ string) (string, error) {
+			out, err := approved.Receive(ctx)
+			if err != nil {
+				return "", fmt.Errorf("%w: %w", errNoStock, err)
+			}
+			return out, nil
+		}, nil)
 	})
 	run, err := runtime.Start(ctx, n.Client(), waiter, "", nil)
 	if err != nil {
@@ -268,7 +281,7 @@ func TestCancelledResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = run.Result(ctx)
-	if got := clustertest.WantError[*runtime.CancelledError](t, err); got.Run != run.ID() || !errors.Is(got, workflow.ErrCancelled) {
+	if got := clustertest.WantError[*runtime.CancelledError](t, err); got.Run != run.ID() || !errors.Is(got, workflow.ErrCancelled) || !errors.Is(got, errNoStock) {
 		t.Errorf("got %v", got)
 	}
 }
