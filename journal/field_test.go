@@ -68,7 +68,7 @@ func TestHiddenFields(t *testing.T) {
 			t.Errorf("%T: %v", v, err)
 		}
 	}
-	for _, v := range []any{struct{}{}, embeds{}, omits{}, marshals{1}, &marshals{1}, map[string]int{}} {
+	for _, v := range []any{struct{}{}, embeds{locked{1}}, omits{}, marshals{1}, &marshals{1}, map[string]int{}} {
 		if p, err := (journal.JSON{}).Encode(v); err != nil || string(p.Data) != "{}" {
 			t.Errorf("%T: %s, %v", v, p.Data, err)
 		}

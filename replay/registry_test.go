@@ -169,7 +169,7 @@ func TestRegisterRefuses(t *testing.T) {
 		`error "": is empty`:                       func() { RegisterError("", errNowhere) },
 		`"cancelled" is the engine's own`:          func() { RegisterError("x", ErrCancelled) },
 		`"invalid" is the engine's own`:            func() { RegisterError("x", journal.ErrInvalid) },
-		"cannot be compared":                       func() { RegisterError("x", uncomparable{}) },
+		"cannot be compared":                       func() { RegisterError("x", uncomparable{nil}) },
 		"another error has the name":               func() { RegisterError("shop.SoldOut", errNowhere) },
 		`"card.Declined" cannot be registered: an`: func() { RegisterError("card.Declined", errNowhere) },
 		`"shop.SoldOut" cannot be registered: ano`: func() { RegisterErrorType[*stranger]("shop.SoldOut") },
