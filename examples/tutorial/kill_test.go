@@ -22,13 +22,14 @@ import (
 
 // TestKill runs the program as a process of its own and kills it in the middle of what it does: by
 // SIGKILL, while a partner does what it was asked for, so that the answer is lost. Then another
-// process goes on. In the end every trip is booked whole and entered once, or has left nothing.
+// process goes on. Twice only: a run whose process has died three times before the run got anywhere
+// is a suspect, and the engine takes its time with those. In the end every trip is booked whole and entered once, or has left nothing.
 func TestKill(t *testing.T) {
 	for name, db := range databases(t) {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
-			w := &killer{partners: partners{booked: map[string]bool{}}, after: []int{5, 14, 25}, called: make(chan struct{}, 1)}
+			w := &killer{partners: partners{booked: map[string]bool{}}, after: []int{7, 21}, called: make(chan struct{}, 1)}
 			server := httptest.NewServer(w)
 			defer server.Close()
 			for len(w.after) > 0 {
