@@ -51,7 +51,9 @@ func TestMoreStepsInRetryThanAreKept(t *testing.T) {
 			t.Errorf("%d bodies, want %d; %d attempts were kept, want 10: %s", bodies, 3*steps, most, g.history(id))
 		}
 		g.wantSaid("blocked", 0)
-		g.wantSaid("full: 25 wait, 10 are in retry", 1)
+		if g.said("full: 25 wait, ") == 0 {
+			t.Error("nobody said that steps wait")
+		}
 	})
 }
 

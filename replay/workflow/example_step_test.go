@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -67,6 +68,62 @@ func ExampleStepTxAsync() {
 	// Output:
 	// ready: false
 	// RunCompleted "booked"
+}
+
+func ExampleDoTx() {
+	enter := func(ctx workflow.Context, _ struct{}) (string, error) {
+		err := workflow.DoTx(ctx, "enter", func(ctx context.Context, tx *Ledger) error {
+			return nil // tx commits together with the outcome
+		}, nil)
+		return "entered", err
+	}
+	drive(workflow.Define("enter", 1, enter), nil)
+	// Output: RunCompleted "entered"
+}
+
+// warehouse is a database beside the store's: postgres.OpenDatabase returns one, for example.
+type warehouse struct{ kept map[string]journal.Payload }
+
+func (w warehouse) Once(
+	ctx context.Context, key string, fn func(context.Context, *Ledger) (journal.Payload, error),
+) (journal.Payload, error) {
+	if out, done := w.kept[key]; done {
+		return out, nil
+	}
+	out, err := fn(ctx, new(Ledger))
+	if err == nil {
+		w.kept[key] = out
+	}
+	return out, err
+}
+
+func ExampleStepIn() {
+	stock := warehouse{kept: map[string]journal.Payload{}}
+	order := func(ctx workflow.Context, _ struct{}) (string, error) {
+		left, err := workflow.StepIn(ctx, "take", stock, func(ctx context.Context, tx *Ledger) (int, error) {
+			return 41, nil // in a transaction of the warehouse, which keeps the output
+		}, nil)
+		if err != nil {
+			return "", err
+		}
+		err = workflow.DoIn(ctx, "note", stock, func(ctx context.Context, tx *Ledger) error { return nil }, nil)
+		return fmt.Sprint(left, " left"), err
+	}
+	drive(workflow.Define("order", 1, order), nil)
+	// Output: RunCompleted "41 left"
+}
+
+func ExampleStepInAsync() {
+	stock := warehouse{kept: map[string]journal.Payload{}}
+	order := func(ctx workflow.Context, _ struct{}) (int, error) {
+		taken := workflow.StepInAsync(ctx, "take", stock, func(ctx context.Context, tx *Ledger) (int, error) { return 1, nil }, nil)
+		fmt.Println("ready:", taken.Ready())
+		return taken.Get(ctx)
+	}
+	drive(workflow.Define("order", 1, order), nil)
+	// Output:
+	// ready: false
+	// RunCompleted 1
 }
 
 func ExamplePushTx() {

@@ -22,10 +22,19 @@ func TestFakesOfStepsInTransactions(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
+			later := workflow.StepInAsync(ctx, "elsewhere", nil, nobody, nil)
+			err = workflow.DoIn(ctx, "nothing", nil, func(context.Context, *strings.Builder) error { panic("the body of a fake") }, nil)
+			if err != nil {
+				return "", err
+			}
+			if elsewhere, err = later.Get(ctx); err != nil {
+				return "", err
+			}
 			err = workflow.DoTx(ctx, "here", func(context.Context, *memory.Effects) error { panic("the body of a fake") }, nil)
 			return elsewhere + what, err
 		}, nil)
 		runtimetest.Fake(e, "elsewhere", func(context.Context) (string, error) { return "else", nil })
+		runtimetest.Fake(e, "nothing", func(context.Context) (struct{}, error) { return struct{}{}, nil })
 		runtimetest.FakeTx(e, "here", func(_ context.Context, tx *memory.Effects) (struct{}, error) {
 			tx.Do(func() { effects++ })
 			return struct{}{}, nil

@@ -10,6 +10,9 @@ import (
 // unsaid are what no program can say.
 var unsaid = map[string]string{
 	"Define":                   "a program is given to runtime.Handle, which calls it",
+	"StepIn":                   "its database is no store, so there is nothing to simulate; to the engine it is Step",
+	"StepInAsync":              "it is StepIn, which is Step to the engine",
+	"DoIn":                     "it is StepIn, which is Step to the engine",
 	"SagaError.Error":          "whoever writes an error calls it",
 	"SagaError.Unwrap":         "errors.Is calls it",
 	"SagaError.JournalFailure": "the engine calls it",

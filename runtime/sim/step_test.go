@@ -18,6 +18,9 @@ func (p *interpreter) step(ctx workflow.Context, in *instr) (out string, err err
 	switch {
 	case in.Do == doTx:
 		out, err = workflow.StepTx(ctx, in.step(), p.txBody(in), in.options())
+	case in.Do == doPlain && in.Sort.Tx:
+		body := p.txBody(in)
+		err = workflow.DoTx(ctx, in.step(), func(ctx context.Context, tx effects) error { _, err := body(ctx, tx); return err }, in.options())
 	case in.Do == doPlain:
 		err = workflow.Do(ctx, in.step(), silent(p.body(in, false)), in.options())
 	case in.Sort.Tx:
