@@ -78,7 +78,7 @@ func (s *Store) Send(ctx context.Context, tx journal.Tx, messages []journal.Mess
 			return sendMany(ctx, s, messages[from:to], out[from:to])
 		}
 		return s.in(ctx, tx, func(ctx context.Context, q querier) error {
-			return s.sendInside(ctx, q, messages[from:to], out[from:to])
+			return sendInside(ctx, s, q, messages[from:to], out[from:to])
 		})
 	})
 	if err != nil {
@@ -96,7 +96,7 @@ const (
 )
 
 // sendInside sends messages in a transaction of the caller's.
-func (s *Store) sendInside(ctx context.Context, q querier, messages []journal.Message, out []journal.Sent) error {
+func sendInside(ctx context.Context, s *Store, q querier, messages []journal.Message, out []journal.Sent) error {
 	for try := 1; ; try++ {
 		err := s.sendChunk(ctx, q, messages, out, true)
 		if !appeared(err) || try >= conflictTriesMax {

@@ -27,11 +27,12 @@ func TestFakesOfStepsInTransactions(t *testing.T) {
 			if err != nil {
 				return "", err
 			}
-			if elsewhere, err = later.Get(ctx); err != nil {
+			again, err := later.Get(ctx)
+			if err != nil {
 				return "", err
 			}
 			err = workflow.DoTx(ctx, "here", func(context.Context, *memory.Effects) error { panic("the body of a fake") }, nil)
-			return elsewhere + what, err
+			return elsewhere + again + what, err
 		}, nil)
 		runtimetest.Fake(e, "elsewhere", func(context.Context) (string, error) { return "else", nil })
 		runtimetest.Fake(e, "nothing", func(context.Context) (struct{}, error) { return struct{}{}, nil })
@@ -39,7 +40,7 @@ func TestFakesOfStepsInTransactions(t *testing.T) {
 			tx.Do(func() { effects++ })
 			return struct{}{}, nil
 		})
-		if got := runtimetest.Start(e, request, "x", nil).Must(); got != "elsex" || effects != 1 {
+		if got := runtimetest.Start(e, request, "x", nil).Must(); got != "elseelsex" || effects != 1 {
 			t.Errorf("got %q, %d effects", got, effects)
 		}
 	})
