@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -295,9 +296,13 @@ func (v *visit) ask(ctx context.Context, r *rand.Rand) error {
 	for {
 		posted := v.acknowledged()
 		l, err := runtime.Query(ctx, v.asked, v.run, peek, 0)
+		_, undecided := errors.AsType[*replay.UndecidedError](err)
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case undecided: // nobody is there to begin the run, which would start a child
+			rest(ctx, r)
+			continue
 		case errors.Is(err, journal.ErrUnavailable):
 			continue
 		case err != nil:

@@ -150,7 +150,8 @@ func TestBusyRunsLeavePlacesToOthers(t *testing.T) {
 		},
 		"retries": func(ctx workflow.Context, _ int) (int, error) {
 			return workflow.Step(ctx, "a", func(ctx context.Context) (int, error) {
-				return 0, errors.Join(sleep(ctx, 50*time.Millisecond), errors.New("down"))
+				// Much longer than the pause between retries, in which a run gives its place away.
+				return 0, errors.Join(sleep(ctx, 500*time.Millisecond), errors.New("down"))
 			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: 1, Factor: 1, Max: 1, Jitter: -1}})
 		},
 	} {
