@@ -98,6 +98,7 @@ func TestEagerTimer(t *testing.T) {
 		}
 		d.Begin(&w, 7)
 		time.Sleep(time.Microsecond)
+		synctest.Wait() // the timer's goroutine has reported
 		d.End(&w)
 		if late != 1 {
 			t.Errorf("%d were late", late)
