@@ -16,9 +16,6 @@ func (sc *Scope) Start(st journal.Start, policy journal.ClosePolicy, mode Cancel
 	if !sc.issue(c, st.Key) {
 		return c
 	}
-	if e.foresight.untimed {
-		e.undecided("the id of child " + st.Workflow) // the time is part of it
-	}
 	c.run, e.out.children = e.childID(c.cmd), true
 	if !e.replaying {
 		st.ID = c.run

@@ -201,8 +201,14 @@ func (c *Command) Env() *Env { return c.scope.env }
 // Err is why the command was cancelled, or asked to stop.
 func (c *Command) Err() error { return c.err }
 
-// Run is the child, or the receiver of the signal.
-func (c *Command) Run() journal.RunID { return c.run }
+// Run is the child, or the receiver of the signal. The id of a child that is foreseen is undecided,
+// because the time is part of it. What code does that does not look at the id follows all the same.
+func (c *Command) Run() journal.RunID {
+	if e := c.scope.env; c.kind == journal.CommandChild && e.foresight.hasNoTime(c.cmd) && !e.unwinding && e.running.Load().here() {
+		e.undecided("the id of child " + c.name)
+	}
+	return c.run
+}
 
 // Output is the output of a completed step or child.
 func (c *Command) Output() journal.Payload { return c.payload }

@@ -24,7 +24,7 @@ func ForeseeFirst(m *Machine, run *journal.Run, now time.Time) error {
 func Foresee(m *Machine, msg *journal.Message, now time.Time) (taken bool, err error) {
 	f := &m.env.foresight
 	f.puzzle = nil
-	if t, armed := m.NextTimer(); armed && !t.Due.After(msg.Time) && (!f.untimed || t.Cmd <= f.timed) {
+	if t, armed := m.NextTimer(); armed && !t.Due.After(msg.Time) && !f.hasNoTime(t.Cmd) {
 		return false, foresee(m, m.Stamp(journal.Event{Kind: journal.TimerFired, Cmd: t.Cmd, Name: t.Name}, now), true)
 	}
 	ev, refusal := m.Offer(msg, now)

@@ -44,7 +44,7 @@ func TestForeseenCodeIsNotDecided(t *testing.T) {
 		}, true, "side effect y is not decided yet"},
 		"change": {func(c ctx) { workflow.Changed(c, "new") }, true, "change new is not decided yet"},
 		"time":   {func(c ctx) { c.Now() }, false, "the time at which the run goes on is not decided yet"},
-		"child":  {func(c ctx) { workflow.CallAsync(c, kidName, "", nil) }, false, "the id of child kid is not decided yet"},
+		"child":  {func(c ctx) { workflow.CallAsync(c, kidName, "", nil).ID() }, false, "the id of child kid is not decided yet"},
 	} {
 		wants := func(where string, err error) {
 			t.Helper()
@@ -117,6 +117,41 @@ func TestForeseenHandlersAreNotDecided(t *testing.T) {
 	update := &journal.Message{Number: 2, Kind: journal.MessageUpdate, Name: "more", Payload: arg}
 	if _, err := replay.Foresee(m, update, epoch); !errors.As(err, new(*replay.UndecidedError)) {
 		t.Errorf("a validator that asks for the time: %v", err)
+	}
+}
+
+// TestForeseenChildren: a child that is foreseen to start stops nothing but code that asks for its
+// id. That of a child of the first turn is known.
+func TestForeseenChildren(t *testing.T) {
+	const first, second workflow.Query[int, journal.RunID] = "first", "second"
+	got := ""
+	m, _, err := foreseen(t, func(c ctx) (string, error) {
+		one := workflow.CallAsync(c, kidName, "", nil)
+		first.Handle(c, func(int) (journal.RunID, error) { return one.ID(), nil })
+		v, err := approved.Receive(c)
+		if err != nil {
+			return "", err
+		}
+		two := workflow.CallAsync(c, kidName, "", nil)
+		second.Handle(c, func(int) (journal.RunID, error) { return two.ID(), nil })
+		two.Cancel()
+		got = v
+		return two.Get(c)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if taken, err := replay.Foresee(m, signalMessage(1, "approved", `"x"`, 0), epoch); !taken || err != nil || got != "x" {
+		t.Fatalf("the message that starts a child: taken %v, %v; the code got %q", taken, err, got)
+	}
+	arg := journal.Payload{Data: []byte("1")}
+	if p, err := m.Query("first", arg); err != nil || len(p.Data) < 36 {
+		t.Errorf("the id of the first turn's child: %s, %v", p.Data, err)
+	}
+	for range 2 {
+		if p, err := m.Query("second", arg); !errors.As(err, new(*replay.UndecidedError)) {
+			t.Errorf("the id of the foreseen child: %s, %v", p.Data, err)
+		}
 	}
 }
 

@@ -25,14 +25,17 @@ func (e *UndecidedError) Error() string {
 // Three things do not. A value from outside is another one when the owner asks for it, and its
 // function may have an effect, so it is not called. Whether the code takes a new branch is decided
 // by the code that the owner has. And the time at which the owner takes a message is not known
-// before. So code that asks for one of these stops a machine that runs ahead, with an
-// UndecidedError.
+// before, nor the ids of the children that it starts then, which have the time in them. So code
+// that asks for one of these stops a machine that runs ahead, with an UndecidedError.
 type foresight struct {
 	ahead   bool            // the last event was foreseen
 	untimed bool            // and nobody knows its time
 	timed   journal.Cmd     // with untimed: the newest command before that, whose time is known
 	puzzle  *UndecidedError // the first one since it was last cleared
 }
+
+// hasNoTime tells whether a command was asked for at a time that nobody knows yet.
+func (f *foresight) hasNoTime(cmd journal.Cmd) bool { return f.untimed && cmd > f.timed }
 
 // undecided stops a machine that runs ahead. It does not return then. In a handler, which must not
 // stop a machine, it panics.

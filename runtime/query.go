@@ -18,10 +18,11 @@ import (
 // acknowledged before the call: events, and signals, updates and cancel requests that the run has
 // not consumed yet. While a node works on the run, the query waits until that has taken them:
 // milliseconds, and at most 3 s, or half of ctx's time. If no node does, what the next one will do
-// is foreseen. That ends where only the run's owner decides (a SideEffect, a new Changed, the
-// time), and where the code fails: then the answer is the state of before. The run may be open,
-// parked, blocked or closed. It is not touched, and nothing is written. The first query of a run
-// costs a replay of its history; while the node runs, further ones within seconds cost what is new.
+// is foreseen. That ends where only the run's owner decides (a SideEffect, a new Changed, the time,
+// the id of a new child), and where the code fails: then the answer is the state of before. The run
+// may be open, parked, blocked or closed. It is not touched, and nothing is written. The first
+// query of a run costs a replay of its history; while the node runs, further ones within seconds
+// cost what is new.
 //
 // A handler that does not return is not waited for beyond ctx, and 30 s: the error names it and
 // matches [ErrStuck] and context.DeadlineExceeded or what ended ctx. It goes on in the background,
