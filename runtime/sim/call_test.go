@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -156,68 +154,4 @@ func (w *world) callWithStart(ctx context.Context, r *running, client *runtime.C
 		})
 	})
 	return run, nil
-}
-
-// look asks a run through a node what it sees: it must be all that had come, by name and number.
-func (w *world) look(r *running, via int) {
-	w.mu.Lock()
-	p, id, epoch := w.nodes[via], r.id, w.epoch
-	w.mu.Unlock()
-	if p == nil || id.IsZero() {
-		return
-	}
-	before, _ := w.came(r)
-	ctx, cancel := context.WithTimeout(w.ctx, callMax)
-	defer cancel()
-	s, err := runtime.Query(ctx, p.node, id, look, "")
-	if err != nil {
-		if _, older := errors.AsType[*journal.UnreadableError](err); older && w.plan.hasOlder() {
-			return
-		}
-		if !errors.Is(err, journal.ErrUnavailable) && ctx.Err() == nil && !w.neverBegan(r) && w.now() == epoch {
-			w.breaks("queries", "run %s: %v", r.name(), err)
-		}
-		return
-	}
-	after, open := w.came(r)
-	if w.now() != epoch {
-		return
-	}
-	for _, name := range signalNames {
-		if n := s.Came[name]; n > after[name] || n < before[name] && open && !s.Done {
-			w.breaks("queries", "run %s: %d signals %s are seen, %d had come before and %d after", r.name(), n, name, before[name], after[name])
-		}
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.looks++
-}
-
-// came counts the signals in a run's inbox, and tells whether it is open.
-func (w *world) came(r *running) (n map[string]int, open bool) {
-	n = map[string]int{}
-	for _, m := range w.kept(r.id).Messages {
-		if m.Kind == journal.MessageSignal {
-			n[m.Name]++
-		}
-	}
-	return n, slices.ContainsFunc(w.open(), func(run journal.Run) bool { return run.ID == r.id })
-}
-
-// neverBegan tells whether a run was terminated before its first turn: nothing can be asked then.
-func (w *world) neverBegan(r *running) bool {
-	h, err := w.db.Load(context.Background(), []driver.LoadRequest{{Run: r.id}})
-	return err == nil && len(h[0].Events) == 1 && h[0].Run.Status == journal.Terminated
-}
-
-// lookAtAll asks some run of the plan once more, when all is quiet: the answer must come.
-func (w *world) lookAtAll() {
-	for via := range min(len(w.plan.Nodes), len(w.plan.Runs)) {
-		w.mu.Lock()
-		r := w.runs[via]
-		w.mu.Unlock()
-		if !r.id.IsZero() {
-			w.look(r, via+1)
-		}
-	}
 }

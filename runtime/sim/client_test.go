@@ -29,7 +29,8 @@ type running struct {
 	settled    bool   // every signal that it may wait for was sent
 	terminated bool   // an operator tried to close it
 
-	calls []*answered
+	calls    []*answered
+	waitedIn []*process // in which a query has waited in vain for its owner
 
 	heard   bool // its result was
 	heardAt time.Duration

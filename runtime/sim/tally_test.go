@@ -61,6 +61,7 @@ func (t tally) add(w *world) {
 		}
 	}
 	t["queries answered"] += w.looks
+	t["queries answered with what is decided"] += w.excuses
 	for i := range w.tape.commits {
 		t["replies"] += len(w.tape.commits[i].Replies)
 	}

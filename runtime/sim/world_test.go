@@ -70,6 +70,7 @@ type world struct {
 	broken     []broken
 	hasty      map[message]journal.Answer // of a planted fault
 	looks      int                        // answers of queries
+	excuses    int                        // those of a state before what had come
 	lines      map[lineOfRun]int          // what programs wrote to the log
 	strays     []string                   // runs that a node owned and did not run
 	log        bytes.Buffer
