@@ -18,7 +18,6 @@ import (
 func (d *sched) ReadOnly(fn func()) (refused error) {
 	before, refusedBefore := d.readOnly, d.refused
 	d.readOnly, d.refused = true, nil
-	reading := readers.Swap(d)
 	alone := d.running.Load() == nil
 	if alone {
 		if d.onlooker == nil {
@@ -28,13 +27,12 @@ func (d *sched) ReadOnly(fn func()) (refused error) {
 		d.running.Store(d.onlooker)
 	}
 	defer func() {
-		readers.Swap(reading)
 		refused = d.refused
 		if d.readOnly, d.refused = before, refusedBefore; alone {
 			d.running.Store(nil)
 		}
 	}()
-	fn()
+	d.reading(fn)
 	return nil
 }
 
@@ -42,6 +40,22 @@ func (d *sched) ReadOnly(fn func()) (refused error) {
 // the code looks at. It is for verbs of things that belong to no run yet, such as a promise nobody
 // has waited for: they have no machine to ask.
 var readers goroutine.Local
+
+// reading calls fn with the goroutine among the readers. What is read-only within fn is so for
+// nothing: a thousand predicates that are tested one after the other enter one reader.
+func (d *sched) reading(fn func()) {
+	if d.reads {
+		fn()
+		return
+	}
+	before := readers.Swap(d)
+	d.reads = true
+	defer func() {
+		d.reads = false
+		readers.Swap(before)
+	}()
+	fn()
+}
 
 // Unbound returns nil for code that may change a thing which belongs to no run yet: an error that
 // matches ErrReadOnly if the caller's goroutine runs code that may only read, of whichever run.

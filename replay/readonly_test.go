@@ -93,3 +93,34 @@ func TestReadOnly(t *testing.T) {
 	}
 	checkPrefixes(t, def, r.history)
 }
+
+// TestPredicatesAllocateNothing: conditions that strands wait for are tested after every event, so
+// what a test costs is paid by every event as often as strands wait.
+func TestPredicatesAllocateNothing(t *testing.T) {
+	allocations := func(strands int) float64 {
+		m := replay.New(define(func(c ctx) (string, error) {
+			for range strands {
+				workflow.Go(c, func(c ctx) { _ = workflow.Await(c, func() bool { return false }) })
+			}
+			for {
+				if _, err := approved.Receive(c); err != nil {
+					return "", err
+				}
+			}
+		}), replay.Info{}, journal.New(nil, nil))
+		defer m.Close()
+		step := func(ev journal.Event) {
+			ev.Seq, ev.Time = m.LastSeq()+1, epoch
+			if err := m.Step(&ev); err != nil {
+				t.Fatal(err)
+			}
+		}
+		step(journal.Event{Kind: journal.RunStarted})
+		return testing.AllocsPerRun(20, func() {
+			step(journal.Event{Kind: journal.SignalReceived, Name: "approved", Inbox: 1, Payload: journal.Payload{Data: []byte(`"x"`)}})
+		})
+	}
+	if few, many := allocations(1), allocations(1000); many > few+10 {
+		t.Errorf("an event allocates %v times if one strand waits for a condition, %v times if a thousand do", few, many)
+	}
+}

@@ -114,3 +114,24 @@ func TestUnboundIsFree(t *testing.T) {
 		t.Error("a promise cannot be prepared")
 	}
 }
+
+// TestConditionsOfOthersChangeNothingUnused: the same for a condition that another strand tests, and
+// behind that strand's own.
+func TestConditionsOfOthersChangeNothingUnused(t *testing.T) {
+	promise, on := workflow.NewPromise[int](), false
+	r := newRig(define(func(c ctx) (string, error) {
+		workflow.Go(c, func(c ctx) { _ = workflow.Await(c, func() bool { return false }) })
+		workflow.Go(c, func(c ctx) { _ = workflow.Await(c, func() bool { return on && promise.Resolve(1) }) })
+		v, err := approved.Receive(c)
+		if on = true; err != nil {
+			return v, err
+		}
+		return approved.Receive(c)
+	}))
+	defer r.m.Close()
+	mustStep(t, r, started())
+	if _, err := r.step(signalOf(1, "approved", `"x"`)); !errors.Is(err, workflow.ErrReadOnly) || promise.Future().Ready() {
+		t.Errorf("%v; the promise is resolved: %v", err, promise.Future().Ready())
+	}
+	promise.Resolve(2) // whoever reads no more is not held for a reader
+}

@@ -41,6 +41,7 @@ type sched struct {
 	budget    int // how many actions it has; actionsMax but in tests
 
 	readOnly      bool  // see ReadOnly
+	reads         bool  // the goroutine is among the readers, see reading
 	refused       error // the first refusal that read-only code did not see, see Unseen
 	readsExternal bool  // a predicate looked at what comes from outside: see MarkExternal
 	returned      bool  // the workflow's function has returned: nothing runs any more

@@ -44,6 +44,10 @@ func (sc *Scope) Until(test func() bool, late *Command) (bool, error) {
 // strand that was lent for it.
 func (d *sched) testAll(running *strand) {
 	d.predicates.lent = false
+	d.reading(func() { d.testEach(running) })
+}
+
+func (d *sched) testEach(running *strand) {
 	for p := d.predicates.waiting.First(); p != nil; p = p.node.Next() {
 		if p.strand == running {
 			p.met = d.test(p)
