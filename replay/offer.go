@@ -1,9 +1,11 @@
 package replay
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/internal/coro"
 )
 
 // First returns the event with which the code of run's present generation begins. The first
@@ -40,9 +42,17 @@ func (m *Machine) Offer(msg *journal.Message, now time.Time) (ev journal.Event, 
 	return m.Stamp(ev, now), nil
 }
 
-// reject is the reply to an update that does not become an event.
+// reject is the reply to an update that does not become an event. The text and the form of the
+// validator's error come from code of the user's, which must harm nobody but the update.
 func reject(msg *journal.Message, err error) *journal.Reply {
-	f := &journal.Failure{Type: journal.FailureRejected, Message: err.Error(), Permanent: true, Cause: FailureOf(err)}
+	var text string
+	var cause *journal.Failure
+	describe := coro.New(func() { text, cause = err.Error(), FailureOf(err) })
+	if _, crash := describe.Resume(); crash != nil {
+		err = crashed("the error of the validator of update "+strconv.Quote(msg.Name), crash.Value, crash.PCs, crash.Stack)
+		text, cause = err.Error(), FailureOf(err)
+	}
+	f := &journal.Failure{Type: journal.FailureRejected, Message: text, Permanent: true, Cause: cause}
 	return &journal.Reply{Number: msg.Number, Payload: journal.EncodeFailure(f), Rejected: true}
 }
 

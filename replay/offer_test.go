@@ -1,10 +1,12 @@
 package replay_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
 )
 
 // offered starts the workflow "sums", which answers the update "more" for positive numbers.
@@ -55,6 +57,41 @@ func TestOfferRefuses(t *testing.T) {
 	}
 	if r.m.LastSeq() != 1 || r.m.InboxSeen() != 0 {
 		t.Errorf("offering moved the machine to event %d, message %d", r.m.LastSeq(), r.m.InboxSeen())
+	}
+}
+
+// broken is an error whose code panics.
+type broken struct{ text string }
+
+func (b *broken) Error() string {
+	if b.text == "" {
+		panic("no text")
+	}
+	return b.text
+}
+
+func (b *broken) MarshalJSON() ([]byte, error) { panic("no form") }
+
+// TestOfferBrokenError: a validator's error whose own code panics refuses its update like any other,
+// with what has panicked, and the machine goes on.
+func TestOfferBrokenError(t *testing.T) {
+	workflow.RegisterErrorType[*broken]("test.broken")
+	for text, want := range map[string]string{"": "panicked: no text", "x": "panicked: no form"} {
+		r := newRig(define(func(c ctx) (string, error) {
+			more.Handle(c, func(_ ctx, n int) (int, error) { return n, nil }, &workflow.UpdateOptions[int]{Validate: func(int) error { return &broken{text} }})
+			return approved.Receive(c)
+		}))
+		defer r.m.Close()
+		mustStep(t, r, started())
+		_, refusal := r.m.Offer(&journal.Message{Kind: journal.MessageUpdate, Number: 1, Name: "more", Payload: journal.Payload{Data: []byte("1")}}, epoch)
+		if refusal == nil {
+			t.Fatal("it is accepted")
+		}
+		f, err := journal.DecodeFailure(refusal.Payload)
+		if err != nil || !strings.Contains(f.Message, `the error of the validator of update "more" `+want) || !strings.Contains(f.Message, "offer_test.go") {
+			t.Errorf("failure %+v, %v", f, err)
+		}
+		mustStep(t, r, signalOf(1, "approved", `"x"`))
 	}
 }
 
