@@ -44,23 +44,30 @@ func (e *Env) SiftAll(q *SignalQueue, decode func(journal.Payload) error) int {
 	if e.readOnly {
 		return q.Len()
 	}
-	for q.looked < q.Len() {
-		s := q.signals.At(q.looked)
-		if !e.unfit(q, s, decode) {
-			q.looked++
-			continue
+	var unfit []int
+	for place := q.looked; place < q.Len(); place++ {
+		if e.unfit(q, q.signals.At(place), decode) {
+			unfit = append(unfit, place)
 		}
-		q.remove(q.looked)
 	}
+	q.remove(unfit)
+	q.looked = q.Len()
 	return q.Len()
 }
 
-// remove takes a signal out of the middle: the queue is turned round once.
-func (q *SignalQueue) remove(place int) {
+// remove takes signals out of the middle, whose places are in order: the queue is turned round
+// once, however many they are.
+func (q *SignalQueue) remove(places []int) {
+	if len(places) == 0 {
+		return
+	}
 	for i := range q.Len() {
-		if s := q.signals.Pop(); i != place {
-			q.signals.Push(s)
+		s := q.signals.Pop()
+		if len(places) > 0 && places[0] == i {
+			places = places[1:]
+			continue
 		}
+		q.signals.Push(s)
 	}
 }
 
