@@ -75,6 +75,8 @@ type Commit struct {
 	Children bool
 	Continue *journal.Continue // the last event is RunContinued: the run goes on as its next generation
 	Tx       journal.Tx        // write and commit inside this transaction instead of the batch's; see [TxStore]
+
+	prepared OutboxMark // how many of the last Starts and Messages came from the outbox of Tx
 }
 
 // HasEffects tells whether the commit does anything beyond its own run's events and task. A store

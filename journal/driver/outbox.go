@@ -51,7 +51,10 @@ const (
 	outboxBytesMax = 64 << 20
 )
 
-var errOutboxEnded = errors.New("the transaction of the step has ended")
+var errOutboxEnded = errors.New("the transaction of the step has ended; start and send before the body returns")
+
+// howToSendMore is for bodies that reach a limit.
+const howToSendMore = "start and send the others in further steps, or in the workflow"
 
 // outboxOf returns where starts and messages in a transaction wait, nil if they are written at
 // once.
@@ -96,9 +99,10 @@ func (o *Outbox) room(size int) error {
 	case o.ended:
 		return errOutboxEnded
 	case n > outboxMax:
-		return &journal.LimitError{What: "starts and messages in the transaction of a step", Size: n, Max: outboxMax}
+		return &journal.LimitError{What: "starts and messages in the transaction of a step", Size: n, Max: outboxMax, How: howToSendMore}
 	case o.bytes+size > outboxBytesMax:
-		return &journal.LimitError{What: "bytes of starts and messages in the transaction of a step", Size: o.bytes + size, Max: outboxBytesMax}
+		return &journal.LimitError{What: "bytes of starts and messages in the transaction of a step", Size: o.bytes + size, Max: outboxBytesMax,
+			How: howToSendMore}
 	}
 	o.bytes += size
 	return nil
@@ -140,11 +144,12 @@ func (o *Outbox) start(s journal.Start) error {
 }
 
 // takeOutbox adds to a commit what waits in its transaction. A commit that is submitted again has
-// it already.
+// it already. It was prepared when the body asked for it, and has the keys of then.
 func (c *Commit) takeOutbox() {
 	if o := outboxOf(c.Tx); o != nil {
 		starts, messages := o.take()
 		c.Starts, c.Messages = append(c.Starts, starts...), append(c.Messages, messages...)
+		c.prepared.starts, c.prepared.messages = c.prepared.starts+len(starts), c.prepared.messages+len(messages)
 	}
 }
 

@@ -11,37 +11,43 @@ import (
 // sendLater is Send in the transaction of a step. A run that is closed or unknown is told at once,
 // unless this transaction starts it.
 func (j *Journal) sendLater(ctx context.Context, o *Outbox, messages []journal.Message) ([]journal.Sent, error) {
+	gone, err := j.goneReceivers(ctx, o, messages)
+	if err != nil {
+		return nil, fmt.Errorf("send: %w", err)
+	}
 	out := make([]journal.Sent, len(messages))
 	for i := range messages {
 		m := messages[i]
-		if out[i].Err = j.prepareMessage(&m); out[i].Err != nil {
-			continue
+		if out[i].Err = j.prepareMessage(&m); out[i].Err == nil {
+			out[i].Err = gone[m.Run]
 		}
-		if _, ours := o.starting(m.Run, ""); !ours {
-			if err := j.checkReceiver(ctx, m.Run); errors.Is(err, journal.ErrNotFound) || errors.Is(err, journal.ErrClosed) {
-				out[i].Err = err
-				continue
-			} else if err != nil {
-				return nil, fmt.Errorf("send: %w", err)
-			}
+		if out[i].Err == nil {
+			out[i].Err = o.send(m)
 		}
-		out[i].Err = o.send(m)
 	}
 	return out, nil
 }
 
-// checkReceiver tells whether a run can get messages now.
-func (j *Journal) checkReceiver(ctx context.Context, run journal.RunID) error {
-	ends, err := j.store.Ends(ctx, []journal.RunID{run})
-	switch {
-	case err != nil:
-		return err
-	case len(ends) == 0:
-		return nil
-	case errors.Is(ends[0].Err, journal.ErrNotFound):
-		return journal.ErrNotFound
+// goneReceivers returns why some runs can get no messages now. All are asked about at once.
+func (j *Journal) goneReceivers(ctx context.Context, o *Outbox, messages []journal.Message) (map[journal.RunID]error, error) {
+	var runs []journal.RunID
+	asked, gone := map[journal.RunID]bool{}, map[journal.RunID]error{}
+	for i := range messages {
+		run := messages[i].Run
+		if _, ours := o.starting(run, ""); !ours && !asked[run] && !run.IsZero() {
+			asked[run], runs = true, append(runs, run)
+		}
 	}
-	return journal.ErrClosed
+	err := inBatches(len(runs), func(from, to int) error {
+		ends, err := j.store.Ends(ctx, runs[from:to])
+		for i := range ends {
+			if gone[ends[i].Run] = journal.ErrClosed; errors.Is(ends[i].Err, journal.ErrNotFound) {
+				gone[ends[i].Run] = journal.ErrNotFound
+			}
+		}
+		return err
+	})
+	return gone, err
 }
 
 // startLater is Start in the transaction of a step.

@@ -88,13 +88,15 @@ func (j *Journal) prepareCommit(c *Commit) error {
 
 // prepareEffects prepares what a commit does to others. It changes the commit's own starts and
 // messages, so that a commit which is submitted again (J4) has the ids and keys of the first time.
+// What a body has started and sent is prepared: its keys are reserved ones by now, which would be
+// refused.
 func (j *Journal) prepareEffects(c *Commit) error {
-	for i := range c.Starts {
+	for i := range c.Starts[:len(c.Starts)-c.prepared.starts] {
 		if err := j.prepareStart(&c.Starts[i]); err != nil {
 			return fmt.Errorf("child %s: %w", c.Starts[i].Workflow, err)
 		}
 	}
-	for i := range c.Messages {
+	for i := range c.Messages[:len(c.Messages)-c.prepared.messages] {
 		m := &c.Messages[i]
 		if m.Kind.Answers() || m.Key != "" && m.Kind == journal.MessageSignal || strings.HasPrefix(m.Key, updateKeys) {
 			if m.Run.IsZero() {
