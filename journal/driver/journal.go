@@ -80,6 +80,12 @@ func (j *Journal) Start(ctx context.Context, tx journal.Tx, starts []journal.Sta
 		j.hintStarted(b.valid, b.index, b.answers)
 	} else if len(b.valid) > 0 {
 		answers := slices.Clone(b.answers) // those that are returned are the caller's
+		for i := range b.valid {           // payloads are not kept until then
+			b.valid[i].Input = journal.Payload{}
+			if m := b.valid[i].Message; m != nil {
+				m.Payload = journal.Payload{}
+			}
+		}
 		j.afterCommit(ctx, tx, func() { j.hintStarted(b.valid, b.index, answers) })
 	}
 	return b.answers, nil
@@ -100,6 +106,9 @@ func (j *Journal) Send(ctx context.Context, tx journal.Tx, messages []journal.Me
 		j.hintSent(b.valid, b.index, b.answers)
 	} else if len(b.valid) > 0 {
 		answers := slices.Clone(b.answers)
+		for i := range b.valid {
+			b.valid[i].Payload = journal.Payload{}
+		}
 		j.afterCommit(ctx, tx, func() { j.hintSent(b.valid, b.index, answers) })
 	}
 	return b.answers, nil
