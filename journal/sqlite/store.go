@@ -30,7 +30,7 @@ type Store struct {
 	life    context.Context // until Close
 	end     context.CancelCauseFunc
 	closed  sync.Once
-	endings sync.WaitGroup // of AfterCommit
+	endings endings
 }
 
 var (
@@ -162,7 +162,7 @@ func (s *Store) Close() {
 	s.closed.Do(func() {
 		s.end(journal.ErrStoreClosed)
 		s.writer.close()
-		s.endings.Wait()
+		s.endings.loops.Wait()
 		s.closeReaders()
 		s.writer.c.close()
 		s.lock.release()
