@@ -175,7 +175,7 @@ func withParent(run *journal.Run) []pgtype.UUID {
 // terminateFamily closes a run whose task is locked, with everything that follows from it, and ends
 // the transaction. The owner of the run, if there is one, learns of it by its next renewal, or by
 // its next commit, which finds another newest event or no task.
-func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run, why journal.Payload) error {
+func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run, why journal.Payload) (err error) {
 	found, err := s.orphansOf(ctx, q, []journal.RunID{run.ID})
 	if err != nil {
 		return err
@@ -187,13 +187,19 @@ func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run
 	for _, child := range found[0].cancelled {
 		messages = append(messages, journal.OrphanCancel(child))
 	}
+	terminated := found[0].terminated
+	defer func() { s.pieces.note(err, max(len(terminated), len(messages))) }()
 	var p pipeline
-	s.exclude.owners(&p, append([]journal.RunID{run.ID}, found[0].terminated...))
+	s.exclude.owners(&p, append([]journal.RunID{run.ID}, terminated...))
 	s.queueTerminate(&p, []journal.RunID{run.ID}, why)
-	s.queueTerminate(&p, found[0].terminated, journal.TerminatedPayload(journal.ParentClosed))
-	if len(messages) > 0 {
-		s.queueSend(&p, messages, make([]journal.Sent, len(messages)))
-	}
+	_ = s.pieces.in(len(terminated), small, func(from, to int) error {
+		s.queueTerminate(&p, terminated[from:to], journal.TerminatedPayload(journal.ParentClosed))
+		return nil
+	})
+	_ = s.pieces.in(len(messages), small, func(from, to int) error { // requests without a payload
+		s.queueSend(&p, messages[from:to], make([]journal.Sent, to-from))
+		return nil
+	})
 	p.exec(endSQL)
 	return p.send(ctx, q)
 }

@@ -95,13 +95,17 @@ func (e *effects) run(ctx context.Context, q querier) (err error) {
 	return e.finish(ctx, q)
 }
 
-// most is how many children or messages there are, whichever are more.
+// most is how many rows there are of the kind that has most: children, messages, or children that
+// are terminated with their parents.
 func (e *effects) most() int {
-	starts, messages := 0, 0
+	starts, messages, terminated := 0, 0, 0
 	for i := range e.commits {
 		starts, messages = starts+len(e.commits[i].Starts), messages+len(e.commits[i].Messages)
 	}
-	return max(starts, messages)
+	for _, o := range e.orphans {
+		messages, terminated = messages+len(o.cancelled), terminated+len(o.terminated)
+	}
+	return max(starts, messages, terminated)
 }
 
 // closes tells whether a commit leaves children behind.
