@@ -230,3 +230,23 @@ func TestOutboxThatIsUndone(t *testing.T) {
 		t.Error("a message after the rollback")
 	}
 }
+
+type wrappedTx struct{ pgx.Tx }
+
+// A transaction of a step inside of another type is refused: what is sent by it would be written at
+// once, and lock its receivers, the step's own run too.
+func TestOutboxCannotBeGoneAround(t *testing.T) {
+	t.Parallel()
+	w := newOutboxWorld(t)
+	tx := postgres.InTx(wrappedTx{w.body})
+	_, err := w.j.Send(t.Context(), tx, []journal.Message{{Run: w.first.Run, Kind: journal.MessageSignal, Name: "sig"}})
+	if !errors.Is(err, journal.ErrInvalid) || !strings.Contains(err.Error(), "that the body was given") {
+		t.Errorf("sent: %v", err)
+	}
+	if _, err := w.j.Start(t.Context(), tx, []journal.Start{{Workflow: "flow"}}); !errors.Is(err, journal.ErrInvalid) {
+		t.Errorf("started: %v", err)
+	}
+	if err := w.commit(); err != nil || runs(t, w.j) != 2 || w.messages(w.first.Run) != 0 {
+		t.Errorf("%v, %d runs, %d messages", err, runs(t, w.j), w.messages(w.first.Run))
+	}
+}

@@ -67,8 +67,9 @@ type sessions struct {
 
 // session is what the store knows of a connection. Whoever has the connection has it.
 type session struct {
-	opened   time.Time // when it had its lock; zero for a session without one
-	answered time.Time // when the server last answered on it
+	opened   time.Time   // when it had its lock; zero for a session without one
+	answered time.Time   // when the server last answered on it
+	lent     atomic.Bool // to the body of a step
 }
 
 // sessionKey is where a connection keeps its session.
@@ -82,6 +83,15 @@ func sessionOf(c *pgx.Conn) *session {
 	n := &session{answered: time.Now()}
 	c.PgConn().CustomData()[sessionKey] = n
 	return n
+}
+
+// lentToStep tells whether a connection is one of a store's that the body of a step has.
+func lentToStep(c *pgx.Conn) bool {
+	if c == nil {
+		return false
+	}
+	n, ok := c.PgConn().CustomData()[sessionKey].(*session)
+	return ok && n.lent.Load()
 }
 
 // identity is a server, by its start, and a database of it.

@@ -21,7 +21,8 @@ import (
 //
 // In the transaction of a step they are written when the step commits, so the step may send to its
 // own run, and keeps nobody waiting. Those that were made in a savepoint, of Begin, are gone if
-// that is rolled back; a savepoint of the step's own SQL does not concern them.
+// that is rolled back; a savepoint of the step's own SQL does not concern them. tx must be what the
+// body was given, or a savepoint of it: a type of the program's around it is refused.
 func InTx(tx pgx.Tx) journal.Tx {
 	if b, ok := tx.(bodyTx); ok {
 		return outboxTx{callerTx{tx}, b.outbox()}
@@ -152,6 +153,7 @@ func beginStep(ctx context.Context, s *Store) (*stepTx, error) {
 		conn.Release()
 		return nil, err
 	}
+	sessionOf(conn.Conn()).lent.Store(true)
 	return &stepTx{s: s, conn: conn, tx: tx, body: body{conn: conn.Conn()}}, nil
 }
 
@@ -189,6 +191,7 @@ func (t *stepTx) rollback(ctx context.Context) {
 
 // release gives the connection and the slot back. It is called once, under end.
 func (t *stepTx) release() {
+	sessionOf(t.conn.Conn()).lent.Store(false)
 	t.conn.Release()
 	<-t.s.stepTxs
 }
@@ -203,6 +206,9 @@ func (t *stepTx) leave() {
 func unwrap(tx journal.Tx) (pgx.Tx, error) {
 	switch t := tx.(type) {
 	case callerTx:
+		if lentToStep(t.tx.Conn()) { // what is sent by it now would lock its receivers until the step's end
+			return nil, fmt.Errorf("a %T around the transaction of a step: %w: give postgres.InTx the transaction that the body was given", t.tx, journal.ErrInvalid)
+		}
 		return t.tx, nil
 	case *stepTx:
 		return t.tx, nil
