@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,9 +26,10 @@ import (
 // it has written is committed then without the step's event, and each further attempt would write
 // it again. It shows in three ways: no transaction is open, which the driver knows; another one is,
 // which has not the mark of the first; or a statement has begun a further one like the first (AND
-// CHAIN), which its tag tells. The mark is that the transaction is deferrable. That means nothing
-// to one that writes, and unlike other settings it is not undone by RESET ALL; a savepoint, or
-// anything that is selected, would keep the body from choosing its isolation.
+// CHAIN), which its text or its tag tells. The mark is that the transaction is deferrable. That
+// means nothing to one that writes, and unlike other settings it is not undone by RESET ALL; a
+// savepoint, or anything that is selected, would keep the body from choosing its isolation. What is
+// not found is a chain that goes past the transaction, by Conn.
 //
 // conn is the connection, which is the transaction's until over is set; a goroutine of the body
 // that goes on later must not look at it.
@@ -94,6 +96,10 @@ func (b *body) lost() error {
 	if b.conn.IsClosed() {
 		return journal.ErrTxLost
 	}
+	if b.conn.PgConn().IsBusy() {
+		return fmt.Errorf("%w: the body of the step has returned while a query of it was open; close its rows, and end what uses the "+
+			"transaction in goroutines, before", journal.ErrTxLost)
+	}
 	if err := b.ended(); err != nil {
 		return err
 	}
@@ -125,13 +131,20 @@ func (b *body) ended() error {
 	return nil
 }
 
-// executed looks at a statement that has succeeded.
+// executed looks at a statement that has succeeded. A tag says ROLLBACK also of one to a savepoint.
 func (b *body) executed(sql string, tag pgconn.CommandTag) error {
-	back := tag.String() == "ROLLBACK" && strings.Contains(strings.ToUpper(sql), "CHAIN") // else to a savepoint
-	if back || tag.String() == "COMMIT" {
+	if tag.String() == "COMMIT" || chains(sql) {
 		b.chained.Store(true)
 	}
 	return b.open()
+}
+
+// chainEnd finds statements that end a transaction and begin one like it. It has to match a whole
+// statement: a savepoint, a column or an alias may be called chain.
+var chainEnd = regexp.MustCompile(`(?i)(^|;)\s*(commit|end|rollback|abort)(\s+(work|transaction))?\s+and\s+chain\s*(;|$)`)
+
+func chains(sql string) bool {
+	return strings.Contains(strings.ToUpper(sql), "CHAIN") && chainEnd.MatchString(sql)
 }
 
 // note notes how a statement has ended, and returns the error for the body. The server says of all

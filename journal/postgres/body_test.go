@@ -47,7 +47,7 @@ func TestStepTxThatItsBodyEnds(t *testing.T) {
 	}
 	for sql, seen := range map[string]bool{
 		"COMMIT": true, "ROLLBACK": true,
-		"COMMIT AND CHAIN": true, "rollback and chain": true, "COMMIT; BEGIN": false, "COMMIT; BEGIN ISOLATION LEVEL SERIALIZABLE": false,
+		"COMMIT AND CHAIN": true, "rollback and chain": true, "COMMIT AND CHAIN; SELECT 1": true, "COMMIT; BEGIN": false, "COMMIT; BEGIN ISOLATION LEVEL SERIALIZABLE": false,
 	} {
 		is(sql, w.misuse(first, func(tx pgx.Tx) {
 			if _, err := tx.Exec(t.Context(), sql); seen != (err != nil) {
@@ -60,12 +60,14 @@ func TestStepTxThatItsBodyEnds(t *testing.T) {
 			}
 			var n int
 			_, exec := tx.Exec(t.Context(), "INSERT INTO effects VALUES ('late')")
-			_, query := tx.Query(t.Context(), "SELECT 1")
+			rows, query := tx.Query(t.Context(), "SELECT 1")
+			_, collected := pgx.CollectRows(rows, pgx.RowTo[int]) // which is where callers may look for the error
+			_, savepoint := tx.Begin(t.Context())
 			_, prepare := tx.Prepare(t.Context(), "late", "SELECT 1")
 			_, copied := tx.CopyFrom(t.Context(), pgx.Identifier{"effects"}, []string{"what"}, pgx.CopyFromRows([][]any{{"late"}}))
 			batch := new(pgx.Batch)
 			batch.Queue("INSERT INTO effects VALUES ('late')")
-			for _, err := range []error{exec, query, prepare, copied, tx.QueryRow(t.Context(), "SELECT 1").Scan(&n), tx.SendBatch(t.Context(), batch).Close()} {
+			for _, err := range []error{exec, query, collected, savepoint, prepare, copied, tx.QueryRow(t.Context(), "SELECT 1").Scan(&n), tx.SendBatch(t.Context(), batch).Close()} {
 				is("after "+sql, err)
 			}
 		}))
@@ -86,6 +88,67 @@ func TestStepTxThatItsBodyEnds(t *testing.T) {
 	if n := query[int](t, w.conn, "SELECT count(*)::int FROM effects WHERE what = 'late'"); n != 0 {
 		t.Errorf("%d statements after the end had an effect", n)
 	}
+}
+
+// A transaction that its body ends, and that goes on as another one like it, is found out whichever
+// way the end was sent. What is only called so is none.
+func TestStepTxThatIsChained(t *testing.T) {
+	t.Parallel()
+	w := newTxWorld(t, pgtest.New(t))
+	first := commitOf(w.j, owned(t, w.j, w.node), keep, began("a"))
+	commit(t, w.j, first)
+	ctx := t.Context()
+	batch := func(tx pgx.Tx) pgx.BatchResults {
+		b := new(pgx.Batch)
+		b.Queue("SELECT 1")
+		b.Queue("END AND CHAIN")
+		return tx.SendBatch(ctx, b)
+	}
+	for name, do := range map[string]func(tx pgx.Tx) error{
+		"by a query":    func(tx pgx.Tx) error { rows, err := tx.Query(ctx, "COMMIT AND CHAIN"); rows.Close(); return err },
+		"by a row":      func(tx pgx.Tx) error { return ignoreNoRows(tx.QueryRow(ctx, "COMMIT WORK AND CHAIN").Scan()) },
+		"by a rollback": func(tx pgx.Tx) error { return ignoreNoRows(tx.QueryRow(ctx, "abort and chain;").Scan()) },
+		"among others":  func(tx pgx.Tx) error { _, _ = tx.Exec(ctx, "SELECT 1; commit\nand chain ; SELECT 2"); return nil },
+		"in a batch":    func(tx pgx.Tx) error { _ = batch(tx).Close(); return nil },
+		"in a read one": func(tx pgx.Tx) error { b := batch(tx); _, _ = b.Exec(); _, err := b.Exec(); _ = b.Close(); return err },
+		"by another name": func(tx pgx.Tx) error {
+			_, err := tx.Prepare(ctx, "finish", "COMMIT AND CHAIN")
+			if err == nil {
+				b := new(pgx.Batch)
+				b.Queue("finish")
+				results := tx.SendBatch(ctx, b)
+				_, err = results.Exec()
+				_ = results.Close()
+			}
+			return err
+		},
+	} {
+		err := w.misuse(first, func(tx pgx.Tx) {
+			if err := do(tx); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+		if !isTxEnded(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	good := after(first, keep, stepDone(1, "a"))
+	good.Tx = w.step()
+	tx := good.Tx.Value().(pgx.Tx)
+	for _, sql := range []string{"SAVEPOINT chain", "ROLLBACK TO SAVEPOINT chain", "ROLLBACK TO chain",
+		"SELECT CASE WHEN true THEN true END AND chain FROM (VALUES (true)) AS v (chain)"} {
+		if _, err := tx.Exec(ctx, sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	commit(t, w.j, good)
+}
+
+func ignoreNoRows(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	return err
 }
 
 // A commit names the statement that has failed and whose error the body has dropped, whichever way
@@ -136,7 +199,15 @@ func TestStepTxWhoseBodyDropsAnError(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	err := w.misuse(first, func(tx pgx.Tx) { _, _ = tx.Conn().Exec(ctx, "SELECT 1/0") })
+	err := w.misuse(first, func(tx pgx.Tx) {
+		if _, err := tx.Query(ctx, "SELECT generate_series(1, 3)"); err != nil {
+			t.Error(err)
+		}
+	})
+	if !errors.Is(err, journal.ErrTxLost) || !strings.Contains(err.Error(), "close its rows") {
+		t.Errorf("rows that stay open: %v", err)
+	}
+	err = w.misuse(first, func(tx pgx.Tx) { _, _ = tx.Conn().Exec(ctx, "SELECT 1/0") })
 	if !errors.Is(err, journal.ErrTxLost) || !strings.Contains(err.Error(), "past the transaction") {
 		t.Errorf("past the transaction: %v", err)
 	}

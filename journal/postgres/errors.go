@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	errUserCommit = errors.New("the transaction of a step is committed and rolled back by the engine")
+	errUserCommit = errors.New("the transaction of a step is committed and rolled back by the engine; return nil, or an error, from its body")
 )
 
 // translate maps what the driver says to the journal's errors, by SQLSTATE and the state of the

@@ -35,6 +35,9 @@ type savepointTx struct {
 }
 
 func beginSavepoint(ctx context.Context, outer pgx.Tx, step *stepTx) (pgx.Tx, error) {
+	if err := step.body.open(); err != nil {
+		return nil, err
+	}
 	inner, err := outer.Begin(ctx)
 	if err != nil {
 		return nil, err

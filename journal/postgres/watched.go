@@ -34,7 +34,7 @@ func (t watchedTx) Exec(ctx context.Context, sql string, args ...any) (tag pgcon
 // Query implements pgx.Tx.
 func (t watchedTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	if err := t.step.body.open(); err != nil {
-		return nil, err
+		return unsentBatch(err).Query()
 	}
 	rows, err := t.Tx.Query(ctx, sql, args...)
 	return &watchedRows{rows, &t.step.body, sql}, t.step.body.note(sql, err)
@@ -43,7 +43,7 @@ func (t watchedTx) Query(ctx context.Context, sql string, args ...any) (pgx.Rows
 // QueryRow implements pgx.Tx.
 func (t watchedTx) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	if err := t.step.body.open(); err != nil {
-		return failedRow{err}
+		return unsentBatch(err).QueryRow()
 	}
 	return watchedRow{t.Tx.QueryRow(ctx, sql, args...), &t.step.body, sql}
 }
@@ -69,14 +69,18 @@ func (t watchedTx) CopyFrom(ctx context.Context, table pgx.Identifier, columns [
 // SendBatch implements pgx.Tx.
 func (t watchedTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	if err := t.step.body.open(); err != nil {
-		return failedBatch{err}
+		return pgx.FailedBatchResults(b, err)
 	}
 	sql := "a batch"
 	if len(b.QueuedQueries) > 0 {
 		sql = "a batch that begins with " + b.QueuedQueries[0].SQL
 	}
-	return &watchedBatch{t.Tx.SendBatch(ctx, b), &t.step.body, sql}
+	return &watchedBatch{t.Tx.SendBatch(ctx, b), &t.step.body, sql, b.QueuedQueries}
 }
+
+// unsentBatch makes what a statement that is not sent returns. Callers may leave the error of Query
+// to its rows, so there must be some.
+func unsentBatch(err error) pgx.BatchResults { return pgx.FailedBatchResults(new(pgx.Batch), err) }
 
 // watchedRows note the error of their query, also if the body only closes them.
 type watchedRows struct {
@@ -89,7 +93,7 @@ type watchedRows struct {
 func (r *watchedRows) Next() bool {
 	more := r.Rows.Next()
 	if !more {
-		_ = r.Err()
+		r.over()
 	}
 	return more
 }
@@ -97,7 +101,15 @@ func (r *watchedRows) Next() bool {
 // Close implements pgx.Rows.
 func (r *watchedRows) Close() {
 	r.Rows.Close()
-	_ = r.Err()
+	r.over()
+}
+
+// over looks at how the query has ended. The next statement is refused if the query has ended the
+// transaction.
+func (r *watchedRows) over() {
+	if r.Err() == nil {
+		_ = r.body.executed(r.sql, r.CommandTag())
+	}
 }
 
 // Err implements pgx.Rows.
@@ -113,46 +125,28 @@ type watchedRow struct {
 // Scan implements pgx.Row.
 func (r watchedRow) Scan(dest ...any) error {
 	err := r.Row.Scan(dest...)
-	if errors.Is(err, pgx.ErrNoRows) {
+	if err == nil || errors.Is(err, pgx.ErrNoRows) {
+		_ = r.body.executed(r.sql, pgconn.CommandTag{}) // the next statement is told
 		return err
 	}
 	return r.body.note(r.sql, err)
 }
 
-// failedRow is the row of a query that was not sent.
-type failedRow struct{ err error }
-
-// Scan implements pgx.Row.
-func (r failedRow) Scan(...any) error { return r.err }
-
-// failedBatch is a batch that was not sent.
-type failedBatch struct{ err error }
-
-// Exec implements pgx.BatchResults.
-func (r failedBatch) Exec() (tag pgconn.CommandTag, err error) { return tag, r.err }
-
-// Query implements pgx.BatchResults.
-func (r failedBatch) Query() (pgx.Rows, error) { return nil, r.err }
-
-// QueryRow implements pgx.BatchResults.
-func (r failedBatch) QueryRow() pgx.Row { return failedRow(r) }
-
-// Tx implements pgx.BatchResults.
-func (r failedBatch) Tx() pgx.Tx { return nil }
-
-// Close implements pgx.BatchResults.
-func (r failedBatch) Close() error { return r.err }
-
-// watchedBatch notes the first error of a batch.
+// watchedBatch notes the first error of a batch, and whether one of its statements has ended the
+// transaction.
 type watchedBatch struct {
 	pgx.BatchResults
-	body *body
-	sql  string
+	body   *body
+	sql    string
+	queued []*pgx.QueuedQuery
 }
 
 // Exec implements pgx.BatchResults.
 func (r *watchedBatch) Exec() (pgconn.CommandTag, error) {
 	tag, err := r.BatchResults.Exec()
+	if err == nil {
+		_ = r.body.executed("", tag) // Close tells
+	}
 	return tag, r.body.note(r.sql, err)
 }
 
@@ -168,4 +162,14 @@ func (r *watchedBatch) QueryRow() pgx.Row {
 }
 
 // Close implements pgx.BatchResults.
-func (r *watchedBatch) Close() error { return r.body.note(r.sql, r.BatchResults.Close()) }
+func (r *watchedBatch) Close() error {
+	if err := r.BatchResults.Close(); err != nil {
+		return r.body.note(r.sql, err)
+	}
+	for _, q := range r.queued {
+		if err := r.body.executed(q.SQL, pgconn.CommandTag{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -20,7 +20,7 @@ var (
 )
 
 var (
-	errUserEnd = errors.New("the transaction of a step is committed and rolled back by the engine")
+	errUserEnd = errors.New("the transaction of a step is committed and rolled back by the engine; return nil, or an error, from its body")
 	errTxDone  = errors.New("transaction is over")
 )
 
