@@ -64,6 +64,9 @@ func (s *Store) commitStep(ctx context.Context, t *stepTx, c *driver.Commit) (dr
 	if err != nil || out.Err != nil {
 		t.rollback(ctx)
 	}
+	if spent(err) {
+		s.sessions.discard(t.conn.Conn(), time.Now(), err)
+	}
 	switch {
 	case err == nil && out.Err == nil:
 	case err == nil: // J3
@@ -72,7 +75,7 @@ func (s *Store) commitStep(ctx context.Context, t *stepTx, c *driver.Commit) (dr
 		return driver.Outcome{Err: &driver.TxEndedError{}}, nil
 	case duplicateEvent(err):
 		return driver.Outcome{Err: journal.ErrFenced}, nil
-	case memberFault(err):
+	case memberFault(err) && !appeared(err): // which is nobody's fault, and does not happen again
 		return driver.Outcome{Err: translate(ctx, err, false)}, nil
 	case ctx.Err() != nil:
 		return driver.Outcome{}, translate(ctx, err, false)
@@ -146,7 +149,7 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *driver.Commit) (dri
 // in the transaction keeps the locks of the run and the outcome open, so it is ended after a while.
 //
 // The step may not be repeated while the outcome is open: it might happen twice. So there is no
-// timeout of its own here.
+// timeout of its own here, and the end of the store leaves the outcome open.
 func (s *Store) resolve(ctx context.Context, c *driver.Commit, out driver.Outcome, x xact) (driver.Outcome, error) {
 	for began := time.Now(); ; {
 		running, statusErr := s.running(ctx, x)
@@ -156,6 +159,8 @@ func (s *Store) resolve(ctx context.Context, c *driver.Commit, out driver.Outcom
 			return out, nil
 		case err == nil && statusErr == nil && !running:
 			return driver.Outcome{Err: journal.ErrTxLost}, nil
+		case errors.Is(err, journal.ErrStoreClosed): // nobody can ask any more, and Close waits for the connection
+			return driver.Outcome{}, fmt.Errorf("commit %s: outcome unknown: %w", c.Run, err)
 		case running && time.Since(began) > resolveTerminate:
 			_ = s.call(ctx, func(ctx context.Context, conn *pgx.Conn) error { // refused or not, the next look tells
 				_, err := conn.Exec(ctx, resolveEndSQL, x.pid, x.id)

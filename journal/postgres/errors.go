@@ -59,11 +59,15 @@ func unsent(ctx context.Context, s *Store, err error) error {
 }
 
 // spent tells errors after which a session is of no use, although it may be open: the server
-// became a standby, or it is being shut down, or the session is ended by an administrator.
+// became a standby, or it is being shut down, or the session is ended by an administrator, or its
+// prepared statements are gone (DEALLOCATE in the body of a step), which the driver does not know.
 func spent(err error) bool {
 	pe, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (readOnly(err) || pe.Code[:2] == "08" || pe.Code[:2] == "57" && pe.Code != "57014")
+	return ok && (readOnly(err) || pe.Code[:2] == "08" || pe.Code[:2] == "57" && pe.Code != "57014" || pe.Code == noStatement)
 }
+
+// noStatement is the code for a prepared statement that the session does not have.
+const noStatement = "26000"
 
 // readOnly tells whether the session is one of a server or a database that only reads.
 func readOnly(err error) bool {
@@ -83,6 +87,7 @@ func unavailable(code string) bool {
 	case "57P01", "57P02", "57P03", "57P05", // the server or the session is ended, or starting up
 		"57014",          // cancelled: by an administrator or a statement timeout, since ctx is alive
 		"25006",          // read-only: a standby
+		noStatement,      // others have it
 		"40001", "40P01", // after the tries inside
 		"40003",          // completion unknown
 		"55P03", "25P03": // lock timeout, idle in transaction

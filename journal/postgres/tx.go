@@ -121,6 +121,8 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	case s.stepTxs <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	case <-s.hints.ctx.Done():
+		return nil, journal.ErrStoreClosed
 	}
 	t, err := beginStep(ctx, s)
 	if err != nil {
