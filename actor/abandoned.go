@@ -1,7 +1,9 @@
 package actor
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,9 +41,10 @@ type abandoned struct {
 
 	live atomic.Int64 // bodies
 
-	mu    sync.Mutex
-	given int // slots
-	steps map[hungStep]*hung
+	mu     sync.Mutex
+	given  int // slots
+	steps  map[hungStep]*hung
+	dumped time.Time // when a stack was taken last
 }
 
 // hungStep is a step as the code names it.
@@ -67,16 +70,19 @@ func newAbandoned(o *Options, release func(*attempt)) *abandoned {
 // watch looks at an attempt that is over after a while. It may be called more than once.
 func (b *abandoned) watch(a *attempt) {
 	if !a.watched.Swap(true) {
-		time.AfterFunc(abandonedAfter, func() { b.look(a) })
+		b.lookLater(a)
 	}
 }
 
+func (b *abandoned) lookLater(a *attempt) { time.AfterFunc(abandonedAfter, func() { b.look(a) }) }
+
 // look gives the slot of a body that goes on to others, and reports it. An attempt that has not
 // begun has no body, and one that nobody waits for may go on as long as its context does: see
-// replay.Abandon.
+// replay.Abandon. It is looked at again when that has ended. The end of the context says when, and
+// not the next call of watch, because that call may come at this very moment.
 func (b *abandoned) look(a *attempt) {
 	if a.ctx.Err() == nil {
-		a.watched.Store(false)
+		context.AfterFunc(a.ctx, func() { b.lookLater(a) })
 		return
 	}
 	key := hungStep{a.run.Workflow, a.sc.Step}
@@ -86,11 +92,7 @@ func (b *abandoned) look(a *attempt) {
 		return
 	}
 	b.live.Add(1)
-	h := b.steps[key]
-	if h == nil {
-		h = &hung{}
-		b.steps[key] = h
-	}
+	h := b.of(key)
 	h.bodies++
 	if a.kept = b.given == b.max; !a.kept {
 		b.given++
@@ -98,6 +100,10 @@ func (b *abandoned) look(a *attempt) {
 	kept, bodies, say := a.kept, h.bodies, time.Since(h.said) >= abandonedEvery
 	if say {
 		h.said = time.Now()
+	}
+	dump := say && time.Since(b.dumped) >= abandonedDump
+	if dump {
+		b.dumped = time.Now()
 	}
 	b.mu.Unlock()
 	if !kept {
@@ -107,12 +113,26 @@ func (b *abandoned) look(a *attempt) {
 		b.hooks.BodyAbandoned(a.run, a.sc.Step, 1)
 	}
 	if say && b.hooks.BodyHangs != nil {
-		stack := watchdog.StackOf(a.goroutine.Load())
-		b.hooks.BodyHangs(&Hang{
-			Run: a.run, Step: a.sc.Step, Attempt: a.sc.Attempt, Bodies: bodies, Kept: kept,
-			At: callsite.OfStack(stack).Where, Stack: stack,
-		})
+		h := &Hang{Run: a.run, Step: a.sc.Step, Attempt: a.sc.Attempt, Bodies: bodies, Kept: kept}
+		if dump {
+			h.Stack = watchdog.StackOf(a.goroutine.Load())
+			h.At = callsite.OfStack(h.Stack).Where
+		}
+		b.hooks.BodyHangs(h)
 	}
+}
+
+// of returns what is known of a step. What was kept of others only because they were reported a
+// moment ago is forgotten when that is over: code may make names without end. The caller holds the
+// lock.
+func (b *abandoned) of(key hungStep) *hung {
+	h := b.steps[key]
+	if h == nil {
+		maps.DeleteFunc(b.steps, func(_ hungStep, h *hung) bool { return h.bodies == 0 && time.Since(h.said) >= abandonedEvery })
+		h = &hung{}
+		b.steps[key] = h
+	}
+	return h
 }
 
 // returned notes that a body has ended, and tells whether it still has its slot.

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/reprise-run/reprise/internal/goroutine"
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -128,6 +131,7 @@ func TestWhatIsAbandoned(t *testing.T) {
 	for name, tc := range map[string]struct {
 		options   workflow.StepOptions
 		heedful   bool
+		tx        bool
 		ends      bool // the workflow ends meanwhile
 		abandoned int64
 	}{
@@ -140,6 +144,11 @@ func TestWhatIsAbandoned(t *testing.T) {
 		"left alone":              {options: workflow.StepOptions{OnCancel: workflow.Abandon}},
 		"left alone with a limit": {options: workflow.StepOptions{OnCancel: workflow.Abandon, AttemptTimeout: 5 * time.Second}, abandoned: 1},
 		"waited for":              {},
+		"asked to end":            {options: workflow.StepOptions{AttemptTimeout: time.Hour}},
+		"tx, attempt":             {tx: true, options: workflow.StepOptions{AttemptTimeout: time.Second, Retry: once1}, abandoned: 1},
+		"tx, heartbeat":           {tx: true, options: workflow.StepOptions{HeartbeatTimeout: time.Second, Retry: once1}, abandoned: 1},
+		"tx, asked to end":        {tx: true, options: workflow.StepOptions{AttemptTimeout: time.Hour}},
+		"tx, asked and silent":    {tx: true, options: workflow.StepOptions{HeartbeatTimeout: 5 * time.Second}, abandoned: 1},
 		"heedful":                 {heedful: true, options: workflow.StepOptions{AttemptTimeout: time.Second, Retry: once1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -156,7 +165,11 @@ func TestWhatIsAbandoned(t *testing.T) {
 						workflow.StepAsync(ctx, "a", body, &tc.options)
 						return "", workflow.Sleep(ctx, time.Second)
 					}
-					_, _ = workflow.Step(inner, "a", body, &tc.options)
+					if tc.tx {
+						_, _ = workflow.StepTx(inner, "a", enter(s), &tc.options)
+					} else {
+						_, _ = workflow.Step(inner, "a", body, &tc.options)
+					}
 					return workflow.Signal[string]("word").Receive(ctx)
 				})
 				g.start("one")
@@ -173,4 +186,75 @@ func TestWhatIsAbandoned(t *testing.T) {
 			})
 		})
 	}
+}
+
+// watchedContext calls seen when somebody asks whether it has ended.
+type watchedContext struct {
+	context.Context
+	seen func()
+}
+
+func (c watchedContext) Err() error {
+	err := c.Context.Err()
+	c.seen()
+	return err
+}
+
+// An attempt that comes to its end in the moment in which the watch sees that it has not is looked
+// at again: else its body would keep its slot for ever.
+func TestAbandonedWhileLookedAt(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		hung := g.sys.exec.hung
+		slots := g.sys.exec.slots
+		ctx, cancel := context.WithCancelCause(context.Background())
+		a := &attempt{run: &journal.Run{}, sc: replay.StepContext{Step: "a"}, cancel: cancel}
+		a.ctx = watchedContext{ctx, sync.OnceFunc(func() { hung.watch(a); cancel(ErrRunLost) })}
+		a.goroutine.Store(goroutine.ID())
+		slots.takeFree()
+		hung.watch(a) // nobody waits for it, but it may go on
+		pass(3 * abandonedAfter)
+		if n := g.hanging.Load(); n != 1 {
+			t.Errorf("%d bodies are abandoned, want 1", n)
+		}
+		if hung.returned(a) {
+			t.Error("it has kept its slot")
+		}
+	})
+}
+
+// What is remembered of steps that hang ends some time after their bodies have: names of steps may
+// be as many as there are runs.
+func TestStepsThatHungAreForgotten(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		for i := range 3 {
+			s := newGate()
+			name := fmt.Sprint("hung", i)
+			g.hangs(name, s)
+			g.start(name)
+			pass(2 * abandonedAfter)
+			if n := len(g.sys.exec.hung.steps); n != 1 {
+				t.Errorf("%d steps are remembered, want 1", n)
+			}
+			close(s.open)
+			pass(abandonedEvery)
+		}
+	})
+}
+
+// Of many steps that hang at the same time each is reported, and one with the stack, which stops
+// the world.
+func TestManyStepsThatHang(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		s := newGate()
+		for i := range 10 {
+			name := fmt.Sprint("hung", i)
+			g.hangs(name, s)
+			g.start(name)
+		}
+		pass(2 * abandonedAfter)
+		g.wantSaid("hangs of hung", 10)
+		g.wantSaid(" at actor.(*gate).stubborn", 1)
+		close(s.open)
+		wait()
+	})
 }

@@ -85,20 +85,19 @@ func (a *attempt) release() {
 	a.cancel(nil)
 }
 
-// expiry is closed when the attempt is over whether its body has returned or not: it ran out of
+// onExpiry calls over when the attempt is over whether its body has returned or not: it ran out of
 // time, or its owner is gone. A request to cancel or to shut down is not enough: the body decides
 // how to end then, within its time limit.
-func expiry(ctx context.Context) (<-chan struct{}, func() bool) {
-	c := make(chan struct{})
-	return c, context.AfterFunc(ctx, func() {
+func onExpiry(ctx context.Context, over func()) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
 		cause := context.Cause(ctx)
 		if errors.Is(cause, ErrCancelRequested) || errors.Is(cause, ErrShutdown) {
 			if deadline, ok := ctx.Deadline(); ok {
-				time.AfterFunc(time.Until(deadline), func() { close(c) })
+				time.AfterFunc(time.Until(deadline), over)
 			}
 			return
 		}
-		close(c)
+		over()
 	})
 }
 

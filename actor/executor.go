@@ -121,7 +121,12 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 		return
 	}
 	ctx := a.limit()
-	a.deadline.start(a.options.Heartbeat, a.cancel)
+	if a.options.Heartbeat > 0 {
+		a.deadline.start(a.options.Heartbeat, func(cause error) {
+			a.cancel(cause)
+			e.hung.watch(a)
+		})
+	}
 	ctx = replay.WithStepContext(ctx, &a.sc)
 	var end func(*journal.Failure)
 	if e.o.Hooks.Step != nil {
@@ -237,7 +242,7 @@ func (e *executor) await(ctx context.Context, a *attempt) result {
 	if a.options.Tx || !limited && a.options.Heartbeat <= 0 {
 		defer e.bodyEnded(a)
 		if a.options.Tx && limited {
-			defer context.AfterFunc(ctx, func() { // it is over, although its run waits for it
+			defer onExpiry(ctx, func() { // it is over, although its run waits for it
 				a.cancel(context.Cause(ctx))
 				e.hung.watch(a)
 			})()
@@ -260,14 +265,13 @@ func (e *executor) await(ctx context.Context, a *attempt) result {
 		res = e.guarded(ctx, a)
 		returned = true
 	}()
-	over, stop := expiry(ctx)
-	defer stop()
+	over := make(chan struct{})
+	defer onExpiry(ctx, func() { close(over) })()
 	select {
 	case res := <-outcome:
 		return res
 	case <-over:
 	case <-a.deadline.over: // an attempt that was asked to end before has another cause, but was silent too
-		e.hung.watch(a)
 		return resultOf(ErrHeartbeat, ErrHeartbeat)
 	}
 	e.hung.watch(a)

@@ -98,11 +98,8 @@ type heartbeatDeadline struct {
 	over  chan struct{} // closed when the attempt was silent for too long; nil without a limit
 }
 
-// start begins the first interval, if there is a limit.
+// start begins the first interval.
 func (d *heartbeatDeadline) start(limit time.Duration, cancel context.CancelCauseFunc) {
-	if limit <= 0 {
-		return
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.limit, d.over = limit, make(chan struct{})

@@ -82,6 +82,6 @@ type Hang struct {
 	Attempt int32
 	Bodies  int    // all that its step has here, with this one
 	Kept    bool   // it keeps its slot, because too many have been given to others
-	At      string // the line of user code where it stands
-	Stack   string
+	At      string // the line of user code where it stands; empty without a stack
+	Stack   string // empty if one was taken of another body a moment ago
 }

@@ -68,9 +68,11 @@ const (
 	// abandonedAfter is how long a body may go on after its attempt is over before its slot is
 	// given to others: long against what a body takes that does look at its context.
 	abandonedAfter = 2 * time.Second
-	// abandonedEvery is the least time between two reports of abandoned bodies of one step: a
-	// report stops the world for the stack.
+	// abandonedEvery is the least time between two reports of abandoned bodies of one step.
 	abandonedEvery = time.Minute
+	// abandonedDump is the least time between two such reports, of whatever steps, that have a
+	// stack: to take it stops the world, and a server that is down may hang a thousand steps.
+	abandonedDump = time.Second
 	// abandonedShare is one of how many slots' worth of abandoned bodies a step may have when it
 	// begins an attempt.
 	abandonedShare = 4
