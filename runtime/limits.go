@@ -27,7 +27,7 @@ const (
 	// drainDefault is how long running steps may continue after shutdown begins: most orchestrators
 	// kill a process 30 s after they asked it to end.
 	drainDefault = 10 * time.Second
-	// servedFor is how long the list of live nodes is trusted before a warning is given.
+	// servedFor is how long a node that was in the list of live nodes is taken for one.
 	servedFor = 5 * time.Second
 	// joinPatience is how long the node of a client has for joining before a start that waits for
 	// it is warned of.

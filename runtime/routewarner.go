@@ -13,17 +13,19 @@ import (
 
 // routeWarner warns of runs that no live node serves: a forgotten registration, a misspelt queue, a
 // node whose Run was never called. It never holds a start up nor refuses it, because a node may
-// come later. It asks in the background, one question at a time, and trusts the answer for a few
-// seconds, so a flood of starts costs one call of the store.
+// come later. It asks in the background, one question at a time, and trusts for a few seconds what
+// the answer says of routes that are served: a flood of starts costs one call of the store. That a
+// route is not served may be over a moment later, so nobody is warned because of an answer to an
+// earlier question. What is asked for each route is asked once in warnEvery.
 type routeWarner struct {
 	j   *driver.Journal
 	log *slog.Logger
 
 	mu       sync.Mutex
-	warnedAt map[journal.Route]time.Time
-	pending  map[journal.Route]bool // wait for the answer to a question; not empty while one is under way
-	later    map[journal.Route]bool // see checkLater
-	served   map[journal.Route]bool // by live nodes, as of askedAt
+	warnedAt map[journal.Route]time.Time // at most routesWarnedMax
+	pending  map[journal.Route]bool      // wait for the answer to a question; not empty while one is under way; as many
+	later    map[journal.Route]bool      // see checkLater
+	served   map[journal.Route]bool      // by live nodes, as of askedAt
 	askedAt  time.Time
 }
 
@@ -32,14 +34,17 @@ func newRouteWarner(j *driver.Journal, log *slog.Logger) *routeWarner {
 		pending: map[journal.Route]bool{}, later: map[journal.Route]bool{}}
 }
 
-// check warns, now or in a moment, if nobody serves the route. It does not block.
+// routesWarnedMax bounds what is remembered: queues come from callers.
+const routesWarnedMax = 1_000
+
+// check warns in a moment if nobody serves the route. It does not block.
 func (w *routeWarner) check(route journal.Route) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case time.Since(w.warnedAt[route]) < warnEvery:
-	case time.Since(w.askedAt) < servedFor:
-		w.warn(route)
+	case w.served[route] && time.Since(w.askedAt) < servedFor:
+	case len(w.pending) >= routesWarnedMax: // a later start of the route asks
 	default:
 		if w.pending[route] = true; len(w.pending) == 1 {
 			go w.ask()
@@ -90,6 +95,9 @@ func (w *routeWarner) ask() {
 func (w *routeWarner) warn(route journal.Route) {
 	if w.served[route] {
 		return
+	}
+	if len(w.warnedAt) >= routesWarnedMax {
+		clear(w.warnedAt)
 	}
 	w.warnedAt[route] = time.Now()
 	w.log.Warn("no live node serves this workflow; its runs wait until one does",

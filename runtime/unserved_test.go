@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -107,4 +108,62 @@ func TestUnservedChildrenAreWarnedOf(t *testing.T) {
 	if got := warned(c.Log); got != 3 {
 		t.Errorf("%d warnings, want 3", got)
 	}
+}
+
+// startIn starts a run in a queue, and waits until nothing more is to be said of it now.
+func startIn(ctx context.Context, t *testing.T, c *runtime.Client, queue string) {
+	t.Helper()
+	if _, err := runtime.Start(ctx, c, waiter, "", &runtime.StartOptions{Queue: queue}); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+// TestNodesThatHaveJustJoined: a node that joined a moment ago serves its runs, although the last
+// answer to the question who does is older than the node, and not old.
+func TestNodesThatHaveJustJoined(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &clustertest.Log{}
+		logger := slog.New(slog.NewTextHandler(log, nil))
+		j := journal.New(memory.New(nil), nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		client := runtime.NewClient(j, &runtime.ClientOptions{Logger: logger})
+		startIn(ctx, t, client, "nobody's")
+		n := runtime.NewNode(j, &runtime.NodeOptions{Logger: logger})
+		runtime.Handle(n, waiter, func(ctx workflow.Context, in string) (string, error) { return approved.Receive(ctx) }, &runtime.HandleOptions{Queue: "new"})
+		ended := make(chan error, 1)
+		go func() { ended <- n.Run(ctx) }()
+		synctest.Wait()
+		startIn(ctx, t, client, "new")
+		if all, first := warned(log), warned(log, "reprise.queue=nobody's"); all != 1 || first != 1 {
+			t.Errorf("%d warnings, want one, of the queue that nobody serves:\n%s", all, log)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute) // what outlives a node has ended
+	})
+}
+
+// TestManyUnservedQueues: each is warned of once a minute, as long as they are not so many that to
+// remember them costs more than to say it again.
+func TestManyUnservedQueues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &clustertest.Log{}
+		client := runtime.NewClient(journal.New(memory.New(nil), nil), &runtime.ClientOptions{Logger: slog.New(slog.NewTextHandler(log, nil))})
+		for i, want := range []int{1, 1, 2} {
+			startIn(t.Context(), t, client, "first")
+			if got := warned(log, "reprise.queue=first"); got != want {
+				t.Fatalf("warned %d times, want %d", got, want)
+			}
+			for q := range 600 {
+				startIn(t.Context(), t, client, fmt.Sprint("q", i, "-", q))
+			}
+		}
+		if got := warned(log, "reprise.queue=q"); got != 1800 {
+			t.Errorf("%d of 1800 others were warned of", got)
+		}
+	})
 }
