@@ -76,13 +76,20 @@ func (c *comparison) due() bool {
 
 // isLost takes note of a task without a commit under its claim that is astray. It tells whether the
 // answer that would have made it known here is lost. If not, second is when to look again, zero for
-// no time of its own.
+// no time of its own. Another doubt may have brought the second look forward: then it was too early
+// to tell, and there is one more.
 func (c *comparison) isLost(h driver.Holding) (lost bool, second time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
 	if u, ok := c.unproven[h.Run]; ok && u.fence == h.Fence {
-		return now.Sub(u.since) >= strayAfter, time.Time{}
+		if now.Sub(u.since) >= strayAfter {
+			return true, time.Time{}
+		}
+		if c.doubted {
+			c.again = u.since.Add(strayAfter)
+		}
+		return false, c.again
 	}
 	if c.unproven == nil {
 		c.unproven = map[journal.RunID]unproven{}

@@ -136,3 +136,45 @@ func TestUnprovenStraysAreLookedAtAgain(t *testing.T) {
 		})
 	}
 }
+
+// slowMember takes its time to say what it owns.
+type slowMember struct {
+	listedMember
+	takes time.Duration
+}
+
+func (m *slowMember) Owned(ctx context.Context) ([]driver.Holding, error) {
+	time.Sleep(m.takes)
+	return m.listedMember.Owned(ctx)
+}
+
+// A further doubt may bring the second look forward by as much as the first one took. That is too
+// early to tell that an answer is lost, so there is a look in time, and not only the one that needs
+// no reason.
+func TestASecondLookThatIsTooEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := testWorker()
+		m := &slowMember{takes: strayAfter / 2}
+		m.owned = []driver.Holding{{Run: journal.NewRunID(), Fence: 5, Generation: 1}}
+		w.claimer.member = m
+		look := func() { w.claimer.compare(); synctest.Wait() }
+		w.comparison.note()
+		time.Sleep(compareMin)
+		look()
+		w.comparison.note()
+		time.Sleep(compareMin - m.takes)
+		m.takes = 0
+		look()
+		if w.claimer.unconfirmed.pending() {
+			t.Error("the answer counts as lost too early")
+		}
+		time.Sleep(strayAfter / 2)
+		look()
+		if !w.claimer.unconfirmed.pending() {
+			t.Error("the answer does not count as lost")
+		}
+		w.kill()
+		w.sys.Kill(nil)
+		time.Sleep(time.Minute) // the last timers end
+	})
+}
