@@ -67,9 +67,8 @@ type sessions struct {
 
 // session is what the store knows of a connection. Whoever has the connection has it.
 type session struct {
-	opened   time.Time   // when it had its lock; zero for a session without one
-	answered time.Time   // when the server last answered on it
-	lent     atomic.Bool // to the body of a step
+	opened   time.Time // when it had its lock; zero for a session without one
+	answered time.Time // when the server last answered on it
 }
 
 // sessionKey is where a connection keeps its session.
@@ -85,13 +84,10 @@ func sessionOf(c *pgx.Conn) *session {
 	return n
 }
 
-// lentToStep tells whether a connection is one of a store's that the body of a step has.
-func lentToStep(c *pgx.Conn) bool {
-	if c == nil {
-		return false
-	}
-	n, ok := c.PgConn().CustomData()[sessionKey].(*session)
-	return ok && n.lent.Load()
+// ofAStore tells whether a connection is one of a store's. User code has such a one as the body of
+// a step only.
+func ofAStore(c *pgx.Conn) bool {
+	return c != nil && c.PgConn().CustomData()[sessionKey] != nil
 }
 
 // identity is a server, by its start, and a database of it.

@@ -152,9 +152,10 @@ func TestStepTxThatSendsToARunThatAppears(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	waits := func(what string) {
+	waits := func(what string, whom pgx.Tx) {
 		eventually(t, what, func() bool {
-			return query[int](t, w.conn, "SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
+			return query[int](t, w.conn, "SELECT count(*)::int FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid))",
+				int(whom.Conn().PgConn().PID())) == 1
 		})
 	}
 	holder, starter, rival := begin(), begin(), begin()
@@ -174,13 +175,13 @@ func TestStepTxThatSendsToARunThatAppears(t *testing.T) {
 	}
 	committed := make(chan error, 1)
 	go func() { committed <- turn(w.tx) }()
-	waits("the turn waits for the holder")
+	waits("the turn waits for the holder", holder)
 	end(starter)
 	if _, err := w.j.Send(t.Context(), postgres.InTx(rival), []journal.Message{{Run: appears, Kind: journal.MessageSignal, Name: "sig"}}); err != nil {
 		t.Fatal(err)
 	}
 	end(holder)
-	waits("the turn finds that the first one has its number")
+	waits("the turn finds that the first one has its number", rival)
 	end(rival)
 	if err := within(t, "the commit", committed); !errors.Is(err, journal.ErrTxLost) {
 		t.Errorf("got %v", err)

@@ -155,7 +155,6 @@ func beginStep(ctx context.Context, s *Store) (*stepTx, error) {
 		conn.Release()
 		return nil, err
 	}
-	sessionOf(conn.Conn()).lent.Store(true)
 	return &stepTx{s: s, conn: conn, tx: tx, body: body{conn: conn.Conn()}}, nil
 }
 
@@ -193,7 +192,6 @@ func (t *stepTx) rollback(ctx context.Context) {
 
 // release gives the connection and the slot back. It is called once, under end.
 func (t *stepTx) release() {
-	sessionOf(t.conn.Conn()).lent.Store(false)
 	t.conn.Release()
 	<-t.s.stepTxs
 }
@@ -208,7 +206,7 @@ func (t *stepTx) leave() {
 func unwrap(tx journal.Tx) (pgx.Tx, error) {
 	switch t := tx.(type) {
 	case callerTx:
-		if lentToStep(t.tx.Conn()) { // what is sent by it now would lock its receivers until the step's end
+		if ofAStore(t.tx.Conn()) { // what is sent by it now would lock its receivers until the step's end
 			return nil, fmt.Errorf("a %T around the transaction of a step: %w: give postgres.InTx the transaction that the body was given", t.tx, journal.ErrInvalid)
 		}
 		return t.tx, nil
