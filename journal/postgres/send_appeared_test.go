@@ -34,9 +34,10 @@ func TestSendToARunThatAppears(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			waits := func(what string) { // for one lock more than before: the holders wait for none
+			waits := func(what string, whom pgx.Tx) {
 				eventually(t, what, func() bool {
-					return query[int](t, look, "SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
+					return query[int](t, look, "SELECT count(*)::int FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid))",
+						int(whom.Conn().PgConn().PID())) == 1
 				})
 			}
 			signal := func(run journal.RunID, key string) journal.Message {
@@ -65,13 +66,13 @@ func TestSendToARunThatAppears(t *testing.T) {
 				got, err := j.Send(t.Context(), tx, []journal.Message{signal(present, "a"), signal(appears, "b")})
 				sent <- answer{got, err}
 			}()
-			waits("the sender locks what it sees")
+			waits("the sender locks what it sees", holder)
 			end(starter)
 			if _, err := j.Send(t.Context(), postgres.InTx(first), []journal.Message{signal(appears, "c")}); err != nil {
 				t.Fatal(err)
 			}
 			end(holder)
-			waits("the sender finds that the first one has its number")
+			waits("the sender finds that the first one has its number", first)
 			end(first)
 			got := <-sent
 			if got.err != nil || got.sent[0].Err != nil || got.sent[1].Err != nil || got.sent[0].Number != 1 || got.sent[1].Number != 2 {
