@@ -44,7 +44,8 @@ func nobodyWaits(k *kit) {
 	ctx, cancel := context.WithTimeout(k.ctx, patience)
 	defer cancel()
 	calls := map[string]func() error{
-		"watch": func() error { return <-watched },
+		"watch": func() error { return k.j.Watch(ctx, func(driver.Hint) {}) },
+		"nodes": func() error { _, err := k.j.Nodes(ctx); return err },
 		"start": func() error { _, err := k.j.Start(ctx, nil, []journal.Start{{Workflow: flow}}); return err },
 		"send": func() error {
 			_, err := k.j.Send(ctx, nil, []journal.Message{{Run: own.run, Kind: journal.MessageSignal, Name: "s"}})
@@ -73,9 +74,15 @@ func nobodyWaits(k *kit) {
 	if tx, ok := k.store.(driver.TxStore); ok {
 		calls["begin"] = func() error { _, err := tx.Begin(ctx); return err }
 	}
-	for verb, call := range calls {
-		if err := call(); !errors.Is(err, journal.ErrStoreClosed) || errors.Is(err, journal.ErrUnavailable) {
+	check := func(verb string, err error) {
+		if !errors.Is(err, journal.ErrStoreClosed) || errors.Is(err, journal.ErrUnavailable) {
 			k.t.Errorf("%s: got %v, want ErrStoreClosed", verb, err)
+		}
+	}
+	check("the watch from before", <-watched)
+	for range 2 { // the second time after a leave, whatever the order
+		for verb, call := range calls {
+			check(verb, call())
 		}
 	}
 }

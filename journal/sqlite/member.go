@@ -195,7 +195,12 @@ func unblock(q querier, routes []journal.Route, at int64) error {
 }
 
 // Nodes implements driver.Store. It does not look at the file.
-func (s *Store) Nodes(context.Context) ([]journal.Node, error) { return s.nodes.valid(), nil }
+func (s *Store) Nodes(context.Context) ([]journal.Node, error) {
+	if s.life.Err() != nil {
+		return nil, journal.ErrStoreClosed
+	}
+	return s.nodes.valid(), nil
+}
 
 // ID implements driver.Membership.
 func (m *member) ID() journal.NodeID { return m.id }

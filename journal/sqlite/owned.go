@@ -23,6 +23,9 @@ UPDATE reprise_tasks SET owner = 0, unproven = 0, visible_at = ? WHERE run_id = 
 
 // Owned implements driver.Membership. It reads one snapshot, which waits for nobody.
 func (m *member) Owned(ctx context.Context) (list []driver.Holding, err error) {
+	if m.s.life.Err() != nil {
+		return nil, journal.ErrStoreClosed
+	}
 	number, alive := m.s.nodes.recalled(m.id)
 	if !alive {
 		return nil, m.errLost()
