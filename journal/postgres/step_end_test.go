@@ -54,7 +54,7 @@ func TestCloseWhileAnOutcomeIsUnknown(t *testing.T) {
 	second.Tx = p.step()
 	committed, closed := make(chan error, 1), make(chan struct{})
 	go func() {
-		out, err := p.j.Commit(context.WithoutCancel(t.Context()), []driver.Commit{second})
+		out, err := p.j.Commit(t.Context(), []driver.Commit{second})
 		if err == nil {
 			err = fmt.Errorf("outcome %w", out[0].Err)
 		}
@@ -82,9 +82,10 @@ func TestCloseEndsTheWaitForAPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = held.Rollback(context.Background()) }) // else the store could not be closed
 	began, closed := make(chan error, 1), make(chan struct{})
 	go func() {
-		_, err := s.Begin(context.WithoutCancel(t.Context()))
+		_, err := s.Begin(t.Context())
 		began <- err
 	}()
 	go func() { s.Close(); close(closed) }()
