@@ -102,8 +102,10 @@ func newMetrics(m metric.Meter) (metrics, error) {
 // nodeWaiting notes how many due runs wait for a place of this node, and since when some do.
 func (t *metrics) nodeWaiting(runs int, since time.Time) { t.crowd.Store(&crowd{runs, since}) }
 
-// watch lets collectors see the node's present state, until the returned function is called.
+// watch lets collectors see the state of a node that has joined, until the returned function is
+// called. Nobody waits for it yet: what was noted is of an earlier membership, which was lost.
 func (t *metrics) watch(live, steps func() int) (stop func(), err error) {
+	t.crowd.Store(nil)
 	r, err := t.meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
 		o.ObserveInt64(t.live, int64(live()))
 		o.ObserveInt64(t.running, int64(steps()))

@@ -256,11 +256,10 @@ func TestJ4_LostAckOfAStepTx(t *testing.T) {
 	}
 }
 
-// TestJ4_StepTxThatHangsInItsCommit: the connection is lost, but the server has not noticed and the
-// transaction is still open.
-func TestJ4_StepTxThatHangsInItsCommit(t *testing.T) {
-	t.Parallel()
-	p := newProxied(t)
+// slowCommit returns the turn of a step whose COMMIT sleeps for a minute.
+func (p *proxied) slowCommit() driver.Commit {
+	t := p.t
+	t.Helper()
 	mustExec(t, p.conn, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN PERFORM pg_sleep(60); RETURN NULL;
 		EXCEPTION WHEN query_canceled THEN -- the driver asks for that when it loses the connection
@@ -271,6 +270,15 @@ func TestJ4_StepTxThatHangsInItsCommit(t *testing.T) {
 	commit(t, p.j, first)
 	second := after(first, keep, stepDone(1, "a"))
 	second.Tx = p.step()
+	return second
+}
+
+// TestJ4_StepTxThatHangsInItsCommit: the connection is lost, but the server has not noticed and the
+// transaction is still open.
+func TestJ4_StepTxThatHangsInItsCommit(t *testing.T) {
+	t.Parallel()
+	p := newProxied(t)
+	second := p.slowCommit()
 	go func() {
 		eventuallyQuietly(func() bool {
 			var n int
@@ -285,7 +293,7 @@ func TestJ4_StepTxThatHangsInItsCommit(t *testing.T) {
 	if err != nil || !errors.Is(out[0].Err, journal.ErrTxLost) || time.Since(began) > 30*time.Second {
 		t.Errorf("got %v, %v after %s, want ErrTxLost soon", out, err, time.Since(began))
 	}
-	p.wantEvents("after the end", first.Run, 1)
+	p.wantEvents("after the end", second.Run, 1)
 }
 
 // TestUserStatementThatLosesItsConnection: the step's own SQL sees the error, and the commit is

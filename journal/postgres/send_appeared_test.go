@@ -3,8 +3,6 @@ package postgres_test
 import (
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/postgres"
@@ -22,29 +20,12 @@ func TestSendToARunThatAppears(t *testing.T) {
 			dsn := pgtest.New(t)
 			j := driver.New(open(t, dsn, nil), nil)
 			look := connect(t, dsn)
-			begin := func() pgx.Tx {
-				tx, err := connect(t, dsn).Begin(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				return tx
-			}
-			end := func(tx pgx.Tx) {
-				if err := tx.Commit(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-			}
-			waits := func(what string, whom pgx.Tx) {
-				eventually(t, what, func() bool {
-					return query[int](t, look, "SELECT count(*)::int FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid))",
-						int(whom.Conn().PgConn().PID())) == 1
-				})
-			}
+			p := &playwright{t: t, dsn: dsn, look: look}
 			signal := func(run journal.RunID, key string) journal.Message {
 				return journal.Message{Run: run, Kind: journal.MessageSignal, Name: "s", Key: key}
 			}
 			present := start(t, j, journal.Start{Workflow: "flow"}).Run
-			holder, starter, first, mine := begin(), begin(), begin(), begin()
+			holder, starter, first, mine := p.begin(), p.begin(), p.begin(), p.begin()
 			if _, err := holder.Exec(t.Context(), "SELECT FROM reprise.tasks WHERE run_id = $1 FOR UPDATE", present); err != nil {
 				t.Fatal(err)
 			}
@@ -66,19 +47,19 @@ func TestSendToARunThatAppears(t *testing.T) {
 				got, err := j.Send(t.Context(), tx, []journal.Message{signal(present, "a"), signal(appears, "b")})
 				sent <- answer{got, err}
 			}()
-			waits("the sender locks what it sees", holder)
-			end(starter)
+			p.waits("the sender locks what it sees", holder)
+			p.end(starter)
 			if _, err := j.Send(t.Context(), postgres.InTx(first), []journal.Message{signal(appears, "c")}); err != nil {
 				t.Fatal(err)
 			}
-			end(holder)
-			waits("the sender finds that the first one has its number", first)
-			end(first)
+			p.end(holder)
+			p.waits("the sender finds that the first one has its number", first)
+			p.end(first)
 			got := <-sent
 			if got.err != nil || got.sent[0].Err != nil || got.sent[1].Err != nil || got.sent[0].Number != 1 || got.sent[1].Number != 2 {
 				t.Fatalf("sent %+v, %v", got.sent, got.err)
 			}
-			end(mine)
+			p.end(mine)
 			if n := query[int](t, look, "SELECT count(*)::int FROM reprise.inbox"); n != 3 {
 				t.Errorf("%d messages, want 3", n)
 			}

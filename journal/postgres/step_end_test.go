@@ -42,16 +42,7 @@ func outcome(t *testing.T, j *driver.Journal, c driver.Commit) error {
 func TestCloseWhileAnOutcomeIsUnknown(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t)
-	mustExec(t, p.conn, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$
-		BEGIN PERFORM pg_sleep(60); RETURN NULL;
-		EXCEPTION WHEN query_canceled THEN -- the driver asks for that when it loses the connection
-			PERFORM pg_sleep(60); RETURN NULL; END $$`)
-	mustExec(t, p.conn, `CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON effects DEFERRABLE INITIALLY DEFERRED
-		FOR EACH ROW EXECUTE FUNCTION slow()`)
-	first := commitOf(p.j, owned(t, p.j, p.node), keep, began("a"))
-	commit(t, p.j, first)
-	second := after(first, keep, stepDone(1, "a"))
-	second.Tx = p.step()
+	second := p.slowCommit()
 	committed, closed := make(chan error, 1), make(chan struct{})
 	go func() {
 		out, err := p.j.Commit(t.Context(), []driver.Commit{second})
@@ -140,26 +131,8 @@ func TestStepTxWithoutPreparedStatements(t *testing.T) {
 func TestStepTxThatSendsToARunThatAppears(t *testing.T) {
 	t.Parallel()
 	w := newOutboxWorld(t)
-	dsn := w.conn.Config().ConnString()
-	begin := func() pgx.Tx {
-		tx, err := connect(t, dsn).Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tx
-	}
-	end := func(tx pgx.Tx) {
-		if err := tx.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	waits := func(what string, whom pgx.Tx) {
-		eventually(t, what, func() bool {
-			return query[int](t, w.conn, "SELECT count(*)::int FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid))",
-				int(whom.Conn().PgConn().PID())) == 1
-		})
-	}
-	holder, starter, rival := begin(), begin(), begin()
+	p := &playwright{t: t, dsn: w.conn.Config().ConnString(), look: w.conn}
+	holder, starter, rival := p.begin(), p.begin(), p.begin()
 	started, err := w.j.Start(t.Context(), postgres.InTx(starter), []journal.Start{{Workflow: "flow"}})
 	if err != nil {
 		t.Fatal(err)
@@ -176,14 +149,14 @@ func TestStepTxThatSendsToARunThatAppears(t *testing.T) {
 	}
 	committed := make(chan error, 1)
 	go func() { committed <- turn(w.tx) }()
-	waits("the turn waits for the holder", holder)
-	end(starter)
+	p.waits("the turn waits for the holder", holder)
+	p.end(starter)
 	if _, err := w.j.Send(t.Context(), postgres.InTx(rival), []journal.Message{{Run: appears, Kind: journal.MessageSignal, Name: "sig"}}); err != nil {
 		t.Fatal(err)
 	}
-	end(holder)
-	waits("the turn finds that the first one has its number", rival)
-	end(rival)
+	p.end(holder)
+	p.waits("the turn finds that the first one has its number", rival)
+	p.end(rival)
 	if err := within(t, "the commit", committed); !errors.Is(err, journal.ErrTxLost) {
 		t.Errorf("got %v", err)
 	}

@@ -231,3 +231,36 @@ func privateServer(t *testing.T) *pgserver.Server {
 	})
 	return server
 }
+
+// playwright holds transactions of several programs against each other: who waits for whom.
+type playwright struct {
+	t    *testing.T
+	dsn  string
+	look *pgx.Conn
+}
+
+func (p *playwright) begin() pgx.Tx {
+	p.t.Helper()
+	tx, err := connect(p.t, p.dsn).Begin(p.t.Context())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return tx
+}
+
+func (p *playwright) end(tx pgx.Tx) {
+	p.t.Helper()
+	if err := tx.Commit(p.t.Context()); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// waits returns when one session waits for a lock that this very transaction holds: a wait for
+// another one, which may just be over, is none.
+func (p *playwright) waits(what string, whom pgx.Tx) {
+	p.t.Helper()
+	eventually(p.t, what, func() bool {
+		return query[int](p.t, p.look, "SELECT count(*)::int FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid))",
+			int(whom.Conn().PgConn().PID())) == 1
+	})
+}

@@ -28,38 +28,23 @@ var blockingCode = map[string]func(ctx workflow.Context) error{
 	},
 }
 
-// blockingEnv names the code that a child process executes.
+// blockingEnv makes TestBlockingCode its own child, which executes one of them.
 const blockingEnv = "REPRISE_TEST_BLOCKING"
-
-// TestBlockingChild fails if it is told to: see TestBlockingCode.
-func TestBlockingChild(t *testing.T) {
-	code, ok := blockingCode[os.Getenv(blockingEnv)]
-	if !ok {
-		t.Skip("only TestBlockingCode executes it, in a process of its own")
-	}
-	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
-		runtimetest.Handle(e, desk, func(ctx workflow.Context, n int) (int, error) { return n, code(ctx) }, nil)
-		runtimetest.Start(e, desk, 7, nil).Must()
-	})
-}
-
-// TestBlockingSibling passes, in the same process, after the one that fails.
-func TestBlockingSibling(t *testing.T) {
-	runtimetest.Test(t, func(e *runtimetest.Env) {
-		runtimetest.Handle(e, desk, func(ctx workflow.Context, n int) (int, error) { return n, workflow.Sleep(ctx, time.Hour) }, nil)
-		if got := runtimetest.Start(e, desk, 7, nil).Must(); got != 7 || e.Elapsed() != time.Hour {
-			e.Errorf("got %d after %s", got, e.Elapsed())
-		}
-	})
-}
 
 // TestBlockingCode: code that blocks or sleeps fails its test, with the workflow and the line, and
 // neither hangs nor ends the tests beside it.
 func TestBlockingCode(t *testing.T) {
+	if name := os.Getenv(blockingEnv); name != "" {
+		runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+			runtimetest.Handle(e, desk, func(ctx workflow.Context, n int) (int, error) { return n, blockingCode[name](ctx) }, nil)
+			runtimetest.Start(e, desk, 7, nil).Must()
+		})
+		return
+	}
 	for name := range blockingCode {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			child := exec.Command(os.Args[0], "-test.run=^TestBlocking(Child|Sibling)$", "-test.v", "-test.timeout=60s")
+			child := exec.Command(os.Args[0], "-test.run=^TestBlocking(Code|Sibling)$", "-test.v", "-test.timeout=60s")
 			child.Env = append(os.Environ(), blockingEnv+"="+name)
 			out, err := child.CombinedOutput()
 			if err == nil {
@@ -67,7 +52,7 @@ func TestBlockingCode(t *testing.T) {
 			}
 			for _, want := range []string{
 				"the code of workflow desk, run ", "blocks at runtimetest_test.init.func", "(blocking_test.go:", "use workflow.Sleep, or put into a step",
-				"--- FAIL: TestBlockingChild", "--- PASS: TestBlockingSibling",
+				"--- FAIL: TestBlockingCode", "--- PASS: TestBlockingSibling",
 			} {
 				if !strings.Contains(string(out), want) {
 					t.Errorf("the output has no %q", want)
@@ -83,4 +68,14 @@ func TestBlockingCode(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBlockingSibling passes, in the same process, after the one that fails.
+func TestBlockingSibling(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, desk, func(ctx workflow.Context, n int) (int, error) { return n, workflow.Sleep(ctx, time.Hour) }, nil)
+		if got := runtimetest.Start(e, desk, 7, nil).Must(); got != 7 || e.Elapsed() != time.Hour {
+			e.Errorf("got %d after %s", got, e.Elapsed())
+		}
+	})
 }
