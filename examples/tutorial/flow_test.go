@@ -137,7 +137,7 @@ func TestNoRoom(t *testing.T) {
 func TestNights(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {
 		p, _ := world(e)
-		night := runtimetest.Start(e, EveryNight, Night{24 * time.Hour}, nil)
+		night := runtimetest.Start(e, EveryNight, Night{Every: 24 * time.Hour}, nil)
 		for _, id := range []string{"rome", "oslo", "bonn"} {
 			book(e, id, 100).Must()
 			e.Sleep(15 * time.Hour)
@@ -150,6 +150,24 @@ func TestNights(t *testing.T) {
 		}
 		for i, h := range e.Generations(night.ID())[:2] {
 			keepHistory(e, h, []string{"first-night", "second-night"}[i])
+		}
+		e.Cancel(night.ID(), "the agency closes")
+		if _, err := night.Result(); err == nil {
+			e.Error("the nights went on")
+		}
+	})
+}
+
+// TestANightComesOnce: where the clock is behind the end of the night before, that night is over.
+func TestANightComesOnce(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		p, _ := world(e)
+		last := time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC) // in 24 hours, by the test's clock
+		night := runtimetest.Start(e, EveryNight, Night{Every: 24 * time.Hour, Last: last}, nil)
+		book(e, "rome", 100).Must()
+		e.Sleep(60 * time.Hour)
+		if p.booked["statement/ann/2000-01-02T00:00:00Z/100"] || !p.booked["statement/ann/2000-01-03T00:00:00Z/100"] {
+			e.Errorf("sent are %q", slices.Sorted(maps.Keys(p.booked)))
 		}
 		e.Cancel(night.ID(), "the agency closes")
 		if _, err := night.Result(); err == nil {

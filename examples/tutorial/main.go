@@ -73,7 +73,7 @@ func run(ctx context.Context, c config) error {
 		return server.Shutdown(context.Background())
 	})
 	group.Go(func() error { // the key makes it one run, however often and wherever the program starts
-		_, err := runtime.Start(ctx, node.Client(), EveryNight, Night{c.night}, &runtime.StartOptions{Key: "night"})
+		_, err := runtime.Start(ctx, node.Client(), EveryNight, Night{Every: c.night}, &runtime.StartOptions{Key: "night"})
 		return err
 	})
 	if err := group.Wait(); !errors.Is(err, http.ErrServerClosed) {

@@ -14,15 +14,23 @@ const (
 	Settle     workflow.Name[Statement, int64] = "settle"
 )
 
-// Night says how often the ledger is settled: every 24 hours, that is at midnight UTC.
-type Night struct{ Every time.Duration }
+// Night says how often the ledger is settled: every 24 hours, that is at midnight UTC. Last is the
+// night before.
+type Night struct {
+	Every time.Duration
+	Last  time.Time `json:",omitzero"`
+}
 
 type Statement struct{ Customer, Night string }
 
 // night sends each customer with new sales a statement, and begins again for the next night. The
 // run never ends; its history does, with each generation.
 func (a *agency) night(ctx workflow.Context, n Night) (struct{}, error) {
-	midnight := ctx.Now().Truncate(n.Every).Add(n.Every)
+	now := ctx.Now()
+	if now.Before(n.Last) { // the clock of the store was set back, by a fail-over perhaps
+		now = n.Last
+	}
+	midnight := now.Truncate(n.Every).Add(n.Every)
 	if err := workflow.Sleep(ctx, midnight.Sub(ctx.Now())); err != nil {
 		return struct{}{}, err
 	}
@@ -40,6 +48,7 @@ func (a *agency) night(ctx workflow.Context, n Night) (struct{}, error) {
 	if err != nil {
 		workflow.Log(ctx).Error("statements failed", "night", night, "error", err)
 	}
+	n.Last = midnight
 	return struct{}{}, workflow.ContinueAsNew(ctx, EveryNight, n, nil)
 }
 
