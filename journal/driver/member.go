@@ -27,9 +27,14 @@ type Membership interface {
 
 	// Contact tells whether other nodes judge this one by its sessions, and since when the node has
 	// heard nothing from the store: last is the local time before the newest request was sent that
-	// was answered. A node that is judged and has had no answer for its grace must have stopped its
-	// steps, see [journal.Node.Grace]. A store whose nodes die by their lease alone answers false.
+	// was answered, or from which on others can judge the node, if that is later. A node that is
+	// judged and has had no answer for its grace must have stopped its steps, see
+	// [journal.Node.Grace]. A store whose nodes die by their lease alone answers false.
 	Contact() (last time.Time, judged bool)
+	// Judged gets a token when others begin to judge the node, before they can. The renewal that
+	// lets them may still be on its way, and may never be answered. It has room for one token, and
+	// one reader. A store that judges no node by its sessions returns nil.
+	Judged() <-chan struct{}
 	// Ask asks the store for a sign of life, on sessions that no other call can take, and returns
 	// when one has come or ctx ends. What it heard shows in Contact. It also tells whether another
 	// node seems to have died since, which makes a Look worthwhile. ErrNodeLost is as for Renew.

@@ -130,6 +130,9 @@ func (m *member) Look(ctx context.Context) (driver.Look, error) {
 // Contact implements driver.Membership. Calls are function calls, so contact is never lost.
 func (m *member) Contact() (time.Time, bool) { return time.Now(), false }
 
+// Judged implements driver.Membership.
+func (m *member) Judged() <-chan struct{} { return nil }
+
 // Ask implements driver.Membership.
 func (m *member) Ask(context.Context) (bool, error) { return false, nil }
 

@@ -43,6 +43,9 @@ type answer struct {
 // Contact implements driver.Membership.
 func (m *member) Contact() (last time.Time, judged bool) { return m.contact.state() }
 
+// Judged implements driver.Membership.
+func (m *member) Judged() <-chan struct{} { return m.contact.begun }
+
 // Ask implements driver.Membership. It asks on the lifeline. If that is new it renews the lease:
 // until then no answer on it counts, see contact. If the lifeline is not free, because there is
 // none or an earlier request has got no answer, it asks on the listener and the pool instead.

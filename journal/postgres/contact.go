@@ -22,11 +22,15 @@ import (
 // knows of other nodes. It is judged from before the request with the offer is sent until one
 // without it was answered, and for offerLate after a request with an offer that got no answer,
 // which the server may carry out late. So whoever sees the offer deals with a node that watches its
-// contact. A node that is alone has nobody to fear, and goes on when the server pauses.
+// contact. A node that is alone has nobody to fear, and goes on when the server pauses. Nobody sees
+// an offer before it is sent, so with the first one the silence of a node that was alone begins
+// anew; and its node is told then, not when the renewal that carries the offer has ended, which may
+// get no answer.
 type contact struct {
 	mu      sync.Mutex
-	last    time.Time // sending of the newest request with an answer that counts
-	proven  time.Time // sending of the newest renewal that was answered
+	begun   chan struct{} // gets a token when judged has become true
+	last    time.Time     // sending of the newest request with an answer that counts, or of the first offer
+	proven  time.Time     // sending of the newest renewal that was answered
 	judged  bool
 	offers  int       // requests with an offer that are in flight
 	unknown time.Time // when one got no answer
@@ -49,11 +53,18 @@ func (c *contact) heard(opened, sent time.Time) {
 }
 
 // offer says that a renewal with an offer is about to be sent.
-func (c *contact) offer() {
+func (c *contact) offer(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.judged = true
 	c.offers++
+	if c.judged {
+		return
+	}
+	c.judged, c.last = true, later(c.last, now)
+	select {
+	case c.begun <- struct{}{}:
+	default:
+	}
 }
 
 // renewed notes how a renewal has ended. The session on which it was answered is older than the

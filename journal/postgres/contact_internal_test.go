@@ -10,7 +10,7 @@ import (
 func TestContact(t *testing.T) {
 	zero := time.Now()
 	at := func(s int) time.Time { return zero.Add(time.Duration(s) * time.Second) }
-	var c contact
+	c := contact{begun: make(chan struct{}, 1)}
 	want := func(what string, last int, judged bool) {
 		t.Helper()
 		if got, j := c.state(); !got.Equal(at(last)) || j != judged {
@@ -29,12 +29,26 @@ func TestContact(t *testing.T) {
 	c.heard(at(2), at(3))
 	want("a late answer", 5, false)
 
-	c.offer()
-	want("an offer is on its way", 5, true)
+	told := func(what string, want bool) {
+		t.Helper()
+		if len(c.begun) > 0 != want {
+			t.Errorf("%s: the node is told that it is judged: %v", what, !want)
+		}
+	}
+	told("alone", false)
+	c.offer(at(6))
+	want("an offer is on its way; nobody has seen it before", 6, true)
+	told("before the answer", true)
+	<-c.begun
+	c.offer(at(7))
+	want("a second one does not make the silence shorter", 6, true)
+	told("a second one", false)
 	c.renewed(at(6), true, true)
+	c.renewed(at(7), true, true)
 	c.renewed(at(7), false, true)
 	want("taken back", 7, false)
-	c.offer()
+	c.offer(at(7))
+	told("anew", true)
 	c.renewed(at(8), false, true)
 	want("one without an offer was answered, another one with an offer not yet", 8, true)
 	c.renewed(at(9), true, false)

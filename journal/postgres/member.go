@@ -128,7 +128,7 @@ func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, er
 	if err != nil {
 		return nil, err
 	}
-	m := &member{s: s, incarnation: uuid.New(), lease: n.Lease, marked: markKey(n.Routes)}
+	m := &member{s: s, incarnation: uuid.New(), lease: n.Lease, marked: markKey(n.Routes), contact: contact{begun: make(chan struct{}, 1)}}
 	m.queues, m.workflows, m.versions = routeArrays(n.Routes)
 	s.lifeline.open()
 	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
@@ -268,14 +268,13 @@ func (m *member) renew(ctx context.Context) (r driver.Renewal, peers bool, err e
 
 // renewOn sends a renewal. Several may be in flight.
 func (m *member) renewOn(ctx context.Context, c *pgx.Conn) (r driver.Renewal, peers bool, err error) {
-	offer := m.offer(m.peers.Load())
+	offer, sent := m.offer(m.peers.Load()), time.Now()
 	if offer.Valid {
-		m.contact.offer()
+		m.contact.offer(sent)
 	}
 	var renewals, recalled *int64
 	var server time.Time
 	var database uint32
-	sent := time.Now()
 	err = c.QueryRow(ctx, m.s.sql.member.renew, int32(m.id), m.me(), offer).
 		Scan(&renewals, &recalled, &server, &database, &r.Now, &peers)
 	m.contact.renewed(sent, offer.Valid, err == nil && renewals != nil && recalled != nil)

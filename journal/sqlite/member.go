@@ -230,6 +230,9 @@ func (m *member) Look(context.Context) (driver.Look, error) {
 // Contact implements driver.Membership. All nodes are in this process, so contact is never lost.
 func (m *member) Contact() (time.Time, bool) { return time.Now(), false }
 
+// Judged implements driver.Membership.
+func (m *member) Judged() <-chan struct{} { return nil }
+
 // Ask implements driver.Membership.
 func (m *member) Ask(context.Context) (bool, error) { return false, nil }
 

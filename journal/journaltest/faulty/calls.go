@@ -173,6 +173,9 @@ func (m *member) Look(ctx context.Context) (driver.Look, error) {
 // Contact implements driver.Membership. It is no call of the store.
 func (m *member) Contact() (time.Time, bool) { return m.m.Contact() }
 
+// Judged implements driver.Membership.
+func (m *member) Judged() <-chan struct{} { return m.m.Judged() }
+
 // Ask implements driver.Membership.
 func (m *member) Ask(ctx context.Context) (bool, error) {
 	return call(ctx, m.f, Call{Verb: "ask", Members: 1, Node: m.m.ID()}, m.m.Ask)

@@ -39,7 +39,8 @@ type contact struct {
 	loops *sync.WaitGroup // counts calls
 }
 
-// note makes the loop look at the contact: whether the node is judged may have changed.
+// note makes the loop look at the contact: a renewal was answered, so the node may not be judged
+// any more. That it is judged, the store tells by itself, as that begins before the answer.
 func (c *contact) note() {
 	select {
 	case c.wake <- struct{}{}:
@@ -80,6 +81,7 @@ func (c *contact) loop(ctx context.Context) {
 			return
 		case <-answered:
 			asking = false
+		case <-c.member.Judged():
 		case <-c.wake:
 		case <-timer.C:
 		}

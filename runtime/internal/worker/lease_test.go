@@ -31,6 +31,7 @@ func (fakeMember) Look(context.Context) (driver.Look, error) {
 }
 
 func (fakeMember) Contact() (time.Time, bool) { return time.Now(), false }
+func (fakeMember) Judged() <-chan struct{}    { return nil }
 
 func (fakeMember) Owned(context.Context) ([]driver.Holding, error) { return nil, nil }
 
