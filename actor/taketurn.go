@@ -96,8 +96,7 @@ func (r *run) takeInputs(t *turn, first bool) error {
 		timer, armed := r.machine.NextTimer()
 		due := armed && !timer.Due.After(now) && !r.inputs.borrowed()
 		if due && (len(queue) == 0 || !queue[0].at.Before(timer.Due)) {
-			fired := journal.Event{Kind: journal.TimerFired, Cmd: timer.Cmd, Name: timer.Name}
-			if err := t.apply(r.machine, &r.steps, r.machine.Stamp(fired, now)); err != nil {
+			if err := t.apply(r.machine, &r.steps, r.machine.Stamp(timer.Event(), now)); err != nil {
 				return err
 			}
 			continue

@@ -41,6 +41,17 @@ func CheckStart(s *Start) error {
 	if err := CheckText("trace", s.Trace, TraceBytesMax); err != nil {
 		return err
 	}
+	if err := checkHeaders(s.Headers); err != nil {
+		return err
+	}
+	if s.OnFailure != "" {
+		if err := CheckName("workflow that is started on failure", s.OnFailure); err != nil {
+			return err
+		}
+	}
+	if s.Timeout < 0 || s.Timeout > DelayMax {
+		return fmt.Errorf("timeout %s: %w: it must be between 0 and %s", s.Timeout, ErrInvalid, DelayMax)
+	}
 	if s.Version < 1 {
 		return fmt.Errorf("version %d of workflow %q: %w: versions start at 1", s.Version, s.Workflow, ErrInvalid)
 	}
@@ -85,6 +96,29 @@ func checkLabels(labels map[string]string) error {
 		if err := CheckText("label value", v, LabelValueBytesMax); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+func checkHeaders(headers map[string]string) error {
+	if len(headers) > HeadersMax {
+		return &LimitError{What: "headers", Size: len(headers), Max: HeadersMax}
+	}
+	size := 0
+	for k, v := range headers {
+		if k == "" {
+			return &TextError{What: "header", Text: k, Why: "is empty"}
+		}
+		if err := CheckText("header", k, HeadersBytesMax); err != nil {
+			return err
+		}
+		if err := CheckText("value of header "+k, v, HeadersBytesMax); err != nil {
+			return err
+		}
+		size += len(k) + len(v)
+	}
+	if size > HeadersBytesMax {
+		return &LimitError{What: "headers in bytes", Size: size, Max: HeadersBytesMax}
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ const FailurePrefix = "reprise."
 // Types of failures that the engine itself makes.
 const (
 	FailureCancelled = "reprise.Cancelled"    // the run or the scope was cancelled
-	FailureTimeout   = "reprise.Timeout"      // an attempt or the whole step ran out of time
+	FailureTimeout   = "reprise.Timeout"      // an attempt, a step or a run ran out of time
 	FailureHeartbeat = "reprise.Heartbeat"    // a step stopped heartbeating
 	FailurePanic     = "reprise.Panic"        // step code panicked or ended its goroutine
 	FailureEncode    = "reprise.Encode"       // an output could not be encoded or was too large

@@ -12,7 +12,7 @@ const (
 	StepFailed      Kind = 3  // Cmd, Name, Attempt; Payload: the final failure
 	TimerFired      Kind = 4  // Cmd, Name
 	SignalReceived  Kind = 5  // Inbox, Name; Payload: the signal's payload
-	CancelRequested Kind = 6  // Inbox; Payload: a failure whose Message is the reason
+	CancelRequested Kind = 6  // Inbox, 0 if the run's time is up; Payload: a failure whose Message is the reason
 	ChildCompleted  Kind = 7  // Inbox, Cmd, Name; Payload: the child's output
 	ChildFailed     Kind = 8  // Inbox, Cmd, Name; Payload: how the child ended, or why it could not start
 	SignalSent      Kind = 9  // Inbox, Cmd, Name: the signal is in the other run's inbox

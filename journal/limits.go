@@ -11,6 +11,8 @@ const (
 	LabelsMax          = 32        // a run's labels are copied into every listing
 	LabelKeyBytesMax   = 64        //
 	LabelValueBytesMax = 255       //
+	HeadersMax         = 64        // as many entries as a W3C baggage must be able to have
+	HeadersBytesMax    = 16 << 10  // all headers together, with their names: a baggage of 8 KiB, and as much again
 	PayloadBytesMax    = 2 << 20   // default limit of a payload after encoding, as in Temporal
 	PayloadBytesCap    = 64 << 20  // the option's own limit: a batch must fit in memory and in a protocol message
 	CommitEventsMax    = 10_000    // one turn's events travel in one statement

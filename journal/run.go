@@ -16,6 +16,9 @@ type Run struct {
 	Labels     map[string]string
 	Input      Payload
 	Trace      string // W3C traceparent of the start, empty for none
+	Headers    map[string]string
+	Timeout    time.Duration // from StartAt on; 0 for none
+	OnFailure  string        // the workflow that is started if the run fails, empty for none
 	Generation Generation
 	CreatedAt  time.Time
 	StartAt    time.Time   // CreatedAt plus the start delay: the workflow time of RunStarted

@@ -35,8 +35,16 @@ type Start struct {
 	Input    Payload
 	Delay    time.Duration // until the run may first be claimed, by the store's clock; a later message wakes it at once
 	Trace    string
-	Owner    NodeID  // a node that serves the run itself owns it from birth, with [FenceAtBirth]; 0 for the queue
-	Parent   *Parent // of a child
+	// Headers are for the code that the run executes, and for the runs that it starts in turn.
+	// Unlike Labels nobody looks for them.
+	Headers map[string]string
+	// Timeout is how long the run may take, from its StartAt on and over all its generations; 0 for
+	// as long as it takes. Its owner ends the code's root scope then.
+	Timeout time.Duration
+	// OnFailure is the workflow that is started if the run fails; empty for none.
+	OnFailure string
+	Owner     NodeID  // a node that serves the run itself owns it from birth, with [FenceAtBirth]; 0 for the queue
+	Parent    *Parent // of a child
 	// Message goes to the run that has the key then, new or not, in the same transaction; its Run
 	// is not used. If the run is closed and not replaced, Started.Sent tells.
 	Message *Message

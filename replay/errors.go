@@ -29,8 +29,8 @@ var (
 	// ErrCancelled matches what waits return in a cancelled scope, and a *StepError or *ChildError
 	// whose cause is a cancellation.
 	ErrCancelled = errors.New("cancelled")
-	// ErrTimeout matches what waits return after a scope's time is up, and a *StepError or
-	// *ChildError whose cause is a time limit.
+	// ErrTimeout matches what waits return after a scope's or the run's time is up, and a
+	// *StepError or *ChildError whose cause is a time limit.
 	ErrTimeout = errors.New("timed out")
 	// ErrTerminated matches the *ChildError of a child that was terminated.
 	ErrTerminated = errors.New("terminated")

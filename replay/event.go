@@ -196,12 +196,17 @@ func (m *Machine) answer(ev *journal.Event) {
 	}
 }
 
-// requested is why the root scope is cancelled, with the reason that came with the request.
+// requested is why the root scope is cancelled, with the reason that came with the request: that
+// the run's time is up, or what the sender wrote.
 func requested(ev *journal.Event) error {
-	if f, err := journal.DecodeFailure(ev.Payload); err == nil && f.Message != "" {
-		return &scopeError{kind: ErrCancelled, reason: f.Message}
+	f, err := journal.DecodeFailure(ev.Payload)
+	switch {
+	case err != nil || f.Message == "":
+		return ErrCancelled
+	case f.Type == journal.FailureTimeout && ev.Inbox == 0:
+		return &scopeError{kind: ErrTimeout, reason: f.Message}
 	}
-	return ErrCancelled
+	return &scopeError{kind: ErrCancelled, reason: f.Message}
 }
 
 // seal takes a terminal event: the code must have decided the same, unless an operator did.

@@ -146,6 +146,9 @@ func failureIs(f *journal.Failure, scope, target error) bool {
 	return scope != nil && errors.Is(scope, target) && stands(f, ErrCancelled)
 }
 
+// TimedOut tells whether a time limit is why something failed: its own, or that of a cause.
+func TimedOut(f *journal.Failure) bool { return stands(f, ErrTimeout) }
+
 // stands is errors.Is for a stored failure: it looks at its type, its causes and joined details.
 // It does not look at compensations that failed: they are not why a saga ended.
 func stands(f *journal.Failure, target error) bool {

@@ -36,15 +36,15 @@ func (m *Machine) finish(output journal.Payload, err error) {
 		e.fail(fmt.Errorf("the run waits for better code; the workflow returned: %w", err))
 		return
 	}
-	ev := &journal.Event{Kind: journal.RunCompleted, Payload: output}
+	ev := &journal.Event{Kind: e.ending(err), Payload: output}
 	if next, ok := errors.AsType[*ContinueError](err); ok {
-		ev.Kind, ev.Payload = journal.RunContinued, e.info.Input
+		ev.Payload = e.info.Input
 		m.next = m.successor(next)
 	} else if err != nil {
-		ev.Kind, ev.Payload = journal.RunFailed, journal.EncodeFailure(FailureOf(err))
-		if e.root.err != nil && errors.Is(err, ErrCancelled) {
-			ev.Kind = journal.RunCancelled
-		}
+		ev.Payload = journal.EncodeFailure(e.failureOf(err))
+	}
+	if ev.Kind == journal.RunFailed {
+		m.startOnFailure(ev.Payload)
 	}
 	m.terminal, e.returned = ev, true
 	if e.replaying {
@@ -58,6 +58,20 @@ func (m *Machine) finish(output journal.Payload, err error) {
 			e.out.cancels = append(e.out.cancels, c.cmd)
 		}
 	}
+}
+
+// ending is the event with which a run ends whose function returns err.
+func (e *Env) ending(err error) journal.Kind {
+	if err == nil {
+		return journal.RunCompleted
+	}
+	if _, ok := errors.AsType[*ContinueError](err); ok {
+		return journal.RunContinued
+	}
+	if errors.Is(e.root.err, ErrCancelled) && errors.Is(err, ErrCancelled) {
+		return journal.RunCancelled
+	}
+	return journal.RunFailed
 }
 
 // wrongCode tells whether an error says that the code asked for what no journal takes. What a step

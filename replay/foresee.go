@@ -25,7 +25,7 @@ func Foresee(m *Machine, msg *journal.Message, now time.Time) (taken bool, err e
 	f := &m.env.foresight
 	f.puzzle = nil
 	if t, armed := m.NextTimer(); armed && !t.Due.After(msg.Time) && !f.hasNoTime(t.Cmd) {
-		return false, foresee(m, m.Stamp(journal.Event{Kind: journal.TimerFired, Cmd: t.Cmd, Name: t.Name}, now), true)
+		return false, foresee(m, m.Stamp(t.Event(), now), true)
 	}
 	ev, refusal := m.Offer(msg, now)
 	if f.puzzle != nil { // its validator asked

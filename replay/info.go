@@ -1,6 +1,10 @@
 package replay
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
 
 // Info is the identity of the run that a machine replays. With the events it is all that the
 // code's behaviour depends on, so it must be the same on every replay: ids, random numbers and
@@ -12,6 +16,10 @@ type Info struct {
 	Version    int32
 	Queue      string
 	Labels     map[string]string
+	Headers    map[string]string // what the start sent along for the code: a tenant, for example
+	StartAt    time.Time         // when the run began, or was to begin; the same for all generations
+	Deadline   time.Time         // when the time is up that the start gave the run; zero for never
+	OnFailure  string            // the workflow that is started if the run fails; empty for none
 	Generation journal.Generation
 	Input      journal.Payload
 	Parent     *journal.Parent  // nil if no run waits for this one
@@ -22,7 +30,11 @@ type Info struct {
 func InfoOf(run *journal.Run) Info {
 	i := Info{
 		Run: run.ID, Key: run.Key, Workflow: run.Workflow, Version: run.Version, Queue: run.Queue, Labels: run.Labels,
+		Headers: run.Headers, StartAt: run.StartAt, OnFailure: run.OnFailure,
 		Generation: run.Generation, Input: run.Input, Parent: run.Parent,
+	}
+	if run.Timeout > 0 {
+		i.Deadline = run.StartAt.Add(run.Timeout)
 	}
 	if run.Continued != nil {
 		i.InboxSeen = run.Continued.Seen

@@ -14,6 +14,9 @@ type Definition struct {
 	// Run decodes the input, runs the user's function in the machine's root strand and encodes its
 	// output.
 	Run func(e *Env, input journal.Payload) (journal.Payload, error)
+	// Timeout is how long a run may take whose start gave it no time, from Info.StartAt on; 0 for
+	// as long as it takes. It is not compared with the history, so it may change at any time.
+	Timeout time.Duration
 	// BlockOnBadSignal makes a signal that does not decode stop the machine, instead of being set
 	// aside: see Env.Sift.
 	BlockOnBadSignal bool
@@ -44,6 +47,7 @@ type Machine struct {
 	link        journal.Link // of the last event, see Head
 	inboxSeen   journal.InboxSeq
 	cancelledBy journal.Message // that cancelled the root scope; without a number for none
+	deadline    time.Time       // when the run's time is up; zero for never
 
 	terminal *journal.Event    // what the code decided; nil while it runs
 	next     *journal.Continue // with a terminal that is RunContinued
@@ -58,6 +62,9 @@ func New(def *Definition, info Info, enc Encoder) *Machine {
 	e := &m.env
 	e.info, e.enc, e.onlySteps, e.budget = info, enc, true, actionsMax
 	e.blockOnBadSignal = def.BlockOnBadSignal
+	if m.deadline = info.Deadline; m.deadline.IsZero() && def.Timeout > 0 && !info.StartAt.IsZero() {
+		m.deadline = info.StartAt.Add(def.Timeout)
+	}
 	e.out.children = info.Generation > 1 // an earlier one may have started some
 	e.length.limit = Thresholds{Events: continueEvents, Bytes: continueBytes}
 	return m
@@ -127,15 +134,6 @@ func (m *Machine) Pending() []Step {
 		steps = append(steps, c.step())
 	}
 	return steps
-}
-
-// NextTimer returns the armed timer that is due first.
-func (m *Machine) NextTimer() (Timer, bool) {
-	if len(m.env.timers) == 0 {
-		return Timer{}, false
-	}
-	c := m.env.timers[0]
-	return Timer{Cmd: c.cmd, Name: c.name, Due: c.at}, true
 }
 
 // Close ends all strands: their deferred calls run, awaits in them end as well, and what they ask

@@ -26,7 +26,11 @@ func (o *outbox) effects() int { return len(o.starts) + len(o.messages) + len(o.
 // effectBytes is how many bytes these carry. Each is counted once, however often it is asked.
 func (o *outbox) effectBytes() int {
 	for n := &o.counted.starts; *n < len(o.starts); *n++ {
-		o.bytes += len(o.starts[*n].Input.Data)
+		st := &o.starts[*n]
+		o.bytes += len(st.Input.Data)
+		for k, v := range st.Headers {
+			o.bytes += len(k) + len(v)
+		}
 	}
 	for n := &o.counted.messages; *n < len(o.messages); *n++ {
 		o.bytes += len(o.messages[*n].Payload.Data)

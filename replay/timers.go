@@ -1,18 +1,6 @@
 package replay
 
-import (
-	"container/heap"
-	"time"
-
-	"github.com/reprise-run/reprise/journal"
-)
-
-// Timer is an armed timer.
-type Timer struct {
-	Cmd  journal.Cmd
-	Name string
-	Due  time.Time
-}
+import "container/heap"
 
 // timers is a heap of the armed timers, the earliest first; of two due at once, the one issued
 // first. A timer knows its place in it, so stopping one costs no search.

@@ -38,7 +38,8 @@ var (
 
 // FailedError is the result of a run whose workflow returned an error. It wraps what of that error
 // is registered, see workflow.RegisterError; of the rest, which happened in another process,
-// Failure holds the type, the message and the causes.
+// Failure holds the type, the message and the causes. It matches workflow.ErrTimeout if a time
+// limit is among these: that of the run, of a scope, or of a step.
 type FailedError struct {
 	Run     journal.RunID
 	Failure *journal.Failure
@@ -50,6 +51,11 @@ func (e *FailedError) Error() string {
 
 // Unwrap returns the registered errors that the workflow's error was, or wrapped.
 func (e *FailedError) Unwrap() []error { return replay.Restored(e.Failure) }
+
+// Is makes a FailedError match workflow.ErrTimeout.
+func (e *FailedError) Is(target error) bool {
+	return target == workflow.ErrTimeout && replay.TimedOut(e.Failure)
+}
 
 // CancelledError is the result of a run that was cancelled. It matches workflow.ErrCancelled.
 // Failure.Message is the reason that was given to [Client.Cancel].

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
@@ -16,6 +17,9 @@ type HandleOptions struct {
 	Version int32
 	// Queue whose runs the node executes with it; default journal.DefaultQueue.
 	Queue string
+	// Timeout is how long a run may take whose start gives it no time: see StartOptions.Timeout.
+	// Default as long as it takes. A change holds for runs that are open, too.
+	Timeout time.Duration
 	// Signals lists the names of all signals that the workflow receives. The node's own client
 	// warns of a signal of another name, which it sends all the same. Empty: nobody is warned. A
 	// signal that nobody receives is shown by [Client.Describe] in any case.
@@ -49,7 +53,7 @@ func Handle[In, Out any](
 		panic(fmt.Sprintf("runtime: the function of workflow %q is nil", string(name)))
 	}
 	def := workflow.Define(name, route.Version, fn)
-	def.BlockOnBadSignal = o.BlockOnBadSignal
+	def.BlockOnBadSignal, def.Timeout = o.BlockOnBadSignal, o.Timeout
 	if err := n.registry.add(def, route, o.Signals); err != nil {
 		panic("runtime: " + err.Error())
 	}

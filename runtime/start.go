@@ -38,6 +38,23 @@ type StartOptions struct {
 	// Delay is how long the run's code does not begin, by the store's clock; default none, at most
 	// journal.DelayMax. A message to the run ends the delay.
 	Delay time.Duration
+	// Headers are for the code that the run executes, such as the tenant or the user for whom it
+	// works: workflow.Info.Headers and, in a step, workflow.StepInfo have them. The runs that it
+	// starts inherit them. They are no labels: nobody can look for them. At most
+	// journal.HeadersMax, of journal.HeadersBytesMax bytes together. They are copied.
+	Headers map[string]string
+	// Timeout is how long the run may take, counted from when its code may begin, over all its
+	// generations; default HandleOptions.Timeout, else as long as it takes; at most
+	// journal.DelayMax. When the time is up the run is cancelled, so that it can clean up; its
+	// waits return workflow.ErrTimeout instead of ErrCancelled, and if its function returns that,
+	// the run has failed. The time of a run that is blocked, or that no node serves, is up when a
+	// node goes on with it.
+	Timeout time.Duration
+	// OnFailure names the workflow that is started if the run fails, with a workflow.FailedRun, in
+	// the commit that closes the run: version 1, in the run's queue, as a child that outlives it.
+	// It is not started if the run is cancelled or terminated. Default none. See also
+	// HandleOptions.OnFailure.
+	OnFailure string
 	// Tx starts the run exactly if and when this transaction commits: postgres.InTx(tx). The call
 	// returns before that. In the transaction of a step the start is written when the step commits:
 	// if another run takes the key meanwhile, the attempt fails, and the next one is told.
@@ -82,7 +99,8 @@ func startRun[In, Out any](
 	started, err := c.start(ctx, journal.Start{
 		ID: journal.NewRunID(), Key: o.Key, Reuse: o.Reuse,
 		Workflow: route.Workflow, Version: route.Version, Queue: route.Queue, Priority: o.Priority,
-		Labels: o.Labels, Input: input, Delay: o.Delay, Trace: traceparent(ctx), Message: m,
+		Labels: o.Labels, Headers: o.Headers, Input: input, Delay: o.Delay, Timeout: o.Timeout, OnFailure: o.OnFailure,
+		Trace: traceparent(ctx), Message: m,
 	}, o.Tx)
 	end(started.Run, err)
 	if err != nil {

@@ -62,6 +62,9 @@ func EventBytes(ev *journal.Event) int {
 // StartBytes returns the bytes that a driver sends for a start and the message that comes with it.
 func StartBytes(st *journal.Start) int {
 	n := len(st.Input.Data)
+	for k, v := range st.Headers {
+		n += len(k) + len(v)
+	}
 	if st.Message != nil {
 		n += MessageBytes(st.Message)
 	}

@@ -40,6 +40,12 @@ func DecodeLabels(s string) (map[string]string, error) {
 	return m, nil
 }
 
+// EncodeHeaders returns the stored form of a run's headers, which is that of labels.
+func EncodeHeaders(headers map[string]string) (string, error) { return EncodeLabels(headers) }
+
+// DecodeHeaders reads what EncodeHeaders wrote. The error is [ErrMalformed].
+func DecodeHeaders(s string) (map[string]string, error) { return DecodeLabels(s) }
+
 // EncodeAttempts returns the stored form of a task's steps in retry.
 func EncodeAttempts(list []journal.Attempt) ([]byte, error) {
 	if len(list) == 0 {

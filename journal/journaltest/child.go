@@ -36,9 +36,11 @@ func childrenStart(k *kit) {
 	first, second := o.child(1, journal.CloseTerminate), o.child(2, journal.CloseAbandon)
 	first.Key, first.Labels, first.Input = "a key", map[string]string{"l": "v"}, journal.Payload{Data: []byte("in")}
 	first.Trace, first.Priority = "00-trace", 1
+	first.Headers, first.Timeout, first.OnFailure = map[string]string{"h": "v"}, 1500*time.Nanosecond, "mend"
 	second.Delay = time.Hour
 	c.Starts = []journal.Start{first, second}
 	out := o.submit(c)
+	first.Timeout = time.Microsecond
 	k.same("number of answers", len(out.Started), 2)
 	for i, s := range out.Started {
 		if s.Err != nil || !s.Created || s.Owned || s.Run != c.Starts[i].ID || s.StartAt.IsZero() {
@@ -48,8 +50,8 @@ func childrenStart(k *kit) {
 	k.same("newest message", out.InboxLast, journal.InboxSeq(0))
 	r := k.row(first.ID)
 	k.same("parent", r.Parent, first.Parent)
-	k.same("the rest", []any{r.Key, r.Labels, r.Input, r.Trace, r.Priority, r.Generation},
-		[]any{first.Key, first.Labels, first.Input, first.Trace, first.Priority, journal.Generation(1)})
+	k.same("the rest", []any{r.Key, r.Labels, r.Input, r.Trace, r.Priority, r.Generation, r.Headers, r.Timeout, r.OnFailure},
+		[]any{first.Key, first.Labels, first.Input, first.Trace, first.Priority, journal.Generation(1), first.Headers, first.Timeout, first.OnFailure})
 	k.same("parent, loaded", k.history(second.ID).Run.Parent, second.Parent)
 	k.same("parent of a run without one", k.row(o.run).Parent, (*journal.Parent)(nil))
 	children := k.listAll(journal.ListFilter{Parent: o.run})

@@ -251,6 +251,7 @@ func startKeepsFields(k *kit) {
 		ID: journal.NewRunID(), Key: "k", Workflow: route.Workflow, Version: route.Version, Queue: route.Queue, Priority: 2,
 		Labels: map[string]string{"tier": "gold", "ort": "Zürich", "empty": ""},
 		Input:  journal.Payload{Encoding: "x/y", Data: []byte{0, 1, 255}}, Trace: "00-aa-bb-01",
+		Headers: map[string]string{"tenant": "Zürich", "baggage": "a=1,b=2", "empty": ""}, Timeout: 90 * time.Minute, OnFailure: "wörk failed",
 	}
 	before := k.j.Now()
 	out := k.starts(s)[0]
@@ -258,6 +259,7 @@ func startKeepsFields(k *kit) {
 	want := journal.Run{
 		ID: s.ID, Key: s.Key, Workflow: s.Workflow, Version: s.Version, Queue: s.Queue, Priority: s.Priority,
 		Labels: s.Labels, Input: s.Input, Trace: s.Trace, Generation: 1,
+		Headers: s.Headers, Timeout: s.Timeout, OnFailure: s.OnFailure,
 		CreatedAt: row.CreatedAt, StartAt: row.StartAt, Task: row.Task,
 	}
 	k.same("listed", row, want)

@@ -48,6 +48,7 @@ func newRecord(st *journal.Start, now time.Time) *record {
 		ID: st.ID, Key: st.Key, Workflow: st.Workflow, Version: st.Version, Queue: st.Queue, Priority: st.Priority,
 		Labels: cloneLabels(st.Labels), Input: clonePayload(st.Input), Trace: st.Trace, Generation: 1,
 		CreatedAt: now, StartAt: instant(now.Add(st.Delay)), Parent: cloned(st.Parent),
+		Headers: cloneLabels(st.Headers), Timeout: st.Timeout, OnFailure: st.OnFailure,
 	}
 	return &record{
 		run: run, open: true, known: map[string]journal.InboxSeq{}, answers: map[journal.InboxSeq]journal.Answer{},

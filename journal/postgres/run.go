@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
@@ -13,7 +14,8 @@ import (
 // the protocol between the two: a column that is added goes to the end of both.
 const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels::text, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published`
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published,
+       r.headers, r.timeout, r.on_failure`
 
 // runRow reads runColumns. Pointers and pgtype values are columns that may be null; bytes that were
 // read belong to the row's user, since the driver copies them.
@@ -31,12 +33,14 @@ type runRow struct {
 	seen                         *int64
 	carried                      pgtype.FlatArray[pgtype.Int8]
 	published                    *string
+	headers, onFailure           *string
+	timeout                      *int64
 }
 
 func (r *runRow) targets() []any {
 	return []any{&r.id, &r.createdAt, &r.startAt, &r.closedAt, &r.generation, &r.version, &r.priority, &r.status, &r.workflow,
 		&r.queue, &r.key, &r.labels, &r.input, &r.encoding, &r.trace, &r.parent, &r.parentGeneration, &r.parentCmd, &r.parentPolicy,
-		&r.seen, &r.carried, &r.published}
+		&r.seen, &r.carried, &r.published, &r.headers, &r.timeout, &r.onFailure}
 }
 
 // run returns the run. A run that starts at once has no time of its own for that: the column is
@@ -50,11 +54,14 @@ func (r *runRow) run() journal.Run {
 		ID: r.id.Bytes, Key: textOf(r.key), Workflow: r.workflow, Version: r.version, Queue: r.queue, Priority: r.priority,
 		Status: journal.Status(r.status), Input: journal.Payload{Encoding: textOf(r.encoding), Data: r.input},
 		Trace: textOf(r.trace), Generation: journal.Generation(r.generation), CreatedAt: timeOf(r.createdAt),
-		StartAt: timeOf(r.startAt), ClosedAt: timeOf(r.closedAt),
+		StartAt: timeOf(r.startAt), ClosedAt: timeOf(r.closedAt), OnFailure: textOf(r.onFailure),
+		Timeout: intOf[time.Duration](r.timeout) * time.Microsecond,
 	}
 	var err error
 	run.Labels, err = driver.DecodeLabels(textOf(r.labels))
 	driver.NoteUnreadable(&run, "labels", err)
+	run.Headers, err = driver.DecodeHeaders(textOf(r.headers))
+	driver.NoteUnreadable(&run, "headers", err)
 	driver.NoteUnreadable(&run, "created_at", finite(r.createdAt))
 	run.Published, err = driver.DecodePublished(textOf(r.published))
 	driver.NoteUnreadable(&run, "published", err)

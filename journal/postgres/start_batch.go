@@ -32,17 +32,24 @@ const (
 	startGeneration
 	startCmd
 	startPolicy
+	startHeaders
+	startTimeout
+	startOnFailure
 )
 
 // startBatches keeps the buffers of batches. The types are in the order of the constants above.
 var startBatches = sync.Pool{New: func() any {
 	return newColumns(uuidColumn, textColumn, textColumn, int32Column, textColumn, int16Column, textColumn, bytesColumn, textColumn,
-		textColumn, int64Column, uuidColumn, int32Column, int32Column, int16Column)
+		textColumn, int64Column, uuidColumn, int32Column, int32Column, int16Column, textColumn, int64Column, textColumn)
 }}
 
 // add appends the columns of a start.
 func (b startBatch) add(st *journal.Start) error {
 	labels, err := driver.EncodeLabels(st.Labels)
+	if err != nil {
+		return err
+	}
+	headers, err := driver.EncodeHeaders(st.Headers)
 	if err != nil {
 		return err
 	}
@@ -58,6 +65,9 @@ func (b startBatch) add(st *journal.Start) error {
 	l[startEncoding].nullText(st.Input.Encoding)
 	l[startTrace].nullText(st.Trace)
 	l[startDelay].nullInt64(st.Delay.Microseconds())
+	l[startHeaders].nullText(headers)
+	l[startTimeout].nullInt64(st.Timeout.Microseconds())
+	l[startOnFailure].nullText(st.OnFailure)
 	p := st.Parent
 	if p == nil {
 		for i := startParent; i <= startPolicy; i++ {

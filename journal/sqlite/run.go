@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"time"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
@@ -9,7 +11,8 @@ import (
 // the protocol between the two: a column that is added goes to the end of both.
 const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels, r.input, r.input_encoding, r.trace,
-       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published`
+       r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published,
+       r.headers, r.timeout, r.on_failure`
 
 // runOf reads runColumns.
 func runOf(r row) journal.Run {
@@ -26,6 +29,9 @@ func runOf(r row) journal.Run {
 	run.Parent = parentOf(r[15:])
 	run.Published, err = driver.DecodePublished(r.text(21))
 	driver.NoteUnreadable(&run, "published", err)
+	run.Headers, err = driver.DecodeHeaders(r.text(22))
+	driver.NoteUnreadable(&run, "headers", err)
+	run.Timeout, run.OnFailure = time.Duration(r.int(23))*time.Microsecond, r.text(24)
 	if !r.null(19) {
 		carried, err := decodeCarried(r.text(20))
 		driver.NoteUnreadable(&run, "carried", err)

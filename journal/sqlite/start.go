@@ -12,8 +12,9 @@ import (
 // looked.
 const startSQL = `
 INSERT INTO reprise_runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels, input,
-                          input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                          input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy,
+                          headers, timeout, on_failure)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`
 
 // startTaskSQL makes the task, in the transaction of the run (J7). A run that is owned from birth
@@ -92,6 +93,10 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 	if err != nil {
 		return out, false, err
 	}
+	headers, err := driver.EncodeHeaders(st.Headers)
+	if err != nil {
+		return out, false, err
+	}
 	var startAt any
 	due := at
 	if st.Delay > 0 {
@@ -101,7 +106,7 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 	parent := encodeParent(st.Parent)
 	n, err := q.exec(startSQL, uuidArg(st.ID), at.UnixMicro(), startAt, int64(st.Version), int64(st.Priority), boolArg(st.Key != ""),
 		st.Workflow, st.Queue, nullText(st.Key), nullText(labels), nullBytes(st.Input.Data), nullText(st.Input.Encoding), nullText(st.Trace),
-		parent[0], parent[1], parent[2], parent[3])
+		parent[0], parent[1], parent[2], parent[3], nullText(headers), nullInt(st.Timeout.Microseconds()), nullText(st.OnFailure))
 	if err != nil {
 		return out, false, err
 	}

@@ -131,7 +131,10 @@ CREATE TABLE reprise.runs (
     parent_policy smallint,
     inbox_seen bigint,
     carried bigint[],
-    published text
+    published text,
+    headers text,
+    timeout bigint,
+    on_failure text
 )
 WITH (fillfactor='85');
 
@@ -256,7 +259,10 @@ CREATE VIEW reprise.v_runs AS
             END
         END AS parent_policy,
     r.inbox_seen,
-    r.carried
+    r.carried,
+    (COALESCE(r.start_at, r.created_at) + ((r.timeout)::double precision * '00:00:00.000001'::interval)) AS deadline,
+    r.on_failure,
+    r.headers
    FROM (reprise.runs r
      LEFT JOIN reprise.events e ON (((e.run_id = r.id) AND (e.generation = r.generation) AND (e.seq = r.closed_seq))));
 

@@ -56,7 +56,7 @@ CREATE TABLE reprise_runs (
     input          BLOB,                           -- null: no bytes
     input_encoding TEXT,                           -- null: JSON
     trace          TEXT
-, parent_run BLOB, parent_generation INTEGER, parent_cmd INTEGER, parent_policy INTEGER, inbox_seen INTEGER, carried TEXT, published TEXT) STRICT, WITHOUT ROWID;
+, parent_run BLOB, parent_generation INTEGER, parent_cmd INTEGER, parent_policy INTEGER, inbox_seen INTEGER, carried TEXT, published TEXT, headers TEXT, timeout INTEGER, on_failure TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reprise_schema_migrations (
     version    INTEGER PRIMARY KEY,
@@ -191,7 +191,10 @@ SELECT lower(substr(hex(r.id), 1, 8) || '-' || substr(hex(r.id), 9, 4) || '-' ||
        CASE r.parent_policy WHEN 0 THEN 'cancel' WHEN 1 THEN 'terminate' WHEN 2 THEN 'abandon'
             ELSE iif(r.parent_policy IS NULL, NULL, 'policy(' || r.parent_policy || ')') END AS parent_policy,
        r.inbox_seen,
-       r.carried
+       r.carried,
+       strftime('%Y-%m-%d %H:%M:%f', (coalesce(r.start_at, r.created_at) + r.timeout) / 1e6, 'unixepoch') AS deadline,
+       r.on_failure,
+       r.headers
 FROM reprise_runs r
 LEFT JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq;
 

@@ -43,6 +43,10 @@ type (
 		Version    int32              `json:"version"`
 		Queue      string             `json:"queue"`
 		Labels     map[string]string  `json:"labels,omitempty"`
+		Headers    map[string]string  `json:"headers,omitempty"`
+		StartAt    time.Time          `json:"startAt,omitzero"`
+		Deadline   time.Time          `json:"deadline,omitzero"`
+		OnFailure  string             `json:"onFailure,omitempty"`
 		Generation journal.Generation `json:"generation"`
 		InboxSeen  journal.InboxSeq   `json:"inboxSeen,omitempty"`
 		Parent     *parentForm        `json:"parent,omitempty"`
@@ -131,8 +135,10 @@ func marshalEvent(ev *journal.Event) (string, error) {
 
 // checkTexts refuses texts of the run that JSON would change silently.
 func checkTexts(run *replay.Info) error {
-	texts := []string{run.Key, run.Workflow, run.Queue, run.Input.Encoding}
-	texts = append(slices.AppendSeq(texts, maps.Keys(run.Labels)), slices.Collect(maps.Values(run.Labels))...)
+	texts := []string{run.Key, run.Workflow, run.Queue, run.OnFailure, run.Input.Encoding}
+	for _, m := range []map[string]string{run.Labels, run.Headers} {
+		texts = slices.AppendSeq(slices.AppendSeq(texts, maps.Keys(m)), maps.Values(m))
+	}
 	return validText(texts...)
 }
 
@@ -161,6 +167,7 @@ func oneLine(v any) (string, error) {
 func runOf(i *replay.Info) runForm {
 	f := runForm{
 		ID: i.Run, Key: i.Key, Workflow: i.Workflow, Version: i.Version, Queue: i.Queue, Labels: i.Labels, Generation: i.Generation,
+		Headers: i.Headers, StartAt: i.StartAt.UTC(), Deadline: i.Deadline.UTC(), OnFailure: i.OnFailure,
 		InboxSeen: i.InboxSeen, Input: payloadOf(i.Input),
 	}
 	if p := i.Parent; p != nil {
@@ -172,6 +179,7 @@ func runOf(i *replay.Info) runForm {
 func (f *runForm) info() (replay.Info, error) {
 	i := replay.Info{
 		Run: f.ID, Key: f.Key, Workflow: f.Workflow, Version: f.Version, Queue: f.Queue, Labels: f.Labels, Generation: f.Generation,
+		Headers: f.Headers, StartAt: f.StartAt, Deadline: f.Deadline, OnFailure: f.OnFailure,
 		InboxSeen: f.InboxSeen,
 	}
 	if p := f.Parent; p != nil {

@@ -76,6 +76,10 @@ func (m *maker) history() *replaytest.History {
 		h.Run.Generation, h.Run.InboxSeen = journal.Generation(m.Int32()), journal.InboxSeq(m.Int64())
 		h.Run.Parent = &journal.Parent{Run: journal.RunID{3, byte(m.IntN(256))}, Generation: 1, Cmd: journal.Cmd(m.Int32()), Policy: journal.ClosePolicy(m.IntN(3))}
 	}
+	if m.IntN(2) == 0 {
+		h.Run.Headers, h.Run.OnFailure = map[string]string{m.text(): m.text()}, m.text()
+		h.Run.StartAt, h.Run.Deadline = m.time(), m.time()
+	}
 	h.Run.Run = journal.RunID{1, 2, byte(m.IntN(256))}
 	kinds := slices.Sorted(maps.Keys(journal.Kinds()))
 	for i := range m.IntN(30) {

@@ -107,7 +107,7 @@ func (r *recorder) start(rest string) error {
 	if err != nil {
 		return err
 	}
-	info := replay.Info{Run: recordRun, Workflow: name, Version: 1, Queue: journal.DefaultQueue, Generation: 1}
+	info := replay.Info{Run: recordRun, Workflow: name, Version: 1, Queue: journal.DefaultQueue, Generation: 1, StartAt: r.now}
 	if before, version, ok := strings.Cut(name, "/"); ok {
 		if v, err := strconv.ParseInt(version, 10, 32); err == nil {
 			info.Workflow, info.Version = before, int32(v)
@@ -248,7 +248,7 @@ func (r *recorder) fired(rest string) (journal.Event, error) {
 	if r.now.Before(timer.Due) {
 		r.now = timer.Due
 	}
-	return journal.Event{Kind: journal.TimerFired, Cmd: timer.Cmd, Name: timer.Name}, nil
+	return timer.Event(), nil
 }
 
 // word cuts off the first word, or the first text in quotes.

@@ -23,6 +23,15 @@ type ChildOptions struct {
 	Priority int16  // 1 is first, 5 last; default 3
 	Labels   map[string]string
 	Delay    time.Duration // until the child may begin
+	// Headers go to the child with those of its parent, which it inherits, and stand for those of
+	// the same name.
+	Headers map[string]string
+	// Timeout is how long the child may take, counted from when it may begin; default as long as it
+	// takes. What happens then: see runtime.StartOptions. It ends the child, whatever becomes of
+	// the call; [WithTimeout] ends the call.
+	Timeout time.Duration
+	// OnFailure is the workflow that is started if the child fails, with a [FailedRun].
+	OnFailure string
 	// OnParentClose says what becomes of the child if it is open when the parent closes, however
 	// that closes. Continue-as-new does not close the parent. Default CloseCancel. A child that
 	// must also survive the cancellation of its parent's scope needs OnCancel Abandon, or a
@@ -30,6 +39,11 @@ type ChildOptions struct {
 	OnParentClose ClosePolicy
 	OnCancel      CancelMode // what the cancellation of the scope means; default WaitOutcome
 }
+
+// FailedRun is the input of a workflow that is started because a run has failed: see
+// runtime.StartOptions.OnFailure. The input of the run that failed is not in it, as it may be
+// large; a step can ask a client for the run.
+type FailedRun = replay.FailedRun
 
 // ClosePolicy says what becomes of an open child when its parent closes.
 type ClosePolicy = journal.ClosePolicy
@@ -118,7 +132,8 @@ func issueChild[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOpt
 	}
 	st := journal.Start{
 		ID: RunID{1}, Key: o.Key, Reuse: o.Reuse, Workflow: string(name), Version: o.Version, Queue: o.Queue, Priority: o.Priority,
-		Labels: maps.Clone(o.Labels), Delay: o.Delay, // the machine sets the id
+		Labels: maps.Clone(o.Labels), Delay: o.Delay, Timeout: o.Timeout, OnFailure: o.OnFailure, // the machine sets the id
+		Headers: inherited(e.Info().Headers, o.Headers),
 	}
 	if st.Queue == "" {
 		st.Queue = e.Info().Queue
@@ -131,4 +146,15 @@ func issueChild[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOpt
 		return nil, err
 	}
 	return ctx.scope.Start(st, o.OnParentClose, o.OnCancel), nil
+}
+
+// inherited is the headers of a child.
+func inherited(parent, own map[string]string) map[string]string {
+	if len(parent)+len(own) == 0 {
+		return nil
+	}
+	headers := make(map[string]string, len(parent)+len(own))
+	maps.Copy(headers, parent)
+	maps.Copy(headers, own)
+	return headers
 }

@@ -153,7 +153,7 @@ func (d *player) next() (journal.Event, error) {
 			}
 		case armed:
 			d.now = timer.Due
-			return journal.Event{Kind: journal.TimerFired, Cmd: timer.Cmd, Name: timer.Name}, nil
+			return timer.Event(), nil
 		default:
 			return journal.Event{}, fmt.Errorf("waits for %v", d.machine.Waiting())
 		}

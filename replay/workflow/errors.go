@@ -15,8 +15,8 @@ var (
 	// ErrCancelled matches what waits return in a cancelled scope, and a *StepError or *ChildError
 	// whose cause is a cancellation, however many runs away.
 	ErrCancelled = replay.ErrCancelled
-	// ErrTimeout matches what waits return when the time of a WithTimeout scope is up, and a
-	// *StepError or *ChildError whose cause is a time limit.
+	// ErrTimeout matches what waits return when the time of a WithTimeout scope or of the whole run
+	// is up, and a *StepError or *ChildError whose cause is a time limit.
 	ErrTimeout = replay.ErrTimeout
 	// ErrTerminated matches the *ChildError of a child that was terminated.
 	ErrTerminated = replay.ErrTerminated

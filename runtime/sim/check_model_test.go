@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -66,6 +67,9 @@ func outcomeOf(ev *journal.Event) (out outcome, err error) {
 	if err != nil {
 		return out, err
 	}
+	if failure.Type == journal.FailureTimeout && failure.Cause != nil { // the run's time was up
+		failure = failure.Cause
+	}
 	err = json.Unmarshal([]byte(failure.Message), &out)
 	return out, err
 }
@@ -95,7 +99,9 @@ type model struct {
 	received  map[string][]string
 	outputs   map[string]string // of completed steps, by name
 	undone    []string
-	cancelled bool  // the run was asked to cancel itself
+	cancelled bool // the run was asked to cancel itself, or its time was up
+	timedOut  bool // its time was up, before anybody asked
+	upAt      time.Time
 	late      bool  // a step or a child has failed because its time was up, which looks like a cancellation and is none of the run
 	long      []int // where in the trace its generation was told that its history is long
 	short     []int // and where that it is not
@@ -117,6 +123,9 @@ func newModel(f *finder, r *settled, trace []entry) *model {
 		}
 		switch ev.Kind {
 		case journal.CancelRequested:
+			if ev.Inbox == 0 {
+				m.timedOut, m.upAt = m.timedOut || !m.cancelled, ev.Time
+			}
 			m.cancelled = true
 		case journal.StepCompleted:
 			if ev.Name[0] == 's' {
@@ -365,7 +374,7 @@ func (m *model) saga(in *instr, can bool) ending {
 func (m *model) finish(end ending) {
 	want := journal.Completed
 	switch {
-	case end == isCancelled && m.cancelled:
+	case end == isCancelled && m.cancelled && !m.timedOut:
 		want = journal.Cancelled
 	case end != goesOn:
 		want = journal.Failed
@@ -373,7 +382,10 @@ func (m *model) finish(end ending) {
 	if got := m.run.Run.Status; got != want && !(m.late && want == journal.Cancelled && got == journal.Failed) {
 		m.problem("the run is %s, want %s", got, want)
 	}
-	if m.cancelled && !m.run.mayBeCancelled(m.f) {
+	if at := m.run.Run.StartAt.Add(m.run.Run.Timeout); m.timedOut && (m.run.Run.Timeout == 0 || m.upAt.Before(at)) {
+		m.problem("its time was up at %s, it has %s from %s on", m.upAt, m.run.Run.Timeout, m.run.Run.StartAt)
+	}
+	if m.cancelled && !m.timedOut && !m.run.mayBeCancelled(m.f) {
 		m.problem("the run was asked to cancel itself by nobody")
 	}
 	for id := range m.trace {

@@ -88,7 +88,7 @@ func (s *settled) took(f *finder) (n map[string]int, known bool) {
 
 // mayBeCancelled tells whether somebody asked the run to end.
 func (s *settled) mayBeCancelled(f *finder) bool {
-	if s.cancels || f.tape.cancels[s.id] {
+	if s.cancels || f.tape.cancels[s.id] || s.Run.Timeout > 0 {
 		return true
 	}
 	if s.Run.Parent == nil || s.Run.Parent.Policy != journal.CloseCancel {

@@ -115,7 +115,7 @@ func (w *world) through(via int) *runtime.Client {
 // start that the database may have lost is made again: its key finds the run, if it is there.
 func (w *world) start(r *running) journal.RunID {
 	client := w.through(r.plan.Via)
-	o := &runtime.StartOptions{Key: r.key(), Delay: r.plan.Delay}
+	o := &runtime.StartOptions{Key: r.key(), Delay: r.plan.Delay, Timeout: r.plan.Timeout}
 	in := job{Root: r.number, Program: r.plan.Program}
 	payload := fmt.Sprintf("%d.0", r.number)
 	start := func(ctx context.Context) (*runtime.Run[outcome], error) {

@@ -117,6 +117,9 @@ func (m *maker) run(nodes int) runPlan {
 		}
 	}
 	slices.SortFunc(r.Sends, func(a, b send) int { return cmp.Compare(a.At, b.At) })
+	if m.IntN(8) == 0 {
+		r.Timeout = m.between(100*time.Millisecond, 9*time.Second)
+	}
 	return r
 }
 

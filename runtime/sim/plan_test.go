@@ -44,8 +44,9 @@ type clockPlan struct {
 type runPlan struct {
 	At      time.Duration `json:"at"` // of its start
 	Delay   time.Duration `json:"delay,omitempty"`
-	Via     int           `json:"via,omitempty"`  // the node whose own client starts it, from 1; 0: a client apart
-	With    sendKind      `json:"with,omitempty"` // a message with the start: a signal a, or an update
+	Timeout time.Duration `json:"timeout,omitempty"` // of the whole run
+	Via     int           `json:"via,omitempty"`     // the node whose own client starts it, from 1; 0: a client apart
+	With    sendKind      `json:"with,omitempty"`    // a message with the start: a signal a, or an update
 	Program []instr       `json:"program"`
 	Sends   []send        `json:"sends,omitempty"` // in order of At
 }

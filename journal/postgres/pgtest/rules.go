@@ -92,6 +92,7 @@ SELECT format('run %s generation %s seq %s of kind %s %L %s consumes message %s 
 	e.run_id, e.generation, e.seq, e.kind, e.name, e.cmd, e.inbox, m.kind, m.name, m.cmd)
 FROM reprise.events e LEFT JOIN reprise.inbox m ON m.run_id = e.run_id AND m.number = e.inbox
 WHERE (e.kind BETWEEN 5 AND 12) <> (e.inbox IS NOT NULL)
+		AND NOT (e.kind = 6 AND e.inbox IS NULL AND convert_from(e.payload, 'UTF8') LIKE '%"reprise.Timeout"%') -- the run's time was up
 	OR (e.inbox IS NOT NULL AND m.kind IS NULL)
 	OR (e.inbox IS NOT NULL AND e.kind <> 12 AND (e.kind <> (ARRAY[5, 6, 11, 7, 8, 9, 10])[m.kind]
 		OR (coalesce(e.name, ''), coalesce(e.cmd, 0)) <> (coalesce(m.name, ''), coalesce(m.cmd, 0))))`},

@@ -101,6 +101,7 @@ func (l *localStarts) adopt(s *journal.Start, o *journal.Started) {
 		ID: o.Run, Key: s.Key, Workflow: s.Workflow, Version: s.Version, Queue: s.Queue, Priority: s.Priority,
 		Labels: maps.Clone(s.Labels), Input: s.Input, Trace: s.Trace, Generation: 1,
 		CreatedAt: o.StartAt, StartAt: o.StartAt, Parent: s.Parent,
+		Headers: maps.Clone(s.Headers), Timeout: s.Timeout, OnFailure: s.OnFailure,
 	}
 	l.activate(driver.Claimed{Run: run, Task: journal.Task{
 		Run: o.Run, Generation: 1, Queue: s.Queue, Workflow: s.Workflow, Version: s.Version, Priority: s.Priority,
