@@ -67,7 +67,7 @@ func ExampleMarshal() {
 	// Output:
 	// {
 	//  "format": 1,
-	//  "run": {"id":"019b76da-a800-7000-8000-000000000001","workflow":"leave","version":1,"queue":"default","generation":1,"input":{"json":3}},
+	//  "run": {"id":"019b76da-a800-7000-8000-000000000001","workflow":"leave","version":1,"queue":"default","startAt":"2026-01-01T00:00:00Z","generation":1,"input":{"json":3}},
 	//  "events": [
 	//   {"seq":1,"kind":"RunStarted","time":"2026-01-01T00:00:00Z","issued":["step ask"],"link":"e4148ba6f07fbad3"},
 	//   {"seq":2,"kind":"StepCompleted","time":"2026-01-01T00:00:01Z","cmd":1,"name":"ask","attempt":1,"payload":{"json":"mail-1"},"issued":["timer 2026-01-03T00:00:01Z granted"],"link":"4ccb27419870a925"},
