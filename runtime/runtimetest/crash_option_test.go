@@ -56,6 +56,50 @@ func TestChildOptionsWhateverCrashes(t *testing.T) {
 	})
 }
 
+// TestWholeRunWhateverCrashes: a child whose time is up tidies up and fails, and what it names for
+// that case is started once; both have the headers of their caller.
+func TestWholeRunWhateverCrashes(t *testing.T) {
+	t.Parallel()
+	const alarm workflow.Name[workflow.FailedRun, string] = "alarm"
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, alarm, func(ctx workflow.Context, f workflow.FailedRun) (string, error) {
+			return workflow.Step(ctx, "call", func(ctx context.Context) (string, error) {
+				info, _ := workflow.StepInfo(ctx)
+				return f.Workflow + " " + f.Failure.Type + " for " + info.Headers["tenant"] + info.Headers["film"], nil
+			}, nil)
+		}, nil)
+		runtimetest.Handle(e, render, func(ctx workflow.Context, film string) (string, error) {
+			err := workflow.Sleep(ctx, 100*time.Hour)
+			if _, failed := workflow.Step(workflow.Shield(ctx), "tidy", func(context.Context) (int, error) { return 1, nil }, nil); failed != nil {
+				return "", failed
+			}
+			return "", err
+		}, nil)
+		runtimetest.Handle(e, studio, func(ctx workflow.Context, film string) (string, error) {
+			began := ctx.Now()
+			_, err := workflow.Call(ctx, render, film, &workflow.ChildOptions{
+				Delay: time.Hour, Timeout: 3 * time.Hour, OnFailure: string(alarm), Headers: map[string]string{"film": film},
+			})
+			return fmt.Sprint(errors.Is(err, workflow.ErrTimeout), " after ", ctx.Now().Sub(began).Truncate(time.Hour)), nil
+		}, nil)
+		run := runtimetest.Start(e, studio, " cats", &runtime.StartOptions{Headers: map[string]string{"tenant": "acme"}})
+		if got := run.Must(); got != "true after 4h0m0s" {
+			e.Errorf("got %s", got)
+		}
+		page, err := e.Client().List(e.Context(), journal.ListFilter{Workflow: string(alarm)})
+		if err != nil || len(page.Runs) != 1 {
+			e.Fatalf("%d alarms, %v", len(page.Runs), err)
+		}
+		got, err := runtime.RunOf(e.Client(), alarm, page.Runs[0].ID).Result(e.Context())
+		if want := "render reprise.Timeout for acme cats"; got != want || err != nil {
+			e.Errorf("the alarm says %q, want %q, %v", got, want, err)
+		}
+		if n := len(e.Calls("tidy")); n < 1 {
+			e.Errorf("tidied up %d times", n)
+		}
+	})
+}
+
 // TestRetryPolicyWhateverCrashes: attempts are made when the policy says, until the step's time is
 // up. The attempt that a crash lost is made again, the waits are not.
 func TestRetryPolicyWhateverCrashes(t *testing.T) {
