@@ -93,6 +93,24 @@ func TestDeadlineOfTheDefinition(t *testing.T) {
 	}
 }
 
+// TestNoDeadline: without the time at which a run began, as in files of older releases, a definition
+// gives it no time; and a request that somebody sent is no timeout, whatever its reason.
+func TestNoDeadline(t *testing.T) {
+	def := *patient
+	def.Timeout = time.Hour
+	r := newRig(&def)
+	defer r.m.Close()
+	mustStep(t, r, started())
+	if timer, _ := r.m.NextTimer(); timer.Cmd == 0 {
+		t.Errorf("the next timer is %+v", timer)
+	}
+	f := &journal.Failure{Type: journal.FailureTimeout, Message: "too late"}
+	mustStep(t, r, journal.Event{Kind: journal.CancelRequested, Inbox: 1, Time: epoch, Payload: journal.EncodeFailure(f)})
+	if want := "cancelled: too late, timeout false, cancelled true\n"; r.said["said"] != want {
+		t.Errorf("said %q, want %q", r.said["said"], want)
+	}
+}
+
 // TestDeadlineOfACancelledRun: a run that was cancelled is not timed out as well, and one that was
 // timed out is not cancelled as well.
 func TestDeadlineOfACancelledRun(t *testing.T) {
