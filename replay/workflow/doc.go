@@ -51,7 +51,8 @@
 // # Cancellation
 //
 // Each Context belongs to a scope. [WithCancel] and [WithTimeout] make scopes below it, [Shield]
-// makes one that is not cancelled with it, for clean-up. A cancel request cancels the run's scope.
+// makes one that is not cancelled with it, for clean-up. A cancel request cancels the run's scope,
+// and so does the end of the time that its start gave the run, with [ErrTimeout].
 // In a cancelled scope waits return an error that is [ErrCancelled] (or [ErrTimeout]), timers end
 // at once, and new steps, timers, children and sends are not issued. Steps that are running are
 // asked to stop by their context, children by a cancel request, and waited for: their outcome tells
