@@ -22,8 +22,9 @@ type Description struct {
 	Updates  []PendingUpdate
 	Waiting  []string // what the parked run waits for, and which signals it does not receive, in words
 	SetAside []SetAsideSignal
-	Unread   int // messages in the inbox that the run has not consumed
-	Events   int // length of the present generation's history
+	Unread   int       // messages in the inbox that the run has not consumed
+	Events   int       // length of the present generation's history
+	LastAt   time.Time // of its newest event; zero if it has none
 }
 
 // PendingStep is a step without an outcome. The steps of a run's first turn are shown once that
@@ -31,6 +32,7 @@ type Description struct {
 type PendingStep struct {
 	Name      string
 	Cmd       journal.Cmd
+	Since     time.Time        // when the code asked for it
 	Attempts  int32            // that have failed
 	LastError *journal.Failure // of the last failed attempt
 	NextAt    time.Time        // when the next attempt is due; zero if it may run now
@@ -39,9 +41,10 @@ type PendingStep struct {
 
 // PendingTimer is a timer that has neither fired nor been cancelled.
 type PendingTimer struct {
-	Name string
-	Cmd  journal.Cmd
-	Due  time.Time
+	Name  string
+	Cmd   journal.Cmd
+	Since time.Time // when the code armed it
+	Due   time.Time
 }
 
 // PendingChild is a child whose outcome the run does not know yet.
@@ -49,6 +52,7 @@ type PendingChild struct {
 	Workflow  string
 	Key       string
 	Cmd       journal.Cmd
+	Since     time.Time    // when the code asked for it
 	Run       *journal.Run // nil if it was not found: it may just have been started, or deleted
 	Cancelled bool
 }
@@ -89,7 +93,7 @@ func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description,
 	if err != nil && !partly {
 		return nil, err
 	}
-	d := &Description{Run: h.Run, Unread: len(h.Inbox), Events: len(all)}
+	d := &Description{Run: h.Run, Unread: len(h.Inbox), Events: len(all), LastAt: last.Time}
 	if partly {
 		d.Run.Unreadable = unreadable
 	}
@@ -139,10 +143,13 @@ func (c *Client) findChildren(ctx context.Context, d *Description) error {
 // comes.
 func (d *Description) pending(task *journal.Task, events []journal.Event) {
 	var issued []journal.Issued
+	var at []time.Time // when each was
 	answered, cancelled := map[journal.Cmd]bool{}, map[journal.Cmd]bool{}
 	for i := range events {
 		ev := &events[i]
-		issued = append(issued, ev.Issued...)
+		for _, c := range ev.Issued {
+			issued, at = append(issued, c), append(at, ev.Time)
+		}
 		if ev.Cmd != 0 {
 			answered[ev.Cmd] = true
 		}
@@ -174,12 +181,12 @@ func (d *Description) pending(task *journal.Task, events []journal.Event) {
 		case c.Kind == journal.CommandStep:
 			a := attempts[cmd]
 			d.Steps = append(d.Steps, PendingStep{
-				Name: c.Name, Cmd: cmd, Attempts: a.Made, LastError: a.Failure, NextAt: a.NextAt, Cancelled: cancelled[cmd],
+				Name: c.Name, Cmd: cmd, Since: at[i], Attempts: a.Made, LastError: a.Failure, NextAt: a.NextAt, Cancelled: cancelled[cmd],
 			})
 		case c.Kind == journal.CommandChild:
-			d.Children = append(d.Children, PendingChild{Workflow: c.Name, Key: c.Detail, Cmd: cmd, Cancelled: cancelled[cmd]})
+			d.Children = append(d.Children, PendingChild{Workflow: c.Name, Key: c.Detail, Cmd: cmd, Since: at[i], Cancelled: cancelled[cmd]})
 		case c.Kind == journal.CommandTimer && !cancelled[cmd]:
-			d.Timers = append(d.Timers, PendingTimer{Name: c.Name, Cmd: cmd, Due: c.Due})
+			d.Timers = append(d.Timers, PendingTimer{Name: c.Name, Cmd: cmd, Since: at[i], Due: c.Due})
 		}
 	}
 }

@@ -1,0 +1,303 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Explanation is why a run stands where it stands, as of one moment.
+type Explanation struct {
+	Run     journal.Run
+	Reasons []Reason // what is to be dealt with first comes first; never empty
+}
+
+// Reason is one thing that a run waits for, or how it has ended.
+type Reason struct {
+	Kind  ReasonKind
+	Text  string    // a sentence
+	Since time.Time // zero if nobody knows
+	Until time.Time // when it is over by itself; zero if somebody has to act, or something must happen
+	// Remedy is who has to do what so that the run goes on; empty if nothing need be done.
+	Remedy string
+}
+
+// ReasonKind is what a Reason is about. Programs may branch on it.
+type ReasonKind string
+
+// The kinds of reasons.
+const (
+	ReasonClosed      ReasonKind = "closed"      // the run has ended
+	ReasonUnreadable  ReasonKind = "unreadable"  // part of what is stored cannot be read
+	ReasonQuarantined ReasonKind = "quarantined" // its owners died again and again
+	ReasonBlocked     ReasonKind = "blocked"     // its code does not fit its history, or panicked
+	ReasonUnserved    ReasonKind = "unserved"    // no live node has its code
+	ReasonStruck      ReasonKind = "struck"      // its owner died, and it is kept back for a while
+	ReasonDelayed     ReasonKind = "delayed"     // its start said when it begins
+	ReasonQueued      ReasonKind = "queued"      // it is due, and waits for a node with room
+	ReasonOwned       ReasonKind = "owned"       // a node works on it
+	ReasonStep        ReasonKind = "step"
+	ReasonTimer       ReasonKind = "timer"
+	ReasonChild       ReasonKind = "child"
+	ReasonSignal      ReasonKind = "signal"
+	ReasonStuck       ReasonKind = "stuck" // its strands wait for each other
+	ReasonOther       ReasonKind = "other" // such as a condition, or a channel
+	ReasonDeadline    ReasonKind = "deadline"
+)
+
+// String returns the explanation as lines for people.
+func (e *Explanation) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run %s of workflow %s, version %d, queue %s, is %s\n", e.Run.ID, e.Run.Workflow, e.Run.Version, e.Run.Queue, e.Run.Status)
+	for i := range e.Reasons {
+		r := &e.Reasons[i]
+		fmt.Fprintf(&b, "%s: %s", r.Kind, r.Text)
+		if !r.Since.IsZero() {
+			fmt.Fprintf(&b, ", since %s", r.Since.Format(time.RFC3339))
+		}
+		if !r.Until.IsZero() {
+			fmt.Fprintf(&b, ", until %s", r.Until.Format(time.RFC3339))
+		}
+		b.WriteByte('\n')
+		if r.Remedy != "" {
+			fmt.Fprintf(&b, "  %s\n", r.Remedy)
+		}
+	}
+	return b.String()
+}
+
+// Why tells what a run waits for, since when, and who would have to do what so that it goes on. It
+// reads what [Client.Describe] reads, and the list of nodes; it needs no code of the workflow.
+// Errors: journal.ErrNotFound, ctx's.
+func (c *Client) Why(ctx context.Context, run journal.RunID) (*Explanation, error) {
+	d, err := c.Describe(ctx, run)
+	if err != nil {
+		return nil, fmt.Errorf("why run %s: %w", run, err)
+	}
+	nodes, err := c.j.Nodes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("why run %s: %w", run, err)
+	}
+	w := &why{d: d, nodes: nodes, now: c.j.Now()}
+	w.explain()
+	return &Explanation{Run: d.Run, Reasons: w.reasons}, nil
+}
+
+// why makes the reasons out of what is stored. It says nothing that is not: where nobody knows
+// since when, there is no time.
+type why struct {
+	d       *Description
+	nodes   []journal.Node
+	now     time.Time
+	reasons []Reason
+}
+
+func (w *why) add(r Reason) { w.reasons = append(w.reasons, r) }
+
+func (w *why) explain() {
+	run := &w.d.Run
+	if run.Unreadable != nil {
+		w.add(Reason{Kind: ReasonUnreadable, Text: run.Unreadable.Error(),
+			Remedy: "if a newer release has written it, let a node of that release go on; else restore the row from a backup"})
+	}
+	if run.Task == nil {
+		w.closed()
+		return
+	}
+	w.task(run.Task)
+	w.steps()
+	w.timers()
+	w.children()
+	w.words()
+	w.deadline()
+	if len(w.reasons) == 0 {
+		w.add(Reason{Kind: ReasonOther, Text: "the run waits for a message", Since: w.d.LastAt, Remedy: "send the signal or update that its code expects"})
+	}
+}
+
+// closed is how the run has ended.
+func (w *why) closed() {
+	run := &w.d.Run
+	r := Reason{Kind: ReasonClosed, Text: "the run is " + run.Status.String(), Since: run.ClosedAt}
+	if t := run.Terminal; t != nil {
+		if f, err := journal.DecodeFailure(t.Payload); err == nil {
+			r.Text += ": " + f.Summary()
+		}
+	}
+	w.add(r)
+}
+
+// task is what keeps a node from working on the run, or which node does.
+func (w *why) task(t *journal.Task) {
+	switch {
+	case t.State == journal.Quarantined:
+		w.add(Reason{Kind: ReasonQuarantined, Text: t.Problem, Remedy: "find out why it ends its process (its steps are in its history), then Client.Resume"})
+	case t.State == journal.Blocked:
+		w.add(Reason{Kind: ReasonBlocked, Text: t.Problem, Until: w.ahead(t.VisibleAt),
+			Remedy: "deploy code that fits the history; the run is tried again by itself, and at once after Client.Resume"})
+	}
+	if t.Owner != 0 {
+		w.owned(t)
+		return
+	}
+	if w.unserved(journal.Route{Queue: t.Queue, Workflow: t.Workflow, Version: t.Version}, "the run") {
+		return
+	}
+	due := !t.VisibleAt.IsZero() && !t.VisibleAt.After(w.now)
+	switch {
+	case t.State != journal.Ready:
+	case t.Strikes > 0 && !due:
+		w.add(Reason{Kind: ReasonStruck, Text: fmt.Sprintf("its owner died, %d times since its last turn", t.Strikes), Until: t.VisibleAt})
+	case w.d.Events == 0 && !due:
+		w.add(Reason{Kind: ReasonDelayed, Text: "its start delays it", Since: w.d.Run.CreatedAt, Until: w.d.Run.StartAt})
+	case due:
+		w.add(Reason{Kind: ReasonQueued, Text: "it is due, and no node that serves it has taken it", Since: t.VisibleAt,
+			Remedy: "if it stays so, the nodes are full or slow: start more of them, or raise NodeOptions.LiveMax or StepsMax"})
+	}
+}
+
+// ahead is a time that is still to come, else the zero time.
+func (w *why) ahead(at time.Time) time.Time {
+	if at.After(w.now) {
+		return at
+	}
+	return time.Time{}
+}
+
+// owned tells which node works on the run, and whether it lives.
+func (w *why) owned(t *journal.Task) {
+	i := slices.IndexFunc(w.nodes, func(n journal.Node) bool { return n.ID == t.Owner })
+	switch {
+	case i < 0:
+		w.add(Reason{Kind: ReasonOwned, Text: fmt.Sprintf("node %d owns it and is gone", t.Owner), Remedy: "a node that lives frees it in a moment; if none lives, start one"})
+	case !w.nodes[i].ExpiresAt.After(w.now):
+		w.add(Reason{Kind: ReasonOwned, Text: fmt.Sprintf("node %d (%s) owns it, and its lease has run out", t.Owner, w.nodes[i].Name),
+			Since: w.nodes[i].ExpiresAt, Remedy: "a node that lives frees it in a moment; if none lives, start one"})
+	default:
+		text := fmt.Sprintf("node %d (%s) works on it", t.Owner, w.nodes[i].Name)
+		if w.d.Events == 0 {
+			text += "; what its first turn has asked for is not stored yet"
+		}
+		w.add(Reason{Kind: ReasonOwned, Text: text})
+	}
+}
+
+// unserved adds a reason if no live node serves a route. whose is the run that has it.
+func (w *why) unserved(route journal.Route, whose string) bool {
+	var versions []int32
+	for i := range w.nodes {
+		if !w.nodes[i].ExpiresAt.After(w.now) {
+			continue
+		}
+		for _, r := range w.nodes[i].Routes {
+			if r == route {
+				return false
+			}
+			if r.Workflow == route.Workflow && r.Queue == route.Queue {
+				versions = append(versions, r.Version)
+			}
+		}
+	}
+	slices.Sort(versions)
+	has := fmt.Sprintf("none of the %d live nodes serves it", len(w.nodes))
+	if versions = slices.Compact(versions); len(versions) > 0 {
+		has = fmt.Sprintf("live nodes serve its versions %v in that queue", versions)
+	}
+	w.add(Reason{Kind: ReasonUnserved,
+		Text:   fmt.Sprintf("no live node serves workflow %s, version %d, queue %s, of %s: %s", route.Workflow, route.Version, route.Queue, whose, has),
+		Remedy: "start a node on which that version is registered for that queue"})
+	return true
+}
+
+// steps are the steps without an outcome, those that have failed first.
+func (w *why) steps() {
+	owned := w.d.Run.Task.Owner != 0
+	for i := range w.d.Steps {
+		s := &w.d.Steps[i]
+		r := Reason{Kind: ReasonStep, Text: "step " + s.Name + " has no outcome yet", Since: s.Since}
+		switch {
+		case s.Attempts > 0:
+			r.Text = fmt.Sprintf("step %s has failed %d times", s.Name, s.Attempts)
+			if s.LastError != nil {
+				r.Text += ", last with: " + s.LastError.Summary()
+			}
+			r.Until = w.ahead(s.NextAt)
+			r.Remedy = "mend what the step calls; it is tried again by itself"
+		case owned:
+			r.Text = "step " + s.Name + " is executed, or waits for a slot"
+		}
+		if s.Cancelled {
+			r.Text += "; it was asked to stop"
+		}
+		w.add(r)
+	}
+}
+
+func (w *why) timers() {
+	for i := range w.d.Timers {
+		t := &w.d.Timers[i]
+		w.add(Reason{Kind: ReasonTimer, Text: strings.TrimSpace("timer " + t.Name), Since: t.Since, Until: t.Due})
+	}
+}
+
+// children are those without an outcome, and what is known of why.
+func (w *why) children() {
+	for i := range w.d.Children {
+		ch := &w.d.Children[i]
+		r := Reason{Kind: ReasonChild, Text: "child " + ch.Workflow + " has no outcome yet", Since: ch.Since}
+		if ch.Run == nil {
+			w.add(r)
+			continue
+		}
+		r.Text = fmt.Sprintf("child %s, run %s, is %s", ch.Workflow, ch.Run.ID, ch.Run.Status)
+		r.Remedy = "ask why that run waits"
+		if ch.Cancelled {
+			r.Text += "; it was asked to cancel itself"
+		}
+		if t := ch.Run.Task; t != nil && t.State != journal.Ready {
+			r.Text += fmt.Sprintf(" and %s: %s", t.State, t.Problem)
+		}
+		w.add(r)
+		if t := ch.Run.Task; t != nil && t.Owner == 0 {
+			w.unserved(journal.Route{Queue: t.Queue, Workflow: t.Workflow, Version: t.Version}, "child "+ch.Run.ID.String())
+		}
+	}
+}
+
+// words are what the run's owner wrote about what it waits for, without what commands say better.
+func (w *why) words() {
+	for _, line := range w.d.Waiting {
+		r := Reason{Kind: ReasonOther, Text: "it waits for " + line, Since: w.d.LastAt}
+		switch word, rest, _ := strings.Cut(line, " "); word {
+		case "step", "timer", "child", "":
+			continue
+		case "signal":
+			r.Kind, r.Remedy = ReasonSignal, "send signal "+rest
+		case "stuck:":
+			r.Kind, r.Text = ReasonStuck, "its strands wait for each other: "+rest
+			r.Remedy = "cancel or terminate it, and mend its code"
+		default:
+			if strings.HasSuffix(line, " not received") {
+				r.Text = "the inbox had " + line
+				r.Remedy = "look whether the name is the one that the code receives"
+			}
+		}
+		w.add(r)
+	}
+}
+
+// deadline is when the run's time is up, if its start gave it one.
+func (w *why) deadline() {
+	if run := &w.d.Run; run.Timeout > 0 {
+		at := run.StartAt.Add(run.Timeout)
+		r := Reason{Kind: ReasonDeadline, Text: fmt.Sprintf("the run's time of %s ends", run.Timeout), Until: at}
+		if !at.After(w.now) {
+			r = Reason{Kind: ReasonDeadline, Text: fmt.Sprintf("the run's time of %s is up", run.Timeout), Since: at}
+		}
+		w.add(r)
+	}
+}
