@@ -116,6 +116,9 @@ func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
 	if err != nil {
 		return driver.Outcome{Err: fmt.Errorf("commit %s: %w: %w", c.Run, journal.ErrInvalid, err)}
 	}
+	if err := tried(c.Tx); err != nil {
+		return driver.Outcome{Err: err}
+	}
 	out.Err = nil
 	db.dequeue(r)
 	defer db.enqueue(r, now)

@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -18,9 +17,9 @@ type Options struct {
 }
 
 // Store keeps a journal in memory: the reference of what a store does, and the store of tests and
-// simulations. It starts no goroutine and waits for nothing but its mutex, so it works inside a
-// testing/synctest bubble. What it does follows from the calls and the clock alone: maps are walked
-// in a defined order wherever the order could be seen.
+// simulations. It starts no goroutine and waits for nothing but its lock, so it works inside the
+// testing/synctest bubble that it was made in. What it does follows from the calls and the clock
+// alone: maps are walked in a defined order wherever the order could be seen.
 //
 // A Store stands for one process that is connected to the database. [Store.Peer] connects another
 // one. Its methods may be called from many goroutines.
@@ -40,7 +39,7 @@ var (
 // NewMemory returns a store on an empty database. o may be nil.
 func New(o *Options) *Store {
 	db := &database{
-		clock: time.Now, runs: map[journal.RunID]*record{}, keys: map[string]*record{}, queues: map[journal.Route]*queues{},
+		mu: newLock(), clock: time.Now, runs: map[journal.RunID]*record{}, keys: map[string]*record{}, queues: map[journal.Route]*queues{},
 		children: map[journal.RunID]map[journal.RunID]*record{},
 		held:     map[journal.NodeID]*holding{}, blocked: map[journal.RunID]*record{}, nodes: map[journal.NodeID]*node{},
 	}
@@ -84,7 +83,7 @@ func (s *Store) enter(ctx context.Context) (time.Time, error) {
 	return s.db.now(), nil
 }
 
-// database is what the peers share. These invariants hold whenever the mutex is free:
+// database is what the peers share. These invariants hold whenever the lock is free:
 //
 //   - runs and sorted hold the same records.
 //   - keys[k] is a record with the key k that says holdsKey, and every such record is there (J8).
@@ -97,7 +96,7 @@ func (s *Store) enter(ctx context.Context) (time.Time, error) {
 // visibility of a task does it between the two, because the place is found by the values that the
 // fields had when the task was put there.
 type database struct {
-	mu       sync.Mutex // guards everything that follows, also inside of records
+	mu       lock // guards everything that follows, also inside of records
 	clock    func() time.Time
 	last     time.Time // the newest time that was told
 	runs     map[journal.RunID]*record

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
@@ -13,11 +14,39 @@ import (
 // order in which they were given, at the commit that carries the transaction, or never.
 type Effects struct {
 	list []func()
+	try  []func() error
 }
 
 // Do lets fn happen exactly if and when the transaction commits, at the same moment as its event.
 // fn must not call the store.
 func (e *Effects) Do(fn func()) { e.list = append(e.list, fn) }
+
+// Try lets fn happen at that commit too, and lets fn refuse it: after an error of fn's the
+// transaction is lost, nothing of the turn is written, nothing of Do happens, and the attempt of
+// the step has failed with that error. fn is called when nothing else can refuse the commit any
+// more, and before anybody sees anything of it. The functions of Try are called one after the
+// other, up to the first that fails; what those before it did is theirs to undo. fn must not call
+// the store.
+func (e *Effects) Try(fn func() error) { e.try = append(e.try, fn) }
+
+// tried calls the functions of Try that a commit carries, if any. Each is called once, because its
+// transaction ends with the commit.
+func tried(carried journal.Tx) error {
+	t, ok := carried.(*tx)
+	if !ok {
+		return nil
+	}
+	for _, fn := range t.effects.try {
+		switch err := fn(); {
+		case err == nil:
+		case errors.Is(err, journal.ErrTxLost): // it says so itself
+			return err
+		default:
+			return fmt.Errorf("%w: %w", journal.ErrTxLost, err)
+		}
+	}
+	return nil
+}
 
 // tx is a step's transaction. Only Commit and Rollback end it, and either ends it for good: a
 // commit that carries an ended one is ErrTxLost. It holds no lock while it is open, since effects
