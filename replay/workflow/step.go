@@ -130,7 +130,8 @@ func txBodyOf[Tx, T any](ctx Context, name string, fn func(context.Context, Tx) 
 	return func(ctx context.Context, value any) (journal.Payload, error) {
 		tx, ok := value.(Tx)
 		if !ok {
-			return journal.Payload{}, Permanent(fmt.Errorf("step %q works in a transaction of type %v, the store's is %T",
+			return journal.Payload{}, Permanent(fmt.Errorf("step %q works in a transaction of type %v, the store's is %T: "+
+				"its function must take what the store has (pgx.Tx on Postgres, *sql.Tx on SQLite; in a test, what TxFrom of package runtimetest gives)",
 				name, reflect.TypeFor[Tx](), value))
 		}
 		out, err := fn(ctx, tx)

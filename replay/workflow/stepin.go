@@ -26,6 +26,7 @@ type Database[Tx any] interface {
 //
 // A database that is not available is a failure of the attempt, like any error of fn: see
 // [StepOptions].Retry. Tests with runtimetest fake such a step like any other; db may be nil then.
+// Or they execute it on a database of the test's.
 func StepIn[Tx, T any](ctx Context, name string, db Database[Tx], fn func(context.Context, Tx) (T, error), o *StepOptions) (T, error) {
 	c, err := issueStep(ctx, name, o, inBodyOf(ctx, name, db, fn), false)
 	return await[T](ctx, c, err)

@@ -17,8 +17,8 @@
 //
 //   - Steps are executed as they are, unless the test replaces them: [Fake] by the step's name,
 //     [Env.FailNext] for errors that retries must get over. To see what a step was called with,
-//     give the workflow a fake of what the step calls, as in production it has the real one. A
-//     StepTx gets a *memory.Effects.
+//     give the workflow a fake of what the step calls, as in production it has the real one.
+//   - A StepTx gets a *memory.Effects, or with [TxFrom] a transaction of a real database.
 //   - Time passes while the test waits, in [Run.Result] or [Env.Sleep]. [Env.After] does something
 //     at a chosen time: [Signal], [SignalWithStart], [Env.Cancel], or whatever a client can do with
 //     [Env.Client]. [Update] waits for its answer as Run.Result does, [SendUpdate] and
@@ -45,11 +45,31 @@
 // prefixes, unless [Env.EveryPrefix] is set. Functions that are registered with [Env.Register] are
 // not replayed, because a node does not give them out.
 //
+// # SQL
+//
+// With [TxFrom] the bodies of StepTx, DoTx and PushTx execute their SQL on a database of the
+// test's. Those of StepIn and DoIn do so without it, if the test gives the workflow a
+// postgres.Database or a sqlite.Database. What they do is there once, whatever crashes. For both:
+//
+//   - Open the database in the function of the test, and close it by Env.Cleanup. The goroutines
+//     and channels of a pool belong to the bubble then. If they do not, package sync or the Go
+//     runtime ends the process: "WaitGroup.Add called from inside and outside synctest bubble",
+//     "send on synctest channel from outside bubble".
+//   - EveryCrash calls the function for each crash: begin with empty tables, as those of a SQLite
+//     file in Env.TempDir are, and let the server of Postgres run outside.
+//   - The clock stands still while anybody waits for the database. So a test hangs if somebody
+//     waits for a lock whose holder waits for the clock. Bodies never wait for each other with
+//     TxFrom. The test's own SQL may wait for a body that sleeps, and the body of a StepIn for one
+//     of a crashed node that sleeps and does not look at its context.
+//   - Take a pool, not one connection. pgx closes a connection whose statement was interrupted, and
+//     a crash does that.
+//   - Certificates are not valid yet in the year 2000: connect without TLS.
+//
 // # What to know
 //
 //   - The bubble's clock moves only while every goroutine of the bubble waits for the clock or for
 //     another one of them. So a step that waits for a socket, or for a goroutine outside of the
-//     test, stops the clock. Fake it.
+//     test, stops the clock. Fake it, unless it is sure to get its answer soon, as from a database.
 //   - The clock starts at midnight UTC of 2000-01-01.
 //   - What is due at the same moment happens in any order. Give a signal that races with a timer a
 //     minute more or less, or try both orders with package replaytest.

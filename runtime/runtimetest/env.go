@@ -61,6 +61,7 @@ type Env struct {
 	registrations []func(*runtime.Node)
 	code          replaytest.Registry // of Handle
 	routes        []journal.Route     // of Handle
+	txs           *txSource           // of TxFrom, nil without; set before the first process
 	process       *process
 	closing       bool
 	blocking      *BlockingError
@@ -88,6 +89,7 @@ func test(t *testing.T, p point, fn func(*Env)) (commits int) {
 	t.Helper()
 	e := &Env{}
 	defer survive(t, &e.blocking)
+	resolveOutside()
 	synctest.Test(t, func(t *testing.T) {
 		*e = Env{
 			TB: t, db: memory.New(nil), began: time.Now(), point: p, swap: make(chan struct{}, 1),
@@ -268,6 +270,17 @@ func (e *Env) running() []string {
 func (e *Env) stop(cause error) {
 	e.Error(cause)
 	e.fail(cause)
+}
+
+// broken is stop for what a test needs of the world. After the test's function it may be gone: what
+// steps still want of it, which the end of their node is about to cancel, does not matter.
+func (e *Env) broken(cause error) {
+	e.mu.Lock()
+	closing := e.closing
+	e.mu.Unlock()
+	if !closing {
+		e.stop(cause)
+	}
 }
 
 // blocks fails the test. The code may never return.

@@ -37,8 +37,9 @@ type process struct {
 }
 
 var (
-	_ driver.Store   = (*process)(nil)
-	_ driver.TxStore = (*process)(nil)
+	_ driver.Store     = (*process)(nil)
+	_ driver.TxStore   = (*process)(nil)
+	_ driver.TxLimiter = (*process)(nil)
 )
 
 // errCrashed matches ErrNodeLost, which no part of a node repeats.
@@ -127,15 +128,17 @@ func (p *process) die() {
 // before their node gets the answer.
 func (p *process) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	if p.dead.Load() {
+		abandon(ctx, commits)
 		return fenced(len(commits)), nil
 	}
 	at := p.e.arrive(commits)
 	if at == beforeWrite {
+		abandon(ctx, commits)
 		p.die()
 		return fenced(len(commits)), nil
 	}
 	ending := p.ending(ctx, commits)
-	out, err := p.Store.Commit(ctx, commits)
+	out, err := commitStep(ctx, p.Store, commits)
 	if err == nil {
 		p.e.seal(ending, commits, out)
 		p.announce(commits, out)
@@ -201,7 +204,18 @@ func (p *process) Begin(ctx context.Context) (journal.Tx, error) {
 	if p.dead.Load() {
 		return nil, errCrashed
 	}
+	if p.e.txs != nil {
+		return p.e.txs.open(ctx, p.Store, p.e.broken)
+	}
 	return p.Store.Begin(ctx)
+}
+
+// TxLimit implements driver.TxLimiter.
+func (p *process) TxLimit() string {
+	if p.e.txs == nil {
+		return ""
+	}
+	return "runtimetest.TxFrom=1"
 }
 
 // Join implements driver.Store. It frees the runs of the process before, so that they are taken

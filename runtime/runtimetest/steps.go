@@ -41,7 +41,7 @@ func Fake[T any](e *Env, step string, fn func(context.Context) (T, error)) {
 }
 
 // FakeTx is Fake for steps in a transaction: what fn gives to Effects.Do happens exactly once, with
-// the step's event.
+// the step's event. It is the same with [TxFrom], of whose transactions fn needs none.
 func FakeTx[T any](e *Env, step string, fn func(context.Context, *memory.Effects) (T, error)) {
 	e.fake(step, func(ctx context.Context, tx any, _ replay.Body) (journal.Payload, error) {
 		effects, ok := tx.(*memory.Effects)
@@ -108,6 +108,7 @@ func (p *process) intercept(ctx context.Context, tx any, body replay.Body) (jour
 		return journal.Payload{}, errCrashed
 	}
 	c, do := p.e.begin(replay.StepContextFrom(ctx))
+	faked := do != nil
 	if do == nil && p.e.Node.Intercept != nil {
 		do = p.e.Node.Intercept
 	}
@@ -122,7 +123,9 @@ func (p *process) intercept(ctx context.Context, tx any, body replay.Body) (jour
 		defer p.e.mu.Unlock()
 		c.over, c.Done, c.Err = true, returned, err // a panic is no return
 	}()
-	out, err = do(ctx, tx, body)
+	if tx, err = opened(ctx, tx, faked); err == nil {
+		out, err = do(ctx, tx, body)
+	}
 	returned = true
 	return out, err
 }
