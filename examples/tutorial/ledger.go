@@ -8,14 +8,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ledger is a table of the program's own, in the database of the journal. What takes a tx works in
-// the transaction of a step.
-type ledger interface {
-	enter(ctx context.Context, tx any, t Trip) error
-	mark(ctx context.Context, tx any, s Statement) error
-	total(ctx context.Context, s Statement) (cents int64, err error)
-	customers(ctx context.Context) ([]string, error) // who has sales that are in no statement
-}
+// ledger is a table of the program's own, in the database of the journal: Postgres or SQLite. What
+// takes a tx works in the transaction of a step.
+type ledger struct{ db *sql.DB }
 
 // The table has no key that would hide a sale that is entered twice: the tests must see it.
 const tableSQL = `create table if not exists ledger (trip text, customer text, cents bigint, night text)`
@@ -27,14 +22,11 @@ const (
 	customersSQL = `select distinct customer from ledger where night is null order by customer`
 )
 
-// sqlLedger is the ledger in Postgres or SQLite.
-type sqlLedger struct{ db *sql.DB }
-
-func (l sqlLedger) enter(ctx context.Context, tx any, t Trip) error {
+func (l ledger) enter(ctx context.Context, tx any, t Trip) error {
 	return execute(ctx, tx, enterSQL, t.ID, t.Customer, t.Cents)
 }
 
-func (l sqlLedger) mark(ctx context.Context, tx any, s Statement) error {
+func (l ledger) mark(ctx context.Context, tx any, s Statement) error {
 	return execute(ctx, tx, markSQL, s.Night, s.Customer)
 }
 
@@ -52,12 +44,13 @@ func execute(ctx context.Context, tx any, statement string, args ...any) (err er
 	return err
 }
 
-func (l sqlLedger) total(ctx context.Context, s Statement) (cents int64, err error) {
+func (l ledger) total(ctx context.Context, s Statement) (cents int64, err error) {
 	err = l.db.QueryRowContext(ctx, totalSQL, s.Customer, s.Night).Scan(&cents)
 	return cents, err
 }
 
-func (l sqlLedger) customers(ctx context.Context) (names []string, err error) {
+// customers are those who have sales that are in no statement.
+func (l ledger) customers(ctx context.Context) (names []string, err error) {
 	rows, err := l.db.QueryContext(ctx, customersSQL)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func TestLedger(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer s.Close()
-			l := sqlLedger{s.db}
+			l := ledger{s.db}
 			first, second := Statement{"ann", "2026-01-01"}, Statement{"ann", "2026-01-02"}
 			do := func(do func(tx any) error) {
 				t.Helper()

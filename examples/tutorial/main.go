@@ -59,7 +59,7 @@ func run(ctx context.Context, c config) error {
 	fmt.Printf("listening on http://%s\n", listener.Addr())
 
 	node := runtime.NewNode(store.journal, nil)
-	register(node, &agency{ask: ask(c.partners), ledger: sqlLedger{store.db}})
+	register(node, &agency{ask: ask(c.partners), ledger: ledger{store.db}})
 
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return node.Run(ctx) }) // until ctx ends; then it drains
