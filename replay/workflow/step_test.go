@@ -244,3 +244,34 @@ func undone(ctx workflow.Context, push func(*workflow.Undo)) error {
 	})
 	return err
 }
+
+// TestStepInNeedsItsContext: a body of StepIn whose context is not the step's does nothing. Without
+// the step's key all such steps would be one to the database.
+func TestStepInNeedsItsContext(t *testing.T) {
+	db := &ledgers{}
+	def := workflow.Define("test", 1, func(ctx workflow.Context, _ int) (int, error) {
+		return workflow.StepIn(ctx, "take", db, func(context.Context, *Ledger) (int, error) { return 1, nil }, nil)
+	})
+	info := replay.Info{Run: journal.RunID{1}, Workflow: "test", Version: 1, Generation: 1, Input: journal.Payload{Encoding: journal.EncodingJSON, Data: []byte("1")}}
+	m := replay.New(def, info, journal.New(nil, nil))
+	defer m.Close()
+	if err := m.Step(&journal.Event{Seq: 1, Kind: journal.RunStarted}); err != nil {
+		t.Fatal(err)
+	}
+	step := m.Take().Steps[0]
+	_, err := step.Body(context.Background(), nil)
+	if f := replay.FailureOf(err); !errors.Is(err, workflow.ErrNotInStep) || !f.Permanent || db.calls != 0 {
+		t.Errorf("outside of its step: %v, after %d calls of the database", err, db.calls)
+	}
+	if _, err := step.Body(replay.WithStepContext(context.Background(), &replay.StepContext{Info: &info, Cmd: step.Cmd}), nil); err != nil || db.calls != 1 {
+		t.Errorf("in its step: %v, after %d calls of the database", err, db.calls)
+	}
+}
+
+// ledgers counts its calls.
+type ledgers struct{ calls int }
+
+func (l *ledgers) Once(ctx context.Context, _ string, fn func(context.Context, *Ledger) (journal.Payload, error)) (journal.Payload, error) {
+	l.calls++
+	return fn(ctx, nil)
+}

@@ -52,7 +52,11 @@ func inBodyOf[Tx, T any](ctx Context, name string, db Database[Tx], fn func(cont
 		if db == nil {
 			return journal.Payload{}, Permanent(fmt.Errorf("step %q has no database: open one with OpenDatabase of package postgres or sqlite", name))
 		}
-		return db.Once(ctx, IdempotencyKey(ctx)+"/"+name, func(ctx context.Context, tx Tx) (journal.Payload, error) {
+		key := IdempotencyKey(ctx)
+		if key == "" { // all steps would be one to the database
+			return journal.Payload{}, Permanent(fmt.Errorf("step %q: its context does not come from the one that the node gave: %w", name, ErrNotInStep))
+		}
+		return db.Once(ctx, key+"/"+name, func(ctx context.Context, tx Tx) (journal.Payload, error) {
 			out, err := fn(ctx, tx)
 			if err != nil {
 				return journal.Payload{}, err
