@@ -32,8 +32,8 @@ func (m *Machine) finish(output journal.Payload, err error) {
 	if e.unwinding {
 		return
 	}
-	if wrongCode(err) && !e.replaying {
-		e.fail(fmt.Errorf("the run waits for better code; the workflow returned: %w", err))
+	if wrong := e.wrong(err); wrong != nil {
+		e.fail(wrong)
 		return
 	}
 	ev := &journal.Event{Kind: e.ending(err), Payload: output}
@@ -72,6 +72,25 @@ func (e *Env) ending(err error) journal.Kind {
 		return journal.RunCancelled
 	}
 	return journal.RunFailed
+}
+
+// StopIfWrong stops the machine if err, which the workflow's function has returned, is of wrong
+// code. Called from workflow code it does not return then. It is for what stands between the
+// function and the machine, before it reacts: what it would ask for in reaction would be in the
+// history, and in the way of code that does not return such an error.
+func (e *Env) StopIfWrong(err error) {
+	if wrong := e.wrong(err); wrong != nil && !e.unwinding {
+		e.Abort(wrong)
+	}
+}
+
+// wrong returns why the run must wait for better code instead of ending with err, nil if it may
+// end.
+func (e *Env) wrong(err error) error {
+	if e.replaying || !wrongCode(err) {
+		return nil
+	}
+	return fmt.Errorf("the run waits for better code; the workflow returned: %w", err)
 }
 
 // wrongCode tells whether an error says that the code asked for what no journal takes. What a step

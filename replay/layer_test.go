@@ -20,7 +20,7 @@ var allowed = []string{
 	"github.com/reprise-run/reprise/journal", "github.com/reprise-run/reprise/replay",
 	"github.com/reprise-run/reprise/replay/internal/coro", "github.com/google/uuid",
 	"github.com/reprise-run/reprise/internal/list", "github.com/reprise-run/reprise/internal/callsite",
-	"github.com/reprise-run/reprise/internal/goroutine",
+	"github.com/reprise-run/reprise/internal/goroutine", "github.com/reprise-run/reprise/internal/intercept",
 }
 
 // draws are the functions that read a clock or a shared random source.

@@ -12,8 +12,9 @@ type Definition struct {
 	Name    string
 	Version int32
 	// Run decodes the input, runs the user's function in the machine's root strand and encodes its
-	// output.
-	Run func(e *Env, input journal.Payload) (journal.Payload, error)
+	// output. The machine calls it with its root scope; what stands around it may call it with one
+	// below.
+	Run func(sc *Scope, input journal.Payload) (journal.Payload, error)
 	// Timeout is how long a run may take whose start gave it no time, from Info.StartAt on; 0 for
 	// as long as it takes. It is not compared with the history, so it may change at any time.
 	Timeout time.Duration

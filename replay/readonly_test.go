@@ -58,9 +58,9 @@ func TestReadOnly(t *testing.T) {
 		return step(c, "work")
 	})
 	inner := def.Run
-	def.Run = func(e *replay.Env, in journal.Payload) (journal.Payload, error) {
-		current = e
-		return inner(e, in)
+	def.Run = func(sc *replay.Scope, in journal.Payload) (journal.Payload, error) {
+		current = sc.Env()
+		return inner(sc, in)
 	}
 	check := func(t *testing.T) {
 		for verb, err := range got {

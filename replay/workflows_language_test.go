@@ -62,9 +62,9 @@ func init() {
 	register("long", untilLong)
 	register("short", untilLong)
 	long := workflows["long"].Run
-	workflows["long"].Run = func(e *replay.Env, in journal.Payload) (journal.Payload, error) {
-		e.SetThresholds(replay.Thresholds{Events: 3})
-		return long(e, in)
+	workflows["long"].Run = func(sc *replay.Scope, in journal.Payload) (journal.Payload, error) {
+		sc.Env().SetThresholds(replay.Thresholds{Events: 3})
+		return long(sc, in)
 	}
 	register("sums", sums(true))
 	register("sums-without-handler", sums(false))

@@ -47,6 +47,15 @@ func Caller() Site {
 	return Of(pcs[:runtime.Callers(2, pcs[:])])
 }
 
+// OfFunc returns the place of a function in the form of Site.Where: its name and its first line.
+func OfFunc(fn any) string {
+	pc := reflect.ValueOf(fn).Pointer()
+	f := runtime.FuncForPC(pc)
+	file, n := f.FileLine(pc)
+	_, name := split(f.Name())
+	return line(name, &runtime.Frame{File: file, Line: n})
+}
+
 // Of returns the innermost line of user code among the frames of pcs, as runtime.Callers gives
 // them.
 //

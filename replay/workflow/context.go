@@ -28,10 +28,11 @@ type Name[In, Out any] string
 // Define makes a workflow of a function, to be registered with a node or a test. Versions start
 // at 1. A node runs a history only with the version that it began with.
 func Define[In, Out any](name Name[In, Out], version int32, fn func(Context, In) (Out, error)) *replay.Definition {
-	run := func(e *replay.Env, input journal.Payload) (journal.Payload, error) {
+	run := func(sc *replay.Scope, input journal.Payload) (journal.Payload, error) {
+		e := sc.Env()
 		var in In
 		decode(e, "input of workflow", string(name), input, &in)
-		out, err := fn(Context{scope: e.Root()}, in)
+		out, err := fn(Context{scope: sc}, in)
 		if err != nil {
 			return journal.Payload{}, err
 		}

@@ -9,6 +9,10 @@ type ContinueOptions struct {
 	Version int32 // of the workflow
 }
 
+// ContinueError is the error that [ContinueAsNew] makes: no failure. Code that looks at errors of
+// workflows, such as an [Interceptor], passes it on.
+type ContinueError = replay.ContinueError
+
 // ContinueAsNew makes the error that a workflow's function returns to begin again with in and an
 // empty history, as the next generation of the same run: same id, same key, and whoever waits for
 // the result waits on.

@@ -101,6 +101,11 @@
 // loop, with a [ChangeScope] for each iteration. The package replaytest checks code against
 // recorded histories.
 //
+// # Interceptors
+//
+// Code that belongs around the function of every workflow, such as a notice when one fails, is an
+// [Interceptor]. Nodes are given those with their options; [Intercept] is for tests.
+//
 // # Errors
 //
 // What fails for good returns a [StepError], a [ChildError] or a [SignalError]. They have the type

@@ -11,6 +11,7 @@ import (
 // uncrashed are exported functions and methods of package workflow that no workflow's code calls.
 var uncrashed = map[string]string{
 	"Define":                   "runtime.Handle calls it, before there is a run",
+	"Intercept":                "runtime.Handle calls it with the node's interceptors",
 	"SagaError.Unwrap":         "errors.Is calls it",
 	"SagaError.JournalFailure": "the engine calls it when a run fails",
 }
