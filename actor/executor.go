@@ -10,6 +10,7 @@ import (
 	proto "github.com/asynkron/protoactor-go/actor"
 
 	"github.com/reprise-run/reprise/internal/goroutine"
+	"github.com/reprise-run/reprise/internal/intercept"
 	"github.com/reprise-run/reprise/internal/pool"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
@@ -38,10 +39,12 @@ type executor struct {
 	bodies sync.WaitGroup  // attempts, those that wait among them, bodies and rollbacks in progress
 	base   context.Context // ancestor of every attempt's context
 	stop   context.CancelCauseFunc
+
+	around intercept.Chain[context.Context]
 }
 
 func newExecutor(o *Options, p *pool.Pool, root *proto.RootContext) *executor {
-	e := &executor{o: o, pool: p, root: root}
+	e := &executor{o: o, pool: p, root: root, around: around(o.StepInterceptors)}
 	e.slots = newSlots(o.StepsMax, func(a *attempt) { p.Do(a) }, e.endWaiting)
 	e.hung = newAbandoned(o, e.releaseSlot)
 	e.base, e.stop = context.WithCancelCause(context.Background())
@@ -308,7 +311,25 @@ func (e *executor) guarded(ctx context.Context, a *attempt) (res result) {
 	return result{output: output, tx: tx}
 }
 
+// call calls the body with the interceptors around it.
 func (e *executor) call(ctx context.Context, body replay.Body, tx any) (journal.Payload, error) {
+	if len(e.around.Layers) > 0 {
+		return e.intercepted(ctx, body, tx)
+	}
+	return e.callBody(ctx, body, tx)
+}
+
+// intercepted is a function of its own so that a body without interceptors allocates nothing for
+// them.
+func (e *executor) intercepted(ctx context.Context, body replay.Body, tx any) (output journal.Payload, err error) {
+	err = e.around.Do(ctx, func(ctx context.Context) (err error) {
+		output, err = e.callBody(ctx, body, tx)
+		return err
+	})
+	return output, err
+}
+
+func (e *executor) callBody(ctx context.Context, body replay.Body, tx any) (journal.Payload, error) {
 	if e.o.Intercept != nil {
 		return e.o.Intercept(ctx, tx, body)
 	}

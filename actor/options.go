@@ -28,6 +28,9 @@ type Options struct {
 	// PassivateAlways drops the machine after every commit, so that each turn replays the whole
 	// history. It is slow, and proves that replay is faithful.
 	PassivateAlways bool
+	// StepInterceptors are around every step's body, or what Intercept has in its place, the first
+	// one outermost: see around.
+	StepInterceptors []StepInterceptor
 	// Intercept is called in place of every step's body, and gets the body; nil for none.
 	Intercept func(ctx context.Context, tx any, body replay.Body) (journal.Payload, error)
 

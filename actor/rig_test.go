@@ -45,7 +45,9 @@ func bubble(t *testing.T, set func(o *Options), test func(g *rig)) {
 		g := &rig{t: t, store: newMemory(), defs: map[string]*replay.Definition{}}
 		o := Options{Node: testNode, Store: g.store, Hooks: g.hooks()}
 		o.Lookup = func(name string, _ int32) *replay.Definition { return g.defs[name] }
-		o.PassivateAlways = os.Getenv("REPRISE_TEST_PASSIVATE") == "always"
+		if os.Getenv("REPRISE_TEST_PASSIVATE") == "always" { // and everything is as it is without interceptors
+			o.PassivateAlways, o.StepInterceptors = true, passing
+		}
 		if set != nil {
 			set(&o)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/internal/batch"
+	"github.com/reprise-run/reprise/internal/intercept"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime/internal/held"
@@ -36,6 +37,7 @@ type Client struct {
 	j       *driver.Journal
 	node    *localNode // nil for a client without a node
 	tel     *telemetry
+	around  intercept.Chain[asked]
 	waiters *waiters.Waiters
 	starts  *batch.Batcher[call[journal.Start], answer[journal.Started]]
 	sends   *batch.Batcher[call[journal.Message], answer[journal.Sent]]
@@ -51,11 +53,11 @@ type Client struct {
 // NewClient returns a client without a node. There is nothing to close. o may be nil.
 func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 	c := o.withDefaults()
-	return newClient(driver.Of(j), nil, c.Poll, newTelemetry(c.TracerProvider, nil, c.Logger))
+	return newClient(driver.Of(j), nil, c.Poll, newTelemetry(c.TracerProvider, nil, c.Logger), c.Interceptors)
 }
 
-func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *telemetry) *Client {
-	c := &Client{j: j, node: node, tel: tel, warner: newRouteWarner(j, tel.log), signals: signalWarner{log: tel.log}}
+func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *telemetry, list []Interceptor) *Client {
+	c := &Client{j: j, node: node, tel: tel, around: aroundCalls(list), warner: newRouteWarner(j, tel.log), signals: signalWarner{log: tel.log}}
 	c.waiters = waiters.New(j, waiters.Options{Poll: poll, HintsPushed: node != nil, Unanswered: unanswered})
 	c.starts = batch.New(batch.SizeMax, c.writeStarts)
 	c.sends = batch.New(batch.SizeMax, c.writeSends)

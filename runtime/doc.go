@@ -46,6 +46,12 @@
 // Commits, starts, messages and loads are batched: what arrives while a batch is being written goes
 // into the next one. So batches grow with the load, and on a quiet node nothing waits for others.
 //
+// # Interceptors
+//
+// Code of your own that belongs around every call of a client, every workflow or every step is an
+// [Interceptor]: it may refuse, add to the context, or look at how things end. It is given to the
+// node and to the clients with their options.
+//
 // # Errors
 //
 // Errors wrap what is behind them: use errors.Is with the sentinels here and in package journal,

@@ -58,10 +58,15 @@ func serve(fn func(ctx context.Context, node *runtime.Node)) {
 	defer store.Close()
 	node := runtime.NewNode(journal.New(store, nil), &runtime.NodeOptions{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	runtime.Handle(node, Cart, cart, nil)
+	running(node, func(ctx context.Context) { fn(ctx, node) })
+}
+
+// running runs a node while fn does its work.
+func running(node *runtime.Node, fn func(ctx context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- node.Run(ctx) }()
-	fn(ctx, node)
+	fn(ctx)
 	cancel()
 	if err := <-ended; err != nil {
 		fmt.Println(err)

@@ -33,7 +33,8 @@ type SignalOptions struct {
 func Signal[T any](
 	ctx context.Context, c *Client, run journal.RunID, name workflow.Signal[T], payload T, o *SignalOptions,
 ) error {
-	p, err := c.j.Encode("signal payload", payload)
+	var value any = payload
+	p, err := c.j.Encode("signal payload", value)
 	if err != nil {
 		return fmt.Errorf("signal %s: %w", name, err)
 	}
@@ -42,12 +43,17 @@ func Signal[T any](
 	}
 	m := journal.Message{Run: run, Kind: journal.MessageSignal, Name: string(name), Key: o.Key, Payload: p}
 	ctx, end := c.tel.call(ctx, spanSignal, string(name), run, trace.SpanKindProducer)
-	sent, err := c.send(ctx, m, o.Tx)
-	if end(err); err != nil {
-		return fmt.Errorf("signal %s to run %s: %w", name, run, err)
-	}
-	c.noteSignal(run, sent.Route, &m)
-	return nil
+	call := Call{Kind: SignalCall, Run: run, Name: string(name), Payload: value}
+	_, err = intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (none struct{}, err error) {
+		sent, err := c.send(ctx, m, o.Tx)
+		if err != nil {
+			return none, fmt.Errorf("signal %s to run %s: %w", name, run, err)
+		}
+		c.noteSignal(run, sent.Route, &m)
+		return none, nil
+	})
+	end(err)
+	return err
 }
 
 // Cancel asks an open run to cancel itself. The workflow sees the request at its next await and
@@ -58,11 +64,14 @@ func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) e
 	f := &journal.Failure{Type: journal.FailureCancelled, Message: reason, Permanent: true}
 	m := journal.Message{Run: run, Kind: journal.MessageCancel, Payload: journal.EncodeFailure(f)}
 	ctx, end := c.tel.call(ctx, spanCancel, "", run, trace.SpanKindProducer)
-	_, err := c.send(ctx, m, nil)
-	if end(err); err != nil {
-		return fmt.Errorf("cancel run %s: %w", run, err)
-	}
-	return nil
+	_, err := intercepted(ctx, c, Call{Kind: CancelCall, Run: run, Payload: reason}, func(ctx context.Context, _ *Call) (none struct{}, err error) {
+		if _, err = c.send(ctx, m, nil); err != nil {
+			err = fmt.Errorf("cancel run %s: %w", run, err)
+		}
+		return none, err
+	})
+	end(err)
+	return err
 }
 
 // Terminate closes an open run at once, without running its code: nothing is compensated. The
@@ -72,19 +81,28 @@ func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) e
 // follow their close policies. reason may be any text, as in [Client.Cancel]. Errors:
 // journal.ErrNotFound, journal.ErrClosed, ctx's.
 func (c *Client) Terminate(ctx context.Context, run journal.RunID, reason string) error {
-	return c.j.Admin(ctx, driver.AdminAction{Run: run, Kind: driver.AdminTerminate, Reason: reason})
+	return c.admin(ctx, Call{Kind: TerminateCall, Run: run, Payload: reason}, driver.AdminAction{Kind: driver.AdminTerminate, Reason: reason})
 }
 
 // Resume makes a blocked, quarantined or parked run claimable now: after its code was repaired, for
 // instance. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
 func (c *Client) Resume(ctx context.Context, run journal.RunID) error {
-	return c.j.Admin(ctx, driver.AdminAction{Run: run, Kind: driver.AdminResume})
+	return c.admin(ctx, Call{Kind: ResumeCall, Run: run}, driver.AdminAction{Kind: driver.AdminResume})
 }
 
 // Delete removes a closed run from the store, with its history, inbox and key. It cannot be undone.
 // Errors: journal.ErrNotFound, journal.ErrOpen, ctx's.
 func (c *Client) Delete(ctx context.Context, run journal.RunID) error {
-	return c.j.Admin(ctx, driver.AdminAction{Run: run, Kind: driver.AdminDelete})
+	return c.admin(ctx, Call{Kind: DeleteCall, Run: run}, driver.AdminAction{Kind: driver.AdminDelete})
+}
+
+// admin acts on the run of a call.
+func (c *Client) admin(ctx context.Context, call Call, action driver.AdminAction) error {
+	action.Run = call.Run
+	_, err := intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (struct{}, error) {
+		return struct{}{}, c.j.Admin(ctx, action)
+	})
+	return err
 }
 
 // send writes one message: in the caller's transaction, else with others.

@@ -43,7 +43,7 @@ func NewNode(j *journal.Journal, o *NodeOptions) *Node {
 	n := &Node{j: engine, o: o.withDefaults(), registry: &registry{definitions: map[definitionKey]*replay.Definition{}}}
 	n.local = &localNode{registry: n.registry}
 	n.tel = newTelemetry(n.o.TracerProvider, n.o.MeterProvider, n.o.Logger)
-	n.client = newClient(engine, n.local, n.o.Poll, n.tel)
+	n.client = newClient(engine, n.local, n.o.Poll, n.tel, n.o.Interceptors)
 	n.replicas = replica.New(replica.Options{
 		Journal: engine, Find: n.registry.find, Load: n.client.load, Thresholds: n.o.thresholds(),
 		StuckAfter: n.o.StuckAfter, Stuck: n.tel.stuckQuery,
@@ -142,7 +142,8 @@ func (n *Node) workerConfig(m driver.Membership) worker.Config {
 		Actors: actor.Options{
 			Lookup: n.registry.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax, WarmIdle: n.o.WarmIdle,
 			StuckAfter: n.o.StuckAfter, Thresholds: n.o.thresholds(), HistoryMax: n.o.HistoryMax,
-			PassivateAlways: n.o.PassivateAlways, Intercept: n.o.Intercept, Hooks: hooks,
+			PassivateAlways: n.o.PassivateAlways, Hooks: hooks,
+			StepInterceptors: stepsOf(n.o.Interceptors), Intercept: n.o.Intercept,
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/metric"
@@ -85,10 +86,13 @@ type NodeOptions struct {
 	// PassivateAlways drops every run from memory after every commit and replays it: slow, for
 	// tests. The environment variable REPRISE_TEST_PASSIVATE=always does the same.
 	PassivateAlways bool
+	// Interceptors are around all workflows that are registered with the node, around the bodies of
+	// its steps, and around the calls of its client and its queries; the first one is outermost.
+	Interceptors []Interceptor
 	// Intercept is called in place of every step's body, for tests. It gets the step's context,
 	// from which workflow.StepInfo tells which step it is, the value of the transaction of a
 	// StepTx, else nil, and the body. It may call the body, change its outcome, or do something
-	// else. nil for none.
+	// else. To the Interceptors it is the body: they are around it. nil for none.
 	Intercept func(ctx context.Context, tx any, body replay.Body) (journal.Payload, error)
 
 	// Logger gets what the node and workflow code log; default slog.Default().
@@ -134,6 +138,7 @@ func (o *NodeOptions) withDefaults() NodeOptions {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
+	c.Interceptors = slices.Clone(c.Interceptors)
 	// One switch puts every test into the mode that proves replay faithful.
 	if os.Getenv("REPRISE_TEST_PASSIVATE") == "always" {
 		c.PassivateAlways = true
@@ -158,6 +163,9 @@ type ClientOptions struct {
 	Poll           time.Duration        // how late a result is found whose hint was lost; default 1.5 s
 	Logger         *slog.Logger         // default slog.Default()
 	TracerProvider trace.TracerProvider // gets spans of starts, signals and updates; nil for no traces
+	// Interceptors are around the client's calls; the first one is outermost. Their parts for
+	// workflows and steps mean nothing here.
+	Interceptors []Interceptor
 }
 
 func (o *ClientOptions) withDefaults() ClientOptions {

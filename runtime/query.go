@@ -38,18 +38,30 @@ import (
 func Query[Arg, Res any](
 	ctx context.Context, n *Node, run journal.RunID, q workflow.Query[Arg, Res], arg Arg,
 ) (Res, error) {
-	var res Res
 	ctx, end := n.tel.call(ctx, spanQuery, string(q), run, trace.SpanKindInternal)
-	p, err := n.j.Encode("argument", arg)
-	if err == nil {
-		p, err = n.replicas.Query(ctx, run, string(q), p)
-	}
-	if err == nil {
-		err = n.j.Codec().Decode(p, &res)
-	}
+	res, err := ask(ctx, n, run, q, arg)
 	end(err)
+	return res, err
+}
+
+// ask is Query without a span.
+func ask[Arg, Res any](ctx context.Context, n *Node, run journal.RunID, q workflow.Query[Arg, Res], arg Arg) (Res, error) {
+	failed := func(err error) error { return fmt.Errorf("query %s of run %s: %w", q, run, err) }
+	var value any = arg
+	p, err := n.j.Encode("argument", value)
 	if err != nil {
-		return res, fmt.Errorf("query %s of run %s: %w", q, run, err)
+		var none Res
+		return none, failed(err)
 	}
-	return res, nil
+	call := Call{Kind: QueryCall, Run: run, Name: string(q), Payload: value}
+	return intercepted(ctx, n.client, call, func(ctx context.Context, _ *Call) (res Res, err error) {
+		answer, err := n.replicas.Query(ctx, run, string(q), p)
+		if err == nil {
+			err = n.j.Codec().Decode(answer, &res)
+		}
+		if err != nil {
+			return res, failed(err)
+		}
+		return res, nil
+	})
 }

@@ -54,6 +54,7 @@ func Handle[In, Out any](
 	}
 	def := workflow.Define(name, route.Version, fn)
 	def.BlockOnBadSignal, def.Timeout = o.BlockOnBadSignal, o.Timeout
+	def = workflow.Intercept(def, workflowsOf(n.o.Interceptors)...)
 	if err := n.registry.add(def, route, o.Signals); err != nil {
 		panic("runtime: " + err.Error())
 	}

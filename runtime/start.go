@@ -85,30 +85,60 @@ func handleOf[In, Out any](c *Client, _ workflow.Name[In, Out], s journal.Starte
 
 // startRun starts a run with a message in the same transaction, nil for none. o may be nil.
 func startRun[In, Out any](
-	ctx context.Context, c *Client, name workflow.Name[In, Out], in In, m *journal.Message, o *StartOptions,
+	ctx context.Context, c *Client, name workflow.Name[In, Out], in In, with *startMessage, o *StartOptions,
 ) (journal.Started, error) {
-	input, err := c.j.Encode("input", in)
+	var value any = in
+	input, err := c.j.Encode("input", value)
 	if err != nil {
 		return journal.Started{}, fmt.Errorf("start %s: %w", name, err)
 	}
+	ctx, end := c.tel.start(ctx, string(name))
+	call := Call{Kind: StartCall, Workflow: string(name), Payload: value, Start: o, With: with.call()}
+	started, err := intercepted(ctx, c, call, func(ctx context.Context, call *Call) (journal.Started, error) {
+		o := o
+		if call != nil {
+			o = call.Start
+		}
+		started, err := c.startOne(ctx, string(name), input, with, o)
+		if err == nil && call != nil {
+			call.Run = started.Run
+		}
+		return started, err
+	})
+	end(started.Run, err)
+	return started, err
+}
+
+// startOne is startRun without interceptors.
+func (c *Client) startOne(
+	ctx context.Context, name string, input journal.Payload, with *startMessage, o *StartOptions,
+) (journal.Started, error) {
 	if o == nil {
 		o = &StartOptions{}
 	}
-	route := routeOf(string(name), o.Version, o.Queue)
-	ctx, end := c.tel.start(ctx, string(name))
+	if err := with.check(name, o); err != nil {
+		return journal.Started{}, err
+	}
+	route := routeOf(name, o.Version, o.Queue)
 	started, err := c.start(ctx, journal.Start{
 		ID: journal.NewRunID(), Key: o.Key, Reuse: o.Reuse,
 		Workflow: route.Workflow, Version: route.Version, Queue: route.Queue, Priority: o.Priority,
 		Labels: o.Labels, Headers: o.Headers, Input: input, Delay: o.Delay, Timeout: o.Timeout, OnFailure: o.OnFailure,
-		Trace: traceparent(ctx), Message: m,
+		Trace: traceparent(ctx), Message: with.message(),
 	}, o.Tx)
-	end(started.Run, err)
 	if err != nil {
 		return journal.Started{}, fmt.Errorf("start %s: %w", name, err)
 	}
 	if started.Created && !started.Owned {
 		c.warnOf(route)
 	}
+	if with == nil {
+		return started, nil
+	}
+	if err := started.Sent.Err; err != nil {
+		return journal.Started{}, fmt.Errorf("%s %s to run %s: %w", with.Kind, with.Name, started.Run, err)
+	}
+	c.noteSignal(started.Run, route, &with.Message)
 	return started, nil
 }
 

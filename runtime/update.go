@@ -41,11 +41,7 @@ func CallUpdate[In, Out any](
 	ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions,
 ) (Out, error) {
 	ctx, end := c.tel.call(ctx, spanUpdate, string(u), run, trace.SpanKindClient)
-	var out Out
-	h, err := sendUpdate(ctx, c, run, u, in, o)
-	if err == nil {
-		out, err = h.Result(ctx)
-	}
+	out, err := sendUpdate(ctx, c, run, u, in, o, func(ctx context.Context, h *UpdateHandle[Out]) (Out, error) { return h.Result(ctx) })
 	end(err)
 	return out, err
 }
@@ -57,35 +53,41 @@ func SendUpdate[In, Out any](
 	ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions,
 ) (*UpdateHandle[Out], error) {
 	ctx, end := c.tel.call(ctx, spanUpdate, string(u), run, trace.SpanKindProducer)
-	h, err := sendUpdate(ctx, c, run, u, in, o)
+	h, err := sendUpdate(ctx, c, run, u, in, o, func(_ context.Context, h *UpdateHandle[Out]) (*UpdateHandle[Out], error) { return h, nil })
 	end(err)
 	return h, err
 }
 
-// sendUpdate is SendUpdate without a span.
-func sendUpdate[In, Out any](
+// sendUpdate sends an update, and does with its handle what the call is to return. Interceptors are
+// around both.
+func sendUpdate[In, Out, T any](
 	ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions,
-) (*UpdateHandle[Out], error) {
-	m, err := updateMessage(c, u, in, o)
+	then func(context.Context, *UpdateHandle[Out]) (T, error),
+) (T, error) {
+	var value any = in
+	m, err := updateMessage(c, string(u), value, o)
 	if err != nil {
-		return nil, err
+		var none T
+		return none, err
 	}
 	m.Run = run
-	sent, err := c.send(ctx, m, nil)
-	if err != nil {
-		return nil, fmt.Errorf("update %s of run %s: %w", u, run, err)
-	}
-	return &UpdateHandle[Out]{c: c, run: run, number: sent.Number, name: string(u)}, nil
+	call := Call{Kind: UpdateCall, Run: run, Name: string(u), Payload: value}
+	return intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (T, error) {
+		sent, err := c.send(ctx, m, nil)
+		if err != nil {
+			var none T
+			return none, fmt.Errorf("update %s of run %s: %w", u, run, err)
+		}
+		return then(ctx, &UpdateHandle[Out]{c: c, run: run, number: sent.Number, name: string(u)})
+	})
 }
 
-func updateMessage[In, Out any](
-	c *Client, u workflow.Update[In, Out], in In, o *UpdateOptions,
-) (journal.Message, error) {
-	p, err := c.j.Encode("argument", in)
+func updateMessage(c *Client, name string, arg any, o *UpdateOptions) (journal.Message, error) {
+	p, err := c.j.Encode("argument", arg)
 	if err != nil {
-		return journal.Message{}, fmt.Errorf("update %s: %w", u, err)
+		return journal.Message{}, fmt.Errorf("update %s: %w", name, err)
 	}
-	m := journal.Message{Kind: journal.MessageUpdate, Name: string(u), Payload: p}
+	m := journal.Message{Kind: journal.MessageUpdate, Name: name, Payload: p}
 	if o != nil {
 		m.Key = o.Key
 	}

@@ -11,7 +11,7 @@ func TestTutorial(t *testing.T) { Document(t, "../../docs/tutorial.md", "../tuto
 
 // TestPages: so do the other pages, with programs that are tests, or the tutorial's.
 func TestPages(t *testing.T) {
-	for _, page := range []string{"operations", "security", "testing"} {
+	for _, page := range []string{"interceptors", "operations", "security", "testing"} {
 		Document(t, "../../docs/"+page+".md", "../../runtime/acceptance/pages", "../tutorial")
 	}
 }

@@ -19,6 +19,8 @@
 //     [Env.FailNext] for errors that retries must get over. To see what a step was called with,
 //     give the workflow a fake of what the step calls, as in production it has the real one.
 //   - A StepTx gets a *memory.Effects, or with [TxFrom] a transaction of a real database.
+//   - The interceptors of Env.Node are around steps and their fakes, around workflows, and around
+//     the calls of the test's client.
 //   - Time passes while the test waits, in [Run.Result] or [Env.Sleep]. [Env.After] does something
 //     at a chosen time: [Signal], [SignalWithStart], [Env.Cancel], or whatever a client can do with
 //     [Env.Client]. [Update] waits for its answer as Run.Result does, [SendUpdate] and

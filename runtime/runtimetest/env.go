@@ -14,6 +14,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/memory"
+	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/replaytest"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
@@ -35,6 +36,7 @@ type Env struct {
 
 	// Node and Journal are the options of nodes; they may be changed before the first run is
 	// started. The kit sets Lease, Poll, Drain and WarmIdle, whose defaults are for wall clocks.
+	// Node.Interceptors are also around the calls of the test's client.
 	Node    runtime.NodeOptions
 	Journal journal.Options
 	// EveryPrefix has the check in the end replay every prefix of long histories too, see
@@ -59,9 +61,10 @@ type Env struct {
 
 	mu            sync.Mutex
 	registrations []func(*runtime.Node)
-	code          replaytest.Registry // of Handle
-	routes        []journal.Route     // of Handle
-	txs           *txSource           // of TxFrom, nil without; set before the first process
+	definitions   []*replay.Definition // of Handle
+	code          replaytest.Registry  // the same, intercepted as by the node; empty before the first run
+	routes        []journal.Route      // of Handle
+	txs           *txSource            // of TxFrom, nil without; set before the first process
 	process       *process
 	closing       bool
 	blocking      *BlockingError
@@ -122,8 +125,9 @@ func Handle[In, Out any](e *Env, name workflow.Name[In, Out], fn func(workflow.C
 	}
 	e.routes = append(e.routes, route)
 	e.Register(func(n *runtime.Node) { runtime.Handle(n, name, fn, o) })
-	if !e.code.Has(route.Workflow, route.Version) {
-		e.code.Add(workflow.Define(name, route.Version, fn))
+	def := workflow.Define(name, route.Version, fn)
+	if !slices.ContainsFunc(e.definitions, func(d *replay.Definition) bool { return d.Name == def.Name && d.Version == def.Version }) {
+		e.definitions = append(e.definitions, def)
 	}
 }
 
@@ -158,16 +162,30 @@ func (e *Env) open() (first *process, c *runtime.Client) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.process == nil {
-		e.code.Codec, e.code.EveryPrefix = e.Journal.Codec, e.EveryPrefix
+		e.register()
 		e.process = e.boot(nil)
 		first = e.process
 		o := e.Journal
 		if o.Logger == nil {
 			o.Logger = e.logger("client", nil)
 		}
-		e.client = runtime.NewClient(journal.New(e.db, &o), &runtime.ClientOptions{Poll: pollEvery, Logger: e.logger("client", nil)})
+		e.client = runtime.NewClient(journal.New(e.db, &o), &runtime.ClientOptions{
+			Poll: pollEvery, Logger: e.logger("client", nil), Interceptors: e.Node.Interceptors,
+		})
 	}
 	return first, e.client
+}
+
+// register makes the code that histories are checked with. The caller holds e.mu.
+func (e *Env) register() {
+	e.code.Codec, e.code.EveryPrefix = e.Journal.Codec, e.EveryPrefix
+	var around []workflow.Interceptor
+	for _, i := range e.Node.Interceptors {
+		around = append(around, i.Workflow)
+	}
+	for _, def := range e.definitions {
+		e.code.Add(workflow.Intercept(def, around...))
+	}
 }
 
 // current returns the process that works now, or one that has just crashed and is about to be

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/journal/memory"
+	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -66,10 +67,33 @@ func (d *drawn) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 // quiet: nobody reads what a node logs here.
 var quiet = slog.New(slog.DiscardHandler)
 
+// passing are interceptors that change nothing, so nothing that is checked may change: everything is
+// called through two layers, and workflows run in a scope below the run's.
+var passing = []runtime.Interceptor{
+	{
+		Client: func(ctx context.Context, _ *runtime.Call, next func(context.Context) error) error {
+			return next(context.WithValue(ctx, passed{}, true))
+		},
+		Step: func(ctx context.Context, next func(context.Context) error) error {
+			return next(context.WithValue(ctx, passed{}, true))
+		},
+	},
+	{
+		Client: func(ctx context.Context, _ *runtime.Call, next func(context.Context) error) error { return next(ctx) },
+		Workflow: func(ctx workflow.Context, next func(workflow.Context) error) error {
+			ctx, _ = workflow.WithCancel(ctx) // to cancel it in the end would cancel what the program leaves open
+			return next(ctx)
+		},
+		Step: func(ctx context.Context, next func(context.Context) error) error { return next(ctx) },
+	},
+}
+
+type passed struct{}
+
 // bootClient starts a client.
 func (w *world) bootClient(place int) *process {
 	p, j := w.connect(place)
-	p.client = runtime.NewClient(j, &runtime.ClientOptions{Poll: w.plan.Poll, Logger: quiet})
+	p.client = runtime.NewClient(j, &runtime.ClientOptions{Poll: w.plan.Poll, Logger: quiet, Interceptors: passing})
 	close(p.ended)
 	return p
 }
@@ -86,6 +110,7 @@ func (w *world) boot(place int) {
 	p.node = runtime.NewNode(j, &runtime.NodeOptions{
 		Name: p.name, Lease: w.plan.Lease, Poll: w.plan.Poll, Drain: max(w.plan.Drain, time.Millisecond), LiveMax: o.LiveMax,
 		HistoryHint: w.plan.Long, StepsMax: o.StepsMax, WarmIdle: o.WarmIdle, PassivateAlways: o.Passivate, Lanes: o.Lanes, Logger: w.logger(p.name),
+		Interceptors: passing,
 	})
 	runtime.Handle(p.node, program, interpret(p), nil)
 	p.client = p.node.Client()

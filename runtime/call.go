@@ -1,0 +1,111 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Call is what somebody asks of a client, for [Interceptor].Client: to start a run, to send it
+// something, to ask it, or to act on it. What only reads what the store has is no Call: Describe,
+// List, History, Published, FindKey, and waiting for a result. Nor is what workflow code asks for,
+// such as children: [Interceptor].Workflow is around that. Calls that a step's body makes with a
+// client are.
+//
+// It is the interceptors' until the call returns. They may change what Start points to, or replace
+// it; other changes have no effect.
+type Call struct {
+	Kind CallKind
+	// Run is what the call is about. Before a start it is zero: it is set when next returns nil,
+	// and may be a run that was there.
+	Run journal.RunID
+	// Workflow is what is started, empty for other kinds.
+	Workflow string
+	// Name of the signal, update or query, empty for other kinds.
+	Name string
+	// Payload is the caller's value, to look at: the input of a start, the payload of a signal, the
+	// argument of an update or query, the reason of Cancel and Terminate (a string). It is encoded
+	// already.
+	Payload any
+	// Start has the options of a start, nil for other kinds. It is a copy, with labels of its own
+	// that are not nil, so an interceptor may set some.
+	Start *StartOptions
+	// With is the signal or the update of a start that comes with one, else nil. It has a Kind, a
+	// Name and a Payload.
+	With *Call
+}
+
+// CallKind is what is asked for.
+type CallKind string
+
+// The kinds of calls.
+const (
+	StartCall     CallKind = "start"     // Start, SignalWithStart and UpdateWithStart
+	SignalCall    CallKind = "signal"    // Signal
+	UpdateCall    CallKind = "update"    // CallUpdate, whose next has the answer, and SendUpdate, whose next is before it
+	QueryCall     CallKind = "query"     // Query, of a node
+	CancelCall    CallKind = "cancel"    // Client.Cancel
+	TerminateCall CallKind = "terminate" // Client.Terminate
+	ResumeCall    CallKind = "resume"    // Client.Resume
+	DeleteCall    CallKind = "delete"    // Client.Delete
+)
+
+// String says what is asked for, as errors do.
+func (c *Call) String() string {
+	switch {
+	case c.With != nil:
+		return fmt.Sprintf("%s of %s with %s %s", c.Kind, c.Workflow, c.With.Kind, c.With.Name)
+	case c.Kind == StartCall:
+		return fmt.Sprintf("%s of %s", c.Kind, c.Workflow)
+	case c.Name != "":
+		return fmt.Sprintf("%s %s to run %s", c.Kind, c.Name, c.Run)
+	}
+	return fmt.Sprintf("%s of run %s", c.Kind, c.Run)
+}
+
+// intercepted does a call with the client's interceptors around it. do gets nil without any, so
+// that such a call costs nothing. An error of the call itself has said what it is about; that of an
+// interceptor which refuses it has not.
+func intercepted[T any](ctx context.Context, c *Client, call Call, do func(context.Context, *Call) (T, error)) (T, error) {
+	if len(c.around.Layers) == 0 {
+		return do(ctx, nil)
+	}
+	return around(ctx, c, call, do)
+}
+
+func around[T any](ctx context.Context, c *Client, call Call, do func(context.Context, *Call) (T, error)) (T, error) {
+	if call.Kind == StartCall {
+		call.Start = call.Start.forInterceptors()
+	}
+	what := call // as it is without the interceptors
+	var out, none T
+	done := false
+	err := c.around.Do(asked{ctx, &call}, func(a asked) (err error) {
+		if done = true; a.ctx == nil {
+			return fmt.Errorf("%s: %w: an interceptor called next with a nil context", &what, journal.ErrInvalid)
+		}
+		out, err = do(a.ctx, a.call)
+		return err
+	})
+	switch {
+	case err == nil:
+		return out, nil
+	case !done:
+		return none, fmt.Errorf("%s was refused: %w", &what, err)
+	}
+	return none, err
+}
+
+// forInterceptors returns a copy of options, which may be nil.
+func (o *StartOptions) forInterceptors() *StartOptions {
+	var c StartOptions
+	if o != nil {
+		c = *o
+	}
+	if c.Labels = maps.Clone(c.Labels); c.Labels == nil {
+		c.Labels = map[string]string{}
+	}
+	return &c
+}
