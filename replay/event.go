@@ -136,7 +136,7 @@ func (m *Machine) apply(ev *journal.Event) {
 	switch ev.Kind {
 	case journal.RunStarted:
 		e.root = &Scope{env: e}
-		e.strands.spawn(func() { m.finish(m.def.Run(e.root, e.info.Input)) })
+		e.strands.spawn(func() { m.finish(m.run()) })
 	case journal.SignalReceived:
 		e.deliver(ev)
 	case journal.CancelRequested:

@@ -22,8 +22,8 @@ type FailedRun struct {
 // startOnFailure starts the workflow that the run's start names for the case that it fails. It is a
 // child that outlives its parent, so it is started in the commit that closes the run, or not at
 // all. That the run was cancelled is no reason not to start it.
-func (m *Machine) startOnFailure(failure journal.Payload) {
-	e, info := &m.env, &m.env.info
+func startOnFailure(e *Env, failure journal.Payload) {
+	info := &e.info
 	if info.OnFailure == "" {
 		return
 	}

@@ -20,6 +20,16 @@ func (e *ContinueError) Error() string {
 	return "continue as new: to be returned by the workflow's function"
 }
 
+// run runs the workflow's function, and what is to be done if it fails.
+func (m *Machine) run() (journal.Payload, error) {
+	e := &m.env
+	output, err := m.def.Run(e.root, e.info.Input)
+	if err == nil || m.def.OnFailure == nil || e.unwinding || e.wrong(err) != nil || e.ending(err) != journal.RunFailed {
+		return output, err
+	}
+	return output, m.def.OnFailure(e.root.Shield(), err)
+}
+
 // finish turns what the workflow's function returned into the terminal decision. Steps that still
 // run are asked to stop: nobody will wait for them. A step that was never handed to an executor
 // needs no stopping.
@@ -44,7 +54,7 @@ func (m *Machine) finish(output journal.Payload, err error) {
 		ev.Payload = journal.EncodeFailure(e.failureOf(err))
 	}
 	if ev.Kind == journal.RunFailed {
-		m.startOnFailure(ev.Payload)
+		startOnFailure(e, ev.Payload)
 	}
 	m.terminal, e.returned = ev, true
 	if e.replaying {

@@ -15,6 +15,9 @@ type Definition struct {
 	// output. The machine calls it with its root scope; what stands around it may call it with one
 	// below.
 	Run func(sc *Scope, input journal.Payload) (journal.Payload, error)
+	// OnFailure is called in the root strand, with a scope that is not cancelled, if the run is to
+	// fail with err; nil for nothing. It returns the error with which the run fails.
+	OnFailure func(sc *Scope, err error) error
 	// Timeout is how long a run may take whose start gave it no time, from Info.StartAt on; 0 for
 	// as long as it takes. It is not compared with the history, so it may change at any time.
 	Timeout time.Duration

@@ -29,8 +29,8 @@ type Call struct {
 	// argument of an update or query, the reason of Cancel and Terminate (a string). It is encoded
 	// already.
 	Payload any
-	// Start has the options of a start, nil for other kinds. It is a copy, with labels of its own
-	// that are not nil, so an interceptor may set some.
+	// Start has the options of a start, nil for other kinds. It is a copy, with labels and headers
+	// of its own that are not nil, so an interceptor may set some.
 	Start *StartOptions
 	// With is the signal or the update of a start that comes with one, else nil. It has a Kind, a
 	// Name and a Payload.
@@ -106,6 +106,9 @@ func (o *StartOptions) forInterceptors() *StartOptions {
 	}
 	if c.Labels = maps.Clone(c.Labels); c.Labels == nil {
 		c.Labels = map[string]string{}
+	}
+	if c.Headers = maps.Clone(c.Headers); c.Headers == nil {
+		c.Headers = map[string]string{}
 	}
 	return &c
 }

@@ -20,6 +20,10 @@ type HandleOptions struct {
 	// Timeout is how long a run may take whose start gives it no time: see StartOptions.Timeout.
 	// Default as long as it takes. A change holds for runs that are open, too.
 	Timeout time.Duration
+	// OnFailure is workflow code that is called when a run is about to fail with err, in a Context
+	// that is not cancelled: for a last notice, or a row in a table of dead letters. Default none.
+	// See workflow.OnFailure, and StartOptions.OnFailure for a workflow of its own.
+	OnFailure func(ctx workflow.Context, err error) error
 	// Signals lists the names of all signals that the workflow receives. The node's own client
 	// warns of a signal of another name, which it sends all the same. Empty: nobody is warned. A
 	// signal that nobody receives is shown by [Client.Describe] in any case.
@@ -54,6 +58,7 @@ func Handle[In, Out any](
 	}
 	def := workflow.Define(name, route.Version, fn)
 	def.BlockOnBadSignal, def.Timeout = o.BlockOnBadSignal, o.Timeout
+	workflow.OnFailure(def, o.OnFailure)
 	def = workflow.Intercept(def, workflowsOf(n.o.Interceptors)...)
 	if err := n.registry.add(def, route, o.Signals); err != nil {
 		panic("runtime: " + err.Error())

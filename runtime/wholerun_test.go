@@ -24,9 +24,9 @@ const (
 	mended   workflow.Signal[string]                   = "mended"
 )
 
-// tenants returns the headers that a step of the last run in a chain of children has, which began
+// tenancies returns the headers that a step of the last run in a chain of children has, which began
 // its second generation before.
-func tenants(ctx workflow.Context, depth int) (map[string]string, error) {
+func tenancies(ctx workflow.Context, depth int) (map[string]string, error) {
 	if depth > 0 {
 		return workflow.Call(ctx, tenancy, depth-1, &workflow.ChildOptions{Headers: map[string]string{"by": "a parent"}})
 	}
@@ -58,7 +58,7 @@ func overtimes(ctx workflow.Context, how string) (string, error) {
 
 // handleWholeRun registers them, and a workflow that tells whom its run failed for.
 func handleWholeRun(n *runtime.Node) {
-	runtime.Handle(n, tenancy, tenants, nil)
+	runtime.Handle(n, tenancy, tenancies, nil)
 	runtime.Handle(n, overtime, overtimes, nil)
 	runtime.Handle(n, mend, func(ctx workflow.Context, f workflow.FailedRun) (string, error) {
 		return f.Run.String() + " " + f.Key + " " + f.Failure.Type + " " + ctx.Info().Headers["tenant"], nil

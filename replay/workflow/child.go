@@ -40,11 +40,6 @@ type ChildOptions struct {
 	OnCancel      CancelMode // what the cancellation of the scope means; default WaitOutcome
 }
 
-// FailedRun is the input of a workflow that is started because a run has failed: see
-// runtime.StartOptions.OnFailure. The input of the run that failed is not in it, as it may be
-// large; a step can ask a client for the run.
-type FailedRun = replay.FailedRun
-
 // ClosePolicy says what becomes of an open child when its parent closes.
 type ClosePolicy = journal.ClosePolicy
 

@@ -74,7 +74,10 @@ func TestWholeRunWhateverCrashes(t *testing.T) {
 				return "", failed
 			}
 			return "", err
-		}, nil)
+		}, &runtime.HandleOptions{OnFailure: func(ctx workflow.Context, err error) error {
+			_, failed := workflow.Step(ctx, "mourn", func(context.Context) (int, error) { return 1, nil }, nil)
+			return failed
+		}})
 		runtimetest.Handle(e, studio, func(ctx workflow.Context, film string) (string, error) {
 			began := ctx.Now()
 			_, err := workflow.Call(ctx, render, film, &workflow.ChildOptions{
@@ -94,8 +97,8 @@ func TestWholeRunWhateverCrashes(t *testing.T) {
 		if want := "render reprise.Timeout for acme cats"; got != want || err != nil {
 			e.Errorf("the alarm says %q, want %q, %v", got, want, err)
 		}
-		if n := len(e.Calls("tidy")); n < 1 {
-			e.Errorf("tidied up %d times", n)
+		if tidied, mourned := len(e.Calls("tidy")), len(e.Calls("mourn")); tidied < 1 || mourned < 1 {
+			e.Errorf("tidied up %d times, mourned %d times", tidied, mourned)
 		}
 	})
 }

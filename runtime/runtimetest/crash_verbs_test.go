@@ -12,6 +12,7 @@ import (
 var uncrashed = map[string]string{
 	"Define":                   "runtime.Handle calls it, before there is a run",
 	"Intercept":                "runtime.Handle calls it with the node's interceptors",
+	"OnFailure":                "runtime.Handle calls it with HandleOptions.OnFailure",
 	"SagaError.Unwrap":         "errors.Is calls it",
 	"SagaError.JournalFailure": "the engine calls it when a run fails",
 }

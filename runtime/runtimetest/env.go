@@ -126,6 +126,9 @@ func Handle[In, Out any](e *Env, name workflow.Name[In, Out], fn func(workflow.C
 	e.routes = append(e.routes, route)
 	e.Register(func(n *runtime.Node) { runtime.Handle(n, name, fn, o) })
 	def := workflow.Define(name, route.Version, fn)
+	if o != nil {
+		workflow.OnFailure(def, o.OnFailure)
+	}
 	if !slices.ContainsFunc(e.definitions, func(d *replay.Definition) bool { return d.Name == def.Name && d.Version == def.Version }) {
 		e.definitions = append(e.definitions, def)
 	}
