@@ -235,7 +235,7 @@ func TestInterceptorPanics(t *testing.T) {
 		code      func(ctx) (string, error)
 	}{
 		"the function":    {saying("x"), func(ctx) (string, error) { return panics("boom") }},
-		"the interceptor": {func(c ctx, next next) error { err := next(c); _, _ = panics("boom"); return err }, func(ctx) (string, error) { return "", nil }},
+		"the interceptor": {func(c ctx, next next) error { _ = next(c); _, err := panics("boom"); return err }, func(ctx) (string, error) { return "", nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(workflow.Intercept(define(c.code), saying("outer"), c.intercept))
@@ -299,5 +299,19 @@ func TestInterceptorUnwinds(t *testing.T) {
 	mustStep(t, r, started())
 	if r.m.Close(); ended != 1 {
 		t.Errorf("the interceptor ended %d times", ended)
+	}
+	late := newRig(workflow.Intercept(define(func(ctx) (string, error) { return "done", nil }), func(c ctx, next next) error {
+		err := next(c)
+		workflow.Go(c, func(c ctx) {
+			defer func() { ended++; _ = next(c) }() // in another strand, but nothing is left to be stopped
+			_ = workflow.Sleep(c, time.Hour)
+		})
+		return errors.Join(err, workflow.Sleep(c, time.Minute))
+	}))
+	defer late.m.Close()
+	mustStep(t, late, started())
+	mustStep(t, late, journal.Event{Kind: journal.TimerFired, Cmd: 1, Time: epoch.Add(time.Minute)})
+	if d := late.m.Take(); d.Terminal == nil || d.Terminal.Kind != journal.RunCompleted || ended != 2 {
+		t.Errorf("the run ended with %+v, the strand %d times", d.Terminal, ended-1)
 	}
 }

@@ -141,6 +141,15 @@ func TestCallsAreIntercepted(t *testing.T) {
 	if diff := cmp.Diff(before, after); diff != "" || err != nil || err2 != nil || desc.Unread != 0 || desc.Run.Status != journal.Open {
 		t.Errorf("refused calls left something: %v, %v, %v, %+v", diff, err, err2, desc)
 	}
+	d.do = func(ctx context.Context, _ *runtime.Call, next proceed) error {
+		return errors.Join(next(ctx), errTenant)
+	}
+	if sum, err := runtime.CallUpdate(d.ctx, d.client, id, pay, 7, nil); sum != 0 || err == nil || err.Error() != errTenant.Error() {
+		t.Errorf("an answer with an error of the interceptor: %d, %v", sum, err)
+	}
+	if sum, err := runtime.Query(d.ctx, d.node.Node, id, read, 0); sum != 0 || !errors.Is(err, errTenant) {
+		t.Errorf("an answer with an error of the interceptor: %d, %v", sum, err)
+	}
 	d.do = nil
 	order := []string{"update", "sent update", "query", "resume", "signal"}
 	for _, name := range order {

@@ -72,7 +72,7 @@ func Intercept(def *replay.Definition, list ...Interceptor) *replay.Definition {
 func (i Interceptor) layer() intercept.Layer[Context] {
 	name := callsite.OfFunc(i)
 	return intercept.Layer[Context]{Name: name, Call: func(ctx Context, next func(Context) error) error {
-		return i(ctx, i.next(name, ctx.scope.Env(), next))
+		return i(ctx, i.next(name, next))
 	}}
 }
 
@@ -81,14 +81,12 @@ func (i Interceptor) layer() intercept.Layer[Context] {
 // errors show its name as that of the verb.
 //
 //go:noinline
-func (i Interceptor) next(name string, own *replay.Env, next func(Context) error) func(Context) error {
+func (i Interceptor) next(name string, next func(Context) error) func(Context) error {
 	return func(ctx Context) error {
 		e, err := ctx.inside()
 		switch {
-		case err != nil: // perhaps on a foreign goroutine, which must touch nothing
+		case err != nil: // perhaps on a foreign goroutine, which must touch nothing, or of another run
 			return err
-		case e != own:
-			return fmt.Errorf("workflow interceptor %s called next with a Context of another run: %w", name, ErrOutside)
 		case ctx.changes != nil:
 			err = fmt.Errorf("workflow interceptor %s: %w: it called next with a Context of a ChangeScope, which cannot be passed on",
 				name, journal.ErrInvalid)
