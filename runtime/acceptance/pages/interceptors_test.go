@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/otel/baggage"
+	"go.opentelemetry.io/otel/propagation"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/replaytest"
@@ -149,4 +152,45 @@ func TestInterceptors(t *testing.T) {
 	if err := replaytest.Check(&plain, h); err == nil {
 		t.Error("the history fits the workflow without its interceptor")
 	}
+}
+
+// bagged are interceptors and one that carries a baggage.
+func bagged(around []runtime.Interceptor) []runtime.Interceptor {
+	around = append(around, runtime.Propagate(propagation.Baggage{}))
+	return around
+}
+
+// TestBaggage: the step of a run has the baggage of who started it.
+func TestBaggage(t *testing.T) {
+	member, err := baggage.NewMember("plan", "gold")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bag, err := baggage.New(member)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(baggage.ContextWithBaggage(t.Context(), bag))
+	const look workflow.Name[string, string] = "look"
+	store := memory.New(nil)
+	node := runtime.NewNode(journal.New(store, nil), &runtime.NodeOptions{Interceptors: bagged(nil)})
+	runtime.Handle(node, look, func(ctx workflow.Context, member string) (string, error) {
+		return workflow.Step(ctx, "look", func(ctx context.Context) (string, error) {
+			return baggage.FromContext(ctx).Member(member).Value(), nil
+		}, nil)
+	}, nil)
+	ended := make(chan error)
+	go func() { ended <- node.Run(ctx) }()
+	run, err := runtime.Start(ctx, node.Client(), look, "plan", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := run.Result(ctx); got != "gold" || err != nil {
+		t.Errorf("the step sees %q, %v", got, err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	store.Close()
 }
