@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/reprise-run/reprise/replay/workflow"
 )
@@ -38,5 +39,26 @@ func ExampleIntercept() {
 	// Output:
 	// RunCompleted "paid"
 	// mail: pay failed: too much
+	// RunFailed too much
+}
+
+func ExampleOnFailure() {
+	def := workflow.Define("pay", 1, func(ctx workflow.Context, amount int) (string, error) {
+		if err := workflow.Sleep(ctx, time.Hour); err != nil || amount > 100 {
+			return "", errors.Join(err, errors.New("too much"))
+		}
+		return "paid", nil
+	})
+	workflow.OnFailure(def, func(ctx workflow.Context, err error) error {
+		return workflow.Do(ctx, "mail", func(context.Context) error {
+			fmt.Println("mail: failed:", err)
+			return nil
+		}, nil)
+	})
+	drive(def, 12)
+	drive(def, 1200)
+	// Output:
+	// RunCompleted "paid"
+	// mail: failed: too much
 	// RunFailed too much
 }
