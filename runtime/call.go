@@ -65,8 +65,8 @@ func (c *Call) String() string {
 	return fmt.Sprintf("%s of run %s", c.Kind, c.Run)
 }
 
-// intercepted does a call with the client's interceptors around it. do gets nil without any, so
-// that such a call costs nothing. An error of the call itself has said what it is about; that of an
+// intercepted does a call with the client's interceptors around it. Without any, do gets nil: no
+// Call is made that nobody sees. An error of the call itself has said what it is about; that of an
 // interceptor which refuses it has not.
 func intercepted[T any](ctx context.Context, c *Client, call Call, do func(context.Context, *Call) (T, error)) (T, error) {
 	if len(c.around.Layers) == 0 {

@@ -400,6 +400,11 @@ func TestInterceptorsOfCalls(t *testing.T) {
 	o.Interceptors = []runtime.Interceptor{layer("a"), {}, layer("b")}
 	const outer workflow.Name[string, string] = "outer"
 	n := c.Run(o, func(n2 *runtime.Node) {
+		o.Interceptors[1] = runtime.Interceptor{ // too late: the node has a list of its own
+			Client:   func(context.Context, *runtime.Call, proceed) error { return errTenant },
+			Workflow: func(workflow.Context, proceedIn) error { return errTenant },
+			Step:     func(context.Context, proceed) error { return workflow.Permanent(errTenant) },
+		}
 		handleEcho(n2)
 		runtime.Handle(n2, outer, func(ctx workflow.Context, in string) (string, error) {
 			if _, err := workflow.Call(ctx, greet, in, nil); err != nil {
@@ -411,7 +416,6 @@ func TestInterceptorsOfCalls(t *testing.T) {
 			}, nil)
 		}, nil)
 	})
-	o.Interceptors[0], o.Interceptors[2] = layer("changed"), layer("changed") // too late
 	run, err := runtime.Start(ctx, n.Client(), outer, "x", nil)
 	clustertest.MustResult(t, clustertest.MustStart(t, run, err))
 	mu.Lock()
