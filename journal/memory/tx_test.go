@@ -75,7 +75,8 @@ func TestTry(t *testing.T) {
 				test.spoil(&c)
 			}
 			out, err := s.Commit(t.Context(), []driver.Commit{c})
-			if err != nil || !errors.Is(out[0].Err, test.want) || (test.want == why) && !errors.Is(out[0].Err, journal.ErrTxLost) {
+			if err != nil || !errors.Is(out[0].Err, test.want) ||
+				test.want == why && !errors.Is(out[0].Err, journal.ErrTxLost) || test.want == journal.ErrTxLost && out[0].Err != test.want {
 				t.Errorf("outcome %v, %v, want %v", out[0].Err, err, test.want)
 			}
 			if !slices.Equal(called, test.called) {

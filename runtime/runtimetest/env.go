@@ -293,17 +293,6 @@ func (e *Env) stop(cause error) {
 	e.fail(cause)
 }
 
-// broken is stop for what a test needs of the world. After the test's function it may be gone: what
-// steps still want of it, which the end of their node is about to cancel, does not matter.
-func (e *Env) broken(cause error) {
-	e.mu.Lock()
-	closing := e.closing
-	e.mu.Unlock()
-	if !closing {
-		e.stop(cause)
-	}
-}
-
 // blocks fails the test. The code may never return.
 func (e *Env) blocks(err *BlockingError) {
 	e.mu.Lock()

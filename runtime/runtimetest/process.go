@@ -128,12 +128,10 @@ func (p *process) die() {
 // before their node gets the answer.
 func (p *process) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Outcome, error) {
 	if p.dead.Load() {
-		abandon(ctx, commits)
 		return fenced(len(commits)), nil
 	}
 	at := p.e.arrive(commits)
 	if at == beforeWrite {
-		abandon(ctx, commits)
 		p.die()
 		return fenced(len(commits)), nil
 	}
@@ -205,7 +203,7 @@ func (p *process) Begin(ctx context.Context) (journal.Tx, error) {
 		return nil, errCrashed
 	}
 	if p.e.txs != nil {
-		return p.e.txs.open(ctx, p.Store, p.e.broken)
+		return p.e.txs.open(ctx, p.Store, p.e.stop)
 	}
 	return p.Store.Begin(ctx)
 }

@@ -79,7 +79,7 @@ type txSource struct {
 type stepTx struct {
 	journal.Tx // of the store in memory
 	from       *txSource
-	broken     func(error) // fails the test
+	stop       func(error) // fails the test
 	step       string      // that it has begun for
 	user       *testerTx   // nil before the body
 	end        sync.Once
@@ -91,7 +91,7 @@ var (
 )
 
 // open waits for the place, and begins the store's part.
-func (s *txSource) open(ctx context.Context, store *memory.Store, broken func(error)) (journal.Tx, error) {
+func (s *txSource) open(ctx context.Context, store *memory.Store, stop func(error)) (journal.Tx, error) {
 	select {
 	case s.place <- struct{}{}:
 	case <-ctx.Done():
@@ -102,7 +102,7 @@ func (s *txSource) open(ctx context.Context, store *memory.Store, broken func(er
 		<-s.place
 		return nil, err
 	}
-	return &stepTx{Tx: tx, from: s, broken: broken}, nil
+	return &stepTx{Tx: tx, from: s, stop: stop}, nil
 }
 
 // Value implements journal.Tx. What the body gets in its place is for opened to say.
@@ -148,14 +148,6 @@ func commitStep(ctx context.Context, store *memory.Store, commits []driver.Commi
 	return store.Commit(ctx, []driver.Commit{c})
 }
 
-// abandon rolls the transaction of a turn back that a crash keeps from being written: the server
-// does so with what a killed process has left open.
-func abandon(ctx context.Context, commits []driver.Commit) {
-	if t := txOf(commits); t != nil {
-		_ = t.Rollback(context.WithoutCancel(ctx))
-	}
-}
-
 // txOf returns the transaction of TxFrom that commits carry, nil if they carry none.
 func txOf(commits []driver.Commit) *stepTx {
 	if len(commits) != 1 {
@@ -184,7 +176,7 @@ func opened(ctx context.Context, tx any, faked bool) (any, error) {
 		t.user = user
 		return user.tx, nil
 	case ctx.Err() == nil: // else the attempt was to end, and begin has looked at ctx
-		t.broken(t.named(err))
+		t.stop(t.named(err))
 	}
 	return nil, err
 }
@@ -200,7 +192,7 @@ func (t *stepTx) begin(ctx context.Context) (user *testerTx, err error) {
 		case p != nil:
 			err = fmt.Errorf("what TxFrom was given panicked: %v\n%s", p, debug.Stack())
 		case !returned:
-			t.broken(t.named(errors.New("what TxFrom was given ended its goroutine: it must return its error, and not call Fatal or FailNow")))
+			t.stop(t.named(errors.New("what TxFrom was given ended its goroutine: it must return its error, and not call Fatal or FailNow")))
 		}
 	}()
 	user, err = beginUser(ctx, t.from.begin)

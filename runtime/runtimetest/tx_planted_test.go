@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -32,6 +33,16 @@ func init() {
 			newStock(e)
 			oneStep(e, func(ctx context.Context, tx *sql.Tx) (int, error) { return 1, tx.Commit() })
 		}, []string{`transaction of step "enter": the body of the step has ended its transaction`, "leave the end of the transaction to the engine"}},
+		"a body that waits for another one's transaction": {func(e *runtimetest.Env) {
+			newStock(e)
+			runtimetest.Handle(e, book, func(ctx workflow.Context, _ int) (int, error) {
+				return workflow.StepTx(ctx, "enter", func(ctx context.Context, _ *sql.Tx) (int, error) { return 1, pause(ctx, time.Hour) }, nil)
+			}, nil)
+			first := runtimetest.Start(e, book, 1, nil)
+			runtimetest.Start(e, book, 1, nil).Must()
+			first.Must()
+			e.Error("this is no answer")
+		}, []string{"a step waits for its transaction to begin", `limit="runtimetest.TxFrom=1"`}},
 		"a begin that is nil": {func(e *runtimetest.Env) {
 			runtimetest.TxFrom[*sql.Tx](e, nil)
 		}, []string{"tx_planted_test.go", "TxFrom: begin is nil: give it a function that begins"}},
@@ -66,6 +77,11 @@ func init() {
 			runtimetest.TxFrom(e, func(context.Context) (string, error) { return "tx", nil })
 			oneStep(e, noBody[string])
 		}, []string{`transaction of step "enter": what TxFrom was given returned a string, which cannot be committed: it needs the methods Commit and Rollback`}},
+		"a transaction without savepoints": {func(e *runtimetest.Env) {
+			n := &notebook{e: e}
+			runtimetest.TxFrom(e, func(ctx context.Context) (sealedPage, error) { return sealedPage{&page{book: n, life: ctx}}, nil })
+			oneStep(e, noBody[sealedPage])
+		}, []string{`transaction of step "enter": cannot begin: SAVEPOINT reprise_step: it is sealed`, "the page is thrown away"}},
 		"a body for another database": {func(e *runtimetest.Env) {
 			newStock(e)
 			oneStep(e, noBody[pgx.Tx])

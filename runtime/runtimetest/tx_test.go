@@ -257,30 +257,42 @@ func TestTxFromIsForBodies(t *testing.T) {
 	})
 }
 
-// TestTxFromOfATerminatedRun: a run that somebody terminates while its body is at work leaves
-// nothing.
+// TestTxFromOfATerminatedRun: a run that somebody terminates leaves nothing of its open transaction,
+// be it that the body is at work, or that its turn is on the way to the store.
 func TestTxFromOfATerminatedRun(t *testing.T) {
 	t.Parallel()
-	runtimetest.Test(t, func(e *runtimetest.Env) {
-		s := newStock(e)
-		runtimetest.Handle(e, book, func(ctx workflow.Context, amount int) (int, error) {
-			return workflow.StepTx(ctx, "out", func(ctx context.Context, tx *sql.Tx) (int, error) {
-				time.Sleep(time.Hour)
-				return move("out", amount)(context.Background(), tx)
+	for _, late := range []bool{false, true} {
+		runtimetest.Test(t, func(e *runtimetest.Env) {
+			s := newStock(e)
+			terminate := func(run journal.RunID) {
+				if err := e.Client().Terminate(e.Context(), run, "enough"); err != nil {
+					e.Error(err)
+				}
+			}
+			runtimetest.Handle(e, book, func(ctx workflow.Context, amount int) (int, error) {
+				return workflow.StepTx(ctx, "out", func(ctx context.Context, tx *sql.Tx) (int, error) {
+					out, err := move("out", amount)(ctx, tx)
+					if a, _ := workflow.StepInfo(ctx); late && amount == 5 {
+						terminate(a.Run)
+					} else {
+						time.Sleep(time.Hour)
+					}
+					return out, err
+				}, nil)
 			}, nil)
-		}, nil)
-		run := runtimetest.Start(e, book, 5, nil)
-		e.Sleep(time.Minute)
-		if err := e.Client().Terminate(e.Context(), run.ID(), "enough"); err != nil {
-			e.Fatal(err)
-		}
-		e.Sleep(2 * time.Hour)
-		s.want()
-		if runtimetest.Start(e, book, 7, nil).Must() != 7 {
-			e.Error("the next step had another result")
-		}
-		s.want("out 7")
-	})
+			run := runtimetest.Start(e, book, 5, nil)
+			e.Sleep(time.Minute)
+			if !late {
+				terminate(run.ID())
+			}
+			e.Sleep(2 * time.Hour)
+			s.want()
+			if runtimetest.Start(e, book, 7, nil).Must() != 7 {
+				e.Error("the next step had another result")
+			}
+			s.want("out 7")
+		})
+	}
 }
 
 // TestTxFromWaitsForTheClock: a commit that has to wait for a reader does so by the bubble's clock,
