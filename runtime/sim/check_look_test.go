@@ -9,7 +9,6 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay"
-	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -124,7 +123,7 @@ type foreseer struct {
 }
 
 func (f *foreseer) begin() {
-	code := workflow.Define(program, 1, interpret(nowhere{f.w.plan.Slip}))
+	code := definition(f.w.plan.Slip)
 	f.m = replay.New(code, replay.InfoOf(&f.run), journal.New(f.w.db, nil))
 	f.m.SetThresholds(replay.Thresholds{Events: f.w.plan.Long})
 }

@@ -5,13 +5,12 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/replaytest"
-	"github.com/reprise-run/reprise/replay/workflow"
 )
 
 // checkReplay: the program does again what its history says, from every prefix of it.
 func checkReplay(f *finder) {
 	var code replaytest.Registry
-	code.Add(workflow.Define(program, 1, interpret(nowhere{f.plan.Slip})))
+	code.Add(definition(f.plan.Slip))
 	for _, r := range f.runs {
 		if !r.began() {
 			continue

@@ -9,7 +9,6 @@ import (
 
 // unsaid are what no program can say.
 var unsaid = map[string]string{
-	"Define":                   "a program is given to runtime.Handle, which calls it",
 	"Intercept":                "the nodes of programs have interceptors, which call it",
 	"StepIn":                   "its database is no store, so there is nothing to simulate; to the engine it is Step",
 	"StepInAsync":              "it is StepIn, which is Step to the engine",

@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/journaltest/faulty"
 	"github.com/reprise-run/reprise/journal/memory"
+	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -112,7 +113,7 @@ func (w *world) boot(place int) {
 		HistoryHint: w.plan.Long, StepsMax: o.StepsMax, WarmIdle: o.WarmIdle, PassivateAlways: o.Passivate, Lanes: o.Lanes, Logger: w.logger(p.name),
 		Interceptors: passing,
 	})
-	runtime.Handle(p.node, program, interpret(p), nil)
+	runtime.Handle(p.node, program, interpret(p), &runtime.HandleOptions{OnFailure: mourn})
 	p.client = p.node.Client()
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(context.Background())
@@ -249,5 +250,19 @@ func (p *process) hint(h driver.Hint) []time.Duration {
 	case 1:
 		return []time.Duration{time.Duration(draw>>8) % (2 * time.Second)}
 	}
+	return nil
+}
+
+// definition is the code of programs as nodes have it, without a node.
+func definition(slip verb) *replay.Definition {
+	def := workflow.Define(program, 1, interpret(nowhere{slip}))
+	workflow.OnFailure(def, mourn)
+	return def
+}
+
+// mourn is what programs do when they are about to fail: it asks for something, and waits for
+// nothing, as their updates would take effect behind their outcome otherwise.
+func mourn(ctx workflow.Context, _ error) error {
+	workflow.NewTimer(ctx, time.Hour)
 	return nil
 }
