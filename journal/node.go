@@ -9,7 +9,10 @@ type Node struct {
 	ID     NodeID
 	Name   string // for people; need not be unique
 	Routes []Route
-	Lease  time.Duration
+	// Signals are the names of all signals that a workflow of a route receives. A route that is not
+	// a key may receive any. The map is not changed any more.
+	Signals map[Route][]string
+	Lease   time.Duration
 	// Grace is for how long the others must have seen no session of the node's process before they
 	// take its runs, although its lease lasts. It is the node's own promise, and each node is
 	// judged by its own: it has stopped its steps when it has had no answer on any session for

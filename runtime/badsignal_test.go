@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -191,4 +192,34 @@ func TestUnlistedSignalsAreWarnedOf(t *testing.T) {
 	}()
 	runtime.Handle(runtime.NewNode(c.Journal, nil), waiter, func(workflow.Context, string) (string, error) { return "", nil },
 		&runtime.HandleOptions{Signals: []string{""}})
+}
+
+// TestUnlistedSignalsAreWarnedOfElsewhere: a client without the code learns from the live nodes
+// which signals they list.
+func TestUnlistedSignalsAreWarnedOfElsewhere(t *testing.T) {
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	n := c.Run(nil, func(n *runtime.Node) {
+		handleSaga(new(atomic.Int32), &runtime.HandleOptions{Signals: []string{"approved"}})(n)
+		handleCollect(n)
+	})
+	run := startWaiter(t, n)
+	free, err := runtime.Start(ctx, n.Client(), collect, 1, nil)
+	free = clustertest.MustStart(t, free, err)
+	log := &clustertest.Log{}
+	client := runtime.NewClient(c.Journal, &runtime.ClientOptions{Logger: slog.New(slog.NewTextHandler(log, nil))})
+	send := func(id journal.RunID, name workflow.Signal[string]) {
+		t.Helper()
+		if err := runtime.Signal(ctx, client, id, name, "yes", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const line = "the workflow does not receive signals of this name, as its registration says; the signal was sent"
+	for _, id := range []journal.RunID{free.ID(), run.ID(), run.ID()} { // of the first workflow nothing is known
+		send(id, "aproved")
+	}
+	clustertest.Until(t, "the client has warned", func() bool { return strings.Contains(log.String(), line) })
+	if text := log.String(); strings.Count(text, line) != 1 || !strings.Contains(text, "reprise.signal=aproved reprise.run="+run.ID().String()) {
+		t.Errorf("the log has:\n%s", text)
+	}
 }

@@ -57,7 +57,7 @@ func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 }
 
 func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *telemetry, list []Interceptor) *Client {
-	c := &Client{j: j, node: node, tel: tel, around: aroundCalls(list), warner: newRouteWarner(j, tel.log), signals: signalWarner{log: tel.log}}
+	c := &Client{j: j, node: node, tel: tel, around: aroundCalls(list), warner: newRouteWarner(j, tel.log), signals: signalWarner{nodes: j.Nodes, log: tel.log}}
 	c.waiters = waiters.New(j, waiters.Options{Poll: poll, HintsPushed: node != nil, Unanswered: unanswered})
 	c.starts = batch.New(batch.SizeMax, c.writeStarts)
 	c.sends = batch.New(batch.SizeMax, c.writeSends)

@@ -28,7 +28,10 @@ func (n *localNode) joined() bool { return n != nil && n.worker.Load() != nil }
 // serves tells whether the node has registered the route.
 func (n *localNode) serves(r journal.Route) bool { return n != nil && n.registry.serves(r) }
 
-// receives tells whether a workflow may receive a signal of that name, as far as the node knows.
-func (n *localNode) receives(r journal.Route, signal string) bool {
-	return n == nil || n.registry.receives(r, signal)
+// receives tells whether a workflow receives a signal of that name, if the node knows.
+func (n *localNode) receives(r journal.Route, signal string) (receives, known bool) {
+	if n == nil {
+		return false, false
+	}
+	return n.registry.receives(r, signal)
 }

@@ -24,9 +24,10 @@ type HandleOptions struct {
 	// that is not cancelled: for a last notice, or a row in a table of dead letters. Default none.
 	// See workflow.OnFailure, and StartOptions.OnFailure for a workflow of its own.
 	OnFailure func(ctx workflow.Context, err error) error
-	// Signals lists the names of all signals that the workflow receives. The node's own client
-	// warns of a signal of another name, which it sends all the same. Empty: nobody is warned. A
-	// signal that nobody receives is shown by [Client.Describe] in any case.
+	// Signals lists the names of all signals that the workflow receives. Clients warn of a signal
+	// of another name, which they send all the same: the node's own at once, one elsewhere if all
+	// live nodes that serve the workflow list other names. Empty: nobody is warned. A signal that
+	// nobody receives is shown by [Client.Describe] in any case.
 	Signals []string
 	// BlockOnBadSignal blocks a run that is about to receive a signal whose payload does not
 	// decode, until code or a codec that decodes it is deployed. By default such a signal is set
@@ -167,11 +168,11 @@ func (r *registry) serves(route journal.Route) bool {
 	return slices.Contains(r.routes, route)
 }
 
-// receives tells whether a signal of that name may be received by a workflow, as far as its
-// registration says.
-func (r *registry) receives(route journal.Route, signal string) bool {
+// receives tells whether a signal of that name may be received by a workflow. It is known only if
+// the workflow's registration says so.
+func (r *registry) receives(route journal.Route, signal string) (receives, known bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	listed, known := r.signals[route]
-	return !known || slices.Contains(listed, signal)
+	return slices.Contains(listed, signal), known
 }

@@ -108,29 +108,38 @@ type storedRoute struct {
 	Queue    string `json:"queue"`
 	Workflow string `json:"workflow"`
 	Version  int32  `json:"version"`
+
+	Signals []string `json:"signals,omitempty"`
 }
 
-// EncodeRoutes returns the stored form of a node's routes. That of no routes is an empty list.
-func EncodeRoutes(routes []journal.Route) (string, error) {
+// EncodeRoutes returns the stored form of a node's routes, and of the signals that they receive.
+// That of no routes is an empty list.
+func EncodeRoutes(routes []journal.Route, signals map[journal.Route][]string) (string, error) {
 	list := make([]storedRoute, len(routes))
 	for i, r := range routes {
-		list[i] = storedRoute(r)
+		list[i] = storedRoute{Queue: r.Queue, Workflow: r.Workflow, Version: r.Version, Signals: signals[r]}
 	}
 	b, err := json.Marshal(list)
 	return string(b), err
 }
 
 // DecodeRoutes reads what EncodeRoutes wrote. The error is [ErrMalformed].
-func DecodeRoutes(s string) ([]journal.Route, error) {
+func DecodeRoutes(s string) (routes []journal.Route, signals map[journal.Route][]string, err error) {
 	var list []storedRoute
 	if err := json.Unmarshal([]byte(s), &list); err != nil {
-		return nil, fmt.Errorf("routes: %w: %w", ErrMalformed, err)
+		return nil, nil, fmt.Errorf("routes: %w: %w", ErrMalformed, err)
 	}
-	var routes []journal.Route
 	for _, r := range list {
-		routes = append(routes, journal.Route(r))
+		route := journal.Route{Queue: r.Queue, Workflow: r.Workflow, Version: r.Version}
+		routes = append(routes, route)
+		if len(r.Signals) > 0 {
+			if signals == nil {
+				signals = map[journal.Route][]string{}
+			}
+			signals[route] = r.Signals
+		}
 	}
-	return routes, nil
+	return routes, signals, nil
 }
 
 // StoredPayload returns what the row of an event holds: the payload of a message is stored once,

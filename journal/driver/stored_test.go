@@ -17,8 +17,9 @@ func TestStoredForms(t *testing.T) {
 	if want := `{"a":"\u003c1\u003e","b":"2"}`; err != nil || labels != want {
 		t.Errorf("EncodeLabels: %s %v, want %s", labels, err, want)
 	}
-	routes, err := driver.EncodeRoutes([]journal.Route{{Queue: "q", Workflow: "w", Version: 3}})
-	if want := `[{"queue":"q","workflow":"w","version":3}]`; err != nil || routes != want {
+	routes, err := driver.EncodeRoutes([]journal.Route{{Queue: "q", Workflow: "w", Version: 3}, {Queue: "q", Workflow: "w", Version: 4}},
+		map[journal.Route][]string{{Queue: "q", Workflow: "w", Version: 4}: {"go", "stop"}})
+	if want := `[{"queue":"q","workflow":"w","version":3},{"queue":"q","workflow":"w","version":4,"signals":["go","stop"]}]`; err != nil || routes != want {
 		t.Errorf("EncodeRoutes: %s %v, want %s", routes, err, want)
 	}
 	attempts, err := driver.EncodeAttempts([]journal.Attempt{{Cmd: 1, Name: "s", Made: 2, NextAt: time.Unix(3, 0).UTC()}})
@@ -66,10 +67,17 @@ func TestStoredRoundTrip(t *testing.T) {
 	m, err := driver.DecodeLabels(s)
 	_, malformed := driver.DecodeLabels("{")
 	check("labels", labels, m, err, malformed)
-	s, _ = driver.EncodeRoutes(routes)
-	r, err := driver.DecodeRoutes(s)
-	_, malformed = driver.DecodeRoutes("")
+	signals := map[journal.Route][]string{}
+	if len(routes) > 1 {
+		signals[routes[1]] = []string{"go", "stop"}
+	}
+	s, _ = driver.EncodeRoutes(routes, signals)
+	r, names, err := driver.DecodeRoutes(s)
+	_, _, malformed = driver.DecodeRoutes("")
 	check("routes", routes, r, err, malformed)
+	if len(names)+len(signals) > 0 {
+		check("signals", signals, names, err, malformed)
+	}
 	b, _ := driver.EncodeAttempts(attempts)
 	a, err := driver.DecodeAttempts(b)
 	_, malformed = driver.DecodeAttempts([]byte("null!"))

@@ -108,7 +108,8 @@ func (k *kit) join(lease time.Duration, routes ...journal.Route) driver.Membersh
 	if len(routes) == 0 {
 		routes = []journal.Route{flowRoute}
 	}
-	m, err := k.j.Join(k.ctx, journal.Node{Name: "node", Routes: routes, Lease: lease, Grace: graceOfNodes})
+	signals := map[journal.Route][]string{routes[0]: {"go", "höh"}}
+	m, err := k.j.Join(k.ctx, journal.Node{Name: "node", Routes: routes, Signals: signals, Lease: lease, Grace: graceOfNodes})
 	k.ok(err)
 	k.t.Cleanup(func() {
 		if err := m.Leave(context.Background()); err != nil {

@@ -38,6 +38,7 @@ func joinLists(k *kit) {
 			continue
 		}
 		k.same("routes", n.Routes, routes)
+		k.same("signals", n.Signals, map[journal.Route][]string{flowRoute: {"go", "höh"}})
 		if n.Name != "node" || n.Lease != leaseLong || n.Grace != graceOfNodes || n.ExpiresAt.Sub(n.StartedAt) < leaseLong-time.Second {
 			k.t.Errorf("node %+v", n)
 		}

@@ -156,7 +156,7 @@ type member struct {
 // Join implements driver.Store. The node is live only after its row is on disk, so that its id can
 // never be given out again.
 func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
-	routes, err := driver.EncodeRoutes(n.Routes)
+	routes, err := driver.EncodeRoutes(n.Routes, n.Signals)
 	if err != nil {
 		return nil, err
 	}
