@@ -244,11 +244,12 @@ func (m *member) renew(ctx context.Context) (r driver.Renewal, peers bool, err e
 		sent := time.Now()
 		try, cancel := context.WithTimeout(ctx, m.lease/renewalTries)
 		r, peers, err = m.renewOn(try, c)
+		late := err != nil && try.Err() != nil // perhaps before anything was sent, which costs no connection
 		cancel()
 		m.s.sessions.discard(c, sent, err)
 		lost := c.IsClosed()
 		m.s.lifeline.put(c)
-		if !lost {
+		if !lost && !late {
 			return r, peers, translate(ctx, err, false)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,15 +36,19 @@ const settingsSQL = `SELECT count(set_config(v.name, v.value, false)) FROM ` + o
 // closes its sockets, and the server frees the lock within a moment. Whoever looks whether the lock
 // is free holds it for microseconds, see watchSQL; else nothing waits here.
 //
-// And it answers which server and database it has led to: see epoch.
+// And it answers which server and database it has led to: see epoch. The answer is text, in which a
+// time would follow DateStyle, so it is a number of microseconds.
 const sessionSQL = `
 SELECT o.own, CASE WHEN o.own THEN pg_advisory_lock_shared($1::int, $2::int)::text END,
        (SELECT count(set_config(v.name, v.value, false)) FROM ` + ownSettings + ` WHERE o.own),
-       pg_postmaster_start_time(), (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+       (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
 FROM (SELECT $4::boolean OR pg_backend_pid() = $3::bigint AS own OFFSET 0) o`
 
 // identitySQL answers which server and database the pool leads to.
-const identitySQL = `SELECT pg_postmaster_start_time(), (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())`
+const identitySQL = `SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())`
+
+// textFormsSQL tells how a session writes times and bytes as text.
+const textFormsSQL = `SELECT current_setting('DateStyle'), current_setting('bytea_output')`
 
 // safeSQL tells whether the server keeps what it has acknowledged when its machine loses power.
 const safeSQL = `SELECT current_setting('fsync'), current_setting('full_page_writes'), pg_postmaster_start_time()::text`
@@ -129,8 +134,10 @@ func (n *sessions) enter(ctx context.Context, c *pgx.Conn, check func(identity) 
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	take := func(anyway bool) (own bool, id identity, err error) {
+		var server int64
 		err = c.QueryRow(ctx, sessionSQL, pgx.QueryExecModeExec, sessionClass(n.s.o.Schema), n.process, int64(c.PgConn().PID()), anyway).
-			Scan(&own, nil, nil, &id.server, &id.database)
+			Scan(&own, nil, nil, &server, &id.database)
+		id.server = time.UnixMicro(server)
 		return own, id, err
 	}
 	own, id, err := take(false)
@@ -179,7 +186,10 @@ func (n *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 func (n *sessions) together(ctx context.Context, beside identity) error {
 	var pool identity
 	err := n.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		return c.QueryRow(ctx, identitySQL, pgx.QueryExecModeExec).Scan(&pool.server, &pool.database)
+		var server int64
+		err := c.QueryRow(ctx, identitySQL, pgx.QueryExecModeExec).Scan(&server, &pool.database)
+		pool.server = time.UnixMicro(server)
+		return err
 	})
 	if err != nil || pool.is(beside) {
 		return err
@@ -268,8 +278,10 @@ func (n *sessions) check(ctx context.Context) error {
 		if err := begins(ctx, c); err != nil {
 			return err
 		}
-		_, err := c.Exec(ctx, endSQL)
-		return err
+		if _, err := c.Exec(ctx, endSQL); err != nil {
+			return err
+		}
+		return textForms(ctx, c)
 	})
 	if err == nil && n.s.o.ListenDSN != "" {
 		var c *pgx.Conn
@@ -284,6 +296,25 @@ func (n *sessions) check(ctx context.Context) error {
 		return fmt.Errorf("%w (a pooler refuses most start-up parameters; leave them out of the connection string)", err)
 	}
 	return err
+}
+
+// textForms refuses sessions that write times or bytes in a form that cannot be read. Behind a
+// pooler answers are text, and nothing may be set in a session that is anybody's in a moment.
+// Sessions of the store's own answer in binary, and users' statements keep the settings that they
+// have.
+func textForms(ctx context.Context, c *pgx.Conn) error {
+	var dates, bytes string
+	if err := c.QueryRow(ctx, textFormsSQL, pgx.QueryExecModeExec).Scan(&dates, &bytes); err != nil {
+		return err
+	}
+	for _, s := range []struct{ name, value, want string }{{"datestyle", dates, "ISO"}, {"bytea_output", bytes, "hex"}} {
+		if !strings.HasPrefix(strings.ToLower(s.value), strings.ToLower(s.want)) {
+			return &refusal{fmt.Sprintf("the sessions behind the pooler have %s = '%s', and only '%s' can be read there: "+
+				"ALTER ROLE … SET %s = '%s' for the role of the journal, then let the pooler open its connections anew, or connect without a pooler",
+				s.name, s.value, s.want, s.name, s.want)}
+		}
+	}
+	return nil
 }
 
 // warned are the servers, by address and start time, of which this process has been warned.
