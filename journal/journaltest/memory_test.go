@@ -62,12 +62,14 @@ func TestMemoryStateIsWhatTheInterfaceShows(t *testing.T) {
 	}
 }
 
-// TestMemorySharesNothing: bytes that callers keep, or got, are not the store's.
+// TestMemorySharesNothing: bytes and maps that callers keep, or got, are not the store's.
 func TestMemorySharesNothing(t *testing.T) {
 	t.Parallel()
 	k, m, _ := memoryKit(t)
 	in := journal.Payload{Data: []byte("input")}
-	o := k.takeStarted(k.join(leaseLong).ID(), journal.Start{Input: in, Labels: map[string]string{"a": "b"}})
+	headers := map[string]string{"h": "v"}
+	o := k.takeStarted(k.join(leaseLong).ID(), journal.Start{Input: in, Labels: map[string]string{"a": "b"}, Headers: headers})
+	headers["h"] = "changed"
 	msg := signal(o.run, "s", "1")
 	k.sends(msg)
 	c := o.build(keep, started("a", "b"), stepDone(1, "a", "output"))
@@ -77,7 +79,7 @@ func TestMemorySharesNothing(t *testing.T) {
 	before := shown()
 	for _, s := range []state.State{shown(), {Runs: []state.Run{{Run: k.row(o.run), Events: c.Events, Inbox: []journal.Message{msg}}}}} {
 		r := s.Runs[0]
-		r.Run.Labels["a"] = "changed"
+		r.Run.Labels["a"], r.Run.Headers["h"] = "changed", "changed"
 		for _, b := range [][]byte{r.Run.Input.Data, r.Events[1].Payload.Data, r.Inbox[0].Payload.Data,
 			r.Run.Task.Attempts[0].Heartbeat.Data, in.Data} {
 			b[0] = 'X'
@@ -85,6 +87,7 @@ func TestMemorySharesNothing(t *testing.T) {
 		r.Events[0].Issued[0].Name = "changed"
 	}
 	k.same("state", shown(), before)
+	k.same("headers", k.row(o.run).Headers, map[string]string{"h": "v"}) // a map that all share differs from none of them
 }
 
 // TestMemoryRefusesWhatNoOwnerWrites: the reference is stricter than stores must be.

@@ -74,7 +74,7 @@ func (r *record) route() journal.Route {
 // terminal event, as the row of a run is.
 func (r *record) row() journal.Run {
 	run := r.run
-	run.Labels, run.Input = cloneLabels(run.Labels), clonePayload(run.Input)
+	run.Labels, run.Headers, run.Input = cloneLabels(run.Labels), cloneLabels(run.Headers), clonePayload(run.Input)
 	run.Published = clonePublished(run.Published)
 	run.Parent, run.Continued = cloned(run.Parent), cloned(run.Continued)
 	if run.Continued != nil {
