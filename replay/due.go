@@ -27,8 +27,8 @@ func (t *Timer) Event() journal.Event {
 }
 
 // NextTimer returns the armed timer that is due first. The run's time is one as long as nothing has
-// cancelled the code: it is no command, and what it does is in the history only when it is up. So a
-// run can be given a time, or another one, while it goes on.
+// cancelled the code, and its function has not failed: it is no command, and what it does is in the
+// history only when it is up. So a run can be given a time, or another one, while it goes on.
 func (m *Machine) NextTimer() (Timer, bool) {
 	next, armed := Timer{}, len(m.env.timers) > 0
 	if armed {
@@ -36,7 +36,7 @@ func (m *Machine) NextTimer() (Timer, bool) {
 		next = Timer{Cmd: c.cmd, Name: c.name, Due: c.at}
 	}
 	root := m.env.root
-	if m.deadline.IsZero() || root == nil || root.err != nil || m.Finished() || armed && !m.deadline.Before(next.Due) {
+	if m.deadline.IsZero() || root == nil || root.err != nil || m.env.failing || m.Finished() || armed && !m.deadline.Before(next.Due) {
 		return next, armed
 	}
 	return Timer{Name: "timeout of the run", Due: m.deadline, limit: m.deadline.Sub(m.env.info.StartAt)}, true

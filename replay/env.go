@@ -26,6 +26,8 @@ type Env struct {
 	now  time.Time
 	root *Scope // nil before the first event
 
+	failing bool // the workflow's function has failed, and Definition.OnFailure was called
+
 	timers  timers
 	out     outbox
 	signals map[string]*SignalQueue // ranged over only where the order does not matter

@@ -20,13 +20,16 @@ func (e *ContinueError) Error() string {
 	return "continue as new: to be returned by the workflow's function"
 }
 
-// run runs the workflow's function, and what is to be done if it fails.
+// run runs the workflow's function, and what is to be done if it fails. That the run fails is
+// decided before: what comes while OnFailure waits, and what that returns, makes no other end of
+// it.
 func (m *Machine) run() (journal.Payload, error) {
 	e := &m.env
 	output, err := m.def.Run(e.root, e.info.Input)
 	if err == nil || m.def.OnFailure == nil || e.unwinding || e.wrong(err) != nil || e.ending(err) != journal.RunFailed {
 		return output, err
 	}
+	e.failing = true
 	return output, m.def.OnFailure(e.root.Shield(), err)
 }
 
@@ -47,7 +50,7 @@ func (m *Machine) finish(output journal.Payload, err error) {
 		return
 	}
 	ev := &journal.Event{Kind: e.ending(err), Payload: output}
-	if next, ok := errors.AsType[*ContinueError](err); ok {
+	if next, ok := errors.AsType[*ContinueError](err); ok && ev.Kind == journal.RunContinued {
 		ev.Payload = e.info.Input
 		m.next = m.successor(next)
 	} else if err != nil {
@@ -74,6 +77,9 @@ func (m *Machine) finish(output journal.Payload, err error) {
 func (e *Env) ending(err error) journal.Kind {
 	if err == nil {
 		return journal.RunCompleted
+	}
+	if e.failing {
+		return journal.RunFailed
 	}
 	if _, ok := errors.AsType[*ContinueError](err); ok {
 		return journal.RunContinued

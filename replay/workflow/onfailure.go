@@ -14,7 +14,9 @@ type FailedRun = replay.FailedRun
 // OnFailure says what a workflow does when it is about to fail with err, after its function and the
 // interceptors around that have returned: nodes do this with runtime.HandleOptions.OnFailure. fn is
 // workflow code with a Context that is not cancelled, also if the run was or if its time is up. The
-// run fails with err when fn has returned; an error of fn is joined to it. A nil fn does nothing.
+// run fails with err when fn has returned; an error of fn is joined to it, whatever that is, also
+// one of [ContinueAsNew]. A request to cancel the run that comes meanwhile changes nothing. A nil
+// fn does nothing.
 //
 // fn is not called for a run that completes, is cancelled or terminated, continues as new, or is
 // blocked. What it asks for is in the history, so to add one, or to change what it does, is a
