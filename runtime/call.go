@@ -30,7 +30,8 @@ type Call struct {
 	// already.
 	Payload any
 	// Start has the options of a start, nil for other kinds. It is a copy, with labels and headers
-	// of its own that are not nil, so an interceptor may set some.
+	// of its own that are not nil, so an interceptor may set some. What one of them replaces it by
+	// is copied for the next one.
 	Start *StartOptions
 	// With is the signal or the update of a start that comes with one, else nil. It has a Kind, a
 	// Name and a Payload.
@@ -82,7 +83,7 @@ func around[T any](ctx context.Context, c *Client, call Call, do func(context.Co
 	what := call // as it is without the interceptors
 	var out, none T
 	done := false
-	err := c.around.Do(asked{ctx, &call}, func(a asked) (err error) {
+	err := c.around.Do(asked{ctx, &call, call.Start}, func(a asked) (err error) {
 		if done = true; a.ctx == nil {
 			return fmt.Errorf("%s: %w: an interceptor called next with a nil context", &what, journal.ErrInvalid)
 		}

@@ -67,8 +67,20 @@ func stepsOf(list []Interceptor) (parts []actor.StepInterceptor) {
 
 // asked is what the interceptors of clients get.
 type asked struct {
-	ctx  context.Context
-	call *Call
+	ctx   context.Context
+	call  *Call
+	start *StartOptions // of call when it was last looked at, nil for none
+}
+
+// own makes the options of a start the call's own before an interceptor sees them, since one before
+// it may have replaced them by some that many calls share, or that have no maps.
+func (a asked) own() asked {
+	s := a.call.Start
+	if a.start != nil && (s != a.start || s.Labels == nil || s.Headers == nil) {
+		a.call.Start = s.forInterceptors()
+		a.start = a.call.Start
+	}
+	return a
 }
 
 // aroundCalls makes a chain of the parts that are around calls.
@@ -79,7 +91,8 @@ func aroundCalls(list []Interceptor) intercept.Chain[asked] {
 			continue
 		}
 		c.Layers = append(c.Layers, intercept.Layer[asked]{Name: callsite.OfFunc(i.Client), Call: func(a asked, next func(asked) error) error {
-			return i.Client(a.ctx, a.call, func(ctx context.Context) error { return next(asked{ctx, a.call}) })
+			a = a.own()
+			return i.Client(a.ctx, a.call, func(ctx context.Context) error { return next(asked{ctx, a.call, a.start}) })
 		}})
 	}
 	return c

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
@@ -92,6 +93,31 @@ func TestPropagate(t *testing.T) {
 	wide := context.WithValue(ctx, tenantKey{}, strings.Repeat("x", journal.HeadersBytesMax))
 	if _, err := runtime.Start(wide, n.Client(), courier, 0, nil); err == nil || !strings.Contains(err.Error(), "header") {
 		t.Errorf("too much: %v", err)
+	}
+}
+
+// TestPropagateAfterAnother: an interceptor may replace the options of a start, or leave out what is
+// in them. The next one has maps to write into all the same, which are nobody else's.
+func TestPropagateAfterAnother(t *testing.T) {
+	shared := &runtime.StartOptions{Headers: map[string]string{"by": "all"}}
+	for name, replaced := range map[string]*runtime.StartOptions{"nothing": nil, "no headers": {}, "options of many calls": shared} {
+		t.Run(name, func(t *testing.T) {
+			j := journal.New(memory.New(nil), nil)
+			replace := runtime.Interceptor{Client: func(ctx context.Context, call *runtime.Call, next func(context.Context) error) error {
+				call.Start = replaced
+				return next(ctx)
+			}}
+			client := runtime.NewClient(j, &runtime.ClientOptions{Interceptors: []runtime.Interceptor{replace, runtime.Propagate(tenantPropagator{})}})
+			ctx := context.WithValue(clustertest.Context(t), tenantKey{}, "acme")
+			run, err := runtime.Start(ctx, client, courier, 2, nil)
+			d, err := client.Describe(ctx, clustertest.MustStart(t, run, err).ID())
+			if err != nil || d.Run.Headers["tenant"] != "acme" || (replaced == shared) != (d.Run.Headers["by"] == "all") {
+				t.Errorf("headers %v, %v", d.Run.Headers, err)
+			}
+		})
+	}
+	if len(shared.Headers) != 1 {
+		t.Errorf("the options of many calls have headers %v", shared.Headers)
 	}
 }
 
