@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -123,7 +124,8 @@ func (c *Client) startOne(
 	started, err := c.start(ctx, journal.Start{
 		ID: journal.NewRunID(), Key: o.Key, Reuse: o.Reuse,
 		Workflow: route.Workflow, Version: route.Version, Queue: route.Queue, Priority: o.Priority,
-		Labels: o.Labels, Headers: o.Headers, Input: input, Delay: o.Delay, Timeout: o.Timeout, OnFailure: o.OnFailure,
+		Labels: maps.Clone(o.Labels), Headers: maps.Clone(o.Headers), // it may be written after the caller has gone
+		Input: input, Delay: o.Delay, Timeout: o.Timeout, OnFailure: o.OnFailure,
 		Trace: traceparent(ctx), Message: with.message(),
 	}, o.Tx)
 	if err != nil {
