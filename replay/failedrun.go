@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -16,7 +17,9 @@ type FailedRun struct {
 	Version  int32             `json:"version"`
 	Queue    string            `json:"queue"`
 	Labels   map[string]string `json:"labels,omitempty"`
-	Failure  journal.Failure   `json:"failure"` // as the history has it
+	// Failure is as the history has it. If that is longer than a payload may be, it is the type and
+	// the beginning of the message.
+	Failure journal.Failure `json:"failure"`
 }
 
 // startOnFailure starts the workflow that the run's start names for the case that it fails. It is a
@@ -33,12 +36,31 @@ func startOnFailure(e *Env, failure journal.Payload) {
 	}
 	st := journal.Start{ID: journal.RunID{1}, Workflow: info.OnFailure, Queue: info.Queue, Headers: info.Headers} // Start sets the id
 	st.SetDefaults()
-	var err error
-	if st.Input, err = e.enc.Encode("input of workflow "+info.OnFailure, in); err != nil {
-		e.Abort(&EncodeError{Err: err})
+	if !e.replaying { // no input is compared, and the limit may be another one by now
+		st.Input = e.encodeFailed(&in)
 	}
 	e.root.Shield().Start(st, journal.CloseAbandon, Abandon)
 }
+
+// encodeFailed makes an input of what a run that failed says of itself. A failure is stored however
+// long it is, so its length must not keep the run from ending.
+func (e *Env) encodeFailed(in *FailedRun) journal.Payload {
+	what := "input of workflow " + e.info.OnFailure
+	p, err := e.enc.Encode(what, in)
+	if _, long := errors.AsType[*journal.LimitError](err); long {
+		f := &in.Failure
+		text := strings.ToValidUTF8(f.Message[:min(len(f.Message), shortMessageBytes)], "") + "…"
+		in.Failure = journal.Failure{Type: f.Type, Message: text, Permanent: f.Permanent}
+		p, err = e.enc.Encode(what, in)
+	}
+	if err != nil {
+		e.Abort(&EncodeError{Err: err})
+	}
+	return p
+}
+
+// shortMessageBytes is what is left of a message that is too long.
+const shortMessageBytes = 1 << 10
 
 // failureOf is the failure of a run whose function returns err. One that was cancelled because its
 // time was up says so, whatever its last step or child made of that.

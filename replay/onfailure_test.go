@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,5 +51,33 @@ func TestOnFailureDoesNotChangeTheEnd(t *testing.T) {
 				t.Errorf("ended with %+v, continue %+v, %d starts", d.Terminal, d.Continue, len(d.Starts))
 			}
 		})
+	}
+}
+
+// TestOnFailureOfALongFailure: a failure can be stored however long it is, so the run ends, and what
+// is started is told as much of it as a payload may have.
+func TestOnFailureOfALongFailure(t *testing.T) {
+	def := define(func(ctx) (string, error) { return "", errors.New(strings.Repeat("long ", 1000)) })
+	info := replay.Info{Run: journal.RunID{7}, Workflow: "test", Version: 1, Queue: "q", Generation: 1, StartAt: epoch, OnFailure: "mend"}
+	m := replay.New(def, info, journal.New(nil, &journal.Options{PayloadBytesMax: 2 << 10}))
+	defer m.Close()
+	ev := started()
+	ev.Seq = 1
+	if err := m.Step(&ev); err != nil {
+		t.Fatal(err)
+	}
+	d := m.Take()
+	if d.Terminal == nil || d.Terminal.Kind != journal.RunFailed || len(d.Starts) != 1 {
+		t.Fatalf("decision %+v", d)
+	}
+	var in workflow.FailedRun
+	if err := (journal.JSON{}).Decode(d.Starts[0].Input, &in); err != nil || !strings.HasPrefix(in.Failure.Message, "long long") || in.Failure.Type == "" {
+		t.Errorf("told %+v, %v", in, err)
+	}
+	// The limit may be lower when somebody looks at the run again.
+	again := replay.New(def, info, journal.New(nil, &journal.Options{PayloadBytesMax: 16}))
+	defer again.Close()
+	if err := again.Replay(&ev); err != nil {
+		t.Error(err)
 	}
 }
