@@ -18,7 +18,9 @@ type HandleOptions struct {
 	// Queue whose runs the node executes with it; default journal.DefaultQueue.
 	Queue string
 	// Timeout is how long a run may take whose start gives it no time: see StartOptions.Timeout.
-	// Default as long as it takes. A change holds for runs that are open, too.
+	// Default as long as it takes. A change holds for runs that are open, too, but one that is
+	// parked knows of it only when a node goes on with it: when what it waits for comes, or when
+	// its time would have been up before the change. Client.Resume has a node do it now.
 	Timeout time.Duration
 	// OnFailure is workflow code that is called when a run is about to fail with err, in a Context
 	// that is not cancelled: for a last notice, or a row in a table of dead letters. Default none.
