@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/memory"
@@ -23,6 +24,10 @@ func TestNothingToWorkWith(t *testing.T) {
 		"journal.New got a <nil>": func() { runtime.NewClient(journal.New(nil, nil), nil) },
 		`the function of workflow "none" is nil`: func() {
 			runtime.Handle(runtime.NewNode(j, nil), workflow.Name[int, int]("none"), nil, nil)
+		},
+		`workflow "late": timeout -1s: it must be between 0 and`: func() {
+			late := func(workflow.Context, int) (int, error) { return 0, nil }
+			runtime.Handle(runtime.NewNode(j, nil), "late", late, &runtime.HandleOptions{Timeout: -time.Second})
 		},
 	} {
 		func() {

@@ -44,8 +44,8 @@ type HandleOptions struct {
 // so it outlives the function's name in Go.
 //
 // Handle must be called before [Node.Run]. A nil function, a name that is invalid, a version below
-// 1, a registration that is there already and one that comes while the node runs are programming
-// errors and panic, as http.Handle does. o may be nil.
+// 1, a timeout that no start may have, a registration that is there already and one that comes
+// while the node runs are programming errors and panic, as http.Handle does. o may be nil.
 //
 // To serve a version in several queues, register it once for each. A version is one function
 // nevertheless: the first registration's is used for all queues.
@@ -115,6 +115,9 @@ func (r *registry) add(def *replay.Definition, route journal.Route, signals []st
 	}
 	if def.Version < 1 {
 		return fmt.Errorf("workflow %q: version %d: versions start at 1", def.Name, def.Version)
+	}
+	if def.Timeout < 0 || def.Timeout > journal.DelayMax {
+		return fmt.Errorf("workflow %q: timeout %s: it must be between 0 and %s", def.Name, def.Timeout, journal.DelayMax)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
