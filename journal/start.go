@@ -62,7 +62,8 @@ type Started struct {
 }
 
 // SetDefaults fills the fields that a caller may leave zero: a fresh ID, Version 1, [DefaultQueue],
-// [PriorityDefault].
+// [PriorityDefault]. It also makes Timeout what stores keep of it, whole microseconds and at least
+// one, so that a node which executes its own start has what everybody else reads.
 func (s *Start) SetDefaults() {
 	if s.ID.IsZero() {
 		s.ID = NewRunID()
@@ -75,5 +76,8 @@ func (s *Start) SetDefaults() {
 	}
 	if s.Priority == 0 {
 		s.Priority = PriorityDefault
+	}
+	if s.Timeout > 0 && s.Timeout <= DelayMax { // any other is refused as it is
+		s.Timeout = max(s.Timeout.Truncate(time.Microsecond), time.Microsecond)
 	}
 }

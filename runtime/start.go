@@ -121,13 +121,15 @@ func (c *Client) startOne(
 		return journal.Started{}, err
 	}
 	route := routeOf(name, o.Version, o.Queue)
-	started, err := c.start(ctx, journal.Start{
+	st := journal.Start{
 		ID: journal.NewRunID(), Key: o.Key, Reuse: o.Reuse,
 		Workflow: route.Workflow, Version: route.Version, Queue: route.Queue, Priority: o.Priority,
 		Labels: maps.Clone(o.Labels), Headers: maps.Clone(o.Headers), // it may be written after the caller has gone
 		Input: input, Delay: o.Delay, Timeout: o.Timeout, OnFailure: o.OnFailure,
 		Trace: traceparent(ctx), Message: with.message(),
-	}, o.Tx)
+	}
+	st.SetDefaults() // the node may execute it as it is here
+	started, err := c.start(ctx, st, o.Tx)
 	if err != nil {
 		return journal.Started{}, fmt.Errorf("start %s: %w", name, err)
 	}

@@ -3,7 +3,6 @@ package driver
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -20,9 +19,6 @@ func (j *Journal) prepareStart(s *journal.Start) error {
 	s.SetDefaults()
 	if err := journal.CheckStart(s); err != nil {
 		return err
-	}
-	if s.Timeout > 0 { // what stores keep is microseconds, and none of them is no timeout
-		s.Timeout = max(s.Timeout.Truncate(time.Microsecond), time.Microsecond)
 	}
 	if s.Message != nil {
 		m := *s.Message // the caller's stays as it is
