@@ -40,9 +40,10 @@ type StartOptions struct {
 	// journal.DelayMax. A message to the run ends the delay.
 	Delay time.Duration
 	// Headers are for the code that the run executes, such as the tenant or the user for whom it
-	// works: workflow.Info.Headers and, in a step, workflow.StepInfo have them. The runs that it
-	// starts inherit them. They are no labels: nobody can look for them. At most
-	// journal.HeadersMax, of journal.HeadersBytesMax bytes together. They are copied.
+	// works: workflow.Info.Headers and, in a step, workflow.StepInfo have them. Children inherit
+	// them; what a step starts with a client gets them by [Propagate]. They are no labels: nobody
+	// can look for them. At most journal.HeadersMax, of journal.HeadersBytesMax bytes together.
+	// They are copied.
 	Headers map[string]string
 	// Timeout is how long the run may take, counted from when its code may begin, over all its
 	// generations; default HandleOptions.Timeout, else as long as it takes; at most

@@ -71,7 +71,7 @@ func tell(_ context.Context, text string) error {
 func notice(ctx workflow.Context, next func(workflow.Context) error) error {
 	err := next(ctx)
 	var again *workflow.ContinueError
-	if err == nil || errors.As(err, &again) {
+	if err == nil || errors.As(err, &again) || errors.Is(err, workflow.ErrCancelled) {
 		return err
 	}
 	name, text := ctx.Info().Workflow, err.Error()
