@@ -35,8 +35,8 @@ type Start struct {
 	Input    Payload
 	Delay    time.Duration // until the run may first be claimed, by the store's clock; a later message wakes it at once
 	Trace    string
-	// Headers are for the code that the run executes, and for the runs that it starts in turn.
-	// Unlike Labels nobody looks for them.
+	// Headers are for the code that the run executes; its children inherit them. Unlike Labels
+	// nobody looks for them.
 	Headers map[string]string
 	// Timeout is how long the run may take, from its StartAt on and over all its generations; 0 for
 	// as long as it takes. Its owner ends the code's root scope then.

@@ -151,7 +151,7 @@ func (w *why) task(t *journal.Task) {
 	switch {
 	case t.State != journal.Ready:
 	case t.Strikes > 0 && !due:
-		w.add(Reason{Kind: ReasonStruck, Text: fmt.Sprintf("its owner died, %d times since its last turn", t.Strikes), Until: t.VisibleAt})
+		w.add(Reason{Kind: ReasonStruck, Text: fmt.Sprintf("its owner died, %s since its last turn", times(int(t.Strikes))), Until: t.VisibleAt})
 	case w.d.Events == 0 && !due:
 		w.add(Reason{Kind: ReasonDelayed, Text: "its start delays it", Since: w.d.Run.CreatedAt, Until: w.d.Run.StartAt})
 	case due:
@@ -221,7 +221,7 @@ func (w *why) steps() {
 		r := Reason{Kind: ReasonStep, Text: "step " + s.Name + " has no outcome yet", Since: s.Since}
 		switch {
 		case s.Attempts > 0:
-			r.Text = fmt.Sprintf("step %s has failed %d times", s.Name, s.Attempts)
+			r.Text = fmt.Sprintf("step %s has failed %s", s.Name, times(int(s.Attempts)))
 			if s.LastError != nil {
 				r.Text += ", last with: " + s.LastError.Summary()
 			}
@@ -235,6 +235,14 @@ func (w *why) steps() {
 		}
 		w.add(r)
 	}
+}
+
+// times is how often something was, in words.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 func (w *why) timers() {

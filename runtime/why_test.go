@@ -99,7 +99,7 @@ func TestWhy(t *testing.T) {
 	}{
 		{"step", runtime.StartOptions{}, runtime.ReasonOwned, "works on it", "", false, false, true},
 		{"step", runtime.StartOptions{}, runtime.ReasonStep, "step long is executed", "", false, false, false},
-		{"retry", runtime.StartOptions{}, runtime.ReasonStep, "step flaky has failed 1 times, last with: no route to host", "mend what", true, true, true},
+		{"retry", runtime.StartOptions{}, runtime.ReasonStep, "step flaky has failed once, last with: no route to host", "mend what", true, true, true},
 		{"timer", runtime.StartOptions{}, runtime.ReasonTimer, "timer patience", "", true, true, true},
 		{"child", runtime.StartOptions{}, runtime.ReasonChild, "child puzzle, run ", "ask why that run waits", true, false, true},
 		{"lonely child", runtime.StartOptions{}, runtime.ReasonUnserved, "live nodes serve its versions [1] in that queue", "start a node", false, false, false},

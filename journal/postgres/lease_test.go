@@ -94,6 +94,11 @@ func TestNodesAreJudgedWhileThereAreOthers(t *testing.T) {
 	state("has not heard of the second yet", a, false)
 	renew(t, a)
 	state("has heard of it", a, true)
+	select {
+	case <-a.Judged():
+	default:
+		t.Error("its node was not told that it is judged")
+	}
 	if err := b.Leave(t.Context()); err != nil {
 		t.Fatal(err)
 	}
