@@ -39,21 +39,23 @@ func (p *pair) synchronous(ctx context.Context) error {
 	return p.primary.await(ctx, "postgres", `select exists (select from pg_stat_replication where sync_state = 'sync')`)
 }
 
-// promote makes the standby the primary. It returns the end of the log that it had received.
+// promote makes the standby the primary. It returns the end of the log that the standby has
+// replayed, and so knows. What it has received says less: a standby that was restarted while the
+// primary was dead has received nothing, and replays what it had.
 func (p *pair) promote(ctx context.Context) (position, error) {
 	p.link.cut(false)
-	received, err := ask[string](ctx, p.standby, "postgres", `select pg_last_wal_receive_lsn()::text`)
-	if err != nil {
+	if _, err := ask[bool](ctx, p.standby, "postgres", `select pg_promote(true, 60)`); err != nil {
 		return 0, err
 	}
-	if _, err := ask[bool](ctx, p.standby, "postgres", `select pg_promote(true, 60)`); err != nil {
+	replayed, err := ask[string](ctx, p.standby, "postgres", `select pg_last_wal_replay_lsn()::text`)
+	if err != nil {
 		return 0, err
 	}
 	// The new primary waits for nobody.
 	if err := tell(ctx, p.standby, "postgres", `alter system reset synchronous_standby_names`, `select pg_reload_conf()`); err != nil {
 		return 0, err
 	}
-	return parsePosition(received)
+	return parsePosition(replayed)
 }
 
 // outage is the time between the death of a primary and the promotion, as an operator or a quorum
@@ -87,11 +89,11 @@ func playAsync(ctx context.Context, s *stage) (*facts, error) {
 	if err := s.after(ctx, outage); err != nil {
 		return nil, err
 	}
-	received, err := p.promote(ctx)
+	replayed, err := p.promote(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.cut = end.before(received)
+	s.cut = end.before(replayed)
 	s.note("the standby is promoted; it knows all that was acknowledged before %s", s.cut.Format(clock))
 	return s.settle(ctx, p.standby)
 }
