@@ -34,6 +34,7 @@ var shared struct {
 	template string           // the migrated database that New copies
 	common   string           // the database of all that NewSchema names
 	schemas  []string         // in common: migrated and empty, for the next tests
+	tables   []string         // of every migrated schema
 }
 
 // Main is the TestMain of packages that use Postgres. It runs the tests, stops the server, looks
@@ -91,6 +92,9 @@ func NewSchema(t testing.TB) (dsn, schema string) {
 	ctx := context.Background()
 	err := startShared(ctx)
 	if err == nil {
+		err = makeTemplate(ctx) // its tables are what a schema is compared with when it comes back
+	}
+	if err == nil {
 		err = makeEmpty(ctx, &shared.common, "common")
 	}
 	if err != nil {
@@ -102,26 +106,30 @@ func NewSchema(t testing.TB) (dsn, schema string) {
 	} else {
 		schema = uniqueName("test")
 	}
+	tables := shared.tables
 	t.Cleanup(func() {
-		if err := giveBack(t, dsn, schema); err != nil {
+		if err := giveBack(t, dsn, schema, tables); err != nil {
 			t.Errorf("pgtest: %v", err)
 		}
 	})
 	return dsn, schema
 }
 
-// journalTables are the tables of a schema that hold what a test has written.
-var journalTables = []string{"events", "inbox", "nodes", "runs", "tasks"}
-
 // schemaTablesSQL lists the tables of a schema that hold what a test has written.
 const schemaTablesSQL = `
 SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_migrations' ORDER BY c.relname`
 
+// tablesOf returns the names of a schema's tables that hold what a test has written.
+func tablesOf(ctx context.Context, conn *pgx.Conn, schema string) ([]string, error) {
+	rows, _ := conn.Query(ctx, schemaTablesSQL, schema) // CollectRows reports the error
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
 // giveBack checks a test's schema and keeps it for another test, or drops it. By now the test's
 // store is closed, as cleanups run in the reverse order, so nobody writes to the tables that are
 // truncated.
-func giveBack(t testing.TB, dsn, schema string) error {
+func giveBack(t testing.TB, dsn, schema string, journalTables []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, dsn)
@@ -130,8 +138,7 @@ func giveBack(t testing.TB, dsn, schema string) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	check(ctx, t, conn, schema)
-	rows, _ := conn.Query(ctx, schemaTablesSQL, schema) // CollectRows reports the error
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	tables, err := tablesOf(ctx, conn, schema)
 	if err != nil {
 		return err
 	}
@@ -205,9 +212,11 @@ func makeTemplate(ctx context.Context) error {
 	if err := makeEmpty(ctx, &shared.template, "template"); err != nil {
 		return err
 	}
-	if err := migrate(ctx, withDatabase(shared.dsn, shared.template)); err != nil {
+	tables, err := migrate(ctx, withDatabase(shared.dsn, shared.template))
+	if err != nil {
 		return fmt.Errorf("migrate the template: %w", err)
 	}
+	shared.tables = tables
 	return nil
 }
 
