@@ -29,7 +29,8 @@ NEWER := '^Test(Store$$|Statements|Plans|ClaimIsFlat|LoadIsFlat|Migrate|Views|Re
 QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./migrations ./runtime/internal/... ./runtime/runtimetest ./examples/approval ./examples/readmetest
 
 # The packages in which goroutines share memory: their tests run with the race detector in every change's check.
-RACE := ./internal/... ./journal/driver ./replay ./replay/internal/... ./actor/... ./runtime ./runtime/internal/...
+RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./internal/watchdog ./journal/driver \
+	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/internal/...
 
 .PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial peers race race-engine newer \
 	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-peers
