@@ -114,9 +114,11 @@ func TestTransactionsPerRun(t *testing.T) {
 		idle, _ := transactions(c, func(ctx context.Context, n *runtime.Node) { first(ctx, n); time.Sleep(took) })
 		perRun := float64(total-idle) / float64(tc.runs)
 		t.Logf("%s: %d runs, %d transactions, %d without them in the same %s: %.3f a run", tc.name, tc.runs, total, idle, took.Round(time.Millisecond), perRun)
-		// Background loops tick by time, so a few of their transactions fall on one side only.
-		const ticks = 15
-		if float64(total-idle-ticks) > (tc.max+loads)*float64(tc.runs) {
+		// Loops tick by time and the pool opens connections when it needs them, so some of their
+		// transactions fall on one side only: more of them the slower the machine. A commit too many
+		// costs a whole transaction a run.
+		const chance = 0.1
+		if perRun > tc.max+loads+chance {
 			t.Errorf("%s: %.3f transactions a run, want at most %g", tc.name, perRun, tc.max+loads)
 		}
 	}
