@@ -49,9 +49,14 @@ func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
 		}
 	}
 	r.uncommitted = nil
-	if t.commit.Published != nil { // attempts and hooks may hold the one before
+	if t.commit.Published != nil || t.commit.Labels != nil { // attempts and hooks may hold the one before
 		info := *r.info
-		info.Published = t.commit.Published
+		if t.commit.Published != nil {
+			info.Published = t.commit.Published
+		}
+		if t.commit.Labels != nil {
+			info.Relabel(t.commit.Labels)
+		}
 		r.info = &info
 	}
 	if next != driver.NextBlock {

@@ -94,7 +94,7 @@ func begin(r *run) bool {
 	r.ident = &ident
 	r.partial = &partial{machine: replay.New(def, ident, r.host.o.Store)}
 	r.partial.machine.SetThresholds(r.host.o.Thresholds)
-	r.partial.machine.SetPublished(r.info.Published)
+	r.partial.machine.SetShown(r.info.Published, r.info.Labels)
 	return true
 }
 

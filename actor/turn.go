@@ -36,7 +36,7 @@ func (t *turn) reset() *turn {
 func (t *turn) addDecision(d *replay.Decision, table *steps) {
 	t.commit.Starts, t.commit.Messages = d.Starts, d.Messages
 	t.commit.Replies = append(t.commit.Replies, d.Replies...)
-	t.commit.Published = d.Published
+	t.commit.Published, t.commit.Labels = d.Published, d.Labels
 	for _, asked := range d.Steps {
 		if table.get(asked.Cmd) == nil {
 			s := &step{Step: asked}

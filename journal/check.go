@@ -35,7 +35,7 @@ func CheckStart(s *Start) error {
 	if err := CheckKey("key", s.Key); err != nil {
 		return err
 	}
-	if err := checkLabels(s.Labels); err != nil {
+	if err := CheckLabels(s.Labels); err != nil {
 		return err
 	}
 	if err := CheckText("trace", s.Trace, TraceBytesMax); err != nil {
@@ -82,7 +82,8 @@ func CheckText(what, s string, max int) error {
 	return nil
 }
 
-func checkLabels(labels map[string]string) error {
+// CheckLabels refuses labels that no run may have.
+func CheckLabels(labels map[string]string) error {
 	if len(labels) > LabelsMax {
 		return &LimitError{What: "labels", Size: len(labels), Max: LabelsMax}
 	}

@@ -21,6 +21,8 @@ type Decision struct {
 	SetAside []SetAside // signals that do not decode; the history has it, this is for the log
 	// Published is all that the run has published; nil if that has not changed.
 	Published []journal.Published
+	// Labels are those that the code has set or, without a value, removed; nil for none.
+	Labels map[string]*string
 	// OnlySteps tells that the code asked for nothing but steps: see "turn" in the package story.
 	OnlySteps bool
 	Terminal  *journal.Event    // closes the run, or its generation; Seq and Time are the caller's to set. Nil while it is open.

@@ -43,6 +43,7 @@ type Env struct {
 	random  random
 
 	published published
+	labels    labels
 	foresight foresight
 }
 

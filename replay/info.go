@@ -15,7 +15,7 @@ type Info struct {
 	Workflow   string
 	Version    int32
 	Queue      string
-	Labels     map[string]string
+	Labels     map[string]string // of the start: what the run has set since is not read by its code
 	Headers    map[string]string // what the start sent along for the code: a tenant, for example
 	StartAt    time.Time         // when the run began, or was to begin; the same for all generations
 	Deadline   time.Time         // when the time is up that the start gave the run; zero for never
@@ -32,6 +32,9 @@ func InfoOf(run *journal.Run) Info {
 		Run: run.ID, Key: run.Key, Workflow: run.Workflow, Version: run.Version, Queue: run.Queue, Labels: run.Labels,
 		Headers: run.Headers, StartAt: run.StartAt, OnFailure: run.OnFailure,
 		Generation: run.Generation, Input: run.Input, Parent: run.Parent,
+	}
+	if run.StartLabels != nil {
+		i.Labels = run.StartLabels
 	}
 	if run.Timeout > 0 {
 		i.Deadline = run.StartAt.Add(run.Timeout)

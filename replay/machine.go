@@ -120,7 +120,7 @@ func (m *Machine) Take() Decision {
 		return Decision{}
 	}
 	d := m.env.out.decision(m.terminal != nil)
-	d.Published = m.env.published.take()
+	d.Published, d.Labels = m.env.published.take(), m.env.labels.take()
 	if m.terminal != nil && !m.sealed && !m.taken {
 		d.Terminal, d.Children, d.Continue, m.taken = m.terminal, m.env.out.children, m.next, true
 	}

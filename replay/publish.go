@@ -9,9 +9,11 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// SetPublished tells what the run has published before: in earlier generations, and in what the
-// machine replays.
-func (m *Machine) SetPublished(list []journal.Published) { m.env.published.now = list }
+// SetShown tells what the run shows to others so far, earlier generations and what the machine
+// replays included: the values that it has published, and its labels.
+func (m *Machine) SetShown(published []journal.Published, labels map[string]string) {
+	m.env.published.now, m.env.labels.now = published, labels
+}
 
 // published is what a run shows to those who do not have its code.
 //

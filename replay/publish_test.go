@@ -42,7 +42,7 @@ func TestPublish(t *testing.T) {
 	})
 	r := newRig(def)
 	defer r.m.Close()
-	r.m.SetPublished([]journal.Published{{Name: "before", Value: journal.Payload{Data: []byte("1")}}})
+	r.m.SetShown([]journal.Published{{Name: "before", Value: journal.Payload{Data: []byte("1")}}}, nil)
 	var got []string
 	mustStep(t, r, started())
 	first := r.m.Take() // a commit may hold it still, when the next turn is taken
@@ -67,7 +67,7 @@ func TestPublish(t *testing.T) {
 
 	again := newRig(def)
 	defer again.m.Close()
-	again.m.SetPublished([]journal.Published{{Name: "b", Value: journal.Payload{Data: []byte("2")}}})
+	again.m.SetShown([]journal.Published{{Name: "b", Value: journal.Payload{Data: []byte("2")}}}, nil)
 	for i := range r.history[:3] {
 		if err := again.m.Replay(&r.history[i]); err != nil {
 			t.Fatal(err)

@@ -67,6 +67,8 @@ type Commit struct {
 	Starts []journal.Start
 	// Published replaces what the run has published, in whichever generation; nil leaves it.
 	Published []journal.Published
+	// Labels sets labels of the run, and removes those without a value; nil leaves all as they are.
+	Labels map[string]*string
 	// Messages go to other runs. One with a Cmd is answered by MessageSent or MessageRefused; one
 	// without is dropped if its run is closed or unknown.
 	Messages []journal.Message
@@ -83,7 +85,7 @@ type Commit struct {
 // can write commits without effects by one statement, which locks one task each; a commit with
 // effects locks the tasks of other runs too and takes a transaction.
 func (c *Commit) HasEffects() bool {
-	return len(c.Replies) > 0 || c.Published != nil || len(c.Starts) > 0 || len(c.Messages) > 0 || c.Children && c.Next.Kind == NextClose || c.Continue != nil
+	return len(c.Replies) > 0 || c.Published != nil || c.Labels != nil || len(c.Starts) > 0 || len(c.Messages) > 0 || c.Children && c.Next.Kind == NextClose || c.Continue != nil
 }
 
 // Terminal returns the event that closes the run, or nil.

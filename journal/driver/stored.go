@@ -40,6 +40,12 @@ func DecodeLabels(s string) (map[string]string, error) {
 	return m, nil
 }
 
+// EncodeLabelChanges returns the JSON merge patch (RFC 7396) of a run's labels: null removes one.
+func EncodeLabelChanges(changes map[string]*string) (string, error) {
+	b, err := json.Marshal(changes)
+	return string(b), err
+}
+
 // EncodeHeaders returns the stored form of a run's headers, which is that of labels.
 func EncodeHeaders(headers map[string]string) (string, error) { return EncodeLabels(headers) }
 

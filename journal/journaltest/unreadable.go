@@ -21,13 +21,14 @@ type Spoiler interface {
 	Spoil(ctx context.Context, run journal.RunID, part string, n int) (mend func(context.Context) error, err error)
 }
 
-// The parts of a run that Spoil makes unreadable. The first five stand in the rows of a run and its
+// The parts of a run that Spoil makes unreadable. The first six stand in the rows of a run and its
 // task.
 const (
 	PartAttempts    = "attempts"
 	PartLabels      = "labels"
 	PartCarried     = "carried"
 	PartPublished   = "published"
+	PartStartLabels = "start_labels"
 	PartCreated     = "created_at"
 	PartIssued      = "issued"       // of an event: a word that nobody knows
 	PartKind        = "kind"         // of an event: a number that nobody knows
@@ -84,6 +85,7 @@ var unreadableParts = []unreadablePart{
 	{PartLabels, 0, "column labels", false, true, 3},
 	{PartCarried, 0, "column carried", false, true, 3},
 	{PartPublished, 0, "column published", false, true, 3},
+	{PartStartLabels, 0, "column start_labels", false, true, 3},
 	{PartCreated, 0, "column created_at", false, true, 3},
 	{PartIssued, 2, "event 2", true, false, 1},
 	{PartKind, 2, "event 2", true, false, 1},
@@ -104,6 +106,7 @@ func unreadableAlone(k *kit) {
 			last := o.build(release, stepDone(2, "c", "3", "d"))
 			last.Attempts = []journal.Attempt{{Cmd: 3, Name: "d", Made: 2}}
 			last.Waiting = []string{"signal sig"}
+			last.Labels = changes("m", "w")
 			last.Published = []journal.Published{{Name: "p", Value: journal.Payload{Data: []byte("1")}}}
 			o.submit(last)
 			runs[i] = o.run
@@ -129,6 +132,7 @@ func unreadableAlone(k *kit) {
 		k.same("its inbox", after.Inbox, whole.Inbox)
 		k.same("what it had waited for", after.Run.Task.Waiting, whole.Run.Task.Waiting)
 		k.same("what it had published", after.Run.Published, whole.Run.Published)
+		k.same("labels of its start", after.Run.StartLabels, whole.Run.StartLabels)
 		k.same("attempts", after.Run.Task.Attempts, whole.Run.Task.Attempts)
 		o.commit(closed, completed("1"))
 	}

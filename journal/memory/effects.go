@@ -18,6 +18,9 @@ func (db *database) effects(c *driver.Commit, out *driver.Outcome, now time.Time
 	if c.Published != nil {
 		r.run.Published = clonePublished(c.Published)
 	}
+	if c.Labels != nil {
+		r.run.Relabel(c.Labels)
+	}
 	for _, rep := range c.Replies {
 		r.reply(rep)
 	}

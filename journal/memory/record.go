@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +76,7 @@ func (r *record) route() journal.Route {
 func (r *record) row() journal.Run {
 	run := r.run
 	run.Labels, run.Headers, run.Input = cloneLabels(run.Labels), cloneLabels(run.Headers), clonePayload(run.Input)
+	run.StartLabels = maps.Clone(run.StartLabels) // empty is not nil
 	run.Published = clonePublished(run.Published)
 	run.Parent, run.Continued = cloned(run.Parent), cloned(run.Continued)
 	if run.Continued != nil {

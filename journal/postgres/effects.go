@@ -273,6 +273,9 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	if err := e.queuePublish(&p); err != nil {
 		return err
 	}
+	if err := e.queueRelabel(&p); err != nil {
+		return err
+	}
 	o := e.outgoing()
 	sent := make([]journal.Sent, len(o.messages))
 	size := func(i int) int { return driver.MessageBytes(&o.messages[i]) }

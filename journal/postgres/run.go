@@ -15,7 +15,7 @@ import (
 const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels::text, r.input, r.input_encoding, r.trace,
        r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published,
-       r.headers, r.timeout, r.on_failure`
+       r.headers, r.timeout, r.on_failure, r.start_labels::text`
 
 // runRow reads runColumns. Pointers and pgtype values are columns that may be null; bytes that were
 // read belong to the row's user, since the driver copies them.
@@ -34,13 +34,14 @@ type runRow struct {
 	carried                      pgtype.FlatArray[pgtype.Int8]
 	published                    *string
 	headers, onFailure           *string
+	startLabels                  *string
 	timeout                      *int64
 }
 
 func (r *runRow) targets() []any {
 	return []any{&r.id, &r.createdAt, &r.startAt, &r.closedAt, &r.generation, &r.version, &r.priority, &r.status, &r.workflow,
 		&r.queue, &r.key, &r.labels, &r.input, &r.encoding, &r.trace, &r.parent, &r.parentGeneration, &r.parentCmd, &r.parentPolicy,
-		&r.seen, &r.carried, &r.published, &r.headers, &r.timeout, &r.onFailure}
+		&r.seen, &r.carried, &r.published, &r.headers, &r.timeout, &r.onFailure, &r.startLabels}
 }
 
 // run returns the run. A run that starts at once has no time of its own for that: the column is
@@ -60,6 +61,8 @@ func (r *runRow) run() journal.Run {
 	var err error
 	run.Labels, err = driver.DecodeLabels(textOf(r.labels))
 	driver.NoteUnreadable(&run, "labels", err)
+	run.StartLabels, err = driver.DecodeLabels(textOf(r.startLabels))
+	driver.NoteUnreadable(&run, "start_labels", err)
 	run.Headers, err = driver.DecodeHeaders(textOf(r.headers))
 	driver.NoteUnreadable(&run, "headers", err)
 	driver.NoteUnreadable(&run, "created_at", finite(r.createdAt))

@@ -16,6 +16,7 @@ var spoilt = map[string]struct{ table, column, kind, bad, where string }{
 	journaltest.PartLabels:      {"runs", "labels", "jsonb", `{"l": ["v"]}`, "id = $1 AND $2 = 0"},
 	journaltest.PartCarried:     {"runs", "carried", "bigint[]", `{1,NULL}`, "id = $1 AND $2 = 0"},
 	journaltest.PartPublished:   {"runs", "published", "text", `{"v": 2}`, "id = $1 AND $2 = 0"},
+	journaltest.PartStartLabels: {"runs", "start_labels", "jsonb", `{"l": ["v"]}`, "id = $1 AND $2 = 0"},
 	journaltest.PartCreated:     {"runs", "created_at", "timestamptz", `infinity`, "id = $1 AND $2 = 0"},
 	journaltest.PartIssued:      {"events", "issued", "text", `warp drive`, presentEvent},
 	journaltest.PartKind:        {"events", "kind", "smallint", `99`, presentEvent},

@@ -10,7 +10,7 @@ type statements struct {
 	append, appendOne, excludeOwners, recall                  string
 	lockFamily, orphans, terminate                            string
 	preview, reply                                            string
-	row                                                       struct{ next, publish string } // of a run, beside its events
+	row                                                       struct{ next, publish, relabel string } // of a run, beside its events
 	claim, claimUnconfirmed, claimAttention                   string
 	claimLeft                                                 struct{ waiting, next string } // what a claim leaves
 	commit                                                    commitStatements
@@ -45,7 +45,7 @@ func newStatements(schema string) statements {
 		append: r(appendSQL), appendOne: r(appendOneSQL), excludeOwners: r(excludeOwnersSQL), recall: r(recallSQL),
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
 		preview: r(previewSQL), reply: r(replySQL),
-		row:   struct{ next, publish string }{next: r(continueSQL), publish: r(publishSQL)},
+		row:   struct{ next, publish, relabel string }{next: r(continueSQL), publish: r(publishSQL), relabel: r(relabelSQL)},
 		claim: r(claimSQL), claimUnconfirmed: r(claimUnconfirmedSQL), claimAttention: r(claimAttentionSQL),
 		claimLeft: struct{ waiting, next string }{waiting: r(claimWaitingSQL), next: r(claimNextSQL)},
 		commit: commitStatements{batch: r(commitSQL), closes: r(commitCloseSQL), one: r(commitOneSQL), oneClose: r(commitOneCloseSQL), read: r(commitReadSQL),

@@ -46,6 +46,9 @@ func (e *effects) write(c *driver.Commit, out *driver.Outcome) error {
 	if err := publish(e.q, c); err != nil {
 		return err
 	}
+	if err := relabel(e.q, c); err != nil {
+		return err
+	}
 	for i := range c.Replies {
 		if err := e.reply(c.Run, &c.Replies[i]); err != nil {
 			return err

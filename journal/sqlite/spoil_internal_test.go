@@ -15,14 +15,15 @@ var spoilt = map[string]struct {
 	bad           any
 	where         string
 }{
-	journaltest.PartAttempts:  {"tasks", "attempts", []byte(`{"v":2}`), "run_id = ?1 AND ?2 = 0"},
-	journaltest.PartLabels:    {"runs", "labels", `["v"]`, "id = ?1 AND ?2 = 0"},
-	journaltest.PartCarried:   {"runs", "carried", `{"v":2}`, "id = ?1 AND ?2 = 0"},
-	journaltest.PartPublished: {"runs", "published", `{"v":2}`, "id = ?1 AND ?2 = 0"},
-	journaltest.PartIssued:    {"events", "issued", "warp drive", presentEvent},
-	journaltest.PartKind:      {"events", "kind", int64(99), presentEvent},
-	journaltest.PartMessage:   {"inbox", "kind", int64(77), "run_id = ?1 AND number = ?2"},
-	journaltest.PartEnd:       {"runs", "closed_seq", int64(99), "id = ?1 AND ?2 = 0"},
+	journaltest.PartAttempts:    {"tasks", "attempts", []byte(`{"v":2}`), "run_id = ?1 AND ?2 = 0"},
+	journaltest.PartLabels:      {"runs", "labels", `["v"]`, "id = ?1 AND ?2 = 0"},
+	journaltest.PartCarried:     {"runs", "carried", `{"v":2}`, "id = ?1 AND ?2 = 0"},
+	journaltest.PartStartLabels: {"runs", "start_labels", `{"l":["v"]}`, "id = ?1 AND ?2 = 0"},
+	journaltest.PartPublished:   {"runs", "published", `{"v":2}`, "id = ?1 AND ?2 = 0"},
+	journaltest.PartIssued:      {"events", "issued", "warp drive", presentEvent},
+	journaltest.PartKind:        {"events", "kind", int64(99), presentEvent},
+	journaltest.PartMessage:     {"inbox", "kind", int64(77), "run_id = ?1 AND number = ?2"},
+	journaltest.PartEnd:         {"runs", "closed_seq", int64(99), "id = ?1 AND ?2 = 0"},
 }
 
 const presentEvent = "run_id = ?1 AND seq = ?2 AND generation = (SELECT r.generation FROM reprise_runs r WHERE r.id = ?1)"

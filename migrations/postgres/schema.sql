@@ -134,7 +134,8 @@ CREATE TABLE reprise.runs (
     published text,
     headers text,
     timeout bigint,
-    on_failure text
+    on_failure text,
+    start_labels jsonb
 )
 WITH (fillfactor='85');
 

@@ -3,6 +3,7 @@ package workflow_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -101,6 +102,13 @@ func (d *player) step(ev journal.Event) (*journal.Event, error) {
 	}
 	for _, p := range decision.Published {
 		fmt.Println("published:", p.Name, shown(p.Value))
+	}
+	for _, name := range slices.Sorted(maps.Keys(decision.Labels)) {
+		if value := decision.Labels[name]; value != nil {
+			fmt.Println("label:", name, "=", *value)
+		} else {
+			fmt.Println("no label:", name)
+		}
 	}
 	for _, r := range decision.Replies {
 		fmt.Println("reply:", shown(r.Payload))

@@ -43,6 +43,39 @@ func ExamplePublish() {
 	// RunCompleted "done"
 }
 
+func ExampleSetLabels() {
+	order := func(ctx workflow.Context, country string) (string, error) {
+		workflow.SetLabels(ctx, map[string]string{"stage": "unpaid", "country": country})
+		if err := workflow.Sleep(ctx, time.Hour); err != nil {
+			return "", err
+		}
+		workflow.SetLabels(ctx, map[string]string{"stage": "paid"})
+		return "done", nil
+	}
+	drive(workflow.Define("order", 1, order), "NZ")
+	// Output:
+	// label: country = NZ
+	// label: stage = unpaid
+	// label: stage = paid
+	// RunCompleted "done"
+}
+
+func ExampleRemoveLabels() {
+	ticket := func(ctx workflow.Context, _ struct{}) (string, error) {
+		workflow.SetLabels(ctx, map[string]string{"urgent": "yes"})
+		if err := workflow.Sleep(ctx, time.Hour); err != nil {
+			return "", err
+		}
+		workflow.RemoveLabels(ctx, "urgent")
+		return "done", nil
+	}
+	drive(workflow.Define("ticket", 1, ticket), nil)
+	// Output:
+	// label: urgent = yes
+	// no label: urgent
+	// RunCompleted "done"
+}
+
 func ExampleUpdate_Handle() {
 	const Deposit workflow.Update[int, int] = "deposit"
 	const Close workflow.Signal[struct{}] = "close"

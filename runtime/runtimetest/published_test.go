@@ -1,9 +1,12 @@
 package runtimetest_test
 
 import (
+	"fmt"
+	"maps"
 	"testing"
 	"time"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
@@ -45,5 +48,42 @@ func TestPublishedWhateverCrashes(t *testing.T) {
 		if read(); last != end {
 			e.Errorf("the run came to %d and shows %d", end, last)
 		}
+	})
+}
+
+// TestLabelsWhateverCrashes: listings find a run by the labels that it has set, and by no other,
+// wherever a node dies; the code sees those of its start.
+func TestLabelsWhateverCrashes(t *testing.T) {
+	const climb workflow.Name[int, int] = "climb"
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, climb, func(ctx workflow.Context, height int) (int, error) {
+			if seen := ctx.Info().Labels; len(seen) != 1 || seen["at"] != "start" {
+				return 0, fmt.Errorf("the code sees %v", seen)
+			}
+			if height == 3 {
+				workflow.RemoveLabels(ctx, "above")
+				return height, nil
+			}
+			height++
+			workflow.SetLabels(ctx, map[string]string{"at": fmt.Sprint(height), "above": fmt.Sprint(height - 1)})
+			if err := workflow.Sleep(ctx, time.Minute); err != nil {
+				return 0, err
+			}
+			return 0, workflow.ContinueAsNew(ctx, climb, height, nil)
+		}, nil)
+		run := runtimetest.Start(e, climb, 0, &runtime.StartOptions{Labels: map[string]string{"at": "start"}})
+		found := func(want map[string]string) {
+			page, err := e.Client().List(e.Context(), journal.ListFilter{Labels: want})
+			if err != nil || len(page.Runs) != 1 || !maps.Equal(page.Runs[0].Labels, want) {
+				e.Errorf("by labels %v: %+v, %v", want, page.Runs, err)
+			}
+		}
+		for n := 1; n <= 3; n++ {
+			e.Sleep(30 * time.Second)
+			found(map[string]string{"at": fmt.Sprint(n), "above": fmt.Sprint(n - 1)})
+			e.Sleep(30 * time.Second)
+		}
+		run.Must()
+		found(map[string]string{"at": "3"})
 	})
 }

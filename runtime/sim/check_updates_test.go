@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -82,6 +83,9 @@ func (s *settled) took(f *finder) (n map[string]int, known bool) {
 	}
 	if !slices.Equal(shown, out.Took) {
 		f.breaks("%s: it has published that updates %v took effect, and these did: %v", s, shown, out.Took)
+	}
+	if label := s.Run.Labels["took"]; len(out.Took) > 0 && label != strconv.Itoa(len(out.Took)) || len(s.Run.Labels) > 1 {
+		f.breaks("%s: its labels are %v, and %d updates took effect", s, s.Run.Labels, len(out.Took))
 	}
 	return n, true
 }

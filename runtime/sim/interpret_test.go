@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/reprise-run/reprise/replay/workflow"
 )
@@ -60,6 +61,8 @@ func interpret(b bodies) func(workflow.Context, job) (outcome, error) {
 		p.done = true
 		if len(p.out.Took) > 0 {
 			workflow.Publish(ctx, "took", p.out.Took)
+			workflow.SetLabels(ctx, map[string]string{"took": strconv.Itoa(len(p.out.Took)), "over": ""})
+			workflow.RemoveLabels(ctx, "over")
 		}
 		if next, ok := errors.AsType[*goOn](err); ok {
 			return outcome{}, workflow.ContinueAsNew(ctx, program, job{Root: j.Root, Of: j.Of, Program: next.body, Sofar: p.out}, nil)
