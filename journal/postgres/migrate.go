@@ -83,8 +83,8 @@ func appliedMigrations(ctx context.Context, tx pgx.Tx, schema string) ([]migrati
 			return nil, fmt.Errorf("create schema: %w", err)
 		}
 	}
-	var recorded bool
-	if err := tx.QueryRow(ctx, `SELECT to_regclass($1::text) IS NOT NULL`, `"`+schema+`".schema_migrations`).Scan(&recorded); err != nil {
+	recorded, err := migrationsRecorded(ctx, tx, schema)
+	if err != nil {
 		return nil, err
 	}
 	if !recorded {
@@ -92,7 +92,19 @@ func appliedMigrations(ctx context.Context, tx pgx.Tx, schema string) ([]migrati
 			return nil, fmt.Errorf("create schema_migrations: %w", err)
 		}
 	}
-	rows, err := tx.Query(ctx, migrations.Render(migrateAppliedSQL, schema))
+	return readApplied(ctx, tx, schema)
+}
+
+// migrateRecordedSQL tells whether the list of migrations is there.
+const migrateRecordedSQL = `SELECT to_regclass($1::text) IS NOT NULL`
+
+func migrationsRecorded(ctx context.Context, q querier, schema string) (recorded bool, err error) {
+	err = q.QueryRow(ctx, migrateRecordedSQL, `"`+schema+`".schema_migrations`).Scan(&recorded)
+	return recorded, err
+}
+
+func readApplied(ctx context.Context, q querier, schema string) ([]migrations.Applied, error) {
+	rows, err := q.Query(ctx, migrations.Render(migrateAppliedSQL, schema))
 	if err != nil {
 		return nil, err
 	}

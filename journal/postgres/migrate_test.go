@@ -171,3 +171,28 @@ func dump(t *testing.T, dsn string) string {
 	}
 	return b.String()
 }
+
+// TestApplied: what is read is what was applied, in the schema that was asked for, and reading it
+// makes nothing.
+func TestApplied(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	for schema, want := range map[string]bool{migrations.DefaultSchema: true, "other": false} {
+		s := open(t, dsn, &postgres.Options{Schema: schema, SkipMigrations: true})
+		applied, err := postgres.Applied(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := migrations.Files(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pending, err := migrations.Pending(list, applied)
+		if err != nil || (len(pending) == 0) != want || len(applied)+len(pending) != len(list) {
+			t.Errorf("schema %s: %d of %d are applied, %d are pending, %v", schema, len(applied), len(list), len(pending), err)
+		}
+	}
+	if query[bool](t, connect(t, dsn), `SELECT to_regnamespace('other') IS NOT NULL`) {
+		t.Error("the schema was made")
+	}
+}

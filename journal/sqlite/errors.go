@@ -17,6 +17,8 @@ var (
 	ErrNotDatabase = errors.New("file is not a SQLite database")
 	// ErrDamaged says that a part of a file cannot be read any more.
 	ErrDamaged = errors.New("database file is damaged")
+	// ErrReadOnly refuses what would write to a store that was opened with Options.ReadOnly.
+	ErrReadOnly = errors.New("the store was opened for reading alone")
 )
 
 var (

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 
@@ -78,6 +79,27 @@ func (l *fileLock) writeHolder() error {
 	}
 	_, _ = l.f.WriteAt(append(note, '\n'), 0)
 	return nil
+}
+
+// lockHeld tells whether a process has the file. It takes the lock for a moment, shared, so two who
+// ask do not see each other; who opens the file meanwhile waits longer than that, see lockPatience.
+func lockHeld(path string) (bool, error) {
+	f, err := os.Open(path + lockSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil // nobody has ever had the file
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: %s: its lock file cannot be read: %w", journal.ErrUnavailable, path, err)
+	}
+	defer f.Close()
+	err = tryShared(f)
+	if errors.Is(err, errLocked) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: %s: lock: %w", journal.ErrUnavailable, path, err)
+	}
+	return false, unlock(f)
 }
 
 // lockedBy returns the error for a taken lock, with what the holder wrote. The holder may be

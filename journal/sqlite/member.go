@@ -194,12 +194,41 @@ func unblock(q querier, routes []journal.Route, at int64) error {
 	return nil
 }
 
-// Nodes implements driver.Store. It does not look at the file.
-func (s *Store) Nodes(context.Context) ([]journal.Node, error) {
+// Nodes implements driver.Store. It does not look at the file, unless the nodes are in another
+// process.
+func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 	if s.life.Err() != nil {
 		return nil, journal.ErrStoreClosed
 	}
+	if s.o.ReadOnly {
+		return nodesElsewhere(ctx, s)
+	}
 	return s.nodes.valid(), nil
+}
+
+// nodesHereSQL lists the nodes of the process that has the file: their rows are deleted when they
+// leave, and those of a process that died by the next one that opens the file.
+const nodesHereSQL = `SELECT n.id, n.name, n.routes, n.lease, n.started_at FROM reprise_nodes n ORDER BY n.id`
+
+// nodesElsewhere lists the nodes of another process. Their leases are in its memory, so its life is
+// what counts: the rows are of nodes that live exactly if somebody holds the lock. A lease that has
+// run out in a process that lives is not seen from here.
+func nodesElsewhere(ctx context.Context, s *Store) (list []journal.Node, err error) {
+	held, err := lockHeld(s.path)
+	if err != nil || !held {
+		return nil, err
+	}
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(nodesHereSQL, func(r row) error {
+			n := journal.Node{ID: journal.NodeID(r.int(0)), Name: r.text(1), StartedAt: r.time(4)}
+			n.Lease = time.Duration(r.int(3)) * time.Microsecond
+			n.Routes, n.Signals, _ = driver.DecodeRoutes(r.text(2)) // a newer release may write them otherwise; the node lives all the same
+			n.ExpiresAt = now().Add(n.Lease)
+			list = append(list, n)
+			return nil
+		})
+	})
+	return list, err
 }
 
 // ID implements driver.Membership.

@@ -72,11 +72,7 @@ func migrate(c *conn, mark bool) error {
 		if err := c.script(migrateTableSQL); err != nil {
 			return err
 		}
-		var applied []migrations.Applied
-		err := c.query(migrateAppliedSQL, func(r row) error {
-			applied = append(applied, migrations.Applied{Version: int(r.int(0)), Name: r.text(1), Checksum: r.text(2), Additive: r.bool(3)})
-			return nil
-		})
+		applied, err := appliedMigrations(c)
 		if err != nil {
 			return err
 		}
@@ -98,6 +94,15 @@ func migrate(c *conn, mark bool) error {
 		}
 		return nil
 	})
+}
+
+// appliedMigrations reads the list of what was applied, which must be there.
+func appliedMigrations(c *conn) (applied []migrations.Applied, err error) {
+	err = c.query(migrateAppliedSQL, func(r row) error {
+		applied = append(applied, migrations.Applied{Version: int(r.int(0)), Name: r.text(1), Checksum: r.text(2), Additive: r.bool(3)})
+		return nil
+	})
+	return applied, err
 }
 
 // transact runs fn in a transaction, while nobody else uses the connection: when the store opens.

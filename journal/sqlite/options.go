@@ -1,6 +1,9 @@
 package sqlite
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Options of a Store. The zero value means the defaults. They are not kept in the file, so each
 // opening may have others.
@@ -15,6 +18,10 @@ type Options struct {
 	TxMax time.Duration
 	// Readers is the number of connections for loads and lists. Default 4.
 	Readers int
+	// ReadOnly opens an existing file for reading alone, beside the process that has it: nothing is
+	// locked and nothing is written, no table is made or changed, and calls that would write are
+	// refused with [ErrReadOnly]. The tables may be those of another release, see [Applied].
+	ReadOnly bool
 	// Shared lets the journal's tables, which begin with "reprise_", be added to a database that
 	// holds tables of an application already. Its application_id stays as it is.
 	Shared bool
@@ -35,4 +42,12 @@ func (o *Options) withDefaults() Options {
 	}
 	c.Readers = min(c.Readers, readersMax)
 	return c
+}
+
+// refuseWrite is the error of a call that would write, of a store that is for reading alone.
+func (o *Options) refuseWrite(path string) error {
+	if o.ReadOnly {
+		return fmt.Errorf("%s: %w", path, ErrReadOnly)
+	}
+	return nil
 }

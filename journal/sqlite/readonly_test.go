@@ -24,21 +24,47 @@ const strangerID = 65534
 type opened struct {
 	Error       string
 	Unavailable bool
+	Runs        int // that a reader has found
 }
 
-func init() { jobs["stranger"] = stranger }
+func init() { jobs["stranger"], jobs["reader"] = stranger, reader }
+
+// reader reads a file as a user who may do no more than its mode says, and says how many runs it
+// has found.
+func reader(path string) error {
+	if err := becomeStranger(); err != nil {
+		return err
+	}
+	var said opened
+	s, err := sqlite.Open(context.Background(), path, &sqlite.Options{ReadOnly: true})
+	if err == nil {
+		var page journal.RunPage
+		page, err = s.List(context.Background(), journal.ListFilter{})
+		said.Runs = len(page.Runs)
+		s.Close()
+	}
+	if err != nil {
+		said = opened{Error: err.Error(), Unavailable: errors.Is(err, journal.ErrUnavailable)}
+	}
+	return json.NewEncoder(os.Stdout).Encode(said)
+}
+
+func becomeStranger() error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	return errors.Join(syscall.Setgroups(nil), syscall.Setgid(strangerID), syscall.Setuid(strangerID))
+}
 
 // stranger tries to open a file, as a user who may do no more than its mode says.
 func stranger(path string) error {
-	if os.Geteuid() == 0 {
-		if err := errors.Join(syscall.Setgroups(nil), syscall.Setgid(strangerID), syscall.Setuid(strangerID)); err != nil {
-			return err
-		}
+	if err := becomeStranger(); err != nil {
+		return err
 	}
 	var said opened
 	s, err := sqlite.Open(context.Background(), path, nil)
 	if err != nil {
-		said = opened{err.Error(), errors.Is(err, journal.ErrUnavailable)}
+		said = opened{Error: err.Error(), Unavailable: errors.Is(err, journal.ErrUnavailable)}
 	} else {
 		s.Close()
 	}
@@ -46,10 +72,12 @@ func stranger(path string) error {
 }
 
 // askStranger runs a stranger in a process of its own.
-func askStranger(t *testing.T, path string) (said opened) {
+func askStranger(t *testing.T, path string) opened { t.Helper(); return askOther(t, "stranger", path) }
+
+func askOther(t *testing.T, job, path string) (said opened) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"=stranger", childPathEnv+"="+path)
+	cmd.Env = append(os.Environ(), childEnv+"="+job, childPathEnv+"="+path)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err == nil {
@@ -121,4 +149,31 @@ func TestReadOnlyFileIsToldAndKept(t *testing.T) {
 	if n := w.runs(); n != 1 {
 		t.Errorf("%d runs, want the acknowledged one", n)
 	}
+}
+
+// TestReadOnlyStoreNeedsNoRightToWrite: who may read the file and its log sees what the process
+// that has it has written.
+func TestReadOnlyStoreNeedsNoRightToWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.start(journal.Start{Key: "one"}, journal.Start{Key: "two"})
+	folder := filepath.Dir(w.path)
+	files, err := filepath.Glob(w.path + "*")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("files %v, %v: want the log beside the file", files, err)
+	}
+	for _, f := range files {
+		if err := os.Chmod(f, 0o444); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{filepath.Dir(folder), folder} {
+		if err := os.Chmod(f, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if said := askOther(t, "reader", w.path); said.Error != "" || said.Runs != 2 {
+		t.Errorf("a reader says %+v, want 2 runs", said)
+	}
+	w.start(journal.Start{Key: "three"})
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // once are statements that are executed when a store opens, or about a schema, or by hand.
-var once = regexp.MustCompile(`^(migrate|identify|databaseForget|reapNodes|reapForgive|reapHold|reapMembers)`)
+var once = regexp.MustCompile(`^(migrate|identify|databaseForget|reapNodes|reapForgive|reapHold|reapMembers|nodesHere)`)
 
 // sortedByNature are statements that sort what a range of another index has found.
 var sortedByNature = []string{"listKeysSQL"}

@@ -19,7 +19,8 @@ import (
 //
 // It owns the file: the lock beside it from Open to Close, the one connection that writes, and a
 // fixed number of connections that read. A read waits for a free reader, a write for its turn in
-// the writer, and neither for the other.
+// the writer, and neither for the other. One that is for reading alone (Options.ReadOnly) has the
+// readers and nothing else.
 type Store struct {
 	o       Options
 	path    string
@@ -41,9 +42,10 @@ var (
 )
 
 // Open opens a file, or makes it, and brings its tables up to date. The folder must exist. While
-// the store is open no other one may have the file; it is told who has it by a [LockedError]. A
-// file that belongs to another application is a [ForeignError], unless Options.Shared allows for
-// it. ctx is for opening alone. o may be nil. The caller closes the store.
+// the store is open no other one may have the file, except for reading alone; it is told who has it
+// by a [LockedError]. A file that belongs to another application is a [ForeignError], unless
+// Options.Shared allows for it. ctx is for opening alone. o may be nil. The caller closes the
+// store.
 func Open(ctx context.Context, path string, o *Options) (*Store, error) {
 	s := &Store{o: o.withDefaults(), nodes: newNodes()}
 	s.life, s.end = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -58,6 +60,9 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	if s.path, err = resolvePath(path); err != nil {
 		return err
 	}
+	if s.o.ReadOnly {
+		return s.openReading()
+	}
 	if s.lock, err = lockFile(ctx, s.path); err != nil {
 		return err
 	}
@@ -68,6 +73,26 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 	}
 	s.writer = newWriter(s, w)
 	return nil
+}
+
+// openReading opens the file for reading alone. Such a store has readers and nothing else: no lock,
+// no writer, no nodes of its own. So it stands beside the process that has the file, and neither
+// waits for the other: a read is a snapshot of the log. It does none of what the lock allows that
+// process to do: it takes no tasks from nodes that are dead, and makes and changes no table. On an
+// error everything that was opened is closed.
+func (s *Store) openReading() (err error) {
+	if _, err = os.Stat(s.path); err != nil {
+		return fmt.Errorf("%w; a store for reading alone makes no file", err)
+	}
+	if err = s.dialReaders("ro"); err == nil {
+		r := <-s.readers
+		err = s.identify(r)
+		s.readers <- r
+	}
+	if err != nil {
+		s.closeReaders()
+	}
+	return s.translate(err)
 }
 
 // prepare returns the writer's connection to a file that is in order, with readers beside it and
@@ -82,7 +107,7 @@ func (s *Store) prepare(ctx context.Context) (*conn, error) {
 	}
 	err = s.prepareFile(ctx, w)
 	if err == nil {
-		err = s.dialReaders()
+		err = s.dialReaders("rw")
 	}
 	if err != nil {
 		s.closeReaders()
@@ -112,11 +137,12 @@ func (s *Store) prepareFile(ctx context.Context, w *conn) error {
 }
 
 // dialReaders opens the readers. query_only guards against a statement that ends up on the wrong
-// connection.
-func (s *Store) dialReaders() error {
+// connection. access is "rw" beside a writer, so that the last one to close the file empties its
+// log, else "ro".
+func (s *Store) dialReaders(access string) error {
 	s.readers = make(chan *conn, s.o.Readers)
 	for range s.o.Readers {
-		r, err := dial(s.path, "rw", fmt.Sprintf("busy_timeout = %d", busyMillis), "query_only = on",
+		r, err := dial(s.path, access, fmt.Sprintf("busy_timeout = %d", busyMillis), "query_only = on",
 			fmt.Sprintf("cache_size = -%d", readerCacheKiB))
 		if err != nil {
 			return err
@@ -161,6 +187,10 @@ func (s *Store) configure(w *conn) error {
 func (s *Store) Close() {
 	s.closed.Do(func() {
 		s.end(journal.ErrStoreClosed)
+		if s.o.ReadOnly {
+			s.closeReaders()
+			return
+		}
 		s.writer.close()
 		s.endings.loops.Wait()
 		s.closeReaders()

@@ -73,6 +73,9 @@ func (s *Store) Begin(ctx context.Context) (journal.Tx, error) {
 	if s.life.Err() != nil {
 		return nil, journal.ErrStoreClosed
 	}
+	if err := s.o.refuseWrite(s.path); err != nil {
+		return nil, err
+	}
 	t := &stepTx{s: s, open: map[interface{ Close() error }]struct{}{}}
 	t.life, t.stop = context.WithCancelCause(s.life)
 	t.db = sql.OpenDB(stepConnector{t})
@@ -267,6 +270,9 @@ func (t *stepTx) endStep() error {
 func (s *Store) in(ctx context.Context, tx journal.Tx, bytes int, fn func(q querier) error) error {
 	if tx == nil {
 		return s.write(ctx, bytes, func(b *batch) error { return fn(b) })
+	}
+	if err := s.o.refuseWrite(s.path); err != nil {
+		return err
 	}
 	var user *sql.Tx
 	switch t := tx.(type) {

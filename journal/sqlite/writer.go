@@ -120,6 +120,9 @@ func (s *Store) write(ctx context.Context, bytes int, fn func(b *batch) error) e
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
+	if err := s.o.refuseWrite(s.path); err != nil {
+		return err
+	}
 	w, j := s.writer, &job{bytes: bytes, run: fn, done: make(chan struct{})}
 	w.mu.Lock()
 	if w.closed {
