@@ -9,7 +9,9 @@ require (
 	github.com/google/go-cmp v0.7.0 // tests: readable differences
 	github.com/google/uuid v1.6.0 // UUIDv7 of runs, UUIDs of workflows
 	github.com/jackc/pgx/v5 v5.13.0 // Postgres: pipelines, binary arrays, LISTEN
+	github.com/mattn/go-isatty v0.0.24 // cmd: whether there is somebody to ask
 	github.com/petermattis/goid v0.0.0-20261109124353-7cfa343ad0ab // which goroutine calls: workflow code has its own
+	github.com/spf13/cobra v1.10.2 // cmd: verbs, flags, completion, pages; package cmd only, so no user of the library builds it
 	go.opentelemetry.io/otel v1.47.0 // traces and metrics, off unless given a provider
 	go.opentelemetry.io/otel/metric v1.47.0 // as above
 	go.opentelemetry.io/otel/sdk v1.47.0 // tests: spans and metrics in memory
@@ -24,17 +26,18 @@ require (
 require (
 	github.com/Workiva/go-datastructures v1.1.3 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
+	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/emirpasic/gods v1.18.1 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/golang/protobuf v1.5.3 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/lithammer/shortuuid/v4 v4.0.0 // indirect
 	github.com/lmittmann/tint v1.0.3 // indirect
-	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/matttproud/golang_protobuf_extensions v1.0.4 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect
 	github.com/orcaman/concurrent-map v1.0.0 // indirect
@@ -43,6 +46,8 @@ require (
 	github.com/prometheus/common v0.44.0 // indirect
 	github.com/prometheus/procfs v0.23.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
+	github.com/russross/blackfriday/v2 v2.1.0 // indirect
+	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/twmb/murmur3 v1.1.8 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel/exporters/prometheus v0.44.0 // indirect

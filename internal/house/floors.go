@@ -51,7 +51,7 @@ var floors = []floor{
 		"a part of a node may not import runtime: the face stands on its parts"},
 	{"runtime", []string{"internal/...", "runtime/internal/...", "journal", "journal/driver", "replay", "replay/workflow", "actor"},
 		"back ends are chosen at the top: by whoever opens a node"},
-	{"cmd", top6, "programs do not import each other"},
+	{"cmd", append([]string{"cmd/..."}, top6...), "programs do not import each other"},
 	{"bench", append([]string{"bench/..."}, top6...), "programs do not import each other"},
 	{"examples", append([]string{"examples/..."}, top6...), "programs do not import each other"},
 	{".", nil, "the root package is documentation: it may not make its readers build anything"},

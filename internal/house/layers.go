@@ -24,6 +24,7 @@ var homes = []struct {
 	{"SQLite driver only in journal/sqlite", "modernc.org/sqlite", []string{"journal/sqlite", "examples"}, true},
 	{"protoactor only in actor", "github.com/asynkron/protoactor-go", []string{"actor"}, false},
 	{"OpenTelemetry only in runtime and cmd", "go.opentelemetry.io", []string{"runtime", "cmd"}, false},
+	{"cobra only in cmd", "github.com/spf13/cobra", []string{"cmd"}, false},
 	{"backoff only in runtime", "github.com/cenkalti/backoff", []string{"runtime"}, false},
 }
 

@@ -57,6 +57,7 @@ func TestLayersCatchesViolation(t *testing.T) {
 		{"actor/x.go", `package actor; import _ "github.com/asynkron/protoactor-go/remote"`, "only the actor package of protoactor"},
 		{"journal/x.go", `package journal; import _ "go.opentelemetry.io/otel/trace"`, "OpenTelemetry only in runtime and cmd"},
 		{"actor/x.go", `package actor; import _ "github.com/cenkalti/backoff/v4"`, "backoff only in runtime"},
+		{"runtime/x.go", `package runtime; import _ "github.com/spf13/cobra"`, "cobra only in cmd"},
 		{"replay/x.go", `package replay; import _ "log/slog"`, "replay is pure"},
 		{"replay/workflow/x.go", `package workflow; import _ "math/rand"`, "replay is pure"},
 		{"replay/x.go", `package replay; import _ "net/http"`, "replay is pure"},

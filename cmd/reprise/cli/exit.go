@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/sqlite"
+	"github.com/reprise-run/reprise/migrations"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// The exit codes. Scripts may branch on them.
+const (
+	ExitDone     = 0
+	ExitFailed   = 1 // for another reason than those below
+	ExitUsage    = 2 // the command line is wrong, or what it names cannot be stored; nothing was done
+	ExitNotFound = 3 // no such run, node, value
+	ExitRefused  = 4 // the run's state does not allow it: it is closed, open, blocked, or rejects an update
+	ExitTimeout  = 5 // --timeout was over; what was sent may take effect
+)
+
+// ExitCode is the exit code for the error of a verb, ExitDone for nil.
+func ExitCode(err error) int {
+	coded := new(codedError)
+	conflict := new(journal.KeyConflictError)
+	is := func(targets ...error) bool {
+		for _, t := range targets {
+			if errors.Is(err, t) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.As(err, &coded):
+		return coded.code
+	case is(journal.ErrNotFound, runtime.ErrNotPublished):
+		return ExitNotFound
+	case is(journal.ErrClosed, journal.ErrOpen, runtime.ErrRejected, runtime.ErrAborted, runtime.ErrBlocked), errors.As(err, &conflict):
+		return ExitRefused
+	case is(context.DeadlineExceeded):
+		return ExitTimeout
+	case is(journal.ErrInvalid):
+		return ExitUsage
+	}
+	return ExitFailed
+}
+
+// codedError is an error with an exit code of its own, and what to do about it.
+type codedError struct {
+	code int
+	text string
+	how  string // to go on; may be empty
+}
+
+func (e *codedError) Error() string { return e.text }
+
+// usage is a wrong command line.
+func usage(c *cobra.Command, format string, args ...any) error {
+	return &codedError{code: ExitUsage, text: fmt.Sprintf(format, args...), how: fmt.Sprintf("see %s --help", c.CommandPath())}
+}
+
+// failed is an error that says what to do.
+func failed(code int, how, format string, args ...any) error {
+	return &codedError{code: code, text: fmt.Sprintf(format, args...), how: how}
+}
+
+// explain is an error for people: what went wrong, and in a second line how to go on.
+func explain(err error) string {
+	text := strings.TrimSpace(clean(err.Error()))
+	if how := remedy(err); how != "" {
+		text += "\n  " + how
+	}
+	return text
+}
+
+// remedy is how to go on after an error, empty if nobody can say.
+func remedy(err error) string {
+	coded, locked := new(codedError), new(sqlite.LockedError)
+	newer, changed := new(migrations.NewerError), new(migrations.ChecksumError)
+	switch {
+	case errors.As(err, &coded):
+		return coded.how
+	case errors.As(err, &locked):
+		return "a SQLite file has one writer: do this through that program, or stop it first; verbs that read work meanwhile"
+	case errors.As(err, &newer):
+		return "install the release of reprise that the programs of this database have"
+	case errors.As(err, &changed):
+		return "the tables are those of another build; see \"A store does not open\" in docs/when-it-is-slow.md"
+	case errors.Is(err, os.ErrNotExist):
+		return "look at --store; migrate up makes a new file"
+	case errors.Is(err, runtime.ErrNotPublished):
+		return "run published RUN lists what the run has published"
+	case errors.Is(err, journal.ErrNotFound):
+		return "run list shows the runs there are"
+	case errors.Is(err, runtime.ErrBlocked):
+		return "run why RUN says what blocks it; what was sent waits in its inbox"
+	case errors.Is(err, journal.ErrOpen):
+		return "terminate the run first, or let it end"
+	case errors.Is(err, journal.ErrClosed):
+		return "run show RUN says how it ended"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "raise --timeout; what was sent may have taken effect: the same --key finds out"
+	case errors.Is(err, journal.ErrUnavailable):
+		return "is the server up, and --store right?"
+	}
+	return ""
+}

@@ -1,0 +1,95 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/cmd/reprise/cli"
+	"github.com/reprise-run/reprise/journal/postgres/pgtest"
+)
+
+// programEnv makes this binary the command: "reprise" as it is, "embedded" as a program with code.
+const programEnv = "REPRISE_TEST_PROGRAM"
+
+// TestMain also makes this binary the command, so that every test goes through a process with its
+// arguments, streams and exit code, and a race in it is found.
+func TestMain(m *testing.M) {
+	switch os.Getenv(programEnv) {
+	case "reprise":
+		cli.Main(nil)
+	case "embedded":
+		cli.Main(&cli.Options{Name: "shop", Register: cli.RegisterDemo})
+	}
+	pgtest.Main(m)
+}
+
+// patience bounds every wait; nothing is expected to take nearly as long.
+const patience = time.Minute
+
+// said is what a command has said, and how it ended.
+type said struct {
+	out, err string
+	code     int
+}
+
+// command is the command as a process.
+func command(t *testing.T, store string, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(os.Environ(), programEnv+"=reprise", "REPRISE_STORE="+store)
+	return cmd
+}
+
+func finish(t *testing.T, cmd *exec.Cmd) said {
+	t.Helper()
+	var out, err bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &err
+	failure := cmd.Run()
+	exit := new(exec.ExitError)
+	if failure != nil && !errors.As(failure, &exit) {
+		t.Fatal(failure)
+	}
+	return said{out.String(), err.String(), cmd.ProcessState.ExitCode()}
+}
+
+// reprise executes the command and wants an exit code.
+func reprise(t *testing.T, store string, code int, args ...string) said {
+	t.Helper()
+	s := finish(t, command(t, store, args...))
+	if s.code != code {
+		t.Fatalf("reprise %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), s.code, code, s.out, s.err)
+	}
+	return s
+}
+
+// onBoth runs a test on a store of each kind, which exists and has tables.
+func onBoth(t *testing.T, test func(t *testing.T, store string)) {
+	t.Run("sqlite", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(t.TempDir(), "runs.db")
+		reprise(t, path, cli.ExitDone, "migrate", "up")
+		test(t, path)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		t.Parallel()
+		test(t, pgtest.New(t))
+	})
+}
+
+func wantText(t *testing.T, where, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s lacks %q:\n%s", where, part, text)
+		}
+	}
+}

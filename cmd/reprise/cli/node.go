@@ -1,0 +1,139 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// nodeRecord is a live node.
+type nodeRecord struct {
+	ID        int32         `json:"id" doc:"number of the node"`
+	Name      string        `json:"name" doc:"its name, for people"`
+	StartedAt time.Time     `json:"started_at" doc:"when it joined"`
+	ExpiresAt time.Time     `json:"expires_at" doc:"when its lease ends unless it is renewed; on SQLite, where a lease is in the memory of its process, one lease from now"`
+	Lease     float64       `json:"lease_seconds" doc:"length of its lease"`
+	Routes    []routeRecord `json:"routes" doc:"what it serves"`
+}
+
+// routeRecord is a workflow that a node serves.
+type routeRecord struct {
+	Workflow string   `json:"workflow" doc:"name of the workflow"`
+	Version  int32    `json:"version" doc:"version of the workflow"`
+	Queue    string   `json:"queue" doc:"the queue"`
+	Signals  []string `json:"signals,omitempty" doc:"all signals that it receives, if its code says so"`
+}
+
+var nodeColumns = []column[nodeRecord]{
+	{"ID", func(_ *printer, n *nodeRecord) string { return strconv.Itoa(int(n.ID)) }},
+	{"NAME", func(_ *printer, n *nodeRecord) string { return oneLine(n.Name, 60) }},
+	{"JOINED", func(p *printer, n *nodeRecord) string { return p.at(n.StartedAt) }},
+	{"LEASE ENDS", func(p *printer, n *nodeRecord) string { return p.at(n.ExpiresAt) }},
+	{"SERVES", func(_ *printer, n *nodeRecord) string {
+		var list []string
+		for _, r := range n.Routes {
+			list = append(list, fmt.Sprintf("%s/%d", r.Workflow, r.Version))
+		}
+		return oneLine(strings.Join(list, " "), 120)
+	}},
+}
+
+// nodeGroup has the verbs about nodes.
+func nodeGroup(a *app) *cobra.Command {
+	g := &cobra.Command{Use: "node", Short: "Look at the nodes that execute runs"}
+	list := &cobra.Command{
+		Use: "list", Short: "List live nodes and what they serve", Args: cobra.NoArgs,
+		RunE: a.reads(func(c *call, _ []string) error {
+			nodes, err := c.nodes()
+			if err != nil {
+				return err
+			}
+			records := []nodeRecord{}
+			for i := range nodes {
+				records = append(records, nodeOf(&nodes[i]))
+			}
+			return printList(c.out, nodeColumns, records)
+		}),
+	}
+	g.AddCommand(printing(list, "list of node"))
+	return g
+}
+
+// nodes lists the live nodes, and learns the store's clock on the way: leases are by it.
+func (c *call) nodes() ([]journal.Node, error) {
+	page, err := c.client.List(c.ctx, journal.ListFilter{Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	c.out.now = page.Now
+	return c.store.Nodes(c.ctx)
+}
+
+func nodeOf(n *journal.Node) nodeRecord {
+	rec := nodeRecord{ID: int32(n.ID), Name: n.Name, StartedAt: n.StartedAt, ExpiresAt: n.ExpiresAt, Lease: n.Lease.Seconds(), Routes: []routeRecord{}}
+	for _, r := range n.Routes {
+		rec.Routes = append(rec.Routes, routeRecord{Workflow: r.Workflow, Version: r.Version, Queue: r.Queue, Signals: n.Signals[r]})
+	}
+	return rec
+}
+
+// servedRecord is a workflow that live nodes serve.
+type servedRecord struct {
+	Workflow string   `json:"workflow" doc:"name of the workflow"`
+	Version  int32    `json:"version" doc:"version of the workflow"`
+	Queue    string   `json:"queue" doc:"the queue"`
+	Nodes    []string `json:"nodes" doc:"names of the live nodes that serve it"`
+}
+
+var servedColumns = []column[servedRecord]{
+	{"WORKFLOW", func(_ *printer, r *servedRecord) string { return oneLine(r.Workflow, 60) }},
+	{"V", func(_ *printer, r *servedRecord) string { return strconv.Itoa(int(r.Version)) }},
+	{"QUEUE", func(_ *printer, r *servedRecord) string { return oneLine(r.Queue, 40) }},
+	{"NODES", func(_ *printer, r *servedRecord) string { return strconv.Itoa(len(r.Nodes)) }},
+	{"NAMES", func(_ *printer, r *servedRecord) string { return oneLine(strings.Join(r.Nodes, " "), 120) }},
+}
+
+// workflowGroup has the verbs about workflows.
+func workflowGroup(a *app) *cobra.Command {
+	g := &cobra.Command{Use: "workflow", Short: "Look at the workflows that nodes serve"}
+	list := &cobra.Command{
+		Use: "list", Short: "List the workflows, versions and queues that live nodes serve", Args: cobra.NoArgs,
+		RunE: a.reads(func(c *call, _ []string) error {
+			nodes, err := c.nodes()
+			if err != nil {
+				return err
+			}
+			return printList(c.out, servedColumns, servedBy(nodes))
+		}),
+	}
+	g.AddCommand(printing(list, "list of served"))
+	return g
+}
+
+// servedBy turns what each node serves round: who serves it.
+func servedBy(nodes []journal.Node) []servedRecord {
+	byRoute := map[journal.Route]*servedRecord{}
+	list := []servedRecord{}
+	for i := range nodes {
+		for _, r := range nodes[i].Routes {
+			if byRoute[r] == nil {
+				byRoute[r] = &servedRecord{Workflow: r.Workflow, Version: r.Version, Queue: r.Queue}
+			}
+			byRoute[r].Nodes = append(byRoute[r].Nodes, nodes[i].Name)
+		}
+	}
+	for _, s := range byRoute {
+		list = append(list, *s)
+	}
+	slices.SortFunc(list, func(a, b servedRecord) int {
+		return cmp.Or(cmp.Compare(a.Workflow, b.Workflow), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Queue, b.Queue))
+	})
+	return list
+}

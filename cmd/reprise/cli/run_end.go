@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/mattn/go-isatty"
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+func runCancel(a *app) *cobra.Command {
+	var reason string
+	c := a.oneRun(&cobra.Command{
+		Use: "cancel RUN", Short: "Ask an open run to cancel itself",
+		Long: "Ask an open run to cancel itself. Its code decides how it ends, and may compensate first.",
+		RunE: a.writes(func(c *call, args []string) error {
+			run, err := c.run(args[0])
+			if err == nil {
+				err = c.client.Cancel(c.ctx, run, reason)
+			}
+			if err != nil {
+				return err
+			}
+			return c.done(run, "cancel requested")
+		}),
+	})
+	c.Flags().StringVar(&reason, "reason", "", "why, for the run's history")
+	return printing(c, "sent")
+}
+
+func runTerminate(a *app) *cobra.Command {
+	var reason string
+	var yes bool
+	c := a.oneRun(&cobra.Command{
+		Use: "terminate RUN", Short: "Close an open run at once, without running its code",
+		Long: `Close an open run at once, without running its code: nothing is compensated. Its children
+follow their close policies. It cannot be undone.`,
+		RunE: a.writes(func(c *call, args []string) error {
+			run, err := c.run(args[0])
+			if err == nil {
+				err = c.confirm(yes, "terminate", run)
+			}
+			if err == nil {
+				err = c.client.Terminate(c.ctx, run, reason)
+			}
+			if err != nil {
+				return err
+			}
+			return c.done(run, "terminated")
+		}),
+	})
+	c.Flags().StringVar(&reason, "reason", "", "why, for the run's history")
+	addYes(c, &yes)
+	return printing(c, "sent")
+}
+
+func runResume(a *app) *cobra.Command {
+	c := a.oneRun(&cobra.Command{
+		Use: "resume RUN", Short: "Let a blocked, quarantined or parked run be tried now",
+		RunE: a.writes(func(c *call, args []string) error {
+			run, err := c.run(args[0])
+			if err == nil {
+				err = c.client.Resume(c.ctx, run)
+			}
+			if err != nil {
+				return err
+			}
+			return c.done(run, "resumed")
+		}),
+	})
+	return printing(c, "sent")
+}
+
+func runDelete(a *app) *cobra.Command {
+	var yes bool
+	c := a.oneRun(&cobra.Command{
+		Use: "delete RUN", Short: "Delete a closed run with its history, messages and key",
+		Long: `Delete a closed run with its history, messages and key. It cannot be undone. On Postgres
+it needs a grant of its own, see docs/operating-postgres.md.`,
+		RunE: a.writes(func(c *call, args []string) error {
+			run, err := c.run(args[0])
+			if err == nil {
+				err = c.confirm(yes, "delete", run)
+			}
+			if err == nil {
+				err = c.client.Delete(c.ctx, run)
+			}
+			if err != nil {
+				return err
+			}
+			return c.done(run, "deleted")
+		}),
+	})
+	addYes(c, &yes)
+	return printing(c, "sent")
+}
+
+func addYes(c *cobra.Command, yes *bool) {
+	c.Flags().BoolVarP(yes, "yes", "y", false, "do not ask; needed without a terminal")
+}
+
+// confirm asks before what cannot be undone. It shows which run it is about, because ids look
+// alike. Without a terminal nobody could answer, so --yes must have been given.
+func (c *call) confirm(yes bool, verb string, run journal.RunID) error {
+	if yes {
+		return nil
+	}
+	in, isFile := c.InOrStdin().(*os.File)
+	if !isFile || !isatty.IsTerminal(in.Fd()) {
+		return failed(ExitUsage, "give --yes if you mean it", "%s cannot be undone, and there is no terminal to ask; nothing was done", verb)
+	}
+	page, err := c.client.List(c.ctx, journal.ListFilter{IDs: []journal.RunID{run}})
+	if err != nil {
+		return err
+	}
+	if len(page.Runs) == 0 {
+		return fmt.Errorf("run %s: %w", run, journal.ErrNotFound)
+	}
+	r := recordOf(&page.Runs[0])
+	c.out.now = page.Now
+	fmt.Fprintf(c.ErrOrStderr(), "%s run %s of workflow %s, key %s, %s, started %s? [y/N] ",
+		verb, r.ID, oneLine(r.Workflow, 100), orDash(oneLine(r.Key, 100)), r.word(), c.out.at(r.CreatedAt))
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		return failed(ExitFailed, "", "nothing was done")
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// filterFlags are the flags that select runs.
+type filterFlags struct {
+	workflow, status, state, key, keyPrefix, parent, unchanged string
+	version                                                    int32
+	labels                                                     []string
+	since, until                                               string
+}
+
+func (f *filterFlags) add(a *app, c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.workflow, "workflow", "", "runs of this workflow")
+	fl.Int32Var(&f.version, "version", 0, "runs of this version of their workflow")
+	fl.StringVar(&f.status, "status", "", "open, completed, failed, cancelled or terminated")
+	fl.StringVar(&f.state, "state", "", "open runs that are ready, blocked or quarantined")
+	fl.StringVar(&f.key, "key", "", "runs that have, or had, this key")
+	fl.StringVar(&f.keyPrefix, "key-prefix", "", "runs whose key begins with this")
+	fl.StringArrayVar(&f.labels, "label", nil, "runs with this label, as name=value; may be repeated, and all must match")
+	fl.StringVar(&f.parent, "parent", "", "children of this run")
+	fl.StringVar(&f.unchanged, "unchanged", "", "open runs that may still take the old branch of this workflow.Changed")
+	fl.StringVar(&f.since, "since", "", "runs started at or after this time: 2026-11-29T12:00:00Z, or 90m, 12h, 3d ago")
+	fl.StringVar(&f.until, "until", "", "runs started before this time")
+	must(c.RegisterFlagCompletionFunc("workflow", a.completeWorkflows))
+	must(c.RegisterFlagCompletionFunc("label", a.completeLabels))
+	must(c.RegisterFlagCompletionFunc("parent", a.completeRuns))
+	must(c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statusWords(), cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateWords(), cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// filter makes the flags a filter of the journal: whatever selects runs does so here.
+func (f *filterFlags) filter(c *call) (lf journal.ListFilter, err error) {
+	lf = journal.ListFilter{Workflow: f.workflow, Version: f.version, Key: f.key, KeyPrefix: f.keyPrefix, Unchanged: f.unchanged}
+	if f.version < 0 {
+		return lf, usage(c.Command, "--version %d is negative", f.version)
+	}
+	if f.status != "" {
+		i := slices.Index(statusWords(), f.status)
+		if i < 0 {
+			return lf, usage(c.Command, "--status %q is none of %s", f.status, strings.Join(statusWords(), ", "))
+		}
+		lf.Status = new(journal.Status(i))
+	}
+	if f.state != "" {
+		i := slices.Index(stateWords(), f.state)
+		if i < 0 {
+			return lf, usage(c.Command, "--state %q is none of %s", f.state, strings.Join(stateWords(), ", "))
+		}
+		lf.State = new(journal.TaskState(i))
+	}
+	if lf.Labels, err = parseLabels(c.Command, f.labels); err != nil {
+		return lf, err
+	}
+	if f.parent != "" {
+		if lf.Parent, err = c.run(f.parent); err != nil {
+			return lf, err
+		}
+	}
+	if lf.Since, err = parseTime(c, "since", f.since); err != nil {
+		return lf, err
+	}
+	lf.Until, err = parseTime(c, "until", f.until)
+	return lf, err
+}
+
+func statusWords() (words []string) {
+	for s := journal.Open; s <= journal.Terminated; s++ {
+		words = append(words, s.String())
+	}
+	return words
+}
+
+func stateWords() (words []string) {
+	for s := journal.Ready; s <= journal.Quarantined; s++ {
+		words = append(words, s.String())
+	}
+	return words
+}
+
+// parseLabels reads name=value pairs.
+func parseLabels(c *cobra.Command, list []string) (map[string]string, error) {
+	var labels map[string]string
+	for _, pair := range list {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, usage(c, "--label %q must be name=value", pair)
+		}
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[name] = value
+	}
+	return labels, nil
+}
+
+// parseTime reads a moment, or how long ago it is. Days are 24 hours.
+func parseTime(c *call, flag, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	if ago, err := parseSpan(text); err == nil && ago >= 0 {
+		return c.out.now.Add(-ago), nil
+	}
+	return time.Time{}, usage(c.Command, "--%s %q is neither a time such as 2026-11-29T12:00:00Z nor a duration such as 90m, 12h or 3d", flag, text)
+}
+
+// parseSpan is time.ParseDuration with days.
+func parseSpan(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseFloat(days, 64)
+		return time.Duration(n * float64(24*time.Hour)), err
+	}
+	return time.ParseDuration(text)
+}
+
+// runPageRecord is a page of runs.
+type runPageRecord struct {
+	Runs []runRecord `json:"runs" doc:"the runs, newest first"`
+	Next string      `json:"next,omitempty" doc:"--cursor of the next page; absent on the last one"`
+}
+
+var runColumns = []column[runRecord]{
+	{"ID", func(_ *printer, r *runRecord) string { return r.ID }},
+	{"WORKFLOW", func(_ *printer, r *runRecord) string { return oneLine(r.Workflow, 40) }},
+	{"V", func(_ *printer, r *runRecord) string { return strconv.Itoa(int(r.Version)) }},
+	{"STATUS", func(_ *printer, r *runRecord) string { return r.word() }},
+	{"STARTED", func(p *printer, r *runRecord) string { return p.at(r.CreatedAt) }},
+	{"KEY", func(_ *printer, r *runRecord) string { return oneLine(r.Key, 40) }},
+	{"WAITS FOR, OR PROBLEM", func(_ *printer, r *runRecord) string { return oneLine(r.about(), 80) }},
+}
+
+func runList(a *app) *cobra.Command {
+	var f filterFlags
+	var limit int
+	var cursor string
+	c := &cobra.Command{
+		Use: "list", Short: "List runs, newest first", Args: cobra.NoArgs,
+		Long: `List runs, newest first. All conditions must match.
+
+Each condition is served by an index except --label, --version, --since and --until alone:
+these look at all runs, newest first, until the page is full.`,
+		Example: `  reprise run list --state blocked
+  reprise run list --workflow order --status failed --since 24h -o jsonl
+  reprise run list --label customer=42 --limit 10`,
+		RunE: a.reads(func(c *call, _ []string) error {
+			lf, err := f.filter(c)
+			if err != nil {
+				return err
+			}
+			if limit < 0 {
+				return usage(c.Command, "--limit %d is negative", limit)
+			}
+			lf.Cursor = cursor
+			return c.list(lf, limit)
+		}),
+	}
+	f.add(a, c)
+	c.Flags().IntVar(&limit, "limit", 50, "how many runs; 0 for all")
+	c.Flags().StringVar(&cursor, "cursor", "", "go on behind the page that gave this")
+	return printing(c, "runPage, with jsonl a run a line")
+}
+
+// list prints the runs that a filter selects. With jsonl each page is printed when it is there, so
+// a list of all runs needs no memory for them.
+func (c *call) list(lf journal.ListFilter, limit int) error {
+	page := runPageRecord{Runs: []runRecord{}}
+	left := limit
+	for more := true; more; {
+		lf.Limit = journal.ListMax
+		if limit > 0 {
+			lf.Limit = min(left, journal.ListMax)
+		}
+		got, err := c.client.List(c.ctx, lf)
+		if err != nil {
+			return err
+		}
+		c.out.now = got.Now
+		for i := range got.Runs {
+			page.Runs = append(page.Runs, recordOf(&got.Runs[i]))
+		}
+		left -= len(got.Runs)
+		page.Next, lf.Cursor = got.Next, got.Next
+		if more = got.Next != "" && (limit == 0 || left > 0); c.out.format == formatLines {
+			if err := printLines(c.out, page.Runs); err != nil {
+				return err
+			}
+			page.Runs = page.Runs[:0]
+		}
+	}
+	if page.Next != "" && c.out.format != formatJSON {
+		c.note("there are more runs: --cursor %s goes on, --limit 0 lists all", page.Next)
+	}
+	switch c.out.format {
+	case formatLines:
+		return nil
+	case formatJSON:
+		return c.out.object(page)
+	}
+	return printTable(c.out, runColumns, page.Runs)
+}
+
+// labelText is labels for people, in the order of their names.
+func labelText(labels map[string]string) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		pairs = append(pairs, name+"="+labels[name])
+	}
+	return strings.Join(pairs, " ")
+}
