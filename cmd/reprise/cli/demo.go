@@ -21,6 +21,8 @@ const (
 	demoScanned  workflow.Signal[string]       = "scanned"
 	demoCleared  workflow.Signal[string]       = "cleared"
 	demoRedirect workflow.Update[string, bool] = "redirect"
+
+	demoStage workflow.Query[struct{}, string] = "stage"
 )
 
 // parcel says what a run of the demonstration goes through.
@@ -92,6 +94,8 @@ func registerDemo(n *runtime.Node) {
 // deliver is the workflow of the demonstration.
 func deliver(ctx workflow.Context, p parcel) (string, error) {
 	workflow.Publish(ctx, "progress", map[string]string{"to": p.To, "stage": "accepted"})
+	stage := "accepted"
+	demoStage.Handle(ctx, func(struct{}) (string, error) { return stage, nil })
 	demoRedirect.Handle(ctx, func(_ workflow.Context, to string) (bool, error) {
 		p.To = to
 		return true, nil
@@ -113,6 +117,7 @@ func deliver(ctx workflow.Context, p parcel) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	stage = "labelled"
 	switch p.Fate {
 	case "blocked":
 		panic("a parcel without a weight")

@@ -13,6 +13,8 @@ import (
 
 	"github.com/reprise-run/reprise/cmd/reprise/cli"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
 )
 
 // programEnv makes this binary the command: "reprise" as it is, "embedded" as a program with code.
@@ -26,8 +28,17 @@ func TestMain(m *testing.M) {
 		cli.Main(nil)
 	case "embedded":
 		cli.Main(&cli.Options{Name: "shop", Register: cli.RegisterDemo})
+	case "changed":
+		cli.Main(&cli.Options{Name: "shop", Register: registerChanged})
 	}
 	pgtest.Main(m)
+}
+
+// registerChanged registers code that does not fit the histories of the demonstration.
+func registerChanged(n *runtime.Node) {
+	runtime.Handle(n, workflow.Name[map[string]string, string]("demo.parcel"), func(ctx workflow.Context, _ map[string]string) (string, error) {
+		return workflow.Step(ctx, "weigh", func(context.Context) (string, error) { return "", nil }, nil)
+	}, nil)
 }
 
 // patience bounds every wait; nothing is expected to take nearly as long.

@@ -29,7 +29,7 @@ func TestVerbsThatRead(t *testing.T) {
 	t.Parallel()
 	s := readSchema(t)
 	onBoth(t, func(t *testing.T, store string) {
-		runs := plant(t, store)
+		runs, lines := plant(t, store), map[string]bool{}
 		for _, c := range []struct {
 			args string
 			has  []string // of the table
@@ -60,7 +60,10 @@ func TestVerbsThatRead(t *testing.T) {
 			args := strings.Fields(c.args)
 			wantText(t, c.args, reprise(t, store, cli.ExitDone, args...).out, c.has...)
 			checkJSON(t, s, store, cli.ExitDone, args...)
-			checkLines(t, s, store, args...)
+			if verb := strings.Join(args[:min(2, len(args))], " "); !lines[verb] {
+				lines[verb] = true
+				checkLines(t, s, store, args...)
+			}
 		}
 		if n := checkLines(t, s, store, "run", "list", "--limit", "0"); n != 12 {
 			t.Errorf("all runs are %d, want the 11 of the demonstration and a child", n)

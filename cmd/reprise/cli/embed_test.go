@@ -1,0 +1,107 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-run/reprise/cmd/reprise/cli"
+)
+
+// embedded executes the command as a part of a program that has the code of the demonstration.
+func embedded(t *testing.T, store string, code int, args ...string) said {
+	t.Helper()
+	got := finishAs(t, "embedded", store, args...)
+	if got.code != code {
+		t.Fatalf("shop %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), got.code, code, got.out, got.err)
+	}
+	return got
+}
+
+// finishAs executes the command as a part of another program.
+func finishAs(t *testing.T, program, store string, args ...string) said {
+	t.Helper()
+	cmd := command(t, store, args...)
+	cmd.Env = append(cmd.Env, programEnv+"="+program)
+	return finish(t, cmd)
+}
+
+// TestEmbedded: a program with code has the verbs that need it.
+func TestEmbedded(t *testing.T) {
+	t.Parallel()
+	s := readSchema(t)
+	store := filepath.Join(t.TempDir(), "runs.db")
+	plant(t, store)
+	wantText(t, "query", embedded(t, store, cli.ExitDone, "run", "query", "key=demo:signal", "stage").out, `"labelled"`)
+	checkJSONText(t, s, "query", "answer", false, embedded(t, store, cli.ExitDone, "run", "query", "key=demo:signal", "stage", "-o", "json").out)
+	wantText(t, "no handler", embedded(t, store, cli.ExitFailed, "run", "query", "key=demo:signal", "nothing").err, "nothing", "stage")
+	wantText(t, "replay", embedded(t, store, cli.ExitDone, "run", "replay", "key=demo:signal").out, "fits")
+	checkJSONText(t, s, "replay", "replayed", false, embedded(t, store, cli.ExitDone, "run", "replay", "key=demo:failed", "-o", "json").out)
+	got := finishAs(t, "changed", store, "run", "replay", "key=demo:signal")
+	if got.code != cli.ExitRefused {
+		t.Errorf("the replay of changed code ends with %d:\n%s", got.code, got.out)
+	}
+	wantText(t, "a replay of changed code", got.err, "code and history differ", "step label", "step weigh", "repair the code")
+}
+
+// TestCompletion: what the store has is offered, and a store that cannot be read offers nothing.
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, store string) {
+		runs := plant(t, store)
+		for args, has := range map[string]string{
+			"run show ":               runs["signal"],
+			"run why ":                "key=demo:blocked\tdemo.parcel, blocked",
+			"run start ":              "demo.customs",
+			"run start x --queue ":    "default",
+			"run list --workflow ":    "demo.parcel",
+			"run list --label ":       "demo=timer",
+			"run list --status ":      "terminated",
+			"run list -o ":            "jsonl",
+			"run list --parent ":      runs["child"],
+			"run ":                    "history\tPrint",
+			"run signal ":             runs["signal"],
+			"run start x --reuse ":    "allow-if-failed",
+			"run list --state ":       "quarantined",
+			"run start --on-failure ": "demo.customs",
+		} {
+			got := reprise(t, store, cli.ExitDone, append([]string{"__complete"}, strings.Split(args, " ")...)...)
+			wantText(t, args, got.out, has)
+		}
+		got := reprise(t, filepath.Join(t.TempDir(), "none.db"), cli.ExitDone, "__complete", "run", "show", "")
+		if !strings.HasPrefix(got.out, ":") {
+			t.Errorf("without a store %q is offered", got.out)
+		}
+	})
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		wantText(t, shell, reprise(t, "", cli.ExitDone, "completion", shell).out, "reprise")
+	}
+}
+
+// TestManualPages: one for each verb.
+func TestManualPages(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "man1")
+	reprise(t, "", cli.ExitDone, "man", folder)
+	text, err := os.ReadFile(filepath.Join(folder, "reprise-run-why.1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, "reprise-run-why.1", string(text), ".TH", "who has to do what")
+}
+
+// TestMigrationsToRead: the SQL of both stores, with the schema's name.
+func TestMigrationsToRead(t *testing.T) {
+	t.Parallel()
+	wantText(t, "sql", reprise(t, "", cli.ExitDone, "migrate", "sql", "--schema", "orders").out, "-- 0001_initial.sql", `"orders".tasks`)
+	wantText(t, "sql", reprise(t, "", cli.ExitDone, "migrate", "sql", "--sqlite").out, "-- 0001_initial.sql", "reprise_tasks")
+}
+
+// TestDemoPlantsOnce: never among runs of somebody's.
+func TestDemoPlantsOnce(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "runs.db")
+	plant(t, store)
+	wantText(t, "demo", reprise(t, store, cli.ExitRefused, "demo").err, "holds runs already")
+}
