@@ -25,6 +25,12 @@
 // come from Temporal or DBOS. examples/tutorial is a whole service with its tests, as a module of
 // its own; docs/tutorial.md explains it.
 //
+// The command
+//
+//	go install github.com/reprise-run/reprise/cmd/reprise@latest
+//
+// looks into a journal and acts on its runs; see docs/operations.md.
+//
 // # What is promised
 //
 // From the first release on, and within one major version, these packages keep their exported names

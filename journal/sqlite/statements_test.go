@@ -60,6 +60,8 @@ func TestHotPlans(t *testing.T) {
 	found := sqltest.Statements(t, ".")
 	for name, want := range map[string]string{
 		"claimHeadSQL":        "reprise_tasks_claim_idx (queue=? AND workflow=? AND version=? AND priority=? AND visible_at>? AND visible_at<?)",
+		"backlogSQL":          "reprise_tasks_claim_idx (queue=? AND workflow=? AND version=? AND priority=? AND visible_at>? AND visible_at<?)",
+		"backlogRouteSQL":     "reprise_tasks_claim_idx ((queue,workflow,version)>(?,?,?))",
 		"claimNextSQL":        "reprise_tasks_claim_idx (queue=? AND workflow=? AND version=? AND priority=? AND visible_at>?)",
 		"claimAttentionSQL":   "reprise_tasks_owner_idx (owner=? AND visible_at<?)",
 		"claimUnconfirmedSQL": "reprise_tasks_owner_idx (owner=?)",

@@ -23,6 +23,7 @@ const (
 	ExitNotFound = 3 // no such run, node, value
 	ExitRefused  = 4 // the run's state does not allow it: it is closed, open, blocked, or rejects an update
 	ExitTimeout  = 5 // --timeout was over; what was sent may take effect
+	ExitWarnings = 6 // doctor has found something that is no error yet
 )
 
 // ExitCode is the exit code for the error of a verb, ExitDone for nil.

@@ -74,12 +74,12 @@ open, and change nothing.
 A RUN is the id of a run, or key=KEY for the run that has, or last had, a key.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 refused by the run's
-state, 5 timed out.`,
+state, 5 timed out, 6 warnings (doctor).`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	a.addFlags(root)
-	root.AddCommand(runGroup(a), nodeGroup(a), workflowGroup(a), migrateGroup(a), demoVerb(a), versionVerb(a), manVerb(a))
+	root.AddCommand(runGroup(a), nodeGroup(a), workflowGroup(a), queueGroup(a), migrateGroup(a), doctorVerb(a), demoVerb(a), versionVerb(a), manVerb(a))
 	finish(root)
 	return root
 }

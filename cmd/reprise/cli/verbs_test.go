@@ -54,6 +54,7 @@ func TestVerbsThatRead(t *testing.T) {
 			{"run published key=demo:signal progress", []string{"accepted"}},
 			{"node list", []string{"LEASE ENDS"}},
 			{"workflow list", []string{"QUEUE"}},
+			{"queue list", []string{"OLDEST", "demo.parcel"}},
 			{"migrate status", []string{"0001_initial.sql", "applied"}},
 			{"version", []string{"reprise"}},
 		} {
