@@ -6,6 +6,8 @@ export GO
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 TIMEOUT     ?= 10m
+# vet has a target of its own, so tests do not run a part of it once more.
+TEST        := $(GO) test -count=1 -vet=off
 FUZZTIME    ?= 20s
 SEEDS       ?= 10000
 FROM        ?= 1
@@ -77,27 +79,27 @@ vuln: ## known vulnerabilities in what we call; before every release
 	$(GO) run $(GOVULNCHECK) $(if $(VULNDB),-db $(VULNDB)) ./...
 
 once: prepare ## every test once
-	$(GO) test -count=1 -timeout $(TIMEOUT) ./...
+	$(TEST) -timeout $(TIMEOUT) ./...
 
 passivated: prepare ## the engine's tests with a passivation after every turn: whatever a run forgets is found
-	REPRISE_TEST_PASSIVATE=always $(GO) test -count=1 -timeout $(TIMEOUT) $(ENGINE)
+	REPRISE_TEST_PASSIVATE=always $(TEST) -timeout $(TIMEOUT) $(ENGINE)
 
 tutorial: prepare ## the program of docs/tutorial.md: its flows, and kill -9 of its process on SQLite and Postgres
-	cd $(TUTORIAL) && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
+	cd $(TUTORIAL) && $(TEST) -timeout $(TIMEOUT) ./...
 
 peers: prepare-peers ## the comparison with other products in a tiny form; Restate's server is fetched if need be
-	cd $(PEERS) && $(GO) test -count=1 -timeout $(TIMEOUT) ./...
+	cd $(PEERS) && $(TEST) -timeout $(TIMEOUT) ./...
 
 race: prepare-race ## every test with the race detector, the engine's in both modes; SQLite in Go is ten times slower with it
-	$(GO) test -race -count=1 -timeout 30m ./...
-	REPRISE_TEST_PASSIVATE=always $(GO) test -race -count=1 -timeout $(TIMEOUT) $(ENGINE)
+	$(TEST) -race -timeout 30m ./...
+	REPRISE_TEST_PASSIVATE=always $(TEST) -race -timeout $(TIMEOUT) $(ENGINE)
 
 race-engine: prepare-race ## the race detector where goroutines share memory
-	$(GO) test -race -count=1 -timeout $(TIMEOUT) $(RACE)
+	$(TEST) -race -timeout $(TIMEOUT) $(RACE)
 
 newer: prepare-newer ## the conformance tests of journal/postgres, and upgrades, on a newer PostgreSQL, which is fetched if need be
-	bin=$$(.ci/newer-postgres) && REPRISE_PG_BIN=$$bin $(GO) test -count=1 -timeout $(TIMEOUT) ./journal/postgres/pgserver && \
-	REPRISE_PG_BIN=$$bin $(GO) test -count=1 -timeout $(TIMEOUT) -run $(NEWER) -skip 'TestStore/(Amid|Faults)' ./journal/postgres ./runtime/acceptance/upgrade
+	bin=$$(.ci/newer-postgres) && REPRISE_PG_BIN=$$bin $(TEST) -timeout $(TIMEOUT) ./journal/postgres/pgserver && \
+	REPRISE_PG_BIN=$$bin $(TEST) -timeout $(TIMEOUT) -run $(NEWER) -skip 'TestStore/(Amid|Faults)' ./journal/postgres ./runtime/acceptance/upgrade
 
 fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 	@set -e; grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | while IFS=: read -r file decl; do \
@@ -105,7 +107,7 @@ fuzz: prepare ## every fuzz test for FUZZTIME (20s)
 	done
 
 sim: prepare ## SEEDS (10000) simulated clusters with faults, from seed FROM (1): some minutes
-	$(GO) test -count=1 -timeout 30m ./runtime/sim -run TestSeeds -v -seeds $(SEEDS) -from $(FROM)
+	$(TEST) -timeout 30m ./runtime/sim -run TestSeeds -v -seeds $(SEEDS) -from $(FROM)
 
 mutate: prepare ## N (200) random changes of the code, one at a time: which of them no test notices; hours, SEED=… goes on with a sample
 	$(GO) run ./internal/mutate -n $(N) -workers $(WORKERS) $(if $(SEED),-seed $(SEED)) $(if $(OUT),-out $(OUT)) $(PACKAGES)
