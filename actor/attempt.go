@@ -39,6 +39,7 @@ type attempt struct {
 
 	exec      *executor          // which executes it
 	began     atomic.Bool        // it has, or had, a slot
+	called    atomic.Bool        // its body has been called, or will not be: see callOff
 	state     atomic.Int32       // of the body, see abandoned
 	goroutine atomic.Int64       // that executes the body; 0 before
 	watched   atomic.Bool        // the attempt is over, and the body is looked after
@@ -61,6 +62,17 @@ type result struct {
 	tx          journal.Tx       // of a step with a transaction that succeeded: still open
 	borrowed    bool             // tx keeps the store's other writes waiting
 	heartbeat   *journal.Payload // details of the last heartbeat, nil for none
+}
+
+// callOff keeps the body from being called, and tells whether it did: the body had not been. An
+// attempt that has a slot may wait for its transaction. Whoever swaps the flag first decides, so no
+// body begins behind a call that was true.
+func (a *attempt) callOff() bool {
+	if a.called.Swap(true) {
+		return false
+	}
+	a.cancel(ErrPaused)
+	return true
 }
 
 // limit derives a context with the time limits of the attempt and of the whole step.
@@ -107,7 +119,7 @@ func onExpiry(ctx context.Context, over func()) (stop func() bool) {
 func resultOf(cause, err error) result {
 	f := replay.FailureOf(err)
 	switch {
-	case errors.Is(cause, ErrShutdown), errors.Is(cause, ErrRunLost), errors.Is(cause, ErrRunClosed):
+	case errors.Is(cause, ErrShutdown), errors.Is(cause, ErrRunLost), errors.Is(cause, ErrRunClosed), errors.Is(cause, ErrPaused):
 		return result{failure: f, interrupted: true}
 	case errors.Is(cause, ErrAttemptTimeout), errors.Is(cause, ErrStepTimeout):
 		return result{failure: &journal.Failure{Type: journal.FailureTimeout, Message: cause.Error(), Cause: f}}

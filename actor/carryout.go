@@ -29,7 +29,7 @@ func (r *run) startDue() {
 	if r.machine == nil || r.machine.Finished() || r.host.killed.Load() {
 		return
 	}
-	if !r.host.draining.Load() && !r.host.silent.Load() {
+	if !r.host.draining.Load() && !r.host.silent.Load() && !onHold(r) {
 		now := r.now()
 		room := r.steps.room(r.host.o.attemptsMax)
 		for _, s := range r.steps.open {
@@ -89,11 +89,15 @@ func (r *run) start(s *step, now time.Time) {
 
 // setTimer sets the timer to the time when a timer of the code or a step is due. The store's clock
 // decides: the estimate of it is never ahead, so the run wakes late rather than early (J9). While
-// the system drains no step starts any more, and a run that woke for one would wake without end.
+// the system drains no step starts any more, and a run that woke for one would wake without end. A
+// run that is on hold waits for its bodies, and for nothing else.
 func (r *run) setTimer() {
 	r.alarm.stop()
-	at := nextTimer(r.machine)
-	if !r.host.draining.Load() && !r.host.silent.Load() && r.rest.IsZero() { // else it would wake without end
+	var at time.Time
+	if !onHold(r) {
+		at = nextTimer(r.machine)
+	}
+	if !onHold(r) && !r.host.draining.Load() && !r.host.silent.Load() && r.rest.IsZero() { // else it would wake without end
 		at = r.steps.nextDue(at, r.now(), r.host.o.attemptsMax)
 	}
 	wait := time.Duration(-1)

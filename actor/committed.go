@@ -21,7 +21,7 @@ func (r *run) onCommitted(m *committed) {
 	}
 	switch {
 	case m.err == nil:
-		r.written(t, m.inboxLast)
+		r.written(t, m)
 	case errors.Is(m.err, journal.ErrFenced), errors.Is(m.err, journal.ErrNodeLost):
 		r.giveUp(m.err)
 	case r.phase == failed:
@@ -35,8 +35,8 @@ func (r *run) onCommitted(m *committed) {
 	}
 }
 
-// written lets a durable turn take effect. inboxLast is the number of the run's newest message.
-func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
+// written lets a durable turn take effect. If the commit has met a pause, nothing of it starts.
+func (r *run) written(t *turn, m *committed) {
 	next := t.commit.Next.Kind
 	r.head, r.changed = t.commit.NewHead(), time.Now()
 	r.proved = r.proved || provesOwner(t.commit.Events)
@@ -75,9 +75,12 @@ func (r *run) written(t *turn, inboxLast journal.InboxSeq) {
 	if t.commit.Continue != nil {
 		r.nextGeneration(t.commit.Continue)
 	}
+	if t.commit.TellsState() {
+		hear(r, m.state)
+	}
 	if r.phase == ready { // else the engine failed while the commit was in flight
 		r.carryOut(t)
-		r.inputs.news = r.inputs.news || inboxLast > r.inputs.got
+		r.inputs.news = r.inputs.news || m.inboxLast > r.inputs.got && !onHold(r)
 		if r.host.o.PassivateAlways && r.machine != nil {
 			r.machine.Close()
 			r.machine = nil

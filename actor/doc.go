@@ -122,6 +122,7 @@
 //	                       its parts: read, decide, dispose of the task, write, start steps
 //	run.go, phase.go       the state, and how it is thrown away
 //	yield.go               when a run gives its place to others
+//	hold.go                what a pause means to it
 //	turn.go, inputs.go, steps.go, step.go, retry.go, trouble.go, acquit.go
 //	                       pieces of the state
 //	host.go, room.go, retrypace.go

@@ -15,6 +15,9 @@ var (
 	// ErrRunClosed: somebody has closed the run from outside, or deleted it. The result of the
 	// attempt will be ignored, and nobody repeats it.
 	ErrRunClosed = errors.New("run was terminated or deleted")
+	// ErrPaused: an operator pauses the run and does not want to wait for the step. The attempt
+	// does not count; the step starts anew when the run is resumed.
+	ErrPaused = errors.New("run is being paused")
 	// ErrHeartbeat: the attempt did not heartbeat for longer than its heartbeat timeout. It failed.
 	ErrHeartbeat = errors.New("step did not heartbeat in time")
 	// ErrAttemptTimeout: the attempt ran out of time. It failed, and may be retried.

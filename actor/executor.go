@@ -117,7 +117,12 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 	if a.left > 0 { // the time in the queue is the step's too
 		a.left = max(a.left-time.Since(a.asked), 1)
 	}
-	if failed := e.begin(a); failed != nil {
+	failed := e.begin(a)
+	if failed == nil && a.called.Swap(true) {
+		e.rollback(a.tx)
+		failed = new(resultOf(ErrPaused, ErrPaused))
+	}
+	if failed != nil {
 		e.releaseSlot(a)
 		a.release()
 		e.answer(w, a, *failed)

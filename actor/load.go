@@ -51,7 +51,7 @@ func takeHistory(r *run, h *driver.History) {
 		if !begin(r) {
 			return
 		}
-		if !h.More {
+		if !h.More && !onHold(r) {
 			r.inputs.addMessages(h)
 		}
 	}
@@ -121,7 +121,7 @@ func finish(r *run) {
 	if r.host.o.Hooks.Replayed != nil && p.events > 0 {
 		r.host.o.Hooks.Replayed(r.info.ID, p.events, p.took)
 	}
-	if !r.inputs.news { // else messages that were carried over may follow got
+	if !r.inputs.news && !onHold(r) { // else messages that were carried over may follow got
 		r.inputs.got = max(r.inputs.got, m.InboxSeen())
 	}
 	r.steps.adopt(m.Pending(), r.task.Attempts)

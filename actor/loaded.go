@@ -31,9 +31,10 @@ func (r *run) onLoaded(m loaded) {
 		r.fail(fmt.Errorf("the history cannot be read: %w", err))
 	default:
 		r.unconfirmed = false
+		hear(r, task.State)
 		if r.machine == nil {
 			takeHistory(r, &m.history)
-		} else {
+		} else if !onHold(r) {
 			r.inputs.addMessages(&m.history)
 		}
 	}

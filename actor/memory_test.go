@@ -127,7 +127,7 @@ func (m *memory) apply(c *driver.Commit) driver.Outcome {
 		r.events, r.seen = nil, next.Seen
 		r.run.Generation, r.run.Input, r.run.Version, r.run.Continued = t.Generation, next.Input, next.Version, next
 	}
-	t.Attempts, t.Waiting, t.Problem, t.State = c.Attempts, c.Waiting, c.Next.Problem, journal.Ready
+	t.Attempts, t.Waiting, t.Problem, t.State = c.Attempts, c.Waiting, c.Next.Problem, driver.CommittedState(c, t.State)
 	if c.Next.Kind != driver.NextKeep {
 		t.Link = c.NewHead().Link
 	}
@@ -140,12 +140,16 @@ func (m *memory) apply(c *driver.Commit) driver.Outcome {
 	case driver.NextRelease:
 		t.Owner, t.VisibleAt = 0, m.Now()
 	case driver.NextBlock:
-		t.Owner, t.VisibleAt, t.State = 0, c.Next.At, journal.Blocked
+		t.Owner, t.VisibleAt = 0, c.Next.At
 	case driver.NextClose:
 		r.run.Status, _ = journal.StatusOf(c.Terminal().Kind)
 		r.task = nil
 	}
-	return driver.Outcome{InboxLast: t.InboxLast, Now: m.Now()}
+	out := driver.Outcome{InboxLast: t.InboxLast, Now: m.Now()}
+	if c.TellsState() {
+		out.State = t.State
+	}
+	return out
 }
 
 // origin is what the first event of the present generation follows.

@@ -73,6 +73,7 @@ type (
 		epoch     int
 		err       error
 		inboxLast journal.InboxSeq
+		state     journal.TaskState
 	}
 	// stepDone answers an attempt.
 	stepDone struct {

@@ -24,7 +24,7 @@ func (r *run) terminalEvent(t *turn, d *replay.Decision) journal.Event {
 		c.Continue.Carried = slices.Concat(c.Continue.Carried, waiting)
 		slices.Sort(c.Continue.Carried)
 		here := r.host.o.Lookup(r.info.Workflow, c.Continue.Version) != nil
-		if r.host.draining.Load() || !here {
+		if r.host.draining.Load() || !here || onHold(r) {
 			c.Next.Kind = driver.NextRelease
 		}
 		if !here && r.host.o.Hooks.Elsewhere != nil {
@@ -42,7 +42,8 @@ func (r *run) terminalEvent(t *turn, d *replay.Decision) journal.Event {
 // planTask decides what becomes of the task. It stays owned while a body is executed or is about to
 // be, or an input waits: then a message is certain to come. Else the run is parked until its next
 // timer or retry, and the store makes it visible earlier if a message arrives (J6). A run that
-// gives its place back to others is parked until now.
+// gives its place back to others is parked until now, and one that is on hold as soon as no body is
+// executed (J11).
 func (r *run) planTask(t *turn) {
 	c := &t.commit
 	c.InboxSeen = r.inputs.seen(r.ident.InboxSeen, r.machine.InboxSeen())
@@ -54,17 +55,19 @@ func (r *run) planTask(t *turn) {
 	startable += len(t.cancel) // those that do not run end at once
 	inputs := len(r.inputs.queue) > 0 || r.inputs.news
 	draining := r.host.draining.Load()
+	defer func() { c.Hold = onHold(r) && c.Next.Kind == driver.NextKeep }()
 	switch {
 	case running > 0 && !r.handBack:
 	case draining && (startable > 0 || running > 0 || inputs):
 		c.Next.Kind = driver.NextRelease
-	case (startable > 0 || inputs) && !yields(r):
+	case onHold(r) && len(r.inputs.queue)+len(t.cancel) > 0: // outcomes are nowhere else
+	case (startable > 0 || inputs) && !yields(r) && !onHold(r):
 	default:
 		at := r.steps.nextDue(nextTimer(r.machine), r.now(), r.host.o.attemptsMax)
 		switch due := !at.IsZero() && !at.After(r.now()); {
 		case startable > 0 || inputs:
 			at = r.now()
-		case due && !draining:
+		case due && !draining && !onHold(r):
 			return // a claim would come at once
 		}
 		c.Next.Kind, c.Next.At = driver.NextPark, at

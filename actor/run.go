@@ -31,6 +31,7 @@ import (
 //     out.
 //   - handBack, an order of a drain, which activates nothing any more.
 //   - rest, which keeps steps from starting: see comeToRest.
+//   - task.State, which tells whether the run is on hold: see hold.go.
 //   - inputs.news and steps.dirty, each of which gives a turn something to do.
 //
 // # What memory is worth

@@ -16,7 +16,7 @@ func (r *run) submit(t *turn, to phase) {
 	// The answer comes on another goroutine, when this actor may serve another run.
 	host, self, answer := r.host, r.self, &committed{epoch: r.epoch}
 	host.o.Store.Submit(t.commit, func(o driver.Outcome) {
-		answer.err, answer.inboxLast = o.Err, o.InboxLast
+		answer.err, answer.inboxLast, answer.state = o.Err, o.InboxLast, o.State
 		host.send(self, answer)
 	})
 }
@@ -24,7 +24,7 @@ func (r *run) submit(t *turn, to phase) {
 // appendOnly tells whether the commit does nothing but add events, see driver.Commit.AppendOnly.
 // Attempts are equal if neither the task nor the commit has any: nearly always.
 func appendOnly(r *run, c *driver.Commit) bool {
-	return r.proved && c.Next.Kind == driver.NextKeep && len(c.Events) > 0 && len(c.Consumed) == 0 && c.Tx == nil && !c.HasEffects() &&
+	return r.proved && c.Next.Kind == driver.NextKeep && !c.Hold && len(c.Events) > 0 && len(c.Consumed) == 0 && c.Tx == nil && !c.HasEffects() &&
 		len(c.Attempts) == 0 && len(r.task.Attempts) == 0
 }
 

@@ -15,7 +15,7 @@ func (r *run) takeTurn() (more bool) {
 	t := r.turn.reset()
 	comeToRest(r)
 	tooLong := int(r.machine.LastSeq()) >= r.host.o.HistoryMax
-	if !r.handBack && !tooLong && unchanged(r.machine, &r.inputs, &r.steps, r.now()) {
+	if !r.handBack && !tooLong && !unanswered(r) && unchanged(r.machine, &r.inputs, &r.steps, r.now()) {
 		r.startDue()
 		return false
 	}
@@ -42,7 +42,7 @@ func (r *run) takeTurn() (more bool) {
 		}
 	}
 	events := t.commit.Events
-	news := len(events) > len(r.uncommitted) || r.steps.dirty || t.commit.HasEffects() || d.Terminal != nil
+	news := len(events) > len(r.uncommitted) || r.steps.dirty || t.commit.HasEffects() || d.Terminal != nil || unanswered(r)
 	if d.Terminal != nil {
 		events = append(events, r.terminalEvent(t, &d))
 	}
@@ -94,7 +94,7 @@ func (r *run) takeInputs(t *turn, first bool) error {
 	for !r.machine.Finished() && t.room(r.machine) {
 		queue := r.inputs.queue
 		timer, armed := r.machine.NextTimer()
-		due := armed && !timer.Due.After(now) && !r.inputs.borrowed()
+		due := armed && !timer.Due.After(now) && !r.inputs.borrowed() && !onHold(r)
 		if due && (len(queue) == 0 || !queue[0].at.Before(timer.Due)) {
 			if err := t.apply(r.machine, &r.steps, r.machine.Stamp(timer.Event(), now)); err != nil {
 				return err

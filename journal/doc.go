@@ -65,6 +65,13 @@
 //     (an asynchronous standby takes over, a copy is restored) loses exactly its
 //     own tail: no run goes on from what the store does not have, and no run is
 //     left without an owner that runs it.
+//   - J11: No step of a run starts between the transaction that makes its task
+//     [Paused] and the one that resumes it. An owner that hears of a pause starts
+//     none either; what claims, frees, reaps or sends keeps the pause.
+//   - J12: Every change to a run that an operator makes has one row of the audit,
+//     from the same transaction, which outlives the run. An action that is refused
+//     or finds nothing to change has none. What code decides over is no such
+//     change: a signal, an update and a cancel request are rows of the inbox.
 //
 // # States of a run and its task
 //
@@ -76,5 +83,7 @@
 //	                     free, parked ◀──── park ─────┘ closed (no task)
 //
 // A free task may also be blocked (its code diverged from its history; retried
-// with back-off) or quarantined (it kept killing its node; waits for an operator).
+// with back-off), quarantined (it kept killing its node; waits for an operator)
+// or paused (by an operator; waits for one). An owned task is pausing until its
+// owner has answered, see [Task].
 package journal

@@ -61,7 +61,7 @@ func TestStoredNumbersAreFrozen(t *testing.T) {
 			t.Errorf("message kind %s is %d, want %d", kind, kind, i+1)
 		}
 	}
-	if journal.Ready != 0 || journal.Blocked != 1 || journal.Quarantined != 2 {
+	if journal.Ready != 0 || journal.Blocked != 1 || journal.Quarantined != 2 || journal.Paused != 3 || journal.Pausing != 4 || journal.Interrupting != 5 {
 		t.Error("the states of tasks have other numbers")
 	}
 	if driver.NextKeep != 0 || driver.NextPark != 1 || driver.NextRelease != 2 || driver.NextBlock != 3 || driver.NextClose != 4 {

@@ -32,6 +32,7 @@ const (
 	AttentionMax       = 1_000     // runs with messages in one claim's answer
 	DelayMax           = 100 * 365 * 24 * time.Hour
 	TraceBytesMax      = 255
+	AuditTextBytesMax  = 4096 // of a reason, the audit keeps as much: it is for people, and read in pages
 )
 
 // DefaultQueue is the queue of runs that name none.

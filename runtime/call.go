@@ -26,8 +26,8 @@ type Call struct {
 	// Name of the signal, update or query, empty for other kinds.
 	Name string
 	// Payload is the caller's value, to look at: the input of a start, the payload of a signal, the
-	// argument of an update or query, the reason of Cancel and Terminate (a string). It is encoded
-	// already.
+	// argument of an update or query, the reason of Cancel, Terminate and Pause (a string). It is
+	// encoded already.
 	Payload any
 	// Start has the options of a start, nil for other kinds. It is a copy, with labels and headers
 	// of its own that are not nil, so an interceptor may set some. What one of them replaces it by
@@ -49,6 +49,7 @@ const (
 	QueryCall     CallKind = "query"     // Query, of a node
 	CancelCall    CallKind = "cancel"    // Client.Cancel
 	TerminateCall CallKind = "terminate" // Client.Terminate
+	PauseCall     CallKind = "pause"     // Client.Pause
 	ResumeCall    CallKind = "resume"    // Client.Resume
 	DeleteCall    CallKind = "delete"    // Client.Delete
 )

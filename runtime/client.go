@@ -44,6 +44,8 @@ type Client struct {
 	warner  *routeWarner
 	signals signalWarner
 
+	actorName string // for the audit; empty for the default
+
 	heldKeys held.Log[string]        // of starts
 	heldRuns held.Log[journal.RunID] // of messages
 	late     held.Log[journal.RunID] // of starts and messages that took too long alone
@@ -53,7 +55,9 @@ type Client struct {
 // NewClient returns a client without a node. There is nothing to close. o may be nil.
 func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 	c := o.withDefaults()
-	return newClient(driver.Of(j), nil, c.Poll, newTelemetry(c.TracerProvider, nil, c.Logger), c.Interceptors)
+	client := newClient(driver.Of(j), nil, c.Poll, newTelemetry(c.TracerProvider, nil, c.Logger), c.Interceptors)
+	client.actorName = c.Actor
+	return client
 }
 
 func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *telemetry, list []Interceptor) *Client {

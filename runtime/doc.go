@@ -14,7 +14,7 @@
 //	receipt, err := run.Result(ctx)
 //
 // What workflow functions may do is in package replay/workflow, what is stored and promised in
-// package journal, which defines J1 to J10.
+// package journal, which defines J1 to J12.
 //
 // # Talking to runs
 //

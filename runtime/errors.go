@@ -127,7 +127,11 @@ func (e *UpdateError) Is(target error) bool {
 // for now, because it is blocked. It returns nil if the answer is still to come.
 func unanswered(run *journal.Run) error {
 	if !run.Status.Closed() {
-		if t := run.Task; t != nil && t.State != journal.Ready {
+		t := run.Task
+		if t != nil && t.State.OnHold() {
+			return fmt.Errorf("run %s is %s by an operator; Client.Why says by whom", run.ID, t.State)
+		}
+		if t != nil && t.State != journal.Ready {
 			return fmt.Errorf("run %s is %s: %w: %s", run.ID, t.State, ErrBlocked, t.Problem)
 		}
 		return nil

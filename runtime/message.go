@@ -74,37 +74,6 @@ func (c *Client) Cancel(ctx context.Context, run journal.RunID, reason string) e
 	return err
 }
 
-// Terminate closes an open run at once, without running its code: nothing is compensated. The
-// contexts of its steps end when their node hears of it, at once as a rule and within two leases if
-// hints are lost, with the cause "run was terminated or deleted", and their results are discarded.
-// A body that ignores its context may go on beside a new run of the same key. The run's children
-// follow their close policies. reason may be any text, as in [Client.Cancel]. Errors:
-// journal.ErrNotFound, journal.ErrClosed, ctx's.
-func (c *Client) Terminate(ctx context.Context, run journal.RunID, reason string) error {
-	return c.admin(ctx, Call{Kind: TerminateCall, Run: run, Payload: reason}, driver.AdminAction{Kind: driver.AdminTerminate, Reason: reason})
-}
-
-// Resume makes a blocked, quarantined or parked run claimable now: after its code was repaired, for
-// instance. Errors: journal.ErrNotFound, journal.ErrClosed, ctx's.
-func (c *Client) Resume(ctx context.Context, run journal.RunID) error {
-	return c.admin(ctx, Call{Kind: ResumeCall, Run: run}, driver.AdminAction{Kind: driver.AdminResume})
-}
-
-// Delete removes a closed run from the store, with its history, inbox and key. It cannot be undone.
-// Errors: journal.ErrNotFound, journal.ErrOpen, ctx's.
-func (c *Client) Delete(ctx context.Context, run journal.RunID) error {
-	return c.admin(ctx, Call{Kind: DeleteCall, Run: run}, driver.AdminAction{Kind: driver.AdminDelete})
-}
-
-// admin acts on the run of a call.
-func (c *Client) admin(ctx context.Context, call Call, action driver.AdminAction) error {
-	action.Run = call.Run
-	_, err := intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (struct{}, error) {
-		return struct{}{}, c.j.Admin(ctx, action)
-	})
-	return err
-}
-
 // send writes one message: in the caller's transaction, else with others.
 func (c *Client) send(ctx context.Context, m journal.Message, tx journal.Tx) (journal.Sent, error) {
 	if tx != nil {

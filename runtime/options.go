@@ -163,6 +163,9 @@ type ClientOptions struct {
 	Poll           time.Duration        // how late a result is found whose hint was lost; default 1.5 s
 	Logger         *slog.Logger         // default slog.Default()
 	TracerProvider trace.TracerProvider // gets spans of starts, signals and updates; nil for no traces
+	// Actor is who uses the client, for the audit, unless a call's context says it: see
+	// [WithActor]. Default the user of the process and its host; a node's client has the default.
+	Actor string
 	// Interceptors are around the client's calls; the first one is outermost. Their parts for
 	// workflows and steps mean nothing here.
 	Interceptors []Interceptor

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Explanation is why a run stands where it stands, as of one moment.
@@ -33,6 +34,7 @@ type ReasonKind string
 const (
 	ReasonClosed      ReasonKind = "closed"      // the run has ended
 	ReasonUnreadable  ReasonKind = "unreadable"  // part of what is stored cannot be read
+	ReasonPaused      ReasonKind = "paused"      // an operator has paused it, or is about to
 	ReasonQuarantined ReasonKind = "quarantined" // its owners died again and again
 	ReasonBlocked     ReasonKind = "blocked"     // its code does not fit its history, or panicked
 	ReasonUnserved    ReasonKind = "unserved"    // no live node has its code
@@ -83,6 +85,11 @@ func (c *Client) Why(ctx context.Context, run journal.RunID) (*Explanation, erro
 		return nil, fmt.Errorf("why run %s: %w", run, err)
 	}
 	w := &why{d: d, nodes: nodes, now: c.j.Now()}
+	if t := d.Run.Task; t != nil && t.State.OnHold() {
+		if w.paused, err = c.j.Audit(ctx, journal.AuditFilter{Run: run, Verb: driver.AdminPause.String(), Limit: 1}); err != nil {
+			return nil, fmt.Errorf("why run %s: %w", run, err)
+		}
+	}
 	w.explain()
 	return &Explanation{Run: d.Run, Reasons: w.reasons}, nil
 }
@@ -91,6 +98,7 @@ func (c *Client) Why(ctx context.Context, run journal.RunID) (*Explanation, erro
 // since when, there is no time.
 type why struct {
 	d       *Description
+	paused  []journal.AuditEntry // of a run that is on hold: the newest pause
 	nodes   []journal.Node
 	now     time.Time
 	reasons []Reason
@@ -134,6 +142,8 @@ func (w *why) closed() {
 // task is what keeps a node from working on the run, or which node does.
 func (w *why) task(t *journal.Task) {
 	switch {
+	case t.State.OnHold():
+		w.hold(t)
 	case t.State == journal.Quarantined:
 		w.add(Reason{Kind: ReasonQuarantined, Text: t.Problem, Remedy: "find out why it ends its process (its steps are in its history), then Client.Resume"})
 	case t.State == journal.Blocked:
@@ -158,6 +168,27 @@ func (w *why) task(t *journal.Task) {
 		w.add(Reason{Kind: ReasonQueued, Text: "it is due, and no node that serves it has taken it", Since: t.VisibleAt,
 			Remedy: "if it stays so, the nodes are full or slow: start more of them, or raise NodeOptions.LiveMax or StepsMax"})
 	}
+}
+
+// hold is who has paused the run, why, and what of it is still going on.
+func (w *why) hold(t *journal.Task) {
+	r := Reason{Kind: ReasonPaused, Text: "an operator has paused it", Remedy: "Client.Resume lets it go on"}
+	for _, e := range w.paused {
+		r.Text, r.Since = e.Actor+" has paused it", e.Time
+		if e.Reason != "" {
+			r.Text += ": " + e.Reason
+		}
+	}
+	switch {
+	case t.State != journal.Paused:
+		r.Text += "; its node has not answered yet"
+	case t.Owner != 0:
+		r.Text += "; steps that were executed then may finish"
+	}
+	if t.Problem != "" {
+		r.Text += "; it could not go on before that: " + t.Problem
+	}
+	w.add(r)
 }
 
 // ahead is a time that is still to come, else the zero time.
@@ -230,6 +261,9 @@ func (w *why) steps() {
 		case owned:
 			r.Text = "step " + s.Name + " is executed, or waits for a slot"
 		}
+		if w.d.Run.Task.State.OnHold() { // it is not tried until the run is resumed
+			r.Until, r.Remedy = time.Time{}, ""
+		}
 		if s.Cancelled {
 			r.Text += "; it was asked to stop"
 		}
@@ -267,7 +301,10 @@ func (w *why) children() {
 			r.Text += "; it was asked to cancel itself"
 		}
 		if t := ch.Run.Task; t != nil && t.State != journal.Ready {
-			r.Text += fmt.Sprintf(" and %s: %s", t.State, t.Problem)
+			r.Text += " and " + t.State.String()
+			if t.Problem != "" {
+				r.Text += ": " + t.Problem
+			}
 		}
 		w.add(r)
 		if t := ch.Run.Task; t != nil && t.Owner == 0 {

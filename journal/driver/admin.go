@@ -2,6 +2,7 @@ package driver
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -12,8 +13,10 @@ type AdminKind int
 // The operator's actions.
 const (
 	AdminDelete    AdminKind = iota + 1 // forget a closed run; an open one is refused with ErrOpen
-	AdminResume                         // make a blocked, quarantined or parked run visible now
+	AdminResume                         // make a blocked, quarantined, paused or parked run visible now
 	AdminTerminate                      // close an open run without running its code (RunTerminated)
+	AdminPause                          // start no further step of an open run, see journal.Task
+	AdminInterrupt                      // the same, and interrupt the attempts that its owner executes
 )
 
 // String is the action as callers know it.
@@ -25,14 +28,73 @@ func (k AdminKind) String() string {
 		return "resume"
 	case AdminTerminate:
 		return "terminate"
+	case AdminPause, AdminInterrupt:
+		return "pause"
 	}
 	return fmt.Sprintf("admin action %d on", int(k))
 }
 
+// Detail is what the audit says of the action beside its verb.
+func (k AdminKind) Detail() string {
+	if k == AdminInterrupt {
+		return "running steps are interrupted"
+	}
+	return ""
+}
+
 // AdminAction is what an operator does to one run. Reason may be any text, as that of a cancel
-// request; it is kept with a termination, where the history shows it.
+// request; it is kept with a termination, where the history shows it, and its beginning in the
+// audit (J12), beside the name of the actor.
 type AdminAction struct {
 	Run    journal.RunID
 	Kind   AdminKind
 	Reason string
+	Actor  string
+}
+
+// AdminOutcome tells of the run of a pause or a resume.
+type AdminOutcome struct {
+	Owner journal.NodeID    // who has to look at it; 0 if it is free
+	State journal.TaskState // afterwards
+}
+
+// AuditReason is the reason as the audit keeps it: text that every store can hold, and no more of
+// it than people read.
+func (a *AdminAction) AuditReason() string {
+	text := strings.ReplaceAll(strings.ToValidUTF8(a.Reason, "\ufffd"), "\x00", "\ufffd")
+	if len(text) > journal.AuditTextBytesMax {
+		text = strings.ToValidUTF8(text[:journal.AuditTextBytesMax], "")
+	}
+	return text
+}
+
+// PausedBy is the state of an open task after a pause. A pause of a run that is on hold changes
+// nothing, unless it interrupts what an owner still executes.
+func PausedBy(kind AdminKind, t *journal.Task) journal.TaskState {
+	switch {
+	case t.Owner == 0:
+		return journal.Paused
+	case kind == AdminInterrupt:
+		return journal.Interrupting
+	case t.State.OnHold():
+		return t.State
+	}
+	return journal.Pausing
+}
+
+// FreedState is the state of a task that is freed by anybody but its own commit.
+func FreedState(s journal.TaskState) journal.TaskState { return min(s, journal.Paused) }
+
+// CommittedState is the state of a task after a commit of its owner that leaves the run open. A
+// pause stays, whatever the owner knew of it (J11).
+func CommittedState(c *Commit, s journal.TaskState) journal.TaskState {
+	switch {
+	case s.OnHold() && c.Next.Kind == NextKeep && !c.Hold:
+		return s
+	case s.OnHold():
+		return journal.Paused
+	case c.Next.Kind == NextBlock:
+		return journal.Blocked
+	}
+	return journal.Ready
 }

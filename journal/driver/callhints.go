@@ -135,10 +135,16 @@ func (j *Journal) hintCommitted(commits []Commit, out []Outcome) {
 	n.publish()
 }
 
-func (j *Journal) hintAdmin(a AdminAction) {
+func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
 	switch a.Kind {
-	case AdminResume:
-		j.publish([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
+	case AdminPause, AdminInterrupt, AdminResume:
+		if owner != 0 { // who looks, as for a message
+			n := callHints{j: j}
+			n.sent(a.Run, &journal.Sent{Owner: owner})
+			n.publish()
+		} else if a.Kind == AdminResume {
+			j.publish([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
+		}
 	case AdminTerminate: // its parent and its children may have got messages
 		hints := []Hint{{Kind: HintTerminated, Run: a.Run}, {Kind: HintClosed, Run: a.Run}, {Kind: HintTasks}}
 		j.publish(hints, hints)

@@ -21,6 +21,7 @@ type postman struct {
 	started  []journal.Started
 	sent     []journal.Sent
 	outcomes []driver.Outcome
+	admin    driver.AdminOutcome
 
 	mu     sync.Mutex
 	remote []driver.Hint
@@ -39,7 +40,9 @@ func (p *postman) Commit(context.Context, []driver.Commit) ([]driver.Outcome, er
 	return p.outcomes, nil
 }
 
-func (p *postman) Admin(context.Context, driver.AdminAction) error { return nil }
+func (p *postman) Admin(context.Context, driver.AdminAction) (driver.AdminOutcome, error) {
+	return p.admin, nil
+}
 
 func (p *postman) Join(context.Context, journal.Node) (driver.Membership, error) { return seat{}, nil }
 
@@ -251,10 +254,18 @@ func TestFreedTasksAreToldToEverybody(t *testing.T) {
 			},
 		} {
 			a := driver.AdminAction{Run: journal.NewRunID(), Kind: op}
-			if err := o.j.Admin(t.Context(), a); err != nil {
+			if _, err := o.j.Admin(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
 			o.want("admin", want(a.Run), want(a.Run))
+		}
+		for _, op := range []driver.AdminKind{driver.AdminPause, driver.AdminInterrupt, driver.AdminResume} {
+			a := driver.AdminAction{Run: journal.NewRunID(), Kind: op}
+			o.postman.admin = driver.AdminOutcome{Owner: 77}
+			if _, err := o.j.Admin(t.Context(), a); err != nil {
+				t.Fatal(err)
+			}
+			o.want(op.String()+" of an owned run", nil, []driver.Hint{{Kind: driver.HintInbox, Run: a.Run, Node: 77}})
 		}
 	})
 }

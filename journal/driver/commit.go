@@ -57,6 +57,10 @@ type Commit struct {
 	Attempts []journal.Attempt
 	Waiting  []string // of a parked run, for readers
 	Next     Next
+	// Hold says that the owner has heard of a pause and starts no step: a task that stays owned and
+	// was Pausing or Interrupting is Paused from here on (J11). It changes no other task, so a
+	// commit that a resume has overtaken does no harm.
+	Hold bool
 
 	// What the turn does to others, in this order, if and when the commit is accepted. A commit
 	// that turns out to be written already (J4) does none of it again.
@@ -101,6 +105,9 @@ type Consumed struct {
 	Number journal.InboxSeq
 	Digest journal.Link
 }
+
+// TellsState tells whether the commit leaves the task with its owner, and has seen it.
+func (c *Commit) TellsState() bool { return c.Next.Kind == NextKeep && !c.AppendOnly }
 
 // NewHead is the newest event of the generation after the commit.
 func (c *Commit) NewHead() journal.Head {
@@ -160,6 +167,9 @@ func (c *Commit) check() error {
 	}
 	if c.Next.Kind == NextClose && len(c.Events) == 0 {
 		return fmt.Errorf("commit %s: close without a terminal event (J7): %w", c.Run, journal.ErrInvalid)
+	}
+	if c.Hold && (c.Next.Kind != NextKeep || c.AppendOnly) {
+		return fmt.Errorf("commit %s: it holds a run that it does not keep, or not by its task (J11): %w", c.Run, journal.ErrInvalid)
 	}
 	if c.AppendOnly && (c.Next.Kind != NextKeep || c.HasEffects() || c.Tx != nil || len(c.Events) == 0 || len(c.Consumed) > 0) {
 		return fmt.Errorf("commit %s: it does more than add events: %w", c.Run, journal.ErrInvalid)

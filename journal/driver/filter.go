@@ -30,3 +30,17 @@ func checkFilter(f *journal.ListFilter) error {
 	}
 	return nil
 }
+
+// checkAudit refuses a filter that no entry can match, or that asks for too much.
+func checkAudit(f *journal.AuditFilter) error {
+	if f.Limit < 0 || f.Limit > journal.ListMax {
+		return &journal.LimitError{What: "audit limit", Size: f.Limit, Max: journal.ListMax}
+	}
+	if f.Limit == 0 {
+		f.Limit = journal.ListDefault
+	}
+	if err := journal.CheckText("actor", f.Actor, journal.NameBytesMax); err != nil {
+		return err
+	}
+	return journal.CheckText("verb", f.Verb, journal.NameBytesMax)
+}

@@ -213,16 +213,32 @@ func (j *Journal) List(ctx context.Context, f journal.ListFilter) (journal.RunPa
 }
 
 // Admin applies an operator's action.
-func (j *Journal) Admin(ctx context.Context, a AdminAction) error {
+func (j *Journal) Admin(ctx context.Context, a AdminAction) (AdminOutcome, error) {
+	if err := journal.CheckText("actor", a.Actor, journal.NameBytesMax); err != nil {
+		return AdminOutcome{}, fmt.Errorf("%s run %s: %w", a.Kind, a.Run, err)
+	}
 	began := time.Now()
-	err := j.store.Admin(ctx, a)
+	out, err := j.store.Admin(ctx, a)
 	j.outage.note("admin", err)
 	j.observe("admin", 1, 0, began, err)
 	if err != nil {
-		return fmt.Errorf("%s run %s: %w", a.Kind, a.Run, err)
+		return AdminOutcome{}, fmt.Errorf("%s run %s: %w", a.Kind, a.Run, err)
 	}
-	j.hintAdmin(a)
-	return nil
+	j.hintAdmin(a, out.Owner)
+	return out, nil
+}
+
+// Audit returns entries of the audit, newest first, at most [journal.ListMax] of them and
+// [journal.ListDefault] if f.Limit is zero.
+func (j *Journal) Audit(ctx context.Context, f journal.AuditFilter) ([]journal.AuditEntry, error) {
+	if err := checkAudit(&f); err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	list, err := j.store.Audit(ctx, f)
+	if j.outage.note("audit", err); err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	return list, nil
 }
 
 // Begin opens a transaction for a step. It is ErrInvalid on a store that is no [TxStore]. Whoever

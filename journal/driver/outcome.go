@@ -18,7 +18,11 @@ import (
 type Outcome struct {
 	Err       error            // of this member alone; ErrFenced means the owner must drop its state
 	InboxLast journal.InboxSeq // number of the newest message of a run that stays open, answers of this very commit among them
-	Now       time.Time
+	// State is that of the task after a commit that TellsState, else Ready. It is how an owner
+	// hears of a pause whose mark this very commit has met: the commit has made the task invisible
+	// again, so nothing else tells (J11).
+	State journal.TaskState
+	Now   time.Time
 	// Started and Sent tell what became of the commit's Starts and Messages. They are empty for a
 	// commit that an earlier try wrote.
 	Started []journal.Started

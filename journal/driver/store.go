@@ -41,8 +41,12 @@ type Store interface {
 	// for which somebody waits, again and again.
 	Ends(ctx context.Context, runs []journal.RunID) ([]End, error)
 
-	// Admin applies an operator's action: ErrNotFound, ErrOpen, ErrClosed.
-	Admin(ctx context.Context, a AdminAction) error
+	// Admin applies an operator's action and writes its row of the audit (J11, J12): ErrNotFound,
+	// ErrOpen, ErrClosed.
+	Admin(ctx context.Context, a AdminAction) (AdminOutcome, error)
+
+	// Audit returns entries of the audit, newest first (J12).
+	Audit(ctx context.Context, f journal.AuditFilter) ([]journal.AuditEntry, error)
 
 	// Join makes a new node with a lease.
 	Join(ctx context.Context, n journal.Node) (Membership, error)

@@ -105,6 +105,18 @@ func StrikeWait(run journal.RunID, strikes int) time.Duration {
 	return delay + delay/backoffSpread*time.Duration(h.Sum32()%1000)/1000
 }
 
+// StruckState is the state of a task whose owner has died, with the strikes that it has now. A
+// pause outlives the owner (J11); what has become of the run otherwise shows when it is resumed.
+func StruckState(s journal.TaskState, strikes int) journal.TaskState {
+	switch {
+	case s.OnHold():
+		return journal.Paused
+	case strikes >= QuarantineStrikes:
+		return journal.Quarantined
+	}
+	return journal.Ready
+}
+
 // QuarantineProblem returns what operators read of a run that is quarantined.
 func QuarantineProblem(strikes int, last journal.NodeID) string {
 	return fmt.Sprintf("its owners died before the run committed anything, which was counted %d times, the last time on node %d",

@@ -20,7 +20,12 @@ var adminChecks = []check{
 }
 
 func (k *kit) admin(run journal.RunID, op driver.AdminKind) error {
-	return k.j.Admin(k.ctx, driver.AdminAction{Run: run, Kind: op, Reason: "a test, ünïcode"})
+	return acts(k, driver.AdminAction{Run: run, Kind: op, Reason: "a test, ünïcode"})
+}
+
+func acts(k *kit, a driver.AdminAction) error {
+	_, err := k.j.Admin(k.ctx, a)
+	return err
 }
 
 // A delete forgets a closed run with its history, inbox and key, and refuses an open one. What is
@@ -76,7 +81,7 @@ func resumeRun(k *kit) {
 func anyReason(k *kit) {
 	for _, reason := range []string{"", "two\nlines\tand a tab", "\x00\xff\u2028 🙂", strings.Repeat("ü", 20<<10)} {
 		run := k.begin(1)[0]
-		k.ok(k.j.Admin(k.ctx, driver.AdminAction{Run: run, Kind: driver.AdminTerminate, Reason: reason}))
+		k.ok(acts(k, driver.AdminAction{Run: run, Kind: driver.AdminTerminate, Reason: reason}))
 		want, err := journal.DecodeFailure(journal.EncodeFailure(&journal.Failure{Message: reason}))
 		k.ok(err)
 		got, err := journal.DecodeFailure(k.row(run).Terminal.Payload)
@@ -119,7 +124,7 @@ func terminateRun(k *kit) {
 
 // An action on a run that does not exist is ErrNotFound, and creates nothing.
 func adminUnknown(k *kit) {
-	for _, op := range []driver.AdminKind{driver.AdminDelete, driver.AdminResume, driver.AdminTerminate} {
+	for _, op := range []driver.AdminKind{driver.AdminDelete, driver.AdminResume, driver.AdminTerminate, driver.AdminPause, driver.AdminInterrupt} {
 		if err := k.admin(journal.NewRunID(), op); !errors.Is(err, journal.ErrNotFound) {
 			k.t.Errorf("op %d: %v", op, err)
 		}

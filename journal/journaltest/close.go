@@ -47,8 +47,8 @@ func nothingReopens(k *kit) {
 	o := k.one(m.ID())
 	o.commit(closed, started(), completed("1"))
 	before := k.row(o.run)
-	for _, op := range []driver.AdminKind{driver.AdminResume, driver.AdminTerminate} {
-		if err := k.j.Admin(k.ctx, driver.AdminAction{Run: o.run, Kind: op}); !errors.Is(err, journal.ErrClosed) {
+	for _, op := range []driver.AdminKind{driver.AdminResume, driver.AdminTerminate, driver.AdminPause, driver.AdminInterrupt} {
+		if err := acts(k, driver.AdminAction{Run: o.run, Kind: op}); !errors.Is(err, journal.ErrClosed) {
 			k.t.Errorf("op %d: got %v, want ErrClosed", op, err)
 		}
 	}
@@ -80,7 +80,7 @@ func terminateRacesCommit(k *kit) {
 	k.together(2*runs, func(i int) error {
 		o := owners[i/2]
 		if i%2 == 0 {
-			err := k.j.Admin(k.ctx, driver.AdminAction{Run: o.run, Kind: driver.AdminTerminate, Reason: "stop"})
+			err := acts(k, driver.AdminAction{Run: o.run, Kind: driver.AdminTerminate, Reason: "stop"})
 			if errors.Is(err, journal.ErrClosed) {
 				return nil
 			}

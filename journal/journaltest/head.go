@@ -172,7 +172,7 @@ func appendAfterTermination(k *kit) {
 		o.commit(keep, started("a", "b"))
 		batch[i] = o.append(stepDone(1, "a", "1"))
 	}
-	k.ok(k.j.Admin(k.ctx, driver.AdminAction{Run: owners[1].run, Kind: driver.AdminTerminate, Reason: "stop"}))
+	k.ok(acts(k, driver.AdminAction{Run: owners[1].run, Kind: driver.AdminTerminate, Reason: "stop"}))
 	if r, err := m.Renew(k.ctx); err != nil || !r.Compare {
 		k.t.Errorf("the node is not asked to compare: %+v, %v", r, err)
 	}
@@ -265,7 +265,7 @@ func ownWriteByLink(k *kit) {
 		case driver.NextKeep:
 			o.commit(closed, completed("1"))
 		case driver.NextPark:
-			k.ok(k.j.Admin(k.ctx, driver.AdminAction{Run: o.run, Kind: driver.AdminResume}))
+			k.ok(acts(k, driver.AdminAction{Run: o.run, Kind: driver.AdminResume}))
 			k.take(b, 1)[0].commit(closed, completed("1"))
 		}
 		out, err := k.commits(c)

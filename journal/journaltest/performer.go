@@ -285,7 +285,7 @@ func (d *performer) admin(run journal.RunID, op driver.AdminKind, done error) {
 	tries := 0
 	d.repeat("admin", func() error {
 		tries++
-		err := d.j.Admin(d.ctx, driver.AdminAction{Run: run, Kind: op, Reason: "a test"})
+		_, err := d.j.Admin(d.ctx, driver.AdminAction{Run: run, Kind: op, Reason: "a test"})
 		if tries > 1 && done != nil && errors.Is(err, done) {
 			return nil
 		}

@@ -271,9 +271,9 @@ func familiesCloseAtOnce(k *kit) {
 			}
 			return err
 		case i%4 == 0:
-			return notClosed(k.j.Admin(k.ctx, driver.AdminAction{Run: f.parent.run, Kind: driver.AdminTerminate, Reason: "now"}))
+			return notClosed(acts(k, driver.AdminAction{Run: f.parent.run, Kind: driver.AdminTerminate, Reason: "now"}))
 		case i%4 == 1:
-			return notClosed(k.j.Admin(k.ctx, driver.AdminAction{Run: f.child.run, Kind: driver.AdminTerminate, Reason: "now"}))
+			return notClosed(acts(k, driver.AdminAction{Run: f.child.run, Kind: driver.AdminTerminate, Reason: "now"}))
 		}
 		_, err := k.j.Send(k.ctx, nil, []journal.Message{signal(f.grandchild.run, "s", ""), signal(f.parent.run, "s", ""), signal(f.child.run, "s", "")})
 		return err

@@ -24,8 +24,7 @@ func nobodyWaits(k *kit) {
 	m, err := k.j.Join(k.ctx, journal.Node{Name: "node", Routes: []journal.Route{flowRoute}, Lease: leaseLong, Grace: graceOfNodes})
 	k.ok(err)
 	own := k.own(m.ID(), 1)[0]
-	watched := make(chan error, 1)
-	heard := make(chan struct{}, 1)
+	watched, heard := make(chan error, 1), make(chan struct{}, 1)
 	go func() {
 		watched <- k.j.Watch(k.ctx, func(driver.Hint) {
 			select {
@@ -51,15 +50,16 @@ func nobodyWaits(k *kit) {
 			_, err := k.j.Send(ctx, nil, []journal.Message{{Run: own.run, Kind: journal.MessageSignal, Name: "s"}})
 			return err
 		},
-		"claim": func() error {
-			_, err := k.j.Claim(ctx, driver.ClaimRequest{Node: m.ID(), Routes: []journal.Route{flowRoute}, Max: 1})
-			return err
-		},
+		"claim":  func() error { _, err := k.j.Claim(ctx, driver.ClaimRequest{Node: m.ID(), Max: 1}); return err },
 		"commit": func() error { _, err := k.j.Commit(ctx, []driver.Commit{own.build(keep, started())}); return err },
 		"load":   func() error { _, err := k.j.Load(ctx, []driver.LoadRequest{{Run: own.run}}); return err },
 		"list":   func() error { _, err := k.j.List(ctx, journal.ListFilter{}); return err },
 		"ends":   func() error { _, err := k.j.Ends(ctx, []journal.RunID{own.run}); return err },
-		"admin":  func() error { return k.j.Admin(ctx, driver.AdminAction{Run: own.run, Kind: driver.AdminTerminate}) },
+		"admin": func() error {
+			_, err := k.j.Admin(ctx, driver.AdminAction{Run: own.run, Kind: driver.AdminTerminate})
+			return err
+		},
+		"audit": func() error { _, err := k.j.Audit(ctx, journal.AuditFilter{}); return err },
 		"join": func() error {
 			_, err := k.j.Join(ctx, journal.Node{Name: "late", Lease: leaseLong, Grace: graceOfNodes})
 			return err

@@ -147,7 +147,7 @@ func signalToStuckRuns(k *kit) {
 	k.nothingDue(node.ID())
 	k.send(o.run, "sig", "1") // whether this wakes it is the store's choice, but the message stays
 	k.same("messages that wait", len(k.history(o.run).Inbox), 1)
-	k.ok(k.j.Admin(k.ctx, driver.AdminAction{Run: o.run, Kind: driver.AdminResume}))
+	k.ok(acts(k, driver.AdminAction{Run: o.run, Kind: driver.AdminResume}))
 	k.take(node.ID(), 1)[0].commit(closed, received(journal.Message{Kind: journal.MessageSignal, Name: "sig", Number: 1}), completed("1"))
 
 	sick := k.begin(1)[0]

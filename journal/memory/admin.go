@@ -10,46 +10,66 @@ import (
 )
 
 // Admin implements driver.Store. A termination takes the task away from whoever owns it: that node
-// learns of it when its next commit is refused (J3).
-func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
+// learns of it when its next commit is refused (J3). What has changed a run is in the audit (J12).
+func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.AdminOutcome, err error) {
 	now, err := s.enter(ctx)
 	if err != nil {
-		return err
+		return out, err
 	}
 	defer s.db.mu.Unlock()
 	r := s.db.runs[a.Run]
-	if r == nil {
-		return journal.ErrNotFound
+	switch {
+	case r == nil:
+		return out, journal.ErrNotFound
+	case a.Kind == driver.AdminDelete && r.open:
+		return out, journal.ErrOpen
+	case a.Kind != driver.AdminDelete && !r.open:
+		return out, journal.ErrClosed
 	}
+	changed := true
 	switch a.Kind {
 	case driver.AdminDelete:
-		// Its children may be open still: they keep their parent's id and find nobody to report to.
-		if r.open {
-			return journal.ErrOpen
-		}
-		s.db.remove(r)
-		return nil
-	case driver.AdminResume, driver.AdminTerminate:
-		if !r.open {
-			return journal.ErrClosed
-		}
-		if a.Kind == driver.AdminTerminate {
-			s.db.terminate(r, a.Reason, nil, now)
-			return nil
-		}
+		s.db.remove(r) // its open children keep their parent's id and find nobody to report to
+	case driver.AdminTerminate:
+		s.db.terminate(r, a.Reason, nil, now)
+	case driver.AdminResume, driver.AdminPause, driver.AdminInterrupt:
 		s.db.dequeue(r)
 		defer s.db.enqueue(r, now)
-		r.resume(now)
-		return nil
+		if a.Kind == driver.AdminResume {
+			r.resume(now)
+		} else {
+			changed = r.pause(a.Kind, now)
+		}
+		out = driver.AdminOutcome{Owner: r.task.Owner, State: r.task.State}
+	default:
+		return out, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}
-	return fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
+	if changed {
+		s.db.note(&a, r.run.Workflow, now)
+	}
+	return out, nil
 }
 
 // resume makes a task visible. Of an owned one the owner is only asked to look: to take its state
-// away would be a second owner's work.
+// away would be a second owner's work. A pause is no part of that state (J11).
 func (r *record) resume(now time.Time) {
 	r.task.VisibleAt = now
 	if r.task.Owner == 0 {
 		r.task.State, r.task.Strikes, r.task.Problem = journal.Ready, 0, ""
+	} else if r.task.State.OnHold() {
+		r.task.State = journal.Ready
 	}
+}
+
+// pause puts a task on hold, and tells whether it was not. The owner of an owned one is asked to
+// look.
+func (r *record) pause(kind driver.AdminKind, now time.Time) bool {
+	state := driver.PausedBy(kind, &r.task)
+	if state == r.task.State {
+		return false
+	}
+	if r.task.State = state; r.task.Owner != 0 {
+		r.task.VisibleAt = now
+	}
+	return true
 }

@@ -62,6 +62,9 @@ func (db *database) commitAll(commits []driver.Commit, now time.Time) []driver.O
 	for i := range commits {
 		if r := db.runs[commits[i].Run]; out[i].Err == nil && r != nil && r.open {
 			out[i].InboxLast = r.task.InboxLast
+			if commits[i].TellsState() {
+				out[i].State = r.task.State
+			}
 		}
 	}
 	return out
@@ -132,7 +135,7 @@ func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
 	// The commit is accepted. From here on every case sets the whole task, so that nothing of the
 	// turn before is left: attempts, what it waited for, strikes and a problem.
 	t.Turn++
-	t.Strikes, t.Problem, t.State = 0, c.Next.Problem, journal.Ready
+	t.Strikes, t.Problem, t.State = 0, c.Next.Problem, driver.CommittedState(c, t.State)
 	if r.unconfirmed = false; c.Next.Kind != driver.NextBlock { // a blocked run keeps what it has
 		r.attempts, r.waiting = attempts, strings.Join(c.Waiting, "\n")
 	}
@@ -143,8 +146,8 @@ func (db *database) commit(c *driver.Commit, now time.Time) driver.Outcome {
 	case c.Next.Kind == driver.NextRelease:
 		t.VisibleAt = now
 	case c.Next.Kind == driver.NextBlock:
-		t.VisibleAt, t.State = instant(c.Next.At), journal.Blocked
-	case t.InboxLast > c.InboxSeen:
+		t.VisibleAt = instant(c.Next.At)
+	case t.InboxLast > c.InboxSeen && !(t.State.OnHold() && c.Next.Kind == driver.NextKeep): // of a hold the outcome tells
 		// J6: a message has come that the turn did not see. A parked run must be claimed for it; a
 		// run that stays with its owner is marked, so that the owner's next claim tells of it.
 		t.VisibleAt = now

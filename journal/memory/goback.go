@@ -13,6 +13,7 @@ type Mark struct {
 	runs     []*record // in the order in which their tasks were enqueued
 	nodes    map[journal.NodeID]*node
 	nodeLast journal.NodeID
+	audit    []journal.AuditEntry
 }
 
 // Mark keeps the present state of the database for [Store.GoBack].
@@ -33,7 +34,7 @@ func (s *Store) GoBack(m *Mark) {
 	db.runs, db.sorted, db.keys = map[journal.RunID]*record{}, nil, map[string]*record{}
 	db.children = map[journal.RunID]map[journal.RunID]*record{}
 	db.queues, db.held, db.blocked = map[journal.Route]*queues{}, map[journal.NodeID]*holding{}, map[journal.RunID]*record{}
-	db.nodes, db.nodeLast = copyNodes(m.nodes), m.nodeLast
+	db.nodes, db.nodeLast, db.audit = copyNodes(m.nodes), m.nodeLast, m.audit
 	now := db.now()
 	for _, kept := range m.runs {
 		r := kept.copy()
@@ -49,7 +50,7 @@ func (s *Store) GoBack(m *Mark) {
 }
 
 func (db *database) mark() *Mark {
-	m := &Mark{nodes: copyNodes(db.nodes), nodeLast: db.nodeLast}
+	m := &Mark{nodes: copyNodes(db.nodes), nodeLast: db.nodeLast, audit: slices.Clip(db.audit)}
 	for _, r := range db.sorted {
 		m.runs = append(m.runs, r.copy())
 	}

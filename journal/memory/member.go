@@ -185,6 +185,7 @@ func (m *member) Release(ctx context.Context, list []driver.Holding) error {
 func (db *database) free(r *record, now time.Time) {
 	db.dequeue(r)
 	r.task.Owner, r.task.VisibleAt, r.unconfirmed = 0, now, false
+	r.task.State = driver.FreedState(r.task.State) // J11
 	db.enqueue(r, now)
 }
 

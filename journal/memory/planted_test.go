@@ -89,13 +89,13 @@ func (p *Planted) List(ctx context.Context, f journal.ListFilter) (journal.RunPa
 	return p.Store.List(ctx, f)
 }
 
-func (p *Planted) Admin(ctx context.Context, a driver.AdminAction) error {
+func (p *Planted) Admin(ctx context.Context, a driver.AdminAction) (driver.AdminOutcome, error) {
 	old := p.db.runs[a.Run]
-	err := p.Store.Admin(ctx, a)
+	out, err := p.Store.Admin(ctx, a)
 	if p.admin != nil && err == nil {
 		p.admin(p.Store, a, old)
 	}
-	return err
+	return out, err
 }
 
 func (p *Planted) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {

@@ -130,7 +130,7 @@ func (db *database) enqueue(r *record, now time.Time) {
 		if !r.task.VisibleAt.IsZero() {
 			h.unread[r.run.ID] = r
 		}
-	case r.task.State == journal.Quarantined || r.task.VisibleAt.IsZero():
+	case r.task.State >= journal.Quarantined || r.task.VisibleAt.IsZero():
 		// It waits for an operator or for a message. Whoever brings that takes it from the record.
 	default:
 		l := db.queueOf(r)

@@ -64,13 +64,13 @@ func (db *database) strike(r *record, suspects int, now time.Time) bool {
 	t := &r.task
 	dead := t.Owner
 	t.Strikes = driver.StrikesAfter(t.Strikes, suspects)
-	t.Owner, t.State, t.Problem, t.VisibleAt, r.unconfirmed = 0, journal.Ready, "", now, false
+	t.Owner, t.State, t.Problem, t.VisibleAt, r.unconfirmed = 0, driver.StruckState(t.State, t.Strikes), "", now, false
 	switch {
 	case t.Strikes >= driver.QuarantineStrikes:
 		// No time and no message makes it visible again: it waits for AdminResume.
-		t.State, t.VisibleAt = journal.Quarantined, time.Time{}
+		t.VisibleAt = time.Time{}
 		t.Problem = driver.QuarantineProblem(t.Strikes, dead)
-		return true
+		return t.State == journal.Quarantined
 	default:
 		t.VisibleAt = now.Add(driver.StrikeWait(t.Run, t.Strikes))
 	}

@@ -107,6 +107,7 @@ type database struct {
 	held     map[journal.NodeID]*holding
 	blocked  map[journal.RunID]*record
 	nodes    map[journal.NodeID]*node
+	audit    []journal.AuditEntry
 	nodeLast journal.NodeID // ids repeat only if the database goes back, see [Store.GoBack]
 	joins    uint64         // counts incarnations, and never goes back: it stands for chance
 	caller   *Store         // the process whose call this is

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,36 +15,68 @@ import (
 
 // adminDeleteSQL forgets a closed run: its row, its events and its messages.
 //
-// The row of the run is deleted first, and the other two statements join with what that deleted.
-// Two deletes therefore queue up at the row, and the second finds none and answers that the run is
-// gone. The condition of the status cannot become wrong while the statement runs, because a closed
-// run never opens again.
+// The row of the run is deleted first, and the other statements join with what that deleted. Two
+// deletes therefore queue up at the row, and the second finds none and answers that the run is
+// gone: it still sees the closed run in its snapshot, and does not take it for an open one. The
+// condition of the status cannot become wrong while the statement runs, because a closed
+// run never opens again. So there is one row of the audit for each run that is deleted (J12).
 const adminDeleteSQL = `
 WITH gone AS (
-    DELETE FROM reprise.runs r WHERE r.id = $1::uuid AND r.status <> 0 RETURNING r.id
+    DELETE FROM reprise.runs r WHERE r.id = $1::uuid AND r.status <> 0 RETURNING r.id, r.workflow
 ), events AS (
     DELETE FROM reprise.events e USING gone g WHERE e.run_id = ANY (ARRAY[g.id])
 ), inbox AS (
     DELETE FROM reprise.inbox m USING gone g WHERE m.run_id = ANY (ARRAY[g.id])
+), noted AS (
+    INSERT INTO reprise.audit (at, actor, verb, run_id, workflow, reason, detail)
+    SELECT clock_timestamp(), $2::text, $3::text, g.id, g.workflow, $4::text, $5::text FROM gone g
 )
-SELECT EXISTS (SELECT FROM gone), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid)`
+SELECT EXISTS (SELECT FROM gone), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid AND r.status = 0), 0, 0`
 
 // adminResumeSQL makes a run visible now, and forgives it what has held it back.
 //
 // It locks the task alone. If the run is owned, its owner keeps it and is only asked to look:
 // state, strikes and problem are the owner's to change with its next commit (J3), so they are left
-// alone.
+// alone. A pause is not the owner's, so it ends here (J11).
 const adminResumeSQL = `
 WITH resumed AS (
     UPDATE reprise.tasks t
     SET visible_at = now(),
-        state   = CASE WHEN t.owner = 0 THEN 0 ELSE t.state END,
+        state   = CASE WHEN t.owner = 0 OR t.state >= 3 THEN 0 ELSE t.state END,
         strikes = CASE WHEN t.owner = 0 THEN 0 ELSE t.strikes END,
         problem = CASE WHEN t.owner = 0 THEN '' ELSE t.problem END
     WHERE t.run_id = $1::uuid
-    RETURNING t.run_id
+    RETURNING t.run_id, t.workflow, t.owner, t.state
+), noted AS (
+    INSERT INTO reprise.audit (at, actor, verb, run_id, workflow, reason, detail)
+    SELECT clock_timestamp(), $2::text, $3::text, r.run_id, r.workflow, $4::text, $5::text FROM resumed r
 )
-SELECT EXISTS (SELECT FROM resumed), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid)`
+SELECT EXISTS (SELECT FROM resumed), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid),
+       coalesce((SELECT r.owner FROM resumed r), 0), coalesce((SELECT r.state FROM resumed r), 0)`
+
+// adminPauseSQL puts a run on hold (J11), as driver.PausedBy says: $6 is whether running attempts
+// are to be interrupted.
+//
+// It locks the task alone, and reads it under that lock: a commit of the owner comes before, and
+// the owner then hears of the pause because the task is visible, or after, and finds the mark. So
+// does a claim, which skips the row while it is locked and does not see it afterwards. A pause that
+// changes nothing leaves no row in the audit (J12).
+const adminPauseSQL = `
+WITH held AS MATERIALIZED (
+    SELECT t.run_id, t.workflow, t.owner, t.state FROM reprise.tasks t WHERE t.run_id = $1::uuid FOR UPDATE OF t
+), paused AS (
+    UPDATE reprise.tasks t
+    SET state = CASE WHEN h.owner = 0 THEN 3 WHEN $6::bool THEN 5 ELSE 4 END,
+        visible_at = CASE WHEN h.owner = 0 THEN t.visible_at ELSE now() END
+    FROM held h
+    WHERE t.run_id = ANY (ARRAY[h.run_id]) AND (h.state < 3 OR $6::bool AND h.owner > 0 AND h.state < 5)
+    RETURNING t.run_id, t.workflow, t.state
+), noted AS (
+    INSERT INTO reprise.audit (at, actor, verb, run_id, workflow, reason, detail)
+    SELECT clock_timestamp(), $2::text, $3::text, p.run_id, p.workflow, $4::text, $5::text FROM paused p
+)
+SELECT EXISTS (SELECT FROM held), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid),
+       coalesce((SELECT h.owner FROM held h), 0), coalesce((SELECT p.state FROM paused p), (SELECT h.state FROM held h), 0)`
 
 // adminParentSQL reads what a run's parent is to be told, and whether the run is open. It locks
 // nothing: it is sent twice, once to learn who the parent is, which never changes, and once under
@@ -56,54 +89,57 @@ FROM reprise.runs r WHERE r.id = $1::uuid`
 // waits for it, but one such action of a store at a time keeps its connection while it waits: the
 // others give it back and try again. So however many actions wait, other calls of clients find a
 // connection.
-func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
+func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (driver.AdminOutcome, error) {
 	ctx, end := s.admins.enter(driver.Impatient(inShare(ctx, slowShare)), 1)
 	defer end()
 	wait, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	for pause := time.Duration(adminPauseMin); ; pause = min(2*pause, adminPauseMax) {
-		err := act(ctx, s, a)
+		out, err := act(ctx, s, &a)
 		if !lockTimeout(err) || !hasty(ctx, 1) {
-			return err
+			return out, err
 		}
 		if sleep(wait, pause); wait.Err() != nil {
-			return translate(ctx, fmt.Errorf("%w: %w", driver.ErrHeld, err), true)
+			return out, translate(ctx, fmt.Errorf("%w: %w", driver.ErrHeld, err), true)
 		}
 	}
 }
 
-func act(ctx context.Context, s *Store, a driver.AdminAction) error {
+func act(ctx context.Context, s *Store, a *driver.AdminAction) (driver.AdminOutcome, error) {
 	switch a.Kind {
 	case driver.AdminDelete:
-		return s.adminOne(ctx, s.sql.adminDelete, a.Run, journal.ErrOpen)
+		return adminOne(ctx, s, s.sql.admin.delete, a, journal.ErrOpen)
 	case driver.AdminResume:
-		return s.adminOne(ctx, s.sql.adminResume, a.Run, journal.ErrClosed)
+		return adminOne(ctx, s, s.sql.admin.resume, a, journal.ErrClosed)
+	case driver.AdminPause, driver.AdminInterrupt:
+		return adminOne(ctx, s, s.sql.admin.pause, a, journal.ErrClosed, a.Kind == driver.AdminInterrupt)
 	case driver.AdminTerminate:
-		return s.adminTerminate(ctx, a)
+		return driver.AdminOutcome{}, s.adminTerminate(ctx, a)
 	}
-	return fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
+	return driver.AdminOutcome{}, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 }
 
-// adminOne runs a statement about one run. The statement answers whether it did anything and
-// whether the run exists, which tells the error apart: refused for a run that is there, else
-// journal.ErrNotFound.
-func (s *Store) adminOne(ctx context.Context, sql string, run journal.RunID, refused error) error {
+// adminOne runs a statement about one run, which writes the audit too. The statement answers
+// whether it found the run as it must be and whether the run exists, which tells the error apart:
+// refused for a run that is there, else journal.ErrNotFound.
+func adminOne(ctx context.Context, s *Store, sql string, a *driver.AdminAction, refused error, more ...any) (out driver.AdminOutcome, err error) {
 	var done, exists bool
-	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		var p pipeline
 		if hasty(ctx, 1) {
 			p.exec(heldWaitSQL)
 		}
-		p.query(sql, each(func(row pgx.CollectableRow) error { return row.Scan(&done, &exists) }), uuidArg(run))
+		read := each(func(row pgx.CollectableRow) error { return row.Scan(&done, &exists, &out.Owner, &out.State) })
+		p.query(sql, read, append(auditArgs(a), more...)...)
 		return p.send(ctx, c)
 	})
 	switch {
 	case err != nil || done:
-		return err
+		return out, err
 	case exists:
-		return refused
+		return out, refused
 	}
-	return journal.ErrNotFound
+	return out, journal.ErrNotFound
 }
 
 // adminTerminate closes a run, sends the outcome to its parent and applies the close policies of
@@ -112,7 +148,7 @@ func (s *Store) adminOne(ctx context.Context, sql string, run journal.RunID, ref
 // The locks of all tasks involved must be taken in the order of run ids, so the parent has to be
 // known before the first lock: it is read without one, once. The status is read again under the
 // locks, because the owner may have closed the run meanwhile.
-func (s *Store) adminTerminate(ctx context.Context, a driver.AdminAction) error {
+func (s *Store) adminTerminate(ctx context.Context, a *driver.AdminAction) error {
 	var run journal.Run
 	var exists bool
 	read := each(func(row pgx.CollectableRow) error {
@@ -137,11 +173,11 @@ func (s *Store) adminTerminate(ctx context.Context, a driver.AdminAction) error 
 			p.exec(heldWaitSQL)
 		}
 		p.exec(s.sql.lockFamily, withParent(&run), runIDs([]journal.RunID{a.Run}))
-		p.query(s.sql.adminParent, read, uuidArg(a.Run)) // the status under the lock
+		p.query(s.sql.admin.parent, read, uuidArg(a.Run)) // the status under the lock
 		if err := p.send(ctx, c); err != nil || !exists || run.Status.Closed() {
 			return err
 		}
-		return s.terminateFamily(ctx, c, &run, journal.TerminatedPayload(a.Reason))
+		return s.terminateFamily(ctx, c, &run, a)
 	})
 	switch {
 	case err != nil:
@@ -156,7 +192,7 @@ func (s *Store) adminTerminate(ctx context.Context, a driver.AdminAction) error 
 
 // adminRead learns who the parent is, which never changes, so that its task can be locked in order.
 func adminRead(ctx context.Context, s *Store, q querier, run journal.RunID, read func(rows pgx.Rows) error) error {
-	rows, err := q.Query(ctx, s.sql.adminParent, uuidArg(run))
+	rows, err := q.Query(ctx, s.sql.admin.parent, uuidArg(run))
 	if err != nil {
 		return err
 	}
@@ -175,7 +211,8 @@ func withParent(run *journal.Run) []pgtype.UUID {
 // terminateFamily closes a run whose task is locked, with everything that follows from it, and ends
 // the transaction. The owner of the run, if there is one, learns of it by its next renewal, or by
 // its next commit, which finds another newest event or no task.
-func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run, why journal.Payload) (err error) {
+func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run, a *driver.AdminAction) (err error) {
+	why := journal.TerminatedPayload(a.Reason)
 	found, err := s.orphansOf(ctx, q, []journal.RunID{run.ID})
 	if err != nil {
 		return err
@@ -200,6 +237,28 @@ func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run
 		s.queueSend(&p, messages[from:to], make([]journal.Sent, to-from))
 		return nil
 	})
+	p.exec(s.sql.admin.note, append(auditArgs(a), run.Workflow)...)
 	p.exec(endSQL)
 	return p.send(ctx, q)
+}
+
+// Audit implements driver.Store.
+func (s *Store) Audit(ctx context.Context, f journal.AuditFilter) (list []journal.AuditEntry, err error) {
+	before := int64(math.MaxInt64)
+	if f.Before != 0 {
+		before = f.Before
+	}
+	sql, args := s.sql.admin.list, []any{before, nullText(f.Actor), nullText(f.Verb), int32(f.Limit)}
+	if !f.Run.IsZero() {
+		sql, args = s.sql.admin.ofRun, append(args, uuidArg(f.Run))
+	}
+	err = s.call(inShare(ctx, slowShare), func(ctx context.Context, c *pgx.Conn) error {
+		rows, err := c.Query(ctx, sql, args...)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, scanAudited)
+		return err
+	})
+	return list, err
 }

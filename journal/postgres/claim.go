@@ -46,7 +46,7 @@ WITH head AS (
     CROSS JOIN unnest($2::text[], $3::text[], $4::int[]) AS r(queue, workflow, version)
     CROSS JOIN LATERAL (
         SELECT t.visible_at FROM reprise.tasks t
-        WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
+        WHERE t.owner = 0 AND t.state < 2 AND t.visible_at < 'infinity'
           AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
           AND t.visible_at <= now() AND t.visible_at >= $8::timestamptz AND t.strikes < $10::int
         ORDER BY t.visible_at LIMIT $5::int) x
@@ -64,7 +64,7 @@ WITH head AS (
     FROM want w
     CROSS JOIN LATERAL (
         SELECT t.run_id, t.visible_at, t.link, t.strikes FROM reprise.tasks t
-        WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
+        WHERE t.owner = 0 AND t.state < 2 AND t.visible_at < 'infinity'
           AND t.queue = w.queue AND t.workflow = w.workflow AND t.version = w.version AND t.priority = w.priority
           AND t.visible_at <= now() AND t.visible_at >= $8::timestamptz AND t.strikes < $10::int
         ORDER BY t.visible_at LIMIT w.n
@@ -113,7 +113,7 @@ FROM unnest($1::text[], $2::text[], $3::int[]) AS r(queue, workflow, version)
 CROSS JOIN generate_series(1, 5) AS p(priority)
 CROSS JOIN LATERAL (
     SELECT t.visible_at FROM reprise.tasks t
-    WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
+    WHERE t.owner = 0 AND t.state < 2 AND t.visible_at < 'infinity'
       AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
       AND t.visible_at > now()
     ORDER BY t.visible_at LIMIT 1) x`
@@ -126,7 +126,7 @@ SELECT count(*) FROM (
     CROSS JOIN generate_series(1, 5) AS p(priority)
     CROSS JOIN LATERAL (
         SELECT FROM reprise.tasks t
-        WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
+        WHERE t.owner = 0 AND t.state < 2 AND t.visible_at < 'infinity'
           AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
           AND t.visible_at <= now() AND t.visible_at >= $5::timestamptz
         ORDER BY t.visible_at LIMIT $4::int) x

@@ -16,7 +16,9 @@ import (
 )
 
 // commitSQL writes the turns of a batch. The numbers in it are those of driver.NextKind: 0 keep, 1
-// park, 2 release, 3 block, 4 close; 5 is a turn that only adds events, see commitAppends. The
+// park, 2 release, 3 block, 4 close; 5 is a turn that only adds events, see commitAppends, and -1
+// one that keeps the task and holds it, see commitHolds. The last answer column is the state of the
+// task before the turn. The
 // first answer column is false for a member that was not accepted.
 //
 // Which member is accepted is decided once, in locked, which takes the row locks of all tasks; the
@@ -50,6 +52,7 @@ WITH altered AS MATERIALIZED (
     -- way to find a row. What is compared is the newest version of the row, also if its lock had to
     -- be waited for.
     SELECT i.*, t.inbox_last,
+           coalesce(t.state, 0) AS state,
            coalesce(t.owner > 0 AND t.owner = i.node AND t.fence = i.fence AND t.turn = i.turn AND t.generation = i.generation
                     AND (i.head_seq IS NULL OR e.link IS NOT DISTINCT FROM i.head_link), false) AND NOT i.ord = ANY (ARRAY(SELECT a.member FROM altered a)) AS ok
     FROM unnest($1::uuid[], $2::int[], $3::bigint[], $4::bigint[], $5::smallint[], $6::timestamptz[], $7::bigint[],
@@ -60,7 +63,7 @@ WITH altered AS MATERIALIZED (
         SELECT e.link FROM reprise.events e
         WHERE e.run_id = i.run_id AND e.generation = i.generation AND e.seq >= i.head_seq ORDER BY e.seq DESC LIMIT 1) e ON true
     LEFT JOIN LATERAL (
-        SELECT t.owner, t.fence, t.turn, t.generation, t.inbox_last FROM reprise.tasks t
+        SELECT t.owner, t.fence, t.turn, t.generation, t.inbox_last, t.state FROM reprise.tasks t
         WHERE t.run_id = i.run_id FOR UPDATE OF t) t ON true
 ), verdict AS MATERIALIZED (
     SELECT array_agg(l.ok ORDER BY l.ord) AS ok FROM locked l
@@ -79,12 +82,15 @@ WITH altered AS MATERIALIZED (
     SET turn = t.turn + 1, unproven = false, strikes = 0,
         attempts = CASE WHEN l.next = 3 THEN t.attempts ELSE coalesce(l.attempts, '') END, -- a blocked run keeps what it has
         waiting = CASE WHEN l.next = 3 THEN t.waiting ELSE coalesce(l.waiting, '') END, problem = coalesce(l.problem, ''),
-        state = CASE WHEN l.next = 3 THEN 1 ELSE 0 END,
-        owner = CASE WHEN l.next = 0 THEN t.owner ELSE 0 END,
-        link = CASE WHEN l.next = 0 THEN 0 ELSE l.link END,
+        state = CASE -- driver.CommittedState
+            WHEN t.state >= 3 THEN CASE WHEN l.next = 0 THEN t.state ELSE 3 END -- J11
+            WHEN l.next = 3 THEN 1 ELSE 0 END,
+        owner = CASE WHEN l.next <= 0 THEN t.owner ELSE 0 END,
+        link = CASE WHEN l.next <= 0 THEN 0 ELSE l.link END,
         visible_at = CASE
             WHEN l.next = 2 THEN now()
             WHEN l.next = 3 THEN coalesce(l.next_at, 'infinity')
+            WHEN l.next <= 0 AND t.state >= 3 THEN 'infinity' -- the answer tells, and a resume makes it visible
             WHEN t.inbox_last > l.seen THEN now() -- J6
             WHEN l.next = 1 THEN coalesce(l.next_at, 'infinity')
             ELSE 'infinity' END
@@ -97,19 +103,20 @@ WITH altered AS MATERIALIZED (
     SET status = l.status, closed_at = clock_timestamp(), closed_seq = l.last_seq
     FROM locked l WHERE l.ok AND l.next = 4 AND r.id = ANY (ARRAY[l.run_id])
 )
-SELECT l.ord, l.ok, coalesce(l.inbox_last, 0), clock_timestamp() FROM locked l`
+SELECT l.ord, l.ok, coalesce(l.inbox_last, 0), clock_timestamp(), l.state::bigint FROM locked l`
 
 // commitReadSQL reads what became of refused commits, for driver.Commit.WrittenAs (J4): the event
 // that has the number of the commit's last one, and the task. It locks nothing: an event that is
 // stored stays as it is, and a task that has gone on from this commit does not come back.
 const commitReadSQL = `
-SELECT i.ord, coalesce(e.link, 0), coalesce(t.owner, 0), coalesce(t.fence, 0), coalesce(t.turn, 0), coalesce(t.inbox_last, 0), clock_timestamp()
+SELECT i.ord, coalesce(e.link, 0), coalesce(t.owner, 0), coalesce(t.fence, 0), coalesce(t.turn, 0), coalesce(t.inbox_last, 0), clock_timestamp(),
+       coalesce(t.state, 0)
 FROM unnest($1::uuid[], $2::int[], $3::int[]) WITH ORDINALITY AS i(id, generation, seq, ord)
 LEFT JOIN LATERAL (
     SELECT e.link FROM reprise.events e
     WHERE e.run_id = i.id AND e.generation = i.generation AND e.seq BETWEEN i.seq AND i.seq ORDER BY e.seq LIMIT 1) e ON true
 LEFT JOIN LATERAL (
-    SELECT t.owner, t.fence, t.turn, t.inbox_last FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
+    SELECT t.owner, t.fence, t.turn, t.inbox_last, t.state FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
 
 // Commit implements driver.Store. The members are sent in the order of run ids, whatever the
 // caller's order, so that all batches take their locks in one order; outcomes go back to the
@@ -262,11 +269,14 @@ func (s *Store) commitRead(ctx context.Context, q querier, commits []driver.Comm
 		var ord int64
 		var f driver.Found
 		var o driver.Outcome
-		if err := row.Scan(&ord, &f.Link, &f.Owner, &f.Fence, &f.Turn, &o.InboxLast, &o.Now); err != nil {
+		if err := row.Scan(&ord, &f.Link, &f.Owner, &f.Fence, &f.Turn, &o.InboxLast, &o.Now, &o.State); err != nil {
 			return err
 		}
 		o.Now = o.Now.UTC()
 		i := members[ord-1]
+		if !commits[i].TellsState() {
+			o.State = journal.Ready
+		}
 		found(i, commits[i].WrittenAs(f), o)
 		return nil
 	})(rows)

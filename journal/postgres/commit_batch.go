@@ -52,6 +52,20 @@ var commitBatches = sync.Pool{New: func() any {
 // task as it is; those of other turns are driver.NextKind's.
 const commitAppends = 5
 
+// commitHolds is the number for a turn with driver.Commit.Hold, whose task stays owned.
+const commitHolds = -1
+
+// nextArg is what the statements call what becomes of the task.
+func nextArg(c *driver.Commit) int16 {
+	switch {
+	case c.AppendOnly:
+		return commitAppends
+	case c.Hold:
+		return commitHolds
+	}
+	return int16(c.Next.Kind)
+}
+
 // add appends the columns of a member, its messages and its events. Members and the other two are
 // columns of different lengths in one statement: an event names its member by position, from 1,
 // which is a subscript in SQL.
@@ -66,16 +80,12 @@ func (b commitBatch) add(member int32, c *driver.Commit) error {
 		status, _ = journal.StatusOf(t.Kind)
 		last = t.Seq
 	}
-	next := int16(c.Next.Kind)
-	if c.AppendOnly {
-		next = commitAppends
-	}
 	l := b.list
 	l[commitRun].uuid(c.Run)
 	l[commitNode].int32(int32(c.Node))
 	l[commitFence].int64(int64(c.Fence))
 	l[commitTurn].int64(int64(c.Turn))
-	l[commitNext].int16(next)
+	l[commitNext].int16(nextArg(c))
 	l[commitNextAt].nullTime(c.Next.At)
 	l[commitSeen].int64(int64(c.InboxSeen))
 	l[commitAttempts].nullBytes(attempts)

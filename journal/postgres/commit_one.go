@@ -26,17 +26,20 @@ WITH kept AS (
     SET turn = t.turn + 1, unproven = false, strikes = 0,
         attempts = CASE WHEN $13::smallint = 3 THEN t.attempts ELSE coalesce($10::bytea, '') END, -- a blocked run keeps what it has
         waiting = CASE WHEN $13::smallint = 3 THEN t.waiting ELSE coalesce($11::text, '') END, problem = coalesce($12::text, ''),
-        state = CASE WHEN $13::smallint = 3 THEN 1 ELSE 0 END,
-        owner = CASE WHEN $13::smallint = 0 THEN t.owner ELSE 0 END,
-        link = CASE WHEN $13::smallint = 0 THEN 0 ELSE $16::bigint END,
+        state = CASE -- driver.CommittedState
+            WHEN t.state >= 3 THEN CASE WHEN $13::smallint = 0 THEN t.state ELSE 3 END -- J11
+            WHEN $13::smallint = 3 THEN 1 ELSE 0 END,
+        owner = CASE WHEN $13::smallint <= 0 THEN t.owner ELSE 0 END,
+        link = CASE WHEN $13::smallint <= 0 THEN 0 ELSE $16::bigint END,
         visible_at = CASE
             WHEN $13::smallint = 2 THEN now()
             WHEN $13::smallint = 3 THEN coalesce($14::timestamptz, 'infinity')
+            WHEN $13::smallint <= 0 AND t.state >= 3 THEN 'infinity' -- the answer tells, and a resume makes it visible
             WHEN t.inbox_last > $15::bigint THEN now() -- J6
             WHEN $13::smallint = 1 THEN coalesce($14::timestamptz, 'infinity')
             ELSE 'infinity' END
     WHERE ` + commitOneWhere + `
-    RETURNING t.run_id, t.inbox_last
+    RETURNING t.run_id, t.inbox_last, t.state
 ), written AS (
     -- J1: the primary key refuses a seq that exists.
     INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
@@ -48,7 +51,7 @@ WITH kept AS (
          AS e(seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
     WHERE e.seq IS NOT NULL
 )
-SELECT k.inbox_last, clock_timestamp() FROM kept k`
+SELECT k.inbox_last, clock_timestamp(), k.state FROM kept k`
 
 // commitOneWhere is what a single commit is accepted by.
 //
@@ -88,7 +91,7 @@ WITH removed AS (
          AS e(seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
     WHERE e.seq IS NOT NULL
 )
-SELECT d.inbox_last, clock_timestamp() FROM removed d`
+SELECT d.inbox_last, clock_timestamp(), 0::smallint FROM removed d`
 
 // commitOneEvents is how many events the statements have slots for. A run of one step begins and
 // ends in one turn of three events: it started, the step completed, the run completed.
@@ -117,7 +120,7 @@ func (w *writing) one(ctx context.Context, c *driver.Commit) (driver.Outcome, er
 		if err != nil {
 			return driver.Outcome{}, attemptsError(c, err)
 		}
-		args = append(args, attempts, nullText(joinWaiting(c.Waiting, parkedUntil(c))), nullText(c.Next.Problem), int16(c.Next.Kind),
+		args = append(args, attempts, nullText(joinWaiting(c.Waiting, parkedUntil(c))), nullText(c.Next.Problem), nextArg(c),
 			nullTime(c.Next.At), int64(c.InboxSeen), int64(c.NewHead().Link))
 	}
 	for i := range c.Events {
@@ -129,12 +132,14 @@ func (w *writing) one(ctx context.Context, c *driver.Commit) (driver.Outcome, er
 	for range commitOneEvents - len(c.Events) {
 		args = append(args, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil)
 	}
-	var last int64
-	var now time.Time
-	err := w.q.QueryRow(ctx, sql, args...).Scan(&last, &now)
+	var o driver.Outcome
+	err := w.q.QueryRow(ctx, sql, args...).Scan(&o.InboxLast, &o.Now, &o.State)
 	switch {
 	case err == nil:
-		return driver.Outcome{InboxLast: journal.InboxSeq(last), Now: now.UTC()}, nil
+		if o.Now = o.Now.UTC(); !c.TellsState() {
+			o.State = journal.Ready
+		}
+		return o, nil
 	case errors.Is(err, pgx.ErrNoRows):
 		return driver.Outcome{Err: journal.ErrFenced}, nil
 	}

@@ -113,10 +113,13 @@ func (w *writing) addTurns(ctx context.Context, x *exchange, b commitBatch, orde
 	}
 	return x.add(ctx, w.s.sql.commit.batch, b.params(), b.formats, func(row [][]byte) error {
 		o := driver.Outcome{InboxLast: journal.InboxSeq(readInt64(row[2])), Now: readTime(row[3])}
+		i := order[readInt64(row[0])-1]
 		if row[1][0] == 0 {
 			o.Err = journal.ErrFenced
+		} else if c := &w.commits[i]; c.TellsState() {
+			o.State = driver.CommittedState(c, journal.TaskState(readInt64(row[4])))
 		}
-		w.out[order[readInt64(row[0])-1]] = o
+		w.out[i] = o
 		return nil
 	})
 }

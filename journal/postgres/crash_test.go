@@ -75,7 +75,7 @@ var verbs = map[string]func(ctx context.Context, j *driver.Journal, a *action) e
 	},
 	"commit a step's transaction": commitStepTx,
 	"admin": func(ctx context.Context, j *driver.Journal, a *action) error {
-		err := j.Admin(ctx, a.Admin)
+		_, err := j.Admin(ctx, a.Admin)
 		if errors.Is(err, journal.ErrClosed) || errors.Is(err, journal.ErrNotFound) {
 			return nil // it was carried out before the crash
 		}

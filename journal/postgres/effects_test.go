@@ -60,7 +60,7 @@ func TestARolledBackCallLeavesAConnection(t *testing.T) {
 	s := open(t, dsn, nil)
 	run := start(t, driver.New(s, nil), journal.Start{}).Run
 	action := driver.AdminAction{Run: run, Kind: driver.AdminTerminate}
-	if err := s.Admin(t.Context(), action); err != nil {
+	if _, err := s.Admin(t.Context(), action); err != nil {
 		t.Fatal(err)
 	}
 	conn := connect(t, dsn)
@@ -77,7 +77,7 @@ func TestARolledBackCallLeavesAConnection(t *testing.T) {
 		return strings.Contains(before, " ")
 	})
 	for range 3 {
-		if err := s.Admin(t.Context(), action); !errors.Is(err, journal.ErrClosed) {
+		if _, err := s.Admin(t.Context(), action); !errors.Is(err, journal.ErrClosed) {
 			t.Fatal(err)
 		}
 	}

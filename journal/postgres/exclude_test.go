@@ -78,7 +78,8 @@ func TestTerminationWaitsForAppendsInFlight(t *testing.T) {
 	terminated := make(chan error, 1)
 	j := driver.New(open(t, w.dsn, nil), nil)
 	go func() {
-		terminated <- j.Admin(context.Background(), driver.AdminAction{Run: a.Run, Kind: driver.AdminTerminate, Reason: "r"})
+		_, err := j.Admin(context.Background(), driver.AdminAction{Run: a.Run, Kind: driver.AdminTerminate, Reason: "r"})
+		terminated <- err
 	}()
 	eventually(t, "the termination waits", w.waits)
 	release()
@@ -160,7 +161,8 @@ func TestStalledAppendsAreEnded(t *testing.T) {
 			return err
 		},
 		"terminate": func(w *appendWorld, run journal.RunID) error {
-			return w.j.Admin(w.t.Context(), driver.AdminAction{Run: run, Kind: driver.AdminTerminate})
+			_, err := w.j.Admin(w.t.Context(), driver.AdminAction{Run: run, Kind: driver.AdminTerminate})
+			return err
 		},
 		"leave": func(w *appendWorld, _ journal.RunID) error { return w.m.Leave(w.t.Context()) },
 	} {
@@ -186,7 +188,7 @@ func TestRecall(t *testing.T) {
 	w := newAppendWorld(t)
 	a, b := w.first(), w.first()
 	w.compares(false)
-	if err := w.j.Admin(t.Context(), driver.AdminAction{Run: a.Run, Kind: driver.AdminTerminate}); err != nil {
+	if _, err := w.j.Admin(t.Context(), driver.AdminAction{Run: a.Run, Kind: driver.AdminTerminate}); err != nil {
 		t.Fatal(err)
 	}
 	before := w.taskOf(b.Run)

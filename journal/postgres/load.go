@@ -96,10 +96,10 @@ ORDER BY i.ord, m.number`
 // loadOwnedSQL is loadRunsSQL for owners, who have the rest: an input may be large, and so may what
 // steps in retry have left.
 const loadOwnedSQL = `
-SELECT i.ord, r.generation, t.owner, t.fence, t.generation, t.inbox_last
+SELECT i.ord, r.generation, t.owner, t.fence, t.generation, t.inbox_last, t.state
 FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
 CROSS JOIN LATERAL (SELECT r.generation FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
-LEFT JOIN LATERAL (SELECT t.owner, t.fence, t.generation, t.inbox_last FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
+LEFT JOIN LATERAL (SELECT t.owner, t.fence, t.generation, t.inbox_last, t.state FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
 
 // Load implements driver.Store. Histories come back in the order of the requests; what a run does
 // not have leaves its fields empty. A request without events asks for none with a limit of 0, so
@@ -184,7 +184,8 @@ func scanOwned(requests []driver.LoadRequest, out []driver.History) func(row pgx
 		var generation int32
 		var owner, of *int32
 		var fence, last *int64
-		if err := row.Scan(&ord, &generation, &owner, &fence, &of, &last); err != nil {
+		var state *int16
+		if err := row.Scan(&ord, &generation, &owner, &fence, &of, &last, &state); err != nil {
 			return err
 		}
 		h := &out[ord-1]
@@ -192,7 +193,7 @@ func scanOwned(requests []driver.LoadRequest, out []driver.History) func(row pgx
 		h.Run.ID, h.Run.Generation = requests[ord-1].Run, journal.Generation(generation)
 		if owner != nil {
 			h.Run.Task = &journal.Task{Run: h.Run.ID, Generation: journal.Generation(*of), Owner: journal.NodeID(*owner),
-				Fence: journal.Fence(*fence), InboxLast: journal.InboxSeq(*last)}
+				Fence: journal.Fence(*fence), InboxLast: journal.InboxSeq(*last), State: journal.TaskState(*state)}
 		}
 		return nil
 	}

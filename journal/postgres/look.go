@@ -49,7 +49,7 @@ SELECT least((
     CROSS JOIN generate_series(1, 5) AS p(priority)
     CROSS JOIN LATERAL (
         SELECT t.visible_at FROM reprise.tasks t
-        WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity' AND t.visible_at >= $5::timestamptz
+        WHERE t.owner = 0 AND t.state < 2 AND t.visible_at < 'infinity' AND t.visible_at >= $5::timestamptz
           AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
         ORDER BY t.visible_at LIMIT 1) x
 ), (

@@ -200,7 +200,7 @@ func TestJ4_NoLostRequestIsASuccess(t *testing.T) {
 	for _, kind := range []driver.AdminKind{driver.AdminResume, driver.AdminTerminate} {
 		calls[fmt.Sprint("admin ", kind)] = func() func() error {
 			a := driver.AdminAction{Run: run(), Kind: kind, Reason: "a test"}
-			return func() error { return p.j.Admin(ctx, a) }
+			return func() error { _, err := p.j.Admin(ctx, a); return err }
 		}
 	}
 	for name, prepare := range calls {

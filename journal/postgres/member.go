@@ -109,7 +109,8 @@ WITH batch AS MATERIALIZED (
       AND EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid)
     LIMIT $3::int FOR UPDATE OF t SKIP LOCKED
 )
-UPDATE reprise.tasks t SET owner = 0, unproven = false, link = 0, visible_at = now() FROM batch b WHERE t.run_id = ANY (ARRAY[b.run_id])`
+UPDATE reprise.tasks t SET owner = 0, unproven = false, link = 0, visible_at = now(), state = least(t.state, 3) -- J11
+FROM batch b WHERE t.run_id = ANY (ARRAY[b.run_id])`
 
 // leaveDeleteSQL forgets the node, unless it still owns something: then a reaper will find the row
 // and finish.

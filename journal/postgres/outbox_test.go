@@ -123,7 +123,7 @@ func TestOutboxAnswersAtOnce(t *testing.T) {
 	w := newOutboxWorld(t)
 	out, err := w.j.Start(t.Context(), nil, []journal.Start{{Workflow: "flow"}})
 	if err == nil {
-		err = w.j.Admin(t.Context(), driver.AdminAction{Run: out[0].Run, Kind: driver.AdminTerminate})
+		_, err = w.j.Admin(t.Context(), driver.AdminAction{Run: out[0].Run, Kind: driver.AdminTerminate})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestOutboxThatIsOvertaken(t *testing.T) {
 	if err := w.send(w.body, w.other, "1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.j.Admin(t.Context(), driver.AdminAction{Run: w.other, Kind: driver.AdminTerminate}); err != nil {
+	if _, err := w.j.Admin(t.Context(), driver.AdminAction{Run: w.other, Kind: driver.AdminTerminate}); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.commit(); err != nil || w.effects() != 1 || w.messages(w.other) != 0 {

@@ -41,7 +41,8 @@ WITH batch AS MATERIALIZED (
         WHERE t.run_id = i.run_id AND t.owner = $1::int AND $1::int > 0 AND t.fence = i.fence FOR UPDATE OF t) t
     WHERE EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL)
 )
-UPDATE reprise.tasks t SET owner = 0, unproven = false, link = 0, visible_at = now() FROM batch b WHERE t.run_id = ANY (ARRAY[b.run_id])`
+UPDATE reprise.tasks t SET owner = 0, unproven = false, link = 0, visible_at = now(), state = least(t.state, 3) -- J11
+FROM batch b WHERE t.run_id = ANY (ARRAY[b.run_id])`
 
 // Owned implements driver.Membership.
 func (m *member) Owned(ctx context.Context) ([]driver.Holding, error) {

@@ -104,7 +104,8 @@ func TestAFamilyEndsInPieces(t *testing.T) {
 				last.Children = true
 				inPieces(t, func() error {
 					if byOperator {
-						return j.Admin(t.Context(), driver.AdminAction{Run: first.Run, Kind: driver.AdminTerminate})
+						_, err := j.Admin(t.Context(), driver.AdminAction{Run: first.Run, Kind: driver.AdminTerminate})
+						return err
 					}
 					out, err := j.Commit(t.Context(), []driver.Commit{last})
 					if err == nil && out[0].Err != nil {

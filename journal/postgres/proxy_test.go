@@ -100,7 +100,7 @@ func (p *proxied) drain() {
 	p.t.Helper()
 	eventually(p.t, "nothing is due", func() bool {
 		claim(p.t, p.direct, p.node, 10)
-		return query[int](p.t, p.conn, "SELECT count(*)::int FROM reprise.tasks WHERE owner = 0 AND state <> 2 AND visible_at <= now()") == 0
+		return query[int](p.t, p.conn, "SELECT count(*)::int FROM reprise.tasks WHERE owner = 0 AND state < 2 AND visible_at <= now()") == 0
 	})
 }
 
@@ -199,12 +199,12 @@ func TestJ4_LostAckOfAnOperator(t *testing.T) {
 			c := owned(t, p.direct, p.node)
 			commit(t, p.direct, commitOf(p.j, c, park, began()))
 			if op == driver.AdminDelete {
-				if err := p.direct.Admin(t.Context(), driver.AdminAction{Run: c.Run.ID, Kind: driver.AdminTerminate}); err != nil {
+				if _, err := p.direct.Admin(t.Context(), driver.AdminAction{Run: c.Run.ID, Kind: driver.AdminTerminate}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			broken(func() error {
-				err := p.j.Admin(t.Context(), driver.AdminAction{Run: c.Run.ID, Kind: op})
+				_, err := p.j.Admin(t.Context(), driver.AdminAction{Run: c.Run.ID, Kind: op})
 				if errors.Is(err, journal.ErrClosed) || errors.Is(err, journal.ErrNotFound) {
 					return nil // the first try was carried out
 				}

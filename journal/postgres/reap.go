@@ -80,7 +80,7 @@ WHERE NOT EXISTS (SELECT FROM reprise.members m WHERE m.node = o.id AND m.lost_a
 // wipes the strikes out; one that comes later finds no owner and is refused (J3). The fence stays:
 // the next claim raises it.
 //
-// The numbers are those of journal.TaskState, 0 ready and 2 quarantined, and the text is
+// The numbers are those of journal.TaskState, 0 ready, 2 quarantined, 3 paused, and the text is
 // driver.QuarantineProblem's.
 const reapFreeSQL = `
 WITH suspects AS MATERIALIZED (
@@ -95,7 +95,7 @@ WITH suspects AS MATERIALIZED (
 ), freed AS (
     UPDATE reprise.tasks t
     SET owner = 0, unproven = false, link = 0, strikes = b.strikes,
-        state = CASE WHEN b.strikes >= $3::int THEN 2 ELSE 0 END,
+        state = CASE WHEN t.state >= 3 THEN 3 WHEN b.strikes >= $3::int THEN 2 ELSE 0 END, -- J11: driver.StruckState
         problem = CASE WHEN b.strikes >= $3::int
             THEN format('its owners died before the run committed anything, which was counted %s times, the last time on node %s', b.strikes, $1::int)
             ELSE '' END,
@@ -106,7 +106,7 @@ WITH suspects AS MATERIALIZED (
     FROM batch b WHERE t.run_id = ANY (ARRAY[b.run_id])
     RETURNING t.state
 )
-SELECT count(*) FILTER (WHERE f.state = 0), count(*) FILTER (WHERE f.state = 2) FROM freed f`
+SELECT count(*) FILTER (WHERE f.state <> 2), count(*) FILTER (WHERE f.state = 2) FROM freed f`
 
 // reapDeleteSQL forgets dead nodes that own nothing any more. A node whose tasks were skipped keeps
 // its rows, so looks go on to report it and somebody comes back.

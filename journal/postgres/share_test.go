@@ -117,7 +117,8 @@ func TestActionsOnOneRunWaitTogether(t *testing.T) {
 			ended := make(chan error, 20)
 			for i := range cap(ended) {
 				go func() {
-					ended <- j.Admin(t.Context(), driver.AdminAction{Run: runs[i%len(runs)], Kind: kind, Reason: "over"})
+					_, err := j.Admin(t.Context(), driver.AdminAction{Run: runs[i%len(runs)], Kind: kind, Reason: "over"})
+					ended <- err
 				}()
 			}
 			eventually(t, "one waits, and others do", func() bool { return query[int](t, look, waitingForLocks) > 0 })
@@ -236,7 +237,8 @@ func TestTheEngineIsInNoShareOfClients(t *testing.T) {
 		"list":  func(ctx context.Context) error { _, err := j.List(ctx, journal.ListFilter{Limit: 1}); return err },
 		"nodes": func(ctx context.Context) error { _, err := j.Nodes(ctx); return err },
 		"admin": func(ctx context.Context) error {
-			return j.Admin(ctx, driver.AdminAction{Run: free, Kind: driver.AdminResume})
+			_, err := j.Admin(ctx, driver.AdminAction{Run: free, Kind: driver.AdminResume})
+			return err
 		},
 	} {
 		short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -6,7 +6,7 @@ import "github.com/reprise-run/reprise/migrations"
 // rendered once for a store, so a call does not build text, and the text is the key of the driver's
 // cache of prepared statements.
 type statements struct {
-	adminDelete, adminResume, adminParent                     string
+	admin                                                     adminStatements
 	append, appendOne, excludeOwners, recall                  string
 	lockFamily, orphans, terminate                            string
 	preview, reply                                            string
@@ -27,6 +27,9 @@ type statements struct {
 // locked.
 type commitStatements struct{ batch, closes, one, oneClose, read, free, existing string }
 
+// adminStatements are those of operators' actions, and of the audit.
+type adminStatements struct{ delete, resume, pause, parent, note, list, ofRun string }
+
 // waitingStatements are those for callers who wait: for answers to updates, for ends of runs.
 type waitingStatements struct{ answers, ends string }
 
@@ -41,7 +44,8 @@ type memberStatements struct {
 func newStatements(schema string) statements {
 	r := func(sql string) string { return migrations.Render(sql, schema) }
 	return statements{
-		adminDelete: r(adminDeleteSQL), adminResume: r(adminResumeSQL), adminParent: r(adminParentSQL),
+		admin: adminStatements{delete: r(adminDeleteSQL), resume: r(adminResumeSQL), pause: r(adminPauseSQL), parent: r(adminParentSQL),
+			note: r(auditNoteSQL), list: r(auditSQL), ofRun: r(auditRunSQL)},
 		append: r(appendSQL), appendOne: r(appendOneSQL), excludeOwners: r(excludeOwnersSQL), recall: r(recallSQL),
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
 		preview: r(previewSQL), reply: r(replySQL),

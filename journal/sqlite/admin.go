@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -12,7 +13,7 @@ import (
 // adminReadSQL reads whether a run exists, what its task says, and who its parent is. The writer
 // executes it in the transaction that acts on the answer, so nothing changes in between.
 const adminReadSQL = `
-SELECT t.run_id IS NOT NULL, t.owner, t.generation,
+SELECT t.run_id IS NOT NULL, t.owner, t.state, t.generation,
        (SELECT e.seq FROM reprise_events e
         WHERE e.run_id = t.run_id AND e.generation = t.generation ORDER BY e.seq DESC LIMIT 1),
        (SELECT e.at FROM reprise_events e
@@ -27,13 +28,17 @@ const (
 	adminDeleteSQL       = `DELETE FROM reprise_runs WHERE id = ?`
 )
 
+// adminPauseSQL puts a run on hold (J11). The owner of an owned one is asked to look: it hears of
+// the pause because the task is visible, or by its next commit.
+const adminPauseSQL = `UPDATE reprise_tasks SET state = ?, visible_at = iif(owner = 0, visible_at, ?) WHERE run_id = ?`
+
 // adminResumeSQL makes a run visible now, and forgives it what has held it back. If the run is
 // owned, its owner keeps it and is only asked to look: state, strikes and problem are the owner's
-// to change with its next commit (J3).
+// to change with its next commit (J3). A pause is not the owner's, so it ends here (J11).
 const adminResumeSQL = `
 UPDATE reprise_tasks
 SET visible_at = ?,
-    state   = iif(owner = 0, 0, state),
+    state   = iif(owner = 0 OR state >= 3, 0, state),
     strikes = iif(owner = 0, 0, strikes),
     problem = iif(owner = 0, NULL, problem)
 WHERE run_id = ?`
@@ -42,41 +47,63 @@ WHERE run_id = ?`
 // (J3, J7).
 const adminRemoveSQL = `DELETE FROM reprise_tasks WHERE run_id = ?`
 
-// Admin implements driver.Store.
-func (s *Store) Admin(ctx context.Context, a driver.AdminAction) error {
-	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminTerminate {
-		return fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
+// Admin implements driver.Store. What has changed a run is in the audit, in the same transaction
+// (J12).
+func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.AdminOutcome, err error) {
+	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminInterrupt {
+		return out, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}
 	var lost recalls
-	err := s.write(ctx, 0, func(b *batch) error {
+	err = s.write(ctx, 0, func(b *batch) error {
 		t, err := find(b, a.Run)
-		if err != nil {
-			return err
-		}
 		switch {
+		case err != nil:
+			return err
 		case !t.exists:
 			return journal.ErrNotFound
 		case a.Kind == driver.AdminDelete && t.open:
 			return journal.ErrOpen
-		case a.Kind == driver.AdminDelete:
-			return t.forget(b)
-		case !t.open:
+		case a.Kind != driver.AdminDelete && !t.open:
 			return journal.ErrClosed
-		case a.Kind == driver.AdminResume:
-			_, err := b.exec(adminResumeSQL, now().UnixMicro(), uuidArg(a.Run))
+		}
+		changed := true
+		switch a.Kind {
+		case driver.AdminDelete:
+			err = t.forget(b)
+		case driver.AdminTerminate:
+			err = s.terminate(b, &t, a.Reason, &lost)
+		case driver.AdminResume:
+			_, err = b.exec(adminResumeSQL, now().UnixMicro(), uuidArg(a.Run))
+			out = driver.AdminOutcome{Owner: t.task.Owner, State: journal.Ready}
+		default:
+			changed, err = t.pause(b, a.Kind)
+			out = driver.AdminOutcome{Owner: t.task.Owner, State: t.task.State}
+		}
+		if err != nil || !changed {
 			return err
 		}
-		return s.terminate(b, &t, a.Reason, &lost)
+		return note(b, &a, t.run.Workflow, now())
 	})
 	s.nodes.recall(lost)
-	return err
+	return out, err
+}
+
+// pause puts a run on hold, and tells whether it was not.
+func (t *target) pause(q querier, kind driver.AdminKind) (changed bool, err error) {
+	state := driver.PausedBy(kind, &t.task)
+	if state == t.task.State {
+		return false, nil
+	}
+	t.task.State = state
+	_, err = q.exec(adminPauseSQL, int64(state), now().UnixMicro(), uuidArg(t.run.ID))
+	return true, err
 }
 
 // target is a run as an operator finds it, in the transaction that acts on it.
 type target struct {
 	run          journal.Run // only id, workflow, generation and parent
 	exists, open bool
-	owner        journal.NodeID
+	task         journal.Task // only owner and state
 	last         journal.Seq
 	lastAt       time.Time
 }
@@ -86,9 +113,9 @@ func find(q querier, run journal.RunID) (t target, err error) {
 	t.run.ID = run
 	err = q.query(adminReadSQL, func(r row) error {
 		t.exists, t.open = true, r.bool(0)
-		t.owner, t.run.Generation = journal.NodeID(r.int(1)), journal.Generation(r.int(2))
-		t.last, t.lastAt = journal.Seq(r.int(3)), r.time(4)
-		t.run.Workflow, t.run.Parent = r.text(5), parentOf(r[6:])
+		t.task.Owner, t.task.State, t.run.Generation = journal.NodeID(r.int(1)), journal.TaskState(r.int(2)), journal.Generation(r.int(3))
+		t.last, t.lastAt = journal.Seq(r.int(4)), r.time(5)
+		t.run.Workflow, t.run.Parent = r.text(6), parentOf(r[7:])
 		return nil
 	}, uuidArg(run))
 	return t, err
@@ -114,7 +141,7 @@ func (t *target) terminate(e *effects, reason string) (*journal.Event, error) {
 	if ev.Time.Before(t.lastAt) {
 		ev.Time = t.lastAt
 	}
-	e.lost.note(t.owner)
+	e.lost.note(t.task.Owner)
 	if _, err := e.q.exec(adminRemoveSQL, run); err != nil {
 		return nil, err
 	}
@@ -140,4 +167,23 @@ func (s *Store) terminate(q querier, t *target, reason string, lost *recalls) er
 	}
 	_, err = e.closeChildren(t.run.ID, nil)
 	return err
+}
+
+// Audit implements driver.Store.
+func (s *Store) Audit(ctx context.Context, f journal.AuditFilter) (list []journal.AuditEntry, err error) {
+	before := int64(math.MaxInt64)
+	if f.Before != 0 {
+		before = f.Before
+	}
+	sql, args := auditSQL, []any{before, nullText(f.Actor), nullText(f.Verb), int64(f.Limit)}
+	if !f.Run.IsZero() {
+		sql, args = auditRunSQL, append(args, uuidArg(f.Run))
+	}
+	err = s.read(ctx, func(c *conn) error {
+		return c.query(sql, func(r row) error {
+			list = append(list, auditedOf(r))
+			return nil
+		}, args...)
+	})
+	return list, err
 }

@@ -76,7 +76,8 @@ func TestJ2_OneCallAtFaultHindersNoOther(t *testing.T) {
 		}
 	}
 	errs := together(t, s, call("good"), call("evil"), call("good"), func() error {
-		return s.Admin(context.Background(), driver.AdminAction{Run: journal.NewRunID(), Kind: driver.AdminResume})
+		_, err := s.Admin(context.Background(), driver.AdminAction{Run: journal.NewRunID(), Kind: driver.AdminResume})
+		return err
 	}, call("good"))
 	for i, err := range errs {
 		switch {

@@ -17,7 +17,7 @@ import (
 // claim anew, which was more than half of its time.
 const claimHeadSQL = `
 SELECT t.run_id, t.visible_at, t.strikes FROM reprise_tasks t
-WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
+WHERE t.owner = 0 AND t.state < 2 AND t.visible_at IS NOT NULL
   AND t.queue = ? AND t.workflow = ? AND t.version = +? AND t.priority = +? AND t.visible_at <= ?
   AND t.strikes < +? -- no suspects, unless some may be taken
 ORDER BY t.visible_at LIMIT +?`
@@ -48,7 +48,7 @@ WHERE t.owner = +? AND t.owner > 0 AND t.visible_at <= ? ORDER BY t.visible_at L
 // claimNextSQL tells when the next task of a route and priority falls due, by one index probe.
 const claimNextSQL = `
 SELECT t.visible_at FROM reprise_tasks t
-WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
+WHERE t.owner = 0 AND t.state < 2 AND t.visible_at IS NOT NULL
   AND t.queue = ? AND t.workflow = ? AND t.version = +? AND t.priority = +? AND t.visible_at > ?
 ORDER BY t.visible_at LIMIT 1`
 

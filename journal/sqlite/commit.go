@@ -37,17 +37,22 @@ const (
 	commitKeepSQL = `
 UPDATE reprise_tasks AS t SET turn = turn + 1, unproven = 0, strikes = 0, attempts = ?, waiting = ?, problem = NULL
 WHERE ` + commitFits + `
-RETURNING inbox_last, visible_at`
+RETURNING inbox_last, visible_at, state`
 
 	// commitVisibleSQL follows if messages have come (J6), or those that came are consumed.
 	commitVisibleSQL = `UPDATE reprise_tasks SET visible_at = ? WHERE run_id = ?`
+
+	// commitHoldSQL follows if the owner has heard of a pause and keeps the run (J11).
+	commitHoldSQL = `UPDATE reprise_tasks SET state = 3 WHERE run_id = ?`
 
 	// commitFreeSQL parks, releases or blocks. A parked run with a newer message than it has seen
 	// is visible (J6). The link tells the next owner whether what it kept in memory is current. A
 	// blocked run keeps its attempts and what it waited for.
 	commitFreeSQL = `
 UPDATE reprise_tasks AS t
-SET turn = turn + 1, unproven = 0, strikes = 0, attempts = iif(?, attempts, ?), waiting = iif(?, waiting, ?), problem = ?, state = ?, owner = 0, link = ?,
+SET turn = turn + 1, unproven = 0, strikes = 0, attempts = iif(?, attempts, ?), waiting = iif(?, waiting, ?), problem = ?,
+    state = iif(state >= 3, 3, ?), -- J11: driver.CommittedState
+    owner = 0, link = ?,
     visible_at = iif(inbox_last > ?, ?, ?)
 WHERE ` + commitFits + `
 RETURNING inbox_last`
@@ -73,7 +78,7 @@ const commitInboxSQL = `SELECT m.digest FROM reprise_inbox m WHERE m.run_id = ? 
 
 // commitReadSQL reads what became of a refused commit, for driver.Commit.WrittenAs (J4).
 const commitReadSQL = `
-SELECT t.owner, t.fence, t.turn, t.inbox_last,
+SELECT t.owner, t.fence, t.turn, t.inbox_last, t.state,
        (SELECT e.link FROM reprise_events e WHERE e.run_id = r.id AND e.generation = ? AND e.seq = ?)
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
@@ -268,15 +273,15 @@ func writeTask(q querier, c *driver.Commit, at time.Time) (out driver.Outcome, o
 	read := func(r row) error {
 		ok, out.InboxLast = true, journal.InboxSeq(r.int(0))
 		if len(r) > 1 {
-			visible = r.time(1)
+			visible, out.State = r.time(1), journal.TaskState(r.int(2))
 		}
 		return nil
 	}
 	switch c.Next.Kind {
 	case driver.NextKeep:
 		err = q.query(commitKeepSQL, read, fitsArgs(c, attempts, waiting)...)
-		if unread := out.InboxLast > c.InboxSeen; err == nil && ok && unread == visible.IsZero() {
-			_, err = q.exec(commitVisibleSQL, visibleFor(unread, at), uuidArg(c.Run))
+		if err == nil && ok {
+			err = settleKept(q, c, &out, visible, at)
 		}
 	case driver.NextClose:
 		err = q.query(commitRemoveSQL, read, fitsArgs(c)...)
@@ -294,6 +299,25 @@ func writeTask(q querier, c *driver.Commit, at time.Time) (out driver.Outcome, o
 			int64(c.NewHead().Link), int64(c.InboxSeen), message, next)...)
 	}
 	return out, ok, err
+}
+
+// settleKept makes the task of a kept run visible if a message is unread, or else invisible, and
+// paused if its owner answers a pause. A run that is on hold is invisible: the outcome tells its
+// owner of the hold, and a resume makes it visible (J11).
+func settleKept(q querier, c *driver.Commit, out *driver.Outcome, visible, at time.Time) error {
+	unread := out.InboxLast > c.InboxSeen && !out.State.OnHold()
+	if unread == visible.IsZero() {
+		if _, err := q.exec(commitVisibleSQL, visibleFor(unread, at), uuidArg(c.Run)); err != nil {
+			return err
+		}
+	}
+	state := driver.CommittedState(c, out.State)
+	if state == out.State {
+		return nil
+	}
+	out.State = state
+	_, err := q.exec(commitHoldSQL, uuidArg(c.Run))
+	return err
 }
 
 // visibleFor is when a kept task is visible: at once if a message is unread, so that
@@ -317,9 +341,11 @@ func eventArgs(run journal.RunID, g journal.Generation, ev *journal.Event) []any
 func readBack(q querier, c *driver.Commit, at time.Time) (driver.Outcome, error) {
 	out := driver.Outcome{Now: at, Err: journal.ErrFenced}
 	err := q.query(commitReadSQL, func(r row) error {
-		out.InboxLast = journal.InboxSeq(r.int(3))
+		if out.InboxLast = journal.InboxSeq(r.int(3)); c.TellsState() {
+			out.State = journal.TaskState(r.int(4))
+		}
 		found := driver.Found{Owner: journal.NodeID(r.int(0)), Fence: journal.Fence(r.int(1)), Turn: journal.Turn(r.int(2)),
-			Link: journal.Link(r.int(4))}
+			Link: journal.Link(r.int(5))}
 		if c.WrittenAs(found) {
 			out.Err = nil
 		}

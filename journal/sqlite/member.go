@@ -26,8 +26,9 @@ ORDER BY t.run_id LIMIT +?`
 // nodesForgetSQL forgets a node that owns nothing any more.
 const nodesForgetSQL = `DELETE FROM reprise_nodes WHERE id = ?`
 
-// leaveFreeSQL hands a task back. No strike is counted: the node leaves in good order.
-const leaveFreeSQL = `UPDATE reprise_tasks SET owner = 0, unproven = 0, visible_at = ? WHERE run_id = ?`
+// leaveFreeSQL hands a task back. No strike is counted: the node leaves in good order. A pause
+// stays (J11).
+const leaveFreeSQL = `UPDATE reprise_tasks SET owner = 0, unproven = 0, visible_at = ?, state = min(state, 3) WHERE run_id = ?`
 
 // nodes is the membership. All nodes are in this process, so their leases are kept in its memory:
 // renewing one needs no turn at the file, which the transaction of a step may hold for a while. A

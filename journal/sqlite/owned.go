@@ -16,10 +16,11 @@ FROM reprise_tasks t LEFT JOIN reprise_events e ON e.run_id = t.run_id AND e.gen
  AND e.seq = (SELECT max(n.seq) FROM reprise_events n WHERE n.run_id = t.run_id AND n.generation = t.generation)
 WHERE t.owner = +? AND t.owner > 0`
 
-// releaseSQL frees a task if the node owns it under the fence. No strike is counted: nobody died.
-// The link of an owned task is 0 and stays so, because the node cannot vouch for the run's state.
+// releaseSQL frees a task if the node owns it under the fence. No strike is counted: nobody died. A
+// pause stays (J11). The link of an owned task is 0 and stays so, because the node cannot vouch for
+// the run's state.
 const releaseSQL = `
-UPDATE reprise_tasks SET owner = 0, unproven = 0, visible_at = ? WHERE run_id = ? AND owner = ? AND owner > 0 AND fence = ?`
+UPDATE reprise_tasks SET owner = 0, unproven = 0, visible_at = ?, state = min(state, 3) WHERE run_id = ? AND owner = ? AND owner > 0 AND fence = ?`
 
 // Owned implements driver.Membership. It reads one snapshot, which waits for nobody.
 func (m *member) Owned(ctx context.Context) (list []driver.Holding, err error) {

@@ -229,7 +229,7 @@ func TestRecallsAreHeardOnce(t *testing.T) {
 	f.accepted(free)
 	f.accepted(Then(free, parked))
 	terminate := func(run journal.RunID) {
-		if err := f.s.Admin(t.Context(), driver.AdminAction{Run: run, Kind: driver.AdminTerminate, Reason: "r"}); err != nil {
+		if _, err := f.s.Admin(t.Context(), driver.AdminAction{Run: run, Kind: driver.AdminTerminate, Reason: "r"}); err != nil {
 			t.Fatal(err)
 		}
 	}

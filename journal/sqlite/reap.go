@@ -22,8 +22,8 @@ SELECT t.run_id FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 AND (t.s
 // reapSuspectsSQL counts the suspects that a node owns, see driver.SuspectStrikes.
 const reapSuspectsSQL = `SELECT count(*) FROM reprise_tasks t WHERE t.owner = +? AND t.owner > 0 AND t.strikes >= +?`
 
-// reapStrikesSQL reads what has been counted against a task.
-const reapStrikesSQL = `SELECT t.strikes FROM reprise_tasks t WHERE t.run_id = ?`
+// reapStrikesSQL reads what has been counted against a task, and whether it is on hold.
+const reapStrikesSQL = `SELECT t.strikes, t.state FROM reprise_tasks t WHERE t.run_id = ?`
 
 // reapFreeSQL makes a task visible, at once or after a wait, or quarantines it. The fence stays:
 // the next claim raises it, and until then a late commit of the dead owner finds no owner and is
@@ -33,12 +33,12 @@ UPDATE reprise_tasks SET owner = 0, unproven = 0, strikes = ?, state = ?, proble
 
 // reapForgiveSQL takes a strike back from each suspect that waits, but the last that makes it one:
 // driver.StrikesForgiven. It reads all tasks, once for a process that has died.
-const reapForgiveSQL = `UPDATE reprise_tasks SET strikes = strikes - 1 WHERE owner = 0 AND state <> 2 AND strikes > ?`
+const reapForgiveSQL = `UPDATE reprise_tasks SET strikes = strikes - 1 WHERE owner = 0 AND state < 2 AND strikes > ?`
 
 // reapHoldSQL makes all suspects wait until a time, at least.
 const reapHoldSQL = `
 UPDATE reprise_tasks SET visible_at = max(visible_at, ?)
-WHERE owner = 0 AND state <> 2 AND strikes >= ? AND visible_at IS NOT NULL`
+WHERE owner = 0 AND state < 2 AND strikes >= ? AND visible_at IS NOT NULL`
 
 // reapWaitSQL tells until when a task waits.
 const reapWaitSQL = `SELECT t.visible_at FROM reprise_tasks t WHERE t.run_id = ?`
@@ -175,15 +175,16 @@ func suspectsOf(q querier, owner journal.NodeID) (n int, err error) {
 // it is quarantined for that.
 func striker(owner journal.NodeID, suspects int) freeFunc {
 	return func(q querier, run journal.RunID, at time.Time) (quarantined bool, err error) {
-		strikes := 0
-		err = q.query(reapStrikesSQL, func(r row) error { strikes = int(r.int(0)); return nil }, uuidArg(run))
+		strikes, state := 0, journal.Ready
+		err = q.query(reapStrikesSQL, func(r row) error { strikes, state = int(r.int(0)), journal.TaskState(r.int(1)); return nil }, uuidArg(run))
 		if err != nil {
 			return false, err
 		}
 		strikes = driver.StrikesAfter(strikes, suspects)
-		state, problem, visible := journal.Ready, any(nil), any(at.Add(driver.StrikeWait(run, strikes)).UnixMicro())
+		state = driver.StruckState(state, strikes)
+		problem, visible := any(nil), any(at.Add(driver.StrikeWait(run, strikes)).UnixMicro())
 		if strikes >= driver.QuarantineStrikes {
-			state, visible, quarantined = journal.Quarantined, nil, true
+			visible, quarantined = nil, state == journal.Quarantined
 			problem = driver.QuarantineProblem(strikes, owner)
 		}
 		_, err = q.exec(reapFreeSQL, int64(strikes), int64(state), problem, visible, uuidArg(run))

@@ -60,7 +60,7 @@ CREATE TABLE reprise.tasks (
 
 -- Only claimable rows, in claim order: claiming stays flat however many runs are parked or owned.
 CREATE INDEX tasks_claim_idx ON reprise.tasks (queue, workflow, version, priority, visible_at)
-    WHERE owner = 0 AND state <> 2 AND visible_at < 'infinity';
+    WHERE owner = 0 AND state < 2 AND visible_at < 'infinity';
 CREATE INDEX tasks_owner_idx ON reprise.tasks (owner, visible_at) WHERE owner > 0;
 CREATE INDEX tasks_stuck_idx ON reprise.tasks (state, run_id) WHERE state > 0;
 ALTER TABLE reprise.tasks ADD PRIMARY KEY (run_id);

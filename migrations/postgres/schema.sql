@@ -44,6 +44,26 @@ BEGIN
 END
 $$;
 
+CREATE TABLE reprise.audit (
+    number bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    run_id uuid NOT NULL,
+    actor text NOT NULL,
+    verb text NOT NULL,
+    workflow text NOT NULL,
+    reason text NOT NULL,
+    detail text NOT NULL
+);
+
+ALTER TABLE reprise.audit ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME reprise.audit_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE TABLE reprise.events (
     run_id uuid NOT NULL,
     at timestamp with time zone NOT NULL,
@@ -277,6 +297,8 @@ CREATE VIEW reprise.v_tasks AS
         CASE
             WHEN (t.state = 1) THEN 'blocked'::text
             WHEN (t.state = 2) THEN 'quarantined'::text
+            WHEN (t.state = 3) THEN 'paused'::text
+            WHEN (t.state > 3) THEN 'pausing'::text
             WHEN (t.owner > 0) THEN 'owned'::text
             WHEN (t.visible_at = 'infinity'::timestamp with time zone) THEN 'waiting'::text
             WHEN (t.visible_at > now()) THEN 'scheduled'::text
@@ -296,6 +318,9 @@ CREATE VIEW reprise.v_tasks AS
    FROM ((reprise.tasks t
      LEFT JOIN reprise.runs r ON ((r.id = t.run_id)))
      LEFT JOIN reprise.nodes n ON ((n.id = t.owner)));
+
+ALTER TABLE ONLY reprise.audit
+    ADD CONSTRAINT audit_pkey PRIMARY KEY (number);
 
 ALTER TABLE ONLY reprise.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (run_id, generation, seq);
@@ -318,6 +343,8 @@ ALTER TABLE ONLY reprise.schema_migrations
 ALTER TABLE ONLY reprise.tasks
     ADD CONSTRAINT tasks_pkey PRIMARY KEY (run_id);
 
+CREATE INDEX audit_run_idx ON reprise.audit USING btree (run_id, number);
+
 CREATE INDEX events_failed_idx ON reprise.events USING btree (kind, run_id) WHERE (kind > 20);
 
 CREATE INDEX events_inbox_idx ON reprise.events USING btree (run_id, generation, inbox) WHERE (inbox IS NOT NULL);
@@ -336,7 +363,7 @@ CREATE INDEX runs_parent_idx ON reprise.runs USING btree (parent_run, id) WHERE 
 
 CREATE INDEX runs_workflow_idx ON reprise.runs USING btree (workflow, id);
 
-CREATE INDEX tasks_claim_idx ON reprise.tasks USING btree (queue, workflow, version, priority, visible_at) WHERE ((owner = 0) AND (state <> 2) AND (visible_at < 'infinity'::timestamp with time zone));
+CREATE INDEX tasks_claim_idx ON reprise.tasks USING btree (queue, workflow, version, priority, visible_at) WHERE ((owner = 0) AND (state < 2) AND (visible_at < 'infinity'::timestamp with time zone));
 
 CREATE INDEX tasks_owner_idx ON reprise.tasks USING btree (owner, visible_at) WHERE (owner > 0);
 

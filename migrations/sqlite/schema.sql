@@ -1,5 +1,16 @@
 -- What the migrations make of an empty database, for readers. A test writes and compares this file.
 
+CREATE TABLE reprise_audit (
+    number   INTEGER PRIMARY KEY AUTOINCREMENT,
+    at       INTEGER NOT NULL,
+    run_id   BLOB    NOT NULL,
+    actor    TEXT    NOT NULL,                     -- empty: the program did not say
+    verb     TEXT    NOT NULL,                     -- pause, resume, terminate, delete
+    workflow TEXT    NOT NULL,
+    reason   TEXT    NOT NULL,
+    detail   TEXT    NOT NULL
+) STRICT;
+
 CREATE TABLE reprise_events (
     run_id     BLOB    NOT NULL,
     generation INTEGER NOT NULL,
@@ -89,6 +100,8 @@ CREATE TABLE reprise_tasks (
 
 CREATE TABLE sqlite_sequence(name,seq);
 
+CREATE INDEX reprise_audit_run_idx ON reprise_audit (run_id, number);
+
 CREATE INDEX reprise_events_failed_idx ON reprise_events (kind, run_id) WHERE kind > 20;
 
 CREATE INDEX reprise_events_inbox_idx ON reprise_events (run_id, generation, inbox) WHERE inbox IS NOT NULL;
@@ -106,7 +119,7 @@ CREATE INDEX reprise_runs_parent_idx        ON reprise_runs (parent_run, id) WHE
 CREATE INDEX reprise_runs_workflow_idx ON reprise_runs (workflow, id);
 
 CREATE INDEX reprise_tasks_claim_idx ON reprise_tasks (queue, workflow, version, priority, visible_at)
-    WHERE owner = 0 AND state <> 2 AND visible_at IS NOT NULL;
+    WHERE owner = 0 AND state < 2 AND visible_at IS NOT NULL;
 
 CREATE INDEX reprise_tasks_owner_idx ON reprise_tasks (owner, visible_at) WHERE owner > 0;
 
@@ -208,6 +221,8 @@ SELECT lower(substr(hex(t.run_id), 1, 8) || '-' || substr(hex(t.run_id), 9, 4) |
        t.priority,
        CASE WHEN t.state = 1 THEN 'blocked'
             WHEN t.state = 2 THEN 'quarantined'
+            WHEN t.state = 3 THEN 'paused'
+            WHEN t.state > 3 THEN 'pausing'
             WHEN t.owner > 0 THEN 'owned'
             WHEN t.visible_at IS NULL THEN 'waiting'
             WHEN t.visible_at > unixepoch() * 1000000 THEN 'scheduled'

@@ -52,6 +52,8 @@ func (e *Env) doing(run journal.RunID) string {
 	s := fmt.Sprintf("it waits for %q", d.Waiting)
 	switch t := d.Run.Task; {
 	case t == nil:
+	case t.State.OnHold():
+		s = fmt.Sprintf("it is %s by an operator", t.State)
 	case t.State != journal.Ready:
 		s = fmt.Sprintf("it is %s: %s", t.State, t.Problem)
 	case t.Fence == 0:

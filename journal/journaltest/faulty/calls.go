@@ -112,11 +112,17 @@ func (f *Store) Ends(ctx context.Context, runs []journal.RunID) ([]driver.End, e
 }
 
 // Admin implements driver.Store.
-func (f *Store) Admin(ctx context.Context, a driver.AdminAction) error {
-	_, err := call(ctx, f, Call{Verb: "admin", Members: 1}, func(ctx context.Context) (none, error) {
-		return noAnswer(f.store.Admin(ctx, a))
+func (f *Store) Admin(ctx context.Context, a driver.AdminAction) (driver.AdminOutcome, error) {
+	return call(ctx, f, Call{Verb: "admin", Members: 1}, func(ctx context.Context) (driver.AdminOutcome, error) {
+		return f.store.Admin(ctx, a)
 	})
-	return err
+}
+
+// Audit implements driver.Store.
+func (f *Store) Audit(ctx context.Context, filter journal.AuditFilter) ([]journal.AuditEntry, error) {
+	return call(ctx, f, Call{Verb: "audit", Members: 1}, func(ctx context.Context) ([]journal.AuditEntry, error) {
+		return f.store.Audit(ctx, filter)
+	})
 }
 
 // Nodes implements driver.Store.

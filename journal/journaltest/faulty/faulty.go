@@ -32,8 +32,8 @@ func (f Fault) String() string { return faultNames[f] }
 
 // Call is a call of a store, or of a membership of it.
 type Call struct {
-	// Verb is "start", "send", "claim", "commit", "load", "list", "ends", "admin", "join", "nodes",
-	// "begin", "renew", "look", "ask", "owned", "release", "reap" or "leave".
+	// Verb is "start", "send", "claim", "commit", "load", "list", "ends", "admin", "audit", "join",
+	// "nodes", "begin", "renew", "look", "ask", "owned", "release", "reap" or "leave".
 	Verb    string
 	Nth     int            // its number among those of its verb, from 1
 	Total   int            // its number among all, from 1

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -24,7 +25,7 @@ func (m *model) do(s step) string {
 		return m.load(s)
 	case doList:
 		return m.list(s)
-	case doRush, doResume, doTerminate, doDelete:
+	case doRush, doResume, doTerminate, doDelete, doPause:
 		return m.admin(s)
 	case doPlague:
 		return m.plague()
@@ -218,27 +219,44 @@ func (m *model) send(s step) string {
 	return text
 }
 
-// admin is what somebody does to one run from outside.
+// admin is what somebody does to one run from outside, and what the audit says of the run then.
 func (m *model) admin(s step) string {
 	run := s.members[0].run
-	text, _ := both(m, verbNames[s.verb], func(w *world) (none, error) {
+	text, _ := both(m, verbNames[s.verb], func(w *world) (acted, error) {
+		a := driver.AdminAction{Run: m.ids[run], Reason: "why", Actor: "somebody"}
 		switch s.verb {
 		case doRush:
 			if r, ok := w.store.(rusher); ok && m.ages() {
-				return noAnswer(r.Rush(m.ctx, m.ids[run]))
+				return acted{}, r.Rush(m.ctx, m.ids[run])
 			}
-			return none{}, nil
+			return acted{}, nil
 		case doResume:
-			return noAnswer(w.j.Admin(m.ctx, driver.AdminAction{Run: m.ids[run], Kind: driver.AdminResume}))
+			a.Kind = driver.AdminResume
 		case doTerminate:
-			return noAnswer(w.j.Admin(m.ctx, driver.AdminAction{Run: m.ids[run], Kind: driver.AdminTerminate, Reason: "why"}))
+			a.Kind = driver.AdminTerminate
+		case doPause:
+			a.Kind = s.members[0].pauseKind()
+		default:
+			a.Kind = driver.AdminDelete
 		}
-		return noAnswer(w.j.Admin(m.ctx, driver.AdminAction{Run: m.ids[run], Kind: driver.AdminDelete}))
+		out, err := w.j.Admin(m.ctx, a)
+		out.Owner = w.names[out.Owner]
+		list, failed := w.j.Audit(m.ctx, journal.AuditFilter{Run: m.ids[run]})
+		for i := range list {
+			list[i].Number, list[i].Time = 0, time.Time{}
+		}
+		return acted{out, list}, errors.Join(err, failed)
 	})
 	if !m.exists(m.ids[run]) { // its next life begins with fence 1 again
 		m.views[run] = nil
 	}
 	return text
+}
+
+// acted is the answer to an action, and the audit of its run.
+type acted struct {
+	Outcome driver.AdminOutcome
+	Audit   []journal.AuditEntry
 }
 
 // load asks for whole histories, parts of them, inboxes and answers.

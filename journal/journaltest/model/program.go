@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // A program is a list of steps. A step names runs, nodes and keys by small numbers, and says what
@@ -40,14 +42,15 @@ const (
 	doList
 	doPlague
 	doDynasty
+	doPause
 	verbs
 )
 
 var verbNames = [verbs]string{"start", "send", "claim", "commit", "join", "leave", "renew", "reap", "expire", "rush", "resume",
-	"terminate", "delete", "load", "list", "plague", "dynasty"}
+	"terminate", "delete", "load", "list", "plague", "dynasty", "pause"}
 
 // verbWeights is how often each is drawn.
-var verbWeights = [verbs]int{14, 12, 26, 44, 4, 1, 1, 3, 2, 5, 2, 2, 5, 4, 4, 0, 2}
+var verbWeights = [verbs]int{14, 12, 26, 44, 4, 1, 1, 3, 2, 5, 3, 2, 5, 4, 4, 0, 2, 5}
 
 // plagueOdds: one step in so many lets ten nodes die under whatever is due.
 const plagueOdds = 400
@@ -107,7 +110,8 @@ const (
 	commitContinue             // as the next generation, if the run stays
 	commitChildren             // meet their policies, if the run closes
 	commitChange               // taken by the code
-	commitFlags    = 15
+	commitHold                 // answers a pause, if it keeps the run
+	commitFlags    = 16
 )
 
 // newProgram draws the program of a seed. It is a function of the seed and the number of steps
@@ -142,7 +146,7 @@ func newStep(r *rand.Rand, v verb) step {
 	switch v {
 	case doStart, doSend, doCommit, doLoad:
 		size += r.IntN(3)
-	case doRush, doResume, doTerminate, doDelete:
+	case doRush, doResume, doTerminate, doDelete, doPause:
 	case doDynasty:
 		size = dynastyLevels
 	default:
@@ -219,6 +223,8 @@ func (s step) String() string {
 			b.WriteString(m.sendText())
 		case doCommit:
 			b.WriteString(m.commitText())
+		case doPause:
+			b.WriteString(" by " + m.pauseKind().Detail())
 		case doLoad:
 			fmt.Fprintf(&b, " behind event %d and message %d%s", m.afterSeq(), m.afterInbox(),
 				m.flagText("inbox only", fmt.Sprintf("at most %d events", s.max), fmt.Sprintf("the answer to message %d", 1+m.what/3)))
@@ -255,6 +261,14 @@ func (m member) key() int { return m.what % (keysMax + 1) }
 
 func (m member) reuse() int { return m.how % 3 }
 
+// pauseKind is how an operator pauses the run.
+func (m member) pauseKind() driver.AdminKind {
+	if m.how%3 == 0 {
+		return driver.AdminInterrupt
+	}
+	return driver.AdminPause
+}
+
 func (m member) startText(node int) string {
 	text := ""
 	if m.key() > 0 {
@@ -285,7 +299,7 @@ func (m member) commitText() string {
 	return fmt.Sprintf(" %d steps, %d messages, %s%s", m.steps(), m.messages(), ending, m.flagText("again", "with the fence before",
 		"with the turn behind", "on an empty history", "as another node", "by the owner before", "with an attempt",
 		"rejecting updates", "answering one", fmt.Sprintf("starting run %d (%d)", m.other, m.pick), fmt.Sprintf("signalling run %d (%d)", m.third, m.pick),
-		fmt.Sprintf("with a message to run %d (%d)", m.other, m.pick), fmt.Sprintf("continuing (%d)", m.pick), "closing its children", "taking a change"))
+		fmt.Sprintf("with a message to run %d (%d)", m.other, m.pick), fmt.Sprintf("continuing (%d)", m.pick), "closing its children", "taking a change", "holding the run"))
 }
 
 func (m member) afterSeq() int   { return m.what % 4 }

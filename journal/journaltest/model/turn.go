@@ -62,6 +62,7 @@ func (m *model) turn(v *view, mem member) driver.Commit {
 		link = ev.LinkAfter(link)
 		ev.Link = link
 	}
+	t.c.Hold = mem.has(commitHold) && t.c.Next.Kind == driver.NextKeep
 	if mem.has(commitFence) {
 		t.c.Fence--
 	}

@@ -87,7 +87,7 @@ func (p *Plain) Task(t *journal.Task) {
 	if n, ok := p.Nodes[t.Owner]; ok {
 		t.Owner = n
 	}
-	if t.State == journal.Quarantined {
+	if t.State == journal.Quarantined || t.State.OnHold() && t.Strikes >= driver.QuarantineStrikes {
 		t.Problem = "quarantined" // in the store's own words
 	}
 	if p.Visible != nil {

@@ -27,6 +27,8 @@ var tampers = []struct{ sql, rule string }{
 	{"UPDATE reprise.tasks SET link = 7 WHERE run_id = open", "J3 a task has the link"},
 	{"UPDATE reprise.tasks SET link = 7 WHERE run_id = parked", "J3 a task has the link"},
 	{"UPDATE reprise.tasks SET state = 2 WHERE run_id = open", "J3 a blocked or quarantined"},
+	{"UPDATE reprise.tasks SET state = 3 WHERE run_id = open", "J11"},
+	{"UPDATE reprise.tasks SET state = 4 WHERE run_id = parked", "J11"},
 	{"UPDATE reprise.inbox SET number = 7 WHERE run_id = open AND number = 2", "J5 an inbox is numbered"},
 	{"UPDATE reprise.tasks SET inbox_last = 9 WHERE run_id = open", "J5 a task knows"},
 	{"UPDATE reprise.events SET inbox = 2 WHERE run_id = open AND seq = 2", "J5 messages are consumed without gaps"},

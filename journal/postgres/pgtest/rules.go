@@ -55,7 +55,12 @@ WHERE t.link <> 0 AND (t.owner > 0 OR t.link <> e.link)`},
 
 	{"J3 a blocked or quarantined task has no owner when it is quarantined", `
 SELECT format('run %s is in state %s with owner %s', run_id, state, owner)
-FROM reprise.tasks WHERE state NOT IN (0, 1, 2) OR (state = 2 AND owner <> 0)`},
+FROM reprise.tasks WHERE state NOT BETWEEN 0 AND 5 OR (state = 2 AND owner <> 0)`},
+
+	{"J11 a pause waits for an owner, and is made by somebody", `
+SELECT format('run %s is in state %s with owner %s', t.run_id, t.state, t.owner)
+FROM reprise.tasks t WHERE t.state > 2 AND (t.state > 3 AND t.owner = 0
+	OR (SELECT a.verb FROM reprise.audit a WHERE a.run_id = t.run_id ORDER BY a.number DESC LIMIT 1) IS DISTINCT FROM 'pause')`},
 
 	{"J5 an inbox is numbered from 1 without gaps", `
 SELECT format('run %s has %s messages from %s to %s', run_id, count(*), min(number), max(number))

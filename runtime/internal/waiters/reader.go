@@ -127,6 +127,9 @@ func (r *reader) readReplies(ctx context.Context, updates []driver.LoadRequest) 
 		case h.Err != nil && !unreadable(h.Err): // of a run that cannot be read, the task says whether it is blocked
 			r.list.resolve(q.Run, q.Answer, resolution{err: fmt.Errorf("run %s: %w", q.Run, h.Err)})
 		default:
+			if t := h.Run.Task; t != nil && t.State.OnHold() { // an update of a paused run waits
+				continue
+			}
 			if err := r.unanswered(&h.Run); err != nil {
 				r.list.resolve(q.Run, q.Answer, resolution{err: err})
 			}

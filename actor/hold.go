@@ -1,0 +1,46 @@
+package actor
+
+import "github.com/reprise-run/reprise/journal"
+
+// A run that an operator pauses starts no step from the moment when its owner hears of it (J11).
+//
+// The owner hears of it from the store alone: a load and the outcome of a commit say in which state
+// the task is. A pause makes the task visible, so the next claim asks the owner to look; a commit
+// that was on its way then makes it invisible again, and its outcome tells instead. A run has a
+// load or a commit in flight, never both, so the answers come in the order in which the store has
+// seen the task, and the newest is true.
+//
+// From then on
+//
+//   - no attempt starts: those that wait for a slot are withdrawn, and those that wait for their
+//     transaction called off; a retry that is due stays due. Bodies that are executed end, and
+//     their outcomes are turns;
+//   - no timer fires and no message is read: they wait for the resume. What the run has read before
+//     is still taken;
+//   - the run answers with its next commit, which it makes at once: it parks, or it holds the task
+//     while attempts are executed.
+//
+// A resume makes the task visible too, and is heard in the same way. If it overtakes the answer,
+// the store leaves the task as it is and says so.
+
+// onHold tells whether the run is paused or to be paused, as far as its owner knows.
+func onHold(r *run) bool { return r.task.State.OnHold() }
+
+// unanswered tells whether the store waits for the owner's answer to a pause.
+func unanswered(r *run) bool { return r.task.State > journal.Paused }
+
+// hear takes in what the store says of the task.
+func hear(r *run, state journal.TaskState) {
+	held := onHold(r)
+	r.task.State = state
+	if !onHold(r) {
+		r.inputs.news = r.inputs.news || held
+		return
+	}
+	withdraw(r)
+	for _, s := range r.steps.open {
+		if s.running && !s.attempt.callOff() && state == journal.Interrupting {
+			s.interrupt(ErrPaused)
+		}
+	}
+}

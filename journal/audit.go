@@ -1,0 +1,25 @@
+package journal
+
+import "time"
+
+// AuditEntry is an action of an operator that has changed a run (J12). It stays when the run is
+// deleted.
+type AuditEntry struct {
+	Number   int64     // grows with time; a page begins before one
+	Time     time.Time // the store's clock
+	Actor    string    // who, as the program said; empty if it did not
+	Verb     string    // "pause", "resume", "terminate" or "delete"
+	Run      RunID
+	Workflow string // of the run
+	Reason   string // as the operator gave it, see AuditTextBytesMax
+	Detail   string // what the verb alone does not say
+}
+
+// AuditFilter selects entries of the audit. Zero fields select everything.
+type AuditFilter struct {
+	Run    RunID
+	Actor  string // exact
+	Verb   string // exact
+	Before int64  // only entries with smaller numbers: the number of the last one of the page before
+	Limit  int    // at most ListMax; 0 means ListDefault
+}

@@ -1,0 +1,37 @@
+package memory
+
+import (
+	"context"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// note adds an action to the audit (J12).
+func (db *database) note(a *driver.AdminAction, workflow string, now time.Time) {
+	db.audit = append(db.audit, journal.AuditEntry{
+		Number: int64(len(db.audit)) + 1, Time: now, Actor: a.Actor, Verb: a.Kind.String(), Run: a.Run, Workflow: workflow,
+		Reason: a.AuditReason(), Detail: a.Kind.Detail(),
+	})
+}
+
+// Audit implements driver.Store.
+func (s *Store) Audit(ctx context.Context, f journal.AuditFilter) (list []journal.AuditEntry, err error) {
+	if _, err := s.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer s.db.mu.Unlock()
+	for i := len(s.db.audit) - 1; i >= 0 && len(list) < f.Limit; i-- {
+		e := s.db.audit[i]
+		switch {
+		case f.Before != 0 && e.Number >= f.Before,
+			!f.Run.IsZero() && e.Run != f.Run,
+			f.Actor != "" && e.Actor != f.Actor,
+			f.Verb != "" && e.Verb != f.Verb:
+		default:
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
