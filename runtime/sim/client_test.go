@@ -85,6 +85,10 @@ func (w *world) send(r *running, s *send, n int) {
 	case sendCancel:
 		r.cancels = true
 		w.tell(r, s, payload, func(ctx context.Context) error { return client.Cancel(ctx, w.idOf(r), "by plan") })
+	case sendPause:
+		if s.Pause.Nth == 0 {
+			w.drivers.Go(func() { w.pause(r, s) })
+		}
 	case sendResume:
 		w.tell(r, s, payload, func(ctx context.Context) error { return client.Resume(ctx, w.idOf(r)) })
 	case sendTerminate:

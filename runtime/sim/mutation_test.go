@@ -59,6 +59,7 @@ var planted = []struct {
 	{"a claim with a smaller fence is ignored", byFence, back},
 	{"a page begins one event too late (J1)", func(_ *world, s store) store { return skipping{s} }, paged},
 	{"a page says that it is the last (J1)", func(_ *world, s store) store { return curt{s} }, paged},
+	{"a commit answers a pause that its owner has not heard of (J11)", func(_ *world, s store) store { return presumptuous{s} }, pausedOften},
 	{"what a node owns is never compared", func(_ *world, s store) store { return blind{s} }, back},
 }
 

@@ -59,6 +59,15 @@ type send struct {
 	Call   callPlan      `json:"call,omitzero"`   // of an update
 	Via    int           `json:"via,omitempty"`   // as for the run's start
 	Twice  bool          `json:"twice,omitempty"` // of a signal: two clients send it at once, under one key
+	Pause  pausePlan     `json:"pause,omitzero"`
+}
+
+// pausePlan is a pause and the resume that follows. With Nth the pause comes with the run's commit
+// of that number, not at its time: whatever the commit, somebody pauses the run beside it.
+type pausePlan struct {
+	For       time.Duration `json:"for,omitempty"`
+	Nth       int           `json:"nth,omitempty"`
+	Interrupt bool          `json:"interrupt,omitempty"`
 }
 
 // sendKind is what a client does.
@@ -71,6 +80,7 @@ const (
 	sendTerminate sendKind = "terminate"
 	sendUpdate    sendKind = "update" // a call; nobody waits for its answer before the next thing is done
 	sendQuery     sendKind = "query"
+	sendPause     sendKind = "pause"
 )
 
 // callPlan is what an update asks its handler for.
@@ -140,7 +150,7 @@ func (p *plan) calm() time.Duration {
 			at = max(at, s.At)
 		}
 	}
-	return at
+	return at + p.pausedMax()
 }
 
 // size is what shrinking makes smaller.
@@ -178,7 +188,7 @@ func (p *plan) String() string {
 		fmt.Fprintf(&b, "run %d: starts at %s via %d, delayed by %s, with %q\n", i+1, r.At, r.Via, r.Delay, r.With)
 		write(&b, r.Program, "  ")
 		for _, s := range r.Sends {
-			fmt.Fprintf(&b, "  <- at %s: %s %s%s %s via %d, twice %t\n", s.At, s.Do, s.Signal, s.Call.Do, s.Call.For, s.Via, s.Twice)
+			fmt.Fprintf(&b, "  <- at %s: %s %s%s %s via %d, twice %t, %+v\n", s.At, s.Do, s.Signal, s.Call.Do, s.Call.For, s.Via, s.Twice, s.Pause)
 		}
 	}
 	for _, f := range p.Faults {

@@ -60,6 +60,19 @@ func (t tally) add(w *world) {
 			t["deaths"]++
 		}
 	}
+	t["pauses beside a commit"] += w.pausedBeside
+	for i := range w.plan.Runs {
+		for _, s := range w.plan.Runs[i].Sends {
+			if s.Do == sendPause && s.Pause.Nth == 0 {
+				t["pauses"]++
+			}
+		}
+	}
+	for i := range w.tape.commits {
+		if w.tape.commits[i].Hold {
+			t["answers to pauses that keep the run"]++
+		}
+	}
 	t["queries answered"] += w.looks
 	t["queries answered with what is decided"] += w.excuses
 	for i := range w.tape.commits {

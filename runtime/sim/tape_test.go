@@ -135,7 +135,9 @@ func (l *line) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Ou
 		return nil, err
 	}
 	l.p.w.remember()
+	l.p.w.pauseBeside(commits, false)
 	out, err := l.store.Commit(context.WithoutCancel(ctx), commits)
+	defer l.p.w.pauseBeside(commits, true)
 	for i := range out {
 		if out[i].Err != nil {
 			continue

@@ -73,8 +73,10 @@ type world struct {
 	excuses    int                        // those of a state before what had come
 	lines      map[lineOfRun]int          // what programs wrote to the log
 	strays     []string                   // runs that a node owned and did not run
-	log        bytes.Buffer
-	drivers    sync.WaitGroup
+
+	pausedBeside int // pauses beside a commit
+	log          bytes.Buffer
+	drivers      sync.WaitGroup
 
 	effectsMu sync.Mutex     // taken inside the store's own lock, so nothing else is inside of it
 	effects   map[string]int // of transactions, by run and step
@@ -140,6 +142,7 @@ func (w *world) live() {
 		w.schedule(&w.plan.Faults[i])
 	}
 	time.Sleep(w.plan.calm() + backAfter + time.Second)
+	w.resumeLost()
 	calm := w.db.Snapshot()
 	if !w.closedWithin(w.plan.lateMax() + time.Second) {
 		w.settled = true

@@ -1,0 +1,148 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// pauses adds pauses to a plan. They come from a generator of their own, as troubles do.
+func (p *plan) pauses() {
+	m := &maker{Rand: rand.New(rand.NewPCG(p.Seed, 0x9a5e))}
+	if m.IntN(2) == 0 {
+		return
+	}
+	for i := range p.Runs {
+		r := &p.Runs[i]
+		for range m.IntN(4) {
+			s := send{At: m.between(0, 9*time.Second), Do: sendPause, Pause: pausePlan{For: m.between(0, 2*time.Second), Interrupt: m.IntN(3) == 0}}
+			if m.IntN(2) == 0 {
+				s.Pause.Nth = 1 + int(m.between(0, 12))
+			}
+			r.Sends = append(r.Sends, s)
+		}
+		slices.SortStableFunc(r.Sends, func(a, b send) int { return cmp.Compare(a.At, b.At) })
+	}
+}
+
+// pausedMax is how long all pauses of a run take together, at most, once somebody answers them.
+func (p *plan) pausedMax() (longest time.Duration) {
+	for i := range p.Runs {
+		var sum time.Duration
+		for _, s := range p.Runs[i].Sends {
+			sum += s.Pause.For
+		}
+		longest = max(longest, sum)
+	}
+	return longest
+}
+
+// isPaused tells whether the plan pauses the run at some time.
+func (r *runPlan) isPaused() bool {
+	return slices.ContainsFunc(r.Sends, func(s send) bool { return s.Do == sendPause })
+}
+
+// pause pauses a run and resumes it later. J11 is checked where steps begin.
+func (w *world) pause(r *running, s *send) {
+	client := w.clients[0].client
+	paused := w.insist("pause", func(ctx context.Context) error {
+		err := client.Pause(ctx, w.idOf(r), &runtime.PauseOptions{Reason: "by plan", CancelSteps: s.Pause.Interrupt})
+		if err != nil && strings.Contains(err.Error(), "somebody has resumed it") { // another pause of the plan has ended
+			return nil
+		}
+		return err
+	})
+	if paused {
+		w.resumeAfter(r, s.Pause.For)
+	}
+}
+
+func (w *world) resumeAfter(r *running, d time.Duration) {
+	time.Sleep(d)
+	w.insist("resume", func(ctx context.Context) error { return w.clients[0].client.Resume(ctx, w.idOf(r)) })
+}
+
+// pauseBeside carries out the pauses that come with a commit, before it or after it. The tape is
+// locked.
+func (w *world) pauseBeside(commits []driver.Commit, after bool) {
+	for i := range commits {
+		w.mu.Lock()
+		r := w.run(commits[i].Run)
+		w.mu.Unlock()
+		if r == nil || r.of != 0 {
+			continue
+		}
+		n := len(w.tape.commitsOf(r.id))
+		for k := range r.plan.Sends {
+			s := &r.plan.Sends[k]
+			if s.Do != sendPause || s.Pause.Nth == 0 || s.Pause.Nth != n+1 && !after || s.Pause.Nth != n && after || k%2 == 0 == after {
+				continue
+			}
+			a := driver.AdminAction{Run: r.id, Kind: driver.AdminPause, Actor: "plan"}
+			if s.Pause.Interrupt {
+				a.Kind = driver.AdminInterrupt
+			}
+			if _, err := w.db.Admin(context.Background(), a); err == nil {
+				w.mu.Lock()
+				w.pausedBeside++
+				w.mu.Unlock()
+				w.drivers.Go(func() { w.resumeAfter(r, s.Pause.For) })
+			}
+		}
+	}
+}
+
+// resumeLost resumes what is on hold because the database has gone back behind a resume that its
+// operator had an answer to.
+func (w *world) resumeLost() {
+	if w.now() == 0 {
+		return
+	}
+	for _, run := range w.open() {
+		if run.Task.State.OnHold() {
+			_, _ = w.db.Admin(context.Background(), driver.AdminAction{Run: run.ID, Kind: driver.AdminResume})
+		}
+	}
+}
+
+// beginsPaused checks J11 when a step begins: its run is not paused. A database that goes back may take a
+// resume with it, of which the run's owner does not know.
+func (w *world) beginsPaused(e *execution, task *journal.Task) {
+	if task != nil && task.State == journal.Paused && w.now() == 0 {
+		w.breaks("paused", "step %s of run %s begins on %s, and the run is paused: %+v (J11)", e.step, w.number(e.run), e.process, *task)
+	}
+}
+
+// Admin implements driver.Store, and checks J12: what changes a run has one row of the audit, and
+// nothing else has one.
+func (l *line) Admin(ctx context.Context, a driver.AdminAction) (driver.AdminOutcome, error) {
+	w := l.p.w
+	w.tape.mu.Lock()
+	defer w.tape.mu.Unlock()
+	before, rows := w.kept(a.Run).Run.Task, w.audited(a.Run)
+	out, err := l.store.Admin(context.WithoutCancel(ctx), a)
+	after, want := w.kept(a.Run).Run.Task, 0
+	if changed := (before == nil) != (after == nil) || after != nil && before.State != after.State; err == nil && (changed || a.Kind == driver.AdminResume) {
+		want = 1
+	}
+	if got := w.audited(a.Run) - rows; got != want {
+		w.breaks("audit", "a %s of run %s, %v, turned %+v into %+v and has left %d entries (J12)", a.Kind, w.number(a.Run), err, before, after, got)
+	}
+	return out, err
+}
+
+// audited is how many entries of the audit are about a run.
+func (w *world) audited(run journal.RunID) int {
+	list, err := w.db.Audit(context.Background(), journal.AuditFilter{Run: run, Limit: journal.ListMax})
+	if err != nil {
+		w.breaks("audit", "the audit cannot be read: %v", err)
+	}
+	return len(list)
+}
