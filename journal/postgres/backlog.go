@@ -17,12 +17,12 @@ import (
 const backlogSQL = `
 WITH RECURSIVE route AS (
     (SELECT t.queue, t.workflow, t.version, 1 AS n FROM reprise.tasks t
-     WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity' ORDER BY t.queue, t.workflow, t.version LIMIT 1)
+     WHERE t.owner = 0 AND t.state < 2 AND t.visible_at < 'infinity' ORDER BY t.queue, t.workflow, t.version LIMIT 1)
     UNION ALL
     SELECT x.queue, x.workflow, x.version, r.n + 1
     FROM route r CROSS JOIN LATERAL (
         SELECT t.queue, t.workflow, t.version FROM reprise.tasks t
-        WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
+        WHERE t.owner = 0 AND t.state < 2 AND t.visible_at < 'infinity'
           AND (t.queue, t.workflow, t.version) > (r.queue, r.workflow, r.version)
         ORDER BY t.queue, t.workflow, t.version LIMIT 1) x
     WHERE r.n < $1::int
@@ -32,7 +32,7 @@ FROM route r CROSS JOIN generate_series(1, 5) AS p(priority)
 CROSS JOIN LATERAL (
     SELECT count(*) AS n, min(h.visible_at) AS oldest FROM (
         SELECT t.visible_at FROM reprise.tasks t
-        WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at < 'infinity'
+        WHERE t.owner = 0 AND t.state < 2 AND t.visible_at < 'infinity'
           AND t.queue = r.queue AND t.workflow = r.workflow AND t.version = r.version AND t.priority = p.priority
           AND t.visible_at <= now()
         ORDER BY t.visible_at LIMIT $2::int) h) d

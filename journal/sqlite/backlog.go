@@ -10,7 +10,7 @@ import (
 // backlogRouteSQL finds the next route, by one probe of the index of claims.
 const backlogRouteSQL = `
 SELECT t.queue, t.workflow, t.version FROM reprise_tasks t INDEXED BY reprise_tasks_claim_idx
-WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL AND (t.queue, t.workflow, t.version) > (?, ?, ?)
+WHERE t.owner = 0 AND t.state < 2 AND t.visible_at IS NOT NULL AND (t.queue, t.workflow, t.version) > (?, ?, ?)
 ORDER BY t.queue, t.workflow, t.version LIMIT 1`
 
 // backlogSQL counts what is due on a route with a priority, from the head of the index of claims:
@@ -18,7 +18,7 @@ ORDER BY t.queue, t.workflow, t.version LIMIT 1`
 const backlogSQL = `
 SELECT count(*), min(head.visible_at) FROM (
     SELECT t.visible_at FROM reprise_tasks t
-    WHERE t.owner = 0 AND t.state <> 2 AND t.visible_at IS NOT NULL
+    WHERE t.owner = 0 AND t.state < 2 AND t.visible_at IS NOT NULL
       AND t.queue = ? AND t.workflow = ? AND t.version = +? AND t.priority = +? AND t.visible_at <= ?
     ORDER BY t.visible_at LIMIT +?) head`
 

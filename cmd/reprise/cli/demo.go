@@ -78,6 +78,11 @@ var demoStates = []demoState{
 	{word: "blocked", there: func(e *runtime.Explanation) bool {
 		return e.Run.Task != nil && e.Run.Task.State == journal.Blocked
 	}},
+	{word: "paused", there: func(e *runtime.Explanation) bool {
+		return e.Run.Task != nil && e.Run.Task.Owner == 0 && e.Run.Task.State == journal.Paused
+	}, then: func(ctx context.Context, c *runtime.Client, run journal.RunID) error {
+		return c.Pause(ctx, run, &runtime.PauseOptions{Reason: "somebody looks for the address"})
+	}},
 	{word: "delayed", start: func(o *runtime.StartOptions) { o.Delay = demoLater }, there: waitsFor(runtime.ReasonDelayed)},
 	{word: "unserved", start: func(o *runtime.StartOptions) { o.Version = 2 }, there: waitsFor(runtime.ReasonUnserved)},
 }
@@ -125,7 +130,7 @@ func deliver(ctx workflow.Context, p parcel) (string, error) {
 		err = workflow.Sleep(ctx, demoLater)
 	case "child":
 		_, err = workflow.Call(ctx, demoCustoms, p.To, nil)
-	case "signal", "cancelled", "terminated":
+	case "signal", "cancelled", "terminated", "paused":
 		_, err = demoScanned.Receive(ctx)
 	}
 	return label, err
@@ -133,7 +138,7 @@ func deliver(ctx workflow.Context, p parcel) (string, error) {
 
 // plantedRecord is a run that the demonstration has made.
 type plantedRecord struct {
-	State string `json:"state" doc:"what the run shows: completed, failed, cancelled, terminated, signal, timer, retry, child, blocked, delayed or unserved"`
+	State string `json:"state" doc:"what the run shows: completed, failed, cancelled, terminated, signal, timer, retry, child, blocked, paused, delayed or unserved"`
 	Run   string `json:"run" doc:"id of the run"`
 	Key   string `json:"key" doc:"key of the run"`
 }

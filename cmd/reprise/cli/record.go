@@ -21,9 +21,9 @@ type runRecord struct {
 	Queue      string            `json:"queue" doc:"queue whose nodes execute it"`
 	Priority   int16             `json:"priority" doc:"1, the most urgent, to 5"`
 	Status     string            `json:"status" doc:"open, completed, failed, cancelled or terminated"`
-	State      string            `json:"state,omitempty" doc:"of an open run: ready, blocked or quarantined"`
+	State      string            `json:"state,omitempty" doc:"of an open run: ready, blocked, quarantined, paused, or pausing or interrupting until its node has answered"`
 	Problem    string            `json:"problem,omitempty" doc:"why it is blocked, quarantined, failed, cancelled, terminated or unreadable"`
-	Labels     map[string]string `json:"labels,omitempty" doc:"labels of the start"`
+	Labels     map[string]string `json:"labels,omitempty" doc:"its labels, as they are now"`
 	Generation int32             `json:"generation" doc:"1, and one more for each continue-as-new"`
 	Parent     string            `json:"parent,omitempty" doc:"id of the run that waits for it"`
 	Node       int32             `json:"node,omitempty" doc:"number of the node that owns it"`

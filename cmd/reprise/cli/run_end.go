@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime"
 )
 
 func runCancel(a *app) *cobra.Command {
@@ -55,29 +56,13 @@ follow their close policies. It cannot be undone.`,
 			return c.done(run, "terminated")
 		}),
 	})
-	c.Flags().StringVar(&reason, "reason", "", "why, for the run's history")
+	c.Flags().StringVar(&reason, "reason", "", "why, for the run's history and the audit")
 	addYes(c, &yes)
 	return printing(c, "sent")
 }
 
-func runResume(a *app) *cobra.Command {
-	c := a.oneRun(&cobra.Command{
-		Use: "resume RUN", Short: "Let a blocked, quarantined or parked run be tried now",
-		RunE: a.writes(func(c *call, args []string) error {
-			run, err := c.run(args[0])
-			if err == nil {
-				err = c.client.Resume(c.ctx, run)
-			}
-			if err != nil {
-				return err
-			}
-			return c.done(run, "resumed")
-		}),
-	})
-	return printing(c, "sent")
-}
-
 func runDelete(a *app) *cobra.Command {
+	var reason string
 	var yes bool
 	c := a.oneRun(&cobra.Command{
 		Use: "delete RUN", Short: "Delete a closed run with its history, messages and key",
@@ -89,7 +74,7 @@ it needs a grant of its own, see docs/operating-postgres.md.`,
 				err = c.confirm(yes, "delete", run)
 			}
 			if err == nil {
-				err = c.client.Delete(c.ctx, run)
+				err = c.client.Delete(runtime.WithReason(c.ctx, reason), run)
 			}
 			if err != nil {
 				return err
@@ -97,6 +82,7 @@ it needs a grant of its own, see docs/operating-postgres.md.`,
 			return c.done(run, "deleted")
 		}),
 	})
+	c.Flags().StringVar(&reason, "reason", "", "why, for the audit, which keeps it")
 	addYes(c, &yes)
 	return printing(c, "sent")
 }

@@ -25,7 +25,7 @@ func (f *filterFlags) add(a *app, c *cobra.Command) {
 	fl.StringVar(&f.workflow, "workflow", "", "runs of this workflow")
 	fl.Int32Var(&f.version, "version", 0, "runs of this version of their workflow")
 	fl.StringVar(&f.status, "status", "", "open, completed, failed, cancelled or terminated")
-	fl.StringVar(&f.state, "state", "", "open runs that are ready, blocked or quarantined")
+	fl.StringVar(&f.state, "state", "", "open runs that are ready, blocked, quarantined, paused, pausing or interrupting")
 	fl.StringVar(&f.key, "key", "", "runs that have, or had, this key")
 	fl.StringVar(&f.keyPrefix, "key-prefix", "", "runs whose key begins with this")
 	fl.StringArrayVar(&f.labels, "label", nil, "runs with this label, as name=value; may be repeated, and all must match")
@@ -83,7 +83,7 @@ func statusWords() (words []string) {
 }
 
 func stateWords() (words []string) {
-	for s := journal.Ready; s <= journal.Quarantined; s++ {
+	for s := journal.Ready; s <= journal.Interrupting; s++ {
 		words = append(words, s.String())
 	}
 	return words

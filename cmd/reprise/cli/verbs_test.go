@@ -48,12 +48,15 @@ func TestVerbsThatRead(t *testing.T) {
 			{"run why key=demo:signal", []string{"send signal scanned"}},
 			{"run why key=demo:terminated", []string{"the customer does not exist"}},
 			{"run why key=demo:unserved", []string{"version 2", "start a node"}},
+			{"run why key=demo:paused", []string{"somebody looks for the address", "paused"}},
 			{"run why key=demo:blocked", []string{"a parcel without a weight", "deploy code"}},
 			{"run history key=demo:failed", []string{"RunStarted", "StepFailed", "RunFailed", "no such address", "step label"}},
 			{"run published key=demo:signal", []string{"progress", "accepted"}},
 			{"run published key=demo:signal progress", []string{"accepted"}},
 			{"node list", []string{"LEASE ENDS"}},
 			{"workflow list", []string{"QUEUE"}},
+			{"audit", []string{"terminate", runs["terminated"], "the customer does not exist"}},
+			{"audit --verb resume --limit 1", []string{"REASON"}},
 			{"queue list", []string{"OLDEST", "demo.parcel"}},
 			{"migrate status", []string{"0001_initial.sql", "applied"}},
 			{"version", []string{"reprise"}},
@@ -66,8 +69,8 @@ func TestVerbsThatRead(t *testing.T) {
 				checkLines(t, s, store, args...)
 			}
 		}
-		if n := checkLines(t, s, store, "run", "list", "--limit", "0"); n != 12 {
-			t.Errorf("all runs are %d, want the 11 of the demonstration and a child", n)
+		if n := checkLines(t, s, store, "run", "list", "--limit", "0"); n != 13 {
+			t.Errorf("all runs are %d, want the 12 of the demonstration and a child", n)
 		}
 		wantCode := map[string]int{"completed": cli.ExitDone, "failed": cli.ExitFailed, "cancelled": cli.ExitFailed, "terminated": cli.ExitFailed}
 		for state, code := range wantCode {
@@ -98,6 +101,7 @@ func TestListFilters(t *testing.T) {
 			"--until 2020-01-01T00:00:00Z":                "none",
 			"--limit 1 --cursor " + runs["failed"]:        "completed",
 			"--state quarantined":                         "none",
+			"--state paused":                              "paused",
 			"--limit 1 --since 3d --workflow demo.parcel": "unserved",
 		} {
 			var page struct{ Runs []struct{ Key string } }

@@ -13,10 +13,10 @@ import (
 // detail is what tests read of run show.
 type detail struct {
 	Run struct {
-		ID, Key, Status, Problem, Queue, Parent string
-		Version, Priority                       int
-		Labels                                  map[string]string
-		StartAt, CreatedAt                      string
+		ID, Key, Status, State, Problem, Queue, Parent string
+		Version, Priority                              int
+		Labels                                         map[string]string
+		StartAt, CreatedAt                             string
 	}
 	Input   struct{ Value json.RawMessage }
 	Headers map[string]string
@@ -58,7 +58,12 @@ func TestVerbsThatWrite(t *testing.T) {
 		}
 		got = reprise(t, store, cli.ExitTimeout, "run", "update", id, "address", `"here"`, "--timeout", "300ms")
 		wantText(t, "an update without a node", got.err, "deadline", "may have taken effect")
-		checkJSON(t, s, store, cli.ExitDone, "run", "resume", id)
+		checkJSON(t, s, store, cli.ExitDone, "run", "pause", id, "--reason", "a wrong price")
+		if d := show(t, store, id); d.Run.State != "paused" {
+			t.Errorf("the run is %s", d.Run.State)
+		}
+		wantText(t, "why", reprise(t, store, cli.ExitDone, "run", "why", id).out, "a wrong price")
+		checkJSON(t, s, store, cli.ExitDone, "run", "resume", id, "--reason", "the price is right")
 		checkJSON(t, s, store, cli.ExitDone, "run", "cancel", id, "--reason", "changed my mind")
 		if d := show(t, store, id); d.Unread != 3 {
 			t.Errorf("the run has %d messages, want a signal, an update and a cancel request", d.Unread)
@@ -73,12 +78,18 @@ func TestVerbsThatWrite(t *testing.T) {
 		}
 		checkJSON(t, s, store, cli.ExitDone, "run", "terminate", id, "--yes", "--reason", "no stock")
 		wantText(t, "the end", show(t, store, id).Run.Problem, "no stock")
-		for _, args := range []string{"signal " + id + " approved", "update " + id + " address", "terminate --yes " + id, "resume " + id} {
+		for _, args := range []string{"signal " + id + " approved", "update " + id + " address", "terminate --yes " + id, "resume " + id, "pause " + id} {
 			got := reprise(t, store, cli.ExitRefused, strings.Fields("run "+args)...)
 			wantText(t, args, got.err, "closed", "run show RUN")
 		}
-		checkJSON(t, s, store, cli.ExitDone, "run", "delete", key, "--yes")
-		for _, args := range []string{"show " + id, "why " + id, "history " + id, "published " + id, "watch " + id, "cancel " + id, "delete --yes " + id, "show " + key} {
+		checkJSON(t, s, store, cli.ExitDone, "run", "delete", key, "--yes", "--reason", "nobody needs it")
+		audit := checkJSON(t, s, store, cli.ExitDone, "audit", "--run", id)
+		wantText(t, "the audit", audit, "delete", "nobody needs it", "terminate", "no stock", "resume", "the price is right", "pause", "a wrong price")
+		if n := strings.Count(audit, `"verb"`); n != 4 {
+			t.Errorf("the audit has %d entries of the run, want one for each action that changed it:\n%s", n, audit)
+		}
+		wantText(t, "a page of the audit", reprise(t, store, cli.ExitDone, "audit", "--verb", "pause", "--limit", "1").out, "a wrong price")
+		for _, args := range []string{"show " + id, "why " + id, "history " + id, "published " + id, "watch " + id, "cancel " + id, "pause " + id, "delete --yes " + id, "show " + key} {
 			wantText(t, args, reprise(t, store, cli.ExitNotFound, strings.Fields("run "+args)...).err, "not found", "run list")
 		}
 	})
