@@ -6,7 +6,8 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// Backlog is what waits for a node on one route: free tasks that are neither quarantined nor paused.
+// Backlog is what waits for a node on one route: free tasks that are neither quarantined nor
+// paused.
 type Backlog struct {
 	Route journal.Route
 	// Due is how many wait now. At most BacklogDueMax of each priority are counted, so that the

@@ -69,7 +69,8 @@ func TestReadOnlyStoreRefusesToWrite(t *testing.T) {
 			return err
 		},
 		"admin": func(ctx context.Context) error {
-			return s.Admin(ctx, driver.AdminAction{Run: run, Kind: driver.AdminTerminate})
+			_, err := s.Admin(ctx, driver.AdminAction{Run: run, Kind: driver.AdminTerminate})
+			return err
 		},
 		"join":  func(ctx context.Context) error { _, err := s.Join(ctx, journal.Node{Name: "n"}); return err },
 		"begin": func(ctx context.Context) error { _, err := s.Begin(ctx); return err },

@@ -61,7 +61,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 		return err
 	}
 	if s.o.ReadOnly {
-		return s.openReading()
+		return openReading(s)
 	}
 	if s.lock, err = lockFile(ctx, s.path); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (s *Store) open(ctx context.Context, path string) (err error) {
 // waits for the other: a read is a snapshot of the log. It does none of what the lock allows that
 // process to do: it takes no tasks from nodes that are dead, and makes and changes no table. On an
 // error everything that was opened is closed.
-func (s *Store) openReading() (err error) {
+func openReading(s *Store) (err error) {
 	if _, err = os.Stat(s.path); err != nil {
 		return fmt.Errorf("%w; a store for reading alone makes no file", err)
 	}
@@ -90,7 +90,7 @@ func (s *Store) openReading() (err error) {
 		s.readers <- r
 	}
 	if err != nil {
-		s.closeReaders()
+		closeReaders(s)
 	}
 	return s.translate(err)
 }
@@ -110,7 +110,7 @@ func (s *Store) prepare(ctx context.Context) (*conn, error) {
 		err = s.dialReaders("rw")
 	}
 	if err != nil {
-		s.closeReaders()
+		closeReaders(s)
 		w.close()
 		return nil, err
 	}
@@ -188,12 +188,12 @@ func (s *Store) Close() {
 	s.closed.Do(func() {
 		s.end(journal.ErrStoreClosed)
 		if s.o.ReadOnly {
-			s.closeReaders()
+			closeReaders(s)
 			return
 		}
 		s.writer.close()
 		s.endings.loops.Wait()
-		s.closeReaders()
+		closeReaders(s)
 		s.writer.c.close()
 		s.lock.release()
 	})
@@ -201,7 +201,7 @@ func (s *Store) Close() {
 
 // closeReaders closes every reader. Those at work are waited for: they come back to the channel
 // when their call ends, and no new call gets one, because the store's life is over.
-func (s *Store) closeReaders() {
+func closeReaders(s *Store) {
 	for range cap(s.readers) {
 		select {
 		case r := <-s.readers:
