@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -128,26 +127,20 @@ func (w *watcher) print(e *journal.Event) error {
 
 // end reads what came last, and makes the run's end the verb's.
 func (w *watcher) end(err error) error {
-	how := []any{new(runtime.FailedError), new(runtime.CancelledError), new(runtime.TerminatedError)}
-	closed := err == nil
-	for i := range how {
-		switch target := how[i].(type) {
-		case *runtime.FailedError:
-			closed = closed || errors.As(err, &target)
-		case *runtime.CancelledError:
-			closed = closed || errors.As(err, &target)
-		case *runtime.TerminatedError:
-			closed = closed || errors.As(err, &target)
-		}
-	}
-	if syntax := new(json.SyntaxError); !closed && errors.As(err, &syntax) {
-		closed, err = true, nil // it has completed, with an output that is no JSON
-	}
-	if !closed {
+	if w.c.ctx.Err() != nil || errors.Is(err, journal.ErrNotFound) {
 		return err
 	}
-	if e := w.read(); e != nil && !errors.Is(e, journal.ErrNotFound) {
+	if e := w.read(); e != nil {
 		return e
 	}
+	if err != nil && w.completed() {
+		return nil // with an output that this program does not decode
+	}
 	return err
+}
+
+// completed tells whether the run has completed.
+func (w *watcher) completed() bool {
+	ends, err := w.c.journal.Ends(w.c.ctx, []journal.RunID{w.run})
+	return err == nil && len(ends) == 1 && ends[0].Terminal != nil && ends[0].Terminal.Kind == journal.RunCompleted
 }

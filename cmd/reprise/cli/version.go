@@ -34,7 +34,11 @@ func versionVerb(a *app) *cobra.Command {
 			}
 			p := &printer{w: cmd.OutOrStdout(), format: a.output}
 			return printOne(p, rec, func(_ *printer, v *versionRecord) string {
-				return fmt.Sprintf("reprise %s %s, %s, tables %s (Postgres), %s (SQLite)\n", v.Version, v.Revision, v.Go, v.Postgres, v.SQLite)
+				built := v.Version
+				if v.Revision != "" {
+					built += " of commit " + v.Revision
+				}
+				return fmt.Sprintf("reprise %s, %s, tables %s (Postgres), %s (SQLite)\n", built, v.Go, v.Postgres, v.SQLite)
 			})
 		},
 	}
