@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	_ "modernc.org/sqlite"
@@ -29,7 +30,7 @@ import (
 var silent = slog.New(slog.DiscardHandler)
 
 // program opens a store and runs a node with the code of the demonstration on it, as a user's
-// program would. stop ends both.
+// program would, and returns when the node is a member. stop ends both.
 func program(t *testing.T, name string) (c *runtime.Client, stop func()) {
 	t.Helper()
 	var store cli.Store
@@ -47,6 +48,13 @@ func program(t *testing.T, name string) (c *runtime.Client, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- node.Run(ctx) }()
+	for node.ID() == 0 { // it joins
+		select {
+		case err := <-ended:
+			t.Fatal(err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
 	stopped := false
 	stop = func() {
 		if stopped {
