@@ -18,11 +18,19 @@ type ListFilter struct {
 	Unchanged string            // open runs whose generation has not taken the new branch of this change
 	Since     time.Time         // CreatedAt at or after
 	Until     time.Time         // CreatedAt before
-	Cursor    string            // from the page before; empty for the first
-	Limit     int               // at most ListMax; 0 means ListDefault
+	// Where selects by a condition, and may say another order than newest first:
+	//
+	//	status in ("failed", "blocked") and total > 100 and closed > -2d order by duration desc
+	//
+	// Package journal/filter has the language, docs/finding-runs.md explains it. Runs must match
+	// Where and every other field that is set.
+	Where  string
+	Cursor string // from the page before; empty for the first
+	Limit  int    // at most ListMax; 0 means ListDefault
 }
 
-// RunPage is a page of runs, newest first. Next is empty on the last page.
+// RunPage is a page of runs, newest first unless ListFilter.Where says another order. Next is empty
+// on the last page.
 type RunPage struct {
 	Runs []Run
 	Next string

@@ -25,7 +25,7 @@ type floor struct {
 }
 
 // drivers is what each driver may import: a driver knows the SPI and not its neighbours.
-var drivers = []string{"internal/...", "migrations", "migrations/...", "journal", "journal/driver", "journal/internal/..."}
+var drivers = []string{"internal/...", "migrations", "migrations/...", "journal", "journal/driver", "journal/filter", "journal/internal/..."}
 
 const driversWhy = "a driver may not import another driver: a second user of its code means that the code belongs into journal"
 
@@ -35,7 +35,8 @@ var floors = []floor{
 	{"migrations", []string{"internal/...", "migrations/..."}, "migrations know SQL files and a connection, nothing of what is stored"},
 	{"journal", []string{"internal/...", "journal/internal/..."},
 		"journal holds facts: it may not import who fills it or who reads it, both stand on it"},
-	{"journal/driver", []string{"internal/...", "journal"},
+	{"journal/filter", []string{"internal/...", "journal"}, "a filter says what runs it means, and knows no database that finds them"},
+	{"journal/driver", []string{"internal/...", "journal", "journal/filter"},
 		"the SPI knows facts and no database: what two drivers share belongs here, what one needs into that driver"},
 	{"journal/postgres", drivers, driversWhy},
 	{"journal/sqlite", drivers, driversWhy},

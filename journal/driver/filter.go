@@ -1,6 +1,11 @@
 package driver
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/filter"
+)
 
 // checkFilter refuses a filter that no run can match, or that asks for too much. Stores differ in
 // what they make of text that they cannot hold, so none of it reaches them.
@@ -12,6 +17,11 @@ func checkFilter(f *journal.ListFilter) error {
 		return &journal.LimitError{What: "ids in a list filter", Size: len(f.IDs), Max: journal.BatchMax}
 	case len(f.Labels) > journal.LabelsMax:
 		return &journal.LimitError{What: "labels in a list filter", Size: len(f.Labels), Max: journal.LabelsMax}
+	}
+	if f.Where != "" {
+		if _, err := filter.NewQuery(f.Where, f.Cursor, func() (time.Time, error) { return time.Time{}, nil }); err != nil {
+			return err
+		}
 	}
 	for what, text := range map[string]string{
 		"key": f.Key, "key prefix": f.KeyPrefix, "workflow": f.Workflow, "change": f.Unchanged,

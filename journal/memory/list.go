@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/filter"
 )
 
 // List implements driver.Store. Ids sort by the time of the start, so newest first is the reverse
@@ -16,6 +18,9 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 	limit := f.Limit
 	if limit <= 0 || limit > journal.ListMax {
 		limit = journal.ListDefault
+	}
+	if f.Where != "" {
+		return s.find(ctx, &f, limit)
 	}
 	// A cursor that is no id came from nobody's page. To list from the beginning would hide the
 	// mistake.
@@ -44,6 +49,56 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 		page.Runs = append(page.Runs, r.listed())
 	}
 	return page, nil
+}
+
+// find is List for a filter that has a condition, which may say another order. It looks at every
+// run, and sorts those that match.
+func (s *Store) find(ctx context.Context, f *journal.ListFilter, limit int) (journal.RunPage, error) {
+	now, err := s.enter(ctx)
+	if err != nil {
+		return journal.RunPage{}, err
+	}
+	defer s.db.mu.Unlock()
+	q, err := filter.NewQuery(f.Where, f.Cursor, func() (time.Time, error) { return now, nil })
+	if err != nil {
+		return journal.RunPage{}, err
+	}
+	type placed struct {
+		at filter.Place
+		r  *record
+	}
+	var found []placed
+	for _, r := range s.db.candidates(f, journal.RunID{}) {
+		if run := r.subject(); r.matches(f) && q.Selects(&run) {
+			at, _ := q.Order.Place(&run)
+			found = append(found, placed{at, r})
+		}
+	}
+	slices.SortFunc(found, func(a, b placed) int { return q.Order.Compare(a.at, b.at) })
+	page := journal.RunPage{Now: now}
+	for i, p := range found {
+		if i == limit {
+			page.Next = q.Cursor(&page.Runs[limit-1])
+			break
+		}
+		page.Runs = append(page.Runs, p.r.listed())
+	}
+	return page, nil
+}
+
+// subject returns what a condition is about, without copies: it is read under the lock only.
+func (r *record) subject() journal.Run {
+	run := r.run
+	if !r.open {
+		run.Terminal = &r.events[len(r.events)-1]
+		return run
+	}
+	t := r.task
+	if r.waiting != "" && t.State != journal.Blocked {
+		t.Waiting = strings.Split(r.waiting, "\n")
+	}
+	run.Task = &t
+	return run
 }
 
 // candidates returns the runs behind a cursor among which a filter selects, oldest first.

@@ -2,43 +2,14 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/reprise-run/reprise/journal"
-)
-
-// listColumns is what both listing statements select: a run with its task or its terminal event,
-// and the time.
-const listColumns = taskColumns + `,
-       ` + terminalColumns + `, clock_timestamp(),
-       ` + runColumns
-
-// listWhere and listRest are what both listing statements filter by. Between them stands what
-// differs. A parameter that is null selects everything.
-const (
-	listWhere = `LEFT JOIN reprise.tasks t ON t.run_id = r.id
-LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
-WHERE ($1::uuid IS NULL OR r.id < $1)
-  AND ($2::uuid[] IS NULL OR r.id = ANY ($2))
-  AND ($3::text IS NULL OR r.workflow = $3)
-  AND ($4::int IS NULL OR r.version = $4)
-  AND ($5::smallint IS NULL OR r.status = $5)
-`
-	listRest = `  AND ($7::smallint IS NULL OR t.state = $7)
-  AND ($8::jsonb IS NULL OR r.labels @> $8)
-  AND ($9::timestamptz IS NULL OR r.created_at >= $9)
-  AND ($10::timestamptz IS NULL OR r.created_at < $10)
-  AND ($11::uuid IS NULL OR r.parent_run = $11)
-  AND ($12::text IS NULL OR t.run_id IS NOT NULL AND NOT EXISTS (
-      SELECT FROM reprise.events c WHERE c.run_id = r.id AND c.generation = r.generation
-        AND (E'\n' || c.issued || E'\n' LIKE E'%\n' || $12 || E'\n%' OR E'\n' || c.issued LIKE E'%\n' || $12 || E'\t%')))
-ORDER BY r.id DESC LIMIT $13::int`
+	"github.com/reprise-run/reprise/journal/filter"
+	"github.com/reprise-run/reprise/migrations"
 )
 
 // listSQL reads a page, newest first: ids of runs grow with time, so the order of the primary key
@@ -57,7 +28,7 @@ SELECT ` + listColumns + `
 FROM reprise.runs r
 ` + listWhere + `  AND ($5::smallint IS NULL OR $5 <> 0 OR t.run_id IS NOT NULL)
   AND ($6::smallint IS NULL OR e.kind = $6 AND e.kind > 20)
-` + listRest
+` + listRest + listOrder
 
 // listPlanSQL lets the statement after it in the transaction be planned for its parameters. A
 // listing is asked by people and takes longer than its planning, so the one plan for all
@@ -79,13 +50,13 @@ FROM (
 ) k
 JOIN reprise.runs r ON r.id = k.id
 ` + listWhere + `  AND ($6::smallint IS NULL OR e.kind = $6)
-` + listRest
-
-// likeEscape makes a text a pattern that matches only itself.
-var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+` + listRest + listOrder
 
 // List implements driver.Store.
 func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+	if f.Where != "" {
+		return findPage(ctx, s, f)
+	}
 	args, limit, err := listArgs(&f)
 	if err != nil {
 		return journal.RunPage{}, err
@@ -102,23 +73,11 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 	var page journal.RunPage
 	err = s.call(inShare(ctx, slowShare), func(ctx context.Context, c *pgx.Conn) error {
 		page = journal.RunPage{}
-		var p pipeline
-		if !s.o.Pooler {
-			p.exec(listPlanSQL)
-		}
-		p.query(sql, each(scanListed(&page)), args...)
-		if len(f.IDs) > 0 { // the caller waits for the ends of these runs
-			p.exec(durableReadSQL)
-		}
-		if err := p.send(ctx, c); err != nil || len(page.Runs) > 0 {
-			return err
-		}
-		return c.QueryRow(ctx, listNowSQL).Scan(&page.Now)
+		return readPage(ctx, &s.o, c, sql, args, &page)
 	})
 	if err != nil {
 		return journal.RunPage{}, err
 	}
-	page.Now = page.Now.UTC()
 	if len(page.Runs) > limit {
 		page.Runs = page.Runs[:limit]
 		page.Next = page.Runs[limit-1].ID.String()
@@ -126,70 +85,54 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 	return page, nil
 }
 
+// readPage executes a statement with the parameters of listArgs and reads its rows.
+func readPage(ctx context.Context, o *Options, c *pgx.Conn, sql string, args []any, page *journal.RunPage) error {
+	var p pipeline
+	if !o.Pooler {
+		p.exec(listPlanSQL)
+	}
+	p.query(sql, each(scanListed(page)), args...)
+	if ids := args[1].([]pgtype.UUID); len(ids) > 0 { // the caller waits for the ends of these runs
+		p.exec(durableReadSQL)
+	}
+	if err := p.send(ctx, c); err != nil || len(page.Runs) > 0 {
+		return err
+	}
+	err := c.QueryRow(ctx, listNowSQL).Scan(&page.Now)
+	page.Now = page.Now.UTC()
+	return err
+}
+
 // listNowSQL gives an empty page its time.
 const listNowSQL = `SELECT clock_timestamp()`
 
-// listArgs returns the parameters of the statement. It asks for one run more than the page holds,
-// to know whether there is a next page.
-func listArgs(f *journal.ListFilter) (args []any, limit int, err error) {
-	var cursor pgtype.UUID
-	if f.Cursor != "" {
-		run, err := journal.ParseRunID(f.Cursor)
+// findPage is List for a filter that has a condition.
+func findPage(ctx context.Context, s *Store, f journal.ListFilter) (journal.RunPage, error) {
+	var page journal.RunPage
+	err := s.call(inShare(ctx, slowShare), func(ctx context.Context, c *pgx.Conn) error {
+		page = journal.RunPage{}
+		q, err := filter.NewQuery(f.Where, f.Cursor, func() (now time.Time, err error) {
+			err = c.QueryRow(ctx, listNowSQL).Scan(&now)
+			return now, err
+		})
 		if err != nil {
-			return nil, 0, fmt.Errorf("cursor: %w", err)
-		}
-		cursor = uuidArg(run)
-	}
-	var ids []pgtype.UUID
-	for _, run := range f.IDs {
-		ids = append(ids, uuidArg(run))
-	}
-	var status, kind, state *int16
-	if f.Status != nil {
-		status = new(int16(*f.Status))
-		if *f.Status > journal.Completed { // these terminal events have an index
-			kind = new(int16(f.Status.TerminalKind()))
-		}
-	}
-	if f.State != nil {
-		state = new(int16(*f.State))
-	}
-	var labels *string
-	if len(f.Labels) > 0 {
-		b, err := json.Marshal(f.Labels)
-		if err != nil {
-			return nil, 0, err
-		}
-		labels = new(string(b))
-	}
-	parent := pgtype.UUID{Bytes: f.Parent, Valid: !f.Parent.IsZero()}
-	var unchanged *string
-	if f.Unchanged != "" {
-		line := journal.Issued{Kind: journal.CommandChange, Name: f.Unchanged}
-		unchanged = new(likeEscape.Replace(line.String()))
-	}
-	limit = f.Limit
-	if limit <= 0 || limit > journal.ListMax {
-		limit = journal.ListDefault
-	}
-	return []any{cursor, ids, nullText(f.Workflow), nullInt(f.Version), status, kind, state, labels, nullTime(f.Since), nullTime(f.Until),
-		parent, unchanged, int32(limit + 1)}, limit, nil
-}
-
-func scanListed(page *journal.RunPage) func(row pgx.CollectableRow) error {
-	return func(row pgx.CollectableRow) error {
-		var t taskRow
-		var e terminalRow
-		var r runRow
-		var now time.Time
-		targets := append(append(t.targets(), e.targets()...), &now)
-		if err := row.Scan(append(targets, r.targets()...)...); err != nil {
 			return err
 		}
-		run := r.run()
-		t.addTo(&run)
-		e.addTo(&run)
-		page.Runs, page.Now = append(page.Runs, run), now.UTC()
+		b, limit, err := findStatement(&f, q)
+		if err != nil {
+			return err
+		}
+		if err := readPage(ctx, &s.o, c, migrations.Render(b.text.String(), s.o.Schema), b.args, &page); err != nil {
+			return err
+		}
+		if len(page.Runs) > limit {
+			page.Runs = page.Runs[:limit]
+			page.Next = q.Cursor(&page.Runs[limit-1])
+		}
 		return nil
+	})
+	if err != nil {
+		return journal.RunPage{}, err
 	}
+	return page, nil
 }

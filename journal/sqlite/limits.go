@@ -29,6 +29,10 @@ const (
 	joinRetriesMax = 1_000
 	// listChunk is the candidates that a listing looks at between two looks at its context.
 	listChunk = 500
+	// gatherMax is the candidates up to which a listing with a condition reads all of them to sort
+	// what matches, instead of walking an index in the order that is asked for. They are read in a
+	// tenth of a second.
+	gatherMax = 20_000
 )
 
 // Times.

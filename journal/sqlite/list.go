@@ -1,72 +1,16 @@
 package sqlite
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"slices"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/driver"
-)
-
-// A listing looks at candidates, newest first, from the index that fits its filter best, and leaves
-// out what the rest of the filter does not select. One statement for all filters, as package
-// postgres has it, would be planned for none of them: SQLite does not fold away a condition whose
-// parameter is null. So there is a statement for each source of candidates, all with the same
-// columns, and Go filters.
-//
-// Each is a range of an index in the order of ids, bounded by a cursor and a limit, so a page costs
-// what it looks at. INDEXED BY makes a statement fail instead of choosing another plan.
-const (
-	candidateColumns = `r.id, r.workflow, r.version, r.status, r.created_at, r.key, r.labels, r.parent_run`
-
-	listAllSQL = `
-SELECT ` + candidateColumns + `
-FROM reprise_runs r WHERE r.id < ? ORDER BY r.id DESC LIMIT +?`
-
-	listWorkflowSQL = `
-SELECT ` + candidateColumns + `
-FROM reprise_runs r WHERE r.id < ? AND r.workflow = ? ORDER BY r.id DESC LIMIT +?`
-
-	listParentSQL = `
-SELECT ` + candidateColumns + `
-FROM reprise_runs r WHERE r.id < ? AND r.parent_run = ? ORDER BY r.id DESC LIMIT +?`
-
-	// listOpenSQL starts from the tasks, because most runs of a large table are closed.
-	listOpenSQL = `
-SELECT ` + candidateColumns + `
-FROM reprise_tasks t CROSS JOIN reprise_runs r ON r.id = t.run_id
-WHERE t.run_id < ? ORDER BY t.run_id DESC LIMIT +?`
-
-	listStuckSQL = `
-SELECT ` + candidateColumns + `
-FROM reprise_tasks t INDEXED BY reprise_tasks_stuck_idx CROSS JOIN reprise_runs r ON r.id = t.run_id
-WHERE t.state > 0 AND t.run_id < ? AND t.state = ? ORDER BY t.run_id DESC LIMIT +?`
-
-	listFailedSQL = `
-SELECT ` + candidateColumns + `
-FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_runs r ON r.id = e.run_id
-WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? ORDER BY e.run_id DESC LIMIT +?`
-
-	listIDSQL = `
-SELECT ` + candidateColumns + `
-FROM reprise_runs r WHERE r.id < ? AND r.id = ? LIMIT +?`
-
-	// listKeysSQL finds a range of keys: between them the two indexes on keys hold every run that
-	// has one.
-	listKeysSQL = `
-SELECT ` + candidateColumns + `
-FROM (
-    SELECT k.id FROM reprise_runs k WHERE k.holds_key = 1 AND k.key >= ?2 AND k.key < ?3
-    UNION ALL
-    SELECT k.id FROM reprise_runs k WHERE k.holds_key = 0 AND k.key IS NOT NULL AND k.key >= ?2 AND k.key < ?3
-) k CROSS JOIN reprise_runs r ON r.id = k.id
-WHERE r.id < ?1 ORDER BY r.id DESC LIMIT +?4`
 )
 
 // List implements driver.Store.
 func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+	if f.Where != "" {
+		return s.find(ctx, f)
+	}
 	l, err := newListing(&f)
 	if err != nil {
 		return journal.RunPage{}, err
@@ -96,194 +40,38 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 	return page, nil
 }
 
-// listing is a filter and where its candidates come from. It serves one call.
-type listing struct {
-	f      *journal.ListFilter
-	limit  int
-	before []byte // candidates have smaller ids
-	ids    []journal.RunID
-	sql    string
-	args   []any // between the first parameter, before, and the last, a limit
-}
-
-// newListing checks the cursor, applies the default limit and chooses a source.
-func newListing(f *journal.ListFilter) (*listing, error) {
-	l := &listing{f: f, limit: f.Limit, before: bytes.Repeat([]byte{0xff}, 17)} // more than any id
-	if l.limit <= 0 || l.limit > journal.ListMax {
-		l.limit = journal.ListDefault
-	}
-	if f.Cursor != "" {
-		run, err := journal.ParseRunID(f.Cursor)
-		if err != nil {
-			return nil, fmt.Errorf("cursor: %w", err)
-		}
-		l.before = run[:]
-	}
-	l.choose()
-	return l, nil
-}
-
-// choose takes the source that has the fewest candidates as a rule: named runs before keys, keys
-// before children, and so on, down to all runs. A wrong choice costs time and no run.
-func (l *listing) choose() {
-	f := l.f
-	switch {
-	case len(f.IDs) > 0:
-		l.ids = slices.Clone(f.IDs)
-		slices.SortFunc(l.ids, func(a, b journal.RunID) int { return bytes.Compare(b[:], a[:]) })
-		l.ids = slices.Compact(l.ids)
-	case f.Key != "":
-		l.sql, l.args = listKeysSQL, []any{f.Key, f.Key + "\x00"}
-	case f.KeyPrefix != "":
-		l.sql, l.args = listKeysSQL, []any{f.KeyPrefix, after(f.KeyPrefix)}
-	case !f.Parent.IsZero():
-		l.sql, l.args = listParentSQL, []any{uuidArg(f.Parent)}
-	case f.State != nil && *f.State > 0:
-		l.sql, l.args = listStuckSQL, []any{int64(*f.State)}
-	case f.State != nil, f.Status != nil && !f.Status.Closed(), f.Unchanged != "":
-		l.sql = listOpenSQL
-	case f.Status != nil && *f.Status > journal.Completed: // their terminal events have an index
-		l.sql, l.args = listFailedSQL, []any{int64(f.Status.TerminalKind())}
-	case f.Workflow != "":
-		l.sql, l.args = listWorkflowSQL, []any{f.Workflow}
-	default:
-		l.sql = listAllSQL
-	}
-}
-
-// after returns the first text after all that begin with a prefix, in the order of bytes. No byte
-// of a valid text is 0xff, so the last byte can be raised.
-func after(prefix string) string {
-	b := []byte(prefix)
-	b[len(b)-1]++
-	return string(b)
-}
-
-// find returns one run more than the page holds, if there is one, so that the caller knows whether
-// there is a next page. It looks at candidates in chunks, and between two chunks at its context.
-func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, err error) {
-	if l.ids != nil {
-		for _, run := range l.ids {
-			_, err := l.scan(q, listIDSQL, &found, l.before, uuidArg(run), int64(1))
-			if err != nil || len(found) > l.limit {
-				return found, err
-			}
-		}
-		return found, nil
-	}
-	chunk := max(listChunk, l.limit+1)
-	for before := l.before; ; {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		args := append(append([]any{before}, l.args...), int64(chunk))
-		seen, err := l.scan(q, l.sql, &found, args...)
-		if err != nil || len(seen) < chunk || len(found) > l.limit {
-			return found, err
-		}
-		last := seen[len(seen)-1]
-		before = last[:]
-	}
-}
-
-// scan reads a chunk of candidates and adds those that the filter selects to found. What needs a
-// statement of its own is asked afterwards, when the rows are read: a connection executes one
-// statement at a time.
-func (l *listing) scan(q querier, sql string, found *[]journal.RunID, args ...any) (seen []journal.RunID, err error) {
-	before := len(*found)
-	err = q.query(sql, func(r row) error {
-		run := r.id(0)
-		seen = append(seen, run)
-		if len(*found) > 0 && (*found)[len(*found)-1] == run {
-			return nil // it has several events of the kind that is looked for
-		}
-		if l.selects(r) {
-			*found = append(*found, run)
-		}
-		return nil
-	}, args...)
+// find is List for a filter that has a condition.
+func (s *Store) find(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+	page := journal.RunPage{Now: now()}
+	w, err := newFinding(&f, page.Now)
 	if err != nil {
-		return seen, err
+		return journal.RunPage{}, err
 	}
-	kept := (*found)[:before]
-	for _, run := range (*found)[before:] {
-		ok, err := l.selectsMore(q, run)
+	f.Cursor = "" // it is one of the condition's order
+	l, err := newListing(w.narrow(f))
+	if err != nil {
+		return journal.RunPage{}, err
+	}
+	l.where = w
+	err = s.read(ctx, func(c *conn) error {
+		found, err := l.findPlaced(ctx, c)
 		if err != nil {
-			return seen, err
+			return err
 		}
-		if ok {
-			kept = append(kept, run)
+		for _, run := range found[:min(len(found), l.limit)] {
+			r, err := listed(c, run)
+			if err != nil {
+				return err
+			}
+			page.Runs = append(page.Runs, r)
 		}
-	}
-	*found = kept
-	return seen, nil
-}
-
-// selects asks what a candidate's row tells. The conditions repeat those that the source has
-// applied already, so that no source has to be trusted.
-func (l *listing) selects(r row) bool {
-	f, created := l.f, r.time(4)
-	switch {
-	case f.Workflow != "" && r.text(1) != f.Workflow,
-		f.Version != 0 && int32(r.int(2)) != f.Version,
-		f.Status != nil && journal.Status(r.int(3)) != *f.Status,
-		!f.Since.IsZero() && created.Before(f.Since),
-		!f.Until.IsZero() && !created.Before(f.Until),
-		f.Key != "" && r.text(5) != f.Key,
-		!f.Parent.IsZero() && r.id(7) != f.Parent,
-		f.Unchanged != "" && journal.Status(r.int(3)).Closed(),
-		len(r.text(5)) < len(f.KeyPrefix) || r.text(5)[:len(f.KeyPrefix)] != f.KeyPrefix:
-		return false
-	}
-	if len(f.Labels) == 0 {
-		return true
-	}
-	labels, _ := driver.DecodeLabels(r.text(6)) // what cannot be read matches nothing
-	for k, want := range f.Labels {
-		if got, ok := labels[k]; !ok || got != want {
-			return false
+		if len(found) > l.limit {
+			page.Next = w.q.Cursor(&page.Runs[l.limit-1])
 		}
-	}
-	return true
-}
-
-// listStateSQL asks for the state of an open run, by the primary key.
-const listStateSQL = `SELECT 1 FROM reprise_tasks t WHERE t.run_id = ? AND t.state = +?`
-
-// listChangedSQL looks for a line in what the current generation has issued. The history is read up
-// to the line, so it is asked last, for runs that everything else selects.
-const listChangedSQL = `
-SELECT 1 FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation
-WHERE r.id = ? AND instr(char(10) || e.issued || char(10), ?) > 0 LIMIT 1`
-
-// selectsMore asks what a candidate's row does not tell: the state of its task and the lines of its
-// history. Each is a statement for every candidate that is left, so they come last.
-func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error) {
-	if l.f.State != nil {
-		n := 0
-		err := q.query(listStateSQL, func(row) error { n++; return nil }, uuidArg(run), int64(*l.f.State))
-		if err != nil || n == 0 {
-			return false, err
-		}
-	}
-	ok = true
-	if l.f.Unchanged != "" {
-		line := "\n" + journal.Issued{Kind: journal.CommandChange, Name: l.f.Unchanged}.String() + "\n"
-		err = q.query(listChangedSQL, func(row) error { ok = false; return nil }, uuidArg(run), line)
-	}
-	return ok, err
-}
-
-// listed reads a run with its task or its terminal event. It is asked for the runs of a page only,
-// when it is known which they are.
-func listed(q querier, run journal.RunID) (r journal.Run, err error) {
-	err = q.query(loadRunSQL, func(got row) error {
-		r = runOf(got[taskWidth:])
-		addTask(&r, got)
 		return nil
-	}, uuidArg(run))
-	if err != nil || r.Status == journal.Open {
-		return r, err
+	})
+	if err != nil {
+		return journal.RunPage{}, err
 	}
-	return r, addTerminal(q, &r)
+	return page, nil
 }

@@ -93,6 +93,14 @@ func TestHotPlans(t *testing.T) {
 		"listWorkflowSQL":     "reprise_runs_workflow_idx (workflow=? AND id<?)",
 		"listStuckSQL":        "reprise_tasks_stuck_idx (state=? AND run_id<?)",
 		"listFailedSQL":       "reprise_events_failed_idx (kind=? AND run_id<?)",
+		"walkOldestSQL":       "PRIMARY KEY (id>?)",
+		"walkClosedSQL":       "reprise_runs_closed_idx (closed_at>? AND (closed_at,id)<(?,?))",
+		"walkClosedOldestSQL": "reprise_runs_closed_idx ((closed_at,id)>(?,?) AND closed_at<?)",
+		"walkLongestSQL":      "reprise_runs_duration_idx (<expr>>? AND <expr><?)",
+		"walkShortestSQL":     "reprise_runs_duration_idx (<expr>>? AND <expr><?)",
+		"gatherCreatedSQL":    "reprise_runs_created_idx (created_at>? AND created_at<?)",
+		"gatherClosedSQL":     "reprise_runs_closed_idx (closed_at>? AND closed_at<?)",
+		"gatherDurationSQL":   "reprise_runs_duration_idx (<expr>>? AND <expr><?)",
 	} {
 		rows, err := w.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+found[name], nulls(found[name])...)
 		if err != nil {

@@ -26,6 +26,46 @@ CREATE FUNCTION reprise.event_word(kind smallint) RETURNS text
         ELSE 'Kind(' || kind || ')' END
 $$;
 
+CREATE FUNCTION reprise.failure_classes(payload bytea, encoding text) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE
+    AS $$
+DECLARE
+    f       jsonb;
+    classes text[] := '{}';
+BEGIN
+    IF encoding IS DISTINCT FROM 'failure' THEN
+        RETURN NULL;
+    END IF;
+    f := replace(convert_from(payload, 'UTF8'), '\u0000', '\ufffd')::jsonb;
+    WHILE jsonb_typeof(f) = 'object' LOOP
+        classes := classes || (f ->> 'type') || (f ->> 'as');
+        IF left(f ->> 'type', 8) = 'reprise' || '.' THEN -- in two pieces, since it is not the schema's name
+            classes := classes || substr(f ->> 'type', 9);
+        END IF;
+        IF jsonb_typeof(f -> 'is') = 'array' THEN
+            classes := classes || ARRAY (SELECT jsonb_array_elements_text(f -> 'is'));
+        END IF;
+        f := f -> 'cause';
+    END LOOP;
+    RETURN ARRAY (SELECT c FROM unnest(classes) AS c WHERE c <> '' AND octet_length(c) <= 300);
+EXCEPTION WHEN OTHERS THEN
+    RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION reprise.label_time(label text) RETURNS timestamp with time zone
+    LANGUAGE plpgsql STABLE
+    AS $$
+BEGIN
+    IF length(label) = 10 THEN
+        RETURN (label || 'T00:00:00Z')::timestamptz;
+    END IF;
+    RETURN label::timestamptz;
+EXCEPTION WHEN OTHERS THEN
+    RETURN NULL;
+END
+$$;
+
 CREATE FUNCTION reprise.readable(payload bytea, encoding text) RETURNS json
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     AS $$
@@ -347,11 +387,17 @@ CREATE INDEX audit_run_idx ON reprise.audit USING btree (run_id, number);
 
 CREATE INDEX events_failed_idx ON reprise.events USING btree (kind, run_id) WHERE (kind > 20);
 
+CREATE INDEX events_failure_idx ON reprise.events USING gin (reprise.failure_classes(payload, encoding)) WHERE (kind > 20);
+
 CREATE INDEX events_inbox_idx ON reprise.events USING btree (run_id, generation, inbox) WHERE (inbox IS NOT NULL);
 
 CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox USING btree (run_id, key);
 
+CREATE INDEX runs_closed_idx ON reprise.runs USING btree (closed_at, id) WHERE (closed_at IS NOT NULL);
+
 CREATE INDEX runs_created_idx ON reprise.runs USING brin (created_at);
+
+CREATE INDEX runs_duration_idx ON reprise.runs USING btree (GREATEST((closed_at - COALESCE(start_at, created_at)), '00:00:00'::interval), id) WHERE (closed_at IS NOT NULL);
 
 CREATE UNIQUE INDEX runs_key_idx ON reprise.runs USING btree (key) WHERE holds_key;
 

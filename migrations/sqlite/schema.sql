@@ -108,6 +108,13 @@ CREATE INDEX reprise_events_inbox_idx ON reprise_events (run_id, generation, inb
 
 CREATE UNIQUE INDEX reprise_inbox_key_idx ON reprise_inbox (run_id, key);
 
+CREATE INDEX reprise_runs_closed_idx ON reprise_runs (closed_at, id) WHERE closed_at IS NOT NULL;
+
+CREATE INDEX reprise_runs_created_idx ON reprise_runs (created_at, id);
+
+CREATE INDEX reprise_runs_duration_idx
+    ON reprise_runs (max(closed_at - coalesce(start_at, created_at), 0), id) WHERE closed_at IS NOT NULL;
+
 CREATE UNIQUE INDEX reprise_runs_key_idx      ON reprise_runs (key) WHERE holds_key = 1;
 
 CREATE INDEX reprise_runs_old_key_idx  ON reprise_runs (key) WHERE holds_key = 0 AND key IS NOT NULL;

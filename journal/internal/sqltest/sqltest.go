@@ -16,6 +16,7 @@ import (
 	"go/types"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -35,6 +36,48 @@ func Statements(t testing.TB, dir string) map[string]string {
 	return found
 }
 
+// Constants returns the texts of all constants of a type that the package in a folder declares,
+// also of those without a name, for a driver that puts a statement together from such texts.
+// Constants inside of functions are not among them.
+func Constants(t testing.TB, dir, typeName string) (texts []string) {
+	t.Helper()
+	files := token.NewFileSet()
+	syntax, err := parse(os.DirFS(dir), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tv := range check(files, syntax).Types {
+		named, ok := tv.Type.(*types.Named)
+		if ok && named.Obj().Name() == typeName && tv.Value != nil && tv.Value.Kind() == constant.String {
+			texts = append(texts, constant.StringVal(tv.Value))
+		}
+	}
+	slices.Sort(texts)
+	return slices.Compact(texts)
+}
+
+// Conversions returns the places at which the package in a folder converts something to a type.
+// Where there is none, only constants have the type.
+func Conversions(t testing.TB, dir, typeName string) (places []string) {
+	t.Helper()
+	files := token.NewFileSet()
+	syntax, err := parse(os.DirFS(dir), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range syntax {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if name, ok := ast.Unparen(call.Fun).(*ast.Ident); ok && name.Name == typeName {
+					places = append(places, files.Position(call.Pos()).String())
+				}
+			}
+			return true
+		})
+	}
+	return places
+}
+
 // read evaluates the statements of the package at the root of a tree. It uses the type checker, as
 // the compiler would, and not the syntax: so a statement may be put together from constants in any
 // way that stays constant, and nothing else gets through.
@@ -44,12 +87,7 @@ func read(tree fs.FS) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Statements need no imports, so the package is checked without them: what the imports leave
-	// unresolved is reported to Error and ignored, and the constants have their values all the
-	// same.
-	checker := types.Config{Error: func(error) {}, IgnoreFuncBodies: true}
-	info := types.Info{Defs: map[*ast.Ident]types.Object{}}
-	_, _ = checker.Check("driver", files, syntax, &info)
+	info := check(files, syntax)
 	found := map[string]string{}
 	for _, file := range syntax {
 		for _, name := range statementNames(file) {
@@ -62,6 +100,16 @@ func read(tree fs.FS) (map[string]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// check finds out what the names of a package mean. Statements need few imports, so the package is
+// checked without them: what the imports leave unresolved is reported to Error and ignored, and the
+// constants have their values all the same.
+func check(files *token.FileSet, syntax []*ast.File) *types.Info {
+	checker := types.Config{Error: func(error) {}, IgnoreFuncBodies: true}
+	info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Types: map[ast.Expr]types.TypeAndValue{}}
+	_, _ = checker.Check("driver", files, syntax, info)
+	return info
 }
 
 // parse reads the files of the package that are no tests. A file behind a build tag is read too.

@@ -1,0 +1,110 @@
+package postgres
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// listColumns is what both listing statements select: a run with its task or its terminal event,
+// and the time.
+const listColumns = taskColumns + `,
+       ` + terminalColumns + `, clock_timestamp(),
+       ` + runColumns
+
+// listWhere and listRest are what both listing statements filter by. Between them stands what
+// differs. A parameter that is null selects everything.
+const (
+	listWhere = `LEFT JOIN reprise.tasks t ON t.run_id = r.id
+LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
+WHERE ($1::uuid IS NULL OR r.id < $1)
+  AND ($2::uuid[] IS NULL OR r.id = ANY ($2))
+  AND ($3::text IS NULL OR r.workflow = $3)
+  AND ($4::int IS NULL OR r.version = $4)
+  AND ($5::smallint IS NULL OR r.status = $5)
+`
+	listRest = `  AND ($7::smallint IS NULL OR t.state = $7)
+  AND ($8::jsonb IS NULL OR r.labels @> $8)
+  AND ($9::timestamptz IS NULL OR r.created_at >= $9)
+  AND ($10::timestamptz IS NULL OR r.created_at < $10)
+  AND ($11::uuid IS NULL OR r.parent_run = $11)
+  AND ($12::text IS NULL OR t.run_id IS NOT NULL AND NOT EXISTS (
+      SELECT FROM reprise.events c WHERE c.run_id = r.id AND c.generation = r.generation
+        AND (E'\n' || c.issued || E'\n' LIKE E'%\n' || $12 || E'\n%' OR E'\n' || c.issued LIKE E'%\n' || $12 || E'\t%')))
+`
+	listOrder = `ORDER BY r.id DESC LIMIT $13::int`
+)
+
+// likeEscape makes a text a pattern that matches only itself.
+var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// listArgs returns the parameters of the statement. It asks for one run more than the page holds,
+// to know whether there is a next page.
+func listArgs(f *journal.ListFilter) (args []any, limit int, err error) {
+	var cursor pgtype.UUID
+	if f.Cursor != "" {
+		run, err := journal.ParseRunID(f.Cursor)
+		if err != nil {
+			return nil, 0, fmt.Errorf("cursor: %w", err)
+		}
+		cursor = uuidArg(run)
+	}
+	var ids []pgtype.UUID
+	for _, run := range f.IDs {
+		ids = append(ids, uuidArg(run))
+	}
+	var status, kind, state *int16
+	if f.Status != nil {
+		status = new(int16(*f.Status))
+		if *f.Status > journal.Completed { // these terminal events have an index
+			kind = new(int16(f.Status.TerminalKind()))
+		}
+	}
+	if f.State != nil {
+		state = new(int16(*f.State))
+	}
+	var labels *string
+	if len(f.Labels) > 0 {
+		b, err := json.Marshal(f.Labels)
+		if err != nil {
+			return nil, 0, err
+		}
+		labels = new(string(b))
+	}
+	parent := pgtype.UUID{Bytes: f.Parent, Valid: !f.Parent.IsZero()}
+	var unchanged *string
+	if f.Unchanged != "" {
+		line := journal.Issued{Kind: journal.CommandChange, Name: f.Unchanged}
+		unchanged = new(likeEscape.Replace(line.String()))
+	}
+	limit = f.Limit
+	if limit <= 0 || limit > journal.ListMax {
+		limit = journal.ListDefault
+	}
+	return []any{cursor, ids, nullText(f.Workflow), nullInt(f.Version), status, kind, state, labels, nullTime(f.Since), nullTime(f.Until),
+		parent, unchanged, int32(limit + 1)}, limit, nil
+}
+
+func scanListed(page *journal.RunPage) func(row pgx.CollectableRow) error {
+	return func(row pgx.CollectableRow) error {
+		var t taskRow
+		var e terminalRow
+		var r runRow
+		var now time.Time
+		targets := append(append(t.targets(), e.targets()...), &now)
+		if err := row.Scan(append(targets, r.targets()...)...); err != nil {
+			return err
+		}
+		run := r.run()
+		t.addTo(&run)
+		e.addTo(&run)
+		page.Runs, page.Now = append(page.Runs, run), now.UTC()
+		return nil
+	}
+}

@@ -1,0 +1,52 @@
+-- additive
+-- What listings with a condition need, see package journal/filter. Nothing of it is written before a run is closed.
+
+-- The names by which a failure can be found: types, without the prefix of the engine's own, and registered names, of
+-- the failure and of its causes. A payload that is none has null; nothing makes the function fail, since an index
+-- calls it when a run is closed. It catches errors, which no parallel worker may do, so it is not parallel safe.
+CREATE FUNCTION reprise.failure_classes(payload bytea, encoding text) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    f       jsonb;
+    classes text[] := '{}';
+BEGIN
+    IF encoding IS DISTINCT FROM 'failure' THEN
+        RETURN NULL;
+    END IF;
+    f := replace(convert_from(payload, 'UTF8'), '\u0000', '\ufffd')::jsonb;
+    WHILE jsonb_typeof(f) = 'object' LOOP
+        classes := classes || (f ->> 'type') || (f ->> 'as');
+        IF left(f ->> 'type', 8) = 'reprise' || '.' THEN -- in two pieces, since it is not the schema's name
+            classes := classes || substr(f ->> 'type', 9);
+        END IF;
+        IF jsonb_typeof(f -> 'is') = 'array' THEN
+            classes := classes || ARRAY (SELECT jsonb_array_elements_text(f -> 'is'));
+        END IF;
+        f := f -> 'cause';
+    END LOOP;
+    RETURN ARRAY (SELECT c FROM unnest(classes) AS c WHERE c <> '' AND octet_length(c) <= 300);
+EXCEPTION WHEN OTHERS THEN
+    RETURN NULL;
+END
+$$;
+
+-- A label as a time, null if it is none. Whoever calls it has looked at the text's form.
+CREATE FUNCTION reprise.label_time(label text) RETURNS timestamptz
+    LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF length(label) = 10 THEN
+        RETURN (label || 'T00:00:00Z')::timestamptz;
+    END IF;
+    RETURN label::timestamptz;
+EXCEPTION WHEN OTHERS THEN
+    RETURN NULL;
+END
+$$;
+
+-- Closed runs by time and by duration. They cost a close that it is no heap-only update, see docs/operating-postgres.md.
+CREATE INDEX runs_closed_idx ON reprise.runs (closed_at, id) WHERE closed_at IS NOT NULL;
+CREATE INDEX runs_duration_idx
+    ON reprise.runs (greatest(closed_at - coalesce(start_at, created_at), interval '0'), id) WHERE closed_at IS NOT NULL;
+
+-- Failed, cancelled and terminated runs by the names of their failure: only their terminal events are in it.
+CREATE INDEX events_failure_idx ON reprise.events USING gin (reprise.failure_classes(payload, encoding)) WHERE kind > 20;
