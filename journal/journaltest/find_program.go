@@ -80,7 +80,8 @@ func (g *filterProgram) text(field, value string) string {
 		return field + pick(g, " is set", " is not set")
 	}
 	if g.IntN(4) == 0 {
-		return fmt.Sprintf("%s starts with %q", field, value[:1+g.IntN(len(value))])
+		runes := []rune(value)
+		return fmt.Sprintf("%s starts with %q", field, string(runes[:1+g.IntN(len(runes))]))
 	}
 	return g.list(field, fmt.Sprintf("%q", value), fmt.Sprintf("%q", strings.ToUpper(value)))
 }

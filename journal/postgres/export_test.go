@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/filter"
 	"github.com/reprise-run/reprise/migrations"
 )
 
@@ -59,3 +60,16 @@ func (s *Store) EndingsAsked() bool {
 
 // AwaitEnding waits for a transaction by its id.
 func (s *Store) AwaitEnding(id int64, done func()) { s.hints.endings.add(id, done) }
+
+// FindStatement returns the statement of a filter with a condition, and its arguments.
+func FindStatement(f *journal.ListFilter, now time.Time) (string, []any, error) {
+	q, err := filter.NewQuery(f.Where, f.Cursor, func() (time.Time, error) { return now, nil })
+	if err != nil {
+		return "", nil, err
+	}
+	b, _, err := findStatement(f, q)
+	if err != nil {
+		return "", nil, err
+	}
+	return b.text.String(), b.args, nil
+}
