@@ -12,6 +12,9 @@ type Store interface {
 	// List returns runs, newest first. A runtime.Client has checks and paging on top of it.
 	List(ctx context.Context, f ListFilter) (RunPage, error)
 
+	// Aggregate counts runs. A runtime.Client has checks on top of it.
+	Aggregate(ctx context.Context, a Aggregate) (Aggregated, error)
+
 	// Nodes lists the nodes whose lease is valid.
 	Nodes(ctx context.Context) ([]Node, error)
 }

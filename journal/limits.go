@@ -22,6 +22,10 @@ const (
 	BatchMax           = 1_000     // members of one Start, Send, Commit or Load call
 	ListMax            = 1_000     // runs in a page
 	ListDefault        = 100       //
+	AggregateMax       = 1_000_000 // runs that one aggregate counts
+	AggregateDefault   = 100_000   // of which a database reads each
+	GroupingsMax       = 4         //
+	GroupsMax          = 1_000     // groups in an answer
 	AttemptsMax        = 10_000    // steps of one run that can be in retry at once
 	PriorityMin        = 1         // claimed first
 	PublishedMax       = 32        // names under which a run publishes: they are in its row, and in every listing

@@ -54,3 +54,14 @@ func checkAudit(f *journal.AuditFilter) error {
 	}
 	return journal.CheckText("verb", f.Verb, journal.NameBytesMax)
 }
+
+// checkAggregate is checkFilter for what is counted.
+func checkAggregate(a *journal.Aggregate) error {
+	if a.Cap < 0 || a.Cap > journal.AggregateMax {
+		return &journal.LimitError{What: "cap of an aggregate", Size: a.Cap, Max: journal.AggregateMax}
+	}
+	if _, err := filter.ParseBy(a.By); err != nil {
+		return err
+	}
+	return checkFilter(&a.Filter)
+}

@@ -212,6 +212,23 @@ func (j *Journal) List(ctx context.Context, f journal.ListFilter) (journal.RunPa
 	return page, nil
 }
 
+// Aggregate counts the runs that a filter selects, by groups.
+func (j *Journal) Aggregate(ctx context.Context, a journal.Aggregate) (journal.Aggregated, error) {
+	began := time.Now()
+	a.Filter.Cursor, a.Filter.Limit = "", 0
+	if err := checkAggregate(&a); err != nil {
+		return journal.Aggregated{}, fmt.Errorf("aggregate: %w", err)
+	}
+	out, err := j.store.Aggregate(ctx, a)
+	j.outage.note("aggregate", err)
+	j.observe("aggregate", out.Runs, 0, began, err)
+	if err != nil {
+		return journal.Aggregated{}, fmt.Errorf("aggregate: %w", err)
+	}
+	j.clock.Observe(out.Now)
+	return out, nil
+}
+
 // Admin applies an operator's action.
 func (j *Journal) Admin(ctx context.Context, a AdminAction) (AdminOutcome, error) {
 	if err := journal.CheckText("actor", a.Actor, journal.NameBytesMax); err != nil {

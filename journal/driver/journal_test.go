@@ -31,6 +31,10 @@ func (facts) List(context.Context, journal.ListFilter) (journal.RunPage, error) 
 	return journal.RunPage{}, nil
 }
 
+func (facts) Aggregate(context.Context, journal.Aggregate) (journal.Aggregated, error) {
+	return journal.Aggregated{}, nil
+}
+
 func (facts) Nodes(context.Context) ([]journal.Node, error) { return nil, nil }
 
 // TestOfNamesAWrongStore: each call names what was passed, also for a program that recovers.

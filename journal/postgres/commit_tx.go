@@ -152,7 +152,7 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *driver.Commit) (dri
 // timeout of its own here, and the end of the store leaves the outcome open.
 func (s *Store) resolve(ctx context.Context, c *driver.Commit, out driver.Outcome, x xact) (driver.Outcome, error) {
 	for began := time.Now(); ; {
-		running, statusErr := s.running(ctx, x)
+		running, statusErr := isRunning(ctx, s, x)
 		written, err := s.written(ctx, c)
 		switch {
 		case err == nil && written:
@@ -175,8 +175,8 @@ func (s *Store) resolve(ctx context.Context, c *driver.Commit, out driver.Outcom
 	}
 }
 
-// running tells whether the transaction is still in progress.
-func (s *Store) running(ctx context.Context, x xact) (bool, error) {
+// isRunning tells whether the transaction is still in progress.
+func isRunning(ctx context.Context, s *Store, x xact) (bool, error) {
 	var status string
 	err := s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		return c.QueryRow(ctx, resolveStatusSQL, x.id).Scan(&status)

@@ -80,6 +80,15 @@ func findStatement(f *journal.ListFilter, q *filter.Query) (*built, int, error) 
 		return nil, 0, err
 	}
 	b := &built{args: args}
+	b.add(findSelect)
+	b.from(f, q)
+	b.order(q)
+	b.add(limitRows)
+	return b, limit, nil
+}
+
+// from adds where runs come from, and everything that they must meet but their place.
+func (b *built) from(f *journal.ListFilter, q *filter.Query) {
 	conditions := filter.Conjuncts(q.Where)
 	if f.Key != "" {
 		conditions = append(conditions, keyCond(filter.Equal, f.Key))
@@ -87,13 +96,11 @@ func findStatement(f *journal.ListFilter, q *filter.Query) (*built, int, error) 
 	if f.KeyPrefix != "" {
 		conditions = append(conditions, keyCond(filter.StartsWith, f.KeyPrefix))
 	}
-	b.add(findSelect)
-	from := sourceOf(f, q, conditions)
-	if from == nil {
+	if c := sourceOf(f, q, conditions); c == nil {
 		b.add(findRuns)
 		b.add(findWhere)
 	} else {
-		b.source(from)
+		b.source(c)
 		b.add(findWhere)
 		b.add(sourceIs)
 	}
@@ -102,9 +109,6 @@ func findStatement(f *journal.ListFilter, q *filter.Query) (*built, int, error) 
 		b.where(e)
 		b.add(newline)
 	}
-	b.order(q)
-	b.add(limitRows)
-	return b, limit, nil
 }
 
 func keyCond(op filter.Op, text string) filter.Expr {

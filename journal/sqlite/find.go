@@ -85,6 +85,7 @@ type finding struct {
 	places map[journal.RunID]filter.Place
 	place  filter.Place // of the candidate that was looked at last, if placed
 	placed bool
+	rows   map[journal.RunID]*journal.Run // what rows tell of the runs that they select, if somebody wants it; else nil
 }
 
 // source is a statement of candidates with the parameters between its first, an id, and its last, a
@@ -181,6 +182,9 @@ func (w *finding) selects(r row) bool {
 		return false
 	}
 	w.places[run.ID] = w.place
+	if w.rows != nil {
+		w.rows[run.ID] = &run
+	}
 	return true
 }
 
@@ -311,7 +315,7 @@ func (l *listing) walk(ctx context.Context, q querier) (found []journal.RunID, e
 	if w.q.After != nil {
 		value, run = w.q.After.Value, w.q.After.Run[:]
 	}
-	chunk := max(listChunk, l.limit+1)
+	chunk := max(listChunk, min(l.limit, journal.ListMax)+1)
 	for {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

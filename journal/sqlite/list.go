@@ -9,7 +9,7 @@ import (
 // List implements driver.Store.
 func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
 	if f.Where != "" {
-		return s.find(ctx, f)
+		return findPage(ctx, s, f)
 	}
 	l, err := newListing(&f)
 	if err != nil {
@@ -40,8 +40,8 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 	return page, nil
 }
 
-// find is List for a filter that has a condition.
-func (s *Store) find(ctx context.Context, f journal.ListFilter) (journal.RunPage, error) {
+// findPage is List for a filter that has a condition.
+func findPage(ctx context.Context, s *Store, f journal.ListFilter) (journal.RunPage, error) {
 	page := journal.RunPage{Now: now()}
 	w, err := newFinding(&f, page.Now)
 	if err != nil {

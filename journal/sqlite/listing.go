@@ -142,7 +142,7 @@ func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, e
 		}
 		return found, nil
 	}
-	chunk := max(listChunk, l.limit+1)
+	chunk := max(listChunk, min(l.limit, journal.ListMax)+1)
 	for before := l.before; ; {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

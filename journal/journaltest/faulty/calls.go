@@ -103,6 +103,13 @@ func (f *Store) List(ctx context.Context, filter journal.ListFilter) (journal.Ru
 	})
 }
 
+// Aggregate implements driver.Store.
+func (f *Store) Aggregate(ctx context.Context, a journal.Aggregate) (journal.Aggregated, error) {
+	return call(ctx, f, Call{Verb: "aggregate", Members: 1}, func(ctx context.Context) (journal.Aggregated, error) {
+		return f.store.Aggregate(ctx, a)
+	})
+}
+
 // Ends implements driver.Store.
 func (f *Store) Ends(ctx context.Context, runs []journal.RunID) ([]driver.End, error) {
 	runs = slices.Clone(runs)

@@ -1,0 +1,98 @@
+package postgres
+
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/filter"
+)
+
+// An aggregate counts in the database, from the same list of runs as a listing, which a limit cuts:
+// $13 of listArgs. Two durations are those of runs, so that Go comes to the same, see filter.Tally.
+const (
+	tallySelect fragment = `
+SELECT m.at, count(*), count(m.took), percentile_disc(0.5) WITHIN GROUP (ORDER BY m.took),
+       percentile_disc(0.95) WITHIN GROUP (ORDER BY m.took), sum(count(*)) OVER ()
+FROM (
+    SELECT ARRAY[`
+	tallyTook  fragment = "]::text[] AS at, CASE WHEN r.closed_at IS NOT NULL THEN " + exprDuration + " END AS took\n"
+	tallyGroup fragment = `
+) m GROUP BY m.at ORDER BY count(*) DESC, m.at COLLATE "C" LIMIT `
+	tallyLimit fragment = "LIMIT $13::int"
+
+	byWorkflow fragment = "r.workflow"
+	byQueue    fragment = "r.queue"
+	byVersion  fragment = "r.version::text"
+	byPriority fragment = "r.priority::text"
+	byStatus   fragment = "CASE r.status WHEN 0 THEN 'open' WHEN 1 THEN 'completed' WHEN 2 THEN 'failed' WHEN 3 THEN 'cancelled' " +
+		"WHEN 4 THEN 'terminated' ELSE 'status(' || r.status || ')' END"
+	byLabel   fragment = "coalesce(r.labels ->> "
+	byLabel2  fragment = ", '')"
+	byCreated fragment = "coalesce(((extract(epoch FROM r.created_at) * 1000000)::bigint / "
+	byStarted fragment = "coalesce(((extract(epoch FROM " + exprStarted + ") * 1000000)::bigint / "
+	byClosed  fragment = "coalesce(((extract(epoch FROM r.closed_at) * 1000000)::bigint / "
+	byBucket  fragment = " * "
+	byBucket2 fragment = ")::text, '')"
+)
+
+// groupings are the expressions of those that need no parameter, and the beginnings of times.
+var groupings = map[filter.Field]fragment{
+	filter.FieldWorkflow: byWorkflow, filter.FieldQueue: byQueue, filter.FieldVersion: byVersion, filter.FieldPriority: byPriority,
+	filter.FieldStatus: byStatus, filter.FieldCreated: byCreated, filter.FieldStarted: byStarted, filter.FieldClosed: byClosed,
+}
+
+// tallyStatement puts together what counts at most that many runs.
+func tallyStatement(f *journal.ListFilter, q *filter.Query, by []filter.By, most int) (*built, error) {
+	args, _, err := listArgs(f)
+	if err != nil {
+		return nil, err
+	}
+	args[12] = int32(most)
+	b := &built{args: args}
+	b.add(tallySelect)
+	for i, g := range by {
+		if i > 0 {
+			b.add(comma)
+		}
+		b.grouping(g)
+	}
+	b.add(tallyTook)
+	b.from(f, q)
+	b.add(tallyLimit)
+	b.add(tallyGroup)
+	b.arg(int64(journal.GroupsMax), castNumber)
+	return b, nil
+}
+
+func (b *built) grouping(g filter.By) {
+	switch {
+	case g.Field == filter.FieldLabel:
+		b.add(byLabel)
+		b.arg(g.Label, castText)
+		b.add(byLabel2)
+	case g.Bucket > 0:
+		b.add(groupings[g.Field])
+		b.arg(g.Bucket, castNumber)
+		b.add(byBucket)
+		b.arg(g.Bucket, castNumber)
+		b.add(byBucket2)
+	default:
+		b.add(groupings[g.Field])
+	}
+}
+
+// tallyRow reads a row of the statement.
+type tallyRow struct {
+	values       []string
+	runs, closed int64
+	p50, p95     *time.Duration
+	all          int64
+}
+
+func (r *tallyRow) group() journal.Group {
+	g := journal.Group{Values: r.values, Runs: int(r.runs), Closed: int(r.closed)}
+	if r.p50 != nil && r.p95 != nil {
+		g.P50, g.P95 = *r.p50, *r.p95
+	}
+	return g
+}
