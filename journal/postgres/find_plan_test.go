@@ -3,7 +3,9 @@ package postgres_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,10 +61,30 @@ func plantMonth(t testing.TB, dsn string, runs int) *pgx.Conn {
 	if _, err := conn.Exec(ctx, plantMonthSQL, runs); err != nil {
 		t.Fatal(err)
 	}
+	for _, sql := range closedIndexes(t) {
+		if _, err := conn.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if _, err := conn.Exec(ctx, "VACUUM ANALYZE"); err != nil {
 		t.Fatal(err)
 	}
 	return conn
+}
+
+// closedIndexes are the statements of docs/operating-postgres.md that make the indexes of closed runs.
+func closedIndexes(t testing.TB) []string {
+	t.Helper()
+	doc, err := os.ReadFile("../../docs/operating-postgres.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(doc), "-- closed runs by time, and by duration\n")
+	block, _, found := strings.Cut(block, "```")
+	if !found {
+		t.Fatal("the document has no statements that make the indexes of closed runs")
+	}
+	return strings.Split(strings.TrimSuffix(strings.TrimSpace(block), ";"), ";")
 }
 
 // shapes are what docs/finding-runs.md says an index finds. Each is asked for a page of 50.

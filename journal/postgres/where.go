@@ -153,7 +153,7 @@ const (
 	exprParent     fragment = "r.parent_run"
 	exprNode       fragment = "t.owner"
 	exprStarted    fragment = "coalesce(r.start_at, r.created_at)"
-	exprDuration   fragment = "greatest(r.closed_at - coalesce(r.start_at, r.created_at), interval '0')" // as in runs_duration_idx
+	exprDuration   fragment = "greatest(r.closed_at - coalesce(r.start_at, r.created_at), interval '0')" // as in the index of docs/operating-postgres.md
 	exprDeadline   fragment = "(coalesce(r.start_at, r.created_at) + r.timeout * interval '1 microsecond')"
 
 	guardClosed fragment = "r.closed_at IS NOT NULL AND "

@@ -1,5 +1,6 @@
 -- additive
--- What listings with a condition need, see package journal/filter. Nothing of it is written before a run is closed.
+-- What listings with a condition need, see package journal/filter. Nothing of it is written before a run is closed, and
+-- nothing for a run that completes.
 
 -- The names by which a failure can be found: types, without the prefix of the engine's own, and registered names, of
 -- the failure and of its causes. A payload that is none has null; nothing makes the function fail, since an index
@@ -43,10 +44,8 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
--- Closed runs by time and by duration. They cost a close that it is no heap-only update, see docs/operating-postgres.md.
-CREATE INDEX runs_closed_idx ON reprise.runs (closed_at, id) WHERE closed_at IS NOT NULL;
-CREATE INDEX runs_duration_idx
-    ON reprise.runs (greatest(closed_at - coalesce(start_at, created_at), interval '0'), id) WHERE closed_at IS NOT NULL;
+-- There is no index by closed_at: it would make each close of a run more than a heap-only update. Operators who list
+-- closed runs by time or duration make one, see docs/operating-postgres.md.
 
 -- Failed, cancelled and terminated runs by the names of their failure: only their terminal events are in it.
 CREATE INDEX events_failure_idx ON reprise.events USING gin (reprise.failure_classes(payload, encoding)) WHERE kind > 20;

@@ -393,11 +393,7 @@ CREATE INDEX events_inbox_idx ON reprise.events USING btree (run_id, generation,
 
 CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox USING btree (run_id, key);
 
-CREATE INDEX runs_closed_idx ON reprise.runs USING btree (closed_at, id) WHERE (closed_at IS NOT NULL);
-
 CREATE INDEX runs_created_idx ON reprise.runs USING brin (created_at);
-
-CREATE INDEX runs_duration_idx ON reprise.runs USING btree (GREATEST((closed_at - COALESCE(start_at, created_at)), '00:00:00'::interval), id) WHERE (closed_at IS NOT NULL);
 
 CREATE UNIQUE INDEX runs_key_idx ON reprise.runs USING btree (key) WHERE holds_key;
 

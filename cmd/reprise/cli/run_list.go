@@ -14,14 +14,15 @@ import (
 
 // filterFlags are the flags that select runs.
 type filterFlags struct {
-	workflow, status, state, key, keyPrefix, parent, unchanged string
-	version                                                    int32
-	labels                                                     []string
-	since, until                                               string
+	where, workflow, status, state, key, keyPrefix, parent, unchanged string
+	version                                                           int32
+	labels                                                            []string
+	since, until                                                      string
 }
 
 func (f *filterFlags) add(a *app, c *cobra.Command) {
 	fl := c.Flags()
+	fl.StringVar(&f.where, "where", "", "a condition, and an order: 'status = failed and closed > -2d order by duration desc', see docs/finding-runs.md")
 	fl.StringVar(&f.workflow, "workflow", "", "runs of this workflow")
 	fl.Int32Var(&f.version, "version", 0, "runs of this version of their workflow")
 	fl.StringVar(&f.status, "status", "", "open, completed, failed, cancelled or terminated")
@@ -42,7 +43,7 @@ func (f *filterFlags) add(a *app, c *cobra.Command) {
 
 // filter makes the flags a filter of the journal: whatever selects runs does so here.
 func (f *filterFlags) filter(c *call) (lf journal.ListFilter, err error) {
-	lf = journal.ListFilter{Workflow: f.workflow, Version: f.version, Key: f.key, KeyPrefix: f.keyPrefix, Unchanged: f.unchanged}
+	lf = journal.ListFilter{Where: f.where, Workflow: f.workflow, Version: f.version, Key: f.key, KeyPrefix: f.keyPrefix, Unchanged: f.unchanged}
 	if f.version < 0 {
 		return lf, usage(c.Command, "--version %d is negative", f.version)
 	}
@@ -150,13 +151,14 @@ func runList(a *app) *cobra.Command {
 	var cursor string
 	c := &cobra.Command{
 		Use: "list", Short: "List runs, newest first", Args: cobra.NoArgs,
-		Long: `List runs, newest first. All conditions must match.
+		Long: `List runs, newest first unless --where has an order. All conditions must match.
 
 Each condition is served by an index except --label, --version, --since and --until alone:
 these look at all runs, newest first, until the page is full.`,
 		Example: `  reprise run list --state blocked
   reprise run list --workflow order --status failed --since 24h -o jsonl
-  reprise run list --label customer=42 --limit 10`,
+  reprise run list --label customer=42 --limit 10
+  reprise run list --where 'error.class = "Timeout" and total > 100 order by closed'`,
 		RunE: a.reads(func(c *call, _ []string) error {
 			lf, err := f.filter(c)
 			if err != nil {

@@ -101,6 +101,8 @@ func TestListFilters(t *testing.T) {
 			"--until 2020-01-01T00:00:00Z":                "none",
 			"--limit 1 --cursor " + runs["failed"]:        "completed",
 			"--state quarantined":                         "none",
+			`--where demo="failed"`:                       "failed",
+			`--where demo="failed" --status open`:         "none",
 			"--state paused":                              "paused",
 			"--limit 1 --since 3d --workflow demo.parcel": "unserved",
 		} {

@@ -150,6 +150,7 @@ func TestWrongUsage(t *testing.T) {
 		"run list --limit -1":           "negative",
 		"run list --version -1":         "negative",
 		"run list --cursor x":           "cursor",
+		"run list --where statu=failed": "status",
 		"run list -o xml":               "table, json, jsonl",
 		"run list --timeout -1s":        "negative",
 		"run list --schema other":       "no schemas",
