@@ -52,8 +52,6 @@ func ended(kind journal.Kind) journal.Event {
 // none is the answer of calls that have none.
 type none struct{}
 
-func noAnswer(err error) (none, error) { return none{}, err }
-
 // sortedIDs returns ids in their order.
 func sortedIDs(ids []journal.RunID) []journal.RunID {
 	ids = slices.Clone(ids)
