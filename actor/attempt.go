@@ -98,12 +98,12 @@ func (a *attempt) release() {
 }
 
 // onExpiry calls over when the attempt is over whether its body has returned or not: it ran out of
-// time, or its owner is gone. A request to cancel or to shut down is not enough: the body decides
-// how to end then, within its time limit.
+// time, or its owner is gone. A request to cancel, to shut down or to pause is not enough: the body
+// decides how to end then, within its time limit.
 func onExpiry(ctx context.Context, over func()) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		cause := context.Cause(ctx)
-		if errors.Is(cause, ErrCancelRequested) || errors.Is(cause, ErrShutdown) {
+		if errors.Is(cause, ErrCancelRequested) || errors.Is(cause, ErrShutdown) || errors.Is(cause, ErrPaused) {
 			if deadline, ok := ctx.Deadline(); ok {
 				time.AfterFunc(time.Until(deadline), over)
 			}

@@ -20,8 +20,9 @@ import "github.com/reprise-run/reprise/journal"
 //   - the run answers with its next commit, which it makes at once: it parks, or it holds the task
 //     while attempts are executed.
 //
-// A resume makes the task visible too, and is heard in the same way. If it overtakes the answer,
-// the store leaves the task as it is and says so.
+// A resume makes the task visible too, and is heard in the same way. If it overtakes the answer, a
+// run that is kept stays as it is, and the outcome says so; one that parks is visible, so that
+// somebody claims it and looks.
 
 // onHold tells whether the run is paused or to be paused, as far as its owner knows.
 func onHold(r *run) bool { return r.task.State.OnHold() }

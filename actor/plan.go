@@ -55,7 +55,10 @@ func (r *run) planTask(t *turn) {
 	startable += len(t.cancel) // those that do not run end at once
 	inputs := len(r.inputs.queue) > 0 || r.inputs.news
 	draining := r.host.draining.Load()
-	defer func() { c.Hold = onHold(r) && c.Next.Kind == driver.NextKeep }()
+	defer func() {
+		c.Hold = onHold(r) && c.Next.Kind == driver.NextKeep
+		c.Interrupted = c.Hold && r.task.State == journal.Interrupting
+	}()
 	switch {
 	case running > 0 && !r.handBack:
 	case draining && (startable > 0 || running > 0 || inputs):
@@ -65,7 +68,9 @@ func (r *run) planTask(t *turn) {
 	default:
 		at := r.steps.nextDue(nextTimer(r.machine), r.now(), r.host.o.attemptsMax)
 		switch due := !at.IsZero() && !at.After(r.now()); {
-		case startable > 0 || inputs:
+		case startable > 0 || inputs || onHold(r):
+			// A paused task is claimed by nobody whatever its time. A resume that overtakes this park
+			// must find it visible: what the run has not read may be messages that were carried over.
 			at = r.now()
 		case due && !draining && !onHold(r):
 			return // a claim would come at once

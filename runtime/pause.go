@@ -49,10 +49,11 @@ func (c *Client) awaitPaused(ctx context.Context, run journal.RunID, state journ
 		case err == nil:
 			err = h[0].Err
 		}
-		if err == nil && h[0].Run.Task == nil {
-			err = fmt.Errorf("%w before its node could answer", journal.ErrClosed)
+		_, partly := errors.AsType[*journal.UnreadableError](err)
+		if (err == nil || partly) && h[0].Run.Task == nil {
+			return fmt.Errorf("pause run %s: %w before its node could answer", run, journal.ErrClosed)
 		}
-		if _, partly := errors.AsType[*journal.UnreadableError](err); err != nil && !partly {
+		if err != nil && !partly {
 			return fmt.Errorf("pause run %s: %w", run, err)
 		}
 		if h[0].Run.Task != nil {

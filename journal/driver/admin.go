@@ -89,7 +89,7 @@ func FreedState(s journal.TaskState) journal.TaskState { return min(s, journal.P
 // pause stays, whatever the owner knew of it (J11).
 func CommittedState(c *Commit, s journal.TaskState) journal.TaskState {
 	switch {
-	case s.OnHold() && c.Next.Kind == NextKeep && !c.Hold:
+	case s.OnHold() && c.Next.Kind == NextKeep && !c.Hold, s == journal.Interrupting && c.Next.Kind == NextKeep && !c.Interrupted:
 		return s
 	case s.OnHold():
 		return journal.Paused

@@ -61,6 +61,9 @@ type Commit struct {
 	// was Pausing or Interrupting is Paused from here on (J11). It changes no other task, so a
 	// commit that a resume has overtaken does no harm.
 	Hold bool
+	// Interrupted says, with Hold, that the owner has interrupted what it executes. Without it a
+	// task that is Interrupting stays so: the owner had not heard of that yet, and the outcome tells.
+	Interrupted bool
 
 	// What the turn does to others, in this order, if and when the commit is accepted. A commit
 	// that turns out to be written already (J4) does none of it again.
@@ -168,7 +171,7 @@ func (c *Commit) check() error {
 	if c.Next.Kind == NextClose && len(c.Events) == 0 {
 		return fmt.Errorf("commit %s: close without a terminal event (J7): %w", c.Run, journal.ErrInvalid)
 	}
-	if c.Hold && (c.Next.Kind != NextKeep || c.AppendOnly) {
+	if c.Interrupted && !c.Hold || c.Hold && (c.Next.Kind != NextKeep || c.AppendOnly) {
 		return fmt.Errorf("commit %s: it holds a run that it does not keep, or not by its task (J11): %w", c.Run, journal.ErrInvalid)
 	}
 	if c.AppendOnly && (c.Next.Kind != NextKeep || c.HasEffects() || c.Tx != nil || len(c.Events) == 0 || len(c.Consumed) > 0) {

@@ -77,6 +77,13 @@ func pausedIsNotClaimed(k *kit) {
 			o.commit(closed, completed("1"))
 		}
 	}
+	k.starts(journal.Start{Delay: time.Hour})
+	run := k.listAll(journal.ListFilter{})[0].ID
+	k.ok(k.admin(run, driver.AdminPause))
+	k.ok(k.admin(run, driver.AdminResume))
+	k.nothingDue(node) // a run that was not to begin yet does not begin by a pause
+	k.rush(run)
+	k.take(node, 1)[0].commit(closed, started(), completed("1"))
 }
 
 // A message to a paused run is kept for it, and neither it nor a time that comes wakes the run.
@@ -152,6 +159,7 @@ func ownerAnswers(k *kit) {
 			hold := func(events ...journal.Event) {
 				k.t.Helper()
 				list := []driver.Commit{o.hold(events...)}
+				list[0].Interrupted = k.row(o.run).Task.State == journal.Interrupting
 				if effects {
 					list[0].Messages = []journal.Message{signal(other.run, "sig", fmt.Sprint(o.turn))}
 				}
@@ -178,6 +186,12 @@ func ownerAnswers(k *kit) {
 			stateIs(k, "interrupted", o.run, journal.Interrupting)
 			k.ok(k.admin(o.run, driver.AdminPause)) // which does not take the interruption back
 			stateIs(k, "interrupted, and paused", o.run, journal.Interrupting)
+			early := o.hold() // its owner had heard of the pause alone
+			outs, err := k.commits(early)
+			k.ok(errors.Join(err, outs[0].Err))
+			o.accept(&early)
+			k.same("the answer to an interruption that was not heard", outs[0].State, journal.Interrupting)
+			stateIs(k, "interrupted, and held before that", o.run, journal.Interrupting)
 			hold(stepDone(1, "a", "1"))
 			k.nothingDue(node)
 

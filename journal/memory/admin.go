@@ -53,7 +53,9 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 // resume makes a task visible. Of an owned one the owner is only asked to look: to take its state
 // away would be a second owner's work. A pause is no part of that state (J11).
 func (r *record) resume(now time.Time) {
-	r.task.VisibleAt = now
+	if r.task.State != journal.Paused || r.task.Fence != 0 || r.task.VisibleAt.Before(now) { // else it begins when its start says
+		r.task.VisibleAt = now
+	}
 	if r.task.Owner == 0 {
 		r.task.State, r.task.Strikes, r.task.Problem = journal.Ready, 0, ""
 	} else if r.task.State.OnHold() {

@@ -37,11 +37,12 @@ SELECT EXISTS (SELECT FROM gone), EXISTS (SELECT FROM reprise.runs r WHERE r.id 
 //
 // It locks the task alone. If the run is owned, its owner keeps it and is only asked to look:
 // state, strikes and problem are the owner's to change with its next commit (J3), so they are left
-// alone. A pause is not the owner's, so it ends here (J11).
+// alone. A pause is not the owner's, so it ends here (J11). A paused run that nobody has claimed yet
+// begins when its start says.
 const adminResumeSQL = `
 WITH resumed AS (
     UPDATE reprise.tasks t
-    SET visible_at = now(),
+    SET visible_at = CASE WHEN t.state = 3 AND t.fence = 0 THEN greatest(now(), t.visible_at) ELSE now() END,
         state   = CASE WHEN t.owner = 0 OR t.state >= 3 THEN 0 ELSE t.state END,
         strikes = CASE WHEN t.owner = 0 THEN 0 ELSE t.strikes END,
         problem = CASE WHEN t.owner = 0 THEN '' ELSE t.problem END

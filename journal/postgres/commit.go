@@ -83,7 +83,7 @@ WITH altered AS MATERIALIZED (
         attempts = CASE WHEN l.next = 3 THEN t.attempts ELSE coalesce(l.attempts, '') END, -- a blocked run keeps what it has
         waiting = CASE WHEN l.next = 3 THEN t.waiting ELSE coalesce(l.waiting, '') END, problem = coalesce(l.problem, ''),
         state = CASE -- driver.CommittedState
-            WHEN t.state >= 3 THEN CASE WHEN l.next = 0 THEN t.state ELSE 3 END -- J11
+            WHEN t.state >= 3 THEN CASE WHEN l.next = 0 OR l.next = -1 AND t.state = 5 THEN t.state ELSE 3 END -- J11
             WHEN l.next = 3 THEN 1 ELSE 0 END,
         owner = CASE WHEN l.next <= 0 THEN t.owner ELSE 0 END,
         link = CASE WHEN l.next <= 0 THEN 0 ELSE l.link END,

@@ -52,14 +52,20 @@ var commitBatches = sync.Pool{New: func() any {
 // task as it is; those of other turns are driver.NextKind's.
 const commitAppends = 5
 
-// commitHolds is the number for a turn with driver.Commit.Hold, whose task stays owned.
-const commitHolds = -1
+// commitHolds and commitInterrupted are the numbers for a turn with driver.Commit.Hold, whose task
+// stays owned: the latter for one whose owner has interrupted what it executes.
+const (
+	commitHolds       = -1
+	commitInterrupted = -2
+)
 
 // nextArg is what the statements call what becomes of the task.
 func nextArg(c *driver.Commit) int16 {
 	switch {
 	case c.AppendOnly:
 		return commitAppends
+	case c.Interrupted:
+		return commitInterrupted
 	case c.Hold:
 		return commitHolds
 	}

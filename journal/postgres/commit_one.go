@@ -27,7 +27,7 @@ WITH kept AS (
         attempts = CASE WHEN $13::smallint = 3 THEN t.attempts ELSE coalesce($10::bytea, '') END, -- a blocked run keeps what it has
         waiting = CASE WHEN $13::smallint = 3 THEN t.waiting ELSE coalesce($11::text, '') END, problem = coalesce($12::text, ''),
         state = CASE -- driver.CommittedState
-            WHEN t.state >= 3 THEN CASE WHEN $13::smallint = 0 THEN t.state ELSE 3 END -- J11
+            WHEN t.state >= 3 THEN CASE WHEN $13::smallint = 0 OR $13::smallint = -1 AND t.state = 5 THEN t.state ELSE 3 END -- J11
             WHEN $13::smallint = 3 THEN 1 ELSE 0 END,
         owner = CASE WHEN $13::smallint <= 0 THEN t.owner ELSE 0 END,
         link = CASE WHEN $13::smallint <= 0 THEN 0 ELSE $16::bigint END,

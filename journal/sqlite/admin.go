@@ -34,14 +34,15 @@ const adminPauseSQL = `UPDATE reprise_tasks SET state = ?, visible_at = iif(owne
 
 // adminResumeSQL makes a run visible now, and forgives it what has held it back. If the run is
 // owned, its owner keeps it and is only asked to look: state, strikes and problem are the owner's
-// to change with its next commit (J3). A pause is not the owner's, so it ends here (J11).
+// to change with its next commit (J3). A pause is not the owner's, so it ends here (J11). A paused
+// run that nobody has claimed yet begins when its start says.
 const adminResumeSQL = `
 UPDATE reprise_tasks
-SET visible_at = ?,
+SET visible_at = iif(state = 3 AND fence = 0, max(?1, visible_at), ?1),
     state   = iif(owner = 0 OR state >= 3, 0, state),
     strikes = iif(owner = 0, 0, strikes),
     problem = iif(owner = 0, NULL, problem)
-WHERE run_id = ?`
+WHERE run_id = ?2`
 
 // adminRemoveSQL ends a task whoever owns it: the owner's next commit finds no task and is refused
 // (J3, J7).

@@ -28,11 +28,14 @@ func SetLabels(ctx Context, labels map[string]string) {
 }
 
 // RemoveLabels removes labels of the run, as [SetLabels] sets them. One that the run does not have
-// is no error.
+// is no error; RemoveLabels panics if a name is none that a label may have.
 func RemoveLabels(ctx Context, names ...string) {
 	e := ctx.env()
 	changes := make(map[string]*string, len(names))
 	for _, name := range names {
+		if err := journal.CheckLabels(map[string]string{name: ""}); err != nil {
+			panic(refused(err))
+		}
 		changes[name] = nil
 	}
 	e.Relabel(changes)

@@ -63,6 +63,7 @@ func (m *model) turn(v *view, mem member) driver.Commit {
 		ev.Link = link
 	}
 	t.c.Hold = mem.has(commitHold) && t.c.Next.Kind == driver.NextKeep
+	t.c.Interrupted = t.c.Hold && mem.how%2 == 0
 	if mem.has(commitFence) {
 		t.c.Fence--
 	}
