@@ -68,6 +68,10 @@ func (b *Bounds) add(c *Cond) {
 		if list {
 			b.Statuses = c.Values
 		}
+	case FieldNode, FieldWaiting: // open runs alone have these
+		if b.Statuses == nil {
+			b.Statuses = []Value{{Kind: KindStatus, Text: journal.Open.String()}}
+		}
 	case FieldErrorClass:
 		b.Failed = true
 	case FieldCreated:

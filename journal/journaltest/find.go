@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/filter"
 )
 
@@ -87,6 +88,7 @@ func plantRuns(k *kit) (parent journal.RunID, node journal.NodeID) {
 		journal.Start{Key: "x%y", Workflow: "other", Queue: "slow"}, journal.Start{Key: "x_y", Workflow: "other", Queue: "slow"},
 		journal.Start{Workflow: "other"}, // without a key
 	)
+	k.ok(k.admin(owners["k11"].run, driver.AdminPause))
 	return o.run, node
 }
 
@@ -162,7 +164,7 @@ func findMeans(k *kit) {
 // fixedFilters are what a random filter is rarely.
 var fixedFilters = []string{
 	"", "order by closed", "order by duration asc", "order by created asc",
-	`status in ("failed", "blocked")`, `status in (blocked, quarantined, open, open)`, `status in ("failed", "completed")`,
+	`status in ("failed", "blocked")`, `status in (blocked, quarantined, open, open)`, `status = paused`, `status in (paused, failed)`, `status in ("failed", "completed")`,
 	`status in ("failed", "failed", "cancelled")`, `not status in ("failed", "blocked")`, `status in (failed, cancelled) order by duration desc`,
 	`error.class = "Timeout"`, `error.class = "reprise.Timeout"`, `error.class = "declined"`, `error.class = "card" and status = failed`,
 	`error.class != "Timeout"`, `error.class is not set and closed is set`, `error.class starts with "pay."`,

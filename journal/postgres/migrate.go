@@ -24,6 +24,10 @@ const migrateLockSQL = `SELECT pg_advisory_xact_lock($1::int, 0)`
 // database even if there is nothing to do.
 const migrateExistsSQL = `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1::text)`
 
+// migratePatienceSQL lifts what the role's settings limit: an index of a large table takes as long as
+// it takes, and a migration that is cut off is tried again from its beginning.
+const migratePatienceSQL = `SET LOCAL statement_timeout = 0`
+
 // migrateTableSQL makes the table that says what was applied. It has no migration of its own, for
 // it must be there before the first.
 const migrateTableSQL = `
@@ -48,6 +52,9 @@ func migrate(ctx context.Context, conn *pgx.Conn, schema string) error {
 		return err
 	}
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, migratePatienceSQL); err != nil {
+			return fmt.Errorf("lift the role's time limit: %w", err)
+		}
 		if _, err := tx.Exec(ctx, migrateLockSQL, int32(lockClass(schema))); err != nil {
 			return fmt.Errorf("lock: %w", err)
 		}

@@ -220,9 +220,9 @@ func TestJ4_LostAckOfAStepTx(t *testing.T) {
 	t.Parallel()
 	p := newProxied(t)
 	for how, arm := range map[string]func(l *pgtest.Link) <-chan struct{}{
-		// The first request that mentions it gives the session its settings back.
-		"the answer is lost":  func(l *pgtest.Link) <-chan struct{} { return l.LoseAnswer(2, "commit") },
-		"the request is lost": func(l *pgtest.Link) <-chan struct{} { return l.LoseRequest(2, "commit") },
+		// Settings mention it too: of this session, and of one that the pool opens meanwhile.
+		"the answer is lost":  func(l *pgtest.Link) <-chan struct{} { return l.LoseAnswerOf("commit") },
+		"the request is lost": func(l *pgtest.Link) <-chan struct{} { return l.LoseRequestOf("commit") },
 	} {
 		carriedOut := how == "the answer is lost"
 		for _, next := range []driver.Next{keep, closing} {

@@ -69,7 +69,7 @@ const hostile = `'); DROP TABLE runs; -- $1 " \ reprise. %`
 
 var whereSeeds = []string{
 	`workflow = "order" and status in ("failed", "blocked") and total > 100 and error.class = "Timeout" and closed between -2d and now order by duration desc`,
-	`label."x' OR 1=1 --" = "'); DROP TABLE runs; --" or not key in ("$1", "reprise.runs")`, `status in (failed, blocked, open, cancelled, terminated, quarantined)`,
+	`label."x' OR 1=1 --" = "'); DROP TABLE runs; --" or not key in ("$1", "reprise.runs")`, `status in (failed, blocked, open, cancelled, terminated, quarantined, paused)`,
 	`total between 1 and 2 or due > 2026-11-28 or due between -2d and now or paid != true or paid in (true, "x", 5)`, `not waiting starts with "a'b" and waiting != "x" and waiting is set`,
 	`error.class starts with "%" or error.class != "x" or error.class in ("a", "b") or error.class is set`, `id in ("0193a2c8-7f55-7000-8000-000000000001") or parent is set`,
 	`node > 3 and priority in (1, 2) and generation between 1 and 3`, `duration > 5m and duration in (1s, 2s) and deadline < +1d order by closed asc`, `order by duration asc`,

@@ -197,6 +197,12 @@ func (w *finding) selectsMore(q querier, run journal.RunID) (bool, error) {
 	return err == nil && filter.Match(filter.And(w.dear), &r), err
 }
 
+// forget drops what is kept of a candidate: what is kept is bounded by what is selected.
+func (w *finding) forget(run journal.RunID) {
+	delete(w.places, run)
+	delete(w.rows, run)
+}
+
 // findPlaced returns the page in its order, and one run more if there is a next page.
 func (l *listing) findPlaced(ctx context.Context, q querier) ([]journal.RunID, error) {
 	w := l.where

@@ -187,6 +187,8 @@ func (l *listing) scan(q querier, sql string, found *[]journal.RunID, args ...an
 		}
 		if ok {
 			kept = append(kept, run)
+		} else if l.where != nil {
+			l.where.forget(run)
 		}
 	}
 	*found = kept

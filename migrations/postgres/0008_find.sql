@@ -44,6 +44,9 @@ EXCEPTION WHEN OTHERS THEN
 END
 $$;
 
+-- An index calls the function with the rights of whoever closes a run.
+GRANT EXECUTE ON FUNCTION reprise.failure_classes(bytea, text), reprise.label_time(text) TO PUBLIC;
+
 -- There is no index by closed_at: it would make each close of a run more than a heap-only update. Operators who list
 -- closed runs by time or duration make one, see docs/operating-postgres.md.
 

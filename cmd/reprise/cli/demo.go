@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -157,7 +158,7 @@ schema in Postgres that has no runs yet. It takes a few seconds.`,
 		Example: `  reprise demo --store demo.db
   reprise run list --store demo.db
   reprise run why key=demo:retry --store demo.db`,
-		RunE: a.opensAny(toMigrate, func(c *call, _ []string) error {
+		RunE: a.run(a.openDemo, func(c *call, _ []string) error {
 			page, err := c.client.List(c.ctx, journal.ListFilter{Limit: 1})
 			if err != nil {
 				return err
@@ -173,6 +174,27 @@ schema in Postgres that has no runs yet. It takes a few seconds.`,
 		}),
 	}
 	return printing(c, "list of planted")
+}
+
+// openDemo opens a store for the demonstration. Tables of another release are somebody's own: they
+// are not migrated for it.
+func (a *app) openDemo(ctx context.Context) (Store, error) {
+	there, err := a.openAny(ctx, toRead)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a.openAny(ctx, toMigrate)
+	}
+	if err != nil {
+		return nil, err
+	}
+	applied, pending, err := a.migrationsOf(ctx, there)
+	there.Close()
+	if err != nil {
+		return nil, err
+	}
+	if len(applied) > 0 && len(pending) > 0 {
+		return nil, failed(ExitRefused, "choose a new file, or an empty --schema", "the tables are those of another release; nothing was planted")
+	}
+	return a.openAny(ctx, toMigrate)
 }
 
 // plant runs a node until a run is in each state.

@@ -68,7 +68,8 @@ func migrateUp(a *app) *cobra.Command {
 		Use: "up", Short: "Apply pending migrations, and make the tables if there are none", Args: cobra.NoArgs,
 		Long: `Apply pending migrations, and make the schema or the file and its tables if there are
 none. All are applied in one transaction. On Postgres the role needs CREATE on the
-database, or an existing schema of its own; on SQLite no program may have the file open.`,
+database, or an existing schema of its own; on SQLite no program may have the file open.
+Without --timeout it waits as long as it takes.`,
 		RunE: a.opensAny(toMigrate, func(c *call, _ []string) error { // opening has applied them
 			list, err := c.migrations()
 			if err != nil {
@@ -76,6 +77,12 @@ database, or an existing schema of its own; on SQLite no program may have the fi
 			}
 			return printList(c.out, migrationColumns, list)
 		}),
+	}
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		if !c.Flags().Changed("timeout") {
+			a.timeout = 0 // an index of a large table takes as long as it takes
+		}
+		return nil
 	}
 	return printing(c, "list of migration")
 }

@@ -131,7 +131,7 @@ func parseSpan(text string) (time.Duration, error) {
 
 // runPageRecord is a page of runs.
 type runPageRecord struct {
-	Runs []runRecord `json:"runs" doc:"the runs, newest first"`
+	Runs []runRecord `json:"runs" doc:"the runs, newest first unless --where has an order"`
 	Next string      `json:"next,omitempty" doc:"--cursor of the next page; absent on the last one"`
 }
 
@@ -153,8 +153,9 @@ func runList(a *app) *cobra.Command {
 		Use: "list", Short: "List runs, newest first", Args: cobra.NoArgs,
 		Long: `List runs, newest first unless --where has an order. All conditions must match.
 
-Each condition is served by an index except --label, --version, --since and --until alone:
-these look at all runs, newest first, until the page is full.`,
+Each flag is served by an index except --label, --version, --since and --until alone: these
+look at all runs, newest first, until the page is full. Which conditions of --where are, says
+docs/finding-runs.md.`,
 		Example: `  reprise run list --state blocked
   reprise run list --workflow order --status failed --since 24h -o jsonl
   reprise run list --label customer=42 --limit 10

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,6 +30,11 @@ func (p Point) Mentions(text string) bool {
 		}
 	}
 	return false
+}
+
+// Is tells whether the request is this statement, alone or among others.
+func (p Point) Is(statement string) bool {
+	return slices.ContainsFunc(p.SQL, func(sql string) bool { return strings.EqualFold(strings.TrimSpace(sql), statement) })
 }
 
 // Link is a network between clients and the server that fails on command. Its methods may be called
@@ -189,17 +195,32 @@ func (l *Link) armLocked(match func(Point) bool, before bool, after func()) {
 
 // LoseAnswer arms the link for the n-th request from now that mentions the text: it is carried
 // out, and its answer is lost. The channel is closed when that has happened.
-func (l *Link) LoseAnswer(n int, text string) <-chan struct{} { return l.lose(n, text, false) }
+func (l *Link) LoseAnswer(n int, text string) <-chan struct{} {
+	return l.lose(n, func(p Point) bool { return p.Mentions(text) }, false)
+}
 
 // LoseRequest is LoseAnswer, but the end of the request never reaches the server, so it is not
 // carried out.
-func (l *Link) LoseRequest(n int, text string) <-chan struct{} { return l.lose(n, text, true) }
+func (l *Link) LoseRequest(n int, text string) <-chan struct{} {
+	return l.lose(n, func(p Point) bool { return p.Mentions(text) }, true)
+}
+
+// LoseAnswerOf is LoseAnswer for the next request that is the statement, and not one that mentions
+// it.
+func (l *Link) LoseAnswerOf(statement string) <-chan struct{} {
+	return l.lose(1, func(p Point) bool { return p.Is(statement) }, false)
+}
+
+// LoseRequestOf is LoseRequest for the next request that is the statement.
+func (l *Link) LoseRequestOf(statement string) <-chan struct{} {
+	return l.lose(1, func(p Point) bool { return p.Is(statement) }, true)
+}
 
 // lose arms the link for a request; n is counted by match, which is called under mu.
-func (l *Link) lose(n int, text string, before bool) <-chan struct{} {
+func (l *Link) lose(n int, is func(Point) bool, before bool) <-chan struct{} {
 	done := make(chan struct{})
 	l.arm(func(p Point) bool {
-		if p.Answered && p.Mentions(text) {
+		if p.Answered && is(p) {
 			n--
 		}
 		return n == 0
