@@ -69,8 +69,9 @@ func (r *run) planTask(t *turn) {
 		at := r.steps.nextDue(nextTimer(r.machine), r.now(), r.host.o.attemptsMax)
 		switch due := !at.IsZero() && !at.After(r.now()); {
 		case startable > 0 || inputs || onHold(r):
-			// A paused task is claimed by nobody whatever its time. A resume that overtakes this park
-			// must find it visible: what the run has not read may be messages that were carried over.
+			// A paused task is claimed by nobody whatever its time. A resume that overtakes this
+			// park must find it visible: what the run has not read may be messages that were
+			// carried over.
 			at = r.now()
 		case due && !draining && !onHold(r):
 			return // a claim would come at once

@@ -62,7 +62,8 @@ type Commit struct {
 	// commit that a resume has overtaken does no harm.
 	Hold bool
 	// Interrupted says, with Hold, that the owner has interrupted what it executes. Without it a
-	// task that is Interrupting stays so: the owner had not heard of that yet, and the outcome tells.
+	// task that is Interrupting stays so: the owner had not heard of that yet, and the outcome
+	// tells.
 	Interrupted bool
 
 	// What the turn does to others, in this order, if and when the commit is accepted. A commit

@@ -37,8 +37,8 @@ SELECT EXISTS (SELECT FROM gone), EXISTS (SELECT FROM reprise.runs r WHERE r.id 
 //
 // It locks the task alone. If the run is owned, its owner keeps it and is only asked to look:
 // state, strikes and problem are the owner's to change with its next commit (J3), so they are left
-// alone. A pause is not the owner's, so it ends here (J11). A paused run that nobody has claimed yet
-// begins when its start says.
+// alone. A pause is not the owner's, so it ends here (J11). A paused run that nobody has claimed
+// yet begins when its start says.
 const adminResumeSQL = `
 WITH resumed AS (
     UPDATE reprise.tasks t

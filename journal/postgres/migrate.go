@@ -24,8 +24,8 @@ const migrateLockSQL = `SELECT pg_advisory_xact_lock($1::int, 0)`
 // database even if there is nothing to do.
 const migrateExistsSQL = `SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = $1::text)`
 
-// migratePatienceSQL lifts what the role's settings limit: an index of a large table takes as long as
-// it takes, and a migration that is cut off is tried again from its beginning.
+// migratePatienceSQL lifts what the role's settings limit: an index of a large table takes as long
+// as it takes, and a migration that is cut off is tried again from its beginning.
 const migratePatienceSQL = `SET LOCAL statement_timeout = 0`
 
 // migrateTableSQL makes the table that says what was applied. It has no migration of its own, for

@@ -119,7 +119,7 @@ func (c *call) noteUnserved(route journal.Route) {
 // sentRecord is the answer to what was sent to a run.
 type sentRecord struct {
 	Run  string `json:"run" doc:"id of the run"`
-	Done string `json:"done" doc:"what was done: signalled, cancel requested, terminated, resumed or deleted"`
+	Done string `json:"done" doc:"what was done: signalled, cancel requested, terminated, paused, resumed or deleted"`
 }
 
 // done prints that something was done to a run.
