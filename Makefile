@@ -5,7 +5,7 @@ export GO
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
-TIMEOUT     ?= 10m
+TIMEOUT     ?= 20m
 # vet has a target of its own, so tests do not run a part of it once more.
 TEST        := $(GO) test -count=1 -vet=off
 FUZZTIME    ?= 20s

@@ -28,7 +28,7 @@ func aggregateCounts(k *kit) {
 		{Field: "workflow"}, {Field: "version"}, {Field: "status"}, {Field: "queue"}, {Field: "priority"}, {Field: "total"}, {Field: "label.my key"},
 		{Field: "created", Bucket: time.Hour}, {Field: "started", Bucket: 7 * time.Millisecond}, {Field: "closed", Bucket: time.Millisecond},
 	}
-	for i := range 120 {
+	for i := range 40 {
 		a := journal.Aggregate{Filter: journal.ListFilter{Where: g.filter()}}
 		if i < len(groupings) {
 			a.Filter.Where = ""

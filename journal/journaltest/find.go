@@ -135,14 +135,14 @@ func idsOf(k *kit, f journal.ListFilter) (ids []journal.RunID) {
 	return ids
 }
 
-// findMeans compares the store with filter.Match over all fields and operators, and hundreds of
+// findMeans compares the store with filter.Match over all fields and operators, and a hundred
 // random filters of them.
 func findMeans(k *kit) {
 	parent, node := plantRuns(k)
 	all := k.listAll(journal.ListFilter{})
 	g := &filterProgram{rand.New(rand.NewPCG(14, 3)), all, parent, node}
 	texts := slices.Clone(fixedFilters)
-	for range 400 {
+	for range 120 {
 		texts = append(texts, g.filter())
 	}
 	selected := 0
