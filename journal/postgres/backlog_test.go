@@ -1,11 +1,14 @@
 package postgres_test
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -75,8 +78,44 @@ func TestSettings(t *testing.T) {
 	dsn := pgtest.Empty(t)
 	conn := connect(t, dsn)
 	mustExec(t, conn, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET statement_timeout = ''3s''', current_database()); END $$`)
-	got, err := postgres.Settings(t.Context(), open(t, dsn, nil), "statement_timeout", "jit", "no_such_setting")
-	if d := cmp.Diff(map[string]string{"statement_timeout": "3000", "jit": "on"}, got); d != "" || err != nil {
+	got, err := postgres.Settings(t.Context(), open(t, dsn, nil), "statement_timeout", "enable_seqscan", "no_such_setting")
+	if d := cmp.Diff(map[string]string{"statement_timeout": "3000", "enable_seqscan": "on"}, got); d != "" || err != nil {
 		t.Errorf("settings (-want +got):\n%s%v", d, err)
+	}
+}
+
+// TestSessionsAreOfOneMind: whatever a database says, the store's sessions plan and see as its
+// statements expect, also after they were reset.
+func TestSessionsAreOfOneMind(t *testing.T) {
+	t.Parallel()
+	want := map[string][2]string{ // what the database says, and what the sessions have
+		"enable_seqscan": {"on", "off"}, "enable_hashjoin": {"on", "off"}, "enable_mergejoin": {"on", "off"}, "jit": {"on", "off"},
+		"plan_cache_mode": {"force_custom_plan", "force_generic_plan"}, "default_transaction_isolation": {"serializable", "read committed"},
+	}
+	dsn := pgtest.New(t)
+	admin := connect(t, dsn)
+	for name, value := range want {
+		mustExec(t, admin, fmt.Sprintf("ALTER DATABASE %q SET %s = '%s'", admin.Config().Database, name, value[0]))
+	}
+	w := newTxWorld(t, dsn)
+	for _, when := range []string{"begun", "reset by a step"} {
+		err := w.s.OnPool(t.Context(), func(ctx context.Context, c *pgx.Conn) error {
+			for name, value := range want {
+				var got string
+				if err := c.QueryRow(ctx, "SHOW "+name).Scan(&got); err != nil || got != value[1] {
+					t.Errorf("a session that was %s has %s = %s, want %s (%v)", when, name, got, value[1], err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := commitOf(w.j, owned(t, w.j, w.node), keep, began())
+		c.Tx = w.step()
+		if _, err := c.Tx.Value().(pgx.Tx).Exec(t.Context(), "RESET ALL"); err != nil {
+			t.Fatal(err)
+		}
+		commit(t, w.j, c)
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
 	"github.com/reprise-run/reprise/journal/postgres/pgserver"
@@ -35,6 +35,7 @@ var shared struct {
 	common   string           // the database of all that NewSchema names
 	schemas  []string         // in common: migrated and empty, for the next tests
 	tables   []string         // of every migrated schema
+	keeper   *pgxpool.Pool    // of common: its sessions have seen the schemas that they check and empty
 }
 
 // Main is the TestMain of packages that use Postgres. It runs the tests, stops the server, looks
@@ -80,8 +81,8 @@ func Empty(t testing.TB) string {
 // ends, the schema is checked with [Check], emptied and kept for the next test that asks: making
 // and dropping the tables would take longer than most tests. It costs a fraction of New.
 //
-// What the next test gets is as good as new: every table but that of the migrations is truncated
-// together with its sequences. The schema of a failed test, or one with tables that are not the
+// What the next test gets is as good as new: every table but that of the migrations is emptied, and
+// the sequences begin again. The schema of a failed test, or one with tables that are not the
 // journal's, is dropped. One thing is shared all the same: the locks of nodes are named by schema
 // and id, so a node may have to wait for its lock until the session of the test before has ended.
 // A test in which a node must be suspected at once needs a database of its own, from New.
@@ -95,7 +96,7 @@ func NewSchema(t testing.TB) (dsn, schema string) {
 		err = makeTemplate(ctx) // its tables are what a schema is compared with when it comes back
 	}
 	if err == nil {
-		err = makeEmpty(ctx, &shared.common, "common")
+		err = makeCommon(ctx)
 	}
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
@@ -106,54 +107,12 @@ func NewSchema(t testing.TB) (dsn, schema string) {
 	} else {
 		schema = uniqueName("test")
 	}
-	tables := shared.tables
 	t.Cleanup(func() {
-		if err := giveBack(t, dsn, schema, tables); err != nil {
+		if err := giveBack(t, schema); err != nil {
 			t.Errorf("pgtest: %v", err)
 		}
 	})
 	return dsn, schema
-}
-
-// schemaTablesSQL lists the tables of a schema that hold what a test has written.
-const schemaTablesSQL = `
-SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_migrations' ORDER BY c.relname`
-
-// tablesOf returns the names of a schema's tables that hold what a test has written.
-func tablesOf(ctx context.Context, conn *pgx.Conn, schema string) ([]string, error) {
-	rows, _ := conn.Query(ctx, schemaTablesSQL, schema) // CollectRows reports the error
-	return pgx.CollectRows(rows, pgx.RowTo[string])
-}
-
-// giveBack checks a test's schema and keeps it for another test, or drops it. By now the test's
-// store is closed, as cleanups run in the reverse order, so nobody writes to the tables that are
-// truncated.
-func giveBack(t testing.TB, dsn, schema string, journalTables []string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, dsn)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	check(ctx, t, conn, schema)
-	tables, err := tablesOf(ctx, conn, schema)
-	if err != nil {
-		return err
-	}
-	if t.Failed() || !slices.Equal(tables, journalTables) {
-		_, err := conn.Exec(ctx, fmt.Sprintf("drop schema if exists %s cascade", schema))
-		return err
-	}
-	list := schema + "." + strings.Join(tables, ", "+schema+".")
-	if _, err := conn.Exec(ctx, "truncate "+list+" restart identity"); err != nil {
-		return err
-	}
-	shared.mu.Lock()
-	defer shared.mu.Unlock()
-	shared.schemas = append(shared.schemas, schema)
-	return nil
 }
 
 // create makes a database and has it dropped, with whatever sessions it has left, when the test
@@ -185,7 +144,9 @@ func create(t testing.TB, migrated bool) string {
 }
 
 // startShared finds the server, or starts it. A private one does not sync, because a crash of the
-// machine ends the tests as well. The caller holds mu.
+// machine ends the tests as well. It compiles no expressions: tables that nobody has analysed make
+// the planner expect millions of rows, so each session of a test would load a compiler for ten. The
+// caller holds mu.
 func startShared(ctx context.Context) error {
 	if shared.dsn != "" {
 		return nil
@@ -194,7 +155,7 @@ func startShared(ctx context.Context) error {
 		return nil
 	}
 	own, err := pgserver.Start(ctx, &pgserver.Options{
-		NoFsync: true, Settings: map[string]string{"max_connections": "400"},
+		NoFsync: true, Settings: map[string]string{"max_connections": "400", "jit": "off"},
 	})
 	if err != nil {
 		return err
@@ -220,6 +181,18 @@ func makeTemplate(ctx context.Context) error {
 	return nil
 }
 
+// makeCommon makes the database of all that NewSchema names, and its keeper. The caller holds mu.
+func makeCommon(ctx context.Context) (err error) {
+	if shared.keeper != nil {
+		return nil
+	}
+	if err := makeEmpty(ctx, &shared.common, "common"); err != nil {
+		return err
+	}
+	shared.keeper, err = pgxpool.New(ctx, withDatabase(shared.dsn, shared.common))
+	return err
+}
+
 // makeEmpty makes a database without tables, unless it has a name already. The caller holds mu.
 func makeEmpty(ctx context.Context, name *string, what string) error {
 	if *name != "" {
@@ -237,6 +210,9 @@ func makeEmpty(ctx context.Context, name *string, what string) error {
 func stopShared() error {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
+	if shared.keeper != nil {
+		shared.keeper.Close()
+	}
 	if shared.own != nil {
 		return shared.own.Stop()
 	}

@@ -2,6 +2,7 @@ package pgtest_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -24,8 +25,16 @@ func TestSchemasAreUsedAgain(t *testing.T) {
 		}
 		defer s.Close()
 		starts := []journal.Start{{ID: journal.NewRunID(), Workflow: "flow"}}
-		if out, err := driver.New(s, nil).Start(t.Context(), nil, starts); err != nil || out[0].Err != nil {
+		j := driver.New(s, nil)
+		if out, err := j.Start(t.Context(), nil, starts); err != nil || out[0].Err != nil {
 			t.Fatal(err, out)
+		}
+		m, err := j.Join(t.Context(), journal.Node{Name: "node", Lease: time.Minute})
+		if err == nil {
+			err = m.Leave(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	})
 	dsn, next := pgtest.NewSchema(t)
@@ -40,5 +49,9 @@ func TestSchemasAreUsedAgain(t *testing.T) {
 	var runs int
 	if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM "+next+".runs").Scan(&runs); err != nil || runs != 0 {
 		t.Errorf("%d runs are left, error %v", runs, err)
+	}
+	var numbered bool
+	if err := conn.QueryRow(t.Context(), "SELECT is_called FROM "+next+".nodes_id_seq").Scan(&numbered); err != nil || numbered {
+		t.Errorf("the numbers of nodes do not begin again: %v, error %v", numbered, err)
 	}
 }
