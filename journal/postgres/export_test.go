@@ -61,8 +61,12 @@ func (s *Store) EndingsAsked() bool {
 // AwaitEnding waits for a transaction by its id.
 func (s *Store) AwaitEnding(id int64, done func()) { s.hints.endings.add(id, done) }
 
-// FindStatement returns the statement of a filter with a condition, and its arguments.
+// FindStatement returns the statement of a listing, and its arguments.
 func FindStatement(f *journal.ListFilter, now time.Time) (string, []any, error) {
+	if f.Where == "" {
+		args, _, err := listArgs(f)
+		return listSQL, args, err
+	}
 	q, err := filter.NewQuery(f.Where, f.Cursor, func() (time.Time, error) { return now, nil })
 	if err != nil {
 		return "", nil, err

@@ -42,6 +42,12 @@ const (
 
 	placeID          fragment = "  AND r.id < "
 	placeIDAsc       fragment = "  AND r.id > "
+	placeTask        fragment = "  AND t.run_id < "
+	placeTaskAsc     fragment = "  AND t.run_id > "
+	placeEvent       fragment = "  AND e.run_id < "
+	placeEventAsc    fragment = "  AND e.run_id > "
+	placeSource      fragment = "  AND k.id < "
+	placeSourceAsc   fragment = "  AND k.id > "
 	placeClosed      fragment = "  AND (r.closed_at, r.id) < ("
 	placeClosedAsc   fragment = "  AND (r.closed_at, r.id) > ("
 	placeDuration    fragment = "  AND (" + exprDuration + ", r.id) < ("
@@ -81,14 +87,51 @@ func findStatement(f *journal.ListFilter, q *filter.Query) (*built, int, error) 
 	}
 	b := &built{args: args}
 	b.add(findSelect)
-	b.from(f, q)
-	b.order(q)
+	b.order(q, b.from(f, q))
 	b.add(limitRows)
 	return b, limit, nil
 }
 
+// beside tells which tables beside runs have a row of every run that is selected. The planner may
+// read the runs in the order of one of these. It knows that their ids are those of the runs, and yet
+// does not bound their index by a bound of the run's id, so a page's place is said of each table.
+type beside struct{ task, event, source bool }
+
+// besideOf reads it off a filter: see besideCond for its conditions.
+func besideOf(f *journal.ListFilter, conditions []filter.Expr) (s beside) {
+	s.task = f.State != nil || f.Unchanged != "" || f.Status != nil && !f.Status.Closed()
+	s.event = f.Status != nil && *f.Status > journal.Completed
+	for _, e := range conditions {
+		if c, ok := e.(*filter.Cond); ok && !c.Negate {
+			s.besideCond(c)
+		}
+	}
+	return s
+}
+
+// besideCond adds what a condition, not negated, is about.
+func (s *beside) besideCond(c *filter.Cond) {
+	switch c.Field {
+	case filter.FieldNode, filter.FieldWaiting:
+		s.task = true
+	case filter.FieldErrorClass:
+		s.event = true
+	case filter.FieldStatus:
+		if c.Op != filter.Equal && c.Op != filter.In {
+			return
+		}
+		task, event := true, true
+		for _, v := range c.Values {
+			status, state := v.Status()
+			open := state != journal.Ready || status == journal.Open
+			task, event = task && open, event && !open && status > journal.Completed
+		}
+		s.task, s.event = s.task || task, s.event || event
+	}
+}
+
 // from adds where runs come from, and everything that they must meet but their place.
-func (b *built) from(f *journal.ListFilter, q *filter.Query) {
+func (b *built) from(f *journal.ListFilter, q *filter.Query) beside {
 	conditions := filter.Conjuncts(q.Where)
 	if f.Key != "" {
 		conditions = append(conditions, keyCond(filter.Equal, f.Key))
@@ -96,6 +139,7 @@ func (b *built) from(f *journal.ListFilter, q *filter.Query) {
 	if f.KeyPrefix != "" {
 		conditions = append(conditions, keyCond(filter.StartsWith, f.KeyPrefix))
 	}
+	tables := besideOf(f, conditions)
 	if c := sourceOf(f, q, conditions); c == nil {
 		b.add(findRuns)
 		b.add(findWhere)
@@ -103,12 +147,14 @@ func (b *built) from(f *journal.ListFilter, q *filter.Query) {
 		b.source(c)
 		b.add(findWhere)
 		b.add(sourceIs)
+		tables.source = true
 	}
 	for _, e := range conditions {
 		b.add(whereAnd)
 		b.where(e)
 		b.add(newline)
 	}
+	return tables
 }
 
 func keyCond(op filter.Op, text string) filter.Expr {
@@ -178,7 +224,7 @@ func (b *built) source(c *filter.Cond) {
 }
 
 // order adds where the page begins, and the order.
-func (b *built) order(q *filter.Query) {
+func (b *built) order(q *filter.Query, tables beside) {
 	o := orderings[q.Order]
 	if q.After != nil {
 		b.add(o.place)
@@ -195,6 +241,32 @@ func (b *built) order(q *filter.Query) {
 			b.add(fragmentClose)
 		}
 		b.add(newline)
+		if q.Order.ByID() {
+			b.placeBeside(q, tables)
+		}
 	}
 	b.add(o.by)
+}
+
+// placeBeside adds where the page begins in the tables beside runs.
+func (b *built) placeBeside(q *filter.Query, tables beside) {
+	for _, p := range []struct {
+		has      bool
+		down, up fragment
+	}{
+		{tables.task, placeTask, placeTaskAsc},
+		{tables.event, placeEvent, placeEventAsc},
+		{tables.source, placeSource, placeSourceAsc},
+	} {
+		if !p.has {
+			continue
+		}
+		if q.Order.Ascending {
+			b.add(p.up)
+		} else {
+			b.add(p.down)
+		}
+		b.arg(uuidArg(q.After.Run), castRun)
+		b.add(newline)
+	}
 }

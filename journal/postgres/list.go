@@ -19,7 +19,8 @@ import (
 // folded away, and only those that are there decide the plan. Two conditions are written so that
 // the planner can start from a smaller table than runs: one on the task is strict (t.run_id IS NOT
 // NULL), which turns the outer join into an inner one; one on the terminal event names the kind and
-// repeats the predicate of events_failed_idx.
+// repeats the predicate of events_failed_idx. The cursor is said of these tables too: an index of
+// theirs, read in the order of its ids, is not bounded by what is said of the run's id.
 //
 // It locks nothing, and each page is a snapshot of its own: a run that closes between two pages is
 // on the page where its id stands.
@@ -28,6 +29,8 @@ SELECT ` + listColumns + `
 FROM reprise.runs r
 ` + listWhere + `  AND ($5::smallint IS NULL OR $5 <> 0 OR t.run_id IS NOT NULL)
   AND ($6::smallint IS NULL OR e.kind = $6 AND e.kind > 20)
+  AND ($1::uuid IS NULL OR ($5::smallint IS NULL OR $5 <> 0) AND $7::smallint IS NULL OR t.run_id < $1)
+  AND ($1::uuid IS NULL OR $6::smallint IS NULL OR e.run_id < $1)
 ` + listRest + listOrder
 
 // listPlanSQL lets the statement after it in the transaction be planned for its parameters. A
