@@ -93,8 +93,8 @@ func findStatement(f *journal.ListFilter, q *filter.Query) (*built, int, error) 
 }
 
 // beside tells which tables beside runs have a row of every run that is selected. The planner may
-// read the runs in the order of one of these. It knows that their ids are those of the runs, and yet
-// does not bound their index by a bound of the run's id, so a page's place is said of each table.
+// read the runs in the order of one of these. It knows that their ids are those of the runs, and
+// yet does not bound their index by a bound of the run's id: a page's place is said of each table.
 type beside struct{ task, event, source bool }
 
 // besideOf reads it off a filter: see besideCond for its conditions.

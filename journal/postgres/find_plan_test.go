@@ -25,7 +25,7 @@ WITH planted AS (
     FROM generate_series(1, $1::int) AS n
 ), written AS (
     INSERT INTO reprise.runs (id, created_at, closed_at, closed_seq, version, priority, status, holds_key, workflow, queue, key, labels, parent_run)
-    SELECT id, at, CASE WHEN k >= 10 THEN at + (n * 7919 % 997) * interval '1 second' END, CASE WHEN k >= 10 THEN 2 END, 1 + k % 3, 3,
+    SELECT id, at, CASE WHEN k >= 10 THEN at + (n::bigint * 7919 % 997) * interval '1 second' END, CASE WHEN k >= 10 THEN 2 END, 1 + k % 3, 3,
            CASE WHEN k < 10 THEN 0 WHEN k < 40 THEN 2 WHEN k < 42 THEN 3 ELSE 1 END,
            k <> 500, CASE WHEN k = 77 THEN 'rare' WHEN k % 3 = 0 THEN 'refund' ELSE 'order' END, 'default', 'key-' || n,
            jsonb_build_object('region', (ARRAY['de', 'fr', 'it'])[1 + k % 3], 'total', (n % 5000)::text, 'customer', (n / 20)::text),

@@ -26,7 +26,7 @@ func (s *Store) Aggregate(ctx context.Context, a journal.Aggregate) (journal.Agg
 		return journal.Aggregated{}, err
 	}
 	l.where, l.limit = w, most
-	err = s.read(ctx, func(c *conn) error {
+	err = readList(ctx, s, func(c *conn) error {
 		found, err := l.findPlaced(ctx, c)
 		for _, run := range found[:min(len(found), most)] {
 			tally.Add(w.rows[run])

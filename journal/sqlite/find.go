@@ -212,6 +212,8 @@ func (l *listing) findPlaced(ctx context.Context, q querier) ([]journal.RunID, e
 		if err != nil || all {
 			return found, err
 		}
+		clear(w.places) // of what was gathered in vain
+		clear(w.rows)
 	}
 	if !newestFirst {
 		return l.walk(ctx, q)

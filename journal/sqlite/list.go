@@ -16,7 +16,7 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 		return journal.RunPage{}, err
 	}
 	page := journal.RunPage{Now: now()}
-	err = s.read(ctx, func(c *conn) error {
+	err = readList(ctx, s, func(c *conn) error {
 		found, err := l.find(ctx, c)
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func findPage(ctx context.Context, s *Store, f journal.ListFilter) (journal.RunP
 		return journal.RunPage{}, err
 	}
 	l.where = w
-	err = s.read(ctx, func(c *conn) error {
+	err = readList(ctx, s, func(c *conn) error {
 		found, err := l.findPlaced(ctx, c)
 		if err != nil {
 			return err

@@ -211,19 +211,15 @@ func (l *listing) selects(r row) bool {
 		len(r.text(5)) < len(f.KeyPrefix) || r.text(5)[:len(f.KeyPrefix)] != f.KeyPrefix:
 		return false
 	}
-	if l.where != nil && !l.where.selects(r) {
-		return false
-	}
-	if len(f.Labels) == 0 {
-		return true
-	}
-	labels, _ := driver.DecodeLabels(r.text(6)) // what cannot be read matches nothing
-	for k, want := range f.Labels {
-		if got, ok := labels[k]; !ok || got != want {
-			return false
+	if len(f.Labels) > 0 {
+		labels, _ := driver.DecodeLabels(r.text(6)) // what cannot be read matches nothing
+		for k, want := range f.Labels {
+			if got, ok := labels[k]; !ok || got != want {
+				return false
+			}
 		}
 	}
-	return true
+	return l.where == nil || l.where.selects(r) // last, since it remembers what it selects
 }
 
 // listStateSQL asks for the state of an open run, by the primary key.

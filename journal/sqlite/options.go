@@ -16,7 +16,8 @@ type Options struct {
 	// on. Then it is rolled back and the attempt fails, because everybody waits for it. Default 30
 	// s.
 	TxMax time.Duration
-	// Readers is the number of connections for loads and lists. Default 4.
+	// Readers is the number of connections for loads and lists. Listings and aggregates have half
+	// of them, so that loads do not wait for them; of one they have that. Default 4.
 	Readers int
 	// ReadOnly opens an existing file for reading alone, beside the process that has it: nothing is
 	// locked and nothing is written, no table is made or changed, and calls that would write are

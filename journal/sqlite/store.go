@@ -26,7 +26,8 @@ type Store struct {
 	path    string
 	lock    *fileLock
 	writer  *writer
-	readers chan *conn // those that nobody uses
+	readers chan *conn    // those that nobody uses
+	lists   chan struct{} // the listings that have a reader, or are about to
 	nodes   *nodes
 	life    context.Context // until Close
 	end     context.CancelCauseFunc
@@ -141,6 +142,7 @@ func (s *Store) prepareFile(ctx context.Context, w *conn) error {
 // log, else "ro".
 func (s *Store) dialReaders(access string) error {
 	s.readers = make(chan *conn, s.o.Readers)
+	s.lists = make(chan struct{}, max(1, s.o.Readers/2))
 	for range s.o.Readers {
 		r, err := dial(s.path, access, fmt.Sprintf("busy_timeout = %d", busyMillis), "query_only = on",
 			fmt.Sprintf("cache_size = -%d", readerCacheKiB))
@@ -234,6 +236,20 @@ func (s *Store) read(ctx context.Context, fn func(c *conn) error) error {
 		err = e
 	}
 	return s.translate(err)
+}
+
+// readList is Store.read for a listing, or what else may look at all runs. Such reads have half of the
+// readers and wait for each other: however many people ask, a load finds a reader.
+func readList(ctx context.Context, s *Store, fn func(c *conn) error) error {
+	select {
+	case s.lists <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.life.Done():
+		return journal.ErrStoreClosed
+	}
+	defer func() { <-s.lists }()
+	return s.read(ctx, fn)
 }
 
 // A read is a transaction of its own: its first statement takes the snapshot that all see.
