@@ -27,7 +27,7 @@ const (
 
 // awaitPaused waits until the owner of a run has answered a pause.
 func (c *Client) awaitPaused(ctx context.Context, run journal.RunID, state journal.TaskState) error {
-	look := driver.LoadRequest{Run: run, InboxOnly: true, Lean: true, Limit: 1, Bytes: 1}
+	look := driver.LoadRequest{Run: run, Answer: driver.StateOnly}
 	for wait := pauseLookMin; ; wait = min(2*wait, pauseLookMax) {
 		switch {
 		case state == journal.Paused:

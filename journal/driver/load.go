@@ -1,6 +1,10 @@
 package driver
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"math"
+
+	"github.com/reprise-run/reprise/journal"
+)
 
 // LoadRequest asks for a run's history, or for the part of it that the caller has not seen. A node
 // that kept its machine asks with AfterSeq and AfterInbox, one that only serves messages with
@@ -46,6 +50,10 @@ type LoadRequest struct {
 	// tells why there is no reply: id, status, terminal event, and state and problem of the task.
 	Answer journal.InboxSeq
 }
+
+// StateOnly as LoadRequest.Answer is the number of an update that no run has: the answer tells in
+// what state the run is, and nothing else is read, such as its input. It is for those who poll.
+const StateOnly journal.InboxSeq = math.MaxInt64
 
 // History is what is known of a run, as of one moment. Run.Task, Events and Inbox agree with each
 // other: a store reads them from one snapshot, since an event that consumes a message must not

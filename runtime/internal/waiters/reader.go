@@ -118,7 +118,7 @@ func (r *reader) readReplies(ctx context.Context, updates []driver.LoadRequest) 
 	for i := range histories {
 		h, q := &histories[i], &updates[i]
 		switch {
-		case q.Answer == stateOnly: // the end of a run, if there is one, is of readEnds
+		case q.Answer == driver.StateOnly: // the end of a run, if there is one, is of readEnds
 			if h.Err == nil && !h.Run.Status.Closed() {
 				r.list.noteState(q.Run, r.unanswered(&h.Run))
 			}

@@ -2,7 +2,6 @@ package waiters
 
 import (
 	"context"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -44,10 +43,6 @@ const stateBefore = 500 * time.Millisecond
 // stateFresh is how long an answer about the state of a run serves all who wait for its end. The
 // answer goes to everybody who waits when it comes, so who asks then has it, or gets it.
 const stateFresh = stateBefore / 5
-
-// stateOnly is the number of an update that no run has: its answer tells the state of the run and
-// nothing else.
-const stateOnly journal.InboxSeq = math.MaxInt64
 
 // resolution is what a waiter gets: the terminal event, the answer, or an error.
 type resolution struct {
@@ -285,9 +280,9 @@ func (l *waitlist) takeToRead() (ids []journal.RunID, updates []driver.LoadReque
 		delete(l.toRead, id)
 		end, seen := false, map[journal.InboxSeq]bool{}
 		for _, wt := range l.waiting[id] {
-			if wt.ask && !seen[stateOnly] {
-				seen[stateOnly] = true
-				updates = append(updates, driver.LoadRequest{Run: id, Answer: stateOnly})
+			if wt.ask && !seen[driver.StateOnly] {
+				seen[driver.StateOnly] = true
+				updates = append(updates, driver.LoadRequest{Run: id, Answer: driver.StateOnly})
 			}
 			wt.ask = false
 			if wt.update == 0 {
