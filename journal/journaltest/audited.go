@@ -12,6 +12,7 @@ import (
 // Every change that an operator makes has one row of the audit (J12).
 var auditChecks = []check{
 	{"J12_EveryChangeHasOneRow", everyChangeIsAudited},
+	{"J12_AResumeHasARowAndAPolicyNone", auditOfOthers},
 	{"J12_TheAuditIsReadInPages", auditPages},
 	{"J12_AConcurrentActionIsAuditedOnce", auditedOnce},
 }
@@ -72,6 +73,19 @@ func everyChangeIsAudited(k *kit) {
 	if err := acts(k, driver.AdminAction{Run: run, Kind: driver.AdminDelete, Actor: "two\nlines"}); !errors.Is(err, journal.ErrInvalid) {
 		k.t.Errorf("an actor of two lines: %v", err)
 	}
+}
+
+// A resume of a run that nothing holds has a row. A child that ends because somebody terminates its
+// parent has none.
+func auditOfOthers(k *kit) {
+	parent := k.own(k.join(leaseLong).ID(), 1)[0]
+	child := parent.bears(journal.CloseTerminate)[0]
+	k.ok(acts(k, driver.AdminAction{Run: child, Kind: driver.AdminResume}))
+	k.ok(acts(k, driver.AdminAction{Run: parent.run, Kind: driver.AdminResume}))
+	k.ok(acts(k, driver.AdminAction{Run: parent.run, Kind: driver.AdminTerminate}))
+	k.same("status of the child", k.load(driver.LoadRequest{Run: child}).Run.Status, journal.Terminated)
+	k.same("verbs on the parent", audited(k, parent.run), []string{"resume", "terminate"})
+	k.same("verbs on the child", audited(k, child), []string{"resume"})
 }
 
 // A page ends at its limit, and the next begins before the last number of the one before.

@@ -18,6 +18,7 @@ import (
 var findChecks = []check{
 	{"Find_SelectsWhatAFilterMeans", findMeans},
 	{"Find_WithOtherFields", findWithFields},
+	{"Find_OddFailures", findOddFailures},
 	{"Find_NowIsOfTheFirstPage", findNow},
 	{"Find_RefusesAForeignCursor", findForeignCursor},
 	{"Find_RefusesWhatIsNoFilter", findRefuses},
@@ -197,6 +198,33 @@ func findWithFields(k *kit) {
 		if got := fmt.Sprint(k.listed(f)); got != name {
 			k.t.Errorf("%s: got %s, want %s", f.Where, got, name)
 		}
+	}
+}
+
+// oddFailures are failures that are JSON to one parser and not to another: halves of a pair of
+// surrogates, whole pairs, what only looks like one, numbers without end, the character 0.
+var oddFailures = []string{
+	`{"type":"pay.Odd","message":"m","data":{"half":"\ud800"}}`,
+	`{"type":"pay.Odd","message":"m","data":["\uDC00\ud800\uD800\udc00\udc01",1e400000,-1e400000]}`,
+	`{"type":"pay.Odd","message":"\u0000","data":{"back\\ud800":"\\\\ud800\\u0000"}}`,
+	`{"type":"pay.\ud83d\ude00","message":"m","as":"half \ude00\ud83d"}`,
+	`{"type":"pay.\\ud83d","message":"m","cause":{"type":"pay.Odd","message":"m","is":["\ud83d"],"data":1E+999999}}`,
+}
+
+// The names of a failure are found whatever else is in it.
+func findOddFailures(k *kit) {
+	for i, o := range k.own(k.join(leaseLong).ID(), len(oddFailures)) {
+		o.commit(closed, started(), journal.Event{Kind: journal.RunFailed,
+			Payload: journal.Payload{Encoding: journal.EncodingFailure, Data: []byte(oddFailures[i])}})
+	}
+	all := k.listAll(journal.ListFilter{})
+	for text, want := range map[string]int{
+		`error.class = "pay.Odd"`: 4, "error.class = \"pay.\U0001F600\"": 1, "error.class = \"half \ufffd\ufffd\"": 1, "error.class = \"\ufffd\"": 1,
+		`error.class = "pay.\\ud83d"`: 1, `error.class starts with "pay."`: 5, `not error.class = "pay.Odd"`: 1,
+	} {
+		ids := meant(k, text, all)
+		k.same(text+", as filter.Match has it", len(ids), want)
+		k.same(text, idsOf(k, journal.ListFilter{Where: text}), ids)
 	}
 }
 

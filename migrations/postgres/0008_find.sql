@@ -5,23 +5,34 @@
 -- The names by which a failure can be found: types, without the prefix of the engine's own, and registered names, of
 -- the failure and of its causes. A payload that is none has null; nothing makes the function fail, since an index
 -- calls it when a run is closed. It catches errors, which no parallel worker may do, so it is not parallel safe.
+--
+-- The registered data of an error may be JSON that jsonb refuses: a number that is too large, half of a pair of
+-- surrogates, the character 0. So it is json, which is not converted, and what no text can hold is replaced, as every
+-- other reader of a failure does. An escaped backslash is written in the other way first: then what looks like an
+-- escape is one.
 CREATE FUNCTION reprise.failure_classes(payload bytea, encoding text) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-    f       jsonb;
+    t       text;
+    f       json;
     classes text[] := '{}';
 BEGIN
     IF encoding IS DISTINCT FROM 'failure' THEN
         RETURN NULL;
     END IF;
-    f := replace(convert_from(payload, 'UTF8'), '\u0000', '\ufffd')::jsonb;
-    WHILE jsonb_typeof(f) = 'object' LOOP
+    t := replace(replace(convert_from(payload, 'UTF8'), '\\', '\u005c'), '\u0000', '\ufffd');
+    IF strpos(t, '\ud') > 0 OR strpos(t, '\uD') > 0 THEN
+        t := regexp_replace(t, '\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])', '\\ufffd', 'gi');
+        t := regexp_replace(t, '(?<!\\ud[89ab][0-9a-f]{2})\\ud[c-f][0-9a-f]{2}', '\\ufffd', 'gi');
+    END IF;
+    f := t::json;
+    WHILE json_typeof(f) = 'object' LOOP
         classes := classes || (f ->> 'type') || (f ->> 'as');
         IF left(f ->> 'type', 8) = 'reprise' || '.' THEN -- in two pieces, since it is not the schema's name
             classes := classes || substr(f ->> 'type', 9);
         END IF;
-        IF jsonb_typeof(f -> 'is') = 'array' THEN
-            classes := classes || ARRAY (SELECT jsonb_array_elements_text(f -> 'is'));
+        IF json_typeof(f -> 'is') = 'array' THEN
+            classes := classes || ARRAY (SELECT json_array_elements_text(f -> 'is'));
         END IF;
         f := f -> 'cause';
     END LOOP;
