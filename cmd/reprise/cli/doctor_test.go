@@ -1,13 +1,19 @@
 package cli_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/reprise-run/reprise/cmd/reprise/cli"
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
 )
 
 // findings are what doctor says, by check; the worst of each.
@@ -59,6 +65,30 @@ func TestDoctor(t *testing.T) {
 	wantFound(t, findings(t, planted, cli.ExitFailed), map[string]string{"blocked": "ok", "quarantined": "error"})
 
 	wantText(t, "no store", reprise(t, "postgres://127.0.0.1:1/none", cli.ExitFailed, "doctor").err, "connection refused", "is the server up")
+}
+
+// TestDoctorOfAnotherStore: of a store that a program brings, and that does not say what waits, it
+// tells the rest.
+func TestDoctorOfAnotherStore(t *testing.T) {
+	t.Parallel()
+	store := func(ctx context.Context, _ bool) (cli.Store, error) {
+		s := memory.New(nil)
+		_, err := runtime.Start(ctx, runtime.NewClient(journal.New(s, nil), nil), workflow.Name[int, int]("flow"), 1, nil)
+		return s, err
+	}
+	root := cli.New(&cli.Options{Open: store})
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetArgs([]string{"doctor"})
+	if code := cli.ExitCode(root.ExecuteContext(t.Context())); code != cli.ExitWarnings {
+		t.Errorf("exit code %d, want %d", code, cli.ExitWarnings)
+	}
+	wantText(t, "doctor", out.String(), "no node lives", "no run is blocked", "no run is quarantined", "the one here", "does not say what waits")
+	root = cli.New(&cli.Options{Open: store})
+	root.SetArgs([]string{"queue", "list"})
+	if code := cli.ExitCode(root.ExecuteContext(t.Context())); code != cli.ExitFailed {
+		t.Errorf("queue list: exit code %d, want %d", code, cli.ExitFailed)
+	}
 }
 
 // TestDoctorOfPostgres: settings of the role, a wait that is too long, and tables of another

@@ -117,7 +117,7 @@ func (p *printer) object(v any) error {
 func (p *printer) line(v any) error { return p.encoder().Encode(v) }
 
 func (p *printer) encoder() *json.Encoder {
-	e := json.NewEncoder(p.w)
+	e := json.NewEncoder(harmless{p.w})
 	e.SetEscapeHTML(false)
 	return e
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,6 +73,10 @@ heads of an index, so it costs the same whatever waits.`,
 	return g
 }
 
+// errNoBacklog is the answer of a store that a program brings, such as one in memory.
+var errNoBacklog = &codedError{code: ExitFailed, text: "this store does not say what waits",
+	how: "node list and run list show who is there and what is open"}
+
 // queues joins what waits with who serves it.
 func (c *call) queues(nodes []journal.Node) ([]queueRecord, error) {
 	var waits []driver.Backlog
@@ -84,7 +87,7 @@ func (c *call) queues(nodes []journal.Node) ([]queueRecord, error) {
 	case *sqlite.Store:
 		waits, err = sqlite.Backlog(c.ctx, s)
 	default:
-		err = errors.New("this store does not say what waits")
+		err = errNoBacklog
 	}
 	if err != nil {
 		return nil, err

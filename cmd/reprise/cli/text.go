@@ -2,9 +2,11 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // clean makes text of strangers harmless on a terminal: control characters, which could move the
@@ -15,11 +17,40 @@ func clean(s string) string {
 		if r == '\n' {
 			return r
 		}
-		if unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Bidi_Control, r) {
+		if steers(r) || r == unicode.ReplacementChar {
 			return ' '
 		}
 		return r
 	}, s)
+}
+
+// steers tells whether a terminal may obey a character instead of showing it, or show others in
+// another order because of it.
+func steers(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
+
+// harmless is a writer of JSON for a terminal. An encoder escapes the control characters of ASCII
+// and leaves the others as they are; this escapes them too, so the JSON has the same value. Each
+// call has whole characters, as an encoder's has. Outside of texts JSON has no such character.
+type harmless struct{ w io.Writer }
+
+func (h harmless) Write(p []byte) (int, error) {
+	var b []byte // the copy, if one is needed
+	done := 0    // what is in it already
+	for i := 0; i < len(p); {
+		r, size := utf8.DecodeRune(p[i:])
+		if r >= 0x7f && steers(r) {
+			b = fmt.Appendf(append(b, p[done:i]...), `\u%04x`, r)
+			done = i + size
+		}
+		i += size
+	}
+	if done == 0 {
+		return h.w.Write(p)
+	}
+	if _, err := h.w.Write(append(b, p[done:]...)); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // oneLine is text for a cell of a table: clean, in one line, and not longer than max runes.

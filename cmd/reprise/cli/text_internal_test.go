@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 )
@@ -18,6 +21,31 @@ func TestClean(t *testing.T) {
 	}
 	if got := oneLine("  two\n lines, \x1b[1m and more  ", 14); got != "two lines, [1…" {
 		t.Errorf("oneLine gives %q", got)
+	}
+}
+
+// TestJSONIsHarmless: what a stranger has stored cannot drive a terminal through JSON either, and
+// the JSON has the value that it had.
+func TestJSONIsHarmless(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"plain, größer, 漢字": "plain, größer, 漢字", "\x1b[2J": `\u001b[2J`, "\u009b31m": `\u009b31m`, "a\x7fb\u0080": `a\u007fb\u0080`,
+		"\u202eabc\u2069": `\u202eabc\u2069`, "\u200e\u200f\u061c": `\u200e\u200f\u061c`, "<&>\u00a0": "<&>\u00a0", `\` + "\u0085": `\\\u0085`,
+	} {
+		for _, format := range []string{formatJSON, formatLines} {
+			var b bytes.Buffer
+			p := &printer{w: &b, format: format}
+			if err := printOne(p, &map[string]any{in: json.RawMessage(`["` + strings.ReplaceAll(strings.ReplaceAll(in, `\`, `\\`), "\x1b", `\u001b`) + `"]`)}, nil); err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(b.String(), `"`+want+`"`); n != 2 {
+				t.Errorf("%q is printed as %s, want %s", in, b.String(), want)
+			}
+			var got map[string][]string
+			if err := json.Unmarshal(b.Bytes(), &got); err != nil || len(got[in]) != 1 || got[in][0] != in {
+				t.Errorf("%q is read as %q, %v", in, got, err)
+			}
+		}
 	}
 }
 
