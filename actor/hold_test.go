@@ -334,6 +334,82 @@ func TestResumeOvertakesTheAnswer(t *testing.T) {
 	})
 }
 
+// J11: an answer to a pause is none to an interruption that comes before it and that the owner has
+// not heard of. Its outcome tells, and then the attempt is interrupted.
+func TestInterruptionOvertakesTheAnswer(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		a, b := newGate(), newGate()
+		g.define("two", func(ctx workflow.Context) (string, error) {
+			if _, err := workflow.Step(ctx, "a", a.heedful, nil); err != nil {
+				return "", err
+			}
+			return workflow.Step(ctx, "b", b.heedful, nil)
+		})
+		id := g.start("two")
+		g.wantBegun("a", a, 1)
+		overtaken := false
+		g.store.fate = func(c *driver.Commit) error {
+			if c.Hold && !overtaken {
+				overtaken = true
+				g.pauseQuietly(id, driver.AdminInterrupt)
+			}
+			return nil
+		}
+		g.pause(id, driver.AdminPause)
+		g.wantHeld(id, 0) // the body has ended with its context, and the run is free
+		if !overtaken {
+			t.Error("the pause got no answer")
+		}
+		a.open <- nil
+		b.open <- nil
+		g.resume(id)
+		wait()
+		g.wantHistory(id, "RunStarted StepCompleted(a) StepCompleted(b) RunCompleted")
+	})
+}
+
+// A resume that overtakes the park of a run that was paused finds no owner that looks afterwards.
+// So the run is parked as one that is due, whatever it waits for: somebody claims it and looks.
+func TestResumeOvertakesThePark(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		a := newGate()
+		g.define("receives", func(ctx workflow.Context) (string, error) {
+			if _, err := workflow.Step(ctx, "a", a.stubborn, nil); err != nil {
+				return "", err
+			}
+			_, err := workflow.Signal[int]("s").Receive(ctx)
+			return "", err
+		})
+		id := g.start("receives")
+		g.wantBegun("a", a, 1)
+		g.pause(id, driver.AdminPause)
+		overtaken := false
+		g.store.fate = func(c *driver.Commit) error {
+			if c.Next.Kind == driver.NextPark && !overtaken {
+				overtaken = true
+				g.store.mu.Lock()
+				defer g.store.mu.Unlock()
+				g.store.runs[id].task.State, g.store.runs[id].task.VisibleAt = journal.Ready, g.store.Now()
+			}
+			return nil
+		}
+		a.open <- nil
+		wait()
+		task := g.task(id)
+		if !overtaken || task.State != journal.Ready || task.Owner != 0 || task.VisibleAt.IsZero() || task.VisibleAt.After(g.store.Now()) {
+			t.Fatalf("overtaken %v: the task is %+v", overtaken, task)
+		}
+		g.claim(id)
+		if task := g.task(id); task.Owner != 0 || !task.VisibleAt.IsZero() {
+			t.Errorf("after the claim it waits for its signal alone: %+v", task)
+		}
+		g.signal(id, "s", 7)
+		g.claim(id)
+		wait()
+		g.wantHistory(id, "RunStarted StepCompleted(a) SignalReceived(s) RunCompleted")
+	})
+}
+
 // J11: an attempt that has its slot and waits for its transaction is called off: its body would
 // begin after the answer.
 func TestPauseCallsOffWhatWaitsForATransaction(t *testing.T) {

@@ -126,6 +126,16 @@ func TestSetLabelsLimits(t *testing.T) {
 				workflow.SetLabels(c, labels)
 			}()
 		}
+		for what, name := range map[string]string{"no name": "", "a control character": "a\n", "a long name": strings.Repeat("x", journal.LabelKeyBytesMax+1)} {
+			func() {
+				defer func() {
+					if err, _ := recover().(error); !errors.Is(err, journal.ErrInvalid) {
+						t.Errorf("%s is removed: %v", what, err)
+					}
+				}()
+				workflow.RemoveLabels(c, "fine", name)
+			}()
+		}
 		return "", nil
 	}))
 	defer r.m.Close()

@@ -77,6 +77,27 @@ func TestMigrateBesideANewerRelease(t *testing.T) {
 	}
 }
 
+// TestMigrateTakesAsLongAsItTakes: a role whose statements are limited waits for whoever migrates at
+// that moment, and may itself take longer than its limit.
+func TestMigrateTakesAsLongAsItTakes(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.Empty(t)
+	watch, holder, conn := connect(t, dsn), connect(t, dsn), connect(t, dsn+"&statement_timeout=200")
+	mustExec(t, holder, `CREATE SCHEMA reprise; CREATE TABLE reprise.schema_migrations (version integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
+		additive boolean NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
+	mustExec(t, holder, `BEGIN; LOCK reprise.schema_migrations`)
+	migrated := make(chan error, 1)
+	go func() { migrated <- postgres.Migrate(t.Context(), conn, migrations.DefaultSchema) }()
+	eventually(t, "it waits for five times its limit", func() bool {
+		return query[bool](t, watch, `SELECT EXISTS (SELECT FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock' AND clock_timestamp() - query_start > interval '1 second')`) || len(migrated) > 0
+	})
+	mustExec(t, holder, `COMMIT`)
+	if err := <-migrated; err != nil {
+		t.Errorf("a migration that waited: %v", err)
+	}
+}
+
 // TestMigrateLeavesNothingBehindWhenItFails: all files are one transaction.
 func TestMigrateLeavesNothingBehindWhenItFails(t *testing.T) {
 	t.Parallel()
