@@ -185,10 +185,16 @@ func ownerAnswers(k *kit) {
 			stateIs(k, "interrupted", o.run, journal.Interrupting)
 			k.ok(k.admin(o.run, driver.AdminPause)) // which does not take the interruption back
 			stateIs(k, "interrupted, and paused", o.run, journal.Interrupting)
-			early := o.hold() // its owner had heard of the pause alone
-			outs, err := k.commits(early)
+			early := []driver.Commit{o.hold()} // its owner had heard of the pause alone
+			if several {
+				early = append(early, beside.build(keep))
+			}
+			outs, err := k.commits(early...)
 			k.ok(errors.Join(err, outs[0].Err))
-			o.accept(&early)
+			o.accept(&early[0])
+			if several {
+				beside.accept(&early[1])
+			}
 			k.same("the answer to an interruption that was not heard", outs[0].State, journal.Interrupting)
 			stateIs(k, "interrupted, and held before that", o.run, journal.Interrupting)
 			hold(stepDone(1, "a", "1"))
