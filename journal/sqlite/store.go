@@ -238,8 +238,8 @@ func (s *Store) read(ctx context.Context, fn func(c *conn) error) error {
 	return s.translate(err)
 }
 
-// readList is Store.read for a listing, or what else may look at all runs. Such reads have half of the
-// readers and wait for each other: however many people ask, a load finds a reader.
+// readList is Store.read for a listing, or what else may look at all runs. Such reads have half of
+// the readers and wait for each other: however many people ask, a load finds a reader.
 func readList(ctx context.Context, s *Store, fn func(c *conn) error) error {
 	select {
 	case s.lists <- struct{}{}:
