@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
 	"github.com/reprise-run/reprise/journal/postgres/pgserver"
@@ -22,9 +19,6 @@ import (
 // allowed to create databases.
 const dsnEnv = "REPRISE_TEST_DSN"
 
-// Schema is where New's databases keep their tables.
-const Schema = "reprise"
-
 // shared is the server of this test binary: starting one takes a second, a database in it a tenth.
 // mu is held while a database is made, also because a template can be copied by one at a time only.
 var shared struct {
@@ -33,9 +27,8 @@ var shared struct {
 	dsn      string           // of a database to give orders in; empty before the first use
 	template string           // the migrated database that New copies
 	common   string           // the database of all that NewSchema names
-	schemas  []string         // in common: migrated and empty, for the next tests
 	tables   []string         // of every migrated schema
-	keeper   *pgxpool.Pool    // of common: its sessions have seen the schemas that they check and empty
+	keeper   *keeper          // of the schemas in common
 }
 
 // Main is the TestMain of packages that use Postgres. It runs the tests, stops the server, looks
@@ -102,13 +95,10 @@ func NewSchema(t testing.TB) (dsn, schema string) {
 		t.Fatalf("pgtest: %v", err)
 	}
 	dsn = withDatabase(shared.dsn, shared.common)
-	if n := len(shared.schemas); n > 0 {
-		schema, shared.schemas = shared.schemas[n-1], shared.schemas[:n-1]
-	} else {
-		schema = uniqueName("test")
-	}
+	keeper := shared.keeper
+	schema = keeper.take()
 	t.Cleanup(func() {
-		if err := giveBack(t, schema); err != nil {
+		if err := keeper.giveBack(t, schema); err != nil {
 			t.Errorf("pgtest: %v", err)
 		}
 	})
@@ -189,7 +179,7 @@ func makeCommon(ctx context.Context) (err error) {
 	if err := makeEmpty(ctx, &shared.common, "common"); err != nil {
 		return err
 	}
-	shared.keeper, err = pgxpool.New(ctx, withDatabase(shared.dsn, shared.common))
+	shared.keeper, err = newKeeper(ctx, withDatabase(shared.dsn, shared.common), shared.tables)
 	return err
 }
 
@@ -211,7 +201,7 @@ func stopShared() error {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.keeper != nil {
-		shared.keeper.Close()
+		shared.keeper.sessions.Close()
 	}
 	if shared.own != nil {
 		return shared.own.Stop()
@@ -240,12 +230,6 @@ func execute(ctx context.Context, dsn, sql string) error {
 		return fmt.Errorf("%s: %w", sql, err)
 	}
 	return nil
-}
-
-// uniqueName returns a name that no other test, and no other test binary on the same server, uses:
-// several packages are tested at once.
-func uniqueName(what string) string {
-	return "reprise_" + what + "_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 }
 
 // withDatabase returns dsn with another database. Like all of this package it wants an address in
