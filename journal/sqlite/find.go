@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -85,6 +86,7 @@ type finding struct {
 	places map[journal.RunID]filter.Place
 	place  filter.Place // of the candidate that was looked at last, if placed
 	placed bool
+	turns  []int                          // how many candidates a page may cost one way before the other is tried
 	rows   map[journal.RunID]*journal.Run // what rows tell of the runs that they select, if somebody wants it; else nil
 }
 
@@ -100,7 +102,7 @@ func newFinding(f *journal.ListFilter, now time.Time) (*finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &finding{q: q, bounds: filter.BoundsOf(q.Where), places: map[journal.RunID]filter.Place{}}
+	w := &finding{q: q, bounds: filter.BoundsOf(q.Where), places: map[journal.RunID]filter.Place{}, turns: []int{gatherMax, gatherLateMax}}
 	for _, e := range filter.Conjuncts(q.Where) {
 		if filter.Any(e, needsMore) {
 			w.dear = append(w.dear, e)
@@ -203,20 +205,42 @@ func (w *finding) forget(run journal.RunID) {
 	delete(w.rows, run)
 }
 
+// clear drops all that is kept, of candidates that proved to be too many.
+func (w *finding) clear() {
+	clear(w.places)
+	clear(w.rows)
+}
+
 // findPlaced returns the page in its order, and one run more if there is a next page.
+//
+// Of the two ways, to sort what the sources have and to walk in the order that is asked for, either
+// may meet a thousand times the candidates of the other, and nothing tells which before they are
+// met. So they take turns with more and more candidates: the page costs a few times what the better
+// way costs. The last walk meets all there are.
 func (l *listing) findPlaced(ctx context.Context, q querier) ([]journal.RunID, error) {
 	w := l.where
 	newestFirst, sources := w.q.Order.ByID() && !w.q.Order.Ascending, l.sources()
-	if !newestFirst || len(sources) != 1 || sources[0].sql != l.sql { // else the source has the order already
-		found, all, err := l.gather(ctx, q, sources)
+	ordered := newestFirst && len(sources) == 1 && sources[0].sql == l.sql // by the source
+	for _, most := range w.turns {
+		if !ordered && len(sources) > 0 {
+			found, all, err := l.gather(ctx, q, sources, most)
+			if err != nil || all {
+				return found, err
+			}
+			w.clear()
+		}
+		if newestFirst {
+			break // a walk by id has an index of its own for most conditions
+		}
+		found, all, err := l.walk(ctx, q, most)
 		if err != nil || all {
 			return found, err
 		}
-		clear(w.places) // of what was gathered in vain
-		clear(w.rows)
+		w.clear()
 	}
 	if !newestFirst {
-		return l.walk(ctx, q)
+		found, _, err := l.walk(ctx, q, math.MaxInt)
+		return found, err
 	}
 	if w.q.After != nil {
 		l.before = w.q.After.Run[:]
@@ -275,24 +299,21 @@ func statusSources(b *filter.Bounds) (list []source) {
 	return list
 }
 
-// gather looks at all candidates of the sources, if they are few, and returns what matches in
-// order. all is false if there are too many, or if nothing bounds them.
-func (l *listing) gather(ctx context.Context, q querier, sources []source) (found []journal.RunID, all bool, err error) {
-	if len(sources) == 0 {
-		return nil, false, nil
-	}
+// gather looks at all candidates of the sources and returns what matches in order. all is false if
+// there are more than that many.
+func (l *listing) gather(ctx context.Context, q querier, sources []source, most int) (found []journal.RunID, all bool, err error) {
 	looked := 0
 	last := bytes.Repeat([]byte{0xff}, 17) // more than any id
 	for _, src := range sources {
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
 		}
-		args := append(append([]any{last}, src.args...), int64(gatherMax-looked+1))
+		args := append(append([]any{last}, src.args...), int64(most-looked+1))
 		seen, err := l.scan(q, src.sql, &found, args...)
 		if err != nil {
 			return nil, false, err
 		}
-		if looked += len(seen); looked > gatherMax {
+		if looked += len(seen); looked > most {
 			return nil, false, nil
 		}
 	}
@@ -302,8 +323,9 @@ func (l *listing) gather(ctx context.Context, q querier, sources []source) (foun
 }
 
 // walk looks at candidates in the order that is asked for until there is one run more than the page
-// holds. It begins behind the cursor, or where the condition begins.
-func (l *listing) walk(ctx context.Context, q querier) (found []journal.RunID, err error) {
+// holds. It begins behind the cursor, or where the condition begins. all is false if that many
+// candidates were not enough.
+func (l *listing) walk(ctx context.Context, q querier, most int) (found []journal.RunID, all bool, err error) {
 	w := l.where
 	sql, bounds := walkOldestSQL, filter.All
 	switch o := w.q.Order; {
@@ -324,9 +346,9 @@ func (l *listing) walk(ctx context.Context, q querier) (found []journal.RunID, e
 		value, run = w.q.After.Value, w.q.After.Run[:]
 	}
 	chunk := max(listChunk, min(l.limit, journal.ListMax)+1)
-	for {
+	for looked := 0; looked < most; looked += chunk {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return nil, false, context.Cause(ctx)
 		}
 		args := []any{run, int64(chunk)}
 		if !w.q.Order.ByID() {
@@ -334,8 +356,9 @@ func (l *listing) walk(ctx context.Context, q querier) (found []journal.RunID, e
 		}
 		seen, err := l.scan(q, sql, &found, args...)
 		if err != nil || len(seen) < chunk || len(found) > l.limit {
-			return found, err
+			return found, true, err
 		}
 		value, run = w.place.Value, w.place.Run[:]
 	}
+	return nil, false, nil
 }

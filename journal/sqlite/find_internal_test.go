@@ -48,3 +48,51 @@ func TestFindingKeepsWhatItSelects(t *testing.T) {
 		}
 	}
 }
+
+// counted counts the rows that a listing reads.
+type counted struct {
+	querier
+	rows int
+}
+
+func (c *counted) query(sql string, each func(r row) error, args ...any) error {
+	return c.querier.query(sql, func(r row) error { c.rows++; return each(r) }, args...)
+}
+
+// TestPagesTakeTheShorterWay: a page that its order would fill late is sorted from what has an
+// index, and one that has many candidates there is filled in its order.
+func TestPagesTakeTheShorterWay(t *testing.T) {
+	t.Parallel()
+	const runs, first, late = 20_000, 500, 1_000 // 600 have failed, 15 of them of each class
+	s := plantMonth(t, runs)
+	for _, where := range []string{
+		`status = failed and error.class = "class11" and total > 4000 order by duration desc`,
+		`closed > -1000d order by duration desc`,
+		`status = failed order by closed asc`,
+	} {
+		f := journal.ListFilter{Where: where, Limit: 5}
+		w, err := newFinding(&f, now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.turns = []int{first, late}
+		l, err := newListing(w.narrow(f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.where = w
+		var found []journal.RunID
+		count := &counted{}
+		err = s.read(t.Context(), func(c *conn) (err error) {
+			count.querier = c
+			found, err = l.findPlaced(t.Context(), count)
+			return err
+		})
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %d runs, %v", where, len(found), err)
+		}
+		if count.rows > 6*first {
+			t.Errorf("%s: %d rows are read, want %d at most", where, count.rows, 6*first)
+		}
+	}
+}
