@@ -30,8 +30,8 @@ const (
 	// listChunk is the candidates that a listing looks at between two looks at its context.
 	listChunk = 500
 	// gatherMax is the candidates up to which a listing with a condition reads all of them to sort
-	// what matches, before it walks an index in the order that is asked for, and those that it walks
-	// over before it tries with more. They are read in a tenth of a second.
+	// what matches, before it walks an index in the order that is asked for, and those that it
+	// walks over before it tries with more. They are read in a tenth of a second.
 	gatherMax = 20_000
 	// gatherLateMax is the same when neither was enough.
 	gatherLateMax = 10 * gatherMax
