@@ -8,7 +8,7 @@ type AuditEntry struct {
 	Number   int64     // grows with time; a page begins before one
 	Time     time.Time // the store's clock
 	Actor    string    // who, as the program said; empty if it did not
-	Verb     string    // "pause", "resume", "terminate" or "delete"
+	Verb     string    // "pause", "resume", "set-labels", "set-priority", "terminate" or "delete"
 	Run      RunID
 	Workflow string // of the run
 	Reason   string // as the operator gave it, see AuditTextBytesMax

@@ -55,14 +55,22 @@ func CheckStart(s *Start) error {
 	if s.Version < 1 {
 		return fmt.Errorf("version %d of workflow %q: %w: versions start at 1", s.Version, s.Workflow, ErrInvalid)
 	}
-	if s.Priority < PriorityMin || s.Priority > PriorityMax {
-		return fmt.Errorf("priority %d: %w: it must be between %d and %d", s.Priority, ErrInvalid, PriorityMin, PriorityMax)
+	if err := CheckPriority(s.Priority); err != nil {
+		return err
 	}
 	if s.Reuse < ReuseReject || s.Reuse > ReuseAllowIfFailed {
 		return fmt.Errorf("reuse policy %d: %w", s.Reuse, ErrInvalid)
 	}
 	if s.Delay < 0 || s.Delay > DelayMax {
 		return fmt.Errorf("delay %s: %w: it must be between 0 and %s", s.Delay, ErrInvalid, DelayMax)
+	}
+	return nil
+}
+
+// CheckPriority refuses a priority that no run may have.
+func CheckPriority(p int16) error {
+	if p < PriorityMin || p > PriorityMax {
+		return fmt.Errorf("priority %d: %w: it must be between %d and %d", p, ErrInvalid, PriorityMin, PriorityMax)
 	}
 	return nil
 }

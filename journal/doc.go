@@ -69,11 +69,12 @@
 //     [Paused] and the one that resumes it. An owner that hears of a pause starts
 //     none either; what claims, frees, reaps or sends keeps the pause.
 //   - J12: Every change to a run that an operator makes has one row of the audit,
-//     from the same transaction, which outlives the run. An action that is refused
-//     or finds nothing to change has none; a resume of an open run always has one,
-//     also if nothing held the run. A child that its close policy closes when its
-//     parent is terminated has none. What code decides over is no such change: a
-//     signal, an update and a cancel request are rows of the inbox.
+//     from the same transaction, which outlives the run; that of new labels or a
+//     new priority says what has changed. An action that is refused or finds
+//     nothing to change has none; a resume of an open run always has one, also if
+//     nothing held the run. A child that its close policy closes when its parent is
+//     terminated has none. What code decides over is no such change: a signal, an
+//     update and a cancel request are rows of the inbox.
 //
 // # States of a run and its task
 //

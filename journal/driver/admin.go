@@ -12,11 +12,13 @@ type AdminKind int
 
 // The operator's actions.
 const (
-	AdminDelete    AdminKind = iota + 1 // forget a closed run; an open one is refused with ErrOpen
-	AdminResume                         // make a blocked, quarantined, paused or parked run visible now
-	AdminTerminate                      // close an open run without running its code (RunTerminated)
-	AdminPause                          // start no further step of an open run, see journal.Task
-	AdminInterrupt                      // the same, and interrupt the attempts that its owner executes
+	AdminDelete      AdminKind = iota + 1 // forget a closed run; an open one is refused with ErrOpen
+	AdminResume                           // make a blocked, quarantined, paused or parked run visible now
+	AdminTerminate                        // close an open run without running its code (RunTerminated)
+	AdminPause                            // start no further step of an open run, see journal.Task
+	AdminInterrupt                        // the same, and interrupt the attempts that its owner executes
+	AdminSetLabels                        // set and remove labels of a run, open or closed
+	AdminSetPriority                      // change the priority of an open run
 )
 
 // String is the action as callers know it.
@@ -30,11 +32,26 @@ func (k AdminKind) String() string {
 		return "terminate"
 	case AdminPause, AdminInterrupt:
 		return "pause"
+	case AdminSetLabels:
+		return "set-labels"
+	case AdminSetPriority:
+		return "set-priority"
 	}
 	return fmt.Sprintf("admin action %d on", int(k))
 }
 
-// Detail is what the audit says of the action beside its verb.
+// Refuses tells why a run that is open, or is not, is none for the action; nil if it is one.
+func (k AdminKind) Refuses(open bool) error {
+	switch {
+	case k == AdminDelete && open:
+		return journal.ErrOpen
+	case k != AdminDelete && k != AdminSetLabels && !open:
+		return journal.ErrClosed
+	}
+	return nil
+}
+
+// Detail is what the audit says of the action beside its verb. That of an edit is [Edit.Detail].
 func (k AdminKind) Detail() string {
 	if k == AdminInterrupt {
 		return "running steps are interrupted"
@@ -50,6 +67,9 @@ type AdminAction struct {
 	Kind   AdminKind
 	Reason string
 	Actor  string
+
+	Labels   map[string]*string // of AdminSetLabels: nil removes one
+	Priority int16              // of AdminSetPriority
 }
 
 // AdminOutcome tells of the run of a pause or a resume.
@@ -61,11 +81,34 @@ type AdminOutcome struct {
 // AuditReason is the reason as the audit keeps it: text that every store can hold, and no more of
 // it than people read.
 func (a *AdminAction) AuditReason() string {
-	text := strings.ReplaceAll(strings.ToValidUTF8(a.Reason, "\ufffd"), "\x00", "\ufffd")
+	return auditText(strings.ReplaceAll(strings.ToValidUTF8(a.Reason, "\ufffd"), "\x00", "\ufffd"))
+}
+
+// auditText is the beginning of a text, as much of it as the audit keeps.
+func auditText(text string) string {
 	if len(text) > journal.AuditTextBytesMax {
 		text = strings.ToValidUTF8(text[:journal.AuditTextBytesMax], "")
 	}
 	return text
+}
+
+// check refuses an action that no store carries out.
+func (a *AdminAction) check() error {
+	if err := journal.CheckText("actor", a.Actor, journal.NameBytesMax); err != nil {
+		return err
+	}
+	if a.Kind == AdminSetPriority {
+		return journal.CheckPriority(a.Priority)
+	}
+	set := map[string]string{}
+	for name, value := range a.Labels {
+		if value != nil {
+			set[name] = *value
+		} else if err := journal.CheckLabels(map[string]string{name: ""}); err != nil {
+			return err
+		}
+	}
+	return journal.CheckLabels(set)
 }
 
 // PausedBy is the state of an open task after a pause. A pause of a run that is on hold changes

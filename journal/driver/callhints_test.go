@@ -248,12 +248,14 @@ func TestFreedTasksAreToldToEverybody(t *testing.T) {
 		}
 		o.want("leave", nil, []driver.Hint{tasks})
 		for op, want := range map[driver.AdminKind]func(journal.RunID) []driver.Hint{
-			driver.AdminResume: func(journal.RunID) []driver.Hint { return []driver.Hint{tasks} },
+			driver.AdminResume:      func(journal.RunID) []driver.Hint { return []driver.Hint{tasks} },
+			driver.AdminSetLabels:   func(journal.RunID) []driver.Hint { return nil }, // nobody waits for labels
+			driver.AdminSetPriority: func(journal.RunID) []driver.Hint { return nil }, // nothing is due that was not
 			driver.AdminTerminate: func(run journal.RunID) []driver.Hint {
 				return []driver.Hint{{Kind: driver.HintTerminated, Run: run}, {Kind: driver.HintClosed, Run: run}, tasks}
 			},
 		} {
-			a := driver.AdminAction{Run: journal.NewRunID(), Kind: op}
+			a := driver.AdminAction{Run: journal.NewRunID(), Kind: op, Priority: 1}
 			if _, err := o.j.Admin(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}

@@ -231,7 +231,7 @@ func (j *Journal) Aggregate(ctx context.Context, a journal.Aggregate) (journal.A
 
 // Admin applies an operator's action.
 func (j *Journal) Admin(ctx context.Context, a AdminAction) (AdminOutcome, error) {
-	if err := journal.CheckText("actor", a.Actor, journal.NameBytesMax); err != nil {
+	if err := a.check(); err != nil {
 		return AdminOutcome{}, fmt.Errorf("%s run %s: %w", a.Kind, a.Run, err)
 	}
 	began := time.Now()

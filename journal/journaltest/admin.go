@@ -124,8 +124,8 @@ func terminateRun(k *kit) {
 
 // An action on a run that does not exist is ErrNotFound, and creates nothing.
 func adminUnknown(k *kit) {
-	for _, op := range []driver.AdminKind{driver.AdminDelete, driver.AdminResume, driver.AdminTerminate, driver.AdminPause, driver.AdminInterrupt} {
-		if err := k.admin(journal.NewRunID(), op); !errors.Is(err, journal.ErrNotFound) {
+	for _, op := range []driver.AdminKind{driver.AdminDelete, driver.AdminResume, driver.AdminTerminate, driver.AdminPause, driver.AdminInterrupt, driver.AdminSetLabels, driver.AdminSetPriority} {
+		if err := acts(k, driver.AdminAction{Run: journal.NewRunID(), Kind: op, Priority: 1}); !errors.Is(err, journal.ErrNotFound) {
 			k.t.Errorf("op %d: %v", op, err)
 		}
 	}

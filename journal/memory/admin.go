@@ -18,15 +18,13 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	}
 	defer s.db.mu.Unlock()
 	r := s.db.runs[a.Run]
-	switch {
-	case r == nil:
+	if r == nil {
 		return out, journal.ErrNotFound
-	case a.Kind == driver.AdminDelete && r.open:
-		return out, journal.ErrOpen
-	case a.Kind != driver.AdminDelete && !r.open:
-		return out, journal.ErrClosed
 	}
-	changed := true
+	if err := a.Kind.Refuses(r.open); err != nil {
+		return out, err
+	}
+	changed, detail := true, a.Kind.Detail()
 	switch a.Kind {
 	case driver.AdminDelete:
 		s.db.remove(r) // its open children keep their parent's id and find nobody to report to
@@ -41,11 +39,18 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 			changed = r.pause(a.Kind, now)
 		}
 		out = driver.AdminOutcome{Owner: r.task.Owner, State: r.task.State}
+	case driver.AdminSetLabels, driver.AdminSetPriority:
+		e, err := a.Edit(&r.run)
+		if err != nil {
+			return out, err
+		}
+		s.db.edit(r, &e, now)
+		changed, detail = e.Detail != "", e.Detail
 	default:
 		return out, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}
 	if changed {
-		s.db.note(&a, r.run.Workflow, now)
+		s.db.note(&a, r.run.Workflow, detail, now)
 	}
 	return out, nil
 }
@@ -60,6 +65,18 @@ func (r *record) resume(now time.Time) {
 		r.task.State, r.task.Strikes, r.task.Problem = journal.Ready, 0, ""
 	} else if r.task.State.OnHold() {
 		r.task.State = journal.Ready
+	}
+}
+
+// edit changes the rows of a run. A task that is queued moves to the queue of its new priority.
+func (db *database) edit(r *record, e *driver.Edit, now time.Time) {
+	if e.Labels != nil {
+		r.run.Relabel(e.Labels)
+	}
+	if e.Priority != 0 {
+		db.dequeue(r)
+		r.run.Priority, r.task.Priority = e.Priority, e.Priority
+		db.enqueue(r, now)
 	}
 }
 

@@ -9,10 +9,10 @@ import (
 )
 
 // note adds an action to the audit (J12).
-func (db *database) note(a *driver.AdminAction, workflow string, now time.Time) {
+func (db *database) note(a *driver.AdminAction, workflow, detail string, now time.Time) {
 	db.audit = append(db.audit, journal.AuditEntry{
 		Number: int64(len(db.audit)) + 1, Time: now, Actor: a.Actor, Verb: a.Kind.String(), Run: a.Run, Workflow: workflow,
-		Reason: a.AuditReason(), Detail: a.Kind.Detail(),
+		Reason: a.AuditReason(), Detail: detail,
 	})
 }
 

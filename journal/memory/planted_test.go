@@ -250,6 +250,21 @@ var PlantedBugs = map[string]Planted{
 			m.reshape(r, func() { r.task.VisibleAt = time.Time{} })
 		}
 	}},
+	"J12 an operator's priority is lost": {admin: func(m *Store, a driver.AdminAction, r *record) {
+		if r.open && a.Kind == driver.AdminSetPriority {
+			m.reshape(r, func() { r.task.Priority = journal.PriorityDefault })
+		}
+	}},
+	"an operator's labels replace those of the start": {admin: func(_ *Store, a driver.AdminAction, r *record) {
+		if a.Kind == driver.AdminSetLabels {
+			r.run.StartLabels = nil
+		}
+	}},
+	"a commit undoes an operator's labels": {written: func(m *Store, c driver.Commit, o *driver.Outcome) {
+		if r := m.open(c.Run); o.Err == nil && r != nil && r.run.StartLabels != nil {
+			r.run.Labels = r.run.StartLabels
+		}
+	}},
 	"a load knows no limit":          {load: func(r *driver.LoadRequest) { r.Limit = 0 }},
 	"a load begins too early":        {load: func(r *driver.LoadRequest) { r.AfterInbox = 0 }},
 	"a listing ignores the status":   {list: func(f *journal.ListFilter) { f.Status = nil }},

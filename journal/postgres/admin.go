@@ -86,6 +86,18 @@ const adminParentSQL = `
 SELECT r.status, r.workflow, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
 FROM reprise.runs r WHERE r.id = $1::uuid`
 
+// adminRowSQL reads what an operator may change in the row of a run, and locks the row: a closed
+// run has no task whose lock keeps two operators apart. The lock of an open run's task is held
+// already, as in a commit, so the row is that of the newest turn.
+const adminRowSQL = `SELECT r.status, r.workflow, r.priority, r.labels::text FROM reprise.runs r WHERE r.id = $1::uuid FOR UPDATE OF r`
+
+// adminPrioritySQL changes the priority of an open run: in its row and, for claims, in its task's.
+const adminPrioritySQL = `
+WITH queued AS (
+    UPDATE reprise.tasks t SET priority = $2::smallint WHERE t.run_id = $1::uuid
+)
+UPDATE reprise.runs r SET priority = $2::smallint WHERE r.id = $1::uuid`
+
 // Admin implements driver.Store. An action that needs a row which somebody's transaction has locked
 // waits for it, but one such action of a store at a time keeps its connection while it waits: the
 // others give it back and try again. So however many actions wait, other calls of clients find a
@@ -116,6 +128,8 @@ func act(ctx context.Context, s *Store, a *driver.AdminAction) (driver.AdminOutc
 		return adminOne(ctx, s, s.sql.admin.pause, a, journal.ErrClosed, a.Kind == driver.AdminInterrupt)
 	case driver.AdminTerminate:
 		return driver.AdminOutcome{}, s.adminTerminate(ctx, a)
+	case driver.AdminSetLabels, driver.AdminSetPriority:
+		return driver.AdminOutcome{}, adminEdit(ctx, s, a)
 	}
 	return driver.AdminOutcome{}, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 }
@@ -131,7 +145,7 @@ func adminOne(ctx context.Context, s *Store, sql string, a *driver.AdminAction, 
 			p.exec(heldWaitSQL)
 		}
 		read := each(func(row pgx.CollectableRow) error { return row.Scan(&done, &exists, &out.Owner, &out.State) })
-		p.query(sql, read, append(auditArgs(a), more...)...)
+		p.query(sql, read, append(auditArgs(a, a.Kind.Detail()), more...)...)
 		return p.send(ctx, c)
 	})
 	switch {
@@ -238,7 +252,67 @@ func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run
 		s.queueSend(&p, messages[from:to], make([]journal.Sent, to-from))
 		return nil
 	})
-	p.exec(s.sql.admin.note, append(auditArgs(a), run.Workflow)...)
+	p.exec(s.sql.admin.note, append(auditArgs(a, a.Kind.Detail()), run.Workflow)...)
+	p.exec(endSQL)
+	return p.send(ctx, q)
+}
+
+// adminEdit changes the row of a run, in one transaction: what the change is and whether the limits
+// allow it is decided here, under the locks of task and row, by the code that all stores share.
+// Locks are taken in the order of commits, the task's first.
+func adminEdit(ctx context.Context, s *Store, a *driver.AdminAction) error {
+	var refused error
+	err := s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		run := journal.Run{ID: a.Run}
+		refused = journal.ErrNotFound
+		read := each(func(row pgx.CollectableRow) error {
+			var labels *string
+			if err := row.Scan(&run.Status, &run.Workflow, &run.Priority, &labels); err != nil {
+				return err
+			}
+			var malformed error
+			run.Labels, malformed = driver.DecodeLabels(textOf(labels))
+			driver.NoteUnreadable(&run, "labels", malformed)
+			refused = a.Kind.Refuses(run.Status == journal.Open)
+			return nil
+		})
+		var p pipeline
+		p.exec(beginSQL)
+		p.exec(holdSQL)
+		if hasty(ctx, 1) {
+			p.exec(heldWaitSQL)
+		}
+		p.exec(s.sql.lockTasks, runIDs([]journal.RunID{a.Run}))
+		p.query(s.sql.admin.row, read, uuidArg(a.Run))
+		if err := p.send(ctx, c); err != nil || refused != nil {
+			return err
+		}
+		var e driver.Edit
+		if e, refused = a.Edit(&run); refused != nil || e.Detail == "" {
+			return nil
+		}
+		return writeEdit(ctx, s, c, a, &e, run.Workflow)
+	})
+	if err != nil {
+		return err
+	}
+	return refused
+}
+
+// writeEdit writes an edit with its row of the audit (J12), and ends the transaction.
+func writeEdit(ctx context.Context, s *Store, q querier, a *driver.AdminAction, e *driver.Edit, workflow string) error {
+	var p pipeline
+	if e.Labels != nil {
+		text, err := driver.EncodeLabelChanges(e.Labels)
+		if err != nil {
+			return err
+		}
+		p.exec(s.sql.row.relabel, []pgtype.UUID{uuidArg(a.Run)}, []string{text})
+	}
+	if e.Priority != 0 {
+		p.exec(s.sql.admin.priority, uuidArg(a.Run), e.Priority)
+	}
+	p.exec(s.sql.admin.note, append(auditArgs(a, e.Detail), workflow)...)
 	p.exec(endSQL)
 	return p.send(ctx, q)
 }

@@ -32,8 +32,8 @@ WHERE a.run_id = $5::uuid AND a.number < $1::bigint AND ($2::text IS NULL OR a.a
 ORDER BY a.run_id DESC, a.number DESC LIMIT $4::int`
 
 // auditArgs are the first parameters of statements that write the audit.
-func auditArgs(a *driver.AdminAction) []any {
-	return []any{uuidArg(a.Run), a.Actor, a.Kind.String(), a.AuditReason(), a.Kind.Detail()}
+func auditArgs(a *driver.AdminAction, detail string) []any {
+	return []any{uuidArg(a.Run), a.Actor, a.Kind.String(), a.AuditReason(), detail}
 }
 
 // scanAudited reads auditColumns.

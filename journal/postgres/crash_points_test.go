@@ -208,6 +208,7 @@ func TestCrashPointsOfAStepTxWithEffects(t *testing.T) {
 func TestCrashPointsOfOperators(t *testing.T) {
 	for name, op := range map[string]driver.AdminKind{
 		"Terminate": driver.AdminTerminate, "Resume": driver.AdminResume, "Delete": driver.AdminDelete,
+		"SetLabels": driver.AdminSetLabels, "SetPriority": driver.AdminSetPriority,
 	} {
 		t.Run(name, func(t *testing.T) {
 			sweep(t, func(w *crashWorld) action {
@@ -220,7 +221,14 @@ func TestCrashPointsOfOperators(t *testing.T) {
 					next, evs = closing, append(evs, completed())
 				}
 				commit(t, w.j, commitOf(w.j, c, next, evs...))
-				return action{Verb: "admin", Runs: []journal.RunID{c.Run.ID}, Admin: driver.AdminAction{Run: c.Run.ID, Kind: op, Reason: "r"}}
+				a := driver.AdminAction{Run: c.Run.ID, Kind: op, Reason: "r"}
+				switch op {
+				case driver.AdminSetLabels:
+					a.Labels = map[string]*string{"a": new("1")}
+				case driver.AdminSetPriority:
+					a.Priority = 5
+				}
+				return action{Verb: "admin", Runs: []journal.RunID{c.Run.ID}, Admin: a}
 			})
 		})
 	}

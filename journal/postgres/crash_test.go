@@ -265,11 +265,12 @@ const stateSQL = `
 SELECT coalesce(string_agg(x.line, E'\n' ORDER BY x.ord), '')
 FROM (
     SELECT i.ord, concat_ws(' ', 'status', r.status, 'key', r.key IS NOT NULL AND r.holds_key, 'owner', t.owner, 'turn', t.turn,
-        'inbox', t.inbox_last, 'generation', r.generation, 'state', t.state, 'visible', CASE WHEN t.visible_at = 'infinity' THEN 'never'
+        'inbox', t.inbox_last, 'generation', r.generation, 'labels', r.labels, r.start_labels, 'priority', r.priority, t.priority, 'state', t.state, 'visible', CASE WHEN t.visible_at = 'infinity' THEN 'never'
             WHEN t.visible_at > now() + interval '1 minute' THEN 'later' WHEN t.visible_at IS NOT NULL THEN 'now' END,
         'waiting', t.waiting, 'attempts', length(t.attempts) > 0,
         'events', (SELECT string_agg(concat(e.kind, ':', e.cmd, e.inbox), ',' ORDER BY e.generation, e.seq) FROM reprise.events e WHERE e.run_id = i.id),
         'messages', (SELECT string_agg(concat(regexp_replace(m.key, '[0-9a-f-]{36}', 'id'), ' ', m.kind, m.answered), ',' ORDER BY m.number) FROM reprise.inbox m WHERE m.run_id = i.id),
+        'audit', (SELECT string_agg(concat(a.verb, ':', a.detail), ',' ORDER BY a.number) FROM reprise.audit a WHERE a.run_id = i.id AND a.verb <> 'resume'),
         'effects', (SELECT count(*) FROM effects f WHERE f.what IN (i.id::text, r.key))) AS line
     FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
     LEFT JOIN reprise.runs r ON r.id = i.id

@@ -197,9 +197,9 @@ func TestJ4_NoLostRequestIsASuccess(t *testing.T) {
 			}
 		},
 	}
-	for _, kind := range []driver.AdminKind{driver.AdminResume, driver.AdminTerminate} {
+	for _, kind := range []driver.AdminKind{driver.AdminResume, driver.AdminTerminate, driver.AdminSetLabels, driver.AdminSetPriority} {
 		calls[fmt.Sprint("admin ", kind)] = func() func() error {
-			a := driver.AdminAction{Run: run(), Kind: kind, Reason: "a test"}
+			a := driver.AdminAction{Run: run(), Kind: kind, Reason: "a test", Labels: map[string]*string{"a": new("1")}, Priority: 5}
 			return func() error { _, err := p.j.Admin(ctx, a); return err }
 		}
 	}

@@ -193,7 +193,7 @@ func TestJ4_LostAckOfAnOperator(t *testing.T) {
 	p := newProxied(t)
 	for op, text := range map[driver.AdminKind]string{
 		driver.AdminTerminate: "DELETE FROM reprise.tasks", driver.AdminDelete: "DELETE FROM reprise.runs",
-		driver.AdminResume: "UPDATE reprise.tasks",
+		driver.AdminResume: "UPDATE reprise.tasks", driver.AdminSetLabels: "UPDATE reprise.runs", driver.AdminSetPriority: "UPDATE reprise.runs",
 	} {
 		p.each(text, func(how string, broken func(call func() error)) {
 			c := owned(t, p.direct, p.node)
@@ -204,7 +204,7 @@ func TestJ4_LostAckOfAnOperator(t *testing.T) {
 				}
 			}
 			broken(func() error {
-				_, err := p.j.Admin(t.Context(), driver.AdminAction{Run: c.Run.ID, Kind: op})
+				_, err := p.j.Admin(t.Context(), driver.AdminAction{Run: c.Run.ID, Kind: op, Labels: map[string]*string{"a": new("1")}, Priority: 5})
 				if errors.Is(err, journal.ErrClosed) || errors.Is(err, journal.ErrNotFound) {
 					return nil // the first try was carried out
 				}

@@ -10,7 +10,8 @@ import (
 
 // relabelSQL merges label changes into the rows of runs, as publishSQL writes what they publish: in
 // the transaction of their turns, under the locks of their tasks. The first change keeps the labels
-// of the start, which replay goes on to see.
+// of the start, which replay goes on to see. An operator's change is written the same way, see
+// adminEdit.
 const relabelSQL = `
 UPDATE reprise.runs r
 SET start_labels = coalesce(r.start_labels, r.labels, '{}'),

@@ -102,7 +102,7 @@ func TestClientsLeaveConnectionsToTheEngine(t *testing.T) {
 // somebody has locked, other calls of clients go on; they are carried out when the row is free.
 func TestActionsOnOneRunWaitTogether(t *testing.T) {
 	t.Parallel()
-	for name, kind := range map[string]driver.AdminKind{"resume": driver.AdminResume, "terminate": driver.AdminTerminate} {
+	for name, kind := range map[string]driver.AdminKind{"resume": driver.AdminResume, "terminate": driver.AdminTerminate, "set-labels": driver.AdminSetLabels} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dsn := pgtest.New(t)
@@ -117,7 +117,7 @@ func TestActionsOnOneRunWaitTogether(t *testing.T) {
 			ended := make(chan error, 20)
 			for i := range cap(ended) {
 				go func() {
-					_, err := j.Admin(t.Context(), driver.AdminAction{Run: runs[i%len(runs)], Kind: kind, Reason: "over"})
+					_, err := j.Admin(t.Context(), driver.AdminAction{Run: runs[i%len(runs)], Kind: kind, Reason: "over", Labels: map[string]*string{"a": new("1")}})
 					ended <- err
 				}()
 			}
@@ -141,7 +141,7 @@ func TestActionsOnOneRunWaitTogether(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if kind == driver.AdminResume && done != cap(ended) || kind == driver.AdminTerminate && done != len(runs) {
+			if kind != driver.AdminTerminate && done != cap(ended) || kind == driver.AdminTerminate && done != len(runs) {
 				t.Errorf("%d were carried out", done)
 			}
 		})

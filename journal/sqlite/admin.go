@@ -18,7 +18,7 @@ SELECT t.run_id IS NOT NULL, t.owner, t.state, t.generation,
         WHERE e.run_id = t.run_id AND e.generation = t.generation ORDER BY e.seq DESC LIMIT 1),
        (SELECT e.at FROM reprise_events e
         WHERE e.run_id = t.run_id AND e.generation = t.generation ORDER BY e.seq DESC LIMIT 1),
-       r.workflow, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
+       r.workflow, r.labels, r.priority, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
 // A closed run is forgotten table by table, in one transaction.
@@ -48,10 +48,16 @@ WHERE run_id = ?2`
 // (J3, J7).
 const adminRemoveSQL = `DELETE FROM reprise_tasks WHERE run_id = ?`
 
+// The priority of an open run stands in its row and, for claims, in its task's.
+const (
+	adminPrioritySQL     = `UPDATE reprise_runs SET priority = ? WHERE id = ?`
+	adminTaskPrioritySQL = `UPDATE reprise_tasks SET priority = ? WHERE run_id = ?`
+)
+
 // Admin implements driver.Store. What has changed a run is in the audit, in the same transaction
 // (J12).
 func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.AdminOutcome, err error) {
-	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminInterrupt {
+	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminSetPriority {
 		return out, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}
 	var lost recalls
@@ -62,12 +68,11 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 			return err
 		case !t.exists:
 			return journal.ErrNotFound
-		case a.Kind == driver.AdminDelete && t.open:
-			return journal.ErrOpen
-		case a.Kind != driver.AdminDelete && !t.open:
-			return journal.ErrClosed
 		}
-		changed := true
+		if err := a.Kind.Refuses(t.open); err != nil {
+			return err
+		}
+		changed, detail := true, a.Kind.Detail()
 		switch a.Kind {
 		case driver.AdminDelete:
 			err = t.forget(b)
@@ -76,6 +81,9 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		case driver.AdminResume:
 			_, err = b.exec(adminResumeSQL, now().UnixMicro(), uuidArg(a.Run))
 			out = driver.AdminOutcome{Owner: t.task.Owner, State: journal.Ready}
+		case driver.AdminSetLabels, driver.AdminSetPriority:
+			detail, err = t.edit(b, &a)
+			changed = detail != ""
 		default:
 			changed, err = t.pause(b, a.Kind)
 			out = driver.AdminOutcome{Owner: t.task.Owner, State: t.task.State}
@@ -83,7 +91,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		if err != nil || !changed {
 			return err
 		}
-		return note(b, &a, t.run.Workflow, now())
+		return note(b, &a, t.run.Workflow, detail, now())
 	})
 	s.nodes.recall(lost)
 	return out, err
@@ -100,9 +108,27 @@ func (t *target) pause(q querier, kind driver.AdminKind) (changed bool, err erro
 	return true, err
 }
 
+// edit changes the rows of a run, and returns what the audit says of it: nothing if nothing
+// changed.
+func (t *target) edit(q querier, a *driver.AdminAction) (detail string, err error) {
+	e, err := a.Edit(&t.run)
+	if err != nil {
+		return "", err
+	}
+	if err := relabel(q, a.Run, e.Labels); err != nil || e.Priority == 0 {
+		return e.Detail, err
+	}
+	for _, sql := range []string{adminPrioritySQL, adminTaskPrioritySQL} {
+		if _, err := q.exec(sql, int64(e.Priority), uuidArg(a.Run)); err != nil {
+			return "", err
+		}
+	}
+	return e.Detail, nil
+}
+
 // target is a run as an operator finds it, in the transaction that acts on it.
 type target struct {
-	run          journal.Run // only id, workflow, generation and parent
+	run          journal.Run // only id, workflow, labels, priority, generation and parent
 	exists, open bool
 	task         journal.Task // only owner and state
 	last         journal.Seq
@@ -116,7 +142,9 @@ func find(q querier, run journal.RunID) (t target, err error) {
 		t.exists, t.open = true, r.bool(0)
 		t.task.Owner, t.task.State, t.run.Generation = journal.NodeID(r.int(1)), journal.TaskState(r.int(2)), journal.Generation(r.int(3))
 		t.last, t.lastAt = journal.Seq(r.int(4)), r.time(5)
-		t.run.Workflow, t.run.Parent = r.text(6), parentOf(r[7:])
+		labels, err := driver.DecodeLabels(r.text(7))
+		driver.NoteUnreadable(&t.run, "labels", err)
+		t.run.Workflow, t.run.Labels, t.run.Priority, t.run.Parent = r.text(6), labels, int16(r.int(8)), parentOf(r[9:])
 		return nil
 	}, uuidArg(run))
 	return t, err

@@ -28,8 +28,8 @@ WHERE a.run_id = ?5 AND a.number < +?1 AND (?2 IS NULL OR a.actor = ?2) AND (?3 
 ORDER BY a.number DESC LIMIT +?4`
 
 // note adds an action to the audit.
-func note(q querier, a *driver.AdminAction, workflow string, at time.Time) error {
-	_, err := q.exec(auditNoteSQL, at.UnixMicro(), a.Actor, a.Kind.String(), uuidArg(a.Run), workflow, a.AuditReason(), a.Kind.Detail())
+func note(q querier, a *driver.AdminAction, workflow, detail string, at time.Time) error {
+	_, err := q.exec(auditNoteSQL, at.UnixMicro(), a.Actor, a.Kind.String(), uuidArg(a.Run), workflow, a.AuditReason(), detail)
 	return err
 }
 

@@ -46,7 +46,7 @@ func (e *effects) write(c *driver.Commit, out *driver.Outcome) error {
 	if err := publish(e.q, c); err != nil {
 		return err
 	}
-	if err := relabel(e.q, c); err != nil {
+	if err := relabel(e.q, c.Run, c.Labels); err != nil {
 		return err
 	}
 	for i := range c.Replies {

@@ -25,7 +25,7 @@ func (m *model) do(s step) string {
 		return m.load(s)
 	case doList:
 		return m.list(s)
-	case doRush, doResume, doTerminate, doDelete, doPause:
+	case doRush, doResume, doTerminate, doDelete, doPause, doLabel, doPriority:
 		return m.admin(s)
 	case doPlague:
 		return m.plague()
@@ -236,6 +236,10 @@ func (m *model) admin(s step) string {
 			a.Kind = driver.AdminTerminate
 		case doPause:
 			a.Kind = s.members[0].pauseKind()
+		case doLabel:
+			a.Kind, a.Labels = driver.AdminSetLabels, s.members[0].labels()
+		case doPriority:
+			a.Kind, a.Priority = driver.AdminSetPriority, s.members[0].priority()
 		default:
 			a.Kind = driver.AdminDelete
 		}

@@ -2,9 +2,12 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
@@ -43,14 +46,16 @@ const (
 	doPlague
 	doDynasty
 	doPause
+	doLabel
+	doPriority
 	verbs
 )
 
 var verbNames = [verbs]string{"start", "send", "claim", "commit", "join", "leave", "renew", "reap", "expire", "rush", "resume",
-	"terminate", "delete", "load", "list", "plague", "dynasty", "pause"}
+	"terminate", "delete", "load", "list", "plague", "dynasty", "pause", "label", "priority"}
 
 // verbWeights is how often each is drawn.
-var verbWeights = [verbs]int{14, 12, 26, 44, 4, 1, 1, 3, 2, 5, 3, 2, 5, 4, 4, 0, 2, 5}
+var verbWeights = [verbs]int{14, 12, 26, 44, 4, 1, 1, 3, 2, 5, 3, 2, 5, 4, 4, 0, 2, 5, 4, 4}
 
 // plagueOdds: one step in so many lets ten nodes die under whatever is due.
 const plagueOdds = 400
@@ -111,7 +116,8 @@ const (
 	commitChildren             // meet their policies, if the run closes
 	commitChange               // taken by the code
 	commitHold                 // answers a pause, if it keeps the run
-	commitFlags    = 16
+	commitLabel                // set by the code
+	commitFlags    = 17
 )
 
 // newProgram draws the program of a seed. It is a function of the seed and the number of steps
@@ -146,7 +152,7 @@ func newStep(r *rand.Rand, v verb) step {
 	switch v {
 	case doStart, doSend, doCommit, doLoad:
 		size += r.IntN(3)
-	case doRush, doResume, doTerminate, doDelete, doPause:
+	case doRush, doResume, doTerminate, doDelete, doPause, doLabel, doPriority:
 	case doDynasty:
 		size = dynastyLevels
 	default:
@@ -225,6 +231,10 @@ func (s step) String() string {
 			b.WriteString(m.commitText())
 		case doPause:
 			b.WriteString(" by " + m.pauseKind().Detail())
+		case doLabel:
+			b.WriteString(" with " + labelText(m.labels()))
+		case doPriority:
+			fmt.Fprintf(&b, " to %d", m.priority())
 		case doLoad:
 			fmt.Fprintf(&b, " behind event %d and message %d%s", m.afterSeq(), m.afterInbox(),
 				m.flagText("inbox only", fmt.Sprintf("at most %d events", s.max), fmt.Sprintf("the answer to message %d", 1+m.what/3)))
@@ -269,6 +279,32 @@ func (m member) pauseKind() driver.AdminKind {
 	return driver.AdminPause
 }
 
+// labels are what an operator changes: one of them is that by which runs are listed.
+func (m member) labels() map[string]*string {
+	value := []string{"ü", "1", "2"}[m.how%3]
+	changes := map[string]*string{[]string{"l", "m", "n"}[m.pick%3]: &value}
+	if m.what%3 == 0 {
+		changes[[]string{"m", "n", "l"}[m.pick%3]] = nil
+	}
+	return changes
+}
+
+// labelText names labels for people.
+func labelText(changes map[string]*string) string {
+	text := "labels"
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		value := "-"
+		if changes[name] != nil {
+			value = *changes[name]
+		}
+		text += " " + name + "=" + value
+	}
+	return text
+}
+
+// priority is what an operator gives the run.
+func (m member) priority() int16 { return int16(1 + m.what%journal.PriorityMax) }
+
 func (m member) startText(node int) string {
 	text := ""
 	if m.key() > 0 {
@@ -299,7 +335,7 @@ func (m member) commitText() string {
 	return fmt.Sprintf(" %d steps, %d messages, %s%s", m.steps(), m.messages(), ending, m.flagText("again", "with the fence before",
 		"with the turn behind", "on an empty history", "as another node", "by the owner before", "with an attempt",
 		"rejecting updates", "answering one", fmt.Sprintf("starting run %d (%d)", m.other, m.pick), fmt.Sprintf("signalling run %d (%d)", m.third, m.pick),
-		fmt.Sprintf("with a message to run %d (%d)", m.other, m.pick), fmt.Sprintf("continuing (%d)", m.pick), "closing its children", "taking a change", "holding the run"))
+		fmt.Sprintf("with a message to run %d (%d)", m.other, m.pick), fmt.Sprintf("continuing (%d)", m.pick), "closing its children", "taking a change", "holding the run", "setting "+labelText(m.labels())))
 }
 
 func (m member) afterSeq() int   { return m.what % 4 }

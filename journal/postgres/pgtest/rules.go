@@ -60,7 +60,7 @@ FROM reprise.tasks WHERE state NOT BETWEEN 0 AND 5 OR (state = 2 AND owner <> 0)
 	{"J11 a pause waits for an owner, and is made by somebody", `
 SELECT format('run %s is in state %s with owner %s', t.run_id, t.state, t.owner)
 FROM reprise.tasks t WHERE t.state > 2 AND (t.state > 3 AND t.owner = 0
-	OR (SELECT a.verb FROM reprise.audit a WHERE a.run_id = t.run_id ORDER BY a.number DESC LIMIT 1) IS DISTINCT FROM 'pause')`},
+	OR (SELECT a.verb FROM reprise.audit a WHERE a.run_id = t.run_id AND a.verb IN ('pause', 'resume') ORDER BY a.number DESC LIMIT 1) IS DISTINCT FROM 'pause')`},
 
 	{"J5 an inbox is numbered from 1 without gaps", `
 SELECT format('run %s has %s messages from %s to %s', run_id, count(*), min(number), max(number))
