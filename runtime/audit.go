@@ -13,16 +13,17 @@ type actorKey struct{}
 
 type reasonKey struct{}
 
-// WithActor returns a context for calls of Pause, Resume, Terminate and Delete that says who makes
-// them, for the audit: the name of a person, or of a service on whose behalf the program acts. At
-// most 255 bytes without control characters, else the call is journal.ErrInvalid. It has precedence
-// over ClientOptions.Actor.
+// WithActor returns a context for calls of Pause, Resume, SetLabels, SetPriority, Terminate and
+// Delete that says who makes them, for the audit: the name of a person, or of a service on whose
+// behalf the program acts. At most 255 bytes without control characters, else the call is
+// journal.ErrInvalid. It has precedence over ClientOptions.Actor.
 func WithActor(ctx context.Context, actor string) context.Context {
 	return context.WithValue(ctx, actorKey{}, actor)
 }
 
 // WithReason returns a context for calls that says why they are made, for the audit. It serves
-// Resume and Delete, and calls of Pause and Terminate that have no reason of their own.
+// Resume, SetLabels, SetPriority and Delete, and calls of Pause and Terminate that have no reason
+// of their own.
 func WithReason(ctx context.Context, reason string) context.Context {
 	return context.WithValue(ctx, reasonKey{}, reason)
 }
@@ -64,12 +65,12 @@ var defaultActor = sync.OnceValue(func() string {
 })
 
 // Audit returns what operators have done, newest first (J12): one entry for each pause, resume,
-// termination and deletion that has changed a run, with who, why and when, by whatever client. The
-// entries of a run outlive it. A resume of an open run always has one, also if nothing held the
-// run. What is refused, or finds nothing to change, has no entry; nor has a child that its close
-// policy closes when somebody terminates the parent: the parent has it. Nor has a message, be it a
-// signal, an update or a request to cancel: the run's code decides what comes of it, and its inbox
-// and history have it.
+// change of labels or priority, termination and deletion that has changed a run, with who, why and
+// when, by whatever client. The entries of a run outlive it. A resume of an open run always has
+// one, also if nothing held the run. What is refused, or finds nothing to change, has no entry; nor
+// has a child that its close policy closes when somebody terminates the parent: the parent has it.
+// Nor has a message, be it a signal, an update or a request to cancel: the run's code decides what
+// comes of it, and its inbox and history have it.
 //
 // A page has f.Limit entries at most. For the next one set f.Before to the Number of its last
 // entry; after the last page there are none. Errors: journal.ErrInvalid, ctx's.

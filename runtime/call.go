@@ -26,8 +26,9 @@ type Call struct {
 	// Name of the signal, update or query, empty for other kinds.
 	Name string
 	// Payload is the caller's value, to look at: the input of a start, the payload of a signal, the
-	// argument of an update or query, the reason of Cancel, Terminate and Pause (a string). It is
-	// encoded already.
+	// argument of an update or query, the reason of Cancel, Terminate and Pause (a string), the
+	// changes of SetLabels (a map[string]*string, nil for what is removed), the priority of
+	// SetPriority (an int16). It is encoded already.
 	Payload any
 	// Start has the options of a start, nil for other kinds. It is a copy, with labels and headers
 	// of its own that are not nil, so an interceptor may set some. What one of them replaces it by
@@ -52,6 +53,9 @@ const (
 	PauseCall     CallKind = "pause"     // Client.Pause
 	ResumeCall    CallKind = "resume"    // Client.Resume
 	DeleteCall    CallKind = "delete"    // Client.Delete
+
+	SetLabelsCall   CallKind = "set-labels"   // Client.SetLabels
+	SetPriorityCall CallKind = "set-priority" // Client.SetPriority
 )
 
 // String says what is asked for, as errors do.
