@@ -29,6 +29,7 @@ var checks = []check{
 	{"effects", checkEffects},
 	{"timers", checkTimers},
 	{"attempts", checkAttempts},
+	{"edits", checkEdits},
 	{"chance", checkChance},
 	{"lines", checkLines},
 	{"model", checkModel},

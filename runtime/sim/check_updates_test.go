@@ -84,7 +84,7 @@ func (s *settled) took(f *finder) (n map[string]int, known bool) {
 	if !slices.Equal(shown, out.Took) {
 		f.breaks("%s: it has published that updates %v took effect, and these did: %v", s, shown, out.Took)
 	}
-	if label := s.Run.Labels["took"]; len(out.Took) > 0 && label != strconv.Itoa(len(out.Took)) || len(s.Run.Labels) > 1 {
+	if labels := s.ownLabels(); len(out.Took) > 0 && labels["took"] != strconv.Itoa(len(out.Took)) || len(labels) > 1 {
 		f.breaks("%s: its labels are %v, and %d updates took effect", s, s.Run.Labels, len(out.Took))
 	}
 	return n, true

@@ -24,10 +24,11 @@ type running struct {
 	parent *running      // set when all is over
 	id     journal.RunID
 
-	done       []done // what clients have an answer to, each before the next was sent
-	cancels    bool   // a cancel request was sent
-	settled    bool   // every signal that it may wait for was sent
-	terminated bool   // an operator tried to close it
+	done       []done   // what clients have an answer to, each before the next was sent
+	cancels    bool     // a cancel request was sent
+	settled    bool     // every signal that it may wait for was sent
+	terminated bool     // an operator tried to close it
+	labels     []string // that an operator has set, and the store has acknowledged
 
 	calls    []*answered
 	waitedIn []*process // in which a query has waited in vain for its owner
@@ -89,6 +90,10 @@ func (w *world) send(r *running, s *send, n int) {
 		if s.Pause.Nth == 0 {
 			w.drivers.Go(func() { w.pause(r, s) })
 		}
+	case sendLabel:
+		w.drivers.Go(func() { w.label(r, n) })
+	case sendPriority:
+		w.drivers.Go(func() { w.prioritize(r, s.Priority) })
 	case sendResume:
 		w.tell(r, s, payload, func(ctx context.Context) error { return client.Resume(ctx, w.idOf(r)) })
 	case sendTerminate:

@@ -60,6 +60,7 @@ var planted = []struct {
 	{"a page begins one event too late (J1)", func(_ *world, s store) store { return skipping{s} }, paged},
 	{"a page says that it is the last (J1)", func(_ *world, s store) store { return curt{s} }, paged},
 	{"a commit answers a pause that its owner has not heard of (J11)", func(_ *world, s store) store { return presumptuous{s} }, pausedOften},
+	{"a turn writes all labels that its owner knows", func(_ *world, s store) store { return wholesale{s} }, labelledOften},
 	{"what a node owns is never compared", func(_ *world, s store) store { return blind{s} }, back},
 }
 

@@ -126,10 +126,12 @@ func (l *line) Admin(ctx context.Context, a driver.AdminAction) (driver.AdminOut
 	w := l.p.w
 	w.tape.mu.Lock()
 	defer w.tape.mu.Unlock()
-	before, rows := w.kept(a.Run).Run.Task, w.audited(a.Run)
+	run, rows := w.kept(a.Run).Run, w.audited(a.Run)
 	out, err := l.store.Admin(context.WithoutCancel(ctx), a)
-	after, want := w.kept(a.Run).Run.Task, 0
-	if changed := (before == nil) != (after == nil) || after != nil && before.State != after.State; err == nil && (changed || a.Kind == driver.AdminResume) {
+	now, want := w.kept(a.Run).Run, 0
+	before, after := run.Task, now.Task
+	changed := (before == nil) != (after == nil) || after != nil && before.State != after.State || edited(&run, &now)
+	if err == nil && (changed || a.Kind == driver.AdminResume) {
 		want = 1
 	}
 	if got := w.audited(a.Run) - rows; got != want {

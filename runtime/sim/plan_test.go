@@ -60,6 +60,8 @@ type send struct {
 	Via    int           `json:"via,omitempty"`   // as for the run's start
 	Twice  bool          `json:"twice,omitempty"` // of a signal: two clients send it at once, under one key
 	Pause  pausePlan     `json:"pause,omitzero"`
+
+	Priority int `json:"priority,omitempty"` // that an operator gives the run
 }
 
 // pausePlan is a pause and the resume that follows. With Nth the pause comes with the run's commit
@@ -81,6 +83,8 @@ const (
 	sendUpdate    sendKind = "update" // a call; nobody waits for its answer before the next thing is done
 	sendQuery     sendKind = "query"
 	sendPause     sendKind = "pause"
+	sendLabel     sendKind = "label"    // by an operator
+	sendPriority  sendKind = "priority" // the same
 )
 
 // callPlan is what an update asks its handler for.

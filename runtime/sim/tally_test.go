@@ -66,6 +66,9 @@ func (t tally) add(w *world) {
 			if s.Do == sendPause && s.Pause.Nth == 0 {
 				t["pauses"]++
 			}
+			if s.Do == sendLabel || s.Do == sendPriority {
+				t["edits"]++
+			}
 		}
 	}
 	for i := range w.tape.commits {
