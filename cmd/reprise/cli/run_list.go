@@ -61,7 +61,7 @@ func (f *filterFlags) filter(c *call) (lf journal.ListFilter, err error) {
 		}
 		lf.State = new(journal.TaskState(i))
 	}
-	if lf.Labels, err = parseLabels(c.Command, f.labels); err != nil {
+	if lf.Labels, err = parseLabels(c.Command, "--label", f.labels); err != nil {
 		return lf, err
 	}
 	if f.parent != "" {
@@ -91,12 +91,12 @@ func stateWords() (words []string) {
 }
 
 // parseLabels reads name=value pairs.
-func parseLabels(c *cobra.Command, list []string) (map[string]string, error) {
+func parseLabels(c *cobra.Command, what string, list []string) (map[string]string, error) {
 	var labels map[string]string
 	for _, pair := range list {
 		name, value, ok := strings.Cut(pair, "=")
 		if !ok || name == "" {
-			return nil, usage(c, "--label %q must be name=value", pair)
+			return nil, usage(c, "%s %q must be name=value", what, pair)
 		}
 		if labels == nil {
 			labels = map[string]string{}

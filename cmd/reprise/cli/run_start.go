@@ -61,10 +61,10 @@ func (f *startFlags) options(c *cobra.Command) (*runtime.StartOptions, error) {
 	o := f.o
 	o.Reuse = journal.Reuse(reuse)
 	var err error
-	if o.Labels, err = parseLabels(c, f.labels); err != nil {
+	if o.Labels, err = parseLabels(c, "--label", f.labels); err != nil {
 		return nil, err
 	}
-	o.Headers, err = parseLabels(c, f.headers)
+	o.Headers, err = parseLabels(c, "--header", f.headers)
 	return &o, err
 }
 
@@ -119,7 +119,7 @@ func (c *call) noteUnserved(route journal.Route) {
 // sentRecord is the answer to what was sent to a run.
 type sentRecord struct {
 	Run  string `json:"run" doc:"id of the run"`
-	Done string `json:"done" doc:"what was done: signalled, cancel requested, terminated, paused, resumed or deleted"`
+	Done string `json:"done" doc:"what was done: signalled, cancel requested, terminated, paused, resumed, labels set, priority set or deleted"`
 }
 
 // done prints that something was done to a run.

@@ -64,6 +64,12 @@ func TestVerbsThatWrite(t *testing.T) {
 		}
 		wantText(t, "why", reprise(t, store, cli.ExitDone, "run", "why", id).out, "a wrong price")
 		checkJSON(t, s, store, cli.ExitDone, "run", "resume", id, "--reason", "the price is right")
+		checkJSON(t, s, store, cli.ExitDone, "run", "set-labels", key, "ticket=OPS-17", "by=a=b", "--remove", "customer", "--reason", "a complaint")
+		checkJSON(t, s, store, cli.ExitDone, "run", "set-priority", id, "1", "--reason", "a good customer")
+		d = show(t, store, id)
+		if l := d.Run.Labels; len(l) != 2 || l["ticket"] != "OPS-17" || l["by"] != "a=b" || d.Run.Priority != 1 {
+			t.Errorf("the run has labels %v and priority %d", l, d.Run.Priority)
+		}
 		checkJSON(t, s, store, cli.ExitDone, "run", "cancel", id, "--reason", "changed my mind")
 		if d := show(t, store, id); d.Unread != 3 {
 			t.Errorf("the run has %d messages, want a signal, an update and a cancel request", d.Unread)
@@ -78,18 +84,24 @@ func TestVerbsThatWrite(t *testing.T) {
 		}
 		checkJSON(t, s, store, cli.ExitDone, "run", "terminate", id, "--yes", "--reason", "no stock")
 		wantText(t, "the end", show(t, store, id).Run.Problem, "no stock")
-		for _, args := range []string{"signal " + id + " approved", "update " + id + " address", "terminate --yes " + id, "resume " + id, "pause " + id} {
+		for _, args := range []string{"signal " + id + " approved", "update " + id + " address", "terminate --yes " + id, "resume " + id, "pause " + id, "set-priority " + id + " 2"} {
 			got := reprise(t, store, cli.ExitRefused, strings.Fields("run "+args)...)
 			wantText(t, args, got.err, "closed", "run show RUN")
 		}
+		reprise(t, store, cli.ExitDone, "run", "set-labels", id, "ended=sadly", "--remove=by")
+		reprise(t, store, cli.ExitDone, "run", "set-labels", id, "ended=sadly")
+		if l := show(t, store, id).Run.Labels; l["ended"] != "sadly" || len(l) != 2 {
+			t.Errorf("the closed run has labels %v", l)
+		}
 		checkJSON(t, s, store, cli.ExitDone, "run", "delete", key, "--yes", "--reason", "nobody needs it")
 		audit := checkJSON(t, s, store, cli.ExitDone, "audit", "--run", id)
-		wantText(t, "the audit", audit, "delete", "nobody needs it", "terminate", "no stock", "resume", "the price is right", "pause", "a wrong price")
-		if n := strings.Count(audit, `"verb"`); n != 4 {
+		wantText(t, "the audit", audit, "delete", "nobody needs it", "terminate", "no stock", "resume", "the price is right", "pause", "a wrong price",
+			"set-labels", "a complaint", "removed customer", "set-priority", "a good customer", "from 2 to 1")
+		if n := strings.Count(audit, `"verb"`); n != 7 {
 			t.Errorf("the audit has %d entries of the run, want one for each action that changed it:\n%s", n, audit)
 		}
 		wantText(t, "a page of the audit", reprise(t, store, cli.ExitDone, "audit", "--verb", "pause", "--limit", "1").out, "a wrong price")
-		for _, args := range []string{"show " + id, "why " + id, "history " + id, "published " + id, "watch " + id, "cancel " + id, "pause " + id, "delete --yes " + id, "show " + key} {
+		for _, args := range []string{"show " + id, "why " + id, "history " + id, "published " + id, "watch " + id, "cancel " + id, "pause " + id, "set-labels " + id + " a=1", "set-priority " + id + " 1", "delete --yes " + id, "show " + key} {
 			wantText(t, args, reprise(t, store, cli.ExitNotFound, strings.Fields("run "+args)...).err, "not found", "run list")
 		}
 	})
@@ -158,6 +170,10 @@ func TestWrongUsage(t *testing.T) {
 		"run start order --reuse often": "reject, allow, allow-if-failed",
 		"run start order --priority 9":  "priority",
 		"run watch key=x --poll 0":      "positive",
+		"run set-labels key=x":          "no label is named",
+		"run set-labels key=x a":        "must be name=value",
+		"run set-priority key=x":        "accepts 2 arg",
+		"run set-priority key=x high":   "no number from 1 to 5",
 		"run query key=x q":             `unknown verb "query"`,
 		"version x":                     "unknown command",
 		"run list --label " + strings.Repeat("x", 99) + "=1": "limit",
