@@ -16,6 +16,7 @@ var editChecks = []check{
 	{"J12_LabelsAreSetOpenAndClosed", labelsByOperator},
 	{"J12_LabelsOfOperatorAndOwnerMerge", labelsOfBoth},
 	{"J12_LabelsBesideCommits", labelsBesideCommits},
+	{"J12_AConcurrentEditIsAuditedOnce", editedOnce},
 	{"J12_LabelsHaveLimits", labelLimits},
 	{"J12_LabelsThatCannotBeReadStay", labelsUnreadable},
 	{"J12_APriorityMovesTheTask", priorityMoves},
@@ -149,6 +150,17 @@ func labelsBesideCommits(k *kit) {
 	})
 	labelledAs(k, o.run, want, map[string]string{})
 	k.same("rows of the audit", len(details(k, o.run)), each*operators)
+}
+
+// Of many who set the same at once one changes the run, and one row says so. A closed run has no
+// task whose lock keeps them apart.
+func editedOnce(k *kit) {
+	run := k.begin(1)[0]
+	k.together(8, func(int) error { return relabels(k, run, "a", "1") })
+	k.together(8, func(int) error { return prioritizes(k, run, 1) })
+	k.ok(k.admin(run, driver.AdminTerminate))
+	k.together(8, func(int) error { return relabels(k, run, "a", "-") })
+	k.same("the audit", details(k, run), []string{`set-labels: set a="1"`, "set-priority: from 3 to 1", "set-labels: removed a"})
 }
 
 // What exceeds a limit is refused before anything is stored, and names the run. A run with too many
