@@ -63,7 +63,7 @@ func (c *Client) Delete(ctx context.Context, run journal.RunID) error {
 func (c *Client) admin(ctx context.Context, call Call, action driver.AdminAction) error {
 	action.Run = call.Run
 	_, err := intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (none struct{}, err error) {
-		action.Actor, action.Reason = c.actor(ctx), reasonOf(ctx, action.Reason)
+		action.Actor, action.Reason = c.Actor(ctx), reasonOf(ctx, action.Reason)
 		out, err := c.j.Admin(ctx, action)
 		if err == nil && call.Kind == PauseCall {
 			err = c.awaitPaused(ctx, call.Run, out.State)

@@ -28,9 +28,9 @@ func WithReason(ctx context.Context, reason string) context.Context {
 	return context.WithValue(ctx, reasonKey{}, reason)
 }
 
-// actor is who makes a call: as its context says, else as the client's options say, else the user
-// of the process and its host.
-func (c *Client) actor(ctx context.Context) string {
+// Actor is who makes a call, for the audit: as its context says, see [WithActor], else as the
+// client's options say, else the user of the process and its host.
+func (c *Client) Actor(ctx context.Context) string {
 	if name, _ := ctx.Value(actorKey{}).(string); name != "" {
 		return name
 	}

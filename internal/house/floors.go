@@ -52,6 +52,8 @@ var floors = []floor{
 		"a part of a node may not import runtime: the face stands on its parts"},
 	{"runtime", []string{"internal/...", "runtime/internal/...", "journal", "journal/driver", "replay", "replay/workflow", "actor"},
 		"back ends are chosen at the top: by whoever opens a node"},
+	{"runtime/bulk", []string{"journal", "journal/filter", "replay/workflow", "runtime"},
+		"a bulk job is a workflow like those of users: it may use what they have, and no engine"},
 	{"cmd", append([]string{"cmd/..."}, top6...), "programs do not import each other"},
 	{"bench", append([]string{"bench/..."}, top6...), "programs do not import each other"},
 	{"examples", append([]string{"examples/..."}, top6...), "programs do not import each other"},

@@ -1,0 +1,130 @@
+package bulk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// act acts on runs, several at once and no faster than the job's rate, and returns what came of
+// them. When ctx ends it begins with no further run and waits for those that it has begun with, so
+// what it returns is of the first runs of the list, and definite: the workflow goes on behind them.
+//
+// The step may be repeated after its node has died, with the same runs. audited is an entry of the
+// audit from before the first attempt: the runs that the job has acted on since are done.
+//
+// An error means that the store is away. The step is repeated as a whole then, which is the same
+// case.
+func (w *worker) act(ctx context.Context, runs []journal.RunID, audited int64) (tally, error) {
+	acted, err := w.acted(ctx, audited)
+	if err != nil {
+		return tally{}, err
+	}
+	inner, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	var begun sync.WaitGroup
+	pace, slots, errs := newPace(w.job.Rate), make(chan struct{}, w.job.Concurrency), make([]error, len(runs))
+	tried := 0
+	for ; tried < len(runs) && inner.Err() == nil; tried++ {
+		i := tried
+		if acted[runs[i]] {
+			continue
+		}
+		slots <- struct{}{} // for no longer than a call takes
+		if !pace.wait(inner) {
+			break
+		}
+		begun.Go(func() {
+			defer func() { <-slots }()
+			if errs[i] = w.actOn(ctx, runs[i]); isAway(errs[i]) {
+				giveUp()
+			}
+		})
+	}
+	begun.Wait()
+	var t tally
+	for i, run := range runs[:tried] {
+		if isAway(errs[i]) {
+			return tally{}, errs[i]
+		}
+		t.note(run, outcomeOf(errs[i]), errs[i])
+	}
+	if tried == len(runs) {
+		pace.wait(ctx) // so that the next page begins in time
+	}
+	return t, nil
+}
+
+// acted returns the runs that the job has acted on since an entry of the audit. As a rule there is
+// no newer entry, and one is read.
+func (w *worker) acted(ctx context.Context, audited int64) (map[journal.RunID]bool, error) {
+	if !w.job.Verb.audited() {
+		return nil, nil
+	}
+	acted := map[journal.RunID]bool{}
+	for f := (journal.AuditFilter{Limit: 1}); ; f.Limit = journal.ListMax {
+		list, err := w.client.Audit(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range list {
+			if e.Number <= audited {
+				return acted, nil
+			}
+			if e.Verb == string(w.job.Verb) && strings.HasPrefix(e.Reason, w.mark()) {
+				acted[e.Run] = true
+			}
+			f.Before = e.Number
+		}
+		if len(list) == 0 {
+			return acted, nil
+		}
+	}
+}
+
+// actOn acts on one run. The end of the step does not end the call, so that its answer is definite.
+func (w *worker) actOn(ctx context.Context, run journal.RunID) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	defer cancel()
+	ctx = runtime.WithReason(runtime.WithActor(ctx, w.actor), w.reason())
+	switch w.job.Verb {
+	case Cancel:
+		return w.client.Cancel(ctx, run, w.reason())
+	case Terminate:
+		return w.client.Terminate(ctx, run, w.reason())
+	case Pause:
+		return w.client.Pause(ctx, run, nil)
+	case Resume:
+		return w.client.Resume(ctx, run)
+	case Delete:
+		return w.client.Delete(ctx, run)
+	}
+	payload := w.job.Payload
+	if len(payload) == 0 {
+		payload = json.RawMessage("null")
+	}
+	return runtime.Signal(ctx, w.client, run, workflow.Signal[json.RawMessage](w.job.Signal), payload, &runtime.SignalOptions{Key: w.mark()})
+}
+
+// isAway tells whether a call has no answer because the store is not there: that is nothing about
+// its run.
+func isAway(err error) bool {
+	return errors.Is(err, journal.ErrUnavailable) || errors.Is(err, journal.ErrStoreClosed)
+}
+
+// outcomeOf is what the answer to a call means.
+func outcomeOf(err error) outcome {
+	switch {
+	case err == nil:
+		return done
+	case errors.Is(err, journal.ErrClosed), errors.Is(err, journal.ErrNotFound):
+		return notNeeded
+	}
+	return failed
+}

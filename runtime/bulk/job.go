@@ -1,0 +1,127 @@
+package bulk
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/filter"
+)
+
+// Workflow is the name of the workflow that jobs are runs of.
+const Workflow = "reprise.bulk"
+
+// Verb is what a job does to each run: what the method of runtime.Client does.
+type Verb string
+
+// The verbs.
+const (
+	Cancel    Verb = "cancel"
+	Terminate Verb = "terminate"
+	Pause     Verb = "pause"
+	Resume    Verb = "resume"
+	Signal    Verb = "signal"
+	Delete    Verb = "delete"
+)
+
+// known tells whether the verb is one of those above.
+func (v Verb) known() bool {
+	switch v {
+	case Cancel, Terminate, Pause, Resume, Signal, Delete:
+		return true
+	}
+	return false
+}
+
+// audited tells whether the verb leaves an entry in the audit (J12). The others are messages, which
+// a run takes once (J5).
+func (v Verb) audited() bool { return v != Cancel && v != Signal }
+
+// Job says what to do to which runs.
+type Job struct {
+	Verb Verb `json:"verb"`
+	// Where selects the runs, in the language of journal.ListFilter.Where; it has no order. Empty
+	// is refused, unless All is set.
+	Where string `json:"where,omitempty"`
+	// All selects all runs that the verb can be for; Where is empty then.
+	All bool `json:"all,omitempty"`
+	// Reason is for the audit and for the runs' histories, which name the job beside it.
+	Reason string `json:"reason,omitempty"`
+	// Signal is the name of the signal that the verb [Signal] sends, and Payload what it carries,
+	// as JSON; null if it is empty.
+	Signal  string          `json:"signal,omitempty"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+	// Rate is how many runs are acted on in a second, at most; 0 for as many as it can.
+	Rate float64 `json:"rate,omitempty"`
+	// Concurrency is how many runs are acted on at once; default 32, at most 256.
+	Concurrency int `json:"concurrency,omitempty"`
+}
+
+// check refuses a job that cannot be done, with a journal.ErrInvalid that says why.
+func (j *Job) check() error {
+	refuse := func(format string, args ...any) error {
+		return fmt.Errorf("bulk job: %s: %w", fmt.Sprintf(format, args...), journal.ErrInvalid)
+	}
+	switch {
+	case !j.Verb.known():
+		return refuse("verb %q is none of cancel, terminate, pause, resume, signal and delete", j.Verb)
+	case j.Where == "" && !j.All:
+		return refuse("it has no filter: say with Where which runs are meant, or set All for all of them")
+	case j.Where != "" && j.All:
+		return refuse("it has a filter and All: leave one of them out")
+	case !(j.Rate >= 0 && j.Rate <= rateMax) || math.Signbit(j.Rate):
+		return refuse("rate %v: it must be between 0, for no limit, and %d runs a second", j.Rate, rateMax)
+	case j.Concurrency < 0 || j.Concurrency > concurrencyMax:
+		return refuse("concurrency %d: it must be between 1 and %d, or 0 for the default", j.Concurrency, concurrencyMax)
+	case j.Verb != Signal && (j.Signal != "" || len(j.Payload) > 0):
+		return refuse("a signal belongs to the verb signal, and not to %s", j.Verb)
+	case len(j.Payload) > 0 && !json.Valid(j.Payload):
+		return refuse("the payload of signal %q is no JSON", j.Signal)
+	}
+	if j.Verb == Signal {
+		if err := journal.CheckName("signal", j.Signal); err != nil {
+			return fmt.Errorf("bulk job: %w", err)
+		}
+	}
+	return j.checkWhere()
+}
+
+// checkWhere refuses what is no filter by itself, so that an error names the place in the text that
+// the caller wrote, and what is too much together with the conditions of the verb.
+func (j *Job) checkWhere() error {
+	f, err := filter.Parse(j.Where)
+	if err == nil && f.Order != (filter.Order{}) {
+		return fmt.Errorf("bulk job: a job goes through its runs newest first: leave \"order by\" out: %w", journal.ErrInvalid)
+	}
+	if err == nil && f.Where == nil && !j.All {
+		return fmt.Errorf("bulk job: the filter has no condition: set All if all runs are meant: %w", journal.ErrInvalid)
+	}
+	if err == nil {
+		_, err = filter.Parse(j.filter().Where)
+	}
+	if err != nil {
+		return fmt.Errorf("bulk job: %w", err)
+	}
+	return nil
+}
+
+// filter selects the runs that the job acts on, whenever they were started.
+func (j *Job) filter() journal.ListFilter {
+	where := fmt.Sprintf("status = open and workflow != %q", Workflow)
+	if j.Verb == Delete {
+		where = fmt.Sprintf("closed is set and workflow != %q", Workflow)
+	}
+	if !j.All {
+		where += " and (" + j.Where + ")"
+	}
+	return journal.ListFilter{Where: where}
+}
+
+// withDefaults returns a copy.
+func (j Job) withDefaults() Job {
+	if j.Concurrency == 0 {
+		j.Concurrency = concurrencyDefault
+	}
+	return j
+}

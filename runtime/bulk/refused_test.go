@@ -1,0 +1,68 @@
+package bulk_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime/bulk"
+	"github.com/reprise-run/reprise/runtime/runtimetest"
+)
+
+// TestRefused: what cannot be done is refused with what is wrong, and nothing is stored.
+func TestRefused(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		e.Register(bulk.Handle)
+		ctx, c := context.Background(), e.Client()
+		for says, job := range map[string]bulk.Job{
+			`verb "" is none of`:            {All: true},
+			`verb "retry" is none of`:       {Verb: "retry", All: true},
+			"it has no filter":              {Verb: bulk.Cancel},
+			"has no condition":              {Verb: bulk.Cancel, Where: "  "},
+			"a filter and All":              {Verb: bulk.Cancel, All: true, Where: "version = 1"},
+			`column 1, at "statu = failed"`: {Verb: bulk.Cancel, Where: "statu = failed"},
+			"column 12":                     {Verb: bulk.Cancel, Where: "version = 1) or (version = 2"},
+			`leave "order by" out`:          {Verb: bulk.Delete, Where: "version = 1 order by closed"},
+			"exceed":                        {Verb: bulk.Cancel, Where: "version in (1" + strings.Repeat(", 1", 199) + ")"},
+			"rate -1":                       {Verb: bulk.Cancel, All: true, Rate: -1},
+			"rate NaN":                      {Verb: bulk.Cancel, All: true, Rate: math.NaN()},
+			"rate +Inf":                     {Verb: bulk.Cancel, All: true, Rate: math.Inf(1)},
+			"concurrency -1":                {Verb: bulk.Cancel, All: true, Concurrency: -1},
+			"concurrency 257":               {Verb: bulk.Cancel, All: true, Concurrency: 257},
+			"signal":                        {Verb: bulk.Signal, All: true},
+			"signal belongs to the verb":    {Verb: bulk.Cancel, All: true, Signal: "go"},
+			"belongs to the verb signal":    {Verb: bulk.Pause, All: true, Payload: json.RawMessage("1")},
+			`payload of signal "go" is no `: {Verb: bulk.Signal, All: true, Signal: "go", Payload: json.RawMessage("{")},
+			"255":                           {Verb: bulk.Signal, All: true, Signal: strings.Repeat("x", 256)},
+		} {
+			_, err := bulk.Start(ctx, c, job, nil)
+			if !errors.Is(err, journal.ErrInvalid) && !errors.As(err, new(*journal.LimitError)) || !strings.Contains(err.Error(), says) {
+				e.Errorf("started %+v: %v, want %q", job, err, says)
+			}
+			if _, _, again := bulk.Count(ctx, c, job); again == nil || err != nil && again.Error() != err.Error() {
+				e.Errorf("counted %+v: %v, want the error of a start", job, again)
+			}
+		}
+		wantFound(e, c, "", 0)
+	})
+}
+
+// TestKey: a second start with a key returns the first job.
+func TestKey(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		e.Register(bulk.Handle)
+		ctx, job, o := context.Background(), bulk.Job{Verb: bulk.Cancel, All: true}, &bulk.Options{Key: "shop:7"}
+		first, err := bulk.Start(ctx, e.Client(), job, o)
+		if err != nil {
+			e.Fatal(err)
+		}
+		second, err := bulk.Start(ctx, e.Client(), job, o)
+		if err != nil || second.ID() != first.ID() || second.Created() {
+			e.Errorf("the second start made %v, %v", second, err)
+		}
+	})
+}
