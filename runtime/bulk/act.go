@@ -12,17 +12,18 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// act acts on runs, several at once and no faster than the job's rate, and returns what came of
-// them. When ctx ends it begins with no further run and waits for those that it has begun with, so
-// what it returns is of the first runs of the list, and definite: the workflow goes on behind them.
+// act acts on the runs that are left of a page, several at once and no faster than the job's rate,
+// and returns what came of them. When ctx ends it begins with no further run and waits for those
+// that it has begun with, so what it returns is of the first runs of the list, and definite: the
+// workflow goes on behind them.
 //
-// The step may be repeated after its node has died, with the same runs. audited is an entry of the
-// audit from before the first attempt: the runs that the job has acted on since are done.
+// The step may be repeated after its node has died, with the same runs: those that the job has
+// acted on since the page was listed are done.
 //
 // An error means that the store is away. The step is repeated as a whole then, which is the same
 // case.
-func (w *worker) act(ctx context.Context, runs []journal.RunID, audited int64) (tally, error) {
-	acted, err := w.acted(ctx, audited)
+func (w *worker) act(ctx context.Context, p *page, runs []journal.RunID) (tally, error) {
+	acted, err := w.acted(ctx, p.Audited)
 	if err != nil {
 		return tally{}, err
 	}
@@ -55,7 +56,7 @@ func (w *worker) act(ctx context.Context, runs []journal.RunID, audited int64) (
 		}
 		t.note(run, outcomeOf(errs[i]), errs[i])
 	}
-	if tried == len(runs) {
+	if tried == len(runs) && p.Next != "" {
 		pace.wait(ctx) // so that the next page begins in time
 	}
 	return t, nil

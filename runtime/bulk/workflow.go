@@ -50,7 +50,7 @@ func run(ctx workflow.Context, client *runtime.Client, s state) (Progress, error
 			return s.Progress, err
 		}
 		for runs := p.Runs; len(runs) > 0; {
-			t, err := workflow.Step(ctx, "act", func(ctx context.Context) (tally, error) { return w.act(ctx, runs, p.Audited) }, patiently)
+			t, err := workflow.Step(ctx, "act", func(ctx context.Context) (tally, error) { return w.act(ctx, &p, runs) }, patiently)
 			if err != nil {
 				return s.Progress, err
 			}

@@ -69,6 +69,9 @@ func (a *app) reads(do verb) func(*cobra.Command, []string) error { return a.ope
 // writes wraps a verb that changes runs.
 func (a *app) writes(do verb) func(*cobra.Command, []string) error { return a.opens(toWrite, do) }
 
+// serves wraps a verb that changes runs, and executes a workflow of this program's own.
+func (a *app) serves(do verb) func(*cobra.Command, []string) error { return a.opens(toServe, do) }
+
 func (a *app) opens(why access, do verb) func(*cobra.Command, []string) error {
 	return a.run(func(ctx context.Context) (Store, error) { return a.openFor(ctx, why) }, do)
 }
@@ -172,4 +175,17 @@ func (c *call) run(arg string) (journal.RunID, error) {
 		return id, usage(c.Command, "RUN %q is neither the id of a run nor key=KEY", arg)
 	}
 	return id, nil
+}
+
+// rowOf returns a run as listings have it.
+func (c *call) rowOf(run journal.RunID) (*journal.Run, error) {
+	page, err := c.client.List(c.ctx, journal.ListFilter{IDs: []journal.RunID{run}})
+	if err == nil && len(page.Runs) == 0 {
+		err = fmt.Errorf("run %s: %w", run, journal.ErrNotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.out.now = page.Now
+	return &page.Runs[0], nil
 }

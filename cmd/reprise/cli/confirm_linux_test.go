@@ -84,3 +84,37 @@ func TestConfirm(t *testing.T) {
 		}
 	}
 }
+
+// TestBulkOnATerminal: bulk asks with the number of runs, and tells how far it is.
+func TestBulkOnATerminal(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "runs.db")
+	reprise(t, store, cli.ExitDone, "migrate", "up")
+	startOrders(t, store, 4)
+	for answer, code := range map[string]int{"n": cli.ExitFailed, "y": cli.ExitDone} {
+		ours, theirs := terminal(t)
+		cmd := command(t, store, "bulk", "terminate", "--all", "--rate", "1", "--timeout", "1m")
+		cmd.Stdin, cmd.Stderr = theirs, theirs
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		r := bufio.NewReader(ours)
+		if question, err := r.ReadString('?'); err != nil || !strings.Contains(question, "terminate 4 runs") {
+			t.Fatalf("the question is %q, %v", question, err)
+		}
+		if _, err := ours.WriteString(answer + "\n"); err != nil {
+			t.Fatal(err)
+		}
+		for told := answer == "n"; !told; {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				t.Fatalf("no progress is told: %v", err)
+			}
+			told = strings.Contains(line, "terminate: 0 of 4 runs done")
+		}
+		if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != code {
+			t.Errorf("answered with %s it ends with %d, want %d", answer, cmd.ProcessState.ExitCode(), code)
+		}
+	}
+	wantText(t, "the runs", reprise(t, store, cli.ExitDone, "run", "list", "--where", `status = "terminated"`).out, "order:0", "order:3")
+}

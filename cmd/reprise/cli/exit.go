@@ -57,12 +57,15 @@ func ExitCode(err error) int {
 
 // codedError is an error with an exit code of its own, and what to do about it.
 type codedError struct {
-	code int
-	text string
-	how  string // to go on; may be empty
+	code  int
+	text  string
+	how   string // to go on; may be empty
+	cause error  // that the text does not show; may be nil
 }
 
 func (e *codedError) Error() string { return e.text }
+
+func (e *codedError) Unwrap() error { return e.cause }
 
 // usage is a wrong command line.
 func usage(c *cobra.Command, format string, args ...any) error {

@@ -92,26 +92,34 @@ func addYes(c *cobra.Command, yes *bool) {
 }
 
 // confirm asks before what cannot be undone. It shows which run it is about, because ids look
-// alike. Without a terminal nobody could answer, so --yes must have been given.
+// alike.
 func (c *call) confirm(yes bool, verb string, run journal.RunID) error {
+	return c.ask(yes, verb+" cannot be undone", func() (string, error) {
+		row, err := c.rowOf(run)
+		if err != nil {
+			return "", err
+		}
+		r := recordOf(row)
+		return fmt.Sprintf("%s run %s of workflow %s, key %s, %s, started %s",
+			verb, r.ID, oneLine(r.Workflow, 100), orDash(oneLine(r.Key, 100)), r.word(), c.out.at(r.CreatedAt)), nil
+	})
+}
+
+// ask asks whether something is meant. Without a terminal nobody could answer, so --yes must have
+// been given; why says what the trouble is then.
+func (c *call) ask(yes bool, why string, question func() (string, error)) error {
 	if yes {
 		return nil
 	}
 	in, isFile := c.InOrStdin().(*os.File)
 	if !isFile || !isatty.IsTerminal(in.Fd()) {
-		return failed(ExitUsage, "give --yes if you mean it", "%s cannot be undone, and there is no terminal to ask; nothing was done", verb)
+		return failed(ExitUsage, "give --yes if you mean it", "%s, and there is no terminal to ask; nothing was done", why)
 	}
-	page, err := c.client.List(c.ctx, journal.ListFilter{IDs: []journal.RunID{run}})
+	text, err := question()
 	if err != nil {
 		return err
 	}
-	if len(page.Runs) == 0 {
-		return fmt.Errorf("run %s: %w", run, journal.ErrNotFound)
-	}
-	r := recordOf(&page.Runs[0])
-	c.out.now = page.Now
-	fmt.Fprintf(c.ErrOrStderr(), "%s run %s of workflow %s, key %s, %s, started %s? [y/N] ",
-		verb, r.ID, oneLine(r.Workflow, 100), orDash(oneLine(r.Key, 100)), r.word(), c.out.at(r.CreatedAt))
+	fmt.Fprintf(c.ErrOrStderr(), "%s? [y/N] ", text)
 	answer, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

@@ -34,13 +34,18 @@ The exit code is 0 if the run completed and 1 if it failed, was cancelled or ter
 		}),
 	})
 	c.Flags().DurationVar(&poll, "poll", pollDefault, "how often to look for new events")
+	waitsForEver(a, c)
+	return printing(c, "event a line, with json as well")
+}
+
+// waitsForEver makes a verb wait as long as it takes, unless --timeout is given.
+func waitsForEver(a *app, c *cobra.Command) {
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
 		if !c.Flags().Changed("timeout") {
 			a.timeout = 0
 		}
 		return nil
 	}
-	return printing(c, "event a line, with json as well")
 }
 
 // watch prints events until the run is closed. Two things go on at once: the client waits for the

@@ -29,6 +29,7 @@ type access int
 const (
 	toRead    access = iota // change nothing
 	toWrite                 // change runs, and no table
+	toServe                 // the same, also by a node
 	toMigrate               // make the tables, and the file or schema if there is none
 )
 
@@ -42,7 +43,7 @@ func (a *app) openAny(ctx context.Context, why access) (Store, error) {
 		return nil, failed(ExitUsage, "name one: --store postgres://user@host/database, --store sqlite:PATH, or "+storeEnv, "no store is named")
 	}
 	if isPostgres(name) {
-		o := &postgres.Options{Schema: a.schema, PoolSize: poolSize, SkipMigrations: why != toMigrate, Pooler: a.pooler, Logger: silent}
+		o := &postgres.Options{Schema: a.schema, PoolSize: why.poolSize(), SkipMigrations: why != toMigrate, Pooler: a.pooler, Logger: silent}
 		return postgres.Open(ctx, name, o)
 	}
 	path := strings.TrimPrefix(strings.TrimPrefix(name, "sqlite:"), "//")
@@ -55,8 +56,14 @@ func (a *app) openAny(ctx context.Context, why access) (Store, error) {
 	return sqlite.Open(ctx, path, &sqlite.Options{ReadOnly: why == toRead})
 }
 
-// poolSize is enough for one verb, which asks one question at a time.
-const poolSize = 4
+// poolSize is enough for one verb, which asks one question at a time, or for a node that acts on
+// several runs at once.
+func (why access) poolSize() int {
+	if why == toServe {
+		return 16
+	}
+	return 4
+}
 
 // silent is for what the command says itself, in its own words.
 var silent = slog.New(slog.DiscardHandler)
@@ -84,7 +91,7 @@ func isPostgres(name string) bool {
 // openFor opens the store for a verb, and refuses one whose tables are not those of this release:
 // its statements would fail one by one, or say something that is not so.
 func (a *app) openFor(ctx context.Context, why access) (Store, error) {
-	if why == toWrite && a.o.Open == nil && !isPostgres(a.storeName()) {
+	if (why == toWrite || why == toServe) && a.o.Open == nil && !isPostgres(a.storeName()) {
 		// Whoever opens a file for writing migrates it, so the tables are looked at before.
 		s, err := a.openFor(ctx, toRead)
 		if err != nil {

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-run/reprise/runtime/bulk"
+)
+
+// bulkGroup has the verbs over all runs of a filter.
+func bulkGroup(a *app) *cobra.Command {
+	g := &cobra.Command{Use: "bulk", Short: "Act on all runs that a filter selects",
+		Long: `Act on all runs that a filter selects. A job is a durable run: this process executes it
+while it waits, and after an interruption bulk watch goes on with it. Each run is acted on
+once. run pause, run resume and run cancel hold and end the job itself.`}
+	g.AddCommand(
+		bulkVerb(a, bulk.Cancel, "Ask all open runs that a filter selects to cancel themselves", "Their code decides how they end, and may compensate first."),
+		bulkVerb(a, bulk.Terminate, "Close all open runs that a filter selects at once, without running their code", "Nothing is compensated. It cannot be undone."),
+		bulkVerb(a, bulk.Pause, "Keep all open runs that a filter selects from starting steps", "See run pause."),
+		bulkVerb(a, bulk.Resume, "Let all paused, blocked, quarantined or parked runs that a filter selects go on", "See run resume."),
+		bulkVerb(a, bulk.Signal, "Send a signal to all open runs that a filter selects", "PAYLOAD is a JSON value, @FILE, or - for standard input; none is null."),
+		bulkVerb(a, bulk.Delete, "Delete all closed runs that a filter selects, with histories, messages and keys", "It cannot be undone."),
+		bulkWatch(a))
+	return g
+}
+
+// bulkFlags are what a job may say.
+type bulkFlags struct {
+	job         bulk.Job
+	o           bulk.Options
+	dryRun, yes bool
+}
+
+func (f *bulkFlags) add(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.job.Where, "where", "", "which runs: 'workflow = order and status = blocked', see docs/finding-runs.md")
+	fl.BoolVar(&f.job.All, "all", false, "all runs, instead of --where")
+	fl.StringVar(&f.job.Reason, "reason", "", "why, for the audit and for the runs' histories")
+	fl.Float64Var(&f.job.Rate, "rate", 0, "at most so many runs a second; 0 for as many as it can")
+	fl.IntVar(&f.job.Concurrency, "concurrency", 0, "so many runs at once, at most 256; 0 for the default, 32")
+	fl.StringVar(&f.o.Key, "key", "", "name of the job; a second start with it goes on with the first one")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "say how many runs there are, and do nothing")
+	addYes(c, &f.yes)
+}
+
+func bulkVerb(a *app, verb bulk.Verb, short, more string) *cobra.Command {
+	var f bulkFlags
+	f.job.Verb = verb
+	c := &cobra.Command{
+		Use: string(verb), Short: short, Args: cobra.NoArgs,
+		Long: short + ". " + more + `
+
+It says how many runs there are and asks; a script gives --yes. It waits until the job has
+ended; interrupted, it says how to go on. The exit code is 0 if the job has completed
+without a failure.`,
+		Example: fmt.Sprintf("  reprise bulk %s --where 'workflow = \"order\" and shop = \"7\"' --dry-run\n  reprise bulk %[1]s --where 'workflow = \"order\" and shop = \"7\"' --reason 'shop 7 has closed' --rate 200", verb),
+	}
+	if verb == bulk.Signal {
+		c.Use, c.Args = "signal NAME [PAYLOAD]", cobra.RangeArgs(1, 2)
+		c.Example = strings.ReplaceAll(c.Example, "bulk signal", `bulk signal approved '{"by": "Ada"}'`)
+	}
+	do := func(c *call, args []string) error {
+		job, err := f.of(c, args)
+		if err != nil {
+			return err
+		}
+		return c.bulk(job, &f)
+	}
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if f.dryRun {
+			return a.reads(do)(cmd, args)
+		}
+		return a.serves(do)(cmd, args)
+	}
+	f.add(c)
+	waitsForEver(a, c)
+	return printing(c, "bulk")
+}
+
+// of completes the job by the arguments.
+func (f *bulkFlags) of(c *call, args []string) (bulk.Job, error) {
+	job := f.job
+	if job.Verb != bulk.Signal {
+		return job, nil
+	}
+	payload, err := c.argument("PAYLOAD", append([]string{""}, args...))
+	job.Signal, job.Payload = args[0], payload
+	return job, err
+}
+
+// bulk counts, asks, and starts a job and waits for it.
+func (c *call) bulk(job bulk.Job, f *bulkFlags) error {
+	runs, capped, err := bulk.Count(c.ctx, c.client, job)
+	if err != nil {
+		return err
+	}
+	rec := bulkRecord{Verb: string(job.Verb), Runs: runs, Capped: capped}
+	if f.dryRun || runs == 0 {
+		return printOne(c.out, &rec, func(*printer, *bulkRecord) string { return rec.plan() + "; nothing was done\n" })
+	}
+	if err := c.ask(f.yes, "bulk "+rec.plan(), func() (string, error) { return rec.plan(), nil }); err != nil {
+		return err
+	}
+	started, err := bulk.Start(c.ctx, c.client, job, &f.o)
+	if err != nil {
+		return err
+	}
+	if !started.Created() {
+		c.note("a job has the key already; this goes on with it")
+	}
+	return c.followJob(started.ID())
+}
+
+func bulkWatch(a *app) *cobra.Command {
+	c := a.oneRun(&cobra.Command{
+		Use: "watch JOB", Short: "Go on with a job of bulk, and wait until it ends",
+		Long: `Go on with a job of bulk, and wait until it ends: this process executes it, unless another
+one does already. JOB is the id of the job, or key=KEY.`,
+		RunE: a.serves(func(c *call, args []string) error {
+			job, err := c.run(args[0])
+			if err != nil {
+				return err
+			}
+			run, err := c.rowOf(job)
+			if err != nil {
+				return err
+			}
+			if run.Workflow != bulk.Workflow {
+				return usage(c.Command, "run %s is no job of bulk, but of workflow %s; run watch is for it", job, oneLine(run.Workflow, 100))
+			}
+			return c.followJob(job)
+		}),
+	})
+	waitsForEver(a, c)
+	return printing(c, "bulk")
+}

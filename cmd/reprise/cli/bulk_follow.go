@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/mattn/go-isatty"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/bulk"
+)
+
+// drainJob is how long an interrupted verb waits before it makes the job's page end early.
+const drainJob = 100 * time.Millisecond
+
+// followJob executes jobs in this process until one has ended, and shows its progress meanwhile. If
+// the verb is interrupted the job stays: its node hands it back.
+func (c *call) followJob(job journal.RunID) error {
+	c.note("job %s", job)
+	o := runtime.NodeOptions{Drain: drainJob, Logger: silent}
+	if c.a.o.Client != nil {
+		o.Interceptors = c.a.o.Client.Interceptors
+	}
+	n := runtime.NewNode(c.journal.Journal, &o)
+	bulk.Handle(n)
+	ctx, stop := context.WithCancel(c.ctx)
+	defer stop()
+	served, ended := make(chan error, 1), make(chan struct{})
+	go func() { served <- n.Run(ctx) }()
+	go func() {
+		defer close(ended)
+		_, _ = bulk.RunOf(n.Client(), job).Result(ctx) // how it ended is read from its row
+	}()
+	err := c.showProgress(job, ended, served)
+	stop()
+	<-ended
+	if err != nil {
+		return err // of the node
+	}
+	if err := <-served; err != nil {
+		return err
+	}
+	if c.ctx.Err() != nil {
+		return c.interrupted(job)
+	}
+	return c.jobEnded(job)
+}
+
+// showProgress tells people on a terminal how far a job is, until it has ended or the node has.
+func (c *call) showProgress(job journal.RunID, ended <-chan struct{}, served chan error) error {
+	out, isFile := c.ErrOrStderr().(*os.File)
+	shown, tick := "", time.NewTicker(pollDefault)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return nil
+		case err := <-served:
+			served <- nil
+			return err
+		case <-tick.C:
+		}
+		if !isFile || !isatty.IsTerminal(out.Fd()) {
+			continue
+		}
+		p, err := bulk.ProgressOf(c.ctx, c.client, job)
+		rec := bulkOf(p)
+		if text := rec.counts(); err == nil && text != shown {
+			shown = text
+			fmt.Fprintln(out, text)
+		}
+	}
+}
+
+// interrupted says how to go on with a job, or end it.
+func (c *call) interrupted(job journal.RunID) error {
+	code, name := ExitFailed, c.a.o.Name
+	if errors.Is(c.ctx.Err(), context.DeadlineExceeded) {
+		code = ExitTimeout
+	}
+	return &codedError{code: code, cause: c.ctx.Err(),
+		text: fmt.Sprintf("job %s is not over: it goes on where a node serves it", job),
+		how:  fmt.Sprintf("%s bulk watch %s goes on with it, %s run cancel %s aborts it", name, job, name, job)}
+}
+
+// jobEnded prints what a job has done, and makes its end that of the verb.
+func (c *call) jobEnded(job journal.RunID) error {
+	row, err := c.rowOf(job)
+	if err != nil {
+		return err
+	}
+	p, err := bulk.ProgressOf(c.ctx, c.client, job)
+	if err != nil && !errors.Is(err, runtime.ErrNotPublished) { // it was ended before it began
+		return err
+	}
+	rec := bulkOf(p)
+	rec.Run, rec.Status = job.String(), row.Status.String()
+	if err := printOne(c.out, &rec, func(p *printer, r *bulkRecord) string { return r.text(p) }); err != nil {
+		return err
+	}
+	switch {
+	case row.Status != journal.Completed:
+		return failed(ExitFailed, "run show JOB says why; what it had not come to is untouched", "the job is %s", row.Status)
+	case p.Failed > 0:
+		return failed(ExitFailed, "", "%d runs failed", p.Failed)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package cli_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/reprise-run/reprise/cmd/reprise/cli"
+)
+
+// bulkOut is what tests read of bulk.
+type bulkOut struct {
+	Run, Verb, Status  string
+	Runs, Done, Failed int
+	NotNeeded          int `json:"not_needed"`
+}
+
+func parseBulk(t *testing.T, out string) (b bulkOut) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(out), &b); err != nil {
+		t.Fatalf("%v in %q", err, out)
+	}
+	return b
+}
+
+// startOrders starts n runs that no node serves, with keys order:0 and so on.
+func startOrders(t *testing.T, store string, n int) {
+	t.Helper()
+	for i := range n {
+		reprise(t, store, cli.ExitDone, "run", "start", "order", "--key", fmt.Sprint("order:", i), "--label", "shop=7")
+	}
+}
+
+// TestBulk: each verb of bulk says how many runs there are, does nothing without --yes or with
+// --dry-run, and then does it to all of them and to no other.
+func TestBulk(t *testing.T) {
+	t.Parallel()
+	s := readSchema(t)
+	onBoth(t, func(t *testing.T, store string) {
+		startOrders(t, store, 3)
+		reprise(t, store, cli.ExitDone, "run", "start", "order", "--key", "other")
+		for _, c := range []struct {
+			verb  []string
+			check func(d detail) bool
+		}{
+			{[]string{"pause"}, func(d detail) bool { return d.Run.State == "paused" }},
+			{[]string{"resume"}, func(d detail) bool { return d.Run.State == "ready" }},
+			{[]string{"signal", "approved", `{"by": "Ada"}`}, func(d detail) bool { return d.Unread == 1 }},
+			{[]string{"cancel"}, func(d detail) bool { return d.Unread == 2 }},
+			{[]string{"terminate"}, func(d detail) bool { return d.Run.Status == "terminated" }},
+			{[]string{"delete"}, nil},
+		} {
+			verb := c.verb[0]
+			args := append(append([]string{"bulk"}, c.verb...), "--where", `shop = "7"`, "--reason", "shop 7 has closed")
+			refused := reprise(t, store, cli.ExitUsage, args...)
+			wantText(t, verb+" without --yes", refused.err, verb+" 3 runs", "no terminal to ask", "nothing was done", "give --yes")
+			dry := parseBulk(t, checkJSON(t, s, store, cli.ExitDone, append(args, "--dry-run")...))
+			if dry != (bulkOut{Verb: verb, Runs: 3}) {
+				t.Errorf("a dry run of %s says %+v", verb, dry)
+			}
+			wantText(t, "a dry run", reprise(t, store, cli.ExitDone, append(args, "--dry-run")...).out, verb+" 3 runs; nothing was done")
+			if d := show(t, store, "key=order:0"); verb == "pause" && d.Run.State != "ready" {
+				t.Errorf("before --yes run order:0 is %s", d.Run.State)
+			}
+			got := parseBulk(t, checkJSON(t, s, store, cli.ExitDone, append(args, "--yes")...))
+			if want := (bulkOut{Run: got.Run, Verb: verb, Status: "completed", Runs: 3, Done: 3}); got != want || got.Run == "" {
+				t.Errorf("%s says %+v, want %+v", verb, got, want)
+			}
+			if verb != "signal" && verb != "cancel" {
+				audit := reprise(t, store, cli.ExitDone, "audit", "--verb", verb).out
+				if n := strings.Count(audit, "bulk job "+got.Run+": shop 7"); n != 3 {
+					t.Errorf("the audit names job %s %d times:\n%s", got.Run, n, audit)
+				}
+			}
+			for i := range 3 {
+				if key := fmt.Sprint("key=order:", i); c.check == nil {
+					reprise(t, store, cli.ExitNotFound, "run", "show", key)
+				} else if d := show(t, store, key); !c.check(d) {
+					t.Errorf("after %s run %s is %+v", verb, key, d)
+				}
+			}
+			watched := reprise(t, store, cli.ExitDone, "bulk", "watch", got.Run)
+			wantText(t, "watch", watched.out, got.Run, "completed", verb+": 3 of 3 runs done")
+		}
+		if d := show(t, store, "key=other"); d.Run.State != "ready" || d.Unread != 0 {
+			t.Errorf("a run that was not meant is %+v", d)
+		}
+		wantText(t, "nothing to do", reprise(t, store, cli.ExitDone, "bulk", "delete", "--where", `shop = "7"`).out, "delete 0 runs; nothing was done")
+	})
+}
+
+// TestBulkRefuses: what is wrong is said before anything is done.
+func TestBulkRefuses(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "runs.db")
+	reprise(t, store, cli.ExitDone, "migrate", "up")
+	startOrders(t, store, 1)
+	for args, says := range map[string]string{
+		"cancel --yes":                          "no filter",
+		"cancel --yes --all --where version=1":  "a filter and All",
+		"cancel --yes --where statu=failed":     "status",
+		"cancel --yes --all --rate -1":          "rate -1",
+		"cancel --yes --all --concurrency 1000": "concurrency 1000",
+		"cancel --yes order:0":                  "unknown command",
+		"signal --yes --all":                    "accepts between 1 and 2",
+		"signal --yes --all approved {":         "is no JSON",
+		"retry":                                 "unknown verb",
+		"watch key=order:0":                     "no job of bulk, but of workflow order",
+		"cancel --yes --all --key ~mine":        "~",
+	} {
+		wantText(t, args, reprise(t, store, cli.ExitUsage, strings.Fields("bulk "+args)...).err, says)
+	}
+	reprise(t, store, cli.ExitNotFound, "bulk", "watch", "01a2285c-a685-7d24-b9d9-89ca7662582b")
+	if n := strings.Count(reprise(t, store, cli.ExitDone, "run", "list", "-o", "jsonl").out, "\n"); n != 1 {
+		t.Errorf("there are %d runs, want the one that was there", n)
+	}
+}
+
+// TestBulkInterrupted: a job whose command is interrupted, or has no more time, says how to go on.
+// It goes on behind what is done, and can be aborted.
+func TestBulkInterrupted(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, store string) {
+		startOrders(t, store, 6)
+		cmd := command(t, store, "bulk", "terminate", "--all", "--yes", "--rate", "4")
+		out, err := cmd.StderrPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := bufio.NewReader(out)
+		line, err := r.ReadString('\n')
+		job, found := strings.CutPrefix(strings.TrimSpace(line), "note: job ")
+		if err != nil || !found {
+			t.Fatalf("the command says %q, %v", line, err)
+		}
+		if err := cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		rest, _ := io.ReadAll(r)
+		_ = cmd.Wait()
+		wantText(t, "the interrupted command", string(rest), "job "+job+" is not over", "bulk watch "+job, "run cancel "+job)
+		if code := cmd.ProcessState.ExitCode(); code != cli.ExitFailed {
+			t.Errorf("the interrupted command ends with %d", code)
+		}
+		if n := strings.Count(reprise(t, store, cli.ExitDone, "audit", "-o", "jsonl").out, "\n"); n > 5 {
+			t.Errorf("%d runs were terminated before the interruption", n)
+		}
+		got := parseBulk(t, reprise(t, store, cli.ExitDone, "bulk", "watch", job, "-o", "json").out)
+		if want := (bulkOut{Run: job, Verb: "terminate", Status: "completed", Runs: 6, Done: 6}); got != want {
+			t.Errorf("in the end the job says %+v", got)
+		}
+		if n := strings.Count(reprise(t, store, cli.ExitDone, "audit", "-o", "jsonl").out, "\n"); n != 6 {
+			t.Errorf("the audit has %d entries, want one for each run", n)
+		}
+
+		late := reprise(t, store, cli.ExitTimeout, "bulk", "delete", "--where", `workflow = "order"`, "--yes", "--rate", "0.1", "--key", "slow", "--timeout", "2s")
+		wantText(t, "without time", late.err, "is not over", "bulk watch ", "run cancel ")
+		reprise(t, store, cli.ExitDone, "run", "cancel", "key=slow", "--reason", "too slow")
+		ended := reprise(t, store, cli.ExitFailed, "bulk", "watch", "key=slow")
+		wantText(t, "an aborted job", ended.out+ended.err, "cancelled", "of 6 runs done", "the job is cancelled")
+	})
+}
