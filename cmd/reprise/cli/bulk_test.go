@@ -121,6 +121,23 @@ func TestBulkRefuses(t *testing.T) {
 	}
 }
 
+// TestBulkFails: runs that refuse are named, and the exit code says that there are some. The node of
+// the command has the interceptors of the program that embeds it.
+func TestBulkFails(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "runs.db")
+	reprise(t, store, cli.ExitDone, "migrate", "up")
+	startOrders(t, store, 2)
+	cmd := command(t, store, "bulk", "terminate", "--all", "--yes")
+	cmd.Env = append(cmd.Env, programEnv+"=refusing")
+	got := finish(t, cmd)
+	wantText(t, "the job", got.out, "completed", "0 of 2 runs done, 2 failed", show(t, store, "key=order:0").Run.ID+" was refused: nobody is terminated here")
+	wantText(t, "its end", got.err, "2 runs failed")
+	if got.code != cli.ExitFailed {
+		t.Errorf("the exit code is %d", got.code)
+	}
+}
+
 // TestBulkInterrupted: a job whose command is interrupted, or has no more time, says how to go on.
 // It goes on behind what is done, and can be aborted.
 func TestBulkInterrupted(t *testing.T) {

@@ -91,13 +91,15 @@ func TestBulkOnATerminal(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "runs.db")
 	reprise(t, store, cli.ExitDone, "migrate", "up")
 	startOrders(t, store, 4)
-	for answer, code := range map[string]int{"n": cli.ExitFailed, "y": cli.ExitDone} {
+	for _, answer := range []string{"n", "y"} {
+		code := map[string]int{"n": cli.ExitFailed, "y": cli.ExitDone}[answer]
 		ours, theirs := terminal(t)
 		cmd := command(t, store, "bulk", "terminate", "--all", "--rate", "1", "--timeout", "1m")
 		cmd.Stdin, cmd.Stderr = theirs, theirs
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		theirs.Close() // so that reading ends with the process
 		r := bufio.NewReader(ours)
 		if question, err := r.ReadString('?'); err != nil || !strings.Contains(question, "terminate 4 runs") {
 			t.Fatalf("the question is %q, %v", question, err)

@@ -30,8 +30,18 @@ func TestMain(m *testing.M) {
 		cli.Main(&cli.Options{Name: "shop", Register: cli.RegisterDemo})
 	case "changed":
 		cli.Main(&cli.Options{Name: "shop", Register: registerChanged})
+	case "refusing":
+		cli.Main(&cli.Options{Client: &runtime.ClientOptions{Interceptors: []runtime.Interceptor{{Client: refuse}}}})
 	}
 	pgtest.Main(m)
+}
+
+// refuse is an interceptor that lets no run be terminated.
+func refuse(ctx context.Context, call *runtime.Call, next func(context.Context) error) error {
+	if call.Kind == runtime.TerminateCall {
+		return errors.New("nobody is terminated here")
+	}
+	return next(ctx)
 }
 
 // registerChanged registers code that does not fit the histories of the demonstration.
