@@ -103,6 +103,10 @@ func (w *worker) actOn(ctx context.Context, run journal.RunID) error {
 		return w.client.Pause(ctx, run, nil)
 	case Resume:
 		return w.client.Resume(ctx, run)
+	case SetLabels:
+		return w.client.SetLabels(ctx, run, w.job.Labels, w.job.RemoveLabels)
+	case SetPriority:
+		return w.client.SetPriority(ctx, run, w.job.Priority)
 	case Delete:
 		return w.client.Delete(ctx, run)
 	}

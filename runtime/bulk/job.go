@@ -23,12 +23,15 @@ const (
 	Resume    Verb = "resume"
 	Signal    Verb = "signal"
 	Delete    Verb = "delete"
+
+	SetLabels   Verb = "set-labels"
+	SetPriority Verb = "set-priority"
 )
 
 // known tells whether the verb is one of those above.
 func (v Verb) known() bool {
 	switch v {
-	case Cancel, Terminate, Pause, Resume, Signal, Delete:
+	case Cancel, Terminate, Pause, Resume, Signal, Delete, SetLabels, SetPriority:
 		return true
 	}
 	return false
@@ -52,6 +55,12 @@ type Job struct {
 	// as JSON; null if it is empty.
 	Signal  string          `json:"signal,omitempty"`
 	Payload json.RawMessage `json:"payload,omitempty"`
+	// Labels are what the verb [SetLabels] sets, and RemoveLabels the names of those that it
+	// removes.
+	Labels       map[string]string `json:"labels,omitempty"`
+	RemoveLabels []string          `json:"remove_labels,omitempty"`
+	// Priority is what the verb [SetPriority] gives the runs, from 1 to 5.
+	Priority int16 `json:"priority,omitempty"`
 	// Rate is how many runs are acted on in a second, at most; 0 for as many as it can.
 	Rate float64 `json:"rate,omitempty"`
 	// Concurrency is how many runs are acted on at once; default 32, at most 256.
@@ -65,7 +74,7 @@ func (j *Job) check() error {
 	}
 	switch {
 	case !j.Verb.known():
-		return refuse("verb %q is none of cancel, terminate, pause, resume, signal and delete", j.Verb)
+		return refuse("verb %q is none of cancel, terminate, pause, resume, signal, set-labels, set-priority and delete", j.Verb)
 	case j.Where == "" && !j.All:
 		return refuse("it has no filter: say with Where which runs are meant, or set All for all of them")
 	case j.Where != "" && j.All:
@@ -76,15 +85,41 @@ func (j *Job) check() error {
 		return refuse("concurrency %d: it must be between 1 and %d, or 0 for the default", j.Concurrency, concurrencyMax)
 	case j.Verb != Signal && (j.Signal != "" || len(j.Payload) > 0):
 		return refuse("a signal belongs to the verb signal, and not to %s", j.Verb)
+	case j.Verb != SetLabels && len(j.Labels)+len(j.RemoveLabels) > 0:
+		return refuse("labels belong to the verb set-labels, and not to %s", j.Verb)
+	case j.Verb != SetPriority && j.Priority != 0:
+		return refuse("a priority belongs to the verb set-priority, and not to %s", j.Verb)
 	case len(j.Payload) > 0 && !json.Valid(j.Payload):
 		return refuse("the payload of signal %q is no JSON", j.Signal)
 	}
-	if j.Verb == Signal {
-		if err := journal.CheckName("signal", j.Signal); err != nil {
-			return fmt.Errorf("bulk job: %w", err)
-		}
+	if err := j.checkVerb(); err != nil {
+		return fmt.Errorf("bulk job: %w", err)
 	}
 	return j.checkWhere()
+}
+
+// checkVerb refuses what the verb could do to no run.
+func (j *Job) checkVerb() error {
+	switch j.Verb {
+	case Signal:
+		return journal.CheckName("signal", j.Signal)
+	case SetPriority:
+		return journal.CheckPriority(j.Priority)
+	case SetLabels:
+		if len(j.Labels)+len(j.RemoveLabels) == 0 {
+			return fmt.Errorf("set-labels names no label: %w", journal.ErrInvalid)
+		}
+		for _, name := range j.RemoveLabels {
+			if _, both := j.Labels[name]; both {
+				return fmt.Errorf("label %q is both set and removed: %w", name, journal.ErrInvalid)
+			}
+			if err := journal.CheckLabels(map[string]string{name: ""}); err != nil {
+				return err
+			}
+		}
+		return journal.CheckLabels(j.Labels)
+	}
+	return nil
 }
 
 // checkWhere refuses what is no filter by itself, so that an error names the place in the text that
@@ -108,9 +143,13 @@ func (j *Job) checkWhere() error {
 
 // filter selects the runs that the job acts on, whenever they were started.
 func (j *Job) filter() journal.ListFilter {
-	where := fmt.Sprintf("status = open and workflow != %q", Workflow)
-	if j.Verb == Delete {
-		where = fmt.Sprintf("closed is set and workflow != %q", Workflow)
+	where := fmt.Sprintf("workflow != %q", Workflow)
+	switch j.Verb {
+	case SetLabels:
+	case Delete:
+		where += " and closed is set"
+	default:
+		where += " and status = open"
 	}
 	if !j.All {
 		where += " and (" + j.Where + ")"

@@ -41,7 +41,7 @@ func deliver(ctx workflow.Context, _ int) (string, error) { return scanned.Recei
 func startParcels(t testing.TB, c *runtime.Client, shop string, n int) (list []journal.RunID) {
 	t.Helper()
 	for i := range n {
-		run, err := runtime.Start(context.Background(), c, parcel, i, &runtime.StartOptions{Labels: map[string]string{"shop": shop}})
+		run, err := runtime.Start(context.Background(), c, parcel, i, &runtime.StartOptions{Labels: map[string]string{"shop": shop, "aisle": shop}})
 		list = append(list, clustertest.MustStart(t, run, err).ID())
 	}
 	return list

@@ -37,6 +37,13 @@ func TestRefused(t *testing.T) {
 			"signal belongs to the verb":    {Verb: bulk.Cancel, All: true, Signal: "go"},
 			"belongs to the verb signal":    {Verb: bulk.Pause, All: true, Payload: json.RawMessage("1")},
 			`payload of signal "go" is no `: {Verb: bulk.Signal, All: true, Signal: "go", Payload: json.RawMessage("{")},
+			"labels belong to the verb":     {Verb: bulk.Pause, All: true, RemoveLabels: []string{"a"}},
+			"priority belongs to the verb":  {Verb: bulk.Pause, All: true, Priority: 1},
+			"names no label":                {Verb: bulk.SetLabels, All: true},
+			`label "a" is both set and`:     {Verb: bulk.SetLabels, All: true, Labels: map[string]string{"a": "b"}, RemoveLabels: []string{"a"}},
+			"label":                         {Verb: bulk.SetLabels, All: true, RemoveLabels: []string{""}},
+			"bytes":                         {Verb: bulk.SetLabels, All: true, Labels: map[string]string{"a": strings.Repeat("x", 5000)}},
+			"priority 0":                    {Verb: bulk.SetPriority, All: true},
 			"255":                           {Verb: bulk.Signal, All: true, Signal: strings.Repeat("x", 256)},
 		} {
 			_, err := bulk.Start(ctx, c, job, nil)

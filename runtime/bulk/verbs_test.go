@@ -52,6 +52,12 @@ func verbs(t testing.TB, c *runtime.Client) {
 		if verb == bulk.Signal {
 			job.Signal, job.Payload = string(scanned), json.RawMessage(`"by bulk"`)
 		}
+		if verb == bulk.SetLabels {
+			job.Labels, job.RemoveLabels = map[string]string{"ticket": "OPS-17"}, []string{"aisle"}
+		}
+		if verb == bulk.SetPriority {
+			job.Priority = 1
+		}
 		counted, capped, err := bulk.Count(ctx, c, job)
 		if err != nil || counted != n || capped {
 			t.Errorf("%s: counted %d, %v, %v, want %d", verb, counted, capped, err, n)
@@ -74,12 +80,18 @@ func verbs(t testing.TB, c *runtime.Client) {
 	resumed := do(bulk.Resume, `shop = "7"`)
 	wantFound(t, c, `status = "paused"`, 0)
 	wantOnce(t, c, "resume", runs, "eva", because(resumed, "it has closed"))
+	hastened := do(bulk.SetPriority, `shop = "7"`)
+	wantFound(t, c, `shop = "7" and priority = 1`, n)
+	wantOnce(t, c, "set-priority", runs, "eva", because(hastened, "it has closed"))
 	do(bulk.Signal, `shop = "7"`)
 	for _, run := range runs {
 		if got := clustertest.MustResult(t, runtime.RunOf(c, parcel, run)); got != "by bulk" {
 			t.Errorf("run %s got the signal %q", run, got)
 		}
 	}
+	labelled := do(bulk.SetLabels, `shop = "7" and aisle = "7"`) // also closed ones
+	wantFound(t, c, `ticket = "OPS-17" and aisle is not set`, n)
+	wantOnce(t, c, "set-labels", runs, "eva", because(labelled, "it has closed"))
 	deleted := do(bulk.Delete, `shop = "7"`)
 	wantFound(t, c, `shop = "7"`, 0)
 	wantOnce(t, c, "delete", runs, "eva", because(deleted, "it has closed"))

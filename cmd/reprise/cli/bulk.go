@@ -21,6 +21,8 @@ once. run pause, run resume and run cancel hold and end the job itself.`}
 		bulkVerb(a, bulk.Pause, "Keep all open runs that a filter selects from starting steps", "See run pause."),
 		bulkVerb(a, bulk.Resume, "Let all paused, blocked, quarantined or parked runs that a filter selects go on", "See run resume."),
 		bulkVerb(a, bulk.Signal, "Send a signal to all open runs that a filter selects", "PAYLOAD is a JSON value, @FILE, or - for standard input; none is null."),
+		bulkVerb(a, bulk.SetLabels, "Set and remove labels of all runs that a filter selects, open or closed", "See run set-labels."),
+		bulkVerb(a, bulk.SetPriority, "Change the priority of all open runs that a filter selects", "See run set-priority."),
 		bulkVerb(a, bulk.Delete, "Delete all closed runs that a filter selects, with histories, messages and keys", "It cannot be undone."),
 		bulkWatch(a))
 	return g
@@ -57,9 +59,18 @@ ended; interrupted, it says how to go on. The exit code is 0 if the job has comp
 without a failure.`,
 		Example: fmt.Sprintf("  reprise bulk %s --where 'workflow = \"order\" and shop = \"7\"' --dry-run\n  reprise bulk %[1]s --where 'workflow = \"order\" and shop = \"7\"' --reason 'shop 7 has closed' --rate 200", verb),
 	}
-	if verb == bulk.Signal {
-		c.Use, c.Args = "signal NAME [PAYLOAD]", cobra.RangeArgs(1, 2)
-		c.Example = strings.ReplaceAll(c.Example, "bulk signal", `bulk signal approved '{"by": "Ada"}'`)
+	said := "" // in the example
+	switch verb {
+	case bulk.Signal:
+		c.Use, c.Args, said = "signal NAME [PAYLOAD]", cobra.RangeArgs(1, 2), `approved '{"by": "Ada"}'`
+	case bulk.SetLabels:
+		c.Use, c.Args, said = "set-labels [NAME=VALUE ...]", cobra.ArbitraryArgs, "ticket=OPS-17 --remove untriaged"
+		c.Flags().StringArrayVar(&f.job.RemoveLabels, "remove", nil, "name of a label to remove; may be repeated")
+	case bulk.SetPriority:
+		c.Use, c.Args, said = "set-priority N", cobra.ExactArgs(1), "1"
+	}
+	if said != "" {
+		c.Example = strings.ReplaceAll(c.Example, "bulk "+string(verb), "bulk "+string(verb)+" "+said)
 	}
 	do := func(c *call, args []string) error {
 		job, err := f.of(c, args)
@@ -82,11 +93,16 @@ without a failure.`,
 // of completes the job by the arguments.
 func (f *bulkFlags) of(c *call, args []string) (bulk.Job, error) {
 	job := f.job
-	if job.Verb != bulk.Signal {
-		return job, nil
+	var err error
+	switch job.Verb {
+	case bulk.Signal:
+		job.Signal = args[0]
+		job.Payload, err = c.argument("PAYLOAD", append([]string{""}, args...))
+	case bulk.SetLabels:
+		job.Labels, err = parseLabels(c.Command, "label", args)
+	case bulk.SetPriority:
+		job.Priority, err = parsePriority(c.Command, args[0])
 	}
-	payload, err := c.argument("PAYLOAD", append([]string{""}, args...))
-	job.Signal, job.Payload = args[0], payload
 	return job, err
 }
 

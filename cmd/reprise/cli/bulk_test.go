@@ -50,6 +50,8 @@ func TestBulk(t *testing.T) {
 		}{
 			{[]string{"pause"}, func(d detail) bool { return d.Run.State == "paused" }},
 			{[]string{"resume"}, func(d detail) bool { return d.Run.State == "ready" }},
+			{[]string{"set-priority", "1"}, func(d detail) bool { return d.Run.Priority == 1 }},
+			{[]string{"set-labels", "ticket=OPS-17", "--remove", "untriaged"}, func(d detail) bool { return d.Run.Labels["ticket"] == "OPS-17" }},
 			{[]string{"signal", "approved", `{"by": "Ada"}`}, func(d detail) bool { return d.Unread == 1 }},
 			{[]string{"cancel"}, func(d detail) bool { return d.Unread == 2 }},
 			{[]string{"terminate"}, func(d detail) bool { return d.Run.Status == "terminated" }},
@@ -108,6 +110,9 @@ func TestBulkRefuses(t *testing.T) {
 		"cancel --yes --all --concurrency 1000": "concurrency 1000",
 		"cancel --yes order:0":                  "unknown command",
 		"signal --yes --all":                    "accepts between 1 and 2",
+		"set-priority high --yes --all":         `priority "high" is no number`,
+		"set-labels ticket --yes --all":         `label "ticket" must be name=value`,
+		"set-labels --yes --all":                "names no label",
 		"signal --yes --all approved {":         "is no JSON",
 		"retry":                                 "unknown verb",
 		"watch key=order:0":                     "no job of bulk, but of workflow order",

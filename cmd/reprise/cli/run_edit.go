@@ -52,13 +52,13 @@ priority the next time that it waits for a node; the node that has it now goes o
 Its children keep theirs.`,
 		ValidArgsFunction: a.completeFirst(a.completeRuns),
 		RunE: a.writes(func(c *call, args []string) error {
-			n, err := strconv.ParseInt(args[1], 10, 16)
+			n, err := parsePriority(c.Command, args[1])
 			if err != nil {
-				return usage(c.Command, "priority %q is no number from %d to %d", args[1], journal.PriorityMin, journal.PriorityMax)
+				return err
 			}
 			run, err := c.run(args[0])
 			if err == nil {
-				err = c.client.SetPriority(runtime.WithReason(c.ctx, reason), run, int16(n))
+				err = c.client.SetPriority(runtime.WithReason(c.ctx, reason), run, n)
 			}
 			if err != nil {
 				return err
@@ -68,4 +68,12 @@ Its children keep theirs.`,
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why, for the audit")
 	return printing(c, "sent")
+}
+
+func parsePriority(c *cobra.Command, text string) (int16, error) {
+	n, err := strconv.ParseInt(text, 10, 16)
+	if err != nil {
+		return 0, usage(c, "priority %q is no number from %d to %d", text, journal.PriorityMin, journal.PriorityMax)
+	}
+	return int16(n), nil
 }
