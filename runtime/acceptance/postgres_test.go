@@ -222,13 +222,16 @@ func clusterBehindAPooler(t *testing.T, mode string, pooler, beside bool, poll t
 	started, err := runtime.Start(ctx, client, collect, 20, nil)
 	run := clustertest.MustStart(t, started, err)
 	var sent atomic.Int32
-	throughChaos(c, client, 5, 3, 0, func(context.Context) int {
-		if i := sent.Load(); i < 20 {
-			if err := runtime.Signal(ctx, client, run.ID(), number, int(i), nil); err != nil {
-				t.Error(err)
-			}
-			sent.Add(1)
+	throughChaos(c, client, 5, 3, 0, func(ends context.Context) int {
+		i := sent.Load()
+		if i == 20 {
+			<-ends.Done()
+			return 0
 		}
+		if err := runtime.Signal(ctx, client, run.ID(), number, int(i), nil); err != nil {
+			t.Error(err)
+		}
+		sent.Add(1)
 		return 0
 	})
 	for i := int(sent.Load()); i < 20; i++ {
