@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-run/reprise/cmd/reprise/cli"
 )
@@ -56,7 +57,9 @@ func TestVerbsThatWrite(t *testing.T) {
 		if d := show(t, store, id); d.Unread != 1 {
 			t.Errorf("the run has %d messages, want the one with a key", d.Unread)
 		}
-		got = reprise(t, store, cli.ExitTimeout, "run", "update", id, "address", `"here"`, "--timeout", "300ms")
+		for timeout := 300 * time.Millisecond; show(t, store, id).Unread < 2; timeout *= 2 { // sent, however slow the machine is
+			got = reprise(t, store, cli.ExitTimeout, "run", "update", id, "address", `"here"`, "--key", "move:1", "--timeout", timeout.String())
+		}
 		wantText(t, "an update without a node", got.err, "deadline", "may have taken effect")
 		checkJSON(t, s, store, cli.ExitDone, "run", "pause", id, "--reason", "a wrong price")
 		if d := show(t, store, id); d.Run.State != "paused" {
