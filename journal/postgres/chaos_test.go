@@ -146,6 +146,19 @@ func (l *listening) hears(want driver.Hint) {
 	}
 }
 
+// TestHintsThatCannotBeSentAreMadeUpFor: other processes look at everything then, without a poll.
+func TestHintsThatCannotBeSentAreMadeUpFor(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	other, link := listen(t, dsn), pgtest.Proxy(t, dsn)
+	s := open(t, link.DSN(), nil)
+	other.hears(driver.Hint{Kind: driver.HintScan}) // it listens
+	lost := link.LoseRequest(1, "pg_notify")
+	s.Hints().Notify([]driver.Hint{{Kind: driver.HintTasks}})
+	<-lost
+	other.hears(driver.Hint{Kind: driver.HintScan})
+}
+
 func TestHintsReachOtherProcesses(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)

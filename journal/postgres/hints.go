@@ -159,7 +159,8 @@ func (h *hints) Notify(list []driver.Hint) {
 }
 
 // notifyLoop sends what gathered, at most once in notifyInterval: the first hint after a pause goes
-// out at once, those after it share the next flush. Hints that cannot be sent are lost.
+// out at once, those after it share the next flush. Hints that cannot be sent become one, to look
+// at everything, which is tried again: who hears it may poll as seldom as once an hour.
 func (h *hints) notifyLoop(ctx context.Context) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -173,10 +174,12 @@ func (h *hints) notifyLoop(ctx context.Context) {
 		lines := slices.Sorted(maps.Keys(h.pending))
 		clear(h.pending)
 		h.mu.Unlock()
-		if len(lines) > 0 {
-			h.send(ctx, lines)
+		wait := notifyInterval
+		if len(lines) > 0 && !h.send(ctx, lines) {
+			h.Notify([]driver.Hint{{Kind: driver.HintScan}})
+			wait = notifyRetry
 		}
-		pause.Reset(notifyInterval)
+		pause.Reset(wait)
 		select {
 		case <-ctx.Done():
 			return
@@ -186,18 +189,19 @@ func (h *hints) notifyLoop(ctx context.Context) {
 }
 
 // send flushes hints. The payload begins with the name of this store, so that it does not hear
-// itself.
-func (h *hints) send(ctx context.Context, lines []string) {
+// itself. sent is false if the store did not answer; what it refuses is not worth another try.
+func (h *hints) send(ctx context.Context, lines []string) (sent bool) {
 	ctx, cancel := context.WithTimeout(ctx, notifyTimeout)
 	defer cancel()
 	payload := h.self + "\n" + strings.Join(lines, "\n")
 	if len(payload) > notifyBytesMax {
 		payload = h.self + "\n" + encodeHint(driver.Hint{Kind: driver.HintScan})
 	}
-	_ = h.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+	err := h.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, notifySQL, h.channel, payload)
 		return err
 	})
+	return !errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // txidSQL names the transaction that it is sent in, also inside of a savepoint.

@@ -142,6 +142,8 @@ const (
 	// notifyInterval is the time between two flushes: NOTIFY takes one lock of the whole server.
 	notifyInterval = 10 * time.Millisecond
 	notifyTimeout  = 5 * time.Second
+	// notifyRetry is the pause after a flush that the store did not answer.
+	notifyRetry = time.Second
 	// notifyBytesMax is below the 8,000 bytes at which the server refuses a payload.
 	notifyBytesMax = 7_900
 	// endingPause is the time between two questions for transactions of callers: with the claim
