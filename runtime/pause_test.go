@@ -245,9 +245,12 @@ func TestPauseOutlivesTheNode(t *testing.T) {
 	run := clustertest.MustStart(t, started, err)
 	<-lost.began
 	mortal.Die()
-	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
-	defer cancel()
-	err = client.Pause(short, run.ID(), nil)
+	patient, lose := context.WithCancelCause(ctx)
+	answer := make(chan error, 1)
+	go func() { answer <- client.Pause(patient, run.ID(), nil) }()
+	wantState(t, client, run.ID(), journal.Pausing, true)
+	lose(context.DeadlineExceeded)
+	err = <-answer
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the run's node has not answered yet") {
 		t.Fatalf("a pause of a run whose node is gone: %v", err)
 	}
