@@ -113,7 +113,8 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (driver.AdminOu
 			return out, err
 		}
 		if sleep(wait, pause); wait.Err() != nil {
-			return out, translate(ctx, fmt.Errorf("%w: %w", driver.ErrHeld, err), true)
+			// The server has answered that nothing was done: the store is not away.
+			return out, translate(ctx, driver.ErrHeld, false)
 		}
 	}
 }

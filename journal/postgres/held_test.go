@@ -309,3 +309,34 @@ func TestOneHeldKeyHoldsUpNoBatch(t *testing.T) {
 		}
 	}
 }
+
+// TestAHeldRunIsNoStoreThatIsAway: operators who give up on a run that somebody holds hear that it
+// is held. A store that is away is asked again and again, for all runs of a job.
+func TestAHeldRunIsNoStoreThatIsAway(t *testing.T) {
+	t.Parallel()
+	w := newHeldWorld(t)
+	run := w.runs()[0].Run
+	w.lockTask(run)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	answers := make(chan error, 2)
+	for range 2 {
+		go func() {
+			_, err := w.j.Admin(ctx, driver.AdminAction{Run: run, Kind: driver.AdminPause})
+			answers <- err
+		}()
+	}
+	held := 0
+	for range 2 {
+		err := <-answers
+		if errors.Is(err, driver.ErrHeld) {
+			held++
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, journal.ErrUnavailable) {
+			t.Errorf("an operator hears %v", err)
+		}
+	}
+	if held != 1 { // the other one keeps its connection and waits in the server
+		t.Errorf("%d operators hear that the run is held, want one", held)
+	}
+}
