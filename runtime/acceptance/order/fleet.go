@@ -110,7 +110,9 @@ func (f *fleet) kill(slot int) (name string, at time.Time) {
 	return p.name, at
 }
 
-const fleetDrains = 15 * time.Second
+// fleetDrains is how long workers may take to end. A pool of pgx waits 15 s for the farewell of a
+// connection that has fallen silent.
+const fleetDrains = time.Minute
 
 // Stop lets the workers drain, and kills those that take too long. It reports workers that did not
 // end in order.
