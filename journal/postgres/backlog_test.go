@@ -91,6 +91,7 @@ func TestSessionsAreOfOneMind(t *testing.T) {
 	want := map[string][2]string{ // what the database says, and what the sessions have
 		"enable_seqscan": {"on", "off"}, "enable_hashjoin": {"on", "off"}, "enable_mergejoin": {"on", "off"}, "jit": {"on", "off"},
 		"plan_cache_mode": {"force_custom_plan", "force_generic_plan"}, "default_transaction_isolation": {"serializable", "read committed"},
+		"tcp_keepalives_idle": {"7200", "15"}, "tcp_keepalives_interval": {"75", "5"}, "tcp_user_timeout": {"0", "20000"},
 	}
 	dsn := pgtest.New(t)
 	admin := connect(t, dsn)

@@ -11,14 +11,24 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // ownSettings are what every session of the store has, whatever the server, the database, the role
 // or the connection string says: the statements rely on fresh snapshots and on their plans (see
 // "Plans" in the package story), and commits wait for the disk, and for the disk of a synchronous
 // standby if there is one (J10). A setting that waits for more is kept.
+//
+// The server finds out within a minute that a machine is gone without a word, not within the two
+// hours of a kernel's default: what a step on it had locked is locked until then. Shorter times are
+// kept. The one for what was sent exists on Linux alone; other servers log that they have none.
 const ownSettings = `(VALUES ('default_transaction_isolation', 'read committed'), ('plan_cache_mode', 'force_generic_plan'),
     ('enable_seqscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'), ('jit', 'off'),
+    ('tcp_keepalives_idle', least(15, current_setting('tcp_keepalives_idle')::int)::text),
+    ('tcp_keepalives_interval', least(5, current_setting('tcp_keepalives_interval')::int)::text),
+    ('tcp_user_timeout', CASE WHEN version() LIKE '%linux%'
+        THEN least(20000, coalesce(nullif(current_setting('tcp_user_timeout')::int, 0), 20000))::text ELSE '0' END),
     ('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END)) AS v(name, value)`
 
 // settingsSQL gives a session of the store its settings again, after RESET ALL.
@@ -255,17 +265,30 @@ WHERE l.pid = $1::bigint AND l.locktype = 'advisory' AND l.classid = $2::bigint:
   AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()) AND a.xact_start IS NOT NULL`
 
 // end ends the session of a connection that is closed on this side, if the session is known:
-// behind a pooler it is not, and the pooler looks after it.
+// behind a pooler it is not, and the pooler looks after it. It asks until the server has answered:
+// other connections may have fallen silent too, or the server refuses new ones for a while, and
+// what a step has locked would stay locked against its next attempt.
 func (n *sessions) end(c *pgx.Conn) {
 	if sessionOf(c).opened.IsZero() {
 		return
 	}
+	pid := int64(c.PgConn().PID())
 	n.s.hints.spawn(func(ctx context.Context) {
-		_ = n.s.call(ctx, func(ctx context.Context, other *pgx.Conn) error { // else the server's keepalives have to
-			_, err := other.Exec(ctx, endSessionSQL, int64(c.PgConn().PID()), int64(uint32(sessionClass(n.s.o.Schema))), int64(uint32(n.process)))
-			return err
-		})
+		for ctx.Err() == nil && !n.endOnce(ctx, pid) {
+			sleep(ctx, endPause)
+		}
 	})
+}
+
+// endOnce tells whether the server has answered.
+func (n *sessions) endOnce(ctx context.Context, pid int64) bool {
+	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+	defer cancel()
+	err := n.s.call(ctx, func(ctx context.Context, other *pgx.Conn) error {
+		_, err := other.Exec(ctx, endSessionSQL, pid, int64(uint32(sessionClass(n.s.o.Schema))), int64(uint32(n.process)))
+		return err
+	})
+	return !errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded)
 }
 
 // check is called when a store opens: an address that cannot serve is refused then, and not when

@@ -154,6 +154,27 @@ func TestJ4_StepTxOnASilentConnection(t *testing.T) {
 	}
 }
 
+// TestSilentSessionsAreEndedInTheEnd: the request to end a session that has fallen silent gets lost
+// too. What the step has locked does not stay locked.
+func TestSilentSessionsAreEndedInTheEnd(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	w := newTxWorld(t, dsn)
+	link := pgtest.Proxy(t, dsn)
+	tx := w.stepThrough(open(t, link.DSN(), nil))
+	pid := tx.Value().(pgx.Tx).Conn().PgConn().PID()
+	link.Freeze()
+	lost := make(chan struct{})
+	link.FreezeBefore(func(p pgtest.Point) bool { return p.Mentions("pg_terminate_backend") }, func() { close(lost) })
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-lost
+	eventually(t, "the server has ended the session", func() bool {
+		return query[int](t, w.conn, "SELECT count(*)::int FROM pg_stat_activity WHERE pid = $1", pid) == 0
+	})
+}
+
 // TestBeginOnSilentConnections gives up in bounded time, and is as if it had never been asked.
 func TestBeginOnSilentConnections(t *testing.T) {
 	t.Parallel()
