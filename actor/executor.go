@@ -248,7 +248,6 @@ func (e *executor) heartbeat(a *attempt, details *journal.Payload) {
 func (e *executor) await(ctx context.Context, a *attempt) result {
 	_, limited := ctx.Deadline()
 	if a.options.Tx || !limited && a.options.Heartbeat <= 0 {
-		defer e.bodyEnded(a)
 		if a.options.Tx && limited {
 			defer onExpiry(ctx, func() { // it is over, although its run waits for it
 				a.cancel(context.Cause(ctx))
@@ -266,7 +265,6 @@ func (e *executor) await(ctx context.Context, a *attempt) result {
 			if !returned {
 				res = result{failure: goexitFailure()}
 			}
-			e.bodyEnded(a)
 			outcome <- res
 			e.bodies.Done()
 		}()
@@ -292,7 +290,9 @@ func (e *executor) await(ctx context.Context, a *attempt) result {
 }
 
 // guarded calls the body and makes a result of its return or its panic. A body that ends its
-// goroutine leaves without a result, and without its transaction.
+// goroutine leaves without a result, and without its transaction. The body has ended before the
+// transaction is rolled back: if that takes its time, on a connection that has fallen silent, the
+// body is not the one that hangs.
 func (e *executor) guarded(ctx context.Context, a *attempt) (res result) {
 	a.goroutine.Store(goroutine.ID())
 	tx := a.tx
@@ -300,6 +300,7 @@ func (e *executor) guarded(ctx context.Context, a *attempt) (res result) {
 		if p := recover(); p != nil {
 			res = result{failure: panicFailure(p)}
 		}
+		e.bodyEnded(a)
 		if tx != nil && res.tx == nil {
 			a.ended = checkBody(ctx, tx)
 			_ = tx.Rollback(context.WithoutCancel(ctx)) // the attempt failed, whatever the connection says

@@ -250,6 +250,7 @@ type memoryTx struct {
 	writer chan struct{} // of the store
 	holds  bool
 	before func(ctx context.Context) error
+	back   time.Duration // that a rollback takes
 }
 
 // BeforeUse implements driver.ExclusiveTx.
@@ -289,6 +290,7 @@ func (t *memoryTx) Value() any { return t }
 
 // Rollback implements journal.Tx.
 func (t *memoryTx) Rollback(context.Context) error {
+	time.Sleep(t.back)
 	t.end("rolled back")
 	return nil
 }

@@ -57,6 +57,28 @@ func TestAbandonedTx(t *testing.T) {
 	}
 }
 
+// TestRollbackThatTakesLong: on a connection that has fallen silent a rollback takes long. The body
+// has returned when its context ended, so it is not reported as one that hangs.
+func TestRollbackThatTakesLong(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		g.define("slow", func(ctx workflow.Context) (string, error) {
+			return workflow.StepTx(ctx, "a", func(ctx context.Context, tx *memoryTx) (string, error) {
+				tx.back = 2 * abandonedAfter
+				<-ctx.Done()
+				return "", ctx.Err()
+			}, &workflow.StepOptions{AttemptTimeout: time.Second, Retry: once1})
+		})
+		g.start("slow")
+		pass(time.Second + 2*abandonedAfter - time.Millisecond)
+		g.wantTxs("")
+		if n := g.hanging.Load(); n != 0 {
+			t.Errorf("%d bodies are abandoned", n)
+		}
+		pass(time.Second)
+		g.wantTxs("rolled back")
+	})
+}
+
 // A transaction that could not be begun, because the store was not there, used no attempt of its
 // step: the body was never called. The step begins when the store is back, however many of its time
 // limits have passed.

@@ -175,8 +175,8 @@ const (
 	// resolveTerminate is how long such a commit may hang on a connection that is lost before its
 	// session is ended. A server that is merely slow commits within it.
 	resolveTerminate = time.Second
-	// endTimeout bounds one try to end a session that has fallen silent on another connection, which
-	// may be silent too, and endPause is the time between two tries.
+	// endTimeout bounds one try to end a session that has fallen silent. The try goes over another
+	// connection, which may be silent too. endPause is the time between two tries.
 	endTimeout = 5 * time.Second
 	endPause   = 500 * time.Millisecond
 	// rollbackTimeout bounds a rollback after the caller's context has ended. A connection that
