@@ -20,6 +20,7 @@ require (
 	go.uber.org/goleak v1.3.0 // tests: no goroutine outlives its owner
 	golang.org/x/sync v0.25.0 // groups of goroutines in examples and tests
 	golang.org/x/sys v0.50.0 // Windows: the lock of a file beside an SQLite database
+	golang.org/x/term v0.46.0 // cmd: the keys and the size of a terminal
 	modernc.org/sqlite v1.62.0 // SQLite without cgo
 )
 

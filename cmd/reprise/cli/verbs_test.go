@@ -58,6 +58,8 @@ func TestVerbsThatRead(t *testing.T) {
 			{"audit", []string{"terminate", runs["terminated"], "the customer does not exist"}},
 			{"audit --verb resume --limit 1", []string{"REASON"}},
 			{"queue list", []string{"OLDEST", "demo.parcel"}},
+			{"top", []string{"open 9  blocked 1  quarantined 0  paused 1  nodes 0", "LEASE ENDS", "demo.parcel", runs["blocked"]}},
+			{"top --times 2 --every 1ms", []string{"open 9"}},
 			{"migrate status", []string{"0001_initial.sql", "applied"}},
 			{"version", []string{"reprise"}},
 		} {
