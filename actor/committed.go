@@ -134,7 +134,7 @@ func (r *run) nextGeneration(next *journal.Continue) {
 	r.steps.clear()
 	r.inputs = inputs{news: true}
 	info := *r.info
-	info.Generation, info.Input, info.Version, info.Continued = info.Generation+1, next.Input, next.Version, next
+	info.Generation, info.Input, info.Version, info.Continued, info.Rewound = info.Generation+1, next.Input, next.Version, next, nil
 	r.info = &info
 	r.task.Generation, r.task.Version, r.task.Attempts = info.Generation, next.Version, nil
 	ident := replay.InfoOf(&info)

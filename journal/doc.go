@@ -52,7 +52,8 @@
 //   - J6: No wake-up is lost: a message that arrives while its run is being
 //     parked makes the task visible.
 //   - J7: A closed run has one terminal event, a terminal status and no task,
-//     all from one commit; nothing reopens it.
+//     all from one commit. Nothing opens it again but a retry or reset by an
+//     operator, as another generation (J13).
 //   - J8: Start is idempotent by key: concurrent starts with one key create
 //     one run and all callers get its id. Reuse of a closed run's key follows
 //     an explicit [Reuse] policy.
@@ -75,6 +76,13 @@
 //     nothing held the run. A child that its close policy closes when its parent is
 //     terminated has none. What code decides over is no such change: a signal, an
 //     update and a cancel request are rows of the inbox.
+//   - J13: A retry or reset replays clean. It begins the run's next generation with
+//     the first events of the present one, as they are, and code sees in the copy
+//     what it saw in the original, see [Rewound]. What is behind them stays as a
+//     branch. From the transaction of it the run is open and free, a pause of it
+//     stays, its owner commits nothing more (J3), and its inbox is where the kept
+//     events have left it. The commands that these wait for are answered once:
+//     children that ended while the run was closed answer now.
 //
 // # States of a run and its task
 //
@@ -84,6 +92,8 @@
 //	     time, message      │  └── release, reap ──┘  │  │ close
 //	                        │                         │  ▼
 //	                     free, parked ◀──── park ─────┘ closed (no task)
+//
+// A retry or reset makes any of these free and due.
 //
 // A free task may also be blocked (its code diverged from its history; retried
 // with back-off), quarantined (it kept killing its node; waits for an operator)

@@ -28,6 +28,7 @@ type Run struct {
 	ClosedAt    time.Time   // zero while open
 	Parent      *Parent     // nil if nobody waits for it
 	Continued   *Continue   // what the current generation began with, if it is not the first; without Input and Version
+	Rewound     *Rewound    // how the current generation began, if an operator has made it of an earlier one
 	Published   []Published // what it has published, by name; not to be changed
 	Terminal    *Event      // the terminal event of a closed run
 	Task        *Task       // the queue row of an open run

@@ -29,7 +29,7 @@ func (sc *Scope) Start(st journal.Start, policy journal.ClosePolicy, mode Cancel
 // who asks. Its form must never change: old histories depend on it.
 func (e *Env) childID(cmd journal.Cmd) journal.RunID {
 	b := append([]byte("reprise child 1\n"), e.info.Run[:]...)
-	b = binary.BigEndian.AppendUint32(b, uint32(e.info.Generation))
+	b = binary.BigEndian.AppendUint32(b, uint32(e.info.Rewound.Issuer(e.info.Generation, cmd)))
 	b = binary.BigEndian.AppendUint32(b, uint32(cmd))
 	sum := sha256.Sum256(b)
 	var id journal.RunID

@@ -56,6 +56,6 @@ func Successor(m *Machine, run *journal.Run) (next journal.Run, carried []journa
 	}
 	next = *run
 	next.Generation++
-	next.Version, next.Input, next.Continued = m.next.Version, m.next.Input, m.next
+	next.Version, next.Input, next.Continued, next.Rewound = m.next.Version, m.next.Input, m.next, nil
 	return next, m.carried, true
 }

@@ -24,6 +24,7 @@ type Info struct {
 	Input      journal.Payload
 	Parent     *journal.Parent  // nil if no run waits for this one
 	InboxSeen  journal.InboxSeq // newest message that the generation before had consumed
+	Rewound    *journal.Rewound // nil unless the generation begins with events of an earlier one
 }
 
 // InfoOf returns the identity of a run's present generation.
@@ -32,6 +33,7 @@ func InfoOf(run *journal.Run) Info {
 		Run: run.ID, Key: run.Key, Workflow: run.Workflow, Version: run.Version, Queue: run.Queue, Labels: run.Labels,
 		Headers: run.Headers, StartAt: run.StartAt, OnFailure: run.OnFailure,
 		Generation: run.Generation, Input: run.Input, Parent: run.Parent,
+		Rewound: run.Rewound,
 	}
 	if run.StartLabels != nil {
 		i.Labels = run.StartLabels
@@ -45,8 +47,12 @@ func InfoOf(run *journal.Run) Info {
 	return i
 }
 
-// OriginOf is the link that the generation's first event follows, see [journal.OriginOf].
+// OriginOf is the link that the generation's first event follows, see [journal.OriginOf]. Events
+// that were copied from an earlier generation keep their links.
 func OriginOf(i *Info) journal.Link {
+	if r := i.Rewound; r != nil && r.Origin != 0 {
+		return journal.OriginOf(i.Run, r.Origin, r.Seen, i.Input)
+	}
 	return journal.OriginOf(i.Run, i.Generation, i.InboxSeen, i.Input)
 }
 

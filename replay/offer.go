@@ -23,9 +23,11 @@ func (m *Machine) First(run *journal.Run, now time.Time) journal.Event {
 // reply that refuses an update, which is no event and consumes the message. It changes nothing, so
 // a refusal leaves no trace in the machine.
 //
-// An answer that was sent to an earlier generation answers nothing here: it loses its Cmd, and Step
-// turns it into MessageDropped. An update is refused if it has no handler, its validator returns an
-// error, or that panics. The machine must not be Finished: then the message stays in the inbox.
+// An answer to a command of an earlier generation answers nothing here, unless this one has the
+// command from that: it loses its Cmd, and Step turns it into MessageDropped.
+//
+// An update is refused if it has no handler, its validator returns an error, or that panics. The
+// machine must not be Finished: then the message stays in the inbox.
 func (m *Machine) Offer(msg *journal.Message, now time.Time) (ev journal.Event, refusal *journal.Reply) {
 	if msg.Kind == journal.MessageUpdate {
 		if err := m.CheckUpdate(msg.Name, msg.Payload); err != nil {
@@ -33,7 +35,7 @@ func (m *Machine) Offer(msg *journal.Message, now time.Time) (ev journal.Event, 
 		}
 	}
 	ev = msg.Event()
-	if msg.Kind.Answers() && msg.Generation != m.env.info.Generation {
+	if msg.Kind.Answers() && msg.Generation != m.env.info.Rewound.Issuer(m.env.info.Generation, msg.Cmd) {
 		ev.Cmd = 0
 	}
 	if now.Before(msg.Time) {

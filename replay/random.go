@@ -31,8 +31,8 @@ func (g guarded) Uint64() uint64 {
 	return g.Source.Uint64()
 }
 
-// Random returns the run's random numbers. They are a function of run id and generation: a replay
-// draws the same ones.
+// Random returns the run's random numbers. They are a function of run id and generation, that in
+// which the first event was written: a replay draws the same ones.
 func (e *Env) Random() *rand.Rand {
 	if e.random.numbers == nil {
 		e.random.numbers = rand.New(guarded{e, seeded(&e.info, "numbers")})
@@ -57,7 +57,7 @@ func (e *Env) UUID() uuid.UUID {
 // depend on it.
 func seeded(info *Info, purpose string) rand.Source {
 	b := append([]byte("reprise random 1\n"), info.Run[:]...)
-	b = binary.BigEndian.AppendUint32(b, uint32(info.Generation))
+	b = binary.BigEndian.AppendUint32(b, uint32(info.Rewound.First(info.Generation)))
 	b = append(b, purpose...)
 	return rand.NewChaCha8(sha256.Sum256(b))
 }

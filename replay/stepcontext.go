@@ -26,9 +26,10 @@ type StepContext struct {
 type Heartbeats interface{ Heartbeat(details journal.Payload) }
 
 // IdempotencyKey is the same for every attempt of this step, on every node: run, generation and
-// command number follow from the history. Its form must never change: servers may have seen it.
+// command number follow from the history. Its form must never change: servers may have seen it. A
+// step that a reset runs again has another one, and one that a retry runs again the same.
 func (sc *StepContext) IdempotencyKey() string {
-	return fmt.Sprintf("%s/%d/%d", sc.Run, sc.Generation, sc.Cmd)
+	return fmt.Sprintf("%s/%d/%d", sc.Run, sc.Rewound.Performer(sc.Generation, sc.Cmd), sc.Cmd)
 }
 
 type stepContextKey struct{}

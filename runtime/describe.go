@@ -126,7 +126,7 @@ func (c *Client) findChildren(ctx context.Context, d *Description) error {
 		}
 		for i := range page.Runs {
 			run := &page.Runs[i]
-			if p := byCmd[run.Parent.Cmd]; p != nil && p.Run == nil && run.Parent.Generation == d.Run.Generation {
+			if p := byCmd[run.Parent.Cmd]; p != nil && p.Run == nil && run.Parent.Generation == d.Run.Rewound.Issuer(d.Run.Generation, run.Parent.Cmd) {
 				p.Run = run
 				missing--
 			}

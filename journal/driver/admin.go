@@ -19,6 +19,8 @@ const (
 	AdminInterrupt                        // the same, and interrupt the attempts that its owner executes
 	AdminSetLabels                        // set and remove labels of a run, open or closed
 	AdminSetPriority                      // change the priority of an open run
+	AdminRetry                            // go on with a closed run from before its failure (J13)
+	AdminReset                            // go on with a run from an earlier point of its history (J13)
 )
 
 // String is the action as callers know it.
@@ -36,6 +38,10 @@ func (k AdminKind) String() string {
 		return "set-labels"
 	case AdminSetPriority:
 		return "set-priority"
+	case AdminRetry:
+		return "retry"
+	case AdminReset:
+		return "reset"
 	}
 	return fmt.Sprintf("admin action %d on", int(k))
 }
@@ -43,15 +49,17 @@ func (k AdminKind) String() string {
 // Refuses tells why a run that is open, or is not, is none for the action; nil if it is one.
 func (k AdminKind) Refuses(open bool) error {
 	switch {
-	case k == AdminDelete && open:
+	case k == AdminReset:
+	case (k == AdminDelete || k == AdminRetry) && open:
 		return journal.ErrOpen
-	case k != AdminDelete && k != AdminSetLabels && !open:
+	case k != AdminDelete && k != AdminSetLabels && k != AdminRetry && !open:
 		return journal.ErrClosed
 	}
 	return nil
 }
 
-// Detail is what the audit says of the action beside its verb. That of an edit is [Edit.Detail].
+// Detail is what the audit says of the action beside its verb. That of an edit is [Edit.Detail],
+// and that of a retry or reset [Rewind.Detail].
 func (k AdminKind) Detail() string {
 	if k == AdminInterrupt {
 		return "running steps are interrupted"
@@ -70,9 +78,10 @@ type AdminAction struct {
 
 	Labels   map[string]*string // of AdminSetLabels: nil removes one
 	Priority int16              // of AdminSetPriority
+	Rewind   *Rewind            // of AdminRetry and AdminReset
 }
 
-// AdminOutcome tells of the run of a pause or a resume.
+// AdminOutcome tells of the run of a pause, a resume, a retry or a reset.
 type AdminOutcome struct {
 	Owner journal.NodeID    // who has to look at it; 0 if it is free
 	State journal.TaskState // afterwards
@@ -96,6 +105,9 @@ func auditText(text string) string {
 func (a *AdminAction) check() error {
 	if err := journal.CheckText("actor", a.Actor, journal.NameBytesMax); err != nil {
 		return err
+	}
+	if a.Kind == AdminRetry || a.Kind == AdminReset {
+		return a.Rewind.check()
 	}
 	if a.Kind == AdminSetPriority {
 		return journal.CheckPriority(a.Priority)

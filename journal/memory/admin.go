@@ -46,6 +46,12 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		}
 		s.db.edit(r, &e, now)
 		changed, detail = e.Detail != "", e.Detail
+	case driver.AdminRetry, driver.AdminReset:
+		if err := s.db.rewind(r, a.Rewind, now); err != nil {
+			return out, err
+		}
+		detail = a.Rewind.Detail()
+		out = driver.AdminOutcome{State: r.task.State}
 	default:
 		return out, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}

@@ -171,6 +171,7 @@ func (r *record) nextGeneration(next *journal.Continue) {
 	r.run.Generation++
 	r.run.Input, r.run.Version = clonePayload(next.Input), next.Version
 	r.run.Continued = &journal.Continue{Seen: next.Seen, Carried: slices.Clone(next.Carried)}
+	r.run.Rewound = nil
 	r.task.Generation, r.task.Version = r.run.Generation, next.Version
 	r.attempts, r.waiting = nil, ""
 }

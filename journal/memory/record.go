@@ -78,7 +78,7 @@ func (r *record) row() journal.Run {
 	run.Labels, run.Headers, run.Input = cloneLabels(run.Labels), cloneLabels(run.Headers), clonePayload(run.Input)
 	run.StartLabels = maps.Clone(run.StartLabels) // empty is not nil
 	run.Published = clonePublished(run.Published)
-	run.Parent, run.Continued = cloned(run.Parent), cloned(run.Continued)
+	run.Parent, run.Continued, run.Rewound = cloned(run.Parent), cloned(run.Continued), run.Rewound.Clone()
 	if run.Continued != nil {
 		run.Continued.Carried = slices.Clone(run.Continued.Carried)
 	}

@@ -26,7 +26,7 @@ WITH next AS MATERIALIZED (
 )
 UPDATE reprise.runs r
 SET generation = n.generation, version = n.version, input = n.input, input_encoding = n.encoding, inbox_seen = n.seen,
-    carried = n.carried::bigint[]
+    carried = n.carried::bigint[], rewound = NULL
 FROM next n WHERE r.id = ANY (ARRAY[n.run_id])`
 
 // queueContinue adds continueSQL for the accepted members that continue as their next generation,

@@ -15,7 +15,7 @@ import (
 const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels::text, r.input, r.input_encoding, r.trace,
        r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published,
-       r.headers, r.timeout, r.on_failure, r.start_labels::text`
+       r.headers, r.timeout, r.on_failure, r.start_labels::text, r.rewound`
 
 // runRow reads runColumns. Pointers and pgtype values are columns that may be null; bytes that were
 // read belong to the row's user, since the driver copies them.
@@ -34,14 +34,14 @@ type runRow struct {
 	carried                      pgtype.FlatArray[pgtype.Int8]
 	published                    *string
 	headers, onFailure           *string
-	startLabels                  *string
+	startLabels, rewound         *string
 	timeout                      *int64
 }
 
 func (r *runRow) targets() []any {
 	return []any{&r.id, &r.createdAt, &r.startAt, &r.closedAt, &r.generation, &r.version, &r.priority, &r.status, &r.workflow,
 		&r.queue, &r.key, &r.labels, &r.input, &r.encoding, &r.trace, &r.parent, &r.parentGeneration, &r.parentCmd, &r.parentPolicy,
-		&r.seen, &r.carried, &r.published, &r.headers, &r.timeout, &r.onFailure, &r.startLabels}
+		&r.seen, &r.carried, &r.published, &r.headers, &r.timeout, &r.onFailure, &r.startLabels, &r.rewound}
 }
 
 // run returns the run. A run that starts at once has no time of its own for that: the column is
@@ -68,6 +68,8 @@ func (r *runRow) run() journal.Run {
 	driver.NoteUnreadable(&run, "created_at", finite(r.createdAt))
 	run.Published, err = driver.DecodePublished(textOf(r.published))
 	driver.NoteUnreadable(&run, "published", err)
+	run.Rewound, err = driver.DecodeRewound(textOf(r.rewound))
+	driver.NoteUnreadable(&run, "rewound", err)
 	if run.StartAt.IsZero() {
 		run.StartAt = run.CreatedAt
 	}

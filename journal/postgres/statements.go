@@ -28,7 +28,13 @@ type statements struct {
 type commitStatements struct{ batch, closes, one, oneClose, read, free, existing string }
 
 // adminStatements are those of operators' actions, and of the audit.
-type adminStatements struct{ delete, resume, pause, parent, row, priority, note, list, ofRun string }
+type adminStatements struct {
+	delete, resume, pause, parent, row, priority, note, list, ofRun string
+	rewind                                                          rewindStatements
+}
+
+// rewindStatements are those that make a generation of an earlier one.
+type rewindStatements struct{ read, state, unread, begin, inbox, children string }
 
 // waitingStatements are those for callers who wait: for answers to updates, for ends of runs.
 type waitingStatements struct{ answers, ends string }
@@ -45,7 +51,9 @@ func newStatements(schema string) statements {
 	r := func(sql string) string { return migrations.Render(sql, schema) }
 	return statements{
 		admin: adminStatements{delete: r(adminDeleteSQL), resume: r(adminResumeSQL), pause: r(adminPauseSQL), parent: r(adminParentSQL),
-			row: r(adminRowSQL), priority: r(adminPrioritySQL), note: r(auditNoteSQL), list: r(auditSQL), ofRun: r(auditRunSQL)},
+			row: r(adminRowSQL), priority: r(adminPrioritySQL), note: r(auditNoteSQL), list: r(auditSQL), ofRun: r(auditRunSQL),
+			rewind: rewindStatements{read: r(rewindReadSQL), state: r(rewindStateSQL), unread: r(rewindUnreadSQL), begin: r(rewindSQL),
+				inbox: r(rewindInboxSQL), children: r(rewindChildrenSQL)}},
 		append: r(appendSQL), appendOne: r(appendOneSQL), excludeOwners: r(excludeOwnersSQL), recall: r(recallSQL),
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
 		preview: r(previewSQL), reply: r(replySQL),

@@ -11,7 +11,7 @@ import (
 // owner.
 const (
 	continueSQL = `
-UPDATE reprise_runs SET generation = generation + 1, version = ?, input = ?, input_encoding = ?, inbox_seen = ?, carried = ?
+UPDATE reprise_runs SET generation = generation + 1, version = ?, input = ?, input_encoding = ?, inbox_seen = ?, carried = ?, rewound = NULL
 WHERE id = ?`
 	continueTaskSQL = `UPDATE reprise_tasks SET generation = generation + 1, version = ?, attempts = NULL, waiting = NULL
 WHERE run_id = ?`

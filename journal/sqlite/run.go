@@ -12,7 +12,7 @@ import (
 const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels, r.input, r.input_encoding, r.trace,
        r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published,
-       r.headers, r.timeout, r.on_failure, r.start_labels`
+       r.headers, r.timeout, r.on_failure, r.start_labels, r.rewound`
 
 // runOf reads runColumns.
 func runOf(r row) journal.Run {
@@ -34,6 +34,8 @@ func runOf(r row) journal.Run {
 	run.Timeout, run.OnFailure = time.Duration(r.int(23))*time.Microsecond, r.text(24)
 	run.StartLabels, err = driver.DecodeLabels(r.text(25))
 	driver.NoteUnreadable(&run, "start_labels", err)
+	run.Rewound, err = driver.DecodeRewound(r.text(26))
+	driver.NoteUnreadable(&run, "rewound", err)
 	if !r.null(19) {
 		carried, err := decodeCarried(r.text(20))
 		driver.NoteUnreadable(&run, "carried", err)

@@ -201,7 +201,8 @@ CREATE TABLE reprise.runs (
     headers text,
     timeout bigint,
     on_failure text,
-    start_labels jsonb
+    start_labels jsonb,
+    rewound text
 )
 WITH (fillfactor='85');
 

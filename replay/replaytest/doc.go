@@ -56,7 +56,8 @@
 //
 //   - The run also has "key" and "labels", and "inboxSeen", the message after which its inbox
 //     begins. A child has "parent": "run", "generation" and "cmd" of who started it, and "policy"
-//     if that is not to cancel.
+//     if that is not to cancel. "rewound" says how a generation began that a retry or reset has
+//     made, see journal.Rewound.
 //   - An event also has "inbox", the number of the message that it came from, and "link", which
 //     chains it to the event before. If the links are there, an edited history is found by them.
 //   - "issued" has commands as the journal stores them: "step NAME", "timer DUE NAME", "cancel

@@ -49,6 +49,7 @@ type (
 		OnFailure  string             `json:"onFailure,omitempty"`
 		Generation journal.Generation `json:"generation"`
 		InboxSeen  journal.InboxSeq   `json:"inboxSeen,omitempty"`
+		Rewound    *journal.Rewound   `json:"rewound,omitempty"`
 		Parent     *parentForm        `json:"parent,omitempty"`
 		Input      *payloadForm       `json:"input,omitempty"`
 	}
@@ -168,7 +169,7 @@ func runOf(i *replay.Info) runForm {
 	f := runForm{
 		ID: i.Run, Key: i.Key, Workflow: i.Workflow, Version: i.Version, Queue: i.Queue, Labels: i.Labels, Generation: i.Generation,
 		Headers: i.Headers, StartAt: i.StartAt.UTC(), Deadline: i.Deadline.UTC(), OnFailure: i.OnFailure,
-		InboxSeen: i.InboxSeen, Input: payloadOf(i.Input),
+		InboxSeen: i.InboxSeen, Rewound: i.Rewound, Input: payloadOf(i.Input),
 	}
 	if p := i.Parent; p != nil {
 		f.Parent = &parentForm{Run: p.Run, Generation: p.Generation, Cmd: p.Cmd, Policy: p.Policy}
@@ -180,7 +181,7 @@ func (f *runForm) info() (replay.Info, error) {
 	i := replay.Info{
 		Run: f.ID, Key: f.Key, Workflow: f.Workflow, Version: f.Version, Queue: f.Queue, Labels: f.Labels, Generation: f.Generation,
 		Headers: f.Headers, StartAt: f.StartAt, Deadline: f.Deadline, OnFailure: f.OnFailure,
-		InboxSeen: f.InboxSeen,
+		InboxSeen: f.InboxSeen, Rewound: f.Rewound,
 	}
 	if p := f.Parent; p != nil {
 		i.Parent = &journal.Parent{Run: p.Run, Generation: p.Generation, Cmd: p.Cmd, Policy: p.Policy}

@@ -22,12 +22,28 @@ FROM reprise.events WHERE (kind = 1) <> (seq = 1)
 	AND NOT (seq = 1 AND kind = 23)  -- terminated by an operator before it ever ran
 	AND NOT (seq = 1 AND generation > 1 AND kind BETWEEN 13 AND 22)  -- which tests make of a generation without code`},
 
-	{"J1 a generation ends with RunContinued exactly if there is a next one", `
-SELECT format('run %s of generation %s: generation %s ends with kind %s', r.id, r.generation, g.generation, e.kind)
-FROM reprise.runs r CROSS JOIN generate_series(1, r.generation) AS g(generation)
-LEFT JOIN LATERAL (SELECT kind FROM reprise.events e
-	WHERE e.run_id = r.id AND e.generation = g.generation ORDER BY e.seq DESC LIMIT 1) e ON true
-WHERE (g.generation < r.generation) <> coalesce(e.kind = 13, false)`},
+	{"J1 a generation ends with RunContinued exactly if there is a next one, or goes back", `
+SELECT format('run %s of generation %s: %s generations have a next one and do not end with RunContinued, and it went back %s times',
+	r.id, r.generation, ends.other, back.times)
+FROM reprise.runs r CROSS JOIN LATERAL (
+	SELECT count(*) FILTER (WHERE (g.generation < r.generation) <> coalesce(e.kind = 13, false)) AS other,
+		coalesce(bool_or(g.generation = r.generation AND e.kind = 13), false) AS last
+	FROM generate_series(1, r.generation) AS g(generation)
+	LEFT JOIN LATERAL (SELECT kind FROM reprise.events e
+		WHERE e.run_id = r.id AND e.generation = g.generation ORDER BY e.seq DESC LIMIT 1) e ON true) ends
+CROSS JOIN LATERAL (SELECT count(*) AS times FROM reprise.audit a WHERE a.run_id = r.id AND a.verb IN ('retry', 'reset')) back
+WHERE ends.last OR ends.other <> back.times`},
+
+	{"J13 a generation that went back begins with the events of the one before, and has a row of the audit", `
+SELECT format('run %s generation %s began with %s, and seq %s differs', r.id, r.generation, r.rewound, o.seq)
+FROM reprise.runs r
+LEFT JOIN reprise.events o ON o.run_id = r.id AND o.generation = r.generation - 1 AND o.seq <= coalesce((r.rewound::json ->> 'seq')::int, 0)
+LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = o.seq
+WHERE r.rewound IS NOT NULL AND ((r.rewound::json ->> 'from')::int <> r.generation - 1
+	OR (o.seq IS NOT NULL AND (e.link, e.kind, e.at, e.cmd, e.inbox, e.payload, e.issued)
+		IS DISTINCT FROM (o.link, o.kind, o.at, o.cmd, o.inbox, o.payload, o.issued))
+	OR coalesce((r.rewound::json ->> 'seq')::int, 0) > (SELECT count(*) FROM reprise.events e WHERE e.run_id = r.id AND e.generation = r.generation)
+	OR NOT EXISTS (SELECT FROM reprise.audit a WHERE a.run_id = r.id AND a.verb IN ('retry', 'reset')))`},
 
 	{"J1 times of a history never go back", `
 SELECT format('run %s generation %s seq %s is at %s, after %s', run_id, generation, seq, at, before) FROM (
@@ -134,9 +150,9 @@ WHERE (r.status <> 0) <> coalesce(e.kind BETWEEN 20 AND 23, false)
 	OR (r.status <> 0 AND (r.status <> e.kind - 19 OR r.closed_seq IS DISTINCT FROM e.seq OR r.closed_at IS NULL))
 	OR (r.status = 0 AND (r.closed_seq IS NOT NULL OR r.closed_at IS NOT NULL))`},
 
-	{"J7 a run has at most one terminal event", `
-SELECT format('run %s has %s terminal events', run_id, count(*))
-FROM reprise.events WHERE kind BETWEEN 20 AND 23 GROUP BY run_id HAVING count(*) > 1`},
+	{"J7 a generation has at most one terminal event", `
+SELECT format('run %s generation %s has %s terminal events', run_id, generation, count(*))
+FROM reprise.events WHERE kind BETWEEN 20 AND 23 GROUP BY run_id, generation HAVING count(*) > 1`},
 
 	{"J7 a run has a task exactly while it is open, and the two agree", `
 SELECT format('run %s of status %s: %s, its task: %s', coalesce(r.id, t.run_id), r.status,

@@ -1,0 +1,199 @@
+package driver
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// Rewind makes the next generation of a run out of the beginning of its present one (J13). It is
+// one mechanism for every verb that goes back: they differ in the point.
+//
+// What it says of the history follows from events that never change (J1), so it may be made without
+// a lock. A store compares Generation and Head under the lock of the task and of the run's row, and
+// answers [ErrMoved] if the run is in another generation by then.
+//
+// The inbox is decided under the lock, by [Rewind.Inbox]: messages that the kept events have not
+// consumed come again, or not.
+type Rewind struct {
+	Generation journal.Generation // the present one
+	Head       journal.Head       // the newest event that is kept; Seq 0 for none
+	Next       *journal.Rewound   // how the next generation begins
+	Before     *journal.Rewound   // how the present one has begun
+
+	// Input and Version are of a generation that keeps no event; a Version of 0 leaves both.
+	Input   journal.Payload
+	Version int32
+	// Consumed are the messages that the kept events name, in order, and Unanswered the updates
+	// among them whose reply is not in them: it is given again.
+	Consumed   []journal.InboxSeq
+	Unanswered []journal.InboxSeq
+	// Whole says that the run begins anew: what earlier generations have consumed comes again too.
+	Whole bool
+	// Messages says which signals and updates behind the point come again. A request to cancel
+	// never does, and answers to commands always do.
+	Messages Again
+	// KeepChildren leaves open children alone that were started behind the point. Else they get a
+	// request to cancel, but for those that outlive their parent.
+	KeepChildren bool
+}
+
+// Again selects messages by name.
+type Again struct {
+	None  bool     // none of them but Names
+	Names []string // of signals and updates; with None those that come again, else all do
+}
+
+// ErrMoved is the answer to a Rewind that was made from another generation, or another history.
+var ErrMoved = errors.New("the run is in another generation by now")
+
+// Unread is a message that is not consumed behind the point of a Rewind, as the store has it.
+type Unread struct {
+	Number   journal.InboxSeq
+	Kind     journal.MessageKind
+	Name     string
+	Answered bool // an update that was accepted and has a reply
+	Rejected bool // an update that was refused: it is done with
+}
+
+// Inbox is what a Rewind makes of a run's inbox.
+type Inbox struct {
+	Begin   journal.Continue   // Seen and Carried of the next generation
+	Cancels []journal.InboxSeq // their keys become free, see FreeCancelKey
+	Reopen  []journal.InboxSeq // updates that lose their replies, because they get another one
+	Discard []journal.InboxSeq // updates that nobody will handle: they are replied to with [Discarded]
+}
+
+// From returns behind which messages unread ones are to be looked for, and which before it, given
+// how the present generation began; base may be nil.
+func (w *Rewind) From(base *journal.Continue) journal.Continue {
+	var from journal.Continue
+	if base != nil && !w.Whole {
+		from = journal.Continue{Seen: base.Seen, Carried: base.Carried}
+	}
+	var named journal.InboxSeq
+	if n := len(w.Consumed); n > 0 {
+		named = w.Consumed[n-1]
+	}
+	from.Carried = slices.DeleteFunc(slices.Clone(from.Carried), func(n journal.InboxSeq) bool { return n <= named })
+	from.Seen = max(from.Seen, named)
+	return from
+}
+
+// Inbox decides over the unread messages, in the order of their numbers. last is the newest number
+// of the run. If all of them come again, the generation begins where the present one did.
+func (w *Rewind) Inbox(base *journal.Continue, unread []Unread, last journal.InboxSeq) (in Inbox) {
+	in.Reopen = slices.Clone(w.Unanswered)
+	in.Begin = journal.Continue{Seen: last, Carried: slices.Clone(w.Consumed)}
+	all := true
+	for _, m := range unread {
+		switch {
+		case m.Rejected:
+			all = false
+			continue
+		case m.Kind == journal.MessageCancel:
+			in.Cancels, all = append(in.Cancels, m.Number), false
+			continue
+		case !m.Kind.Answers() && w.Messages.None && !slices.Contains(w.Messages.Names, m.Name):
+			if all = false; m.Kind == journal.MessageUpdate && !m.Answered {
+				in.Discard = append(in.Discard, m.Number)
+			}
+			continue
+		case m.Kind == journal.MessageUpdate && m.Answered:
+			in.Reopen = append(in.Reopen, m.Number)
+		}
+		in.Begin.Carried = append(in.Begin.Carried, m.Number)
+	}
+	if all {
+		in.Begin = journal.Continue{}
+	}
+	if all && base != nil && !w.Whole {
+		in.Begin = journal.Continue{Seen: base.Seen, Carried: slices.Clone(base.Carried)}
+	}
+	return in
+}
+
+// Discarded is the reply to an update that a Rewind leaves out.
+func Discarded() journal.Payload {
+	return journal.EncodeFailure(&journal.Failure{Type: journal.FailureAborted, Message: discardedText, Permanent: true})
+}
+
+const discardedText = "an operator has reset the run to a point before this update, and has left it out"
+
+// Started tells whether a command of an earlier generation, or of the present one, is among those
+// that are kept.
+func (w *Rewind) Started(g journal.Generation, cmd journal.Cmd) bool {
+	n := len(w.Next.Issued)
+	return n > 0 && cmd <= w.Next.Issued[n-1].Through && w.Next.Issuer(0, cmd) == g
+}
+
+// Orphans tells whether a child that the command has started is left without the code that waits
+// for it, and is to be cancelled.
+func (w *Rewind) Orphans(p *journal.Parent) bool {
+	return !w.KeepChildren && p.Policy != journal.CloseAbandon && !w.Started(p.Generation, p.Cmd) &&
+		w.Before.Issuer(w.Generation, p.Cmd) == p.Generation
+}
+
+// Detail is what the audit says of it.
+func (w *Rewind) Detail() string {
+	if w.Head.Seq == 0 {
+		return fmt.Sprintf("generation %d begins anew", w.Generation+1)
+	}
+	return fmt.Sprintf("generation %d begins with events 1 to %d of generation %d", w.Generation+1, w.Head.Seq, w.Generation)
+}
+
+// check refuses what no history has.
+func (w *Rewind) check() error {
+	switch {
+	case w == nil || w.Next == nil || w.Generation < 1 || w.Head.Seq < 0 || w.Next.From != w.Generation || w.Next.Seq != w.Head.Seq:
+		return fmt.Errorf("a point of generation and head that do not fit: %w", journal.ErrInvalid)
+	case w.Version < 0 || w.Version > 0 && w.Head.Seq > 0:
+		return fmt.Errorf("version %d with events that are kept: %w", w.Version, journal.ErrInvalid)
+	case w.Generation == math.MaxInt32:
+		return &journal.LimitError{What: "generation of the run", Size: int(w.Generation), Max: math.MaxInt32 - 1}
+	}
+	for i, n := range w.Consumed {
+		if n < 1 || i > 0 && n <= w.Consumed[i-1] {
+			return fmt.Errorf("messages %v of the kept events: %w", w.Consumed, journal.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// EncodeRewound returns the stored form of how a generation began.
+func EncodeRewound(r *journal.Rewound) (string, error) {
+	if r == nil {
+		return "", nil
+	}
+	b, err := json.Marshal(r)
+	return string(b), err
+}
+
+// DecodeRewound reads what EncodeRewound wrote. The error is [ErrMalformed].
+func DecodeRewound(s string) (*journal.Rewound, error) {
+	if s == "" {
+		return nil, nil
+	}
+	r := new(journal.Rewound)
+	if err := json.Unmarshal([]byte(s), r); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return r, nil
+}
+
+// FreeCancelKey is the key that a request to cancel gets when a Rewind leaves it out, so that a
+// later request is no duplicate.
+const FreeCancelKey = journal.CancelKey + "/"
+
+// RewoundState is the state of an open task after a Rewind: a pause stays (J11), and nothing else
+// holds the run, whose history is another one now.
+func RewoundState(s journal.TaskState) journal.TaskState {
+	if s.OnHold() {
+		return journal.Paused
+	}
+	return journal.Ready
+}

@@ -1,0 +1,87 @@
+package postgres
+
+// adminDeleteSQL forgets a closed run: its row, its events and its messages.
+//
+// The row of the run is deleted first, and the other statements join with what that deleted. Two
+// deletes therefore queue up at the row, and the second finds none and answers that the run is
+// gone: it still sees the closed run in its snapshot, and does not take it for an open one. The
+// condition of the status is evaluated on the locked row, so a run that a retry or reset opens
+// meanwhile stays, and is reported as gone or as open, by who came first. So there is one row of
+// the audit for each run that is deleted (J12).
+const adminDeleteSQL = `
+WITH gone AS (
+    DELETE FROM reprise.runs r WHERE r.id = $1::uuid AND r.status <> 0 RETURNING r.id, r.workflow
+), events AS (
+    DELETE FROM reprise.events e USING gone g WHERE e.run_id = ANY (ARRAY[g.id])
+), inbox AS (
+    DELETE FROM reprise.inbox m USING gone g WHERE m.run_id = ANY (ARRAY[g.id])
+), noted AS (
+    INSERT INTO reprise.audit (at, actor, verb, run_id, workflow, reason, detail)
+    SELECT clock_timestamp(), $2::text, $3::text, g.id, g.workflow, $4::text, $5::text FROM gone g
+)
+SELECT EXISTS (SELECT FROM gone), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid AND r.status = 0), 0, 0`
+
+// adminResumeSQL makes a run visible now, and forgives it what has held it back.
+//
+// It locks the task alone. If the run is owned, its owner keeps it and is only asked to look:
+// state, strikes and problem are the owner's to change with its next commit (J3), so they are left
+// alone. A pause is not the owner's, so it ends here (J11). A paused run that nobody has claimed
+// yet begins when its start says.
+const adminResumeSQL = `
+WITH resumed AS (
+    UPDATE reprise.tasks t
+    SET visible_at = CASE WHEN t.state = 3 AND t.fence = 0 THEN greatest(now(), t.visible_at) ELSE now() END,
+        state   = CASE WHEN t.owner = 0 OR t.state >= 3 THEN 0 ELSE t.state END,
+        strikes = CASE WHEN t.owner = 0 THEN 0 ELSE t.strikes END,
+        problem = CASE WHEN t.owner = 0 THEN '' ELSE t.problem END
+    WHERE t.run_id = $1::uuid
+    RETURNING t.run_id, t.workflow, t.owner, t.state
+), noted AS (
+    INSERT INTO reprise.audit (at, actor, verb, run_id, workflow, reason, detail)
+    SELECT clock_timestamp(), $2::text, $3::text, r.run_id, r.workflow, $4::text, $5::text FROM resumed r
+)
+SELECT EXISTS (SELECT FROM resumed), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid),
+       coalesce((SELECT r.owner FROM resumed r), 0), coalesce((SELECT r.state FROM resumed r), 0)`
+
+// adminPauseSQL puts a run on hold (J11), as driver.PausedBy says: $6 is whether running attempts
+// are to be interrupted.
+//
+// It locks the task alone, and reads it under that lock: a commit of the owner comes before, and
+// the owner then hears of the pause because the task is visible, or after, and finds the mark. So
+// does a claim, which skips the row while it is locked and does not see it afterwards. A pause that
+// changes nothing leaves no row in the audit (J12).
+const adminPauseSQL = `
+WITH held AS MATERIALIZED (
+    SELECT t.run_id, t.workflow, t.owner, t.state FROM reprise.tasks t WHERE t.run_id = $1::uuid FOR UPDATE OF t
+), paused AS (
+    UPDATE reprise.tasks t
+    SET state = CASE WHEN h.owner = 0 THEN 3 WHEN $6::bool THEN 5 ELSE 4 END,
+        visible_at = CASE WHEN h.owner = 0 THEN t.visible_at ELSE now() END
+    FROM held h
+    WHERE t.run_id = ANY (ARRAY[h.run_id]) AND (h.state < 3 OR $6::bool AND h.owner > 0 AND h.state < 5)
+    RETURNING t.run_id, t.workflow, t.state
+), noted AS (
+    INSERT INTO reprise.audit (at, actor, verb, run_id, workflow, reason, detail)
+    SELECT clock_timestamp(), $2::text, $3::text, p.run_id, p.workflow, $4::text, $5::text FROM paused p
+)
+SELECT EXISTS (SELECT FROM held), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid),
+       coalesce((SELECT h.owner FROM held h), 0), coalesce((SELECT p.state FROM paused p), (SELECT h.state FROM held h), 0)`
+
+// adminParentSQL reads what a run's parent is to be told, and whether the run is open. It locks
+// nothing: it is sent twice, once to learn who the parent is, which never changes, and once under
+// the locks of both tasks, for the status.
+const adminParentSQL = `
+SELECT r.status, r.workflow, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
+FROM reprise.runs r WHERE r.id = $1::uuid`
+
+// adminRowSQL reads what an operator may change in the row of a run, and locks the row: a closed
+// run has no task whose lock keeps two operators apart. The lock of an open run's task is held
+// already, as in a commit, so the row is that of the newest turn.
+const adminRowSQL = `SELECT r.status, r.workflow, r.priority, r.labels::text FROM reprise.runs r WHERE r.id = $1::uuid FOR UPDATE OF r`
+
+// adminPrioritySQL changes the priority of an open run: in its row and, for claims, in its task's.
+const adminPrioritySQL = `
+WITH queued AS (
+    UPDATE reprise.tasks t SET priority = $2::smallint WHERE t.run_id = $1::uuid
+)
+UPDATE reprise.runs r SET priority = $2::smallint WHERE r.id = $1::uuid`

@@ -1,0 +1,66 @@
+package postgres
+
+// rewindReadSQL reads what decides whether a run goes back (J13), and locks the row of the run: a
+// closed run has no task whose lock keeps two operators, or an operator and a start that wants the
+// key, apart. The lock of an open run's task is held already, as in a commit.
+const rewindReadSQL = `
+SELECT r.status, r.workflow, r.generation, r.key, r.holds_key, r.inbox_seen, r.carried
+FROM reprise.runs r WHERE r.id = $1::uuid FOR UPDATE OF r`
+
+// rewindStateSQL reads the rest, in a statement of its own: its snapshot is newer than the locks.
+const rewindStateSQL = `
+SELECT (SELECT e.link FROM reprise.events e WHERE e.run_id = $1::uuid AND e.generation = $2::int AND e.seq = $3::int),
+       (SELECT max(m.number) FROM reprise.inbox m WHERE m.run_id = $1::uuid),
+       (SELECT t.state FROM reprise.tasks t WHERE t.run_id = $1::uuid),
+       h.id, h.workflow
+FROM (SELECT 1) one LEFT JOIN LATERAL (SELECT h.id, h.workflow FROM reprise.runs h WHERE h.key = $4::text AND h.holds_key) h ON true`
+
+// rewindUnreadSQL reads what is not consumed behind the point: what comes after a number, and of
+// what comes before it a list.
+const rewindUnreadSQL = `
+SELECT m.number, m.kind, coalesce(m.name, ''), coalesce(m.answered, 0) FROM reprise.inbox m
+WHERE m.run_id = $1::uuid AND (m.number > $2::bigint OR m.number = ANY ($3::bigint[])) ORDER BY m.number`
+
+// rewindSQL begins the next generation with copies of the events that are kept, and opens the run.
+// The task is taken away from whoever owns it: the owner's next commit names another generation and
+// is refused (J3), and its appends are excluded. A run that was closed gets a task.
+const rewindSQL = `
+WITH kept AS (
+    INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
+    SELECT e.run_id, e.generation + 1, e.seq, e.kind, e.cmd, e.inbox, e.at, e.link, e.name, e.attempt, e.encoding, e.payload, e.issued
+    FROM reprise.events e WHERE e.run_id = $1::uuid AND e.generation = $2::int AND e.seq <= $3::int
+), began AS (
+    UPDATE reprise.runs r
+    SET generation = r.generation + 1, rewound = $4::text, inbox_seen = $5::bigint, carried = $6::bigint[], status = 0, closed_at = NULL,
+        closed_seq = NULL, holds_key = r.holds_key OR r.key IS NOT NULL,
+        version = CASE WHEN $7::int > 0 THEN $7::int ELSE r.version END,
+        input = CASE WHEN $7::int > 0 THEN $8::bytea ELSE r.input END,
+        input_encoding = CASE WHEN $7::int > 0 THEN $9::text ELSE r.input_encoding END
+    WHERE r.id = $1::uuid
+    RETURNING r.id, r.generation, r.version, r.priority, r.queue, r.workflow
+)
+INSERT INTO reprise.tasks AS t (run_id, visible_at, generation, inbox_last, version, priority, queue, workflow)
+SELECT b.id, now(), b.generation, $10::bigint, b.version, b.priority, b.queue, b.workflow FROM began b
+ON CONFLICT (run_id) DO UPDATE
+SET generation = excluded.generation, version = excluded.version, owner = 0, unproven = false, turn = t.turn + 1, link = 0,
+    attempts = '', waiting = '', problem = '', strikes = 0, visible_at = now(), state = CASE WHEN t.state >= 3 THEN 3 ELSE 0 END`
+
+// rewindInboxSQL changes messages behind the point, see driver.Inbox: requests to cancel give up
+// their key, and updates that are given again lose their reply.
+const rewindInboxSQL = `
+UPDATE reprise.inbox m
+SET key = CASE WHEN m.kind = 2 THEN $4::text || m.number ELSE m.key END,
+    answered = CASE WHEN m.answered = 2 THEN m.answered END, answer = CASE WHEN m.answered = 2 THEN m.answer END,
+    answer_encoding = CASE WHEN m.answered = 2 THEN m.answer_encoding END
+WHERE m.run_id = $1::uuid AND (m.number = ANY ($2::bigint[]) OR m.number = ANY ($3::bigint[]))`
+
+// rewindChildrenSQL reads children: those that are open, and, of a run that was closed, those whose
+// ends it has not heard of. ORDER BY and BETWEEN force the index of parents (see "Plans").
+const rewindChildrenSQL = `
+SELECT r.id, r.workflow, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, e.kind, e.encoding, e.payload
+FROM (SELECT * FROM reprise.runs r WHERE r.parent_run BETWEEN $1::uuid AND $1::uuid ORDER BY r.parent_run) r
+LEFT JOIN LATERAL (
+    SELECT * FROM reprise.events e WHERE e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq) e ON true
+WHERE r.status = 0 OR $2::bool AND NOT EXISTS (
+    SELECT FROM reprise.inbox m WHERE m.run_id = $1::uuid AND m.key = '~child/' || r.id)
+ORDER BY r.id`

@@ -1,0 +1,213 @@
+package sqlite
+
+import (
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// rewindReadSQL reads what decides whether a run goes back (J13), and where its inbox begins. The
+// writer executes it in the transaction that goes back, so nothing changes in between.
+const rewindReadSQL = `
+SELECT r.generation, e.link, r.key, r.holds_key, r.inbox_seen, r.carried,
+       (SELECT max(m.number) FROM reprise_inbox m WHERE m.run_id = r.id)
+FROM reprise_runs r
+LEFT JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = ?2
+WHERE r.id = ?1`
+
+// What is not consumed behind the point: what comes after a number, and single ones before it.
+const (
+	rewindUnreadSQL = `
+SELECT m.number, m.kind, m.name, m.answered FROM reprise_inbox m WHERE m.run_id = ? AND m.number > ? ORDER BY m.number`
+	rewindCarriedSQL = `SELECT m.number, m.kind, m.name, m.answered FROM reprise_inbox m WHERE m.run_id = ? AND m.number = +?`
+)
+
+// rewindCopySQL copies the events that are kept, with their links.
+const rewindCopySQL = `
+INSERT INTO reprise_events (run_id, generation, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
+SELECT e.run_id, e.generation + 1, e.seq, e.kind, e.cmd, e.inbox, e.at, e.link, e.name, e.attempt, e.encoding, e.payload, e.issued
+FROM reprise_events e WHERE e.run_id = ? AND e.generation = ? AND e.seq <= ?`
+
+// rewindRunSQL begins the next generation, and opens the run.
+const (
+	rewindRunSQL = `
+UPDATE reprise_runs
+SET generation = generation + 1, rewound = ?, inbox_seen = ?, carried = ?, holds_key = (key IS NOT NULL), status = 0, closed_at = NULL, closed_seq = NULL
+WHERE id = ?`
+	rewindInputSQL = `UPDATE reprise_runs SET version = ?, input = ?, input_encoding = ? WHERE id = ?`
+)
+
+// rewindTaskSQL takes the task away from whoever owns it: the owner's next commit names another
+// generation, and is refused (J3). A run that was closed gets a task.
+const (
+	rewindTaskSQL = `
+UPDATE reprise_tasks
+SET generation = generation + 1, version = ?1, owner = 0, unproven = 0, turn = turn + 1, link = 0, attempts = NULL, waiting = NULL,
+    strikes = 0, problem = NULL, state = ?2, visible_at = ?3
+WHERE run_id = ?4`
+	rewindOpenSQL = `
+INSERT INTO reprise_tasks (run_id, visible_at, generation, inbox_last, version, priority, queue, workflow)
+SELECT r.id, ?1, r.generation, ?2, r.version, r.priority, r.queue, r.workflow FROM reprise_runs r WHERE r.id = ?3`
+)
+
+// What becomes of messages behind the point, see driver.Inbox.
+const (
+	rewindCancelSQL  = `UPDATE reprise_inbox SET key = ? || number WHERE run_id = ? AND number = ?`
+	rewindReopenSQL  = `UPDATE reprise_inbox SET answered = NULL, answer = NULL, answer_encoding = NULL WHERE run_id = ? AND number = ? AND answered = 1`
+	rewindVersionSQL = `SELECT r.version FROM reprise_runs r WHERE r.id = ?`
+)
+
+// rewindOrphansSQL reads the open children with their commands, by reprise_runs_open_children_idx.
+const rewindOrphansSQL = `
+SELECT r.id, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy FROM reprise_runs r
+WHERE r.parent_run = ? AND r.parent_run IS NOT NULL AND r.status = 0 ORDER BY r.id`
+
+// rewindEndsSQL reads children whose ends the run has not heard of, because it was closed then.
+const rewindEndsSQL = `
+SELECT r.id, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.workflow, e.kind, e.encoding, e.payload
+FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
+WHERE r.parent_run = ?1 AND r.status <> 0 AND NOT EXISTS (
+    SELECT 1 FROM reprise_inbox m WHERE m.run_id = ?1 AND m.key = '~child/' || lower(substr(hex(r.id), 1, 8) || '-' ||
+        substr(hex(r.id), 9, 4) || '-' || substr(hex(r.id), 13, 4) || '-' || substr(hex(r.id), 17, 4) || '-' || substr(hex(r.id), 21)))
+ORDER BY r.id`
+
+// rewind makes the next generation of a run out of the beginning of its present one (J13).
+func (t *target) rewind(e *effects, w *driver.Rewind) (out driver.AdminOutcome, err error) {
+	run := uuidArg(t.run.ID)
+	in, last, err := t.inboxBehind(e.q, w)
+	if err != nil {
+		return out, err
+	}
+	rewound, err := driver.EncodeRewound(w.Next)
+	if err != nil {
+		return out, err
+	}
+	carried, err := encodeCarried(in.Begin.Carried)
+	if err != nil {
+		return out, err
+	}
+	x := execs{q: e.q}
+	x.exec(rewindCopySQL, run, int64(w.Generation), int64(w.Head.Seq))
+	x.exec(rewindRunSQL, rewound, int64(in.Begin.Seen), carried, run)
+	if w.Version != 0 {
+		x.exec(rewindInputSQL, int64(w.Version), nullBytes(w.Input.Data), nullText(w.Input.Encoding), run)
+	}
+	for _, n := range in.Cancels {
+		x.exec(rewindCancelSQL, driver.FreeCancelKey, run, int64(n))
+	}
+	for _, n := range in.Reopen {
+		x.exec(rewindReopenSQL, run, int64(n))
+	}
+	if t.open {
+		var version int64
+		x.query(rewindVersionSQL, func(r row) error { version = r.int(0); return nil }, run)
+		out.State = driver.RewoundState(t.task.State)
+		e.lost.note(t.task.Owner)
+		x.exec(rewindTaskSQL, version, int64(out.State), e.at.UnixMicro(), run)
+	} else {
+		x.exec(rewindOpenSQL, e.at.UnixMicro(), int64(last), run)
+	}
+	if x.err != nil {
+		return out, x.err
+	}
+	for _, n := range in.Discard {
+		if err := e.reply(t.run.ID, &journal.Reply{Number: n, Payload: driver.Discarded()}); err != nil {
+			return out, err
+		}
+	}
+	return out, t.rewindChildren(e, w)
+}
+
+// execs executes statements until one fails.
+type execs struct {
+	q   querier
+	err error
+}
+
+func (x *execs) exec(sql string, args ...any) {
+	if x.err == nil {
+		_, x.err = x.q.exec(sql, args...)
+	}
+}
+
+func (x *execs) query(sql string, each func(r row) error, args ...any) {
+	if x.err == nil {
+		x.err = x.q.query(sql, each, args...)
+	}
+}
+
+// inboxBehind decides over the inbox, and returns the number of its newest message. It refuses a
+// point of another history, and a run whose key another one has by now.
+func (t *target) inboxBehind(q querier, w *driver.Rewind) (in driver.Inbox, last journal.InboxSeq, err error) {
+	var base *journal.Continue
+	var generation journal.Generation
+	var link journal.Link
+	var key string
+	var holds bool
+	err = q.query(rewindReadSQL, func(r row) error {
+		generation, link, key, holds = journal.Generation(r.int(0)), journal.Link(r.int(1)), r.text(2), r.bool(3)
+		last = journal.InboxSeq(r.int(6))
+		if r.null(4) {
+			return nil
+		}
+		carried, err := decodeCarried(r.text(5))
+		base = &journal.Continue{Seen: journal.InboxSeq(r.int(4)), Carried: carried}
+		return err
+	}, uuidArg(t.run.ID), int64(w.Head.Seq))
+	switch {
+	case err != nil:
+		return in, 0, err
+	case generation != w.Generation || w.Head.Seq > 0 && link != w.Head.Link:
+		return in, 0, driver.ErrMoved
+	case key != "" && !holds:
+		if h, err := readHolder(q, key); err != nil || !h.run.IsZero() {
+			return in, 0, orConflict(err, key, &h)
+		}
+	}
+	from := w.From(base)
+	var unread []driver.Unread
+	read := func(r row) error {
+		unread = append(unread, driver.Unread{Number: journal.InboxSeq(r.int(0)), Kind: journal.MessageKind(r.int(1)), Name: r.text(2),
+			Answered: r.int(3) == 1, Rejected: r.int(3) == 2})
+		return nil
+	}
+	x := execs{q: q}
+	for _, n := range from.Carried {
+		x.query(rewindCarriedSQL, read, uuidArg(t.run.ID), int64(n))
+	}
+	x.query(rewindUnreadSQL, read, uuidArg(t.run.ID), int64(from.Seen))
+	return w.Inbox(base, unread, last), last, x.err
+}
+
+func orConflict(err error, key string, h *holder) error {
+	if err != nil {
+		return err
+	}
+	return &journal.KeyConflictError{Key: key, Run: h.run, Workflow: h.workflow}
+}
+
+// rewindChildren cancels open children that nobody waits for any more, and brings the answers of
+// those that have ended while the run was closed.
+func (t *target) rewindChildren(e *effects, w *driver.Rewind) error {
+	var messages []journal.Message
+	err := e.q.query(rewindOrphansSQL, func(r row) error {
+		if w.Orphans(parentOf(r[1:])) {
+			messages = append(messages, journal.OrphanCancel(r.id(0)))
+		}
+		return nil
+	}, uuidArg(t.run.ID))
+	if err == nil && !t.open {
+		err = e.q.query(rewindEndsSQL, func(r row) error {
+			if p := parentOf(r[1:]); w.Started(p.Generation, p.Cmd) {
+				end := journal.Event{Kind: journal.Kind(r.int(6)), Payload: r.payload(7, 8)}
+				messages = append(messages, journal.ChildMessage(r.id(0), r.text(5), p, &end))
+			}
+			return nil
+		}, uuidArg(t.run.ID))
+	}
+	for i := range messages {
+		if err == nil {
+			_, err = e.send(&messages[i])
+		}
+	}
+	return err
+}

@@ -1,0 +1,5 @@
+-- additive
+-- How a generation began that an operator has made of an earlier one, as JSON: see journal.Rewound. Null for all others.
+
+ALTER TABLE reprise.runs
+    ADD COLUMN rewound text;

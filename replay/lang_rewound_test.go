@@ -1,0 +1,115 @@
+package replay_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// TestLanguageRewound: a prefix of the history of a random program replays clean in a generation
+// that a retry or reset has made of it, and in one that was made of that (J13). The code sees the
+// same, random numbers and ids of children among it, and waits for the same. Answers to what the
+// prefix has asked for are taken, whichever generation has asked.
+func TestLanguageRewound(t *testing.T) {
+	points := 0
+	for seed := uint64(1); seed <= 130 && !t.Failed(); seed++ {
+		w := newLangWorld(t, seed)
+		rng := w.rng(7)
+		for ready := w.ready(); len(ready) > 0; ready = w.ready() {
+			w.happen(ready[rng.IntN(len(ready))])
+		}
+		for _, log := range w.past {
+			for seq := 1; seq < len(log.history); seq += 1 + rng.IntN(3) {
+				if log.reactions[seq-1].Rest.Finished {
+					continue // code that has returned goes on with nothing
+				}
+				first := log.rewound(seq, false)
+				w.again(first, seq)
+				first.answers(w)
+				earlier := 1 + rng.IntN(seq)
+				second := first.rewound(earlier, true)
+				w.again(second, earlier)
+				second.answers(w)
+				points += 2
+			}
+		}
+	}
+	if points < 2000 {
+		t.Errorf("only %d points were tried", points)
+	}
+}
+
+// rewound is the log of a generation that begins with seq events of this one.
+func (l *langLog) rewound(seq int, again bool) *langLog {
+	cmds := journal.Cmd(0)
+	for i := range l.history[:seq] {
+		cmds += journal.Cmd(len(l.history[i].Issued))
+	}
+	info := l.info
+	info.Rewound = info.Rewound.After(info.Generation, journal.Seq(seq), cmds, info.InboxSeen, again)
+	info.Generation, info.InboxSeen = info.Generation+1, info.InboxSeen+3
+	next := &langLog{info: info, events: l.events, history: l.history[:seq], reactions: slices.Clone(l.reactions[:seq])}
+	for i := range next.reactions { // as if messages behind the point were left out
+		next.reactions[i].Rest.Inbox = max(next.reactions[i].Rest.Inbox, info.InboxSeen)
+	}
+	return next
+}
+
+// answers checks which answers a machine takes that has replayed the log: those that name the
+// generation which has issued the command.
+func (l *langLog) answers(w *langWorld) {
+	w.t.Helper()
+	r := newLangRig(w.def, l.info)
+	defer r.m.Close()
+	r.said["salt"] = "replayed "
+	cmd := journal.Cmd(0)
+	for i := range l.history {
+		if err := r.m.Replay(&l.history[i]); err != nil {
+			w.t.Fatal(err)
+		}
+		cmd += journal.Cmd(len(l.history[i].Issued))
+	}
+	for ; cmd > 0; cmd-- {
+		issuer := l.info.Rewound.Issuer(l.info.Generation, cmd)
+		if issuer >= l.info.Generation {
+			w.t.Fatalf("command %d of the kept events has the generation %d", cmd, issuer)
+		}
+		for g := journal.Generation(1); g <= l.info.Generation; g++ {
+			msg := journal.Message{Kind: journal.MessageChildCompleted, Cmd: cmd, Generation: g}
+			if ev, _ := r.m.Offer(&msg, w.now); (ev.Cmd == cmd) != (g == issuer) {
+				w.t.Fatalf("generation %d, made of %+v, takes the answer of generation %d to command %d: %v", l.info.Generation, l.info.Rewound, g, cmd, ev.Cmd == cmd)
+			}
+		}
+	}
+}
+
+// TestIdempotencyKeyRewound: a step that a retry runs again has the key that it had, one that a
+// reset runs again has not, and steps that the new generation asks for have keys of its own.
+func TestIdempotencyKeyRewound(t *testing.T) {
+	run := journal.RunID{1}
+	key := func(r *journal.Rewound, g journal.Generation, cmd journal.Cmd) string {
+		sc := replay.StepContext{Info: &replay.Info{Run: run, Generation: g, Rewound: r}, Cmd: cmd}
+		return sc.IdempotencyKey()[len(run.String()):]
+	}
+	var none *journal.Rewound
+	retry := none.After(1, 4, 3, 0, false)
+	reset := none.After(1, 4, 3, 0, true)
+	retried := reset.After(2, 5, 4, 0, false)
+	anew := reset.After(2, 0, 0, 0, true)
+	for _, c := range []struct {
+		r    *journal.Rewound
+		g    journal.Generation
+		cmd  journal.Cmd
+		want string
+	}{
+		{none, 1, 3, "/1/3"}, {retry, 2, 3, "/1/3"}, {retry, 2, 4, "/2/4"}, {reset, 2, 3, "/2/3"}, {reset, 2, 4, "/2/4"},
+		{retried, 3, 3, "/2/3"}, {retried, 3, 4, "/2/4"}, {retried, 3, 5, "/3/5"}, {anew, 3, 1, "/3/1"},
+	} {
+		if got := key(c.r, c.g, c.cmd); got != c.want {
+			t.Errorf("generation %d made of %s, command %d: key %s, want %s", c.g, fmt.Sprintf("%+v", c.r), c.cmd, got, c.want)
+		}
+	}
+}
