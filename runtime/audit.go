@@ -65,7 +65,7 @@ var defaultActor = sync.OnceValue(func() string {
 })
 
 // Audit returns what operators have done, newest first (J12): one entry for each pause, resume,
-// change of labels or priority, termination and deletion that has changed a run, with who, why and
+// change of labels or priority, retry, reset, termination and deletion that has changed a run, with who, why and
 // when, by whatever client. The entries of a run outlive it. A resume of an open run always has
 // one, also if nothing held the run. What is refused, or finds nothing to change, has no entry; nor
 // has a child that its close policy closes when somebody terminates the parent: the parent has it.

@@ -56,6 +56,9 @@ const (
 
 	SetLabelsCall   CallKind = "set-labels"   // Client.SetLabels
 	SetPriorityCall CallKind = "set-priority" // Client.SetPriority
+
+	RetryCall CallKind = "retry" // Client.Retry
+	ResetCall CallKind = "reset" // Client.Reset
 )
 
 // String says what is asked for, as errors do.

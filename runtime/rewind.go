@@ -1,0 +1,268 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/replay"
+)
+
+// RetryOptions of a retry. The zero value means the defaults.
+type RetryOptions struct {
+	Reason string // for the audit; it may be any text
+	// Again retries also if other steps have completed since the failure: compensations, above all.
+	// They are no part of the history that the run goes on with, what they did is not undone, and
+	// the code asks for them again if it comes there again.
+	Again  bool
+	DryRun bool // only say what a retry would do
+}
+
+// ResetOptions of a reset. The zero value means the defaults, but needs Proof or Unproven.
+type ResetOptions struct {
+	Reason string // for the audit; it may be any text
+	// Proof is a node that has the run's code; it need not run. Before anything is changed it
+	// replays the events that are kept, and a reset that does not fit is refused with both sides.
+	Proof *Node
+	// Unproven resets without a proof. The run blocks if its code does not fit. Nothing needs a
+	// proof that keeps no event.
+	Unproven bool
+	// NoMessages leaves out the signals and updates that the kept events have not consumed, but for
+	// those named in Messages. Without it all of them come again. Answers of children always do, and
+	// a request to cancel never does. An update that is left out is answered with an error that
+	// matches [ErrAborted], unless it was answered before.
+	NoMessages bool
+	Messages   []string
+	// KeepChildren leaves children alone that were started behind the point. Else those that are
+	// open get a request to cancel, unless they were started to outlive their parent.
+	KeepChildren bool
+	// Input and Version replace those of a run that begins anew ([RunStart], [GenerationStart]).
+	Input   any
+	Version int32
+	DryRun  bool // only say what a reset would do
+}
+
+// Rewinding is what a retry or reset has done, or would do.
+type Rewinding struct {
+	Run        journal.RunID
+	Generation journal.Generation // that goes back; the next one goes on
+	Kept       journal.Seq        // how many of its events are kept
+	Steps      []RepeatedStep     // that have ended behind them
+}
+
+// RepeatedStep is a step whose outcome is not kept.
+type RepeatedStep struct {
+	Name     string
+	Seq      journal.Seq     // of its outcome
+	Attempts int32           // that it took
+	Outcome  journal.Payload // its output, or its failure
+	Failed   bool
+	// Certain says that the kept events have asked for the step, so it runs again. Else it does if
+	// the code asks for it again.
+	Certain bool
+}
+
+// rewindTries bounds how often a retry or reset looks again because the run has moved on.
+const rewindTries = 5
+
+// Retry makes a run go on that has failed, from before the step or child that it failed by: with
+// its id, its key, its messages and its children, as its next generation (J13). The step runs again,
+// with all its attempts and the idempotency key that it had. A run that was cancelled goes on from
+// before the request, and one that was terminated from where it stood. No node needs to have the
+// code: replay does not depend on what came later. What came later stays readable in the store.
+//
+// Children that ended meanwhile answer now. A parent that waited for the run keeps the outcome that
+// it has heard: it is told once. A retry is refused if the time of the run is up, if no step or
+// child is why it failed, and if steps have completed since the failure, unless o says otherwise: a
+// *[PointError]. [Client.Reset] goes back to other points. o may be nil.
+//
+// Errors: journal.ErrNotFound; journal.ErrOpen; a *journal.KeyConflictError if another run has the
+// key by now; a *journal.UnreadableError if the history cannot be read; ctx's.
+func (c *Client) Retry(ctx context.Context, run journal.RunID, o *RetryOptions) (*Rewinding, error) {
+	if o == nil {
+		o = &RetryOptions{}
+	}
+	call := Call{Kind: RetryCall, Run: run, Payload: o.Reason}
+	plan := func(ctx context.Context) (*plan, error) {
+		h, err := c.rewindable(ctx, run)
+		if err != nil {
+			return nil, err
+		}
+		if h.Run.Status == journal.Open {
+			return nil, journal.ErrOpen
+		}
+		seq, err := failurePoint(h)
+		if err != nil {
+			return nil, err
+		}
+		p := newPlan(h, seq, false)
+		for _, s := range p.out.Steps {
+			if !s.Failed && !o.Again {
+				return nil, p.refuse("step %s has completed since the failure (event %d): a retry would run it again if the code asks for it, and does not undo what it did. "+
+					"Retry it with Again, or reset the run to a point before what is to be done again", s.Name, s.Seq)
+			}
+		}
+		return p, nil
+	}
+	return c.rewind(ctx, call, driver.AdminAction{Kind: driver.AdminRetry, Reason: o.Reason}, plan, o.DryRun)
+}
+
+// Reset makes a run go on from an earlier point of its present generation, whether it is open or
+// closed, as its next generation (J13). What came after the point stays readable in the store; steps
+// that ended there run again if the code asks for them, with new idempotency keys. It is a way out
+// for runs that are blocked or quarantined; a paused run stays paused. A node that has the run loses
+// it: contexts of its steps end as by [Client.Terminate].
+//
+// Labels, published values and replies are not taken back, except that updates which come again are
+// answered again. The time of the run goes on from its start.
+//
+// Errors: journal.ErrNotFound; a *[PointError] if there is no such point; a *replay.DivergenceError,
+// with both sides, if the kept events do not fit the code of o.Proof; a *journal.KeyConflictError if
+// the run is closed and another one has its key by now; journal.ErrInvalid for options that do not
+// fit; a *journal.UnreadableError if the history cannot be read; ctx's.
+func (c *Client) Reset(ctx context.Context, run journal.RunID, to Point, o *ResetOptions) (*Rewinding, error) {
+	if o == nil {
+		o = &ResetOptions{}
+	}
+	if err := o.check(to); err != nil {
+		return nil, fmt.Errorf("reset run %s: %w", run, err)
+	}
+	call := Call{Kind: ResetCall, Run: run, Payload: o.Reason}
+	plan := func(ctx context.Context) (*plan, error) { return c.resetPlan(ctx, run, to, o) }
+	return c.rewind(ctx, call, driver.AdminAction{Kind: driver.AdminReset, Reason: o.Reason}, plan, o.DryRun)
+}
+
+func (o *ResetOptions) check(to Point) error {
+	if err := to.check(); err != nil {
+		return err
+	}
+	anew := to == RunStart || to == GenerationStart
+	switch {
+	case !anew && (o.Input != nil || o.Version != 0):
+		return fmt.Errorf("another input or version, with events that are kept: %w", journal.ErrInvalid)
+	case o.Version < 0:
+		return fmt.Errorf("version %d: %w", o.Version, journal.ErrInvalid)
+	case len(o.Messages) > 0 && !o.NoMessages:
+		return fmt.Errorf("messages are named that come again, and so do all others: set NoMessages to leave these out: %w", journal.ErrInvalid)
+	case to == LatestFit && o.Proof == nil:
+		return fmt.Errorf("the latest events that fit need a node with the code, as Proof: %w", journal.ErrInvalid)
+	case !anew && o.Proof == nil && !o.Unproven:
+		return fmt.Errorf("nothing proves that the kept events fit the code: give a node that has it as Proof, or say Unproven: %w", journal.ErrInvalid)
+	}
+	return nil
+}
+
+// resetPlan chooses the point, and proves it.
+func (c *Client) resetPlan(ctx context.Context, run journal.RunID, to Point, o *ResetOptions) (*plan, error) {
+	h, err := c.rewindable(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	seq, err := c.pointOf(ctx, h, to, o.Proof)
+	if err != nil {
+		return nil, err
+	}
+	p := newPlan(h, seq, true)
+	p.w.KeepChildren, p.w.Messages = o.KeepChildren, driver.Again{None: o.NoMessages, Names: o.Messages}
+	if err := p.anew(c, to, o); err != nil {
+		return nil, err
+	}
+	if seq > 0 && o.Proof != nil {
+		if _, err := o.Proof.fits(ctx, p.next(), h.Events[:seq]); err != nil {
+			return nil, fmt.Errorf("the kept events do not fit the code; nothing was changed: %w", err)
+		}
+	}
+	return p, nil
+}
+
+// rewind carries a plan out. If the run has moved on, it plans again.
+func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, plan func(ctx context.Context) (*plan, error), dry bool) (*Rewinding, error) {
+	verb, run := call.Kind, call.Run
+	look := func(ctx context.Context) (*Rewinding, error) {
+		p, err := plan(ctx)
+		if err == nil {
+			err = c.answerable(ctx, p)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s run %s: %w", verb, run, err)
+		}
+		a.Rewind = p.w
+		return p.out, nil
+	}
+	if dry {
+		return look(ctx)
+	}
+	a.Run = run
+	return intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (*Rewinding, error) {
+		a.Actor, a.Reason = c.Actor(ctx), reasonOf(ctx, a.Reason)
+		for try := 1; ; try++ {
+			out, err := look(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if _, err = c.j.Admin(ctx, a); err == nil {
+				return out, nil
+			}
+			if !errors.Is(err, driver.ErrMoved) || try == rewindTries {
+				return nil, err
+			}
+		}
+	})
+}
+
+// rewindable reads the whole history of a run's present generation.
+func (c *Client) rewindable(ctx context.Context, run journal.RunID) (*driver.History, error) {
+	var all []journal.Event
+	h, err := c.pages(ctx, driver.LoadRequest{Run: run, EventsOnly: true}, func(page []journal.Event, first bool) {
+		if first {
+			all = nil
+		}
+		all = append(all, page...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	h.Events = all
+	return h, nil
+}
+
+// fits replays events with the node's code, as the generation that begins with them, and returns
+// how many of them fit: code that has returned after an event goes on with nothing behind it.
+func (n *Node) fits(ctx context.Context, run journal.Run, events []journal.Event) (journal.Seq, error) {
+	def, err := n.registry.find(run.Workflow, run.Version)
+	if err != nil {
+		return 0, err
+	}
+	type result struct {
+		seq journal.Seq
+		err error
+	}
+	done := make(chan result, 1)
+	go func() { // code that does not return is left behind
+		m := replay.New(def, replay.InfoOf(&run), n.j)
+		defer m.Close()
+		m.SetThresholds(n.o.thresholds())
+		m.SetShown(run.Published, run.Labels)
+		var r result
+		for i := range events {
+			if r.err = m.Replay(&events[i]); r.err != nil {
+				break
+			}
+			if !m.Finished() {
+				r.seq = events[i].Seq
+			}
+		}
+		if r.err == nil {
+			r.err = m.CheckOpen()
+		}
+		done <- r
+	}()
+	select {
+	case r := <-done:
+		return r.seq, r.err
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+}

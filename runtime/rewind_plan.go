@@ -1,0 +1,214 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// plan is a point of a history, and what follows from it.
+type plan struct {
+	h   *driver.History // of the present generation, whole
+	seq journal.Seq     // events that are kept
+	w   *driver.Rewind
+	out *Rewinding
+}
+
+func newPlan(h *driver.History, seq journal.Seq, again bool) *plan {
+	p := &plan{h: h, seq: seq, w: driver.NewRewind(&h.Run, h.Events, seq, again)}
+	p.out = &Rewinding{Run: h.Run.ID, Generation: h.Run.Generation, Kept: seq}
+	cmds := journal.Cmd(0)
+	for i := range h.Events[:seq] {
+		cmds += journal.Cmd(len(h.Events[i].Issued))
+	}
+	for i := range h.Events[seq:] {
+		if ev := &h.Events[int(seq)+i]; ev.Kind == journal.StepCompleted || ev.Kind == journal.StepFailed {
+			p.out.Steps = append(p.out.Steps, RepeatedStep{
+				Name: ev.Name, Seq: ev.Seq, Attempts: ev.Attempt, Outcome: ev.Payload, Failed: ev.Kind == journal.StepFailed, Certain: ev.Cmd <= cmds,
+			})
+		}
+	}
+	return p
+}
+
+func (p *plan) refuse(format string, args ...any) error { return refusePoint(p.h, format, args...) }
+
+func refusePoint(h *driver.History, format string, args ...any) error {
+	return &PointError{Run: h.Run.ID, Text: fmt.Sprintf(format, args...)}
+}
+
+// next is the run as the plan leaves it.
+func (p *plan) next() journal.Run {
+	next := p.h.Run
+	next.Generation, next.Rewound = next.Generation+1, p.w.Next
+	return next
+}
+
+// anew fills in with what a run begins that keeps no event.
+func (p *plan) anew(c *Client, to Point, o *ResetOptions) error {
+	if to != RunStart && to != GenerationStart {
+		return nil
+	}
+	p.w.Whole = to == RunStart
+	if to == RunStart && o.Input == nil && !firstInput(&p.h.Run) {
+		return p.refuse("it has continued as new, so its first input is not the present one: give it as Input, or reset it to generation")
+	}
+	p.w.Input, p.w.Version = p.h.Run.Input, p.h.Run.Version
+	if o.Version != 0 {
+		p.w.Version = o.Version
+	}
+	if o.Input == nil {
+		return nil
+	}
+	var err error
+	p.w.Input, err = c.j.Encode("input of the run", o.Input)
+	return err
+}
+
+// firstInput tells whether the present input of a run is known to be that of its start.
+func firstInput(r *journal.Run) bool {
+	return r.Generation == 1 || r.Rewound != nil && (r.Rewound.Origin == 1 || r.Rewound.From == 1)
+}
+
+// pointOf returns how many events a reset to a point keeps.
+func (c *Client) pointOf(ctx context.Context, h *driver.History, to Point, proof *Node) (journal.Seq, error) {
+	last := journal.Seq(len(h.Events)) // that can be kept
+	if h.Run.Status != journal.Open {
+		last--
+	}
+	switch to {
+	case RunStart, GenerationStart:
+		return 0, nil
+	case BeforeFailure:
+		if h.Run.Status == journal.Open {
+			return 0, refusePoint(h, "it is open, and has not failed: reset it to fits, to an event or to a step")
+		}
+		return failurePoint(h)
+	case LatestFit:
+		seq, err := proof.fits(ctx, h.Run, h.Events[:last])
+		if seq == 0 && err != nil {
+			return 0, err
+		}
+		return seq, nil
+	}
+	if name, ok := strings.CutPrefix(string(to), pointStep); ok {
+		for i := range h.Events {
+			if ev := &h.Events[i]; (ev.Kind == journal.StepCompleted || ev.Kind == journal.StepFailed) && ev.Name == name {
+				return ev.Seq - 1, nil
+			}
+		}
+		return 0, refusePoint(h, "no step %q has ended in its present generation", name)
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(string(to), pointEvent))
+	if err != nil || journal.Seq(n) > last {
+		return 0, refusePoint(h, "there is no event %d to go back to: its present generation has %d", n, last)
+	}
+	return journal.Seq(n), nil
+}
+
+// failurePoint returns how many events are before what closed a run.
+func failurePoint(h *driver.History) (journal.Seq, error) {
+	if len(h.Events) == 0 {
+		return 0, refusePoint(h, "its history has no events")
+	}
+	end := &h.Events[len(h.Events)-1]
+	switch end.Kind {
+	case journal.RunTerminated:
+		return end.Seq - 1, nil
+	case journal.RunCompleted:
+		return 0, refusePoint(h, "it has completed: reset it to a point")
+	}
+	for i := range h.Events {
+		if ev := &h.Events[i]; ev.Kind == journal.CancelRequested {
+			if ev.Inbox == 0 {
+				return 0, refusePoint(h, "its time is up, and would be at once again: start another run")
+			}
+			if end.Kind == journal.RunCancelled {
+				return ev.Seq - 1, nil
+			}
+		}
+	}
+	why, _ := journal.DecodeFailure(end.Payload)
+	for i := len(h.Events) - 2; i >= 0; i-- {
+		ev := &h.Events[i]
+		if ev.Kind != journal.StepFailed && ev.Kind != journal.ChildFailed {
+			continue
+		}
+		f, err := journal.DecodeFailure(ev.Payload)
+		if i == len(h.Events)-2 || err == nil && causes(f, why) {
+			return ev.Seq - 1, nil
+		}
+	}
+	return 0, refusePoint(h, "no step and no child is why it has failed: repair its code, and reset it to fits, to an event or to a step")
+}
+
+// causes tells whether a failure is part of another one.
+func causes(f, of *journal.Failure) bool {
+	for ; of != nil; of = of.Cause {
+		if of.Type == f.Type && of.Message == f.Message {
+			return true
+		}
+		for _, joined := range of.Details {
+			if causes(f, joined) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// answerable refuses a point at which a closed run would wait for ever: for the answer to what its
+// last turn has sent, which nobody has kept. An open run gets all answers.
+func (c *Client) answerable(ctx context.Context, p *plan) error {
+	if p.h.Run.Status == journal.Open {
+		return nil
+	}
+	waits := map[journal.Cmd]journal.Issued{}
+	cmd := journal.Cmd(0)
+	for i := range p.h.Events {
+		ev := &p.h.Events[i]
+		delete(waits, ev.Cmd)
+		for _, in := range ev.Issued {
+			if cmd++; i < int(p.seq) && (in.Kind == journal.CommandSend || in.Kind == journal.CommandChild) {
+				waits[cmd] = in
+			}
+		}
+	}
+	if err := c.forgetChildren(ctx, p, waits); err != nil {
+		return err
+	}
+	for cmd, in := range waits {
+		return p.refuse("the answer to command %d (%s %s) was not kept, because the run ended in the turn that asked: choose a point before event %d",
+			cmd, in.Kind, in.Name, p.seq)
+	}
+	return nil
+}
+
+// forgetChildren takes those commands out whose child is there: it has answered, or will.
+func (c *Client) forgetChildren(ctx context.Context, p *plan, waits map[journal.Cmd]journal.Issued) error {
+	children := 0
+	for _, in := range waits {
+		if in.Kind == journal.CommandChild {
+			children++
+		}
+	}
+	for f := (journal.ListFilter{Parent: p.h.Run.ID, Limit: journal.ListMax}); children > 0; {
+		page, err := c.j.List(ctx, f)
+		if err != nil {
+			return err
+		}
+		for i := range page.Runs {
+			if of := page.Runs[i].Parent; of != nil && p.w.Started(of.Generation, of.Cmd) {
+				delete(waits, of.Cmd)
+			}
+		}
+		if f.Cursor = page.Next; f.Cursor == "" {
+			break
+		}
+	}
+	return nil
+}
