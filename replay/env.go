@@ -47,8 +47,16 @@ type Env struct {
 	foresight foresight
 }
 
-// Info is the identity of the run.
-func (e *Env) Info() Info { return e.info }
+// Info is the identity of the run, as its code sees it: in a generation that begins with events of
+// an earlier one, the code goes on to see what that saw (J13).
+func (e *Env) Info() Info {
+	i := e.info
+	if r := i.Rewound; r != nil && r.Origin != 0 {
+		i.Generation, i.InboxSeen = r.Origin, r.Seen
+	}
+	i.Rewound = nil
+	return i
+}
 
 // Encoder turns values into payloads and back.
 func (e *Env) Encoder() Encoder { return e.enc }

@@ -113,3 +113,30 @@ func TestIdempotencyKeyRewound(t *testing.T) {
 		}
 	}
 }
+
+// TestInfoRewound: code goes on to see the generation that its first event was written in.
+func TestInfoRewound(t *testing.T) {
+	seen := func(g journal.Generation, r *journal.Rewound) string {
+		var got string
+		def := &replay.Definition{Name: "info", Version: 1, Run: func(sc *replay.Scope, _ journal.Payload) (journal.Payload, error) {
+			i := sc.Env().Info()
+			got = fmt.Sprint(i.Generation, i.InboxSeen, i.Rewound)
+			return journal.Payload{}, nil
+		}}
+		m := replay.New(def, replay.Info{Run: journal.RunID{1}, Workflow: "info", Version: 1, Generation: g, InboxSeen: 7, Rewound: r}, journal.New(nil, nil))
+		defer m.Close()
+		ev := journal.Event{Seq: 1, Kind: journal.RunStarted, Time: epoch}
+		if err := m.Step(&ev); err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	var none *journal.Rewound
+	for want, got := range map[string]string{
+		"2 7 <nil>": seen(2, nil), "2 3 <nil>": seen(4, none.After(2, 1, 0, 3, true).After(3, 1, 0, 5, true)), "3 7 <nil>": seen(3, none.After(2, 0, 0, 3, true)),
+	} {
+		if got != want {
+			t.Errorf("the code sees %s, want %s", got, want)
+		}
+	}
+}

@@ -65,12 +65,12 @@ var defaultActor = sync.OnceValue(func() string {
 })
 
 // Audit returns what operators have done, newest first (J12): one entry for each pause, resume,
-// change of labels or priority, retry, reset, termination and deletion that has changed a run, with who, why and
-// when, by whatever client. The entries of a run outlive it. A resume of an open run always has
-// one, also if nothing held the run. What is refused, or finds nothing to change, has no entry; nor
-// has a child that its close policy closes when somebody terminates the parent: the parent has it.
-// Nor has a message, be it a signal, an update or a request to cancel: the run's code decides what
-// comes of it, and its inbox and history have it.
+// change of labels or priority, retry, reset, termination and deletion that has changed a run, with
+// who, why and when, by whatever client. The entries of a run outlive it. A resume of an open run
+// always has one, also if nothing held the run. What is refused, or finds nothing to change, has no
+// entry; nor has a child that its close policy closes when somebody terminates the parent: the
+// parent has it. Nor has a message, be it a signal, an update or a request to cancel: the run's
+// code decides what comes of it, and its inbox and history have it.
 //
 // A page has f.Limit entries at most. For the next one set f.Before to the Number of its last
 // entry; after the last page there are none. Errors: journal.ErrInvalid, ctx's.

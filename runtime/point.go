@@ -38,8 +38,9 @@ func AfterEvent(seq journal.Seq) Point { return Point(pointEvent + strconv.Itoa(
 // whatever ended after it.
 func BeforeStep(name string) Point { return Point(pointStep + name) }
 
-// check refuses what is no point.
-func (p Point) check() error {
+// Check refuses what is no point, with a journal.ErrInvalid. Whether a history has it is another
+// question.
+func (p Point) Check() error {
 	switch p {
 	case BeforeFailure, GenerationStart, RunStart, LatestFit:
 		return nil

@@ -7,7 +7,6 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
-	"github.com/reprise-run/reprise/replay"
 )
 
 // RetryOptions of a retry. The zero value means the defaults.
@@ -30,8 +29,8 @@ type ResetOptions struct {
 	// proof that keeps no event.
 	Unproven bool
 	// NoMessages leaves out the signals and updates that the kept events have not consumed, but for
-	// those named in Messages. Without it all of them come again. Answers of children always do, and
-	// a request to cancel never does. An update that is left out is answered with an error that
+	// those named in Messages. Without it all of them come again. Answers of children always do,
+	// and a request to cancel never does. An update that is left out is answered with an error that
 	// matches [ErrAborted], unless it was answered before.
 	NoMessages bool
 	Messages   []string
@@ -68,10 +67,11 @@ type RepeatedStep struct {
 const rewindTries = 5
 
 // Retry makes a run go on that has failed, from before the step or child that it failed by: with
-// its id, its key, its messages and its children, as its next generation (J13). The step runs again,
-// with all its attempts and the idempotency key that it had. A run that was cancelled goes on from
-// before the request, and one that was terminated from where it stood. No node needs to have the
-// code: replay does not depend on what came later. What came later stays readable in the store.
+// its id, its key, its messages and its children, as its next generation (J13). The step runs
+// again, with all its attempts and the idempotency key that it had. A run that was cancelled goes
+// on from before the request, and one that was terminated from where it stood. No node needs to
+// have the code: replay does not depend on what came later. What came later stays readable in the
+// store.
 //
 // Children that ended meanwhile answer now. A parent that waited for the run keeps the outcome that
 // it has heard: it is told once. A retry is refused if the time of the run is up, if no step or
@@ -110,18 +110,19 @@ func (c *Client) Retry(ctx context.Context, run journal.RunID, o *RetryOptions) 
 }
 
 // Reset makes a run go on from an earlier point of its present generation, whether it is open or
-// closed, as its next generation (J13). What came after the point stays readable in the store; steps
-// that ended there run again if the code asks for them, with new idempotency keys. It is a way out
-// for runs that are blocked or quarantined; a paused run stays paused. A node that has the run loses
-// it: contexts of its steps end as by [Client.Terminate].
+// closed, as its next generation (J13). What came after the point stays readable in the store;
+// steps that ended there run again if the code asks for them, with new idempotency keys. It is a
+// way out for runs that are blocked or quarantined; a paused run stays paused. A node that has the
+// run loses it: contexts of its steps end as by [Client.Terminate].
 //
 // Labels, published values and replies are not taken back, except that updates which come again are
 // answered again. The time of the run goes on from its start.
 //
-// Errors: journal.ErrNotFound; a *[PointError] if there is no such point; a *replay.DivergenceError,
-// with both sides, if the kept events do not fit the code of o.Proof; a *journal.KeyConflictError if
-// the run is closed and another one has its key by now; journal.ErrInvalid for options that do not
-// fit; a *journal.UnreadableError if the history cannot be read; ctx's.
+// Errors: journal.ErrNotFound; a *[PointError] if there is no such point; a
+// *replay.DivergenceError, with both sides, if the kept events do not fit the code of o.Proof; a
+// *journal.KeyConflictError if the run is closed and another one has its key by now;
+// journal.ErrInvalid for options that do not fit; a *journal.UnreadableError if the history cannot
+// be read; ctx's.
 func (c *Client) Reset(ctx context.Context, run journal.RunID, to Point, o *ResetOptions) (*Rewinding, error) {
 	if o == nil {
 		o = &ResetOptions{}
@@ -135,7 +136,7 @@ func (c *Client) Reset(ctx context.Context, run journal.RunID, to Point, o *Rese
 }
 
 func (o *ResetOptions) check(to Point) error {
-	if err := to.check(); err != nil {
+	if err := to.Check(); err != nil {
 		return err
 	}
 	anew := to == RunStart || to == GenerationStart
@@ -226,43 +227,4 @@ func (c *Client) rewindable(ctx context.Context, run journal.RunID) (*driver.His
 	}
 	h.Events = all
 	return h, nil
-}
-
-// fits replays events with the node's code, as the generation that begins with them, and returns
-// how many of them fit: code that has returned after an event goes on with nothing behind it.
-func (n *Node) fits(ctx context.Context, run journal.Run, events []journal.Event) (journal.Seq, error) {
-	def, err := n.registry.find(run.Workflow, run.Version)
-	if err != nil {
-		return 0, err
-	}
-	type result struct {
-		seq journal.Seq
-		err error
-	}
-	done := make(chan result, 1)
-	go func() { // code that does not return is left behind
-		m := replay.New(def, replay.InfoOf(&run), n.j)
-		defer m.Close()
-		m.SetThresholds(n.o.thresholds())
-		m.SetShown(run.Published, run.Labels)
-		var r result
-		for i := range events {
-			if r.err = m.Replay(&events[i]); r.err != nil {
-				break
-			}
-			if !m.Finished() {
-				r.seq = events[i].Seq
-			}
-		}
-		if r.err == nil {
-			r.err = m.CheckOpen()
-		}
-		done <- r
-	}()
-	select {
-	case r := <-done:
-		return r.seq, r.err
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
-	}
 }

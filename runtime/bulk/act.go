@@ -109,6 +109,19 @@ func (w *worker) actOn(ctx context.Context, run journal.RunID) error {
 		return w.client.SetPriority(ctx, run, w.job.Priority)
 	case Delete:
 		return w.client.Delete(ctx, run)
+	case Retry:
+		_, err := w.client.Retry(ctx, run, nil)
+		if errors.Is(err, journal.ErrOpen) {
+			return journal.ErrClosed // as when somebody else has done what is wanted
+		}
+		return err
+	case Reset:
+		o := &runtime.ResetOptions{Proof: w.code}
+		if w.job.Unproven {
+			o = &runtime.ResetOptions{Unproven: true}
+		}
+		_, err := w.client.Reset(ctx, run, w.job.To, o)
+		return err
 	}
 	payload := w.job.Payload
 	if len(payload) == 0 {

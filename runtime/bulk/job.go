@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/filter"
+	"github.com/reprise-run/reprise/runtime"
 )
 
 // Workflow is the name of the workflow that jobs are runs of.
@@ -26,12 +27,15 @@ const (
 
 	SetLabels   Verb = "set-labels"
 	SetPriority Verb = "set-priority"
+
+	Retry Verb = "retry"
+	Reset Verb = "reset"
 )
 
 // known tells whether the verb is one of those above.
 func (v Verb) known() bool {
 	switch v {
-	case Cancel, Terminate, Pause, Resume, Signal, Delete, SetLabels, SetPriority:
+	case Cancel, Terminate, Pause, Resume, Signal, Delete, SetLabels, SetPriority, Retry, Reset:
 		return true
 	}
 	return false
@@ -61,6 +65,10 @@ type Job struct {
 	RemoveLabels []string          `json:"remove_labels,omitempty"`
 	// Priority is what the verb [SetPriority] gives the runs, from 1 to 5.
 	Priority int16 `json:"priority,omitempty"`
+	// To is the point to which the verb [Reset] goes back. The node that executes the job proves
+	// with its code that what is kept fits, unless Unproven is set.
+	To       runtime.Point `json:"to,omitempty"`
+	Unproven bool          `json:"unproven,omitempty"`
 	// Rate is how many runs are acted on in a second, at most; 0 for as many as it can.
 	Rate float64 `json:"rate,omitempty"`
 	// Concurrency is how many runs are acted on at once; default 32, at most 256.
@@ -74,7 +82,7 @@ func (j *Job) check() error {
 	}
 	switch {
 	case !j.Verb.known():
-		return refuse("verb %q is none of cancel, terminate, pause, resume, signal, set-labels, set-priority and delete", j.Verb)
+		return refuse("verb %q is none of cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset and delete", j.Verb)
 	case j.Where == "" && !j.All:
 		return refuse("it has no filter: say with Where which runs are meant, or set All for all of them")
 	case j.Where != "" && j.All:
@@ -89,6 +97,8 @@ func (j *Job) check() error {
 		return refuse("labels belong to the verb set-labels, and not to %s", j.Verb)
 	case j.Verb != SetPriority && j.Priority != 0:
 		return refuse("a priority belongs to the verb set-priority, and not to %s", j.Verb)
+	case j.Verb != Reset && (j.To != "" || j.Unproven):
+		return refuse("a point belongs to the verb reset, and not to %s", j.Verb)
 	case len(j.Payload) > 0 && !json.Valid(j.Payload):
 		return refuse("the payload of signal %q is no JSON", j.Signal)
 	}
@@ -105,6 +115,8 @@ func (j *Job) checkVerb() error {
 		return journal.CheckName("signal", j.Signal)
 	case SetPriority:
 		return journal.CheckPriority(j.Priority)
+	case Reset:
+		return j.To.Check()
 	case SetLabels:
 		if len(j.Labels)+len(j.RemoveLabels) == 0 {
 			return fmt.Errorf("set-labels names no label: %w", journal.ErrInvalid)
@@ -145,7 +157,9 @@ func (j *Job) checkWhere() error {
 func (j *Job) filter() journal.ListFilter {
 	where := fmt.Sprintf("workflow != %q", Workflow)
 	switch j.Verb {
-	case SetLabels:
+	case SetLabels, Reset:
+	case Retry:
+		where += ` and status in ("failed", "cancelled", "terminated")`
 	case Delete:
 		where += " and closed is set"
 	default:

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/bulk"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
@@ -20,7 +21,9 @@ func TestRefused(t *testing.T) {
 		ctx, c := context.Background(), e.Client()
 		for says, job := range map[string]bulk.Job{
 			`verb "" is none of`:            {All: true},
-			`verb "retry" is none of`:       {Verb: "retry", All: true},
+			`verb "fork" is none of`:        {Verb: "fork", All: true},
+			`point "" is none of`:           {Verb: bulk.Reset, All: true},
+			"a point belongs to the verb":   {Verb: bulk.Retry, All: true, To: runtime.BeforeFailure},
 			"it has no filter":              {Verb: bulk.Cancel},
 			"has no condition":              {Verb: bulk.Cancel, Where: "  "},
 			"a filter and All":              {Verb: bulk.Cancel, All: true, Where: "version = 1"},

@@ -58,6 +58,9 @@ func verbs(t testing.TB, c *runtime.Client) {
 		if verb == bulk.SetPriority {
 			job.Priority = 1
 		}
+		if verb == bulk.Reset {
+			job.To = runtime.AfterEvent(1)
+		}
 		counted, capped, err := bulk.Count(ctx, c, job)
 		if err != nil || counted != n || capped {
 			t.Errorf("%s: counted %d, %v, %v, want %d", verb, counted, capped, err, n)
@@ -107,6 +110,17 @@ func verbs(t testing.TB, c *runtime.Client) {
 	runs = startParcels(t, c, "7", n)
 	terminated := do(bulk.Terminate, `shop = "7"`) // the cancelled ones are closed
 	wantOnce(t, c, "terminate", runs, "eva", because(terminated, "it has closed"))
+	retried := do(bulk.Retry, `shop = "7" and status = "terminated"`)
+	wantOnce(t, c, "retry", runs, "eva", because(retried, "it has closed"))
+	wantFound(t, c, `shop = "7" and status = open`, n)
+	reset := do(bulk.Reset, open)
+	wantOnce(t, c, "reset", runs, "eva", because(reset, "it has closed"))
+	do(bulk.Signal, open)
+	for _, run := range runs {
+		if got := clustertest.MustResult(t, runtime.RunOf(c, parcel, run)); got != "by bulk" {
+			t.Errorf("run %s, retried and reset, got the signal %q", run, got)
+		}
+	}
 	wantFound(t, c, `shop = "8" and status = open`, len(others))
 }
 

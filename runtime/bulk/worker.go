@@ -12,6 +12,7 @@ import (
 
 // worker does the work of a job outside of its workflow.
 type worker struct {
+	code   *runtime.Node // that proves resets
 	client *runtime.Client
 	job    Job
 	id     journal.RunID // of the job

@@ -22,19 +22,22 @@ type state struct {
 
 // Handle registers the workflow of jobs with a node, which executes them then. As
 // [runtime.Handle] it must be called before the node runs.
-func Handle(n *runtime.Node) {
-	client := n.Client()
-	runtime.Handle(n, name, func(ctx workflow.Context, s state) (Progress, error) { return run(ctx, client, s) }, nil)
+func Handle(n *runtime.Node) { HandleProving(n, n) }
+
+// HandleProving is Handle for a node whose jobs of the verb [Reset] are proved by the code of
+// another one, which need not run: see runtime.ResetOptions.Proof.
+func HandleProving(n, code *runtime.Node) {
+	runtime.Handle(n, name, func(ctx workflow.Context, s state) (Progress, error) { return run(ctx, n.Client(), code, s) }, nil)
 }
 
 // run is the workflow: it finds a page, acts on it and tells its progress, until there is no page
 // any more. A history with many pages is left behind, with the cursor and the counts in the input
 // of the next one.
-func run(ctx workflow.Context, client *runtime.Client, s state) (Progress, error) {
+func run(ctx workflow.Context, client *runtime.Client, code *runtime.Node, s state) (Progress, error) {
 	if err := s.Job.check(); err != nil { // it was not started by Start
 		return s.Progress, err
 	}
-	w := worker{client: client, job: s.Job.withDefaults(), id: ctx.Info().Run, actor: s.Actor, since: ctx.Info().StartAt}
+	w := worker{code: code, client: client, job: s.Job.withDefaults(), id: ctx.Info().Run, actor: s.Actor, since: ctx.Info().StartAt}
 	if ctx.Info().Generation == 1 {
 		counted, err := workflow.Step(ctx, "count", w.count, patiently)
 		if err != nil {

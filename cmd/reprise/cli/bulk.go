@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/bulk"
 )
 
@@ -23,6 +24,8 @@ once. run pause, run resume and run cancel hold and end the job itself.`}
 		bulkVerb(a, bulk.Signal, "Send a signal to all open runs that a filter selects", "PAYLOAD is a JSON value, @FILE, or - for standard input; none is null."),
 		bulkVerb(a, bulk.SetLabels, "Set and remove labels of all runs that a filter selects, open or closed", "See run set-labels."),
 		bulkVerb(a, bulk.SetPriority, "Change the priority of all open runs that a filter selects", "See run set-priority."),
+		bulkVerb(a, bulk.Retry, "Let all failed, cancelled and terminated runs that a filter selects go on from before their failure", "See run retry."),
+		bulkVerb(a, bulk.Reset, "Let all runs that a filter selects go on from an earlier point of their histories", "See run reset, which has the points."),
 		bulkVerb(a, bulk.Delete, "Delete all closed runs that a filter selects, with histories, messages and keys", "It cannot be undone."),
 		bulkWatch(a))
 	return g
@@ -68,6 +71,9 @@ without a failure.`,
 		c.Flags().StringArrayVar(&f.job.RemoveLabels, "remove", nil, "name of a label to remove; may be repeated")
 	case bulk.SetPriority:
 		c.Use, c.Args, said = "set-priority N", cobra.ExactArgs(1), "1"
+	case bulk.Reset:
+		c.Use, c.Args, said = "reset POINT", cobra.ExactArgs(1), "step:charge"+unprovenOf(a)
+		c.Flags().BoolVar(&f.job.Unproven, "unproven", false, "do not replay what is kept; runs block if their code does not fit")
 	}
 	if said != "" {
 		c.Example = strings.ReplaceAll(c.Example, "bulk "+string(verb), "bulk "+string(verb)+" "+said)
@@ -102,6 +108,9 @@ func (f *bulkFlags) of(c *call, args []string) (bulk.Job, error) {
 		job.Labels, err = parseLabels(c.Command, "label", args)
 	case bulk.SetPriority:
 		job.Priority, err = parsePriority(c.Command, args[0])
+	case bulk.Reset:
+		job.To = runtime.Point(args[0])
+		err = c.unproven(job.To, job.Unproven)
 	}
 	return job, err
 }

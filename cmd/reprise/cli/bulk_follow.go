@@ -26,7 +26,11 @@ func (c *call) followJob(job journal.RunID) error {
 		o.Interceptors = c.a.o.Client.Interceptors
 	}
 	n := runtime.NewNode(c.journal.Journal, &o)
-	bulk.Handle(n)
+	if c.a.o.Register != nil {
+		bulk.HandleProving(n, c.node())
+	} else {
+		bulk.Handle(n)
+	}
 	ctx, stop := context.WithCancel(c.ctx)
 	defer stop()
 	served, ended := make(chan error, 1), make(chan struct{})

@@ -55,6 +55,9 @@ func TestBulk(t *testing.T) {
 			{[]string{"signal", "approved", `{"by": "Ada"}`}, func(d detail) bool { return d.Unread == 1 }},
 			{[]string{"cancel"}, func(d detail) bool { return d.Unread == 2 }},
 			{[]string{"terminate"}, func(d detail) bool { return d.Run.Status == "terminated" }},
+			{[]string{"retry"}, func(d detail) bool { return d.Run.Status == "open" }},
+			{[]string{"reset", "generation"}, func(d detail) bool { return d.Run.Status == "open" }},
+			{[]string{"terminate"}, func(d detail) bool { return d.Run.Status == "terminated" }},
 			{[]string{"delete"}, nil},
 		} {
 			verb := c.verb[0]

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-run/reprise/replay"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// rewoundRecord is what a retry or reset has done, or would do.
+type rewoundRecord struct {
+	Run        string           `json:"run" doc:"id of the run"`
+	Done       string           `json:"done" doc:"what was done: retried, reset, or nothing for a dry run"`
+	Generation int32            `json:"generation" doc:"the generation that goes on; with a dry run that would"`
+	Kept       int32            `json:"kept" doc:"how many events of the generation before it begins with"`
+	Steps      []repeatedRecord `json:"steps,omitempty" doc:"steps that had ended behind them"`
+}
+
+// repeatedRecord is a step whose outcome is not kept.
+type repeatedRecord struct {
+	Step     string         `json:"step" doc:"name of the step"`
+	Seq      int32          `json:"seq" doc:"number of the event that has its outcome"`
+	Attempts int32          `json:"attempts" doc:"attempts that it took"`
+	Failed   bool           `json:"failed,omitempty" doc:"whether it had failed"`
+	Again    string         `json:"again" doc:"certainly, or perhaps: if the code asks for it again"`
+	Outcome  *payloadRecord `json:"outcome,omitempty" doc:"output or failure"`
+}
+
+var repeatedColumns = []column[repeatedRecord]{
+	{"SEQ", func(_ *printer, r *repeatedRecord) string { return strconv.Itoa(int(r.Seq)) }},
+	{"STEP", func(_ *printer, r *repeatedRecord) string { return oneLine(r.Step, 40) }},
+	{"RUNS AGAIN", func(_ *printer, r *repeatedRecord) string { return r.Again }},
+	{"OUTCOME SO FAR", func(_ *printer, r *repeatedRecord) string { return r.Outcome.text(80) }},
+}
+
+// rewound prints what was done; nothing for a dry run, which also shows people the steps.
+func (c *call) rewound(r *runtime.Rewinding, done string) error {
+	rec := rewoundRecord{Run: r.Run.String(), Done: done, Generation: int32(r.Generation) + 1, Kept: int32(r.Kept)}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		again := repeatedRecord{Step: s.Name, Seq: int32(s.Seq), Attempts: s.Attempts, Failed: s.Failed, Again: "perhaps", Outcome: c.payload(s.Outcome)}
+		if s.Certain {
+			again.Again = "certainly"
+		}
+		rec.Steps = append(rec.Steps, again)
+	}
+	err := printOne(c.out, &rec, func(_ *printer, r *rewoundRecord) string {
+		return fmt.Sprintf("%s: %s; generation %d begins with %d events of the one before\n", r.Run, r.Done, r.Generation, r.Kept)
+	})
+	if err != nil || done != nothing || c.a.output != formatTable || len(rec.Steps) == 0 {
+		return err
+	}
+	return printTable(c.out, repeatedColumns, rec.Steps)
+}
+
+// nothing is what a dry run does.
+const nothing = "nothing"
+
+func runRetry(a *app) *cobra.Command {
+	var o runtime.RetryOptions
+	c := a.oneRun(&cobra.Command{
+		Use: "retry RUN", Short: "Let a closed run go on from before its failure",
+		Long: `Let a failed run go on from before the step or child that it failed by, with its id, key
+and children. The step runs again, with the idempotency key that it had. A cancelled run goes
+on from before the request, a terminated one from where it stood. No node needs to have the
+code. It is refused if steps have completed since the failure, such as compensations, unless
+--again is given: what they did is not undone. --dry-run shows which steps run again.`,
+		Example: "  reprise run retry key=order:9182 --dry-run\n  reprise run retry key=order:9182 --reason 'the bank answers again'",
+	})
+	do := func(c *call, args []string) error {
+		run, err := c.run(args[0])
+		if err != nil {
+			return err
+		}
+		out, err := c.client.Retry(c.ctx, run, &o)
+		if err != nil {
+			return pointed(err)
+		}
+		return c.rewound(out, wentBack("retried", o.DryRun))
+	}
+	c.RunE = a.readsOrWrites(&o.DryRun, do)
+	c.Flags().StringVar(&o.Reason, "reason", "", "why, for the audit")
+	c.Flags().BoolVar(&o.Again, "again", false, "also if steps have completed since the failure")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what it would do, and do nothing")
+	return printing(c, "rewound")
+}
+
+// wentBack is what was done.
+func wentBack(done string, dry bool) string {
+	if dry {
+		return nothing
+	}
+	return done
+}
+
+// readsOrWrites opens the store for a verb that may be a dry run.
+func (a *app) readsOrWrites(dry *bool, do verb) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		if *dry {
+			return a.reads(do)(cmd, args)
+		}
+		return a.writes(do)(cmd, args)
+	}
+}
+
+// pointed says how to go on after a point that is none.
+func pointed(err error) error {
+	at, diverged, panicked := new(runtime.PointError), new(replay.DivergenceError), new(replay.PanicError)
+	switch {
+	case errors.As(err, &at):
+		return failed(ExitRefused, "run history RUN shows its events; run reset goes back to another point", "%v", err)
+	case errors.As(err, &diverged), errors.As(err, &panicked):
+		return failed(ExitRefused, "reset it to an earlier point, or to fits; or repair the code", "%v", err)
+	}
+	return err
+}
+
+func runReset(a *app) *cobra.Command {
+	var o runtime.ResetOptions
+	var input string
+	c := &cobra.Command{
+		Use: "reset RUN POINT", Short: "Let a run go on from an earlier point of its history", Args: cobra.ExactArgs(2),
+		ValidArgsFunction: a.completeFirst(a.completeRuns),
+		Long: `Let a run go on from an earlier point of its present generation, open or closed. Steps that
+had ended behind the point run again if the code asks for them, with new idempotency keys;
+what they did is not undone. POINT is one of
+
+  event:N      behind event N
+  step:NAME    before the first outcome of a step with that name
+  failure      before the failure, the request to cancel, or the termination
+  generation   the beginning of the present generation
+  start        the beginning of the run
+  fits         behind the last event that the code of this program replays
+
+` + proofOf(a) + ` --dry-run shows which steps run again.`,
+		Example: "  reprise run reset key=order:9182 step:charge --dry-run" + unprovenOf(a) + "\n" +
+			"  reprise run reset key=order:9182 step:charge --reason 'a wrong price'" + unprovenOf(a),
+	}
+	do := func(c *call, args []string) error {
+		run, err := c.run(args[0])
+		if err != nil {
+			return err
+		}
+		if input != "" {
+			if o.Input, err = c.input("--input", input); err != nil {
+				return err
+			}
+		}
+		if a.o.Register != nil && !o.Unproven {
+			o.Proof = c.node()
+		}
+		if err := c.unproven(runtime.Point(args[1]), o.Unproven); err != nil {
+			return err
+		}
+		out, err := c.client.Reset(c.ctx, run, runtime.Point(args[1]), &o)
+		if err != nil {
+			return pointed(err)
+		}
+		return c.rewound(out, wentBack("reset", o.DryRun))
+	}
+	c.RunE = a.readsOrWrites(&o.DryRun, do)
+	fl := c.Flags()
+	fl.StringVar(&o.Reason, "reason", "", "why, for the audit")
+	fl.BoolVar(&o.Unproven, "unproven", false, "do not replay what is kept; the run blocks if its code does not fit")
+	fl.BoolVar(&o.NoMessages, "no-messages", false, "leave out signals and updates that what is kept has not consumed")
+	fl.StringArrayVar(&o.Messages, "message", nil, "with --no-messages: name of signals and updates that come again all the same; may be repeated")
+	fl.BoolVar(&o.KeepChildren, "keep-children", false, "do not cancel children that were started behind the point")
+	fl.StringVar(&input, "input", "", "with generation or start: another input, as a JSON value, @FILE or -")
+	fl.Int32Var(&o.Version, "workflow-version", 0, "with generation or start: another version of the workflow")
+	fl.BoolVar(&o.DryRun, "dry-run", false, "say what it would do, and do nothing")
+	return printing(c, "rewound")
+}
+
+// unproven refuses a reset that this program cannot prove, unless that is what is asked for.
+func (c *call) unproven(to runtime.Point, unproven bool) error {
+	anew := to == runtime.GenerationStart || to == runtime.RunStart
+	if c.a.o.Register != nil || unproven || anew || to.Check() != nil {
+		return nil
+	}
+	return usage(c.Command, "this program has no code to prove that what is kept fits: give --unproven, or use the program that has it")
+}
+
+// proofOf is what the help says of the proof.
+func proofOf(a *app) string {
+	if a.o.Register != nil {
+		return "Before anything is changed this program replays what is kept with its code; what does not\nfit is refused with both sides, unless --unproven is given."
+	}
+	return "This program has no code to replay what is kept, so it needs --unproven for a point that\nkeeps events: the run blocks if its code does not fit. Programs that mount this command with\ntheir workflows prove it."
+}
+
+func unprovenOf(a *app) string {
+	if a.o.Register != nil {
+		return ""
+	}
+	return " --unproven"
+}
