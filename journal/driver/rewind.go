@@ -127,8 +127,7 @@ const discardedText = "an operator has reset the run to a point before this upda
 // Started tells whether a command of an earlier generation, or of the present one, is among those
 // that are kept.
 func (w *Rewind) Started(g journal.Generation, cmd journal.Cmd) bool {
-	n := len(w.Next.Issued)
-	return n > 0 && cmd <= w.Next.Issued[n-1].Through && w.Next.Issuer(0, cmd) == g
+	return g > 0 && w.Next.Issuer(0, cmd) == g
 }
 
 // Orphans tells whether a child that the command has started is left without the code that waits

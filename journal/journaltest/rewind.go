@@ -189,6 +189,9 @@ func resetOwned(k *kit) {
 		o.commit(keep, started("a"))
 		o.commit(keep, stepDone(1, "a", "1", "b"))
 		k.ok(back(k, driver.AdminReset, o.run, 1))
+		if r, err := m.Renew(k.ctx); err != nil || !r.Compare {
+			k.t.Errorf("a renewal of the owner says %+v, %v: nothing tells it of the reset", r, err)
+		}
 		c := o.build(keep, stepDone(2, "b", "2"))
 		c.AppendOnly = plain
 		o.refused(c, "the owner of a run that was reset", fenced)
