@@ -37,7 +37,9 @@ func (r *run) startDue() {
 				continue
 			}
 			if f := s.endWithoutRunning(now); f != nil {
-				r.inputs.addOutcome(s, result{failure: f}, r.now())
+				if !exhaust(r, s, f) {
+					r.inputs.addOutcome(s, result{failure: f}, r.now())
+				}
 				r.host.send(r.self, wake{epoch: r.epoch})
 				continue
 			}

@@ -64,6 +64,9 @@ func (r *run) written(t *turn, m *committed) {
 	}
 	r.worked = r.worked || len(t.commit.Events) > 0
 	r.steps.drop(t.drop, r.host.exec)
+	for _, s := range t.pauses {
+		s.told = true
+	}
 	if next != driver.NextKeep {
 		t.settle()
 		if next == driver.NextClose && r.host.o.Hooks.Closed != nil {

@@ -123,6 +123,7 @@
 //	run.go, phase.go       the state, and how it is thrown away
 //	yield.go               when a run gives its place to others
 //	hold.go                what a pause means to it
+//	exhaust.go             how a step pauses it that may not be tried again
 //	turn.go, inputs.go, steps.go, step.go, retry.go, trouble.go, acquit.go
 //	                       pieces of the state
 //	host.go, room.go, retrypace.go

@@ -20,6 +20,8 @@ import "github.com/reprise-run/reprise/journal"
 //   - the run answers with its next commit, which it makes at once: it parks, or it holds the task
 //     while attempts are executed.
 //
+// A step that may not be tried again may pause its run as well, see exhaust.go.
+//
 // A resume makes the task visible too, and is heard in the same way. If it overtakes the answer, a
 // run that is kept stays as it is, and the outcome says so; one that parks is visible, so that
 // somebody claims it and looks.
@@ -30,12 +32,20 @@ func onHold(r *run) bool { return r.task.State.OnHold() }
 // unanswered tells whether the store waits for the owner's answer to a pause.
 func unanswered(r *run) bool { return r.task.State > journal.Paused }
 
+// renew gives the exhausted steps of a run that was resumed a new set of attempts.
+func renew(r *run) {
+	if !onHold(r) {
+		r.steps.renew(r.now())
+	}
+}
+
 // hear takes in what the store says of the task.
 func hear(r *run, state journal.TaskState) {
 	held := onHold(r)
 	r.task.State = state
 	if !onHold(r) {
 		r.inputs.news = r.inputs.news || held
+		renew(r)
 		return
 	}
 	withdraw(r)

@@ -36,6 +36,9 @@ type Hooks struct {
 	// Panicked reports a step that has failed for good because its body panicked, with the number
 	// of its attempts. Panics that are followed by another attempt come with Retry.
 	Panicked func(run *journal.Run, step string, attempts int32, f *journal.Failure)
+	// Exhausted reports a step that may not be tried again, with the number of its attempts and its
+	// last failure. Its run is being paused.
+	Exhausted func(run *journal.Run, step string, attempts int32, f *journal.Failure)
 	// BodyAbandoned reports that a body goes on although its attempt is over, by 1, or that such a
 	// body has returned, by -1. It may be called by any goroutine of the system.
 	BodyAbandoned func(run *journal.Run, step string, change int)

@@ -125,6 +125,7 @@ func finish(r *run) {
 		r.inputs.got = max(r.inputs.got, m.InboxSeen())
 	}
 	r.steps.adopt(m.Pending(), r.task.Attempts)
+	renew(r)
 }
 
 // replayStored also refuses what was stored without a link: no release of ours did that.

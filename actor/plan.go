@@ -43,7 +43,7 @@ func (r *run) terminalEvent(t *turn, d *replay.Decision) journal.Event {
 // be, or an input waits: then a message is certain to come. Else the run is parked until its next
 // timer or retry, and the store makes it visible earlier if a message arrives (J6). A run that
 // gives its place back to others is parked until now, and one that is on hold as soon as no body is
-// executed (J11).
+// executed (J11). One that pauses itself is kept until the store knows.
 func (r *run) planTask(t *turn) {
 	c := &t.commit
 	c.InboxSeen = r.inputs.seen(r.ident.InboxSeen, r.machine.InboxSeen())
@@ -51,15 +51,17 @@ func (r *run) planTask(t *turn) {
 		return
 	}
 	c.Attempts = r.steps.attempts()
+	notePauses(t, &r.steps)
 	running, startable := r.steps.count(r.now(), r.host.o.attemptsMax)
 	startable += len(t.cancel) // those that do not run end at once
 	inputs := len(r.inputs.queue) > 0 || r.inputs.news
 	draining := r.host.draining.Load()
 	defer func() {
-		c.Hold = onHold(r) && c.Next.Kind == driver.NextKeep
+		c.Hold = (onHold(r) || c.Pause != "") && c.Next.Kind == driver.NextKeep
 		c.Interrupted = c.Hold && r.task.State == journal.Interrupting
 	}()
 	switch {
+	case c.Pause != "": // the next turn parks it
 	case running > 0 && !r.handBack:
 	case draining && (startable > 0 || running > 0 || inputs):
 		c.Next.Kind = driver.NextRelease

@@ -9,11 +9,12 @@ import (
 	"github.com/reprise-run/reprise/replay"
 )
 
-// afterFailure counts a failed attempt and decides what follows. If it is the step's end, it
-// returns the failure that the step ends with; else nil, and after which delay the step is tried
-// again.
+// afterFailure counts a failed attempt and decides what follows. If the step is not tried again, it
+// returns the failure that the step ends with, unless it pauses its run; else nil, and after which
+// delay the step is tried again.
 func (s *step) afterFailure(f *journal.Failure, now time.Time, pace *retryPace) (last *journal.Failure, delay time.Duration) {
 	s.made++
+	made := s.made - s.earlier
 	if f.Type == journal.FailurePanic {
 		s.panics++
 	}
@@ -22,14 +23,15 @@ func (s *step) afterFailure(f *journal.Failure, now time.Time, pace *retryPace) 
 	}
 	p := s.Options.Retry
 	if f.Type == journal.FailurePanic && p.Panics > 0 && s.panics >= p.Panics {
-		f.Permanent = true
+		f.Permanent = s.Options.Exhausted == replay.FailStep
+		return f, 0
 	}
-	if f.Permanent || p.Attempts > 0 && s.made >= p.Attempts {
+	if f.Permanent || p.Attempts > 0 && made >= p.Attempts {
 		return f, 0
 	}
 	delay = f.RetryIn
 	if delay <= 0 {
-		delay = backoff(p, s.made)
+		delay = backoff(p, made)
 	}
 	left := time.Duration(math.MaxInt64)
 	if d := s.deadline(); !d.IsZero() {
@@ -38,7 +40,7 @@ func (s *step) afterFailure(f *journal.Failure, now time.Time, pace *retryPace) 
 	if delay >= left {
 		return stepTimeout(f), 0
 	}
-	if s.made > retryFree {
+	if made > retryFree {
 		delay = min(pace.space(delay), left) // at its deadline the step ends
 	}
 	s.failure, s.nextAt = f, now.Add(delay)
@@ -66,7 +68,12 @@ func cancelledFailure(cause *journal.Failure) *journal.Failure {
 	return &journal.Failure{Type: journal.FailureCancelled, Message: message, Permanent: true, Cause: cause}
 }
 
+// stepTimeout is the failure of a step that is out of time. The last one may be such a failure too,
+// of a step that got its time anew.
 func stepTimeout(last *journal.Failure) *journal.Failure {
+	if last != nil && last.Type == journal.FailureTimeout && last.Message == ErrStepTimeout.Error() {
+		last = last.Cause
+	}
 	return &journal.Failure{Type: journal.FailureTimeout, Message: ErrStepTimeout.Error(), Permanent: true, Cause: last}
 }
 

@@ -88,6 +88,9 @@ func (g *rig) hooks() Hooks {
 		Panicked: func(_ *journal.Run, step string, attempts int32, f *journal.Failure) {
 			g.note("panicked %s %d: %s", step, attempts, f.Message)
 		},
+		Exhausted: func(_ *journal.Run, step string, attempts int32, f *journal.Failure) {
+			g.note("exhausted %s %d: %s", step, attempts, f.Message)
+		},
 		BodyAbandoned: func(_ *journal.Run, _ string, change int) { g.hanging.Add(int64(change)) },
 		BodyHangs: func(h *Hang) {
 			g.note("hangs %s %d, %d in all, kept %v, at %s", h.Step, h.Attempt, h.Bodies, h.Kept, h.At)

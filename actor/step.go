@@ -19,7 +19,10 @@ type step struct {
 	durable bool
 	ended   bool // its outcome waits among the inputs
 	dropped bool // nobody waits for its outcome, once the turn in flight is written
-	running bool // an attempt is being executed, or waits for its slot
+	// exhausted says that it may not be tried again, and pauses its run instead of ending: told, if
+	// the store knows. See exhaust.go.
+	exhausted, told bool
+	running         bool // an attempt is being executed, or waits for its slot
 
 	number  int
 	attempt *attempt                // the running one
@@ -29,7 +32,9 @@ type step struct {
 	borrows bool                    // the running attempt has borrowed it
 
 	made      int32     // attempts that have failed
-	panics    int32     // those of them that panicked
+	earlier   int32     // those of them before the present set of attempts
+	since     time.Time // when it got the present set; zero for the first
+	panics    int32     // of the present set, those that panicked
 	nextAt    time.Time // when the next attempt is due, by the store's clock
 	failure   *journal.Failure
 	heartbeat *journal.Payload // details of the last heartbeat
@@ -58,22 +63,32 @@ func (s *step) due(now time.Time) bool { return s.Cancelled || !s.nextAt.After(n
 
 // startable tells whether the step is to start now, or to end without.
 func (s *step) startable(now time.Time) bool {
-	return s.durable && !s.running && !s.ended && s.due(now)
+	return s.durable && !s.running && !s.ended && !s.exhausted && s.due(now)
 }
 
 // kept tells whether the journal has to keep something of the step beside its history, or will have
 // to if the attempt that runs fails.
 func (s *step) kept() bool {
-	return !s.ended && !s.dropped && (s.running || s.made > 0 || s.heartbeat != nil)
+	return !s.ended && !s.dropped && (s.running || s.remembers())
 }
 
-// waits tells whether the step will start an attempt at some time.
-func (s *step) waits() bool { return !s.running && !s.ended && !s.dropped }
+// remembers tells whether anything of the step must survive this actor.
+func (s *step) remembers() bool {
+	return s.made > 0 || s.heartbeat != nil || s.exhausted || !s.since.IsZero()
+}
+
+// waits tells whether the step will start an attempt at some time, unless somebody has to resume
+// its run first.
+func (s *step) waits() bool { return !s.running && !s.ended && !s.dropped && !s.exhausted }
 
 // deadline is when the whole step runs out of time; zero for never.
 func (s *step) deadline() time.Time {
 	if s.Options.Overall <= 0 {
 		return time.Time{}
 	}
-	return s.IssuedAt.Add(s.Options.Overall)
+	from := s.IssuedAt
+	if s.since.After(from) {
+		from = s.since
+	}
+	return from.Add(s.Options.Overall)
 }

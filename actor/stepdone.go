@@ -32,8 +32,13 @@ func (r *run) onStepDone(m *stepDone) {
 
 // retryOrEnd applies the retry policy to a failed attempt.
 func (r *run) retryOrEnd(s *step, f *journal.Failure) {
+	permanent := f.Permanent
 	last, delay := s.afterFailure(f, r.now(), r.host.pace)
-	if last != nil {
+	switch {
+	case last == nil:
+	case !permanent && exhaust(r, s, last):
+		return
+	default:
 		if f.Type == journal.FailurePanic && r.host.o.Hooks.Panicked != nil {
 			r.host.o.Hooks.Panicked(r.info, s.Name, s.made, f)
 		}

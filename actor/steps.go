@@ -78,6 +78,7 @@ func (t *steps) adopt(pending []replay.Step, stored []journal.Attempt) {
 		for _, a := range stored {
 			if a.Cmd == p.Cmd {
 				s.made, s.panics, s.nextAt, s.failure, s.heartbeat = a.Made, a.Panics, a.NextAt, a.Failure, a.Heartbeat
+				s.earlier, s.since, s.exhausted, s.told = a.Earlier, a.Since, a.Exhausted, a.Exhausted
 			}
 		}
 		t.put(s)
@@ -166,7 +167,7 @@ func (t *steps) count(now time.Time, max int) (running, startable int) {
 		case s.dropped:
 		case s.running:
 			running++
-		case !s.ended && s.due(now) && take(&room, s, now):
+		case !s.ended && !s.exhausted && s.due(now) && take(&room, s, now):
 			startable++
 		}
 	}
@@ -194,14 +195,14 @@ func (t *steps) nextDue(at, now time.Time, max int) time.Time {
 	return at
 }
 
-// attempts is what must survive this actor of steps that have failed or heartbeat.
+// attempts is what must survive this actor of steps that have failed, heartbeat, or are exhausted.
 func (t *steps) attempts() []journal.Attempt {
 	var list []journal.Attempt
 	for _, s := range t.open {
-		if !s.ended && !s.dropped && (s.made > 0 || s.heartbeat != nil) {
+		if !s.ended && !s.dropped && s.remembers() {
 			list = append(list, journal.Attempt{
-				Cmd: s.Cmd, Name: s.Name, Made: s.made, Panics: s.panics,
-				NextAt: s.nextAt, Failure: s.failure, Heartbeat: s.heartbeat,
+				Cmd: s.Cmd, Name: s.Name, Made: s.made, Earlier: s.earlier, Panics: s.panics,
+				NextAt: s.nextAt, Failure: s.failure, Heartbeat: s.heartbeat, Exhausted: s.exhausted, Since: s.since,
 			})
 		}
 	}

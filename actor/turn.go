@@ -18,8 +18,9 @@ type turn struct {
 	start  []*step
 	cancel []*step
 	drop   []*step
-	tx     *step // whose transaction carries the commit, nil for none
-	bytes  int   // of the events and of the replies that refuse updates
+	pauses []*step // exhausted, and not told yet: the commit pauses the run
+	tx     *step   // whose transaction carries the commit, nil for none
+	bytes  int     // of the events and of the replies that refuse updates
 }
 
 // reset empties the turn and keeps its memory.
@@ -28,7 +29,8 @@ func (t *turn) reset() *turn {
 	clear(t.start)
 	clear(t.cancel)
 	clear(t.drop)
-	*t = turn{taken: t.taken[:0], start: t.start[:0], cancel: t.cancel[:0], drop: t.drop[:0]}
+	clear(t.pauses)
+	*t = turn{taken: t.taken[:0], start: t.start[:0], cancel: t.cancel[:0], drop: t.drop[:0], pauses: t.pauses[:0]}
 	return t
 }
 

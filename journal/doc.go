@@ -68,14 +68,16 @@
 //     left without an owner that runs it.
 //   - J11: No step of a run starts between the transaction that makes its task
 //     [Paused] and the one that resumes it. An owner that hears of a pause starts
-//     none either; what claims, frees, reaps or sends keeps the pause.
+//     none either; what claims, frees, reaps or sends keeps the pause. A run whose
+//     step is exhausted is paused by the commit that says so (driver.Commit.Pause).
 //   - J12: Every change to a run that an operator makes has one row of the audit,
 //     from the same transaction, which outlives the run; that of new labels or a
-//     new priority says what has changed. An action that is refused or finds
-//     nothing to change has none; a resume of an open run always has one, also if
-//     nothing held the run. A child that its close policy closes when its parent is
-//     terminated has none. What code decides over is no such change: a signal, an
-//     update and a cancel request are rows of the inbox.
+//     new priority says what has changed. So has every pause of a run by itself.
+//     An action that is refused or finds nothing to change has none; a resume of an
+//     open run always has one, also if nothing held the run. A child that its close
+//     policy closes when its parent is terminated has none. What code decides over
+//     is no such change: a signal, an update and a cancel request are rows of the
+//     inbox.
 //   - J13: A retry or reset replays clean. It begins the run's next generation with
 //     the first events of the present one, as they are, and code sees in the copy
 //     what it saw in the original, see [Rewound]. What is behind them stays as a
@@ -97,6 +99,6 @@
 //
 // A free task may also be blocked (its code diverged from its history; retried
 // with back-off), quarantined (it kept killing its node; waits for an operator)
-// or paused (by an operator; waits for one). An owned task is pausing until its
-// owner has answered, see [Task].
+// or paused (by an operator or by itself; waits for an operator). An owned task
+// is pausing until its owner has answered, see [Task].
 package journal

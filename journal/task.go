@@ -14,15 +14,15 @@ const (
 	Blocked     TaskState = 1 // code and history diverged, or the code panicked: retried with back-off
 	Quarantined TaskState = 2 // claimed again and again without progress: waits for AdminResume
 
-	Paused       TaskState = 3 // by an operator: no step of it starts until AdminResume (J11)
+	Paused       TaskState = 3 // by an operator, or by itself: no step of it starts until AdminResume (J11)
 	Pausing      TaskState = 4 // owned, and to be paused: its owner has not answered yet
 	Interrupting TaskState = 5 // as Pausing, and the attempts that are executed are to be interrupted
 )
 
 var taskStateNames = [...]string{"ready", "blocked", "quarantined", "paused", "pausing", "interrupting"}
 
-// OnHold tells whether an operator has paused the run, or has asked for it. Such a task is claimed
-// by nobody, and its owner, if it has one, starts no step from the moment when it hears of it.
+// OnHold tells whether the run is paused, or somebody has asked for it. Such a task is claimed by
+// nobody, and its owner, if it has one, starts no step from the moment when it hears of it.
 func (s TaskState) OnHold() bool { return s >= Paused }
 
 // String returns the state in lower case.

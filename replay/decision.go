@@ -51,7 +51,17 @@ type StepOptions struct {
 	Heartbeat time.Duration // heartbeat deadline: an attempt without one for so long has failed; 0 for none
 	Tx        bool          // the body runs in a transaction that commits together with the outcome
 	OnCancel  CancelMode
+	Exhausted ExhaustMode
 }
+
+// ExhaustMode says what becomes of a step that its options do not allow to be tried again.
+type ExhaustMode uint8
+
+// The exhaust modes.
+const (
+	FailStep ExhaustMode = iota // it fails
+	PauseRun                    // its run is paused, and it is tried anew when somebody has resumed the run
+)
 
 // SetAside is a signal that code was about to receive and that does not decode.
 type SetAside struct {

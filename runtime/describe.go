@@ -37,6 +37,7 @@ type PendingStep struct {
 	LastError *journal.Failure // of the last failed attempt
 	NextAt    time.Time        // when the next attempt is due; zero if it may run now
 	Cancelled bool
+	Exhausted bool // it may not be tried again, and has paused the run (workflow.PauseRun): a resume tries it anew
 }
 
 // PendingTimer is a timer that has neither fired nor been cancelled.
@@ -182,6 +183,7 @@ func (d *Description) pending(task *journal.Task, events []journal.Event) {
 			a := attempts[cmd]
 			d.Steps = append(d.Steps, PendingStep{
 				Name: c.Name, Cmd: cmd, Since: at[i], Attempts: a.Made, LastError: a.Failure, NextAt: a.NextAt, Cancelled: cancelled[cmd],
+				Exhausted: a.Exhausted,
 			})
 		case c.Kind == journal.CommandChild:
 			d.Children = append(d.Children, PendingChild{Workflow: c.Name, Key: c.Detail, Cmd: cmd, Since: at[i], Cancelled: cancelled[cmd]})

@@ -129,7 +129,7 @@ func unanswered(run *journal.Run) error {
 	if !run.Status.Closed() {
 		t := run.Task
 		if t != nil && t.State.OnHold() {
-			return fmt.Errorf("run %s is %s by an operator; Client.Why says by whom", run.ID, t.State)
+			return fmt.Errorf("run %s is %s; Client.Why says by whom and why", run.ID, t.State)
 		}
 		if t != nil && t.State != journal.Ready {
 			return fmt.Errorf("run %s is %s: %w: %s", run.ID, t.State, ErrBlocked, t.Problem)

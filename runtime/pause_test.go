@@ -217,7 +217,7 @@ func TestPauseWithoutANode(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(ctx, 1200*time.Millisecond)
 	defer cancel()
-	if _, err := runs[1].Result(short); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "is paused by an operator") {
+	if _, err := runs[1].Result(short); !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "is paused; Client.Why says by whom") {
 		t.Errorf("the result of a paused run: %v", err)
 	}
 	wantState(t, client, runs[1].ID(), journal.Paused, false)

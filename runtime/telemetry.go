@@ -54,6 +54,7 @@ func (t *telemetry) hooks(txLimit string) actor.Hooks {
 			t.log.Warn("a step panicked, and has failed for good; repair its code", logkey.Run, run.ID, logkey.Workflow, run.Workflow,
 				logkey.Step, step, logkey.Attempt, attempts, logkey.Error, f.Message, "stack", f.Stack)
 		},
+		Exhausted: t.exhausted,
 		BodyAbandoned: func(run *journal.Run, step string, change int) {
 			t.hung.Add(context.Background(), int64(change), metric.WithAttributes(
 				attribute.String(logkey.Workflow, run.Workflow), attribute.String(logkey.Step, step)))
@@ -118,6 +119,12 @@ func (t *telemetry) retry(run *journal.Run, step string, attempt int32, in time.
 		return
 	}
 	t.log.Info("step failed and will be tried again", append(args, logkey.Error, f.Summary())...)
+}
+
+// exhausted reports a step that pauses its run.
+func (t *telemetry) exhausted(run *journal.Run, step string, attempts int32, f *journal.Failure) {
+	t.log.Warn("a step may not be tried again, and its run is paused; mend what it calls, and resume the run",
+		logkey.Run, run.ID, logkey.Workflow, run.Workflow, logkey.Step, step, logkey.Attempt, attempts, logkey.Error, f.Summary())
 }
 
 // setAside reports a signal that its run did not get.

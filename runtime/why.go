@@ -34,7 +34,7 @@ type ReasonKind string
 const (
 	ReasonClosed      ReasonKind = "closed"      // the run has ended
 	ReasonUnreadable  ReasonKind = "unreadable"  // part of what is stored cannot be read
-	ReasonPaused      ReasonKind = "paused"      // an operator has paused it, or is about to
+	ReasonPaused      ReasonKind = "paused"      // an operator or one of its steps has paused it, or is about to
 	ReasonQuarantined ReasonKind = "quarantined" // its owners died again and again
 	ReasonBlocked     ReasonKind = "blocked"     // its code does not fit its history, or panicked
 	ReasonUnserved    ReasonKind = "unserved"    // no live node has its code
@@ -175,6 +175,9 @@ func (w *why) hold(t *journal.Task) {
 	r := Reason{Kind: ReasonPaused, Text: "an operator has paused it", Remedy: "Client.Resume lets it go on"}
 	for _, e := range w.paused {
 		r.Text, r.Since = e.Actor+" has paused it", e.Time
+		if e.Actor == journal.ActorRuntime {
+			r.Remedy = "mend what the step calls, then Client.Resume, which gives the step a new set of attempts"
+		}
 		if e.Reason != "" {
 			r.Text += ": " + e.Reason
 		}
@@ -260,6 +263,9 @@ func (w *why) steps() {
 			r.Remedy = "mend what the step calls; it is tried again by itself"
 		case owned:
 			r.Text = "step " + s.Name + " is executed, or waits for a slot"
+		}
+		if s.Exhausted {
+			r.Text += "; its options allow no further attempt before a resume"
 		}
 		if w.d.Run.Task.State.OnHold() { // it is not tried until the run is resumed
 			r.Until, r.Remedy = time.Time{}, ""

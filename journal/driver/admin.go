@@ -146,7 +146,7 @@ func CommittedState(c *Commit, s journal.TaskState) journal.TaskState {
 	switch {
 	case s.OnHold() && c.Next.Kind == NextKeep && !c.Hold, s == journal.Interrupting && c.Next.Kind == NextKeep && !c.Interrupted:
 		return s
-	case s.OnHold():
+	case s.OnHold(), c.Pause != "":
 		return journal.Paused
 	case c.Next.Kind == NextBlock:
 		return journal.Blocked

@@ -65,6 +65,10 @@ type Commit struct {
 	// task that is Interrupting stays so: the owner had not heard of that yet, and the outcome
 	// tells.
 	Interrupted bool
+	// Pause, with Hold, pauses the run by itself, whatever state its task is in, and says why: a
+	// step may not be tried again, and its options say that the run waits for an operator then. It
+	// has a row in the audit of [journal.ActorRuntime] (J12), see [Commit.PauseAction].
+	Pause string
 
 	// What the turn does to others, in this order, if and when the commit is accepted. A commit
 	// that turns out to be written already (J4) does none of it again.
@@ -93,7 +97,12 @@ type Commit struct {
 // can write commits without effects by one statement, which locks one task each; a commit with
 // effects locks the tasks of other runs too and takes a transaction.
 func (c *Commit) HasEffects() bool {
-	return len(c.Replies) > 0 || c.Published != nil || c.Labels != nil || len(c.Starts) > 0 || len(c.Messages) > 0 || c.Children && c.Next.Kind == NextClose || c.Continue != nil
+	return c.Pause != "" || len(c.Replies) > 0 || c.Published != nil || c.Labels != nil || len(c.Starts) > 0 || len(c.Messages) > 0 || c.Children && c.Next.Kind == NextClose || c.Continue != nil
+}
+
+// PauseAction is what the audit says of a commit with a Pause.
+func (c *Commit) PauseAction() AdminAction {
+	return AdminAction{Run: c.Run, Kind: AdminPause, Reason: c.Pause, Actor: journal.ActorRuntime}
 }
 
 // Terminal returns the event that closes the run, or nil.
@@ -172,7 +181,7 @@ func (c *Commit) check() error {
 	if c.Next.Kind == NextClose && len(c.Events) == 0 {
 		return fmt.Errorf("commit %s: close without a terminal event (J7): %w", c.Run, journal.ErrInvalid)
 	}
-	if c.Interrupted && !c.Hold || c.Hold && (c.Next.Kind != NextKeep || c.AppendOnly) {
+	if (c.Interrupted || c.Pause != "") && !c.Hold || c.Hold && (c.Next.Kind != NextKeep || c.AppendOnly) {
 		return fmt.Errorf("commit %s: it holds a run that it does not keep, or not by its task (J11): %w", c.Run, journal.ErrInvalid)
 	}
 	if c.AppendOnly && (c.Next.Kind != NextKeep || c.HasEffects() || c.Tx != nil || len(c.Events) == 0 || len(c.Consumed) > 0) {

@@ -34,7 +34,7 @@ func CommitBytes(c *Commit) int {
 // turnBytes returns those bytes that are written by one statement for the commit: what becomes of
 // its own run.
 func turnBytes(c *Commit) int {
-	n := len(c.Next.Problem)
+	n := len(c.Next.Problem) + len(c.Pause)
 	for i := range c.Events {
 		n += EventBytes(&c.Events[i])
 	}

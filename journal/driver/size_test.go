@@ -55,6 +55,7 @@ func TestSizeCountsTexts(t *testing.T) {
 		"a detail":          {Attempts: []journal.Attempt{{Failure: &journal.Failure{Details: []*journal.Failure{cause}}}}},
 		"details":           {Attempts: []journal.Attempt{{Failure: &journal.Failure{Data: []byte(text)}}}},
 		"a problem":         {Next: driver.Next{Problem: text}},
+		"why it pauses":     {Pause: text},
 		"what it waits for": {Waiting: []string{text}},
 	} {
 		if n := driver.CommitBytes(c); n != len(text) {

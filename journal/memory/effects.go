@@ -21,6 +21,10 @@ func (db *database) effects(c *driver.Commit, out *driver.Outcome, now time.Time
 	if c.Labels != nil {
 		r.run.Relabel(c.Labels)
 	}
+	if c.Pause != "" {
+		a := c.PauseAction()
+		db.note(&a, r.run.Workflow, "", now)
+	}
 	for _, rep := range c.Replies {
 		r.reply(rep)
 	}

@@ -14,6 +14,12 @@ const auditNoteSQL = `
 INSERT INTO reprise.audit (at, actor, verb, run_id, workflow, reason, detail)
 VALUES (clock_timestamp(), $2::text, $3::text, $1::uuid, $6::text, $4::text, $5::text)`
 
+// auditPauseSQL adds the pause of a run by itself to the audit, in the transaction of its turn
+// (J12). It locks nothing.
+const auditPauseSQL = `
+INSERT INTO reprise.audit (at, actor, verb, run_id, workflow, reason, detail)
+SELECT clock_timestamp(), $2::text, $3::text, r.id, r.workflow, $4::text, $5::text FROM reprise.runs r WHERE r.id = $1::uuid`
+
 const auditColumns = `a.number, a.at, a.actor, a.verb, a.run_id, a.workflow, a.reason, a.detail`
 
 // auditSQL reads the audit, newest first, along its primary key. An actor or a verb that is rare
@@ -34,6 +40,16 @@ ORDER BY a.run_id DESC, a.number DESC LIMIT $4::int`
 // auditArgs are the first parameters of statements that write the audit.
 func auditArgs(a *driver.AdminAction, detail string) []any {
 	return []any{uuidArg(a.Run), a.Actor, a.Kind.String(), a.AuditReason(), detail}
+}
+
+// queuePauses adds the pauses of accepted members to the audit.
+func (e *effects) queuePauses(p *pipeline) {
+	for _, i := range e.accepted {
+		if c := &e.commits[i]; c.Pause != "" {
+			a := c.PauseAction()
+			p.exec(e.s.sql.admin.notePause, auditArgs(&a, "")...)
+		}
+	}
 }
 
 // scanAudited reads auditColumns.

@@ -17,9 +17,9 @@ import (
 
 // commitSQL writes the turns of a batch. The numbers in it are those of driver.NextKind: 0 keep, 1
 // park, 2 release, 3 block, 4 close; 5 is a turn that only adds events, see commitAppends, and -1
-// one that keeps the task and holds it, see commitHolds. The last answer column is the state of the
-// task before the turn. The
-// first answer column is false for a member that was not accepted.
+// to -4 are those that keep the task and hold it, see commitHolds. The last answer column is the
+// state of the task before the turn. The first answer column is false for a member that was not
+// accepted.
 //
 // Which member is accepted is decided once, in locked, which takes the row locks of all tasks; the
 // parts after it only read that verdict. So a member is written as a whole or not at all, and a
@@ -83,14 +83,15 @@ WITH altered AS MATERIALIZED (
         attempts = CASE WHEN l.next = 3 THEN t.attempts ELSE coalesce(l.attempts, '') END, -- a blocked run keeps what it has
         waiting = CASE WHEN l.next = 3 THEN t.waiting ELSE coalesce(l.waiting, '') END, problem = coalesce(l.problem, ''),
         state = CASE -- driver.CommittedState
-            WHEN t.state >= 3 THEN CASE WHEN l.next = 0 OR l.next = -1 AND t.state = 5 THEN t.state ELSE 3 END -- J11
+            WHEN t.state >= 3 THEN CASE WHEN l.next = 0 OR l.next IN (-1, -3) AND t.state = 5 THEN t.state ELSE 3 END -- J11
+            WHEN l.next <= -3 THEN 3
             WHEN l.next = 3 THEN 1 ELSE 0 END,
         owner = CASE WHEN l.next <= 0 THEN t.owner ELSE 0 END,
         link = CASE WHEN l.next <= 0 THEN 0 ELSE l.link END,
         visible_at = CASE
             WHEN l.next = 2 THEN now()
             WHEN l.next = 3 THEN coalesce(l.next_at, 'infinity')
-            WHEN l.next <= 0 AND t.state >= 3 THEN 'infinity' -- the answer tells, and a resume makes it visible
+            WHEN l.next <= 0 AND (t.state >= 3 OR l.next <= -3) THEN 'infinity' -- the answer tells, and a resume makes it visible
             WHEN t.inbox_last > l.seen THEN now() -- J6
             WHEN l.next = 1 THEN coalesce(l.next_at, 'infinity')
             ELSE 'infinity' END

@@ -53,23 +53,29 @@ var commitBatches = sync.Pool{New: func() any {
 const commitAppends = 5
 
 // commitHolds and commitInterrupted are the numbers for a turn with driver.Commit.Hold, whose task
-// stays owned: the latter for one whose owner has interrupted what it executes.
+// stays owned: the latter for one whose owner has interrupted what it executes. Those of a turn
+// that pauses its run by itself are commitPauses less.
 const (
 	commitHolds       = -1
 	commitInterrupted = -2
+	commitPauses      = 2
 )
 
 // nextArg is what the statements call what becomes of the task.
 func nextArg(c *driver.Commit) int16 {
+	next := int16(c.Next.Kind)
 	switch {
 	case c.AppendOnly:
 		return commitAppends
 	case c.Interrupted:
-		return commitInterrupted
+		next = commitInterrupted
 	case c.Hold:
-		return commitHolds
+		next = commitHolds
 	}
-	return int16(c.Next.Kind)
+	if c.Pause != "" {
+		next -= commitPauses
+	}
+	return next
 }
 
 // add appends the columns of a member, its messages and its events. Members and the other two are

@@ -27,14 +27,15 @@ WITH kept AS (
         attempts = CASE WHEN $13::smallint = 3 THEN t.attempts ELSE coalesce($10::bytea, '') END, -- a blocked run keeps what it has
         waiting = CASE WHEN $13::smallint = 3 THEN t.waiting ELSE coalesce($11::text, '') END, problem = coalesce($12::text, ''),
         state = CASE -- driver.CommittedState
-            WHEN t.state >= 3 THEN CASE WHEN $13::smallint = 0 OR $13::smallint = -1 AND t.state = 5 THEN t.state ELSE 3 END -- J11
+            WHEN t.state >= 3 THEN CASE WHEN $13::smallint = 0 OR $13::smallint IN (-1, -3) AND t.state = 5 THEN t.state ELSE 3 END -- J11
+            WHEN $13::smallint <= -3 THEN 3
             WHEN $13::smallint = 3 THEN 1 ELSE 0 END,
         owner = CASE WHEN $13::smallint <= 0 THEN t.owner ELSE 0 END,
         link = CASE WHEN $13::smallint <= 0 THEN 0 ELSE $16::bigint END,
         visible_at = CASE
             WHEN $13::smallint = 2 THEN now()
             WHEN $13::smallint = 3 THEN coalesce($14::timestamptz, 'infinity')
-            WHEN $13::smallint <= 0 AND t.state >= 3 THEN 'infinity' -- the answer tells, and a resume makes it visible
+            WHEN $13::smallint <= 0 AND (t.state >= 3 OR $13::smallint <= -3) THEN 'infinity' -- the answer tells, and a resume makes it visible
             WHEN t.inbox_last > $15::bigint THEN now() -- J6
             WHEN $13::smallint = 1 THEN coalesce($14::timestamptz, 'infinity')
             ELSE 'infinity' END

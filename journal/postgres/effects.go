@@ -276,6 +276,7 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	if err := e.queueRelabel(&p); err != nil {
 		return err
 	}
+	e.queuePauses(&p)
 	o := e.outgoing()
 	sent := make([]journal.Sent, len(o.messages))
 	size := func(i int) int { return driver.MessageBytes(&o.messages[i]) }

@@ -33,6 +33,22 @@ func note(q querier, a *driver.AdminAction, workflow, detail string, at time.Tim
 	return err
 }
 
+// auditPauseSQL adds the pause of a run by itself to the audit, in the transaction of its turn
+// (J12).
+const auditPauseSQL = `
+INSERT INTO reprise_audit (at, actor, verb, run_id, workflow, reason, detail)
+SELECT ?, ?, ?, r.id, r.workflow, ?, '' FROM reprise_runs r WHERE r.id = ?`
+
+// notePause adds the pause of a turn to the audit, if it has one.
+func notePause(q querier, c *driver.Commit, at time.Time) error {
+	if c.Pause == "" {
+		return nil
+	}
+	a := c.PauseAction()
+	_, err := q.exec(auditPauseSQL, at.UnixMicro(), a.Actor, a.Kind.String(), a.AuditReason(), uuidArg(a.Run))
+	return err
+}
+
 // auditedOf reads auditColumns.
 func auditedOf(r row) journal.AuditEntry {
 	return journal.AuditEntry{

@@ -42,7 +42,8 @@ RETURNING inbox_last, visible_at, state`
 	// commitVisibleSQL follows if messages have come (J6), or those that came are consumed.
 	commitVisibleSQL = `UPDATE reprise_tasks SET visible_at = ? WHERE run_id = ?`
 
-	// commitHoldSQL follows if the owner has heard of a pause and keeps the run (J11).
+	// commitHoldSQL follows if the owner has heard of a pause, or pauses the run, and keeps it
+	// (J11).
 	commitHoldSQL = `UPDATE reprise_tasks SET state = 3 WHERE run_id = ?`
 
 	// commitFreeSQL parks, releases or blocks. A parked run with a newer message than it has seen
@@ -302,16 +303,16 @@ func writeTask(q querier, c *driver.Commit, at time.Time) (out driver.Outcome, o
 }
 
 // settleKept makes the task of a kept run visible if a message is unread, or else invisible, and
-// paused if its owner answers a pause. A run that is on hold is invisible: the outcome tells its
-// owner of the hold, and a resume makes it visible (J11).
+// paused if its owner answers a pause or pauses the run. A run that is on hold is invisible: the
+// outcome tells its owner of the hold, and a resume makes it visible (J11).
 func settleKept(q querier, c *driver.Commit, out *driver.Outcome, visible, at time.Time) error {
-	unread := out.InboxLast > c.InboxSeen && !out.State.OnHold()
+	state := driver.CommittedState(c, out.State)
+	unread := out.InboxLast > c.InboxSeen && !state.OnHold()
 	if unread == visible.IsZero() {
 		if _, err := q.exec(commitVisibleSQL, visibleFor(unread, at), uuidArg(c.Run)); err != nil {
 			return err
 		}
 	}
-	state := driver.CommittedState(c, out.State)
 	if state == out.State {
 		return nil
 	}

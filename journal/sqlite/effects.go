@@ -49,6 +49,9 @@ func (e *effects) write(c *driver.Commit, out *driver.Outcome) error {
 	if err := relabel(e.q, c.Run, c.Labels); err != nil {
 		return err
 	}
+	if err := notePause(e.q, c, e.at); err != nil {
+		return err
+	}
 	for i := range c.Replies {
 		if err := e.reply(c.Run, &c.Replies[i]); err != nil {
 			return err

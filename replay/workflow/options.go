@@ -15,7 +15,25 @@ type StepOptions struct {
 	Timeout          time.Duration // time limit over all attempts and the waits between them; 0 for none
 	HeartbeatTimeout time.Duration // an attempt fails that does not call Heartbeat for so long; 0 for none
 	OnCancel         CancelMode    // default WaitOutcome
+	OnExhausted      ExhaustMode   // default FailStep
 }
+
+// ExhaustMode says what becomes of a step that may not be tried again: it has failed as often as
+// Retry.Attempts says, panicked as often as Retry.Panics says, or its Timeout is over. An attempt
+// that fails for good ([Permanent]) is an answer and fails the step in either mode, and so is one
+// that was cancelled.
+type ExhaustMode = replay.ExhaustMode
+
+// The exhaust modes.
+const (
+	// FailStep gives the code the failure of the last attempt.
+	FailStep = replay.FailStep
+	// PauseRun pauses the run, as an operator would, so that somebody can mend what the step calls.
+	// The code learns nothing of it. A resume gives the step a new set of attempts and its whole
+	// Timeout again. While the run is paused, its timers and its own time elapse; other steps that
+	// are executed end, and none starts.
+	PauseRun = replay.PauseRun
+)
 
 // CancelMode says what the cancellation of a step or a child means for who waits for it.
 type CancelMode = replay.CancelMode
@@ -116,6 +134,7 @@ func resolved(o *StepOptions, tx bool) *replay.StepOptions {
 			Attempts: int32(r.Attempts), Panics: int32(max(r.Panics, 0)),
 		},
 		Attempt: o.AttemptTimeout, Overall: o.Timeout, Heartbeat: o.HeartbeatTimeout, Tx: tx, OnCancel: o.OnCancel,
+		Exhausted: o.OnExhausted,
 	}
 }
 
@@ -130,6 +149,8 @@ func (o *StepOptions) check(step string) error {
 		return refuse("Timeout", o.Timeout, "positive, or 0 for none")
 	case o.OnCancel > Abandon:
 		return refuse("OnCancel", o.OnCancel, "one of the CancelMode constants")
+	case o.OnExhausted > PauseRun:
+		return refuse("OnExhausted", o.OnExhausted, "one of the ExhaustMode constants")
 	case o.HeartbeatTimeout < 0:
 		return refuse("HeartbeatTimeout", o.HeartbeatTimeout, "positive, or 0 for none")
 	}

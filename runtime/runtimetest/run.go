@@ -53,7 +53,7 @@ func (e *Env) doing(run journal.RunID) string {
 	switch t := d.Run.Task; {
 	case t == nil:
 	case t.State.OnHold():
-		s = fmt.Sprintf("it is %s by an operator", t.State)
+		s = fmt.Sprintf("it is %s, and nobody has resumed it", t.State)
 	case t.State != journal.Ready:
 		s = fmt.Sprintf("it is %s: %s", t.State, t.Problem)
 	case t.Fence == 0:

@@ -137,6 +137,7 @@ func (w *world) attended() {
 		t := s.Run.Task
 		switch {
 		case t == nil, t.State.OnHold() && w.now() > 0: // an operator whose call was lost resumes it late
+		case t.State == journal.Paused && slices.ContainsFunc(t.Attempts, func(a journal.Attempt) bool { return a.Exhausted }): // it is resumed soon
 		case len(s.Inbox) > 0 && now.Sub(later(s.Inbox[0].Time, w.tape.generationOf(s.Run.ID))) > w.plan.lateMax():
 			w.breaks("stuck", "run %s: message %d waits and nobody takes it: %+v", s.Run.ID, s.Inbox[0].Number, *t)
 		case t.State != journal.Ready:

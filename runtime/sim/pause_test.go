@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ func (p *plan) pauses() {
 	}
 	for i := range p.Runs {
 		r := &p.Runs[i]
+		walk(r.Program, func(in *instr) { in.Sort.Waits = in.exhausts() > 0 && m.IntN(2) == 0 })
 		for range m.IntN(4) {
 			s := send{At: m.between(0, 9*time.Second), Do: sendPause, Pause: pausePlan{For: m.between(0, 2*time.Second), Interrupt: m.IntN(3) == 0}}
 			if m.IntN(2) == 0 {
@@ -32,10 +34,27 @@ func (p *plan) pauses() {
 	}
 }
 
+// exhaustedFor is how long a run is on hold that a step of its own has paused.
+const exhaustedFor = 200 * time.Millisecond
+
+// walk visits the instructions of a program, those of its children and further generations among
+// them.
+func walk(body []instr, visit func(*instr)) {
+	for i := range body {
+		visit(&body[i])
+		walk(body[i].Body, visit)
+	}
+}
+
 // pausedMax is how long all pauses of a run take together, at most, once somebody answers them.
 func (p *plan) pausedMax() (longest time.Duration) {
 	for i := range p.Runs {
 		var sum time.Duration
+		walk(p.Runs[i].Program, func(in *instr) {
+			if in.Sort.Waits {
+				sum += time.Duration(in.exhausts()) * (exhaustedFor + p.Poll)
+			}
+		})
 		for _, s := range p.Runs[i].Sends {
 			sum += s.Pause.For
 		}
@@ -97,6 +116,28 @@ func (w *world) pauseBeside(commits []driver.Commit, after bool) {
 			}
 		}
 	}
+}
+
+// exhausted checks J12 of a commit that pauses its run, which had so many entries before, and
+// resumes the run later. The tape is locked.
+func (w *world) exhausted(c *driver.Commit, rows int) {
+	list, err := w.db.Audit(context.Background(), journal.AuditFilter{Run: c.Run, Limit: journal.ListMax})
+	if err != nil || len(list) != rows+1 || list[0].Actor != journal.ActorRuntime || list[0].Reason != c.Pause {
+		w.breaks("audit", "run %s has paused itself (%s), and %d entries have become %+v, %v (J12)", w.number(c.Run), c.Pause, rows, list, err)
+	}
+	w.mu.Lock()
+	w.pausedSelf++
+	w.mu.Unlock()
+	w.drivers.Go(func() {
+		time.Sleep(exhaustedFor)
+		w.insist("resume", func(ctx context.Context) error {
+			err := w.clients[0].client.Resume(ctx, c.Run)
+			if errors.Is(err, journal.ErrNotFound) { // it was born after the moment to which the database has gone back
+				return nil
+			}
+			return err
+		})
+	})
 }
 
 // resumeLost resumes what is on hold because the database has gone back behind a resume that its

@@ -87,6 +87,7 @@ type sort struct {
 	Beat  bool          `json:"beat,omitempty"`  // attempts tell that they are alive
 	Stays bool          `json:"stays,omitempty"` // of a saga's: its compensation fails for good
 	Limit limit         `json:"limit,omitempty"` // that no attempt keeps
+	Waits bool          `json:"waits,omitempty"` // when it is exhausted it pauses its run, and an operator resumes that
 }
 
 // limit is a limit of time that an attempt of a step has.
@@ -143,7 +144,15 @@ func (in *instr) undo() string { return fmt.Sprintf("u%d", in.ID) }
 
 // fails tells whether a step fails for good.
 func (in *instr) fails() bool {
-	return in.Fail > 0 && (in.Sort.Final || in.Max > 0 && in.Fail >= in.Max)
+	return in.Fail > 0 && (in.Sort.Final || in.Max > 0 && in.Fail >= in.Max) && !in.Sort.Waits
+}
+
+// exhausts tells whether a step fails as often as it may be tried, and how often it does so.
+func (in *instr) exhausts() (sets int) {
+	if in.Max == 0 || in.Sort.Final || in.late() || in.transacts() {
+		return 0
+	}
+	return in.Fail / in.Max
 }
 
 // late tells whether a step fails because its time is up.

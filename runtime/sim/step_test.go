@@ -112,6 +112,9 @@ func silent(body func(context.Context) (string, error)) func(context.Context) er
 
 func (in *instr) options() *workflow.StepOptions {
 	o := &workflow.StepOptions{Retry: retry(in.Max), OnCancel: workflow.CancelMode(in.Mode)}
+	if in.Sort.Waits {
+		o.OnExhausted = workflow.PauseRun
+	}
 	switch in.Sort.Limit {
 	case limitAttempt:
 		o.AttemptTimeout = in.For / 2

@@ -61,6 +61,7 @@ func (t tally) add(w *world) {
 		}
 	}
 	t["pauses beside a commit"] += w.pausedBeside
+	t["pauses of runs by themselves"] += w.pausedSelf
 	for i := range w.plan.Runs {
 		for _, s := range w.plan.Runs[i].Sends {
 			if s.Do == sendPause && s.Pause.Nth == 0 {

@@ -136,6 +136,12 @@ func (l *line) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Ou
 	}
 	l.p.w.remember()
 	l.p.w.pauseBeside(commits, false)
+	rows := make([]int, len(commits))
+	for i := range commits {
+		if commits[i].Pause != "" {
+			rows[i] = l.p.w.audited(commits[i].Run)
+		}
+	}
 	out, err := l.store.Commit(context.WithoutCancel(ctx), commits)
 	defer l.p.w.pauseBeside(commits, true)
 	for i := range out {
@@ -147,6 +153,9 @@ func (l *line) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Ou
 		t.commits = append(t.commits, written{Commit: c, process: l.p.name, late: faulty.Straggles(ctx), before: met[i], at: out[i].Now})
 		if c.Next.Kind == driver.NextBlock {
 			l.blocked(&c, met[i])
+		}
+		if c.Pause != "" && met[i] != nil && met[i].Fence == c.Fence && met[i].Turn == c.Turn { // else an earlier try has written it
+			l.p.w.exhausted(&c, rows[i])
 		}
 		l.effects(&c, &out[i])
 	}

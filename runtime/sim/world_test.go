@@ -75,6 +75,7 @@ type world struct {
 	strays     []string                   // runs that a node owned and did not run
 
 	pausedBeside int // pauses beside a commit
+	pausedSelf   int // pauses of runs by themselves
 	log          bytes.Buffer
 	drivers      sync.WaitGroup
 

@@ -35,6 +35,7 @@ type stepRecord struct {
 	NextAt    *time.Time     `json:"next_at,omitempty" doc:"when the next attempt is due"`
 	Failure   *failureRecord `json:"failure,omitempty" doc:"of the last attempt"`
 	Cancelled bool           `json:"cancelled,omitempty" doc:"whether it was asked to stop"`
+	Exhausted bool           `json:"exhausted,omitempty" doc:"whether it may not be tried again, and has paused the run"`
 }
 
 // timerRecord is a timer that has not fired.
@@ -89,7 +90,7 @@ func (c *call) detailOf(d *runtime.Description) *detailRecord {
 		rec.Outcome = c.outcome(&d.Run)
 	}
 	for _, s := range d.Steps {
-		rec.Steps = append(rec.Steps, stepRecord{s.Name, int32(s.Cmd), s.Since, s.Attempts, moment(s.NextAt), failureOf(s.LastError), s.Cancelled})
+		rec.Steps = append(rec.Steps, stepRecord{s.Name, int32(s.Cmd), s.Since, s.Attempts, moment(s.NextAt), failureOf(s.LastError), s.Cancelled, s.Exhausted})
 	}
 	for _, t := range d.Timers {
 		rec.Timers = append(rec.Timers, timerRecord{t.Name, int32(t.Cmd), t.Since, t.Due})
@@ -182,6 +183,9 @@ func (d *detailRecord) pending(p *printer, f *fields) {
 		line := fmt.Sprintf("step %s, since %s, %d failed attempts", oneLine(s.Name, 100), p.at(s.Since), s.Attempts)
 		if s.NextAt != nil {
 			line += ", next " + p.at(*s.NextAt)
+		}
+		if s.Exhausted {
+			line += ", none allowed before a resume"
 		}
 		if s.Failure != nil {
 			line += ": " + oneLine(s.Failure.Message, 200)

@@ -117,7 +117,8 @@ const (
 	commitChange               // taken by the code
 	commitHold                 // answers a pause, if it keeps the run
 	commitLabel                // set by the code
-	commitFlags    = 17
+	commitPause                // pauses its run, if it holds it
+	commitFlags    = 18
 )
 
 // newProgram draws the program of a seed. It is a function of the seed and the number of steps

@@ -64,6 +64,9 @@ func (m *model) turn(v *view, mem member) driver.Commit {
 	}
 	t.c.Hold = mem.has(commitHold) && t.c.Next.Kind == driver.NextKeep
 	t.c.Interrupted = t.c.Hold && mem.how%2 == 0
+	if t.c.Hold && mem.has(commitPause) {
+		t.c.Pause = fmt.Sprint("step ", m.steps, " is exhausted")
+	}
 	if mem.has(commitLabel) {
 		t.c.Labels = mem.labels()
 	}
