@@ -172,10 +172,12 @@ func TestExhaustedBesideOthers(t *testing.T) {
 		g.wantBegun("a", a, 1)
 		g.wantBegun("b", b, 1)
 		g.wantBegun("d of a paused run", d, 0)
-		b.open <- errors.New("its second attempt")
-		a.open <- nil
-		d.open <- nil
 		g.resume(id)
+		a.open <- nil
+		wait()
+		d.open <- nil
+		wait()
+		b.open <- errors.New("its second attempt")
 		if why := g.toPause(id); why != "step b is exhausted after 2 attempts: its second attempt" {
 			t.Errorf("paused because %s", why)
 		}
@@ -184,6 +186,32 @@ func TestExhaustedBesideOthers(t *testing.T) {
 		g.resume(id)
 		wait()
 		g.wantHistory(id, "RunStarted TimerFired StepCompleted(c) StepCompleted(a) StepCompleted(d) StepCompleted(b) RunCompleted")
+	})
+}
+
+// A resume of a run that still executes another step gives the exhausted one its new attempts at
+// once.
+func TestExhaustedAndResumedWhileOwned(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		a, b := newGate(), newGate()
+		g.define("beside", func(ctx workflow.Context) (string, error) {
+			fa := workflow.StepAsync(ctx, "a", a.stubborn, pausing(1))
+			_, err := workflow.Step(ctx, "b", b.stubborn, nil)
+			return "", errors.Join(err, awaited(ctx, fa))
+		})
+		id := g.start("beside")
+		for range 2 {
+			a.open <- errors.New("down")
+			g.wantHeld(id, testNode)
+			g.wantBegun("a", a, 1)
+			g.resume(id)
+		}
+		g.wantBegun("a", a, 1)
+		a.open <- nil
+		wait()
+		b.open <- nil
+		wait()
+		g.wantHistory(id, "RunStarted StepCompleted(a) StepCompleted(b) RunCompleted")
 	})
 }
 

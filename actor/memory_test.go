@@ -101,6 +101,9 @@ func (m *memory) apply(c *driver.Commit) driver.Outcome {
 			return driver.Outcome{Err: journal.ErrTxLost}
 		}
 	}
+	if c.Pause != "" && (!c.Hold || c.Next.Kind != driver.NextKeep) {
+		panic("memory: a commit pauses a run that it does not hold")
+	}
 	head := journal.Head{Link: r.origin()}
 	if n := len(r.events); n > 0 {
 		head = journal.Head{Seq: r.events[n-1].Seq, Link: r.events[n-1].Link}
