@@ -312,28 +312,58 @@ func TestExhaustedOutlivesItsOwner(t *testing.T) {
 	})
 }
 
-// A turn that ends the run, or the wait for the step, leaves nothing to pause for.
+// A turn that ends the run, or the step itself, leaves nothing to pause for.
 func TestExhaustedInTheLastTurn(t *testing.T) {
-	bubble(t, nil, func(g *rig) {
-		a, b := newGate(), newGate()
-		g.define("leaves", func(ctx workflow.Context) (string, error) {
-			workflow.StepAsync(ctx, "a", a.stubborn, pausing(1))
-			return workflow.Step(ctx, "b", b.stubborn, nil)
+	for name, leave := range map[string]func(ctx workflow.Context, f workflow.Future[string], cancel func()) error{
+		"the run ends": func(workflow.Context, workflow.Future[string], func()) error { return nil },
+		"the step is cancelled": func(ctx workflow.Context, f workflow.Future[string], cancel func()) error {
+			cancel()
+			_ = awaited(ctx, f)
+			return workflow.Sleep(ctx, time.Minute)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(g *rig) {
+				a, b, c := newGate(), newGate(), newGate()
+				g.define("leaves", func(ctx workflow.Context) (string, error) {
+					scope, cancel := workflow.WithCancel(ctx)
+					fa := workflow.StepAsync(scope, "a", a.stubborn, pausing(1))
+					fb := workflow.StepAsync(ctx, "b", b.stubborn, nil)
+					if _, err := workflow.Step(ctx, "c", c.stubborn, nil); err != nil {
+						return "", err
+					}
+					if err := awaited(ctx, fb); err != nil {
+						return "", err
+					}
+					return "", leave(ctx, fa, cancel)
+				})
+				hold := make(chan struct{})
+				id := g.start("leaves")
+				g.store.fate = func(*driver.Commit) error { <-hold; return nil }
+				c.open <- nil
+				wait()
+				b.open <- nil
+				wait()
+				a.open <- errors.New("down")
+				wait()
+				g.wantSaid("exhausted a", 1)
+				close(hold)
+				wait()
+				if g.task(id) != nil {
+					g.wake(id)
+					wait()
+				}
+				for _, c := range g.store.written() {
+					if c.Pause != "" {
+						t.Errorf("the run was paused: %s", c.Pause)
+					}
+				}
+				if g.task(id) != nil {
+					t.Errorf("history is %s", g.history(id))
+				}
+			})
 		})
-		hold := make(chan struct{})
-		id := g.start("leaves")
-		g.store.fate = func(*driver.Commit) error { <-hold; return nil }
-		b.open <- nil
-		a.open <- errors.New("down")
-		wait()
-		close(hold)
-		wait()
-		if g.task(id) != nil {
-			g.store.mu.Lock()
-			t.Errorf("the task is %+v", g.store.runs[id].task)
-			g.store.mu.Unlock()
-		}
-	})
+	}
 }
 
 // A node that drains, and has no time left, still tells the store before it lets the run go.
