@@ -139,6 +139,7 @@ func (r *run) nextGeneration(next *journal.Continue) {
 	info := *r.info
 	info.Generation, info.Input, info.Version, info.Continued, info.Rewound = info.Generation+1, next.Input, next.Version, next, nil
 	r.info = &info
+	lookForPause(r) // it may be of another version
 	r.task.Generation, r.task.Version, r.task.Attempts = info.Generation, next.Version, nil
 	ident := replay.InfoOf(&info)
 	r.head = journal.Head{Link: replay.OriginOf(&ident)}

@@ -40,11 +40,13 @@ type executor struct {
 	base   context.Context // ancestor of every attempt's context
 	stop   context.CancelCauseFunc
 
+	pauses *pauses // no body in their scopes begins
+
 	around intercept.Chain[context.Context]
 }
 
 func newExecutor(o *Options, p *pool.Pool, root *proto.RootContext) *executor {
-	e := &executor{o: o, pool: p, root: root, around: around(o.StepInterceptors)}
+	e := &executor{o: o, pool: p, root: root, pauses: new(pauses), around: around(o.StepInterceptors)}
 	e.slots = newSlots(o.StepsMax, func(a *attempt) { p.Do(a) }, e.endWaiting)
 	e.hung = newAbandoned(o, e.releaseSlot)
 	e.base, e.stop = context.WithCancelCause(context.Background())
@@ -118,7 +120,7 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 		a.left = max(a.left-time.Since(a.asked), 1)
 	}
 	failed := e.begin(a)
-	if failed == nil && a.called.Swap(true) {
+	if failed == nil && (a.called.Swap(true) || e.pauses.inScope(a.run) != nil) {
 		e.rollback(a.tx)
 		failed = new(resultOf(ErrPaused, ErrPaused))
 	}

@@ -20,14 +20,17 @@ import "github.com/reprise-run/reprise/journal"
 //   - the run answers with its next commit, which it makes at once: it parks, or it holds the task
 //     while attempts are executed.
 //
+// A run is on hold too while it is in a scope that is paused, see System.Pause.
+//
 // A step that may not be tried again may pause its run as well, see exhaust.go.
 //
 // A resume makes the task visible too, and is heard in the same way. If it overtakes the answer, a
 // run that is kept stays as it is, and the outcome says so; one that parks is visible, so that
 // somebody claims it and looks.
 
-// onHold tells whether the run is paused or to be paused, as far as its owner knows.
-func onHold(r *run) bool { return r.task.State.OnHold() }
+// onHold tells whether the run is paused or to be paused, or in a scope that is, as far as its
+// owner knows.
+func onHold(r *run) bool { return r.task.State.OnHold() || r.paused != nil }
 
 // unanswered tells whether the store waits for the owner's answer to a pause.
 func unanswered(r *run) bool { return r.task.State > journal.Paused }
@@ -43,15 +46,28 @@ func renew(r *run) {
 func hear(r *run, state journal.TaskState) {
 	held := onHold(r)
 	r.task.State = state
+	takeHold(r, held)
+}
+
+// takeHold holds the run, or lets it go on if it was held.
+func takeHold(r *run, held bool) {
 	if !onHold(r) {
 		r.inputs.news = r.inputs.news || held
 		renew(r)
 		return
 	}
 	withdraw(r)
+	interrupts := r.task.State == journal.Interrupting || r.paused != nil && r.paused.Interrupts
 	for _, s := range r.steps.open {
-		if s.running && !s.attempt.callOff() && state == journal.Interrupting {
+		if s.running && !s.attempt.callOff() && interrupts {
 			s.interrupt(ErrPaused)
 		}
 	}
+}
+
+// lookForPause takes in which pause of a scope the run is in, if any.
+func lookForPause(r *run) {
+	held := onHold(r)
+	r.paused = r.host.pauses.inScope(r.info)
+	takeHold(r, held)
 }

@@ -32,6 +32,8 @@ type host struct {
 	silent   atomic.Bool // no step starts: see System.Interrupt
 	crowded  atomic.Bool // others wait for places of this node: see System.Crowd
 
+	pauses *pauses // of scopes
+
 	live  atomic.Int64
 	spare atomic.Int64  // actors without a run
 	empty chan struct{} // gets a token when live becomes 0, and at each change that Drain looks at

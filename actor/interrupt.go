@@ -33,3 +33,13 @@ func onInterrupt(r *run, cause error) {
 	}
 	r.advance()
 }
+
+// onPausesChanged lets a run that is live here hold, or go on.
+func onPausesChanged(r *run) {
+	if !r.phase.owned() {
+		r.reportIdle()
+		return
+	}
+	lookForPause(r)
+	r.advance()
+}

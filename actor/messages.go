@@ -20,6 +20,8 @@ type (
 	// drain asks a run to hand itself back once its steps have ended; with force, without waiting
 	// for them.
 	drain struct{ force bool }
+	// pausesChanged says that other scopes are paused than before.
+	pausesChanged struct{}
 	// compare holds what the store says the node owns against what is live: see System.Compare.
 	compare struct {
 		list  map[journal.RunID]driver.Holding

@@ -37,6 +37,8 @@ func (r *run) Receive(ctx proto.Context) {
 		r.handBack = r.handBack || m.force
 		withdraw(r)
 		r.advanceOrReport()
+	case pausesChanged:
+		onPausesChanged(r)
 	case interrupt:
 		r.seen++
 		onInterrupt(r, m.cause)

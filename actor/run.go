@@ -60,20 +60,17 @@ type run struct {
 	phase phase
 	epoch int
 
-	info        *journal.Run // not to be changed: others keep it
-	ident       *replay.Info // the same for workflow code and steps
-	task        journal.Task // as of the last known commit that changed it
-	head        journal.Head // of the stored history, as of the last known commit; Link is 0 until it is known
-	changed     time.Time    // local time at which the activation or the last outcome came: see onCompared
-	proved      bool         // the head proves the owner: see provesOwner
-	unconfirmed bool         // the claim may be out of date: see System.ActivateUnconfirmed
-	handBack    bool         // without waiting for steps: the drain has no time left
+	info        *journal.Run   // not to be changed: others keep it
+	ident       *replay.Info   // the same for workflow code and steps
+	paused      *journal.Pause // the pause of a scope that it is in, as far as it knows; nil for none
+	task        journal.Task   // as of the last known commit that changed it
+	head        journal.Head   // of the stored history, as of the last known commit; Link is 0 until it is known
+	changed     time.Time      // local time at which the activation or the last outcome came: see onCompared
+	proved      bool           // the head proves the owner: see provesOwner
+	unconfirmed bool           // the claim may be out of date: see System.ActivateUnconfirmed
+	handBack    bool           // without waiting for steps: the drain has no time left
 
-	newcomer *cohort   // in which the activation counts, until its first turn has ended; then nil
-	since    time.Time // local time since when the run has had its place
-	worked   bool      // it has got something done in this place
-	rest     time.Time // until when no step starts, because the run is to give its place back; zero for no rest
-	stalled  time.Time // since when all its attempts have been waiting for slots; zero if they have not
+	place // that it has in this node
 
 	machine     *replay.Machine
 	partial     *partial // a machine in the making; nil unless pages of a long history are loaded
@@ -87,6 +84,15 @@ type run struct {
 	trial alarm // ends its trial, see tryRun
 	watch watchdog.Watch[*journal.Run]
 	read  time.Time // see now
+}
+
+// place is the place that an activation has among the runs of its node.
+type place struct {
+	newcomer *cohort   // in which the activation counts, until its first turn has ended; then nil
+	since    time.Time // local time since when the run has had its place
+	worked   bool      // it has got something done in this place
+	rest     time.Time // until when no step starts, because the run is to give its place back; zero for no rest
+	stalled  time.Time // since when all its attempts have been waiting for slots; zero if they have not
 }
 
 // enter changes the phase.

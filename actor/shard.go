@@ -71,6 +71,12 @@ func (s *shard) Receive(ctx proto.Context) {
 				s.forward(ctx, e, m)
 			}
 		}
+	case pausesChanged:
+		for _, e := range s.runs {
+			if !e.warm.Linked() {
+				s.forward(ctx, e, m)
+			}
+		}
 	case drain:
 		for _, e := range s.runs {
 			s.forward(ctx, e, m)

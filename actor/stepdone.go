@@ -22,6 +22,7 @@ func (r *run) onStepDone(m *stepDone) {
 	}
 	switch {
 	case res.interrupted:
+		lookForPause(r) // its body may not begin, and the message that says so is on its way
 	case res.failure == nil:
 		r.inputs.addOutcome(s, res, r.now())
 	default:

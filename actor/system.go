@@ -43,6 +43,7 @@ func New(o Options) *System {
 	h := &host{o: o.withDefaults(), empty: make(chan struct{}, 1), proto: newProto()}
 	h.pool = pool.New(goruntime.GOMAXPROCS(0))
 	h.exec = newExecutor(&h.o, h.pool, h.proto.Root)
+	h.pauses = h.exec.pauses
 	h.room, h.pace = newRoom(h.exec.slots), newRetryPace()
 	h.watchdog = watchdog.Watchdog[*journal.Run]{After: h.o.StuckAfter, Report: h.stuck, Frame: strandFrame}
 	s := &System{host: h, seed: maphash.MakeSeed(), done: make(chan struct{})}
@@ -107,6 +108,19 @@ func (s *System) Compare(list []driver.Holding, asked time.Time) {
 	for i, pid := range s.shards {
 		s.send(pid, &compare{list: parts[i], asked: asked})
 	}
+}
+
+// Pause makes the pauses of scopes what list says, all of them. When it returns, no body of a run
+// in any of the scopes begins any more (J11), whatever its actor knows: the node may say that it
+// heeds them. Runs that are live here hear of it by a message, and interrupt what they execute if
+// their pause says so; runs whose pause is over go on. list is not to be changed.
+//
+// A run in a paused scope is on hold as one is that is paused itself, see hold.go. It has nobody to
+// answer: when no body is executed it is parked as one that is due, and it is up to the node to
+// claim nothing of the scope.
+func (s *System) Pause(list []journal.Pause) {
+	s.pauses.set(list)
+	s.toAllShards(pausesChanged{})
 }
 
 // Steps is how many bodies of steps run.

@@ -124,7 +124,7 @@ func TestRetryDuringARestWaits(t *testing.T) {
 
 // What is in memory only keeps a run from yielding: an outcome that its last turn had no room for.
 func TestOutcomesThatWaitKeepARunFromYielding(t *testing.T) {
-	r := &run{host: &host{}, rest: time.Now()}
+	r := &run{host: &host{}, place: place{rest: time.Now()}}
 	if !yields(r) {
 		t.Error("a run at rest does not yield")
 	}

@@ -70,9 +70,12 @@
 //     [Paused] and the one that resumes it. An owner that hears of a pause starts
 //     none either; what claims, frees, reaps or sends keeps the pause. A run whose
 //     step is exhausted is paused by the commit that says so (driver.Commit.Pause).
+//     Nor does a step of a run in a paused [Scope] start once no node is left in
+//     [Pause].Unheeded, until the transaction that resumes the scope.
 //   - J12: Every change to a run that an operator makes has one row of the audit,
 //     from the same transaction, which outlives the run; that of new labels or a
 //     new priority says what has changed. So has every pause of a run by itself.
+//     What is done to a scope has one row too, without a run.
 //     An action that is refused or finds nothing to change has none; a resume of an
 //     open run always has one, also if nothing held the run. A child that its close
 //     policy closes when its parent is terminated has none. What code decides over

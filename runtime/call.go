@@ -21,6 +21,8 @@ type Call struct {
 	// Run is what the call is about. Before a start it is zero: it is set when next returns nil,
 	// and may be a run that was there.
 	Run journal.RunID
+	// Scope is what Pause and Resume are about if it is no run, else nil.
+	Scope *journal.Scope
 	// Workflow is what is started, empty for other kinds.
 	Workflow string
 	// Name of the signal, update or query, empty for other kinds.

@@ -114,7 +114,11 @@ func (n *Node) runOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := worker.New(n.workerConfig(m))
+	pauses, err := n.pausesAtJoin(ctx, m)
+	if err != nil {
+		return err
+	}
+	w := worker.New(n.workerConfig(m, pauses))
 	n.local.worker.Store(w)
 	unwatch, err := n.tel.watch(w.Live, w.Steps)
 	if err != nil {
@@ -133,11 +137,21 @@ func (n *Node) runOnce(ctx context.Context) error {
 	}
 }
 
-func (n *Node) workerConfig(m driver.Membership) worker.Config {
+// pausesAtJoin reads the pauses of scopes: no step starts before they are known (J11). If ctx ends
+// first, everything counts as paused.
+func (n *Node) pausesAtJoin(ctx context.Context, m driver.Membership) (list []journal.Pause, err error) {
+	err = retry.UntilAvailable(ctx, func() (err error) { list, err = m.Heed(ctx, 0); return err })
+	if ctx.Err() != nil {
+		return []journal.Pause{{}}, nil
+	}
+	return list, err
+}
+
+func (n *Node) workerConfig(m driver.Membership, pauses []journal.Pause) worker.Config {
 	hooks := n.tel.hooks(n.j.TxLimit())
 	hooks.Elsewhere = n.client.warnOf
 	return worker.Config{
-		Journal: n.j, Member: m, Routes: n.registry.routes,
+		Journal: n.j, Member: m, Routes: n.registry.routes, Pauses: pauses,
 		Lease: n.o.Lease, Grace: n.o.Grace, Poll: n.o.Poll, Drain: n.o.Drain, LiveMax: n.o.LiveMax, Batchers: n.o.Lanes,
 		Hint: n.client.waiters.Hint, Waiting: n.tel.nodeWaiting, Log: n.tel.log, Unowned: n.client.warnOf,
 		Actors: actor.Options{

@@ -85,6 +85,9 @@ func (c *Client) Why(ctx context.Context, run journal.RunID) (*Explanation, erro
 		return nil, fmt.Errorf("why run %s: %w", run, err)
 	}
 	w := &why{d: d, nodes: nodes, now: c.j.Now()}
+	if w.scopes, err = c.j.Pauses(ctx); err != nil {
+		return nil, fmt.Errorf("why run %s: %w", run, err)
+	}
 	if t := d.Run.Task; t != nil && t.State.OnHold() {
 		if w.paused, err = c.j.Audit(ctx, journal.AuditFilter{Run: run, Verb: driver.AdminPause.String(), Limit: 1}); err != nil {
 			return nil, fmt.Errorf("why run %s: %w", run, err)
@@ -99,6 +102,7 @@ func (c *Client) Why(ctx context.Context, run journal.RunID) (*Explanation, erro
 type why struct {
 	d       *Description
 	paused  []journal.AuditEntry // of a run that is on hold: the newest pause
+	scopes  []journal.Pause      // that are paused
 	nodes   []journal.Node
 	now     time.Time
 	reasons []Reason
@@ -150,12 +154,16 @@ func (w *why) task(t *journal.Task) {
 		w.add(Reason{Kind: ReasonBlocked, Text: t.Problem, Until: w.ahead(t.VisibleAt),
 			Remedy: "deploy code that fits the history; the run is tried again by itself, and at once after Client.Resume"})
 	}
+	inScope := w.inScopes(t)
 	if t.Owner != 0 {
 		w.owned(t)
 		return
 	}
 	if w.unserved(journal.Route{Queue: t.Queue, Workflow: t.Workflow, Version: t.Version}, "the run") {
 		return
+	}
+	if inScope {
+		return // no node asks for it
 	}
 	due := !t.VisibleAt.IsZero() && !t.VisibleAt.After(w.now)
 	switch {
@@ -192,6 +200,28 @@ func (w *why) hold(t *journal.Task) {
 		r.Text += "; it could not go on before that: " + t.Problem
 	}
 	w.add(r)
+}
+
+// inScopes adds the pauses of scopes that the run is in, and tells whether there are any.
+func (w *why) inScopes(t *journal.Task) (paused bool) {
+	route := journal.Route{Queue: t.Queue, Workflow: t.Workflow, Version: t.Version}
+	for i := range w.scopes {
+		p := &w.scopes[i]
+		if !p.Scope.Covers(route) {
+			continue
+		}
+		paused = true
+		r := Reason{Kind: ReasonPaused, Text: fmt.Sprintf("%s has paused %s", p.Actor, p.Scope), Since: p.Time,
+			Remedy: "Client.ResumeScope lets its runs go on"}
+		if p.Reason != "" {
+			r.Text += ": " + p.Reason
+		}
+		if len(p.Unheeded) > 0 {
+			r.Text += fmt.Sprintf("; nodes %v have not answered yet", p.Unheeded)
+		}
+		w.add(r)
+	}
+	return paused
 }
 
 // ahead is a time that is still to come, else the zero time.

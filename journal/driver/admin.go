@@ -76,13 +76,19 @@ type AdminAction struct {
 	Reason string
 	Actor  string
 
+	// Scope makes a pause, an interruption or a resume one of a scope instead of a run (J11).
+	Scope *journal.Scope
+
 	Labels   map[string]*string // of AdminSetLabels: nil removes one
 	Priority int16              // of AdminSetPriority
 	Rewind   *Rewind            // of AdminRetry and AdminReset
 }
 
-// AdminOutcome tells of the run of a pause, a resume, a retry or a reset.
+// AdminOutcome tells of the run of a pause, a resume, a retry or a reset. Of a scope, Pause is the
+// number of the pause that it has, 0 for none.
 type AdminOutcome struct {
+	Pause int64
+
 	Owner journal.NodeID    // who has to look at it; 0 if it is free
 	State journal.TaskState // afterwards
 }
@@ -105,6 +111,9 @@ func auditText(text string) string {
 func (a *AdminAction) check() error {
 	if err := journal.CheckText("actor", a.Actor, journal.NameBytesMax); err != nil {
 		return err
+	}
+	if a.Scope != nil {
+		return a.checkScope()
 	}
 	if a.Kind == AdminRetry || a.Kind == AdminReset {
 		return a.Rewind.check()

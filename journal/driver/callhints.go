@@ -136,6 +136,11 @@ func (j *Journal) hintCommitted(commits []Commit, out []Outcome) {
 }
 
 func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
+	if a.Scope != nil { // every node has to look
+		hints := []Hint{{Kind: HintNode}}
+		j.publish(hints, hints)
+		return
+	}
 	switch a.Kind {
 	case AdminPause, AdminInterrupt, AdminResume:
 		if owner != 0 { // who looks, as for a message

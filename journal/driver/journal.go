@@ -232,17 +232,26 @@ func (j *Journal) Aggregate(ctx context.Context, a journal.Aggregate) (journal.A
 // Admin applies an operator's action.
 func (j *Journal) Admin(ctx context.Context, a AdminAction) (AdminOutcome, error) {
 	if err := a.check(); err != nil {
-		return AdminOutcome{}, fmt.Errorf("%s run %s: %w", a.Kind, a.Run, err)
+		return AdminOutcome{}, fmt.Errorf("%s %s: %w", a.Kind, a.of(), err)
 	}
 	began := time.Now()
 	out, err := j.store.Admin(ctx, a)
 	j.outage.note("admin", err)
 	j.observe("admin", 1, 0, began, err)
 	if err != nil {
-		return AdminOutcome{}, fmt.Errorf("%s run %s: %w", a.Kind, a.Run, err)
+		return AdminOutcome{}, fmt.Errorf("%s %s: %w", a.Kind, a.of(), err)
 	}
 	j.hintAdmin(a, out.Owner)
 	return out, nil
+}
+
+// Pauses returns the pauses of scopes, by their scopes.
+func (j *Journal) Pauses(ctx context.Context) ([]journal.Pause, error) {
+	list, err := j.store.Pauses(ctx)
+	if j.outage.note("pauses", err); err != nil {
+		return nil, fmt.Errorf("pauses: %w", err)
+	}
+	return list, nil
 }
 
 // Audit returns entries of the audit, newest first, at most [journal.ListMax] of them and

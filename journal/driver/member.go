@@ -40,6 +40,12 @@ type Membership interface {
 	// node seems to have died since, which makes a Look worthwhile. ErrNodeLost is as for Renew.
 	Ask(ctx context.Context) (look bool, err error)
 
+	// Heed returns the pauses of scopes. heeded is the largest number of the pauses of the answer
+	// before, by which the node says that it starts no step of a run in any of their scopes (J11);
+	// 0 says nothing. A node heeds before it starts its first step, after each renewal, and when
+	// hinted at. ErrNodeLost is as for Renew.
+	Heed(ctx context.Context, heeded int64) ([]journal.Pause, error)
+
 	// Reap makes the tasks of dead nodes visible in bounded bulk statements: of nodes that no
 	// longer exist or whose lease ran out, and of those suspects whose process is still gone
 	// at this second look. What the death of an owner means for a task is said by [StrikesAfter]

@@ -45,6 +45,9 @@ type Store interface {
 	// ErrOpen, ErrClosed.
 	Admin(ctx context.Context, a AdminAction) (AdminOutcome, error)
 
+	// Pauses returns the pauses of scopes, by their scopes.
+	Pauses(ctx context.Context) ([]journal.Pause, error)
+
 	// Audit returns entries of the audit, newest first (J12).
 	Audit(ctx context.Context, f journal.AuditFilter) ([]journal.AuditEntry, error)
 

@@ -17,6 +17,9 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		return out, err
 	}
 	defer s.db.mu.Unlock()
+	if a.Scope != nil {
+		return s.db.pauseScope(&a, now), nil
+	}
 	r := s.db.runs[a.Run]
 	if r == nil {
 		return out, journal.ErrNotFound

@@ -14,6 +14,7 @@ type Mark struct {
 	nodes    map[journal.NodeID]*node
 	nodeLast journal.NodeID
 	audit    []journal.AuditEntry
+	pauses   map[journal.Scope]journal.Pause
 }
 
 // Mark keeps the present state of the database for [Store.GoBack].
@@ -35,6 +36,7 @@ func (s *Store) GoBack(m *Mark) {
 	db.children = map[journal.RunID]map[journal.RunID]*record{}
 	db.queues, db.held, db.blocked = map[journal.Route]*queues{}, map[journal.NodeID]*holding{}, map[journal.RunID]*record{}
 	db.nodes, db.nodeLast, db.audit = copyNodes(m.nodes), m.nodeLast, m.audit
+	db.pauses = maps.Clone(m.pauses)
 	now := db.now()
 	for _, kept := range m.runs {
 		r := kept.copy()
@@ -50,7 +52,7 @@ func (s *Store) GoBack(m *Mark) {
 }
 
 func (db *database) mark() *Mark {
-	m := &Mark{nodes: copyNodes(db.nodes), nodeLast: db.nodeLast, audit: slices.Clip(db.audit)}
+	m := &Mark{nodes: copyNodes(db.nodes), nodeLast: db.nodeLast, audit: slices.Clip(db.audit), pauses: maps.Clone(db.pauses)}
 	for _, r := range db.sorted {
 		m.runs = append(m.runs, r.copy())
 	}

@@ -13,6 +13,7 @@ type node struct {
 	recalled    uint64 // counts the runs that were taken away from it by a termination
 	renewals    uint64
 	lost        bool
+	heeded      int64 // the number of the newest pause that it heeds
 }
 
 // gone tells whether the node's process seems to be gone. Other stores see that by the locks of the

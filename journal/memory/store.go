@@ -108,6 +108,8 @@ type database struct {
 	blocked  map[journal.RunID]*record
 	nodes    map[journal.NodeID]*node
 	audit    []journal.AuditEntry
+	pauses   map[journal.Scope]journal.Pause
+	paused   int64          // number of the newest pause; it does not go back
 	nodeLast journal.NodeID // ids repeat only if the database goes back, see [Store.GoBack]
 	joins    uint64         // counts incarnations, and never goes back: it stands for chance
 	caller   *Store         // the process whose call this is

@@ -35,6 +35,9 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (driver.AdminOu
 }
 
 func act(ctx context.Context, s *Store, a *driver.AdminAction) (driver.AdminOutcome, error) {
+	if a.Scope != nil {
+		return adminScope(ctx, s, a)
+	}
 	switch a.Kind {
 	case driver.AdminDelete:
 		return adminOne(ctx, s, s.sql.admin.delete, a, journal.ErrOpen)
@@ -43,7 +46,7 @@ func act(ctx context.Context, s *Store, a *driver.AdminAction) (driver.AdminOutc
 	case driver.AdminPause, driver.AdminInterrupt:
 		return adminOne(ctx, s, s.sql.admin.pause, a, journal.ErrClosed, a.Kind == driver.AdminInterrupt)
 	case driver.AdminTerminate:
-		return driver.AdminOutcome{}, s.adminTerminate(ctx, a)
+		return driver.AdminOutcome{}, adminTerminate(ctx, s, a)
 	case driver.AdminSetLabels, driver.AdminSetPriority:
 		return driver.AdminOutcome{}, adminEdit(ctx, s, a)
 	case driver.AdminRetry, driver.AdminReset:
@@ -75,13 +78,45 @@ func adminOne(ctx context.Context, s *Store, sql string, a *driver.AdminAction, 
 	return out, journal.ErrNotFound
 }
 
+// adminScope pauses or resumes a scope, in one transaction with its row of the audit (J12).
+func adminScope(ctx context.Context, s *Store, a *driver.AdminAction) (out driver.AdminOutcome, err error) {
+	err = s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		out = driver.AdminOutcome{}
+		var has *journal.Pause
+		var p pipeline
+		p.exec(beginSQL)
+		p.exec(holdSQL)
+		if hasty(ctx, 1) {
+			p.exec(heldWaitSQL)
+		}
+		p.exec(s.sql.admin.scope.lock)
+		p.query(s.sql.admin.scope.list, each(func(row pgx.CollectableRow) error {
+			pause, err := scanPause(row)
+			if pause.Scope == *a.Scope {
+				has, out.Pause = &pause, pause.Number
+			}
+			return err
+		}))
+		if err := p.send(ctx, c); err != nil {
+			return err
+		}
+		p = pipeline{}
+		if a.ScopePaused(has) {
+			queueScope(s, &p, a, &out)
+		}
+		p.exec(endSQL)
+		return p.send(ctx, c)
+	})
+	return out, err
+}
+
 // adminTerminate closes a run, sends the outcome to its parent and applies the close policies of
 // its children, in one transaction (J2, J7).
 //
 // The locks of all tasks involved must be taken in the order of run ids, so the parent has to be
 // known before the first lock: it is read without one, once. The status is read again under the
 // locks, because the owner may have closed the run meanwhile.
-func (s *Store) adminTerminate(ctx context.Context, a *driver.AdminAction) error {
+func adminTerminate(ctx context.Context, s *Store, a *driver.AdminAction) error {
 	var run journal.Run
 	var exists bool
 	read := each(func(row pgx.CollectableRow) error {
@@ -233,6 +268,19 @@ func writeEdit(ctx context.Context, s *Store, q querier, a *driver.AdminAction, 
 	p.exec(s.sql.admin.note, append(auditArgs(a, e.Detail), workflow)...)
 	p.exec(endSQL)
 	return p.send(ctx, q)
+}
+
+// Pauses implements driver.Store.
+func (s *Store) Pauses(ctx context.Context) (list []journal.Pause, err error) {
+	err = s.call(inShare(ctx, slowShare), func(ctx context.Context, c *pgx.Conn) error {
+		rows, err := c.Query(ctx, s.sql.admin.scope.list)
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, scanPause)
+		return err
+	})
+	return list, err
 }
 
 // Audit implements driver.Store.

@@ -318,3 +318,27 @@ func (m *member) Leave(ctx context.Context) error {
 		return err
 	})
 }
+
+// Heed implements driver.Membership.
+func (m *member) Heed(ctx context.Context, heeded int64) (list []journal.Pause, err error) {
+	alive := false
+	err = m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		list = nil
+		var p pipeline
+		if heeded > 0 {
+			p.exec(m.s.sql.admin.scope.heed, int32(m.id), m.me(), heeded)
+		}
+		p.query(m.s.sql.admin.scope.member, each(func(row pgx.CollectableRow) error { return row.Scan(&alive) }), int32(m.id), m.me())
+		p.query(m.s.sql.admin.scope.list, each(func(row pgx.CollectableRow) error {
+			pause, err := scanPause(row)
+			list = append(list, pause)
+			list[len(list)-1].Unheeded = nil
+			return err
+		}))
+		return p.send(ctx, c)
+	})
+	if err == nil && !alive {
+		return nil, m.lost()
+	}
+	return list, err
+}

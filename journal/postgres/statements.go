@@ -31,10 +31,14 @@ type commitStatements struct{ batch, closes, one, oneClose, read, free, existing
 type adminStatements struct {
 	delete, resume, pause, parent, row, priority, note, notePause, list, ofRun string
 	rewind                                                                     rewindStatements
+	scope                                                                      scopeStatements
 }
 
 // rewindStatements are those that make a generation of an earlier one.
 type rewindStatements struct{ read, state, unread, begin, inbox, children string }
+
+// scopeStatements are those of pauses of scopes.
+type scopeStatements struct{ lock, pause, resume, list, heed, member string }
 
 // waitingStatements are those for callers who wait: for answers to updates, for ends of runs.
 type waitingStatements struct{ answers, ends string }
@@ -51,7 +55,7 @@ func newStatements(schema string) statements {
 	r := func(sql string) string { return migrations.Render(sql, schema) }
 	return statements{
 		admin: adminStatements{delete: r(adminDeleteSQL), resume: r(adminResumeSQL), pause: r(adminPauseSQL), parent: r(adminParentSQL),
-			row: r(adminRowSQL), priority: r(adminPrioritySQL), note: r(auditNoteSQL), notePause: r(auditPauseSQL), list: r(auditSQL), ofRun: r(auditRunSQL),
+			row: r(adminRowSQL), priority: r(adminPrioritySQL), note: r(auditNoteSQL), notePause: r(auditPauseSQL), scope: newScopeStatements(r), list: r(auditSQL), ofRun: r(auditRunSQL),
 			rewind: rewindStatements{read: r(rewindReadSQL), state: r(rewindStateSQL), unread: r(rewindUnreadSQL), begin: r(rewindSQL),
 				inbox: r(rewindInboxSQL), children: r(rewindChildrenSQL)}},
 		append: r(appendSQL), appendOne: r(appendOneSQL), excludeOwners: r(excludeOwnersSQL), recall: r(recallSQL),
@@ -69,6 +73,11 @@ func newStatements(schema string) statements {
 		lockTasks: r(lockTasksSQL), send: r(sendSQL),
 		startReuse: r(startReuseSQL), start: r(startSQL), startOne: r(startOneSQL), startRead: r(startReadSQL), startMessageDelay: r(startMessageDelaySQL),
 	}
+}
+
+func newScopeStatements(r func(sql string) string) scopeStatements {
+	return scopeStatements{lock: r(pauseLockSQL), pause: r(pauseScopeSQL), resume: r(resumeScopeSQL), list: r(pausesSQL),
+		heed: r(heedSQL), member: r(heedMemberSQL)}
 }
 
 func newMemberStatements(r func(sql string) string) memberStatements {

@@ -44,6 +44,10 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminReset {
 		return out, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}
+	if a.Scope != nil {
+		err = s.write(ctx, 0, func(b *batch) (err error) { out, err = pauseScope(b, &a, now()); return err })
+		return out, err
+	}
 	var lost recalls
 	err = s.write(ctx, 0, func(b *batch) error {
 		t, err := find(b, a.Run)
@@ -61,7 +65,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		case driver.AdminDelete:
 			err = t.forget(b)
 		case driver.AdminTerminate:
-			err = s.terminate(b, &t, a.Reason, &lost)
+			err = terminate(s, b, &t, a.Reason, &lost)
 		case driver.AdminResume:
 			_, err = b.exec(adminResumeSQL, now().UnixMicro(), uuidArg(a.Run))
 			out = driver.AdminOutcome{Owner: t.task.Owner, State: journal.Ready}
@@ -125,7 +129,7 @@ func (t *target) forget(q querier) error {
 
 // terminate closes a run, sends the outcome to its parent and applies the close policies of its
 // children, all in the caller's transaction (J2).
-func (s *Store) terminate(q querier, t *target, reason string, lost *recalls) error {
+func terminate(s *Store, q querier, t *target, reason string, lost *recalls) error {
 	e := newEffects(s, q, lost)
 	ev, err := t.terminate(e, reason)
 	if err != nil {
@@ -138,6 +142,15 @@ func (s *Store) terminate(q querier, t *target, reason string, lost *recalls) er
 	}
 	_, err = e.closeChildren(t.run.ID, nil)
 	return err
+}
+
+// Pauses implements driver.Store. Of the nodes of another process nobody here knows what they heed.
+func (s *Store) Pauses(ctx context.Context) (list []journal.Pause, err error) {
+	err = s.read(ctx, func(c *conn) error { list, err = readPauses(c); return err })
+	for i := range list {
+		list[i].Unheeded = s.nodes.unheeding(list[i].Number)
+	}
+	return list, err
 }
 
 // Audit implements driver.Store.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,8 +48,9 @@ type nodes struct {
 // node is a live node.
 type node struct {
 	journal.Node
-	recalled int // counts the calls that have taken runs away from it
-	heard    int // recalled as of the last Owned
+	heeded   int64 // the number of the newest pause that it heeds
+	recalled int   // counts the calls that have taken runs away from it
+	heard    int   // recalled as of the last Owned
 }
 
 func newNodes() *nodes {
@@ -277,4 +279,41 @@ func (m *member) Leave(ctx context.Context) error {
 		return false, err
 	})
 	return err
+}
+
+// Heed implements driver.Membership. The number is of the file that the process has, so it cannot
+// be of another pause.
+func (m *member) Heed(ctx context.Context, heeded int64) (list []journal.Pause, err error) {
+	if m.s.life.Err() != nil {
+		return nil, journal.ErrStoreClosed
+	}
+	if !m.s.nodes.heed(m.id, heeded) {
+		return nil, m.errLost()
+	}
+	err = m.s.read(ctx, func(c *conn) error { list, err = readPauses(c); return err })
+	return list, err
+}
+
+// heed notes up to which pause a node heeds them, and tells whether it lives.
+func (n *nodes) heed(id journal.NodeID, number int64) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	me := n.live[id]
+	if me != nil {
+		me.heeded = max(me.heeded, number)
+	}
+	return me != nil
+}
+
+// unheeding lists the nodes that do not heed a pause.
+func (n *nodes) unheeding(number int64) (list []journal.NodeID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id, node := range n.live {
+		if node.heeded < number {
+			list = append(list, id)
+		}
+	}
+	slices.SortFunc(list, cmp.Compare[journal.NodeID])
+	return list
 }

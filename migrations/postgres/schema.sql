@@ -147,7 +147,8 @@ CREATE TABLE reprise.members (
     incarnation uuid NOT NULL,
     recalled bigint DEFAULT 0 NOT NULL,
     lost_at timestamp with time zone,
-    node integer NOT NULL
+    node integer NOT NULL,
+    heeded bigint DEFAULT 0 NOT NULL
 );
 
 CREATE TABLE reprise.nodes (
@@ -172,6 +173,24 @@ ALTER TABLE reprise.nodes ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE reprise.pauses (
+    number bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    version integer NOT NULL,
+    interrupts boolean NOT NULL,
+    queue text NOT NULL,
+    workflow text NOT NULL,
+    actor text NOT NULL,
+    reason text NOT NULL
+);
+
+CREATE SEQUENCE reprise.pauses_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
 
 CREATE TABLE reprise.runs (
     id uuid NOT NULL,
@@ -380,6 +399,9 @@ ALTER TABLE ONLY reprise.members
 
 ALTER TABLE ONLY reprise.nodes
     ADD CONSTRAINT nodes_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY reprise.pauses
+    ADD CONSTRAINT pauses_pkey PRIMARY KEY (queue, workflow, version);
 
 ALTER TABLE ONLY reprise.runs
     ADD CONSTRAINT runs_pkey PRIMARY KEY (id);

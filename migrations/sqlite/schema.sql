@@ -49,6 +49,18 @@ CREATE TABLE reprise_nodes (
     started_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE reprise_pauses (
+    number     INTEGER PRIMARY KEY AUTOINCREMENT,
+    queue      TEXT    NOT NULL,                   -- empty: all
+    workflow   TEXT    NOT NULL,                   -- empty: all
+    version    INTEGER NOT NULL,                   -- 0: all
+    interrupts INTEGER NOT NULL,                   -- whether attempts that are executed are interrupted
+    at         INTEGER NOT NULL,
+    actor      TEXT    NOT NULL,
+    reason     TEXT    NOT NULL,
+    UNIQUE (queue, workflow, version)
+) STRICT;
+
 CREATE TABLE reprise_runs (
     id             BLOB    NOT NULL PRIMARY KEY,   -- UUIDv7: the primary key is also the listing order
     created_at     INTEGER NOT NULL,

@@ -15,8 +15,8 @@ type auditRecord struct {
 	At       time.Time `json:"at" doc:"when"`
 	Actor    string    `json:"actor,omitempty" doc:"who, as the program said"`
 	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, terminate or delete"`
-	Run      string    `json:"run" doc:"id of the run, which may be deleted by now"`
-	Workflow string    `json:"workflow" doc:"name of the workflow"`
+	Run      string    `json:"run,omitempty" doc:"id of the run, which may be deleted by now; absent for a queue or a workflow, which detail names"`
+	Workflow string    `json:"workflow" doc:"name of the workflow; empty for a queue"`
 	Reason   string    `json:"reason,omitempty" doc:"why, as the operator said"`
 	Detail   string    `json:"detail,omitempty" doc:"what the verb alone does not say"`
 }
@@ -26,7 +26,7 @@ var auditColumns = []column[auditRecord]{
 	{"AT", func(p *printer, r *auditRecord) string { return p.at(r.At) }},
 	{"ACTOR", func(_ *printer, r *auditRecord) string { return oneLine(r.Actor, 40) }},
 	{"VERB", func(_ *printer, r *auditRecord) string { return oneLine(r.Verb, 20) }},
-	{"RUN", func(_ *printer, r *auditRecord) string { return r.Run }},
+	{"RUN", func(_ *printer, r *auditRecord) string { return pausedColumn(r.Run) }},
 	{"WORKFLOW", func(_ *printer, r *auditRecord) string { return oneLine(r.Workflow, 40) }},
 	{"REASON", func(_ *printer, r *auditRecord) string { return oneLine(r.Reason, 80) }},
 	{"DETAIL", func(_ *printer, r *auditRecord) string { return oneLine(r.Detail, 80) }},
@@ -58,7 +58,11 @@ Entries of a run outlive it. Signals, updates and requests to cancel are in the 
 			}
 			records := []auditRecord{}
 			for _, e := range list {
-				records = append(records, auditRecord{Number: e.Number, At: e.Time, Actor: e.Actor, Verb: e.Verb, Run: e.Run.String(),
+				run := ""
+				if !e.Run.IsZero() {
+					run = e.Run.String()
+				}
+				records = append(records, auditRecord{Number: e.Number, At: e.Time, Actor: e.Actor, Verb: e.Verb, Run: run,
 					Workflow: e.Workflow, Reason: e.Reason, Detail: e.Detail})
 			}
 			return printList(c.out, auditColumns, records)

@@ -90,6 +90,7 @@ type servedRecord struct {
 	Version  int32    `json:"version" doc:"version of the workflow"`
 	Queue    string   `json:"queue" doc:"the queue"`
 	Nodes    []string `json:"nodes" doc:"names of the live nodes that serve it"`
+	Paused   string   `json:"paused,omitempty" doc:"who has paused it, and why"`
 }
 
 var servedColumns = []column[servedRecord]{
@@ -98,11 +99,12 @@ var servedColumns = []column[servedRecord]{
 	{"QUEUE", func(_ *printer, r *servedRecord) string { return oneLine(r.Queue, 40) }},
 	{"NODES", func(_ *printer, r *servedRecord) string { return strconv.Itoa(len(r.Nodes)) }},
 	{"NAMES", func(_ *printer, r *servedRecord) string { return oneLine(strings.Join(r.Nodes, " "), 120) }},
+	{"PAUSED", func(_ *printer, r *servedRecord) string { return pausedColumn(r.Paused) }},
 }
 
 // workflowGroup has the verbs about workflows.
 func workflowGroup(a *app) *cobra.Command {
-	g := &cobra.Command{Use: "workflow", Short: "Look at the workflows that nodes serve"}
+	g := &cobra.Command{Use: "workflow", Short: "Look at the workflows that nodes serve, pause them and resume them"}
 	list := &cobra.Command{
 		Use: "list", Short: "List the workflows, versions and queues that live nodes serve", Args: cobra.NoArgs,
 		RunE: a.reads(func(c *call, _ []string) error {
@@ -110,10 +112,25 @@ func workflowGroup(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printList(c.out, servedColumns, servedBy(nodes))
+			p, err := c.pauses()
+			if err != nil {
+				return err
+			}
+			list := servedBy(nodes)
+			for i := range list {
+				list[i].Paused = p.of(journal.Route{Queue: list[i].Queue, Workflow: list[i].Workflow, Version: list[i].Version})
+			}
+			for _, q := range p.others() {
+				list = append(list, servedRecord{Queue: q.Scope.Queue, Workflow: q.Scope.Workflow, Version: q.Scope.Version, Nodes: []string{}, Paused: pauseText(&q)})
+			}
+			return printList(c.out, servedColumns, list)
 		}),
 	}
 	g.AddCommand(printing(list, "list of served"))
+	scopeVerbs(a, g, "WORKFLOW", "a workflow", func(s *journal.Scope, arg string) { s.Workflow = arg }, func(c *cobra.Command, s *journal.Scope) {
+		c.Flags().Int32Var(&s.Version, "version", 0, "only runs of this version; 0 for all")
+		c.Flags().StringVar(&s.Queue, "queue", "", "only runs in this queue")
+	})
 	return g
 }
 

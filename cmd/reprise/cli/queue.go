@@ -23,6 +23,7 @@ type queueRecord struct {
 	Capped   bool       `json:"capped,omitempty" doc:"whether there are more: counting ends at 10000 of a priority"`
 	OldestAt *time.Time `json:"oldest_at,omitempty" doc:"since when the one that has waited for longest is due"`
 	Nodes    []string   `json:"nodes" doc:"names of the live nodes that serve it"`
+	Paused   string     `json:"paused,omitempty" doc:"who has paused it, and why"`
 }
 
 var queueColumns = []column[queueRecord]{
@@ -47,16 +48,17 @@ var queueColumns = []column[queueRecord]{
 		}
 		return oneLine(strings.Join(r.Nodes, " "), 80)
 	}},
+	{"PAUSED", func(_ *printer, r *queueRecord) string { return pausedColumn(r.Paused) }},
 }
 
 // queueGroup has the verbs about queues.
 func queueGroup(a *app) *cobra.Command {
-	g := &cobra.Command{Use: "queue", Short: "Look at what waits for nodes"}
+	g := &cobra.Command{Use: "queue", Short: "Look at what waits for nodes, pause it and resume it"}
 	list := &cobra.Command{
 		Use: "list", Short: "List what waits for a node, by queue, workflow and version", Args: cobra.NoArgs,
 		Long: `List what waits for a node, by queue, workflow and version: how many runs are due, and
-since when the oldest is. What live nodes serve is listed even if nothing waits. It reads
-heads of an index, so it costs the same whatever waits.`,
+since when the oldest is. What live nodes serve is listed even if nothing waits, and so is
+what is paused. It reads heads of an index, so it costs the same whatever waits.`,
 		RunE: a.reads(func(c *call, _ []string) error {
 			nodes, err := c.nodes()
 			if err != nil {
@@ -66,10 +68,23 @@ heads of an index, so it costs the same whatever waits.`,
 			if err != nil {
 				return err
 			}
+			p, err := c.pauses()
+			if err != nil {
+				return err
+			}
+			for i := range list {
+				list[i].Paused = p.of(journal.Route{Queue: list[i].Queue, Workflow: list[i].Workflow, Version: list[i].Version})
+			}
+			for _, q := range p.others() {
+				list = append(list, queueRecord{Queue: q.Scope.Queue, Workflow: q.Scope.Workflow, Version: q.Scope.Version, Nodes: []string{}, Paused: pauseText(&q)})
+			}
 			return printList(c.out, queueColumns, list)
 		}),
 	}
 	g.AddCommand(printing(list, "list of queue"))
+	scopeVerbs(a, g, "QUEUE", "a queue", func(s *journal.Scope, arg string) { s.Queue = arg }, func(c *cobra.Command, s *journal.Scope) {
+		c.Flags().StringVar(&s.Workflow, "workflow", "", "only runs of this workflow")
+	})
 	return g
 }
 

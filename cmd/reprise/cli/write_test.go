@@ -67,6 +67,20 @@ func TestVerbsThatWrite(t *testing.T) {
 		}
 		wantText(t, "why", reprise(t, store, cli.ExitDone, "run", "why", id).out, "a wrong price")
 		checkJSON(t, s, store, cli.ExitDone, "run", "resume", id, "--reason", "the price is right")
+		for _, scope := range [][]string{{"queue", "QUEUE=shop"}, {"workflow", "WORKFLOW=order", "--version", "3"}, {"queue", "QUEUE=void"}} {
+			noun, args := scope[0], append([]string{strings.SplitN(scope[1], "=", 2)[1]}, scope[2:]...)
+			checkJSON(t, s, store, cli.ExitDone, append([]string{noun, "pause"}, append(args, "--reason", "a flood at "+args[0])...)...)
+			wantText(t, noun+" list", reprise(t, store, cli.ExitDone, noun, "list").out, "a flood at "+args[0])
+			wantText(t, noun+" list", checkJSON(t, s, store, cli.ExitDone, noun, "list"), "a flood at "+args[0])
+			if args[0] != "void" {
+				wantText(t, "why", reprise(t, store, cli.ExitDone, "run", "why", id).out, "a flood at "+args[0])
+			}
+			wantText(t, noun+" resume", checkJSON(t, s, store, cli.ExitDone, append([]string{noun, "resume"}, append(args, "--reason", "dry")...)...), "resumed")
+			if out := reprise(t, store, cli.ExitDone, noun, "list").out; strings.Contains(out, "flood") {
+				t.Errorf("%s list after the resume: %s", noun, out)
+			}
+		}
+		wantText(t, "audit", checkJSON(t, s, store, cli.ExitDone, "audit", "--limit", "6"), "a flood at void", `queue \"void\"`, "dry")
 		checkJSON(t, s, store, cli.ExitDone, "run", "set-labels", key, "ticket=OPS-17", "by=a=b", "--remove", "customer", "--reason", "a complaint")
 		checkJSON(t, s, store, cli.ExitDone, "run", "set-priority", id, "1", "--reason", "a good customer")
 		d = show(t, store, id)
@@ -103,7 +117,7 @@ func TestVerbsThatWrite(t *testing.T) {
 		if n := strings.Count(audit, `"verb"`); n != 7 {
 			t.Errorf("the audit has %d entries of the run, want one for each action that changed it:\n%s", n, audit)
 		}
-		wantText(t, "a page of the audit", reprise(t, store, cli.ExitDone, "audit", "--verb", "pause", "--limit", "1").out, "a wrong price")
+		wantText(t, "a page of the audit", reprise(t, store, cli.ExitDone, "audit", "--run", id, "--verb", "pause", "--limit", "1").out, "a wrong price")
 		for _, args := range []string{"show " + id, "why " + id, "history " + id, "published " + id, "watch " + id, "cancel " + id, "pause " + id, "set-labels " + id + " a=1", "set-priority " + id + " 1", "delete --yes " + id, "show " + key} {
 			wantText(t, args, reprise(t, store, cli.ExitNotFound, strings.Fields("run "+args)...).err, "not found", "run list")
 		}

@@ -125,6 +125,11 @@ func (f *Store) Admin(ctx context.Context, a driver.AdminAction) (driver.AdminOu
 	})
 }
 
+// Pauses implements driver.Store.
+func (f *Store) Pauses(ctx context.Context) ([]journal.Pause, error) {
+	return call(ctx, f, Call{Verb: "pauses", Members: 1}, f.store.Pauses)
+}
+
 // Audit implements driver.Store.
 func (f *Store) Audit(ctx context.Context, filter journal.AuditFilter) ([]journal.AuditEntry, error) {
 	return call(ctx, f, Call{Verb: "audit", Members: 1}, func(ctx context.Context) ([]journal.AuditEntry, error) {
@@ -199,6 +204,13 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 	suspects = slices.Clone(suspects)
 	return call(ctx, m.f, Call{Verb: "reap", Members: 1, Node: m.m.ID()}, func(ctx context.Context) (driver.Reaped, error) {
 		return m.m.Reap(ctx, suspects)
+	})
+}
+
+// Heed implements driver.Membership.
+func (m *member) Heed(ctx context.Context, heeded int64) ([]journal.Pause, error) {
+	return call(ctx, m.f, Call{Verb: "heed", Members: 1, Node: m.m.ID()}, func(ctx context.Context) ([]journal.Pause, error) {
+		return m.m.Heed(ctx, heeded)
 	})
 }
 

@@ -32,7 +32,7 @@ import (
 type claimer struct {
 	j      *driver.Journal
 	node   journal.NodeID
-	routes []journal.Route
+	routes func() []journal.Route // those that no pause covers
 	sys    *actor.System
 	room   *room
 	crowd  *crowd
@@ -94,7 +94,7 @@ func (c *claimer) loop(ctx context.Context) {
 func (c *claimer) claim(max, suspects int, reconcile bool) (driver.Claim, error) {
 	c.timer.noteClaim(max)
 	return c.j.Claim(c.claims, driver.ClaimRequest{
-		Node: c.node, Routes: c.routes, Max: max, Suspects: suspects, Reconcile: reconcile,
+		Node: c.node, Routes: c.routes(), Max: max, Suspects: suspects, Reconcile: reconcile,
 	})
 }
 

@@ -13,7 +13,7 @@ import (
 func ownedStarts(room int) (l *localStarts, activated *[]journal.RunID, reconciled *int) {
 	activated, reconciled = new([]journal.RunID), new(int)
 	return &localStarts{
-		node: 7, routes: []journal.Route{{Queue: "q", Workflow: "w", Version: 1}},
+		node: 7, routes: func() []journal.Route { return []journal.Route{{Queue: "q", Workflow: "w", Version: 1}} },
 		room:      func() int { return room },
 		activate:  func(c driver.Claimed) { *activated = append(*activated, c.Run.ID) },
 		reconcile: func() { *reconciled++ },

@@ -18,6 +18,7 @@ type Config struct {
 	Journal *driver.Journal
 	Member  driver.Membership // the worker leaves it when it ends
 	Routes  []journal.Route   // the workflows it executes; nobody changes the slice any more
+	Pauses  []journal.Pause   // of scopes, as the store has said since the node joined
 
 	Lease time.Duration // as Join was told
 	Grace time.Duration // as Join was told
@@ -74,6 +75,7 @@ type Worker struct {
 	sys        *actor.System
 	writer     *writer
 	starts     *localStarts
+	pauses     *pauses
 	claimer    *claimer
 	comparison *comparison
 	lease      *lease
@@ -117,14 +119,17 @@ func New(cfg Config) *Worker {
 
 	room := &room{sys: w.sys, liveMax: cfg.LiveMax, setFull: func(full bool) { cfg.Journal.SetFull(w.id, full) }}
 	unconfirmed := &unconfirmed{}
+	w.pauses = &pauses{member: cfg.Member, node: w.id, routes: cfg.Routes, pause: w.sys.Pause, log: cfg.Log, wake: make(chan struct{}, 1),
+		claim: func() { w.claimer.timer.expect(time.Time{}) }}
 	w.claimer = &claimer{
-		j: cfg.Journal, node: w.id, routes: cfg.Routes, sys: w.sys, room: room, log: cfg.Log,
+		j: cfg.Journal, node: w.id, routes: w.pauses.openRoutes, sys: w.sys, room: room, log: cfg.Log,
 		crowd:       &crowd{node: w.id, tell: w.sys.Crowd, room: room, log: cfg.Log, observe: cfg.Waiting},
 		timer:       newClaimTimer(cfg.Journal.Now, cfg.Poll, room.left, unconfirmed),
 		unconfirmed: unconfirmed, claims: claims, member: cfg.Member, comparison: w.comparison, lost: w.fail,
 	}
+	w.pauses.take(cfg.Pauses)
 	w.starts = &localStarts{
-		node: w.id, routes: cfg.Routes, room: room.left, activate: w.sys.Activate, reconcile: w.claimer.reconcileNow,
+		node: w.id, routes: w.pauses.openRoutes, room: room.left, activate: w.sys.Activate, reconcile: w.claimer.reconcileNow,
 	}
 	w.writer.starts, w.writer.unowned = w.starts, cfg.Unowned
 	w.reaper = &reaper{member: cfg.Member, node: w.id, lease: cfg.Lease, looked: w.claimer.timer.noteLook, log: cfg.Log,
@@ -142,6 +147,7 @@ func New(cfg Config) *Worker {
 		}
 		w.contact.note()
 		w.reaper.look()
+		w.pauses.look()
 	}}
 	return w
 }
@@ -163,6 +169,7 @@ func (w *Worker) Begin(leaseEnd time.Time) {
 	for _, loop := range []func(){
 		func() { w.lease.renewLoop(w.alive, leaseEnd) },
 		func() { w.contact.loop(w.alive) },
+		func() { w.pauses.loop(w.alive) },
 		func() { w.reaper.lookLoop(w.acquiring) },
 		func() { w.reaper.sweepLoop(w.acquiring) },
 		w.watchLoop,

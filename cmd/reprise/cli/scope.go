@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// scopeRecord is the answer to a pause or a resume of a queue or a workflow.
+type scopeRecord struct {
+	Queue    string `json:"queue,omitempty" doc:"the queue; absent for all"`
+	Workflow string `json:"workflow,omitempty" doc:"name of the workflow; absent for all"`
+	Version  int32  `json:"version,omitempty" doc:"version of the workflow; absent for all"`
+	Done     string `json:"done" doc:"what was done: paused or resumed"`
+}
+
+// scopeVerbs adds pause and resume to a group of verbs. fill completes the scope that flags have
+// begun with the argument.
+func scopeVerbs(a *app, g *cobra.Command, noun, of string, fill func(s *journal.Scope, arg string), flags func(c *cobra.Command, s *journal.Scope)) {
+	var o runtime.PauseOptions
+	var scopes [2]journal.Scope
+	pause := &cobra.Command{
+		Use: "pause " + noun, Short: "Keep all runs of " + of + " from starting steps until it is resumed", Args: cobra.ExactArgs(1),
+		Long: `Keep all runs of ` + of + ` from starting steps until it is resumed: those that nodes execute, those
+that wait, and those that come later. Steps that are executed may end, and what they return is
+stored. Messages wait; timers elapse. The verb waits until every node has answered; given up, the
+pause stays.`,
+		RunE: a.writes(func(c *call, args []string) error {
+			s := scopes[0]
+			fill(&s, args[0])
+			if err := c.client.PauseScope(c.ctx, s, &o); err != nil {
+				return err
+			}
+			return c.doneScope(s, "paused")
+		}),
+	}
+	pause.Flags().StringVar(&o.Reason, "reason", "", "why, for the audit and for run why")
+	pause.Flags().BoolVar(&o.CancelSteps, "cancel-steps", false, "interrupt steps that are executed; they start anew at the resume")
+	var reason string
+	resume := &cobra.Command{
+		Use: "resume " + noun, Short: "Let the runs of " + of + " go on", Args: cobra.ExactArgs(1),
+		Long: `Let the runs of ` + of + ` go on, with the same flags as its pause. Runs that are paused
+themselves stay so.`,
+		RunE: a.writes(func(c *call, args []string) error {
+			s := scopes[1]
+			fill(&s, args[0])
+			if err := c.client.ResumeScope(runtime.WithReason(c.ctx, reason), s); err != nil {
+				return err
+			}
+			return c.doneScope(s, "resumed")
+		}),
+	}
+	resume.Flags().StringVar(&reason, "reason", "", "why, for the audit")
+	for i, c := range []*cobra.Command{pause, resume} {
+		flags(c, &scopes[i])
+		g.AddCommand(printing(c, "scope"))
+	}
+}
+
+// doneScope prints that something was done to a scope.
+func (c *call) doneScope(s journal.Scope, what string) error {
+	rec := scopeRecord{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version, Done: what}
+	return printOne(c.out, &rec, func(_ *printer, r *scopeRecord) string { return fmt.Sprintf("%s: %s\n", s, r.Done) })
+}
+
+// pauses are the pauses of scopes, for listings.
+type pauses struct {
+	list  []journal.Pause
+	shown map[int64]bool
+}
+
+func (c *call) pauses() (*pauses, error) {
+	list, err := c.client.Pauses(c.ctx)
+	return &pauses{list: list, shown: map[int64]bool{}}, err
+}
+
+// of says who has paused a route, and why; empty if nobody has.
+func (p *pauses) of(r journal.Route) (text string) {
+	for i := range p.list {
+		if q := &p.list[i]; q.Scope.Covers(r) {
+			p.shown[q.Number] = true
+			text = pauseText(q)
+		}
+	}
+	return text
+}
+
+// others are the pauses that cover no route that was asked for.
+func (p *pauses) others() (list []journal.Pause) {
+	for i := range p.list {
+		if !p.shown[p.list[i].Number] {
+			list = append(list, p.list[i])
+		}
+	}
+	return list
+}
+
+func pauseText(p *journal.Pause) string {
+	text := "by " + p.Actor
+	if p.Reason != "" {
+		text += ": " + p.Reason
+	}
+	if n := len(p.Unheeded); n > 0 {
+		text += fmt.Sprintf(" (%d nodes have not answered)", n)
+	}
+	return text
+}
+
+// pausedColumn is the column of tables that says who has paused something.
+func pausedColumn(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return oneLine(text, 80)
+}

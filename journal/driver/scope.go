@@ -1,0 +1,50 @@
+package driver
+
+import (
+	"fmt"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// checkScope refuses a scope, or an action, that no store carries out on scopes.
+func (a *AdminAction) checkScope() error {
+	switch a.Kind {
+	case AdminPause, AdminInterrupt, AdminResume:
+	default:
+		return fmt.Errorf("%s is no action on a scope: %w", a.Kind, journal.ErrInvalid)
+	}
+	if !a.Run.IsZero() {
+		return fmt.Errorf("an action is on a run or on a scope: %w", journal.ErrInvalid)
+	}
+	return a.Scope.Check()
+}
+
+// of is what an action is on, for errors.
+func (a *AdminAction) of() string {
+	if a.Scope != nil {
+		return a.Scope.String()
+	}
+	return "run " + a.Run.String()
+}
+
+// ScopeDetail is what the audit says of an action on a scope beside its verb: the scope, which no
+// column has.
+func (a *AdminAction) ScopeDetail() string {
+	text := a.Scope.String()
+	if a.Kind == AdminInterrupt {
+		text += "; " + a.Kind.Detail()
+	}
+	return text
+}
+
+// ScopePaused tells whether an action on a scope changes the pause that the scope has, nil for
+// none: a pause of a paused scope does so if it begins to interrupt.
+func (a *AdminAction) ScopePaused(has *journal.Pause) bool {
+	switch {
+	case a.Kind == AdminResume:
+		return has != nil
+	case has == nil:
+		return true
+	}
+	return a.Kind == AdminInterrupt && !has.Interrupts
+}
