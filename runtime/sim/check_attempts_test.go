@@ -54,6 +54,9 @@ func (f *finder) attempt(in *instr, e *execution, all []*execution) {
 	if in.Sort.After == 0 || e.attempt == 1 || f.plan.bends() || in.transacts() {
 		return
 	}
+	if in.Sort.Waits && (e.attempt-1)%in.Max == 0 { // an operator has given it a new set of attempts
+		return
+	}
 	var failed time.Duration // the earliest that this one may go back to
 	for _, other := range all {
 		if other.attempt == e.attempt-1 && other.failed > 0 && (failed == 0 || other.failed < failed) {
