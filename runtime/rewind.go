@@ -86,7 +86,7 @@ func (c *Client) Retry(ctx context.Context, run journal.RunID, o *RetryOptions) 
 	}
 	call := Call{Kind: RetryCall, Run: run, Payload: o.Reason}
 	plan := func(ctx context.Context) (*plan, error) {
-		h, err := c.rewindable(ctx, run)
+		h, err := rewindable(ctx, c, run)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func (c *Client) Reset(ctx context.Context, run journal.RunID, to Point, o *Rese
 		return nil, fmt.Errorf("reset run %s: %w", run, err)
 	}
 	call := Call{Kind: ResetCall, Run: run, Payload: o.Reason}
-	plan := func(ctx context.Context) (*plan, error) { return c.resetPlan(ctx, run, to, o) }
+	plan := func(ctx context.Context) (*plan, error) { return resetPlan(ctx, c, run, to, o) }
 	return c.rewind(ctx, call, driver.AdminAction{Kind: driver.AdminReset, Reason: o.Reason}, plan, o.DryRun)
 }
 
@@ -156,12 +156,12 @@ func (o *ResetOptions) check(to Point) error {
 }
 
 // resetPlan chooses the point, and proves it.
-func (c *Client) resetPlan(ctx context.Context, run journal.RunID, to Point, o *ResetOptions) (*plan, error) {
-	h, err := c.rewindable(ctx, run)
+func resetPlan(ctx context.Context, c *Client, run journal.RunID, to Point, o *ResetOptions) (*plan, error) {
+	h, err := rewindable(ctx, c, run)
 	if err != nil {
 		return nil, err
 	}
-	seq, err := c.pointOf(ctx, h, to, o.Proof)
+	seq, err := pointOf(ctx, c, h, to, o.Proof)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, pl
 	look := func(ctx context.Context) (*Rewinding, error) {
 		p, err := plan(ctx)
 		if err == nil {
-			err = c.answerable(ctx, p)
+			err = answerable(ctx, c, p)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s run %s: %w", verb, run, err)
@@ -214,7 +214,7 @@ func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, pl
 }
 
 // rewindable reads the whole history of a run's present generation.
-func (c *Client) rewindable(ctx context.Context, run journal.RunID) (*driver.History, error) {
+func rewindable(ctx context.Context, c *Client, run journal.RunID) (*driver.History, error) {
 	var all []journal.Event
 	h, err := c.pages(ctx, driver.LoadRequest{Run: run, EventsOnly: true}, func(page []journal.Event, first bool) {
 		if first {

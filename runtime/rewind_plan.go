@@ -75,7 +75,7 @@ func firstInput(r *journal.Run) bool {
 }
 
 // pointOf returns how many events a reset to a point keeps.
-func (c *Client) pointOf(ctx context.Context, h *driver.History, to Point, proof *Node) (journal.Seq, error) {
+func pointOf(ctx context.Context, c *Client, h *driver.History, to Point, proof *Node) (journal.Seq, error) {
 	last := journal.Seq(len(h.Events)) // that can be kept
 	if h.Run.Status != journal.Open {
 		last--
@@ -163,7 +163,7 @@ func causes(f, of *journal.Failure) bool {
 
 // answerable refuses a point at which a closed run would wait for ever: for the answer to what its
 // last turn has sent, which nobody has kept. An open run gets all answers.
-func (c *Client) answerable(ctx context.Context, p *plan) error {
+func answerable(ctx context.Context, c *Client, p *plan) error {
 	if p.h.Run.Status == journal.Open {
 		return nil
 	}
@@ -178,7 +178,7 @@ func (c *Client) answerable(ctx context.Context, p *plan) error {
 			}
 		}
 	}
-	if err := c.forgetChildren(ctx, p, waits); err != nil {
+	if err := forgetChildren(ctx, c, p, waits); err != nil {
 		return err
 	}
 	for cmd, in := range waits {
@@ -189,7 +189,7 @@ func (c *Client) answerable(ctx context.Context, p *plan) error {
 }
 
 // forgetChildren takes those commands out whose child is there: it has answered, or will.
-func (c *Client) forgetChildren(ctx context.Context, p *plan, waits map[journal.Cmd]journal.Issued) error {
+func forgetChildren(ctx context.Context, c *Client, p *plan, waits map[journal.Cmd]journal.Issued) error {
 	children := 0
 	for _, in := range waits {
 		if in.Kind == journal.CommandChild {

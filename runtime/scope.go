@@ -55,7 +55,7 @@ func (c *Client) scoped(ctx context.Context, call Call, action driver.AdminActio
 		action.Actor, action.Reason = c.Actor(ctx), reasonOf(ctx, action.Reason)
 		out, err := c.j.Admin(ctx, action)
 		if err == nil && action.Kind != driver.AdminResume {
-			err = c.awaitHeeded(ctx, scope, out.Pause)
+			err = awaitHeeded(ctx, c, scope, out.Pause)
 		}
 		return none, err
 	})
@@ -63,7 +63,7 @@ func (c *Client) scoped(ctx context.Context, call Call, action driver.AdminActio
 }
 
 // awaitHeeded waits until every node heeds a pause.
-func (c *Client) awaitHeeded(ctx context.Context, scope journal.Scope, number int64) error {
+func awaitHeeded(ctx context.Context, c *Client, scope journal.Scope, number int64) error {
 	for wait := pauseLookMin; ; wait = min(2*wait, pauseLookMax) {
 		list, err := c.j.Pauses(ctx)
 		var left []journal.NodeID
