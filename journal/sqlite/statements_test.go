@@ -16,7 +16,8 @@ import (
 var once = regexp.MustCompile(`^(migrate|identify|databaseForget|reapNodes|reapForgive|reapHold|reapMembers|nodesHere)`)
 
 // sortedByNature are statements that sort what a range of another index has found.
-var sortedByNature = []string{"listKeysSQL"}
+// The pauses of scopes are few, and read as a whole.
+var sortedByNature = []string{"listKeysSQL", "pausesSQL"}
 
 // TestPlans prepares every statement, and looks for those that read more than they need. SQLite
 // plans without looking at the size of tables, unless somebody has analysed them, so the plans of

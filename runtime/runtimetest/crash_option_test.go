@@ -103,6 +103,37 @@ func TestWholeRunWhateverCrashes(t *testing.T) {
 	})
 }
 
+// TestExhaustedWhateverCrashes: a step that may not be tried again pauses its run, and has no further
+// attempt before somebody resumes it a day later.
+func TestExhaustedWhateverCrashes(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		runtimetest.Handle(e, poll, func(ctx workflow.Context, what string) (string, error) {
+			return workflow.Step(ctx, "charge", func(context.Context) (string, error) {
+				if e.Elapsed() < day {
+					return "", errors.New("the bank is away")
+				}
+				return what, nil
+			}, &workflow.StepOptions{Retry: &workflow.RetryPolicy{Initial: time.Hour, Jitter: -1, Attempts: 2}, OnExhausted: workflow.PauseRun})
+		}, nil)
+		run := runtimetest.Start(e, poll, "mail", nil)
+		e.After(day, func() {
+			if err := e.Client().Resume(e.Context(), run.ID()); err != nil {
+				e.Error(err)
+			}
+		})
+		if got := run.Must(); got != "mail" {
+			e.Errorf("got %q", got)
+		}
+		for _, c := range e.Calls("charge") {
+			if (c.Attempt > 2) != (c.At >= day) || c.Attempt > 3 {
+				e.Errorf("attempt %d was made after %s", c.Attempt, c.At)
+			}
+		}
+	})
+}
+
 // TestRetryPolicyWhateverCrashes: attempts are made when the policy says, until the step's time is
 // up. The attempt that a crash lost is made again, the waits are not.
 func TestRetryPolicyWhateverCrashes(t *testing.T) {

@@ -117,7 +117,7 @@ func TestBulkRefuses(t *testing.T) {
 		"set-labels ticket --yes --all":         `label "ticket" must be name=value`,
 		"set-labels --yes --all":                "names no label",
 		"signal --yes --all approved {":         "is no JSON",
-		"retry":                                 "unknown verb",
+		"mend":                                  "unknown verb",
 		"watch key=order:0":                     "no job of bulk, but of workflow order",
 		"cancel --yes --all --key ~mine":        "~",
 	} {
