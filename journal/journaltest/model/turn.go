@@ -104,14 +104,15 @@ func (t *turn) add(ev journal.Event) {
 }
 
 // body adds the event of the run's start if there is none yet, then steps and timers, then
-// messages.
+// messages. A turn that blocks its run ends no step: the task keeps its attempts then, and those
+// are of steps that are not done.
 func (t *turn) body() {
 	if t.v.head.Seq == 0 {
 		t.add(started("a", "b"))
 	}
 	for i := range t.mem.steps() {
 		cmd := t.open.next()
-		if cmd == 0 {
+		if cmd == 0 || t.c.Next.Kind == driver.NextBlock {
 			break
 		}
 		ev := stepDone(cmd, t.open[cmd-1].Name, fmt.Sprint(t.m.steps, i), "c")
