@@ -15,6 +15,8 @@ var (
 	ErrFenced = errors.New("run is owned by somebody else, or its stored history is another one")
 	// ErrNodeLost tells a node that it was declared dead.
 	ErrNodeLost = errors.New("node was declared dead")
+	// ErrNoNode says that no node with that number is a member.
+	ErrNoNode = errors.New("there is no such live node")
 	// ErrUnavailable wraps failures of the connection to the store: nothing is known about
 	// the call, and it may be repeated (J4).
 	ErrUnavailable = errors.New("store is unavailable")

@@ -26,4 +26,5 @@ type Node struct {
 	Grace     time.Duration
 	StartedAt time.Time
 	ExpiresAt time.Time
+	Draining  bool // an operator has asked the node to hand back what it has, and to leave
 }

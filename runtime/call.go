@@ -23,6 +23,8 @@ type Call struct {
 	Run journal.RunID
 	// Scope is what Pause and Resume are about if it is no run, else nil.
 	Scope *journal.Scope
+	// Node is what DrainNode is about, else 0.
+	Node journal.NodeID
 	// Workflow is what is started, empty for other kinds.
 	Workflow string
 	// Name of the signal, update or query, empty for other kinds.
@@ -61,6 +63,8 @@ const (
 
 	RetryCall CallKind = "retry" // Client.Retry
 	ResetCall CallKind = "reset" // Client.Reset
+
+	DrainCall CallKind = "drain" // Client.DrainNode
 )
 
 // String says what is asked for, as errors do.
@@ -72,6 +76,12 @@ func (c *Call) String() string {
 		return fmt.Sprintf("%s of %s", c.Kind, c.Workflow)
 	case c.Name != "":
 		return fmt.Sprintf("%s %s to run %s", c.Kind, c.Name, c.Run)
+	}
+	switch {
+	case c.Scope != nil:
+		return fmt.Sprintf("%s of %s", c.Kind, *c.Scope)
+	case c.Kind == DrainCall:
+		return fmt.Sprintf("%s of node %d", c.Kind, c.Node)
 	}
 	return fmt.Sprintf("%s of run %s", c.Kind, c.Run)
 }

@@ -65,7 +65,8 @@ func (n *Node) ID() journal.NodeID {
 	return 0
 }
 
-// Run joins and executes runs until ctx ends, then drains: it acquires no more runs, lets running
+// Run joins and executes runs until ctx ends or an operator wants the node to leave
+// ([Client.DrainNode]), then drains: it acquires no more runs, lets running
 // steps continue for NodeOptions.Drain, cancels the rest with a cause that context.Cause tells,
 // hands all runs back and leaves. It returns nil then, even if the store was not there to take the
 // runs back: other nodes take them when the lease ends.
@@ -131,6 +132,10 @@ func (n *Node) runOnce(ctx context.Context) error {
 	case <-ctx.Done():
 		n.local.worker.Store(nil)
 		return w.Drain()
+	case <-w.Asked():
+		n.tel.log.InfoContext(ctx, "an operator wants this node to leave", logkey.Node, w.ID(), logkey.NodeName, n.o.Name)
+		n.local.worker.Store(nil)
+		return w.Drain()
 	case <-w.Lost():
 		n.local.worker.Store(nil)
 		return w.Abort()
@@ -140,11 +145,12 @@ func (n *Node) runOnce(ctx context.Context) error {
 // pausesAtJoin reads the pauses of scopes: no step starts before they are known (J11). If ctx ends
 // first, everything counts as paused.
 func (n *Node) pausesAtJoin(ctx context.Context, m driver.Membership) (list []journal.Pause, err error) {
-	err = retry.UntilAvailable(ctx, func() (err error) { list, err = m.Heed(ctx, 0); return err })
+	var orders driver.Orders
+	err = retry.UntilAvailable(ctx, func() (err error) { orders, err = m.Heed(ctx, 0); return err })
 	if ctx.Err() != nil {
 		return []journal.Pause{{}}, nil
 	}
-	return list, err
+	return orders.Pauses, err
 }
 
 func (n *Node) workerConfig(m driver.Membership, pauses []journal.Pause) worker.Config {

@@ -23,6 +23,8 @@ type PauseOptions struct {
 const (
 	pauseLookMin = 2 * time.Millisecond
 	pauseLookMax = 250 * time.Millisecond
+	// pauseLastLook bounds the look by which whoever gives up learns who has not answered.
+	pauseLastLook = time.Second
 )
 
 // awaitPaused waits until the owner of a run has answered a pause.

@@ -65,23 +65,35 @@ func (c *Client) scoped(ctx context.Context, call Call, action driver.AdminActio
 // awaitHeeded waits until every node heeds a pause.
 func awaitHeeded(ctx context.Context, c *Client, scope journal.Scope, number int64) error {
 	for wait := pauseLookMin; ; wait = min(2*wait, pauseLookMax) {
-		list, err := c.j.Pauses(ctx)
-		var left []journal.NodeID
-		if err == nil {
-			i := slices.IndexFunc(list, func(p journal.Pause) bool { return p.Scope == scope && p.Number >= number })
-			if i < 0 {
-				return fmt.Errorf("pause %s: somebody has resumed it before every node could answer", scope)
-			}
-			if left = list[i].Unheeded; len(left) == 0 {
-				return nil
-			}
+		left, there, err := unheeded(ctx, c, scope, number)
+		switch {
+		case err == nil && !there:
+			return fmt.Errorf("pause %s: somebody has resumed it before every node could answer", scope)
+		case err == nil && len(left) == 0:
+			return nil
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), pauseLastLook)
+			defer cancel()
+			left, _, _ = unheeded(last, c, scope, number) // none are named if the store does not answer
 			return fmt.Errorf("pause %s: the pause is asked for, and nodes %v have not answered yet: %w", scope, left, context.Cause(ctx))
 		case <-timer.C:
 		}
 	}
+}
+
+// unheeded returns the nodes that do not heed a pause yet, and whether the pause is there.
+func unheeded(ctx context.Context, c *Client, scope journal.Scope, number int64) (left []journal.NodeID, there bool, err error) {
+	list, err := c.j.Pauses(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	i := slices.IndexFunc(list, func(p journal.Pause) bool { return p.Scope == scope && p.Number >= number })
+	if i < 0 {
+		return nil, false, nil
+	}
+	return list[i].Unheeded, true, nil
 }

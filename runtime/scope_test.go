@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
@@ -105,10 +104,17 @@ func TestPauseScopeOutlivesTheNode(t *testing.T) {
 	<-lost.began
 	mortal.Die()
 	scope := journal.Scope{Queue: "default"}
-	short, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
-	defer cancel()
-	err = client.PauseScope(short, scope, nil)
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "nodes [1] have not answered yet") {
+	impatient, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	paused := make(chan error, 1)
+	go func() { paused <- client.PauseScope(impatient, scope, nil) }()
+	clustertest.Until(t, "the pause is asked for", func() bool {
+		list, err := client.Pauses(ctx)
+		return err == nil && len(list) == 1
+	})
+	giveUp()
+	err = <-paused
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "nodes [1] have not answered yet") {
 		t.Fatalf("a pause while a node is gone: %v", err)
 	}
 	if r, _ := whyOf(t, client, run.ID(), runtime.ReasonPaused); !strings.Contains(r.Text, "nodes [1] have not answered yet") {

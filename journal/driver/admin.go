@@ -21,6 +21,7 @@ const (
 	AdminSetPriority                      // change the priority of an open run
 	AdminRetry                            // go on with a closed run from before its failure (J13)
 	AdminReset                            // go on with a run from an earlier point of its history (J13)
+	AdminDrain                            // ask a node to hand back what it has, and to leave
 )
 
 // String is the action as callers know it.
@@ -42,6 +43,8 @@ func (k AdminKind) String() string {
 		return "retry"
 	case AdminReset:
 		return "reset"
+	case AdminDrain:
+		return "drain"
 	}
 	return fmt.Sprintf("admin action %d on", int(k))
 }
@@ -78,6 +81,8 @@ type AdminAction struct {
 
 	// Scope makes a pause, an interruption or a resume one of a scope instead of a run (J11).
 	Scope *journal.Scope
+	// Node is that of AdminDrain, which is about no run.
+	Node journal.NodeID
 
 	Labels   map[string]*string // of AdminSetLabels: nil removes one
 	Priority int16              // of AdminSetPriority
@@ -114,6 +119,9 @@ func (a *AdminAction) check() error {
 	}
 	if a.Scope != nil {
 		return a.checkScope()
+	}
+	if a.Kind == AdminDrain || a.Node != 0 {
+		return a.checkNode()
 	}
 	if a.Kind == AdminRetry || a.Kind == AdminReset {
 		return a.Rewind.check()

@@ -136,7 +136,7 @@ func (j *Journal) hintCommitted(commits []Commit, out []Outcome) {
 }
 
 func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
-	if a.Scope != nil { // every node has to look
+	if a.Scope != nil || a.Kind == AdminDrain { // every node has to look, or one
 		hints := []Hint{{Kind: HintNode}}
 		j.publish(hints, hints)
 		return

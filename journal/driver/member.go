@@ -40,11 +40,11 @@ type Membership interface {
 	// node seems to have died since, which makes a Look worthwhile. ErrNodeLost is as for Renew.
 	Ask(ctx context.Context) (look bool, err error)
 
-	// Heed returns the pauses of scopes. heeded is the largest number of the pauses of the answer
-	// before, by which the node says that it starts no step of a run in any of their scopes (J11);
-	// 0 says nothing. A node heeds before it starts its first step, after each renewal, and when
-	// hinted at. ErrNodeLost is as for Renew.
-	Heed(ctx context.Context, heeded int64) ([]journal.Pause, error)
+	// Heed returns what operators want of the node. heeded is the largest number of the pauses of
+	// the answer before, by which the node says that it starts no step of a run in any of their
+	// scopes (J11); 0 says nothing. A node heeds before it starts its first step, and when a
+	// renewal says so. ErrNodeLost is as for Renew.
+	Heed(ctx context.Context, heeded int64) (Orders, error)
 
 	// Reap makes the tasks of dead nodes visible in bounded bulk statements: of nodes that no
 	// longer exist or whose lease ran out, and of those suspects whose process is still gone
@@ -59,6 +59,12 @@ type Membership interface {
 	Release(ctx context.Context, list []Holding) error
 	// Leave ends the membership. Tasks it still owns become visible.
 	Leave(ctx context.Context) error
+}
+
+// Orders are what operators want of a node.
+type Orders struct {
+	Pauses []journal.Pause // of scopes, all of them (J11)
+	Drain  bool            // the node is to hand back what it has, and to leave
 }
 
 // Holding is a task that a node owns, and the state of its run.
@@ -79,6 +85,9 @@ type Renewal struct {
 	// memory: the store may have gone back in time, or a run was taken away from the node. Owned
 	// answers it, so it is asked once.
 	Compare bool
+	// Heed asks the node to heed: what operators want of it is not what its last [Membership.Heed]
+	// has answered, or it has not told what it heeds.
+	Heed bool
 }
 
 // Look is the answer to Look.

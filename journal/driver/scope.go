@@ -24,6 +24,9 @@ func (a *AdminAction) of() string {
 	if a.Scope != nil {
 		return a.Scope.String()
 	}
+	if a.Kind == AdminDrain {
+		return fmt.Sprintf("node %d", a.Node)
+	}
 	return "run " + a.Run.String()
 }
 
@@ -47,4 +50,24 @@ func (a *AdminAction) ScopePaused(has *journal.Pause) bool {
 		return true
 	}
 	return a.Kind == AdminInterrupt && !has.Interrupts
+}
+
+// checkNode refuses an action on a node that no store carries out.
+func (a *AdminAction) checkNode() error {
+	switch {
+	case a.Kind != AdminDrain:
+		return fmt.Errorf("%s is no action on a node: %w", a.Kind, journal.ErrInvalid)
+	case a.Node < 1 || !a.Run.IsZero():
+		return fmt.Errorf("an action on node %d and run %s: %w", a.Node, a.Run, journal.ErrInvalid)
+	}
+	return nil
+}
+
+// NodeDetail is what the audit says of an action on a node beside its verb: the node, which no
+// column has.
+func (a *AdminAction) NodeDetail(name string) string {
+	if name == "" {
+		return fmt.Sprintf("node %d", a.Node)
+	}
+	return fmt.Sprintf("node %d, %s", a.Node, name)
 }

@@ -17,6 +17,7 @@ var scopeChecks = []check{
 	{"J11_NumbersOfPausesComeInOrder", scopesInOrder},
 	{"J12_ScopesAreAudited", scopesAreAudited},
 	{"J11_ScopesAreChecked", scopesAreChecked},
+	{"J12_ADrainIsAuditedOnce", drains},
 }
 
 // scoped acts on a scope and returns the number of its pause.
@@ -41,12 +42,12 @@ func pauseOf(k *kit, s journal.Scope) *journal.Pause {
 // heeds lets a node heed what the store says, and returns the pause of a scope as the node sees it.
 func heeds(k *kit, m driver.Membership, s journal.Scope) (seen *journal.Pause) {
 	k.t.Helper()
-	list, err := m.Heed(k.ctx, 0)
+	orders, err := m.Heed(k.ctx, 0)
 	k.ok(err)
 	var newest int64
-	for i := range list {
-		if newest = max(newest, list[i].Number); list[i].Scope == s {
-			seen = &list[i]
+	for i, p := range orders.Pauses {
+		if newest = max(newest, p.Number); p.Scope == s {
+			seen = &orders.Pauses[i]
 		}
 	}
 	_, err = m.Heed(k.ctx, newest)
@@ -127,10 +128,11 @@ func scopesInOrder(k *kit) {
 			if err != nil {
 				return err
 			}
-			list, err := node.Heed(k.ctx, 0)
+			orders, err := node.Heed(k.ctx, 0)
 			if err != nil {
 				return err
 			}
+			list := orders.Pauses
 			newest := slices.MaxFunc(list, func(a, b journal.Pause) int { return cmp.Compare(a.Number, b.Number) })
 			if newest.Number < out.Pause {
 				k.t.Errorf("pause %d is not among those up to %d", out.Pause, newest.Number)

@@ -20,6 +20,9 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	if a.Scope != nil {
 		return s.db.pauseScope(&a, now), nil
 	}
+	if a.Kind == driver.AdminDrain {
+		return out, s.db.drain(&a, now)
+	}
 	r := s.db.runs[a.Run]
 	if r == nil {
 		return out, journal.ErrNotFound

@@ -63,20 +63,33 @@ func (db *database) sortedPauses() []journal.Pause {
 }
 
 // Heed implements driver.Membership.
-func (m *member) Heed(ctx context.Context, heeded int64) ([]journal.Pause, error) {
+func (m *member) Heed(ctx context.Context, heeded int64) (o driver.Orders, err error) {
 	if _, err := m.s.enter(ctx); err != nil {
-		return nil, err
+		return o, err
 	}
 	defer m.s.db.mu.Unlock()
 	n := m.row()
 	if n == nil {
-		return nil, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)
+		return o, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)
 	}
-	list := m.s.db.sortedPauses()
-	for i := range list {
-		if list[i].Number == heeded { // else it is of a time that the database has gone back from
+	o = driver.Orders{Pauses: m.s.db.sortedPauses(), Drain: n.Draining}
+	for i := range o.Pauses {
+		if o.Pauses[i].Number == heeded { // else it is of a time that the database has gone back from
 			n.heeded = max(n.heeded, heeded)
 		}
 	}
-	return list, nil
+	return o, nil
+}
+
+// drain asks a node to leave. What has changed is in the audit (J12).
+func (db *database) drain(a *driver.AdminAction, now time.Time) error {
+	n := db.nodes[a.Node]
+	switch {
+	case n == nil || n.lost:
+		return journal.ErrNoNode
+	case !n.Draining:
+		n.Draining = true
+		db.note(a, "", a.NodeDetail(n.Name), now)
+	}
+	return nil
 }

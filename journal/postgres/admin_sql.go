@@ -85,3 +85,12 @@ WITH queued AS (
     UPDATE reprise.tasks t SET priority = $2::smallint WHERE t.run_id = $1::uuid
 )
 UPDATE reprise.runs r SET priority = $2::smallint WHERE r.id = $1::uuid`
+
+// drainReadSQL reads a member that an operator wants to leave, and locks its row: two operators
+// change it once. Whoever renews only reads the row.
+const drainReadSQL = `
+SELECT m.drain, n.name FROM reprise.members m JOIN reprise.nodes n ON n.id = m.node
+WHERE m.node = $1::int AND m.lost_at IS NULL FOR UPDATE OF m`
+
+// drainSQL asks a node to leave, under the lock of drainReadSQL.
+const drainSQL = `UPDATE reprise.members m SET drain = true WHERE m.node = $1::int AND m.lost_at IS NULL`

@@ -61,14 +61,16 @@ UPDATE reprise.tasks t SET visible_at = now() FROM stuck s WHERE t.run_id = ANY 
 // nodesSQL lists the nodes whose lease has not run out. It locks nothing.
 const nodesSQL = `
 SELECT n.id, n.name, n.routes::text, (extract(epoch FROM n.lease) * 1000000)::bigint,
-       (extract(epoch FROM n.grace) * 1000000)::bigint, n.started_at, n.expires_at
+       (extract(epoch FROM n.grace) * 1000000)::bigint, n.started_at, n.expires_at,
+       EXISTS (SELECT FROM reprise.members m WHERE m.node = n.id AND m.lost_at IS NULL AND m.drain)
 FROM reprise.nodes n
 WHERE n.expires_at > now() AND EXISTS (SELECT FROM reprise.members m WHERE m.node = n.id AND m.lost_at IS NULL)
 ORDER BY n.id`
 
-// renewSQL extends the node's lease (J9), by primary key, and answers what epoch wants to know, and
-// whether there are other nodes. $3 is the offer to be judged by sessions, see contact; null for
-// none.
+// renewSQL extends the node's lease (J9), by primary key, and answers what epoch wants to know,
+// whether there are other nodes, and what tells whether operators want something new: pauses of
+// scopes are few, and all of them are counted. $3 is the offer to be judged by sessions, see
+// contact; null for none.
 //
 // It locks the row of the node's own lease and no other, so renewals wait for nobody but a reaper
 // that is marking this very node. Whoever comes second sees what the first wrote: a renewal that
@@ -77,16 +79,20 @@ ORDER BY n.id`
 // so appends, which share it, never hold a renewal up.
 const renewSQL = `
 WITH member AS MATERIALIZED (
-    SELECT m.recalled FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL
+    SELECT m.recalled, m.heeded, m.drain FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL
 ), me AS (
     UPDATE reprise.nodes n
     SET expires_at = now() + n.lease, renewals = n.renewals + 1, server = pg_postmaster_start_time(), process = $3::int
     WHERE n.id = $1::int AND n.expires_at > '-infinity' AND EXISTS (SELECT FROM member)
     RETURNING n.renewals
+), paused AS MATERIALIZED (
+    SELECT count(*) AS scopes, coalesce(max(p.number), 0) AS newest FROM reprise.pauses p
 )
 SELECT (SELECT me.renewals FROM me), (SELECT member.recalled FROM member), pg_postmaster_start_time(),
     (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()), clock_timestamp(),
-    EXISTS (SELECT FROM reprise.members m WHERE m.node <> $1::int AND m.lost_at IS NULL)`
+    EXISTS (SELECT FROM reprise.members m WHERE m.node <> $1::int AND m.lost_at IS NULL),
+    (SELECT paused.scopes FROM paused), (SELECT paused.newest FROM paused),
+    (SELECT member.drain FROM member), (SELECT member.heeded FROM member)`
 
 // leaveSQL marks the node: from here on no start makes it the owner, because startSQL looks for a
 // member that is not lost. It comes before the tasks are handed back, or a start in between would
@@ -171,7 +177,7 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 			var n journal.Node
 			var routes string
 			var lease, grace int64
-			err := row.Scan(&n.ID, &n.Name, &routes, &lease, &grace, &n.StartedAt, &n.ExpiresAt)
+			err := row.Scan(&n.ID, &n.Name, &routes, &lease, &grace, &n.StartedAt, &n.ExpiresAt, &n.Draining)
 			if err != nil {
 				return err
 			}
@@ -204,8 +210,9 @@ type member struct {
 	versions          []int32
 	marked            string // the routes as marks name them
 
-	mu     sync.Mutex
-	silent map[journal.NodeID]suspicion // guarded by mu; nodes that the last look found without a session
+	mu       sync.Mutex
+	answered orders                       // by Heed; guarded by mu
+	silent   map[journal.NodeID]suspicion // guarded by mu; nodes that the last look found without a session
 }
 
 // ID implements driver.Membership.
@@ -277,8 +284,11 @@ func (m *member) renewOn(ctx context.Context, c *pgx.Conn) (r driver.Renewal, pe
 	var renewals, recalled *int64
 	var server time.Time
 	var database uint32
+	var wanted orders
+	var drain *bool
+	var heeded *int64
 	err = c.QueryRow(ctx, m.s.sql.member.renew, int32(m.id), m.me(), offer).
-		Scan(&renewals, &recalled, &server, &database, &r.Now, &peers)
+		Scan(&renewals, &recalled, &server, &database, &r.Now, &peers, &wanted.pauses, &wanted.newest, &drain, &heeded)
 	m.contact.renewed(sent, offer.Valid, err == nil && renewals != nil && recalled != nil)
 	if err != nil {
 		return driver.Renewal{}, false, err
@@ -287,6 +297,8 @@ func (m *member) renewOn(ctx context.Context, c *pgx.Conn) (r driver.Renewal, pe
 		return r, peers, m.lost()
 	}
 	r.Compare = m.epoch.renewed(server, database, *renewals, *recalled)
+	wanted.drain = *drain
+	r.Heed = wanted != m.orders() || *heeded < wanted.newest
 	return r, peers, nil
 }
 
@@ -320,25 +332,52 @@ func (m *member) Leave(ctx context.Context) error {
 }
 
 // Heed implements driver.Membership.
-func (m *member) Heed(ctx context.Context, heeded int64) (list []journal.Pause, err error) {
+func (m *member) Heed(ctx context.Context, heeded int64) (o driver.Orders, err error) {
 	alive := false
 	err = m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		list = nil
+		o = driver.Orders{}
 		var p pipeline
 		if heeded > 0 {
 			p.exec(m.s.sql.admin.scope.heed, int32(m.id), m.me(), heeded)
 		}
-		p.query(m.s.sql.admin.scope.member, each(func(row pgx.CollectableRow) error { return row.Scan(&alive) }), int32(m.id), m.me())
+		p.query(m.s.sql.admin.scope.member, each(func(row pgx.CollectableRow) error {
+			alive = true
+			return row.Scan(&o.Drain)
+		}), int32(m.id), m.me())
 		p.query(m.s.sql.admin.scope.list, each(func(row pgx.CollectableRow) error {
 			pause, err := scanPause(row)
-			list = append(list, pause)
-			list[len(list)-1].Unheeded = nil
+			pause.Unheeded = nil
+			o.Pauses = append(o.Pauses, pause)
 			return err
 		}))
 		return p.send(ctx, c)
 	})
 	if err == nil && !alive {
-		return nil, m.lost()
+		return driver.Orders{}, m.lost()
 	}
-	return list, err
+	if err == nil {
+		answered := orders{pauses: len(o.Pauses), drain: o.Drain}
+		for i := range o.Pauses {
+			answered.newest = max(answered.newest, o.Pauses[i].Number)
+		}
+		m.mu.Lock()
+		m.answered = answered
+		m.mu.Unlock()
+	}
+	return o, err
+}
+
+// orders tell apart what operators want of a node at one time and at another. A pause that is taken
+// away leaves one less, and one that comes has a number above all others.
+type orders struct {
+	pauses int
+	newest int64
+	drain  bool
+}
+
+// orders returns what the last answer to Heed said.
+func (m *member) orders() orders {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.answered
 }

@@ -43,9 +43,9 @@ UPDATE reprise.members m SET heeded = $3::bigint
 WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL AND m.heeded < $3::bigint
   AND EXISTS (SELECT FROM reprise.pauses p WHERE p.number = $3::bigint)`
 
-// heedMemberSQL tells whether a node is a member.
+// heedMemberSQL returns a row for a node that is a member: whether it is to leave.
 const heedMemberSQL = `
-SELECT EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL)`
+SELECT m.drain FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL`
 
 // queueScope adds what an action changes.
 func queueScope(s *Store, p *pipeline, a *driver.AdminAction, out *driver.AdminOutcome) {

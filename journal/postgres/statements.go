@@ -29,9 +29,9 @@ type commitStatements struct{ batch, closes, one, oneClose, read, free, existing
 
 // adminStatements are those of operators' actions, and of the audit.
 type adminStatements struct {
-	delete, resume, pause, parent, row, priority, note, notePause, list, ofRun string
-	rewind                                                                     rewindStatements
-	scope                                                                      scopeStatements
+	delete, resume, pause, parent, row, priority, note, notePause, drainRead, drain, list, ofRun string
+	rewind                                                                                       rewindStatements
+	scope                                                                                        scopeStatements
 }
 
 // rewindStatements are those that make a generation of an earlier one.
@@ -55,7 +55,8 @@ func newStatements(schema string) statements {
 	r := func(sql string) string { return migrations.Render(sql, schema) }
 	return statements{
 		admin: adminStatements{delete: r(adminDeleteSQL), resume: r(adminResumeSQL), pause: r(adminPauseSQL), parent: r(adminParentSQL),
-			row: r(adminRowSQL), priority: r(adminPrioritySQL), note: r(auditNoteSQL), notePause: r(auditPauseSQL), scope: newScopeStatements(r), list: r(auditSQL), ofRun: r(auditRunSQL),
+			row: r(adminRowSQL), priority: r(adminPrioritySQL), note: r(auditNoteSQL), notePause: r(auditPauseSQL), drainRead: r(drainReadSQL), drain: r(drainSQL),
+			scope: newScopeStatements(r), list: r(auditSQL), ofRun: r(auditRunSQL),
 			rewind: rewindStatements{read: r(rewindReadSQL), state: r(rewindStateSQL), unread: r(rewindUnreadSQL), begin: r(rewindSQL),
 				inbox: r(rewindInboxSQL), children: r(rewindChildrenSQL)}},
 		append: r(appendSQL), appendOne: r(appendOneSQL), excludeOwners: r(excludeOwnersSQL), recall: r(recallSQL),

@@ -41,12 +41,15 @@ const (
 // Admin implements driver.Store. What has changed a run is in the audit, in the same transaction
 // (J12).
 func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.AdminOutcome, err error) {
-	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminReset {
+	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminDrain {
 		return out, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}
 	if a.Scope != nil {
 		err = s.write(ctx, 0, func(b *batch) (err error) { out, err = pauseScope(b, &a, now()); return err })
 		return out, err
+	}
+	if a.Kind == driver.AdminDrain {
+		return out, drainNode(ctx, s, &a)
 	}
 	var lost recalls
 	err = s.write(ctx, 0, func(b *batch) error {

@@ -247,6 +247,7 @@ func (m *member) Renew(context.Context) (driver.Renewal, error) {
 	if !alive {
 		return r, m.errLost()
 	}
+	r.Heed = true // the file is near
 	return r, nil
 }
 
@@ -283,26 +284,40 @@ func (m *member) Leave(ctx context.Context) error {
 
 // Heed implements driver.Membership. The number is of the file that the process has, so it cannot
 // be of another pause.
-func (m *member) Heed(ctx context.Context, heeded int64) (list []journal.Pause, err error) {
+func (m *member) Heed(ctx context.Context, heeded int64) (o driver.Orders, err error) {
 	if m.s.life.Err() != nil {
-		return nil, journal.ErrStoreClosed
+		return o, journal.ErrStoreClosed
 	}
-	if !m.s.nodes.heed(m.id, heeded) {
-		return nil, m.errLost()
+	alive := false
+	if alive, o.Drain = m.s.nodes.heed(m.id, heeded); !alive {
+		return driver.Orders{}, m.errLost()
 	}
-	err = m.s.read(ctx, func(c *conn) error { list, err = readPauses(c); return err })
-	return list, err
+	err = m.s.read(ctx, func(c *conn) error { o.Pauses, err = readPauses(c); return err })
+	return o, err
 }
 
-// heed notes up to which pause a node heeds them, and tells whether it lives.
-func (n *nodes) heed(id journal.NodeID, number int64) bool {
+// heed notes up to which pause a node heeds them, and tells whether it lives and is to leave.
+func (n *nodes) heed(id journal.NodeID, number int64) (alive, drain bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	me := n.live[id]
-	if me != nil {
-		me.heeded = max(me.heeded, number)
+	if me == nil {
+		return false, false
 	}
-	return me != nil
+	me.heeded = max(me.heeded, number)
+	return true, me.Draining
+}
+
+// drain asks a node to leave. changed is false if it has been asked before.
+func (n *nodes) drain(id journal.NodeID) (name string, changed bool, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	me := n.live[id]
+	if me == nil {
+		return "", false, journal.ErrNoNode
+	}
+	changed, me.Draining = !me.Draining, true
+	return me.Name, changed, nil
 }
 
 // unheeding lists the nodes that do not heed a pause.

@@ -17,3 +17,6 @@ CREATE TABLE reprise.pauses (
 
 -- The number of the newest pause that the node heeds.
 ALTER TABLE reprise.members ADD COLUMN heeded bigint NOT NULL DEFAULT 0;
+
+-- Whether an operator wants the node to leave.
+ALTER TABLE reprise.members ADD COLUMN drain boolean NOT NULL DEFAULT false;

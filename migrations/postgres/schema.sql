@@ -148,7 +148,8 @@ CREATE TABLE reprise.members (
     recalled bigint DEFAULT 0 NOT NULL,
     lost_at timestamp with time zone,
     node integer NOT NULL,
-    heeded bigint DEFAULT 0 NOT NULL
+    heeded bigint DEFAULT 0 NOT NULL,
+    drain boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE reprise.nodes (

@@ -43,7 +43,7 @@ func ExitCode(err error) int {
 		return ExitDone
 	case errors.As(err, &coded):
 		return coded.code
-	case is(journal.ErrNotFound, runtime.ErrNotPublished):
+	case is(journal.ErrNotFound, journal.ErrNoNode, runtime.ErrNotPublished):
 		return ExitNotFound
 	case is(journal.ErrClosed, journal.ErrOpen, runtime.ErrRejected, runtime.ErrAborted, runtime.ErrBlocked), errors.As(err, &conflict):
 		return ExitRefused
@@ -103,6 +103,8 @@ func remedy(err error) string {
 		return "look at --store; migrate up makes a new file"
 	case errors.Is(err, runtime.ErrNotPublished):
 		return "run published RUN lists what the run has published"
+	case errors.Is(err, journal.ErrNoNode):
+		return "node list shows the nodes there are"
 	case errors.Is(err, journal.ErrNotFound):
 		return "run list shows the runs there are"
 	case errors.Is(err, runtime.ErrBlocked):

@@ -82,7 +82,10 @@ func (p *pauses) of(r journal.Route) (text string) {
 	for i := range p.list {
 		if q := &p.list[i]; q.Scope.Covers(r) {
 			p.shown[q.Number] = true
-			text = pauseText(q)
+			if text != "" {
+				text += "; "
+			}
+			text += pauseText(q)
 		}
 	}
 	return text

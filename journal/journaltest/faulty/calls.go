@@ -208,8 +208,8 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 }
 
 // Heed implements driver.Membership.
-func (m *member) Heed(ctx context.Context, heeded int64) ([]journal.Pause, error) {
-	return call(ctx, m.f, Call{Verb: "heed", Members: 1, Node: m.m.ID()}, func(ctx context.Context) ([]journal.Pause, error) {
+func (m *member) Heed(ctx context.Context, heeded int64) (driver.Orders, error) {
+	return call(ctx, m.f, Call{Verb: "heed", Members: 1, Node: m.m.ID()}, func(ctx context.Context) (driver.Orders, error) {
 		return m.m.Heed(ctx, heeded)
 	})
 }

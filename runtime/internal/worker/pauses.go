@@ -12,8 +12,9 @@ import (
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
 )
 
-// pauses lets the node heed the pauses of scopes (J11). It reads them when hinted at, and after
-// each renewal, so that a lost hint costs no more than that. First the actor system takes them in,
+// pauses lets the node heed the pauses of scopes (J11), and what else operators want of it. It
+// reads them when a renewal says so, and a hint makes the node renew, so that a lost hint costs no
+// more than the time between two renewals. First the actor system takes them in,
 // from when on no body in their scopes begins; then the node tells the store that it heeds them.
 // What it tells is the number of an answer that it has taken in, never more.
 //
@@ -25,6 +26,7 @@ type pauses struct {
 	routes []journal.Route
 	pause  func([]journal.Pause)
 	claim  func() // what was paused may be due
+	drain  func() // an operator wants the node to leave; called again and again
 	log    *slog.Logger
 	wake   chan struct{} // one token: read
 
@@ -55,15 +57,18 @@ func (p *pauses) loop(ctx context.Context) {
 
 // heed takes in what the store says, and tells whether the store is to be told of it.
 func (p *pauses) heed(ctx context.Context) (news bool) {
-	list, err := p.member.Heed(ctx, p.heeded)
+	orders, err := p.member.Heed(ctx, p.heeded)
 	if err != nil {
 		if !errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, journal.ErrNodeLost) && ctx.Err() == nil {
 			p.log.Error("the pauses of queues and workflows cannot be read; they will be read again", logkey.Node, p.node, logkey.Error, err)
 		}
 		return false
 	}
+	if orders.Drain {
+		p.drain()
+	}
 	before := p.heeded
-	p.take(list)
+	p.take(orders.Pauses)
 	return p.heeded != 0 && p.heeded != before
 }
 

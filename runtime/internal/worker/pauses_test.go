@@ -23,9 +23,9 @@ type heeding struct {
 	log  []int64 // what the node says that it heeds
 }
 
-func (m *heeding) Heed(_ context.Context, heeded int64) ([]journal.Pause, error) {
+func (m *heeding) Heed(_ context.Context, heeded int64) (driver.Orders, error) {
 	m.log = append(m.log, heeded)
-	return m.list, m.err
+	return driver.Orders{Pauses: m.list}, m.err
 }
 
 // J11: the node says that it heeds a pause after the actor system has taken it in, never before, and

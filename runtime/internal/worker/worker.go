@@ -91,6 +91,8 @@ type Worker struct {
 	loops    sync.WaitGroup // all loops, the reaper's second looks, and questions for a sign of life
 	claiming sync.WaitGroup // the claim loop alone
 
+	asked chan struct{} // an operator wants the node to leave; it has room for one token
+
 	failOnce sync.Once
 	lost     chan struct{}
 	reason   error // why the lease was lost; set before lost is closed
@@ -98,7 +100,7 @@ type Worker struct {
 
 // New returns a worker that does nothing yet.
 func New(cfg Config) *Worker {
-	w := &Worker{cfg: cfg, id: cfg.Member.ID(), lost: make(chan struct{})}
+	w := &Worker{cfg: cfg, id: cfg.Member.ID(), lost: make(chan struct{}), asked: make(chan struct{}, 1)}
 	w.alive, w.kill = context.WithCancel(context.Background())
 	w.acquiring, w.endClaims = context.WithCancel(w.alive)
 	var claims context.Context
@@ -120,7 +122,7 @@ func New(cfg Config) *Worker {
 	room := &room{sys: w.sys, liveMax: cfg.LiveMax, setFull: func(full bool) { cfg.Journal.SetFull(w.id, full) }}
 	unconfirmed := &unconfirmed{}
 	w.pauses = &pauses{member: cfg.Member, node: w.id, routes: cfg.Routes, pause: w.sys.Pause, log: cfg.Log, wake: make(chan struct{}, 1),
-		claim: func() { w.claimer.timer.expect(time.Time{}) }}
+		claim: func() { w.claimer.timer.expect(time.Time{}) }, drain: w.ask}
 	w.claimer = &claimer{
 		j: cfg.Journal, node: w.id, routes: w.pauses.openRoutes, sys: w.sys, room: room, log: cfg.Log,
 		crowd:       &crowd{node: w.id, tell: w.sys.Crowd, room: room, log: cfg.Log, observe: cfg.Waiting},
@@ -145,9 +147,11 @@ func New(cfg Config) *Worker {
 		if w.comparison.wanted() {
 			w.claimer.timer.expect(time.Time{})
 		}
+		if r.Heed {
+			w.pauses.look()
+		}
 		w.contact.note()
 		w.reaper.look()
-		w.pauses.look()
 	}}
 	return w
 }
@@ -182,6 +186,16 @@ func (w *Worker) Begin(leaseEnd time.Time) {
 
 // Lost is closed when the lease is lost. Nothing of the worker can be written any more then (J3).
 func (w *Worker) Lost() <-chan struct{} { return w.lost }
+
+// Asked gets a token when an operator wants the node to leave. [Worker.Drain] does it.
+func (w *Worker) Asked() <-chan struct{} { return w.asked }
+
+func (w *Worker) ask() {
+	select {
+	case w.asked <- struct{}{}:
+	default: // once is enough
+	}
+}
 
 // Starts begins a batch of starts. It may be called on a nil worker: nothing is owned then.
 func (w *Worker) Starts() StartBatch {

@@ -1,0 +1,47 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// DrainNode asks a node to hand back what it has and to leave, as if the context of its [Node.Run]
+// had ended, and waits until it has left: the node acquires no more runs, lets running steps
+// continue for its NodeOptions.Drain, and its Run returns nil. What the program does then is its
+// own business: most end. The request is for this node alone; a program that runs a node again is
+// another node.
+//
+// If ctx ends first, the node leaves all the same. Errors: journal.ErrNoNode if there is no such
+// node, and ctx's.
+func (c *Client) DrainNode(ctx context.Context, node journal.NodeID) error {
+	_, err := intercepted(ctx, c, Call{Kind: DrainCall, Node: node}, func(ctx context.Context, _ *Call) (none struct{}, err error) {
+		a := driver.AdminAction{Kind: driver.AdminDrain, Node: node, Actor: c.Actor(ctx), Reason: reasonOf(ctx, "")}
+		if _, err = c.j.Admin(ctx, a); err == nil {
+			err = awaitLeft(ctx, c, node)
+		}
+		return none, err
+	})
+	return err
+}
+
+// awaitLeft waits until a node is no member any more.
+func awaitLeft(ctx context.Context, c *Client, node journal.NodeID) error {
+	for wait := pauseLookMin; ; wait = min(2*wait, pauseLookMax) {
+		nodes, err := c.j.Nodes(ctx)
+		if err == nil && !slices.ContainsFunc(nodes, func(n journal.Node) bool { return n.ID == node }) {
+			return nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("drain node %d: it is asked to leave, and has not left yet: %w", node, context.Cause(ctx))
+		case <-timer.C:
+		}
+	}
+}
