@@ -2,6 +2,7 @@ package cli
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,7 @@ type auditRecord struct {
 	Number   int64     `json:"number" doc:"number of the entry; it grows with time"`
 	At       time.Time `json:"at" doc:"when"`
 	Actor    string    `json:"actor,omitempty" doc:"who, as the program said"`
-	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, terminate or delete"`
+	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, retry, reset, terminate or delete"`
 	Run      string    `json:"run,omitempty" doc:"id of the run, which may be deleted by now; absent for a queue or a workflow, which detail names"`
 	Workflow string    `json:"workflow" doc:"name of the workflow; empty for a queue"`
 	Reason   string    `json:"reason,omitempty" doc:"why, as the operator said"`
@@ -32,14 +33,17 @@ var auditColumns = []column[auditRecord]{
 	{"DETAIL", func(_ *printer, r *auditRecord) string { return oneLine(r.Detail, 80) }},
 }
 
+// auditVerbs are the actions that have entries.
+var auditVerbs = []string{"pause", "resume", "set-labels", "set-priority", "retry", "reset", "terminate", "delete"}
+
 func auditVerb(a *app) *cobra.Command {
 	var f journal.AuditFilter
 	var run string
 	c := &cobra.Command{
 		Use: "audit", Short: "List what operators have done to runs, newest first", Args: cobra.NoArgs,
 		Long: `List what operators have done to runs, newest first: each pause, resume, change of
-labels or priority, termination and deletion that has changed a run, by whatever program.
-Entries of a run outlive it. Signals, updates and requests to cancel are in the run's history.`,
+labels or priority, retry, reset, termination and deletion that has changed a run, by
+whatever program. Entries of a run outlive it. Signals, updates and requests to cancel are in the run's history.`,
 		RunE: a.reads(func(c *call, _ []string) (err error) {
 			if f.Limit < 1 || f.Limit > journal.ListMax {
 				return usage(c.Command, "--limit %d is not between 1 and %d", f.Limit, journal.ListMax)
@@ -71,10 +75,10 @@ Entries of a run outlive it. Signals, updates and requests to cancel are in the 
 	fl := c.Flags()
 	fl.StringVar(&run, "run", "", "of this run: an id, or key=KEY of one that is not deleted")
 	fl.StringVar(&f.Actor, "actor", "", "by this actor")
-	fl.StringVar(&f.Verb, "verb", "", "pause, resume, set-labels, set-priority, terminate or delete")
+	fl.StringVar(&f.Verb, "verb", "", strings.Join(auditVerbs, ", "))
 	fl.IntVar(&f.Limit, "limit", 50, "how many entries")
 	fl.Int64Var(&f.Before, "before", 0, "only entries with smaller numbers: the last number of the page before")
 	must(c.RegisterFlagCompletionFunc("run", a.completeRuns))
-	must(c.RegisterFlagCompletionFunc("verb", cobra.FixedCompletions([]string{"pause", "resume", "set-labels", "set-priority", "terminate", "delete"}, cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("verb", cobra.FixedCompletions(auditVerbs, cobra.ShellCompDirectiveNoFileComp)))
 	return printing(c, "list of audit")
 }

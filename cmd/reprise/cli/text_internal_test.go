@@ -3,9 +3,12 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // TestClean: what a stranger has stored cannot drive the terminal of whoever looks at it.
@@ -73,5 +76,20 @@ func TestParseSpan(t *testing.T) {
 		if (err != nil) != (want < 0) || err == nil && got != want {
 			t.Errorf("%q: %s, %v", text, got, err)
 		}
+	}
+}
+
+// TestAuditVerbs: whatever has an entry in the audit can be asked for.
+func TestAuditVerbs(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for k := driver.AdminDelete; !strings.HasPrefix(k.String(), "admin action"); k++ {
+		n++
+		if !slices.Contains(auditVerbs, k.String()) {
+			t.Errorf("--verb does not offer %s", k)
+		}
+	}
+	if n < int(driver.AdminReset) {
+		t.Errorf("only %d actions were found", n)
 	}
 }
