@@ -17,7 +17,7 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// programEnv makes this binary the command: "reprise" as it is, "embedded" as a program with code.
+// programEnv makes this binary the command: "reprise" as it is, the others as a program with code.
 const programEnv = "REPRISE_TEST_PROGRAM"
 
 // TestMain also makes this binary the command, so that every test goes through a process with its
@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 		cli.Main(&cli.Options{Name: "shop", Register: cli.RegisterDemo})
 	case "changed":
 		cli.Main(&cli.Options{Name: "shop", Register: registerChanged})
+	case "shop":
+		cli.Main(&cli.Options{Name: "shop", Register: handleAddressed})
+	case "exports":
+		os.Exit(exportsMain())
 	case "refusing":
 		cli.Main(&cli.Options{Client: &runtime.ClientOptions{Interceptors: []runtime.Interceptor{{Client: refuse}}}})
 	}
