@@ -205,7 +205,7 @@ func partnerDown(s *scene) map[string]func() {
 	s.deploy(s.world.handleMoney)
 	start(s, payments, 1, 5, runtime.StartOptions{})
 	start(s, refunds, 1, 4, runtime.StartOptions{})
-	s.until(5, `status = "paused"`)
+	s.until(5, `status = "paused" and not node is set`) // one that its node still has says so
 	s.until(4, `status = "failed"`)
 	return map[string]func(){
 		"the bank answers again": func() { s.world.bankIsUp.Store(true) },
@@ -219,7 +219,7 @@ func doubleCharge(s *scene) map[string]func() {
 	s.deploy(s.world.subscriptionsThat(2))
 	start(s, subscriptions, 1, 1, runtime.StartOptions{})
 	start(s, subscriptions, 2, 3, runtime.StartOptions{Version: 2})
-	s.until(3, `workflow = "subscription" and waiting = "signal renewed"`)
+	s.until(3, `workflow = "subscription" and waiting = "signal renewed" and not node is set`)
 	return map[string]func(){
 		"a month begins": func() {
 			send(s, renewed, "December", keys("subscription", 1, 3)...)

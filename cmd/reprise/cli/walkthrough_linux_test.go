@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -132,7 +133,7 @@ func newShell(t *testing.T, env ...string) *shell {
 			t.Fatal(err)
 		}
 	}
-	env = append(env, "PATH="+path+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	env = append(env, "LC_ALL=C", "PSQLRC=/dev/null", "PATH="+path+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	return &shell{dir: t.TempDir(), env: env}
 }
 
@@ -148,7 +149,12 @@ func (s *shell) execute(t *testing.T, a act) {
 	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), s.env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what the shell has started ends with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	err := cmd.Run()
+	if ctx.Err() != nil {
+		t.Fatalf("%s: %s: it does not end; so far it has printed\n%s", a.at, a.text, out.String())
+	}
 	failure := new(exec.ExitError)
 	if err != nil && !errors.As(err, &failure) {
 		t.Fatalf("%s: %v", a.at, err)
