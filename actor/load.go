@@ -125,7 +125,17 @@ func finish(r *run) {
 		r.inputs.got = max(r.inputs.got, m.InboxSeen())
 	}
 	r.steps.adopt(m.Pending(), r.task.Attempts)
+	takeGiven(r)
 	renew(r)
+}
+
+// takeGiven ends steps that have a given result: they are not executed.
+func takeGiven(r *run) {
+	for _, s := range r.steps.open {
+		if s.given != nil && !s.ended {
+			r.inputs.addOutcome(s, result{cmd: s.Cmd, output: *s.given}, r.now())
+		}
+	}
 }
 
 // replayStored also refuses what was stored without a link: no release of ours did that.

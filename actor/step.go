@@ -38,6 +38,7 @@ type step struct {
 	nextAt    time.Time // when the next attempt is due, by the store's clock
 	failure   *journal.Failure
 	heartbeat *journal.Payload // details of the last heartbeat
+	given     *journal.Payload // the output that an operator gives it; nil for none
 }
 
 // interrupt cancels the context of the running attempt, if there is one. Its answer still counts.
@@ -74,7 +75,7 @@ func (s *step) kept() bool {
 
 // remembers tells whether anything of the step must survive this actor.
 func (s *step) remembers() bool {
-	return s.made > 0 || s.heartbeat != nil || s.exhausted || !s.since.IsZero()
+	return s.made > 0 || s.heartbeat != nil || s.exhausted || s.given != nil || !s.since.IsZero()
 }
 
 // waits tells whether the step will start an attempt at some time, unless somebody has to resume

@@ -78,7 +78,7 @@ func (t *steps) adopt(pending []replay.Step, stored []journal.Attempt) {
 		for _, a := range stored {
 			if a.Cmd == p.Cmd {
 				s.made, s.panics, s.nextAt, s.failure, s.heartbeat = a.Made, a.Panics, a.NextAt, a.Failure, a.Heartbeat
-				s.earlier, s.since, s.exhausted, s.told = a.Earlier, a.Since, a.Exhausted, a.Exhausted
+				s.earlier, s.since, s.exhausted, s.told, s.given = a.Earlier, a.Since, a.Exhausted, a.Exhausted, a.Given
 			}
 		}
 		t.put(s)
@@ -195,14 +195,15 @@ func (t *steps) nextDue(at, now time.Time, max int) time.Time {
 	return at
 }
 
-// attempts is what must survive this actor of steps that have failed, heartbeat, or are exhausted.
+// attempts is what must survive this actor of steps that have failed, heartbeat, are exhausted, or
+// have a given result: until its event is stored, for a step that had none would be executed.
 func (t *steps) attempts() []journal.Attempt {
 	var list []journal.Attempt
 	for _, s := range t.open {
-		if !s.ended && !s.dropped && s.remembers() {
+		if (!s.ended || s.given != nil) && !s.dropped && s.remembers() {
 			list = append(list, journal.Attempt{
 				Cmd: s.Cmd, Name: s.Name, Made: s.made, Earlier: s.earlier, Panics: s.panics,
-				NextAt: s.nextAt, Failure: s.failure, Heartbeat: s.heartbeat, Exhausted: s.exhausted, Since: s.since,
+				NextAt: s.nextAt, Failure: s.failure, Heartbeat: s.heartbeat, Exhausted: s.exhausted, Since: s.since, Given: s.given,
 			})
 		}
 	}

@@ -4,7 +4,8 @@ import (
 	"time"
 )
 
-// Attempt is the durable state of a step that has failed at least once and is not done. It lives in
+// Attempt is the durable state of a step that has failed at least once and is not done, or that has
+// a result which an operator gives it. It lives in
 // the task, so failed attempts do not grow the history: a step that fails a thousand times costs
 // one event in the end. An owner writes the whole list with each commit. A run with steps in retry
 // may be parked, and whoever claims it next goes on with the count and the time that stand here. A
@@ -24,4 +25,7 @@ type Attempt struct {
 	// hold was resumed, and gets a new set of attempts: whoever owns the run then gives it.
 	Exhausted bool      `json:"exhausted,omitempty"`
 	Since     time.Time `json:"since,omitzero"` // when it got its present set; zero for the first
+	// Given is the output that the step has without being executed: its owner makes the event of
+	// it.
+	Given *Payload `json:"given,omitempty"`
 }

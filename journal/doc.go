@@ -81,13 +81,16 @@
 //     policy closes when its parent is terminated has none. What code decides over
 //     is no such change: a signal, an update and a cancel request are rows of the
 //     inbox.
-//   - J13: A retry or reset replays clean. It begins the run's next generation with
+//   - J13: A retry, reset or fork replays clean. It begins the run's next generation with
 //     the first events of the present one, as they are, and code sees in the copy
 //     what it saw in the original, see [Rewound]. What is behind them stays as a
 //     branch. From the transaction of it the run is open and free, a pause of it
 //     stays, its owner commits nothing more (J3), and its inbox is where the kept
 //     events have left it. The commands that these wait for are answered once:
-//     children that ended while the run was closed answer now.
+//     children that ended while the run was closed answer now. A fork does the same
+//     with a copy of the run: that stays as it is, its children are its own, and
+//     the fork has copies of the answers that it has got. Only results that an
+//     operator gives to steps differ, and the audit says which.
 //
 // # States of a run and its task
 //

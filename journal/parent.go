@@ -4,10 +4,10 @@ package journal
 // inbox, written in the transaction that closes the child, so a parent can neither miss it nor get
 // it twice.
 type Parent struct {
-	Run        RunID
-	Generation Generation
-	Cmd        Cmd
-	Policy     ClosePolicy
+	Run        RunID       `json:"run"`
+	Generation Generation  `json:"generation"`
+	Cmd        Cmd         `json:"cmd"`
+	Policy     ClosePolicy `json:"policy,omitempty"`
 }
 
 // ClosePolicy says what becomes of an open child when its parent closes. The numbers are stored.

@@ -28,7 +28,8 @@ func (sc *Scope) Start(st journal.Start, policy journal.ClosePolicy, mode Cancel
 // childID is the same on every replay: the time of the event that the code reacts to, and a hash of
 // who asks. Its form must never change: old histories depend on it.
 func (e *Env) childID(cmd journal.Cmd) journal.RunID {
-	b := append([]byte("reprise child 1\n"), e.info.Run[:]...)
+	run := e.info.Rewound.IssuerRun(e.info.Run, cmd)
+	b := append([]byte("reprise child 1\n"), run[:]...)
 	b = binary.BigEndian.AppendUint32(b, uint32(e.info.Rewound.Issuer(e.info.Generation, cmd)))
 	b = binary.BigEndian.AppendUint32(b, uint32(cmd))
 	sum := sha256.Sum256(b)

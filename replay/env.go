@@ -48,11 +48,19 @@ type Env struct {
 }
 
 // Info is the identity of the run, as its code sees it: in a generation that begins with events of
-// an earlier one, the code goes on to see what that saw (J13).
+// an earlier one, the code goes on to see what that saw (J13). In a fork it sees the other run as
+// long as it reacts to events of that, and then the fork: what it does from there on, and whom it
+// tells who it is, are the fork's.
 func (e *Env) Info() Info {
 	i := e.info
 	if r := i.Rewound; r != nil && r.Origin != 0 {
 		i.Generation, i.InboxSeen = r.Origin, r.Seen
+	}
+	if was := i.Rewound.ForkAt(e.seq); was != nil {
+		if !i.Deadline.IsZero() {
+			i.Deadline = was.StartAt.Add(i.Deadline.Sub(i.StartAt))
+		}
+		i.Run, i.Key, i.Version, i.Queue, i.StartAt, i.Parent = was.Run, was.Key, was.Version, was.Queue, was.StartAt, was.Parent
 	}
 	i.Rewound = nil
 	return i

@@ -24,7 +24,7 @@ type Info struct {
 	Input      journal.Payload
 	Parent     *journal.Parent  // nil if no run waits for this one
 	InboxSeen  journal.InboxSeq // newest message that the generation before had consumed
-	Rewound    *journal.Rewound // nil unless the generation begins with events of an earlier one
+	Rewound    *journal.Rewound // nil unless the generation begins with events of an earlier one, or of another run
 }
 
 // InfoOf returns the identity of a run's present generation.
@@ -48,10 +48,10 @@ func InfoOf(run *journal.Run) Info {
 }
 
 // OriginOf is the link that the generation's first event follows, see [journal.OriginOf]. Events
-// that were copied from an earlier generation keep their links.
+// that were copied from an earlier generation, or from another run, keep their links.
 func OriginOf(i *Info) journal.Link {
 	if r := i.Rewound; r != nil && r.Origin != 0 {
-		return journal.OriginOf(i.Run, r.Origin, r.Seen, i.Input)
+		return journal.OriginOf(r.FirstRun(i.Run), r.Origin, r.Seen, i.Input)
 	}
 	return journal.OriginOf(i.Run, i.Generation, i.InboxSeen, i.Input)
 }

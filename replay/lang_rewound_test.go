@@ -1,16 +1,20 @@
 package replay_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
+	"github.com/reprise-run/reprise/replay/workflow"
 )
 
 // TestLanguageRewound: a prefix of the history of a random program replays clean in a generation
-// that a retry or reset has made of it, and in one that was made of that (J13). The code sees the
+// that a retry or reset has made of it, and in one that was made of that, and in forks (J13). The code sees the
 // same, random numbers and ids of children among it, and waits for the same. Answers to what the
 // prefix has asked for are taken, whichever generation has asked.
 func TestLanguageRewound(t *testing.T) {
@@ -33,11 +37,17 @@ func TestLanguageRewound(t *testing.T) {
 				second := first.rewound(earlier, true)
 				w.again(second, earlier)
 				second.answers(w)
-				points += 2
+				fork := first.forked(earlier, 77)
+				w.again(fork, earlier)
+				fork.answers(w)
+				fork = fork.forked(1, 78)
+				w.again(fork, 1)
+				fork.answers(w)
+				points += 4
 			}
 		}
 	}
-	if points < 2000 {
+	if points < 4000 {
 		t.Errorf("only %d points were tried", points)
 	}
 }
@@ -55,6 +65,16 @@ func (l *langLog) rewound(seq int, again bool) *langLog {
 	for i := range next.reactions { // as if messages behind the point were left out
 		next.reactions[i].Rest.Inbox = max(next.reactions[i].Rest.Inbox, info.InboxSeen)
 	}
+	return next
+}
+
+// forked is the log of a fork that begins with seq events of this log.
+func (l *langLog) forked(seq int, id byte) *langLog {
+	next := l.rewound(seq, true)
+	was := journal.Run{ID: l.info.Run, Key: l.info.Key, Version: l.info.Version, Queue: l.info.Queue, StartAt: l.info.StartAt, Parent: l.info.Parent}
+	next.info.Rewound.ForkOf(&was)
+	next.info.Run, next.info.Key, next.info.Version, next.info.Queue, next.info.Parent = journal.RunID{id}, "fork", 9, "fork", nil
+	next.info.StartAt = next.info.StartAt.Add(time.Hour)
 	return next
 }
 
@@ -137,6 +157,46 @@ func TestInfoRewound(t *testing.T) {
 	} {
 		if got != want {
 			t.Errorf("the code sees %s, want %s", got, want)
+		}
+	}
+}
+
+// TestInfoForked: code sees the run of which its events are, and the fork from the first event on
+// that is the fork's own, in a fork of a fork too.
+func TestInfoForked(t *testing.T) {
+	var seen []string
+	def := workflow.Define("info", 1, func(ctx workflow.Context, _ struct{}) (int, error) {
+		for {
+			i := ctx.Info()
+			seen = append(seen, fmt.Sprintln(i.Run[0], i.Key, i.Version, i.Queue, i.StartAt.Sub(epoch), i.Deadline.Sub(i.StartAt), i.Parent != nil, i.Generation, i.Rewound))
+			if _, err := workflow.Step(ctx, "s", func(context.Context) (int, error) { return 1, nil }, nil); err != nil {
+				return 0, err
+			}
+		}
+	})
+	run := journal.Run{ID: journal.RunID{1}, Key: "first", Version: 1, Queue: "a", StartAt: epoch, Parent: &journal.Parent{Run: journal.RunID{9}}, Generation: 1}
+	r := run.Rewound.After(1, 1, 1, 0, true)
+	r.ForkOf(&run)
+	fork := journal.Run{ID: journal.RunID{2}, Key: "fork", Version: 2, Queue: "b", StartAt: epoch.Add(time.Hour), Generation: 2, Rewound: r}
+	r = r.After(2, 2, 2, 0, true)
+	r.ForkOf(&fork)
+	second := replay.Info{Run: journal.RunID{3}, Version: 1, Queue: "c", StartAt: epoch.Add(2 * time.Hour), Deadline: epoch.Add(2*time.Hour + time.Minute), Generation: 3, Rewound: r}
+	m := replay.New(def, second, journal.New(nil, nil))
+	defer m.Close()
+	for seq := journal.Seq(1); seq <= 3; seq++ {
+		ev := journal.Event{Seq: seq, Kind: journal.StepCompleted, Cmd: journal.Cmd(seq - 1), Name: "s", Attempt: 1, Time: epoch.Add(3 * time.Hour), Payload: journal.Payload{Data: []byte("1")}}
+		if seq == 1 {
+			ev = journal.Event{Seq: 1, Kind: journal.RunStarted, Time: epoch}
+		}
+		if err := m.Step(&ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := []string{"1 first 1 a 0s 1m0s true 1 <nil>", "2 fork 2 b 1h0m0s 1m0s false 1 <nil>", "3 1 c 2h0m0s 1m0s false 1 <nil>"}
+	for i := range want {
+		if i >= len(seen) || strings.Join(strings.Fields(seen[i]), " ") != want[i] {
+			t.Errorf("the code sees %q, want %q", seen, want)
+			break
 		}
 	}
 }

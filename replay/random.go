@@ -31,7 +31,7 @@ func (g guarded) Uint64() uint64 {
 	return g.Source.Uint64()
 }
 
-// Random returns the run's random numbers. They are a function of run id and generation, that in
+// Random returns the run's random numbers. They are a function of run id and generation, those in
 // which the first event was written: a replay draws the same ones.
 func (e *Env) Random() *rand.Rand {
 	if e.random.numbers == nil {
@@ -56,7 +56,8 @@ func (e *Env) UUID() uuid.UUID {
 // seeded returns a generator for one purpose. The seed's form must never change: old histories
 // depend on it.
 func seeded(info *Info, purpose string) rand.Source {
-	b := append([]byte("reprise random 1\n"), info.Run[:]...)
+	run := info.Rewound.FirstRun(info.Run)
+	b := append([]byte("reprise random 1\n"), run[:]...)
 	b = binary.BigEndian.AppendUint32(b, uint32(info.Rewound.First(info.Generation)))
 	b = append(b, purpose...)
 	return rand.NewChaCha8(sha256.Sum256(b))

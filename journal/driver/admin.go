@@ -21,6 +21,7 @@ const (
 	AdminSetPriority                      // change the priority of an open run
 	AdminRetry                            // go on with a closed run from before its failure (J13)
 	AdminReset                            // go on with a run from an earlier point of its history (J13)
+	AdminFork                             // begin another run at a point of a run's history (J13)
 	AdminDrain                            // ask a node to hand back what it has, and to leave
 )
 
@@ -43,6 +44,8 @@ func (k AdminKind) String() string {
 		return "retry"
 	case AdminReset:
 		return "reset"
+	case AdminFork:
+		return "fork"
 	case AdminDrain:
 		return "drain"
 	}
@@ -52,7 +55,7 @@ func (k AdminKind) String() string {
 // Refuses tells why a run that is open, or is not, is none for the action; nil if it is one.
 func (k AdminKind) Refuses(open bool) error {
 	switch {
-	case k == AdminReset:
+	case k == AdminReset || k == AdminFork:
 	case (k == AdminDelete || k == AdminRetry) && open:
 		return journal.ErrOpen
 	case k != AdminDelete && k != AdminSetLabels && k != AdminRetry && !open:
@@ -62,7 +65,7 @@ func (k AdminKind) Refuses(open bool) error {
 }
 
 // Detail is what the audit says of the action beside its verb. That of an edit is [Edit.Detail],
-// and that of a retry or reset [Rewind.Detail].
+// that of a retry or reset [Rewind.Detail], and those of a fork [Fork.Details].
 func (k AdminKind) Detail() string {
 	if k == AdminInterrupt {
 		return "running steps are interrupted"
@@ -86,11 +89,12 @@ type AdminAction struct {
 
 	Labels   map[string]*string // of AdminSetLabels: nil removes one
 	Priority int16              // of AdminSetPriority
-	Rewind   *Rewind            // of AdminRetry and AdminReset
+	Rewind   *Rewind            // of AdminRetry, AdminReset and AdminFork
+	Fork     *Fork              // of AdminFork
 }
 
-// AdminOutcome tells of the run of a pause, a resume, a retry or a reset. Of a scope, Pause is the
-// number of the pause that it has, 0 for none.
+// AdminOutcome tells of the run of a pause, a resume, a retry, a reset or a fork. Of a scope, Pause
+// is the number of the pause that it has, 0 for none.
 type AdminOutcome struct {
 	Pause int64
 
@@ -104,14 +108,6 @@ func (a *AdminAction) AuditReason() string {
 	return auditText(strings.ReplaceAll(strings.ToValidUTF8(a.Reason, "\ufffd"), "\x00", "\ufffd"))
 }
 
-// auditText is the beginning of a text, as much of it as the audit keeps.
-func auditText(text string) string {
-	if len(text) > journal.AuditTextBytesMax {
-		text = strings.ToValidUTF8(text[:journal.AuditTextBytesMax], "")
-	}
-	return text
-}
-
 // check refuses an action that no store carries out.
 func (a *AdminAction) check() error {
 	if err := journal.CheckText("actor", a.Actor, journal.NameBytesMax); err != nil {
@@ -123,8 +119,12 @@ func (a *AdminAction) check() error {
 	if a.Kind == AdminDrain || a.Node != 0 {
 		return a.checkNode()
 	}
-	if a.Kind == AdminRetry || a.Kind == AdminReset {
-		return a.Rewind.check()
+	if a.Kind == AdminRetry || a.Kind == AdminReset || a.Kind == AdminFork {
+		err := a.Rewind.check()
+		if err == nil && a.Kind == AdminFork {
+			err = a.Fork.check(a.Rewind)
+		}
+		return err
 	}
 	if a.Kind == AdminSetPriority {
 		return journal.CheckPriority(a.Priority)

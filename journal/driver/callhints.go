@@ -150,6 +150,8 @@ func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
 		} else if a.Kind == AdminResume {
 			j.publish([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
 		}
+	case AdminFork:
+		j.publish([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
 	case AdminRetry, AdminReset: // the owner that it had has to look, and children may have got requests
 		hints := []Hint{{Kind: HintTerminated, Run: a.Run}, {Kind: HintTasks}}
 		j.publish(hints, hints)

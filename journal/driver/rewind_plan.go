@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/reprise-run/reprise/journal"
@@ -41,4 +43,42 @@ func NewRewind(run *journal.Run, events []journal.Event, seq journal.Seq, again 
 	}
 	w.Next = run.Rewound.After(run.Generation, seq, cmds, seen, again)
 	return w
+}
+
+// NewFork returns what makes a fork of a run, with its first seq events. results, ascending,
+// replace outcomes of them, or are those of steps that they have asked for and that had an outcome
+// behind them. The events that the fork then has are the answer; those of the run stay as they are.
+// The caller says more: key, queue and version of the fork, and what NewRewind leaves open.
+func NewFork(run *journal.Run, events []journal.Event, seq journal.Seq, fork journal.RunID, results []Result) (*Rewind, *Fork, []journal.Event) {
+	w := NewRewind(run, events, seq, true)
+	w.Next.ForkOf(run)
+	f := &Fork{Run: fork, Queue: run.Queue, Version: run.Version}
+	kept := slices.Clone(events[:seq])
+	for _, r := range results {
+		if r.Seq <= seq {
+			f.Results = append(f.Results, r)
+			continue
+		}
+		ev := &events[r.Seq-1]
+		f.Given = append(f.Given, Given{Cmd: ev.Cmd, Name: ev.Name, Output: r.Output})
+	}
+	slices.SortFunc(f.Given, func(a, b Given) int { return cmp.Compare(a.Cmd, b.Cmd) })
+	if len(f.Results) == 0 {
+		return w, f, kept
+	}
+	for _, r := range f.Results {
+		ev := &kept[r.Seq-1]
+		ev.Kind, ev.Payload = journal.StepCompleted, r.Output
+		w.Next.Edited = append(w.Next.Edited, r.Seq)
+	}
+	slices.Sort(w.Next.Edited)
+	w.Next.Edited = slices.Compact(w.Next.Edited)
+	first := f.Results[0].Seq
+	link := kept[first-2].Link // event 1 is the start
+	for i := int(first) - 1; i < len(kept); i++ {
+		kept[i].Link = kept[i].LinkAfter(link)
+		link = kept[i].Link
+		f.Links = append(f.Links, link)
+	}
+	return w, f, kept
 }

@@ -81,6 +81,9 @@ func attemptBytes(a *journal.Attempt) int {
 	if a.Heartbeat != nil {
 		n += len(a.Heartbeat.Data)
 	}
+	if a.Given != nil {
+		n += len(a.Given.Data)
+	}
 	return n
 }
 

@@ -5,7 +5,7 @@ import "github.com/reprise-run/reprise/journal"
 // originOf returns what the first event of a run's generation follows.
 func originOf(run *journal.Run) journal.Link {
 	if r := run.Rewound; r != nil && r.Origin != 0 {
-		return journal.OriginOf(run.ID, r.Origin, r.Seen, run.Input)
+		return journal.OriginOf(r.FirstRun(run.ID), r.Origin, r.Seen, run.Input)
 	}
 	var seen journal.InboxSeq
 	if run.Continued != nil {

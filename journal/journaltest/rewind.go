@@ -72,7 +72,7 @@ func retryOpens(k *kit) {
 	want.Status, want.ClosedAt, want.Generation, want.Continued, want.Task = journal.Open, time.Time{}, 2, &journal.Continue{}, r.Task
 	want.Rewound = &journal.Rewound{From: 1, Seq: 2, Origin: 1, Issued: []journal.IssuedIn{{Generation: 1, Through: 2}}}
 	k.same("the row", r, want)
-	if t := r.Task; t.Owner != 0 || t.State != journal.Ready || len(t.Attempts) > 0 || t.Generation != 2 || t.Priority != 2 {
+	if t := r.Task; t.Owner != 0 || t.State != journal.Ready || len(t.Attempts) > 0 || t.Generation != 2 || t.Priority != 2 || t.Turn == 0 {
 		k.t.Errorf("the task: %+v", t)
 	}
 	k.same("listed by status", k.listed(journal.ListFilter{Where: "status = open"}), []string{"key"})

@@ -58,6 +58,8 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		}
 		detail = a.Rewind.Detail()
 		out = driver.AdminOutcome{State: r.task.State}
+	case driver.AdminFork:
+		return out, s.db.fork(r, &a, now)
 	default:
 		return out, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}

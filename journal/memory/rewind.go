@@ -37,7 +37,8 @@ func (db *database) rewind(r *record, w *driver.Rewind, now time.Time) error {
 		r.run.Input, r.run.Version = clonePayload(w.Input), w.Version
 	}
 	reopened := !r.open
-	t := journal.Task{Run: r.run.ID, Queue: r.run.Queue, Workflow: r.run.Workflow, Priority: r.run.Priority, InboxLast: journal.InboxSeq(len(r.inbox))}
+	// A task that no commit has changed is that of a run without a history, which nobody loads.
+	t := journal.Task{Run: r.run.ID, Queue: r.run.Queue, Workflow: r.run.Workflow, Priority: r.run.Priority, Turn: 1, InboxLast: journal.InboxSeq(len(r.inbox))}
 	if !reopened {
 		t.Fence, t.Turn, t.State = r.task.Fence, r.task.Turn+1, driver.RewoundState(r.task.State)
 	}

@@ -51,6 +51,8 @@ func act(ctx context.Context, s *Store, a *driver.AdminAction) (driver.AdminOutc
 		return driver.AdminOutcome{}, adminEdit(ctx, s, a)
 	case driver.AdminRetry, driver.AdminReset:
 		return adminRewind(ctx, s, a)
+	case driver.AdminFork:
+		return driver.AdminOutcome{}, adminFork(ctx, s, a)
 	case driver.AdminDrain:
 		return driver.AdminOutcome{}, adminDrain(ctx, s, a)
 	}

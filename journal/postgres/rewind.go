@@ -18,6 +18,7 @@ type rewinding struct {
 	s      *Store
 	a      *driver.AdminAction
 	w      *driver.Rewind
+	of     journal.RunID // whose events are kept: the run, or the one that it is a fork of
 	exists bool
 	run    journal.Run // id, status, workflow, generation, key and beginning of the inbox
 	holds  bool        // whether it has its key
@@ -31,7 +32,7 @@ type rewinding struct {
 func adminRewind(ctx context.Context, s *Store, a *driver.AdminAction) (out driver.AdminOutcome, err error) {
 	var refused error
 	try := func(ctx context.Context, c *pgx.Conn) (err error) {
-		r := &rewinding{s: s, a: a, w: a.Rewind, run: journal.Run{ID: a.Run}}
+		r := &rewinding{s: s, a: a, w: a.Rewind, of: a.Run, run: journal.Run{ID: a.Run}}
 		refused, err = r.rewind(ctx, c)
 		out = r.out
 		return err
@@ -85,7 +86,7 @@ func (r *rewinding) read(ctx context.Context, c *pgx.Conn) (unread []driver.Unre
 		p.exec(heldWaitSQL)
 	}
 	p.exec(r.s.sql.lockTasks, runIDs([]journal.RunID{r.run.ID}))
-	p.query(r.s.sql.admin.rewind.read, each(r.scan), uuidArg(r.run.ID))
+	p.query(r.s.sql.admin.rewind.read, each(func(row pgx.CollectableRow) error { return r.scan(row) }), uuidArg(r.run.ID))
 	if err := p.send(ctx, c); err != nil {
 		return nil, nil, err
 	}
@@ -98,12 +99,17 @@ func (r *rewinding) read(ctx context.Context, c *pgx.Conn) (unread []driver.Unre
 	if refused := r.a.Kind.Refuses(!r.run.Status.Closed()); refused != nil {
 		return nil, refused, nil
 	}
+	return r.readState(ctx, c)
+}
+
+// readState reads what is beside the row of the run: where it is to go, who has its key, its inbox.
+func (r *rewinding) readState(ctx context.Context, c *pgx.Conn) (unread []driver.Unread, refused, err error) {
 	from := r.w.From(r.run.Continued)
-	p = pipeline{}
+	var p pipeline
 	p.query(r.s.sql.admin.rewind.state, each(func(row pgx.CollectableRow) error {
 		refused, err = r.state(row)
 		return err
-	}), uuidArg(r.run.ID), int32(r.w.Generation), int32(r.w.Head.Seq), nullText(r.run.Key))
+	}), uuidArg(r.run.ID), int32(r.w.Generation), int32(r.w.Head.Seq), nullText(r.run.Key), uuidArg(r.of))
 	p.query(r.s.sql.admin.rewind.unread, each(func(row pgx.CollectableRow) error {
 		var m driver.Unread
 		var answered int16
@@ -118,11 +124,11 @@ func (r *rewinding) read(ctx context.Context, c *pgx.Conn) (unread []driver.Unre
 	return unread, refused, nil
 }
 
-func (r *rewinding) scan(row pgx.CollectableRow) error {
+func (r *rewinding) scan(row pgx.CollectableRow, more ...any) error {
 	var key *string
 	var seen *int64
 	var carried []int64
-	err := row.Scan(&r.run.Status, &r.run.Workflow, &r.run.Generation, &key, &r.holds, &seen, &carried)
+	err := row.Scan(append([]any{&r.run.Status, &r.run.Workflow, &r.run.Generation, &key, &r.holds, &seen, &carried}, more...)...)
 	r.exists, r.run.Key = true, textOf(key)
 	if r.run.Generation > 1 {
 		r.run.Continued = &journal.Continue{Seen: intOf[journal.InboxSeq](seen)}
@@ -163,7 +169,7 @@ func (r *rewinding) write(ctx context.Context, c *pgx.Conn, in *driver.Inbox) er
 	r.s.exclude.owners(&p, []journal.RunID{r.run.ID})
 	input := r.w.Input
 	p.exec(r.s.sql.admin.rewind.begin, uuidArg(r.run.ID), int32(r.w.Generation), int32(r.w.Head.Seq), rewound, int64(in.Begin.Seen),
-		numbers(in.Begin.Carried), r.w.Version, nullBytes(input.Data), nullText(input.Encoding), int64(r.last))
+		numbers(in.Begin.Carried), r.w.Version, nullBytes(input.Data), nullText(input.Encoding), int64(r.last), uuidArg(r.of))
 	if len(in.Cancels)+len(in.Reopen) > 0 {
 		p.exec(r.s.sql.admin.rewind.inbox, uuidArg(r.run.ID), numbers(in.Cancels), numbers(in.Reopen), driver.FreeCancelKey)
 	}

@@ -8,8 +8,9 @@ SELECT r.status, r.workflow, r.generation, r.key, r.holds_key, r.inbox_seen, r.c
 FROM reprise.runs r WHERE r.id = $1::uuid FOR UPDATE OF r`
 
 // rewindStateSQL reads the rest, in a statement of its own: its snapshot is newer than the locks.
+// The events are those of the run, or of the one that it is a fork of.
 const rewindStateSQL = `
-SELECT (SELECT e.link FROM reprise.events e WHERE e.run_id = $1::uuid AND e.generation = $2::int AND e.seq = $3::int),
+SELECT (SELECT e.link FROM reprise.events e WHERE e.run_id = $5::uuid AND e.generation = $2::int AND e.seq = $3::int),
        (SELECT max(m.number) FROM reprise.inbox m WHERE m.run_id = $1::uuid),
        (SELECT t.state FROM reprise.tasks t WHERE t.run_id = $1::uuid),
        h.id, h.workflow
@@ -23,12 +24,13 @@ WHERE m.run_id = $1::uuid AND (m.number > $2::bigint OR m.number = ANY ($3::bigi
 
 // rewindSQL begins the next generation with copies of the events that are kept, and opens the run.
 // The task is taken away from whoever owns it: the owner's next commit names another generation and
-// is refused (J3), and its appends are excluded. A run that was closed gets a task.
+// is refused (J3), and its appends are excluded. A run that was closed gets a task, which says that
+// it was changed: else whoever claims it takes it for one without a history.
 const rewindSQL = `
 WITH kept AS (
     INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
-    SELECT e.run_id, e.generation + 1, e.seq, e.kind, e.cmd, e.inbox, e.at, e.link, e.name, e.attempt, e.encoding, e.payload, e.issued
-    FROM reprise.events e WHERE e.run_id = $1::uuid AND e.generation = $2::int AND e.seq <= $3::int
+    SELECT $1::uuid, e.generation + 1, e.seq, e.kind, e.cmd, e.inbox, e.at, e.link, e.name, e.attempt, e.encoding, e.payload, e.issued
+    FROM reprise.events e WHERE e.run_id = $11::uuid AND e.generation = $2::int AND e.seq <= $3::int
 ), began AS (
     UPDATE reprise.runs r
     SET generation = r.generation + 1, rewound = $4::text, inbox_seen = $5::bigint, carried = $6::bigint[], status = 0, closed_at = NULL,
@@ -39,8 +41,8 @@ WITH kept AS (
     WHERE r.id = $1::uuid
     RETURNING r.id, r.generation, r.version, r.priority, r.queue, r.workflow
 )
-INSERT INTO reprise.tasks AS t (run_id, visible_at, generation, inbox_last, version, priority, queue, workflow)
-SELECT b.id, now(), b.generation, $10::bigint, b.version, b.priority, b.queue, b.workflow FROM began b
+INSERT INTO reprise.tasks AS t (run_id, visible_at, turn, generation, inbox_last, version, priority, queue, workflow)
+SELECT b.id, now(), 1, b.generation, $10::bigint, b.version, b.priority, b.queue, b.workflow FROM began b
 ON CONFLICT (run_id) DO UPDATE
 SET generation = excluded.generation, version = excluded.version, owner = 0, unproven = false, turn = t.turn + 1, link = 0,
     attempts = '', waiting = '', problem = '', strikes = 0, visible_at = now(), state = CASE WHEN t.state >= 3 THEN 3 ELSE 0 END`

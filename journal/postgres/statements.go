@@ -31,11 +31,15 @@ type commitStatements struct{ batch, closes, one, oneClose, read, free, existing
 type adminStatements struct {
 	delete, resume, pause, parent, row, priority, note, notePause, drainRead, drain, list, ofRun string
 	rewind                                                                                       rewindStatements
+	fork                                                                                         forkStatements
 	scope                                                                                        scopeStatements
 }
 
 // rewindStatements are those that make a generation of an earlier one.
 type rewindStatements struct{ read, state, unread, begin, inbox, children string }
+
+// forkStatements are those that a fork has beside them.
+type forkStatements struct{ run, inbox, results, links, given string }
 
 // scopeStatements are those of pauses of scopes.
 type scopeStatements struct{ lock, pause, resume, list, heed, member string }
@@ -58,7 +62,8 @@ func newStatements(schema string) statements {
 			row: r(adminRowSQL), priority: r(adminPrioritySQL), note: r(auditNoteSQL), notePause: r(auditPauseSQL), drainRead: r(drainReadSQL), drain: r(drainSQL),
 			scope: newScopeStatements(r), list: r(auditSQL), ofRun: r(auditRunSQL),
 			rewind: rewindStatements{read: r(rewindReadSQL), state: r(rewindStateSQL), unread: r(rewindUnreadSQL), begin: r(rewindSQL),
-				inbox: r(rewindInboxSQL), children: r(rewindChildrenSQL)}},
+				inbox: r(rewindInboxSQL), children: r(rewindChildrenSQL)},
+			fork: forkStatements{run: r(forkRunSQL), inbox: r(forkInboxSQL), results: r(forkResultsSQL), links: r(forkLinksSQL), given: r(forkGivenSQL)}},
 		append: r(appendSQL), appendOne: r(appendOneSQL), excludeOwners: r(excludeOwnersSQL), recall: r(recallSQL),
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
 		preview: r(previewSQL), reply: r(replySQL),

@@ -78,6 +78,9 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		case driver.AdminRetry, driver.AdminReset:
 			out, err = t.rewind(newEffects(s, b, &lost), a.Rewind)
 			detail = a.Rewind.Detail()
+		case driver.AdminFork:
+			detail, err = t.fork(newEffects(s, b, &lost), &a)
+			changed = detail != ""
 		default:
 			changed, err = t.pause(b, a.Kind)
 			out = driver.AdminOutcome{Owner: t.task.Owner, State: t.task.State}

@@ -24,7 +24,7 @@ SELECT m.number, m.kind, m.name, m.answered FROM reprise_inbox m WHERE m.run_id 
 // rewindCopySQL copies the events that are kept, with their links.
 const rewindCopySQL = `
 INSERT INTO reprise_events (run_id, generation, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
-SELECT e.run_id, e.generation + 1, e.seq, e.kind, e.cmd, e.inbox, e.at, e.link, e.name, e.attempt, e.encoding, e.payload, e.issued
+SELECT ?, e.generation + 1, e.seq, e.kind, e.cmd, e.inbox, e.at, e.link, e.name, e.attempt, e.encoding, e.payload, e.issued
 FROM reprise_events e WHERE e.run_id = ? AND e.generation = ? AND e.seq <= ?`
 
 // rewindRunSQL begins the next generation, and opens the run.
@@ -37,7 +37,8 @@ WHERE id = ?`
 )
 
 // rewindTaskSQL takes the task away from whoever owns it: the owner's next commit names another
-// generation, and is refused (J3). A run that was closed gets a task.
+// generation, and is refused (J3). A run that was closed gets a task, which says that it was
+// changed: else whoever claims it takes it for one without a history.
 const (
 	rewindTaskSQL = `
 UPDATE reprise_tasks
@@ -45,8 +46,8 @@ SET generation = generation + 1, version = ?1, owner = 0, unproven = 0, turn = t
     strikes = 0, problem = NULL, state = ?2, visible_at = ?3
 WHERE run_id = ?4`
 	rewindOpenSQL = `
-INSERT INTO reprise_tasks (run_id, visible_at, generation, inbox_last, version, priority, queue, workflow)
-SELECT r.id, ?1, r.generation, ?2, r.version, r.priority, r.queue, r.workflow FROM reprise_runs r WHERE r.id = ?3`
+INSERT INTO reprise_tasks (run_id, visible_at, turn, generation, inbox_last, version, priority, queue, workflow)
+SELECT r.id, ?1, 1, r.generation, ?2, r.version, r.priority, r.queue, r.workflow FROM reprise_runs r WHERE r.id = ?3`
 )
 
 // What becomes of messages behind the point, see driver.Inbox.
@@ -72,11 +73,20 @@ ORDER BY r.id`
 
 // rewind makes the next generation of a run out of the beginning of its present one (J13).
 func (t *target) rewind(e *effects, w *driver.Rewind) (out driver.AdminOutcome, err error) {
-	run := uuidArg(t.run.ID)
-	in, last, err := t.inboxBehind(e.q, w)
+	in, last, err := t.inboxBehind(e.q, w, nil)
 	if err != nil {
 		return out, err
 	}
+	if out, err = t.beginAgain(e, w, t.run.ID, &in, last); err != nil {
+		return out, err
+	}
+	return out, t.rewindChildren(e, w)
+}
+
+// beginAgain begins the next generation, with the kept events of the run or, in a fork, of another
+// one.
+func (t *target) beginAgain(e *effects, w *driver.Rewind, of journal.RunID, in *driver.Inbox, last journal.InboxSeq) (out driver.AdminOutcome, err error) {
+	run := uuidArg(t.run.ID)
 	rewound, err := driver.EncodeRewound(w.Next)
 	if err != nil {
 		return out, err
@@ -86,7 +96,7 @@ func (t *target) rewind(e *effects, w *driver.Rewind) (out driver.AdminOutcome, 
 		return out, err
 	}
 	x := execs{q: e.q}
-	x.exec(rewindCopySQL, run, int64(w.Generation), int64(w.Head.Seq))
+	x.exec(rewindCopySQL, run, uuidArg(of), int64(w.Generation), int64(w.Head.Seq))
 	x.exec(rewindRunSQL, rewound, int64(in.Begin.Seen), carried, run)
 	if w.Version != 0 {
 		x.exec(rewindInputSQL, int64(w.Version), nullBytes(w.Input.Data), nullText(w.Input.Encoding), run)
@@ -114,7 +124,7 @@ func (t *target) rewind(e *effects, w *driver.Rewind) (out driver.AdminOutcome, 
 			return out, err
 		}
 	}
-	return out, t.rewindChildren(e, w)
+	return out, nil
 }
 
 // execs executes statements until one fails.
@@ -136,8 +146,8 @@ func (x *execs) query(sql string, each func(r row) error, args ...any) {
 }
 
 // inboxBehind decides over the inbox, and returns the number of its newest message. It refuses a
-// point of another history, and a run whose key another one has by now.
-func (t *target) inboxBehind(q querier, w *driver.Rewind) (in driver.Inbox, last journal.InboxSeq, err error) {
+// point of another history, and a run, or a fork of it, whose key another one has by now.
+func (t *target) inboxBehind(q querier, w *driver.Rewind, fork *driver.Fork) (in driver.Inbox, last journal.InboxSeq, err error) {
 	var base *journal.Continue
 	var generation journal.Generation
 	var link journal.Link
@@ -153,6 +163,9 @@ func (t *target) inboxBehind(q querier, w *driver.Rewind) (in driver.Inbox, last
 		base = &journal.Continue{Seen: journal.InboxSeq(r.int(4)), Carried: carried}
 		return err
 	}, uuidArg(t.run.ID), int64(w.Head.Seq))
+	if fork != nil {
+		key, holds = fork.Key, false
+	}
 	switch {
 	case err != nil:
 		return in, 0, err

@@ -28,22 +28,27 @@ SELECT format('run %s of generation %s: %s generations have a next one and do no
 FROM reprise.runs r CROSS JOIN LATERAL (
 	SELECT count(*) FILTER (WHERE (g.generation < r.generation) <> coalesce(e.kind = 13, false)) AS other,
 		coalesce(bool_or(g.generation = r.generation AND e.kind = 13), false) AS last
-	FROM generate_series(1, r.generation) AS g(generation)
+	FROM generate_series(1 + coalesce(( -- of a fork, whose earlier generations are those of another run
+		SELECT max(substring(a.detail FROM '^of run [^,]*, generation ([0-9]+):')::int) FROM reprise.audit a
+		WHERE a.run_id = r.id AND a.verb = 'fork'), 0), r.generation) AS g(generation)
 	LEFT JOIN LATERAL (SELECT kind FROM reprise.events e
 		WHERE e.run_id = r.id AND e.generation = g.generation ORDER BY e.seq DESC LIMIT 1) e ON true) ends
 CROSS JOIN LATERAL (SELECT count(*) AS times FROM reprise.audit a WHERE a.run_id = r.id AND a.verb IN ('retry', 'reset')) back
 WHERE ends.last OR ends.other <> back.times`},
 
-	{"J13 a generation that went back begins with the events of the one before, and has a row of the audit", `
+	{"J13 a generation that went back begins with the events of the one before, or of another run, and has a row of the audit", `
 SELECT format('run %s generation %s began with %s, and seq %s differs', r.id, r.generation, r.rewound, o.seq)
 FROM reprise.runs r
-LEFT JOIN reprise.events o ON o.run_id = r.id AND o.generation = r.generation - 1 AND o.seq <= coalesce((r.rewound::json ->> 'seq')::int, 0)
+LEFT JOIN reprise.events o ON o.run_id = coalesce((r.rewound::json ->> 'run')::uuid, r.id) AND o.generation = r.generation - 1 AND o.seq <= coalesce((r.rewound::json ->> 'seq')::int, 0)
 LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = o.seq
+LEFT JOIN LATERAL (SELECT min(n::int) AS first, array_agg(n::int) AS list FROM json_array_elements_text(r.rewound::json -> 'edited') n
+	WHERE r.rewound::json -> 'run' IS NOT NULL) edited ON true
 WHERE r.rewound IS NOT NULL AND ((r.rewound::json ->> 'from')::int <> r.generation - 1
-	OR (o.seq IS NOT NULL AND (e.link, e.kind, e.at, e.cmd, e.inbox, e.payload, e.issued)
-		IS DISTINCT FROM (o.link, o.kind, o.at, o.cmd, o.inbox, o.payload, o.issued))
+	OR (o.seq IS NOT NULL AND ((e.at, e.cmd, e.inbox, e.issued) IS DISTINCT FROM (o.at, o.cmd, o.inbox, o.issued)
+		OR (e.kind, e.payload) IS DISTINCT FROM (o.kind, o.payload) AND o.seq <> ALL (coalesce(edited.list, '{}'))
+		OR (e.link = o.link) IS DISTINCT FROM (o.seq < coalesce(edited.first, o.seq + 1))))
 	OR coalesce((r.rewound::json ->> 'seq')::int, 0) > (SELECT count(*) FROM reprise.events e WHERE e.run_id = r.id AND e.generation = r.generation)
-	OR NOT EXISTS (SELECT FROM reprise.audit a WHERE a.run_id = r.id AND a.verb IN ('retry', 'reset')))`},
+	OR NOT EXISTS (SELECT FROM reprise.audit a WHERE a.run_id = r.id AND a.verb IN ('retry', 'reset', 'fork')))`},
 
 	{"J1 times of a history never go back", `
 SELECT format('run %s generation %s seq %s is at %s, after %s', run_id, generation, seq, at, before) FROM (
