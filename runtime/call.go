@@ -30,9 +30,9 @@ type Call struct {
 	// Name of the signal, update or query, empty for other kinds.
 	Name string
 	// Payload is the caller's value, to look at: the input of a start, the payload of a signal, the
-	// argument of an update or query, the reason of Cancel, Terminate and Pause (a string), the
-	// changes of SetLabels (a map[string]*string, nil for what is removed), the priority of
-	// SetPriority (an int16). It is encoded already.
+	// argument of an update or query, the reason of Cancel, Terminate, Pause, Retry, Reset and Fork
+	// (a string), the changes of SetLabels (a map[string]*string, nil for what is removed), the
+	// priority of SetPriority (an int16). It is encoded already.
 	Payload any
 	// Start has the options of a start, nil for other kinds. It is a copy, with labels and headers
 	// of its own that are not nil, so an interceptor may set some. What one of them replaces it by
@@ -63,6 +63,7 @@ const (
 
 	RetryCall CallKind = "retry" // Client.Retry
 	ResetCall CallKind = "reset" // Client.Reset
+	ForkCall  CallKind = "fork"  // Client.Fork
 
 	DrainCall CallKind = "drain" // Client.DrainNode
 )

@@ -8,8 +8,9 @@ import (
 )
 
 // fits replays events with the node's code, as the generation that begins with them, and returns
-// how many of them fit: code that has returned after an event goes on with nothing behind it.
-func (n *Node) fits(ctx context.Context, run journal.Run, events []journal.Event) (journal.Seq, error) {
+// how many of them fit: code that has returned after an event goes on with nothing behind it. Then
+// it lets the code take events that are not stored: results that are given.
+func (n *Node) fits(ctx context.Context, run journal.Run, events []journal.Event, given ...journal.Event) (journal.Seq, error) {
 	def, err := n.registry.find(run.Workflow, run.Version)
 	if err != nil {
 		return 0, err
@@ -35,6 +36,11 @@ func (n *Node) fits(ctx context.Context, run journal.Run, events []journal.Event
 		}
 		if r.err == nil {
 			r.err = m.CheckOpen()
+		}
+		for i := range given {
+			if ev := m.Stamp(given[i], m.Now()); r.err == nil && m.Waits(ev.Cmd) && !m.Finished() {
+				r.err = m.Step(&ev)
+			}
 		}
 		done <- r
 	}()

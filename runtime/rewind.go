@@ -86,7 +86,7 @@ func (c *Client) Retry(ctx context.Context, run journal.RunID, o *RetryOptions) 
 	}
 	call := Call{Kind: RetryCall, Run: run, Payload: o.Reason}
 	plan := func(ctx context.Context) (*plan, error) {
-		h, err := rewindable(ctx, c, run)
+		h, err := rewindable(ctx, c, run, false)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func (o *ResetOptions) check(to Point) error {
 
 // resetPlan chooses the point, and proves it.
 func resetPlan(ctx context.Context, c *Client, run journal.RunID, to Point, o *ResetOptions) (*plan, error) {
-	h, err := rewindable(ctx, c, run)
+	h, err := rewindable(ctx, c, run, false)
 	if err != nil {
 		return nil, err
 	}
@@ -183,13 +183,13 @@ func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, pl
 	verb, run := call.Kind, call.Run
 	look := func(ctx context.Context) (*Rewinding, error) {
 		p, err := plan(ctx)
-		if err == nil {
+		if err == nil && p.fork == nil {
 			err = answerable(ctx, c, p)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s run %s: %w", verb, run, err)
 		}
-		a.Rewind = p.w
+		a.Rewind, a.Fork = p.w, p.fork
 		return p.out, nil
 	}
 	if dry {
@@ -213,10 +213,11 @@ func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, pl
 	})
 }
 
-// rewindable reads the whole history of a run's present generation.
-func rewindable(ctx context.Context, c *Client, run journal.RunID) (*driver.History, error) {
+// rewindable reads the whole history of a run's present generation, and of its inbox the beginning
+// if that is asked for.
+func rewindable(ctx context.Context, c *Client, run journal.RunID, inbox bool) (*driver.History, error) {
 	var all []journal.Event
-	h, err := c.pages(ctx, driver.LoadRequest{Run: run, EventsOnly: true}, func(page []journal.Event, first bool) {
+	h, err := c.pages(ctx, driver.LoadRequest{Run: run, EventsOnly: !inbox}, func(page []journal.Event, first bool) {
 		if first {
 			all = nil
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -16,15 +17,17 @@ type plan struct {
 	seq journal.Seq     // events that are kept
 	w   *driver.Rewind
 	out *Rewinding
+
+	// Of a fork.
+	fork  *driver.Fork
+	kept  []journal.Event // as the fork has them
+	began time.Time       // when about it begins
 }
 
 func newPlan(h *driver.History, seq journal.Seq, again bool) *plan {
 	p := &plan{h: h, seq: seq, w: driver.NewRewind(&h.Run, h.Events, seq, again)}
 	p.out = &Rewinding{Run: h.Run.ID, Generation: h.Run.Generation, Kept: seq}
-	cmds := journal.Cmd(0)
-	for i := range h.Events[:seq] {
-		cmds += journal.Cmd(len(h.Events[i].Issued))
-	}
+	cmds := p.commands()
 	for i := range h.Events[seq:] {
 		if ev := &h.Events[int(seq)+i]; ev.Kind == journal.StepCompleted || ev.Kind == journal.StepFailed {
 			p.out.Steps = append(p.out.Steps, RepeatedStep{
@@ -33,6 +36,14 @@ func newPlan(h *driver.History, seq journal.Seq, again bool) *plan {
 		}
 	}
 	return p
+}
+
+// commands is how many commands the kept events have issued.
+func (p *plan) commands() (n journal.Cmd) {
+	for i := range p.h.Events[:p.seq] {
+		n += journal.Cmd(len(p.h.Events[i].Issued))
+	}
+	return n
 }
 
 func (p *plan) refuse(format string, args ...any) error { return refusePoint(p.h, format, args...) }
@@ -45,6 +56,9 @@ func refusePoint(h *driver.History, format string, args ...any) error {
 func (p *plan) next() journal.Run {
 	next := p.h.Run
 	next.Generation, next.Rewound = next.Generation+1, p.w.Next
+	if f := p.fork; f != nil {
+		next.ID, next.Key, next.Queue, next.Version, next.Parent, next.StartAt = f.Run, f.Key, f.Queue, f.Version, nil, p.began
+	}
 	return next
 }
 
@@ -55,7 +69,7 @@ func (p *plan) anew(c *Client, to Point, o *ResetOptions) error {
 	}
 	p.w.Whole = to == RunStart
 	if to == RunStart && o.Input == nil && !firstInput(&p.h.Run) {
-		return p.refuse("it has continued as new, so its first input is not the present one: give it as Input, or reset it to generation")
+		return p.refuse("it has continued as new, so its first input is not the present one: give it as Input, or choose the point generation")
 	}
 	p.w.Input, p.w.Version = p.h.Run.Input, p.h.Run.Version
 	if o.Version != 0 {
@@ -71,15 +85,21 @@ func (p *plan) anew(c *Client, to Point, o *ResetOptions) error {
 
 // firstInput tells whether the present input of a run is known to be that of its start.
 func firstInput(r *journal.Run) bool {
-	return r.Generation == 1 || r.Rewound != nil && (r.Rewound.Origin == 1 || r.Rewound.From == 1)
+	return r.Generation == 1 || r.Rewound != nil && (r.Rewound.Origin == 1 || r.Rewound.From == 1 || !r.Rewound.Run.IsZero())
+}
+
+// latest is how many events can be kept: all but the one that has closed the run.
+func latest(h *driver.History) journal.Seq {
+	n := journal.Seq(len(h.Events))
+	if h.Run.Status != journal.Open {
+		n--
+	}
+	return n
 }
 
 // pointOf returns how many events a reset to a point keeps.
 func pointOf(ctx context.Context, c *Client, h *driver.History, to Point, proof *Node) (journal.Seq, error) {
-	last := journal.Seq(len(h.Events)) // that can be kept
-	if h.Run.Status != journal.Open {
-		last--
-	}
+	last := latest(h)
 	switch to {
 	case RunStart, GenerationStart:
 		return 0, nil
@@ -167,6 +187,20 @@ func answerable(ctx context.Context, c *Client, p *plan) error {
 	if p.h.Run.Status == journal.Open {
 		return nil
 	}
+	waits := p.unanswered()
+	if err := forgetChildren(ctx, c, p, waits); err != nil {
+		return err
+	}
+	for cmd, in := range waits {
+		return p.refuse("the answer to command %d (%s %s) was not kept, because the run ended in the turn that asked: choose a point before event %d",
+			cmd, in.Kind, in.Name, p.seq)
+	}
+	return nil
+}
+
+// unanswered are the children and messages that the kept events have asked for, and of which no
+// event of the run has an answer, kept or not.
+func (p *plan) unanswered() map[journal.Cmd]journal.Issued {
 	waits := map[journal.Cmd]journal.Issued{}
 	cmd := journal.Cmd(0)
 	for i := range p.h.Events {
@@ -178,14 +212,7 @@ func answerable(ctx context.Context, c *Client, p *plan) error {
 			}
 		}
 	}
-	if err := forgetChildren(ctx, c, p, waits); err != nil {
-		return err
-	}
-	for cmd, in := range waits {
-		return p.refuse("the answer to command %d (%s %s) was not kept, because the run ended in the turn that asked: choose a point before event %d",
-			cmd, in.Kind, in.Name, p.seq)
-	}
-	return nil
+	return waits
 }
 
 // forgetChildren takes those commands out whose child is there: it has answered, or will.

@@ -34,6 +34,7 @@ type shop struct {
 	order  []string // of steps
 	words  int      // signals to receive in the end
 	undoes bool     // a step after one that failed
+	first  bool     // wait for the child before the steps
 }
 
 func newShop(broken ...string) *shop {
@@ -62,6 +63,11 @@ func (s *shop) handle(n *runtime.Node) {
 	runtime.Handle(n, works, func(ctx workflow.Context, in string) (string, error) {
 		out := []string{in}
 		kid := workflow.CallAsync(ctx, worksKid, in, nil)
+		if s.first {
+			if _, err := kid.Get(ctx); err != nil {
+				return "", err
+			}
+		}
 		for _, name := range s.order {
 			got, err := s.step(ctx, name)
 			if err != nil {
@@ -101,8 +107,8 @@ func (s *shop) executed() []string {
 	return list
 }
 
-// TestRetry: a failed run goes on where it failed, also while no node is there. What was done is not
-// done again, the step keeps its idempotency key, and the child's answer is still known.
+// TestRetry: a failed run goes on where it failed, also while no node is there. What was done is
+// not done again, the step keeps its idempotency key, and the child's answer is still known.
 func TestRetry(t *testing.T) {
 	s, c := newShop("b"), clustertest.New(t)
 	n := c.Run(nil, s.handle)
@@ -199,8 +205,8 @@ func TestRetryOfOtherEnds(t *testing.T) {
 	}
 }
 
-// TestReset: a run goes back before a step by name, with a proof that its code still fits. What does
-// not fit is refused with both sides, and nothing is changed.
+// TestReset: a run goes back before a step by name, with a proof that its code still fits. What
+// does not fit is refused with both sides, and nothing is changed.
 func TestReset(t *testing.T) {
 	s, c := newShop(), clustertest.New(t)
 	n := c.Run(nil, s.handle)
@@ -265,8 +271,8 @@ func (s *shop) swapped() *shop {
 	return s
 }
 
-// TestResetOfABlockedRun: a run that a deployment has blocked goes on from the latest event that the
-// new code replays.
+// TestResetOfABlockedRun: a run that a deployment has blocked goes on from the latest event that
+// the new code replays.
 func TestResetOfABlockedRun(t *testing.T) {
 	s, c := newShop(), clustertest.New(t)
 	s.words = 1
@@ -310,5 +316,49 @@ func TestRetryOfARunThatTimedOut(t *testing.T) {
 	}
 	if refused, ok := errors.AsType[*runtime.PointError](second(client.Retry(ctx, run.ID(), nil))); !ok || !strings.Contains(refused.Error(), "its time is up") {
 		t.Errorf("a retry: %v", refused)
+	}
+}
+
+// TestRewindWithoutMessages: a closed run that goes back, and a fork of it, go on from the events
+// that are kept, also if no message says that there is more to read than the row of the run.
+func TestRewindWithoutMessages(t *testing.T) {
+	const plain workflow.Name[string, string] = "plain"
+	s, c := newShop("b"), clustertest.New(t)
+	n := c.Run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, plain, func(ctx workflow.Context, in string) (string, error) {
+			a, err := s.step(ctx, "a")
+			if err != nil {
+				return "", err
+			}
+			b, err := s.step(ctx, "b")
+			return in + a + b, err
+		}, nil)
+	})
+	ctx, client := clustertest.Context(t), runtime.NewClient(c.Journal, nil)
+	started, err := runtime.Start(ctx, client, plain, "in", nil)
+	run := clustertest.MustStart(t, started, err)
+	if _, err := run.Result(ctx); err == nil {
+		t.Fatal("the run has not failed")
+	}
+	s.mend()
+	forked, err := client.Fork(ctx, run.ID(), runtime.BeforeFailure, &runtime.ForkOptions{Proof: n.Node})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Retry(ctx, run.ID(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []journal.RunID{run.ID(), forked.Run} {
+		if got, err := runtime.RunOf(client, plain, id).Result(ctx); got != "inab" || err != nil {
+			t.Errorf("result %q, %v", got, err)
+		}
+	}
+	if strings.Contains(c.Log.String(), "given up a run") {
+		t.Error("the node has not loaded what it claimed")
+	}
+	got := s.executed()
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{"a 1/1", "b 1/2", "b 1/2", "b 2/2"}, got); diff != "" {
+		t.Errorf("executed (-want +got):\n%s", diff)
 	}
 }

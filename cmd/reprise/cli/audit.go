@@ -15,7 +15,7 @@ type auditRecord struct {
 	Number   int64     `json:"number" doc:"number of the entry; it grows with time"`
 	At       time.Time `json:"at" doc:"when"`
 	Actor    string    `json:"actor,omitempty" doc:"who, as the program said"`
-	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, retry, reset, terminate or delete"`
+	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, retry, reset, fork, terminate, delete, or drain of a node"`
 	Run      string    `json:"run,omitempty" doc:"id of the run, which may be deleted by now; absent for a queue or a workflow, which detail names"`
 	Workflow string    `json:"workflow" doc:"name of the workflow; empty for a queue"`
 	Reason   string    `json:"reason,omitempty" doc:"why, as the operator said"`
@@ -34,7 +34,7 @@ var auditColumns = []column[auditRecord]{
 }
 
 // auditVerbs are the actions that have entries.
-var auditVerbs = []string{"pause", "resume", "set-labels", "set-priority", "retry", "reset", "terminate", "delete"}
+var auditVerbs = []string{"pause", "resume", "set-labels", "set-priority", "retry", "reset", "fork", "terminate", "delete", "drain"}
 
 func auditVerb(a *app) *cobra.Command {
 	var f journal.AuditFilter
@@ -42,7 +42,7 @@ func auditVerb(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "audit", Short: "List what operators have done to runs, newest first", Args: cobra.NoArgs,
 		Long: `List what operators have done to runs, newest first: each pause, resume, change of
-labels or priority, retry, reset, termination and deletion that has changed a run, by
+labels or priority, retry, reset, fork, termination and deletion that has changed a run, by
 whatever program. Entries of a run outlive it. Signals, updates and requests to cancel are in the run's history.`,
 		RunE: a.reads(func(c *call, _ []string) (err error) {
 			if f.Limit < 1 || f.Limit > journal.ListMax {

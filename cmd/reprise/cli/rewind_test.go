@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -49,6 +50,52 @@ func TestRetryAndReset(t *testing.T) {
 			args := append([]string{"run", args, "0190a000-0000-7000-8000-000000000001"}, map[string][]string{"reset": {"start"}}[args]...)
 			wantText(t, strings.Join(args, " "), reprise(t, store, cli.ExitNotFound, args...).err, "not found")
 		}
+	})
+}
+
+// TestForkOfARun: a fork begins where it is told, with results that it is told, and the run stays.
+func TestForkOfARun(t *testing.T) {
+	t.Parallel()
+	s := readSchema(t)
+	onBoth(t, func(t *testing.T, store string) {
+		id := plant(t, store)["failed"]
+		var history []struct {
+			Seq  int
+			Kind string
+		}
+		if err := json.Unmarshal([]byte(reprise(t, store, cli.ExitDone, "run", "history", id, "-o", "json").out), &history); err != nil {
+			t.Fatal(err)
+		}
+		failed := ""
+		for _, e := range history {
+			if e.Kind == "StepFailed" {
+				failed = fmt.Sprint(e.Seq)
+			}
+		}
+		fork := []string{"run", "fork", id, "event:" + failed, "--unproven", "--result", failed + `="done"`, "--key", "demo:fork"}
+		wantText(t, "a dry run", reprise(t, store, cli.ExitDone, append(fork, "--dry-run")...).out, "would begin with", "NEW RESULT", `"done"`, "no such address")
+		var made struct {
+			Run string
+			Of  struct{ Run, Done string }
+		}
+		if err := json.Unmarshal([]byte(checkJSON(t, s, store, cli.ExitDone, append(fork, "--queue", "other", "--workflow-version", "3", "--reason", "by hand")...)), &made); err != nil || made.Of.Run != id || made.Of.Done != "forked" {
+			t.Errorf("a fork as JSON: %+v, %v", made, err)
+		}
+		if d := show(t, store, id); d.Run.Status != "failed" {
+			t.Errorf("the run is %s", d.Run.Status)
+		}
+		if d := show(t, store, made.Run); d.Run.Status != "open" || d.Run.Key != "demo:fork" {
+			t.Errorf("the fork: %+v", d.Run)
+		}
+		for run, text := range map[string]string{id: made.Run, made.Run: id} {
+			wantText(t, "the audit", checkJSON(t, s, store, cli.ExitDone, "audit", "--run", run), `"fork"`, "by hand", text, "results are given for step")
+		}
+		wantText(t, "a key that is taken", reprise(t, store, cli.ExitRefused, fork...).err, "demo:fork", made.Run)
+		wantText(t, "a fork without proof", reprise(t, store, cli.ExitUsage, "run", "fork", id, "event:1").err, "--unproven")
+		wantText(t, "no result", reprise(t, store, cli.ExitUsage, "run", "fork", id, "event:1", "--unproven", "--result", "x").err, "--result")
+		wantText(t, "two results", reprise(t, store, cli.ExitUsage, "run", "fork", id, "event:1", "--unproven", "--result", "2=1", "--result", "2=1").err, "twice")
+		wantText(t, "a result of the start", reprise(t, store, cli.ExitRefused, "run", "fork", id, "event:1", "--unproven", "--result", "1=1").err, "only outcomes of steps")
+		wantText(t, "an unknown run", reprise(t, store, cli.ExitNotFound, "run", "fork", "0190a000-0000-7000-8000-000000000001", "start").err, "not found")
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 // rewoundRecord is what a retry or reset has done, or would do.
 type rewoundRecord struct {
 	Run        string           `json:"run" doc:"id of the run"`
-	Done       string           `json:"done" doc:"what was done: retried, reset, or nothing for a dry run"`
+	Done       string           `json:"done" doc:"what was done: retried, reset, forked, or nothing for a dry run"`
 	Generation int32            `json:"generation" doc:"the generation that goes on; with a dry run that would"`
 	Kept       int32            `json:"kept" doc:"how many events of the generation before it begins with"`
 	Steps      []repeatedRecord `json:"steps,omitempty" doc:"steps that had ended behind them"`
@@ -37,8 +37,8 @@ var repeatedColumns = []column[repeatedRecord]{
 	{"OUTCOME SO FAR", func(_ *printer, r *repeatedRecord) string { return r.Outcome.text(80) }},
 }
 
-// rewound prints what was done; nothing for a dry run, which also shows people the steps.
-func (c *call) rewound(r *runtime.Rewinding, done string) error {
+// rewoundOf is the record of a retry, a reset, or the run that was forked.
+func (c *call) rewoundOf(r *runtime.Rewinding, done string) rewoundRecord {
 	rec := rewoundRecord{Run: r.Run.String(), Done: done, Generation: int32(r.Generation) + 1, Kept: int32(r.Kept)}
 	for i := range r.Steps {
 		s := &r.Steps[i]
@@ -48,6 +48,12 @@ func (c *call) rewound(r *runtime.Rewinding, done string) error {
 		}
 		rec.Steps = append(rec.Steps, again)
 	}
+	return rec
+}
+
+// rewound prints what was done; nothing for a dry run, which also shows people the steps.
+func (c *call) rewound(r *runtime.Rewinding, done string) error {
+	rec := c.rewoundOf(r, done)
 	err := printOne(c.out, &rec, func(_ *printer, r *rewoundRecord) string {
 		return fmt.Sprintf("%s: %s; generation %d begins with %d events of the one before\n", r.Run, r.Done, r.Generation, r.Kept)
 	})
@@ -109,12 +115,12 @@ func (a *app) readsOrWrites(dry *bool, do verb) func(*cobra.Command, []string) e
 
 // pointed says how to go on after a point that is none.
 func pointed(err error) error {
-	at, diverged, panicked := new(runtime.PointError), new(replay.DivergenceError), new(replay.PanicError)
+	at, diverged, panicked, decoded := new(runtime.PointError), new(replay.DivergenceError), new(replay.PanicError), new(replay.DecodeError)
 	switch {
 	case errors.As(err, &at):
 		return failed(ExitRefused, "run history RUN shows its events; run reset goes back to another point", "%v", err)
-	case errors.As(err, &diverged), errors.As(err, &panicked):
-		return failed(ExitRefused, "reset it to an earlier point, or to fits; or repair the code", "%v", err)
+	case errors.As(err, &diverged), errors.As(err, &panicked), errors.As(err, &decoded):
+		return failed(ExitRefused, "choose an earlier point, or fits; or repair the code", "%v", err)
 	}
 	return err
 }

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime"
+)
+
+// forkedRecord is what a fork has made, or would make.
+type forkedRecord struct {
+	Run      string           `json:"run,omitempty" doc:"id of the fork; absent with a dry run"`
+	Of       rewoundRecord    `json:"of" doc:"the run that was forked, as it stays, and where: done, generation and kept are those of the fork"`
+	Replaced []replacedRecord `json:"replaced,omitempty" doc:"steps that have another result in the fork"`
+}
+
+// replacedRecord is a step that has another result in a fork.
+type replacedRecord struct {
+	Step   string         `json:"step" doc:"name of the step"`
+	Seq    int32          `json:"seq" doc:"number of the event that has its outcome"`
+	Failed bool           `json:"failed,omitempty" doc:"whether it had failed"`
+	Was    *payloadRecord `json:"was,omitempty" doc:"output or failure that it had"`
+	New    *payloadRecord `json:"new,omitempty" doc:"output that it has in the fork"`
+}
+
+var replacedColumns = []column[replacedRecord]{
+	{"SEQ", func(_ *printer, r *replacedRecord) string { return strconv.Itoa(int(r.Seq)) }},
+	{"STEP", func(_ *printer, r *replacedRecord) string { return oneLine(r.Step, 40) }},
+	{"NEW RESULT", func(_ *printer, r *replacedRecord) string { return r.New.text(80) }},
+	{"RESULT SO FAR", func(_ *printer, r *replacedRecord) string { return r.Was.text(80) }},
+}
+
+// forked prints what was made; nothing for a dry run, which also shows people the steps.
+func (c *call) forked(f *runtime.Forked, dry bool) error {
+	rec := forkedRecord{Of: c.rewoundOf(&f.Of, wentBack("forked", dry))}
+	if !dry {
+		rec.Run = f.Run.String()
+	}
+	for i := range f.Replaced {
+		s := &f.Replaced[i]
+		rec.Replaced = append(rec.Replaced, replacedRecord{Step: s.Name, Seq: int32(s.Seq), Failed: s.Failed, Was: c.payload(s.Was), New: c.payload(s.New)})
+	}
+	err := printOne(c.out, &rec, func(_ *printer, r *forkedRecord) string {
+		who := "a fork would begin"
+		if !dry {
+			who = r.Run + ": begins"
+		}
+		return fmt.Sprintf("%s with %d events of %s\n", who, r.Of.Kept, r.Of.Run)
+	})
+	if err != nil || !dry || c.a.output != formatTable {
+		return err
+	}
+	if len(rec.Replaced) > 0 {
+		err = printTable(c.out, replacedColumns, rec.Replaced)
+	}
+	if err == nil && len(rec.Of.Steps) > 0 {
+		err = printTable(c.out, repeatedColumns, rec.Of.Steps)
+	}
+	return err
+}
+
+func runFork(a *app) *cobra.Command {
+	var o runtime.ForkOptions
+	var input string
+	var results []string
+	c := &cobra.Command{
+		Use: "fork RUN POINT", Short: "Begin another run at a point of a run's history", Args: cobra.ExactArgs(2),
+		ValidArgsFunction: a.completeFirst(a.completeRuns),
+		Long: `Begin another run with the events of a run up to a point of its present generation. The run
+stays as it is. What was done until the point is not done again, what comes behind it is done
+by the fork, with idempotency keys of its own. POINT is one of those of run reset.
+
+A result of a step can be another one in the fork: --result 5='"paid"' for event 5. The step
+is not executed for it.
+
+` + proofOf(a) + ` --dry-run shows which steps run again.`,
+		Example: "  reprise run fork key=order:9182 step:charge --key order:9182:b --dry-run" + unprovenOf(a) + "\n" +
+			"  reprise run fork key=order:9182 event:5 --result 5='\"paid\"' --reason 'paid in cash'" + unprovenOf(a),
+	}
+	do := func(c *call, args []string) error {
+		run, err := c.run(args[0])
+		if err != nil {
+			return err
+		}
+		if input != "" {
+			if o.Input, err = c.input("--input", input); err != nil {
+				return err
+			}
+		}
+		if o.Results, err = c.results(results); err != nil {
+			return err
+		}
+		if a.o.Register != nil && !o.Unproven {
+			o.Proof = c.node()
+		}
+		if err := c.unproven(runtime.Point(args[1]), o.Unproven); err != nil {
+			return err
+		}
+		out, err := c.client.Fork(c.ctx, run, runtime.Point(args[1]), &o)
+		if err != nil {
+			return pointed(err)
+		}
+		return c.forked(out, o.DryRun)
+	}
+	c.RunE = a.readsOrWrites(&o.DryRun, do)
+	fl := c.Flags()
+	fl.StringVar(&o.Reason, "reason", "", "why, for the audit")
+	fl.StringVar(&o.Key, "key", "", "key of the fork; without it the fork has none")
+	fl.StringVar(&o.Queue, "queue", "", "another queue")
+	fl.Int32Var(&o.Version, "workflow-version", 0, "another version of the workflow")
+	fl.StringVar(&input, "input", "", "with generation or start: another input, as a JSON value, @FILE or -")
+	fl.StringArrayVar(&results, "result", nil, "N=VALUE: another result of the step whose outcome is event N, as a JSON value, @FILE or -; may be repeated")
+	fl.BoolVar(&o.Unproven, "unproven", false, "do not replay what is kept; the fork blocks if its code does not fit")
+	fl.BoolVar(&o.NoMessages, "no-messages", false, "leave out signals and updates that what is kept has not consumed")
+	fl.StringArrayVar(&o.Messages, "message", nil, "with --no-messages: name of signals and updates that the fork gets all the same; may be repeated")
+	fl.BoolVar(&o.DryRun, "dry-run", false, "say what it would do, and do nothing")
+	return printing(c, "forked")
+}
+
+// results reads what is given for --result.
+func (c *call) results(args []string) (map[journal.Seq]any, error) {
+	values := map[journal.Seq]any{}
+	for _, arg := range args {
+		number, value, ok := strings.Cut(arg, "=")
+		n, err := strconv.ParseInt(number, 10, 32)
+		if !ok || err != nil || n < 1 {
+			return nil, usage(c.Command, "--result %q is not the number of an event, =, and a value", arg)
+		}
+		if _, twice := values[journal.Seq(n)]; twice {
+			return nil, usage(c.Command, "--result is given twice for event %d", n)
+		}
+		if values[journal.Seq(n)], err = c.input("--result", value); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
