@@ -91,8 +91,28 @@ func (c *Client) List(ctx context.Context, f journal.ListFilter) (journal.RunPag
 // *journal.UnreadableError that names it, and the slice holds the events before it. Other errors:
 // journal.ErrNotFound, ctx's.
 func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Event, error) {
+	_, all, err := historyOf(ctx, c, run, 0)
+	return all, err
+}
+
+// HistoryOf is History for one generation of the run: an earlier one is what the run was before it
+// continued as new, or the branch that a retry or reset has left. A generation that the run does
+// not have is journal.ErrNotFound. Those before a fork's first one are of the run that was forked.
+func (c *Client) HistoryOf(ctx context.Context, run journal.RunID, g journal.Generation) ([]journal.Event, error) {
+	if g < 1 {
+		return nil, fmt.Errorf("generation %d of run %s: %w: they are numbered from 1", g, run, journal.ErrInvalid)
+	}
+	h, all, err := historyOf(ctx, c, run, g)
+	if err == nil && len(all) == 0 && g != h.Run.Generation {
+		return nil, fmt.Errorf("generation %d of run %s: %w: the present one is %d", g, run, journal.ErrNotFound, h.Run.Generation)
+	}
+	return all, err
+}
+
+// historyOf reads every event of a generation, of the present one for 0.
+func historyOf(ctx context.Context, c *Client, run journal.RunID, g journal.Generation) (*driver.History, []journal.Event, error) {
 	var all []journal.Event
-	_, err := c.pages(ctx, driver.LoadRequest{Run: run, EventsOnly: true}, func(page []journal.Event, first bool) {
+	h, err := c.pages(ctx, driver.LoadRequest{Run: run, EventsOnly: true, Generation: g}, func(page []journal.Event, first bool) {
 		if first {
 			all = nil
 		}
@@ -101,7 +121,7 @@ func (c *Client) History(ctx context.Context, run journal.RunID) ([]journal.Even
 	if unreadable, ok := errors.AsType[*journal.UnreadableError](err); ok && unreadable.Seq == 0 {
 		err = nil // what else cannot be read is not of the history
 	}
-	return all, err
+	return h, all, err
 }
 
 // pages reads the history of the present generation, page by page, and returns the last page. It

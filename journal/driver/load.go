@@ -36,9 +36,12 @@ type LoadRequest struct {
 	AfterSeq   journal.Seq      // only events behind this one, of the current generation
 	AfterInbox journal.InboxSeq // only unconsumed messages behind this one
 	InboxOnly  bool             // no events
-	EventsOnly bool             // no messages
-	Limit      int              // events at most; 0 and what is more than LoadEventsMax mean that
-	Bytes      int              // of events, and of messages, at most; 0 and what is more than LoadBytesMax mean that
+	// Generation asks for the events of this generation instead of the current one, and for no
+	// messages; 0 for the current one. One that the run has not, or not here, has no events.
+	Generation journal.Generation
+	EventsOnly bool // no messages
+	Limit      int  // events at most; 0 and what is more than LoadEventsMax mean that
+	Bytes      int  // of events, and of messages, at most; 0 and what is more than LoadBytesMax mean that
 	// Lean leaves out an event or a message that is larger than Bytes by itself. Without it one
 	// comes, however large it is, so that a caller who asks again and again reaches the end.
 	Lean bool
@@ -80,6 +83,17 @@ const (
 	LoadBytesMax  = 8 << 20
 	LoadEventsMax = 4096
 )
+
+// GenerationOf is the generation whose events the answer has, if the current one is this.
+func (q *LoadRequest) GenerationOf(current journal.Generation) journal.Generation {
+	if q.Generation > 0 {
+		return q.Generation
+	}
+	return current
+}
+
+// NoInbox tells whether the answer has no messages.
+func (q *LoadRequest) NoInbox() bool { return q.EventsOnly || q.Generation > 0 }
 
 // EventsMax is how many events the answer may have.
 func (q *LoadRequest) EventsMax() int {

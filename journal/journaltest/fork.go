@@ -19,6 +19,7 @@ var forkChecks = []check{
 	{"J13_AForkHasGivenResults", forkGiven},
 	{"J13_TheInboxOfAFork", forkInbox},
 	{"J13_AForkOfAForkGoesBack", forkOfFork},
+	{"J13_ABranchIsReadable", branchReadable},
 }
 
 // forking is the action that forks a run behind its event seq.
@@ -289,4 +290,40 @@ func forkGiven(k *kit) {
 		k.t.Errorf("too many bytes: %v", limit)
 	}
 	k.take(node, 1)[0].commit(closed, stepDone(1, "a", "good"), completed("1"))
+}
+
+// The events of an earlier generation are read by its number, in pages too, with the payloads of
+// the messages that they have consumed. Nothing else comes with them.
+func branchReadable(k *kit) {
+	node := k.join(leaseLong).ID()
+	o := k.one(node)
+	k.send(o.run, "sig", "1")
+	o.commit(keep, started("a"))
+	o.commit(keep, stepDone(1, "a", "1"), received(k.first(o.run)))
+	was := k.history(o.run).Events
+	k.ok(back(k, driver.AdminReset, o.run, 1))
+	k.inboxIs(o.run, "1 sig 1")
+	read := func(q driver.LoadRequest, want ...journal.Event) {
+		k.t.Helper()
+		q.Run = o.run
+		h := k.load(q)
+		k.ok(h.Err)
+		k.same(fmt.Sprintf("events of %+v", q), h.Events, want)
+		if len(h.Inbox) > 0 || h.MoreInbox || h.Run.Generation != 2 || h.More != (q.Limit == 1) {
+			k.t.Errorf("%+v comes with %+v", q, h)
+		}
+	}
+	read(driver.LoadRequest{Generation: 1}, was...)
+	read(driver.LoadRequest{Generation: 1, AfterSeq: 1, Limit: 1}, was[1])
+	read(driver.LoadRequest{Generation: 2}, was[0])
+	read(driver.LoadRequest{Generation: 3})
+	a := forking(k, o.run, 1)
+	k.ok(acts(k, a))
+	o.run = a.Fork.Run
+	for g := range journal.Generation(4) {
+		if h := k.load(driver.LoadRequest{Run: o.run, Generation: g + 1}); (len(h.Events) > 0) != (g+1 == h.Run.Generation) {
+			k.t.Errorf("a fork of generation %d has %d events of generation %d", h.Run.Generation, len(h.Events), g+1)
+		}
+	}
+	k.take(node, 2)
 }

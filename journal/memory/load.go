@@ -37,13 +37,25 @@ func (db *database) load(q *driver.LoadRequest) driver.History {
 	if !q.InboxOnly {
 		// Seqs have no gaps, but they begin again with each generation: search rather than
 		// subtract.
-		from := sort.Search(len(r.events), func(i int) bool { return r.events[i].Seq > q.AfterSeq })
-		h.Events, h.More = r.pageOfEvents(r.events[from:], driver.NewPage(q, q.EventsMax()))
+		events := r.generation(q.GenerationOf(r.run.Generation))
+		from := sort.Search(len(events), func(i int) bool { return events[i].Seq > q.AfterSeq })
+		h.Events, h.More = r.pageOfEvents(events[from:], driver.NewPage(q, q.EventsMax()))
 	}
-	if !h.More && !q.EventsOnly {
+	if !h.More && !q.NoInbox() {
 		h.Inbox, h.MoreInbox = r.pageOfInbox(r.unread(q.AfterInbox, answerMax+1), driver.NewPage(q, answerMax))
 	}
 	return h
+}
+
+// generation returns the events of a generation, none if the run has it not.
+func (r *record) generation(g journal.Generation) []journal.Event {
+	switch {
+	case g == r.run.Generation:
+		return r.events
+	case g >= 1 && int(g) <= len(r.past):
+		return r.past[g-1]
+	}
+	return nil
 }
 
 // pageOfEvents and pageOfInbox return copies of what a page has room for, and whether something is

@@ -27,10 +27,10 @@ FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
 CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 LEFT JOIN LATERAL (SELECT * FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
 
-// loadEventsSQL reads the events of the current generation, and the payloads of the messages that
-// they consume: those are stored once, with the message. Events are a range of their primary key,
-// in order. The message is found by the whole primary key, in the form that forces that index; see
-// "Plans".
+// loadEventsSQL reads the events of the current generation, or of another one that is asked for,
+// and the payloads of the messages that they consume: those are stored once, with the message.
+// Events are a range of their primary key, in order. The message is found by the whole primary key,
+// in the form that forces that index; see "Plans".
 //
 // A page ends where the sum of its bytes is too large. Sizes of values that are stored outside of
 // their rows are in the rows, so nothing of an event that is left out is fetched. What is looked at
@@ -42,8 +42,8 @@ SELECT i.ord, e.upto <= i.bytes OR NOT i.lean, e.more, e.seq, e.kind, coalesce(e
        coalesce(e.attempt, 0), coalesce(e.encoding, e.message_encoding, ''),
        CASE WHEN e.upto <= i.bytes OR NOT i.lean THEN coalesce(e.payload, e.message_payload) END,
        CASE WHEN e.upto <= i.bytes OR NOT i.lean THEN coalesce(e.issued, '') ELSE '' END, e.link
-FROM unnest($1::uuid[], $2::int[], $3::int[], $4::bigint[], $5::bool[]) WITH ORDINALITY AS i(id, after, max, bytes, lean, ord)
-CROSS JOIN LATERAL (SELECT r.generation FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
+FROM unnest($1::uuid[], $2::int[], $3::int[], $4::bigint[], $5::bool[], $6::int[]) WITH ORDINALITY AS i(id, after, max, bytes, lean, generation, ord)
+CROSS JOIN LATERAL (SELECT coalesce(i.generation, r.generation) AS generation FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 CROSS JOIN LATERAL (
     SELECT e.*, sum(e.size) OVER (ORDER BY e.seq ROWS UNBOUNDED PRECEDING) AS upto, lead(e.seq) OVER (ORDER BY e.seq) IS NOT NULL AS more
     FROM (
@@ -110,7 +110,7 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 		return nil, nil
 	}
 	ids, afterSeqs, maxes, afterInboxes := make([]pgtype.UUID, n), make([]int32, n), make([]int32, n), make([]int64, n)
-	bytes, lean := make([]int64, n), make([]bool, n)
+	bytes, lean, generations := make([]int64, n), make([]bool, n), make([]*int32, n)
 	for i := range requests {
 		r := &requests[i]
 		if r.Answer != 0 {
@@ -121,8 +121,11 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 		if most := r.EventsMax(); most > 0 { // no more fit, and what is looked at is bounded
 			maxes[i] = int32(min(most, r.BytesMax()/driver.LoadRowBytes+1) + 1)
 		}
-		if r.EventsOnly {
+		if r.NoInbox() {
 			afterInboxes[i] = math.MaxInt64
+		}
+		if r.Generation > 0 {
+			generations[i] = new(int32(r.Generation))
 		}
 	}
 	if !driver.IsForNode(ctx) {
@@ -141,7 +144,7 @@ func (s *Store) Load(ctx context.Context, requests []driver.LoadRequest) ([]driv
 		} else {
 			p.query(s.sql.member.loadOwned, each(scanOwned(requests, out)), ids)
 		}
-		p.query(s.sql.loadEvents, each(scanEvents(out)), ids, afterSeqs, maxes, bytes, lean)
+		p.query(s.sql.loadEvents, each(scanEvents(out)), ids, afterSeqs, maxes, bytes, lean, generations)
 		p.query(s.sql.loadInbox, each(scanInbox(requests, out)), ids, afterInboxes, journal.InboxLoadMax+1, bytes, lean)
 		queueAnswers(&p, s.sql.waiting.answers, requests, out)
 		p.exec(endSQL)

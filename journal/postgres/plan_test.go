@@ -157,7 +157,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"recallSQL", nulls(1), "members_pkey tasks_pkey"},
 		{"loadRunsSQL", nulls(1), "runs_pkey tasks_pkey"},
 		{"loadOwnedSQL", nulls(1), "runs_pkey tasks_pkey"},
-		{"loadEventsSQL", nulls(5), "events_pkey inbox_pkey runs_pkey"},
+		{"loadEventsSQL", nulls(6), "events_pkey inbox_pkey runs_pkey"},
 		{"loadInboxSQL", nulls(5), "events_inbox_idx inbox_pkey runs_pkey"},
 		{"loadAnswersSQL", nulls(2), "events_pkey inbox_pkey runs_pkey tasks_pkey"},
 		{"endsSQL", []string{"ARRAY[gen_random_uuid()]", "1"}, "events_pkey runs_pkey"},

@@ -90,7 +90,7 @@ func loadOne(q querier, r *driver.LoadRequest, h *driver.History) error {
 			return err
 		}
 	}
-	if h.More || r.EventsOnly {
+	if h.More || r.NoInbox() {
 		return nil
 	}
 	err = loadInbox(q, r, h)
@@ -126,7 +126,7 @@ func loadEvents(q querier, req *driver.LoadRequest, h *driver.History) error {
 		}
 		h.Events = append(h.Events, ev)
 		return nil
-	}, uuidArg(req.Run), int64(h.Run.Generation), int64(req.AfterSeq), int64(req.EventsMax()+1))
+	}, uuidArg(req.Run), int64(req.GenerationOf(h.Run.Generation)), int64(req.AfterSeq), int64(req.EventsMax()+1))
 	if errors.Is(err, errPageFull) {
 		h.More, err = true, nil
 	}

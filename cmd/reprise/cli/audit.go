@@ -36,6 +36,14 @@ var auditColumns = []column[auditRecord]{
 // auditVerbs are the actions that have entries.
 var auditVerbs = []string{"pause", "resume", "set-labels", "set-priority", "retry", "reset", "fork", "terminate", "delete", "drain"}
 
+func auditOf(e *journal.AuditEntry) auditRecord {
+	rec := auditRecord{Number: e.Number, At: e.Time, Actor: e.Actor, Verb: e.Verb, Workflow: e.Workflow, Reason: e.Reason, Detail: e.Detail}
+	if !e.Run.IsZero() {
+		rec.Run = e.Run.String()
+	}
+	return rec
+}
+
 func auditVerb(a *app) *cobra.Command {
 	var f journal.AuditFilter
 	var run string
@@ -61,13 +69,8 @@ whatever program. Entries of a run outlive it. Signals, updates and requests to 
 				return err
 			}
 			records := []auditRecord{}
-			for _, e := range list {
-				run := ""
-				if !e.Run.IsZero() {
-					run = e.Run.String()
-				}
-				records = append(records, auditRecord{Number: e.Number, At: e.Time, Actor: e.Actor, Verb: e.Verb, Run: run,
-					Workflow: e.Workflow, Reason: e.Reason, Detail: e.Detail})
+			for i := range list {
+				records = append(records, auditOf(&list[i]))
 			}
 			return printList(c.out, auditColumns, records)
 		}),

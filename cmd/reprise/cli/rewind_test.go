@@ -45,6 +45,12 @@ func TestRetryAndReset(t *testing.T) {
 		checkJSON(t, s, store, cli.ExitDone, "run", "reset", id, "event:1", "--unproven", "--no-messages", "--message", "scanned", "--keep-children")
 		checkJSON(t, s, store, cli.ExitDone, "run", "reset", id, "start", "--input", `{"to": "2 Main Street"}`, "--reason", "moved")
 		wantText(t, "the input", reprise(t, store, cli.ExitDone, "run", "show", id).out, "2 Main Street")
+		wantText(t, "what went back", reprise(t, store, cli.ExitDone, "run", "show", id).out, "went back", "reset, ", "generation 4 begins anew (moved)", "retry, ")
+		checkJSON(t, s, store, cli.ExitDone, "run", "show", id)
+		wantText(t, "the branch", reprise(t, store, cli.ExitDone, "run", "history", id, "--generation", "1").out, "StepFailed", "RunFailed")
+		checkJSON(t, s, store, cli.ExitDone, "run", "history", id, "--generation", "2")
+		wantText(t, "no generation", reprise(t, store, cli.ExitNotFound, "run", "history", id, "--generation", "9").err, "generation 9", "the present one is 4")
+		wantText(t, "no number", reprise(t, store, cli.ExitUsage, "run", "history", id, "--generation", "0").err, "numbered from 1")
 		wantText(t, "the audit", checkJSON(t, s, store, cli.ExitDone, "audit", "--run", id), "retry", "the address is right now", "reset", "moved", "generation 4 begins anew")
 		for _, args := range []string{"retry", "reset"} {
 			args := append([]string{"run", args, "0190a000-0000-7000-8000-000000000001"}, map[string][]string{"reset": {"start"}}[args]...)

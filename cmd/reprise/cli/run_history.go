@@ -34,14 +34,22 @@ var eventColumns = []column[eventRecord]{
 }
 
 func runHistory(a *app) *cobra.Command {
+	var generation int32
 	c := a.oneRun(&cobra.Command{
-		Use: "history RUN", Short: "Print the history of a run's present generation",
+		Use: "history RUN", Short: "Print the history of a run's present generation, or of an earlier one",
+		Long: `Print the history of a run's present generation. With --generation it is that of an earlier
+one: what the run was before it continued as new, or the branch that a retry or reset has left.`,
 		RunE: a.reads(func(c *call, args []string) error {
 			run, err := c.run(args[0])
 			if err != nil {
 				return err
 			}
-			events, err := c.client.History(c.ctx, run)
+			var events []journal.Event
+			if c.Flags().Changed("generation") {
+				events, err = c.client.HistoryOf(c.ctx, run, journal.Generation(generation))
+			} else {
+				events, err = c.client.History(c.ctx, run)
+			}
 			unreadable := new(journal.UnreadableError)
 			if err != nil && !errors.As(err, &unreadable) {
 				return err
@@ -56,6 +64,7 @@ func runHistory(a *app) *cobra.Command {
 			return err // what can be read is printed; the rest is an error
 		}),
 	})
+	c.Flags().Int32Var(&generation, "generation", 0, "of this generation; they are numbered from 1")
 	return printing(c, "list of event")
 }
 

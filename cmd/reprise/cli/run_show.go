@@ -23,6 +23,7 @@ type detailRecord struct {
 	SetAside []messageRecord   `json:"set_aside,omitempty" doc:"signals that did not decode"`
 	Unread   int               `json:"unread" doc:"messages in the inbox that the run has not consumed"`
 	Events   int               `json:"events" doc:"length of the present generation's history"`
+	Rewinds  []auditRecord     `json:"rewinds,omitempty" doc:"newest first: when the run was retried, reset or forked, or made as a fork, from where, by whom"`
 	LastAt   *time.Time        `json:"last_at,omitempty" doc:"time of the newest event"`
 }
 
@@ -74,11 +75,15 @@ func runShow(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			rec := c.detailOf(d)
+			if rec.Rewinds, err = c.rewinds(run); err != nil {
+				return err
+			}
 			c.out.now = c.journal.Now()
 			if c.out.now.IsZero() {
 				c.out.now = time.Now()
 			}
-			return printOne(c.out, c.detailOf(d), detailText)
+			return printOne(c.out, rec, detailText)
 		}),
 	})
 	return printing(c, "detail")
@@ -111,6 +116,21 @@ func (c *call) detailOf(d *runtime.Description) *detailRecord {
 	return rec
 }
 
+// rewindsMax is how many rows of a run's audit are looked at for what has gone back.
+const rewindsMax = 100
+
+// rewinds returns what the audit says of retries, resets and forks.
+func (c *call) rewinds(run journal.RunID) (list []auditRecord, err error) {
+	entries, err := c.client.Audit(c.ctx, journal.AuditFilter{Run: run, Limit: rewindsMax})
+	for i := range entries {
+		switch runtime.CallKind(entries[i].Verb) {
+		case runtime.RetryCall, runtime.ResetCall, runtime.ForkCall:
+			list = append(list, auditOf(&entries[i]))
+		}
+	}
+	return list, err
+}
+
 // outcome is how a closed run ended. A description has the terminal event without its payload, so
 // the end is asked for.
 func (c *call) outcome(run *journal.Run) *payloadRecord {
@@ -136,6 +156,21 @@ func detailText(p *printer, d *detailRecord) string {
 	}
 	if d.Unread > 0 {
 		f.add("unread", fmt.Sprintf("%d messages", d.Unread))
+	}
+	if len(d.Rewinds) > 0 {
+		f.head("went back")
+	}
+	for i := range d.Rewinds {
+		e := &d.Rewinds[i]
+		line := fmt.Sprintf("%s, %s", e.Verb, p.at(e.At))
+		if e.Actor != "" {
+			line += ", by " + oneLine(e.Actor, 100)
+		}
+		line += ": " + oneLine(e.Detail, 200)
+		if e.Reason != "" {
+			line += " (" + oneLine(e.Reason, 200) + ")"
+		}
+		f.item("%s", line)
 	}
 	d.pending(p, &f)
 	return f.b.String()
