@@ -325,5 +325,7 @@ func branchReadable(k *kit) {
 			k.t.Errorf("a fork of generation %d has %d events of generation %d", h.Run.Generation, len(h.Events), g+1)
 		}
 	}
+	k.ok(back(k, driver.AdminReset, o.run, 0))
+	k.same("the branch of a fork", k.load(driver.LoadRequest{Run: o.run, Generation: 3}).Events, was[:1])
 	k.take(node, 2)
 }
