@@ -33,14 +33,14 @@ func (c *Client) PauseScope(ctx context.Context, scope journal.Scope, o *PauseOp
 	if o.CancelSteps {
 		a.Kind = driver.AdminInterrupt
 	}
-	return c.scoped(ctx, Call{Kind: PauseCall, Scope: &scope, Payload: o.Reason}, a)
+	return scoped(ctx, c, Call{Kind: PauseCall, Scope: &scope, Payload: o.Reason}, a)
 }
 
 // ResumeScope ends the pause of a scope, which must be the very scope that was paused. Runs that
 // are paused themselves, or in another paused scope, stay so. It does nothing for a scope that is
 // not paused. Errors: journal.ErrInvalid, ctx's.
 func (c *Client) ResumeScope(ctx context.Context, scope journal.Scope) error {
-	return c.scoped(ctx, Call{Kind: ResumeCall, Scope: &scope}, driver.AdminAction{Kind: driver.AdminResume})
+	return scoped(ctx, c, Call{Kind: ResumeCall, Scope: &scope}, driver.AdminAction{Kind: driver.AdminResume})
 }
 
 // Pauses lists the scopes that are paused, or are being paused while nodes are still to answer.
@@ -48,7 +48,7 @@ func (c *Client) ResumeScope(ctx context.Context, scope journal.Scope) error {
 func (c *Client) Pauses(ctx context.Context) ([]journal.Pause, error) { return c.j.Pauses(ctx) }
 
 // scoped acts on the scope of a call.
-func (c *Client) scoped(ctx context.Context, call Call, action driver.AdminAction) error {
+func scoped(ctx context.Context, c *Client, call Call, action driver.AdminAction) error {
 	scope := *call.Scope
 	action.Scope = &scope
 	_, err := intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (none struct{}, err error) {

@@ -86,7 +86,7 @@ same. What its process does then is the program's business: most end.
 NODE is the number of a live node or its name, if only one has it.`,
 		ValidArgsFunction: a.completeFirst(a.completeNodes),
 		RunE: a.writes(func(c *call, args []string) error {
-			n, err := c.liveNode(args[0])
+			n, err := liveNode(c, args[0])
 			if err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ NODE is the number of a live node or its name, if only one has it.`,
 }
 
 // liveNode finds the live node that an argument names.
-func (c *call) liveNode(arg string) (*journal.Node, error) {
+func liveNode(c *call, arg string) (*journal.Node, error) {
 	nodes, err := c.nodes()
 	if err != nil {
 		return nil, err
