@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -31,17 +30,12 @@ func (c *Client) DrainNode(ctx context.Context, node journal.NodeID) error {
 
 // awaitLeft waits until a node is no member any more.
 func awaitLeft(ctx context.Context, c *Client, node journal.NodeID) error {
-	for wait := pauseLookMin; ; wait = min(2*wait, pauseLookMax) {
+	err := poll(ctx, func() (bool, error) {
 		nodes, err := c.j.Nodes(ctx)
-		if err == nil && !slices.ContainsFunc(nodes, func(n journal.Node) bool { return n.ID == node }) {
-			return nil
-		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("drain node %d: it is asked to leave, and has not left yet: %w", node, context.Cause(ctx))
-		case <-timer.C:
-		}
+		return !slices.ContainsFunc(nodes, func(n journal.Node) bool { return n.ID == node }), err
+	})
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("drain node %d: it is asked to leave, and has not left yet: %w", node, err)
 	}
+	return err
 }

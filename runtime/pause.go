@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
 // PauseOptions of a pause. The zero value means the defaults.
@@ -19,7 +20,7 @@ type PauseOptions struct {
 	CancelSteps bool
 }
 
-// Between two looks at a run whose owner has not answered yet.
+// Between two looks at what nodes have not answered yet.
 const (
 	pauseLookMin = 2 * time.Millisecond
 	pauseLookMax = 250 * time.Millisecond
@@ -27,39 +28,57 @@ const (
 	pauseLastLook = time.Second
 )
 
-// awaitPaused waits until the owner of a run has answered a pause.
+// awaitPaused waits until the owner of a run has answered a pause, which has left the task in a
+// state.
 func (c *Client) awaitPaused(ctx context.Context, run journal.RunID, state journal.TaskState) error {
-	look := driver.LoadRequest{Run: run, Answer: driver.StateOnly}
-	for wait := pauseLookMin; ; wait = min(2*wait, pauseLookMax) {
+	err := poll(ctx, func() (bool, error) {
 		switch {
 		case state == journal.Paused:
-			return nil
+			return true, nil
 		case !state.OnHold():
-			return fmt.Errorf("pause run %s: somebody has resumed it before its node could answer", run)
+			return false, fmt.Errorf("pause run %s: somebody has resumed it before its node could answer", run)
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("pause run %s: the pause is asked for, and the run's node has not answered yet: %w", run, context.Cause(ctx))
-		case <-timer.C:
+		now, err := stateOf(ctx, c, run)
+		if err != nil {
+			return false, fmt.Errorf("pause run %s: %w", run, err)
 		}
-		h, err := c.j.Load(ctx, []driver.LoadRequest{look})
+		state = now
+		return state == journal.Paused, nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("pause run %s: the pause is asked for, and the run's node has not answered yet: %w", run, err)
+	}
+	return err
+}
+
+// stateOf reads the state of an open run's task, also if the rest of the run cannot be read.
+func stateOf(ctx context.Context, c *Client, run journal.RunID) (journal.TaskState, error) {
+	h, err := c.j.Load(ctx, []driver.LoadRequest{{Run: run, Answer: driver.StateOnly}})
+	if err != nil {
+		return 0, err
+	}
+	_, partly := errors.AsType[*journal.UnreadableError](h[0].Err)
+	switch {
+	case h[0].Err != nil && !partly:
+		return 0, h[0].Err
+	case h[0].Run.Task == nil:
+		return 0, fmt.Errorf("%w before its node could answer", journal.ErrClosed)
+	}
+	return h[0].Run.Task.State, nil
+}
+
+// poll looks until that is done or fails, or ctx ends, which it returns the cause of. While the
+// store is away it goes on: nothing is known then.
+func poll(ctx context.Context, look func() (done bool, err error)) error {
+	for wait := pauseLookMin; ; wait = min(2*wait, pauseLookMax) {
+		done, err := look()
 		switch {
-		case errors.Is(err, journal.ErrUnavailable) || err != nil && ctx.Err() != nil: // it stays pausing as far as anybody knows
-			continue
-		case err == nil:
-			err = h[0].Err
-		}
-		_, partly := errors.AsType[*journal.UnreadableError](err)
-		if (err == nil || partly) && h[0].Run.Task == nil {
-			return fmt.Errorf("pause run %s: %w before its node could answer", run, journal.ErrClosed)
-		}
-		if err != nil && !partly {
-			return fmt.Errorf("pause run %s: %w", run, err)
-		}
-		if h[0].Run.Task != nil {
-			state = h[0].Run.Task.State
+		case err == nil && done:
+			return nil
+		case err != nil && ctx.Err() == nil && !errors.Is(err, journal.ErrUnavailable):
+			return err
+		case !retry.Sleep(ctx, wait):
+			return context.Cause(ctx)
 		}
 	}
 }

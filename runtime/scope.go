@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -64,25 +63,20 @@ func scoped(ctx context.Context, c *Client, call Call, action driver.AdminAction
 
 // awaitHeeded waits until every node heeds a pause.
 func awaitHeeded(ctx context.Context, c *Client, scope journal.Scope, number int64) error {
-	for wait := pauseLookMin; ; wait = min(2*wait, pauseLookMax) {
+	err := poll(ctx, func() (bool, error) {
 		left, there, err := unheeded(ctx, c, scope, number)
-		switch {
-		case err == nil && !there:
-			return fmt.Errorf("pause %s: somebody has resumed it before every node could answer", scope)
-		case err == nil && len(left) == 0:
-			return nil
+		if err == nil && !there {
+			err = fmt.Errorf("pause %s: somebody has resumed it before every node could answer", scope)
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), pauseLastLook)
-			defer cancel()
-			left, _, _ = unheeded(last, c, scope, number) // none are named if the store does not answer
-			return fmt.Errorf("pause %s: the pause is asked for, and nodes %v have not answered yet: %w", scope, left, context.Cause(ctx))
-		case <-timer.C:
-		}
+		return len(left) == 0, err
+	})
+	if err == nil || ctx.Err() == nil {
+		return err
 	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), pauseLastLook)
+	defer cancel()
+	left, _, _ := unheeded(last, c, scope, number) // none are named if the store does not answer
+	return fmt.Errorf("pause %s: the pause is asked for, and nodes %v have not answered yet: %w", scope, left, err)
 }
 
 // unheeded returns the nodes that do not heed a pause yet, and whether the pause is there.
