@@ -75,16 +75,16 @@
 //   - J12: Every change to a run that an operator makes has one row of the audit,
 //     from the same transaction, which outlives the run; that of new labels or a
 //     new priority says what has changed. So has every pause of a run by itself.
-//     What is done to a scope has one row too, without a run.
+//     What is done to a scope or to a node has one row too, without a run.
 //     An action that is refused or finds nothing to change has none; a resume of an
 //     open run always has one, also if nothing held the run. A child that its close
 //     policy closes when its parent is terminated has none. What code decides over
 //     is no such change: a signal, an update and a cancel request are rows of the
 //     inbox.
-//   - J13: A retry, reset or fork replays clean. It begins the run's next generation with
-//     the first events of the present one, as they are, and code sees in the copy
-//     what it saw in the original, see [Rewound]. What is behind them stays as a
-//     branch. From the transaction of it the run is open and free, a pause of it
+//   - J13: A retry, reset or fork replays clean. It begins the run's next
+//     generation with the first events of the present one, as they are, and code
+//     sees in the copy what it saw in the original, see [Rewound]. What is behind
+//     them stays as a branch. From the transaction of it the run is open and free, a pause of it
 //     stays, its owner commits nothing more (J3), and its inbox is where the kept
 //     events have left it. The commands that these wait for are answered once:
 //     children that ended while the run was closed answer now. A fork does the same

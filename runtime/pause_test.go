@@ -233,24 +233,31 @@ func TestPauseWithoutANode(t *testing.T) {
 	n.Stop()
 }
 
+// runOfADeadNode starts a run and lets its node die in the first step, unnoticed so far.
+func runOfADeadNode(t *testing.T, c *clustertest.Cluster, client *runtime.Client) *runtime.Run[int] {
+	t.Helper()
+	b := newBelts()
+	mortal := c.RunMortal(b.handle)
+	started, err := runtime.Start(clustertest.Context(t), client, belt, 1, nil)
+	run := clustertest.MustStart(t, started, err)
+	<-b.began
+	mortal.Die()
+	return run
+}
+
 // J11: a pause that its node cannot answer stays asked for: the caller hears who has not answered,
 // and when the node dies the run is paused. The step that was lost with it begins when the run is
 // resumed.
 func TestPauseOutlivesTheNode(t *testing.T) {
 	c, b := clustertest.New(t), newBelts()
 	ctx, client := clustertest.Context(t), runtime.NewClient(c.Journal, nil)
-	lost := newBelts()
-	mortal := c.RunMortal(lost.handle)
-	started, err := runtime.Start(ctx, client, belt, 1, nil)
-	run := clustertest.MustStart(t, started, err)
-	<-lost.began
-	mortal.Die()
+	run := runOfADeadNode(t, c, client)
 	patient, lose := context.WithCancelCause(ctx)
 	answer := make(chan error, 1)
 	go func() { answer <- client.Pause(patient, run.ID(), nil) }()
 	wantState(t, client, run.ID(), journal.Pausing, true)
 	lose(context.DeadlineExceeded)
-	err = <-answer
+	err := <-answer
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "the run's node has not answered yet") {
 		t.Fatalf("a pause of a run whose node is gone: %v", err)
 	}

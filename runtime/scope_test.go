@@ -97,12 +97,7 @@ func pausesAScope(t *testing.T, client *runtime.Client, b *belts) {
 func TestPauseScopeOutlivesTheNode(t *testing.T) {
 	c, b := clustertest.New(t), newBelts()
 	ctx, client := clustertest.Context(t), runtime.NewClient(c.Journal, nil)
-	lost := newBelts()
-	mortal := c.RunMortal(lost.handle)
-	started, err := runtime.Start(ctx, client, belt, 1, nil)
-	run := clustertest.MustStart(t, started, err)
-	<-lost.began
-	mortal.Die()
+	run := runOfADeadNode(t, c, client)
 	scope := journal.Scope{Queue: "default"}
 	impatient, giveUp := context.WithCancel(ctx)
 	defer giveUp()
@@ -113,7 +108,7 @@ func TestPauseScopeOutlivesTheNode(t *testing.T) {
 		return err == nil && len(list) == 1
 	})
 	giveUp()
-	err = <-paused
+	err := <-paused
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "nodes [1] have not answered yet") {
 		t.Fatalf("a pause while a node is gone: %v", err)
 	}

@@ -17,8 +17,9 @@ import (
 type Membership interface {
 	ID() journal.NodeID
 
-	// Renew extends the lease by its length from the store's now. It does nothing else, so that
-	// nothing else can make it late. ErrNodeLost means that this node was declared dead; it must
+	// Renew extends the lease by its length from the store's now. It changes nothing else, and
+	// tells nothing that takes longer to find than a few rows, so that nothing else can make it
+	// late. ErrNodeLost means that this node was declared dead; it must
 	// throw its actors away and join anew.
 	Renew(ctx context.Context) (Renewal, error)
 

@@ -16,8 +16,8 @@ type auditRecord struct {
 	At       time.Time `json:"at" doc:"when"`
 	Actor    string    `json:"actor,omitempty" doc:"who, as the program said"`
 	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, retry, reset, fork, terminate, delete, or drain of a node"`
-	Run      string    `json:"run,omitempty" doc:"id of the run, which may be deleted by now; absent for a queue or a workflow, which detail names"`
-	Workflow string    `json:"workflow" doc:"name of the workflow; empty for a queue"`
+	Run      string    `json:"run,omitempty" doc:"id of the run, which may be deleted by now; absent for a queue, a workflow or a node, which detail names"`
+	Workflow string    `json:"workflow" doc:"name of the workflow; empty for a queue or a node"`
 	Reason   string    `json:"reason,omitempty" doc:"why, as the operator said"`
 	Detail   string    `json:"detail,omitempty" doc:"what the verb alone does not say"`
 }

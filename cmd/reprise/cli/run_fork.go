@@ -82,25 +82,15 @@ is not executed for it.
 			"  reprise run fork key=order:9182 event:5 --result 5='\"paid\"' --reason 'paid in cash'" + unprovenOf(a),
 	}
 	do := func(c *call, args []string) error {
-		run, err := c.run(args[0])
+		at, err := pointOf(c, args, input, o.Unproven)
 		if err != nil {
 			return err
-		}
-		if input != "" {
-			if o.Input, err = c.input("--input", input); err != nil {
-				return err
-			}
 		}
 		if o.Results, err = c.results(results); err != nil {
 			return err
 		}
-		if a.o.Register != nil && !o.Unproven {
-			o.Proof = c.node()
-		}
-		if err := c.unproven(runtime.Point(args[1]), o.Unproven); err != nil {
-			return err
-		}
-		out, err := c.client.Fork(c.ctx, run, runtime.Point(args[1]), &o)
+		o.Input, o.Proof = at.input, at.proof
+		out, err := c.client.Fork(c.ctx, at.run, at.point, &o)
 		if err != nil {
 			return pointed(err)
 		}

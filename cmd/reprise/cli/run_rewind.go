@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/runtime"
 )
@@ -147,22 +148,12 @@ what they did is not undone. POINT is one of
 			"  reprise run reset key=order:9182 step:charge --reason 'a wrong price'" + unprovenOf(a),
 	}
 	do := func(c *call, args []string) error {
-		run, err := c.run(args[0])
+		at, err := pointOf(c, args, input, o.Unproven)
 		if err != nil {
 			return err
 		}
-		if input != "" {
-			if o.Input, err = c.input("--input", input); err != nil {
-				return err
-			}
-		}
-		if a.o.Register != nil && !o.Unproven {
-			o.Proof = c.node()
-		}
-		if err := c.unproven(runtime.Point(args[1]), o.Unproven); err != nil {
-			return err
-		}
-		out, err := c.client.Reset(c.ctx, run, runtime.Point(args[1]), &o)
+		o.Input, o.Proof = at.input, at.proof
+		out, err := c.client.Reset(c.ctx, at.run, at.point, &o)
 		if err != nil {
 			return pointed(err)
 		}
@@ -181,7 +172,33 @@ what they did is not undone. POINT is one of
 	return printing(c, "rewound")
 }
 
-// unproven refuses a reset that this program cannot prove, unless that is what is asked for.
+// pointArgs is a point of a run's history, as the arguments of a verb name it.
+type pointArgs struct {
+	run   journal.RunID
+	point runtime.Point
+	input any           // nil for that of the run
+	proof *runtime.Node // nil without a proof
+}
+
+// pointOf reads RUN and POINT, and what goes with them: another input, and whether this program is
+// to prove that what is kept fits.
+func pointOf(c *call, args []string, input string, unproven bool) (at pointArgs, err error) {
+	at.point = runtime.Point(args[1])
+	if at.run, err = c.run(args[0]); err != nil {
+		return at, err
+	}
+	if input != "" {
+		if at.input, err = c.input("--input", input); err != nil {
+			return at, err
+		}
+	}
+	if c.a.o.Register != nil && !unproven {
+		at.proof = c.node()
+	}
+	return at, c.unproven(at.point, unproven)
+}
+
+// unproven refuses a point that this program cannot prove, unless that is what is asked for.
 func (c *call) unproven(to runtime.Point, unproven bool) error {
 	anew := to == runtime.GenerationStart || to == runtime.RunStart
 	if c.a.o.Register != nil || unproven || anew || to.Check() != nil {
