@@ -149,10 +149,10 @@ func (w *why) task(t *journal.Task) {
 	case t.State.OnHold():
 		w.hold(t)
 	case t.State == journal.Quarantined:
-		w.add(Reason{Kind: ReasonQuarantined, Text: t.Problem, Remedy: "find out why it ends its process (its steps are in its history), then Client.Resume"})
+		w.add(Reason{Kind: ReasonQuarantined, Text: t.Problem, Remedy: "find out why it ends its process (its steps are in its history), then resume it"})
 	case t.State == journal.Blocked:
 		w.add(Reason{Kind: ReasonBlocked, Text: t.Problem, Until: w.ahead(t.VisibleAt),
-			Remedy: "deploy code that fits the history; the run is tried again by itself, and at once after Client.Resume"})
+			Remedy: "deploy code that fits the history; the run is tried again by itself, and at once when it is resumed"})
 	}
 	inScope := w.inScopes(t)
 	if t.Owner != 0 {
@@ -180,11 +180,11 @@ func (w *why) task(t *journal.Task) {
 
 // hold is who has paused the run, why, and what of it is still going on.
 func (w *why) hold(t *journal.Task) {
-	r := Reason{Kind: ReasonPaused, Text: "an operator has paused it", Remedy: "Client.Resume lets it go on"}
+	r := Reason{Kind: ReasonPaused, Text: "an operator has paused it", Remedy: "a resume lets it go on"}
 	for _, e := range w.paused {
 		r.Text, r.Since = e.Actor+" has paused it", e.Time
 		if e.Actor == journal.ActorRuntime {
-			r.Remedy = "mend what the step calls, then Client.Resume, which gives the step a new set of attempts"
+			r.Remedy = "mend what the step calls, then resume the run, which gives the step a new set of attempts"
 		}
 		if e.Reason != "" {
 			r.Text += ": " + e.Reason
@@ -212,7 +212,7 @@ func (w *why) inScopes(t *journal.Task) (paused bool) {
 		}
 		paused = true
 		r := Reason{Kind: ReasonPaused, Text: fmt.Sprintf("%s has paused %s", p.Actor, p.Scope), Since: p.Time,
-			Remedy: "Client.ResumeScope lets its runs go on"}
+			Remedy: fmt.Sprintf("a resume of %s lets its runs go on", p.Scope)}
 		if p.Reason != "" {
 			r.Text += ": " + p.Reason
 		}

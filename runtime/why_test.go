@@ -160,7 +160,7 @@ func TestWhyWithoutANode(t *testing.T) {
 	held := start("signal", nil)
 	whyOf(t, client, held.ID(), runtime.ReasonSignal)
 	exec(`UPDATE reprise.tasks SET state = 2, problem = 'its owners died' WHERE run_id = $1`, held.ID())
-	if r, _ := whyOf(t, client, held.ID(), runtime.ReasonQuarantined); r.Text != "its owners died" || !strings.Contains(r.Remedy, "Client.Resume") {
+	if r, _ := whyOf(t, client, held.ID(), runtime.ReasonQuarantined); r.Text != "its owners died" || !strings.Contains(r.Remedy, "then resume it") {
 		t.Errorf("quarantined: %+v", r)
 	}
 	exec(`UPDATE reprise.tasks SET state = 0, problem = '' WHERE run_id = $1`, held.ID())

@@ -23,9 +23,6 @@ type reasonRecord struct {
 	Remedy string     `json:"remedy,omitempty" doc:"who has to do what so that the run goes on"`
 }
 
-// inVerbs says remedies, which name methods of the library, in verbs of the command.
-var inVerbs = strings.NewReplacer("Client.ResumeScope", "queue resume or workflow resume", "Client.Resume", "run resume")
-
 func runWhy(a *app) *cobra.Command {
 	c := a.oneRun(&cobra.Command{
 		Use: "why RUN", Short: "Tell why a run stands where it stands, and who has to do what",
@@ -40,7 +37,7 @@ func runWhy(a *app) *cobra.Command {
 			}
 			rec := whyRecord{Run: recordOf(&e.Run)}
 			for _, r := range e.Reasons {
-				rec.Reasons = append(rec.Reasons, reasonRecord{string(r.Kind), r.Text, moment(r.Since), moment(r.Until), inVerbs.Replace(r.Remedy)})
+				rec.Reasons = append(rec.Reasons, reasonRecord{string(r.Kind), r.Text, moment(r.Since), moment(r.Until), r.Remedy})
 			}
 			return printOne(c.out, &rec, whyText)
 		}),
