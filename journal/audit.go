@@ -11,7 +11,7 @@ type AuditEntry struct {
 	Number   int64     // grows with time; a page begins before one
 	Time     time.Time // the store's clock
 	Actor    string    // who, as the program said, or ActorRuntime; empty if it did not
-	Verb     string    // "pause", "resume", "set-labels", "set-priority", "retry", "reset", "fork", "terminate", "delete" or "drain"
+	Verb     string    // "pause", "resume", "set-labels", "set-priority", "retry", "reset", "skip", "edit", "fork", "terminate", "delete" or "drain"
 	Run      RunID     // zero for a scope or a node, which Detail names
 	Workflow string    // of the run or the scope; may be empty
 	Reason   string    // as the operator gave it, or which step is exhausted; see AuditTextBytesMax

@@ -52,8 +52,8 @@
 //   - J6: No wake-up is lost: a message that arrives while its run is being
 //     parked makes the task visible.
 //   - J7: A closed run has one terminal event, a terminal status and no task,
-//     all from one commit. Nothing opens it again but a retry or reset by an
-//     operator, as another generation (J13).
+//     all from one commit. Nothing opens it again but an operator who goes
+//     back, as another generation (J13).
 //   - J8: Start is idempotent by key: concurrent starts with one key create
 //     one run and all callers get its id. Reuse of a closed run's key follows
 //     an explicit [Reuse] policy.
@@ -81,7 +81,7 @@
 //     policy closes when its parent is terminated has none. What code decides over
 //     is no such change: a signal, an update and a cancel request are rows of the
 //     inbox.
-//   - J13: A retry, reset or fork replays clean. It begins the run's next
+//   - J13: A retry, reset, skip, edit or fork replays clean. It begins the run's next
 //     generation with the first events of the present one, as they are, and code
 //     sees in the copy what it saw in the original, see [Rewound]. What is behind
 //     them stays as a branch. From the transaction of it the run is open and free, a pause of it
@@ -90,7 +90,8 @@
 //     children that ended while the run was closed answer now. A fork does the same
 //     with a copy of the run: that stays as it is, its children are its own, and
 //     the fork has copies of the answers that it has got. Only results that an
-//     operator gives to steps differ, and the audit says which.
+//     operator gives to steps differ, and a message that is left out never
+//     comes; the audit says which.
 //
 // # States of a run and its task
 //

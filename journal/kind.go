@@ -50,6 +50,9 @@ func (k Kind) Known() bool { return k > 0 && int(k) < len(kindNames) && kindName
 // Terminal tells whether the event closes its run (J7).
 func (k Kind) Terminal() bool { return k >= RunCompleted && k <= RunTerminated }
 
+// EndsStep tells whether the event is the outcome of a step.
+func (k Kind) EndsStep() bool { return k == StepCompleted || k == StepFailed }
+
 // Kinds lists every known kind and its name, for views and tests.
 func Kinds() map[Kind]string {
 	m := make(map[Kind]string, len(kindNames))

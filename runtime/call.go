@@ -30,7 +30,7 @@ type Call struct {
 	// Name of the signal, update or query, empty for other kinds.
 	Name string
 	// Payload is the caller's value, to look at: the input of a start, the payload of a signal, the
-	// argument of an update or query, the reason of Cancel, Terminate, Pause, Retry, Reset and Fork
+	// argument of an update or query, the reason of Cancel, Terminate, Pause and of what goes back
 	// (a string), the changes of SetLabels (a map[string]*string, nil for what is removed), the
 	// priority of SetPriority (an int16). It is encoded already.
 	Payload any
@@ -64,6 +64,8 @@ const (
 	RetryCall CallKind = "retry" // Client.Retry
 	ResetCall CallKind = "reset" // Client.Reset
 	ForkCall  CallKind = "fork"  // Client.Fork
+	SkipCall  CallKind = "skip"  // SkipMessage
+	EditCall  CallKind = "edit"  // EditStep
 
 	DrainCall CallKind = "drain" // Client.DrainNode
 )

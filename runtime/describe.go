@@ -22,9 +22,10 @@ type Description struct {
 	Updates  []PendingUpdate
 	Waiting  []string // what the parked run waits for, and which signals it does not receive, in words
 	SetAside []SetAsideSignal
-	Unread   int       // messages in the inbox that the run has not consumed
-	Events   int       // length of the present generation's history
-	LastAt   time.Time // of its newest event; zero if it has none
+	Inbox    []journal.Message // the first ones that an open run has not consumed
+	Unread   int               // how many it has not consumed
+	Events   int               // length of the present generation's history
+	LastAt   time.Time         // of its newest event; zero if it has none
 }
 
 // PendingStep is a step without an outcome. The steps of a run's first turn are shown once that
@@ -107,7 +108,7 @@ func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description,
 	if n := len(h.Inbox); n > 0 { // a load gives only the first of them
 		d.Unread += int(h.Run.Task.InboxLast - h.Inbox[n-1].Number)
 	}
-	d.Waiting = h.Run.Task.Waiting
+	d.Inbox, d.Waiting = h.Inbox, h.Run.Task.Waiting
 	d.pending(h.Run.Task, all)
 	return d, c.findChildren(ctx, d)
 }

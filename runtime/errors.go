@@ -31,6 +31,10 @@ var (
 	// ErrNotRegistered matches the error of a query that was asked of a node without the run's
 	// code.
 	ErrNotRegistered = errors.New("workflow is not registered on this node")
+	// ErrUnproven matches the error of a verb that takes events back, and was given neither a node
+	// that has the code, to prove that those before them fit it, nor the word that this is not
+	// wanted.
+	ErrUnproven = errors.New("nothing proves that the kept events fit the code: give a node that has it as Proof, or say Unproven")
 	// ErrStuck matches the error of a query whose handler, or the replay before it, has not
 	// returned. The handler waits or computes without end, which code in a workflow must not.
 	ErrStuck = replica.ErrStuck

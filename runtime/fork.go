@@ -35,17 +35,8 @@ type ForkOptions struct {
 
 // Forked is what a fork has made, or would make.
 type Forked struct {
-	Run      journal.RunID  // the fork; zero after a dry run
-	Of       Rewinding      // where it has left the other run, and which steps have ended there behind that point
-	Replaced []ReplacedStep // by their events
-}
-
-// ReplacedStep is a step that has another result in a fork.
-type ReplacedStep struct {
-	Name     string
-	Seq      journal.Seq // of its outcome
-	Was, New journal.Payload
-	Failed   bool // whether Was is a failure
+	Run journal.RunID // the fork; zero after a dry run
+	Of  Rewinding     // where it has left the other run, which steps have ended there behind that point, and which have other results
 }
 
 // Fork begins another run at a point of a run's present generation, and leaves that run as it is
@@ -69,17 +60,14 @@ func (c *Client) Fork(ctx context.Context, run journal.RunID, at Point, o *ForkO
 		return nil, fmt.Errorf("fork run %s: %w", run, err)
 	}
 	id := journal.NewRunID()
-	var out *Forked
-	plan := func(ctx context.Context) (p *plan, err error) {
-		p, out, err = forkPlan(ctx, c, run, id, at, o)
-		return p, err
-	}
+	plan := func(ctx context.Context) (*plan, error) { return forkPlan(ctx, c, run, id, at, o) }
 	call := Call{Kind: ForkCall, Run: run, Payload: o.Reason}
 	of, err := c.rewind(ctx, call, driver.AdminAction{Kind: driver.AdminFork, Reason: o.Reason}, plan, o.DryRun)
 	if err != nil {
 		return nil, err
 	}
-	if out.Of = *of; !o.DryRun {
+	out := &Forked{Of: *of}
+	if !o.DryRun {
 		out.Run = id
 	}
 	return out, nil
@@ -104,14 +92,14 @@ func (o *ForkOptions) check(at Point) error {
 }
 
 // forkPlan chooses the point, and proves it.
-func forkPlan(ctx context.Context, c *Client, run, id journal.RunID, at Point, o *ForkOptions) (*plan, *Forked, error) {
+func forkPlan(ctx context.Context, c *Client, run, id journal.RunID, at Point, o *ForkOptions) (*plan, error) {
 	h, err := rewindable(ctx, c, run, true)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	results, replaced, err := replacedResults(c, h, o.Results)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	fork := func(seq journal.Seq) *plan { return newForkPlan(c, h, seq, id, results, o) }
 	var seq journal.Seq
@@ -124,36 +112,31 @@ func forkPlan(ctx context.Context, c *Client, run, id journal.RunID, at Point, o
 		seq, err = pointOf(ctx, c, h, at, o.Proof)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for slices.ContainsFunc(results, func(r driver.Result) bool { return r.Seq == seq }) {
 		seq-- // what the code asks for after it is for the code to say
 	}
 	p := fork(seq)
-	for _, g := range p.fork.Given {
+	for _, g := range p.w.Given {
 		if g.Cmd > p.commands() {
-			return nil, nil, refusePoint(h, "step %s, whose result is to be another one, is asked for behind the point, which keeps %d events: choose a later point", g.Name, seq)
+			return nil, refusePoint(h, "step %s, whose result is to be another one, is asked for behind the point, which keeps %d events: choose a later point", g.Name, seq)
 		}
 	}
 	if err := p.anew(c, at, o.reset()); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if p.w.Version != 0 {
 		p.w.Version = p.fork.Version
 	}
 	if err := forkAnswered(ctx, c, p); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if p.seq > 0 && o.Proof != nil {
-		var given []journal.Event
-		for _, g := range p.fork.Given {
-			given = append(given, journal.Event{Kind: journal.StepCompleted, Cmd: g.Cmd, Name: g.Name, Attempt: 1, Payload: g.Output})
-		}
-		if _, err := o.Proof.fits(ctx, p.next(), p.kept, given...); err != nil {
-			return nil, nil, fmt.Errorf("the kept events and the results do not fit the code; nothing was changed: %w", err)
-		}
+	p.out.Replaced = replaced
+	if o.Proof != nil {
+		return p, p.prove(ctx, o.Proof)
 	}
-	return p, &Forked{Replaced: replaced}, nil
+	return p, nil
 }
 
 func newForkPlan(c *Client, h *driver.History, seq journal.Seq, id journal.RunID, results []driver.Result, o *ForkOptions) *plan {
@@ -180,7 +163,7 @@ func replacedResults(c *Client, h *driver.History, values map[journal.Seq]any) (
 			return nil, nil, refusePoint(h, "there is no event %d whose result could be another one: its present generation has %d", seq, len(h.Events))
 		}
 		ev := &h.Events[seq-1]
-		if ev.Kind != journal.StepCompleted && ev.Kind != journal.StepFailed {
+		if !ev.Kind.EndsStep() {
 			return nil, nil, refusePoint(h, "event %d is %s %s: only outcomes of steps can be replaced", seq, ev.Kind, ev.Name)
 		}
 		p, err := c.j.Encode("result of step "+ev.Name, values[seq])

@@ -117,7 +117,7 @@ func TestForkWithOtherResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := forked.Replaced; len(r) != 1 || r[0].Name != "b" || !r[0].Failed || string(r[0].New.Data) != `"B"` {
+	if r := forked.Of.Replaced; len(r) != 1 || r[0].Name != "b" || !r[0].Failed || string(r[0].New.Data) != `"B"` {
 		t.Errorf("replaced %+v", r)
 	}
 	if got := outcome(t, client, forked.Run); got != "in,a,B,c,kid of in" {

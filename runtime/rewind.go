@@ -49,6 +49,15 @@ type Rewinding struct {
 	Generation journal.Generation // that goes back; the next one goes on
 	Kept       journal.Seq        // how many of its events are kept
 	Steps      []RepeatedStep     // that have ended behind them
+	Replaced   []ReplacedStep     // that have another result, of an edit or a fork; by their events
+}
+
+// ReplacedStep is a step that an operator has given another result.
+type ReplacedStep struct {
+	Name     string
+	Seq      journal.Seq // of its outcome; 0 if it had none
+	Was, New journal.Payload
+	Failed   bool // whether Was is a failure
 }
 
 // RepeatedStep is a step whose outcome is not kept.
@@ -150,7 +159,7 @@ func (o *ResetOptions) check(to Point) error {
 	case to == LatestFit && o.Proof == nil:
 		return fmt.Errorf("the latest events that fit need a node with the code, as Proof: %w", journal.ErrInvalid)
 	case !anew && o.Proof == nil && !o.Unproven:
-		return fmt.Errorf("nothing proves that the kept events fit the code: give a node that has it as Proof, or say Unproven: %w", journal.ErrInvalid)
+		return fmt.Errorf("%w: %w", ErrUnproven, journal.ErrInvalid)
 	}
 	return nil
 }
@@ -170,10 +179,8 @@ func resetPlan(ctx context.Context, c *Client, run journal.RunID, to Point, o *R
 	if err := p.anew(c, to, o); err != nil {
 		return nil, err
 	}
-	if seq > 0 && o.Proof != nil {
-		if _, err := o.Proof.fits(ctx, p.next(), h.Events[:seq]); err != nil {
-			return nil, fmt.Errorf("the kept events do not fit the code; nothing was changed: %w", err)
-		}
+	if o.Proof != nil {
+		return p, p.prove(ctx, o.Proof)
 	}
 	return p, nil
 }

@@ -29,7 +29,7 @@ func newPlan(h *driver.History, seq journal.Seq, again bool) *plan {
 	p.out = &Rewinding{Run: h.Run.ID, Generation: h.Run.Generation, Kept: seq}
 	cmds := p.commands()
 	for i := range h.Events[seq:] {
-		if ev := &h.Events[int(seq)+i]; ev.Kind == journal.StepCompleted || ev.Kind == journal.StepFailed {
+		if ev := &h.Events[int(seq)+i]; ev.Kind.EndsStep() {
 			p.out.Steps = append(p.out.Steps, RepeatedStep{
 				Name: ev.Name, Seq: ev.Seq, Attempts: ev.Attempt, Outcome: ev.Payload, Failed: ev.Kind == journal.StepFailed, Certain: ev.Cmd <= cmds,
 			})
@@ -60,6 +60,26 @@ func (p *plan) next() journal.Run {
 		next.ID, next.Key, next.Queue, next.Version, next.Parent, next.StartAt = f.Run, f.Key, f.Queue, f.Version, nil, p.began
 	}
 	return next
+}
+
+// prove refuses a plan whose kept events, with the results that are given, do not fit the code of a
+// node.
+func (p *plan) prove(ctx context.Context, proof *Node) error {
+	if p.seq == 0 {
+		return nil
+	}
+	kept := p.kept
+	if p.fork == nil {
+		kept = p.h.Events[:p.seq]
+	}
+	var given []journal.Event
+	for _, g := range p.w.Given {
+		given = append(given, journal.Event{Kind: journal.StepCompleted, Cmd: g.Cmd, Name: g.Name, Attempt: 1, Payload: g.Output})
+	}
+	if _, err := proof.fits(ctx, p.next(), kept, given...); err != nil {
+		return fmt.Errorf("the kept events, with the results that are given, do not fit the code; nothing was changed: %w", err)
+	}
+	return nil
 }
 
 // anew fills in with what a run begins that keeps no event.
@@ -117,7 +137,7 @@ func pointOf(ctx context.Context, c *Client, h *driver.History, to Point, proof 
 	}
 	if name, ok := strings.CutPrefix(string(to), pointStep); ok {
 		for i := range h.Events {
-			if ev := &h.Events[i]; (ev.Kind == journal.StepCompleted || ev.Kind == journal.StepFailed) && ev.Name == name {
+			if ev := &h.Events[i]; ev.Kind.EndsStep() && ev.Name == name {
 				return ev.Seq - 1, nil
 			}
 		}

@@ -152,7 +152,7 @@ func (w *why) task(t *journal.Task) {
 		w.add(Reason{Kind: ReasonQuarantined, Text: t.Problem, Remedy: "find out why it ends its process (its steps are in its history), then resume it"})
 	case t.State == journal.Blocked:
 		w.add(Reason{Kind: ReasonBlocked, Text: t.Problem, Until: w.ahead(t.VisibleAt),
-			Remedy: "deploy code that fits the history; the run is tried again by itself, and at once when it is resumed"})
+			Remedy: "deploy code that fits the history; the run is tried again by itself, and at once when it is resumed. If a message is the cause, it can be left out"})
 	}
 	inScope := w.inScopes(t)
 	if t.Owner != 0 {

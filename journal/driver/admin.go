@@ -22,6 +22,8 @@ const (
 	AdminRetry                            // go on with a closed run from before its failure (J13)
 	AdminReset                            // go on with a run from an earlier point of its history (J13)
 	AdminFork                             // begin another run at a point of a run's history (J13)
+	AdminSkip                             // leave a message out of a run (J13)
+	AdminEdit                             // give a step of a run another result (J13)
 	AdminDrain                            // ask a node to hand back what it has, and to leave
 )
 
@@ -46,16 +48,29 @@ func (k AdminKind) String() string {
 		return "reset"
 	case AdminFork:
 		return "fork"
+	case AdminSkip:
+		return "skip"
+	case AdminEdit:
+		return "edit"
 	case AdminDrain:
 		return "drain"
 	}
 	return fmt.Sprintf("admin action %d on", int(k))
 }
 
+// GoesBack tells whether the action is a [Rewind] of the run itself.
+func (k AdminKind) GoesBack() bool {
+	switch k {
+	case AdminRetry, AdminReset, AdminSkip, AdminEdit:
+		return true
+	}
+	return false
+}
+
 // Refuses tells why a run that is open, or is not, is none for the action; nil if it is one.
 func (k AdminKind) Refuses(open bool) error {
 	switch {
-	case k == AdminReset || k == AdminFork:
+	case k == AdminFork || k.GoesBack() && k != AdminRetry:
 	case (k == AdminDelete || k == AdminRetry) && open:
 		return journal.ErrOpen
 	case k != AdminDelete && k != AdminSetLabels && k != AdminRetry && !open:
@@ -65,7 +80,7 @@ func (k AdminKind) Refuses(open bool) error {
 }
 
 // Detail is what the audit says of the action beside its verb. That of an edit is [Edit.Detail],
-// that of a retry or reset [Rewind.Detail], and those of a fork [Fork.Details].
+// that of one that goes back [Rewind.Detail], and those of a fork [Fork.Details].
 func (k AdminKind) Detail() string {
 	if k == AdminInterrupt {
 		return "running steps are interrupted"
@@ -89,11 +104,11 @@ type AdminAction struct {
 
 	Labels   map[string]*string // of AdminSetLabels: nil removes one
 	Priority int16              // of AdminSetPriority
-	Rewind   *Rewind            // of AdminRetry, AdminReset and AdminFork
+	Rewind   *Rewind            // of AdminFork and what goes back
 	Fork     *Fork              // of AdminFork
 }
 
-// AdminOutcome tells of the run of a pause, a resume, a retry, a reset or a fork. Of a scope, Pause
+// AdminOutcome tells of the run of a pause, a resume, or what goes back. Of a scope, Pause
 // is the number of the pause that it has, 0 for none.
 type AdminOutcome struct {
 	Pause int64
@@ -119,7 +134,7 @@ func (a *AdminAction) check() error {
 	if a.Kind == AdminDrain || a.Node != 0 {
 		return a.checkNode()
 	}
-	if a.Kind == AdminRetry || a.Kind == AdminReset || a.Kind == AdminFork {
+	if a.Kind == AdminFork || a.Kind.GoesBack() {
 		err := a.Rewind.check()
 		if err == nil && a.Kind == AdminFork {
 			err = a.Fork.check(a.Rewind)

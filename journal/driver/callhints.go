@@ -152,7 +152,7 @@ func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
 		}
 	case AdminFork:
 		j.publish([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
-	case AdminRetry, AdminReset: // the owner that it had has to look, and children may have got requests
+	case AdminRetry, AdminReset, AdminSkip, AdminEdit: // the owner that it had has to look, and children may have got requests
 		hints := []Hint{{Kind: HintTerminated, Run: a.Run}, {Kind: HintTasks}}
 		j.publish(hints, hints)
 	case AdminTerminate: // its parent and its children may have got messages

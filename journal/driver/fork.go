@@ -2,7 +2,6 @@ package driver
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -17,7 +16,6 @@ type Fork struct {
 	Queue   string
 	Version int32
 	Results []Result       // that replace those of kept events, ascending
-	Given   []Given        // results of steps that the kept events have asked for and that have no outcome in them, by Cmd
 	Links   []journal.Link // of the kept events from the first of Results on: they follow other events now
 }
 
@@ -25,21 +23,6 @@ type Fork struct {
 type Result struct {
 	Seq    journal.Seq
 	Output journal.Payload
-}
-
-// Given is a step whose result is given, see journal.Attempt.
-type Given struct {
-	Cmd    journal.Cmd
-	Name   string
-	Output journal.Payload
-}
-
-// Attempts are those of the fork's task.
-func (f *Fork) Attempts() (list []journal.Attempt) {
-	for _, g := range f.Given {
-		list = append(list, journal.Attempt{Cmd: g.Cmd, Name: g.Name, Given: &g.Output})
-	}
-	return list
 }
 
 // check refuses what no fork has.
@@ -66,19 +49,6 @@ func (f *Fork) check(w *Rewind) error {
 	if len(f.Results) > 0 && len(f.Links) != int(w.Head.Seq-f.Results[0].Seq)+1 || len(f.Results) == 0 && len(f.Links) > 0 {
 		return fmt.Errorf("%d links of events with other results: %w", len(f.Links), journal.ErrInvalid)
 	}
-	bytes := 0
-	for i, g := range f.Given {
-		bytes += len(g.Output.Data)
-		if g.Cmd < 1 || i > 0 && g.Cmd <= f.Given[i-1].Cmd {
-			return fmt.Errorf("a given result of command %d: %w", g.Cmd, journal.ErrInvalid)
-		}
-	}
-	if n := len(f.Given); n > journal.AttemptsMax {
-		return &journal.LimitError{What: "given results", Size: n, Max: journal.AttemptsMax}
-	}
-	if most := journal.CommitBytesMax / 2; bytes > most { // the fork's turns have them until all are taken
-		return &journal.LimitError{What: "bytes of given results", Size: bytes, Max: most}
-	}
 	return nil
 }
 
@@ -92,12 +62,7 @@ func (f *Fork) Details(a *AdminAction) (of, fork string) {
 	for _, r := range f.Results {
 		given = append(given, fmt.Sprintf("event %d", r.Seq))
 	}
-	for _, g := range f.Given {
-		given = append(given, fmt.Sprintf("step %s (command %d)", g.Name, g.Cmd))
-	}
-	if len(given) > 0 {
-		what += "; results are given for " + strings.Join(given, ", ")
-	}
+	what += givenText(append(given, w.givenSteps()...))
 	return auditText(fmt.Sprintf("of generation %d: run %s %s", w.Generation, f.Run, what)),
 		auditText(fmt.Sprintf("of run %s, generation %d: %s", a.Run, w.Generation, what))
 }

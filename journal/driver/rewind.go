@@ -32,20 +32,38 @@ type Rewind struct {
 	// among them whose reply is not in them: it is given again.
 	Consumed   []journal.InboxSeq
 	Unanswered []journal.InboxSeq
+	// Given are results of steps that the kept events have asked for and that have no outcome in
+	// them, by Cmd.
+	Given []Given
 	// Whole says that the run begins anew: what earlier generations have consumed comes again too.
 	Whole bool
 	// Messages says which signals and updates behind the point come again. A request to cancel
 	// never does, and answers to commands always do.
 	Messages Again
+	// AtEnd says that the kept events are all that there are: [ErrMoved] if others have come.
+	AtEnd bool
 	// KeepChildren leaves open children alone that were started behind the point. Else they get a
 	// request to cancel, but for those that outlive their parent.
 	KeepChildren bool
 }
 
-// Again selects messages by name.
+// Again selects messages.
 type Again struct {
-	None  bool     // none of them but Names
-	Names []string // of signals and updates; with None those that come again, else all do
+	None   bool             // none of them but Names
+	Names  []string         // of signals and updates; with None those that come again, else all do
+	Skip   journal.InboxSeq // one that does not come again, whatever its kind; 0 for none
+	Cancel bool             // requests to cancel come again too
+}
+
+// leaves tells whether a message that comes again by its kind is left out.
+func (a *Again) leaves(m *Unread) bool {
+	switch {
+	case m.Number == a.Skip:
+		return true
+	case m.Kind == journal.MessageCancel:
+		return !a.Cancel
+	}
+	return !m.Kind.Answers() && a.None && !slices.Contains(a.Names, m.Name)
 }
 
 // ErrMoved is the answer to a Rewind that was made from another generation, or another history.
@@ -84,36 +102,40 @@ func (w *Rewind) From(base *journal.Continue) journal.Continue {
 	return from
 }
 
-// Inbox decides over the unread messages, in the order of their numbers. last is the newest number
-// of the run. If all of them come again, the generation begins where the present one did.
-func (w *Rewind) Inbox(base *journal.Continue, unread []Unread, last journal.InboxSeq) (in Inbox) {
+// Inbox decides over the unread messages, in the order of their numbers. The generation begins
+// behind the last one that is left out, or where the present one did; before that, messages that
+// come again are carried. Those that the kept events have consumed are among them: no unread one is
+// before any of these.
+func (w *Rewind) Inbox(base *journal.Continue, unread []Unread) (in Inbox) {
 	in.Reopen = slices.Clone(w.Unanswered)
-	in.Begin = journal.Continue{Seen: last, Carried: slices.Clone(w.Consumed)}
-	all := true
+	if base != nil && !w.Whole {
+		in.Begin = journal.Continue{Seen: base.Seen, Carried: slices.Clone(base.Carried)}
+	}
+	left := journal.InboxSeq(0) // the last one that is left out
+	again := slices.Clone(w.Consumed)
 	for _, m := range unread {
 		switch {
 		case m.Rejected:
-			all = false
+			left = m.Number
 			continue
-		case m.Kind == journal.MessageCancel:
-			in.Cancels, all = append(in.Cancels, m.Number), false
-			continue
-		case !m.Kind.Answers() && w.Messages.None && !slices.Contains(w.Messages.Names, m.Name):
-			if all = false; m.Kind == journal.MessageUpdate && !m.Answered {
+		case w.Messages.leaves(&m):
+			left = m.Number
+			if m.Kind == journal.MessageCancel {
+				in.Cancels = append(in.Cancels, m.Number)
+			} else if m.Kind == journal.MessageUpdate && !m.Answered {
 				in.Discard = append(in.Discard, m.Number)
 			}
 			continue
 		case m.Kind == journal.MessageUpdate && m.Answered:
 			in.Reopen = append(in.Reopen, m.Number)
 		}
-		in.Begin.Carried = append(in.Begin.Carried, m.Number)
+		again = append(again, m.Number)
 	}
-	if all {
-		in.Begin = journal.Continue{}
+	if left == 0 {
+		return in
 	}
-	if all && base != nil && !w.Whole {
-		in.Begin = journal.Continue{Seen: base.Seen, Carried: slices.Clone(base.Carried)}
-	}
+	in.Begin.Seen = max(in.Begin.Seen, left)
+	in.Begin.Carried = slices.DeleteFunc(again, func(n journal.InboxSeq) bool { return n > in.Begin.Seen })
 	return in
 }
 
@@ -139,10 +161,14 @@ func (w *Rewind) Orphans(p *journal.Parent) bool {
 
 // Detail is what the audit says of it.
 func (w *Rewind) Detail() string {
-	if w.Head.Seq == 0 {
-		return fmt.Sprintf("generation %d begins anew", w.Generation+1)
+	what := fmt.Sprintf("generation %d begins anew", w.Generation+1)
+	if w.Head.Seq > 0 {
+		what = fmt.Sprintf("generation %d begins with events 1 to %d of generation %d", w.Generation+1, w.Head.Seq, w.Generation)
 	}
-	return fmt.Sprintf("generation %d begins with events 1 to %d of generation %d", w.Generation+1, w.Head.Seq, w.Generation)
+	if n := w.Messages.Skip; n > 0 {
+		what += fmt.Sprintf("; message %d is left out", n)
+	}
+	return auditText(what + givenText(w.givenSteps()))
 }
 
 // check refuses what no history has.
@@ -160,7 +186,10 @@ func (w *Rewind) check() error {
 			return fmt.Errorf("messages %v of the kept events: %w", w.Consumed, journal.ErrInvalid)
 		}
 	}
-	return nil
+	if n := w.Messages.Skip; n < 0 || n > 0 && slices.Contains(w.Consumed, n) {
+		return fmt.Errorf("message %d is to be left out, and the kept events have it: %w", n, journal.ErrInvalid)
+	}
+	return w.checkGiven()
 }
 
 // EncodeRewound returns the stored form of how a generation began.

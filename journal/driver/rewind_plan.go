@@ -60,9 +60,9 @@ func NewFork(run *journal.Run, events []journal.Event, seq journal.Seq, fork jou
 			continue
 		}
 		ev := &events[r.Seq-1]
-		f.Given = append(f.Given, Given{Cmd: ev.Cmd, Name: ev.Name, Output: r.Output})
+		w.Given = append(w.Given, Given{Cmd: ev.Cmd, Name: ev.Name, Output: r.Output})
 	}
-	slices.SortFunc(f.Given, func(a, b Given) int { return cmp.Compare(a.Cmd, b.Cmd) })
+	slices.SortFunc(w.Given, func(a, b Given) int { return cmp.Compare(a.Cmd, b.Cmd) })
 	if len(f.Results) == 0 {
 		return w, f, kept
 	}

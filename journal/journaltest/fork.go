@@ -281,11 +281,11 @@ func forkGiven(k *kit) {
 	k.same("events", len(k.history(a.Fork.Run).Events), 1)
 	k.same("audit", details(k, a.Fork.Run), []string{fmt.Sprintf("fork: of run %s, generation 1: begins with events 1 to 1; results are given for step a (command 1), step b (command 2)", o.run)})
 	a = forking(k, o.run, 1, other)
-	a.Fork.Given[0].Cmd = 0
+	a.Rewind.Given[0].Cmd = 0
 	if err := acts(k, a); !errors.Is(err, journal.ErrInvalid) {
 		k.t.Errorf("a result of no command: %v", err)
 	}
-	a.Fork.Given[0].Cmd, a.Fork.Given[0].Output.Data = 1, make([]byte, journal.CommitBytesMax/2+1)
+	a.Rewind.Given[0].Cmd, a.Rewind.Given[0].Output.Data = 1, make([]byte, journal.CommitBytesMax/2+1)
 	if limit, ok := errors.AsType[*journal.LimitError](acts(k, a)); !ok || limit.Max != journal.CommitBytesMax/2 {
 		k.t.Errorf("too many bytes: %v", limit)
 	}

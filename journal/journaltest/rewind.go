@@ -34,7 +34,7 @@ var rewindChecks = []check{
 func back(k *kit, kind driver.AdminKind, run journal.RunID, seq journal.Seq, change ...func(*driver.Rewind)) error {
 	k.t.Helper()
 	h := k.history(run)
-	w := driver.NewRewind(&h.Run, h.Events, seq, kind == driver.AdminReset)
+	w := driver.NewRewind(&h.Run, h.Events, seq, kind != driver.AdminRetry)
 	for _, fn := range change {
 		fn(w)
 	}

@@ -52,7 +52,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		}
 		s.db.edit(r, &e, now)
 		changed, detail = e.Detail != "", e.Detail
-	case driver.AdminRetry, driver.AdminReset:
+	case driver.AdminRetry, driver.AdminReset, driver.AdminSkip, driver.AdminEdit:
 		if err := s.db.rewind(r, a.Rewind, now); err != nil {
 			return out, err
 		}

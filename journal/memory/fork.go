@@ -22,14 +22,10 @@ func (db *database) fork(of *record, a *driver.AdminAction, now time.Time) error
 	for i := range r.inbox {
 		r.inbox[i].Run = f.Run
 	}
-	attempts, err := driver.EncodeAttempts(f.Attempts())
-	if err != nil {
-		return err
-	}
 	if err := db.rewind(r, a.Rewind, now); err != nil {
 		return err
 	}
-	r.past, r.attempts = make([][]journal.Event, a.Rewind.Generation), attempts // of the other run's generations it has nothing
+	r.past = make([][]journal.Event, a.Rewind.Generation) // of the other run's generations it has nothing
 	for _, result := range f.Results {
 		ev := &r.events[result.Seq-1]
 		ev.Kind, ev.Payload = journal.StepCompleted, clonePayload(result.Output)

@@ -14,8 +14,12 @@ import (
 // can refuse it is looked at before the first change.
 func (db *database) rewind(r *record, w *driver.Rewind, now time.Time) error {
 	if r.run.Generation != w.Generation || int(w.Head.Seq) > len(r.events) ||
-		w.Head.Seq > 0 && r.events[w.Head.Seq-1].Link != w.Head.Link {
+		w.Head.Seq > 0 && r.events[w.Head.Seq-1].Link != w.Head.Link || w.AtEnd && int(w.Head.Seq) < len(r.events) {
 		return driver.ErrMoved
+	}
+	attempts, err := driver.EncodeAttempts(w.Attempts())
+	if err != nil {
+		return err
 	}
 	if key := r.run.Key; key != "" && !r.holdsKey {
 		if holder := db.keys[key]; holder != nil {
@@ -23,7 +27,7 @@ func (db *database) rewind(r *record, w *driver.Rewind, now time.Time) error {
 		}
 		db.keys[key], r.holdsKey = r, true
 	}
-	in := w.Inbox(r.run.Continued, r.unreadBehind(w), journal.InboxSeq(len(r.inbox)))
+	in := w.Inbox(r.run.Continued, r.unreadBehind(w))
 	db.dequeue(r)
 	if owner := db.nodes[r.task.Owner]; owner != nil {
 		owner.recalled++
@@ -43,7 +47,7 @@ func (db *database) rewind(r *record, w *driver.Rewind, now time.Time) error {
 		t.Fence, t.Turn, t.State = r.task.Fence, r.task.Turn+1, driver.RewoundState(r.task.State)
 	}
 	t.Generation, t.Version, t.VisibleAt = r.run.Generation, r.run.Version, now
-	r.task, r.attempts, r.waiting, r.unconfirmed = t, nil, "", false
+	r.task, r.attempts, r.waiting, r.unconfirmed = t, attempts, "", false
 	r.open, r.run.Status, r.run.ClosedAt = true, journal.Open, time.Time{}
 	db.enqueue(r, now)
 	if reopened {

@@ -49,7 +49,7 @@ func act(ctx context.Context, s *Store, a *driver.AdminAction) (driver.AdminOutc
 		return driver.AdminOutcome{}, adminTerminate(ctx, s, a)
 	case driver.AdminSetLabels, driver.AdminSetPriority:
 		return driver.AdminOutcome{}, adminEdit(ctx, s, a)
-	case driver.AdminRetry, driver.AdminReset:
+	case driver.AdminRetry, driver.AdminReset, driver.AdminSkip, driver.AdminEdit:
 		return adminRewind(ctx, s, a)
 	case driver.AdminFork:
 		return driver.AdminOutcome{}, adminFork(ctx, s, a)

@@ -60,7 +60,7 @@ func (r *rewinding) fork(ctx context.Context, c *pgx.Conn) (refused, err error) 
 	if refused != nil || err != nil {
 		return refused, err
 	}
-	in := r.w.Inbox(r.run.Continued, unread, r.last)
+	in := r.w.Inbox(r.run.Continued, unread)
 	if err := r.write(ctx, c, &in); err != nil {
 		return nil, err
 	}
@@ -71,14 +71,7 @@ func (r *rewinding) fork(ctx context.Context, c *pgx.Conn) (refused, err error) 
 // transaction.
 func (r *rewinding) finishFork(ctx context.Context, c *pgx.Conn) error {
 	f, next := r.a.Fork, int32(r.w.Generation)+1
-	attempts, err := driver.EncodeAttempts(f.Attempts())
-	if err != nil {
-		return err
-	}
 	var p pipeline
-	if len(attempts) > 0 {
-		p.exec(r.s.sql.admin.fork.given, uuidArg(f.Run), attempts)
-	}
 	for _, result := range f.Results {
 		p.exec(r.s.sql.admin.fork.results, uuidArg(f.Run), next, int32(result.Seq), nullText(result.Output.Encoding), nullBytes(result.Output.Data))
 	}

@@ -24,12 +24,11 @@ SELECT $2::uuid, m.number, m.at, m.digest, m.kind, m.name, m.key, m.encoding, m.
 FROM reprise.inbox m WHERE m.run_id = $1::uuid`
 
 // What differs between the copied events of a fork and those of the run: single results, and the
-// links from an event on. Results that are given to steps are in its task.
+// links from an event on.
 const (
 	forkResultsSQL = `
 UPDATE reprise.events e SET kind = 2, encoding = $4::text, payload = $5::bytea
 WHERE e.run_id = $1::uuid AND e.generation = $2::int AND e.seq = $3::int`
-	forkGivenSQL = `UPDATE reprise.tasks t SET attempts = $2::bytea WHERE t.run_id = $1::uuid`
 	forkLinksSQL = `
 UPDATE reprise.events e SET link = ($4::bigint[])[e.seq - $3::int + 1]
 WHERE e.run_id = $1::uuid AND e.generation = $2::int AND e.seq >= $3::int`

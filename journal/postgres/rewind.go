@@ -59,7 +59,7 @@ func (r *rewinding) rewind(ctx context.Context, c *pgx.Conn) (refused, err error
 	if refused != nil || err != nil {
 		return refused, err
 	}
-	in := r.w.Inbox(r.run.Continued, unread, r.last)
+	in := r.w.Inbox(r.run.Continued, unread)
 	if err := r.write(ctx, c, &in); err != nil {
 		return nil, err
 	}
@@ -142,16 +142,17 @@ func (r *rewinding) scan(row pgx.CollectableRow, more ...any) error {
 // state reads what is beside the row of the run.
 func (r *rewinding) state(row pgx.CollectableRow) (refused, err error) {
 	var link, last *int64
+	var more bool
 	var state *int16
 	var holder pgtype.UUID
 	var workflow *string
-	if err := row.Scan(&link, &last, &state, &holder, &workflow); err != nil {
+	if err := row.Scan(&link, &more, &last, &state, &holder, &workflow); err != nil {
 		return nil, err
 	}
 	r.last = intOf[journal.InboxSeq](last)
 	r.out.State = driver.RewoundState(intOf[journal.TaskState](state))
 	switch {
-	case r.w.Head.Seq > 0 && (link == nil || journal.Link(*link) != r.w.Head.Link):
+	case r.w.Head.Seq > 0 && (link == nil || journal.Link(*link) != r.w.Head.Link), r.w.AtEnd && more:
 		return driver.ErrMoved, nil
 	case r.run.Key != "" && !r.holds && holder.Valid:
 		return &journal.KeyConflictError{Key: r.run.Key, Run: holder.Bytes, Workflow: textOf(workflow)}, nil
@@ -167,9 +168,13 @@ func (r *rewinding) write(ctx context.Context, c *pgx.Conn, in *driver.Inbox) er
 	}
 	var p pipeline
 	r.s.exclude.owners(&p, []journal.RunID{r.run.ID})
+	attempts, err := driver.EncodeAttempts(r.w.Attempts())
+	if err != nil {
+		return err
+	}
 	input := r.w.Input
 	p.exec(r.s.sql.admin.rewind.begin, uuidArg(r.run.ID), int32(r.w.Generation), int32(r.w.Head.Seq), rewound, int64(in.Begin.Seen),
-		numbers(in.Begin.Carried), r.w.Version, nullBytes(input.Data), nullText(input.Encoding), int64(r.last), uuidArg(r.of))
+		numbers(in.Begin.Carried), r.w.Version, nullBytes(input.Data), nullText(input.Encoding), int64(r.last), uuidArg(r.of), append([]byte{}, attempts...))
 	if len(in.Cancels)+len(in.Reopen) > 0 {
 		p.exec(r.s.sql.admin.rewind.inbox, uuidArg(r.run.ID), numbers(in.Cancels), numbers(in.Reopen), driver.FreeCancelKey)
 	}

@@ -11,6 +11,7 @@ FROM reprise.runs r WHERE r.id = $1::uuid FOR UPDATE OF r`
 // The events are those of the run, or of the one that it is a fork of.
 const rewindStateSQL = `
 SELECT (SELECT e.link FROM reprise.events e WHERE e.run_id = $5::uuid AND e.generation = $2::int AND e.seq = $3::int),
+       EXISTS (SELECT FROM reprise.events e WHERE e.run_id = $5::uuid AND e.generation = $2::int AND e.seq > $3::int),
        (SELECT max(m.number) FROM reprise.inbox m WHERE m.run_id = $1::uuid),
        (SELECT t.state FROM reprise.tasks t WHERE t.run_id = $1::uuid),
        h.id, h.workflow
@@ -41,11 +42,11 @@ WITH kept AS (
     WHERE r.id = $1::uuid
     RETURNING r.id, r.generation, r.version, r.priority, r.queue, r.workflow
 )
-INSERT INTO reprise.tasks AS t (run_id, visible_at, turn, generation, inbox_last, version, priority, queue, workflow)
-SELECT b.id, now(), 1, b.generation, $10::bigint, b.version, b.priority, b.queue, b.workflow FROM began b
+INSERT INTO reprise.tasks AS t (run_id, visible_at, turn, generation, inbox_last, attempts, version, priority, queue, workflow)
+SELECT b.id, now(), 1, b.generation, $10::bigint, $12::bytea, b.version, b.priority, b.queue, b.workflow FROM began b
 ON CONFLICT (run_id) DO UPDATE
 SET generation = excluded.generation, version = excluded.version, owner = 0, unproven = false, turn = t.turn + 1, link = 0,
-    attempts = '', waiting = '', problem = '', strikes = 0, visible_at = now(), state = CASE WHEN t.state >= 3 THEN 3 ELSE 0 END`
+    attempts = excluded.attempts, waiting = '', problem = '', strikes = 0, visible_at = now(), state = CASE WHEN t.state >= 3 THEN 3 ELSE 0 END`
 
 // rewindInboxSQL changes messages behind the point, see driver.Inbox: requests to cancel give up
 // their key, and updates that are given again lose their reply.

@@ -39,7 +39,7 @@ type adminStatements struct {
 type rewindStatements struct{ read, state, unread, begin, inbox, children string }
 
 // forkStatements are those that a fork has beside them.
-type forkStatements struct{ run, inbox, results, links, given string }
+type forkStatements struct{ run, inbox, results, links string }
 
 // scopeStatements are those of pauses of scopes.
 type scopeStatements struct{ lock, pause, resume, list, heed, member string }
@@ -63,7 +63,7 @@ func newStatements(schema string) statements {
 			scope: newScopeStatements(r), list: r(auditSQL), ofRun: r(auditRunSQL),
 			rewind: rewindStatements{read: r(rewindReadSQL), state: r(rewindStateSQL), unread: r(rewindUnreadSQL), begin: r(rewindSQL),
 				inbox: r(rewindInboxSQL), children: r(rewindChildrenSQL)},
-			fork: forkStatements{run: r(forkRunSQL), inbox: r(forkInboxSQL), results: r(forkResultsSQL), links: r(forkLinksSQL), given: r(forkGivenSQL)}},
+			fork: forkStatements{run: r(forkRunSQL), inbox: r(forkInboxSQL), results: r(forkResultsSQL), links: r(forkLinksSQL)}},
 		append: r(appendSQL), appendOne: r(appendOneSQL), excludeOwners: r(excludeOwnersSQL), recall: r(recallSQL),
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
 		preview: r(previewSQL), reply: r(replySQL),

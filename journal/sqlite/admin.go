@@ -75,7 +75,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		case driver.AdminSetLabels, driver.AdminSetPriority:
 			detail, err = t.edit(b, &a)
 			changed = detail != ""
-		case driver.AdminRetry, driver.AdminReset:
+		case driver.AdminRetry, driver.AdminReset, driver.AdminSkip, driver.AdminEdit:
 			out, err = t.rewind(newEffects(s, b, &lost), a.Rewind)
 			detail = a.Rewind.Detail()
 		case driver.AdminFork:

@@ -19,11 +19,9 @@ INSERT INTO reprise_inbox (run_id, number, at, digest, kind, name, key, encoding
 SELECT ?, m.number, m.at, m.digest, m.kind, m.name, m.key, m.encoding, m.payload, m.cmd, m.generation, m.answered, m.answer, m.answer_encoding
 FROM reprise_inbox m WHERE m.run_id = ?`
 
-// What differs between the copied events of a fork and those of the run, and the results that its
-// task has.
+// What differs between the copied events of a fork and those of the run.
 const (
 	forkResultSQL = `UPDATE reprise_events SET kind = ?, encoding = ?, payload = ? WHERE run_id = ? AND generation = ? AND seq = ?`
-	forkGivenSQL  = `UPDATE reprise_tasks SET attempts = ? WHERE run_id = ?`
 	forkLinkSQL   = `UPDATE reprise_events SET link = ? WHERE run_id = ? AND generation = ? AND seq = ?`
 )
 
@@ -36,10 +34,6 @@ func (t *target) fork(e *effects, a *driver.AdminAction) (detail string, err err
 		return "", err
 	}
 	in, last, err := t.inboxBehind(e.q, w, f)
-	if err != nil {
-		return "", err
-	}
-	attempts, err := driver.EncodeAttempts(f.Attempts())
 	if err != nil {
 		return "", err
 	}
@@ -59,9 +53,6 @@ func (t *target) fork(e *effects, a *driver.AdminAction) (detail string, err err
 	}
 	for i, link := range f.Links {
 		x.exec(forkLinkSQL, int64(link), fork, next, int64(f.Results[0].Seq)+int64(i))
-	}
-	if len(attempts) > 0 {
-		x.exec(forkGivenSQL, attempts, fork)
 	}
 	if x.err != nil {
 		return "", x.err

@@ -9,7 +9,8 @@ import (
 // writer executes it in the transaction that goes back, so nothing changes in between.
 const rewindReadSQL = `
 SELECT r.generation, e.link, r.key, r.holds_key, r.inbox_seen, r.carried,
-       (SELECT max(m.number) FROM reprise_inbox m WHERE m.run_id = r.id)
+       (SELECT max(m.number) FROM reprise_inbox m WHERE m.run_id = r.id),
+       EXISTS (SELECT 1 FROM reprise_events e WHERE e.run_id = r.id AND e.generation = r.generation AND e.seq > ?2)
 FROM reprise_runs r
 LEFT JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = ?2
 WHERE r.id = ?1`
@@ -42,12 +43,12 @@ WHERE id = ?`
 const (
 	rewindTaskSQL = `
 UPDATE reprise_tasks
-SET generation = generation + 1, version = ?1, owner = 0, unproven = 0, turn = turn + 1, link = 0, attempts = NULL, waiting = NULL,
+SET generation = generation + 1, version = ?1, owner = 0, unproven = 0, turn = turn + 1, link = 0, attempts = ?5, waiting = NULL,
     strikes = 0, problem = NULL, state = ?2, visible_at = ?3
 WHERE run_id = ?4`
 	rewindOpenSQL = `
-INSERT INTO reprise_tasks (run_id, visible_at, turn, generation, inbox_last, version, priority, queue, workflow)
-SELECT r.id, ?1, 1, r.generation, ?2, r.version, r.priority, r.queue, r.workflow FROM reprise_runs r WHERE r.id = ?3`
+INSERT INTO reprise_tasks (run_id, visible_at, turn, generation, inbox_last, attempts, version, priority, queue, workflow)
+SELECT r.id, ?1, 1, r.generation, ?2, ?4, r.version, r.priority, r.queue, r.workflow FROM reprise_runs r WHERE r.id = ?3`
 )
 
 // What becomes of messages behind the point, see driver.Inbox.
@@ -95,6 +96,10 @@ func (t *target) beginAgain(e *effects, w *driver.Rewind, of journal.RunID, in *
 	if err != nil {
 		return out, err
 	}
+	attempts, err := driver.EncodeAttempts(w.Attempts())
+	if err != nil {
+		return out, err
+	}
 	x := execs{q: e.q}
 	x.exec(rewindCopySQL, run, uuidArg(of), int64(w.Generation), int64(w.Head.Seq))
 	x.exec(rewindRunSQL, rewound, int64(in.Begin.Seen), carried, run)
@@ -112,9 +117,9 @@ func (t *target) beginAgain(e *effects, w *driver.Rewind, of journal.RunID, in *
 		x.query(rewindVersionSQL, func(r row) error { version = r.int(0); return nil }, run)
 		out.State = driver.RewoundState(t.task.State)
 		e.lost.note(t.task.Owner)
-		x.exec(rewindTaskSQL, version, int64(out.State), e.at.UnixMicro(), run)
+		x.exec(rewindTaskSQL, version, int64(out.State), e.at.UnixMicro(), run, nullBytes(attempts))
 	} else {
-		x.exec(rewindOpenSQL, e.at.UnixMicro(), int64(last), run)
+		x.exec(rewindOpenSQL, e.at.UnixMicro(), int64(last), run, nullBytes(attempts))
 	}
 	if x.err != nil {
 		return out, x.err
@@ -152,10 +157,10 @@ func (t *target) inboxBehind(q querier, w *driver.Rewind, fork *driver.Fork) (in
 	var generation journal.Generation
 	var link journal.Link
 	var key string
-	var holds bool
+	var holds, more bool
 	err = q.query(rewindReadSQL, func(r row) error {
 		generation, link, key, holds = journal.Generation(r.int(0)), journal.Link(r.int(1)), r.text(2), r.bool(3)
-		last = journal.InboxSeq(r.int(6))
+		last, more = journal.InboxSeq(r.int(6)), r.bool(7)
 		if r.null(4) {
 			return nil
 		}
@@ -169,7 +174,7 @@ func (t *target) inboxBehind(q querier, w *driver.Rewind, fork *driver.Fork) (in
 	switch {
 	case err != nil:
 		return in, 0, err
-	case generation != w.Generation || w.Head.Seq > 0 && link != w.Head.Link:
+	case generation != w.Generation || w.Head.Seq > 0 && link != w.Head.Link || w.AtEnd && more:
 		return in, 0, driver.ErrMoved
 	case key != "" && !holds:
 		if h, err := readHolder(q, key); err != nil || !h.run.IsZero() {
@@ -188,7 +193,7 @@ func (t *target) inboxBehind(q querier, w *driver.Rewind, fork *driver.Fork) (in
 		x.query(rewindCarriedSQL, read, uuidArg(t.run.ID), int64(n))
 	}
 	x.query(rewindUnreadSQL, read, uuidArg(t.run.ID), int64(from.Seen))
-	return w.Inbox(base, unread, last), last, x.err
+	return w.Inbox(base, unread), last, x.err
 }
 
 func orConflict(err error, key string, h *holder) error {

@@ -15,7 +15,7 @@ type auditRecord struct {
 	Number   int64     `json:"number" doc:"number of the entry; it grows with time"`
 	At       time.Time `json:"at" doc:"when"`
 	Actor    string    `json:"actor,omitempty" doc:"who, as the program said"`
-	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, retry, reset, fork, terminate, delete, or drain of a node"`
+	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, retry, reset, skip, edit, fork, terminate, delete, or drain of a node"`
 	Run      string    `json:"run,omitempty" doc:"id of the run, which may be deleted by now; absent for a queue, a workflow or a node, which detail names"`
 	Workflow string    `json:"workflow" doc:"name of the workflow; empty for a queue or a node"`
 	Reason   string    `json:"reason,omitempty" doc:"why, as the operator said"`
@@ -34,7 +34,7 @@ var auditColumns = []column[auditRecord]{
 }
 
 // auditVerbs are the actions that have entries.
-var auditVerbs = []string{"pause", "resume", "set-labels", "set-priority", "retry", "reset", "fork", "terminate", "delete", "drain"}
+var auditVerbs = []string{"pause", "resume", "set-labels", "set-priority", "retry", "reset", "skip", "edit", "fork", "terminate", "delete", "drain"}
 
 func auditOf(e *journal.AuditEntry) auditRecord {
 	rec := auditRecord{Number: e.Number, At: e.Time, Actor: e.Actor, Verb: e.Verb, Workflow: e.Workflow, Reason: e.Reason, Detail: e.Detail}

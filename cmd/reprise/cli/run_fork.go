@@ -13,25 +13,8 @@ import (
 
 // forkedRecord is what a fork has made, or would make.
 type forkedRecord struct {
-	Run      string           `json:"run,omitempty" doc:"id of the fork; absent with a dry run"`
-	Of       rewoundRecord    `json:"of" doc:"the run that was forked, as it stays, and where: done, generation and kept are those of the fork"`
-	Replaced []replacedRecord `json:"replaced,omitempty" doc:"steps that have another result in the fork"`
-}
-
-// replacedRecord is a step that has another result in a fork.
-type replacedRecord struct {
-	Step   string         `json:"step" doc:"name of the step"`
-	Seq    int32          `json:"seq" doc:"number of the event that has its outcome"`
-	Failed bool           `json:"failed,omitempty" doc:"whether it had failed"`
-	Was    *payloadRecord `json:"was,omitempty" doc:"output or failure that it had"`
-	New    *payloadRecord `json:"new,omitempty" doc:"output that it has in the fork"`
-}
-
-var replacedColumns = []column[replacedRecord]{
-	{"SEQ", func(_ *printer, r *replacedRecord) string { return strconv.Itoa(int(r.Seq)) }},
-	{"STEP", func(_ *printer, r *replacedRecord) string { return oneLine(r.Step, 40) }},
-	{"NEW RESULT", func(_ *printer, r *replacedRecord) string { return r.New.text(80) }},
-	{"RESULT SO FAR", func(_ *printer, r *replacedRecord) string { return r.Was.text(80) }},
+	Run string        `json:"run,omitempty" doc:"id of the fork; absent with a dry run"`
+	Of  rewoundRecord `json:"of" doc:"the run that was forked, as it stays, and where: done, generation and kept are those of the fork"`
 }
 
 // forked prints what was made; nothing for a dry run, which also shows people the steps.
@@ -39,10 +22,6 @@ func (c *call) forked(f *runtime.Forked, dry bool) error {
 	rec := forkedRecord{Of: c.rewoundOf(&f.Of, wentBack("forked", dry))}
 	if !dry {
 		rec.Run = f.Run.String()
-	}
-	for i := range f.Replaced {
-		s := &f.Replaced[i]
-		rec.Replaced = append(rec.Replaced, replacedRecord{Step: s.Name, Seq: int32(s.Seq), Failed: s.Failed, Was: c.payload(s.Was), New: c.payload(s.New)})
 	}
 	err := printOne(c.out, &rec, func(_ *printer, r *forkedRecord) string {
 		who := "a fork would begin"
@@ -54,13 +33,7 @@ func (c *call) forked(f *runtime.Forked, dry bool) error {
 	if err != nil || !dry || c.a.output != formatTable {
 		return err
 	}
-	if len(rec.Replaced) > 0 {
-		err = printTable(c.out, replacedColumns, rec.Replaced)
-	}
-	if err == nil && len(rec.Of.Steps) > 0 {
-		err = printTable(c.out, repeatedColumns, rec.Of.Steps)
-	}
-	return err
+	return plannedSteps(c.out, &rec.Of)
 }
 
 func runFork(a *app) *cobra.Command {

@@ -12,13 +12,38 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// rewoundRecord is what a retry or reset has done, or would do.
+// rewoundRecord is what a verb that goes back has done, or would do.
 type rewoundRecord struct {
 	Run        string           `json:"run" doc:"id of the run"`
-	Done       string           `json:"done" doc:"what was done: retried, reset, forked, or nothing for a dry run"`
+	Done       string           `json:"done" doc:"what was done: retried, reset, skipped, edited, forked, or nothing for a dry run"`
 	Generation int32            `json:"generation" doc:"the generation that goes on; with a dry run that would"`
 	Kept       int32            `json:"kept" doc:"how many events of the generation before it begins with"`
 	Steps      []repeatedRecord `json:"steps,omitempty" doc:"steps that had ended behind them"`
+	Replaced   []replacedRecord `json:"replaced,omitempty" doc:"steps that have another result, of an edit or a fork"`
+}
+
+// replacedRecord is a step that has another result.
+type replacedRecord struct {
+	Step   string         `json:"step" doc:"name of the step"`
+	Seq    int32          `json:"seq,omitempty" doc:"number of the event that had its outcome; absent if it had none"`
+	Failed bool           `json:"failed,omitempty" doc:"whether it had failed"`
+	Was    *payloadRecord `json:"was,omitempty" doc:"output or failure that it had"`
+	New    *payloadRecord `json:"new,omitempty" doc:"output that it has now"`
+}
+
+var replacedColumns = []column[replacedRecord]{
+	{"SEQ", func(_ *printer, r *replacedRecord) string { return number(r.Seq) }},
+	{"STEP", func(_ *printer, r *replacedRecord) string { return oneLine(r.Step, 40) }},
+	{"NEW RESULT", func(_ *printer, r *replacedRecord) string { return r.New.text(80) }},
+	{"RESULT SO FAR", func(_ *printer, r *replacedRecord) string { return r.Was.text(80) }},
+}
+
+// number is empty for none.
+func number(n int32) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(n))
 }
 
 // repeatedRecord is a step whose outcome is not kept.
@@ -49,6 +74,10 @@ func (c *call) rewoundOf(r *runtime.Rewinding, done string) rewoundRecord {
 		}
 		rec.Steps = append(rec.Steps, again)
 	}
+	for i := range r.Replaced {
+		s := &r.Replaced[i]
+		rec.Replaced = append(rec.Replaced, replacedRecord{Step: s.Name, Seq: int32(s.Seq), Failed: s.Failed, Was: c.payload(s.Was), New: c.payload(s.New)})
+	}
 	return rec
 }
 
@@ -58,10 +87,21 @@ func (c *call) rewound(r *runtime.Rewinding, done string) error {
 	err := printOne(c.out, &rec, func(_ *printer, r *rewoundRecord) string {
 		return fmt.Sprintf("%s: %s; generation %d begins with %d events of the one before\n", r.Run, r.Done, r.Generation, r.Kept)
 	})
-	if err != nil || done != nothing || c.a.output != formatTable || len(rec.Steps) == 0 {
+	if err != nil || done != nothing || c.a.output != formatTable {
 		return err
 	}
-	return printTable(c.out, repeatedColumns, rec.Steps)
+	return plannedSteps(c.out, &rec)
+}
+
+// plannedSteps shows people what a dry run has found.
+func plannedSteps(out *printer, rec *rewoundRecord) (err error) {
+	if len(rec.Replaced) > 0 {
+		err = printTable(out, replacedColumns, rec.Replaced)
+	}
+	if err == nil && len(rec.Steps) > 0 {
+		err = printTable(out, repeatedColumns, rec.Steps)
+	}
+	return err
 }
 
 // nothing is what a dry run does.

@@ -10,6 +10,9 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
+// unreadShown is how many messages that a run has not consumed are shown to people.
+const unreadShown = 20
+
 // detailRecord is a run with what it does.
 type detailRecord struct {
 	Run      runRecord         `json:"run" doc:"the run"`
@@ -21,9 +24,10 @@ type detailRecord struct {
 	Children []childRecord     `json:"children,omitempty" doc:"children whose outcome the run does not know"`
 	Updates  []messageRecord   `json:"updates,omitempty" doc:"updates that were accepted and have no answer yet"`
 	SetAside []messageRecord   `json:"set_aside,omitempty" doc:"signals that did not decode"`
+	Inbox    []unreadRecord    `json:"inbox,omitempty" doc:"the first messages that the run has not consumed"`
 	Unread   int               `json:"unread" doc:"messages in the inbox that the run has not consumed"`
 	Events   int               `json:"events" doc:"length of the present generation's history"`
-	Rewinds  []auditRecord     `json:"rewinds,omitempty" doc:"newest first: when the run was retried, reset or forked, or made as a fork, from where, by whom"`
+	Rewinds  []auditRecord     `json:"rewinds,omitempty" doc:"newest first: when the run was retried, reset, forked or amended, or made as a fork, from where, by whom"`
 	LastAt   *time.Time        `json:"last_at,omitempty" doc:"time of the newest event"`
 }
 
@@ -55,6 +59,15 @@ type childRecord struct {
 	Since     time.Time  `json:"since" doc:"when the code asked for it"`
 	Cancelled bool       `json:"cancelled,omitempty" doc:"whether it was asked to cancel itself"`
 	Run       *runRecord `json:"run,omitempty" doc:"the child; absent if it was not found"`
+}
+
+// unreadRecord is a message that a run has not consumed.
+type unreadRecord struct {
+	Number  int64          `json:"number" doc:"number of the message in the run's inbox"`
+	Kind    string         `json:"kind" doc:"signal, update, cancel request or answer"`
+	Name    string         `json:"name,omitempty" doc:"name of the signal or update"`
+	At      time.Time      `json:"at" doc:"when the store accepted it"`
+	Payload *payloadRecord `json:"payload,omitempty" doc:"payload"`
 }
 
 // messageRecord is a message in the inbox.
@@ -110,6 +123,10 @@ func (c *call) detailOf(d *runtime.Description) *detailRecord {
 	for _, u := range d.Updates {
 		rec.Updates = append(rec.Updates, messageRecord{u.Name, int64(u.Number)})
 	}
+	for i := range d.Inbox {
+		m := &d.Inbox[i]
+		rec.Inbox = append(rec.Inbox, unreadRecord{int64(m.Number), m.Kind.String(), m.Name, m.Time, c.payload(m.Payload)})
+	}
 	for _, s := range d.SetAside {
 		rec.SetAside = append(rec.SetAside, messageRecord{s.Name, int64(s.Number)})
 	}
@@ -128,7 +145,7 @@ func (c *call) rewinds(run journal.RunID) (list []auditRecord, err error) {
 	}
 	for i := range entries {
 		switch runtime.CallKind(entries[i].Verb) {
-		case runtime.RetryCall, runtime.ResetCall, runtime.ForkCall:
+		case runtime.RetryCall, runtime.ResetCall, runtime.ForkCall, runtime.SkipCall, runtime.EditCall:
 			list = append(list, auditOf(&entries[i]))
 		}
 	}
@@ -219,7 +236,7 @@ func (d *detailRecord) pending(p *printer, f *fields) {
 		f.head("pending")
 	}
 	for _, s := range d.Steps {
-		line := fmt.Sprintf("step %s, since %s, %d failed attempts", oneLine(s.Name, 100), p.at(s.Since), s.Attempts)
+		line := fmt.Sprintf("step %s, command %d, since %s, %d failed attempts", oneLine(s.Name, 100), s.Cmd, p.at(s.Since), s.Attempts)
 		if s.NextAt != nil {
 			line += ", next " + p.at(*s.NextAt)
 		}
@@ -246,5 +263,12 @@ func (d *detailRecord) pending(p *printer, f *fields) {
 	}
 	for _, s := range d.SetAside {
 		f.item("signal %s, message %d, did not decode", oneLine(s.Name, 100), s.Number)
+	}
+	if len(d.Inbox) > 0 {
+		f.head("not consumed")
+	}
+	for i := range min(len(d.Inbox), unreadShown) {
+		m := &d.Inbox[i]
+		f.item("message %d, %s %s, %s: %s", m.Number, m.Kind, oneLine(m.Name, 100), p.at(m.At), m.Payload.text(200))
 	}
 }

@@ -22,6 +22,8 @@ type detail struct {
 	Input   struct{ Value json.RawMessage }
 	Headers map[string]string
 	Unread  int
+	Inbox   []struct{ Number int }
+	Steps   []struct{ Name string }
 }
 
 func show(t *testing.T, store, run string) (d detail) {

@@ -33,7 +33,7 @@ FROM reprise.runs r CROSS JOIN LATERAL (
 		WHERE a.run_id = r.id AND a.verb = 'fork'), 0), r.generation) AS g(generation)
 	LEFT JOIN LATERAL (SELECT kind FROM reprise.events e
 		WHERE e.run_id = r.id AND e.generation = g.generation ORDER BY e.seq DESC LIMIT 1) e ON true) ends
-CROSS JOIN LATERAL (SELECT count(*) AS times FROM reprise.audit a WHERE a.run_id = r.id AND a.verb IN ('retry', 'reset')) back
+CROSS JOIN LATERAL (SELECT count(*) AS times FROM reprise.audit a WHERE a.run_id = r.id AND a.verb IN ('retry', 'reset', 'skip', 'edit')) back
 WHERE ends.last OR ends.other <> back.times`},
 
 	{"J13 a generation that went back begins with the events of the one before, or of another run, and has a row of the audit", `
@@ -48,7 +48,7 @@ WHERE r.rewound IS NOT NULL AND ((r.rewound::json ->> 'from')::int <> r.generati
 		OR (e.kind, e.payload) IS DISTINCT FROM (o.kind, o.payload) AND o.seq <> ALL (coalesce(edited.list, '{}'))
 		OR (e.link = o.link) IS DISTINCT FROM (o.seq < coalesce(edited.first, o.seq + 1))))
 	OR coalesce((r.rewound::json ->> 'seq')::int, 0) > (SELECT count(*) FROM reprise.events e WHERE e.run_id = r.id AND e.generation = r.generation)
-	OR NOT EXISTS (SELECT FROM reprise.audit a WHERE a.run_id = r.id AND a.verb IN ('retry', 'reset', 'fork')))`},
+	OR NOT EXISTS (SELECT FROM reprise.audit a WHERE a.run_id = r.id AND a.verb IN ('retry', 'reset', 'skip', 'edit', 'fork')))`},
 
 	{"J1 times of a history never go back", `
 SELECT format('run %s generation %s seq %s is at %s, after %s', run_id, generation, seq, at, before) FROM (
