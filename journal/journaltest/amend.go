@@ -77,6 +77,12 @@ func skippedAmid(k *kit) {
 	k.ok(back(k, driver.AdminSkip, o.run, 1, skipping(1)))
 	k.same("the beginning of its inbox", k.row(o.run).Continued, &journal.Continue{Seen: 3, Carried: []journal.InboxSeq{2}})
 	k.inboxIs(o.run, "1 sig 2", "1 sig 4", "1 sig 5", "1 sig 6", "1 sig 7", "1 sig 8", "1 sig 9")
+	o = k.take(node, 1)[0]
+	inbox := k.waits(o.run, 7)
+	o.submit(o.continued(keep, []journal.InboxSeq{2, 4}, received(inbox[0]), received(inbox[1])))
+	k.same("carried over", k.row(o.run).Continued, &journal.Continue{Seen: 4, Carried: []journal.InboxSeq{2, 4}})
+	k.ok(back(k, driver.AdminSkip, o.run, 0, skipping(2)))
+	k.inboxIs(o.run, "1 sig 4", "1 sig 5", "1 sig 6", "1 sig 7", "1 sig 8", "1 sig 9")
 	k.take(node, 1)
 }
 
