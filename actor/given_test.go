@@ -65,6 +65,9 @@ func TestGivenResults(t *testing.T) {
 				for i := range c.Events {
 					if int(c.Events[i].Cmd) <= given && c.Events[i].Kind == journal.StepCompleted {
 						left--
+						if a := c.Events[i].Attempt; a != 0 {
+							t.Errorf("a given result took %d attempts", a)
+						}
 					}
 				}
 				kept := 0

@@ -84,6 +84,9 @@ func (t *turn) outcome(in *input) journal.Event {
 		ev.Kind, ev.Payload = journal.StepFailed, journal.EncodeFailure(res.failure)
 		ev.Attempt = s.made
 	}
+	if s.given != nil {
+		ev.Attempt = s.made // nobody has executed it
+	}
 	if res.tx != nil {
 		t.tx, t.commit.Tx = s, res.tx
 	}

@@ -23,7 +23,7 @@ type Event struct {
 	Inbox   InboxSeq  // the message this event consumes, 0 for none
 	Time    time.Time // workflow time: the store's clock in whole microseconds, never earlier than the event before
 	Name    string    // name of the step, timer or signal; compared on replay
-	Attempt int32     // attempts a step took; 0 where it does not apply
+	Attempt int32     // attempts that a step took; 0 if an operator has given it its result, and where it does not apply
 	// Payload is a step's output, a failure (see [EncodeFailure]), a message's payload
 	// (stored once, in the inbox, and joined on load) or the run's output.
 	Payload Payload

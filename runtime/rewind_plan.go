@@ -74,7 +74,7 @@ func (p *plan) prove(ctx context.Context, proof *Node) error {
 	}
 	var given []journal.Event
 	for _, g := range p.w.Given {
-		given = append(given, journal.Event{Kind: journal.StepCompleted, Cmd: g.Cmd, Name: g.Name, Attempt: 1, Payload: g.Output})
+		given = append(given, journal.Event{Kind: journal.StepCompleted, Cmd: g.Cmd, Name: g.Name, Payload: g.Output})
 	}
 	if _, err := proof.fits(ctx, p.next(), kept, given...); err != nil {
 		return fmt.Errorf("the kept events, with the results that are given, do not fit the code; nothing was changed: %w", err)

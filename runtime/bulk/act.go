@@ -115,19 +115,37 @@ func (w *worker) actOn(ctx context.Context, run journal.RunID) error {
 			return journal.ErrClosed // as when somebody else has done what is wanted
 		}
 		return err
+	case Reset, Fork, Edit:
+		return w.goBack(ctx, run)
+	}
+	return runtime.Signal(ctx, w.client, run, workflow.Signal[json.RawMessage](w.job.Signal), w.payload(), &runtime.SignalOptions{Key: w.mark()})
+}
+
+func (w *worker) payload() json.RawMessage {
+	if len(w.job.Payload) == 0 {
+		return json.RawMessage("null")
+	}
+	return w.job.Payload
+}
+
+// goBack takes events of a run back, of itself or in a copy.
+func (w *worker) goBack(ctx context.Context, run journal.RunID) (err error) {
+	j, proof := &w.job, w.code
+	if j.Unproven {
+		proof = nil
+	}
+	switch j.Verb {
 	case Reset:
-		o := &runtime.ResetOptions{Proof: w.code}
-		if w.job.Unproven {
-			o = &runtime.ResetOptions{Unproven: true}
-		}
-		_, err := w.client.Reset(ctx, run, w.job.To, o)
-		return err
+		_, err = w.client.Reset(ctx, run, j.To, &runtime.ResetOptions{Proof: proof, Unproven: j.Unproven,
+			NoMessages: j.NoMessages, Messages: j.Messages, KeepChildren: j.KeepChildren})
+	case Fork:
+		_, err = w.client.Fork(ctx, run, j.To, &runtime.ForkOptions{Proof: proof, Unproven: j.Unproven,
+			NoMessages: j.NoMessages, Messages: j.Messages, Version: j.Version, Queue: j.Queue})
+	default:
+		_, err = runtime.EditStep(ctx, w.client, run, runtime.StepResult{Name: j.Step}, w.payload(),
+			&runtime.AmendOptions{Proof: proof, Unproven: j.Unproven, KeepChildren: j.KeepChildren})
 	}
-	payload := w.job.Payload
-	if len(payload) == 0 {
-		payload = json.RawMessage("null")
-	}
-	return runtime.Signal(ctx, w.client, run, workflow.Signal[json.RawMessage](w.job.Signal), payload, &runtime.SignalOptions{Key: w.mark()})
+	return err
 }
 
 // isAway tells whether a call has no answer because the store is not there: that is nothing about

@@ -30,12 +30,14 @@ const (
 
 	Retry Verb = "retry"
 	Reset Verb = "reset"
+	Fork  Verb = "fork" // each into a run without a key
+	Edit  Verb = "edit"
 )
 
 // known tells whether the verb is one of those above.
 func (v Verb) known() bool {
 	switch v {
-	case Cancel, Terminate, Pause, Resume, Signal, Delete, SetLabels, SetPriority, Retry, Reset:
+	case Cancel, Terminate, Pause, Resume, Signal, Delete, SetLabels, SetPriority, Retry, Reset, Fork, Edit:
 		return true
 	}
 	return false
@@ -56,19 +58,29 @@ type Job struct {
 	// Reason is for the audit and for the runs' histories, which name the job beside it.
 	Reason string `json:"reason,omitempty"`
 	// Signal is the name of the signal that the verb [Signal] sends, and Payload what it carries,
-	// as JSON; null if it is empty.
+	// as JSON; null if it is empty. Step is the name of the step that the verb [Edit] gives the
+	// result Payload, as runtime.StepResult.Name.
 	Signal  string          `json:"signal,omitempty"`
 	Payload json.RawMessage `json:"payload,omitempty"`
+	Step    string          `json:"step,omitempty"`
 	// Labels are what the verb [SetLabels] sets, and RemoveLabels the names of those that it
 	// removes.
 	Labels       map[string]string `json:"labels,omitempty"`
 	RemoveLabels []string          `json:"remove_labels,omitempty"`
 	// Priority is what the verb [SetPriority] gives the runs, from 1 to 5.
 	Priority int16 `json:"priority,omitempty"`
-	// To is the point to which the verb [Reset] goes back. The node that executes the job proves
-	// with its code that what is kept fits, unless Unproven is set.
-	To       runtime.Point `json:"to,omitempty"`
-	Unproven bool          `json:"unproven,omitempty"`
+	// To is the point to which the verb [Reset] goes back, and at which the verb [Fork] begins. The
+	// node that executes the job proves with its code that what these verbs and [Edit] keep fits,
+	// unless Unproven is set. NoMessages, Messages and KeepChildren are as in runtime.ResetOptions,
+	// the first two also for Fork.
+	To           runtime.Point `json:"to,omitempty"`
+	Unproven     bool          `json:"unproven,omitempty"`
+	NoMessages   bool          `json:"no_messages,omitempty"`
+	Messages     []string      `json:"messages,omitempty"`
+	KeepChildren bool          `json:"keep_children,omitempty"`
+	// Version and Queue are those of the forks; 0 and empty leave those of the runs.
+	Version int32  `json:"version,omitempty"`
+	Queue   string `json:"queue,omitempty"`
 	// Rate is how many runs are acted on in a second, at most; 0 for as many as it can.
 	Rate float64 `json:"rate,omitempty"`
 	// Concurrency is how many runs are acted on at once; default 32, at most 256.
@@ -82,7 +94,7 @@ func (j *Job) check() error {
 	}
 	switch {
 	case !j.Verb.known():
-		return refuse("verb %q is none of cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset and delete", j.Verb)
+		return refuse("verb %q is none of cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit and delete", j.Verb)
 	case j.Where == "" && !j.All:
 		return refuse("it has no filter: say with Where which runs are meant, or set All for all of them")
 	case j.Where != "" && j.All:
@@ -91,21 +103,56 @@ func (j *Job) check() error {
 		return refuse("rate %v: it must be between 0, for no limit, and %d runs a second", j.Rate, rateMax)
 	case j.Concurrency < 0 || j.Concurrency > concurrencyMax:
 		return refuse("concurrency %d: it must be between 1 and %d, or 0 for the default", j.Concurrency, concurrencyMax)
-	case j.Verb != Signal && (j.Signal != "" || len(j.Payload) > 0):
+	case j.Verb != Signal && (j.Signal != "" || len(j.Payload) > 0 && j.Verb != Edit):
 		return refuse("a signal belongs to the verb signal, and not to %s", j.Verb)
 	case j.Verb != SetLabels && len(j.Labels)+len(j.RemoveLabels) > 0:
 		return refuse("labels belong to the verb set-labels, and not to %s", j.Verb)
 	case j.Verb != SetPriority && j.Priority != 0:
 		return refuse("a priority belongs to the verb set-priority, and not to %s", j.Verb)
-	case j.Verb != Reset && (j.To != "" || j.Unproven):
-		return refuse("a point belongs to the verb reset, and not to %s", j.Verb)
 	case len(j.Payload) > 0 && !json.Valid(j.Payload):
-		return refuse("the payload of signal %q is no JSON", j.Signal)
+		return refuse("the payload of signal or step %q is no JSON", j.Signal+j.Step)
+	}
+	if text := j.misplaced(); text != "" {
+		return refuse("%s, and not to %s", text, j.Verb)
 	}
 	if err := j.checkVerb(); err != nil {
 		return fmt.Errorf("bulk job: %w", err)
 	}
 	return j.checkWhere()
+}
+
+// misplaced tells to which verbs something belongs that the job says of another one.
+func (j *Job) misplaced() string {
+	back := j.Verb == Reset || j.Verb == Fork
+	switch {
+	case !back && j.To != "":
+		return "a point belongs to the verbs reset and fork"
+	case !back && (j.NoMessages || len(j.Messages) > 0):
+		return "what becomes of messages belongs to the verbs reset and fork"
+	case !back && j.Verb != Edit && j.Unproven:
+		return "a proof belongs to the verbs reset, fork and edit"
+	case j.Verb != Reset && j.Verb != Edit && j.KeepChildren:
+		return "what becomes of children belongs to the verbs reset and edit"
+	case j.Verb != Fork && (j.Version != 0 || j.Queue != ""):
+		return "a version or a queue belongs to the verb fork"
+	case j.Verb != Edit && j.Step != "":
+		return "a step belongs to the verb edit"
+	}
+	return ""
+}
+
+// checkBack refuses what the verbs that go back could do to no run.
+func (j *Job) checkBack() error {
+	switch {
+	case len(j.Messages) > 0 && !j.NoMessages:
+		return fmt.Errorf("messages are named that come again, and so do all others: set NoMessages to leave these out: %w", journal.ErrInvalid)
+	case j.Version < 0:
+		return fmt.Errorf("version %d: %w", j.Version, journal.ErrInvalid)
+	}
+	if err := journal.CheckText("queue", j.Queue, journal.NameBytesMax); err != nil {
+		return err
+	}
+	return j.To.Check()
 }
 
 // checkVerb refuses what the verb could do to no run.
@@ -115,8 +162,10 @@ func (j *Job) checkVerb() error {
 		return journal.CheckName("signal", j.Signal)
 	case SetPriority:
 		return journal.CheckPriority(j.Priority)
-	case Reset:
-		return j.To.Check()
+	case Reset, Fork:
+		return j.checkBack()
+	case Edit:
+		return journal.CheckName("step", j.Step)
 	case SetLabels:
 		if len(j.Labels)+len(j.RemoveLabels) == 0 {
 			return fmt.Errorf("set-labels names no label: %w", journal.ErrInvalid)
@@ -157,7 +206,7 @@ func (j *Job) checkWhere() error {
 func (j *Job) filter() journal.ListFilter {
 	where := fmt.Sprintf("workflow != %q", Workflow)
 	switch j.Verb {
-	case SetLabels, Reset:
+	case SetLabels, Reset, Fork, Edit:
 	case Retry:
 		where += ` and status in ("failed", "cancelled", "terminated")`
 	case Delete:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/memory"
+	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/bulk"
 	"github.com/reprise-run/reprise/runtime/clustertest"
@@ -58,7 +60,7 @@ func verbs(t testing.TB, c *runtime.Client) {
 		if verb == bulk.SetPriority {
 			job.Priority = 1
 		}
-		if verb == bulk.Reset {
+		if verb == bulk.Reset || verb == bulk.Fork {
 			job.To = runtime.AfterEvent(1)
 		}
 		counted, capped, err := bulk.Count(ctx, c, job)
@@ -115,6 +117,14 @@ func verbs(t testing.TB, c *runtime.Client) {
 	wantFound(t, c, `shop = "7" and status = open`, n)
 	reset := do(bulk.Reset, open)
 	wantOnce(t, c, "reset", runs, "eva", because(reset, "it has closed"))
+	forked := do(bulk.Fork, open) // the forks have the labels of the runs
+	wantFound(t, c, open, 2*n)
+	wantOnce(t, c, "fork", append(forksOf(t, c, runs), runs...), "eva", because(forked, "it has closed"))
+	for _, run := range forksOf(t, c, runs) {
+		if err := c.Terminate(ctx, run, "it is a fork"); err != nil {
+			t.Error(err)
+		}
+	}
 	do(bulk.Signal, open)
 	for _, run := range runs {
 		if got := clustertest.MustResult(t, runtime.RunOf(c, parcel, run)); got != "by bulk" {
@@ -122,6 +132,60 @@ func verbs(t testing.TB, c *runtime.Client) {
 		}
 	}
 	wantFound(t, c, `shop = "8" and status = open`, len(others))
+}
+
+// forksOf returns the runs of shop 7 that are forks of others.
+func forksOf(t testing.TB, c *runtime.Client, runs []journal.RunID) (forks []journal.RunID) {
+	t.Helper()
+	page, err := c.List(context.Background(), journal.ListFilter{Where: `shop = "7" and status = open`, Limit: journal.ListMax})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range page.Runs {
+		if r := page.Runs[i].Rewound; r != nil && slices.Contains(runs, r.Run) {
+			forks = append(forks, page.Runs[i].ID)
+		}
+	}
+	if len(forks) != len(runs) {
+		t.Errorf("%d forks of %d runs", len(forks), len(runs))
+	}
+	return forks
+}
+
+// TestEdits: a step that is tried again and again in many runs is given its result, and is not
+// executed any more. A run without such a step stays as it is, and is a failure.
+func TestEdits(t *testing.T) {
+	const charged workflow.Name[bool, string] = "charged"
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		e.Register(func(n *runtime.Node) {
+			bulk.Handle(n)
+			runtime.Handle(n, charged, func(ctx workflow.Context, charges bool) (string, error) {
+				if !charges {
+					return scanned.Receive(ctx)
+				}
+				return workflow.Step(ctx, "charge", func(context.Context) (string, error) { return "", errors.New("the bank is away") }, nil)
+			}, nil)
+		})
+		ctx, c := runtime.WithActor(context.Background(), "eva"), e.Client()
+		var runs []journal.RunID
+		for i := range 4 {
+			run, err := runtime.Start(ctx, c, charged, i > 0, nil)
+			runs = append(runs, clustertest.MustStart(e, run, err).ID())
+		}
+		synctest.Wait()
+		job := bulk.Job{Verb: bulk.Edit, Where: `workflow = "charged"`, Step: "charge", Payload: json.RawMessage(`"at the desk"`), Reason: "by hand"}
+		started, err := bulk.Start(ctx, c, job, nil)
+		got := clustertest.MustResult(e, clustertest.MustStart(e, started, err))
+		if got.Done != 3 || got.Failed != 1 || len(got.Failures) != 1 || got.Failures[0].Run != runs[0] || !strings.Contains(got.Failures[0].Error, `no step "charge"`) {
+			e.Errorf("it has done %+v", got)
+		}
+		for _, run := range runs[1:] {
+			if out := clustertest.MustResult(e, runtime.RunOf(c, charged, run)); out != "at the desk" {
+				e.Errorf("result %q", out)
+			}
+		}
+		wantOnce(e, c, "edit", runs[1:], "eva", because(started.ID(), "by hand"))
+	})
 }
 
 // TestAll: a job over all runs leaves jobs alone, itself and others.

@@ -26,6 +26,8 @@ once. run pause, run resume and run cancel hold and end the job itself.`}
 		bulkVerb(a, bulk.SetPriority, "Change the priority of all open runs that a filter selects", "See run set-priority."),
 		bulkVerb(a, bulk.Retry, "Let all failed, cancelled and terminated runs that a filter selects go on from before their failure", "See run retry."),
 		bulkVerb(a, bulk.Reset, "Let all runs that a filter selects go on from an earlier point of their histories", "See run reset, which has the points."),
+		bulkVerb(a, bulk.Fork, "Begin another run at a point of the history of each run that a filter selects", "The forks have no key. See run fork."),
+		bulkVerb(a, bulk.Edit, "Give a step of all runs that a filter selects a result", "STEP is a name; RESULT is a JSON value, @FILE or -. See run edit."),
 		bulkVerb(a, bulk.Delete, "Delete all closed runs that a filter selects, with histories, messages and keys", "It cannot be undone."),
 		bulkWatch(a))
 	return g
@@ -48,6 +50,20 @@ func (f *bulkFlags) add(c *cobra.Command) {
 	fl.StringVar(&f.o.Key, "key", "", "name of the job; a second start with it goes on with the first one")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say how many runs there are, and do nothing")
 	addYes(c, &f.yes)
+}
+
+// addBack adds what the verbs that go back have in common.
+func (f *bulkFlags) addBack(c *cobra.Command) {
+	fl := c.Flags()
+	switch f.job.Verb {
+	case bulk.Reset, bulk.Fork:
+		fl.BoolVar(&f.job.NoMessages, "no-messages", false, "leave out signals and updates that what is kept has not consumed")
+		fl.StringArrayVar(&f.job.Messages, "message", nil, "with --no-messages: name of signals and updates that come again all the same; may be repeated")
+	case bulk.Edit:
+	default:
+		return
+	}
+	fl.BoolVar(&f.job.Unproven, "unproven", false, "do not replay what is kept; runs block if their code does not fit")
 }
 
 func bulkVerb(a *app, verb bulk.Verb, short, more string) *cobra.Command {
@@ -73,8 +89,16 @@ without a failure.`,
 		c.Use, c.Args, said = "set-priority N", cobra.ExactArgs(1), "1"
 	case bulk.Reset:
 		c.Use, c.Args, said = "reset POINT", cobra.ExactArgs(1), "step:charge"+unprovenOf(a)
-		c.Flags().BoolVar(&f.job.Unproven, "unproven", false, "do not replay what is kept; runs block if their code does not fit")
+		c.Flags().BoolVar(&f.job.KeepChildren, "keep-children", false, "do not cancel children that were started behind the point")
+	case bulk.Fork:
+		c.Use, c.Args, said = "fork POINT", cobra.ExactArgs(1), "step:charge --workflow-version 2"+unprovenOf(a)
+		c.Flags().Int32Var(&f.job.Version, "workflow-version", 0, "another version of the workflow")
+		c.Flags().StringVar(&f.job.Queue, "queue", "", "another queue")
+	case bulk.Edit:
+		c.Use, c.Args, said = "edit STEP RESULT", cobra.ExactArgs(2), `charge '"at the desk"'`
+		c.Flags().BoolVar(&f.job.KeepChildren, "keep-children", false, "do not cancel children whose start is taken back")
 	}
+	f.addBack(c)
 	if said != "" {
 		c.Example = strings.ReplaceAll(c.Example, "bulk "+string(verb), "bulk "+string(verb)+" "+said)
 	}
@@ -108,7 +132,12 @@ func (f *bulkFlags) of(c *call, args []string) (bulk.Job, error) {
 		job.Labels, err = parseLabels(c.Command, "label", args)
 	case bulk.SetPriority:
 		job.Priority, err = parsePriority(c.Command, args[0])
-	case bulk.Reset:
+	case bulk.Edit:
+		job.Step = args[0]
+		if job.Payload, err = c.argument("RESULT", append([]string{""}, args...)); err == nil {
+			err = c.unproven(runtime.LatestFit, job.Unproven)
+		}
+	case bulk.Reset, bulk.Fork:
 		job.To = runtime.Point(args[0])
 		err = c.unproven(job.To, job.Unproven)
 	}

@@ -193,3 +193,29 @@ func TestBulkInterrupted(t *testing.T) {
 		wantText(t, "an aborted job", ended.out+ended.err, "cancelled", "of 6 runs done", "the job is cancelled")
 	})
 }
+
+// TestBulkBack: a job makes forks, and one gives results. What no code proves is refused before
+// anything is done, and a run without the step is a failure with its reason.
+func TestBulkBack(t *testing.T) {
+	t.Parallel()
+	s := readSchema(t)
+	onBoth(t, func(t *testing.T, store string) {
+		startOrders(t, store, 3)
+		where := []string{"--where", `shop = "7"`, "--reason", "shop 7 has closed", "--yes"}
+		fork := append([]string{"bulk", "fork", "generation", "--queue", "other", "--workflow-version", "2", "--no-messages", "--message", "approved"}, where...)
+		got := parseBulk(t, checkJSON(t, s, store, cli.ExitDone, fork...))
+		if want := (bulkOut{Run: got.Run, Verb: "fork", Status: "completed", Runs: 3, Done: 3}); got != want {
+			t.Errorf("forks: %+v, want %+v", got, want)
+		}
+		if n := strings.Count(reprise(t, store, cli.ExitDone, "audit", "--verb", "fork").out, "bulk job "+got.Run+": shop 7"); n != 6 { // a row for each of the two
+			t.Errorf("the audit names job %s %d times", got.Run, n)
+		}
+		forks := reprise(t, store, cli.ExitDone, "run", "list", "--where", `queue = "other" and version = 2`, "-o", "jsonl").out
+		if n := strings.Count(forks, "\n"); n != 3 {
+			t.Errorf("%d forks:\n%s", n, forks)
+		}
+		wantText(t, "an edit without proof", reprise(t, store, cli.ExitUsage, append([]string{"bulk", "edit", "charge", "1"}, where...)...).err, "--unproven")
+		failed := reprise(t, store, cli.ExitFailed, append([]string{"bulk", "edit", "charge", `"paid"`, "--unproven", "--keep-children"}, where...)...)
+		wantText(t, "an edit of no step", failed.out, `no step "charge"`, "0 of 6 runs done")
+	})
+}
