@@ -11,6 +11,9 @@ type Aggregate struct {
 	// Cap is the runs that are counted at most, AggregateMax at most; 0 means AggregateDefault. It
 	// bounds the work on a large table.
 	Cap int
+	// Histories also asks for what the runs' histories tell: which attempts their steps took. Each
+	// run costs some lookups more, so the limits of Cap are HistoriesMax and HistoriesDefault then.
+	Histories bool
 }
 
 // Grouping says by what runs are grouped: workflow, version, status, queue, priority, a label, or a
@@ -40,4 +43,8 @@ type Group struct {
 	// P50 and P95 are durations that half, and 95 of a hundred, of the closed runs do not exceed:
 	// each is that of a run. They are 0 if none is closed.
 	P50, P95 time.Duration
+
+	// Steps is how many steps have an outcome in the present generations of the runs, and Attempts
+	// how many attempts these took in all. Both are 0 without Aggregate.Histories.
+	Steps, Attempts int64
 }

@@ -24,6 +24,8 @@ const (
 	ListDefault        = 100       //
 	AggregateMax       = 1_000_000 // runs that one aggregate counts
 	AggregateDefault   = 100_000   // of which a database reads each
+	HistoriesMax       = 100_000   // runs into whose histories one aggregate looks
+	HistoriesDefault   = 10_000    //
 	GroupingsMax       = 4         //
 	GroupsMax          = 1_000     // groups in an answer
 	AttemptsMax        = 10_000    // steps of one run that can be in retry at once

@@ -57,8 +57,12 @@ func checkAudit(f *journal.AuditFilter) error {
 
 // checkAggregate is checkFilter for what is counted.
 func checkAggregate(a *journal.Aggregate) error {
-	if a.Cap < 0 || a.Cap > journal.AggregateMax {
-		return &journal.LimitError{What: "cap of an aggregate", Size: a.Cap, Max: journal.AggregateMax}
+	most := journal.AggregateMax
+	if a.Histories {
+		most = journal.HistoriesMax
+	}
+	if a.Cap < 0 || a.Cap > most {
+		return &journal.LimitError{What: "cap of an aggregate", Size: a.Cap, Max: most}
 	}
 	if _, err := filter.ParseBy(a.By); err != nil {
 		return err

@@ -90,44 +90,69 @@ func (b By) value(run *journal.Run) string {
 // Tally counts runs. It is what an aggregate means: a store that lets its database count must come
 // to the same numbers.
 type Tally struct {
-	by    []By
-	took  map[string][]time.Duration // of the closed runs of a group
-	count map[string]int
-	runs  int
+	by     []By
+	groups map[string]*tallied
+	runs   int
+}
+
+// tallied is what is known of a group.
+type tallied struct {
+	runs            int
+	took            []time.Duration // of the closed runs
+	steps, attempts int64
 }
 
 // NewTally returns a tally without runs.
-func NewTally(by []By) *Tally {
-	return &Tally{by: by, took: map[string][]time.Duration{}, count: map[string]int{}}
+func NewTally(by []By) *Tally { return &Tally{by: by, groups: map[string]*tallied{}} }
+
+// Told is what the history of a run tells: how many steps have an outcome in the present
+// generation, and how many attempts these took.
+type Told struct{ Steps, Attempts int64 }
+
+// TellFrom returns what the events of the present generation tell.
+func TellFrom(events []journal.Event) (t Told) {
+	for i := range events {
+		if ev := &events[i]; ev.Kind.EndsStep() {
+			t.Steps++
+			t.Attempts += int64(ev.Attempt)
+		}
+	}
+	return t
 }
 
-// Add counts a run.
-func (t *Tally) Add(run *journal.Run) {
+// Add counts a run; told may be nil.
+func (t *Tally) Add(run *journal.Run, told *Told) {
 	values := make([]string, len(t.by))
 	for i, by := range t.by {
 		values[i] = strconv.Quote(by.value(run))
 	}
 	key := strings.Join(values, " ")
+	g := t.groups[key]
+	if g == nil {
+		g = &tallied{}
+		t.groups[key] = g
+	}
 	t.runs++
-	t.count[key]++
+	g.runs++
 	if d, ok := Duration(run); ok {
-		t.took[key] = append(t.took[key], d)
+		g.took = append(g.took, d)
+	}
+	if told != nil {
+		g.steps, g.attempts = g.steps+told.Steps, g.attempts+told.Attempts
 	}
 }
 
 // Groups returns what was counted, the largest group first.
 func (t *Tally) Groups() (groups []journal.Group) {
-	for key, n := range t.count {
-		took := t.took[key]
-		slices.Sort(took)
-		g := journal.Group{Values: make([]string, len(t.by)), Runs: n, Closed: len(took)}
+	for key, of := range t.groups {
+		g := journal.Group{Values: make([]string, len(t.by)), Runs: of.runs, Closed: len(of.took), Steps: of.steps, Attempts: of.attempts}
+		if slices.Sort(of.took); len(of.took) > 0 {
+			g.P50, g.P95 = percentile(of.took, 0.5), percentile(of.took, 0.95)
+		}
 		for i := range t.by {
 			quoted, _ := strconv.QuotedPrefix(key)
 			g.Values[i], _ = strconv.Unquote(quoted)
 			key = strings.TrimPrefix(key[len(quoted):], " ")
-		}
-		if len(took) > 0 {
-			g.P50, g.P95 = percentile(took, 0.5), percentile(took, 0.95)
 		}
 		groups = append(groups, g)
 	}
@@ -160,8 +185,12 @@ func (t *Tally) Runs() int { return t.runs }
 
 // CapOf returns the runs that an aggregate counts at most.
 func CapOf(a *journal.Aggregate) int {
-	if a.Cap <= 0 || a.Cap > journal.AggregateMax {
-		return journal.AggregateDefault
+	standard, most := journal.AggregateDefault, journal.AggregateMax
+	if a.Histories {
+		standard, most = journal.HistoriesDefault, journal.HistoriesMax
+	}
+	if a.Cap <= 0 || a.Cap > most {
+		return standard
 	}
 	return a.Cap
 }

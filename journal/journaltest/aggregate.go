@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/journal/filter"
 )
 
@@ -15,6 +16,7 @@ import (
 var aggregateChecks = []check{
 	{"Aggregate_CountsWhatIsListed", aggregateCounts},
 	{"Aggregate_IsCapped", aggregateCap},
+	{"Aggregate_ReadsHistories", aggregateHistories},
 	{"Aggregate_RefusesWhatCannotBeGrouped", aggregateRefuses},
 }
 
@@ -29,7 +31,7 @@ func aggregateCounts(k *kit) {
 		{Field: "created", Bucket: time.Hour}, {Field: "started", Bucket: 7 * time.Millisecond}, {Field: "closed", Bucket: time.Millisecond},
 	}
 	for i := range 40 {
-		a := journal.Aggregate{Filter: journal.ListFilter{Where: g.filter()}}
+		a := journal.Aggregate{Filter: journal.ListFilter{Where: g.filter()}, Histories: i%2 == 1}
 		if i < len(groupings) {
 			a.Filter.Where = ""
 			a.By = groupings[i : i+1]
@@ -41,15 +43,44 @@ func aggregateCounts(k *kit) {
 		k.ok(err)
 		tally := filter.NewTally(by)
 		for _, run := range k.listAll(journal.ListFilter{Where: strings.Split(a.Filter.Where, " order by ")[0]}) {
-			tally.Add(&run)
+			tally.Add(&run, told(k, &run, a.Histories))
 		}
 		got, err := k.j.Aggregate(k.ctx, a)
 		k.ok(err)
-		want := filter.Answer(tally.Groups(), by, tally.Runs(), journal.AggregateDefault, got.Now)
+		want := filter.Answer(tally.Groups(), by, tally.Runs(), filter.CapOf(&a), got.Now)
 		if k.same(fmt.Sprintf("%s by %v", a.Filter.Where, a.By), got, want); k.t.Failed() {
 			return
 		}
 	}
+}
+
+// told reads the history of a run as an aggregate does.
+func told(k *kit, run *journal.Run, histories bool) *filter.Told {
+	k.t.Helper()
+	if !histories {
+		return nil
+	}
+	return new(filter.TellFrom(k.history(run.ID).Events))
+}
+
+// aggregateHistories: attempts are those of the steps that have an outcome in the present
+// generation.
+func aggregateHistories(k *kit) {
+	node := k.join(leaseLong).ID()
+	o := k.one(node)
+	o.fails()
+	k.ok(back(k, driver.AdminRetry, o.run, 2))
+	o = k.take(node, 1)[0]
+	o.commit(keep, stepFailed(2, "b"))
+	k.ok(acts(k, forking(k, o.run, 2)))
+	k.begin(1)
+	all, err := k.j.Aggregate(k.ctx, journal.Aggregate{Histories: true})
+	k.ok(err)
+	k.same("all", all.Groups, []journal.Group{{Values: []string{}, Runs: 3, Steps: 3, Attempts: 5}})
+	if _, err := k.j.Aggregate(k.ctx, journal.Aggregate{Histories: true, Cap: journal.HistoriesMax + 1}); !errors.Is(err, journal.ErrInvalid) {
+		k.t.Errorf("a cap that is too large: %v", err)
+	}
+	k.take(node, 2)
 }
 
 // aggregateCap: no more runs are counted than the cap says, and the answer says so.

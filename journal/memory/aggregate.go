@@ -29,8 +29,16 @@ func (s *Store) Aggregate(ctx context.Context, a journal.Aggregate) (journal.Agg
 			break
 		}
 		if run := r.subject(); r.matches(&a.Filter) && filter.Match(q.Where, &run) {
-			tally.Add(&run)
+			tally.Add(&run, r.told(&a))
 		}
 	}
 	return filter.Answer(tally.Groups(), by, tally.Runs(), most, now), nil
+}
+
+// told is what the run's history tells, if an aggregate asks for that.
+func (r *record) told(a *journal.Aggregate) *filter.Told {
+	if !a.Histories {
+		return nil
+	}
+	return new(filter.TellFrom(r.events))
 }

@@ -30,7 +30,7 @@ func (s *Store) Aggregate(ctx context.Context, a journal.Aggregate) (journal.Agg
 		}
 		q.Order = filter.Order{}
 		most := filter.CapOf(&a)
-		b, err := tallyStatement(&a.Filter, q, by, most)
+		b, err := tallyStatement(&a, q, by, most)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (s *Store) Aggregate(ctx context.Context, a journal.Aggregate) (journal.Agg
 		runs := 0
 		p.query(migrations.Render(b.text.String(), s.o.Schema), each(func(row pgx.CollectableRow) error {
 			var r tallyRow
-			err := row.Scan(&r.values, &r.runs, &r.closed, &r.p50, &r.p95, &r.all)
+			err := r.scan(row)
 			groups, runs = append(groups, r.group()), int(r.all)
 			return err
 		}), b.args...)

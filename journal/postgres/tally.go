@@ -3,6 +3,8 @@ package postgres
 import (
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/filter"
 )
@@ -12,10 +14,16 @@ import (
 const (
 	tallySelect fragment = `
 SELECT m.at, count(*), count(m.took), percentile_disc(0.5) WITHIN GROUP (ORDER BY m.took),
-       percentile_disc(0.95) WITHIN GROUP (ORDER BY m.took), sum(count(*)) OVER ()
+       percentile_disc(0.95) WITHIN GROUP (ORDER BY m.took), sum(count(*)) OVER (),
+       coalesce(sum(m.steps[1]), 0), coalesce(sum(m.steps[2]), 0)
 FROM (
     SELECT ARRAY[`
-	tallyTook  fragment = "]::text[] AS at, CASE WHEN r.closed_at IS NOT NULL THEN " + exprDuration + " END AS took\n"
+	tallyTook    fragment = "]::text[] AS at, CASE WHEN r.closed_at IS NOT NULL THEN " + exprDuration + " END AS took"
+	tallyPlain   fragment = ", NULL::bigint[] AS steps\n"
+	tallyHistory fragment = `,
+       (SELECT ARRAY[count(*), sum(e.attempt)] FROM reprise.events e
+        WHERE e.run_id = r.id AND e.generation = r.generation AND e.kind IN (2, 3)) AS steps
+`
 	tallyGroup fragment = `
 ) m GROUP BY m.at ORDER BY count(*) DESC, m.at COLLATE "C" LIMIT `
 	tallyLimit fragment = "LIMIT $13::int"
@@ -42,7 +50,8 @@ var groupings = map[filter.Field]fragment{
 }
 
 // tallyStatement puts together what counts at most that many runs.
-func tallyStatement(f *journal.ListFilter, q *filter.Query, by []filter.By, most int) (*built, error) {
+func tallyStatement(a *journal.Aggregate, q *filter.Query, by []filter.By, most int) (*built, error) {
+	f := &a.Filter
 	args, _, err := listArgs(f)
 	if err != nil {
 		return nil, err
@@ -57,6 +66,11 @@ func tallyStatement(f *journal.ListFilter, q *filter.Query, by []filter.By, most
 		b.grouping(g)
 	}
 	b.add(tallyTook)
+	if a.Histories {
+		b.add(tallyHistory)
+	} else {
+		b.add(tallyPlain)
+	}
 	b.from(f, q)
 	b.add(tallyLimit)
 	b.add(tallyGroup)
@@ -87,10 +101,16 @@ type tallyRow struct {
 	runs, closed int64
 	p50, p95     *time.Duration
 	all          int64
+
+	steps, attempts int64
+}
+
+func (r *tallyRow) scan(row pgx.CollectableRow) error {
+	return row.Scan(&r.values, &r.runs, &r.closed, &r.p50, &r.p95, &r.all, &r.steps, &r.attempts)
 }
 
 func (r *tallyRow) group() journal.Group {
-	g := journal.Group{Values: r.values, Runs: int(r.runs), Closed: int(r.closed)}
+	g := journal.Group{Values: r.values, Runs: int(r.runs), Closed: int(r.closed), Steps: r.steps, Attempts: r.attempts}
 	if r.p50 != nil && r.p95 != nil {
 		g.P50, g.P95 = *r.p50, *r.p95
 	}

@@ -7,6 +7,16 @@ import (
 	"github.com/reprise-run/reprise/journal/filter"
 )
 
+// tellSQL reads what a history tells: which attempts its steps took.
+const tellSQL = `
+SELECT count(*), coalesce(sum(e.attempt), 0) FROM reprise_events e WHERE e.run_id = ? AND e.generation = ? AND e.kind IN (2, 3)`
+
+func tell(q querier, run *journal.Run) (*filter.Told, error) {
+	told := &filter.Told{}
+	read := func(r row) error { told.Steps, told.Attempts = r.int(0), r.int(1); return nil }
+	return told, q.query(tellSQL, read, uuidArg(run.ID), int64(run.Generation))
+}
+
 // Aggregate implements driver.Store. It finds runs as a listing without an order does, newest
 // first, and counts in Go what their rows tell.
 func (s *Store) Aggregate(ctx context.Context, a journal.Aggregate) (journal.Aggregated, error) {
@@ -29,7 +39,11 @@ func (s *Store) Aggregate(ctx context.Context, a journal.Aggregate) (journal.Agg
 	err = readList(ctx, s, func(c *conn) error {
 		found, err := l.findPlaced(ctx, c)
 		for _, run := range found[:min(len(found), most)] {
-			tally.Add(w.rows[run])
+			var told *filter.Told
+			if a.Histories && err == nil {
+				told, err = tell(c, w.rows[run])
+			}
+			tally.Add(w.rows[run], told)
 		}
 		return err
 	})

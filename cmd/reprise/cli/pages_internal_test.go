@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the pages that tests compare with
 // recordTypes are what verbs print, in the order of the page.
 var recordTypes = []any{
 	runPageRecord{}, runRecord{}, detailRecord{}, stepRecord{}, timerRecord{}, childRecord{}, messageRecord{}, whyRecord{}, reasonRecord{},
-	eventRecord{}, payloadRecord{}, failureRecord{}, publishedRecord{}, startedRecord{}, sentRecord{}, answerRecord{}, replayedRecord{}, rewoundRecord{}, repeatedRecord{}, forkedRecord{}, replacedRecord{}, unreadRecord{},
+	eventRecord{}, payloadRecord{}, failureRecord{}, publishedRecord{}, startedRecord{}, sentRecord{}, answerRecord{}, replayedRecord{}, rewoundRecord{}, repeatedRecord{}, forkedRecord{}, replacedRecord{}, unreadRecord{}, tallyRecord{}, groupRecord{},
 	nodeRecord{}, routeRecord{}, servedRecord{}, queueRecord{}, scopeRecord{}, topRecord{}, countRecord{}, bulkRecord{}, bulkFailureRecord{}, auditRecord{}, migrationRecord{}, versionRecord{}, findingRecord{}, plantedRecord{},
 }
 
