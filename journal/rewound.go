@@ -32,12 +32,13 @@ type Rewound struct {
 	Forks  []Forked   `json:"forks,omitempty"`  // ascending; events that are in none are the run's own
 }
 
-// IssuedIn says that a generation has issued the commands up to one, behind those of the entry
-// before.
+// IssuedIn says that a generation has issued the commands up to one, and written the events up to
+// one, behind those of the entry before.
 type IssuedIn struct {
 	Run        RunID      `json:"run,omitzero"` // whose generation it is, if that is another run
 	Generation Generation `json:"generation"`
 	Through    Cmd        `json:"through"`
+	Seq        Seq        `json:"seq"`
 }
 
 // Forked is what code has seen of the run that it was, while it reacted to the events up to one,
@@ -78,6 +79,22 @@ func (r *Rewound) IssuerRun(own RunID, cmd Cmd) RunID {
 	return own
 }
 
+// Writer returns the run and the generation that have written an event of the generation own of the
+// run. What code draws in reaction to an event is theirs: behind the kept events nothing is drawn
+// that a branch, or the run of which this is a fork, draws too. r may be nil.
+func (r *Rewound) Writer(run RunID, own Generation, seq Seq) (RunID, Generation) {
+	if r != nil {
+		for _, in := range r.Issued {
+			if seq <= in.Seq && !in.Run.IsZero() {
+				return in.Run, in.Generation
+			} else if seq <= in.Seq {
+				return run, in.Generation
+			}
+		}
+	}
+	return run, own
+}
+
 // FirstRun returns the run that was the first to begin as own does. r may be nil.
 func (r *Rewound) FirstRun(own RunID) RunID {
 	if r == nil || len(r.Forks) == 0 {
@@ -107,14 +124,6 @@ func (r *Rewound) Performer(own Generation, cmd Cmd) Generation {
 	return max(r.Issuer(own, cmd), r.Steps)
 }
 
-// First returns the generation that was the first to begin as own does. r may be nil.
-func (r *Rewound) First(own Generation) Generation {
-	if r == nil || r.Origin == 0 {
-		return own
-	}
-	return r.Origin
-}
-
 // After returns how the next generation begins if it keeps seq events of the generation own, which
 // have issued cmds commands and began behind the message seen. again says that steps which run
 // again are others than before. r, which may be nil, is how own began.
@@ -127,8 +136,8 @@ func (r *Rewound) After(own Generation, seq Seq, cmds Cmd, seen InboxSeq, again 
 	if r != nil && r.Origin != 0 {
 		next.Origin, next.Seen, next.Steps = r.Origin, r.Seen, r.Steps
 		for _, in := range r.Issued {
-			if len(next.Issued) == 0 || next.Issued[len(next.Issued)-1].Through < cmds {
-				next.Issued = append(next.Issued, IssuedIn{in.Run, in.Generation, min(in.Through, cmds)})
+			if n := len(next.Issued); n == 0 || next.Issued[n-1].Seq < seq {
+				next.Issued = append(next.Issued, IssuedIn{in.Run, in.Generation, min(in.Through, cmds), min(in.Seq, seq)})
 			}
 		}
 		for _, f := range r.Forks {
@@ -143,8 +152,8 @@ func (r *Rewound) After(own Generation, seq Seq, cmds Cmd, seen InboxSeq, again 
 			}
 		}
 	}
-	if n := len(next.Issued); n == 0 || next.Issued[n-1].Through < cmds {
-		next.Issued = append(next.Issued, IssuedIn{Generation: own, Through: cmds})
+	if n := len(next.Issued); n == 0 || next.Issued[n-1].Seq < seq {
+		next.Issued = append(next.Issued, IssuedIn{Generation: own, Through: cmds, Seq: seq})
 	}
 	if again {
 		next.Steps = own + 1

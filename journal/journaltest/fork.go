@@ -54,7 +54,7 @@ func forkBegins(k *kit) {
 		want := was.Run
 		want.ID, want.Key, want.Queue, want.Version, want.Generation, want.Continued = a.Fork.Run, a.Fork.Key, "other", 7, 2, &journal.Continue{}
 		want.Status, want.ClosedAt, want.CreatedAt, want.StartAt, want.Task = journal.Open, time.Time{}, h.Run.CreatedAt, h.Run.StartAt, h.Run.Task
-		want.Rewound = &journal.Rewound{Run: o.run, From: 1, Seq: 1, Origin: 1, Steps: 2, Issued: []journal.IssuedIn{{Run: o.run, Generation: 1, Through: 1}},
+		want.Rewound = &journal.Rewound{Run: o.run, From: 1, Seq: 1, Origin: 1, Steps: 2, Issued: []journal.IssuedIn{{Run: o.run, Generation: 1, Through: 1, Seq: 1}},
 			Forks: []journal.Forked{{Run: o.run, Key: "key", Version: was.Run.Version, Queue: was.Run.Queue, StartAt: was.Run.StartAt, Through: 1}}}
 		k.same("the row of the fork", h.Run, want)
 		if h.Run.CreatedAt.Before(was.Run.CreatedAt) || !h.Run.StartAt.Equal(h.Run.CreatedAt) {
@@ -242,7 +242,7 @@ func forkOfFork(k *kit) {
 	first.commit(closed, completed("1"))
 	ofRun, ofFork := k.row(o.run), k.row(first.run)
 	want := &journal.Rewound{Run: first.run, From: 2, Seq: 3, Origin: 1, Steps: 3,
-		Issued: []journal.IssuedIn{{Run: o.run, Generation: 1, Through: 2}, {Run: first.run, Generation: 2, Through: 3}},
+		Issued: []journal.IssuedIn{{Run: o.run, Generation: 1, Through: 2, Seq: 2}, {Run: first.run, Generation: 2, Through: 3, Seq: 3}},
 		Forks: []journal.Forked{{Run: o.run, Version: 1, Queue: ofRun.Queue, StartAt: ofRun.StartAt, Through: 2},
 			{Run: first.run, Version: 1, Queue: ofRun.Queue, StartAt: ofFork.StartAt, Through: 3}}}
 	k.same("how it began", k.row(b.Fork.Run).Rewound, want)
@@ -250,7 +250,7 @@ func forkOfFork(k *kit) {
 	second.commit(keep, stepDone(3, "c", "3", "d"))
 	k.ok(back(k, driver.AdminReset, second.run, 1))
 	want = &journal.Rewound{From: 3, Seq: 1, Origin: 1, Steps: 4, Issued: want.Issued[:1], Forks: want.Forks[:1]}
-	want.Issued[0].Through, want.Forks[0].Through = 1, 1
+	want.Issued[0].Through, want.Issued[0].Seq, want.Forks[0].Through = 1, 1, 1
 	k.same("how it began", k.row(second.run).Rewound, want)
 	second = k.take(node, 1)[0]
 	second.submit(second.continued(keep, nil, stepDone(1, "a", "1")))

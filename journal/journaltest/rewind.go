@@ -70,7 +70,7 @@ func retryOpens(k *kit) {
 	}
 	want := was.Run
 	want.Status, want.ClosedAt, want.Generation, want.Continued, want.Task = journal.Open, time.Time{}, 2, &journal.Continue{}, r.Task
-	want.Rewound = &journal.Rewound{From: 1, Seq: 2, Origin: 1, Issued: []journal.IssuedIn{{Generation: 1, Through: 2}}}
+	want.Rewound = &journal.Rewound{From: 1, Seq: 2, Origin: 1, Issued: []journal.IssuedIn{{Generation: 1, Through: 2, Seq: 2}}}
 	k.same("the row", r, want)
 	if t := r.Task; t.Owner != 0 || t.State != journal.Ready || len(t.Attempts) > 0 || t.Generation != 2 || t.Priority != 2 || t.Turn == 0 {
 		k.t.Errorf("the task: %+v", t)
@@ -276,9 +276,9 @@ func rewoundTwice(k *kit) {
 	k.ok(back(k, driver.AdminReset, o.run, 3))
 	r := k.row(o.run)
 	k.same("how it began", r.Rewound, &journal.Rewound{From: 2, Seq: 3, Origin: 1, Steps: 3,
-		Issued: []journal.IssuedIn{{Generation: 1, Through: 2}, {Generation: 2, Through: 3}}})
+		Issued: []journal.IssuedIn{{Generation: 1, Through: 2, Seq: 2}, {Generation: 2, Through: 3, Seq: 3}}})
 	k.ok(back(k, driver.AdminReset, o.run, 1))
-	k.same("how it began", k.row(o.run).Rewound, &journal.Rewound{From: 3, Seq: 1, Origin: 1, Steps: 4, Issued: []journal.IssuedIn{{Generation: 1, Through: 1}}})
+	k.same("how it began", k.row(o.run).Rewound, &journal.Rewound{From: 3, Seq: 1, Origin: 1, Steps: 4, Issued: []journal.IssuedIn{{Generation: 1, Through: 1, Seq: 1}}})
 	o = k.take(node, 1)[0]
 	o.submit(o.continued(keep, nil, stepDone(1, "a", "1")))
 	if r = k.row(o.run); r.Rewound != nil || r.Generation != 5 {
