@@ -131,13 +131,14 @@ func (c *Commit) NewHead() journal.Head {
 }
 
 // Found is what a store finds of a commit that it has refused: the link of the stored event that
-// has the number of the commit's last one, and owner, fence and turn of the task. All are 0 where
-// there is nothing.
+// has the number of the commit's last one, and owner, fence, turn and generation of the task. All
+// are 0 where there is nothing.
 type Found struct {
-	Link  journal.Link
-	Owner journal.NodeID
-	Fence journal.Fence
-	Turn  journal.Turn
+	Link       journal.Link
+	Owner      journal.NodeID
+	Fence      journal.Fence
+	Turn       journal.Turn
+	Generation journal.Generation
 }
 
 // WrittenAs tells whether this very commit is what a store finds written (J4). A commit with events
@@ -146,7 +147,8 @@ type Found struct {
 // harmless: a commit that ends with RunStarted, which follows from the start alone, is also told to
 // be written if another owner wrote that event; the history is the same then. A commit without
 // events leaves only the task behind: it is one turn further under the commit's own fence, which no
-// other claim has, and the owner commits one turn at a time.
+// other claim has, and the owner commits one turn at a time. What makes another turn under that
+// fence and is no commit is a [Rewind], which makes another generation too.
 func (c *Commit) WrittenAs(f Found) bool {
 	if n := len(c.Events); n > 0 && c.Events[n-1].Link != 0 {
 		return f.Link == c.Events[n-1].Link
@@ -155,7 +157,7 @@ func (c *Commit) WrittenAs(f Found) bool {
 	if c.Next.Kind != NextKeep {
 		owner = 0
 	}
-	return f.Fence == c.Fence && f.Turn == c.Turn+1 && f.Owner == owner
+	return f.Fence == c.Fence && f.Turn == c.Turn+1 && f.Owner == owner && f.Generation == c.Generation
 }
 
 // check refuses a commit that breaks the shape every store relies on. It is our own bug, never a

@@ -196,6 +196,9 @@ func resetOwned(k *kit) {
 		c.AppendOnly = plain
 		o.refused(c, "the owner of a run that was reset", fenced)
 		o.refused(o.build(closed, stepDone(2, "b", "2"), completed("2")), "the owner closes it", fenced)
+		for _, next := range []driver.Next{keep, release, park} { // the reset has left the turn that these would leave
+			o.refused(o.build(next), "the owner keeps or frees it without an event", fenced)
+		}
 		owned, err := m.Owned(k.ctx)
 		k.ok(err)
 		k.same("owned", len(owned), 0)

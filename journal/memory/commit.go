@@ -77,7 +77,7 @@ func (db *database) found(c *driver.Commit) driver.Found {
 	if r == nil {
 		return driver.Found{}
 	}
-	f := driver.Found{Owner: r.task.Owner, Fence: r.task.Fence, Turn: r.task.Turn}
+	f := driver.Found{Owner: r.task.Owner, Fence: r.task.Fence, Turn: r.task.Turn, Generation: r.task.Generation}
 	events := r.events
 	if g := int(c.Generation); g >= 1 && g <= len(r.past) {
 		events = r.past[g-1]

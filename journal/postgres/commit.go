@@ -111,13 +111,13 @@ SELECT l.ord, l.ok, coalesce(l.inbox_last, 0), clock_timestamp(), l.state::bigin
 // stored stays as it is, and a task that has gone on from this commit does not come back.
 const commitReadSQL = `
 SELECT i.ord, coalesce(e.link, 0), coalesce(t.owner, 0), coalesce(t.fence, 0), coalesce(t.turn, 0), coalesce(t.inbox_last, 0), clock_timestamp(),
-       coalesce(t.state, 0)
+       coalesce(t.state, 0), coalesce(t.generation, 0)
 FROM unnest($1::uuid[], $2::int[], $3::int[]) WITH ORDINALITY AS i(id, generation, seq, ord)
 LEFT JOIN LATERAL (
     SELECT e.link FROM reprise.events e
     WHERE e.run_id = i.id AND e.generation = i.generation AND e.seq BETWEEN i.seq AND i.seq ORDER BY e.seq LIMIT 1) e ON true
 LEFT JOIN LATERAL (
-    SELECT t.owner, t.fence, t.turn, t.inbox_last, t.state FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
+    SELECT t.owner, t.fence, t.turn, t.inbox_last, t.state, t.generation FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
 
 // Commit implements driver.Store. The members are sent in the order of run ids, whatever the
 // caller's order, so that all batches take their locks in one order; outcomes go back to the
@@ -270,7 +270,7 @@ func (s *Store) commitRead(ctx context.Context, q querier, commits []driver.Comm
 		var ord int64
 		var f driver.Found
 		var o driver.Outcome
-		if err := row.Scan(&ord, &f.Link, &f.Owner, &f.Fence, &f.Turn, &o.InboxLast, &o.Now, &o.State); err != nil {
+		if err := row.Scan(&ord, &f.Link, &f.Owner, &f.Fence, &f.Turn, &o.InboxLast, &o.Now, &o.State, &f.Generation); err != nil {
 			return err
 		}
 		o.Now = o.Now.UTC()

@@ -79,7 +79,7 @@ const commitInboxSQL = `SELECT m.digest FROM reprise_inbox m WHERE m.run_id = ? 
 
 // commitReadSQL reads what became of a refused commit, for driver.Commit.WrittenAs (J4).
 const commitReadSQL = `
-SELECT t.owner, t.fence, t.turn, t.inbox_last, t.state,
+SELECT t.owner, t.fence, t.turn, t.inbox_last, t.state, t.generation,
        (SELECT e.link FROM reprise_events e WHERE e.run_id = r.id AND e.generation = ? AND e.seq = ?)
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
@@ -346,7 +346,7 @@ func readBack(q querier, c *driver.Commit, at time.Time) (driver.Outcome, error)
 			out.State = journal.TaskState(r.int(4))
 		}
 		found := driver.Found{Owner: journal.NodeID(r.int(0)), Fence: journal.Fence(r.int(1)), Turn: journal.Turn(r.int(2)),
-			Link: journal.Link(r.int(5))}
+			Generation: journal.Generation(r.int(5)), Link: journal.Link(r.int(6))}
 		if c.WrittenAs(found) {
 			out.Err = nil
 		}
