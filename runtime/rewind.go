@@ -210,7 +210,9 @@ func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, pl
 			if err != nil {
 				return nil, err
 			}
-			if _, err = c.j.Admin(ctx, a); err == nil {
+			_, err = c.j.Admin(ctx, a)
+			c.waiters.GoesOn(run) // also if the answer is lost
+			if err == nil {
 				return out, nil
 			}
 			if !errors.Is(err, driver.ErrMoved) || try == rewindTries {

@@ -362,3 +362,23 @@ func TestRewindWithoutMessages(t *testing.T) {
 		t.Errorf("executed (-want +got):\n%s", diff)
 	}
 }
+
+// TestResultAfterRetry: who asks behind a retry by the same process gets the end that follows, and
+// not the one that the process remembers.
+func TestResultAfterRetry(t *testing.T) {
+	s, c := newShop("c"), clustertest.New(t)
+	client := c.Run(nil, s.handle).Client()
+	ctx := clustertest.Context(t)
+	started, err := runtime.Start(ctx, client, works, "in", nil)
+	run := clustertest.MustStart(t, started, err)
+	if _, err := run.Result(ctx); err == nil {
+		t.Fatal("the run has not failed")
+	}
+	s.mend()
+	if _, err := client.Retry(ctx, run.ID(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := run.Result(ctx); err != nil || out != "in,a,b,c,kid of in" {
+		t.Errorf("after the retry: %q, %v", out, err)
+	}
+}

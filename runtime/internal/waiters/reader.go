@@ -65,11 +65,11 @@ func (r *reader) loop(ctx context.Context) {
 // be read goes back into toRead for the next poll.
 func (r *reader) read(ctx context.Context) {
 	for {
-		ids, updates := r.list.takeToRead()
+		n, ids, updates := r.list.takeToRead()
 		if len(ids)+len(updates) == 0 {
 			return
 		}
-		if err := errors.Join(r.readEnds(ctx, ids), r.readReplies(ctx, updates)); err != nil {
+		if err := errors.Join(r.readEnds(ctx, n, ids), r.readReplies(ctx, n, updates)); err != nil {
 			for i := range updates {
 				ids = append(ids, updates[i].Run)
 			}
@@ -84,7 +84,7 @@ func (r *reader) read(ctx context.Context) {
 }
 
 // readEnds resolves those who wait for the end of a run that is closed, or that does not exist.
-func (r *reader) readEnds(ctx context.Context, ids []journal.RunID) error {
+func (r *reader) readEnds(ctx context.Context, n int, ids []journal.RunID) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -95,11 +95,11 @@ func (r *reader) readEnds(ctx context.Context, ids []journal.RunID) error {
 	for i := range ends {
 		switch e := &ends[i]; {
 		case e.Err != nil:
-			r.list.resolve(e.Run, 0, resolution{err: fmt.Errorf("run %s: %w", e.Run, e.Err)})
+			r.list.found(n, e.Run, 0, resolution{err: fmt.Errorf("run %s: %w", e.Run, e.Err)})
 		case e.Later:
 			r.list.readAgain(e.Run)
 		default:
-			r.list.resolve(e.Run, 0, resolution{terminal: e.Terminal})
+			r.list.found(n, e.Run, 0, resolution{terminal: e.Terminal})
 		}
 	}
 	return nil
@@ -107,7 +107,7 @@ func (r *reader) readEnds(ctx context.Context, ids []journal.RunID) error {
 
 // readReplies resolves those who wait for an update that has its answer or will not get one for
 // now.
-func (r *reader) readReplies(ctx context.Context, updates []driver.LoadRequest) error {
+func (r *reader) readReplies(ctx context.Context, n int, updates []driver.LoadRequest) error {
 	if len(updates) == 0 {
 		return nil
 	}
@@ -123,15 +123,15 @@ func (r *reader) readReplies(ctx context.Context, updates []driver.LoadRequest) 
 				r.list.noteState(q.Run, r.unanswered(&h.Run))
 			}
 		case h.Answer != nil:
-			r.list.resolve(q.Run, q.Answer, resolution{reply: h.Answer})
+			r.list.found(n, q.Run, q.Answer, resolution{reply: h.Answer})
 		case h.Err != nil && !unreadable(h.Err): // of a run that cannot be read, the task says whether it is blocked
-			r.list.resolve(q.Run, q.Answer, resolution{err: fmt.Errorf("run %s: %w", q.Run, h.Err)})
+			r.list.found(n, q.Run, q.Answer, resolution{err: fmt.Errorf("run %s: %w", q.Run, h.Err)})
 		default:
 			if t := h.Run.Task; t != nil && t.State.OnHold() { // an update of a paused run waits
 				continue
 			}
 			if err := r.unanswered(&h.Run); err != nil {
-				r.list.resolve(q.Run, q.Answer, resolution{err: err})
+				r.list.found(n, q.Run, q.Answer, resolution{err: err})
 			}
 		}
 	}

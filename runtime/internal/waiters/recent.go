@@ -1,6 +1,8 @@
 package waiters
 
 import (
+	"time"
+
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -11,33 +13,57 @@ const (
 	// recentBytesMax is the largest output that is remembered, so that all of them stay below 40
 	// MiB. Larger ones are read again.
 	recentBytesMax = 4 << 10
+	// recentFor is how long a closure is good for. The gap that recent closes is of milliseconds,
+	// and a run that another process has retried by then must not be told to have ended.
+	recentFor = time.Second
 )
 
 // recent is the set of runs that closed in this process lately, oldest first out. It closes a gap
 // that hints have: a short run may end, and its end may be announced, before its starter asks for
 // the result. Without recent that waiter would have to read the store, one statement more for each
-// short run. It is a cache and nothing more: a run that is not in it is read. An entry never gets
-// stale, because a run that is closed stays closed (J7). The mutex of Waiters guards it.
+// short run. It is a cache and nothing more: a run that is not in it is read. A run that is closed
+// stays closed (J7) unless an operator retries or resets it, so an entry is dropped when this
+// client does so, and it is used for recentFor. The mutex of Waiters guards it.
 type recent struct {
-	events map[journal.RunID]*journal.Event // nil for a run whose output is too large to keep
-	order  []journal.RunID
+	ends  map[journal.RunID]recentEnd
+	order []recentEnd // the oldest first; one that is another in ends has come again
+}
+
+type recentEnd struct {
+	run      journal.RunID
+	at       time.Time
+	terminal *journal.Event // nil if it is to be read: it is too large to keep, or may be over
 }
 
 // find returns the terminal event of a run, and whether the run is known to be closed: the event is
-// nil if its output was too large.
+// nil if it is to be read.
 func (r *recent) find(run journal.RunID) (terminal *journal.Event, closed bool) {
-	terminal, closed = r.events[run]
-	return terminal, closed
+	e, closed := r.ends[run]
+	if time.Since(e.at) > recentFor {
+		return nil, closed
+	}
+	return e.terminal, closed
+}
+
+// drop says that a run goes on. That it was closed stays known: who asks reads it.
+func (r *recent) drop(run journal.RunID) {
+	if e, closed := r.ends[run]; closed {
+		e.terminal = nil
+		r.ends[run] = e
+	}
 }
 
 func (r *recent) add(run journal.RunID, terminal *journal.Event) {
 	if len(r.order) >= recentMax {
-		delete(r.events, r.order[0])
+		if first := r.order[0]; r.ends[first.run].at.Equal(first.at) {
+			delete(r.ends, first.run)
+		}
 		r.order = r.order[1:]
 	}
 	if len(terminal.Payload.Data) > recentBytesMax {
 		terminal = nil
 	}
-	r.events[run] = terminal
-	r.order = append(r.order, run)
+	e := recentEnd{run, time.Now(), terminal}
+	r.ends[run] = e
+	r.order = append(r.order, e)
 }

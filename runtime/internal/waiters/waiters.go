@@ -27,6 +27,11 @@ import (
 // into toRead again, even if a read of it is in flight and will answer "still open". toRead is
 // emptied before the read begins, never after it, so a hint during a read causes another read.
 //
+// # Why no end is told that is over
+//
+// An operator may retry or reset a closed run, and then ask for its result. A read that began
+// before has the end before that. So a read resolves those alone who registered before it began.
+//
 // A waiter whose run is executed by this client's own node is local. Its end is announced inside
 // the process, so it is not read before the first poll. An end that was announced between the start
 // and the registration is found in [recent]. If the recent output was too large to keep, its entry
@@ -60,7 +65,7 @@ func New(j *driver.Journal, o Options) *Waiters {
 	list := &waitlist{
 		hintsPushed: o.HintsPushed, announce: j.AnnounceWaiter,
 		waiting: map[journal.RunID][]*waiter{}, toRead: map[journal.RunID]bool{}, wake: make(chan struct{}, 1),
-		recent: recent{events: map[journal.RunID]*journal.Event{}},
+		recent: recent{ends: map[journal.RunID]recentEnd{}},
 	}
 	return &Waiters{list: list, reader: &reader{j: j, poll: o.Poll, unanswered: o.Unanswered, list: list}}
 }
@@ -128,6 +133,9 @@ func beforeDeadline(ctx context.Context, wt *waiter) (<-chan time.Time, func()) 
 	t := time.NewTimer(left)
 	return t.C, func() { t.Stop() }
 }
+
+// GoesOn says that a run which was closed is open again: what is remembered of its end is void.
+func (w *Waiters) GoesOn(run journal.RunID) { w.list.goesOn(run) }
 
 // Hint takes a hint of the journal: a run was closed or has answered an update, or hints may have
 // been lost. It is quick and ignores hints of other kinds.

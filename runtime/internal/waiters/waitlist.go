@@ -2,6 +2,7 @@ package waiters
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ type waitlist struct {
 	scan        bool                        // hints were lost
 	stop        context.CancelFunc          // ends the loop; nil while nobody waits
 	announcedAt time.Time                   // when other processes were last told
+	reads       int                         // that have begun
 	recent      recent
 }
 
@@ -35,6 +37,7 @@ type waiter struct {
 	update   journal.InboxSeq // the update whose answer is waited for; 0 for the end of the run
 	ask      bool             // the reader is to look at the state of the run
 	held     error            // why the run does not end for now, as of the last look at its state
+	since    int              // reads that had begun when it registered: they tell it nothing
 }
 
 // stateBefore is how long before its deadline a waiter looks at the state of the run.
@@ -66,6 +69,7 @@ func (l *waitlist) add(run journal.RunID, wt *waiter) (loop context.Context, ter
 			wt.local = false // its end was announced before: no further hint will come
 		}
 	}
+	wt.since = l.reads
 	l.waiting[run] = append(l.waiting[run], wt)
 	if !wt.local {
 		l.toRead[run] = true
@@ -150,17 +154,37 @@ func (l *waitlist) remove(run journal.RunID) {
 	}
 }
 
-// resolve gives everybody who waits for this update of the run, or for its end if update is 0, the
-// resolution.
-func (l *waitlist) resolve(run journal.RunID, update journal.InboxSeq, res resolution) {
+// announced gives everybody who waits for the end of a run the end that was announced.
+func (l *waitlist) announced(run journal.RunID, terminal *journal.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.resolve(run, 0, math.MaxInt, resolution{terminal: terminal})
+}
+
+// found gives what a read has found to everybody who waits for this update of the run, or for its
+// end if update is 0, and registered before the read began.
+func (l *waitlist) found(read int, run journal.RunID, update journal.InboxSeq, res resolution) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.resolve(run, update, read, res)
+}
+
+// goesOn drops what is remembered of a run's end.
+func (l *waitlist) goesOn(run journal.RunID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recent.drop(run)
+}
+
+// resolve resolves those who wait for an update, or for the end, since before a read. The caller
+// holds the mutex.
+func (l *waitlist) resolve(run journal.RunID, update journal.InboxSeq, read int, res resolution) {
 	list, ok := l.waiting[run]
 	if !ok {
 		return
 	}
 	l.waiting[run] = slices.DeleteFunc(list, func(wt *waiter) bool {
-		if wt.update != update {
+		if wt.update != update || wt.since >= read {
 			return false
 		}
 		wt.resolved <- res
@@ -217,7 +241,7 @@ func (l *waitlist) readAgain(run journal.RunID) {
 func (l *waitlist) hintClosed(h driver.Hint) {
 	if h.Terminal != nil {
 		l.remember(h.Run, h.Terminal)
-		l.resolve(h.Run, 0, resolution{terminal: h.Terminal})
+		l.announced(h.Run, h.Terminal)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -269,10 +293,12 @@ func (l *waitlist) putBack(ids []journal.RunID, ended bool) {
 }
 
 // takeToRead empties toRead, or as much of it as one call of the store may ask for: the runs whose
-// end somebody waits for, and the updates that somebody waits for, each once.
-func (l *waitlist) takeToRead() (ids []journal.RunID, updates []driver.LoadRequest) {
+// end somebody waits for, and the updates that somebody waits for, each once. read is the number of
+// the read that begins with it.
+func (l *waitlist) takeToRead() (read int, ids []journal.RunID, updates []driver.LoadRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.reads++
 	for id := range l.toRead {
 		if len(ids) == journal.ListMax || len(updates) >= journal.ListMax {
 			break
@@ -296,5 +322,5 @@ func (l *waitlist) takeToRead() (ids []journal.RunID, updates []driver.LoadReque
 			ids = append(ids, id)
 		}
 	}
-	return ids, updates
+	return l.reads, ids, updates
 }
