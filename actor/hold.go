@@ -22,7 +22,8 @@ import "github.com/reprise-run/reprise/journal"
 //
 // A run is on hold too while it is in a scope that is paused, see System.Pause.
 //
-// A step that may not be tried again may pause its run as well, see exhaust.go.
+// A step that may not be tried again may pause its run as well, see exhaust.go. The owner starts no
+// step from the moment when it asks for that: the run may be paused before the answer is there.
 //
 // A resume makes the task visible too, and is heard in the same way. If it overtakes the answer, a
 // run that is kept stays as it is, and the outcome says so; one that parks is visible, so that
@@ -56,8 +57,13 @@ func takeHold(r *run, held bool) {
 		renew(r)
 		return
 	}
+	startNone(r, r.task.State == journal.Interrupting || r.paused != nil && r.paused.Interrupts)
+}
+
+// startNone keeps attempts from starting whose bodies have not been called, and interrupts the
+// others if that is asked for.
+func startNone(r *run, interrupts bool) {
 	withdraw(r)
-	interrupts := r.task.State == journal.Interrupting || r.paused != nil && r.paused.Interrupts
 	for _, s := range r.steps.open {
 		if s.running && !s.attempt.callOff() && interrupts {
 			s.interrupt(ErrPaused)

@@ -13,6 +13,9 @@ func (r *run) submit(t *turn, to phase) {
 	r.enter(to)
 	r.steps.dirty = false
 	r.alarm.stop()
+	if c.Pause != "" {
+		startNone(r, false)
+	}
 	// The answer comes on another goroutine, when this actor may serve another run.
 	host, self, answer := r.host, r.self, &committed{epoch: r.epoch}
 	host.o.Store.Submit(t.commit, func(o driver.Outcome) {
