@@ -67,8 +67,9 @@
 //     own tail: no run goes on from what the store does not have, and no run is
 //     left without an owner that runs it.
 //   - J11: No step of a run starts between the transaction that makes its task
-//     [Paused] and the one that resumes it. An owner that hears of a pause starts
-//     none either; what claims, frees, reaps or sends keeps the pause. A run whose
+//     [Paused] and the one that resumes it, but for one of a branch that a reset
+//     has just left, whose node has not heard of that (J13). An owner that hears of a
+//     pause starts none either; what claims, frees, reaps or sends keeps the pause. A run whose
 //     step is exhausted is paused by the commit that says so (driver.Commit.Pause).
 //     Nor does a step of a run in a paused [Scope] start once no node is left in
 //     [Pause].Unheeded, until the transaction that resumes the scope.

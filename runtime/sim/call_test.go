@@ -111,9 +111,13 @@ func (w *world) answer(r *running, a *answered, epoch int, how answerKind, answe
 	return true
 }
 
-// durable checks that an answer which a caller has is in the journal.
+// durable checks that an answer which a caller has is in the journal, unless somebody has gone back
+// meanwhile: the update may have come again.
 func (w *world) durable(r *running, a *answered, answer string) {
 	kept := w.kept(r.id)
+	if len(w.tape.backsOf(r.id)) > 0 {
+		return
+	}
 	for i := range kept.Messages {
 		m := &kept.Messages[i]
 		if callOf(m) != a.ID {

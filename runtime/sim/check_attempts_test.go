@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // waitSlack is by how much a node's estimate of the store's clock may be behind when an attempt
@@ -15,6 +16,11 @@ const waitSlack = time.Second
 // heartbeat of the attempt before. A step that failed for good is not tried again, and one that
 // asked to wait begins again after that. Keys count commands, so a step whose
 // turn was lost when the database went back may get another key.
+//
+// A step that a rewind leaves without an outcome is executed in a generation that did not ask for
+// it, with all its attempts: after a retry with the key that it had, after a reset with another one,
+// in a fork with one of the fork's. One that has an outcome in the copied events is not executed
+// there (J13).
 func checkAttempts(f *finder) {
 	type step struct {
 		run  journal.RunID
@@ -22,12 +28,16 @@ func checkAttempts(f *finder) {
 		name string
 	}
 	all := map[step][]*execution{}
-	owner := map[string]step{}
+	owner, keys := map[string]step{}, map[step]string{}
 	for _, e := range f.executions {
 		at := step{e.run, e.gen, e.step}
 		all[at] = append(all[at], e)
-		if other, known := owner[e.key]; e.key == "" || f.epoch == 0 && (known && other != at || e.key != all[at][0].key) {
-			f.breaks("step %s of run %s: attempt %d has the key %q, the first one %q", e.step, e.run, e.attempt, e.key, all[at][0].key)
+		at.gen = f.performer(e)
+		if _, known := keys[at]; !known {
+			keys[at] = e.key
+		}
+		if other, known := owner[e.key]; e.key == "" || f.epoch == 0 && (known && other != at || e.key != keys[at]) {
+			f.breaks("step %s of run %s: attempt %d has the key %q, the first one %q", e.step, e.run, e.attempt, e.key, keys[at])
 		}
 		owner[e.key] = at
 	}
@@ -38,8 +48,34 @@ func checkAttempts(f *finder) {
 				for _, e := range list {
 					f.attempt(in, e, list)
 				}
+				f.copied(part{r, gen}, in.step(), list)
+				f.copied(part{r, gen}, in.undo(), all[step{r.id, journal.Generation(gen + 1), in.undo()}])
 			}
 		})
+	}
+}
+
+// performer returns the generation that has given the step of an execution its key: the one that has
+// asked for it, or the newest behind that which was reset.
+func (f *finder) performer(e *execution) journal.Generation {
+	r := f.left(e.run)
+	if r == nil {
+		return e.gen
+	}
+	at := part{r, int(e.gen) - 1}
+	cmd := journal.Cmd(1 + slices.IndexFunc(at.issued(), func(c journal.Issued) bool { return c.Kind == journal.CommandStep && c.Name == e.step }))
+	for b := at.begin(); cmd > 0 && cmd <= b.cmds && b.back.a.Kind == driver.AdminRetry; b = at.begin() {
+		at.g--
+	}
+	return journal.Generation(at.g + 1)
+}
+
+// copied checks that a step is not executed in a generation whose copied events have its outcome.
+func (f *finder) copied(at part, name string, list []*execution) {
+	for _, ev := range at.events()[:min(at.begin().kept, len(at.events()))] {
+		if (ev.Kind == journal.StepCompleted || ev.Kind == journal.StepFailed) && ev.Name == name && len(list) > 0 && f.epoch == 0 { // else they may be of a generation that is lost
+			f.breaks("%s: step %s is executed again in generation %d, which has its outcome as a copy, event %d (J13)", at.run, name, at.g+1, ev.Seq)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 )
 
 // checkChance: no two runs or generations draw the same numbers or ids, and none draws one twice.
+// That of copied events is the original's.
 func checkChance(f *finder) {
 	drawn := map[string]string{}
 	for _, r := range f.runs {
@@ -16,7 +17,7 @@ func checkChance(f *finder) {
 				names[in.record()] = true
 			}
 		})
-		for ev := range r.events() {
+		for ev := range r.own() {
 			for _, c := range ev.Issued {
 				if c.Kind != journal.CommandRecord || !names[c.Name] {
 					continue

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/reprise-run/reprise/journal"
 )
 
@@ -13,7 +15,7 @@ func checkEffects(f *finder) {
 		if r == nil || !e.early || !r.began() {
 			continue
 		}
-		if !asksFor(r.generations()[0][:1], e.step) && !f.tape.asked(e.run, e.step) {
+		if !asksFor(r.firstEvents(), e.step) && !f.tape.asked(e.run, e.step) {
 			f.breaks("%s: step %s was executed before anything was durable, but the first event does not ask for it", r, e.step)
 		}
 	}
@@ -24,8 +26,10 @@ func checkEffects(f *finder) {
 			}
 			for _, name := range []string{in.step(), in.undo()} {
 				want := 0
-				if r.event(journal.StepCompleted, name) != nil {
-					want = 1
+				for ev := range r.own() { // a branch has happened too, and a copy has not
+					if ev.Kind == journal.StepCompleted && ev.Name == name && !slices.Contains(r.given(name), decodeSignal(ev.Payload)) {
+						want++
+					}
 				}
 				if got := f.effects[r.id.String()+name]; got != want {
 					f.breaks("%s: the effect of transaction %s happened %d times, it is recorded %d times", r, name, got, want)
@@ -47,16 +51,16 @@ func (f *finder) left(id journal.RunID) *settled {
 // began tells whether anything of the run's program is recorded: it may have been terminated before
 // that.
 func (s *settled) began() bool {
-	first := s.generations()[0]
+	first := s.generations()[s.first()]
 	return len(first) > 0 && first[0].Kind == journal.RunStarted
 }
 
-// event returns the event of a kind about a step, or nil.
-func (s *settled) event(kind journal.Kind, name string) *journal.Event {
-	for ev := range s.events() {
-		if ev.Kind == kind && ev.Name == name {
-			return ev
+// firstEvents are those with which a generation begins that begins anew.
+func (s *settled) firstEvents() (list []journal.Event) {
+	for g, events := range s.generations() {
+		if len(events) > 0 && s.begins[g].kept == 0 {
+			list = append(list, events[0])
 		}
 	}
-	return nil
+	return list
 }

@@ -2,12 +2,15 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/reprise-run/reprise/journal"
 )
 
 // checkFamily: a child exists exactly if a turn in its parent's history asks for it, unless another
-// run has its key; and a command has one answer at most.
+// run has its key; and a command has one answer at most. Branches have asked like all others, and
+// copied events have asked where they are no copies: neither a later generation nor a fork has
+// children for them.
 func checkFamily(f *finder) {
 	children := map[journal.Parent]*settled{}
 	for _, r := range f.runs {
@@ -23,14 +26,15 @@ func checkFamily(f *finder) {
 	for _, r := range f.runs {
 		refused := r.answers(f)
 		for g, events := range r.generations() {
-			cmd := journal.Cmd(0)
-			for i := range events {
+			cmd := r.begins[g].cmds
+			closed := f.closedBy(r, g)
+			for i := r.begins[g].kept; i < len(events); i++ {
 				for _, c := range events[i].Issued {
 					if cmd++; c.Kind != journal.CommandChild {
 						continue
 					}
 					at := journal.Parent{Run: r.id, Generation: journal.Generation(g + 1), Cmd: cmd}
-					deaf := c.Detail != "" && r.Run.Status.Closed() // a refusal finds no inbox behind the last commit
+					deaf := c.Detail != "" && closed // a refusal finds no inbox behind the last commit
 					if child := children[at]; child != nil && refused[at] || child == nil && !refused[at] && !deaf {
 						f.breaks("%s: child of command %d of generation %d: there is one %t, it was refused %t", r, cmd, g+1, child != nil, refused[at])
 					}
@@ -42,6 +46,11 @@ func checkFamily(f *finder) {
 	for at, child := range children {
 		f.breaks("%s was started by command %d of generation %d, which its parent's history does not have", child, at.Cmd, at.Generation)
 	}
+}
+
+// closedBy tells whether a generation has closed the run.
+func (f *finder) closedBy(r *settled, g int) bool {
+	return slices.ContainsFunc(r.ends(), func(e end) bool { return int(e.generation) == g+1 })
 }
 
 // answers checks that nothing is answered twice, and lists the children that could not start.
@@ -58,7 +67,7 @@ func (s *settled) answers(f *finder) (refused map[journal.Parent]bool) {
 			f.breaks("%s: %s is answered twice", s, at)
 		}
 		known[at] = true
-		if m.Kind != journal.MessageChildFailed {
+		if m.Kind != journal.MessageChildFailed || m.Number <= s.copied() {
 			continue
 		}
 		if failure, err := journal.DecodeFailure(m.Payload); err == nil && failure.Type == journal.FailureKeyExists {

@@ -9,8 +9,9 @@ import (
 )
 
 // checkLinear: a history is gapless and append-only, its time never goes back, it ends with a
-// terminal event exactly if the run is closed, and it is what the accepted commits wrote, one after
-// the other (J1, J2, J7, J10).
+// terminal event exactly if the run is closed, or was when somebody went back, and with RunContinued
+// exactly if it has handed on to the next; and it is what the accepted commits wrote, one after the
+// other, behind what a rewind has copied (J1, J2, J7, J10, J13).
 func checkLinear(f *finder) {
 	for _, r := range f.runs {
 		generations := r.generations()
@@ -18,14 +19,21 @@ func checkLinear(f *finder) {
 			f.breaks("%s is in generation %d, of %d", r, r.Run.Generation, len(generations))
 		}
 		for g, events := range generations {
-			f.history(r, g+1, events, g == len(generations)-1)
+			if g >= r.first() {
+				f.history(r, g, events)
+			}
 		}
 		f.compare(r)
 	}
 }
 
 // history checks one generation.
-func (f *finder) history(r *settled, generation int, events []journal.Event, newest bool) {
+func (f *finder) history(r *settled, g int, events []journal.Event) {
+	generation, newest, next := g+1, g == len(r.begins)-1, &begin{}
+	if !newest {
+		next = &r.begins[g+1]
+	}
+	closed := newest && r.Run.Status.Closed() || next.back != nil && next.back.closed != nil
 	for i := range events {
 		ev, last := &events[i], i == len(events)-1
 		if int(ev.Seq) != i+1 {
@@ -34,7 +42,7 @@ func (f *finder) history(r *settled, generation int, events []journal.Event, new
 		if i > 0 && ev.Time.Before(events[i-1].Time) {
 			f.breaks("%s: time goes back at event %d of generation %d", r, ev.Seq, generation)
 		}
-		if ev.Kind.Terminal() != (last && newest && r.Run.Status.Closed()) || (ev.Kind == journal.RunContinued) != (last && !newest) {
+		if ev.Kind.Terminal() != (last && closed) || (ev.Kind == journal.RunContinued) != (last && !newest && next.back == nil) {
 			f.breaks("%s is %s, with %s at event %d of %d of generation %d", r, r.Run.Status, ev.Kind, ev.Seq, len(events), generation)
 		}
 	}
@@ -42,19 +50,31 @@ func (f *finder) history(r *settled, generation int, events []journal.Event, new
 
 // compare compares what is stored with what was acknowledged.
 func (f *finder) compare(r *settled) {
-	var acknowledged []string
+	var acknowledged, stored []string
+	backs := f.tape.backsOf(r.id)
+	copied := func(before int) {
+		for ; len(backs) > 0 && backs[0].commits <= before; backs = backs[1:] {
+			g := backs[0].generation()
+			for i := range backs[0].a.Rewind.Head.Seq {
+				acknowledged = append(acknowledged, fmt.Sprintf("%d/%d is a copy", g+1, i+1)) // of the right one: see rewinding
+			}
+		}
+	}
 	for _, c := range f.tape.commitsOf(r.id) {
+		copied(c.place)
 		for i := range c.Events {
 			acknowledged = append(acknowledged, told(c.Generation, &c.Events[i]))
 		}
 	}
-	if r.Run.Status == journal.Terminated && len(r.Events) > 0 {
-		acknowledged = append(acknowledged, told(r.Run.Generation, &r.Events[len(r.Events)-1])) // no owner wrote it
-	}
-	var stored []string
+	copied(f.tape.end())
 	for g, events := range r.generations() {
 		for i := range events {
-			stored = append(stored, told(journal.Generation(g+1), &events[i]))
+			switch ev := &events[i]; {
+			case i < r.begins[g].kept:
+				stored = append(stored, fmt.Sprintf("%d/%d is a copy", g+1, ev.Seq))
+			case ev.Kind != journal.RunTerminated: // which no owner writes
+				stored = append(stored, told(journal.Generation(g+1), ev))
+			}
 		}
 	}
 	if d := cmp.Diff(acknowledged, stored); d != "" {

@@ -27,7 +27,11 @@ func checkLines(f *finder) {
 			if in.Do != doLog || !reached[in.ID] {
 				return
 			}
-			if n := f.lines[lineOfRun{r.id, lineOf(in.ID)}]; n == 0 || n > 1 && len(f.plan.Faults) == 0 {
+			n := 0
+			for _, of := range r.ancestors() { // a fork is silent where its events are copies
+				n += f.lines[lineOfRun{of.id, lineOf(in.ID)}]
+			}
+			if n == 0 || n > 1 && len(f.plan.Faults) == 0 && !r.wentBack() {
 				f.breaks("%s: line %q was written %d times", r, lineOf(in.ID), n)
 			}
 		})

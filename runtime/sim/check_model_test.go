@@ -36,15 +36,25 @@ func checkModel(f *finder) {
 		for _, p := range m.problems {
 			f.breaks("%s: %s (trace %v)", r, p, out.Trace)
 		}
-		if r.heard && (r.failure == nil) != (r.Run.Status == journal.Completed) {
-			f.breaks("%s is %s, its client heard %v", r, r.Run.Status, r.failure)
+		f.heard(r)
+	}
+}
+
+// heard checks that the client of a run has heard an end of it, if any: one behind the last rewind
+// that came before it began to wait.
+func (f *finder) heard(r *settled) {
+	if !r.running.heard {
+		return
+	}
+	for _, e := range r.ends() {
+		if e.generation < r.since || (r.failure == nil) != (e.terminal.Kind == journal.RunCompleted) {
+			continue
 		}
-		if r.heard && r.failure == nil {
-			if d := cmp.Diff(out, r.out); d != "" {
-				f.breaks("%s: its client heard something else (-stored +heard)\n%s", r, d)
-			}
+		if out, err := outcomeOf(e.terminal); r.failure != nil || err == nil && cmp.Equal(out, r.out) {
+			return
 		}
 	}
+	f.breaks("%s is %s with %s, its client heard %+v, %v", r, r.Run.Status, r.Run.Terminal.Payload.Data, r.out, r.failure)
 }
 
 // ended checks a run whose program was not asked.
@@ -102,16 +112,17 @@ type model struct {
 	cancelled bool // the run was asked to cancel itself, or its time was up
 	timedOut  bool // its time was up, before anybody asked
 	upAt      time.Time
-	late      bool  // a step or a child has failed because its time was up, which looks like a cancellation and is none of the run
-	long      []int // where in the trace its generation was told that its history is long
-	short     []int // and where that it is not
+	mine      map[journal.Parent]bool // commands that children may name
+	late      bool                    // a step or a child has failed because its time was up, which looks like a cancellation and is none of the run
+	long      []int                   // where in the trace its generation was told that its history is long
+	short     []int                   // and where that it is not
 	problems  []string
 }
 
 func newModel(f *finder, r *settled, trace []entry) *model {
 	m := &model{
 		f: f, run: r, trace: map[int]entry{}, place: map[int]int{}, used: map[int]bool{}, loose: map[int]bool{}, received: map[string][]string{},
-		outputs: map[string]string{}, stopped: map[int]bool{}, records: map[string][]string{},
+		outputs: map[string]string{}, stopped: map[int]bool{}, records: map[string][]string{}, mine: r.commandsOf(),
 	}
 	for ev := range r.events() {
 		for _, c := range ev.Issued {
@@ -123,7 +134,9 @@ func newModel(f *finder, r *settled, trace []entry) *model {
 		}
 		switch ev.Kind {
 		case journal.CancelRequested:
-			if ev.Inbox == 0 {
+			if ev.Inbox == 0 && len(r.ancestors()) > 1 {
+				m.timedOut = m.timedOut || !m.cancelled // by the clock of the other run, if it is a copy
+			} else if ev.Inbox == 0 {
 				m.timedOut, m.upAt = m.timedOut || !m.cancelled, ev.Time
 			}
 			m.cancelled = true
@@ -259,7 +272,7 @@ func (m *model) step(in, which *instr, can bool) ending {
 	case what == wentCancelled && which.late():
 		m.late = true
 		return isCancelled
-	case what == wentOK && !which.fails() && !which.late():
+	case what == wentOK && (!which.fails() && !which.late() || m.mended(which)):
 		if got, want := m.trace[in.ID].Got, m.outputs[which.step()]; got != want {
 			m.problem("instruction %s got %q, recorded is %q", in, got, want)
 		}
@@ -272,6 +285,12 @@ func (m *model) step(in, which *instr, can bool) ending {
 		m.problem("instruction %s must not end with %q", in, what)
 		return goesOn
 	}
+}
+
+// mended tells whether a step that fails by plan may complete: an operator has given it a result, or
+// has gone back after somebody had mended what it calls.
+func (m *model) mended(in *instr) bool {
+	return len(m.run.given(in.step())) > 0 || slices.ContainsFunc(m.run.ancestors(), func(s *settled) bool { return m.f.world.mended[s.id] > 0 })
 }
 
 // plain checks the end of a wait.
@@ -382,7 +401,7 @@ func (m *model) finish(end ending) {
 	if got := m.run.Run.Status; got != want && !(m.late && want == journal.Cancelled && got == journal.Failed) {
 		m.problem("the run is %s, want %s", got, want)
 	}
-	if at := m.run.Run.StartAt.Add(m.run.Run.Timeout); m.timedOut && (m.run.Run.Timeout == 0 || m.upAt.Before(at)) {
+	if at := m.run.Run.StartAt.Add(m.run.Run.Timeout); m.timedOut && (m.run.Run.Timeout == 0 || m.upAt.Before(at) && !m.upAt.IsZero()) {
 		m.problem("its time was up at %s, it has %s from %s on", m.upAt, m.run.Run.Timeout, m.run.Run.StartAt)
 	}
 	if m.cancelled && !m.timedOut && !m.run.mayBeCancelled(m.f) {
@@ -394,8 +413,8 @@ func (m *model) finish(end ending) {
 		}
 	}
 	for name, got := range m.received {
-		if came := m.run.payloads(name); len(got) > len(came) || !slices.Equal(got, came[:len(got)]) {
-			m.problem("signals %s were received as %q, they came as %q", name, got, came)
+		if came := m.run.taken(name); len(got) > len(came) || !slices.Equal(got, came[:len(got)]) {
+			m.problem("signals %s were received as %q, they were consumed as %q", name, got, came)
 		}
 	}
 }

@@ -1,13 +1,16 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/reprise-run/reprise/journal"
 )
 
 // checkSends: what one run sends to another one arrives once, in the order in which it was sent, if
-// the sender's turn is in the history; nothing else arrives.
+// the sender's turn is in the history; nothing else arrives. A turn behind a point to which somebody
+// has gone back is in a branch, and what the code sends after that is sent again.
 func checkSends(f *finder) {
 	for _, r := range f.runs {
 		at := map[journal.RunID]journal.InboxSeq{}
@@ -19,14 +22,21 @@ func checkSends(f *finder) {
 		}
 		list := r.payloads("")
 		for i, payload := range list {
-			if slices.Contains(list[i+1:], payload) {
+			if slices.Contains(list[i+1:], payload) && !f.repeats(payload) {
 				f.breaks("%s: signal %q came twice: %q", r, payload, list)
 			}
-			if second := slices.Index(list, payload+again); second >= 0 && second < i {
+			if second := slices.Index(list, payload+again); second >= 0 && second < i && !f.repeats(payload) {
 				f.breaks("%s: signal %q came before %q: %q", r, payload+again, payload, list)
 			}
 		}
 	}
+}
+
+// repeats tells whether the program that sends a signal may have done so in several generations, or
+// in a fork too: each of them sends its own.
+func (f *finder) repeats(payload string) bool {
+	root, _, program := strings.Cut(payload, "!")
+	return program && slices.ContainsFunc(f.runs, func(r *settled) bool { return fmt.Sprint(r.number) == root && r.wentBack() })
 }
 
 // sent tells whether a signal is in some inbox.

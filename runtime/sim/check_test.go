@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"iter"
 	"slices"
 	"time"
 
@@ -51,25 +50,13 @@ type finder struct {
 type settled struct {
 	*running
 	memory.RunSnapshot
-	input     journal.Payload     // of the first generation
-	continues []*journal.Continue // what each generation but the last handed to the next
+	finder *finder
+	begins []begin // of all generations
 }
 
-// generations returns the histories of all generations.
+// generations returns the histories of all generations. Of those of the run of which this one is a
+// fork there is nothing.
 func (s *settled) generations() [][]journal.Event { return append(slices.Clip(s.Past), s.Events) }
-
-// events visits the events of all generations.
-func (s *settled) events() iter.Seq[*journal.Event] {
-	return func(yield func(*journal.Event) bool) {
-		for _, events := range s.generations() {
-			for i := range events {
-				if !yield(&events[i]) {
-					return
-				}
-			}
-		}
-	}
-}
 
 // breaks notes that the check's property does not hold.
 func (f *finder) breaks(format string, args ...any) { f.world.breaks(f.name, format, args...) }
@@ -88,14 +75,9 @@ func (w *world) check() {
 			w.breaks("stuck", "run %s with key %q is nobody's", s.Run.ID, s.Run.Key)
 			continue
 		}
-		left := &settled{running: r, RunSnapshot: s, input: w.tape.inputs[r.id]}
-		for _, c := range w.tape.commitsOf(r.id) {
-			if c.Continue != nil {
-				left.continues = append(left.continues, c.Continue)
-			}
-		}
-		f.runs = append(f.runs, left)
+		f.runs = append(f.runs, &settled{running: r, RunSnapshot: s, finder: f})
 	}
+	f.begin()
 	for _, c := range checks {
 		f.name = c.name
 		c.find(f)

@@ -17,20 +17,23 @@ func checkTimers(f *finder) {
 	})
 }
 
+// issued lists the commands of a generation, copied ones among them.
+func (p part) issued() (list []journal.Issued) {
+	for _, ev := range p.events() {
+		list = append(list, ev.Issued...)
+	}
+	return list
+}
+
 // eachTimer calls fn for every timer that fired, with when it was due and when that was written.
 func (f *finder) eachTimer(fn func(r *settled, ev *journal.Event, due, at time.Time)) {
 	for _, r := range f.runs {
-		var issued []journal.Issued
 		for _, c := range f.tape.commitsOf(r.id) {
+			issued := part{r, int(c.Generation) - 1}.issued()
 			for i := range c.Events {
-				ev := &c.Events[i]
-				if ev.Seq == 1 {
-					issued = nil
-				}
-				if int(ev.Cmd) <= len(issued) && ev.Kind == journal.TimerFired {
+				if ev := &c.Events[i]; int(ev.Cmd) <= len(issued) && ev.Kind == journal.TimerFired {
 					fn(r, ev, issued[ev.Cmd-1].Due, c.at)
 				}
-				issued = append(issued, ev.Issued...)
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func checkUpdates(f *finder) {
 			}
 		}
 		received := map[string]bool{}
-		for ev := range r.events() {
+		for ev := range r.own() {
 			if ev.Kind == journal.UpdateReceived {
 				received[callOf(&r.Messages[ev.Inbox-1])] = true
 			}
@@ -27,6 +27,9 @@ func checkUpdates(f *finder) {
 		for _, a := range r.calls {
 			effect := took[a.ID] > 0
 			switch {
+			case r.wentBack() && a.how != answerNone && !(a.how == answerRejected && received[a.ID]):
+				// What a branch has answered says nothing of what the lineage does with it: it may have come
+				// again, and be answered anew, or be left out. That it comes again is checked with the rewind.
 			case a.how == answerNone:
 				f.breaks("%s: update %s was not answered", r, a.ID)
 			case a.how == answerDone && known && !effect:
@@ -81,7 +84,7 @@ func (s *settled) took(f *finder) (n map[string]int, known bool) {
 			f.breaks("%s: what it has published cannot be read: %v", s, err)
 		}
 	}
-	if !slices.Equal(shown, out.Took) {
+	if !slices.Equal(shown, out.Took) && !(s.wentBack() && len(out.Took) == 0) { // what a branch has shown stays
 		f.breaks("%s: it has published that updates %v took effect, and these did: %v", s, shown, out.Took)
 	}
 	if labels := s.ownLabels(); len(out.Took) > 0 && labels["took"] != strconv.Itoa(len(out.Took)) || len(labels) > 1 {
@@ -95,9 +98,13 @@ func (s *settled) mayBeCancelled(f *finder) bool {
 	if s.cancels || f.tape.cancels[s.id] || s.Run.Timeout > 0 {
 		return true
 	}
-	if s.Run.Parent == nil || s.Run.Parent.Policy != journal.CloseCancel {
+	if of := s.ancestors(); len(of) > 1 { // its copied events may have the request
+		return of[1].mayBeCancelled(f)
+	}
+	if s.Run.Parent == nil {
 		return false
 	}
 	parent := f.left(s.Run.Parent.Run)
-	return parent != nil && parent.Run.Status.Closed()
+	return parent != nil && (s.Run.Parent.Policy == journal.CloseCancel && parent.Run.Status.Closed() ||
+		s.Run.Parent.Policy != journal.CloseAbandon && parent.wentBack())
 }

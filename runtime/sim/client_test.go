@@ -19,6 +19,7 @@ const callMax = 3 * time.Second
 type running struct {
 	plan   *runPlan
 	number int           // of the run of the plan that it is, or descends from
+	fork   int           // which one of all forks it is; 0 for none
 	of     int           // the instruction that started it; 0 for a run of the plan
 	from   journal.RunID // a child's parent, which its client may not know yet
 	parent *running      // set when all is over
@@ -33,7 +34,9 @@ type running struct {
 	calls    []*answered
 	waitedIn []*process // in which a query has waited in vain for its owner
 
-	heard   bool // its result was
+	ear     int                // of who waits for its result: somebody who has begun to before a rewind does not count
+	since   journal.Generation // in which the run was when he began
+	heard   bool               // its result was
 	heardAt time.Duration
 	out     outcome
 	failure error
@@ -41,7 +44,10 @@ type running struct {
 
 // name is for people.
 func (r *running) name() string {
-	if r.of == 0 {
+	switch {
+	case r.fork != 0:
+		return fmt.Sprintf("%df%d", r.number, r.fork)
+	case r.of == 0:
 		return fmt.Sprintf("%d", r.number)
 	}
 	return fmt.Sprintf("%d/%d", r.number, r.of)
@@ -64,7 +70,10 @@ func (w *world) drive(r *running) {
 // begin starts the run and waits for its result.
 func (w *world) begin(r *running) {
 	if id := w.start(r); !id.IsZero() {
-		w.drivers.Go(func() { w.listen(r, id) })
+		w.mu.Lock()
+		ear := r.ear
+		w.mu.Unlock()
+		w.drivers.Go(func() { w.listen(r, id, ear) })
 	}
 }
 
@@ -89,6 +98,10 @@ func (w *world) send(r *running, s *send, n int) {
 	case sendPause:
 		if s.Pause.Nth == 0 {
 			w.drivers.Go(func() { w.pause(r, s) })
+		}
+	case sendRetry, sendReset, sendFork:
+		if s.Back.Nth == 0 {
+			w.drivers.Go(func() { w.back(r, s) })
 		}
 	case sendLabel:
 		w.drivers.Go(func() { w.label(r, n) })
@@ -180,14 +193,14 @@ func (w *world) started(r *running, epoch int, id journal.RunID, with done) bool
 }
 
 // listen waits for the run's result.
-func (w *world) listen(r *running, id journal.RunID) {
+func (w *world) listen(r *running, id journal.RunID, ear int) {
 	for {
 		epoch := w.now()
 		out, err := runtime.RunOf(w.clients[0].client, program, id).Result(w.ctx)
 		if w.ctx.Err() != nil {
 			return
 		}
-		if known := w.hear(r, id, epoch, out, err); known {
+		if known := w.hear(r, id, ear, epoch, out, err); known {
 			return
 		}
 	}
@@ -195,11 +208,11 @@ func (w *world) listen(r *running, id journal.RunID) {
 
 // hear notes a result. It is false if the database has gone back since an epoch and the run is still
 // there: it may end otherwise.
-func (w *world) hear(r *running, id journal.RunID, epoch int, out outcome, err error) bool {
+func (w *world) hear(r *running, id journal.RunID, ear, epoch int, out outcome, err error) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if r.id != id {
-		return true // somebody else listens to the run that has taken its place
+	if r.id != id || r.ear != ear {
+		return true // somebody else listens to the run that has taken its place, or to its next end
 	}
 	if w.epoch != epoch {
 		return false

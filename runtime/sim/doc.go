@@ -24,6 +24,13 @@
 // and every run goes on from it and ends. Another fault belongs to it: requests that nobody waits
 // for any more arrive late, some of them a second time.
 //
+// # When somebody goes back
+//
+// Operators retry, reset and fork runs, at times and beside commits (back_test.go). What such a
+// rewind makes of the run is checked in the moment in which it is stored (check_rewind_test.go,
+// check_fork_test.go); the checks at the end know branches and copies (lineage_test.go), and that
+// what is mended then completes.
+//
 // # How exact a replay is
 //
 // A seed always gives the same plan, and everything in a plan has its own nanosecond: clients act,

@@ -70,7 +70,7 @@ func (p *process) execute(ctx context.Context, in *instr, undo bool, apply func(
 		return "", errDead
 	case undo && in.Sort.Stays:
 		return "", errPlanned
-	case !undo && info.Attempt <= in.Fail:
+	case !undo && info.Attempt <= in.Fail && !p.w.isMended(info.Run, info.Generation):
 		if in.Sort.Beat {
 			p.beat(ctx, e, "fails")
 		}

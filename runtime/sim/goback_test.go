@@ -17,6 +17,7 @@ type past struct {
 	mark            *memory.Mark
 	at              time.Duration
 	commits, grants int
+	backs           int
 	tells           map[journal.RunID]int
 	arrived         map[message]time.Time
 	left            map[journal.NodeID]bool
@@ -30,7 +31,7 @@ func (w *world) remember() {
 	}
 	t := &w.tape
 	now := past{
-		mark: w.db.Mark(), at: w.elapsed(), commits: len(t.commits), grants: len(t.grants),
+		mark: w.db.Mark(), at: w.elapsed(), commits: len(t.commits), grants: len(t.grants), backs: len(t.backs),
 		tells: map[journal.RunID]int{}, arrived: maps.Clone(t.arrived), left: maps.Clone(t.left),
 	}
 	for run, list := range t.tells {
@@ -62,7 +63,7 @@ func (w *world) goBack(f *fault) {
 	w.db.GoBack(then.mark)
 	w.epoch++
 	t.lost = append(t.lost, t.commits[then.commits:]...)
-	t.commits = slices.Clip(t.commits[:then.commits])
+	t.commits, t.backs = slices.Clip(t.commits[:then.commits]), slices.Clip(t.backs[:then.backs])
 	claimed := slices.DeleteFunc(slices.Clone(t.grants[then.grants:]), func(g grant) bool { return g.fence == journal.FenceAtBirth })
 	t.grants = append(slices.Clip(t.grants[:then.grants]), claimed...)
 	for run, list := range t.tells {
@@ -83,7 +84,7 @@ func (w *world) forget(since time.Duration) {
 	for _, s := range w.db.Snapshot().Runs {
 		exists[s.Run.ID] = true
 	}
-	w.runs = slices.DeleteFunc(w.runs, func(r *running) bool { return r.of != 0 && !exists[r.id] })
+	w.runs = slices.DeleteFunc(w.runs, func(r *running) bool { return (r.of != 0 || r.fork != 0) && !exists[r.id] })
 	for _, r := range w.runs {
 		gone := !r.id.IsZero() && !exists[r.id]
 		if gone {
@@ -106,11 +107,15 @@ func (w *world) forget(since time.Duration) {
 			r.heard = false
 		}
 		id := r.id
+		if r.since = 0; heard || gone {
+			r.ear++
+		}
+		ear := r.ear
 		switch {
 		case gone:
 			w.drivers.Go(func() { w.begin(r) })
 		case heard:
-			w.drivers.Go(func() { w.listen(r, id) })
+			w.drivers.Go(func() { w.listen(r, id, ear) })
 		}
 		if len(again) > 0 {
 			w.drivers.Go(func() {

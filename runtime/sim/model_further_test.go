@@ -10,8 +10,12 @@ import (
 // child checks the end of a child: it is what the child came to, if that had to be waited for.
 func (m *model) child(in, which *instr, can bool) ending {
 	var kid *settled
-	for _, r := range m.f.runs {
-		if r.parent == m.run.running && r.of == which.ID {
+	for _, r := range m.f.runs { // that of a branch is another one
+		if r.Run.Parent == nil || r.of != which.ID {
+			continue
+		}
+		at := *r.Run.Parent
+		if at.Policy = 0; m.mine[at] {
 			kid = r
 		}
 	}
@@ -84,7 +88,7 @@ func (m *model) message(in *instr, can bool) ending {
 		return end
 	}
 	came := m.f.sent(sentBy(m.run.number, in.ID))
-	if what := m.trace[in.ID].What; what == wentOK && !came || what == wentRefused && came {
+	if what := m.trace[in.ID].What; what == wentOK && !came || what == wentRefused && came && !m.f.repeats(sentBy(m.run.number, in.ID)) {
 		m.problem("signal of instruction %s: it came %t, the program was told %q", in, came, what)
 	}
 	return end
@@ -95,6 +99,7 @@ func (m *model) posted(in *instr, end ending) ending {
 	payload := sentBy(m.run.number, in.ID)
 	first, second := m.f.sent(payload), m.f.sent(payload+again)
 	switch got := m.trace[in.ID]; {
+	case m.f.repeats(payload): // those that came may be of another generation
 	case got.What == wentOK && !(first && second),
 		got.What == wentRefused && (first != (got.Got == again) || second),
 		second && !first:
@@ -177,7 +182,7 @@ func (m *model) hint(in *instr, can bool) ending {
 	end := m.plain(in, can, wentOK, wentLate)
 	switch m.trace[in.ID].What {
 	case wentOK:
-		long := slices.ContainsFunc(m.run.generations(), func(events []journal.Event) bool { return len(events) >= m.f.plan.Long })
+		long := slices.ContainsFunc(m.run.lineage(), func(p part) bool { return len(p.events()) >= m.f.plan.Long })
 		if !long || m.f.plan.Long == 0 {
 			m.problem("instruction %s is told of a long history, and no generation has one", in)
 		}

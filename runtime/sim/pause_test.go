@@ -95,10 +95,11 @@ func (w *world) pauseBeside(commits []driver.Commit, after bool) {
 		w.mu.Lock()
 		r := w.run(commits[i].Run)
 		w.mu.Unlock()
-		if r == nil || r.of != 0 {
+		if r == nil || r.of != 0 || r.fork != 0 {
 			continue
 		}
 		n := len(w.tape.commitsOf(r.id))
+		w.backBeside(r, n, after)
 		for k := range r.plan.Sends {
 			s := &r.plan.Sends[k]
 			if s.Do != sendPause || s.Pause.Nth == 0 || s.Pause.Nth != n+1 && !after || s.Pause.Nth != n && after || k%2 == 0 == after {
@@ -108,7 +109,7 @@ func (w *world) pauseBeside(commits []driver.Commit, after bool) {
 			if s.Pause.Interrupt {
 				a.Kind = driver.AdminInterrupt
 			}
-			if _, err := w.db.Admin(context.Background(), a); err == nil {
+			if _, err := w.admin(context.Background(), w.db, a); err == nil {
 				w.mu.Lock()
 				w.pausedBeside++
 				w.mu.Unlock()
@@ -153,39 +154,27 @@ func (w *world) resumeLost() {
 	}
 }
 
+// thawFor is how long a process takes to find out how long it was frozen.
+const thawFor = time.Second
+
+// thawed tells whether a process is frozen, or was a moment ago.
+func (w *world) thawed(name string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	i := slices.IndexFunc(w.all, func(p *process) bool { return p.name == name })
+	return i >= 0 && slices.ContainsFunc(w.plan.Faults, func(f fault) bool {
+		now := w.elapsed()
+		return f.Kind == freeze && f.Node == w.all[i].place && now >= f.At && now < f.At+f.For+thawFor
+	})
+}
+
 // beginsPaused checks J11 when a step begins: its run is not paused. A database that goes back may take a
-// resume with it, of which the run's owner does not know.
+// resume with it, of which the run's owner does not know. A step of a branch is none of the run any
+// more: it ends as that of a run does that was terminated, when its node hears of it. Nor does a
+// process count that was frozen a moment ago: it goes on where it stood, and has yet to see that its
+// lease is over.
 func (w *world) beginsPaused(e *execution, task *journal.Task) {
-	if task != nil && task.State == journal.Paused && w.now() == 0 {
+	if task != nil && task.State == journal.Paused && task.Generation == e.gen && w.now() == 0 && !w.thawed(e.process) {
 		w.breaks("paused", "step %s of run %s begins on %s, and the run is paused: %+v (J11)", e.step, w.number(e.run), e.process, *task)
 	}
-}
-
-// Admin implements driver.Store, and checks J12: what changes a run has one row of the audit, and
-// nothing else has one.
-func (l *line) Admin(ctx context.Context, a driver.AdminAction) (driver.AdminOutcome, error) {
-	w := l.p.w
-	w.tape.mu.Lock()
-	defer w.tape.mu.Unlock()
-	run, rows := w.kept(a.Run).Run, w.audited(a.Run)
-	out, err := l.store.Admin(context.WithoutCancel(ctx), a)
-	now, want := w.kept(a.Run).Run, 0
-	before, after := run.Task, now.Task
-	changed := (before == nil) != (after == nil) || after != nil && before.State != after.State || edited(&run, &now)
-	if err == nil && (changed || a.Kind == driver.AdminResume) {
-		want = 1
-	}
-	if got := w.audited(a.Run) - rows; got != want {
-		w.breaks("audit", "a %s of run %s, %v, turned %+v into %+v and has left %d entries (J12)", a.Kind, w.number(a.Run), err, before, after, got)
-	}
-	return out, err
-}
-
-// audited is how many entries of the audit are about a run.
-func (w *world) audited(run journal.RunID) int {
-	list, err := w.db.Audit(context.Background(), journal.AuditFilter{Run: run, Limit: journal.ListMax})
-	if err != nil {
-		w.breaks("audit", "the audit cannot be read: %v", err)
-	}
-	return len(list)
 }

@@ -60,6 +60,7 @@ type send struct {
 	Via    int           `json:"via,omitempty"`   // as for the run's start
 	Twice  bool          `json:"twice,omitempty"` // of a signal: two clients send it at once, under one key
 	Pause  pausePlan     `json:"pause,omitzero"`
+	Back   backPlan      `json:"back,omitzero"`
 
 	Priority int `json:"priority,omitempty"` // that an operator gives the run
 }
@@ -85,6 +86,9 @@ const (
 	sendPause     sendKind = "pause"
 	sendLabel     sendKind = "label"    // by an operator
 	sendPriority  sendKind = "priority" // the same
+	sendRetry     sendKind = "retry"    // the same
+	sendReset     sendKind = "reset"    // the same
+	sendFork      sendKind = "fork"     // the same
 )
 
 // callPlan is what an update asks its handler for.
@@ -152,6 +156,9 @@ func (p *plan) calm() time.Duration {
 		at = max(at, p.Runs[i].At+p.Runs[i].Delay)
 		for _, s := range p.Runs[i].Sends {
 			at = max(at, s.At)
+			if s.Do == sendRetry || s.Do == sendReset || s.Do == sendFork {
+				at = max(at, s.At+backWithin+callMax)
+			}
 		}
 	}
 	return at + p.pausedMax()
@@ -192,7 +199,7 @@ func (p *plan) String() string {
 		fmt.Fprintf(&b, "run %d: starts at %s via %d, delayed by %s, with %q\n", i+1, r.At, r.Via, r.Delay, r.With)
 		write(&b, r.Program, "  ")
 		for _, s := range r.Sends {
-			fmt.Fprintf(&b, "  <- at %s: %s %s%s %s via %d, twice %t, %+v\n", s.At, s.Do, s.Signal, s.Call.Do, s.Call.For, s.Via, s.Twice, s.Pause)
+			fmt.Fprintf(&b, "  <- at %s: %s %s%s %s via %d, twice %t, %+v %+v\n", s.At, s.Do, s.Signal, s.Call.Do, s.Call.For, s.Via, s.Twice, s.Pause, s.Back)
 		}
 	}
 	for _, f := range p.Faults {

@@ -60,6 +60,14 @@ func (t tally) add(w *world) {
 			t["deaths"]++
 		}
 	}
+	for i := range w.tape.backs {
+		a := &w.tape.backs[i].a
+		t["rewinds: "+a.Kind.String()]++
+		if a.Fork != nil {
+			t["results that forks have"] += len(a.Fork.Results) + len(a.Fork.Given)
+		}
+	}
+	t["rewinds beside a commit"] += w.backsBeside
 	t["pauses beside a commit"] += w.pausedBeside
 	t["pauses of runs by themselves"] += w.pausedSelf
 	for i := range w.plan.Runs {

@@ -18,8 +18,9 @@ type tape struct {
 	left    map[journal.NodeID]bool
 	orphans []grant // to nodes that had left
 	commits []written
-	lost    []written // commits that the database has gone back from
-	pasts   []past    // to which it can go back, oldest first
+	lost    []written  // commits that the database has gone back from
+	pasts   []past     // to which it can go back, oldest first
+	backs   []goneBack // what operators have rewound
 	blocks  []string
 	tells   map[journal.RunID][]tell          // signals of programs, by receiver
 	cancels map[journal.RunID]bool            // who was asked to end by another run
@@ -54,6 +55,7 @@ type written struct {
 	process string
 	late    bool          // it came when nobody waited for it
 	before  *journal.Task // what it met; nil if the run was closed
+	place   int           // on the tape
 	at      time.Time     // the store's clock
 }
 
@@ -150,7 +152,7 @@ func (l *line) Commit(ctx context.Context, commits []driver.Commit) ([]driver.Ou
 		}
 		c := commits[i]
 		c.Events = slices.Clone(c.Events)
-		t.commits = append(t.commits, written{Commit: c, process: l.p.name, late: faulty.Straggles(ctx), before: met[i], at: out[i].Now})
+		t.commits = append(t.commits, written{Commit: c, process: l.p.name, late: faulty.Straggles(ctx), before: met[i], place: len(t.commits), at: out[i].Now})
 		if c.Next.Kind == driver.NextBlock {
 			l.blocked(&c, met[i])
 		}
@@ -347,5 +349,18 @@ func (t *tape) generationOf(run journal.RunID) (at time.Time) {
 			at = c.at
 		}
 	}
+	return later(at, t.backBefore(run, t.end()))
+}
+
+// backBefore returns when somebody went back in the run, or made it as a fork, for the last time
+// before a place on the tape. What it waits for since then may have been due long before.
+func (t *tape) backBefore(run journal.RunID, commits int) (at time.Time) {
+	for _, b := range t.backsOf(run) {
+		if b.commits <= commits {
+			at = later(at, b.at)
+		}
+	}
 	return at
 }
+
+func (t *tape) end() int { return len(t.commits) }

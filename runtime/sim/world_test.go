@@ -31,7 +31,7 @@ const (
 	// sampleEvery is how often the world looks whether all is done.
 	sampleEvery = 250 * time.Millisecond
 	// wallMax bounds a simulation by the wall's clock: one takes milliseconds.
-	wallMax = time.Minute
+	wallMax = 10 * time.Second
 	// leasesMax is two of the longest leases that plans have.
 	leasesMax = 12 * time.Second
 	// restFor is when everything has ended that outlives a node: the actor library has timers of
@@ -74,8 +74,12 @@ type world struct {
 	lines      map[lineOfRun]int          // what programs wrote to the log
 	strays     []string                   // runs that a node owned and did not run
 
-	pausedBeside int // pauses beside a commit
-	pausedSelf   int // pauses of runs by themselves
+	forks        int                                  // how many there have been
+	mended       map[journal.RunID]journal.Generation // from which on steps complete that fail by plan
+	did          map[*send]bool                       // beside a commit
+	backsBeside  int                                  // rewinds beside a commit
+	pausedBeside int                                  // pauses beside a commit
+	pausedSelf   int                                  // pauses of runs by themselves
 	log          bytes.Buffer
 	drivers      sync.WaitGroup
 
@@ -101,7 +105,7 @@ func simulate(t *testing.T, p *plan, m mutation) (w *world) {
 		m = faithful
 	}
 	w = &world{
-		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{}, hasty: map[message]journal.Answer{}, lines: map[lineOfRun]int{}, resent: map[string]bool{},
+		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{}, hasty: map[message]journal.Answer{}, lines: map[lineOfRun]int{}, resent: map[string]bool{}, mended: map[journal.RunID]journal.Generation{}, did: map[*send]bool{},
 		tape: tape{tells: map[journal.RunID][]tell{}, cancels: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}, inputs: map[journal.RunID]journal.Payload{}},
 	}
 	slow := time.AfterFunc(wallMax, func() { panic(fmt.Sprintf("seed %d does not end: %s", p.Seed, p)) })
