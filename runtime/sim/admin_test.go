@@ -22,7 +22,7 @@ func (l *line) Admin(ctx context.Context, a driver.AdminAction) (driver.AdminOut
 // is locked, so nothing else happens meanwhile.
 func (w *world) admin(ctx context.Context, s driver.Store, a driver.AdminAction) (driver.AdminOutcome, error) {
 	if a.Scope != nil || a.Kind == driver.AdminDrain {
-		return s.Admin(ctx, a)
+		return w.adminOther(ctx, s, a)
 	}
 	was, made := w.kept(a.Run), w.made(&a)
 	rows := w.audited(a.Run)

@@ -31,7 +31,7 @@ func (w *world) look(r *running, via int) {
 			return
 		}
 		if _, undecided := errors.AsType[*replay.UndecidedError](err); undecided {
-			if stop, _ := w.undecided(r); stop == 1 || w.now() != epoch || r.plan.isPaused() { // who is paused decides nothing
+			if stop, _ := w.undecided(r); stop == 1 || w.now() != epoch || (r.plan.isPaused() || w.plan.pausesAll()) { // who is paused decides nothing
 				return
 			}
 		}
@@ -77,7 +77,7 @@ func (w *world) excused(r *running, p *process, waited time.Duration, before map
 	stop, idle := w.undecided(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if stop == 0 || waited < callMax/2 && !idle && !r.plan.isPaused() && !slices.Contains(r.waitedIn, p) {
+	if stop == 0 || waited < callMax/2 && !idle && !(r.plan.isPaused() || w.plan.pausesAll()) && !slices.Contains(r.waitedIn, p) {
 		return before
 	}
 	w.excuses++

@@ -124,6 +124,7 @@ func (w *world) beginStep(ctx context.Context, p *process, info workflow.Attempt
 	h, err := w.db.Load(context.Background(), []driver.LoadRequest{{Run: info.Run, AfterInbox: 1 << 40}})
 	if err == nil {
 		w.beginsPaused(e, h[0].Run.Task)
+		w.beginsScoped(e)
 		events := h[0].Events
 		if h[0].Run.Generation > 1 { // one that was asked for before may begin late
 			events = slices.Concat(append(w.kept(info.Run).Past, events)...)

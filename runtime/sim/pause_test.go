@@ -147,6 +147,7 @@ func (w *world) resumeLost() {
 	if w.now() == 0 {
 		return
 	}
+	w.resumeLostScopes()
 	for _, run := range w.open() {
 		if run.Task.State.OnHold() {
 			_, _ = w.db.Admin(context.Background(), driver.AdminAction{Run: run.ID, Kind: driver.AdminResume})

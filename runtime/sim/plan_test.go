@@ -128,6 +128,8 @@ const (
 	narrow     faultKind = "narrow"     // for For, what the node asks for several members takes too long, written or not; the client, if Node is 0
 	readOnly   faultKind = "readOnly"   // for For, the database refuses what writes, as a standby does
 	older      faultKind = "older"      // for For, the node cannot read some runs, as if a newer release had worked on them
+	pauseScope faultKind = "scope"      // an operator pauses all runs of a scope, number Node of the list, for For; with Back 1 steps are interrupted
+	drainNode  faultKind = "drain"      // an operator asks the node to leave, and it is back after For
 	echo       faultKind = "echo"       // for For, some calls of the node get no answer, and arrive late, some of them a second time
 )
 
@@ -147,6 +149,9 @@ func (p *plan) calm() time.Duration {
 		at = max(at, f.At+f.For)
 		if f.Kind == echo {
 			at = max(at, f.At+f.For+p.echoMax())
+		}
+		if f.Kind == pauseScope || f.Kind == drainNode { // it may have to be said again
+			at = max(at, f.At+f.For+callMax+p.Drain)
 		}
 		if f.Kind == older {
 			at = max(at, f.At+f.For+olderRest)

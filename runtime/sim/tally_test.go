@@ -67,6 +67,8 @@ func (t tally) add(w *world) {
 			t["results that forks have"] += len(a.Fork.Results) + len(a.Fork.Given)
 		}
 	}
+	t["pauses of scopes that all heed"] += w.pausedScopes
+	t["drained nodes"] += w.drained
 	t["rewinds beside a commit"] += w.backsBeside
 	t["pauses beside a commit"] += w.pausedBeside
 	t["pauses of runs by themselves"] += w.pausedSelf

@@ -76,10 +76,13 @@ type world struct {
 
 	forks        int                                  // how many there have been
 	mended       map[journal.RunID]journal.Generation // from which on steps complete that fail by plan
-	did          map[*send]bool                       // beside a commit
-	backsBeside  int                                  // rewinds beside a commit
-	pausedBeside int                                  // pauses beside a commit
-	pausedSelf   int                                  // pauses of runs by themselves
+	scoped       map[journal.Scope]bool               // paused, and every node heeds it
+	pausedScopes int
+	drained      int
+	did          map[*send]bool // beside a commit
+	backsBeside  int            // rewinds beside a commit
+	pausedBeside int            // pauses beside a commit
+	pausedSelf   int            // pauses of runs by themselves
 	log          bytes.Buffer
 	drivers      sync.WaitGroup
 
@@ -105,7 +108,7 @@ func simulate(t *testing.T, p *plan, m mutation) (w *world) {
 		m = faithful
 	}
 	w = &world{
-		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{}, hasty: map[message]journal.Answer{}, lines: map[lineOfRun]int{}, resent: map[string]bool{}, mended: map[journal.RunID]journal.Generation{}, did: map[*send]bool{},
+		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{}, hasty: map[message]journal.Answer{}, lines: map[lineOfRun]int{}, resent: map[string]bool{}, mended: map[journal.RunID]journal.Generation{}, did: map[*send]bool{}, scoped: map[journal.Scope]bool{},
 		tape: tape{tells: map[journal.RunID][]tell{}, cancels: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}, inputs: map[journal.RunID]journal.Payload{}},
 	}
 	slow := time.AfterFunc(wallMax, func() { panic(fmt.Sprintf("seed %d does not end: %s", p.Seed, p)) })
@@ -191,6 +194,10 @@ func (w *world) schedule(f *fault) {
 			}
 		})
 		time.AfterFunc(f.At+f.For, func() { w.boot(f.Node) })
+	case pauseScope:
+		time.AfterFunc(f.At, func() { w.drivers.Go(func() { w.pauseScope(f) }) })
+	case drainNode:
+		time.AfterFunc(f.At, func() { w.drivers.Go(func() { w.drain(f) }) })
 	case goBack:
 		time.AfterFunc(f.At, func() { w.goBack(f) })
 	case restart:
