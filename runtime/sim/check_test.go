@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/memory"
+	"github.com/reprise-run/reprise/runtime/bulk"
 )
 
 // check is one property of a world that has come to rest.
@@ -29,6 +30,7 @@ var checks = []check{
 	{"timers", checkTimers},
 	{"attempts", checkAttempts},
 	{"edits", checkEdits},
+	{"jobs", checkJobs},
 	{"chance", checkChance},
 	{"lines", checkLines},
 	{"model", checkModel},
@@ -71,6 +73,9 @@ func (w *world) check() {
 	}
 	for _, s := range w.db.Snapshot().Runs {
 		r := w.run(s.Run.ID)
+		if s.Run.Workflow == bulk.Workflow { // see checkJobs
+			continue
+		}
 		if r == nil {
 			w.breaks("stuck", "run %s with key %q is nobody's", s.Run.ID, s.Run.Key)
 			continue

@@ -21,6 +21,7 @@ type plan struct {
 	Page   int           `json:"page,omitempty"` // bytes of a page of a history; 0: as many as there are
 	Slip   verb          `json:"slip,omitempty"` // of a planted fault: what the language does wrong
 	Runs   []runPlan     `json:"runs"`
+	Jobs   []jobPlan     `json:"jobs,omitempty"`
 	Faults []fault       `json:"faults,omitempty"`
 }
 
@@ -157,6 +158,9 @@ func (p *plan) calm() time.Duration {
 			at = max(at, f.At+f.For+olderRest)
 		}
 	}
+	for i := range p.Jobs {
+		at = max(at, p.Jobs[i].At+jobsWithin)
+	}
 	for i := range p.Runs {
 		at = max(at, p.Runs[i].At+p.Runs[i].Delay)
 		for _, s := range p.Runs[i].Sends {
@@ -171,7 +175,7 @@ func (p *plan) calm() time.Duration {
 
 // size is what shrinking makes smaller.
 func (p *plan) size() int {
-	n := len(p.Nodes) + len(p.Faults)
+	n := len(p.Nodes) + len(p.Faults) + len(p.Jobs)
 	for i := range p.Runs {
 		n += 1 + len(p.Runs[i].Sends) + count(p.Runs[i].Program)
 	}
@@ -206,6 +210,9 @@ func (p *plan) String() string {
 		for _, s := range r.Sends {
 			fmt.Fprintf(&b, "  <- at %s: %s %s%s %s via %d, twice %t, %+v %+v\n", s.At, s.Do, s.Signal, s.Call.Do, s.Call.For, s.Via, s.Twice, s.Pause, s.Back)
 		}
+	}
+	for _, j := range p.Jobs {
+		fmt.Fprintf(&b, "job at %s: %s\n", j.At, j.Verb)
 	}
 	for _, f := range p.Faults {
 		fmt.Fprintf(&b, "fault at %s: %s of %d for %s, back by %d\n", f.At, f.Kind, f.Node, f.For, f.Back)

@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/bulk"
 )
 
 // process is one life of a node or a client, with its connection.
@@ -114,6 +115,9 @@ func (w *world) boot(place int) {
 		Interceptors: passing,
 	})
 	runtime.Handle(p.node, program, interpret(p), &runtime.HandleOptions{OnFailure: mourn})
+	if len(w.plan.Jobs) > 0 {
+		bulk.Handle(p.node)
+	}
 	p.client = p.node.Client()
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(context.Background())

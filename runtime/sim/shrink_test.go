@@ -35,6 +35,9 @@ func (s *shrinker) pass() {
 	each(func() int { return len(s.best.Faults) }, func(i int) bool {
 		return s.try(func(p *plan) { p.Faults = slices.Delete(p.Faults, i, i+1) })
 	})
+	each(func() int { return len(s.best.Jobs) }, func(i int) bool {
+		return s.try(func(p *plan) { p.Jobs = slices.Delete(p.Jobs, i, i+1) })
+	})
 	if n := len(s.best.Nodes); n > 1 && !s.best.uses(n) {
 		s.try(func(p *plan) { p.Nodes = p.Nodes[:n-1] })
 	}

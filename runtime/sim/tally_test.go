@@ -68,6 +68,9 @@ func (t tally) add(w *world) {
 		}
 	}
 	t["pauses of scopes that all heed"] += w.pausedScopes
+	for _, j := range w.working {
+		t[fmt.Sprintf("jobs: runs done by %s", j.plan.Verb)] += j.progress.Done
+	}
 	t["drained nodes"] += w.drained
 	t["rewinds beside a commit"] += w.backsBeside
 	t["pauses beside a commit"] += w.pausedBeside

@@ -78,6 +78,8 @@ type world struct {
 	mended       map[journal.RunID]journal.Generation // from which on steps complete that fail by plan
 	scoped       map[journal.Scope]bool               // paused, and every node heeds it
 	pausedScopes int
+	working      []*working           // bulk jobs
+	audit        []journal.AuditEntry // when all is over, newest first
 	drained      int
 	did          map[*send]bool // beside a commit
 	backsBeside  int            // rewinds beside a commit
@@ -146,6 +148,9 @@ func (w *world) live() {
 		w.mu.Unlock()
 		w.drivers.Go(func() { w.drive(r) })
 	}
+	for i := range w.plan.Jobs {
+		w.drivers.Go(func() { w.work(&w.plan.Jobs[i], i+1) })
+	}
 	for i := range w.plan.Faults {
 		w.schedule(&w.plan.Faults[i])
 	}
@@ -178,6 +183,7 @@ func (w *world) live() {
 		<-p.ended
 	}
 	time.Sleep(restFor)
+	w.readAudit()
 	w.db.Close()
 }
 
