@@ -54,7 +54,7 @@ const (
 
 // goesBack adds rewinds to a plan. They come from a generator of their own, as pauses do.
 func (p *plan) goesBack() {
-	m := &maker{Rand: rand.New(rand.NewPCG(p.Seed, 0xbac))}
+	m := &maker{Rand: randOf(p.Seed)}
 	if m.IntN(3) > 0 {
 		return
 	}
@@ -66,6 +66,9 @@ func (p *plan) goesBack() {
 		slices.SortStableFunc(r.Sends, func(a, b send) int { return cmp.Compare(a.At, b.At) })
 	}
 }
+
+// randOf is the generator of rewinds.
+func randOf(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0xbac)) }
 
 func (m *maker) back() send {
 	s := send{At: m.between(0, 9*time.Second), Do: []sendKind{sendRetry, sendRetry, sendReset, sendReset, sendReset, sendFork}[m.IntN(6)]}

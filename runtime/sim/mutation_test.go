@@ -61,6 +61,18 @@ var planted = []struct {
 	{"a page says that it is the last (J1)", func(_ *world, s store) store { return curt{s} }, paged},
 	{"a commit answers a pause that its owner has not heard of (J11)", func(_ *world, s store) store { return presumptuous{s} }, pausedOften},
 	{"a turn writes all labels that its owner knows", func(_ *world, s store) store { return wholesale{s} }, labelledOften},
+	{"a rewind keeps one event too many (J13)", keeps(1), rewoundOften},
+	{"a rewind keeps one event too few (J13)", keeps(-1), rewoundOften},
+	{"a rewind loses messages (J13)", rewords(dropsMessages), rewoundOften},
+	{"a rewind brings a message that was consumed (J13)", rewords(doubles), rewoundOften},
+	{"a retry gives a step another key", rewords(rekeys), rewoundOften},
+	{"a reset leaves a step its key", rewords(sameKeys), rewoundOften},
+	{"the answer of a branch's child is taken (J13)", rewords(adopts), rewoundOften},
+	{"children of a branch are left alone", rewords(leavesChildren), rewoundOften},
+	{"a branch's random numbers come again (J13)", rewords(redraws), rewoundOften},
+	{"a fork leaves a trace in its original (J13)", func(_ *world, s store) store { return marked{s} }, rewoundOften},
+	{"a node that joins knows of no pause (J11)", func(_ *world, s store) store { return unaware{s} }, scopedOften},
+	{"a pause is told before the nodes heed it (J11)", func(_ *world, s store) store { return acquitted{s} }, scopedOften},
 	{"what a node owns is never compared", func(_ *world, s store) store { return blind{s} }, back},
 }
 

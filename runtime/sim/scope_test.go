@@ -52,13 +52,21 @@ func (w *world) pauseScope(f *fault) {
 	w.insist("resume scope", func(ctx context.Context) error { return client.ResumeScope(ctx, scope) })
 }
 
-// heeded notes that every node heeds a pause, unless another operator has ended it meanwhile.
+// heeded notes that an operator has heard that every node heeds a pause, unless another one has ended
+// it meanwhile. Nodes that have joined since are to heed it from the first moment on, whether the
+// store knows that they do or not.
 func (w *world) heeded(scope journal.Scope) {
 	w.tape.mu.Lock() // nobody resumes it now
 	defer w.tape.mu.Unlock()
 	list, err := w.db.Pauses(context.Background())
 	i := slices.IndexFunc(list, func(p journal.Pause) bool { return p.Scope == scope })
-	if err == nil && i >= 0 && len(list[i].Unheeded) == 0 {
+	pauses := 0 // with several, this one may be another's
+	for _, f := range w.plan.Faults {
+		if f.Kind == pauseScope && scopes[f.Node] == scope {
+			pauses++
+		}
+	}
+	if err == nil && i >= 0 && (pauses == 1 || len(list[i].Unheeded) == 0) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.scoped[scope] = true
