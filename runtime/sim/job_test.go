@@ -27,7 +27,7 @@ func (p *plan) jobs() {
 		return
 	}
 	for range 1 + m.IntN(2) {
-		verbs := []bulk.Verb{bulk.SetLabels, bulk.Signal, bulk.Retry, bulk.SetPriority}
+		verbs := []bulk.Verb{bulk.SetLabels, bulk.Signal, bulk.Retry, bulk.SetPriority, bulk.Resume, bulk.Resume} // a resume leaves a row each time
 		p.Jobs = append(p.Jobs, jobPlan{At: m.between(0, 8*time.Second), Verb: verbs[m.IntN(len(verbs))]})
 	}
 }

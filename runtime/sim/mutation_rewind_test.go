@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/bulk"
 )
 
 // reworded is a store that carries out another rewind than an operator asks for.
@@ -136,6 +137,34 @@ func (s acquitted) Pauses(ctx context.Context) ([]journal.Pause, error) {
 		list[i].Unheeded = nil
 	}
 	return list, err
+}
+
+// amnesic shows the newest entry of the audit alone, so that a page of a job that is repeated finds
+// nothing of what was done.
+type amnesic struct{ store }
+
+// Audit implements driver.Store.
+func (s amnesic) Audit(ctx context.Context, f journal.AuditFilter) ([]journal.AuditEntry, error) {
+	if f.Run.IsZero() && f.Limit > 1 {
+		return nil, nil
+	}
+	list, err := s.store.Audit(ctx, f)
+	for i := range list {
+		list[i].Reason = ""
+	}
+	return list, err
+}
+
+// workedOften has jobs whose nodes die one after the other.
+func workedOften(p *plan) {
+	p.Faults = nil
+	for i := range 12 {
+		p.Faults = append(p.Faults, fault{At: time.Duration(i+1) * 170 * time.Millisecond, Kind: crash, Node: 1 + i%len(p.Nodes), For: 10 * time.Millisecond})
+	}
+	for i := range p.Runs {
+		p.Runs[i].At /= 100
+	}
+	p.Jobs = []jobPlan{{At: 300 * time.Millisecond, Verb: bulk.Resume}, {At: 900 * time.Millisecond, Verb: bulk.Resume}}
 }
 
 // rewoundOften has operators go back in every run again and again.

@@ -73,6 +73,7 @@ var planted = []struct {
 	{"a fork leaves a trace in its original (J13)", func(_ *world, s store) store { return marked{s} }, rewoundOften},
 	{"a node that joins knows of no pause (J11)", func(_ *world, s store) store { return unaware{s} }, scopedOften},
 	{"a pause is told before the nodes heed it (J11)", func(_ *world, s store) store { return acquitted{s} }, scopedOften},
+	{"a job does not know on which runs it has acted", func(_ *world, s store) store { return amnesic{s} }, workedOften},
 	{"what a node owns is never compared", func(_ *world, s store) store { return blind{s} }, back},
 }
 
