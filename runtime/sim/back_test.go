@@ -55,7 +55,7 @@ const (
 // goesBack adds rewinds to a plan. They come from a generator of their own, as pauses do.
 func (p *plan) goesBack() {
 	m := &maker{Rand: randOf(p.Seed)}
-	if m.IntN(3) > 0 {
+	if m.IntN(4) > 0 {
 		return
 	}
 	for i := range p.Runs {

@@ -23,7 +23,7 @@ type jobPlan struct {
 // jobs adds bulk jobs to a plan. They come from a generator of their own, as pauses do.
 func (p *plan) jobs() {
 	m := &maker{Rand: rand.New(rand.NewPCG(p.Seed, 0xb01c))}
-	if m.IntN(5) > 0 {
+	if m.IntN(6) > 0 {
 		return
 	}
 	for range 1 + m.IntN(2) {

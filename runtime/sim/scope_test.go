@@ -21,13 +21,13 @@ var scopes = []journal.Scope{{Queue: "default"}, {Workflow: string(program)}, {W
 // operates adds such faults to a plan. They come from a generator of their own, as pauses do.
 func (p *plan) operates() {
 	m := &maker{Rand: rand.New(rand.NewPCG(p.Seed, 0x5c09e))}
-	if m.IntN(4) == 0 {
+	if m.IntN(5) == 0 {
 		for range 1 + m.IntN(2) {
 			p.Faults = append(p.Faults, fault{At: m.between(0, 8*time.Second), Kind: pauseScope, Node: m.IntN(len(scopes)),
 				For: m.between(time.Millisecond, 3*time.Second), Back: m.IntN(2)})
 		}
 	}
-	if m.IntN(5) == 0 {
+	if m.IntN(6) == 0 {
 		p.Faults = append(p.Faults, fault{At: m.between(0, 8*time.Second), Kind: drainNode, Node: 1 + m.IntN(len(p.Nodes)),
 			For: m.between(time.Millisecond, 3*time.Second)})
 	}
