@@ -34,7 +34,7 @@ func (w *world) admin(ctx context.Context, s driver.Store, a driver.AdminAction)
 	now, want := w.kept(a.Run), 0
 	before, after := was.Run.Task, now.Run.Task
 	changed := (before == nil) != (after == nil) || after != nil && before.State != after.State || edited(&was.Run, &now.Run)
-	rewinds := a.Kind == driver.AdminRetry || a.Kind == driver.AdminReset
+	rewinds := a.Kind.GoesBack()
 	if err == nil && (changed || rewinds || a.Kind == driver.AdminResume || a.Kind == driver.AdminFork && made.is(&was.Run)) {
 		want = 1
 	}

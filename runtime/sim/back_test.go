@@ -67,11 +67,14 @@ func (p *plan) goesBack() {
 	}
 }
 
+// backKinds are drawn with equal odds; what is here twice is drawn more often.
+var backKinds = []sendKind{sendRetry, sendRetry, sendReset, sendReset, sendReset, sendFork, sendSkip, sendEdit}
+
 // randOf is the generator of rewinds.
 func randOf(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0xbac)) }
 
 func (m *maker) back() send {
-	s := send{At: m.between(0, 9*time.Second), Do: []sendKind{sendRetry, sendRetry, sendReset, sendReset, sendReset, sendFork}[m.IntN(6)]}
+	s := send{At: m.between(0, 9*time.Second), Do: backKinds[m.IntN(len(backKinds))]}
 	b := &s.Back
 	b.Point, b.Number, b.Proof = pointKinds[m.IntN(len(pointKinds))], m.IntN(1000), m.IntN(2) == 0
 	b.None, b.Keep, b.Mend, b.Again, b.Result = m.IntN(3) == 0, m.IntN(3) == 0, m.IntN(2) == 0, m.IntN(2) == 0, m.IntN(3) == 0
@@ -80,20 +83,15 @@ func (m *maker) back() send {
 	}
 	if s.Do == sendRetry {
 		b.Within = backWithin
-	} else if m.IntN(2) == 0 {
+	} else if (s.Do == sendReset || s.Do == sendFork) && m.IntN(2) == 0 {
 		b.Nth = 1 + int(m.between(0, 15))
 	}
 	return s
 }
 
-// goesBack tells whether the plan goes back in the run at some time.
-func (r *runPlan) goesBack() bool {
-	return slices.ContainsFunc(r.Sends, func(s send) bool { return s.Do == sendRetry || s.Do == sendReset || s.Do == sendFork })
-}
-
 // leavesOut tells whether messages are left out then, so that the run has received fewer than came.
 func (r *runPlan) leavesOut() bool {
-	return slices.ContainsFunc(r.Sends, func(s send) bool { return s.Back.None })
+	return slices.ContainsFunc(r.Sends, func(s send) bool { return s.Back.None || s.Do == sendSkip })
 }
 
 // back goes back in a run as an operator does who looks first. He gives up if it takes too long, or
@@ -139,6 +137,9 @@ func (w *world) backOnce(ctx context.Context, r *running, s *send, kept *memory.
 		_, err = client.Retry(ctx, id, &runtime.RetryOptions{Reason: reason, Again: b.Again})
 		return err
 	}
+	if s.Do == sendSkip || s.Do == sendEdit {
+		return w.amend(ctx, s, kept, reason)
+	}
 	proof := w.prover(b.Number)
 	point, ok := b.at(kept, proof != nil)
 	if !ok {
@@ -162,6 +163,26 @@ func (w *world) backOnce(ctx context.Context, r *running, s *send, kept *memory.
 	}
 	_, err = client.Fork(ctx, id, point, o)
 	return err
+}
+
+// amend leaves a message out of a run, or gives a step of it another result.
+func (w *world) amend(ctx context.Context, s *send, kept *memory.RunSnapshot, reason string) (err error) {
+	client, b := w.clients[0].client, &s.Back
+	o := &runtime.AmendOptions{Reason: reason, Proof: w.prover(b.Number), KeepChildren: b.Keep}
+	if !b.Proof {
+		o.Proof = nil
+	}
+	o.Unproven = o.Proof == nil
+	if s.Do == sendSkip {
+		message := journal.InboxSeq(1 + b.Number%(1+len(kept.Messages))) // there may be none yet
+		_, err = runtime.SkipMessage(ctx, client, kept.Run.ID, message, o)
+		return err
+	}
+	for seq, result := range b.results(kept) { // there is one, or none
+		_, err = runtime.EditStep(ctx, client, kept.Run.ID, runtime.StepResult{Event: seq}, result, o)
+		return err
+	}
+	return &runtime.PointError{Run: kept.Run.ID, Text: "no step has ended yet"}
 }
 
 // prover returns a node that has the code, or nil.

@@ -69,17 +69,20 @@ func (r *rewinding) copies() {
 	}
 }
 
-// given tells whether an operator has given a result to a step, in the run or in one of which it is
-// a fork, and which one.
+// given lists the results that operators have given to a step, in the run or in one of which it is a
+// fork.
 func (s *settled) given(name string) (outputs []string) {
 	for _, b := range s.finder.tape.backs {
-		if b.a.Fork == nil || !slices.ContainsFunc(s.lineage(), func(p part) bool { return p.run.id == b.made }) {
+		if !slices.ContainsFunc(s.lineage(), func(p part) bool { return p.run.id == b.made }) {
 			continue
 		}
-		for _, g := range b.a.Fork.Given {
+		for _, g := range b.a.Rewind.Given {
 			if g.Name == name {
 				outputs = append(outputs, decodeSignal(g.Output))
 			}
+		}
+		if b.a.Fork == nil {
+			continue
 		}
 		of := s.finder.left(b.a.Run)
 		for _, d := range b.a.Fork.Results {

@@ -93,9 +93,9 @@ func (r *rewinding) inbox() {
 	}
 	again := r.b.a.Rewind.Messages
 	for _, m := range r.unread() {
-		leftOut := again.None && !slices.Contains(again.Names, m.Name) && !m.Kind.Answers()
+		leftOut := again.None && !slices.Contains(again.Names, m.Name) && !m.Kind.Answers() && m.Kind != journal.MessageCancel || m.Number == again.Skip
 		switch {
-		case m.Kind == journal.MessageCancel:
+		case m.Kind == journal.MessageCancel && (!again.Cancel || leftOut):
 		case leftOut && m.Kind == journal.MessageUpdate:
 			answers[m.Number] = true
 		case leftOut:

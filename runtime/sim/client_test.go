@@ -99,7 +99,7 @@ func (w *world) send(r *running, s *send, n int) {
 		if s.Pause.Nth == 0 {
 			w.drivers.Go(func() { w.pause(r, s) })
 		}
-	case sendRetry, sendReset, sendFork:
+	case sendRetry, sendReset, sendFork, sendSkip, sendEdit:
 		if s.Back.Nth == 0 {
 			w.drivers.Go(func() { w.back(r, s) })
 		}

@@ -26,7 +26,7 @@
 //
 // # When somebody goes back
 //
-// Operators retry, reset and fork runs, at times and beside commits (back_test.go). What such a
+// Operators retry, reset, fork, skip and edit, at times and beside commits (back_test.go). What such a
 // rewind makes of the run is checked in the moment in which it is stored (check_rewind_test.go,
 // check_fork_test.go); the checks at the end know branches and copies (lineage_test.go), and that
 // what is mended then completes. They pause scopes and drain nodes too (scope_test.go), and run bulk

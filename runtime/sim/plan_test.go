@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -90,6 +91,8 @@ const (
 	sendRetry     sendKind = "retry"    // the same
 	sendReset     sendKind = "reset"    // the same
 	sendFork      sendKind = "fork"     // the same
+	sendSkip      sendKind = "skip"     // the same
+	sendEdit      sendKind = "edit"     // the same
 )
 
 // callPlan is what an update asks its handler for.
@@ -165,7 +168,7 @@ func (p *plan) calm() time.Duration {
 		at = max(at, p.Runs[i].At+p.Runs[i].Delay)
 		for _, s := range p.Runs[i].Sends {
 			at = max(at, s.At)
-			if s.Do == sendRetry || s.Do == sendReset || s.Do == sendFork {
+			if slices.Contains(backKinds, s.Do) {
 				at = max(at, s.At+backWithin+callMax)
 			}
 		}

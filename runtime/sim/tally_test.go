@@ -63,8 +63,8 @@ func (t tally) add(w *world) {
 	for i := range w.tape.backs {
 		a := &w.tape.backs[i].a
 		t["rewinds: "+a.Kind.String()]++
-		if a.Fork != nil {
-			t["results that forks have"] += len(a.Fork.Results) + len(a.Fork.Given)
+		if t["results given to steps"] += len(a.Rewind.Given); a.Fork != nil {
+			t["results given to steps"] += len(a.Fork.Results)
 		}
 	}
 	t["pauses of scopes that all heed"] += w.pausedScopes
