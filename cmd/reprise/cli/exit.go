@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-run/reprise/journal/sqlite"
 	"github.com/reprise-run/reprise/migrations"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/flows"
 )
 
 // The exit codes. Scripts may branch on them.
@@ -43,7 +44,7 @@ func ExitCode(err error) int {
 		return ExitDone
 	case errors.As(err, &coded):
 		return coded.code
-	case is(journal.ErrNotFound, journal.ErrNoNode, runtime.ErrNotPublished):
+	case is(journal.ErrNotFound, journal.ErrNoNode, runtime.ErrNotPublished, flows.ErrNoShape):
 		return ExitNotFound
 	case is(journal.ErrClosed, journal.ErrOpen, runtime.ErrRejected, runtime.ErrAborted, runtime.ErrBlocked), errors.As(err, &conflict):
 		return ExitRefused

@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 		cli.Main(&cli.Options{Name: "shop", Register: registerChanged})
 	case "shop":
 		cli.Main(&cli.Options{Name: "shop", Register: handleAddressed})
+	case "flows":
+		cli.Main(flowsProgram())
 	case "exports":
 		os.Exit(exportsMain())
 	case "refusing":

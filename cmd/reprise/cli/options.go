@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow/flow"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -30,6 +31,9 @@ type Options struct {
 	// Register registers the program's workflows with a node, which is never run. It adds the verbs
 	// that need their code. Default none.
 	Register func(*runtime.Node)
+	// Flows are the shapes of the program's flows (flow.Flow.Shape): the verb flow draw draws them
+	// without a store, and tells how they differ from what a run began with. Default none.
+	Flows []*flow.Shape
 }
 
 func (o *Options) withDefaults() Options {
@@ -79,7 +83,7 @@ state, 5 timed out, 6 warnings (doctor).`,
 		SilenceUsage:  true,
 	}
 	a.addFlags(root)
-	root.AddCommand(runGroup(a), bulkGroup(a), nodeGroup(a), workflowGroup(a), queueGroup(a), topVerb(a), auditVerb(a), migrateGroup(a), doctorVerb(a), demoVerb(a), versionVerb(a), manVerb(a))
+	root.AddCommand(runGroup(a), bulkGroup(a), nodeGroup(a), workflowGroup(a), flowGroup(a), queueGroup(a), topVerb(a), auditVerb(a), migrateGroup(a), doctorVerb(a), demoVerb(a), versionVerb(a), manVerb(a))
 	finish(root)
 	return root
 }
