@@ -118,6 +118,9 @@ func (w *world) boot(place int) {
 	if len(w.plan.Jobs) > 0 {
 		bulk.Handle(p.node)
 	}
+	if w.more != nil {
+		w.more(p.node)
+	}
 	p.client = p.node.Client()
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(context.Background())

@@ -17,6 +17,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/memory"
+	"github.com/reprise-run/reprise/runtime"
 )
 
 const (
@@ -49,6 +50,7 @@ func (p *plan) lateMax() time.Duration { return min(2*p.Lease, leasesMax) + 6*ti
 type world struct {
 	plan   *plan
 	mutate mutation
+	more   func(*runtime.Node) // what nodes serve beside programs; may be nil
 	began  time.Time
 	db     *memory.Store // no process's connection
 	tape   tape
@@ -106,19 +108,8 @@ func (w *world) breaks(check, format string, args ...any) {
 // simulate carries a plan out in a bubble of its own and returns what does not hold.
 func simulate(t *testing.T, p *plan, m mutation) (w *world) {
 	t.Helper()
-	if m == nil {
-		m = faithful
-	}
-	w = &world{
-		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{}, hasty: map[message]journal.Answer{}, lines: map[lineOfRun]int{}, resent: map[string]bool{}, mended: map[journal.RunID]journal.Generation{}, did: map[*send]bool{}, scoped: map[journal.Scope]bool{},
-		tape: tape{tells: map[journal.RunID][]tell{}, cancels: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}, inputs: map[journal.RunID]journal.Payload{}},
-	}
-	slow := time.AfterFunc(wallMax, func() { panic(fmt.Sprintf("seed %d does not end: %s", p.Seed, p)) })
-	defer slow.Stop()
-	//lint:ignore SA1019 the library that repeats calls draws its waits from this generator
-	rand.Seed(int64(p.Seed))
-	uuid.SetRand(&lockedRand{r: rand.New(rand.NewSource(int64(p.Seed)))})
-	defer uuid.SetRand(nil)
+	w = newWorld(p, m)
+	defer w.seeded()()
 	defer func() {
 		if p := recover(); p != nil { // of the bubble: everybody waits for ever
 			w.broken = append(w.broken, broken{"bubble", fmt.Sprint(p)})
@@ -131,6 +122,30 @@ func simulate(t *testing.T, p *plan, m mutation) (w *world) {
 		w.check()
 	})
 	return w
+}
+
+// newWorld is a world in which nothing has happened. m may be nil.
+func newWorld(p *plan, m mutation) *world {
+	if m == nil {
+		m = faithful
+	}
+	return &world{
+		plan: p, mutate: m, lives: map[int]int{}, nodes: map[int]*process{}, effects: map[string]int{}, used: map[int]bool{}, hasty: map[message]journal.Answer{}, lines: map[lineOfRun]int{}, resent: map[string]bool{}, mended: map[journal.RunID]journal.Generation{}, did: map[*send]bool{}, scoped: map[journal.Scope]bool{},
+		tape: tape{tells: map[journal.RunID][]tell{}, cancels: map[journal.RunID]bool{}, arrived: map[message]time.Time{}, left: map[journal.NodeID]bool{}, inputs: map[journal.RunID]journal.Payload{}},
+	}
+}
+
+// seeded makes chance follow from the seed, until what it returns is called, and the test end if it
+// does not by itself.
+func (w *world) seeded() (stop func()) {
+	slow := time.AfterFunc(wallMax, func() { panic(fmt.Sprintf("seed %d does not end: %s", w.plan.Seed, w.plan)) })
+	//lint:ignore SA1019 the library that repeats calls draws its waits from this generator
+	rand.Seed(int64(w.plan.Seed))
+	uuid.SetRand(&lockedRand{r: rand.New(rand.NewSource(int64(w.plan.Seed)))})
+	return func() {
+		slow.Stop()
+		uuid.SetRand(nil)
+	}
 }
 
 // live is the whole story.
