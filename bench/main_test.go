@@ -40,6 +40,7 @@ var tiny = map[string][]string{
 	"ceiling":  {"-seconds", "0.1", "-concurrency", "8", "-steps", "1,3"},
 	"latency":  {"-runs", "20"},
 	"fanout":   {"-runs", "8"},
+	"flows":    {"-runs", "1"},
 	"children": {"-runs", "1"},
 	"signal":   {"-runs", "40", "-concurrency", "4"},
 	"timer":    {"-runs", "100", "-concurrency", "8"},

@@ -54,6 +54,23 @@ func (b *bench) withNodes(ctx context.Context, d *database, o runtime.NodeOption
 	if err != nil {
 		return err
 	}
+	return f.while(ctx, fn)
+}
+
+// withNodesThat is withNodes for nodes that serve further workflows.
+func withNodesThat(ctx context.Context, b *bench, d *database, register func(*runtime.Node), fn func(f *fleet) error) error {
+	f, err := d.nodes(ctx, b.o.nodes, runtime.NodeOptions{})
+	if err != nil {
+		return err
+	}
+	for _, m := range f.members {
+		register(m.node)
+	}
+	return f.while(ctx, fn)
+}
+
+// while runs fn while the nodes run.
+func (f *fleet) while(ctx context.Context, fn func(f *fleet) error) error {
 	if err := f.launch(ctx); err != nil {
 		return errors.Join(err, f.close())
 	}

@@ -18,7 +18,7 @@ import (
 const storeSQLite = "sqlite"
 
 // sqliteScenarios are those that look at nothing but the engine's own answers.
-var sqliteScenarios = []string{"start", "chain", "latency", "fanout", "children", "signal", "timer", "backlog", "replay"}
+var sqliteScenarios = []string{"start", "chain", "latency", "fanout", "flows", "children", "signal", "timer", "backlog", "replay"}
 
 // checkStore refuses what one process on a file cannot do.
 func checkStore(picked []scenario, o options) error {

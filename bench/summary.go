@@ -18,6 +18,7 @@ var keyFigures = map[string][]string{
 		"raw_commit_p50_ms", "one_step_run_p50_ms", "one_step_run_in_raw_commits", "further_step_p50_ms", "further_step_in_raw_commits",
 	},
 	"fanout":   {"steps_per_second", "start_to_result_p50_ms"},
+	"flows":    {"nodes_per_second", "commits_per_node"},
 	"children": {"children_per_second", "start_to_result_p50_ms"},
 	"signal":   {"round_trips_per_second", "round_trip_p50_ms", "round_trip_p99_ms", "sent_per_second", "received_per_second"},
 	"timer":    {"fired_late_p50_ms", "fired_late_p99_ms", "all_fired_seconds", "fired_per_second"},
