@@ -6,6 +6,8 @@
 //
 //   - Write a workflow: [github.com/reprise-run/reprise/replay/workflow]. Its documentation is a
 //     tour with an example of each verb.
+//   - Declare one as a graph that can be drawn:
+//     [github.com/reprise-run/reprise/replay/workflow/flow].
 //   - Execute workflows, start runs and talk to them: [github.com/reprise-run/reprise/runtime].
 //     A Node executes, a Client starts, signals, updates, queries and lists.
 //   - Open a database: [github.com/reprise-run/reprise/journal/postgres] for many processes,

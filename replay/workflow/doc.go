@@ -87,6 +87,12 @@
 // that wait for each other and nothing else never go on: such a run is reported, with the lines at
 // which its strands wait.
 //
+// # Graphs
+//
+// Work whose steps and their order are known beforehand can be declared as a graph, which is
+// checked and drawn before it runs: see package flow, below this one, which is written with these
+// verbs.
+//
 // # Determinism and changes
 //
 // Replay must ask for the same things as the first time. Time comes from [Context.Now], random

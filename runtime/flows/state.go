@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow/flow"
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// ErrNoShape matches the error of [Shape] and [State] for a shape that is not in the store: nobody
-// has kept it, or no node has completed the run that it is in yet.
+// ErrNoShape matches the error of [Shape], [Newest] and [State] for a shape that is not in the
+// store, because nobody has kept it.
 var ErrNoShape = errors.New("the shape of the flow is not stored")
 
 // Shape returns the shape with a hash. Errors: [ErrNoShape]; those of the store; ctx's.
@@ -27,6 +26,15 @@ func Shape(ctx context.Context, c *runtime.Client, hash string) (*flow.Shape, er
 	return kept(ctx, c, run)
 }
 
+// kept reads the shape of a run that keeps one, whether a node has completed it or not.
+func kept(ctx context.Context, c *runtime.Client, run journal.RunID) (*flow.Shape, error) {
+	s, err := runtime.Input[flow.Shape](ctx, c, run)
+	if err != nil {
+		return nil, fmt.Errorf("shape: %w", err)
+	}
+	return &s, nil
+}
+
 // Newest returns the shape of a flow that was stored last. Errors: as those of Shape.
 func Newest(ctx context.Context, c *runtime.Client, name string) (*flow.Shape, error) {
 	page, err := c.List(ctx, journal.ListFilter{Workflow: WorkflowPrefix + name, KeyPrefix: KeyPrefix, Limit: 1})
@@ -37,24 +45,6 @@ func Newest(ctx context.Context, c *runtime.Client, name string) (*flow.Shape, e
 		return nil, fmt.Errorf("flow %s: %w", name, ErrNoShape)
 	}
 	return kept(ctx, c, page.Runs[0].ID)
-}
-
-// kept reads the shape of a run that keeps one. It waits for nobody: a run that is open would be
-// waited for as long as no node serves it.
-func kept(ctx context.Context, c *runtime.Client, run journal.RunID) (*flow.Shape, error) {
-	page, err := c.List(ctx, journal.ListFilter{IDs: []journal.RunID{run}})
-	if err != nil {
-		return nil, fmt.Errorf("shape in run %s: %w", run, err)
-	}
-	if len(page.Runs) == 0 || page.Runs[0].Status != journal.Completed {
-		return nil, fmt.Errorf("run %s, which keeps it, has not completed: %w", run, ErrNoShape)
-	}
-	name := strings.TrimPrefix(page.Runs[0].Workflow, WorkflowPrefix)
-	s, err := runtime.RunOf(c, keeper(name), run).Result(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("shape in run %s: %w", run, err)
-	}
-	return &s, nil
 }
 
 // State tells where the nodes of a run stand. shape is what the program has of the flow, or nil:

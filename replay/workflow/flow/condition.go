@@ -88,6 +88,13 @@ func Not(of Condition) Condition {
 	return c
 }
 
+// Named gives the condition words for pictures, such as "the order is large". It returns the
+// condition.
+func (c Condition) Named(words string) Condition {
+	c.text = words
+	return c
+}
+
 // met tells whether all conditions of a node hold.
 func (n *node) met(v *values) (bool, error) {
 	for _, c := range n.o.If {

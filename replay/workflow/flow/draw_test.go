@@ -80,6 +80,33 @@ func TestPictures(t *testing.T) {
 	}
 }
 
+// TestHistoriesOfReleases: what runs record is kept, so today's code replays the histories that
+// earlier code has left. They are only added to; -update keeps those of today's picture if there
+// are none.
+func TestHistoriesOfReleases(t *testing.T) {
+	f := picture()
+	var code replaytest.Registry
+	replaytest.Handle(&code, f.Name(), f.Build(), nil)
+	const folder = "testdata/histories"
+	for name, script := range map[string]string{
+		"picture": "run picture [1,2]\nchild w 5\ncompleted fetch [1,2]\ncompleted each [1]\ncompleted each [2]\nfired nap\n" +
+			"signal approved \"x\"\nchild \"inner <flow>\" {}",
+		"picture-failed": "run picture [1,2]\nchild w 5\ncompleted fetch [1,2]\nfailed each broken! no\ncompleted each [2]\ncompleted \"undo fetch\"",
+	} {
+		if !*update {
+			continue
+		}
+		h, err := replaytest.Record(&code, script)
+		if err == nil {
+			_, err = replaytest.Keep(filepath.Join(folder, name+".json"), h)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	replaytest.Golden(t, &code, folder)
+}
+
 // TestStateBeforeAndBeside: a run that has not begun waits, a history of another workflow has steps
 // beside the shape.
 func TestStateBeforeAndBeside(t *testing.T) {

@@ -98,7 +98,7 @@ func ExampleMap() {
 func ExampleOptions() {
 	f := flow.New[Cart]("conditions", nil)
 	gift := flow.Step(f, "gift", f.Input(), func(_ context.Context, c Cart) (string, error) { return "a card for " + c.Customer, nil },
-		&flow.Options{If: []flow.Condition{flow.When(f.Input(), func(c Cart) bool { return c.Cents > 5000 })}})
+		&flow.Options{If: []flow.Condition{flow.When(f.Input(), func(c Cart) bool { return c.Cents > 5000 }).Named("it is large")}})
 	flow.Step(f, "check", f.Input(), func(context.Context, Cart) (string, error) { return "", workflow.Permanent(errors.New("no answer")) },
 		&flow.Options{Exhausted: flow.Skip})
 	flow.Step(f, "ship", flow.Or(gift, "no card"), func(_ context.Context, card string) (string, error) { return "with " + card, nil }, nil)

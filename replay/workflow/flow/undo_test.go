@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/memory"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/replay/workflow/flow"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
@@ -172,6 +173,43 @@ func TestEveryCrash(t *testing.T) {
 		out := runtimetest.Start(e, f.Name(), []int{1, 2, 3}, nil).Must()
 		if want := `{"cond":[1,2,3],"m":[1,2,3]}`; string(out["end"]) != want {
 			e.Errorf("the output is %s, want %s", out["end"], want)
+		}
+	})
+}
+
+// TestStepOptions: a step has the options of its node, else those of the flow.
+func TestStepOptions(t *testing.T) {
+	attempts := map[string]int{}
+	fail := func(ctx context.Context, _ int) (int, error) {
+		a, _ := workflow.StepInfo(ctx)
+		attempts[a.Step]++
+		return 0, errBroken
+	}
+	f := flow.New[int]("tested", &workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: 2}})
+	flow.Step(f, "flows", f.Input(), fail, &flow.Options{Exhausted: flow.Skip})
+	flow.Step(f, "own", f.Input(), fail, &flow.Options{Exhausted: flow.Skip, Step: &workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: 4}}})
+	flow.Map(f, "map", flow.Apply(f.Input(), func(int) []int { return []int{1} }), fail, &flow.Options{Exhausted: flow.Skip})
+	playFlow(t, f, 1, nil, nil).wants(t, "null")
+	if attempts["flows"] != 2 || attempts["own"] != 4 || attempts["map"] != 2 {
+		t.Errorf("the attempts are %v", attempts)
+	}
+}
+
+// TestStepTx: the effect of a node that works in a transaction happens once, whichever commit the
+// cluster's node dies at.
+func TestStepTx(t *testing.T) {
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		effects := 0
+		f := flow.New[int]("tested", nil)
+		book := flow.StepTx(f, "book", f.Input(), func(_ context.Context, tx *memory.Effects, v int) (int, error) {
+			tx.Do(func() { effects++ })
+			return v + 1, nil
+		}, nil)
+		flow.Step(f, "after", book, pass, nil)
+		runtimetest.Handle(e, f.Name(), f.Build(), nil)
+		out := runtimetest.Start(e, f.Name(), 1, nil).Must()
+		if string(out["after"]) != "2" || effects != 1 {
+			e.Errorf("the output is %s, with %d effects", asJSON(out), effects)
 		}
 	})
 }
