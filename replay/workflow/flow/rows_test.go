@@ -249,6 +249,15 @@ func TestRowTypeViolation(t *testing.T) {
 	}
 }
 
+// It is the same for a node that begins: what it is given is not what it takes.
+func TestTypeViolationOfAStep(t *testing.T) {
+	o := play(t, 1, func(f *flow.Flow[int]) {
+		text := flow.Step(f, "text", f.Input(), give[int, any]("x"), nil)
+		flow.Step(f, "number", flow.As[int](text), pass, &flow.Options{Exhausted: flow.Skip})
+	})
+	o.fails(t, `node number: node text gave a string instead of a value of type int: "x"`)
+}
+
 // What a step comes to after its node or its flow has ended changes nothing.
 func TestRowLateCompletion(t *testing.T) {
 	o := play(t, []int{0, 1}, func(f *flow.Flow[[]int]) {
