@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
@@ -206,4 +207,50 @@ func TestRunsOfAnotherStart(t *testing.T) {
 	if st, err := flows.State(t.Context(), c, run.ID(), nil); err != nil || st.Hash != f.Shape().Hash() {
 		t.Errorf("the stored shape: %+v, %v", st, err)
 	}
+}
+
+// TestStateAfterRetry: a run that was retried goes on from before the node that failed, and its
+// state is that of the generation that goes on.
+func TestStateAfterRetry(t *testing.T) {
+	store := memory.New(nil)
+	defer store.Close()
+	var broken atomic.Bool
+	broken.Store(true)
+	f := declare(func(f *flow.Flow[[]string], last *flow.Node[string]) {
+		flow.Step(f, "tell", last, func(_ context.Context, s string) (string, error) {
+			if broken.Load() {
+				return "", workflow.Permanent(errors.New("nobody listens"))
+			}
+			return s, nil
+		}, nil)
+	})
+	c, stop := serve(t, store, func(n *runtime.Node) { flows.Handle(n, f, nil) })
+	defer stop()
+	run, err := flows.Start(t.Context(), c, f, []string{"tea"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runtime.Signal(t.Context(), c, run.ID(), paid, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run.Result(t.Context()); err == nil {
+		t.Fatal("the run did not fail")
+	}
+	wants := func(status flow.Status, ended string) {
+		t.Helper()
+		st, err := flows.State(t.Context(), c, run.ID(), nil)
+		if err != nil || st.Run != ended || st.Nodes[3].Name != "tell" || st.Nodes[3].Status != status || st.Nodes[2].Status != flow.StatusCompleted {
+			t.Errorf("the state is %+v, %v", st, err)
+		}
+	}
+	wants(flow.StatusFailed, "failed")
+	broken.Store(false)
+	if _, err := c.Retry(t.Context(), run.ID(), nil); err != nil {
+		t.Fatal(err)
+	}
+	other := runtime.NewClient(journal.New(store, nil), nil)
+	if _, err := runtime.RunOf(other, order, run.ID()).Result(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	wants(flow.StatusCompleted, "completed")
 }

@@ -19,6 +19,9 @@ const windowDefault = 100
 // whose node was skipped. A list that is nil is null in JSON, not an empty list, and fails the run
 // with a *[TypeError]: a step that has found nothing returns []A{}.
 //
+// Each step is an event, and a history has a limit (runtime.NodeOptions.HistoryMax, 50,000 events
+// by default): a longer list needs chunks.
+//
 // The first item that fails for good fails the node, and the other steps are cancelled.
 func Map[In, A, T any](
 	f *Flow[In], name string, from Source[[]A], fn func(context.Context, A) (T, error), o *Options,
