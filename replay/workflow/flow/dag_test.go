@@ -60,6 +60,19 @@ func TestStateOfLongHistories(t *testing.T) {
 	}
 }
 
+// TestOneEdgeIsOne: a parent that is taken, looked at and waited for is one parent.
+func TestOneEdgeIsOne(t *testing.T) {
+	f := flow.New[int]("tested", nil)
+	a := flow.Step(f, "a", f.Input(), pass, nil)
+	flow.Step(f, "b", flow.All(a, a), give[[]int](1), ifs(flow.When(a, func(i int) bool { return i == 1 }))).After(a)
+	if got := f.Shape().Nodes[1].After; !slices.Equal(got, []string{"a"}) {
+		t.Errorf("b comes after %q", got)
+	}
+	o := playFlow(t, f, 1, nil, nil)
+	o.wants(t, `{"b":1}`)
+	o.stands(t, "b", "completed")
+}
+
 // TestOrderOfDeclarations: the order in which code declares nodes means nothing.
 func TestOrderOfDeclarations(t *testing.T) {
 	declare := func(names []string) *flow.Flow[int] {
