@@ -31,6 +31,20 @@ func Published[T any](ctx context.Context, c *Client, run journal.RunID, name st
 	return v, nil
 }
 
+// PublishedIn is [Published] for a run of a page of [Client.List], which has what it has published:
+// it reads nothing more.
+func PublishedIn[T any](c *Client, run *journal.Run, name string) (T, error) {
+	var v T
+	err := ErrNotPublished
+	if p, found := run.FindPublished(name); found {
+		err = c.j.Codec().Decode(p, &v)
+	}
+	if err != nil {
+		return v, fmt.Errorf("published value %q of run %s: %w", name, run.ID, err)
+	}
+	return v, nil
+}
+
 // behindAll is behind every message, so a load of those that follow it has the run's row alone.
 const behindAll = journal.InboxSeq(1 << 62)
 

@@ -1,0 +1,47 @@
+package schedule
+
+import "time"
+
+const (
+	nameBytesMax       = 100     // of a set and of a schedule: both are in a label and in a key
+	setMax             = 2_000   // schedules of a set: one turn starts them all, and its run keeps their names
+	definitionBytesMax = 8 << 10 // of a schedule without its input: it is published, see journal.PublishedBytesMax
+	changeBytesMax     = 1 << 20 // of what one call changes: it is one message
+	textBytesMax       = 500     // of a note or a reason: both are published
+
+	// CatchUpDefault is the window of a schedule that names none. What is late for longer is more
+	// often a surprise than a help.
+	CatchUpDefault = time.Hour
+	catchUpMax     = 31 * 24 * time.Hour
+	// catchUpMaxRuns is how many missed slots start at once, at most: they are one commit.
+	catchUpMaxRuns = 1_000
+
+	bufferDefault = 100
+	bufferMax     = 1_000 // slots that wait for the run before: they are in the state of the schedule's run
+
+	// countMax is how far slots are counted that do not run: a schedule that was away for a year
+	// has not to count the seconds of it.
+	countMax = 1_000
+
+	// lookedMax is how many slots a schedule looks at that has been away: half a second.
+	lookedMax = 200_000
+
+	backfillsMax = 10  // of one schedule at a time
+	backfillStep = 100 // runs that a backfill starts at once
+	// backfillPace is how long a backfill waits that starts its runs all at once, after each
+	// backfillStep.
+	backfillPace = time.Second
+
+	openShown   = 10    // runs that are named in what a schedule publishes
+	openTracked = 1_000 // open runs whose ends a schedule hears of
+
+	// recheck is how long ahead of a slot a schedule looks again when it is: the rules of zones
+	// change.
+	recheck = 24 * time.Hour
+
+	// turnsMax ends a generation although a run is open, whose end is found by asking from then on.
+	turnsMax = 5_000
+
+	patienceMax = 10 * time.Second // the longest wait before a step is tried again while the store is away
+	listPage    = 500
+)
