@@ -18,6 +18,7 @@ require (
 	go.opentelemetry.io/otel/sdk/metric v1.47.0 // as above
 	go.opentelemetry.io/otel/trace v1.47.0 // as above
 	go.uber.org/goleak v1.3.0 // tests: no goroutine outlives its owner
+	go.yaml.in/yaml/v3 v3.0.6 // cmd: files of schedules; cobra brings it anyway
 	golang.org/x/sync v0.25.0 // groups of goroutines in examples and tests
 	golang.org/x/sys v0.50.0 // Windows: the lock of a file beside an SQLite database
 	golang.org/x/term v0.46.0 // cmd: the keys and the size of a terminal
@@ -53,7 +54,6 @@ require (
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel/exporters/prometheus v0.44.0 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
-	go.yaml.in/yaml/v3 v3.0.6 // indirect
 	golang.org/x/text v0.44.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	modernc.org/libc v1.80.1 // indirect

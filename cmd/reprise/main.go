@@ -2,6 +2,10 @@
 // of your own can mount with its code, and docs/reprise.
 package main
 
-import "github.com/reprise-run/reprise/cmd/reprise/cli"
+import (
+	_ "time/tzdata" // for schedules, on machines without the zones
+
+	"github.com/reprise-run/reprise/cmd/reprise/cli"
+)
 
 func main() { cli.Main(nil) }

@@ -25,6 +25,7 @@ var homes = []struct {
 	{"protoactor only in actor", "github.com/asynkron/protoactor-go", []string{"actor"}, false},
 	{"OpenTelemetry only in runtime and cmd", "go.opentelemetry.io", []string{"runtime", "cmd"}, false},
 	{"cobra only in cmd", "github.com/spf13/cobra", []string{"cmd"}, false},
+	{"YAML only in cmd", "go.yaml.in/yaml", []string{"cmd"}, false},
 	{"backoff only in runtime", "github.com/cenkalti/backoff", []string{"runtime"}, false},
 }
 
