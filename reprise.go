@@ -10,6 +10,8 @@
 //     [github.com/reprise-run/reprise/replay/workflow/flow].
 //   - Execute workflows, start runs and talk to them: [github.com/reprise-run/reprise/runtime].
 //     A Node executes, a Client starts, signals, updates, queries and lists.
+//   - Start runs at times of the calendar:
+//     [github.com/reprise-run/reprise/runtime/schedule].
 //   - Open a database: [github.com/reprise-run/reprise/journal/postgres] for many processes,
 //     [github.com/reprise-run/reprise/journal/sqlite] for one. [journal.New] makes a journal of it,
 //     which nodes and clients are given.

@@ -30,6 +30,13 @@
 //   - [Client.Describe], [Client.List] and [Client.History] look at what is stored, without any
 //     code.
 //
+// # Runs at times, and acting on many
+//
+// Package runtime/schedule starts runs at times of the calendar: schedule.Apply makes a set of
+// schedules as a whole, schedule.Trigger and schedule.Backfill start what is wanted now or was
+// missed. Package runtime/bulk does one thing to all runs of a filter. Both are workflows like any
+// other, so a node executes them after schedule.Handle and bulk.Handle.
+//
 // # A node
 //
 // A node joins with a lease and renews one row for everything it owns. It claims due tasks of the
