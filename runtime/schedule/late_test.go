@@ -231,3 +231,44 @@ func TestDaylightSaving(t *testing.T) {
 		}
 	})
 }
+
+// TestGenerationWithOpenRun: orders without end make a history long while a run is open. The next
+// generation does not hear of its end and asks, when a slot is due.
+func TestGenerationWithOpenRun(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		overlap schedule.Overlap
+		want    string
+		counts  schedule.Counts
+	}{
+		{schedule.Skip, "1h 4h 7h", schedule.Counts{Started: 3, Failed: 2, Skipped: 4}},
+		{schedule.BufferOne, "1h 2h 4h", schedule.Counts{Started: 3, Failed: 2, Skipped: 1}},
+		{schedule.CancelOther, "1h 2h 3h 4h 5h 6h 7h", schedule.Counts{Started: 7}},
+		{schedule.TerminateOther, "1h 2h 3h 4h 5h 6h 7h", schedule.Counts{Started: 7}},
+	} {
+		t.Run(string(c.overlap), func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(r *rig) {
+				r.leave()
+				r.serve(&runtime.NodeOptions{HistoryHint: 8, Lease: time.Hour, Poll: time.Hour})
+				s := every("s", time.Hour, job{Takes: 150 * time.Minute, Fails: true})
+				s.Overlap = c.overlap
+				r.apply(s)
+				r.until(90 * time.Minute)
+				for range 1_100 {
+					r.must(schedule.Resume(r.ctx, r.client, "s")) // it is not paused: nothing changes
+				}
+				r.until(91 * time.Minute)
+				f := r.info("s")
+				if d, err := r.client.Describe(r.ctx, f.Run); err != nil || d.Run.Generation != 2 || f.OpenRuns != 1 {
+					t.Fatalf("it is in generation %d with %d open runs, %v", d.Run.Generation, f.OpenRuns, err)
+				}
+				r.until(7*time.Hour + 10*time.Minute)
+				r.wantSlots("s", c.want)
+				if got := r.info("s").Counts; got.Started != c.counts.Started || got.Skipped != c.counts.Skipped {
+					t.Errorf("the counts are %+v, want %+v", got, c.counts)
+				}
+			})
+		})
+	}
+}

@@ -39,8 +39,11 @@ const (
 	// change.
 	recheck = 24 * time.Hour
 
-	// turnsMax ends a generation although a run is open, whose end is found by asking from then on.
-	turnsMax = 5_000
+	// overdueMax is how many turns a generation goes on whose history is long, because a run is open:
+	// the next one does not hear of its end, and has to ask.
+	overdueMax = 1_000
+	// lookPace is how often that one asks while something waits for the end of such a run.
+	lookPace = 10 * time.Second
 
 	patienceMax = 10 * time.Second // the longest wait before a step is tried again while the store is away
 	listPage    = 500

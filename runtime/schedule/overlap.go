@@ -66,6 +66,9 @@ func (r *runner) stop(ctx workflow.Context, how Overlap) error {
 			return err
 		}
 	}
+	if how == TerminateOther {
+		return r.look(ctx) // the end of those that are carried is not heard of
+	}
 	return nil
 }
 

@@ -22,7 +22,7 @@ type runner struct {
 	client  *runtime.Client
 	open    []*live
 	removed bool
-	turns   int
+	overdue int // turns since the history is long
 
 	timer    workflow.Timer
 	timerDue time.Time // zero if there is no timer
@@ -32,6 +32,7 @@ type runner struct {
 	wakeAt  time.Time // when there is something to decide; zero for never
 	note    string    // what daylight saving does to next
 
+	lookAt time.Time // when to ask again for open runs of which this generation does not hear; zero for never
 	paceAt time.Time // when a backfill goes on that starts its runs all at once
 }
 
@@ -175,6 +176,26 @@ func (r *runner) look(ctx workflow.Context) error {
 		return true
 	})
 	return nil
+}
+
+// lookNow asks for carried runs, at a pace, while something waits for their end.
+func (r *runner) lookNow(ctx workflow.Context) error {
+	waits := slices.ContainsFunc(r.open, func(l *live) bool {
+		return l.carried && (l.Backfill && len(r.Backfills) > 0 || !l.Backfill && len(r.Queue) > 0)
+	})
+	switch now := ctx.Now(); {
+	case !waits:
+		r.lookAt = time.Time{}
+		return nil
+	case r.lookAt.IsZero():
+		r.lookAt = now.Add(lookPace)
+		return nil
+	case now.Before(r.lookAt):
+		return nil
+	default:
+		r.lookAt = now.Add(lookPace)
+		return r.look(ctx)
+	}
 }
 
 // statuses returns the statuses of runs; those that do not exist have none.

@@ -36,8 +36,10 @@ func run(ctx workflow.Context, c *runtime.Client, s state) (Counts, error) {
 			return r.Counts, err
 		}
 		workflow.Publish(ctx, published, r.info())
-		if r.turns++; ctx.ShouldContinue() && (len(r.open) == 0 || r.turns > turnsMax) {
-			return r.Counts, workflow.ContinueAsNew(ctx, name, r.carry(), nil)
+		if ctx.ShouldContinue() {
+			if r.overdue++; len(r.open) == 0 || r.overdue > overdueMax {
+				return r.Counts, workflow.ContinueAsNew(ctx, name, r.carry(), nil)
+			}
 		}
 		if err := r.wait(ctx); err != nil {
 			return r.Counts, err
@@ -66,15 +68,20 @@ func (r *runner) turn(ctx workflow.Context) error {
 	if r.removed {
 		return nil
 	}
-	if err := r.decide(ctx); err != nil {
-		return err
+	for _, do := range []func(workflow.Context) error{r.decide, r.fill, r.lookNow, r.feed} {
+		if err := do(ctx); err != nil {
+			return err
+		}
 	}
-	return r.fill(ctx)
+	return nil
 }
 
-// carry is the state for the next generation.
+// carry is the state for the next generation. Where nothing depends on open runs they are forgotten.
 func (r *runner) carry() state {
 	s := r.state
+	if s.Schedule.Overlap == Allow && s.Schedule.PauseAfter == 0 && len(s.Backfills) == 0 {
+		return s
+	}
 	for _, l := range r.open {
 		s.Open = append(s.Open, l.opened)
 	}
@@ -116,6 +123,9 @@ func (r *runner) nextWake() time.Time {
 	}
 	if len(r.Backfills) > 0 && r.Backfills[0].AtOnce && (at.IsZero() || r.paceAt.Before(at)) {
 		at = r.paceAt
+	}
+	if !r.lookAt.IsZero() && (at.IsZero() || r.lookAt.Before(at)) {
+		at = r.lookAt
 	}
 	return at
 }
