@@ -76,6 +76,9 @@ func TestAwayForAYear(t *testing.T) {
 		r.serve(nil)
 		r.until(year + 700*time.Millisecond)
 		r.wantSlots("s", "1s 8759h59m59s 8760h")
+		if missed := r.info("s").Counts.Missed; missed < 1_000 || missed > 10_000 {
+			t.Errorf("%d slots are counted as missed: a year has too many to look at", missed)
+		}
 	})
 }
 
@@ -271,4 +274,18 @@ func TestGenerationWithOpenRun(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestChangeOfSpec: slots of a new spec begin when it comes, and not in the past of the old one.
+func TestChangeOfSpec(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(r *rig) {
+		r.apply(every("s", time.Hour, job{}))
+		r.until(90*time.Minute + 30*time.Second)
+		s := every("s", time.Minute, job{})
+		s.Overlap = schedule.Allow
+		r.apply(s)
+		r.until(92*time.Minute + 30*time.Second)
+		r.wantSlots("s", "1h 1h31m 1h32m")
+	})
 }

@@ -45,6 +45,9 @@ func TestOncePerSlot(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("seed %d", s)
 		}
+		if done%20_000 == 0 {
+			t.Logf("%d slots up to seed %d, %d nodes killed", done, s, kills)
+		}
 	}
 	t.Logf("%d slots, %d nodes killed, %d jumps of the store's clock", done, kills, jumps)
 	if kills == 0 || jumps == 0 {
