@@ -39,8 +39,8 @@ const (
 	// change.
 	recheck = 24 * time.Hour
 
-	// overdueMax is how many turns a generation goes on whose history is long, because a run is open:
-	// the next one does not hear of its end, and has to ask.
+	// overdueMax is how many turns a generation goes on whose history is long, because a run is
+	// open: the next one does not hear of its end, and has to ask.
 	overdueMax = 1_000
 	// lookPace is how often that one asks while something waits for the end of such a run.
 	lookPace = 10 * time.Second

@@ -76,7 +76,8 @@ func (r *runner) turn(ctx workflow.Context) error {
 	return nil
 }
 
-// carry is the state for the next generation. Where nothing depends on open runs they are forgotten.
+// carry is the state for the next generation. Where nothing depends on open runs they are
+// forgotten.
 func (r *runner) carry() state {
 	s := r.state
 	if s.Schedule.Overlap == Allow && s.Schedule.PauseAfter == 0 && len(s.Backfills) == 0 {

@@ -26,11 +26,11 @@
 //
 // # When somebody goes back
 //
-// Operators retry, reset, fork, skip and edit, at times and beside commits (back_test.go). What such a
-// rewind makes of the run is checked in the moment in which it is stored (check_rewind_test.go,
-// check_fork_test.go); the checks at the end know branches and copies (lineage_test.go), and that
-// what is mended then completes. They pause scopes and drain nodes too (scope_test.go), and run bulk
-// jobs (job_test.go).
+// Operators retry, reset, fork, skip and edit, at times and beside commits (back_test.go). What
+// such a rewind makes of the run is checked in the moment in which it is stored
+// (check_rewind_test.go, check_fork_test.go); the checks at the end know branches and copies
+// (lineage_test.go), and that what is mended then completes. Operators pause scopes and drain nodes
+// too (scope_test.go), and run bulk jobs (job_test.go).
 //
 // # How exact a replay is
 //
