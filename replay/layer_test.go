@@ -21,6 +21,7 @@ var allowed = []string{
 	"github.com/reprise-run/reprise/replay/internal/coro", "github.com/google/uuid",
 	"github.com/reprise-run/reprise/internal/list", "github.com/reprise-run/reprise/internal/callsite",
 	"github.com/reprise-run/reprise/internal/goroutine", "github.com/reprise-run/reprise/internal/intercept",
+	"github.com/reprise-run/reprise/replay/workflow", // for flow, which stands on it
 }
 
 // draws are the functions that read a clock or a shared random source.

@@ -14,6 +14,22 @@ import (
 // nodeName is what nodes may be called. A name is a step's, a word in pictures and a key in JSON.
 var nodeName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
+// compile checks the declaration once and keeps what came of it. Nodes of several clusters may
+// register a flow at once: all of them get the first one's.
+func (g *graph) compile() (*plan, error) {
+	if g.compiled.Load() == nil {
+		c := &compiled{}
+		if problems := g.problems(); len(problems) > 0 {
+			c.err = &DeclarationError{Flow: g.name, Problems: problems}
+		} else {
+			c.plan = newPlan(g)
+		}
+		g.compiled.CompareAndSwap(nil, c)
+	}
+	c := g.compiled.Load()
+	return c.plan, c.err
+}
+
 // problems returns everything that is wrong with the declaration.
 func (g *graph) problems() []string {
 	var list []string
@@ -47,10 +63,26 @@ func (g *graph) problems() []string {
 	}
 	if loop := g.nestsItself(nil); loop != nil {
 		add("it nests itself: %s", strings.Join(loop, " → "))
+	} else {
+		list = append(list, g.nestedProblems()...)
 	}
 	if len(list) > problemsMax {
 		more := len(list) - problemsMax
 		list = append(list[:problemsMax], fmt.Sprintf("and %d more", more))
+	}
+	return list
+}
+
+// nestedProblems are those of the flows that nodes are. Their declaration ends with this one's,
+// which holds their shapes.
+func (g *graph) nestedProblems() (list []string) {
+	for _, n := range g.nodes {
+		if n.nested == nil {
+			continue
+		}
+		if _, err := n.nested.compile(); err != nil {
+			list = append(list, fmt.Sprintf("node %s: %v", n.name, err))
+		}
 	}
 	return list
 }

@@ -3,7 +3,7 @@ package flow
 import (
 	"bytes"
 	"encoding/json"
-	"io"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +14,7 @@ func parse(data []byte) (v any, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	if err = d.Decode(&v); err == nil && d.More() {
-		err = io.ErrUnexpectedEOF
+		err = errors.New("there is more behind the first value")
 	}
 	return v, err
 }

@@ -60,18 +60,3 @@ func (f *Flow[In]) Shape() *Shape {
 	}
 	return p.shape
 }
-
-// compile checks the declaration once and keeps what came of it.
-func (g *graph) compile() (*plan, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.compiled {
-		g.compiled = true
-		if problems := g.problems(); len(problems) > 0 {
-			g.err = &DeclarationError{Flow: g.name, Problems: problems}
-		} else {
-			g.plan = newPlan(g)
-		}
-	}
-	return g.plan, g.err
-}

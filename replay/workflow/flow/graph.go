@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/reprise-run/reprise/replay/workflow"
 )
@@ -16,10 +16,13 @@ type graph struct {
 	steps *workflow.StepOptions
 	nodes []*node // in the order of their declaration
 
-	mu       sync.Mutex
-	compiled bool
-	plan     *plan
-	err      error
+	compiled atomic.Pointer[compiled] // nil while nodes may be added
+}
+
+// compiled is what came of a declaration.
+type compiled struct {
+	plan *plan
+	err  error
 }
 
 // add declares a node. A declaration that comes late would be missing in the runs that have begun.
@@ -30,9 +33,7 @@ func (g *graph) add(n *node) {
 
 // open panics if the declaration has ended.
 func (g *graph) open(what string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.compiled {
+	if g.compiled.Load() != nil {
 		panic(fmt.Sprintf("flow: %s: %s after Build, Check or Shape: declare all of a flow first", g.name, what))
 	}
 }

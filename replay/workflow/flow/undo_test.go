@@ -158,6 +158,12 @@ func TestNested(t *testing.T) {
 	if err := a.Check(); err == nil || !strings.Contains(err.Error(), "it nests itself: a → b → a") {
 		t.Errorf("flows that nest each other: %v", err)
 	}
+	wrong, holds := flow.New[int]("wrong", nil), flow.New[int]("holds", nil)
+	flow.Step(wrong, "1st", wrong.Input(), pass, nil)
+	flow.Nest(holds, "sub", holds.Input(), wrong, nil)
+	if err := holds.Check(); err == nil || !strings.Contains(err.Error(), "node sub: flow wrong cannot run: node 1st: a name begins") {
+		t.Errorf("a flow that holds a wrong one: %v", err)
+	}
 }
 
 // TestEveryCrash: a flow comes to the same whichever commit its node dies at.
