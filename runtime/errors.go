@@ -28,6 +28,10 @@ var (
 	// not fit its history, it panicked, or it is quarantined. What was sent to the run waits until
 	// it continues. It matches the error of [Run.Result] too if the time for that was up meanwhile.
 	ErrBlocked = errors.New("run is blocked")
+	// ErrPaused matches the error of an update with UpdateOptions.RefusePaused to a run that is
+	// paused, or whose queue or workflow is. Nothing was sent. Its text says who has paused it,
+	// since when and why.
+	ErrPaused = errors.New("run is paused")
 	// ErrNotRegistered matches the error of a query that was asked of a node without the run's
 	// code.
 	ErrNotRegistered = errors.New("workflow is not registered on this node")

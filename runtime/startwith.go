@@ -43,13 +43,17 @@ func SignalWithStart[In, Out, T any](
 // UpdateWithStart sends an update to the open run that has the key so.Key, and starts that run
 // first if there is none, in one transaction: see [SignalWithStart]. The handle waits for the
 // answer. so.Key is required. so.Tx is not allowed, because the answer could not come before the
-// transaction commits. o may be nil.
+// transaction commits, and neither is o.RefusePaused. o may be nil.
 //
 // Errors are those of [Start] and [SendUpdate].
 func UpdateWithStart[In, Out, Arg, Res any](
 	ctx context.Context, c *Client, name workflow.Name[In, Out], in In, update workflow.Update[Arg, Res],
 	arg Arg, so *StartOptions, o *UpdateOptions,
 ) (*Run[Out], *UpdateHandle[Res], error) {
+	if o != nil && o.RefusePaused {
+		return nil, nil, fmt.Errorf("update %s: %w: RefusePaused is for runs that are there: look with Client.Why, or send the update alone",
+			update, journal.ErrInvalid)
+	}
 	var value any = arg
 	m, err := updateMessage(c, string(update), value, o)
 	if err != nil {

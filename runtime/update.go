@@ -17,6 +17,24 @@ type UpdateOptions struct {
 	// try of it that was given up may still arrive, and has the key then until it is rejected too.
 	// Keys of signals are separate. What a key may be: see StartOptions.Key.
 	Key string
+	// RefusePaused refuses the update with [ErrPaused] if the run is paused, or in a paused queue
+	// or workflow, or is being paused, instead of letting it wait for the resume. Nothing is
+	// stored then.
+	//
+	// It is looked at before the update is sent, in reads of their own: a pause that comes at that
+	// moment or later lets the update wait, like any other, and so the caller bounds its wait by
+	// ctx all the same. What is promised is this: if a pause had returned before the call, and no
+	// resume was called, the update is refused. So is one whose Key an earlier call has sent, which
+	// stays sent: a call without the option gets its answer.
+	//
+	// It is the sender's choice and no option of the pause. Whether the update may wait is known to
+	// whoever waits for the answer: an agent wants it whenever it comes, a person at a screen does
+	// not. Who pauses a run does not know who else sends to it, and an update that a pause refuses
+	// would be lost with each sender that has never met that error. And only the calls that choose
+	// it pay for the look.
+	//
+	// [UpdateWithStart] refuses the option, because it may start the run that it sends to.
+	RefusePaused bool
 }
 
 // CallUpdate sends an update to an open run and waits for its answer. It ends in one of these ways:
@@ -31,6 +49,8 @@ type UpdateOptions struct {
 //     answered: the update may have had effects, and is not handled again;
 //   - an error that matches [ErrBlocked] if the run cannot continue: the update waits in its inbox
 //     until it can;
+//   - an error that matches [ErrPaused] if o.RefusePaused and somebody has paused the run: the
+//     update was not sent;
 //   - ctx's error: the update may have been sent and may still be handled. A call with the same key
 //     gets its answer.
 //
@@ -48,7 +68,7 @@ func CallUpdate[In, Out any](
 
 // SendUpdate is [CallUpdate] without waiting for the answer: when it returns a handle the update is
 // durable, and [UpdateHandle.Result] waits. Errors: journal.ErrNotFound, journal.ErrClosed,
-// journal.ErrInvalid, ctx's. o may be nil.
+// journal.ErrInvalid, [ErrPaused] if o.RefusePaused, ctx's. o may be nil.
 func SendUpdate[In, Out any](
 	ctx context.Context, c *Client, run journal.RunID, u workflow.Update[In, Out], in In, o *UpdateOptions,
 ) (*UpdateHandle[Out], error) {
@@ -73,7 +93,14 @@ func sendUpdate[In, Out, T any](
 	m.Run = run
 	call := Call{Kind: UpdateCall, Run: run, Name: string(u), Payload: value}
 	return intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (T, error) {
-		sent, err := c.send(ctx, m, nil)
+		var sent journal.Sent
+		var err error
+		if o != nil && o.RefusePaused {
+			err = refusePaused(ctx, c, run)
+		}
+		if err == nil {
+			sent, err = c.send(ctx, m, nil)
+		}
 		if err != nil {
 			var none T
 			return none, fmt.Errorf("update %s of run %s: %w", u, run, err)

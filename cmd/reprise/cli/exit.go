@@ -46,7 +46,7 @@ func ExitCode(err error) int {
 		return coded.code
 	case is(journal.ErrNotFound, journal.ErrNoNode, runtime.ErrNotPublished, flows.ErrNoShape):
 		return ExitNotFound
-	case is(journal.ErrClosed, journal.ErrOpen, runtime.ErrRejected, runtime.ErrAborted, runtime.ErrBlocked), errors.As(err, &conflict):
+	case is(journal.ErrClosed, journal.ErrOpen, runtime.ErrRejected, runtime.ErrAborted, runtime.ErrBlocked, runtime.ErrPaused), errors.As(err, &conflict):
 		return ExitRefused
 	case is(context.DeadlineExceeded):
 		return ExitTimeout
@@ -110,6 +110,8 @@ func remedy(err error) string {
 		return "run list shows the runs there are"
 	case errors.Is(err, runtime.ErrBlocked):
 		return "run why RUN says what blocks it; what was sent waits in its inbox"
+	case errors.Is(err, runtime.ErrPaused):
+		return "nothing was sent; run resume, queue resume or workflow resume lets it go on, and without --refuse-paused it waits for that"
 	case errors.Is(err, journal.ErrOpen):
 		return "terminate the run first, or let it end"
 	case errors.Is(err, journal.ErrClosed):

@@ -184,7 +184,8 @@ func runUpdate(a *app) *cobra.Command {
 		Use: "update RUN NAME [ARGUMENT]", Short: "Send an update to an open run and print its answer", Args: cobra.RangeArgs(2, 3),
 		Long: `Send an update to an open run and print its answer. ARGUMENT is a JSON value, @FILE, or
 - for standard input; none is null. If --timeout ends first, the update may still be
-handled: the same --key gets its answer.`,
+handled: the same --key gets its answer. A paused run answers when it is resumed, unless
+--refuse-paused is given.`,
 		Example:           `  reprise run update key=order:9182 address '"1 New Street"' --key move:1`,
 		ValidArgsFunction: a.completeFirst(a.completeRuns),
 		RunE: a.writes(func(c *call, args []string) error {
@@ -204,6 +205,7 @@ handled: the same --key gets its answer.`,
 		}),
 	}
 	c.Flags().StringVar(&o.Key, "key", "", "a second update with this key is the same one, and gets the same answer")
+	c.Flags().BoolVar(&o.RefusePaused, "refuse-paused", false, "send nothing if the run, its queue or its workflow is paused")
 	return printing(c, "answer")
 }
 
