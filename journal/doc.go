@@ -71,6 +71,8 @@
 //     has just left, whose node has not heard of that (J13). An owner that hears of a
 //     pause starts none either; what claims, frees, reaps or sends keeps the pause. A run whose
 //     step is exhausted is paused by the commit that says so (driver.Commit.Pause).
+//     A pause may also freeze the timers of its run until the resume: the row of the
+//     run keeps when they stood still ([Freezes]), from the same transactions.
 //     Nor does a step of a run in a paused [Scope] start once no node is left in
 //     [Pause].Unheeded, until the transaction that resumes the scope.
 //   - J12: Every change to a run that an operator makes has one row of the audit,

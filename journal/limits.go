@@ -38,6 +38,7 @@ const (
 	AttentionMax       = 1_000     // runs with messages in one claim's answer
 	DelayMax           = 100 * 365 * 24 * time.Hour
 	TraceBytesMax      = 255
+	FreezesMax         = 100  // times that the timers of one run were frozen: its row has them, and each claim reads it
 	AuditTextBytesMax  = 4096 // of a reason, the audit keeps as much: it is for people, and read in pages
 )
 

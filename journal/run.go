@@ -32,6 +32,7 @@ type Run struct {
 	Published   []Published // what it has published, by name; not to be changed
 	Terminal    *Event      // the terminal event of a closed run
 	Task        *Task       // the queue row of an open run
+	Freezes     Freezes     // in which its timers stood still, see Freeze
 	// Unreadable is an *UnreadableError about what of the rows of the run, of its task or of its
 	// terminal event cannot be read; the field in question is empty. It is nil for nearly every
 	// run.

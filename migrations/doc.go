@@ -18,7 +18,7 @@
 // of what somebody stored: a payload that is not JSON is shown as a text.
 //
 //   - v_runs: a row for each run, open or closed, with its key, status, times, labels, input and
-//     outcome, and its parent.
+//     outcome, its parent, and the times at which its timers have stopped and gone on.
 //   - v_tasks: a row for each open run: its state (due, scheduled, waiting, owned, blocked,
 //     quarantined), the node that owns it, what it waits for, the steps in retry, and the problem
 //     that blocks it.

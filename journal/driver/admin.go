@@ -79,15 +79,6 @@ func (k AdminKind) Refuses(open bool) error {
 	return nil
 }
 
-// Detail is what the audit says of the action beside its verb. That of an edit is [Edit.Detail],
-// that of one that goes back [Rewind.Detail], and those of a fork [Fork.Details].
-func (k AdminKind) Detail() string {
-	if k == AdminInterrupt {
-		return "running steps are interrupted"
-	}
-	return ""
-}
-
 // AdminAction is what an operator does to one run. Reason may be any text, as that of a cancel
 // request; it is kept with a termination, where the history shows it, and its beginning in the
 // audit (J12), beside the name of the actor.
@@ -96,6 +87,8 @@ type AdminAction struct {
 	Kind   AdminKind
 	Reason string
 	Actor  string
+	// FreezeTimers makes the timers of the run stand still too, with a pause of a run.
+	FreezeTimers bool
 
 	// Scope makes a pause, an interruption or a resume one of a scope instead of a run (J11).
 	Scope *journal.Scope
@@ -117,6 +110,19 @@ type AdminOutcome struct {
 	State journal.TaskState // afterwards
 }
 
+// Detail is what the audit says of the action beside its verb. That of an edit is [Edit.Detail],
+// that of one that goes back [Rewind.Detail], and those of a fork [Fork.Details].
+func (a *AdminAction) Detail() string {
+	text := ""
+	if a.Kind == AdminInterrupt {
+		text = "running steps are interrupted"
+	}
+	if a.FreezeTimers {
+		text = strings.TrimPrefix(text+"; timers are frozen", "; ")
+	}
+	return text
+}
+
 // AuditReason is the reason as the audit keeps it: text that every store can hold, and no more of
 // it than people read.
 func (a *AdminAction) AuditReason() string {
@@ -126,6 +132,9 @@ func (a *AdminAction) AuditReason() string {
 // check refuses an action that no store carries out.
 func (a *AdminAction) check() error {
 	if err := journal.CheckText("actor", a.Actor, journal.NameBytesMax); err != nil {
+		return err
+	}
+	if err := a.checkFreeze(); err != nil {
 		return err
 	}
 	if a.Scope != nil {

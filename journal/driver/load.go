@@ -46,8 +46,8 @@ type LoadRequest struct {
 	// comes, however large it is, so that a caller who asks again and again reaches the end.
 	Lean bool
 	// Owned says that the caller has the run from a claim. A store may leave out of the answer what
-	// the claim had: Run has at least ID, Generation and the Task's owner, fence, generation,
-	// newest message and state.
+	// the claim had: Run has at least ID, Generation, Freezes and the Task's owner, fence,
+	// generation, newest message and state.
 	Owned bool
 	// Answer asks for the reply to this update; 0 for none. Of the run there is nothing but what
 	// tells why there is no reply: id, status, terminal event, and state and problem of the task.

@@ -19,6 +19,19 @@ func (a *AdminAction) checkScope() error {
 	return a.Scope.Check()
 }
 
+// checkFreeze refuses to freeze timers with what is no pause of a run.
+func (a *AdminAction) checkFreeze() error {
+	switch {
+	case !a.FreezeTimers:
+	case a.Scope != nil:
+		return fmt.Errorf("%w: a pause of %s does not freeze timers, because runs come to a scope and go: pause its runs themselves, as a bulk job does",
+			journal.ErrInvalid, a.Scope)
+	case a.Kind != AdminPause && a.Kind != AdminInterrupt:
+		return fmt.Errorf("%w: %s freezes no timers, a pause does", journal.ErrInvalid, a.Kind)
+	}
+	return nil
+}
+
 // of is what an action is on, for errors.
 func (a *AdminAction) of() string {
 	if a.Scope != nil {
@@ -35,7 +48,7 @@ func (a *AdminAction) of() string {
 func (a *AdminAction) ScopeDetail() string {
 	text := a.Scope.String()
 	if a.Kind == AdminInterrupt {
-		text += "; " + a.Kind.Detail()
+		text += "; " + a.Detail()
 	}
 	return text
 }

@@ -68,7 +68,7 @@ func everyChangeIsAudited(k *kit) {
 			k.t.Errorf("entry %d is of %s, after %d", e.Number, e.Time, list[max(i, 1)-1].Number)
 		}
 		k.same("entry", e, journal.AuditEntry{Number: e.Number, Time: e.Time, Actor: "eva@host", Verb: e.Verb, Run: run, Workflow: flow,
-			Reason: kept, Detail: map[bool]string{true: driver.AdminInterrupt.Detail()}[i == 2]})
+			Reason: kept, Detail: map[bool]string{true: (&driver.AdminAction{Kind: driver.AdminInterrupt}).Detail()}[i == 2]})
 	}
 	if err := acts(k, driver.AdminAction{Run: run, Kind: driver.AdminDelete, Actor: "two\nlines"}); !errors.Is(err, journal.ErrInvalid) {
 		k.t.Errorf("an actor of two lines: %v", err)

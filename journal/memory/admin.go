@@ -30,7 +30,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	if err := a.Kind.Refuses(r.open); err != nil {
 		return out, err
 	}
-	changed, detail := true, a.Kind.Detail()
+	changed, detail := true, a.Detail()
 	switch a.Kind {
 	case driver.AdminDelete:
 		s.db.remove(r) // its open children keep their parent's id and find nobody to report to
@@ -41,8 +41,8 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		defer s.db.enqueue(r, now)
 		if a.Kind == driver.AdminResume {
 			r.resume(now)
-		} else {
-			changed = r.pause(a.Kind, now)
+		} else if changed, err = r.pause(&a, now); err != nil {
+			return out, err
 		}
 		out = driver.AdminOutcome{Owner: r.task.Owner, State: r.task.State}
 	case driver.AdminSetLabels, driver.AdminSetPriority:
@@ -72,6 +72,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 // resume makes a task visible. Of an owned one the owner is only asked to look: to take its state
 // away would be a second owner's work. A pause is no part of that state (J11).
 func (r *record) resume(now time.Time) {
+	r.run.Freezes = driver.Thaw(r.run.Freezes, &r.task, instant(now))
 	if r.task.State != journal.Paused || r.task.Fence != 0 || r.task.VisibleAt.Before(now) { // else it begins when its start says
 		r.task.VisibleAt = now
 	}
@@ -94,15 +95,20 @@ func (db *database) edit(r *record, e *driver.Edit, now time.Time) {
 	}
 }
 
-// pause puts a task on hold, and tells whether it was not. The owner of an owned one is asked to
-// look.
-func (r *record) pause(kind driver.AdminKind, now time.Time) bool {
-	state := driver.PausedBy(kind, &r.task)
+// pause puts a task on hold, and tells whether it was not, or its timers went on. The owner of an
+// owned one is asked to look.
+func (r *record) pause(a *driver.AdminAction, now time.Time) (changed bool, err error) {
+	freezes, changed, err := driver.Frozen(r.run.Freezes, a.FreezeTimers, a.Kind == driver.AdminInterrupt, &r.task, instant(now))
+	if err != nil {
+		return false, err
+	}
+	r.run.Freezes = freezes
+	state := driver.PausedBy(a.Kind, &r.task)
 	if state == r.task.State {
-		return false
+		return changed, nil
 	}
 	if r.task.State = state; r.task.Owner != 0 {
 		r.task.VisibleAt = now
 	}
-	return true
+	return true, nil
 }

@@ -19,6 +19,9 @@ func (db *database) fork(of *record, a *driver.AdminAction, now time.Time) error
 	r := &record{run: of.row(), events: of.events, inbox: slices.Clone(of.inbox), known: maps.Clone(of.known), answers: maps.Clone(of.answers)}
 	r.run.ID, r.run.Key, r.run.Queue, r.run.Version, r.run.Parent = f.Run, f.Key, f.Queue, f.Version, nil
 	r.run.CreatedAt, r.run.StartAt = now, instant(now)
+	if of.open { // the timers of the fork go on if those of the run stand still
+		r.run.Freezes = driver.EndFreeze(r.run.Freezes, instant(now))
+	}
 	for i := range r.inbox {
 		r.inbox[i].Run = f.Run
 	}

@@ -79,6 +79,7 @@ func (r *record) row() journal.Run {
 	run.StartLabels = maps.Clone(run.StartLabels) // empty is not nil
 	run.Published = clonePublished(run.Published)
 	run.Parent, run.Continued, run.Rewound = cloned(run.Parent), cloned(run.Continued), run.Rewound.Clone()
+	run.Freezes = slices.Clone(run.Freezes)
 	if run.Continued != nil {
 		run.Continued.Carried = slices.Clone(run.Continued.Carried)
 	}

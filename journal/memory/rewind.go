@@ -43,7 +43,9 @@ func (db *database) rewind(r *record, w *driver.Rewind, now time.Time) error {
 	reopened := !r.open
 	// A task that no commit has changed is that of a run without a history, which nobody loads.
 	t := journal.Task{Run: r.run.ID, Queue: r.run.Queue, Workflow: r.run.Workflow, Priority: r.run.Priority, Turn: 1, InboxLast: journal.InboxSeq(len(r.inbox))}
-	if !reopened {
+	if reopened { // its timers stood still until it was closed
+		r.run.Freezes = driver.EndFreeze(r.run.Freezes, instant(r.run.ClosedAt))
+	} else {
 		t.Fence, t.Turn, t.State = r.task.Fence, r.task.Turn+1, driver.RewoundState(r.task.State)
 	}
 	t.Generation, t.Version, t.VisibleAt = r.run.Generation, r.run.Version, now

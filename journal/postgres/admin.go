@@ -42,9 +42,9 @@ func act(ctx context.Context, s *Store, a *driver.AdminAction) (driver.AdminOutc
 	case driver.AdminDelete:
 		return adminOne(ctx, s, s.sql.admin.delete, a, journal.ErrOpen)
 	case driver.AdminResume:
-		return adminOne(ctx, s, s.sql.admin.resume, a, journal.ErrClosed)
+		return adminHold(ctx, s, s.sql.admin.resume, a)
 	case driver.AdminPause, driver.AdminInterrupt:
-		return adminOne(ctx, s, s.sql.admin.pause, a, journal.ErrClosed, a.Kind == driver.AdminInterrupt)
+		return adminHold(ctx, s, s.sql.admin.pause, a, a.Kind == driver.AdminInterrupt, a.FreezeTimers, 2*journal.FreezesMax)
 	case driver.AdminTerminate:
 		return driver.AdminOutcome{}, adminTerminate(ctx, s, a)
 	case driver.AdminSetLabels, driver.AdminSetPriority:
@@ -70,7 +70,7 @@ func adminOne(ctx context.Context, s *Store, sql string, a *driver.AdminAction, 
 			p.exec(heldWaitSQL)
 		}
 		read := each(func(row pgx.CollectableRow) error { return row.Scan(&done, &exists, &out.Owner, &out.State) })
-		p.query(sql, read, append(auditArgs(a, a.Kind.Detail()), more...)...)
+		p.query(sql, read, append(auditArgs(a, a.Detail()), more...)...)
 		return p.send(ctx, c)
 	})
 	switch {
@@ -78,6 +78,37 @@ func adminOne(ctx context.Context, s *Store, sql string, a *driver.AdminAction, 
 		return out, err
 	case exists:
 		return out, refused
+	}
+	return out, journal.ErrNotFound
+}
+
+// adminHold pauses or resumes a run. The statement changes the task and, if timers stand still, the
+// row of the run, by what it finds in both. So it follows the lock of the task, in a transaction:
+// its snapshot is newer than the lock, and the row is that of the newest pause or resume.
+func adminHold(ctx context.Context, s *Store, sql string, a *driver.AdminAction, more ...any) (out driver.AdminOutcome, err error) {
+	var done, exists, full bool
+	err = s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		var p pipeline
+		p.exec(beginSQL)
+		p.exec(holdSQL)
+		if hasty(ctx, 1) {
+			p.exec(heldWaitSQL)
+		}
+		p.exec(s.sql.lockTasks, runIDs([]journal.RunID{a.Run}))
+		read := each(func(row pgx.CollectableRow) error { return row.Scan(&done, &exists, &out.Owner, &out.State, &full) })
+		p.query(sql, read, append(auditArgs(a, a.Detail()), more...)...)
+		p.exec(endSQL)
+		return p.send(ctx, c)
+	})
+	switch {
+	case err != nil:
+		return out, err
+	case full:
+		return driver.AdminOutcome{}, driver.ErrFreezes()
+	case done:
+		return out, nil
+	case exists:
+		return out, journal.ErrClosed
 	}
 	return out, journal.ErrNotFound
 }
@@ -209,7 +240,7 @@ func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run
 		s.queueSend(&p, messages[from:to], make([]journal.Sent, to-from))
 		return nil
 	})
-	p.exec(s.sql.admin.note, append(auditArgs(a, a.Kind.Detail()), run.Workflow)...)
+	p.exec(s.sql.admin.note, append(auditArgs(a, a.Detail()), run.Workflow)...)
 	p.exec(endSQL)
 	return p.send(ctx, q)
 }

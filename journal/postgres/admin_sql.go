@@ -23,12 +23,15 @@ SELECT EXISTS (SELECT FROM gone), EXISTS (SELECT FROM reprise.runs r WHERE r.id 
 
 // adminResumeSQL makes a run visible now, and forgives it what has held it back.
 //
-// It locks the task alone. If the run is owned, its owner keeps it and is only asked to look:
-// state, strikes and problem are the owner's to change with its next commit (J3), so they are left
-// alone. A pause is not the owner's, so it ends here (J11). A paused run that nobody has claimed
-// yet begins when its start says.
+// It follows the lock of the task, see adminHold. If the run is owned, its owner keeps it and is
+// only asked to look: state, strikes and problem are the owner's to change with its next commit
+// (J3), so they are left alone. A pause is not the owner's, so it ends here (J11). A paused run
+// that nobody has claimed yet begins when its start says. A freeze of the timers ends too, or is
+// taken back, as driver.Thaw says.
 const adminResumeSQL = `
-WITH resumed AS (
+WITH held AS MATERIALIZED (
+    SELECT t.run_id, t.state FROM reprise.tasks t WHERE t.run_id = $1::uuid
+), resumed AS (
     UPDATE reprise.tasks t
     SET visible_at = CASE WHEN t.state = 3 AND t.fence = 0 THEN greatest(now(), t.visible_at) ELSE now() END,
         state   = CASE WHEN t.owner = 0 OR t.state >= 3 THEN 0 ELSE t.state END,
@@ -36,36 +39,57 @@ WITH resumed AS (
         problem = CASE WHEN t.owner = 0 THEN '' ELSE t.problem END
     WHERE t.run_id = $1::uuid
     RETURNING t.run_id, t.workflow, t.owner, t.state
+), thawed AS (
+    UPDATE reprise.runs r
+    SET freezes = CASE WHEN h.state > 3 THEN nullif(r.freezes[:cardinality(r.freezes) - 1], '{}')
+                       ELSE r.freezes || greatest(clock_timestamp(), r.freezes[cardinality(r.freezes)]) END
+    FROM held h WHERE r.id = ANY (ARRAY[h.run_id]) AND cardinality(r.freezes) % 2 = 1
 ), noted AS (
     INSERT INTO reprise.audit (at, actor, verb, run_id, workflow, reason, detail)
     SELECT clock_timestamp(), $2::text, $3::text, r.run_id, r.workflow, $4::text, $5::text FROM resumed r
 )
 SELECT EXISTS (SELECT FROM resumed), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid),
-       coalesce((SELECT r.owner FROM resumed r), 0), coalesce((SELECT r.state FROM resumed r), 0)`
+       coalesce((SELECT r.owner FROM resumed r), 0), coalesce((SELECT r.state FROM resumed r), 0), false`
 
 // adminPauseSQL puts a run on hold (J11), as driver.PausedBy says: $6 is whether running attempts
-// are to be interrupted.
+// are to be interrupted. If $7 is set, timers stand still from now on; that, and what an
+// interruption does to a freeze that lasts, is driver.Frozen. $8 is how many times a row may have;
+// beyond that the statement changes nothing and says so.
 //
-// It locks the task alone, and reads it under that lock: a commit of the owner comes before, and
-// the owner then hears of the pause because the task is visible, or after, and finds the mark. So
-// does a claim, which skips the row while it is locked and does not see it afterwards. A pause that
+// It follows the lock of the task, see adminHold: a commit of the owner comes before, and the owner
+// then hears of the pause because the task is visible, or after, and finds the mark. So does a
+// claim, which skips the row while it is locked and does not see it afterwards. A pause that
 // changes nothing leaves no row in the audit (J12).
 const adminPauseSQL = `
 WITH held AS MATERIALIZED (
-    SELECT t.run_id, t.workflow, t.owner, t.state FROM reprise.tasks t WHERE t.run_id = $1::uuid FOR UPDATE OF t
+    SELECT t.run_id, t.workflow, t.owner, t.state, greatest(clock_timestamp(), r.freezes[cardinality(r.freezes)]) AS at,
+           coalesce(cardinality(r.freezes) % 2 = 1, false) AS frozen, coalesce(cardinality(r.freezes) >= $8::int, false) AS full
+    FROM reprise.tasks t CROSS JOIN LATERAL (SELECT r.freezes FROM reprise.runs r WHERE r.id = ANY (ARRAY[t.run_id])) r
+    WHERE t.run_id = $1::uuid
+), allowed AS MATERIALIZED (
+    SELECT * FROM held h WHERE NOT ($7::bool AND h.full AND NOT h.frozen)
 ), paused AS (
     UPDATE reprise.tasks t
     SET state = CASE WHEN h.owner = 0 THEN 3 WHEN $6::bool THEN 5 ELSE 4 END,
         visible_at = CASE WHEN h.owner = 0 THEN t.visible_at ELSE now() END
-    FROM held h
+    FROM allowed h
     WHERE t.run_id = ANY (ARRAY[h.run_id]) AND (h.state < 3 OR $6::bool AND h.owner > 0 AND h.state < 5)
     RETURNING t.run_id, t.workflow, t.state
+), frozen AS (
+    UPDATE reprise.runs r
+    SET freezes = r.freezes || CASE WHEN h.frozen THEN ARRAY[h.at, h.at] ELSE ARRAY[h.at] END
+    FROM allowed h
+    WHERE r.id = ANY (ARRAY[h.run_id]) AND NOT h.full
+      AND CASE WHEN h.frozen THEN $6::bool AND h.owner > 0 AND h.state = 3 ELSE $7::bool END
+    RETURNING r.id
 ), noted AS (
     INSERT INTO reprise.audit (at, actor, verb, run_id, workflow, reason, detail)
-    SELECT clock_timestamp(), $2::text, $3::text, p.run_id, p.workflow, $4::text, $5::text FROM paused p
+    SELECT clock_timestamp(), $2::text, $3::text, h.run_id, h.workflow, $4::text, $5::text FROM allowed h
+    WHERE EXISTS (SELECT FROM paused) OR EXISTS (SELECT FROM frozen)
 )
-SELECT EXISTS (SELECT FROM held), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid),
-       coalesce((SELECT h.owner FROM held h), 0), coalesce((SELECT p.state FROM paused p), (SELECT h.state FROM held h), 0)`
+SELECT EXISTS (SELECT FROM allowed), EXISTS (SELECT FROM reprise.runs r WHERE r.id = $1::uuid),
+       coalesce((SELECT h.owner FROM held h), 0), coalesce((SELECT p.state FROM paused p), (SELECT h.state FROM held h), 0),
+       EXISTS (SELECT FROM held) AND NOT EXISTS (SELECT FROM allowed)`
 
 // adminParentSQL reads what a run's parent is to be told, and whether the run is open. It locks
 // nothing: it is sent twice, once to learn who the parent is, which never changes, and once under

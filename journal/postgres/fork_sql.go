@@ -1,16 +1,18 @@
 package postgres
 
 // forkRunSQL copies the row of a run, for a fork that rewindSQL then lets begin: open, with its
-// key. The lock keeps the run from being deleted or going back while it is copied, and nothing
-// else.
+// key, and with timers that go on if those of the run stand still. The lock keeps the run from
+// being deleted or going back while it is copied, and nothing else.
 const forkRunSQL = `
 WITH r AS MATERIALIZED (
     SELECT * FROM reprise.runs r WHERE r.id = $1::uuid FOR SHARE OF r
 ), made AS (
     INSERT INTO reprise.runs (id, created_at, generation, version, priority, holds_key, workflow, queue, key, labels, input, input_encoding,
-                              trace, inbox_seen, carried, published, headers, timeout, on_failure, start_labels)
+                              trace, inbox_seen, carried, published, headers, timeout, on_failure, start_labels, freezes)
     SELECT $2::uuid, statement_timestamp(), r.generation, $3::int, r.priority, false, r.workflow, $4::text, $5::text, r.labels, r.input,
-           r.input_encoding, r.trace, r.inbox_seen, r.carried, r.published, r.headers, r.timeout, r.on_failure, r.start_labels
+           r.input_encoding, r.trace, r.inbox_seen, r.carried, r.published, r.headers, r.timeout, r.on_failure, r.start_labels,
+           CASE WHEN cardinality(r.freezes) % 2 = 1
+                THEN r.freezes || greatest(coalesce(r.closed_at, statement_timestamp()), r.freezes[cardinality(r.freezes)]) ELSE r.freezes END
     FROM r
     ON CONFLICT DO NOTHING -- an earlier try has made it (J4)
     RETURNING id

@@ -96,9 +96,9 @@ ORDER BY i.ord, m.number`
 // loadOwnedSQL is loadRunsSQL for owners, who have the rest: an input may be large, and so may what
 // steps in retry have left.
 const loadOwnedSQL = `
-SELECT i.ord, r.generation, t.owner, t.fence, t.generation, t.inbox_last, t.state
+SELECT i.ord, r.generation, t.owner, t.fence, t.generation, t.inbox_last, t.state, r.freezes
 FROM unnest($1::uuid[]) WITH ORDINALITY AS i(id, ord)
-CROSS JOIN LATERAL (SELECT r.generation FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
+CROSS JOIN LATERAL (SELECT r.generation, r.freezes FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
 LEFT JOIN LATERAL (SELECT t.owner, t.fence, t.generation, t.inbox_last, t.state FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) t ON true`
 
 // Load implements driver.Store. Histories come back in the order of the requests; what a run does
@@ -188,12 +188,17 @@ func scanOwned(requests []driver.LoadRequest, out []driver.History) func(row pgx
 		var owner, of *int32
 		var fence, last *int64
 		var state *int16
-		if err := row.Scan(&ord, &generation, &owner, &fence, &of, &last, &state); err != nil {
+		var freezes pgtype.FlatArray[pgtype.Timestamptz]
+		if err := row.Scan(&ord, &generation, &owner, &fence, &of, &last, &state, &freezes); err != nil {
 			return err
 		}
 		h := &out[ord-1]
 		h.Err = nil
 		h.Run.ID, h.Run.Generation = requests[ord-1].Run, journal.Generation(generation)
+		if h.Run.Freezes, h.Err = freezesOf(freezes); h.Err != nil {
+			driver.NoteUnreadable(&h.Run, "freezes", h.Err)
+			h.Err = h.Run.Unreadable
+		}
 		if owner != nil {
 			h.Run.Task = &journal.Task{Run: h.Run.ID, Generation: journal.Generation(*of), Owner: journal.NodeID(*owner),
 				Fence: journal.Fence(*fence), InboxLast: journal.InboxSeq(*last), State: journal.TaskState(*state)}

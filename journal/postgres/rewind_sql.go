@@ -26,7 +26,8 @@ WHERE m.run_id = $1::uuid AND (m.number > $2::bigint OR m.number = ANY ($3::bigi
 // rewindSQL begins the next generation with copies of the events that are kept, and opens the run.
 // The task is taken away from whoever owns it: the owner's next commit names another generation and
 // is refused (J3), and its appends are excluded. A run that was closed gets a task, which says that
-// it was changed: else whoever claims it takes it for one without a history.
+// it was changed: else whoever claims it takes it for one without a history. If
+// the timers of such a run stood still, they did so until it was closed.
 const rewindSQL = `
 WITH kept AS (
     INSERT INTO reprise.events (run_id, generation, seq, kind, cmd, inbox, at, link, name, attempt, encoding, payload, issued)
@@ -36,6 +37,8 @@ WITH kept AS (
     UPDATE reprise.runs r
     SET generation = r.generation + 1, rewound = $4::text, inbox_seen = $5::bigint, carried = $6::bigint[], status = 0, closed_at = NULL,
         closed_seq = NULL, holds_key = r.holds_key OR r.key IS NOT NULL,
+        freezes = CASE WHEN r.status <> 0 AND cardinality(r.freezes) % 2 = 1
+                       THEN r.freezes || greatest(r.closed_at, r.freezes[cardinality(r.freezes)]) ELSE r.freezes END,
         version = CASE WHEN $7::int > 0 THEN $7::int ELSE r.version END,
         input = CASE WHEN $7::int > 0 THEN $8::bytea ELSE r.input END,
         input_encoding = CASE WHEN $7::int > 0 THEN $9::text ELSE r.input_encoding END

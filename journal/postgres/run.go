@@ -15,7 +15,7 @@ import (
 const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels::text, r.input, r.input_encoding, r.trace,
        r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published,
-       r.headers, r.timeout, r.on_failure, r.start_labels::text, r.rewound`
+       r.headers, r.timeout, r.on_failure, r.start_labels::text, r.rewound, r.freezes`
 
 // runRow reads runColumns. Pointers and pgtype values are columns that may be null; bytes that were
 // read belong to the row's user, since the driver copies them.
@@ -36,12 +36,13 @@ type runRow struct {
 	headers, onFailure           *string
 	startLabels, rewound         *string
 	timeout                      *int64
+	freezes                      pgtype.FlatArray[pgtype.Timestamptz]
 }
 
 func (r *runRow) targets() []any {
 	return []any{&r.id, &r.createdAt, &r.startAt, &r.closedAt, &r.generation, &r.version, &r.priority, &r.status, &r.workflow,
 		&r.queue, &r.key, &r.labels, &r.input, &r.encoding, &r.trace, &r.parent, &r.parentGeneration, &r.parentCmd, &r.parentPolicy,
-		&r.seen, &r.carried, &r.published, &r.headers, &r.timeout, &r.onFailure, &r.startLabels, &r.rewound}
+		&r.seen, &r.carried, &r.published, &r.headers, &r.timeout, &r.onFailure, &r.startLabels, &r.rewound, &r.freezes}
 }
 
 // run returns the run. A run that starts at once has no time of its own for that: the column is
@@ -70,6 +71,8 @@ func (r *runRow) run() journal.Run {
 	driver.NoteUnreadable(&run, "published", err)
 	run.Rewound, err = driver.DecodeRewound(textOf(r.rewound))
 	driver.NoteUnreadable(&run, "rewound", err)
+	run.Freezes, err = freezesOf(r.freezes)
+	driver.NoteUnreadable(&run, "freezes", err)
 	if run.StartAt.IsZero() {
 		run.StartAt = run.CreatedAt
 	}
@@ -86,4 +89,22 @@ func (r *runRow) run() journal.Run {
 		}
 	}
 	return run
+}
+
+// freezesOf reads the times at which freezes of a run have begun and ended, by turns.
+func freezesOf(column pgtype.FlatArray[pgtype.Timestamptz]) (journal.Freezes, error) {
+	if len(column) == 0 {
+		return nil, nil
+	}
+	times := make([]time.Time, len(column))
+	for i, at := range column {
+		if !at.Valid {
+			return nil, fmt.Errorf("%w: a freeze without a time", driver.ErrMalformed)
+		}
+		if err := finite(at); err != nil {
+			return nil, err
+		}
+		times[i] = timeOf(at)
+	}
+	return journal.FreezesOf(times), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -63,14 +64,14 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		if err := a.Kind.Refuses(t.open); err != nil {
 			return err
 		}
-		changed, detail := true, a.Kind.Detail()
+		changed, detail := true, a.Detail()
 		switch a.Kind {
 		case driver.AdminDelete:
 			err = t.forget(b)
 		case driver.AdminTerminate:
 			err = terminate(s, b, &t, a.Reason, &lost)
 		case driver.AdminResume:
-			_, err = b.exec(adminResumeSQL, now().UnixMicro(), uuidArg(a.Run))
+			err = t.resume(b, now())
 			out = driver.AdminOutcome{Owner: t.task.Owner, State: journal.Ready}
 		case driver.AdminSetLabels, driver.AdminSetPriority:
 			detail, err = t.edit(b, &a)
@@ -82,7 +83,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 			detail, err = t.fork(newEffects(s, b, &lost), &a)
 			changed = detail != ""
 		default:
-			changed, err = t.pause(b, a.Kind)
+			changed, err = t.pause(b, &a, now())
 			out = driver.AdminOutcome{Owner: t.task.Owner, State: t.task.State}
 		}
 		if err != nil || !changed {
@@ -94,14 +95,29 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	return out, err
 }
 
-// pause puts a run on hold, and tells whether it was not.
-func (t *target) pause(q querier, kind driver.AdminKind) (changed bool, err error) {
-	state := driver.PausedBy(kind, &t.task)
-	if state == t.task.State {
-		return false, nil
+// resume makes a run visible, and lets its timers go on.
+func (t *target) resume(q querier, at time.Time) error {
+	if t.run.Freezes.Lasts() {
+		if err := refreeze(q, t.run.ID, driver.Thaw(t.run.Freezes, &t.task, at)); err != nil {
+			return err
+		}
+	}
+	_, err := q.exec(adminResumeSQL, at.UnixMicro(), uuidArg(t.run.ID))
+	return err
+}
+
+// pause puts a run on hold, and tells whether it was not, or its timers went on.
+func (t *target) pause(q querier, a *driver.AdminAction, at time.Time) (changed bool, err error) {
+	freezes, changed, err := driver.Frozen(t.run.Freezes, a.FreezeTimers, a.Kind == driver.AdminInterrupt, &t.task, at)
+	if changed && err == nil {
+		err = refreeze(q, t.run.ID, freezes)
+	}
+	state := driver.PausedBy(a.Kind, &t.task)
+	if err != nil || state == t.task.State {
+		return changed, err
 	}
 	t.task.State = state
-	_, err = q.exec(adminPauseSQL, int64(state), now().UnixMicro(), uuidArg(t.run.ID))
+	_, err = q.exec(adminPauseSQL, int64(state), at.UnixMicro(), uuidArg(t.run.ID))
 	return true, err
 }
 

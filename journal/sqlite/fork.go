@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"time"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
@@ -41,6 +43,9 @@ func (t *target) fork(e *effects, a *driver.AdminAction) (detail string, err err
 	x := execs{q: e.q}
 	x.exec(forkRunSQL, fork, e.at.UnixMicro(), int64(f.Version), f.Queue, nullText(f.Key), of)
 	x.exec(forkInboxSQL, fork, of)
+	if x.err == nil && len(t.run.Freezes) > 0 {
+		x.err = refreeze(e.q, f.Run, t.forked(e.at))
+	}
 	if x.err != nil {
 		return "", x.err
 	}
@@ -59,4 +64,12 @@ func (t *target) fork(e *effects, a *driver.AdminAction) (detail string, err err
 	}
 	detail, ofFork := f.Details(a)
 	return detail, note(e.q, f.Noted(a), t.run.Workflow, ofFork, e.at)
+}
+
+// forked returns the freezes of a fork: its timers go on if those of the run stand still.
+func (t *target) forked(at time.Time) journal.Freezes {
+	if !t.open {
+		at = t.run.ClosedAt
+	}
+	return driver.EndFreeze(t.run.Freezes, at)
 }

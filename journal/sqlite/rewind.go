@@ -119,6 +119,9 @@ func (t *target) beginAgain(e *effects, w *driver.Rewind, of journal.RunID, in *
 		e.lost.note(t.task.Owner)
 		x.exec(rewindTaskSQL, version, int64(out.State), e.at.UnixMicro(), run, nullBytes(attempts))
 	} else {
+		if t.run.Freezes.Lasts() && x.err == nil { // its timers stood still until it was closed
+			x.err = refreeze(e.q, t.run.ID, driver.EndFreeze(t.run.Freezes, t.run.ClosedAt))
+		}
 		x.exec(rewindOpenSQL, e.at.UnixMicro(), int64(last), run, nullBytes(attempts))
 	}
 	if x.err != nil {

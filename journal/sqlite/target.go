@@ -15,7 +15,7 @@ SELECT t.run_id IS NOT NULL, t.owner, t.state, t.generation,
         WHERE e.run_id = t.run_id AND e.generation = t.generation ORDER BY e.seq DESC LIMIT 1),
        (SELECT e.at FROM reprise_events e
         WHERE e.run_id = t.run_id AND e.generation = t.generation ORDER BY e.seq DESC LIMIT 1),
-       r.workflow, r.labels, r.priority, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
+       r.workflow, r.labels, r.priority, r.freezes, r.closed_at, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy
 FROM reprise_runs r LEFT JOIN reprise_tasks t ON t.run_id = r.id WHERE r.id = ?`
 
 // adminRemoveSQL ends a task whoever owns it: the owner's next commit finds no task and is refused
@@ -24,7 +24,7 @@ const adminRemoveSQL = `DELETE FROM reprise_tasks WHERE run_id = ?`
 
 // target is a run as an operator finds it, in the transaction that acts on it.
 type target struct {
-	run          journal.Run // only id, workflow, labels, priority, generation and parent
+	run          journal.Run // only id, workflow, labels, priority, generation, freezes, end and parent
 	exists, open bool
 	task         journal.Task // only owner and state
 	last         journal.Seq
@@ -40,8 +40,10 @@ func find(q querier, run journal.RunID) (t target, err error) {
 		t.last, t.lastAt = journal.Seq(r.int(4)), r.time(5)
 		labels, err := driver.DecodeLabels(r.text(7))
 		driver.NoteUnreadable(&t.run, "labels", err)
-		t.run.Workflow, t.run.Labels, t.run.Priority, t.run.Parent = r.text(6), labels, int16(r.int(8)), parentOf(r[9:])
-		return nil
+		t.run.Workflow, t.run.Labels, t.run.Priority, t.run.Parent = r.text(6), labels, int16(r.int(8)), parentOf(r[11:])
+		t.run.ClosedAt = r.time(10)
+		t.run.Freezes, err = decodeFreezes(r.text(9))
+		return err
 	}, uuidArg(run))
 	return t, err
 }

@@ -222,7 +222,8 @@ CREATE TABLE reprise.runs (
     timeout bigint,
     on_failure text,
     start_labels jsonb,
-    rewound text
+    rewound text,
+    freezes timestamp with time zone[]
 )
 WITH (fillfactor='85');
 
@@ -350,7 +351,8 @@ CREATE VIEW reprise.v_runs AS
     r.carried,
     (COALESCE(r.start_at, r.created_at) + ((r.timeout)::double precision * '00:00:00.000001'::interval)) AS deadline,
     r.on_failure,
-    r.headers
+    r.headers,
+    r.freezes
    FROM (reprise.runs r
      LEFT JOIN reprise.events e ON (((e.run_id = r.id) AND (e.generation = r.generation) AND (e.seq = r.closed_seq))));
 

@@ -79,7 +79,7 @@ CREATE TABLE reprise_runs (
     input          BLOB,                           -- null: no bytes
     input_encoding TEXT,                           -- null: JSON
     trace          TEXT
-, parent_run BLOB, parent_generation INTEGER, parent_cmd INTEGER, parent_policy INTEGER, inbox_seen INTEGER, carried TEXT, published TEXT, headers TEXT, timeout INTEGER, on_failure TEXT, start_labels TEXT, rewound TEXT) STRICT, WITHOUT ROWID;
+, parent_run BLOB, parent_generation INTEGER, parent_cmd INTEGER, parent_policy INTEGER, inbox_seen INTEGER, carried TEXT, published TEXT, headers TEXT, timeout INTEGER, on_failure TEXT, start_labels TEXT, rewound TEXT, freezes TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reprise_schema_migrations (
     version    INTEGER PRIMARY KEY,
@@ -226,7 +226,9 @@ SELECT lower(substr(hex(r.id), 1, 8) || '-' || substr(hex(r.id), 9, 4) || '-' ||
        r.carried,
        strftime('%Y-%m-%d %H:%M:%f', (coalesce(r.start_at, r.created_at) + r.timeout) / 1e6, 'unixepoch') AS deadline,
        r.on_failure,
-       r.headers
+       r.headers,
+       CASE WHEN json_valid(r.freezes)
+            THEN (SELECT json_group_array(strftime('%Y-%m-%d %H:%M:%f', f.value / 1e6, 'unixepoch')) FROM json_each(r.freezes) f) END AS freezes
 FROM reprise_runs r
 LEFT JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq;
 

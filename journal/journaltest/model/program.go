@@ -231,7 +231,7 @@ func (s step) String() string {
 		case doCommit:
 			b.WriteString(m.commitText())
 		case doPause:
-			b.WriteString(" by " + m.pauseKind().Detail())
+			fmt.Fprintf(&b, " by %s %d", m.pauseKind(), m.pauseKind())
 		case doLabel:
 			b.WriteString(" with " + labelText(m.labels()))
 		case doPriority:
