@@ -46,7 +46,9 @@ func (r *run) onActivate(m *activate) {
 	r.changed, r.proved = time.Now(), false
 	r.newcomer, r.since, r.worked, r.rest, r.stalled = m.newcomer, r.changed, false, time.Time{}, time.Time{}
 	r.trouble.problem, r.trouble.stack = "", ""
+	r.unthawed = false // the claim says it
 	lookForPause(r)
+	renewMachine(r)
 	if c.Run.Unreadable != nil { // warm or not: what stands in the row is newer than memory
 		r.fail(c.Run.Unreadable)
 	} else {

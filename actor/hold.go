@@ -1,6 +1,9 @@
 package actor
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
+)
 
 // A run that an operator pauses starts no step from the moment when its owner hears of it (J11).
 //
@@ -24,6 +27,12 @@ import "github.com/reprise-run/reprise/journal"
 //
 // A step that may not be tried again may pause its run as well, see exhaust.go. The owner starts no
 // step from the moment when it asks for that: the run may be paused before the answer is there.
+//
+// Timers may have stood still while the run was paused. How long is in what a load or a claim says
+// of the run (journal.Freezes), and not in the outcome of a commit. So a run that hears of a resume
+// fires no timer before it has loaded, and a machine that knows of other freezes is made anew: see
+// renewMachine. A run that has not heard of its pause when that is over has lost nothing: the store
+// forgets a freeze that its owner has not answered.
 //
 // A resume makes the task visible too, and is heard in the same way. If it overtakes the answer, a
 // run that is kept stays as it is, and the outcome says so; one that parks is visible, so that
@@ -54,6 +63,7 @@ func hear(r *run, state journal.TaskState) {
 func takeHold(r *run, held bool) {
 	if !onHold(r) {
 		r.inputs.news = r.inputs.news || held
+		r.unthawed = r.unthawed || held
 		renew(r)
 		return
 	}
@@ -76,4 +86,24 @@ func lookForPause(r *run) {
 	held := onHold(r)
 	r.paused = r.host.pauses.inScope(r.info)
 	takeHold(r, held)
+}
+
+// noteFreezes takes in how long the timers of the run stood still, by what a load says.
+func noteFreezes(r *run, freezes journal.Freezes) {
+	r.unthawed = false
+	if !freezes.Equal(r.info.Freezes) {
+		info := *r.info // attempts and hooks may hold the one before
+		info.Freezes = freezes
+		r.info = &info
+	}
+}
+
+// renewMachine gives up a machine that does not know how long the run's timers stood still, unless
+// the run is on hold: then no timer fires, and there will be more to know. Attempts go on, as the
+// machine that follows adopts them.
+func renewMachine(r *run) {
+	if r.machine != nil && !onHold(r) && !replay.Freezes(r.machine).Equal(r.info.Freezes) {
+		r.machine.Close()
+		r.machine = nil
+	}
 }

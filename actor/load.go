@@ -95,6 +95,7 @@ func begin(r *run) bool {
 	r.partial = &partial{machine: replay.New(def, ident, r.host.o.Store)}
 	r.partial.machine.SetThresholds(r.host.o.Thresholds)
 	r.partial.machine.SetShown(r.info.Published, r.info.Labels)
+	replay.SetFreezes(r.partial.machine, r.info.Freezes)
 	return true
 }
 
@@ -124,7 +125,7 @@ func finish(r *run) {
 	if !r.inputs.news && !onHold(r) { // else messages that were carried over may follow got
 		r.inputs.got = max(r.inputs.got, m.InboxSeen())
 	}
-	r.steps.adopt(m.Pending(), r.task.Attempts)
+	r.steps.adopt(m.Pending(), r.task.Attempts, r.info.Freezes)
 	takeGiven(r)
 	renew(r)
 }

@@ -32,11 +32,13 @@ func (r *run) onLoaded(m loaded) {
 	default:
 		r.unconfirmed = false
 		hear(r, task.State)
+		noteFreezes(r, m.history.Run.Freezes)
 		if r.machine == nil {
 			takeHistory(r, &m.history)
 		} else if !onHold(r) {
 			r.inputs.addMessages(&m.history)
 		}
+		renewMachine(r)
 	}
 	r.advance()
 }

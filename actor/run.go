@@ -77,6 +77,7 @@ type run struct {
 	uncommitted []journal.Event
 	inputs      inputs
 	steps       steps
+	unthawed    bool // a pause has ended, and what froze in it is not known yet: no timer fires, see hold.go
 	turn        turn // the last one that was taken
 	trouble     trouble
 

@@ -34,6 +34,7 @@ type step struct {
 	made      int32     // attempts that have failed
 	earlier   int32     // those of them before the present set of attempts
 	since     time.Time // when it got the present set; zero for the first
+	freezes   journal.Freezes
 	panics    int32     // of the present set, those that panicked
 	nextAt    time.Time // when the next attempt is due, by the store's clock
 	failure   *journal.Failure
@@ -82,7 +83,10 @@ func (s *step) remembers() bool {
 // its run first.
 func (s *step) waits() bool { return !s.running && !s.ended && !s.dropped && !s.exhausted }
 
-// deadline is when the whole step runs out of time; zero for never.
+// deadline is when the whole step runs out of time; zero for never. While its run is paused and the
+// timers stand still, so does this time, for the attempts that begin after the resume. One that is
+// executed then, and the retry of it, are limited as if they did not: its context has its limit
+// already.
 func (s *step) deadline() time.Time {
 	if s.Options.Overall <= 0 {
 		return time.Time{}
@@ -91,5 +95,6 @@ func (s *step) deadline() time.Time {
 	if s.since.After(from) {
 		from = s.since
 	}
-	return from.Add(s.Options.Overall)
+	at, _ := s.freezes.Due(from, from.Add(s.Options.Overall))
+	return at
 }

@@ -66,15 +66,16 @@ func (t *steps) clear() {
 
 // adopt aligns the table with what the machine has pending after a replay. Steps that are here
 // already keep their attempts and get the code of the new machine; the others get what is stored of
-// them.
-func (t *steps) adopt(pending []replay.Step, stored []journal.Attempt) {
+// them. The time of all of them stands still in the freezes.
+func (t *steps) adopt(pending []replay.Step, stored []journal.Attempt, freezes journal.Freezes) {
 	for _, p := range pending {
 		if s := t.get(p.Cmd); s != nil {
 			s.Step.Body = p.Body
 			s.Cancelled = s.Cancelled || p.Cancelled
+			s.freezes = freezes
 			continue
 		}
-		s := &step{Step: p, durable: true}
+		s := &step{Step: p, durable: true, freezes: freezes}
 		for _, a := range stored {
 			if a.Cmd == p.Cmd {
 				s.made, s.panics, s.nextAt, s.failure, s.heartbeat = a.Made, a.Panics, a.NextAt, a.Failure, a.Heartbeat

@@ -94,7 +94,7 @@ func (r *run) takeInputs(t *turn, first bool) error {
 	for !r.machine.Finished() && t.room(r.machine) {
 		queue := r.inputs.queue
 		timer, armed := r.machine.NextTimer()
-		due := armed && !timer.Due.After(now) && !r.inputs.borrowed() && !onHold(r)
+		due := armed && !timer.Due.After(now) && !r.inputs.borrowed() && !onHold(r) && !r.unthawed
 		if due && (len(queue) == 0 || !queue[0].at.Before(timer.Due)) {
 			if err := t.apply(r.machine, &r.steps, r.machine.Stamp(timer.Event(), now)); err != nil {
 				return err

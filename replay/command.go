@@ -38,7 +38,7 @@ type Command struct {
 	node  list.Node[Command] // in the scope's open commands
 
 	name    string
-	at      time.Time       // a step's time of issue, a timer's due time
+	at      time.Time       // a step's time of issue; when a timer comes, see SetFreezes
 	run     journal.RunID   // the child, or the signal's receiver
 	payload journal.Payload // output or failure, raw until somebody wants it
 	err     error           // why it was cancelled or asked to stop
@@ -79,6 +79,7 @@ func (sc *Scope) Timer(name string, d time.Duration) *Command {
 		return c
 	}
 	if sc.issue(c, "") {
+		c.at = putOff(sc.env.freezes, sc.env.now, c.at)
 		sc.env.timers.arm(c)
 	}
 	return c
@@ -256,6 +257,8 @@ func (c *Command) Await(sc *Scope) error {
 // String is the command in the form of Waiting.
 func (c *Command) String() string {
 	switch {
+	case c.kind == journal.CommandTimer && c.at.Equal(never):
+		return "timer " + c.name + ", frozen"
 	case c.kind == journal.CommandTimer:
 		return journal.Issued{Kind: c.kind, Name: c.name, Due: c.at}.String()
 	case c.kind == journal.CommandSend && c.name == "":

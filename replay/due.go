@@ -30,14 +30,14 @@ func (t *Timer) Event() journal.Event {
 // cancelled the code, and its function has not failed: it is no command, and what it does is in the
 // history only when it is up. So a run can be given a time, or another one, while it goes on.
 func (m *Machine) NextTimer() (Timer, bool) {
-	next, armed := Timer{}, len(m.env.timers) > 0
+	next, armed := Timer{}, len(m.env.timers) > 0 && !m.env.timers[0].at.Equal(never)
 	if armed {
 		c := m.env.timers[0]
 		next = Timer{Cmd: c.cmd, Name: c.name, Due: c.at}
 	}
 	root := m.env.root
-	if m.deadline.IsZero() || root == nil || root.err != nil || m.env.failing || m.Finished() || armed && !m.deadline.Before(next.Due) {
+	if m.timeUp.IsZero() || root == nil || root.err != nil || m.env.failing || m.Finished() || armed && !m.timeUp.Before(next.Due) {
 		return next, armed
 	}
-	return Timer{Name: "timeout of the run", Due: m.deadline, limit: m.deadline.Sub(m.env.info.StartAt)}, true
+	return Timer{Name: "timeout of the run", Due: m.timeUp, limit: m.deadline.Sub(m.env.info.StartAt)}, true
 }

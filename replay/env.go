@@ -29,6 +29,7 @@ type Env struct {
 	failing bool // the workflow's function has failed, and Definition.OnFailure was called
 
 	timers  timers
+	freezes journal.Freezes // see SetFreezes
 	out     outbox
 	signals map[string]*SignalQueue // ranged over only where the order does not matter
 

@@ -51,7 +51,8 @@ type Machine struct {
 	link        journal.Link // of the last event, see Head
 	inboxSeen   journal.InboxSeq
 	cancelledBy journal.Message // that cancelled the root scope; without a number for none
-	deadline    time.Time       // when the run's time is up; zero for never
+	deadline    time.Time       // when the run's time is up if it never stands still; zero for never
+	timeUp      time.Time       // when it is up; zero for never, or if it stands still
 
 	terminal *journal.Event    // what the code decided; nil while it runs
 	next     *journal.Continue // with a terminal that is RunContinued
@@ -69,6 +70,7 @@ func New(def *Definition, info Info, enc Encoder) *Machine {
 	if m.deadline = info.Deadline; m.deadline.IsZero() && def.Timeout > 0 && !info.StartAt.IsZero() {
 		m.deadline = info.StartAt.Add(def.Timeout)
 	}
+	m.timeUp = m.deadline
 	e.out.children = info.Generation > 1 // an earlier one may have started some
 	e.length.limit = Thresholds{Events: continueEvents, Bytes: continueBytes}
 	return m

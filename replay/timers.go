@@ -1,6 +1,11 @@
 package replay
 
-import "container/heap"
+import (
+	"container/heap"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
 
 // timers is a heap of the armed timers, the earliest first; of two due at once, the one issued
 // first. A timer knows its place in it, so stopping one costs no search.
@@ -8,6 +13,22 @@ type timers []*Command
 
 func (h *timers) arm(c *Command)    { heap.Push(h, c) }
 func (h *timers) disarm(c *Command) { heap.Remove(h, int(c.heap)) }
+
+// never is when a timer comes that stands still. No other timer is due as late, see
+// [journal.DelayMax].
+var never = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// putOff is when a timer comes that is armed now, with the freezes that it meets.
+func putOff(f journal.Freezes, now, due time.Time) time.Time {
+	if len(f) == 0 {
+		return due
+	}
+	at, _ := f.Due(now, due)
+	if at.IsZero() {
+		return never
+	}
+	return at
+}
 
 // Len implements heap.Interface, as do the methods below.
 func (h timers) Len() int { return len(h) }

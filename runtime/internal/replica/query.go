@@ -84,11 +84,13 @@ func (r *replica) advance(ctx context.Context, c *Cache, e *execution, end journ
 	})
 }
 
-// stale tells whether the machine has seen what is not, or not any more, the run's past.
-// If it is ahead, any new event makes it stale, even one that a message of the inbox became: the
-// owner may have given it another time or another place, and comparing would cost a replay anyway.
+// stale tells whether the machine has seen what is not, or not any more, the run's past, or does
+// not know how long the run's timers stood still. If it is ahead, any new event makes it stale,
+// even one that a message of the inbox became: the owner may have given it another time or another
+// place, and comparing would cost a replay anyway.
 func (r *replica) stale(d *delta) bool {
-	return d.run.Generation != r.generation || r.ahead && (d.turn() != r.turn || len(d.events) > 0)
+	return d.run.Generation != r.generation || r.ahead && (d.turn() != r.turn || len(d.events) > 0) ||
+		!d.run.Freezes.Equal(replay.Freezes(r.machine))
 }
 
 // replay shows the machine the events that are new to it.

@@ -100,6 +100,7 @@ func (r *replica) begin(o *Options, run *journal.Run) error {
 	}
 	r.machine = replay.New(def, replay.InfoOf(run), o.Journal)
 	r.machine.SetThresholds(o.Thresholds)
+	replay.SetFreezes(r.machine, run.Freezes)
 	r.workflow, r.began = run.Workflow, *run
 	return nil
 }
