@@ -22,14 +22,25 @@ import (
 // inbox; timers and the run's own time elapse, and what is due by then happens at the resume; the
 // children of the run go on. [Client.Terminate] ends a paused run.
 //
+// With o.FreezeTimers timers do not elapse: after the resume each has the rest of its time that it
+// had at the pause, by the clock of the store. It holds for all that the code waits for by time,
+// such as sleeps, named timers and the deadlines of workflow.WithTimeout, for the run's own time,
+// and for the Timeout of its steps. Not put off are: what was due at the pause, which comes at the
+// resume; an attempt of a step that is executed, and the time until the next one; timers that the
+// code arms later. A timer that the code arms while the run is paused, because a step has ended,
+// has its whole time at the resume. Several freezes add up, also over generations of the run, a
+// retry, a reset and a fork. A run has at most journal.FreezesMax of them. If somebody resumes the
+// run before its node has answered, its timers have not stood still.
+//
 // A pause of a run that is paused changes nothing, unless it has CancelSteps and steps are still
-// executed. o may be nil. Errors: journal.ErrNotFound; journal.ErrClosed, also if the run has ended
-// before its owner could answer; ctx's.
+// executed, or FreezeTimers and the timers go on: then they stand still from now on. o may be nil.
+// Errors: journal.ErrNotFound; journal.ErrClosed, also if the run has ended before its owner could
+// answer; a *journal.LimitError; ctx's.
 func (c *Client) Pause(ctx context.Context, run journal.RunID, o *PauseOptions) error {
 	if o == nil {
 		o = &PauseOptions{}
 	}
-	a := driver.AdminAction{Kind: driver.AdminPause, Reason: o.Reason}
+	a := driver.AdminAction{Kind: driver.AdminPause, Reason: o.Reason, FreezeTimers: o.FreezeTimers}
 	if o.CancelSteps {
 		a.Kind = driver.AdminInterrupt
 	}

@@ -46,7 +46,10 @@ type PendingTimer struct {
 	Name  string
 	Cmd   journal.Cmd
 	Since time.Time // when the code armed it
-	Due   time.Time
+	Due   time.Time // later than the code asked for if it stood still meanwhile; zero while it stands still
+	// Left is what is left of its time while the run is paused and its timers stand still, see
+	// PauseOptions.FreezeTimers. Then Due is zero.
+	Left time.Duration
 }
 
 // PendingChild is a child whose outcome the run does not know yet.
@@ -108,7 +111,7 @@ func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description,
 	if n := len(h.Inbox); n > 0 { // a load gives only the first of them
 		d.Unread += int(h.Run.Task.InboxLast - h.Inbox[n-1].Number)
 	}
-	d.Inbox, d.Waiting = h.Inbox, h.Run.Task.Waiting
+	d.Inbox, d.Waiting = h.Inbox, h.Run.Waits()
 	d.pending(h.Run.Task, all)
 	return d, c.findChildren(ctx, d)
 }
@@ -189,7 +192,9 @@ func (d *Description) pending(task *journal.Task, events []journal.Event) {
 		case c.Kind == journal.CommandChild:
 			d.Children = append(d.Children, PendingChild{Workflow: c.Name, Key: c.Detail, Cmd: cmd, Since: at[i], Cancelled: cancelled[cmd]})
 		case c.Kind == journal.CommandTimer && !cancelled[cmd]:
-			d.Timers = append(d.Timers, PendingTimer{Name: c.Name, Cmd: cmd, Since: at[i], Due: c.Due})
+			t := PendingTimer{Name: c.Name, Cmd: cmd, Since: at[i]}
+			t.Due, t.Left = d.Run.Freezes.Due(t.Since, c.Due)
+			d.Timers = append(d.Timers, t)
 		}
 	}
 }

@@ -18,6 +18,9 @@ type PauseOptions struct {
 	// the attempts do not count, and the steps start anew when the run is resumed. Without it they
 	// may finish, and their outcomes are stored.
 	CancelSteps bool
+	// FreezeTimers makes the timers of the run stand still until the resume: what was left of their
+	// time at the pause is left then. [Client.Pause] says which, [Client.PauseScope] refuses it.
+	FreezeTimers bool
 }
 
 // Between two looks at what nodes have not answered yet.

@@ -23,12 +23,14 @@ import (
 // paused scopes, and paused itself; it goes on when none of that holds any more.
 //
 // A pause of a scope that is paused changes nothing, unless it has CancelSteps and the one before
-// had not. o may be nil. Errors: journal.ErrInvalid for a scope that names nothing; ctx's.
+// had not. o may be nil. Errors: journal.ErrInvalid for a scope that names nothing, and for
+// FreezeTimers; ctx's. Timers of a scope do not freeze, because runs come to it and go, and a pause
+// of it writes nothing to them. Pause the runs themselves for that, with a job of package bulk.
 func (c *Client) PauseScope(ctx context.Context, scope journal.Scope, o *PauseOptions) error {
 	if o == nil {
 		o = &PauseOptions{}
 	}
-	a := driver.AdminAction{Kind: driver.AdminPause, Reason: o.Reason}
+	a := driver.AdminAction{Kind: driver.AdminPause, Reason: o.Reason, FreezeTimers: o.FreezeTimers}
 	if o.CancelSteps {
 		a.Kind = driver.AdminInterrupt
 	}

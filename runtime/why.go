@@ -196,6 +196,9 @@ func (w *why) hold(t *journal.Task) {
 	case t.Owner != 0:
 		r.Text += "; steps that were executed then may finish"
 	}
+	if w.d.Run.Freezes.Lasts() {
+		r.Text += "; its timers stand still"
+	}
 	if t.Problem != "" {
 		r.Text += "; it could not go on before that: " + t.Problem
 	}
@@ -318,7 +321,11 @@ func times(n int) string {
 func (w *why) timers() {
 	for i := range w.d.Timers {
 		t := &w.d.Timers[i]
-		w.add(Reason{Kind: ReasonTimer, Text: strings.TrimSpace("timer " + t.Name), Since: t.Since, Until: t.Due})
+		r := Reason{Kind: ReasonTimer, Text: strings.TrimSpace("timer " + t.Name), Since: t.Since, Until: t.Due}
+		if t.Due.IsZero() {
+			r.Text += fmt.Sprintf(" stands still, with %s left", t.Left)
+		}
+		w.add(r)
 	}
 }
 
@@ -374,9 +381,11 @@ func (w *why) words() {
 // deadline is when the run's time is up, if its start gave it one.
 func (w *why) deadline() {
 	if run := &w.d.Run; run.Timeout > 0 {
-		at := run.StartAt.Add(run.Timeout)
+		at, left := run.Freezes.Due(run.StartAt, run.StartAt.Add(run.Timeout))
 		r := Reason{Kind: ReasonDeadline, Text: fmt.Sprintf("the run's time of %s ends", run.Timeout), Until: at}
-		if !at.After(w.now) {
+		if at.IsZero() {
+			r.Text = fmt.Sprintf("the run's time of %s stands still, with %s left", run.Timeout, left)
+		} else if !at.After(w.now) {
 			r = Reason{Kind: ReasonDeadline, Text: fmt.Sprintf("the run's time of %s is up", run.Timeout), Since: at}
 		}
 		w.add(r)

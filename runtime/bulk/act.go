@@ -100,7 +100,7 @@ func (w *worker) actOn(ctx context.Context, run journal.RunID) error {
 	case Terminate:
 		return w.client.Terminate(ctx, run, w.reason())
 	case Pause:
-		return w.client.Pause(ctx, run, nil)
+		return w.client.Pause(ctx, run, &runtime.PauseOptions{FreezeTimers: w.job.FreezeTimers})
 	case Resume:
 		return w.client.Resume(ctx, run)
 	case SetLabels:

@@ -57,6 +57,8 @@ type Job struct {
 	All bool `json:"all,omitempty"`
 	// Reason is for the audit and for the runs' histories, which name the job beside it.
 	Reason string `json:"reason,omitempty"`
+	// FreezeTimers is runtime.PauseOptions.FreezeTimers of the verb [Pause].
+	FreezeTimers bool `json:"freeze_timers,omitempty"`
 	// Signal is the name of the signal that the verb [Signal] sends, and Payload what it carries,
 	// as JSON; null if it is empty. Step is the name of the step that the verb [Edit] gives the
 	// result Payload, as runtime.StepResult.Name.
@@ -103,6 +105,8 @@ func (j *Job) check() error {
 		return refuse("rate %v: it must be between 0, for no limit, and %d runs a second", j.Rate, rateMax)
 	case j.Concurrency < 0 || j.Concurrency > concurrencyMax:
 		return refuse("concurrency %d: it must be between 1 and %d, or 0 for the default", j.Concurrency, concurrencyMax)
+	case j.Verb != Pause && j.FreezeTimers:
+		return refuse("timers are frozen by the verb pause, and not by %s", j.Verb)
 	case j.Verb != Signal && (j.Signal != "" || len(j.Payload) > 0 && j.Verb != Edit):
 		return refuse("a signal belongs to the verb signal, and not to %s", j.Verb)
 	case j.Verb != SetLabels && len(j.Labels)+len(j.RemoveLabels) > 0:

@@ -66,6 +66,10 @@ func (e *Env) doing(run journal.RunID) string {
 		}
 	}
 	for _, t := range d.Timers {
+		if t.Due.IsZero() {
+			s += fmt.Sprintf("; timer %q stands still, with %s left", t.Name, t.Left)
+			continue
+		}
 		s += fmt.Sprintf("; timer %q is due in %s", t.Name, time.Until(t.Due))
 	}
 	return s

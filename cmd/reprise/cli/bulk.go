@@ -82,6 +82,8 @@ without a failure.`,
 	switch verb {
 	case bulk.Signal:
 		c.Use, c.Args, said = "signal NAME [PAYLOAD]", cobra.RangeArgs(1, 2), `approved '{"by": "Ada"}'`
+	case bulk.Pause:
+		c.Flags().BoolVar(&f.job.FreezeTimers, "freeze-timers", false, "timers stand still until the resume, and have then what is left of their time now")
 	case bulk.SetLabels:
 		c.Use, c.Args, said = "set-labels [NAME=VALUE ...]", cobra.ArbitraryArgs, "ticket=OPS-17 --remove untriaged"
 		c.Flags().StringArrayVar(&f.job.RemoveLabels, "remove", nil, "name of a label to remove; may be repeated")

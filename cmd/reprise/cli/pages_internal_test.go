@@ -24,9 +24,8 @@ var update = flag.Bool("update", false, "write the pages that tests compare with
 
 // recordTypes are what verbs print, in the order of the page.
 var recordTypes = []any{
-	runPageRecord{}, runRecord{}, detailRecord{}, stepRecord{}, timerRecord{}, childRecord{}, messageRecord{}, whyRecord{}, reasonRecord{},
-	eventRecord{}, payloadRecord{}, failureRecord{}, publishedRecord{}, startedRecord{}, sentRecord{}, answerRecord{}, replayedRecord{}, rewoundRecord{}, repeatedRecord{}, forkedRecord{}, replacedRecord{}, unreadRecord{}, tallyRecord{}, groupRecord{}, drawingRecord{}, flowNodeRecord{}, shapeRecord{},
-	scheduleRecord{}, slotRecord{}, scheduleChangeRecord{}, scheduleToldRecord{}, nodeRecord{}, routeRecord{}, servedRecord{}, queueRecord{}, scopeRecord{}, topRecord{}, countRecord{}, bulkRecord{}, bulkFailureRecord{}, auditRecord{}, migrationRecord{}, versionRecord{}, findingRecord{}, plantedRecord{},
+	runPageRecord{}, runRecord{}, detailRecord{}, stepRecord{}, timerRecord{}, childRecord{}, messageRecord{}, whyRecord{}, reasonRecord{}, eventRecord{}, payloadRecord{}, failureRecord{}, publishedRecord{}, startedRecord{}, sentRecord{}, answerRecord{}, replayedRecord{}, rewoundRecord{}, repeatedRecord{}, forkedRecord{}, replacedRecord{}, unreadRecord{}, tallyRecord{}, groupRecord{}, drawingRecord{}, flowNodeRecord{}, shapeRecord{}, scheduleRecord{}, slotRecord{}, scheduleChangeRecord{}, scheduleToldRecord{},
+	freezeRecord{}, nodeRecord{}, routeRecord{}, servedRecord{}, queueRecord{}, scopeRecord{}, topRecord{}, countRecord{}, bulkRecord{}, bulkFailureRecord{}, auditRecord{}, migrationRecord{}, versionRecord{}, findingRecord{}, plantedRecord{},
 }
 
 // TestPages compares docs/reprise with the tree of verbs and the types of records. With -update it

@@ -30,8 +30,8 @@ type runRecord struct {
 	CreatedAt  time.Time         `json:"created_at" doc:"when it was started"`
 	StartAt    time.Time         `json:"start_at" doc:"when its code may begin"`
 	ClosedAt   *time.Time        `json:"closed_at,omitempty" doc:"when it ended"`
-	VisibleAt  *time.Time        `json:"visible_at,omitempty" doc:"when somebody looks at it next; absent while a node owns it or only a message wakes it"`
-	DeadlineAt *time.Time        `json:"deadline_at,omitempty" doc:"when its time is up"`
+	VisibleAt  *time.Time        `json:"visible_at,omitempty" doc:"when somebody looks at it next; absent while a node owns it, only a message wakes it, or its timers stand still"`
+	DeadlineAt *time.Time        `json:"deadline_at,omitempty" doc:"when its time is up; absent while that stands still"`
 	Waiting    []string          `json:"waiting,omitempty" doc:"what the parked run waits for, in words"`
 }
 
@@ -62,10 +62,14 @@ func recordOf(r *journal.Run) runRecord {
 		rec.Parent = r.Parent.Run.String()
 	}
 	if r.Timeout > 0 {
-		rec.DeadlineAt = moment(r.StartAt.Add(r.Timeout))
+		at, _ := r.Freezes.Due(r.StartAt, r.StartAt.Add(r.Timeout))
+		rec.DeadlineAt = moment(at)
 	}
 	if t := r.Task; t != nil {
-		rec.State, rec.Problem, rec.Node, rec.VisibleAt, rec.Waiting = t.State.String(), t.Problem, int32(t.Owner), moment(t.VisibleAt), t.Waiting
+		rec.State, rec.Problem, rec.Node, rec.VisibleAt, rec.Waiting = t.State.String(), t.Problem, int32(t.Owner), moment(t.VisibleAt), r.Waits()
+		if r.Freezes.Lasts() { // it was to be looked at when a timer was due
+			rec.VisibleAt = nil
+		}
 	}
 	if ev := r.Terminal; ev != nil {
 		if f, err := journal.DecodeFailure(ev.Payload); err == nil {

@@ -21,6 +21,7 @@ type detailRecord struct {
 	Headers  map[string]string `json:"headers,omitempty" doc:"headers of the start"`
 	Steps    []stepRecord      `json:"steps,omitempty" doc:"steps without an outcome"`
 	Timers   []timerRecord     `json:"timers,omitempty" doc:"timers that have not fired"`
+	Freezes  []freezeRecord    `json:"freezes,omitempty" doc:"when its timers stood still, because it was paused"`
 	Children []childRecord     `json:"children,omitempty" doc:"children whose outcome the run does not know"`
 	Updates  []messageRecord   `json:"updates,omitempty" doc:"updates that were accepted and have no answer yet"`
 	SetAside []messageRecord   `json:"set_aside,omitempty" doc:"signals that did not decode"`
@@ -45,10 +46,17 @@ type stepRecord struct {
 
 // timerRecord is a timer that has not fired.
 type timerRecord struct {
-	Name  string    `json:"name,omitempty" doc:"name of the timer"`
-	Cmd   int32     `json:"cmd" doc:"number of the command in its generation"`
-	Since time.Time `json:"since" doc:"when the code armed it"`
-	DueAt time.Time `json:"due_at" doc:"when it fires"`
+	Name  string     `json:"name,omitempty" doc:"name of the timer"`
+	Cmd   int32      `json:"cmd" doc:"number of the command in its generation"`
+	Since time.Time  `json:"since" doc:"when the code armed it"`
+	DueAt *time.Time `json:"due_at,omitempty" doc:"when it fires; absent while it stands still"`
+	Left  string     `json:"left,omitempty" doc:"while it stands still: what is left of its time, such as 1h30m0s"`
+}
+
+// freezeRecord is a time in which the timers of a run stood still.
+type freezeRecord struct {
+	From  time.Time  `json:"from" doc:"when they stopped"`
+	Until *time.Time `json:"until,omitempty" doc:"when they went on; absent while they stand still"`
 }
 
 // childRecord is a child whose outcome the run does not know.
@@ -111,7 +119,14 @@ func (c *call) detailOf(d *runtime.Description) *detailRecord {
 		rec.Steps = append(rec.Steps, stepRecord{s.Name, int32(s.Cmd), s.Since, s.Attempts, moment(s.NextAt), failureOf(s.LastError), s.Cancelled, s.Exhausted})
 	}
 	for _, t := range d.Timers {
-		rec.Timers = append(rec.Timers, timerRecord{t.Name, int32(t.Cmd), t.Since, t.Due})
+		timer := timerRecord{Name: t.Name, Cmd: int32(t.Cmd), Since: t.Since, DueAt: moment(t.Due)}
+		if timer.DueAt == nil {
+			timer.Left = t.Left.String()
+		}
+		rec.Timers = append(rec.Timers, timer)
+	}
+	for _, z := range d.Run.Freezes {
+		rec.Freezes = append(rec.Freezes, freezeRecord{z.From, moment(z.Until)})
 	}
 	for _, ch := range d.Children {
 		child := childRecord{Workflow: ch.Workflow, Key: ch.Key, Cmd: int32(ch.Cmd), Since: ch.Since, Cancelled: ch.Cancelled}
@@ -193,6 +208,17 @@ func detailText(p *printer, d *detailRecord) string {
 		}
 		f.item("%s", line)
 	}
+	for i := range d.Freezes {
+		z := &d.Freezes[i]
+		if i == 0 {
+			f.head("timers stood still")
+		}
+		if z.Until == nil {
+			f.item("from %s on", p.at(z.From))
+		} else {
+			f.item("from %s to %s", p.at(z.From), p.at(*z.Until))
+		}
+	}
 	d.pending(p, &f)
 	return f.b.String()
 }
@@ -249,7 +275,11 @@ func (d *detailRecord) pending(p *printer, f *fields) {
 		f.item("%s", line)
 	}
 	for _, t := range d.Timers {
-		f.item("timer %s, since %s, due %s", oneLine(t.Name, 100), p.at(t.Since), p.at(t.DueAt))
+		when := "stands still, with " + t.Left + " left"
+		if t.DueAt != nil {
+			when = "due " + p.at(*t.DueAt)
+		}
+		f.item("timer %s, since %s, %s", oneLine(t.Name, 100), p.at(t.Since), when)
 	}
 	for _, ch := range d.Children {
 		line := fmt.Sprintf("child %s, since %s", oneLine(ch.Workflow, 100), p.at(ch.Since))

@@ -26,7 +26,8 @@ func scopeVerbs(a *app, g *cobra.Command, noun, of string, fill func(s *journal.
 		Use: "pause " + noun, Short: "Keep all runs of " + of + " from starting steps until it is resumed", Args: cobra.ExactArgs(1),
 		Long: `Keep all runs of ` + of + ` from starting steps until it is resumed: those that nodes execute, those
 that wait, and those that come later. Steps that are executed may end, and what they return is
-stored. Messages wait; timers elapse. The verb waits until every node has answered; given up, the
+stored. Messages wait; timers elapse: bulk pause --freeze-timers lets those of the runs that are
+there stand still. The verb waits until every node has answered; given up, the
 pause stays.`,
 		RunE: a.writes(func(c *call, args []string) error {
 			s := scopes[0]
