@@ -159,15 +159,16 @@ func freezeAnswered(k *kit) {
 // whom.
 func freezesTogether(k *kit) {
 	run := k.begin(1)[0]
-	for range 4 {
-		k.together(8, func(i int) error {
-			if i%2 == 0 {
+	for range 30 {
+		k.together(2, func(i int) error {
+			if i == 0 {
 				return acts(k, freezing(run))
 			}
 			return acts(k, driver.AdminAction{Run: run, Kind: driver.AdminResume})
 		})
-		r := k.row(run)
-		frozen(k, "together", run, len(r.Freezes), r.Task.State == journal.Paused)
+		if r := k.row(run); r.Freezes.Lasts() != (r.Task.State == journal.Paused) {
+			k.t.Fatalf("the task is %s, the freezes are %v", r.Task.State, r.Freezes)
+		}
 	}
 }
 
@@ -201,6 +202,7 @@ func freezesOfAFork(k *kit) {
 	k.ok(acts(k, a))
 	f := frozen(k, "the fork", a.Fork.Run, 1, false)
 	k.same("its beginning", f[0].From, was[0].From)
+	k.same("its end", f[0].Until, k.row(a.Fork.Run).CreatedAt)
 	k.same("the run", frozen(k, "the run", o.run, 1, true), was)
 	k.ok(k.admin(o.run, driver.AdminTerminate))
 	end := k.row(o.run).ClosedAt
