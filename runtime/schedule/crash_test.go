@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -38,6 +39,27 @@ func TestEveryCrash(t *testing.T) {
 		list := r.slots("two")
 		if list[0].run.Status != journal.Terminated || list[1].run.Status != journal.Terminated || list[0].run.Labels["kind"] != "long" {
 			e.Errorf("the first runs are %s and %s", list[0].run.Status, list[1].run.Status)
+		}
+	})
+}
+
+// TestOrderOfChanges: a change whose look at the store takes long is not overtaken by the next one.
+func TestOrderOfChanges(t *testing.T) {
+	t.Parallel()
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		e.Register(schedule.Handle)
+		e.Register(handleWork)
+		r := &rig{TB: e, client: e.Client(), ctx: context.Background(), began: time.Now()}
+		s := every("s", time.Minute, job{})
+		r.apply(s)
+		e.FailNext("look", errors.New("the first look fails, and is tried again a second later"))
+		for _, s.Note = range []string{"first", "second"} {
+			_, err := schedule.Apply(r.ctx, r.client, schedule.Set{Schedules: []schedule.Schedule{s}}, nil)
+			r.must(err)
+		}
+		e.Sleep(10 * time.Second)
+		if got := r.info("s").Schedule.Note; got != "second" {
+			e.Errorf("the %s change has won", got)
 		}
 	})
 }

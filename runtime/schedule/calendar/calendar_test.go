@@ -80,6 +80,8 @@ func TestNext(t *testing.T) {
 			[]string{"2026-01-15 14:00:00"}},
 		{"an interval with days excluded", calendar.Spec{Every: every(time.Second, 0).Every, Except: []calendar.Fields{{Day: "15-31"}}},
 			[]string{"2026-02-01 00:00:00", "2026-02-01 00:00:01"}},
+		{"more seconds excluded than are looked at", calendar.Spec{Cron: []string{"* * * * * *"}, Except: []calendar.Fields{{Month: "jan-nov"}}},
+			[]string{"2026-12-01 00:00:00"}},
 		{"all excluded", calendar.Spec{Cron: []string{"* * * * * *"}, Except: []calendar.Fields{{Hour: "0-11"}, {Hour: "12-23"}}}, []string{"none"}},
 		{"bounds", calendar.Spec{Cron: []string{"0 0 * * *"}, From: at(t, "2026-02-01 00:00:00"), Until: at(t, "2026-02-03 00:00:00")},
 			[]string{"2026-02-01 00:00:00", "2026-02-02 00:00:00", "none"}},

@@ -34,6 +34,6 @@ func ExampleTimes_Preview() {
 func ExampleCompile() {
 	_, err := calendar.Compile(calendar.Spec{Cron: calendar.Lines{"61 2 * * *"}, Zone: "Europe/Berln"})
 	fmt.Println(err)
-	// Output: cron: "61 2 * * *": minute "61": it must be a number from 0 to 59; zone: there is no
-	// zone "Europe/Berln"; did you mean Europe/Berlin?
+	// Output:
+	// cron: "61 2 * * *": minute "61": it must be a number from 0 to 59; zone: there is no zone "Europe/Berln"; did you mean Europe/Berlin?
 }
