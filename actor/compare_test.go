@@ -153,6 +153,35 @@ func TestWarmByLink(t *testing.T) {
 	})
 }
 
+// What a warm run knows of its inbox is what its events tell: a message that it has refused is in
+// none, and the store that went back before that message has another one under its number.
+func TestWarmInboxByEvents(t *testing.T) {
+	bubble(t, func(o *Options) { o.PassivateAlways = false }, func(g *rig) {
+		g.define("ears", func(ctx workflow.Context) (string, error) {
+			return workflow.Signal[string]("word").Receive(ctx)
+		})
+		id := g.start("ears")
+		g.store.mu.Lock()
+		r := g.store.runs[id]
+		before := *r.task
+		r.task.InboxLast++
+		r.inbox = append(r.inbox, journal.Message{Run: id, Number: r.task.InboxLast, Kind: journal.MessageUpdate, Name: "nobody", Time: time.Now()})
+		r.task.VisibleAt = time.Now()
+		g.store.mu.Unlock()
+		g.claim(id)
+		if now := g.task(id); now.Owner != 0 || now.Turn != before.Turn+1 || now.Link != before.Link {
+			t.Fatalf("after the update the task is %+v, and was %+v", now, before)
+		}
+		g.store.mu.Lock() // the store goes back
+		before.Fence = r.task.Fence // each has chance in it
+		*r.task, r.inbox, r.seen = before, nil, 0
+		g.store.mu.Unlock()
+		g.signal(id, "word", "hello")
+		g.claim(id)
+		g.wantHistory(id, "RunStarted SignalReceived(word) RunCompleted")
+	})
+}
+
 // A claim whose fence is not larger is taken all the same: the store counts from an earlier time.
 func TestClaimAfterTheStoreWentBack(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
