@@ -65,6 +65,9 @@ func (s *Store) AwaitEnding(id int64, done func()) { s.hints.endings.add(id, don
 func FindStatement(f *journal.ListFilter, now time.Time) (string, []any, error) {
 	if f.Where == "" {
 		args, _, err := listArgs(f)
+		if f.Status != nil && *f.Status > journal.Completed {
+			return listFailedSQL, args, err
+		}
 		return listSQL, args, err
 	}
 	q, err := filter.NewQuery(f.Where, f.Cursor, func() (time.Time, error) { return now, nil })
@@ -77,3 +80,6 @@ func FindStatement(f *journal.ListFilter, now time.Time) (string, []any, error) 
 	}
 	return b.text.String(), b.args, nil
 }
+
+// ListPlan gives a transaction the planner of listings.
+const ListPlan = listPlanSQL

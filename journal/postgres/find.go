@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -14,23 +15,15 @@ const (
 SELECT ` + listColumns + `
 `
 	findRuns fragment = `FROM reprise.runs r
-`
-	findWhere fragment = listWhere + `  AND ($5::smallint IS NULL OR $5 <> 0 OR t.run_id IS NOT NULL)
+` + listTasks + listEnds
+	findEnded fragment = `FROM ` + listEnded + listTasks
+	findWhere fragment = listWhere + `  AND ($5::smallint IS NULL OR r.status = $5)
+  AND ($5::smallint IS NULL OR $5 <> 0 OR t.run_id IS NOT NULL)
   AND ($6::smallint IS NULL OR e.kind = $6 AND e.kind > 20)
 ` + listRest
-)
-
-// A listing of several statuses that have no index in common starts from a list of ids, each part
-// of which is a range of an index in the order of ids. An event counts only if it is the one that
-// ended its run.
-const (
-	sourceOpen   fragment = "FROM (\n"
-	sourceTasks  fragment = "SELECT s.run_id AS id, NULL::int AS generation, NULL::int AS seq FROM reprise.tasks s"
-	sourceStuck  fragment = "SELECT s.run_id AS id, NULL::int AS generation, NULL::int AS seq FROM reprise.tasks s WHERE s.state > 0 AND s.state = "
-	sourceFailed fragment = "SELECT s.run_id AS id, s.generation, s.seq FROM reprise.events s WHERE s.kind > 20 AND s.kind = "
-	sourceUnion  fragment = "\nUNION ALL\n"
-	sourceClose  fragment = "\n) k JOIN reprise.runs r ON r.id = k.id\n"
-	sourceIs     fragment = "  AND (k.seq IS NULL OR k.generation = r.generation AND k.seq = r.closed_seq)\n"
+	findKind    fragment = "  AND e.kind"
+	findIs      fragment = "\n  AND coalesce(r.status"
+	findIsClose fragment = listIsEnd + "\n"
 )
 
 // The orders, each with the place behind which a page begins. A place is a value and an id, so that
@@ -46,8 +39,6 @@ const (
 	placeTaskAsc     fragment = "  AND t.run_id > "
 	placeEvent       fragment = "  AND e.run_id < "
 	placeEventAsc    fragment = "  AND e.run_id > "
-	placeSource      fragment = "  AND k.id < "
-	placeSourceAsc   fragment = "  AND k.id > "
 	placeClosed      fragment = "  AND (r.closed_at, r.id) < ("
 	placeClosedAsc   fragment = "  AND (r.closed_at, r.id) > ("
 	placeDuration    fragment = "  AND (" + exprDuration + ", r.id) < ("
@@ -79,23 +70,40 @@ var orderings = map[filter.Order]ordering{
 // findStatement puts the statement together. Like listSQL it asks for one run more than the page
 // holds.
 func findStatement(f *journal.ListFilter, q *filter.Query) (*built, int, error) {
-	plain := *f
-	plain.Cursor = "" // it is one of the query's order
-	args, limit, err := listArgs(&plain)
+	args, limit, err := findArgs(f)
 	if err != nil {
 		return nil, 0, err
 	}
 	b := &built{args: args}
-	b.add(findSelect)
-	b.order(q, b.from(f, q))
-	b.add(limitRows)
+	parts := partsOf(f, q)
+	b.parts(parts, func(conditions []filter.Expr) {
+		b.add(findSelect)
+		b.order(q, b.from(f, conditions))
+		b.add(limitRows)
+	})
+	if len(parts) > 1 {
+		b.add(newline)
+		b.add(partsOrder(q.Order))
+		b.add(limitRows)
+	}
 	return b, limit, nil
+}
+
+// findArgs is listArgs without what a condition has a form of its own for: the cursor, which is one
+// of the query's order, and the status of runs that did not complete, see built.from.
+func findArgs(f *journal.ListFilter) (args []any, limit int, err error) {
+	plain := *f
+	plain.Cursor = ""
+	if f.Status != nil && *f.Status > journal.Completed {
+		plain.Status = nil
+	}
+	return listArgs(&plain)
 }
 
 // beside tells which tables beside runs have a row of every run that is selected. The planner may
 // read the runs in the order of one of these. It knows that their ids are those of the runs, and
 // yet does not bound their index by a bound of the run's id: a page's place is said of each table.
-type beside struct{ task, event, source bool }
+type beside struct{ task, event bool }
 
 // besideOf reads it off a filter: see besideCond for its conditions.
 func besideOf(f *journal.ListFilter, conditions []filter.Expr) (s beside) {
@@ -130,24 +138,26 @@ func (s *beside) besideCond(c *filter.Cond) {
 	}
 }
 
-// from adds where runs come from, and everything that they must meet but their place.
-func (b *built) from(f *journal.ListFilter, q *filter.Query) beside {
-	conditions := filter.Conjuncts(q.Where)
-	if f.Key != "" {
-		conditions = append(conditions, keyCond(filter.Equal, f.Key))
-	}
-	if f.KeyPrefix != "" {
-		conditions = append(conditions, keyCond(filter.StartsWith, f.KeyPrefix))
-	}
+// from adds where runs come from, and everything that they must meet but their place. Runs of
+// statuses that did not complete come from their terminal events, see listFailedSQL.
+func (b *built) from(f *journal.ListFilter, conditions []filter.Expr) beside {
 	tables := besideOf(f, conditions)
-	if c := sourceOf(f, q, conditions); c == nil {
+	ended, conditions := takeEnded(f, conditions)
+	if len(ended) == 0 {
 		b.add(findRuns)
 		b.add(findWhere)
 	} else {
-		b.source(c)
+		b.add(findEnded)
 		b.add(findWhere)
-		b.add(sourceIs)
-		tables.source = true
+		kinds := make([]int16, len(ended))
+		for i, status := range ended {
+			kinds[i] = int16(journal.Status(status).TerminalKind())
+		}
+		b.add(findKind)
+		b.oneOf(kinds)
+		b.add(findIs)
+		b.oneOf(ended)
+		b.add(findIsClose)
 	}
 	for _, e := range conditions {
 		b.add(whereAnd)
@@ -157,70 +167,41 @@ func (b *built) from(f *journal.ListFilter, q *filter.Query) beside {
 	return tables
 }
 
-func keyCond(op filter.Op, text string) filter.Expr {
-	return &filter.Cond{Field: filter.FieldKey, Op: op, Values: []filter.Value{{Kind: filter.KindText, Text: text}}}
+// oneOf compares with one number or with several. Only what is equal to one number comes in the
+// order of an index behind it.
+func (b *built) oneOf(list []int16) {
+	if len(list) == 1 {
+		b.add(opEqual)
+		b.arg(list[0], castShort)
+		return
+	}
+	b.add(fragmentAny)
+	b.arg(list, castShorts)
+	b.add(fragmentClose)
 }
 
-// sourceOf returns a condition on several statuses, each of which has an index, if that is the best
-// that the planner could start from and cannot: nothing names runs, their keys or their parent, and
-// the order is that of the ids.
-func sourceOf(f *journal.ListFilter, q *filter.Query, conditions []filter.Expr) (found *filter.Cond) {
-	if len(f.IDs) > 0 || !f.Parent.IsZero() || f.Status != nil || f.State != nil || !q.Order.ByID() {
-		return nil
+// takeEnded takes the first condition that is about nothing but statuses of runs that did not
+// complete.
+func takeEnded(f *journal.ListFilter, conditions []filter.Expr) ([]int16, []filter.Expr) {
+	if f.Status != nil && *f.Status > journal.Completed {
+		return []int16{int16(*f.Status)}, conditions // left out by findArgs
 	}
-	for _, e := range conditions {
+	for i, e := range conditions {
 		c, ok := e.(*filter.Cond)
-		switch {
-		case !ok || c.Negate || c.Op != filter.Equal && c.Op != filter.In && c.Op != filter.StartsWith:
-			continue
-		case c.Field == filter.FieldID, c.Field == filter.FieldKey, c.Field == filter.FieldParent, c.Field == filter.FieldErrorClass:
-			return nil
-		case c.Field == filter.FieldStatus && len(c.Values) > 1 && !hasCompleted(c.Values):
-			found = c
-		}
-	}
-	return found
-}
-
-// hasCompleted tells whether a status has no index: most runs of a large table are completed.
-func hasCompleted(values []filter.Value) bool {
-	for _, v := range values {
-		if status, _ := v.Status(); status == journal.Completed {
-			return true
-		}
-	}
-	return false
-}
-
-// source adds the list of ids of the statuses. A status that is named twice, or that another one
-// includes, has no part of its own: UNION ALL would bring its runs twice.
-func (b *built) source(c *filter.Cond) {
-	b.add(sourceOpen)
-	all, done := false, map[string]bool{}
-	for _, v := range c.Values {
-		all = all || v.Text == journal.Open.String()
-	}
-	for _, v := range c.Values {
-		status, state := v.Status()
-		if done[v.Text] || all && state != journal.Ready {
+		if !ok || c.Negate || c.Field != filter.FieldStatus || c.Op != filter.Equal && c.Op != filter.In {
 			continue
 		}
-		if len(done) > 0 {
-			b.add(sourceUnion)
+		var ended []int16
+		for _, v := range c.Values {
+			if status, state := v.Status(); state == journal.Ready && status > journal.Completed {
+				ended = append(ended, int16(status))
+			}
 		}
-		done[v.Text] = true
-		switch {
-		case state != journal.Ready:
-			b.add(sourceStuck)
-			b.arg(int16(state), castShort)
-		case status == journal.Open:
-			b.add(sourceTasks)
-		default:
-			b.add(sourceFailed)
-			b.arg(int16(status.TerminalKind()), castShort)
+		if len(ended) == len(c.Values) {
+			return ended, slices.Delete(slices.Clone(conditions), i, i+1)
 		}
 	}
-	b.add(sourceClose)
+	return nil, conditions
 }
 
 // order adds where the page begins, and the order.
@@ -256,7 +237,6 @@ func (b *built) placeBeside(q *filter.Query, tables beside) {
 	}{
 		{tables.task, placeTask, placeTaskAsc},
 		{tables.event, placeEvent, placeEventAsc},
-		{tables.source, placeSource, placeSourceAsc},
 	} {
 		if !p.has {
 			continue

@@ -16,27 +16,42 @@ import (
 // is the order of pages, and a cursor is an id.
 //
 // It is planned for its parameters (see listPlanSQL), so a condition whose parameter is null is
-// folded away, and only those that are there decide the plan. Two conditions are written so that
-// the planner can start from a smaller table than runs: one on the task is strict (t.run_id IS NOT
-// NULL), which turns the outer join into an inner one; one on the terminal event names the kind and
-// repeats the predicate of events_failed_idx. The cursor is said of these tables too: an index of
-// theirs, read in the order of its ids, is not bounded by what is said of the run's id.
+// folded away, and only those that are there decide the plan. A condition on the task is strict
+// (t.run_id IS NOT NULL), which turns the outer join into an inner one, so that the planner can
+// start from the tasks. The cursor is said of them too: an index of theirs, read in the order of
+// its ids, is not bounded by what is said of the run's id.
 //
 // It locks nothing, and each page is a snapshot of its own: a run that closes between two pages is
 // on the page where its id stands.
 const listSQL = `
 SELECT ` + listColumns + `
 FROM reprise.runs r
-` + listWhere + `  AND ($5::smallint IS NULL OR $5 <> 0 OR t.run_id IS NOT NULL)
-  AND ($6::smallint IS NULL OR e.kind = $6 AND e.kind > 20)
+` + listTasks + listEnds + listWhere + `  AND ($5::smallint IS NULL OR r.status = $5)
+  AND ($5::smallint IS NULL OR $5 <> 0 OR t.run_id IS NOT NULL)
+  AND ($6::smallint IS NULL OR e.kind = $6)
   AND ($1::uuid IS NULL OR ($5::smallint IS NULL OR $5 <> 0) AND $7::smallint IS NULL OR t.run_id < $1)
-  AND ($1::uuid IS NULL OR $6::smallint IS NULL OR e.run_id < $1)
+` + listRest + listOrder
+
+// listFailedSQL is listSQL for a status of runs that did not complete. It starts from the terminal
+// events: events_failed_idx has these in the order of ids, so a page is read and no more.
+//
+// That an event is the one that ended its run is said inside coalesce, where the planner does not
+// look. It takes generation, number and status for independent of each other, multiplies how rare
+// each is, and comes to a run or none where thousands are: it would then read all of them, because
+// the few that it expects are quickly sorted. So it is left with a guess, one of two. For the same
+// reason the predicate of the index is not repeated: the number of the kind implies it.
+const listFailedSQL = `
+SELECT ` + listColumns + `
+FROM ` + listEnded + listTasks + listWhere + `  AND e.kind = $6::smallint
+  AND coalesce(r.status = $5::smallint` + listIsEnd + `
+  AND ($1::uuid IS NULL OR e.run_id < $1)
 ` + listRest + listOrder
 
 // listPlanSQL lets the statement after it in the transaction be planned for its parameters. A
 // listing is asked by people and takes longer than its planning, so the one plan for all
-// parameters, which the store wants elsewhere, would be the worst here: it reads all runs.
-const listPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true)`
+// parameters, which the store wants elsewhere, would be the worst here: it reads all runs. Nor does
+// the plan have parallel workers: a page takes a few milliseconds, and to start them takes more.
+const listPlanSQL = `SELECT set_config('plan_cache_mode', 'force_custom_plan', true), set_config('max_parallel_workers_per_gather', '0', true)`
 
 // listByKeySQL is listSQL for a key or a prefix of keys. Two partial indexes hold every run that
 // has a key between them: runs_key_idx those that hold it, runs_old_key_idx those that gave it up.
@@ -52,7 +67,8 @@ FROM (
     WHERE NOT k.holds_key AND k.key IS NOT NULL AND ($14::text IS NULL OR k.key = $14) AND ($15::text IS NULL OR k.key LIKE $15)
 ) k
 JOIN reprise.runs r ON r.id = k.id
-` + listWhere + `  AND ($6::smallint IS NULL OR e.kind = $6)
+` + listTasks + listEnds + listWhere + `  AND ($5::smallint IS NULL OR r.status = $5)
+  AND ($6::smallint IS NULL OR e.kind = $6)
 ` + listRest + listOrder
 
 // List implements driver.Store.
@@ -64,14 +80,17 @@ func (s *Store) List(ctx context.Context, f journal.ListFilter) (journal.RunPage
 	if err != nil {
 		return journal.RunPage{}, err
 	}
-	sql := s.sql.list
-	if f.Key != "" || f.KeyPrefix != "" {
-		sql = s.sql.listByKey
+	sql := s.sql.list.plain
+	switch {
+	case f.Key != "" || f.KeyPrefix != "":
+		sql = s.sql.list.byKey
 		var pattern *string
 		if f.KeyPrefix != "" {
 			pattern = nullText(likeEscape.Replace(f.KeyPrefix) + "%")
 		}
 		args = append(args, nullText(f.Key), pattern)
+	case f.Status != nil && *f.Status > journal.Completed:
+		sql = s.sql.list.failed
 	}
 	var page journal.RunPage
 	err = s.call(inShare(ctx, slowShare), func(ctx context.Context, c *pgx.Conn) error {

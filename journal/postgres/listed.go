@@ -12,22 +12,23 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// listColumns is what both listing statements select: a run with its task or its terminal event,
+// listColumns is what all listing statements select: a run with its task or its terminal event,
 // and the time.
 const listColumns = taskColumns + `,
        ` + terminalColumns + `, clock_timestamp(),
        ` + runColumns
 
-// listWhere and listRest are what both listing statements filter by. Between them stands what
-// differs. A parameter that is null selects everything.
+// listWhere and listRest are what all listing statements filter by, of runs with their tasks and
+// terminal events. Between them stands what differs. A parameter that is null selects everything.
 const (
-	listWhere = `LEFT JOIN reprise.tasks t ON t.run_id = r.id
-LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
-WHERE ($1::uuid IS NULL OR r.id < $1)
+	listTasks = `LEFT JOIN reprise.tasks t ON t.run_id = r.id
+`
+	listEnds = `LEFT JOIN reprise.events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
+`
+	listWhere = `WHERE ($1::uuid IS NULL OR r.id < $1)
   AND ($2::uuid[] IS NULL OR r.id = ANY ($2))
   AND ($3::text IS NULL OR r.workflow = $3)
   AND ($4::int IS NULL OR r.version = $4)
-  AND ($5::smallint IS NULL OR r.status = $5)
 `
 	listRest = `  AND ($7::smallint IS NULL OR t.state = $7)
   AND ($8::jsonb IS NULL OR r.labels @> $8)
@@ -39,6 +40,13 @@ WHERE ($1::uuid IS NULL OR r.id < $1)
         AND (E'\n' || c.issued || E'\n' LIKE E'%\n' || $12 || E'\n%' OR E'\n' || c.issued LIKE E'%\n' || $12 || E'\t%')))
 `
 	listOrder = `ORDER BY r.id DESC LIMIT $13::int`
+)
+
+// listEnded and listIsEnd are for runs of one status that did not complete, see listFailedSQL.
+const (
+	listEnded = `reprise.events e JOIN reprise.runs r ON r.id = e.run_id
+`
+	listIsEnd = ` AND e.generation = r.generation AND e.seq = r.closed_seq, false)`
 )
 
 // likeEscape makes a text a pattern that matches only itself.

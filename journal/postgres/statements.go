@@ -14,7 +14,7 @@ type statements struct {
 	claim, claimUnconfirmed, claimAttention                   string
 	claimLeft                                                 struct{ waiting, next string } // what a claim leaves
 	commit                                                    commitStatements
-	list, listByKey                                           string
+	list                                                      listStatements
 	loadRuns, loadEvents, loadInbox                           string
 	waiting                                                   waitingStatements
 	member                                                    memberStatements
@@ -44,6 +44,10 @@ type forkStatements struct{ run, inbox, results, links string }
 // scopeStatements are those of pauses of scopes.
 type scopeStatements struct{ lock, pause, resume, list, heed, member string }
 
+// listStatements are those of pages: of any runs, by key, and of runs of a status that did not
+// complete.
+type listStatements struct{ plain, byKey, failed string }
+
 // waitingStatements are those for callers who wait: for answers to updates, for ends of runs.
 type waitingStatements struct{ answers, ends string }
 
@@ -72,7 +76,7 @@ func newStatements(schema string) statements {
 		claimLeft: struct{ waiting, next string }{waiting: r(claimWaitingSQL), next: r(claimNextSQL)},
 		commit: commitStatements{batch: r(commitSQL), closes: r(commitCloseSQL), one: r(commitOneSQL), oneClose: r(commitOneCloseSQL), read: r(commitReadSQL),
 			free: r(freeTasksSQL), existing: r(existingTasksSQL)},
-		list: r(listSQL), listByKey: r(listByKeySQL),
+		list:     listStatements{plain: r(listSQL), byKey: r(listByKeySQL), failed: r(listFailedSQL)},
 		loadRuns: r(loadRunsSQL), loadEvents: r(loadEventsSQL), loadInbox: r(loadInboxSQL),
 		waiting:   waitingStatements{answers: r(loadAnswersSQL), ends: r(endsSQL)},
 		member:    newMemberStatements(r),

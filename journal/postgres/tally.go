@@ -17,7 +17,8 @@ SELECT m.at, count(*), count(m.took), percentile_disc(0.5) WITHIN GROUP (ORDER B
        percentile_disc(0.95) WITHIN GROUP (ORDER BY m.took), sum(count(*)) OVER (),
        coalesce(sum(m.steps[1]), 0), coalesce(sum(m.steps[2]), 0)
 FROM (
-    SELECT ARRAY[`
+`
+	tallyRun     fragment = "SELECT ARRAY["
 	tallyTook    fragment = "]::text[] AS at, CASE WHEN r.closed_at IS NOT NULL THEN " + exprDuration + " END AS took"
 	tallyPlain   fragment = ", NULL::bigint[] AS steps\n"
 	tallyHistory fragment = `,
@@ -26,7 +27,7 @@ FROM (
 `
 	tallyGroup fragment = `
 ) m GROUP BY m.at ORDER BY count(*) DESC, m.at COLLATE "C" LIMIT `
-	tallyLimit fragment = "LIMIT $13::int"
+	tallyLimit fragment = "\nLIMIT $13::int"
 
 	byWorkflow fragment = "r.workflow"
 	byQueue    fragment = "r.queue"
@@ -52,13 +53,30 @@ var groupings = map[filter.Field]fragment{
 // tallyStatement puts together what counts at most that many runs.
 func tallyStatement(a *journal.Aggregate, q *filter.Query, by []filter.By, most int) (*built, error) {
 	f := &a.Filter
-	args, _, err := listArgs(f)
+	args, _, err := findArgs(f)
 	if err != nil {
 		return nil, err
 	}
 	args[12] = int32(most)
 	b := &built{args: args}
 	b.add(tallySelect)
+	parts := partsOf(f, q)
+	b.parts(parts, func(conditions []filter.Expr) {
+		b.tallied(a, by)
+		b.from(f, conditions)
+		b.add(tallyLimit)
+	})
+	if len(parts) > 1 {
+		b.add(tallyLimit)
+	}
+	b.add(tallyGroup)
+	b.arg(int64(journal.GroupsMax), castNumber)
+	return b, nil
+}
+
+// tallied adds what is read of each run.
+func (b *built) tallied(a *journal.Aggregate, by []filter.By) {
+	b.add(tallyRun)
 	for i, g := range by {
 		if i > 0 {
 			b.add(comma)
@@ -71,11 +89,6 @@ func tallyStatement(a *journal.Aggregate, q *filter.Query, by []filter.By, most 
 	} else {
 		b.add(tallyPlain)
 	}
-	b.from(f, q)
-	b.add(tallyLimit)
-	b.add(tallyGroup)
-	b.arg(int64(journal.GroupsMax), castNumber)
-	return b, nil
 }
 
 func (b *built) grouping(g filter.By) {

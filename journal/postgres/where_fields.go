@@ -29,13 +29,13 @@ func (b *built) key(c *filter.Cond) {
 }
 
 // The forms of a status. Each names what an index is about: that an open run has a task (J7), the
-// predicate of tasks_stuck_idx, and the kind of a terminal event with that of events_failed_idx. So
-// the planner can start from a smaller table than runs.
+// predicate of tasks_stuck_idx, and the kind of a terminal event, which implies the predicate of
+// events_failed_idx. So the planner can start from a smaller table than runs.
 const (
 	statusOpen   fragment = "(t.run_id IS NOT NULL AND r.status = "
 	statusStuck  fragment = "(t.state > 0 AND t.state = "
 	statusClosed fragment = "(r.status = "
-	statusKind   fragment = " AND e.kind > 20 AND e.kind = "
+	statusKind   fragment = " AND e.kind = "
 )
 
 // status compares the status of a run, or the state of its task. Every run has a status.
@@ -183,7 +183,7 @@ func (b *built) several(exists fragment, c *filter.Cond) {
 
 // The names of a failure, with the predicate of events_failure_idx and as its expression.
 const (
-	classGuard    fragment = "e.kind > 20 AND "
+	classGuard    fragment = "e.kind > 20 AND e.encoding = 'failure' AND "
 	classExpr     fragment = "reprise.failure_classes(e.payload, e.encoding)"
 	classSome     fragment = "cardinality(reprise.failure_classes(e.payload, e.encoding)) > 0"
 	classExists   fragment = "EXISTS (SELECT FROM unnest(reprise.failure_classes(e.payload, e.encoding)) AS f (class) WHERE f.class"

@@ -419,7 +419,7 @@ CREATE INDEX audit_run_idx ON reprise.audit USING btree (run_id, number);
 
 CREATE INDEX events_failed_idx ON reprise.events USING btree (kind, run_id) WHERE (kind > 20);
 
-CREATE INDEX events_failure_idx ON reprise.events USING gin (reprise.failure_classes(payload, encoding)) WHERE (kind > 20);
+CREATE INDEX events_failure_idx ON reprise.events USING gin (reprise.failure_classes(payload, encoding)) WHERE ((kind > 20) AND (encoding = 'failure'::text));
 
 CREATE INDEX events_inbox_idx ON reprise.events USING btree (run_id, generation, inbox) WHERE (inbox IS NOT NULL);
 
