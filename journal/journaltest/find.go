@@ -19,6 +19,7 @@ var findChecks = []check{
 	{"Find_SelectsWhatAFilterMeans", findMeans},
 	{"Find_WithOtherFields", findWithFields},
 	{"Find_OddFailures", findOddFailures},
+	{"Find_AnEndThatWasTakenBack", findBack},
 	{"Find_NowIsOfTheFirstPage", findNow},
 	{"Find_RefusesAForeignCursor", findForeignCursor},
 	{"Find_RefusesWhatIsNoFilter", findRefuses},

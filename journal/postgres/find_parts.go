@@ -57,7 +57,7 @@ func partsOf(f *journal.ListFilter, q *filter.Query) [][]filter.Expr {
 	}
 	c := conditions[at].(*filter.Cond)
 	var parts [][]filter.Expr
-	for _, v := range distinct(c.Values) {
+	for _, v := range filter.DistinctStatuses(c.Values) {
 		one := *c
 		one.Op, one.Values = filter.Equal, []filter.Value{v}
 		part := append([]filter.Expr{}, conditions...)
@@ -101,20 +101,4 @@ func hasCompleted(values []filter.Value) bool {
 		}
 	}
 	return false
-}
-
-// distinct leaves statuses out that are named twice, and states of open runs if all open runs are
-// meant: their runs would come twice.
-func distinct(values []filter.Value) (list []filter.Value) {
-	all, done := false, map[string]bool{}
-	for _, v := range values {
-		all = all || v.Text == journal.Open.String()
-	}
-	for _, v := range values {
-		if _, state := v.Status(); !done[v.Text] && !(all && state != journal.Ready) {
-			done[v.Text] = true
-			list = append(list, v)
-		}
-	}
-	return list
 }

@@ -2,20 +2,11 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/filter"
 )
-
-// tellSQL reads what a history tells: which attempts its steps took.
-const tellSQL = `
-SELECT count(*), coalesce(sum(e.attempt), 0) FROM reprise_events e WHERE e.run_id = ? AND e.generation = ? AND e.kind IN (2, 3)`
-
-func tell(q querier, run *journal.Run) (*filter.Told, error) {
-	told := &filter.Told{}
-	read := func(r row) error { told.Steps, told.Attempts = r.int(0), r.int(1); return nil }
-	return told, q.query(tellSQL, read, uuidArg(run.ID), int64(run.Generation))
-}
 
 // Aggregate implements driver.Store. It finds runs as a listing without an order does, newest
 // first, and counts in Go what their rows tell.
@@ -30,7 +21,8 @@ func (s *Store) Aggregate(ctx context.Context, a journal.Aggregate) (journal.Agg
 		return journal.Aggregated{}, err
 	}
 	w.q.Order = filter.Order{}
-	w.labels, w.rows = true, map[journal.RunID]*journal.Run{}
+	w.decode = slices.ContainsFunc(by, func(b filter.By) bool { return b.Field == filter.FieldLabel })
+	w.rows = map[journal.RunID]*journal.Run{}
 	l, err := newListing(w.narrow(a.Filter))
 	if err != nil {
 		return journal.Aggregated{}, err
@@ -38,12 +30,15 @@ func (s *Store) Aggregate(ctx context.Context, a journal.Aggregate) (journal.Agg
 	l.where, l.limit = w, most
 	err = readList(ctx, s, func(c *conn) error {
 		found, err := l.findPlaced(ctx, c)
-		for _, run := range found[:min(len(found), most)] {
-			var told *filter.Told
+		for chunk := range slices.Chunk(found[:min(len(found), most)], listChunk) {
+			var told map[journal.RunID]filter.Told
 			if a.Histories && err == nil {
-				told, err = tell(c, w.rows[run])
+				told, err = tell(c, chunk)
 			}
-			tally.Add(w.rows[run], told)
+			for _, run := range chunk {
+				t := told[run]
+				tally.Add(w.rows[run], &t)
+			}
 		}
 		return err
 	})

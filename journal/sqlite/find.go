@@ -16,10 +16,9 @@ import (
 // filters, with filter.Match, so no condition ever becomes a part of a statement. What a condition
 // adds are orders and ranges: by the time of the close, by duration, oldest first.
 //
-// There are two ways to find a page. To gather is to look at all candidates of the best source, if
-// they are few, and to sort what matches. To walk is to look at candidates in the order that is
-// asked for until the page is full, from an index with that order. Few candidates are gathered;
-// among many, those that match are rarely far apart, so they are walked.
+// There are two ways to find a page. To walk is to look at candidates in the order that is asked
+// for until the page is full, from an index with that order. To gather is to look at all candidates
+// of the source that has the fewest, and to sort what matches: see listing.findPlaced.
 const (
 	walkOldestSQL = `
 SELECT ` + candidateColumns + `
@@ -56,45 +55,23 @@ WHERE r.closed_at IS NOT NULL
   AND max(r.closed_at - coalesce(r.start_at, r.created_at), 0) >= ?1
   AND max(r.closed_at - coalesce(r.start_at, r.created_at), 0) <= ?3
 ORDER BY max(r.closed_at - coalesce(r.start_at, r.created_at), 0), r.id LIMIT +?4`
-
-	// The ranges that are gathered. Their first parameter is a listing's, which no id exceeds.
-	gatherCreatedSQL = `
-SELECT ` + candidateColumns + `
-FROM reprise_runs r INDEXED BY reprise_runs_created_idx
-WHERE +r.id < ? AND r.created_at >= ? AND r.created_at <= ? LIMIT +?`
-
-	gatherClosedSQL = `
-SELECT ` + candidateColumns + `
-FROM reprise_runs r INDEXED BY reprise_runs_closed_idx
-WHERE +r.id < ? AND r.closed_at IS NOT NULL AND r.closed_at >= ? AND r.closed_at <= ? LIMIT +?`
-
-	gatherDurationSQL = `
-SELECT ` + candidateColumns + `
-FROM reprise_runs r INDEXED BY reprise_runs_duration_idx
-WHERE +r.id < ? AND r.closed_at IS NOT NULL
-  AND max(r.closed_at - coalesce(r.start_at, r.created_at), 0) >= ?
-  AND max(r.closed_at - coalesce(r.start_at, r.created_at), 0) <= ? LIMIT +?`
 )
 
 // finding is the condition of a listing, and what it has found. It serves one call.
 type finding struct {
 	q      *filter.Query
 	bounds filter.Bounds
-	cheap  []filter.Expr // what the row of a run tells
+	all    []filter.Expr // the conditions
+	cheap  []filter.Expr // what the row of a run tells of those that candidates must meet now
+	labels []filter.Expr // what needs the labels in the row, which have to be decoded
 	dear   []filter.Expr // what needs the task or the terminal event
-	labels bool          // whether any condition is about labels, which have to be decoded
+	decode bool          // whether labels are decoded without a condition on them
 	places map[journal.RunID]filter.Place
 	place  filter.Place // of the candidate that was looked at last, if placed
 	placed bool
-	turns  []int                          // how many candidates a page may cost one way before the other is tried
+	most   int                            // how many candidates are gathered at most
 	rows   map[journal.RunID]*journal.Run // what rows tell of the runs that they select, if somebody wants it; else nil
-}
-
-// source is a statement of candidates with the parameters between its first, an id, and its last, a
-// limit.
-type source struct {
-	sql  string
-	args []any
+	asked  map[journal.RunID]*journal.Run // the same of runs of which more is asked
 }
 
 func newFinding(f *journal.ListFilter, now time.Time) (*finding, error) {
@@ -102,17 +79,39 @@ func newFinding(f *journal.ListFilter, now time.Time) (*finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &finding{q: q, bounds: filter.BoundsOf(q.Where), places: map[journal.RunID]filter.Place{}, turns: []int{gatherMax, gatherLateMax}}
-	for _, e := range filter.Conjuncts(q.Where) {
-		if filter.Any(e, needsMore) {
-			w.dear = append(w.dear, e)
-		} else {
-			w.cheap = append(w.cheap, e)
-		}
-		w.labels = w.labels || filter.Any(e, func(c *filter.Cond) bool { return c.Field == filter.FieldLabel })
-	}
+	w := &finding{q: q, bounds: filter.BoundsOf(q.Where), all: filter.Conjuncts(q.Where), most: gatherMax,
+		places: map[journal.RunID]filter.Place{}, asked: map[journal.RunID]*journal.Run{}}
+	w.use(w.all)
 	return w, nil
 }
+
+// use makes conditions those that the next candidates must meet. Of one on the states of tasks the
+// row of a run tells at least whether the run is open.
+func (w *finding) use(conditions []filter.Expr) {
+	w.cheap, w.labels, w.dear = nil, nil, nil
+	for _, e := range conditions {
+		switch {
+		case filter.Any(e, needsMore):
+			w.dear = append(w.dear, e)
+		case filter.Any(e, ofLabel):
+			w.labels = append(w.labels, e)
+		default:
+			w.cheap = append(w.cheap, e)
+		}
+		if c, ok := statusCond(e); ok && needsMore(c) {
+			open := *c
+			open.Values = slices.Clone(c.Values)
+			for i, v := range open.Values {
+				if status, _ := v.Status(); status == journal.Open {
+					open.Values[i].Text = journal.Open.String()
+				}
+			}
+			w.cheap = append(w.cheap, &open)
+		}
+	}
+}
+
+func ofLabel(c *filter.Cond) bool { return c.Field == filter.FieldLabel }
 
 // needsMore tells whether the row of a run does not tell whether a condition holds.
 func needsMore(c *filter.Cond) bool {
@@ -142,13 +141,6 @@ func (w *finding) narrow(f journal.ListFilter) *journal.ListFilter {
 	if f.Workflow == "" {
 		f.Workflow = b.Workflow
 	}
-	if len(b.Statuses) == 1 && f.Status == nil && f.State == nil {
-		if status, state := b.Statuses[0].Status(); state != journal.Ready {
-			f.State = &state
-		} else {
-			f.Status = &status
-		}
-	}
 	return &f
 }
 
@@ -177,149 +169,83 @@ func (w *finding) selects(r row) bool {
 	if !r.null(7) {
 		run.Parent = &journal.Parent{Run: r.id(7)}
 	}
-	if w.labels {
+	if !filter.Match(filter.And(w.cheap), &run) {
+		return false
+	}
+	if w.decode || len(w.labels)+len(w.dear) > 0 {
 		run.Labels, _ = driver.DecodeLabels(r.text(6)) // what cannot be read matches nothing
 	}
-	if !filter.Match(filter.And(w.cheap), &run) {
+	if !filter.Match(filter.And(w.labels), &run) {
 		return false
 	}
 	w.places[run.ID] = w.place
 	if w.rows != nil {
 		w.rows[run.ID] = &run
 	}
-	return true
-}
-
-// selectsMore asks what the row does not tell, of a candidate that everything else selects.
-func (w *finding) selectsMore(q querier, run journal.RunID) (bool, error) {
-	if len(w.dear) == 0 {
-		return true, nil
+	if len(w.dear) > 0 {
+		w.asked[run.ID] = &run
 	}
-	r, err := listed(q, run)
-	return err == nil && filter.Match(filter.And(w.dear), &r), err
+	return true
 }
 
 // forget drops what is kept of a candidate: what is kept is bounded by what is selected.
 func (w *finding) forget(run journal.RunID) {
 	delete(w.places, run)
 	delete(w.rows, run)
+	delete(w.asked, run)
 }
 
 // clear drops all that is kept, of candidates that proved to be too many.
 func (w *finding) clear() {
 	clear(w.places)
 	clear(w.rows)
+	clear(w.asked)
 }
 
 // findPlaced returns the page in its order, and one run more if there is a next page.
 //
-// Of the two ways, to sort what the sources have and to walk in the order that is asked for, either
-// may meet a thousand times the candidates of the other, and nothing tells which before they are
-// met. So they take turns with more and more candidates: the page costs a few times what the better
-// way costs. The last walk meets all there are.
+// A walk may meet a thousand times the candidates that are to be gathered, or a thousandth, and
+// nothing tells which before they are met. How many are to be gathered is counted in an index; that
+// costs little. A few are gathered at once. Else a walk comes first, over a fraction of that many:
+// it costs little beside what is to be gathered, and most pages are full by then.
 func (l *listing) findPlaced(ctx context.Context, q querier) ([]journal.RunID, error) {
-	w := l.where
-	newestFirst, sources := w.q.Order.ByID() && !w.q.Order.Ascending, l.sources()
-	ordered := newestFirst && len(sources) == 1 && sources[0].sql == l.sql // by the source
-	for _, most := range w.turns {
-		if !ordered && len(sources) > 0 {
-			found, all, err := l.gather(ctx, q, sources, most)
-			if err != nil || all {
-				return found, err
-			}
-			w.clear()
-		}
-		if newestFirst {
-			break // a walk by id has an index of its own for most conditions
-		}
-		found, all, err := l.walk(ctx, q, most)
-		if err != nil || all {
-			return found, err
-		}
-		w.clear()
+	if l.ids != nil {
+		return l.gather(ctx, q, l.named())
 	}
-	if !newestFirst {
+	parts, n, err := l.fewest(q, l.gathered(), l.where.most)
+	if err != nil {
+		return nil, err
+	}
+	if parts == nil {
 		found, _, err := l.walk(ctx, q, math.MaxInt)
 		return found, err
 	}
-	if w.q.After != nil {
-		l.before = w.q.After.Run[:]
+	if n > gatherSure {
+		found, all, err := l.walk(ctx, q, n/walkShare)
+		if err != nil || all {
+			return found, err
+		}
+		l.where.clear()
 	}
-	return l.find(ctx, q)
+	return l.gather(ctx, q, parts)
 }
 
-// sources returns what to gather from: named runs, keys, children and so on, as a listing chooses
-// them, else the statuses, else the narrowest range. None of them is all runs.
-func (l *listing) sources() (list []source) {
-	b := &l.where.bounds
-	switch {
-	case l.ids != nil:
-		for _, run := range l.ids {
-			list = append(list, source{listIDSQL, []any{uuidArg(run)}})
-		}
-		return list
-	case l.sql != listAllSQL && l.sql != listOpenSQL && l.sql != listWorkflowSQL:
-		return []source{{l.sql, l.args}}
-	}
-	if list = statusSources(b); list != nil {
-		return list
-	}
-	switch { // the close is asked for with a window more often than the others
-	case b.Closed != filter.All:
-		return []source{{gatherClosedSQL, []any{b.Closed.Low, b.Closed.High}}}
-	case b.Created != filter.All:
-		return []source{{gatherCreatedSQL, []any{b.Created.Low, b.Created.High}}}
-	case b.Duration != filter.All:
-		return []source{{gatherDurationSQL, []any{b.Duration.Low, b.Duration.High}}}
-	case l.sql != listAllSQL:
-		return []source{{l.sql, l.args}}
-	}
-	return nil
-}
-
-// statusSources returns a source for each of several statuses, unless one of them has no index.
-func statusSources(b *filter.Bounds) (list []source) {
-	if b.Failed && b.Statuses == nil {
-		for status := journal.Failed; status <= journal.Terminated; status++ {
-			list = append(list, source{listFailedSQL, []any{int64(status.TerminalKind())}})
-		}
-	}
-	for _, v := range b.Statuses {
-		switch status, state := v.Status(); {
-		case state != journal.Ready:
-			list = append(list, source{listStuckSQL, []any{int64(state)}})
-		case status == journal.Open:
-			list = append(list, source{listOpenSQL, nil})
-		case status > journal.Completed:
-			list = append(list, source{listFailedSQL, []any{int64(status.TerminalKind())}})
-		default:
-			return nil
-		}
-	}
-	return list
-}
-
-// gather looks at all candidates of the sources and returns what matches in order. all is false if
-// there are more than that many.
-func (l *listing) gather(ctx context.Context, q querier, sources []source, most int) (found []journal.RunID, all bool, err error) {
-	looked := 0
-	last := bytes.Repeat([]byte{0xff}, 17) // more than any id
-	for _, src := range sources {
-		if ctx.Err() != nil {
-			return nil, false, context.Cause(ctx)
-		}
-		args := append(append([]any{last}, src.args...), int64(most-looked+1))
-		seen, err := l.scan(q, src.sql, &found, args...)
-		if err != nil {
-			return nil, false, err
-		}
-		if looked += len(seen); looked > most {
-			return nil, false, nil
-		}
-	}
+// gather looks at all candidates of the parts and returns what matches in order.
+func (l *listing) gather(ctx context.Context, q querier, parts []part) (found []journal.RunID, err error) {
 	w := l.where
+	last := bytes.Repeat([]byte{0xff}, 17) // more than any id
+	for _, p := range parts {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		w.use(p.conditions)
+		args := append(append([]any{last}, p.args...), int64(math.MaxInt64))
+		if _, err := l.scan(q, p.sql, math.MaxInt, &found, args...); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortFunc(found, func(a, b journal.RunID) int { return w.q.Order.Compare(w.places[a], w.places[b]) })
-	return slices.Compact(found), true, nil
+	return slices.Compact(found), nil
 }
 
 // walk looks at candidates in the order that is asked for until there is one run more than the page
@@ -327,8 +253,11 @@ func (l *listing) gather(ctx context.Context, q querier, sources []source, most 
 // candidates were not enough.
 func (l *listing) walk(ctx context.Context, q querier, most int) (found []journal.RunID, all bool, err error) {
 	w := l.where
+	w.use(w.all)
 	sql, bounds := walkOldestSQL, filter.All
 	switch o := w.q.Order; {
+	case o.ByID() && !o.Ascending:
+		return l.walkNewest(ctx, q, most)
 	case o.By == filter.FieldClosed && o.Ascending:
 		sql, bounds = walkClosedOldestSQL, w.bounds.Closed
 	case o.By == filter.FieldClosed:
@@ -354,11 +283,43 @@ func (l *listing) walk(ctx context.Context, q querier, most int) (found []journa
 		if !w.q.Order.ByID() {
 			args = []any{value, run, end, int64(chunk)}
 		}
-		seen, err := l.scan(q, sql, &found, args...)
+		seen, err := l.scan(q, sql, l.limit+1, &found, args...)
 		if err != nil || len(seen) < chunk || len(found) > l.limit {
 			return found, true, err
 		}
 		value, run = w.place.Value, w.place.Run[:]
 	}
 	return nil, false, nil
+}
+
+// walkNewest is walk for the order of listings, newest first: each part has that order. A part is
+// left where its candidates are older than a page of those that the parts before have given.
+func (l *listing) walkNewest(ctx context.Context, q querier, most int) (found []journal.RunID, all bool, err error) {
+	parts, err := l.newest(q)
+	if err != nil {
+		return nil, false, err
+	}
+	before, floor := l.before, []byte(nil)
+	if w := l.where; w.q.After != nil {
+		before = w.q.After.Run[:]
+	}
+	for _, p := range parts {
+		l.where.use(p.conditions)
+		got, looked, err := l.descend(ctx, q, p.source, [2][]byte{before, floor}, most)
+		if err != nil || looked > most {
+			return nil, false, err
+		}
+		most -= looked
+		found = append(found, got...)
+		slices.SortFunc(found, func(a, b journal.RunID) int { return bytes.Compare(b[:], a[:]) })
+		found = slices.Compact(found)
+		for len(found) > l.limit+1 {
+			l.where.forget(found[len(found)-1])
+			found = found[:len(found)-1]
+		}
+		if len(found) > l.limit {
+			floor = bytes.Clone(found[l.limit][:])
+		}
+	}
+	return found, true, nil
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
@@ -49,50 +50,96 @@ func TestFindingKeepsWhatItSelects(t *testing.T) {
 	}
 }
 
-// counted counts the rows that a listing reads.
+// counted counts the rows that a listing reads, and those of them for which more is asked.
 type counted struct {
 	querier
-	rows int
+	rows, asked int
 }
 
 func (c *counted) query(sql string, each func(r row) error, args ...any) error {
-	return c.querier.query(sql, func(r row) error { c.rows++; return each(r) }, args...)
+	return c.querier.query(sql, func(r row) error {
+		if c.rows++; sql == askSQL {
+			c.asked++
+		}
+		return each(r)
+	}, args...)
+}
+
+// reads finds a page and returns what it has read.
+func reads(t *testing.T, s *Store, f journal.ListFilter, most int) (found []journal.RunID, count *counted) {
+	t.Helper()
+	w, err := newFinding(&f, now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.most = most
+	l, err := newListing(w.narrow(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.where, count = w, &counted{}
+	err = s.read(t.Context(), func(c *conn) error {
+		count.querier = c
+		found, err = l.findPlaced(t.Context(), count)
+		return err
+	})
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%s: %d runs, %v", f.Where, len(found), err)
+	}
+	return found, count
 }
 
 // TestPagesTakeTheShorterWay: a page that its order would fill late is sorted from what has an
 // index, and one that has many candidates there is filled in its order.
 func TestPagesTakeTheShorterWay(t *testing.T) {
 	t.Parallel()
-	const runs, first, late = 20_000, 500, 1_000 // 600 have failed, 15 of them of each class
+	const runs, most, want = 20_000, 1_000, 3_000 // 600 have failed, 15 of them of each class
 	s := plantMonth(t, runs)
 	for _, where := range []string{
 		`status = failed and error.class = "class11" and total > 4000 order by duration desc`,
 		`closed > -1000d order by duration desc`,
 		`status = failed order by closed asc`,
 	} {
-		f := journal.ListFilter{Where: where, Limit: 5}
-		w, err := newFinding(&f, now())
-		if err != nil {
-			t.Fatal(err)
+		if _, count := reads(t, s, journal.ListFilter{Where: where, Limit: 5}, most); count.rows > want {
+			t.Errorf("%s: %d rows are read, want %d at most", where, count.rows, want)
 		}
-		w.turns = []int{first, late}
-		l, err := newListing(w.narrow(f))
-		if err != nil {
-			t.Fatal(err)
+	}
+}
+
+// TestFindReadsAPage: what a documented shape reads has to do with what it selects, and not with how
+// many runs there are.
+func TestFindReadsAPage(t *testing.T) {
+	t.Parallel()
+	const runs, want = 20_000, 3 * listChunk
+	s := plantMonth(t, runs)
+	for _, shape := range append(slices.Clone(shapes),
+		`status = failed order by created asc`, `status in ("cancelled", "open", "terminated")`, `error.class = "class11"`, `status = "open" and workflow = "order"`,
+		`closed > -1000d order by duration desc`, `workflow = "order" and closed between -2h and -1h order by duration desc`) {
+		f := journal.ListFilter{Where: shape, Limit: 50}
+		if _, count := reads(t, s, f, gatherMax); count.rows > want {
+			t.Errorf("%s: %d rows are read, want %d at most", f.Where, count.rows, want)
 		}
-		l.where = w
-		var found []journal.RunID
-		count := &counted{}
-		err = s.read(t.Context(), func(c *conn) (err error) {
-			count.querier = c
-			found, err = l.findPlaced(t.Context(), count)
-			return err
-		})
-		if err != nil || len(found) == 0 {
-			t.Fatalf("%s: %d runs, %v", where, len(found), err)
+	}
+	for _, where := range []string{`waiting starts with "signal"`, `status in ("failed", "blocked") order by closed desc`} {
+		if _, count := reads(t, s, journal.ListFilter{Where: where, Limit: 10}, 100); count.asked > askedMin {
+			t.Errorf("%s: %d runs are asked for a page of 10, want %d at most", where, count.asked, askedMin)
 		}
-		if count.rows > 6*first {
-			t.Errorf("%s: %d rows are read, want %d at most", where, count.rows, 6*first)
+	}
+}
+
+// TestPartsAreOneListing: what is put together from a part for each status is what one listing of
+// all runs finds, also where a part is left because the others have filled the page. A condition
+// inside an or has no parts.
+func TestPartsAreOneListing(t *testing.T) {
+	t.Parallel()
+	s := plantMonth(t, 20_000)
+	for _, rest := range []string{`version >= 1`, `(not error.class is set or error.class = "class11")`, `region = "de"`} {
+		for _, limit := range []int{1, 50, 197, 900} {
+			parts, _ := reads(t, s, journal.ListFilter{Where: `status in ("open", "failed", "cancelled") and ` + rest, Limit: limit}, gatherMax)
+			one, _ := reads(t, s, journal.ListFilter{Where: `(status = open or status = failed or status = cancelled) and ` + rest, Limit: limit}, gatherMax)
+			if n := min(len(parts), len(one), limit+1); len(one) < n || !slices.Equal(parts[:n], one[:n]) || min(len(one), limit+1) != len(parts) {
+				t.Errorf("%s: %d runs are found in parts, %d in one, and differ", rest, len(parts), len(one))
+			}
 		}
 	}
 }

@@ -29,12 +29,17 @@ const (
 	joinRetriesMax = 1_000
 	// listChunk is the candidates that a listing looks at between two looks at its context.
 	listChunk = 500
-	// gatherMax is the candidates up to which a listing with a condition reads all of them to sort
-	// what matches, before it walks an index in the order that is asked for, and those that it
-	// walks over before it tries with more. They are read in a tenth of a second.
-	gatherMax = 20_000
-	// gatherLateMax is the same when neither was enough.
-	gatherLateMax = 10 * gatherMax
+	// askedMin is the runs of which more is asked at once, at least: a statement for each costs
+	// more than what it reads.
+	askedMin = 64
+	// gatherSure is the candidates up to which a listing with a condition reads all of them to sort
+	// what matches. They are read in ten milliseconds.
+	gatherSure = 2_000
+	// gatherMax is the same after it has walked over some in the order that is asked for. More are
+	// only walked over: to read them would take a second, and memory for each.
+	gatherMax = 200_000
+	// walkShare is what part of the candidates that would be gathered are walked over first.
+	walkShare = 8
 )
 
 // Times.

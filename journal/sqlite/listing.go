@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/reprise-run/reprise/journal"
@@ -135,32 +136,41 @@ func after(prefix string) string {
 func (l *listing) find(ctx context.Context, q querier) (found []journal.RunID, err error) {
 	if l.ids != nil {
 		for _, run := range l.ids {
-			_, err := l.scan(q, listIDSQL, &found, l.before, uuidArg(run), int64(1))
+			_, err := l.scan(q, listIDSQL, l.limit+1, &found, l.before, uuidArg(run), int64(1))
 			if err != nil || len(found) > l.limit {
 				return found, err
 			}
 		}
 		return found, nil
 	}
+	found, _, err = l.descend(ctx, q, source{sql: l.sql, args: l.args}, [2][]byte{l.before}, math.MaxInt)
+	return found, err
+}
+
+// descend looks at candidates of a source, newest first, between two ids, until there is one run
+// more than the page holds. looked is more than most if that many candidates were not enough.
+func (l *listing) descend(ctx context.Context, q querier, src source, between [2][]byte, most int) (found []journal.RunID, looked int, err error) {
 	chunk := max(listChunk, min(l.limit, journal.ListMax)+1)
-	for before := l.before; ; {
+	for before := between[0]; ; {
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return nil, 0, context.Cause(ctx)
 		}
-		args := append(append([]any{before}, l.args...), int64(chunk))
-		seen, err := l.scan(q, l.sql, &found, args...)
-		if err != nil || len(seen) < chunk || len(found) > l.limit {
-			return found, err
+		args := append(append([]any{before}, src.args...), int64(chunk))
+		seen, err := l.scan(q, src.sql, l.limit+1, &found, args...)
+		if err != nil || len(seen) < chunk || len(found) > l.limit || bytes.Compare(seen[len(seen)-1][:], between[1]) < 0 {
+			return found, min(looked, most), err
 		}
-		last := seen[len(seen)-1]
-		before = last[:]
+		if looked += len(seen); looked > most {
+			return nil, looked, nil
+		}
+		before = bytes.Clone(seen[len(seen)-1][:])
 	}
 }
 
-// scan reads a chunk of candidates and adds those that the filter selects to found. What needs a
-// statement of its own is asked afterwards, when the rows are read: a connection executes one
-// statement at a time.
-func (l *listing) scan(q querier, sql string, found *[]journal.RunID, args ...any) (seen []journal.RunID, err error) {
+// scan reads a chunk of candidates and adds those that the filter selects to found, until there are
+// enough. What needs a statement of its own is asked afterwards, when the rows are read: a
+// connection executes one statement at a time.
+func (l *listing) scan(q querier, sql string, enough int, found *[]journal.RunID, args ...any) (seen []journal.RunID, err error) {
 	before := len(*found)
 	err = q.query(sql, func(r row) error {
 		run := r.id(0)
@@ -179,15 +189,16 @@ func (l *listing) scan(q querier, sql string, found *[]journal.RunID, args ...an
 	if err != nil {
 		return seen, err
 	}
-	kept := (*found)[:before]
-	for _, run := range (*found)[before:] {
-		ok, err := l.selectsMore(q, run)
-		if err != nil {
+	kept, rest := (*found)[:before], slices.Clone((*found)[before:])
+	for len(rest) > 0 && len(kept) < enough {
+		n := min(len(rest), listChunk, max(enough-len(kept), askedMin))
+		if kept, err = l.selectMore(q, kept, rest[:n]); err != nil {
 			return seen, err
 		}
-		if ok {
-			kept = append(kept, run)
-		} else if l.where != nil {
+		rest = rest[n:]
+	}
+	for _, run := range rest {
+		if l.where != nil {
 			l.where.forget(run)
 		}
 	}
@@ -231,8 +242,32 @@ const listChangedSQL = `
 SELECT 1 FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation
 WHERE r.id = ? AND instr(char(10) || e.issued || char(10), ?) > 0 LIMIT 1`
 
-// selectsMore asks what a candidate's row does not tell: the state of its task and the lines of its
-// history. Each is a statement for every candidate that is left, so they come last.
+// selectMore adds those runs to kept that the filter selects by what their rows do not tell.
+func (l *listing) selectMore(q querier, kept, runs []journal.RunID) ([]journal.RunID, error) {
+	if l.where != nil {
+		if err := l.where.ask(q, runs); err != nil {
+			return nil, err
+		}
+	}
+	for _, run := range runs {
+		ok, err := l.selectsMore(q, run)
+		if err != nil {
+			return nil, err
+		}
+		if ok && l.where != nil {
+			ok = l.where.selectsMore(run)
+		}
+		if ok {
+			kept = append(kept, run)
+		} else if l.where != nil {
+			l.where.forget(run)
+		}
+	}
+	return kept, nil
+}
+
+// selectsMore asks for the state of a candidate's task and for the lines of its history. Each is a
+// statement for every candidate that is left.
 func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error) {
 	if l.f.State != nil {
 		n := 0
@@ -245,9 +280,6 @@ func (l *listing) selectsMore(q querier, run journal.RunID) (ok bool, err error)
 	if l.f.Unchanged != "" {
 		line := "\n" + journal.Issued{Kind: journal.CommandChange, Name: l.f.Unchanged}.String() + "\n"
 		err = q.query(listChangedSQL, func(row) error { ok = false; return nil }, uuidArg(run), line)
-	}
-	if ok && err == nil && l.where != nil {
-		return l.where.selectsMore(q, run)
 	}
 	return ok, err
 }

@@ -16,8 +16,9 @@ import (
 var once = regexp.MustCompile(`^(migrate|identify|databaseForget|reapNodes|reapForgive|reapHold|reapMembers|nodesHere)`)
 
 // sortedByNature are statements that sort what a range of another index has found.
-// The pauses of scopes are few, and read as a whole.
-var sortedByNature = []string{"listKeysSQL", "pausesSQL"}
+// The pauses of scopes are few, and read as a whole; open runs are counted up to a limit; and what
+// is asked of several runs begins with the list of their ids.
+var sortedByNature = []string{"listKeysSQL", "pausesSQL", "countOpenSQL", "askSQL", "tellSQL"}
 
 // TestPlans prepares every statement, and looks for those that read more than they need. SQLite
 // plans without looking at the size of tables, unless somebody has analysed them, so the plans of
@@ -102,6 +103,16 @@ func TestHotPlans(t *testing.T) {
 		"gatherCreatedSQL":    "reprise_runs_created_idx (created_at>? AND created_at<?)",
 		"gatherClosedSQL":     "reprise_runs_closed_idx (closed_at>? AND closed_at<?)",
 		"gatherDurationSQL":   "reprise_runs_duration_idx (<expr>>? AND <expr><?)",
+		"countCreatedSQL":     "COVERING INDEX reprise_runs_created_idx (created_at>? AND created_at<?)",
+		"countClosedSQL":      "COVERING INDEX reprise_runs_closed_idx (closed_at>? AND closed_at<?)",
+		"countDurationSQL":    "INDEX reprise_runs_duration_idx (<expr>>? AND <expr><?)",
+		"countFailedSQL":      "COVERING INDEX reprise_events_failed_idx (kind=?)",
+		"countStuckSQL":       "COVERING INDEX reprise_tasks_stuck_idx (state=?)",
+		"countWorkflowSQL":    "COVERING INDEX reprise_runs_workflow_idx (workflow=?)",
+		"countParentSQL":      "COVERING INDEX reprise_runs_parent_idx (parent_run=?)",
+		"countKeysSQL":        "COVERING INDEX reprise_runs_key_idx (key>? AND key<?)",
+		"askSQL":              "PRIMARY KEY (id=?)",
+		"tellSQL":             "PRIMARY KEY (run_id=? AND generation=?)",
 	} {
 		rows, err := w.db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+found[name], nulls(found[name])...)
 		if err != nil {
