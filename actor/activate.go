@@ -9,9 +9,8 @@ import (
 
 // onActivate takes a claimed task. If the actor is warm and the task was freed in the state that
 // the machine has, it continues from where it stands: the link proves that, whatever the store has
-// been through since, and numbers would not. For that reason it knows of the inbox no more than the
-// events tell: a message that was refused leaves no event, and a store that went back in time may
-// have another one under its number.
+// been through since, and numbers would not. It proves how far the inbox was read too, see
+// staysWarm.
 //
 // A claim that was told twice is recognised by its fence, which no other claim has. A smaller fence
 // is no sign of that: a store that went back in time counts from there again. But an unconfirmed
@@ -36,8 +35,6 @@ func (r *run) onActivate(m *activate) {
 	}
 	warm := r.machine != nil && c.Task.Link != 0 && r.head.Link == c.Task.Link && r.task.Generation == c.Task.Generation
 	if warm {
-		r.inputs.clear()
-		r.inputs.got = r.machine.InboxSeen()
 		r.inputs.news = c.Task.InboxLast > r.inputs.got
 	} else {
 		r.discard(ErrRunLost)
@@ -79,7 +76,7 @@ func (r *run) overtaken(c *driver.Claimed) bool {
 	r.enter(idle)
 	r.uncommitted = nil
 	r.task.Turn++
-	if next != driver.NextPark || r.host.o.PassivateAlways {
+	if next != driver.NextPark || !r.staysWarm() {
 		r.discard(ErrRunLost)
 	}
 	if next != driver.NextBlock {

@@ -100,11 +100,19 @@ func provesOwner(events []journal.Event) bool {
 	return slices.ContainsFunc(events, func(ev journal.Event) bool { return ev.Kind != journal.RunStarted })
 }
 
+// staysWarm tells whether a parked run may be kept in memory. It is known again by the link of its
+// last event, so whatever is kept must follow from its events. A message that the run has refused
+// leaves no event: a store that went back to before it may have another one under its number, which
+// a run that was kept would take for read.
+func (r *run) staysWarm() bool {
+	return !r.host.o.PassivateAlways && r.machine != nil && r.inputs.got <= r.machine.InboxSeen()
+}
+
 // becomeIdle ends the activation after a commit that has freed the task. A parked run stays warm,
 // and a blocked one remembers how often it was blocked.
 func (r *run) becomeIdle(next driver.NextKind) {
 	switch {
-	case next == driver.NextPark && !r.host.o.PassivateAlways:
+	case next == driver.NextPark && r.staysWarm():
 		r.enter(idle)
 		r.reportIdle()
 	case next == driver.NextBlock:
