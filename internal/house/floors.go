@@ -9,8 +9,8 @@ import (
 // topFolders are the only folders beside the documents, each with its height. Tests may import what
 // is not higher than they are; production code is held to the floors.
 var topFolders = map[string]int{
-	"internal": 0, "migrations": 1, "journal": 2, "replay": 3, "actor": 4, "runtime": 5, "cmd": 6, "bench": 6, "examples": 6,
-	".": 7, // the documentation of the module, with its examples
+	"internal": 0, "migrations": 1, "journal": 2, "replay": 3, "actor": 4, "runtime": 5, "ui": 6, "cmd": 7, "bench": 7, "examples": 7,
+	".": 8, // the documentation of the module, with its examples
 }
 
 // noCode are top folders without Go: nothing can be imported from them.
@@ -61,7 +61,11 @@ var floors = []floor{
 	{"runtime/schedule", []string{"journal", "journal/filter", "replay/workflow", "runtime", "runtime/schedule/..."},
 		"schedules are workflows like those of users: they may use what these have, and no engine"},
 	{"runtime/schedule/calendar", nil, "a calendar computes: it knows no store, no run and no clock"},
-	{"cmd", append([]string{"cmd/..."}, top6...), "programs do not import each other"},
+	{"ui", []string{"internal/...", "journal", "journal/driver", "journal/filter", "replay", "replay/workflow", "runtime", "runtime/bulk", "ui/..."},
+		"ui is for programs of users: it knows a client and no back end, and pulls no command into their builds"},
+	{"ui/record", []string{"journal", "journal/driver", "runtime", "runtime/bulk"},
+		"records are what tools say: they know the facts that they are made from, and nobody who shows them"},
+	{"cmd", append([]string{"cmd/...", "ui/..."}, top6...), "programs do not import each other"},
 	{"bench", append([]string{"bench/..."}, top6...), "programs do not import each other"},
 	{"examples", append([]string{"examples/..."}, top6...), "programs do not import each other"},
 	{".", nil, "the root package is documentation: it may not make its readers build anything"},

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/migrations"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // app is one execution of the command: the options and the flags that all verbs share.
@@ -57,6 +58,7 @@ type call struct {
 	store   Store
 	journal *driver.Journal
 	client  *runtime.Client
+	records *record.Maker
 	out     *printer
 }
 
@@ -140,7 +142,7 @@ func (a *app) call(ctx context.Context, cmd *cobra.Command, s Store) *call {
 	}
 	jo.Logger, co.Logger = silent, silent
 	j := journal.New(s, &jo)
-	return &call{Command: cmd, a: a, ctx: ctx, store: s, journal: driver.Of(j), client: runtime.NewClient(j, &co),
+	return &call{Command: cmd, a: a, ctx: ctx, store: s, journal: driver.Of(j), client: runtime.NewClient(j, &co), records: &record.Maker{Codec: j.Codec()},
 		out: &printer{w: cmd.OutOrStdout(), format: a.output, times: times{utc: a.utc, now: time.Now()}}}
 }
 

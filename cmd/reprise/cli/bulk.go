@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/bulk"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // bulkGroup has the verbs over all runs of a filter.
@@ -152,11 +153,11 @@ func (c *call) bulk(job bulk.Job, f *bulkFlags) error {
 	if err != nil {
 		return err
 	}
-	rec := bulkRecord{Verb: string(job.Verb), Runs: runs, Capped: capped}
+	rec := record.Bulk{Verb: string(job.Verb), Runs: runs, Capped: capped}
 	if f.dryRun || runs == 0 {
-		return printOne(c.out, &rec, func(*printer, *bulkRecord) string { return rec.plan() + "; nothing was done\n" })
+		return printOne(c.out, &rec, func(*printer, *record.Bulk) string { return bulkPlan(&rec) + "; nothing was done\n" })
 	}
-	if err := c.ask(f.yes, "bulk "+rec.plan(), func() (string, error) { return rec.plan(), nil }); err != nil {
+	if err := c.ask(f.yes, "bulk "+bulkPlan(&rec), func() (string, error) { return bulkPlan(&rec), nil }); err != nil {
 		return err
 	}
 	started, err := bulk.Start(c.ctx, c.client, job, &f.o)

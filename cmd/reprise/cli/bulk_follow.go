@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/bulk"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // drainJob is how long an interrupted verb waits before it makes the job's page end early.
@@ -72,8 +73,8 @@ func (c *call) showProgress(job journal.RunID, ended <-chan struct{}, served cha
 			continue
 		}
 		p, err := bulk.ProgressOf(c.ctx, c.client, job)
-		rec := bulkOf(p)
-		if text := rec.counts(); err == nil && text != shown {
+		rec := record.BulkOf(p)
+		if text := bulkCounts(&rec); err == nil && text != shown {
 			shown = text
 			fmt.Fprintln(out, text)
 		}
@@ -101,9 +102,9 @@ func (c *call) jobEnded(job journal.RunID) error {
 	if err != nil && !errors.Is(err, runtime.ErrNotPublished) { // it was ended before it began
 		return err
 	}
-	rec := bulkOf(p)
+	rec := record.BulkOf(p)
 	rec.Run, rec.Status = job.String(), row.Status.String()
-	if err := printOne(c.out, &rec, func(p *printer, r *bulkRecord) string { return r.text(p) }); err != nil {
+	if err := printOne(c.out, &rec, func(_ *printer, r *record.Bulk) string { return bulkText(r) }); err != nil {
 		return err
 	}
 	switch {

@@ -70,8 +70,8 @@ func (a *app) completeRuns(cmd *cobra.Command, _ []string, _ string) ([]cobra.Co
 	return a.offer(cmd, func(c *call) (list []cobra.Completion, err error) {
 		runs, err := c.newest()
 		for i := range runs {
-			r := recordOf(&runs[i])
-			what := fmt.Sprintf("%s, %s, %s", oneLine(r.Workflow, 40), r.word(), c.out.at(r.CreatedAt))
+			r := c.records.Run(&runs[i])
+			what := fmt.Sprintf("%s, %s, %s", oneLine(r.Workflow, 40), r.Word(), c.out.at(r.CreatedAt))
 			list = append(list, cobra.CompletionWithDesc(r.ID, what))
 			if r.Key != "" {
 				list = append(list, cobra.CompletionWithDesc(keyPrefix+r.Key, what))

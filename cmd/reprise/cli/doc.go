@@ -21,8 +21,8 @@
 // # What a verb says
 //
 // On standard output there is the result and nothing else: a table, or with -o json and -o jsonl
-// records whose fields docs/reprise/json.md lists. They are types of this package and not those of
-// the library, so that a renamed field of Go code changes no output. Errors, notes and questions
+// records whose fields docs/reprise/json.md lists. They are types of package ui/record, which
+// the HTTP API answers with too, and of this one. Errors, notes and questions
 // are on standard error. The exit codes are the constants Exit….
 //
 // What comes out of the store is text of strangers: control characters in it are not sent to a

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/postgres"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // The severities of what doctor finds.
@@ -204,7 +205,7 @@ func (d *doctor) queues() error {
 	} else {
 		d.say(severityOK, "nodes", "", "%d live", len(nodes))
 	}
-	list, err := d.c.queues(nodes)
+	waits, err := d.c.backlog()
 	if errors.Is(err, errNoBacklog) {
 		d.say(severityNote, "waiting", "", "%v: who serves it, and for how long it has waited, was not looked at", err)
 		return nil
@@ -214,7 +215,7 @@ func (d *doctor) queues() error {
 	}
 	var oldest time.Duration
 	unserved := 0
-	for _, q := range list {
+	for _, q := range record.QueuesOf(waits, nodes, nil) {
 		switch {
 		case q.OldestAt == nil:
 		case len(q.Nodes) == 0:

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow/flow"
 	"github.com/reprise-run/reprise/runtime/flows"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 func flowGroup(a *app) *cobra.Command {
@@ -195,7 +196,7 @@ func drawingOf(st *flow.State, run string) drawingRecord {
 		}
 		if i < len(st.Nodes) {
 			s := &st.Nodes[i]
-			node.Status, node.Reason, node.BeganAt, node.EndedAt = string(s.Status), string(s.Reason), moment(s.Began), moment(s.Ended)
+			node.Status, node.Reason, node.BeganAt, node.EndedAt = string(s.Status), string(s.Reason), record.Moment(s.Began), record.Moment(s.Ended)
 			node.Steps, node.Error, node.Undone = s.Steps, s.Error, s.Undone
 		}
 		rec.Nodes = append(rec.Nodes, node)

@@ -1,49 +1,28 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
-// nodeRecord is a live node.
-type nodeRecord struct {
-	ID        int32         `json:"id" doc:"number of the node"`
-	Name      string        `json:"name" doc:"its name, for people"`
-	StartedAt time.Time     `json:"started_at" doc:"when it joined"`
-	ExpiresAt time.Time     `json:"expires_at" doc:"when its lease ends unless it is renewed; on SQLite, where a lease is in the memory of its process, one lease from now"`
-	Lease     float64       `json:"lease_seconds" doc:"length of its lease"`
-	Draining  bool          `json:"draining,omitempty" doc:"whether an operator has asked it to leave"`
-	Routes    []routeRecord `json:"routes" doc:"what it serves"`
-}
-
-// routeRecord is a workflow that a node serves.
-type routeRecord struct {
-	Workflow string   `json:"workflow" doc:"name of the workflow"`
-	Version  int32    `json:"version" doc:"version of the workflow"`
-	Queue    string   `json:"queue" doc:"the queue"`
-	Signals  []string `json:"signals,omitempty" doc:"all signals that it receives, if its code says so"`
-}
-
-var nodeColumns = []column[nodeRecord]{
-	{"ID", func(_ *printer, n *nodeRecord) string { return strconv.Itoa(int(n.ID)) }},
-	{"NAME", func(_ *printer, n *nodeRecord) string { return oneLine(n.Name, 60) }},
-	{"JOINED", func(p *printer, n *nodeRecord) string { return p.at(n.StartedAt) }},
-	{"LEASE ENDS", func(p *printer, n *nodeRecord) string {
+var nodeColumns = []column[record.Node]{
+	{"ID", func(_ *printer, n *record.Node) string { return strconv.Itoa(int(n.ID)) }},
+	{"NAME", func(_ *printer, n *record.Node) string { return oneLine(n.Name, 60) }},
+	{"JOINED", func(p *printer, n *record.Node) string { return p.at(n.StartedAt) }},
+	{"LEASE ENDS", func(p *printer, n *record.Node) string {
 		if n.Draining {
 			return p.at(n.ExpiresAt) + ", drains"
 		}
 		return p.at(n.ExpiresAt)
 	}},
-	{"SERVES", func(_ *printer, n *nodeRecord) string {
+	{"SERVES", func(_ *printer, n *record.Node) string {
 		var list []string
 		for _, r := range n.Routes {
 			list = append(list, fmt.Sprintf("%s/%d", r.Workflow, r.Version))
@@ -62,11 +41,7 @@ func nodeGroup(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			records := []nodeRecord{}
-			for i := range nodes {
-				records = append(records, nodeOf(&nodes[i]))
-			}
-			return printList(c.out, nodeColumns, records)
+			return printList(c.out, nodeColumns, record.NodesOf(nodes))
 		}),
 	}
 	g.AddCommand(printing(list, "list of node"), nodeDrain(a))
@@ -93,9 +68,9 @@ NODE is the number of a live node or its name, if only one has it.`,
 			if err := c.client.DrainNode(runtime.WithReason(c.ctx, reason), n.ID); err != nil {
 				return err
 			}
-			rec := nodeOf(n)
+			rec := record.NodeOf(n)
 			rec.Draining = true
-			return printOne(c.out, &rec, func(_ *printer, r *nodeRecord) string {
+			return printOne(c.out, &rec, func(_ *printer, r *record.Node) string {
 				return fmt.Sprintf("node %d, %s, has left\n", r.ID, oneLine(r.Name, 60))
 			})
 		}),
@@ -146,30 +121,13 @@ func (c *call) nodes() ([]journal.Node, error) {
 	return c.store.Nodes(c.ctx)
 }
 
-func nodeOf(n *journal.Node) nodeRecord {
-	rec := nodeRecord{ID: int32(n.ID), Name: n.Name, StartedAt: n.StartedAt, ExpiresAt: n.ExpiresAt, Lease: n.Lease.Seconds(), Draining: n.Draining, Routes: []routeRecord{}}
-	for _, r := range n.Routes {
-		rec.Routes = append(rec.Routes, routeRecord{Workflow: r.Workflow, Version: r.Version, Queue: r.Queue, Signals: n.Signals[r]})
-	}
-	return rec
-}
-
-// servedRecord is a workflow that live nodes serve.
-type servedRecord struct {
-	Workflow string   `json:"workflow" doc:"name of the workflow"`
-	Version  int32    `json:"version" doc:"version of the workflow"`
-	Queue    string   `json:"queue" doc:"the queue"`
-	Nodes    []string `json:"nodes" doc:"names of the live nodes that serve it"`
-	Paused   string   `json:"paused,omitempty" doc:"who has paused it, and why"`
-}
-
-var servedColumns = []column[servedRecord]{
-	{"WORKFLOW", func(_ *printer, r *servedRecord) string { return oneLine(r.Workflow, 60) }},
-	{"V", func(_ *printer, r *servedRecord) string { return strconv.Itoa(int(r.Version)) }},
-	{"QUEUE", func(_ *printer, r *servedRecord) string { return oneLine(r.Queue, 40) }},
-	{"NODES", func(_ *printer, r *servedRecord) string { return strconv.Itoa(len(r.Nodes)) }},
-	{"NAMES", func(_ *printer, r *servedRecord) string { return oneLine(strings.Join(r.Nodes, " "), 120) }},
-	{"PAUSED", func(_ *printer, r *servedRecord) string { return pausedColumn(r.Paused) }},
+var servedColumns = []column[record.Served]{
+	{"WORKFLOW", func(_ *printer, r *record.Served) string { return oneLine(r.Workflow, 60) }},
+	{"V", func(_ *printer, r *record.Served) string { return strconv.Itoa(int(r.Version)) }},
+	{"QUEUE", func(_ *printer, r *record.Served) string { return oneLine(r.Queue, 40) }},
+	{"NODES", func(_ *printer, r *record.Served) string { return strconv.Itoa(len(r.Nodes)) }},
+	{"NAMES", func(_ *printer, r *record.Served) string { return oneLine(strings.Join(r.Nodes, " "), 120) }},
+	{"PAUSED", func(_ *printer, r *record.Served) string { return pausedColumn(r.Paused) }},
 }
 
 // workflowGroup has the verbs about workflows.
@@ -182,18 +140,11 @@ func workflowGroup(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := c.pauses()
+			pauses, err := c.client.Pauses(c.ctx)
 			if err != nil {
 				return err
 			}
-			list := servedBy(nodes)
-			for i := range list {
-				list[i].Paused = p.of(journal.Route{Queue: list[i].Queue, Workflow: list[i].Workflow, Version: list[i].Version})
-			}
-			for _, q := range p.others() {
-				list = append(list, servedRecord{Queue: q.Scope.Queue, Workflow: q.Scope.Workflow, Version: q.Scope.Version, Nodes: []string{}, Paused: pauseText(&q)})
-			}
-			return printList(c.out, servedColumns, list)
+			return printList(c.out, servedColumns, record.ServedOf(nodes, pauses))
 		}),
 	}
 	g.AddCommand(printing(list, "list of served"))
@@ -202,25 +153,4 @@ func workflowGroup(a *app) *cobra.Command {
 		c.Flags().StringVar(&s.Queue, "queue", "", "only runs in this queue")
 	})
 	return g
-}
-
-// servedBy turns what each node serves round: who serves it.
-func servedBy(nodes []journal.Node) []servedRecord {
-	byRoute := map[journal.Route]*servedRecord{}
-	list := []servedRecord{}
-	for i := range nodes {
-		for _, r := range nodes[i].Routes {
-			if byRoute[r] == nil {
-				byRoute[r] = &servedRecord{Workflow: r.Workflow, Version: r.Version, Queue: r.Queue}
-			}
-			byRoute[r].Nodes = append(byRoute[r].Nodes, nodes[i].Name)
-		}
-	}
-	for _, s := range byRoute {
-		list = append(list, *s)
-	}
-	slices.SortFunc(list, func(a, b servedRecord) int {
-		return cmp.Or(cmp.Compare(a.Workflow, b.Workflow), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Queue, b.Queue))
-	})
-	return list
 }

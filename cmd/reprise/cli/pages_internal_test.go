@@ -18,14 +18,16 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 var update = flag.Bool("update", false, "write the pages that tests compare with")
 
 // recordTypes are what verbs print, in the order of the page.
 var recordTypes = []any{
-	runPageRecord{}, runRecord{}, detailRecord{}, stepRecord{}, timerRecord{}, childRecord{}, messageRecord{}, whyRecord{}, reasonRecord{}, eventRecord{}, payloadRecord{}, failureRecord{}, publishedRecord{}, startedRecord{}, sentRecord{}, answerRecord{}, replayedRecord{}, rewoundRecord{}, repeatedRecord{}, forkedRecord{}, replacedRecord{}, unreadRecord{}, tallyRecord{}, groupRecord{}, drawingRecord{}, flowNodeRecord{}, shapeRecord{}, scheduleRecord{}, slotRecord{}, scheduleChangeRecord{}, scheduleToldRecord{},
-	freezeRecord{}, nodeRecord{}, routeRecord{}, servedRecord{}, queueRecord{}, scopeRecord{}, topRecord{}, countRecord{}, bulkRecord{}, bulkFailureRecord{}, auditRecord{}, migrationRecord{}, versionRecord{}, findingRecord{}, plantedRecord{},
+	record.RunPage{}, record.Run{}, record.Detail{}, record.Step{}, record.Timer{}, record.Child{}, record.Message{}, record.Why{}, record.Reason{},
+	record.Event{}, record.Payload{}, record.Failure{}, record.Published{}, record.Started{}, record.Sent{}, record.Answer{}, record.Replayed{}, record.Rewound{}, record.Repeated{}, record.Forked{}, record.Replaced{}, record.Unread{}, record.Tally{}, record.Group{}, drawingRecord{}, flowNodeRecord{}, shapeRecord{}, scheduleRecord{}, slotRecord{}, scheduleChangeRecord{}, scheduleToldRecord{},
+	record.Freeze{}, record.Node{}, record.Route{}, record.Served{}, record.Queue{}, record.Scope{}, topRecord{}, countRecord{}, record.Bulk{}, record.BulkFailure{}, record.Audit{}, migrationRecord{}, versionRecord{}, findingRecord{}, plantedRecord{},
 }
 
 // TestPages compares docs/reprise with the tree of verbs and the types of records. With -update it
@@ -93,7 +95,11 @@ func commandPages(t *testing.T) map[string]string {
 	return pages
 }
 
-func recordName(t reflect.Type) string { return strings.TrimSuffix(t.Name(), "Record") }
+// recordName is the name of a type of this package without its suffix, or of one of package record.
+func recordName(t reflect.Type) string {
+	name := strings.TrimSuffix(t.Name(), "Record")
+	return strings.ToLower(name[:1]) + name[1:]
+}
 
 const jsonHead = `# What verbs print with -o json and -o jsonl
 

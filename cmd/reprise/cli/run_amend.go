@@ -3,12 +3,12 @@ package cli
 import (
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 func runSkip(a *app) *cobra.Command {
@@ -59,9 +59,9 @@ is not undone, and steps run again if the code asks for them. --dry-run shows th
 		Example: "  reprise run edit key=order:9182 step:charge '\"paid at the desk\"' --reason 'the bank is away for the week'",
 	}
 	do := func(c *call, args []string) error {
-		step, err := stepOf(c, args[1])
+		step, err := record.ParseStep(args[1])
 		if err != nil {
-			return err
+			return usage(c.Command, "step %v", err)
 		}
 		result, err := c.input("RESULT", args[2])
 		if err != nil {
@@ -105,19 +105,4 @@ func amended(c *call, err error) error {
 		return usage(c.Command, "events of the run are taken back, and this program has no code to prove that what is kept fits: give --unproven, or use the program that has it")
 	}
 	return pointed(err)
-}
-
-// stepOf reads STEP.
-func stepOf(c *call, arg string) (s runtime.StepResult, err error) {
-	kind, value, _ := strings.Cut(arg, ":")
-	n, err := strconv.ParseInt(value, 10, 32)
-	switch {
-	case kind == "step" && value != "":
-		return runtime.StepResult{Name: value}, nil
-	case kind == "cmd" && err == nil && n > 0:
-		return runtime.StepResult{Cmd: journal.Cmd(n)}, nil
-	case kind == "event" && err == nil && n > 0:
-		return runtime.StepResult{Event: journal.Seq(n)}, nil
-	}
-	return s, usage(c.Command, "step %q is none of step:NAME, cmd:N and event:N", arg)
 }

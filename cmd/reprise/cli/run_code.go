@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // The verbs of this file replay runs with the program's own code, see Options.Register. They read
@@ -48,12 +49,6 @@ func runQuery(a *app) *cobra.Command {
 	return printing(c, "answer")
 }
 
-// replayedRecord says whether code fits a history.
-type replayedRecord struct {
-	Run  string `json:"run" doc:"id of the run"`
-	Fits bool   `json:"fits" doc:"whether the code of this program does what the history says"`
-}
-
 // noQuery is the name of a query that no workflow has: asking it replays the history and ends with
 // replay.ErrNoHandler if the code fits.
 const noQuery workflow.Query[json.RawMessage, json.RawMessage] = "reprise: does the code fit?"
@@ -72,8 +67,8 @@ the line, and the exit code is 4. Nothing is written.`,
 			if err := c.replay(run); err != nil {
 				return err
 			}
-			rec := replayedRecord{Run: run.String(), Fits: true}
-			return printOne(c.out, &rec, func(_ *printer, r *replayedRecord) string { return r.Run + ": the code fits the history\n" })
+			rec := record.Replayed{Run: run.String(), Fits: true}
+			return printOne(c.out, &rec, func(_ *printer, r *record.Replayed) string { return r.Run + ": the code fits the history\n" })
 		}),
 	})
 	return printing(c, "replayed")

@@ -99,9 +99,9 @@ func (c *call) confirm(yes bool, verb string, run journal.RunID) error {
 		if err != nil {
 			return "", err
 		}
-		r := recordOf(row)
+		r := c.records.Run(row)
 		return fmt.Sprintf("%s run %s of workflow %s, key %s, %s, started %s",
-			verb, r.ID, oneLine(r.Workflow, 100), orDash(oneLine(r.Key, 100)), r.word(), c.out.at(r.CreatedAt)), nil
+			verb, r.ID, oneLine(r.Workflow, 100), orDash(oneLine(r.Key, 100)), r.Word(), c.out.at(r.CreatedAt)), nil
 	})
 }
 

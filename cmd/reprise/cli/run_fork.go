@@ -9,21 +9,13 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
-
-// forkedRecord is what a fork has made, or would make.
-type forkedRecord struct {
-	Run string        `json:"run,omitempty" doc:"id of the fork; absent with a dry run"`
-	Of  rewoundRecord `json:"of" doc:"the run that was forked, as it stays, and where: done, generation and kept are those of the fork"`
-}
 
 // forked prints what was made; nothing for a dry run, which also shows people the steps.
 func (c *call) forked(f *runtime.Forked, dry bool) error {
-	rec := forkedRecord{Of: c.rewoundOf(&f.Of, wentBack("forked", dry))}
-	if !dry {
-		rec.Run = f.Run.String()
-	}
-	err := printOne(c.out, &rec, func(_ *printer, r *forkedRecord) string {
+	rec := c.records.Forked(f, wentBack("forked", dry))
+	err := printOne(c.out, &rec, func(_ *printer, r *record.Forked) string {
 		who := "a fork would begin"
 		if !dry {
 			who = r.Run + ": begins"

@@ -4,33 +4,20 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
-// eventRecord is a fact of a history.
-type eventRecord struct {
-	Seq     int32          `json:"seq" doc:"position in the history of the generation, from 1"`
-	Kind    string         `json:"kind" doc:"what happened: RunStarted, StepCompleted, SignalReceived and so on, as journal.Kind"`
-	Name    string         `json:"name,omitempty" doc:"name of the step, timer, signal or child"`
-	Time    time.Time      `json:"time" doc:"when, by the store's clock"`
-	Cmd     int32          `json:"cmd,omitempty" doc:"the command that it answers"`
-	Inbox   int64          `json:"inbox,omitempty" doc:"the message that it consumes"`
-	Attempt int32          `json:"attempt,omitempty" doc:"attempts that a step took"`
-	Payload *payloadRecord `json:"payload,omitempty" doc:"output, failure or what was sent"`
-	Issued  []string       `json:"issued,omitempty" doc:"the commands that the code asked for in reaction, in words"`
-}
-
-var eventColumns = []column[eventRecord]{
-	{"SEQ", func(_ *printer, e *eventRecord) string { return strconv.Itoa(int(e.Seq)) }},
-	{"TIME", func(p *printer, e *eventRecord) string { return p.at(e.Time) }},
-	{"EVENT", func(_ *printer, e *eventRecord) string { return e.Kind }},
-	{"NAME", func(_ *printer, e *eventRecord) string { return oneLine(e.Name, 40) }},
-	{"PAYLOAD", func(_ *printer, e *eventRecord) string { return e.Payload.text(80) }},
-	{"THEN ASKED FOR", func(_ *printer, e *eventRecord) string { return oneLine(strings.Join(e.Issued, ", "), 80) }},
+var eventColumns = []column[record.Event]{
+	{"SEQ", func(_ *printer, e *record.Event) string { return strconv.Itoa(int(e.Seq)) }},
+	{"TIME", func(p *printer, e *record.Event) string { return p.at(e.Time) }},
+	{"EVENT", func(_ *printer, e *record.Event) string { return e.Kind }},
+	{"NAME", func(_ *printer, e *record.Event) string { return oneLine(e.Name, 40) }},
+	{"PAYLOAD", func(_ *printer, e *record.Event) string { return payloadText(e.Payload, 80) }},
+	{"THEN ASKED FOR", func(_ *printer, e *record.Event) string { return oneLine(strings.Join(e.Issued, ", "), 80) }},
 }
 
 func runHistory(a *app) *cobra.Command {
@@ -54,9 +41,9 @@ one: what the run was before it continued as new, or the branch that a retry or 
 			if err != nil && !errors.As(err, &unreadable) {
 				return err
 			}
-			list := make([]eventRecord, len(events))
+			list := make([]record.Event, len(events))
 			for i := range events {
-				list[i] = c.eventOf(&events[i])
+				list[i] = c.records.Event(run, &events[i])
 			}
 			if err := printList(c.out, eventColumns, list); err != nil {
 				return err
@@ -66,13 +53,4 @@ one: what the run was before it continued as new, or the branch that a retry or 
 	})
 	c.Flags().Int32Var(&generation, "generation", 0, "of this generation; they are numbered from 1")
 	return printing(c, "list of event")
-}
-
-func (c *call) eventOf(e *journal.Event) eventRecord {
-	rec := eventRecord{Seq: int32(e.Seq), Kind: e.Kind.String(), Name: e.Name, Time: e.Time, Cmd: int32(e.Cmd), Inbox: int64(e.Inbox),
-		Attempt: e.Attempt, Payload: c.payload(e.Payload)}
-	for i := range e.Issued {
-		rec.Issued = append(rec.Issued, strings.Join(strings.Fields(e.Issued[i].String()), " "))
-	}
-	return rec
 }

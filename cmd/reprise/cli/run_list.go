@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // filterFlags are the flags that select runs.
@@ -37,8 +38,8 @@ func (f *filterFlags) add(a *app, c *cobra.Command) {
 	must(c.RegisterFlagCompletionFunc("workflow", a.completeWorkflows))
 	must(c.RegisterFlagCompletionFunc("label", a.completeLabels))
 	must(c.RegisterFlagCompletionFunc("parent", a.completeRuns))
-	must(c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statusWords(), cobra.ShellCompDirectiveNoFileComp)))
-	must(c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateWords(), cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(record.Statuses(), cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(record.States(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // filter makes the flags a filter of the journal: whatever selects runs does so here.
@@ -48,16 +49,16 @@ func (f *filterFlags) filter(c *call) (lf journal.ListFilter, err error) {
 		return lf, usage(c.Command, "--version %d is negative", f.version)
 	}
 	if f.status != "" {
-		i := slices.Index(statusWords(), f.status)
+		i := slices.Index(record.Statuses(), f.status)
 		if i < 0 {
-			return lf, usage(c.Command, "--status %q is none of %s", f.status, strings.Join(statusWords(), ", "))
+			return lf, usage(c.Command, "--status %q is none of %s", f.status, strings.Join(record.Statuses(), ", "))
 		}
 		lf.Status = new(journal.Status(i))
 	}
 	if f.state != "" {
-		i := slices.Index(stateWords(), f.state)
+		i := slices.Index(record.States(), f.state)
 		if i < 0 {
-			return lf, usage(c.Command, "--state %q is none of %s", f.state, strings.Join(stateWords(), ", "))
+			return lf, usage(c.Command, "--state %q is none of %s", f.state, strings.Join(record.States(), ", "))
 		}
 		lf.State = new(journal.TaskState(i))
 	}
@@ -74,20 +75,6 @@ func (f *filterFlags) filter(c *call) (lf journal.ListFilter, err error) {
 	}
 	lf.Until, err = parseTime(c, "until", f.until)
 	return lf, err
-}
-
-func statusWords() (words []string) {
-	for s := journal.Open; s <= journal.Terminated; s++ {
-		words = append(words, s.String())
-	}
-	return words
-}
-
-func stateWords() (words []string) {
-	for s := journal.Ready; s <= journal.Interrupting; s++ {
-		words = append(words, s.String())
-	}
-	return words
 }
 
 // parseLabels reads name=value pairs.
@@ -111,38 +98,21 @@ func parseTime(c *call, flag, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
+	at, err := record.ParseMoment(text, c.out.now)
+	if err != nil {
+		return at, usage(c.Command, "--%s %v", flag, err)
 	}
-	if ago, err := parseSpan(text); err == nil && ago >= 0 {
-		return c.out.now.Add(-ago), nil
-	}
-	return time.Time{}, usage(c.Command, "--%s %q is neither a time such as 2026-11-29T12:00:00Z nor a duration such as 90m, 12h or 3d", flag, text)
+	return at, nil
 }
 
-// parseSpan is time.ParseDuration with days.
-func parseSpan(text string) (time.Duration, error) {
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		n, err := strconv.ParseFloat(days, 64)
-		return time.Duration(n * float64(24*time.Hour)), err
-	}
-	return time.ParseDuration(text)
-}
-
-// runPageRecord is a page of runs.
-type runPageRecord struct {
-	Runs []runRecord `json:"runs" doc:"the runs, newest first unless --where has an order"`
-	Next string      `json:"next,omitempty" doc:"--cursor of the next page; absent on the last one"`
-}
-
-var runColumns = []column[runRecord]{
-	{"ID", func(_ *printer, r *runRecord) string { return r.ID }},
-	{"WORKFLOW", func(_ *printer, r *runRecord) string { return oneLine(r.Workflow, 40) }},
-	{"V", func(_ *printer, r *runRecord) string { return strconv.Itoa(int(r.Version)) }},
-	{"STATUS", func(_ *printer, r *runRecord) string { return r.word() }},
-	{"STARTED", func(p *printer, r *runRecord) string { return p.at(r.CreatedAt) }},
-	{"KEY", func(_ *printer, r *runRecord) string { return oneLine(r.Key, 40) }},
-	{"WAITS FOR, OR PROBLEM", func(_ *printer, r *runRecord) string { return oneLine(r.about(), 80) }},
+var runColumns = []column[record.Run]{
+	{"ID", func(_ *printer, r *record.Run) string { return r.ID }},
+	{"WORKFLOW", func(_ *printer, r *record.Run) string { return oneLine(r.Workflow, 40) }},
+	{"V", func(_ *printer, r *record.Run) string { return strconv.Itoa(int(r.Version)) }},
+	{"STATUS", func(_ *printer, r *record.Run) string { return r.Word() }},
+	{"STARTED", func(p *printer, r *record.Run) string { return p.at(r.CreatedAt) }},
+	{"KEY", func(_ *printer, r *record.Run) string { return oneLine(r.Key, 40) }},
+	{"WAITS FOR, OR PROBLEM", func(_ *printer, r *record.Run) string { return oneLine(r.About(), 80) }},
 }
 
 func runList(a *app) *cobra.Command {
@@ -181,7 +151,7 @@ docs/finding-runs.md.`,
 // list prints the runs that a filter selects. With jsonl each page is printed when it is there, so
 // a list of all runs needs no memory for them.
 func (c *call) list(lf journal.ListFilter, limit int) error {
-	page := runPageRecord{Runs: []runRecord{}}
+	page := record.RunPage{Runs: []record.Run{}}
 	left := limit
 	for more := true; more; {
 		lf.Limit = journal.ListMax
@@ -194,7 +164,7 @@ func (c *call) list(lf journal.ListFilter, limit int) error {
 		}
 		c.out.now = got.Now
 		for i := range got.Runs {
-			page.Runs = append(page.Runs, recordOf(&got.Runs[i]))
+			page.Runs = append(page.Runs, c.records.Run(&got.Runs[i]))
 		}
 		left -= len(got.Runs)
 		page.Next, lf.Cursor = got.Next, got.Next

@@ -2,22 +2,18 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
-// publishedRecord is a value that a run has published.
-type publishedRecord struct {
-	Name  string         `json:"name" doc:"the name under which the run has published it"`
-	Value *payloadRecord `json:"value,omitempty" doc:"the value, as of the run's last commit"`
-}
-
-var publishedColumns = []column[publishedRecord]{
-	{"NAME", func(_ *printer, r *publishedRecord) string { return oneLine(r.Name, 60) }},
-	{"VALUE", func(_ *printer, r *publishedRecord) string { return r.Value.text(payloadMax) }},
+var publishedColumns = []column[record.Published]{
+	{"NAME", func(_ *printer, r *record.Published) string { return oneLine(r.Name, 60) }},
+	{"VALUE", func(_ *printer, r *record.Published) string { return payloadText(r.Value, payloadMax) }},
 }
 
 func runPublished(a *app) *cobra.Command {
@@ -36,12 +32,7 @@ func runPublished(a *app) *cobra.Command {
 			if len(page.Runs) == 0 {
 				return fmt.Errorf("run %s: %w", run, journal.ErrNotFound)
 			}
-			list := []publishedRecord{}
-			for _, p := range page.Runs[0].Published {
-				if len(args) < 2 || args[1] == p.Name {
-					list = append(list, publishedRecord{p.Name, c.payload(p.Value)})
-				}
-			}
+			list := c.records.Published(&page.Runs[0], strings.Join(args[1:], ""))
 			if len(list) == 0 && len(args) > 1 {
 				return fmt.Errorf("value %q of run %s: %w", args[1], run, runtime.ErrNotPublished)
 			}

@@ -10,32 +10,14 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
-// rewoundRecord is what a verb that goes back has done, or would do.
-type rewoundRecord struct {
-	Run        string           `json:"run" doc:"id of the run"`
-	Done       string           `json:"done" doc:"what was done: retried, reset, skipped, edited, forked, or nothing for a dry run"`
-	Generation int32            `json:"generation" doc:"the generation that goes on; with a dry run that would"`
-	Kept       int32            `json:"kept" doc:"how many events of the generation before it begins with"`
-	Steps      []repeatedRecord `json:"steps,omitempty" doc:"steps that had ended behind them"`
-	Replaced   []replacedRecord `json:"replaced,omitempty" doc:"steps that have another result, of an edit or a fork"`
-}
-
-// replacedRecord is a step that has another result.
-type replacedRecord struct {
-	Step   string         `json:"step" doc:"name of the step"`
-	Seq    int32          `json:"seq,omitempty" doc:"number of the event that had its outcome; absent if it had none"`
-	Failed bool           `json:"failed,omitempty" doc:"whether it had failed"`
-	Was    *payloadRecord `json:"was,omitempty" doc:"output or failure that it had"`
-	New    *payloadRecord `json:"new,omitempty" doc:"output that it has now"`
-}
-
-var replacedColumns = []column[replacedRecord]{
-	{"SEQ", func(_ *printer, r *replacedRecord) string { return number(r.Seq) }},
-	{"STEP", func(_ *printer, r *replacedRecord) string { return oneLine(r.Step, 40) }},
-	{"NEW RESULT", func(_ *printer, r *replacedRecord) string { return r.New.text(80) }},
-	{"RESULT SO FAR", func(_ *printer, r *replacedRecord) string { return r.Was.text(80) }},
+var replacedColumns = []column[record.Replaced]{
+	{"SEQ", func(_ *printer, r *record.Replaced) string { return number(r.Seq) }},
+	{"STEP", func(_ *printer, r *record.Replaced) string { return oneLine(r.Step, 40) }},
+	{"NEW RESULT", func(_ *printer, r *record.Replaced) string { return payloadText(r.New, 80) }},
+	{"RESULT SO FAR", func(_ *printer, r *record.Replaced) string { return payloadText(r.Was, 80) }},
 }
 
 // number is empty for none.
@@ -46,55 +28,27 @@ func number(n int32) string {
 	return strconv.Itoa(int(n))
 }
 
-// repeatedRecord is a step whose outcome is not kept.
-type repeatedRecord struct {
-	Step     string         `json:"step" doc:"name of the step"`
-	Seq      int32          `json:"seq" doc:"number of the event that has its outcome"`
-	Attempts int32          `json:"attempts" doc:"attempts that it took"`
-	Failed   bool           `json:"failed,omitempty" doc:"whether it had failed"`
-	Again    string         `json:"again" doc:"certainly, or perhaps: if the code asks for it again"`
-	Outcome  *payloadRecord `json:"outcome,omitempty" doc:"output or failure"`
-}
-
-var repeatedColumns = []column[repeatedRecord]{
-	{"SEQ", func(_ *printer, r *repeatedRecord) string { return strconv.Itoa(int(r.Seq)) }},
-	{"STEP", func(_ *printer, r *repeatedRecord) string { return oneLine(r.Step, 40) }},
-	{"RUNS AGAIN", func(_ *printer, r *repeatedRecord) string { return r.Again }},
-	{"OUTCOME SO FAR", func(_ *printer, r *repeatedRecord) string { return r.Outcome.text(80) }},
-}
-
-// rewoundOf is the record of a retry, a reset, or the run that was forked.
-func (c *call) rewoundOf(r *runtime.Rewinding, done string) rewoundRecord {
-	rec := rewoundRecord{Run: r.Run.String(), Done: done, Generation: int32(r.Generation) + 1, Kept: int32(r.Kept)}
-	for i := range r.Steps {
-		s := &r.Steps[i]
-		again := repeatedRecord{Step: s.Name, Seq: int32(s.Seq), Attempts: s.Attempts, Failed: s.Failed, Again: "perhaps", Outcome: c.payload(s.Outcome)}
-		if s.Certain {
-			again.Again = "certainly"
-		}
-		rec.Steps = append(rec.Steps, again)
-	}
-	for i := range r.Replaced {
-		s := &r.Replaced[i]
-		rec.Replaced = append(rec.Replaced, replacedRecord{Step: s.Name, Seq: int32(s.Seq), Failed: s.Failed, Was: c.payload(s.Was), New: c.payload(s.New)})
-	}
-	return rec
+var repeatedColumns = []column[record.Repeated]{
+	{"SEQ", func(_ *printer, r *record.Repeated) string { return strconv.Itoa(int(r.Seq)) }},
+	{"STEP", func(_ *printer, r *record.Repeated) string { return oneLine(r.Step, 40) }},
+	{"RUNS AGAIN", func(_ *printer, r *record.Repeated) string { return r.Again }},
+	{"OUTCOME SO FAR", func(_ *printer, r *record.Repeated) string { return payloadText(r.Outcome, 80) }},
 }
 
 // rewound prints what was done; nothing for a dry run, which also shows people the steps.
 func (c *call) rewound(r *runtime.Rewinding, done string) error {
-	rec := c.rewoundOf(r, done)
-	err := printOne(c.out, &rec, func(_ *printer, r *rewoundRecord) string {
+	rec := c.records.Rewound(r, done)
+	err := printOne(c.out, &rec, func(_ *printer, r *record.Rewound) string {
 		return fmt.Sprintf("%s: %s; generation %d begins with %d events of the one before\n", r.Run, r.Done, r.Generation, r.Kept)
 	})
-	if err != nil || done != nothing || c.a.output != formatTable {
+	if err != nil || done != record.Nothing || c.a.output != formatTable {
 		return err
 	}
 	return plannedSteps(c.out, &rec)
 }
 
 // plannedSteps shows people what a dry run has found.
-func plannedSteps(out *printer, rec *rewoundRecord) (err error) {
+func plannedSteps(out *printer, rec *record.Rewound) (err error) {
 	if len(rec.Replaced) > 0 {
 		err = printTable(out, replacedColumns, rec.Replaced)
 	}
@@ -103,9 +57,6 @@ func plannedSteps(out *printer, rec *rewoundRecord) (err error) {
 	}
 	return err
 }
-
-// nothing is what a dry run does.
-const nothing = "nothing"
 
 func runRetry(a *app) *cobra.Command {
 	var o runtime.RetryOptions
@@ -139,7 +90,7 @@ code. It is refused if steps have completed since the failure, such as compensat
 // wentBack is what was done.
 func wentBack(done string, dry bool) string {
 	if dry {
-		return nothing
+		return record.Nothing
 	}
 	return done
 }

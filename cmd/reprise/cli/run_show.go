@@ -7,82 +7,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // unreadShown is how many messages that a run has not consumed are shown to people.
 const unreadShown = 20
-
-// detailRecord is a run with what it does.
-type detailRecord struct {
-	Run      runRecord         `json:"run" doc:"the run"`
-	Input    *payloadRecord    `json:"input,omitempty" doc:"input of the present generation"`
-	Outcome  *payloadRecord    `json:"outcome,omitempty" doc:"output or failure of a closed run"`
-	Headers  map[string]string `json:"headers,omitempty" doc:"headers of the start"`
-	Steps    []stepRecord      `json:"steps,omitempty" doc:"steps without an outcome"`
-	Timers   []timerRecord     `json:"timers,omitempty" doc:"timers that have not fired"`
-	Freezes  []freezeRecord    `json:"freezes,omitempty" doc:"when its timers stood still, because it was paused"`
-	Children []childRecord     `json:"children,omitempty" doc:"children whose outcome the run does not know"`
-	Updates  []messageRecord   `json:"updates,omitempty" doc:"updates that were accepted and have no answer yet"`
-	SetAside []messageRecord   `json:"set_aside,omitempty" doc:"signals that did not decode"`
-	Inbox    []unreadRecord    `json:"inbox,omitempty" doc:"the first messages that the run has not consumed"`
-	Unread   int               `json:"unread" doc:"messages in the inbox that the run has not consumed"`
-	Events   int               `json:"events" doc:"length of the present generation's history"`
-	Rewinds  []auditRecord     `json:"rewinds,omitempty" doc:"newest first: when the run was retried, reset, forked or amended, or made as a fork, from where, by whom"`
-	LastAt   *time.Time        `json:"last_at,omitempty" doc:"time of the newest event"`
-}
-
-// stepRecord is a step without an outcome.
-type stepRecord struct {
-	Name      string         `json:"name" doc:"name of the step"`
-	Cmd       int32          `json:"cmd" doc:"number of the command in its generation"`
-	Since     time.Time      `json:"since" doc:"when the code asked for it"`
-	Attempts  int32          `json:"attempts" doc:"attempts that have failed"`
-	NextAt    *time.Time     `json:"next_at,omitempty" doc:"when the next attempt is due"`
-	Failure   *failureRecord `json:"failure,omitempty" doc:"of the last attempt"`
-	Cancelled bool           `json:"cancelled,omitempty" doc:"whether it was asked to stop"`
-	Exhausted bool           `json:"exhausted,omitempty" doc:"whether it may not be tried again, and has paused the run"`
-}
-
-// timerRecord is a timer that has not fired.
-type timerRecord struct {
-	Name  string     `json:"name,omitempty" doc:"name of the timer"`
-	Cmd   int32      `json:"cmd" doc:"number of the command in its generation"`
-	Since time.Time  `json:"since" doc:"when the code armed it"`
-	DueAt *time.Time `json:"due_at,omitempty" doc:"when it fires; absent while it stands still"`
-	Left  string     `json:"left,omitempty" doc:"while it stands still: what is left of its time, such as 1h30m0s"`
-}
-
-// freezeRecord is a time in which the timers of a run stood still.
-type freezeRecord struct {
-	From  time.Time  `json:"from" doc:"when they stopped"`
-	Until *time.Time `json:"until,omitempty" doc:"when they went on; absent while they stand still"`
-}
-
-// childRecord is a child whose outcome the run does not know.
-type childRecord struct {
-	Workflow  string     `json:"workflow" doc:"name of the child's workflow"`
-	Key       string     `json:"key,omitempty" doc:"key of the child"`
-	Cmd       int32      `json:"cmd" doc:"number of the command in its generation"`
-	Since     time.Time  `json:"since" doc:"when the code asked for it"`
-	Cancelled bool       `json:"cancelled,omitempty" doc:"whether it was asked to cancel itself"`
-	Run       *runRecord `json:"run,omitempty" doc:"the child; absent if it was not found"`
-}
-
-// unreadRecord is a message that a run has not consumed.
-type unreadRecord struct {
-	Number  int64          `json:"number" doc:"number of the message in the run's inbox"`
-	Kind    string         `json:"kind" doc:"signal, update, cancel request or answer"`
-	Name    string         `json:"name,omitempty" doc:"name of the signal or update"`
-	At      time.Time      `json:"at" doc:"when the store accepted it"`
-	Payload *payloadRecord `json:"payload,omitempty" doc:"payload"`
-}
-
-// messageRecord is a message in the inbox.
-type messageRecord struct {
-	Name   string `json:"name" doc:"name of the signal or update"`
-	Number int64  `json:"number" doc:"number of the message in the run's inbox"`
-}
 
 func runShow(a *app) *cobra.Command {
 	c := a.oneRun(&cobra.Command{
@@ -96,7 +25,11 @@ func runShow(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rec := c.detailOf(d)
+			var terminal *journal.Event
+			if d.Run.Terminal != nil {
+				terminal = c.terminal(run)
+			}
+			rec := c.records.Detail(d, terminal)
 			if rec.Rewinds, err = c.rewinds(run); err != nil {
 				return err
 			}
@@ -110,81 +43,35 @@ func runShow(a *app) *cobra.Command {
 	return printing(c, "detail")
 }
 
-func (c *call) detailOf(d *runtime.Description) *detailRecord {
-	rec := &detailRecord{Run: recordOf(&d.Run), Input: c.payload(d.Run.Input), Headers: d.Run.Headers, Unread: d.Unread, Events: d.Events, LastAt: moment(d.LastAt)}
-	if d.Run.Terminal != nil {
-		rec.Outcome = c.outcome(&d.Run)
-	}
-	for _, s := range d.Steps {
-		rec.Steps = append(rec.Steps, stepRecord{s.Name, int32(s.Cmd), s.Since, s.Attempts, moment(s.NextAt), failureOf(s.LastError), s.Cancelled, s.Exhausted})
-	}
-	for _, t := range d.Timers {
-		timer := timerRecord{Name: t.Name, Cmd: int32(t.Cmd), Since: t.Since, DueAt: moment(t.Due)}
-		if timer.DueAt == nil {
-			timer.Left = t.Left.String()
-		}
-		rec.Timers = append(rec.Timers, timer)
-	}
-	for _, z := range d.Run.Freezes {
-		rec.Freezes = append(rec.Freezes, freezeRecord{z.From, moment(z.Until)})
-	}
-	for _, ch := range d.Children {
-		child := childRecord{Workflow: ch.Workflow, Key: ch.Key, Cmd: int32(ch.Cmd), Since: ch.Since, Cancelled: ch.Cancelled}
-		if ch.Run != nil {
-			child.Run = new(recordOf(ch.Run))
-		}
-		rec.Children = append(rec.Children, child)
-	}
-	for _, u := range d.Updates {
-		rec.Updates = append(rec.Updates, messageRecord{u.Name, int64(u.Number)})
-	}
-	for i := range d.Inbox {
-		m := &d.Inbox[i]
-		rec.Inbox = append(rec.Inbox, unreadRecord{int64(m.Number), m.Kind.String(), m.Name, m.Time, c.payload(m.Payload)})
-	}
-	for _, s := range d.SetAside {
-		rec.SetAside = append(rec.SetAside, messageRecord{s.Name, int64(s.Number)})
-	}
-	return rec
-}
-
-// rewindsMax is how many rows of a run's audit are looked at for what has gone back.
-const rewindsMax = 100
-
 // rewinds returns what the audit says of retries, resets and forks.
-func (c *call) rewinds(run journal.RunID) (list []auditRecord, err error) {
-	entries, err := c.client.Audit(c.ctx, journal.AuditFilter{Run: run, Limit: rewindsMax})
+func (c *call) rewinds(run journal.RunID) ([]record.Audit, error) {
+	entries, err := c.client.Audit(c.ctx, journal.AuditFilter{Run: run, Limit: record.RewindsMax})
 	if err != nil && c.ctx.Err() == nil {
 		c.note("who has gone back in this run is not shown: %v", err) // a role may read runs and not the audit
 		return nil, nil
 	}
-	for i := range entries {
-		switch runtime.CallKind(entries[i].Verb) {
-		case runtime.RetryCall, runtime.ResetCall, runtime.ForkCall, runtime.SkipCall, runtime.EditCall:
-			list = append(list, auditOf(&entries[i]))
-		}
-	}
-	return list, err
+	return record.RewindsOf(entries), err
 }
 
-// outcome is how a closed run ended. A description has the terminal event without its payload, so
-// the end is asked for.
-func (c *call) outcome(run *journal.Run) *payloadRecord {
-	ends, err := c.journal.Ends(c.ctx, []journal.RunID{run.ID})
-	if err != nil || len(ends) != 1 || ends[0].Terminal == nil {
-		return nil // it was deleted meanwhile, or cannot be read: Problem says so
+// terminal is how a closed run ended. A description has the terminal event without its payload, so
+// the end is asked for. It is nil if the run was deleted meanwhile, or cannot be read: its Problem
+// says so.
+func (c *call) terminal(run journal.RunID) *journal.Event {
+	ends, err := c.journal.Ends(c.ctx, []journal.RunID{run})
+	if err != nil || len(ends) != 1 {
+		return nil
 	}
-	return c.payload(ends[0].Terminal.Payload)
+	return ends[0].Terminal
 }
 
 // payloadMax is how much of a payload a line for people has.
 const payloadMax = 2000
 
-func detailText(p *printer, d *detailRecord) string {
+func detailText(p *printer, d *record.Detail) string {
 	var f fields
 	runFields(p, &f, &d.Run)
-	f.add("input", d.Input.text(payloadMax))
-	f.add("outcome", d.Outcome.text(payloadMax))
+	f.add("input", payloadText(d.Input, payloadMax))
+	f.add("outcome", payloadText(d.Outcome, payloadMax))
 	f.add("headers", oneLine(labelText(d.Headers), payloadMax))
 	f.add("history", fmt.Sprintf("%d events", d.Events))
 	if d.LastAt != nil {
@@ -219,17 +106,17 @@ func detailText(p *printer, d *detailRecord) string {
 			f.item("from %s to %s", p.at(z.From), p.at(*z.Until))
 		}
 	}
-	d.pending(p, &f)
+	pendingFields(p, &f, d)
 	return f.b.String()
 }
 
 // runFields adds what a run is.
-func runFields(p *printer, f *fields, r *runRecord) {
+func runFields(p *printer, f *fields, r *record.Run) {
 	f.add("run", r.ID)
 	f.add("key", oneLine(r.Key, payloadMax))
 	f.add("workflow", fmt.Sprintf("%s, version %d", oneLine(r.Workflow, payloadMax), r.Version))
 	f.add("queue", fmt.Sprintf("%s, priority %d", oneLine(r.Queue, payloadMax), r.Priority))
-	f.add("status", r.word())
+	f.add("status", r.Word())
 	f.add("problem", oneLine(r.Problem, payloadMax))
 	f.add("started", p.at(r.CreatedAt))
 	if !r.StartAt.Equal(r.CreatedAt) {
@@ -256,8 +143,8 @@ func runFields(p *printer, f *fields, r *runRecord) {
 	}
 }
 
-// pending adds what the run waits for.
-func (d *detailRecord) pending(p *printer, f *fields) {
+// pendingFields adds what the run waits for.
+func pendingFields(p *printer, f *fields, d *record.Detail) {
 	if len(d.Steps)+len(d.Timers)+len(d.Children)+len(d.Updates)+len(d.SetAside) > 0 {
 		f.head("pending")
 	}
@@ -284,7 +171,7 @@ func (d *detailRecord) pending(p *printer, f *fields) {
 	for _, ch := range d.Children {
 		line := fmt.Sprintf("child %s, since %s", oneLine(ch.Workflow, 100), p.at(ch.Since))
 		if ch.Run != nil {
-			line += fmt.Sprintf(", run %s, %s", ch.Run.ID, ch.Run.word())
+			line += fmt.Sprintf(", run %s, %s", ch.Run.ID, ch.Run.Word())
 		}
 		f.item("%s", line)
 	}
@@ -299,6 +186,6 @@ func (d *detailRecord) pending(p *printer, f *fields) {
 	}
 	for i := range min(len(d.Inbox), unreadShown) {
 		m := &d.Inbox[i]
-		f.item("message %d, %s %s, %s: %s", m.Number, m.Kind, oneLine(m.Name, 100), p.at(m.At), m.Payload.text(200))
+		f.item("message %d, %s %s, %s: %s", m.Number, m.Kind, oneLine(m.Name, 100), p.at(m.At), payloadText(m.Payload, 200))
 	}
 }

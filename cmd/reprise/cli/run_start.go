@@ -12,20 +12,12 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // anyWorkflow is a workflow whose types the command does not know: its values are JSON, which the
 // program's codec encodes like any other.
 type anyWorkflow = workflow.Name[json.RawMessage, json.RawMessage]
-
-// startedRecord is the answer to a start.
-type startedRecord struct {
-	Run     string `json:"run" doc:"id of the run"`
-	Created bool   `json:"created" doc:"false if a run had the key already: this is that one"`
-}
-
-// reuses are the words for journal.Reuse, in the order of its numbers.
-var reuses = []string{"reject", "allow", "allow-if-failed"}
 
 // startFlags are the options of a start.
 type startFlags struct {
@@ -38,7 +30,7 @@ type startFlags struct {
 func (f *startFlags) add(a *app, c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.o.Key, "key", "", "name of the run; a second start with it returns the first run")
-	fl.StringVar(&f.reuse, "reuse", reuses[0], "what to do if a closed run has the key: "+strings.Join(reuses, ", "))
+	fl.StringVar(&f.reuse, "reuse", record.Reuses[0], "what to do if a closed run has the key: "+strings.Join(record.Reuses, ", "))
 	fl.Int32Var(&f.o.Version, "version", 1, "version of the workflow")
 	fl.StringVar(&f.o.Queue, "queue", journal.DefaultQueue, "queue whose nodes execute the run")
 	fl.Int16Var(&f.o.Priority, "priority", journal.PriorityDefault, "1, the most urgent, to 5")
@@ -49,14 +41,14 @@ func (f *startFlags) add(a *app, c *cobra.Command) {
 	fl.StringVar(&f.o.OnFailure, "on-failure", "", "workflow to start if the run fails")
 	must(c.RegisterFlagCompletionFunc("queue", a.completeQueues))
 	must(c.RegisterFlagCompletionFunc("on-failure", a.completeWorkflows))
-	must(c.RegisterFlagCompletionFunc("reuse", cobra.FixedCompletions(reuses, cobra.ShellCompDirectiveNoFileComp)))
+	must(c.RegisterFlagCompletionFunc("reuse", cobra.FixedCompletions(record.Reuses, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // options checks the flags and returns what they say.
 func (f *startFlags) options(c *cobra.Command) (*runtime.StartOptions, error) {
-	reuse := slices.Index(reuses, f.reuse)
+	reuse := slices.Index(record.Reuses, f.reuse)
 	if reuse < 0 {
-		return nil, usage(c, "--reuse %q is none of %s", f.reuse, strings.Join(reuses, ", "))
+		return nil, usage(c, "--reuse %q is none of %s", f.reuse, strings.Join(record.Reuses, ", "))
 	}
 	o := f.o
 	o.Reuse = journal.Reuse(reuse)
@@ -98,8 +90,8 @@ The command does not wait for the run: run watch does.`,
 			} else {
 				c.noteUnserved(journal.Route{Queue: o.Queue, Workflow: args[0], Version: o.Version})
 			}
-			rec := startedRecord{Run: run.ID().String(), Created: run.Created()}
-			return printOne(c.out, &rec, func(_ *printer, r *startedRecord) string { return r.Run + "\n" })
+			rec := record.Started{Run: run.ID().String(), Created: run.Created()}
+			return printOne(c.out, &rec, func(_ *printer, r *record.Started) string { return r.Run + "\n" })
 		}),
 	}
 	f.add(a, c)
@@ -116,16 +108,10 @@ func (c *call) noteUnserved(route journal.Route) {
 	c.note("no live node serves workflow %s, version %d, queue %s: the run waits for one", route.Workflow, route.Version, route.Queue)
 }
 
-// sentRecord is the answer to what was sent to a run.
-type sentRecord struct {
-	Run  string `json:"run" doc:"id of the run"`
-	Done string `json:"done" doc:"what was done: signalled, cancel requested, terminated, paused, resumed, labels set, priority set or deleted"`
-}
-
 // done prints that something was done to a run.
 func (c *call) done(run journal.RunID, what string) error {
-	rec := sentRecord{Run: run.String(), Done: what}
-	return printOne(c.out, &rec, func(_ *printer, r *sentRecord) string { return fmt.Sprintf("%s: %s\n", r.Run, r.Done) })
+	rec := record.Sent{Run: run.String(), Done: what}
+	return printOne(c.out, &rec, func(_ *printer, r *record.Sent) string { return fmt.Sprintf("%s: %s\n", r.Run, r.Done) })
 }
 
 func runSignal(a *app) *cobra.Command {
@@ -162,20 +148,13 @@ func (c *call) argument(what string, args []string) (json.RawMessage, error) {
 	return c.input(what, args[2])
 }
 
-// answerRecord is the answer to an update or a query.
-type answerRecord struct {
-	Run    string          `json:"run" doc:"id of the run"`
-	Name   string          `json:"name" doc:"name of the update or query"`
-	Answer json.RawMessage `json:"answer" doc:"what the handler returned"`
-}
-
 // answered prints an answer: people get the value alone.
 func (c *call) answered(run journal.RunID, name string, value json.RawMessage) error {
 	if len(value) == 0 {
 		value = json.RawMessage("null")
 	}
-	rec := answerRecord{Run: run.String(), Name: name, Answer: value}
-	return printOne(c.out, &rec, func(_ *printer, r *answerRecord) string { return clean(string(r.Answer)) + "\n" })
+	rec := record.Answer{Run: run.String(), Name: name, Answer: value}
+	return printOne(c.out, &rec, func(_ *printer, r *record.Answer) string { return clean(string(r.Answer)) + "\n" })
 }
 
 func runUpdate(a *app) *cobra.Command {

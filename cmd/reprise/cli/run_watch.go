@@ -118,7 +118,7 @@ func (w *watcher) read() error {
 }
 
 func (w *watcher) print(e *journal.Event) error {
-	rec, p := w.c.eventOf(e), w.c.out
+	rec, p := w.c.records.Event(w.run, e), w.c.out
 	if p.format != formatTable {
 		return p.line(&rec)
 	}
@@ -126,7 +126,7 @@ func (w *watcher) print(e *journal.Event) error {
 	if p.utc {
 		at = p.at(e.Time)
 	}
-	_, err := fmt.Fprintf(p.w, "%s  %d  %s  %s  %s\n", at, rec.Seq, rec.Kind, orDash(oneLine(rec.Name, 40)), orDash(rec.Payload.text(80)))
+	_, err := fmt.Fprintf(p.w, "%s  %d  %s  %s  %s\n", at, rec.Seq, rec.Kind, orDash(oneLine(rec.Name, 40)), orDash(payloadText(rec.Payload, 80)))
 	return err
 }
 

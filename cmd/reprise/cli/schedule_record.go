@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-run/reprise/runtime/schedule"
 	"github.com/reprise-run/reprise/runtime/schedule/calendar"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // scheduleRecord is a schedule.
@@ -60,7 +61,7 @@ type scheduleToldRecord struct {
 }
 
 func scheduleOf(f *schedule.Found) scheduleRecord {
-	r := scheduleRecord{ID: f.ID, Run: f.Run.String(), State: "active", Paused: f.Paused, NextAt: moment(f.Next), Note: f.Note,
+	r := scheduleRecord{ID: f.ID, Run: f.Run.String(), State: "active", Paused: f.Paused, NextAt: record.Moment(f.Next), Note: f.Note,
 		Workflow: f.Schedule.Start.Workflow, Started: f.Counts.Started, Completed: f.Counts.Completed, Failed: f.Counts.Failed,
 		Skipped: f.Counts.Skipped, Missed: f.Counts.Missed, Existed: f.Counts.Existed, OpenRuns: f.OpenRuns, Queued: f.Queued, Backfills: f.Backfill}
 	switch {
@@ -76,7 +77,7 @@ func scheduleOf(f *schedule.Found) scheduleRecord {
 		r.Open = append(r.Open, run.String())
 	}
 	if f.Last != nil {
-		r.LastRun, r.LastSlotAt = f.Last.Run.String(), moment(f.Last.Slot)
+		r.LastRun, r.LastSlotAt = f.Last.Run.String(), record.Moment(f.Last.Slot)
 	}
 	r.Definition, _ = json.Marshal(&f.Schedule)
 	return r

@@ -7,15 +7,8 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
 )
-
-// scopeRecord is the answer to a pause or a resume of a queue or a workflow.
-type scopeRecord struct {
-	Queue    string `json:"queue,omitempty" doc:"the queue; absent for all"`
-	Workflow string `json:"workflow,omitempty" doc:"name of the workflow; absent for all"`
-	Version  int32  `json:"version,omitempty" doc:"version of the workflow; absent for all"`
-	Done     string `json:"done" doc:"what was done: paused or resumed"`
-}
 
 // scopeVerbs adds pause and resume to a group of verbs. fill completes the scope that flags have
 // begun with the argument.
@@ -63,54 +56,8 @@ themselves stay so.`,
 
 // doneScope prints that something was done to a scope.
 func (c *call) doneScope(s journal.Scope, what string) error {
-	rec := scopeRecord{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version, Done: what}
-	return printOne(c.out, &rec, func(_ *printer, r *scopeRecord) string { return fmt.Sprintf("%s: %s\n", s, r.Done) })
-}
-
-// pauses are the pauses of scopes, for listings.
-type pauses struct {
-	list  []journal.Pause
-	shown map[int64]bool
-}
-
-func (c *call) pauses() (*pauses, error) {
-	list, err := c.client.Pauses(c.ctx)
-	return &pauses{list: list, shown: map[int64]bool{}}, err
-}
-
-// of says who has paused a route, and why; empty if nobody has.
-func (p *pauses) of(r journal.Route) (text string) {
-	for i := range p.list {
-		if q := &p.list[i]; q.Scope.Covers(r) {
-			p.shown[q.Number] = true
-			if text != "" {
-				text += "; "
-			}
-			text += pauseText(q)
-		}
-	}
-	return text
-}
-
-// others are the pauses that cover no route that was asked for.
-func (p *pauses) others() (list []journal.Pause) {
-	for i := range p.list {
-		if !p.shown[p.list[i].Number] {
-			list = append(list, p.list[i])
-		}
-	}
-	return list
-}
-
-func pauseText(p *journal.Pause) string {
-	text := "by " + p.Actor
-	if p.Reason != "" {
-		text += ": " + p.Reason
-	}
-	if n := len(p.Unheeded); n > 0 {
-		text += fmt.Sprintf(" (%d nodes have not answered)", n)
-	}
-	return text
+	rec := record.Scope{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version, Done: what}
+	return printOne(c.out, &rec, func(_ *printer, r *record.Scope) string { return fmt.Sprintf("%s: %s\n", s, r.Done) })
 }
 
 // pausedColumn is the column of tables that says who has paused something.

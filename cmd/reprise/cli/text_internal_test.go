@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // TestClean: what a stranger has stored cannot drive the terminal of whoever looks at it.
@@ -72,7 +73,7 @@ func TestTimes(t *testing.T) {
 func TestParseSpan(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{"90m": 90 * time.Minute, "3d": 72 * time.Hour, "1.5d": 36 * time.Hour, "": -1, "d": -1, "soon": -1} {
-		got, err := parseSpan(text)
+		got, err := record.ParseSpan(text)
 		if (err != nil) != (want < 0) || err == nil && got != want {
 			t.Errorf("%q: %s, %v", text, got, err)
 		}
@@ -85,7 +86,7 @@ func TestAuditVerbs(t *testing.T) {
 	n := 0
 	for k := driver.AdminDelete; !strings.HasPrefix(k.String(), "admin action"); k++ {
 		n++
-		if !slices.Contains(auditVerbs, k.String()) {
+		if !slices.Contains(record.AuditVerbs, k.String()) {
 			t.Errorf("--verb does not offer %s", k)
 		}
 	}

@@ -13,15 +13,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // topRecord is one look at all that goes on.
 type topRecord struct {
-	At       time.Time     `json:"at" doc:"when it was looked, by the store's clock"`
-	Runs     []countRecord `json:"runs" doc:"how many runs are open, and how many of them are blocked, quarantined or paused"`
-	Nodes    []nodeRecord  `json:"nodes" doc:"the live nodes"`
-	Queues   []queueRecord `json:"queues" doc:"what waits for nodes, longest first, and what they serve; empty if the store does not say"`
-	Troubled []runRecord   `json:"troubled" doc:"the newest blocked and quarantined runs"`
+	At       time.Time      `json:"at" doc:"when it was looked, by the store's clock"`
+	Runs     []countRecord  `json:"runs" doc:"how many runs are open, and how many of them are blocked, quarantined or paused"`
+	Nodes    []record.Node  `json:"nodes" doc:"the live nodes"`
+	Queues   []record.Queue `json:"queues" doc:"what waits for nodes, longest first, and what they serve; empty if the store does not say"`
+	Troubled []record.Run   `json:"troubled" doc:"the newest blocked and quarantined runs"`
 }
 
 // countRecord is how many runs have a status.
@@ -118,10 +119,7 @@ func (c *call) look(ctx context.Context) (*topRecord, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &topRecord{At: c.out.now, Nodes: []nodeRecord{}, Queues: []queueRecord{}, Troubled: []runRecord{}}
-	for i := range nodes {
-		t.Nodes = append(t.Nodes, nodeOf(&nodes[i]))
-	}
+	t := &topRecord{At: c.out.now, Nodes: record.NodesOf(nodes), Queues: []record.Queue{}, Troubled: []record.Run{}}
 	for _, status := range topStatuses {
 		n := countRecord{Status: status}
 		n.Runs, n.Capped, err = c.client.Count(ctx, journal.ListFilter{Where: "status = " + status}, topCounts)
@@ -130,18 +128,20 @@ func (c *call) look(ctx context.Context) (*topRecord, error) {
 		}
 		t.Runs = append(t.Runs, n)
 	}
-	queues, err := look.queues(nodes)
-	if err != nil && !errors.Is(err, errNoBacklog) {
+	waits, err := look.backlog()
+	switch {
+	case err == nil:
+		t.Queues = record.QueuesOf(waits, nodes, nil)
+	case !errors.Is(err, errNoBacklog):
 		return nil, err
 	}
-	t.Queues = append(t.Queues, queues...)
-	slices.SortStableFunc(t.Queues, func(a, b queueRecord) int { return cmp.Compare(waitedSince(&a), waitedSince(&b)) })
+	slices.SortStableFunc(t.Queues, func(a, b record.Queue) int { return cmp.Compare(waitedSince(&a), waitedSince(&b)) })
 	page, err := c.client.List(ctx, journal.ListFilter{Where: `status in ("blocked", "quarantined")`, Limit: topTroubled})
 	if err != nil {
 		return nil, err
 	}
 	for i := range page.Runs {
-		t.Troubled = append(t.Troubled, recordOf(&page.Runs[i]))
+		t.Troubled = append(t.Troubled, c.records.Run(&page.Runs[i]))
 	}
 	return t, nil
 }
@@ -170,7 +170,7 @@ func (w *window) show(t *topRecord, err error) error {
 }
 
 // waitedSince orders queues: what has waited for longest comes first, and where nothing waits last.
-func waitedSince(q *queueRecord) int64 {
+func waitedSince(q *record.Queue) int64 {
 	if q.OldestAt == nil {
 		return 1<<63 - 1
 	}

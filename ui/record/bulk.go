@@ -1,0 +1,33 @@
+package record
+
+import (
+	"github.com/reprise-run/reprise/runtime/bulk"
+)
+
+// Bulk is a job over many runs, or what one would be.
+type Bulk struct {
+	Run       string        `json:"run,omitempty" doc:"id of the job, which is a run; absent for a dry run, and if there is nothing to do"`
+	Verb      string        `json:"verb" doc:"cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset or delete"`
+	Status    string        `json:"status,omitempty" doc:"of the job: open, completed, failed, cancelled or terminated; absent without one"`
+	Runs      int           `json:"runs" doc:"how many runs the filter selected when the job began"`
+	Capped    bool          `json:"capped,omitempty" doc:"whether there are more: counting ends at a million"`
+	Done      int           `json:"done" doc:"runs to which it was done"`
+	NotNeeded int           `json:"not_needed" doc:"runs that ended, or were deleted, before it was their turn"`
+	Failed    int           `json:"failed" doc:"runs to which it could not be done"`
+	Failures  []BulkFailure `json:"failures,omitempty" doc:"the first 20 of these"`
+}
+
+// BulkFailure is a run to which a job could not do what it should.
+type BulkFailure struct {
+	Run   string `json:"run" doc:"id of the run"`
+	Error string `json:"error" doc:"beginning of the error"`
+}
+
+// BulkOf returns the record of a job without its id and status.
+func BulkOf(p bulk.Progress) Bulk {
+	r := Bulk{Verb: string(p.Verb), Runs: p.Runs, Capped: p.Capped, Done: p.Done, NotNeeded: p.NotNeeded, Failed: p.Failed}
+	for _, f := range p.Failures {
+		r.Failures = append(r.Failures, BulkFailure{Run: f.Run.String(), Error: f.Error})
+	}
+	return r
+}

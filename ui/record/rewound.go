@@ -1,0 +1,70 @@
+package record
+
+import "github.com/reprise-run/reprise/runtime"
+
+// Rewound is what a verb that goes back has done, or would do.
+type Rewound struct {
+	Run        string     `json:"run" doc:"id of the run"`
+	Done       string     `json:"done" doc:"what was done: retried, reset, skipped, edited, forked, or nothing for a dry run"`
+	Generation int32      `json:"generation" doc:"the generation that goes on; with a dry run that would"`
+	Kept       int32      `json:"kept" doc:"how many events of the generation before it begins with"`
+	Steps      []Repeated `json:"steps,omitempty" doc:"steps that had ended behind them"`
+	Replaced   []Replaced `json:"replaced,omitempty" doc:"steps that have another result, of an edit or a fork"`
+}
+
+// Nothing is what a dry run does: see Rewound.Done.
+const Nothing = "nothing"
+
+// Replaced is a step that has another result.
+type Replaced struct {
+	Step   string   `json:"step" doc:"name of the step"`
+	Seq    int32    `json:"seq,omitempty" doc:"number of the event that had its outcome; absent if it had none"`
+	Failed bool     `json:"failed,omitempty" doc:"whether it had failed"`
+	Was    *Payload `json:"was,omitempty" doc:"output or failure that it had"`
+	New    *Payload `json:"new,omitempty" doc:"output that it has now"`
+}
+
+// Repeated is a step whose outcome is not kept.
+type Repeated struct {
+	Step     string   `json:"step" doc:"name of the step"`
+	Seq      int32    `json:"seq" doc:"number of the event that has its outcome"`
+	Attempts int32    `json:"attempts" doc:"attempts that it took"`
+	Failed   bool     `json:"failed,omitempty" doc:"whether it had failed"`
+	Again    string   `json:"again" doc:"certainly, or perhaps: if the code asks for it again"`
+	Outcome  *Payload `json:"outcome,omitempty" doc:"output or failure"`
+}
+
+// Forked is what a fork has made, or would make.
+type Forked struct {
+	Run string  `json:"run,omitempty" doc:"id of the fork; absent with a dry run"`
+	Of  Rewound `json:"of" doc:"the run that was forked, as it stays, and where: done, generation and kept are those of the fork"`
+}
+
+// Rewound returns the record of a retry, a reset, or the run that was forked.
+func (m *Maker) Rewound(r *runtime.Rewinding, done string) Rewound {
+	rec := Rewound{Run: r.Run.String(), Done: done, Generation: int32(r.Generation) + 1, Kept: int32(r.Kept)}
+	for i := range r.Steps {
+		s := &r.Steps[i]
+		from := Source{r.Run, FromStep, s.Name}
+		again := Repeated{Step: s.Name, Seq: int32(s.Seq), Attempts: s.Attempts, Failed: s.Failed, Again: "perhaps", Outcome: m.Payload(from, s.Outcome)}
+		if s.Certain {
+			again.Again = "certainly"
+		}
+		rec.Steps = append(rec.Steps, again)
+	}
+	for i := range r.Replaced {
+		s := &r.Replaced[i]
+		from := Source{r.Run, FromStep, s.Name}
+		rec.Replaced = append(rec.Replaced, Replaced{Step: s.Name, Seq: int32(s.Seq), Failed: s.Failed, Was: m.Payload(from, s.Was), New: m.Payload(from, s.New)})
+	}
+	return rec
+}
+
+// Forked returns the record of a fork, without the id of the run after a dry run.
+func (m *Maker) Forked(f *runtime.Forked, done string) Forked {
+	rec := Forked{Of: m.Rewound(&f.Of, done)}
+	if !f.Run.IsZero() {
+		rec.Run = f.Run.String()
+	}
+	return rec
+}
