@@ -60,6 +60,9 @@ func NewClient(j *journal.Journal, o *ClientOptions) *Client {
 	return client
 }
 
+// JournalOf returns the journal that a client reads and writes.
+func JournalOf(c *Client) *journal.Journal { return c.j.Journal }
+
 func newClient(j *driver.Journal, node *localNode, poll time.Duration, tel *telemetry, list []Interceptor) *Client {
 	c := &Client{j: j, node: node, tel: tel, around: aroundCalls(list), warner: newRouteWarner(j, tel.log), signals: signalWarner{nodes: j.Nodes, log: tel.log}}
 	c.waiters = waiters.New(j, waiters.Options{Poll: poll, HintsPushed: node != nil, Unanswered: unanswered})
