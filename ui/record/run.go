@@ -36,6 +36,12 @@ type RunPage struct {
 	Next string `json:"next,omitempty" doc:"cursor of the next page; absent on the last one"`
 }
 
+// Changes are what has changed in a page of runs.
+type Changes struct {
+	Runs []Run    `json:"runs" doc:"those that are new on the page or have changed, in its order"`
+	Gone []string `json:"gone" doc:"ids of those that are not on it any more"`
+}
+
 // Run returns the record of a run.
 func (m *Maker) Run(r *journal.Run) Run {
 	rec := Run{ID: r.ID.String(), Key: r.Key, Workflow: r.Workflow, Version: r.Version, Queue: r.Queue, Priority: r.Priority,

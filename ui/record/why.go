@@ -1,8 +1,11 @@
 package record
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
 )
 
@@ -24,8 +27,33 @@ type Reason struct {
 // Why returns the record of an explanation.
 func (m *Maker) Why(e *runtime.Explanation) Why {
 	rec := Why{Run: m.Run(&e.Run), Reasons: []Reason{}}
+	words := m.hidden(&e.Run)
 	for _, r := range e.Reasons {
-		rec.Reasons = append(rec.Reasons, Reason{string(r.Kind), r.Text, Moment(r.Since), Moment(r.Until), r.Remedy})
+		rec.Reasons = append(rec.Reasons, Reason{string(r.Kind), words.Replace(r.Text), Moment(r.Since), Moment(r.Until), r.Remedy})
 	}
 	return rec
+}
+
+// hidden replaces failures in the sentences about a run by what is shown of them.
+func (m *Maker) hidden(run *journal.Run) *strings.Replacer {
+	var pairs []string
+	add := func(from Source, f *journal.Failure) {
+		if f != nil && f.Summary() != "" {
+			pairs = append(pairs, f.Summary(), cmp.Or(m.failure(from, f).Summary(), "…"))
+		}
+	}
+	if m.Show == nil {
+		return strings.NewReplacer()
+	}
+	if ev := run.Terminal; ev != nil {
+		if f, err := journal.DecodeFailure(ev.Payload); err == nil {
+			add(Source{Run: run.ID, Kind: FromOutcome}, f)
+		}
+	}
+	if run.Task != nil {
+		for _, a := range run.Task.Attempts {
+			add(Source{run.ID, FromStep, a.Name}, a.Failure)
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }

@@ -1,0 +1,137 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/bulk"
+	"github.com/reprise-run/reprise/ui/record"
+)
+
+// bulkVerbs are the verbs that a job may have.
+var bulkVerbs = []bulk.Verb{bulk.Cancel, bulk.Terminate, bulk.Pause, bulk.Resume, bulk.Signal, bulk.SetLabels, bulk.SetPriority, bulk.Retry, bulk.Reset, bulk.Fork, bulk.Edit, bulk.Delete}
+
+// bulkVerb is what Allow is asked about a job.
+func bulkVerb(v string) string { return "bulk " + v }
+
+func bulkOperations() []*operation {
+	var verbs []string
+	for _, v := range bulkVerbs {
+		verbs = append(verbs, bulkVerb(string(v)))
+	}
+	return []*operation{
+		{method: http.MethodPost, path: "/bulk", verbs: verbs, writes: true, params: []param{dryRun}, body: reflect.TypeFor[bulkRequest](), answer: reflect.TypeFor[record.Bulk](),
+			summary: "Start a job that acts on all runs that a filter selects, or count them with dry_run. A node must serve jobs. The status is 202, or 200 if nothing was started.", do: startBulk},
+		{method: http.MethodGet, path: "/bulk/{run}", verbs: []string{"bulk watch"}, summary: "Tell how far a job is, or what it has done.", answer: reflect.TypeFor[record.Bulk](), do: showBulk},
+	}
+}
+
+// bulkRequest is the body of a bulk job.
+type bulkRequest struct {
+	Verb        string            `json:"verb" doc:"cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete"`
+	Where       string            `json:"where,omitempty" doc:"which runs, see docs/finding-runs.md: workflow = order and status = blocked"`
+	All         bool              `json:"all,omitempty" doc:"all runs, instead of where"`
+	Reason      string            `json:"reason,omitempty" doc:"why, for the audit and for the runs' histories"`
+	Rate        float64           `json:"rate,omitempty" doc:"at most so many runs a second; absent for as many as it can"`
+	Concurrency int               `json:"concurrency,omitempty" doc:"so many runs at once, at most 256; default 32"`
+	Key         string            `json:"key,omitempty" doc:"name of the job; a second start with it goes on with the first one"`
+	Freeze      bool              `json:"freeze_timers,omitempty" doc:"of pause: let timers and the runs' own time stand still until the resume"`
+	Signal      string            `json:"signal,omitempty" doc:"of signal: its name"`
+	Payload     json.RawMessage   `json:"payload,omitempty" doc:"of signal: what it carries; of edit: the result"`
+	Step        string            `json:"step,omitempty" doc:"of edit: name of the step"`
+	Labels      map[string]string `json:"labels,omitempty" doc:"of set-labels: labels to set, by their names"`
+	Remove      []string          `json:"remove,omitempty" doc:"of set-labels: names of labels to remove"`
+	Priority    int16             `json:"priority,omitempty" doc:"of set-priority: 1, the most urgent, to 5"`
+	Point       string            `json:"point,omitempty" doc:"of reset and fork: event:N, step:NAME, failure, generation, start or fits"`
+	Unproven    bool              `json:"unproven,omitempty" doc:"of reset, fork and edit: do not replay what is kept; runs block if their code does not fit"`
+	NoMessages  bool              `json:"no_messages,omitempty" doc:"of reset and fork: leave out signals and updates that what is kept has not consumed"`
+	Messages    []string          `json:"messages,omitempty" doc:"with no_messages: names of signals and updates that come again all the same"`
+	Keep        bool              `json:"keep_children,omitempty" doc:"of reset and edit: do not cancel children whose start is taken back"`
+	Version     int32             `json:"workflow_version,omitempty" doc:"of fork: another version of the workflow"`
+	Queue       string            `json:"queue,omitempty" doc:"of fork: another queue"`
+}
+
+func (b *bulkRequest) job() bulk.Job {
+	return bulk.Job{Verb: bulk.Verb(b.Verb), Where: b.Where, All: b.All, Reason: b.Reason, Rate: b.Rate, Concurrency: b.Concurrency, FreezeTimers: b.Freeze,
+		Signal: b.Signal, Payload: b.Payload, Step: b.Step, Labels: b.Labels, RemoveLabels: b.Remove, Priority: b.Priority,
+		To: runtime.Point(b.Point), Unproven: b.Unproven, NoMessages: b.NoMessages, Messages: b.Messages, KeepChildren: b.Keep, Version: b.Version, Queue: b.Queue}
+}
+
+// startBulk counts what a job would act on, and starts it. The job acts on every run that it
+// selects: who may start it may do so to all of them, and count them.
+func startBulk(c *call) (any, error) {
+	b := c.body.(*bulkRequest)
+	if err := c.may(bulkVerb(b.Verb), nil); err != nil {
+		return nil, err
+	}
+	job := b.job()
+	rec := record.Bulk{Verb: b.Verb}
+	var err error
+	if rec.Runs, rec.Capped, err = bulk.Count(c.ctx, c.h.client, job); err != nil {
+		return nil, err
+	}
+	if c.flag(dryRun.name) || rec.Runs == 0 && b.Key == "" {
+		return &rec, nil
+	}
+	started, err := bulk.Start(c.ctx, c.h.client, job, &bulk.Options{Key: b.Key})
+	if err != nil {
+		return nil, err
+	}
+	if !started.Created() {
+		if _, err := c.rowOf(started.ID().String()); err != nil {
+			return nil, refuse(keyConflict, "key %q belongs to another job", b.Key)
+		}
+		return c.progress(started.ID())
+	}
+	c.code = http.StatusAccepted
+	rec.Run, rec.Status = started.ID().String(), journal.Open.String()
+	return &rec, nil
+}
+
+func showBulk(c *call) (any, error) {
+	run, err := c.run()
+	if err != nil {
+		return nil, err
+	}
+	return c.progress(run)
+}
+
+// progress is how far a job is. Runs that the actor may not see are counted, since the job acts on
+// them, and not named.
+func (c *call) progress(job journal.RunID) (any, error) {
+	row, err := c.mustRead(job)
+	if err != nil {
+		return nil, err
+	}
+	if row.Workflow != bulk.Workflow {
+		return nil, howTo(notFound, "GET runs/ID shows it", "run %s is no job of bulk", job)
+	}
+	p, err := bulk.ProgressOf(c.ctx, c.h.client, job)
+	if err != nil && !errors.Is(err, runtime.ErrNotPublished) { // no node has begun with it
+		return nil, err
+	}
+	rec := record.BulkOf(p)
+	rec.Run, rec.Status = job.String(), row.Status.String()
+	if c.h.o.Allow == nil || len(p.Failures) == 0 {
+		return &rec, nil
+	}
+	var ids []journal.RunID
+	for _, f := range p.Failures {
+		ids = append(ids, f.Run)
+	}
+	seen, err := c.seen(ids)
+	if err != nil {
+		return nil, err
+	}
+	rec.Failures = nil
+	for _, f := range p.Failures {
+		if seen[f.Run] {
+			rec.Failures = append(rec.Failures, record.BulkFailure{Run: f.Run.String(), Error: f.Error})
+		}
+	}
+	return &rec, nil
+}

@@ -1,0 +1,34 @@
+package api
+
+import "time"
+
+const (
+	// timeoutDefault is longer than any answer takes, and short enough for somebody who waits.
+	timeoutDefault = 30 * time.Second
+	// pollDefault is how often a stream looks for what no hint has told.
+	pollDefault = time.Second
+	// gapMax, and gapShare of the time between two polls, is the least that passes between two
+	// looks, however many hints come: a busy store sends thousands a second.
+	gapShare = 10
+	gapMax   = 100 * time.Millisecond
+	// aliveEvery is how often a silent stream says that it lives: shorter than proxies wait.
+	aliveEvery = 15 * time.Second
+	// streamMax ends a stream. Its reader connects again and is asked again who it is, so a right
+	// that was taken away holds no longer than this.
+	streamMax = 10 * time.Minute
+	// streamsMax is how many streams a handler serves at once: each asks the store about once a
+	// second.
+	streamsMax = 256
+
+	// bodyRoom is what a body may have beside a payload.
+	bodyRoom = 1 << 20
+	// pageDefault is how many runs or entries a page has if nobody says.
+	pageDefault = 50
+	// watchedMax is how many runs a stream of a list can have: it asks for them again and again.
+	watchedMax = 200
+
+	// scanMax is how many runs one call looks at to find those that the actor may see, and
+	// scanPage how many it reads at once.
+	scanMax  = 10_000
+	scanPage = 200
+)

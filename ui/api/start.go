@@ -1,0 +1,128 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
+	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/ui/record"
+)
+
+func startOperations() []*operation {
+	return []*operation{
+		{method: http.MethodPost, path: "/runs", verbs: []string{"run start"}, writes: true, body: reflect.TypeFor[startRequest](), answer: reflect.TypeFor[record.Started](),
+			summary: "Start a run. The status is 201, or 200 if a run had the key already.", do: startRun},
+	}
+}
+
+// startRequest is the body of a start.
+type startRequest struct {
+	Workflow   string            `json:"workflow" doc:"name of the workflow"`
+	Input      json.RawMessage   `json:"input,omitempty" doc:"its input; null if it is absent"`
+	Key        string            `json:"key,omitempty" doc:"name of the run; a second start with it returns the first run"`
+	Reuse      string            `json:"reuse,omitempty" doc:"what to do if a closed run has the key: reject, allow or allow-if-failed; default reject"`
+	Version    int32             `json:"version,omitempty" doc:"version of the workflow; default 1"`
+	Queue      string            `json:"queue,omitempty" doc:"queue whose nodes execute the run"`
+	Priority   int16             `json:"priority,omitempty" doc:"1, the most urgent, to 5; default 3"`
+	Labels     map[string]string `json:"labels,omitempty" doc:"labels by their names"`
+	Headers    map[string]string `json:"headers,omitempty" doc:"headers by their names, which the run's steps see"`
+	Delay      string            `json:"delay,omitempty" doc:"how long the run's code does not begin: 90m, 12h, 3d"`
+	RunTimeout string            `json:"run_timeout,omitempty" doc:"how long the run may take; absent for as long as it takes"`
+	OnFailure  string            `json:"on_failure,omitempty" doc:"workflow to start if the run fails"`
+}
+
+// anyWorkflow is a workflow whose types the API does not know: its values are JSON, which the codec
+// of the journal encodes like any other.
+type anyWorkflow = workflow.Name[json.RawMessage, json.RawMessage]
+
+func (b *startRequest) options() (*runtime.StartOptions, error) {
+	o := &runtime.StartOptions{Key: b.Key, Version: b.Version, Queue: b.Queue, Priority: b.Priority, Labels: b.Labels, Headers: b.Headers, OnFailure: b.OnFailure}
+	if b.Reuse != "" {
+		reuse := slices.Index(record.Reuses, b.Reuse)
+		if reuse < 0 {
+			return nil, refuse(invalidRequest, "field %q is none of %s: %q", "reuse", strings.Join(record.Reuses, ", "), b.Reuse)
+		}
+		o.Reuse = journal.Reuse(reuse)
+	}
+	for _, d := range []struct {
+		name, text string
+		to         *time.Duration
+	}{{"delay", b.Delay, &o.Delay}, {"run_timeout", b.RunTimeout, &o.Timeout}} {
+		if d.text == "" {
+			continue
+		}
+		span, err := record.ParseSpan(d.text)
+		if err != nil {
+			return nil, refuse(invalidRequest, "field %q is no duration such as 90m, 12h or 3d: %q", d.name, d.text)
+		}
+		*d.to = span
+	}
+	return o, nil
+}
+
+func startRun(c *call) (any, error) {
+	b := c.body.(*startRequest)
+	o, err := b.options()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{b.Workflow, b.OnFailure} {
+		if err := ordinary(name); err != nil {
+			return nil, err
+		}
+	}
+	asked := journal.Run{Key: b.Key, Workflow: b.Workflow, Version: cmp.Or(b.Version, 1), Queue: cmp.Or(b.Queue, journal.DefaultQueue),
+		Priority: cmp.Or(b.Priority, journal.PriorityDefault), Labels: b.Labels, Headers: b.Headers}
+	if err := c.may(c.op.verb(), &asked); err != nil {
+		return nil, err
+	}
+	run, err := runtime.Start(c.ctx, c.h.client, anyWorkflow(b.Workflow), orNull(b.Input), o)
+	if err != nil {
+		return nil, err
+	}
+	if run.Created() {
+		c.code = http.StatusCreated
+	} else if c.h.o.Allow != nil { // it is somebody's: the actor may know of it or not
+		row, err := c.read(run.ID())
+		if err != nil {
+			return nil, err
+		}
+		if row == nil || !c.sees(row) {
+			return nil, refuse(keyConflict, "key %q belongs to another run", b.Key)
+		}
+	}
+	return &record.Started{Run: run.ID().String(), Created: run.Created()}, nil
+}
+
+// ownPrefix begins the names of the workflows that Reprise has itself: jobs and schedules.
+const ownPrefix = "reprise."
+
+// ordinary refuses to make or change runs of Reprise's own workflows by what makes and changes
+// runs: they name in inputs and messages who acts and what is done, so that anybody could act under
+// another name.
+func ordinary(workflow string) error {
+	if !strings.HasPrefix(workflow, ownPrefix) {
+		return nil
+	}
+	return howTo(forbidden, "POST bulk starts a job; cancel, terminate, pause and resume end and hold it", "runs of workflow %q are made and changed by verbs of their own", workflow)
+}
+
+// ownRun finds the run of the path for a verb that changes what its code does.
+func (c *call) ownRun() (journal.RunID, error) {
+	run, err := c.run()
+	if err != nil {
+		return run, err
+	}
+	row, err := c.mustRead(run)
+	if err != nil {
+		return run, err
+	}
+	return run, ordinary(row.Workflow)
+}

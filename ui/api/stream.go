@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// stream is an answer of server-sent events.
+type stream struct {
+	w     http.ResponseWriter
+	began bool
+}
+
+// serveStream answers until the request ends, the stream has nothing more to say, or its time is
+// up. Its reader connects again then, and is asked again who it is.
+func (h *handler) serveStream(w http.ResponseWriter, c *call) {
+	select {
+	case h.streams <- struct{}{}:
+		defer func() { <-h.streams }()
+	default:
+		fail(w, refuse(tooMany, "%d streams are open", streamsMax))
+		return
+	}
+	var cancel context.CancelFunc
+	c.ctx, cancel = context.WithTimeout(c.ctx, streamMax)
+	defer cancel()
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the server, which is for answers that end
+	s := &stream{w: w}
+	err := c.op.stream(c, s)
+	switch {
+	case err == nil, c.ctx.Err() != nil:
+	case !s.began:
+		fail(w, c.discreet(err))
+	default:
+		p := problemOf(c.discreet(err))
+		_ = s.send("problem", "", &p)
+	}
+}
+
+// send writes an event, and begins the answer with the first one. id may be empty.
+func (s *stream) send(name, id string, v any) error {
+	text, err := json.Marshal(v) // in one line
+	if err != nil {
+		return err
+	}
+	line := fmt.Sprintf("event: %s\ndata: %s\n\n", name, text)
+	if id != "" {
+		line = "id: " + id + "\n" + line
+	}
+	return s.write(line)
+}
+
+// alive writes a comment, so that nobody in between takes the stream for dead.
+func (s *stream) alive() error { return s.write(": alive\n\n") }
+
+func (s *stream) write(text string) error {
+	if !s.began {
+		s.began = true
+		s.w.Header().Set("Content-Type", "text/event-stream")
+		s.w.Header().Set("X-Accel-Buffering", "no") // of proxies that would gather what comes
+		s.w.WriteHeader(http.StatusOK)
+	}
+	if _, err := s.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return http.NewResponseController(s.w).Flush()
+}
+
+// follow looks again and again, when a hint tells of something and every Options.Poll, until look
+// says that there is nothing more to come. While the store is away it goes on.
+func (c *call) follow(s *stream, run journal.RunID, look func() (ended bool, err error)) error {
+	r := c.h.feed.join(run)
+	defer c.h.feed.leave(r)
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
+	for {
+		ended, err := look()
+		away := s.began && errors.Is(err, journal.ErrUnavailable)
+		if ended || err != nil && !away {
+			return err
+		}
+		if err := c.wait(s, r, alive.C); err != nil {
+			return err
+		}
+	}
+}
+
+// wait waits for a hint or a poll, and at least a moment.
+func (c *call) wait(s *stream, r *reader, alive <-chan time.Time) error {
+	gap, poll := time.NewTimer(min(c.h.o.Poll/gapShare, gapMax)), time.NewTimer(c.h.o.Poll)
+	defer gap.Stop()
+	defer poll.Stop()
+	select {
+	case <-gap.C:
+	case <-c.ctx.Done():
+		return c.ctx.Err()
+	}
+	for {
+		select {
+		case <-r.wake:
+			return nil
+		case <-poll.C:
+			return nil
+		case <-alive:
+			if err := s.alive(); err != nil {
+				return err
+			}
+		case <-c.ctx.Done():
+			return c.ctx.Err()
+		}
+	}
+}
