@@ -76,7 +76,7 @@ func (r *run) overtaken(c *driver.Claimed) bool {
 	r.enter(idle)
 	r.uncommitted = nil
 	r.task.Turn++
-	if next != driver.NextPark || !r.staysWarm() {
+	if next != driver.NextPark || !staysWarm(r) {
 		r.discard(ErrRunLost)
 	}
 	if next != driver.NextBlock {

@@ -104,7 +104,7 @@ func provesOwner(events []journal.Event) bool {
 // last event, so whatever is kept must follow from its events. A message that the run has refused
 // leaves no event: a store that went back to before it may have another one under its number, which
 // a run that was kept would take for read.
-func (r *run) staysWarm() bool {
+func staysWarm(r *run) bool {
 	return !r.host.o.PassivateAlways && r.machine != nil && r.inputs.got <= r.machine.InboxSeen()
 }
 
@@ -112,7 +112,7 @@ func (r *run) staysWarm() bool {
 // and a blocked one remembers how often it was blocked.
 func (r *run) becomeIdle(next driver.NextKind) {
 	switch {
-	case next == driver.NextPark && r.staysWarm():
+	case next == driver.NextPark && staysWarm(r):
 		r.enter(idle)
 		r.reportIdle()
 	case next == driver.NextBlock:

@@ -172,7 +172,7 @@ func TestWarmInboxByEvents(t *testing.T) {
 		if now := g.task(id); now.Owner != 0 || now.Turn != before.Turn+1 || now.Link != before.Link {
 			t.Fatalf("after the update the task is %+v, and was %+v", now, before)
 		}
-		g.store.mu.Lock() // the store goes back
+		g.store.mu.Lock()           // the store goes back
 		before.Fence = r.task.Fence // each has chance in it
 		*r.task, r.inbox, r.seen = before, nil, 0
 		g.store.mu.Unlock()
