@@ -73,7 +73,7 @@ func (r *rewinding) copies() {
 // fork.
 func (s *settled) given(name string) (outputs []string) {
 	for _, b := range s.finder.tape.backs {
-		if !slices.ContainsFunc(s.lineage(), func(p part) bool { return p.run.id == b.made }) {
+		if !slices.ContainsFunc(s.ancestors(), func(a *settled) bool { return a.id == b.made }) {
 			continue
 		}
 		for _, g := range b.a.Rewind.Given {
