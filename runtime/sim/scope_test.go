@@ -91,8 +91,10 @@ func (w *world) drain(f *fault) {
 		w.mu.Lock()
 		w.drained++
 		w.mu.Unlock()
-		nodes, err := w.db.Nodes(context.Background()) // not those whose leases have run out
-		if err != nil || slices.ContainsFunc(nodes, func(n journal.Node) bool { return n.ID == id }) {
+		if w.isMember(id) { // its lease had run out, and it has renewed that: the order stays
+			time.Sleep(w.plan.Lease + w.plan.Drain + callMax)
+		}
+		if w.isMember(id) && w.now() == epoch {
 			w.breaks("drain", "node %d has been drained, and is a member", id)
 		}
 	case err != nil && !errors.Is(err, journal.ErrNoNode) && !errors.Is(err, journal.ErrUnavailable) && ctx.Err() == nil:
@@ -108,6 +110,12 @@ func (w *world) drain(f *fault) {
 		time.Sleep(f.For)
 		w.boot(f.Node)
 	}()
+}
+
+// isMember tells whether a node is one whose lease has not run out.
+func (w *world) isMember(id journal.NodeID) bool {
+	nodes, err := w.db.Nodes(context.Background())
+	return err != nil || slices.ContainsFunc(nodes, func(n journal.Node) bool { return n.ID == id })
 }
 
 // beginsScoped checks J11 when a step begins: no scope of its run is paused, once every node heeds
