@@ -12,6 +12,7 @@ require (
 	github.com/mattn/go-isatty v0.0.24 // cmd: whether there is somebody to ask
 	github.com/petermattis/goid v0.0.0-20261109124353-7cfa343ad0ab // which goroutine calls: workflow code has its own
 	github.com/spf13/cobra v1.10.2 // cmd: verbs, flags, completion, pages; package cmd only, so no user of the library builds it
+	github.com/spf13/pflag v1.0.9 // tests: the flags of verbs, as cobra has them
 	go.opentelemetry.io/otel v1.47.0 // traces and metrics, off unless given a provider
 	go.opentelemetry.io/otel/metric v1.47.0 // as above
 	go.opentelemetry.io/otel/sdk v1.47.0 // tests: spans and metrics in memory
@@ -49,7 +50,6 @@ require (
 	github.com/prometheus/procfs v0.23.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
-	github.com/spf13/pflag v1.0.9 // indirect
 	github.com/twmb/murmur3 v1.1.8 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel/exporters/prometheus v0.44.0 // indirect

@@ -13,7 +13,8 @@ import (
 // had ended, and waits until it has left: the node acquires no more runs, lets running steps
 // continue for its NodeOptions.Drain, and its Run returns nil. What the program does then is its
 // own business: most end. The request is for this node alone; a program that runs a node again is
-// another node.
+// another node. A node whose lease has run out counts as one that has left; if it comes to
+// itself in time to renew its lease, it finds the request and leaves.
 //
 // If ctx ends first, the node leaves all the same. Errors: journal.ErrNoNode if there is no such
 // node, and ctx's.

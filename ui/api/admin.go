@@ -30,7 +30,7 @@ func adminOperations() []*operation {
 type pauseRequest struct {
 	Reason       string `json:"reason,omitempty" doc:"why, for the audit and for those who ask why the run stands still"`
 	CancelSteps  bool   `json:"cancel_steps,omitempty" doc:"interrupt steps that are executed; they start anew at the resume"`
-	FreezeTimers bool   `json:"freeze_timers,omitempty" doc:"let timers and the run's own time stand still until the resume"`
+	FreezeTimers bool   `json:"freeze_timers,omitempty" doc:"timers stand still until the resume, and have then what is left of their time now"`
 }
 
 // labelsRequest is the body of a change of labels.
@@ -60,7 +60,8 @@ func pauseRun(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.done(run, "paused", c.h.client.Pause(c.ctx, run, &runtime.PauseOptions{Reason: b.Reason, CancelSteps: b.CancelSteps, FreezeTimers: b.FreezeTimers}))
+	o := runtime.PauseOptions{Reason: b.Reason, CancelSteps: b.CancelSteps, FreezeTimers: b.FreezeTimers}
+	return c.done(run, "paused", c.h.client.Pause(c.ctx, run, &o))
 }
 
 func resumeRun(c *call) (any, error) {

@@ -32,32 +32,32 @@ func bulkOperations() []*operation {
 
 // bulkRequest is the body of a bulk job.
 type bulkRequest struct {
-	Verb        string            `json:"verb" doc:"cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete"`
-	Where       string            `json:"where,omitempty" doc:"which runs, see docs/finding-runs.md: workflow = order and status = blocked"`
-	All         bool              `json:"all,omitempty" doc:"all runs, instead of where"`
-	Reason      string            `json:"reason,omitempty" doc:"why, for the audit and for the runs' histories"`
-	Rate        float64           `json:"rate,omitempty" doc:"at most so many runs a second; absent for as many as it can"`
-	Concurrency int               `json:"concurrency,omitempty" doc:"so many runs at once, at most 256; default 32"`
-	Key         string            `json:"key,omitempty" doc:"name of the job; a second start with it goes on with the first one"`
-	Freeze      bool              `json:"freeze_timers,omitempty" doc:"of pause: let timers and the runs' own time stand still until the resume"`
-	Signal      string            `json:"signal,omitempty" doc:"of signal: its name"`
-	Payload     json.RawMessage   `json:"payload,omitempty" doc:"of signal: what it carries; of edit: the result"`
-	Step        string            `json:"step,omitempty" doc:"of edit: name of the step"`
-	Labels      map[string]string `json:"labels,omitempty" doc:"of set-labels: labels to set, by their names"`
-	Remove      []string          `json:"remove,omitempty" doc:"of set-labels: names of labels to remove"`
-	Priority    int16             `json:"priority,omitempty" doc:"of set-priority: 1, the most urgent, to 5"`
-	Point       string            `json:"point,omitempty" doc:"of reset and fork: event:N, step:NAME, failure, generation, start or fits"`
-	Unproven    bool              `json:"unproven,omitempty" doc:"of reset, fork and edit: do not replay what is kept; runs block if their code does not fit"`
-	NoMessages  bool              `json:"no_messages,omitempty" doc:"of reset and fork: leave out signals and updates that what is kept has not consumed"`
-	Messages    []string          `json:"messages,omitempty" doc:"with no_messages: names of signals and updates that come again all the same"`
-	Keep        bool              `json:"keep_children,omitempty" doc:"of reset and edit: do not cancel children whose start is taken back"`
-	Version     int32             `json:"workflow_version,omitempty" doc:"of fork: another version of the workflow"`
-	Queue       string            `json:"queue,omitempty" doc:"of fork: another queue"`
+	Verb         string            `json:"verb" doc:"cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete"`
+	Where        string            `json:"where,omitempty" doc:"which runs, see docs/finding-runs.md: workflow = order and status = blocked"`
+	All          bool              `json:"all,omitempty" doc:"all runs, instead of where"`
+	Reason       string            `json:"reason,omitempty" doc:"why, for the audit and for the runs' histories"`
+	Rate         float64           `json:"rate,omitempty" doc:"at most so many runs a second; absent for as many as it can"`
+	Concurrency  int               `json:"concurrency,omitempty" doc:"so many runs at once, at most 256; default 32"`
+	Key          string            `json:"key,omitempty" doc:"name of the job; a second start with it goes on with the first one"`
+	FreezeTimers bool              `json:"freeze_timers,omitempty" doc:"of pause: timers stand still until the resume, and have then what is left of their time now"`
+	Signal       string            `json:"signal,omitempty" doc:"of signal: its name"`
+	Payload      json.RawMessage   `json:"payload,omitempty" doc:"of signal: what it carries; of edit: the result"`
+	Step         string            `json:"step,omitempty" doc:"of edit: name of the step"`
+	Labels       map[string]string `json:"labels,omitempty" doc:"of set-labels: labels to set, by their names"`
+	Remove       []string          `json:"remove,omitempty" doc:"of set-labels: names of labels to remove"`
+	Priority     int16             `json:"priority,omitempty" doc:"of set-priority: 1, the most urgent, to 5"`
+	Point        string            `json:"point,omitempty" doc:"of reset and fork: event:N, step:NAME, failure, generation, start or fits"`
+	Unproven     bool              `json:"unproven,omitempty" doc:"of reset, fork and edit: do not replay what is kept; runs block if their code does not fit"`
+	NoMessages   bool              `json:"no_messages,omitempty" doc:"of reset and fork: leave out signals and updates that what is kept has not consumed"`
+	Messages     []string          `json:"messages,omitempty" doc:"with no_messages: names of signals and updates that come again all the same"`
+	Keep         bool              `json:"keep_children,omitempty" doc:"of reset and edit: do not cancel children whose start is taken back"`
+	Version      int32             `json:"workflow_version,omitempty" doc:"of fork: another version of the workflow"`
+	Queue        string            `json:"queue,omitempty" doc:"of fork: another queue"`
 }
 
 func (b *bulkRequest) job() bulk.Job {
-	return bulk.Job{Verb: bulk.Verb(b.Verb), Where: b.Where, All: b.All, Reason: b.Reason, Rate: b.Rate, Concurrency: b.Concurrency, FreezeTimers: b.Freeze,
-		Signal: b.Signal, Payload: b.Payload, Step: b.Step, Labels: b.Labels, RemoveLabels: b.Remove, Priority: b.Priority,
+	return bulk.Job{Verb: bulk.Verb(b.Verb), Where: b.Where, All: b.All, Reason: b.Reason, Rate: b.Rate, Concurrency: b.Concurrency,
+		FreezeTimers: b.FreezeTimers, Signal: b.Signal, Payload: b.Payload, Step: b.Step, Labels: b.Labels, RemoveLabels: b.Remove, Priority: b.Priority,
 		To: runtime.Point(b.Point), Unproven: b.Unproven, NoMessages: b.NoMessages, Messages: b.Messages, KeepChildren: b.Keep, Version: b.Version, Queue: b.Queue}
 }
 
@@ -66,6 +66,9 @@ func (b *bulkRequest) job() bulk.Job {
 func startBulk(c *call) (any, error) {
 	b := c.body.(*bulkRequest)
 	if err := c.may(bulkVerb(b.Verb), nil); err != nil {
+		return nil, err
+	}
+	if err := ordinaryMessage(b.Signal); err != nil {
 		return nil, err
 	}
 	job := b.job()

@@ -43,7 +43,10 @@ type reasonRequest struct {
 
 func signalRun(c *call) (any, error) {
 	b := c.body.(*signalRequest)
-	run, err := c.ownRun()
+	if err := ordinaryMessage(b.Name); err != nil {
+		return nil, err
+	}
+	run, err := c.run()
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +56,15 @@ func signalRun(c *call) (any, error) {
 
 func updateRun(c *call) (any, error) {
 	b := c.body.(*updateRequest)
-	run, err := c.ownRun()
+	if err := ordinaryMessage(b.Name); err != nil {
+		return nil, err
+	}
+	run, err := c.run()
 	if err != nil {
 		return nil, err
 	}
-	answer, err := runtime.CallUpdate(c.ctx, c.h.client, run, workflow.Update[json.RawMessage, json.RawMessage](b.Name), orNull(b.Argument), &runtime.UpdateOptions{Key: b.Key, RefusePaused: b.RefusePaused})
+	o := runtime.UpdateOptions{Key: b.Key, RefusePaused: b.RefusePaused}
+	answer, err := runtime.CallUpdate(c.ctx, c.h.client, run, workflow.Update[json.RawMessage, json.RawMessage](b.Name), orNull(b.Argument), &o)
 	if err != nil {
 		return nil, err
 	}

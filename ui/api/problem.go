@@ -111,10 +111,10 @@ func kindOf(err error) (k *kind, how string) {
 		return notFound, ""
 	case is(runtime.ErrRejected):
 		return rejected, ""
-	case is(runtime.ErrPaused):
-		return conflict, "GET runs/ID/why says who has paused it; nothing was sent"
 	case is(runtime.ErrBlocked):
 		return conflict, "GET runs/ID/why says what blocks it; what was sent waits in its inbox"
+	case is(runtime.ErrPaused):
+		return conflict, "nothing was sent; a resume of what is paused lets the run go on, and without refuse_paused the update waits for that"
 	case is(journal.ErrOpen):
 		return conflict, "terminate the run first, or let it end"
 	case is(journal.ErrClosed):

@@ -57,8 +57,6 @@ func TestRefused(t *testing.T) {
 		{"POST", "/runs", `{"workflow": "parcel", "priority": 9}`, "invalid-request", "priority"},
 		{"POST", "/runs", `{"workflow": "parcel", "delay": "soon"}`, "invalid-request", `"delay"`},
 		{"POST", "/runs", `{"workflow": "parcel", "reuse": "maybe"}`, "invalid-request", `"maybe"`},
-		{"POST", "/runs", `{"workflow": "reprise.schedule"}`, "forbidden", "reprise.schedule"},
-		{"POST", "/runs", `{"workflow": "parcel", "on_failure": "reprise.bulk"}`, "forbidden", "reprise.bulk"},
 		{"POST", "/runs", `{"workflow": "family", "key": "k"}`, "key-conflict", id},
 		{"POST", "/runs", `{"workflow": "parcel", "input": "` + strings.Repeat("x", 200) + `"}`, "too-large", "200"},
 		{"POST", "/runs/" + id + "/retry", "", "refused-by-state", "open"},

@@ -55,6 +55,16 @@ type forkRequest struct {
 	Messages        []string                   `json:"messages,omitempty" doc:"with no_messages: names of signals and updates that the fork gets all the same"`
 }
 
+// ownRun finds the run of the path for a verb that changes what its code has done: none of the
+// runtime's own.
+func (c *call) ownRun() (journal.RunID, error) {
+	run, err := c.run()
+	if err == nil {
+		err = c.ordinary(run)
+	}
+	return run, err
+}
+
 // proof is the node that proves what is kept, nil for none.
 func (h *handler) proof(unproven bool) *runtime.Node {
 	if unproven {

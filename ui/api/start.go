@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/bulk"
 	"github.com/reprise-run/reprise/ui/record"
 )
 
@@ -74,7 +75,7 @@ func startRun(c *call) (any, error) {
 		return nil, err
 	}
 	for _, name := range []string{b.Workflow, b.OnFailure} {
-		if err := ordinary(name); err != nil {
+		if err := ordinaryWorkflow(name); err != nil {
 			return nil, err
 		}
 	}
@@ -101,28 +102,40 @@ func startRun(c *call) (any, error) {
 	return &record.Started{Run: run.ID().String(), Created: run.Created()}, nil
 }
 
-// ownPrefix begins the names of the workflows that Reprise has itself: jobs and schedules.
-const ownPrefix = "reprise."
+// errJob refuses to make or change a bulk job by what makes and changes runs: the job names in its
+// input and events who acts and what is done, so that anybody could act under another name.
+var errJob = howTo(forbidden, "POST bulk starts a job; cancel, terminate, pause and resume end and hold it", "runs of workflow %q are made by POST bulk alone", bulk.Workflow)
 
-// ordinary refuses to make or change runs of Reprise's own workflows by what makes and changes
-// runs: they name in inputs and messages who acts and what is done, so that anybody could act under
-// another name.
-func ordinary(workflow string) error {
-	if !strings.HasPrefix(workflow, ownPrefix) {
-		return nil
+// reserved begins the names of the runtime's own workflows and of their messages.
+const reserved = "reprise."
+
+// ordinaryWorkflow refuses the workflows that are the runtime's own. Besides jobs these are
+// schedules, which start whatever their input and their messages say, so also a job under any name,
+// and those that keep the shapes of flows, by which all their runs are drawn.
+func ordinaryWorkflow(name string) error {
+	if name == bulk.Workflow {
+		return errJob
 	}
-	return howTo(forbidden, "POST bulk starts a job; cancel, terminate, pause and resume end and hold it", "runs of workflow %q are made and changed by verbs of their own", workflow)
+	if strings.HasPrefix(name, reserved) {
+		return howTo(forbidden, "the command reprise, and the package that has the workflow, make and change its runs",
+			"workflow %q is of the runtime's own", name)
+	}
+	return nil
 }
 
-// ownRun finds the run of the path for a verb that changes what its code does.
-func (c *call) ownRun() (journal.RunID, error) {
-	run, err := c.run()
-	if err != nil {
-		return run, err
-	}
+// ordinary refuses a run that is the runtime's own.
+func (c *call) ordinary(run journal.RunID) error {
 	row, err := c.mustRead(run)
 	if err != nil {
-		return run, err
+		return err
 	}
-	return run, ordinary(row.Workflow)
+	return ordinaryWorkflow(row.Workflow)
+}
+
+// ordinaryMessage refuses the signals and updates by which schedules are told what to do.
+func ordinaryMessage(name string) error {
+	if strings.HasPrefix(name, reserved) {
+		return howTo(forbidden, "the command reprise, and the package that has the message, send it", "message %q is of the runtime's own", name)
+	}
+	return nil
 }

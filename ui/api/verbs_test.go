@@ -118,6 +118,14 @@ func (s *shop) messageVerbs(id string) {
 	}
 	s.refused("eva", "POST", "/runs/"+id+"/update", `{"name": "move", "argument": ""}`, "rejected", "no place")
 	s.refused("eva", "POST", "/runs/"+id+"/update", `{"name": "move", "argument": "fail"}`, "update-failed", "the road is closed")
+	s.must(http.StatusOK, "POST", "/queues/default/pause", `{"workflow": "parcel"}`, nil)
+	p := s.refused("bob", "POST", "/runs/"+id+"/update", `{"name": "move", "argument": "Kiel", "refuse_paused": true}`, "refused-by-state", "eva has paused")
+	if s.must(http.StatusOK, "POST", "/queues/default/resume", `{"workflow": "parcel"}`, nil); !strings.Contains(p.How, "nothing was sent") {
+		s.t.Errorf("the refusal says %q", p.How)
+	}
+	if s.must(http.StatusOK, "POST", "/runs/"+id+"/update", `{"name": "move", "argument": "Bonn", "refuse_paused": true}`, &answered); string(answered.Answer) != `"Bonn"` {
+		s.t.Errorf("the update answers %s", answered.Answer)
+	}
 	other := s.parked(s.start(parcel, nil))
 	s.must(http.StatusOK, "POST", "/runs/"+other+"/signal", `{"name": "scanned", "payload": "Ada", "key": "s"}`, nil)
 	s.ended(other, "completed")
@@ -144,7 +152,7 @@ func (s *shop) ended(id, status string) {
 func (s *shop) adminVerbs(id string) {
 	var sent record.Sent
 	for _, verb := range []struct{ path, body, done string }{
-		{"pause", `{"reason": "wait", "cancel_steps": true}`, "paused"}, {"resume", `{"reason": "go"}`, "resumed"}, {"resume", ``, "resumed"},
+		{"pause", `{"reason": "wait", "cancel_steps": true, "freeze_timers": true}`, "paused"}, {"resume", `{"reason": "go"}`, "resumed"}, {"resume", ``, "resumed"},
 		{"labels", `{"set": {"ticket": "1"}, "remove": ["shop"], "reason": "sorted"}`, "labels set"}, {"priority", `{"priority": 1, "reason": "urgent"}`, "priority set"},
 	} {
 		if s.must(http.StatusOK, "POST", "/runs/"+id+"/"+verb.path, verb.body, &sent); sent.Done != verb.done || sent.Run != id {
@@ -153,6 +161,9 @@ func (s *shop) adminVerbs(id string) {
 		var d record.Detail
 		if s.must(http.StatusOK, "GET", "/runs/"+id, "", &d); (d.Run.State == "paused") != (verb.path == "pause") {
 			s.t.Errorf("behind %s the run is %s", verb.path, d.Run.State)
+		}
+		if len(d.Freezes) != 1 || (d.Freezes[0].Until == nil) != (verb.path == "pause") {
+			s.t.Errorf("behind %s its timers stood still %+v", verb.path, d.Freezes)
 		}
 		if verb.path == "priority" && (d.Run.Priority != 1 || d.Run.Labels["ticket"] != "1" || d.Run.Labels["shop"] != "") {
 			s.t.Errorf("the run has priority %d and labels %v", d.Run.Priority, d.Run.Labels)
@@ -258,8 +269,15 @@ func (s *shop) bulkVerbs() {
 		s.t.Errorf("a second start with the key is job %s, not %s", job.Run, first)
 	}
 	s.refused("eva", "POST", "/bulk", `{"verb": "delete", "all": true, "signal": "x"}`, "invalid-request", "signal")
+	s.refused("eva", "POST", "/bulk", `{"verb": "resume", "all": true, "freeze_timers": true}`, "invalid-request", "frozen")
 	s.refused("eva", "POST", "/runs/"+first+"/fork", `{"point": "start", "input": {"actor": "root"}}`, "forbidden", "reprise.bulk")
 	s.refused("eva", "POST", "/runs", `{"workflow": "reprise.bulk", "input": {"actor": "root"}}`, "forbidden", "reprise.bulk")
+	s.refused("eva", "POST", "/runs", `{"workflow": "reprise.schedule", "input": {}}`, "forbidden", "reprise.schedule")
+	s.refused("eva", "POST", "/runs", `{"workflow": "parcel", "on_failure": "reprise.bulk"}`, "forbidden", "reprise.bulk")
+	for _, message := range []string{"signal", "update"} {
+		s.refused("eva", "POST", "/runs/"+first+"/"+message, `{"name": "reprise.schedule.order"}`, "forbidden", "reprise.schedule.order")
+	}
+	s.refused("eva", "POST", "/bulk", `{"verb": "signal", "all": true, "signal": "reprise.schedule.order"}`, "forbidden", "reprise.schedule.order")
 }
 
 // auditVerbs: what was done is in the audit under the name of who was asked for.
