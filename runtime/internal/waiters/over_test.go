@@ -2,6 +2,7 @@ package waiters
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,9 +29,10 @@ func TestAnEndThatIsOverIsNotTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				stored := first
+				var stored atomic.Pointer[journal.Event]
+				stored.Store(first)
 				s := &endStore{ends: func(context.Context, []journal.RunID) ([]driver.End, error) {
-					end := stored
+					end := stored.Load()
 					time.Sleep(100 * time.Millisecond) // the answer's way
 					return []driver.End{{Run: id, Terminal: end}}, nil
 				}}
@@ -46,7 +48,7 @@ func TestAnEndThatIsOverIsNotTold(t *testing.T) {
 					time.Sleep(50 * time.Millisecond)
 				}
 				c.between(w)
-				stored = second
+				stored.Store(second)
 				began := time.Now()
 				if ev, err := w.AwaitEnd(t.Context(), id, c.remembered); err != nil || ev != c.want || time.Since(began) > time.Minute {
 					t.Errorf("got %v, %v after %s, want %v", ev, err, time.Since(began), c.want)
