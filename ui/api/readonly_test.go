@@ -127,11 +127,11 @@ func FuzzReadOnly(f *testing.F) {
 	before := s.state(f)
 	f.Fuzz(func(t *testing.T, method, path, query, body string) {
 		if strings.HasSuffix(path, "events") {
-			t.Skip() // streams do not end
+			return // streams do not end
 		}
 		r, err := http.NewRequestWithContext(t.Context(), method, "http://reprise.example/", strings.NewReader(body))
 		if err != nil {
-			t.Skip()
+			return // no request can be made of it
 		}
 		r.URL.Path, r.URL.RawQuery = path, query
 		r.Header.Set("Actor", "eva")
