@@ -93,8 +93,8 @@
 //     children that ended while the run was closed answer now. A fork does the same
 //     with a copy of the run: that stays as it is, its children are its own, and
 //     the fork has copies of the answers that it has got. Only results that an
-//     operator gives to steps differ, and a message that is left out never
-//     comes; the audit says which.
+//     operator gives to steps differ, and a message that is left out comes again
+//     only if the run begins anew; the audit says which.
 //
 // # States of a run and its task
 //

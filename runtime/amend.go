@@ -27,13 +27,14 @@ type StepResult struct {
 	Name  string      // of a step without an outcome; if no such step has the name, of the first outcome
 }
 
-// SkipMessage leaves a message out of a run for good, such as a signal on which its code panics,
-// and lets it go on as its next generation (J13). The message is known by its number: that of
-// Description.Inbox while the run has not consumed it, else that of the event that did. Such an
-// event and all behind it are taken back, as by [Client.Reset]; else nothing is. All other messages
-// come, in their order, requests to cancel too. The message and its idempotency key stay in the
-// store; who has sent an update hears an error that matches [ErrAborted], unless it was answered
-// before. To have a message that was meant otherwise, send that, and skip the other.
+// SkipMessage leaves a message out of a run, such as a signal on which its code panics, and lets it
+// go on as its next generation (J13). The message is known by its number: that of Description.Inbox
+// while the run has not consumed it, else that of the event that did. Such an event and all behind
+// it are taken back, as by [Client.Reset]; else nothing is. All other messages come, in their
+// order, requests to cancel too. The message and its idempotency key stay in the store; who has
+// sent an update hears an error that matches [ErrAborted], unless it was answered before. To have a
+// message that was meant otherwise, send that, and skip the other. Only a reset of the run to
+// [RunStart] has the message again, since that begins with all there ever were.
 //
 // Answers of children and of signals cannot be left out: code waits for them.
 //

@@ -21,9 +21,9 @@ func skipping(n journal.InboxSeq) func(*driver.Rewind) {
 	return func(w *driver.Rewind) { w.Messages = driver.Again{Skip: n, Cancel: true} }
 }
 
-// A message that is left out never comes again, also not with a later reset that keeps less. All
-// others come in their order, a request to cancel too. Who has sent an update hears that it is left
-// out.
+// A message that is left out does not come again, also not with a later reset that keeps less, but
+// for one that begins the run anew with all messages that there were. All others come in their
+// order, a request to cancel too. Who has sent an update hears that it is left out.
 func messageSkipped(k *kit) {
 	node := k.join(leaseLong).ID()
 	o := k.one(node)
@@ -62,6 +62,11 @@ func messageSkipped(k *kit) {
 		k.t.Errorf("a message that the kept events have: %v", err)
 	}
 	o.commit(closed, received(inbox[1]), received(inbox[2]), ended(journal.RunCancelled))
+	k.ok(back(k, driver.AdminReset, o.run, 0, func(w *driver.Rewind) { w.Whole = true }))
+	k.inboxIs(o.run, "1 kept 1", "1 poison 2", "3 up 3", "1 last 5")
+	o = k.take(node, 1)[0]
+	inbox = k.waits(o.run, 4)
+	o.commit(closed, started(), received(inbox[0]), received(inbox[1]), received(inbox[2]), received(inbox[3]), completed("1"))
 }
 
 // What a run has to remember of its inbox depends on what comes before the message, not after.

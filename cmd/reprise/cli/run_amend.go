@@ -16,12 +16,12 @@ func runSkip(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "skip RUN MESSAGE", Short: "Leave a message out of a run", Args: cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeFirst(a.completeRuns),
-		Long: `Leave a signal, an update or a request to cancel out of a run for good, such as one on which
+		Long: `Leave a signal, an update or a request to cancel out of a run, such as one on which
 its code panics, and let the run go on. MESSAGE is its number: run show lists the messages that
 the run has yet to consume, run history names those that it has. If the run has consumed the
 message, that event and all behind it are taken back; what they did outside is not undone, and
-steps run again if the code asks for them. All other messages come. --dry-run shows what would
-be taken back.`,
+steps run again if the code asks for them. All other messages come. Only a reset to the start
+of the run has the message again. --dry-run shows what would be taken back.`,
 		Example: "  reprise run skip key=order:9182 7 --reason 'an address of blanks'",
 	}
 	do := func(c *call, args []string) error {
