@@ -185,33 +185,27 @@ func resetPlan(ctx context.Context, c *Client, run journal.RunID, to Point, o *R
 	return p, nil
 }
 
-// rewind carries a plan out. If the run has moved on, it plans again.
+// rewind carries a plan out. If the run has moved on, while it was planned or since, it plans
+// again.
 func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, plan func(ctx context.Context) (*plan, error), dry bool) (*Rewinding, error) {
-	verb, run := call.Kind, call.Run
-	look := func(ctx context.Context) (*Rewinding, error) {
+	once := func(ctx context.Context) (*Rewinding, error) {
 		p, err := plan(ctx)
 		if err == nil && p.fork == nil {
 			err = answerable(ctx, c, p)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s run %s: %w", verb, run, err)
+			return nil, fmt.Errorf("%s run %s: %w", call.Kind, call.Run, err)
 		}
-		a.Rewind, a.Fork = p.w, p.fork
-		return p.out, nil
-	}
-	if dry {
-		return look(ctx)
-	}
-	a.Run = run
-	return intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (*Rewinding, error) {
-		a.Actor, a.Reason = c.Actor(ctx), reasonOf(ctx, a.Reason)
-		for try := 1; ; try++ {
-			out, err := look(ctx)
-			if err != nil {
-				return nil, err
-			}
+		if !dry {
+			a.Rewind, a.Fork = p.w, p.fork
 			_, err = c.j.Admin(ctx, a)
-			c.waiters.GoesOn(run) // also if the answer is lost
+			c.waiters.GoesOn(call.Run) // also if the answer is lost
+		}
+		return p.out, err
+	}
+	do := func(ctx context.Context) (*Rewinding, error) {
+		for try := 1; ; try++ {
+			out, err := once(ctx)
 			if err == nil {
 				return out, nil
 			}
@@ -219,6 +213,14 @@ func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, pl
 				return nil, err
 			}
 		}
+	}
+	if dry {
+		return do(ctx)
+	}
+	a.Run = call.Run
+	return intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (*Rewinding, error) {
+		a.Actor, a.Reason = c.Actor(ctx), reasonOf(ctx, a.Reason)
+		return do(ctx)
 	})
 }
 
