@@ -182,6 +182,37 @@ func TestWarmInboxByEvents(t *testing.T) {
 	})
 }
 
+// So it is if the claim overtakes the answer of the commit that has freed the task.
+func TestWarmInboxOfAnOvertakenCommit(t *testing.T) {
+	bubble(t, func(o *Options) { o.PassivateAlways = false }, func(g *rig) {
+		g.define("ears", func(ctx workflow.Context) (string, error) {
+			return workflow.Signal[string]("word").Receive(ctx)
+		})
+		id := g.start("ears")
+		answer := make(chan struct{})
+		g.store.mu.Lock()
+		r := g.store.runs[id]
+		r.task.InboxLast++
+		r.inbox = append(r.inbox, journal.Message{Run: id, Number: r.task.InboxLast, Kind: journal.MessageUpdate, Name: "nobody", Time: time.Now()})
+		g.store.late = func(*driver.Commit) { <-answer }
+		g.store.mu.Unlock()
+		g.claim(id)
+		if now := g.task(id); now.Owner != 0 {
+			t.Fatalf("the commit that frees the task is not written: %+v", now)
+		}
+		g.wantSaid("replayed 1", 0)
+		g.store.mu.Lock()
+		g.store.late = nil
+		g.store.mu.Unlock()
+		g.signal(id, "word", "hello")
+		g.claim(id)
+		g.wantSaid("replayed 1", 1)
+		close(answer)
+		wait()
+		g.wantHistory(id, "RunStarted SignalReceived(word) RunCompleted")
+	})
+}
+
 // A claim whose fence is not larger is taken all the same: the store counts from an earlier time.
 func TestClaimAfterTheStoreWentBack(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
