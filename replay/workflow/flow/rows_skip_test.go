@@ -231,3 +231,21 @@ func TestRowValidation(t *testing.T) {
 	}()
 	flow.Step(f, "late", f.Input(), pass, nil)
 }
+
+// TestTakenAlongBeforeAChange: a node that a parent takes along is skipped for that reason, also if
+// a change would skip it by itself, and takes along what depends on it.
+func TestTakenAlongBeforeAChange(t *testing.T) {
+	f := flow.New[int]("tested", nil)
+	no := flow.Options{If: []flow.Condition{flow.When(f.Input(), func(int) bool { return false })}, Unmet: flow.SkipDescendants}
+	a := flow.Step(f, "a", f.Input(), pass, &no)
+	b := flow.Step(f, "b", f.Input(), pass, &no)
+	c := flow.Step(f, "c", f.Input(), pass, &flow.Options{Since: "c"}).After(a, b)
+	flow.Step(f, "d", f.Input(), pass, nil).After(c)
+	o := playFlow(t, f, 1, nil, nil)
+	o.wants(t, "null")
+	for _, name := range []string{"c", "d"} {
+		if n := o.nodes[name]; n.Status != flow.StatusSkipped || n.Reason != flow.ReasonParent {
+			t.Errorf("node %s is %s, %s", name, n.Status, n.Reason)
+		}
+	}
+}

@@ -94,6 +94,9 @@ func (r *reading) beginRoots(at time.Time) {
 
 func (r *reading) begin(i int, at time.Time) {
 	n, shape := &r.Nodes[i], &r.Shape.Nodes[i]
+	if n.Status == StatusSkipped { // a parent has taken it along: that reason stays
+		return
+	}
 	if shape.Since != "" && !r.changes[shape.Since] || shape.Until != "" && r.changes[shape.Until] {
 		n.Reason = ReasonChange
 		r.end(i, StatusSkipped, at)
@@ -102,9 +105,7 @@ func (r *reading) begin(i int, at time.Time) {
 	if n.Status == StatusWaiting {
 		n.Status = StatusRunning
 	}
-	if n.Status != StatusSkipped {
-		n.Began = at
-	}
+	n.Began = at
 }
 
 // end notes the end of a node, once.
