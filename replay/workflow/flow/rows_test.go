@@ -215,6 +215,35 @@ func TestRowRootMapInput(t *testing.T) {
 	}
 }
 
+// TestInputOfConditions: what is refused before the start is what would fail the run. A map that
+// would be skipped is not looked at, and hides no other.
+func TestInputOfConditions(t *testing.T) {
+	mistyped := new(flow.TypeError)
+	f := flow.New[[]int]("tested", nil)
+	never := ifs(flow.When(f.Input(), func([]int) bool { return false }))
+	flow.Map(f, "a", f.Input(), pass, &flow.Options{Until: "no a"})
+	flow.Map(f, "b", f.Input(), pass, never)
+	if err := f.CheckInput(nil); err != nil {
+		t.Errorf("maps that would be skipped: %v", err)
+	}
+	playFlow(t, f, nil, nil, nil).wants(t, "null")
+
+	f = flow.New[[]int]("tested", nil)
+	flow.Map(f, "a", f.Input(), pass, never)
+	flow.Map(f, "b", f.Input(), pass, nil)
+	if err := f.CheckInput(nil); !errors.As(err, &mistyped) {
+		t.Errorf("a map that would run, beside one that would not: %v", err)
+	}
+	playFlow(t, f, nil, nil, nil).fails(t, "node b: the input gave null instead of a list")
+
+	f = flow.New[[]int]("tested", nil)
+	flow.Map(f, "a", f.Input(), pass, ifs(flow.When(flow.As[map[string]int](f.Input()), func(map[string]int) bool { return true })))
+	failed := new(flow.NodeError)
+	if err := f.CheckInput([]int{1}); !errors.As(err, &failed) || failed.Node != "a" || !errors.As(err, &mistyped) {
+		t.Errorf("a condition that cannot read the input: %v", err)
+	}
+}
+
 // A value of the wrong kind fails the run, whatever the modes say, without another attempt; the
 // value is kept, and what else runs is cancelled.
 func TestRowTypeViolation(t *testing.T) {

@@ -262,8 +262,12 @@ func (p *plan) checkInput(in any) error {
 		if len(p.parents[i]) > 0 || n.instant == nil {
 			continue
 		}
-		if met, err := n.met(v); err != nil || !met {
-			return err
+		met, err := n.met(v)
+		if err != nil {
+			return nodeError(n.name, err)
+		}
+		if !met || n.o.Until != "" { // a run that begins is behind every change
+			continue
 		}
 		if _, _, err := n.instant(v); err != nil {
 			return nodeError(n.name, err)
