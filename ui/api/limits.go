@@ -13,6 +13,8 @@ const (
 	gapMax   = 100 * time.Millisecond
 	// aliveEvery is how often a silent stream says that it lives: shorter than proxies wait.
 	aliveEvery = 15 * time.Second
+	// writeMax ends a stream whose reader takes nothing, which would keep its place from others.
+	writeMax = time.Minute
 	// streamMax ends a stream. Its reader connects again and is asked again who it is, so a right
 	// that was taken away holds no longer than this.
 	streamMax = 10 * time.Minute

@@ -30,7 +30,6 @@ func (h *handler) serveStream(w http.ResponseWriter, c *call) {
 	var cancel context.CancelFunc
 	c.ctx, cancel = context.WithTimeout(c.ctx, streamMax)
 	defer cancel()
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the server, which is for answers that end
 	s := &stream{w: w}
 	err := c.op.stream(c, s)
 	switch {
@@ -66,10 +65,14 @@ func (s *stream) write(text string) error {
 		s.w.Header().Set("X-Accel-Buffering", "no") // of proxies that would gather what comes
 		s.w.WriteHeader(http.StatusOK)
 	}
+	rc := http.NewResponseController(s.w)
+	// Instead of the server's, which is for answers that end. A reader that takes nothing more
+	// would hold one of the streams for ever: the end of a context does not end a write.
+	_ = rc.SetWriteDeadline(time.Now().Add(writeMax)) // what cannot have one is a server of tests
 	if _, err := s.w.Write([]byte(text)); err != nil {
 		return err
 	}
-	return http.NewResponseController(s.w).Flush()
+	return rc.Flush()
 }
 
 // follow looks again and again, when a hint tells of something and every Options.Poll, until look
