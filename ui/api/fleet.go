@@ -127,9 +127,12 @@ func listAudit(c *call) (any, error) {
 			return nil, err
 		}
 	}
-	entries, err := c.audit(f, limit)
+	entries, all, err := c.audit(f, limit)
 	if err != nil {
 		return nil, err
+	}
+	if len(entries) == 0 && !all { // an empty list would look like the end
+		return nil, howTo(invalidRequest, "name a run, an actor or a verb", "the actor may see none of the newest %d entries that match", scanMax)
 	}
 	list := []record.Audit{}
 	for i := range entries {
@@ -139,43 +142,36 @@ func listAudit(c *call) (any, error) {
 }
 
 // audit returns entries that the actor may see: those about runs that it may see, and those about
-// no run.
-func (c *call) audit(f journal.AuditFilter, limit int) (list []journal.AuditEntry, err error) {
+// no run. all is false if it found fewer than limit in what one call looks at, and there may be
+// more.
+func (c *call) audit(f journal.AuditFilter, limit int) (list []journal.AuditEntry, all bool, err error) {
 	f.Limit = limit
 	if c.h.o.Allow == nil {
-		return c.h.client.Audit(c.ctx, f)
+		list, err = c.h.client.Audit(c.ctx, f)
+		return list, true, err
 	}
 	for looked := 0; looked < c.scans; {
 		f.Limit = min(max(limit, scanPage), journal.ListMax)
 		page, err := c.h.client.Audit(c.ctx, f)
 		if err != nil || len(page) == 0 {
-			return list, err
+			return list, true, err
 		}
 		seen, err := c.seenIn(page)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		for _, e := range page {
 			if e.Run.IsZero() || seen[e.Run] {
 				list = append(list, e)
 			}
 			if len(list) == limit {
-				return list, nil
+				return list, true, nil
 			}
 			f.Before = e.Number
 		}
 		looked += len(page)
 	}
-	return list, tooWide("entries", "name a run, an actor or a verb", len(list))
-}
-
-// tooWide refuses a list of which nothing was found in what one call looks at: an answer would look
-// like the end.
-func tooWide(what, how string, found int) error {
-	if found > 0 {
-		return nil
-	}
-	return howTo(invalidRequest, how, "the actor may see none of the newest %d %s that match", scanMax, what)
+	return list, false, nil
 }
 
 // seenIn tells which runs of entries the actor may see. Of a run that was deleted only what the

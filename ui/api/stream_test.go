@@ -205,6 +205,36 @@ func TestWatchAll(t *testing.T) {
 	f.until("the node has left", func(e sent) bool { return e.name == "nodes" && e.data == "[]" })
 }
 
+// TestWatchAmongMany: a stream goes on although its reader may see none of the newest entries of
+// the audit, and has the next one that it may see.
+func TestWatchAmongMany(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, openMemory, func(o *api.Options) {
+		o.Allow = func(_ context.Context, _, _ string, run *journal.Run) bool {
+			return run == nil || run.Labels["shop"] == "7"
+		}
+	})
+	start := func(shop string) journal.RunID {
+		run, err := runtime.Start(t.Context(), s.client, parcel, "x", &runtime.StartOptions{Labels: map[string]string{"shop": shop}, Queue: "nobody"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return run.ID()
+	}
+	hidden, seen := start("8"), start("7")
+	for i := range 1001 { // more than a stream looks at
+		if err := s.client.SetPriority(t.Context(), hidden, int16(1+i%2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := s.follow(t, "/events", "")
+	f.until("the pauses are shown", func(e sent) bool { return e.name == "pauses" })
+	if err := s.client.SetPriority(t.Context(), seen, 1); err != nil {
+		t.Fatal(err)
+	}
+	f.until("the audit has it", func(e sent) bool { return e.name == "audit" && strings.Contains(e.data, seen.String()) })
+}
+
 // deaf is a store that tells no other process of anything, and hears of none.
 type deaf struct{ driver.Store }
 

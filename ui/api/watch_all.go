@@ -120,7 +120,7 @@ func (w *allWatcher) lookAudit() error {
 	if !w.c.allows("audit", nil) {
 		return nil
 	}
-	entries, err := w.c.audit(journal.AuditFilter{}, pageDefault)
+	entries, _, err := w.c.audit(journal.AuditFilter{}, pageDefault)
 	if err != nil {
 		return err
 	}
