@@ -11,7 +11,10 @@ import (
 )
 
 // Workflow is the name of the workflow that jobs are runs of.
-const Workflow = "reprise.bulk"
+const Workflow = own + "bulk"
+
+// own begins the names of the runtime's own workflows.
+const own = "reprise."
 
 // Verb is what a job does to each run: what the method of runtime.Client does.
 type Verb string
@@ -208,7 +211,7 @@ func (j *Job) checkWhere() error {
 
 // filter selects the runs that the job acts on, whenever they were started.
 func (j *Job) filter() journal.ListFilter {
-	where := fmt.Sprintf("workflow != %q", Workflow)
+	where := fmt.Sprintf("not (workflow starts with %q)", own)
 	switch j.Verb {
 	case SetLabels, Reset, Fork, Edit:
 	case Retry:

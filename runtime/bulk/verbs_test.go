@@ -188,18 +188,22 @@ func TestEdits(t *testing.T) {
 	})
 }
 
-// TestAll: a job over all runs leaves jobs alone, itself and others.
+// TestAll: a job over all runs leaves those of the runtime's own workflows alone: jobs, itself too,
+// and whatever else has such a name.
 func TestAll(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {
 		e.Register(bulk.Handle)
 		c, ctx := e.Client(), context.Background()
 		startParcels(e, c, "7", 3)
+		kept, err := runtime.Start(ctx, c, workflow.Name[string, string]("reprise.flow.order"), "", nil)
+		clustertest.MustStart(e, kept, err)
 		slow, err := bulk.Start(ctx, c, bulk.Job{Verb: bulk.Pause, All: true, Rate: 0.01}, nil)
 		clustertest.MustStart(e, slow, err)
 		run, err := bulk.Start(ctx, c, bulk.Job{Verb: bulk.Terminate, All: true}, nil)
 		if got := clustertest.MustResult(e, clustertest.MustStart(e, run, err)); got.Done != 3 || got.Runs != 3 {
 			e.Errorf("%+v, want 3 of 3 runs", got)
 		}
+		wantFound(e, c, `workflow = "reprise.flow.order" and status = open`, 1)
 		clustertest.MustResult(e, slow)
 	})
 }

@@ -71,6 +71,7 @@ func TestRefused(t *testing.T) {
 		{"POST", "/bulk", `{"verb": "explode", "all": true}`, "invalid-request", `"explode"`},
 		{"POST", "/bulk", `{"verb": "pause"}`, "invalid-request", "filter"},
 		{"GET", "/runs/" + id + "/events?after=1", "", "invalid-request", `"1"`},
+		{"GET", "/runs/" + id + "/events?after=1.2abc", "", "invalid-request", `"1.2abc"`},
 		{"GET", "/runs/" + gone + "/events", "", "not-found", gone},
 	} {
 		p := s.refused("eva", c.method, c.path, c.body, c.kind, c.detail)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -32,11 +34,23 @@ func watchRun(c *call, s *stream) error {
 		after = last // of a reader that connects again
 	}
 	if after != "" {
-		if _, err := fmt.Sscanf(after, "%d.%d", &w.generation, &w.seq); err != nil || w.generation < 1 || w.seq < 0 {
-			return refuse(invalidRequest, "%q is not the id of an event: it is GENERATION.SEQ", after)
+		if err := w.startBehind(after); err != nil {
+			return err
 		}
 	}
 	return c.follow(s, run, w.look)
+}
+
+// startBehind reads the id of the event that the reader has got last.
+func (w *runWatcher) startBehind(id string) error {
+	before, behind, _ := strings.Cut(id, ".")
+	generation, err := strconv.ParseInt(before, 10, 32)
+	seq, seqErr := strconv.ParseInt(behind, 10, 32)
+	if err != nil || seqErr != nil || generation < 1 || seq < 0 {
+		return refuse(invalidRequest, "%q is not the id of an event: it is GENERATION.SEQ", id)
+	}
+	w.generation, w.seq = journal.Generation(generation), journal.Seq(seq)
+	return nil
 }
 
 // look sends what is new. Generations are read one after the other, each to its end, so nothing is
