@@ -32,7 +32,10 @@ func (p *problems) error(what string) error {
 
 // Check refuses a set that cannot be applied. The error names every problem of every schedule, and
 // matches journal.ErrInvalid.
-func (s *Set) Check() error {
+func (s *Set) Check() error { return s.check((*Schedule).problems) }
+
+// check refuses a set by the problems of its schedules.
+func (s *Set) check(problemsOf func(*Schedule) *problems) error {
 	var p problems
 	p.err(checkName("set", s.setName()))
 	p.add(len(s.Schedules) > setMax, "it has %d schedules, at most %d are allowed: divide it", len(s.Schedules), setMax)
@@ -41,7 +44,7 @@ func (s *Set) Check() error {
 		c := &s.Schedules[i]
 		p.add(seen[c.Name], "schedule %q is there twice", c.Name)
 		seen[c.Name] = true
-		for _, wrong := range c.problems().list {
+		for _, wrong := range problemsOf(c).list {
 			p.add(true, "schedule %q: %s", c.Name, wrong)
 		}
 	}
@@ -58,15 +61,28 @@ func (s *Set) setName() string {
 // Check is [Set.Check] for one schedule.
 func (s *Schedule) Check() error { return s.problems().error(fmt.Sprintf("schedule %q", s.Name)) }
 
+// problems are all that a caller may get wrong.
 func (s *Schedule) problems() *problems {
-	p := &problems{}
-	p.err(checkName("name", s.Name))
+	p := s.lasting()
 	times, err := calendar.Compile(s.Spec)
-	p.err(err)
 	if err == nil {
 		_, some := times.Next(time.Now())
 		p.add(!some && (s.Until.IsZero() || s.Until.After(time.Now())), "it has no time that is still to come")
+	} else if _, zone := calendar.LoadZone(s.Zone); zone != nil {
+		p.add(true, "zone: %v", zone)
 	}
+	return p
+}
+
+// lasting are the problems that a schedule has on every machine and at every moment. Runs look for
+// these: what Apply has stored may have waited for long, and the node may lack data of the zone.
+func (s *Schedule) lasting() *problems {
+	p := &problems{}
+	p.err(checkName("name", s.Name))
+	spec := s.Spec
+	spec.Zone = ""
+	_, err := calendar.Compile(spec)
+	p.err(err)
 	s.checkStart(p)
 	o := s.withDefaults()
 	p.add(!o.Overlap.known(), "overlap: %q must be skip, buffer-one, buffer-all, cancel-other, terminate-other or allow", s.Overlap)

@@ -62,7 +62,8 @@ type Applied struct {
 }
 
 // Wait waits until the change has been made, which takes a node with [Handle], and returns what it
-// was. Errors: journal.ErrInvalid if it was made in a transaction; those of runtime.CallUpdate.
+// was. Errors: journal.ErrInvalid if it was made in a transaction; that of a set which [Put] makes
+// too large, and which then stays as it is; those of runtime.CallUpdate.
 func (a *Applied) Wait(ctx context.Context) (Changes, error) {
 	if a.answer == nil {
 		return Changes{}, fmt.Errorf("a change of schedules in a transaction has nothing to wait for: %w", journal.ErrInvalid)

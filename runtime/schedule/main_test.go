@@ -79,7 +79,10 @@ func (r *rig) serve(o *runtime.NodeOptions) {
 	if o == nil {
 		o = &runtime.NodeOptions{}
 	}
-	o.Logger, o.Drain = silent, time.Millisecond
+	if o.Logger == nil {
+		o.Logger = silent
+	}
+	o.Drain = time.Millisecond
 	n := runtime.NewNode(journal.New(r.store, nil), o)
 	schedule.Handle(n)
 	handleWork(n)

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -73,7 +75,7 @@ func keep(ctx workflow.Context, c *runtime.Client, s setState) error {
 		if err == nil && some {
 			_, err = k.apply(ctx, &ch)
 		}
-		if err != nil {
+		if _, refused := errors.AsType[refusal](err); err != nil && !refused {
 			return err
 		}
 		if !some && ctx.ShouldContinue() {
@@ -93,6 +95,9 @@ func (k *keeper) apply(ctx workflow.Context, c *change) (Changes, error) {
 	}
 	defer k.one.Unlock()
 	if err := k.look(ctx); err != nil {
+		return done, err
+	}
+	if err := checked(ctx, "set "+k.Set, func() error { return k.check(c) }); err != nil {
 		return done, err
 	}
 	wanted := map[string]bool{}
@@ -127,6 +132,28 @@ func (k *keeper) apply(ctx workflow.Context, c *change) (Changes, error) {
 	slices.Sort(done.Added)
 	slices.Sort(done.Changed)
 	return done, nil
+}
+
+// check refuses a change that makes the set too large, which only the set can see, and one that
+// Apply, Put and Delete would not have sent.
+func (k *keeper) check(c *change) error {
+	s := Set{Name: k.Set, Schedules: c.Put}
+	if err := s.check((*Schedule).lasting); err != nil || c.Prune {
+		return err
+	}
+	left := map[string]bool{}
+	for _, m := range k.Members {
+		left[m.Name] = true
+	}
+	for _, name := range c.Remove {
+		delete(left, name)
+	}
+	for i := range c.Put {
+		left[c.Put[i].Name] = true
+	}
+	var p problems
+	p.add(len(c.Put) > 0 && len(left) > setMax, "it would have %d schedules, at most %d are allowed: put them into another set", len(left), setMax)
+	return p.error(fmt.Sprintf("set %q of schedules", k.Set))
 }
 
 // find returns where the member of a name is, or would be.

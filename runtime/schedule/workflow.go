@@ -189,6 +189,9 @@ func (r *runner) define(ctx workflow.Context, o *order) error {
 	if o.Schedule == nil {
 		return nil // it is not of Apply
 	}
+	if checked(ctx, "schedule "+r.ID, func() error { return o.Schedule.lasting().error("schedule " + r.ID) }) != nil {
+		return nil
+	}
 	if err := r.settle(ctx); err != nil {
 		return err
 	}
