@@ -125,7 +125,8 @@ func awaitGone(c *call, set string, names []string) error {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(list, func(f schedule.Found) bool { return slices.Contains(names, f.Schedule.Name) }) {
+		// The id is there from the start; what a node has published of the schedule is not.
+		if !slices.ContainsFunc(list, func(f schedule.Found) bool { return slices.Contains(names, f.ID[strings.LastIndexByte(f.ID, '/')+1:]) }) {
 			return nil
 		}
 		select {
