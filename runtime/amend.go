@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -54,6 +55,7 @@ func SkipMessage(ctx context.Context, c *Client, run journal.RunID, message jour
 		}
 		p := newPlan(h, seq, true)
 		p.w.Messages = driver.Again{Skip: message, Cancel: true}
+		p.keepGiven()
 		return p, o.prove(ctx, p)
 	}
 	call := Call{Kind: SkipCall, Run: run, Payload: o.Reason}
@@ -100,7 +102,8 @@ func skipPoint(ctx context.Context, c *Client, h *driver.History, message journa
 // and lets the run go on as its next generation (J13): the step is not executed for it, nor tried
 // again. Its outcome, if it has one, and all events behind that are taken back, as by
 // [Client.Reset]; all messages come again. An attempt of the step that a node executes ends as by
-// [Client.Terminate], and so do those of other steps, which begin anew. A paused run stays paused.
+// [Client.Terminate], and so do those of other steps, which begin anew. A paused run stays paused,
+// and several steps of it can be edited one after the other: what each was given stays.
 //
 // To have the result in another run instead, fork it with ForkOptions.Results.
 //
@@ -133,6 +136,7 @@ func EditStep(ctx context.Context, c *Client, run journal.RunID, step StepResult
 		}
 		p.w.Given = []driver.Given{{Cmd: cmd, Name: edited.Name, Output: edited.New}}
 		p.w.Messages, p.out.Replaced = driver.Again{Cancel: true}, []ReplacedStep{edited}
+		p.keepGiven()
 		return p, o.prove(ctx, p)
 	}
 	call := Call{Kind: EditCall, Run: run, Payload: o.Reason}
@@ -211,6 +215,24 @@ func (p *plan) issued(cmd journal.Cmd) journal.Issued {
 		}
 	}
 	return journal.Issued{}
+}
+
+// keepGiven leaves steps the results that earlier edits have given them, if the kept events have
+// asked for these steps: the run has not taken such a result while it is paused. An operator who
+// gives a step its result does not want it to be executed because of the next edit or skip.
+func (p *plan) keepGiven() {
+	if p.h.Run.Task == nil {
+		return
+	}
+	cmds := p.commands()
+	for _, a := range p.h.Run.Task.Attempts {
+		taken := func(ev journal.Event) bool { return ev.Kind.EndsStep() && ev.Cmd == a.Cmd }
+		again := func(g driver.Given) bool { return g.Cmd == a.Cmd }
+		if a.Given != nil && a.Cmd <= cmds && !slices.ContainsFunc(p.h.Events[:p.seq], taken) && !slices.ContainsFunc(p.w.Given, again) {
+			p.w.Given = append(p.w.Given, driver.Given{Cmd: a.Cmd, Name: a.Name, Output: *a.Given})
+		}
+	}
+	slices.SortFunc(p.w.Given, func(a, b driver.Given) int { return cmp.Compare(a.Cmd, b.Cmd) })
 }
 
 // prove refuses a plan whose kept events, with the results that are given, do not fit the code.

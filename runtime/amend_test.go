@@ -255,3 +255,53 @@ func TestEditOfOneOfMany(t *testing.T) {
 		t.Errorf("result %q", got)
 	}
 }
+
+// TestEditsOfAPausedRunAddUp: what one edit has given a paused run is there after the next edit, and
+// after a skip.
+func TestEditsOfAPausedRunAddUp(t *testing.T) {
+	c := clustertest.New(t)
+	c.Run(nil, func(n *runtime.Node) {
+		runtime.Handle(n, works, func(ctx workflow.Context, in string) (string, error) {
+			var all [2]workflow.Future[string]
+			for i := range all {
+				all[i] = workflow.StepAsync(ctx, "s", func(context.Context) (string, error) { return "", errors.New("no") }, nil)
+			}
+			for _, s := range all {
+				out, err := s.Get(ctx)
+				if err != nil {
+					return "", err
+				}
+				in += out
+			}
+			word, err := worksSig.Receive(ctx)
+			return in + word, err
+		}, nil)
+	})
+	ctx, client := clustertest.Context(t), runtime.NewClient(c.Journal, nil)
+	started, err := runtime.Start(ctx, client, works, "in", nil)
+	run := clustertest.MustStart(t, started, err)
+	d := clustertest.Described(t, client, run.ID(), "the steps are asked for", func(d *runtime.Description) bool { return len(d.Steps) == 2 })
+	if err := client.Pause(ctx, run.ID(), nil); err != nil {
+		t.Fatal(err)
+	}
+	for i, out := range []string{"wrong", "y", "x"} { // the last edit is of a step that was given a result
+		step := runtime.StepResult{Cmd: d.Steps[i%2].Cmd}
+		if _, err := runtime.EditStep(ctx, client, run.ID(), step, out, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, word := range []string{"poison", "z"} {
+		if err := runtime.Signal(ctx, client, run.ID(), worksSig, word, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := runtime.SkipMessage(ctx, client, run.ID(), 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Resume(ctx, run.ID()); err != nil {
+		t.Fatal(err)
+	}
+	if got := outcome(t, client, run.ID()); got != "inxyz" {
+		t.Errorf("result %q", got)
+	}
+}
