@@ -212,10 +212,21 @@ func freezesOfAFork(k *kit) {
 }
 
 // A run keeps so many freezes. One more is refused, and changes nothing; a pause without is none.
+// An interruption does not divide the last one.
 func freezesEnd(k *kit) {
-	run := k.begin(1)[0]
-	for range journal.FreezesMax {
+	o := k.one(k.join(leaseLong).ID())
+	o.commit(keep, started("a"))
+	run := o.run
+	for n := range journal.FreezesMax {
 		freeze(k, run)
+		o.submit(o.hold())
+		if n == journal.FreezesMax-1 {
+			k.ok(k.admin(run, driver.AdminInterrupt))
+			frozen(k, "interrupted", run, journal.FreezesMax, true)
+			c := o.hold()
+			c.Interrupted = true
+			o.submit(c)
+		}
 		k.ok(k.admin(run, driver.AdminResume))
 	}
 	frozen(k, "full", run, journal.FreezesMax, false)
@@ -226,7 +237,7 @@ func freezesEnd(k *kit) {
 		}
 	})
 	k.ok(k.admin(run, driver.AdminPause))
-	stateIs(k, "without", run, journal.Paused)
+	stateIs(k, "without", run, journal.Pausing)
 	frozen(k, "without", run, journal.FreezesMax, false)
 }
 

@@ -44,7 +44,7 @@ func act(ctx context.Context, s *Store, a *driver.AdminAction) (driver.AdminOutc
 	case driver.AdminResume:
 		return adminHold(ctx, s, s.sql.admin.resume, a)
 	case driver.AdminPause, driver.AdminInterrupt:
-		return adminHold(ctx, s, s.sql.admin.pause, a, a.Kind == driver.AdminInterrupt, a.FreezeTimers, 2*journal.FreezesMax)
+		return adminHold(ctx, s, s.sql.admin.pause, a, a.Kind == driver.AdminInterrupt, a.FreezeTimers, 2*journal.FreezesMax-1)
 	case driver.AdminTerminate:
 		return driver.AdminOutcome{}, adminTerminate(ctx, s, a)
 	case driver.AdminSetLabels, driver.AdminSetPriority:

@@ -53,8 +53,9 @@ SELECT EXISTS (SELECT FROM resumed), EXISTS (SELECT FROM reprise.runs r WHERE r.
 
 // adminPauseSQL puts a run on hold (J11), as driver.PausedBy says: $6 is whether running attempts
 // are to be interrupted. If $7 is set, timers stand still from now on; that, and what an
-// interruption does to a freeze that lasts, is driver.Frozen. $8 is how many times a row may have;
-// beyond that the statement changes nothing and says so.
+// interruption does to a freeze that lasts, is driver.Frozen. $8 is the length from which a row
+// takes no other freeze, also if its last one has no end yet: a pause that asks for one changes
+// nothing and says so, and an interruption divides none.
 //
 // It follows the lock of the task, see adminHold: a commit of the owner comes before, and the owner
 // then hears of the pause because the task is visible, or after, and finds the mark. So does a
