@@ -21,14 +21,15 @@ type Spoiler interface {
 	Spoil(ctx context.Context, run journal.RunID, part string, n int) (mend func(context.Context) error, err error)
 }
 
-// The parts of a run that Spoil makes unreadable. The first six stand in the rows of a run and its
-// task.
+// The parts of a run that Spoil makes unreadable. The first seven stand in the rows of a run and
+// its task.
 const (
 	PartAttempts    = "attempts"
 	PartLabels      = "labels"
 	PartCarried     = "carried"
 	PartPublished   = "published"
 	PartStartLabels = "start_labels"
+	PartFreezes     = "freezes"
 	PartCreated     = "created_at"
 	PartIssued      = "issued"       // of an event: a word that nobody knows
 	PartKind        = "kind"         // of an event: a number that nobody knows
@@ -42,6 +43,7 @@ const (
 // others, and nothing of it is lost.
 var unreadableChecks = []check{
 	{"J2_UnreadableRunsFailAlone", unreadableAlone},
+	{"J2_OperatorsActOnUnreadableRuns", actsOnUnreadable},
 	{"J7_AnUnreadableEndIsAnEnd", unreadableEnd},
 	{"J7_AMissingEndIsToldAlone", missingEnd},
 }
@@ -86,6 +88,7 @@ var unreadableParts = []unreadablePart{
 	{PartCarried, 0, "column carried", false, true, 3},
 	{PartPublished, 0, "column published", false, true, 3},
 	{PartStartLabels, 0, "column start_labels", false, true, 3},
+	{PartFreezes, 0, "column freezes", false, true, 3},
 	{PartCreated, 0, "column created_at", false, true, 3},
 	{PartIssued, 2, "event 2", true, false, 1},
 	{PartKind, 2, "event 2", true, false, 1},
@@ -135,6 +138,33 @@ func unreadableAlone(k *kit) {
 		k.same("labels of its start", after.Run.StartLabels, whole.Run.StartLabels)
 		k.same("attempts", after.Run.Task.Attempts, whole.Run.Task.Attempts)
 		o.commit(closed, completed("1"))
+	}
+}
+
+// A run of whose rows something cannot be read is paused, resumed, closed and deleted like any other:
+// it is what operators have to get rid of. Only what would write over that part may be refused.
+func actsOnUnreadable(k *kit) {
+	k.join(leaseLong)
+	for _, c := range unreadableParts {
+		if !c.row {
+			continue
+		}
+		run := k.begin(1)[0]
+		if spoil(k, run, c.part, c.n) == nil {
+			k.ok(k.admin(run, driver.AdminTerminate))
+			continue
+		}
+		err := acts(k, driver.AdminAction{Run: run, Kind: driver.AdminPause, FreezeTimers: true})
+		if c.part == PartFreezes && err != nil { // a database that adds to what it has does not read it
+			wantUnreadable(k, "a pause that freezes timers", err, run, c.named, c.newer)
+		} else {
+			k.ok(err)
+		}
+		for _, kind := range []driver.AdminKind{driver.AdminPause, driver.AdminResume, driver.AdminTerminate, driver.AdminDelete} {
+			if err := k.admin(run, kind); err != nil {
+				k.t.Errorf("%s of a run whose %s cannot be read: %v", kind, c.part, err)
+			}
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ var spoilt = map[string]struct{ table, column, kind, bad, where string }{
 	journaltest.PartCarried:     {"runs", "carried", "bigint[]", `{1,NULL}`, "id = $1 AND $2 = 0"},
 	journaltest.PartPublished:   {"runs", "published", "text", `{"v": 2}`, "id = $1 AND $2 = 0"},
 	journaltest.PartStartLabels: {"runs", "start_labels", "jsonb", `{"l": ["v"]}`, "id = $1 AND $2 = 0"},
+	journaltest.PartFreezes:     {"runs", "freezes", "timestamptz[]", `{infinity}`, "id = $1 AND $2 = 0"},
 	journaltest.PartCreated:     {"runs", "created_at", "timestamptz", `infinity`, "id = $1 AND $2 = 0"},
 	journaltest.PartIssued:      {"events", "issued", "text", `warp drive`, presentEvent},
 	journaltest.PartKind:        {"events", "kind", "smallint", `99`, presentEvent},
@@ -37,7 +38,7 @@ func (s agedStore) Spoil(ctx context.Context, run journal.RunID, part string, n 
 	set := strings.ReplaceAll(fmt.Sprintf(`WITH old AS (SELECT %[2]s::text AS x FROM SCHEMA.%[1]s WHERE %[4]s)
 		UPDATE SCHEMA.%[1]s SET %[2]s = $3::text::%[3]s WHERE %[4]s AND ($4::text IS NULL OR %[2]s = $4::text::%[3]s)
 		RETURNING (SELECT x FROM old)`, p.table, p.column, p.kind, p.where), "SCHEMA", s.schema)
-	var good string
+	var good *string // null is restored as null
 	err := s.pool.QueryRow(ctx, set, [16]byte(run), n, p.bad, nil).Scan(&good)
 	if err != nil {
 		return nil, fmt.Errorf("spoil %s: %w", part, err)

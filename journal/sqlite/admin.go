@@ -108,6 +108,9 @@ func (t *target) resume(q querier, at time.Time) error {
 
 // pause puts a run on hold, and tells whether it was not, or its timers went on.
 func (t *target) pause(q querier, a *driver.AdminAction, at time.Time) (changed bool, err error) {
+	if a.FreezeTimers && t.freezesErr != nil {
+		return false, &journal.UnreadableError{Run: t.run.ID, Part: "column freezes", Err: t.freezesErr}
+	}
 	freezes, changed, err := driver.Frozen(t.run.Freezes, a.FreezeTimers, a.Kind == driver.AdminInterrupt, &t.task, at)
 	if changed && err == nil {
 		err = refreeze(q, t.run.ID, freezes)

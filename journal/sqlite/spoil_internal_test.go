@@ -19,6 +19,7 @@ var spoilt = map[string]struct {
 	journaltest.PartLabels:      {"runs", "labels", `["v"]`, "id = ?1 AND ?2 = 0"},
 	journaltest.PartCarried:     {"runs", "carried", `{"v":2}`, "id = ?1 AND ?2 = 0"},
 	journaltest.PartStartLabels: {"runs", "start_labels", `{"l":["v"]}`, "id = ?1 AND ?2 = 0"},
+	journaltest.PartFreezes:     {"runs", "freezes", `{"v":2}`, "id = ?1 AND ?2 = 0"},
 	journaltest.PartPublished:   {"runs", "published", `{"v":2}`, "id = ?1 AND ?2 = 0"},
 	journaltest.PartIssued:      {"events", "issued", "warp drive", presentEvent},
 	journaltest.PartKind:        {"events", "kind", int64(99), presentEvent},

@@ -29,6 +29,7 @@ type target struct {
 	task         journal.Task // only owner and state
 	last         journal.Seq
 	lastAt       time.Time
+	freezesErr   error // why those of the run cannot be read: nothing writes over them
 }
 
 // find reads a run and its task, with what its parent is to be told.
@@ -42,8 +43,8 @@ func find(q querier, run journal.RunID) (t target, err error) {
 		driver.NoteUnreadable(&t.run, "labels", err)
 		t.run.Workflow, t.run.Labels, t.run.Priority, t.run.Parent = r.text(6), labels, int16(r.int(8)), parentOf(r[11:])
 		t.run.ClosedAt = r.time(10)
-		t.run.Freezes, err = decodeFreezes(r.text(9))
-		return err
+		t.run.Freezes, t.freezesErr = decodeFreezes(r.text(9))
+		return nil
 	}, uuidArg(run))
 	return t, err
 }
