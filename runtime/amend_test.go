@@ -257,7 +257,7 @@ func TestEditOfOneOfMany(t *testing.T) {
 }
 
 // TestEditsOfAPausedRunAddUp: what one edit has given a paused run is there after the next edit, and
-// after a skip.
+// after a skip, and in a fork.
 func TestEditsOfAPausedRunAddUp(t *testing.T) {
 	c := clustertest.New(t)
 	c.Run(nil, func(n *runtime.Node) {
@@ -298,10 +298,16 @@ func TestEditsOfAPausedRunAddUp(t *testing.T) {
 	if _, err := runtime.SkipMessage(ctx, client, run.ID(), 1, nil); err != nil {
 		t.Fatal(err)
 	}
+	forked, err := client.Fork(ctx, run.ID(), runtime.AfterEvent(1), &runtime.ForkOptions{Unproven: true})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := client.Resume(ctx, run.ID()); err != nil {
 		t.Fatal(err)
 	}
-	if got := outcome(t, client, run.ID()); got != "inxyz" {
-		t.Errorf("result %q", got)
+	for _, id := range []journal.RunID{run.ID(), forked.Run} {
+		if got := outcome(t, client, id); got != "inxyz" {
+			t.Errorf("result %q", got)
+		}
 	}
 }

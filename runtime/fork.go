@@ -118,6 +118,7 @@ func forkPlan(ctx context.Context, c *Client, run, id journal.RunID, at Point, o
 		seq-- // what the code asks for after it is for the code to say
 	}
 	p := fork(seq)
+	p.keepGiven()
 	for _, g := range p.w.Given {
 		if g.Cmd > p.commands() {
 			return nil, refusePoint(h, "step %s, whose result is to be another one, is asked for behind the point, which keeps %d events: choose a later point", g.Name, seq)

@@ -124,6 +124,9 @@ func (c *Client) Retry(ctx context.Context, run journal.RunID, o *RetryOptions) 
 // way out for runs that are blocked or quarantined; a paused run stays paused. A node that has the
 // run loses it: contexts of its steps end as by [Client.Terminate].
 //
+// A result that a step was given ([EditStep]), and that a paused run has not taken yet, is gone,
+// and the step runs: a reset is the way to take such a result back. A fork and later edits keep it.
+//
 // Labels, published values and replies are not taken back, except that updates which come again are
 // answered again. The time of the run goes on from its start.
 //

@@ -141,8 +141,9 @@ func unreadableAlone(k *kit) {
 	}
 }
 
-// A run of whose rows something cannot be read is paused, resumed, closed and deleted like any other:
-// it is what operators have to get rid of. Only what would write over that part may be refused.
+// A run of whose rows something cannot be read is paused, resumed, closed and deleted like any
+// other: it is what operators have to get rid of. Only what would write over that part may be
+// refused.
 func actsOnUnreadable(k *kit) {
 	k.join(leaseLong)
 	for _, c := range unreadableParts {
