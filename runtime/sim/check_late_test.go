@@ -6,14 +6,14 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// checkLate: when nothing is wrong any more, timers fire and messages are taken soon (J6). A lost
-// wake-up that something else makes good shows here. A rewind brings again what was due long before,
-// so its time counts from there.
+// checkLate: when nothing is wrong any more, timers fire and messages are taken soon (J6), as long as
+// some node has a place for their run (see withRoom). A lost wake-up that something else makes good
+// shows here. A rewind brings again what was due long before, so its time counts from there.
 func checkLate(f *finder) {
 	quiet, late := f.quietFrom(), f.plan.lateMax()
 	f.eachTimer(func(r *settled, ev *journal.Event, due, at time.Time) {
-		if due.After(quiet) && at.Sub(due) > late {
-			f.breaks("%s: the timer of event %d fired %s late", r, ev.Seq, at.Sub(due))
+		if due.After(quiet) && at.Sub(due) > late && f.withRoom(due, at) > late {
+			f.breaks("%s: the timer of event %d fired %s late, and nodes had room for %s of it", r, ev.Seq, at.Sub(due), f.withRoom(due, at))
 		}
 	})
 	for _, r := range f.runs {
@@ -27,8 +27,8 @@ func checkLate(f *finder) {
 				}
 				known[number] = true
 				came = later(came, f.tape.backBefore(r.id, c.place))
-				if came.After(quiet) && c.at.Sub(came) > late {
-					f.breaks("%s: message %d was taken %s late", r, number, c.at.Sub(came))
+				if came.After(quiet) && c.at.Sub(came) > late && f.withRoom(came, c.at) > late {
+					f.breaks("%s: message %d was taken %s late, and nodes had room for %s of it", r, number, c.at.Sub(came), f.withRoom(came, c.at))
 				}
 			}
 		}

@@ -111,25 +111,24 @@ func (s *settled) payloads(name string) []string {
 
 // quietFrom is when, by the store's clock, nothing has been wrong for long enough.
 func (w *world) quietFrom() time.Time {
-	at := w.began.Add(w.plan.calm() + backAfter)
-	now := time.Now()
-	return w.storeClock().Add(at.Sub(now)) // no leaps after the calm, and the gain is small
+	return w.storeTime(w.plan.calm() + backAfter)
 }
 
 // attended is checked when programs have had time to do what they can: nothing waits that a node
-// should have taken.
+// should have taken, and has had a place for (see withRoom) for longer than lateMax.
 func (w *world) attended() {
-	now := w.storeClock()
+	now, quiet := w.storeClock(), w.quietFrom()
+	waits := func(since time.Time) bool { return w.withRoom(later(since, quiet), now) > w.plan.lateMax() }
 	for _, s := range w.db.Snapshot().Runs {
 		t := s.Run.Task
 		switch {
 		case t == nil, t.State.OnHold() && w.now() > 0: // an operator whose call was lost resumes it late
 		case t.State == journal.Paused && slices.ContainsFunc(t.Attempts, func(a journal.Attempt) bool { return a.Exhausted }): // it is resumed soon
-		case len(s.Inbox) > 0 && now.Sub(later(s.Inbox[0].Time, w.tape.generationOf(s.Run.ID))) > w.plan.lateMax():
+		case len(s.Inbox) > 0 && waits(later(s.Inbox[0].Time, w.tape.generationOf(s.Run.ID))):
 			w.breaks("stuck", "run %s: message %d waits and nobody takes it: %+v", s.Run.ID, s.Inbox[0].Number, *t)
 		case t.State != journal.Ready:
 			w.breaks("stuck", "run %s is %s: %s", s.Run.ID, t.State, t.Problem)
-		case t.Owner == 0 && !t.VisibleAt.IsZero() && now.Sub(t.VisibleAt) > w.plan.lateMax():
+		case t.Owner == 0 && !t.VisibleAt.IsZero() && waits(t.VisibleAt):
 			w.breaks("stuck", "run %s has been due for %s and nobody claims it", s.Run.ID, now.Sub(t.VisibleAt))
 		}
 	}

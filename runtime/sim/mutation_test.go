@@ -30,6 +30,7 @@ var planted = []struct {
 	// The poll alone is correct, and so is the claim behind each comparison of what a node owns.
 	// Both must be out of the way.
 	{"wake-ups are lost", func(_ *world, s store) store { return sleepy{s} }, func(p *plan) { p.Poll, p.Lease, p.Faults = time.Hour, time.Hour, nil }},
+	{"nodes of one slot are late", func(_ *world, s store) store { return sleepy{s} }, slotted},
 	{"an own write is not recognised (J4)", func(w *world, s store) store { return forgetful{s, w} }, only(lossy)},
 	{"message keys do not deduplicate (J5)", func(_ *world, s store) store { return keyless{s} }, nil},
 	{"attempts of steps in retry are forgotten", func(_ *world, s store) store { return careless{s} }, nil},
@@ -75,6 +76,15 @@ var planted = []struct {
 	{"a pause is told before the nodes heed it (J11)", func(_ *world, s store) store { return acquitted{s} }, scopedOften},
 	{"a job does not know on which runs it has acted", func(_ *world, s store) store { return amnesic{s} }, workedOften},
 	{"what a node owns is never compared", func(_ *world, s store) store { return blind{s} }, back},
+}
+
+// slotted gives each node one slot, and long steps: who waits for it is not late, but who waits for a
+// poll of twenty seconds is. Nothing is stuck for good.
+func slotted(p *plan) {
+	p.Poll, p.Lease, p.Faults = 20*time.Second, time.Hour, nil
+	for i := range p.Nodes {
+		p.Nodes[i].StepsMax = 1
+	}
 }
 
 // ofMemory is the fault that shows only in what a node keeps of a run that it does not own.

@@ -328,9 +328,12 @@ func (p *repetitions) has(c *written) bool {
 
 // storeClock is the store's clock.
 func (w *world) storeClock() time.Time {
-	now := time.Now()
-	elapsed := now.Sub(w.began)
-	now = now.Add(w.plan.Clock.Ahead + elapsed/1_000_000*time.Duration(w.plan.Clock.Gain))
+	return w.storeTime(w.elapsed())
+}
+
+// storeTime is what the store's clock shows when some time has passed since the world began.
+func (w *world) storeTime(elapsed time.Duration) time.Time {
+	now := w.began.Add(elapsed + w.plan.Clock.Ahead + elapsed/1_000_000*time.Duration(w.plan.Clock.Gain))
 	for i := range w.plan.Faults {
 		if f := &w.plan.Faults[i]; f.Kind == leap && f.At <= elapsed {
 			now = now.Add(f.For)
