@@ -10,7 +10,8 @@ import (
 // onActivate takes a claimed task. If the actor is warm and the task was freed in the state that
 // the machine has, it continues from where it stands: the link proves that, whatever the store has
 // been through since, and numbers would not. It proves how far the inbox was read too, see
-// staysWarm.
+// staysWarm. It does not prove how often steps were tried: an owner between may have tried them,
+// and have parked the run without an event. So that is always what the claim says.
 //
 // A claim that was told twice is recognised by its fence, which no other claim has. A smaller fence
 // is no sign of that: a store that went back in time counts from there again. But an unconfirmed
@@ -36,6 +37,7 @@ func (r *run) onActivate(m *activate) {
 	warm := r.machine != nil && c.Task.Link != 0 && r.head.Link == c.Task.Link && r.task.Generation == c.Task.Generation
 	if warm {
 		r.inputs.news = c.Task.InboxLast > r.inputs.got
+		r.steps.recall(c.Task.Attempts)
 	} else {
 		r.discard(ErrRunLost)
 		r.head = journal.Head{}

@@ -131,57 +131,6 @@ func TestCompareParked(t *testing.T) {
 	}
 }
 
-// A warm run is current only if the task was freed in its very state: the same numbers do not prove
-// that (J1).
-func TestWarmByLink(t *testing.T) {
-	bubble(t, func(o *Options) { o.PassivateAlways = false }, func(g *rig) {
-		g.define("ears", func(ctx workflow.Context) (string, error) {
-			return workflow.Signal[string]("word").Receive(ctx)
-		})
-		id := g.start("ears")
-		g.store.mu.Lock()
-		r := g.store.runs[id]
-		ev := &r.events[0] // the store went back, and another node did the same turn a little later
-		ev.Time = ev.Time.Add(time.Microsecond)
-		ev.Link = ev.LinkAfter(r.origin())
-		r.task.Link = ev.Link
-		g.store.mu.Unlock()
-		g.signal(id, "word", "hello")
-		g.claim(id)
-		g.wantSaid("replayed 1", 1)
-		g.wantHistory(id, "RunStarted SignalReceived(word) RunCompleted")
-	})
-}
-
-// What a warm run knows of its inbox is what its events tell: a message that it has refused is in
-// none, and the store that went back before that message has another one under its number.
-func TestWarmInboxByEvents(t *testing.T) {
-	bubble(t, func(o *Options) { o.PassivateAlways = false }, func(g *rig) {
-		g.define("ears", func(ctx workflow.Context) (string, error) {
-			return workflow.Signal[string]("word").Receive(ctx)
-		})
-		id := g.start("ears")
-		g.store.mu.Lock()
-		r := g.store.runs[id]
-		before := *r.task
-		r.task.InboxLast++
-		r.inbox = append(r.inbox, journal.Message{Run: id, Number: r.task.InboxLast, Kind: journal.MessageUpdate, Name: "nobody", Time: time.Now()})
-		r.task.VisibleAt = time.Now()
-		g.store.mu.Unlock()
-		g.claim(id)
-		if now := g.task(id); now.Owner != 0 || now.Turn != before.Turn+1 || now.Link != before.Link {
-			t.Fatalf("after the update the task is %+v, and was %+v", now, before)
-		}
-		g.store.mu.Lock()           // the store goes back
-		before.Fence = r.task.Fence // each has chance in it
-		*r.task, r.inbox, r.seen = before, nil, 0
-		g.store.mu.Unlock()
-		g.signal(id, "word", "hello")
-		g.claim(id)
-		g.wantHistory(id, "RunStarted SignalReceived(word) RunCompleted")
-	})
-}
-
 // So it is if the claim overtakes the answer of the commit that has freed the task.
 func TestWarmInboxOfAnOvertakenCommit(t *testing.T) {
 	bubble(t, func(o *Options) { o.PassivateAlways = false }, func(g *rig) {

@@ -2,6 +2,7 @@ package actor
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -40,6 +41,17 @@ type step struct {
 	failure   *journal.Failure
 	heartbeat *journal.Payload // details of the last heartbeat
 	given     *journal.Payload // the output that an operator gives it; nil for none
+}
+
+// recall takes over what is stored of the step, which is nothing if no attempt of it has failed or
+// beaten.
+func (s *step) recall(stored []journal.Attempt) {
+	var a journal.Attempt
+	if i := slices.IndexFunc(stored, func(a journal.Attempt) bool { return a.Cmd == s.Cmd }); i >= 0 {
+		a = stored[i]
+	}
+	s.made, s.panics, s.nextAt, s.failure, s.heartbeat = a.Made, a.Panics, a.NextAt, a.Failure, a.Heartbeat
+	s.earlier, s.since, s.exhausted, s.told, s.given = a.Earlier, a.Since, a.Exhausted, a.Exhausted, a.Given
 }
 
 // interrupt cancels the context of the running attempt, if there is one. Its answer still counts.

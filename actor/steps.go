@@ -76,13 +76,15 @@ func (t *steps) adopt(pending []replay.Step, stored []journal.Attempt, freezes j
 			continue
 		}
 		s := &step{Step: p, durable: true, freezes: freezes}
-		for _, a := range stored {
-			if a.Cmd == p.Cmd {
-				s.made, s.panics, s.nextAt, s.failure, s.heartbeat = a.Made, a.Panics, a.NextAt, a.Failure, a.Heartbeat
-				s.earlier, s.since, s.exhausted, s.told, s.given = a.Earlier, a.Since, a.Exhausted, a.Exhausted, a.Given
-			}
-		}
+		s.recall(stored)
 		t.put(s)
+	}
+}
+
+// recall replaces what is known of all steps by what is stored of them.
+func (t *steps) recall(stored []journal.Attempt) {
+	for _, s := range t.open {
+		s.recall(stored)
 	}
 }
 
