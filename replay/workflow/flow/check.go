@@ -17,9 +17,18 @@ var nodeName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 // compile checks the declaration once and keeps what came of it. Nodes of several clusters may
 // register a flow at once: all of them get the first one's.
 func (g *graph) compile() (*plan, error) {
+	if c := g.compiled.Load(); c != nil {
+		return c.plan, c.err
+	}
+	return g.compileAs(g.nestingProblem())
+}
+
+// compileAs compiles a flow whose nesting has a problem, or none. What holds for the nesting of a
+// flow holds for those in it, so only the outermost one is asked.
+func (g *graph) compileAs(nesting string) (*plan, error) {
 	if g.compiled.Load() == nil {
 		c := &compiled{}
-		if problems := g.problems(); len(problems) > 0 {
+		if problems := g.problems(nesting); len(problems) > 0 {
 			c.err = &DeclarationError{Flow: g.name, Problems: problems}
 		} else {
 			c.plan = newPlan(g)
@@ -30,8 +39,9 @@ func (g *graph) compile() (*plan, error) {
 	return c.plan, c.err
 }
 
-// problems returns everything that is wrong with the declaration.
-func (g *graph) problems() []string {
+// problems returns everything that is wrong with the declaration. Flows whose nesting has a problem
+// are not gone through.
+func (g *graph) problems(nesting string) []string {
 	var list []string
 	add := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if err := journal.CheckName("workflow", g.name); err != nil {
@@ -61,8 +71,8 @@ func (g *graph) problems() []string {
 	for _, c := range g.cycles() {
 		add("nodes wait for each other: %s", strings.Join(c, " → "))
 	}
-	if loop := g.nestsItself(nil); loop != nil {
-		add("it nests itself: %s", strings.Join(loop, " → "))
+	if nesting != "" {
+		list = append(list, nesting)
 	} else {
 		list = append(list, g.nestedProblems()...)
 	}
@@ -80,7 +90,7 @@ func (g *graph) nestedProblems() (list []string) {
 		if n.nested == nil {
 			continue
 		}
-		if _, err := n.nested.compile(); err != nil {
+		if _, err := n.nested.compileAs(""); err != nil {
 			list = append(list, fmt.Sprintf("node %s: %v", n.name, err))
 		}
 	}

@@ -10,13 +10,17 @@ import (
 //
 // The sets are the strongly connected components (Tarjan's algorithm, with a stack of its own: a
 // flow may be a chain as long as flows may be). Within one the shortest way from its first node, by
-// name, back to it is found breadth first.
+// name, back to it is found breadth first. All of it is linear in nodes and edges.
 func (g *graph) cycles() (list [][]string) {
 	next := map[*node][]*node{} // the nodes that come after one
 	for _, n := range g.nodes {
 		for _, e := range n.parents() {
-			if e.node != nil && e.node.graph == g && !slices.Contains(next[e.node], n) {
-				next[e.node] = append(next[e.node], n)
+			if e.node == nil || e.node.graph != g {
+				continue
+			}
+			// All edges to n are looked at together, so n is last where it is at all.
+			if list := next[e.node]; len(list) == 0 || list[len(list)-1] != n {
+				next[e.node] = append(list, n)
 			}
 		}
 	}
@@ -34,10 +38,13 @@ func (g *graph) cycles() (list [][]string) {
 // which is so for a node by itself.
 func around(set []*node, next map[*node][]*node) []string {
 	first := set[0]
-	from := map[*node]*node{}
+	from, within := map[*node]*node{}, make(map[*node]bool, len(set))
+	for _, n := range set {
+		within[n] = true
+	}
 	for queue := []*node{first}; len(queue) > 0; queue = queue[1:] {
 		for _, n := range next[queue[0]] {
-			if !slices.Contains(set, n) {
+			if !within[n] {
 				continue
 			}
 			if n == first {
@@ -97,7 +104,10 @@ func components(nodes []*node, next map[*node][]*node) (sets [][]*node) {
 				low[above] = min(low[above], low[n])
 			}
 			if low[n] == number[n] {
-				at := slices.Index(stack, n)
+				at := len(stack) - 1
+				for stack[at] != n { // from the top: of a chain it is the last
+					at--
+				}
 				sets = append(sets, slices.Clone(stack[at:]))
 				for _, member := range stack[at:] {
 					on[member] = false
@@ -107,25 +117,4 @@ func components(nodes []*node, next map[*node][]*node) (sets [][]*node) {
 		}
 	}
 	return sets
-}
-
-// nestsItself returns the names of flows from one that is in itself to itself; nil if there is
-// none.
-func (g *graph) nestsItself(above []*graph) []string {
-	if at := slices.Index(above, g); at >= 0 {
-		var names []string
-		for _, a := range append(above[at:], g) {
-			names = append(names, a.name)
-		}
-		return names
-	}
-	for _, n := range g.nodes {
-		if n.nested == nil {
-			continue
-		}
-		if loop := n.nested.nestsItself(append(slices.Clone(above), g)); loop != nil {
-			return loop
-		}
-	}
-	return nil
 }

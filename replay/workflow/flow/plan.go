@@ -1,6 +1,9 @@
 package flow
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // plan is a checked flow. Nodes are known by their index in the order of their names, so the order
 // in which code declares them means nothing to runs.
@@ -11,7 +14,7 @@ type plan struct {
 	parents    [][]int
 	dependents [][]int
 	shape      *Shape
-	change     string // the id of the change that marks a run which began with this shape
+	change     func() string // the id of the change that marks a run which began with this shape
 }
 
 // newPlan orders the nodes of a flow without problems by their names, and its edges.
@@ -35,7 +38,7 @@ func newPlan(g *graph) *plan {
 		}
 	}
 	p.shape = shapeOf(g)
-	p.change = shapePrefix + p.shape.Hash()
+	p.change = sync.OnceValue(func() string { return shapePrefix + p.shape.Hash() })
 	return p
 }
 

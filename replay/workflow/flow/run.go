@@ -251,7 +251,7 @@ func (r *execution) record(n *node, what string) {
 func (r *execution) mark() {
 	if !r.marked {
 		r.marked = true
-		workflow.Changed(r.ctx, r.change)
+		workflow.Changed(r.ctx, r.change())
 	}
 }
 

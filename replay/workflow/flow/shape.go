@@ -65,7 +65,7 @@ func shapeOf(g *graph) *Shape {
 			node.Exhausted = n.o.Exhausted
 		}
 		if n.nested != nil {
-			node.Nested = shapeOf(n.nested)
+			node.Nested = n.nested.compiled.Load().plan.shape // it was compiled ahead of g, without problems
 		}
 		s.Nodes = append(s.Nodes, node)
 	}
