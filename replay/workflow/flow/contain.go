@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -58,17 +58,39 @@ func contains(have, want any) bool {
 	return have == want
 }
 
-// sameNumber compares numbers by value: 1 and 1.0 are one.
+// sameNumber compares numbers by value: 1, 1.0 and 10e-1 are one, and numbers that one float stands
+// for are not.
 func sameNumber(a, b string) bool {
 	if a == b {
 		return true
 	}
-	if !strings.ContainsAny(a, ".eE") && !strings.ContainsAny(b, ".eE") {
-		return false
+	x, y := decimalOf(a), decimalOf(b)
+	return x.negative == y.negative && x.digits == y.digits && x.exponent.Cmp(y.exponent) == 0
+}
+
+// decimal is a number in its only form: digits, without zeros at either end, times a power of ten.
+// It takes as much memory as the number's text, however large the number is.
+type decimal struct {
+	negative bool
+	digits   string // empty for zero, which has no sign and the exponent 0
+	exponent *big.Int
+}
+
+// decimalOf reads a number of JSON.
+func decimalOf(text string) decimal {
+	d := decimal{exponent: new(big.Int)}
+	text, d.negative = strings.CutPrefix(text, "-")
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		d.exponent.SetString(text[at+1:], 10)
+		text = text[:at]
 	}
-	x, err := strconv.ParseFloat(a, 64)
-	y, err2 := strconv.ParseFloat(b, 64)
-	return err == nil && err2 == nil && x == y
+	whole, fraction, _ := strings.Cut(text, ".")
+	d.digits = strings.TrimRight(whole+fraction, "0")
+	d.exponent.Add(d.exponent, big.NewInt(int64(len(whole)-len(d.digits))))
+	if d.digits = strings.TrimLeft(d.digits, "0"); d.digits == "" {
+		return decimal{exponent: new(big.Int)}
+	}
+	return d
 }
 
 // jsonKind is what a JSON value is, for people.
