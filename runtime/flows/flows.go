@@ -3,8 +3,6 @@ package flows
 import (
 	"context"
 	"fmt"
-	"sync"
-	"weak"
 
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/replay/workflow/flow"
@@ -37,15 +35,6 @@ func Handle[In any](n *runtime.Node, f *flow.Flow[In], o *runtime.HandleOptions)
 // keep is the workflow that keeps a shape: there is nothing to do.
 func keep(_ workflow.Context, s flow.Shape) (flow.Shape, error) { return s, nil }
 
-// stored are the shapes that this process has stored, by client and hash. It saves a call for each
-// start; what it does not know is stored once more, which changes nothing.
-var stored sync.Map
-
-type storedShape struct {
-	client weak.Pointer[runtime.Client] // a client that is gone is not kept for this
-	hash   string
-}
-
 // Start starts a run of a flow, as runtime.Start does. It refuses an input with which the run could
 // not begin before anything is stored, and keeps the flow's shape if this process has not yet. o
 // may be nil.
@@ -59,12 +48,11 @@ func Start[In any](
 		return nil, fmt.Errorf("start flow %s: %w", f.Name(), err)
 	}
 	shape := f.Shape()
-	key := storedShape{weak.Make(c), shape.Hash()}
-	if _, known := stored.Load(key); !known {
+	if known, hash := hashesOf(c), shape.Hash(); !known.has(hash) {
 		if err := Store(ctx, c, shape, o); err != nil {
 			return nil, err
 		}
-		stored.Store(key, true)
+		known.add(hash)
 	}
 	return runtime.Start(ctx, c, f.Name(), in, o)
 }
