@@ -142,7 +142,7 @@ func checkName(what, name string) error {
 
 // checkID refuses what is no id of a schedule.
 func checkID(id string) error {
-	set, name := split(id)
+	set, name := Split(id)
 	var p problems
 	p.err(checkName("set", set))
 	p.err(checkName("name", name))

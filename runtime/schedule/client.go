@@ -73,6 +73,7 @@ func (a *Applied) Wait(ctx context.Context) (Changes, error) {
 
 // send sends a change to the run of a set, and starts that if there is none.
 func send(ctx context.Context, c *runtime.Client, set string, ch change, o *Options) (*Applied, error) {
+	ch.Actor = c.Actor(ctx)
 	text, err := json.Marshal(ch)
 	if err != nil {
 		return nil, fmt.Errorf("set %q of schedules: %w: %w", set, err, journal.ErrInvalid)
@@ -81,7 +82,7 @@ func send(ctx context.Context, c *runtime.Client, set string, ch change, o *Opti
 		return nil, fmt.Errorf("set %q of schedules: it has %d bytes, at most %d are allowed: divide it, or keep large inputs elsewhere: %w",
 			set, len(text), changeBytesMax, journal.ErrInvalid)
 	}
-	so := &runtime.StartOptions{Key: keyOfSet(set), Reuse: journal.ReuseAllow, Labels: map[string]string{labelSet: set}}
+	so := &runtime.StartOptions{Key: keyOfSet(set), Reuse: journal.ReuseAllow, Labels: map[string]string{LabelSet: set}}
 	if o != nil && o.Tx != nil {
 		so.Tx = o.Tx
 		_, err := runtime.SignalWithStart(ctx, c, setName, setState{Set: set}, applyTx, ch, so, nil)
@@ -105,7 +106,7 @@ type Found struct {
 func List(ctx context.Context, c *runtime.Client, set string) ([]Found, error) {
 	labels := map[string]string{}
 	if set != "" {
-		labels[labelSet] = set
+		labels[LabelSet] = set
 	}
 	return list(ctx, c, labels)
 }
@@ -115,8 +116,8 @@ func Get(ctx context.Context, c *runtime.Client, id string) (Found, error) {
 	if err := checkID(id); err != nil {
 		return Found{}, err
 	}
-	set, n := split(id)
-	found, err := list(ctx, c, map[string]string{labelName: idOf(set, n)})
+	set, n := Split(id)
+	found, err := list(ctx, c, map[string]string{LabelName: idOf(set, n)})
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("schedule %q: %w", id, journal.ErrNotFound)
 	}
@@ -138,7 +139,7 @@ func list(ctx context.Context, c *runtime.Client, labels map[string]string) ([]F
 		}
 		for i := range page.Runs {
 			r := &page.Runs[i]
-			if id := r.Labels[labelName]; byID[id].Run.IsZero() {
+			if id := r.Labels[LabelName]; byID[id].Run.IsZero() {
 				byID[id] = foundIn(c, r)
 			}
 		}
@@ -156,10 +157,10 @@ func list(ctx context.Context, c *runtime.Client, labels map[string]string) ([]F
 
 // foundIn is what a run shows of the schedule that it is.
 func foundIn(c *runtime.Client, r *journal.Run) Found {
-	info, err := runtime.PublishedIn[Info](c, r, published)
+	info, err := runtime.PublishedIn[Info](c, r, Published)
 	if err != nil { // no node has begun with it yet, or this client's codec cannot read it
 		info = Info{}
 	}
-	info.ID = r.Labels[labelName]
+	info.ID = r.Labels[LabelName]
 	return Found{Run: r.ID, Info: info}
 }

@@ -25,6 +25,7 @@ const (
 // order tells a schedule to do something.
 type order struct {
 	Verb     verb      `json:"verb"`
+	Actor    string    `json:"actor,omitempty"`    // who says so, for those who read the history; empty for the set
 	Schedule *Schedule `json:"schedule,omitempty"` // of define
 	Reason   string    `json:"reason,omitempty"`   // of pause
 	Key      string    `json:"key,omitempty"`      // of trigger

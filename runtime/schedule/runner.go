@@ -22,7 +22,8 @@ type runner struct {
 	client  *runtime.Client
 	open    []*live
 	removed bool
-	overdue int // turns since the history is long
+	overdue int    // turns since the history is long
+	digest  string // of the schedule; empty until it is asked for
 
 	timer    workflow.Timer
 	timerDue time.Time // zero if there is no timer

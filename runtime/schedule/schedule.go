@@ -2,6 +2,8 @@ package schedule
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -59,8 +61,8 @@ const (
 
 // Labels of the runs that are schedules.
 const (
-	labelName = "schedule_name" // an id
-	labelSet  = "schedule_set"
+	LabelName = "schedule_name" // the id of the schedule
+	LabelSet  = "schedule_set"  // the name of its set; the run of a set has it too
 )
 
 // StartOf makes a Start of a workflow's name and its input. It panics if the input has no JSON.
@@ -118,8 +120,8 @@ func idOf(set, name string) string {
 	return set + "/" + name
 }
 
-// split returns the set and the name of an id.
-func split(id string) (set, name string) {
+// Split returns the set and the name of an id.
+func Split(id string) (set, name string) {
 	if set, name, found := strings.Cut(id, "/"); found {
 		return set, name
 	}
@@ -147,4 +149,11 @@ func sameSpec(a, b *Schedule) bool {
 	x, _ := json.Marshal(a.Spec)
 	y, _ := json.Marshal(b.Spec)
 	return bytes.Equal(x, y)
+}
+
+// digestOf tells two definitions apart.
+func digestOf(s *Schedule) string {
+	text, _ := json.Marshal(s) // Check has done so
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
 }

@@ -2,9 +2,6 @@ package schedule
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,11 +12,11 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 )
 
-// setWorkflow is the name of the workflow that sets are runs of.
-const setWorkflow = "reprise.schedules"
+// SetWorkflow is the name of the workflow that sets are runs of.
+const SetWorkflow = "reprise.schedules"
 
 const (
-	setName workflow.Name[setState, none]    = setWorkflow
+	setName workflow.Name[setState, none]    = SetWorkflow
 	applied workflow.Update[change, Changes] = "reprise.schedules.apply"
 	applyTx workflow.Signal[change]          = "reprise.schedules.apply" // of a transaction, which cannot wait for an answer
 )
@@ -31,6 +28,7 @@ type change struct {
 	Put    []Schedule `json:"put,omitempty"`
 	Remove []string   `json:"remove,omitempty"`
 	Prune  bool       `json:"prune,omitempty"` // what is not in Put goes
+	Actor  string     `json:"actor,omitempty"` // who says so, for those who read the history
 }
 
 // Changes are the names of the schedules that a call has changed, each list in order.
@@ -165,7 +163,7 @@ func (k *keeper) find(name string) (at int, found bool) {
 func (k *keeper) start(ctx workflow.Context, s *Schedule) journal.RunID {
 	id := idOf(k.Set, s.Name)
 	return workflow.CallAsync(ctx, name, state{ID: id, Schedule: *s}, &workflow.ChildOptions{
-		Labels: map[string]string{labelName: id, labelSet: k.Set},
+		Labels: map[string]string{LabelName: id, LabelSet: k.Set},
 	}).ID()
 }
 
@@ -193,11 +191,4 @@ func (k *keeper) look(ctx workflow.Context) error {
 		k.Members = slices.DeleteFunc(k.Members, func(m member) bool { return ended[m.Run.String()] })
 	}
 	return err
-}
-
-// digestOf tells two definitions apart.
-func digestOf(s *Schedule) string {
-	text, _ := json.Marshal(s) // Check has done so
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:12])
 }

@@ -64,7 +64,8 @@ type StartedRun struct {
 // Info is what a schedule shows of itself.
 type Info struct {
 	ID       string          `json:"id"`
-	Schedule Schedule        `json:"schedule"` // without the input
+	Schedule Schedule        `json:"schedule"`         // without the input
+	Digest   string          `json:"digest,omitempty"` // of the schedule with its input
 	Paused   string          `json:"paused,omitempty"`
 	Next     time.Time       `json:"next,omitzero"` // the next slot; zero if there is none, and while Waiting
 	Note     string          `json:"note,omitempty"`
@@ -74,5 +75,6 @@ type Info struct {
 	Queued   int             `json:"queued,omitempty"`
 	Backfill int             `json:"backfills,omitempty"` // how many are under way
 	Counts   Counts          `json:"counts"`
+	Failures int             `json:"failures,omitempty"` // runs in a row
 	Last     *StartedRun     `json:"last,omitempty"`
 }

@@ -47,7 +47,7 @@ func Trigger(ctx context.Context, c *runtime.Client, id string, o *TriggerOption
 	if o.Overlap != "" && !o.Overlap.known() {
 		return "", fmt.Errorf("trigger schedule %q: overlap %q is none: %w", id, o.Overlap, journal.ErrInvalid)
 	}
-	set, n := split(id)
+	set, n := Split(id)
 	key = keyOfTrigger(idOf(set, n), t.Key)
 	if err := journal.CheckKey("key", key); err != nil {
 		return "", fmt.Errorf("trigger schedule %q: %w", id, err)
@@ -93,6 +93,7 @@ func tell(ctx context.Context, c *runtime.Client, id string, o order, key string
 	if err != nil {
 		return err
 	}
+	o.Actor = c.Actor(ctx)
 	if err := runtime.Signal(ctx, c, found.Run, orders, o, &runtime.SignalOptions{Key: key, Tx: tx}); err != nil {
 		return fmt.Errorf("%s schedule %q: %w", o.Verb, id, err)
 	}

@@ -13,8 +13,10 @@ const (
 	// Workflow is the name of the workflow that schedules are runs of.
 	Workflow = "reprise.schedule"
 
-	name      workflow.Name[state, Counts] = Workflow
-	published                              = "schedule" // under which a schedule publishes its Info
+	// Published is the name under which a schedule publishes its [Info].
+	Published = "schedule"
+
+	name workflow.Name[state, Counts] = Workflow
 )
 
 // run is the workflow of a schedule. Each turn hears what it is told, looks at what has ended,
@@ -35,7 +37,7 @@ func run(ctx workflow.Context, c *runtime.Client, s state) (Counts, error) {
 		if err := r.turn(ctx); err != nil || r.removed {
 			return r.Counts, err
 		}
-		workflow.Publish(ctx, published, r.info())
+		workflow.Publish(ctx, Published, r.info())
 		if ctx.ShouldContinue() {
 			if r.overdue++; len(r.open) == 0 || r.overdue > overdueMax {
 				return r.Counts, workflow.ContinueAsNew(ctx, name, r.carry(), nil)
@@ -198,15 +200,18 @@ func (r *runner) define(ctx workflow.Context, o *order) error {
 	if !sameSpec(&r.Schedule, o.Schedule) {
 		r.Cursor = ctx.Now()
 	}
-	r.Schedule, r.Behind = *o.Schedule, false
+	r.Schedule, r.Behind, r.digest = *o.Schedule, false, ""
 	r.forget()
 	return nil
 }
 
 // info is what the schedule shows of itself.
 func (r *runner) info() Info {
+	if r.digest == "" { // an input may be large, and turns are many
+		r.digest = digestOf(&r.Schedule)
+	}
 	i := Info{
-		ID: r.ID, Schedule: r.Schedule.shown(), Paused: r.Paused, Next: r.next, Note: r.note, Waiting: r.Behind && r.waits(),
+		ID: r.ID, Schedule: r.Schedule.shown(), Digest: r.digest, Failures: r.Failures, Paused: r.Paused, Next: r.next, Note: r.note, Waiting: r.Behind && r.waits(),
 		OpenRuns: len(r.open), Queued: len(r.Queue), Backfill: len(r.Backfills), Counts: r.Counts, Last: r.Last,
 	}
 	for _, l := range r.open[:min(len(r.open), openShown)] {

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
+	"github.com/reprise-run/reprise/runtime/schedule"
 	"github.com/reprise-run/reprise/ui/api"
 	"github.com/reprise-run/reprise/ui/record"
 )
@@ -19,7 +20,7 @@ import (
 func guarded(t *testing.T, may func(verb string) bool) *shop {
 	return newShop(t, openMemory, func(o *api.Options) {
 		o.Allow = func(_ context.Context, actor, verb string, run *journal.Run) bool {
-			return actor == "eva" || may(verb) && (run == nil || run.Labels["shop"] == "7")
+			return actor == "eva" || may(verb) && (run == nil || run.Labels["shop"] == "7" || run.Labels[schedule.LabelSet] == "shop7")
 		}
 	})
 }
@@ -87,8 +88,14 @@ func validBodies() map[string]string {
 		"POST /runs/{run}/update": `{"name": "move", "argument": "Bonn"}`, "POST /runs/{run}/labels": `{"set": {"a": "b"}}`, "POST /runs/{run}/priority": `{"priority": 1}`,
 		"POST /runs/{run}/reset": `{"point": "start", "unproven": true}`, "POST /runs/{run}/fork": `{"point": "start", "unproven": true}`,
 		"POST /runs/{run}/skip": `{"message": 1, "unproven": true}`, "POST /runs/{run}/edit": `{"step": "step:weigh", "result": 1, "unproven": true}`,
-		"POST /bulk": `{"verb": "pause", "all": true}`,
+		"POST /bulk": `{"verb": "pause", "all": true}`, "POST /schedules": `{"set": "shop7", "schedules": []}`, "POST /schedules/preview": `{"cron": "@daily"}`,
+		"POST /schedules/{schedule}/backfill": `{"from": "2026-06-01", "to": "2026-06-02"}`,
 	}
+}
+
+// filled is a path with names that there are.
+func filled(path, run string) string {
+	return strings.NewReplacer("{run}", run, "{queue}", "default", "{workflow}", "parcel", "{node}", "one", "{schedule}", "shop7%2Fnightly", "{flow}", "gifts").Replace(path)
 }
 
 // TestSeenNotAllowed: what an actor may see and not do is forbidden, and nothing is done.
@@ -96,6 +103,7 @@ func TestSeenNotAllowed(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, func(verb string) bool { return verb == api.See || verb == "run list" })
 	seven := s.parked(s.start(parcel, &runtime.StartOptions{Labels: map[string]string{"shop": "7"}}))
+	s.applied(nightly, "shop7%2Fnightly")
 	before := s.state(t)
 	bodies := validBodies()
 	for path, methods := range at(described(), "paths").(object) {
@@ -105,7 +113,7 @@ func TestSeenNotAllowed(t *testing.T) {
 			if verb == api.See || verb == "run list" || verb == "openapi" {
 				continue
 			}
-			full := strings.NewReplacer("{run}", seven, "{queue}", "default", "{workflow}", "parcel", "{node}", "one").Replace(path)
+			full := filled(path, seven)
 			s.refused("ada", method, full, bodies[method+" "+path], "forbidden", "may not do")
 		}
 	}

@@ -21,6 +21,8 @@ import (
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/bulk"
 	"github.com/reprise-run/reprise/runtime/clustertest"
+	"github.com/reprise-run/reprise/runtime/flows"
+	"github.com/reprise-run/reprise/runtime/schedule"
 	"github.com/reprise-run/reprise/ui/api"
 )
 
@@ -39,6 +41,8 @@ const (
 // handleShop registers the workflows of these tests.
 func handleShop(n *runtime.Node) {
 	bulk.Handle(n)
+	schedule.Handle(n)
+	flows.Handle(n, giftFlow(false), nil)
 	runtime.Handle(n, parcel, func(ctx workflow.Context, to string) (string, error) {
 		workflow.Update[string, string]("move").Handle(ctx, func(_ workflow.Context, place string) (string, error) {
 			if place == "fail" {

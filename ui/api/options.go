@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/replay/workflow/flow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/ui/record"
 )
@@ -38,6 +39,10 @@ type Options struct {
 	// Backlog says what waits for nodes: postgres.Backlog or sqlite.Backlog with the store of the
 	// client. Without it GET /queues is refused.
 	Backlog func(ctx context.Context) ([]driver.Backlog, error)
+
+	// Flows are the shapes of the program's flows, so that one is drawn that is not stored:
+	// flows.Start and flows.Store store them.
+	Flows []*flow.Shape
 
 	// HideInputs leaves out the inputs and headers of runs, the signals and updates that were sent
 	// to them, and the values that their code has recorded.

@@ -77,8 +77,7 @@ func everyRequest(runs []string, fn func(pattern, method, path, body string, wri
 			}
 			method = strings.ToUpper(method)
 			for _, run := range runs {
-				full := strings.NewReplacer("{run}", run, "{queue}", "default", "{workflow}", "parcel", "{node}", "one").Replace(path)
-				fn(method+" "+path, method, full, bodies[method+" "+path], at(op, "x-reprise-writes") == true)
+				fn(method+" "+path, method, filled(path, run), bodies[method+" "+path], at(op, "x-reprise-writes") == true)
 			}
 		}
 	}

@@ -11,7 +11,8 @@ import (
 func operations() []*operation {
 	var all []*operation
 	for _, group := range [][]*operation{findOperations(), readOperations(), streamOperations(), startOperations(), messageOperations(), adminOperations(),
-		rewindOperations(), amendOperations(), scopeOperations(), fleetOperations(), bulkOperations()} {
+		rewindOperations(), amendOperations(), scopeOperations(), fleetOperations(), bulkOperations(),
+		scheduleOperations(), scheduleChangeOperations(), flowOperations()} {
 		all = append(all, group...)
 	}
 	return all

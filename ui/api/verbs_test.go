@@ -30,6 +30,8 @@ func everyVerb(s *shop) {
 	s.backVerbs()
 	s.scopeVerbs()
 	s.bulkVerbs()
+	s.scheduleVerbs()
+	s.flowVerbs()
 	s.auditVerbs(id)
 	s.fleetVerbs()
 	for path, methods := range at(described(), "paths").(object) {

@@ -49,6 +49,16 @@ func ParseMoment(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, invalid("%q is neither a time such as 2026-11-29T12:00:00Z nor a duration such as 90m, 12h or 3d", text)
 }
 
+// ParseTime reads a date or a time, in UTC if it names no zone. The error wraps journal.ErrInvalid.
+func ParseTime(text string) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	return time.Time{}, invalid("%q is no time, such as 2026-11-30 or 2026-11-30T02:30:00Z", text)
+}
+
 // ParseGroupings reads groupings: a field or a label, and of a time the width of its bucket, as in
 // closed:1h. The error wraps journal.ErrInvalid.
 func ParseGroupings(list []string) (by []journal.Grouping, err error) {

@@ -16,36 +16,19 @@ import (
 // notOverHTTP are the verbs that the HTTP API has not, and why.
 var notOverHTTP = map[string]string{
 	"completion bash": "it is for a shell", "completion fish": "it is for a shell", "completion powershell": "it is for a shell", "completion zsh": "it is for a shell",
-	"demo":              "it plants runs of its own in an empty store",
-	"doctor":            "it looks at the store's settings and tables, which a client does not know",
-	"flow draw":         noFlows,
-	"flow list":         noFlows,
-	"man":               "it writes files on this machine",
-	"migrate sql":       "tables are changed before programs run",
-	"migrate status":    "tables are changed before programs run",
-	"migrate up":        "tables are changed before programs run",
-	"schedule apply":    noSchedules,
-	"schedule backfill": noSchedules,
-	"schedule delete":   noSchedules,
-	"schedule list":     noSchedules,
-	"schedule pause":    noSchedules,
-	"schedule preview":  noSchedules,
-	"schedule resume":   noSchedules,
-	"schedule show":     noSchedules,
-	"schedule trigger":  noSchedules,
-	"top":               "GET events and run count tell the same, as it changes",
-	"version":           "it is about this program",
+	"demo":           "it plants runs of its own in an empty store",
+	"doctor":         "it looks at the store's settings and tables, which a client does not know",
+	"man":            "it writes files on this machine",
+	"migrate sql":    "tables are changed before programs run",
+	"migrate status": "tables are changed before programs run",
+	"migrate up":     "tables are changed before programs run",
+	"top":            "GET events and run count tell the same, as it changes",
+	"version":        "it is about this program",
 }
-
-// Verbs about schedules and flows may become operations; docs/http-api.md says that they are none.
-const (
-	noSchedules = "runtime/schedule is a package of its own that a client of the API does not need yet"
-	noFlows     = "runtime/flows is a package of its own that a client of the API does not need yet"
-)
 
 // notAFlag are the flags that a request needs not, or says in another way.
 var notAFlag = map[string]string{
-	"yes": "a request does not ask", "poll": "the handler polls", "every": "it is about a screen", "times": "it is about a screen", "help": "it is about the command line",
+	"yes": "a request does not ask", "poll": "the handler polls", "every": "it is about a screen", "times": "it is about a screen", "file": "a request has the schedules", "help": "it is about the command line",
 }
 
 // otherNames are the names that fields have for flags that may be repeated.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/schedule"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // scheduleGroup has the verbs about schedules.
@@ -25,24 +27,44 @@ has registered their workflow. docs/schedules.md has the fields of the file.`}
 }
 
 func scheduleApply(a *app) *cobra.Command {
+	var dryRun bool
+	apply := a.serves(func(c *call, args []string) error {
+		set, err := readSet(c, args[0])
+		if err != nil {
+			return err
+		}
+		applied, err := schedule.Apply(c.ctx, c.client, set, nil)
+		if err != nil {
+			return err
+		}
+		return changed(c, set.Name, applied)
+	})
+	compare := a.reads(func(c *call, args []string) error {
+		set, err := readSet(c, args[0])
+		if err != nil {
+			return err
+		}
+		would, err := schedule.Compare(c.ctx, c.client, set)
+		if err != nil {
+			return err
+		}
+		rec := record.ScheduleChangeOf(set.Name, &would)
+		return printOne(c.out, &rec, changeText)
+	})
 	c := &cobra.Command{
 		Use: "apply FILE", Short: "Make the schedules of a set those of a file of YAML", Args: cobra.ExactArgs(1),
 		Long: `Make the schedules of a set those of a file of YAML, - for standard input: new ones are
 started, others are changed, and those that are gone are removed, all at once. What is
 wrong is said before anything is done. This process makes the change itself.`,
 		Example: "  reprise schedule apply schedules.yaml",
-		RunE: a.serves(func(c *call, args []string) error {
-			set, err := readSet(c, args[0])
-			if err != nil {
-				return err
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if dryRun {
+				return compare(cmd, args)
 			}
-			applied, err := schedule.Apply(c.ctx, c.client, set, nil)
-			if err != nil {
-				return err
-			}
-			return changed(c, set.Name, applied)
-		}),
+			return apply(cmd, args)
+		},
 	}
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "say what it would change, and change nothing")
 	return printing(c, "scheduleChange")
 }
 
@@ -84,9 +106,6 @@ func scheduleDelete(a *app) *cobra.Command {
 
 // changed executes schedules in this process until a change has been made, and prints it.
 func changed(c *call, set string, applied *schedule.Applied) error {
-	if set == "" {
-		set = schedule.DefaultSet
-	}
 	o := runtime.NodeOptions{Drain: drainJob, Logger: silent}
 	if c.a.o.Client != nil {
 		o.Interceptors = c.a.o.Client.Interceptors
@@ -99,7 +118,7 @@ func changed(c *call, set string, applied *schedule.Applied) error {
 	go func() { served <- n.Run(ctx) }()
 	done, err := applied.Wait(ctx)
 	if err == nil {
-		err = awaitGone(c, set, done.Removed)
+		err = awaitGone(c, cmp.Or(set, schedule.DefaultSet), done.Removed)
 	}
 	stop()
 	if failure := <-served; failure != nil {
@@ -108,8 +127,8 @@ func changed(c *call, set string, applied *schedule.Applied) error {
 	if err != nil {
 		return err
 	}
-	rec := scheduleChangeRecord{Set: set, Added: done.Added, Changed: done.Changed, Removed: done.Removed, Kept: done.Kept}
-	return printOne(c.out, &rec, func(p *printer, r *scheduleChangeRecord) string { return r.text(p) })
+	rec := record.ScheduleChangeOf(set, &done)
+	return printOne(c.out, &rec, changeText)
 }
 
 // awaitGone waits until the runs of schedules that were removed have heard of it, so that the verbs
@@ -149,9 +168,9 @@ func scheduleList(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := []scheduleRecord{}
+			list := []record.Schedule{}
 			for i := range found {
-				list = append(list, scheduleOf(&found[i]))
+				list = append(list, record.ScheduleOf(&found[i]))
 			}
 			return printList(c.out, scheduleColumns, list)
 		}),
@@ -170,8 +189,17 @@ run list --where 'schedule = "SCHEDULE"'.`,
 			if err != nil {
 				return err
 			}
-			rec := scheduleOf(&f)
-			return printOne(c.out, &rec, func(p *printer, r *scheduleRecord) string { return r.text(p) })
+			rec := record.ScheduleOf(&f)
+			page, err := c.client.List(c.ctx, record.ScheduledBy(f.ID, record.RecentRuns))
+			if err != nil {
+				return err
+			}
+			c.out.now = page.Now
+			rec.Coming = record.ComingOf(&f, page.Now)
+			for i := range page.Runs {
+				rec.Recent = append(rec.Recent, c.records.Run(&page.Runs[i]))
+			}
+			return printOne(c.out, &rec, scheduleText)
 		}),
 	})
 	return printing(c, "schedule")
@@ -251,8 +279,8 @@ func told(c *call, id, done, key string, err error) error {
 	if err != nil {
 		return err
 	}
-	rec := scheduleToldRecord{ID: id, Done: done, Key: key}
-	return printOne(c.out, &rec, func(_ *printer, r *scheduleToldRecord) string {
+	rec := record.ScheduleTold{ID: id, Done: done, Key: key}
+	return printOne(c.out, &rec, func(_ *printer, r *record.ScheduleTold) string {
 		if r.Key != "" {
 			return fmt.Sprintf("%s: %s; its run has the key %s\n", r.ID, r.Done, r.Key)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime/schedule"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // schedules completes the arguments of a verb about schedules.
@@ -26,12 +27,11 @@ func (a *app) schedules(c *cobra.Command) *cobra.Command {
 
 // parseMoment reads a date or a time.
 func parseMoment(c *cobra.Command, flag, text string) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339, time.DateOnly, "2006-01-02T15:04:05", "2006-01-02T15:04"} {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at, nil
-		}
+	at, err := record.ParseTime(text)
+	if err != nil {
+		return at, usage(c, "--%s %v", flag, err)
 	}
-	return time.Time{}, usage(c, "--%s %q is no time, such as 2026-11-30 or 2026-11-30T02:30:00Z", flag, text)
+	return at, nil
 }
 
 // notFound is the error for a schedule that a file does not have.

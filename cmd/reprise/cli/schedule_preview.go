@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-run/reprise/runtime/schedule"
 	"github.com/reprise-run/reprise/runtime/schedule/calendar"
+	"github.com/reprise-run/reprise/ui/record"
 )
 
 // previewFlags say what is previewed, and from when on.
@@ -92,5 +93,5 @@ func (f *previewFlags) print(cmd *cobra.Command, out *printer, s calendar.Spec) 
 	if out.format == formatTable {
 		cmd.PrintErrf("note: %s\n", s.Policy())
 	}
-	return printList(out, slotColumns, slotsOf(times, after, f.n))
+	return printList(out, slotColumns, record.SlotsOf(times, after, f.n))
 }

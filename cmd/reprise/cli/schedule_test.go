@@ -61,6 +61,10 @@ func TestSchedule(t *testing.T) {
 			}
 			return out
 		}
+		if apply("schedule", "apply", file, "--dry-run"); strings.Join(done.Added, " ") != "nightly yearly" {
+			t.Errorf("the dry run says %+v", done)
+		}
+		wantText(t, "behind a dry run", reprise(t, store, cli.ExitDone, "schedule", "list", "-o", "json").out, "[]")
 		if out := apply("schedule", "apply", file); done.Set != "shop" || strings.Join(done.Added, " ") != "nightly yearly" {
 			t.Errorf("apply says %s", out)
 		}
@@ -78,7 +82,8 @@ func TestSchedule(t *testing.T) {
 		checkJSON(t, s, store, cli.ExitDone, "schedule", "backfill", "shop/nightly", "--from", "2026-06-01", "--to", "2026-06-02T12:00:00Z", "--at-once")
 		reprise(t, store, cli.ExitDone, "schedule", "apply", file) // this process executes schedules meanwhile
 		wantText(t, "show", reprise(t, store, cli.ExitDone, "schedule", "show", "shop/nightly").out,
-			"state        paused", ": holiday", "3 started", "3 open")
+			"state        paused", ": holiday", "3 started", "3 open",
+			"overlap      buffer-one", "coming\n", " 02:30:00 CE", "newest runs\n", "2026-06-01T00:30:00Z  open")
 		wantText(t, "its runs", reprise(t, store, cli.ExitDone, "run", "list", "--where", `schedule = "shop/nightly"`, "-o", "jsonl").out,
 			`"slot":"2026-06-01T00:30:00Z"`, `"slot":"2026-06-02T00:30:00Z"`, `"team":"finance"`, `"key":"schedule:shop/nightly!k1"`)
 		reprise(t, store, cli.ExitDone, "schedule", "resume", "shop/nightly")
@@ -88,7 +93,9 @@ func TestSchedule(t *testing.T) {
 		if out := apply("schedule", "delete", "shop/yearly", "--yes"); strings.Join(done.Removed, " ") != "yearly" {
 			t.Errorf("delete says %s", out)
 		}
-		apply("schedule", "apply", writeFile(t, "set: shop\nschedules: []\n"))
+		empty := writeFile(t, "set: shop\nschedules: []\n")
+		wantText(t, "a dry run that removes", reprise(t, store, cli.ExitDone, "schedule", "apply", empty, "--dry-run").out, "removed      nightly")
+		apply("schedule", "apply", empty)
 		if strings.Join(done.Removed, " ") != "nightly" {
 			t.Errorf("an empty set removes %v", done.Removed)
 		}
