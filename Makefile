@@ -21,6 +21,9 @@ PEERS := bench/peers
 # The tutorial's program, a module of its own as a user's is.
 TUTORIAL := examples/tutorial
 
+# What makes the dashboard's assets, a module of its own because of its bundler.
+WEB := ui/web
+
 # The packages that keep live runs in memory; their tests run in both modes.
 ENGINE := ./actor/... ./runtime ./runtime/acceptance ./runtime/bulk ./runtime/internal/... ./runtime/runtimetest ./runtime/schedule ./runtime/sim
 
@@ -35,7 +38,7 @@ QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./mi
 RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./internal/watchdog ./journal/driver \
 	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/bulk ./runtime/internal/... ./runtime/schedule
 
-.PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial peers race race-engine newer \
+.PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types peers race race-engine newer \
 	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-peers
 
 # Nothing but the shell: on a machine with Go and make alone, this works.
@@ -48,7 +51,7 @@ quick: ## under a minute, while you work: build, vet, and the tests that need no
 	$(GO) vet ./...
 	$(GO) test -timeout $(TIMEOUT) $(QUICK)
 
-test: once passivated tutorial ## every test: once, the engine's once more with a passivation after every turn, and the tutorial's
+test: once passivated tutorial assets ## every test: once, the engine's once more with a passivation after every turn, and those of the tutorial and the assets
 
 check: fmt tidy vet lint cross test peers race newer ## all that a change must pass, the race detector on everything, and the comparison
 
@@ -59,14 +62,17 @@ tidy: ## show what go mod tidy would change
 	$(GO) mod tidy -diff
 	cd $(PEERS) && $(GO) mod tidy -diff
 	cd $(TUTORIAL) && $(GO) mod tidy -diff
+	cd $(WEB) && $(GO) mod tidy -diff
 
 vet: ## go vet
 	$(GO) vet ./...
 	cd $(TUTORIAL) && $(GO) vet ./...
+	cd $(WEB) && $(GO) vet ./...
 
 lint: ## staticcheck, at a fixed version
 	$(GO) run $(STATICCHECK) ./...
 	cd $(TUTORIAL) && $(GO) run $(STATICCHECK) ./...
+	cd $(WEB) && $(GO) run $(STATICCHECK) ./...
 
 # A change's check builds for Windows alone: macOS has no file that Linux or Windows does not have.
 cross: ## build everything for each of SYSTEMS, which is Windows and macOS
@@ -85,6 +91,13 @@ passivated: prepare ## the engine's tests with a passivation after every turn: w
 
 tutorial: prepare ## the program of docs/tutorial.md: its flows, and kill -9 of its process on SQLite and Postgres
 	cd $(TUTORIAL) && $(TEST) -timeout $(TIMEOUT) ./...
+
+assets: ## whether the dashboard's assets are what its sources make; go generate ./ui makes them
+	cd $(WEB) && $(TEST) -timeout $(TIMEOUT) ./...
+
+# TypeScript's compiler looks for what the bundler does not: it is fetched, so it is no part of check.
+types: ## what TypeScript's compiler says of the dashboard's pages
+	cd $(WEB) && npx --yes --package typescript@7.0.2 tsc -p .
 
 # The products bring as much code as everything else here, and few changes touch what the comparison uses.
 peers: prepare-peers ## the comparison with other products: vet, staticcheck, and a tiny form of it; Restate's server is fetched if need be

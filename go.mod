@@ -6,6 +6,8 @@ require (
 	github.com/asynkron/protoactor-go v0.0.0-20240822202345-3c0e61ca19c9 // mailboxes and lifecycle of run actors; package actor only
 	github.com/cenkalti/backoff/v4 v4.3.0 // waits between tries while the store is unavailable
 	github.com/cespare/xxhash/v2 v2.3.0 // links of histories: a hash that is fast on few bytes
+	github.com/chromedp/cdproto v0.160.1 // tests: what a browser can be asked; comes with the next one
+	github.com/chromedp/chromedp v0.23.1 // tests: drives the browser that shows the dashboard; package ui/uitest only
 	github.com/google/go-cmp v0.7.0 // tests: readable differences
 	github.com/google/uuid v1.6.0 // UUIDv7 of runs, UUIDs of workflows
 	github.com/jackc/pgx/v5 v5.13.0 // Postgres: pipelines, binary arrays, LISTEN
@@ -32,6 +34,7 @@ require (
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/emirpasic/gods v1.18.1 // indirect
+	github.com/go-json-experiment/json v0.0.0-20260213210345-44df1a37e875 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
 	github.com/golang/protobuf v1.5.3 // indirect

@@ -26,6 +26,7 @@ var homes = []struct {
 	{"OpenTelemetry only in runtime and cmd", "go.opentelemetry.io", []string{"runtime", "cmd"}, false},
 	{"cobra only in cmd", "github.com/spf13/cobra", []string{"cmd"}, false},
 	{"YAML only in cmd", "go.yaml.in/yaml", []string{"cmd"}, false},
+	{"browsers only in tests of ui", "github.com/chromedp", []string{"ui/uitest"}, true},
 	{"backoff only in runtime", "github.com/cenkalti/backoff", []string{"runtime"}, false},
 }
 

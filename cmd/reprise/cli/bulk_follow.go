@@ -18,11 +18,9 @@ import (
 // drainJob is how long an interrupted verb waits before it makes the job's page end early.
 const drainJob = 100 * time.Millisecond
 
-// followJob executes jobs in this process until one has ended, and shows its progress meanwhile. If
-// the verb is interrupted the job stays: its node hands it back.
-func (c *call) followJob(job journal.RunID) error {
-	c.note("job %s", job)
-	o := runtime.NodeOptions{Drain: drainJob, Logger: silent}
+// jobNode is a node that executes bulk jobs and nothing else. An empty name is the default one.
+func (c *call) jobNode(name string) *runtime.Node {
+	o := runtime.NodeOptions{Name: name, Drain: drainJob, Logger: silent}
 	if c.a.o.Client != nil {
 		o.Interceptors = c.a.o.Client.Interceptors
 	}
@@ -32,6 +30,14 @@ func (c *call) followJob(job journal.RunID) error {
 	} else {
 		bulk.Handle(n)
 	}
+	return n
+}
+
+// followJob executes jobs in this process until one has ended, and shows its progress meanwhile. If
+// the verb is interrupted the job stays: its node hands it back.
+func (c *call) followJob(job journal.RunID) error {
+	c.note("job %s", job)
+	n := c.jobNode("")
 	ctx, stop := context.WithCancel(c.ctx)
 	defer stop()
 	served, ended := make(chan error, 1), make(chan struct{})

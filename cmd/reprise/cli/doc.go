@@ -14,9 +14,9 @@
 // Postgres the grants of docs/operating-postgres.md, on SQLite a file, which a program may have
 // open. Verbs that write act through [runtime.Client], so what they do is what a program could do,
 // with the same guarantees; on SQLite the file must be free, because one process writes. The verbs
-// of bulk are a node as well while they wait, for their jobs alone. No verb but migrate up and demo
-// changes tables. A database that is older or newer than the command is
-// refused before anything is asked of it.
+// of bulk are a node as well while they wait, for their jobs alone, and so is ui. No verb but
+// migrate up and demo changes tables. A database that is older or newer than the command is refused
+// before anything is asked of it.
 //
 // # What a verb says
 //

@@ -23,6 +23,7 @@ var notOverHTTP = map[string]string{
 	"migrate status": "tables are changed before programs run",
 	"migrate up":     "tables are changed before programs run",
 	"top":            "GET events and run count tell the same, as it changes",
+	"ui":             "it serves the API",
 	"version":        "it is about this program",
 }
 

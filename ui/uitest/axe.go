@@ -1,0 +1,42 @@
+package uitest
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/chromedp/chromedp"
+)
+
+//go:embed testdata/axe/axe.min.js
+var axe string
+
+// violation is what axe-core has found.
+type violation struct {
+	ID     string
+	Impact string
+	Help   string
+	Nodes  []string
+}
+
+// Accessible fails the test for what axe-core finds serious or worse on the page as it is, in both
+// themes.
+func (p *Page) Accessible() {
+	p.T.Helper()
+	if !Eval[bool](p, `"axe" in window`) {
+		p.Do(chromedp.Evaluate[chromedp.Void](axe))
+	}
+	for _, theme := range []string{"light", "dark"} {
+		p.Theme(theme)
+		for _, v := range Eval[[]violation](p, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.map(v =>
+			({id: v.id, impact: v.impact, help: v.help, nodes: v.nodes.map(n => n.html.slice(0, 200) + " " + n.failureSummary)})))`) {
+			text := fmt.Sprintf("axe-core, %s: %s, %s: %s\n  %s", theme, v.Impact, v.ID, v.Help, strings.Join(v.Nodes, "\n  "))
+			if v.Impact == "serious" || v.Impact == "critical" {
+				p.T.Error(text)
+			} else {
+				p.T.Log(text)
+			}
+		}
+	}
+	p.Theme("light")
+}

@@ -1,0 +1,1401 @@
+// Made from docs/openapi.json by `go generate ./ui`. Do not change it by hand.
+
+export interface Answer {
+	/** what the handler returned */
+	answer: unknown;
+	/** name of the update or query */
+	name: string;
+	/** id of the run */
+	run: string;
+}
+
+export interface ApplyRequest {
+	/** all schedules of the set, with the fields of docs/schedules.md; an empty list removes all */
+	schedules: unknown;
+	/** name of the set; default default */
+	set?: string;
+}
+
+export interface Audit {
+	/** who, as the program said */
+	actor?: string;
+	/** when */
+	at: string;
+	/** what the verb alone does not say */
+	detail?: string;
+	/** number of the entry; it grows with time */
+	number: number;
+	/** why, as the operator said */
+	reason?: string;
+	/** id of the run, which may be deleted by now; absent for a queue, a workflow or a node, which detail names */
+	run?: string;
+	/** pause, resume, set-labels, set-priority, retry, reset, skip, edit, fork, terminate, delete, or drain of a node */
+	verb: string;
+	/** name of the workflow; empty for a queue or a node */
+	workflow: string;
+}
+
+export interface BackfillRequest {
+	/** start the runs side by side, 100 a second, instead of one behind the other */
+	at_once?: boolean;
+	/** the first moment: 2026-11-30 or 2026-11-30T02:30:00Z; in UTC if it names no zone */
+	from: string;
+	/** the last moment, likewise; default now */
+	to?: string;
+}
+
+export interface Bulk {
+	/** whether there are more: counting ends at a million */
+	capped?: boolean;
+	/** runs to which it was done */
+	done: number;
+	/** runs to which it could not be done */
+	failed: number;
+	/** the first 20 of these */
+	failures?: Array<BulkFailure>;
+	/** runs that ended, or were deleted, before it was their turn */
+	not_needed: number;
+	/** id of the job, which is a run; absent for a dry run, and if there is nothing to do */
+	run?: string;
+	/** how many runs the filter selected when the job began */
+	runs: number;
+	/** of the job: open, completed, failed, cancelled or terminated; absent without one */
+	status?: string;
+	/** cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete */
+	verb: string;
+}
+
+export interface BulkFailure {
+	/** beginning of the error */
+	error: string;
+	/** id of the run */
+	run: string;
+}
+
+export interface BulkRequest {
+	/** all runs, instead of where */
+	all?: boolean;
+	/** so many runs at once, at most 256; default 32 */
+	concurrency?: number;
+	/** of pause: timers stand still until the resume, and have then what is left of their time now */
+	freeze_timers?: boolean;
+	/** of reset and edit: do not cancel children whose start is taken back */
+	keep_children?: boolean;
+	/** name of the job; a second start with it goes on with the first one */
+	key?: string;
+	/** of set-labels: labels to set, by their names */
+	labels?: Record<string, string>;
+	/** with no_messages: names of signals and updates that come again all the same */
+	messages?: Array<string>;
+	/** of reset and fork: leave out signals and updates that what is kept has not consumed */
+	no_messages?: boolean;
+	/** of signal: what it carries; of edit: the result */
+	payload?: unknown;
+	/** of reset and fork: event:N, step:NAME, failure, generation, start or fits */
+	point?: string;
+	/** of set-priority: 1, the most urgent, to 5 */
+	priority?: number;
+	/** of fork: another queue */
+	queue?: string;
+	/** at most so many runs a second; absent for as many as it can */
+	rate?: number;
+	/** why, for the audit and for the runs' histories */
+	reason?: string;
+	/** of set-labels: names of labels to remove */
+	remove?: Array<string>;
+	/** of signal: its name */
+	signal?: string;
+	/** of edit: name of the step */
+	step?: string;
+	/** of reset, fork and edit: do not replay what is kept; runs block if their code does not fit */
+	unproven?: boolean;
+	/** cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete */
+	verb: string;
+	/** which runs, see docs/finding-runs.md: workflow = order and status = blocked */
+	where?: string;
+	/** of fork: another version of the workflow */
+	workflow_version?: number;
+}
+
+export interface Changes {
+	/** ids of those that are not on it any more */
+	gone: Array<string>;
+	/** those that are new on the page or have changed, in its order */
+	runs: Array<Run>;
+}
+
+export interface Child {
+	/** whether it was asked to cancel itself */
+	cancelled?: boolean;
+	/** number of the command in its generation */
+	cmd: number;
+	/** key of the child */
+	key?: string;
+	/** the child; absent if it was not found */
+	run?: Run;
+	/** when the code asked for it */
+	since: string;
+	/** name of the child's workflow */
+	workflow: string;
+}
+
+export interface Detail {
+	/** children whose outcome the run does not know */
+	children?: Array<Child>;
+	/** length of the present generation's history */
+	events: number;
+	/** when its timers stood still, because it was paused */
+	freezes?: Array<Freeze>;
+	/** headers of the start */
+	headers?: Record<string, string>;
+	/** the first messages that the run has not consumed */
+	inbox?: Array<Unread>;
+	/** input of the present generation */
+	input?: Payload;
+	/** time of the newest event */
+	last_at?: string;
+	/** output or failure of a closed run */
+	outcome?: Payload;
+	/** newest first: when the run was retried, reset, forked or amended, or made as a fork, from where, by whom */
+	rewinds?: Array<Audit>;
+	/** the run */
+	run: Run;
+	/** signals that did not decode */
+	set_aside?: Array<Message>;
+	/** steps without an outcome */
+	steps?: Array<Step>;
+	/** timers that have not fired */
+	timers?: Array<Timer>;
+	/** messages in the inbox that the run has not consumed */
+	unread: number;
+	/** updates that were accepted and have no answer yet */
+	updates?: Array<Message>;
+}
+
+export interface Drawing {
+	/** of a run: steps of its history that no node of the shape has */
+	beside?: Array<string>;
+	/** what the program's own shape has otherwise, if it is another one */
+	differs?: Array<string>;
+	/** name of the flow */
+	flow: string;
+	/** the nodes, by name */
+	nodes: Array<FlowNode>;
+	/** the flowchart in the language that was asked for */
+	picture?: string;
+	/** of a run: its id */
+	run?: string;
+	/** hash of the shape */
+	shape: string;
+	/** of a run: open, completed, failed, cancelled, terminated or continued */
+	status?: string;
+}
+
+export interface EditRequest {
+	/** do not cancel children whose start is taken back */
+	keep_children?: boolean;
+	/** why, for the audit */
+	reason?: string;
+	/** the result that the step has from now on */
+	result: unknown;
+	/** step:NAME, cmd:N or event:N */
+	step: string;
+	/** do not replay what is kept; the run blocks if its code does not fit */
+	unproven?: boolean;
+}
+
+export interface Event {
+	/** attempts that a step took */
+	attempt?: number;
+	/** the command that it answers */
+	cmd?: number;
+	/** the message that it consumes */
+	inbox?: number;
+	/** the commands that the code asked for in reaction, in words */
+	issued?: Array<string>;
+	/** what happened: RunStarted, StepCompleted, SignalReceived and so on, as journal.Kind */
+	kind: string;
+	/** name of the step, timer, signal or child */
+	name?: string;
+	/** output, failure or what was sent */
+	payload?: Payload;
+	/** position in the history of the generation, from 1 */
+	seq: number;
+	/** when, by the store's clock */
+	time: string;
+}
+
+export interface Failure {
+	/** what it wraps */
+	cause?: Failure;
+	/** failed compensations */
+	details?: Array<Failure>;
+	/** text of the error */
+	message: string;
+	/** whether it is not tried again */
+	permanent?: boolean;
+	/** of a panic */
+	stack?: string;
+	/** Go type of the error, or reprise.Timeout and the like */
+	type?: string;
+}
+
+export interface FlowNode {
+	/** the nodes that it comes after */
+	after?: Array<string>;
+	/** when it began */
+	began_at?: string;
+	/** the signal or workflow that it is about */
+	calls?: string;
+	/** when it ended, or was skipped */
+	ended_at?: string;
+	/** of the last of its steps that failed */
+	error?: string;
+	/** what its failure means, if not that of the run */
+	exhausted?: string;
+	/** its conditions, in words */
+	if?: Array<string>;
+	/** step, map, signal, time, call, flow or code */
+	kind: string;
+	/** name of the node, and of its steps */
+	name: string;
+	/** the flow that it is */
+	nested?: Drawing;
+	/** how many of them it awaits, if not all */
+	quorum?: number;
+	/** why it was skipped: condition_unmet, dependency_skipped, handler_failed or change */
+	reason?: string;
+	/** the change that has brought it */
+	since?: string;
+	/** of a run: waiting, running, completed, skipped, failed, cancelled, or left if the run ended before it began */
+	status?: string;
+	/** steps of it that have completed: of a map its progress */
+	steps?: number;
+	/** whether it has a compensation */
+	undo?: boolean;
+	/** whether it was undone */
+	undone?: boolean;
+	/** what an unmet condition means: fail, skip or skip-descendants */
+	unmet?: string;
+	/** the change that takes it away */
+	until?: string;
+}
+
+export interface ForkRequest {
+	/** with generation or start: another input */
+	input?: unknown;
+	/** key of the fork; without it the fork has none */
+	key?: string;
+	/** with no_messages: names of signals and updates that the fork gets all the same */
+	messages?: Array<string>;
+	/** leave out signals and updates that what is kept has not consumed */
+	no_messages?: boolean;
+	/** event:N, step:NAME, failure, generation, start or fits */
+	point: string;
+	/** another queue */
+	queue?: string;
+	/** why, for the audit */
+	reason?: string;
+	/** other results of steps, by the numbers of the events that have their outcomes */
+	results?: Record<string, unknown>;
+	/** do not replay what is kept; the fork blocks if its code does not fit */
+	unproven?: boolean;
+	/** another version of the workflow */
+	workflow_version?: number;
+}
+
+export interface Forked {
+	/** the run that was forked, as it stays, and where: done, generation and kept are those of the fork */
+	of: Rewound;
+	/** id of the fork; absent with a dry run */
+	run?: string;
+}
+
+export interface Freeze {
+	/** when they stopped */
+	from: string;
+	/** when they went on; absent while they stand still */
+	until?: string;
+}
+
+export interface Group {
+	/** if histories were asked for: attempts that these took */
+	attempts?: number;
+	/** those that are closed */
+	closed: number;
+	/** half of the closed runs took no longer */
+	p50_seconds?: number;
+	/** 95 of a hundred closed runs took no longer */
+	p95_seconds?: number;
+	/** how many runs */
+	runs: number;
+	/** if histories were asked for: outcomes of steps in the present generations */
+	steps?: number;
+	/** by the names of the groupings; a time is the beginning of its bucket, what a run does not have is empty */
+	values?: Record<string, string>;
+}
+
+export interface LabelsRequest {
+	/** why, for the audit */
+	reason?: string;
+	/** names of labels to remove */
+	remove?: Array<string>;
+	/** labels to set, by their names */
+	set?: Record<string, string>;
+}
+
+export interface Message {
+	/** name of the signal or update */
+	name: string;
+	/** number of the message in the run's inbox */
+	number: number;
+}
+
+export interface Node {
+	/** whether an operator has asked it to leave */
+	draining?: boolean;
+	/** when its lease ends unless it is renewed; on SQLite, where a lease is in the memory of its process, one lease from now */
+	expires_at: string;
+	/** number of the node */
+	id: number;
+	/** length of its lease */
+	lease_seconds: number;
+	/** its name, for people */
+	name: string;
+	/** what it serves */
+	routes: Array<Route>;
+	/** when it joined */
+	started_at: string;
+}
+
+export interface Pause {
+	/** who, as the program said */
+	actor?: string;
+	/** since when */
+	at: string;
+	/** whether steps that are executed are interrupted */
+	interrupts?: boolean;
+	/** the queue; absent for all */
+	queue?: string;
+	/** why, as the operator said */
+	reason?: string;
+	/** numbers of the nodes that have not answered, and may still start steps */
+	unheeded?: Array<number>;
+	/** version of the workflow; absent for all */
+	version?: number;
+	/** name of the workflow; absent for all */
+	workflow?: string;
+}
+
+export interface PauseQueueRequest {
+	/** interrupt steps that are executed; they start anew at the resume */
+	cancel_steps?: boolean;
+	/** why, for the audit and for those who ask why a run stands still */
+	reason?: string;
+	/** only runs of this workflow */
+	workflow?: string;
+}
+
+export interface PauseRequest {
+	/** interrupt steps that are executed; they start anew at the resume */
+	cancel_steps?: boolean;
+	/** timers stand still until the resume, and have then what is left of their time now */
+	freeze_timers?: boolean;
+	/** why, for the audit and for those who ask why the run stands still */
+	reason?: string;
+}
+
+export interface PauseWorkflowRequest {
+	/** interrupt steps that are executed; they start anew at the resume */
+	cancel_steps?: boolean;
+	/** only runs in this queue */
+	queue?: string;
+	/** why, for the audit and for those who ask why a run stands still */
+	reason?: string;
+	/** only runs of this version */
+	version?: number;
+}
+
+export interface Payload {
+	/** what is stored, in base64, if it could not be decoded */
+	bytes?: string;
+	/** name of the encoding, if it is not JSON */
+	encoding?: string;
+	/** of a value that is an error */
+	failure?: Failure;
+	/** the value; absent if the codec of this program does not decode it to JSON */
+	value?: unknown;
+}
+
+export interface PreviewRequest {
+	/** from then on, instead of now: 2026-11-30 or 2026-11-30T02:30:00Z */
+	after?: string;
+	/** a line of cron, or a list of them: 30 2 * * mon-fri */
+	cron?: unknown;
+	/** intervals: [{"every": "90m", "offset": "5m"}] */
+	every?: unknown;
+	/** times that do not run: [{"day": 25, "month": "dec"}] */
+	except?: unknown;
+	/** no times before then: 2026-11-30T00:00:00Z */
+	from?: string;
+	/** what becomes of a time that does not exist: after, before or skip */
+	gap?: string;
+	/** how much later a run may start: 5m */
+	jitter?: string;
+	/** how many times: 1 to 1000; default 10 */
+	number?: number;
+	/** lists of fields, all of which must fit: [{"day": 1, "hour": 12}] */
+	on?: unknown;
+	/** what becomes of a time that exists twice: first, second or both */
+	repeat?: string;
+	/** only times before then: 2026-12-31T00:00:00Z */
+	until?: string;
+	/** a zone, such as Europe/Berlin; default UTC */
+	zone?: string;
+}
+
+export interface PriorityRequest {
+	/** 1, the most urgent, to 5 */
+	priority: number;
+	/** why, for the audit */
+	reason?: string;
+}
+
+export interface Problem {
+	/** what went wrong */
+	detail: string;
+	/** how to go on */
+	how?: string;
+	/** status of the answer */
+	status: number;
+	/** the kind of problem, in words */
+	title: string;
+	/** URI of the kind of problem; programs branch on it */
+	type: string;
+}
+
+export interface Published {
+	/** the name under which the run has published it */
+	name: string;
+	/** the value, as of the run's last commit */
+	value?: Payload;
+}
+
+export interface QueryRequest {
+	/** its argument; null if it is absent */
+	argument?: unknown;
+	/** name of the query */
+	name: string;
+}
+
+export interface Queue {
+	/** whether there are more: counting ends at 10000 of a priority */
+	capped?: boolean;
+	/** runs that wait for a node now */
+	due: number;
+	/** names of the live nodes that serve it */
+	nodes: Array<string>;
+	/** since when the one that has waited for longest is due */
+	oldest_at?: string;
+	/** who has paused it, and why */
+	paused?: string;
+	/** the queue */
+	queue: string;
+	/** version of the workflow */
+	version: number;
+	/** name of the workflow */
+	workflow: string;
+}
+
+export interface Reason {
+	/** what it is about: closed, blocked, unserved, step, timer, signal and so on, as runtime.ReasonKind */
+	kind: string;
+	/** who has to do what so that the run goes on */
+	remedy?: string;
+	/** since when, if that is known */
+	since?: string;
+	/** a sentence */
+	text: string;
+	/** when it is over by itself */
+	until?: string;
+}
+
+export interface ReasonRequest {
+	/** why, for the audit; of a request to cancel, for the run's history */
+	reason?: string;
+}
+
+export interface Repeated {
+	/** certainly, or perhaps: if the code asks for it again */
+	again: string;
+	/** attempts that it took */
+	attempts: number;
+	/** whether it had failed */
+	failed?: boolean;
+	/** output or failure */
+	outcome?: Payload;
+	/** number of the event that has its outcome */
+	seq: number;
+	/** name of the step */
+	step: string;
+}
+
+export interface Replaced {
+	/** whether it had failed */
+	failed?: boolean;
+	/** output that it has now */
+	new?: Payload;
+	/** number of the event that had its outcome; absent if it had none */
+	seq?: number;
+	/** name of the step */
+	step: string;
+	/** output or failure that it had */
+	was?: Payload;
+}
+
+export interface Replayed {
+	/** whether the code of this program does what the history says */
+	fits: boolean;
+	/** id of the run */
+	run: string;
+}
+
+export interface ResetRequest {
+	/** with generation or start: another input */
+	input?: unknown;
+	/** do not cancel children that were started behind the point */
+	keep_children?: boolean;
+	/** with no_messages: names of signals and updates that come again all the same */
+	messages?: Array<string>;
+	/** leave out signals and updates that what is kept has not consumed */
+	no_messages?: boolean;
+	/** event:N, step:NAME, failure, generation, start or fits */
+	point: string;
+	/** why, for the audit */
+	reason?: string;
+	/** do not replay what is kept; the run blocks if its code does not fit */
+	unproven?: boolean;
+	/** with generation or start: another version of the workflow */
+	workflow_version?: number;
+}
+
+export interface ResumeQueueRequest {
+	/** why, for the audit */
+	reason?: string;
+	/** the workflow that the pause named */
+	workflow?: string;
+}
+
+export interface ResumeWorkflowRequest {
+	/** the queue that the pause named */
+	queue?: string;
+	/** why, for the audit */
+	reason?: string;
+	/** the version that the pause named */
+	version?: number;
+}
+
+export interface RetryRequest {
+	/** also if steps have completed since the failure */
+	again?: boolean;
+	/** why, for the audit */
+	reason?: string;
+}
+
+export interface Rewound {
+	/** what was done: retried, reset, skipped, edited, forked, or nothing for a dry run */
+	done: string;
+	/** the generation that goes on; with a dry run that would */
+	generation: number;
+	/** how many events of the generation before it begins with */
+	kept: number;
+	/** steps that have another result, of an edit or a fork */
+	replaced?: Array<Replaced>;
+	/** id of the run */
+	run: string;
+	/** steps that had ended behind them */
+	steps?: Array<Repeated>;
+}
+
+export interface Route {
+	/** the queue */
+	queue: string;
+	/** all signals that it receives, if its code says so */
+	signals?: Array<string>;
+	/** version of the workflow */
+	version: number;
+	/** name of the workflow */
+	workflow: string;
+}
+
+export interface Run {
+	/** when it ended */
+	closed_at?: string;
+	/** when it was started */
+	created_at: string;
+	/** when its time is up; absent while that stands still */
+	deadline_at?: string;
+	/** 1, and one more for each continue-as-new */
+	generation: number;
+	/** id of the run */
+	id: string;
+	/** the caller's own name for it */
+	key?: string;
+	/** its labels, as they are now */
+	labels?: Record<string, string>;
+	/** number of the node that owns it */
+	node?: number;
+	/** id of the run that waits for it */
+	parent?: string;
+	/** 1, the most urgent, to 5 */
+	priority: number;
+	/** why it is blocked, quarantined, failed, cancelled, terminated or unreadable */
+	problem?: string;
+	/** queue whose nodes execute it */
+	queue: string;
+	/** when its code may begin */
+	start_at: string;
+	/** of an open run: ready, blocked, quarantined, paused, or pausing or interrupting until its node has answered */
+	state?: string;
+	/** open, completed, failed, cancelled or terminated */
+	status: string;
+	/** version of the workflow */
+	version: number;
+	/** when somebody looks at it next; absent while a node owns it, only a message wakes it, or its timers stand still */
+	visible_at?: string;
+	/** what the parked run waits for, in words */
+	waiting?: Array<string>;
+	/** name of the workflow */
+	workflow: string;
+}
+
+export interface RunPage {
+	/** cursor of the next page; absent on the last one */
+	next?: string;
+	/** the runs, newest first unless the condition has an order */
+	runs: Array<Run>;
+}
+
+export interface Schedule {
+	/** how many are under way */
+	backfills: number;
+	/** if one schedule is shown: the next slots, also while it is paused */
+	coming?: Array<Slot>;
+	/** those that have completed */
+	completed: number;
+	/** the schedule as it was applied, without its input */
+	definition?: unknown;
+	/** slots whose run was there already */
+	existed: number;
+	/** those that have failed */
+	failed: number;
+	/** how many of its runs have failed in a row, at the end */
+	failures?: number;
+	/** its name, behind that of its set and a slash if that is another than default */
+	id: string;
+	/** id of the newest run */
+	last_run?: string;
+	/** slot of the newest run */
+	last_slot_at?: string;
+	/** slots that were older than the catch-up window when a node came */
+	missed: number;
+	/** the next slot; absent if there is none, and while it waits */
+	next_at?: string;
+	/** what daylight saving does to the next slot */
+	note?: string;
+	/** ids of the first 10 open runs */
+	open?: Array<string>;
+	/** how many are open */
+	open_runs: number;
+	/** what happens if a slot comes while a run is open: skip, buffer-one, buffer-all, cancel-other, terminate-other or allow */
+	overlap?: string;
+	/** who or what has paused it, and why */
+	paused?: string;
+	/** slots that wait for the end of open runs */
+	queued: number;
+	/** if one schedule is shown: its newest runs */
+	recent?: Array<Run>;
+	/** id of the run that it is */
+	run: string;
+	/** slots and triggers that the overlap policy has left out */
+	skipped: number;
+	/** runs that it has started */
+	started: number;
+	/** active, waiting for the end of an open run, paused, new if no node has begun with it, or hidden if the reader is not shown what it says */
+	state: string;
+	/** what it starts */
+	workflow?: string;
+}
+
+export interface ScheduleChange {
+	/** names of new schedules */
+	added?: Array<string>;
+	/** names of those that differ */
+	changed?: Array<string>;
+	/** how many were as they are now */
+	kept: number;
+	/** names of those that are gone */
+	removed?: Array<string>;
+	/** name of the set */
+	set: string;
+	/** whether the change is stored, and no live node is there to make it: nothing else is known of it */
+	waits?: boolean;
+}
+
+export interface ScheduleTold {
+	/** what it was told: paused, resumed, triggered or backfill */
+	done: string;
+	/** id of the schedule */
+	id: string;
+	/** of a trigger: the key that its run gets */
+	key?: string;
+}
+
+export interface Scope {
+	/** what was done: paused or resumed */
+	done: string;
+	/** the queue; absent for all */
+	queue?: string;
+	/** version of the workflow; absent for all */
+	version?: number;
+	/** name of the workflow; absent for all */
+	workflow?: string;
+}
+
+export interface Sent {
+	/** what was done: signalled, cancel requested, terminated, paused, resumed, labels set, priority set or deleted */
+	done: string;
+	/** id of the run */
+	run: string;
+}
+
+export interface Served {
+	/** names of the live nodes that serve it */
+	nodes: Array<string>;
+	/** who has paused it, and why */
+	paused?: string;
+	/** the queue */
+	queue: string;
+	/** version of the workflow */
+	version: number;
+	/** name of the workflow */
+	workflow: string;
+}
+
+export interface Shape {
+	/** name of the flow */
+	flow: string;
+	/** id of the run that keeps it */
+	run: string;
+	/** hash of the shape */
+	shape: string;
+	/** when it was stored */
+	stored_at: string;
+}
+
+export interface SignalRequest {
+	/** a second signal with this key is dropped */
+	key?: string;
+	/** name of the signal */
+	name: string;
+	/** what it carries; null if it is absent */
+	payload?: unknown;
+}
+
+export interface SkipRequest {
+	/** do not cancel children whose start is taken back */
+	keep_children?: boolean;
+	/** number of the message in the run's inbox */
+	message: number;
+	/** why, for the audit */
+	reason?: string;
+	/** do not replay what is kept; the run blocks if its code does not fit */
+	unproven?: boolean;
+}
+
+export interface Slot {
+	/** the moment */
+	at: string;
+	/** what the clock of the zone shows then */
+	local: string;
+	/** what daylight saving does to it */
+	note?: string;
+	/** whether it does not run, because of that */
+	omitted?: boolean;
+}
+
+export interface StartRequest {
+	/** how long the run's code does not begin: 90m, 12h, 3d */
+	delay?: string;
+	/** headers by their names, which the run's steps see */
+	headers?: Record<string, string>;
+	/** its input; null if it is absent */
+	input?: unknown;
+	/** name of the run; a second start with it returns the first run */
+	key?: string;
+	/** labels by their names */
+	labels?: Record<string, string>;
+	/** workflow to start if the run fails */
+	on_failure?: string;
+	/** 1, the most urgent, to 5; default 3 */
+	priority?: number;
+	/** queue whose nodes execute the run */
+	queue?: string;
+	/** what to do if a closed run has the key: reject, allow or allow-if-failed; default reject */
+	reuse?: string;
+	/** how long the run may take; absent for as long as it takes */
+	run_timeout?: string;
+	/** version of the workflow; default 1 */
+	version?: number;
+	/** name of the workflow */
+	workflow: string;
+}
+
+export interface Started {
+	/** false if a run had the key already: this is that one */
+	created: boolean;
+	/** id of the run */
+	run: string;
+}
+
+export interface Step {
+	/** attempts that have failed */
+	attempts: number;
+	/** whether it was asked to stop */
+	cancelled?: boolean;
+	/** number of the command in its generation */
+	cmd: number;
+	/** whether it may not be tried again, and has paused the run */
+	exhausted?: boolean;
+	/** of the last attempt */
+	failure?: Failure;
+	/** name of the step */
+	name: string;
+	/** when the next attempt is due */
+	next_at?: string;
+	/** when the code asked for it */
+	since: string;
+}
+
+export interface Tally {
+	/** there are more, which were not counted, and groups and times are of some of the runs */
+	capped?: boolean;
+	/** the largest first, at most 1,000 */
+	groups: Array<Group>;
+	/** how many runs were counted */
+	runs: number;
+}
+
+export interface Timer {
+	/** number of the command in its generation */
+	cmd: number;
+	/** when it fires; absent while it stands still */
+	due_at?: string;
+	/** while it stands still: what is left of its time, such as 1h30m0s */
+	left?: string;
+	/** name of the timer */
+	name?: string;
+	/** when the code armed it */
+	since: string;
+}
+
+export interface TriggerRequest {
+	/** a second trigger with it does nothing */
+	key?: string;
+	/** what happens if a run is open: skip, buffer-one, buffer-all, cancel-other, terminate-other or allow; default what the schedule says */
+	overlap?: string;
+}
+
+export interface Unread {
+	/** when the store accepted it */
+	at: string;
+	/** signal, update, cancel request or answer */
+	kind: string;
+	/** name of the signal or update */
+	name?: string;
+	/** number of the message in the run's inbox */
+	number: number;
+	/** payload */
+	payload?: Payload;
+}
+
+export interface UpdateRequest {
+	/** its argument; null if it is absent */
+	argument?: unknown;
+	/** a second update with this key is the same one, and gets the same answer */
+	key?: string;
+	/** name of the update */
+	name: string;
+	/** send nothing if the run, its queue or its workflow is paused */
+	refuse_paused?: boolean;
+}
+
+export interface Why {
+	/** what is to be dealt with first comes first; never empty */
+	reasons: Array<Reason>;
+	/** the run */
+	run: Run;
+}
+
+// Operations has what each operation takes and answers.
+export interface Operations {
+	/** List what operators have done, newest first. */
+	"GET /audit": {
+		path: { };
+		query: { run?: string; actor?: string; verb?: string; limit?: number; before?: number };
+		body: undefined;
+		answer: Array<Audit>;
+		events: { };
+		writes: false;
+	};
+	/** Start a job that acts on all runs that a filter selects, or count them with dry_run. A node must serve jobs. The status is 202, or 200 if nothing was started. */
+	"POST /bulk": {
+		path: { };
+		query: { dry_run?: boolean };
+		body: BulkRequest;
+		answer: Bulk;
+		events: { };
+		writes: true;
+	};
+	/** Tell how far a job is, or what it has done. */
+	"GET /bulk/{run}": {
+		path: { run: string };
+		query: { };
+		body: undefined;
+		answer: Bulk;
+		events: { };
+		writes: false;
+	};
+	/** What changes in the first page of a list of runs, and nodes, pauses and audit. The first events say how all of it is. */
+	"GET /events": {
+		path: { };
+		query: { limit?: number; where?: string; workflow?: string; version?: number; status?: string; state?: string; key?: string; key_prefix?: string; label?: Array<string>; parent?: string; unchanged?: string; since?: string; until?: string };
+		body: undefined;
+		answer: unknown;
+		events: { audit: Array<Audit>; nodes: Array<Node>; pauses: Array<Pause>; problem: Problem; runs: Changes; };
+		writes: false;
+	};
+	/** List the shapes of flows that are stored, newest first. */
+	"GET /flows": {
+		path: { };
+		query: { };
+		body: undefined;
+		answer: Array<Shape>;
+		events: { };
+		writes: false;
+	};
+	/** Show the nodes of a flow, and what each comes after. */
+	"GET /flows/{flow}": {
+		path: { flow: string };
+		query: { as?: string };
+		body: undefined;
+		answer: Drawing;
+		events: { };
+		writes: false;
+	};
+	/** List live nodes and what they serve. */
+	"GET /nodes": {
+		path: { };
+		query: { };
+		body: undefined;
+		answer: Array<Node>;
+		events: { };
+		writes: false;
+	};
+	/** Let a node hand back its runs and leave, and wait until it has left. It is named by its number, or by its name if only one has it. */
+	"POST /nodes/{node}/drain": {
+		path: { node: string };
+		query: { };
+		body: ReasonRequest;
+		answer: Node;
+		events: { };
+		writes: true;
+	};
+	/** This description. */
+	"GET /openapi.json": {
+		path: { };
+		query: { };
+		body: undefined;
+		answer: Record<string, unknown>;
+		events: { };
+		writes: false;
+	};
+	/** List the queues and workflows that are paused. */
+	"GET /pauses": {
+		path: { };
+		query: { };
+		body: undefined;
+		answer: Array<Pause>;
+		events: { };
+		writes: false;
+	};
+	/** List what waits for a node, by queue, workflow and version. */
+	"GET /queues": {
+		path: { };
+		query: { };
+		body: undefined;
+		answer: Array<Queue>;
+		events: { };
+		writes: false;
+	};
+	/** Keep all runs of a queue from starting steps until it is resumed, and wait for all nodes. */
+	"POST /queues/{queue}/pause": {
+		path: { queue: string };
+		query: { };
+		body: PauseQueueRequest;
+		answer: Scope;
+		events: { };
+		writes: true;
+	};
+	/** Let the runs of a queue go on. The fields are those of its pause. */
+	"POST /queues/{queue}/resume": {
+		path: { queue: string };
+		query: { };
+		body: ResumeQueueRequest;
+		answer: Scope;
+		events: { };
+		writes: true;
+	};
+	/** List runs, newest first unless the condition has an order. */
+	"GET /runs": {
+		path: { };
+		query: { limit?: number; cursor?: string; where?: string; workflow?: string; version?: number; status?: string; state?: string; key?: string; key_prefix?: string; label?: Array<string>; parent?: string; unchanged?: string; since?: string; until?: string };
+		body: undefined;
+		answer: RunPage;
+		events: { };
+		writes: false;
+	};
+	/** Start a run. The status is 201, or 200 if a run had the key already. */
+	"POST /runs": {
+		path: { };
+		query: { };
+		body: StartRequest;
+		answer: Started;
+		events: { };
+		writes: true;
+	};
+	/** Count runs, by what they have in common, with times. */
+	"GET /runs/count": {
+		path: { };
+		query: { by?: Array<string>; cap?: number; histories?: boolean; where?: string; workflow?: string; version?: number; status?: string; state?: string; key?: string; key_prefix?: string; label?: Array<string>; parent?: string; unchanged?: string; since?: string; until?: string };
+		body: undefined;
+		answer: Tally;
+		events: { };
+		writes: false;
+	};
+	/** Delete a closed run with its history, messages and key. It cannot be undone. */
+	"DELETE /runs/{run}": {
+		path: { run: string };
+		query: { reason?: string };
+		body: undefined;
+		answer: Sent;
+		events: { };
+		writes: true;
+	};
+	/** Show a run: its input, what it does, how it ended. */
+	"GET /runs/{run}": {
+		path: { run: string };
+		query: { };
+		body: undefined;
+		answer: Detail;
+		events: { };
+		writes: false;
+	};
+	/** Ask an open run to cancel itself. */
+	"POST /runs/{run}/cancel": {
+		path: { run: string };
+		query: { };
+		body: ReasonRequest;
+		answer: Sent;
+		events: { };
+		writes: true;
+	};
+	/** Give a step of a run a result, instead of what it has. */
+	"POST /runs/{run}/edit": {
+		path: { run: string };
+		query: { dry_run?: boolean };
+		body: EditRequest;
+		answer: Rewound;
+		events: { };
+		writes: true;
+	};
+	/** A run's events as they come, until it ends: event for each, run whenever its record has changed, end when it is closed, gone if it is deleted. */
+	"GET /runs/{run}/events": {
+		path: { run: string };
+		query: { after?: string };
+		body: undefined;
+		answer: unknown;
+		events: { end: Run; event: Event; gone: Sent; problem: Problem; run: Run; };
+		writes: false;
+	};
+	/** Show where the nodes of a run of a flow stand, with the shape that it began with. */
+	"GET /runs/{run}/flow": {
+		path: { run: string };
+		query: { as?: string };
+		body: undefined;
+		answer: Drawing;
+		events: { };
+		writes: false;
+	};
+	/** Begin another run at a point of a run's history. */
+	"POST /runs/{run}/fork": {
+		path: { run: string };
+		query: { dry_run?: boolean };
+		body: ForkRequest;
+		answer: Forked;
+		events: { };
+		writes: true;
+	};
+	/** List the events of a run's present generation, or of an earlier one. */
+	"GET /runs/{run}/history": {
+		path: { run: string };
+		query: { generation?: number };
+		body: undefined;
+		answer: Array<Event>;
+		events: { };
+		writes: false;
+	};
+	/** Set and remove labels of a run, open or closed. */
+	"POST /runs/{run}/labels": {
+		path: { run: string };
+		query: { };
+		body: LabelsRequest;
+		answer: Sent;
+		events: { };
+		writes: true;
+	};
+	/** Keep an open run from starting steps until it is resumed, and wait for its node's answer. */
+	"POST /runs/{run}/pause": {
+		path: { run: string };
+		query: { };
+		body: PauseRequest;
+		answer: Sent;
+		events: { };
+		writes: true;
+	};
+	/** Change the priority of an open run. */
+	"POST /runs/{run}/priority": {
+		path: { run: string };
+		query: { };
+		body: PriorityRequest;
+		answer: Sent;
+		events: { };
+		writes: true;
+	};
+	/** List the values that a run has published. */
+	"GET /runs/{run}/published": {
+		path: { run: string };
+		query: { name?: string };
+		body: undefined;
+		answer: Array<Published>;
+		events: { };
+		writes: false;
+	};
+	/** Ask a run a question, with the code of Options.Node. Nothing is written. */
+	"POST /runs/{run}/query": {
+		path: { run: string };
+		query: { };
+		body: QueryRequest;
+		answer: Answer;
+		events: { };
+		writes: false;
+	};
+	/** Tell whether the code of Options.Node fits a run's history. Nothing is written. */
+	"GET /runs/{run}/replay": {
+		path: { run: string };
+		query: { };
+		body: undefined;
+		answer: Replayed;
+		events: { };
+		writes: false;
+	};
+	/** Let a run go on from an earlier point of its history. */
+	"POST /runs/{run}/reset": {
+		path: { run: string };
+		query: { dry_run?: boolean };
+		body: ResetRequest;
+		answer: Rewound;
+		events: { };
+		writes: true;
+	};
+	/** Let a paused, blocked, quarantined or parked run go on now. */
+	"POST /runs/{run}/resume": {
+		path: { run: string };
+		query: { };
+		body: ReasonRequest;
+		answer: Sent;
+		events: { };
+		writes: true;
+	};
+	/** Let a closed run go on from before its failure. */
+	"POST /runs/{run}/retry": {
+		path: { run: string };
+		query: { dry_run?: boolean };
+		body: RetryRequest;
+		answer: Rewound;
+		events: { };
+		writes: true;
+	};
+	/** Send a signal to an open run. */
+	"POST /runs/{run}/signal": {
+		path: { run: string };
+		query: { };
+		body: SignalRequest;
+		answer: Sent;
+		events: { };
+		writes: true;
+	};
+	/** Leave a message out of a run for good. */
+	"POST /runs/{run}/skip": {
+		path: { run: string };
+		query: { dry_run?: boolean };
+		body: SkipRequest;
+		answer: Rewound;
+		events: { };
+		writes: true;
+	};
+	/** Close an open run at once, without running its code. It cannot be undone. */
+	"POST /runs/{run}/terminate": {
+		path: { run: string };
+		query: { };
+		body: ReasonRequest;
+		answer: Sent;
+		events: { };
+		writes: true;
+	};
+	/** Send an update to an open run and wait for its answer. */
+	"POST /runs/{run}/update": {
+		path: { run: string };
+		query: { };
+		body: UpdateRequest;
+		answer: Answer;
+		events: { };
+		writes: true;
+	};
+	/** Tell why a run stands where it stands, and who has to do what. */
+	"GET /runs/{run}/why": {
+		path: { run: string };
+		query: { };
+		body: undefined;
+		answer: Why;
+		events: { };
+		writes: false;
+	};
+	/** List schedules, when they run next, and what they have done, without their definitions. */
+	"GET /schedules": {
+		path: { };
+		query: { set?: string };
+		body: undefined;
+		answer: Array<Schedule>;
+		events: { };
+		writes: false;
+	};
+	/** Make the schedules of a set those of the request, all at once: those that are gone are removed. The status is 202 if no live node makes the change. */
+	"POST /schedules": {
+		path: { };
+		query: { dry_run?: boolean };
+		body: ApplyRequest;
+		answer: ScheduleChange;
+		events: { };
+		writes: true;
+	};
+	/** List the next times of a spec that no schedule has yet. Nothing is written. */
+	"POST /schedules/preview": {
+		path: { };
+		query: { };
+		body: PreviewRequest;
+		answer: Array<Slot>;
+		events: { };
+		writes: false;
+	};
+	/** Remove a schedule. Runs that it has started go on. The status is 202 if no live node makes the change. */
+	"DELETE /schedules/{schedule}": {
+		path: { schedule: string };
+		query: { };
+		body: undefined;
+		answer: ScheduleChange;
+		events: { };
+		writes: true;
+	};
+	/** Show a schedule, what it waits for, what it has done, its next slots and its newest runs. */
+	"GET /schedules/{schedule}": {
+		path: { schedule: string };
+		query: { };
+		body: undefined;
+		answer: Schedule;
+		events: { };
+		writes: false;
+	};
+	/** Start the runs of past slots that have none. */
+	"POST /schedules/{schedule}/backfill": {
+		path: { schedule: string };
+		query: { };
+		body: BackfillRequest;
+		answer: ScheduleTold;
+		events: { };
+		writes: true;
+	};
+	/** Keep a schedule from starting runs until it is resumed. Triggers and backfills run. */
+	"POST /schedules/{schedule}/pause": {
+		path: { schedule: string };
+		query: { };
+		body: ReasonRequest;
+		answer: ScheduleTold;
+		events: { };
+		writes: true;
+	};
+	/** List the next times of a schedule, with what daylight saving does to them. */
+	"GET /schedules/{schedule}/preview": {
+		path: { schedule: string };
+		query: { after?: string; number?: number };
+		body: undefined;
+		answer: Array<Slot>;
+		events: { };
+		writes: false;
+	};
+	/** Let a paused schedule go on, with the slots that come. */
+	"POST /schedules/{schedule}/resume": {
+		path: { schedule: string };
+		query: { };
+		body: undefined;
+		answer: ScheduleTold;
+		events: { };
+		writes: true;
+	};
+	/** Start a run of a schedule now, also while it is paused. */
+	"POST /schedules/{schedule}/trigger": {
+		path: { schedule: string };
+		query: { };
+		body: TriggerRequest;
+		answer: ScheduleTold;
+		events: { };
+		writes: true;
+	};
+	/** List the workflows, versions and queues that live nodes serve. */
+	"GET /workflows": {
+		path: { };
+		query: { };
+		body: undefined;
+		answer: Array<Served>;
+		events: { };
+		writes: false;
+	};
+	/** Keep all runs of a workflow from starting steps until it is resumed, and wait for all nodes. */
+	"POST /workflows/{workflow}/pause": {
+		path: { workflow: string };
+		query: { };
+		body: PauseWorkflowRequest;
+		answer: Scope;
+		events: { };
+		writes: true;
+	};
+	/** Let the runs of a workflow go on. The fields are those of its pause. */
+	"POST /workflows/{workflow}/resume": {
+		path: { workflow: string };
+		query: { };
+		body: ResumeWorkflowRequest;
+		answer: Scope;
+		events: { };
+		writes: true;
+	};
+}

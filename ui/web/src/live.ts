@@ -1,0 +1,103 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Operations } from "./api";
+import { address, type Asked, parse } from "./client";
+
+// A page is live by one stream of the API, and right without it: while there is no stream it looks
+// by itself, seldom. A tab that nobody sees has no stream and asks nothing; when it is seen again,
+// it looks at once.
+const pollMs = 15_000;
+
+// State is how a page learns of changes.
+export type State = "live" | "polling" | "connecting" | "hidden" | "none";
+
+let state: State = "none"; // of a page that shows nothing that changes
+const watchers = new Set<(s: State) => void>();
+
+function become(s: State) {
+	state = s;
+	for (const fn of watchers) fn(s);
+}
+
+// useLiveState is for the sign that says whether the page is live.
+export function useLiveState(): State {
+	const [s, set] = useState(state);
+	useEffect(() => {
+		watchers.add(set);
+		set(state);
+		return () => void watchers.delete(set);
+	}, []);
+	return s;
+}
+
+type Streams = { [O in keyof Operations]: keyof Operations[O]["events"] extends never ? never : O }[keyof Operations];
+type Changed<O extends keyof Operations> = (name?: keyof Operations[O]["events"] & string, data?: unknown) => void;
+
+// useLive listens to a stream of the API while the page is shown. changed is called for each event,
+// and without one when the page has to look by itself: the first events of a stream tell how things
+// are, so that nothing is missed that happened before. Undefined listens to nothing.
+export function useLive<O extends Streams>(op: O, o: Pick<Asked<O>, "path" | "query"> | undefined, events: Array<keyof Operations[O]["events"] & string>, changed: Changed<O>) {
+	const at = o && address(op, o);
+	const fn = useRef(changed);
+	fn.current = changed;
+	const names = events.join();
+	useEffect(() => {
+		if (at === undefined) return;
+		let source: EventSource | undefined;
+		let timer: ReturnType<typeof setTimeout> | undefined;
+		const poll = () => {
+			timer = setTimeout(() => {
+				fn.current();
+				if (source?.readyState === EventSource.CLOSED) open(); // refused: it does not try again by itself
+				else poll();
+			}, pollMs);
+		};
+		const stop = () => {
+			clearTimeout(timer);
+			source?.close();
+			source = undefined;
+		};
+		const open = () => {
+			stop();
+			const s = (source = new EventSource(at));
+			become("connecting");
+			s.onopen = () => {
+				clearTimeout(timer);
+				become("live");
+			};
+			s.onerror = () => {
+				if (source !== s) return;
+				become("polling");
+				clearTimeout(timer);
+				poll();
+			};
+			for (const name of names.split(",")) s.addEventListener(name, (e) => fn.current(name as never, parse((e as MessageEvent<string>).data)));
+		};
+		const seen = () => {
+			if (document.hidden) {
+				stop();
+				become("hidden");
+			} else if (!source) {
+				open();
+			}
+		};
+		document.addEventListener("visibilitychange", seen);
+		seen();
+		return () => {
+			document.removeEventListener("visibilitychange", seen);
+			stop();
+			become("none");
+		};
+	}, [at, names]);
+}
+
+// soon calls fn a moment after the last call, and at the latest some moments after the first one:
+// many changes are one look.
+export function soon(fn: () => void, ms = 100): () => void {
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	return () => {
+		timer ??= setTimeout(() => {
+			timer = undefined;
+			fn();
+		}, ms);
+	};
+}
