@@ -34,8 +34,9 @@ type ResetOptions struct {
 	// matches [ErrAborted], unless it was answered before.
 	NoMessages bool
 	Messages   []string
-	// KeepChildren leaves children alone that were started behind the point. Else those that are
-	// open get a request to cancel, unless they were started to outlive their parent.
+	// KeepChildren leaves children alone that were started behind the point, those of all
+	// generations for [RunStart]. Else those that are open get a request to cancel, unless they
+	// were started to outlive their parent.
 	KeepChildren bool
 	// Input and Version replace those of a run that begins anew ([RunStart], [GenerationStart]).
 	Input   any

@@ -153,10 +153,11 @@ func (w *Rewind) Started(g journal.Generation, cmd journal.Cmd) bool {
 }
 
 // Orphans tells whether a child that the command has started is left without the code that waits
-// for it, and is to be cancelled.
+// for it, and is to be cancelled. Children of earlier generations are behind the point too if the
+// run begins anew: else they stay with it.
 func (w *Rewind) Orphans(p *journal.Parent) bool {
 	return !w.KeepChildren && p.Policy != journal.CloseAbandon && !w.Started(p.Generation, p.Cmd) &&
-		w.Before.Issuer(w.Generation, p.Cmd) == p.Generation
+		(w.Whole || w.Before.Issuer(w.Generation, p.Cmd) == p.Generation)
 }
 
 // Detail is what the audit says of it.

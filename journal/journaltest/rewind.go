@@ -26,6 +26,7 @@ var rewindChecks = []check{
 	{"J13_UpdatesAreAnsweredAgain", updatesAgain},
 	{"J13_WhatWasRejectedStaysRejected", rejectedStays},
 	{"J13_ChildrenOfTheBranch", childrenOfBranch},
+	{"J13_ChildrenOfEarlierGenerations", childrenOfAll},
 	{"J13_ChildrenThatEndedMeanwhile", childrenEnded},
 	{"J13_AChildGoesOn", childRetried},
 }

@@ -192,6 +192,34 @@ func childrenOfBranch(k *kit) {
 	}
 }
 
+// Children of all generations are behind the point if the run begins anew, and those of the present
+// one if that begins anew.
+func childrenOfAll(k *kit) {
+	node := k.join(leaseLong).ID()
+	for _, whole := range []bool{false, true} {
+		o := k.one(node)
+		children := o.bears(journal.CloseCancel, journal.CloseTerminate, journal.CloseAbandon)
+		k.send(o.run, "sig", "1")
+		o.submit(o.continued(keep, nil, received(k.first(o.run))))
+		c := o.build(keep, asksChild(1))
+		child := o.child(1, journal.CloseCancel)
+		c.Starts = []journal.Start{child}
+		o.submit(c)
+		k.ok(back(k, driver.AdminReset, o.run, 0, func(w *driver.Rewind) { w.Whole = whole }))
+		k.inboxIs(child.ID, "2  1")
+		for i := range children {
+			if whole && i < 2 {
+				k.inboxIs(children[i], "2  1")
+			} else {
+				k.inboxIs(children[i])
+			}
+		}
+		for _, run := range append(children, child.ID, o.run) {
+			k.ok(k.admin(run, driver.AdminTerminate))
+		}
+	}
+}
+
 // A child of the kept events that has ended while its parent was closed answers it now. One that
 // answered before does not do so twice.
 func childrenEnded(k *kit) {
