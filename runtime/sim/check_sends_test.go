@@ -10,7 +10,8 @@ import (
 
 // checkSends: what one run sends to another one arrives once, in the order in which it was sent, if
 // the sender's turn is in the history; nothing else arrives. A turn behind a point to which somebody
-// has gone back is in a branch, and what the code sends after that is sent again.
+// has gone back is in a branch, and what the code sends after that is sent again. So does a job that
+// the database has lost and that is started again, as another run: see checkJobs.
 func checkSends(f *finder) {
 	for _, r := range f.runs {
 		at := map[journal.RunID]journal.InboxSeq{}
@@ -32,11 +33,11 @@ func checkSends(f *finder) {
 	}
 }
 
-// repeats tells whether the program that sends a signal may have done so in several generations, or
-// in a fork too: each of them sends its own.
+// repeats tells whether who sends a signal may have done so several times: a program in several
+// generations, or in a fork too, each of which sends its own, or a lost job.
 func (f *finder) repeats(payload string) bool {
 	root, _, program := strings.Cut(payload, "!")
-	return program && slices.ContainsFunc(f.runs, func(r *settled) bool { return fmt.Sprint(r.number) == root && r.wentBack() })
+	return strings.HasPrefix(payload, jobPrefix) && f.epoch > 0 || program && slices.ContainsFunc(f.runs, func(r *settled) bool { return fmt.Sprint(r.number) == root && r.wentBack() })
 }
 
 // sent tells whether a signal is in some inbox.

@@ -63,7 +63,10 @@ func (p *jobPlan) job(n int) bulk.Job {
 	return j
 }
 
-func jobPayload(n int) string { return fmt.Sprintf("job %d", n) }
+// jobPrefix begins what jobs send.
+const jobPrefix = "job "
+
+func jobPayload(n int) string { return fmt.Sprint(jobPrefix, n) }
 
 // work starts a job and waits for what it has done.
 func (w *world) work(p *jobPlan, n int) {
