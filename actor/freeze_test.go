@@ -107,8 +107,8 @@ func TestFreezeOfADueTimer(t *testing.T) {
 	})
 }
 
-// A run that keeps its task while steps are executed hears of the resume from the store, by a load or
-// by a commit's outcome. The steps go on, and the timer waits for the rest of its time.
+// A run that keeps its task while steps are executed hears of the resume from the store, by a load
+// or by a commit's outcome. The steps go on, and the timer waits for the rest of its time.
 func TestFreezeOfALiveRun(t *testing.T) {
 	for name, told := range map[string]bool{"by a load": true, "by a commit": false} {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 // panic of theirs counts as a failure of the engine and blocks the run. What run points to must not
 // be changed and may be kept.
 type Hooks struct {
+	// Owns is called when a run becomes live here, before anything of it is executed.
+	Owns func()
 	// Released is called when a run stops being live here, for whatever reason.
 	Released func()
 	// Room is called when System.Room may have become more. It may be called by any goroutine of

@@ -59,6 +59,15 @@ func (h *host) stuck(run *journal.Run, after time.Duration, stacks string) {
 	h.lookAtLive()
 }
 
+// owns begins an activation. Whoever sees in the hook that nothing was live until now is told
+// before a step of the run can start.
+func (h *host) owns() {
+	h.live.Add(1)
+	if h.o.Hooks.Owns != nil {
+		h.o.Hooks.Owns()
+	}
+}
+
 // released ends an activation.
 func (h *host) released() {
 	if h.live.Add(-1) == 0 || h.draining.Load() {

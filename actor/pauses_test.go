@@ -26,8 +26,8 @@ func (g *rig) wantFree(id journal.RunID) {
 	}
 }
 
-// J11: when a scope is paused, attempts of its runs end, and what code asks for then does not start.
-// The run is free then, and whoever claims it holds it too, until the pause is over.
+// J11: when a scope is paused, attempts of its runs end, and what code asks for then does not
+// start. The run is free then, and whoever claims it holds it too, until the pause is over.
 func TestPausedScope(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		a, b := newGate(), newGate()

@@ -72,7 +72,7 @@ func stopStrategy() proto.SupervisorStrategy {
 
 // Activate takes over a task that the node owns.
 func (s *System) Activate(c driver.Claimed) {
-	s.live.Add(1)
+	s.owns()
 	s.toShard(c.Task.Run, &activate{claimed: &c, newcomer: s.room.newcomers.enter()})
 }
 
@@ -81,7 +81,7 @@ func (s *System) Activate(c driver.Claimed) {
 // unconfirmed until a load has shown that the node still owns the run; nothing is executed before
 // that.
 func (s *System) ActivateUnconfirmed(c driver.Claimed) {
-	s.live.Add(1)
+	s.owns()
 	s.toShard(c.Task.Run, &activate{claimed: &c, unconfirmed: true, newcomer: s.room.newcomers.enter()})
 }
 

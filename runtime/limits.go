@@ -17,7 +17,7 @@ const (
 	// graceMin is a few round trips to a near store: four questions must be answered in it.
 	graceMin = 100 * time.Millisecond
 	// pollDefault bounds how late a task or a result is found whose hint was lost. It is longer
-	// than the time between two renewals of the default lease, which look at the queue too, so an
+	// than the time between two looks at the queue that renewals of the default lease bring, so an
 	// idle node hardly polls.
 	pollDefault = 1500 * time.Millisecond
 	// liveMaxDefault is how many runs a node owns at once.

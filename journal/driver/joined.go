@@ -24,8 +24,8 @@ func (m *member) Renew(ctx context.Context) (Renewal, error) {
 	return r, err
 }
 
-func (m *member) Ask(ctx context.Context) (bool, error) {
-	look, err := m.Membership.Ask(ctx)
+func (m *member) Ask(ctx context.Context, need bool) (bool, error) {
+	look, err := m.Membership.Ask(ctx, need)
 	if errors.Is(err, journal.ErrNodeLost) {
 		m.j.local.leave(m.ID())
 	}

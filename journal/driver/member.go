@@ -36,10 +36,12 @@ type Membership interface {
 	// lets them may still be on its way, and may never be answered. It has room for one token, and
 	// one reader. A store that judges no node by its sessions returns nil.
 	Judged() <-chan struct{}
-	// Ask asks the store for a sign of life, on sessions that no other call can take, and returns
-	// when one has come or ctx ends. What it heard shows in Contact. It also tells whether another
-	// node seems to have died since, which makes a Look worthwhile. ErrNodeLost is as for Renew.
-	Ask(ctx context.Context) (look bool, err error)
+	// Ask looks after the other nodes, and tells whether one of them seems to have died, which
+	// makes a Look worthwhile. So that the cost does not grow with the number of nodes, the store
+	// decides by lot which of them does so when they are asked. If need is set, Ask also asks the
+	// store for a sign of life, on sessions that no other call can take, and returns when one has
+	// come or ctx ends. What it heard shows in Contact. ErrNodeLost is as for Renew.
+	Ask(ctx context.Context, need bool) (look bool, err error)
 
 	// Heed returns what operators want of the node. heeded is the largest number of the pauses of
 	// the answer before, by which the node says that it starts no step of a run in any of their

@@ -134,7 +134,7 @@ func (m *member) Contact() (time.Time, bool) { return time.Now(), false }
 func (m *member) Judged() <-chan struct{} { return nil }
 
 // Ask implements driver.Membership.
-func (m *member) Ask(context.Context) (bool, error) { return false, nil }
+func (m *member) Ask(context.Context, bool) (bool, error) { return false, nil }
 
 // Owned implements driver.Membership. From here on the node has heard of what was taken away: it is
 // not in the list.

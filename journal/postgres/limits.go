@@ -131,11 +131,15 @@ const (
 	claimPatience = 2
 )
 
-// looksPerRound is about how many nodes look for dead ones in the time between two renewals, of all
-// that renew in it. The ring of neighbours tells of dead processes sooner; this is for leases that
-// run out, and for neighbours whose question finds no connection. With three, hardly one round in
-// twenty passes without a look.
-const looksPerRound = 3
+// Lots. watchesPerAsk is about how many nodes look after all others in the time between two
+// questions of a node, a quarter of a grace: with two, a death is noticed after an eighth of a
+// grace on the average. looksPerRound is about how many look for dead ones, of all that look at the
+// queue once: questions tell of dead processes sooner, this is for leases that run out. With three,
+// hardly one round in twenty passes without a look.
+const (
+	watchesPerAsk = 2
+	looksPerRound = 3
+)
 
 // Hints.
 const (

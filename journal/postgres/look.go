@@ -21,17 +21,17 @@ import (
 //
 // It locks nothing, and what it finds are only suspects; reapMarkSQL decides.
 //
-// What it reads grows with the number of nodes and of sessions, so not all nodes look at each
-// renewal, see mustLook. The locks are read once, into a hash table.
+// What it reads grows with the number of nodes, so not all nodes look each time, see mustLook. It
+// tries the locks of the sessions as watchSQL does; to list all locks of the server would cost
+// several times as much.
 const lookSuspectsSQL = `
 SELECT s.id, s.ended, s.renewals, (extract(epoch FROM s.grace) * 1000000)::bigint
 FROM (
     SELECT n.id, n.renewals, n.grace,
            n.expires_at < now() OR (SELECT m.lost_at FROM reprise.members m WHERE m.node = n.id) IS NOT NULL AS ended,
-           n.process <> $2::int AND n.server = pg_postmaster_start_time() AND n.process::oid NOT IN (
-               SELECT l.objid FROM pg_locks l
-               WHERE l.locktype = 'advisory' AND l.classid = $3::bigint::oid AND l.objsubid = 2
-                 AND l.mode = 'ShareLock' AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())) AS silent
+           CASE WHEN n.process <> $2::int AND n.server = pg_postmaster_start_time() THEN
+               CASE WHEN pg_try_advisory_lock($3::int, n.process) THEN pg_advisory_unlock($3::int, n.process) ELSE false END
+           ELSE false END AS silent
     FROM reprise.nodes n WHERE n.id <> $1::int) s
 WHERE s.ended OR s.silent
 ORDER BY s.id`
@@ -89,7 +89,7 @@ func (m *member) Look(ctx context.Context) (driver.Look, error) {
 					silent[id] = suspicion{renewals: renewals, grace: time.Duration(grace) * time.Microsecond}
 				}
 				return nil
-			}), int32(m.id), m.s.sessions.process, int64(uint32(sessionClass(m.s.o.Schema))))
+			}), int32(m.id), m.s.sessions.process, sessionClass(m.s.o.Schema))
 		}
 		p.query(m.s.sql.member.lookNext, each(func(row pgx.CollectableRow) error { return row.Scan(&next, &now) }),
 			int32(m.id), m.queues, m.workflows, m.versions, search.after())
@@ -117,18 +117,17 @@ func (m *member) Look(ctx context.Context) (driver.Look, error) {
 
 // mustLook tells whether a look is to look at the other nodes.
 //
-// If every node did so at each renewal, what it costs would grow with the square of their number or
-// faster. So each draws lots, such that about looksPerRound of all nodes look in the time between
-// two renewals. Nobody has to be alive for another one to look, and who it is does not matter,
+// If every node did so each time, what it costs would grow with the square of their number. So each
+// draws lots, such that about looksPerRound of all nodes look in the time in which each of them has
+// the opportunity. Nobody has to be alive for another one to look, and who it is does not matter,
 // since anybody may reap. A node that was never counted, or is one of few, always looks.
 //
-// Two things are not left to lots. A neighbour that seems to be dead is looked at: by watchSQL each
-// death of a process is noticed by one node within a part of its grace, as long as that node lives;
-// if it has died too, its own neighbour notices that, and its look finds both. And a node that has
-// suspects goes on to look at them, because only looks in a row condemn. So lots are for what the
-// ring of neighbours does not tell: leases that run out, which take many renewals, and nodes whose
-// neighbour cannot ask. The count may be out of date; the next look mends it, and behind a pooler,
-// where there is no ring, every node looks.
+// Two things are not left to lots. A node that has heard of a death looks: by watchSQL the death of
+// a process is noticed within a part of its grace, and no certain node has to be alive for that.
+// And a node that has suspects goes on to look at them, because only looks in a row condemn. So
+// lots are for what the questions do not tell: leases that run out, which take many renewals. The
+// count may be out of date; the next look mends it, and behind a pooler, where there are no
+// questions, every node looks.
 func (m *member) mustLook() bool {
 	alarmed := m.alarmed.Swap(false)
 	m.mu.Lock()

@@ -33,21 +33,28 @@ func TestSuspectsWaitForTheirOwnGrace(t *testing.T) {
 	})
 }
 
-// Of many nodes a few look in the time of a renewal, and few nodes always do. A node whose neighbour
-// seems to be dead looks once, and one that has suspects until it has none.
+// Of many nodes a few look at the others at a time, and few nodes always do, as they do after them
+// when they ask. A node that has heard of a death looks once, and one that has suspects until it has
+// none.
 func TestFewOfManyNodesLook(t *testing.T) {
 	const rounds = 20_000
 	m := &member{s: &Store{}}
-	for nodes, want := range map[int]int{0: rounds, 1: rounds, looksPerRound: rounds, 200: rounds * looksPerRound / 200} {
-		m.nodes.Store(int64(nodes))
-		looks := 0
-		for range rounds {
-			if m.mustLook() {
-				looks++
+	for _, lot := range []struct {
+		what     string
+		drawn    func() bool
+		perRound int
+	}{{"looks", m.mustLook, looksPerRound}, {"watches", m.watches, watchesPerAsk}} {
+		for nodes, want := range map[int]int{0: rounds, 1: rounds, lot.perRound: rounds, 200: rounds * lot.perRound / 200} {
+			m.nodes.Store(int64(nodes))
+			n := 0
+			for range rounds {
+				if lot.drawn() {
+					n++
+				}
 			}
-		}
-		if looks < want*3/4 || looks > want*5/4 {
-			t.Errorf("of %d nodes each looks %d times in %d rounds, want about %d", nodes, looks, rounds, want)
+			if n < want*3/4 || n > want*5/4 {
+				t.Errorf("of %d nodes each %s %d times in %d rounds, want about %d", nodes, lot.what, n, rounds, want)
+			}
 		}
 	}
 	m.nodes.Store(1 << 60) // the lots never say yes
@@ -56,7 +63,7 @@ func TestFewOfManyNodesLook(t *testing.T) {
 	}
 	m.alarmed.Store(true)
 	if !m.mustLook() || m.mustLook() {
-		t.Error("a neighbour that seems to be dead makes it look once")
+		t.Error("another node that seems to be dead makes it look once")
 	}
 	m.suspect(map[journal.NodeID]suspicion{2: {grace: time.Second}})
 	if first, again := m.mustLook(), m.mustLook(); !first || !again {

@@ -203,7 +203,7 @@ type member struct {
 	contact     contact
 	peers       atomic.Bool  // whether there are other nodes, as of the last renewal
 	pinging     atomic.Bool  // a question on the pool is in flight
-	alarmed     atomic.Bool  // the neighbour seems to be dead
+	alarmed     atomic.Bool  // another node seems to be dead
 	nodes       atomic.Int64 // how many nodes there were when this one last looked at them; 0 before
 
 	queues, workflows []string // of the routes it serves

@@ -267,7 +267,7 @@ func (m *member) Contact() (time.Time, bool) { return time.Now(), false }
 func (m *member) Judged() <-chan struct{} { return nil }
 
 // Ask implements driver.Membership.
-func (m *member) Ask(context.Context) (bool, error) { return false, nil }
+func (m *member) Ask(context.Context, bool) (bool, error) { return false, nil }
 
 func (m *member) errLost() error { return fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost) }
 

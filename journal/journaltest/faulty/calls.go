@@ -195,8 +195,10 @@ func (m *member) Contact() (time.Time, bool) { return m.m.Contact() }
 func (m *member) Judged() <-chan struct{} { return m.m.Judged() }
 
 // Ask implements driver.Membership.
-func (m *member) Ask(ctx context.Context) (bool, error) {
-	return call(ctx, m.f, Call{Verb: "ask", Members: 1, Node: m.m.ID()}, m.m.Ask)
+func (m *member) Ask(ctx context.Context, need bool) (bool, error) {
+	return call(ctx, m.f, Call{Verb: "ask", Members: 1, Node: m.m.ID()}, func(ctx context.Context) (bool, error) {
+		return m.m.Ask(ctx, need)
+	})
 }
 
 // Reap implements driver.Membership.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +25,7 @@ type watchedMember struct {
 	judged bool
 	silent bool
 	asked  []time.Time
+	offers int
 	answer func() (bool, error)
 }
 
@@ -35,8 +37,12 @@ func (m *watchedMember) Contact() (time.Time, bool) {
 
 func (m *watchedMember) Judged() <-chan struct{} { return m.begun }
 
-func (m *watchedMember) Ask(ctx context.Context) (bool, error) {
+func (m *watchedMember) Ask(ctx context.Context, need bool) (bool, error) {
 	m.mu.Lock()
+	if m.offers++; !need { // the lots say no
+		m.mu.Unlock()
+		return false, nil
+	}
 	m.asked = append(m.asked, time.Now())
 	silent := m.silent
 	m.mu.Unlock()
@@ -72,8 +78,15 @@ func (m *watchedMember) questions() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := len(m.asked)
-	m.asked = nil
+	m.asked, m.offers = nil, 0
 	return n
+}
+
+// hear is an answer to another call of the node's.
+func (m *watchedMember) hear() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.last = time.Now()
 }
 
 // watched is a contact and what it has done.
@@ -81,6 +94,7 @@ type watched struct {
 	contact
 	text   bytes.Buffer // what is logged
 	m      *watchedMember
+	live   atomic.Bool // a run is owned
 	mu     sync.Mutex
 	events []string
 	at     []time.Time
@@ -107,9 +121,10 @@ func (w *watched) took() (what string, at time.Time) {
 func watch(t *testing.T, fn func(w *watched)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &watched{m: &watchedMember{last: time.Now(), begun: make(chan struct{}, 1)}}
+		w.live.Store(true)
 		var loops sync.WaitGroup
 		w.contact = contact{
-			member: w.m, grace: graceOfTests, interrupt: func(error) { w.note("interrupt ") }, resume: func() { w.note("resume ") },
+			member: w.m, grace: graceOfTests, owns: w.live.Load, interrupt: func(error) { w.note("interrupt ") }, resume: func() { w.note("resume ") },
 			look: func() { w.note("look ") }, lost: func(error) { w.note("lost ") }, log: slog.New(slog.NewTextHandler(&w.text, nil)),
 			wake: make(chan struct{}, 1), loops: &loops,
 		}
@@ -242,4 +257,125 @@ type lookedMember struct {
 func (m lookedMember) Look(ctx context.Context) (driver.Look, error) {
 	m.look(ctx)
 	return driver.Look{}, journal.ErrUnavailable
+}
+
+// A node that hears the store often enough needs no questions, and notices its silence in time.
+func TestAnswersToOthersReplaceQuestions(t *testing.T) {
+	watch(t, func(w *watched) {
+		w.m.set(true, false)
+		w.contact.note()
+		time.Sleep(graceOfTests)
+		w.m.questions()
+		for range 100 {
+			w.m.hear()
+			time.Sleep(graceOfTests / askPerGrace / 2)
+		}
+		if n := w.m.questions(); n > 0 {
+			t.Errorf("%d questions beside the answers", n)
+		}
+		w.m.set(true, true)
+		last, _ := w.m.Contact()
+		time.Sleep(10 * graceOfTests)
+		if what, at := w.took(); what != "interrupt " || at.After(last.Add(graceOfTests)) {
+			t.Errorf("%q %s after the last answer, the grace is %s", what, at.Sub(last), graceOfTests)
+		}
+	})
+}
+
+// rest brings a contact to rest, with a contact that is older than a grace.
+func (w *watched) rest() {
+	w.live.Store(false)
+	w.m.set(true, false)
+	w.contact.note()
+	time.Sleep(10 * graceOfTests)
+	w.m.questions()
+	time.Sleep(10 * graceOfTests)
+}
+
+// A node that owns no run asks for no sign of life and is never interrupted. It looks after others
+// all the same.
+func TestNodeThatOwnsNothingRests(t *testing.T) {
+	watch(t, func(w *watched) {
+		w.rest()
+		w.m.mu.Lock()
+		offers := w.m.offers
+		w.m.mu.Unlock()
+		if offers < 10*askPerGrace-1 || offers > 10*askPerGrace+1 {
+			t.Errorf("%d offers in 10 graces", offers)
+		}
+		if n := w.m.questions(); n > 0 {
+			t.Errorf("%d questions", n)
+		}
+		w.m.set(true, true)
+		time.Sleep(10 * graceOfTests)
+		if what, _ := w.took(); what != "" {
+			t.Errorf("the store is silent, and nothing is owned: %q", what)
+		}
+	})
+}
+
+// The first run of a node that rests begins without a question if the answer that brought it counts,
+// and the contact is watched from then on.
+func TestFirstRunEndsTheRest(t *testing.T) {
+	watch(t, func(w *watched) {
+		w.rest()
+		w.m.hear()
+		last, _ := w.m.Contact()
+		w.m.set(true, true)
+		w.live.Store(true)
+		w.contact.begin()
+		if what, _ := w.took(); what != "" {
+			t.Errorf("at once: %q", what)
+		}
+		time.Sleep(10 * graceOfTests)
+		if what, at := w.took(); what != "interrupt " || at.After(last.Add(graceOfTests)) {
+			t.Errorf("%q %s after the last answer, the grace is %s", what, at.Sub(last), graceOfTests)
+		}
+		w.live.Store(false) // it was given up
+		time.Sleep(10 * graceOfTests)
+		w.m.set(true, false)
+		time.Sleep(graceOfTests)
+		if what, _ := w.took(); what != "resume " {
+			t.Errorf("the store is back: %q", what)
+		}
+	})
+}
+
+// If that answer does not count, nothing is executed before another one has come: the others may
+// have seen no session for a while. That is no fault to log, unless the answer stays away.
+func TestFirstRunWaitsForAContact(t *testing.T) {
+	for silent, want := range map[bool]string{false: "resume ", true: ""} {
+		watch(t, func(w *watched) {
+			w.rest()
+			w.m.set(true, silent)
+			w.live.Store(true)
+			w.contact.begin()
+			w.mu.Lock() // what happens is noted before begin returns
+			if len(w.events) != 1 || w.events[0] != "interrupt " {
+				t.Errorf("begin: %q", w.events)
+			}
+			w.events, w.at = nil, nil
+			w.mu.Unlock()
+			w.contact.begin() // of the next run
+			time.Sleep(graceOfTests)
+			if what, _ := w.took(); what != want {
+				t.Errorf("silent %t: %q", silent, what)
+			}
+			if n := strings.Count(w.text.String(), "the store does not answer"); (n == 1) != silent {
+				t.Errorf("silent %t, and logged: %s", silent, &w.text)
+			}
+		})
+	}
+}
+
+// A run that comes while the loop finds that the node owns nothing is seen by one of the two.
+func TestRunThatComesAtTheBeginOfARest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, looks := &watchedMember{last: time.Now(), judged: true}, 0
+		c := contact{member: m, grace: graceOfTests, wake: make(chan struct{}, 1)}
+		c.owns = func() bool { looks++; return looks > 1 }
+		if s := c.heedNow(); s.resting || c.resting.Load() {
+			t.Error("it rests although it owns a run by now")
+		}
+	})
 }

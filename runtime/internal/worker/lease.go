@@ -22,6 +22,7 @@ import (
 type lease struct {
 	member  driver.Membership
 	length  time.Duration
+	owns    func() bool          // whether the node owns a run
 	renewed func(driver.Renewal) // must be quick
 	lost    func(error)          // called at most once, with a journal.ErrNodeLost, or ErrStoreClosed
 	wake    chan struct{}        // one token: renew
@@ -37,13 +38,22 @@ func (l *lease) renewNow() {
 
 // renewLoop renews until ctx ends or the lease is lost. end is the local time at which it ends
 // unless it is renewed.
+//
+// A node that owns nothing has little to lose with its lease, so it renews less often as long as
+// the store answers. What it comes to own meanwhile has most of the lease before it.
 func (l *lease) renewLoop(ctx context.Context, end time.Time) {
-	every := l.length / renewalsPerLease
-	var cause error // why the store could not be reached, as of the last try that knew
-	for l.sleep(ctx, min(every, time.Until(end))) {
+	var cause, err error // cause is why the store could not be reached, as of the last try that knew
+	every := func() time.Duration {
+		if err == nil && !l.owns() {
+			return l.length / idleRenewalsPerLease
+		}
+		return l.length / renewalsPerLease
+	}
+	for l.sleep(ctx, min(every(), time.Until(end))) {
 		sent := time.Now()
 		call, cancel := context.WithDeadline(ctx, end)
-		r, err := l.member.Renew(call)
+		var r driver.Renewal
+		r, err = l.member.Renew(call)
 		cancel()
 		if err == nil || errors.Is(err, journal.ErrUnavailable) {
 			cause = err

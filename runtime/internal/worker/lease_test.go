@@ -121,3 +121,83 @@ func TestEveryEndLeaves(t *testing.T) {
 		})
 	}
 }
+
+// pacedMember notes when it is renewed.
+type pacedMember struct {
+	fakeMember
+	at  *[]time.Time
+	err *error
+}
+
+func (m pacedMember) Renew(context.Context) (driver.Renewal, error) {
+	*m.at = append(*m.at, time.Now())
+	return driver.Renewal{}, *m.err
+}
+
+// A node that owns nothing renews less often, unless a renewal has failed.
+func TestIdleNodesRenewSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := testWorker()
+		var at []time.Time
+		var err error
+		owns := false
+		w.lease.member, w.lease.owns = pacedMember{m, &at, &err}, func() bool { return owns }
+		ended := make(chan struct{})
+		go func() { defer close(ended); w.lease.renewLoop(w.alive, time.Now().Add(leaseOfTests)) }()
+		in := func(what string, d time.Duration, want int) {
+			t.Helper()
+			at = nil
+			time.Sleep(d)
+			synctest.Wait()
+			if n := len(at); n < want || n > want+1 {
+				t.Errorf("%s: %d renewals in %s, want %d", what, n, d, want)
+			}
+		}
+		in("idle", 10*leaseOfTests, 10*idleRenewalsPerLease)
+		owns = true
+		time.Sleep(leaseOfTests)
+		in("with a run", 10*leaseOfTests, 10*renewalsPerLease)
+		owns, err = false, journal.ErrUnavailable
+		in("idle, without an answer", leaseOfTests/2, renewalsPerLease/2)
+		err = nil
+		in("idle again", 10*leaseOfTests, 10*idleRenewalsPerLease)
+		w.fail(journal.ErrNodeLost)
+		_ = w.Abort()
+		<-ended
+		time.Sleep(time.Minute) // the last timers end
+	})
+}
+
+// A node that renews seldom looks at its queue before a poll is due.
+func TestIdleNodesLookBetweenRenewals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := testWorker()
+		var looks []time.Time
+		w.reaper.member = lookedMember{fakeMember: m, look: func(context.Context) { looks = append(looks, time.Now()) }}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); w.reaper.lookLoop(ctx) }()
+		began := time.Now()
+		for range 10 {
+			w.reaper.look() // a renewal
+			time.Sleep(leaseOfTests / idleRenewalsPerLease)
+		}
+		cancel()
+		<-ended
+		for i, at := range append(looks, time.Now()) {
+			before := began
+			if i > 0 {
+				before = looks[i-1]
+			}
+			if at.Sub(before) > 1500*time.Millisecond {
+				t.Errorf("no look for %s", at.Sub(before))
+			}
+		}
+		if len(looks) > 21 {
+			t.Errorf("%d looks for 10 renewals", len(looks))
+		}
+		w.fail(journal.ErrNodeLost)
+		_ = w.Abort()
+		time.Sleep(time.Minute)
+	})
+}

@@ -3,9 +3,14 @@ package worker
 import "time"
 
 const (
-	// renewalsPerLease: with nine renewals a lease, eight may fail in a row. At the default lease
-	// an idle node sends less than one statement a second.
+	// renewalsPerLease: with nine renewals a lease, eight may fail in a row.
 	renewalsPerLease = 9
+	// idleRenewalsPerLease is for a node that owns no run. It hears of a pause of which the hint
+	// was lost so much later.
+	idleRenewalsPerLease = 4
+	// looksPerLease: a node that renews less often looks at the queue between two renewals too. At
+	// the default lease that is before a poll is due, so the node need not claim to find nothing.
+	looksPerLease = 7
 	// askPerGrace: with four questions in a grace, two may get no answer before steps are
 	// interrupted.
 	askPerGrace = 4

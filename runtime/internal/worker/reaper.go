@@ -14,9 +14,10 @@ import (
 	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
-// reaper looks at the store after each renewal, and frees the runs of dead nodes, so that any node
-// may claim them. Every node does it and none is a leader: reaping is one statement that decides by
-// the store's clock and locks, and a second one finds nothing left.
+// reaper looks at the store after each renewal, and between two of an idle node, and frees the runs
+// of dead nodes, so that any node may claim them. Every node does it and none is a leader: reaping
+// is one statement that decides by the store's clock and locks, and a second one finds nothing
+// left.
 //
 // A look reads what a queue holds, and a store may take long for that. So it is no part of the
 // renewal, which it must not hold up: it has a time limit, there is one at a time, and one that was
@@ -41,15 +42,20 @@ func (r *reaper) look() {
 	}
 }
 
-// lookLoop looks whenever it is asked to, until ctx ends. A look that fails is made up for by the
-// next one.
+// lookLoop looks whenever it is asked to, and when it has not been for a while, until ctx ends. A
+// look that fails is made up for by the next one.
 func (r *reaper) lookLoop(ctx context.Context) {
+	every := r.lease / looksPerLease
+	timer := time.NewTimer(every)
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-r.wake:
+		case <-timer.C:
 		}
+		timer.Reset(every)
 		call, cancel := context.WithTimeout(ctx, lookMax)
 		l, err := r.member.Look(call)
 		cancel()

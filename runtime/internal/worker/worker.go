@@ -114,7 +114,7 @@ func New(cfg Config) *Worker {
 	o := cfg.Actors
 	w.comparison = &comparison{every: cfg.Lease * leasesPerComparison, last: time.Now()}
 	o.Node, o.Store = w.id, w.writer
-	o.Hooks.Released, o.Hooks.Room = w.noteRoom, w.noteRoom
+	o.Hooks.Owns, o.Hooks.Released, o.Hooks.Room = w.noteOwned, w.noteRoom, w.noteRoom
 	o.Hooks.Stray, o.Hooks.Lost = w.stray, w.runLost(o.Hooks.Lost)
 	w.sys = actor.New(o)
 	w.writer.runOn(w.sys.Do)
@@ -137,10 +137,10 @@ func New(cfg Config) *Worker {
 	w.reaper = &reaper{member: cfg.Member, node: w.id, lease: cfg.Lease, looked: w.claimer.timer.noteLook, log: cfg.Log,
 		wake: make(chan struct{}, 1), loops: &w.loops}
 	w.contact = &contact{
-		member: cfg.Member, node: w.id, grace: cfg.Grace, interrupt: w.sys.Interrupt, resume: w.resume, look: w.reaper.look,
+		member: cfg.Member, node: w.id, grace: cfg.Grace, owns: w.owns, interrupt: w.sys.Interrupt, resume: w.resume, look: w.reaper.look,
 		lost: w.fail, log: cfg.Log, wake: make(chan struct{}, 1), loops: &w.loops,
 	}
-	w.lease = &lease{member: cfg.Member, length: cfg.Lease, lost: w.fail, wake: make(chan struct{}, 1), renewed: func(r driver.Renewal) {
+	w.lease = &lease{member: cfg.Member, length: cfg.Lease, owns: w.owns, lost: w.fail, wake: make(chan struct{}, 1), renewed: func(r driver.Renewal) {
 		if r.Compare {
 			w.comparison.note()
 		}
@@ -231,6 +231,13 @@ func (w *Worker) watchLoop() {
 		w.cfg.Log.Error("the store sends no more hints; this node only polls", logkey.Node, w.id, logkey.Error, err)
 	}
 }
+
+// owns tells whether the node owns a run, or is about to.
+func (w *Worker) owns() bool { return w.sys.Live() > 0 }
+
+// noteOwned is called when the node comes to own a run. The first run is owned only after New has
+// made everything.
+func (w *Worker) noteOwned() { w.contact.begin() }
 
 // noteRoom is called when a run stops being live, or the system can work on more. The first run is
 // live only after New has made everything.
