@@ -82,6 +82,55 @@ func TestAwayForAYear(t *testing.T) {
 	})
 }
 
+// TestManySlotsMissed: the limit of what starts late means the newest slots, and a buffer the
+// oldest ones, however many slots there are, with jitter too.
+func TestManySlotsMissed(t *testing.T) {
+	t.Parallel()
+	const month = 30 * 24 * time.Hour // 1,296,000 slots
+	for _, c := range []struct {
+		name   string
+		back   time.Duration // of the node
+		change func(s *schedule.Schedule)
+		want   string
+	}{
+		{"limit", month + 1200*time.Millisecond, func(*schedule.Schedule) {}, "2s 719h59m56s 719h59m58s 720h 720h2s"},
+		{"jitter", month + time.Millisecond, func(s *schedule.Schedule) { s.Jitter = calendar.Duration(time.Second) },
+			"2s 719h59m54s 719h59m56s 719h59m58s 720h 720h2s"}, // 720h is not due when the node is back
+		{"nothing is left", month, func(s *schedule.Schedule) { s.Until = time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC) }, "2s 59m54s 59m56s 59m58s"},
+		{"skip", month + 1200*time.Millisecond, func(s *schedule.Schedule) { s.Overlap = schedule.Skip }, "2s 719h59m56s 720h2s"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(r *rig) {
+				s := every("s", 2*time.Second, job{Takes: 500 * time.Millisecond})
+				s.CatchUp, s.Overlap = schedule.CatchUp{Window: calendar.Duration(31 * 24 * time.Hour), Limit: 3}, schedule.Allow
+				c.change(&s)
+				r.apply(s)
+				r.until(3500 * time.Millisecond)
+				r.leave()
+				r.until(c.back)
+				r.serve(nil)
+				r.until(month + 3500*time.Millisecond)
+				r.wantSlots("s", c.want)
+			})
+		})
+	}
+	bubble(t, func(r *rig) {
+		s := every("s", time.Second, job{Takes: month})
+		s.Overlap, s.Buffer = schedule.BufferAll, 2
+		r.apply(s)
+		r.until(1500 * time.Millisecond)
+		r.leave() // a node that is there for a month costs the bubble seconds
+		r.until(month + 1500*time.Millisecond)
+		r.serve(nil)
+		r.until(month + 1800*time.Millisecond)
+		r.wantSlots("s", "1s 2s")
+		if i := r.info("s"); i.Queued != 1 || i.Counts.Skipped < 1_000 || i.Counts.Skipped > 2_000 || !i.Waiting {
+			t.Errorf("it shows %+v", i.Info)
+		}
+	})
+}
+
 // TestPauseAfter: failures in a row pause a schedule, a success begins the count anew, and a resume
 // lets it go on with slots that come.
 func TestPauseAfter(t *testing.T) {

@@ -23,8 +23,9 @@ const (
 	// has not to count the seconds of it.
 	countMax = 1_000
 
-	// lookedMax is how many slots a schedule looks at that has been away: half a second.
-	lookedMax = 200_000
+	// lookedMax is how many slots a schedule looks at from the one on that it decided last: as many
+	// as it may start or buffer, and as many as it counts.
+	lookedMax = 2 * countMax
 
 	backfillsMax = 10  // of one schedule at a time
 	backfillStep = 100 // runs that a backfill starts at once

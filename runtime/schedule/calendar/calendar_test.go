@@ -160,19 +160,6 @@ func TestEveryFiveMinutes(t *testing.T) {
 	}
 }
 
-// TestPrevious finds the newest slot of a time.
-func TestPrevious(t *testing.T) {
-	t.Parallel()
-	times := mustCompile(t, calendar.Spec{Cron: []string{"0 * * * *"}})
-	s, some := times.Previous(at(t, "2026-01-15 10:00:00"), at(t, "2026-01-15 00:00:00"))
-	if !some || !s.At.Equal(at(t, "2026-01-15 10:00:00")) {
-		t.Errorf("got %v, %v", s, some)
-	}
-	if s, some := times.Previous(at(t, "2026-01-15 10:59:59"), at(t, "2026-01-15 10:00:00")); some {
-		t.Errorf("between two slots is %v", s)
-	}
-}
-
 // TestRefused: every problem of a spec is named at once.
 func TestRefused(t *testing.T) {
 	t.Parallel()

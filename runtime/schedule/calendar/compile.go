@@ -37,7 +37,7 @@ func Compile(s Spec) (*Times, error) {
 		t.intervals = append(t.intervals, x)
 	}
 	for i := range s.On {
-		r, err := s.On[i].rule("0")
+		r, err := s.On[i].rule("0", false)
 		if err == nil {
 			err = r.checkSome()
 		}
@@ -45,7 +45,7 @@ func Compile(s Spec) (*Times, error) {
 		t.rules = append(t.rules, r)
 	}
 	for i := range s.Except {
-		r, err := s.Except[i].rule("*")
+		r, err := s.Except[i].rule("*", false)
 		if err == nil && s.Except[i] == (Fields{}) {
 			err = errors.New("it excludes everything: give it a field")
 		}
@@ -134,8 +134,8 @@ func (t *Times) addCron(line string) error {
 	r, err := (&Fields{
 		Second: Field(columns[0]), Minute: Field(columns[1]), Hour: Field(columns[2]), Day: Field(columns[3]),
 		Month: Field(columns[4]), Weekday: Field(columns[5]),
-	}).rule("0")
-	r.either, r.text = true, line
+	}).rule("0", true)
+	r.text = line
 	if err == nil {
 		err = r.checkSome()
 	}
@@ -151,9 +151,9 @@ func wrapLine(line string, err error) error {
 }
 
 // rule makes a rule of the fields. time stands for a second, a minute and an hour that are not
-// given.
-func (f *Fields) rule(time string) (*rule, error) {
-	r, errs := &rule{}, []error{}
+// given; either is as in a cron line.
+func (f *Fields) rule(time string, either bool) (*rule, error) {
+	r, errs := &rule{either: either}, []error{}
 	or := func(text Field, otherwise string) string {
 		if text == "" {
 			return otherwise
@@ -170,6 +170,7 @@ func (f *Fields) rule(time string) (*rule, error) {
 	read(&r.hours, &hourField, or(f.Hour, time))
 	read(&r.months, &monthField, or(f.Month, "*"))
 	errs = append(errs, r.setDays(or(f.Day, "*")), r.setWeekdays(or(f.Weekday, "*")), r.setYears(or(f.Year, "*")))
+	r.tabulate()
 	return r, joined(errs)
 }
 

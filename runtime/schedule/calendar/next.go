@@ -2,6 +2,7 @@ package calendar
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -32,15 +33,34 @@ func (t *Times) Preview(after time.Time, n int) (list []Slot) {
 	return list
 }
 
-// Previous returns the last slot that is not behind a moment and is behind another one, false if
-// there is none between them.
-func (t *Times) Previous(upTo, after time.Time) (last Slot, some bool) {
-	for {
-		s, more := t.Next(after)
-		if !more || s.At.After(upTo) {
-			return last, some
-		}
-		last, some, after = s, true, s.At
+// Last returns the newest n slots that are behind one moment and not behind another, the oldest of
+// them first. It looks from the end, so what lies before these slots costs nothing, however many
+// there are.
+func (t *Times) Last(after, upTo time.Time, n int) []Slot {
+	var list []Slot
+	t.last(after.Unix(), upTo.Unix(), n, &list)
+	slices.Reverse(list)
+	return list
+}
+
+// last adds the newest slots of (after, upTo] to a list of at most n, the newest first. It halves
+// what is left of the stretch: a half without slots ends with one question, so each slot takes
+// about as many as the stretch can be halved.
+func (t *Times) last(after, upTo int64, n int, list *[]Slot) {
+	if len(*list) >= n || after >= upTo {
+		return
+	}
+	first, some := t.Next(time.Unix(after, 0))
+	if !some || first.At.Unix() > upTo {
+		return
+	}
+	if after = first.At.Unix(); after < upTo {
+		middle := after + (upTo-after)/2
+		t.last(middle, upTo, n, list)
+		t.last(after, middle, n, list)
+	}
+	if len(*list) < n {
+		*list = append(*list, first)
 	}
 }
 
@@ -191,11 +211,15 @@ func (t *Times) allowed(r *rule, from, end int64) (local int64, some bool) {
 
 // excludes tells whether a time is excluded, and whether its whole day is.
 func (t *Times) excludes(local int64) (excluded, wholeDay bool) {
+	if len(t.except) == 0 || local < 0 {
+		return false, false
+	}
+	day, second := dateOf(local), int(local%daySeconds)
 	for _, r := range t.except {
-		if r.wholeDays() && r.fitsDay(time.Unix(local, 0).UTC()) {
+		if r.wholeDays() && r.fitsDay(day) {
 			return true, true
 		}
-		excluded = excluded || r.fits(local)
+		excluded = excluded || r.fits(second, day)
 	}
 	return excluded, false
 }

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
-	"strings"
 	"testing"
 	"time"
 	_ "time/tzdata"
@@ -19,9 +18,23 @@ var (
 	seed     = flag.Uint64("seed", 1, "of the specs that are compared with the reference")
 )
 
-// TestReference compares slots with a reference that walks minute by minute, around transitions of
-// the zones between 2000 and 2040: those that are known to be odd and a sample of the others, or
-// all.
+// odd are zones whose clocks are set in unusual ways.
+var odd = []string{
+	"Australia/Lord_Howe", // half an hour
+	"Pacific/Apia",        // a lost day
+	"Africa/Casablanca",   // Ramadan
+	"Africa/Cairo", "Antarctica/Troll", "Asia/Pyongyang", "America/Caracas", "Asia/Gaza",
+}
+
+// TestReference compares slots with two references, between 2000 and 2040, for zones and
+// transitions that are known to be odd and a sample of the others, or for all.
+//
+// Around each transition the reference walks minute by minute, with every spec. All other days are
+// compared as days: of each zone with one spec in turn, and without a zone with every spec. That is
+// as strong: a spec says what the wall clock shows, which the days without a zone compare; a zone
+// does no more to it than add an offset, which the days of zones compare; and the two have more to
+// do with each other within shiftMax of a transition only, 26 hours, where all minutes of two days
+// ahead and behind are walked.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(*seed, 2))
@@ -29,13 +42,24 @@ func TestReference(t *testing.T) {
 	for i := range specs {
 		specs[i] = draw(random)
 	}
-	odd := []string{
-		"Australia/Lord_Howe", // half an hour
-		"Pacific/Apia",        // a lost day
-		"Africa/Casablanca",   // Ramadan
-		"Africa/Cairo", "Antarctica/Troll", "Asia/Pyongyang", "America/Caracas", "Asia/Gaza",
+	every, turn := make([]int, len(specs)), 0
+	for i := range every {
+		every[i] = i
 	}
-	compared, kinds, seen := 0, map[string]int{}, map[string]bool{}
+	oneOf := func() []int {
+		if !*allZones && random.IntN(500) != 0 {
+			return nil
+		}
+		turn++
+		return every[turn%len(specs):][:1]
+	}
+	all := func() []int {
+		if !*allZones && random.IntN(1000) != 0 {
+			return nil
+		}
+		return every
+	}
+	compared, days, kinds, seen := 0, 0, map[string]int{}, map[string]bool{}
 	for _, zone := range calendar.Zones() {
 		if !*allZones && !slices.Contains(odd, zone) && random.IntN(10) != 0 {
 			continue
@@ -51,6 +75,7 @@ func TestReference(t *testing.T) {
 		} else {
 			seen[same] = true
 		}
+		in := compiledIn(t, zone, specs)
 		for n, at := range list {
 			special := slices.Contains(odd, zone) && (n%9 == 0 || zone == "Pacific/Apia")
 			if !*allZones && !special && random.IntN(40) != 0 {
@@ -59,26 +84,46 @@ func TestReference(t *testing.T) {
 			w := walk(loc, at)
 			kinds[w.kind()]++
 			for i, d := range specs {
-				if !*allZones && i%20 != n%20 {
+				if !*allZones && i%20 != n%20 && w.jumps < 12*60 { // the lost day with every spec
 					continue
 				}
 				compared++
-				compare(t, zone, at, w, d)
-			}
-			if *allZones && n == 0 {
-				t.Logf("%s: %d comparisons so far", zone, compared)
-			}
-			if t.Failed() {
-				t.Fatalf("zone %s, transition %s, seed %d", zone, at, *seed)
+				compare(t, in[i], at, w, d)
 			}
 		}
+		days += compareDays(t, loc, list, in, specs, oneOf)
+		if *allZones {
+			t.Logf("%s: %d comparisons of transitions and %d of days so far", zone, compared, days)
+		}
+		if t.Failed() {
+			t.Fatalf("zone %s, seed %d", zone, *seed)
+		}
 	}
-	t.Logf("all: %d comparisons, transitions by kind: %v", compared, kinds)
+	days += compareDays(t, time.UTC, nil, compiledIn(t, "", specs), specs, all)
+	t.Logf("%d comparisons of transitions, by kind: %v; %d of days", compared, kinds, days)
 	for _, kind := range []string{"gap 30m0s", "gap 1h0m0s", "gap 24h0m0s", "repeat 30m0s", "repeat 1h0m0s"} {
 		if kinds[kind] == 0 {
 			t.Errorf("no transition of the kind %q was among them: %v", kind, kinds)
 		}
 	}
+	if days < 1000 {
+		t.Errorf("%d days have been compared", days)
+	}
+}
+
+// compiledIn compiles specs for a zone.
+func compiledIn(t *testing.T, zone string, specs []*drawn) (list []*calendar.Times) {
+	t.Helper()
+	for _, d := range specs {
+		spec := d.spec
+		spec.Zone = zone
+		times, err := calendar.Compile(spec)
+		if err != nil {
+			t.Fatalf("%+v: %v", spec, err)
+		}
+		list = append(list, times)
+	}
+	return list
 }
 
 // transitions lists the moments at which the clock is set. It looks at the clock twice a day, and
@@ -99,31 +144,48 @@ func transitions(loc *time.Location) (list []time.Time) {
 	return list
 }
 
-const around = 2 * 24 * 60 // minutes ahead of a transition and behind it
+const (
+	around = 2 * 24 * 60    // minutes ahead of a transition and behind it that are walked
+	near   = around / 4 * 3 // and that are compared: what a gap of a whole day moves is inside of what was walked
+	apart  = 26 * 60        // minutes from a transition on which days are compared as days, see shiftMax
+)
 
 // walked is what the wall clock shows at every minute around a transition.
 type walked struct {
-	from   time.Time
-	shows  []int64           // minutes of the wall clock, by minute of real time
-	at     map[int64][]int64 // minutes of real time, by what the clock shows
-	jumps  int64             // how far the clock jumped
-	lost   []int64           // minutes that the clock did not show
-	behind time.Time         // the moment of the transition
+	from  time.Time
+	shows []face            // the wall clock, by minute of real time
+	at    map[int64][]int64 // minutes of real time, by what the clock shows
+	jumps int64             // how far the clock jumped
+	lost  []face            // what the clock did not show
+}
+
+// face is a minute of the wall clock.
+type face struct {
+	number                            int64 // of minutes, as if it had never been set
+	minute, hour, day, weekday, month int
+	inMonth                           int // days
+}
+
+func faceOf(number int64) face {
+	t := time.Unix(number*60, 0).UTC()
+	y, m, d := t.Date()
+	return face{number, t.Minute(), t.Hour(), d, int(t.Weekday()), int(m), time.Date(y, m+1, 0, 0, 0, 0, 0, time.UTC).Day()}
 }
 
 func walk(loc *time.Location, transition time.Time) *walked {
-	w := &walked{from: transition.Add(-around * time.Minute), at: map[int64][]int64{}, behind: transition}
+	w := &walked{from: transition.Add(-around * time.Minute), at: map[int64][]int64{}}
 	for i := range int64(2 * around) {
 		now := w.from.Add(time.Duration(i) * time.Minute).In(loc)
 		y, m, d := now.Date()
 		shown := time.Date(y, m, d, now.Hour(), now.Minute(), 0, 0, time.UTC).Unix() / 60
-		if i > 0 && shown != w.shows[i-1]+1 {
-			w.jumps += shown - w.shows[i-1] - 1
-			for lost := w.shows[i-1] + 1; lost < shown; lost++ {
-				w.lost = append(w.lost, lost)
+		if i > 0 {
+			before := w.shows[i-1].number
+			w.jumps += shown - before - 1
+			for lost := before + 1; lost < shown; lost++ {
+				w.lost = append(w.lost, faceOf(lost))
 			}
 		}
-		w.shows = append(w.shows, shown)
+		w.shows = append(w.shows, faceOf(shown))
 		w.at[shown] = append(w.at[shown], i)
 	}
 	return w
@@ -137,18 +199,19 @@ func (w *walked) kind() string {
 }
 
 // slots is the reference: which minutes around the transition are slots.
-func (w *walked) slots(d *drawn) []int64 {
-	is := map[int64]bool{}
-	for i, shown := range w.shows {
+func (w *walked) slots(d *drawn) (list []int64) {
+	is := make([]bool, len(w.shows))
+	for i := range w.shows {
+		shown := &w.shows[i]
 		for k := range d.lines {
 			l := &d.lines[k]
 			if !l.fits(shown) || d.excludes(shown) {
 				continue
 			}
-			times := w.at[shown]
+			times := w.at[shown.number]
 			switch {
 			case len(times) < 2 || l.hours == upTo(24) || d.spec.Repeat == calendar.RepeatBoth:
-				is[int64(i)] = true
+				is[i] = true
 			case d.spec.Repeat == calendar.RepeatSecond:
 				is[times[1]] = true
 			default:
@@ -156,7 +219,8 @@ func (w *walked) slots(d *drawn) []int64 {
 			}
 		}
 	}
-	for _, shown := range w.lost {
+	for i := range w.lost {
+		shown := &w.lost[i]
 		for k := range d.lines {
 			l := &d.lines[k]
 			if !l.fits(shown) || d.excludes(shown) || l.hours == upTo(24) {
@@ -165,143 +229,88 @@ func (w *walked) slots(d *drawn) []int64 {
 			switch d.spec.Gap {
 			case calendar.GapSkip:
 			case calendar.GapBefore:
-				is[w.at[shown-w.jumps][0]] = true
+				is[w.at[shown.number-w.jumps][0]] = true
 			default:
-				is[w.at[shown+w.jumps][0]] = true
+				is[w.at[shown.number+w.jumps][0]] = true
 			}
 		}
 	}
-	list := []int64{}
-	for i := range is {
-		list = append(list, i)
+	for i, slot := range is {
+		if slot && i >= around-near && i < around+near {
+			list = append(list, int64(i))
+		}
 	}
-	slices.Sort(list)
 	return list
 }
 
-// compare compares what lies a day around the transition, so that what the gap of a whole day moves
-// is inside of what was walked.
-func compare(t *testing.T, zone string, at time.Time, w *walked, d *drawn) {
+// compare compares the slots around a transition.
+func compare(t *testing.T, times *calendar.Times, at time.Time, w *walked, d *drawn) {
 	t.Helper()
-	spec := d.spec
-	spec.Zone = zone
-	times, err := calendar.Compile(spec)
-	if err != nil {
-		t.Fatalf("%+v: %v", spec, err)
+	want := w.slots(d)
+	from := w.from.Add((around - near) * time.Minute)
+	got := minutes(t, times, from, from.Add(2*near*time.Minute), w.from)
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v in %s: around %s (%s) got the minutes %v, want %v", d.spec, times.Zone(), at, w.kind(), got, want)
 	}
-	lo, hi := int64(around/4), int64(2*around-around/4)
-	var want []int64
-	for _, i := range w.slots(d) {
-		if i >= lo && i < hi {
-			want = append(want, i)
-		}
-	}
-	var got []int64
-	for after := w.from.Add(time.Duration(lo)*time.Minute - time.Second); ; {
+}
+
+// minutes are the slots from one moment to ahead of another, in minutes behind a third.
+func minutes(t *testing.T, times *calendar.Times, from, to, since time.Time) (list []int64) {
+	t.Helper()
+	for after := from.Add(-time.Second); ; {
 		s, more := times.Next(after)
-		if !more || !s.At.Before(w.from.Add(time.Duration(hi)*time.Minute)) {
-			break
+		if !more || !s.At.Before(to) {
+			return list
 		}
 		if s.Omitted || !s.At.After(after) {
-			t.Fatalf("%+v: behind %s comes %+v", spec, after, s)
+			t.Fatalf("behind %s comes %+v", after, s)
 		}
-		got, after = append(got, int64(s.At.Sub(w.from)/time.Minute)), s.At
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%+v: around %s (%s) got the minutes %v, want %v", spec, at, w.kind(), got, want)
+		list, after = append(list, int64(s.At.Sub(since)/time.Minute)), s.At
 	}
 }
 
-// drawn is a random spec, beside what it means to the reference.
-type drawn struct {
-	spec   calendar.Spec
-	lines  []line
-	except []line
-}
-
-func (d *drawn) excludes(shown int64) bool {
-	return slices.ContainsFunc(d.except, func(l line) bool { return l.fits(shown) })
-}
-
-// line is what a line of a spec says, as sets of bits; 0 for all days.
-type line struct {
-	minutes, hours, days, weekdays uint64
-	either                         bool
-}
-
-func (l *line) fits(shown int64) bool {
-	t := time.Unix(shown*60, 0).UTC()
-	day, weekday := l.days == 0 || l.days>>t.Day()&1 != 0, l.weekdays == 0 || l.weekdays>>t.Weekday()&1 != 0
-	days := day && weekday
-	if l.either && l.days != 0 && l.weekdays != 0 {
-		days = day || weekday
-	}
-	return l.minutes>>t.Minute()&1 != 0 && l.hours>>t.Hour()&1 != 0 && days
-}
-
-// draw makes a random spec of one to three lines, whose hours are often those of transitions.
-func draw(r *rand.Rand) *drawn {
-	d := &drawn{}
-	d.spec.Gap = []calendar.Gap{"", calendar.GapAfter, calendar.GapBefore, calendar.GapSkip}[r.IntN(4)]
-	d.spec.Repeat = []calendar.Repeat{"", calendar.RepeatFirst, calendar.RepeatSecond, calendar.RepeatBoth}[r.IntN(4)]
-	for range 1 + r.IntN(3) {
-		l := line{}
-		minute, hour, day, weekday := l.draw(r)
-		d.lines = append(d.lines, l)
-		if l.either = r.IntN(2) == 0; l.either {
-			d.spec.Cron = append(d.spec.Cron, strings.Join([]string{minute, hour, day, "*", weekday}, " "))
-			d.lines[len(d.lines)-1].either = true
-			continue
-		}
-		d.spec.On = append(d.spec.On, calendar.Fields{Minute: calendar.Field(minute), Hour: calendar.Field(hour), Day: calendar.Field(day), Weekday: calendar.Field(weekday)})
-	}
-	if r.IntN(3) == 0 {
-		l := line{}
-		minute, hour, day, weekday := l.draw(r)
-		if r.IntN(2) == 0 { // whole days
-			minute, hour, l.minutes, l.hours = "*", "*", upTo(60), upTo(24)
-		}
-		d.except = append(d.except, l)
-		d.spec.Except = append(d.spec.Except, calendar.Fields{Minute: calendar.Field(minute), Hour: calendar.Field(hour), Day: calendar.Field(day), Weekday: calendar.Field(weekday)})
-	}
-	return d
-}
-
-// draw draws the fields of a line, and returns them as text.
-func (l *line) draw(r *rand.Rand) (minute, hour, day, weekday string) {
-	some := func(n, below, from int) (set uint64, _ string) {
-		text := []string{}
-		for range 1 + r.IntN(n) {
-			v := from + r.IntN(below)
-			set |= 1 << v
-			text = append(text, fmt.Sprint(v))
-		}
-		return set, strings.Join(text, ",")
-	}
-	l.minutes, minute = some(3, 60, 0)
-	if step := []int{7, 15, 20}[r.IntN(3)]; r.IntN(3) == 0 {
-		l.minutes, minute = 0, fmt.Sprint("*/", step)
-		for m := 0; m < 60; m += step {
-			l.minutes |= 1 << m
+// compareDays compares the days between transitions, as far as they are apart from them, with those
+// specs that pick gives for a day, and returns how many comparisons that were.
+func compareDays(t *testing.T, loc *time.Location, list []time.Time, in []*calendar.Times, specs []*drawn, pick func() []int) (n int) {
+	t.Helper()
+	bounds := append([]time.Time{time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)}, list...)
+	bounds = append(bounds, time.Date(2041, 1, 1, 0, 0, 0, 0, time.UTC))
+	for i := range bounds[1:] {
+		_, seconds := bounds[i].In(loc).Zone()
+		offset := int64(seconds) / 60
+		from, to := bounds[i].Unix()/60+apart, bounds[i+1].Unix()/60-apart
+		for from < to {
+			day := (from + offset) / (24 * 60)
+			end := min((day+1)*24*60-offset, to)
+			for _, k := range pick() {
+				n++
+				want := specs[k].inDay(day, from+offset, end+offset)
+				got := minutes(t, in[k], time.Unix(from*60, 0), time.Unix(end*60, 0), time.Unix((day*24*60-offset)*60, 0))
+				if !slices.Equal(got, want) {
+					t.Fatalf("%+v in %s: from %s on got the minutes %v, want %v", specs[k].spec, loc, time.Unix(from*60, 0).UTC(), got, want)
+				}
+			}
+			from = end
 		}
 	}
-	switch r.IntN(4) {
-	case 0:
-		l.hours, hour = upTo(24), "*"
-	case 1:
-		l.hours, hour = some(3, 24, 0)
-	default:
-		l.hours, hour = some(2, 4, 0)
-	}
-	day, weekday = "*", "*"
-	if r.IntN(4) == 0 {
-		l.days, day = some(8, 31, 1)
-	}
-	if r.IntN(3) == 0 {
-		l.weekdays, weekday = some(4, 7, 0)
-	}
-	return minute, hour, day, weekday
+	return n
 }
 
-// upTo is the set of all numbers below n.
-func upTo(n int) uint64 { return 1<<n - 1 }
+// inDay is the reference for a day on which the clock is not set: the minutes of the day that are
+// slots, from one minute of the wall clock to ahead of another.
+func (d *drawn) inDay(day, from, to int64) (list []int64) {
+	first := faceOf(day * 24 * 60)
+	fit := func(l *line) bool { return l.fitsDay(&first) }
+	if !slices.ContainsFunc(d.lines, func(l line) bool { return fit(&l) }) {
+		return nil
+	}
+	for minute := max(from-day*24*60, 0); minute < min(to-day*24*60, 24*60); minute++ {
+		shown := first
+		shown.number, shown.hour, shown.minute = first.number+minute, int(minute/60), int(minute%60)
+		at := func(l line) bool { return l.fits(&shown) }
+		if slices.ContainsFunc(d.lines, at) && !d.excludes(&shown) {
+			list = append(list, minute)
+		}
+	}
+	return list
+}

@@ -16,6 +16,10 @@ type rule struct {
 	years                                 [4]uint64 // from yearMin on
 	anyDay, anyWeekday                    bool
 	either                                bool // as in a cron line: if both days are restricted, one must fit
+
+	// inMonth is the set of days that fit in a month, by its length less 28 and the weekday of its
+	// first. It is asked for every slot, and there are no other months.
+	inMonth [4][7]uint64
 }
 
 // lastOfMonth is the bit of rule.nth for the last one; bit n is for the nth.
@@ -29,16 +33,18 @@ func (r *rule) wholeDays() bool {
 	return r.everyHour() && r.minutes == minuteField.all() && r.seconds == secondField.all()
 }
 
-// daysOf is the set of days of a month that fit.
-func (r *rule) daysOf(year int, month time.Month) uint64 {
-	y := year - yearMin
-	if y < 0 || year > yearMax || r.years[y/64]>>(y%64)&1 == 0 || r.months>>month&1 == 0 {
-		return 0
+// tabulate fills inMonth. It is called when all other fields are there.
+func (r *rule) tabulate() {
+	for length := range r.inMonth {
+		for first := range r.inMonth[length] {
+			r.inMonth[length][first] = r.daysFitting(28+length, first)
+		}
 	}
-	first := time.Date(year, month, 1, 0, 0, 0, 0, time.UTC)
-	last := first.AddDate(0, 1, -1).Day()
-	inMonth := uint64(1)<<(last+1) - 2
-	byDay := r.days & inMonth
+}
+
+// daysFitting is the set of days that fit in a month of some length, by the weekday of its first.
+func (r *rule) daysFitting(last, first int) uint64 {
+	byDay := r.days & (uint64(1)<<(last+1) - 2)
 	for set := r.lastDays; set != 0; set &= set - 1 {
 		if day := last - bits.TrailingZeros64(set); day >= 1 {
 			byDay |= 1 << day
@@ -46,7 +52,7 @@ func (r *rule) daysOf(year int, month time.Month) uint64 {
 	}
 	var byWeekday uint64
 	for day := 1; day <= last; day++ {
-		w := (int(first.Weekday()) + day - 1) % 7
+		w := (first + day - 1) % 7
 		if r.weekdays>>w&1 != 0 || r.nth[w]>>((day+6)/7)&1 != 0 || r.nth[w]>>lastOfMonth&1 != 0 && day+7 > last {
 			byWeekday |= 1 << day
 		}
@@ -57,40 +63,75 @@ func (r *rule) daysOf(year int, month time.Month) uint64 {
 	return byDay & byWeekday
 }
 
-const daySeconds = 24 * 60 * 60
-
-// fits tells whether a time is one of the rule's.
-func (r *rule) fits(local int64) bool {
-	t := time.Unix(local, 0).UTC()
-	return r.hours>>t.Hour()&1 != 0 && r.minutes>>t.Minute()&1 != 0 && r.seconds>>t.Second()&1 != 0 && r.fitsDay(t)
+// daysOf is the set of days that fit in the month of a day.
+func (r *rule) daysOf(d date) uint64 {
+	y := d.year - yearMin
+	if y < 0 || d.year > yearMax || r.years[y/64]>>(y%64)&1 == 0 || r.months>>d.month&1 == 0 {
+		return 0
+	}
+	return r.inMonth[monthDays(d.year, d.month)-28][(d.number-int64(d.day)+1+thursday)%7]
 }
 
-func (r *rule) fitsDay(t time.Time) bool { return r.daysOf(t.Year(), t.Month())>>t.Day()&1 != 0 }
+// date is a day.
+type date struct {
+	number int64 // of days since the beginning of 1970, which was a Thursday
+	year   int
+	month  time.Month
+	day    int
+}
+
+const thursday = 4
+
+// dateOf returns the day of a time of the wall clock.
+func dateOf(local int64) date {
+	y, m, d := time.Unix(local, 0).UTC().Date()
+	return date{local / daySeconds, y, m, d} // what is before 1970 fits no rule
+}
+
+func monthDays(year int, month time.Month) int {
+	switch month {
+	case time.April, time.June, time.September, time.November:
+		return 30
+	case time.February:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	}
+	return 31
+}
+
+const daySeconds = 24 * 60 * 60
+
+// fits tells whether a time of a day is one of the rule's.
+func (r *rule) fits(second int, day date) bool {
+	return r.hours>>(second/3600)&1 != 0 && r.minutes>>(second/60%60)&1 != 0 && r.seconds>>(second%60)&1 != 0 && r.fitsDay(day)
+}
+
+func (r *rule) fitsDay(day date) bool { return r.daysOf(day)>>day.day&1 != 0 }
 
 // next returns the first of the rule's times that is not before from, if it is before end.
 func (r *rule) next(from, end int64) (int64, bool) {
-	t := time.Unix(from, 0).UTC()
-	year, month, day := t.Date()
-	second, today := r.nextInDay(t.Hour()*3600 + t.Minute()*60 + t.Second())
-	for {
-		set := r.daysOf(year, month) &^ (1<<day - 1)
-		if set>>day&1 != 0 && !today {
-			set &^= 1 << day
-		}
-		if set != 0 {
-			found := bits.TrailingZeros64(set)
-			if found != day || !today {
-				second, _ = r.nextInDay(0)
-			}
-			at := time.Date(year, month, found, 0, 0, 0, 0, time.UTC).Unix() + int64(second)
+	from = max(from, 0) // rules begin with 1970
+	today := dateOf(from)
+	second, some := r.nextInDay(int(from % daySeconds))
+	midnight := from - from%daySeconds
+	if some && r.fitsDay(today) {
+		at := midnight + int64(second)
+		return at, at < end
+	}
+	second, _ = r.nextInDay(0)
+	for after := today.day; ; after = 0 {
+		if set := r.daysOf(today) &^ (2<<after - 1); set != 0 {
+			at := (today.number+int64(bits.TrailingZeros64(set)-today.day))*daySeconds + int64(second)
 			return at, at < end
 		}
-		if month++; month > time.December {
-			year, month = year+1, time.January
+		today.number += int64(monthDays(today.year, today.month) - today.day + 1)
+		today.day = 1
+		if today.month++; today.month > time.December {
+			today.year, today.month = today.year+1, time.January
 		}
-		day, today = 1, true
-		second, _ = r.nextInDay(0)
-		if year > yearMax || time.Date(year, month, 1, 0, 0, 0, 0, time.UTC).Unix() >= end {
+		if today.year > yearMax || today.number*daySeconds >= end {
 			return 0, false
 		}
 	}
