@@ -73,23 +73,16 @@ func (e *Explanation) String() string {
 }
 
 // Why tells what a run waits for, since when, and who would have to do what so that it goes on. It
-// reads what [Client.Describe] reads, and the list of nodes; it needs no code of the workflow.
-// Errors: journal.ErrNotFound, ctx's.
+// reads what [Client.Describe] reads, and of an open run the list of nodes and what is paused; it
+// needs no code of the workflow. Errors: journal.ErrNotFound, ctx's.
 func (c *Client) Why(ctx context.Context, run journal.RunID) (*Explanation, error) {
 	d, err := c.Describe(ctx, run)
 	if err != nil {
 		return nil, fmt.Errorf("why run %s: %w", run, err)
 	}
-	nodes, err := c.j.Nodes(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("why run %s: %w", run, err)
-	}
-	w := &why{d: d, nodes: nodes, now: c.j.Now()}
-	if w.scopes, err = c.j.Pauses(ctx); err != nil {
-		return nil, fmt.Errorf("why run %s: %w", run, err)
-	}
-	if t := d.Run.Task; t != nil && t.State.OnHold() {
-		if w.paused, err = c.j.Audit(ctx, journal.AuditFilter{Run: run, Verb: driver.AdminPause.String(), Limit: 1}); err != nil {
+	w := &why{d: d}
+	if t := d.Run.Task; t != nil {
+		if err := w.read(ctx, c, t); err != nil {
 			return nil, fmt.Errorf("why run %s: %w", run, err)
 		}
 	}
@@ -106,6 +99,18 @@ type why struct {
 	nodes   []journal.Node
 	now     time.Time
 	reasons []Reason
+}
+
+// read reads what keeps an open run that is not stored with it.
+func (w *why) read(ctx context.Context, c *Client, t *journal.Task) (err error) {
+	if w.nodes, err = c.j.Nodes(ctx); err != nil {
+		return err
+	}
+	if w.scopes, err = c.j.Pauses(ctx); err == nil && t.State.OnHold() {
+		w.paused, err = c.j.Audit(ctx, journal.AuditFilter{Run: w.d.Run.ID, Verb: driver.AdminPause.String(), Limit: 1})
+	}
+	w.now = c.j.Now()
+	return err
 }
 
 func (w *why) add(r Reason) { w.reasons = append(w.reasons, r) }

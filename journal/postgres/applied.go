@@ -2,8 +2,10 @@ package postgres
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/reprise-run/reprise/migrations"
 )
@@ -13,10 +15,9 @@ import (
 // unless Options.SkipMigrations is set. It needs no right but to read.
 func Applied(ctx context.Context, s *Store) (applied []migrations.Applied, err error) {
 	err = s.call(inShare(ctx, slowShare), func(ctx context.Context, c *pgx.Conn) error {
-		applied = nil
-		recorded, err := migrationsRecorded(ctx, c, s.o.Schema)
-		if err == nil && recorded {
-			applied, err = readApplied(ctx, c, s.o.Schema)
+		applied, err = readApplied(ctx, c, s.o.Schema, pgx.QueryExecModeExec) // once, so it is not worth preparing
+		if pe, ok := errors.AsType[*pgconn.PgError](err); ok && pe.Code == undefinedTable {
+			return nil
 		}
 		return err
 	})

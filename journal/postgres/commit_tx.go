@@ -120,7 +120,11 @@ func (s *Store) writeStep(ctx context.Context, q querier, c *driver.Commit) (dri
 	p.exec(resetSQL)
 	p.exec(resetListenSQL)
 	if !s.o.Pooler {
-		p.query(settingsSQL, each(func(row pgx.CollectableRow) error { return nil }))
+		settings := settingsSQL
+		if s.o.Unprepared {
+			settings = settingsTextSQL
+		}
+		p.query(settings, each(func(row pgx.CollectableRow) error { return nil }))
 	}
 	p.query(commitXactSQL, each(func(row pgx.CollectableRow) error { return row.Scan(&x.id, &x.pid, nil) }))
 	if err := p.send(short, q); err != nil {

@@ -143,7 +143,7 @@
 // exchange.go, commit_batch.go, commit_close.go, commit_one.go, commit_write.go, append.go,
 // append_one.go, start_batch.go and start_one.go (forms of statements that save work on a server,
 // which a library in the process does not), exclude.go, epoch.go, roster.go, listener.go,
-// session.go, pooling.go, silence.go, share.go, dial.go,
+// session.go, safety.go, pooling.go, silence.go, share.go, dial.go,
 // lifeline.go, contact.go, ask.go and look.go (other processes exist, and the server
 // may go back in time), mark.go (dead rows stay for a while) and statements.go (the schema's name
 // is an option). Only there are lock.go (other processes must not exist) and writer.go (one

@@ -69,6 +69,9 @@ func spent(err error) bool {
 // noStatement is the code for a prepared statement that the session does not have.
 const noStatement = "26000"
 
+// undefinedTable is the code for a table, or its schema, that is not there.
+const undefinedTable = "42P01"
+
 // readOnly tells whether the session is one of a server or a database that only reads.
 func readOnly(err error) bool {
 	pe, ok := errors.AsType[*pgconn.PgError](err)

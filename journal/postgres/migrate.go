@@ -110,8 +110,8 @@ func migrationsRecorded(ctx context.Context, q querier, schema string) (recorded
 	return recorded, err
 }
 
-func readApplied(ctx context.Context, q querier, schema string) ([]migrations.Applied, error) {
-	rows, err := q.Query(ctx, migrations.Render(migrateAppliedSQL, schema))
+func readApplied(ctx context.Context, q querier, schema string, mode ...any) ([]migrations.Applied, error) {
+	rows, err := q.Query(ctx, migrations.Render(migrateAppliedSQL, schema), mode...)
 	if err != nil {
 		return nil, err
 	}

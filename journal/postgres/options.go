@@ -46,6 +46,10 @@ type Options struct {
 	// and the takeover from dead ones are as quick as without a pooler; give it to nodes and to
 	// clients. Default the connection string, or, with Pooler, none.
 	ListenDSN string
+	// Unprepared says that the store is for a process that asks a few things and ends: each statement
+	// is sent with its text, in one round trip, and none is prepared, which would take another one. A
+	// node, whose statements repeat, is slower with it.
+	Unprepared bool
 	// SkipMigrations leaves the tables as they are; somebody else has called [Migrate].
 	SkipMigrations bool
 	// Logger gets a warning if the server is set to lose what it has acknowledged: fsync or
@@ -86,8 +90,8 @@ func (o *Options) config(dsn string) (*pgxpool.Config, error) {
 		return nil, err
 	}
 	c.MaxConns = int32(o.PoolSize)
-	if o.complete(c.ConnConfig); o.Pooler {
-		// Nothing is prepared, so each statement is planned for the tables as they are.
+	if o.complete(c.ConnConfig); o.Pooler || o.Unprepared {
+		// Behind a pooler each statement is planned for the tables as they are, as no setting lasts.
 		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 		c.ConnConfig.StatementCacheCapacity = 0
 		c.ConnConfig.DescriptionCacheCapacity = 0

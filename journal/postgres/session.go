@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,16 +22,25 @@ import (
 // The server finds out within a minute that a machine is gone without a word, not within the two
 // hours of a kernel's default: what a step on it had locked is locked until then. Shorter times are
 // kept. The one for what was sent exists on Linux alone; other servers log that they have none.
-const ownSettings = `(VALUES ('default_transaction_isolation', 'read committed'), ('plan_cache_mode', 'force_generic_plan'),
+const ownSettings = `(VALUES ` + settingValues + `) AS v(name, value)`
+
+// textSettings are those of a session whose answers are text, see [Options.Unprepared]: times and
+// bytes come in the forms that the driver reads.
+const textSettings = `(VALUES ` + settingValues + `, ('datestyle', 'ISO'), ('bytea_output', 'hex')) AS v(name, value)`
+
+const settingValues = `('default_transaction_isolation', 'read committed'), ('plan_cache_mode', 'force_generic_plan'),
     ('enable_seqscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'), ('jit', 'off'),
     ('tcp_keepalives_idle', least(15, current_setting('tcp_keepalives_idle')::int)::text),
     ('tcp_keepalives_interval', least(5, current_setting('tcp_keepalives_interval')::int)::text),
     ('tcp_user_timeout', CASE WHEN version() LIKE '%linux%'
         THEN least(20000, coalesce(nullif(current_setting('tcp_user_timeout')::int, 0), 20000))::text ELSE '0' END),
-    ('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END)) AS v(name, value)`
+    ('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END)`
 
 // settingsSQL gives a session of the store its settings again, after RESET ALL.
 const settingsSQL = `SELECT count(set_config(v.name, v.value, false)) FROM ` + ownSettings
+
+// settingsTextSQL is settingsSQL for a session whose answers are text.
+const settingsTextSQL = `SELECT count(set_config(v.name, v.value, false)) FROM ` + textSettings
 
 // sessionSQL begins a session of the store, in one round trip, if the session is the connection's
 // own. It is if the process that the server named when it let us in, $3, is the one that executes
@@ -46,12 +54,21 @@ const settingsSQL = `SELECT count(set_config(v.name, v.value, false)) FROM ` + o
 // closes its sockets, and the server frees the lock within a moment. Whoever looks whether the lock
 // is free holds it for microseconds, see watchSQL; else nothing waits here.
 //
-// And it answers which server and database it has led to: see epoch. The answer is text, in which a
-// time would follow DateStyle, so it is a number of microseconds.
-const sessionSQL = `
+// And it answers which server and database it has led to, see epoch, and whether that keeps what it
+// has acknowledged. The answer is text, in which a time would follow DateStyle, so it is a number of
+// microseconds.
+const sessionSQL = sessionHead + ownSettings + sessionTail
+
+// sessionTextSQL is sessionSQL for a session whose answers are text.
+const sessionTextSQL = sessionHead + textSettings + sessionTail
+
+const sessionHead = `
 SELECT o.own, CASE WHEN o.own THEN pg_advisory_lock_shared($1::int, $2::int)::text END,
-       (SELECT count(set_config(v.name, v.value, false)) FROM ` + ownSettings + ` WHERE o.own),
-       (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+       (SELECT count(set_config(v.name, v.value, false)) FROM `
+
+const sessionTail = ` WHERE o.own),
+       (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, (SELECT d.oid FROM pg_database d WHERE d.datname = current_database()),
+       current_setting('fsync'), current_setting('full_page_writes')
 FROM (SELECT $4::boolean OR pg_backend_pid() = $3::bigint AS own OFFSET 0) o`
 
 // identitySQL answers which server and database the pool leads to.
@@ -59,9 +76,6 @@ const identitySQL = `SELECT (extract(epoch FROM pg_postmaster_start_time()) * 10
 
 // textFormsSQL tells how a session writes times and bytes as text.
 const textFormsSQL = `SELECT current_setting('DateStyle'), current_setting('bytea_output')`
-
-// safeSQL tells whether the server keeps what it has acknowledged when its machine loses power.
-const safeSQL = `SELECT current_setting('fsync'), current_setting('full_page_writes'), pg_postmaster_start_time()::text`
 
 // sessionClass is the first key of the locks that show that a process lives; the second is the
 // number of its store.
@@ -136,34 +150,41 @@ func (n *sessions) configure(ctx context.Context, c *pgx.ConnConfig) error {
 // begin is called with every connection of the pool before its first use, unless the pool is behind
 // a transaction pooler.
 func (n *sessions) begin(ctx context.Context, c *pgx.Conn) error {
-	return n.enter(ctx, c, func(identity) error { return nil })
+	return n.enter(ctx, c, func(at found) error {
+		n.warnUnsafe(ctx, c, &at)
+		return nil
+	})
 }
 
 // enter begins a session that lasts. check may refuse where it has led to.
-func (n *sessions) enter(ctx context.Context, c *pgx.Conn, check func(identity) error) error {
+func (n *sessions) enter(ctx context.Context, c *pgx.Conn, check func(found) error) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	take := func(anyway bool) (own bool, id identity, err error) {
-		var server int64
-		err = c.QueryRow(ctx, sessionSQL, pgx.QueryExecModeExec, sessionClass(n.s.o.Schema), n.process, int64(c.PgConn().PID()), anyway).
-			Scan(&own, nil, nil, &server, &id.database)
-		id.server = time.UnixMicro(server)
-		return own, id, err
+	sql := sessionSQL
+	if n.s.o.Unprepared {
+		sql = sessionTextSQL
 	}
-	own, id, err := take(false)
+	take := func(anyway bool) (own bool, at found, err error) {
+		var server int64
+		err = c.QueryRow(ctx, sql, pgx.QueryExecModeExec, sessionClass(n.s.o.Schema), n.process, int64(c.PgConn().PID()), anyway).
+			Scan(&own, nil, nil, &server, &at.database, &at.fsync, &at.pages)
+		at.server = time.UnixMicro(server)
+		return own, at, err
+	}
+	own, at, err := take(false)
 	if err == nil && !own {
 		if err = n.pooling.check(ctx, c); err == nil {
-			_, id, err = take(true)
+			_, at, err = take(true)
 		}
 	}
 	if err == nil {
-		err = check(id)
+		err = check(at)
 	}
 	if err != nil {
 		return err
 	}
 	sessionOf(c).opened = time.Now()
-	n.s.roster.each(func(m *member) { m.epoch.connected(id.server, id.database) })
+	n.s.roster.each(func(m *member) { m.epoch.connected(at.server, at.database) })
 	return nil
 }
 
@@ -177,9 +198,9 @@ func (n *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	check := func(identity) error { return nil }
+	check := func(found) error { return nil }
 	if n.s.o.ListenDSN != "" {
-		check = func(id identity) error { return n.together(ctx, id) }
+		check = func(at found) error { return n.together(ctx, at.identity) }
 	}
 	if err = n.enter(ctx, c, check); err != nil {
 		hangUp(c)
@@ -304,6 +325,9 @@ func (n *sessions) check(ctx context.Context) error {
 		if _, err := c.Exec(ctx, endSQL); err != nil {
 			return err
 		}
+		if err := n.askUnsafe(ctx, c); err != nil {
+			return err
+		}
 		return textForms(ctx, c)
 	})
 	if err == nil && n.s.o.ListenDSN != "" {
@@ -336,27 +360,6 @@ func textForms(ctx context.Context, c *pgx.Conn) error {
 				"ALTER ROLE … SET %s = '%s' for the role of the journal, then let the pooler open its connections anew, or connect without a pooler",
 				s.name, s.value, s.want, s.name, s.want)}
 		}
-	}
-	return nil
-}
-
-// warned are the servers, by address and start time, of which this process has been warned.
-var warned sync.Map
-
-// warnUnsafe says, once in a process, that a server is set to lose what it has acknowledged. It is
-// no reason to refuse: such servers are made for tests.
-func (n *sessions) warnUnsafe(ctx context.Context) error {
-	var fsync, pages, address, began string
-	err := n.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		address = c.PgConn().Conn().RemoteAddr().String()
-		return c.QueryRow(ctx, safeSQL).Scan(&fsync, &pages, &began)
-	})
-	if err != nil || fsync == "on" && pages == "on" {
-		return err
-	}
-	if _, before := warned.LoadOrStore(address+" "+began, true); !before {
-		n.s.o.Logger.WarnContext(ctx, "the server may lose what it has acknowledged, or its whole database, when its machine stops; "+
-			"set fsync and full_page_writes to on", "server", address, "fsync", fsync, "full_page_writes", pages)
 	}
 	return nil
 }

@@ -75,9 +75,6 @@ func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
 	if err == nil && !opts.SkipMigrations {
 		err = s.migrate(ctx)
 	}
-	if err == nil {
-		err = s.sessions.warnUnsafe(ctx)
-	}
 	if err != nil {
 		s.Close()
 		return nil, fmt.Errorf("open postgres: %w", err)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestTextForms: a database that writes times or bytes as text in its own form is none of a store's
-// business whose sessions are its own. Behind a pooler, where answers are text, it is refused by a
+// business whose sessions are its own, also if answers are text. Behind a pooler, where answers are text, it is refused by a
 // sentence that says how to go on, and taken when the role says otherwise.
 func TestTextForms(t *testing.T) {
 	t.Parallel()
@@ -43,6 +43,7 @@ func TestTextForms(t *testing.T) {
 			}
 		}
 		used(nil)
+		used(&postgres.Options{Unprepared: true})
 		_, err := postgres.Open(t.Context(), dsn, &postgres.Options{Pooler: true})
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "ALTER ROLE") {
 			t.Errorf("behind a pooler with %s: %v", setting, err)

@@ -43,7 +43,10 @@ func (a *app) openAny(ctx context.Context, why access) (Store, error) {
 		return nil, failed(ExitUsage, "name one: --store postgres://user@host/database, --store sqlite:PATH, or "+storeEnv, "no store is named")
 	}
 	if isPostgres(name) {
-		o := &postgres.Options{Schema: a.schema, PoolSize: why.poolSize(), SkipMigrations: why != toMigrate, Pooler: a.pooler, Logger: silent}
+		o := &postgres.Options{
+			Schema: a.schema, PoolSize: why.poolSize(), SkipMigrations: why != toMigrate, Pooler: a.pooler, Logger: silent,
+			Unprepared: why == toRead || why == toWrite, // they ask a few things and end
+		}
 		return postgres.Open(ctx, name, o)
 	}
 	path := strings.TrimPrefix(strings.TrimPrefix(name, "sqlite:"), "//")
