@@ -77,12 +77,18 @@ const (
 	// begins an attempt.
 	abandonedShare = 4
 
-	// retryFree is how many failures of a step are followed by a retry when its policy says. Later
-	// ones are spaced, see retryPace.
+	// retryFree is how many retries of a step are spaced only if there are very many of them, see
+	// retryPace; later ones always are.
 	retryFree = 3
-	// retryEvery is the least time between two spaced retries of a node: 500 a second cost the
-	// store about a fifth of a core.
-	retryEvery = 2 * time.Millisecond
+	// retryTick is the time between two moments at which spaced retries are due, retryEvery the
+	// least time between two of those that always are spaced, on the average, and retryEarlyEvery
+	// between two first ones, two second ones, and so on.
+	retryTick       = 50 * time.Millisecond
+	retryEvery      = 2 * time.Millisecond
+	retryEarlyEvery = time.Millisecond
+	// creditMax is how many retries come at once although no step has succeeded: a tenth of a
+	// second of what a node can do.
+	creditMax = 1000
 	// retryFloor is the least delay of a spaced retry: ten attempts a second of one step that keeps
 	// failing are as good as hundreds to whoever waits for it, and a tenth of the commits and
 	// lines.

@@ -40,9 +40,7 @@ func (s *step) afterFailure(f *journal.Failure, now time.Time, pace *retryPace) 
 	if delay >= left {
 		return stepTimeout(f), 0
 	}
-	if made > retryFree {
-		delay = min(pace.space(delay), left) // at its deadline the step ends
-	}
+	delay = min(pace.space(made, delay), left) // at its deadline the step ends
 	s.failure, s.nextAt = f, now.Add(delay)
 	return nil, delay
 }

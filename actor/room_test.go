@@ -142,9 +142,8 @@ func TestInstantRetriesAreSpaced(t *testing.T) {
 		for range runs {
 			g.start("one")
 		}
-		early := tries.Load()
 		pass(10 * time.Second)
-		if got := tries.Load() - early - runs*retryFree; got < 3000 || got > 5200 {
+		if got := tries.Load() - runs*(1+retryFree); got < 3000 || got > 5200 {
 			t.Errorf("%d spaced retries in 10 s, want about 5000", got)
 		}
 		g.store.mu.Lock()
@@ -175,21 +174,21 @@ func TestPaceKeepsPoliciesAndDeadlines(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		p := newRetryPace()
 		for range 1000 {
-			p.space(1)
+			p.space(retryFree+1, 1)
 		}
-		if got := p.space(1); got != 1000*retryEvery {
+		if got := p.space(retryFree+1, 1); got > 1000*retryEvery+retryTick || got < 1000*retryEvery {
 			t.Errorf("the thousandth retry waits %s", got)
 		}
-		if got := p.space(time.Second); got != time.Second {
+		if got := p.space(retryFree+1, time.Second); got != time.Second {
 			t.Errorf("a retry whose policy says a second waits %s", got)
 		}
-		if got := newRetryPace().space(1); got != retryFloor {
+		if got := newRetryPace().space(retryFree+1, 1); got != retryFloor {
 			t.Errorf("the first spaced retry waits %s", got)
 		}
-		if got := newRetryPace().space(retrySlow / 2); got != retrySlow/2 {
+		if got := newRetryPace().space(retryFree+1, retrySlow/2); got != retrySlow/2 {
 			t.Errorf("a retry whose policy says %s waits %s", retrySlow/2, got)
 		}
-		g.sys.pace.next.Store(int64(time.Hour))
+		g.sys.pace.lanes[retryFree].Store(int64(time.Hour / retryEvery))
 		g.stepWith(&workflow.StepOptions{Timeout: time.Minute, Retry: &workflow.RetryPolicy{Initial: 1, Factor: 1, Max: 1, Jitter: -1}},
 			func(context.Context) (string, error) { return "", errors.New("down") })
 		id := g.start("one")
@@ -200,5 +199,61 @@ func TestPaceKeepsPoliciesAndDeadlines(t *testing.T) {
 			t.Errorf("the step ended after %s", took)
 		}
 		g.wantHistory(id, "RunStarted StepFailed(a) RunFailed")
+	})
+}
+
+// First retries come when their policies say until there have been many more of them than
+// successes. Then they are spaced, in ticks, behind those of other steps that have failed as often.
+func TestManyFirstRetriesAreSpaced(t *testing.T) {
+	bubble(t, nil, func(*rig) {
+		p := newRetryPace()
+		for range creditMax {
+			if got := p.space(1, 1); got != 1 {
+				t.Fatalf("a retry with a credit waits %s", got)
+			}
+		}
+		const n = 2000
+		due := map[time.Duration]int{}
+		for range n {
+			due[p.space(1, 1)]++
+		}
+		if want := n * int(retryEarlyEvery) / int(retryTick); len(due) != want {
+			t.Errorf("%d retries are due at %d times, want %d", n, len(due), want)
+		}
+		if got := p.space(2, 1); got > retryTick {
+			t.Errorf("a second retry waits %s, behind first ones", got)
+		}
+		if got := p.space(retryFree+1, 1); got != retryFloor {
+			t.Errorf("a late retry waits %s, behind first ones", got)
+		}
+		if got := p.space(1, 1); got < n*retryEarlyEvery || got > n*retryEarlyEvery+retryTick {
+			t.Errorf("the next first retry waits %s", got)
+		}
+		p.succeeded()
+		if got := p.space(1, 1); got != 1 {
+			t.Errorf("with the credit of a success it waits %s", got)
+		}
+		time.Sleep(time.Hour)
+		if got := p.space(1, 1); got > retryTick {
+			t.Errorf("after a quiet hour it waits %s", got)
+		}
+	})
+}
+
+// Steps that succeed let as many others retry at once.
+func TestSuccessesAreCredits(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		g.sys.pace.credits.Store(0)
+		g.stepWith(nil, func(context.Context) (string, error) { return "", nil })
+		g.start("one")
+		g.start("one")
+		if n := g.sys.pace.credits.Load(); n != 2 {
+			t.Errorf("%d credits after two successes", n)
+		}
+		g.sys.pace.credits.Store(creditMax)
+		g.start("one")
+		if n := g.sys.pace.credits.Load(); n != creditMax {
+			t.Errorf("%d credits, the limit is %d", n, creditMax)
+		}
 	})
 }

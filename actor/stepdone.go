@@ -24,6 +24,7 @@ func (r *run) onStepDone(m *stepDone) {
 	case res.interrupted:
 		lookForPause(r) // its body may not begin, and the message that says so is on its way
 	case res.failure == nil:
+		r.host.pace.succeeded()
 		r.inputs.addOutcome(s, res, r.now())
 	default:
 		r.retryOrEnd(s, res.failure)

@@ -60,7 +60,9 @@ const (
 // A delay is the least that a retry waits. From a step's fourth retry on it is at least 100 ms, and
 // a node begins no more than 500 retries a second of those whose policy says less than a second:
 // one run that always fails retries ten times a second however short its delay is, and ten thousand
-// such runs every 20 s, instead of taking the whole store for themselves.
+// such runs every 20 s, instead of taking the whole store for themselves. When more than a thousand
+// steps of a node have failed beyond those that have succeeded, it also spaces the first, second
+// and third retries of such policies, to a thousand a second of each.
 //
 // An attempt that panics, or ends its goroutine, is a mistake in the program as a rule, and is
 // repeated for the one that a deployment or a second try cures. The last that Panics allows fails
