@@ -23,7 +23,7 @@ require (
 	go.uber.org/goleak v1.3.0 // tests: no goroutine outlives its owner
 	go.yaml.in/yaml/v3 v3.0.6 // cmd: files of schedules; cobra brings it anyway
 	golang.org/x/sync v0.25.0 // groups of goroutines in examples and tests
-	golang.org/x/sys v0.50.0 // Windows: the lock of a file beside an SQLite database
+	golang.org/x/sys v0.50.0 // Windows: the lock of a file beside an SQLite database; Linux: the round trip of a connection
 	golang.org/x/term v0.46.0 // cmd: the keys and the size of a terminal
 	modernc.org/sqlite v1.62.0 // SQLite without cgo
 )

@@ -30,8 +30,8 @@ SELECT EXISTS (
         ORDER BY n.id OFFSET 0) n
     WHERE CASE WHEN pg_try_advisory_lock($2::int, n.process) THEN pg_advisory_unlock($2::int, n.process) ELSE false END)`
 
-// answer is that to a question.
-type answer struct {
+// seen is the answer to a question.
+type seen struct {
 	look bool
 	err  error
 }
@@ -57,7 +57,7 @@ func (m *member) Ask(ctx context.Context, need bool) (bool, error) {
 	if !need && !watch {
 		return false, nil
 	}
-	done := make(chan answer, 1)
+	done := make(chan seen, 1)
 	c := m.s.lifeline.taken()
 	switch {
 	case c != nil:
@@ -92,7 +92,7 @@ func (m *member) Ask(ctx context.Context, need bool) (bool, error) {
 func (m *member) watches() bool { return rand.Float64()*float64(m.nodes.Load()) < watchesPerAsk }
 
 // askOn asks on the lifeline. Every answer is a sign of life.
-func (m *member) askOn(ctx context.Context, c *pgx.Conn, watch bool) (a answer) {
+func (m *member) askOn(ctx context.Context, c *pgx.Conn, watch bool) (a seen) {
 	sent := time.Now()
 	switch {
 	case !m.contact.proves(sessionOf(c).opened):
@@ -122,13 +122,13 @@ func (m *member) watch(ctx context.Context, c *pgx.Conn) (look bool, err error) 
 }
 
 // ping asks on the pool, unless the last such question has not been answered yet.
-func (m *member) ping(done chan<- answer) {
+func (m *member) ping(done chan<- seen) {
 	if !m.pinging.CompareAndSwap(false, true) {
 		return
 	}
 	began := m.s.hints.spawn(func(ctx context.Context) {
 		defer m.pinging.Store(false)
-		done <- answer{err: m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return c.Ping(ctx) })}
+		done <- seen{err: m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error { return c.Ping(ctx) })}
 	})
 	if !began {
 		m.pinging.Store(false)

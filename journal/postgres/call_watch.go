@@ -19,11 +19,13 @@ import (
 // goes back.
 var origin = time.Now()
 
-// moving is a connection that knows when bytes last moved on it. What is written is written in
-// pieces, because a network that is slow takes long for all of it and must not seem silent.
+// moving is a connection that knows when bytes last moved on it, and gives way to others while it
+// reads a large answer. What is written is written in pieces, because a network that is slow takes
+// long for all of it and must not seem silent.
 type moving struct {
 	net.Conn
-	last atomic.Int64 // time.Duration since origin
+	last   atomic.Int64 // time.Duration since origin
+	answer answer
 }
 
 // NetConn returns the connection below, as those of package tls do.
@@ -31,8 +33,12 @@ func (m *moving) NetConn() net.Conn { return m.Conn }
 
 // Read implements net.Conn.
 func (m *moving) Read(b []byte) (int, error) {
-	n, err := m.Conn.Read(b)
+	began := time.Now()
+	n, err := m.Conn.Read(b[:m.answer.next(len(b))])
 	m.note(n)
+	if rate := m.answer.got(n, time.Since(began)); rate > 0 {
+		narrow(m.Conn, rate)
+	}
 	return n, err
 }
 
@@ -54,14 +60,17 @@ func (m *moving) note(n int) {
 	}
 }
 
-// movingDial makes a way to dial one whose connections know when bytes moved.
-func movingDial(dial pgconn.DialFunc) pgconn.DialFunc {
+// movingDial makes a way to dial one whose connections know when bytes moved. Their calls are part
+// of the traffic.
+func movingDial(dial pgconn.DialFunc, t *traffic) pgconn.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return &moving{Conn: c}, nil
+		m := &moving{Conn: c, answer: answer{traffic: t}}
+		m.answer.bytes.Store(noCall)
+		return m, nil
 	}
 }
 
@@ -105,7 +114,20 @@ func watchCall(ctx context.Context, limit time.Duration) (context.Context, *call
 // on begins anew with a connection.
 func (w *callWatch) on(c *pgx.Conn) {
 	w.began.Store(int64(time.Since(origin)))
-	w.conn.Store(movingOf(c))
+	m := movingOf(c)
+	if before := w.conn.Swap(m); before != nil {
+		before.answer.end()
+	}
+	if m != nil {
+		m.answer.begin()
+	}
+}
+
+// off is called before the connection serves others.
+func (w *callWatch) off() {
+	if m := w.conn.Load(); m != nil {
+		m.answer.end()
+	}
 }
 
 // stop ends the watch.

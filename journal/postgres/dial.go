@@ -23,3 +23,16 @@ func watchful(dial pgconn.DialFunc) pgconn.DialFunc {
 		return c, err
 	}
 }
+
+// narrow gives a connection the window for a network of this rate, if it is one of the kernel's
+// whose round trip is known. Without it more is on its way than need be.
+func narrow(c net.Conn, rate float64) {
+	tcp, ok := c.(*net.TCPConn)
+	if !ok {
+		return
+	}
+	roundTrip, ok := roundTripOf(tcp)
+	if bytes := window(rate, roundTrip); ok && bytes > 0 {
+		_ = tcp.SetReadBuffer(bytes)
+	}
+}

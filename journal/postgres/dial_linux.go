@@ -5,6 +5,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // tcpUserTimeout is TCP_USER_TIMEOUT, which package syscall does not name.
@@ -22,4 +24,19 @@ func setUserTimeout(c *net.TCPConn, d time.Duration) error {
 		set = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, int(d.Milliseconds()))
 	})
 	return errors.Join(err, set)
+}
+
+// roundTripOf returns the shortest round trip that the kernel has seen on a connection.
+func roundTripOf(c *net.TCPConn) (d time.Duration, ok bool) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, false
+	}
+	err = raw.Control(func(fd uintptr) {
+		info, failed := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+		if ok = failed == nil; ok {
+			d = time.Duration(info.Min_rtt) * time.Microsecond
+		}
+	})
+	return d, ok && err == nil
 }

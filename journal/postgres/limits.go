@@ -166,6 +166,33 @@ const (
 	pendingHintsMax = 1_000
 )
 
+// Large answers, see traffic.
+const (
+	// largeAnswer is the size from which on a call gives way to others. On a network of a megabyte
+	// a second it takes a quarter of a second.
+	largeAnswer = 256 << 10
+	// A slice is as large as comes in about sliceTime, within these bounds.
+	sliceMin, sliceMax = 4 << 10, 64 << 10
+	sliceTime          = time.Millisecond
+	// giveWay is how many times as long as a slice took its reader gives way at most: a large
+	// answer has a third of the network at least. giveWayMax is for slices that took long for
+	// another reason, and what is less than giveWayMin is not worth a sleep.
+	giveWay    = 2
+	giveWayMin = 200 * time.Microsecond
+	giveWayMax = 20 * time.Millisecond
+	// smallCallTime is more than a small call takes unless it waits for more than the network, and
+	// smallCallPause more than the next call of the same run takes to come.
+	smallCallTime  = 50 * time.Millisecond
+	smallCallPause = time.Millisecond
+	// measuredAnswer is the size of an answer that has shown how fast its network is, and
+	// fastNetwork the bytes a second from which on nobody is kept waiting. On a slower one a large
+	// answer has queueTime of the network's time on its way, and windowMin at least.
+	measuredAnswer = 1 << 20
+	fastNetwork    = 32e6
+	queueTime      = 10 * time.Millisecond
+	windowMin      = 16 << 10
+)
+
 // Ends of transactions.
 const (
 	// beginTimeout bounds the beginning of a step's transaction, which is repeated, and its first

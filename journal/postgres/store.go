@@ -36,6 +36,7 @@ type Store struct {
 	lifeline *lifeline
 	marks    marks
 	pieces   pieces
+	traffic  traffic
 }
 
 var (
@@ -123,6 +124,7 @@ func (s *Store) call(ctx context.Context, fn func(ctx context.Context, c *pgx.Co
 		sent := time.Now()
 		watch.on(conn.Conn())
 		err = fn(ctx, conn.Conn())
+		watch.off()
 		lost := conn.Conn().IsClosed() || ctx.Err() != nil
 		if err == nil {
 			s.sessions.heard(conn.Conn(), sent)
