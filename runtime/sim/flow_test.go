@@ -23,6 +23,7 @@ import (
 var (
 	flowSeeds = flag.Int("flows", 12, "how many random flows of up to 60 nodes, one after the other")
 	flowFrom  = flag.Uint64("flows-from", 1, "the seed of the first")
+	flowLarge = flag.Int("flows-large", 1, "how many random flows of 1,000 nodes, one after the other")
 )
 
 const (
@@ -242,12 +243,23 @@ func (n *dagNode) declare(f *flow.Flow[int], taken flow.Source[flow.Results], o 
 func TestFlows(t *testing.T) {
 	for i := range uint64(*flowSeeds) {
 		seed := *flowFrom + i
-		simulateFlow(t, seed, 2+int(seed*7%59))
+		agree(t, seed, 2+int(seed*7%59))
 	}
-	simulateFlow(t, 1, 1000)
+	for i := range uint64(*flowLarge) {
+		agree(t, *flowFrom+i, 1000)
+	}
 }
 
-func simulateFlow(t *testing.T, seed uint64, size int) {
+func agree(t *testing.T, seed uint64, size int) {
+	t.Helper()
+	for _, wrong := range simulateFlow(t, seed, size, nil) {
+		t.Errorf("seed %d, %d nodes: %s", seed, size, wrong)
+	}
+}
+
+// simulateFlow runs the random flow of a seed and returns what should not be. slip changes the flow
+// that is declared, and not the reference; nil for nothing.
+func simulateFlow(t *testing.T, seed uint64, size int, slip func(*dag)) (wrong []string) {
 	t.Helper()
 	p := generate(seed)
 	p.Runs = nil
@@ -261,22 +273,27 @@ func simulateFlow(t *testing.T, seed uint64, size int) {
 	w, d := newWorld(p, nil), newDAG(seed, size)
 	defer w.seeded()()
 	executed.Store(0)
-	f := d.flow()
+	declared := &dag{slices.Clone(d.nodes), d.names}
+	if slip != nil {
+		slip(declared)
+	}
+	f := declared.flow()
 	w.more = func(n *runtime.Node) { runtime.Handle(n, randomFlow, f.Build(), nil) }
 	synctest.Test(t, func(t *testing.T) {
 		w.began = time.Now()
 		w.db = memory.New(&memory.Options{Now: w.storeClock})
 		id := w.liveFlow(t)
-		d.check(t, seed, w.kept(id), f.Shape())
+		wrong = d.check(w.kept(id), f.Shape())
 	})
 	for _, b := range w.broken {
-		t.Errorf("seed %d, %d nodes: %s", seed, size, b)
+		wrong = append(wrong, b.String())
 	}
 	counts := map[flow.Status]int{}
 	for _, n := range d.nodes {
 		counts[n.status]++
 	}
 	t.Logf("seed %d: of %d nodes %d complete; %d lives of %d nodes of the cluster, %d executions of steps", seed, size, counts[flow.StatusCompleted], len(w.all), len(w.plan.Nodes), executed.Load())
+	return wrong
 }
 
 // liveFlow starts a run of the flow and waits for its end while the plan's faults happen.
@@ -298,7 +315,7 @@ func (w *world) liveFlow(t *testing.T) (id journal.RunID) {
 		return err
 	})
 	if !w.closedWithin(flowEnds) {
-		t.Errorf("seed %d: the flow does not end: %+v", w.plan.Seed, w.kept(id).Run.Task)
+		w.breaks("flow", "it does not end: %+v", w.kept(id).Run.Task)
 	}
 	w.mu.Lock()
 	w.closing = true
@@ -318,16 +335,16 @@ func (w *world) liveFlow(t *testing.T) (id journal.RunID) {
 
 // check compares what a run has left with the reference: where each node stands and what the output
 // is, that each node's steps completed once, and began when its parents had ended.
-func (d *dag) check(t *testing.T, seed uint64, left memory.RunSnapshot, shape *flow.Shape) {
-	t.Helper()
+func (d *dag) check(left memory.RunSnapshot, shape *flow.Shape) (wrong []string) {
+	breaks := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	st := shape.State(left.Events)
 	if st.Run != "completed" || string(left.Run.Terminal.Payload.Data) != d.output() {
-		t.Errorf("seed %d, %d nodes: the run has %s with %s, want %s", seed, len(d.nodes), st.Run, left.Run.Terminal.Payload.Data, d.output())
+		breaks("the run has %s with %s, want %s", st.Run, left.Run.Terminal.Payload.Data, d.output())
 	}
 	for _, got := range st.Nodes {
 		want := &d.nodes[d.names[got.Name]]
 		if got.Status != want.status || got.Reason != want.reason {
-			t.Errorf("seed %d, %d nodes: node %s is %s %s, want %s %s", seed, len(d.nodes), got.Name, got.Status, got.Reason, want.status, want.reason)
+			breaks("node %s is %s %s, want %s %s", got.Name, got.Status, got.Reason, want.status, want.reason)
 		}
 	}
 	ended, asked, completed := map[string]bool{}, map[string]int{}, map[string]int{}
@@ -347,7 +364,7 @@ func (d *dag) check(t *testing.T, seed uint64, left memory.RunSnapshot, shape *f
 			asked[c.Name]++
 			for _, p := range d.parents(d.names[c.Name]) {
 				if !ended[d.nodes[p].name] {
-					t.Errorf("seed %d: node %s begins before node %s has ended", seed, c.Name, d.nodes[p].name)
+					breaks("node %s begins before node %s has ended", c.Name, d.nodes[p].name)
 				}
 			}
 		}
@@ -355,8 +372,9 @@ func (d *dag) check(t *testing.T, seed uint64, left memory.RunSnapshot, shape *f
 	for _, n := range d.nodes {
 		if once := asked[n.name] == 1 && completed[n.name] == 1; !n.isMap && once != (n.status == flow.StatusCompleted) {
 			if n.status != flow.StatusSkipped || completed[n.name] != 0 || asked[n.name] > 1 {
-				t.Errorf("seed %d: node %s, %s, was asked for %d times and completed %d times", seed, n.name, n.status, asked[n.name], completed[n.name])
+				breaks("node %s, %s, was asked for %d times and completed %d times", n.name, n.status, asked[n.name], completed[n.name])
 			}
 		}
 	}
+	return wrong
 }
