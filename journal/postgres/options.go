@@ -46,9 +46,9 @@ type Options struct {
 	// and the takeover from dead ones are as quick as without a pooler; give it to nodes and to
 	// clients. Default the connection string, or, with Pooler, none.
 	ListenDSN string
-	// Unprepared says that the store is for a process that asks a few things and ends: each statement
-	// is sent with its text, in one round trip, and none is prepared, which would take another one. A
-	// node, whose statements repeat, is slower with it.
+	// Unprepared says that the store is for a process that asks a few things and ends: each
+	// statement is sent with its text, in one round trip, and none is prepared, which would take
+	// another one. A node, whose statements repeat, is slower with it.
 	Unprepared bool
 	// SkipMigrations leaves the tables as they are; somebody else has called [Migrate].
 	SkipMigrations bool
@@ -91,7 +91,8 @@ func (o *Options) config(dsn string) (*pgxpool.Config, error) {
 	}
 	c.MaxConns = int32(o.PoolSize)
 	if o.complete(c.ConnConfig); o.Pooler || o.Unprepared {
-		// Behind a pooler each statement is planned for the tables as they are, as no setting lasts.
+		// Behind a pooler each statement is planned for the tables as they are, as no setting
+		// lasts.
 		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 		c.ConnConfig.StatementCacheCapacity = 0
 		c.ConnConfig.DescriptionCacheCapacity = 0

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// safeSQL tells, where sessions are anybody's, whether the server keeps what it has acknowledged when
-// its machine loses power.
+// safeSQL tells, where sessions are anybody's, whether the server keeps what it has acknowledged
+// when its machine loses power.
 const safeSQL = `SELECT (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, current_setting('fsync'), current_setting('full_page_writes')`
 
 // found is what a session has led to.

@@ -55,8 +55,8 @@ const settingsTextSQL = `SELECT count(set_config(v.name, v.value, false)) FROM `
 // is free holds it for microseconds, see watchSQL; else nothing waits here.
 //
 // And it answers which server and database it has led to, see epoch, and whether that keeps what it
-// has acknowledged. The answer is text, in which a time would follow DateStyle, so it is a number of
-// microseconds.
+// has acknowledged. The answer is text, in which a time would follow DateStyle, so it is a number
+// of microseconds.
 const sessionSQL = sessionHead + ownSettings + sessionTail
 
 // sessionTextSQL is sessionSQL for a session whose answers are text.
