@@ -15,11 +15,11 @@ import (
 // and so on, and the last one is for all from a step's fourth retry on. So a step that fails once
 // stands behind other steps that have failed once, and never behind those that always fail.
 //
-//   - In the last lane n runs that always fail retry every n·retryEvery, and one every retryFloor: a
-//     step that nobody would call greedy still writes a commit and a line for each attempt.
+//   - In the last lane n runs that always fail retry every n·retryEvery, and one every retryFloor:
+//     a step that nobody would call greedy still writes a commit and a line for each attempt.
 //   - In the lanes before, retries are spaced only while steps fail more often than they succeed.
-//     Each success is a credit for one retry that comes when its policy says, and a node begins with
-//     creditMax. So a node that does much beside its retries, or has few of them, delays none.
+//     Each success is a credit for one retry that comes when its policy says, and a node begins
+//     with creditMax. So a node that does much beside its retries, or has few of them, delays none.
 //
 // A policy that says retrySlow or more spaces its retries itself and books nothing.
 //
