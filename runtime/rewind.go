@@ -203,7 +203,9 @@ func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, pl
 		if !dry {
 			a.Rewind, a.Fork = p.w, p.fork
 			_, err = c.j.Admin(ctx, a)
-			c.waiters.GoesOn(call.Run) // also if the answer is lost
+			if p.fork == nil {
+				c.waiters.GoesOn(call.Run, p.w.Generation) // also if the answer is lost
+			}
 		}
 		return p.out, err
 	}

@@ -66,7 +66,7 @@ func (n *callHints) sent(run journal.RunID, o *journal.Sent) {
 func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
 	switch c.Next.Kind {
 	case NextClose:
-		n.closed(c.Run, c.Terminal(), waiters)
+		n.closed(c.Run, c.Terminal(), c.Generation, waiters)
 		if c.Children { // requests to those that are open: a claim also tells an owner of unread messages
 			n.local, n.remote = append(n.local, Hint{Kind: HintTasks}), append(n.remote, Hint{Kind: HintTasks})
 		}
@@ -85,7 +85,7 @@ func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
 		n.remote = append(n.remote, Hint{Kind: HintTasks})
 	}
 	if len(c.Replies) > 0 {
-		n.closed(c.Run, nil, waiters)
+		n.closed(c.Run, nil, 0, waiters)
 	}
 	for k := range o.Started {
 		n.started(&c.Starts[k], &o.Started[k])
@@ -94,15 +94,15 @@ func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
 		n.sent(c.Messages[k].Run, &o.Sent[k])
 	}
 	for _, run := range o.Closed {
-		n.closed(run, nil, waiters)
+		n.closed(run, nil, 0, waiters)
 		n.local, n.remote = append(n.local, Hint{Kind: HintTerminated, Run: run}), append(n.remote, Hint{Kind: HintTerminated, Run: run})
 	}
 }
 
 // closed handles a run that has ended, or has answered an update. The terminal event goes only as
 // far as memory is shared: other processes read it.
-func (n *callHints) closed(run journal.RunID, terminal *journal.Event, waiters bool) {
-	n.local = append(n.local, Hint{Kind: HintClosed, Run: run, Terminal: terminal})
+func (n *callHints) closed(run journal.RunID, terminal *journal.Event, g journal.Generation, waiters bool) {
+	n.local = append(n.local, Hint{Kind: HintClosed, Run: run, Terminal: terminal, Generation: g})
 	if waiters {
 		n.remote = append(n.remote, Hint{Kind: HintClosed, Run: run})
 	}

@@ -22,8 +22,9 @@ const (
 // that hints have: a short run may end, and its end may be announced, before its starter asks for
 // the result. Without recent that waiter would have to read the store, one statement more for each
 // short run. It is a cache and nothing more: a run that is not in it is read. A run that is closed
-// stays closed (J7) unless an operator retries or resets it, so an entry is dropped when this
-// client does so, and it is used for recentFor. The mutex of Waiters guards it.
+// stays closed (J7) unless an operator retries or resets it. If this client does so, the entry says
+// which generations are over, so that no end of theirs that is heard of later is taken for the run's;
+// and an end is used for recentFor. The mutex of Waiters guards it.
 type recent struct {
 	ends  map[journal.RunID]recentEnd
 	order []recentEnd // the oldest first; one that is another in ends has come again
@@ -32,7 +33,8 @@ type recent struct {
 type recentEnd struct {
 	run      journal.RunID
 	at       time.Time
-	terminal *journal.Event // nil if it is to be read: it is too large to keep, or may be over
+	terminal *journal.Event     // nil if it is to be read: it is too large to keep, or may be over
+	over     journal.Generation // the newest generation that this client has left behind; 0 for none
 }
 
 // find returns the terminal event of a run, and whether the run is known to be closed: the event is
@@ -45,25 +47,36 @@ func (r *recent) find(run journal.RunID) (terminal *journal.Event, closed bool) 
 	return e.terminal, closed
 }
 
-// drop says that a run goes on. That it was closed stays known: who asks reads it.
-func (r *recent) drop(run journal.RunID) {
-	if e, closed := r.ends[run]; closed {
-		e.terminal = nil
-		r.ends[run] = e
-	}
+// leave says that a run goes on behind a generation. That it may have been closed stays known: who
+// asks reads it.
+func (r *recent) leave(run journal.RunID, g journal.Generation) {
+	e := r.ends[run]
+	e.terminal, e.over = nil, max(e.over, g)
+	r.put(run, e)
 }
 
+// isOver tells whether the end of a generation is none of the run any more.
+func (r *recent) isOver(run journal.RunID, g journal.Generation) bool {
+	over := r.ends[run].over
+	return over > 0 && g <= over
+}
+
+// add remembers an end that is not over.
 func (r *recent) add(run journal.RunID, terminal *journal.Event) {
+	if len(terminal.Payload.Data) > recentBytesMax {
+		terminal = nil
+	}
+	r.put(run, recentEnd{terminal: terminal, over: r.ends[run].over})
+}
+
+func (r *recent) put(run journal.RunID, e recentEnd) {
 	if len(r.order) >= recentMax {
 		if first := r.order[0]; r.ends[first.run].at.Equal(first.at) {
 			delete(r.ends, first.run)
 		}
 		r.order = r.order[1:]
 	}
-	if len(terminal.Payload.Data) > recentBytesMax {
-		terminal = nil
-	}
-	e := recentEnd{run, time.Now(), terminal}
+	e.run, e.at = run, time.Now()
 	r.ends[run] = e
 	r.order = append(r.order, e)
 }

@@ -154,10 +154,17 @@ func (l *waitlist) remove(run journal.RunID) {
 	}
 }
 
-// announced gives everybody who waits for the end of a run the end that was announced.
-func (l *waitlist) announced(run journal.RunID, terminal *journal.Event) {
+// announced gives everybody who waits for the end of a run the end that was announced, unless it is
+// that of a generation that this client has left behind: who waits has asked for another one.
+func (l *waitlist) announced(run journal.RunID, terminal *journal.Event, g journal.Generation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.recent.isOver(run, g) {
+		return
+	}
+	if l.hintsPushed { // else only part of the hints is seen, and the next end may be missed
+		l.recent.add(run, terminal)
+	}
 	l.resolve(run, 0, math.MaxInt, resolution{terminal: terminal})
 }
 
@@ -169,11 +176,11 @@ func (l *waitlist) found(read int, run journal.RunID, update journal.InboxSeq, r
 	l.resolve(run, update, read, res)
 }
 
-// goesOn drops what is remembered of a run's end.
-func (l *waitlist) goesOn(run journal.RunID) {
+// goesOn drops what is remembered of the end of a run that goes on behind a generation.
+func (l *waitlist) goesOn(run journal.RunID, g journal.Generation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.recent.drop(run)
+	l.recent.leave(run, g)
 }
 
 // resolve resolves those who wait for an update, or for the end, since before a read. The caller
@@ -240,8 +247,7 @@ func (l *waitlist) readAgain(run journal.RunID) {
 
 func (l *waitlist) hintClosed(h driver.Hint) {
 	if h.Terminal != nil {
-		l.remember(h.Run, h.Terminal)
-		l.announced(h.Run, h.Terminal)
+		l.announced(h.Run, h.Terminal, h.Generation)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -249,17 +255,6 @@ func (l *waitlist) hintClosed(h driver.Hint) {
 		l.toRead[h.Run] = true
 		l.wakeLoop()
 	}
-}
-
-// remember keeps a closure that happened in this process for callers who ask a little late. A loop
-// that watches by itself sees only part of the hints, so nothing is kept then.
-func (l *waitlist) remember(run journal.RunID, terminal *journal.Event) {
-	if !l.hintsPushed {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.recent.add(run, terminal)
 }
 
 // readAll puts every waiting run into toRead: hints were lost, or may have been.
