@@ -112,6 +112,13 @@ func TestUpdateRefusesToWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		add(104) // of another version
+		if err := client.Pause(ctx, run.ID(), why); err != nil {
+			t.Fatal(err)
+		}
+		refused("eva has paused it")
+		if err := client.Resume(ctx, run.ID()); err != nil {
+			t.Fatal(err)
+		}
 		if _, err := runtime.CallUpdate(ctx, client, journal.NewRunID(), napAdd, 1, now); !errors.Is(err, journal.ErrNotFound) {
 			t.Errorf("no run: %v", err)
 		}
