@@ -31,8 +31,9 @@ const (
 	settleMax   = 12
 	// sampleEvery is how often the world looks whether all is done.
 	sampleEvery = 250 * time.Millisecond
-	// wallMax bounds a simulation by the wall's clock: one takes milliseconds.
-	wallMax = 10 * time.Second
+	// wallMax bounds a simulation by the wall's clock: one takes milliseconds, but a machine may have
+	// no time for it for a while.
+	wallMax = 5 * time.Minute
 	// leasesMax is two of the longest leases that plans have.
 	leasesMax = 12 * time.Second
 	// restFor is when everything has ended that outlives a node: the actor library has timers of
