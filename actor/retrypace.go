@@ -28,7 +28,7 @@ import (
 // Places are not spread evenly: those of a tick are due at one time, retryTick apart. A run whose
 // retry is due is claimed and its commit is written with those of the same tick, in a few
 // statements for all of them. One by one the same retries cost several times as much of the store
-// and of the node.
+// and of the node. The lanes have their ticks in turns: whoever comes meanwhile waits for one.
 type retryPace struct {
 	base    time.Time                   // times are counted from here, by the monotonic clock
 	credits atomic.Int64                // at most creditMax, or a few more
@@ -75,8 +75,9 @@ func (p *retryPace) spend() bool {
 // book takes the next free place of a lane that has one for each every, and returns how long it is
 // until then. A place that has gone by is nobody's.
 func (p *retryPace) book(lane int, every time.Duration) time.Duration {
-	now, perTick := time.Since(p.base), int64(retryTick/every)
-	first := (int64(now/retryTick) + 1) * perTick
+	ticks := time.Duration(lane) * retryTick / time.Duration(len(p.lanes)) // of the lane begin so late
+	now, perTick := time.Since(p.base)-ticks, int64(retryTick/every)
+	first := (int64((now + retryTick) / retryTick)) * perTick
 	for {
 		next := p.lanes[lane].Load()
 		place := max(next, first)

@@ -67,7 +67,8 @@ type Config struct {
 //
 // Starts and ID may be called from any goroutine for as long as anybody likes; the start gate turns
 // them down after the end has begun. The mutexes below (of claimTimer, unconfirmed, startGate and
-// the batchers) are leaves: none is held while another is taken or while the store is called.
+// the batchers) are leaves: none is held while another is taken or while the store is called. That
+// of contact is held while claimTimer's is taken, and not while the store is called.
 type Worker struct {
 	cfg Config
 	id  journal.NodeID
