@@ -3,6 +3,7 @@ package schedule
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,7 +69,7 @@ func (s *Schedule) problems() *problems {
 	if err == nil {
 		_, some := times.Next(time.Now())
 		p.add(!some && (s.Until.IsZero() || s.Until.After(time.Now())), "it has no time that is still to come")
-	} else if _, zone := calendar.LoadZone(s.Zone); zone != nil {
+	} else if _, zone := calendar.LoadZone(s.Zone); zone != nil && !madeUp(s.Zone) {
 		p.add(true, "zone: %v", zone)
 	}
 	return p
@@ -83,6 +84,10 @@ func (s *Schedule) lasting() *problems {
 	spec.Zone = ""
 	_, err := calendar.Compile(spec)
 	p.err(err)
+	if madeUp(s.Zone) {
+		_, err := calendar.LoadZone(s.Zone)
+		p.add(true, "zone: %v", err)
+	}
 	s.checkStart(p)
 	o := s.withDefaults()
 	p.add(!o.Overlap.known(), "overlap: %q must be skip, buffer-one, buffer-all, cancel-other, terminate-other or allow", s.Overlap)
@@ -99,6 +104,23 @@ func (s *Schedule) lasting() *problems {
 	return p
 }
 
+// madeUp tells whether neither this machine nor the database that Go came with has a zone. One that
+// the database has may be missing on this machine alone.
+func madeUp(zone string) bool {
+	_, err := calendar.LoadZone(zone)
+	return err != nil && !slices.Contains(calendar.Zones(), zone)
+}
+
+// bytes is the size of the schedule with its input, which is refused if it is too large for one
+// message.
+func (s *Schedule) bytes() (int, *problems) {
+	p := &problems{}
+	text, err := json.Marshal(s)
+	p.err(err)
+	p.add(len(text) > changeBytesMax, "schedule %q has %d bytes, at most %d are allowed: keep large inputs elsewhere", s.Name, len(text), changeBytesMax)
+	return len(text), p
+}
+
 // checkStart refuses what no run can be started with.
 func (s *Schedule) checkStart(p *problems) {
 	st := journal.Start{
@@ -113,7 +135,9 @@ func (s *Schedule) checkStart(p *problems) {
 		_, taken := s.Start.Labels[label]
 		p.add(taken, "start: the label %q is the schedule's", label)
 	}
-	p.add(strings.HasPrefix(s.Start.Workflow, "reprise."), "start: workflow %q is of the runtime's own", s.Start.Workflow)
+	for _, name := range []string{s.Start.Workflow, s.Start.OnFailure} {
+		p.add(strings.HasPrefix(name, "reprise."), "start: workflow %q is of the runtime's own", name)
+	}
 	p.add(len(s.Start.Input) > 0 && !json.Valid(s.Start.Input), "start: the input is no JSON")
 }
 

@@ -2,7 +2,6 @@ package schedule
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,6 +47,11 @@ func Delete(ctx context.Context, c *runtime.Client, set string, names []string, 
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
+	var p problems
+	p.add(len(names) > setMax, "%d schedules are named, a set has at most %d", len(names), setMax)
+	if err := p.error(fmt.Sprintf("set %q of schedules", s.setName())); err != nil {
+		return nil, err
+	}
 	for _, n := range names {
 		if err := checkID(idOf(set, n)); err != nil {
 			return nil, err
@@ -74,21 +78,28 @@ func (a *Applied) Wait(ctx context.Context) (Changes, error) {
 // send sends a change to the run of a set, and starts that if there is none.
 func send(ctx context.Context, c *runtime.Client, set string, ch change, o *Options) (*Applied, error) {
 	ch.Actor = c.Actor(ctx)
-	text, err := json.Marshal(ch)
+	messages, err := divide(set, ch)
 	if err != nil {
-		return nil, fmt.Errorf("set %q of schedules: %w: %w", set, err, journal.ErrInvalid)
-	}
-	if len(text) > changeBytesMax {
-		return nil, fmt.Errorf("set %q of schedules: it has %d bytes, at most %d are allowed: divide it, or keep large inputs elsewhere: %w",
-			set, len(text), changeBytesMax, journal.ErrInvalid)
+		return nil, err
 	}
 	so := &runtime.StartOptions{Key: keyOfSet(set), Reuse: journal.ReuseAllow, Labels: map[string]string{LabelSet: set}}
-	if o != nil && o.Tx != nil {
-		so.Tx = o.Tx
-		_, err := runtime.SignalWithStart(ctx, c, setName, setState{Set: set}, applyTx, ch, so, nil)
-		return &Applied{}, err
+	tell := func(ch change, key string) error {
+		_, err := runtime.SignalWithStart(ctx, c, setName, setState{Set: set}, applyTx, ch, so, &runtime.SignalOptions{Key: key})
+		return err
 	}
-	_, answer, err := runtime.UpdateWithStart(ctx, c, setName, setState{Set: set}, applied, ch, so, nil)
+	if o != nil {
+		so.Tx = o.Tx
+	}
+	last := len(messages) - 1
+	for i := range last {
+		if err := tell(messages[i], fmt.Sprint(messages[i].Change, "/", i)); err != nil {
+			return nil, err
+		}
+	}
+	if so.Tx != nil {
+		return &Applied{}, tell(messages[last], "")
+	}
+	_, answer, err := runtime.UpdateWithStart(ctx, c, setName, setState{Set: set}, applied, messages[last], so, nil)
 	return &Applied{answer}, err
 }
 

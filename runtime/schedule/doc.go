@@ -18,8 +18,8 @@
 // second clock, no leader, and no table: a schedule that waits is a parked row like every run that
 // waits, and 10,000 of them cost nothing until something is due.
 //
-// A set is a run, too. It takes changes in order, one message each, and starts and removes
-// schedules. So [Apply] is atomic, also in a transaction of the caller's.
+// A set is a run, too. It takes changes in order, and starts, changes and removes schedules in one
+// turn for each. So [Apply] is atomic, also in a transaction of the caller's.
 //
 // # Exactly once
 //

@@ -10,6 +10,10 @@ import (
 func Handle(n *runtime.Node) {
 	runtime.Handle(n, name, func(ctx workflow.Context, s state) (Counts, error) { return run(ctx, n.Client(), s) },
 		&runtime.HandleOptions{Signals: []string{string(orders)}})
+	handleSets(n)
+}
+
+func handleSets(n *runtime.Node) {
 	runtime.Handle(n, setName, func(ctx workflow.Context, s setState) (none, error) { return none{}, keep(ctx, n.Client(), s) },
 		&runtime.HandleOptions{Signals: []string{string(applyTx)}})
 }

@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -192,6 +193,13 @@ func TestPause(t *testing.T) {
 		r.must(schedule.Resume(r.ctx, r.client, "s"))
 		r.until(7*time.Minute + 30*time.Second)
 		r.wantSlots("s", "1m 2m 3m 5m20s 7m")
+		for _, ahead := range []string{"", "x"} { // one of them ends in the middle of a letter
+			r.must(schedule.Pause(r.ctx, r.client, "s", ahead+strings.Repeat("ä", 400)))
+			r.until(time.Since(r.began) + time.Second)
+			if got := r.info("s").Paused; strings.Contains(got, "\ufffd") || !strings.HasSuffix(got, "ä…") {
+				t.Errorf("it is paused because %q", got)
+			}
+		}
 	})
 }
 

@@ -1,13 +1,30 @@
 package schedule
 
-import "time"
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
 
 const (
 	nameBytesMax       = 100     // of a set and of a schedule: both are in a label and in a key
-	setMax             = 2_000   // schedules of a set: one turn starts them all, and its run keeps their names
+	setMax             = 10_000  // schedules of a set: one turn starts them all, and its run keeps their names
 	definitionBytesMax = 8 << 10 // of a schedule without its input: it is published, see journal.PublishedBytesMax
-	changeBytesMax     = 1 << 20 // of what one call changes: it is one message
+	changeBytesMax     = 1 << 20 // of one schedule with its input, and of one message of a change
 	textBytesMax       = 500     // of a note or a reason: both are published
+
+	// partsMax bounds the messages of one change: until it is made, its set's run has them in
+	// memory and in its history.
+	partsMax = 16
+	// gatheredMax bounds the changes of which parts have come: more callers than change one set
+	// at a time.
+	gatheredMax = 4
+	// partsWait is how long a set waits for the rest of a change. All but the last message are
+	// there before that is sent, so what does not come within it was lost with its caller.
+	partsWait = time.Minute
+	// effectsMax is how many schedules one change starts, changes and removes: each is one effect
+	// of its commit, and the answer is one, too.
+	effectsMax = journal.CommitEffectsMax - 100
 
 	// CatchUpDefault is the window of a schedule that names none. What is late for longer is more
 	// often a surprise than a help.

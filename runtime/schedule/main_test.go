@@ -56,7 +56,8 @@ type rig struct {
 	store  *memory.Store
 	client *runtime.Client
 	ctx    context.Context
-	stop   func() // ends the node that serves; nil without one
+	codec  journal.Codec // of nodes; nil for the default
+	stop   func()        // ends the node that serves; nil without one
 	began  time.Time
 }
 
@@ -75,7 +76,10 @@ func bubble(t *testing.T, test func(r *rig)) {
 }
 
 // serve runs a node until leave.
-func (r *rig) serve(o *runtime.NodeOptions) {
+func (r *rig) serve(o *runtime.NodeOptions) { r.serveWith(schedule.Handle, o) }
+
+// serveWith runs a node that executes what handle says, beside work.
+func (r *rig) serveWith(handle func(*runtime.Node), o *runtime.NodeOptions) {
 	if o == nil {
 		o = &runtime.NodeOptions{}
 	}
@@ -83,8 +87,8 @@ func (r *rig) serve(o *runtime.NodeOptions) {
 		o.Logger = silent
 	}
 	o.Drain = time.Millisecond
-	n := runtime.NewNode(journal.New(r.store, nil), o)
-	schedule.Handle(n)
+	n := runtime.NewNode(journal.New(r.store, &journal.Options{Codec: r.codec}), o)
+	handle(n)
 	handleWork(n)
 	ctx, cancel := context.WithCancel(r.ctx)
 	ended := make(chan error, 1)

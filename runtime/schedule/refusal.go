@@ -19,6 +19,11 @@ func checked(ctx workflow.Context, what string, check func() error) error {
 	if why == "" {
 		return nil
 	}
+	return refuse(ctx, what, why)
+}
+
+// refuse refuses what a run was told.
+func refuse(ctx workflow.Context, what, why string) error {
 	workflow.Log(ctx).Warn("schedule: a change was refused", "of", what, "err", why)
 	return refusal(why)
 }

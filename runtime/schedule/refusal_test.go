@@ -32,13 +32,23 @@ func TestRefusedByRuns(t *testing.T) {
 			r.must(err)
 			r.must(runtime.Signal(r.ctx, r.client, run, name, json.RawMessage(fmt.Sprintf(format, text)), nil))
 		}
-		own, never := every("own", time.Minute, job{}), every("never", time.Minute, job{})
-		own.Start.Workflow = "reprise.bulk"
-		never.Spec = calendar.Spec{Cron: []string{"70 * * * *"}}
-		for _, bad := range []schedule.Schedule{own, never} {
+		wrong := []struct {
+			why    string
+			change func(s *schedule.Schedule)
+		}{
+			{`\"reprise.bulk\" is of the runtime's own`, func(s *schedule.Schedule) { s.Start.Workflow = "reprise.bulk" }},
+			{`\"reprise.flow\" is of the runtime's own`, func(s *schedule.Schedule) { s.Start.OnFailure = "reprise.flow" }},
+			{"70", func(s *schedule.Schedule) { s.Spec = calendar.Spec{Cron: []string{"70 * * * *"}} }},
+			{`there is no zone \"Mars/Phobos\"`, func(s *schedule.Schedule) { s.Zone = "Mars/Phobos" }},
+			{"bytes, at most 1048576 are allowed", func(s *schedule.Schedule) { s.Start.Input = []byte(`"` + strings.Repeat("x", 1_500_000) + `"`) }},
+		}
+		for _, w := range wrong {
+			bad := every("s", time.Minute, job{})
+			w.change(&bad)
 			send(set, "reprise.schedules.apply", `{"put": [%s]}`, bad)
 			send(r.info("s").Run, "reprise.schedule.order", `{"verb": "define", "schedule": %s}`, bad)
 		}
+		send(r.info("s").Run, "reprise.schedule.order", `{"verb": "define", "schedule": %s}`, every("another", time.Second, job{}))
 		r.until(90 * time.Second)
 		r.wantSlots("s", "1m")
 		if got := r.apply(every("s", time.Minute, job{})); got.Kept != 1 || len(got.Removed) > 0 {
@@ -51,47 +61,19 @@ func TestRefusedByRuns(t *testing.T) {
 			}
 		}
 		r.leave()
-		for _, want := range []string{`of="set default"`, `of="schedule s"`} {
-			for _, why := range []string{`\"reprise.bulk\" is of the runtime's own`, "70"} {
-				found := false
-				for line := range strings.Lines(log.String()) {
-					found = found || strings.Contains(line, "schedule: a change was refused") && strings.Contains(line, want) && strings.Contains(line, why)
-				}
-				if !found {
-					t.Errorf("no line has %s and %s:\n%s", want, why, log.String())
+		says := func(of, why string) {
+			for line := range strings.Lines(log.String()) {
+				if strings.Contains(line, "schedule: a change was refused") && strings.Contains(line, of) && strings.Contains(line, why) {
+					return
 				}
 			}
+			t.Errorf("no line has %s and %s:\n%s", of, why, log.String())
 		}
-	})
-}
-
-// TestSetIsFull: puts one by one do not make a set larger than one that is applied may be.
-func TestSetIsFull(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(r *rig) {
-		full := schedule.Set{}
-		for i := range 2000 {
-			full.Schedules = append(full.Schedules, every(fmt.Sprint("s", i), 24*time.Hour, job{}))
+		for _, w := range wrong {
+			says(`of="set default"`, w.why)
+			says(`of="schedule s"`, w.why)
 		}
-		put := func(s schedule.Set) error {
-			a, err := schedule.Put(r.ctx, r.client, s, nil)
-			r.must(err)
-			_, err = a.Wait(r.ctx)
-			return err
-		}
-		r.must(put(full))
-		one := schedule.Set{Schedules: []schedule.Schedule{every("one", 24*time.Hour, job{})}}
-		if err := put(one); err == nil || !strings.Contains(err.Error(), `set "default" of schedules: it would have 2001 schedules, at most 2000`) {
-			t.Errorf("one more: %v", err)
-		}
-		full.Schedules = full.Schedules[:1]
-		full.Schedules[0].Note = "of one that is there"
-		r.must(put(full))
-		d, err := schedule.Delete(r.ctx, r.client, "", []string{"s7"}, nil)
-		r.must(err)
-		_, err = d.Wait(r.ctx)
-		r.must(err)
-		r.must(put(one))
+		says(`of="schedule s"`, `the name \"another\" is not the schedule's, \"s\": apply the set`)
 	})
 }
 

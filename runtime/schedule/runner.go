@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -146,7 +147,7 @@ func (r *runner) halt(why string) {
 // clip makes a text of bounded size.
 func clip(text string) string {
 	if len(text) > textBytesMax {
-		return text[:textBytesMax] + "…"
+		return strings.ToValidUTF8(text[:textBytesMax], "") + "…"
 	}
 	return text
 }

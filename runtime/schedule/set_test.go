@@ -116,6 +116,7 @@ func TestRefused(t *testing.T) {
 			{change(func(s *schedule.Schedule) { s.Name = "good" }), []string{`schedule "good" is there twice`}},
 			{change(func(s *schedule.Schedule) { s.Start.Workflow = "" }), []string{"start: "}},
 			{change(func(s *schedule.Schedule) { s.Start.Workflow = "reprise.bulk" }), []string{"is of the runtime's own"}},
+			{change(func(s *schedule.Schedule) { s.Start.OnFailure = "reprise.bulk" }), []string{"is of the runtime's own"}},
 			{change(func(s *schedule.Schedule) { s.Start.Labels = map[string]string{"slot": "x"} }), []string{`the label "slot" is the schedule's`}},
 			{change(func(s *schedule.Schedule) { s.Start.Priority = 9 }), []string{"start: ", "9"}},
 			{change(func(s *schedule.Schedule) { s.Start.Input = []byte("{") }), []string{"the input is no JSON"}},
@@ -135,18 +136,20 @@ func TestRefused(t *testing.T) {
 				}
 			}
 		}
-		many := schedule.Set{}
-		for i := range 2001 {
-			many.Schedules = append(many.Schedules, every(fmt.Sprint("s", i), time.Minute, job{}))
-		}
-		_, err := schedule.Apply(r.ctx, r.client, many, nil)
-		if err == nil || !strings.Contains(err.Error(), "2001 schedules, at most 2000") {
+		_, err := schedule.Apply(r.ctx, r.client, many(10_001), nil)
+		if err == nil || !strings.Contains(err.Error(), "10001 schedules, at most 10000") {
 			t.Errorf("too many schedules: %v", err)
 		}
-		large := every("s", time.Minute, job{})
-		large.Start.Input = []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
-		if _, err := schedule.Apply(r.ctx, r.client, schedule.Set{Schedules: []schedule.Schedule{large}}, nil); !errors.Is(err, journal.ErrInvalid) {
-			t.Errorf("a large input: %v", err)
+		large := many(20)
+		for i := range large.Schedules {
+			large.Schedules[i].Start.Input = []byte(`"` + strings.Repeat("x", 1_000_000) + `"`)
+		}
+		if _, err := schedule.Apply(r.ctx, r.client, large, nil); err == nil || !strings.Contains(err.Error(), "it has more than 16777216 bytes") {
+			t.Errorf("many large inputs: %.200v", err)
+		}
+		large.Schedules[7].Start.Input = []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+		if _, err := schedule.Apply(r.ctx, r.client, large, nil); err == nil || !strings.Contains(err.Error(), `schedule "s7" has 1048`) {
+			t.Errorf("a large input: %.200v", err)
 		}
 		for _, err := range []error{
 			schedule.Pause(r.ctx, r.client, "a/b/c", ""), schedule.Resume(r.ctx, r.client, ""),

@@ -23,8 +23,9 @@ const (
 
 type none struct{}
 
-// change is what Apply, Put and Delete ask of a set: it is one message, so it happens as a whole.
+// change is what Apply, Put and Delete ask of a set. It happens as a whole.
 type change struct {
+	partOf
 	Put    []Schedule `json:"put,omitempty"`
 	Remove []string   `json:"remove,omitempty"`
 	Prune  bool       `json:"prune,omitempty"` // what is not in Put goes
@@ -47,9 +48,25 @@ type setState struct {
 
 // member is a schedule of a set. It has a run of its own, which is a child of the set's.
 type member struct {
-	Name   string        `json:"name"`
-	Run    journal.RunID `json:"run"`
-	Digest string        `json:"digest"` // of its definition
+	Name   string
+	Run    journal.RunID
+	Digest string // of its definition
+}
+
+// MarshalText implements encoding.TextMarshaler. It is short because all members of a set are one
+// value, with which its run goes on: of setMax names of nameBytesMax it has 1.7 MB.
+func (m member) MarshalText() ([]byte, error) {
+	return []byte(m.Name + " " + m.Run.String() + " " + m.Digest), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (m *member) UnmarshalText(b []byte) error {
+	fields := strings.Fields(string(b))
+	if len(fields) != 3 {
+		return fmt.Errorf("%q is no member of a set of schedules", b)
+	}
+	m.Name, m.Digest = fields[0], fields[2]
+	return m.Run.UnmarshalText([]byte(fields[1]))
 }
 
 // keeper is the code of a set's run. It is the only one who starts and removes schedules of the
@@ -57,37 +74,70 @@ type member struct {
 // others. So a set is never half applied, and nobody has to lock it.
 type keeper struct {
 	setState
-	client *runtime.Client
-	one    workflow.Mutex // one change at a time
+	client   *runtime.Client
+	one      workflow.Mutex // one change at a time
+	applying int            // changes that wait or are made
+	changed  bool           // this generation has made a change
+	gathered []*gathering   // changes of which parts have come, in the order of their first
 }
 
 // keep is the workflow of a set. It never ends by itself: its schedules end with it.
 func keep(ctx workflow.Context, c *runtime.Client, s setState) error {
 	k := &keeper{setState: s, client: c}
 	applied.Handle(ctx, func(ctx workflow.Context, ch change) (Changes, error) { return k.apply(ctx, &ch) }, nil)
+	some := func() bool { return applyTx.Pending(ctx) > 0 }
 	for {
-		if err := workflow.Await(ctx, func() bool { return ctx.ShouldContinue() || applyTx.Pending(ctx) > 0 }); err != nil {
+		if err := workflow.Await(ctx, func() bool { return ctx.ShouldContinue() || some() }); err != nil {
 			return err
 		}
-		ch, some, err := applyTx.ReceiveTimeout(ctx, 0)
-		if err == nil && some {
-			_, err = k.apply(ctx, &ch)
-		}
-		if _, refused := errors.AsType[refusal](err); err != nil && !refused {
-			return err
-		}
-		if !some && ctx.ShouldContinue() {
-			if err := workflow.HandlersFinished(ctx); err != nil {
+		if some() {
+			if err := k.next(ctx); err != nil {
 				return err
 			}
+			continue
+		}
+		if len(k.gathered) > 0 { // a part that is here would be lost
+			if more, err := workflow.AwaitTimeout(ctx, partsWait, some); more || err != nil {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			k.gathered = nil // whoever has sent it is gone
+		}
+		if err := workflow.Await(ctx, func() bool { return k.applying == 0 || some() }); err != nil {
+			return err
+		}
+		if !some() {
 			return workflow.ContinueAsNew(ctx, setName, k.setState, nil)
 		}
 	}
 }
 
+// next takes the next message of a transaction, or a part of a change.
+func (k *keeper) next(ctx workflow.Context) error {
+	c, _, err := applyTx.ReceiveTimeout(ctx, 0)
+	if err != nil {
+		return err
+	}
+	if c.isPart() {
+		k.gather(&c)
+		return nil
+	}
+	_, err = k.apply(ctx, &c)
+	if _, refused := errors.AsType[refusal](err); refused {
+		return nil
+	}
+	return err
+}
+
 // apply makes a change. Runs of schedules that somebody has ended count as gone.
-func (k *keeper) apply(ctx workflow.Context, c *change) (Changes, error) {
-	var done Changes
+func (k *keeper) apply(ctx workflow.Context, c *change) (done Changes, err error) {
+	k.applying++
+	defer func() { k.applying-- }()
+	if err := k.whole(ctx, c); err != nil { // ahead of the lock: parts are taken by who may wait for it
+		return done, err
+	}
 	if err := k.one.Lock(ctx); err != nil {
 		return done, err
 	}
@@ -98,79 +148,131 @@ func (k *keeper) apply(ctx workflow.Context, c *change) (Changes, error) {
 	if err := checked(ctx, "set "+k.Set, func() error { return k.check(c) }); err != nil {
 		return done, err
 	}
-	wanted := map[string]bool{}
-	for i := range c.Put {
-		s := &c.Put[i]
-		wanted[s.Name] = true
-		at, found := k.find(s.Name)
-		switch digest := digestOf(s); {
-		case !found:
-			run := k.start(ctx, s)
-			if run.IsZero() {
-				continue // the set is being cancelled
-			}
-			k.Members = slices.Insert(k.Members, at, member{s.Name, run, digest})
-			done.Added = append(done.Added, s.Name)
-		case k.Members[at].Digest != digest:
-			k.Members[at].Digest = digest
-			orders.SendAsync(ctx, k.Members[at].Run, order{Verb: define, Schedule: s})
-			done.Changed = append(done.Changed, s.Name)
-		default:
-			done.Kept++
-		}
+	if err := ctx.Err(); err != nil {
+		return done, err
 	}
-	k.Members = slices.DeleteFunc(k.Members, func(m member) bool {
-		if gone := c.Prune && !wanted[m.Name] || slices.Contains(c.Remove, m.Name) && !wanted[m.Name]; !gone {
-			return false
-		}
-		orders.SendAsync(ctx, m.Run, order{Verb: remove})
-		done.Removed = append(done.Removed, m.Name)
-		return true
-	})
+	k.changed = true
+	k.put(ctx, c.Put, &done)
+	k.remove(ctx, c, &done)
 	slices.Sort(done.Added)
 	slices.Sort(done.Changed)
 	return done, nil
 }
 
-// check refuses a change that makes the set too large, which only the set can see, and one that
-// Apply, Put and Delete would not have sent.
-func (k *keeper) check(c *change) error {
-	s := Set{Name: k.Set, Schedules: c.Put}
-	if err := s.check((*Schedule).lasting); err != nil || c.Prune {
-		return err
+// put starts and changes schedules.
+func (k *keeper) put(ctx workflow.Context, list []Schedule, done *Changes) {
+	at := make(map[string]int, len(k.Members))
+	for i := range k.Members {
+		at[k.Members[i].Name] = i
 	}
-	left := map[string]bool{}
-	for _, m := range k.Members {
-		left[m.Name] = true
+	for i := range list {
+		s := &list[i]
+		place, found := at[s.Name]
+		digest := digestOf(s)
+		switch {
+		case found && k.Members[place].Digest == digest:
+			done.Kept++
+		case found:
+			k.tell(ctx, k.Members[place], order{Verb: define, Schedule: s})
+			k.Members[place].Digest = digest
+			done.Changed = append(done.Changed, s.Name)
+		default:
+			k.Members = append(k.Members, member{s.Name, k.start(ctx, s), digest})
+			done.Added = append(done.Added, s.Name)
+		}
 	}
-	for _, name := range c.Remove {
-		delete(left, name)
-	}
-	for i := range c.Put {
-		left[c.Put[i].Name] = true
-	}
-	var p problems
-	p.add(len(c.Put) > 0 && len(left) > setMax, "it would have %d schedules, at most %d are allowed: put them into another set", len(left), setMax)
-	return p.error(fmt.Sprintf("set %q of schedules", k.Set))
+	slices.SortFunc(k.Members, func(a, b member) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// find returns where the member of a name is, or would be.
-func (k *keeper) find(name string) (at int, found bool) {
-	return slices.BinarySearchFunc(k.Members, name, func(m member, name string) int { return strings.Compare(m.Name, name) })
+// remove ends the schedules that a change takes away.
+func (k *keeper) remove(ctx workflow.Context, c *change, done *Changes) {
+	stays, gone := make(map[string]bool, len(c.Put)), make(map[string]bool, len(c.Remove))
+	for i := range c.Put {
+		stays[c.Put[i].Name] = true
+	}
+	for _, name := range c.Remove {
+		gone[name] = true
+	}
+	k.Members = slices.DeleteFunc(k.Members, func(m member) bool {
+		if stays[m.Name] || !c.Prune && !gone[m.Name] {
+			return false
+		}
+		k.tell(ctx, m, order{Verb: remove})
+		done.Removed = append(done.Removed, m.Name)
+		return true
+	})
+}
+
+// tell sends an order to a schedule and does not wait until it is there.
+func (k *keeper) tell(ctx workflow.Context, m member, o order) {
+	if sent := orders.SendAsync(ctx, m.Run, o); sent.Ready() {
+		_, err := sent.Get(ctx)
+		k.block(m.Name, err)
+	}
+}
+
+// check refuses a change that Apply, Put and Delete would not have sent, and what only the set can
+// see: that it would be too large, and that a change is more than one commit can do.
+func (k *keeper) check(c *change) error {
+	s := Set{Name: k.Set, Schedules: c.Put}
+	if err := s.check((*Schedule).lasting); err != nil {
+		return err
+	}
+	what := fmt.Sprintf("set %q of schedules", k.Set)
+	put, left := map[string]bool{}, map[string]bool{}
+	for i := range c.Put {
+		put[c.Put[i].Name] = true
+		if _, p := c.Put[i].bytes(); len(p.list) > 0 {
+			return p.error(what)
+		}
+	}
+	if !c.Prune {
+		for _, m := range k.Members {
+			left[m.Name] = true
+		}
+		for _, name := range c.Remove {
+			delete(left, name)
+		}
+	}
+	removed := 0
+	for _, m := range k.Members {
+		if !left[m.Name] && !put[m.Name] {
+			removed++
+		}
+	}
+	for name := range put {
+		left[name] = true
+	}
+	var p problems
+	p.add(len(put) > 0 && len(left) > setMax, "it would have %d schedules, at most %d are allowed: put them into another set", len(left), setMax)
+	p.add(len(put)+removed > effectsMax, "the change removes %d schedules and puts %d, at most %d are one commit: remove some of them first", removed, len(put), effectsMax)
+	return p.error(what)
 }
 
 // start starts the run of a schedule. It ends when it is removed, and with the set.
 func (k *keeper) start(ctx workflow.Context, s *Schedule) journal.RunID {
 	id := idOf(k.Set, s.Name)
-	return workflow.CallAsync(ctx, name, state{ID: id, Schedule: *s}, &workflow.ChildOptions{
+	child := workflow.CallAsync(ctx, name, state{ID: id, Schedule: *s}, &workflow.ChildOptions{
 		Labels: map[string]string{LabelName: id, LabelSet: k.Set},
-	}).ID()
+	})
+	if child.ID().IsZero() {
+		_, err := child.Get(ctx)
+		k.block(s.Name, err)
+	}
+	return child.ID()
+}
+
+// block blocks the set's run: a schedule could not be started or told. What check has let pass only
+// a codec refuses, such as one that has no key on this machine. So nothing of the turn is written,
+// and the change is made as a whole when a node can.
+func (k *keeper) block(schedule string, err error) {
+	panic(fmt.Errorf("set %q of schedules: schedule %q: %w", k.Set, schedule, err))
 }
 
 // look forgets the members whose runs have ended without the set's doing: an operator has
 // terminated them.
 func (k *keeper) look(ctx workflow.Context) error {
-	if len(k.Members) == 0 {
+	if len(k.Members) == 0 && !k.changed { // two large changes in one turn would be too much for a commit
 		return nil
 	}
 	var ids []journal.RunID

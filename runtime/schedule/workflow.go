@@ -191,7 +191,7 @@ func (r *runner) define(ctx workflow.Context, o *order) error {
 	if o.Schedule == nil {
 		return nil // it is not of Apply
 	}
-	if checked(ctx, "schedule "+r.ID, func() error { return o.Schedule.lasting().error("schedule " + r.ID) }) != nil {
+	if checked(ctx, "schedule "+r.ID, func() error { return r.checkDefinition(o.Schedule) }) != nil {
 		return nil
 	}
 	if err := r.settle(ctx); err != nil {
@@ -203,6 +203,15 @@ func (r *runner) define(ctx workflow.Context, o *order) error {
 	r.Schedule, r.Behind, r.digest = *o.Schedule, false, ""
 	r.forget()
 	return nil
+}
+
+// checkDefinition refuses what the schedule's set would not have sent.
+func (r *runner) checkDefinition(s *Schedule) error {
+	p := s.lasting()
+	p.add(s.Name != r.Schedule.Name, "the name %q is not the schedule's, %q: apply the set", s.Name, r.Schedule.Name)
+	_, size := s.bytes()
+	p.list = append(p.list, size.list...)
+	return p.error("schedule " + r.ID)
 }
 
 // info is what the schedule shows of itself.
