@@ -27,7 +27,8 @@
 // commit (J2), which only the owner of the schedule's run can write (J3). So a slot has one run,
 // however many nodes there are and however often they die. The key of the run is made of schedule
 // and slot, [KeyOf]: a backfill, and a schedule of the same name that is made anew, find the run by
-// it.
+// it. A database that goes back, such as a standby that takes over and lags, forgets schedules and
+// their runs together: slots that were lost start again, within the catch-up window.
 //
 // # Late and open
 //

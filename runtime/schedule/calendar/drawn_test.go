@@ -3,7 +3,6 @@ package calendar_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/reprise-run/reprise/runtime/schedule/calendar"
@@ -17,7 +16,12 @@ type drawn struct {
 }
 
 func (d *drawn) excludes(shown *face) bool {
-	return slices.ContainsFunc(d.except, func(l line) bool { return l.fits(shown) })
+	for k := range d.except {
+		if d.except[k].fits(shown) {
+			return true
+		}
+	}
+	return false
 }
 
 // line is what a line of a spec says, as sets of bits; 0 for all days, weekdays or months.

@@ -299,17 +299,18 @@ func compareDays(t *testing.T, loc *time.Location, list []time.Time, in []*calen
 // inDay is the reference for a day on which the clock is not set: the minutes of the day that are
 // slots, from one minute of the wall clock to ahead of another.
 func (d *drawn) inDay(day, from, to int64) (list []int64) {
-	first := faceOf(day * 24 * 60)
-	fit := func(l *line) bool { return l.fitsDay(&first) }
-	if !slices.ContainsFunc(d.lines, func(l line) bool { return fit(&l) }) {
+	shown := faceOf(day * 24 * 60)
+	lines := slices.DeleteFunc(slices.Clone(d.lines), func(l line) bool { return !l.fitsDay(&shown) })
+	if len(lines) == 0 {
 		return nil
 	}
 	for minute := max(from-day*24*60, 0); minute < min(to-day*24*60, 24*60); minute++ {
-		shown := first
-		shown.number, shown.hour, shown.minute = first.number+minute, int(minute/60), int(minute%60)
-		at := func(l line) bool { return l.fits(&shown) }
-		if slices.ContainsFunc(d.lines, at) && !d.excludes(&shown) {
-			list = append(list, minute)
+		shown.hour, shown.minute = int(minute/60), int(minute%60)
+		for k := range lines {
+			if lines[k].fits(&shown) && !d.excludes(&shown) {
+				list = append(list, minute)
+				break
+			}
 		}
 	}
 	return list
