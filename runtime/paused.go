@@ -14,8 +14,8 @@ import (
 // or not there is for the call behind it to refuse.
 //
 // It asks twice, what is paused and how the run stands, and a third time only to say who has paused
-// the run. The scopes come first: without any, the state of the run is all that is to be known of it.
-// With some its route is too, which stands in its row beside an input that may be large.
+// the run. The scopes come first: without any, the state of the run is all that is to be known of
+// it. With some its route is too, which stands in its row beside an input that may be large.
 func refusePaused(ctx context.Context, c *Client, run journal.RunID) error {
 	pauses, err := c.j.Pauses(ctx)
 	if err != nil {
