@@ -16,6 +16,7 @@ type Failure struct {
 	Stack     string        `json:"stack,omitempty"` // of a panic
 	Cause     *Failure      `json:"cause,omitempty"`
 	Details   []*Failure    `json:"details,omitempty"` // failed compensations, beside the cause
+	Step      string        `json:"step,omitempty"`    // of a run that passes on the failure of a step: its name
 
 	// What of the error programs have registered: see workflow.RegisterError.
 	Is   []string        `json:"is,omitempty"`   // names of the values that it matched
@@ -97,6 +98,7 @@ func (f *Failure) trimmed(depth int) *Failure {
 	}
 	c := *f
 	c.Type = cut(c.Type, NameBytesMax)
+	c.Step = cut(c.Step, NameBytesMax)
 	c.Message = cut(c.Message, failureMessageBytesMax)
 	c.Stack = cut(c.Stack, failureStackBytesMax)
 	c.Cause = c.Cause.trimmed(depth - 1)

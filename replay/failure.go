@@ -69,8 +69,15 @@ func (e *StepError) Message() string { return e.Failure.Message }
 // Permanent tells whether the step said that no further attempt would help.
 func (e *StepError) Permanent() bool { return e.Failure.Permanent }
 
-// JournalFailure keeps the step's own failure when the error is passed on.
-func (e *StepError) JournalFailure() *journal.Failure { return e.Failure }
+// JournalFailure keeps the step's own failure when the error is passed on, with the step's name:
+// the failure of the run says where it began.
+func (e *StepError) JournalFailure() *journal.Failure {
+	f := *e.Failure
+	if f.Step == "" {
+		f.Step = e.Step
+	}
+	return &f
+}
 
 // ChildError is the error of a child that did not complete, or could not start.
 type ChildError struct {

@@ -23,6 +23,7 @@ func TestFailureOf(t *testing.T) {
 	plain := errors.New("boom")
 	plainFailure := &journal.Failure{Type: "*errors.errorString", Message: "boom"}
 	step := &StepError{Step: "charge", Attempts: 2, Failure: &journal.Failure{Type: "*card.Error", Message: "declined", Permanent: true}}
+	passedOn := &journal.Failure{Type: "*card.Error", Message: "declined", Permanent: true, Step: "charge"}
 	tests := []struct {
 		name string
 		err  error
@@ -47,9 +48,11 @@ func TestFailureOf(t *testing.T) {
 			&journal.Failure{Type: "replay.refusal", Message: "come back", RetryIn: time.Second, Permanent: true}},
 		{"negative delay", refusal{-time.Second},
 			&journal.Failure{Type: "replay.refusal", Message: "come back", Permanent: true}},
-		{"step", step, step.Failure},
+		{"step", step, passedOn},
+		{"step of a child", &ChildError{Workflow: "bill", Failure: passedOn}, passedOn},
+		{"step that runs a run", &StepError{Step: "run", Failure: passedOn}, passedOn},
 		{"step within", fmt.Errorf("pay: %w", step), &journal.Failure{Type: "*card.Error", Message: "pay: step charge: declined",
-			Permanent: true, Cause: step.Failure}},
+			Permanent: true, Cause: passedOn}},
 		{"cancelled", ErrCancelled, &journal.Failure{Type: journal.FailureCancelled, Message: "cancelled"}},
 		{"encode", &EncodeError{plain}, &journal.Failure{Type: journal.FailureEncode, Message: "boom", Permanent: true}},
 		{"panic", &PanicError{Value: plain, Stack: "main.go:1"},

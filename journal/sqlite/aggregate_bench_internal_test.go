@@ -46,3 +46,27 @@ func BenchmarkAggregate(b *testing.B) {
 	b.ReportMetric(float64(all[len(all)*95/100].Microseconds())/1000, "p95-ms")
 	b.ReportMetric(float64(all[len(all)-1].Microseconds())/1000, "max-ms")
 }
+
+// BenchmarkFailures reads what a count of failures reads among a million runs: the newest 10,000
+// that have failed, and those that are blocked, in pages of the largest size.
+func BenchmarkFailures(b *testing.B) {
+	s := plantMonth(b, 1_000_000)
+	for b.Loop() {
+		for _, f := range []journal.ListFilter{{Status: new(journal.Failed)}, {State: new(journal.Blocked)}} {
+			runs := 0
+			for f.Limit = journal.ListMax; runs < 10_000; {
+				page, err := s.List(b.Context(), f)
+				if err != nil {
+					b.Fatal(err)
+				}
+				runs += len(page.Runs)
+				if f.Cursor = page.Next; f.Cursor == "" {
+					break
+				}
+			}
+			if runs < 1_000 {
+				b.Fatalf("there are %d runs", runs)
+			}
+		}
+	}
+}

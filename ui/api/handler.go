@@ -19,6 +19,7 @@ type handler struct {
 	byName  map[string]*operation
 	cursors sealer
 	feed    *feed
+	shared  *shared
 	streams chan struct{} // has room for streamsMax
 	// describe is document, which could not be named where the operations are.
 	describe func() object
@@ -31,7 +32,7 @@ func New(client *runtime.Client, o *Options) http.Handler {
 	h := &handler{o: o.withDefaults(j), client: client, journal: driver.Of(j), mux: http.NewServeMux(), byName: map[string]*operation{},
 		streams: make(chan struct{}, streamsMax), describe: document}
 	h.cursors = newSealer(h.o.CursorKey)
-	h.feed = newFeed(h.journal)
+	h.feed, h.shared = newFeed(h.journal), newShared()
 	for _, op := range operations() {
 		h.byName[op.pattern()] = op
 		h.mux.Handle(op.pattern(), http.NotFoundHandler())

@@ -29,6 +29,18 @@ const (
 	// watchedMax is how many runs a stream of a list can have: it asks for them again and again.
 	watchedMax = 200
 
+	// sharedFor is how long an answer that many readers share is given to them, and sharedShare how
+	// many times as long as it has taken: an overview is eight questions, so all readers of it
+	// together ask the store less than once a second, and keep it busy for a tenth of the time.
+	sharedFor   = 10 * time.Second
+	sharedShare = 10
+	// sharedMax is how many such answers are kept: they differ by what is asked for, and an
+	// overview of some runs has up to 31.
+	sharedMax = 128
+	// overviewMax is how many runs an overview looks at for each of its questions if Allow is set:
+	// they are kept for other readers.
+	overviewMax = 5_000
+
 	// scanMax is how many runs one call looks at to find those that the actor may see, and
 	// scanPage how many it reads at once.
 	scanMax  = 10_000

@@ -151,7 +151,7 @@ func countRuns(c *call) (any, error) {
 	}
 	count := c.h.client.Aggregate
 	if c.h.o.Allow != nil {
-		count = func(_ context.Context, q journal.Aggregate) (journal.Aggregated, error) { return c.count(q) }
+		count = func(_ context.Context, q journal.Aggregate) (journal.Aggregated, error) { return c.count(q, c.list) }
 	}
 	out, err := count(c.ctx, q)
 	if err != nil {
@@ -160,9 +160,12 @@ func countRuns(c *call) (any, error) {
 	return record.TallyOf(&out, q.By), nil
 }
 
-// count counts the runs that the actor may see, at most scanMax of all. A store would count the
-// others too.
-func (c *call) count(q journal.Aggregate) (out journal.Aggregated, err error) {
+// list lists runs as the store does.
+func (c *call) list(f journal.ListFilter) (journal.RunPage, error) { return c.h.client.List(c.ctx, f) }
+
+// count counts the runs that the actor may see, among the first of all that a call looks at. A
+// store would count the others too.
+func (c *call) count(q journal.Aggregate, list func(journal.ListFilter) (journal.RunPage, error)) (out journal.Aggregated, err error) {
 	if q.Histories {
 		return out, howTo(unsupported, "leave histories out", "histories are counted by the store, which does not know which runs the actor may see")
 	}
@@ -170,14 +173,14 @@ func (c *call) count(q journal.Aggregate) (out journal.Aggregated, err error) {
 	if err != nil {
 		return out, err
 	}
-	most := scanMax
+	most := c.scans
 	if q.Cap > 0 {
-		most = min(q.Cap, scanMax)
+		most = min(q.Cap, c.scans)
 	}
 	tally, looked, capped := filter.NewTally(by), 0, false
 	q.Filter.Limit = journal.ListMax
 	for {
-		got, err := c.h.client.List(c.ctx, q.Filter)
+		got, err := list(q.Filter)
 		if err != nil {
 			return out, err
 		}
@@ -192,7 +195,7 @@ func (c *call) count(q journal.Aggregate) (out journal.Aggregated, err error) {
 		}
 		looked += len(got.Runs)
 		q.Filter.Cursor, out.Now = got.Next, got.Now
-		if got.Next == "" || capped || looked >= scanMax {
+		if got.Next == "" || capped || looked >= c.scans {
 			capped = capped || got.Next != ""
 			break
 		}

@@ -34,6 +34,7 @@ const (
 	parcel  workflow.Name[string, string]  = "parcel"
 	family  workflow.Name[string, string]  = "family"
 	broken  workflow.Name[string, string]  = "broken"
+	panics  workflow.Name[string, string]  = "panics"
 	scanned workflow.Signal[string]        = "scanned"
 	where   workflow.Query[string, string] = "where"
 )
@@ -72,6 +73,7 @@ func handleShop(n *runtime.Node) {
 		return workflow.Step(ctx, "pay", func(context.Context) (string, error) { return "", errors.New("no money") },
 			&workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: 1}})
 	}, nil)
+	runtime.Handle(n, panics, func(_ workflow.Context, in string) (string, error) { panic("at " + in) }, nil)
 }
 
 // shop is a store with a node and an API.

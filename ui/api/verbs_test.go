@@ -30,6 +30,7 @@ func everyVerb(s *shop) {
 	s.backVerbs()
 	s.scopeVerbs()
 	s.bulkVerbs()
+	s.failureVerbs()
 	s.scheduleVerbs()
 	s.flowVerbs()
 	s.auditVerbs(id)

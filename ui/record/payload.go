@@ -19,6 +19,8 @@ type Failure struct {
 	Type      string     `json:"type,omitempty" doc:"Go type of the error, or reprise.Timeout and the like"`
 	Message   string     `json:"message" doc:"text of the error"`
 	Permanent bool       `json:"permanent,omitempty" doc:"whether it is not tried again"`
+	Step      string     `json:"step,omitempty" doc:"of a run that passes on the failure of a step, also of a child's: name of the step"`
+	Name      string     `json:"name,omitempty" doc:"name under which the program has registered the error's type"`
 	Stack     string     `json:"stack,omitempty" doc:"of a panic"`
 	Cause     *Failure   `json:"cause,omitempty" doc:"what it wraps"`
 	Details   []*Failure `json:"details,omitempty" doc:"failed compensations"`
@@ -112,7 +114,7 @@ func failureOf(f *journal.Failure) *Failure {
 	if f == nil {
 		return nil
 	}
-	rec := &Failure{Type: f.Type, Message: f.Message, Permanent: f.Permanent, Stack: f.Stack, Cause: failureOf(f.Cause)}
+	rec := &Failure{Type: f.Type, Message: f.Message, Permanent: f.Permanent, Step: f.Step, Name: f.As, Stack: f.Stack, Cause: failureOf(f.Cause)}
 	for _, d := range f.Details {
 		rec.Details = append(rec.Details, failureOf(d))
 	}

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/reprise-run/reprise/cmd/reprise/cli"
@@ -46,5 +47,39 @@ func TestCountOfRuns(t *testing.T) {
 		wantText(t, "no bucket", reprise(t, store, cli.ExitUsage, "run", "count", "--by", "closed:soon").err, "no duration")
 		wantText(t, "no grouping", reprise(t, store, cli.ExitUsage, "run", "count", "--by", "duration").err, "runs are grouped by workflow")
 		wantText(t, "too much", reprise(t, store, cli.ExitUsage, "run", "count", "--histories", "--cap", "100001").err, "cap of an aggregate")
+	})
+}
+
+// TestFailuresOfRuns: failed and blocked runs are counted by what they have in common.
+func TestFailuresOfRuns(t *testing.T) {
+	t.Parallel()
+	s := readSchema(t)
+	onBoth(t, func(t *testing.T, store string) {
+		plant(t, store)
+		var got struct {
+			Runs   int
+			Groups []struct {
+				Status, Class, Step, Example string
+				Runs                         int
+			}
+		}
+		if err := json.Unmarshal([]byte(checkJSON(t, s, store, cli.ExitDone, "run", "failures")), &got); err != nil {
+			t.Fatal(err)
+		}
+		status := map[string]int{}
+		for _, g := range got.Groups {
+			status[g.Status] += g.Runs
+			if g.Example == "" || g.Status == "failed" && (g.Step == "" || g.Class == "") {
+				t.Errorf("a group is %+v", g)
+			}
+		}
+		if status["failed"] == 0 || status["blocked"] == 0 || status["failed"]+status["blocked"]+status["quarantined"] != got.Runs {
+			t.Errorf("the failures are %+v", got)
+		}
+		wantText(t, "for people", reprise(t, store, cli.ExitDone, "run", "failures", "--cap", "1").out, "RUNS", "CLASS", "FIRST", "failed")
+		if out := reprise(t, store, cli.ExitDone, "run", "failures", "--state", "blocked").out; strings.Contains(out, "failed") {
+			t.Errorf("the blocked ones are %s", out)
+		}
+		wantText(t, "no cap", reprise(t, store, cli.ExitUsage, "run", "failures", "--cap", "0").err, "--cap 0 must be from 1 to 100000")
 	})
 }
