@@ -29,8 +29,9 @@ type Hint struct {
 	Run  journal.RunID
 	Node journal.NodeID
 	At   time.Time // of a HintTasks from this process: when the tasks will be due; zero for now
-	// Terminal comes with a HintClosed from this process and saves the reader a query. Generation is
-	// the one that it has ended: an operator may have gone back in the run by the time it is heard.
+	// Terminal comes with a HintClosed from this process and saves the reader a query. Generation
+	// is the one that it has ended: an operator may have gone back in the run by the time it is
+	// heard.
 	Terminal   *journal.Event
 	Generation journal.Generation
 }

@@ -23,8 +23,8 @@ const (
 // the result. Without recent that waiter would have to read the store, one statement more for each
 // short run. It is a cache and nothing more: a run that is not in it is read. A run that is closed
 // stays closed (J7) unless an operator retries or resets it. If this client does so, the entry says
-// which generations are over, so that no end of theirs that is heard of later is taken for the run's;
-// and an end is used for recentFor. The mutex of Waiters guards it.
+// which generations are over, so that no end of theirs that is heard of later is taken for the
+// run's; and an end is used for recentFor. The mutex of Waiters guards it.
 type recent struct {
 	ends  map[journal.RunID]recentEnd
 	order []recentEnd // the oldest first; one that is another in ends has come again

@@ -134,8 +134,8 @@ func beforeDeadline(ctx context.Context, wt *waiter) (<-chan time.Time, func()) 
 	return t.C, func() { t.Stop() }
 }
 
-// GoesOn says that a run goes on behind a generation: what is remembered of its end is void, and so is
-// an end of that generation of which a hint is still on its way.
+// GoesOn says that a run goes on behind a generation: what is remembered of its end is void, and so
+// is an end of that generation of which a hint is still on its way.
 func (w *Waiters) GoesOn(run journal.RunID, behind journal.Generation) { w.list.goesOn(run, behind) }
 
 // Hint takes a hint of the journal: a run was closed or has answered an update, or hints may have
