@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -110,10 +111,12 @@ func Do[T any](p *Page, action chromedp.Action[T]) T {
 	return v
 }
 
+// Selectors are those of CSS, or an XPath if they begin with a slash.
+
 // Click clicks on an element when it is there.
 func (p *Page) Click(selector string) {
 	p.T.Helper()
-	p.Do(chromedp.Click(chromedp.CSS(selector)))
+	p.Do(chromedp.Click(chromedp.Search(selector)))
 }
 
 // ClickText clicks on the button or link that has a text when it is there.
@@ -125,18 +128,37 @@ func (p *Page) ClickText(text string) {
 // Fill replaces what is in a field, as somebody who types.
 func (p *Page) Fill(selector, text string) {
 	p.T.Helper()
-	p.Do(chromedp.Focus(chromedp.CSS(selector)),
-		chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).select?.()`, selector)),
+	p.Do(chromedp.Focus(chromedp.Search(selector)),
+		chromedp.Evaluate[chromedp.Void](`document.activeElement.select?.()`),
 		chromedp.KeyEvent(kb.Delete))
 	if text != "" {
-		p.Do(chromedp.SendKeys(chromedp.CSS(selector), text))
+		p.Do(func(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) { // keys have not every character
+			_, err := chromedp.Call(ctx, input.InsertText, input.InsertTextParams{Text: text})
+			return chromedp.Void{}, err
+		})
 	}
 }
 
-// Press presses keys one after the other: those of package kb, or the letters of a text.
+// Press presses keys one after the other: those of package kb, or the letters of a text. A key that
+// the page takes writes nothing.
 func (p *Page) Press(keys string) {
 	p.T.Helper()
-	p.Do(chromedp.KeyEvent(keys))
+	p.Do(func(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
+		for _, r := range keys {
+			events := kb.Encode(r)
+			down, up := *events[0], *events[len(events)-1]
+			down.Type = input.DispatchKeyEventTypeRawKeyDown
+			if len(events) > 2 || r == '\r' {
+				down.Type, down.Text = input.DispatchKeyEventTypeKeyDown, string(r)
+			}
+			for _, e := range []input.DispatchKeyEventParams{down, up} {
+				if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, e); err != nil {
+					return chromedp.Void{}, err
+				}
+			}
+		}
+		return chromedp.Void{}, nil
+	})
 }
 
 // Size makes the page as large as a screen.

@@ -232,12 +232,48 @@ export interface Failure {
 	details?: Array<Failure>;
 	/** text of the error */
 	message: string;
+	/** name under which the program has registered the error's type */
+	name?: string;
 	/** whether it is not tried again */
 	permanent?: boolean;
 	/** of a panic */
 	stack?: string;
+	/** of a run that passes on the failure of a step, also of a child's: name of the step */
+	step?: string;
 	/** Go type of the error, or reprise.Timeout and the like */
 	type?: string;
+}
+
+export interface FailureGroup {
+	/** of failed runs: the name or type of the error, as error.class finds it; of others: what the problem begins with, with N for numbers */
+	class?: string;
+	/** id of one of them: of that which was started last, unless the condition has an order */
+	example: string;
+	/** of failed runs: when the first of them ended */
+	first_at?: string;
+	/** of failed runs: when the last of them ended */
+	last_at?: string;
+	/** of that run */
+	problem?: string;
+	/** how many runs */
+	runs: number;
+	/** failed, blocked or quarantined */
+	status: string;
+	/** of failed runs: the step that has failed; absent if it was none */
+	step?: string;
+	/** version of the workflow */
+	version: number;
+	/** name of the workflow */
+	workflow: string;
+}
+
+export interface Failures {
+	/** there are more: those that were started first are not counted */
+	capped?: boolean;
+	/** the largest first, at most 200 */
+	groups: Array<FailureGroup>;
+	/** how many runs were counted */
+	runs: number;
 }
 
 export interface FlowNode {
@@ -366,6 +402,73 @@ export interface Node {
 	routes: Array<Route>;
 	/** when it joined */
 	started_at: string;
+}
+
+export interface Overview {
+	/** when it was counted */
+	at: string;
+	/** runs that are blocked */
+	blocked: number;
+	/** width of a bucket */
+	bucket_seconds: number;
+	/** what happened over time, oldest first; the last one has not ended */
+	buckets: Array<OverviewBucket>;
+	/** whether something was counted up to a limit, so that numbers are too small */
+	capped?: boolean;
+	/** runs that wait for a node now, if the reader may know of queues */
+	due: number;
+	/** when the first bucket begins */
+	from: string;
+	/** since when the one of these that has waited for longest is due */
+	oldest_at?: string;
+	/** open runs, with those that are blocked, quarantined and paused */
+	open: number;
+	/** runs that are paused, each by itself */
+	paused: number;
+	/** runs that are quarantined */
+	quarantined: number;
+	/** by workflow and version, the most troubled first */
+	workflows: Array<OverviewWorkflow>;
+}
+
+export interface OverviewBucket {
+	/** when it begins */
+	at: string;
+	/** runs that ended, of those that were started at most twice the window ago */
+	closed: number;
+	/** of these, those that failed */
+	failed: number;
+	/** runs that were started */
+	started: number;
+}
+
+export interface OverviewWorkflow {
+	/** runs of them that are blocked */
+	blocked: number;
+	/** of these, those that have completed */
+	completed: number;
+	/** runs of them that wait for a node now */
+	due: number;
+	/** of these, those that have failed */
+	failed: number;
+	/** since when the one of these that has waited for longest is due */
+	oldest_at?: string;
+	/** open runs, whenever they were started */
+	open: number;
+	/** half of those that have completed took no longer */
+	p50_seconds?: number;
+	/** 95 of a hundred that have completed took no longer */
+	p95_seconds?: number;
+	/** runs of them that are paused, each by itself */
+	paused: number;
+	/** runs of them that are quarantined */
+	quarantined: number;
+	/** runs that were started since from */
+	started: number;
+	/** version of the workflow */
+	version: number;
+	/** name of the workflow */
+	workflow: string;
 }
 
 export interface Pause {
@@ -975,6 +1078,15 @@ export interface Operations {
 		events: { audit: Array<Audit>; nodes: Array<Node>; pauses: Array<Pause>; problem: Problem; runs: Changes; };
 		writes: false;
 	};
+	/** Count failed, blocked and quarantined runs by workflow, version, class of the error and step, with an example of each. */
+	"GET /failures": {
+		path: { };
+		query: { cap?: number; where?: string; workflow?: string; version?: number; status?: string; state?: string; key?: string; key_prefix?: string; label?: Array<string>; parent?: string; unchanged?: string; since?: string; until?: string };
+		body: undefined;
+		answer: Failures;
+		events: { };
+		writes: false;
+	};
 	/** List the shapes of flows that are stored, newest first. */
 	"GET /flows": {
 		path: { };
@@ -1017,6 +1129,15 @@ export interface Operations {
 		query: { };
 		body: undefined;
 		answer: Record<string, unknown>;
+		events: { };
+		writes: false;
+	};
+	/** Count what was started, ended and failed over time, what is open and stands still, and what waits for nodes, by workflow and version. It is of some seconds ago. */
+	"GET /overview": {
+		path: { };
+		query: { window?: string };
+		body: undefined;
+		answer: Overview;
 		events: { };
 		writes: false;
 	};

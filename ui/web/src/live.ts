@@ -30,11 +30,12 @@ export function useLiveState(): State {
 }
 
 type Streams = { [O in keyof Operations]: keyof Operations[O]["events"] extends never ? never : O }[keyof Operations];
-type Changed<O extends keyof Operations> = (name?: keyof Operations[O]["events"] & string, data?: unknown) => void;
+type Changed<O extends keyof Operations> = (name?: (keyof Operations[O]["events"] & string) | "open", data?: unknown) => void;
 
 // useLive listens to a stream of the API while the page is shown. changed is called for each event,
-// and without one when the page has to look by itself: the first events of a stream tell how things
-// are, so that nothing is missed that happened before. Undefined listens to nothing.
+// with "open" before the first one of each connection, and without a name when the page has to look by
+// itself. The first events of a connection tell how things are, so that nothing is missed that
+// happened before. Undefined listens to nothing.
 export function useLive<O extends Streams>(op: O, o: Pick<Asked<O>, "path" | "query"> | undefined, events: Array<keyof Operations[O]["events"] & string>, changed: Changed<O>) {
 	const at = o && address(op, o);
 	const fn = useRef(changed);
@@ -63,6 +64,7 @@ export function useLive<O extends Streams>(op: O, o: Pick<Asked<O>, "path" | "qu
 			s.onopen = () => {
 				clearTimeout(timer);
 				become("live");
+				fn.current("open");
 			};
 			s.onerror = () => {
 				if (source !== s) return;
@@ -99,5 +101,19 @@ export function soon(fn: () => void, ms = 100): () => void {
 			timer = undefined;
 			fn();
 		}, ms);
+	};
+}
+
+// paced calls fn at once, and then again at most every so often while it is asked for.
+export function paced(fn: () => void, ms: number): () => void {
+	let last = -Infinity;
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	const call = () => {
+		timer = undefined;
+		last = performance.now();
+		fn();
+	};
+	return () => {
+		timer ??= setTimeout(call, Math.max(0, last + ms - performance.now()));
 	};
 }

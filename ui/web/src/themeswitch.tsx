@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { keep } from "./keep";
 
 const themes = ["system", "light", "dark"] as const;
 
@@ -9,12 +10,7 @@ export function ThemeSwitch() {
 		set(t);
 		if (t === "system") delete document.documentElement.dataset.theme;
 		else document.documentElement.dataset.theme = t;
-		try {
-			if (t === "system") localStorage.removeItem("reprise.theme");
-			else localStorage.setItem("reprise.theme", t);
-		} catch {
-			// it lasts as long as the page
-		}
+		keep("theme", t === "system" ? undefined : t);
 	};
 	return (
 		<label class="theme">Theme <select value={theme} onChange={(e) => choose(e.currentTarget.value)}>{themes.map((t) => <option key={t}>{t}</option>)}</select></label>

@@ -1,77 +1,88 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useMemo, useState } from "preact/hooks";
 import type { Run } from "../api";
-import { useAnswer } from "../answer";
-import { call, problemOf } from "../client";
-import { soon, useLive } from "../live";
+import { readOnly } from "../client";
+import { splitOrder, withOrder } from "../filter";
+import { useKeys } from "../keys";
 import type { Page } from "../page";
-import { Badge, wordOf } from "../parts/badge";
 import { Empty } from "../parts/empty";
+import { FilterInput } from "../parts/filterinput";
 import { Head } from "../parts/head";
-import { RunLink } from "../parts/link";
 import { ProblemBox } from "../parts/problem";
-import { type Column, Table } from "../parts/table";
-import { count, Text } from "../parts/text";
-import { Duration, Time } from "../parts/time";
+import { Table } from "../parts/table";
+import { count, line, many } from "../parts/text";
 import { go, to, usePlace } from "../router";
+import { BulkDialog, chosenMax } from "../runs/bulk";
+import { ColumnMenu, columnsOf } from "../runs/columns";
+import { useKnown } from "../runs/known";
+import { useRuns } from "../runs/pages";
+import { StartDialog } from "../runs/start";
+import { Views } from "../runs/views";
 
 export const page: Page = { path: "runs", title: "Runs", key: "r", view: Runs };
 
-// about is the most interesting thing about a run.
-const about = (r: Run) => r.problem || r.waiting?.join(", ") || "";
-
-const columns: Array<Column<Run>> = [
-	{ id: "run", head: "Run", kind: "first", cell: (r) => <RunLink run={r} /> },
-	{ id: "status", head: "Status", cell: (r) => <Badge word={wordOf(r)} /> },
-	{ id: "workflow", head: "Workflow", cell: (r) => <><Text max={60}>{r.workflow}</Text>{r.version > 1 && <span class="hint"> v{r.version}</span>}</> },
-	{ id: "created", head: "Started", cell: (r) => <Time at={r.created_at} /> },
-	{ id: "duration", head: "Took", kind: "number", cell: (r) => <Duration from={r.start_at} to={r.closed_at} /> },
-	{ id: "about", head: "About", kind: "wide", cell: (r) => about(r) && <Text max={300}>{about(r)}</Text> },
-];
-
-const limit = 50;
+const keyOf = (r: Run) => r.id;
 
 function Runs() {
-	const where = usePlace().query.get("where") ?? "";
-	const [typed, type] = useState(where);
-	useEffect(() => type(where), [where]);
-	const first = useAnswer("GET /runs", { query: { where, limit } });
-	const counted = useAnswer("GET /runs/count", { query: { where } });
-	const [rest, setRest] = useState<{ of: string; runs: Run[]; next?: string }>();
-	const [problem, setProblem] = useState<unknown>();
-	const mine = rest?.of === where ? rest : undefined;
-	const look = useRef(soon(() => {}));
-	look.current = useRef(soon(() => again.current())).current;
-	const again = useRef(() => {});
-	again.current = () => {
-		first.again();
-		counted.again();
+	const { query } = usePlace();
+	const where = query.get("where") ?? "";
+	const columns = columnsOf(query.get("columns"));
+	const listed = useRuns(where);
+	const { known, begin, served } = useKnown(listed.runs);
+	const [dialog, setDialog] = useState<"start" | "chosen" | "all">();
+	const [chosen, setChosen] = useState<{ of: string; keys: Set<string> }>({ of: where, keys: new Set() });
+	const keys = useMemo(() => (chosen.of === where ? chosen.keys : new Set<string>()), [chosen, where]);
+	const setKeys = useCallback((keys: Set<string>) => setChosen({ of: where, keys }), [where]);
+	const show = (what: { where?: string; columns?: string }, how?: "replace") => go(to(["runs"], { where, columns: query.get("columns") ?? undefined, ...what }), how);
+	const { where: condition, order } = splitOrder(where);
+	// A heading leads from the usual order, newest first, to its own two, and back.
+	const sort = (by: string) => {
+		const same = order?.by === by;
+		if (same && order.ascending) show({ where: condition });
+		else show({ where: withOrder(condition, { by, ascending: same || by === "created" }) });
 	};
-	useLive("GET /events", first.problem ? undefined : { query: { where, limit } }, ["runs"], () => look.current());
-	const next = mine ? mine.next : first.answer?.next;
-	const more = async () => {
-		try {
-			const p = await call("GET /runs", { query: { where, limit, cursor: next } });
-			setRest({ of: where, runs: [...(mine?.runs ?? []), ...p.runs], next: p.next });
-			setProblem(undefined);
-		} catch (e) {
-			setProblem(e);
-		}
+	useKeys("runs", readOnly ? {} : { n: { does: "start a run", act: () => openStart() }, b: { does: "do something to the chosen runs", act: () => keys.size > 0 && setDialog("chosen") } });
+	const openStart = () => {
+		begin();
+		setDialog("start");
 	};
-	const shown = first.answer?.runs ?? [];
-	const ids = new Set(shown.map((r) => r.id));
-	const rows = [...shown, ...(mine?.runs ?? []).filter((r) => !ids.has(r.id))];
+	const refused = listed.problem?.status === 400 && /filter, column/.test(listed.problem.detail) ? listed.problem.detail : undefined;
+	const { runs, counted } = listed;
 	return (
 		<>
-			<Head title="Runs">{counted.answer && <span class="count">{count(counted.answer.runs, counted.answer.capped)}</span>}</Head>
-			<form class="filter" role="search" onSubmit={(e) => { e.preventDefault(); go(to(["runs"], { where: typed.trim() })); }}>
-				<input data-filter type="search" aria-label="Filter" placeholder={'status = failed and created > -1d'} value={typed} onInput={(e) => type(e.currentTarget.value)} spellcheck={false} autocomplete="off" autocapitalize="off" />
-				<button type="submit">Find</button>
-			</form>
-			<ProblemBox problem={first.problem} again={first.again} />
-			{problem !== undefined && <ProblemBox problem={problemOf(problem)} again={more} />}
-			{first.answer && rows.length === 0 ? <Empty title={where ? "No run is like this." : "There are no runs yet."} /> : (
-				<Table label="Runs" columns={columns} rows={rows} keyOf={(r) => r.id} busy={first.loading && !first.answer} more={next ? more : undefined} />
+			<Head title="Runs">
+				{counted && <span class="count">{count(counted.runs, counted.capped)}</span>}
+				<ColumnMenu shown={columns} labels={known("label.")} set={(columns) => show({ columns }, "replace")} />
+				{!readOnly && <button type="button" onClick={openStart}>Start a run</button>}
+			</Head>
+			<FilterInput value={where} find={(text) => show({ where: text })} known={known} begin={begin} wrong={refused} />
+			{!refused && <ProblemBox problem={listed.problem} again={listed.again} />}
+			{listed.moreProblem && <ProblemBox problem={listed.moreProblem} again={listed.more} />}
+			{keys.size > 0 ? <BulkBar chosen={keys} clear={() => setKeys(new Set())} open={() => setDialog("chosen")} /> : (
+				<Views where={where} columns={query.get("columns") ?? undefined}>
+					{!readOnly && where && counted && counted.runs > 0 && <button type="button" class="quiet" onClick={() => setDialog("all")}>Do something to all {count(counted.runs, counted.capped)}…</button>}
+				</Views>
 			)}
+			{!refused && (runs.length === 0 && !listed.loading && !listed.problem ? (
+				<Empty title={where ? "No run is like this." : "There are no runs yet."}>{where && <p><a href={to(["runs"])}>All runs</a></p>}</Empty>
+			) : (
+				<Table label="Runs" columns={columns} rows={runs} keyOf={keyOf} busy={listed.loading} more={listed.more}
+					sorted={{ by: order?.by ?? "created", ascending: order?.ascending, set: sort }}
+					chosen={readOnly ? undefined : { keys, set: setKeys, noun: (key) => `run ${line(runs.find((r) => r.id === key)?.key ?? key, 60)}` }} />
+			))}
+			{dialog === "start" && <StartDialog known={known} served={served} close={() => setDialog(undefined)} />}
+			{dialog === "chosen" && <BulkDialog where={`id in (${[...keys].join(", ")})`} close={() => setDialog(undefined)} started={() => setKeys(new Set())} />}
+			{dialog === "all" && <BulkDialog where={where} close={() => setDialog(undefined)} />}
 		</>
+	);
+}
+
+// BulkBar leads to what can be done to the runs that are chosen.
+function BulkBar({ chosen, clear, open }: { chosen: Set<string>; clear: () => void; open: () => void }) {
+	return (
+		<div class="bar bulk" role="status">
+			<strong>{many(chosen.size, "run")} chosen</strong>
+			{chosen.size <= chosenMax ? <button type="button" class="primary" onClick={open}>Do something to them…</button> : <span class="wrong">At most {chosenMax} can be named; a filter selects any number.</span>}
+			<button type="button" class="quiet" onClick={clear}>Choose none</button>
+		</div>
 	);
 }

@@ -14,6 +14,7 @@ export function Dialog({ title, close, children, wide }: { title: string; close:
 		const d = ref.current!;
 		const before = document.activeElement as HTMLElement | null;
 		d.showModal();
+		d.querySelector<HTMLElement>("form input, form select, form textarea")?.focus();
 		return () => {
 			d.close();
 			if (before?.isConnected) before.focus();

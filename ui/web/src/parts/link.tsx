@@ -14,5 +14,5 @@ export function Found({ where, children }: { where: string; children: preact.Com
 	return <a href={to(["runs"], { where })}>{children}</a>;
 }
 
-// quote makes a text a value of the filter language.
-export const quote = (text: string) => '"' + text.replace(/[\\"]/g, "\\$&") + '"';
+
+export { quote } from "../filter";

@@ -10,6 +10,15 @@ export interface Column<R> {
 	// kind says how it is set: numbers to the right, "wide" takes the room that is left, "first" is
 	// the headline of a card.
 	kind?: "number" | "wide" | "first";
+	// order is by what rows can be ordered here, see Sorted.
+	order?: string;
+}
+
+// Sorted is the order of the rows, and how to choose another one.
+export interface Sorted {
+	by?: string;
+	ascending?: boolean;
+	set: (by: string) => void;
 }
 
 // Chosen are rows that are chosen, by their keys.
@@ -21,12 +30,13 @@ export interface Chosen {
 }
 
 // Table shows rows. The keys j and k lead from one row's first link to the next, x chooses a row.
-export function Table<R>({ label, columns, rows, keyOf, chosen, busy, more, marked }: {
+export function Table<R>({ label, columns, rows, keyOf, chosen, sorted, busy, more, marked }: {
 	label: string;
 	columns: Array<Column<R>>;
 	rows: R[];
 	keyOf: (r: R) => string;
 	chosen?: Chosen;
+	sorted?: Sorted;
 	busy?: boolean;
 	// more gets the next page; absent on the last one.
 	more?: () => void;
@@ -53,7 +63,7 @@ export function Table<R>({ label, columns, rows, keyOf, chosen, busy, more, mark
 				<thead role="rowgroup">
 					<tr role="row">
 						{chosen && <th role="columnheader" class="choose"><input type="checkbox" aria-label="Choose all rows" checked={all} onChange={(e) => chosen.set(new Set(e.currentTarget.checked ? rows.map(keyOf) : []))} /></th>}
-						{columns.map((c) => <th key={c.id} role="columnheader" scope="col" class={c.kind}>{c.head}</th>)}
+						{columns.map((c) => <Head key={c.id} column={c} sorted={sorted} />)}
 					</tr>
 				</thead>
 				<tbody role="rowgroup">
@@ -65,6 +75,16 @@ export function Table<R>({ label, columns, rows, keyOf, chosen, busy, more, mark
 			</table>
 			{more && <p class="more"><button type="button" onClick={more} disabled={busy}>More</button></p>}
 		</div>
+	);
+}
+
+function Head<R>({ column: c, sorted }: { column: Column<R>; sorted?: Sorted }) {
+	const by = c.order !== undefined && sorted?.by === c.order;
+	const direction = by ? (sorted!.ascending ? "ascending" : "descending") : undefined;
+	return (
+		<th role="columnheader" scope="col" class={c.kind} aria-sort={direction}>
+			{c.order && sorted ? <button type="button" class="sort" onClick={() => sorted.set(c.order!)}>{c.head}<span aria-hidden="true">{by ? (sorted.ascending ? " ↑" : " ↓") : ""}</span></button> : c.head}
+		</th>
 	);
 }
 
