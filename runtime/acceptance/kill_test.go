@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime"
@@ -130,6 +132,48 @@ func TestZombieAfterSIGSTOP(t *testing.T) {
 	}
 	if events, err := c.client.History(ctx, run.ID()); err != nil || len(events) != 3 {
 		t.Errorf("history of %d events, %v; want the second owner's 3", len(events), err)
+	}
+}
+
+// TestStoppedBeforeCommit: a node is stopped when a step has written in its transaction, and continues
+// when another node has taken the run over and has done the same. It knows nothing of that yet: by its
+// own clock its lease lasts. The commit is refused by what the row of the task says (J3), and what the
+// step has written with it.
+func TestStoppedBeforeCommit(t *testing.T) {
+	c := newChaos(t)
+	ctx := clustertest.Context(t)
+	lock, err := pgx.Connect(ctx, c.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock.Exec(ctx, `SELECT pg_advisory_lock($1)`, writeLock); err != nil {
+		t.Fatal(err)
+	}
+	a := startWorker(c.Cluster)
+	run, err := runtime.Start(ctx, c.client, write, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := c.began(run.ID(), 1)
+	clustertest.Until(t, "the step waits for the lock", func() bool {
+		return c.number(`SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND NOT granted`, writeLock) == 1
+	})
+	a.signal(syscall.SIGSTOP)
+	if err := lock.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	startWorker(c.Cluster)
+	c.exec(fmt.Sprintf(`UPDATE reprise.nodes SET expires_at = now() - interval '1 s' WHERE name = 'child/%d'`, first))
+	got, err := run.Result(ctx)
+	if err != nil || got == fmt.Sprint(first) {
+		t.Fatalf("result by process %s, %v; the first one was %d", got, err, first)
+	}
+	a.signal(syscall.SIGCONT)
+	clustertest.Until(t, "the first transaction has ended", func() bool {
+		return c.number(`SELECT count(*) FROM pg_locks WHERE relation = 'effects'::regclass AND mode = 'RowExclusiveLock'`) == 0
+	})
+	if n := c.number(`SELECT count(*) FROM effects WHERE run = $1 AND node = 'tx'`, run.ID().String()); n != 1 {
+		t.Errorf("%d transactions of the step were committed", n)
 	}
 }
 

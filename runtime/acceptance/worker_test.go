@@ -33,6 +33,7 @@ const (
 const (
 	chain  workflow.Name[int, int]       = "chain"  // n transactional steps, each with one effect
 	hold   workflow.Name[string, string] = "hold"   // one step that ends when the table gates has its name
+	write  workflow.Name[string, string] = "write"  // writes in a transaction; its first attempt waits for writeLock then
 	poison workflow.Name[string, string] = "poison" // kills its process
 )
 
@@ -58,6 +59,9 @@ func workerMain(dsn string) int {
 	runtime.Handle(node, chain, chainOfEffects, nil)
 	runtime.Handle(node, hold, func(ctx workflow.Context, gate string) (string, error) {
 		return workflow.Step(ctx, "hold", func(ctx context.Context) (string, error) { return holding(ctx, dsn, gate) }, nil)
+	}, nil)
+	runtime.Handle(node, write, func(ctx workflow.Context, _ string) (string, error) {
+		return workflow.StepTx(ctx, "write", func(ctx context.Context, tx pgx.Tx) (string, error) { return writing(ctx, tx, dsn) }, nil)
 	}, nil)
 	runtime.Handle(node, poison, func(ctx workflow.Context, _ string) (string, error) {
 		return workflow.Step(ctx, "die", func(context.Context) (string, error) { os.Exit(66); return "", nil }, nil)
@@ -114,6 +118,36 @@ func holding(ctx context.Context, dsn, gate string) (string, error) {
 			return "", context.Cause(ctx)
 		}
 	}
+}
+
+// writeLock is an advisory lock. Who waits for it has the answer as soon as it is free, also if its
+// process is stopped: no round trip is between the end of the stop and what comes then.
+const writeLock = 4711
+
+// writing writes in a transaction and records that it began. The first attempt of a run then waits
+// for writeLock.
+func writing(ctx context.Context, tx pgx.Tx, dsn string) (string, error) {
+	info, _ := workflow.StepInfo(ctx)
+	const effect = `INSERT INTO effects VALUES ($1, $2, $3, $4, $5)`
+	if _, err := tx.Exec(ctx, effect, info.Run.String(), info.Step, info.Attempt, os.Getpid(), "tx"); err != nil {
+		return "", err
+	}
+	conn, err := pgx.Connect(ctx, dsn)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var before int
+	if err := conn.QueryRow(ctx, `SELECT count(*) FROM effects WHERE run = $1`, info.Run.String()).Scan(&before); err != nil {
+		return "", err
+	}
+	if _, err := conn.Exec(ctx, effect, info.Run.String(), info.Step, info.Attempt, os.Getpid(), "began"); err != nil {
+		return "", err
+	}
+	if before == 0 {
+		_, err = conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_lock($1)`, writeLock) // whatever its node thinks by then
+	}
+	return fmt.Sprint(os.Getpid()), err
 }
 
 // worker is a child process of a test.
