@@ -69,7 +69,10 @@ func plantRuns(k *kit) (parent journal.RunID, node journal.NodeID) {
 	} {
 		owners[starts[i].Key].commit(closed, started(), end)
 	}
-	owners["k08"].commit(block("b", k.j.Now().Add(time.Hour)), started())
+	c := owners["k08"].build(parkUntil(k.j.Now()), started())
+	c.Waiting = []string{"signal go"}
+	owners["k08"].submit(c)
+	k.takeRun(node, owners["k08"].run).commit(block("b", k.j.Now().Add(time.Hour))) // its row keeps what it waited for
 	due := k.j.Now().Add(time.Hour).UTC().Truncate(time.Microsecond)
 	for key, waiting := range map[string][]string{
 		"k09": {"signal go", "timer " + due.Format(time.RFC3339Nano)}, "k10": {"step a @", "step %"}, "k11": {"timer " + due.Add(time.Hour).Format(time.RFC3339Nano)},
@@ -79,7 +82,7 @@ func plantRuns(k *kit) (parent journal.RunID, node journal.NodeID) {
 		owners[key].submit(c)
 	}
 	o := owners["k12"]
-	c := o.build(park, asksChild(1))
+	c = o.build(park, asksChild(1))
 	child := o.child(1, journal.CloseAbandon)
 	child.Key, child.Workflow = "child", "other"
 	c.Starts = []journal.Start{child}
@@ -171,7 +174,7 @@ var fixedFilters = []string{
 	`error.class = "Timeout"`, `error.class = "reprise.Timeout"`, `error.class = "declined"`, `error.class = "card" and status = failed`,
 	`error.class != "Timeout"`, `error.class is not set and closed is set`, `error.class starts with "pay."`,
 	`key starts with "x%"`, `key starts with "x_"`, `key = "k00"`, `key in ("k00", "x%y")`, `not key = "k00"`, `key != "k00"`, `key is not set`,
-	`waiting = "timer"`, `waiting starts with "step"`, `waiting = "step a @"`, `waiting != "timer"`, `not waiting = "timer"`,
+	`waiting = "timer"`, `waiting starts with "signal"`, `waiting starts with "signal" and key = "k08"`, `waiting starts with "step"`, `waiting = "step a @"`, `waiting != "timer"`, `not waiting = "timer"`,
 	`total > 7`, `total = 100`, `total = 0`, `total >= -0.0`, `total between 0.1 and 100`, `total in (7, "1e2")`, `total > 99999999999999999998.5`,
 	`due < 2026-11-29`, `due = 2026-11-28`, `due between 2026-11-28 and 2026-11-28T00:00:00.000001Z`, `due > -1000w`,
 	`paid = true`, `paid != true`, `not paid = true`, `paid in (true, false)`, `label."my key" starts with "\"quoted\" %"`, `label."my key" = "grün"`,

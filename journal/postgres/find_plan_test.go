@@ -219,6 +219,37 @@ func TestFindStartsNoWorkers(t *testing.T) {
 	mustExec(t, conn, "ROLLBACK")
 }
 
+// TestFailureNamesHaveNoOrder: no listing without the name of a failure finds its runs in the index of
+// names, where they have no order: it would read all that have failed and sort them. So the predicate
+// of that index must not follow from what such a listing says. Where the planner may take nothing but
+// bitmaps, and not that of the index which serves such listings, it would take any other that it may.
+func TestFailureNamesHaveNoOrder(t *testing.T) {
+	t.Parallel()
+	conn := plantMonth(t, pgtest.Empty(t), 2_000)
+	for _, sql := range []string{"DROP INDEX reprise.events_failed_idx", "SET enable_indexscan = off", "SET enable_indexonlyscan = off"} {
+		mustExec(t, conn, sql)
+	}
+	for shape, want := range map[string]bool{
+		`error.class = "class11"`: true, `status = "failed" and error.class = "class11"`: true,
+		`status = "failed"`: false, `status in ("failed", "blocked")`: false, `status = "cancelled" and workflow = "order"`: false,
+		`status = "failed" order by closed desc`: false, `status = "failed" and region = "de"`: false,
+	} {
+		sql, args, err := postgres.FindStatement(&journal.ListFilter{Where: shape, Limit: pageOf}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, text, err := measured(t, conn, sql, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := false
+		plan.walk(func(n *planNode) { used = used || n.Index == "events_failure_idx" })
+		if used != want {
+			t.Errorf("%s: the index of names is used: %t, want %t\n%s", shape, used, want, text)
+		}
+	}
+}
+
 // mostRead returns how many rows were read where most were, and where that was. An empty table
 // means all.
 func (n *planNode) mostRead(table string) (most float64, where string) {
