@@ -3,7 +3,6 @@ package schedule_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -173,46 +172,5 @@ func TestPartsOfAChange(t *testing.T) {
 		if err := last(`{"change": "lost", "parts": 2}`); err == nil || !strings.Contains(err.Error(), "not all of the 2 parts of a change have come: apply it again") {
 			t.Errorf("parts that were lost: %v", err)
 		}
-	})
-}
-
-// refusing is a codec that cannot encode what a schedule of some name begins with.
-type refusing struct{ journal.JSON }
-
-func (c refusing) Encode(v any) (journal.Payload, error) {
-	p, err := c.JSON.Encode(v)
-	if strings.Contains(string(p.Data), `"id":"refused"`) {
-		return p, errors.New("the key is not there")
-	}
-	return p, err
-}
-
-// TestCodecRefuses: a set with a schedule that a node cannot encode is blocked, and says so; a node
-// that can makes the change as a whole.
-func TestCodecRefuses(t *testing.T) {
-	t.Parallel()
-	bubble(t, func(r *rig) {
-		r.leave()
-		r.codec = refusing{}
-		r.serve(nil)
-		list := []schedule.Schedule{every("a", time.Minute, job{}), every("refused", time.Minute, job{}), every("s", time.Minute, job{})}
-		a, err := schedule.Apply(r.ctx, r.client, schedule.Set{Schedules: list}, nil)
-		r.must(err)
-		if _, err := a.Wait(r.ctx); !errors.Is(err, runtime.ErrBlocked) || !strings.Contains(err.Error(), `schedule "refused": `) || !strings.Contains(err.Error(), "the key is not there") {
-			t.Errorf("the answer is %v", err)
-		}
-		r.until(10 * time.Second)
-		if page, err := r.client.List(r.ctx, journal.ListFilter{Workflow: schedule.Workflow}); err != nil || len(page.Runs) > 0 {
-			t.Errorf("the set is half applied: it has %d schedules, %v", len(page.Runs), err)
-		}
-		r.leave()
-		r.codec = nil
-		r.serve(nil)
-		r.until(59 * time.Second)
-		if got := r.apply(list...); got.Kept != 3 {
-			t.Errorf("the next change has done %+v", got)
-		}
-		r.until(90 * time.Second)
-		r.wantSlots("refused", "1m")
 	})
 }

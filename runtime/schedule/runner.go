@@ -80,10 +80,13 @@ func (r *runner) start(ctx workflow.Context, i item) {
 		input = json.RawMessage("null")
 	}
 	child := workflow.CallAsync(ctx, workflow.Name[json.RawMessage, ignored](st.Workflow), input, &o)
-	if child.ID().IsZero() { // Apply has checked it, so this is an order that somebody else has sent
-		_, err := child.Get(ctx)
-		r.Paused = clip(fmt.Sprintf("its run cannot be started: %v", err))
-		return
+	if child.ID().IsZero() {
+		// What was checked only a codec refuses, such as one that has no key on this machine. So
+		// nothing of the turn is written, and the slot starts, late, when a node can.
+		if _, err := child.Get(ctx); ctx.Err() == nil {
+			panic(fmt.Errorf("schedule %q: its run cannot be started: %w", r.ID, err))
+		}
+		return // the schedule is being cancelled
 	}
 	r.open = append(r.open, &live{opened: opened{Run: child.ID(), Backfill: i.Backfill}, end: child})
 	if len(r.open) > openTracked {
