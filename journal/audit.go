@@ -5,14 +5,14 @@ import "time"
 // ActorRuntime is who pauses a run one of whose steps may not be tried again.
 const ActorRuntime = "the runtime"
 
-// AuditEntry is an action of an operator that has changed a run, a scope or a node, or a pause of a
-// run by itself (J12). It stays when the run is deleted.
+// AuditEntry is an action of an operator that has changed a run, a scope, a node or a view, or a
+// pause of a run by itself (J12). It stays when the run is deleted.
 type AuditEntry struct {
 	Number   int64     // grows with time; a page begins before one
 	Time     time.Time // the store's clock
 	Actor    string    // who, as the program said, or ActorRuntime; empty if it did not
-	Verb     string    // "pause", "resume", "set-labels", "set-priority", "retry", "reset", "skip", "edit", "fork", "terminate", "delete" or "drain"
-	Run      RunID     // zero for a scope or a node, which Detail names
+	Verb     string    // "pause", "resume", "set-labels", "set-priority", "retry", "reset", "skip", "edit", "fork", "terminate", "delete", "drain", "save-view" or "delete-view"
+	Run      RunID     // zero for a scope, a node or a view, which Detail names
 	Workflow string    // of the run or the scope; may be empty
 	Reason   string    // as the operator gave it, or which step is exhausted; see AuditTextBytesMax
 	Detail   string    // what the verb alone does not say

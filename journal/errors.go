@@ -17,6 +17,8 @@ var (
 	ErrNodeLost = errors.New("node was declared dead")
 	// ErrNoNode says that no node with that number is a member.
 	ErrNoNode = errors.New("there is no such live node")
+	// ErrNoView says that no view with that name is saved.
+	ErrNoView = errors.New("there is no such saved view")
 	// ErrUnavailable wraps failures of the connection to the store: nothing is known about
 	// the call, and it may be repeated (J4).
 	ErrUnavailable = errors.New("store is unavailable")

@@ -27,7 +27,7 @@ type Call struct {
 	Node journal.NodeID
 	// Workflow is what is started, empty for other kinds.
 	Workflow string
-	// Name of the signal, update or query, empty for other kinds.
+	// Name of the signal, update, query or view, empty for other kinds.
 	Name string
 	// Payload is the caller's value, to look at: the input of a start, the payload of a signal, the
 	// argument of an update or query, the reason of Cancel, Terminate, Pause and of what goes back
@@ -68,6 +68,9 @@ const (
 	EditCall  CallKind = "edit"  // EditStep
 
 	DrainCall CallKind = "drain" // Client.DrainNode
+
+	SaveViewCall   CallKind = "save-view"   // SaveView
+	DeleteViewCall CallKind = "delete-view" // DeleteView
 )
 
 // String says what is asked for, as errors do.
@@ -77,6 +80,8 @@ func (c *Call) String() string {
 		return fmt.Sprintf("%s of %s with %s %s", c.Kind, c.Workflow, c.With.Kind, c.With.Name)
 	case c.Kind == StartCall:
 		return fmt.Sprintf("%s of %s", c.Kind, c.Workflow)
+	case c.Kind == SaveViewCall, c.Kind == DeleteViewCall:
+		return fmt.Sprintf("%s %s", c.Kind, c.Name)
 	case c.Name != "":
 		return fmt.Sprintf("%s %s to run %s", c.Kind, c.Name, c.Run)
 	}

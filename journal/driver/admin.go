@@ -25,6 +25,8 @@ const (
 	AdminSkip                             // leave a message out of a run (J13)
 	AdminEdit                             // give a step of a run another result (J13)
 	AdminDrain                            // ask a node to hand back what it has, and to leave
+	AdminSaveView                         // save a view, or another address of one
+	AdminDeleteView                       // delete a view
 )
 
 // String is the action as callers know it.
@@ -54,6 +56,10 @@ func (k AdminKind) String() string {
 		return "edit"
 	case AdminDrain:
 		return "drain"
+	case AdminSaveView:
+		return "save-view"
+	case AdminDeleteView:
+		return "delete-view"
 	}
 	return fmt.Sprintf("admin action %d on", int(k))
 }
@@ -94,6 +100,9 @@ type AdminAction struct {
 	Scope *journal.Scope
 	// Node is that of AdminDrain, which is about no run.
 	Node journal.NodeID
+	// View is that of AdminSaveView and AdminDeleteView, which are about no run: its name, and when
+	// it is saved its address.
+	View *journal.View
 
 	Labels   map[string]*string // of AdminSetLabels: nil removes one
 	Priority int16              // of AdminSetPriority
@@ -136,6 +145,9 @@ func (a *AdminAction) check() error {
 	}
 	if err := a.checkFreeze(); err != nil {
 		return err
+	}
+	if a.View != nil || a.onView() {
+		return a.checkView()
 	}
 	if a.Scope != nil {
 		return a.checkScope()

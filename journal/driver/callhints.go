@@ -136,6 +136,9 @@ func (j *Journal) hintCommitted(commits []Commit, out []Outcome) {
 }
 
 func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
+	if a.View != nil { // no node has anything to do with it
+		return
+	}
 	if a.Scope != nil || a.Kind == AdminDrain { // every node has to look, or one
 		hints := []Hint{{Kind: HintNode}}
 		j.publish(hints, hints)

@@ -254,6 +254,15 @@ func (j *Journal) Pauses(ctx context.Context) ([]journal.Pause, error) {
 	return list, nil
 }
 
+// Views returns the saved views, by their names.
+func (j *Journal) Views(ctx context.Context) ([]journal.View, error) {
+	list, err := j.store.Views(ctx)
+	if j.outage.note("views", err); err != nil {
+		return nil, fmt.Errorf("views: %w", err)
+	}
+	return list, nil
+}
+
 // Audit returns entries of the audit, newest first, at most [journal.ListMax] of them and
 // [journal.ListDefault] if f.Limit is zero.
 func (j *Journal) Audit(ctx context.Context, f journal.AuditFilter) ([]journal.AuditEntry, error) {

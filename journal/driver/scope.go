@@ -37,6 +37,9 @@ func (a *AdminAction) of() string {
 	if a.Scope != nil {
 		return a.Scope.String()
 	}
+	if a.View != nil {
+		return fmt.Sprintf("%q", a.View.Name)
+	}
 	if a.Kind == AdminDrain {
 		return fmt.Sprintf("node %d", a.Node)
 	}
@@ -83,4 +86,42 @@ func (a *AdminAction) NodeDetail(name string) string {
 		return fmt.Sprintf("node %d", a.Node)
 	}
 	return fmt.Sprintf("node %d, %s", a.Node, name)
+}
+
+// checkView refuses an action on a view that no store carries out.
+func (a *AdminAction) checkView() error {
+	switch {
+	case a.Kind != AdminSaveView && a.Kind != AdminDeleteView:
+		return fmt.Errorf("%s is no action on a view: %w", a.Kind, journal.ErrInvalid)
+	case a.View == nil || !a.Run.IsZero() || a.Scope != nil || a.Node != 0:
+		return fmt.Errorf("%s names no view, or something else beside it: %w", a.Kind, journal.ErrInvalid)
+	case a.Kind == AdminDeleteView:
+		return journal.CheckText("name of a view", a.View.Name, journal.ViewNameBytesMax)
+	}
+	return a.View.Check()
+}
+
+// onView tells whether the action is one on a view.
+func (a *AdminAction) onView() bool { return a.Kind == AdminSaveView || a.Kind == AdminDeleteView }
+
+// ViewChange tells whether an action on a view changes it. has is the address of the view with the
+// name, if exists; all is how many views there are.
+func (a *AdminAction) ViewChange(has string, exists bool, all int) (changed bool, err error) {
+	switch {
+	case a.Kind == AdminDeleteView && !exists:
+		return false, journal.ErrNoView
+	case a.Kind == AdminDeleteView:
+		return true, nil
+	case !exists && all >= journal.ViewsMax:
+		return false, &journal.LimitError{What: "saved views", Size: all + 1, Max: journal.ViewsMax, How: "delete some first"}
+	}
+	return !exists || has != a.View.Address, nil
+}
+
+// ViewDetail is what the audit says of an action on a view beside its verb.
+func (a *AdminAction) ViewDetail() string {
+	if a.Kind == AdminDeleteView {
+		return a.View.Name
+	}
+	return auditText(a.View.Name + ": " + a.View.Address)
 }

@@ -42,11 +42,14 @@ type Store interface {
 	Ends(ctx context.Context, runs []journal.RunID) ([]End, error)
 
 	// Admin applies an operator's action and writes its row of the audit (J11, J12): ErrNotFound,
-	// ErrOpen, ErrClosed.
+	// ErrOpen, ErrClosed, ErrNoNode, ErrNoView.
 	Admin(ctx context.Context, a AdminAction) (AdminOutcome, error)
 
 	// Pauses returns the pauses of scopes, by their scopes.
 	Pauses(ctx context.Context) ([]journal.Pause, error)
+
+	// Views returns the saved views, by their names.
+	Views(ctx context.Context) ([]journal.View, error)
 
 	// Audit returns entries of the audit, newest first (J12).
 	Audit(ctx context.Context, f journal.AuditFilter) ([]journal.AuditEntry, error)

@@ -18,6 +18,7 @@ var scopeChecks = []check{
 	{"J12_ScopesAreAudited", scopesAreAudited},
 	{"J11_ScopesAreChecked", scopesAreChecked},
 	{"J12_ADrainIsAuditedOnce", drains},
+	{"J12_AViewIsAuditedWhenItChanges", views},
 }
 
 // scoped acts on a scope and returns the number of its pause.

@@ -20,6 +20,9 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	if a.Scope != nil {
 		return s.db.pauseScope(&a, now), nil
 	}
+	if a.View != nil {
+		return out, s.db.view(&a, now)
+	}
 	if a.Kind == driver.AdminDrain {
 		return out, s.db.drain(&a, now)
 	}

@@ -15,6 +15,7 @@ type Mark struct {
 	nodeLast journal.NodeID
 	audit    []journal.AuditEntry
 	pauses   map[journal.Scope]journal.Pause
+	views    map[string]journal.View
 }
 
 // Mark keeps the present state of the database for [Store.GoBack].
@@ -36,7 +37,7 @@ func (s *Store) GoBack(m *Mark) {
 	db.children = map[journal.RunID]map[journal.RunID]*record{}
 	db.queues, db.held, db.blocked = map[journal.Route]*queues{}, map[journal.NodeID]*holding{}, map[journal.RunID]*record{}
 	db.nodes, db.nodeLast, db.audit = copyNodes(m.nodes), m.nodeLast, m.audit
-	db.pauses = maps.Clone(m.pauses)
+	db.pauses, db.views = maps.Clone(m.pauses), maps.Clone(m.views)
 	now := db.now()
 	for _, kept := range m.runs {
 		r := kept.copy()
@@ -52,7 +53,7 @@ func (s *Store) GoBack(m *Mark) {
 }
 
 func (db *database) mark() *Mark {
-	m := &Mark{nodes: copyNodes(db.nodes), nodeLast: db.nodeLast, audit: slices.Clip(db.audit), pauses: maps.Clone(db.pauses)}
+	m := &Mark{nodes: copyNodes(db.nodes), nodeLast: db.nodeLast, audit: slices.Clip(db.audit), pauses: maps.Clone(db.pauses), views: maps.Clone(db.views)}
 	for _, r := range db.sorted {
 		m.runs = append(m.runs, r.copy())
 	}

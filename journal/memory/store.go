@@ -109,11 +109,12 @@ type database struct {
 	nodes    map[journal.NodeID]*node
 	audit    []journal.AuditEntry
 	pauses   map[journal.Scope]journal.Pause
-	paused   int64          // number of the newest pause; it does not go back
-	nodeLast journal.NodeID // ids repeat only if the database goes back, see [Store.GoBack]
-	joins    uint64         // counts incarnations, and never goes back: it stands for chance
-	caller   *Store         // the process whose call this is
-	enqueued uint64         // counts placements: of tasks due at the same time, the first placed is the first claimed
+	views    map[string]journal.View // by name
+	paused   int64                   // number of the newest pause; it does not go back
+	nodeLast journal.NodeID          // ids repeat only if the database goes back, see [Store.GoBack]
+	joins    uint64                  // counts incarnations, and never goes back: it stands for chance
+	caller   *Store                  // the process whose call this is
+	enqueued uint64                  // counts placements: of tasks due at the same time, the first placed is the first claimed
 	peers    []*Store
 }
 

@@ -55,6 +55,8 @@ func act(ctx context.Context, s *Store, a *driver.AdminAction) (driver.AdminOutc
 		return driver.AdminOutcome{}, adminFork(ctx, s, a)
 	case driver.AdminDrain:
 		return driver.AdminOutcome{}, adminDrain(ctx, s, a)
+	case driver.AdminSaveView, driver.AdminDeleteView:
+		return driver.AdminOutcome{}, adminView(ctx, s, a)
 	}
 	return driver.AdminOutcome{}, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 }
@@ -231,9 +233,9 @@ func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run
 	defer func() { s.pieces.note(err, max(len(terminated), len(messages))) }()
 	var p pipeline
 	s.exclude.owners(&p, append([]journal.RunID{run.ID}, terminated...))
-	s.queueTerminate(&p, []journal.RunID{run.ID}, why)
+	queueTerminate(s, &p, []journal.RunID{run.ID}, why)
 	_ = s.pieces.in(len(terminated), small, func(from, to int) error {
-		s.queueTerminate(&p, terminated[from:to], journal.TerminatedPayload(journal.ParentClosed))
+		queueTerminate(s, &p, terminated[from:to], journal.TerminatedPayload(journal.ParentClosed))
 		return nil
 	})
 	_ = s.pieces.in(len(messages), small, func(from, to int) error { // requests without a payload

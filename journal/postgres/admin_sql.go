@@ -119,3 +119,22 @@ WHERE m.node = $1::int AND m.lost_at IS NULL FOR UPDATE OF m`
 
 // drainSQL asks a node to leave, under the lock of drainReadSQL.
 const drainSQL = `UPDATE reprise.members m SET drain = true WHERE m.node = $1::int AND m.lost_at IS NULL`
+
+// viewLockSQL lets one action at a time change the views, so that their number stays within its
+// limit. Readers do not wait.
+const viewLockSQL = `LOCK TABLE reprise.views IN SHARE ROW EXCLUSIVE MODE`
+
+// viewReadSQL reads what the view with a name is, under viewLockSQL, and how many there are.
+const viewReadSQL = `
+SELECT (SELECT v.address FROM reprise.views v WHERE v.name = $1::text), (SELECT count(*) FROM reprise.views)`
+
+// viewSaveSQL saves a view, under viewLockSQL.
+const viewSaveSQL = `
+INSERT INTO reprise.views (name, address, at, actor) VALUES ($1::text, $2::text, clock_timestamp(), $3::text)
+ON CONFLICT (name) DO UPDATE SET address = excluded.address, at = excluded.at, actor = excluded.actor`
+
+// viewDeleteSQL deletes a view, under viewLockSQL.
+const viewDeleteSQL = `DELETE FROM reprise.views v WHERE v.name = $1::text`
+
+// viewsSQL reads all views, which are few. It locks nothing.
+const viewsSQL = `SELECT v.name, v.address, v.at, v.actor FROM reprise.views v ORDER BY v.name COLLATE "C"`

@@ -74,7 +74,7 @@ FROM last l WHERE r.id = ANY (ARRAY[l.run_id])`
 
 // queueTerminate adds terminateSQL for runs whose tasks are locked and whose owners' appends are
 // excluded.
-func (s *Store) queueTerminate(p *pipeline, runs []journal.RunID, why journal.Payload) {
+func queueTerminate(s *Store, p *pipeline, runs []journal.RunID, why journal.Payload) {
 	if len(runs) > 0 {
 		p.exec(s.sql.terminate, runIDs(runs), int16(journal.RunTerminated), nullText(why.Encoding), nullBytes(why.Data), int16(journal.Terminated))
 	}

@@ -298,7 +298,7 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	}
 	e.s.exclude.owners(&p, terminated)
 	_ = e.s.pieces.in(len(terminated), small, func(from, to int) error {
-		e.s.queueTerminate(&p, terminated[from:to], journal.TerminatedPayload(journal.ParentClosed))
+		queueTerminate(e.s, &p, terminated[from:to], journal.TerminatedPayload(journal.ParentClosed))
 		return nil
 	})
 	if e.ownTx {

@@ -33,6 +33,7 @@ type adminStatements struct {
 	rewind                                                                                       rewindStatements
 	fork                                                                                         forkStatements
 	scope                                                                                        scopeStatements
+	view                                                                                         viewStatements
 }
 
 // rewindStatements are those that make a generation of an earlier one.
@@ -43,6 +44,9 @@ type forkStatements struct{ run, inbox, results, links string }
 
 // scopeStatements are those of pauses of scopes.
 type scopeStatements struct{ lock, pause, resume, list, heed, member string }
+
+// viewStatements are those of saved views.
+type viewStatements struct{ lock, read, save, delete, list string }
 
 // listStatements are those of pages: of any runs, by key, and of runs of a status that did not
 // complete.
@@ -64,7 +68,8 @@ func newStatements(schema string) statements {
 	return statements{
 		admin: adminStatements{delete: r(adminDeleteSQL), resume: r(adminResumeSQL), pause: r(adminPauseSQL), parent: r(adminParentSQL),
 			row: r(adminRowSQL), priority: r(adminPrioritySQL), note: r(auditNoteSQL), notePause: r(auditPauseSQL), drainRead: r(drainReadSQL), drain: r(drainSQL),
-			scope: newScopeStatements(r), list: r(auditSQL), ofRun: r(auditRunSQL),
+			scope: newScopeStatements(r), view: viewStatements{lock: r(viewLockSQL), read: r(viewReadSQL), save: r(viewSaveSQL), delete: r(viewDeleteSQL), list: r(viewsSQL)},
+			list: r(auditSQL), ofRun: r(auditRunSQL),
 			rewind: rewindStatements{read: r(rewindReadSQL), state: r(rewindStateSQL), unread: r(rewindUnreadSQL), begin: r(rewindSQL),
 				inbox: r(rewindInboxSQL), children: r(rewindChildrenSQL)},
 			fork: forkStatements{run: r(forkRunSQL), inbox: r(forkInboxSQL), results: r(forkResultsSQL), links: r(forkLinksSQL)}},

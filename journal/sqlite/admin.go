@@ -42,12 +42,15 @@ const (
 // Admin implements driver.Store. What has changed a run is in the audit, in the same transaction
 // (J12).
 func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.AdminOutcome, err error) {
-	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminDrain {
+	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminDeleteView {
 		return out, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}
 	if a.Scope != nil {
 		err = s.write(ctx, 0, func(b *batch) (err error) { out, err = pauseScope(b, &a, now()); return err })
 		return out, err
+	}
+	if a.View != nil {
+		return out, changeView(ctx, s, &a)
 	}
 	if a.Kind == driver.AdminDrain {
 		return out, drainNode(ctx, s, &a)

@@ -16,9 +16,9 @@ import (
 var once = regexp.MustCompile(`^(migrate|identify|databaseForget|reapNodes|reapForgive|reapHold|reapMembers|nodesHere)`)
 
 // sortedByNature are statements that sort what a range of another index has found.
-// The pauses of scopes are few, and read as a whole; open runs are counted up to a limit; and what
+// The pauses of scopes, and the views, are few, and read as a whole; open runs are counted up to a limit; and what
 // is asked of several runs begins with the list of their ids.
-var sortedByNature = []string{"listKeysSQL", "pausesSQL", "countOpenSQL", "askSQL", "tellSQL"}
+var sortedByNature = []string{"listKeysSQL", "pausesSQL", "viewsSQL", "viewReadSQL", "countOpenSQL", "askSQL", "tellSQL"}
 
 // TestPlans prepares every statement, and looks for those that read more than they need. SQLite
 // plans without looking at the size of tables, unless somebody has analysed them, so the plans of

@@ -85,7 +85,7 @@ func openReading(s *Store) (err error) {
 	if _, err = os.Stat(s.path); err != nil {
 		return fmt.Errorf("%w; a store for reading alone makes no file", err)
 	}
-	if err = s.dialReaders("ro"); err == nil {
+	if err = dialReaders(s, "ro"); err == nil {
 		r := <-s.readers
 		err = s.identify(r)
 		s.readers <- r
@@ -108,7 +108,7 @@ func (s *Store) prepare(ctx context.Context) (*conn, error) {
 	}
 	err = s.prepareFile(ctx, w)
 	if err == nil {
-		err = s.dialReaders("rw")
+		err = dialReaders(s, "rw")
 	}
 	if err != nil {
 		closeReaders(s)
@@ -140,7 +140,7 @@ func (s *Store) prepareFile(ctx context.Context, w *conn) error {
 // dialReaders opens the readers. query_only guards against a statement that ends up on the wrong
 // connection. access is "rw" beside a writer, so that the last one to close the file empties its
 // log, else "ro".
-func (s *Store) dialReaders(access string) error {
+func dialReaders(s *Store, access string) error {
 	s.readers = make(chan *conn, s.o.Readers)
 	s.lists = make(chan struct{}, max(1, s.o.Readers/2))
 	for range s.o.Readers {

@@ -388,6 +388,13 @@ CREATE VIEW reprise.v_tasks AS
      LEFT JOIN reprise.runs r ON ((r.id = t.run_id)))
      LEFT JOIN reprise.nodes n ON ((n.id = t.owner)));
 
+CREATE TABLE reprise.views (
+    at timestamp with time zone NOT NULL,
+    name text NOT NULL,
+    address text NOT NULL,
+    actor text NOT NULL
+);
+
 ALTER TABLE ONLY reprise.audit
     ADD CONSTRAINT audit_pkey PRIMARY KEY (number);
 
@@ -414,6 +421,9 @@ ALTER TABLE ONLY reprise.schema_migrations
 
 ALTER TABLE ONLY reprise.tasks
     ADD CONSTRAINT tasks_pkey PRIMARY KEY (run_id);
+
+ALTER TABLE ONLY reprise.views
+    ADD CONSTRAINT views_pkey PRIMARY KEY (name);
 
 CREATE INDEX audit_run_idx ON reprise.audit USING btree (run_id, number);
 

@@ -110,6 +110,13 @@ CREATE TABLE reprise_tasks (
     problem    TEXT
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE reprise_views (
+    name    TEXT    NOT NULL PRIMARY KEY,
+    address TEXT    NOT NULL,                      -- a path and a query below the pages
+    at      INTEGER NOT NULL,
+    actor   TEXT    NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE sqlite_sequence(name,seq);
 
 CREATE INDEX reprise_audit_run_idx ON reprise_audit (run_id, number);

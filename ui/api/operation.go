@@ -70,4 +70,4 @@ func (op *operation) known() string {
 }
 
 // methods are those of the operations, to find out which ones a path has.
-var methods = []string{http.MethodGet, http.MethodPost, http.MethodDelete}
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete}

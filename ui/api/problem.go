@@ -103,6 +103,8 @@ func kindOf(err error) (k *kind, how string) {
 	switch {
 	case is(journal.ErrNoNode):
 		return notFound, "GET nodes lists the nodes that there are"
+	case is(journal.ErrNoView):
+		return notFound, "GET views lists the views that there are"
 	case is(runtime.ErrNotPublished):
 		return notFound, "GET runs/ID/published lists what the run has published"
 	case is(replay.ErrNoHandler):

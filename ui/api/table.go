@@ -12,7 +12,7 @@ func operations() []*operation {
 	var all []*operation
 	for _, group := range [][]*operation{findOperations(), failureOperations(), overviewOperations(), readOperations(), streamOperations(), startOperations(), messageOperations(), adminOperations(),
 		rewindOperations(), amendOperations(), scopeOperations(), fleetOperations(), bulkOperations(),
-		scheduleOperations(), scheduleChangeOperations(), flowOperations()} {
+		viewOperations(), scheduleOperations(), scheduleChangeOperations(), flowOperations()} {
 		all = append(all, group...)
 	}
 	return all

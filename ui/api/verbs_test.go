@@ -31,6 +31,7 @@ func everyVerb(s *shop) {
 	s.scopeVerbs()
 	s.bulkVerbs()
 	s.failureVerbs()
+	s.viewVerbs()
 	s.scheduleVerbs()
 	s.flowVerbs()
 	s.auditVerbs(id)

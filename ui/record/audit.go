@@ -12,15 +12,15 @@ type Audit struct {
 	Number   int64     `json:"number" doc:"number of the entry; it grows with time"`
 	At       time.Time `json:"at" doc:"when"`
 	Actor    string    `json:"actor,omitempty" doc:"who, as the program said"`
-	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, retry, reset, skip, edit, fork, terminate, delete, or drain of a node"`
-	Run      string    `json:"run,omitempty" doc:"id of the run, which may be deleted by now; absent for a queue, a workflow or a node, which detail names"`
-	Workflow string    `json:"workflow" doc:"name of the workflow; empty for a queue or a node"`
+	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, retry, reset, skip, edit, fork, terminate, delete, drain of a node, save-view or delete-view"`
+	Run      string    `json:"run,omitempty" doc:"id of the run, which may be deleted by now; absent for a queue, a workflow, a node or a view, which detail names"`
+	Workflow string    `json:"workflow" doc:"name of the workflow; empty for a queue, a node or a view"`
 	Reason   string    `json:"reason,omitempty" doc:"why, as the operator said"`
 	Detail   string    `json:"detail,omitempty" doc:"what the verb alone does not say"`
 }
 
 // AuditVerbs are the actions that have entries.
-var AuditVerbs = []string{"pause", "resume", "set-labels", "set-priority", "retry", "reset", "skip", "edit", "fork", "terminate", "delete", "drain"}
+var AuditVerbs = []string{"pause", "resume", "set-labels", "set-priority", "retry", "reset", "skip", "edit", "fork", "terminate", "delete", "drain", "save-view", "delete-view"}
 
 // AuditOf returns the record of an entry.
 func AuditOf(e *journal.AuditEntry) Audit {

@@ -275,7 +275,7 @@ func TestReadingNeedsNoRightToWrite(t *testing.T) {
 	plant(t, dsn)
 	role := "reader_" + strings.ReplaceAll(journal.NewRunID().String(), "-", "")
 	execSQL(t, dsn, `CREATE ROLE `+role+` LOGIN; GRANT USAGE ON SCHEMA reprise TO `+role+`; GRANT SELECT ON reprise.runs, reprise.tasks, reprise.events,
-		reprise.inbox, reprise.nodes, reprise.members, reprise.pauses, reprise.schema_migrations TO `+role)
+		reprise.inbox, reprise.nodes, reprise.members, reprise.pauses, reprise.views, reprise.schema_migrations TO `+role)
 	t.Cleanup(func() { execSQL(t, dsn, `DROP OWNED BY `+role+`; DROP ROLE `+role) })
 	u, err := url.Parse(dsn)
 	if err != nil {

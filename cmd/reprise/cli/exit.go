@@ -44,7 +44,7 @@ func ExitCode(err error) int {
 		return ExitDone
 	case errors.As(err, &coded):
 		return coded.code
-	case is(journal.ErrNotFound, journal.ErrNoNode, runtime.ErrNotPublished, flows.ErrNoShape):
+	case is(journal.ErrNotFound, journal.ErrNoNode, journal.ErrNoView, runtime.ErrNotPublished, flows.ErrNoShape):
 		return ExitNotFound
 	case is(journal.ErrClosed, journal.ErrOpen, runtime.ErrRejected, runtime.ErrAborted, runtime.ErrBlocked, runtime.ErrPaused), errors.As(err, &conflict):
 		return ExitRefused
@@ -106,6 +106,8 @@ func remedy(err error) string {
 		return "run published RUN lists what the run has published"
 	case errors.Is(err, journal.ErrNoNode):
 		return "node list shows the nodes there are"
+	case errors.Is(err, journal.ErrNoView):
+		return "view list shows the views there are"
 	case errors.Is(err, journal.ErrNotFound):
 		return "run list shows the runs there are"
 	case errors.Is(err, runtime.ErrBlocked):

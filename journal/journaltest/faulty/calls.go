@@ -130,6 +130,11 @@ func (f *Store) Pauses(ctx context.Context) ([]journal.Pause, error) {
 	return call(ctx, f, Call{Verb: "pauses", Members: 1}, f.store.Pauses)
 }
 
+// Views implements driver.Store.
+func (f *Store) Views(ctx context.Context) ([]journal.View, error) {
+	return call(ctx, f, Call{Verb: "views", Members: 1}, f.store.Views)
+}
+
 // Audit implements driver.Store.
 func (f *Store) Audit(ctx context.Context, filter journal.AuditFilter) ([]journal.AuditEntry, error) {
 	return call(ctx, f, Call{Verb: "audit", Members: 1}, func(ctx context.Context) ([]journal.AuditEntry, error) {
