@@ -85,7 +85,7 @@ const (
 	// between two first ones, two second ones, and so on.
 	retryTick       = 50 * time.Millisecond
 	retryEvery      = 2 * time.Millisecond
-	retryEarlyEvery = time.Millisecond
+	retryEarlyEvery = 2 * time.Millisecond
 	// creditMax is how many retries come at once although no step has succeeded: a tenth of a
 	// second of what a node can do.
 	creditMax = 1000

@@ -62,7 +62,7 @@ const (
 // one run that always fails retries ten times a second however short its delay is, and ten thousand
 // such runs every 20 s, instead of taking the whole store for themselves. When more than a thousand
 // steps of a node have failed beyond those that have succeeded, it also spaces the first, second
-// and third retries of such policies, to a thousand a second of each.
+// and third retries of such policies, to 500 a second of each.
 //
 // An attempt that panics, or ends its goroutine, is a mistake in the program as a rule, and is
 // repeated for the one that a deployment or a second try cures. The last that Panics allows fails
