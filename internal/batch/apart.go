@@ -90,22 +90,6 @@ func (b *Batcher[In, Out]) divide(c calls[In, Out], of, slow int) {
 	})
 }
 
-// fits returns how many of the calls that wait make a batch, and their size. The caller holds the
-// lock.
-func (b *Batcher[In, Out]) fits() (n, bytes int) {
-	if b.size == nil {
-		return min(len(b.waiting.in), b.max), 0
-	}
-	for n < min(len(b.waiting.in), b.max) {
-		size := b.size(b.waiting.in[n])
-		if n > 0 && bytes+size > bytesMax {
-			break
-		}
-		n, bytes = n+1, bytes+size
-	}
-	return n, bytes
-}
-
 // lane runs jobs in the order in which they come, at most so many at a time.
 type lane struct {
 	max     int

@@ -18,9 +18,10 @@ const SizeMax = 500
 // # State
 //
 // busy says that exactly one goroutine, the writer, is responsible for this Batcher. waiting holds
-// the calls that are in no batch yet, oldest first. Whenever mu is free,
+// the calls that are in no batch yet, oldest first, and later those of them that can wait, see
+// [Batcher.SetPatient]. Whenever mu is free,
 //
-//	busy, or waiting is empty                                                          (I)
+//	busy, or waiting and later are empty                                               (I)
 //
 // enter adds a call and, if nobody is the writer, makes its caller responsible: the caller hands
 // the role to a goroutine of the pool (Submit) or fills it for one batch (SubmitInline). The writer
@@ -59,9 +60,9 @@ const SizeMax = 500
 //
 // Calls are added under mu and taken from the front. The write of a call begins only after all
 // earlier calls of the same Batcher have their answers, except those in the batches of relieved
-// writers and those that are written beside the batches. Whoever needs an order waits for the
-// answer to a call before it submits the next one, as an actor does with the commits of its run
-// (J3).
+// writers, those that can wait, and those that are written beside the batches. Whoever needs an
+// order waits for the answer to a call before it submits the next one, as an actor does with the
+// commits of its run (J3).
 //
 // # Inline submission
 //
@@ -107,14 +108,16 @@ type Batcher[In, Out any] struct {
 
 	mu      sync.Mutex
 	waiting calls[In, Out]
+	later   calls[In, Out]
 	spare   calls[In, Out] // empty: memory for the next writer's batch
 	busy    bool
 	idle    sync.WaitGroup // counts the writer and those that were relieved
 
-	held  func(Out) bool    // nil: nothing is set aside
-	aside *Batcher[In, Out] // of those calls, and its own
-	size  func(In) int      // nil: all calls are small
-	slow  func(Out) bool    // nil: nothing is divided
+	held    func(Out) bool    // nil: nothing is set aside
+	aside   *Batcher[In, Out] // of those calls, and its own
+	size    func(In) int      // nil: all calls are small
+	patient func(In) bool     // nil: no call can wait
+	slow    func(Out) bool    // nil: nothing is divided
 
 	bytes                 int // of waiting
 	large, parts, slowest lane
@@ -197,11 +200,10 @@ func (b *Batcher[In, Out]) enter(in In, done func(Out)) bool {
 			return false
 		}
 	}
+	patient := b.patient != nil && b.patient(in)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.bytes += size
-	b.waiting.in = append(b.waiting.in, in)
-	b.waiting.done = append(b.waiting.done, done)
+	b.add(in, done, size, patient)
 	if b.busy {
 		b.setWatch()
 		return false
@@ -254,13 +256,7 @@ func (b *Batcher[In, Out]) take(batch *calls[In, Out]) bool {
 	if cap(batch.in) == 0 { // the writer's first
 		*batch, b.spare = b.spare, calls[In, Out]{}
 	}
-	if len(b.waiting.in) <= b.max && b.bytes <= bytesMax {
-		*batch, b.waiting, b.bytes = b.waiting, *batch, 0
-	} else {
-		n, bytes := b.fits()
-		batch.move(&b.waiting, n)
-		b.bytes -= bytes
-	}
+	b.fill(batch)
 	if len(batch.in) > 0 {
 		b.turn++
 		batch.turn, b.writing = b.turn, true
@@ -279,7 +275,7 @@ func (b *Batcher[In, Out]) more(batch *calls[In, Out]) bool {
 	if b.wasRelieved(batch) {
 		return false
 	}
-	if len(b.waiting.in) > 0 {
+	if b.waits() {
 		b.writing = false
 		return true
 	}

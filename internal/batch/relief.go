@@ -27,7 +27,7 @@ func (b *Batcher[In, Out]) look() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.watching = false
-	if !b.busy || len(b.waiting.in) == 0 {
+	if !b.busy || !b.waits() {
 		return
 	}
 	if b.writing && b.turn == b.watched && b.relieved < relievedMax {

@@ -56,6 +56,7 @@ func newWriter(ctx context.Context, j *driver.Journal, batchers int) *writer {
 		b.SetAside(func(o driver.Outcome) bool { return errors.Is(o.Err, driver.ErrHeld) })
 		b.SetSize(func(c driver.Commit) int { return driver.CommitBytes(&c) })
 		b.SetDivide(func(o driver.Outcome) bool { return errors.Is(o.Err, driver.ErrTookLong) })
+		b.SetPatient(func(c driver.Commit) bool { return onlyRetries(&c) })
 		w.commits = append(w.commits, b)
 	}
 	w.loads, w.pages = batch.New(batch.SizeMax, w.loadBatch), batch.New(pagesMax, w.loadBatch)
@@ -139,6 +140,14 @@ func (w *writer) submitAlone(c []driver.Commit, done func(driver.Outcome)) {
 		}
 		done(out)
 	}()
+}
+
+// onlyRetries tells whether a commit notes no more than failed attempts that are to be repeated.
+// Thousands of runs may fail at once, and nothing of theirs goes on by it: the commits of runs that
+// get something done go before. The first event of a run is no progress, see journal.RunStarted.
+func onlyRetries(c *driver.Commit) bool {
+	started := len(c.Events) == 0 || len(c.Events) == 1 && c.Events[0].Kind == journal.RunStarted
+	return len(c.Attempts) > 0 && started && !c.HasEffects() && (c.Next.Kind == driver.NextPark || c.Next.Kind == driver.NextKeep)
 }
 
 // batcherOf spreads runs over n batchers by the last bytes of their ids, which are random.

@@ -91,3 +91,33 @@ func TestRefusedCommitEndsItsTx(t *testing.T) {
 	}
 	w.wait()
 }
+
+// Only a commit that notes failed attempts, and nothing else, can wait.
+func TestOnlyRetriesCanWait(t *testing.T) {
+	failed := func(change func(*driver.Commit)) *driver.Commit {
+		c := &driver.Commit{Attempts: make([]journal.Attempt, 1), Next: driver.Next{Kind: driver.NextPark}}
+		change(c)
+		return c
+	}
+	for what, c := range map[string]struct {
+		change func(*driver.Commit)
+		want   bool
+	}{
+		"a park":          {func(*driver.Commit) {}, true},
+		"kept":            {func(c *driver.Commit) { c.Next.Kind = driver.NextKeep }, true},
+		"the first event": {func(c *driver.Commit) { c.Events = []journal.Event{{Kind: journal.RunStarted}} }, true},
+		"no attempt":      {func(c *driver.Commit) { c.Attempts = nil }, false},
+		"an outcome":      {func(c *driver.Commit) { c.Events = []journal.Event{{Kind: journal.StepCompleted}} }, false},
+		"an event besides": {func(c *driver.Commit) {
+			c.Events = []journal.Event{{Kind: journal.RunStarted}, {Kind: journal.StepCompleted}}
+		}, false},
+		"a close":   {func(c *driver.Commit) { c.Next.Kind = driver.NextClose }, false},
+		"a release": {func(c *driver.Commit) { c.Next.Kind = driver.NextRelease }, false},
+		"a reply":   {func(c *driver.Commit) { c.Replies = make([]journal.Reply, 1) }, false},
+		"a pause":   {func(c *driver.Commit) { c.Pause = "exhausted" }, false},
+	} {
+		if got := onlyRetries(failed(c.change)); got != c.want {
+			t.Errorf("%s: can wait %t, want %t", what, got, c.want)
+		}
+	}
+}
