@@ -11,8 +11,8 @@ type AuditEntry struct {
 	Number   int64     // grows with time; a page begins before one
 	Time     time.Time // the store's clock
 	Actor    string    // who, as the program said, or ActorRuntime; empty if it did not
-	Verb     string    // "pause", "resume", "set-labels", "set-priority", "retry", "reset", "skip", "edit", "fork", "terminate", "delete", "drain", "save-view" or "delete-view"
-	Run      RunID     // zero for a scope, a node or a view, which Detail names
+	Verb     string    // "pause", "resume", "set-labels", "set-priority", "retry", "reset", "skip", "edit", "fork", "terminate", "delete", "drain", "save-view", "delete-view", "set-limit", "remove-limit" or "release-claim"
+	Run      RunID     // zero for a scope, a node, a view or a limit, which Detail names
 	Workflow string    // of the run or the scope; may be empty
 	Reason   string    // as the operator gave it, or which step is exhausted; see AuditTextBytesMax
 	Detail   string    // what the verb alone does not say

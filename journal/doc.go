@@ -95,6 +95,15 @@
 //     the fork has copies of the answers that it has got. Only results that an
 //     operator gives to steps differ, and a message that is left out comes again
 //     only if the run begins anew; the audit says which.
+//   - J14: No moment has more holders of a limit than it allows: of a key no more
+//     than its Concurrency, of all keys no more than its Total, and in any time of
+//     length Per no more begins than its Rate says ([Limit]). A step holds all limits
+//     that it names from before its body begins until the body has returned, or its
+//     node is declared dead, which frees what it held in the same transaction. The
+//     store's clock decides over rates. A limit that is lowered holds for grants that
+//     come later. More hold it only where an operator has released a holder that goes
+//     on, and until their bodies return, where a store that went back in time has
+//     forgotten them. Limits are no part of histories.
 //
 // # States of a run and its task
 //

@@ -19,6 +19,10 @@ var (
 	ErrNoNode = errors.New("there is no such live node")
 	// ErrNoView says that no view with that name is saved.
 	ErrNoView = errors.New("there is no such saved view")
+	// ErrNoLimit says that there is no limit with that name and key.
+	ErrNoLimit = errors.New("there is no such limit")
+	// ErrNoClaim says that a claim of a limit has ended.
+	ErrNoClaim = errors.New("there is no such claim: its step has ended, or its node")
 	// ErrUnavailable wraps failures of the connection to the store: nothing is known about
 	// the call, and it may be repeated (J4).
 	ErrUnavailable = errors.New("store is unavailable")

@@ -41,8 +41,16 @@ const (
 	FreezesMax          = 100 // times that the timers of one run were frozen: its row has them, and each claim reads it
 	ViewsMax            = 200 // saved views: all of them are in each list of them
 	ViewNameBytesMax    = 100
-	ViewAddressBytesMax = 32 << 10 // a condition of 8 KiB, escaped
-	AuditTextBytesMax   = 4096     // of a reason, the audit keeps as much: it is for people, and read in pages
+	ViewAddressBytesMax = 32 << 10      // a condition of 8 KiB, escaped
+	LimitNeedsMax       = 8             // limits of one step: a claim has a row for each
+	LimitHoldersMax     = 1_000_000     // of one key at once
+	LimitCostMax        = 1_000_000_000 // of one claim, and of a rate
+	LimitWeightMax      = 1_000         // of a key
+	LimitPerMax         = 366 * 24 * time.Hour
+	LimitAgeingDefault  = time.Minute // a claim that has waited so long is as urgent as a fresh one of the next priority
+	LimitPlaceMax       = 1_000       // places of a line that are counted: whoever asks wants to know whether it is long
+	LimitRoundMax       = 1_000       // wants, releases and looks of one round of a node: they are one transaction
+	AuditTextBytesMax   = 4096        // of a reason, the audit keeps as much: it is for people, and read in pages
 )
 
 // DefaultQueue is the queue of runs that name none.

@@ -23,8 +23,10 @@ type Call struct {
 	Run journal.RunID
 	// Scope is what Pause and Resume are about if it is no run, else nil.
 	Scope *journal.Scope
-	// Node is what DrainNode is about, else 0.
+	// Node is what DrainNode and ReleaseClaim are about, else 0.
 	Node journal.NodeID
+	// Limit is what SetLimit and RemoveLimit are about, else nil.
+	Limit *journal.Limit
 	// Workflow is what is started, empty for other kinds.
 	Workflow string
 	// Name of the signal, update, query or view, empty for other kinds.
@@ -69,8 +71,11 @@ const (
 
 	DrainCall CallKind = "drain" // Client.DrainNode
 
-	SaveViewCall   CallKind = "save-view"   // SaveView
-	DeleteViewCall CallKind = "delete-view" // DeleteView
+	SaveViewCall     CallKind = "save-view"     // SaveView
+	DeleteViewCall   CallKind = "delete-view"   // DeleteView
+	SetLimitCall     CallKind = "set-limit"     // SetLimit
+	RemoveLimitCall  CallKind = "remove-limit"  // RemoveLimit
+	ReleaseClaimCall CallKind = "release-claim" // ReleaseClaim
 )
 
 // String says what is asked for, as errors do.
@@ -88,6 +93,8 @@ func (c *Call) String() string {
 	switch {
 	case c.Scope != nil:
 		return fmt.Sprintf("%s of %s", c.Kind, *c.Scope)
+	case c.Limit != nil || c.Kind == ReleaseClaimCall:
+		return c.limitText()
 	case c.Kind == DrainCall:
 		return fmt.Sprintf("%s of node %d", c.Kind, c.Node)
 	}
@@ -140,4 +147,12 @@ func (o *StartOptions) forInterceptors() *StartOptions {
 		c.Headers = map[string]string{}
 	}
 	return &c
+}
+
+// limitText says what a call on a limit is about.
+func (c *Call) limitText() string {
+	if c.Limit == nil {
+		return fmt.Sprintf("%s of node %d", c.Kind, c.Node)
+	}
+	return fmt.Sprintf("%s of %s", c.Kind, c.Limit)
 }

@@ -12,21 +12,24 @@ type AdminKind int
 
 // The operator's actions.
 const (
-	AdminDelete      AdminKind = iota + 1 // forget a closed run; an open one is refused with ErrOpen
-	AdminResume                           // make a blocked, quarantined, paused or parked run visible now
-	AdminTerminate                        // close an open run without running its code (RunTerminated)
-	AdminPause                            // start no further step of an open run, see journal.Task
-	AdminInterrupt                        // the same, and interrupt the attempts that its owner executes
-	AdminSetLabels                        // set and remove labels of a run, open or closed
-	AdminSetPriority                      // change the priority of an open run
-	AdminRetry                            // go on with a closed run from before its failure (J13)
-	AdminReset                            // go on with a run from an earlier point of its history (J13)
-	AdminFork                             // begin another run at a point of a run's history (J13)
-	AdminSkip                             // leave a message out of a run (J13)
-	AdminEdit                             // give a step of a run another result (J13)
-	AdminDrain                            // ask a node to hand back what it has, and to leave
-	AdminSaveView                         // save a view, or another address of one
-	AdminDeleteView                       // delete a view
+	AdminDelete       AdminKind = iota + 1 // forget a closed run; an open one is refused with ErrOpen
+	AdminResume                            // make a blocked, quarantined, paused or parked run visible now
+	AdminTerminate                         // close an open run without running its code (RunTerminated)
+	AdminPause                             // start no further step of an open run, see journal.Task
+	AdminInterrupt                         // the same, and interrupt the attempts that its owner executes
+	AdminSetLabels                         // set and remove labels of a run, open or closed
+	AdminSetPriority                       // change the priority of an open run
+	AdminRetry                             // go on with a closed run from before its failure (J13)
+	AdminReset                             // go on with a run from an earlier point of its history (J13)
+	AdminFork                              // begin another run at a point of a run's history (J13)
+	AdminSkip                              // leave a message out of a run (J13)
+	AdminEdit                              // give a step of a run another result (J13)
+	AdminDrain                             // ask a node to hand back what it has, and to leave
+	AdminSaveView                          // save a view, or another address of one
+	AdminDeleteView                        // delete a view
+	AdminSetLimit                          // set a limit (J14)
+	AdminRemoveLimit                       // remove a limit
+	AdminReleaseClaim                      // take a claim of a limit from the step that holds it, or waits
 )
 
 // String is the action as callers know it.
@@ -60,6 +63,12 @@ func (k AdminKind) String() string {
 		return "save-view"
 	case AdminDeleteView:
 		return "delete-view"
+	case AdminSetLimit:
+		return "set-limit"
+	case AdminRemoveLimit:
+		return "remove-limit"
+	case AdminReleaseClaim:
+		return "release-claim"
 	}
 	return fmt.Sprintf("admin action %d on", int(k))
 }
@@ -103,6 +112,10 @@ type AdminAction struct {
 	// View is that of AdminSaveView and AdminDeleteView, which are about no run: its name, and when
 	// it is saved its address.
 	View *journal.View
+	// Limit is that of AdminSetLimit and, by name and key, of AdminRemoveLimit. Claim is that of
+	// AdminReleaseClaim, by node and id.
+	Limit *journal.Limit
+	Claim *journal.LimitClaim
 
 	Labels   map[string]*string // of AdminSetLabels: nil removes one
 	Priority int16              // of AdminSetPriority
@@ -151,6 +164,9 @@ func (a *AdminAction) check() error {
 	}
 	if a.Scope != nil {
 		return a.checkScope()
+	}
+	if a.OnLimit() || a.Limit != nil || a.Claim != nil {
+		return a.checkLimit()
 	}
 	if a.Kind == AdminDrain || a.Node != 0 {
 		return a.checkNode()

@@ -139,6 +139,10 @@ func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
 	if a.View != nil { // no node has anything to do with it
 		return
 	}
+	if a.OnLimit() { // those who wait may go on
+		j.publish([]Hint{{Kind: HintLimit}}, []Hint{{Kind: HintLimit}})
+		return
+	}
 	if a.Scope != nil || a.Kind == AdminDrain { // every node has to look, or one
 		hints := []Hint{{Kind: HintNode}}
 		j.publish(hints, hints)

@@ -246,7 +246,13 @@ func TestFreedTasksAreToldToEverybody(t *testing.T) {
 		if err := m.Leave(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		o.want("leave", nil, []driver.Hint{tasks})
+		free := driver.Hint{Kind: driver.HintLimit}
+		o.want("leave", []driver.Hint{free}, []driver.Hint{tasks, free})
+		limit := driver.AdminAction{Kind: driver.AdminSetLimit, Limit: &journal.Limit{Name: "api", Concurrency: 1}}
+		if _, err := o.j.Admin(t.Context(), limit); err != nil {
+			t.Fatal(err)
+		}
+		o.want("a limit", []driver.Hint{free}, []driver.Hint{free})
 		for op, want := range map[driver.AdminKind]func(journal.RunID) []driver.Hint{
 			driver.AdminResume:      func(journal.RunID) []driver.Hint { return []driver.Hint{tasks} },
 			driver.AdminSetLabels:   func(journal.RunID) []driver.Hint { return nil }, // nobody waits for labels

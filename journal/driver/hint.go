@@ -19,6 +19,7 @@ const (
 	HintWaiter                         // some process waits for results, so HintClosed is worth sending
 	HintTerminated                     // a run was closed by somebody else than its owner, who should look
 	HintNode                           // a node has joined: a renewal tells what follows from that
+	HintLimit                          // Hint.Node was granted what it waits for; 0: each node looks where it waits
 )
 
 // Hint says that something happened. It may be lost, doubled, late, or sent about something that

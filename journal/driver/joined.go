@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -34,6 +35,9 @@ func (m *member) Ask(ctx context.Context, need bool) (bool, error) {
 
 func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (Reaped, error) {
 	r, err := m.Membership.Reap(ctx, suspects)
+	if len(r.Nodes) > 0 { // what they held is free
+		m.j.publish([]Hint{{Kind: HintLimit}}, []Hint{{Kind: HintLimit}})
+	}
 	if r.Tasks > 0 {
 		m.j.publish([]Hint{{Kind: HintTasks}}, []Hint{{Kind: HintTasks}})
 	}
@@ -43,6 +47,31 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (Reaped, e
 func (m *member) Leave(ctx context.Context) error {
 	m.j.local.leave(m.ID())
 	err := m.Membership.Leave(ctx)
-	m.j.publish(nil, []Hint{{Kind: HintTasks}})
+	m.j.publish([]Hint{{Kind: HintLimit}}, []Hint{{Kind: HintTasks}, {Kind: HintLimit}})
 	return err
+}
+
+// Limits tells those who were granted something.
+func (m *member) Limits(ctx context.Context, r LimitRound) (LimitAnswer, error) {
+	if err := r.check(); err != nil {
+		return LimitAnswer{}, err
+	}
+	began := time.Now()
+	a, err := m.Membership.Limits(ctx, r)
+	if errors.Is(err, journal.ErrNodeLost) {
+		m.j.local.leave(m.ID())
+	}
+	m.j.outage.note("limits", err)
+	m.j.observe("limits", r.Size(), 0, began, err)
+	m.j.clock.Observe(a.Now)
+	var local, remote []Hint
+	for _, node := range a.Others {
+		if h := (Hint{Kind: HintLimit, Node: node}); m.j.local.hosts(node) {
+			local = append(local, h)
+		} else {
+			remote = append(remote, h)
+		}
+	}
+	m.j.publish(local, remote)
+	return a, err
 }

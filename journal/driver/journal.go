@@ -263,6 +263,18 @@ func (j *Journal) Views(ctx context.Context) ([]journal.View, error) {
 	return list, nil
 }
 
+// Limits tells of limits, of what is held of them, and of who waits.
+func (j *Journal) Limits(ctx context.Context, f journal.LimitFilter) (journal.LimitPage, error) {
+	if err := checkLimitFilter(&f); err != nil {
+		return journal.LimitPage{}, fmt.Errorf("limits: %w", err)
+	}
+	page, err := j.store.Limits(ctx, f)
+	if j.outage.note("limits", err); err != nil {
+		return journal.LimitPage{}, fmt.Errorf("limits: %w", err)
+	}
+	return page, nil
+}
+
 // Audit returns entries of the audit, newest first, at most [journal.ListMax] of them and
 // [journal.ListDefault] if f.Limit is zero.
 func (j *Journal) Audit(ctx context.Context, f journal.AuditFilter) ([]journal.AuditEntry, error) {

@@ -49,6 +49,12 @@ type Membership interface {
 	// renewal says so. ErrNodeLost is as for Renew.
 	Heed(ctx context.Context, heeded int64) (Orders, error)
 
+	// Limits releases what the node holds or wants of limits, asks for more, and grants what
+	// becomes free to whoever is first, of whatever node (J14). All of it happens in one
+	// transaction, under the lock of the limits that it is about. A node has one round in flight at
+	// a time. ErrNodeLost is as for Renew; nothing of the round happens then.
+	Limits(ctx context.Context, r LimitRound) (LimitAnswer, error)
+
 	// Reap makes the tasks of dead nodes visible in bounded bulk statements: of nodes that no
 	// longer exist or whose lease ran out, and of those suspects whose process is still gone
 	// at this second look. What the death of an owner means for a task is said by [StrikesAfter]

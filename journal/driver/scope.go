@@ -37,10 +37,14 @@ func (a *AdminAction) of() string {
 	if a.Scope != nil {
 		return a.Scope.String()
 	}
-	if a.View != nil {
+	switch {
+	case a.Limit != nil:
+		return fmt.Sprintf("limit %q", a.Limit.Name)
+	case a.View != nil:
 		return fmt.Sprintf("%q", a.View.Name)
-	}
-	if a.Kind == AdminDrain {
+	case a.Claim != nil:
+		return fmt.Sprintf("claim %d of node %d", a.Claim.ID, a.Claim.Node)
+	case a.Kind == AdminDrain:
 		return fmt.Sprintf("node %d", a.Node)
 	}
 	return "run " + a.Run.String()
@@ -124,4 +128,27 @@ func (a *AdminAction) ViewDetail() string {
 		return a.View.Name
 	}
 	return auditText(a.View.Name + ": " + a.View.Address)
+}
+
+// OnLimit tells whether the action is about a limit, and about no run.
+func (a *AdminAction) OnLimit() bool {
+	return a.Kind == AdminSetLimit || a.Kind == AdminRemoveLimit || a.Kind == AdminReleaseClaim
+}
+
+// checkLimit refuses an action on a limit that no store carries out.
+func (a *AdminAction) checkLimit() error {
+	switch {
+	case a.Kind != AdminSetLimit && a.Kind != AdminRemoveLimit && a.Kind != AdminReleaseClaim:
+		return fmt.Errorf("%s is no action on a limit: %w", a.Kind, journal.ErrInvalid)
+	case !a.Run.IsZero() || a.Kind == AdminReleaseClaim && (a.Claim == nil || a.Claim.Node < 1) || a.Kind != AdminReleaseClaim && a.Limit == nil:
+		return fmt.Errorf("%s names no limit and no claim, or a run: %w", a.Kind, journal.ErrInvalid)
+	case a.Kind == AdminSetLimit:
+		return a.Limit.Check()
+	case a.Kind == AdminRemoveLimit:
+		if err := journal.CheckName("limit name", a.Limit.Name); err != nil {
+			return err
+		}
+		return journal.CheckKey("limit key", a.Limit.Key)
+	}
+	return nil
 }

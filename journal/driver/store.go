@@ -54,6 +54,9 @@ type Store interface {
 	// Audit returns entries of the audit, newest first (J12).
 	Audit(ctx context.Context, f journal.AuditFilter) ([]journal.AuditEntry, error)
 
+	// Limits tells of limits, of what is held of them and of who waits (J14).
+	Limits(ctx context.Context, f journal.LimitFilter) (journal.LimitPage, error)
+
 	// Join makes a new node with a lease.
 	Join(ctx context.Context, n journal.Node) (Membership, error)
 

@@ -26,6 +26,12 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	if a.Kind == driver.AdminDrain {
 		return out, s.db.drain(&a, now)
 	}
+	switch a.Kind {
+	case driver.AdminSetLimit, driver.AdminRemoveLimit:
+		return out, setLimit(s.db, &a, now)
+	case driver.AdminReleaseClaim:
+		return out, releaseClaim(s.db, &a, now)
+	}
 	r := s.db.runs[a.Run]
 	if r == nil {
 		return out, journal.ErrNotFound

@@ -16,6 +16,7 @@ type Mark struct {
 	audit    []journal.AuditEntry
 	pauses   map[journal.Scope]journal.Pause
 	views    map[string]journal.View
+	limits   limits
 }
 
 // Mark keeps the present state of the database for [Store.GoBack].
@@ -38,6 +39,7 @@ func (s *Store) GoBack(m *Mark) {
 	db.queues, db.held, db.blocked = map[journal.Route]*queues{}, map[journal.NodeID]*holding{}, map[journal.RunID]*record{}
 	db.nodes, db.nodeLast, db.audit = copyNodes(m.nodes), m.nodeLast, m.audit
 	db.pauses, db.views = maps.Clone(m.pauses), maps.Clone(m.views)
+	db.limits = m.limits.clone()
 	now := db.now()
 	for _, kept := range m.runs {
 		r := kept.copy()
@@ -53,7 +55,7 @@ func (s *Store) GoBack(m *Mark) {
 }
 
 func (db *database) mark() *Mark {
-	m := &Mark{nodes: copyNodes(db.nodes), nodeLast: db.nodeLast, audit: slices.Clip(db.audit), pauses: maps.Clone(db.pauses), views: maps.Clone(db.views)}
+	m := &Mark{nodes: copyNodes(db.nodes), nodeLast: db.nodeLast, audit: slices.Clip(db.audit), pauses: maps.Clone(db.pauses), views: maps.Clone(db.views), limits: db.limits.clone()}
 	for _, r := range db.sorted {
 		m.runs = append(m.runs, r.copy())
 	}

@@ -203,6 +203,9 @@ func (m *member) Leave(ctx context.Context) error {
 	}
 	// Gone at once: unlike a node that died it needs nobody's Reap, and its runs get no strike.
 	delete(db.nodes, m.id)
+	if err := driver.FreeLimits(&db.limits, m.id, now); err != nil {
+		return err
+	}
 	if h := db.held[m.id]; h != nil {
 		for _, r := range inOrder(h.all) {
 			db.free(r, now)

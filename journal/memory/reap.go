@@ -26,6 +26,9 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 		other := db.nodes[id]
 		if !other.lost && (other.ExpiresAt.Before(now) || other.gone() && slices.Contains(suspects, id)) {
 			other.lost = true
+			if err := driver.FreeLimits(&db.limits, id, now); err != nil {
+				return r, err
+			}
 			r.Nodes = append(r.Nodes, id)
 		}
 	}

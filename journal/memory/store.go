@@ -41,6 +41,7 @@ func New(o *Options) *Store {
 	db := &database{
 		mu: newLock(), clock: time.Now, runs: map[journal.RunID]*record{}, keys: map[string]*record{}, queues: map[journal.Route]*queues{},
 		children: map[journal.RunID]map[journal.RunID]*record{},
+		limits:   newLimits(),
 		held:     map[journal.NodeID]*holding{}, blocked: map[journal.RunID]*record{}, nodes: map[journal.NodeID]*node{},
 	}
 	if o != nil && o.Now != nil {
@@ -109,6 +110,7 @@ type database struct {
 	nodes    map[journal.NodeID]*node
 	audit    []journal.AuditEntry
 	pauses   map[journal.Scope]journal.Pause
+	limits   limits
 	views    map[string]journal.View // by name
 	paused   int64                   // number of the newest pause; it does not go back
 	nodeLast journal.NodeID          // ids repeat only if the database goes back, see [Store.GoBack]

@@ -57,6 +57,10 @@ func act(ctx context.Context, s *Store, a *driver.AdminAction) (driver.AdminOutc
 		return driver.AdminOutcome{}, adminDrain(ctx, s, a)
 	case driver.AdminSaveView, driver.AdminDeleteView:
 		return driver.AdminOutcome{}, adminView(ctx, s, a)
+	case driver.AdminSetLimit, driver.AdminRemoveLimit:
+		return driver.AdminOutcome{}, adminLimit(ctx, s, a)
+	case driver.AdminReleaseClaim:
+		return driver.AdminOutcome{}, adminClaim(ctx, s, a)
 	}
 	return driver.AdminOutcome{}, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 }

@@ -269,6 +269,8 @@ func encodeHint(h driver.Hint) string {
 		return "n"
 	case driver.HintWaiter:
 		return "w"
+	case driver.HintLimit:
+		return "l" + strconv.Itoa(int(h.Node))
 	}
 	return "s"
 }
@@ -292,6 +294,11 @@ func decodeHint(line string) driver.Hint {
 		return driver.Hint{Kind: driver.HintNode}
 	case kind == 'w':
 		return driver.Hint{Kind: driver.HintWaiter}
+	case kind == 'l':
+		if node, err := strconv.ParseInt(rest, 10, 32); err == nil {
+			return driver.Hint{Kind: driver.HintLimit, Node: journal.NodeID(node)}
+		}
+		return scan
 	case kind != 'i' && kind != 'c' && kind != 'x' || len(rest) < encodedRunBytes:
 		return scan
 	}

@@ -103,7 +103,8 @@ WITH lease AS (
     UPDATE reprise.nodes n SET expires_at = '-infinity'
     WHERE n.id = $1::int AND EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid)
 )
-UPDATE reprise.members m SET lost_at = coalesce(m.lost_at, now()) WHERE m.node = $1::int AND m.incarnation = $2::uuid`
+UPDATE reprise.members m SET lost_at = coalesce(m.lost_at, now()) WHERE m.node = $1::int AND m.incarnation = $2::uuid
+RETURNING m.node`
 
 // leaveFreeSQL hands tasks back, a bounded number at a time to keep the locks short. No strike is
 // counted: the node leaves in good order. Rows that are locked by somebody else are left for the
@@ -310,7 +311,19 @@ func (m *member) Leave(ctx context.Context) error {
 		p.exec(beginSQL)
 		p.exec(holdSQL)
 		m.s.exclude.node(&p, m.id)
-		p.exec(m.s.sql.member.leave, int32(m.id), m.me())
+		left := false // not if another node has the id now, which a database that has gone back has given it
+		p.query(m.s.sql.member.leave, each(func(row pgx.CollectableRow) error {
+			left = true
+			return row.Scan(nil)
+		}), int32(m.id), m.me())
+		names, err := m.s.limitLocks.names(ctx, c, &p, m.id, pgtype.Int8{})
+		if err != nil {
+			return err
+		}
+		p = pipeline{}
+		if left {
+			m.s.limitLocks.free(&p, m.id, names)
+		}
 		p.exec(endSQL)
 		return p.send(ctx, c)
 	})

@@ -140,8 +140,10 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 		}
 	}
 	return r, m.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		_, err := c.Exec(ctx, m.s.sql.member.reapDelete)
-		return err
+		var p pipeline
+		p.exec(m.s.sql.member.reapDelete)
+		p.exec(m.s.sql.limit.sweep)
+		return p.send(ctx, c)
 	})
 }
 
@@ -179,10 +181,19 @@ func (m *member) markDead(ctx context.Context, suspects []journal.NodeID) ([]jou
 			p.exec(beginSQL)
 			p.exec(holdSQL)
 			m.s.exclude.node(&p, list[i])
+			marked = false
 			p.query(m.s.sql.member.reapMark, each(func(row pgx.CollectableRow) error {
 				marked = true
 				return row.Scan(nil)
 			}), int32(list[i]), known, int64(uint32(sessionClass(m.s.o.Schema))))
+			names, err := m.s.limitLocks.names(ctx, c, &p, list[i], pgtype.Int8{})
+			if err != nil {
+				return err
+			}
+			p = pipeline{}
+			if marked {
+				m.s.limitLocks.free(&p, list[i], names)
+			}
 			p.exec(endSQL)
 			return p.send(ctx, c)
 		})

@@ -7,6 +7,7 @@ import "github.com/reprise-run/reprise/migrations"
 // cache of prepared statements.
 type statements struct {
 	admin                                                     adminStatements
+	limit                                                     limitStatements
 	append, appendOne, excludeOwners, recall                  string
 	lockFamily, orphans, terminate                            string
 	preview, reply                                            string
@@ -73,6 +74,7 @@ func newStatements(schema string) statements {
 			rewind: rewindStatements{read: r(rewindReadSQL), state: r(rewindStateSQL), unread: r(rewindUnreadSQL), begin: r(rewindSQL),
 				inbox: r(rewindInboxSQL), children: r(rewindChildrenSQL)},
 			fork: forkStatements{run: r(forkRunSQL), inbox: r(forkInboxSQL), results: r(forkResultsSQL), links: r(forkLinksSQL)}},
+		limit:  newLimitStatements(r),
 		append: r(appendSQL), appendOne: r(appendOneSQL), excludeOwners: r(excludeOwnersSQL), recall: r(recallSQL),
 		lockFamily: r(lockFamilySQL), orphans: r(orphansSQL), terminate: r(terminateSQL),
 		preview: r(previewSQL), reply: r(replySQL),
@@ -87,6 +89,18 @@ func newStatements(schema string) statements {
 		member:    newMemberStatements(r),
 		lockTasks: r(lockTasksSQL), send: r(sendSQL),
 		startReuse: r(startReuseSQL), start: r(startSQL), startOne: r(startOneSQL), startRead: r(startReadSQL), startMessageDelay: r(startMessageDelaySQL),
+	}
+}
+
+func newLimitStatements(r func(sql string) string) limitStatements {
+	return limitStatements{
+		lock: r(limitLockSQL), try: r(limitTrySQL), member: r(limitMemberSQL), remove: r(limitRemoveSQL), known: r(limitKnownSQL),
+		state: r(limitStateSQL), heads: r(limitHeadsSQL), open: r(limitOpenSQL), lines: r(limitLinesSQL), insert: r(limitInsertSQL),
+		grant: r(limitGrantSQL), ofNode: r(limitOfNodeSQL),
+		names: r(limitNamesSQL), free: r(limitFreeSQL), sweep: r(limitSweepSQL),
+		adminRead: r(limitReadSQL), set: r(limitSetSQL), unset: r(limitUnsetSQL), retotal: r(limitRetotalSQL), claim: r(limitClaimSQL),
+		list: r(limitsSQL), uses: r(limitUsesSQL), held: r(limitHeldSQL), waiting: r(limitWaitingSQL), waitingName: r(limitWaitingNameSQL),
+		waitingRun: r(limitWaitingRunSQL),
 	}
 }
 

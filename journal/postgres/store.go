@@ -19,17 +19,18 @@ import (
 // in any number of processes, may work on one schema. What it does hold are connections, which
 // stepTxs and shares keep from being taken by one kind of calls.
 type Store struct {
-	o       Options
-	pool    *pgxpool.Pool
-	sql     statements
-	stepTxs chan struct{} // a slot for every transaction of a step
-	limits  stepLimits
-	shares  shares
-	admins  singles // administrative calls that wait for a lock
-	hints   *hints
-	exclude exclusion
-	singles singles
-	silence time.Duration // that ends a call: callTimeout
+	o          Options
+	pool       *pgxpool.Pool
+	sql        statements
+	stepTxs    chan struct{} // a slot for every transaction of a step
+	limits     stepLimits
+	shares     shares
+	admins     singles // administrative calls that wait for a lock
+	hints      *hints
+	exclude    exclusion
+	limitLocks limitLocks
+	singles    singles
+	silence    time.Duration // that ends a call: callTimeout
 
 	sessions sessions
 	roster   roster
@@ -70,11 +71,11 @@ func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
 	s.stepTxs = make(chan struct{}, opts.StepTxMax)
-	s.exclude = newExclusion(&s.sql, opts.Schema)
+	s.exclude, s.limitLocks = newExclusion(&s.sql, opts.Schema), limitLocks{&s.sql.limit, int32(lockClass(opts.Schema + "/limits"))}
 	s.hints, s.lifeline = newHints(s), newLifeline(s)
 	err = s.sessions.check(ctx)
 	if err == nil && !opts.SkipMigrations {
-		err = s.migrate(ctx)
+		err = migrateStore(ctx, s)
 	}
 	if err != nil {
 		s.Close()
@@ -89,9 +90,9 @@ func (s *Store) Close() {
 	s.pool.Close()
 }
 
-// migrate may take as long as it takes: an index on a large table has no use for the timeout of
-// calls.
-func (s *Store) migrate(ctx context.Context) error {
+// migrateStore may take as long as it takes: an index on a large table has no use for the timeout
+// of calls.
+func migrateStore(ctx context.Context, s *Store) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return unsent(ctx, s, err)

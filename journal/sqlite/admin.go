@@ -42,7 +42,7 @@ const (
 // Admin implements driver.Store. What has changed a run is in the audit, in the same transaction
 // (J12).
 func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.AdminOutcome, err error) {
-	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminDeleteView {
+	if a.Kind < driver.AdminDelete || a.Kind > driver.AdminReleaseClaim {
 		return out, fmt.Errorf("operation %d: %w", a.Kind, journal.ErrInvalid)
 	}
 	if a.Scope != nil {
@@ -54,6 +54,16 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 	}
 	if a.Kind == driver.AdminDrain {
 		return out, drainNode(ctx, s, &a)
+	}
+	if a.OnLimit() {
+		return out, s.write(ctx, 0, func(b *batch) error {
+			return b.member(func() error {
+				if a.Kind == driver.AdminReleaseClaim {
+					return releaseClaim(b, &a, now())
+				}
+				return setLimit(b, &a, now())
+			})
+		})
 	}
 	var lost recalls
 	err = s.write(ctx, 0, func(b *batch) error {

@@ -119,6 +119,13 @@ type freeFunc func(q querier, run journal.RunID, at time.Time) (quarantined bool
 // with the last piece, and in memory after that: if the process dies on the way, the next one frees
 // everything, and if a piece fails, the node stays lost and the next reap comes back.
 func (s *Store) freeTasks(ctx context.Context, owner journal.NodeID, one freeFunc) (total freed, err error) {
+	err = s.write(ctx, 0, func(b *batch) error { // J14
+		at := now()
+		return driver.FreeLimits(&limitRows{b, at}, owner, at)
+	})
+	if err != nil {
+		return total, err
+	}
 	for _, suspects := range []bool{false, true} {
 		for more := true; more; {
 			var n freed
@@ -226,17 +233,24 @@ func (s *Store) takeOver(ctx context.Context, w *conn) error {
 	}
 	for _, last := range []bool{false, true} {
 		for _, owner := range list {
-			if err := s.takeOverFrom(ctx, w, owner, last, suspects); err != nil {
+			if err := takeOverFrom(ctx, w, owner, last, suspects); err != nil {
 				return err
 			}
 		}
 	}
-	return transact(w, func() error { _, err := w.exec(reapNodesSQL); return err })
+	return transact(w, func() error {
+		for _, sql := range []string{limitsForgetSQL, limitLinesForgetSQL, reapNodesSQL} {
+			if _, err := w.exec(sql); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // takeOverFrom frees the tasks of one node of the process before: its suspects, or the others. If
 // there was one suspect in all, the others wait as long as it does.
-func (s *Store) takeOverFrom(ctx context.Context, w *conn, owner journal.NodeID, suspects bool, count int) error {
+func takeOverFrom(ctx context.Context, w *conn, owner journal.NodeID, suspects bool, count int) error {
 	for more := true; more; {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -143,6 +143,50 @@ CREATE TABLE reprise.inbox (
     answer bytea
 );
 
+CREATE TABLE reprise.limit_claims (
+    id bigint NOT NULL,
+    rank bigint NOT NULL,
+    cost bigint NOT NULL,
+    since timestamp with time zone NOT NULL,
+    granted_at timestamp with time zone,
+    run_id uuid NOT NULL,
+    node integer NOT NULL,
+    cmd integer NOT NULL,
+    part smallint NOT NULL,
+    priority smallint NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    step text NOT NULL,
+    needs text
+);
+
+CREATE TABLE reprise.limit_lines (
+    ready bigint NOT NULL,
+    served bigint NOT NULL,
+    share double precision NOT NULL,
+    held integer NOT NULL,
+    waiting integer NOT NULL,
+    open boolean NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C"
+)
+WITH (fillfactor='70');
+
+CREATE TABLE reprise.limits (
+    at timestamp with time zone NOT NULL,
+    rate_n bigint NOT NULL,
+    rate_per bigint NOT NULL,
+    burst bigint NOT NULL,
+    ageing bigint NOT NULL,
+    concurrency integer NOT NULL,
+    total integer NOT NULL,
+    weight integer NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    key text NOT NULL COLLATE pg_catalog."C",
+    actor text NOT NULL,
+    reason text NOT NULL
+);
+
 CREATE TABLE reprise.members (
     incarnation uuid NOT NULL,
     recalled bigint DEFAULT 0 NOT NULL,
@@ -404,6 +448,15 @@ ALTER TABLE ONLY reprise.events
 ALTER TABLE ONLY reprise.inbox
     ADD CONSTRAINT inbox_pkey PRIMARY KEY (run_id, number);
 
+ALTER TABLE ONLY reprise.limit_claims
+    ADD CONSTRAINT limit_claims_pkey PRIMARY KEY (node, id, part);
+
+ALTER TABLE ONLY reprise.limit_lines
+    ADD CONSTRAINT limit_lines_pkey PRIMARY KEY (name, key);
+
+ALTER TABLE ONLY reprise.limits
+    ADD CONSTRAINT limits_pkey PRIMARY KEY (name, key);
+
 ALTER TABLE ONLY reprise.members
     ADD CONSTRAINT members_pkey PRIMARY KEY (node);
 
@@ -434,6 +487,14 @@ CREATE INDEX events_failure_idx ON reprise.events USING gin (reprise.failure_cla
 CREATE INDEX events_inbox_idx ON reprise.events USING btree (run_id, generation, inbox) WHERE (inbox IS NOT NULL);
 
 CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox USING btree (run_id, key);
+
+CREATE INDEX limit_claims_held_idx ON reprise.limit_claims USING btree (node) WHERE (granted_at IS NOT NULL);
+
+CREATE INDEX limit_claims_line_idx ON reprise.limit_claims USING btree (name, key, rank, node, id) WHERE (granted_at IS NULL);
+
+CREATE INDEX limit_claims_run_idx ON reprise.limit_claims USING btree (run_id) WHERE (granted_at IS NULL);
+
+CREATE INDEX limit_lines_open_idx ON reprise.limit_lines USING btree (name, share, served) WHERE open;
 
 CREATE INDEX runs_created_idx ON reprise.runs USING brin (created_at);
 

@@ -264,6 +264,14 @@ func (m *membership) Look(ctx context.Context) (driver.Look, error) {
 	return m.Membership.Look(ctx)
 }
 
+// Limits implements driver.Membership.
+func (m *membership) Limits(ctx context.Context, r driver.LimitRound) (driver.LimitAnswer, error) {
+	if m.p.dead.Load() {
+		return driver.LimitAnswer{}, errCrashed
+	}
+	return m.Membership.Limits(ctx, r)
+}
+
 // Leave implements driver.Membership.
 func (m *membership) Leave(ctx context.Context) error {
 	if m.p.dead.Load() {

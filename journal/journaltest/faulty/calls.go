@@ -135,6 +135,13 @@ func (f *Store) Views(ctx context.Context) ([]journal.View, error) {
 	return call(ctx, f, Call{Verb: "views", Members: 1}, f.store.Views)
 }
 
+// Limits implements driver.Store.
+func (f *Store) Limits(ctx context.Context, filter journal.LimitFilter) (journal.LimitPage, error) {
+	return call(ctx, f, Call{Verb: "list-limits", Members: 1}, func(ctx context.Context) (journal.LimitPage, error) {
+		return f.store.Limits(ctx, filter)
+	})
+}
+
 // Audit implements driver.Store.
 func (f *Store) Audit(ctx context.Context, filter journal.AuditFilter) ([]journal.AuditEntry, error) {
 	return call(ctx, f, Call{Verb: "audit", Members: 1}, func(ctx context.Context) ([]journal.AuditEntry, error) {
@@ -218,6 +225,14 @@ func (m *member) Reap(ctx context.Context, suspects []journal.NodeID) (driver.Re
 func (m *member) Heed(ctx context.Context, heeded int64) (driver.Orders, error) {
 	return call(ctx, m.f, Call{Verb: "heed", Members: 1, Node: m.m.ID()}, func(ctx context.Context) (driver.Orders, error) {
 		return m.m.Heed(ctx, heeded)
+	})
+}
+
+// Limits implements driver.Membership.
+func (m *member) Limits(ctx context.Context, r driver.LimitRound) (driver.LimitAnswer, error) {
+	r.Wants, r.Releases, r.Look = slices.Clone(r.Wants), slices.Clone(r.Releases), slices.Clone(r.Look)
+	return call(ctx, m.f, Call{Verb: "limits", Members: r.Size(), Node: m.m.ID()}, func(ctx context.Context) (driver.LimitAnswer, error) {
+		return m.m.Limits(ctx, r)
 	})
 }
 

@@ -1,0 +1,330 @@
+package driver
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+	"time"
+)
+
+// LimitHeadsMax is how many claims of one line a round looks at, and how many lines of one limit.
+const LimitHeadsMax = 64
+
+// limitPatience is how long a claim of several limits lets others pass. One that has waited for so
+// long keeps what becomes free of its limits from all behind it until it has got them: else others
+// that need one of them each could keep it waiting for ever.
+const limitPatience = 10 * time.Second
+
+// Grant says what the wants, and those that waited before, get. It is the order in which all of it
+// applies; docs/limits.md works through an example, which is a test:
+//
+//  1. A claim begins only if each of its limits lets it: fewer are held of its key than
+//     Concurrency, fewer of all keys than Total, and its rate allows the cost now. Else it waits,
+//     and holds nothing.
+//  2. Where keys compete, which is for a Total, the key is first that holds the least for its
+//     weight, and of several the one that got something the longest time ago.
+//  3. Within a key a claim is first by since, where each priority counts as Ageing later than the
+//     one above it. A claim that the rate does not let begin keeps all behind it in its line
+//     waiting; one that another of its limits keeps waiting lets them pass, until limitPatience.
+func (t *LimitTable) Grant(wants []Want) {
+	t.enter(wants)
+	for strict := true; ; {
+		progress, deferred := t.pass(strict)
+		if !deferred {
+			break
+		}
+		strict = strict && progress // two that wait for each other in two lines: the next pass takes either
+	}
+	t.conclude()
+}
+
+// enter puts the wants of the round into their lines.
+func (t *LimitTable) enter(wants []Want) {
+	for i := range wants {
+		w := &wants[i]
+		h := &head{LimitHead: LimitHead{Node: t.Node, ID: w.ID, Since: w.Since, Needs: w.Needs}, insert: len(t.inserts)}
+		t.inserts = append(t.inserts, LimitInsert{Want: w, Ranks: make([]int64, len(w.Needs))})
+		for k, n := range w.Needs {
+			l := t.lines[LimitKey{n.Name, n.Key}]
+			p := place{l.rank(w), h}
+			t.inserts[h.insert].Ranks[k] = p.rank
+			if at, _ := slices.BinarySearchFunc(l.heads, p, place.compare); at < len(l.heads) || l.Waiting <= len(l.heads) {
+				l.heads = slices.Insert(l.heads, at, p) // else others come before it that are not in the table
+			}
+		}
+		for _, n := range w.Needs {
+			l := t.lines[LimitKey{n.Name, n.Key}]
+			l.Waiting, l.dirty = l.Waiting+1, true
+			if l.limit == nil && !slices.Contains(t.answer.Unknown, n.Name) {
+				t.answer.Unknown = append(t.answer.Unknown, n.Name)
+			}
+		}
+		if w.Held {
+			t.grant(h)
+		}
+	}
+}
+
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(p.rank, o.rank), cmp.Compare(p.Node, o.Node), cmp.Compare(p.ID, o.ID))
+}
+
+// verdict is what becomes of the first claim of a line.
+type verdict int
+
+const (
+	begins   verdict = iota // it is granted
+	passed                  // it waits, and those behind it may pass
+	deferred                // as passed, and the next pass looks again
+	stops                   // the line waits
+)
+
+// pass goes once through all lines, and tells whether it has granted anything, and whether there
+// are claims to look at again. A strict pass grants a claim of several limits only when it is the
+// first in each of its lines.
+func (t *LimitTable) pass(strict bool) (progress, again bool) {
+	q := make(lineHeap, 0, len(t.lines))
+	for _, l := range t.lines {
+		if l.next = 0; l.whole && !l.closed && l.first() != nil {
+			q = append(q, l)
+		}
+	}
+	heap.Init(&q)
+	for q.Len() > 0 {
+		l := q[0]
+		h := l.first()
+		v := stops
+		if h != nil {
+			v = t.verdict(l, h, strict)
+		}
+		switch v {
+		case begins:
+			t.grant(h)
+			if progress = true; len(h.Needs) > 1 { // it has changed other lines, too
+				heap.Init(&q)
+				continue
+			}
+		case passed, deferred:
+			l.next++
+			again = again || v == deferred
+		case stops:
+			heap.Pop(&q)
+			continue
+		}
+		heap.Fix(&q, 0)
+	}
+	return progress, again
+}
+
+// first is the first claim of the line that is not granted, nil for none.
+func (l *tableLine) first() *head {
+	for ; l.next < len(l.heads); l.next++ {
+		if h := l.heads[l.next].head; !h.granted {
+			return h
+		}
+	}
+	return nil
+}
+
+func (t *LimitTable) verdict(l *tableLine, h *head, strict bool) verdict {
+	if l.closed || !t.allows(l, costOf(h, l.key)) {
+		return stops
+	}
+	waits := false
+	for _, n := range h.Needs {
+		k := LimitKey{n.Name, n.Key}
+		other := t.lines[k]
+		switch {
+		case k == l.key:
+		case other == nil: // its limit is busy
+			if !slices.Contains(t.answer.Again, k) {
+				t.answer.Again = append(t.answer.Again, k)
+			}
+			return passed
+		case !t.allows(other, n.Cost) || other.closed:
+			waits = true
+		case strict && other.whole && other.ahead(h):
+			return deferred
+		}
+	}
+	switch {
+	case !waits:
+		return begins
+	case t.Now.Sub(h.Since) < limitPatience:
+		return passed
+	}
+	for _, n := range h.Needs {
+		if other := t.lines[LimitKey{n.Name, n.Key}]; other != nil {
+			other.closed = true
+		}
+	}
+	return stops
+}
+
+// ahead tells whether others are ahead of a claim in the line that the present pass has not passed.
+func (l *tableLine) ahead(h *head) bool {
+	first := l.first()
+	return first != nil && first != h
+}
+
+// allows tells whether the line may give out one more claim of a cost.
+func (t *LimitTable) allows(l *tableLine, cost int64) bool {
+	if l.limit != nil && l.limit.Concurrency > 0 && l.Held >= l.limit.Concurrency {
+		return false
+	}
+	if total := t.total(l.key.Name); total > 0 && t.lines[l.key.Total()].Held >= total {
+		return false
+	}
+	return l.due(cost) <= t.Now.UnixMicro()
+}
+
+// grant gives a claim all that it needs.
+func (t *LimitTable) grant(h *head) {
+	now := t.Now.UnixMicro()
+	h.granted = true
+	for _, n := range h.Needs {
+		l := t.lines[LimitKey{n.Name, n.Key}]
+		l.Held, l.Waiting, l.dirty = l.Held+1, max(l.Waiting-1, 0), true
+		if l.limit != nil && !l.limit.Rate.IsZero() {
+			l.Ready = max(l.Ready, now) + span(l.limit.Rate, n.Cost)
+		}
+		if total := t.lines[l.key.Total()]; total != nil {
+			total.Held, total.dirty, l.Served = total.Held+1, true, now
+		}
+	}
+	if h.insert >= 0 {
+		t.inserts[h.insert].Granted = true
+	} else {
+		t.grants = append(t.grants, LimitGrant{h.Node, h.ID})
+	}
+	if h.Node == t.Node {
+		t.answer.Granted = append(t.answer.Granted, h.ID)
+	} else if !slices.Contains(t.answer.Others, h.Node) {
+		t.answer.Others = append(t.answer.Others, h.Node)
+	}
+}
+
+func costOf(h *head, k LimitKey) int64 {
+	for _, n := range h.Needs {
+		if n.Name == k.Name {
+			return n.Cost
+		}
+	}
+	return 1
+}
+
+// conclude says when lines that wait are worth another look, and which of them wait for a Total
+// alone.
+func (t *LimitTable) conclude() {
+	now := t.Now.UnixMicro()
+	opened := map[string]int{} // lines of a Total that could go on
+	for _, l := range t.lines {
+		if l.key.Key == totalKey || !l.whole {
+			continue
+		}
+		l.next = 0
+		cost := int64(1)
+		if h := l.first(); h != nil {
+			cost = costOf(h, l.key)
+		}
+		due := l.due(cost)
+		free := l.limit == nil || l.limit.Concurrency == 0 || l.Held < l.limit.Concurrency
+		if l.Waiting > 0 && free && due > now {
+			if t.answer.Due == nil {
+				t.answer.Due = map[LimitKey]time.Time{}
+			}
+			t.answer.Due[l.key] = time.UnixMicro(due).UTC()
+		}
+		open := l.Waiting > 0 && free && due <= now
+		if open && !l.closed && l.first() == nil && t.allows(l, 1) { // all that were looked at have got it, and more wait
+			t.answer.Again = append(t.answer.Again, l.key)
+		}
+		if t.total(l.key.Name) == 0 {
+			open = false
+		}
+		if open {
+			opened[l.key.Name]++
+		}
+		if l.Open != open {
+			l.Open, l.dirty = open, true
+		}
+	}
+	for name, n := range opened {
+		if k := (LimitKey{name, totalKey}); n >= LimitHeadsMax && t.lines[k].Held < t.total(name) {
+			t.answer.Again = append(t.answer.Again, k)
+		}
+	}
+	slices.SortFunc(t.answer.Again, LimitKey.compare)
+	t.answer.Again = slices.Compact(t.answer.Again)
+}
+
+// lineHeap has the line first that is served first.
+type lineHeap []*tableLine
+
+func (q lineHeap) Len() int { return len(q) }
+
+// Less implements heap.Interface. Lines of different limits do not compete: any order will do.
+func (q lineHeap) Less(i, j int) bool {
+	a, b := q[i], q[j]
+	return cmp.Or(cmp.Compare(a.share(), b.share()), cmp.Compare(a.Served, b.Served), cmp.Compare(a.headRank(), b.headRank()),
+		a.key.compare(b.key)) < 0
+}
+
+func (l *tableLine) headRank() int64 {
+	if l.first() == nil {
+		return 0
+	}
+	return l.heads[l.next].rank
+}
+
+func (q lineHeap) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+
+// Push implements heap.Interface. Nothing is pushed: a line that goes on is moved.
+func (q *lineHeap) Push(any) { panic("driver: a line is pushed") }
+
+// Pop implements heap.Interface.
+func (q *lineHeap) Pop() any {
+	old := *q
+	last := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return last
+}
+
+// LimitLineWrite is a line as it is to be stored.
+type LimitLineWrite struct {
+	LimitKey
+	LimitLine
+	Share float64 // of a limit with a Total, else 0
+}
+
+// Lines are the lines that have changed, sorted.
+func (t *LimitTable) Lines() (list []LimitLineWrite) {
+	for _, l := range t.lines {
+		if !l.dirty {
+			continue
+		}
+		w := LimitLineWrite{LimitKey: l.key, LimitLine: l.LimitLine}
+		if t.total(l.key.Name) > 0 && l.key.Key != totalKey {
+			w.Share = l.share()
+		} else {
+			w.Served = 0 // so that the row of a line keeps what is indexed of it
+		}
+		list = append(list, w)
+	}
+	slices.SortFunc(list, func(a, b LimitLineWrite) int { return a.LimitKey.compare(b.LimitKey) })
+	return list
+}
+
+// Idle tells whether the line says no more than a line that is not stored.
+func (w *LimitLineWrite) Idle(now time.Time) bool {
+	return w.Held == 0 && w.Waiting == 0 && w.Ready <= now.UnixMicro()
+}
+
+// Grants are the stored claims that are granted.
+func (t *LimitTable) Grants() []LimitGrant { return t.grants }
+
+// Inserts are the wants of the round, to be stored.
+func (t *LimitTable) Inserts() []LimitInsert { return t.inserts }
+
+// Answer is the answer to the round.
+func (t *LimitTable) Answer() LimitAnswer { return t.answer }

@@ -1,0 +1,172 @@
+package driver
+
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// LimitRows are the rows of limits of a store that has them at hand, in the transaction of a round.
+// A store across a network reads them in bulk instead, see package postgres.
+type LimitRows interface {
+	Limit(k LimitKey) (*journal.Limit, error)                    // nil if there is none
+	Line(k LimitKey) (LimitLine, error)                          // zero if there is none
+	Heads(k LimitKey, max int) ([]LimitHead, error)              // in the order of the line
+	Open(name string, max int) ([]LimitKey, error)               // lines that are open: least share first, then least recently served
+	Known(node journal.NodeID, id int64) (bool, error)           // whether there is such a want
+	Remove(node journal.NodeID, id int64) ([]Freed, error)       // a want, with Used as Cost
+	Claims(node journal.NodeID, held bool) ([]KnownClaim, error) // of a node; held: only those that are
+	Write(t *LimitTable) error                                   // lines, inserts and grants
+	Removed(node journal.NodeID, max int) ([]int64, error)       // ids of wants of a node that is gone
+}
+
+// DoLimitRound carries a round out.
+func DoLimitRound(rows LimitRows, node journal.NodeID, r *LimitRound, now time.Time) (LimitAnswer, error) {
+	f := limitFiller{rows: rows, t: NewLimitTable(node, now)}
+	freed, err := f.remove(r.Releases)
+	if err != nil {
+		return LimitAnswer{}, err
+	}
+	keys := r.Keys()
+	if err := f.fill(keys); err != nil {
+		return LimitAnswer{}, err
+	}
+	for i := range freed {
+		f.t.Free(freed[i])
+	}
+	wants, err := f.fresh(r)
+	if err != nil {
+		return LimitAnswer{}, err
+	}
+	f.t.Grant(wants)
+	if err := rows.Write(f.t); err != nil {
+		return LimitAnswer{}, err
+	}
+	answer := f.t.Answer()
+	if r.Held || r.Compare {
+		answer.Claims, err = rows.Claims(node, !r.Compare)
+	}
+	return answer, err
+}
+
+// FreeLimits frees what a node has, which is gone.
+func FreeLimits(rows LimitRows, node journal.NodeID, now time.Time) error {
+	for {
+		ids, err := rows.Removed(node, journal.LimitRoundMax)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		f := limitFiller{rows: rows, t: NewLimitTable(0, now)}
+		for _, id := range ids {
+			list, err := rows.Remove(node, id)
+			for i := 0; i < len(list) && err == nil; i++ {
+				if err = f.lines([]LimitKey{list[i].LimitKey}, false); err == nil {
+					f.t.Free(list[i])
+				}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := rows.Write(f.t); err != nil {
+			return err
+		}
+	}
+}
+
+// limitFiller fills a table.
+type limitFiller struct {
+	rows LimitRows
+	t    *LimitTable
+}
+
+// remove takes the released wants away. What they have used is what the release says.
+func (f *limitFiller) remove(releases []LimitRelease) (freed []Freed, err error) {
+	for i := range releases {
+		list, err := f.rows.Remove(f.t.Node, releases[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		for k := range list {
+			list[k].Used = releases[i].Used(list[k].LimitKey, list[k].Cost)
+		}
+		freed = append(freed, list...)
+	}
+	return freed, nil
+}
+
+// Used is what a released want has used of a limit.
+func (r *LimitRelease) Used(k LimitKey, cost int64) int64 {
+	for _, n := range r.Needs {
+		if n.Name == k.Name && n.Cost > 0 {
+			return n.Cost
+		}
+	}
+	return cost
+}
+
+// fresh are the wants of the round that the store does not know.
+func (f *limitFiller) fresh(r *LimitRound) (wants []Want, err error) {
+	if !r.Compare {
+		return r.Wants, nil
+	}
+	for i := range r.Wants {
+		known, err := f.rows.Known(f.t.Node, r.Wants[i].ID)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			wants = append(wants, r.Wants[i])
+		}
+	}
+	return wants, nil
+}
+
+// fill adds the lines of a round, those that are open for the same Totals, and what the heads of
+// all of these need beside them.
+func (f *limitFiller) fill(keys []LimitKey) error {
+	if err := f.lines(keys, true); err != nil {
+		return err
+	}
+	for _, total := range f.t.Totals(LimitNames(keys)) {
+		open, err := f.rows.Open(total.Name, LimitHeadsMax)
+		if err == nil {
+			err = f.lines(open, true)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return f.lines(f.t.Missing(), false)
+}
+
+// lines adds lines with their limits and totals, and with their heads if whole.
+func (f *limitFiller) lines(keys []LimitKey, whole bool) error {
+	for _, k := range keys {
+		for _, row := range []LimitKey{{Name: k.Name}, k} {
+			l, err := f.rows.Limit(row)
+			if err != nil {
+				return err
+			}
+			if l != nil {
+				f.t.AddLimit(*l)
+			}
+		}
+		add := []LimitKey{k}
+		if k.Key != totalKey {
+			add = append(add, f.t.Totals([]string{k.Name})...)
+		}
+		for _, k := range add {
+			line, err := f.rows.Line(k)
+			var heads []LimitHead
+			if err == nil && whole && k.Key != totalKey && line.Waiting > 0 {
+				heads, err = f.rows.Heads(k, LimitHeadsMax)
+			}
+			if err != nil {
+				return err
+			}
+			f.t.AddLine(k, line, heads, whole && k.Key != totalKey)
+		}
+	}
+	return nil
+}

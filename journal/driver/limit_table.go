@@ -1,0 +1,257 @@
+package driver
+
+import (
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
+
+// LimitLine is what a store keeps of one key of a limit.
+type LimitLine struct {
+	Held    int
+	Waiting int
+	// Ready is when the rate will be as if nothing had ever begun: the theoretical arrival time of
+	// the generic cell rate algorithm, in microseconds of the store's clock. What is held moves it
+	// ahead; nothing moves it but claims.
+	Ready  int64
+	Served int64 // when the line last got something, in microseconds; of a limit with a Total
+	// Open says that the line waits for the Total alone; of a limit with a Total.
+	Open bool
+}
+
+// LimitHead is a claim that waits near the head of a line.
+type LimitHead struct {
+	Node  journal.NodeID
+	ID    int64
+	Rank  int64 // by which the line is sorted, see Rank
+	Since time.Time
+	Needs []journal.LimitNeed // of the whole want
+}
+
+// Freed is a claim that a store has taken away: of a release, or of a node that is gone.
+type Freed struct {
+	LimitKey
+	Cost    int64
+	Used    int64     // what it has used instead of its cost
+	Granted time.Time // zero for one that waited
+}
+
+// LimitTable is what a store knows of the lines of one round, under its lock of their limits. The
+// store fills it, asks [LimitTable.Grant] what is granted, and writes that down: so the order in
+// which limits are given out is in one place, for all stores.
+type LimitTable struct {
+	Node journal.NodeID // whose round it is; 0 for none
+	Now  time.Time      // the store's clock, read under the lock
+
+	limits map[LimitKey]*journal.Limit
+	lines  map[LimitKey]*tableLine
+	heads  map[LimitGrant]*head
+	busy   map[string]bool // limits that another round has locked
+
+	grants  []LimitGrant
+	inserts []LimitInsert
+	answer  LimitAnswer
+}
+
+// tableLine is a line of the table.
+type tableLine struct {
+	LimitLine
+	key    LimitKey
+	limit  *journal.Limit // its bounds; nil for none
+	heads  []place
+	next   int  // the first head that the present pass has not looked at
+	dirty  bool // it differs from what is stored
+	closed bool // nothing more of it is granted in this round
+	whole  bool // its heads are in the table
+}
+
+// place is a place in a line.
+type place struct {
+	rank int64
+	*head
+}
+
+// head is a want that may be granted. One that needs several limits is in several lines.
+type head struct {
+	LimitHead
+	granted bool
+	insert  int // which of the table's inserts it is; below 0 for one that is stored
+}
+
+// LimitGrant is a stored claim that is granted.
+type LimitGrant struct {
+	Node journal.NodeID
+	ID   int64
+}
+
+// LimitInsert is a want to be stored, with the rank in the line of each of its needs.
+type LimitInsert struct {
+	*Want
+	Ranks   []int64
+	Granted bool
+}
+
+// NewLimitTable returns a table of nothing.
+func NewLimitTable(node journal.NodeID, now time.Time) *LimitTable {
+	return &LimitTable{Node: node, Now: now, limits: map[LimitKey]*journal.Limit{}, lines: map[LimitKey]*tableLine{},
+		heads: map[LimitGrant]*head{}, busy: map[string]bool{}, answer: LimitAnswer{Now: now}}
+}
+
+// AddLimit adds a row of a limit: that of all keys, or of a key of the table.
+func (t *LimitTable) AddLimit(l journal.Limit) { t.limits[LimitKey{l.Name, l.Key}] = &l }
+
+// AddLine adds what is stored of a line. A line that is not stored is added too, as nothing. The
+// limits must be there. heads are those that wait first, in their order, and whole says that they
+// are there, or all that the round may grant.
+func (t *LimitTable) AddLine(key LimitKey, stored LimitLine, heads []LimitHead, whole bool) {
+	l := t.lines[key]
+	if l == nil {
+		l = &tableLine{LimitLine: stored, key: key}
+		if l.limit = t.limits[key]; l.limit == nil {
+			l.limit = t.limits[LimitKey{Name: key.Name}]
+		}
+		t.lines[key] = l
+	}
+	if whole && !l.whole {
+		l.whole = true
+		for i := range heads {
+			l.heads = append(l.heads, place{heads[i].Rank, t.headOf(&heads[i])})
+		}
+	}
+}
+
+// headOf returns the one head of a stored want.
+func (t *LimitTable) headOf(stored *LimitHead) *head {
+	id := LimitGrant{stored.Node, stored.ID}
+	h := t.heads[id]
+	if h == nil {
+		h = &head{LimitHead: *stored, insert: -1}
+		t.heads[id] = h
+	}
+	return h
+}
+
+// Has tells whether a line is in the table.
+func (t *LimitTable) Has(key LimitKey) bool { return t.lines[key] != nil }
+
+// Totals are the lines that count all keys of a limit, for those names that need one.
+func (t *LimitTable) Totals(names []string) (keys []LimitKey) {
+	for _, name := range names {
+		if t.total(name) > 0 {
+			keys = append(keys, LimitKey{name, totalKey})
+		}
+	}
+	return keys
+}
+
+// Missing are lines that claims near the head of a line need beside it, and that are not in the
+// table. The store adds them without heads, or says that their limit is busy.
+func (t *LimitTable) Missing() (keys []LimitKey) {
+	for _, l := range t.lines {
+		for _, h := range l.heads {
+			for _, n := range h.Needs {
+				if k := (LimitKey{n.Name, n.Key}); t.lines[k] == nil && !t.busy[n.Name] {
+					keys = append(keys, k)
+				}
+			}
+		}
+	}
+	slices.SortFunc(keys, LimitKey.compare)
+	return slices.Compact(keys)
+}
+
+// SetBusy says that another round has locked a limit: nothing that needs it is granted, and the
+// answer asks for another round.
+func (t *LimitTable) SetBusy(name string) { t.busy[name] = true }
+
+// Free takes a claim out of its line.
+func (t *LimitTable) Free(f Freed) {
+	l := t.lines[f.LimitKey]
+	if l == nil {
+		return
+	}
+	l.dirty = true
+	if f.Granted.IsZero() {
+		l.Waiting = max(l.Waiting-1, 0)
+		return
+	}
+	l.Held = max(l.Held-1, 0)
+	if total := t.lines[f.LimitKey.Total()]; total != nil {
+		total.Held, total.dirty = max(total.Held-1, 0), true
+	}
+	l.settle(f, t.Now.UnixMicro())
+}
+
+// settle moves the rate by what a claim has used instead of what it has reserved. What it gives
+// back is no more than what has not elapsed since the grant: the rest of the reservation has been
+// waited for by nobody, or by all, and a bucket does not keep more than its burst.
+func (l *tableLine) settle(f Freed, now int64) {
+	if l.limit == nil || l.limit.Rate.IsZero() || f.Used == f.Cost {
+		return
+	}
+	if f.Used > f.Cost {
+		l.Ready = max(l.Ready, now) + span(l.limit.Rate, f.Used-f.Cost)
+		return
+	}
+	left := span(l.limit.Rate, f.Cost) - (now - f.Granted.UnixMicro())
+	l.Ready -= max(min(span(l.limit.Rate, f.Cost-f.Used), left), 0)
+}
+
+// span is how long a rate takes to let a cost begin, in microseconds, rounded up.
+func span(r journal.Rate, cost int64) int64 {
+	const most = 1 << 60
+	hi, lo := bits.Mul64(uint64(cost), uint64(r.Per.Microseconds()))
+	n := uint64(r.N)
+	lo, carry := bits.Add64(lo, n-1, 0)
+	if hi += carry; hi >= n {
+		return most
+	}
+	q, _ := bits.Div64(hi, lo, n)
+	return int64(min(q, most))
+}
+
+// LimitDue is when the rate of a line lets a claim of cost 1 begin, in microseconds. limit may be
+// nil.
+func LimitDue(stored LimitLine, limit *journal.Limit) int64 {
+	l := tableLine{LimitLine: stored, limit: limit}
+	return l.due(1)
+}
+
+// due is when the rate lets a cost begin, in microseconds: the time at which the bucket holds the
+// cost, or is full if it can never hold so much.
+func (l *tableLine) due(cost int64) int64 {
+	if l.limit == nil || l.limit.Rate.IsZero() {
+		return 0
+	}
+	r := l.limit.Rate
+	return l.Ready + span(r, min(cost, r.Burst)) - span(r, r.Burst)
+}
+
+// total is how many claims of all keys of a limit may be held; 0 for any number.
+func (t *LimitTable) total(name string) int {
+	if l := t.limits[LimitKey{Name: name}]; l != nil {
+		return l.Total
+	}
+	return 0
+}
+
+// rank is by what a line is sorted: claims of a priority stand as far behind those of the priority
+// above as the limit's ageing says.
+func (l *tableLine) rank(w *Want) int64 {
+	ageing := journal.LimitAgeingDefault
+	if l.limit != nil {
+		ageing = l.limit.Ageing
+	}
+	return w.Since.UnixMicro() + int64(w.Priority)*ageing.Microseconds()
+}
+
+// share is how much of a Total a line has, for its weight.
+func (l *tableLine) share() float64 {
+	weight := 1
+	if l.limit != nil && l.limit.Weight > 0 {
+		weight = l.limit.Weight
+	}
+	return float64(l.Held) / float64(weight)
+}

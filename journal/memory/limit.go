@@ -1,0 +1,191 @@
+package memory
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// limits are the rows of limits, of their lines and of what nodes have claimed.
+type limits struct {
+	rows   map[driver.LimitKey]journal.Limit
+	lines  map[driver.LimitKey]*limitLine
+	claims map[driver.LimitGrant]*limitClaim
+}
+
+// limitLine is a line. Those that wait in it are sorted.
+type limitLine struct {
+	driver.LimitLine
+	share   float64
+	waiting []limitPlace
+}
+
+// limitPlace is the place of a claim in a line.
+type limitPlace struct {
+	rank int64
+	driver.LimitGrant
+}
+
+// limitClaim is a want of a node.
+type limitClaim struct {
+	driver.Want
+	ranks   []int64
+	granted time.Time // zero while it waits
+}
+
+func newLimits() limits {
+	return limits{rows: map[driver.LimitKey]journal.Limit{}, lines: map[driver.LimitKey]*limitLine{}, claims: map[driver.LimitGrant]*limitClaim{}}
+}
+
+// clone returns rows that the original can be changed without. Claims are never changed but by a
+// grant.
+func (l limits) clone() limits {
+	c := limits{rows: maps.Clone(l.rows), lines: map[driver.LimitKey]*limitLine{}, claims: map[driver.LimitGrant]*limitClaim{}}
+	for k, line := range l.lines {
+		copied := *line
+		copied.waiting = slices.Clone(line.waiting)
+		c.lines[k] = &copied
+	}
+	for k, claim := range l.claims {
+		copied := *claim
+		c.claims[k] = &copied
+	}
+	return c
+}
+
+func comparePlaces(a, b limitPlace) int {
+	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
+}
+
+// Limit implements driver.LimitRows.
+func (l *limits) Limit(k driver.LimitKey) (*journal.Limit, error) {
+	if row, ok := l.rows[k]; ok {
+		return &row, nil
+	}
+	return nil, nil
+}
+
+// Line implements driver.LimitRows.
+func (l *limits) Line(k driver.LimitKey) (driver.LimitLine, error) {
+	if line := l.lines[k]; line != nil {
+		return line.LimitLine, nil
+	}
+	return driver.LimitLine{}, nil
+}
+
+// Heads implements driver.LimitRows.
+func (l *limits) Heads(k driver.LimitKey, max int) (heads []driver.LimitHead, err error) {
+	for _, p := range l.lines[k].waiting[:min(max, len(l.lines[k].waiting))] {
+		c := l.claims[p.LimitGrant]
+		heads = append(heads, driver.LimitHead{Node: p.Node, ID: p.ID, Rank: p.rank, Since: c.Since, Needs: c.Needs})
+	}
+	return heads, nil
+}
+
+// Open implements driver.LimitRows.
+func (l *limits) Open(name string, max int) (keys []driver.LimitKey, err error) {
+	for k, line := range l.lines {
+		if k.Name == name && line.Open {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b driver.LimitKey) int {
+		return cmp.Or(cmp.Compare(l.lines[a].share, l.lines[b].share), cmp.Compare(l.lines[a].Served, l.lines[b].Served), cmp.Compare(a.Key, b.Key))
+	})
+	return keys[:min(max, len(keys))], nil
+}
+
+// Known implements driver.LimitRows.
+func (l *limits) Known(node journal.NodeID, id int64) (bool, error) {
+	return l.claims[driver.LimitGrant{Node: node, ID: id}] != nil, nil
+}
+
+// Remove implements driver.LimitRows.
+func (l *limits) Remove(node journal.NodeID, id int64) (freed []driver.Freed, err error) {
+	g := driver.LimitGrant{Node: node, ID: id}
+	c := l.claims[g]
+	if c == nil {
+		return nil, nil
+	}
+	delete(l.claims, g)
+	for i, n := range c.Needs {
+		k := driver.LimitKey{Name: n.Name, Key: n.Key}
+		if c.granted.IsZero() {
+			l.unline(k, limitPlace{c.ranks[i], g})
+		}
+		freed = append(freed, driver.Freed{LimitKey: k, Cost: n.Cost, Used: n.Cost, Granted: c.granted})
+	}
+	return freed, nil
+}
+
+func (l *limits) unline(k driver.LimitKey, p limitPlace) {
+	line := l.lines[k]
+	if at, found := slices.BinarySearchFunc(line.waiting, p, comparePlaces); found {
+		line.waiting = slices.Delete(line.waiting, at, at+1)
+	}
+}
+
+// Removed implements driver.LimitRows.
+func (l *limits) Removed(node journal.NodeID, max int) (ids []int64, err error) {
+	for g := range l.claims {
+		if g.Node == node {
+			ids = append(ids, g.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids[:min(max, len(ids))], nil
+}
+
+// Claims implements driver.LimitRows.
+func (l *limits) Claims(node journal.NodeID, held bool) (list []driver.KnownClaim, err error) {
+	ids, _ := l.Removed(node, len(l.claims))
+	for _, id := range ids {
+		c := l.claims[driver.LimitGrant{Node: node, ID: id}]
+		if held && c.granted.IsZero() {
+			continue
+		}
+		list = append(list, driver.KnownClaim{ID: id, Held: !c.granted.IsZero(), Needs: slices.Clone(c.Needs)})
+	}
+	return list, nil
+}
+
+// Write implements driver.LimitRows.
+func (l *limits) Write(t *driver.LimitTable) error {
+	for _, w := range t.Lines() {
+		line := l.lines[w.LimitKey]
+		if line == nil {
+			line = &limitLine{}
+			l.lines[w.LimitKey] = line
+		}
+		if line.LimitLine, line.share = w.LimitLine, w.Share; w.Idle(t.Now) {
+			delete(l.lines, w.LimitKey)
+		}
+	}
+	for _, in := range t.Inserts() {
+		c := &limitClaim{Want: *in.Want, ranks: in.Ranks}
+		c.Needs = slices.Clone(c.Needs)
+		g := driver.LimitGrant{Node: t.Node, ID: in.ID}
+		l.claims[g] = c
+		if in.Granted {
+			c.granted = t.Now
+			continue
+		}
+		for i, n := range c.Needs {
+			line := l.lines[driver.LimitKey{Name: n.Name, Key: n.Key}]
+			at, _ := slices.BinarySearchFunc(line.waiting, limitPlace{in.Ranks[i], g}, comparePlaces)
+			line.waiting = slices.Insert(line.waiting, at, limitPlace{in.Ranks[i], g})
+		}
+	}
+	for _, g := range t.Grants() {
+		c := l.claims[g]
+		c.granted = t.Now
+		for i, n := range c.Needs {
+			l.unline(driver.LimitKey{Name: n.Name, Key: n.Key}, limitPlace{c.ranks[i], g})
+		}
+	}
+	return nil
+}

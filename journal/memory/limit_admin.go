@@ -1,0 +1,156 @@
+package memory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// setLimit sets or removes a limit. What has changed is in the audit (J12).
+func setLimit(db *database, a *driver.AdminAction, now time.Time) error {
+	k := driver.LimitKey{Name: a.Limit.Name, Key: a.Limit.Key}
+	has, _ := db.limits.Limit(k)
+	row := a.LimitChange(has)
+	switch {
+	case a.Kind == driver.AdminRemoveLimit && has == nil:
+		return journal.ErrNoLimit
+	case row.Detail == "":
+		return nil
+	case a.Kind == driver.AdminRemoveLimit:
+		delete(db.limits.rows, k)
+	default:
+		l := *a.Limit
+		l.Time, l.Actor, l.Reason = instant(now), a.Actor, a.AuditReason()
+		db.limits.rows[k] = l
+	}
+	if row.Totals || row.NoTotal {
+		db.limits.retotal(k, row.Totals)
+	}
+	db.note(a, "", row.Detail, now)
+	return nil
+}
+
+// retotal makes the lines of a limit those of one with a Total, or without.
+func (l *limits) retotal(k driver.LimitKey, totals bool) {
+	held := 0
+	for key, line := range l.lines {
+		if key.Name == k.Name && key != k.Total() {
+			held += line.Held
+			line.Open, line.share, line.Served = totals && line.Waiting > 0, float64(line.Held), 0
+		}
+	}
+	delete(l.lines, k.Total())
+	if totals && held > 0 {
+		l.lines[k.Total()] = &limitLine{LimitLine: driver.LimitLine{Held: held}}
+	}
+}
+
+// releaseClaim frees what a node claims. What has changed is in the audit (J12).
+func releaseClaim(db *database, a *driver.AdminAction, now time.Time) error {
+	c := db.limits.claims[driver.LimitGrant{Node: a.Claim.Node, ID: a.Claim.ID}]
+	if c == nil {
+		return journal.ErrNoClaim
+	}
+	shown := db.limits.show(driver.LimitGrant{Node: a.Claim.Node, ID: a.Claim.ID}, 0)
+	round := driver.LimitRound{Releases: []driver.LimitRelease{{ID: a.Claim.ID, Needs: c.Needs}}}
+	if _, err := driver.DoLimitRound(&db.limits, a.Claim.Node, &round, now); err != nil {
+		return err
+	}
+	a.Run = c.Run
+	db.note(a, "", a.ClaimDetail(&shown), now)
+	return nil
+}
+
+// show is a claim of the want's need with a number, as callers see it.
+func (l *limits) show(g driver.LimitGrant, need int) journal.LimitClaim {
+	c := l.claims[g]
+	n := c.Needs[need]
+	out := journal.LimitClaim{Limit: n.Name, Key: n.Key, Node: g.Node, ID: g.ID, Run: c.Run, Cmd: c.Cmd, Step: c.Step, Cost: n.Cost,
+		Since: c.Since, Granted: c.granted, Priority: c.Priority}
+	if c.granted.IsZero() {
+		at, _ := slices.BinarySearchFunc(l.lines[driver.LimitKey{Name: n.Name, Key: n.Key}].waiting, limitPlace{c.ranks[need], g}, comparePlaces)
+		out.Place = min(at+1, journal.LimitPlaceMax)
+	}
+	return out
+}
+
+// Limits implements driver.Store.
+func (s *Store) Limits(ctx context.Context, f journal.LimitFilter) (journal.LimitPage, error) {
+	now, err := s.enter(ctx)
+	if err != nil {
+		return journal.LimitPage{}, err
+	}
+	defer s.db.mu.Unlock()
+	l, page := &s.db.limits, journal.LimitPage{Now: now}
+	selects := func(name, key string) bool { return (f.Name == "" || f.Name == name) && (f.Key == "" || f.Key == key) }
+	for _, row := range l.rows {
+		if !f.Run.IsZero() {
+			break
+		}
+		if selects(row.Name, row.Key) || f.Name == row.Name && row.Key == "" {
+			page.Limits = append(page.Limits, row)
+		}
+	}
+	for k, line := range l.lines {
+		if selects(k.Name, k.Key) && k != k.Total() {
+			u := journal.LimitUse{Name: k.Name, Key: k.Key, Held: line.Held, Waiting: line.Waiting}
+			if due := driver.LimitDue(line.LimitLine, l.bounds(k)); due > now.UnixMicro() {
+				u.NextAt = time.UnixMicro(due).UTC()
+			}
+			page.Uses = append(page.Uses, u)
+		}
+	}
+	for g, c := range l.claims {
+		for i, n := range c.Needs {
+			if selects(n.Name, n.Key) && (f.Run.IsZero() || f.Run == c.Run) {
+				page.Claims = append(page.Claims, l.show(g, i))
+			}
+		}
+	}
+	slices.SortFunc(page.Limits, func(a, b journal.Limit) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key)) })
+	slices.SortFunc(page.Uses, func(a, b journal.LimitUse) int {
+		return cmp.Or(-cmp.Compare(a.Waiting, b.Waiting), -cmp.Compare(a.Held, b.Held), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key))
+	})
+	slices.SortFunc(page.Claims, compareClaims)
+	page.Uses, page.Claims = page.Uses[:min(f.Uses, len(page.Uses))], page.Claims[:min(f.Claims, len(page.Claims))]
+	return page, nil
+}
+
+// bounds are those of a line, nil for none.
+func (l *limits) bounds(k driver.LimitKey) *journal.Limit {
+	row, _ := l.Limit(k)
+	if row == nil {
+		row, _ = l.Limit(driver.LimitKey{Name: k.Name})
+	}
+	return row
+}
+
+// compareClaims puts held claims first, then those that wait by limit and place.
+func compareClaims(a, b journal.LimitClaim) int {
+	waits := func(c journal.LimitClaim) int {
+		if c.Granted.IsZero() {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(waits(a), waits(b)), cmp.Compare(a.Limit, b.Limit), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Place, b.Place),
+		a.Granted.Compare(b.Granted), cmp.Compare(a.Node, b.Node), cmp.Compare(a.ID, b.ID))
+}
+
+// Limits implements driver.Membership.
+func (m *member) Limits(ctx context.Context, r driver.LimitRound) (driver.LimitAnswer, error) {
+	now, err := m.s.enter(ctx)
+	if err != nil {
+		return driver.LimitAnswer{}, err
+	}
+	defer m.s.db.mu.Unlock()
+	if m.row() == nil {
+		return driver.LimitAnswer{}, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)
+	}
+	return driver.DoLimitRound(&m.s.db.limits, m.id, &r, now)
+}

@@ -1,0 +1,248 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// limitRound is a round of a node, in its transaction. It takes two round trips: one that locks and
+// reads, and one that writes what driver.LimitTable says. Limits with a total, and claims of
+// several limits that wait, take more.
+type limitRound struct {
+	s     *Store
+	m     *member
+	r     *driver.LimitRound
+	t     *driver.LimitTable
+	alive bool
+	now   time.Time
+
+	states []limitState
+	heads  map[driver.LimitKey][]driver.LimitHead
+	freed  []driver.Freed
+	known  []int64
+}
+
+// limitState is a row of limitStateSQL.
+type limitState struct {
+	key   driver.LimitKey
+	limit *journal.Limit
+	line  driver.LimitLine
+}
+
+// Limits implements driver.Membership.
+func (m *member) Limits(ctx context.Context, r driver.LimitRound) (a driver.LimitAnswer, err error) {
+	err = m.s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		x := &limitRound{s: m.s, m: m, r: &r}
+		a, err = x.do(ctx, c)
+		return err
+	})
+	if err != nil {
+		return driver.LimitAnswer{}, err
+	}
+	return a, nil
+}
+
+func (x *limitRound) do(ctx context.Context, c *pgx.Conn) (driver.LimitAnswer, error) {
+	keys := x.r.Keys()
+	names := driver.LimitNames(keys)
+	var p pipeline
+	p.exec(beginSQL)
+	p.exec(holdSQL)
+	p.exec(appendShareSQL, x.s.exclude.class, int32(x.m.id))
+	x.s.limitLocks.take(&p, names)
+	p.query(x.s.sql.limit.member, each(func(row pgx.CollectableRow) error {
+		return row.Scan(&x.alive, &x.now)
+	}), int32(x.m.id), x.m.me())
+	x.remove(&p)
+	x.read(&p, withDefaults(keys, names), keys)
+	if err := p.send(ctx, c); err != nil {
+		return driver.LimitAnswer{}, err
+	}
+	if !x.alive {
+		return driver.LimitAnswer{}, x.m.lost()
+	}
+	x.t = driver.NewLimitTable(x.m.id, x.now)
+	x.add(keys, true)
+	if err := x.more(ctx, c, names); err != nil {
+		return driver.LimitAnswer{}, err
+	}
+	for i := range x.freed {
+		x.t.Free(x.freed[i])
+	}
+	x.t.Grant(x.fresh())
+	a := x.t.Answer()
+	p = pipeline{}
+	if err := x.write(&p); err != nil {
+		return a, err
+	}
+	if x.r.Held || x.r.Compare {
+		p.query(x.s.sql.limit.ofNode, each(func(row pgx.CollectableRow) error {
+			k, err := scanKnownClaim(row)
+			a.Claims = append(a.Claims, k)
+			return err
+		}), int32(x.m.id), x.r.Compare)
+	}
+	p.exec(endSQL)
+	return a, p.send(ctx, c)
+}
+
+// withDefaults are keys with the rows that are for all keys of their limits, and the totals.
+func withDefaults(keys []driver.LimitKey, names []string) []driver.LimitKey {
+	all := slices.Clone(keys)
+	for _, name := range names {
+		all = append(all, driver.LimitKey{Name: name}, driver.LimitKey{Name: name}.Total())
+	}
+	slices.SortFunc(all, driver.CompareLimitKeys)
+	return slices.Compact(all)
+}
+
+// remove takes away what the node has released.
+func (x *limitRound) remove(p *pipeline) {
+	if len(x.r.Releases) > 0 {
+		ids := make([]int64, len(x.r.Releases))
+		byID := make(map[int64]*driver.LimitRelease, len(ids))
+		for i := range x.r.Releases {
+			ids[i] = x.r.Releases[i].ID
+			byID[ids[i]] = &x.r.Releases[i]
+		}
+		p.query(x.s.sql.limit.remove, each(func(row pgx.CollectableRow) error {
+			var f driver.Freed
+			var id int64
+			var granted pgtype.Timestamptz
+			err := row.Scan(&id, &f.Name, &f.Key, &f.Cost, &granted)
+			f.Granted, f.Used = timeOf(granted), byID[id].Used(f.LimitKey, f.Cost)
+			x.freed = append(x.freed, f)
+			return err
+		}), int32(x.m.id), ids)
+	}
+	if x.r.Compare && len(x.r.Wants) > 0 {
+		ids := make([]int64, len(x.r.Wants))
+		for i := range x.r.Wants {
+			ids[i] = x.r.Wants[i].ID
+		}
+		p.query(x.s.sql.limit.known, each(func(row pgx.CollectableRow) error {
+			var id int64
+			err := row.Scan(&id)
+			x.known = append(x.known, id)
+			return err
+		}), int32(x.m.id), ids)
+	}
+}
+
+// read reads lines, and who waits first in some of them.
+func (x *limitRound) read(p *pipeline, states, heads []driver.LimitKey) {
+	x.states, x.heads = nil, map[driver.LimitKey][]driver.LimitHead{}
+	names, keys := limitArrays(states)
+	p.query(x.s.sql.limit.state, each(func(row pgx.CollectableRow) error {
+		s, err := scanLimitState(row)
+		x.states = append(x.states, s)
+		return err
+	}), names, keys)
+	if len(heads) == 0 {
+		return
+	}
+	names, keys = limitArrays(heads)
+	p.query(x.s.sql.limit.heads, each(func(row pgx.CollectableRow) error {
+		k, h, err := scanLimitHead(row)
+		x.heads[k] = append(x.heads[k], h)
+		return err
+	}), names, keys, driver.LimitHeadsMax)
+}
+
+// add puts what was read into the table: the rows of limits first, then the lines. whole says that
+// the lines of the keys have their heads.
+func (x *limitRound) add(keys []driver.LimitKey, whole bool) {
+	for i := range x.states {
+		if l := x.states[i].limit; l != nil {
+			x.t.AddLimit(*l)
+		}
+	}
+	for i := range x.states {
+		s := &x.states[i]
+		_, asked := slices.BinarySearchFunc(keys, s.key, driver.CompareLimitKeys)
+		total := s.key == s.key.Total()
+		if asked || total && len(x.t.Totals([]string{s.key.Name})) > 0 {
+			x.t.AddLine(s.key, s.line, x.heads[s.key], whole && !total)
+		}
+	}
+}
+
+// more adds the lines that wait for the same totals, and lines that those who wait first need
+// beside. Limits of these that somebody else has locked are busy.
+func (x *limitRound) more(ctx context.Context, c *pgx.Conn, names []string) error {
+	if totals := x.t.Totals(names); len(totals) > 0 {
+		var open []driver.LimitKey
+		list, _ := limitArrays(totals)
+		var p pipeline
+		p.query(x.s.sql.limit.open, each(func(row pgx.CollectableRow) error {
+			var k driver.LimitKey
+			err := row.Scan(&k.Name, &k.Key)
+			open = append(open, k)
+			return err
+		}), list, driver.LimitHeadsMax)
+		if err := p.send(ctx, c); err != nil {
+			return err
+		}
+		if open = slices.DeleteFunc(open, x.t.Has); len(open) > 0 {
+			if err := x.readMore(ctx, c, open, true); err != nil {
+				return err
+			}
+		}
+	}
+	missing := x.t.Missing()
+	if len(missing) == 0 {
+		return nil
+	}
+	others := driver.LimitNames(missing)
+	others = slices.DeleteFunc(others, func(name string) bool { return slices.Contains(names, name) })
+	if len(others) > 0 {
+		var got []int32
+		var p pipeline
+		p.query(x.s.sql.limit.try, each(func(row pgx.CollectableRow) error {
+			var hash int32
+			err := row.Scan(&hash)
+			got = append(got, hash)
+			return err
+		}), x.s.limitLocks.class, limitHashes(others))
+		if err := p.send(ctx, c); err != nil {
+			return err
+		}
+		for _, name := range others {
+			if !slices.Contains(got, limitHashes([]string{name})[0]) {
+				x.t.SetBusy(name)
+			}
+		}
+		missing = x.t.Missing()
+	}
+	return x.readMore(ctx, c, missing, false)
+}
+
+func (x *limitRound) readMore(ctx context.Context, c *pgx.Conn, keys []driver.LimitKey, whole bool) error {
+	slices.SortFunc(keys, driver.CompareLimitKeys)
+	var p pipeline
+	heads := keys
+	if !whole {
+		heads = nil
+	}
+	x.read(&p, withDefaults(keys, driver.LimitNames(keys)), heads)
+	err := p.send(ctx, c)
+	if err == nil {
+		x.add(keys, whole)
+	}
+	return err
+}
+
+// fresh are the wants that the store does not know.
+func (x *limitRound) fresh() []driver.Want {
+	if len(x.known) == 0 {
+		return x.r.Wants
+	}
+	return slices.DeleteFunc(slices.Clone(x.r.Wants), func(w driver.Want) bool { return slices.Contains(x.known, w.ID) })
+}

@@ -1,0 +1,111 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// adminLimit sets or removes a limit, in one transaction with its row of the audit (J12). It has
+// the lock of the limit, so a limit that is lowered holds for every round that comes behind it
+// (J14).
+func adminLimit(ctx context.Context, s *Store, a *driver.AdminAction) error {
+	var missing bool
+	err := s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		var has *journal.Limit
+		l := a.Limit
+		var p pipeline
+		p.exec(beginSQL)
+		p.exec(holdSQL)
+		if hasty(ctx, 1) {
+			p.exec(heldWaitSQL)
+		}
+		s.limitLocks.take(&p, []string{l.Name})
+		p.query(s.sql.limit.adminRead, each(func(row pgx.CollectableRow) error {
+			found, err := scanLimit(row)
+			has = &found
+			return err
+		}), l.Name, l.Key)
+		if err := p.send(ctx, c); err != nil {
+			return err
+		}
+		p = pipeline{}
+		change := a.LimitChange(has)
+		missing = has == nil && a.Kind == driver.AdminRemoveLimit
+		if change.Detail != "" {
+			if a.Kind == driver.AdminRemoveLimit {
+				p.exec(s.sql.limit.unset, l.Name, l.Key)
+			} else {
+				p.exec(s.sql.limit.set, l.Name, l.Key, l.Concurrency, l.Total, l.Rate.N, l.Rate.Per.Microseconds(), l.Rate.Burst, l.Weight,
+					l.Ageing.Microseconds(), a.Actor, a.AuditReason())
+			}
+			if change.Totals || change.NoTotal {
+				p.exec(s.sql.limit.retotal, l.Name, change.Totals)
+			}
+			p.exec(s.sql.admin.note, append(auditArgs(a, change.Detail), "")...)
+		}
+		p.exec(endSQL)
+		return p.send(ctx, c)
+	})
+	if err == nil && missing {
+		err = journal.ErrNoLimit
+	}
+	return err
+}
+
+// adminClaim takes a claim of a node away, in one transaction with its row of the audit (J12).
+func adminClaim(ctx context.Context, s *Store, a *driver.AdminAction) error {
+	var found *journal.LimitClaim
+	err := s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		found = nil
+		id := pgtype.Int8{Int64: a.Claim.ID, Valid: true}
+		var p pipeline
+		p.exec(beginSQL)
+		p.exec(holdSQL)
+		if hasty(ctx, 1) {
+			p.exec(heldWaitSQL)
+		}
+		names, err := s.limitLocks.names(ctx, c, &p, a.Claim.Node, id) // they never change
+		if err != nil {
+			return err
+		}
+		p = pipeline{}
+		s.limitLocks.take(&p, names)
+		p.query(s.sql.limit.claim, each(func(row pgx.CollectableRow) error {
+			found = &journal.LimitClaim{Node: a.Claim.Node, ID: a.Claim.ID}
+			var run pgtype.UUID
+			err := row.Scan(&found.Limit, &found.Key, &found.Step, &run)
+			found.Run = run.Bytes
+			return err
+		}), int32(a.Claim.Node), a.Claim.ID)
+		if err := p.send(ctx, c); err != nil {
+			return err
+		}
+		p = pipeline{}
+		if found != nil {
+			noted := *a
+			noted.Run = found.Run
+			p.exec(s.sql.limit.free, int32(a.Claim.Node), id)
+			p.exec(s.sql.admin.note, append(auditArgs(&noted, a.ClaimDetail(found)), "")...)
+		}
+		p.exec(endSQL)
+		return p.send(ctx, c)
+	})
+	if err == nil && found == nil {
+		err = journal.ErrNoClaim
+	}
+	return err
+}
+
+// scanLimit reads a row of limitReadSQL.
+func scanLimit(row pgx.CollectableRow) (l journal.Limit, err error) {
+	var per, ageing int64
+	var concurrency, total, weight int32
+	err = row.Scan(&l.Name, &l.Key, &concurrency, &total, &l.Rate.N, &per, &l.Rate.Burst, &weight, &ageing, &l.Time, &l.Actor, &l.Reason)
+	l.Concurrency, l.Total, l.Weight, l.Rate.Per, l.Ageing, l.Time = int(concurrency), int(total), int(weight), micros(per), micros(ageing), l.Time.UTC()
+	return l, err
+}

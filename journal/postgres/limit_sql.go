@@ -1,0 +1,183 @@
+package postgres
+
+// limitLockSQL takes the locks of limits, by hashes of their names and in the order of these, until
+// the transaction ends. Whatever changes lines or claims of a limit has its lock, so what a round
+// reads behind it is the present. Behind the lock of a node (appendShareSQL), never ahead: a reap
+// takes both in the same order.
+const limitLockSQL = `
+SELECT pg_advisory_xact_lock($1::int, l.hash) FROM (SELECT h.hash FROM unnest($2::int[]) WITH ORDINALITY AS h(hash, ord) ORDER BY h.ord) l`
+
+// limitTrySQL takes the locks of more limits, if nobody has them: they are not in the order of the
+// others, so it must not wait.
+const limitTrySQL = `SELECT h.hash FROM unnest($2::int[]) AS h(hash) WHERE pg_try_advisory_xact_lock($1::int, h.hash)`
+
+// limitMemberSQL tells whether the node is a member, and the time, behind the locks. A node that is
+// declared dead later has its claims freed behind this transaction, because both have its lock.
+const limitMemberSQL = `
+SELECT EXISTS (SELECT FROM reprise.members m WHERE m.node = $1::int AND m.incarnation = $2::uuid AND m.lost_at IS NULL), clock_timestamp()`
+
+// limitRemoveSQL takes wants of a node away that have ended.
+const limitRemoveSQL = `
+DELETE FROM reprise.limit_claims c WHERE c.node = $1::int AND c.id = ANY ($2::bigint[])
+RETURNING c.id, c.name, c.key, c.cost, c.granted_at`
+
+// limitKnownSQL finds the wants of a round that is repeated.
+const limitKnownSQL = `SELECT DISTINCT c.id FROM reprise.limit_claims c WHERE c.node = $1::int AND c.id = ANY ($2::bigint[])`
+
+// limitStateSQL reads lines and the rows of limits that are for them. Both may be missing.
+const limitStateSQL = `
+SELECT k.name, k.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing,
+       j.held, j.waiting, j.ready, j.served, j.open
+FROM unnest($1::text[], $2::text[]) AS k(name, key)
+LEFT JOIN LATERAL (SELECT * FROM reprise.limits l WHERE l.name = k.name AND l.key = k.key) l ON true
+LEFT JOIN LATERAL (SELECT * FROM reprise.limit_lines j WHERE j.name = k.name AND j.key = k.key) j ON true`
+
+// limitHeadsSQL reads who waits first in lines.
+const limitHeadsSQL = `
+SELECT c.name, c.key, c.node, c.id, c.rank, c.since, c.cost, c.needs
+FROM unnest($1::text[], $2::text[]) AS k(name, key)
+CROSS JOIN LATERAL (
+    SELECT j.name, j.key FROM reprise.limit_lines j WHERE j.name = k.name AND j.key = k.key AND j.waiting > 0) j
+CROSS JOIN LATERAL (
+    SELECT * FROM reprise.limit_claims c WHERE c.name = j.name AND c.key = j.key AND c.granted_at IS NULL
+    ORDER BY c.rank, c.node, c.id LIMIT $3::int) c`
+
+// limitOpenSQL finds the lines that come first for the total of their limit.
+const limitOpenSQL = `
+SELECT o.name, o.key FROM unnest($1::text[]) AS k(name)
+CROSS JOIN LATERAL (
+    SELECT * FROM reprise.limit_lines o WHERE o.name = k.name AND o.open ORDER BY o.share, o.served LIMIT $2::int) o`
+
+// limitLinesSQL writes lines, under the locks of their limits.
+const limitLinesSQL = `
+INSERT INTO reprise.limit_lines (name, key, held, waiting, ready, served, share, open)
+SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[], $7::float8[], $8::bool[])
+ON CONFLICT (name, key) DO UPDATE
+SET held = excluded.held, waiting = excluded.waiting, ready = excluded.ready, served = excluded.served, share = excluded.share, open = excluded.open`
+
+// limitInsertSQL writes wants: granted ones, and those that wait. The primary key refuses a round
+// that arrives twice.
+const limitInsertSQL = `
+INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, granted_at, run_id, cmd, step, priority, needs)
+SELECT $1::int, w.id, w.part, w.name, w.key, w.cost, w.rank, w.since, CASE WHEN w.granted THEN $2::timestamptz END, w.run_id, w.cmd, w.step,
+       w.priority, w.needs
+FROM unnest($3::bigint[], $4::smallint[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::timestamptz[], $10::bool[], $11::uuid[],
+            $12::int[], $13::text[], $14::smallint[], $15::text[])
+     AS w(id, part, name, key, cost, rank, since, granted, run_id, cmd, step, priority, needs)`
+
+// limitGrantSQL grants wants that have waited.
+const limitGrantSQL = `
+UPDATE reprise.limit_claims c SET granted_at = $1::timestamptz
+FROM unnest($2::int[], $3::bigint[]) AS g(node, id) WHERE c.node = g.node AND c.id = g.id`
+
+// limitOfNodeSQL lists what a node holds, or all that it has.
+const limitOfNodeSQL = `
+SELECT c.id, c.granted_at IS NOT NULL, c.name, c.key, c.cost, c.needs FROM reprise.limit_claims c
+WHERE c.node = $1::int AND c.part = 0 AND c.granted_at IS NOT NULL
+UNION ALL
+SELECT c.id, false, c.name, c.key, c.cost, c.needs FROM reprise.limit_claims c
+WHERE $2::bool AND c.node = $1::int AND c.part = 0 AND c.granted_at IS NULL`
+
+// limitNamesSQL lists the limits that a node has something of: all of it, or one want. It follows
+// the lock of the node, so the node gets nothing more.
+const limitNamesSQL = `
+SELECT DISTINCT c.name FROM reprise.limit_claims c WHERE c.node = $1::int AND ($2::bigint IS NULL OR c.id = $2::bigint) ORDER BY c.name`
+
+// limitFreeSQL frees what a node has, under the locks of the limits. Nobody is granted anything by
+// it: every node that waits looks again when it hears of it.
+const limitFreeSQL = `
+WITH gone AS (
+    DELETE FROM reprise.limit_claims c WHERE c.node = $1::int AND ($2::bigint IS NULL OR c.id = $2::bigint)
+    RETURNING c.name, c.key, c.granted_at IS NOT NULL AS held
+), freed AS (
+    SELECT g.name, g.key, count(*) FILTER (WHERE g.held) AS held, count(*) FILTER (WHERE NOT g.held) AS waiting FROM gone g GROUP BY g.name, g.key
+    UNION ALL
+    SELECT g.name, '~total', count(*) FILTER (WHERE g.held), 0 FROM gone g GROUP BY g.name
+)
+UPDATE reprise.limit_lines l
+SET held = greatest(l.held - f.held, 0), waiting = greatest(l.waiting - f.waiting, 0), open = l.open AND l.waiting > f.waiting,
+    share = CASE WHEN l.held > 0 THEN l.share * greatest(l.held - f.held, 0) / l.held ELSE 0 END
+FROM freed f WHERE l.name = f.name AND l.key = f.key`
+
+// limitSweepSQL forgets lines that say nothing any more. A round that has read one of them writes
+// it anew.
+const limitSweepSQL = `
+DELETE FROM reprise.limit_lines l
+WHERE l.held = 0 AND l.waiting = 0 AND l.ready < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 60000000`
+
+// limitReadSQL reads the row of a limit that an operator changes, under its lock.
+const limitReadSQL = `
+SELECT l.name, l.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, l.at, l.actor, l.reason
+FROM reprise.limits l WHERE l.name = $1::text AND l.key = $2::text`
+
+// limitSetSQL writes the row of a limit.
+const limitSetSQL = `
+INSERT INTO reprise.limits (name, key, concurrency, total, rate_n, rate_per, burst, weight, ageing, at, actor, reason)
+VALUES ($1::text, $2::text, $3::int, $4::int, $5::bigint, $6::bigint, $7::bigint, $8::int, $9::bigint, clock_timestamp(), $10::text, $11::text)
+ON CONFLICT (name, key) DO UPDATE
+SET concurrency = excluded.concurrency, total = excluded.total, rate_n = excluded.rate_n, rate_per = excluded.rate_per, burst = excluded.burst,
+    weight = excluded.weight, ageing = excluded.ageing, at = excluded.at, actor = excluded.actor, reason = excluded.reason`
+
+// limitUnsetSQL removes the row of a limit.
+const limitUnsetSQL = `DELETE FROM reprise.limits l WHERE l.name = $1::text AND l.key = $2::text`
+
+// limitRetotalSQL makes the lines of a limit those of one that has a total, or has none: $2.
+const limitRetotalSQL = `
+WITH lines AS (
+    UPDATE reprise.limit_lines l SET open = $2::bool AND l.waiting > 0, share = CASE WHEN $2::bool THEN l.held ELSE 0 END, served = 0
+    WHERE l.name = $1::text AND l.key <> '~total' RETURNING l.held
+), dropped AS (
+    DELETE FROM reprise.limit_lines l WHERE NOT $2::bool AND l.name = $1::text AND l.key = '~total'
+)
+INSERT INTO reprise.limit_lines (name, key, held, waiting, ready, served, share, open)
+SELECT $1::text, '~total', coalesce(sum(l.held), 0), 0, 0, 0, 0, false FROM lines l HAVING $2::bool
+ON CONFLICT (name, key) DO UPDATE SET held = excluded.held`
+
+// limitClaimSQL reads a claim that an operator releases, under its lock.
+const limitClaimSQL = `
+SELECT c.name, c.key, c.step, c.run_id FROM reprise.limit_claims c WHERE c.node = $1::int AND c.id = $2::bigint ORDER BY c.part LIMIT 1`
+
+// limitsSQL lists limits: those of a name, or all.
+const limitsSQL = `
+SELECT l.name, l.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, l.at, l.actor, l.reason
+FROM reprise.limits l WHERE ($1::text = '' OR l.name = $1::text) AND ($2::text = '' OR l.key IN ('', $2::text)) ORDER BY l.name, l.key`
+
+// limitUsesSQL lists lines that say something, the longest first.
+const limitUsesSQL = `
+SELECT j.name, j.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, j.held, j.waiting, j.ready, j.served, j.open
+FROM reprise.limit_lines j
+LEFT JOIN LATERAL (SELECT * FROM reprise.limits l WHERE l.name = j.name AND l.key IN ('', j.key) ORDER BY l.key DESC LIMIT 1) l ON true
+WHERE ($1::text = '' OR j.name = $1::text) AND ($2::text = '' OR j.key = $2::text) AND j.key <> '~total'
+  AND (j.held > 0 OR j.waiting > 0 OR j.ready > (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+ORDER BY j.waiting DESC, j.held DESC, j.name, j.key LIMIT $3::int`
+
+// limitHeldSQL lists claims that are held. There are as many as steps are executed.
+const limitHeldSQL = `
+SELECT c.name, c.key, c.node, c.id, c.run_id, c.cmd, c.step, c.cost, c.since, c.granted_at, c.priority, 0
+FROM reprise.limit_claims c
+WHERE c.granted_at IS NOT NULL AND ($1::text = '' OR c.name = $1::text) AND ($2::text = '' OR c.key = $2::text)
+  AND ($3::uuid IS NULL OR c.run_id = $3::uuid)
+ORDER BY c.name, c.key, c.granted_at, c.node, c.id LIMIT $4::int`
+
+// placeOf counts a claim's place in its line.
+const placeOf = `(SELECT count(*) FROM (SELECT FROM reprise.limit_claims x WHERE x.name = c.name AND x.key = c.key AND x.granted_at IS NULL
+        AND (x.rank, x.node, x.id) <= (c.rank, c.node, c.id) LIMIT 1000) x)`
+
+// limitWaitingSQL lists claims that wait, in the order of their lines.
+const limitWaitingSQL = `
+SELECT c.name, c.key, c.node, c.id, c.run_id, c.cmd, c.step, c.cost, c.since, c.granted_at, c.priority, ` + placeOf + `
+FROM reprise.limit_claims c
+WHERE c.granted_at IS NULL ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $1::int`
+
+// limitWaitingNameSQL lists those of one limit.
+const limitWaitingNameSQL = `
+SELECT c.name, c.key, c.node, c.id, c.run_id, c.cmd, c.step, c.cost, c.since, c.granted_at, c.priority, ` + placeOf + `
+FROM reprise.limit_claims c
+WHERE c.granted_at IS NULL AND c.name = $1::text AND ($2::text = '' OR c.key = $2::text) ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $3::int`
+
+// limitWaitingRunSQL lists those of one run.
+const limitWaitingRunSQL = `
+SELECT c.name, c.key, c.node, c.id, c.run_id, c.cmd, c.step, c.cost, c.since, c.granted_at, c.priority, ` + placeOf + `
+FROM reprise.limit_claims c
+WHERE c.granted_at IS NULL AND c.run_id = $1::uuid AND ($2::text = '' OR c.name = $2::text) AND ($3::text = '' OR c.key = $3::text)
+ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $4::int`

@@ -1,0 +1,94 @@
+package sqlite
+
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// limitReplaceSQL writes the row of a limit.
+const limitReplaceSQL = `
+INSERT OR REPLACE INTO reprise_limits (name, key, concurrency, total, rate_n, rate_per, burst, weight, ageing, at, actor, reason)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// limitUnsetSQL removes the row of a limit.
+const limitUnsetSQL = `DELETE FROM reprise_limits WHERE name = ? AND key = ?`
+
+// The lines of a limit become those of one with a total, or without.
+const (
+	limitRetotalSQL = `
+UPDATE reprise_limit_lines SET open = ?1 AND waiting > 0, share = iif(?1, held, 0), served = 0 WHERE name = ?2 AND key <> '~total'`
+	limitTotalSQL = `
+INSERT OR REPLACE INTO reprise_limit_lines (name, key, held, waiting, ready, served, share, open)
+SELECT ?1, '~total', coalesce(sum(l.held), 0), 0, 0, 0, 0, 0 FROM reprise_limit_lines l WHERE l.name = ?1 AND l.key <> '~total'`
+)
+
+// limitClaimSQL reads a claim that an operator releases.
+const limitClaimSQL = `
+SELECT c.name, c.key, c.step, c.run_id, c.needs, c.cost FROM reprise_limit_claims c WHERE c.node = ? AND c.id = ? ORDER BY c.part LIMIT 1`
+
+// setLimit sets or removes a limit, in the writer's transaction. What has changed is in the audit
+// (J12).
+func setLimit(q querier, a *driver.AdminAction, at time.Time) error {
+	l := a.Limit
+	k := driver.LimitKey{Name: l.Name, Key: l.Key}
+	rows := limitRows{q, at}
+	has, err := rows.Limit(k)
+	if err != nil {
+		return err
+	}
+	change := a.LimitChange(has)
+	switch {
+	case a.Kind == driver.AdminRemoveLimit && has == nil:
+		return journal.ErrNoLimit
+	case change.Detail == "":
+		return nil
+	case a.Kind == driver.AdminRemoveLimit:
+		_, err = q.exec(limitUnsetSQL, l.Name, l.Key)
+	default:
+		_, err = q.exec(limitReplaceSQL, l.Name, l.Key, int64(l.Concurrency), int64(l.Total), l.Rate.N, l.Rate.Per.Microseconds(), l.Rate.Burst,
+			int64(l.Weight), l.Ageing.Microseconds(), at.UnixMicro(), a.Actor, a.AuditReason())
+	}
+	if err == nil && (change.Totals || change.NoTotal) {
+		err = retotal(q, k, change.Totals)
+	}
+	if err != nil {
+		return err
+	}
+	return note(q, a, "", change.Detail, at)
+}
+
+func retotal(q querier, k driver.LimitKey, totals bool) error {
+	_, err := q.exec(limitRetotalSQL, boolArg(totals), k.Name)
+	if err == nil && totals {
+		_, err = q.exec(limitTotalSQL, k.Name)
+	} else if err == nil {
+		_, err = q.exec(limitForgetLineSQL, k.Name, k.Total().Key)
+	}
+	return err
+}
+
+// releaseClaim frees what a node claims. What has changed is in the audit (J12).
+func releaseClaim(q querier, a *driver.AdminAction, at time.Time) error {
+	var found *journal.LimitClaim
+	var needs []journal.LimitNeed
+	err := q.query(limitClaimSQL, func(r row) (err error) {
+		found = &journal.LimitClaim{Limit: r.text(0), Key: r.text(1), Step: r.text(2), Run: r.id(3), Node: a.Claim.Node, ID: a.Claim.ID}
+		needs, err = driver.DecodeLimitNeeds(r.text(4), journal.LimitNeed{Name: r.text(0), Key: r.text(1), Cost: r.int(5)})
+		return err
+	}, int64(a.Claim.Node), a.Claim.ID)
+	switch {
+	case err != nil:
+		return err
+	case found == nil:
+		return journal.ErrNoClaim
+	}
+	round := driver.LimitRound{Releases: []driver.LimitRelease{{ID: a.Claim.ID, Needs: needs}}}
+	if _, err := driver.DoLimitRound(&limitRows{q, at}, a.Claim.Node, &round, at); err != nil {
+		return err
+	}
+	noted := *a
+	noted.Run = found.Run
+	return note(q, &noted, "", a.ClaimDetail(found), at)
+}
