@@ -47,6 +47,8 @@ type attempt struct {
 	line      *line              // in which it waited for its slot; nil if it got one at once
 	node      list.Node[attempt] // in the line, while it waits
 	unwatch   func() bool        // ends the watch over ctx, while it waits
+	since     time.Time          // when it fell due, by the store's clock; of a step with limits
+	claim     *claim             // of limits; nil for a step without
 	throttle  heartbeatThrottle
 	deadline  heartbeatDeadline
 	done      stepDone // the answer; part of the attempt so that sending it allocates nothing

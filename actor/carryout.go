@@ -78,6 +78,11 @@ func (r *run) start(s *step, now time.Time) {
 	if s.Options.Tx {
 		a.handoff = newTxHandoff()
 	}
+	if len(s.Options.Limits) > 0 {
+		if a.since = s.IssuedAt; s.nextAt.After(a.since) {
+			a.since = s.nextAt
+		}
+	}
 	s.attempt, s.cancel, s.handoff = a, a.cancel, a.handoff
 	d := s.deadline()
 	if !d.IsZero() || r.host.o.Hooks.Step != nil {

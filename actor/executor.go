@@ -76,7 +76,8 @@ func (e *executor) rollback(tx journal.Tx) {
 	}()
 }
 
-// execute executes an attempt on a worker, once it has a slot. It does not block.
+// execute executes an attempt on a worker, once it has its claims of limits and a slot. It does not
+// block.
 func (e *executor) execute(a *attempt) {
 	e.bodies.Add(1)
 	a.exec, a.sc.Heartbeats = e, a
@@ -86,15 +87,20 @@ func (e *executor) execute(a *attempt) {
 		e.bodies.Done()
 		return
 	}
+	if len(a.options.Limits) > 0 && e.o.Limiter != nil {
+		claimLimits(a, e.o.Limiter, e.slots.take, e.endWaiting)
+		return
+	}
 	e.slots.take(a)
 }
 
-// withdraw takes back an attempt that waits for its slot, and tells whether it did: then the
-// attempt does not begin and is not answered.
+// withdraw takes back an attempt that waits for its claims or its slot, and tells whether it did:
+// then the attempt does not begin and is not answered.
 func (e *executor) withdraw(a *attempt) bool {
-	if !e.slots.withdraw(a) {
+	if !a.claim.withdraw() && !e.slots.withdraw(a) {
 		return false
 	}
+	a.claim.release()
 	a.release()
 	e.bodies.Done()
 	return true
@@ -103,6 +109,7 @@ func (e *executor) withdraw(a *attempt) bool {
 // endWaiting answers an attempt whose context has ended before it had a slot.
 func (e *executor) endWaiting(a *attempt) {
 	defer e.bodies.Done()
+	a.claim.release()
 	e.answer(nil, a, resultOf(context.Cause(a.ctx), context.Cause(a.ctx)))
 }
 
@@ -126,6 +133,7 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 	}
 	if failed != nil {
 		e.releaseSlot(a)
+		a.claim.release()
 		a.release()
 		e.answer(w, a, *failed)
 		return
@@ -217,8 +225,9 @@ func (e *executor) releaseSlot(a *attempt) {
 	}
 }
 
-// bodyEnded gives the slot of a body that has ended back, if the body still had it.
+// bodyEnded gives the slot of a body that has ended back, if the body still had it, and its claims.
 func (e *executor) bodyEnded(a *attempt) {
+	a.claim.release()
 	if e.hung.returned(a) {
 		e.releaseSlot(a)
 	}

@@ -54,6 +54,11 @@ const (
 	// attempts wait for a slot before it looks for another node: long against what it costs to
 	// claim a run and to load it again, short for people who wait.
 	quantum = time.Second
+	// limitQuantum is how long the attempts of a run wait for limits before it gives its place to
+	// others who wait for one, and limitRest how long it stays away then: such a run costs a claim
+	// and a commit each time.
+	limitQuantum = 10 * time.Second
+	limitRest    = 30 * time.Second
 	// restMax is how long a run that is to give its place back starts no step, in the hope that
 	// those that are executed end.
 	restMax = time.Second

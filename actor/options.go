@@ -34,6 +34,9 @@ type Options struct {
 	// Intercept is called in place of every step's body, and gets the body; nil for none.
 	Intercept func(ctx context.Context, tx any, body replay.Body) (journal.Payload, error)
 
+	// Limiter gives steps the limits that they name. Without one they begin as if they named none.
+	Limiter Limiter
+
 	Hooks Hooks
 
 	attemptsMax int // steps of a run whose attempts are kept; journal.AttemptsMax but in tests

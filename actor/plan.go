@@ -74,7 +74,9 @@ func (r *run) planTask(t *turn) {
 			// A paused task is claimed by nobody whatever its time. A resume that overtakes this
 			// park must find it visible: what the run has not read may be messages that were
 			// carried over.
-			at = r.now()
+			if at = r.now(); !r.limited.IsZero() && !inputs && !onHold(r) {
+				at = at.Add(limitRest)
+			}
 		case due && !draining && !onHold(r):
 			return // a claim would come at once
 		}

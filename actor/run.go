@@ -94,6 +94,7 @@ type place struct {
 	worked   bool      // it has got something done in this place
 	rest     time.Time // until when no step starts, because the run is to give its place back; zero for no rest
 	stalled  time.Time // since when all its attempts have been waiting for slots; zero if they have not
+	limited  time.Time // since when all its attempts have been waiting for claims of limits; zero if they have not
 }
 
 // enter changes the phase.

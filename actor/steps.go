@@ -119,6 +119,17 @@ func (t *steps) onlyWait() (waits bool) {
 		if s.running && s.attempt.began.Load() {
 			return false
 		}
+		waits = waits || s.running && !s.attempt.claim.waits()
+	}
+	return waits
+}
+
+// onlyLimited tells whether the steps have attempts that wait for claims of limits, and no others.
+func (t *steps) onlyLimited() (waits bool) {
+	for _, s := range t.open {
+		if s.running && !s.attempt.claim.waits() {
+			return false
+		}
 		waits = waits || s.running
 	}
 	return waits

@@ -9,7 +9,7 @@ import (
 // A run gives its place in the node back when others need it and it does not need it itself: it is
 // parked with a time that has come, so that whoever has room claims it, here or elsewhere. Nothing
 // of it is lost by that: no strike, no attempt, and an actor that stays warm needs no load. There
-// are two reasons.
+// are three reasons.
 //
 //   - Others wait. The node is full, and the queue has due runs that it could execute
 //     ([System.Crowd]). A run that has had its place for longer than quantum yields with its next
@@ -26,6 +26,10 @@ import (
 // first comes to rest: it starts no step, and attempts that wait for a slot are withdrawn. If a
 // body still runs after restMax, the run goes on: a step that takes an hour must not keep the other
 // steps of its run from starting.
+//
+//   - It waits for limits. The node is full, others wait, and all attempts of the run have been
+//     waiting for claims of limits for longer than limitQuantum: it is parked for limitRest. Its
+//     place in the lines is counted from when its steps fell due, so it loses none by that.
 //
 // Outcomes of steps that wait for the next turn keep a run from yielding, because they are in
 // memory only.
@@ -51,6 +55,8 @@ func mustYield(r *run) bool {
 	switch crowded := r.host.crowded.Load(); {
 	case r.host.draining.Load():
 		return false
+	case crowded && !r.limited.IsZero():
+		return !r.rest.IsZero() || time.Since(r.limited) >= limitQuantum
 	case !crowded && !r.stalled.IsZero():
 		return !r.rest.IsZero() || r.task.Strikes < driver.SuspectStrikes && r.steps.onlyWait() && time.Since(r.stalled) >= quantum
 	default:
@@ -66,6 +72,11 @@ func yields(r *run) bool {
 // noteStall keeps since when all attempts of the run have been waiting for slots. What ends that is
 // an attempt that has begun: only then is the run tried.
 func noteStall(r *run) {
+	if !r.steps.onlyLimited() {
+		r.limited = time.Time{}
+	} else if r.limited.IsZero() {
+		r.limited = time.Now()
+	}
 	switch {
 	case r.stalled.IsZero() && r.host.exec.slots.queued.Load() == 0:
 	case !r.steps.onlyWait():
@@ -90,14 +101,17 @@ func withdraw(r *run) {
 // nextLook is when a run should look again whether it must yield, at most d from now; d below zero
 // means never.
 func nextLook(r *run, d time.Duration) time.Duration {
-	at := r.rest
-	if at.IsZero() {
-		if r.stalled.IsZero() {
-			return d
-		}
-		at = r.stalled.Add(quantum)
+	var look time.Duration
+	switch {
+	case !r.rest.IsZero():
+		look = max(time.Until(r.rest), lookMin)
+	case !r.stalled.IsZero():
+		look = max(time.Until(r.stalled.Add(quantum)), lookMin)
+	case !r.limited.IsZero():
+		look = limitQuantum
+	default:
+		return d
 	}
-	look := max(time.Until(at), lookMin)
 	if d < 0 {
 		return look
 	}

@@ -51,6 +51,7 @@ type StepOptions struct {
 	Heartbeat time.Duration // heartbeat deadline: an attempt without one for so long has failed; 0 for none
 	Tx        bool          // the body runs in a transaction that commits together with the outcome
 	OnCancel  CancelMode
+	Limits    []journal.LimitNeed // what an attempt needs of limits before it begins
 	Exhausted ExhaustMode
 }
 

@@ -17,6 +17,7 @@ type StepContext struct {
 	Attempt       int32            // from 1
 	LastHeartbeat *journal.Payload // details of the last heartbeat of the attempt before; nil for none
 	Heartbeats    Heartbeats       // nil if nobody takes them
+	Limits        Limits           // nil if the step names none
 	Encoder       Encoder
 
 	carrier carrier
@@ -24,6 +25,11 @@ type StepContext struct {
 
 // Heartbeats takes the heartbeats of one attempt.
 type Heartbeats interface{ Heartbeat(details journal.Payload) }
+
+// Limits takes what an attempt has used of a limit instead of what it has reserved.
+type Limits interface {
+	Settle(name string, used int64) error
+}
 
 // IdempotencyKey is the same for every attempt of this step, on every node: run, generation and
 // command number follow from the history. Its form must never change: servers may have seen it. A

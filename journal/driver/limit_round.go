@@ -98,7 +98,7 @@ func (f *limitFiller) remove(releases []LimitRelease) (freed []Freed, err error)
 // Used is what a released want has used of a limit.
 func (r *LimitRelease) Used(k LimitKey, cost int64) int64 {
 	for _, n := range r.Needs {
-		if n.Name == k.Name && n.Cost > 0 {
+		if n.Name == k.Name {
 			return n.Cost
 		}
 	}

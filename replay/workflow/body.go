@@ -60,6 +60,23 @@ func Heartbeat(ctx context.Context, details any) error {
 	return nil
 }
 
+// Settle says how much of a limit the attempt has used, instead of the cost that its step's options
+// have reserved: the tokens of a model call, say. What is left is there for others when the attempt
+// ends, and what it has used beyond that is taken from the rate then. The last call counts.
+//
+// Errors: [ErrNotInStep] outside of a step; journal.ErrInvalid for a limit that the step does not
+// name.
+func Settle(ctx context.Context, limit string, used int64) error {
+	sc := replay.StepContextFrom(ctx)
+	switch {
+	case sc == nil:
+		return ErrNotInStep
+	case sc.Limits == nil:
+		return invalid("settle limit %q: the options of step %q name no limits", limit, sc.Step)
+	}
+	return sc.Limits.Settle(limit, used)
+}
+
 // LastHeartbeat returns the details of the last heartbeat of the attempt before, or of this
 // attempt on a node that died. ok is false if there are none, if they do not decode into a T, and
 // outside of a step.

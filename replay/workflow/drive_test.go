@@ -222,9 +222,11 @@ func (d *player) runChild(st journal.Start) error {
 
 func execute(j *journal.Journal, m *replay.Machine, s replay.Step) journal.Event {
 	info := m.Info()
-	ctx := replay.WithStepContext(background, &replay.StepContext{
-		Info: &info, Cmd: s.Cmd, Step: s.Name, Attempt: 1, Encoder: j,
-	})
+	sc := replay.StepContext{Info: &info, Cmd: s.Cmd, Step: s.Name, Attempt: 1, Encoder: j}
+	if len(s.Options.Limits) > 0 {
+		sc.Limits = settled{}
+	}
+	ctx := replay.WithStepContext(background, &sc)
 	var tx any
 	if s.Options.Tx {
 		tx = &ledger
@@ -236,6 +238,11 @@ func execute(j *journal.Journal, m *replay.Machine, s replay.Step) journal.Event
 	}
 	return ev
 }
+
+// settled stands for the limits of a node.
+type settled struct{}
+
+func (settled) Settle(string, int64) error { return nil }
 
 // Ledger stands for a transaction of a store.
 type Ledger struct{ entries []string }

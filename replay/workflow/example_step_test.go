@@ -35,6 +35,17 @@ func ExampleHeartbeat() {
 	// Output: RunCompleted 3
 }
 
+func ExampleSettle() {
+	ask := func(ctx workflow.Context, question string) (string, error) {
+		return workflow.Step(ctx, "ask", func(ctx context.Context) (string, error) {
+			answer, tokens := "42", int64(1250) // what the model says, and what it has used
+			return answer, workflow.Settle(ctx, "tokens", tokens)
+		}, &workflow.StepOptions{Limits: []workflow.StepLimit{{Name: "model-calls"}, {Name: "tokens", Key: "team-a", Cost: 4000}}})
+	}
+	drive(workflow.Define("ask", 1, ask), "the question")
+	// Output: RunCompleted "42"
+}
+
 func ExampleStepInfo() {
 	work := func(ctx workflow.Context, _ struct{}) (string, error) {
 		return workflow.Step(ctx, "pay", func(ctx context.Context) (string, error) {

@@ -2,8 +2,10 @@ package workflow
 
 import (
 	"math"
+	"slices"
 	"time"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay"
 )
 
@@ -16,7 +18,21 @@ type StepOptions struct {
 	HeartbeatTimeout time.Duration // an attempt fails that does not call Heartbeat for so long; 0 for none
 	OnCancel         CancelMode    // default WaitOutcome
 	OnExhausted      ExhaustMode   // default FailStep
+	// Limits are what each attempt needs before it begins: of limits that are set for all runs and
+	// nodes, see [StepLimit].
+	Limits []StepLimit
 }
+
+// StepLimit names a limit that a step needs, as runtime.SetLimit has set it, the key that it counts
+// for, and its cost. An attempt begins when all limits of its step allow it, and holds none of them
+// before; the order is in docs/limits.md. It waits as a row of the store, without a goroutine or a
+// slot of the node, and the time counts for the step's Timeout. It holds what it has until its body
+// has returned; a retry asks again. Nothing of limits is in histories, so they may be changed
+// while runs are open. A name that has no limit bounds nothing.
+//
+// Cost is what the attempt takes of the limit's rate; 0 means 1. A body that learns only later what
+// it has used says so with [Settle].
+type StepLimit = journal.LimitNeed
 
 // ExhaustMode says what becomes of a step that may not be tried again: it has failed as often as
 // Retry.Attempts says, panicked as often as Retry.Panics says, or its Timeout is over. An attempt
@@ -136,8 +152,15 @@ func resolved(o *StepOptions, tx bool) *replay.StepOptions {
 			Attempts: int32(r.Attempts), Panics: int32(max(r.Panics, 0)),
 		},
 		Attempt: o.AttemptTimeout, Overall: o.Timeout, Heartbeat: o.HeartbeatTimeout, Tx: tx, OnCancel: o.OnCancel,
-		Exhausted: o.OnExhausted,
+		Exhausted: o.OnExhausted, Limits: limitsOf(o.Limits),
 	}
+}
+
+// limitsOf copies limits that were checked, with their defaults.
+func limitsOf(list []StepLimit) []journal.LimitNeed {
+	list = slices.Clone(list)
+	_ = journal.CheckLimitNeeds(list) // check has refused what is wrong
+	return list
 }
 
 func (o *StepOptions) check(step string) error {
@@ -155,6 +178,9 @@ func (o *StepOptions) check(step string) error {
 		return refuse("OnExhausted", o.OnExhausted, "one of the ExhaustMode constants")
 	case o.HeartbeatTimeout < 0:
 		return refuse("HeartbeatTimeout", o.HeartbeatTimeout, "positive, or 0 for none")
+	}
+	if err := journal.CheckLimitNeeds(slices.Clone(o.Limits)); err != nil {
+		return invalid("step %q: option Limits: %w", step, err)
 	}
 	r := o.Retry
 	switch {

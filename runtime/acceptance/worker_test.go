@@ -66,6 +66,7 @@ func workerMain(dsn string) int {
 	runtime.Handle(node, poison, func(ctx workflow.Context, _ string) (string, error) {
 		return workflow.Step(ctx, "die", func(context.Context) (string, error) { os.Exit(66); return "", nil }, nil)
 	}, nil)
+	handleLimited(node, dsn)
 	handleFamilies(node, nil)
 	if err := node.Run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "node:", err)

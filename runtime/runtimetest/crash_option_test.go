@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -215,4 +216,41 @@ func TestCancelModesOfStepsWhateverCrashes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLimitsWhateverCrashes: whoever crashes, no more than one step holds the limit, what a dead node
+// held is free for the next one, and nothing is left.
+func TestLimitsWhateverCrashes(t *testing.T) {
+	t.Parallel()
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		var now, most atomic.Int32
+		runtimetest.Handle(e, poll, func(ctx workflow.Context, what string) (string, error) {
+			var steps []workflow.Future[string]
+			for i := range 3 {
+				steps = append(steps, workflow.StepAsync(ctx, fmt.Sprint("call ", i), func(ctx context.Context) (string, error) {
+					defer now.Add(-1)
+					if n := now.Add(1); n > most.Load() {
+						most.Store(n)
+					}
+					select {
+					case <-time.After(time.Minute):
+						return what, workflow.Settle(ctx, "one", 1)
+					case <-ctx.Done():
+						return "", ctx.Err()
+					}
+				}, &workflow.StepOptions{Limits: []workflow.StepLimit{{Name: "one"}}}))
+			}
+			all, err := workflow.All(ctx, steps...)
+			return fmt.Sprint(all), err
+		}, nil)
+		if err := runtime.SetLimit(e.Context(), e.Client(), journal.Limit{Name: "one", Concurrency: 1}); err != nil {
+			e.Error(err)
+		}
+		if got := runtimetest.Start(e, poll, "hi", nil).Must(); got != "[hi hi hi]" || most.Load() != 1 {
+			e.Errorf("got %s, %d at once", got, most.Load())
+		}
+		if took := e.Elapsed(); took < 3*time.Minute || took > 5*time.Minute {
+			e.Errorf("three calls of a minute, one after the other, took %s", took)
+		}
+	})
 }

@@ -43,6 +43,15 @@ const (
 	// time between two such lines.
 	crowdAfter = 2 * time.Second
 	crowdEvery = time.Minute
+	// limitPoll is the time between two comparisons of what the node has of limits with what the
+	// store says, while it has something: it makes up for lost hints.
+	limitPoll = 5 * time.Second
+	// limitRetryMin and limitRetryMax are the time between two tries of a round.
+	limitRetryMin = 20 * time.Millisecond
+	limitRetryMax = time.Second
+	// limitDueMin is the least time between two looks at lines that wait for their rate: what has
+	// become due meanwhile begins together.
+	limitDueMin = 2 * time.Millisecond
 	// acquittalMax is how long the commit may take that acquits a suspect. No other suspect is
 	// claimed before: a death of a node with two is counted against neither.
 	acquittalMax = 5 * time.Second

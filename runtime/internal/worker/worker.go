@@ -77,6 +77,7 @@ type Worker struct {
 	writer     *writer
 	starts     *localStarts
 	pauses     *pauses
+	limiter    *limiter
 	claimer    *claimer
 	comparison *comparison
 	lease      *lease
@@ -113,8 +114,9 @@ func New(cfg Config) *Worker {
 	w.writer.late.Log, w.writer.late.Key, w.writer.late.What = cfg.Log, logkey.Run, held.LateCall
 	w.writer.held.What = "another transaction has locked a run; its commit waits until that ends, other runs go on"
 	o := cfg.Actors
+	w.limiter = newLimiter(cfg.Member, cfg.Journal.Now, cfg.Log)
 	w.comparison = &comparison{every: cfg.Lease * leasesPerComparison, last: time.Now()}
-	o.Node, o.Store = w.id, w.writer
+	o.Node, o.Store, o.Limiter = w.id, w.writer, w.limiter
 	o.Hooks.Owns, o.Hooks.Released, o.Hooks.Room = w.noteOwned, w.noteRoom, w.noteRoom
 	o.Hooks.Stray, o.Hooks.Lost = w.stray, w.runLost(o.Hooks.Lost)
 	w.sys = actor.New(o)
@@ -144,6 +146,7 @@ func New(cfg Config) *Worker {
 	w.lease = &lease{member: cfg.Member, length: cfg.Lease, owns: w.owns, lost: w.fail, wake: make(chan struct{}, 1), renewed: func(r driver.Renewal) {
 		if r.Compare {
 			w.comparison.note()
+			w.limiter.doubt()
 		}
 		if w.comparison.wanted() {
 			w.claimer.timer.expect(time.Time{})
@@ -175,6 +178,7 @@ func (w *Worker) Begin(leaseEnd time.Time) {
 		func() { w.lease.renewLoop(w.alive, leaseEnd) },
 		func() { w.contact.loop(w.alive) },
 		func() { w.pauses.loop(w.alive) },
+		func() { w.limiter.loop(w.alive) },
 		func() { w.reaper.lookLoop(w.acquiring) },
 		func() { w.reaper.sweepLoop(w.acquiring) },
 		w.watchLoop,
@@ -219,11 +223,14 @@ func (w *Worker) watchLoop() {
 			}
 		case driver.HintScan:
 			w.claimer.timer.expect(time.Time{})
+			w.limiter.hear(0)
 			w.cfg.Hint(h)
 		case driver.HintClosed:
 			w.cfg.Hint(h)
 		case driver.HintTerminated:
 			w.sys.Attend(h.Run)
+		case driver.HintLimit:
+			w.limiter.hear(h.Node)
 		case driver.HintNode:
 			w.lease.renewNow()
 		}

@@ -1,0 +1,326 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/reprise-run/reprise/actor"
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/internal/logkey"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
+)
+
+// limiter is the node's side of limits (J14): it gathers what attempts want and have ended, and
+// sends it as rounds, one in flight at a time. So a busy node sends a round for many steps, and one
+// without limited steps sends none.
+//
+// What the node holds is what its attempts hold: list has an entry for each want from the moment it
+// is asked for until it is withdrawn or released, and whoever takes it out has to have the store
+// told. What the store says beside that is compared: after an answer that was lost, after the store
+// may have gone back in time, and now and then. A claim that the store has and the list does not is
+// released; one that is executed and that the store does not have is asked for as held.
+//
+// Others grant claims too, and a hint says so. If that is lost, the next comparison finds them.
+type limiter struct {
+	member driver.Membership
+	node   journal.NodeID
+	now    func() time.Time // the store's clock
+	log    *slog.Logger
+	wake   chan struct{} // one token: there may be something to send
+
+	mu       sync.Mutex // guards what follows
+	last     int64
+	list     map[int64]*limitEntry
+	fresh    []*limitEntry // to be sent
+	releases []driver.LimitRelease
+	look     map[driver.LimitKey]bool
+	due      map[driver.LimitKey]time.Time // when a look is worth it, by the store's clock
+	held     bool                          // ask what is held
+	compare  bool                          // compare all
+	unknown  map[string]bool               // names without a limit that were reported
+}
+
+// limitEntry is a want of the list.
+type limitEntry struct {
+	want    *actor.LimitWant
+	sent    bool // the store has it; if not, it is among the fresh ones
+	granted bool
+	again   bool // it is executed, and the store has forgotten it
+}
+
+func newLimiter(m driver.Membership, now func() time.Time, log *slog.Logger) *limiter {
+	return &limiter{member: m, node: m.ID(), now: now, log: log, wake: make(chan struct{}, 1), last: rand.Int64N(1 << 60),
+		list: map[int64]*limitEntry{}, look: map[driver.LimitKey]bool{}, due: map[driver.LimitKey]time.Time{}, unknown: map[string]bool{}}
+}
+
+// Want implements actor.Limiter.
+func (l *limiter) Want(w *actor.LimitWant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	w.ID = l.last
+	e := &limitEntry{want: w}
+	l.list[w.ID] = e
+	l.fresh = append(l.fresh, e)
+	l.poke()
+}
+
+// Withdraw implements actor.Limiter.
+func (l *limiter) Withdraw(w *actor.LimitWant) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.list[w.ID]
+	if e == nil || e.granted {
+		return false
+	}
+	delete(l.list, w.ID)
+	if e.sent {
+		l.end(w.ID, w.Needs)
+	}
+	return true
+}
+
+// Release implements actor.Limiter.
+func (l *limiter) Release(w *actor.LimitWant, used []journal.LimitNeed) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.list[w.ID] != nil {
+		delete(l.list, w.ID)
+		l.end(w.ID, used)
+	}
+}
+
+// end has the store told that a want has ended. The caller holds the lock.
+func (l *limiter) end(id int64, needs []journal.LimitNeed) {
+	l.releases = append(l.releases, driver.LimitRelease{ID: id, Needs: needs})
+	l.poke()
+}
+
+// poke wakes the loop. It does not block.
+func (l *limiter) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// hear takes in a hint: somebody has granted something to this node, or every node should look.
+func (l *limiter) hear(node journal.NodeID) {
+	if node != 0 && node != l.node {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.list) == 0 {
+		return
+	}
+	if l.held = true; node == 0 {
+		l.lookAll()
+	}
+	l.poke()
+}
+
+// doubt compares what the node has with what the store says.
+func (l *limiter) doubt() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.compare = true
+	l.poke()
+}
+
+// lookAll looks at every line in which the node waits. The caller holds the lock.
+func (l *limiter) lookAll() {
+	for _, e := range l.list {
+		for _, n := range e.want.Needs {
+			if !e.granted {
+				l.look[driver.LimitKey{Name: n.Name, Key: n.Key}] = true
+			}
+		}
+	}
+}
+
+// loop sends rounds until ctx ends.
+func (l *limiter) loop(ctx context.Context) {
+	poll := time.NewTicker(limitPoll)
+	defer poll.Stop()
+	due := time.NewTimer(time.Hour)
+	defer due.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.wake:
+		case <-due.C:
+		case <-poll.C:
+			l.mu.Lock()
+			if l.compare = l.compare || len(l.list) > 0; l.compare {
+				l.lookAll()
+			}
+			l.mu.Unlock()
+		}
+		for wait := limitRetryMin; ; wait = min(2*wait, limitRetryMax) {
+			r, wants := l.next()
+			if r == nil {
+				break
+			}
+			a, err := l.member.Limits(ctx, *r)
+			if err == nil {
+				l.answered(r, wants, &a)
+				wait = limitRetryMin / 2
+				continue
+			}
+			l.failed(r, wants, err)
+			if errors.Is(err, journal.ErrNodeLost) || !retry.Sleep(ctx, wait) {
+				break
+			}
+		}
+		due.Reset(l.nextDue())
+	}
+}
+
+// nextDue is how long nothing is due.
+func (l *limiter) nextDue() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	wait := time.Hour
+	for _, at := range l.due {
+		wait = min(wait, max(at.Sub(l.now()), limitDueMin))
+	}
+	return wait
+}
+
+// next makes a round of what there is to send, nil if there is nothing, with the entries of its
+// wants. Releases come first: they make room. A comparison asks for nothing: what the store has
+// forgotten must be held again before anything is granted.
+func (l *limiter) next() (*driver.LimitRound, []*limitEntry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for k, at := range l.due {
+		if !at.After(l.now()) {
+			l.look[k] = true
+			delete(l.due, k)
+		}
+	}
+	r := &driver.LimitRound{Held: l.held, Compare: l.compare}
+	room := journal.LimitRoundMax
+	n := min(room, len(l.releases))
+	r.Releases, l.releases = l.releases[:n:n], l.releases[n:]
+	room -= n
+	var wants []*limitEntry
+	for len(l.fresh) > 0 && room > 0 && !r.Compare {
+		e := l.fresh[0]
+		l.fresh = l.fresh[1:]
+		if l.list[e.want.ID] != e || e.sent {
+			continue
+		}
+		e.sent = true
+		w := e.want.Want
+		w.Held = e.again
+		r.Wants, wants = append(r.Wants, w), append(wants, e)
+		room--
+	}
+	for k := range l.look {
+		if room == 0 || r.Compare {
+			break
+		}
+		r.Look = append(r.Look, k)
+		delete(l.look, k)
+		room--
+	}
+	if r.Size() == 0 && !r.Held && !r.Compare {
+		return nil, nil
+	}
+	l.held, l.compare = false, false
+	return r, wants
+}
+
+// answered takes an answer in.
+func (l *limiter) answered(r *driver.LimitRound, wants []*limitEntry, a *driver.LimitAnswer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range wants {
+		e.again = false
+	}
+	for _, id := range a.Granted {
+		l.grant(id)
+	}
+	for i := range a.Claims {
+		if a.Claims[i].Held {
+			l.grant(a.Claims[i].ID)
+		}
+	}
+	if r.Compare {
+		l.compared(a.Claims)
+	}
+	for _, k := range a.Again {
+		l.look[k] = true
+	}
+	maps.Copy(l.due, a.Due)
+	for _, name := range a.Unknown {
+		if !l.unknown[name] {
+			l.unknown[name] = true
+			l.log.Warn("steps name a limit that does not exist; it bounds nothing", logkey.Node, l.node, "limit", name)
+		}
+	}
+}
+
+// grant lets the attempt of a want begin, once. The caller holds the lock: so no want is withdrawn
+// whose attempt begins.
+func (l *limiter) grant(id int64) {
+	if e := l.list[id]; e != nil && !e.granted {
+		e.granted = true
+		e.want.Granted()
+	}
+}
+
+// compared makes the store know what the node has, and nothing else. Wants that no round has had
+// yet are not missing, and those whose release is still to be sent are not too many. The caller
+// holds the lock.
+func (l *limiter) compared(claims []driver.KnownClaim) {
+	known, ending := make(map[int64]bool, len(claims)), make(map[int64]bool, len(l.releases))
+	for i := range l.releases {
+		ending[l.releases[i].ID] = true
+	}
+	for i := range claims {
+		c := &claims[i]
+		known[c.ID] = true
+		if e := l.list[c.ID]; e != nil {
+			e.sent = true
+		} else if !ending[c.ID] {
+			l.end(c.ID, c.Needs)
+		}
+	}
+	var again []*limitEntry
+	for id, e := range l.list {
+		if e.sent && !known[id] {
+			e.sent, e.again = false, e.granted
+			again = append(again, e)
+		}
+	}
+	l.fresh = append(again, l.fresh...)
+}
+
+// failed takes a round back that has failed: it may have happened or not.
+func (l *limiter) failed(r *driver.LimitRound, wants []*limitEntry, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range wants {
+		e.sent = false // if it was, the comparison finds it
+	}
+	l.releases = append(r.Releases, l.releases...)
+	l.fresh = append(wants, l.fresh...)
+	for _, k := range r.Look {
+		l.look[k] = true
+	}
+	l.held, l.compare = l.held || r.Held, true
+	if !errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, journal.ErrNodeLost) && !errors.Is(err, journal.ErrStoreClosed) &&
+		!errors.Is(err, context.Canceled) {
+		l.log.Error("claims of limits cannot be asked for; the node asks again", logkey.Node, l.node, logkey.Error, err)
+	}
+}
