@@ -114,6 +114,7 @@ func (j *Journal) hintStarted(starts []journal.Start, index []int, out []journal
 		n.started(&starts[k], &out[index[k]])
 	}
 	n.publish()
+	j.changes.started(out, index)
 }
 
 func (j *Journal) hintSent(messages []journal.Message, index []int, out []journal.Sent) {
@@ -122,6 +123,7 @@ func (j *Journal) hintSent(messages []journal.Message, index []int, out []journa
 		n.sent(messages[k].Run, &out[index[k]])
 	}
 	n.publish()
+	j.changes.sent(messages)
 }
 
 func (j *Journal) hintCommitted(commits []Commit, out []Outcome) {
@@ -133,9 +135,11 @@ func (j *Journal) hintCommitted(commits []Commit, out []Outcome) {
 		}
 	}
 	n.publish()
+	j.changes.committed(commits, out)
 }
 
 func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
+	defer j.changes.acted(a)
 	if a.View != nil { // no node has anything to do with it
 		return
 	}

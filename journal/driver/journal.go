@@ -29,11 +29,12 @@ import (
 // not hear each other's hints.
 type Journal struct {
 	*journal.Journal
-	store  Store
-	o      journal.Options
-	clock  Clock
-	local  hub
-	outage outage
+	store   Store
+	o       journal.Options
+	clock   Clock
+	local   hub
+	changes changes
+	outage  outage
 }
 
 // New returns the engine of a fresh journal.Journal on a store, which stays the caller's to close.

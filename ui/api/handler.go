@@ -32,7 +32,7 @@ func New(client *runtime.Client, o *Options) http.Handler {
 	h := &handler{o: o.withDefaults(j), client: client, journal: driver.Of(j), mux: http.NewServeMux(), byName: map[string]*operation{},
 		streams: make(chan struct{}, streamsMax), describe: document}
 	h.cursors = newSealer(h.o.CursorKey)
-	h.feed, h.shared = newFeed(h.journal), newShared()
+	h.feed, h.shared = newFeed(h.journal, h.o.Poll), newShared()
 	for _, op := range operations() {
 		h.byName[op.pattern()] = op
 		h.mux.Handle(op.pattern(), http.NotFoundHandler())

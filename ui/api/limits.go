@@ -5,12 +5,19 @@ import "time"
 const (
 	// timeoutDefault is longer than any answer takes, and short enough for somebody who waits.
 	timeoutDefault = 30 * time.Second
-	// pollDefault is how often a stream looks for what no hint has told.
-	pollDefault = time.Second
-	// gapMax, and gapShare of the time between two polls, is the least that passes between two
-	// looks, however many hints come: a busy store sends thousands a second.
+	// pollDefault is how often streams look for what nothing has told.
+	pollDefault = 2 * time.Second
+	// gapMax, gapEach for each different question, and gapShare of the time between two polls at
+	// most, is the least that passes between two looks, however many changes are told: a busy store
+	// has thousands a second.
 	gapShare = 10
 	gapMax   = 100 * time.Millisecond
+	gapEach  = 25 * time.Millisecond
+	// fleetShare is how many times more seldom than runs nodes, pauses and the audit are asked for:
+	// they change seldom, and what this process does to them is told.
+	fleetShare = 5
+	// forgetAfter is how long an answer stays that no stream asks for.
+	forgetAfter = time.Minute
 	// aliveEvery is how often a silent stream says that it lives: shorter than proxies wait.
 	aliveEvery = 15 * time.Second
 	// writeMax ends a stream whose reader takes nothing, which would keep its place from others.
@@ -18,8 +25,7 @@ const (
 	// streamMax ends a stream. Its reader connects again and is asked again who it is, so a right
 	// that was taken away holds no longer than this.
 	streamMax = 10 * time.Minute
-	// streamsMax is how many streams a handler serves at once: each asks the store about once a
-	// second.
+	// streamsMax is how many streams a handler serves at once: each has a connection.
 	streamsMax = 256
 
 	// bodyRoom is what a body may have beside a payload.

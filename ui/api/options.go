@@ -61,7 +61,9 @@ type Options struct {
 	CursorKey []byte
 	// Timeout bounds each call but streams. What was sent may take effect after it. Default 30 s.
 	Timeout time.Duration
-	// Poll is how often a stream looks for changes of which no hint tells. Default 1 s.
+	// Poll is how often streams look for changes of which nothing tells, such as some that other
+	// processes make. Streams that show the same share a look; of different lists, one is looked at
+	// in that time, then the next. Default 2 s.
 	Poll time.Duration
 	// BodyBytesMax bounds the body of a request. Default: the limit of a payload, and 1 MiB.
 	BodyBytesMax int64

@@ -75,47 +75,53 @@ func (s *stream) write(text string) error {
 	return rc.Flush()
 }
 
-// follow looks again and again, when a hint tells of something and every Options.Poll, until look
-// says that there is nothing more to come. While the store is away it goes on.
-func (c *call) follow(s *stream, run journal.RunID, look func() (ended bool, err error)) error {
-	r := c.h.feed.join(run)
+// follow looks again and again, when something tells of a change and at the pace of the feed, until
+// look says that there is nothing more to come. While the store is away it goes on. list names what
+// a stream of all shows.
+func (c *call) follow(s *stream, run journal.RunID, list string, look func(r *reader) (ended bool, err error)) error {
+	r := c.h.feed.join(run, list)
 	defer c.h.feed.leave(r)
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()
-	for {
-		ended, err := look()
-		away := s.began && errors.Is(err, journal.ErrUnavailable)
-		if ended || err != nil && !away {
-			return err
+	var seen []byte
+	for told := true; ; {
+		if told || run.IsZero() || !unchanged(c, r, &seen) {
+			ended, err := look(r)
+			away := s.began && errors.Is(err, journal.ErrUnavailable)
+			if ended || err != nil && !away {
+				return err
+			}
 		}
-		if err := c.wait(s, r, alive.C); err != nil {
+		var err error
+		if told, err = c.wait(s, r, alive.C); err != nil {
 			return err
 		}
 	}
 }
 
-// wait waits for a hint or a poll, and at least a moment.
-func (c *call) wait(s *stream, r *reader, alive <-chan time.Time) error {
-	gap, poll := time.NewTimer(min(c.h.o.Poll/gapShare, gapMax)), time.NewTimer(c.h.o.Poll)
+// wait waits until something tells of a change, or a poll is due, and at least a moment.
+func (c *call) wait(s *stream, r *reader, alive <-chan time.Time) (told bool, err error) {
+	least, every := c.h.feed.pace()
+	gap, poll := time.NewTimer(least), time.NewTimer(every)
 	defer gap.Stop()
 	defer poll.Stop()
 	select {
 	case <-gap.C:
 	case <-c.ctx.Done():
-		return c.ctx.Err()
+		return false, c.ctx.Err()
 	}
 	for {
 		select {
 		case <-r.wake:
-			return nil
+			return true, nil
 		case <-poll.C:
-			return nil
+			return false, nil
 		case <-alive:
 			if err := s.alive(); err != nil {
-				return err
+				return false, err
 			}
 		case <-c.ctx.Done():
-			return c.ctx.Err()
+			return false, c.ctx.Err()
 		}
 	}
 }

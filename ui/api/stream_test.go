@@ -279,6 +279,24 @@ func TestHintsAndPolls(t *testing.T) {
 	}
 }
 
+// TestTurnsAreTold: a stream that does not poll learns of turns that end in a wait, of which no hint
+// tells, if its own process has executed them.
+func TestTurnsAreTold(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, openMemory, func(o *api.Options) { o.Poll = time.Hour })
+	all := s.follow(t, "/events", "")
+	all.until("nothing is there", func(e sent) bool { return e.name == "runs" })
+	run := s.start(parcel, nil)
+	all.until("the run waits", func(e sent) bool { return e.name == "runs" && strings.Contains(e.data, "signal scanned") })
+	one := s.follow(t, "/runs/"+run.String()+"/events", "")
+	one.until("the run is shown", func(e sent) bool { return e.name == "run" })
+	if err := s.client.Pause(t.Context(), run, nil); err != nil {
+		t.Fatal(err)
+	}
+	one.until("it is paused", func(e sent) bool { return e.name == "run" && strings.Contains(e.data, `"paused"`) })
+	all.until("the audit has it", func(e sent) bool { return e.name == "audit" })
+}
+
 // TestStreamsEnd: as many streams as there may be are open at once, and one that is closed makes
 // room.
 func TestStreamsEnd(t *testing.T) {

@@ -2,8 +2,10 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -17,7 +19,9 @@ type allWatcher struct {
 	s             *stream
 	filter        journal.ListFilter
 	limit         int
+	name          string            // of the question that the list answers
 	runs          map[string][]byte // records by their ids; nil before the first look
+	listed        *listing          // what was looked at last
 	nodes, pauses []byte
 	audited       int64 // number of the newest entry; -1 before the first look
 }
@@ -32,33 +36,73 @@ func watchAll(c *call, s *stream) error {
 		return err
 	}
 	c.scans = scanPage * 5 // of a page that is read again and again
-	w := allWatcher{c: c, s: s, filter: f, limit: limit, audited: -1}
-	return c.follow(s, journal.RunID{}, w.look)
+	w := allWatcher{c: c, s: s, filter: f, limit: limit, audited: -1, name: "runs " + whose(c) + strconv.Quote(c.r.URL.RawQuery)}
+	return c.follow(s, journal.RunID{}, w.name, w.look)
 }
 
-func (w *allWatcher) look() (ended bool, err error) {
-	for _, part := range []func() error{w.lookRuns, w.lookNodes, w.lookPauses, w.lookAudit} {
-		if err := part(); err != nil {
+// whose begins the names of questions whose answers depend on who asks.
+func whose(c *call) string {
+	if c.h.o.Allow == nil && c.h.o.Redact == nil {
+		return ""
+	}
+	return strconv.Quote(c.actor) + " "
+}
+
+func (w *allWatcher) look(r *reader) (ended bool, err error) {
+	for _, part := range []func(*reader) error{w.lookRuns, w.lookNodes, w.lookPauses, w.lookAudit} {
+		if err := part(r); err != nil {
 			return false, err
 		}
 	}
 	return false, nil
 }
 
-func (w *allWatcher) lookRuns() error {
-	page, err := w.c.page(w.filter, "", w.limit)
+// ask asks for a stream, or takes what another one has been told. create gets a call that does not
+// end with this stream.
+func ask[T any](w *allWatcher, r *reader, about subject, name string, create func(c *call) (T, error)) (T, error) {
+	_, fresh := w.c.h.feed.pace()
+	if about != aboutRuns {
+		fresh = fleetShare * w.c.h.o.Poll
+	}
+	v, err := w.c.h.feed.ask(w.c.ctx, r, about, name, fresh, w.c.h.o.Timeout, func(ctx context.Context) (any, error) {
+		c := *w.c
+		c.ctx = ctx
+		return create(&c)
+	})
+	got, _ := v.(T)
+	return got, err
+}
+
+// listing is a page of runs with their texts, by which readers see what has changed.
+type listing struct {
+	runs []record.Run
+	text map[string][]byte
+}
+
+func (w *allWatcher) list(c *call) (*listing, error) {
+	page, err := c.page(w.filter, "", w.limit)
 	if err != nil {
+		return nil, err
+	}
+	l := &listing{runs: page.Runs, text: map[string][]byte{}}
+	for i := range l.runs {
+		if l.text[l.runs[i].ID], err = json.Marshal(&l.runs[i]); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+func (w *allWatcher) lookRuns(r *reader) error {
+	l, err := ask(w, r, aboutRuns, w.name, w.list)
+	if err != nil || l == w.listed {
 		return err
 	}
+	w.listed = l
 	changes := record.Changes{Runs: []record.Run{}, Gone: []string{}}
-	now := map[string][]byte{}
-	for i := range page.Runs {
-		r := &page.Runs[i]
-		text, err := json.Marshal(r)
-		if err != nil {
-			return err
-		}
-		if now[r.ID] = text; !bytes.Equal(text, w.runs[r.ID]) {
+	now := l.text
+	for i := range l.runs {
+		if r := &l.runs[i]; !bytes.Equal(now[r.ID], w.runs[r.ID]) {
 			changes.Runs = append(changes.Runs, *r)
 		}
 	}
@@ -77,11 +121,11 @@ func (w *allWatcher) lookRuns() error {
 }
 
 // lookNodes leaves out when leases end: that changes all the time, and tells nothing.
-func (w *allWatcher) lookNodes() error {
+func (w *allWatcher) lookNodes(r *reader) error {
 	if !w.c.allows("node list", nil) {
 		return nil
 	}
-	nodes, err := w.c.h.journal.Store().Nodes(w.c.ctx)
+	nodes, err := ask(w, r, aboutFleet, "nodes", func(c *call) ([]journal.Node, error) { return c.h.journal.Store().Nodes(c.ctx) })
 	if err != nil {
 		return err
 	}
@@ -93,11 +137,11 @@ func (w *allWatcher) lookNodes() error {
 	return w.changed("nodes", &w.nodes, steady, list)
 }
 
-func (w *allWatcher) lookPauses() error {
+func (w *allWatcher) lookPauses(r *reader) error {
 	if !w.c.allows("queue list", nil) {
 		return nil
 	}
-	list, err := w.c.h.client.Pauses(w.c.ctx)
+	list, err := ask(w, r, aboutFleet, "pauses", func(c *call) ([]journal.Pause, error) { return c.h.client.Pauses(c.ctx) })
 	if err != nil {
 		return err
 	}
@@ -116,11 +160,14 @@ func (w *allWatcher) changed(name string, sent *[]byte, tells, list any) error {
 }
 
 // lookAudit sends entries that are new, oldest first, and of more than a page the newest ones.
-func (w *allWatcher) lookAudit() error {
+func (w *allWatcher) lookAudit(r *reader) error {
 	if !w.c.allows("audit", nil) {
 		return nil
 	}
-	entries, _, err := w.c.audit(journal.AuditFilter{}, pageDefault)
+	entries, err := ask(w, r, aboutAudit, "audit "+whose(w.c), func(c *call) ([]journal.AuditEntry, error) {
+		list, _, err := c.audit(journal.AuditFilter{}, pageDefault)
+		return list, err
+	})
 	if err != nil {
 		return err
 	}

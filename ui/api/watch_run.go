@@ -38,7 +38,7 @@ func watchRun(c *call, s *stream) error {
 			return err
 		}
 	}
-	return c.follow(s, run, w.look)
+	return c.follow(s, run, "", w.look)
 }
 
 // startBehind reads the id of the event that the reader has got last.
@@ -55,7 +55,7 @@ func (w *runWatcher) startBehind(id string) error {
 
 // look sends what is new. Generations are read one after the other, each to its end, so nothing is
 // left out when the run continues as new or goes back.
-func (w *runWatcher) look() (ended bool, err error) {
+func (w *runWatcher) look(*reader) (ended bool, err error) {
 	for {
 		got, err := w.c.h.journal.Load(w.c.ctx, []driver.LoadRequest{{Run: w.run, Generation: w.generation, AfterSeq: w.seq, EventsOnly: true}})
 		if err != nil {
