@@ -17,6 +17,11 @@ SELECT ` + listColumns + `
 	findRuns fragment = `FROM reprise.runs r
 ` + listTasks + listEnds
 	findEnded fragment = `FROM ` + listEnded + listTasks
+	// findEndedFirst leaves the planner one way, from the terminal events to their runs, see
+	// endedFirst.
+	findEndedFirst fragment = `FROM reprise.events e
+CROSS JOIN LATERAL (SELECT * FROM reprise.runs r WHERE r.id = ANY (ARRAY[e.run_id])) r
+` + listTasks
 	findWhere fragment = listWhere + `  AND ($5::smallint IS NULL OR r.status = $5)
   AND ($5::smallint IS NULL OR $5 <> 0 OR t.run_id IS NOT NULL)
   AND ($6::smallint IS NULL OR e.kind = $6 AND e.kind > 20)
@@ -46,6 +51,8 @@ const (
 
 	orderID          fragment = "ORDER BY r.id DESC"
 	orderIDAsc       fragment = "ORDER BY r.id"
+	orderEvent       fragment = "ORDER BY e.run_id DESC"
+	orderEventAsc    fragment = "ORDER BY e.run_id"
 	orderClosed      fragment = "  AND r.closed_at IS NOT NULL\nORDER BY r.closed_at DESC, r.id DESC"
 	orderClosedAsc   fragment = "  AND r.closed_at IS NOT NULL\nORDER BY r.closed_at, r.id"
 	orderDuration    fragment = "  AND r.closed_at IS NOT NULL\nORDER BY " + exprDuration + " DESC, r.id DESC"
@@ -78,7 +85,7 @@ func findStatement(f *journal.ListFilter, q *filter.Query) (*built, int, error) 
 	parts := partsOf(f, q)
 	b.parts(parts, func(conditions []filter.Expr) {
 		b.add(findSelect)
-		b.order(q, b.from(f, conditions))
+		b.order(q, b.from(f, conditions, q.Order.ByID()))
 		b.add(limitRows)
 	})
 	if len(parts) > 1 {
@@ -103,7 +110,9 @@ func findArgs(f *journal.ListFilter) (args []any, limit int, err error) {
 // beside tells which tables beside runs have a row of every run that is selected. The planner may
 // read the runs in the order of one of these. It knows that their ids are those of the runs, and
 // yet does not bound their index by a bound of the run's id: a page's place is said of each table.
-type beside struct{ task, event bool }
+//
+// ended says that the runs come from their terminal events alone, in whose order they are.
+type beside struct{ task, event, ended bool }
 
 // besideOf reads it off a filter: see besideCond for its conditions.
 func besideOf(f *journal.ListFilter, conditions []filter.Expr) (s beside) {
@@ -139,15 +148,21 @@ func (s *beside) besideCond(c *filter.Cond) {
 }
 
 // from adds where runs come from, and everything that they must meet but their place. Runs of
-// statuses that did not complete come from their terminal events, see listFailedSQL.
-func (b *built) from(f *journal.ListFilter, conditions []filter.Expr) beside {
+// statuses that did not complete come from their terminal events, see listFailedSQL; inOrder says
+// that they are to be in the order of ids.
+func (b *built) from(f *journal.ListFilter, conditions []filter.Expr, inOrder bool) beside {
 	tables := besideOf(f, conditions)
 	ended, conditions := takeEnded(f, conditions)
+	tables.ended = len(ended) > 0 && inOrder && endedFirst(f, conditions)
 	if len(ended) == 0 {
 		b.add(findRuns)
 		b.add(findWhere)
 	} else {
-		b.add(findEnded)
+		if tables.ended {
+			b.add(findEndedFirst)
+		} else {
+			b.add(findEnded)
+		}
 		b.add(findWhere)
 		kinds := make([]int16, len(ended))
 		for i, status := range ended {
@@ -226,7 +241,14 @@ func (b *built) order(q *filter.Query, tables beside) {
 			b.placeBeside(q, tables)
 		}
 	}
-	b.add(o.by)
+	switch {
+	case tables.ended && q.Order.Ascending:
+		b.add(orderEventAsc)
+	case tables.ended:
+		b.add(orderEvent)
+	default:
+		b.add(o.by)
+	}
 }
 
 // placeBeside adds where the page begins in the tables beside runs.

@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"slices"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/filter"
 )
@@ -91,6 +93,40 @@ func severalOf(f *journal.ListFilter, q *filter.Query, conditions []filter.Expr)
 		}
 	}
 	return at
+}
+
+// endedFirst tells whether runs that did not complete can be found by nothing but that: no other
+// condition has an index. The planner does not see that. It takes a condition without statistics,
+// such as one on a label as a number, to select one run in two hundred or in three, and would read
+// all runs in the order of their ids until the page is full, which it never is where few or none
+// meet the condition.
+func endedFirst(f *journal.ListFilter, conditions []filter.Expr) bool {
+	if len(f.IDs) > 0 || !f.Parent.IsZero() || f.Workflow != "" || len(f.Labels) > 0 || !f.Since.IsZero() || !f.Until.IsZero() {
+		return false
+	}
+	return !slices.ContainsFunc(conditions, hasIndex)
+}
+
+// hasIndex tells whether an index may find the runs that meet a condition, or a part of it.
+func hasIndex(e filter.Expr) bool {
+	switch e := e.(type) {
+	case filter.And:
+		return slices.ContainsFunc(e, hasIndex)
+	case filter.Or:
+		return slices.ContainsFunc(e, hasIndex)
+	case filter.Not:
+		return hasIndex(e.Expr)
+	case *filter.Cond:
+		switch e.Field {
+		case filter.FieldID, filter.FieldKey, filter.FieldParent, filter.FieldWorkflow, filter.FieldCreated, filter.FieldClosed, filter.FieldDuration,
+			filter.FieldErrorClass:
+			return true
+		case filter.FieldLabel:
+			return len(e.Values) > 0 && (e.Op == filter.Equal || e.Op == filter.In) && e.Values[0].Kind != filter.KindNumber && e.Values[0].Kind != filter.KindTime
+		}
+		return e.Field.OfTask()
+	}
+	return true
 }
 
 // hasCompleted tells whether a status has no index: most runs of a large table are completed.

@@ -101,6 +101,8 @@ var shapes = []string{
 	`status in ("failed", "blocked")`,
 	`status in ("cancelled", "open", "terminated") order by created desc`,
 	`status = "failed" and region = "de"`,
+	`status = "failed" and total = 10`,
+	`status in ("failed", "blocked") and total = 10 order by created asc`,
 	`status = "failed" order by closed desc`,
 	`status in ("failed", "terminated") order by closed asc`,
 	`workflow = "rare"`,
@@ -132,7 +134,8 @@ func readsMax(shape string) float64 {
 	switch shape {
 	case `duration > 15m and status = failed`: // one in ten
 		return 15 * pageOf
-	case `status = "failed" order by closed desc`, `status in ("failed", "terminated") order by closed asc`: // three in a hundred
+	case `status = "failed" and total = 10`, `status in ("failed", "blocked") and total = 10 order by created asc`, // all that have failed
+		`status = "failed" order by closed desc`, `status in ("failed", "terminated") order by closed asc`: // three in a hundred
 		return 40 * pageOf
 	}
 	return 4 * pageOf

@@ -63,7 +63,7 @@ func tallyStatement(a *journal.Aggregate, q *filter.Query, by []filter.By, most 
 	parts := partsOf(f, q)
 	b.parts(parts, func(conditions []filter.Expr) {
 		b.tallied(a, by)
-		b.from(f, conditions)
+		b.from(f, conditions, false)
 		b.add(tallyLimit)
 	})
 	if len(parts) > 1 {
