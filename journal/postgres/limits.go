@@ -172,12 +172,10 @@ const (
 	// a second it takes a quarter of a second.
 	largeAnswer = 256 << 10
 	// A slice is as large as comes in about sliceTime, within these bounds.
-	sliceMin, sliceMax = 4 << 10, 64 << 10
+	sliceMin, sliceMax = 16 << 10, 64 << 10
 	sliceTime          = time.Millisecond
-	// giveWay is how many times as long as a slice took its reader gives way at most: a large
-	// answer has a third of the network at least. giveWayMax is for slices that took long for
-	// another reason, and what is less than giveWayMin is not worth a sleep.
-	giveWay    = 2
+	// giveWayMax is the longest time for which a reader gives way at once, and what is less than
+	// giveWayMin is not worth a sleep.
 	giveWayMin = 200 * time.Microsecond
 	giveWayMax = 20 * time.Millisecond
 	// smallCallTime is more than a small call takes unless it waits for more than the network, and

@@ -12,10 +12,10 @@ import (
 //
 // A call is small until its answer turns out to be large. A large answer is read in slices, and
 // between two of them its reader gives way while a small call is under way, or was a moment ago:
-// most are followed by another one of the same run. It gives way for at most giveWay times as long
-// as the slice took to come, so it always has its share of the network, and on a fast network,
-// where a slice takes microseconds, it does not give way at all. A small call that takes long waits
-// for something else than the network, and nobody gives way to it.
+// most are followed by another one of the same run. It gives way for no longer than its slices took
+// to come, all together, so it has half of the network at least, and on a fast network, where a
+// slice takes microseconds, it does not give way at all. A small call that takes long waits for
+// something else than the network, and nobody gives way to it.
 //
 // What was sent is on its way whoever reads, and the kernel reads ahead. So a connection that turns
 // out to be slow gets a window of what its network carries in a round trip and queueTime: no more
@@ -53,6 +53,7 @@ type answer struct {
 	// Of the reader.
 	slice    int           // how much it reads at once of a large answer
 	waited   time.Duration // for the large part of the answer, without giving way
+	owed     time.Duration // how long it may give way
 	measured bool          // the connection has its window
 }
 
@@ -103,7 +104,7 @@ func (a *answer) got(n int, took time.Duration) (rate float64) {
 	case now < largeAnswer:
 		return 0
 	case now-int64(n) < largeAnswer:
-		a.waited = 0
+		a.waited, a.owed = 0, 0
 		a.traffic.small.Add(-1)
 		return 0
 	case took > sliceTime:
@@ -114,8 +115,11 @@ func (a *answer) got(n int, took time.Duration) (rate float64) {
 	if a.waited += took; !a.measured && now >= measuredAnswer {
 		a.measured, rate = true, float64(now-largeAnswer)/max(a.waited, 1).Seconds()
 	}
-	if most := min(giveWay*took, giveWayMax); most >= giveWayMin {
-		a.traffic.giveWay(most)
+	if took >= giveWayMin {
+		began := time.Now()
+		a.owed += took
+		a.traffic.giveWay(min(a.owed, giveWayMax))
+		a.owed -= time.Since(began)
 	}
 	return rate
 }
