@@ -41,6 +41,7 @@ var tiny = map[string][]string{
 	"latency":   {"-runs", "20"},
 	"fanout":    {"-runs", "8"},
 	"flows":     {"-runs", "1"},
+	"limits":    {"-seconds", "0.3", "-concurrency", "50"},
 	"children":  {"-runs", "1"},
 	"signal":    {"-runs", "40", "-concurrency", "4"},
 	"timer":     {"-runs", "100", "-concurrency", "8"},

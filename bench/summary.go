@@ -19,6 +19,7 @@ var keyFigures = map[string][]string{
 	},
 	"fanout":    {"steps_per_second", "start_to_result_p50_ms"},
 	"flows":     {"nodes_per_second", "commits_per_node"},
+	"limits":    {"unlimited_per_second", "limited_per_second", "to_unlimited"},
 	"children":  {"children_per_second", "start_to_result_p50_ms"},
 	"signal":    {"round_trips_per_second", "round_trip_p50_ms", "round_trip_p99_ms", "sent_per_second", "received_per_second"},
 	"timer":     {"fired_late_p50_ms", "fired_late_p99_ms", "all_fired_seconds", "fired_per_second"},
