@@ -5,6 +5,9 @@ import (
 	"net/http"
 )
 
+// linesType is the type of answers that are lines of JSON.
+const linesType = "application/jsonl"
+
 // fail answers with what went wrong.
 func fail(w http.ResponseWriter, err error) {
 	p := problemOf(err)

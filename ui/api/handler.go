@@ -53,7 +53,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c := &call{h: h, op: op, r: r, scans: scanMax}
 	ctx, cancel := r.Context(), context.CancelFunc(func() {})
-	if op.stream == nil {
+	switch {
+	case op.lines != nil:
+		ctx, cancel = context.WithTimeout(ctx, streamMax)
+	case op.stream == nil:
 		ctx, cancel = context.WithTimeout(ctx, h.o.Timeout)
 	}
 	defer cancel()
@@ -63,6 +66,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if op.stream != nil {
 		h.serveStream(w, c)
+		return
+	}
+	if op.lines != nil {
+		h.serveLines(w, c)
 		return
 	}
 	answer, err := op.do(c)

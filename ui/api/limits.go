@@ -47,6 +47,12 @@ const (
 	// they are kept for other readers.
 	overviewMax = 5_000
 
+	// historyMax is how many events a page of a history has at most. spansDefault and spansMax are
+	// how many spans a timeline has: a history of 50,000 events has half as many.
+	historyMax   = 10_000
+	spansDefault = 10_000
+	spansMax     = 50_000
+
 	// scanMax is how many runs one call looks at to find those that the actor may see, and
 	// scanPage how many it reads at once.
 	scanMax  = 10_000

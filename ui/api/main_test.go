@@ -35,6 +35,7 @@ const (
 	family  workflow.Name[string, string]  = "family"
 	broken  workflow.Name[string, string]  = "broken"
 	panics  workflow.Name[string, string]  = "panics"
+	counts  workflow.Name[int, string]     = "counts"
 	scanned workflow.Signal[string]        = "scanned"
 	where   workflow.Query[string, string] = "where"
 )
@@ -72,6 +73,14 @@ func handleShop(n *runtime.Node) {
 	runtime.Handle(n, broken, func(ctx workflow.Context, _ string) (string, error) {
 		return workflow.Step(ctx, "pay", func(context.Context) (string, error) { return "", errors.New("no money") },
 			&workflow.StepOptions{Retry: &workflow.RetryPolicy{Attempts: 1}})
+	}, nil)
+	runtime.Handle(n, counts, func(ctx workflow.Context, steps int) (string, error) {
+		for range steps {
+			if _, err := workflow.Step(ctx, "count", func(context.Context) (int, error) { return 1, nil }, nil); err != nil {
+				return "", err
+			}
+		}
+		return scanned.Receive(ctx)
 	}, nil)
 	runtime.Handle(n, panics, func(_ workflow.Context, in string) (string, error) { panic("at " + in) }, nil)
 }

@@ -74,6 +74,9 @@ func (s *schemas) operation(op *operation) object {
 		}
 		answer["content"] = object{"text/event-stream": object{"schema": object{"type": "string"}}}
 		answer["x-reprise-events"] = events
+	case op.lines != nil:
+		answer["content"] = object{linesType: object{"schema": object{"type": "string"}}}
+		answer["x-reprise-lines"] = s.of(op.answer)
 	case op.answer != nil:
 		answer["content"] = object{"application/json": object{"schema": s.of(op.answer)}}
 	default:

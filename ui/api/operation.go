@@ -22,6 +22,8 @@ type operation struct {
 	events  map[string]reflect.Type // what a stream sends, by the names of the events
 	// stream answers with server-sent events, instead of do.
 	stream func(c *call, s *stream) error
+	// lines answers with a line of JSON for each value, instead of do. answer is that of a line.
+	lines func(c *call, write func(v any) error) error
 }
 
 // param is a parameter in the query of a request.

@@ -71,6 +71,15 @@ func checkAnswer(t testing.TB, method, path string, got answer) string {
 	pattern, op := operationOf(t, method, path)
 	responses := at(op, "responses").(object)
 	r := responses[fmt.Sprint(got.status)]
+	if line, ok := at(r, "x-reprise-lines").(object); ok {
+		if got.header.Get("Content-Type") != "application/jsonl" {
+			t.Errorf("%s: type %q", pattern, got.header.Get("Content-Type"))
+		}
+		for text := range strings.Lines(got.body) {
+			checkText(t, pattern, line, text)
+		}
+		return pattern
+	}
 	if r == nil {
 		r = responses[fmt.Sprintf("%dXX", got.status/100)]
 	}

@@ -3,7 +3,6 @@ package api
 import (
 	"encoding/json"
 	"errors"
-	"math"
 	"net/http"
 	"reflect"
 
@@ -20,8 +19,6 @@ func readOperations() []*operation {
 			answer: reflect.TypeFor[record.Detail](), do: showRun},
 		{method: http.MethodGet, path: "/runs/{run}/why", verbs: []string{"run why"}, summary: "Tell why a run stands where it stands, and who has to do what.",
 			answer: reflect.TypeFor[record.Why](), do: whyRun},
-		{method: http.MethodGet, path: "/runs/{run}/history", verbs: []string{"run history"}, summary: "List the events of a run's present generation, or of an earlier one.",
-			params: []param{number("generation", "of this generation; they are numbered from 1")}, answer: reflect.TypeFor[[]record.Event](), do: historyOfRun},
 		{method: http.MethodGet, path: "/runs/{run}/published", verbs: []string{"run published"}, summary: "List the values that a run has published.",
 			params: []param{text("name", "only the value with this name")}, answer: reflect.TypeFor[[]record.Published](), do: publishedByRun},
 		{method: http.MethodPost, path: "/runs/{run}/query", verbs: []string{"run query"}, summary: "Ask a run a question, with the code of Options.Node. Nothing is written.",
@@ -92,31 +89,6 @@ func whyRun(c *call) (any, error) {
 	rec := c.maker.Why(e)
 	rec.Run, err = c.record(&e.Run)
 	return &rec, err
-}
-
-func historyOfRun(c *call) (any, error) {
-	generation := c.number("generation", 0, 1, math.MaxInt32)
-	if c.wrong != nil {
-		return nil, c.wrong
-	}
-	run, err := c.run()
-	if err != nil {
-		return nil, err
-	}
-	var events []journal.Event
-	if generation > 0 {
-		events, err = c.h.client.HistoryOf(c.ctx, run, journal.Generation(generation))
-	} else {
-		events, err = c.h.client.History(c.ctx, run)
-	}
-	if err != nil {
-		return nil, err
-	}
-	list := []record.Event{}
-	for i := range events {
-		list = append(list, c.maker.Event(run, &events[i]))
-	}
-	return list, nil
 }
 
 func publishedByRun(c *call) (any, error) {

@@ -10,7 +10,7 @@ import (
 // operations are all there are.
 func operations() []*operation {
 	var all []*operation
-	for _, group := range [][]*operation{findOperations(), failureOperations(), overviewOperations(), readOperations(), streamOperations(), startOperations(), messageOperations(), adminOperations(),
+	for _, group := range [][]*operation{findOperations(), failureOperations(), overviewOperations(), readOperations(), timelineOperations(), streamOperations(), startOperations(), messageOperations(), adminOperations(),
 		rewindOperations(), amendOperations(), scopeOperations(), fleetOperations(), bulkOperations(),
 		viewOperations(), scheduleOperations(), scheduleChangeOperations(), flowOperations()} {
 		all = append(all, group...)

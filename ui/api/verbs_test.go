@@ -30,6 +30,7 @@ func everyVerb(s *shop) {
 	s.backVerbs()
 	s.scopeVerbs()
 	s.bulkVerbs()
+	s.timelineVerbs()
 	s.failureVerbs()
 	s.viewVerbs()
 	s.scheduleVerbs()
