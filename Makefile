@@ -38,8 +38,8 @@ QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./mi
 RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./internal/watchdog ./journal/driver \
 	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/bulk ./runtime/internal/... ./runtime/schedule
 
-.PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types peers race race-engine newer \
-	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-peers
+.PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types engines peers race race-engine newer \
+	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-engines prepare-peers
 
 # Nothing but the shell: on a machine with Go and make alone, this works.
 help: ## print this list
@@ -94,6 +94,10 @@ tutorial: prepare ## the program of docs/tutorial.md: its flows, and kill -9 of 
 
 assets: ## whether the dashboard's assets are what its sources make; go generate ./ui makes them
 	cd $(WEB) && $(TEST) -timeout $(TIMEOUT) ./...
+
+# Before a release: Chromium finds nearly all, and two more browsers take a minute.
+engines: prepare-engines ## the dashboard's pages in Debian's Firefox and WebKit as well
+	$(TEST) -timeout $(TIMEOUT) -run 'TestEngines' ./ui -engines
 
 # TypeScript's compiler looks for what the bundler does not: it is fetched, so it is no part of check.
 types: ## what TypeScript's compiler says of the dashboard's pages
@@ -165,6 +169,9 @@ prepare:
 
 prepare-race:
 	@.ci/prepare race
+
+prepare-engines:
+	@.ci/prepare engines
 
 prepare-newer:
 	@.ci/prepare newer

@@ -6,7 +6,8 @@
 //	go run ./examples/order
 //
 // Kill it when you like: the journal and the books are in one SQLite file, and the next start
-// finishes the orders. The same shop on several processes and Postgres is runtime/acceptance/order.
+// finishes the orders. With -ui :8080 it has a dashboard, until it is interrupted. The same shop on
+// several processes and Postgres is runtime/acceptance/order.
 package main
 
 import (
@@ -14,11 +15,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"sync"
 
@@ -28,15 +31,19 @@ import (
 )
 
 func main() {
+	ui := flag.String("ui", "", "address of a dashboard, such as :8080; the program ends when it is interrupted then")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	dir := filepath.Join(os.TempDir(), "reprise-shop")
-	if err := errors.Join(os.MkdirAll(dir, 0o755), run(context.Background(), dir, 500, os.Stdout)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o755), run(ctx, dir, 500, *ui, os.Stdout)); err != nil {
 		log.Fatalf("%v; the books are in %s", err, dir)
 	}
 	_ = os.RemoveAll(dir) // the next start is another day
 }
 
 // run starts a node and the orders, waits until all of them have ended, and audits the books.
-func run(ctx context.Context, dir string, orders int, out io.Writer) error {
+func run(ctx context.Context, dir string, orders int, ui string, out io.Writer) error {
 	file := filepath.Join(dir, "reprise.db")
 	fmt.Fprintf(out, "%d orders are processed now, which takes some seconds; kill me, and the next start finishes them.\n", orders)
 	fmt.Fprintf(out, "The journal and the books are in %s\n", file)
@@ -57,6 +64,13 @@ func run(ctx context.Context, dir string, orders int, out io.Writer) error {
 	var running sync.WaitGroup
 	running.Go(func() { end(node.Run(ctx)) })
 	defer func() { end(nil); running.Wait() }() // the node drains
+	if ui != "" {
+		wait, err := dashboard(ctx, ui, node, store, out)
+		if err != nil {
+			return err
+		}
+		defer wait()
+	}
 
 	runs := make([]*runtime.Run[Receipt], orders)
 	for i := range runs {

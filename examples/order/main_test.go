@@ -1,10 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"database/sql"
+	"errors"
+	"io"
+	"net/http"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -44,7 +50,7 @@ func TestOrder(t *testing.T) {
 
 func open(t *testing.T, dir string) (string, error) {
 	var out bytes.Buffer
-	err := run(t.Context(), dir, 40, &out)
+	err := run(t.Context(), dir, 40, "", &out)
 	return out.String(), err
 }
 
@@ -67,5 +73,47 @@ func change(t *testing.T, dir, statement string) (restore func()) {
 		exec(`insert into books select * from kept`)
 		exec(`drop table kept`)
 		books.Close()
+	}
+}
+
+// TestDashboard: the program serves pages and the orders beside them until it is interrupted.
+func TestDashboard(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		err := run(ctx, t.TempDir(), 20, ":0", w)
+		w.CloseWithError(errors.Join(err, io.EOF))
+		ended <- err
+	}()
+	out := bufio.NewScanner(r)
+	var root string
+	for out.Scan() {
+		if at, ok := strings.CutPrefix(out.Text(), "The dashboard is http://127.0.0.1:"); ok {
+			root = "http://127.0.0.1:" + at
+		}
+		if strings.Contains(out.Text(), "until you interrupt") {
+			break
+		}
+	}
+	for path, want := range map[string]string{"": "<title>The shop</title>", "api/runs?limit=1": `"workflow":"order.checkout"`, "api/queues": `"order.checkout"`} {
+		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, root+path, nil)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s answers %s", path, text)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
+	interrupt()
+	for out.Scan() { // what it prints in the end
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

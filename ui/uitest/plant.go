@@ -43,6 +43,7 @@ func Register(n *runtime.Node) {
 		stamp, err := Cleared.Receive(ctx)
 		return stamp + " for " + to, err
 	}, nil)
+	registerMore(n)
 }
 
 func order(ctx workflow.Context, in Fate) (any, error) {

@@ -2,7 +2,7 @@ import type { Run } from "../api";
 
 // A state has a word and a sign, so that colour is never all that tells it.
 const signs: Record<string, string> = {
-	open: "●", ready: "●", completed: "✓", failed: "✕", cancelled: "⊘", terminated: "⊘",
+	open: "●", ready: "●", live: "●", active: "●", completed: "✓", failed: "✕", cancelled: "⊘", terminated: "⊘",
 	blocked: "!", quarantined: "!", paused: "‖", pausing: "‖", interrupting: "‖",
 };
 
