@@ -27,11 +27,11 @@ export interface Audit {
 	number: number;
 	/** why, as the operator said */
 	reason?: string;
-	/** id of the run, which may be deleted by now; absent for a queue, a workflow or a node, which detail names */
+	/** id of the run, which may be deleted by now; absent for a queue, a workflow, a node or a view, which detail names */
 	run?: string;
-	/** pause, resume, set-labels, set-priority, retry, reset, skip, edit, fork, terminate, delete, or drain of a node */
+	/** pause, resume, set-labels, set-priority, retry, reset, skip, edit, fork, terminate, delete, drain of a node, save-view or delete-view */
 	verb: string;
-	/** name of the workflow; empty for a queue or a node */
+	/** name of the workflow; empty for a queue, a node or a view */
 	workflow: string;
 }
 
@@ -779,6 +779,13 @@ export interface RunPage {
 	runs: Array<Run>;
 }
 
+export interface SaveViewRequest {
+	/** a path and a query below the pages: runs?where=status+%3D+failed */
+	address: string;
+	/** why, for the audit */
+	reason?: string;
+}
+
 export interface Schedule {
 	/** how many are under way */
 	backfills: number;
@@ -927,6 +934,33 @@ export interface Slot {
 	omitted?: boolean;
 }
 
+export interface Span {
+	/** attempts that a step took; of an open one those that have failed */
+	attempts?: number;
+	/** when the code asked for it, or the run heard of it */
+	begin_at: string;
+	/** number of the command in its generation */
+	cmd?: number;
+	/** of a timer: when it was to fire */
+	due_at?: string;
+	/** when its outcome was an event; absent while it is open */
+	end_at?: string;
+	/** step, timer, child, send, update, or signal and cancel request, which take no time */
+	kind: string;
+	/** the first place beside the other spans that was free when it began, from 0 */
+	lane: number;
+	/** name of the step, timer, signal, update or child's workflow */
+	name?: string;
+	/** of an open step: when the next attempt is due */
+	next_at?: string;
+	/** completed, failed, fired, cancelled, sent, refused, received, or left if the run ended before; absent while it is open */
+	outcome?: string;
+	/** of a child: its id */
+	run?: string;
+	/** number of the event that has its outcome */
+	seq?: number;
+}
+
 export interface StartRequest {
 	/** how long the run's code does not begin: 90m, 12h, 3d */
 	delay?: string;
@@ -989,6 +1023,27 @@ export interface Tally {
 	runs: number;
 }
 
+export interface Timeline {
+	/** time of its first event */
+	begin_at: string;
+	/** length of its history */
+	events: number;
+	/** the generation */
+	generation: number;
+	/** how many spans there were at once, at most */
+	lanes: number;
+	/** time of its last event */
+	last_at: string;
+	/** the parameter after for the spans behind these; absent if there are none */
+	next?: number;
+	/** the run */
+	run: Run;
+	/** the spans, in the order in which they began */
+	spans: Array<Span>;
+	/** how many spans there are */
+	total: number;
+}
+
 export interface Timer {
 	/** number of the command in its generation */
 	cmd: number;
@@ -1031,6 +1086,24 @@ export interface UpdateRequest {
 	name: string;
 	/** send nothing if the run, its queue or its workflow is paused */
 	refuse_paused?: boolean;
+}
+
+export interface View {
+	/** who has saved it, as the program said */
+	actor?: string;
+	/** a path and a query below the pages */
+	address: string;
+	/** when it was saved */
+	at: string;
+	/** what it is called */
+	name: string;
+}
+
+export interface ViewChange {
+	/** what was done: saved or deleted */
+	done: string;
+	/** what the view is called */
+	name: string;
 }
 
 export interface Why {
@@ -1231,6 +1304,15 @@ export interface Operations {
 		events: { };
 		writes: true;
 	};
+	/** Download the history of a run as lines of JSON, an event each. */
+	"GET /runs/{run}/download": {
+		path: { run: string };
+		query: { generation?: number; compact?: boolean };
+		body: undefined;
+		answer: unknown;
+		events: { };
+		writes: false;
+	};
 	/** Give a step of a run a result, instead of what it has. */
 	"POST /runs/{run}/edit": {
 		path: { run: string };
@@ -1270,7 +1352,7 @@ export interface Operations {
 	/** List the events of a run's present generation, or of an earlier one. */
 	"GET /runs/{run}/history": {
 		path: { run: string };
-		query: { generation?: number };
+		query: { generation?: number; after?: number; limit?: number; compact?: boolean };
 		body: undefined;
 		answer: Array<Event>;
 		events: { };
@@ -1384,6 +1466,15 @@ export interface Operations {
 		events: { };
 		writes: true;
 	};
+	/** Show what a run has done and waited for over time: steps, timers, children, messages, each with its begin and its end. */
+	"GET /runs/{run}/timeline": {
+		path: { run: string };
+		query: { generation?: number; after?: number; limit?: number };
+		body: undefined;
+		answer: Timeline;
+		events: { };
+		writes: false;
+	};
 	/** Send an update to an open run and wait for its answer. */
 	"POST /runs/{run}/update": {
 		path: { run: string };
@@ -1489,6 +1580,33 @@ export interface Operations {
 		query: { };
 		body: TriggerRequest;
 		answer: ScheduleTold;
+		events: { };
+		writes: true;
+	};
+	/** List the addresses of pages that people have saved, by their names. */
+	"GET /views": {
+		path: { };
+		query: { };
+		body: undefined;
+		answer: Array<View>;
+		events: { };
+		writes: false;
+	};
+	/** Delete a saved address. */
+	"DELETE /views/{view}": {
+		path: { view: string };
+		query: { reason?: string };
+		body: undefined;
+		answer: ViewChange;
+		events: { };
+		writes: true;
+	};
+	/** Save an address under a name, instead of the one that the name had. */
+	"PUT /views/{view}": {
+		path: { view: string };
+		query: { };
+		body: SaveViewRequest;
+		answer: ViewChange;
 		events: { };
 		writes: true;
 	};
