@@ -1,6 +1,10 @@
 package api
 
 import (
+	"maps"
+	"slices"
+	"strings"
+
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/ui/record"
 )
@@ -20,6 +24,26 @@ func (c *call) may(verb string, run *journal.Run) error {
 	}
 	return refuse(forbidden, "%q may not do %q", c.actor, verb)
 }
+
+// mayDo are the verbs about one run that the actor may do with it, nil if nobody is asked. A page
+// offers no others.
+func mayDo(c *call, run *journal.Run) []string {
+	if c.h.o.Allow == nil {
+		return nil
+	}
+	asked := map[string]bool{}
+	for _, op := range c.h.byName {
+		v := op.verb()
+		if _, known := asked[v]; !known && strings.HasPrefix(op.path, runPath) {
+			asked[v] = c.allows(v, run)
+		}
+	}
+	maps.DeleteFunc(asked, func(_ string, may bool) bool { return !may })
+	return slices.Sorted(maps.Keys(asked))
+}
+
+// runPath is where the operations about one run are.
+const runPath = "/runs/{run}"
 
 // seen returns those of some runs that exist and that the actor may see.
 func (c *call) seen(ids []journal.RunID) (map[journal.RunID]bool, error) {
@@ -58,7 +82,7 @@ func (c *call) records(runs []journal.Run) ([]record.Run, error) {
 	}
 	for i := range runs {
 		if p := runs[i].Parent; p != nil && !seen[p.Run] {
-			list[i].Parent = ""
+			list[i].Parent, list[i].ParentCmd, list[i].ParentGen = "", 0, 0
 		}
 	}
 	return list, nil

@@ -19,12 +19,14 @@ var (
 	afterSeqParam   = number("after", "only events behind the one with this number")
 	limitSeqParam   = number("limit", "how many events there are at most: 1 to 10000; default all")
 	compactParam    = flag("compact", "without payloads and commands")
+	// A list shows the beginning of a payload, and a payload may have megabytes.
+	payloadParam = number("payload_bytes", "leave out payloads that are stored in more bytes; left_out says which ones, and after and limit get them")
 )
 
 func timelineOperations() []*operation {
 	return []*operation{
 		{method: http.MethodGet, path: "/runs/{run}/history", verbs: []string{"run history"}, summary: "List the events of a run's present generation, or of an earlier one.",
-			params: []param{generationParam, afterSeqParam, limitSeqParam, compactParam}, answer: reflect.TypeFor[[]record.Event](), do: historyOfRun},
+			params: []param{generationParam, afterSeqParam, limitSeqParam, compactParam, payloadParam}, answer: reflect.TypeFor[[]record.Event](), do: historyOfRun},
 		{method: http.MethodGet, path: "/runs/{run}/timeline", verbs: []string{"run history"}, summary: "Show what a run has done and waited for over time: steps, timers, children, messages, each with its begin and its end.",
 			params: []param{generationParam, number("after", "only spans behind so many: the next of the page before"), number("limit", "how many spans there are at most: 1 to 50000; default 10000")},
 			answer: reflect.TypeFor[record.Timeline](), do: timelineOfRun},
@@ -72,10 +74,13 @@ func historyRequest(c *call) (q driver.LoadRequest, err error) {
 	return q, err
 }
 
-// eventOf is the record of an event, with no more than what happened if the answer is compact.
-func eventOf(c *call, run journal.RunID, e *journal.Event) record.Event {
+// eventOf is the record of an event, with no more than what happened if the answer is compact, and
+// without a payload of more than so many bytes. Of one that is hidden it does not tell that.
+func eventOf(c *call, run journal.RunID, e *journal.Event, bytesMax int) record.Event {
 	if !c.flag(compactParam.name) {
-		return c.maker.Event(run, e)
+		rec := c.maker.Brief(run, e, bytesMax)
+		rec.LeftOut = rec.LeftOut && !(c.h.o.HideInputs && inputs[record.SourceOf(e.Kind)])
+		return rec
 	}
 	lean := *e
 	lean.Payload, lean.Issued = journal.Payload{}, nil
@@ -85,15 +90,17 @@ func eventOf(c *call, run journal.RunID, e *journal.Event) record.Event {
 func historyOfRun(c *call) (any, error) {
 	after := c.number(afterSeqParam.name, 0, 0, math.MaxInt32)
 	limit := int(c.number(limitSeqParam.name, math.MaxInt, 1, historyMax))
+	bytesMax := int(c.number(payloadParam.name, math.MaxInt32, 0, math.MaxInt32))
 	q, err := historyRequest(c)
 	if err != nil {
 		return nil, err
 	}
 	q.AfterSeq = journal.Seq(after)
+	q.Limit = min(limit, driver.LoadEventsMax)
 	list := []record.Event{}
 	_, _, err = eachEvent(c, q, func(events []journal.Event) (bool, error) {
 		for i := range events[:min(len(events), limit-len(list))] {
-			list = append(list, eventOf(c, q.Run, &events[i]))
+			list = append(list, eventOf(c, q.Run, &events[i], bytesMax))
 		}
 		return len(list) < limit, nil
 	})
@@ -111,7 +118,7 @@ func downloadRun(c *call, write func(v any) error) error {
 	}
 	_, _, err = eachEvent(c, q, func(events []journal.Event) (bool, error) {
 		for i := range events {
-			if err := write(eventOf(c, q.Run, &events[i])); err != nil {
+			if err := write(eventOf(c, q.Run, &events[i], math.MaxInt)); err != nil {
 				return false, err
 			}
 		}

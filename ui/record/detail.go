@@ -24,6 +24,7 @@ type Detail struct {
 	Events   int               `json:"events" doc:"length of the present generation's history"`
 	Rewinds  []Audit           `json:"rewinds,omitempty" doc:"newest first: when the run was retried, reset, forked or amended, or made as a fork, from where, by whom"`
 	LastAt   *time.Time        `json:"last_at,omitempty" doc:"time of the newest event"`
+	May      []string          `json:"may,omitempty" doc:"of an HTTP API that asks who may do what: the verbs about a run, such as run cancel, that the actor may do with this one"`
 }
 
 // Step is a step without an outcome.

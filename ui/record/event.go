@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ type Event struct {
 	Inbox   int64     `json:"inbox,omitempty" doc:"the message that it consumes"`
 	Attempt int32     `json:"attempt,omitempty" doc:"attempts that a step took"`
 	Payload *Payload  `json:"payload,omitempty" doc:"output, failure or what was sent"`
+	LeftOut bool      `json:"left_out,omitempty" doc:"whether there is a payload, which was asked to be left out because of its size"`
 	Issued  []string  `json:"issued,omitempty" doc:"the commands that the code asked for in reaction, in words"`
 }
 
@@ -29,12 +31,25 @@ var fromEvent = map[journal.Kind]string{
 	journal.RunCompleted: FromOutcome, journal.RunFailed: FromOutcome, journal.RunCancelled: FromOutcome, journal.RunTerminated: FromOutcome,
 }
 
+// SourceOf says what the payload of an event is of: one of the constants From….
+func SourceOf(k journal.Kind) string { return cmp.Or(fromEvent[k], FromOther) }
+
+// Brief returns the record of an event without a payload that is stored in more bytes than so many,
+// and without the cost of decoding that one.
+func (m *Maker) Brief(run journal.RunID, e *journal.Event, bytesMax int) Event {
+	if len(e.Payload.Data) <= bytesMax {
+		return m.Event(run, e)
+	}
+	c := *e
+	c.Payload = journal.Payload{}
+	rec := m.Event(run, &c)
+	rec.LeftOut = true
+	return rec
+}
+
 // Event returns the record of an event of a run.
 func (m *Maker) Event(run journal.RunID, e *journal.Event) Event {
-	from := Source{Run: run, Kind: fromEvent[e.Kind], Name: e.Name}
-	if from.Kind == "" {
-		from.Kind = FromOther
-	}
+	from := Source{Run: run, Kind: SourceOf(e.Kind), Name: e.Name}
 	rec := Event{Seq: int32(e.Seq), Kind: e.Kind.String(), Name: e.Name, Time: e.Time, Cmd: int32(e.Cmd), Inbox: int64(e.Inbox),
 		Attempt: e.Attempt, Payload: m.Payload(from, e.Payload)}
 	for _, c := range e.Issued {

@@ -21,6 +21,8 @@ type Run struct {
 	Labels     map[string]string `json:"labels,omitempty" doc:"its labels, as they are now"`
 	Generation int32             `json:"generation" doc:"1, and one more for each continue-as-new"`
 	Parent     string            `json:"parent,omitempty" doc:"id of the run that waits for it"`
+	ParentCmd  int32             `json:"parent_cmd,omitempty" doc:"of a child: number of the command of its parent that has started it"`
+	ParentGen  int32             `json:"parent_generation,omitempty" doc:"of a child: the generation of its parent that has started it"`
 	Node       int32             `json:"node,omitempty" doc:"number of the node that owns it"`
 	CreatedAt  time.Time         `json:"created_at" doc:"when it was started"`
 	StartAt    time.Time         `json:"start_at" doc:"when its code may begin"`
@@ -48,7 +50,7 @@ func (m *Maker) Run(r *journal.Run) Run {
 		Status: r.Status.String(), Labels: r.Labels, Generation: int32(r.Generation), CreatedAt: r.CreatedAt, StartAt: r.StartAt,
 		ClosedAt: Moment(r.ClosedAt)}
 	if r.Parent != nil {
-		rec.Parent = r.Parent.Run.String()
+		rec.Parent, rec.ParentCmd, rec.ParentGen = r.Parent.Run.String(), int32(r.Parent.Cmd), int32(r.Parent.Generation)
 	}
 	if r.Timeout > 0 {
 		at, _ := r.Freezes.Due(r.StartAt, r.StartAt.Add(r.Timeout))

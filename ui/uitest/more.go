@@ -21,6 +21,9 @@ const (
 	Approved workflow.Signal[string]             = "approved"
 )
 
+// later is longer than any test.
+const later = 24 * time.Hour
+
 // registerMore registers what is not a workflow of Order's kind.
 func registerMore(n *runtime.Node) {
 	schedule.Handle(n)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
@@ -32,9 +31,6 @@ type Fate struct {
 // Hostile is what somebody might put into every text that the dashboard shows. It must be seen as
 // text, and do nothing.
 const Hostile = "<img src=x onerror=alert(1)><script>alert(2)</script> \u202egnp.exe \u0007 ]]> 'a\"b` 🧑‍🚀"
-
-// later is longer than any test.
-const later = 24 * time.Hour
 
 // Register registers the workflows.
 func Register(n *runtime.Node) {

@@ -154,6 +154,8 @@ export interface Detail {
 	input?: Payload;
 	/** time of the newest event */
 	last_at?: string;
+	/** of an HTTP API that asks who may do what: the verbs about a run, such as run cancel, that the actor may do with this one */
+	may?: Array<string>;
 	/** output or failure of a closed run */
 	outcome?: Payload;
 	/** newest first: when the run was retried, reset, forked or amended, or made as a fork, from where, by whom */
@@ -215,6 +217,8 @@ export interface Event {
 	issued?: Array<string>;
 	/** what happened: RunStarted, StepCompleted, SignalReceived and so on, as journal.Kind */
 	kind: string;
+	/** whether there is a payload, which was asked to be left out because of its size */
+	left_out?: boolean;
 	/** name of the step, timer, signal or child */
 	name?: string;
 	/** output, failure or what was sent */
@@ -750,6 +754,10 @@ export interface Run {
 	node?: number;
 	/** id of the run that waits for it */
 	parent?: string;
+	/** of a child: number of the command of its parent that has started it */
+	parent_cmd?: number;
+	/** of a child: the generation of its parent that has started it */
+	parent_generation?: number;
 	/** 1, the most urgent, to 5 */
 	priority: number;
 	/** why it is blocked, quarantined, failed, cancelled, terminated or unreadable */
@@ -1352,7 +1360,7 @@ export interface Operations {
 	/** List the events of a run's present generation, or of an earlier one. */
 	"GET /runs/{run}/history": {
 		path: { run: string };
-		query: { generation?: number; after?: number; limit?: number; compact?: boolean };
+		query: { generation?: number; after?: number; limit?: number; compact?: boolean; payload_bytes?: number };
 		body: undefined;
 		answer: Array<Event>;
 		events: { };

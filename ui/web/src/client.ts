@@ -1,4 +1,7 @@
 import type { Operations, Problem } from "./api";
+import { Exact, parse } from "./exact";
+
+export { Exact, parse };
 
 // root is the folder that the dashboard is mounted on. The document's base says so when it is
 // loaded; whatever the address becomes later, the base stays what it was.
@@ -75,28 +78,10 @@ export async function call<O extends keyof Operations>(op: O, o: Asked<O> = {}):
 	throw new ProblemError({ type: "#foreign", title: "somebody else has answered", status: response.status, detail: `${response.status} ${response.statusText}: ${text.slice(0, 300)}`, how: "look at what stands between the browser and the dashboard" });
 }
 
-// Exact is a number that JavaScript cannot hold, as it was written.
-export class Exact {
-	constructor(readonly text: string) {}
-	toString() {
-		return this.text;
-	}
-}
-
 // raw puts a text into JSON as it is, in browsers that can.
 function raw(text: string): unknown {
 	const json = JSON as unknown as { rawJSON?: (text: string) => unknown };
 	return json.rawJSON ? json.rawJSON(text) : Number(text);
-}
-
-// parse reads JSON. Payloads are values of programs, which have numbers of 64 bits: these stay what
-// they are, where the browser shows how a number was written.
-export function parse(text: string): unknown {
-	if (!/\d{16}/.test(text)) return JSON.parse(text);
-	return JSON.parse(text, function (_, value, context?: { source?: string }) {
-		const source = context?.source;
-		return typeof value === "number" && source && String(value) !== source && source.replace(/\D/g, "").length > 15 ? new Exact(source) : value;
-	} as (key: string, value: unknown) => unknown);
 }
 
 // The server's clock is what "ago" is counted from: that of the browser may be minutes off.

@@ -30,7 +30,7 @@ export function useLiveState(): State {
 }
 
 type Streams = { [O in keyof Operations]: keyof Operations[O]["events"] extends never ? never : O }[keyof Operations];
-type Changed<O extends keyof Operations> = (name?: (keyof Operations[O]["events"] & string) | "open", data?: unknown) => void;
+type Changed<O extends keyof Operations> = (name?: (keyof Operations[O]["events"] & string) | "open", data?: unknown, id?: string) => void;
 
 // useLive listens to a stream of the API while the page is shown. changed is called for each event,
 // with "open" before the first one of each connection, and without a name when the page has to look by
@@ -72,7 +72,7 @@ export function useLive<O extends Streams>(op: O, o: Pick<Asked<O>, "path" | "qu
 				clearTimeout(timer);
 				poll();
 			};
-			for (const name of names.split(",")) s.addEventListener(name, (e) => fn.current(name as never, parse((e as MessageEvent<string>).data)));
+			for (const name of names.split(",")) s.addEventListener(name, (e) => fn.current(name as never, parse((e as MessageEvent<string>).data), (e as MessageEvent).lastEventId));
 		};
 		const seen = () => {
 			if (document.hidden) {

@@ -4,6 +4,7 @@ import { one as job, page as bulk } from "./bulk";
 import { one as flow, page as flows } from "./flows";
 import { page as nodes } from "./nodes";
 import { page as queues } from "./queues";
+import { page as run } from "./run";
 import { page as runs } from "./runs";
 import { page as schedule } from "./schedule";
 import { page as schedules } from "./schedules";
@@ -16,6 +17,7 @@ import { page as workflows } from "./workflows";
 export const pages: Page[] = [
 	{ ...runs, path: "", key: undefined }, // until there is an overview
 	runs,
+	run,
 	workflows,
 	workflow,
 	queues,

@@ -43,7 +43,7 @@ export function Graph({ label, nodes, picked, pick }: { label: string; nodes: Gr
 					const act = pick && (() => pick(p.id));
 					return (
 						<g key={p.id} class={"node" + (n.dashed ? " dashed" : "")} data-id={p.id} data-word={n.word} transform={`translate(${p.x} ${p.y})`}
-							role={act && "button"} tabindex={act && 0} aria-pressed={act && picked === p.id} aria-label={act && [n.name, n.sub, n.word].filter(Boolean).join(" ")} onClick={act}
+							role={act && "button"} tabindex={act && 0} aria-pressed={act && picked === p.id} onClick={act}
 							onKeyDown={act && ((e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); act(); } })}>
 							<title>{plain(n.full)}</title>
 							<rect x={-p.width / 2} y={-p.height / 2} width={p.width} height={p.height} rx="5" />
