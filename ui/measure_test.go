@@ -34,6 +34,7 @@ func TestMeasure(t *testing.T) {
 		p.Await(`document.querySelectorAll("time").length > 0`)
 		// The page itself starts a run and waits for its row: one clock.
 		change = append(change, uitest.Eval[float64](p, `(async () => {
+			await new Promise(done => setTimeout(done, 300 + Math.random() * 1500)); // the stream is at rest
 			const was = document.querySelector("tbody tr").dataset.key;
 			const begin = performance.now();
 			await fetch("api/runs", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({workflow: "customs", input: "Lima"})});
