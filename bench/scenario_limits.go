@@ -13,13 +13,14 @@ import (
 
 var limitsScenario = scenario{
 	name: "limits", about: "runs of one step, without a limit and with one, in turns: one limit of 40 for two nodes of 20 slots and steps of 25 ms; " +
-		"100,000 keys of one place each and steps that do nothing",
+		"100,000 keys of one place each; the same with steps that do nothing, which shows what a round costs",
 	defaults: options{seconds: 5, concurrency: 400, nodes: 2},
 	by:       bySeconds,
 	run: func(ctx context.Context, b *bench) error {
 		for _, shape := range []limitShape{
 			{name: "one limit", slots: 20, each: 25 * time.Millisecond, limit: journal.Limit{Name: "bench", Concurrency: 40}, keys: 1, target: 0.85},
-			{name: "many keys", limit: journal.Limit{Name: "bench", Concurrency: 1}, keys: 100_000, target: 0.8},
+			{name: "many keys", slots: 20, each: 25 * time.Millisecond, limit: journal.Limit{Name: "bench", Concurrency: 1}, keys: 100_000, target: 0.8},
+			{name: "nothing to do", limit: journal.Limit{Name: "bench", Concurrency: 1}, keys: 100_000},
 		} {
 			if err := b.inFresh(ctx, func(d *database) error { return measureLimit(ctx, b, d, shape) }); err != nil {
 				return err
@@ -88,22 +89,32 @@ func measureLimit(ctx context.Context, b *bench, d *database, shape limitShape) 
 			}
 			return l
 		}
-		rates := map[bool]float64{}
+		rates, cpu, server, runs := map[bool]float64{}, map[bool]time.Duration{}, map[bool]time.Duration{}, map[bool]int{}
 		const turns = 3
 		for range turns {
 			for _, limited := range []bool{false, true} {
 				if err := warmUp(ctx, call(limited)); err != nil {
 					return err
 				}
-				got, _, err := d.under(ctx, call(limited))
+				got, m, err := d.under(ctx, call(limited))
 				if err != nil {
 					return err
 				}
 				rates[limited] += got.perSecond() / turns
+				runs[limited] += got.runs
+				cpu[limited] += m.sum.driver
+				server[limited] += m.sum.postgres
 			}
 		}
 		s := settings{"shape": shape.name, "concurrency": b.o.concurrency, "nodes": b.o.nodes, "step_ms": milliseconds(shape.each), "keys": shape.keys}
 		f := figures{"unlimited_per_second": rates[false], "limited_per_second": rates[true], "to_unlimited": rates[true] / rates[false]}
+		for limited, name := range map[bool]string{false: "unlimited", true: "limited"} {
+			n := float64(max(runs[limited], 1))
+			f[name+"_node_cpu_us"], f[name+"_server_cpu_us"] = cpu[limited].Seconds()*1e6/n, server[limited].Seconds()*1e6/n
+		}
+		if shape.target == 0 {
+			return b.emit(s, f, nil)
+		}
 		return b.emit(s, f, nil, atLeast("to_unlimited", shape.target))
 	})
 }

@@ -61,7 +61,7 @@ func (x *limitRound) do(ctx context.Context, c *pgx.Conn) (driver.LimitAnswer, e
 		return row.Scan(&x.alive, &x.now)
 	}), int32(x.m.id), x.m.me())
 	x.remove(&p)
-	x.read(&p, withDefaults(keys, names), keys)
+	x.read(&p, withDefaults(keys, names), driver.LimitHeadsMax)
 	if err := p.send(ctx, c); err != nil {
 		return driver.LimitAnswer{}, err
 	}
@@ -136,24 +136,20 @@ func (x *limitRound) remove(p *pipeline) {
 	}
 }
 
-// read reads lines, and who waits first in some of them.
-func (x *limitRound) read(p *pipeline, states, heads []driver.LimitKey) {
+// read reads lines, and up to heads of those who wait first in them.
+func (x *limitRound) read(p *pipeline, states []driver.LimitKey, heads int) {
 	x.states, x.heads = nil, map[driver.LimitKey][]driver.LimitHead{}
 	names, keys := limitArrays(states)
 	p.query(x.s.sql.limit.state, each(func(row pgx.CollectableRow) error {
-		s, err := scanLimitState(row)
-		x.states = append(x.states, s)
+		s, h, err := scanLimitState(row)
+		if n := len(x.states); n == 0 || x.states[n-1].key != s.key {
+			x.states = append(x.states, s)
+		}
+		if h != nil {
+			x.heads[s.key] = append(x.heads[s.key], *h)
+		}
 		return err
-	}), names, keys)
-	if len(heads) == 0 {
-		return
-	}
-	names, keys = limitArrays(heads)
-	p.query(x.s.sql.limit.heads, each(func(row pgx.CollectableRow) error {
-		k, h, err := scanLimitHead(row)
-		x.heads[k] = append(x.heads[k], h)
-		return err
-	}), names, keys, driver.LimitHeadsMax)
+	}), names, keys, heads)
 }
 
 // add puts what was read into the table: the rows of limits first, then the lines. whole says that
@@ -227,9 +223,9 @@ func (x *limitRound) more(ctx context.Context, c *pgx.Conn, names []string) erro
 func (x *limitRound) readMore(ctx context.Context, c *pgx.Conn, keys []driver.LimitKey, whole bool) error {
 	slices.SortFunc(keys, driver.CompareLimitKeys)
 	var p pipeline
-	heads := keys
-	if !whole {
-		heads = nil
+	heads := 0
+	if whole {
+		heads = driver.LimitHeadsMax
 	}
 	x.read(&p, withDefaults(keys, driver.LimitNames(keys)), heads)
 	err := p.send(ctx, c)

@@ -14,10 +14,10 @@ import (
 // limitStatements are those of limits: of rounds, of nodes that are gone, of operators and of
 // pages.
 type limitStatements struct {
-	lock, try, member, remove, known, state, heads, open, lines, insert, grant, ofNode string
-	names, free, sweep                                                                 string
-	adminRead, set, unset, retotal, claim                                              string
-	list, uses, held, waiting, waitingName, waitingRun                                 string
+	lock, try, member, remove, known, state, open, lines, insert, grant, ofNode string
+	names, free, sweep                                                          string
+	adminRead, set, unset, retotal, claim                                       string
+	list, uses, held, waiting, waitingName, waitingRun                          string
 }
 
 // limitLocks adds statements that lock limits to pipelines, and those that free what a node has.

@@ -26,7 +26,7 @@ func (s *Store) Limits(ctx context.Context, f journal.LimitFilter) (page journal
 		}
 		if f.Uses > 0 {
 			p.query(s.sql.limit.uses, each(func(row pgx.CollectableRow) error {
-				st, err := scanLimitState(row)
+				st, _, err := scanLimitState(row)
 				u := journal.LimitUse{Name: st.key.Name, Key: st.key.Key, Held: st.line.Held, Waiting: st.line.Waiting}
 				if due := driver.LimitDue(st.line, st.limit); due > page.Now.UnixMicro() {
 					u.NextAt = time.UnixMicro(due).UTC()

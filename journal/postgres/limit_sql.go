@@ -24,23 +24,18 @@ RETURNING c.id, c.name, c.key, c.cost, c.granted_at`
 // limitKnownSQL finds the wants of a round that is repeated.
 const limitKnownSQL = `SELECT DISTINCT c.id FROM reprise.limit_claims c WHERE c.node = $1::int AND c.id = ANY ($2::bigint[])`
 
-// limitStateSQL reads lines and the rows of limits that are for them. Both may be missing.
+// limitStateSQL reads lines, the rows of limits that are for them, and who waits first in each, up to
+// $3: a row for each of these, or one for a line in which nobody waits. Line and limit may be
+// missing.
 const limitStateSQL = `
 SELECT k.name, k.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing,
-       j.held, j.waiting, j.ready, j.served, j.open
+       j.held, j.waiting, j.ready, j.served, j.open, c.node, c.id, c.rank, c.since, c.cost, c.needs
 FROM unnest($1::text[], $2::text[]) AS k(name, key)
 LEFT JOIN LATERAL (SELECT * FROM reprise.limits l WHERE l.name = k.name AND l.key = k.key) l ON true
-LEFT JOIN LATERAL (SELECT * FROM reprise.limit_lines j WHERE j.name = k.name AND j.key = k.key) j ON true`
-
-// limitHeadsSQL reads who waits first in lines.
-const limitHeadsSQL = `
-SELECT c.name, c.key, c.node, c.id, c.rank, c.since, c.cost, c.needs
-FROM unnest($1::text[], $2::text[]) AS k(name, key)
-CROSS JOIN LATERAL (
-    SELECT j.name, j.key FROM reprise.limit_lines j WHERE j.name = k.name AND j.key = k.key AND j.waiting > 0) j
-CROSS JOIN LATERAL (
-    SELECT * FROM reprise.limit_claims c WHERE c.name = j.name AND c.key = j.key AND c.granted_at IS NULL
-    ORDER BY c.rank, c.node, c.id LIMIT $3::int) c`
+LEFT JOIN LATERAL (SELECT * FROM reprise.limit_lines j WHERE j.name = k.name AND j.key = k.key) j ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM reprise.limit_claims c WHERE j.waiting > 0 AND c.name = k.name AND c.key = k.key AND c.granted_at IS NULL
+    ORDER BY c.rank, c.node, c.id LIMIT $3::int) c ON true`
 
 // limitOpenSQL finds the lines that come first for the total of their limit.
 const limitOpenSQL = `
@@ -144,7 +139,8 @@ FROM reprise.limits l WHERE ($1::text = '' OR l.name = $1::text) AND ($2::text =
 
 // limitUsesSQL lists lines that say something, the longest first.
 const limitUsesSQL = `
-SELECT j.name, j.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, j.held, j.waiting, j.ready, j.served, j.open
+SELECT j.name, j.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, j.held, j.waiting, j.ready, j.served, j.open,
+       NULL::int, NULL::bigint, NULL::bigint, NULL::timestamptz, NULL::bigint, NULL::text
 FROM reprise.limit_lines j
 LEFT JOIN LATERAL (SELECT * FROM reprise.limits l WHERE l.name = j.name AND l.key IN ('', j.key) ORDER BY l.key DESC LIMIT 1) l ON true
 WHERE ($1::text = '' OR j.name = $1::text) AND ($2::text = '' OR j.key = $2::text) AND j.key <> '~total'

@@ -76,12 +76,15 @@ func limitArrays(list []driver.LimitKey) (names, keys []string) {
 	return names, keys
 }
 
-// scanLimitState reads a row of limitStateSQL.
-func scanLimitState(row pgx.CollectableRow) (s limitState, err error) {
-	var concurrency, total, weight, held, waiting *int32
-	var n, per, burst, ageing, ready, served *int64
+// scanLimitState reads a row of limitStateSQL. head is nil if nobody waits in the line.
+func scanLimitState(row pgx.CollectableRow) (s limitState, head *driver.LimitHead, err error) {
+	var concurrency, total, weight, held, waiting, node *int32
+	var n, per, burst, ageing, ready, served, id, rank, cost *int64
 	var open *bool
-	err = row.Scan(&s.key.Name, &s.key.Key, &concurrency, &total, &n, &per, &burst, &weight, &ageing, &held, &waiting, &ready, &served, &open)
+	var since pgtype.Timestamptz
+	var needs *string
+	err = row.Scan(&s.key.Name, &s.key.Key, &concurrency, &total, &n, &per, &burst, &weight, &ageing, &held, &waiting, &ready, &served, &open,
+		&node, &id, &rank, &since, &cost, &needs)
 	if err == nil && concurrency != nil {
 		s.limit = &journal.Limit{
 			Name: s.key.Name, Key: s.key.Key, Concurrency: int(*concurrency), Total: int(*total), Weight: int(*weight), Ageing: micros(*ageing),
@@ -91,20 +94,14 @@ func scanLimitState(row pgx.CollectableRow) (s limitState, err error) {
 	if err == nil && held != nil {
 		s.line = driver.LimitLine{Held: int(*held), Waiting: int(*waiting), Ready: *ready, Served: *served, Open: *open}
 	}
-	return s, err
+	if err == nil && node != nil {
+		head = &driver.LimitHead{Node: journal.NodeID(*node), ID: *id, Rank: *rank, Since: timeOf(since)}
+		head.Needs, err = driver.DecodeLimitNeeds(textOf(needs), journal.LimitNeed{Name: s.key.Name, Key: s.key.Key, Cost: *cost})
+	}
+	return s, head, err
 }
 
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
-
-// scanLimitHead reads a row of limitHeadsSQL.
-func scanLimitHead(row pgx.CollectableRow) (k driver.LimitKey, h driver.LimitHead, err error) {
-	var cost int64
-	var needs *string
-	if err = row.Scan(&k.Name, &k.Key, &h.Node, &h.ID, &h.Rank, &h.Since, &cost, &needs); err == nil {
-		h.Needs, err = driver.DecodeLimitNeeds(textOf(needs), journal.LimitNeed{Name: k.Name, Key: k.Key, Cost: cost})
-	}
-	return k, h, err
-}
 
 // scanKnownClaim reads a row of limitOfNodeSQL.
 func scanKnownClaim(row pgx.CollectableRow) (k driver.KnownClaim, err error) {

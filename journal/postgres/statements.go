@@ -95,7 +95,7 @@ func newStatements(schema string) statements {
 func newLimitStatements(r func(sql string) string) limitStatements {
 	return limitStatements{
 		lock: r(limitLockSQL), try: r(limitTrySQL), member: r(limitMemberSQL), remove: r(limitRemoveSQL), known: r(limitKnownSQL),
-		state: r(limitStateSQL), heads: r(limitHeadsSQL), open: r(limitOpenSQL), lines: r(limitLinesSQL), insert: r(limitInsertSQL),
+		state: r(limitStateSQL), open: r(limitOpenSQL), lines: r(limitLinesSQL), insert: r(limitInsertSQL),
 		grant: r(limitGrantSQL), ofNode: r(limitOfNodeSQL),
 		names: r(limitNamesSQL), free: r(limitFreeSQL), sweep: r(limitSweepSQL),
 		adminRead: r(limitReadSQL), set: r(limitSetSQL), unset: r(limitUnsetSQL), retotal: r(limitRetotalSQL), claim: r(limitClaimSQL),

@@ -37,6 +37,7 @@ type limiter struct {
 	mu       sync.Mutex // guards what follows
 	last     int64
 	list     map[int64]*limitEntry
+	granted  int           // of list
 	fresh    []*limitEntry // to be sent
 	releases []driver.LimitRelease
 	look     map[driver.LimitKey]bool
@@ -90,8 +91,9 @@ func (l *limiter) Withdraw(w *actor.LimitWant) bool {
 func (l *limiter) Release(w *actor.LimitWant, used []journal.LimitNeed) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.list[w.ID] != nil {
+	if e := l.list[w.ID]; e != nil && e.granted {
 		delete(l.list, w.ID)
+		l.granted--
 		l.end(w.ID, used)
 	}
 }
@@ -145,7 +147,9 @@ func (l *limiter) lookAll() {
 	}
 }
 
-// loop sends rounds until ctx ends.
+// loop sends rounds until ctx ends. While nobody waits it rests for as long as a round has taken, at
+// most limitPaceMax: a round costs the same for one step and for many, and what comes meanwhile
+// shares the next. While somebody waits, what has ended is what another one waits for.
 func (l *limiter) loop(ctx context.Context) {
 	poll := time.NewTicker(limitPoll)
 	defer poll.Stop()
@@ -169,10 +173,13 @@ func (l *limiter) loop(ctx context.Context) {
 			if r == nil {
 				break
 			}
+			began := time.Now()
 			a, err := l.member.Limits(ctx, *r)
 			if err == nil {
-				l.answered(r, wants, &a)
 				wait = limitRetryMin / 2
+				if !l.answered(r, wants, &a) {
+					retry.Sleep(ctx, min(time.Since(began), limitPaceMax))
+				}
 				continue
 			}
 			l.failed(r, wants, err)
@@ -240,8 +247,8 @@ func (l *limiter) next() (*driver.LimitRound, []*limitEntry) {
 	return r, wants
 }
 
-// answered takes an answer in.
-func (l *limiter) answered(r *driver.LimitRound, wants []*limitEntry, a *driver.LimitAnswer) {
+// answered takes an answer in, and tells whether anything of the node waits.
+func (l *limiter) answered(r *driver.LimitRound, wants []*limitEntry, a *driver.LimitAnswer) (waits bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range wants {
@@ -268,6 +275,7 @@ func (l *limiter) answered(r *driver.LimitRound, wants []*limitEntry, a *driver.
 			l.log.Warn("steps name a limit that does not exist; it bounds nothing", logkey.Node, l.node, "limit", name)
 		}
 	}
+	return l.held || l.granted+len(l.fresh) < len(l.list)
 }
 
 // grant lets the attempt of a want begin, once. The caller holds the lock: so no want is withdrawn
@@ -275,6 +283,7 @@ func (l *limiter) answered(r *driver.LimitRound, wants []*limitEntry, a *driver.
 func (l *limiter) grant(id int64) {
 	if e := l.list[id]; e != nil && !e.granted {
 		e.granted = true
+		l.granted++
 		e.want.Granted()
 	}
 }

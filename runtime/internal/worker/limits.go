@@ -49,6 +49,8 @@ const (
 	// limitRetryMin and limitRetryMax are the time between two tries of a round.
 	limitRetryMin = 20 * time.Millisecond
 	limitRetryMax = time.Second
+	// limitPaceMax is the longest rest between two rounds.
+	limitPaceMax = 4 * time.Millisecond
 	// limitDueMin is the least time between two looks at lines that wait for their rate: what has
 	// become due meanwhile begins together.
 	limitDueMin = 2 * time.Millisecond
