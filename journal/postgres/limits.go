@@ -187,7 +187,7 @@ const (
 	// answer has queueTime of the network's time on its way, and windowMin at least.
 	measuredAnswer = 1 << 20
 	fastNetwork    = 32e6
-	queueTime      = 10 * time.Millisecond
+	queueTime      = 4 * time.Millisecond
 	windowMin      = 16 << 10
 )
 

@@ -52,7 +52,7 @@ type answer struct {
 
 	// Of the reader.
 	slice    int           // how much it reads at once of a large answer
-	waited   time.Duration // for the large part of the answer, without giving way
+	since    time.Time     // when the answer became large
 	owed     time.Duration // how long it may give way
 	measured bool          // the connection has its window
 }
@@ -104,7 +104,7 @@ func (a *answer) got(n int, took time.Duration) (rate float64) {
 	case now < largeAnswer:
 		return 0
 	case now-int64(n) < largeAnswer:
-		a.waited, a.owed = 0, 0
+		a.since, a.owed = time.Now(), 0
 		a.traffic.small.Add(-1)
 		return 0
 	case took > sliceTime:
@@ -112,8 +112,8 @@ func (a *answer) got(n int, took time.Duration) (rate float64) {
 	case took < sliceTime/4:
 		a.slice = min(a.slice*2, sliceMax)
 	}
-	if a.waited += took; !a.measured && now >= measuredAnswer {
-		a.measured, rate = true, float64(now-largeAnswer)/max(a.waited, 1).Seconds()
+	if !a.measured && now >= measuredAnswer {
+		a.measured, rate = true, float64(now-largeAnswer)/max(time.Since(a.since), 1).Seconds()
 	}
 	if took >= giveWayMin {
 		began := time.Now()

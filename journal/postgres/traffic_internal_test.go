@@ -173,7 +173,7 @@ func TestWindows(t *testing.T) {
 		rate      float64
 		roundTrip time.Duration
 		want      int
-	}{{5e6, 0, 50_000}, {5e6, 30 * time.Millisecond, 200_000}, {1e5, 0, windowMin}, {fastNetwork, time.Hour, 0}, {0, time.Hour, 0}} {
+	}{{5e6, 0, 20_000}, {5e6, 36 * time.Millisecond, 200_000}, {1e5, 0, windowMin}, {fastNetwork, time.Hour, 0}, {0, time.Hour, 0}} {
 		if got := window(c.rate, c.roundTrip); got != c.want {
 			t.Errorf("%.0f bytes a second, a round trip of %s: a window of %d, want %d", c.rate, c.roundTrip, got, c.want)
 		}
