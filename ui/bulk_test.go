@@ -88,5 +88,5 @@ func TestAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Go("audit")
-	p.Await(`document.querySelector("tbody tr").innerText.includes("set-labels")`)
+	p.Await(`document.querySelector("tbody tr")?.innerText.includes("set-labels")`)
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
+	"github.com/reprise-run/reprise/runtime/schedule"
+	"github.com/reprise-run/reprise/runtime/schedule/calendar"
+	"github.com/reprise-run/reprise/ui"
 	"github.com/reprise-run/reprise/ui/uitest"
 )
 
@@ -88,10 +91,15 @@ func TestWorkflows(t *testing.T) {
 	see(p, "2 versions have open runs and no node that serves them.")
 	p.Accessible()
 	p.Shoot("workflows")
-	p.ClickText(name)
+	p.Click("tbody a")
 	p.AwaitText("h1", name)
 	p.Await(`document.querySelectorAll('table[aria-label="Versions"] tbody tr').length === 2`)
 	see(p, "Started in the last day")
+	act(p, "Start a run")
+	p.Await(`document.querySelector("dialog[open] input")?.value.startsWith("shop/order")`)
+	p.Fill("dialog textarea", `{"order": 7}`)
+	p.Click("dialog button[type=submit]")
+	p.Await(`[...document.querySelectorAll('table[aria-label="Versions"] tbody a')].some(a => a.innerText === "2")`) // open runs of version 1
 	act(p, "Pause version 2 in queue default")
 	confirm(p, "Pause", "")
 	see(p, "v2 in queue default is paused")
@@ -100,11 +108,11 @@ func TestWorkflows(t *testing.T) {
 	p.Await(`document.querySelectorAll(".notices li").length === 2`)
 	p.Accessible()
 	p.Shoot("workflow")
-	for range 2 {
+	for left := 1; left >= 0; left-- {
 		uitest.Eval[bool](p, `(document.querySelector(".notices button").click(), true)`)
 		confirm(p, "Resume", "")
+		p.Await(fmt.Sprintf(`document.querySelectorAll(".notices li").length === %d`, left))
 	}
-	p.Await(`!document.querySelector(".notices")`)
 }
 
 // TestNodes: a node is drained, by the keyboard alone.
@@ -134,5 +142,24 @@ func TestNodes(t *testing.T) {
 	list, err := s.Client.Audit(clustertest.Context(t), journal.AuditFilter{Verb: "drain"})
 	if err != nil || len(list) != 1 || list[0].Reason != "a new version comes" {
 		t.Errorf("the audit says %+v (%v)", list, err)
+	}
+}
+
+// TestReadOnlyFleet: a dashboard that only shows offers nothing that would be refused.
+func TestReadOnlyFleet(t *testing.T) {
+	t.Parallel()
+	s := uitest.New(t, func(o *ui.Options) { o.API.ReadOnly = true })
+	if _, err := runtime.Start(clustertest.Context(t), s.Client, uitest.Order, uitest.Fate{Fate: "failed"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.Applied(t, schedule.Set{Schedules: []schedule.Schedule{{Name: "daily", Spec: calendar.Spec{Cron: []string{"@daily"}}, Start: schedule.StartOf(uitest.Order, uitest.Fate{})}}})
+	p := uitest.Open(t, s, "")
+	for _, path := range []string{"failures", "workflows", "workflows/order", "queues", "schedules", "schedules/daily", "nodes", "bulk"} {
+		p.Go(path)
+		p.Await(`document.querySelector("main tbody tr, main .empty")`)
+		const offered = `[...document.querySelectorAll("main button, main a.button")].map(b => b.innerText).filter(t => /^(pause|resume|retry|drain|start|trigger|backfill|delete|abort|apply)/i.test(t)).join(", ")`
+		if verbs := uitest.Eval[string](p, offered); verbs != "" {
+			t.Errorf("%s offers %s", path, verbs)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package uitest
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
@@ -20,9 +19,6 @@ const (
 	Returns  workflow.Name[string, flow.Results] = "returns"
 	Approved workflow.Signal[string]             = "approved"
 )
-
-// later is longer than any test.
-const later = 24 * time.Hour
 
 // registerMore registers what is not a workflow of Order's kind.
 func registerMore(n *runtime.Node) {

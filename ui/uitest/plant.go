@@ -28,6 +28,9 @@ type Fate struct {
 	Note any    `json:"note,omitempty"`
 }
 
+// later is longer than any test.
+const later = 24 * time.Hour
+
 // Hostile is what somebody might put into every text that the dashboard shows. It must be seen as
 // text, and do nothing.
 const Hostile = "<img src=x onerror=alert(1)><script>alert(2)</script> \u202egnp.exe \u0007 ]]> 'a\"b` 🧑‍🚀"

@@ -1,22 +1,23 @@
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Operations } from "./api";
 import { soon, useLive } from "./live";
 
 type Name = keyof Operations["GET /events"]["events"] & string;
 
-// useFresh asks again what a page shows whenever one of some things of the store has changed. A
-// page that does not list runs listens to the newest one: it changes with most that happens.
-export function useFresh(names: Name[], again: () => void, ms = 300) {
+// What a stream does not tell, such as a change of a run that is on no first page, is seen so much
+// later.
+const lateMs = 60_000;
+
+// useFresh asks again what a page shows when some things of the store have changed, at most every
+// so often. The runs are the newest of those that a filter selects. The first events of a stream
+// tell how things are: they may have changed since the page has asked, so it asks again then too.
+export function useFresh(names: Name[], again: () => void, o: { where?: string; limit?: number; ms?: number } = {}) {
 	const fn = useRef(again);
 	fn.current = again;
-	const look = useRef(soon(() => fn.current(), ms)).current;
-	const known = useRef<Set<string> | undefined>(undefined);
-	useLive("GET /events", { query: { limit: 1 } }, names, (name) => {
-		if ((name as string) === "open") {
-			// What has happened before the first connection is what the page has just asked.
-			if (known.current) look();
-			known.current = new Set();
-		} else if (name && known.current && !known.current.has(name)) known.current.add(name); // how things are
-		else look();
-	});
+	const look = useRef(soon(() => fn.current(), o.ms ?? 300)).current;
+	useLive("GET /events", { query: { limit: o.limit ?? 50, where: o.where } }, names, look);
+	useEffect(() => {
+		const late = setInterval(() => document.hidden || look(), lateMs);
+		return () => clearInterval(late);
+	}, []);
 }

@@ -33,7 +33,7 @@ function Audits() {
 	const query = usePlace().query;
 	const filter = { actor: query.get("actor") ?? "", verb: query.get("verb") ?? "", run: query.get("run") ?? "" };
 	const first = useAnswer("GET /audit", { query: { ...filter, limit } });
-	useFresh(["audit"], first.again);
+	useFresh(["audit"], first.again, { limit: 1 });
 	const of = JSON.stringify(filter);
 	const [rest, setRest] = useState<{ of: string; list: Audit[]; done: boolean }>();
 	const [problem, setProblem] = useState<unknown>();

@@ -37,7 +37,7 @@ const columns: Array<Column<Run>> = [
 function Jobs() {
 	const [cursor, setCursor] = useState<string>();
 	const jobs = useAnswer("GET /runs", { query: { where, limit, cursor } });
-	useFresh(["runs"], jobs.again, 500);
+	useFresh(["runs"], jobs.again, { where });
 	return (
 		<>
 			<Head title="Bulk jobs"><a href={to(["runs"])}>Choose runs</a></Head>

@@ -57,11 +57,13 @@ function whereOf(r: Row, also: string, version?: number): string {
 // Windows are those that somebody looks at after a deployment.
 const windows: Array<[string, string]> = [["", "any time"], ["closed > -1h", "1 h"], ["closed > -1d", "1 day"], ["closed > -7d", "7 days"]];
 
+const none: never[] = [];
+
 function Failures() {
 	const where = usePlace().query.get("where") ?? "";
 	const failures = useAnswer("GET /failures", { query: { where } });
-	useFresh(["runs"], failures.again, 2000);
-	const { known, begin } = useKnown([]);
+	useFresh(["runs"], failures.again, { ms: 2000 });
+	const { known, begin } = useKnown(none);
 	const [job, setJob] = useState<{ where: string; verb: string }>();
 	const show = (where: string) => go(to(["failures"], { where }));
 	const f = failures.answer;

@@ -27,7 +27,7 @@ const shapes: Array<Column<Shape>> = [
 
 function Flows() {
 	const list = useAnswer("GET /flows", {});
-	useFresh(["runs"], list.again, 1000);
+	useFresh(["runs"], list.again, { where: 'workflow starts with "reprise.flow."' });
 	return (
 		<>
 			<Head title="Flows">{list.answer && <span class="count">{many(list.answer.length, "shape")}</span>}</Head>

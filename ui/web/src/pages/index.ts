@@ -1,8 +1,10 @@
 import type { Page } from "../page";
 import { page as audit } from "./audit";
 import { one as job, page as bulk } from "./bulk";
+import { page as failures } from "./failures";
 import { one as flow, page as flows } from "./flows";
 import { page as nodes } from "./nodes";
+import { page as overview } from "./overview";
 import { page as queues } from "./queues";
 import { page as run } from "./run";
 import { page as runs } from "./runs";
@@ -15,9 +17,10 @@ import { page as workflows } from "./workflows";
 
 // pages are all pages, those of the navigation in its order.
 export const pages: Page[] = [
-	{ ...runs, path: "", key: undefined }, // until there is an overview
+	overview,
 	runs,
 	run,
+	failures,
 	workflows,
 	workflow,
 	queues,

@@ -19,7 +19,7 @@ export const page: Page = { path: "nodes", title: "Nodes", key: "n", view: Nodes
 
 function Nodes() {
 	const nodes = useAnswer("GET /nodes", {});
-	useFresh(["nodes"], nodes.again);
+	useFresh(["nodes"], nodes.again, { limit: 1 });
 	const [ask, asked] = useAsk();
 	const columns = useMemo((): Array<Column<Node>> => [
 		{ id: "name", head: "Node", kind: "first", cell: (n) => <Text max={60}>{n.name}</Text> },

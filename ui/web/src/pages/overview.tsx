@@ -26,7 +26,7 @@ const lookMs = 5000;
 function Overview() {
 	const asked = usePlace().query.get("window") ?? "24h";
 	const overview = useAnswer("GET /overview", { query: { window: asked } });
-	useFresh(["runs", "pauses", "nodes"], overview.again, lookMs);
+	useFresh(["runs", "pauses", "nodes"], overview.again, { ms: lookMs });
 	const o = overview.answer;
 	return (
 		<>

@@ -27,7 +27,7 @@ function Queues() {
 		queues.again();
 		pauses.again();
 	};
-	useFresh(["runs", "nodes", "pauses"], again, lookMs);
+	useFresh(["runs", "nodes", "pauses"], again, { ms: lookMs });
 	const [ask, asked] = useAsk();
 	const now = useMemo(() => ({ again }), []);
 	now.again = again;

@@ -36,7 +36,7 @@ function One({ params }: { params: Record<string, string> }) {
 	const id = params.schedule!;
 	const path = useMemo(() => ({ schedule: id }), [id]);
 	const shown = useAnswer("GET /schedules/{schedule}", { path });
-	useFresh(["runs"], shown.again, 1000);
+	useFresh(["runs"], shown.again, { where: `schedule = ${quote(id)} or schedule_name = ${quote(id)}` });
 	const [ask, asked] = useAsk();
 	const s = shown.answer;
 	return (

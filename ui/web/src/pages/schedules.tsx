@@ -40,7 +40,7 @@ function about(s: Schedule): string {
 
 function Schedules() {
 	const list = useAnswer("GET /schedules", {});
-	useFresh(["runs"], list.again, 1000);
+	useFresh(["runs"], list.again, { where: 'workflow = "reprise.schedule"' });
 	return (
 		<>
 			<Head title="Schedules">

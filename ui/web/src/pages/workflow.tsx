@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { useAnswer } from "../answer";
 import type { Group } from "../api";
 import type { Page } from "../page";
@@ -13,14 +13,20 @@ import { ProblemBox } from "../parts/problem";
 import { type Column, Table } from "../parts/table";
 import { count, Text } from "../parts/text";
 import { span } from "../parts/time";
-import { By, type Row, useRows, whereOf } from "./workflows";
+import { useKnown } from "../runs/known";
+import { StartDialog } from "../runs/start";
+import { By, own, type Row, useRows, whereOf } from "./workflows";
 
 export const page: Page = { path: "workflows/:workflow", title: "Workflow", view: One };
+
+const none: never[] = [];
 
 function One({ params }: { params: Record<string, string> }) {
 	const name = params.workflow!;
 	const { rows, pauses, problem, again, known } = useRows(name);
 	const [ask, asked] = useAsk();
+	const { known: offers, begin, served } = useKnown(none);
+	const [starting, start] = useState(false);
 	const now = useMemo(() => ({ again }), []);
 	now.again = again;
 	const columns = useMemo((): Array<Column<Row>> => [
@@ -34,6 +40,7 @@ function One({ params }: { params: Record<string, string> }) {
 		<>
 			<Head title={<>Workflow <Text max={80}>{name}</Text></>}>
 				<Found where={`workflow = ${quote(name)}`}>Its runs</Found>
+				{!own(name) && <Act act={() => { begin(); start(true); }}>Start a run</Act>}
 				<Act act={() => ask(pausing({ workflow: name }, again))}>Pause</Act>
 			</Head>
 			<ProblemBox problem={problem} again={again} />
@@ -43,6 +50,7 @@ function One({ params }: { params: Record<string, string> }) {
 			)}
 			<LastDay workflow={name} />
 			{asked}
+			{starting && <StartDialog known={offers} served={served} workflow={name} close={() => { start(false); again(); }} />}
 		</>
 	);
 }

@@ -51,7 +51,7 @@ export function useRows(workflow?: string) {
 		open.again();
 		pauses.again();
 	};
-	useFresh(["nodes", "pauses", "runs"], again, 2000);
+	useFresh(["nodes", "pauses", "runs"], again, { ms: 2000 });
 	const all = useMemo(() => joined(served.answer, open.answer), [served.answer, open.answer]);
 	const rows = useMemo(() => (workflow === undefined ? all.filter((r) => r.workflow) : all.filter((r) => r.workflow === workflow)), [all, workflow]);
 	return { rows, pauses: pauses.answer?.filter((p) => p.workflow && (workflow === undefined || p.workflow === workflow)), problem: served.problem ?? open.problem ?? pauses.problem, again, known: served.answer && open.answer };

@@ -43,9 +43,9 @@ export function Graph({ label, nodes, picked, pick }: { label: string; nodes: Gr
 					const act = pick && (() => pick(p.id));
 					return (
 						<g key={p.id} class={"node" + (n.dashed ? " dashed" : "")} data-id={p.id} data-word={n.word} transform={`translate(${p.x} ${p.y})`}
-							role={act && "button"} tabindex={act && 0} aria-pressed={act && picked === p.id} onClick={act}
+							role={act && "button"} tabindex={act && 0} aria-pressed={act && picked === p.id} aria-description={act && n.word} onClick={act}
 							onKeyDown={act && ((e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); act(); } })}>
-							<title>{plain(n.full)}</title>
+							{n.full !== n.name && <title>{plain(n.full)}</title>}
 							<rect x={-p.width / 2} y={-p.height / 2} width={p.width} height={p.height} rx="5" />
 							<text y={n.sub ? -4 : 5}>{n.name}</text>
 							{n.sub && <text class="sub" y="13">{n.sub}</text>}

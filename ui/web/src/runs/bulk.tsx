@@ -37,8 +37,8 @@ export const chosenMax = 200;
 
 // BulkDialog says what is done to the runs of a filter, counts them, and starts a job that does it.
 // What was counted is what is confirmed: whatever changes after it has to be counted anew.
-export function BulkDialog({ where, close, started }: { where: string; close: () => void; started?: () => void }) {
-	const [form, setForm] = useState<Record<string, string>>({ verb: "cancel", priority: "3", point: "failure" });
+export function BulkDialog({ where, verb: first = "cancel", close, started }: { where: string; verb?: string; close: () => void; started?: () => void }) {
+	const [form, setForm] = useState<Record<string, string>>({ verb: first, priority: "3", point: "failure" });
 	const [flags, setFlags] = useState<Record<string, boolean>>({});
 	const [counted, setCounted] = useState<Bulk>();
 	const [problem, setProblem] = useState<Problem>();
@@ -61,7 +61,7 @@ export function BulkDialog({ where, close, started }: { where: string; close: ()
 			if (dryRun) return setCounted(job);
 			close();
 			started?.();
-			toast(job.run ? <>Job started: <a href={to(["runs", job.run])}>{verb.verb} {many(job.runs, "run", "runs", job.capped)}</a></> : "No run is like this any more. Nothing was done.");
+			toast(job.run ? <>Job started: <a href={to(["bulk", job.run])}>{verb.verb} {many(job.runs, "run", "runs", job.capped)}</a></> : "No run is like this any more. Nothing was done.");
 		} catch (e) {
 			setProblem(problemOf(e));
 		} finally {

@@ -11,8 +11,8 @@ import { json, labelsOf } from "./bulk";
 
 // StartDialog starts a run. A key makes it safe to send it twice: the second start finds the run of
 // the first one.
-export function StartDialog({ known, served, close }: { known: Known; served: Served[]; close: () => void }) {
-	const [form, setForm] = useState<Record<string, string>>({ reuse: "reject" });
+export function StartDialog({ known, served, workflow: first, close }: { known: Known; served: Served[]; workflow?: string; close: () => void }) {
+	const [form, setForm] = useState<Record<string, string>>({ reuse: "reject", workflow: first ?? "" });
 	const [problem, setProblem] = useState<Problem>();
 	const [busy, setBusy] = useState(false);
 	const id = useId();
