@@ -29,6 +29,7 @@ type Server struct {
 	Node   *runtime.Node
 	Client *runtime.Client
 
+	root  string // address of the dashboard, without the last slash
 	http  *httptest.Server
 	store *sqlite.Store
 	stop  context.CancelFunc
@@ -98,16 +99,21 @@ func start(t testing.TB, folder string, change func(o *ui.Options)) *Server {
 	mux := http.NewServeMux()
 	mux.Handle(Prefix+"/", http.StripPrefix(Prefix, ui.New(s.Client, o)))
 	s.http = httptest.NewServer(mux)
+	s.root = s.http.URL + Prefix
 	return s
 }
 
+// At is a server of somebody else's, whose dashboard is at an address. Nothing else of it is known.
+func At(address string) *Server { return &Server{root: strings.TrimSuffix(address, "/")} }
+
 // URL is the address of a page, whose path is below the prefix.
-func (s *Server) URL(path string) string {
-	return s.http.URL + Prefix + "/" + strings.TrimPrefix(path, "/")
-}
+func (s *Server) URL(path string) string { return s.root + "/" + strings.TrimPrefix(path, "/") }
 
 // Host is the server's name and port.
-func (s *Server) Host() string { return strings.TrimPrefix(s.http.URL, "http://") }
+func (s *Server) Host() string {
+	host, _, _ := strings.Cut(strings.TrimPrefix(s.root, "http://"), "/")
+	return host
+}
 
 // end ends everything, pages with open streams too.
 func (s *Server) end() error {
