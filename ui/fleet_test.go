@@ -54,6 +54,10 @@ func TestQueues(t *testing.T) {
 	see(p, "no node serves it")
 	see(p, "a/b <i>c</i> ü")
 	see(p, "2 queues, 1 waiting for a node")
+	if _, err := runtime.Start(ctx, s.Client, hostile, "", &runtime.StartOptions{Queue: "a/b <i>c</i> ü"}); err != nil {
+		t.Fatal(err)
+	}
+	see(p, "2 waiting for a node") // the page hears of it
 	act(p, "Pause default")
 	confirm(p, "Pause", "the till is broken")
 	see(p, "queue default is paused by anonymous over HTTP")
