@@ -3,6 +3,7 @@ package uitest
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
