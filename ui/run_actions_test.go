@@ -204,6 +204,9 @@ func TestRunAsked(t *testing.T) {
 	p.word("completed")
 	p.tab("")
 	p.Await(rowNames + `.includes("redirect|")`)
+	if n := uitest.Eval[int](p.Page, `performance.getEntriesByType("resource").filter(e => /\/history/.test(e.name)).length`); n != 1 {
+		t.Errorf("the history was read %d times: the stream has what comes", n)
+	}
 	p.tab("messages")
 	p.AwaitText(".cards", "in cash")
 	p.Shoot("run-taken")

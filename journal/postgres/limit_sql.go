@@ -24,8 +24,8 @@ RETURNING c.id, c.name, c.key, c.cost, c.granted_at`
 // limitKnownSQL finds the wants of a round that is repeated.
 const limitKnownSQL = `SELECT DISTINCT c.id FROM reprise.limit_claims c WHERE c.node = $1::int AND c.id = ANY ($2::bigint[])`
 
-// limitStateSQL reads lines, the rows of limits that are for them, and who waits first in each, up to
-// $3: a row for each of these, or one for a line in which nobody waits. Line and limit may be
+// limitStateSQL reads lines, the rows of limits that are for them, and who waits first in each, up
+// to $3: a row for each of these, or one for a line in which nobody waits. Line and limit may be
 // missing.
 const limitStateSQL = `
 SELECT k.name, k.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing,

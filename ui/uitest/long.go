@@ -12,6 +12,9 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
+// later is longer than any test.
+const later = 24 * time.Hour
+
 // What is planted by hand is served by no node: nothing happens to it.
 const (
 	longWorkflow = "long"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
@@ -28,9 +27,6 @@ type Fate struct {
 	Fate string `json:"fate"` // a state of Plant
 	Note any    `json:"note,omitempty"`
 }
-
-// later is longer than any test.
-const later = 24 * time.Hour
 
 // Hostile is what somebody might put into every text that the dashboard shows. It must be seen as
 // text, and do nothing.

@@ -147,8 +147,8 @@ func (l *limiter) lookAll() {
 	}
 }
 
-// loop sends rounds until ctx ends. While nobody waits it rests for as long as a round has taken, at
-// most limitPaceMax: a round costs the same for one step and for many, and what comes meanwhile
+// loop sends rounds until ctx ends. While nobody waits it rests for as long as a round has taken,
+// at most limitPaceMax: a round costs the same for one step and for many, and what comes meanwhile
 // shares the next. While somebody waits, what has ended is what another one waits for.
 func (l *limiter) loop(ctx context.Context) {
 	poll := time.NewTicker(limitPoll)
