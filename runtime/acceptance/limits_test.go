@@ -17,7 +17,7 @@ import (
 
 const (
 	limited     workflow.Name[string, int] = "limited" // calls for a tenant, a few times one after the other
-	limitAtOnce                            = 3         // of each tenant
+	limitAtOnce                            = 2         // of each tenant
 	limitTotal                             = 5
 	callsEach                              = 4
 )
@@ -27,7 +27,7 @@ func handleLimited(node *runtime.Node, dsn string) {
 	runtime.Handle(node, limited, func(ctx workflow.Context, tenant string) (int, error) {
 		for i := range callsEach {
 			err := workflow.Do(ctx, fmt.Sprint("call ", i), func(ctx context.Context) error { return witnessed(ctx, dsn, tenant) },
-				&workflow.StepOptions{Limits: []workflow.StepLimit{{Name: "calls", Key: tenant}}})
+				&workflow.StepOptions{Limits: []workflow.StepLimit{{Name: "calls", Key: tenant}, {Name: "all"}}})
 			if err != nil {
 				return 0, err
 			}
@@ -73,8 +73,10 @@ func TestLimitsThroughKills(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	workers := []*worker{startWorker(c.Cluster), startWorker(c.Cluster)}
-	if err := runtime.SetLimit(ctx, c.client, journal.Limit{Name: "calls", Concurrency: limitAtOnce, Total: limitTotal}); err != nil {
-		t.Fatal(err)
+	for _, l := range []journal.Limit{{Name: "calls", Concurrency: limitAtOnce}, {Name: "all", Concurrency: limitTotal}} {
+		if err := runtime.SetLimit(ctx, c.client, l); err != nil {
+			t.Fatal(err)
+		}
 	}
 	var runs []*runtime.Run[int]
 	for i := range 60 {
