@@ -38,8 +38,10 @@ const (
 	AttentionMax        = 1_000     // runs with messages in one claim's answer
 	DelayMax            = 100 * 365 * 24 * time.Hour
 	TraceBytesMax       = 255
-	FreezesMax          = 100 // times that the timers of one run were frozen: its row has them, and each claim reads it
-	ViewsMax            = 200 // saved views: all of them are in each list of them
+	FreezesMax          = 100      // times that the timers of one run were frozen: its row has them, and each claim reads it
+	TypeBytesMax        = 4 << 10  // of one schema of a type: what is larger is not kept
+	TypesBytesMax       = 64 << 10 // of all schemas of a node: whoever lists nodes reads them
+	ViewsMax            = 200      // saved views: all of them are in each list of them
 	ViewNameBytesMax    = 100
 	ViewAddressBytesMax = 32 << 10      // a condition of 8 KiB, escaped
 	LimitNeedsMax       = 8             // limits of one step: a claim has a row for each

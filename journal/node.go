@@ -1,7 +1,24 @@
 package journal
 
 import (
+	"encoding/json"
 	"time"
+)
+
+// Type describes what a workflow, or a signal, an update or a query of it, takes and returns.
+type Type struct {
+	Kind string          `json:"kind"`           // one of the constants Type…
+	Name string          `json:"name,omitempty"` // of the signal, update or query
+	In   json.RawMessage `json:"in,omitempty"`   // JSON Schema of the input, payload or argument; nil for one that has none
+	Out  json.RawMessage `json:"out,omitempty"`  // likewise of the output, answer or result
+}
+
+// What a Type is of.
+const (
+	TypeWorkflow = "workflow"
+	TypeSignal   = "signal"
+	TypeUpdate   = "update"
+	TypeQuery    = "query"
 )
 
 // Node is one process incarnation.
@@ -12,7 +29,10 @@ type Node struct {
 	// Signals are the names of all signals that a workflow of a route receives. A route that is not
 	// a key may receive any. The map is not changed any more.
 	Signals map[Route][]string
-	Lease   time.Duration
+	// Types describe what a workflow of a route takes and returns, for forms. What is not there is
+	// not known. The map is not changed any more.
+	Types map[Route][]Type
+	Lease time.Duration
 	// Grace is for how long the others must have seen no session of the node's process before they
 	// take its runs, although its lease lasts. It is the node's own promise, and each node is
 	// judged by its own: it has stopped its steps when it has had no answer on any session for

@@ -106,7 +106,7 @@ func (n *Node) runOnce(ctx context.Context) error {
 	var sent time.Time
 	err := retry.UntilAvailable(ctx, func() (err error) {
 		sent = time.Now() // before the request: the lease ends here before it ends for the store (J9)
-		m, err = n.j.Join(ctx, journal.Node{Name: n.o.Name, Routes: n.registry.routes, Signals: maps.Clone(n.registry.signals), Lease: n.o.Lease, Grace: n.o.Grace})
+		m, err = n.j.Join(ctx, journal.Node{Name: n.o.Name, Routes: n.registry.routes, Signals: maps.Clone(n.registry.signals), Types: n.registry.typesKept(), Lease: n.o.Lease, Grace: n.o.Grace})
 		return err
 	})
 	if ctx.Err() != nil && m == nil {

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -31,6 +32,11 @@ type HandleOptions struct {
 	// live nodes that serve the workflow list other names. Empty: nobody is warned. A signal that
 	// nobody receives is shown by [Client.Describe] in any case.
 	Signals []string
+	// Messages are signals, updates and queries of the workflow whose types tools should know, so
+	// that they make forms for them: SignalType(Paid), UpdateType(Move). With those of the input
+	// and the output they are stored with the node while it lives, as JSON Schema, in the clear:
+	// names of fields, and no values.
+	Messages []MessageType
 	// BlockOnBadSignal blocks a run that is about to receive a signal whose payload does not
 	// decode, until code or a codec that decodes it is deployed. By default such a signal is set
 	// aside, with a warning, and the run goes on: see workflow.Signal. Set it if a signal must not
@@ -63,7 +69,7 @@ func Handle[In, Out any](
 	def.BlockOnBadSignal, def.Timeout = o.BlockOnBadSignal, o.Timeout
 	workflow.OnFailure(def, o.OnFailure)
 	def = workflow.Intercept(def, workflowsOf(n.o.Interceptors)...)
-	if err := n.registry.add(def, route, o.Signals); err != nil {
+	if err := n.registry.add(def, route, o.Signals, typesOf(string(name), reflect.TypeFor[In](), reflect.TypeFor[Out](), o.Messages)); err != nil {
 		panic("runtime: " + err.Error())
 	}
 }
@@ -87,6 +93,7 @@ type registry struct {
 	definitions map[definitionKey]*replay.Definition
 	routes      []journal.Route
 	signals     map[journal.Route][]string // that a workflow receives, if its registration says so
+	types       map[journal.Route][]journal.Type
 }
 
 type definitionKey struct {
@@ -101,7 +108,7 @@ func (r *registry) empty() bool {
 	return len(r.routes) == 0
 }
 
-func (r *registry) add(def *replay.Definition, route journal.Route, signals []string) error {
+func (r *registry) add(def *replay.Definition, route journal.Route, signals []string, types []journal.Type) error {
 	for _, name := range signals {
 		if err := journal.CheckName("signal", name); err != nil {
 			return fmt.Errorf("workflow %q: %w", def.Name, err)
@@ -132,6 +139,10 @@ func (r *registry) add(def *replay.Definition, route journal.Route, signals []st
 		r.definitions[key] = def
 	}
 	r.routes = append(r.routes, route)
+	if r.types == nil {
+		r.types = map[journal.Route][]journal.Type{}
+	}
+	r.types[route] = types
 	if len(signals) > 0 {
 		if r.signals == nil {
 			r.signals = map[journal.Route][]string{}

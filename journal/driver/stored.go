@@ -115,37 +115,44 @@ type storedRoute struct {
 	Workflow string `json:"workflow"`
 	Version  int32  `json:"version"`
 
-	Signals []string `json:"signals,omitempty"`
+	Signals []string       `json:"signals,omitempty"`
+	Types   []journal.Type `json:"types,omitempty"`
 }
 
-// EncodeRoutes returns the stored form of a node's routes, and of the signals that they receive.
-// That of no routes is an empty list.
-func EncodeRoutes(routes []journal.Route, signals map[journal.Route][]string) (string, error) {
-	list := make([]storedRoute, len(routes))
-	for i, r := range routes {
-		list[i] = storedRoute{Queue: r.Queue, Workflow: r.Workflow, Version: r.Version, Signals: signals[r]}
+// EncodeRoutes returns the stored form of a node's routes, of the signals that they receive, and of
+// their types. That of no routes is an empty list.
+func EncodeRoutes(n *journal.Node) (string, error) {
+	list := make([]storedRoute, len(n.Routes))
+	for i, r := range n.Routes {
+		list[i] = storedRoute{Queue: r.Queue, Workflow: r.Workflow, Version: r.Version, Signals: n.Signals[r], Types: n.Types[r]}
 	}
 	b, err := json.Marshal(list)
 	return string(b), err
 }
 
-// DecodeRoutes reads what EncodeRoutes wrote. The error is [ErrMalformed].
-func DecodeRoutes(s string) (routes []journal.Route, signals map[journal.Route][]string, err error) {
+// DecodeRoutes gives a node what EncodeRoutes wrote. The error is [ErrMalformed].
+func DecodeRoutes(s string, n *journal.Node) error {
 	var list []storedRoute
 	if err := json.Unmarshal([]byte(s), &list); err != nil {
-		return nil, nil, fmt.Errorf("routes: %w: %w", ErrMalformed, err)
+		return fmt.Errorf("routes: %w: %w", ErrMalformed, err)
 	}
 	for _, r := range list {
 		route := journal.Route{Queue: r.Queue, Workflow: r.Workflow, Version: r.Version}
-		routes = append(routes, route)
+		n.Routes = append(n.Routes, route)
 		if len(r.Signals) > 0 {
-			if signals == nil {
-				signals = map[journal.Route][]string{}
+			if n.Signals == nil {
+				n.Signals = map[journal.Route][]string{}
 			}
-			signals[route] = r.Signals
+			n.Signals[route] = r.Signals
+		}
+		if len(r.Types) > 0 {
+			if n.Types == nil {
+				n.Types = map[journal.Route][]journal.Type{}
+			}
+			n.Types[route] = r.Types
 		}
 	}
-	return routes, signals, nil
+	return nil
 }
 
 // StoredPayload returns what the row of an event holds: the payload of a message is stored once,

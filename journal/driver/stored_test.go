@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
@@ -17,9 +18,11 @@ func TestStoredForms(t *testing.T) {
 	if want := `{"a":"\u003c1\u003e","b":"2"}`; err != nil || labels != want {
 		t.Errorf("EncodeLabels: %s %v, want %s", labels, err, want)
 	}
-	routes, err := driver.EncodeRoutes([]journal.Route{{Queue: "q", Workflow: "w", Version: 3}, {Queue: "q", Workflow: "w", Version: 4}},
-		map[journal.Route][]string{{Queue: "q", Workflow: "w", Version: 4}: {"go", "stop"}})
-	if want := `[{"queue":"q","workflow":"w","version":3},{"queue":"q","workflow":"w","version":4,"signals":["go","stop"]}]`; err != nil || routes != want {
+	three, four := journal.Route{Queue: "q", Workflow: "w", Version: 3}, journal.Route{Queue: "q", Workflow: "w", Version: 4}
+	routes, err := driver.EncodeRoutes(&journal.Node{Routes: []journal.Route{three, four}, Signals: map[journal.Route][]string{four: {"go", "stop"}},
+		Types: map[journal.Route][]journal.Type{four: {{Kind: "signal", Name: "go", In: json.RawMessage(`{"type":"string"}`)}}}})
+	if want := `[{"queue":"q","workflow":"w","version":3},{"queue":"q","workflow":"w","version":4,"signals":["go","stop"],` +
+		`"types":[{"kind":"signal","name":"go","in":{"type":"string"}}]}]`; err != nil || routes != want {
 		t.Errorf("EncodeRoutes: %s %v, want %s", routes, err, want)
 	}
 	attempts, err := driver.EncodeAttempts([]journal.Attempt{{Cmd: 1, Name: "s", Made: 2, NextAt: time.Unix(3, 0).UTC()}})
@@ -67,17 +70,15 @@ func TestStoredRoundTrip(t *testing.T) {
 	m, err := driver.DecodeLabels(s)
 	_, malformed := driver.DecodeLabels("{")
 	check("labels", labels, m, err, malformed)
-	signals := map[journal.Route][]string{}
+	n := journal.Node{Routes: routes}
 	if len(routes) > 1 {
-		signals[routes[1]] = []string{"go", "stop"}
+		n.Signals = map[journal.Route][]string{routes[1]: {"go", "stop"}}
+		n.Types = map[journal.Route][]journal.Type{routes[0]: {{Kind: journal.TypeWorkflow, In: json.RawMessage(`{}`), Out: json.RawMessage(`{"type":"null"}`)}}}
 	}
-	s, _ = driver.EncodeRoutes(routes, signals)
-	r, names, err := driver.DecodeRoutes(s)
-	_, _, malformed = driver.DecodeRoutes("")
-	check("routes", routes, r, err, malformed)
-	if len(names)+len(signals) > 0 {
-		check("signals", signals, names, err, malformed)
-	}
+	s, _ = driver.EncodeRoutes(&n)
+	var got journal.Node
+	err = driver.DecodeRoutes(s, &got)
+	check("routes", n, got, err, driver.DecodeRoutes("", &journal.Node{}))
 	b, _ := driver.EncodeAttempts(attempts)
 	a, err := driver.DecodeAttempts(b)
 	_, malformed = driver.DecodeAttempts([]byte("null!"))

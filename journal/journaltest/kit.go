@@ -2,6 +2,7 @@ package journaltest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"testing"
@@ -102,6 +103,9 @@ func (k *kit) together(n int, fn func(i int) error) {
 	}
 }
 
+// flowSchema is a schema that the nodes of tests have. A store may write its JSON otherwise.
+var flowSchema = json.RawMessage(`{"title":"ü<","type":["string","null"]}`)
+
 // join makes a node that serves flow, and leaves when the test ends.
 func (k *kit) join(lease time.Duration, routes ...journal.Route) driver.Membership {
 	k.t.Helper()
@@ -109,7 +113,8 @@ func (k *kit) join(lease time.Duration, routes ...journal.Route) driver.Membersh
 		routes = []journal.Route{flowRoute}
 	}
 	signals := map[journal.Route][]string{routes[0]: {"go", "höh"}}
-	m, err := k.j.Join(k.ctx, journal.Node{Name: "node", Routes: routes, Signals: signals, Lease: lease, Grace: graceOfNodes})
+	types := map[journal.Route][]journal.Type{flowRoute: {{Kind: journal.TypeWorkflow, In: flowSchema, Out: flowSchema}, {Kind: journal.TypeSignal, Name: "höh"}}}
+	m, err := k.j.Join(k.ctx, journal.Node{Name: "node", Routes: routes, Signals: signals, Types: types, Lease: lease, Grace: graceOfNodes})
 	k.ok(err)
 	k.t.Cleanup(func() {
 		if err := m.Leave(context.Background()); err != nil {

@@ -1,6 +1,7 @@
 package journaltest
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -38,6 +39,17 @@ func joinLists(k *kit) {
 			continue
 		}
 		k.same("routes", n.Routes, routes)
+		types := n.Types[flowRoute]
+		k.same("types", len(types), 2)
+		for i := range types {
+			var has map[string]any
+			if types[i].In != nil {
+				k.ok(json.Unmarshal(types[i].In, &has))
+				k.same("the schema", has, map[string]any{"title": "ü<", "type": []any{"string", "null"}})
+			}
+			k.same("the other one", len(types[i].Out) > 0, i == 0)
+		}
+		k.same("kinds", []string{types[0].Kind, types[1].Kind, types[1].Name}, []string{journal.TypeWorkflow, journal.TypeSignal, "höh"})
 		k.same("signals", n.Signals, map[journal.Route][]string{flowRoute: {"go", "höh"}})
 		if n.Name != "node" || n.Lease != leaseLong || n.Grace != graceOfNodes || n.ExpiresAt.Sub(n.StartedAt) < leaseLong-time.Second {
 			k.t.Errorf("node %+v", n)

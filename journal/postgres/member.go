@@ -132,7 +132,7 @@ DELETE FROM reprise.members m USING lease l WHERE m.node = ANY (ARRAY[l.id])`
 
 // Join implements driver.Store.
 func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
-	routes, err := driver.EncodeRoutes(n.Routes, n.Signals)
+	routes, err := driver.EncodeRoutes(&n)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (s *Store) Nodes(ctx context.Context) ([]journal.Node, error) {
 			if err != nil {
 				return err
 			}
-			n.Routes, n.Signals, _ = driver.DecodeRoutes(routes) // a newer release may write them otherwise; the node lives all the same
+			_ = driver.DecodeRoutes(routes, &n) // a newer release may write them otherwise; the node lives all the same
 			n.Lease, n.Grace = time.Duration(lease)*time.Microsecond, time.Duration(grace)*time.Microsecond
 			n.StartedAt, n.ExpiresAt = n.StartedAt.UTC(), n.ExpiresAt.UTC()
 			list = append(list, n)

@@ -159,7 +159,7 @@ type member struct {
 // Join implements driver.Store. The node is live only after its row is on disk, so that its id can
 // never be given out again.
 func (s *Store) Join(ctx context.Context, n journal.Node) (driver.Membership, error) {
-	routes, err := driver.EncodeRoutes(n.Routes, n.Signals)
+	routes, err := driver.EncodeRoutes(&n)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func nodesElsewhere(ctx context.Context, s *Store) (list []journal.Node, err err
 		return c.query(nodesHereSQL, func(r row) error {
 			n := journal.Node{ID: journal.NodeID(r.int(0)), Name: r.text(1), StartedAt: r.time(4)}
 			n.Lease = time.Duration(r.int(3)) * time.Microsecond
-			n.Routes, n.Signals, _ = driver.DecodeRoutes(r.text(2)) // a newer release may write them otherwise; the node lives all the same
+			_ = driver.DecodeRoutes(r.text(2), &n) // a newer release may write them otherwise; the node lives all the same
 			n.ExpiresAt = now().Add(n.Lease)
 			list = append(list, n)
 			return nil

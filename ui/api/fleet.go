@@ -19,6 +19,8 @@ func fleetOperations() []*operation {
 			summary: "Let a node hand back its runs and leave, and wait until it has left. It is named by its number, or by its name if only one has it.", do: drainNode},
 		{method: http.MethodGet, path: "/workflows", verbs: []string{"workflow list"}, summary: "List the workflows, versions and queues that live nodes serve.",
 			answer: reflect.TypeFor[[]record.Served](), do: listWorkflows},
+		{method: http.MethodGet, path: "/workflows/{workflow}", verbs: []string{"workflow show"}, summary: "Show what live nodes serve of a workflow, with the types of its input, its output and its messages as JSON Schema.",
+			answer: reflect.TypeFor[record.Workflow](), do: showWorkflow},
 		{method: http.MethodGet, path: "/queues", verbs: []string{"queue list"}, summary: "List what waits for a node, by queue, workflow and version.",
 			answer: reflect.TypeFor[[]record.Queue](), do: listQueues},
 		{method: http.MethodGet, path: "/audit", verbs: []string{"audit"}, summary: "List what operators have done, newest first.",
@@ -81,6 +83,26 @@ func listWorkflows(c *call) (any, error) {
 		return nil, err
 	}
 	return record.ServedOf(nodes, pauses), nil
+}
+
+func showWorkflow(c *call) (any, error) {
+	name := c.r.PathValue("workflow")
+	if err := c.may(c.op.verb(), &journal.Run{Workflow: name}); err != nil {
+		return nil, err
+	}
+	nodes, err := c.h.journal.Store().Nodes(c.ctx)
+	if err != nil {
+		return nil, err
+	}
+	pauses, err := c.h.client.Pauses(c.ctx)
+	if err != nil {
+		return nil, err
+	}
+	rec := record.WorkflowOf(name, nodes, pauses)
+	if rec == nil {
+		return nil, howTo(notFound, "GET workflows lists those that are served", "no live node serves workflow %q", name)
+	}
+	return rec, nil
 }
 
 func listQueues(c *call) (any, error) {

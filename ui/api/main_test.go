@@ -40,6 +40,12 @@ const (
 	where   workflow.Query[string, string] = "where"
 )
 
+// address is an argument with fields.
+type address struct {
+	Street string `json:"street"`
+	Zip    *int   `json:"zip"`
+}
+
 // handleShop registers the workflows of these tests.
 func handleShop(n *runtime.Node) {
 	bulk.Handle(n)
@@ -66,7 +72,9 @@ func handleShop(n *runtime.Node) {
 		}
 		by, err := scanned.Receive(ctx)
 		return "scanned by " + by, err
-	}, nil)
+	}, &runtime.HandleOptions{Messages: []runtime.MessageType{
+		runtime.SignalType(scanned), runtime.QueryType(where), runtime.UpdateType(workflow.Update[address, func()]("route")),
+	}})
 	runtime.Handle(n, family, func(ctx workflow.Context, in string) (string, error) {
 		return workflow.Call(ctx, parcel, in, nil)
 	}, nil)

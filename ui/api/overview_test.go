@@ -111,7 +111,7 @@ func TestOverviewOfSome(t *testing.T) {
 	eight := ask("8")
 	wantTold(t, &eight, "1 open, 0 blocked, 0 quarantined, 0 paused; 1 started, 0 closed, 0 failed; capped false",
 		"parcel 1: 1 open, 0 blocked, 0 paused, 1 started, 0 completed, 0 failed, took false")
-	if v := ask("7"); v.Open != 4 || v.Blocked != 2 || v.Due != 0 {
+	if v := ask("7"); v.Open != 4 || v.Blocked != 2 || v.Quarantined != 0 || v.Paused != 1 || v.Due != 0 {
 		t.Errorf("7 is told %v", told(&v))
 	}
 	if v := ask("nobody"); v.Open != 0 || len(v.Workflows) != 0 {

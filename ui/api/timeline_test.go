@@ -30,7 +30,9 @@ func (s *shop) timelineVerbs() {
 	var page, all []record.Event
 	for after, more := 0, true; more; more = len(page) == 8 {
 		s.must(http.StatusOK, "GET", fmt.Sprintf("/runs/%s/history?after=%d&limit=8", id, after), "", &page)
-		all = append(all, page...)
+		if all = append(all, page...); len(page) > 8 {
+			s.t.Errorf("a page has %d events", len(page))
+		}
 		after = int(all[len(all)-1].Seq)
 	}
 	if len(all) != 31 || all[30].Seq != 31 || all[3].Payload == nil || len(all[3].Issued) == 0 {

@@ -239,6 +239,7 @@ func (s *shop) scopeVerbs() {
 	}) {
 		s.t.Errorf("the workflows are %+v", served)
 	}
+	s.typeVerbs()
 	var queues []record.Queue
 	if s.must(http.StatusOK, "GET", "/queues", "", &queues); len(queues) < 3 {
 		s.t.Errorf("the queues are %+v", queues)

@@ -120,37 +120,3 @@ func (c *call) nodes() ([]journal.Node, error) {
 	c.out.now = page.Now
 	return c.store.Nodes(c.ctx)
 }
-
-var servedColumns = []column[record.Served]{
-	{"WORKFLOW", func(_ *printer, r *record.Served) string { return oneLine(r.Workflow, 60) }},
-	{"V", func(_ *printer, r *record.Served) string { return strconv.Itoa(int(r.Version)) }},
-	{"QUEUE", func(_ *printer, r *record.Served) string { return oneLine(r.Queue, 40) }},
-	{"NODES", func(_ *printer, r *record.Served) string { return strconv.Itoa(len(r.Nodes)) }},
-	{"NAMES", func(_ *printer, r *record.Served) string { return oneLine(strings.Join(r.Nodes, " "), 120) }},
-	{"PAUSED", func(_ *printer, r *record.Served) string { return pausedColumn(r.Paused) }},
-}
-
-// workflowGroup has the verbs about workflows.
-func workflowGroup(a *app) *cobra.Command {
-	g := &cobra.Command{Use: "workflow", Short: "Look at the workflows that nodes serve, pause them and resume them"}
-	list := &cobra.Command{
-		Use: "list", Short: "List the workflows, versions and queues that live nodes serve", Args: cobra.NoArgs,
-		RunE: a.reads(func(c *call, _ []string) error {
-			nodes, err := c.nodes()
-			if err != nil {
-				return err
-			}
-			pauses, err := c.client.Pauses(c.ctx)
-			if err != nil {
-				return err
-			}
-			return printList(c.out, servedColumns, record.ServedOf(nodes, pauses))
-		}),
-	}
-	g.AddCommand(printing(list, "list of served"))
-	scopeVerbs(a, g, "WORKFLOW", "a workflow", func(s *journal.Scope, arg string) { s.Workflow = arg }, func(c *cobra.Command, s *journal.Scope) {
-		c.Flags().Int32Var(&s.Version, "version", 0, "only runs of this version; 0 for all")
-		c.Flags().StringVar(&s.Queue, "queue", "", "only runs in this queue")
-	})
-	return g
-}

@@ -20,6 +20,9 @@ func TestNodes(t *testing.T) {
 	}
 	do("workflow pause demo.parcel --version 1 --reason INC-81", `workflow "demo.parcel" version 1: paused`)
 	do("workflow list", "INC-81")
+	do("workflow show demo.parcel", "version 1", "queue default, 1 nodes", "input", `"title": "parcel"`, "output")
+	checkJSON(t, s, store, cli.ExitDone, "workflow", "show", "demo.parcel")
+	wantText(t, "a workflow that nobody serves", reprise(t, store, cli.ExitNotFound, "workflow", "show", "nothing").err, `"nothing"`, "workflow list")
 	do("queue pause default --cancel-steps", `queue "default": paused`)
 	do("queue list", "INC-81", "by ")
 	checkJSON(t, s, store, cli.ExitDone, "queue", "pause", "idle", "--workflow", "demo.parcel")
