@@ -78,7 +78,7 @@ func viewLimits(k *kit) {
 	for _, a := range []driver.AdminAction{
 		{Kind: driver.AdminSaveView}, {Kind: driver.AdminDeleteView}, node, run, {Kind: driver.AdminPause, View: &journal.View{Name: "x"}},
 		save("", "runs"), save(" ", "runs"), save(strings.Repeat("n", journal.ViewNameBytesMax+1), "runs"), save("x\x00", "runs"), save("x\xff", "runs"),
-		save("x", ""), save("x", "/runs"), save("x", "//evil.example/"), save("x", "https://evil.example/"), save("x", "javascript:alert(1)"),
+		save("x", ""), save("x", "/runs"), save("x", "//evil.example/"), save("x", "https://evil.example/"), save("x", "javascript:alert(1)"), save("x", "javascript:/alert(1)"),
 		save("x", `\\evil.example`), save("x", "../../x"), save("x", "a/..?b"), save("x", "runs\n"), save("x", "%zz"),
 		save("x", strings.Repeat("a", journal.ViewAddressBytesMax+1)),
 	} {
