@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay"
 	"github.com/reprise-run/reprise/replay/workflow"
 )
 
@@ -219,7 +220,7 @@ func TestAttemptsThatDoNotBeginHoldNothing(t *testing.T) {
 		attempts := [2]attempt{}
 		for i := range attempts {
 			a := &attempts[i]
-			a.run, a.reply = runOf(3), g.sys.shards[0]
+			a.run, a.reply, a.options = runOf(3), g.sys.shards[0], &replay.StepOptions{}
 			a.ctx, a.cancel = context.WithCancelCause(g.sys.exec.base)
 			g.sys.exec.execute(a)
 		}

@@ -290,7 +290,7 @@ func limitsUnderLoad(k *kit) {
 		}
 		return err
 	})
-	if granted.Load() < 50 {
+	if granted.Load() < 20 { // else the churn has tested little
 		k.t.Errorf("only %d were granted", granted.Load())
 	}
 	for n, wants := range left {

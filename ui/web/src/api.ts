@@ -391,6 +391,17 @@ export interface Message {
 	number: number;
 }
 
+export interface MessageType {
+	/** JSON Schema of the payload or argument; absent if it is not known */
+	input?: unknown;
+	/** signal, update or query */
+	kind: string;
+	/** its name */
+	name: string;
+	/** JSON Schema of the answer; absent if it is not known, and of a signal */
+	output?: unknown;
+}
+
 export interface Node {
 	/** whether an operator has asked it to leave */
 	draining?: boolean;
@@ -1121,6 +1132,28 @@ export interface Why {
 	run: Run;
 }
 
+export interface Workflow {
+	/** the versions that are served, the newest first */
+	versions: Array<WorkflowVersion>;
+	/** name of the workflow */
+	workflow: string;
+}
+
+export interface WorkflowVersion {
+	/** JSON Schema of the input; absent if it is not known */
+	input?: unknown;
+	/** the signals, updates and queries whose types its code tells */
+	messages?: Array<MessageType>;
+	/** JSON Schema of the output; absent if it is not known */
+	output?: unknown;
+	/** the queues in which it is served, and by whom */
+	served: Array<Served>;
+	/** all signals that it receives, if its code says so */
+	signals?: Array<string>;
+	/** version of the workflow */
+	version: number;
+}
+
 // Operations has what each operation takes and answers.
 export interface Operations {
 	/** List what operators have done, newest first. */
@@ -1624,6 +1657,15 @@ export interface Operations {
 		query: { };
 		body: undefined;
 		answer: Array<Served>;
+		events: { };
+		writes: false;
+	};
+	/** Show what live nodes serve of a workflow, with the types of its input, its output and its messages as JSON Schema. */
+	"GET /workflows/{workflow}": {
+		path: { workflow: string };
+		query: { };
+		body: undefined;
+		answer: Workflow;
 		events: { };
 		writes: false;
 	};
