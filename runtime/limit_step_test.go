@@ -50,12 +50,6 @@ func (c *callers) leave(keys ...string) {
 	}
 }
 
-func (c *callers) called() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.calls
-}
-
 func (c *callers) handle(n *runtime.Node) {
 	runtime.Handle(n, caller, func(ctx workflow.Context, tenant string) (int, error) {
 		var calls []workflow.Future[int]

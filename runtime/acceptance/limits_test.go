@@ -15,11 +15,13 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
+// limited calls for a tenant, a few times one after the other.
+const limited workflow.Name[string, int] = "limited"
+
 const (
-	limited     workflow.Name[string, int] = "limited" // calls for a tenant, a few times one after the other
-	limitAtOnce                            = 2         // of each tenant
-	limitTotal                             = 5
-	callsEach                              = 4
+	limitAtOnce = 2 // of each tenant
+	limitTotal  = 5
+	callsEach   = 4
 )
 
 // handleLimited makes runs whose steps hold a limit, with witnesses outside of Reprise.
