@@ -242,7 +242,7 @@ func limitsTogether(k *kit) {
 	one.end(both)
 	k.same("held when both are free", other.holds(), []int64{next.ID})
 	other.end(next)
-	patient := one.want(nth(0), need("a", ""), need("b", ""))
+	patient := one.want(now.Add(-time.Hour), need("a", ""), need("b", ""))
 	holder = one.want(now, need("b", ""))
 	k.same("the holder of b", len(one.ask(holder)), 1)
 	k.same("granted to the one that has waited for long", one.ask(patient), nil)
