@@ -13,8 +13,8 @@ import (
 )
 
 // aside are words of requests that belong to no call: sessions that are opened and asked whether
-// they live, and hints.
-var aside = []string{"pg_advisory_lock_shared", "pg_try_advisory_lock", "ping", "listen", "pg_notify"}
+// they live, questions after other processes, and hints.
+var aside = []string{"pg_advisory_lock_shared", "select n.process from", "ping", "listen", "pg_notify"}
 
 // cutRequest loses the n-th request from now that belongs to a call, and all of its connection.
 // happened disarms the link and tells whether there was such a request.

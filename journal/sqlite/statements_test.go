@@ -17,8 +17,10 @@ var once = regexp.MustCompile(`^(migrate|identify|databaseForget|reapNodes|reapF
 
 // sortedByNature are statements that sort what a range of another index has found.
 // The pauses of scopes, and the views, are few, and read as a whole; open runs are counted up to a limit; and what
-// is asked of several runs begins with the list of their ids.
-var sortedByNature = []string{"listKeysSQL", "pausesSQL", "viewsSQL", "viewReadSQL", "countOpenSQL", "askSQL", "tellSQL"}
+// is asked of several runs begins with the list of their ids. Limits, their keys and their claims
+// are listed by people, as a whole or of one name, and the keys are forgotten once, by a new process.
+var sortedByNature = []string{"listKeysSQL", "pausesSQL", "viewsSQL", "viewReadSQL", "countOpenSQL", "askSQL", "tellSQL",
+	"limitsSQL", "limitUsesSQL", "limitHeldSQL", "limitWaitingSQL", "limitLinesForgetSQL"}
 
 // TestPlans prepares every statement, and looks for those that read more than they need. SQLite
 // plans without looking at the size of tables, unless somebody has analysed them, so the plans of

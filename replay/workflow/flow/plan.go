@@ -2,7 +2,7 @@ package flow
 
 import (
 	"slices"
-	"sync"
+	"sync/atomic"
 )
 
 // plan is a checked flow. Nodes are known by their index in the order of their names, so the order
@@ -38,7 +38,15 @@ func newPlan(g *graph) *plan {
 		}
 	}
 	p.shape = shapeOf(g)
-	p.change = sync.OnceValue(func() string { return shapePrefix + p.shape.Hash() })
+	var name atomic.Pointer[string] // no lock in replayed code: two who ask at once find the same
+	p.change = func() string {
+		if known := name.Load(); known != nil {
+			return *known
+		}
+		hashed := shapePrefix + p.shape.Hash()
+		name.Store(&hashed)
+		return hashed
+	}
 	return p
 }
 
