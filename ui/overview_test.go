@@ -12,10 +12,9 @@ func TestOverview(t *testing.T) {
 	p := uitest.Open(t, uitest.Planted(t), "")
 	p.Await(`document.querySelectorAll(".figures li").length === 5`)
 	p.Await(`[...document.querySelectorAll("tbody tr")].some(r => r.innerText.startsWith("order"))`)
-	figures := uitest.Eval[string](p, `[...document.querySelectorAll(".figures a")].map(a => a.innerText.replace(/\s+/g, " ").trim()).join(", ")`)
-	if want := "9 Open, 2 Failed, 1 Blocked, 1 Paused, 1 Wait for a node"; figures != want {
-		t.Errorf("now there are %s, want %s", figures, want)
-	}
+	// The blocked run is tried again now and then, and is not blocked for that moment.
+	p.Await(`[...document.querySelectorAll(".figures a")].map(a => a.innerText.replace(/\s+/g, " ").trim()).join(", ") === ` +
+		`"9 Open, 2 Failed, 1 Blocked, 1 Paused, 1 Wait for a node"`)
 	bars := uitest.Eval[int](p, `document.querySelectorAll(".bars rect.started, .bars rect.failed").length`)
 	if bars < 2 {
 		t.Errorf("the picture has %d bars", bars)

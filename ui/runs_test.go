@@ -108,11 +108,13 @@ func TestColumns(t *testing.T) {
 	p.Await(heads + ` === "Run|Status|Workflow|Took|About|Queue|region"`)
 	p.Go("runs?where=status+%3D+failed&columns=run,created,label.a%252Cb")
 	p.Await(heads + ` === "Run|Started ↓|a,b"`)
+	p.Await(rows + ` === 2`)
+	newest := uitest.Eval[string](p, `document.querySelector("tbody tr").dataset.key`)
 	p.ClickText("Started ↓")
 	p.Await(`document.querySelector("[data-filter]").value === "status = failed order by created asc" && document.querySelector("th[aria-sort=ascending]")?.innerText.startsWith("Started")`)
-	first := uitest.Eval[string](p, `document.querySelector("tbody tr").dataset.key`)
+	p.Await(fmt.Sprintf(`document.querySelector("tbody tr").dataset.key !== %q`, newest))
 	p.ClickText("Started ↑")
-	p.Await(fmt.Sprintf(`document.querySelector("[data-filter]").value === "status = failed" && document.querySelector("tbody tr").dataset.key !== %q`, first))
+	p.Await(fmt.Sprintf(`document.querySelector("[data-filter]").value === "status = failed" && document.querySelector("tbody tr").dataset.key === %q`, newest))
 }
 
 // TestRunsArePaged: a list goes on behind its page, and is as things are now.
