@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,44 +123,47 @@ func TestEveryEndLeaves(t *testing.T) {
 	}
 }
 
-// pacedMember notes when it is renewed.
+// pacedMember counts its renewals, which may fail.
 type pacedMember struct {
 	fakeMember
-	at  *[]time.Time
-	err *error
+	renewals *atomic.Int64
+	fails    *atomic.Bool
 }
 
 func (m pacedMember) Renew(context.Context) (driver.Renewal, error) {
-	*m.at = append(*m.at, time.Now())
-	return driver.Renewal{}, *m.err
+	m.renewals.Add(1)
+	if m.fails.Load() {
+		return driver.Renewal{}, journal.ErrUnavailable
+	}
+	return driver.Renewal{}, nil
 }
 
 // A node that owns nothing renews less often, unless a renewal has failed.
 func TestIdleNodesRenewSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, m := testWorker()
-		var at []time.Time
-		var err error
-		owns := false
-		w.lease.member, w.lease.owns = pacedMember{m, &at, &err}, func() bool { return owns }
+		var renewals atomic.Int64
+		var fails, owns atomic.Bool
+		w.lease.member, w.lease.owns = pacedMember{m, &renewals, &fails}, owns.Load
 		ended := make(chan struct{})
 		go func() { defer close(ended); w.lease.renewLoop(w.alive, time.Now().Add(leaseOfTests)) }()
 		in := func(what string, d time.Duration, want int) {
 			t.Helper()
-			at = nil
+			renewals.Store(0)
 			time.Sleep(d)
 			synctest.Wait()
-			if n := len(at); n < want || n > want+1 {
+			if n := int(renewals.Load()); n < want || n > want+1 {
 				t.Errorf("%s: %d renewals in %s, want %d", what, n, d, want)
 			}
 		}
 		in("idle", 10*leaseOfTests, 10*idleRenewalsPerLease)
-		owns = true
+		owns.Store(true)
 		time.Sleep(leaseOfTests)
 		in("with a run", 10*leaseOfTests, 10*renewalsPerLease)
-		owns, err = false, journal.ErrUnavailable
+		owns.Store(false)
+		fails.Store(true)
 		in("idle, without an answer", leaseOfTests/2, renewalsPerLease/2)
-		err = nil
+		fails.Store(false)
 		in("idle again", 10*leaseOfTests, 10*idleRenewalsPerLease)
 		w.fail(journal.ErrNodeLost)
 		_ = w.Abort()
