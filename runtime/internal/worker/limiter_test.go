@@ -42,6 +42,13 @@ func (r *rounds) Limits(ctx context.Context, round driver.LimitRound) (driver.Li
 	return a, err
 }
 
+// sent is how many rounds were asked for.
+func (r *rounds) sent() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.count
+}
+
 // limiterWorld is a node of a store in memory that claims limits.
 type limiterWorld struct {
 	t     *testing.T
@@ -232,11 +239,11 @@ func TestGrantsOfOthersAreFound(t *testing.T) {
 			w.l.Release(a, a.Needs)
 			synctest.Wait()
 		}
-		asked := w.m.count
+		asked := w.m.sent()
 		w.l.hear(0)
 		time.Sleep(time.Hour)
-		if synctest.Wait(); w.m.count != asked {
-			t.Errorf("a node that waits for nothing has sent %d rounds in an hour", w.m.count-asked)
+		if synctest.Wait(); w.m.sent() != asked {
+			t.Errorf("a node that waits for nothing has sent %d rounds in an hour", w.m.sent()-asked)
 		}
 	})
 }
@@ -258,8 +265,8 @@ func TestRatesWakeTheNode(t *testing.T) {
 			}
 			w.l.Release(r, r.Needs)
 		}
-		if w.m.count > 15 {
-			t.Errorf("six that begin one after the other cost %d rounds", w.m.count)
+		if w.m.sent() > 15 {
+			t.Errorf("six that begin one after the other cost %d rounds", w.m.sent())
 		}
 	})
 }
