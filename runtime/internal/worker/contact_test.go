@@ -265,10 +265,12 @@ func TestAnswersToOthersReplaceQuestions(t *testing.T) {
 		w.m.set(true, false)
 		w.contact.note()
 		time.Sleep(graceOfTests)
+		w.m.hear() // and a question that is due at this moment
+		synctest.Wait()
 		w.m.questions()
 		for range 100 {
-			w.m.hear()
 			time.Sleep(graceOfTests / askPerGrace / 2)
+			w.m.hear()
 		}
 		if n := w.m.questions(); n > 0 {
 			t.Errorf("%d questions beside the answers", n)
