@@ -87,3 +87,26 @@ func TestReapSparesTheNext(t *testing.T) {
 		}
 	})
 }
+
+// TestViewsGoBack: the views are those of the mark, and what is saved later does not change it.
+func TestViewsGoBack(t *testing.T) {
+	t.Parallel()
+	s := memory.New(nil)
+	defer s.Close()
+	save := func(name string) {
+		t.Helper()
+		a := driver.AdminAction{Kind: driver.AdminSaveView, View: &journal.View{Name: name, Address: "runs"}}
+		if _, err := s.Admin(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("a")
+	mark := s.Mark()
+	for range 2 {
+		save("b")
+		s.GoBack(mark)
+		if list, err := s.Views(t.Context()); err != nil || len(list) != 1 || list[0].Name != "a" {
+			t.Errorf("the views are %v, %v", list, err)
+		}
+	}
+}

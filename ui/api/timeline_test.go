@@ -28,7 +28,7 @@ func (s *shop) counted(steps int) string {
 func (s *shop) timelineVerbs() {
 	id := s.counted(30)
 	var page, all []record.Event
-	for after, more := 0, true; more; more = len(page) == 8 {
+	for after, more := 0, true; more && len(all) < 100; more = len(page) == 8 {
 		s.must(http.StatusOK, "GET", fmt.Sprintf("/runs/%s/history?after=%d&limit=8", id, after), "", &page)
 		if all = append(all, page...); len(page) > 8 {
 			s.t.Errorf("a page has %d events", len(page))
@@ -48,7 +48,7 @@ func (s *shop) timelineVerbs() {
 	}
 	var t record.Timeline
 	var spans []record.Span
-	for more := true; more; more = t.Next > 0 {
+	for more := true; more && len(spans) < 100; more = t.Next > 0 {
 		path := fmt.Sprintf("/runs/%s/timeline?after=%d&limit=7", id, t.Next)
 		t = record.Timeline{}
 		s.must(http.StatusOK, "GET", path, "", &t)
