@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -124,5 +125,36 @@ cancel request  #0 lane 1: 7-7 received
 	}
 	if other := spansOf(line(story, 0, 100, &journal.Task{Generation: 2, Attempts: task.Attempts})); strings.Contains(other, "next") {
 		t.Errorf("a generation has the attempts of another one:\n%s", other)
+	}
+}
+
+// BenchmarkTimeline makes the timeline of a run of 50,000 events, 20 steps at once, and reports how
+// large its JSON is.
+func BenchmarkTimeline(b *testing.B) {
+	var events []journal.Event
+	at := time.Now()
+	for i := range 50_000 {
+		e := journal.Event{Seq: journal.Seq(i + 1), Kind: journal.StepCompleted, Cmd: journal.Cmd(i), Name: "charge the card", Time: at.Add(time.Duration(i) * time.Millisecond), Attempt: 1}
+		issue := 1
+		if i == 0 {
+			e.Kind, e.Name, issue = journal.RunStarted, "", 20
+		}
+		for range issue {
+			e.Issued = append(e.Issued, journal.Issued{Kind: journal.CommandStep, Name: "charge the card"})
+		}
+		events = append(events, e)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		l := record.NewTimeliner(0, 50_000)
+		for i := range events {
+			l.Add(&events[i])
+		}
+		t := l.Answer(record.Run{}, 1, nil)
+		text, err := json.Marshal(t)
+		if err != nil || t.Lanes != 20 || len(t.Spans) != 50_000 {
+			b.Fatalf("%d lanes, %d spans, %v", t.Lanes, len(t.Spans), err)
+		}
+		b.ReportMetric(float64(len(text))/1e6, "MB")
 	}
 }
