@@ -66,6 +66,7 @@ tidy: ## show what go mod tidy would change
 
 vet: ## go vet
 	$(GO) vet ./...
+	$(GO) vet -tags engines ./ui
 	cd $(TUTORIAL) && $(GO) vet ./...
 	cd $(WEB) && $(GO) vet ./...
 
@@ -97,7 +98,7 @@ assets: ## whether the dashboard's assets are what its sources make; go generate
 
 # Before a release: Chromium finds nearly all, and two more browsers take a minute.
 engines: prepare-engines ## the dashboard's pages in Debian's Firefox and WebKit as well
-	$(TEST) -timeout $(TIMEOUT) -run 'TestEngines' ./ui -engines
+	$(TEST) -timeout $(TIMEOUT) -tags engines -run TestEngines ./ui
 
 # TypeScript's compiler looks for what the bundler does not: it is fetched, so it is no part of check.
 types: ## what TypeScript's compiler says of the dashboard's pages

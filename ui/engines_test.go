@@ -1,3 +1,5 @@
+//go:build engines
+
 package ui_test
 
 import (
@@ -6,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -22,11 +23,8 @@ import (
 	"github.com/reprise-run/reprise/ui/uitest"
 )
 
-// Chromium finds nearly all; that the others understand the pages too is asked once per release:
-// make engines.
-var engines = flag.Bool("engines", false, "open the pages in Firefox and WebKit as well")
-
-// engine is a browser that is told what to do in a simpler way than Chromium.
+// engine is a browser that is told what to do in a simpler way than Chromium. Chromium finds nearly
+// all; that the others understand the pages too is asked once per release, by make engines.
 type engine interface {
 	open(url string) error
 	// eval returns what an expression is.
@@ -37,9 +35,6 @@ type engine interface {
 // TestEngines opens every page of the navigation in Firefox and in WebKit, and pauses and resumes a
 // queue there.
 func TestEngines(t *testing.T) {
-	if !*engines {
-		t.Skip("-engines opens the pages in Firefox and WebKit")
-	}
 	for name, start := range map[string]func(*testing.T) engine{"firefox": startFirefox, "webkit": startWebKit} {
 		t.Run(name, func(t *testing.T) {
 			s := uitest.New(t, nil)
