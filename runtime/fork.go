@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/internal/once"
 )
 
 // ForkOptions of a fork. The zero value means the defaults, but needs Proof or Unproven.
@@ -60,6 +61,9 @@ func (c *Client) Fork(ctx context.Context, run journal.RunID, at Point, o *ForkO
 		return nil, fmt.Errorf("fork run %s: %w", run, err)
 	}
 	id := journal.NewRunID()
+	if a := once.Of(ctx); a != nil {
+		id = a.Fork
+	}
 	plan := func(ctx context.Context) (*plan, error) { return forkPlan(ctx, c, run, id, at, o) }
 	call := Call{Kind: ForkCall, Run: run, Payload: o.Reason}
 	of, err := c.rewind(ctx, call, driver.AdminAction{Kind: driver.AdminFork, Reason: o.Reason}, plan, o.DryRun)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/internal/once"
 )
 
 // RetryOptions of a retry. The zero value means the defaults.
@@ -192,7 +193,7 @@ func resetPlan(ctx context.Context, c *Client, run journal.RunID, to Point, o *R
 // rewind carries a plan out. If the run has moved on, while it was planned or since, it plans
 // again.
 func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, plan func(ctx context.Context) (*plan, error), dry bool) (*Rewinding, error) {
-	once := func(ctx context.Context) (*Rewinding, error) {
+	try := func(ctx context.Context) (*Rewinding, error) {
 		p, err := plan(ctx)
 		if err == nil && p.fork == nil {
 			err = answerable(ctx, c, p)
@@ -201,6 +202,9 @@ func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, pl
 			return nil, fmt.Errorf("%s run %s: %w", call.Kind, call.Run, err)
 		}
 		if !dry {
+			if done, err := once.Done(ctx, call.Run); err != nil || done {
+				return p.out, err
+			}
 			a.Rewind, a.Fork = p.w, p.fork
 			_, err = c.j.Admin(ctx, a)
 			if p.fork == nil {
@@ -210,12 +214,12 @@ func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, pl
 		return p.out, err
 	}
 	do := func(ctx context.Context) (*Rewinding, error) {
-		for try := 1; ; try++ {
-			out, err := once(ctx)
+		for n := 1; ; n++ {
+			out, err := try(ctx)
 			if err == nil {
 				return out, nil
 			}
-			if !errors.Is(err, driver.ErrMoved) || try == rewindTries {
+			if !errors.Is(err, driver.ErrMoved) || n == rewindTries {
 				return nil, err
 			}
 		}

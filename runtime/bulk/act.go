@@ -4,12 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/google/uuid"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/internal/once"
 )
 
 // act acts on the runs that are left of a page, several at once and no faster than the job's rate,
@@ -78,7 +82,7 @@ func (w *worker) acted(ctx context.Context, audited int64) (map[journal.RunID]bo
 			if e.Number <= audited {
 				return acted, nil
 			}
-			if e.Verb == string(w.job.Verb) && strings.HasPrefix(e.Reason, w.mark()) {
+			if w.isMine(e) {
 				acted[e.Run] = true
 			}
 			f.Before = e.Number
@@ -110,8 +114,11 @@ func (w *worker) actOn(ctx context.Context, run journal.RunID) error {
 	case Delete:
 		return w.client.Delete(ctx, run)
 	case Retry:
-		_, err := w.client.Retry(ctx, run, nil)
+		err := w.goBack(ctx, run)
 		if errors.Is(err, journal.ErrOpen) {
+			if acted, away := w.hasActed(ctx, run); acted || away != nil {
+				return away
+			}
 			return journal.ErrClosed // as when somebody else has done what is wanted
 		}
 		return err
@@ -128,13 +135,17 @@ func (w *worker) payload() json.RawMessage {
 	return w.job.Payload
 }
 
-// goBack takes events of a run back, of itself or in a copy.
+// goBack takes events of a run back, of itself or in a copy, once: the node that had the page
+// before may not know yet that it has lost it, and then acts too.
 func (w *worker) goBack(ctx context.Context, run journal.RunID) (err error) {
+	ctx = once.With(ctx, &once.Action{Fork: w.forkOf(run), Done: w.hasActed})
 	j, proof := &w.job, w.code
 	if j.Unproven {
 		proof = nil
 	}
 	switch j.Verb {
+	case Retry:
+		_, err = w.client.Retry(ctx, run, nil)
 	case Reset:
 		_, err = w.client.Reset(ctx, run, j.To, &runtime.ResetOptions{Proof: proof, Unproven: j.Unproven,
 			NoMessages: j.NoMessages, Messages: j.Messages, KeepChildren: j.KeepChildren})
@@ -146,6 +157,27 @@ func (w *worker) goBack(ctx context.Context, run journal.RunID) (err error) {
 			&runtime.AmendOptions{Proof: proof, Unproven: j.Unproven, KeepChildren: j.KeepChildren})
 	}
 	return err
+}
+
+// hasActed tells whether the job has acted on a run.
+func (w *worker) hasActed(ctx context.Context, run journal.RunID) (bool, error) {
+	list, err := w.client.Audit(ctx, journal.AuditFilter{Run: run, Verb: string(w.job.Verb), Limit: journal.ListMax})
+	return slices.ContainsFunc(list, w.isMine), err
+}
+
+// isMine tells whether an entry of the audit is of something that the job has done.
+func (w *worker) isMine(e journal.AuditEntry) bool {
+	return e.Verb == string(w.job.Verb) && strings.HasPrefix(e.Reason, w.mark())
+}
+
+// forkOf is the id of the fork that the job makes of a run, whoever makes it: as old as the job,
+// and else drawn from both.
+func (w *worker) forkOf(run journal.RunID) journal.RunID {
+	id := uuid.UUID(w.id)
+	drawn := uuid.NewSHA1(id, run[:])
+	copy(drawn[:6], id[:6])
+	drawn[6] = drawn[6]&0x0f | 0x70 // version 7, whose first bytes are the time
+	return journal.RunID(drawn)
 }
 
 // isAway tells whether a call has no answer because the store is not there: that is nothing about
