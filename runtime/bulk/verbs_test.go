@@ -115,6 +115,13 @@ func verbs(t testing.TB, c *runtime.Client) {
 	retried := do(bulk.Retry, `shop = "7" and status = "terminated"`)
 	wantOnce(t, c, "retry", runs, "eva", because(retried, "it has closed"))
 	wantFound(t, c, `shop = "7" and status = open`, n)
+	// A retried run is open again before a node has executed the turn that the reset below goes back to.
+	clustertest.Until(t, "the retried runs have their first event", func() bool {
+		return !slices.ContainsFunc(runs, func(run journal.RunID) bool {
+			h, err := c.History(ctx, run)
+			return err != nil || len(h) == 0
+		})
+	})
 	reset := do(bulk.Reset, open)
 	wantOnce(t, c, "reset", runs, "eva", because(reset, "it has closed"))
 	forked := do(bulk.Fork, open) // the forks have the labels of the runs
