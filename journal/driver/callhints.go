@@ -63,10 +63,10 @@ func (n *callHints) sent(run journal.RunID, o *journal.Sent) {
 }
 
 // committed handles one accepted turn.
-func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
+func (n *callHints) committed(c *Commit, o *Outcome) {
 	switch c.Next.Kind {
 	case NextClose:
-		n.closed(c.Run, c.Terminal(), c.Generation, waiters)
+		n.closed(c.Run, c.Terminal(), c.Generation)
 		if c.Children { // requests to those that are open: a claim also tells an owner of unread messages
 			n.local, n.remote = append(n.local, Hint{Kind: HintTasks}), append(n.remote, Hint{Kind: HintTasks})
 		}
@@ -85,7 +85,7 @@ func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
 		n.remote = append(n.remote, Hint{Kind: HintTasks})
 	}
 	if len(c.Replies) > 0 {
-		n.closed(c.Run, nil, 0, waiters)
+		n.closed(c.Run, nil, 0)
 	}
 	for k := range o.Started {
 		n.started(&c.Starts[k], &o.Started[k])
@@ -94,16 +94,16 @@ func (n *callHints) committed(c *Commit, o *Outcome, waiters bool) {
 		n.sent(c.Messages[k].Run, &o.Sent[k])
 	}
 	for _, run := range o.Closed {
-		n.closed(run, nil, 0, waiters)
+		n.closed(run, nil, 0)
 		n.local, n.remote = append(n.local, Hint{Kind: HintTerminated, Run: run}), append(n.remote, Hint{Kind: HintTerminated, Run: run})
 	}
 }
 
 // closed handles a run that has ended, or has answered an update. The terminal event goes only as
 // far as memory is shared: other processes read it.
-func (n *callHints) closed(run journal.RunID, terminal *journal.Event, g journal.Generation, waiters bool) {
+func (n *callHints) closed(run journal.RunID, terminal *journal.Event, g journal.Generation) {
 	n.local = append(n.local, Hint{Kind: HintClosed, Run: run, Terminal: terminal, Generation: g})
-	if waiters {
+	if n.j.local.closing() {
 		n.remote = append(n.remote, Hint{Kind: HintClosed, Run: run})
 	}
 }
@@ -128,10 +128,9 @@ func (j *Journal) hintSent(messages []journal.Message, index []int, out []journa
 
 func (j *Journal) hintCommitted(commits []Commit, out []Outcome) {
 	n := callHints{j: j}
-	waiters := j.local.remoteWaiters()
 	for i := range commits {
 		if out[i].Err == nil {
-			n.committed(&commits[i], &out[i], waiters)
+			n.committed(&commits[i], &out[i])
 		}
 	}
 	n.publish()

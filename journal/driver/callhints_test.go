@@ -218,9 +218,18 @@ func TestCommitsAreToldToWhomTheyConcern(t *testing.T) {
 		commit("refused", closing, driver.Outcome{Err: journal.ErrFenced}, nil, nil)
 		commit("close, nobody waits elsewhere", closing, driver.Outcome{}, inside, nil)
 		o.watch(driver.Hint{Kind: driver.HintWaiter})
+		o.want("somebody waits who may have read the run before", nil, []driver.Hint{{Kind: driver.HintClosed}})
 		commit("close, somebody waits elsewhere", closing, driver.Outcome{}, inside, outside)
+		o.watch(driver.Hint{Kind: driver.HintWaiter})
+		o.want("who waits has been told", nil, nil)
+		time.Sleep(3 * driver.WaiterInterval)
+		o.watch(driver.Hint{Kind: driver.HintWaiter})
+		o.want("another one waits, nothing has closed lately", nil, nil)
 		time.Sleep(3 * driver.WaiterInterval)
 		commit("close, the waiter fell silent", closing, driver.Outcome{}, inside, nil)
+		time.Sleep(driver.WaiterInterval)
+		o.watch(driver.Hint{Kind: driver.HintWaiter})
+		o.want("somebody waits who has read the run behind its end", nil, nil)
 	})
 }
 

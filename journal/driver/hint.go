@@ -14,7 +14,7 @@ type HintKind int
 const (
 	HintTasks      HintKind = iota + 1 // tasks became claimable
 	HintInbox                          // a run owned by Hint.Node got a message
-	HintClosed                         // a run was closed, or has answered an update
+	HintClosed                         // a run was closed, or has answered an update; without a Run: some runs were
 	HintScan                           // hints were lost: look at everything
 	HintWaiter                         // some process waits for results, so HintClosed is worth sending
 	HintTerminated                     // a run was closed by somebody else than its owner, who should look

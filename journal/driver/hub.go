@@ -9,9 +9,14 @@ import (
 	"github.com/reprise-run/reprise/journal"
 )
 
-// waiterTTL is how long a process goes on sending HintClosed after it heard of a waiter elsewhere.
-// Waiters repeat themselves every third of it.
-const waiterTTL = 30 * time.Second
+const (
+	// waiterTTL is how long a process goes on sending HintClosed after it heard of a waiter
+	// elsewhere. Waiters repeat themselves every third of it.
+	waiterTTL = 30 * time.Second
+	// announcementMax is how long an announcement may be under way to count as one that came while
+	// a run was closed. A longer one leaves its waiter to the poll.
+	announcementMax = 5 * time.Second
+)
 
 // hub publishes hints inside the process and knows which of them other processes need.
 //
@@ -28,7 +33,10 @@ const waiterTTL = 30 * time.Second
 //
 // HintClosed goes to other processes only while one of them has said lately that it waits for
 // results, since most runs are awaited by nobody or by their own process, and a notification costs
-// the store more than the commit's own rows.
+// the store more than the commit's own rows. A first waiter announces itself and then reads its
+// run, which may close behind the read and before the announcement comes. So who hears of a first
+// waiter, and has kept a HintClosed to itself a moment ago, says with a HintClosed without a run
+// that something has closed.
 //
 // publish calls the watchers without the lock, so that a watcher may use the journal. A watcher can
 // therefore be called once more after its Watch has returned.
@@ -39,6 +47,7 @@ type hub struct {
 	nodes    map[journal.NodeID][]journal.Route // members that live in this process
 	full     map[journal.NodeID]bool            // those of them that claim nothing now
 	waiter   time.Time                          // when somebody elsewhere last said that it waits for results
+	kept     time.Time                          // when a HintClosed was last kept here, because nobody did
 }
 
 func newHub() hub {
@@ -90,16 +99,27 @@ func (h *hub) hosts(id journal.NodeID) bool {
 	return ok
 }
 
-func (h *hub) noteWaiter() {
+// noteWaiter notes that somebody elsewhere waits for results, and tells whether it may have missed
+// one that was kept here.
+func (h *hub) noteWaiter() (missed bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	missed = h.kept.After(h.waiter) && time.Since(h.kept) < announcementMax
 	h.waiter = time.Now()
+	return missed
 }
 
-func (h *hub) remoteWaiters() bool {
+// closing tells whether somebody elsewhere waits for results. The runs have closed by now, so who
+// announces itself later either reads their ends or is told by noteWaiter that it may have missed
+// them.
+func (h *hub) closing() (waiters bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return time.Since(h.waiter) < waiterTTL
+	if time.Since(h.waiter) < waiterTTL {
+		return true
+	}
+	h.kept = time.Now()
+	return false
 }
 
 // publish calls every watcher with every hint, on the caller's goroutine.

@@ -19,7 +19,9 @@ func (j *Journal) Watch(ctx context.Context, fn func(Hint)) error {
 	}()
 	return j.store.Hints().Watch(ctx, func(h Hint) {
 		if h.Kind == HintWaiter {
-			j.local.noteWaiter()
+			if j.local.noteWaiter() {
+				j.store.Hints().Notify([]Hint{{Kind: HintClosed}})
+			}
 			return
 		}
 		fn(h)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,6 +100,31 @@ func TestLostHintsAreReadTogether(t *testing.T) {
 			t.Errorf("%d reads in %d polls: %v", reads, polls, err)
 		}
 		hints.Wait()
+	})
+}
+
+// A run that closes behind the first read, while the announcement of who waits is under way, is told
+// of by a hint without a run: it is read again without a poll.
+func TestAnEndBehindTheFirstRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		end := &journal.Event{Kind: journal.RunCompleted}
+		var stored atomic.Pointer[journal.Event]
+		s := &endStore{ends: func(_ context.Context, runs []journal.RunID) (ends []driver.End, err error) {
+			if ev := stored.Load(); ev != nil {
+				ends = []driver.End{{Run: runs[0], Terminal: ev}}
+			}
+			return ends, nil
+		}}
+		w := New(driver.New(s, nil), Options{Poll: time.Hour, HintsPushed: true})
+		go func() {
+			synctest.Wait()
+			stored.Store(end)
+			w.Hint(driver.Hint{Kind: driver.HintClosed})
+		}()
+		began := time.Now()
+		if ev, err := w.AwaitEnd(t.Context(), journal.NewRunID(), false); err != nil || ev != end || time.Since(began) > time.Second {
+			t.Errorf("got %v, %v after %s", ev, err, time.Since(began))
+		}
 	})
 }
 

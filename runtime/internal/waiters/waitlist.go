@@ -218,13 +218,22 @@ func (l *waitlist) resolveAll(runs []journal.RunID, res resolution) {
 func (l *waitlist) hint(h driver.Hint) {
 	switch h.Kind {
 	case driver.HintClosed:
-		l.hintClosed(h)
+		if h.Run.IsZero() {
+			l.lost()
+		} else {
+			l.hintClosed(h)
+		}
 	case driver.HintScan:
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.scan = true
-		l.wakeLoop()
+		l.lost()
 	}
+}
+
+// lost makes the loop read all waiting runs soon.
+func (l *waitlist) lost() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.scan = true
+	l.wakeLoop()
 }
 
 // takeScan tells whether hints were lost since it was last asked.
