@@ -128,6 +128,29 @@ func TestAnEndBehindTheFirstRead(t *testing.T) {
 	})
 }
 
+// Who waits announces that without its mutex, also when it reads everything: another process of a
+// store in memory answers with a hint before the announcement returns.
+func TestAnnouncementsHoldNoMutex(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &endStore{ends: func(context.Context, []journal.RunID) ([]driver.End, error) { return nil, nil }}
+		w := New(driver.New(s, nil), Options{Poll: driver.WaiterInterval, HintsPushed: true})
+		announcements := 0
+		w.list.announce = func() {
+			announcements++
+			if !w.list.mu.TryLock() {
+				t.Error("the waiter announces itself under its mutex")
+				return
+			}
+			w.list.mu.Unlock()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), driver.WaiterInterval+time.Second)
+		defer cancel()
+		if _, err := w.AwaitEnd(ctx, journal.NewRunID(), false); !errors.Is(err, context.DeadlineExceeded) || announcements != 2 {
+			t.Errorf("%d announcements: %v", announcements, err)
+		}
+	})
+}
+
 // A poll that is shorter than the time between two reads for lost hints is not put off by them.
 func TestLostHintsPutNoPollOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

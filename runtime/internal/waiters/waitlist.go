@@ -58,12 +58,21 @@ type resolution struct {
 // to start. For the end of a run that closed in this process a moment ago it adds nothing and
 // returns the terminal event.
 func (l *waitlist) add(run journal.RunID, wt *waiter) (loop context.Context, terminal *journal.Event) {
+	loop, terminal, silent := l.register(run, wt)
+	if silent {
+		l.announce()
+	}
+	return loop, terminal
+}
+
+// register is add, but for the announcement: silent says that it is due.
+func (l *waitlist) register(run journal.RunID, wt *waiter) (loop context.Context, terminal *journal.Event, silent bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if wt.update == 0 {
 		ev, closed := l.recent.find(run)
 		if ev != nil {
-			return nil, ev
+			return nil, ev, false
 		}
 		if closed {
 			wt.local = false // its end was announced before: no further hint will come
@@ -74,21 +83,23 @@ func (l *waitlist) add(run journal.RunID, wt *waiter) (loop context.Context, ter
 	if !wt.local {
 		l.toRead[run] = true
 		l.wakeLoop()
-		l.announceAgain()
+		silent = l.announcementDue()
 	}
 	if l.stop == nil {
 		loop, l.stop = context.WithCancel(context.Background())
 	}
-	return loop, nil
+	return loop, nil, silent
 }
 
-// announceAgain tells other processes to send hints about runs that close, which they keep to
-// themselves while nobody asks. The caller holds the mutex.
-func (l *waitlist) announceAgain() {
-	if time.Since(l.announcedAt) >= driver.WaiterInterval {
-		l.announcedAt = time.Now()
-		l.announce()
+// announcementDue tells whether the caller, who holds the mutex, is to call announce without it:
+// other processes keep hints about runs that close to themselves while nobody asks, and may answer
+// with one before announce returns.
+func (l *waitlist) announcementDue() bool {
+	if time.Since(l.announcedAt) < driver.WaiterInterval {
+		return false
 	}
+	l.announcedAt = time.Now()
+	return true
 }
 
 // wakeLoop makes the loop read what is in toRead. The caller holds the mutex.
@@ -268,17 +279,25 @@ func (l *waitlist) hintClosed(h driver.Hint) {
 
 // readAll puts every waiting run into toRead: hints were lost, or may have been.
 func (l *waitlist) readAll() {
+	if l.markAll() {
+		l.announce()
+	}
+}
+
+// markAll is readAll, but for the announcement: silent says that it is due.
+func (l *waitlist) markAll() (silent bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for run, list := range l.waiting {
 		l.toRead[run] = true
 		if slices.ContainsFunc(list, func(wt *waiter) bool { return !wt.local }) {
-			l.announceAgain()
+			silent = silent || l.announcementDue()
 		}
 	}
 	if len(l.waiting) > 0 {
 		l.wakeLoop()
 	}
+	return silent
 }
 
 // putBack leaves what could not be read to the next poll. If this loop has ended there may be a
