@@ -99,11 +99,15 @@
 //     than its Concurrency, of all keys no more than its Total, and in any time of
 //     length Per no more begins than its Rate says ([Limit]). A step holds all limits
 //     that it names from before its body begins until the body has returned, or its
-//     node is declared dead, which frees what it held in the same transaction. The
-//     store's clock decides over rates. A limit that is lowered holds for grants that
-//     come later. More hold it only where an operator has released a holder that goes
-//     on, and until their bodies return, where a store that went back in time has
-//     forgotten them. Limits are no part of histories.
+//     node is declared dead or leaves, which frees what it held in the same
+//     transaction. A holder is a claim in the store, and not the code that runs: a
+//     node cancels its bodies before that, but a body that does not heed its context,
+//     or whose process was stopped (SIGSTOP, a frozen machine) and goes on, may run
+//     for a while beside the next holder. The store's clock decides over rates. A
+//     limit that is lowered holds for grants that come later. More hold it only where
+//     an operator has released a holder that goes on, and until their bodies return,
+//     where a store that went back in time has forgotten them. Limits are no part of
+//     histories.
 //
 // # States of a run and its task
 //
