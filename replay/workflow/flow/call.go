@@ -30,7 +30,7 @@ func Nest[In, A any](f *Flow[In], name string, from Source[A], nested *Flow[A], 
 func calls[A, T any](n *node, from Source[A], child workflow.Name[A, T]) {
 	n.calls = string(child)
 	n.exec = func(ctx workflow.Context, v *values) (any, error) {
-		in, _, err := from.read(v)
+		in, _, err := valueOf(from, v)
 		if err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ type Condition struct {
 func When[T any](of Source[T], fn func(T) bool) Condition {
 	c := Condition{text: "a predicate", edges: edgesOf(of, fn == nil)}
 	c.holds = func(v *values) (bool, error) {
-		value, ok, err := of.read(v)
+		value, ok, err := valueOf(of, v)
 		if err != nil || !ok {
 			return false, err
 		}
@@ -47,7 +47,7 @@ func Contains[T any](of Source[T], pattern any) Condition {
 	}
 	c.text = "contains " + cut(text, 60)
 	c.holds = func(v *values) (bool, error) {
-		value, ok, err := of.read(v)
+		value, ok, err := valueOf(of, v)
 		if err != nil || !ok {
 			return false, err
 		}

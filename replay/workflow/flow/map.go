@@ -38,7 +38,7 @@ func Map[In, A, T any](
 		return n
 	}
 	items := func(v *values) ([]A, error) {
-		list, ok, err := from.read(v)
+		list, ok, err := valueOf(from, v)
 		switch {
 		case err != nil:
 			return nil, err

@@ -17,7 +17,7 @@ func Step[In, A, T any](
 		return n
 	}
 	n.exec = func(ctx workflow.Context, v *values) (any, error) {
-		in, _, err := from.read(v)
+		in, _, err := valueOf(from, v)
 		if err != nil {
 			return nil, err
 		}
@@ -37,7 +37,7 @@ func StepTx[In, A, Tx, T any](
 		return n
 	}
 	n.exec = func(ctx workflow.Context, v *values) (any, error) {
-		in, _, err := from.read(v)
+		in, _, err := valueOf(from, v)
 		if err != nil {
 			return nil, err
 		}
@@ -57,7 +57,7 @@ func Code[In, A, T any](
 		return n
 	}
 	n.exec = func(ctx workflow.Context, v *values) (any, error) {
-		in, _, err := from.read(v)
+		in, _, err := valueOf(from, v)
 		if err != nil {
 			return nil, err
 		}

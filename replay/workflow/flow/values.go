@@ -5,6 +5,7 @@ type values struct {
 	input  any
 	states []nodeState // nil while the input is checked
 	index  map[*node]int
+	made   map[any]any // by source, what it has come to; of one valueOf, see once
 }
 
 // result returns what a node has come to, if it has completed.

@@ -36,7 +36,7 @@ func Sleep[In any](f *Flow[In], name string, d time.Duration, o *Options) *Node[
 func Until[In any](f *Flow[In], name string, at Source[time.Time], o *Options) *Node[time.Time] {
 	n := declare[time.Time](f.graph, name, KindTime, o, edgesOf(at, false)...)
 	n.exec = func(ctx workflow.Context, v *values) (any, error) {
-		t, _, err := at.read(v)
+		t, _, err := valueOf(at, v)
 		if err != nil {
 			return nil, err
 		}
