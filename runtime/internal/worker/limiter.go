@@ -26,6 +26,10 @@ import (
 // may have gone back in time, and now and then. A claim that the store has and the list does not is
 // released; one that is executed and that the store does not have is asked for as held.
 //
+// A round that has failed may happen later, behind the comparison that follows it. So the node
+// goes on to compare for reconcileFor, also if it wants nothing any more: it would hold a place
+// that nobody uses.
+//
 // Others grant claims too, and a hint says so. If that is lost, the next comparison finds them.
 type limiter struct {
 	member driver.Membership
@@ -44,6 +48,7 @@ type limiter struct {
 	due      map[driver.LimitKey]time.Time // when a look is worth it, by the store's clock
 	held     bool                          // ask what is held
 	compare  bool                          // compare all
+	unsure   time.Time                     // until then a round that has failed may happen; zero for none
 	unknown  map[string]bool               // names without a limit that were reported
 }
 
@@ -119,11 +124,15 @@ func (l *limiter) hear(node journal.NodeID) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.list) == 0 {
+	switch {
+	case len(l.list) > 0:
+		if l.held = true; node == 0 {
+			l.lookAll()
+		}
+	case node != 0: // it was granted what it does not want
+		l.compare = true
+	default:
 		return
-	}
-	if l.held = true; node == 0 {
-		l.lookAll()
 	}
 	l.poke()
 }
@@ -162,11 +171,7 @@ func (l *limiter) loop(ctx context.Context) {
 		case <-l.wake:
 		case <-due.C:
 		case <-poll.C:
-			l.mu.Lock()
-			if l.compare = l.compare || len(l.list) > 0; l.compare {
-				l.lookAll()
-			}
-			l.mu.Unlock()
+			l.poll()
 		}
 		for wait := limitRetryMin; ; wait = min(2*wait, limitRetryMax) {
 			r, wants := l.next()
@@ -188,6 +193,18 @@ func (l *limiter) loop(ctx context.Context) {
 			}
 		}
 		due.Reset(l.nextDue())
+	}
+}
+
+// poll makes up for hints that were lost, and for rounds that have happened late.
+func (l *limiter) poll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.compare = l.compare || len(l.list) > 0 || !l.unsure.IsZero(); l.compare {
+		l.lookAll()
+	}
+	if time.Now().After(l.unsure) { // this is the last comparison for it
+		l.unsure = time.Time{}
 	}
 }
 
@@ -327,7 +344,7 @@ func (l *limiter) failed(r *driver.LimitRound, wants []*limitEntry, err error) {
 	for _, k := range r.Look {
 		l.look[k] = true
 	}
-	l.held, l.compare = l.held || r.Held, true
+	l.held, l.compare, l.unsure = l.held || r.Held, true, time.Now().Add(reconcileFor)
 	if !errors.Is(err, journal.ErrUnavailable) && !errors.Is(err, journal.ErrNodeLost) && !errors.Is(err, journal.ErrStoreClosed) &&
 		!errors.Is(err, context.Canceled) {
 		l.log.Error("claims of limits cannot be asked for; the node asks again", logkey.Node, l.node, logkey.Error, err)

@@ -21,6 +21,7 @@ type rounds struct {
 	driver.Membership
 	mu    sync.Mutex
 	fail  func(nth int) (before, after error)
+	late  time.Duration // the first round fails, and happens so much later; 0 for no such round
 	count int
 }
 
@@ -31,7 +32,16 @@ func (r *rounds) Limits(ctx context.Context, round driver.LimitRound) (driver.Li
 	if r.fail != nil {
 		before, after = r.fail(r.count)
 	}
+	late := r.late
+	r.late = 0
 	r.mu.Unlock()
+	if late > 0 {
+		go func() {
+			time.Sleep(late)
+			_, _ = r.Membership.Limits(context.WithoutCancel(ctx), round)
+		}()
+		return driver.LimitAnswer{}, journal.ErrUnavailable
+	}
 	if before != nil {
 		return driver.LimitAnswer{}, before
 	}
@@ -269,4 +279,41 @@ func TestRatesWakeTheNode(t *testing.T) {
 			t.Errorf("six that begin one after the other cost %d rounds", w.m.sent())
 		}
 	})
+}
+
+// A round that happens long after it has failed leaves nothing held, also if the node wants nothing
+// any more: a comparison finds it, and behind the last one the hint of whoever grants it.
+func TestLateRoundsOfLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		late, after time.Duration
+		hint        bool
+	}{
+		"found": {late: reconcileFor - limitPoll/2, after: 3 * limitPoll}, "told": {late: reconcileFor + 3*limitPoll, after: limitPoll, hint: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inLimiterWorld(t, func(w *limiterWorld) {
+				w.m.late = c.late
+				a := w.want()
+				synctest.Wait()
+				if !w.l.Withdraw(a) {
+					t.Fatal("one that waits cannot be withdrawn")
+				}
+				time.Sleep(c.late + time.Millisecond)
+				if n := w.held(); n != 1 {
+					t.Fatalf("%d are held by the late round, want 1", n)
+				}
+				if c.hint {
+					w.l.hear(w.l.node)
+				}
+				time.Sleep(c.after)
+				if n := w.held(); n != 0 {
+					t.Errorf("%d are held by nobody", n)
+				}
+				sent := w.m.sent()
+				if time.Sleep(10 * limitPoll); w.m.sent() != sent && c.hint {
+					t.Errorf("a node that wants nothing sends %d rounds", w.m.sent()-sent)
+				}
+			})
+		})
+	}
 }
