@@ -12,7 +12,9 @@ const LimitHeadsMax = 64
 
 // limitPatience is how long a claim of several limits lets others pass. One that has waited for so
 // long keeps what becomes free of its limits from all behind it until it has got them: else others
-// that need one of them each could keep it waiting for ever.
+// that need one of them each could keep it waiting for ever. It keeps them one after the other, see
+// keptAhead, and not whichever is free: a key with a long backlog, whose first claim is always an
+// old one, would else keep a limit that all keys share while its own is used up.
 const limitPatience = 10 * time.Second
 
 // Grant says what the wants, and those that waited before, get. It is the order in which all of it
@@ -25,7 +27,8 @@ const limitPatience = 10 * time.Second
 //     weight, and of several the one that got something the longest time ago.
 //  3. Within a key a claim is first by since, where each priority counts as Ageing later than the
 //     one above it. A claim that the rate does not let begin keeps all behind it in its line
-//     waiting; one that another of its limits keeps waiting lets them pass, until limitPatience.
+//     waiting; one that another of its limits keeps waiting lets them pass, behind limitPatience
+//     only as keptAhead says.
 func (t *LimitTable) Grant(wants []Want) {
 	t.enter(wants)
 	for strict := true; ; {
@@ -130,7 +133,7 @@ func (t *LimitTable) verdict(l *tableLine, h *head, strict bool) verdict {
 	if l.closed || !t.allows(l, costOf(h, l.key)) {
 		return stops
 	}
-	waits := false
+	waits, keeps := false, true
 	for _, n := range h.Needs {
 		k := LimitKey{n.Name, n.Key}
 		other := t.lines[k]
@@ -142,7 +145,7 @@ func (t *LimitTable) verdict(l *tableLine, h *head, strict bool) verdict {
 			}
 			return passed
 		case !t.allows(other, n.Cost) || other.closed:
-			waits = true
+			waits, keeps = true, keeps && l.keptAhead(other)
 		case strict && other.whole && other.ahead(h):
 			return deferred
 		}
@@ -150,15 +153,25 @@ func (t *LimitTable) verdict(l *tableLine, h *head, strict bool) verdict {
 	switch {
 	case !waits:
 		return begins
-	case t.Now.Sub(h.Since) < limitPatience:
+	case !keeps, t.Now.Sub(h.Since) < limitPatience:
 		return passed
 	}
-	for _, n := range h.Needs {
-		if other := t.lines[LimitKey{n.Name, n.Key}]; other != nil {
-			other.closed = true
-		}
-	}
+	l.closed = true
 	return stops
+}
+
+// keptAhead tells whether a claim that needs both keeps this line while it waits for the other, and
+// not the other one while it waits for this. So it has the first before it keeps the second, and
+// gets all of them. The line goes first that keeps fewer others waiting: that of a key ahead of one
+// for all, then the shorter one.
+func (l *tableLine) keptAhead(other *tableLine) bool {
+	shared := func(l *tableLine) int {
+		if l.key.Key == "" {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(shared(l), shared(other)), cmp.Compare(l.Waiting, other.Waiting), l.key.compare(other.key)) < 0
 }
 
 // ahead tells whether others are ahead of a claim in the line that the present pass has not passed.
@@ -186,7 +199,7 @@ func (t *LimitTable) grant(h *head) {
 		l := t.lines[LimitKey{n.Name, n.Key}]
 		l.Held, l.Waiting, l.dirty = l.Held+1, max(l.Waiting-1, 0), true
 		if l.limit != nil && !l.limit.Rate.IsZero() {
-			l.Ready = max(l.Ready, now) + span(l.limit.Rate, n.Cost)
+			l.take(now, n.Cost)
 		}
 		if total := t.lines[l.key.Total()]; total != nil {
 			total.Held, total.dirty, l.Served = total.Held+1, true, now

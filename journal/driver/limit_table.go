@@ -192,24 +192,32 @@ func (l *tableLine) settle(f Freed, now int64) {
 		return
 	}
 	if f.Used > f.Cost {
-		l.Ready = max(l.Ready, now) + span(l.limit.Rate, f.Used-f.Cost)
+		l.take(now, f.Used-f.Cost)
 		return
 	}
 	left := span(l.limit.Rate, f.Cost) - (now - f.Granted.UnixMicro())
 	l.Ready -= max(min(span(l.limit.Rate, f.Cost-f.Used), left), 0)
 }
 
+// take moves the rate ahead by a cost. Many that are far beyond any time come to one that is, and
+// do not overflow.
+func (l *tableLine) take(now, cost int64) {
+	l.Ready = min(max(l.Ready, now)+span(l.limit.Rate, cost), 2*spanMax)
+}
+
+// spanMax is longer than any rate is asked for.
+const spanMax = 1 << 60
+
 // span is how long a rate takes to let a cost begin, in microseconds, rounded up.
 func span(r journal.Rate, cost int64) int64 {
-	const most = 1 << 60
 	hi, lo := bits.Mul64(uint64(cost), uint64(r.Per.Microseconds()))
 	n := uint64(r.N)
 	lo, carry := bits.Add64(lo, n-1, 0)
 	if hi += carry; hi >= n {
-		return most
+		return spanMax
 	}
 	q, _ := bits.Div64(hi, lo, n)
-	return int64(min(q, most))
+	return int64(min(q, spanMax))
 }
 
 // LimitDue is when the rate of a line lets a claim of cost 1 begin, in microseconds. limit may be

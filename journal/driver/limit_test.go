@@ -281,3 +281,23 @@ func TestASmallKeyWaitsForItsShare(t *testing.T) {
 		t.Errorf("small keys needed %d rounds, the ideal is 10", rounds)
 	}
 }
+
+// What many steps have used beyond all measure keeps a rate closed, and does not open it.
+func TestRatesDoNotOverflow(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1_800_000_000, 0)
+	w := newLimitWorld(t, at, journal.Limit{Name: "r", Rate: journal.Rate{N: 1, Per: journal.LimitPerMax, Burst: 8}})
+	var wants []Want
+	var r LimitRound
+	for id := int64(1); id <= 8; id++ {
+		wants = append(wants, Want{ID: id, Run: journal.NewRunID(), Priority: 3, Since: at, Needs: []journal.LimitNeed{{Name: "r", Cost: 1}}})
+		r.Releases = append(r.Releases, LimitRelease{ID: id, Needs: []journal.LimitNeed{{Name: "r", Cost: journal.LimitCostMax}}})
+	}
+	if _, a := w.round(at, LimitRound{Wants: wants}); len(a.Granted) != 8 {
+		t.Fatalf("%d begin, want the burst", len(a.Granted))
+	}
+	r.Wants = []Want{{ID: 9, Run: journal.NewRunID(), Priority: 3, Since: at, Needs: []journal.LimitNeed{{Name: "r", Cost: 1}}}}
+	if _, a := w.round(at, r); len(a.Granted) != 0 {
+		t.Error("one begins although the rate is used up for ever")
+	}
+}
