@@ -1,9 +1,14 @@
 package jsonschema
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 )
+
+// fieldsMax bounds the fields of a struct with those of embedded structs, which may embed each other
+// in very many ways.
+const fieldsMax = 1000
 
 // field is a field of a struct as encoding/json knows it.
 type field struct {
@@ -17,15 +22,19 @@ type field struct {
 // fieldsOf lists the fields of a struct, with those of embedded structs, in their order. Of several
 // with one name the least deep counts, and of these the one with a tag; if there are several still,
 // none does.
-func fieldsOf(t reflect.Type) (list []field) {
-	var all []field
-	collect(t, 0, map[reflect.Type]bool{}, &all)
+func fieldsOf(t reflect.Type) (list []field, err error) {
+	c := collector{inside: map[reflect.Type]bool{}, left: fieldsMax}
+	c.collect(t, 0)
+	if c.left < 0 {
+		return nil, fmt.Errorf("%s has more than %d fields with those of the structs that it embeds", t, fieldsMax)
+	}
+	all := c.all
 	for i := range all {
 		if dominates(all, i) {
 			list = append(list, all[i])
 		}
 	}
-	return list
+	return list, nil
 }
 
 func dominates(all []field, i int) bool {
@@ -41,13 +50,23 @@ func dominates(all []field, i int) bool {
 	return true
 }
 
-func collect(t reflect.Type, depth int, inside map[reflect.Type]bool, all *[]field) {
-	if inside[t] {
+// collector gathers the fields of a struct. It knows the structs that it is inside of.
+type collector struct {
+	inside map[reflect.Type]bool
+	all    []field
+	left   int
+}
+
+func (c *collector) collect(t reflect.Type, depth int) {
+	if c.inside[t] {
 		return
 	}
-	inside[t] = true
-	defer delete(inside, t)
+	c.inside[t] = true
+	defer delete(c.inside, t)
 	for f := range t.Fields() {
+		if c.left--; c.left < 0 {
+			return
+		}
 		tag := f.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
 		elem := f.Type
@@ -58,7 +77,7 @@ func collect(t reflect.Type, depth int, inside map[reflect.Type]bool, all *[]fie
 		case tag == "-":
 			continue
 		case f.Anonymous && elem.Kind() == reflect.Struct && name == "":
-			collect(elem, depth+1, inside, all) // also of a type that is not exported
+			c.collect(elem, depth+1) // also of a type that is not exported
 			continue
 		case !f.IsExported() && !(f.Anonymous && elem.Kind() == reflect.Struct):
 			continue
@@ -78,7 +97,7 @@ func collect(t reflect.Type, depth int, inside map[reflect.Type]bool, all *[]fie
 		if f.Type.Kind() == reflect.Pointer {
 			one.optional = true
 		}
-		*all = append(*all, one)
+		c.all = append(c.all, one)
 	}
 }
 

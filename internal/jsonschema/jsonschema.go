@@ -9,6 +9,7 @@ package jsonschema
 import (
 	"encoding"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -23,7 +24,7 @@ const depthMax = 12
 
 // Of returns the schema of a type, of at most so many bytes. An error says why there is none.
 func Of(t reflect.Type, bytesMax int) (json.RawMessage, error) {
-	d := describer{}
+	d := describer{left: bytesMax}
 	schema, err := d.of(t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
@@ -31,7 +32,7 @@ func Of(t reflect.Type, bytesMax int) (json.RawMessage, error) {
 	schema["$schema"] = Draft
 	text, err := json.Marshal(schema)
 	if err == nil && len(text) > bytesMax {
-		err = fmt.Errorf("its schema has %d bytes, at most %d are kept", len(text), bytesMax)
+		err = fmt.Errorf("%w: %d of at most %d", errLarge, len(text), bytesMax)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", t, err)
@@ -41,8 +42,16 @@ func Of(t reflect.Type, bytesMax int) (json.RawMessage, error) {
 
 type object = map[string]any
 
-// describer knows the types that it is inside of.
-type describer struct{ inside []reflect.Type }
+// describer knows the types that it is inside of, and what of its bytes is left. Types that contain
+// each other have as many ways through them as there are orders of them: a dozen small types would be
+// described for hours, so what cannot fit ends the description instead of being measured after it.
+type describer struct {
+	inside []reflect.Type
+	left   int
+}
+
+// errLarge ends a description that cannot fit.
+var errLarge = errors.New("its schema has more bytes than are kept")
 
 var (
 	marshaler = reflect.TypeFor[json.Marshaler]()
@@ -50,6 +59,9 @@ var (
 )
 
 func (d *describer) of(t reflect.Type) (object, error) {
+	if d.left -= len("{}"); d.left < 0 { // the least that a type takes; a pointer is its element's
+		return nil, errLarge
+	}
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return object{"type": "string", "format": "date-time"}, nil
@@ -104,6 +116,7 @@ func simple(t reflect.Type) (object, error) {
 
 // pointer is what the pointer leads to, or null.
 func (d *describer) pointer(t reflect.Type) (object, error) {
+	d.left += len("{}")
 	schema, err := d.of(t.Elem())
 	if kind, ok := schema["type"].(string); ok && err == nil {
 		schema["type"] = []string{kind, "null"}
@@ -136,7 +149,11 @@ func (d *describer) mapping(t reflect.Type) (object, error) {
 
 func (d *describer) record(t reflect.Type) (object, error) {
 	properties, required := object{}, []string{}
-	for _, f := range fieldsOf(t) {
+	fields, err := fieldsOf(t)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range fields {
 		schema, err := d.of(f.typ)
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", f.name, err)

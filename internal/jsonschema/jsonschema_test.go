@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -106,7 +107,7 @@ func TestOfSimple(t *testing.T) {
 		reflect.TypeFor[any]():       `{"$schema":"` + Draft + `"}`,
 		reflect.TypeFor[*[]string](): `{"$schema":"` + Draft + `","items":{"type":"string"},"type":["array","null"]}`,
 	} {
-		if got, err := Of(typ, 1_000); err != nil || string(got) != want {
+		if got, err := Of(typ, len(want)); err != nil || string(got) != want {
 			t.Errorf("%s is %s, %v, want %s", typ, got, err, want)
 		}
 	}
@@ -119,7 +120,7 @@ func TestOfSimple(t *testing.T) {
 			t.Errorf("%s is %s", typ, got)
 		}
 	}
-	if _, err := Of(reflect.TypeFor[order](), 100); err == nil || !strings.Contains(err.Error(), "at most 100") {
+	if _, err := Of(reflect.TypeFor[order](), 100); err == nil || !strings.Contains(err.Error(), "more bytes than are kept") {
 		t.Errorf("a schema that is too large: %v", err)
 	}
 }
@@ -143,5 +144,47 @@ func TestFieldsThatHideEachOther(t *testing.T) {
 	text, _ := json.Marshal(reflect.Zero(both).Interface())
 	if err != nil || string(text) != `{"Y":0}` || !strings.Contains(string(schema), `"properties":{"Y":{"type":"integer"}}`) {
 		t.Errorf("%s has the schema %s, %v", text, schema, err)
+	}
+}
+
+// Types that contain each other, in every way that there is.
+type (
+	star struct{ A, B, C, D, E, F, G, H *beam }
+	beam struct {
+		S *star
+		A *ray[int8]
+		B *ray[int16]
+		C *ray[int32]
+		D *ray[int64]
+		E *ray[uint8]
+		F *ray[uint16]
+		G *ray[uint32]
+		H *ray[uint64]
+	}
+	ray[T any] struct {
+		A *ray[int8]
+		B *ray[int16]
+		C *ray[int32]
+		D *ray[int64]
+		E *ray[uint8]
+		F *ray[uint16]
+		G *ray[uint32]
+		H *ray[uint64]
+		V T
+	}
+)
+
+// TestOfEnds: a type that would be described for hours has no schema, and says so at once.
+func TestOfEnds(t *testing.T) {
+	t.Parallel()
+	if got, err := Of(reflect.TypeFor[star](), 4<<10); !errors.Is(err, errLarge) {
+		t.Errorf("%.100s, %v", got, err)
+	}
+	deep := reflect.TypeFor[struct{ X int }]()
+	for range 11 {
+		deep = reflect.StructOf([]reflect.StructField{{Name: "A", Type: deep, Anonymous: true}, {Name: "B", Type: deep, Anonymous: true}})
+	}
+	if got, err := Of(deep, 4<<10); err == nil || !strings.Contains(err.Error(), "more than 1000 fields") {
+		t.Errorf("%.100s, %v", got, err)
 	}
 }
