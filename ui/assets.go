@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/reprise-run/reprise/ui/internal/coding"
 )
 
 //go:embed assets/app.js assets/app.css assets/theme.js assets/icon.svg
@@ -79,7 +81,7 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	h.Set("Content-Type", x.kind)
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Vary", "Accept-Encoding")
-	if accepts(r.Header.Get("Accept-Encoding"), "gzip") {
+	if coding.Accepts(r.Header.Get("Accept-Encoding"), "gzip") {
 		text = x.squeezed()
 		h.Set("Content-Encoding", "gzip")
 	}
@@ -87,18 +89,4 @@ func (a *assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(text)
 	}
-}
-
-// accepts tells whether a list of codings has one, and does not give it the weight zero.
-func accepts(list, coding string) bool {
-	for item := range strings.SplitSeq(list, ",") {
-		name, weight, _ := strings.Cut(item, ";")
-		if strings.TrimSpace(name) != coding {
-			continue
-		}
-		q, weighted := strings.CutPrefix(strings.TrimSpace(weight), "q=")
-		f, err := strconv.ParseFloat(q, 64)
-		return !weighted || err == nil && f > 0
-	}
-	return false
 }

@@ -40,7 +40,7 @@ func listFailures(c *call) (any, error) {
 	if c.h.o.Allow != nil || c.h.o.Redact != nil { // what is shown depends on who asks
 		return count(c.list)
 	}
-	return c.h.shared.get(c.ctx, "failures?"+c.query.Encode(), c.h.o.Timeout, func(ctx context.Context) (any, error) {
+	return c.h.shared.get(c.ctx, "failures?"+c.query.Encode(), sharedFor, c.h.o.Timeout, func(ctx context.Context) (any, error) {
 		return count(func(f journal.ListFilter) (journal.RunPage, error) { return c.h.client.List(ctx, f) })
 	})
 }

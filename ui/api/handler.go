@@ -68,13 +68,20 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveStream(w, c)
 		return
 	}
-	if op.lines != nil {
+	answer, end := squeeze(w, r, op.lines != nil)
+	h.serve(answer, c)
+	end() // not of one that a panic cuts off
+}
+
+// serve answers a call that is no stream.
+func (h *handler) serve(w http.ResponseWriter, c *call) {
+	if c.op.lines != nil {
 		h.serveLines(w, c)
 		return
 	}
-	answer, err := op.do(c)
+	answer, err := c.look()
 	if err != nil {
-		if r.Context().Err() == nil {
+		if c.r.Context().Err() == nil {
 			fail(w, c.discreet(err))
 		}
 		return

@@ -40,6 +40,8 @@ const (
 	// together ask the store less than once a second, and keep it busy for a tenth of the time.
 	sharedFor   = 10 * time.Second
 	sharedShare = 10
+	// lookMax bounds how old an answer is that a reader takes by its header Cache-Control.
+	lookMax = time.Minute
 	// sharedMax is how many such answers are kept: they differ by what is asked for, and an
 	// overview of some runs has up to 31.
 	sharedMax = 128

@@ -32,7 +32,7 @@ func showOverview(c *call) (any, error) {
 		return nil, c.wrong
 	}
 	if c.h.o.Allow == nil {
-		return c.h.shared.get(c.ctx, "overview "+window, c.h.o.Timeout, func(ctx context.Context) (any, error) {
+		return c.h.shared.get(c.ctx, "overview "+window, sharedFor, c.h.o.Timeout, func(ctx context.Context) (any, error) {
 			waits, err := c.h.backlog(ctx)
 			if err != nil {
 				return nil, err
@@ -63,7 +63,7 @@ func waitsShared(c *call) ([]driver.Backlog, error) {
 	if !c.allows("queue list", nil) {
 		return nil, nil
 	}
-	waits, err := c.h.shared.get(c.ctx, "backlog", c.h.o.Timeout, func(ctx context.Context) (any, error) { return c.h.backlog(ctx) })
+	waits, err := c.h.shared.get(c.ctx, "backlog", sharedFor, c.h.o.Timeout, func(ctx context.Context) (any, error) { return c.h.backlog(ctx) })
 	list, _ := waits.([]driver.Backlog)
 	return list, err
 }
@@ -77,7 +77,7 @@ func listShared(c *call, f journal.ListFilter) (journal.RunPage, error) {
 	if f.State != nil {
 		name += " " + f.State.String()
 	}
-	page, err := c.h.shared.get(c.ctx, name, c.h.o.Timeout, func(ctx context.Context) (any, error) { return c.h.client.List(ctx, f) })
+	page, err := c.h.shared.get(c.ctx, name, sharedFor, c.h.o.Timeout, func(ctx context.Context) (any, error) { return c.h.client.List(ctx, f) })
 	runs, _ := page.(journal.RunPage)
 	return runs, err
 }

@@ -27,10 +27,10 @@ func newShared() *shared { return &shared{answers: map[string]*sharedAnswer{}} }
 // errUnmade is told to those who wait for a reader whose hooks have panicked.
 var errUnmade = errors.New("who was to make the answer has not come to its end")
 
-// get returns the answer with a name, and makes it if there is none that is new enough. The first
-// reader makes it for those who ask meanwhile, also when it has given up itself. An error is told
-// to those who wait, and is not kept.
-func (s *shared) get(ctx context.Context, name string, timeout time.Duration, create func(context.Context) (any, error)) (any, error) {
+// get returns the answer with a name, and makes it if there is none that is new enough: it serves
+// for a time, and for longer if it has taken long. The first reader makes it for those who ask
+// meanwhile, also when it has given up itself. An error is told to those who wait, and is not kept.
+func (s *shared) get(ctx context.Context, name string, serves, timeout time.Duration, create func(context.Context) (any, error)) (any, error) {
 	s.mu.Lock()
 	s.forget()
 	a := s.answers[name]
@@ -41,7 +41,7 @@ func (s *shared) get(ctx context.Context, name string, timeout time.Duration, cr
 	}
 	s.mu.Unlock()
 	if first {
-		s.create(context.WithoutCancel(ctx), a, name, timeout, create)
+		s.create(context.WithoutCancel(ctx), a, name, serves, timeout, create)
 	}
 	select {
 	case <-a.made:
@@ -51,14 +51,14 @@ func (s *shared) get(ctx context.Context, name string, timeout time.Duration, cr
 	}
 }
 
-func (s *shared) create(ctx context.Context, a *sharedAnswer, name string, timeout time.Duration, create func(context.Context) (any, error)) {
+func (s *shared) create(ctx context.Context, a *sharedAnswer, name string, serves, timeout time.Duration, create func(context.Context) (any, error)) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	began := time.Now()
 	defer func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		a.until = time.Now().Add(max(sharedFor, sharedShare*time.Since(began)))
+		a.until = time.Now().Add(max(serves, sharedShare*time.Since(began)))
 		if a.err != nil {
 			delete(s.answers, name)
 		}

@@ -19,7 +19,7 @@ func TestShared(t *testing.T) {
 		var asked atomic.Int32
 		took := time.Millisecond
 		read := func(name string) any {
-			v, err := s.get(t.Context(), name, time.Minute, func(context.Context) (any, error) {
+			v, err := s.get(t.Context(), name, sharedFor, time.Minute, func(context.Context) (any, error) {
 				time.Sleep(took)
 				return asked.Add(1), nil
 			})
@@ -78,7 +78,7 @@ func TestSharedFails(t *testing.T) {
 					err = boom
 				}
 			}()
-			return s.get(ctx, "a", time.Minute, how)
+			return s.get(ctx, "a", sharedFor, time.Minute, how)
 		}
 		waiters := func(want any, wantErr error) (wait func()) {
 			var all sync.WaitGroup

@@ -35,6 +35,11 @@ func (c counted) Load(ctx context.Context, r []driver.LoadRequest) ([]driver.His
 	return c.Store.Load(ctx, r)
 }
 
+func (c counted) Aggregate(ctx context.Context, a journal.Aggregate) (journal.Aggregated, error) {
+	c.asked.Add(1)
+	return c.Store.Aggregate(ctx, a)
+}
+
 func (c counted) Nodes(ctx context.Context) ([]journal.Node, error) {
 	c.asked.Add(1)
 	return c.Store.Nodes(ctx)
