@@ -25,7 +25,7 @@ TUTORIAL := examples/tutorial
 WEB := ui/web
 
 # The packages that keep live runs in memory; their tests run in both modes.
-ENGINE := ./actor/... ./runtime ./runtime/acceptance ./runtime/bulk ./runtime/internal/... ./runtime/runtimetest ./runtime/schedule ./runtime/sim
+ENGINE := ./actor/... ./runtime ./runtime/acceptance ./runtime/bulk ./runtime/gather ./runtime/internal/... ./runtime/runtimetest ./runtime/schedule ./runtime/sim
 
 # What a newer server could change: the guarantees, every statement and its plan, migrations, views. The
 # guarantees once, not once more amid others or through faults: that is about our own code, on any server.
@@ -36,7 +36,7 @@ QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./mi
 
 # The packages in which goroutines share memory: their tests run with the race detector in every change's check.
 RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./internal/watchdog ./journal/driver \
-	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/bulk ./runtime/internal/... ./runtime/schedule
+	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/bulk ./runtime/gather ./runtime/internal/... ./runtime/schedule
 
 .PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types engines peers race race-engine newer \
 	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-engines prepare-peers

@@ -12,6 +12,8 @@
 //     A Node executes, a Client starts, signals, updates, queries and lists.
 //   - Start runs at times of the calendar:
 //     [github.com/reprise-run/reprise/runtime/schedule].
+//   - Start one run for many inputs, by size, time or quiet:
+//     [github.com/reprise-run/reprise/runtime/gather].
 //   - Open a database: [github.com/reprise-run/reprise/journal/postgres] for many processes,
 //     [github.com/reprise-run/reprise/journal/sqlite] for one. [journal.New] makes a journal of it,
 //     which nodes and clients are given.

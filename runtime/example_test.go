@@ -88,6 +88,36 @@ func ExampleStart() {
 	// 0 <nil>
 }
 
+// A singleton: one run of the key is open at a time. A start meanwhile gets that one, and the next
+// one after its end makes a new one.
+func ExampleStart_singleton() {
+	serve(func(ctx context.Context, node *runtime.Node) {
+		one := &runtime.StartOptions{Key: "cart:ann", Reuse: journal.ReuseAllow}
+		for range 2 {
+			first, err := runtime.Start(ctx, node.Client(), Cart, "Ann", one)
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			second, err := runtime.Start(ctx, node.Client(), Cart, "Ann", one)
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			fmt.Println(first.Created(), second.Created(), first.ID() == second.ID())
+			fmt.Println(runtime.Signal(ctx, node.Client(), second.ID(), Checkout, true, nil))
+			fmt.Println(first.Result(ctx))
+		}
+	})
+	// Output:
+	// true false true
+	// <nil>
+	// 0 <nil>
+	// true false true
+	// <nil>
+	// 0 <nil>
+}
+
 // A call changes the run and has its answer. One that is refused leaves no trace; one with a key
 // happens once.
 func ExampleCallUpdate() {

@@ -58,6 +58,8 @@ var floors = []floor{
 		"a bulk job is a workflow like those of users: it may use what they have, what lets its actions happen once, and no engine"},
 	{"runtime/flows", []string{"journal", "replay/workflow", "replay/workflow/flow", "runtime"},
 		"what stores and draws flows is a user of a client: it may use what users have, and no engine"},
+	{"runtime/gather", []string{"journal", "replay/workflow", "runtime"},
+		"collectors are workflows like those of users: they may use what these have, and no engine"},
 	{"runtime/schedule", []string{"journal", "journal/filter", "replay/workflow", "runtime", "runtime/schedule/..."},
 		"schedules are workflows like those of users: they may use what these have, and no engine"},
 	{"runtime/schedule/calendar", nil, "a calendar computes: it knows no store, no run and no clock"},

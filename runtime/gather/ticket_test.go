@@ -1,0 +1,233 @@
+package gather_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/gather"
+	"github.com/reprise-run/reprise/runtime/runtimetest"
+)
+
+// add adds an input.
+func add[Out any](r *rig, to *gather.Collector[int, Out], key string, in int) *gather.Ticket[Out] {
+	r.Helper()
+	ticket, err := gather.Add(r.ctx, r.client, to, key, in, nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return ticket
+}
+
+// wantTicket waits for what the run of an input says.
+func wantTicket(r *rig, ticket *gather.Ticket[string], want string) {
+	r.Helper()
+	if got, err := ticket.Result(r.ctx); err != nil || got != want {
+		r.Errorf("the ticket says %q, %v, want %q", got, err, want)
+	}
+}
+
+// TestTickets: inputs of both kinds are in one order, and each ticket is for the run that got its
+// input; also if that is asked long after, or is started by the input itself.
+func TestTickets(t *testing.T) {
+	bubble(t, func(r *rig) {
+		mails := gather.Batch("mails", sum, gather.Rules{Size: 4, Wait: time.Minute})
+		put(r, mails, "", 1)
+		two := add(r, mails, "", 2)
+		put(r, mails, "", 3)
+		four := add(r, mails, "", 4)
+		five := add(r, mails, "", 5)
+		put(r, mails, "", 6)
+		wantTicket(r, five, "5 6")
+		if at := r.Elapsed(); at < time.Minute || at > 61*time.Second {
+			t.Errorf("the batch started after %s", at)
+		}
+		wantTicket(r, two, "1 2 3 4")
+		wantTicket(r, four, "1 2 3 4")
+		r.want("mails", "", "1 2 3 4 @0s", "5 6 @1m0s")
+
+		index := gather.Debounce("index", echo, gather.Rules{Quiet: time.Second})
+		first, second := add(r, index, "a", 1), add(r, index, "a", 2)
+		wantTicket(r, first, "2")
+		wantTicket(r, second, "2")
+		shops := gather.Latest("shops", slow, gather.Rules{})
+		first, second, third := add(r, shops, "", 1), add(r, shops, "", 2), add(r, shops, "", 3)
+		wantTicket(r, third, "3")
+		wantTicket(r, second, "3")
+		wantTicket(r, first, "1")
+	})
+}
+
+// TestKeyOfInput: an input with a key is taken once.
+func TestKeyOfInput(t *testing.T) {
+	bubble(t, func(r *rig) {
+		mails := gather.Batch("mails", sum, gather.Rules{Size: 2, Wait: time.Minute})
+		for range 3 {
+			if err := gather.Put(r.ctx, r.client, mails, "", 1, &gather.Options{Key: "once"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var tickets [3]*gather.Ticket[string]
+		for i := range tickets {
+			var err error
+			if tickets[i], err = gather.Add(r.ctx, r.client, mails, "", 2, &gather.Options{Key: "once"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, ticket := range tickets {
+			wantTicket(r, ticket, "1 2")
+		}
+		r.Sleep(2 * time.Minute)
+		r.want("mails", "", "1 2 @0s")
+	})
+}
+
+// TestGenerations: a collector whose history is long goes on as new with what waits. Nothing is
+// lost or late, and tickets of inputs that an earlier generation took are good.
+func TestGenerations(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		e.Node.HistoryHint, e.Node.HistoryMax = 8, 60
+		r := rigIn(e)
+		mails := gather.Batch("mails", sum, gather.Rules{Size: 100, Wait: time.Minute})
+		index := gather.Debounce("index", echo, gather.Rules{Quiet: 10 * time.Second, Wait: time.Minute})
+		shops := gather.Latest("shops", slow, gather.Rules{})
+		var tickets, others []*gather.Ticket[string]
+		for i := range 50 {
+			tickets = append(tickets, add(r, mails, "", 2*i))
+			put(r, mails, "", 2*i+1)
+			others = append(others, add(r, index, "", i))
+			put(r, shops, "", i)
+			r.Sleep(time.Second)
+		}
+		r.Sleep(20 * time.Second)
+		put(r, mails, "", 100)
+		r.Sleep(3 * time.Minute)
+		r.want("mails", "", text(from(0, 99))+" @49s", "100 @2m10s")
+		r.want("index", "", "49 @59s")
+		for i := range tickets {
+			wantTicket(r, tickets[i], text(from(0, 99)))
+			wantTicket(r, others[i], "49")
+		}
+		// A collector asks for the end of a run that an earlier generation has started: it is late
+		// by no more than the run is long.
+		list := batches(r, r.client, "shops", "")
+		for i := 1; i < len(list); i++ {
+			if gap := list[i].CreatedAt.Sub(list[i-1].CreatedAt); gap < 10*time.Second || gap > 20*time.Second {
+				t.Errorf("run %d of the shops began %s behind the one before", i, gap)
+			}
+		}
+		if said := results(r, r.client, "shops", ""); len(said) < 4 || said[0] != "0" || said[len(said)-1] != "49" {
+			t.Errorf("the shops ran for %q", said)
+		}
+		for _, name := range []string{"mails", "index", "shops"} {
+			run, err := r.client.FindKey(r.ctx, gather.KeyOf(name, ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := r.client.Describe(r.ctx, run)
+			if err != nil || d.Run.Generation < 3 {
+				t.Errorf("the collector %s is in generation %d, %v", name, d.Run.Generation, err)
+			}
+		}
+	})
+}
+
+// TestCancel: a collector that is cancelled starts what it has and ends. What comes later has
+// another one, although the sender remembers the first.
+func TestCancel(t *testing.T) {
+	bubble(t, func(r *rig) {
+		mails := gather.Batch("mails", sum, gather.Rules{Wait: time.Hour})
+		ticket := add(r, mails, "", 1)
+		put(r, mails, "", 2, 3)
+		collector, err := r.client.FindKey(r.ctx, gather.KeyOf("mails", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.client.Cancel(r.ctx, collector, "moved"); err != nil {
+			t.Fatal(err)
+		}
+		wantTicket(r, ticket, "1 2 3")
+		done, err := runtime.Published[gather.Info](r.ctx, r.client, collector, gather.Published)
+		if want := (gather.Info{Batches: 1, Inputs: 3, Last: done.Last}); err != nil || done != want || done.Last.IsZero() {
+			t.Errorf("the collector says %+v, %v", done, err)
+		}
+		put(r, mails, "", 4)
+		if err := cancel(r); err != nil {
+			t.Fatal(err)
+		}
+		wantTicket(r, add(r, mails, "", 5), "5")
+		r.Sleep(2 * time.Hour)
+		r.want("mails", "", "1 2 3 @0s", "4 @0s", "5 @1h0m1s")
+	})
+}
+
+// cancel cancels the present collector of mails, and waits until it has ended.
+func cancel(r *rig) error {
+	collector, err := r.client.FindKey(r.ctx, gather.KeyOf("mails", ""))
+	if err == nil {
+		err = r.client.Cancel(r.ctx, collector, "moved")
+	}
+	r.Sleep(time.Second)
+	return err
+}
+
+// TestSetBack: a collector that an operator sets back does not start the same batches again.
+func TestSetBack(t *testing.T) {
+	bubble(t, func(r *rig) {
+		mails := gather.Batch("mails", sum, gather.Rules{Size: 2, Wait: time.Minute})
+		put(r, mails, "", from(1, 4)...)
+		r.Sleep(time.Second)
+		collector, err := r.client.FindKey(r.ctx, gather.KeyOf("mails", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.client.Reset(r.ctx, collector, runtime.AfterEvent(1), &runtime.ResetOptions{Unproven: true}); err != nil {
+			t.Fatal(err)
+		}
+		put(r, mails, "", 5, 6)
+		r.Sleep(2 * time.Minute)
+		r.want("mails", "", "1 2 @0s", "3 4 @0s", "5 6 @1s")
+	})
+}
+
+// TestAddInTransaction: nobody can wait for what is not committed.
+func TestAddInTransaction(t *testing.T) {
+	bubble(t, func(r *rig) {
+		_, err := gather.Add(r.ctx, r.client, gather.Batch("mails", sum, gather.Rules{Wait: time.Minute}), "", 1, &gather.Options{Tx: noTx{}})
+		if !errors.Is(err, journal.ErrInvalid) || !strings.Contains(err.Error(), "use Put") {
+			t.Errorf("it says %v", err)
+		}
+	})
+}
+
+// TestEveryCrash: with a crash at every commit of collectors and of batches, each input is in one
+// batch, in order, and each batch is started once.
+func TestEveryCrash(t *testing.T) {
+	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
+		e.Node.HistoryHint = 12
+		r := rigIn(e)
+		mails := gather.Batch("mails", sum, gather.Rules{Size: 4, Wait: time.Minute})
+		shops := gather.Latest("shops", slow, gather.Rules{})
+		ticket := add(r, mails, "", 0)
+		put(r, mails, "", 1)
+		e.Sleep(30 * time.Second)
+		put(r, mails, "", from(2, 8)...)
+		put(r, shops, "", 1, 2)
+		e.Sleep(30 * time.Second)
+		late := add(r, mails, "", 9)
+		put(r, shops, "", 3)
+		e.Sleep(2 * time.Minute)
+		if got := fmt.Sprint(results(e, r.client, "mails", "")); got != "[0 1 2 3 4 5 6 7 8 9]" {
+			e.Errorf("the batches are %s", got)
+		}
+		wantTicket(r, ticket, "0 1 2 3")
+		wantTicket(r, late, "8 9")
+		if got := results(e, r.client, "shops", ""); got[len(got)-1] != "3" {
+			e.Errorf("the shops ran for %q", got)
+		}
+	})
+}
