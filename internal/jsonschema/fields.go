@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// fieldsMax bounds the fields of a struct with those of embedded structs, which may embed each other
-// in very many ways.
+// fieldsMax bounds the fields of a struct with those of embedded structs, which may embed each
+// other in very many ways.
 const fieldsMax = 1000
 
 // field is a field of a struct as encoding/json knows it.

@@ -43,8 +43,9 @@ func Of(t reflect.Type, bytesMax int) (json.RawMessage, error) {
 type object = map[string]any
 
 // describer knows the types that it is inside of, and what of its bytes is left. Types that contain
-// each other have as many ways through them as there are orders of them: a dozen small types would be
-// described for hours, so what cannot fit ends the description instead of being measured after it.
+// each other have as many ways through them as there are orders of them: a dozen small types would
+// be described for hours, so what cannot fit ends the description instead of being measured after
+// it.
 type describer struct {
 	inside []reflect.Type
 	left   int

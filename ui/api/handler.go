@@ -79,7 +79,7 @@ func (h *handler) serve(w http.ResponseWriter, c *call) {
 		h.serveLines(w, c)
 		return
 	}
-	answer, err := c.look()
+	answer, err := look(c)
 	if err != nil {
 		if c.r.Context().Err() == nil {
 			fail(w, c.discreet(err))

@@ -12,7 +12,7 @@ import (
 // has happened, says how old an answer it takes, and shares it with all that ask the same: two
 // hundred tabs that look once a minute cost what a few cost. Where an answer depends on who reads
 // it, nobody shares any: what Allow and Redact decide may depend on more than the actor's name.
-func (c *call) look() (any, error) {
+func look(c *call) (any, error) {
 	old := takes(c.r.Header)
 	if old <= 0 || c.op.method != http.MethodGet || c.h.o.Allow != nil || c.h.o.Redact != nil {
 		return c.op.do(c)
