@@ -100,7 +100,7 @@ func (e *executor) withdraw(a *attempt) bool {
 	if !a.claim.withdraw() && !e.slots.withdraw(a) {
 		return false
 	}
-	a.claim.release()
+	a.claim.forgo()
 	a.release()
 	e.bodies.Done()
 	return true
@@ -109,7 +109,7 @@ func (e *executor) withdraw(a *attempt) bool {
 // endWaiting answers an attempt whose context has ended before it had a slot.
 func (e *executor) endWaiting(a *attempt) {
 	defer e.bodies.Done()
-	a.claim.release()
+	a.claim.forgo()
 	e.answer(nil, a, resultOf(context.Cause(a.ctx), context.Cause(a.ctx)))
 }
 
@@ -133,7 +133,7 @@ func (e *executor) perform(w *pool.Worker, a *attempt) {
 	}
 	if failed != nil {
 		e.releaseSlot(a)
-		a.claim.release()
+		a.claim.forgo()
 		a.release()
 		e.answer(w, a, *failed)
 		return

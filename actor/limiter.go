@@ -66,6 +66,7 @@ func claimLimits(a *attempt, limiter Limiter, granted, over func(*attempt)) {
 	a.claim, a.sc.Limits = c, c
 	withdraw := func(cause error) {
 		if a.cancel(cause); limiter.Withdraw(&c.want) {
+			c.unwatchAll() // a timer would keep the attempt in memory for the time of its step
 			over(a)
 		}
 	}
@@ -109,6 +110,19 @@ func (c *claim) release() {
 			c.limiter.Release(&c.want, c.used)
 		})
 	}
+}
+
+// forgo ends the claims of an attempt whose body will not be called: it has used nothing of a rate.
+func (c *claim) forgo() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	for i := range c.used {
+		c.used[i].Cost = 0
+	}
+	c.mu.Unlock()
+	c.release()
 }
 
 // Settle implements replay.Limits.

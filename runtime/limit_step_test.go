@@ -303,3 +303,40 @@ func TestStepsThatWaitEnd(t *testing.T) {
 		t.Errorf("the node took %s to stop, although nothing was executed", took)
 	}
 }
+
+// A claim whose body is never called gives all of its cost back: the step waited for a slot of the
+// node when its run was cancelled.
+func TestWhatDoesNotBeginCostsNothing(t *testing.T) {
+	c, g := clustertest.New(t), newGate()
+	o := c.Options()
+	o.StepsMax = 1
+	n := c.Run(o, func(n *runtime.Node) {
+		runtime.Handle(n, gated, func(ctx workflow.Context, name string) (string, error) {
+			first := workflow.StepAsync(ctx, "pass", func(ctx context.Context) (string, error) { return name, g.pass(ctx, name) }, nil)
+			second := workflow.StepAsync(ctx, "second", func(context.Context) (string, error) { return name, errors.New("it began") },
+				&workflow.StepOptions{Limits: []workflow.StepLimit{{Name: "tokens", Cost: 1000}}})
+			_, err := workflow.All(ctx, first, second)
+			return name, err
+		}, nil)
+	})
+	client, ctx := n.Client(), clustertest.Context(t)
+	if err := runtime.SetLimit(ctx, client, journal.Limit{Name: "tokens", Rate: journal.Rate{N: 1000, Per: 240 * time.Hour, Burst: 1000}}); err != nil {
+		t.Fatal(err)
+	}
+	started, err := runtime.Start(ctx, client, gated, "a", nil)
+	run := clustertest.MustStart(t, started, err)
+	g.begins(t, "a")
+	uses := func(what string, ok func(page *journal.LimitPage) bool) {
+		t.Helper()
+		clustertest.Until(t, what, func() bool {
+			page, err := runtime.Limits(ctx, client, &journal.LimitFilter{Uses: 1})
+			return err == nil && ok(&page)
+		})
+	}
+	uses("the second step has its claim, and waits for a slot", func(page *journal.LimitPage) bool { return len(page.Uses) == 1 && page.Uses[0].Held == 1 })
+	if err := client.Cancel(ctx, run.ID(), "enough"); err != nil {
+		t.Fatal(err)
+	}
+	uses("nothing is used", func(page *journal.LimitPage) bool { return len(page.Uses) == 0 })
+	n.Stop()
+}
