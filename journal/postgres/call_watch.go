@@ -62,8 +62,8 @@ func (m *moving) note(n int) {
 
 // movingDial makes a way to dial one whose connections know when bytes moved. Their calls are part
 // of the traffic.
-func movingDial(dial pgconn.DialFunc, t *traffic) pgconn.DialFunc {
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
+func movingDial(dial pgconn.DialFunc, t *traffic) func(ctx context.Context, network, address string) (*moving, error) {
+	return func(ctx context.Context, network, address string) (*moving, error) {
 		c, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err

@@ -143,7 +143,7 @@ func (n *sessions) configure(ctx context.Context, c *pgx.ConnConfig) error {
 			return err
 		}
 	}
-	c.DialFunc = movingDial(watchful(c.DialFunc), &n.s.traffic)
+	c.DialFunc = oncePlain(c, &n.s.traffic)
 	return nil
 }
 
