@@ -53,7 +53,7 @@ func (s *shop) failureVerbs() {
 				s.t.Errorf("the group is %+v", g)
 			}
 		case "2 panics 1 blocked//workflow code panicked":
-			if g.FirstAt != nil || !strings.Contains(g.Problem, "at Berlin") {
+			if g.FirstAt == nil || !g.LastAt.After(*g.FirstAt) || !strings.Contains(g.Problem, "at Berlin") {
 				s.t.Errorf("the group is %+v", g)
 			}
 		default:

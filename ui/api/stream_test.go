@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ type sse struct {
 	path   string
 	lines  *bufio.Scanner
 	status int
+	ctx    context.Context // of the request
 	close  func()
 }
 
@@ -50,13 +52,19 @@ func (s *shop) follow(t *testing.T, path, last string) *sse {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &sse{t: t, path: path, lines: bufio.NewScanner(got.Body), status: got.StatusCode}
+	f := &sse{t: t, path: path, lines: bufio.NewScanner(got.Body), status: got.StatusCode, ctx: ctx}
 	f.lines.Buffer(nil, 1<<20)
-	f.close = func() {
+	f.close = sync.OnceFunc(func() {
 		cancel()
 		_ = got.Body.Close()
-		server.Close()
-	}
+		closed := make(chan struct{})
+		go func() { defer close(closed); server.Close() }()
+		select {
+		case <-closed:
+		case <-time.After(clustertest.Patience):
+			t.Errorf("%s goes on although nobody reads it", path)
+		}
+	})
 	t.Cleanup(f.close)
 	if got.StatusCode == http.StatusOK && got.Header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("%s has type %q", path, got.Header.Get("Content-Type"))
@@ -93,12 +101,17 @@ func (f *sse) next() (e sent, ok bool) {
 	return e, false
 }
 
-// until reads events until one satisfies ok.
+// until reads events until one satisfies ok. It waits no longer than the request may take, which
+// the context of follow bounds.
 func (f *sse) until(what string, ok func(e sent) bool) sent {
 	f.t.Helper()
 	for {
 		e, more := f.next()
-		if !more {
+		switch {
+		case more:
+		case f.ctx.Err() != nil:
+			f.t.Fatalf("%s: waited in vain until %s", f.path, what)
+		default:
 			f.t.Fatalf("%s has ended before %s", f.path, what)
 		}
 		if ok(e) {

@@ -25,8 +25,8 @@ type FailureGroup struct {
 	Class    string     `json:"class,omitempty" doc:"of failed runs: the name or type of the error, as error.class finds it; of others: what the problem begins with, with N for numbers"`
 	Step     string     `json:"step,omitempty" doc:"of failed runs: the step that has failed; absent if it was none"`
 	Runs     int        `json:"runs" doc:"how many runs"`
-	FirstAt  *time.Time `json:"first_at,omitempty" doc:"of failed runs: when the first of them ended"`
-	LastAt   *time.Time `json:"last_at,omitempty" doc:"of failed runs: when the last of them ended"`
+	FirstAt  *time.Time `json:"first_at,omitempty" doc:"of failed runs: when the first of them ended; of blocked and quarantined ones: when the first of them was started"`
+	LastAt   *time.Time `json:"last_at,omitempty" doc:"of failed runs: when the last of them ended; of blocked and quarantined ones: when the last of them was started"`
 	Example  string     `json:"example" doc:"id of one of them: of that which was started last, unless the condition has an order"`
 	Problem  string     `json:"problem,omitempty" doc:"of that run"`
 }
@@ -111,7 +111,11 @@ func (t *failureTally) add(r *journal.Run) {
 		t.groups[key] = g
 	}
 	g.Runs++
-	if at := Moment(r.ClosedAt); at != nil {
+	at := r.ClosedAt
+	if r.Task != nil { // it was started at some time; since when it is stuck nobody keeps
+		at = r.CreatedAt
+	}
+	if at := Moment(at); at != nil {
 		if g.FirstAt == nil || at.Before(*g.FirstAt) {
 			g.FirstAt = at
 		}

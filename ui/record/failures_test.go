@@ -18,7 +18,7 @@ func TestFailuresOf(t *testing.T) {
 	var stuck, ended []journal.Run // as a store lists them
 	at := time.Now()
 	blocked := func(problem string) {
-		stuck = append(stuck, journal.Run{ID: journal.NewRunID(), Workflow: "order", Version: 2, Task: &journal.Task{State: journal.Blocked, Problem: problem}})
+		stuck = append(stuck, journal.Run{ID: journal.NewRunID(), Workflow: "order", Version: 2, CreatedAt: at, Task: &journal.Task{State: journal.Blocked, Problem: problem}})
 	}
 	failed := func(workflow string, err error) {
 		f := journal.EncodeFailure(replay.FailureOf(err))
@@ -32,7 +32,9 @@ func TestFailuresOf(t *testing.T) {
 		at = at.Add(time.Hour)
 		failed("order", fmt.Errorf("charge: %w", &replay.StepError{Step: "pay", Failure: &journal.Failure{Type: journal.FailureTimeout, Message: "late"}}))
 	}
-	for i := range 3 {
+	started := at
+	for i := range 3 { // as a store lists them, the newest first
+		at = started.Add(-time.Duration(i) * time.Minute)
 		blocked(fmt.Sprintf("code and history differ at event %d: history has step pay, code has step ship", 10+i))
 	}
 	out, err := record.FailuresOf(&record.Maker{}, journal.ListFilter{}, 1_000, func(f journal.ListFilter) (page journal.RunPage, err error) {
@@ -51,6 +53,9 @@ func TestFailuresOf(t *testing.T) {
 		g := &out.Groups[i]
 		if g.Status == "failed" && (g.LastAt.Sub(*g.FirstAt) != time.Hour || g.Problem != "charge: step pay: late") {
 			t.Errorf("group %d is %+v", i, g)
+		}
+		if g.Status == "blocked" && (!g.LastAt.Equal(started) || g.LastAt.Sub(*g.FirstAt) != 2*time.Minute) {
+			t.Errorf("group %d of blocked runs is from %s to %s, want when they were started", i, g.FirstAt, g.LastAt)
 		}
 		if got := fmt.Sprintf("%d %s %s %s", g.Runs, g.Status, g.Step, g.Class); got != want {
 			t.Errorf("group %d is %q, want %q", i, got, want)

@@ -253,9 +253,9 @@ export interface FailureGroup {
 	class?: string;
 	/** id of one of them: of that which was started last, unless the condition has an order */
 	example: string;
-	/** of failed runs: when the first of them ended */
+	/** of failed runs: when the first of them ended; of blocked and quarantined ones: when the first of them was started */
 	first_at?: string;
-	/** of failed runs: when the last of them ended */
+	/** of failed runs: when the last of them ended; of blocked and quarantined ones: when the last of them was started */
 	last_at?: string;
 	/** of that run */
 	problem?: string;

@@ -75,8 +75,8 @@ function Failures() {
 		{ id: "workflow", head: "Workflow", cell: (r) => <a href={to(["workflows", r.workflow])}><Text max={60}>{r.workflow}</Text></a> },
 		{ id: "runs", head: "Runs", kind: "number", cell: (r) => count(r.runs) },
 		{ id: "versions", head: "Versions", cell: (r) => <Versions row={r} where={where} /> },
-		{ id: "first", head: "First", cell: (r) => r.first_at && <Time at={r.first_at} /> },
-		{ id: "last", head: "Last", cell: (r) => r.last_at && <Time at={r.last_at} /> },
+		{ id: "first", head: "First", cell: (r) => <When row={r} at={r.first_at} /> },
+		{ id: "last", head: "Last", cell: (r) => <When row={r} at={r.last_at} /> },
 		{ id: "example", head: "The newest says", kind: "wide", cell: (r) => <a class="quiet" href={to(["runs", r.example])}><Text max={300}>{r.problem || r.example}</Text></a> },
 		{ id: "do", head: "Actions", cell: (r) => (r.status === "failed"
 			? <Act quiet label={`Retry runs that failed with ${r.class ?? "no class"}`} act={() => setJob({ where: whereOf(r, where), verb: "retry" })}>Retry</Act>
@@ -96,6 +96,11 @@ function Failures() {
 			{job && <BulkDialog where={job.where} verb={job.verb} close={() => { setJob(undefined); failures.again(); }} />}
 		</>
 	);
+}
+
+// When is a time of a row: an end, or the start of a run that is stuck and has none.
+function When({ row, at }: { row: Row; at?: string }) {
+	return at ? <>{row.status !== "failed" && "started "}<Time at={at} /></> : null;
 }
 
 function Versions({ row, where }: { row: Row; where: string }) {
