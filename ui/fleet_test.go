@@ -8,9 +8,6 @@ import (
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
-	"github.com/reprise-run/reprise/runtime/schedule"
-	"github.com/reprise-run/reprise/runtime/schedule/calendar"
-	"github.com/reprise-run/reprise/ui"
 	"github.com/reprise-run/reprise/ui/uitest"
 )
 
@@ -146,24 +143,5 @@ func TestNodes(t *testing.T) {
 	list, err := s.Client.Audit(clustertest.Context(t), journal.AuditFilter{Verb: "drain"})
 	if err != nil || len(list) != 1 || list[0].Reason != "a new version comes" {
 		t.Errorf("the audit says %+v (%v)", list, err)
-	}
-}
-
-// TestReadOnlyFleet: a dashboard that only shows offers nothing that would be refused.
-func TestReadOnlyFleet(t *testing.T) {
-	t.Parallel()
-	s := uitest.New(t, func(o *ui.Options) { o.API.ReadOnly = true })
-	if _, err := runtime.Start(clustertest.Context(t), s.Client, uitest.Order, uitest.Fate{Fate: "failed"}, nil); err != nil {
-		t.Fatal(err)
-	}
-	s.Applied(t, schedule.Set{Schedules: []schedule.Schedule{{Name: "daily", Spec: calendar.Spec{Cron: []string{"@daily"}}, Start: schedule.StartOf(uitest.Order, uitest.Fate{})}}})
-	p := uitest.Open(t, s, "")
-	for _, path := range []string{"failures", "workflows", "workflows/order", "queues", "schedules", "schedules/daily", "nodes", "bulk"} {
-		p.Go(path)
-		p.Await(`document.querySelector("main tbody tr, main .empty")`)
-		const offered = `[...document.querySelectorAll("main button, main a.button")].map(b => b.innerText).filter(t => /^(pause|resume|retry|drain|start|trigger|backfill|delete|abort|apply)/i.test(t)).join(", ")`
-		if verbs := uitest.Eval[string](p, offered); verbs != "" {
-			t.Errorf("%s offers %s", path, verbs)
-		}
 	}
 }

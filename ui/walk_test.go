@@ -14,9 +14,8 @@ import (
 // onNoPage are the operations of the API that no page calls, and why. That each verb of the command
 // has an operation is asked by the tests of the command.
 var onNoPage = map[string]string{
-	"GET /openapi.json":         "it is for programs",
-	"GET /workflows/{workflow}": "the page of workflows has the list, which says the same but for types, of which no form is made yet",
-	"GET /runs/{run}/timeline":  "the page of a run draws the history, which it has for its other parts too",
+	"GET /openapi.json":        "it is for programs",
+	"GET /runs/{run}/timeline": "the page of a run draws the history, which it has for its other parts too",
 }
 
 // TestEveryOperationHasItsPage: whatever the API can do is called by a page. A page names an

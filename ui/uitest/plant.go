@@ -40,6 +40,7 @@ func Register(n *runtime.Node) {
 		return stamp + " for " + to, err
 	}, nil)
 	registerMore(n)
+	registerForms(n)
 }
 
 func order(ctx workflow.Context, in Fate) (any, error) {

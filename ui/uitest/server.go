@@ -90,9 +90,15 @@ func start(t testing.TB, folder string, change func(o *ui.Options)) *Server {
 	s := &Server{Node: n, Client: n.Client(), store: store, stop: stop, ended: make(chan error, 1)}
 	go func() { s.ended <- n.Run(ctx) }()
 	clustertest.Until(t, "the node has joined", func() bool { return n.ID() != 0 })
+	s.serve(change)
+	return s
+}
+
+// serve serves a dashboard of the store.
+func (s *Server) serve(change func(o *ui.Options)) {
 	o := &ui.Options{Title: "Reprise, tests"}
-	o.API.Node = n
-	o.API.Backlog = func(ctx context.Context) ([]driver.Backlog, error) { return sqlite.Backlog(ctx, store) }
+	o.API.Node = s.Node
+	o.API.Backlog = func(ctx context.Context) ([]driver.Backlog, error) { return sqlite.Backlog(ctx, s.store) }
 	if change != nil {
 		change(o)
 	}
@@ -100,7 +106,17 @@ func start(t testing.TB, folder string, change func(o *ui.Options)) *Server {
 	mux.Handle(Prefix+"/", http.StripPrefix(Prefix, ui.New(s.Client, o)))
 	s.http = httptest.NewServer(mux)
 	s.root = s.http.URL + Prefix
-	return s
+}
+
+// Beside serves another dashboard of the same store and node until the test ends.
+func (s *Server) Beside(t testing.TB, change func(o *ui.Options)) *Server {
+	other := &Server{Node: s.Node, Client: s.Client, store: s.store}
+	other.serve(change)
+	t.Cleanup(func() {
+		other.http.CloseClientConnections()
+		other.http.Close()
+	})
+	return other
 }
 
 // At is a server of somebody else's, whose dashboard is at an address. Nothing else of it is known.

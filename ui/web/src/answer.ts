@@ -7,16 +7,17 @@ export interface Answer<T> {
 	answer?: T;
 	problem?: Problem;
 	loading: boolean;
-	// again asks again. What is known stays on the page until the answer is there.
-	again: () => void;
+	// again asks again. What is known stays on the page until the answer is there, which may be so many
+	// seconds old, if it is a number. Without one it is as things are now.
+	again: (old?: unknown) => void;
 }
 
 // useAnswer asks an operation, and again whenever what it is asked changes. Undefined asks nothing.
-export function useAnswer<O extends keyof Operations>(op: O, o: Omit<Asked<O>, "signal" | "body"> | undefined): Answer<Operations[O]["answer"]> {
+export function useAnswer<O extends keyof Operations>(op: O, o: Omit<Asked<O>, "signal" | "body" | "old"> | undefined): Answer<Operations[O]["answer"]> {
 	const asked = o && JSON.stringify(o);
 	const [known, set] = useState<{ asked?: string; answer?: Operations[O]["answer"]; problem?: Problem; loading: boolean }>({ loading: asked !== undefined });
 	const flight = useRef<{ stop: AbortController; more: boolean } | undefined>(undefined);
-	const again = useCallback(() => {
+	const again = useCallback((old?: unknown) => {
 		if (asked === undefined) return;
 		// Changes come faster than answers: one question is under way, and at most one is due after it.
 		if (flight.current) {
@@ -34,7 +35,7 @@ export function useAnswer<O extends keyof Operations>(op: O, o: Omit<Asked<O>, "
 			});
 			if (mine.more) again();
 		};
-		call(op, { ...(JSON.parse(asked) as Asked<O>), signal: mine.stop.signal }).then(
+		call(op, { ...(JSON.parse(asked) as Asked<O>), signal: mine.stop.signal, old: typeof old === "number" ? old : undefined }).then(
 			(answer) => ended({ answer, problem: undefined }),
 			(e) => ended({ problem: problemOf(e) }),
 		);

@@ -38,6 +38,7 @@ export interface Asked<O extends keyof Operations> {
 	query?: Filled<Operations[O]["query"]>;
 	body?: Operations[O]["body"];
 	signal?: AbortSignal;
+	old?: number; // how many seconds old the answer may be
 }
 
 // address is where an operation is called, from the root of the host.
@@ -59,7 +60,7 @@ export function search(values: Values): string {
 
 // call calls an operation of the API by its name in the description.
 export async function call<O extends keyof Operations>(op: O, o: Asked<O> = {}): Promise<Operations[O]["answer"]> {
-	const init: RequestInit = { method: op.slice(0, op.indexOf(" ")), signal: o.signal, headers: { Accept: "application/json" } };
+	const init: RequestInit = { method: op.slice(0, op.indexOf(" ")), signal: o.signal, headers: { Accept: "application/json", ...(o.old ? { "Cache-Control": `max-age=${o.old}` } : {}) } };
 	if (o.body !== undefined) {
 		init.body = JSON.stringify(o.body, (_, v) => (v instanceof Exact ? raw(v.text) : v));
 		init.headers = { ...init.headers, "Content-Type": "application/json" };

@@ -23,9 +23,9 @@ const lookMs = 2000;
 function Queues() {
 	const queues = useAnswer("GET /queues", {});
 	const pauses = useAnswer("GET /pauses", {});
-	const again = () => {
-		queues.again();
-		pauses.again();
+	const again = (old?: unknown) => {
+		queues.again(old);
+		pauses.again(old);
 	};
 	useFresh(["runs", "nodes", "pauses"], again, { ms: lookMs });
 	const [ask, asked] = useAsk();

@@ -109,7 +109,10 @@ function RunView({ detail, shown, history, why, audit, query, generation }: All)
 	};
 	const look = useRef(soon(() => refresh.current(), 300)).current;
 	const opened = useRef(false);
-	const listening = run.status === "open" && !gone && !past && history.loaded !== undefined;
+	// Of a run that has ended the page listens until it has the event that ended it: the history may have
+	// been read before the end, and the end may be told elsewhere before the stream tells it.
+	const whole = run.status !== "open" && endsRun(history.events.at(-1));
+	const listening = !whole && !gone && !past && history.loaded !== undefined;
 	useLive("GET /runs/{run}/events", listening ? { path: { run: run.id }, query: { after: `${run.generation}.${history.loaded}` } } : undefined, ["event", "run", "end", "gone"], (name, data, id) => {
 		if (name === "open") {
 			if (opened.current) look(); // connected again: the run may have gone another way meanwhile
@@ -178,6 +181,8 @@ function RunView({ detail, shown, history, why, audit, query, generation }: All)
 		</>
 	);
 }
+
+const endsRun = (e: Event | undefined) => !!e && /^Run(Completed|Failed|Cancelled|Terminated)$/.test(e.kind);
 
 // useClock is the time, a few times in a minute: what goes on grows with it.
 function useClock(ticks: boolean): number {

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { Problem, ScheduleChange } from "../api";
-import { call, parse, problemOf } from "../client";
+import { call, parse, problemOf, readOnly } from "../client";
 import type { Page } from "../page";
 import { Field } from "../parts/field";
 import { Head } from "../parts/head";
@@ -63,7 +63,7 @@ function Sets() {
 						{compared.removed?.map((n) => <li key={n} data-change="removed"><Text max={100}>{n}</Text> is removed</li>)}
 						<li>{many(compared.kept, "schedule stays as it is", "schedules stay as they are")}</li>
 					</ul>
-					<p class="row"><button type="button" class={compared.removed ? "danger" : "primary"} disabled={busy} onClick={() => void send(false)}>Apply</button></p>
+					<p class="row">{!readOnly && <button type="button" class={compared.removed ? "danger" : "primary"} disabled={busy} onClick={() => void send(false)}>Apply</button>}</p>
 				</section>
 			)}
 		</>

@@ -46,10 +46,10 @@ export function useRows(workflow?: string) {
 	const served = useAnswer("GET /workflows", {});
 	const open = useAnswer("GET /runs/count", { query: { by: ["workflow", "version", "queue"], where: "status = open" + (workflow === undefined ? "" : ` and workflow = ${quote(workflow)}`) } });
 	const pauses = useAnswer("GET /pauses", {});
-	const again = () => {
-		served.again();
-		open.again();
-		pauses.again();
+	const again = (old?: unknown) => {
+		served.again(old);
+		open.again(old);
+		pauses.again(old);
 	};
 	useFresh(["nodes", "pauses", "runs"], again, { ms: 2000 });
 	const all = useMemo(() => joined(served.answer, open.answer), [served.answer, open.answer]);

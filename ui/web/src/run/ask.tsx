@@ -1,15 +1,15 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Detail, Event, Problem } from "../api";
-import { call, parse, problemOf } from "../client";
+import { call, problemOf } from "../client";
 import { Empty } from "../parts/empty";
 import { Field, Flag } from "../parts/field";
-import { PayloadView, written } from "../parts/payload";
+import { PayloadView } from "../parts/payload";
 import { ProblemBox } from "../parts/problem";
 import { toast } from "../parts/toast";
 import type { Can } from "./can";
-import { blank, Form, type Schema } from "./form";
-import { Json, wrongJson } from "./json";
 import { type Forms, useForms } from "./forms";
+import type { Schema } from "./schema";
+import { TypedFields, useTyped } from "./typed";
 
 type Verb = "query" | "update" | "signal";
 const verbs: Verb[] = ["query", "update", "signal"];
@@ -51,23 +51,19 @@ function namesOf(detail: Detail, events: Event[], forms: Forms): Record<Verb, st
 	return { signal: list(signals), update: list(updates), query: Object.keys(forms.query) };
 }
 
-function One({ verb, run, names, schemas, begin, done }: { verb: Verb; run: string; names: string[]; schemas: Record<string, Schema | null>; begin?: string; done: () => void }) {
+function One({ verb, run, names, schemas, begin, done }: { verb: Verb; run: string; names: string[]; schemas: Record<string, Schema | undefined>; begin?: string; done: () => void }) {
 	const [name, setName] = useState(begin ?? (names.length === 1 ? names[0]! : ""));
-	const [text, setText] = useState("");
-	const [raw, setRaw] = useState(false);
 	const [key, setKey] = useState("");
 	const [refuse, setRefuse] = useState(false);
 	const [busy, setBusy] = useState(false);
 	const [problem, setProblem] = useState<Problem>();
 	const [answer, setAnswer] = useState<{ name: string; value: unknown }>();
-	const schema = schemas[name];
-	const wrong = wrongJson(text, true);
+	const typed = useTyped(Object.hasOwn(schemas, name) ? schemas[name] : undefined);
+	const { value } = typed;
 	const [title, act, says] = texts[verb];
-	const value = useMemo(() => (text.trim() ? (wrong ? undefined : parse(text)) : schema ? blank(schema) : undefined), [text, schema]);
-	const formed = !!schema && !raw && !wrong;
 	const submit = async (e: Event_) => {
 		e.preventDefault();
-		if (busy || !name.trim() || wrong) return;
+		if (busy || !name.trim() || !typed.ready()) return;
 		setBusy(true);
 		setProblem(undefined);
 		setAnswer(undefined);
@@ -94,15 +90,13 @@ function One({ verb, run, names, schemas, begin, done }: { verb: Verb; run: stri
 			<p class="hint">{says}</p>
 			<Field label="Name" hint={names.length ? undefined : "The store knows no names; give one that the code has."}><input required list={"names-" + verb} value={name} onInput={(e) => setName(e.currentTarget.value)} autocomplete="off" /></Field>
 			<datalist id={"names-" + verb}>{names.map((n) => <option key={n} value={n} />)}</datalist>
-			{schema && <p class="row small"><label class="check"><input type="checkbox" checked={raw} onChange={(e) => setRaw(e.currentTarget.checked)} /> as JSON</label></p>}
-			{formed ? <Form schema={schema} root={schema} value={value} name={verb === "signal" ? "payload" : "argument"} required set={(v) => setText(v === undefined ? "" : written(v))} />
-				: <Json label={verb === "signal" ? "Payload" : "Argument"} hint="A value in JSON; null if it is empty." text={text} set={setText} empty />}
+			<TypedFields key={name} typed={typed} label={verb === "signal" ? "Payload" : "Argument"} />
 			{verb !== "query" && <details class="options">
 				<summary>Options</summary>
 				<Field label="Key" hint={verb === "signal" ? "A second signal with this key is dropped." : "A second update with this key is the same one, and gets the same answer."}><input value={key} onInput={(e) => setKey(e.currentTarget.value)} autocomplete="off" /></Field>
 				{verb === "update" && <Flag label="Not if the run is paused" hint="Nothing is sent if the run, its queue or its workflow is paused." checked={refuse} set={setRefuse} />}
 			</details>}
-			<p class="row"><button type="submit" class="primary" aria-busy={busy} disabled={busy || !name.trim() || !!wrong}>{act}</button></p>
+			<p class="row"><button type="submit" class="primary" aria-busy={busy} disabled={busy || !name.trim()}>{act}</button></p>
 			<ProblemBox problem={problem} />
 			<div aria-live="polite">{answer && <section aria-label="Answer"><h2>Answer</h2><PayloadView payload={{ value: answer.value ?? null }} name={`answer of ${answer.name}`} /></section>}</div>
 		</form>

@@ -1,128 +1,124 @@
+import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import { Exact, parse } from "../client";
 import { written } from "../parts/payload";
 import { plain } from "../parts/text";
+import { below, blank, numberOf, resolve, type Schema, Unread, valueOf, wayOf } from "./schema";
 
-// Schema is the part of JSON Schema that Go types make.
-export interface Schema {
-	$ref?: string;
-	$defs?: Record<string, Schema>;
-	type?: string | string[];
-	properties?: Record<string, Schema>;
-	required?: string[];
-	items?: Schema | boolean;
-	enum?: unknown[];
-	const?: unknown;
-	format?: string;
-	title?: string;
-	description?: string;
-	contentEncoding?: string;
+// Whole is what all fields of a form know: the type of the whole value, and what is wrong where.
+export interface Whole {
+	root: Schema;
+	faults: Map<string, string>;
+	told: boolean; // also what somebody has not touched yet is told to be wrong
 }
 
-// How deep a form goes: what is below is written as JSON.
-const depthMax = 4;
+interface One {
+	whole: Whole;
+	schema: Schema;
+	value: unknown;
+	set: (v: unknown) => void; // gets the value anew, undefined if it is to be left out
+	name: string;
+	path?: string;
+	depth?: number;
+	required?: boolean;
+}
 
-// blank is a value to begin with.
-export function blank(s: Schema, root = s, depth = 0): unknown {
-	s = resolve(s, root);
-	switch (kindOf(s)) {
-		case "object": {
-			const v: Record<string, unknown> = {};
-			if (depth < depthMax) for (const [name, p] of Object.entries(s.properties ?? {})) if (s.required?.includes(name)) v[name] = blank(p, root, depth + 1);
-			return v;
-		}
+// Form is a value's fields, as its type has them.
+export function Form(o: One) {
+	const s = resolve(o.schema, o.whole.root);
+	switch (wayOf(s, o.value, o.depth ?? 0)) {
+		case "object":
+			return <ObjectFields {...o} schema={s} />;
 		case "array":
-			return [];
-		case "string":
-			return s.enum ? s.enum[0] : "";
-		case "number":
-		case "integer":
-			return 0;
-		case "boolean":
-			return false;
+			return <Elements {...o} schema={s} />;
 	}
-	return null;
+	return <Simple {...o} schema={s} />;
 }
 
-function resolve(s: Schema, root: Schema): Schema {
-	for (let i = 0; s.$ref && i < 16; i++) {
-		const name = s.$ref.replace(/^#\/\$defs\//, "");
-		const to = s.$ref === "#" ? root : root.$defs?.[name];
-		if (!to) return {};
-		s = to;
-	}
-	return s;
+// ObjectFields are the fields of a part. One that may be absent has none until somebody adds it: a
+// type that is inside itself would fill the page.
+function ObjectFields({ whole, schema: s, value, set, name, path = "", depth = 0, required }: One) {
+	const fields = Object.entries(s.properties!);
+	const absent = !required && (value === undefined || value === null);
+	const object = (value ?? {}) as Record<string, unknown>;
+	return (
+		<fieldset class="object" data-depth={depth}>
+			<legend>{depth === 0 ? <span class="hidden">{plain(name)}</span> : plain(name)}{!required && <span class="soft"> optional</span>}</legend>
+			{s.description && <p class="hint">{plain(s.description)}</p>}
+			{!absent && fields.map(([field, p]) => (
+				<Form key={field} whole={whole} schema={p} name={field} path={below(path, field)} depth={depth + 1} required={s.required?.includes(field)} value={object[field]}
+					set={(v) => {
+						const { [field]: _, ...rest } = object;
+						set(v === undefined ? rest : { ...object, [field]: v });
+					}} />
+			))}
+			{!absent && fields.length === 0 && <p class="hint">It has no fields.</p>}
+			{!required && (absent
+				? <button type="button" class="quiet" aria-label={`Add ${plain(name)}`} onClick={() => set(blank(s, whole.root, depth))}>Add</button>
+				: <button type="button" class="quiet" aria-label={`Remove ${plain(name)}`} onClick={() => set(undefined)}>Remove</button>)}
+		</fieldset>
+	);
 }
 
-// kindOf is the type of what is meant, or empty for what only JSON can say.
-function kindOf(s: Schema): string {
-	const types = (Array.isArray(s.type) ? s.type : [s.type ?? (s.properties ? "object" : "")]).filter((t) => t !== "null");
-	return types.length === 1 ? types[0]! : "";
+function Elements({ whole, schema: s, value, set, name, path = "", depth = 0 }: One) {
+	const list = (value ?? []) as unknown[];
+	const of = s.items as Schema;
+	return (
+		<fieldset class="object" data-depth={depth}>
+			<legend>{plain(name)}</legend>
+			{s.description && <p class="hint">{plain(s.description)}</p>}
+			{list.map((x, i) => (
+				<div class="element" key={i}>
+					<Form whole={whole} schema={of} name={`${name} ${i + 1}`} path={below(path, i)} depth={depth + 1} required value={x} set={(v) => set(list.map((y, j) => (j === i ? (v ?? null) : y)))} />
+					<button type="button" class="quiet" aria-label={`Remove ${plain(name)} ${i + 1}`} onClick={() => set(list.filter((_, j) => j !== i))}>✕</button>
+				</div>
+			))}
+			{(s.maxItems === undefined || list.length < s.maxItems) && <button type="button" class="quiet" aria-label={`Add ${plain(name)}`} onClick={() => set([...list, blank(of, whole.root, depth + 1) ?? null])}>Add</button>}
+			<Fault whole={whole} path={path} />
+		</fieldset>
+	);
 }
 
-// Form is a value's fields, as its type has them. set gets the value anew.
-export function Form({ schema, root, value, set, name, required, depth = 0 }: { schema: Schema; root: Schema; value: unknown; set: (v: unknown) => void; name: string; required?: boolean; depth?: number }) {
+// wrongAt is what is to be told of the field at a place. Whoever writes what cannot be is told at
+// once; what is not written yet is wrong when somebody wants to send it.
+const wrongAt = ({ told, faults }: Whole, path: string, value?: unknown) => (told || value instanceof Unread || (value !== undefined && value !== "") ? faults.get(path) : undefined);
+
+function Fault({ whole, path, id }: { whole: Whole; path: string; id?: string }) {
+	const wrong = wrongAt(whole, path, true);
+	return wrong ? <p class="wrong" id={id} role="alert">{plain(wrong)}</p> : null;
+}
+
+// Simple is one field.
+function Simple({ whole, schema: s, value, set, name, path = "", depth = 0, required }: One) {
 	const id = useId();
-	const s = resolve(schema, root);
-	const kind = kindOf(s);
-	const head = <label for={id}>{plain(s.title ?? name)}{required && <span class="soft"> required</span>}</label>;
-	const hint = s.description && <p class="hint" id={id + "h"}>{plain(s.description)}</p>;
-	const common = { id, "aria-describedby": s.description ? id + "h" : undefined };
-	if (kind === "object" && s.properties && depth < depthMax && (value === null || value === undefined || (typeof value === "object" && !Array.isArray(value)))) {
-		const object = (value ?? {}) as Record<string, unknown>;
-		return (
-			<fieldset class="object" data-depth={depth}>
-				<legend>{depth === 0 ? <span class="hidden">{plain(name)}</span> : plain(s.title ?? name)}</legend>
-				{hint}
-				{Object.entries(s.properties).map(([field, p]) => (
-					<Form key={field} schema={p} root={root} name={field} required={s.required?.includes(field)} depth={depth + 1} value={object[field]}
-						set={(v) => { const next = { ...object }; if (v === undefined) delete next[field]; else next[field] = v; set(next); }} />
-				))}
-				{Object.keys(s.properties).length === 0 && <p class="hint">It has no fields.</p>}
-			</fieldset>
-		);
+	const wrong = wrongAt(whole, path, value);
+	const way = wayOf(s, value, depth);
+	const hint = s.description ?? (way === "json" ? "A value in JSON." : undefined);
+	const common = { id, "aria-invalid": wrong ? ("true" as const) : undefined, "aria-describedby": [hint && id + "h", wrong && id + "w"].filter(Boolean).join(" ") || undefined };
+	const head = <label for={id}>{plain(name)}{!required && <span class="soft"> optional</span>}</label>;
+	const foot = (
+		<>
+			{hint && <p class="hint" id={id + "h"}>{plain(hint)}</p>}
+			{wrong && <p class="wrong" id={id + "w"} role="alert">{plain(wrong)}</p>}
+		</>
+	);
+	const as = (control: ComponentChildren) => <div class="field">{head}{control}{foot}</div>;
+	switch (way) {
+		case "flag":
+			return <div class="flag"><input type="checkbox" {...common} checked={value === true} onChange={(e) => set(e.currentTarget.checked)} />{head}{foot}</div>;
+		case "choice":
+			return as(
+				<select {...common} value={String(value ?? "")} onChange={(e) => set(e.currentTarget.value || undefined)}>
+					{!required && <option value="">–</option>}
+					{s.enum!.map((x) => <option key={String(x)} value={String(x)}>{plain(String(x))}</option>)}
+				</select>,
+			);
+		case "text": {
+			const put = (text: string) => set(text === "" && !required ? undefined : text);
+			if (s.format === "date-time") return as(<input {...common} placeholder="2026-11-30T08:00:00Z" value={(value ?? "") as string} onInput={(e) => put(e.currentTarget.value)} autocomplete="off" />);
+			return as(<textarea class="text" rows={1} {...common} placeholder={s.contentEncoding} value={(value ?? "") as string} onInput={(e) => put(e.currentTarget.value)} />);
+		}
+		case "number":
+			return as(<input inputMode="decimal" {...common} value={String(value ?? "")} onInput={(e) => set(numberOf(e.currentTarget.value))} autocomplete="off" />);
 	}
-	if (kind === "array" && s.items && s.items !== true && depth < depthMax && (value === null || value === undefined || Array.isArray(value))) {
-		const list = (value ?? []) as unknown[];
-		return (
-			<fieldset class="object" data-depth={depth}>
-				<legend>{plain(s.title ?? name)}</legend>
-				{hint}
-				{list.map((x, i) => (
-					<div class="element" key={i}>
-						<Form schema={s.items as Schema} root={root} name={`${name} ${i + 1}`} depth={depth + 1} value={x} set={(v) => set(list.map((y, j) => (j === i ? (v === undefined ? null : v) : y)))} />
-						<button type="button" class="quiet" aria-label={`Remove ${name} ${i + 1}`} onClick={() => set(list.filter((_, j) => j !== i))}>✕</button>
-					</div>
-				))}
-				<button type="button" class="quiet" onClick={() => set([...list, blank(s.items as Schema, root)])}>Add</button>
-			</fieldset>
-		);
-	}
-	if (kind === "boolean") return <div class="flag"><input type="checkbox" {...common} checked={value === true} onChange={(e) => set(e.currentTarget.checked)} />{head}{hint}</div>;
-	if (s.enum && s.enum.every((x) => typeof x === "string")) return <div class="field">{head}<select {...common} value={String(value ?? "")} onChange={(e) => set(e.currentTarget.value || (required ? "" : undefined))}>{(!required || !s.enum.includes(value as string)) && <option value="">–</option>}{s.enum.map((x) => <option key={String(x)} value={String(x)}>{plain(String(x))}</option>)}</select>{hint}</div>;
-	if (kind === "string" && (value === undefined || value === null || typeof value === "string")) {
-		return <div class="field">{head}<textarea class="text" rows={1} {...common} placeholder={s.format === "date-time" ? "2026-11-30T08:00:00Z" : s.contentEncoding} value={(value as string | null | undefined) ?? ""} onInput={(e) => set(e.currentTarget.value === "" && !required ? undefined : e.currentTarget.value)} />{hint}</div>;
-	}
-	if (kind === "integer" || kind === "number") {
-		return <div class="field">{head}<input inputMode="decimal" {...common} value={value === undefined || value === null ? "" : String(value)} onChange={(e) => set(numberOf(e.currentTarget.value, required))} autocomplete="off" />{hint}</div>;
-	}
-	return <div class="field">{head}<textarea {...common} rows={2} value={value === undefined ? "" : written(value)} onChange={(e) => set(valueOf(e.currentTarget.value))} spellcheck={false} />{hint ?? <p class="hint">A value in JSON.</p>}</div>;
-}
-
-// numberOf keeps what a browser's numbers cannot hold as it is written. What is no number stays a
-// text, which the handler refuses by its name.
-function numberOf(text: string, required?: boolean): unknown {
-	const t = text.trim();
-	if (t === "") return required ? 0 : undefined;
-	if (!/^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(t)) return t;
-	return /^-?\d{16,}$/.test(t) ? new Exact(t) : Number(t);
-}
-
-function valueOf(text: string): unknown {
-	if (!text.trim()) return undefined;
-	try {
-		return parse(text);
-	} catch {
-		return text;
-	}
+	return as(<textarea {...common} rows={2} class="low" value={value === undefined ? "" : value instanceof Unread ? value.text : written(value)} onChange={(e) => set(valueOf(e.currentTarget.value))} spellcheck={false} />);
 }

@@ -7,7 +7,10 @@ import { Field } from "../parts/field";
 import { ProblemBox } from "../parts/problem";
 import { toast } from "../parts/toast";
 import { to } from "../router";
-import { json, labelsOf } from "./bulk";
+import { useServed } from "../run/forms";
+import type { Schema } from "../run/schema";
+import { TypedFields, useTyped } from "../run/typed";
+import { labelsOf } from "./bulk";
 
 // StartDialog starts a run. A key makes it safe to send it twice: the second start finds the run of
 // the first one.
@@ -19,13 +22,14 @@ export function StartDialog({ known, served, workflow: first, close }: { known: 
 	const set = (name: string) => (e: Event) => setForm({ ...form, [name]: (e.currentTarget as HTMLInputElement).value });
 	const workflow = form.workflow ?? "";
 	const serves = served.filter((s) => s.workflow === workflow);
+	const typed = useTyped(useServed(workflow, Number(form.version) || 1)?.input as Schema | undefined);
 	const submit = async (e: Event) => {
 		e.preventDefault();
-		if (busy) return;
+		if (busy || !typed.ready()) return;
 		setBusy(true);
 		setProblem(undefined);
 		try {
-			const started = await call("POST /runs", { body: bodyOf(form) });
+			const started = await call("POST /runs", { body: bodyOf(form, typed.value) });
 			close();
 			toast(<>{started.created ? "Started: " : "A run had the key already: "}<a href={to(["runs", started.run])}>{form.key || "the run"}</a></>);
 		} catch (e) {
@@ -40,7 +44,7 @@ export function StartDialog({ known, served, workflow: first, close }: { known: 
 					<input value={workflow} onInput={set("workflow")} list={id + "w"} required autocomplete="off" />
 				</Field>
 				<datalist id={id + "w"}>{known("workflow").map((w) => <option key={w} value={w} />)}</datalist>
-				<Field label="Input" hint="JSON; null if it is empty."><textarea value={form.input ?? ""} onInput={set("input")} spellcheck={false} /></Field>
+				<TypedFields typed={typed} label="Input" />
 				<Field label="Key" hint="Its name for people. A second start with it finds this run."><input value={form.key ?? ""} onInput={set("key")} autocomplete="off" /></Field>
 				<Field label="Queue"><input value={form.queue ?? ""} onInput={set("queue")} list={id + "q"} placeholder="default" autocomplete="off" /></Field>
 				<datalist id={id + "q"}>{known("queue").map((q) => <option key={q} value={q} />)}</datalist>
@@ -64,10 +68,10 @@ export function StartDialog({ known, served, workflow: first, close }: { known: 
 	);
 }
 
-function bodyOf(form: Record<string, string>): StartRequest {
+function bodyOf(form: Record<string, string>, input: unknown): StartRequest {
 	return {
 		workflow: form.workflow ?? "",
-		input: json(form.input),
+		input,
 		key: form.key || undefined,
 		reuse: form.key && form.reuse !== "reject" ? form.reuse : undefined,
 		version: Number(form.version) || undefined,
