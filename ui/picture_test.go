@@ -27,6 +27,7 @@ var picture = flag.String("picture", "", "file for the README's picture of the d
 //
 //	go test ./ui -run TestPicture -picture ../docs/dashboard.png
 func TestPicture(t *testing.T) {
+	t.Parallel()
 	name := *picture
 	if name == "" {
 		name = filepath.Join(t.TempDir(), "dashboard.png")
@@ -34,7 +35,7 @@ func TestPicture(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	program := filepath.Join(t.TempDir(), "order")
-	if text, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../examples/order").CombinedOutput(); err != nil {
+	if text, err := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", program, "../examples/order").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	c := exec.CommandContext(ctx, program, "-ui", "127.0.0.1:0")
