@@ -221,7 +221,7 @@ func keyOf(wants map[string][]driver.Want, id int64) string {
 }
 
 // A claim of two limits holds both or none, and while one of them keeps it waiting it keeps nobody
-// else.
+// else, until it has waited for long: then it keeps the narrow one.
 func limitsTogether(k *kit) {
 	setLimit(k, journal.Limit{Name: "a", Concurrency: 1})
 	setLimit(k, journal.Limit{Name: "b", Concurrency: 1})
@@ -242,11 +242,11 @@ func limitsTogether(k *kit) {
 	one.end(both)
 	k.same("held when both are free", other.holds(), []int64{next.ID})
 	other.end(next)
-	patient := one.want(now.Add(-time.Hour), need("a", ""), need("b", ""))
+	patient := one.want(now.Add(-time.Hour), need("a", "narrow"), need("b", ""))
 	holder = one.want(now, need("b", ""))
 	k.same("the holder of b", len(one.ask(holder)), 1)
 	k.same("granted to the one that has waited for long", one.ask(patient), nil)
-	k.same("granted of a to one behind it", other.ask(other.want(now, need("a", ""))), nil)
+	k.same("granted of a to one behind it", other.ask(other.want(now, need("a", "narrow"))), nil)
 	k.same("granted when b is free", one.end(holder).Granted, []int64{patient.ID})
 }
 
