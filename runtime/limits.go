@@ -37,4 +37,11 @@ const (
 	// childPagesMax bounds how many pages of children Describe reads, newest first, for those that
 	// are pending.
 	childPagesMax = 20
+	// whyLinesMax bounds how many lines of limits Why looks at, with two questions each.
+	whyLinesMax = 10
+	// whyClaimsMax bounds how many claims of such a line it reads: those that stand behind them in
+	// line are taken to cost as much.
+	whyClaimsMax = 200
+	// whyHoldersMax is how many holders it names: whoever asks wants to know one that hangs.
+	whyHoldersMax = 5
 )

@@ -11,67 +11,6 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-// Explanation is why a run stands where it stands, as of one moment.
-type Explanation struct {
-	Run     journal.Run
-	Reasons []Reason // what is to be dealt with first comes first; never empty
-}
-
-// Reason is one thing that a run waits for, or how it has ended.
-type Reason struct {
-	Kind  ReasonKind
-	Text  string    // a sentence
-	Since time.Time // zero if nobody knows
-	Until time.Time // when it is over by itself; zero if somebody has to act, or something must happen
-	// Remedy is who has to do what so that the run goes on; empty if nothing need be done.
-	Remedy string
-}
-
-// ReasonKind is what a Reason is about. Programs may branch on it.
-type ReasonKind string
-
-// The kinds of reasons.
-const (
-	ReasonClosed      ReasonKind = "closed"      // the run has ended
-	ReasonUnreadable  ReasonKind = "unreadable"  // part of what is stored cannot be read
-	ReasonPaused      ReasonKind = "paused"      // an operator or one of its steps has paused it, or is about to
-	ReasonQuarantined ReasonKind = "quarantined" // its owners died again and again
-	ReasonBlocked     ReasonKind = "blocked"     // its code does not fit its history, or panicked
-	ReasonUnserved    ReasonKind = "unserved"    // no live node has its code
-	ReasonStruck      ReasonKind = "struck"      // its owner died, and it is kept back for a while
-	ReasonDelayed     ReasonKind = "delayed"     // its start said when it begins
-	ReasonQueued      ReasonKind = "queued"      // it is due, and waits for a node with room
-	ReasonOwned       ReasonKind = "owned"       // a node works on it
-	ReasonStep        ReasonKind = "step"
-	ReasonTimer       ReasonKind = "timer"
-	ReasonChild       ReasonKind = "child"
-	ReasonSignal      ReasonKind = "signal"
-	ReasonStuck       ReasonKind = "stuck" // its strands wait for each other
-	ReasonOther       ReasonKind = "other" // such as a condition, or a channel
-	ReasonDeadline    ReasonKind = "deadline"
-)
-
-// String returns the explanation as lines for people.
-func (e *Explanation) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "run %s of workflow %s, version %d, queue %s, is %s\n", e.Run.ID, e.Run.Workflow, e.Run.Version, e.Run.Queue, e.Run.Status)
-	for i := range e.Reasons {
-		r := &e.Reasons[i]
-		fmt.Fprintf(&b, "%s: %s", r.Kind, r.Text)
-		if !r.Since.IsZero() {
-			fmt.Fprintf(&b, ", since %s", r.Since.Format(time.RFC3339))
-		}
-		if !r.Until.IsZero() {
-			fmt.Fprintf(&b, ", until %s", r.Until.Format(time.RFC3339))
-		}
-		b.WriteByte('\n')
-		if r.Remedy != "" {
-			fmt.Fprintf(&b, "  %s\n", r.Remedy)
-		}
-	}
-	return b.String()
-}
-
 // Why tells what a run waits for, since when, and who would have to do what so that it goes on. It
 // reads what [Client.Describe] reads, and of an open run the list of nodes and what is paused; it
 // needs no code of the workflow. Errors: journal.ErrNotFound, ctx's.
@@ -97,6 +36,7 @@ type why struct {
 	paused  []journal.AuditEntry // of a run that is on hold: the newest pause
 	scopes  []journal.Pause      // that are paused
 	nodes   []journal.Node
+	limits  *limitWaits // what its steps wait for
 	now     time.Time
 	reasons []Reason
 }
@@ -108,6 +48,9 @@ func (w *why) read(ctx context.Context, c *Client, t *journal.Task) (err error) 
 	}
 	if w.scopes, err = c.j.Pauses(ctx); err == nil && t.State.OnHold() {
 		w.paused, err = c.j.Audit(ctx, journal.AuditFilter{Run: w.d.Run.ID, Verb: driver.AdminPause.String(), Limit: 1})
+	}
+	if err == nil {
+		w.limits, err = readLimitWaits(ctx, c.j, w.d.Run.ID)
 	}
 	w.now = c.j.Now()
 	return err
@@ -127,6 +70,7 @@ func (w *why) explain() {
 	}
 	w.task(run.Task)
 	w.steps()
+	w.reasons = append(w.reasons, w.limits.reasons...)
 	w.timers()
 	w.children()
 	w.words()
@@ -299,6 +243,8 @@ func (w *why) steps() {
 			}
 			r.Until = w.ahead(s.NextAt)
 			r.Remedy = "mend what the step calls; it is tried again by itself"
+		case w.limits.waits(s.Cmd):
+			continue // which its limits say better
 		case owned:
 			r.Text = "step " + s.Name + " is executed, or waits for a slot"
 		}
