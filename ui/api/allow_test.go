@@ -89,13 +89,13 @@ func validBodies() map[string]string {
 		"POST /runs/{run}/reset": `{"point": "start", "unproven": true}`, "POST /runs/{run}/fork": `{"point": "start", "unproven": true}`,
 		"POST /runs/{run}/skip": `{"message": 1, "unproven": true}`, "POST /runs/{run}/edit": `{"step": "step:weigh", "result": 1, "unproven": true}`,
 		"POST /bulk": `{"verb": "pause", "all": true}`, "POST /schedules": `{"set": "shop7", "schedules": []}`, "POST /schedules/preview": `{"cron": "@daily"}`,
-		"PUT /views/{view}": `{"address": "runs"}`, "POST /schedules/{schedule}/backfill": `{"from": "2026-06-01", "to": "2026-06-02"}`,
+		"PUT /views/{view}": `{"address": "runs"}`, "PUT /limits/{limit}": `{"concurrency": 1}`, "POST /runs/{run}/release": `{"claim": "1:2"}`, "POST /schedules/{schedule}/backfill": `{"from": "2026-06-01", "to": "2026-06-02"}`,
 	}
 }
 
 // filled is a path with names that there are.
 func filled(path, run string) string {
-	return strings.NewReplacer("{run}", run, "{queue}", "default", "{workflow}", "parcel", "{node}", "one", "{schedule}", "shop7%2Fnightly", "{flow}", "gifts", "{view}", "mine").Replace(path)
+	return strings.NewReplacer("{run}", run, "{queue}", "default", "{workflow}", "parcel", "{node}", "one", "{schedule}", "shop7%2Fnightly", "{flow}", "gifts", "{view}", "mine", "{limit}", "bank").Replace(path)
 }
 
 // TestSeenNotAllowed: what an actor may see and not do is forbidden, and nothing is done.

@@ -51,6 +51,7 @@ func handleShop(n *runtime.Node) {
 	bulk.Handle(n)
 	schedule.Handle(n)
 	flows.Handle(n, giftFlow(false), nil)
+	handleBounded(n)
 	runtime.Handle(n, parcel, func(ctx workflow.Context, to string) (string, error) {
 		workflow.Update[string, string]("move").Handle(ctx, func(_ workflow.Context, place string) (string, error) {
 			if place == "fail" {

@@ -111,6 +111,7 @@ var pathDocs = map[string]string{
 	"run": "id of the run, or key=KEY for the one that has, or last had, a key", "queue": "name of the queue", "workflow": "name of the workflow", "node": "number of the node, or its name",
 	"schedule": "the schedule's name, behind that of its set and an escaped slash if that is another than default: shop%2Fnightly",
 	"view":     "what the view is called",
+	"limit":    "name of the limit",
 	"flow":     "hash of a shape, or name of a flow for the shape of it that was stored last",
 }
 

@@ -105,6 +105,10 @@ func kindOf(err error) (k *kind, how string) {
 		return notFound, "GET nodes lists the nodes that there are"
 	case is(journal.ErrNoView):
 		return notFound, "GET views lists the views that there are"
+	case is(journal.ErrNoLimit):
+		return notFound, "GET limits lists the limits that there are"
+	case is(journal.ErrNoClaim):
+		return notFound, "GET limits/LIMIT lists who holds a limit, and who waits"
 	case is(runtime.ErrNotPublished):
 		return notFound, "GET runs/ID/published lists what the run has published"
 	case is(replay.ErrNoHandler):

@@ -12,7 +12,8 @@ import (
 	"github.com/reprise-run/reprise/ui/api"
 )
 
-// state is all that a client can read: runs with their histories, the audit, pauses and nodes.
+// state is all that a client can read: runs with their histories, the audit, pauses, limits and
+// nodes.
 func (s *shop) state(t testing.TB) string {
 	t.Helper()
 	ctx := t.Context()
@@ -44,11 +45,15 @@ func (s *shop) state(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	limits, err := runtime.Limits(ctx, s.client, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var drains []bool
 	for _, n := range nodes {
 		drains = append(drains, n.Draining)
 	}
-	text, err := json.Marshal([]any{all, audit, pauses, drains})
+	text, err := json.Marshal([]any{all, audit, pauses, limits.Limits, drains})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,8 +87,17 @@ func whyRun(c *call) (any, error) {
 		return nil, err
 	}
 	rec := c.maker.Why(e)
-	rec.Run, err = c.record(&e.Run)
-	return &rec, err
+	if rec.Run, err = c.record(&e.Run); err != nil {
+		return nil, err
+	}
+	for i := range rec.Reasons {
+		if l := rec.Reasons[i].Limit; l != nil {
+			if l.Holders, err = claimsSeen(c, l.Holders); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &rec, nil
 }
 
 func publishedByRun(c *call) (any, error) {

@@ -33,6 +33,7 @@ func everyVerb(s *shop) {
 	s.timelineVerbs()
 	s.failureVerbs()
 	s.viewVerbs()
+	s.limitVerbs()
 	s.scheduleVerbs()
 	s.flowVerbs()
 	s.auditVerbs(id)

@@ -17,11 +17,12 @@ type Why struct {
 
 // Reason is one thing that a run waits for, or how it ended.
 type Reason struct {
-	Kind   string     `json:"kind" doc:"what it is about: closed, blocked, unserved, step, timer, signal and so on, as runtime.ReasonKind"`
+	Kind   string     `json:"kind" doc:"what it is about: closed, blocked, unserved, step, limit, timer, signal and so on, as runtime.ReasonKind"`
 	Text   string     `json:"text" doc:"a sentence"`
 	Since  *time.Time `json:"since,omitempty" doc:"since when, if that is known"`
 	Until  *time.Time `json:"until,omitempty" doc:"when it is over by itself"`
 	Remedy string     `json:"remedy,omitempty" doc:"who has to do what so that the run goes on"`
+	Limit  *LimitWait `json:"limit,omitempty" doc:"of a wait for a limit: who holds it, its place in line, and when it may begin"`
 }
 
 // Why returns the record of an explanation.
@@ -29,7 +30,12 @@ func (m *Maker) Why(e *runtime.Explanation) Why {
 	rec := Why{Run: m.Run(&e.Run), Reasons: []Reason{}}
 	words := m.hidden(&e.Run)
 	for _, r := range e.Reasons {
-		rec.Reasons = append(rec.Reasons, Reason{string(r.Kind), words.Replace(r.Text), Moment(r.Since), Moment(r.Until), r.Remedy})
+		reason := Reason{Kind: string(r.Kind), Text: words.Replace(r.Text), Since: Moment(r.Since), Until: Moment(r.Until), Remedy: r.Remedy}
+		if w := r.Limit; w != nil {
+			reason.Limit = &LimitWait{Waits: LimitClaimsOf([]journal.LimitClaim{w.Claim})[0], Held: w.Held, Waiting: w.Waiting,
+				Holders: LimitClaimsOf(w.Holders), ExpectedAt: Moment(w.Expected), Estimate: w.Estimate}
+		}
+		rec.Reasons = append(rec.Reasons, reason)
 	}
 	return rec
 }

@@ -24,6 +24,7 @@ const (
 // registerMore registers what is not a workflow of Order's kind.
 func registerMore(n *runtime.Node) {
 	schedule.Handle(n)
+	registerAsker(n)
 	fulfil, returns := Flows()
 	flows.Handle(n, fulfil, nil)
 	flows.Handle(n, returns, nil)

@@ -44,7 +44,7 @@ func ExitCode(err error) int {
 		return ExitDone
 	case errors.As(err, &coded):
 		return coded.code
-	case is(journal.ErrNotFound, journal.ErrNoNode, journal.ErrNoView, runtime.ErrNotPublished, flows.ErrNoShape):
+	case is(journal.ErrNotFound, journal.ErrNoNode, journal.ErrNoView, journal.ErrNoLimit, journal.ErrNoClaim, runtime.ErrNotPublished, flows.ErrNoShape):
 		return ExitNotFound
 	case is(journal.ErrClosed, journal.ErrOpen, runtime.ErrRejected, runtime.ErrAborted, runtime.ErrBlocked, runtime.ErrPaused), errors.As(err, &conflict):
 		return ExitRefused
@@ -108,6 +108,10 @@ func remedy(err error) string {
 		return "node list shows the nodes there are"
 	case errors.Is(err, journal.ErrNoView):
 		return "view list shows the views there are"
+	case errors.Is(err, journal.ErrNoLimit):
+		return "limit list shows the limits there are"
+	case errors.Is(err, journal.ErrNoClaim):
+		return "limit show LIMIT shows who holds a limit, and who waits"
 	case errors.Is(err, journal.ErrNotFound):
 		return "run list shows the runs there are"
 	case errors.Is(err, runtime.ErrBlocked):

@@ -83,7 +83,7 @@ state, 5 timed out, 6 warnings (doctor).`,
 		SilenceUsage:  true,
 	}
 	a.addFlags(root)
-	root.AddCommand(runGroup(a), bulkGroup(a), scheduleGroup(a), nodeGroup(a), workflowGroup(a), flowGroup(a), queueGroup(a), viewGroup(a), topVerb(a), uiVerb(a), auditVerb(a), migrateGroup(a), doctorVerb(a), demoVerb(a), versionVerb(a), manVerb(a))
+	root.AddCommand(runGroup(a), bulkGroup(a), scheduleGroup(a), nodeGroup(a), workflowGroup(a), flowGroup(a), queueGroup(a), limitGroup(a), viewGroup(a), topVerb(a), uiVerb(a), auditVerb(a), migrateGroup(a), doctorVerb(a), demoVerb(a), versionVerb(a), manVerb(a))
 	finish(root)
 	return root
 }

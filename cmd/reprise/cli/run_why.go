@@ -44,6 +44,12 @@ func whyText(p *printer, w *record.Why) string {
 		if why.Remedy != "" {
 			fmt.Fprintf(&b, "  %s\n", oneLine(why.Remedy, payloadMax))
 		}
+		if why.Limit != nil {
+			for i := range why.Limit.Holders {
+				h := &why.Limit.Holders[i]
+				fmt.Fprintf(&b, "  held by %s since %s, claim %s\n", holder(h), p.maybe(h.GrantedAt), h.Claim)
+			}
+		}
 	}
 	return b.String()
 }

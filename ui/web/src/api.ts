@@ -384,6 +384,118 @@ export interface LabelsRequest {
 	set?: Record<string, string>;
 }
 
+export interface Limit {
+	/** its rows: that of all keys, and those of keys that have their own; empty if it has been removed while steps held it */
+	bounds: Array<LimitBounds>;
+	/** whether there are more keys than were looked at: then the counts are those of the keys with the longest lines */
+	capped?: boolean;
+	/** if one limit is shown: who holds it, and then who waits, in the order of the lines */
+	claims?: Array<LimitClaim>;
+	/** claims that are held, of all keys */
+	held: number;
+	/** if one limit is shown: its keys that are in use, those with the longest lines first */
+	keys?: Array<LimitKey>;
+	/** keys of which something is held, waits, or has lately begun */
+	keys_in_use: number;
+	/** its name, which steps say */
+	name: string;
+	/** when a rate lets the next claim begin, of the keys that wait; absent for now */
+	next_at?: string;
+	/** claims that wait, of all keys */
+	waiting: number;
+}
+
+export interface LimitBounds {
+	/** who has set it, as the program said */
+	actor?: string;
+	/** how long a wait is worth one level of priority, as in 1m */
+	ageing: string;
+	/** when it was set */
+	at: string;
+	/** what may begin at once after a pause */
+	burst?: number;
+	/** so many of one key at once; absent for any number */
+	concurrency?: number;
+	/** the only key that it is for; absent for all that have no row of their own */
+	key?: string;
+	/** so much of one key in a time, as in 100/1m; absent for any rate */
+	rate?: string;
+	/** why, as the operator said */
+	reason?: string;
+	/** what it bounds, in words */
+	text: string;
+	/** so many of all keys together; absent for any number */
+	total?: number;
+	/** share of a key in the total */
+	weight: number;
+}
+
+export interface LimitChange {
+	/** the claim that was released */
+	claim?: string;
+	/** what was done: set, removed or released */
+	done: string;
+	/** the only key that it is about */
+	key?: string;
+	/** name of the limit */
+	name?: string;
+	/** what it bounds now, in words */
+	text?: string;
+}
+
+export interface LimitClaim {
+	/** its name, which a release takes: that of all limits which the step needs */
+	claim: string;
+	/** number of the step among all that the run has asked for */
+	cmd?: number;
+	/** how much of the rate it needs */
+	cost: number;
+	/** since when it is held; absent while it waits */
+	granted_at?: string;
+	/** the key */
+	key?: string;
+	/** name of the limit */
+	limit: string;
+	/** number of the node that executes it */
+	node?: number;
+	/** its place in the line of its key, from 1, counted up to 1000; absent if it is held */
+	place?: number;
+	/** 1, the most urgent, to 5 */
+	priority: number;
+	/** id of the run */
+	run: string;
+	/** when the step fell due: its place in line is counted from then */
+	since: string;
+	/** name of the step; absent if it is the run's own */
+	step?: string;
+}
+
+export interface LimitKey {
+	/** claims that are held */
+	held: number;
+	/** the key; absent for that of steps that name none */
+	key?: string;
+	/** when its rate lets the next claim begin; absent for now */
+	next_at?: string;
+	/** claims that wait */
+	waiting: number;
+}
+
+export interface LimitWait {
+	/** how that was computed, or why it was not */
+	estimate: string;
+	/** an estimate of when it begins; absent if nobody can say */
+	expected_at?: string;
+	/** claims of its key that are held */
+	held: number;
+	/** the first few of those who hold what it waits for, that for longest first */
+	holders: Array<LimitClaim>;
+	/** claims in its line */
+	waiting: number;
+	/** the claim that waits */
+	waits: LimitClaim;
+}
+
 export interface Message {
 	/** name of the signal or update */
 	name: string;
@@ -626,8 +738,10 @@ export interface Queue {
 }
 
 export interface Reason {
-	/** what it is about: closed, blocked, unserved, step, timer, signal and so on, as runtime.ReasonKind */
+	/** what it is about: closed, blocked, unserved, step, limit, timer, signal and so on, as runtime.ReasonKind */
 	kind: string;
+	/** of a wait for a limit: who holds it, its place in line, and when it may begin */
+	limit?: LimitWait;
 	/** who has to do what so that the run goes on */
 	remedy?: string;
 	/** since when, if that is known */
@@ -640,6 +754,13 @@ export interface Reason {
 
 export interface ReasonRequest {
 	/** why, for the audit; of a request to cancel, for the run's history */
+	reason?: string;
+}
+
+export interface ReleaseRequest {
+	/** the claim, as GET limits/LIMIT and GET runs/ID/why have it */
+	claim: string;
+	/** why, for the audit */
 	reason?: string;
 }
 
@@ -909,6 +1030,25 @@ export interface Served {
 	version: number;
 	/** name of the workflow */
 	workflow: string;
+}
+
+export interface SetLimitRequest {
+	/** how long a wait is worth one level of priority, as in 1m, which is the default */
+	ageing?: string;
+	/** what may begin at once after a pause; default 1 */
+	burst?: number;
+	/** so many of one key at once; 0 for any number */
+	concurrency?: number;
+	/** make the row of this key alone; default that of all keys */
+	key?: string;
+	/** so much of one key in a time, as in 100/1m; default any rate */
+	rate?: string;
+	/** why, for the audit */
+	reason?: string;
+	/** so many of all keys together; 0 for any number */
+	total?: number;
+	/** share of a key in the total; default 1 */
+	weight?: number;
 }
 
 export interface Shape {
@@ -1219,6 +1359,42 @@ export interface Operations {
 		events: { };
 		writes: false;
 	};
+	/** List limits, with what is held of them and how many wait. */
+	"GET /limits": {
+		path: { };
+		query: { };
+		body: undefined;
+		answer: Array<Limit>;
+		events: { };
+		writes: false;
+	};
+	/** Remove a limit, or its row for one key. Steps that wait for it begin. */
+	"DELETE /limits/{limit}": {
+		path: { limit: string };
+		query: { key?: string; reason?: string };
+		body: undefined;
+		answer: LimitChange;
+		events: { };
+		writes: true;
+	};
+	/** Show a limit: its keys that are in use, who holds it, and who waits in which place. */
+	"GET /limits/{limit}": {
+		path: { limit: string };
+		query: { key?: string; limit?: number };
+		body: undefined;
+		answer: Limit;
+		events: { };
+		writes: false;
+	};
+	/** Make a limit, or its row for one key, what the request says, while steps hold it and wait for it. */
+	"PUT /limits/{limit}": {
+		path: { limit: string };
+		query: { };
+		body: SetLimitRequest;
+		answer: LimitChange;
+		events: { };
+		writes: true;
+	};
 	/** List live nodes and what they serve. */
 	"GET /nodes": {
 		path: { };
@@ -1443,6 +1619,15 @@ export interface Operations {
 		answer: Answer;
 		events: { };
 		writes: false;
+	};
+	/** Take what a run holds of limits away, for a step that hangs. The step is not ended. */
+	"POST /runs/{run}/release": {
+		path: { run: string };
+		query: { };
+		body: ReleaseRequest;
+		answer: LimitChange;
+		events: { };
+		writes: true;
 	};
 	/** Tell whether the code of Options.Node fits a run's history. Nothing is written. */
 	"GET /runs/{run}/replay": {

@@ -3,6 +3,8 @@ import { page as audit } from "./audit";
 import { one as job, page as bulk } from "./bulk";
 import { page as failures } from "./failures";
 import { one as flow, page as flows } from "./flows";
+import { page as limit } from "./limit";
+import { page as limits } from "./limits";
 import { page as nodes } from "./nodes";
 import { page as overview } from "./overview";
 import { page as queues } from "./queues";
@@ -24,6 +26,8 @@ export const pages: Page[] = [
 	workflows,
 	workflow,
 	queues,
+	limits,
+	limit,
 	schedules,
 	schedule,
 	sets,

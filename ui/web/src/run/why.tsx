@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
-import type { Problem, Reason } from "../api";
+import type { LimitWait, Problem, Reason } from "../api";
+import { Claimant } from "../parts/limits";
 import { ProblemBox } from "../parts/problem";
-import { many, plain } from "../parts/text";
+import { many, plain, Text } from "../parts/text";
 import { Duration, Time } from "../parts/time";
 import { to } from "../router";
 
@@ -63,6 +64,18 @@ function ReasonView({ r }: { r: Group }) {
 				{(r.since || r.until) && r.remedy && " · "}
 				{r.remedy && <bdi>{plain(r.remedy)}</bdi>}
 			</p>
+			{r.limit && <Waits of={r.limit} />}
 		</li>
+	);
+}
+
+// Waits says who holds the limit that a step waits for, and leads to it.
+function Waits({ of: w }: { of: LimitWait }) {
+	return (
+		<p class="hint">
+			<a href={to(["limits", w.waits.limit], { key: w.waits.key })}>Limit <Text max={60}>{w.waits.limit}</Text></a>
+			{w.holders.length > 0 && <>, held by {w.holders.map((c, i) => <span key={c.claim}>{i > 0 && ", "}<Claimant of={c} /> for <Duration from={c.granted_at} /></span>)}</>}
+			{w.holders.length > 0 && w.held > w.holders.length && ` and ${many(w.held - w.holders.length, "more", "more")}`}
+		</p>
 	);
 }
