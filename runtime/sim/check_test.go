@@ -39,6 +39,7 @@ var checks = []check{
 	{"strays", checkStrays},
 	{"late", checkLate},
 	{"stuck", checkStuck},
+	{"bounds", checkBounds},
 }
 
 // finder is what a check looks at, and where it tells what it finds.
@@ -139,8 +140,8 @@ func (w *world) attended() {
 // in the calm, and of which nothing has been executed since, is a run that its owner does not know.
 func (w *world) worked(since memory.Snapshot) {
 	w.mu.Lock()
-	busy, queued := map[journal.RunID]bool{}, false // others may wait for the slot of a step
-	few := slices.ContainsFunc(w.plan.Nodes, func(n nodePlan) bool { return n.StepsMax > 0 })
+	busy, queued := map[journal.RunID]bool{}, false // others may wait for the slot of a step, or its limit
+	few := len(w.plan.Bounds) > 0 || slices.ContainsFunc(w.plan.Nodes, func(n nodePlan) bool { return n.StepsMax > 0 })
 	for _, e := range w.executions {
 		if e.over == 0 || e.over > w.plan.calm() {
 			busy[e.run], queued = true, few

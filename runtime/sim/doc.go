@@ -32,6 +32,11 @@
 // (lineage_test.go), and that what is mended then completes. Operators pause scopes and drain nodes
 // too (scope_test.go), and run bulk jobs (job_test.go).
 //
+// # Limits
+//
+// Some plans have limits, which steps name (bound_test.go). The bodies of steps are the witness: when
+// one begins, it counts those that are executed beside it.
+//
 // # How exact a replay is
 //
 // A seed always gives the same plan, and everything in a plan has its own nanosecond: clients act,

@@ -26,6 +26,7 @@ type execution struct {
 	key     string        // its idempotency key
 	gen     journal.Generation
 	saw     string // the last heartbeat of the attempt before
+	holds   []holding
 	// early: when it began, nothing in the journal asked for it, but the history was empty, so the
 	// first event may.
 	early bool
@@ -55,6 +56,7 @@ func (p *process) execute(ctx context.Context, in *instr, undo bool, apply func(
 	}
 	e := p.w.beginStep(ctx, p, info)
 	defer p.w.overStep(e)
+	p.w.beginsBounded(ctx, e, in, undo)
 	if in.Sort.Beat {
 		p.beat(ctx, e, "begins")
 	}

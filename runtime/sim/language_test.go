@@ -13,7 +13,6 @@ var unsaid = map[string]string{
 	"StepIn":                   "its database is no store, so there is nothing to simulate; to the engine it is Step",
 	"StepInAsync":              "it is StepIn, which is Step to the engine",
 	"DoIn":                     "it is StepIn, which is Step to the engine",
-	"Settle":                   "limits are no part of histories; programs do not name any yet",
 	"SagaError.Error":          "whoever writes an error calls it",
 	"SagaError.Unwrap":         "errors.Is calls it",
 	"SagaError.JournalFailure": "the engine calls it",

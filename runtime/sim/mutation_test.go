@@ -75,6 +75,8 @@ var planted = []struct {
 	{"a node that joins knows of no pause (J11)", func(_ *world, s store) store { return unaware{s} }, scopedOften},
 	{"a pause is told before the nodes heed it (J11)", func(_ *world, s store) store { return acquitted{s} }, scopedOften},
 	{"a job does not know on which runs it has acted", func(_ *world, s store) store { return amnesic{s} }, workedOften},
+	{"a slot is not returned (J14)", hoarding, bounded},
+	{"one more is granted than the limit allows (J14)", generous, bounded},
 	{"what a node owns is never compared", func(_ *world, s store) store { return blind{s} }, back},
 }
 

@@ -21,6 +21,7 @@ type plan struct {
 	Long   int           `json:"long,omitempty"` // how many events make a history long
 	Page   int           `json:"page,omitempty"` // bytes of a page of a history; 0: as many as there are
 	Slip   verb          `json:"slip,omitempty"` // of a planted fault: what the language does wrong
+	Bounds []boundPlan   `json:"bounds,omitempty"`
 	Runs   []runPlan     `json:"runs"`
 	Jobs   []jobPlan     `json:"jobs,omitempty"`
 	Faults []fault       `json:"faults,omitempty"`
@@ -203,6 +204,9 @@ func (p *plan) String() string {
 	fmt.Fprintf(&b, "seed %d: lease %s, poll %s, drain %s, calls take up to %s, store's clock %s ahead and gaining %d µs/s\n",
 		p.Seed, p.Lease, p.Poll, p.Drain, p.Slow, p.Clock.Ahead, p.Clock.Gain)
 	fmt.Fprintf(&b, "histories are long from %d events on\n", p.Long)
+	for _, l := range p.Bounds {
+		fmt.Fprintf(&b, "bound %+v\n", l)
+	}
 	for i, n := range p.Nodes {
 		fmt.Fprintf(&b, "node %d: %+v\n", i+1, n)
 	}

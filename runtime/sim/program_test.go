@@ -87,6 +87,7 @@ type sort struct {
 	Beat  bool          `json:"beat,omitempty"`  // attempts tell that they are alive
 	Stays bool          `json:"stays,omitempty"` // of a saga's: its compensation fails for good
 	Limit limit         `json:"limit,omitempty"` // that no attempt keeps
+	Needs string        `json:"needs,omitempty"` // the limits that it names, by their letters
 	Waits bool          `json:"waits,omitempty"` // when it is exhausted it pauses its run, and an operator resumes that
 }
 

@@ -38,6 +38,7 @@ func (s *shrinker) pass() {
 	each(func() int { return len(s.best.Jobs) }, func(i int) bool {
 		return s.try(func(p *plan) { p.Jobs = slices.Delete(p.Jobs, i, i+1) })
 	})
+	s.tryIf(len(s.best.Bounds) > 0, func(p *plan) { p.Bounds = nil })
 	if n := len(s.best.Nodes); n > 1 && !s.best.uses(n) {
 		s.try(func(p *plan) { p.Nodes = p.Nodes[:n-1] })
 	}

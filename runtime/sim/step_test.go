@@ -115,6 +115,9 @@ func (in *instr) options() *workflow.StepOptions {
 	if in.Sort.Waits {
 		o.OnExhausted = workflow.PauseRun
 	}
+	if in.Sort.Needs != "" {
+		o.Limits = in.limits()
+	}
 	switch in.Sort.Limit {
 	case limitAttempt:
 		o.AttemptTimeout = in.For / 2

@@ -72,6 +72,7 @@ func (t tally) add(w *world) {
 		t[fmt.Sprintf("jobs: runs done by %s", j.plan.Verb)] += j.progress.Done
 	}
 	t["drained nodes"] += w.drained
+	t["bodies that hold a limit"] += w.bounded
 	t["rewinds beside a commit"] += w.backsBeside
 	t["pauses beside a commit"] += w.pausedBeside
 	t["pauses of runs by themselves"] += w.pausedSelf

@@ -84,10 +84,12 @@ type world struct {
 	working      []*working           // bulk jobs
 	audit        []journal.AuditEntry // when all is over, newest first
 	drained      int
-	did          map[*send]bool // beside a commit
-	backsBeside  int            // rewinds beside a commit
-	pausedBeside int            // pauses beside a commit
-	pausedSelf   int            // pauses of runs by themselves
+	bounded      int                  // how often a body began with the witness of a limit
+	claims       []journal.LimitClaim // of nodes that are gone, when all is over
+	did          map[*send]bool       // beside a commit
+	backsBeside  int                  // rewinds beside a commit
+	pausedBeside int                  // pauses beside a commit
+	pausedSelf   int                  // pauses of runs by themselves
 	log          bytes.Buffer
 	drivers      sync.WaitGroup
 
@@ -153,6 +155,7 @@ func (w *world) seeded() (stop func()) {
 func (w *world) live() {
 	var cancel context.CancelFunc
 	w.ctx, cancel = context.WithCancel(context.Background())
+	w.bind()
 	w.clients = [2]*process{w.bootClient(0), w.bootClient(-1)}
 	for i := range w.plan.Nodes {
 		w.boot(i + 1)
@@ -200,6 +203,7 @@ func (w *world) live() {
 	}
 	time.Sleep(restFor)
 	w.readAudit()
+	w.readClaims()
 	w.db.Close()
 }
 
