@@ -39,6 +39,7 @@ var incidents = map[string]func(s *scene) map[string]func(){
 	"9. Somebody's transaction holds a run":           heldRun,
 	"10. A bulk job does the wrong thing":             wrongJob,
 	"11. A region is lost, and the last hour with it": lostRegion,
+	"13. An API was down, and its limit is full":      fullLimit,
 }
 
 // TestIncidents executes docs/incidents.md as it is written. The walks share a database, one after

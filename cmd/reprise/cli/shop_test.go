@@ -25,6 +25,7 @@ const (
 	subscriptions workflow.Name[string, string] = "subscription"
 	imports       workflow.Name[string, string] = "import"
 	exports       workflow.Name[string, string] = "export"
+	shipments     workflow.Name[string, string] = "shipment"
 
 	packed  workflow.Signal[string] = "packed"
 	address workflow.Signal[string] = "address"
@@ -42,6 +43,7 @@ type world struct {
 	price    atomic.Int64 // that the price list has
 	bankIsUp atomic.Bool
 	charges  atomic.Int64 // of subscriptions
+	carrier  atomic.Bool  // answers
 	quota    chan struct{}
 }
 
@@ -147,6 +149,23 @@ func (w *world) handleImports(n *runtime.Node) {
 			}
 		}, nil)
 	}, &runtime.HandleOptions{Queue: "imports"})
+}
+
+// handleShipments is shipments that a carrier books, whose API is called twice at once. A call that
+// was made while the carrier was down gets no answer, also when it is up again.
+func (w *world) handleShipments(n *runtime.Node) {
+	runtime.Handle(n, shipments, func(ctx workflow.Context, _ string) (string, error) {
+		if err := steps(ctx, "pack"); err != nil {
+			return "", err
+		}
+		return workflow.Step(ctx, "book", func(ctx context.Context) (string, error) {
+			if !w.carrier.Load() {
+				<-ctx.Done()
+				return "", ctx.Err()
+			}
+			return "booked", nil
+		}, &workflow.StepOptions{Limits: []workflow.StepLimit{{Name: "carrier"}}})
+	}, nil)
 }
 
 // handleExports is exports that end their process if they are not repaired.
