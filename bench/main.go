@@ -16,7 +16,7 @@ import (
 func scenarios() []scenario {
 	return []scenario{
 		startScenario, chainScenario, ceilingScenario, latencyScenario, fanoutScenario, flowsScenario, limitsScenario, childrenScenario, signalScenario, timerScenario,
-		parkedScenario, backlogScenario, recoverScenario, replayScenario, idleScenario, schedulesScenario, soakScenario,
+		parkedScenario, backlogScenario, recoverScenario, replayScenario, idleScenario, schedulesScenario, gatherScenario, soakScenario,
 		horizonScenario,
 		fairHeldScenario, fairLargeScenario, fairPriorityScenario, fairNodesScenario, fairFailingScenario, fairResultsScenario, fairRenewalsScenario,
 	}

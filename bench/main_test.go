@@ -51,6 +51,7 @@ var tiny = map[string][]string{
 	"replay":    {"-runs", "2", "-steps", "2,100"},
 	"idle":      {"-seconds", "0.3"},
 	"schedules": {"-runs", "20"},
+	"gather":    {"-runs", "30", "-concurrency", "4"},
 	"soak":      {"-seconds", "1", "-concurrency", "4"},
 	"horizon":   {"-seconds", "1.5", "-concurrency", "4", "-queued", "8"},
 

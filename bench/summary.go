@@ -28,6 +28,7 @@ var keyFigures = map[string][]string{
 	"recover":   {"first_resumed_seconds", "last_resumed_seconds", "all_done_seconds"},
 	"replay":    {"machine_events_per_second", "cold_events_per_second", "warm_step_p50_ms"},
 	"idle":      {"statements_per_second"},
+	"gather":    {"signals_per_second", "puts_per_second", "adds_per_second", "puts_to_signals", "adds_to_signals"},
 	"schedules": {"late_p50_ms", "late_p99_ms", "slots_per_second", "added_statements_per_second", "applied_per_second"},
 	"soak": {
 		"runs_per_second", "last_to_first_runs", "last_to_first_p99", "first_goroutines", "last_goroutines", "first_heap_mb", "last_heap_mb",
