@@ -125,7 +125,7 @@ func (k *keeper) start() {
 	}
 	k.Pending, k.bytes, k.Count, k.First, k.Newest = nil, 0, 0, time.Time{}, time.Time{}
 	if k.batch != nil {
-		k.batch.Resolve(receipt{Batch: k.Batches, Started: true, Run: k.Last})
+		k.batch.Resolve(receipt{Batch: k.Batches, Run: k.Last})
 		k.batch = nil
 	}
 	workflow.Publish(k.safe, Published, k.Info)
@@ -138,21 +138,11 @@ func (k *keeper) join(ctx workflow.Context, it item) (receipt, error) {
 	}
 	n := k.take(&it)
 	k.wake()
-	if n <= k.Batches {
-		return receipt{Batch: n, Started: true, Run: k.Last}, nil
-	}
-	return k.started(ctx, n)
-}
-
-// started answers when a batch has been started.
-func (k *keeper) started(ctx workflow.Context, n int64) (receipt, error) {
 	switch {
 	case n <= k.Batches:
-		return receipt{Batch: n, Started: true}, nil
+		return receipt{Batch: n, Run: k.Last}, nil
 	case k.left:
 		return receipt{Batch: n}, nil
-	case n > k.Batches+1:
-		return receipt{}, fmt.Errorf("batch %d: the next one is %d", n, k.Batches+1)
 	}
 	if k.batch == nil {
 		k.batch = workflow.NewPromise[receipt]()
@@ -211,7 +201,7 @@ func (k *keeper) look() error {
 		return nil
 	}
 	run := k.Open
-	open, err := workflow.Step(k.safe, "look", func(ctx context.Context) (bool, error) { return statusOf(ctx, k.client, run) }, patiently)
+	open, err := workflow.Step(k.safe, "look", func(ctx context.Context) (bool, error) { return isOpen(ctx, k.client, run) }, patiently)
 	if err != nil || run != k.Open {
 		return err
 	}

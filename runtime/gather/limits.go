@@ -21,6 +21,11 @@ const (
 	lookFirst = time.Second
 	lookMax   = 30 * time.Second
 
+	// findFirst and findMax are how long a ticket waits before it looks for its run again, where the
+	// collector's answer came before that was started.
+	findFirst = 50 * time.Millisecond
+	findMax   = 5 * time.Second
+
 	patienceMax = 10 * time.Second // the longest wait before a step is tried again while the store is away
 
 	knownMax = 10_000 // runs that a collector's sender remembers

@@ -32,6 +32,8 @@ const (
 	sum2 workflow.Name[[]int, string] = "sum2"
 	echo workflow.Name[int, string]   = "echo"
 	slow workflow.Name[int, string]   = "slow" // takes ten seconds
+	step workflow.Name[int, string]   = "step" // takes a moment
+	stay workflow.Name[int, string]   = "stay" // until somebody ends it
 )
 
 // handleWork registers workflows that say what they got.
@@ -39,6 +41,10 @@ func handleWork(n *runtime.Node) {
 	runtime.Handle(n, sum, func(_ workflow.Context, in []int) (string, error) { return text(in), nil }, nil)
 	runtime.Handle(n, sum2, func(_ workflow.Context, in []int) (string, error) { return "2:" + text(in), nil }, nil)
 	runtime.Handle(n, echo, func(_ workflow.Context, in int) (string, error) { return strconv.Itoa(in), nil }, nil)
+	runtime.Handle(n, step, func(ctx workflow.Context, in int) (string, error) {
+		return workflow.Step(ctx, "step", func(context.Context) (string, error) { return strconv.Itoa(in), nil }, nil)
+	}, nil)
+	runtime.Handle(n, stay, func(ctx workflow.Context, _ int) (string, error) { return "", workflow.Sleep(ctx, 24*time.Hour) }, nil)
 	runtime.Handle(n, slow, func(ctx workflow.Context, in int) (string, error) {
 		return strconv.Itoa(in), workflow.Sleep(ctx, 10*time.Second)
 	}, nil)

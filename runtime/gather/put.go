@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/replay/workflow"
@@ -140,17 +141,15 @@ type Ticket[Out any] struct {
 // Run waits until the run that gets the input has been started, and returns a handle on it. Of a
 // [Debounce] or [Latest] that is the run of the input that took the place of this one.
 //
-// Errors: journal.ErrClosed if the collector was cancelled before it took the input, and
-// journal.ErrNotFound if it, or the batch's run, was deleted; ctx's, after which Run may be called
-// again.
+// If the collector's run goes on as new before that, the ticket asks for the run now and then, and
+// may be five seconds late.
+//
+// Errors: journal.ErrClosed if the collector's run ended before it started a run for the input;
+// journal.ErrNotFound if it was deleted; ctx's, after which Run may be called again.
 func (t *Ticket[Out]) Run(ctx context.Context) (*runtime.Run[Out], error) {
 	r, err := t.answer.Result(ctx)
-	for err == nil && r.Run.IsZero() {
-		if r.Started {
-			r.Run, err = t.client.FindKey(ctx, keyOfBatch(t.name, t.key, t.answer.Run(), r.Batch))
-			continue
-		}
-		r, err = runtime.CallUpdate(ctx, t.client, t.answer.Run(), starts, r.Batch, nil)
+	if err == nil && r.Run.IsZero() {
+		r.Run, err = find(ctx, t.client, t.answer.Run(), keyOfBatch(t.name, t.key, t.answer.Run(), r.Batch))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("an input of collector %q: %w", t.name, err)
@@ -166,4 +165,30 @@ func (t *Ticket[Out]) Result(ctx context.Context) (Out, error) {
 		return zero, err
 	}
 	return run.Result(ctx)
+}
+
+// find waits until a batch has been started whose collector could not wait with its answer. It asks
+// again and again: to ask the collector would make its history longer, and that is why the answer
+// came early.
+func find(ctx context.Context, c *runtime.Client, collector journal.RunID, key string) (journal.RunID, error) {
+	for pause := findFirst; ; pause = min(2*pause, findMax) {
+		open, err := isOpen(ctx, c, collector) // ahead of the key: what its last turn started is found then
+		if err != nil {
+			return journal.RunID{}, err
+		}
+		run, err := c.FindKey(ctx, key)
+		switch {
+		case !errors.Is(err, journal.ErrNotFound):
+			return run, err
+		case !open:
+			return run, fmt.Errorf("the collector's run %s ended without a run for it, or both were deleted: %w", collector, journal.ErrClosed)
+		}
+		again := time.NewTimer(pause)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return run, ctx.Err()
+		}
+	}
 }

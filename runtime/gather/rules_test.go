@@ -39,7 +39,7 @@ func TestBytes(t *testing.T) {
 		r.Sleep(2 * time.Minute)
 		r.want("mails", "", "111 22 @0s", "3 4 @0s", "55555 @1m0s")
 		if err := gather.Put(r.ctx, r.client, mails, "", 666666, nil); !errors.Is(err, journal.ErrInvalid) || !strings.Contains(err.Error(), "at most 5") {
-			t.Errorf("an input that is too large: %v", err)
+			r.Errorf("an input that is too large: %v", err)
 		}
 	})
 }
@@ -116,13 +116,13 @@ func TestRunOptions(t *testing.T) {
 		r.Sleep(time.Second)
 		run := batches(r, r.client, "mails", "eu")[0]
 		if run.Labels["kind"] != "mail" || run.Timeout != time.Hour || run.OnFailure != "sorry" {
-			t.Errorf("the batch's run is %+v", run)
+			r.Errorf("the batch's run is %+v", run)
 		}
 		put(r, gather.Batch("elsewhere", sum, gather.Rules{Size: 1, Wait: time.Minute, Queue: "mails", Version: 7, Priority: 2}), "eu", 1)
 		r.Sleep(time.Second)
 		run = batches(r, r.client, "elsewhere", "eu")[0]
 		if run.Queue != "mails" || run.Version != 7 || run.Task.Priority != 2 {
-			t.Errorf("the batch's run is %+v", run)
+			r.Errorf("the batch's run is %+v", run)
 		}
 	})
 }
@@ -153,24 +153,24 @@ func TestRefused(t *testing.T) {
 			"workflow \"reprise.x\" is of the": gather.Batch("mails", sum, with(func(r *gather.Rules) { r.OnFailure = "reprise.x" })),
 		} {
 			if err := gather.Put(r.ctx, r.client, to, "", 1, nil); !errors.Is(err, journal.ErrInvalid) || !strings.Contains(err.Error(), why) {
-				t.Errorf("Put says %v, want %q", err, why)
+				r.Errorf("Put says %v, want %q", err, why)
 			}
 			if _, err := gather.Add(r.ctx, r.client, to, "", 1, nil); !errors.Is(err, journal.ErrInvalid) {
-				t.Errorf("Add says %v, want %q", err, why)
+				r.Errorf("Add says %v, want %q", err, why)
 			}
 		}
 		mails := gather.Batch("mails", sum, minute)
 		for _, key := range []string{strings.Repeat("k", 201), "a\nb", "\xff"} {
 			if err := gather.Put(r.ctx, r.client, mails, key, 1, nil); !errors.Is(err, journal.ErrInvalid) {
-				t.Errorf("key %q: %v", key, err)
+				r.Errorf("key %q: %v", key, err)
 			}
 		}
 		odd := gather.Batch("odd", workflow.Name[[]chan int, string]("odd"), minute)
 		if err := gather.Put(r.ctx, r.client, odd, "", nil, nil); !errors.Is(err, journal.ErrInvalid) {
-			t.Errorf("an input without JSON: %v", err)
+			r.Errorf("an input without JSON: %v", err)
 		}
 		if page, err := r.client.List(r.ctx, journal.ListFilter{}); err != nil || len(page.Runs) != 0 {
-			t.Errorf("there are %d runs, %v", len(page.Runs), err)
+			r.Errorf("there are %d runs, %v", len(page.Runs), err)
 		}
 	})
 }

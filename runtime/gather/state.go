@@ -17,19 +17,17 @@ const (
 	// Published is the name under which a collector's run publishes its [Info].
 	Published = "gather"
 
-	name   workflow.Name[state, Info]      = Workflow
-	inputs workflow.Signal[item]           = "reprise.gather.put"
-	joins  workflow.Update[item, receipt]  = "reprise.gather.add"
-	starts workflow.Update[int64, receipt] = "reprise.gather.started"
+	name   workflow.Name[state, Info]     = Workflow
+	inputs workflow.Signal[item]          = "reprise.gather.put"
+	joins  workflow.Update[item, receipt] = "reprise.gather.add"
 )
 
 type none struct{}
 
-// receipt answers an input, or the question whether a batch has been started.
+// receipt answers an input whose sender waits.
 type receipt struct {
-	Batch   int64         `json:"batch"`             // its number, from 1
-	Started bool          `json:"started,omitempty"` // else the collector could not wait, and is to be asked again
-	Run     journal.RunID `json:"run,omitzero"`      // of a batch that has just been started; others have their key
+	Batch int64         `json:"batch"`        // its number, from 1
+	Run   journal.RunID `json:"run,omitzero"` // zero if the collector could not wait until it is started
 }
 
 // Info is what a collector's run has done when it started its newest batch. It is published, see
@@ -53,8 +51,8 @@ type state struct {
 	Open    journal.RunID     `json:"open,omitzero"` // of a latest collector: the run that is open, or was
 }
 
-// statusOf asks what has become of a run; one that does not exist is closed.
-func statusOf(ctx context.Context, c *runtime.Client, run journal.RunID) (open bool, err error) {
+// isOpen tells whether a run is there and open.
+func isOpen(ctx context.Context, c *runtime.Client, run journal.RunID) (open bool, err error) {
 	page, err := c.List(ctx, journal.ListFilter{IDs: []journal.RunID{run}, Limit: 1})
 	return err == nil && len(page.Runs) > 0 && page.Runs[0].Status == journal.Open, err
 }

@@ -111,6 +111,58 @@ func wantWhole(t testing.TB, said []string, n, batches int) {
 	}
 }
 
+// TestTwoNodes: two nodes and two senders race, on Postgres. A debounced run has the last of its
+// inputs, and there is one for each Size of them; no two runs of a latest collector are open at a
+// time, and the last input has one; starts of a singleton give one run.
+func TestTwoNodes(t *testing.T) {
+	c := clustertest.New(t)
+	ctx := clustertest.Context(t)
+	clients := []*runtime.Client{c.Run(nil, handleBoth).Client(), c.Run(nil, handleBoth).Client()}
+	index := gather.Debounce("index", echo, gather.Rules{Quiet: time.Hour, Size: 5})
+	shops := gather.Latest("shops", step, gather.Rules{})
+	var singles sync.Map
+	var sending sync.WaitGroup
+	for s := range senders {
+		client := clients[s%2]
+		sending.Go(func() {
+			for i := range each {
+				putAll(ctx, t, client, index, "", s*each+i)
+				putAll(ctx, t, client, shops, "", s*each+i)
+				run, err := runtime.Start(ctx, client, stay, 0, &runtime.StartOptions{Key: "single", Reuse: journal.ReuseAllow})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				singles.Store(run.ID(), true)
+			}
+		})
+	}
+	sending.Wait()
+	debounced := func() int { return len(batches(t, clients[0], "index", "")) }
+	clustertest.Until(t, "all debounced runs have been started", func() bool { return debounced() >= senders*each/5 })
+	ticket, err := gather.Add(ctx, clients[1], shops, "", 1_000, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said, err := ticket.Result(ctx); err != nil || said != "1000" {
+		t.Errorf("the last input has %q, %v", said, err)
+	}
+	list := batches(t, clients[0], "shops", "")
+	for i := 1; i < len(list); i++ {
+		if before := list[i-1].ClosedAt; before.IsZero() || list[i].CreatedAt.Before(before) {
+			t.Errorf("run %d of the shops began at %s, the one before ended at %s", i, list[i].CreatedAt, before)
+		}
+	}
+	if n := debounced(); n != senders*each/5 {
+		t.Errorf("%d inputs have %d debounced runs, want one for five", senders*each, n)
+	}
+	n := 0
+	singles.Range(func(any, any) bool { n++; return true })
+	if n != 1 {
+		t.Errorf("the singleton has %d runs", n)
+	}
+}
+
 // noTx is a transaction that nothing may be written in.
 type noTx struct{ journal.Tx }
 

@@ -1,6 +1,7 @@
 package gather_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,7 +27,9 @@ func add[Out any](r *rig, to *gather.Collector[int, Out], key string, in int) *g
 // wantTicket waits for what the run of an input says.
 func wantTicket(r *rig, ticket *gather.Ticket[string], want string) {
 	r.Helper()
-	if got, err := ticket.Result(r.ctx); err != nil || got != want {
+	ctx, cancel := context.WithTimeout(r.ctx, 24*time.Hour)
+	defer cancel()
+	if got, err := ticket.Result(ctx); err != nil || got != want {
 		r.Errorf("the ticket says %q, %v, want %q", got, err, want)
 	}
 }
@@ -44,7 +47,7 @@ func TestTickets(t *testing.T) {
 		put(r, mails, "", 6)
 		wantTicket(r, five, "5 6")
 		if at := r.Elapsed(); at < time.Minute || at > 61*time.Second {
-			t.Errorf("the batch started after %s", at)
+			r.Errorf("the batch started after %s", at)
 		}
 		wantTicket(r, two, "1 2 3 4")
 		wantTicket(r, four, "1 2 3 4")
@@ -68,14 +71,14 @@ func TestKeyOfInput(t *testing.T) {
 		mails := gather.Batch("mails", sum, gather.Rules{Size: 2, Wait: time.Minute})
 		for range 3 {
 			if err := gather.Put(r.ctx, r.client, mails, "", 1, &gather.Options{Key: "once"}); err != nil {
-				t.Fatal(err)
+				r.Fatal(err)
 			}
 		}
 		var tickets [3]*gather.Ticket[string]
 		for i := range tickets {
 			var err error
 			if tickets[i], err = gather.Add(r.ctx, r.client, mails, "", 2, &gather.Options{Key: "once"}); err != nil {
-				t.Fatal(err)
+				r.Fatal(err)
 			}
 		}
 		for _, ticket := range tickets {
@@ -117,21 +120,51 @@ func TestGenerations(t *testing.T) {
 		list := batches(r, r.client, "shops", "")
 		for i := 1; i < len(list); i++ {
 			if gap := list[i].CreatedAt.Sub(list[i-1].CreatedAt); gap < 10*time.Second || gap > 20*time.Second {
-				t.Errorf("run %d of the shops began %s behind the one before", i, gap)
+				r.Errorf("run %d of the shops began %s behind the one before", i, gap)
 			}
 		}
 		if said := results(r, r.client, "shops", ""); len(said) < 4 || said[0] != "0" || said[len(said)-1] != "49" {
-			t.Errorf("the shops ran for %q", said)
+			r.Errorf("the shops ran for %q", said)
 		}
 		for _, name := range []string{"mails", "index", "shops"} {
 			run, err := r.client.FindKey(r.ctx, gather.KeyOf(name, ""))
 			if err != nil {
-				t.Fatal(err)
+				r.Fatal(err)
 			}
 			d, err := r.client.Describe(r.ctx, run)
 			if err != nil || d.Run.Generation < 3 {
-				t.Errorf("the collector %s is in generation %d, %v", name, d.Run.Generation, err)
+				r.Errorf("the collector %s is in generation %d, %v", name, d.Run.Generation, err)
 			}
+		}
+	})
+}
+
+// TestOrderWhileItLooks: inputs of both kinds are in one order also while the collector asks what
+// has become of a run that an earlier generation has started, which takes long.
+func TestOrderWhileItLooks(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		e.Node.HistoryHint = 4
+		r := rigIn(e)
+		begun, end := make(chan bool, 100), make(chan bool)
+		runtimetest.Fake(e, "look", func(ctx context.Context) (open bool, err error) {
+			begun <- true
+			select {
+			case <-end:
+			case <-ctx.Done():
+			}
+			return false, ctx.Err()
+		})
+		shops := gather.Latest("shops", slow, gather.Rules{})
+		put(r, shops, "", from(1, 6)...)
+		<-begun
+		r.Sleep(time.Minute)
+		put(r, shops, "", 7)
+		ticket := add(r, shops, "", 8)
+		r.Sleep(time.Second)
+		close(end)
+		wantTicket(r, ticket, "8")
+		if said := fmt.Sprint(results(r, r.client, "shops", "")); said != "[1 8]" {
+			r.Errorf("the shops ran for %s", said)
 		}
 	})
 }
@@ -145,23 +178,55 @@ func TestCancel(t *testing.T) {
 		put(r, mails, "", 2, 3)
 		collector, err := r.client.FindKey(r.ctx, gather.KeyOf("mails", ""))
 		if err != nil {
-			t.Fatal(err)
+			r.Fatal(err)
 		}
 		if err := r.client.Cancel(r.ctx, collector, "moved"); err != nil {
-			t.Fatal(err)
+			r.Fatal(err)
 		}
 		wantTicket(r, ticket, "1 2 3")
 		done, err := runtime.Published[gather.Info](r.ctx, r.client, collector, gather.Published)
 		if want := (gather.Info{Batches: 1, Inputs: 3, Last: done.Last}); err != nil || done != want || done.Last.IsZero() {
-			t.Errorf("the collector says %+v, %v", done, err)
+			r.Errorf("the collector says %+v, %v", done, err)
 		}
 		put(r, mails, "", 4)
 		if err := cancel(r); err != nil {
-			t.Fatal(err)
+			r.Fatal(err)
 		}
 		wantTicket(r, add(r, mails, "", 5), "5")
 		r.Sleep(2 * time.Hour)
 		r.want("mails", "", "1 2 3 @0s", "4 @0s", "5 @1h0m1s")
+	})
+}
+
+// TestTerminated: a ticket whose collector was terminated does not wait for ever, whichever
+// generation has taken the input.
+func TestTerminated(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		e.Node.HistoryHint = 4
+		r := rigIn(e)
+		mails := gather.Batch("mails", sum, gather.Rules{Wait: time.Hour})
+		first := add(r, mails, "", 1)
+		put(r, mails, "", from(2, 9)...)
+		r.Sleep(time.Minute)
+		last := add(r, mails, "", 10)
+		r.Sleep(time.Minute)
+		collector, err := r.client.FindKey(r.ctx, gather.KeyOf("mails", ""))
+		if err != nil {
+			r.Fatal(err)
+		}
+		short, cancel := context.WithTimeout(r.ctx, time.Minute)
+		defer cancel()
+		if _, err := first.Run(short); !errors.Is(err, context.DeadlineExceeded) {
+			r.Errorf("the ticket says %v before the batch has been started", err)
+		}
+		if err := r.client.Terminate(r.ctx, collector, "wrong"); err != nil {
+			r.Fatal(err)
+		}
+		for _, ticket := range []*gather.Ticket[string]{first, last} {
+			if _, err := ticket.Run(r.ctx); !errors.Is(err, journal.ErrClosed) {
+				r.Errorf("the ticket says %v", err)
+			}
+		}
 	})
 }
 
@@ -183,10 +248,10 @@ func TestSetBack(t *testing.T) {
 		r.Sleep(time.Second)
 		collector, err := r.client.FindKey(r.ctx, gather.KeyOf("mails", ""))
 		if err != nil {
-			t.Fatal(err)
+			r.Fatal(err)
 		}
 		if _, err := r.client.Reset(r.ctx, collector, runtime.AfterEvent(1), &runtime.ResetOptions{Unproven: true}); err != nil {
-			t.Fatal(err)
+			r.Fatal(err)
 		}
 		put(r, mails, "", 5, 6)
 		r.Sleep(2 * time.Minute)
@@ -199,7 +264,7 @@ func TestAddInTransaction(t *testing.T) {
 	bubble(t, func(r *rig) {
 		_, err := gather.Add(r.ctx, r.client, gather.Batch("mails", sum, gather.Rules{Wait: time.Minute}), "", 1, &gather.Options{Tx: noTx{}})
 		if !errors.Is(err, journal.ErrInvalid) || !strings.Contains(err.Error(), "use Put") {
-			t.Errorf("it says %v", err)
+			r.Errorf("it says %v", err)
 		}
 	})
 }

@@ -25,7 +25,6 @@ func run(ctx workflow.Context, c *runtime.Client, s state) (Info, error) {
 		k.bytes += len(in)
 	}
 	joins.Handle(k.safe, k.join, nil)
-	starts.Handle(k.safe, k.started, nil)
 	for {
 		if err := k.turn(); err != nil {
 			return k.Info, err
@@ -72,8 +71,8 @@ func (k *keeper) wait(ctx workflow.Context) error {
 	return err
 }
 
-// next ends the generation. Whoever waits for a batch is told to ask the next one: answers of
-// updates do not go on with a run.
+// next ends the generation. Whoever waits for a batch is told its number: answers of updates do not
+// go on with a run, and senders who asked the next generation would fill its history.
 func (k *keeper) next(ctx workflow.Context) error {
 	k.leave()
 	if err := workflow.HandlersFinished(k.safe); err != nil {
