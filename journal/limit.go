@@ -23,7 +23,8 @@ type Limit struct {
 	// Weight is the share of a key in Total, beside those of other keys that wait; 0 means 1.
 	Weight int
 	// Ageing is how long a claim waits until it is as urgent as a fresh one of the priority above
-	// it; 0 means [LimitAgeingDefault].
+	// it; 0 means [LimitAgeingDefault]. It gives a claim its place when the claim comes to wait: a
+	// change moves none that waits already.
 	Ageing time.Duration
 
 	Time   time.Time // of the last change, by the store's clock

@@ -56,13 +56,19 @@ func (m *member) Limits(ctx context.Context, r LimitRound) (LimitAnswer, error) 
 	if err := r.check(); err != nil {
 		return LimitAnswer{}, err
 	}
-	began := time.Now()
+	began, size := time.Now(), r.Size()
+	if late := r.Late; late != nil {
+		r.Late = func(x *LimitRound) {
+			late(x)
+			size = x.Size()
+		}
+	}
 	a, err := m.Membership.Limits(ctx, r)
 	if errors.Is(err, journal.ErrNodeLost) {
 		m.j.local.leave(m.ID())
 	}
 	m.j.outage.note("limits", err)
-	m.j.observe("limits", r.Size(), 0, began, err)
+	m.j.observe("limits", size, 0, began, err)
 	m.j.clock.Observe(a.Now)
 	var local, remote []Hint
 	for _, node := range a.Others {

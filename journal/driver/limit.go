@@ -58,6 +58,29 @@ type LimitRound struct {
 	// Held asks for all wants that the node holds: some were granted by others. Compare asks for
 	// all that the store knows of the node.
 	Held, Compare bool
+	// Late, if there is one, adds what has come since the round was made, of limits that the round
+	// names. A store calls [LimitRound.Gather] once it has the locks of these. So what ends while
+	// the round of another node has the locks is not kept waiting for one more round of each. One
+	// with Compare has no Late.
+	Late func(r *LimitRound)
+}
+
+// Gather adds what Late knows, once, also if the store tries the round again. The round has the
+// same names as before. An error is a bug of ours, as in all rounds, and nothing is carried out.
+func (r *LimitRound) Gather() error {
+	late := r.Late
+	if late == nil {
+		return nil
+	}
+	r.Late = nil
+	names := LimitNames(r.Keys())
+	late(r)
+	for _, name := range LimitNames(r.Keys()) {
+		if _, locked := slices.BinarySearch(names, name); !locked {
+			return fmt.Errorf("a round was given late wants of limit %q, which it has not locked: %w", name, journal.ErrInvalid)
+		}
+	}
+	return r.check()
 }
 
 // Size is how many members the round has.
@@ -114,6 +137,9 @@ type LimitAnswer struct {
 func (r *LimitRound) check() error {
 	if n := r.Size(); n > journal.LimitRoundMax {
 		return &journal.LimitError{What: "wants and releases of a round", Size: n, Max: journal.LimitRoundMax}
+	}
+	if r.Compare && r.Late != nil {
+		return fmt.Errorf("a round that compares has late wants: %w", journal.ErrInvalid)
 	}
 	for i := range r.Wants {
 		w := &r.Wants[i]

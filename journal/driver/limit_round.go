@@ -22,6 +22,9 @@ type LimitRows interface {
 
 // DoLimitRound carries a round out.
 func DoLimitRound(rows LimitRows, node journal.NodeID, r *LimitRound, now time.Time) (LimitAnswer, error) {
+	if err := r.Gather(); err != nil {
+		return LimitAnswer{}, err
+	}
 	f := limitFiller{rows: rows, t: NewLimitTable(node, now)}
 	freed, err := f.remove(r.Releases)
 	if err != nil {

@@ -166,6 +166,21 @@ func (t *LimitTable) Missing() (keys []LimitKey) {
 // answer asks for another round.
 func (t *LimitTable) SetBusy(name string) { t.busy[name] = true }
 
+// Drop takes a claim of the node out of the heads of its lines: it was taken away after they were
+// read.
+func (t *LimitTable) Drop(id int64) {
+	h := t.heads[LimitGrant{t.Node, id}]
+	if h == nil {
+		return
+	}
+	delete(t.heads, LimitGrant{t.Node, id})
+	for _, n := range h.Needs {
+		if l := t.lines[LimitKey{n.Name, n.Key}]; l != nil {
+			l.heads = slices.DeleteFunc(l.heads, func(p place) bool { return p.head == h })
+		}
+	}
+}
+
 // Free takes a claim out of its line.
 func (t *LimitTable) Free(f Freed) {
 	l := t.lines[f.LimitKey]

@@ -52,7 +52,8 @@ type Membership interface {
 	// Limits releases what the node holds or wants of limits, asks for more, and grants what
 	// becomes free to whoever is first, of whatever node (J14). All of it happens in one
 	// transaction, under the lock of the limits that it is about. A node has one round in flight at
-	// a time. ErrNodeLost is as for Renew; nothing of the round happens then.
+	// a time, and beside it one that is Held and nothing else: that one changes nothing, and takes
+	// no lock of a limit. ErrNodeLost is as for Renew; nothing of the round happens then.
 	Limits(ctx context.Context, r LimitRound) (LimitAnswer, error)
 
 	// Reap makes the tasks of dead nodes visible in bounded bulk statements: of nodes that no

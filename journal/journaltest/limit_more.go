@@ -113,6 +113,35 @@ func limitRoundsRepeat(k *kit) {
 	k.same("granted at last", n.end(back).Granted, []int64{c.ID})
 }
 
+// A round takes in what has come while it waited for the locks of its limits, once, and nothing of
+// a limit that it has not locked.
+func limitRoundsGather(k *kit) {
+	setLimit(k, journal.Limit{Name: "late", Concurrency: 1})
+	n := newLimiter(k)
+	first, gone, last := n.want(nth(0), need("late", "")), n.want(nth(1), need("late", "")), n.want(nth(3), need("late", ""))
+	k.same("granted", n.ask(first, gone), []int64{first.ID})
+	calls := 0
+	earlier, other := n.want(nth(2), need("late", "")), n.want(nth(2), need("late", "other"))
+	late := func(r *driver.LimitRound) {
+		calls++
+		r.Wants = append(r.Wants, earlier, other)
+		for _, w := range []driver.Want{gone, first} {
+			r.Releases = append(r.Releases, driver.LimitRelease{ID: w.ID, Needs: w.Needs})
+		}
+	}
+	got := n.round(driver.LimitRound{Wants: []driver.Want{last}, Late: late})
+	k.same("calls of Late", calls, 1)
+	k.same("granted of what has come", got.Granted, []int64{earlier.ID, other.ID})
+	k.same("held", n.holds(), []int64{earlier.ID, other.ID})
+	late = func(r *driver.LimitRound) { r.Wants = append(r.Wants, n.want(nth(4), need("not locked", ""))) }
+	_, err := n.m.Limits(k.ctx, driver.LimitRound{Wants: []driver.Want{n.want(nth(4), need("late", ""))}, Late: late})
+	if !errors.Is(err, journal.ErrInvalid) {
+		k.t.Errorf("a round was given a limit that it has not locked: %v", err)
+	}
+	k.same("what the store knows", len(n.round(driver.LimitRound{Compare: true}).Claims), 3)
+	k.same("granted when that ends", n.end(earlier).Granted, []int64{last.ID})
+}
+
 // A limit that is lowered holds from the next round on, one that is raised lets those in who wait
 // when somebody looks, and one that is removed bounds nothing.
 func limitsChange(k *kit) {

@@ -43,9 +43,10 @@ type hints struct {
 	ctx        context.Context // ends with the store
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
-	listenOnce sync.Once // starts the listener
-	notifyOnce sync.Once // starts the publisher
-	flush      chan struct{}
+	listenOnce sync.Once     // starts the listener
+	notifyOnce sync.Once     // starts the publisher
+	flush      chan struct{} // one token: there is something to send
+	urgent     chan struct{} // one token: some of it should not wait for notifyInterval
 	endings    *endings
 
 	mu        sync.Mutex // guards what follows
@@ -60,7 +61,7 @@ type hints struct {
 
 func newHints(s *Store) *hints {
 	h := &hints{s: s, self: uuid.NewString()[:8], channel: fmt.Sprintf("reprise_%08x", lockClass(s.o.Schema)),
-		flush: make(chan struct{}, 1), watchers: map[int]func(driver.Hint){}, pending: map[string]struct{}{}}
+		flush: make(chan struct{}, 1), urgent: make(chan struct{}, 1), watchers: map[int]func(driver.Hint){}, pending: map[string]struct{}{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.endings = &endings{spawn: h.spawn, ask: h.ended, open: map[int64]*ending{}}
 	return h
@@ -143,8 +144,10 @@ func (h *hints) Notify(list []driver.Hint) {
 	if !h.s.sessions.lasting || len(list) == 0 {
 		return
 	}
+	urgent := false
 	h.mu.Lock()
 	for _, hint := range list {
+		urgent = urgent || hint.Kind == driver.HintLimit && hint.Node != 0
 		if len(h.pending) >= pendingHintsMax {
 			hint = driver.Hint{Kind: driver.HintScan}
 		}
@@ -152,14 +155,23 @@ func (h *hints) Notify(list []driver.Hint) {
 	}
 	h.mu.Unlock()
 	h.startLoop(&h.notifyOnce, h.notifyLoop)
+	if urgent {
+		token(h.urgent)
+	}
+	token(h.flush)
+}
+
+// token puts a token into a channel that has room for one.
+func token(to chan struct{}) {
 	select {
-	case h.flush <- struct{}{}:
+	case to <- struct{}{}:
 	default:
 	}
 }
 
-// notifyLoop sends what gathered, at most once in notifyInterval: the first hint after a pause goes
-// out at once, those after it share the next flush. Hints that cannot be sent become one, to look
+// notifyLoop sends what gathered, at most once in notifyInterval, or in notifyUrgent if a node was
+// granted something of a limit: the place stands empty until it hears of it. The first hint after a
+// pause goes out at once, those after it share the next flush. Hints that cannot be sent become one, to look
 // at everything, which is tried again: who hears it may poll as seldom as once an hour.
 func (h *hints) notifyLoop(ctx context.Context) {
 	pause := time.NewTimer(0)
@@ -174,15 +186,26 @@ func (h *hints) notifyLoop(ctx context.Context) {
 		lines := slices.Sorted(maps.Keys(h.pending))
 		clear(h.pending)
 		h.mu.Unlock()
-		wait := notifyInterval
+		select {
+		case <-h.urgent: // what was urgent is among the lines
+		default:
+		}
+		wait, urgent := notifyUrgent, h.urgent
 		if len(lines) > 0 && !h.send(ctx, lines) {
 			h.Notify([]driver.Hint{{Kind: driver.HintScan}})
-			wait = notifyRetry
+			wait, urgent = notifyRetry, nil
 		}
 		pause.Reset(wait)
 		select {
 		case <-ctx.Done():
 			return
+		case <-pause.C:
+		}
+		pause.Reset(notifyInterval - notifyUrgent)
+		select {
+		case <-ctx.Done():
+			return
+		case <-urgent:
 		case <-pause.C:
 		}
 	}

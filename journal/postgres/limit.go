@@ -13,8 +13,9 @@ import (
 )
 
 // limitRound is a round of a node, in its transaction. It takes two round trips: one that locks and
-// reads, and one that writes what driver.LimitTable says. Limits with a total, and claims of
-// several limits that wait, take more.
+// reads, and one that writes what driver.LimitTable says. What has come while it waited for the
+// locks takes one between them. Limits with a total, and claims of several limits that wait, take
+// more.
 type limitRound struct {
 	s     *Store
 	m     *member
@@ -56,12 +57,17 @@ func (x *limitRound) do(ctx context.Context, c *pgx.Conn) (driver.LimitAnswer, e
 	p.exec(beginSQL)
 	p.exec(holdSQL)
 	p.exec(appendShareSQL, x.s.exclude.class, int32(x.m.id))
-	x.s.limitLocks.take(&p, names)
+	if len(names) > 0 {
+		x.s.limitLocks.take(&p, names)
+	}
 	p.query(x.s.sql.limit.member, each(func(row pgx.CollectableRow) error {
 		return row.Scan(&x.alive, &x.now)
 	}), int32(x.m.id), x.m.me())
-	x.remove(&p)
-	x.read(&p, withDefaults(keys, names), driver.LimitHeadsMax)
+	x.remove(&p, x.r.Releases)
+	x.recall(&p)
+	if len(names) > 0 {
+		x.read(&p, withDefaults(keys, names), driver.LimitHeadsMax)
+	}
 	if err := p.send(ctx, c); err != nil {
 		return driver.LimitAnswer{}, err
 	}
@@ -70,6 +76,9 @@ func (x *limitRound) do(ctx context.Context, c *pgx.Conn) (driver.LimitAnswer, e
 	}
 	x.t = driver.NewLimitTable(x.m.id, x.now)
 	x.add(keys, true)
+	if err := x.gather(ctx, c); err != nil {
+		return driver.LimitAnswer{}, err
+	}
 	if err := x.more(ctx, c, names); err != nil {
 		return driver.LimitAnswer{}, err
 	}
@@ -93,6 +102,31 @@ func (x *limitRound) do(ctx context.Context, c *pgx.Conn) (driver.LimitAnswer, e
 	return a, p.send(ctx, c)
 }
 
+// gather takes in what has come since the round was made. Of the lines that it is about those are
+// read that were not.
+func (x *limitRound) gather(ctx context.Context, c *pgx.Conn) error {
+	size, releases := x.r.Size(), len(x.r.Releases)
+	if err := x.r.Gather(); err != nil || x.r.Size() == size {
+		return err
+	}
+	var p pipeline
+	x.remove(&p, x.r.Releases[releases:])
+	keys := slices.DeleteFunc(x.r.Keys(), x.t.Has)
+	if len(keys) > 0 {
+		x.read(&p, keys, driver.LimitHeadsMax)
+	}
+	if err := p.send(ctx, c); err != nil {
+		return err
+	}
+	for i := range x.r.Releases[releases:] {
+		x.t.Drop(x.r.Releases[releases+i].ID)
+	}
+	if len(keys) > 0 {
+		x.add(keys, true)
+	}
+	return nil
+}
+
 // withDefaults are keys with the rows that are for all keys of their limits, and the totals.
 func withDefaults(keys []driver.LimitKey, names []string) []driver.LimitKey {
 	all := slices.Clone(keys)
@@ -104,13 +138,13 @@ func withDefaults(keys []driver.LimitKey, names []string) []driver.LimitKey {
 }
 
 // remove takes away what the node has released.
-func (x *limitRound) remove(p *pipeline) {
-	if len(x.r.Releases) > 0 {
-		ids := make([]int64, len(x.r.Releases))
+func (x *limitRound) remove(p *pipeline, releases []driver.LimitRelease) {
+	if len(releases) > 0 {
+		ids := make([]int64, len(releases))
 		byID := make(map[int64]*driver.LimitRelease, len(ids))
-		for i := range x.r.Releases {
-			ids[i] = x.r.Releases[i].ID
-			byID[ids[i]] = &x.r.Releases[i]
+		for i := range releases {
+			ids[i] = releases[i].ID
+			byID[ids[i]] = &releases[i]
 		}
 		p.query(x.s.sql.limit.remove, each(func(row pgx.CollectableRow) error {
 			var f driver.Freed
@@ -122,6 +156,10 @@ func (x *limitRound) remove(p *pipeline) {
 			return err
 		}), int32(x.m.id), ids)
 	}
+}
+
+// recall finds the wants of a round that may be a repeated one.
+func (x *limitRound) recall(p *pipeline) {
 	if x.r.Compare && len(x.r.Wants) > 0 {
 		ids := make([]int64, len(x.r.Wants))
 		for i := range x.r.Wants {

@@ -144,7 +144,9 @@ const (
 // Hints.
 const (
 	// notifyInterval is the time between two flushes: NOTIFY takes one lock of the whole server.
+	// notifyUrgent is the time between two of them if a place of a limit stands empty meanwhile.
 	notifyInterval = 10 * time.Millisecond
+	notifyUrgent   = 2 * time.Millisecond
 	notifyTimeout  = 5 * time.Second
 	// notifyRetry is the pause after a flush that the store did not answer.
 	notifyRetry = time.Second

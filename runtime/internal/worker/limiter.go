@@ -30,13 +30,19 @@ import (
 // goes on to compare for reconcileFor, also if it wants nothing any more: it would hold a place
 // that nobody uses.
 //
-// Others grant claims too, and a hint says so. If that is lost, the next comparison finds them.
+// A round waits for the rounds of other nodes that have the locks of its limits. What ends here
+// meanwhile of the same limits goes with it, see [driver.LimitRound.Late]: else it would wait for
+// the next one, and the place would be empty for as long.
+//
+// Others grant claims too, and a hint says so. What the node holds is asked for beside the rounds
+// then, without a lock of the limits. If the hint is lost, the next comparison finds them.
 type limiter struct {
 	member driver.Membership
 	node   journal.NodeID
 	now    func() time.Time // the store's clock
 	log    *slog.Logger
 	wake   chan struct{} // one token: there may be something to send
+	told   chan struct{} // one token: others have granted something
 
 	mu       sync.Mutex // guards what follows
 	last     int64
@@ -46,7 +52,7 @@ type limiter struct {
 	releases []driver.LimitRelease
 	look     map[driver.LimitKey]bool
 	due      map[driver.LimitKey]time.Time // when a look is worth it, by the store's clock
-	held     bool                          // ask what is held
+	held     bool                          // ask what is held, in the next round
 	compare  bool                          // compare all
 	unsure   time.Time                     // until then a round that has failed may happen; zero for none
 	unknown  map[string]bool               // names without a limit that were reported
@@ -61,7 +67,7 @@ type limitEntry struct {
 }
 
 func newLimiter(m driver.Membership, now func() time.Time, log *slog.Logger) *limiter {
-	return &limiter{member: m, node: m.ID(), now: now, log: log, wake: make(chan struct{}, 1), last: rand.Int64N(1 << 60),
+	return &limiter{member: m, node: m.ID(), now: now, log: log, wake: make(chan struct{}, 1), told: make(chan struct{}, 1), last: rand.Int64N(1 << 60),
 		list: map[int64]*limitEntry{}, look: map[driver.LimitKey]bool{}, due: map[driver.LimitKey]time.Time{}, unknown: map[string]bool{}}
 }
 
@@ -110,9 +116,12 @@ func (l *limiter) end(id int64, needs []journal.LimitNeed) {
 }
 
 // poke wakes the loop. It does not block.
-func (l *limiter) poke() {
+func (l *limiter) poke() { wakeUp(l.wake) }
+
+// wakeUp puts a token into a channel that has room for one.
+func wakeUp(loop chan struct{}) {
 	select {
-	case l.wake <- struct{}{}:
+	case loop <- struct{}{}:
 	default:
 	}
 }
@@ -125,16 +134,39 @@ func (l *limiter) hear(node journal.NodeID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case len(l.list) > 0:
-		if l.held = true; node == 0 {
-			l.lookAll()
-		}
-	case node != 0: // it was granted what it does not want
+	case len(l.list) == 0 && node != 0: // it was granted what it does not want
 		l.compare = true
-	default:
+	case len(l.list) == 0:
 		return
+	case node != 0:
+		wakeUp(l.told)
+		return
+	default:
+		l.held = true
+		l.lookAll()
 	}
 	l.poke()
+}
+
+// askLoop asks what the node holds when it hears that others have granted it something, until ctx
+// ends. It does so beside the rounds, which may have to wait for locks. What such an answer says is
+// held, was; so it lets attempts begin, and nothing else is concluded from it.
+func (l *limiter) askLoop(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-l.told:
+		}
+		a, err := l.member.Limits(ctx, driver.LimitRound{Held: true})
+		l.mu.Lock()
+		l.begin(a.Claims)
+		if err != nil { // a round asks again
+			l.held = true
+			l.poke()
+		}
+		l.mu.Unlock()
+	}
 }
 
 // doubt compares what the node has with what the store says.
@@ -164,6 +196,9 @@ func (l *limiter) loop(ctx context.Context) {
 	defer poll.Stop()
 	due := time.NewTimer(time.Hour)
 	defer due.Stop()
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	asking.Go(func() { l.askLoop(ctx) })
 	for {
 		select {
 		case <-ctx.Done():
@@ -174,20 +209,20 @@ func (l *limiter) loop(ctx context.Context) {
 			l.poll()
 		}
 		for wait := limitRetryMin; ; wait = min(2*wait, limitRetryMax) {
-			r, wants := l.next()
-			if r == nil {
+			s := l.next()
+			if s == nil {
 				break
 			}
 			began := time.Now()
-			a, err := l.member.Limits(ctx, *r)
+			a, err := l.member.Limits(ctx, s.round)
 			if err == nil {
 				wait = limitRetryMin / 2
-				if !l.answered(r, wants, &a) {
+				if !l.answered(s, &a) {
 					retry.Sleep(ctx, min(time.Since(began), limitPaceMax))
 				}
 				continue
 			}
-			l.failed(r, wants, err)
+			l.failed(s, err)
 			if errors.Is(err, journal.ErrNodeLost) || !retry.Sleep(ctx, wait) {
 				break
 			}
@@ -219,10 +254,9 @@ func (l *limiter) nextDue() time.Duration {
 	return wait
 }
 
-// next makes a round of what there is to send, nil if there is nothing, with the entries of its
-// wants. Releases come first: they make room. A comparison asks for nothing: what the store has
-// forgotten must be held again before anything is granted.
-func (l *limiter) next() (*driver.LimitRound, []*limitEntry) {
+// next makes a round of what there is to send, nil if there is nothing. A comparison asks for
+// nothing: what the store has forgotten must be held again before anything is granted.
+func (l *limiter) next() *limitSent {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for k, at := range l.due {
@@ -231,55 +265,38 @@ func (l *limiter) next() (*driver.LimitRound, []*limitEntry) {
 			delete(l.due, k)
 		}
 	}
-	r := &driver.LimitRound{Held: l.held, Compare: l.compare}
-	room := journal.LimitRoundMax
-	n := min(room, len(l.releases))
-	r.Releases, l.releases = l.releases[:n:n], l.releases[n:]
-	room -= n
-	var wants []*limitEntry
-	for len(l.fresh) > 0 && room > 0 && !r.Compare {
-		e := l.fresh[0]
-		l.fresh = l.fresh[1:]
-		if l.list[e.want.ID] != e || e.sent {
-			continue
-		}
-		e.sent = true
-		w := e.want.Want
-		w.Held = e.again
-		r.Wants, wants = append(r.Wants, w), append(wants, e)
-		room--
-	}
-	for k := range l.look {
-		if room == 0 || r.Compare {
-			break
-		}
-		r.Look = append(r.Look, k)
-		delete(l.look, k)
-		room--
-	}
-	if r.Size() == 0 && !r.Held && !r.Compare {
-		return nil, nil
+	s := &limitSent{round: driver.LimitRound{Held: l.held, Compare: l.compare}}
+	l.fill(s, nil)
+	if s.round.Size() == 0 && !l.held && !l.compare {
+		return nil
 	}
 	l.held, l.compare = false, false
-	return r, wants
+	if names := driver.LimitNames(s.round.Keys()); len(names) > 0 && !s.round.Compare {
+		s.round.Late = func(r *driver.LimitRound) {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if !s.over {
+				l.fill(s, names)
+				r.Wants, r.Releases, r.Look = s.round.Wants, s.round.Releases, s.round.Look
+			}
+		}
+	}
+	return s
 }
 
 // answered takes an answer in, and tells whether anything of the node waits.
-func (l *limiter) answered(r *driver.LimitRound, wants []*limitEntry, a *driver.LimitAnswer) (waits bool) {
+func (l *limiter) answered(s *limitSent, a *driver.LimitAnswer) (waits bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, e := range wants {
+	s.over = true
+	for _, e := range s.wants {
 		e.again = false
 	}
 	for _, id := range a.Granted {
 		l.grant(id)
 	}
-	for i := range a.Claims {
-		if a.Claims[i].Held {
-			l.grant(a.Claims[i].ID)
-		}
-	}
-	if r.Compare {
+	l.begin(a.Claims)
+	if s.round.Compare {
 		l.compared(a.Claims)
 	}
 	for _, k := range a.Again {
@@ -302,6 +319,15 @@ func (l *limiter) grant(id int64) {
 		e.granted = true
 		l.granted++
 		e.want.Granted()
+	}
+}
+
+// begin lets the attempts begin whose claims the store says are held. The caller holds the lock.
+func (l *limiter) begin(claims []driver.KnownClaim) {
+	for i := range claims {
+		if claims[i].Held {
+			l.grant(claims[i].ID)
+		}
 	}
 }
 
@@ -333,14 +359,16 @@ func (l *limiter) compared(claims []driver.KnownClaim) {
 }
 
 // failed takes a round back that has failed: it may have happened or not.
-func (l *limiter) failed(r *driver.LimitRound, wants []*limitEntry, err error) {
+func (l *limiter) failed(s *limitSent, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, e := range wants {
+	s.over = true
+	for _, e := range s.wants {
 		e.sent = false // if it was, the comparison finds it
 	}
+	r := &s.round
 	l.releases = append(r.Releases, l.releases...)
-	l.fresh = append(wants, l.fresh...)
+	l.fresh = append(s.wants, l.fresh...)
 	for _, k := range r.Look {
 		l.look[k] = true
 	}
