@@ -226,11 +226,13 @@ func (e *executor) releaseSlot(a *attempt) {
 }
 
 // bodyEnded gives the slot of a body that has ended back, if the body still had it, and its claims.
+// The slot comes first: the Limiter asks for as many claims as there are slots for, and can do so
+// with the round that ends these claims.
 func (e *executor) bodyEnded(a *attempt) {
-	a.claim.release()
 	if e.hung.returned(a) {
 		e.releaseSlot(a)
 	}
+	a.claim.release()
 }
 
 // answer sends the attempt's only stepDone. The worker has nothing to do afterwards, so it is the

@@ -126,6 +126,9 @@ func (s *System) Pause(list []journal.Pause) {
 // Steps is how many bodies of steps run.
 func (s *System) Steps() int { return int(s.room.slots.size - s.room.slots.free.Load()) }
 
+// FreeSlots is how many bodies of steps could begin now.
+func (s *System) FreeSlots() int { return int(s.room.slots.free.Load()) }
+
 // Live is the number of runs that this system owns, including activations in flight.
 func (s *System) Live() int { return int(s.live.Load()) }
 

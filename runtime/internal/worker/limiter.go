@@ -34,6 +34,9 @@ import (
 // meanwhile of the same limits goes with it, see [driver.LimitRound.Late]: else it would wait for
 // the next one, and the place would be empty for as long.
 //
+// A want of one limit is sent only when the node has a slot for it, see [limitBack]: a claim that it
+// holds and cannot use keeps the steps of other nodes waiting.
+//
 // Others grant claims too, and a hint says so. What the node holds is asked for beside the rounds
 // then, without a lock of the limits. If the hint is lost, the next comparison finds them.
 type limiter struct {
@@ -49,6 +52,7 @@ type limiter struct {
 	list     map[int64]*limitEntry
 	granted  int           // of list
 	fresh    []*limitEntry // to be sent
+	back     limitBack
 	releases []driver.LimitRelease
 	look     map[driver.LimitKey]bool
 	due      map[driver.LimitKey]time.Time // when a look is worth it, by the store's clock
@@ -63,12 +67,17 @@ type limitEntry struct {
 	want    *actor.LimitWant
 	sent    bool // the store has it; if not, it is among the fresh ones
 	granted bool
-	again   bool // it is executed, and the store has forgotten it
+	again   bool       // it is executed, and the store has forgotten it
+	line    *limitLine // of a want of one limit; nil for one of several
+	back    bool       // it is held back
+	rank    int64      // by which those that are held back of a line are sorted
+	at      int        // its index among them
 }
 
 func newLimiter(m driver.Membership, now func() time.Time, log *slog.Logger) *limiter {
 	return &limiter{member: m, node: m.ID(), now: now, log: log, wake: make(chan struct{}, 1), told: make(chan struct{}, 1), last: rand.Int64N(1 << 60),
-		list: map[int64]*limitEntry{}, look: map[driver.LimitKey]bool{}, due: map[driver.LimitKey]time.Time{}, unknown: map[string]bool{}}
+		list: map[int64]*limitEntry{}, look: map[driver.LimitKey]bool{}, due: map[driver.LimitKey]time.Time{}, unknown: map[string]bool{},
+		back: limitBack{lines: map[driver.LimitKey]*limitLine{}}}
 }
 
 // Want implements actor.Limiter.
@@ -79,7 +88,9 @@ func (l *limiter) Want(w *actor.LimitWant) {
 	w.ID = l.last
 	e := &limitEntry{want: w}
 	l.list[w.ID] = e
-	l.fresh = append(l.fresh, e)
+	if len(w.Needs) > 1 || !l.back.add(e) {
+		l.fresh = append(l.fresh, e)
+	}
 	l.poke()
 }
 
@@ -92,6 +103,7 @@ func (l *limiter) Withdraw(w *actor.LimitWant) bool {
 		return false
 	}
 	delete(l.list, w.ID)
+	l.back.leave(e)
 	if e.sent {
 		l.end(w.ID, w.Needs)
 	}
@@ -123,6 +135,13 @@ func wakeUp(loop chan struct{}) {
 	select {
 	case loop <- struct{}{}:
 	default:
+	}
+}
+
+// noteRoom is called when a slot becomes free. It costs steps without limits a look at a number.
+func (l *limiter) noteRoom() {
+	if l.back.n.Load() > 0 {
+		l.poke()
 	}
 }
 
@@ -292,6 +311,7 @@ func (l *limiter) answered(s *limitSent, a *driver.LimitAnswer) (waits bool) {
 	for _, e := range s.wants {
 		e.again = false
 	}
+	l.back.asking -= s.pulled
 	for _, id := range a.Granted {
 		l.grant(id)
 	}
@@ -318,6 +338,7 @@ func (l *limiter) grant(id int64) {
 	if e := l.list[id]; e != nil && !e.granted {
 		e.granted = true
 		l.granted++
+		l.back.leave(e)
 		e.want.Granted()
 	}
 }
@@ -366,6 +387,7 @@ func (l *limiter) failed(s *limitSent, err error) {
 	for _, e := range s.wants {
 		e.sent = false // if it was, the comparison finds it
 	}
+	l.back.asking -= s.pulled
 	r := &s.round
 	l.releases = append(r.Releases, l.releases...)
 	l.fresh = append(s.wants, l.fresh...)

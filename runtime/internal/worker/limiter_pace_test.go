@@ -55,71 +55,85 @@ func (f *far) Limits(ctx context.Context, r driver.LimitRound) (driver.LimitAnsw
 
 // Two nodes share a limit for which more wait than it lets begin. Between the end of a step and the
 // begin of the next one in its place there is little more than a round: a place is not kept empty
-// by rounds that were made before it was free, nor by a node that does not hear what it was granted.
+// by rounds that were made before it was free, nor by a node that does not hear what it was granted,
+// nor by one that has no slot for it.
 func TestPlacesOfALimitAreNotKeptEmpty(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const (
-			places  = 40
-			callers = 100 // of each node
-			body    = 25 * time.Millisecond
-			between = 5 * time.Millisecond
-			lasts   = time.Second
-		)
-		j := driver.New(memory.New(nil), nil)
-		if _, err := j.Admin(t.Context(), driver.AdminAction{Kind: driver.AdminSetLimit, Limit: &journal.Limit{Name: "x", Concurrency: places}}); err != nil {
+	for name, slots := range map[string]int{"slots enough": 1000, "as many slots as places": 20} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { usePlaces(t, slots) })
+		})
+	}
+}
+
+func usePlaces(t *testing.T, slots int) {
+	const (
+		places  = 40
+		callers = 100 // of each node
+		body    = 25 * time.Millisecond
+		between = 5 * time.Millisecond
+		lasts   = time.Second
+	)
+	j := driver.New(memory.New(nil), nil)
+	if _, err := j.Admin(t.Context(), driver.AdminAction{Kind: driver.AdminSetLimit, Limit: &journal.Limit{Name: "x", Concurrency: places}}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var loops, load sync.WaitGroup
+	locks, peers := make(chan struct{}, 1), map[journal.NodeID]*limiter{}
+	var nodes []*far
+	for _, name := range []string{"one", "other"} {
+		m, err := j.Join(ctx, journal.Node{Name: name, Lease: time.Hour})
+		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancel(t.Context())
-		var loops, load sync.WaitGroup
-		locks, peers := make(chan struct{}, 1), map[journal.NodeID]*limiter{}
-		var nodes []*far
-		for _, name := range []string{"one", "other"} {
-			m, err := j.Join(ctx, journal.Node{Name: name, Lease: time.Hour})
-			if err != nil {
-				t.Fatal(err)
-			}
-			f := &far{Membership: m, locks: locks, peers: peers}
-			peers[m.ID()] = newLimiter(f, j.Now, slog.New(slog.DiscardHandler))
-			nodes = append(nodes, f)
-		}
-		var ended, holds atomic.Int64
-		end := time.Now().Add(lasts)
-		for _, f := range nodes {
-			l := peers[f.ID()]
-			loops.Go(func() { l.loop(ctx) })
-			for range callers {
-				load.Go(func() {
-					for time.Now().Before(end) {
-						begins := make(chan struct{})
-						w := &actor.LimitWant{Want: driver.Want{Run: journal.NewRunID(), Priority: 3, Since: time.Now(),
-							Needs: []journal.LimitNeed{{Name: "x", Cost: 1}}}, Granted: func() { close(begins) }}
-						l.Want(w)
-						<-begins
-						if n := holds.Add(1); n > places {
-							t.Errorf("%d hold a limit of %d", n, places)
-						}
-						time.Sleep(body)
-						holds.Add(-1)
-						l.Release(w, w.Needs)
-						ended.Add(1)
-						time.Sleep(between)
+		f := &far{Membership: m, locks: locks, peers: peers}
+		peers[m.ID()] = newLimiter(f, j.Now, slog.New(slog.DiscardHandler))
+		nodes = append(nodes, f)
+	}
+	var ended, holds atomic.Int64
+	end := time.Now().Add(lasts)
+	for _, f := range nodes {
+		l := peers[f.ID()]
+		var taken atomic.Int64
+		slot := make(chan struct{}, slots)
+		l.back.room = func() int { return slots - int(taken.Load()) }
+		loops.Go(func() { l.loop(ctx) })
+		for range callers {
+			load.Go(func() {
+				for time.Now().Before(end) {
+					begins := make(chan struct{})
+					w := &actor.LimitWant{Want: driver.Want{Run: journal.NewRunID(), Priority: 3, Since: time.Now(),
+						Needs: []journal.LimitNeed{{Name: "x", Cost: 1}}}, Granted: func() { taken.Add(1); close(begins) }}
+					l.Want(w)
+					<-begins
+					if n := holds.Add(1); n > places {
+						t.Errorf("%d hold a limit of %d", n, places)
 					}
-				})
-			}
+					slot <- struct{}{}
+					time.Sleep(body)
+					<-slot
+					holds.Add(-1)
+					taken.Add(-1)
+					l.noteRoom()
+					l.Release(w, w.Needs)
+					ended.Add(1)
+					time.Sleep(between)
+				}
+			})
 		}
-		load.Wait()
-		took := lasts + time.Since(end)
-		cancel()
-		loops.Wait()
-		share := float64(ended.Load()) * float64(body) / float64(places*took)
-		rounds := float64(nodes[0].rounds.Load()+nodes[1].rounds.Load()) / float64(ended.Load())
-		t.Logf("places are in use for %.2f of the time; %.2f rounds a step", share, rounds)
-		if share < 0.85 {
-			t.Errorf("places are in use for %.2f of the time, want 0.85", share)
-		}
-		if rounds > 0.2 {
-			t.Errorf("%.2f rounds a step", rounds)
-		}
-	})
+	}
+	load.Wait()
+	took := lasts + time.Since(end)
+	cancel()
+	loops.Wait()
+	share := float64(ended.Load()) * float64(body) / float64(places*took)
+	rounds := float64(nodes[0].rounds.Load()+nodes[1].rounds.Load()) / float64(ended.Load())
+	t.Logf("places are in use for %.2f of the time; %.2f rounds a step", share, rounds)
+	if share < 0.85 {
+		t.Errorf("places are in use for %.2f of the time, want 0.85", share)
+	}
+	if rounds > 0.2 {
+		t.Errorf("%.2f rounds a step", rounds)
+	}
 }

@@ -12,6 +12,8 @@ type limitSent struct {
 	round driver.LimitRound
 	wants []*limitEntry // of the round
 	over  bool          // it was answered, or has failed: nothing is added any more
+
+	pulled int // wants that were held back before
 }
 
 // fill adds what there is to send to a round, as far as it has room: of limits of the given names,
@@ -32,6 +34,9 @@ func (l *limiter) fill(s *limitSent, names []string) {
 	if r.Compare {
 		return
 	}
+	pulled := l.back.pull(names)
+	s.pulled += len(pulled)
+	l.fresh = append(l.fresh, pulled...)
 	l.fresh = slices.DeleteFunc(l.fresh, func(e *limitEntry) bool { return l.list[e.want.ID] != e || e.sent })
 	had := len(s.wants)
 	s.wants, l.fresh = move(s.wants, l.fresh, &room, func(e *limitEntry) bool { return in(e.want.Needs) })

@@ -120,6 +120,7 @@ func New(cfg Config) *Worker {
 	o.Hooks.Owns, o.Hooks.Released, o.Hooks.Room = w.noteOwned, w.noteRoom, w.noteRoom
 	o.Hooks.Stray, o.Hooks.Lost = w.stray, w.runLost(o.Hooks.Lost)
 	w.sys = actor.New(o)
+	w.limiter.back.room = w.sys.FreeSlots
 	w.writer.runOn(w.sys.Do)
 
 	room := &room{sys: w.sys, liveMax: cfg.LiveMax, setFull: func(full bool) { cfg.Journal.SetFull(w.id, full) }}
@@ -249,7 +250,10 @@ func (w *Worker) noteOwned() { w.contact.begin() }
 
 // noteRoom is called when a run stops being live, or the system can work on more. The first run is
 // live only after New has made everything.
-func (w *Worker) noteRoom() { w.claimer.timer.noteRoom() }
+func (w *Worker) noteRoom() {
+	w.claimer.timer.noteRoom()
+	w.limiter.noteRoom()
+}
 
 // runLost is the hook of a run that was given up. A refusal is looked into: the store may have gone
 // back in time, and then others of the node's runs are in the same state without having heard of

@@ -1,0 +1,134 @@
+package worker
+
+import (
+	"container/heap"
+	"slices"
+	"sync/atomic"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// limitBack holds wants of one limit back that the node has no slot for. A claim that is granted to
+// a node whose slots are taken is a place that nobody uses, while a node with free slots waits: with
+// as many slots as places, that were more than a third of all places. So of each line no more wants
+// wait in the store than the node has free slots, and it asks for no more at once. A step that is
+// held back has lost nothing by it: its place is counted from when it fell due.
+//
+// Wants of several limits are not held back. They wait for any of their limits, and which of them
+// could begin only the store knows.
+//
+// The limiter's lock guards it, except for n.
+type limitBack struct {
+	room   func() int // free slots; nil for any number
+	n      atomic.Int64
+	lines  map[driver.LimitKey]*limitLine
+	asking int // wants that were pulled, and not answered yet
+}
+
+// limitLine is what the node has of one line. It is in the map while it has something.
+type limitLine struct {
+	key   driver.LimitKey
+	waits int // wants that were sent, or are about to be, and not granted
+	list  backHeap
+}
+
+// add holds a new want of one limit back, and tells whether it does. A want for which there is a
+// slot goes with the next round.
+func (b *limitBack) add(e *limitEntry) bool {
+	if b.room == nil {
+		return false
+	}
+	n := &e.want.Needs[0]
+	k := driver.LimitKey{Name: n.Name, Key: n.Key}
+	if e.line = b.lines[k]; e.line == nil {
+		e.line = &limitLine{key: k}
+		b.lines[k] = e.line
+	}
+	e.rank = e.want.Since.UnixMicro() + int64(e.want.Priority)*journal.LimitAgeingDefault.Microseconds()
+	e.back = true
+	heap.Push(&e.line.list, e)
+	b.n.Add(1)
+	return true
+}
+
+// leave takes a want out that was granted or withdrawn.
+func (b *limitBack) leave(e *limitEntry) {
+	l := e.line
+	if l == nil {
+		return
+	}
+	if e.line = nil; e.back {
+		heap.Remove(&l.list, e.at)
+		b.n.Add(-1)
+	} else {
+		l.waits--
+	}
+	b.forget(l)
+}
+
+// forget drops a line that has nothing.
+func (b *limitBack) forget(l *limitLine) {
+	if l.waits == 0 && len(l.list) == 0 {
+		delete(b.lines, l.key)
+	}
+}
+
+// pull returns wants for which there are slots now, of limits of the given names, which are sorted,
+// or of all for nil: of each line one after the other, the most urgent of it first.
+func (b *limitBack) pull(names []string) (wants []*limitEntry) {
+	if b.n.Load() == 0 {
+		return nil
+	}
+	room := b.room()
+	for more := true; more; {
+		more = false
+		for _, l := range b.lines {
+			if b.asking >= room {
+				return wants
+			}
+			if len(l.list) == 0 || l.waits >= room {
+				continue
+			}
+			if _, in := slices.BinarySearch(names, l.key.Name); names != nil && !in {
+				continue
+			}
+			e := heap.Pop(&l.list).(*limitEntry)
+			e.back = false
+			b.n.Add(-1)
+			l.waits++
+			b.asking++
+			wants, more = append(wants, e), true
+		}
+	}
+	return wants
+}
+
+// backHeap has the most urgent want first. What a limit says of its ageing the node does not know,
+// so it takes the default; the store knows, among those that it has.
+type backHeap []*limitEntry
+
+func (h backHeap) Len() int           { return len(h) }
+func (h backHeap) Less(i, j int) bool { return h[i].rank < h[j].rank }
+
+// Swap implements heap.Interface.
+func (h backHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].at, h[j].at = i, j
+}
+
+// Push implements heap.Interface.
+func (h *backHeap) Push(x any) {
+	e := x.(*limitEntry)
+	e.at = len(*h)
+	*h = append(*h, e)
+}
+
+// Pop implements heap.Interface.
+func (h *backHeap) Pop() any {
+	old := *h
+	last := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	return last
+}
