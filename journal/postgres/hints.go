@@ -171,8 +171,9 @@ func token(to chan struct{}) {
 
 // notifyLoop sends what gathered, at most once in notifyInterval, or in notifyUrgent if a node was
 // granted something of a limit: the place stands empty until it hears of it. The first hint after a
-// pause goes out at once, those after it share the next flush. Hints that cannot be sent become one, to look
-// at everything, which is tried again: who hears it may poll as seldom as once an hour.
+// pause goes out at once, those after it share the next flush. Hints that cannot be sent become
+// one, to look at everything, which is tried again: who hears it may poll as seldom as once an
+// hour.
 func (h *hints) notifyLoop(ctx context.Context) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()

@@ -10,8 +10,8 @@ import (
 )
 
 // limitBack holds wants of one limit back that the node has no slot for. A claim that is granted to
-// a node whose slots are taken is a place that nobody uses, while a node with free slots waits: with
-// as many slots as places, that were more than a third of all places. So of each line no more wants
+// a node whose slots are taken is a place that nobody uses, while a node with free slots waits:
+// with as many slots as places, that were a quarter of all places. So of each line no more wants
 // wait in the store than the node has free slots, and it asks for no more at once. A step that is
 // held back has lost nothing by it: its place is counted from when it fell due.
 //
@@ -23,7 +23,12 @@ type limitBack struct {
 	room   func() int // free slots; nil for any number
 	n      atomic.Int64
 	lines  map[driver.LimitKey]*limitLine
-	asking int // wants that were pulled, and not answered yet
+	full   map[*limitLine]bool // lines of which wants are held back
+	asking int                 // wants that were pulled, and not answered yet
+}
+
+func newLimitBack() limitBack {
+	return limitBack{lines: map[driver.LimitKey]*limitLine{}, full: map[*limitLine]bool{}}
 }
 
 // limitLine is what the node has of one line. It is in the map while it has something.
@@ -48,6 +53,7 @@ func (b *limitBack) add(e *limitEntry) bool {
 	e.rank = e.want.Since.UnixMicro() + int64(e.want.Priority)*journal.LimitAgeingDefault.Microseconds()
 	e.back = true
 	heap.Push(&e.line.list, e)
+	b.full[e.line] = true
 	b.n.Add(1)
 	return true
 }
@@ -69,7 +75,10 @@ func (b *limitBack) leave(e *limitEntry) {
 
 // forget drops a line that has nothing.
 func (b *limitBack) forget(l *limitLine) {
-	if l.waits == 0 && len(l.list) == 0 {
+	if len(l.list) > 0 {
+		return
+	}
+	if delete(b.full, l); l.waits == 0 {
 		delete(b.lines, l.key)
 	}
 }
@@ -83,11 +92,11 @@ func (b *limitBack) pull(names []string) (wants []*limitEntry) {
 	room := b.room()
 	for more := true; more; {
 		more = false
-		for _, l := range b.lines {
+		for l := range b.full {
 			if b.asking >= room {
 				return wants
 			}
-			if len(l.list) == 0 || l.waits >= room {
+			if l.waits >= room {
 				continue
 			}
 			if _, in := slices.BinarySearch(names, l.key.Name); names != nil && !in {
@@ -98,6 +107,7 @@ func (b *limitBack) pull(names []string) (wants []*limitEntry) {
 			b.n.Add(-1)
 			l.waits++
 			b.asking++
+			b.forget(l)
 			wants, more = append(wants, e), true
 		}
 	}

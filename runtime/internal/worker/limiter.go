@@ -34,8 +34,8 @@ import (
 // meanwhile of the same limits goes with it, see [driver.LimitRound.Late]: else it would wait for
 // the next one, and the place would be empty for as long.
 //
-// A want of one limit is sent only when the node has a slot for it, see [limitBack]: a claim that it
-// holds and cannot use keeps the steps of other nodes waiting.
+// A want of one limit is sent only when the node has a slot for it, see [limitBack]: a claim that
+// it holds and cannot use keeps the steps of other nodes waiting.
 //
 // Others grant claims too, and a hint says so. What the node holds is asked for beside the rounds
 // then, without a lock of the limits. If the hint is lost, the next comparison finds them.
@@ -77,7 +77,7 @@ type limitEntry struct {
 func newLimiter(m driver.Membership, now func() time.Time, log *slog.Logger) *limiter {
 	return &limiter{member: m, node: m.ID(), now: now, log: log, wake: make(chan struct{}, 1), told: make(chan struct{}, 1), last: rand.Int64N(1 << 60),
 		list: map[int64]*limitEntry{}, look: map[driver.LimitKey]bool{}, due: map[driver.LimitKey]time.Time{}, unknown: map[string]bool{},
-		back: limitBack{lines: map[driver.LimitKey]*limitLine{}}}
+		back: newLimitBack()}
 }
 
 // Want implements actor.Limiter.

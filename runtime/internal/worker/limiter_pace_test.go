@@ -55,8 +55,8 @@ func (f *far) Limits(ctx context.Context, r driver.LimitRound) (driver.LimitAnsw
 
 // Two nodes share a limit for which more wait than it lets begin. Between the end of a step and the
 // begin of the next one in its place there is little more than a round: a place is not kept empty
-// by rounds that were made before it was free, nor by a node that does not hear what it was granted,
-// nor by one that has no slot for it.
+// by rounds that were made before it was free, nor by a node that does not hear what it was
+// granted, nor by one that has no slot for it.
 func TestPlacesOfALimitAreNotKeptEmpty(t *testing.T) {
 	for name, slots := range map[string]int{"slots enough": 1000, "as many slots as places": 20} {
 		t.Run(name, func(t *testing.T) {
