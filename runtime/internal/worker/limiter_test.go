@@ -25,6 +25,7 @@ type rounds struct {
 	fail  func(nth int) (before, after error)
 	late  time.Duration // the first round fails, and happens so much later; 0 for no such round
 	count int
+	stuck chan struct{} // rounds that need a lock wait until it is closed; nil for never
 }
 
 func (r *rounds) Limits(ctx context.Context, round driver.LimitRound) (driver.LimitAnswer, error) {
@@ -34,15 +35,19 @@ func (r *rounds) Limits(ctx context.Context, round driver.LimitRound) (driver.Li
 	if r.fail != nil {
 		before, after = r.fail(r.count)
 	}
-	late := r.late
+	late, stuck := r.late, r.stuck
 	r.late = 0
 	r.mu.Unlock()
 	if late > 0 {
+		round.Late = nil // it is called before the round returns, or not at all
 		go func() {
 			time.Sleep(late)
 			_, _ = r.Membership.Limits(context.WithoutCancel(ctx), round)
 		}()
 		return driver.LimitAnswer{}, journal.ErrUnavailable
+	}
+	if stuck != nil && round.Size() > 0 {
+		<-stuck
 	}
 	if before != nil {
 		return driver.LimitAnswer{}, before
@@ -257,6 +262,41 @@ func TestGrantsOfOthersAreFound(t *testing.T) {
 		if synctest.Wait(); w.m.sent() != asked {
 			t.Errorf("a node that waits for nothing has sent %d rounds in an hour", w.m.sent()-asked)
 		}
+	})
+}
+
+// What others grant begins although a round of the node waits for a lock.
+func TestGrantsAreHeardBesideARound(t *testing.T) {
+	inLimiterWorld(t, func(w *limiterWorld) {
+		other, err := w.j.Join(t.Context(), journal.Node{Name: "other", Lease: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		need := []journal.LimitNeed{{Name: "x", Cost: 1}}
+		if _, err := other.Limits(t.Context(), driver.LimitRound{Wants: []driver.Want{{ID: 1, Run: journal.NewRunID(), Priority: 3, Needs: need}}}); err != nil {
+			t.Fatal(err)
+		}
+		a := w.want()
+		synctest.Wait()
+		stuck := make(chan struct{})
+		w.m.mu.Lock()
+		w.m.stuck = stuck
+		w.m.mu.Unlock()
+		b := w.want()
+		synctest.Wait()
+		if _, err := other.Limits(t.Context(), driver.LimitRound{Releases: []driver.LimitRelease{{ID: 1, Needs: need}}}); err != nil {
+			t.Fatal(err)
+		}
+		w.l.hear(w.l.node)
+		if synctest.Wait(); !w.began[a] || w.began[b] {
+			t.Errorf("begun while a round is stuck: %v and %v, want the first", w.began[a], w.began[b])
+		}
+		close(stuck)
+		w.l.Release(a, a.Needs)
+		if w.held() != 1 || !w.began[b] {
+			t.Error("the second has not begun")
+		}
+		w.l.Release(b, b.Needs)
 	})
 }
 
