@@ -87,8 +87,8 @@ func TestALimitCostsLittleOfTheRate(t *testing.T) {
 	}
 	share := float64(ended[true]) / float64(ended[false])
 	t.Logf("%d steps without the limit, %d with it: %.2f", ended[false], ended[true], share)
-	if share < 0.85 {
-		t.Errorf("with a limit %.2f of the steps end, want 0.85", share)
+	if share < 0.89 {
+		t.Errorf("with a limit %.2f of the steps end, want 0.89", share)
 	}
 }
 
