@@ -61,6 +61,9 @@ func TestReadOnlyPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Applied(t, schedule.Set{Schedules: []schedule.Schedule{{Name: "daily", Spec: calendar.Spec{Cron: []string{"@daily"}}, Start: schedule.StartOf(uitest.Order, uitest.Fate{})}}})
+	if err := runtime.SetLimit(ctx, s.Client, journal.Limit{Name: "bank", Concurrency: 5}); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Client.PauseScope(ctx, journal.Scope{Queue: "elsewhere"}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +73,7 @@ func TestReadOnlyPages(t *testing.T) {
 		"schedules/:schedule": {"schedules/daily"},
 		"flows/:flow":         {"flows/" + hash},
 		"bulk/:run":           {"bulk/" + job.ID().String()},
+		"limits/:limit":       {"limits/bank"},
 	}
 	for _, tab := range []string{"", "history", "messages", "values", "children", "flow", "ask", "audit"} {
 		of["runs/:run"] = append(of["runs/:run"], "runs/"+open.String()+"?tab="+tab)
