@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/clustertest"
 	"github.com/reprise-run/reprise/runtime/gather"
 	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
@@ -135,6 +137,31 @@ func TestGenerations(t *testing.T) {
 			if err != nil || d.Run.Generation < 3 {
 				r.Errorf("the collector %s is in generation %d, %v", name, d.Run.Generation, err)
 			}
+		}
+	})
+}
+
+// TestLarge: as many bytes as a batch may have go from generation to generation while they wait.
+func TestLarge(t *testing.T) {
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		const count workflow.Name[[]string, int] = "count"
+		e.Node.HistoryHint = 4
+		runtimetest.Handle(e, count, func(_ workflow.Context, in []string) (int, error) { return len(in), nil }, nil)
+		r := rigIn(e)
+		texts := gather.Batch("texts", count, gather.Rules{Wait: time.Minute})
+		for range 12 {
+			if err := gather.Put(r.ctx, r.client, texts, "", strings.Repeat("<x>", 33_333), nil); err != nil {
+				r.Fatal(err)
+			}
+			r.Sleep(time.Second)
+		}
+		r.Sleep(time.Hour)
+		var got []int
+		for _, run := range batches(r, r.client, "texts", "") {
+			got = append(got, clustertest.MustResult(r, runtime.RunOf(r.client, count, run.ID)))
+		}
+		if fmt.Sprint(got) != "[10 2]" {
+			r.Errorf("the batches have %d texts, want 10 and 2", got)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"errors"
 	"time"
 
 	"github.com/reprise-run/reprise/replay/workflow"
@@ -79,7 +80,7 @@ func (k *keeper) next(ctx workflow.Context) error {
 		return err
 	}
 	err := workflow.ContinueAsNew(ctx, name, k.state, nil)
-	if _, ok := err.(*workflow.ContinueError); !ok && len(k.Pending) > 0 { // a codec makes more of it than fits
+	if _, ok := errors.AsType[*workflow.ContinueError](err); !ok && len(k.Pending) > 0 { // a codec makes more of it than fits
 		k.start()
 		err = workflow.ContinueAsNew(ctx, name, k.state, nil)
 	}
