@@ -168,6 +168,7 @@ func TestLarge(t *testing.T) {
 
 // TestOrderWhileItLooks: inputs of both kinds are in one order also while the collector asks what
 // has become of a run that an earlier generation has started, which takes long.
+// Whoever waits then gets the run also if the collector is cancelled meanwhile.
 func TestOrderWhileItLooks(t *testing.T) {
 	runtimetest.Test(t, func(e *runtimetest.Env) {
 		e.Node.HistoryHint = 4
@@ -187,6 +188,13 @@ func TestOrderWhileItLooks(t *testing.T) {
 		r.Sleep(time.Minute)
 		put(r, shops, "", 7)
 		ticket := add(r, shops, "", 8)
+		collector, err := r.client.FindKey(r.ctx, gather.KeyOf("shops", ""))
+		if err == nil {
+			err = r.client.Cancel(r.ctx, collector, "moved")
+		}
+		if err != nil {
+			r.Fatal(err)
+		}
 		r.Sleep(time.Second)
 		close(end)
 		wantTicket(r, ticket, "8")
