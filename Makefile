@@ -38,7 +38,7 @@ QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./mi
 RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./internal/watchdog ./journal/driver \
 	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/bulk ./runtime/gather ./runtime/internal/... ./runtime/schedule
 
-.PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types engines peers race race-engine newer \
+.PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types engines million peers race race-engine newer \
 	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-engines prepare-peers
 
 # Nothing but the shell: on a machine with Go and make alone, this works.
@@ -99,6 +99,9 @@ assets: ## whether the dashboard's assets are what its sources make; go generate
 # Before a release: Chromium finds nearly all, and two more browsers take a minute.
 engines: prepare-engines ## the dashboard's pages in Debian's Firefox and WebKit as well
 	$(TEST) -timeout $(TIMEOUT) -tags engines -run TestEngines ./ui
+
+million: prepare ## the page of runs and each documented filter, asked by a browser of a million runs on SQLite: half an hour, a line each
+	$(TEST) -timeout 3h -v -run TestManyRuns ./ui -runs 1000000 -asks 20
 
 # TypeScript's compiler looks for what the bundler does not: it is fetched, so it is no part of check.
 types: ## what TypeScript's compiler says of the dashboard's pages
