@@ -20,8 +20,8 @@ import (
 	"github.com/reprise-run/reprise/ui/uitest"
 )
 
-// onlyLooks are the buttons that change nothing, by the beginnings of what they say. Whatever else a
-// page offers must not be there when the dashboard only shows.
+// onlyLooks are the buttons that change nothing, by the beginnings of what they say. Whatever else
+// a page offers must not be there when the dashboard only shows.
 var onlyLooks = []string{"Find", "Show", "Copy", "Ask", "Compare", "Try times", "More", "Close the details", "Zoom", "In the history", "Does today's code fit", "All", "any time", "1", "6h", "24h", "7", "30d",
 	"Reset", "Fork", "Give it another result…", "Give a step a result (preview)…", "Retry (preview)…", "Started", "Took"}
 
