@@ -197,9 +197,16 @@ func sameBounds(a, b *journal.Limit) bool {
 	return x == y
 }
 
-// ClaimDetail is what the audit says of a claim that an operator releases.
+// ClaimDetail is what the audit says of a claim that an operator releases. It begins with the
+// claim's handle, by which the node hears of the release, see ReleasesClaim.
 func (a *AdminAction) ClaimDetail(c *journal.LimitClaim) string {
-	return fmt.Sprintf("limit %q, key %q, step %q of node %d", c.Limit, c.Key, c.Step, c.Node)
+	return fmt.Sprintf("claim %s, limit %q, key %q, step %q of node %d", a.Claim.Handle(), c.Limit, c.Key, c.Step, c.Node)
+}
+
+// ReleasesClaim tells whether an entry of the audit is the release of a claim.
+func ReleasesClaim(e *journal.AuditEntry, node journal.NodeID, id int64) bool {
+	c := journal.LimitClaim{Node: node, ID: id}
+	return e.Verb == AdminReleaseClaim.String() && strings.HasPrefix(e.Detail, "claim "+c.Handle()+", ")
 }
 
 // checkLimitFilter refuses a filter, and fills its defaults in.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/reprise-run/reprise/actor"
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
@@ -29,6 +30,18 @@ type limitBack struct {
 
 func newLimitBack() limitBack {
 	return limitBack{lines: map[driver.LimitKey]*limitLine{}, full: map[*limitLine]bool{}}
+}
+
+// limitEntry is a want of the list.
+type limitEntry struct {
+	want    *actor.LimitWant
+	sent    bool // the store has it; if not, it is among the fresh ones
+	granted bool
+	again   bool       // it is executed, and the store has forgotten it
+	line    *limitLine // of a want of one limit; nil for one of several
+	back    bool       // it is held back
+	rank    int64      // by which those that are held back of a line are sorted
+	at      int        // its index among them
 }
 
 // limitLine is what the node has of one line. It is in the map while it has something.

@@ -24,7 +24,8 @@ import (
 // is asked for until it is withdrawn or released, and whoever takes it out has to have the store
 // told. What the store says beside that is compared: after an answer that was lost, after the store
 // may have gone back in time, and now and then. A claim that the store has and the list does not is
-// released; one that is executed and that the store does not have is asked for as held.
+// released; one that is executed and that the store does not have is asked for as held, unless an
+// operator has released it. The audit says so: a store that went back has lost both or neither.
 //
 // A round that has failed may happen later, behind the comparison that follows it. So the node
 // goes on to compare for reconcileFor, also if it wants nothing any more: it would hold a place
@@ -44,6 +45,7 @@ type limiter struct {
 	node   journal.NodeID
 	now    func() time.Time // the store's clock
 	log    *slog.Logger
+	audit  limitAudit
 	wake   chan struct{} // one token: there may be something to send
 	told   chan struct{} // one token: others have granted something
 
@@ -62,22 +64,10 @@ type limiter struct {
 	unknown  map[string]bool               // names without a limit that were reported
 }
 
-// limitEntry is a want of the list.
-type limitEntry struct {
-	want    *actor.LimitWant
-	sent    bool // the store has it; if not, it is among the fresh ones
-	granted bool
-	again   bool       // it is executed, and the store has forgotten it
-	line    *limitLine // of a want of one limit; nil for one of several
-	back    bool       // it is held back
-	rank    int64      // by which those that are held back of a line are sorted
-	at      int        // its index among them
-}
-
-func newLimiter(m driver.Membership, now func() time.Time, log *slog.Logger) *limiter {
-	return &limiter{member: m, node: m.ID(), now: now, log: log, wake: make(chan struct{}, 1), told: make(chan struct{}, 1), last: rand.Int64N(1 << 60),
+func newLimiter(m driver.Membership, j *driver.Journal, log *slog.Logger) *limiter {
+	return &limiter{member: m, node: m.ID(), now: j.Now, log: log, wake: make(chan struct{}, 1), told: make(chan struct{}, 1), last: rand.Int64N(1 << 60),
 		list: map[int64]*limitEntry{}, look: map[driver.LimitKey]bool{}, due: map[driver.LimitKey]time.Time{}, unknown: map[string]bool{},
-		back: newLimitBack()}
+		back: newLimitBack(), audit: limitAudit{m.ID(), j.Audit}}
 }
 
 // Want implements actor.Limiter.
@@ -234,6 +224,9 @@ func (l *limiter) loop(ctx context.Context) {
 			}
 			began := time.Now()
 			a, err := l.member.Limits(ctx, s.round)
+			if err == nil && s.round.Compare {
+				err = l.forget(ctx, a.Claims)
+			}
 			if err == nil {
 				wait = limitRetryMin / 2
 				if !l.answered(s, &a) {
@@ -350,33 +343,6 @@ func (l *limiter) begin(claims []driver.KnownClaim) {
 			l.grant(claims[i].ID)
 		}
 	}
-}
-
-// compared makes the store know what the node has, and nothing else. Wants that no round has had
-// yet are not missing, and those whose release is still to be sent are not too many. The caller
-// holds the lock.
-func (l *limiter) compared(claims []driver.KnownClaim) {
-	known, ending := make(map[int64]bool, len(claims)), make(map[int64]bool, len(l.releases))
-	for i := range l.releases {
-		ending[l.releases[i].ID] = true
-	}
-	for i := range claims {
-		c := &claims[i]
-		known[c.ID] = true
-		if e := l.list[c.ID]; e != nil {
-			e.sent = true
-		} else if !ending[c.ID] {
-			l.end(c.ID, c.Needs)
-		}
-	}
-	var again []*limitEntry
-	for id, e := range l.list {
-		if e.sent && !known[id] {
-			e.sent, e.again = false, e.granted
-			again = append(again, e)
-		}
-	}
-	l.fresh = append(again, l.fresh...)
 }
 
 // failed takes a round back that has failed: it may have happened or not.

@@ -88,7 +88,7 @@ func usePlaces(t *testing.T, slots int) {
 			t.Fatal(err)
 		}
 		f := &far{Membership: m, locks: locks, peers: peers}
-		peers[m.ID()] = newLimiter(f, j.Now, slog.New(slog.DiscardHandler))
+		peers[m.ID()] = newLimiter(f, j, slog.New(slog.DiscardHandler))
 		nodes = append(nodes, f)
 	}
 	var ended, holds atomic.Int64

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,7 +86,7 @@ func inLimiterWorld(t *testing.T, fn func(w *limiterWorld)) {
 			t.Fatal(err)
 		}
 		w.m = &rounds{Membership: m}
-		w.l = newLimiter(w.m, w.j.Now, slog.New(slog.NewTextHandler(w.log, nil)))
+		w.l = newLimiter(w.m, w.j, slog.New(slog.NewTextHandler(w.log, nil)))
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); w.l.loop(ctx) }()
@@ -111,6 +109,12 @@ func (w *limiterWorld) want() *actor.LimitWant {
 	r.Granted = func() { w.began[r] = true }
 	w.l.Want(r)
 	return r
+}
+
+// hasBegun tells whether a want was granted, once nothing of the node goes on.
+func (w *limiterWorld) hasBegun(r *actor.LimitWant) bool {
+	synctest.Wait()
+	return w.began[r]
 }
 
 // held are the claims that the store says are held.
@@ -146,7 +150,7 @@ func TestLostRoundsOfLimits(t *testing.T) {
 				}
 				a, b := w.want(), w.want()
 				time.Sleep(limitRetryMax)
-				if w.held() != 1 || !w.began[a] || w.began[b] {
+				if w.held() != 1 || !w.hasBegun(a) || w.hasBegun(b) {
 					t.Fatalf("after a lost round %d are held, %v have begun", w.held(), w.began)
 				}
 				c := w.want()
@@ -156,12 +160,12 @@ func TestLostRoundsOfLimits(t *testing.T) {
 				w.l.Release(a, a.Needs)
 				w.l.Release(a, a.Needs)
 				time.Sleep(limitRetryMax)
-				if w.held() != 1 || !w.began[b] || w.began[c] {
+				if w.held() != 1 || !w.hasBegun(b) || w.hasBegun(c) {
 					t.Fatalf("after the release %d are held, %v have begun", w.held(), w.began)
 				}
 				w.l.Release(b, b.Needs)
 				time.Sleep(limitRetryMax)
-				if w.held() != 0 || w.began[c] {
+				if w.held() != 0 || w.hasBegun(c) {
 					t.Errorf("in the end %d are held, %v have begun", w.held(), w.began)
 				}
 			})
@@ -180,7 +184,7 @@ func TestRefusedRoundsOfLimitsAreTold(t *testing.T) {
 		}
 		a := w.want()
 		time.Sleep(limitRetryMax)
-		if synctest.Wait(); !w.began[a] || !strings.Contains(w.log.String(), "claims of limits cannot be asked for; the node asks again") {
+		if synctest.Wait(); !w.hasBegun(a) || !strings.Contains(w.log.String(), "claims of limits cannot be asked for; the node asks again") {
 			t.Errorf("begun: %v; the log: %s", w.began, w.log)
 		}
 		w.l.Release(a, a.Needs)
@@ -202,23 +206,23 @@ func TestLimitsInAStoreThatWentBack(t *testing.T) {
 		}
 		without := w.store.Mark()
 		b := w.want()
-		if w.held() != 1 || !w.began[b] {
+		if w.held() != 1 || !w.hasBegun(b) {
 			t.Fatal("the second is not held")
 		}
 		w.store.GoBack(without)
 		w.l.doubt()
 		c := w.want()
-		if w.held() != 1 || w.began[c] {
-			t.Errorf("forgotten: %d are held, a third has begun: %v", w.held(), w.began[c])
+		if w.held() != 1 || w.hasBegun(c) {
+			t.Errorf("forgotten: %d are held, a third has begun: %v", w.held(), w.hasBegun(c))
 		}
 		w.store.GoBack(with)
 		w.l.doubt()
-		if w.held() != 1 || w.began[c] {
-			t.Errorf("remembered: %d are held, a third has begun: %v", w.held(), w.began[c])
+		if w.held() != 1 || w.hasBegun(c) {
+			t.Errorf("remembered: %d are held, a third has begun: %v", w.held(), w.hasBegun(c))
 		}
 		w.l.Release(b, b.Needs)
-		if w.held() != 1 || !w.began[c] {
-			t.Errorf("in the end %d are held, the third has begun: %v", w.held(), w.began[c])
+		if w.held() != 1 || !w.hasBegun(c) {
+			t.Errorf("in the end %d are held, the third has begun: %v", w.held(), w.hasBegun(c))
 		}
 		w.l.Release(c, c.Needs)
 	})
@@ -239,7 +243,7 @@ func TestGrantsOfOthersAreFound(t *testing.T) {
 				t.Fatalf("%+v, %v", a, err)
 			}
 			a := w.want()
-			if synctest.Wait(); w.began[a] {
+			if synctest.Wait(); w.hasBegun(a) {
 				t.Fatal("two have begun")
 			}
 			if _, err := other.Limits(t.Context(), end); err != nil {
@@ -250,7 +254,7 @@ func TestGrantsOfOthersAreFound(t *testing.T) {
 			} else {
 				time.Sleep(limitPoll)
 			}
-			if synctest.Wait(); !w.began[a] {
+			if synctest.Wait(); !w.hasBegun(a) {
 				t.Errorf("hinted %v: what was granted is not found", hinted)
 			}
 			w.l.Release(a, a.Needs)
@@ -288,12 +292,12 @@ func TestGrantsAreHeardBesideARound(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.l.hear(w.l.node)
-		if synctest.Wait(); !w.began[a] || w.began[b] {
-			t.Errorf("begun while a round is stuck: %v and %v, want the first", w.began[a], w.began[b])
+		if synctest.Wait(); !w.hasBegun(a) || w.hasBegun(b) {
+			t.Errorf("begun while a round is stuck: %v and %v, want the first", w.hasBegun(a), w.hasBegun(b))
 		}
 		close(stuck)
 		w.l.Release(a, a.Needs)
-		if w.held() != 1 || !w.began[b] {
+		if w.held() != 1 || !w.hasBegun(b) {
 			t.Error("the second has not begun")
 		}
 		w.l.Release(b, b.Needs)
@@ -312,7 +316,7 @@ func TestRatesWakeTheNode(t *testing.T) {
 		time.Sleep(520 * time.Millisecond)
 		synctest.Wait()
 		for i, r := range wants {
-			if !w.began[r] {
+			if !w.hasBegun(r) {
 				t.Errorf("%d has not begun after %s", i, time.Since(began))
 			}
 			w.l.Release(r, r.Needs)
@@ -358,75 +362,4 @@ func TestLateRoundsOfLimits(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A node asks for no more claims of a line than it has slots for, the most urgent first, and for
-// more when a slot becomes free. What is held back can be withdrawn.
-func TestWantsWaitForSlots(t *testing.T) {
-	inLimiterWorld(t, func(w *limiterWorld) {
-		var free atomic.Int64
-		w.l.mu.Lock()
-		w.l.back.room = func() int { return int(free.Load()) }
-		w.l.mu.Unlock()
-		want := func(priority int16, key string) *actor.LimitWant {
-			r := &actor.LimitWant{Want: driver.Want{Run: journal.NewRunID(), Priority: priority, Since: time.Now(),
-				Needs: []journal.LimitNeed{{Name: "x", Key: key, Cost: 1}}}}
-			r.Granted = func() { w.began[r] = true; free.Add(-1) }
-			w.l.Want(r)
-			return r
-		}
-		known := func() (ids []int64) {
-			w.held()
-			page, err := w.j.Limits(w.t.Context(), journal.LimitFilter{Claims: 100})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range page.Claims {
-				ids = append(ids, c.ID)
-			}
-			slices.Sort(ids)
-			return ids
-		}
-		expect := func(what string, want ...*actor.LimitWant) {
-			t.Helper()
-			var ids []int64
-			for _, r := range want {
-				ids = append(ids, r.ID)
-			}
-			if got := known(); !slices.Equal(got, ids) {
-				t.Errorf("%s the store knows %v, want %v", what, got, ids)
-			}
-		}
-		room := func(n int64) { free.Store(n); w.l.noteRoom() }
-
-		a, b, c, urgent := want(3, ""), want(3, ""), want(4, ""), want(1, "")
-		expect("without a slot")
-		if room(1); !w.l.Withdraw(b) {
-			t.Error("a want that is held back cannot be withdrawn")
-		}
-		if expect("with a slot", urgent); !w.began[urgent] {
-			t.Error("the most urgent has not begun")
-		}
-		room(1)
-		expect("with a slot, and the place is taken", a, urgent)
-		other := want(3, "other")
-		if expect("with a slot for another key", a, urgent, other); !w.began[other] {
-			t.Error("the step of another key has not begun")
-		}
-		free.Store(0)
-		w.l.Release(other, other.Needs)
-		w.l.Release(urgent, urgent.Needs)
-		if expect("when the place is free", a); !w.began[a] || w.began[b] || w.began[c] {
-			t.Errorf("begun: %v", w.began)
-		}
-		w.l.Release(a, a.Needs)
-		expect("when no slot is free")
-		room(1)
-		expect("when a slot is free", c)
-		w.l.Release(c, c.Needs)
-		expect("in the end")
-		if n := len(w.l.back.lines); n > 0 {
-			t.Errorf("%d lines are left", n)
-		}
-	})
 }

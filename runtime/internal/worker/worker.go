@@ -114,7 +114,7 @@ func New(cfg Config) *Worker {
 	w.writer.late.Log, w.writer.late.Key, w.writer.late.What = cfg.Log, logkey.Run, held.LateCall
 	w.writer.held.What = "another transaction has locked a run; its commit waits until that ends, other runs go on"
 	o := cfg.Actors
-	w.limiter = newLimiter(cfg.Member, cfg.Journal.Now, cfg.Log)
+	w.limiter = newLimiter(cfg.Member, cfg.Journal, cfg.Log)
 	w.comparison = &comparison{every: cfg.Lease * leasesPerComparison, last: time.Now()}
 	o.Node, o.Store, o.Limiter = w.id, w.writer, w.limiter
 	o.Hooks.Owns, o.Hooks.Released, o.Hooks.Room = w.noteOwned, w.noteRoom, w.noteRoom

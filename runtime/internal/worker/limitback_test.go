@@ -1,0 +1,83 @@
+package worker
+
+import (
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/reprise-run/reprise/actor"
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// A node asks for no more claims of a line than it has slots for, the most urgent first, and for
+// more when a slot becomes free. What is held back can be withdrawn.
+func TestWantsWaitForSlots(t *testing.T) {
+	inLimiterWorld(t, func(w *limiterWorld) {
+		var free atomic.Int64
+		w.l.mu.Lock()
+		w.l.back.room = func() int { return int(free.Load()) }
+		w.l.mu.Unlock()
+		want := func(priority int16, key string) *actor.LimitWant {
+			r := &actor.LimitWant{Want: driver.Want{Run: journal.NewRunID(), Priority: priority, Since: time.Now(),
+				Needs: []journal.LimitNeed{{Name: "x", Key: key, Cost: 1}}}}
+			r.Granted = func() { w.began[r] = true; free.Add(-1) }
+			w.l.Want(r)
+			return r
+		}
+		known := func() (ids []int64) {
+			w.held()
+			page, err := w.j.Limits(w.t.Context(), journal.LimitFilter{Claims: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range page.Claims {
+				ids = append(ids, c.ID)
+			}
+			slices.Sort(ids)
+			return ids
+		}
+		expect := func(what string, want ...*actor.LimitWant) {
+			t.Helper()
+			var ids []int64
+			for _, r := range want {
+				ids = append(ids, r.ID)
+			}
+			if got := known(); !slices.Equal(got, ids) {
+				t.Errorf("%s the store knows %v, want %v", what, got, ids)
+			}
+		}
+		room := func(n int64) { free.Store(n); w.l.noteRoom() }
+
+		a, b, c, urgent := want(3, ""), want(3, ""), want(4, ""), want(1, "")
+		expect("without a slot")
+		if room(1); !w.l.Withdraw(b) {
+			t.Error("a want that is held back cannot be withdrawn")
+		}
+		if expect("with a slot", urgent); !w.hasBegun(urgent) {
+			t.Error("the most urgent has not begun")
+		}
+		room(1)
+		expect("with a slot, and the place is taken", a, urgent)
+		other := want(3, "other")
+		if expect("with a slot for another key", a, urgent, other); !w.hasBegun(other) {
+			t.Error("the step of another key has not begun")
+		}
+		free.Store(0)
+		w.l.Release(other, other.Needs)
+		w.l.Release(urgent, urgent.Needs)
+		if expect("when the place is free", a); !w.hasBegun(a) || w.hasBegun(b) || w.hasBegun(c) {
+			t.Errorf("begun: %v", w.began)
+		}
+		w.l.Release(a, a.Needs)
+		expect("when no slot is free")
+		room(1)
+		expect("when a slot is free", c)
+		w.l.Release(c, c.Needs)
+		expect("in the end")
+		if n := len(w.l.back.lines); n > 0 {
+			t.Errorf("%d lines are left", n)
+		}
+	})
+}
