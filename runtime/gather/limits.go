@@ -21,8 +21,8 @@ const (
 	lookFirst = time.Second
 	lookMax   = 30 * time.Second
 
-	// findFirst and findMax are how long a ticket waits before it looks for its run again, where the
-	// collector's answer came before that was started.
+	// findFirst and findMax are how long a ticket waits before it looks for its run again, where
+	// the collector's answer came before that was started.
 	findFirst = 50 * time.Millisecond
 	findMax   = 5 * time.Second
 

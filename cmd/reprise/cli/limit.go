@@ -108,7 +108,7 @@ its own: it begins with nothing. A limit that is lowered holds for the steps tha
 		}),
 	})
 	fl := c.Flags()
-	fl.StringVar(&f.Key, "key", "", "make the row of this key alone")
+	fl.StringVar(&f.Key, "key", "", "set the row of this key alone")
 	fl.IntVar(&f.Concurrency, "concurrency", 0, "so many of one key at once; 0 for any number")
 	fl.IntVar(&f.Total, "total", 0, "so many of all keys together; 0 for any number")
 	fl.StringVar(&f.rate, "rate", "", "so much of one key in a time, as in 100/1m; 0 for any rate")

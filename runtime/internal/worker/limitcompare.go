@@ -63,30 +63,3 @@ func (l *limiter) forget(ctx context.Context, claims []driver.KnownClaim) error 
 	}
 	return err
 }
-
-// compared makes the store know what the node has, and nothing else. Wants that no round has had
-// yet are not missing, and those whose release is still to be sent are not too many. The caller
-// holds the lock.
-func (l *limiter) compared(claims []driver.KnownClaim) {
-	known, ending := make(map[int64]bool, len(claims)), make(map[int64]bool, len(l.releases))
-	for i := range l.releases {
-		ending[l.releases[i].ID] = true
-	}
-	for i := range claims {
-		c := &claims[i]
-		known[c.ID] = true
-		if e := l.list[c.ID]; e != nil {
-			e.sent = true
-		} else if !ending[c.ID] {
-			l.end(c.ID, c.Needs)
-		}
-	}
-	var again []*limitEntry
-	for id, e := range l.list {
-		if e.sent && !known[id] {
-			e.sent, e.again = false, e.granted
-			again = append(again, e)
-		}
-	}
-	l.fresh = append(again, l.fresh...)
-}
