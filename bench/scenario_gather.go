@@ -19,10 +19,10 @@ var gatherScenario = scenario{
 	},
 }
 
-const (
-	gatherFlow workflow.Name[[]int, int] = "gathered"
-	gatherSize                           = 100
-)
+const gatherFlow workflow.Name[[]int, int] = "gathered"
+
+// gatherSize is how many inputs a batch has.
+const gatherSize = 100
 
 // gathered measures each three times.
 func gathered(ctx context.Context, b *bench, d *database) error {

@@ -157,11 +157,11 @@ func (l *limitLine) reason(c *journal.LimitClaim) Reason {
 		r.Text += ", which has been removed"
 		w.Estimate = "it begins when its node asks again, which takes seconds"
 	case keyIsFull:
-		r.Text += fmt.Sprintf(": all %d places are held", l.bounds.Concurrency)
+		r.Text += ": " + full(l.bounds.Concurrency, "")
 		l.byHolders(w, w.Holders, l.bounds.Concurrency, 1)
 		r.Remedy = l.remedy(c, w.Holders, "--concurrency N", l.bounds.Key)
 	case totalIsFull:
-		r.Text += fmt.Sprintf(": all %d places of all keys are held", l.total)
+		r.Text += ": " + full(l.total, " of all keys")
 		w.Holders = l.others
 		l.byHolders(w, w.Holders, l.total, max(l.rivals, 1))
 		r.Remedy = l.remedy(c, w.Holders, "--total N", "")
@@ -183,6 +183,14 @@ func (l *limitLine) reason(c *journal.LimitClaim) Reason {
 	r.Text += "; " + w.Estimate
 	w.Holders = w.Holders[:min(len(w.Holders), whyHoldersMax)]
 	return r
+}
+
+// full says that all places are held.
+func full(places int, of string) string {
+	if places == 1 {
+		return fmt.Sprintf("its only place%s is held", of)
+	}
+	return fmt.Sprintf("all %d places%s are held", places, of)
 }
 
 // byHolders estimates when a place is free: who holds one is, on average, in the middle of its

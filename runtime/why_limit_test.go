@@ -72,11 +72,11 @@ func TestWhyNamesTheLimit(t *testing.T) {
 		holders int
 		until   time.Duration // about; 0 for none
 	}{
-		{first, []string{`step call waits for limit "bank": all 1 places are held; it is number 1 of 2 in line; it may begin in `,
+		{first, []string{`step call waits for limit "bank": its only place is held; it is number 1 of 2 in line; it may begin in `,
 			"twice what they have had it for on average"}, "reprise limit set bank --concurrency N; if a holder hangs, take its place: reprise limit release 1:", 1, 1, 1, 0},
 		{second, []string{"it is number 2 of 2 in line"}, "reprise limit release 1:", 2, 1, 1, 0},
-		{quoted, []string{`limit "bank", key "it's": all 1 places`}, `reprise limit set bank --key 'it'\''s' --concurrency N`, 1, 1, 1, 0},
-		{total, []string{`limit "all", key "t2": all 1 places of all keys are held; it is number 1 of 1 in line`}, "reprise limit set all --total N", 1, 0, 1, 0},
+		{quoted, []string{`limit "bank", key "it's": its only place is held`}, `reprise limit set bank --key 'it'\''s' --concurrency N`, 1, 1, 1, 0},
+		{total, []string{`limit "all", key "t2": its only place of all keys is held; it is number 1 of 1 in line`}, "reprise limit set all --total N", 1, 0, 1, 0},
 		{slow, []string{`limit "slow": its rate is 1 per 10h0m0s; it is number 1 of 2`, "the rate lets it begin in 10h0m"}, "reprise limit set slow --rate N/TIME", 1, 1, 1, 10 * time.Hour},
 		{slower, []string{"number 2 of 2", "lets it begin in 20h0m, behind what those before it cost"}, "--rate N/TIME", 2, 1, 1, 20 * time.Hour},
 	} {

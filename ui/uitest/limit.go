@@ -10,11 +10,11 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// Bank is the limit that runs of Asker need, whose input is a key of it.
-const (
-	Asker workflow.Name[string, string] = "asker"
-	Bank                                = "bank/api <b>é</b>"
-)
+// Asker is a workflow whose input is a key of the limit that its runs need.
+const Asker workflow.Name[string, string] = "asker"
+
+// Bank is that limit.
+const Bank = "bank/api <b>é</b>"
 
 // registerAsker registers a workflow whose step hangs, while it holds the limit, until its run
 // ends.

@@ -81,7 +81,7 @@ func TestLimitRelease(t *testing.T) {
 		}
 		return rec.Waiting == 1
 	})
-	wantText(t, "why", reprise(t, c.DSN, cli.ExitDone, "run", "why", runs[1]).out, `step call waits for limit "bank", key "a b": all 1 places are held`,
+	wantText(t, "why", reprise(t, c.DSN, cli.ExitDone, "run", "why", runs[1]).out, `step call waits for limit "bank", key "a b": its only place is held`,
 		"reprise limit set bank --concurrency N", "reprise limit release "+claim, "held by step call of run "+runs[0]+" on node ")
 	checkJSON(t, s, c.DSN, cli.ExitDone, "run", "why", runs[1])
 	wantText(t, "show", reprise(t, c.DSN, cli.ExitDone, "limit", "show", "bank").out, `key "a b": 1 held, 1 waiting`, "held by", claim+"  step call of run "+runs[0], "in place 1")
