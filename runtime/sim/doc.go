@@ -11,10 +11,10 @@
 // for one property (check_*_test.go). A plan that breaks one is made smaller while it still breaks
 // it (shrink_test.go), and printed.
 //
-// 	go test ./runtime/sim                       500 seeds
-// 	go test ./runtime/sim -seed 17 -v           one seed, with its plan
-// 	go test ./runtime/sim -plan broken.json     a plan that a failure has printed
-// 	make sim                                    10,000 seeds
+//	go test ./runtime/sim                       500 seeds
+//	go test ./runtime/sim -seed 17 -v           one seed, with its plan
+//	go test ./runtime/sim -plan broken.json     a plan that a failure has printed
+//	make sim                                    10,000 seeds
 //
 // # When the database goes back
 //
