@@ -197,10 +197,11 @@ func limitsAreAudited(k *kit) {
 	for _, e := range list {
 		said = append(said, strings.TrimSpace(e.Verb+" "+e.Detail+" "+e.Reason))
 		k.same("the run of "+e.Verb, e.Run == w.Run, e.Verb == "release-claim")
+		k.same("it releases the claim", driver.ReleasesClaim(&e, n.m.ID(), w.ID), e.Verb == "release-claim")
 	}
 	k.same("rows", said, []string{
 		`remove-limit limit "audited": 3 at once; 5 per 1s`,
-		fmt.Sprintf(`release-claim limit "audited", key "", step "call" of node %d`, n.m.ID()),
+		fmt.Sprintf(`release-claim claim %d:%d, limit "audited", key "", step "call" of node %d`, n.m.ID(), w.ID, n.m.ID()),
 		`set-limit limit "audited": 3 at once; 5 per 1s, before 2 at once the bank asked`,
 		`set-limit limit "audited": 2 at once the bank asked`,
 	})
