@@ -275,7 +275,8 @@ func TestReadingNeedsNoRightToWrite(t *testing.T) {
 	plant(t, dsn)
 	role := "reader_" + strings.ReplaceAll(journal.NewRunID().String(), "-", "")
 	execSQL(t, dsn, `CREATE ROLE `+role+` LOGIN; GRANT USAGE ON SCHEMA reprise TO `+role+`; GRANT SELECT ON reprise.runs, reprise.tasks, reprise.events,
-		reprise.inbox, reprise.nodes, reprise.members, reprise.pauses, reprise.views, reprise.schema_migrations TO `+role)
+		reprise.inbox, reprise.nodes, reprise.members, reprise.pauses, reprise.views, reprise.limits, reprise.limit_lines, reprise.limit_claims,
+		reprise.schema_migrations TO `+role)
 	t.Cleanup(func() { execSQL(t, dsn, `DROP OWNED BY `+role+`; DROP ROLE `+role) })
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -283,7 +284,7 @@ func TestReadingNeedsNoRightToWrite(t *testing.T) {
 	}
 	u.User = url.User(role)
 	for _, v := range []string{"run list", "run list --key demo:signal", "run list --state blocked", "run show key=demo:child", "run why key=demo:child", "run history key=demo:failed",
-		"run published key=demo:signal", "run watch key=demo:completed", "node list", "workflow list", "migrate status"} {
+		"run published key=demo:signal", "run watch key=demo:completed", "node list", "workflow list", "limit list", "migrate status"} {
 		reprise(t, u.String(), cli.ExitDone, strings.Fields(v)...)
 	}
 	got := reprise(t, u.String(), cli.ExitFailed, "run", "cancel", "key=demo:signal")
