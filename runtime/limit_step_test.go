@@ -305,16 +305,18 @@ func TestStepsThatWaitEnd(t *testing.T) {
 }
 
 // A claim whose body is never called gives all of its cost back: the step waited for a slot of the
-// node when its run was cancelled.
+// node when its run was cancelled. It needs two limits, so its node asked before it had a slot.
 func TestWhatDoesNotBeginCostsNothing(t *testing.T) {
 	c, g := clustertest.New(t), newGate()
 	o := c.Options()
 	o.StepsMax = 1
 	n := c.Run(o, func(n *runtime.Node) {
 		runtime.Handle(n, gated, func(ctx workflow.Context, name string) (string, error) {
-			first := workflow.StepAsync(ctx, "pass", func(ctx context.Context) (string, error) { return name, g.pass(ctx, name) }, nil)
+			first := workflow.StepAsync(ctx, "pass", func(ctx context.Context) (string, error) {
+				return name, g.pass(context.WithoutCancel(ctx), name) // it keeps the slot until the second one has ended
+			}, nil)
 			second := workflow.StepAsync(ctx, "second", func(context.Context) (string, error) { return name, errors.New("it began") },
-				&workflow.StepOptions{Limits: []workflow.StepLimit{{Name: "tokens", Cost: 1000}}})
+				&workflow.StepOptions{Limits: []workflow.StepLimit{{Name: "tokens", Cost: 1000}, {Name: "bank"}}})
 			_, err := workflow.All(ctx, first, second)
 			return name, err
 		}, nil)
@@ -323,13 +325,16 @@ func TestWhatDoesNotBeginCostsNothing(t *testing.T) {
 	if err := runtime.SetLimit(ctx, client, journal.Limit{Name: "tokens", Rate: journal.Rate{N: 1000, Per: 240 * time.Hour, Burst: 1000}}); err != nil {
 		t.Fatal(err)
 	}
+	if err := runtime.SetLimit(ctx, client, journal.Limit{Name: "bank", Concurrency: 1}); err != nil {
+		t.Fatal(err)
+	}
 	started, err := runtime.Start(ctx, client, gated, "a", nil)
 	run := clustertest.MustStart(t, started, err)
 	g.begins(t, "a")
 	uses := func(what string, ok func(page *journal.LimitPage) bool) {
 		t.Helper()
 		clustertest.Until(t, what, func() bool {
-			page, err := runtime.Limits(ctx, client, &journal.LimitFilter{Uses: 1})
+			page, err := runtime.Limits(ctx, client, &journal.LimitFilter{Name: "tokens", Uses: 1})
 			return err == nil && ok(&page)
 		})
 	}
@@ -338,5 +343,6 @@ func TestWhatDoesNotBeginCostsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	uses("nothing is used", func(page *journal.LimitPage) bool { return len(page.Uses) == 0 })
+	g.open <- nil
 	n.Stop()
 }

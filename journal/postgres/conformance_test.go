@@ -17,10 +17,13 @@ import (
 	"github.com/reprise-run/reprise/journal/postgres/pgtest"
 )
 
+// TestStore: the store does all that a store has to, with no more rights than
+// docs/operating-postgres.md says that nodes and clients need.
 func TestStore(t *testing.T) {
+	rights := documentedRights(t)
 	journaltest.All(t, func(t *testing.T) driver.Store {
 		dsn, schema := pgtest.NewSchema(t)
-		return aged(t, open(t, dsn, &postgres.Options{Schema: schema}), dsn, schema)
+		return aged(t, open(t, asApp(t, dsn, schema, rights), &postgres.Options{Schema: schema}), dsn, schema)
 	})
 }
 
