@@ -32,7 +32,7 @@ func (r *run) terminalEvent(t *turn, d *replay.Decision) journal.Event {
 		}
 		return ev
 	}
-	c.Next.Kind, c.Children = driver.NextClose, d.Children
+	c.Next.Kind, c.Children, c.Limited = driver.NextClose, d.Children, len(r.info.Limits) > 0
 	if m, ok := r.info.ParentMessage(&ev); ok {
 		c.Messages = append(c.Messages, m)
 	}

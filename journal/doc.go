@@ -108,6 +108,10 @@
 //     an operator has released a holder that goes on, and until their bodies return,
 //     where a store that went back in time has forgotten them. Limits are no part of
 //     histories.
+//     A run that names limits ([Start].Limits) holds them from before its first turn
+//     until the commit that closes it, over all generations, whichever nodes own it or
+//     die, and is [Limited] before. A run that is opened again waits for them again,
+//     and a fork for its own.
 //
 // # States of a run and its task
 //
@@ -120,7 +124,8 @@
 //
 // A retry or reset makes any of these free and due.
 //
-// A free task may also be blocked (its code diverged from its history; retried
+// A task may also wait for limits of its run before anybody claims it (limited). A free task may
+// also be blocked (its code diverged from its history; retried
 // with back-off), quarantined (it kept killing its node; waits for an operator)
 // or paused (by an operator or by itself; waits for an operator). An owned task
 // is pausing until its owner has answered, see [Task].

@@ -129,17 +129,26 @@ func (l *Limit) String() string {
 	return text + ": " + strings.Join(bounds, "; ")
 }
 
-// LimitNeed is what a step needs of one limit before an attempt of it begins.
+// LimitNeed is what a step needs of one limit before an attempt of it begins, or a run before its
+// first turn.
 type LimitNeed struct {
 	Name string `json:"name"`
 	Key  string `json:"key,omitempty"`  // whose bounds; a tenant, say; empty for the only one
 	Cost int64  `json:"cost,omitempty"` // how much of the rate; 0 means 1
 }
 
+// String names the limit and the key: limit "api", key "t1".
+func (n LimitNeed) String() string {
+	if n.Key == noKey {
+		return fmt.Sprintf("limit %q", n.Name)
+	}
+	return fmt.Sprintf("limit %q, key %q", n.Name, n.Key)
+}
+
 // CheckLimitNeeds refuses what no claim can be made of, and fills the defaults in.
 func CheckLimitNeeds(needs []LimitNeed) error {
 	if len(needs) > LimitNeedsMax {
-		return &LimitError{What: "limits of a step", Size: len(needs), Max: LimitNeedsMax}
+		return &LimitError{What: "limits of a step or run", Size: len(needs), Max: LimitNeedsMax}
 	}
 	for i := range needs {
 		n := &needs[i]
@@ -165,12 +174,12 @@ func CheckLimitNeeds(needs []LimitNeed) error {
 }
 
 // LimitClaim is what one step has of a limit, or waits for. A step that needs several limits has
-// one of each, and holds all of them or none.
+// one of each, and holds all of them or none. That of a run has no Node and no Step.
 type LimitClaim struct {
 	Limit   string
 	Key     string
-	Node    NodeID // that executes the run
-	ID      int64  // the node's number of it, the same for all limits of a step
+	Node    NodeID // that executes the run; 0 for a claim of the run itself, whichever node it is on
+	ID      int64  // the node's number of it, the same for all limits of a step or run
 	Run     RunID
 	Cmd     Cmd
 	Step    string

@@ -21,6 +21,7 @@ type Run struct {
 	// removed labels since; nil as long as Labels are these.
 	StartLabels map[string]string
 	Timeout     time.Duration // from StartAt on; 0 for none
+	Limits      []LimitNeed   // that it holds until it closes, or waits for; nil for none
 	OnFailure   string        // the workflow that is started if the run fails, empty for none
 	Generation  Generation
 	CreatedAt   time.Time

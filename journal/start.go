@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"time"
 )
 
@@ -43,8 +44,12 @@ type Start struct {
 	Timeout time.Duration
 	// OnFailure is the workflow that is started if the run fails; empty for none.
 	OnFailure string
-	Owner     NodeID  // a node that serves the run itself owns it from birth, with [FenceAtBirth]; 0 for the queue
-	Parent    *Parent // of a child
+	// Limits are what the run holds from its first turn until it closes, over all its generations
+	// and whichever nodes it is on (J14). It waits for all of them from its StartAt on, and begins
+	// when it has them; no message makes it begin earlier. It has no Owner from birth.
+	Limits []LimitNeed
+	Owner  NodeID  // a node that serves the run itself owns it from birth, with [FenceAtBirth]; 0 for the queue
+	Parent *Parent // of a child
 	// Message goes to the run that has the key then, new or not, in the same transaction; its Run
 	// is not used. If the run is closed and not replaced, Started.Sent tells.
 	Message *Message
@@ -76,6 +81,9 @@ func (s *Start) SetDefaults() {
 	}
 	if s.Priority == 0 {
 		s.Priority = PriorityDefault
+	}
+	if len(s.Limits) > 0 { // it waits for them, so nobody owns it yet
+		s.Limits, s.Owner = slices.Clone(s.Limits), 0
 	}
 	if s.Timeout > 0 && s.Timeout <= DelayMax { // any other is refused as it is
 		s.Timeout = max(s.Timeout.Truncate(time.Microsecond), time.Microsecond)

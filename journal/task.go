@@ -10,6 +10,10 @@ type TaskState int16
 
 // The states of a task.
 const (
+	// Limited is that of a run that waits for limits which it holds from its first turn to its end
+	// (J14). The task is free and never due; whoever grants the limits makes it Ready and due.
+	Limited TaskState = -1
+
 	Ready       TaskState = 0
 	Blocked     TaskState = 1 // code and history diverged, or the code panicked: retried with back-off
 	Quarantined TaskState = 2 // claimed again and again without progress: waits for AdminResume
@@ -27,6 +31,9 @@ func (s TaskState) OnHold() bool { return s >= Paused }
 
 // String returns the state in lower case.
 func (s TaskState) String() string {
+	if s == Limited {
+		return "limited"
+	}
 	if s >= 0 && int(s) < len(taskStateNames) {
 		return taskStateNames[s]
 	}

@@ -139,7 +139,7 @@ func unanswered(run *journal.Run) error {
 		if t != nil && t.State.OnHold() {
 			return fmt.Errorf("run %s is %s; Client.Why says by whom and why", run.ID, t.State)
 		}
-		if t != nil && t.State != journal.Ready {
+		if t != nil && t.State > journal.Ready {
 			return fmt.Errorf("run %s is %s: %w: %s", run.ID, t.State, ErrBlocked, t.Problem)
 		}
 		return nil

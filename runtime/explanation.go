@@ -53,6 +53,7 @@ const (
 	ReasonBlocked     ReasonKind = "blocked"     // its code does not fit its history, or panicked
 	ReasonUnserved    ReasonKind = "unserved"    // no live node has its code
 	ReasonStruck      ReasonKind = "struck"      // its owner died, and it is kept back for a while
+	ReasonLimited     ReasonKind = "limited"     // it waits for limits that it is to hold until it closes
 	ReasonDelayed     ReasonKind = "delayed"     // its start said when it begins
 	ReasonQueued      ReasonKind = "queued"      // it is due, and waits for a node with room
 	ReasonOwned       ReasonKind = "owned"       // a node works on it

@@ -25,7 +25,8 @@ func RemoveLimit(ctx context.Context, c *Client, name, key string) error {
 // ReleaseClaim takes the claims of a step away, of all limits that it needs: the node and the id
 // are those of a [journal.LimitClaim] that [Limits] has told. It is for a step that hangs. The step
 // is not ended, so there may be one more than the limit allows until it is. One that waits begins
-// no more until its node asks again, which takes seconds. Errors: journal.ErrNoClaim, ctx's.
+// no more until its node asks again, which takes seconds. Claims of a run, whose node is 0, are
+// taken away likewise; a run that waits begins without them. Errors: journal.ErrNoClaim, ctx's.
 func ReleaseClaim(ctx context.Context, c *Client, node journal.NodeID, id int64) error {
 	return onLimit(ctx, c, ReleaseClaimCall, driver.AdminAction{Kind: driver.AdminReleaseClaim, Claim: &journal.LimitClaim{Node: node, ID: id}})
 }

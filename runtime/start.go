@@ -57,6 +57,13 @@ type StartOptions struct {
 	// It is not started if the run is cancelled or terminated. Default none. See also
 	// HandleOptions.OnFailure.
 	OnFailure string
+	// Limits are what the run holds from its first turn until it closes ([SetLimit]): over all of
+	// its generations, whatever becomes of nodes, and while it is parked or paused. It begins when
+	// it has all of them. Until then it is [journal.Limited] and costs the nodes nothing. Messages
+	// to it wait, a cancel request among them; [Client.Terminate] ends it at once. What a step
+	// needs while it is executed, workflow.StepOptions.Limits says. Default none; at most
+	// journal.LimitNeedsMax, each of another name. They are copied.
+	Limits []journal.LimitNeed
 	// Tx starts the run exactly if and when this transaction commits: postgres.InTx(tx). The call
 	// returns before that. In the transaction of a step the start is written when the step commits:
 	// if another run takes the key meanwhile, the attempt fails, and the next one is told.
@@ -126,7 +133,7 @@ func (c *Client) startOne(
 		ID: journal.NewRunID(), Key: o.Key, Reuse: o.Reuse,
 		Workflow: route.Workflow, Version: route.Version, Queue: route.Queue, Priority: o.Priority,
 		Labels: maps.Clone(o.Labels), Headers: maps.Clone(o.Headers), // it may be written after the caller has gone
-		Input: input, Delay: o.Delay, Timeout: o.Timeout, OnFailure: o.OnFailure,
+		Input: input, Delay: o.Delay, Timeout: o.Timeout, OnFailure: o.OnFailure, Limits: o.Limits,
 		Trace: traceparent(ctx), Message: with.message(),
 	}
 	st.SetDefaults() // the node may execute it as it is here

@@ -108,15 +108,14 @@ func (w *why) task(t *journal.Task) {
 		w.owned(t)
 		return
 	}
-	if w.unserved(journal.Route{Queue: t.Queue, Workflow: t.Workflow, Version: t.Version}, "the run") {
+	if w.unserved(journal.Route{Queue: t.Queue, Workflow: t.Workflow, Version: t.Version}, "the run") || inScope { // no node asks for it
 		return
-	}
-	if inScope {
-		return // no node asks for it
 	}
 	due := !t.VisibleAt.IsZero() && !t.VisibleAt.After(w.now)
 	switch {
-	case t.State != journal.Ready:
+	case t.State > journal.Ready:
+	case t.State == journal.Limited && !w.d.Run.StartAt.After(w.now):
+		w.add(Reason{Kind: ReasonLimited, Text: limitedText(&w.d.Run), Since: w.d.Run.StartAt, Remedy: "raise a limit, or release a claim of it"})
 	case t.Strikes > 0 && !due:
 		w.add(Reason{Kind: ReasonStruck, Text: fmt.Sprintf("its owner died, %s since its last turn", times(int(t.Strikes))), Until: t.VisibleAt})
 	case w.d.Events == 0 && !due:

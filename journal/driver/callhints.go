@@ -1,6 +1,10 @@
 package driver
 
-import "github.com/reprise-run/reprise/journal"
+import (
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
 
 // callHints gathers the hints of one call, so that watchers are called after all of its answers are
 // known and the store is asked to notify others once.
@@ -31,6 +35,10 @@ func (n *callHints) started(st *journal.Start, o *journal.Started) {
 	if st.Delay > 0 {
 		h.At = o.StartAt
 	}
+	if len(st.Limits) > 0 {
+		n.limited(h.At)
+		return
+	}
 	n.due(journal.Route{Queue: st.Queue, Workflow: st.Workflow, Version: st.Version}, h)
 }
 
@@ -41,6 +49,16 @@ func (n *callHints) due(r journal.Route, h Hint) {
 		n.local = append(n.local, h)
 	}
 	if !hasRoom && h.At.IsZero() {
+		n.remote = append(n.remote, h)
+	}
+}
+
+// limited handles claims of runs. One node is enough: one of this process, if there is any.
+func (n *callHints) limited(at time.Time) {
+	switch h := (Hint{Kind: HintRunLimits, At: at}); {
+	case n.j.local.hasNodes():
+		n.local = append(n.local, h)
+	case at.IsZero():
 		n.remote = append(n.remote, h)
 	}
 }
@@ -67,6 +85,9 @@ func (n *callHints) committed(c *Commit, o *Outcome) {
 	switch c.Next.Kind {
 	case NextClose:
 		n.closed(c.Run, c.Terminal(), c.Generation)
+		if c.Limited || len(o.Closed) > 0 {
+			n.limited(time.Time{})
+		}
 		if c.Children { // requests to those that are open: a claim also tells an owner of unread messages
 			n.local, n.remote = append(n.local, Hint{Kind: HintTasks}), append(n.remote, Hint{Kind: HintTasks})
 		}
@@ -150,6 +171,12 @@ func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
 		hints := []Hint{{Kind: HintNode}}
 		j.publish(hints, hints)
 		return
+	}
+	switch a.Kind {
+	case AdminTerminate, AdminFork, AdminRetry, AdminReset, AdminSkip, AdminEdit: // its limits end, or it asks for them
+		n := callHints{j: j}
+		n.limited(time.Time{})
+		n.publish()
 	}
 	switch a.Kind {
 	case AdminPause, AdminInterrupt, AdminResume:

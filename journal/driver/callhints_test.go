@@ -212,9 +212,10 @@ func TestCommitsAreToldToWhomTheyConcern(t *testing.T) {
 			[]driver.Hint{{Kind: driver.HintTasks, At: due}}, nil)
 		commit("release", driver.Next{Kind: driver.NextRelease}, driver.Outcome{}, []driver.Hint{tasks}, []driver.Hint{tasks})
 		child := journal.NewRunID()
+		limits := driver.Hint{Kind: driver.HintRunLimits}
 		orphan := []driver.Hint{{Kind: driver.HintClosed, Run: child}, {Kind: driver.HintTerminated, Run: child}}
 		commit("close, a child is terminated", closing, driver.Outcome{Closed: []journal.RunID{child}}, append(slices.Clone(inside), orphan...),
-			orphan[1:])
+			append([]driver.Hint{limits}, orphan[1:]...))
 		commit("refused", closing, driver.Outcome{Err: journal.ErrFenced}, nil, nil)
 		commit("close, nobody waits elsewhere", closing, driver.Outcome{}, inside, nil)
 		o.watch(driver.Hint{Kind: driver.HintWaiter})
@@ -267,14 +268,15 @@ func TestFreedTasksAreToldToEverybody(t *testing.T) {
 			driver.AdminSetLabels:   func(journal.RunID) []driver.Hint { return nil }, // nobody waits for labels
 			driver.AdminSetPriority: func(journal.RunID) []driver.Hint { return nil }, // nothing is due that was not
 			driver.AdminTerminate: func(run journal.RunID) []driver.Hint {
-				return []driver.Hint{{Kind: driver.HintTerminated, Run: run}, {Kind: driver.HintClosed, Run: run}, tasks}
+				return []driver.Hint{{Kind: driver.HintRunLimits}, {Kind: driver.HintTerminated, Run: run}, {Kind: driver.HintClosed, Run: run}, tasks}
 			},
 		} {
 			a := driver.AdminAction{Run: journal.NewRunID(), Kind: op, Priority: 1}
 			if _, err := o.j.Admin(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
-			o.want("admin", want(a.Run), want(a.Run))
+			inside := slices.DeleteFunc(want(a.Run), func(h driver.Hint) bool { return h.Kind == driver.HintRunLimits }) // no node is left here
+			o.want("admin", inside, want(a.Run))
 		}
 		for _, op := range []driver.AdminKind{driver.AdminPause, driver.AdminInterrupt, driver.AdminResume} {
 			a := driver.AdminAction{Run: journal.NewRunID(), Kind: op}
@@ -342,7 +344,7 @@ func TestEffectsOfCommitsAreTold(t *testing.T) {
 		closed := driver.Hint{Kind: driver.HintClosed, Run: run, Terminal: &closing.Events[0]}
 		closing.Children = true
 		commit("a close with children", closing, driver.Outcome{Closed: []journal.RunID{other}},
-			[]driver.Hint{closed, tasks, {Kind: driver.HintClosed, Run: other}, {Kind: driver.HintTerminated, Run: other}},
+			[]driver.Hint{closed, {Kind: driver.HintRunLimits}, tasks, {Kind: driver.HintClosed, Run: other}, {Kind: driver.HintTerminated, Run: other}},
 			[]driver.Hint{tasks, {Kind: driver.HintTerminated, Run: other}})
 	})
 }

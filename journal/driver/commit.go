@@ -87,6 +87,8 @@ type Commit struct {
 	// Children says that the run may have open children. At NextClose each meets its
 	// journal.ClosePolicy, after all starts of the batch.
 	Children bool
+	// Limited says that the run holds limits: they end with it, at NextClose (J14).
+	Limited  bool
 	Continue *journal.Continue // the last event is RunContinued: the run goes on as its next generation
 	Tx       journal.Tx        // write and commit inside this transaction instead of the batch's; see [TxStore]
 
@@ -97,7 +99,7 @@ type Commit struct {
 // can write commits without effects by one statement, which locks one task each; a commit with
 // effects locks the tasks of other runs too and takes a transaction.
 func (c *Commit) HasEffects() bool {
-	return c.Pause != "" || len(c.Replies) > 0 || c.Published != nil || c.Labels != nil || len(c.Starts) > 0 || len(c.Messages) > 0 || c.Children && c.Next.Kind == NextClose || c.Continue != nil
+	return c.Pause != "" || len(c.Replies) > 0 || c.Published != nil || c.Labels != nil || len(c.Starts) > 0 || len(c.Messages) > 0 || (c.Children || c.Limited) && c.Next.Kind == NextClose || c.Continue != nil
 }
 
 // PauseAction is what the audit says of a commit with a Pause.

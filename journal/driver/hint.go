@@ -20,6 +20,7 @@ const (
 	HintTerminated                     // a run was closed by somebody else than its owner, who should look
 	HintNode                           // a node has joined: a renewal tells what follows from that
 	HintLimit                          // Hint.Node was granted what it waits for; 0: each node looks where it waits
+	HintRunLimits                      // runs wait for limits, or have ended that held some: one node should take that in
 )
 
 // Hint says that something happened. It may be lost, doubled, late, or sent about something that
@@ -29,7 +30,7 @@ type Hint struct {
 	Kind HintKind
 	Run  journal.RunID
 	Node journal.NodeID
-	At   time.Time // of a HintTasks from this process: when the tasks will be due; zero for now
+	At   time.Time // of a HintTasks or HintRunLimits from this process: when there will be something to do; zero for now
 	// Terminal comes with a HintClosed from this process and saves the reader a query. Generation
 	// is the one that it has ended: an operator may have gone back in the run by the time it is
 	// heard.

@@ -91,6 +91,13 @@ func (h *hub) serves(r journal.Route) (serves, hasRoom bool) {
 	return serves, hasRoom
 }
 
+// hasNodes tells whether any node lives in this process.
+func (h *hub) hasNodes() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.nodes) > 0
+}
+
 // hosts tells whether a node lives in this process.
 func (h *hub) hosts(id journal.NodeID) bool {
 	h.mu.Lock()

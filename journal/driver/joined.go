@@ -71,6 +71,9 @@ func (m *member) Limits(ctx context.Context, r LimitRound) (LimitAnswer, error) 
 	m.j.observe("limits", size, 0, began, err)
 	m.j.clock.Observe(a.Now)
 	var local, remote []Hint
+	if a.Runs > 0 {
+		local, remote = append(local, Hint{Kind: HintTasks}), append(remote, Hint{Kind: HintTasks})
+	}
 	for _, node := range a.Others {
 		if h := (Hint{Kind: HintLimit, Node: node}); m.j.local.hosts(node) {
 			local = append(local, h)

@@ -58,6 +58,9 @@ type LimitRound struct {
 	// Held asks for all wants that the node holds: some were granted by others. Compare asks for
 	// all that the store knows of the node.
 	Held, Compare bool
+	// Runs takes in the claims of runs that have fallen due or ended since the last round that did,
+	// and looks at lines that are worth it because of runs. Any node may do so.
+	Runs bool
 	// Late, if there is one, adds what has come since the round was made, of limits that the round
 	// names. A store calls [LimitRound.Gather] once it has the locks of these. So what ends while
 	// the round of another node has the locks is not kept waiting for one more round of each. One
@@ -130,7 +133,12 @@ type LimitAnswer struct {
 	// Due is when the rate lets the first of a line begin.
 	Due     map[LimitKey]time.Time
 	Unknown []string // names that the round wants and that have no limit: they bound nothing
-	Now     time.Time
+	Runs    int      // how many runs may begin by it
+	More    bool     // with Runs: there is more to take in at once
+	// Next is, with Runs, when there will be something to take in, as far as it is known; zero for
+	// nothing.
+	Next time.Time
+	Now  time.Time
 }
 
 // check refuses a round that no store carries out. It is our own bug, never a user's.
@@ -200,6 +208,9 @@ func sameBounds(a, b *journal.Limit) bool {
 // ClaimDetail is what the audit says of a claim that an operator releases. It begins with the
 // claim's handle, by which the node hears of the release, see ReleasesClaim.
 func (a *AdminAction) ClaimDetail(c *journal.LimitClaim) string {
+	if c.Node == 0 {
+		return fmt.Sprintf("claim %s, limit %q, key %q, of the run itself", a.Claim.Handle(), c.Limit, c.Key)
+	}
 	return fmt.Sprintf("claim %s, limit %q, key %q, step %q of node %d", a.Claim.Handle(), c.Limit, c.Key, c.Step, c.Node)
 }
 
@@ -223,6 +234,26 @@ func checkLimitFilter(f *journal.LimitFilter) error {
 		return err
 	}
 	return journal.CheckText("limit key", f.Key, journal.KeyBytesMax)
+}
+
+// EncodeRunLimits returns the stored form of what a run needs of limits.
+func EncodeRunLimits(needs []journal.LimitNeed) (string, error) {
+	if len(needs) == 0 {
+		return "", nil
+	}
+	text, err := json.Marshal(needs)
+	return string(text), err
+}
+
+// DecodeRunLimits reads what EncodeRunLimits wrote. The error is [ErrMalformed].
+func DecodeRunLimits(text string) (needs []journal.LimitNeed, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(text), &needs); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return needs, nil
 }
 
 // EncodeLimitNeeds is how stores keep all that a want needs beside one need; empty for a want that

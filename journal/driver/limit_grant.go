@@ -5,6 +5,8 @@ import (
 	"container/heap"
 	"slices"
 	"time"
+
+	"github.com/reprise-run/reprise/journal"
 )
 
 // LimitHeadsMax is how many claims of one line a round looks at, and how many lines of one limit.
@@ -30,7 +32,7 @@ const limitPatience = 10 * time.Second
 //     waiting; one that another of its limits keeps waiting lets them pass, behind limitPatience
 //     only as keptAhead says.
 func (t *LimitTable) Grant(wants []Want) {
-	t.enter(wants)
+	t.enter(wants, t.Node, &t.inserts)
 	for strict := true; ; {
 		progress, deferred := t.pass(strict)
 		if !deferred {
@@ -41,16 +43,20 @@ func (t *LimitTable) Grant(wants []Want) {
 	t.conclude()
 }
 
-// enter puts the wants of the round into their lines.
-func (t *LimitTable) enter(wants []Want) {
+// Arrive puts runs into their lines that a store knows and that no round has seen, ahead of Grant.
+func (t *LimitTable) Arrive(wants []Want) { t.enter(wants, 0, &t.arrivals) }
+
+// enter puts wants into their lines.
+func (t *LimitTable) enter(wants []Want, node journal.NodeID, list *[]*LimitInsert) {
 	for i := range wants {
 		w := &wants[i]
-		h := &head{LimitHead: LimitHead{Node: t.Node, ID: w.ID, Since: w.Since, Needs: w.Needs}, insert: len(t.inserts)}
-		t.inserts = append(t.inserts, LimitInsert{Want: w, Ranks: make([]int64, len(w.Needs))})
+		h := &head{LimitHead: LimitHead{Node: node, ID: w.ID, Since: w.Since, Run: w.Run, Needs: w.Needs}}
+		h.entered = &LimitInsert{Want: w, Ranks: make([]int64, len(w.Needs))}
+		*list = append(*list, h.entered)
 		for k, n := range w.Needs {
 			l := t.lines[LimitKey{n.Name, n.Key}]
 			p := place{l.rank(w), h}
-			t.inserts[h.insert].Ranks[k] = p.rank
+			h.entered.Ranks[k] = p.rank
 			if at, _ := slices.BinarySearchFunc(l.heads, p, place.compare); at < len(l.heads) || l.Waiting <= len(l.heads) {
 				l.heads = slices.Insert(l.heads, at, p) // else others come before it that are not in the table
 			}
@@ -58,6 +64,9 @@ func (t *LimitTable) enter(wants []Want) {
 		for _, n := range w.Needs {
 			l := t.lines[LimitKey{n.Name, n.Key}]
 			l.Waiting, l.dirty = l.Waiting+1, true
+			if node == 0 {
+				l.LookAt = LookNever // conclude knows better
+			}
 			if l.limit == nil && !slices.Contains(t.answer.Unknown, n.Name) {
 				t.answer.Unknown = append(t.answer.Unknown, n.Name)
 			}
@@ -143,6 +152,7 @@ func (t *LimitTable) verdict(l *tableLine, h *head, strict bool) verdict {
 			if !slices.Contains(t.answer.Again, k) {
 				t.answer.Again = append(t.answer.Again, k)
 			}
+			l.retry = true
 			return passed
 		case !t.allows(other, n.Cost) || other.closed:
 			waits, keeps = true, keeps && l.keptAhead(other)
@@ -205,12 +215,15 @@ func (t *LimitTable) grant(h *head) {
 			total.Held, total.dirty, l.Served = total.Held+1, true, now
 		}
 	}
-	if h.insert >= 0 {
-		t.inserts[h.insert].Granted = true
+	if h.entered != nil {
+		h.entered.Granted = true
 	} else {
 		t.grants = append(t.grants, LimitGrant{h.Node, h.ID})
 	}
-	if h.Node == t.Node {
+	if h.Node == 0 {
+		t.begun = append(t.begun, h.Run)
+		t.answer.Runs++
+	} else if h.Node == t.Node {
 		t.answer.Granted = append(t.answer.Granted, h.ID)
 	} else if !slices.Contains(t.answer.Others, h.Node) {
 		t.answer.Others = append(t.answer.Others, h.Node)
@@ -232,7 +245,16 @@ func (t *LimitTable) conclude() {
 	now := t.Now.UnixMicro()
 	opened := map[string]int{} // lines of a Total that could go on
 	for _, l := range t.lines {
-		if l.key.Key == totalKey || !l.whole {
+		if l.key.Key == totalKey {
+			if t.opened[l.key.Name] {
+				l.looked(0)
+			}
+			continue
+		}
+		if l.Waiting == 0 {
+			l.looked(0)
+		}
+		if !l.whole {
 			continue
 		}
 		l.next = 0
@@ -249,6 +271,15 @@ func (t *LimitTable) conclude() {
 			t.answer.Due[l.key] = time.UnixMicro(due).UTC()
 		}
 		open := l.Waiting > 0 && free && due <= now
+		if l.LookAt != 0 {
+			l.looked(LookNever)
+			switch {
+			case l.retry:
+				l.looked(now)
+			case l.Waiting > 0 && free && due > now:
+				l.looked(due)
+			}
+		}
 		if open && !l.closed && l.first() == nil && t.allows(l, 1) { // all that were looked at have got it, and more wait
 			t.answer.Again = append(t.answer.Again, l.key)
 		}
@@ -269,6 +300,18 @@ func (t *LimitTable) conclude() {
 	}
 	slices.SortFunc(t.answer.Again, LimitKey.compare)
 	t.answer.Again = slices.Compact(t.answer.Again)
+	for _, k := range t.answer.Again {
+		if l := t.lines[k]; l != nil && (l.LookAt != 0 || k.Key == totalKey) {
+			l.looked(now)
+		}
+	}
+}
+
+// looked notes when the next look at a line is worth it for runs.
+func (l *tableLine) looked(at int64) {
+	if l.LookAt != at {
+		l.LookAt, l.dirty = at, true
+	}
 }
 
 // lineHeap has the line first that is served first.
@@ -330,14 +373,22 @@ func (t *LimitTable) Lines() (list []LimitLineWrite) {
 
 // Idle tells whether the line says no more than a line that is not stored.
 func (w *LimitLineWrite) Idle(now time.Time) bool {
-	return w.Held == 0 && w.Waiting == 0 && w.Ready <= now.UnixMicro()
+	return w.Held == 0 && w.Waiting == 0 && w.LookAt == 0 && w.Ready <= now.UnixMicro()
 }
 
 // Grants are the stored claims that are granted.
 func (t *LimitTable) Grants() []LimitGrant { return t.grants }
 
 // Inserts are the wants of the round, to be stored.
-func (t *LimitTable) Inserts() []LimitInsert { return t.inserts }
+func (t *LimitTable) Inserts() []*LimitInsert { return t.inserts }
+
+// Arrivals are the claims of runs that have come into their lines, to be stored as such, with the
+// rank in each.
+func (t *LimitTable) Arrivals() []*LimitInsert { return t.arrivals }
+
+// Begun are the runs that have got all of their limits: their tasks are Ready and due, if nothing
+// else holds them.
+func (t *LimitTable) Begun() []journal.RunID { return t.begun }
 
 // Answer is the answer to the round.
 func (t *LimitTable) Answer() LimitAnswer { return t.answer }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"slices"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -18,7 +19,28 @@ type LimitRows interface {
 	Claims(node journal.NodeID, held bool) ([]KnownClaim, error) // of a node; held: only those that are
 	Write(t *LimitTable) error                                   // lines, inserts and grants
 	Removed(node journal.NodeID, max int) ([]int64, error)       // ids of wants of a node that is gone
+
+	// News are claims of runs that are due or have ended, and that no round has taken in: by since,
+	// then by id.
+	News(now time.Time, max int) ([]LimitNews, error)
+	LooksAt(now time.Time, max int) ([]LimitKey, error) // lines whose LookAt has come, that first
+	NextNews(now time.Time) (time.Time, error)          // when the next of these is due, of those that are not yet
 }
+
+// LimitNews is a claim of a run that a round takes in: the run has come to wait, or has ended.
+type LimitNews struct {
+	Want
+	Counted bool      // whether it is in its lines
+	Ended   bool      // it is to be taken away
+	Granted time.Time // zero while it waits
+}
+
+// LimitNewsMax is how many claims of runs one round takes in, and LimitLooksMax at how many lines
+// it looks because of runs.
+const (
+	LimitNewsMax  = 500
+	LimitLooksMax = 100
+)
 
 // DoLimitRound carries a round out.
 func DoLimitRound(rows LimitRows, node journal.NodeID, r *LimitRound, now time.Time) (LimitAnswer, error) {
@@ -31,8 +53,26 @@ func DoLimitRound(rows LimitRows, node journal.NodeID, r *LimitRound, now time.T
 		return LimitAnswer{}, err
 	}
 	keys := r.Keys()
+	var news []LimitNews
+	if r.Runs {
+		if news, err = rows.News(now, LimitNewsMax); err != nil {
+			return LimitAnswer{}, err
+		}
+		looks, err := rows.LooksAt(now, LimitLooksMax)
+		if err != nil {
+			return LimitAnswer{}, err
+		}
+		keys = WithNews(append(keys, looks...), news)
+		f.t.answer.More = len(news) == LimitNewsMax || len(looks) == LimitLooksMax
+	}
 	if err := f.fill(keys); err != nil {
 		return LimitAnswer{}, err
+	}
+	arrived, ended := f.t.TakeIn(news)
+	for _, id := range ended {
+		if _, err := rows.Remove(0, id); err != nil {
+			return LimitAnswer{}, err
+		}
 	}
 	for i := range freed {
 		f.t.Free(freed[i])
@@ -41,15 +81,51 @@ func DoLimitRound(rows LimitRows, node journal.NodeID, r *LimitRound, now time.T
 	if err != nil {
 		return LimitAnswer{}, err
 	}
+	f.t.Arrive(arrived)
 	f.t.Grant(wants)
 	if err := rows.Write(f.t); err != nil {
 		return LimitAnswer{}, err
 	}
 	answer := f.t.Answer()
 	if r.Held || r.Compare {
-		answer.Claims, err = rows.Claims(node, !r.Compare)
+		if answer.Claims, err = rows.Claims(node, !r.Compare); err != nil {
+			return LimitAnswer{}, err
+		}
+	}
+	if r.Runs {
+		answer.Next, err = rows.NextNews(now)
 	}
 	return answer, err
+}
+
+// WithNews are the lines of a round with those that news are about, sorted, and each once.
+func WithNews(keys []LimitKey, news []LimitNews) []LimitKey {
+	for i := range news {
+		for _, n := range news[i].Needs {
+			keys = append(keys, LimitKey{n.Name, n.Key})
+		}
+	}
+	slices.SortFunc(keys, LimitKey.compare)
+	return slices.Compact(keys)
+}
+
+// TakeIn frees what has ended of the news, whose ids it returns, and returns those that have
+// arrived, for Arrive. The lines of all of them are in the table.
+func (t *LimitTable) TakeIn(news []LimitNews) (arrived []Want, ended []int64) {
+	for i := range news {
+		n := &news[i]
+		switch {
+		case n.Ended:
+			ended = append(ended, n.ID)
+			for k := 0; k < len(n.Needs) && n.Counted; k++ {
+				need := &n.Needs[k]
+				t.Free(Freed{LimitKey: LimitKey{need.Name, need.Key}, Cost: need.Cost, Used: need.Cost, Granted: n.Granted})
+			}
+		case !n.Counted:
+			arrived = append(arrived, n.Want)
+		}
+	}
+	return arrived, ended
 }
 
 // FreeLimits frees what a node has, which is gone.
@@ -131,7 +207,9 @@ func (f *limitFiller) fill(keys []LimitKey) error {
 	if err := f.lines(keys, true); err != nil {
 		return err
 	}
-	for _, total := range f.t.Totals(LimitNames(keys)) {
+	totals := f.t.Totals(LimitNames(keys))
+	f.t.SetOpened(totals)
+	for _, total := range totals {
 		open, err := f.rows.Open(total.Name, LimitHeadsMax)
 		if err == nil {
 			err = f.lines(open, true)

@@ -19,7 +19,14 @@ type LimitLine struct {
 	Served int64 // when the line last got something, in microseconds; of a limit with a Total
 	// Open says that the line waits for the Total alone; of a limit with a Total.
 	Open bool
+	// LookAt is when a round should look at the line because of runs that wait in it, in
+	// microseconds: nobody else does. LookNever is when something of it is freed, 0 that no run
+	// waits in it.
+	LookAt int64
 }
+
+// LookNever is the LookAt of a line that has nothing to give to those who wait.
+const LookNever = 1 << 62
 
 // LimitHead is a claim that waits near the head of a line.
 type LimitHead struct {
@@ -27,6 +34,7 @@ type LimitHead struct {
 	ID    int64
 	Rank  int64 // by which the line is sorted, see Rank
 	Since time.Time
+	Run   journal.RunID       // of a claim of a run
 	Needs []journal.LimitNeed // of the whole want
 }
 
@@ -49,10 +57,13 @@ type LimitTable struct {
 	lines  map[LimitKey]*tableLine
 	heads  map[LimitGrant]*head
 	busy   map[string]bool // limits that another round has locked
+	opened map[string]bool // limits whose open lines are in the table
 
-	grants  []LimitGrant
-	inserts []LimitInsert
-	answer  LimitAnswer
+	grants   []LimitGrant
+	inserts  []*LimitInsert
+	arrivals []*LimitInsert
+	begun    []journal.RunID
+	answer   LimitAnswer
 }
 
 // tableLine is a line of the table.
@@ -63,6 +74,7 @@ type tableLine struct {
 	heads  []place
 	next   int  // the first head that the present pass has not looked at
 	dirty  bool // it differs from what is stored
+	retry  bool // a claim in it needs a limit that another round has locked
 	closed bool // nothing more of it is granted in this round
 	whole  bool // its heads are in the table
 }
@@ -77,7 +89,7 @@ type place struct {
 type head struct {
 	LimitHead
 	granted bool
-	insert  int // which of the table's inserts it is; below 0 for one that is stored
+	entered *LimitInsert // by this round; nil for one that has waited before
 }
 
 // LimitGrant is a stored claim that is granted.
@@ -96,7 +108,7 @@ type LimitInsert struct {
 // NewLimitTable returns a table of nothing.
 func NewLimitTable(node journal.NodeID, now time.Time) *LimitTable {
 	return &LimitTable{Node: node, Now: now, limits: map[LimitKey]*journal.Limit{}, lines: map[LimitKey]*tableLine{},
-		heads: map[LimitGrant]*head{}, busy: map[string]bool{}, answer: LimitAnswer{Now: now}}
+		heads: map[LimitGrant]*head{}, busy: map[string]bool{}, opened: map[string]bool{}, answer: LimitAnswer{Now: now}}
 }
 
 // AddLimit adds a row of a limit: that of all keys, or of a key of the table.
@@ -127,7 +139,7 @@ func (t *LimitTable) headOf(stored *LimitHead) *head {
 	id := LimitGrant{stored.Node, stored.ID}
 	h := t.heads[id]
 	if h == nil {
-		h = &head{LimitHead: *stored, insert: -1}
+		h = &head{LimitHead: *stored}
 		t.heads[id] = h
 	}
 	return h
@@ -162,6 +174,14 @@ func (t *LimitTable) Missing() (keys []LimitKey) {
 	return slices.Compact(keys)
 }
 
+// SetOpened says that the lines which are open for the totals are in the table, up to
+// LimitHeadsMax of each.
+func (t *LimitTable) SetOpened(totals []LimitKey) {
+	for _, k := range totals {
+		t.opened[k.Name] = true
+	}
+}
+
 // SetBusy says that another round has locked a limit: nothing that needs it is granted, and the
 // answer asks for another round.
 func (t *LimitTable) SetBusy(name string) { t.busy[name] = true }
@@ -193,8 +213,11 @@ func (t *LimitTable) Free(f Freed) {
 		return
 	}
 	l.Held = max(l.Held-1, 0)
+	if l.LookAt != 0 { // until the round has looked
+		l.LookAt = t.Now.UnixMicro()
+	}
 	if total := t.lines[f.LimitKey.Total()]; total != nil {
-		total.Held, total.dirty = max(total.Held-1, 0), true
+		total.Held, total.dirty, total.LookAt = max(total.Held-1, 0), true, t.Now.UnixMicro()
 	}
 	l.settle(f, t.Now.UnixMicro())
 }

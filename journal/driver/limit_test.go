@@ -69,6 +69,9 @@ func (w *limitWorld) Open(name string, _ int) (keys []LimitKey, err error) {
 	return keys, nil
 }
 
+func (w *limitWorld) News(time.Time, int) ([]LimitNews, error)               { return nil, nil }
+func (w *limitWorld) LooksAt(time.Time, int) ([]LimitKey, error)             { return nil, nil }
+func (w *limitWorld) NextNews(time.Time) (time.Time, error)                  { return time.Time{}, nil }
 func (w *limitWorld) Known(journal.NodeID, int64) (bool, error)              { return false, nil }
 func (w *limitWorld) Claims(journal.NodeID, bool) ([]KnownClaim, error)      { return nil, nil }
 func (w *limitWorld) Removed(_ journal.NodeID, _ int) (ids []int64, _ error) { return nil, nil }

@@ -224,5 +224,5 @@ func RewoundState(s journal.TaskState) journal.TaskState {
 	if s.OnHold() {
 		return journal.Paused
 	}
-	return journal.Ready
+	return min(s, journal.Ready) // one that waits for its limits goes on to wait
 }

@@ -140,7 +140,7 @@ func (a *AdminAction) checkLimit() error {
 	switch {
 	case a.Kind != AdminSetLimit && a.Kind != AdminRemoveLimit && a.Kind != AdminReleaseClaim:
 		return fmt.Errorf("%s is no action on a limit: %w", a.Kind, journal.ErrInvalid)
-	case !a.Run.IsZero() || a.Kind == AdminReleaseClaim && (a.Claim == nil || a.Claim.Node < 1) || a.Kind != AdminReleaseClaim && a.Limit == nil:
+	case !a.Run.IsZero() || a.Kind == AdminReleaseClaim && (a.Claim == nil || a.Claim.Node < 0 || a.Claim.ID < 1) || a.Kind != AdminReleaseClaim && a.Limit == nil:
 		return fmt.Errorf("%s names no limit and no claim, or a run: %w", a.Kind, journal.ErrInvalid)
 	case a.Kind == AdminSetLimit:
 		return a.Limit.Check()

@@ -22,6 +22,8 @@ type owner struct {
 	head  journal.Head // the newest event
 	seen  journal.InboxSeq
 	at    time.Time // of the newest event
+
+	limited bool // the run holds limits
 }
 
 // owner returns the owner of a claimed task, which loads its history.
@@ -30,7 +32,8 @@ func (k *kit) owner(node journal.NodeID, c driver.Claimed) *owner {
 	if c.Task.Owner != node || c.Task.Fence < 1 || c.Task.Run != c.Run.ID {
 		k.t.Fatalf("claimed task %+v of run %s, want it owned by %d", c.Task, c.Run.ID, node)
 	}
-	o := &owner{k: k, node: node, run: c.Task.Run, gen: c.Task.Generation, fence: c.Task.Fence, turn: c.Task.Turn}
+	o := &owner{k: k, node: node, run: c.Task.Run, gen: c.Task.Generation, fence: c.Task.Fence, turn: c.Task.Turn,
+		limited: len(c.Run.Limits) > 0}
 	o.learn(k.history(o.run))
 	return o
 }
@@ -78,7 +81,7 @@ func seenOf(h driver.History) journal.InboxSeq {
 // events.
 func (o *owner) build(next driver.Next, events ...journal.Event) driver.Commit {
 	c := driver.Commit{Run: o.run, Node: o.node, Fence: o.fence, Turn: o.turn, Generation: o.gen, Head: o.head,
-		InboxSeen: o.seen, Next: next}
+		InboxSeen: o.seen, Next: next, Limited: o.limited}
 	at := o.at
 	if now := o.k.j.Now(); now.After(at) {
 		at = now

@@ -49,7 +49,9 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 		s.db.dequeue(r)
 		defer s.db.enqueue(r, now)
 		if a.Kind == driver.AdminResume {
-			r.resume(now)
+			if r.resume(now); r.task.Owner == 0 && s.db.limits.awaits(r.run.ID) {
+				r.task.State, r.task.VisibleAt = journal.Limited, time.Time{}
+			}
 		} else if changed, err = r.pause(&a, now); err != nil {
 			return out, err
 		}

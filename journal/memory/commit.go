@@ -220,6 +220,7 @@ func (r *record) holds(list []driver.Consumed) bool {
 // must be dequeued.
 func (db *database) close(r *record, status journal.Status, now time.Time) {
 	db.removeChild(r)
+	db.limits.endLimits(r.run.ID)
 	r.open, r.run.Status, r.run.ClosedAt = false, status, now
 	r.task, r.attempts, r.waiting = journal.Task{}, nil, ""
 }

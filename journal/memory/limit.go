@@ -15,6 +15,7 @@ type limits struct {
 	rows   map[driver.LimitKey]journal.Limit
 	lines  map[driver.LimitKey]*limitLine
 	claims map[driver.LimitGrant]*limitClaim
+	runs   runClaims
 }
 
 // limitLine is a line. Those that wait in it are sorted.
@@ -35,16 +36,21 @@ type limitClaim struct {
 	driver.Want
 	ranks   []int64
 	granted time.Time // zero while it waits
+
+	counted bool // of a run: a round has put it into its lines
+	ended   bool // of a run: a round is to take it away
 }
 
 func newLimits() limits {
-	return limits{rows: map[driver.LimitKey]journal.Limit{}, lines: map[driver.LimitKey]*limitLine{}, claims: map[driver.LimitGrant]*limitClaim{}}
+	return limits{rows: map[driver.LimitKey]journal.Limit{}, lines: map[driver.LimitKey]*limitLine{}, claims: map[driver.LimitGrant]*limitClaim{},
+		runs: newRunClaims()}
 }
 
 // clone returns rows that the original can be changed without. Claims are never changed but by a
 // grant.
 func (l limits) clone() limits {
-	c := limits{rows: maps.Clone(l.rows), lines: map[driver.LimitKey]*limitLine{}, claims: map[driver.LimitGrant]*limitClaim{}}
+	c := limits{rows: maps.Clone(l.rows), lines: map[driver.LimitKey]*limitLine{}, claims: map[driver.LimitGrant]*limitClaim{},
+		runs: l.runs.clone()}
 	for k, line := range l.lines {
 		copied := *line
 		copied.waiting = slices.Clone(line.waiting)
@@ -79,9 +85,10 @@ func (l *limits) Line(k driver.LimitKey) (driver.LimitLine, error) {
 
 // Heads implements driver.LimitRows.
 func (l *limits) Heads(k driver.LimitKey, max int) (heads []driver.LimitHead, err error) {
-	for _, p := range l.lines[k].waiting[:min(max, len(l.lines[k].waiting))] {
-		c := l.claims[p.LimitGrant]
-		heads = append(heads, driver.LimitHead{Node: p.Node, ID: p.ID, Rank: p.rank, Since: c.Since, Needs: c.Needs})
+	for _, p := range l.lines[k].waiting {
+		if c := l.claims[p.LimitGrant]; !c.ended && len(heads) < max {
+			heads = append(heads, driver.LimitHead{Node: p.Node, ID: p.ID, Rank: p.rank, Since: c.Since, Run: c.Run, Needs: c.Needs})
+		}
 	}
 	return heads, nil
 }
@@ -112,6 +119,9 @@ func (l *limits) Remove(node journal.NodeID, id int64) (freed []driver.Freed, er
 		return nil, nil
 	}
 	delete(l.claims, g)
+	if l.runs.forget(g, c.Run); node == 0 && !c.counted {
+		return nil, nil
+	}
 	for i, n := range c.Needs {
 		k := driver.LimitKey{Name: n.Name, Key: n.Key}
 		if c.granted.IsZero() {
@@ -170,16 +180,12 @@ func (l *limits) Write(t *driver.LimitTable) error {
 		c.Needs = slices.Clone(c.Needs)
 		g := driver.LimitGrant{Node: t.Node, ID: in.ID}
 		l.claims[g] = c
-		if in.Granted {
-			c.granted = t.Now
-			continue
-		}
-		for i, n := range c.Needs {
-			line := l.lines[driver.LimitKey{Name: n.Name, Key: n.Key}]
-			at, _ := slices.BinarySearchFunc(line.waiting, limitPlace{in.Ranks[i], g}, comparePlaces)
-			line.waiting = slices.Insert(line.waiting, at, limitPlace{in.Ranks[i], g})
-		}
+		l.enter(g, c, in.Granted, t.Now)
 	}
+	for _, in := range t.Arrivals() {
+		l.arrive(in, t.Now)
+	}
+	l.runs.begun = append(l.runs.begun, t.Begun()...)
 	for _, g := range t.Grants() {
 		c := l.claims[g]
 		c.granted = t.Now
@@ -188,4 +194,35 @@ func (l *limits) Write(t *driver.LimitTable) error {
 		}
 	}
 	return nil
+}
+
+// enter puts a claim into its lines, or notes that it is held.
+func (l *limits) enter(g driver.LimitGrant, c *limitClaim, granted bool, now time.Time) {
+	if granted {
+		c.granted = now
+		return
+	}
+	for i, n := range c.Needs {
+		line := l.lines[driver.LimitKey{Name: n.Name, Key: n.Key}]
+		at, _ := slices.BinarySearchFunc(line.waiting, limitPlace{c.ranks[i], g}, comparePlaces)
+		line.waiting = slices.Insert(line.waiting, at, limitPlace{c.ranks[i], g})
+	}
+}
+
+// arrive puts a claim of a run into its lines.
+func (l *limits) arrive(in *driver.LimitInsert, now time.Time) {
+	g := driver.LimitGrant{ID: in.ID}
+	c := l.claims[g]
+	c.counted, c.ranks = true, in.Ranks
+	delete(l.runs.news, in.ID)
+	l.enter(g, c, in.Granted, now)
+}
+
+// bounds are those of a line, nil for none.
+func (l *limits) bounds(k driver.LimitKey) *journal.Limit {
+	row, _ := l.Limit(k)
+	if row == nil {
+		row, _ = l.Limit(driver.LimitKey{Name: k.Name})
+	}
+	return row
 }

@@ -23,7 +23,9 @@ func setLimit(db *database, a *driver.AdminAction, now time.Time) error {
 		return nil
 	case a.Kind == driver.AdminRemoveLimit:
 		delete(db.limits.rows, k)
+		db.limits.lookAgain(k.Name, now)
 	default:
+		db.limits.lookAgain(k.Name, now)
 		l := *a.Limit
 		l.Time, l.Actor, l.Reason = instant(now), a.Actor, a.AuditReason()
 		db.limits.rows[k] = l
@@ -53,13 +55,16 @@ func (l *limits) retotal(k driver.LimitKey, totals bool) {
 // releaseClaim frees what a node claims. What has changed is in the audit (J12).
 func releaseClaim(db *database, a *driver.AdminAction, now time.Time) error {
 	c := db.limits.claims[driver.LimitGrant{Node: a.Claim.Node, ID: a.Claim.ID}]
-	if c == nil {
+	if c == nil || c.ended {
 		return journal.ErrNoClaim
 	}
 	shown := db.limits.show(driver.LimitGrant{Node: a.Claim.Node, ID: a.Claim.ID}, 0)
 	round := driver.LimitRound{Releases: []driver.LimitRelease{{ID: a.Claim.ID, Needs: c.Needs}}}
-	if _, err := driver.DoLimitRound(&db.limits, a.Claim.Node, &round, now); err != nil {
+	if _, err := limitRound(db, a.Claim.Node, &round, now); err != nil {
 		return err
+	}
+	if a.Claim.Node == 0 && c.granted.IsZero() { // it goes without
+		beginLimited(db, c.Run, now)
 	}
 	a.Run = c.Run
 	db.note(a, "", a.ClaimDetail(&shown), now)
@@ -107,7 +112,7 @@ func (s *Store) Limits(ctx context.Context, f journal.LimitFilter) (journal.Limi
 	}
 	for g, c := range l.claims {
 		for i, n := range c.Needs {
-			if selects(n.Name, n.Key) && (f.Run.IsZero() || f.Run == c.Run) {
+			if selects(n.Name, n.Key) && !c.ended && (f.Run.IsZero() || f.Run == c.Run) {
 				page.Claims = append(page.Claims, l.show(g, i))
 			}
 		}
@@ -119,15 +124,6 @@ func (s *Store) Limits(ctx context.Context, f journal.LimitFilter) (journal.Limi
 	slices.SortFunc(page.Claims, compareClaims)
 	page.Uses, page.Claims = page.Uses[:min(f.Uses, len(page.Uses))], page.Claims[:min(f.Claims, len(page.Claims))]
 	return page, nil
-}
-
-// bounds are those of a line, nil for none.
-func (l *limits) bounds(k driver.LimitKey) *journal.Limit {
-	row, _ := l.Limit(k)
-	if row == nil {
-		row, _ = l.Limit(driver.LimitKey{Name: k.Name})
-	}
-	return row
 }
 
 // compareClaims puts held claims first, then those that wait by limit and place.
@@ -152,5 +148,5 @@ func (m *member) Limits(ctx context.Context, r driver.LimitRound) (driver.LimitA
 	if m.row() == nil {
 		return driver.LimitAnswer{}, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)
 	}
-	return driver.DoLimitRound(&m.s.db.limits, m.id, &r, now)
+	return limitRound(m.s.db, m.id, &r, now)
 }

@@ -49,7 +49,7 @@ func newRecord(st *journal.Start, now time.Time) *record {
 		ID: st.ID, Key: st.Key, Workflow: st.Workflow, Version: st.Version, Queue: st.Queue, Priority: st.Priority,
 		Labels: cloneLabels(st.Labels), Input: clonePayload(st.Input), Trace: st.Trace, Generation: 1,
 		CreatedAt: now, StartAt: instant(now.Add(st.Delay)), Parent: cloned(st.Parent),
-		Headers: cloneLabels(st.Headers), Timeout: st.Timeout, OnFailure: st.OnFailure,
+		Headers: cloneLabels(st.Headers), Timeout: st.Timeout, OnFailure: st.OnFailure, Limits: slices.Clone(st.Limits),
 	}
 	return &record{
 		run: run, open: true, known: map[string]journal.InboxSeq{}, answers: map[journal.InboxSeq]journal.Answer{},
@@ -79,7 +79,7 @@ func (r *record) row() journal.Run {
 	run.StartLabels = maps.Clone(run.StartLabels) // empty is not nil
 	run.Published = clonePublished(run.Published)
 	run.Parent, run.Continued, run.Rewound = cloned(run.Parent), cloned(run.Continued), run.Rewound.Clone()
-	run.Freezes = slices.Clone(run.Freezes)
+	run.Freezes, run.Limits = slices.Clone(run.Freezes), slices.Clone(run.Limits)
 	if run.Continued != nil {
 		run.Continued.Carried = slices.Clone(run.Continued.Carried)
 	}

@@ -49,7 +49,13 @@ func (db *database) rewind(r *record, w *driver.Rewind, now time.Time) error {
 		t.Fence, t.Turn, t.State = r.task.Fence, r.task.Turn+1, driver.RewoundState(r.task.State)
 	}
 	t.Generation, t.Version, t.VisibleAt = r.run.Generation, r.run.Version, now
+	if t.State == journal.Limited {
+		t.VisibleAt = time.Time{}
+	}
 	r.task, r.attempts, r.waiting, r.unconfirmed = t, attempts, "", false
+	if reopened && len(r.run.Limits) > 0 {
+		awaitLimits(db, r, now)
+	}
 	r.open, r.run.Status, r.run.ClosedAt = true, journal.Open, time.Time{}
 	db.enqueue(r, now)
 	if reopened {

@@ -80,7 +80,9 @@ func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 	// An owner that is not alive is no error: the caller may have lost its lease while the start
 	// was on its way. The run goes into the queue, and the answer says so.
 	r := newRecord(st, now)
-	if db.alive(st.Owner) && st.Delay == 0 {
+	if len(st.Limits) > 0 {
+		awaitLimits(db, r, r.run.StartAt)
+	} else if db.alive(st.Owner) && st.Delay == 0 {
 		r.task.Owner, r.task.Fence, r.task.VisibleAt, r.unconfirmed = st.Owner, journal.FenceAtBirth, time.Time{}, true
 	}
 	if st.Key != "" {

@@ -26,15 +26,17 @@ SELECT EXISTS (SELECT FROM gone), EXISTS (SELECT FROM reprise.runs r WHERE r.id 
 // It follows the lock of the task, see adminHold. If the run is owned, its owner keeps it and is
 // only asked to look: state, strikes and problem are the owner's to change with its next commit
 // (J3), so they are left alone. A pause is not the owner's, so it ends here (J11). A paused run
-// that nobody has claimed yet begins when its start says. A freeze of the timers ends too, or is
-// taken back, as driver.Thaw says.
+// that nobody has claimed yet begins when its start says, and one that waits for limits waits on.
+// A freeze of the timers ends too, or is taken back, as driver.Thaw says.
 const adminResumeSQL = `
 WITH held AS MATERIALIZED (
     SELECT t.run_id, t.state FROM reprise.tasks t WHERE t.run_id = $1::uuid
+), waits AS MATERIALIZED (
+    SELECT EXISTS (SELECT FROM reprise.limit_claims c WHERE c.node = 0 AND c.run_id = $1::uuid AND c.granted_at IS NULL AND NOT c.ended) AS waits
 ), resumed AS (
     UPDATE reprise.tasks t
-    SET visible_at = CASE WHEN t.state = 3 AND t.fence = 0 THEN greatest(now(), t.visible_at) ELSE now() END,
-        state   = CASE WHEN t.owner = 0 OR t.state >= 3 THEN 0 ELSE t.state END,
+    SET visible_at = CASE WHEN t.owner = 0 AND (SELECT w.waits FROM waits w) THEN 'infinity' WHEN t.state = 3 AND t.fence = 0 THEN greatest(now(), t.visible_at) ELSE now() END,
+        state   = CASE WHEN t.owner = 0 AND (SELECT w.waits FROM waits w) THEN -1 WHEN t.owner = 0 OR t.state >= 3 THEN 0 ELSE t.state END,
         strikes = CASE WHEN t.owner = 0 THEN 0 ELSE t.strikes END,
         problem = CASE WHEN t.owner = 0 THEN '' ELSE t.problem END
     WHERE t.run_id = $1::uuid

@@ -77,6 +77,7 @@ FROM last l WHERE r.id = ANY (ARRAY[l.run_id])`
 func queueTerminate(s *Store, p *pipeline, runs []journal.RunID, why journal.Payload) {
 	if len(runs) > 0 {
 		p.exec(s.sql.terminate, runIDs(runs), int16(journal.RunTerminated), nullText(why.Encoding), nullBytes(why.Data), int16(journal.Terminated))
+		queueLimitsEnd(s, p, runs)
 	}
 }
 
@@ -129,13 +130,4 @@ func (s *Store) orphansOf(ctx context.Context, q querier, closing []journal.RunI
 		level = below
 	}
 	return found, nil
-}
-
-// runIDs are run ids as an array of the driver's type.
-func runIDs(runs []journal.RunID) []pgtype.UUID {
-	ids := make([]pgtype.UUID, len(runs))
-	for i, run := range runs {
-		ids[i] = uuidArg(run)
-	}
-	return ids
 }

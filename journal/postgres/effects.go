@@ -292,10 +292,14 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	if err != nil {
 		return err
 	}
-	var terminated []journal.RunID
+	var terminated, limited []journal.RunID
 	for _, i := range e.accepted {
+		if c := &e.commits[i]; c.Limited && c.Next.Kind == driver.NextClose {
+			limited = append(limited, c.Run)
+		}
 		terminated = append(terminated, e.orphans[i].terminated...)
 	}
+	queueLimitsEnd(e.s, &p, limited)
 	e.s.exclude.owners(&p, terminated)
 	_ = e.s.pieces.in(len(terminated), small, func(from, to int) error {
 		queueTerminate(e.s, &p, terminated[from:to], journal.TerminatedPayload(journal.ParentClosed))

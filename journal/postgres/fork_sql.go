@@ -8,9 +8,9 @@ WITH r AS MATERIALIZED (
     SELECT * FROM reprise.runs r WHERE r.id = $1::uuid FOR SHARE OF r
 ), made AS (
     INSERT INTO reprise.runs (id, created_at, generation, version, priority, holds_key, workflow, queue, key, labels, input, input_encoding,
-                              trace, inbox_seen, carried, published, headers, timeout, on_failure, start_labels, freezes)
+                              trace, inbox_seen, carried, published, headers, timeout, on_failure, start_labels, limits, freezes)
     SELECT $2::uuid, statement_timestamp(), r.generation, $3::int, r.priority, false, r.workflow, $4::text, $5::text, r.labels, r.input,
-           r.input_encoding, r.trace, r.inbox_seen, r.carried, r.published, r.headers, r.timeout, r.on_failure, r.start_labels,
+           r.input_encoding, r.trace, r.inbox_seen, r.carried, r.published, r.headers, r.timeout, r.on_failure, r.start_labels, r.limits,
            CASE WHEN cardinality(r.freezes) % 2 = 1
                 THEN r.freezes || greatest(coalesce(r.closed_at, statement_timestamp()), r.freezes[cardinality(r.freezes)]) ELSE r.freezes END
     FROM r

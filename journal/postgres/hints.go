@@ -293,6 +293,8 @@ func encodeHint(h driver.Hint) string {
 		return "n"
 	case driver.HintWaiter:
 		return "w"
+	case driver.HintRunLimits:
+		return "r"
 	case driver.HintLimit:
 		return "l" + strconv.Itoa(int(h.Node))
 	}
@@ -318,6 +320,8 @@ func decodeHint(line string) driver.Hint {
 		return driver.Hint{Kind: driver.HintNode}
 	case kind == 'w':
 		return driver.Hint{Kind: driver.HintWaiter}
+	case kind == 'r':
+		return driver.Hint{Kind: driver.HintRunLimits}
 	case kind == 'l':
 		if node, err := strconv.ParseInt(rest, 10, 32); err == nil {
 			return driver.Hint{Kind: driver.HintLimit, Node: journal.NodeID(node)}

@@ -28,6 +28,7 @@ type limitRound struct {
 	heads  map[driver.LimitKey][]driver.LimitHead
 	freed  []driver.Freed
 	known  []int64
+	runs   limitRuns
 }
 
 // limitState is a row of limitStateSQL.
@@ -39,8 +40,12 @@ type limitState struct {
 
 // Limits implements driver.Membership.
 func (m *member) Limits(ctx context.Context, r driver.LimitRound) (a driver.LimitAnswer, err error) {
+	first := &limitRound{s: m.s, m: m, r: &r}
+	if idle, a, err := first.nothing(ctx); idle || err != nil {
+		return a, err
+	}
 	err = m.s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		x := &limitRound{s: m.s, m: m, r: &r}
+		x := &limitRound{s: m.s, m: m, r: &r, runs: limitRuns{keys: first.runs.keys, more: first.runs.more}}
 		a, err = x.do(ctx, c)
 		return err
 	})
@@ -51,7 +56,9 @@ func (m *member) Limits(ctx context.Context, r driver.LimitRound) (a driver.Limi
 }
 
 func (x *limitRound) do(ctx context.Context, c *pgx.Conn) (driver.LimitAnswer, error) {
-	keys := x.r.Keys()
+	keys := append(x.r.Keys(), x.runs.keys...)
+	slices.SortFunc(keys, driver.CompareLimitKeys)
+	keys = slices.Compact(keys)
 	names := driver.LimitNames(keys)
 	var p pipeline
 	p.exec(beginSQL)
@@ -65,6 +72,9 @@ func (x *limitRound) do(ctx context.Context, c *pgx.Conn) (driver.LimitAnswer, e
 	}), int32(x.m.id), x.m.me())
 	x.remove(&p, x.r.Releases)
 	x.recall(&p)
+	if x.r.Runs {
+		x.runs.read(x.s, &p)
+	}
 	if len(names) > 0 {
 		x.read(&p, withDefaults(keys, names), driver.LimitHeadsMax)
 	}
@@ -85,11 +95,16 @@ func (x *limitRound) do(ctx context.Context, c *pgx.Conn) (driver.LimitAnswer, e
 	for i := range x.freed {
 		x.t.Free(x.freed[i])
 	}
+	arrived, ended := x.t.TakeIn(x.runs.news)
+	x.t.Arrive(arrived)
 	x.t.Grant(x.fresh())
 	a := x.t.Answer()
 	p = pipeline{}
-	if err := x.write(&p); err != nil {
+	if err := x.write(&p, ended); err != nil {
 		return a, err
+	}
+	if x.r.Runs {
+		x.runs.queueNext(x.s, &p)
 	}
 	if x.r.Held || x.r.Compare {
 		p.query(x.s.sql.limit.ofNode, each(func(row pgx.CollectableRow) error {
@@ -99,7 +114,9 @@ func (x *limitRound) do(ctx context.Context, c *pgx.Conn) (driver.LimitAnswer, e
 		}), int32(x.m.id), x.r.Compare)
 	}
 	p.exec(endSQL)
-	return a, p.send(ctx, c)
+	err := p.send(ctx, c)
+	a.More, a.Next = x.runs.more, x.runs.next
+	return a, err
 }
 
 // gather takes in what has come since the round was made. Of the lines that it is about those are
@@ -212,6 +229,7 @@ func (x *limitRound) add(keys []driver.LimitKey, whole bool) {
 // beside. Limits of these that somebody else has locked are busy.
 func (x *limitRound) more(ctx context.Context, c *pgx.Conn, names []string) error {
 	if totals := x.t.Totals(names); len(totals) > 0 {
+		x.t.SetOpened(totals)
 		var open []driver.LimitKey
 		list, _ := limitArrays(totals)
 		var p pipeline
@@ -279,4 +297,25 @@ func (x *limitRound) fresh() []driver.Want {
 		return x.r.Wants
 	}
 	return slices.DeleteFunc(slices.Clone(x.r.Wants), func(w driver.Want) bool { return slices.Contains(x.known, w.ID) })
+}
+
+// nothing tells whether a round that was asked to take in what is new of runs need not be made, and
+// what it answers then.
+func (x *limitRound) nothing(ctx context.Context) (idle bool, a driver.LimitAnswer, err error) {
+	if !x.r.Runs {
+		return false, a, nil
+	}
+	alive := false
+	err = x.s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		a = driver.LimitAnswer{}
+		var p pipeline
+		p.query(x.s.sql.limit.member, each(func(row pgx.CollectableRow) error { return row.Scan(&alive, &a.Now) }), int32(x.m.id), x.m.me())
+		x.runs.due(x.s, &p)
+		return p.send(ctx, c)
+	})
+	if err == nil && !alive {
+		err = x.m.lost()
+	}
+	a.Now, a.Next = a.Now.UTC(), x.runs.next
+	return len(x.runs.keys) == 0 && x.r.Size() == 0 && !x.r.Held && !x.r.Compare, a, err
 }

@@ -43,6 +43,7 @@ func adminLimit(ctx context.Context, s *Store, a *driver.AdminAction) error {
 				p.exec(s.sql.limit.set, l.Name, l.Key, l.Concurrency, l.Total, l.Rate.N, l.Rate.Per.Microseconds(), l.Rate.Burst, l.Weight,
 					l.Ageing.Microseconds(), a.Actor, a.AuditReason())
 			}
+			p.exec(s.sql.limit.runs.look, l.Name)
 			if change.Totals || change.NoTotal {
 				p.exec(s.sql.limit.retotal, l.Name, change.Totals)
 			}
@@ -60,6 +61,7 @@ func adminLimit(ctx context.Context, s *Store, a *driver.AdminAction) error {
 // adminClaim takes a claim of a node away, in one transaction with its row of the audit (J12).
 func adminClaim(ctx context.Context, s *Store, a *driver.AdminAction) error {
 	var found *journal.LimitClaim
+	var waits bool
 	err := s.transaction(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		found = nil
 		id := pgtype.Int8{Int64: a.Claim.ID, Valid: true}
@@ -78,7 +80,7 @@ func adminClaim(ctx context.Context, s *Store, a *driver.AdminAction) error {
 		p.query(s.sql.limit.claim, each(func(row pgx.CollectableRow) error {
 			found = &journal.LimitClaim{Node: a.Claim.Node, ID: a.Claim.ID}
 			var run pgtype.UUID
-			err := row.Scan(&found.Limit, &found.Key, &found.Step, &run)
+			err := row.Scan(&found.Limit, &found.Key, &found.Step, &run, &waits)
 			found.Run = run.Bytes
 			return err
 		}), int32(a.Claim.Node), a.Claim.ID)
@@ -89,6 +91,9 @@ func adminClaim(ctx context.Context, s *Store, a *driver.AdminAction) error {
 		if found != nil {
 			noted := *a
 			noted.Run = found.Run
+			if found.Node == 0 && waits { // the run goes without
+				beginLimited(s, &p, []journal.RunID{found.Run})
+			}
 			p.exec(s.sql.limit.free, int32(a.Claim.Node), id)
 			p.exec(s.sql.admin.note, append(auditArgs(&noted, a.ClaimDetail(found)), "")...)
 		}

@@ -18,6 +18,12 @@ type limitStatements struct {
 	names, free, sweep                                                          string
 	adminRead, set, unset, retotal, claim                                       string
 	list, uses, held, waiting, waitingName, waitingRun                          string
+	runs                                                                        limitRunStatements
+}
+
+// limitRunStatements are those of limits that runs hold.
+type limitRunStatements struct {
+	start, again, end, due, next, news, arrive, begin, look string
 }
 
 // limitLocks adds statements that lock limits to pipelines, and those that free what a node has.

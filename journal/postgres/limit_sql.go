@@ -29,12 +29,13 @@ const limitKnownSQL = `SELECT DISTINCT c.id FROM reprise.limit_claims c WHERE c.
 // missing.
 const limitStateSQL = `
 SELECT k.name, k.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing,
-       j.held, j.waiting, j.ready, j.served, j.open, c.node, c.id, c.rank, c.since, c.cost, c.needs
+       j.held, j.waiting, j.ready, j.served, j.open, j.look_at, c.node, c.id, c.rank, c.since, c.cost, c.needs, c.run_id
 FROM unnest($1::text[], $2::text[]) AS k(name, key)
 LEFT JOIN LATERAL (SELECT * FROM reprise.limits l WHERE l.name = k.name AND l.key = k.key) l ON true
 LEFT JOIN LATERAL (SELECT * FROM reprise.limit_lines j WHERE j.name = k.name AND j.key = k.key) j ON true
 LEFT JOIN LATERAL (
-    SELECT * FROM reprise.limit_claims c WHERE j.waiting > 0 AND c.name = k.name AND c.key = k.key AND c.granted_at IS NULL
+    SELECT * FROM reprise.limit_claims c
+    WHERE j.waiting > 0 AND c.name = k.name AND c.key = k.key AND c.granted_at IS NULL AND c.counted AND NOT c.ended
     ORDER BY c.rank, c.node, c.id LIMIT $3::int) c ON true`
 
 // limitOpenSQL finds the lines that come first for the total of their limit.
@@ -45,10 +46,13 @@ CROSS JOIN LATERAL (
 
 // limitLinesSQL writes lines, under the locks of their limits.
 const limitLinesSQL = `
-INSERT INTO reprise.limit_lines (name, key, held, waiting, ready, served, share, open)
-SELECT * FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[], $7::float8[], $8::bool[])
+INSERT INTO reprise.limit_lines (name, key, held, waiting, ready, served, share, open, look_at)
+SELECT u.name, u.key, u.held, u.waiting, u.ready, u.served, u.share, u.open, nullif(u.look_at, 0)
+FROM unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::bigint[], $6::bigint[], $7::float8[], $8::bool[], $9::bigint[])
+     AS u(name, key, held, waiting, ready, served, share, open, look_at)
 ON CONFLICT (name, key) DO UPDATE
-SET held = excluded.held, waiting = excluded.waiting, ready = excluded.ready, served = excluded.served, share = excluded.share, open = excluded.open`
+SET held = excluded.held, waiting = excluded.waiting, ready = excluded.ready, served = excluded.served, share = excluded.share,
+    open = excluded.open, look_at = excluded.look_at`
 
 // limitInsertSQL writes wants: granted ones, and those that wait. The primary key refuses a round
 // that arrives twice.
@@ -79,26 +83,27 @@ const limitNamesSQL = `
 SELECT DISTINCT c.name FROM reprise.limit_claims c WHERE c.node = $1::int AND ($2::bigint IS NULL OR c.id = $2::bigint) ORDER BY c.name`
 
 // limitFreeSQL frees what a node has, under the locks of the limits. Nobody is granted anything by
-// it: every node that waits looks again when it hears of it.
+// it: every node that waits looks again when it hears of it, and some node for the sake of runs.
 const limitFreeSQL = `
 WITH gone AS (
     DELETE FROM reprise.limit_claims c WHERE c.node = $1::int AND ($2::bigint IS NULL OR c.id = $2::bigint)
-    RETURNING c.name, c.key, c.granted_at IS NOT NULL AS held
+    RETURNING c.name, c.key, c.granted_at IS NOT NULL AS held, c.granted_at IS NULL AND c.counted AS waits
 ), freed AS (
-    SELECT g.name, g.key, count(*) FILTER (WHERE g.held) AS held, count(*) FILTER (WHERE NOT g.held) AS waiting FROM gone g GROUP BY g.name, g.key
+    SELECT g.name, g.key, count(*) FILTER (WHERE g.held) AS held, count(*) FILTER (WHERE g.waits) AS waiting FROM gone g GROUP BY g.name, g.key
     UNION ALL
     SELECT g.name, '~total', count(*) FILTER (WHERE g.held), 0 FROM gone g GROUP BY g.name
 )
 UPDATE reprise.limit_lines l
 SET held = greatest(l.held - f.held, 0), waiting = greatest(l.waiting - f.waiting, 0), open = l.open AND l.waiting > f.waiting,
-    share = CASE WHEN l.held > 0 THEN l.share * greatest(l.held - f.held, 0) / l.held ELSE 0 END
+    share = CASE WHEN l.held > 0 THEN l.share * greatest(l.held - f.held, 0) / l.held ELSE 0 END,
+    look_at = CASE WHEN f.held > 0 AND (l.look_at IS NOT NULL OR l.key = '~total') THEN 1 ELSE l.look_at END
 FROM freed f WHERE l.name = f.name AND l.key = f.key`
 
 // limitSweepSQL forgets lines that say nothing any more. A round that has read one of them writes
 // it anew.
 const limitSweepSQL = `
 DELETE FROM reprise.limit_lines l
-WHERE l.held = 0 AND l.waiting = 0 AND l.ready < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 60000000`
+WHERE l.held = 0 AND l.waiting = 0 AND l.look_at IS NULL AND l.ready < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 60000000`
 
 // limitReadSQL reads the row of a limit that an operator changes, under its lock.
 const limitReadSQL = `
@@ -130,7 +135,8 @@ ON CONFLICT (name, key) DO UPDATE SET held = excluded.held`
 
 // limitClaimSQL reads a claim that an operator releases, under its lock.
 const limitClaimSQL = `
-SELECT c.name, c.key, c.step, c.run_id FROM reprise.limit_claims c WHERE c.node = $1::int AND c.id = $2::bigint ORDER BY c.part LIMIT 1`
+SELECT c.name, c.key, c.step, c.run_id, c.granted_at IS NULL FROM reprise.limit_claims c
+WHERE c.node = $1::int AND c.id = $2::bigint AND NOT c.ended ORDER BY c.part LIMIT 1`
 
 // limitsSQL lists limits: those of a name, or all.
 const limitsSQL = `
@@ -140,7 +146,7 @@ FROM reprise.limits l WHERE ($1::text = '' OR l.name = $1::text) AND ($2::text =
 // limitUsesSQL lists lines that say something, the longest first.
 const limitUsesSQL = `
 SELECT j.name, j.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, j.held, j.waiting, j.ready, j.served, j.open,
-       NULL::int, NULL::bigint, NULL::bigint, NULL::timestamptz, NULL::bigint, NULL::text
+       j.look_at, NULL::int, NULL::bigint, NULL::bigint, NULL::timestamptz, NULL::bigint, NULL::text, NULL::uuid
 FROM reprise.limit_lines j
 LEFT JOIN LATERAL (SELECT * FROM reprise.limits l WHERE l.name = j.name AND l.key IN ('', j.key) ORDER BY l.key DESC LIMIT 1) l ON true
 WHERE ($1::text = '' OR j.name = $1::text) AND ($2::text = '' OR j.key = $2::text) AND j.key <> '~total'
@@ -151,29 +157,30 @@ ORDER BY j.waiting DESC, j.held DESC, j.name, j.key LIMIT $3::int`
 const limitHeldSQL = `
 SELECT c.name, c.key, c.node, c.id, c.run_id, c.cmd, c.step, c.cost, c.since, c.granted_at, c.priority, 0
 FROM reprise.limit_claims c
-WHERE c.granted_at IS NOT NULL AND ($1::text = '' OR c.name = $1::text) AND ($2::text = '' OR c.key = $2::text)
+WHERE c.granted_at IS NOT NULL AND NOT c.ended AND ($1::text = '' OR c.name = $1::text) AND ($2::text = '' OR c.key = $2::text)
   AND ($3::uuid IS NULL OR c.run_id = $3::uuid)
 ORDER BY c.name, c.key, c.granted_at, c.node, c.id LIMIT $4::int`
 
-// placeOf counts a claim's place in its line.
+// placeOf counts a claim's place in its line, or the one that it will have if no round has counted
+// it yet.
 const placeOf = `(SELECT count(*) FROM (SELECT FROM reprise.limit_claims x WHERE x.name = c.name AND x.key = c.key AND x.granted_at IS NULL
-        AND (x.rank, x.node, x.id) <= (c.rank, c.node, c.id) LIMIT 1000) x)`
+        AND x.counted AND NOT x.ended AND (x.rank, x.node, x.id) <= (c.rank, c.node, c.id) LIMIT 1000) x) + (NOT c.counted)::int`
 
 // limitWaitingSQL lists claims that wait, in the order of their lines.
 const limitWaitingSQL = `
 SELECT c.name, c.key, c.node, c.id, c.run_id, c.cmd, c.step, c.cost, c.since, c.granted_at, c.priority, ` + placeOf + `
 FROM reprise.limit_claims c
-WHERE c.granted_at IS NULL ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $1::int`
+WHERE c.granted_at IS NULL AND c.counted AND NOT c.ended ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $1::int`
 
 // limitWaitingNameSQL lists those of one limit.
 const limitWaitingNameSQL = `
 SELECT c.name, c.key, c.node, c.id, c.run_id, c.cmd, c.step, c.cost, c.since, c.granted_at, c.priority, ` + placeOf + `
 FROM reprise.limit_claims c
-WHERE c.granted_at IS NULL AND c.name = $1::text AND ($2::text = '' OR c.key = $2::text) ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $3::int`
+WHERE c.granted_at IS NULL AND c.counted AND NOT c.ended AND c.name = $1::text AND ($2::text = '' OR c.key = $2::text) ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $3::int`
 
 // limitWaitingRunSQL lists those of one run.
 const limitWaitingRunSQL = `
 SELECT c.name, c.key, c.node, c.id, c.run_id, c.cmd, c.step, c.cost, c.since, c.granted_at, c.priority, ` + placeOf + `
 FROM reprise.limit_claims c
-WHERE c.granted_at IS NULL AND c.run_id = $1::uuid AND ($2::text = '' OR c.name = $2::text) AND ($3::text = '' OR c.key = $3::text)
+WHERE c.granted_at IS NULL AND NOT c.ended AND c.run_id = $1::uuid AND ($2::text = '' OR c.name = $2::text) AND ($3::text = '' OR c.key = $3::text)
 ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT $4::int`

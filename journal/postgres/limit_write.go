@@ -12,11 +12,12 @@ import (
 )
 
 // write adds what a round has changed.
-func (x *limitRound) write(p *pipeline) error {
+func (x *limitRound) write(p *pipeline, ended []int64) error {
+	x.begin(p)
 	if lines := x.t.Lines(); len(lines) > 0 {
 		var names, keys []string
 		var held, waiting []int32
-		var ready, served []int64
+		var ready, served, look []int64
 		var share []float64
 		var open []bool
 		for i := range lines {
@@ -24,10 +25,11 @@ func (x *limitRound) write(p *pipeline) error {
 			names, keys = append(names, l.Name), append(keys, l.Key)
 			held, waiting = append(held, int32(l.Held)), append(waiting, int32(l.Waiting))
 			ready, served = append(ready, l.Ready), append(served, l.Served)
-			share, open = append(share, l.Share), append(open, l.Open)
+			share, open, look = append(share, l.Share), append(open, l.Open), append(look, l.LookAt)
 		}
-		p.exec(x.s.sql.limit.lines, names, keys, held, waiting, ready, served, share, open)
+		p.exec(x.s.sql.limit.lines, names, keys, held, waiting, ready, served, share, open, look)
 	}
+	x.arrive(p, ended)
 	if grants := x.t.Grants(); len(grants) > 0 {
 		nodes, ids := make([]int32, len(grants)), make([]int64, len(grants))
 		for i, g := range grants {
@@ -42,7 +44,7 @@ func (x *limitRound) write(p *pipeline) error {
 }
 
 // insert adds the wants of a round.
-func (x *limitRound) insert(p *pipeline, inserts []driver.LimitInsert) error {
+func (x *limitRound) insert(p *pipeline, inserts []*driver.LimitInsert) error {
 	var ids, costs, ranks []int64
 	var parts, priorities []int16
 	var names, keys, steps []string
@@ -51,8 +53,7 @@ func (x *limitRound) insert(p *pipeline, inserts []driver.LimitInsert) error {
 	var runs []pgtype.UUID
 	var cmds []int32
 	var needs []*string
-	for i := range inserts {
-		in := &inserts[i]
+	for _, in := range inserts {
 		text, err := driver.EncodeLimitNeeds(in.Needs)
 		if err != nil {
 			return fmt.Errorf("limits of step %q of run %s: %w", in.Step, in.Run, err)
@@ -79,12 +80,13 @@ func limitArrays(list []driver.LimitKey) (names, keys []string) {
 // scanLimitState reads a row of limitStateSQL. head is nil if nobody waits in the line.
 func scanLimitState(row pgx.CollectableRow) (s limitState, head *driver.LimitHead, err error) {
 	var concurrency, total, weight, held, waiting, node *int32
-	var n, per, burst, ageing, ready, served, id, rank, cost *int64
+	var n, per, burst, ageing, ready, served, look, id, rank, cost *int64
+	var run pgtype.UUID
 	var open *bool
 	var since pgtype.Timestamptz
 	var needs *string
-	err = row.Scan(&s.key.Name, &s.key.Key, &concurrency, &total, &n, &per, &burst, &weight, &ageing, &held, &waiting, &ready, &served, &open,
-		&node, &id, &rank, &since, &cost, &needs)
+	err = row.Scan(&s.key.Name, &s.key.Key, &concurrency, &total, &n, &per, &burst, &weight, &ageing, &held, &waiting, &ready, &served, &open, &look,
+		&node, &id, &rank, &since, &cost, &needs, &run)
 	if err == nil && concurrency != nil {
 		s.limit = &journal.Limit{
 			Name: s.key.Name, Key: s.key.Key, Concurrency: int(*concurrency), Total: int(*total), Weight: int(*weight), Ageing: micros(*ageing),
@@ -92,10 +94,10 @@ func scanLimitState(row pgx.CollectableRow) (s limitState, head *driver.LimitHea
 		}
 	}
 	if err == nil && held != nil {
-		s.line = driver.LimitLine{Held: int(*held), Waiting: int(*waiting), Ready: *ready, Served: *served, Open: *open}
+		s.line = driver.LimitLine{Held: int(*held), Waiting: int(*waiting), Ready: *ready, Served: *served, Open: *open, LookAt: intOf[int64](look)}
 	}
 	if err == nil && node != nil {
-		head = &driver.LimitHead{Node: journal.NodeID(*node), ID: *id, Rank: *rank, Since: timeOf(since)}
+		head = &driver.LimitHead{Node: journal.NodeID(*node), ID: *id, Rank: *rank, Since: timeOf(since), Run: run.Bytes}
 		head.Needs, err = driver.DecodeLimitNeeds(textOf(needs), journal.LimitNeed{Name: s.key.Name, Key: s.key.Key, Cost: *cost})
 	}
 	return s, head, err
@@ -111,4 +113,30 @@ func scanKnownClaim(row pgx.CollectableRow) (k driver.KnownClaim, err error) {
 		k.Needs, err = driver.DecodeLimitNeeds(textOf(needs), one)
 	}
 	return k, err
+}
+
+// begin adds what lets runs begin that the round has granted. It comes ahead of all writes to
+// claims, as whoever closes a run has its task first.
+func (x *limitRound) begin(p *pipeline) {
+	if begun := x.t.Begun(); len(begun) > 0 {
+		beginLimited(x.s, p, begun)
+	}
+}
+
+// arrive adds what puts claims of runs into their lines, and takes those away that have ended.
+func (x *limitRound) arrive(p *pipeline, ended []int64) {
+	if arrivals := x.t.Arrivals(); len(arrivals) > 0 {
+		var ids, ranks []int64
+		var parts []int16
+		var granted []bool
+		for _, in := range arrivals {
+			for part, rank := range in.Ranks {
+				ids, parts, ranks, granted = append(ids, in.ID), append(parts, int16(part)), append(ranks, rank), append(granted, in.Granted)
+			}
+		}
+		p.exec(x.s.sql.limit.runs.arrive, x.now, ids, parts, ranks, granted)
+	}
+	if len(ended) > 0 {
+		p.exec(x.s.sql.limit.remove, int32(0), ended)
+	}
 }

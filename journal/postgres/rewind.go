@@ -175,6 +175,9 @@ func (r *rewinding) write(ctx context.Context, c *pgx.Conn, in *driver.Inbox) er
 	input := r.w.Input
 	p.exec(r.s.sql.admin.rewind.begin, uuidArg(r.run.ID), int32(r.w.Generation), int32(r.w.Head.Seq), rewound, int64(in.Begin.Seen),
 		numbers(in.Begin.Carried), r.w.Version, nullBytes(input.Data), nullText(input.Encoding), int64(r.last), uuidArg(r.of), append([]byte{}, attempts...))
+	if r.run.Status.Closed() || r.of != r.run.ID {
+		p.query(r.s.sql.limit.runs.again, each(func(row pgx.CollectableRow) error { return row.Scan(&r.out.State) }), uuidArg(r.run.ID))
+	}
 	if len(in.Cancels)+len(in.Reopen) > 0 {
 		p.exec(r.s.sql.admin.rewind.inbox, uuidArg(r.run.ID), numbers(in.Cancels), numbers(in.Reopen), driver.FreeCancelKey)
 	}

@@ -49,7 +49,8 @@ INSERT INTO reprise.tasks AS t (run_id, visible_at, turn, generation, inbox_last
 SELECT b.id, now(), 1, b.generation, $10::bigint, $12::bytea, b.version, b.priority, b.queue, b.workflow FROM began b
 ON CONFLICT (run_id) DO UPDATE
 SET generation = excluded.generation, version = excluded.version, owner = 0, unproven = false, turn = t.turn + 1, link = 0,
-    attempts = excluded.attempts, waiting = '', problem = '', strikes = 0, visible_at = now(), state = CASE WHEN t.state >= 3 THEN 3 ELSE 0 END`
+    attempts = excluded.attempts, waiting = '', problem = '', strikes = 0,
+    visible_at = CASE WHEN t.state < 0 THEN 'infinity' ELSE now() END, state = CASE WHEN t.state >= 3 THEN 3 ELSE least(t.state, 0) END`
 
 // rewindInboxSQL changes messages behind the point, see driver.Inbox: requests to cancel give up
 // their key, and updates that are given again lose their reply.

@@ -15,7 +15,7 @@ import (
 const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels::text, r.input, r.input_encoding, r.trace,
        r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published,
-       r.headers, r.timeout, r.on_failure, r.start_labels::text, r.rewound, r.freezes`
+       r.headers, r.timeout, r.on_failure, r.start_labels::text, r.rewound, r.freezes, r.limits`
 
 // runRow reads runColumns. Pointers and pgtype values are columns that may be null; bytes that were
 // read belong to the row's user, since the driver copies them.
@@ -34,7 +34,7 @@ type runRow struct {
 	carried                      pgtype.FlatArray[pgtype.Int8]
 	published                    *string
 	headers, onFailure           *string
-	startLabels, rewound         *string
+	startLabels, rewound, limits *string
 	timeout                      *int64
 	freezes                      pgtype.FlatArray[pgtype.Timestamptz]
 }
@@ -42,7 +42,7 @@ type runRow struct {
 func (r *runRow) targets() []any {
 	return []any{&r.id, &r.createdAt, &r.startAt, &r.closedAt, &r.generation, &r.version, &r.priority, &r.status, &r.workflow,
 		&r.queue, &r.key, &r.labels, &r.input, &r.encoding, &r.trace, &r.parent, &r.parentGeneration, &r.parentCmd, &r.parentPolicy,
-		&r.seen, &r.carried, &r.published, &r.headers, &r.timeout, &r.onFailure, &r.startLabels, &r.rewound, &r.freezes}
+		&r.seen, &r.carried, &r.published, &r.headers, &r.timeout, &r.onFailure, &r.startLabels, &r.rewound, &r.freezes, &r.limits}
 }
 
 // run returns the run. A run that starts at once has no time of its own for that: the column is
@@ -71,6 +71,8 @@ func (r *runRow) run() journal.Run {
 	driver.NoteUnreadable(&run, "published", err)
 	run.Rewound, err = driver.DecodeRewound(textOf(r.rewound))
 	driver.NoteUnreadable(&run, "rewound", err)
+	run.Limits, err = driver.DecodeRunLimits(textOf(r.limits))
+	driver.NoteUnreadable(&run, "limits", err)
 	run.Freezes, err = freezesOf(r.freezes)
 	driver.NoteUnreadable(&run, "freezes", err)
 	if run.StartAt.IsZero() {

@@ -236,6 +236,14 @@ func (r *startRound) create(ctx context.Context, q querier, members []int) error
 	if err := r.addReuse(ctx, x, members); err != nil {
 		return err
 	}
+	members, limited := r.limited(members)
+	if len(limited) > 0 {
+		release, err := r.addLimited(ctx, x, limited)
+		defer release()
+		if err != nil {
+			return err
+		}
+	}
 	if len(members) == 1 {
 		if err := r.addOne(ctx, x, members[0]); err != nil {
 			return err

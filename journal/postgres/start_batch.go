@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -35,13 +36,15 @@ const (
 	startHeaders
 	startTimeout
 	startOnFailure
+	startLimits // of startLimitedSQL alone
 )
 
-// startBatches keeps the buffers of batches. The types are in the order of the constants above.
-var startBatches = sync.Pool{New: func() any {
-	return newColumns(uuidColumn, textColumn, textColumn, int32Column, textColumn, int16Column, textColumn, bytesColumn, textColumn,
-		textColumn, int64Column, uuidColumn, int32Column, int32Column, int16Column, textColumn, int64Column, textColumn)
-}}
+// startTypes are the types of the columns, in the order of the constants above.
+var startTypes = []uint32{uuidColumn, textColumn, textColumn, int32Column, textColumn, int16Column, textColumn, bytesColumn, textColumn,
+	textColumn, int64Column, uuidColumn, int32Column, int32Column, int16Column, textColumn, int64Column, textColumn, textColumn}
+
+// startBatches keeps the buffers of batches.
+var startBatches = sync.Pool{New: func() any { return newColumns(startTypes[:startLimits]...) }}
 
 // add appends the columns of a start.
 func (b startBatch) add(st *journal.Start) error {
@@ -68,6 +71,13 @@ func (b startBatch) add(st *journal.Start) error {
 	l[startHeaders].nullText(headers)
 	l[startTimeout].nullInt64(st.Timeout.Microseconds())
 	l[startOnFailure].nullText(st.OnFailure)
+	if len(l) > startLimits {
+		limits, err := driver.EncodeRunLimits(st.Limits)
+		if err != nil {
+			return err
+		}
+		l[startLimits].nullText(limits)
+	}
 	p := st.Parent
 	if p == nil {
 		for i := startParent; i <= startPolicy; i++ {
@@ -96,20 +106,60 @@ func ownerOf(st *journal.Start) journal.NodeID {
 func (r *startRound) addInsert(ctx context.Context, x *exchange, members []int) (release func(), err error) {
 	b := startBatch{startBatches.Get().(*columns)}
 	release = func() { b.release(&startBatches) }
-	index := make(map[journal.RunID]int, len(members))
-	for _, i := range members {
-		st := &r.starts[i]
-		if err := b.add(st); err != nil {
-			return release, err
-		}
-		if _, before := index[st.ID]; !before { // of two members with one id, the first creates
-			index[st.ID] = i
-		}
+	index, err := r.addAll(b, members)
+	if err != nil {
+		return release, err
 	}
 	owner := ownerOf(&r.starts[members[0]])
 	node, incarnation := binary.BigEndian.AppendUint32(nil, uint32(owner)), r.s.roster.incarnation(owner)
 	params := append([][]byte{node, incarnation.Bytes[:]}, b.params()...)
 	return release, x.add(ctx, r.s.sql.start, params, binaryForm, r.readMade(func(run journal.RunID) int { return index[run] }))
+}
+
+// addAll appends the columns of members, and tells which run belongs to which.
+func (r *startRound) addAll(b startBatch, members []int) (index map[journal.RunID]int, err error) {
+	index = make(map[journal.RunID]int, len(members))
+	for _, i := range members {
+		st := &r.starts[i]
+		if err := b.add(st); err != nil {
+			return nil, err
+		}
+		if _, before := index[st.ID]; !before { // of two members with one id, the first creates
+			index[st.ID] = i
+		}
+	}
+	return index, nil
+}
+
+// limitedBatches keeps the buffers of batches of starts with limits.
+var limitedBatches = sync.Pool{New: func() any { return newColumns(startTypes...) }}
+
+// limited takes the members apart that need limits.
+func (r *startRound) limited(members []int) (rest, limited []int) {
+	needs := func(i int) bool { return len(r.starts[i].Limits) > 0 }
+	if !slices.ContainsFunc(members, needs) {
+		return members, nil
+	}
+	for _, i := range members {
+		if needs(i) {
+			limited = append(limited, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return rest, limited
+}
+
+// addLimited adds startLimitedSQL for members to an exchange. The caller calls release as after
+// addInsert.
+func (r *startRound) addLimited(ctx context.Context, x *exchange, members []int) (release func(), err error) {
+	b := startBatch{limitedBatches.Get().(*columns)}
+	release = func() { b.release(&limitedBatches) }
+	index, err := r.addAll(b, members)
+	if err != nil {
+		return release, err
+	}
+	return release, x.add(ctx, r.s.sql.limit.runs.start, b.params(), binaryForm, r.readMade(func(run journal.RunID) int { return index[run] }))
 }
 
 // readMade reads a run that was created; member tells which start it belongs to.

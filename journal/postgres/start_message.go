@@ -16,7 +16,7 @@ const startMessageDelaySQL = `
 UPDATE reprise.tasks t SET visible_at = r.start_at
 FROM unnest($1::uuid[]) AS i(id)
 CROSS JOIN LATERAL (SELECT r.start_at FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
-WHERE t.run_id = ANY (ARRAY[i.id]) AND t.fence = 0 AND t.inbox_last = 1 AND r.start_at > now()`
+WHERE t.run_id = ANY (ARRAY[i.id]) AND t.state = 0 AND t.fence = 0 AND t.inbox_last = 1 AND r.start_at > now()`
 
 // sendStartMessages sends the messages of starts to the runs that have their keys now, inside the
 // starts' transaction: so a run and its first message are there together, and of many callers that

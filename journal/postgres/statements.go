@@ -101,6 +101,10 @@ func newLimitStatements(r func(sql string) string) limitStatements {
 		adminRead: r(limitReadSQL), set: r(limitSetSQL), unset: r(limitUnsetSQL), retotal: r(limitRetotalSQL), claim: r(limitClaimSQL),
 		list: r(limitsSQL), uses: r(limitUsesSQL), held: r(limitHeldSQL), waiting: r(limitWaitingSQL), waitingName: r(limitWaitingNameSQL),
 		waitingRun: r(limitWaitingRunSQL),
+		runs: limitRunStatements{
+			start: r(startLimitedSQL), again: r(limitAgainSQL), end: r(limitEndSQL), due: r(limitDueSQL), next: r(limitNextSQL),
+			news: r(limitNewsSQL), arrive: r(limitArriveSQL), begin: r(limitBeginSQL), look: r(limitLookSQL),
+		},
 	}
 }
 

@@ -72,3 +72,12 @@ func textOf(s *string) string {
 	}
 	return *s
 }
+
+// runIDs are run ids as an array of the driver's type.
+func runIDs(runs []journal.RunID) []pgtype.UUID {
+	ids := make([]pgtype.UUID, len(runs))
+	for i, run := range runs {
+		ids[i] = uuidArg(run)
+	}
+	return ids
+}

@@ -85,7 +85,7 @@ func (s *Store) Admin(ctx context.Context, a driver.AdminAction) (out driver.Adm
 			err = terminate(s, b, &t, a.Reason, &lost)
 		case driver.AdminResume:
 			err = t.resume(b, now())
-			out = driver.AdminOutcome{Owner: t.task.Owner, State: journal.Ready}
+			out = driver.AdminOutcome{Owner: t.task.Owner, State: min(t.task.State, journal.Ready)}
 		case driver.AdminSetLabels, driver.AdminSetPriority:
 			detail, err = t.edit(b, &a)
 			changed = detail != ""
@@ -116,6 +116,14 @@ func (t *target) resume(q querier, at time.Time) error {
 		}
 	}
 	_, err := q.exec(adminResumeSQL, at.UnixMicro(), uuidArg(t.run.ID))
+	if err != nil || t.task.Owner != 0 {
+		return err
+	}
+	waits, err := awaitsLimits(q, t.run.ID)
+	if err == nil && waits {
+		t.task.State = journal.Limited
+		_, err = q.exec(limitWaitSQL, uuidArg(t.run.ID))
+	}
 	return err
 }
 

@@ -52,6 +52,11 @@ func (e *effects) write(c *driver.Commit, out *driver.Outcome) error {
 	if err := notePause(e.q, c, e.at); err != nil {
 		return err
 	}
+	if c.Limited && c.Next.Kind == driver.NextClose {
+		if _, err := e.q.exec(limitEndSQL, uuidArg(c.Run)); err != nil {
+			return err
+		}
+	}
 	for i := range c.Replies {
 		if err := e.reply(c.Run, &c.Replies[i]); err != nil {
 			return err

@@ -10,9 +10,9 @@ import (
 // forkRunSQL copies the row of a run, for a fork that rewind then lets begin: open, with its key.
 const forkRunSQL = `
 INSERT INTO reprise_runs (id, created_at, generation, version, priority, holds_key, workflow, queue, key, labels, input, input_encoding,
-                          trace, inbox_seen, carried, published, headers, timeout, on_failure, start_labels)
+                          trace, inbox_seen, carried, published, headers, timeout, on_failure, start_labels, limits)
 SELECT ?1, ?2, r.generation, ?3, r.priority, 0, r.workflow, ?4, ?5, r.labels, r.input, r.input_encoding,
-       r.trace, r.inbox_seen, r.carried, r.published, r.headers, r.timeout, r.on_failure, r.start_labels
+       r.trace, r.inbox_seen, r.carried, r.published, r.headers, r.timeout, r.on_failure, r.start_labels, r.limits
 FROM reprise_runs r WHERE r.id = ?6`
 
 // forkInboxSQL copies an inbox, with the numbers that events name.

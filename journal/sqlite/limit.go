@@ -14,43 +14,58 @@ const limitColumns = `l.name, l.key, l.concurrency, l.total, l.rate_n, l.rate_pe
 const limitSQL = `SELECT ` + limitColumns + ` FROM reprise_limits l WHERE l.name = ? AND l.key = ?`
 
 // limitLineSQL reads a line.
-const limitLineSQL = `SELECT l.held, l.waiting, l.ready, l.served, l.open FROM reprise_limit_lines l WHERE l.name = ? AND l.key = ?`
+const limitLineSQL = `SELECT l.held, l.waiting, l.ready, l.served, l.open, l.look_at FROM reprise_limit_lines l WHERE l.name = ? AND l.key = ?`
 
 // limitHeadsSQL reads who waits first in a line.
 const limitHeadsSQL = `
-SELECT c.node, c.id, c.rank, c.since, c.cost, c.needs FROM reprise_limit_claims c
-WHERE c.name = ? AND c.key = ? AND c.granted_at IS NULL ORDER BY c.rank, c.node, c.id LIMIT ?`
+SELECT c.node, c.id, c.rank, c.since, c.cost, c.needs, c.run_id FROM reprise_limit_claims c
+WHERE c.name = ? AND c.key = ? AND c.granted_at IS NULL AND c.counted = 1 AND c.ended = 0 ORDER BY c.rank, c.node, c.id LIMIT ?`
 
 // limitOpenSQL finds the lines that come first for the total of their limit.
 const limitOpenSQL = `SELECT l.key FROM reprise_limit_lines l WHERE l.name = ? AND l.open = 1 ORDER BY l.share, l.served LIMIT ?`
 
+// A node is compared as an expression (+?): else SQLite looks at the argument, which may be the one
+// of limit_claims_of_run_idx, and plans the statement each time.
+
 // limitKnownSQL tells whether there is a want.
-const limitKnownSQL = `SELECT count(*) FROM reprise_limit_claims c WHERE c.node = ? AND c.id = ? AND c.part = 0`
+const limitKnownSQL = `SELECT count(*) FROM reprise_limit_claims c WHERE c.node = +? AND c.id = ? AND c.part = 0`
 
 // limitRemoveSQL takes a want away.
-const limitRemoveSQL = `DELETE FROM reprise_limit_claims WHERE node = ? AND id = ? RETURNING name, key, cost, granted_at`
+const limitRemoveSQL = `DELETE FROM reprise_limit_claims WHERE node = +? AND id = ? RETURNING name, key, cost, granted_at, counted`
 
 // limitOfNodeSQL lists what a node has.
 const limitOfNodeSQL = `
-SELECT c.id, c.granted_at, c.name, c.key, c.cost, c.needs FROM reprise_limit_claims c WHERE c.node = ? AND c.id > ? AND c.part = 0
+SELECT c.id, c.granted_at, c.name, c.key, c.cost, c.needs FROM reprise_limit_claims c WHERE c.node = +? AND c.id > ? AND c.part = 0
 ORDER BY c.id LIMIT ?`
 
 // The writes of a round. An idle line is forgotten.
 const (
 	limitSetLineSQL = `
-INSERT OR REPLACE INTO reprise_limit_lines (name, key, held, waiting, ready, served, share, open) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+INSERT OR REPLACE INTO reprise_limit_lines (name, key, held, waiting, ready, served, share, open, look_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	limitForgetLineSQL = `DELETE FROM reprise_limit_lines WHERE name = ? AND key = ?`
 	limitInsertSQL     = `
 INSERT INTO reprise_limit_claims (node, id, part, name, key, cost, rank, since, granted_at, run_id, cmd, step, priority, needs)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	limitGrantSQL = `UPDATE reprise_limit_claims SET granted_at = ? WHERE node = ? AND id = ?`
+	limitGrantSQL = `UPDATE reprise_limit_claims SET granted_at = ? WHERE node = +? AND id = ?`
 )
 
-// The process before is dead, with all of its nodes: nothing of any limit is held, and nobody
-// waits. Rates go on.
+// The process before is dead, with all of its nodes: no step holds anything of a limit, or waits.
+// Runs go on to do so, and rates go on.
 const (
-	limitsForgetSQL     = `DELETE FROM reprise_limit_claims`
+	limitsForgetSQL     = `DELETE FROM reprise_limit_claims WHERE node <> 0`
 	limitLinesForgetSQL = `UPDATE reprise_limit_lines SET held = 0, waiting = 0, share = 0, open = 0`
+	limitLinesRunsSQL   = `
+UPDATE reprise_limit_lines AS l
+SET held = g.held, waiting = g.waiting, look_at = iif(g.waiting > 0, 1, NULL),
+    share = iif(EXISTS (SELECT 1 FROM reprise_limits t WHERE t.name = l.name AND t.key = '' AND t.total > 0), g.held, 0),
+    open = g.waiting > 0 AND EXISTS (SELECT 1 FROM reprise_limits t WHERE t.name = l.name AND t.key = '' AND t.total > 0)
+FROM (SELECT c.name, c.key, sum(c.granted_at IS NOT NULL) AS held, sum(c.granted_at IS NULL) AS waiting
+      FROM reprise_limit_claims c WHERE c.node = 0 AND c.counted = 1 GROUP BY c.name, c.key) g
+WHERE l.name = g.name AND l.key = g.key`
+	limitTotalsRunsSQL = `
+UPDATE reprise_limit_lines AS l
+SET held = (SELECT coalesce(sum(x.held), 0) FROM reprise_limit_lines x WHERE x.name = l.name AND x.key <> '~total'), look_at = 1
+WHERE l.key = '~total'`
 )
 
 // limitRows are the rows of limits in a transaction of the writer's.
@@ -83,7 +98,7 @@ func microsOf(r row, i int) time.Duration { return time.Duration(r.int(i)) * tim
 // Line implements driver.LimitRows.
 func (l *limitRows) Line(k driver.LimitKey) (line driver.LimitLine, err error) {
 	err = l.q.query(limitLineSQL, func(r row) error {
-		line = driver.LimitLine{Held: int(r.int(0)), Waiting: int(r.int(1)), Ready: r.int(2), Served: r.int(3), Open: r.bool(4)}
+		line = driver.LimitLine{Held: int(r.int(0)), Waiting: int(r.int(1)), Ready: r.int(2), Served: r.int(3), Open: r.bool(4), LookAt: r.int(5)}
 		return nil
 	}, k.Name, k.Key)
 	return line, err
@@ -92,7 +107,7 @@ func (l *limitRows) Line(k driver.LimitKey) (line driver.LimitLine, err error) {
 // Heads implements driver.LimitRows.
 func (l *limitRows) Heads(k driver.LimitKey, max int) (heads []driver.LimitHead, err error) {
 	err = l.q.query(limitHeadsSQL, func(r row) (err error) {
-		h := driver.LimitHead{Node: journal.NodeID(r.int(0)), ID: r.int(1), Rank: r.int(2), Since: r.time(3)}
+		h := driver.LimitHead{Node: journal.NodeID(r.int(0)), ID: r.int(1), Rank: r.int(2), Since: r.time(3), Run: r.id(6)}
 		h.Needs, err = driver.DecodeLimitNeeds(r.text(5), journal.LimitNeed{Name: k.Name, Key: k.Key, Cost: r.int(4)})
 		heads = append(heads, h)
 		return err
@@ -118,6 +133,9 @@ func (l *limitRows) Known(node journal.NodeID, id int64) (known bool, err error)
 // Remove implements driver.LimitRows.
 func (l *limitRows) Remove(node journal.NodeID, id int64) (freed []driver.Freed, err error) {
 	err = l.q.query(limitRemoveSQL, func(r row) error {
+		if !r.bool(4) { // no line counts it
+			return nil
+		}
 		freed = append(freed, driver.Freed{LimitKey: driver.LimitKey{Name: r.text(0), Key: r.text(1)}, Cost: r.int(2), Used: r.int(2), Granted: r.time(3)})
 		return nil
 	}, int64(node), id)
@@ -150,7 +168,7 @@ func (l *limitRows) Write(t *driver.LimitTable) error {
 		sql, args := limitForgetLineSQL, []any{w.Name, w.Key}
 		if !w.Idle(t.Now) {
 			sql = limitSetLineSQL
-			args = append(args, int64(w.Held), int64(w.Waiting), w.Ready, w.Served, w.Share, boolArg(w.Open))
+			args = append(args, int64(w.Held), int64(w.Waiting), w.Ready, w.Served, w.Share, boolArg(w.Open), nullInt(w.LookAt))
 		}
 		if _, err := l.q.exec(sql, args...); err != nil {
 			return err
@@ -178,5 +196,5 @@ func (l *limitRows) Write(t *driver.LimitTable) error {
 			return err
 		}
 	}
-	return nil
+	return l.writeRuns(t)
 }

@@ -26,7 +26,8 @@ SELECT ?1, '~total', coalesce(sum(l.held), 0), 0, 0, 0, 0, 0 FROM reprise_limit_
 
 // limitClaimSQL reads a claim that an operator releases.
 const limitClaimSQL = `
-SELECT c.name, c.key, c.step, c.run_id, c.needs, c.cost FROM reprise_limit_claims c WHERE c.node = ? AND c.id = ? ORDER BY c.part LIMIT 1`
+SELECT c.name, c.key, c.step, c.run_id, c.needs, c.cost, c.granted_at FROM reprise_limit_claims c
+WHERE c.node = +? AND c.id = ? AND c.ended = 0 ORDER BY c.part LIMIT 1`
 
 // setLimit sets or removes a limit, in the writer's transaction. What has changed is in the audit
 // (J12).
@@ -49,6 +50,9 @@ func setLimit(q querier, a *driver.AdminAction, at time.Time) error {
 	default:
 		_, err = q.exec(limitReplaceSQL, l.Name, l.Key, int64(l.Concurrency), int64(l.Total), l.Rate.N, l.Rate.Per.Microseconds(), l.Rate.Burst,
 			int64(l.Weight), l.Ageing.Microseconds(), at.UnixMicro(), a.Actor, a.AuditReason())
+	}
+	if err == nil {
+		_, err = q.exec(limitLookSQL, l.Name)
 	}
 	if err == nil && (change.Totals || change.NoTotal) {
 		err = retotal(q, k, change.Totals)
@@ -74,7 +78,7 @@ func releaseClaim(q querier, a *driver.AdminAction, at time.Time) error {
 	var found *journal.LimitClaim
 	var needs []journal.LimitNeed
 	err := q.query(limitClaimSQL, func(r row) (err error) {
-		found = &journal.LimitClaim{Limit: r.text(0), Key: r.text(1), Step: r.text(2), Run: r.id(3), Node: a.Claim.Node, ID: a.Claim.ID}
+		found = &journal.LimitClaim{Limit: r.text(0), Key: r.text(1), Step: r.text(2), Run: r.id(3), Node: a.Claim.Node, ID: a.Claim.ID, Granted: r.time(6)}
 		needs, err = driver.DecodeLimitNeeds(r.text(4), journal.LimitNeed{Name: r.text(0), Key: r.text(1), Cost: r.int(5)})
 		return err
 	}, int64(a.Claim.Node), a.Claim.ID)
@@ -87,6 +91,11 @@ func releaseClaim(q querier, a *driver.AdminAction, at time.Time) error {
 	round := driver.LimitRound{Releases: []driver.LimitRelease{{ID: a.Claim.ID, Needs: needs}}}
 	if _, err := driver.DoLimitRound(&limitRows{q, at}, a.Claim.Node, &round, at); err != nil {
 		return err
+	}
+	if found.Node == 0 && found.Granted.IsZero() { // the run goes without
+		if _, err := q.exec(limitBeginSQL, at.UnixMicro(), uuidArg(found.Run)); err != nil {
+			return err
+		}
 	}
 	noted := *a
 	noted.Run = found.Run

@@ -117,12 +117,19 @@ func (t *target) beginAgain(e *effects, w *driver.Rewind, of journal.RunID, in *
 		x.query(rewindVersionSQL, func(r row) error { version = r.int(0); return nil }, run)
 		out.State = driver.RewoundState(t.task.State)
 		e.lost.note(t.task.Owner)
-		x.exec(rewindTaskSQL, version, int64(out.State), e.at.UnixMicro(), run, nullBytes(attempts))
+		visible := any(e.at.UnixMicro())
+		if out.State == journal.Limited {
+			visible = nil
+		}
+		x.exec(rewindTaskSQL, version, int64(out.State), visible, run, nullBytes(attempts))
 	} else {
 		if t.run.Freezes.Lasts() && x.err == nil { // its timers stood still until it was closed
 			x.err = refreeze(e.q, t.run.ID, driver.EndFreeze(t.run.Freezes, t.run.ClosedAt))
 		}
 		x.exec(rewindOpenSQL, e.at.UnixMicro(), int64(last), run, nullBytes(attempts))
+		if x.err == nil {
+			out.State, x.err = askAgain(e.q, t.run.ID, e.at)
+		}
 	}
 	if x.err != nil {
 		return out, x.err
@@ -133,24 +140,6 @@ func (t *target) beginAgain(e *effects, w *driver.Rewind, of journal.RunID, in *
 		}
 	}
 	return out, nil
-}
-
-// execs executes statements until one fails.
-type execs struct {
-	q   querier
-	err error
-}
-
-func (x *execs) exec(sql string, args ...any) {
-	if x.err == nil {
-		_, x.err = x.q.exec(sql, args...)
-	}
-}
-
-func (x *execs) query(sql string, each func(r row) error, args ...any) {
-	if x.err == nil {
-		x.err = x.q.query(sql, each, args...)
-	}
 }
 
 // inboxBehind decides over the inbox, and returns the number of its newest message. It refuses a

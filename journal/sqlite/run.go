@@ -12,7 +12,7 @@ import (
 const runColumns = `r.id, r.created_at, r.start_at, r.closed_at, r.generation, r.version, r.priority, r.status, r.workflow, r.queue, r.key,
        r.labels, r.input, r.input_encoding, r.trace,
        r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.inbox_seen, r.carried, r.published,
-       r.headers, r.timeout, r.on_failure, r.start_labels, r.rewound, r.freezes`
+       r.headers, r.timeout, r.on_failure, r.start_labels, r.rewound, r.freezes, r.limits`
 
 // runOf reads runColumns.
 func runOf(r row) journal.Run {
@@ -38,6 +38,8 @@ func runOf(r row) journal.Run {
 	driver.NoteUnreadable(&run, "rewound", err)
 	run.Freezes, err = decodeFreezes(r.text(27))
 	driver.NoteUnreadable(&run, "freezes", err)
+	run.Limits, err = driver.DecodeRunLimits(r.text(28))
+	driver.NoteUnreadable(&run, "limits", err)
 	if !r.null(19) {
 		carried, err := decodeCarried(r.text(20))
 		driver.NoteUnreadable(&run, "carried", err)

@@ -13,8 +13,8 @@ import (
 const startSQL = `
 INSERT INTO reprise_runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels, input,
                           input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy,
-                          headers, timeout, on_failure)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                          headers, timeout, on_failure, limits)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`
 
 // startTaskSQL makes the task, in the transaction of the run (J7). A run that is owned from birth
@@ -97,6 +97,10 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 	if err != nil {
 		return out, false, err
 	}
+	limits, err := driver.EncodeRunLimits(st.Limits)
+	if err != nil {
+		return out, false, err
+	}
 	var startAt any
 	due := at
 	if st.Delay > 0 {
@@ -106,7 +110,7 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 	parent := encodeParent(st.Parent)
 	n, err := q.exec(startSQL, uuidArg(st.ID), at.UnixMicro(), startAt, int64(st.Version), int64(st.Priority), boolArg(st.Key != ""),
 		st.Workflow, st.Queue, nullText(st.Key), nullText(labels), nullBytes(st.Input.Data), nullText(st.Input.Encoding), nullText(st.Trace),
-		parent[0], parent[1], parent[2], parent[3], nullText(headers), nullInt(st.Timeout.Microseconds()), nullText(st.OnFailure))
+		parent[0], parent[1], parent[2], parent[3], nullText(headers), nullInt(st.Timeout.Microseconds()), nullText(st.OnFailure), nullText(limits))
 	if err != nil {
 		return out, false, err
 	}
@@ -116,11 +120,14 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 	}
 	out = journal.Started{Run: st.ID, Created: true, StartAt: due, Now: at}
 	owner, fence, visible := journal.NodeID(0), journal.Fence(0), any(due.UnixMicro())
-	if st.Delay == 0 && st.Owner != 0 && s.nodes.alive(st.Owner) {
+	if st.Delay == 0 && st.Owner != 0 && limits == "" && s.nodes.alive(st.Owner) {
 		out.Owned, owner, fence, visible = true, st.Owner, journal.FenceAtBirth, nil
 	}
 	_, err = q.exec(startTaskSQL, uuidArg(st.ID), visible, int64(fence), int64(owner), boolArg(out.Owned), int64(st.Version),
 		int64(st.Priority), st.Queue, st.Workflow)
+	if err == nil && limits != "" {
+		err = awaitLimits(q, st.ID, st.Limits, st.Priority, due, at)
+	}
 	return out, true, err
 }
 

@@ -16,7 +16,7 @@ func (s *Store) start(q querier, st *journal.Start, at time.Time) (journal.Start
 	}
 	m := *st.Message
 	m.Run = out.Run
-	if out.Sent, err = send(q, &m, at); err == nil && fresh && st.Delay > 0 { // it waits with its run
+	if out.Sent, err = send(q, &m, at); err == nil && fresh && st.Delay > 0 && len(st.Limits) == 0 { // it waits with its run
 		_, err = q.exec(commitVisibleSQL, out.StartAt.UnixMicro(), uuidArg(out.Run))
 	}
 	return out, err

@@ -66,6 +66,9 @@ func (t *target) terminate(e *effects, reason string) (*journal.Event, error) {
 	if _, err := e.q.exec(commitEventSQL, eventArgs(t.run.ID, t.run.Generation, &ev)...); err != nil {
 		return nil, err
 	}
+	if _, err := e.q.exec(limitEndSQL, run); err != nil {
+		return nil, err
+	}
 	_, err := e.q.exec(commitCloseSQL, int64(journal.Terminated), e.at.UnixMicro(), int64(ev.Seq), run)
 	return &ev, err
 }

@@ -157,7 +157,9 @@ CREATE TABLE reprise.limit_claims (
     name text NOT NULL COLLATE pg_catalog."C",
     key text NOT NULL COLLATE pg_catalog."C",
     step text NOT NULL,
-    needs text
+    needs text,
+    counted boolean DEFAULT true NOT NULL,
+    ended boolean DEFAULT false NOT NULL
 );
 
 CREATE TABLE reprise.limit_lines (
@@ -168,9 +170,17 @@ CREATE TABLE reprise.limit_lines (
     waiting integer NOT NULL,
     open boolean NOT NULL,
     name text NOT NULL COLLATE pg_catalog."C",
-    key text NOT NULL COLLATE pg_catalog."C"
+    key text NOT NULL COLLATE pg_catalog."C",
+    look_at bigint
 )
 WITH (fillfactor='70');
+
+CREATE SEQUENCE reprise.limit_runs_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
 
 CREATE TABLE reprise.limits (
     at timestamp with time zone NOT NULL,
@@ -267,7 +277,8 @@ CREATE TABLE reprise.runs (
     on_failure text,
     start_labels jsonb,
     rewound text,
-    freezes timestamp with time zone[]
+    freezes timestamp with time zone[],
+    limits text
 )
 WITH (fillfactor='85');
 
@@ -408,6 +419,7 @@ CREATE VIEW reprise.v_tasks AS
     t.queue,
     t.priority,
         CASE
+            WHEN (t.state = '-1'::integer) THEN 'limited'::text
             WHEN (t.state = 1) THEN 'blocked'::text
             WHEN (t.state = 2) THEN 'quarantined'::text
             WHEN (t.state = 3) THEN 'paused'::text
@@ -490,9 +502,15 @@ CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox USING btree (run_id, key);
 
 CREATE INDEX limit_claims_held_idx ON reprise.limit_claims USING btree (node) WHERE (granted_at IS NOT NULL);
 
-CREATE INDEX limit_claims_line_idx ON reprise.limit_claims USING btree (name, key, rank, node, id) WHERE (granted_at IS NULL);
+CREATE INDEX limit_claims_line_idx ON reprise.limit_claims USING btree (name, key, rank, node, id) WHERE ((granted_at IS NULL) AND counted);
+
+CREATE INDEX limit_claims_news_idx ON reprise.limit_claims USING btree (since) WHERE ((node = 0) AND ((NOT counted) OR ended));
+
+CREATE INDEX limit_claims_of_run_idx ON reprise.limit_claims USING btree (run_id) WHERE (node = 0);
 
 CREATE INDEX limit_claims_run_idx ON reprise.limit_claims USING btree (run_id) WHERE (granted_at IS NULL);
+
+CREATE INDEX limit_lines_look_idx ON reprise.limit_lines USING btree (look_at) WHERE (look_at IS NOT NULL);
 
 CREATE INDEX limit_lines_open_idx ON reprise.limit_lines USING btree (name, share, served) WHERE open;
 

@@ -55,7 +55,7 @@ CREATE TABLE reprise_limit_claims (
     cmd        INTEGER NOT NULL,
     step       TEXT    NOT NULL,
     priority   INTEGER NOT NULL,
-    needs      TEXT,                               -- all that the step needs, as JSON, if it is more than this
+    needs      TEXT, counted INTEGER NOT NULL DEFAULT 1, ended INTEGER NOT NULL DEFAULT 0,                               -- all that the step needs, as JSON, if it is more than this
     PRIMARY KEY (node, id, part)
 ) STRICT, WITHOUT ROWID;
 
@@ -67,7 +67,7 @@ CREATE TABLE reprise_limit_lines (
     ready   INTEGER NOT NULL,                      -- when the rate is as if nothing had begun, in microseconds
     served  INTEGER NOT NULL,                      -- when it last got something, in microseconds
     share   REAL    NOT NULL,                      -- what is held for the weight
-    open    INTEGER NOT NULL,                      -- whether it waits for the total alone
+    open    INTEGER NOT NULL, look_at INTEGER,                      -- whether it waits for the total alone
     PRIMARY KEY (name, key)
 ) STRICT, WITHOUT ROWID;
 
@@ -125,7 +125,7 @@ CREATE TABLE reprise_runs (
     input          BLOB,                           -- null: no bytes
     input_encoding TEXT,                           -- null: JSON
     trace          TEXT
-, parent_run BLOB, parent_generation INTEGER, parent_cmd INTEGER, parent_policy INTEGER, inbox_seen INTEGER, carried TEXT, published TEXT, headers TEXT, timeout INTEGER, on_failure TEXT, start_labels TEXT, rewound TEXT, freezes TEXT) STRICT, WITHOUT ROWID;
+, parent_run BLOB, parent_generation INTEGER, parent_cmd INTEGER, parent_policy INTEGER, inbox_seen INTEGER, carried TEXT, published TEXT, headers TEXT, timeout INTEGER, on_failure TEXT, start_labels TEXT, rewound TEXT, freezes TEXT, limits TEXT) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reprise_schema_migrations (
     version    INTEGER PRIMARY KEY,
@@ -173,9 +173,15 @@ CREATE INDEX reprise_events_inbox_idx ON reprise_events (run_id, generation, inb
 
 CREATE UNIQUE INDEX reprise_inbox_key_idx ON reprise_inbox (run_id, key);
 
-CREATE INDEX reprise_limit_claims_line_idx ON reprise_limit_claims (name, key, rank, node, id) WHERE granted_at IS NULL;
+CREATE INDEX reprise_limit_claims_line_idx ON reprise_limit_claims (name, key, rank, node, id) WHERE granted_at IS NULL AND counted = 1 AND ended = 0;
+
+CREATE INDEX reprise_limit_claims_news_idx ON reprise_limit_claims (since, id) WHERE node = 0 AND part = 0 AND (counted = 0 OR ended = 1);
+
+CREATE INDEX reprise_limit_claims_of_run_idx ON reprise_limit_claims (run_id) WHERE node = 0;
 
 CREATE INDEX reprise_limit_claims_run_idx ON reprise_limit_claims (run_id) WHERE granted_at IS NULL;
+
+CREATE INDEX reprise_limit_lines_look_idx ON reprise_limit_lines (look_at) WHERE look_at IS NOT NULL;
 
 CREATE INDEX reprise_limit_lines_open_idx ON reprise_limit_lines (name, share, served) WHERE open = 1;
 
@@ -299,7 +305,8 @@ SELECT lower(substr(hex(t.run_id), 1, 8) || '-' || substr(hex(t.run_id), 9, 4) |
        t.version,
        t.queue,
        t.priority,
-       CASE WHEN t.state = 1 THEN 'blocked'
+       CASE WHEN t.state = -1 THEN 'limited'
+            WHEN t.state = 1 THEN 'blocked'
             WHEN t.state = 2 THEN 'quarantined'
             WHEN t.state = 3 THEN 'paused'
             WHEN t.state > 3 THEN 'pausing'

@@ -32,6 +32,9 @@ type ChildOptions struct {
 	Timeout time.Duration
 	// OnFailure is the workflow that is started if the child fails, with a [FailedRun].
 	OnFailure string
+	// Limits are what the child holds from its first turn until it closes: see
+	// runtime.StartOptions.Limits. The call waits for it as for any child.
+	Limits []StepLimit
 	// OnParentClose says what becomes of the child if it is open when the parent closes, however
 	// that closes. Continue-as-new does not close the parent. Default CloseCancel. A child that
 	// must also survive the cancellation of its parent's scope needs OnCancel Abandon, or a
@@ -128,7 +131,7 @@ func issueChild[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOpt
 	st := journal.Start{
 		ID: RunID{1}, Key: o.Key, Reuse: o.Reuse, Workflow: string(name), Version: o.Version, Queue: o.Queue, Priority: o.Priority,
 		Labels: maps.Clone(o.Labels), Delay: o.Delay, Timeout: o.Timeout, OnFailure: o.OnFailure, // the machine sets the id
-		Headers: inherited(e.Info().Headers, o.Headers),
+		Headers: inherited(e.Info().Headers, o.Headers), Limits: limitsOf(o.Limits),
 	}
 	if st.Queue == "" {
 		st.Queue = e.Info().Queue

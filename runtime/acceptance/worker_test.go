@@ -67,6 +67,7 @@ func workerMain(dsn string) int {
 		return workflow.Step(ctx, "die", func(context.Context) (string, error) { os.Exit(66); return "", nil }, nil)
 	}, nil)
 	handleLimited(node, dsn)
+	handleHeld(node, dsn)
 	handleFamilies(node, nil)
 	if err := node.Run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "node:", err)

@@ -126,6 +126,7 @@ func (s *Schedule) checkStart(p *problems) {
 	st := journal.Start{
 		ID: journal.RunID{1}, Workflow: s.Start.Workflow, Version: s.Start.Version, Queue: s.Start.Queue, Priority: s.Start.Priority,
 		Labels: s.labels(LabelSchedule, time.Time{}), Headers: s.Start.Headers, Timeout: time.Duration(s.Start.Timeout), OnFailure: s.Start.OnFailure,
+		Limits: s.Start.Limits,
 	}
 	st.SetDefaults()
 	if err := journal.CheckStart(&st); err != nil {

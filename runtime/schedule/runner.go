@@ -64,6 +64,7 @@ func (r *runner) start(ctx workflow.Context, i item) {
 	st, key := &r.Schedule.Start, KeyOf(r.ID, i.Slot)
 	o := workflow.ChildOptions{
 		Queue: st.Queue, Version: st.Version, Priority: st.Priority, Headers: st.Headers, Timeout: time.Duration(st.Timeout), OnFailure: st.OnFailure,
+		Limits: st.Limits,
 		Labels: r.Schedule.labels(r.ID, i.Slot), OnParentClose: workflow.CloseAbandon, OnCancel: workflow.Abandon,
 	}
 	if o.Key = key; i.Trigger != "" {

@@ -51,6 +51,8 @@ type Start struct {
 	Headers   map[string]string `json:"headers,omitempty"`
 	Timeout   calendar.Duration `json:"timeout,omitempty"`
 	OnFailure string            `json:"on_failure,omitempty"`
+	// Limits are what the run holds until it closes, see runtime.StartOptions.Limits.
+	Limits []workflow.StepLimit `json:"limits,omitempty"`
 }
 
 // Labels of the runs that schedules start.

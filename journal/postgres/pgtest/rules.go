@@ -76,7 +76,17 @@ WHERE t.link <> 0 AND (t.owner > 0 OR t.link <> e.link)`},
 
 	{"J3 a blocked or quarantined task has no owner when it is quarantined", `
 SELECT format('run %s is in state %s with owner %s', run_id, state, owner)
-FROM reprise.tasks WHERE state NOT BETWEEN 0 AND 5 OR (state = 2 AND owner <> 0)`},
+FROM reprise.tasks WHERE state NOT BETWEEN -1 AND 5 OR (state = 2 AND owner <> 0)`},
+
+	{"J14 a run that waits for its limits is never due, and one that does not wait has no claim that does", `
+SELECT format('run %s is in state %s with owner %s, visible at %s, and its claim waits: %s', t.run_id, t.state, t.owner, t.visible_at, c.waits)
+FROM reprise.tasks t CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM reprise.limit_claims c
+	WHERE c.node = 0 AND c.run_id = t.run_id AND c.granted_at IS NULL AND NOT c.ended) AS waits) c
+WHERE t.state = -1 AND (t.owner <> 0 OR t.visible_at < 'infinity' OR NOT c.waits) OR c.waits AND t.state NOT IN (-1, 3)`},
+
+	{"J14 what a run holds ends with it", `
+SELECT format('run %s has claim %s and no task', c.run_id, c.id)
+FROM reprise.limit_claims c WHERE c.node = 0 AND NOT c.ended AND NOT EXISTS (SELECT FROM reprise.tasks t WHERE t.run_id = c.run_id)`},
 
 	{"J11 a pause waits for an owner, and is made by somebody", `
 SELECT format('run %s is in state %s with owner %s', t.run_id, t.state, t.owner)

@@ -46,6 +46,9 @@ const (
 	// limitPoll is the time between two comparisons of what the node has of limits with what the
 	// store says, while it has something: it makes up for lost hints.
 	limitPoll = 5 * time.Second
+	// limitRunsPoll is the time between two looks at what is new of runs that hold limits or wait
+	// for them. It makes up for lost hints, and costs a statement that finds nothing.
+	limitRunsPoll = 10 * time.Second
 	// limitRetryMin and limitRetryMax are the time between two tries of a round.
 	limitRetryMin = 20 * time.Millisecond
 	limitRetryMax = time.Second

@@ -91,7 +91,7 @@ func (b *StartBatch) End() {
 
 func (l *localStarts) canRun(s *journal.Start) bool {
 	route := journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}
-	return s.Delay == 0 && slices.Contains(l.routes(), route)
+	return s.Delay == 0 && len(s.Limits) == 0 && slices.Contains(l.routes(), route)
 }
 
 // adopt activates a run that this node owns since its start. The task is what the start's

@@ -78,6 +78,7 @@ type Worker struct {
 	starts     *localStarts
 	pauses     *pauses
 	limiter    *limiter
+	runLimits  *runLimits
 	claimer    *claimer
 	comparison *comparison
 	lease      *lease
@@ -115,6 +116,7 @@ func New(cfg Config) *Worker {
 	w.writer.held.What = "another transaction has locked a run; its commit waits until that ends, other runs go on"
 	o := cfg.Actors
 	w.limiter = newLimiter(cfg.Member, cfg.Journal, cfg.Log)
+	w.runLimits = newRunLimits(cfg.Member, cfg.Journal.Now, cfg.Log)
 	w.comparison = &comparison{every: cfg.Lease * leasesPerComparison, last: time.Now()}
 	o.Node, o.Store, o.Limiter = w.id, w.writer, w.limiter
 	o.Hooks.Owns, o.Hooks.Released, o.Hooks.Room = w.noteOwned, w.noteRoom, w.noteRoom
@@ -180,6 +182,7 @@ func (w *Worker) Begin(leaseEnd time.Time) {
 		func() { w.contact.loop(w.alive) },
 		func() { w.pauses.loop(w.alive) },
 		func() { w.limiter.loop(w.alive) },
+		func() { w.runLimits.loop(w.alive) },
 		func() { w.reaper.lookLoop(w.acquiring) },
 		func() { w.reaper.sweepLoop(w.acquiring) },
 		w.watchLoop,
@@ -225,13 +228,18 @@ func (w *Worker) watchLoop() {
 		case driver.HintScan:
 			w.claimer.timer.expect(time.Time{})
 			w.limiter.hear(0)
+			w.runLimits.hear(time.Time{})
 			w.cfg.Hint(h)
 		case driver.HintClosed:
 			w.cfg.Hint(h)
 		case driver.HintTerminated:
 			w.sys.Attend(h.Run)
 		case driver.HintLimit:
-			w.limiter.hear(h.Node)
+			if w.limiter.hear(h.Node); h.Node == 0 { // a limit has changed, or what a node held is free
+				w.runLimits.hear(time.Time{})
+			}
+		case driver.HintRunLimits:
+			w.runLimits.hear(h.At)
 		case driver.HintNode:
 			w.lease.renewNow()
 		}

@@ -1,0 +1,192 @@
+package journaltest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// A pause of a run that waits is a pause, and its place in line stays. If its limits come
+// meanwhile, a resume lets it begin; else it waits on.
+func runsPaused(k *kit) {
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	n := newLimiter(k)
+	runs := limited(k, 2, need("runs", ""))
+	k.ok(k.admin(runs[0], driver.AdminPause))
+	stateIs(k, "paused", runs[0], journal.Paused)
+	k.same("begun", takeIn(n), 1)
+	stateIs(k, "paused with its limits", runs[0], journal.Paused)
+	k.nothingDue(n.m.ID())
+	k.ok(k.admin(runs[1], driver.AdminPause))
+	k.ok(k.admin(runs[1], driver.AdminResume))
+	stateIs(k, "resumed without its limits", runs[1], journal.Limited)
+	k.nothingDue(n.m.ID())
+	k.ok(k.admin(runs[0], driver.AdminResume))
+	stateIs(k, "resumed with its limits", runs[0], journal.Ready)
+	o := k.take(n.m.ID(), 1)[0]
+	k.same("claimed", o.run, runs[0])
+	o.commit(closed, started(), completed("1"))
+	takeIn(n)
+	k.same("claimed next", k.take(n.m.ID(), 1)[0].run, runs[1])
+}
+
+// The termination of a run frees what it holds, and takes one that waits out of its line, also
+// before any round has seen it.
+func runsTerminated(k *kit) {
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	n := newLimiter(k)
+	runs := limited(k, 4, need("runs", ""))
+	k.ok(k.admin(runs[1], driver.AdminTerminate))
+	k.same("begun", takeIn(n), 1)
+	linesAre(k, "without one", journal.LimitUse{Name: "runs", Held: 1, Waiting: 2})
+	k.ok(k.admin(runs[2], driver.AdminTerminate))
+	k.ok(k.admin(runs[0], driver.AdminTerminate))
+	k.same("begun when two have ended", takeIn(n), 1)
+	k.same("claimed", k.take(n.m.ID(), 1)[0].run, runs[3])
+	linesAre(k, "at the end", journal.LimitUse{Name: "runs", Held: 1})
+	k.ok(k.admin(runs[0], driver.AdminDelete))
+	k.same("claims of one that was deleted", claimsOf(k, runs[0]), nil)
+}
+
+// A node that dies frees nothing of what runs hold, which go on elsewhere.
+func runsOutlive(k *kit) {
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	n, dies := newLimiter(k), k.join(leaseTiny)
+	runs := limited(k, 2, need("runs", ""))
+	takeIn(n)
+	k.take(dies.ID(), 1)
+	k.expire(dies.ID())
+	_, err := n.m.Reap(k.ctx, nil)
+	k.ok(err)
+	k.same("begun when the node is dead", takeIn(n), 0)
+	k.rush(runs[0])
+	o := k.takeSoon(n.m.ID())
+	k.same("claimed", o.run, runs[0])
+	o.commit(closed, started(), completed("1"))
+	k.same("begun when the run has closed", takeIn(n), 1)
+}
+
+// A retry of a closed run waits for the limits again; a reset of an open one holds what it has, or
+// waits on.
+func runsAskAgain(k *kit) {
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	n := newLimiter(k)
+	runs := limited(k, 2, need("runs", ""))
+	takeIn(n)
+	k.take(n.m.ID(), 1)[0].fails()
+	takeIn(n)
+	o := k.take(n.m.ID(), 1)[0]
+	k.ok(back(k, driver.AdminRetry, runs[0], 2))
+	stateIs(k, "retried", runs[0], journal.Limited)
+	k.same("begun beside the other", takeIn(n), 0)
+	o.commit(keep, started("a"))
+	k.ok(back(k, driver.AdminReset, o.run, 0))
+	k.ok(back(k, driver.AdminReset, runs[0], 1))
+	stateIs(k, "reset while it waits", runs[0], journal.Limited)
+	k.same("begun when both are reset", takeIn(n), 0)
+	o = k.take(n.m.ID(), 1)[0]
+	k.same("the one that has it", o.run, runs[1])
+	o.commit(closed, started(), completed("1"))
+	k.same("begun when it has closed", takeIn(n), 1)
+	k.same("claimed", k.take(n.m.ID(), 1)[0].run, runs[0])
+}
+
+// A fork waits for limits of its own.
+func forksAsk(k *kit) {
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	n := newLimiter(k)
+	run := limited(k, 1, need("runs", ""))[0]
+	takeIn(n)
+	o := k.take(n.m.ID(), 1)[0]
+	o.commit(keep, started("a"))
+	a := forking(k, run, 1)
+	k.ok(acts(k, a))
+	stateIs(k, "the fork", a.Fork.Run, journal.Limited)
+	k.same("begun", takeIn(n), 0)
+	linesAre(k, "of run and fork", journal.LimitUse{Name: "runs", Held: 1, Waiting: 1})
+	o.commit(closed, ended(journal.RunFailed))
+	k.same("begun when the run has closed", takeIn(n), 1)
+	k.same("claimed", k.take(n.m.ID(), 1)[0].run, a.Fork.Run)
+}
+
+// A limit that is raised or removed lets runs begin when somebody takes in what is new, and so do
+// the places of a step whose node is gone.
+func runLimitsChange(k *kit) {
+	setLimit(k, journal.Limit{Name: "live", Total: 1})
+	n, leaves := newLimiter(k), newLimiter(k)
+	k.same("the step", len(leaves.ask(leaves.want(nth(0), need("live", "step")))), 1)
+	limited(k, 2, need("live", "x"))
+	limited(k, 2, need("live", "y"))
+	k.same("begun beside the step", takeIn(n), 0)
+	k.ok(leaves.m.Leave(k.ctx))
+	k.same("begun when the node has left", takeIn(n), 1)
+	setLimit(k, journal.Limit{Name: "live", Total: 2})
+	k.same("begun of a total of 2", takeIn(n), 1)
+	k.same("begun again", takeIn(n), 0)
+	_, err := k.j.Admin(k.ctx, driver.AdminAction{Kind: driver.AdminRemoveLimit, Limit: &journal.Limit{Name: "live"}})
+	k.ok(err)
+	k.same("begun without a limit", takeIn(n), 2)
+	k.take(n.m.ID(), 4)
+}
+
+// A rate that lets a run begin later says when, and whoever looks then finds it.
+func runsAtARate(k *kit) {
+	setLimit(k, journal.Limit{Name: "rate", Rate: journal.Rate{N: 20, Per: time.Second}})
+	n, other := newLimiter(k), newLimiter(k)
+	limited(k, 2, need("rate", ""))
+	a := n.round(driver.LimitRound{Runs: true})
+	k.same("begun at once", a.Runs, 1)
+	if wait := a.Next.Sub(a.Now); wait <= 0 || wait > 50*time.Millisecond {
+		k.t.Errorf("the next begins in %s, want 50ms", wait)
+	}
+	k.eventually("the next begins", func() bool { return takeIn(other) == 1 })
+}
+
+// An operator takes a place away that a run holds, and lets one begin that waits; both have a row
+// in the audit.
+func runsLetThrough(k *kit) {
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	n := newLimiter(k)
+	runs := limited(k, 4, need("runs", ""))
+	takeIn(n)
+	release := func(run journal.RunID) error {
+		c := journal.LimitClaim{Node: 0, ID: claimsOf(k, run)[0].ID}
+		return acts(k, driver.AdminAction{Kind: driver.AdminReleaseClaim, Claim: &c, Actor: "eva"})
+	}
+	handle := claimsOf(k, runs[2])[0].Handle()
+	k.ok(release(runs[2]))
+	stateIs(k, "let through", runs[2], journal.Ready)
+	k.ok(release(runs[0]))
+	takeIn(n)
+	for _, o := range k.take(n.m.ID(), 3) {
+		if o.run == runs[3] {
+			k.t.Error("the last of four begins")
+		}
+	}
+	linesAre(k, "at the end", journal.LimitUse{Name: "runs", Held: 1, Waiting: 1})
+	k.same("the audit", details(k, runs[2]), []string{"release-claim: claim " + handle + `, limit "runs", key "", of the run itself`})
+	if err := acts(k, driver.AdminAction{Kind: driver.AdminReleaseClaim, Claim: &journal.LimitClaim{ID: 999}}); !errors.Is(err, journal.ErrNoClaim) {
+		k.t.Errorf("a claim that is not there: %v", err)
+	}
+}
+
+// What no claim can be made of is refused with its start.
+func badRunLimits(k *kit) {
+	many := make([]journal.LimitNeed, journal.LimitNeedsMax+1)
+	for i := range many {
+		many[i] = need(fmt.Sprint(i), "")
+	}
+	for what, needs := range map[string][]journal.LimitNeed{
+		"a name twice": {need("a", ""), need("a", "k")}, "no name": {{}}, "a negative cost": {{Name: "a", Cost: -1}}, "too many": many,
+	} {
+		out, err := k.j.Start(k.ctx, nil, []journal.Start{{Workflow: flow, Limits: needs}})
+		k.ok(err)
+		if !errors.Is(out[0].Err, journal.ErrInvalid) {
+			k.t.Errorf("%s: %v", what, out[0].Err)
+		}
+	}
+	k.same("runs", k.listed(journal.ListFilter{}), nil)
+}

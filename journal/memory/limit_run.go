@@ -1,0 +1,118 @@
+package memory
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// awaitLimits makes a run wait for its limits, from a time on. Its task must be dequeued.
+func awaitLimits(db *database, r *record, since time.Time) {
+	l := &db.limits
+	l.runs.last++
+	id := l.runs.last
+	c := &limitClaim{Want: driver.Want{ID: id, Run: r.run.ID, Priority: r.run.Priority, Since: since, Needs: slices.Clone(r.run.Limits)}}
+	for _, n := range c.Needs { // as long as no round has ranked it
+		ageing := journal.LimitAgeingDefault
+		if row := l.bounds(driver.LimitKey{Name: n.Name, Key: n.Key}); row != nil {
+			ageing = row.Ageing
+		}
+		c.ranks = append(c.ranks, since.UnixMicro()+int64(c.Priority)*ageing.Microseconds())
+	}
+	l.claims[driver.LimitGrant{ID: id}] = c
+	l.runs.of[r.run.ID], l.runs.news[id] = id, true
+	r.task.State, r.task.VisibleAt = journal.Limited, time.Time{}
+}
+
+// endLimits ends what a run holds that closes. The next round gives it to others.
+func (l *limits) endLimits(run journal.RunID) {
+	if id, ok := l.runs.of[run]; ok {
+		l.claims[driver.LimitGrant{ID: id}].ended = true
+		l.runs.news[id] = true
+		delete(l.runs.of, run)
+	}
+}
+
+// awaits tells whether a run waits for its limits.
+func (l *limits) awaits(run journal.RunID) bool {
+	id, ok := l.runs.of[run]
+	return ok && l.claims[driver.LimitGrant{ID: id}].granted.IsZero()
+}
+
+// News implements driver.LimitRows.
+func (l *limits) News(now time.Time, max int) (list []driver.LimitNews, err error) {
+	for id := range l.runs.news {
+		if c := l.claims[driver.LimitGrant{ID: id}]; !c.Since.After(now) {
+			list = append(list, driver.LimitNews{Want: c.Want, Counted: c.counted, Ended: c.ended, Granted: c.granted})
+		}
+	}
+	slices.SortFunc(list, func(a, b driver.LimitNews) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
+	return list[:min(max, len(list))], nil
+}
+
+// LooksAt implements driver.LimitRows.
+func (l *limits) LooksAt(now time.Time, max int) (keys []driver.LimitKey, err error) {
+	for k, line := range l.lines {
+		if line.LookAt != 0 && line.LookAt <= now.UnixMicro() {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b driver.LimitKey) int {
+		return cmp.Or(cmp.Compare(l.lines[a].LookAt, l.lines[b].LookAt), driver.CompareLimitKeys(a, b))
+	})
+	return keys[:min(max, len(keys))], nil
+}
+
+// NextNews implements driver.LimitRows.
+func (l *limits) NextNews(now time.Time) (next time.Time, err error) {
+	add := func(at time.Time) {
+		if at.After(now) && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	for id := range l.runs.news {
+		add(l.claims[driver.LimitGrant{ID: id}].Since)
+	}
+	for _, line := range l.lines {
+		if line.LookAt < driver.LookNever {
+			add(time.UnixMicro(line.LookAt).UTC())
+		}
+	}
+	return next, nil
+}
+
+// limitRound carries a round out. Runs that have got their limits may begin, unless they are on
+// hold.
+func limitRound(db *database, node journal.NodeID, round *driver.LimitRound, now time.Time) (driver.LimitAnswer, error) {
+	a, err := driver.DoLimitRound(&db.limits, node, round, now)
+	for _, run := range db.limits.runs.begun {
+		beginLimited(db, run, now)
+	}
+	db.limits.runs.begun = nil
+	return a, err
+}
+
+// beginLimited lets a run begin that has waited for its limits.
+func beginLimited(db *database, run journal.RunID, now time.Time) {
+	r := db.runs[run]
+	if r == nil || !r.open || r.task.Owner != 0 {
+		return
+	}
+	db.dequeue(r)
+	if r.task.VisibleAt = now; r.task.State == journal.Limited {
+		r.task.State = journal.Ready
+	}
+	db.enqueue(r, now)
+}
+
+// lookAgain makes lines of a limit worth a look, if runs wait in them: the limit has changed.
+func (l *limits) lookAgain(name string, now time.Time) {
+	for k, line := range l.lines {
+		if k.Name == name && line.LookAt != 0 {
+			line.LookAt = now.UnixMicro()
+		}
+	}
+}

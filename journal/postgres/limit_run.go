@@ -1,0 +1,100 @@
+package postgres
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
+)
+
+// limitRuns is the part of a round that is about runs: which limits it must lock for them, and what
+// it takes in behind the locks.
+type limitRuns struct {
+	keys []driver.LimitKey // of claims and lines that are due
+	more bool
+	next time.Time
+	news []driver.LimitNews
+}
+
+// due looks at what a round should do for runs, and adds the statements to a pipeline that locks
+// nothing.
+func (r *limitRuns) due(s *Store, p *pipeline) {
+	*r = limitRuns{}
+	looks, parts := 0, 0
+	p.query(s.sql.limit.runs.due, each(func(row pgx.CollectableRow) error {
+		var k driver.LimitKey
+		var look bool
+		err := row.Scan(&k.Name, &k.Key, &look)
+		r.keys = append(r.keys, k)
+		if parts++; look {
+			looks++
+		}
+		r.more = looks == driver.LimitLooksMax
+		return err
+	}), driver.LimitNewsMax, driver.LimitLooksMax)
+	r.queueNext(s, p)
+}
+
+// queueNext adds the statement that tells when there will be something to do.
+func (r *limitRuns) queueNext(s *Store, p *pipeline) {
+	p.query(s.sql.limit.runs.next, each(func(row pgx.CollectableRow) error {
+		var since pgtype.Timestamptz
+		var look *int64
+		err := row.Scan(&since, &look)
+		r.next = timeOf(since)
+		if look != nil {
+			if at := time.UnixMicro(*look).UTC(); r.next.IsZero() || at.Before(r.next) {
+				r.next = at
+			}
+		}
+		return err
+	}), int64(driver.LookNever))
+}
+
+// read adds the statement that reads the claims to be taken in. Those of which a limit is not
+// locked are left to the next round.
+func (r *limitRuns) read(s *Store, p *pipeline) {
+	r.news = nil
+	p.query(s.sql.limit.runs.news, each(func(row pgx.CollectableRow) error {
+		var n driver.LimitNews
+		var granted pgtype.Timestamptz
+		var one journal.LimitNeed
+		var needs *string
+		err := row.Scan(&n.ID, &n.Run, &n.Priority, &n.Since, &granted, &n.Counted, &n.Ended, &one.Name, &one.Key, &one.Cost, &needs)
+		if err != nil {
+			return err
+		}
+		n.Since, n.Granted = n.Since.UTC(), timeOf(granted)
+		if n.Needs, err = driver.DecodeLimitNeeds(textOf(needs), one); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(n.Needs, func(need journal.LimitNeed) bool {
+			return !slices.Contains(r.keys, driver.LimitKey{Name: need.Name, Key: need.Key})
+		}) {
+			r.more = true
+			return nil
+		}
+		r.news = append(r.news, n)
+		return nil
+	}), driver.LimitNewsMax)
+}
+
+// beginLimited adds the statements that let runs begin.
+func beginLimited(s *Store, p *pipeline, runs []journal.RunID) {
+	ids := runIDs(runs)
+	slices.SortFunc(ids, func(a, b pgtype.UUID) int { return bytes.Compare(a.Bytes[:], b.Bytes[:]) }) // as everybody locks them
+	p.exec(s.sql.lockTasks, ids)
+	p.exec(s.sql.limit.runs.begin, ids)
+}
+
+// queueLimitsEnd adds what ends the limits of runs that close, behind the locks of their tasks.
+func queueLimitsEnd(s *Store, p *pipeline, runs []journal.RunID) {
+	if len(runs) > 0 {
+		p.exec(s.sql.limit.runs.end, runIDs(runs))
+	}
+}

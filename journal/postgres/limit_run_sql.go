@@ -1,0 +1,95 @@
+package postgres
+
+// startLimitedSQL is startSQL for runs that hold limits: their tasks wait, owned by nobody, and a
+// claim of each belongs to node 0. It does not lock the limits. So no round has counted the claims:
+// the next one takes them in, by limit_claims_news_idx. Their rank is what most limits make of it,
+// for whoever reads it before.
+const startLimitedSQL = `
+WITH made AS (
+    INSERT INTO reprise.runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels,
+                              input, input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy,
+                              headers, timeout, on_failure, limits)
+    SELECT i.id, statement_timestamp(), statement_timestamp() + i.delay * interval '1 microsecond', i.version, i.priority,
+           i.key IS NOT NULL, i.workflow, i.queue, i.key, i.labels::jsonb, i.input, i.encoding, i.trace,
+           i.parent, i.parent_generation, i.parent_cmd, i.parent_policy, i.headers, i.timeout, i.on_failure, i.limits
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[], $6::smallint[], $7::text[], $8::bytea[],
+                $9::text[], $10::text[], $11::bigint[], $12::uuid[], $13::int[], $14::int[], $15::smallint[],
+                $16::text[], $17::bigint[], $18::text[], $19::text[])
+         AS i(id, key, workflow, version, queue, priority, labels, input, encoding, trace, delay,
+              parent, parent_generation, parent_cmd, parent_policy, headers, timeout, on_failure, limits)
+    ON CONFLICT DO NOTHING -- in the input's order, which is the order of keys
+    RETURNING id, created_at, start_at, version, priority, workflow, queue, limits
+), queued AS (
+    INSERT INTO reprise.tasks (run_id, visible_at, state, version, priority, queue, workflow)
+    SELECT m.id, 'infinity', -1, m.version, m.priority, m.queue, m.workflow FROM made m
+), asking AS MATERIALIZED (
+    SELECT m.id, m.priority, m.limits, coalesce(m.start_at, m.created_at) AS since, nextval('reprise.limit_runs_seq') AS number FROM made m
+), claimed AS (` + limitAskSQL + `)
+SELECT m.id, coalesce(m.start_at, m.created_at), false, clock_timestamp() FROM made m`
+
+// limitAskSQL writes the claims of runs that are in asking.
+const limitAskSQL = `
+    INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, counted)
+    SELECT 0, a.number, n.ord - 1, n.need ->> 'name', coalesce(n.need ->> 'key', ''), (n.need ->> 'cost')::bigint,
+           (extract(epoch FROM a.since) * 1000000)::bigint + a.priority * 60000000::bigint, a.since, a.id, 0, '', a.priority,
+           CASE WHEN jsonb_array_length(a.limits::jsonb) > 1 THEN a.limits END, false
+    FROM asking a CROSS JOIN LATERAL jsonb_array_elements(a.limits::jsonb) WITH ORDINALITY AS n(need, ord)`
+
+// limitAgainSQL lets a run wait for its limits that was closed, or is a fork, behind rewindSQL.
+const limitAgainSQL = `
+WITH asking AS MATERIALIZED (
+    SELECT r.id, r.priority, r.limits, clock_timestamp() AS since, nextval('reprise.limit_runs_seq') AS number
+    FROM reprise.runs r WHERE r.id = $1::uuid AND r.limits IS NOT NULL
+), waits AS (
+    UPDATE reprise.tasks t SET state = -1, visible_at = 'infinity' FROM asking a WHERE t.run_id = ANY (ARRAY[a.id]) RETURNING t.state
+), claimed AS (` + limitAskSQL + `)
+SELECT w.state FROM waits w`
+
+// limitEndSQL ends what runs hold that close, or wait for, behind the locks of their tasks.
+const limitEndSQL = `
+UPDATE reprise.limit_claims c SET ended = true
+FROM unnest($1::uuid[]) AS i(id) WHERE c.node = 0 AND c.run_id = ANY (ARRAY[i.id]) AND NOT c.ended`
+
+// limitDueSQL finds limits for which a round should be made because of runs, up to $1 claims and $2
+// lines. It locks nothing: the round reads again behind the locks. The last column tells a line.
+const limitDueSQL = `
+SELECT x.name, x.key, false FROM (
+    SELECT DISTINCT c.name, c.key FROM (
+        SELECT c.name, c.key FROM reprise.limit_claims c
+        WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.since <= clock_timestamp() ORDER BY c.since LIMIT $1::int) c) x
+UNION ALL
+SELECT l.name, l.key, true FROM (
+    SELECT l.name, l.key FROM reprise.limit_lines l
+    WHERE l.look_at IS NOT NULL AND l.look_at <= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+    ORDER BY l.look_at LIMIT $2::int) l`
+
+// limitNextSQL tells when limitDueSQL will find something that it does not find yet. $1 is a
+// look_at that never comes.
+const limitNextSQL = `
+SELECT (
+    SELECT c.since FROM reprise.limit_claims c
+    WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.since > clock_timestamp() ORDER BY c.since LIMIT 1), (
+    SELECT l.look_at FROM reprise.limit_lines l
+    WHERE l.look_at IS NOT NULL AND l.look_at > (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AND l.look_at < $1::bigint
+    ORDER BY l.look_at LIMIT 1)`
+
+// limitNewsSQL reads the claims of runs that a round takes in, behind the locks.
+const limitNewsSQL = `
+SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.name, c.key, c.cost, c.needs FROM reprise.limit_claims c
+WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.part = 0 AND c.since <= clock_timestamp() ORDER BY c.since, c.id LIMIT $1::int`
+
+// limitArriveSQL puts claims of runs into their lines. A run may have ended meanwhile: its claim
+// counts all the same, until the next round.
+const limitArriveSQL = `
+UPDATE reprise.limit_claims c SET counted = true, rank = a.rank, granted_at = CASE WHEN a.granted THEN $1::timestamptz END
+FROM unnest($2::bigint[], $3::smallint[], $4::bigint[], $5::bool[]) AS a(id, part, rank, granted)
+WHERE c.node = 0 AND c.id = a.id AND c.part = a.part`
+
+// limitBeginSQL lets runs begin that have got their limits, behind the locks of their tasks. One
+// that is paused begins when it is resumed; one that is closed has no task.
+const limitBeginSQL = `
+UPDATE reprise.tasks t SET visible_at = clock_timestamp(), state = CASE WHEN t.state = -1 THEN 0 ELSE t.state END
+FROM unnest($1::uuid[]) AS i(id) WHERE t.run_id = ANY (ARRAY[i.id]) AND t.owner = 0 AND (t.state = -1 OR t.state = 3)`
+
+// limitLookSQL makes lines of a limit worth a look in which runs wait: the limit has changed.
+const limitLookSQL = `UPDATE reprise.limit_lines l SET look_at = 1 WHERE l.name = $1::text AND l.look_at IS NOT NULL`
