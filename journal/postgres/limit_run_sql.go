@@ -24,11 +24,11 @@ WITH made AS (
     SELECT m.id, 'infinity', -1, m.version, m.priority, m.queue, m.workflow FROM made m
 ), asking AS MATERIALIZED (
     SELECT m.id, m.priority, m.limits, coalesce(m.start_at, m.created_at) AS since, nextval('reprise.limit_runs_seq') AS number FROM made m
-), claimed AS (` + limitAskSQL + `)
+), claimed AS (` + limitAskRows + `)
 SELECT m.id, coalesce(m.start_at, m.created_at), false, clock_timestamp() FROM made m`
 
-// limitAskSQL writes the claims of runs that are in asking.
-const limitAskSQL = `
+// limitAskRows writes the claims of runs that are in asking.
+const limitAskRows = `
     INSERT INTO reprise.limit_claims (node, id, part, name, key, cost, rank, since, run_id, cmd, step, priority, needs, counted)
     SELECT 0, a.number, n.ord - 1, n.need ->> 'name', coalesce(n.need ->> 'key', ''), (n.need ->> 'cost')::bigint,
            (extract(epoch FROM a.since) * 1000000)::bigint + a.priority * 60000000::bigint, a.since, a.id, 0, '', a.priority,
@@ -42,7 +42,7 @@ WITH asking AS MATERIALIZED (
     FROM reprise.runs r WHERE r.id = $1::uuid AND r.limits IS NOT NULL
 ), waits AS (
     UPDATE reprise.tasks t SET state = -1, visible_at = 'infinity' FROM asking a WHERE t.run_id = ANY (ARRAY[a.id]) RETURNING t.state
-), claimed AS (` + limitAskSQL + `)
+), claimed AS (` + limitAskRows + `)
 SELECT w.state FROM waits w`
 
 // limitEndSQL ends what runs hold that close, or wait for, behind the locks of their tasks.

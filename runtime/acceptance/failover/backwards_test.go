@@ -273,7 +273,7 @@ func TestAMessageIsNotConsumedUnderTheNumberOfALostOne(t *testing.T) {
 	client := runtime.NewClient(p.Open(nil), nil)
 	link := pgtest.Proxy(t, p.DSN)
 	let := make(chan struct{})
-	held := make(chan struct{})
+	held := make(chan struct{}, 1) // the body may come before the test looks
 	o := p.Options()
 	o.Lease = leaseShort
 	p.RunOn(journal.New(p.Store(link.DSN(), nil), nil), o, func(n *runtime.Node) {
