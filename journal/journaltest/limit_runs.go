@@ -260,10 +260,14 @@ func runsUnderLoad(k *kit) {
 	for i := range members {
 		members[i] = newLimiter(k)
 	}
+	deadline := time.Now().Add(patience)
 	k.together(nodes, func(i int) error {
 		chance := rand.New(rand.NewPCG(2, uint64(i)))
 		var held []driver.Claimed
 		for n := 0; n < each || done.Load() < nodes*each; n++ {
+			if time.Now().After(deadline) {
+				return fmt.Errorf("only %d of %d runs have begun and closed", done.Load(), nodes*each)
+			}
 			if n < each {
 				needs := []journal.LimitNeed{need("x", fmt.Sprint(1+chance.IntN(2)))}
 				if chance.IntN(2) == 0 {
