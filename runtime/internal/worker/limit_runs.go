@@ -16,15 +16,18 @@ import (
 // runLimits makes rounds of limits for the sake of runs that hold limits until they close (J14): it
 // takes in who has come to wait and who has ended, which no node has anything else to do with. Any
 // node does so for all. A hint, the time that the last round has found, or else a poll says when.
+// Polls make up for hints that were lost: often while there are hints, and rarely where no run
+// needs a limit, because every idle node of a cluster makes them.
 type runLimits struct {
 	member driver.Membership
 	now    func() time.Time // the store's clock
 	log    *slog.Logger
 	wake   chan struct{} // one token
 
-	mu   sync.Mutex
-	news bool      // guarded by mu, like what follows: there may be something to take in
-	at   time.Time // when there will be; zero for unknown
+	mu    sync.Mutex
+	news  bool      // guarded by mu, like what follows: there may be something to take in
+	at    time.Time // when there will be; zero for unknown
+	heard time.Time // when somebody last said that runs need limits
 }
 
 func newRunLimits(m driver.Membership, now func() time.Time, log *slog.Logger) *runLimits {
@@ -35,16 +38,22 @@ func newRunLimits(m driver.Membership, now func() time.Time, log *slog.Logger) *
 func (l *runLimits) hear(at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.heard = time.Now()
 	switch {
 	case at.IsZero():
 		l.news = true
 	case l.at.IsZero() || at.Before(l.at):
 		l.at = at
 	}
-	select {
-	case l.wake <- struct{}{}:
-	default: // it will look
-	}
+	wakeUp(l.wake)
+}
+
+// look makes a round due, as a poll does.
+func (l *runLimits) look() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.news = true
+	wakeUp(l.wake)
 }
 
 // due tells whether a round is due, and if not, how long that takes.
@@ -55,7 +64,10 @@ func (l *runLimits) due() (now bool, wait time.Duration) {
 		l.news, l.at = true, time.Time{}
 	}
 	now, l.news = l.news, false
-	if wait = limitRunsPoll; !l.at.IsZero() {
+	if wait = limitRunsRest; time.Since(l.heard) < limitRunsBusy {
+		wait = limitRunsPoll
+	}
+	if !l.at.IsZero() {
 		wait = min(wait, max(l.at.Sub(l.now()), limitDueMin))
 	}
 	return now, wait
@@ -64,8 +76,6 @@ func (l *runLimits) due() (now bool, wait time.Duration) {
 // loop makes rounds until ctx ends. What comes while one is on its way shares the next, and a busy
 // node rests between two for as long as one takes, at most limitPaceMax.
 func (l *runLimits) loop(ctx context.Context) {
-	poll := time.NewTicker(limitRunsPoll)
-	defer poll.Stop()
 	due := time.NewTimer(limitRunsPoll)
 	defer due.Stop()
 	for {
@@ -74,8 +84,7 @@ func (l *runLimits) loop(ctx context.Context) {
 			return
 		case <-l.wake:
 		case <-due.C:
-		case <-poll.C:
-			l.hear(time.Time{})
+			l.look()
 		}
 		now, wait := l.due()
 		for pause := limitRetryMin; now; now, wait = l.due() {
@@ -86,7 +95,7 @@ func (l *runLimits) loop(ctx context.Context) {
 				retry.Sleep(ctx, min(time.Since(began), limitPaceMax))
 				continue
 			}
-			l.hear(time.Time{})
+			l.look()
 			if l.report(err); errors.Is(err, journal.ErrNodeLost) || !retry.Sleep(ctx, pause) {
 				return // the membership is over
 			}

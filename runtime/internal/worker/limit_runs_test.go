@@ -74,8 +74,13 @@ func TestRunsThatWaitAreFound(t *testing.T) {
 		polled("behind a poll", journal.Ready)
 		before := c.rounds.Load()
 		time.Sleep(time.Hour)
-		if synctest.Wait(); c.rounds.Load()-before > int64(time.Hour/limitRunsPoll) {
-			t.Errorf("%d looks in an hour", c.rounds.Load()-before)
+		synctest.Wait()
+		looks := c.rounds.Load() - before
+		if most := int64(limitRunsBusy/limitRunsPoll + (time.Hour-limitRunsBusy)/limitRunsRest); looks > most || looks < most-2 {
+			t.Errorf("%d looks in an hour, want %d", looks, most)
 		}
+		polled = start(0)
+		time.Sleep(limitRunsRest)
+		polled("behind a rare poll", journal.Ready)
 	})
 }

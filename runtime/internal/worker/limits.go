@@ -47,8 +47,11 @@ const (
 	// store says, while it has something: it makes up for lost hints.
 	limitPoll = 5 * time.Second
 	// limitRunsPoll is the time between two looks at what is new of runs that hold limits or wait
-	// for them. It makes up for lost hints, and costs a statement that finds nothing.
+	// for them, until limitRunsBusy after the last hint of them, and limitRunsRest what it is
+	// behind that. It makes up for lost hints.
 	limitRunsPoll = 10 * time.Second
+	limitRunsBusy = 10 * time.Minute
+	limitRunsRest = 2 * time.Minute
 	// limitRetryMin and limitRetryMax are the time between two tries of a round.
 	limitRetryMin = 20 * time.Millisecond
 	limitRetryMax = time.Second

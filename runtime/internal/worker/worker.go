@@ -228,7 +228,7 @@ func (w *Worker) watchLoop() {
 		case driver.HintScan:
 			w.claimer.timer.expect(time.Time{})
 			w.limiter.hear(0)
-			w.runLimits.hear(time.Time{})
+			w.runLimits.look()
 			w.cfg.Hint(h)
 		case driver.HintClosed:
 			w.cfg.Hint(h)
@@ -236,7 +236,7 @@ func (w *Worker) watchLoop() {
 			w.sys.Attend(h.Run)
 		case driver.HintLimit:
 			if w.limiter.hear(h.Node); h.Node == 0 { // a limit has changed, or what a node held is free
-				w.runLimits.hear(time.Time{})
+				w.runLimits.look()
 			}
 		case driver.HintRunLimits:
 			w.runLimits.hear(h.At)
