@@ -120,14 +120,6 @@ func (l *limiter) end(id int64, needs []journal.LimitNeed) {
 // poke wakes the loop. It does not block.
 func (l *limiter) poke() { wakeUp(l.wake) }
 
-// wakeUp puts a token into a channel that has room for one.
-func wakeUp(loop chan struct{}) {
-	select {
-	case loop <- struct{}{}:
-	default:
-	}
-}
-
 // noteRoom is called when a slot becomes free. It costs steps without limits a look at a number.
 func (l *limiter) noteRoom() {
 	if l.back.n.Load() > 0 {
@@ -201,8 +193,8 @@ func (l *limiter) lookAll() {
 // at most limitPaceMax: a round costs the same for one step and for many, and what comes meanwhile
 // shares the next. While somebody waits, what has ended is what another one waits for.
 func (l *limiter) loop(ctx context.Context) {
-	poll := time.NewTicker(limitPoll)
-	defer poll.Stop()
+	poll, polls := time.NewTimer(time.Hour), false // whether it runs
+	poll.Stop()
 	due := time.NewTimer(time.Hour)
 	defer due.Stop()
 	var asking sync.WaitGroup
@@ -215,6 +207,7 @@ func (l *limiter) loop(ctx context.Context) {
 		case <-l.wake:
 		case <-due.C:
 		case <-poll.C:
+			polls = false
 			l.poll()
 		}
 		for wait := limitRetryMin; ; wait = min(2*wait, limitRetryMax) {
@@ -240,7 +233,19 @@ func (l *limiter) loop(ctx context.Context) {
 			}
 		}
 		due.Reset(l.nextDue())
+		if !polls && l.mayDiffer() {
+			poll.Reset(limitPoll)
+			polls = true
+		}
 	}
+}
+
+// mayDiffer tells whether the store may say something else of the node than the node: not if it has
+// nothing, so that a node without limited steps is not woken.
+func (l *limiter) mayDiffer() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.list) > 0 || !l.unsure.IsZero()
 }
 
 // poll makes up for hints that were lost, and for rounds that have happened late.

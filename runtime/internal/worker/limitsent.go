@@ -73,3 +73,11 @@ func move[T any](to, from []T, room *int, ok func(T) bool) (moved, left []T) {
 	}
 	return to, left
 }
+
+// wakeUp puts a token into a channel that has room for one.
+func wakeUp(loop chan struct{}) {
+	select {
+	case loop <- struct{}{}:
+	default:
+	}
+}
