@@ -24,8 +24,10 @@ TUTORIAL := examples/tutorial
 # What makes the dashboard's assets, a module of its own because of its bundler.
 WEB := ui/web
 
-# The packages that keep live runs in memory; their tests run in both modes.
+# The packages that keep live runs in memory; their tests run in both modes. In a change's check those that are made of processes that
+# wait, and the simulator, which passivates as it likes, run in the usual mode alone; make race runs all in both.
 ENGINE := ./actor/... ./runtime ./runtime/acceptance ./runtime/bulk ./runtime/gather ./runtime/internal/... ./runtime/runtimetest ./runtime/schedule ./runtime/sim
+PASSIVATED := ./actor/... ./runtime ./runtime/bulk ./runtime/gather ./runtime/internal/... ./runtime/runtimetest ./runtime/schedule
 
 # What a newer server could change: the guarantees, every statement and its plan, migrations, views. The
 # guarantees once, not once more amid others or through faults: that is about our own code, on any server.
@@ -36,7 +38,7 @@ QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./mi
 
 # The packages in which goroutines share memory: their tests run with the race detector in every change's check.
 RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./internal/watchdog ./journal/driver \
-	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/bulk ./runtime/gather ./runtime/internal/... ./runtime/schedule
+	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/bulk ./runtime/gather ./runtime/internal/...
 
 .PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types engines million peers race race-engine newer \
 	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-engines prepare-peers
@@ -89,7 +91,7 @@ once: prepare ## every test once
 	$(TEST) -timeout $(TIMEOUT) ./...
 
 passivated: prepare ## the engine's tests with a passivation after every turn: whatever a run forgets is found
-	REPRISE_TEST_PASSIVATE=always $(TEST) -timeout $(TIMEOUT) $(ENGINE)
+	REPRISE_TEST_PASSIVATE=always $(TEST) -timeout $(TIMEOUT) $(PASSIVATED)
 
 tutorial: prepare ## the program of docs/tutorial.md: its flows, and kill -9 of its process on SQLite and Postgres
 	cd $(TUTORIAL) && $(TEST) -timeout $(TIMEOUT) ./...

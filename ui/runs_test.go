@@ -46,8 +46,8 @@ func TestFilter(t *testing.T) {
 		{"wor", "workflow"},
 		{kb.ArrowDown + kb.Enter, "="}, // takes the field
 		{"=" + kb.ArrowDown, `"order"`},
-		{kb.ArrowUp, `"customs"`},
-		{kb.ArrowDown, `"customs"`},
+		{kb.ArrowUp, `"asker"`},
+		{kb.ArrowDown + kb.ArrowDown, `"customs"`},
 	} {
 		p.Press(s.keys)
 		p.Await(offers + fmt.Sprintf(`.includes(%q)`, s.want))

@@ -23,7 +23,7 @@ const (
 
 // TestChildOptionsWhateverCrashes: a child that starts later, in a queue and a version of its own,
 // is what its options say, however often its start was tried. The key of one that is done is used
-// again.
+// again, and so is the only place of the limit that it held.
 func TestChildOptionsWhateverCrashes(t *testing.T) {
 	t.Parallel()
 	runtimetest.EveryCrash(t, func(e *runtimetest.Env) {
@@ -38,6 +38,7 @@ func TestChildOptionsWhateverCrashes(t *testing.T) {
 				out, err := workflow.Call(ctx, render, film, &workflow.ChildOptions{
 					Key: "render " + film, Reuse: workflow.ReuseAllow, Queue: "gpu", Version: 2, Priority: 5, Delay: 3 * time.Hour,
 					Labels: map[string]string{"quality": quality}, OnParentClose: workflow.CloseTerminate, OnCancel: workflow.TryCancel,
+					Limits: []workflow.StepLimit{{Name: "gpu", Key: film}},
 				})
 				if err != nil {
 					return "", err
@@ -46,6 +47,9 @@ func TestChildOptionsWhateverCrashes(t *testing.T) {
 			}
 			return all, nil
 		}, nil)
+		if err := runtime.SetLimit(e.Context(), e.Client(), journal.Limit{Name: "gpu", Concurrency: 1}); err != nil {
+			e.Fatal(err)
+		}
 		run := runtimetest.Start(e, studio, "cats", nil)
 		if got := run.Must(); got != "cats gpu 2 render cats draft after 3h0m0s, cats gpu 2 render cats final after 3h0m0s, " {
 			e.Errorf("got %s", got)
