@@ -40,6 +40,7 @@ type claimer struct {
 
 	member      driver.Membership
 	comparison  *comparison
+	doubt       func() // has what the node holds of limits compared
 	timer       *claimTimer
 	unconfirmed *unconfirmed
 	trials      trials
@@ -119,9 +120,9 @@ func (c *claimer) reconcileNow() {
 }
 
 // compare holds what the store says this node owns against what is live, if that is due, and
-// releases what the last comparison has found astray. It belongs into the claim loop: between two
-// claims no answer to a claim is on its way, so what the store names and nobody here knows is lost.
-// What fails is done the next time.
+// releases what the last comparison has found astray, and has limits compared. It belongs into the
+// claim loop: between two claims no answer to a claim is on its way, so what the store names and
+// nobody here knows is lost. What fails is done the next time.
 //
 // What was found astray is looked at a second time. A run that was freed between the store's answer
 // and the comparison is not live here, but it is not in the list any more either. One that is
@@ -131,6 +132,7 @@ func (c *claimer) compare() {
 	if due := c.comparison.due(); !due && len(suspects) == 0 {
 		return
 	}
+	c.doubt()
 	asked := time.Now()
 	list, err := c.member.Owned(c.claims)
 	if err != nil {

@@ -42,3 +42,32 @@ func TestReleasedClaimsStayReleased(t *testing.T) {
 		}
 	})
 }
+
+// A store that went back holds again what the node had then. The next doubt takes it away, also if
+// the node wants nothing any more; a node that has never wanted anything asks nothing.
+func TestClaimsOfAStoreThatWentBack(t *testing.T) {
+	inLimiterWorld(t, func(w *limiterWorld) {
+		w.l.doubt()
+		if synctest.Wait(); w.m.sent() != 0 {
+			t.Errorf("a node without limited steps has sent %d rounds", w.m.sent())
+		}
+		had := w.want()
+		if !w.hasBegun(had) {
+			t.Fatal("it does not begin")
+		}
+		w.l.Release(had, had.Needs)
+		if n := w.held(); n != 0 {
+			t.Fatalf("%d are held behind the release", n)
+		}
+		if _, err := w.m.Membership.Limits(t.Context(), driver.LimitRound{Wants: []driver.Want{had.Want}}); err != nil {
+			t.Fatal(err)
+		}
+		if n := w.held(); n != 1 {
+			t.Fatalf("%d are held by the past, want 1", n)
+		}
+		w.l.doubt()
+		if n := w.held(); n != 0 {
+			t.Errorf("%d are held by nobody", n)
+		}
+	})
+}

@@ -53,6 +53,7 @@ type limiter struct {
 	last     int64
 	list     map[int64]*limitEntry
 	granted  int           // of list
+	used     bool          // something was wanted, ever
 	fresh    []*limitEntry // to be sent
 	back     limitBack
 	releases []driver.LimitRelease
@@ -77,7 +78,7 @@ func (l *limiter) Want(w *actor.LimitWant) {
 	l.last++
 	w.ID = l.last
 	e := &limitEntry{want: w}
-	l.list[w.ID] = e
+	l.list[w.ID], l.used = e, true
 	if len(w.Needs) > 1 || !l.back.add(e) {
 		l.fresh = append(l.fresh, e)
 	}
@@ -170,12 +171,16 @@ func (l *limiter) askLoop(ctx context.Context) {
 	}
 }
 
-// doubt compares what the node has with what the store says.
+// doubt compares what the node has with what the store says, also if the node has nothing: a store
+// that went back holds again what the node had then, and others would wait for it until the node
+// left. A node that has never wanted anything has nothing to compare.
 func (l *limiter) doubt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.compare = true
-	l.poke()
+	if l.used {
+		l.compare = true
+		l.poke()
+	}
 }
 
 // lookAll looks at every line in which the node waits. The caller holds the lock.
@@ -258,17 +263,6 @@ func (l *limiter) poll() {
 	if time.Now().After(l.unsure) { // this is the last comparison for it
 		l.unsure = time.Time{}
 	}
-}
-
-// nextDue is how long nothing is due.
-func (l *limiter) nextDue() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	wait := time.Hour
-	for _, at := range l.due {
-		wait = min(wait, max(at.Sub(l.now()), limitDueMin))
-	}
-	return wait
 }
 
 // next makes a round of what there is to send, nil if there is nothing. A comparison asks for

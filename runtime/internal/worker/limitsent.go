@@ -2,6 +2,7 @@ package worker
 
 import (
 	"slices"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
@@ -80,4 +81,15 @@ func wakeUp(loop chan struct{}) {
 	case loop <- struct{}{}:
 	default:
 	}
+}
+
+// nextDue is how long nothing is due.
+func (l *limiter) nextDue() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	wait := time.Hour
+	for _, at := range l.due {
+		wait = min(wait, max(at.Sub(l.now()), limitDueMin))
+	}
+	return wait
 }

@@ -133,7 +133,7 @@ func New(cfg Config) *Worker {
 		j: cfg.Journal, node: w.id, routes: w.pauses.openRoutes, sys: w.sys, room: room, log: cfg.Log,
 		crowd:       &crowd{node: w.id, tell: w.sys.Crowd, room: room, log: cfg.Log, observe: cfg.Waiting},
 		timer:       newClaimTimer(cfg.Journal.Now, cfg.Poll, room.left, unconfirmed),
-		unconfirmed: unconfirmed, claims: claims, member: cfg.Member, comparison: w.comparison, lost: w.fail,
+		unconfirmed: unconfirmed, claims: claims, member: cfg.Member, comparison: w.comparison, doubt: w.limiter.doubt, lost: w.fail,
 	}
 	w.pauses.take(cfg.Pauses)
 	w.starts = &localStarts{
@@ -149,7 +149,6 @@ func New(cfg Config) *Worker {
 	w.lease = &lease{member: cfg.Member, length: cfg.Lease, owns: w.owns, lost: w.fail, wake: make(chan struct{}, 1), renewed: func(r driver.Renewal) {
 		if r.Compare {
 			w.comparison.note()
-			w.limiter.doubt()
 		}
 		if w.comparison.wanted() {
 			w.claimer.timer.expect(time.Time{})
