@@ -18,6 +18,9 @@ func (w *world) withRoom(from, to time.Time) (sum time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	begin, end := w.elapsedAt(from), w.elapsedAt(to)
+	if begin >= end { // it is not due yet
+		return 0
+	}
 	marks := []time.Duration{begin, end}
 	for _, e := range w.executions {
 		for _, at := range []time.Duration{e.began, e.over} {
@@ -81,6 +84,7 @@ func TestWithRoom(t *testing.T) {
 	for _, c := range []struct{ from, to, want time.Duration }{
 		{0, 30 * time.Second, 30 * time.Second}, {30 * time.Second, 40 * time.Second, 0}, {35 * time.Second, 39 * time.Second, 0},
 		{25 * time.Second, 45 * time.Second, 9 * time.Second}, {50 * time.Second, time.Minute, 10 * time.Second},
+		{time.Minute, 50 * time.Second, 0},
 	} {
 		if got := between(c.from, c.to); got != c.want {
 			t.Errorf("from %s to %s nodes have room for %s, want %s", c.from, c.to, got, c.want)
