@@ -50,7 +50,7 @@ type LimitRelease struct {
 }
 
 // LimitRound is all that a node wants of limits at once. A round is repeatable: if its answer is
-// lost, the node sends it again with Compare, and hears what became of it.
+// lost, the node compares, and sends again what the store does not have, with Repeats.
 type LimitRound struct {
 	Wants    []Want
 	Releases []LimitRelease
@@ -58,13 +58,16 @@ type LimitRound struct {
 	// Held asks for all wants that the node holds: some were granted by others. Compare asks for
 	// all that the store knows of the node.
 	Held, Compare bool
+	// Repeats says that the store may have some of the wants by an earlier round, which may have
+	// happened behind the comparison. Those stay as they are. With Compare it is always so.
+	Repeats bool
 	// Runs takes in the claims of runs that have fallen due or ended since the last round that did,
 	// and looks at lines that are worth it because of runs. Any node may do so.
 	Runs bool
 	// Late, if there is one, adds what has come since the round was made, of limits that the round
 	// names. A store calls [LimitRound.Gather] once it has the locks of these. So what ends while
 	// the round of another node has the locks is not kept waiting for one more round of each. One
-	// with Compare has no Late.
+	// with Compare or Repeats has no Late: what the store has is read before.
 	Late func(r *LimitRound)
 }
 
@@ -85,6 +88,9 @@ func (r *LimitRound) Gather() error {
 	}
 	return r.check()
 }
+
+// MayKnow tells whether the store may have some of the wants already.
+func (r *LimitRound) MayKnow() bool { return r.Compare || r.Repeats }
 
 // Size is how many members the round has.
 func (r *LimitRound) Size() int { return len(r.Wants) + len(r.Releases) + len(r.Look) }
@@ -146,8 +152,8 @@ func (r *LimitRound) check() error {
 	if n := r.Size(); n > journal.LimitRoundMax {
 		return &journal.LimitError{What: "wants and releases of a round", Size: n, Max: journal.LimitRoundMax}
 	}
-	if r.Compare && r.Late != nil {
-		return fmt.Errorf("a round that compares has late wants: %w", journal.ErrInvalid)
+	if r.MayKnow() && r.Late != nil {
+		return fmt.Errorf("a round that compares or repeats has late wants: %w", journal.ErrInvalid)
 	}
 	for i := range r.Wants {
 		w := &r.Wants[i]

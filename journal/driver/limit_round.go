@@ -186,7 +186,7 @@ func (r *LimitRelease) Used(k LimitKey, cost int64) int64 {
 
 // fresh are the wants of the round that the store does not know.
 func (f *limitFiller) fresh(r *LimitRound) (wants []Want, err error) {
-	if !r.Compare {
+	if !r.MayKnow() {
 		return r.Wants, nil
 	}
 	for i := range r.Wants {

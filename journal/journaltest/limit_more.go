@@ -113,6 +113,39 @@ func limitRoundsRepeat(k *kit) {
 	k.same("granted at last", n.end(back).Granted, []int64{c.ID})
 }
 
+// A want that is asked for again by a round that says so stays what it is. A round that does not say
+// so has happened late: nothing of it is done.
+func limitWantsRepeat(k *kit) {
+	setLimit(k, journal.Limit{Name: "twice", Total: 1})
+	n := newLimiter(k)
+	a, b := n.want(nth(0), need("twice", "")), n.want(nth(1), need("twice", ""))
+	k.same("granted", n.ask(a, b), []int64{a.ID})
+	c := n.want(nth(2), need("twice", "other"))
+	again := n.round(driver.LimitRound{Wants: []driver.Want{c, b, a}, Repeats: true, Held: true})
+	k.same("granted again", again.Granted, nil)
+	k.same("held", again.Claims, []driver.KnownClaim{{ID: a.ID, Held: true, Needs: a.Needs}})
+	d := n.want(nth(3), need("twice", ""))
+	late := driver.LimitRound{Wants: []driver.Want{d, b}, Releases: []driver.LimitRelease{{ID: a.ID, Needs: a.Needs}}}
+	if got, err := n.m.Limits(k.ctx, late); err == nil {
+		k.t.Errorf("a round that happens behind its repetition is carried out: %+v", got)
+	}
+	k.same("held behind the late round", n.holds(), []int64{a.ID})
+	late = driver.LimitRound{Wants: []driver.Want{d}, Repeats: true, Late: func(*driver.LimitRound) {}}
+	if _, err := n.m.Limits(k.ctx, late); !errors.Is(err, journal.ErrInvalid) {
+		k.t.Errorf("a round that repeats has late wants: %v", err)
+	}
+	k.same("granted by the end of a", n.end(a).Granted, []int64{c.ID})
+	k.same("granted by the end of c", n.end(c).Granted, []int64{b.ID})
+	k.same("granted by the end of b", n.end(b).Granted, nil)
+	e := n.want(nth(4), need("twice", ""))
+	k.same("granted of what comes", n.ask(d, e), []int64{d.ID})
+	e.Held = true // the store has forgotten the grant alone
+	held := n.round(driver.LimitRound{Wants: []driver.Want{e}, Releases: []driver.LimitRelease{{ID: e.ID, Needs: e.Needs}, {ID: d.ID, Needs: d.Needs}}})
+	k.same("granted of what waited and is executed", held.Granted, []int64{e.ID})
+	k.same("held at last", n.holds(), []int64{e.ID})
+	n.end(e)
+}
+
 // A round takes in what has come while it waited for the locks of its limits, once, and nothing of
 // a limit that it has not locked.
 func limitRoundsGather(k *kit) {

@@ -23,6 +23,7 @@ var claimLimitChecks = []check{
 	{"J14_WhatWasNotUsedIsGivenBack", limitSettles},
 	{"J14_TheClaimsOfADeadNodeAreFree", limitsOfTheDead},
 	{"J14_RoundsMayBeRepeated", limitRoundsRepeat},
+	{"J14_WantsMayBeRepeated", limitWantsRepeat},
 	{"J14_RoundsGatherBehindTheirLocks", limitRoundsGather},
 	{"J14_LimitsChangeLive", limitsChange},
 	{"J14_ManyNodesAtOnceExceedNothing", limitsUnderLoad},

@@ -148,5 +148,22 @@ func (m *member) Limits(ctx context.Context, r driver.LimitRound) (driver.LimitA
 	if m.row() == nil {
 		return driver.LimitAnswer{}, fmt.Errorf("node %d: %w", m.id, journal.ErrNodeLost)
 	}
+	if err := m.s.db.limits.checkNew(m.id, &r); err != nil {
+		return driver.LimitAnswer{}, err
+	}
 	return limitRound(m.s.db, m.id, &r, now)
+}
+
+// checkNew refuses a round that asks for what the store has, neither ends it before nor says that it
+// repeats, as the key of a table does: such a round has happened late, behind the one that repeats
+// it.
+func (l *limits) checkNew(node journal.NodeID, r *driver.LimitRound) error {
+	for i := range r.Wants {
+		id := r.Wants[i].ID
+		known, _ := l.Known(node, id)
+		if known && !r.MayKnow() && !slices.ContainsFunc(r.Releases, func(e driver.LimitRelease) bool { return e.ID == id }) {
+			return fmt.Errorf("want %d of node %d comes twice: %w", id, node, journal.ErrInvalid)
+		}
+	}
+	return nil
 }

@@ -177,7 +177,7 @@ func (x *limitRound) remove(p *pipeline, releases []driver.LimitRelease) {
 
 // recall finds the wants of a round that may be a repeated one.
 func (x *limitRound) recall(p *pipeline) {
-	if x.r.Compare && len(x.r.Wants) > 0 {
+	if x.r.MayKnow() && len(x.r.Wants) > 0 {
 		ids := make([]int64, len(x.r.Wants))
 		for i := range x.r.Wants {
 			ids[i] = x.r.Wants[i].ID

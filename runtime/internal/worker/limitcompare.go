@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -62,4 +63,38 @@ func (l *limiter) forget(ctx context.Context, claims []driver.KnownClaim) error 
 		}
 	}
 	return err
+}
+
+// compared makes the store know what the node has, and nothing else. Wants that no round has had
+// yet are not missing, and those whose release is still to be sent are not too many. What is
+// executed, and waits in a store that has forgotten the grant alone, gives its place in the line up
+// and is held again. The caller holds the lock.
+func (l *limiter) compared(claims []driver.KnownClaim) {
+	known, ending := make(map[int64]bool, len(claims)), make(map[int64]bool, len(l.releases))
+	for i := range l.releases {
+		ending[l.releases[i].ID] = true
+	}
+	for i := range claims {
+		c := &claims[i]
+		e := l.list[c.ID]
+		switch {
+		case e == nil && !ending[c.ID]:
+			l.end(c.ID, c.Needs)
+		case e != nil && e.granted && !c.Held:
+			e.again = true
+			l.end(c.ID, c.Needs)
+		case e != nil:
+			e.sent, known[c.ID] = true, true
+		}
+	}
+	l.fresh = slices.DeleteFunc(l.fresh, func(e *limitEntry) bool { return e.sent })
+	var again []*limitEntry
+	for id, e := range l.list {
+		if e.sent && !known[id] {
+			e.sent, e.again = false, e.granted
+			again = append(again, e)
+		}
+	}
+	slices.SortFunc(again, func(a, b *limitEntry) int { return cmp.Compare(a.want.ID, b.want.ID) })
+	l.fresh = append(again, l.fresh...)
 }

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,5 +71,71 @@ func TestClaimsOfAStoreThatWentBack(t *testing.T) {
 		if n := w.held(); n != 0 {
 			t.Errorf("%d are held by nobody", n)
 		}
+	})
+}
+
+// A round that has failed happens after all: before the comparison, before the round that repeats
+// it, or behind that. What it asked for is granted once, and nothing is held by nobody.
+func TestAFailedRoundHappensLate(t *testing.T) {
+	for nth := 2; nth <= 5; nth++ {
+		t.Run(fmt.Sprint(nth), func(t *testing.T) {
+			inLimiterWorld(t, func(w *limiterWorld) {
+				w.m.behind = nth
+				a, b := w.want(), w.want()
+				wait := 3 * limitPoll
+				if nth == 3 { // the round that repeats tells what is held: no poll is waited for
+					wait = limitPoll / 2
+				}
+				time.Sleep(wait)
+				if w.held() != 1 || !w.hasBegun(a) || w.hasBegun(b) || w.m.sent() < nth {
+					t.Fatalf("%d are held, %v have begun by %d rounds", w.held(), w.began, w.m.sent())
+				}
+				w.l.Release(a, a.Needs)
+				time.Sleep(limitPoll)
+				if w.held() != 1 || !w.hasBegun(b) {
+					t.Fatalf("behind the release %d are held, %v have begun", w.held(), w.began)
+				}
+				w.l.Release(b, b.Needs)
+				time.Sleep(limitPoll)
+				next := w.want()
+				if w.held() != 1 || !w.hasBegun(next) {
+					t.Errorf("in the end %d are held, %v have begun", w.held(), w.began)
+				}
+				w.l.Release(next, next.Needs)
+				if strings.Contains(w.log.String(), "cannot be asked for") {
+					t.Errorf("the log: %s", w.log)
+				}
+			})
+		})
+	}
+}
+
+// A store went back to before a grant: what is executed is held again, ahead of all that wait.
+func TestGrantsOfAStoreThatWentBack(t *testing.T) {
+	inLimiterWorld(t, func(w *limiterWorld) {
+		first, second, third := w.want(), w.want(), w.want()
+		if !w.hasBegun(first) || w.hasBegun(second) {
+			t.Fatalf("begun: %v", w.began)
+		}
+		before := w.store.Mark()
+		w.l.Release(first, first.Needs)
+		if !w.hasBegun(second) {
+			t.Fatal("the second does not begin")
+		}
+		w.store.GoBack(before)
+		w.l.doubt()
+		time.Sleep(3 * limitPoll)
+		page, err := w.j.Limits(t.Context(), journal.LimitFilter{Claims: 10})
+		if err != nil || w.held() != 1 || w.hasBegun(third) {
+			t.Fatalf("%d are held, the third has begun: %v, %v", w.held(), w.hasBegun(third), err)
+		}
+		if c := page.Claims[0]; c.ID != second.ID || c.Granted.IsZero() {
+			t.Errorf("held is %+v, want the second", c)
+		}
+		w.l.Release(second, second.Needs)
+		if !w.hasBegun(third) || w.held() != 1 {
+			t.Errorf("the third has begun: %v, and %d are held", w.hasBegun(third), w.held())
+		}
+		w.l.Release(third, third.Needs)
 	})
 }

@@ -29,7 +29,7 @@ import (
 //
 // A round that has failed may happen later, behind the comparison that follows it. So the node
 // goes on to compare for reconcileFor, also if it wants nothing any more: it would hold a place
-// that nobody uses.
+// that nobody uses. Until then its rounds repeat: the store may have a want that it asks for again.
 //
 // A round waits for the rounds of other nodes that have the locks of its limits. What ends here
 // meanwhile of the same limits goes with it, see [driver.LimitRound.Late]: else it would wait for
@@ -276,13 +276,14 @@ func (l *limiter) next() *limitSent {
 			delete(l.due, k)
 		}
 	}
-	s := &limitSent{round: driver.LimitRound{Held: l.held, Compare: l.compare}}
+	repeats := !l.compare && !l.unsure.IsZero() // a comparison asks for nothing
+	s := &limitSent{round: driver.LimitRound{Held: l.held || repeats, Compare: l.compare, Repeats: repeats}}
 	l.fill(s, nil)
 	if s.round.Size() == 0 && !l.held && !l.compare {
 		return nil
 	}
 	l.held, l.compare = false, false
-	if names := driver.LimitNames(s.round.Keys()); len(names) > 0 && !s.round.Compare {
+	if names := driver.LimitNames(s.round.Keys()); len(names) > 0 && !s.round.MayKnow() {
 		s.round.Late = func(r *driver.LimitRound) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
@@ -342,33 +343,6 @@ func (l *limiter) begin(claims []driver.KnownClaim) {
 			l.grant(claims[i].ID)
 		}
 	}
-}
-
-// compared makes the store know what the node has, and nothing else. Wants that no round has had
-// yet are not missing, and those whose release is still to be sent are not too many. The caller
-// holds the lock.
-func (l *limiter) compared(claims []driver.KnownClaim) {
-	known, ending := make(map[int64]bool, len(claims)), make(map[int64]bool, len(l.releases))
-	for i := range l.releases {
-		ending[l.releases[i].ID] = true
-	}
-	for i := range claims {
-		c := &claims[i]
-		known[c.ID] = true
-		if e := l.list[c.ID]; e != nil {
-			e.sent = true
-		} else if !ending[c.ID] {
-			l.end(c.ID, c.Needs)
-		}
-	}
-	var again []*limitEntry
-	for id, e := range l.list {
-		if e.sent && !known[id] {
-			e.sent, e.again = false, e.granted
-			again = append(again, e)
-		}
-	}
-	l.fresh = append(again, l.fresh...)
 }
 
 // failed takes a round back that has failed: it may have happened or not.

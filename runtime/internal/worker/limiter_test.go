@@ -24,6 +24,9 @@ type rounds struct {
 	late  time.Duration // the first round fails, and happens so much later; 0 for no such round
 	count int
 	stuck chan struct{} // rounds that need a lock wait until it is closed; nil for never
+
+	behind int                // the first round fails, and happens just before the one of this number; 0 for no such round
+	failed *driver.LimitRound // that round
 }
 
 func (r *rounds) Limits(ctx context.Context, round driver.LimitRound) (driver.LimitAnswer, error) {
@@ -35,7 +38,18 @@ func (r *rounds) Limits(ctx context.Context, round driver.LimitRound) (driver.Li
 	}
 	late, stuck := r.late, r.stuck
 	r.late = 0
+	failed := r.failed
+	if r.behind == r.count {
+		r.failed = nil
+	} else if failed = nil; r.behind > 0 && r.count == 1 {
+		round.Late, r.failed = nil, &round
+		r.mu.Unlock()
+		return driver.LimitAnswer{}, journal.ErrUnavailable
+	}
 	r.mu.Unlock()
+	if failed != nil {
+		_, _ = r.Membership.Limits(ctx, *failed)
+	}
 	if late > 0 {
 		round.Late = nil // it is called before the round returns, or not at all
 		go func() {
