@@ -2,6 +2,7 @@ package worker
 
 import (
 	"container/heap"
+	"container/list"
 	"slices"
 	"sync/atomic"
 
@@ -24,12 +25,12 @@ type limitBack struct {
 	room   func() int // free slots; nil for any number
 	n      atomic.Int64
 	lines  map[driver.LimitKey]*limitLine
-	full   map[*limitLine]bool // lines of which wants are held back
-	asking int                 // wants that were pulled, and not answered yet
+	full   *list.List // lines of which wants are held back: who was served last is last
+	asking int        // wants that were pulled, and not answered yet
 }
 
 func newLimitBack() limitBack {
-	return limitBack{lines: map[driver.LimitKey]*limitLine{}, full: map[*limitLine]bool{}}
+	return limitBack{lines: map[driver.LimitKey]*limitLine{}, full: list.New()}
 }
 
 // limitEntry is a want of the list.
@@ -49,6 +50,7 @@ type limitLine struct {
 	key   driver.LimitKey
 	waits int // wants that were sent, or are about to be, and not granted
 	list  backHeap
+	full  *list.Element // in the list of lines of which wants are held back; nil if it is not there
 }
 
 // add holds a new want of one limit back, and tells whether it does. A want for which there is a
@@ -66,7 +68,9 @@ func (b *limitBack) add(e *limitEntry) bool {
 	e.rank = e.want.Since.UnixMicro() + int64(e.want.Priority)*journal.LimitAgeingDefault.Microseconds()
 	e.back = true
 	heap.Push(&e.line.list, e)
-	b.full[e.line] = true
+	if e.line.full == nil {
+		e.line.full = b.full.PushBack(e.line)
+	}
 	b.n.Add(1)
 	return true
 }
@@ -91,13 +95,18 @@ func (b *limitBack) forget(l *limitLine) {
 	if len(l.list) > 0 {
 		return
 	}
-	if delete(b.full, l); l.waits == 0 {
+	if l.full != nil {
+		b.full.Remove(l.full)
+		l.full = nil
+	}
+	if l.waits == 0 {
 		delete(b.lines, l.key)
 	}
 }
 
 // pull returns wants for which there are slots now, of limits of the given names, which are sorted,
-// or of all for nil: of each line one after the other, the most urgent of it first.
+// or of all for nil: of each line one after the other, the most urgent of it first. It begins with
+// the line that was looked at longest ago.
 func (b *limitBack) pull(names []string) (wants []*limitEntry) {
 	if b.n.Load() == 0 {
 		return nil
@@ -105,10 +114,12 @@ func (b *limitBack) pull(names []string) (wants []*limitEntry) {
 	room := b.room()
 	for more := true; more; {
 		more = false
-		for l := range b.full {
+		for left := b.full.Len(); left > 0; left-- {
 			if b.asking >= room {
 				return wants
 			}
+			l := b.full.Front().Value.(*limitLine)
+			b.full.MoveToBack(l.full)
 			if l.waits >= room {
 				continue
 			}

@@ -81,3 +81,24 @@ func TestWantsWaitForSlots(t *testing.T) {
 		}
 	})
 }
+
+// With a slot at a time lines take turns.
+func TestLinesTakeTurnsForSlots(t *testing.T) {
+	b := newLimitBack()
+	b.room = func() int { return 1 }
+	for _, key := range []string{"a", "a", "b", "a", "c", "b", "c"} {
+		b.add(&limitEntry{want: &actor.LimitWant{Want: driver.Want{Needs: []journal.LimitNeed{{Name: "x", Key: key, Cost: 1}}}}})
+	}
+	var got []string
+	for wants := b.pull(nil); len(wants) == 1; wants = b.pull(nil) {
+		got = append(got, wants[0].want.Needs[0].Key)
+		b.asking--
+		b.leave(wants[0])
+	}
+	if want := []string{"a", "b", "c", "a", "b", "c", "a"}; !slices.Equal(got, want) {
+		t.Errorf("lines were served as %v, want %v", got, want)
+	}
+	if len(b.lines) != 0 || b.full.Len() != 0 {
+		t.Errorf("%d lines are left, %d of them with wants", len(b.lines), b.full.Len())
+	}
+}
