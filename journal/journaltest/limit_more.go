@@ -113,8 +113,8 @@ func limitRoundsRepeat(k *kit) {
 	k.same("granted at last", n.end(back).Granted, []int64{c.ID})
 }
 
-// A want that is asked for again by a round that says so stays what it is. A round that does not say
-// so has happened late: nothing of it is done.
+// A want that is asked for again by a round that says so stays what it is. A round that does not
+// say so has happened late: nothing of it is done.
 func limitWantsRepeat(k *kit) {
 	setLimit(k, journal.Limit{Name: "twice", Total: 1})
 	n := newLimiter(k)

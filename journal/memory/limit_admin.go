@@ -154,9 +154,9 @@ func (m *member) Limits(ctx context.Context, r driver.LimitRound) (driver.LimitA
 	return limitRound(m.s.db, m.id, &r, now)
 }
 
-// checkNew refuses a round that asks for what the store has, neither ends it before nor says that it
-// repeats, as the key of a table does: such a round has happened late, behind the one that repeats
-// it.
+// checkNew refuses a round that asks for what the store has, and neither ends it before nor says
+// that it repeats, as the key of a table does: such a round has happened late, behind the one that
+// repeats it.
 func (l *limits) checkNew(node journal.NodeID, r *driver.LimitRound) error {
 	for i := range r.Wants {
 		id := r.Wants[i].ID

@@ -112,15 +112,6 @@ func (l *limiter) Release(w *actor.LimitWant, used []journal.LimitNeed) {
 	}
 }
 
-// end has the store told that a want has ended. The caller holds the lock.
-func (l *limiter) end(id int64, needs []journal.LimitNeed) {
-	l.releases = append(l.releases, driver.LimitRelease{ID: id, Needs: needs})
-	l.poke()
-}
-
-// poke wakes the loop. It does not block.
-func (l *limiter) poke() { wakeUp(l.wake) }
-
 // noteRoom is called when a slot becomes free. It costs steps without limits a look at a number.
 func (l *limiter) noteRoom() {
 	if l.back.n.Load() > 0 {

@@ -75,6 +75,15 @@ func move[T any](to, from []T, room *int, ok func(T) bool) (moved, left []T) {
 	return to, left
 }
 
+// end has the store told that a want has ended. The caller holds the lock.
+func (l *limiter) end(id int64, needs []journal.LimitNeed) {
+	l.releases = append(l.releases, driver.LimitRelease{ID: id, Needs: needs})
+	l.poke()
+}
+
+// poke wakes the loop. It does not block.
+func (l *limiter) poke() { wakeUp(l.wake) }
+
 // wakeUp puts a token into a channel that has room for one.
 func wakeUp(loop chan struct{}) {
 	select {
