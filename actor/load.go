@@ -142,7 +142,7 @@ func takeGiven(r *run) {
 // replayStored also refuses what was stored without a link: no release of ours did that.
 func replayStored(m *replay.Machine, events []journal.Event) error {
 	for i := range events {
-		if events[i].Link == 0 && events[i].Kind.Chained() {
+		if events[i].Link == 0 && !events[i].ByStore() {
 			return &replay.LinkError{Seq: events[i].Seq, Kind: events[i].Kind, Want: events[i].LinkAfter(m.Head().Link)}
 		}
 		if err := m.Replay(&events[i]); err != nil {

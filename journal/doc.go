@@ -110,8 +110,10 @@
 //     histories.
 //     A run that names limits ([Start].Limits) holds them from before its first turn
 //     until the commit that closes it, over all generations, whichever nodes own it or
-//     die, and is [Limited] before. A run that is opened again waits for them again,
-//     and a fork for its own.
+//     die, and is [Limited] before. No run comes to wait for a key if as many do as
+//     its MaxBacklog says, beyond those for which there are places at that moment. A
+//     run that is opened again waits for its limits again, and a fork for its own,
+//     and no backlog refuses them.
 //
 // # States of a run and its task
 //

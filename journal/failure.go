@@ -58,6 +58,7 @@ const (
 	FailureTerminate = "reprise.Terminated"   // an operator terminated the run
 	FailureUndo      = "reprise.Compensation" // a saga's compensation failed for good
 	FailureKeyExists = "reprise.KeyExists"    // a child's key belongs to another run
+	FailureLimitFull = "reprise.LimitFull"    // a child was refused: as many wait for its limit as may
 	FailureNotFound  = "reprise.NotFound"     // a signal's run does not exist
 	FailureClosed    = "reprise.Closed"       // a signal's run is closed
 	FailureRejected  = "reprise.Rejected"     // an update was refused before it changed anything

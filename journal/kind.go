@@ -22,7 +22,7 @@ const (
 	RunContinued    Kind = 13 // last of its generation; Payload: the input that the generation had
 	RunCompleted    Kind = 20 // terminal; Payload: output
 	RunFailed       Kind = 21 // terminal; Payload: failure
-	RunCancelled    Kind = 22 // terminal; Payload: failure
+	RunCancelled    Kind = 22 // terminal; Payload: failure; without a link if it was written without running code
 	RunTerminated   Kind = 23 // terminal; Payload: failure; written without running code
 )
 

@@ -27,6 +27,12 @@ type Limit struct {
 	// change moves none that waits already.
 	Ageing time.Duration
 
+	// MaxBacklog is how many runs may wait for one key that no place is free for; 0 for any number.
+	// A change moves none that waits already. Steps do not count, and none is refused.
+	MaxBacklog int
+	// OnFull is what happens to a run that comes when so many wait. It needs a MaxBacklog.
+	OnFull OnFull
+
 	Time   time.Time // of the last change, by the store's clock
 	Actor  string    // who has made it
 	Reason string
@@ -89,9 +95,15 @@ func (l *Limit) Check() error {
 		return refuse("Weight", l.Weight, fmt.Sprintf("from 1 to %d, or 0 for 1", LimitWeightMax))
 	case l.Ageing < 0 || l.Ageing > LimitPerMax:
 		return refuse("Ageing", l.Ageing, fmt.Sprintf("positive and at most %s, or 0 for %s", LimitPerMax, LimitAgeingDefault))
+	case l.MaxBacklog < 0 || l.MaxBacklog > LimitBacklogMax:
+		return refuse("MaxBacklog", l.MaxBacklog, fmt.Sprintf("from 1 to %d, or 0 for any number", LimitBacklogMax))
 	case l.Concurrency == 0 && l.Total == 0 && l.Rate.IsZero() && l.Key == noKey:
 		return fmt.Errorf("limit %q bounds nothing: %w: set Concurrency, Total or Rate, or remove the limit", l.Name, ErrInvalid)
 	}
+	if want := l.OnFull.check(l.MaxBacklog); want != "" {
+		return refuse("OnFull", l.OnFull, want)
+	}
+	l.OnFull = l.OnFull.orDefault(l.MaxBacklog)
 	if l.Rate.N > 0 && l.Rate.Burst == 0 {
 		l.Rate.Burst = 1
 	}
@@ -122,6 +134,9 @@ func (l *Limit) String() string {
 	}
 	if l.Weight > 1 {
 		bounds = append(bounds, fmt.Sprintf("weight %d", l.Weight))
+	}
+	if l.MaxBacklog > 0 {
+		bounds = append(bounds, fmt.Sprintf("backlog %d, then %s", l.MaxBacklog, l.OnFull))
 	}
 	if len(bounds) == 0 {
 		bounds = []string{"no bounds"}

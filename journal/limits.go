@@ -48,6 +48,7 @@ const (
 	LimitHoldersMax     = 1_000_000     // of one key at once
 	LimitCostMax        = 1_000_000_000 // of one claim, and of a rate
 	LimitWeightMax      = 1_000         // of a key
+	LimitBacklogMax     = 100_000       // runs that wait for a key: each start counts them
 	LimitPerMax         = 366 * 24 * time.Hour
 	LimitAgeingDefault  = time.Minute // a claim that has waited so long is as urgent as a fresh one of the next priority
 	LimitPlaceMax       = 1_000       // places of a line that are counted: whoever asks wants to know whether it is long

@@ -24,9 +24,12 @@ type Head struct {
 	Link Link
 }
 
-// Chained tells whether events of this kind have a link. The exception is what a store writes for
-// an operator or a closed parent, without the run's code: nothing follows it.
-func (k Kind) Chained() bool { return k != RunTerminated }
+// ByStore tells whether a store has closed the run with the event, without the run's code: for an
+// operator, a closed parent, or a limit that is full. Such an event has no link, and nothing
+// follows it. All others have one.
+func (e *Event) ByStore() bool {
+	return e.Kind == RunTerminated || e.Kind == RunCancelled && e.Link == 0
+}
 
 // OriginOf returns the link that the first event of a generation follows. It is a function of what
 // the code of the generation begins with.

@@ -62,8 +62,11 @@ type Started struct {
 	Owned   bool  // whether Start.Owner owns it from birth
 	StartAt time.Time
 	Now     time.Time // the store's clock
-	Err     error     // of this member alone: a [KeyConflictError], ErrInvalid
+	Err     error     // of this member alone: a [KeyConflictError], a [LimitFullError], ErrInvalid
 	Sent    Sent      // what became of Start.Message
+	// Cancelled are the runs that this start has closed because a limit was full (J14): by its
+	// OnFull those that had come first, with children that close with them, or the run itself.
+	Cancelled []RunID
 }
 
 // SetDefaults fills the fields that a caller may leave zero: a fresh ID, Version 1, [DefaultQueue],

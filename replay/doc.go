@@ -102,7 +102,7 @@
 // over is remembered for the run, in case the code asks later.
 //
 // An event that answers a command must find it open, with the same kind and name; a terminal event
-// must be what the code decided, but for RunTerminated.
+// must be what the code decided, but for what the store has written, see journal.Event.ByStore.
 //
 // # Code that only reads
 //

@@ -36,6 +36,9 @@ var (
 	ErrTerminated = errors.New("terminated")
 	// ErrKeyExists matches the *ChildError of a child whose key belongs to another run.
 	ErrKeyExists = errors.New("key exists")
+	// ErrLimitFull matches the *ChildError of a child that was refused: as many runs wait for a
+	// limit that it needs as the limit's MaxBacklog allows.
+	ErrLimitFull = errors.New("limit is full")
 	// ErrRunNotFound matches the *SignalError of a signal to a run that does not exist.
 	ErrRunNotFound = errors.New("run not found")
 	// ErrRunClosed matches the *SignalError of a signal to a run that is closed.
@@ -60,7 +63,8 @@ var (
 	passing = map[string]error{
 		journal.FailureCancelled: ErrCancelled, journal.FailureTimeout: ErrTimeout, journal.FailureHeartbeat: ErrTimeout,
 	}
-	childOnly  = map[string]error{journal.FailureTerminate: ErrTerminated, journal.FailureKeyExists: ErrKeyExists}
+	childOnly = map[string]error{journal.FailureTerminate: ErrTerminated, journal.FailureKeyExists: ErrKeyExists,
+		journal.FailureLimitFull: ErrLimitFull}
 	signalOnly = map[string]error{journal.FailureNotFound: ErrRunNotFound, journal.FailureClosed: ErrRunClosed}
 )
 

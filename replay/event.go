@@ -209,10 +209,11 @@ func requested(ev *journal.Event) error {
 	return &scopeError{kind: ErrCancelled, reason: f.Message}
 }
 
-// seal takes a terminal event: the code must have decided the same, unless an operator did.
+// seal takes a terminal event: the code must have decided the same, unless the store has closed the
+// run without it.
 func (m *Machine) seal(ev *journal.Event) {
 	switch {
-	case ev.Kind == journal.RunTerminated:
+	case ev.Kind == journal.RunTerminated, ev.ByStore() && m.terminal == nil:
 		m.unwind(false)
 	case m.terminal == nil:
 		m.env.diverge(describe(ev), m.reaction())

@@ -94,9 +94,9 @@ func (e *ChildError) Error() string {
 // Unwrap returns the registered errors that the child's error is, or wraps.
 func (e *ChildError) Unwrap() []error { return Restored(e.Failure) }
 
-// Is matches ErrCancelled and ErrTimeout by the failure's type and its causes. ErrTerminated and
-// ErrKeyExists are about this child alone: one that failed because its own child was terminated, or
-// met a taken key, is neither.
+// Is matches ErrCancelled and ErrTimeout by the failure's type and its causes. ErrTerminated,
+// ErrKeyExists and ErrLimitFull are about this child alone: one that failed because its own child
+// was terminated, or was refused, is none of them.
 func (e *ChildError) Is(target error) bool {
 	return failureIs(e.Failure, e.scope, target) || target != nil && childOnly[e.Failure.Type] == target
 }

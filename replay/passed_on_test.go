@@ -14,6 +14,7 @@ import (
 var sentinels = map[string]error{
 	"cancelled": workflow.ErrCancelled, "timeout": workflow.ErrTimeout, "terminated": workflow.ErrTerminated,
 	"key exists": workflow.ErrKeyExists, "not found": workflow.ErrRunNotFound, "closed": workflow.ErrRunClosed,
+	"limit full": workflow.ErrLimitFull,
 }
 
 // wantIs fails the test unless err is exactly this one of them.
@@ -67,6 +68,7 @@ func TestPassedOn(t *testing.T) {
 	}
 	for kind, tc := range map[string]struct{ own, passed string }{
 		journal.FailureKeyExists: {"key exists", ""}, journal.FailureTerminate: {"terminated", ""},
+		journal.FailureLimitFull: {"limit full", ""},
 		journal.FailureCancelled: {"cancelled", "cancelled"}, journal.FailureTimeout: {"timeout", "timeout"},
 		journal.FailureNotFound: {"not found", ""}, journal.FailureClosed: {"closed", ""},
 	} {

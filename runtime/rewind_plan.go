@@ -156,10 +156,10 @@ func failurePoint(h *driver.History) (journal.Seq, error) {
 		return 0, refusePoint(h, "its history has no events")
 	}
 	end := &h.Events[len(h.Events)-1]
-	switch end.Kind {
-	case journal.RunTerminated:
+	switch {
+	case end.ByStore():
 		return end.Seq - 1, nil
-	case journal.RunCompleted:
+	case end.Kind == journal.RunCompleted:
 		return 0, refusePoint(h, "it has completed: reset it to a point")
 	}
 	for i := range h.Events {

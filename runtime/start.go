@@ -74,9 +74,10 @@ type StartOptions struct {
 // node need be there. If an open run has o.Key, Start returns that run, whose input may be another
 // one: see [Run.Created]. o may be nil.
 //
-// Errors: a *journal.KeyConflictError if a run of another workflow has the key; journal.ErrInvalid
-// and a *journal.LimitError for what cannot be stored; ctx's, after which the run may have been
-// started. A repeated start with the same key returns it.
+// Errors: a *journal.KeyConflictError if a run of another workflow has the key; a
+// *journal.LimitFullError if as many runs wait for one of o.Limits as may; journal.ErrInvalid and a
+// *journal.LimitError for what cannot be stored; ctx's, after which the run may have been started.
+// A repeated start with the same key returns it.
 func Start[In, Out any](
 	ctx context.Context, c *Client, name workflow.Name[In, Out], in In, o *StartOptions,
 ) (*Run[Out], error) {

@@ -30,6 +30,7 @@ const (
 	AdminSetLimit                          // set a limit (J14)
 	AdminRemoveLimit                       // remove a limit
 	AdminReleaseClaim                      // take a claim of a limit from the step that holds it, or waits
+	adminCancel                            // none: the audit's word for what Full cancels
 )
 
 // String is the action as callers know it.
@@ -69,6 +70,8 @@ func (k AdminKind) String() string {
 		return "remove-limit"
 	case AdminReleaseClaim:
 		return "release-claim"
+	case adminCancel:
+		return "cancel"
 	}
 	return fmt.Sprintf("admin action %d on", int(k))
 }

@@ -31,6 +31,7 @@ func (n *callHints) started(st *journal.Start, o *journal.Started) {
 	if o.Err != nil || !o.Created || o.Owned {
 		return
 	}
+	n.cancelled(o.Cancelled)
 	h := Hint{Kind: HintTasks}
 	if st.Delay > 0 {
 		h.At = o.StartAt
@@ -40,6 +41,17 @@ func (n *callHints) started(st *journal.Start, o *journal.Started) {
 		return
 	}
 	n.due(journal.Route{Queue: st.Queue, Workflow: st.Workflow, Version: st.Version}, h)
+}
+
+// cancelled handles runs that a start has closed. Parents and children may have got messages.
+func (n *callHints) cancelled(runs []journal.RunID) {
+	for _, run := range runs {
+		n.closed(run, nil, 0)
+		n.local, n.remote = append(n.local, Hint{Kind: HintTerminated, Run: run}), append(n.remote, Hint{Kind: HintTerminated, Run: run})
+	}
+	if len(runs) > 0 {
+		n.local, n.remote = append(n.local, Hint{Kind: HintTasks}), append(n.remote, Hint{Kind: HintTasks})
+	}
 }
 
 // due handles a task of a route that falls due at h.At, or has.

@@ -71,6 +71,9 @@ func (c *changes) started(out []journal.Started, index []int) {
 			if out[i].Err == nil {
 				tell(Change{Run: out[i].Run})
 			}
+			for _, run := range out[i].Cancelled {
+				tell(Change{Run: run, Operator: true})
+			}
 		}
 	})
 }
@@ -94,6 +97,9 @@ func (c *changes) committed(commits []Commit, out []Outcome) {
 			for k := range out[i].Started {
 				if out[i].Started[k].Created {
 					tell(Change{Run: out[i].Started[k].Run})
+				}
+				for _, run := range out[i].Started[k].Cancelled {
+					tell(Change{Run: run, Operator: true})
 				}
 			}
 			for k := range commits[i].Messages {

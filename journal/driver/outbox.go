@@ -154,11 +154,15 @@ func (c *Commit) takeOutbox() {
 }
 
 // LostKey tells why a commit with a Tx must not be written after all, nil if it may: the key of a
-// run that the step's body has started belongs to another run by now. out are the answers to
-// c.Starts.
+// run that the step's body has started belongs to another run by now, or a limit of that run is
+// full. out are the answers to c.Starts.
 func (c *Commit) LostKey(out []journal.Started) error {
 	for i := range out {
-		if s := &c.Starts[i]; s.Parent == nil && out[i].Run != s.ID {
+		s := &c.Starts[i]
+		if full, ok := errors.AsType[*journal.LimitFullError](out[i].Err); ok && s.Parent == nil {
+			return fmt.Errorf("%w: a run that the body has started is refused: %w", journal.ErrTxLost, full)
+		}
+		if s.Parent == nil && out[i].Run != s.ID {
 			return fmt.Errorf("%w: run %s has taken key %q since the body started a run with it", journal.ErrTxLost, out[i].Run, s.Key)
 		}
 	}

@@ -32,8 +32,8 @@ type Outcome struct {
 }
 
 // RefusedChild returns the message that tells the run of c that its child could not start, false if
-// it did: another run has the key. Nobody waits for a run without a parent. Stores put it into the
-// run's own inbox, in the commit's transaction.
+// it did: another run has the key, or a limit is full. Nobody waits for a run without a parent.
+// Stores put it into the run's own inbox, in the commit's transaction.
 func (c *Commit) RefusedChild(st *journal.Start, o *journal.Started) (journal.Message, bool) {
 	if o.Created || st.Parent == nil {
 		return journal.Message{}, false
@@ -41,6 +41,9 @@ func (c *Commit) RefusedChild(st *journal.Start, o *journal.Started) (journal.Me
 	f := &journal.Failure{Type: journal.FailureKeyExists, Message: fmt.Sprintf("key %q belongs to run %s", st.Key, o.Run), Permanent: true}
 	if o.Err != nil {
 		f.Message = o.Err.Error()
+	}
+	if _, full := errors.AsType[*journal.LimitFullError](o.Err); full {
+		f.Type = journal.FailureLimitFull
 	}
 	m := journal.ChildMessage(st.ID, st.Workflow, st.Parent, &journal.Event{Kind: journal.RunFailed, Payload: journal.EncodeFailure(f)})
 	return m, true

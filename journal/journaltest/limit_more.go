@@ -257,6 +257,11 @@ func limitsAreChecked(k *kit) {
 		"holds a control":        {Name: "two\nlines", Concurrency: 1},
 		"limit name in bytes":    {Name: strings.Repeat("x", journal.NameBytesMax+1), Concurrency: 1},
 		"Rate.N is 1000000001":   {Name: "l", Rate: journal.Rate{N: journal.LimitCostMax + 1, Per: time.Second}},
+		"MaxBacklog is -1":       {Name: "l", Concurrency: 1, MaxBacklog: -1},
+		"MaxBacklog is 100001":   {Name: "l", Concurrency: 1, MaxBacklog: journal.LimitBacklogMax + 1},
+		"OnFull is reject":       {Name: "l", Concurrency: 1, OnFull: journal.OnFullReject},
+		"OnFull is wait":         {Name: "l", Concurrency: 1, MaxBacklog: 1, OnFull: journal.OnFullWait},
+		"OnFull is OnFull(9)":    {Name: "l", Concurrency: 1, MaxBacklog: 1, OnFull: 9},
 		"at most 8784h0m0s, or ": {Name: "l", Concurrency: 1, Ageing: journal.LimitPerMax + 1},
 	} {
 		_, err := k.j.Admin(k.ctx, driver.AdminAction{Kind: driver.AdminSetLimit, Limit: &l})

@@ -61,17 +61,21 @@ func (r *record) reply(rep journal.Reply) {
 	}
 }
 
-// terminate closes a run whoever owns it: the owner's next commit finds no task and is refused (J3,
-// J7). Its parent is told, and its children meet their policies: those that are terminated too come
+// terminate closes a run as an operator, or its parent, wants it.
+func (db *database) terminate(r *record, reason string, list []journal.RunID, now time.Time) []journal.RunID {
+	return db.end(r, journal.Event{Kind: journal.RunTerminated, Payload: journal.TerminatedPayload(reason)}, list, now)
+}
+
+// end closes a run whoever owns it: the owner's next commit finds no task and is refused (J3, J7).
+// Its parent is told, and its children meet their policies: those that are terminated too come
 // behind those of a list. The event's time is not earlier than that of the event before, whose time
 // came from the owner.
-func (db *database) terminate(r *record, reason string, list []journal.RunID, now time.Time) []journal.RunID {
+func (db *database) end(r *record, ev journal.Event, list []journal.RunID, now time.Time) []journal.RunID {
 	seq, at := r.newest()
 	if at.Before(now) {
 		at = now
 	}
-	why := journal.TerminatedPayload(reason)
-	ev := journal.Event{Seq: seq + 1, Kind: journal.RunTerminated, Time: at, Payload: why}
+	ev.Seq, ev.Time = seq+1, at
 	// Its owner learns that something was taken from it, and no commit can take this end for its
 	// own: the event has no link (J4).
 	if owner := db.nodes[r.task.Owner]; owner != nil {
@@ -79,7 +83,8 @@ func (db *database) terminate(r *record, reason string, list []journal.RunID, no
 	}
 	db.dequeue(r)
 	r.events = append(r.events, ev)
-	db.close(r, journal.Terminated, now)
+	status, _ := journal.StatusOf(ev.Kind)
+	db.close(r, status, now)
 	if m, waits := r.run.ParentMessage(&ev); waits {
 		db.deliver(m, now)
 	}

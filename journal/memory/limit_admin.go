@@ -78,7 +78,11 @@ func (l *limits) show(g driver.LimitGrant, need int) journal.LimitClaim {
 	out := journal.LimitClaim{Limit: n.Name, Key: n.Key, Node: g.Node, ID: g.ID, Run: c.Run, Cmd: c.Cmd, Step: c.Step, Cost: n.Cost,
 		Since: c.Since, Granted: c.granted, Priority: c.Priority}
 	if c.granted.IsZero() {
-		at, _ := slices.BinarySearchFunc(l.lines[driver.LimitKey{Name: n.Name, Key: n.Key}].waiting, limitPlace{c.ranks[need], g}, comparePlaces)
+		var waiting []limitPlace // none before a round has seen the first
+		if line := l.lines[driver.LimitKey{Name: n.Name, Key: n.Key}]; line != nil {
+			waiting = line.waiting
+		}
+		at, _ := slices.BinarySearchFunc(waiting, limitPlace{c.ranks[need], g}, comparePlaces)
 		out.Place = min(at+1, journal.LimitPlaceMax)
 	}
 	return out

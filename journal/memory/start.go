@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 // Start implements driver.Store. It takes part in no transaction.
@@ -74,12 +75,20 @@ func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 		if !givesUpKey(holder, st.Reuse) {
 			return journal.Started{Run: holder.run.ID, StartAt: holder.run.StartAt, Now: now}
 		}
+	}
+	rooms := db.limits.roomsFor(st.Limits, now)
+	arrival := driver.Arrive(st.Limits, rooms)
+	if arrival.Err != nil {
+		return journal.Started{Run: st.ID, Now: now, Err: arrival.Err}
+	}
+	if holder := db.keys[st.Key]; st.Key != "" && holder != nil {
 		// The closed run stays as it is, and is found by its id. Only the key leads elsewhere now.
 		holder.holdsKey = false
 	}
 	// An owner that is not alive is no error: the caller may have lost its lease while the start
 	// was on its way. The run goes into the queue, and the answer says so.
 	r := newRecord(st, now)
+	cancelled := db.cancelOldest(&arrival, rooms, now)
 	if len(st.Limits) > 0 {
 		awaitLimits(db, r, r.run.StartAt)
 	} else if db.alive(st.Owner) && st.Delay == 0 {
@@ -91,7 +100,10 @@ func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 	db.insert(r)
 	db.addChild(r)
 	db.enqueue(r, now)
-	return journal.Started{Run: st.ID, Created: true, Owned: r.task.Owner != 0, StartAt: r.run.StartAt, Now: now}
+	if arrival.Newest != nil {
+		cancelled = db.cancelWaiting(r, arrival.Newest, cancelled, now)
+	}
+	return journal.Started{Run: st.ID, Created: true, Owned: r.task.Owner != 0, StartAt: r.run.StartAt, Now: now, Cancelled: cancelled}
 }
 
 // givesUpKey tells whether the holder of a key gives it up to a new run (J8). An open run never

@@ -226,22 +226,13 @@ func (s *Store) terminateFamily(ctx context.Context, q querier, run *journal.Run
 	if err != nil {
 		return err
 	}
-	var messages []journal.Message
-	if m, waits := run.ParentMessage(&journal.Event{Kind: journal.RunTerminated, Payload: why}); waits {
-		messages = append(messages, m)
-	}
-	for _, child := range found[0].cancelled {
-		messages = append(messages, journal.OrphanCancel(child))
-	}
+	messages := familyMessages(run, &journal.Event{Kind: journal.RunTerminated, Payload: why}, &found[0])
 	terminated := found[0].terminated
 	defer func() { s.pieces.note(err, max(len(terminated), len(messages))) }()
 	var p pipeline
 	s.exclude.owners(&p, append([]journal.RunID{run.ID}, terminated...))
 	queueTerminate(s, &p, []journal.RunID{run.ID}, why)
-	_ = s.pieces.in(len(terminated), small, func(from, to int) error {
-		queueTerminate(s, &p, terminated[from:to], journal.TerminatedPayload(journal.ParentClosed))
-		return nil
-	})
+	queueOrphans(s, &p, terminated)
 	_ = s.pieces.in(len(messages), small, func(from, to int) error { // requests without a payload
 		s.queueSend(&p, messages[from:to], make([]journal.Sent, to-from))
 		return nil

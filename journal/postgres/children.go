@@ -75,8 +75,34 @@ FROM last l WHERE r.id = ANY (ARRAY[l.run_id])`
 // queueTerminate adds terminateSQL for runs whose tasks are locked and whose owners' appends are
 // excluded.
 func queueTerminate(s *Store, p *pipeline, runs []journal.RunID, why journal.Payload) {
+	queueEnd(s, p, runs, &journal.Event{Kind: journal.RunTerminated, Payload: why})
+}
+
+// queueOrphans adds the ends of what closing runs leave behind, as queueTerminate.
+func queueOrphans(s *Store, p *pipeline, terminated []journal.RunID) {
+	_ = s.pieces.in(len(terminated), small, func(from, to int) error {
+		queueTerminate(s, p, terminated[from:to], journal.TerminatedPayload(journal.ParentClosed))
+		return nil
+	})
+}
+
+// familyMessages tell the family of a run that it has ended.
+func familyMessages(run *journal.Run, end *journal.Event, left *orphans) (messages []journal.Message) {
+	if m, waits := run.ParentMessage(end); waits {
+		messages = append(messages, m)
+	}
+	for _, child := range left.cancelled {
+		messages = append(messages, journal.OrphanCancel(child))
+	}
+	return messages
+}
+
+// queueEnd is queueTerminate with any terminal event.
+func queueEnd(s *Store, p *pipeline, runs []journal.RunID, end *journal.Event) {
 	if len(runs) > 0 {
-		p.exec(s.sql.terminate, runIDs(runs), int16(journal.RunTerminated), nullText(why.Encoding), nullBytes(why.Data), int16(journal.Terminated))
+		status, _ := journal.StatusOf(end.Kind)
+		why := end.Payload
+		p.exec(s.sql.terminate, runIDs(runs), int16(end.Kind), nullText(why.Encoding), nullBytes(why.Data), int16(status))
 		queueLimitsEnd(s, p, runs)
 	}
 }

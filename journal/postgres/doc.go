@@ -55,20 +55,22 @@
 // # Order of locks
 //
 // Two transactions deadlock when each waits for a lock that the other has. The store's statements
-// are safe from each other by four rules:
+// are safe from each other by five rules:
 //
 //   - The row of a task is locked before anything else of its run, and in the order of run ids
 //     where a statement may wait for more than one.
 //   - A commit that does something to others locks the tasks of all of them first, then takes the
 //     keys of its children, in the order of keys. Starts take keys in the same order.
+//   - The gates of limits that have a MaxBacklog come ahead of all rows: a start takes those of its
+//     runs, and a commit those of its children, in the order of the hashes of their names.
 //   - The lock of a node, which its appends share, comes after all rows of tasks, and in the order
 //     of node ids where a transaction takes more than one. Whoever takes it alone waits two seconds
 //     at most; see excludeSQL.
 //   - Claims and reaps skip rows that are locked (SKIP LOCKED) and so wait for nobody.
 //
 // What is left of deadlocks is resolved by the server, and the victim is repeated by Store.call:
-// batches of starts that exchange keys, descendants that were made between two looks, and
-// transactions of users, whose order is theirs.
+// batches of starts that exchange keys, descendants that were made between two looks, runs that are
+// cancelled because a limit is full, and transactions of users, whose order is theirs.
 //
 // # Plans
 //

@@ -57,6 +57,7 @@ type effects struct {
 	accepted []int                  // members, in the caller's order
 	refused  map[messageAt]error    // messages that are not sent
 	orphans  map[int]orphans        // by member
+	late     []journal.Message      // to families of runs that were cancelled for children
 }
 
 // messageAt is a message, or a start, of a member: two indexes.
@@ -118,9 +119,10 @@ func closes(c *driver.Commit) bool { return c.Next.Kind == driver.NextClose && c
 func (e *effects) lock(ctx context.Context, q querier) error {
 	var ids []pgtype.UUID
 	var closing []journal.RunID
+	var limits []driver.LimitKey
 	for _, i := range e.order {
 		c := &e.commits[i]
-		ids = append(ids, uuidArg(c.Run))
+		ids, limits = append(ids, uuidArg(c.Run)), append(limits, startKeys(c.Starts)...)
 		for k := range c.Messages {
 			ids = append(ids, uuidArg(c.Messages[k].Run))
 		}
@@ -142,6 +144,10 @@ func (e *effects) lock(ctx context.Context, q querier) error {
 		if hasty(ctx, len(e.order)) {
 			p.exec(heldWaitSQL)
 		}
+	}
+	if len(limits) > 0 {
+		slices.SortFunc(limits, driver.CompareLimitKeys)
+		e.s.limitLocks.gates(&p, limits)
 	}
 	if len(closing) > 0 {
 		p.query(e.s.sql.lockFamily, note, ids, runIDs(closing))
@@ -184,7 +190,9 @@ func (e *effects) start(ctx context.Context, q querier) error {
 	}
 	size := func(i int) int { return driver.StartBytes(&starts[i]) }
 	err := e.s.pieces.in(len(starts), size, func(from, to int) error {
-		return e.s.startIn(ctx, q, starts[from:to], started[from:to])
+		late, err := e.s.startQuietly(ctx, q, starts[from:to], started[from:to])
+		e.late = append(e.late, late...)
+		return err
 	})
 	for n, a := range at {
 		e.out[a.member].Started[a.index] = started[n]
@@ -301,10 +309,7 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	}
 	queueLimitsEnd(e.s, &p, limited)
 	e.s.exclude.owners(&p, terminated)
-	_ = e.s.pieces.in(len(terminated), small, func(from, to int) error {
-		queueTerminate(e.s, &p, terminated[from:to], journal.TerminatedPayload(journal.ParentClosed))
-		return nil
-	})
+	queueOrphans(e.s, &p, terminated)
 	if e.ownTx {
 		p.exec(endSQL)
 	}
@@ -353,6 +358,9 @@ func (e *effects) outgoing() *outgoing {
 		for _, child := range e.orphans[i].cancelled {
 			o.add(journal.OrphanCancel(child), nil)
 		}
+	}
+	for _, m := range e.late {
+		o.add(m, nil)
 	}
 	return o
 }

@@ -41,7 +41,7 @@ func adminLimit(ctx context.Context, s *Store, a *driver.AdminAction) error {
 				p.exec(s.sql.limit.unset, l.Name, l.Key)
 			} else {
 				p.exec(s.sql.limit.set, l.Name, l.Key, l.Concurrency, l.Total, l.Rate.N, l.Rate.Per.Microseconds(), l.Rate.Burst, l.Weight,
-					l.Ageing.Microseconds(), a.Actor, a.AuditReason())
+					l.Ageing.Microseconds(), a.Actor, a.AuditReason(), l.MaxBacklog, int16(l.OnFull))
 			}
 			p.exec(s.sql.limit.runs.look, l.Name)
 			if change.Totals || change.NoTotal {
@@ -110,7 +110,8 @@ func adminClaim(ctx context.Context, s *Store, a *driver.AdminAction) error {
 func scanLimit(row pgx.CollectableRow) (l journal.Limit, err error) {
 	var per, ageing int64
 	var concurrency, total, weight int32
-	err = row.Scan(&l.Name, &l.Key, &concurrency, &total, &l.Rate.N, &per, &l.Rate.Burst, &weight, &ageing, &l.Time, &l.Actor, &l.Reason)
+	err = row.Scan(&l.Name, &l.Key, &concurrency, &total, &l.Rate.N, &per, &l.Rate.Burst, &weight, &ageing, &l.Time, &l.Actor, &l.Reason,
+		&l.MaxBacklog, &l.OnFull)
 	l.Concurrency, l.Total, l.Weight, l.Rate.Per, l.Ageing, l.Time = int(concurrency), int(total), int(weight), micros(per), micros(ageing), l.Time.UTC()
 	return l, err
 }

@@ -19,6 +19,7 @@ type limitStatements struct {
 	adminRead, set, unset, retotal, claim                                       string
 	list, uses, held, waiting, waitingName, waitingRun                          string
 	runs                                                                        limitRunStatements
+	full                                                                        limitFullStatements
 }
 
 // limitRunStatements are those of limits that runs hold.
@@ -26,11 +27,17 @@ type limitRunStatements struct {
 	start, again, end, due, next, news, arrive, begin, look string
 }
 
+// limitFullStatements are those of limits that have a MaxBacklog.
+type limitFullStatements struct {
+	bounded, gate, room, oldest, family string
+}
+
 // limitLocks adds statements that lock limits to pipelines, and those that free what a node has.
 // class is the first key of the locks.
 type limitLocks struct {
 	sql   *limitStatements
 	class int32
+	gate  int32 // the class of gates, see limitGateSQL
 }
 
 // take takes the locks of limits for the rest of the transaction.

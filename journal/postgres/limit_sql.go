@@ -107,16 +107,19 @@ WHERE l.held = 0 AND l.waiting = 0 AND l.look_at IS NULL AND l.ready < (extract(
 
 // limitReadSQL reads the row of a limit that an operator changes, under its lock.
 const limitReadSQL = `
-SELECT l.name, l.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, l.at, l.actor, l.reason
+SELECT l.name, l.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, l.at, l.actor, l.reason,
+       l.max_backlog, l.on_full
 FROM reprise.limits l WHERE l.name = $1::text AND l.key = $2::text`
 
 // limitSetSQL writes the row of a limit.
 const limitSetSQL = `
-INSERT INTO reprise.limits (name, key, concurrency, total, rate_n, rate_per, burst, weight, ageing, at, actor, reason)
-VALUES ($1::text, $2::text, $3::int, $4::int, $5::bigint, $6::bigint, $7::bigint, $8::int, $9::bigint, clock_timestamp(), $10::text, $11::text)
+INSERT INTO reprise.limits (name, key, concurrency, total, rate_n, rate_per, burst, weight, ageing, at, actor, reason, max_backlog, on_full)
+VALUES ($1::text, $2::text, $3::int, $4::int, $5::bigint, $6::bigint, $7::bigint, $8::int, $9::bigint, clock_timestamp(), $10::text, $11::text,
+        $12::int, $13::smallint)
 ON CONFLICT (name, key) DO UPDATE
 SET concurrency = excluded.concurrency, total = excluded.total, rate_n = excluded.rate_n, rate_per = excluded.rate_per, burst = excluded.burst,
-    weight = excluded.weight, ageing = excluded.ageing, at = excluded.at, actor = excluded.actor, reason = excluded.reason`
+    weight = excluded.weight, ageing = excluded.ageing, at = excluded.at, actor = excluded.actor, reason = excluded.reason,
+    max_backlog = excluded.max_backlog, on_full = excluded.on_full`
 
 // limitUnsetSQL removes the row of a limit.
 const limitUnsetSQL = `DELETE FROM reprise.limits l WHERE l.name = $1::text AND l.key = $2::text`
@@ -140,7 +143,8 @@ WHERE c.node = $1::int AND c.id = $2::bigint AND NOT c.ended ORDER BY c.part LIM
 
 // limitsSQL lists limits: those of a name, or all.
 const limitsSQL = `
-SELECT l.name, l.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, l.at, l.actor, l.reason
+SELECT l.name, l.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, l.at, l.actor, l.reason,
+       l.max_backlog, l.on_full
 FROM reprise.limits l WHERE ($1::text = '' OR l.name = $1::text) AND ($2::text = '' OR l.key IN ('', $2::text)) ORDER BY l.name, l.key`
 
 // limitUsesSQL lists lines that say something, the longest first.

@@ -137,10 +137,16 @@ func (s *Store) startChunk(ctx context.Context, tx journal.Tx, starts []journal.
 
 // startTogether makes starts, in the caller's transaction or in one of their own.
 func (s *Store) startTogether(ctx context.Context, tx journal.Tx, starts []journal.Start, out []journal.Started) error {
-	withMessage := slices.ContainsFunc(starts, func(st journal.Start) bool { return st.Message != nil })
+	together := slices.ContainsFunc(starts, func(st journal.Start) bool { return st.Message != nil })
+	if !together {
+		var err error
+		if together, err = s.bounded(ctx, tx, starts); err != nil {
+			return err
+		}
+	}
 	switch {
-	case !withMessage:
-		return s.startRounds(starts, out, func(run func(ctx context.Context, q querier) error) error { return s.in(ctx, tx, run) })
+	case !together:
+		return s.startRounds(starts, out, nil, func(run func(ctx context.Context, q querier) error) error { return s.in(ctx, tx, run) })
 	case tx != nil:
 		return s.in(ctx, tx, func(ctx context.Context, q querier) error { return s.startIn(ctx, q, starts, out) })
 	}
@@ -156,20 +162,42 @@ func (s *Store) startTogether(ctx context.Context, tx journal.Tx, starts []journ
 	})
 }
 
-// startIn makes starts and sends the messages that come with them, inside one transaction.
+// startIn makes starts and sends the messages that come with them, inside one transaction, and
+// those that follow from what was cancelled for them.
 func (s *Store) startIn(ctx context.Context, q querier, starts []journal.Start, out []journal.Started) error {
-	err := s.startRounds(starts, out, func(run func(ctx context.Context, q querier) error) error { return run(ctx, q) })
-	if err != nil {
+	late, err := s.startQuietly(ctx, q, starts, out)
+	if err != nil || len(late) == 0 {
 		return err
 	}
-	return s.sendStartMessages(ctx, q, starts, out)
+	var p pipeline
+	s.queueSend(&p, late, make([]journal.Sent, len(late)))
+	return p.send(ctx, q)
+}
+
+// startQuietly is startIn without the messages that follow from what was cancelled, which it
+// returns. The tasks of their receivers are locked.
+func (s *Store) startQuietly(ctx context.Context, q querier, starts []journal.Start, out []journal.Started) (late []journal.Message, err error) {
+	g, err := s.openGate(ctx, q, starts, out)
+	if err != nil {
+		return nil, err
+	}
+	err = s.startRounds(starts, out, g, func(run func(ctx context.Context, q querier) error) error { return run(ctx, q) })
+	if err == nil && g != nil {
+		err, late = g.cancel(ctx, q), g.late
+	}
+	if err != nil {
+		return nil, err
+	}
+	return late, s.sendStartMessages(ctx, q, starts, out)
 }
 
 // startRounds works in rounds. Nearly always there is one; a further one follows if the holder of a
 // key vanished, or closed and may now be replaced. The number of rounds is bounded, and a start
 // that runs out of them gets ErrUnavailable: somebody deletes and starts the key all the time. do
 // runs a round in a transaction.
-func (s *Store) startRounds(starts []journal.Start, out []journal.Started, do func(run func(ctx context.Context, q querier) error) error) error {
+func (s *Store) startRounds(
+	starts []journal.Start, out []journal.Started, g *limitGate, do func(run func(ctx context.Context, q querier) error) error,
+) error {
 	pending := make([]int, len(starts))
 	for i := range pending {
 		pending[i] = i
@@ -179,7 +207,7 @@ func (s *Store) startRounds(starts []journal.Start, out []journal.Started, do fu
 		slices.SortFunc(pending, func(a, b int) int {
 			return cmp.Or(cmp.Compare(starts[a].Key, starts[b].Key), cmp.Compare(a, b))
 		})
-		r := startRound{s: s, starts: starts, out: out, last: n == startRoundsMax}
+		r := startRound{s: s, starts: starts, out: out, gate: g, last: n == startRoundsMax}
 		if err := do(func(ctx context.Context, q querier) error { return r.run(ctx, q, pending) }); err != nil {
 			return err
 		}
@@ -194,6 +222,7 @@ type startRound struct {
 	s      *Store
 	starts []journal.Start
 	out    []journal.Started
+	gate   *limitGate // nil if nothing may be full
 	last   bool
 	again  []int
 }
@@ -206,12 +235,18 @@ func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
 		r.out[i] = journal.Started{} // of a try that was rolled back
 	}
 	first := r.firstOfKeys(pending)
+	if r.gate != nil {
+		var err error
+		if first, err = r.gate.decide(ctx, q, r, first); err != nil {
+			return err
+		}
+	}
 	if err := r.create(ctx, q, first); err != nil {
 		return err
 	}
 	var missing []int
 	for _, i := range pending {
-		if !r.out[i].Created {
+		if !r.out[i].Created && r.out[i].Err == nil {
 			missing = append(missing, i)
 		}
 	}

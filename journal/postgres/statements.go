@@ -105,6 +105,8 @@ func newLimitStatements(r func(sql string) string) limitStatements {
 			start: r(startLimitedSQL), again: r(limitAgainSQL), end: r(limitEndSQL), due: r(limitDueSQL), next: r(limitNextSQL),
 			news: r(limitNewsSQL), arrive: r(limitArriveSQL), begin: r(limitBeginSQL), look: r(limitLookSQL),
 		},
+		full: limitFullStatements{bounded: r(limitBoundedSQL), gate: r(limitGateSQL), room: r(limitRoomSQL), oldest: r(limitOldestSQL),
+			family: r(limitFamilySQL)},
 	}
 }
 

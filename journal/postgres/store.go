@@ -71,7 +71,7 @@ func Open(ctx context.Context, dsn string, o *Options) (*Store, error) {
 		return nil, fmt.Errorf("open postgres: %w", err)
 	}
 	s.stepTxs = make(chan struct{}, opts.StepTxMax)
-	s.exclude, s.limitLocks = newExclusion(&s.sql, opts.Schema), limitLocks{&s.sql.limit, int32(lockClass(opts.Schema + "/limits"))}
+	s.exclude, s.limitLocks = newExclusion(&s.sql, opts.Schema), limitLocks{&s.sql.limit, int32(lockClass(opts.Schema + "/limits")), int32(lockClass(opts.Schema + "/gates"))}
 	s.hints, s.lifeline = newHints(s), newLifeline(s)
 	err = s.sessions.check(ctx)
 	if err == nil && !opts.SkipMigrations {

@@ -93,7 +93,7 @@ func (e *effects) applyClosePolicies(c *driver.Commit, out *driver.Outcome) (err
 // start starts a child. If another run has the child's key, the parent gets a message about it,
 // like one about the failure of a child.
 func (e *effects) start(c *driver.Commit, st *journal.Start, out *journal.Started) (err error) {
-	if *out, err = e.s.start(e.q, st, e.at); err != nil {
+	if *out, err = e.s.start(e, st); err != nil {
 		return err
 	}
 	if st.Message != nil && out.Err == nil {

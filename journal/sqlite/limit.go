@@ -8,7 +8,8 @@ import (
 	"github.com/reprise-run/reprise/journal/driver"
 )
 
-const limitColumns = `l.name, l.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, l.at, l.actor, l.reason`
+const limitColumns = `l.name, l.key, l.concurrency, l.total, l.rate_n, l.rate_per, l.burst, l.weight, l.ageing, l.at, l.actor, l.reason,
+       l.max_backlog, l.on_full`
 
 // limitSQL reads the row of a limit.
 const limitSQL = `SELECT ` + limitColumns + ` FROM reprise_limits l WHERE l.name = ? AND l.key = ?`
@@ -90,6 +91,7 @@ func limitOf(r row) journal.Limit {
 		Name: r.text(0), Key: r.text(1), Concurrency: int(r.int(2)), Total: int(r.int(3)),
 		Rate:   journal.Rate{N: r.int(4), Per: microsOf(r, 5), Burst: r.int(6)},
 		Weight: int(r.int(7)), Ageing: microsOf(r, 8), Time: r.time(9), Actor: r.text(10), Reason: r.text(11),
+		MaxBacklog: int(r.int(12)), OnFull: journal.OnFull(r.int(13)),
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 
 // limitReplaceSQL writes the row of a limit.
 const limitReplaceSQL = `
-INSERT OR REPLACE INTO reprise_limits (name, key, concurrency, total, rate_n, rate_per, burst, weight, ageing, at, actor, reason)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+INSERT OR REPLACE INTO reprise_limits (name, key, concurrency, total, rate_n, rate_per, burst, weight, ageing, at, actor, reason, max_backlog, on_full)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // limitUnsetSQL removes the row of a limit.
 const limitUnsetSQL = `DELETE FROM reprise_limits WHERE name = ? AND key = ?`
@@ -49,7 +49,7 @@ func setLimit(q querier, a *driver.AdminAction, at time.Time) error {
 		_, err = q.exec(limitUnsetSQL, l.Name, l.Key)
 	default:
 		_, err = q.exec(limitReplaceSQL, l.Name, l.Key, int64(l.Concurrency), int64(l.Total), l.Rate.N, l.Rate.Per.Microseconds(), l.Rate.Burst,
-			int64(l.Weight), l.Ageing.Microseconds(), at.UnixMicro(), a.Actor, a.AuditReason())
+			int64(l.Weight), l.Ageing.Microseconds(), at.UnixMicro(), a.Actor, a.AuditReason(), int64(l.MaxBacklog), int64(l.OnFull))
 	}
 	if err == nil {
 		_, err = q.exec(limitLookSQL, l.Name)

@@ -43,15 +43,20 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 	for i := range starts {
 		size += driver.StartBytes(&starts[i])
 	}
+	var lost recalls
 	err := s.in(ctx, tx, size, func(q querier) error {
+		lost = nil
+		e := newEffects(s, q, &lost)
 		for i := range starts {
 			var err error
-			if out[i], err = s.start(q, &starts[i], now()); err != nil {
+			e.at = now()
+			if out[i], err = s.start(e, &starts[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	s.nodes.recall(lost)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +69,8 @@ func (s *Store) Start(ctx context.Context, tx journal.Tx, starts []journal.Start
 //
 // A start that is repeated looks for its own run before it takes a key over: else its second try
 // would take the key from the run of its first (J4).
-func (s *Store) startRun(q querier, st *journal.Start, at time.Time) (out journal.Started, fresh bool, err error) {
+func (s *Store) startRun(e *effects, st *journal.Start) (out journal.Started, fresh bool, err error) {
+	q, at := e.q, e.at
 	if st.Key != "" {
 		h, err := readHolder(q, st.Key)
 		if err != nil {
@@ -77,12 +83,10 @@ func (s *Store) startRun(q querier, st *journal.Start, at time.Time) (out journa
 			if !h.replacedBy(st) {
 				return h.started(st, at), false, nil
 			}
-			if _, err := q.exec(startReuseSQL, uuidArg(h.run)); err != nil {
-				return out, false, err
-			}
+			return s.arrive(e, st, func() error { _, err := q.exec(startReuseSQL, uuidArg(h.run)); return err })
 		}
 	}
-	return s.create(q, st, at)
+	return s.arrive(e, st, func() error { return nil })
 }
 
 // create writes a run and its task, unless an earlier try has made it. The owner is looked up at

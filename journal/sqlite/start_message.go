@@ -1,16 +1,15 @@
 package sqlite
 
 import (
-	"time"
-
 	"github.com/reprise-run/reprise/journal"
 )
 
 // start creates a run, or finds the one that has its key, and sends that the message, in one
 // transaction: so a run and its first message are there together. A message makes a run visible,
 // but one that was started to begin later is not woken by the message that comes with it.
-func (s *Store) start(q querier, st *journal.Start, at time.Time) (journal.Started, error) {
-	out, fresh, err := s.startRun(q, st, at)
+func (s *Store) start(e *effects, st *journal.Start) (journal.Started, error) {
+	q, at := e.q, e.at
+	out, fresh, err := s.startRun(e, st)
 	if err != nil || out.Err != nil || st.Message == nil {
 		return out, err
 	}

@@ -49,13 +49,18 @@ func find(q querier, run journal.RunID) (t target, err error) {
 	return t, err
 }
 
-// terminate closes the run without its code, and returns the terminal event. The event's number
+// terminate closes the run as an operator, or its parent, wants it.
+func (t *target) terminate(e *effects, reason string) (*journal.Event, error) {
+	return t.end(e, journal.RunTerminated, journal.TerminatedPayload(reason))
+}
+
+// end closes the run without its code, and returns the terminal event. The event's number
 // follows the newest of the generation, which is final as the task is gone, and its time is not
 // before that event's, because histories never go back in time (J1). It has no link, so no commit
 // of an owner takes this end for its own (J4).
-func (t *target) terminate(e *effects, reason string) (*journal.Event, error) {
+func (t *target) end(e *effects, kind journal.Kind, why journal.Payload) (*journal.Event, error) {
 	run := uuidArg(t.run.ID)
-	ev := journal.Event{Seq: t.last + 1, Kind: journal.RunTerminated, Time: e.at, Payload: journal.TerminatedPayload(reason)}
+	ev := journal.Event{Seq: t.last + 1, Kind: kind, Time: e.at, Payload: why}
 	if ev.Time.Before(t.lastAt) {
 		ev.Time = t.lastAt
 	}
@@ -69,6 +74,7 @@ func (t *target) terminate(e *effects, reason string) (*journal.Event, error) {
 	if _, err := e.q.exec(limitEndSQL, run); err != nil {
 		return nil, err
 	}
-	_, err := e.q.exec(commitCloseSQL, int64(journal.Terminated), e.at.UnixMicro(), int64(ev.Seq), run)
+	status, _ := journal.StatusOf(kind)
+	_, err := e.q.exec(commitCloseSQL, int64(status), e.at.UnixMicro(), int64(ev.Seq), run)
 	return &ev, err
 }

@@ -194,7 +194,9 @@ CREATE TABLE reprise.limits (
     name text NOT NULL COLLATE pg_catalog."C",
     key text NOT NULL COLLATE pg_catalog."C",
     actor text NOT NULL,
-    reason text NOT NULL
+    reason text NOT NULL,
+    max_backlog integer DEFAULT 0 NOT NULL,
+    on_full smallint DEFAULT 1 NOT NULL
 );
 
 CREATE TABLE reprise.members (
@@ -499,6 +501,10 @@ CREATE INDEX events_failure_idx ON reprise.events USING gin (reprise.failure_cla
 CREATE INDEX events_inbox_idx ON reprise.events USING btree (run_id, generation, inbox) WHERE (inbox IS NOT NULL);
 
 CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox USING btree (run_id, key);
+
+CREATE INDEX limit_claims_backlog_idx ON reprise.limit_claims USING btree (name, key, id) WHERE ((node = 0) AND (granted_at IS NULL) AND (NOT ended) AND (part >= 0));
+
+CREATE INDEX limit_claims_ended_idx ON reprise.limit_claims USING btree (name, key) WHERE ((node = 0) AND (granted_at IS NOT NULL) AND ended);
 
 CREATE INDEX limit_claims_held_idx ON reprise.limit_claims USING btree (node) WHERE (granted_at IS NOT NULL);
 

@@ -83,7 +83,7 @@ CREATE TABLE reprise_limits (
     ageing      INTEGER NOT NULL,                  -- in microseconds
     at          INTEGER NOT NULL,                  -- of the last change
     actor       TEXT    NOT NULL,
-    reason      TEXT    NOT NULL,
+    reason      TEXT    NOT NULL, max_backlog INTEGER NOT NULL DEFAULT 0, on_full INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (name, key)
 ) STRICT, WITHOUT ROWID;
 
@@ -172,6 +172,10 @@ CREATE INDEX reprise_events_failed_idx ON reprise_events (kind, run_id) WHERE ki
 CREATE INDEX reprise_events_inbox_idx ON reprise_events (run_id, generation, inbox) WHERE inbox IS NOT NULL;
 
 CREATE UNIQUE INDEX reprise_inbox_key_idx ON reprise_inbox (run_id, key);
+
+CREATE INDEX reprise_limit_claims_backlog_idx ON reprise_limit_claims (name, key, id) WHERE node = 0 AND granted_at IS NULL AND ended = 0;
+
+CREATE INDEX reprise_limit_claims_ended_idx ON reprise_limit_claims (name, key) WHERE node = 0 AND granted_at IS NOT NULL AND ended = 1;
 
 CREATE INDEX reprise_limit_claims_line_idx ON reprise_limit_claims (name, key, rank, node, id) WHERE granted_at IS NULL AND counted = 1 AND ended = 0;
 

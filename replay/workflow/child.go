@@ -73,8 +73,9 @@ const (
 // no outcome until one does: with [TryCancel] nobody waits for it.
 //
 // Errors: a [*ChildError] if the child does not complete, which may match [ErrCancelled],
-// [ErrTimeout], [ErrTerminated] or, if another run has its key, [ErrKeyExists]; the scope's, if
-// it was cancelled before; an invalid option, or an input that cannot be encoded or is too large.
+// [ErrTimeout], [ErrTerminated], if another run has its key [ErrKeyExists], or if a limit that it
+// needs is full [ErrLimitFull]; the scope's, if it was cancelled before; an invalid option, or an
+// input that cannot be encoded or is too large.
 func Call[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOptions) (Out, error) {
 	c, err := issueChild(ctx, name, in, o)
 	return await[Out](ctx, c, err)

@@ -120,7 +120,7 @@
 // find it, live and in every replay. The engine's own are found always:
 //
 //   - [ErrCancelled] and [ErrTimeout] match however many runs away the cause is.
-//   - [ErrTerminated] and [ErrKeyExists] are about the one child that was called.
+//   - [ErrTerminated], [ErrKeyExists] and [ErrLimitFull] are about the one child that was called.
 //   - [ErrRunNotFound] and [ErrRunClosed] are about the one run that the signal was for.
 //
 // The error that the workflow's function returns is the run's failure.

@@ -22,6 +22,9 @@ var (
 	ErrTerminated = replay.ErrTerminated
 	// ErrKeyExists matches the *ChildError of a child whose key belongs to another run.
 	ErrKeyExists = replay.ErrKeyExists
+	// ErrLimitFull matches the *ChildError of a child that was refused: as many runs wait for a
+	// limit that it needs as the limit's MaxBacklog allows.
+	ErrLimitFull = replay.ErrLimitFull
 	// ErrRunNotFound matches the *SignalError of a signal to a run that does not exist.
 	ErrRunNotFound = replay.ErrRunNotFound
 	// ErrRunClosed matches the *SignalError of a signal to a run that is closed.

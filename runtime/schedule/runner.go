@@ -110,6 +110,10 @@ func (r *runner) ended(ctx workflow.Context) {
 		case errors.Is(err, workflow.ErrKeyExists):
 			r.Counts.Started--
 			r.Counts.Existed++
+		case errors.Is(err, workflow.ErrLimitFull):
+			r.Counts.Started--
+			r.Counts.Skipped++
+			r.Refused = clip(err.Error())
 		case errors.Is(err, workflow.ErrCancelled), errors.Is(err, workflow.ErrTerminated):
 		default:
 			r.tally(journal.Failed, l, err)

@@ -19,6 +19,7 @@ type state struct {
 	Backfills []backfill  `json:"backfills,omitempty"` // in their order
 	Counts    Counts      `json:"counts,omitzero"`
 	Last      *StartedRun `json:"last,omitempty"`
+	Refused   string      `json:"refused,omitempty"` // why a full limit has kept a run from starting, the last time
 }
 
 // item is a slot that is to start, or a trigger.
@@ -48,7 +49,7 @@ type backfill struct {
 type Counts struct {
 	Started   int `json:"started"`             // runs, with those that were triggered and backfilled
 	Existed   int `json:"existed,omitempty"`   // slots whose run was there already
-	Skipped   int `json:"skipped,omitempty"`   // slots and triggers that the overlap policy left out
+	Skipped   int `json:"skipped,omitempty"`   // slots and triggers that the overlap policy left out, or a full limit refused
 	Missed    int `json:"missed,omitempty"`    // slots that were older than the catch-up window, or beyond its limit
 	Completed int `json:"completed,omitempty"` // runs
 	Failed    int `json:"failed,omitempty"`    // likewise
@@ -76,5 +77,6 @@ type Info struct {
 	Backfill int             `json:"backfills,omitempty"` // how many are under way
 	Counts   Counts          `json:"counts"`
 	Failures int             `json:"failures,omitempty"` // runs in a row
+	Refused  string          `json:"refused,omitempty"`  // by which full limit a slot was skipped, the last time
 	Last     *StartedRun     `json:"last,omitempty"`
 }

@@ -220,7 +220,7 @@ func (r *runner) info() Info {
 		r.digest = digestOf(&r.Schedule)
 	}
 	i := Info{
-		ID: r.ID, Schedule: r.Schedule.shown(), Digest: r.digest, Failures: r.Failures, Paused: r.Paused, Next: r.next, Note: r.note, Waiting: r.Behind && r.waits(),
+		ID: r.ID, Schedule: r.Schedule.shown(), Digest: r.digest, Failures: r.Failures, Refused: r.Refused, Paused: r.Paused, Next: r.next, Note: r.note, Waiting: r.Behind && r.waits(),
 		OpenRuns: len(r.open), Queued: len(r.Queue), Backfill: len(r.Backfills), Counts: r.Counts, Last: r.Last,
 	}
 	for _, l := range r.open[:min(len(r.open), openShown)] {

@@ -14,7 +14,7 @@ func checkLinks(f *finder) {
 			for i := range h.Events {
 				ev := &h.Events[i]
 				var want journal.Link
-				if ev.Kind.Chained() {
+				if !ev.ByStore() {
 					want = ev.LinkAfter(link)
 				}
 				if ev.Link != want {

@@ -98,13 +98,18 @@ type setLimitRequest struct {
 	Burst       int64  `json:"burst,omitempty" doc:"what may begin at once after a pause; default 1"`
 	Weight      int    `json:"weight,omitempty" doc:"share of a key in the total; default 1"`
 	Ageing      string `json:"ageing,omitempty" doc:"how long a wait is worth one level of priority, as in 1m, which is the default"`
+	MaxBacklog  int    `json:"max_backlog,omitempty" doc:"so many runs of one key may wait; 0 for any number"`
+	OnFull      string `json:"on_full,omitempty" doc:"what happens to a run that comes when so many wait: reject, which is the default, cancel oldest or cancel newest"`
 	Reason      string `json:"reason,omitempty" doc:"why, for the audit"`
 }
 
 // limit is what the request says.
 func (b *setLimitRequest) limit(name string) (journal.Limit, error) {
-	l := journal.Limit{Name: name, Key: b.Key, Concurrency: b.Concurrency, Total: b.Total, Weight: b.Weight}
+	l := journal.Limit{Name: name, Key: b.Key, Concurrency: b.Concurrency, Total: b.Total, Weight: b.Weight, MaxBacklog: b.MaxBacklog}
 	var err error
+	if l.OnFull, err = journal.ParseOnFull(b.OnFull); err != nil {
+		return l, refuse(invalidRequest, "field %q: %v", "on_full", err)
+	}
 	if l.Rate, err = record.ParseRate(b.Rate); err != nil {
 		return l, refuse(invalidRequest, "field %q: %v", "rate", err)
 	}

@@ -84,13 +84,13 @@ func (s *shop) limitVerbs() {
 	s.limitUntil("/limits/bank", "nobody has it", &shown, func() bool { return shown.Held == 0 })
 
 	key := url.PathEscape("a/b c")
-	s.must(http.StatusOK, "PUT", "/limits/"+key, `{"key": "x/y", "rate": "100/m", "burst": 10}`, &changed)
+	s.must(http.StatusOK, "PUT", "/limits/"+key, `{"key": "x/y", "rate": "100/m", "burst": 10, "max_backlog": 2, "on_full": "cancel newest"}`, &changed)
 	s.must(http.StatusOK, "GET", "/limits/"+key+"?key=x%2Fy", "", &shown)
-	if b := shown.Bounds; len(b) != 1 || b[0].Rate != "100/1m" || b[0].Burst != 10 || b[0].Key != "x/y" {
+	if b := shown.Bounds; len(b) != 1 || b[0].Rate != "100/1m" || b[0].Burst != 10 || b[0].MaxBacklog != 2 || b[0].OnFull != "cancel newest" || b[0].Key != "x/y" {
 		s.t.Errorf("the bounds are %+v", b)
 	}
 	for body, says := range map[string]string{
-		`{}`: "bounds nothing", `{"rate": "fast"}`: "as in 100/1m", `{"concurrency": -1}`: "Concurrency is -1", `{"concurrency": 1, "ageing": "long"}`: "ageing", `{"burst": 3}`: "Rate.N",
+		`{}`: "bounds nothing", `{"concurrency": 1, "on_full": "reject"}`: "set MaxBacklog", `{"concurrency": 1, "max_backlog": 1, "on_full": "no"}`: "on_full", `{"rate": "fast"}`: "as in 100/1m", `{"concurrency": -1}`: "Concurrency is -1", `{"concurrency": 1, "ageing": "long"}`: "ageing", `{"burst": 3}`: "Rate.N",
 	} {
 		s.refused("eva", "PUT", "/limits/x", body, "invalid-request", says)
 	}

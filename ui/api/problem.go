@@ -41,6 +41,7 @@ var (
 	noMethod        = &kind{"method-not-allowed", http.StatusMethodNotAllowed, "the path has no such method", "the header Allow lists those that it has"}
 	conflict        = &kind{"refused-by-state", http.StatusConflict, "the state of the run does not allow it", "GET runs/ID/why tells how it stands"}
 	keyConflict     = &kind{"key-conflict", http.StatusConflict, "another run has the key", "choose another key"}
+	limitFull       = &kind{"limit-full", http.StatusTooManyRequests, "as many runs wait for a limit as may", "start the run later, or raise the limit's max_backlog"}
 	doesNotFit      = &kind{"does-not-fit", http.StatusConflict, "code and history do not fit", "choose an earlier point, or fits; or repair the code"}
 	rejected        = &kind{"rejected", http.StatusConflict, "the run has rejected the update", "nothing was changed; the detail says why"}
 	updateFailed    = &kind{"update-failed", http.StatusUnprocessableEntity, "the handler has returned an error", ""}
@@ -55,7 +56,7 @@ var (
 )
 
 // kinds are all kinds of problems, in the order of the page.
-var kinds = []*kind{invalidRequest, unauthenticated, forbidden, readOnly, crossOrigin, notFound, noMethod, conflict, keyConflict, doesNotFit,
+var kinds = []*kind{invalidRequest, unauthenticated, forbidden, readOnly, crossOrigin, notFound, noMethod, conflict, keyConflict, limitFull, doesNotFit,
 	rejected, updateFailed, unproven, tooLarge, wrongMedia, tooMany, unsupported, unavailable, timedOut, internal}
 
 // problemError is an error with its kind.
@@ -143,6 +144,9 @@ func kindOf(err error) (k *kind, how string) {
 func kindOfType(err error) (k *kind, how string) {
 	if _, ok := errors.AsType[*journal.KeyConflictError](err); ok {
 		return keyConflict, ""
+	}
+	if _, ok := errors.AsType[*journal.LimitFullError](err); ok {
+		return limitFull, ""
 	}
 	if _, ok := errors.AsType[*runtime.PointError](err); ok {
 		return conflict, "GET runs/ID/history shows its events; a reset goes back to another point"

@@ -12,7 +12,7 @@ type Audit struct {
 	Number   int64     `json:"number" doc:"number of the entry; it grows with time"`
 	At       time.Time `json:"at" doc:"when"`
 	Actor    string    `json:"actor,omitempty" doc:"who, as the program said"`
-	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, retry, reset, skip, edit, fork, terminate, delete, drain of a node, save-view, delete-view, set-limit, remove-limit or release-claim"`
+	Verb     string    `json:"verb" doc:"pause, resume, set-labels, set-priority, retry, reset, skip, edit, fork, terminate, delete, drain of a node, save-view, delete-view, set-limit, remove-limit, release-claim or cancel"`
 	Run      string    `json:"run,omitempty" doc:"id of the run, which may be deleted by now; absent for a queue, a workflow, a node or a view, which detail names"`
 	Workflow string    `json:"workflow" doc:"name of the workflow; empty for a queue, a node or a view"`
 	Reason   string    `json:"reason,omitempty" doc:"why, as the operator said"`
@@ -20,7 +20,7 @@ type Audit struct {
 }
 
 // AuditVerbs are the actions that have entries.
-var AuditVerbs = []string{"pause", "resume", "set-labels", "set-priority", "retry", "reset", "skip", "edit", "fork", "terminate", "delete", "drain", "save-view", "delete-view", "set-limit", "remove-limit", "release-claim"}
+var AuditVerbs = []string{"pause", "resume", "set-labels", "set-priority", "retry", "reset", "skip", "edit", "fork", "terminate", "delete", "drain", "save-view", "delete-view", "set-limit", "remove-limit", "release-claim", "cancel"}
 
 // AuditOf returns the record of an entry.
 func AuditOf(e *journal.AuditEntry) Audit {

@@ -31,6 +31,8 @@ type LimitBounds struct {
 	Burst       int64     `json:"burst,omitempty" doc:"what may begin at once after a pause"`
 	Weight      int       `json:"weight" doc:"share of a key in the total"`
 	Ageing      string    `json:"ageing" doc:"how long a wait is worth one level of priority, as in 1m"`
+	MaxBacklog  int       `json:"max_backlog,omitempty" doc:"so many runs of one key may wait; 0 for any number"`
+	OnFull      string    `json:"on_full,omitempty" doc:"what happens to a run that comes when so many wait: reject, cancel oldest or cancel newest; absent without a backlog"`
 	At          time.Time `json:"at" doc:"when it was set"`
 	Actor       string    `json:"actor,omitempty" doc:"who has set it, as the program said"`
 	Reason      string    `json:"reason,omitempty" doc:"why, as the operator said"`
@@ -126,7 +128,15 @@ func LimitOf(page *journal.LimitPage) (Limit, bool) {
 // LimitBoundsOf returns the record of a row.
 func LimitBoundsOf(l *journal.Limit) LimitBounds {
 	return LimitBounds{Key: l.Key, Concurrency: l.Concurrency, Total: l.Total, Rate: RateText(l.Rate), Burst: l.Rate.Burst, Weight: l.Weight,
-		Ageing: spanText(l.Ageing), At: l.Time, Actor: l.Actor, Reason: l.Reason, Text: LimitText(l)}
+		Ageing: spanText(l.Ageing), MaxBacklog: l.MaxBacklog, OnFull: onFullText(l), At: l.Time, Actor: l.Actor, Reason: l.Reason, Text: LimitText(l)}
+}
+
+// onFullText is a word of journal.OnFullWords; empty where nothing is ever full.
+func onFullText(l *journal.Limit) string {
+	if l.MaxBacklog == 0 {
+		return ""
+	}
+	return l.OnFull.String()
 }
 
 // LimitText says what a row bounds, without the name of the limit.

@@ -24,6 +24,7 @@ type Schedule struct {
 	Completed  int             `json:"completed" doc:"those that have completed"`
 	Failed     int             `json:"failed" doc:"those that have failed"`
 	Failures   int             `json:"failures,omitempty" doc:"how many of its runs have failed in a row, at the end"`
+	Refused    string          `json:"refused,omitempty" doc:"by which full limit a slot was skipped, the last time"`
 	Skipped    int             `json:"skipped" doc:"slots and triggers that the overlap policy has left out"`
 	Missed     int             `json:"missed" doc:"slots that were older than the catch-up window when a node came"`
 	Existed    int             `json:"existed" doc:"slots whose run was there already"`
@@ -66,7 +67,7 @@ type ScheduleTold struct {
 // ScheduleOf returns the record of a schedule, without what comes and its newest runs.
 func ScheduleOf(f *schedule.Found) Schedule {
 	r := Schedule{ID: f.ID, Run: f.Run.String(), State: "active", Paused: f.Paused, NextAt: Moment(f.Next), Note: f.Note,
-		Workflow: f.Schedule.Start.Workflow, Started: f.Counts.Started, Completed: f.Counts.Completed, Failed: f.Counts.Failed, Failures: f.Failures,
+		Workflow: f.Schedule.Start.Workflow, Started: f.Counts.Started, Completed: f.Counts.Completed, Failed: f.Counts.Failed, Failures: f.Failures, Refused: f.Refused,
 		Skipped: f.Counts.Skipped, Missed: f.Counts.Missed, Existed: f.Counts.Existed, OpenRuns: f.OpenRuns, Queued: f.Queued, Backfills: f.Backfill}
 	switch {
 	case r.Workflow == "":

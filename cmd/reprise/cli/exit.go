@@ -30,7 +30,7 @@ const (
 // ExitCode is the exit code for the error of a verb, ExitDone for nil.
 func ExitCode(err error) int {
 	coded := new(codedError)
-	conflict := new(journal.KeyConflictError)
+	conflict, full := new(journal.KeyConflictError), new(journal.LimitFullError)
 	is := func(targets ...error) bool {
 		for _, t := range targets {
 			if errors.Is(err, t) {
@@ -46,7 +46,7 @@ func ExitCode(err error) int {
 		return coded.code
 	case is(journal.ErrNotFound, journal.ErrNoNode, journal.ErrNoView, journal.ErrNoLimit, journal.ErrNoClaim, runtime.ErrNotPublished, flows.ErrNoShape):
 		return ExitNotFound
-	case is(journal.ErrClosed, journal.ErrOpen, runtime.ErrRejected, runtime.ErrAborted, runtime.ErrBlocked, runtime.ErrPaused), errors.As(err, &conflict):
+	case is(journal.ErrClosed, journal.ErrOpen, runtime.ErrRejected, runtime.ErrAborted, runtime.ErrBlocked, runtime.ErrPaused), errors.As(err, &conflict), errors.As(err, &full):
 		return ExitRefused
 	case is(context.DeadlineExceeded):
 		return ExitTimeout

@@ -74,7 +74,7 @@ may begin.`,
 // limitFlags are what one may say of a limit.
 type limitFlags struct {
 	journal.Limit
-	rate, reason string
+	rate, onFull, reason string
 }
 
 func limitSet(a *app) *cobra.Command {
@@ -83,14 +83,19 @@ func limitSet(a *app) *cobra.Command {
 		Use: "set LIMIT", Short: "Make a limit, or change it, while steps hold it and wait for it",
 		Long: `Make a limit, or change it, while steps hold it and wait for it. What no flag says stays as it
 is, and 0 takes a bound away. With --key it makes a row for that key alone, whose bounds are
-its own: it begins with nothing. A limit that is lowered holds for the steps that begin later.`,
+its own: it begins with nothing. A limit that is lowered holds for the steps that begin later,
+and a --max-backlog for the runs that come later.`,
 		Example: `  reprise limit set bank --concurrency 5
   reprise limit set tenant-calls --rate 100/1m --burst 10
-  reprise limit set tenant-calls --key acme --rate 1000/1m --reason "they have paid for more"`,
+  reprise limit set tenant-calls --key acme --rate 1000/1m --reason "they have paid for more"
+  reprise limit set sync --concurrency 1 --max-backlog 1 --on-full "cancel oldest"`,
 		RunE: a.writes(func(c *call, args []string) error {
 			rate, err := record.ParseRate(f.rate)
 			if err != nil {
 				return usage(c.Command, "--rate: %v", err)
+			}
+			if f.OnFull, err = journal.ParseOnFull(f.onFull); err != nil {
+				return usage(c.Command, "--on-full: %v", err)
 			}
 			f.Name = args[0]
 			page, err := readLimits(c, &journal.LimitFilter{Name: f.Name, Key: f.Key})
@@ -115,6 +120,8 @@ its own: it begins with nothing. A limit that is lowered holds for the steps tha
 	fl.Int64Var(&f.Rate.Burst, "burst", 0, "what may begin at once after a pause; 0 for 1")
 	fl.IntVar(&f.Weight, "weight", 0, "share of a key in the total; 0 for 1")
 	fl.DurationVar(&f.Ageing, "ageing", 0, "how long a wait is worth one level of priority; 0 for 1m")
+	fl.IntVar(&f.MaxBacklog, "max-backlog", 0, "so many runs of one key may wait; 0 for any number")
+	fl.StringVar(&f.onFull, "on-full", "", "what happens to a run that comes when so many wait: "+strings.Join(journal.OnFullWords()[1:], ", ")+` (default "reject")`)
 	fl.StringVar(&f.reason, "reason", "", "why, for the audit")
 	return printing(c, "limitChange")
 }
@@ -147,6 +154,14 @@ func (f *limitFlags) over(page *journal.LimitPage, rate journal.Rate, said func(
 	}
 	if said("ageing") {
 		l.Ageing = f.Ageing
+	}
+	if said("max-backlog") {
+		if l.MaxBacklog = f.MaxBacklog; l.MaxBacklog == 0 || l.OnFull == journal.OnFullWait {
+			l.OnFull = journal.OnFullDefault
+		}
+	}
+	if said("on-full") {
+		l.OnFull = f.OnFull
 	}
 	return l
 }

@@ -42,6 +42,9 @@ func scheduleText(p *printer, r *record.Schedule) string {
 	f.add("last slot", p.maybe(r.LastSlotAt))
 	f.add("last run", r.LastRun)
 	f.add("overlap", r.Overlap)
+	if r.Refused != "" {
+		f.add("refused", r.Refused)
+	}
 	if r.Failures > 0 {
 		f.add("failed", fmt.Sprintf("%d in a row", r.Failures))
 	}

@@ -121,7 +121,7 @@ func (p *Plain) payload(pay journal.Payload) journal.Payload {
 
 func (p *Plain) event(ev *journal.Event) {
 	ev.Name, ev.Payload = p.word(ev.Name), p.payload(ev.Payload)
-	if p.Visible == nil || ev.Kind == journal.RunTerminated { // maybe written by the store
+	if p.Visible == nil || ev.ByStore() { // maybe written by the store
 		ev.Time = PlainTime(ev.Time)
 	}
 	if p.Visible != nil {

@@ -20,6 +20,7 @@ FROM reprise.events GROUP BY run_id, generation HAVING min(seq) <> 1 OR max(seq)
 SELECT format('run %s generation %s seq %s is of kind %s', run_id, generation, seq, kind)
 FROM reprise.events WHERE (kind = 1) <> (seq = 1)
 	AND NOT (seq = 1 AND kind = 23)  -- terminated by an operator before it ever ran
+	AND NOT (seq = 1 AND kind = 22 AND link = 0)  -- cancelled by a limit that is full
 	AND NOT (seq = 1 AND generation > 1 AND kind BETWEEN 13 AND 22)  -- which tests make of a generation without code`},
 
 	{"J1 a generation ends with RunContinued exactly if there is a next one, or goes back", `
@@ -60,9 +61,10 @@ SELECT DISTINCT format('run %s has events of generation %s, but its row says %s'
 FROM reprise.events e LEFT JOIN reprise.runs r ON r.id = e.run_id
 WHERE r.id IS NULL OR e.generation > r.generation`},
 
-	{"J1 an event has a link, unless the run was terminated", `
+	{"J1 an event has a link, unless the run was terminated, or cancelled by a limit that is full", `
 SELECT format('run %s generation %s seq %s of kind %s has link %s', run_id, generation, seq, kind, link)
-FROM reprise.events WHERE link = 0 AND kind <> 23`},
+FROM reprise.events e WHERE link = 0 AND kind <> 23
+	AND NOT (kind = 22 AND EXISTS (SELECT FROM reprise.audit a WHERE a.run_id = e.run_id AND a.verb = 'cancel'))`},
 
 	{"J3 an owned task has a fence that counts its claims, and a free one proves nothing", `
 SELECT format('run %s has owner %s, fence %s, turn %s, unproven %s', run_id, owner, fence, turn, unproven)

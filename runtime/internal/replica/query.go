@@ -96,8 +96,8 @@ func (r *replica) stale(d *delta) bool {
 // replay shows the machine the events that are new to it.
 func (r *replica) replay(d *delta) error {
 	m := r.machine
-	if len(d.events) > 0 && d.events[0].Seq == 1 && d.events[0].Kind == journal.RunTerminated {
-		return fmt.Errorf("%w: the run was terminated before its code began", replay.ErrNoHandler)
+	if len(d.events) > 0 && d.events[0].Seq == 1 && d.events[0].ByStore() {
+		return fmt.Errorf("%w: the run was closed before its code began", replay.ErrNoHandler)
 	}
 	for i := range d.events {
 		if err := m.Replay(&d.events[i]); err != nil {

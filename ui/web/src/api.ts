@@ -29,7 +29,7 @@ export interface Audit {
 	reason?: string;
 	/** id of the run, which may be deleted by now; absent for a queue, a workflow, a node or a view, which detail names */
 	run?: string;
-	/** pause, resume, set-labels, set-priority, retry, reset, skip, edit, fork, terminate, delete, drain of a node, save-view, delete-view, set-limit, remove-limit or release-claim */
+	/** pause, resume, set-labels, set-priority, retry, reset, skip, edit, fork, terminate, delete, drain of a node, save-view, delete-view, set-limit, remove-limit, release-claim or cancel */
 	verb: string;
 	/** name of the workflow; empty for a queue, a node or a view */
 	workflow: string;

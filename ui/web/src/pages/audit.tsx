@@ -16,7 +16,7 @@ import { go, to, usePlace } from "../router";
 export const page: Page = { path: "audit", title: "Audit", key: "a", view: Audits };
 
 const verbs = ["pause", "resume", "set-labels", "set-priority", "retry", "reset", "skip", "edit", "fork", "terminate", "delete", "drain",
-	"save-view", "delete-view", "set-limit", "remove-limit", "release-claim"];
+	"save-view", "delete-view", "set-limit", "remove-limit", "release-claim", "cancel"];
 
 const columns: Array<Column<Audit>> = [
 	{ id: "at", head: "When", kind: "first", cell: (a) => <Time at={a.at} /> },

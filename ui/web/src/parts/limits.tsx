@@ -41,6 +41,7 @@ export function setting(o: { name?: string; key?: string; has?: LimitBounds }, d
 	const v = {
 		name: o.name ?? "", key: has?.key ?? o.key ?? "", concurrency: text(has?.concurrency), total: text(has?.total), rate: has?.rate ?? "",
 		burst: has?.rate ? text(has.burst) : "", weight: text(has?.weight), ageing: has?.ageing ?? "",
+		backlog: text(has?.max_backlog), full: has?.on_full ?? "",
 	};
 	const input = (name: keyof typeof v, more: object = {}) => <input defaultValue={v[name]} onInput={(e) => (v[name] = e.currentTarget.value)} autocomplete="off" {...more} />;
 	const number = { inputMode: "numeric", pattern: "[0-9]*" };
@@ -57,6 +58,13 @@ export function setting(o: { name?: string; key?: string; has?: LimitBounds }, d
 				<Field label="Burst" hint="What may begin at once after a pause.">{input("burst", { ...number, placeholder: "1" })}</Field>
 				<Field label="Weight" hint="Share of a key in what all keys may hold.">{input("weight", { ...number, placeholder: "1" })}</Field>
 				<Field label="Ageing" hint="How long a wait is worth one level of priority.">{input("ageing", { placeholder: "1m" })}</Field>
+				<Field label="Backlog" hint="So many runs of one key may wait. Nothing is any number.">{input("backlog", number)}</Field>
+				<Field label="When it is full" hint="What happens to a run that comes when so many wait.">
+					<select defaultValue={v.full} onInput={(e) => (v.full = e.currentTarget.value)}>
+						<option value="">reject it, if there is a backlog</option>
+						{["reject", "cancel oldest", "cancel newest"].map((word) => <option key={word} value={word} selected={word === v.full}>{word}</option>)}
+					</select>
+				</Field>
 			</>
 		),
 		act: async (reason) => {
@@ -64,7 +72,7 @@ export function setting(o: { name?: string; key?: string; has?: LimitBounds }, d
 				path: { limit: v.name.trim() || v.name },
 				body: {
 					key: v.key || undefined, concurrency: n(v.concurrency), total: n(v.total), rate: v.rate.trim() || undefined, burst: n(v.burst), weight: n(v.weight),
-					ageing: v.ageing.trim() || undefined, reason: reason || undefined,
+					ageing: v.ageing.trim() || undefined, max_backlog: n(v.backlog), on_full: (n(v.backlog) && v.full) || undefined, reason: reason || undefined,
 				},
 			});
 			toast(<>Limit <Text max={60}>{done_.name ?? ""}</Text>: <Text max={200}>{done_.text ?? ""}</Text></>);
