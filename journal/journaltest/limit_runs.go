@@ -26,6 +26,7 @@ var runLimitChecks = []check{
 	{"J14_AForkHasLimitsOfItsOwn", forksAsk},
 	{"J14_LimitsOfRunsChangeLive", runLimitsChange},
 	{"J14_ARunThatWaitsForItsRateIsFound", runsAtARate},
+	{"J14_RunsThatComeAtOnceAreTakenInAtOnce", runsInARush},
 	{"J14_AnOperatorLetsARunThrough", runsLetThrough},
 	{"J14_RunsOfManyNodesExceedNothing", runsUnderLoad},
 	{"J14_BadLimitsOfRunsAreRefused", badRunLimits},

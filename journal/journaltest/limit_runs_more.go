@@ -145,6 +145,22 @@ func runsAtARate(k *kit) {
 	k.eventually("the next begins", func() bool { return takeIn(other) == 1 })
 }
 
+// If more runs have come to wait than one round takes in, its answer says so: nobody is told of the
+// others again.
+func runsInARush(k *kit) {
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	n := newLimiter(k)
+	starts := make([]journal.Start, driver.LimitNewsMax+1)
+	for i := range starts {
+		starts[i].Limits = []journal.LimitNeed{need("runs", "")}
+	}
+	k.starts(starts...)
+	k.same("more", n.round(driver.LimitRound{Runs: true}).More, true)
+	linesAre(k, "after a round", journal.LimitUse{Name: "runs", Held: 1, Waiting: driver.LimitNewsMax - 1})
+	k.same("more", n.round(driver.LimitRound{Runs: true}).More, false)
+	linesAre(k, "after two", journal.LimitUse{Name: "runs", Held: 1, Waiting: driver.LimitNewsMax})
+}
+
 // An operator takes a place away that a run holds, and lets one begin that waits; both have a row
 // in the audit.
 func runsLetThrough(k *kit) {

@@ -25,13 +25,13 @@ type limitRuns struct {
 // nothing.
 func (r *limitRuns) due(s *Store, p *pipeline) {
 	*r = limitRuns{}
-	looks, parts := 0, 0
+	looks := 0
 	p.query(s.sql.limit.runs.due, each(func(row pgx.CollectableRow) error {
 		var k driver.LimitKey
 		var look bool
 		err := row.Scan(&k.Name, &k.Key, &look)
 		r.keys = append(r.keys, k)
-		if parts++; look {
+		if look {
 			looks++
 		}
 		r.more = looks == driver.LimitLooksMax
@@ -57,10 +57,13 @@ func (r *limitRuns) queueNext(s *Store, p *pipeline) {
 }
 
 // read adds the statement that reads the claims to be taken in. Those of which a limit is not
-// locked are left to the next round.
+// locked are left to the next round, and so are those behind LimitNewsMax.
 func (r *limitRuns) read(s *Store, p *pipeline) {
 	r.news = nil
+	claims := 0
 	p.query(s.sql.limit.runs.news, each(func(row pgx.CollectableRow) error {
+		claims++
+		r.more = r.more || claims == driver.LimitNewsMax
 		var n driver.LimitNews
 		var granted pgtype.Timestamptz
 		var one journal.LimitNeed

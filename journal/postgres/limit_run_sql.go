@@ -45,45 +45,55 @@ WITH asking AS MATERIALIZED (
 ), claimed AS (` + limitAskRows + `)
 SELECT w.state FROM waits w`
 
-// limitEndSQL ends what runs hold that close, or wait for, behind the locks of their tasks.
+// limitEndSQL ends what runs hold that close, or wait for, behind the locks of their tasks. It looks
+// for each run by itself, which the limit of the subquery makes sure of: a join is planned for an
+// empty table as one look at the claims of all runs.
 const limitEndSQL = `
 UPDATE reprise.limit_claims c SET ended = true
-FROM unnest($1::uuid[]) AS i(id) WHERE c.node = 0 AND c.run_id = ANY (ARRAY[i.id]) AND NOT c.ended`
+FROM unnest($1::uuid[]) AS i(id) CROSS JOIN LATERAL (
+    SELECT x.node, x.id, x.part FROM reprise.limit_claims x WHERE x.node = 0 AND x.run_id = i.id AND NOT x.ended LIMIT 1000) x
+WHERE c.node = x.node AND c.id = x.id AND c.part = x.part`
 
 // limitDueSQL finds limits for which a round should be made because of runs, up to $1 claims and $2
-// lines. It locks nothing: the round reads again behind the locks. The last column tells a line.
+// lines. It locks nothing: the round reads again behind the locks. The last column tells a line. The
+// time is a subquery here and below, which the index can be searched for: compared with the clock
+// itself, all claims and lines were read that are due at any time.
 const limitDueSQL = `
 SELECT x.name, x.key, false FROM (
     SELECT DISTINCT c.name, c.key FROM (
         SELECT c.name, c.key FROM reprise.limit_claims c
-        WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.since <= clock_timestamp() ORDER BY c.since LIMIT $1::int) c) x
+        WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.since <= (SELECT clock_timestamp())
+        ORDER BY c.since LIMIT $1::int) c) x
 UNION ALL
 SELECT l.name, l.key, true FROM (
     SELECT l.name, l.key FROM reprise.limit_lines l
-    WHERE l.look_at IS NOT NULL AND l.look_at <= (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+    WHERE l.look_at IS NOT NULL AND l.look_at <= (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
     ORDER BY l.look_at LIMIT $2::int) l`
 
-// limitNextSQL tells when limitDueSQL will find something that it does not find yet. $1 is a
-// look_at that never comes.
+// limitNextSQL tells when limitDueSQL will find something that it has not found. $1 is a look_at that
+// never comes. It compares with the begin of the transaction: what has fallen due behind limitDueSQL
+// is in neither answer else, and waits for a poll.
 const limitNextSQL = `
 SELECT (
     SELECT c.since FROM reprise.limit_claims c
-    WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.since > clock_timestamp() ORDER BY c.since LIMIT 1), (
+    WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.since > now() ORDER BY c.since LIMIT 1), (
     SELECT l.look_at FROM reprise.limit_lines l
-    WHERE l.look_at IS NOT NULL AND l.look_at > (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AND l.look_at < $1::bigint
+    WHERE l.look_at IS NOT NULL AND l.look_at > (extract(epoch FROM now()) * 1000000)::bigint AND l.look_at < $1::bigint
     ORDER BY l.look_at LIMIT 1)`
 
 // limitNewsSQL reads the claims of runs that a round takes in, behind the locks.
 const limitNewsSQL = `
 SELECT c.id, c.run_id, c.priority, c.since, c.granted_at, c.counted, c.ended, c.name, c.key, c.cost, c.needs FROM reprise.limit_claims c
-WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.part = 0 AND c.since <= clock_timestamp() ORDER BY c.since, c.id LIMIT $1::int`
+WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.part = 0 AND c.since <= (SELECT clock_timestamp())
+ORDER BY c.since, c.id LIMIT $1::int`
 
 // limitArriveSQL puts claims of runs into their lines. A run may have ended meanwhile: its claim
-// counts all the same, until the next round.
+// counts all the same, until the next round. The node, which is 0, comes with each claim: written
+// out, it lets a plan of an empty table read the claims of all runs.
 const limitArriveSQL = `
 UPDATE reprise.limit_claims c SET counted = true, rank = a.rank, granted_at = CASE WHEN a.granted THEN $1::timestamptz END
-FROM unnest($2::bigint[], $3::smallint[], $4::bigint[], $5::bool[]) AS a(id, part, rank, granted)
-WHERE c.node = 0 AND c.id = a.id AND c.part = a.part`
+FROM unnest($2::int[], $3::bigint[], $4::smallint[], $5::bigint[], $6::bool[]) AS a(node, id, part, rank, granted)
+WHERE c.node = a.node AND c.id = a.id AND c.part = a.part`
 
 // limitBeginSQL lets runs begin that have got their limits, behind the locks of their tasks. One
 // that is paused begins when it is resumed; one that is closed has no task.

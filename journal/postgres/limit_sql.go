@@ -69,24 +69,30 @@ const limitGrantSQL = `
 UPDATE reprise.limit_claims c SET granted_at = $1::timestamptz
 FROM unnest($2::int[], $3::bigint[]) AS g(node, id) WHERE c.node = g.node AND c.id = g.id`
 
-// limitOfNodeSQL lists what a node holds, or all that it has.
+// limitOfNodeSQL lists what a node holds, or all that it has. What waits is asked for in a way that
+// the indexes of all that wait cannot serve: if nearly all of it belongs to runs, as node 0, the
+// planner takes a node to have as much.
 const limitOfNodeSQL = `
 SELECT c.id, c.granted_at IS NOT NULL, c.name, c.key, c.cost, c.needs FROM reprise.limit_claims c
 WHERE c.node = $1::int AND c.part = 0 AND c.granted_at IS NOT NULL
 UNION ALL
 SELECT c.id, false, c.name, c.key, c.cost, c.needs FROM reprise.limit_claims c
-WHERE $2::bool AND c.node = $1::int AND c.part = 0 AND c.granted_at IS NULL`
+WHERE $2::bool AND c.node = $1::int AND c.part = 0 AND (c.granted_at IS NOT NULL) = false`
+
+// limitOneOrAll selects a want of a node, or all of its wants if there is no number: as a range,
+// which the primary key finds. Node 0 may have a million.
+const limitOneOrAll = `c.node = $1::int AND c.id BETWEEN coalesce($2::bigint, -9223372036854775808) AND coalesce($2::bigint, 9223372036854775807)`
 
 // limitNamesSQL lists the limits that a node has something of: all of it, or one want. It follows
 // the lock of the node, so the node gets nothing more.
 const limitNamesSQL = `
-SELECT DISTINCT c.name FROM reprise.limit_claims c WHERE c.node = $1::int AND ($2::bigint IS NULL OR c.id = $2::bigint) ORDER BY c.name`
+SELECT DISTINCT c.name FROM reprise.limit_claims c WHERE ` + limitOneOrAll + ` ORDER BY c.name`
 
 // limitFreeSQL frees what a node has, under the locks of the limits. Nobody is granted anything by
 // it: every node that waits looks again when it hears of it, and some node for the sake of runs.
 const limitFreeSQL = `
 WITH gone AS (
-    DELETE FROM reprise.limit_claims c WHERE c.node = $1::int AND ($2::bigint IS NULL OR c.id = $2::bigint)
+    DELETE FROM reprise.limit_claims c WHERE ` + limitOneOrAll + `
     RETURNING c.name, c.key, c.granted_at IS NOT NULL AS held, c.granted_at IS NULL AND c.counted AS waits
 ), freed AS (
     SELECT g.name, g.key, count(*) FILTER (WHERE g.held) AS held, count(*) FILTER (WHERE g.waits) AS waiting FROM gone g GROUP BY g.name, g.key

@@ -134,7 +134,7 @@ func (x *limitRound) arrive(p *pipeline, ended []int64) {
 				ids, parts, ranks, granted = append(ids, in.ID), append(parts, int16(part)), append(ranks, rank), append(granted, in.Granted)
 			}
 		}
-		p.exec(x.s.sql.limit.runs.arrive, x.now, ids, parts, ranks, granted)
+		p.exec(x.s.sql.limit.runs.arrive, x.now, make([]int32, len(ids)), ids, parts, ranks, granted)
 	}
 	if len(ended) > 0 {
 		p.exec(x.s.sql.limit.remove, int32(0), ended)
