@@ -102,3 +102,41 @@ func TestLinesTakeTurnsForSlots(t *testing.T) {
 		t.Errorf("%d lines are left, %d of them with wants", len(b.lines), b.full.Len())
 	}
 }
+
+// Steps of several limits are held back with those that need the same keys: one whose tenant is at
+// its limit does not keep the steps of another one waiting. Late wants need locked limits only.
+func TestWantsOfSeveralLimitsWaitForSlots(t *testing.T) {
+	b := newLimitBack()
+	b.room = func() int { return 1 }
+	add := func(needs ...journal.LimitNeed) *limitEntry {
+		e := &limitEntry{want: &actor.LimitWant{Want: driver.Want{Since: time.Now(), Priority: 3, Needs: needs}}}
+		if !b.add(e) {
+			t.Fatal("a want is not held back")
+		}
+		return e
+	}
+	api := journal.LimitNeed{Name: "api"}
+	a, again, other := add(api, journal.LimitNeed{Name: "t", Key: "a"}), add(api, journal.LimitNeed{Name: "t", Key: "a"}), add(api, journal.LimitNeed{Name: "t", Key: "b"})
+	again.rank++
+	pulled := map[*limitEntry]bool{}
+	pull := func(names ...string) {
+		for _, e := range b.pull(names) {
+			pulled[e] = true
+		}
+		b.asking = 0 // the store has answered that they wait
+	}
+	if pull("api"); len(pulled) != 0 {
+		t.Error("a want is sent late whose other limit is not locked")
+	}
+	if pull("api", "t"); len(pulled) != 1 {
+		t.Errorf("%d wants are sent for one slot", len(pulled))
+	}
+	pull()
+	if pull(); len(pulled) != 2 || !pulled[a] || !pulled[other] {
+		t.Errorf("%d wants are sent, want the first of each tenant", len(pulled))
+	}
+	b.leave(a)
+	if pull(); !pulled[again] {
+		t.Error("the next of a tenant is not sent when the first has begun")
+	}
+}

@@ -35,8 +35,8 @@ import (
 // meanwhile of the same limits goes with it, see [driver.LimitRound.Late]: else it would wait for
 // the next one, and the place would be empty for as long.
 //
-// A want of one limit is sent only when the node has a slot for it, see [limitBack]: a claim that
-// it holds and cannot use keeps the steps of other nodes waiting.
+// A want is sent only when the node has a slot for it, see [limitBack]: a claim that the node holds
+// and cannot use keeps the steps of other nodes waiting.
 //
 // Others grant claims too, and a hint says so. What the node holds is asked for beside the rounds
 // then, without a lock of the limits. If the hint is lost, the next comparison finds them.
@@ -79,7 +79,7 @@ func (l *limiter) Want(w *actor.LimitWant) {
 	w.ID = l.last
 	e := &limitEntry{want: w}
 	l.list[w.ID], l.used = e, true
-	if len(w.Needs) > 1 || !l.back.add(e) {
+	if !l.back.add(e) {
 		l.fresh = append(l.fresh, e)
 	}
 	l.poke()

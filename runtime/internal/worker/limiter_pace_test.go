@@ -58,15 +58,23 @@ func (f *far) Limits(ctx context.Context, r driver.LimitRound) (driver.LimitAnsw
 // by rounds that were made before it was free, nor by a node that does not hear what it was
 // granted, nor by one that has no slot for it.
 func TestPlacesOfALimitAreNotKeptEmpty(t *testing.T) {
-	for name, slots := range map[string]int{"slots enough": 1000, "as many slots as places": 20} {
-		t.Run(name, func(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		slots int
+		also  []journal.LimitNeed // of each step, beside the limit that is full
+	}{
+		{"slots enough", 1000, nil},
+		{"as many slots as places", 20, nil},
+		{"as many slots as places, and two limits", 20, []journal.LimitNeed{{Name: "y", Cost: 1}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) { usePlaces(t, slots) })
+			synctest.Test(t, func(t *testing.T) { usePlaces(t, c.slots, c.also) })
 		})
 	}
 }
 
-func usePlaces(t *testing.T, slots int) {
+func usePlaces(t *testing.T, slots int, also []journal.LimitNeed) {
 	const (
 		places  = 40
 		callers = 100 // of each node
@@ -75,8 +83,10 @@ func usePlaces(t *testing.T, slots int) {
 		lasts   = time.Second
 	)
 	j := driver.New(memory.New(nil), nil)
-	if _, err := j.Admin(t.Context(), driver.AdminAction{Kind: driver.AdminSetLimit, Limit: &journal.Limit{Name: "x", Concurrency: places}}); err != nil {
-		t.Fatal(err)
+	for _, l := range []journal.Limit{{Name: "x", Concurrency: places}, {Name: "y", Concurrency: 10 * places}} {
+		if _, err := j.Admin(t.Context(), driver.AdminAction{Kind: driver.AdminSetLimit, Limit: &l}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var loops, load sync.WaitGroup
@@ -104,7 +114,7 @@ func usePlaces(t *testing.T, slots int) {
 				for time.Now().Before(end) {
 					begins := make(chan struct{})
 					w := &actor.LimitWant{Want: driver.Want{Run: journal.NewRunID(), Priority: 3, Since: time.Now(),
-						Needs: []journal.LimitNeed{{Name: "x", Cost: 1}}}, Granted: func() { taken.Add(1); close(begins) }}
+						Needs: append([]journal.LimitNeed{{Name: "x", Cost: 1}}, also...)}, Granted: func() { taken.Add(1); close(begins) }}
 					l.Want(w)
 					<-begins
 					if n := holds.Add(1); n > places {

@@ -21,14 +21,7 @@ type limitSent struct {
 // which are sorted, or of all for nil. Releases come first: they make room. The caller holds the
 // lock.
 func (l *limiter) fill(s *limitSent, names []string) {
-	in := func(needs []journal.LimitNeed) bool {
-		for i := range needs {
-			if _, found := slices.BinarySearch(names, needs[i].Name); names != nil && !found {
-				return false
-			}
-		}
-		return true
-	}
+	in := func(needs []journal.LimitNeed) bool { return allNamed(needs, names) }
 	r := &s.round
 	room := journal.LimitRoundMax - r.Size()
 	r.Releases, l.releases = move(r.Releases, l.releases, &room, func(e driver.LimitRelease) bool { return in(e.Needs) })
