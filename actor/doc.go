@@ -118,6 +118,7 @@
 //	activate.go, loaded.go, committed.go, stepdone.go
 //	                       one answer each: a claim, a history, an outcome, the end of an attempt
 //	advance.go             what a run does next
+//	need.go                what a run waits for before it begins
 //	load.go, taketurn.go, plan.go, submit.go, carryout.go
 //	                       its parts: read, decide, dispose of the task, write, start steps
 //	run.go, phase.go       the state, and how it is thrown away

@@ -48,7 +48,7 @@ type partial struct {
 func takeHistory(r *run, h *driver.History) {
 	first := r.partial == nil
 	if first {
-		if !begin(r) {
+		if len(h.Events) == 0 && !h.More && needsLimits(r) || !begin(r) {
 			return
 		}
 		if !h.More && !onHold(r) {
@@ -78,7 +78,7 @@ func takeHistory(r *run, h *driver.History) {
 
 // rebuild makes the machine of a run without a stored history.
 func (r *run) rebuild() {
-	if begin(r) {
+	if !needsLimits(r) && begin(r) {
 		finish(r)
 	}
 }

@@ -16,6 +16,10 @@ type Options struct {
 	// Lookup returns the code of a workflow, nil if it is not registered here.
 	Lookup func(workflow string, version int32) *replay.Definition
 
+	// Needs returns all limits that a run must have before it begins, if it does not have all that
+	// its workflow and its queue name; nil if it has. An error blocks the run. nil for none.
+	Needs func(r journal.Route, input journal.Payload, labels map[string]string, has []journal.LimitNeed) ([]journal.LimitNeed, error)
+
 	StepsMax   int           // step bodies that run at once
 	WarmMax    int           // parked runs that stay in memory
 	WarmIdle   time.Duration // how long a parked run stays in memory

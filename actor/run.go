@@ -24,9 +24,9 @@ import (
 //
 // Orthogonal to the phase are
 //
-//   - machine, in part: phase committing implies one, and so does ready between two messages;
-//     failing, failed and blocking imply none. An idle run may keep one (it is warm), and a loading
-//     run has one if it only reads messages.
+//   - machine, in part: phase committing implies one, but for the commit of needsLimits, and so
+//     does ready between two messages; failing, failed and blocking imply none. An idle run may
+//     keep one (it is warm), and a loading run has one if it only reads messages.
 //   - unconfirmed, which belongs to the activation: it makes loads necessary that could be left
 //     out.
 //   - handBack, an order of a drain, which activates nothing any more.

@@ -108,7 +108,8 @@
 //     an operator has released a holder that goes on, and until their bodies return,
 //     where a store that went back in time has forgotten them. Limits are no part of
 //     histories.
-//     A run that names limits ([Start].Limits) holds them from before its first turn
+//     A run that names limits ([Start].Limits), or whose first owner does before it
+//     has begun (driver.Commit.Limits), holds them from before its first turn
 //     until the commit that closes it, over all generations, whichever nodes own it or
 //     die, and is [Limited] before. No run comes to wait for a key if as many do as
 //     its MaxBacklog says, beyond those for which there are places at that moment. A

@@ -35,3 +35,16 @@ func (n *localNode) receives(r journal.Route, signal string) (receives, known bo
 	}
 	return n.registry.receives(r, signal)
 }
+
+// needs adds to a start what its workflow and its queue need of limits, if the node knows them.
+func (n *localNode) needs(codec journal.Codec, s *journal.Start) error {
+	if n == nil {
+		return nil
+	}
+	route := journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}
+	all, err := n.registry.needs(codec, route, s.Input, s.Labels, s.Limits)
+	if len(all) > 0 && err == nil {
+		s.Limits = all
+	}
+	return err
+}

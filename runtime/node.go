@@ -42,6 +42,9 @@ type Node struct {
 func NewNode(j *journal.Journal, o *NodeOptions) *Node {
 	engine := driver.Of(j)
 	n := &Node{j: engine, o: o.withDefaults(), registry: &registry{definitions: map[definitionKey]*replay.Definition{}}}
+	if err := n.registry.setQueueLimits(n.o.QueueLimits); err != nil {
+		panic("runtime: " + err.Error())
+	}
 	n.local = &localNode{registry: n.registry}
 	n.tel = newTelemetry(n.o.TracerProvider, n.o.MeterProvider, n.o.Logger)
 	n.client = newClient(engine, n.local, n.o.Poll, n.tel, n.o.Interceptors)
@@ -161,7 +164,7 @@ func (n *Node) workerConfig(m driver.Membership, pauses []journal.Pause) worker.
 		Lease: n.o.Lease, Grace: n.o.Grace, Poll: n.o.Poll, Drain: n.o.Drain, LiveMax: n.o.LiveMax, Batchers: n.o.Lanes,
 		Hint: n.client.waiters.Hint, Waiting: n.tel.nodeWaiting, Log: n.tel.log, Unowned: n.client.warnOf,
 		Actors: actor.Options{
-			Lookup: n.registry.lookup, StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax, WarmIdle: n.o.WarmIdle,
+			Lookup: n.registry.lookup, Needs: n.registry.needsOf(n.j.Codec()), StepsMax: n.o.StepsMax, WarmMax: n.o.WarmMax, WarmIdle: n.o.WarmIdle,
 			StuckAfter: n.o.StuckAfter, Thresholds: n.o.thresholds(), HistoryMax: n.o.HistoryMax,
 			PassivateAlways: n.o.PassivateAlways, Hooks: hooks,
 			StepInterceptors: stepsOf(n.o.Interceptors), Intercept: n.o.Intercept,

@@ -70,6 +70,12 @@ type NodeOptions struct {
 	// more connections, and make the batches smaller.
 	Lanes int
 
+	// QueueLimits are what each run in a queue holds from its first turn until it closes, by the
+	// queue's name, whatever its workflow: see HandleOptions.Limits, which come before them where
+	// both name one limit. Each node that serves the queue must be given the same. The runtime's
+	// own workflows, whose names begin with reprise., hold none of them. Default none.
+	QueueLimits map[string][]journal.LimitNeed
+
 	// HistoryHint and HistoryHintBytes say at which length of its history
 	// workflow.Context.ShouldContinue tells a run to continue as new: so many events, or so many
 	// bytes of payloads; default 4096 and 4 MiB.

@@ -23,6 +23,15 @@ type HandleOptions struct {
 	// parked knows of it only when a node goes on with it: when what it waits for comes, or when
 	// its time would have been up before the change. Client.Resume has a node do it now.
 	Timeout time.Duration
+	// Limits are what each run of the workflow holds from its first turn until it closes, beside
+	// StartOptions.Limits, which has more about them, and LimitsFrom those that depend on what the
+	// run was started with. They are found out where the run is started, if the workflow is
+	// registered there for the run's queue, else by the node that is about to make the first turn,
+	// and stored with the run then: so they hold for each start, also of the command and of programs
+	// without the code, and stay as they are, whatever is registered later. Of several that name
+	// one limit that of the start holds, then that of LimitsFrom. Default none.
+	Limits     []journal.LimitNeed
+	LimitsFrom LimitsFunc
 	// OnFailure is workflow code that is called when a run is about to fail with err, in a Context
 	// that is not cancelled: for a last notice, or a row in a table of dead letters. Default none.
 	// See workflow.OnFailure, and StartOptions.OnFailure for a workflow of its own.
@@ -69,6 +78,9 @@ func Handle[In, Out any](
 	def.BlockOnBadSignal, def.Timeout = o.BlockOnBadSignal, o.Timeout
 	workflow.OnFailure(def, o.OnFailure)
 	def = workflow.Intercept(def, workflowsOf(n.o.Interceptors)...)
+	if err := n.registry.setLimits(route, reflect.TypeFor[In](), o.Limits, o.LimitsFrom); err != nil {
+		panic("runtime: " + err.Error())
+	}
 	if err := n.registry.add(def, route, o.Signals, typesOf(string(name), reflect.TypeFor[In](), reflect.TypeFor[Out](), o.Messages)); err != nil {
 		panic("runtime: " + err.Error())
 	}
@@ -94,6 +106,8 @@ type registry struct {
 	routes      []journal.Route
 	signals     map[journal.Route][]string // that a workflow receives, if its registration says so
 	types       map[journal.Route][]journal.Type
+	limits      map[journal.Route]runNeeds
+	queueLimits map[string][]journal.LimitNeed // NodeOptions.QueueLimits
 }
 
 type definitionKey struct {

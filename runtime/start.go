@@ -62,7 +62,9 @@ type StartOptions struct {
 	// it has all of them. Until then it is [journal.Limited] and costs the nodes nothing. Messages
 	// to it wait, a cancel request among them; [Client.Terminate] ends it at once. What a step
 	// needs while it is executed, workflow.StepOptions.Limits says. Default none; at most
-	// journal.LimitNeedsMax, each of another name. They are copied.
+	// journal.LimitNeedsMax, each of another name. They are copied. What HandleOptions.Limits of its
+	// workflow and NodeOptions.QueueLimits of its queue name is added; of two that name one limit
+	// this one holds, with its key and its cost.
 	Limits []journal.LimitNeed
 	// Tx starts the run exactly if and when this transaction commits: postgres.InTx(tx). The call
 	// returns before that. In the transaction of a step the start is written when the step commits:
@@ -136,6 +138,9 @@ func (c *Client) startOne(
 		Labels: maps.Clone(o.Labels), Headers: maps.Clone(o.Headers), // it may be written after the caller has gone
 		Input: input, Delay: o.Delay, Timeout: o.Timeout, OnFailure: o.OnFailure, Limits: o.Limits,
 		Trace: traceparent(ctx), Message: with.message(),
+	}
+	if err := c.node.needs(c.j.Codec(), &st); err != nil {
+		return journal.Started{}, fmt.Errorf("start %s: %w", name, err)
 	}
 	st.SetDefaults() // the node may execute it as it is here
 	started, err := c.start(ctx, st, o.Tx)

@@ -105,6 +105,8 @@ func (n *callHints) committed(c *Commit, o *Outcome) {
 		}
 	case NextPark:
 		switch {
+		case len(c.Limits) > 0:
+			n.limited(time.Time{})
 		case o.InboxLast > c.InboxSeen:
 			n.local = append(n.local, Hint{Kind: HintTasks})
 		case !c.Next.At.IsZero() && !c.Next.At.After(o.Now): // its node has no place for it

@@ -88,7 +88,11 @@ type Commit struct {
 	// journal.ClosePolicy, after all starts of the batch.
 	Children bool
 	// Limited says that the run holds limits: they end with it, at NextClose (J14).
-	Limited  bool
+	Limited bool
+	// Limits makes the run wait for all of these from now on, and for nothing else, before anybody
+	// claims it again: its first owner has found that it needs more than its start says. It gives
+	// back what it holds. Next parks the run, which has no event yet.
+	Limits   []journal.LimitNeed
 	Continue *journal.Continue // the last event is RunContinued: the run goes on as its next generation
 	Tx       journal.Tx        // write and commit inside this transaction instead of the batch's; see [TxStore]
 
@@ -99,7 +103,7 @@ type Commit struct {
 // can write commits without effects by one statement, which locks one task each; a commit with
 // effects locks the tasks of other runs too and takes a transaction.
 func (c *Commit) HasEffects() bool {
-	return c.Pause != "" || len(c.Replies) > 0 || c.Published != nil || c.Labels != nil || len(c.Starts) > 0 || len(c.Messages) > 0 || (c.Children || c.Limited) && c.Next.Kind == NextClose || c.Continue != nil
+	return c.Pause != "" || len(c.Replies) > 0 || c.Published != nil || c.Labels != nil || len(c.Starts) > 0 || len(c.Messages) > 0 || (c.Children || c.Limited) && c.Next.Kind == NextClose || len(c.Limits) > 0 || c.Continue != nil
 }
 
 // PauseAction is what the audit says of a commit with a Pause.
@@ -190,6 +194,14 @@ func (c *Commit) check() error {
 	}
 	if c.AppendOnly && (c.Next.Kind != NextKeep || c.HasEffects() || c.Tx != nil || len(c.Events) == 0 || len(c.Consumed) > 0) {
 		return fmt.Errorf("commit %s: it does more than add events: %w", c.Run, journal.ErrInvalid)
+	}
+	if len(c.Limits) > 0 {
+		if c.Next.Kind != NextPark || len(c.Events) > 0 || c.Head.Seq > 0 || c.Generation != 1 {
+			return fmt.Errorf("commit %s: limits of a run that has begun (J14): %w", c.Run, journal.ErrInvalid)
+		}
+		if err := journal.CheckLimitNeeds(c.Limits); err != nil {
+			return fmt.Errorf("commit %s: %w", c.Run, err)
+		}
 	}
 	if len(c.Events) > journal.CommitEventsMax {
 		return &journal.LimitError{What: "events in a commit", Size: len(c.Events), Max: journal.CommitEventsMax}

@@ -28,6 +28,9 @@ var runLimitChecks = []check{
 	{"J14_ARunThatWaitsForItsRateIsFound", runsAtARate},
 	{"J14_RunsThatComeAtOnceAreTakenInAtOnce", runsInARush},
 	{"J14_AnOperatorLetsARunThrough", runsLetThrough},
+	{"J14_TheFirstOwnerFindsWhatARunNeeds", runsNeed},
+	{"J14_ARunThatNeedsMoreGivesBackWhatItHolds", runsNeedMore},
+	{"J14_ARunNeedsMoreBeforeItHasBegun", runsNeedInTime},
 	{"J14_RunsOfManyNodesExceedNothing", runsUnderLoad},
 	{"J14_BadLimitsOfRunsAreRefused", badRunLimits},
 }

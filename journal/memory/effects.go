@@ -21,6 +21,9 @@ func (db *database) effects(c *driver.Commit, out *driver.Outcome, now time.Time
 	if c.Labels != nil {
 		r.run.Relabel(c.Labels)
 	}
+	if len(c.Limits) > 0 {
+		askForMore(db, r, c.Limits, now)
+	}
 	if c.Pause != "" {
 		a := c.PauseAction()
 		db.note(&a, r.run.Workflow, "", now)

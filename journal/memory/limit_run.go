@@ -27,6 +27,22 @@ func awaitLimits(db *database, r *record, since time.Time) {
 	r.task.State, r.task.VisibleAt = journal.Limited, time.Time{}
 }
 
+// askForMore makes a free run that has not begun wait for limits instead of those that it has. One
+// that is paused stays so.
+func askForMore(db *database, r *record, needs []journal.LimitNeed, now time.Time) {
+	state, since := r.task.State, r.run.StartAt
+	if since.After(now) { // a message has come before its time
+		since = now
+	}
+	db.dequeue(r)
+	db.limits.endLimits(r.run.ID)
+	r.run.Limits = slices.Clone(needs)
+	if awaitLimits(db, r, since); state.OnHold() {
+		r.task.State = state
+	}
+	db.enqueue(r, now)
+}
+
 // endLimits ends what a run holds that closes. The next round gives it to others.
 func (l *limits) endLimits(run journal.RunID) {
 	if id, ok := l.runs.of[run]; ok {

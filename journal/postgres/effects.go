@@ -284,6 +284,9 @@ func (e *effects) finish(ctx context.Context, q querier) error {
 	if err := e.queueRelabel(&p); err != nil {
 		return err
 	}
+	if err := e.queueLimitsMore(&p); err != nil {
+		return err
+	}
 	e.queuePauses(&p)
 	o := e.outgoing()
 	sent := make([]journal.Sent, len(o.messages))

@@ -24,7 +24,7 @@ type limitStatements struct {
 
 // limitRunStatements are those of limits that runs hold.
 type limitRunStatements struct {
-	start, again, end, due, next, news, arrive, begin, look string
+	start, again, end, more, due, next, news, arrive, begin, look string
 }
 
 // limitFullStatements are those of limits that have a MaxBacklog.

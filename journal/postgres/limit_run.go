@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"time"
 
@@ -100,4 +101,26 @@ func queueLimitsEnd(s *Store, p *pipeline, runs []journal.RunID) {
 	if len(runs) > 0 {
 		p.exec(s.sql.limit.runs.end, runIDs(runs))
 	}
+}
+
+// queueLimitsMore adds what lets accepted members wait for limits, if there are any.
+func (e *effects) queueLimitsMore(p *pipeline) error {
+	var runs []journal.RunID
+	var texts []string
+	for _, i := range e.accepted {
+		c := &e.commits[i]
+		if len(c.Limits) == 0 {
+			continue
+		}
+		text, err := driver.EncodeRunLimits(c.Limits)
+		if err != nil {
+			return fmt.Errorf("commit %s: limits: %w", c.Run, err)
+		}
+		runs, texts = append(runs, c.Run), append(texts, text)
+	}
+	if len(runs) > 0 {
+		queueLimitsEnd(e.s, p, runs)
+		p.exec(e.s.sql.limit.runs.more, runIDs(runs), texts)
+	}
+	return nil
 }

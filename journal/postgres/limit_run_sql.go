@@ -54,6 +54,21 @@ FROM unnest($1::uuid[]) AS i(id) CROSS JOIN LATERAL (
     SELECT x.node, x.id, x.part FROM reprise.limit_claims x WHERE x.node = 0 AND x.run_id = i.id AND NOT x.ended LIMIT 1000) x
 WHERE c.node = x.node AND c.id = x.id AND c.part = x.part`
 
+// limitMoreSQL lets free runs that have not begun wait for limits, in the transaction of the turns
+// that ask, behind limitEndSQL and under the locks of their tasks. One that is paused stays so. A
+// run to which a message has come before its time waits from now on.
+const limitMoreSQL = `
+WITH asking AS MATERIALIZED (
+    SELECT r.id, r.priority, i.limits, least(coalesce(r.start_at, r.created_at), clock_timestamp()) AS since,
+           nextval('reprise.limit_runs_seq') AS number
+    FROM unnest($1::uuid[], $2::text[]) AS i(id, limits)
+    CROSS JOIN LATERAL (SELECT r.id, r.priority, r.start_at, r.created_at FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) r
+), needed AS (
+    UPDATE reprise.runs r SET limits = a.limits FROM asking a WHERE r.id = ANY (ARRAY[a.id])
+), claimed AS (` + limitAskRows + `)
+UPDATE reprise.tasks t SET state = CASE WHEN t.state = 3 THEN t.state ELSE -1 END, visible_at = 'infinity'
+FROM asking a WHERE t.run_id = ANY (ARRAY[a.id])`
+
 // limitDueSQL finds limits for which a round should be made because of runs, up to $1 claims and $2
 // lines. It locks nothing: the round reads again behind the locks. The last column tells a line. The
 // time is a subquery here and below, which the index can be searched for: compared with the clock

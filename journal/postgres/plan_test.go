@@ -166,6 +166,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"orphansSQL", nulls(1), "runs_parent_idx"},
 		{"previewSQL", nulls(2), "inbox_key_idx runs_pkey tasks_pkey"},
 		{"continueSQL", nulls(7), "runs_pkey tasks_pkey"},
+		{"limitMoreSQL", nulls(2), "runs_pkey tasks_pkey"},
 		{"replySQL", nulls(5), "inbox_pkey"},
 		{"terminateSQL", nulls(5), "events_pkey runs_pkey tasks_pkey"},
 		{"renewSQL", []string{"1", "gen_random_uuid()", "1"}, "members_pkey nodes_pkey pg_database_datname_index"}, // and pauses, of which there are a few

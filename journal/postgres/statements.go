@@ -102,7 +102,7 @@ func newLimitStatements(r func(sql string) string) limitStatements {
 		list: r(limitsSQL), uses: r(limitUsesSQL), held: r(limitHeldSQL), waiting: r(limitWaitingSQL), waitingName: r(limitWaitingNameSQL),
 		waitingRun: r(limitWaitingRunSQL),
 		runs: limitRunStatements{
-			start: r(startLimitedSQL), again: r(limitAgainSQL), end: r(limitEndSQL), due: r(limitDueSQL), next: r(limitNextSQL),
+			start: r(startLimitedSQL), again: r(limitAgainSQL), end: r(limitEndSQL), more: r(limitMoreSQL), due: r(limitDueSQL), next: r(limitNextSQL),
 			news: r(limitNewsSQL), arrive: r(limitArriveSQL), begin: r(limitBeginSQL), look: r(limitLookSQL),
 		},
 		full: limitFullStatements{bounded: r(limitBoundedSQL), gate: r(limitGateSQL), room: r(limitRoomSQL), oldest: r(limitOldestSQL),

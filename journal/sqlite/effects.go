@@ -57,6 +57,11 @@ func (e *effects) write(c *driver.Commit, out *driver.Outcome) error {
 			return err
 		}
 	}
+	if len(c.Limits) > 0 {
+		if err := askForMore(e.q, c, e.at); err != nil {
+			return err
+		}
+	}
 	for i := range c.Replies {
 		if err := e.reply(c.Run, &c.Replies[i]); err != nil {
 			return err

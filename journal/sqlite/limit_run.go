@@ -16,8 +16,8 @@ VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, 0, '', ?, ?, 0)`
 // limitLastSQL is the number of the newest claim of a run.
 const limitLastSQL = `SELECT max(c.id) FROM reprise_limit_claims c WHERE c.node = 0`
 
-// limitOfRunSQL reads what a run needs.
-const limitOfRunSQL = `SELECT r.limits, r.priority FROM reprise_runs r WHERE r.id = ?`
+// limitOfRunSQL reads what a run needs, and since when.
+const limitOfRunSQL = `SELECT r.limits, r.priority, coalesce(r.start_at, r.created_at) FROM reprise_runs r WHERE r.id = ?`
 
 // limitEndSQL ends what a run holds or waits for, in the transaction that closes it.
 const limitEndSQL = `UPDATE reprise_limit_claims SET ended = 1 WHERE node = 0 AND run_id = ? AND ended = 0`
@@ -51,7 +51,7 @@ const limitArriveSQL = `UPDATE reprise_limit_claims SET counted = 1, rank = ?, g
 // A task waits for limits, which makes it due for nobody, or has got them. One that is paused
 // begins when it is resumed.
 const (
-	limitWaitSQL  = `UPDATE reprise_tasks SET state = -1, visible_at = NULL WHERE run_id = ? AND owner = 0`
+	limitWaitSQL  = `UPDATE reprise_tasks SET state = iif(state = 3, 3, -1), visible_at = NULL WHERE run_id = ? AND owner = 0`
 	limitBeginSQL = `
 UPDATE reprise_tasks SET state = iif(state = -1, 0, state), visible_at = ? WHERE run_id = ? AND owner = 0 AND (state = -1 OR state = 3)`
 )
@@ -74,6 +74,31 @@ func awaitLimits(q querier, run journal.RunID, needs []journal.LimitNeed, priori
 	}
 	x.exec(limitWaitSQL, uuidArg(run))
 	return x.err
+}
+
+// limitMoreSQL changes what a run needs, before it has begun.
+const limitMoreSQL = `UPDATE reprise_runs SET limits = ? WHERE id = ?`
+
+// askForMore makes a free run that has not begun wait for limits instead of those that it has. One
+// that is paused stays so.
+func askForMore(q querier, c *driver.Commit, at time.Time) error {
+	text, err := driver.EncodeRunLimits(c.Limits)
+	x := execs{q: q, err: err}
+	x.exec(limitEndSQL, uuidArg(c.Run))
+	x.exec(limitMoreSQL, text, uuidArg(c.Run))
+	var priority int16
+	since := at
+	x.query(limitOfRunSQL, func(r row) error {
+		priority = int16(r.int(1))
+		if due := r.time(2); due.Before(since) { // else a message has come before its time
+			since = due
+		}
+		return nil
+	}, uuidArg(c.Run))
+	if x.err != nil {
+		return x.err
+	}
+	return awaitLimits(q, c.Run, c.Limits, priority, since, at)
 }
 
 // askAgain lets a run wait for its limits that was closed, or is a fork. It returns the state of

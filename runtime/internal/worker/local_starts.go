@@ -32,6 +32,7 @@ type localStarts struct {
 	routes    func() []journal.Route // those that no pause covers
 	room      func() int
 	activate  func(driver.Claimed)
+	needs     needs  // nil for none
 	reconcile func() // asks the store at once what this node owns
 	gate      startGate
 }
@@ -46,7 +47,8 @@ type StartBatch struct {
 }
 
 // Own sets s.Owner if the node can execute the run at once: it has registered the route, there is
-// room, and the start has no delay. A start that comes with an owner was part of a batch before, of
+// room, and the start has no delay and no limits. Those of its workflow and its queue are added
+// here, if the node knows them. A start that comes with an owner was part of a batch before, of
 // which it is not known whether it was written; the owner stays, unless the membership ends.
 func (b *StartBatch) Own(s *journal.Start) {
 	if b.local == nil {
@@ -60,7 +62,7 @@ func (b *StartBatch) Own(s *journal.Start) {
 		}
 		b.entered, b.room = true, b.local.room()
 	}
-	if b.room > 0 && b.local.canRun(s) {
+	if b.local.needs.add(s) && b.room > 0 && b.local.canRun(s) {
 		s.Owner = b.local.node
 		b.room--
 	}
@@ -87,6 +89,22 @@ func (b *StartBatch) End() {
 		b.local.reconcile()
 	}
 	b.local.gate.leave()
+}
+
+// needs are actor.Options.Needs.
+type needs func(r journal.Route, input journal.Payload, labels map[string]string, has []journal.LimitNeed) ([]journal.LimitNeed, error)
+
+// add adds to a start what its workflow and its queue need of limits. It returns false if that
+// cannot be told: the run is left to a claim, and blocked there with the reason.
+func (n needs) add(s *journal.Start) bool {
+	if n == nil || s.Owner != 0 {
+		return true
+	}
+	all, err := n(journal.Route{Queue: s.Queue, Workflow: s.Workflow, Version: s.Version}, s.Input, s.Labels, s.Limits)
+	if len(all) > 0 && err == nil {
+		s.Limits = all
+	}
+	return err == nil
 }
 
 func (l *localStarts) canRun(s *journal.Start) bool {

@@ -138,6 +138,7 @@ func New(cfg Config) *Worker {
 	w.pauses.take(cfg.Pauses)
 	w.starts = &localStarts{
 		node: w.id, routes: w.pauses.openRoutes, room: room.left, activate: w.sys.Activate, reconcile: w.claimer.reconcileNow,
+		needs: cfg.Actors.Needs,
 	}
 	w.writer.starts, w.writer.unowned = w.starts, cfg.Unowned
 	w.reaper = &reaper{member: cfg.Member, node: w.id, lease: cfg.Lease, looked: w.claimer.timer.noteLook, log: cfg.Log,
