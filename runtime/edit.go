@@ -52,9 +52,9 @@ func (c *Client) SetLabels(ctx context.Context, run journal.RunID, set map[strin
 // SetPriority changes the priority of an open run, from 1, the most urgent, to 5: see
 // StartOptions.Priority. No node needs to have its code. A run that waits for a node is claimed by
 // its new priority, now or when it is due. One that a node has stays there: its steps get their
-// slots by the old priority until the run is parked and claimed again. Its next generations keep
-// the new priority; its children keep theirs. A change that changes nothing has no entry in the
-// audit.
+// slots by the old priority until the run is parked and claimed again. One that waits for limits of
+// its own gets the place of the new priority in their lines. Its next generations keep the new
+// priority; its children keep theirs. A change that changes nothing has no entry in the audit.
 //
 // Errors: journal.ErrNotFound; journal.ErrClosed; journal.ErrInvalid for another number; ctx's.
 func (c *Client) SetPriority(ctx context.Context, run journal.RunID, priority int16) error {

@@ -31,6 +31,7 @@ var runLimitChecks = []check{
 	{"J14_TheFirstOwnerFindsWhatARunNeeds", runsNeed},
 	{"J14_ARunThatNeedsMoreGivesBackWhatItHolds", runsNeedMore},
 	{"J14_ARunNeedsMoreBeforeItHasBegun", runsNeedInTime},
+	{"J14_APriorityMovesARunInItsLine", runsMove},
 	{"J14_RunsOfManyNodesExceedNothing", runsUnderLoad},
 	{"J14_BadLimitsOfRunsAreRefused", badRunLimits},
 }

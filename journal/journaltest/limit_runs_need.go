@@ -102,3 +102,27 @@ func runsNeedInTime(k *kit) {
 		}
 	}
 }
+
+// A new priority gives a run that waits another place in its lines, whether a round has seen it or
+// not, and takes none away from one that holds. An hour is worth a level, so nothing else counts.
+func runsMove(k *kit) {
+	setLimit(k, journal.Limit{Name: "line", Concurrency: 1, Ageing: time.Hour})
+	n := newLimiter(k)
+	runs := limited(k, 4, need("line", ""))
+	takeIn(n)
+	runs = append(runs, limited(k, 1, need("line", ""))...)
+	for i, priority := range []int16{5, 5, 3, 1, 2} { // the third keeps what it has
+		k.ok(prioritizes(k, runs[i], priority))
+	}
+	if c := claimsOf(k, runs[3]); len(c) != 1 || c[0].Priority != 1 || c[0].Place != 1 {
+		k.t.Errorf("the claim of the most urgent: %+v", c)
+	}
+	var order []journal.RunID
+	for range runs {
+		takeIn(n)
+		o := k.take(n.m.ID(), 1)[0]
+		order = append(order, o.run)
+		o.commit(closed, started(), completed("1"))
+	}
+	k.same("the order", order, []journal.RunID{runs[0], runs[3], runs[4], runs[2], runs[1]})
+}

@@ -102,6 +102,7 @@ func (db *database) edit(r *record, e *driver.Edit, now time.Time) {
 	if e.Priority != 0 {
 		db.dequeue(r)
 		r.run.Priority, r.task.Priority = e.Priority, e.Priority
+		db.limits.move(r.run.ID, e.Priority)
 		db.enqueue(r, now)
 	}
 }

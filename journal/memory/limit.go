@@ -46,8 +46,8 @@ func newLimits() limits {
 		runs: newRunClaims()}
 }
 
-// clone returns rows that the original can be changed without. Claims are never changed but by a
-// grant.
+// clone returns rows that the original can be changed without. The ranks of a claim are never
+// changed, but replaced.
 func (l limits) clone() limits {
 	c := limits{rows: maps.Clone(l.rows), lines: map[driver.LimitKey]*limitLine{}, claims: map[driver.LimitGrant]*limitClaim{},
 		runs: l.runs.clone()}

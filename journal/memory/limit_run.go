@@ -52,6 +52,26 @@ func (l *limits) endLimits(run journal.RunID) {
 	}
 }
 
+// move gives a run that waits the place of another priority.
+func (l *limits) move(run journal.RunID, priority int16) {
+	if !l.awaits(run) {
+		return
+	}
+	g := driver.LimitGrant{ID: l.runs.of[run]}
+	c := l.claims[g]
+	since, was := c.Since.UnixMicro(), c.ranks
+	c.ranks = make([]int64, len(was))
+	for i, n := range c.Needs {
+		c.ranks[i] = since + (was[i]-since)/int64(c.Priority)*int64(priority)
+		if c.counted {
+			l.unline(driver.LimitKey{Name: n.Name, Key: n.Key}, limitPlace{was[i], g})
+		}
+	}
+	if c.Priority = priority; c.counted {
+		l.enter(g, c, false, time.Time{})
+	}
+}
+
 // awaits tells whether a run waits for its limits.
 func (l *limits) awaits(run journal.RunID) bool {
 	id, ok := l.runs.of[run]

@@ -106,10 +106,19 @@ FROM reprise.runs r WHERE r.id = $1::uuid`
 // already, as in a commit, so the row is that of the newest turn.
 const adminRowSQL = `SELECT r.status, r.workflow, r.priority, r.labels::text FROM reprise.runs r WHERE r.id = $1::uuid FOR UPDATE OF r`
 
-// adminPrioritySQL changes the priority of an open run: in its row and, for claims, in its task's.
+// adminPrioritySQL changes the priority of an open run: in its row, in its task's for nodes that
+// claim, and in what it waits for of limits, whose rank is since and an ageing for each priority. A
+// round that puts the run into its lines at this moment has the priority before: limitArriveSQL
+// makes up for that. The lock of the task comes ahead of those of the claims, as in a round.
 const adminPrioritySQL = `
 WITH queued AS (
     UPDATE reprise.tasks t SET priority = $2::smallint WHERE t.run_id = $1::uuid
+), moved AS (
+    UPDATE reprise.limit_claims c
+    SET priority = $2::smallint,
+        rank = (extract(epoch FROM c.since) * 1000000)::bigint +
+               (c.rank - (extract(epoch FROM c.since) * 1000000)::bigint) / c.priority * $2::smallint
+    WHERE c.node = 0 AND c.run_id = $1::uuid AND c.granted_at IS NULL AND NOT c.ended
 )
 UPDATE reprise.runs r SET priority = $2::smallint WHERE r.id = $1::uuid`
 

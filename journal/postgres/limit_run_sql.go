@@ -103,11 +103,16 @@ WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.part = 0 AND c.since <= (S
 ORDER BY c.since, c.id LIMIT $1::int`
 
 // limitArriveSQL puts claims of runs into their lines. A run may have ended meanwhile: its claim
-// counts all the same, until the next round. The node, which is 0, comes with each claim: written
-// out, it lets a plan of an empty table read the claims of all runs.
+// counts all the same, until the next round. If its priority is another one by now, its rank is
+// that of the new one: since, and an ageing for each priority. The node, which is 0, comes with each
+// claim: written out, it lets a plan of an empty table read the claims of all runs.
 const limitArriveSQL = `
-UPDATE reprise.limit_claims c SET counted = true, rank = a.rank, granted_at = CASE WHEN a.granted THEN $1::timestamptz END
-FROM unnest($2::int[], $3::bigint[], $4::smallint[], $5::bigint[], $6::bool[]) AS a(node, id, part, rank, granted)
+UPDATE reprise.limit_claims c
+SET counted = true, granted_at = CASE WHEN a.granted THEN $1::timestamptz END,
+    rank = CASE WHEN c.priority = a.priority THEN a.rank
+                ELSE (extract(epoch FROM c.since) * 1000000)::bigint +
+                     (a.rank - (extract(epoch FROM c.since) * 1000000)::bigint) / a.priority * c.priority END
+FROM unnest($2::int[], $3::bigint[], $4::smallint[], $5::bigint[], $6::bool[], $7::smallint[]) AS a(node, id, part, rank, granted, priority)
 WHERE c.node = a.node AND c.id = a.id AND c.part = a.part`
 
 // limitBeginSQL lets runs begin that have got their limits, behind the locks of their tasks. One

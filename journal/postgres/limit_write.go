@@ -127,14 +127,15 @@ func (x *limitRound) begin(p *pipeline) {
 func (x *limitRound) arrive(p *pipeline, ended []int64) {
 	if arrivals := x.t.Arrivals(); len(arrivals) > 0 {
 		var ids, ranks []int64
-		var parts []int16
+		var parts, priorities []int16
 		var granted []bool
 		for _, in := range arrivals {
 			for part, rank := range in.Ranks {
 				ids, parts, ranks, granted = append(ids, in.ID), append(parts, int16(part)), append(ranks, rank), append(granted, in.Granted)
+				priorities = append(priorities, in.Priority)
 			}
 		}
-		p.exec(x.s.sql.limit.runs.arrive, x.now, make([]int32, len(ids)), ids, parts, ranks, granted)
+		p.exec(x.s.sql.limit.runs.arrive, x.now, make([]int32, len(ids)), ids, parts, ranks, granted, priorities)
 	}
 	if len(ended) > 0 {
 		p.exec(x.s.sql.limit.remove, int32(0), ended)

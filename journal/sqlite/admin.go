@@ -37,6 +37,12 @@ WHERE run_id = ?2`
 const (
 	adminPrioritySQL     = `UPDATE reprise_runs SET priority = ? WHERE id = ?`
 	adminTaskPrioritySQL = `UPDATE reprise_tasks SET priority = ? WHERE run_id = ?`
+
+	// adminClaimPrioritySQL moves the run in the lines of limits for which it waits: its rank is
+	// since, and an ageing for each priority.
+	adminClaimPrioritySQL = `
+UPDATE reprise_limit_claims SET priority = ?1, rank = since + (rank - since) / priority * ?1
+WHERE node = 0 AND run_id = ?2 AND granted_at IS NULL AND ended = 0`
 )
 
 // Admin implements driver.Store. What has changed a run is in the audit, in the same transaction
@@ -155,7 +161,7 @@ func (t *target) edit(q querier, a *driver.AdminAction) (detail string, err erro
 	if err := relabel(q, a.Run, e.Labels); err != nil || e.Priority == 0 {
 		return e.Detail, err
 	}
-	for _, sql := range []string{adminPrioritySQL, adminTaskPrioritySQL} {
+	for _, sql := range []string{adminPrioritySQL, adminTaskPrioritySQL, adminClaimPrioritySQL} {
 		if _, err := q.exec(sql, int64(e.Priority), uuidArg(a.Run)); err != nil {
 			return "", err
 		}
