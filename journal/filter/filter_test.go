@@ -83,7 +83,7 @@ func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`worflow = "x"`:                      `column 1, at "worflow = \"x\"": there is no field "worflow"; is workflow meant? Write label.worflow if it is a label`,
 		`error.clas = "x"`:                   `is error.class meant?`,
-		`status = "broken"`:                  `column 10, at "\"broken\"": expected one of "open", "completed", "failed", "cancelled", "terminated", "blocked", "quarantined", "paused" to compare status with`,
+		`status = "broken"`:                  `column 10, at "\"broken\"": expected one of "open", "completed", "failed", "cancelled", "terminated", "blocked", "quarantined", "paused", "limited" to compare status with`,
 		`workflow = order`:                   `column 12, at "order": expected a text in quotes to compare workflow with`,
 		`version = 1.5`:                      `a whole number to compare version with`,
 		`version = 1234567890123456789`:      `a whole number to compare version with`,
@@ -229,7 +229,7 @@ func TestMatch(t *testing.T) {
 	for text, want := range map[string][2]bool{
 		"": {true, true}, `key = "k1"`: {true, false}, `key != "k1"`: {false, false}, `not key = "k1"`: {false, true}, `key is set`: {true, false},
 		`status = failed`: {true, false}, `status != failed`: {false, true}, `status in (open, completed)`: {false, true}, `status = blocked`: {false, true},
-		`status = quarantined`: {false, false}, `status = paused`: {false, false}, `version >= 2`: {true, false}, `generation = 3`: {false, true}, `node = 7`: {false, true}, `node != 7`: {false, false},
+		`status = quarantined`: {false, false}, `status = paused`: {false, false}, `status = limited`: {false, false}, `version >= 2`: {true, false}, `generation = 3`: {false, true}, `node = 7`: {false, true}, `node != 7`: {false, false},
 		`created < 2026-11-28T01:00:00Z`: {false, false}, `created <= 2026-11-28T02:00:00+01:00`: {true, false}, `started > now`: {false, true},
 		`closed between -8h and now`: {true, false}, `closed > -8h`: {false, false}, `closed is not set`: {false, true}, `duration = 2h`: {true, false}, `duration < 1w`: {true, false},
 		`deadline = 2026-11-28T03:00:00Z`: {true, false}, `deadline is set`: {true, false}, `parent is set`: {false, true}, `parent = "01000000-0000-0000-0000-000000000000"`: {false, true},

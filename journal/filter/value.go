@@ -44,13 +44,13 @@ func (v Value) Int() int64 {
 // of an open one.
 var statuses = []string{
 	journal.Open.String(), journal.Completed.String(), journal.Failed.String(), journal.Cancelled.String(), journal.Terminated.String(),
-	journal.Blocked.String(), journal.Quarantined.String(), journal.Paused.String(),
+	journal.Blocked.String(), journal.Quarantined.String(), journal.Paused.String(), journal.Limited.String(),
 }
 
 // Status returns what a KindStatus means: a status, or the state of the task of an open run, which
 // is not Ready then.
 func (v Value) Status() (journal.Status, journal.TaskState) {
-	for _, state := range []journal.TaskState{journal.Blocked, journal.Quarantined, journal.Paused} {
+	for _, state := range []journal.TaskState{journal.Blocked, journal.Quarantined, journal.Paused, journal.Limited} {
 		if v.Text == state.String() {
 			return journal.Open, state
 		}

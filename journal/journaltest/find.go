@@ -92,6 +92,7 @@ func plantRuns(k *kit) (parent journal.RunID, node journal.NodeID) {
 		journal.Start{Key: "later", Delay: 10 * time.Hour, Labels: labelsOf[3], Version: 3},
 		journal.Start{Key: "x%y", Workflow: "other", Queue: "slow"}, journal.Start{Key: "x_y", Workflow: "other", Queue: "slow"},
 		journal.Start{Workflow: "other"}, // without a key
+		journal.Start{Key: "limited", Limits: []journal.LimitNeed{need("runs", "")}},
 	)
 	k.ok(k.admin(owners["k11"].run, driver.AdminPause))
 	return o.run, node
@@ -169,7 +170,8 @@ func findMeans(k *kit) {
 // fixedFilters are what a random filter is rarely.
 var fixedFilters = []string{
 	"", "order by closed", "order by duration asc", "order by created asc",
-	`status in ("failed", "blocked")`, `status in (blocked, quarantined, open, open)`, `status = paused`, `status in (paused, failed)`, `status in ("failed", "completed")`,
+	`status in ("failed", "blocked")`, `status in (blocked, quarantined, open, open)`, `status = paused`, `status in (paused, failed)`, `status = limited`, `status in (limited, paused, failed) order by created asc`,
+	`not status = limited`, `status != "limited"`, `status in (open, limited)`, `status in ("failed", "completed")`,
 	`status in ("failed", "failed", "cancelled")`, `not status in ("failed", "blocked")`, `status in (failed, cancelled) order by duration desc`,
 	`error.class = "Timeout"`, `error.class = "reprise.Timeout"`, `error.class = "declined"`, `error.class = "card" and status = failed`,
 	`error.class != "Timeout"`, `error.class is not set and closed is set`, `error.class starts with "pay."`,
@@ -186,9 +188,11 @@ var fixedFilters = []string{
 // Every field of a filter that is set must match, whatever the condition is about.
 func findWithFields(k *kit) {
 	parent, _ := plantRuns(k)
-	open, blocked := journal.Open, journal.Blocked
+	open, blocked, limited := journal.Open, journal.Blocked, journal.Limited
 	for name, f := range map[string]journal.ListFilter{
 		"[child]":       {Parent: parent, Where: `workflow = "other"`},
+		"[limited]":     {State: &limited},
+		"[limited] ":    {State: &limited, Where: "created < +1h order by created asc"},
 		"[k08]":         {State: &blocked, Where: "created < +1h order by created asc"},
 		"[x_y x%y]":     {KeyPrefix: "x", Where: `queue = "slow"`},
 		"[k00 k00]":     {Key: "k00", Where: "created < +1h"},
@@ -199,7 +203,7 @@ func findWithFields(k *kit) {
 		"[k00 k01 k02]": {Until: k.j.Now().Add(time.Hour), Where: `key in ("k02", "k01", "k00") and closed is set order by closed asc`},
 	} {
 		f.Limit = 2
-		if got := fmt.Sprint(k.listed(f)); got != name {
+		if got := fmt.Sprint(k.listed(f)); got != strings.TrimSpace(name) {
 			k.t.Errorf("%s: got %s, want %s", f.Where, got, name)
 		}
 	}

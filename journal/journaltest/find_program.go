@@ -47,7 +47,7 @@ func (g *filterProgram) cond() string {
 	run := g.runs[g.IntN(len(g.runs))]
 	switch g.IntN(8) {
 	case 0:
-		return g.list("status", `"open"`, `"completed"`, `"failed"`, `"cancelled"`, `"terminated"`, `"blocked"`, `"quarantined"`, `"paused"`)
+		return g.list("status", `"open"`, `"completed"`, `"failed"`, `"cancelled"`, `"terminated"`, `"blocked"`, `"quarantined"`, `"paused"`, `"limited"`)
 	case 1:
 		return g.text(pick(g, "workflow", "queue", "key"), pick(g, run.Workflow, run.Queue, run.Key))
 	case 2:

@@ -29,13 +29,15 @@ func (b *built) key(c *filter.Cond) {
 }
 
 // The forms of a status. Each names what an index is about: that an open run has a task (J7), the
-// predicate of tasks_stuck_idx, and the kind of a terminal event, which implies the predicate of
-// events_failed_idx. So the planner can start from a smaller table than runs.
+// predicates of tasks_stuck_idx and tasks_limited_idx, and the kind of a terminal event, which
+// implies the predicate of events_failed_idx. So the planner can start from a smaller table than
+// runs.
 const (
-	statusOpen   fragment = "(t.run_id IS NOT NULL AND r.status = "
-	statusStuck  fragment = "(t.state > 0 AND t.state = "
-	statusClosed fragment = "(r.status = "
-	statusKind   fragment = " AND e.kind = "
+	statusOpen    fragment = "(t.run_id IS NOT NULL AND r.status = "
+	statusStuck   fragment = "(t.state > 0 AND t.state = "
+	statusLimited fragment = "(t.state < 0 AND t.state = "
+	statusClosed  fragment = "(r.status = "
+	statusKind    fragment = " AND e.kind = "
 )
 
 // status compares the status of a run, or the state of its task. Every run has a status.
@@ -47,6 +49,9 @@ func (b *built) status(c *filter.Cond) {
 		}
 		status, state := v.Status()
 		switch {
+		case state == journal.Limited:
+			b.add(statusLimited)
+			b.arg(int16(state), castShort)
 		case state != journal.Ready:
 			b.add(statusStuck)
 			b.arg(int16(state), castShort)

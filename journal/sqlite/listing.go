@@ -46,6 +46,11 @@ SELECT ` + candidateColumns + `
 FROM reprise_tasks t INDEXED BY reprise_tasks_stuck_idx CROSS JOIN reprise_runs r ON r.id = t.run_id
 WHERE t.state > 0 AND t.run_id < ? AND t.state = ? ORDER BY t.run_id DESC LIMIT +?`
 
+	listLimitedSQL = `
+SELECT ` + candidateColumns + `
+FROM reprise_tasks t INDEXED BY reprise_tasks_limited_idx CROSS JOIN reprise_runs r ON r.id = t.run_id
+WHERE t.state < 0 AND t.run_id < ? AND t.state = ? ORDER BY t.run_id DESC LIMIT +?`
+
 	listFailedSQL = `
 SELECT ` + candidateColumns + `
 FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_runs r ON r.id = e.run_id
@@ -110,8 +115,8 @@ func (l *listing) choose() {
 		l.sql, l.args = listKeysSQL, []any{f.KeyPrefix, after(f.KeyPrefix)}
 	case !f.Parent.IsZero():
 		l.sql, l.args = listParentSQL, []any{uuidArg(f.Parent)}
-	case f.State != nil && *f.State > 0:
-		l.sql, l.args = listStuckSQL, []any{int64(*f.State)}
+	case f.State != nil && *f.State != journal.Ready:
+		l.sql, l.args = stuckSource(*f.State), []any{int64(*f.State)}
 	case f.State != nil, f.Status != nil && !f.Status.Closed(), f.Unchanged != "":
 		l.sql = listOpenSQL
 	case f.Status != nil && *f.Status > journal.Completed: // their terminal events have an index

@@ -44,6 +44,8 @@ SELECT count(*) FROM (SELECT 1 FROM reprise_runs r INDEXED BY reprise_runs_workf
 SELECT count(*) FROM (SELECT 1 FROM reprise_tasks t LIMIT +?)`
 	countStuckSQL = `
 SELECT count(*) FROM (SELECT 1 FROM reprise_tasks t INDEXED BY reprise_tasks_stuck_idx WHERE t.state > 0 AND t.state = ? LIMIT +?)`
+	countLimitedSQL = `
+SELECT count(*) FROM (SELECT 1 FROM reprise_tasks t INDEXED BY reprise_tasks_limited_idx WHERE t.state < 0 AND t.state = ? LIMIT +?)`
 	countFailedSQL = `
 SELECT count(*) FROM (SELECT 1 FROM reprise_events e INDEXED BY reprise_events_failed_idx WHERE e.kind > 20 AND e.kind = ? LIMIT +?)`
 	countCreatedSQL = `
@@ -63,7 +65,7 @@ SELECT count(*) FROM (
 // counts are the statements that count the candidates of each source but that of all runs.
 var counts = map[string]string{
 	listKeysSQL: countKeysSQL, listParentSQL: countParentSQL, listWorkflowSQL: countWorkflowSQL, listOpenSQL: countOpenSQL,
-	listStuckSQL: countStuckSQL, listFailedSQL: countFailedSQL,
+	listStuckSQL: countStuckSQL, listLimitedSQL: countLimitedSQL, listFailedSQL: countFailedSQL,
 	gatherCreatedSQL: countCreatedSQL, gatherClosedSQL: countClosedSQL, gatherDurationSQL: countDurationSQL,
 }
 
@@ -120,7 +122,7 @@ func (w *finding) statuses() (parts []part) {
 		rest := append(append([]filter.Expr{}, w.all[:at]...), w.all[at+1:]...)
 		switch status, state := v.Status(); {
 		case state != journal.Ready:
-			parts = append(parts, part{source{listStuckSQL, []any{int64(state)}}, rest})
+			parts = append(parts, part{source{stuckSource(state), []any{int64(state)}}, rest})
 		case status == journal.Open:
 			parts = append(parts, part{source{listOpenSQL, nil}, append(rest, &one)})
 		case status > journal.Completed:
@@ -130,6 +132,14 @@ func (w *finding) statuses() (parts []part) {
 		}
 	}
 	return parts
+}
+
+// stuckSource has the open runs whose tasks are in a state that is not Ready.
+func stuckSource(state journal.TaskState) string {
+	if state == journal.Limited {
+		return listLimitedSQL
+	}
+	return listStuckSQL
 }
 
 // named returns the runs that are named.

@@ -110,6 +110,8 @@ func TestHotPlans(t *testing.T) {
 		"countClosedSQL":      "COVERING INDEX reprise_runs_closed_idx (closed_at>? AND closed_at<?)",
 		"countDurationSQL":    "INDEX reprise_runs_duration_idx (<expr>>? AND <expr><?)",
 		"countFailedSQL":      "COVERING INDEX reprise_events_failed_idx (kind=?)",
+		"listLimitedSQL":      "reprise_tasks_limited_idx (state=? AND run_id<?)",
+		"countLimitedSQL":     "COVERING INDEX reprise_tasks_limited_idx (state=?)",
 		"countStuckSQL":       "COVERING INDEX reprise_tasks_stuck_idx (state=?)",
 		"countWorkflowSQL":    "COVERING INDEX reprise_runs_workflow_idx (workflow=?)",
 		"countParentSQL":      "COVERING INDEX reprise_runs_parent_idx (parent_run=?)",

@@ -534,6 +534,8 @@ CREATE INDEX runs_workflow_idx ON reprise.runs USING btree (workflow, id);
 
 CREATE INDEX tasks_claim_idx ON reprise.tasks USING btree (queue, workflow, version, priority, visible_at) WHERE ((owner = 0) AND (state < 2) AND (visible_at < 'infinity'::timestamp with time zone));
 
+CREATE INDEX tasks_limited_idx ON reprise.tasks USING btree (state, run_id) WHERE (state < 0);
+
 CREATE INDEX tasks_owner_idx ON reprise.tasks USING btree (owner, visible_at) WHERE (owner > 0);
 
 CREATE INDEX tasks_stuck_idx ON reprise.tasks USING btree (state, run_id) WHERE (state > 0);

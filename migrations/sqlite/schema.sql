@@ -209,6 +209,8 @@ CREATE INDEX reprise_runs_workflow_idx ON reprise_runs (workflow, id);
 CREATE INDEX reprise_tasks_claim_idx ON reprise_tasks (queue, workflow, version, priority, visible_at)
     WHERE owner = 0 AND state < 2 AND visible_at IS NOT NULL;
 
+CREATE INDEX reprise_tasks_limited_idx ON reprise_tasks (state, run_id) WHERE state < 0;
+
 CREATE INDEX reprise_tasks_owner_idx ON reprise_tasks (owner, visible_at) WHERE owner > 0;
 
 CREATE INDEX reprise_tasks_stuck_idx ON reprise_tasks (state, run_id) WHERE state > 0;
