@@ -27,8 +27,9 @@ WITH planted AS (
     INSERT INTO reprise.runs (id, created_at, closed_at, closed_seq, version, priority, status, holds_key, workflow, queue, key, labels, parent_run)
     SELECT id, at, CASE WHEN k >= 10 THEN at + (n::bigint * 7919 % 997) * interval '1 second' END, CASE WHEN k >= 10 THEN 2 END, 1 + k % 3, 3,
            CASE WHEN k < 10 THEN 0 WHEN k < 40 THEN 2 WHEN k < 42 THEN 3 ELSE 1 END,
-           k <> 500, CASE WHEN k = 77 THEN 'rare' WHEN k % 3 = 0 THEN 'refund' ELSE 'order' END, 'default', 'key-' || n,
-           jsonb_build_object('region', (ARRAY['de', 'fr', 'it'])[1 + k % 3], 'total', (n % 5000)::text, 'customer', (n / 20)::text),
+           k <> 500, CASE WHEN k = 77 THEN 'rare' WHEN k % 3 = 0 THEN 'refund' ELSE 'order' END, 'default', CASE WHEN k <> 501 THEN 'key-' || n END,
+           CASE WHEN k = 503 THEN '{"paid": "true", "app.kubernetes.io/name": "shop-web"}'::jsonb
+           ELSE jsonb_build_object('region', (ARRAY['de', 'fr', 'it'])[1 + k % 3], 'total', (n % 5000)::text, 'customer', (n / 20)::text) END,
            CASE WHEN k = 600 THEN '00000000-0000-0000-0000-000000000001'::uuid END
     FROM planted
 ), queued AS (
@@ -123,6 +124,12 @@ var shapes = []string{
 	`node = 7`,
 	`waiting starts with "signal"`,
 	`order by created asc`,
+	`key is not set`,
+	`key is not set order by created asc`,
+	`paid = true and workflow = "order"`,
+	`label."app.kubernetes.io/name" starts with "shop"`,
+	`label."app.kubernetes.io/name" is set and workflow = "order"`,
+	`region is set and not region in ("de", "fr")`,
 }
 
 // pageOf is the size of the pages of shapes.

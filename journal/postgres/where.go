@@ -95,6 +95,10 @@ func (b *built) where(e filter.Expr) {
 	case filter.Or:
 		b.list(e, fragmentOr)
 	case *filter.Cond:
+		if e.Negate && e.Field == filter.FieldKey && e.Op == filter.IsSet {
+			b.add(keyNone)
+			return
+		}
 		b.add(fragmentOpen)
 		b.cond(e)
 		if e.Negate {

@@ -12,6 +12,7 @@ const (
 	keyHeld    fragment = "r.holds_key AND r.key"
 	keyOld     fragment = "NOT r.holds_key AND r.key IS NOT NULL AND r.key"
 	keyBetween fragment = ") OR ("
+	keyNone    fragment = "(r.key IS NULL)" // the predicate of runs_no_key_idx
 )
 
 // key compares a key so that the indexes on keys serve it, if they can: as listByKeySQL does.
@@ -78,6 +79,7 @@ func (b *built) status(c *filter.Cond) {
 // The forms of labels are filter.NumberPattern and filter.TimePattern, written out.
 const (
 	labelHas     fragment = "r.labels @> "
+	labelNamed   fragment = "r.labels ? " // of which the planner has statistics
 	labelText    fragment = "(r.labels ->> "
 	labelNumber  fragment = "CASE WHEN (r.labels ->> "
 	labelNumber2 fragment = ") ~ '^[+-]?[0-9]+([.][0-9]+)?$' THEN (r.labels ->> "
@@ -99,6 +101,8 @@ func (b *built) label(c *filter.Cond) {
 			b.label(&filter.Cond{Label: c.Label, Op: filter.Equal, Values: []filter.Value{v}})
 		}
 	case c.Op == filter.IsSet, c.Op == filter.StartsWith:
+		b.labelNamed(c.Label)
+		b.add(fragmentAnd)
 		b.labelText(c)
 	case c.Values[0].Kind == filter.KindNumber:
 		b.labelAs(c.Label, labelNumber, labelNumber2, labelNumber3)
@@ -123,6 +127,12 @@ func (b *built) labelHas(name, text string) {
 	}
 	b.add(labelHas)
 	b.arg(string(pair), castJSON)
+}
+
+// labelNamed asks for a name, which the index on names of labels knows.
+func (b *built) labelNamed(name string) {
+	b.add(labelNamed)
+	b.arg(name, castText)
 }
 
 func (b *built) labelText(c *filter.Cond) {

@@ -212,7 +212,29 @@ func (l *listing) findPlaced(ctx context.Context, q querier) ([]journal.RunID, e
 	if l.ids != nil {
 		return l.gather(ctx, q, l.named())
 	}
+	ranges := l.where.labelRanges()
+	if l.narrowest() {
+		ranges = nil
+	}
+	if len(ranges) > 0 { // most runs have such a name, or few: a count of most would cost more than a page
+		found, all, err := l.walk(ctx, q, listChunk)
+		if err != nil || all {
+			return found, err
+		}
+		l.where.clear()
+	}
 	parts, n, err := l.fewest(q, l.gathered(), l.where.most)
+	if err == nil && len(ranges) > 0 && (parts == nil || n > gatherSure) {
+		most := min(labelledMax, l.where.most)
+		if parts != nil {
+			most = min(n, most)
+		}
+		var few []part
+		var m int
+		if few, m, err = l.fewest(q, ranges, most); few != nil {
+			parts, n = few, m
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,9 @@ INSERT INTO reprise_runs (id, created_at, closed_at, closed_seq, version, priori
 SELECT unhex(printf('%012x70008000%012x', n, n)), ?2 - (?1 - n) * (2592000000000 / ?1),
        CASE WHEN n % 1000 >= 10 THEN ?2 - (?1 - n) * (2592000000000 / ?1) + (n * 7919 % 997) * 1000000 END, CASE WHEN n % 1000 >= 10 THEN 2 END,
        1 + n % 1000 % 3, 3, CASE WHEN n % 1000 < 10 THEN 0 WHEN n % 1000 < 40 THEN 2 WHEN n % 1000 < 42 THEN 3 ELSE 1 END, n % 1000 <> 500,
-       CASE WHEN n % 1000 = 77 THEN 'rare' WHEN n % 1000 % 3 = 0 THEN 'refund' ELSE 'order' END, 'default', 'key-' || n,
-       json_object('region', CASE n % 3 WHEN 0 THEN 'de' WHEN 1 THEN 'fr' ELSE 'it' END, 'total', CAST(n % 5000 AS TEXT)),
+       CASE WHEN n % 1000 = 77 THEN 'rare' WHEN n % 1000 % 3 = 0 THEN 'refund' ELSE 'order' END, 'default', CASE WHEN n % 1000 <> 501 THEN 'key-' || n END,
+       CASE WHEN n % 1000 = 503 THEN json_object('paid', 'true', 'app.kubernetes.io/name', 'shop-web')
+       ELSE json_object('region', CASE n % 3 WHEN 0 THEN 'de' WHEN 1 THEN 'fr' ELSE 'it' END, 'total', CAST(n % 5000 AS TEXT)) END,
        CASE WHEN n % 1000 = 600 THEN unhex('00000000000000000000000000000001') END
 FROM planted`, `
 WITH RECURSIVE planted(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM planted WHERE n < ?1)
@@ -40,6 +41,9 @@ var shapes = []string{
 	`closed between -2h and -1h and total > 100 order by closed asc`, `closed > -20d order by closed desc`, `closed < -20d order by closed desc`,
 	`workflow = "order" and status in ("failed", "blocked") and total > 100 and error.class = "class11" and closed between -2d and now order by duration desc`,
 	`order by duration desc`, `duration > 16m order by duration asc`, `created between -2h and -1h`, `order by created asc`, `node = 7 and status = open`,
+	`key is not set`, `key is not set order by created asc`, `paid = true`, `paid = true and workflow = "order"`, `label."app.kubernetes.io/name" starts with "shop"`,
+	`label."app.kubernetes.io/name" is set and paid = true order by duration desc`, `error.class in ("class11", "class12")`, `node = 7 and waiting starts with "signal"`,
+	`parent is set`, `parent is set and status = completed`,
 }
 
 // plantMonth returns a store of that many runs.

@@ -40,6 +40,11 @@ const (
 	gatherMax = 200_000
 	// walkShare is what part of the candidates that would be gathered are walked over first.
 	walkShare = 8
+	// labelledMax is how many runs a name of labels may have to be gathered by it.
+	labelledMax = 10_000
+	// namesMax is how many names of failures are looked for one by one: each costs a look at all
+	// runs that have failed.
+	namesMax = 3
 )
 
 // Times.

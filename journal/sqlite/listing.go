@@ -56,6 +56,18 @@ SELECT ` + candidateColumns + `
 FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_runs r ON r.id = e.run_id
 WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? ORDER BY e.run_id DESC LIMIT +?`
 
+	// listFailedAsSQL looks for a name in the text of the failure, as bytes: it need not be a name
+	// there, and is asked for again.
+	listFailedAsSQL = `
+SELECT ` + candidateColumns + `
+FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_runs r ON r.id = e.run_id
+WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? AND instr(e.payload, ?) > 0 ORDER BY e.run_id DESC LIMIT +?`
+
+	listNoKeySQL = `
+SELECT ` + candidateColumns + `
+FROM reprise_runs r INDEXED BY reprise_runs_no_key_idx
+WHERE r.key IS NULL AND r.id < ? ORDER BY r.id DESC LIMIT +?`
+
 	listIDSQL = `
 SELECT ` + candidateColumns + `
 FROM reprise_runs r WHERE r.id < ? AND r.id = ? LIMIT +?`

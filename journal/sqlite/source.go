@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"math"
+	"slices"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/filter"
@@ -9,6 +10,16 @@ import (
 
 // The ranges that are gathered. Their first parameter is a listing's, which no id exceeds.
 const (
+	gatherParentsSQL = `
+SELECT ` + candidateColumns + `
+FROM reprise_runs r INDEXED BY reprise_runs_parent_idx
+WHERE +r.id < ? AND r.parent_run IS NOT NULL LIMIT +?`
+
+	gatherOwnedSQL = `
+SELECT ` + candidateColumns + `
+FROM reprise_tasks t INDEXED BY reprise_tasks_owner_idx CROSS JOIN reprise_runs r ON r.id = t.run_id
+WHERE +t.run_id < ? AND t.owner > 0 AND t.owner = ? LIMIT +?`
+
 	gatherCreatedSQL = `
 SELECT ` + candidateColumns + `
 FROM reprise_runs r INDEXED BY reprise_runs_created_idx
@@ -30,6 +41,8 @@ WHERE +r.id < ? AND r.closed_at IS NOT NULL
 // How many candidates the sources have, up to a limit. Each reads a range of an index and no row,
 // so a count costs little beside a look at the candidates.
 const (
+	countNoKeySQL = `
+SELECT count(*) FROM (SELECT 1 FROM reprise_runs r INDEXED BY reprise_runs_no_key_idx WHERE r.key IS NULL LIMIT +?)`
 	countKeysSQL = `
 SELECT count(*) FROM (
     SELECT 1 FROM reprise_runs k WHERE k.holds_key = 1 AND k.key >= ?1 AND k.key < ?2
@@ -38,6 +51,10 @@ SELECT count(*) FROM (
     LIMIT +?3)`
 	countParentSQL = `
 SELECT count(*) FROM (SELECT 1 FROM reprise_runs r INDEXED BY reprise_runs_parent_idx WHERE r.parent_run = ? LIMIT +?)`
+	countParentsSQL = `
+SELECT count(*) FROM (SELECT 1 FROM reprise_runs r INDEXED BY reprise_runs_parent_idx WHERE r.parent_run IS NOT NULL LIMIT +?)`
+	countOwnedSQL = `
+SELECT count(*) FROM (SELECT 1 FROM reprise_tasks t INDEXED BY reprise_tasks_owner_idx WHERE t.owner > 0 AND t.owner = ? LIMIT +?)`
 	countWorkflowSQL = `
 SELECT count(*) FROM (SELECT 1 FROM reprise_runs r INDEXED BY reprise_runs_workflow_idx WHERE r.workflow = ? LIMIT +?)`
 	countOpenSQL = `
@@ -48,6 +65,10 @@ SELECT count(*) FROM (SELECT 1 FROM reprise_tasks t INDEXED BY reprise_tasks_stu
 SELECT count(*) FROM (SELECT 1 FROM reprise_tasks t INDEXED BY reprise_tasks_limited_idx WHERE t.state < 0 AND t.state = ? LIMIT +?)`
 	countFailedSQL = `
 SELECT count(*) FROM (SELECT 1 FROM reprise_events e INDEXED BY reprise_events_failed_idx WHERE e.kind > 20 AND e.kind = ? LIMIT +?)`
+	// countFailedAsSQL counts those with any name: to look at names costs as much as to list them.
+	countFailedAsSQL = `
+SELECT count(*) FROM (
+    SELECT 1 FROM reprise_events e INDEXED BY reprise_events_failed_idx WHERE e.kind > 20 AND e.kind = ?1 AND ?2 IS NOT NULL LIMIT +?3)`
 	countCreatedSQL = `
 SELECT count(*) FROM (
     SELECT 1 FROM reprise_runs r INDEXED BY reprise_runs_created_idx WHERE r.created_at >= ? AND r.created_at <= ? LIMIT +?)`
@@ -65,7 +86,9 @@ SELECT count(*) FROM (
 // counts are the statements that count the candidates of each source but that of all runs.
 var counts = map[string]string{
 	listKeysSQL: countKeysSQL, listParentSQL: countParentSQL, listWorkflowSQL: countWorkflowSQL, listOpenSQL: countOpenSQL,
-	listStuckSQL: countStuckSQL, listLimitedSQL: countLimitedSQL, listFailedSQL: countFailedSQL,
+	listStuckSQL: countStuckSQL, listLimitedSQL: countLimitedSQL, listFailedSQL: countFailedSQL, listFailedAsSQL: countFailedAsSQL,
+	listNoKeySQL: countNoKeySQL, listLabelSQL: countLabelSQL, gatherLabelsSQL: countLabelsSQL,
+	gatherParentsSQL: countParentsSQL, gatherOwnedSQL: countOwnedSQL,
 	gatherCreatedSQL: countCreatedSQL, gatherClosedSQL: countClosedSQL, gatherDurationSQL: countDurationSQL,
 }
 
@@ -108,7 +131,9 @@ func (w *finding) statuses() (parts []part) {
 	}
 	if at < 0 && w.bounds.Failed {
 		for status := journal.Failed; status <= journal.Terminated; status++ {
-			parts = append(parts, w.part(listFailedSQL, int64(status.TerminalKind()))...)
+			for _, s := range w.failed(status) {
+				parts = append(parts, part{s, w.all})
+			}
 		}
 		return parts
 	}
@@ -126,7 +151,9 @@ func (w *finding) statuses() (parts []part) {
 		case status == journal.Open:
 			parts = append(parts, part{source{listOpenSQL, nil}, append(rest, &one)})
 		case status > journal.Completed:
-			parts = append(parts, part{source{listFailedSQL, []any{int64(status.TerminalKind())}}, append(rest, &one)})
+			for _, s := range w.failed(status) {
+				parts = append(parts, part{s, append(slices.Clone(rest), &one)})
+			}
 		default:
 			return nil
 		}
@@ -140,6 +167,44 @@ func stuckSource(state journal.TaskState) string {
 		return listLimitedSQL
 	}
 	return listStuckSQL
+}
+
+// failed returns the sources of the runs that ended with a status. Those of which a name of the
+// failure is asked are found by the name in its text, since most failures have another one.
+func (w *finding) failed(status journal.Status) (list []source) {
+	kind := int64(status.TerminalKind())
+	for _, e := range w.all {
+		c, ok := e.(*filter.Cond)
+		if !ok || c.Negate || c.Field != filter.FieldErrorClass || c.Op != filter.Equal && c.Op != filter.In || len(c.Values) > namesMax ||
+			slices.ContainsFunc(c.Values, func(v filter.Value) bool { return !plainName(v.Text) }) {
+			continue
+		}
+		for _, v := range c.Values {
+			list = append(list, source{listFailedAsSQL, []any{kind, []byte(v.Text)}})
+		}
+		return list
+	}
+	return []source{{listFailedSQL, []any{kind}}}
+}
+
+// indexed returns what has the order of ids in an index, each one an alternative.
+func (w *finding) indexed() (list [][]part) {
+	if parts := w.statuses(); parts != nil {
+		list = append(list, parts)
+	}
+	for _, e := range w.all {
+		c, ok := e.(*filter.Cond)
+		switch {
+		case !ok:
+		case c.Negate && c.Field == filter.FieldKey && c.Op == filter.IsSet:
+			list = append(list, w.part(listNoKeySQL))
+		case !c.Negate:
+			if parts := w.labelled(c); parts != nil {
+				list = append(list, parts)
+			}
+		}
+	}
+	return list
 }
 
 // named returns the runs that are named.
@@ -162,8 +227,8 @@ func (l *listing) gathered() (list [][]part) {
 	w, b := l.where, &l.where.bounds
 	newest := w.q.Order.ByID() && !w.q.Order.Ascending
 	if !newest {
-		if parts := w.statuses(); parts != nil && !l.narrowest() {
-			list = append(list, parts)
+		if !l.narrowest() {
+			list = append(list, w.indexed()...)
 		}
 		if l.sql != listAllSQL {
 			list = append(list, w.part(l.sql, l.args...))
@@ -178,21 +243,37 @@ func (l *listing) gathered() (list [][]part) {
 	if b.Duration != filter.All && w.q.Order.By != filter.FieldDuration {
 		list = append(list, w.part(gatherDurationSQL, b.Duration.Low, b.Duration.High))
 	}
+	if l.narrowest() {
+		return list
+	}
+	for _, e := range w.all {
+		c, ok := e.(*filter.Cond)
+		switch {
+		case !ok || c.Negate:
+		case c.Field == filter.FieldParent && c.Op == filter.IsSet:
+			list = append(list, w.part(gatherParentsSQL))
+		case c.Field == filter.FieldNode && c.Op == filter.Equal:
+			list = append(list, w.part(gatherOwnedSQL, c.Values[0].Int()))
+		}
+	}
 	return list
 }
 
 // newest returns the parts that have the order of listings and the fewest candidates.
 func (l *listing) newest(q querier) ([]part, error) {
-	own, statuses := l.where.part(l.sql, l.args...), l.where.statuses()
-	if l.narrowest() || statuses == nil {
+	own, list := l.where.part(l.sql, l.args...), l.where.indexed()
+	if l.narrowest() || len(list) == 0 {
 		return own, nil
 	}
-	if l.sql != listWorkflowSQL {
-		return statuses, nil
+	if l.sql != listAllSQL {
+		list = append(list, own)
 	}
-	few, _, err := l.fewest(q, [][]part{statuses, own}, l.where.most)
+	if len(list) == 1 {
+		return list[0], nil
+	}
+	few, _, err := l.fewest(q, list, l.where.most)
 	if few == nil {
-		few = statuses
+		few = list[0]
 	}
 	return few, err
 }

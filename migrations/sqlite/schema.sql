@@ -41,6 +41,13 @@ CREATE TABLE reprise_inbox (
     PRIMARY KEY (run_id, number)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE reprise_labels (
+    name   TEXT NOT NULL,
+    value  TEXT NOT NULL,
+    run_id BLOB NOT NULL,
+    PRIMARY KEY (name, value, run_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE reprise_limit_claims (
     node       INTEGER NOT NULL,
     id         INTEGER NOT NULL,                   -- the node's number of it
@@ -198,6 +205,8 @@ CREATE INDEX reprise_runs_duration_idx
 
 CREATE UNIQUE INDEX reprise_runs_key_idx      ON reprise_runs (key) WHERE holds_key = 1;
 
+CREATE INDEX reprise_runs_no_key_idx ON reprise_runs (key, id) WHERE key IS NULL;
+
 CREATE INDEX reprise_runs_old_key_idx  ON reprise_runs (key) WHERE holds_key = 0 AND key IS NOT NULL;
 
 CREATE INDEX reprise_runs_open_children_idx ON reprise_runs (parent_run, id) WHERE parent_run IS NOT NULL AND status = 0;
@@ -214,6 +223,23 @@ CREATE INDEX reprise_tasks_limited_idx ON reprise_tasks (state, run_id) WHERE st
 CREATE INDEX reprise_tasks_owner_idx ON reprise_tasks (owner, visible_at) WHERE owner > 0;
 
 CREATE INDEX reprise_tasks_stuck_idx ON reprise_tasks (state, run_id) WHERE state > 0;
+
+CREATE TRIGGER reprise_labels_change AFTER UPDATE OF labels ON reprise_runs WHEN NEW.labels IS NOT OLD.labels BEGIN
+    DELETE FROM reprise_labels WHERE (name, value, run_id) IN (
+        SELECT j.key, j.value, OLD.id FROM json_each(CASE WHEN json_valid(OLD.labels) THEN OLD.labels ELSE '{}' END) j);
+    INSERT OR IGNORE INTO reprise_labels (name, value, run_id)
+    SELECT j.key, j.value, NEW.id FROM json_each(CASE WHEN json_valid(NEW.labels) THEN NEW.labels ELSE '{}' END) j WHERE j.type = 'text';
+END;
+
+CREATE TRIGGER reprise_labels_end AFTER DELETE ON reprise_runs WHEN OLD.labels IS NOT NULL BEGIN
+    DELETE FROM reprise_labels WHERE (name, value, run_id) IN (
+        SELECT j.key, j.value, OLD.id FROM json_each(CASE WHEN json_valid(OLD.labels) THEN OLD.labels ELSE '{}' END) j);
+END;
+
+CREATE TRIGGER reprise_labels_start AFTER INSERT ON reprise_runs WHEN NEW.labels IS NOT NULL BEGIN
+    INSERT OR IGNORE INTO reprise_labels (name, value, run_id)
+    SELECT j.key, j.value, NEW.id FROM json_each(CASE WHEN json_valid(NEW.labels) THEN NEW.labels ELSE '{}' END) j WHERE j.type = 'text';
+END;
 
 CREATE VIEW reprise_v_events AS
 SELECT lower(substr(hex(e.run_id), 1, 8) || '-' || substr(hex(e.run_id), 9, 4) || '-' || substr(hex(e.run_id), 13, 4) || '-' ||
