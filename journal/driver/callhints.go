@@ -65,13 +65,14 @@ func (n *callHints) due(r journal.Route, h Hint) {
 	}
 }
 
-// limited handles claims of runs. One node is enough: one of this process, if there is any.
+// limited handles claims of runs. One node is enough: one of this process, if there is any. Others
+// are told of one that is to begin later, too: a node where no run needs a limit looks rarely, and
+// finds the time when it does.
 func (n *callHints) limited(at time.Time) {
-	switch h := (Hint{Kind: HintRunLimits, At: at}); {
-	case n.j.local.hasNodes():
-		n.local = append(n.local, h)
-	case at.IsZero():
-		n.remote = append(n.remote, h)
+	if n.j.local.hasNodes() {
+		n.local = append(n.local, Hint{Kind: HintRunLimits, At: at})
+	} else {
+		n.remote = append(n.remote, Hint{Kind: HintRunLimits})
 	}
 }
 
@@ -178,7 +179,11 @@ func (j *Journal) hintAdmin(a AdminAction, owner journal.NodeID) {
 		return
 	}
 	if a.OnLimit() { // those who wait may go on
-		j.publish([]Hint{{Kind: HintLimit}}, []Hint{{Kind: HintLimit}})
+		hints := []Hint{{Kind: HintLimit}}
+		if a.Kind == AdminReleaseClaim { // a run may begin that has waited
+			hints = append(hints, Hint{Kind: HintTasks})
+		}
+		j.publish(hints, hints)
 		return
 	}
 	if a.Scope != nil || a.Kind == AdminDrain { // every node has to look, or one

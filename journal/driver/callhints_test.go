@@ -154,10 +154,13 @@ func TestStartsAreToldWhereTheyAreServed(t *testing.T) {
 		mine.Delay, other.Delay = time.Hour, time.Hour
 		start("mine, later", mine, created, []driver.Hint{{Kind: driver.HintTasks, At: due}}, nil)
 		start("another's, later", other, created, nil, nil)
+		limited := journal.Start{Workflow: "mine", Limits: []journal.LimitNeed{{Name: "l"}}, Delay: time.Hour}
+		start("one that needs a limit, later", limited, created, []driver.Hint{{Kind: driver.HintRunLimits, At: due}}, nil)
 		if _, err := m.Renew(t.Context()); err == nil {
 			t.Fatal("the node is not lost")
 		}
 		start("mine, after my node was lost", journal.Start{Workflow: "mine"}, created, nil, []driver.Hint{tasks})
+		start("one that needs a limit, after that", limited, created, nil, []driver.Hint{{Kind: driver.HintRunLimits}})
 	})
 }
 
@@ -263,6 +266,11 @@ func TestFreedTasksAreToldToEverybody(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.want("a limit", []driver.Hint{free}, []driver.Hint{free})
+		claim := driver.AdminAction{Kind: driver.AdminReleaseClaim, Claim: &journal.LimitClaim{ID: 1}}
+		if _, err := o.j.Admin(t.Context(), claim); err != nil {
+			t.Fatal(err)
+		}
+		o.want("a claim that an operator releases", []driver.Hint{free, tasks}, []driver.Hint{free, tasks})
 		for op, want := range map[driver.AdminKind]func(journal.RunID) []driver.Hint{
 			driver.AdminResume:      func(journal.RunID) []driver.Hint { return []driver.Hint{tasks} },
 			driver.AdminSetLabels:   func(journal.RunID) []driver.Hint { return nil }, // nobody waits for labels
