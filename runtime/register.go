@@ -27,9 +27,9 @@ type HandleOptions struct {
 	// StartOptions.Limits, which has more about them, and LimitsFrom those that depend on what the
 	// run was started with. They are found out where the run is started, if the workflow is
 	// registered there for the run's queue, else by the node that is about to make the first turn,
-	// and stored with the run then: so they hold for each start, also of the command and of programs
-	// without the code, and stay as they are, whatever is registered later. Of several that name
-	// one limit that of the start holds, then that of LimitsFrom. Default none.
+	// and stored with the run then: so they hold for each start, also of the command and of
+	// programs without the code, and stay as they are, whatever is registered later. Of several
+	// that name one limit that of the start holds, then that of LimitsFrom. Default none.
 	Limits     []journal.LimitNeed
 	LimitsFrom LimitsFunc
 	// OnFailure is workflow code that is called when a run is about to fail with err, in a Context

@@ -62,9 +62,9 @@ type StartOptions struct {
 	// it has all of them. Until then it is [journal.Limited] and costs the nodes nothing. Messages
 	// to it wait, a cancel request among them; [Client.Terminate] ends it at once. What a step
 	// needs while it is executed, workflow.StepOptions.Limits says. Default none; at most
-	// journal.LimitNeedsMax, each of another name. They are copied. What HandleOptions.Limits of its
-	// workflow and NodeOptions.QueueLimits of its queue name is added; of two that name one limit
-	// this one holds, with its key and its cost.
+	// journal.LimitNeedsMax, each of another name. They are copied. What HandleOptions.Limits of
+	// its workflow and NodeOptions.QueueLimits of its queue name is added; of two that name one
+	// limit this one holds, with its key and its cost.
 	Limits []journal.LimitNeed
 	// Tx starts the run exactly if and when this transaction commits: postgres.InTx(tx). The call
 	// returns before that. In the transaction of a step the start is written when the step commits:

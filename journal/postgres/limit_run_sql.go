@@ -45,9 +45,9 @@ WITH asking AS MATERIALIZED (
 ), claimed AS (` + limitAskRows + `)
 SELECT w.state FROM waits w`
 
-// limitEndSQL ends what runs hold that close, or wait for, behind the locks of their tasks. It looks
-// for each run by itself, which the limit of the subquery makes sure of: a join is planned for an
-// empty table as one look at the claims of all runs.
+// limitEndSQL ends what runs hold that close, or wait for, behind the locks of their tasks. It
+// looks for each run by itself, which the limit of the subquery makes sure of: a join is planned
+// for an empty table as one look at the claims of all runs.
 const limitEndSQL = `
 UPDATE reprise.limit_claims c SET ended = true
 FROM unnest($1::uuid[]) AS i(id) CROSS JOIN LATERAL (
@@ -70,9 +70,9 @@ UPDATE reprise.tasks t SET state = CASE WHEN t.state = 3 THEN t.state ELSE -1 EN
 FROM asking a WHERE t.run_id = ANY (ARRAY[a.id])`
 
 // limitDueSQL finds limits for which a round should be made because of runs, up to $1 claims and $2
-// lines. It locks nothing: the round reads again behind the locks. The last column tells a line. The
-// time is a subquery here and below, which the index can be searched for: compared with the clock
-// itself, all claims and lines were read that are due at any time.
+// lines. It locks nothing: the round reads again behind the locks. The last column tells a line.
+// The time is a subquery here and below, which the index can be searched for: compared with the
+// clock itself, all claims and lines were read that are due at any time.
 const limitDueSQL = `
 SELECT x.name, x.key, false FROM (
     SELECT DISTINCT c.name, c.key FROM (
@@ -85,9 +85,9 @@ SELECT l.name, l.key, true FROM (
     WHERE l.look_at IS NOT NULL AND l.look_at <= (SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
     ORDER BY l.look_at LIMIT $2::int) l`
 
-// limitNextSQL tells when limitDueSQL will find something that it has not found. $1 is a look_at that
-// never comes. It compares with the begin of the transaction: what has fallen due behind limitDueSQL
-// is in neither answer else, and waits for a poll.
+// limitNextSQL tells when limitDueSQL will find something that it has not found. $1 is a look_at
+// that never comes. It compares with the begin of the transaction: what has fallen due behind
+// limitDueSQL is in neither answer else, and waits for a poll.
 const limitNextSQL = `
 SELECT (
     SELECT c.since FROM reprise.limit_claims c
@@ -104,8 +104,8 @@ ORDER BY c.since, c.id LIMIT $1::int`
 
 // limitArriveSQL puts claims of runs into their lines. A run may have ended meanwhile: its claim
 // counts all the same, until the next round. If its priority is another one by now, its rank is
-// that of the new one: since, and an ageing for each priority. The node, which is 0, comes with each
-// claim: written out, it lets a plan of an empty table read the claims of all runs.
+// that of the new one: since, and an ageing for each priority. The node, which is 0, comes with
+// each claim: written out, it lets a plan of an empty table read the claims of all runs.
 const limitArriveSQL = `
 UPDATE reprise.limit_claims c
 SET counted = true, granted_at = CASE WHEN a.granted THEN $1::timestamptz END,
