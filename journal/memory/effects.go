@@ -66,14 +66,14 @@ func (r *record) reply(rep journal.Reply) {
 
 // terminate closes a run as an operator, or its parent, wants it.
 func (db *database) terminate(r *record, reason string, list []journal.RunID, now time.Time) []journal.RunID {
-	return db.end(r, journal.Event{Kind: journal.RunTerminated, Payload: journal.TerminatedPayload(reason)}, list, now)
+	return end(db, r, journal.Event{Kind: journal.RunTerminated, Payload: journal.TerminatedPayload(reason)}, list, now)
 }
 
 // end closes a run whoever owns it: the owner's next commit finds no task and is refused (J3, J7).
 // Its parent is told, and its children meet their policies: those that are terminated too come
 // behind those of a list. The event's time is not earlier than that of the event before, whose time
 // came from the owner.
-func (db *database) end(r *record, ev journal.Event, list []journal.RunID, now time.Time) []journal.RunID {
+func end(db *database, r *record, ev journal.Event, list []journal.RunID, now time.Time) []journal.RunID {
 	seq, at := r.newest()
 	if at.Before(now) {
 		at = now
@@ -92,4 +92,28 @@ func (db *database) end(r *record, ev journal.Event, list []journal.RunID, now t
 		db.deliver(m, now)
 	}
 	return db.closeChildren(r.run.ID, list, now)
+}
+
+// cancelOldest makes room for a run that comes, and returns what it has closed.
+func cancelOldest(db *database, a *driver.Arrival, rooms []*driver.LimitRoom, now time.Time) (closed []journal.RunID) {
+	for _, r := range rooms {
+		for _, k := range a.Oldest {
+			if r == nil || r.LimitKey != k {
+				continue
+			}
+			why := driver.LimitEnd{LimitKey: k, MaxBacklog: r.Limit.MaxBacklog}
+			if run, waits := db.limits.oldest(k); waits {
+				closed = cancelWaiting(db, db.runs[run], &why, closed, now)
+			}
+		}
+	}
+	return closed
+}
+
+// cancelWaiting closes a run that waits for a limit which is full, and notes it in the audit (J12).
+// It appends what it has closed to a list.
+func cancelWaiting(db *database, r *record, why *driver.LimitEnd, closed []journal.RunID, now time.Time) []journal.RunID {
+	a := why.Action(r.run.ID)
+	db.note(&a, r.run.Workflow, "", now)
+	return end(db, r, journal.Event{Kind: journal.RunCancelled, Payload: why.Payload()}, append(closed, r.run.ID), now)
 }

@@ -39,22 +39,6 @@ func (l *limits) room(k driver.LimitKey, now time.Time) *driver.LimitRoom {
 	return r
 }
 
-// cancelOldest makes room for a run that comes, and returns what it has closed.
-func (db *database) cancelOldest(a *driver.Arrival, rooms []*driver.LimitRoom, now time.Time) (closed []journal.RunID) {
-	for _, r := range rooms {
-		for _, k := range a.Oldest {
-			if r == nil || r.LimitKey != k {
-				continue
-			}
-			end := driver.LimitEnd{LimitKey: k, MaxBacklog: r.Limit.MaxBacklog}
-			if run, waits := db.limits.oldest(k); waits {
-				closed = db.cancelWaiting(db.runs[run], &end, closed, now)
-			}
-		}
-	}
-	return closed
-}
-
 // oldest is the run that has come first of those that wait for a key.
 func (l *limits) oldest(k driver.LimitKey) (run journal.RunID, waits bool) {
 	first := int64(0)
@@ -69,12 +53,4 @@ func (l *limits) oldest(k driver.LimitKey) (run journal.RunID, waits bool) {
 		}
 	}
 	return run, waits
-}
-
-// cancelWaiting closes a run that waits for a limit which is full, and notes it in the audit (J12).
-// It appends what it has closed to a list.
-func (db *database) cancelWaiting(r *record, why *driver.LimitEnd, closed []journal.RunID, now time.Time) []journal.RunID {
-	a := why.Action(r.run.ID)
-	db.note(&a, r.run.Workflow, "", now)
-	return db.end(r, journal.Event{Kind: journal.RunCancelled, Payload: why.Payload()}, append(closed, r.run.ID), now)
 }

@@ -88,7 +88,7 @@ func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 	// An owner that is not alive is no error: the caller may have lost its lease while the start
 	// was on its way. The run goes into the queue, and the answer says so.
 	r := newRecord(st, now)
-	cancelled := db.cancelOldest(&arrival, rooms, now)
+	cancelled := cancelOldest(db, &arrival, rooms, now)
 	if len(st.Limits) > 0 {
 		awaitLimits(db, r, r.run.StartAt)
 	} else if db.alive(st.Owner) && st.Delay == 0 {
@@ -101,7 +101,7 @@ func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 	db.addChild(r)
 	db.enqueue(r, now)
 	if arrival.Newest != nil {
-		cancelled = db.cancelWaiting(r, arrival.Newest, cancelled, now)
+		cancelled = cancelWaiting(db, r, arrival.Newest, cancelled, now)
 	}
 	return journal.Started{Run: st.ID, Created: true, Owned: r.task.Owner != 0, StartAt: r.run.StartAt, Now: now, Cancelled: cancelled}
 }

@@ -208,15 +208,6 @@ func adminRead(ctx context.Context, s *Store, q querier, run journal.RunID, read
 	return read(rows)
 }
 
-// withParent is a run and its parent.
-func withParent(run *journal.Run) []pgtype.UUID {
-	ids := []pgtype.UUID{uuidArg(run.ID)}
-	if run.Parent != nil {
-		ids = append(ids, uuidArg(run.Parent.Run))
-	}
-	return ids
-}
-
 // terminateFamily closes a run whose task is locked, with everything that follows from it, and ends
 // the transaction. The owner of the run, if there is one, learns of it by its next renewal, or by
 // its next commit, which finds another newest event or no task.

@@ -190,7 +190,7 @@ func (e *effects) start(ctx context.Context, q querier) error {
 	}
 	size := func(i int) int { return driver.StartBytes(&starts[i]) }
 	err := e.s.pieces.in(len(starts), size, func(from, to int) error {
-		late, err := e.s.startQuietly(ctx, q, starts[from:to], started[from:to])
+		late, err := startQuietly(ctx, e.s, q, starts[from:to], started[from:to])
 		e.late = append(e.late, late...)
 		return err
 	})

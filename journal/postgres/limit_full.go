@@ -20,9 +20,11 @@ type limitGate struct {
 	s      *Store
 	starts []journal.Start
 	out    []journal.Started
-	rooms  map[driver.LimitKey]*driver.LimitRoom // of keys that are bounded
-	came   map[int]driver.Arrival                // members that were let in
-	late   []journal.Message                     // to parents and children of what was cancelled
+	rooms  map[driver.LimitKey]*driver.LimitRoom   // of keys that are bounded
+	came   map[int]driver.Arrival                  // members that were let in
+	late   []journal.Message                       // to parents and children of what was cancelled
+	now    int64                                   // when the rooms were read, in microseconds
+	owners func(p *pipeline, runs []journal.RunID) // excludes the appends of those who own runs
 }
 
 // startKeys are the keys of limits that starts need, each once.
@@ -36,19 +38,6 @@ func startKeys(starts []journal.Start) (keys []driver.LimitKey) {
 	return slices.Compact(keys)
 }
 
-// bounded tells whether starts must be made in a transaction of several round trips, because they
-// need a limit that has a MaxBacklog. In a caller's transaction they may as well be.
-func (s *Store) bounded(ctx context.Context, tx journal.Tx, starts []journal.Start) (yes bool, err error) {
-	keys := startKeys(starts)
-	if len(keys) == 0 || tx != nil {
-		return len(keys) > 0, nil
-	}
-	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		return c.QueryRow(ctx, s.sql.limit.full.bounded, driver.LimitNames(keys)).Scan(&yes)
-	})
-	return yes, err
-}
-
 // gates adds the statement that takes the gates of limits.
 func (l *limitLocks) gates(p *pipeline, keys []driver.LimitKey) {
 	names := driver.LimitNames(keys)
@@ -60,7 +49,7 @@ func (l *limitLocks) gates(p *pipeline, keys []driver.LimitKey) {
 }
 
 // openGate takes the gates and reads the rooms behind them. It returns nil if nothing is bounded.
-func (s *Store) openGate(ctx context.Context, q querier, starts []journal.Start, out []journal.Started) (*limitGate, error) {
+func openGate(ctx context.Context, s *Store, q querier, starts []journal.Start, out []journal.Started) (*limitGate, error) {
 	keys := startKeys(starts)
 	if len(keys) == 0 {
 		return nil, nil
@@ -78,7 +67,7 @@ func (s *Store) openGate(ctx context.Context, q querier, starts []journal.Start,
 		err := row.Scan(&r.Name, &r.Key, &r.Limit.Concurrency, &r.Limit.Rate.N, &per, &r.Limit.Rate.Burst, &r.Limit.MaxBacklog, &r.Limit.OnFull,
 			&r.Total, &r.Ready, &r.Held, &r.HeldAll, &r.Waiting, &r.Now)
 		r.Limit.Rate.Per = micros(per)
-		g.rooms[r.LimitKey] = r
+		g.rooms[r.LimitKey], g.now = r, r.Now
 		return err
 	}), names, list)
 	if err := p.send(ctx, q); err != nil || len(g.rooms) == 0 {
@@ -97,27 +86,22 @@ func (g *limitGate) roomsOf(st *journal.Start) (rooms []*driver.LimitRoom, any b
 	return rooms, any
 }
 
-// decide returns the members that are not refused. A start that finds a run, its own of an earlier
-// try or the one that has its key, takes no place. The others come in the caller's order.
-func (g *limitGate) decide(ctx context.Context, q querier, r *startRound, members []int) ([]int, error) {
-	var fresh []int
+// asks are those of the members that need a bounded limit and were not let in.
+func (g *limitGate) asks(members []int) (list []int) {
 	for _, i := range members {
 		if _, any := g.roomsOf(&g.starts[i]); any {
 			if _, before := g.came[i]; !before {
-				fresh = append(fresh, i)
+				list = append(list, i)
 			}
 		}
 	}
-	if len(fresh) == 0 {
-		return members, nil
-	}
-	found := startRound{s: g.s, starts: g.starts, out: make([]journal.Started, len(g.starts))}
-	var p pipeline
-	found.queueRead(&p, fresh)
-	if err := p.send(ctx, q); err != nil {
-		return nil, err
-	}
-	fresh = slices.Clone(found.again) // those that have found nothing
+	return list
+}
+
+// letIn returns the members without those that are refused. fresh are those that have found no run;
+// they come in the caller's order.
+func (g *limitGate) letIn(fresh, members []int) []int {
+	fresh = slices.Clone(fresh)
 	slices.Sort(fresh)
 	ids := map[journal.RunID]bool{}
 	for _, i := range fresh {
@@ -128,20 +112,14 @@ func (g *limitGate) decide(ctx context.Context, q querier, r *startRound, member
 		rooms, _ := g.roomsOf(st)
 		a := driver.Arrive(st.Limits, rooms)
 		if a.Err != nil {
-			now := int64(0)
-			for _, room := range rooms {
-				if room != nil {
-					now = room.Now
-				}
-			}
-			r.out[i] = journal.Started{Run: st.ID, Now: time.UnixMicro(now).UTC(), Err: a.Err}
+			g.out[i] = journal.Started{Run: st.ID, Now: time.UnixMicro(g.now).UTC(), Err: a.Err}
 			continue
 		}
 		ids[st.ID] = true
 		a.Came(rooms)
 		g.came[i] = a
 	}
-	return slices.DeleteFunc(slices.Clone(members), func(i int) bool { return r.out[i].Err != nil }), nil
+	return slices.DeleteFunc(slices.Clone(members), func(i int) bool { return g.out[i].Err != nil })
 }
 
 // cancel cancels what must go for those that were let in, and are there now: themselves, or the
@@ -263,7 +241,7 @@ func (g *limitGate) end(ctx context.Context, q querier, ids []journal.RunID, why
 		a := why.Action(ending[i].ID)
 		p.exec(s.sql.admin.note, append(auditArgs(&a, ""), ending[i].Workflow)...)
 	}
-	s.exclude.owners(&p, left)
+	g.owners(&p, left)
 	queueOrphans(s, &p, left)
 	return append(closed, left...), p.send(ctx, q)
 }

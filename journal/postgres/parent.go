@@ -11,3 +11,12 @@ func parentOf(run pgtype.UUID, generation, cmd *int32, policy *int16) *journal.P
 	return &journal.Parent{Run: run.Bytes, Generation: intOf[journal.Generation](generation), Cmd: intOf[journal.Cmd](cmd),
 		Policy: intOf[journal.ClosePolicy](policy)}
 }
+
+// withParent is a run and its parent.
+func withParent(run *journal.Run) []pgtype.UUID {
+	ids := []pgtype.UUID{uuidArg(run.ID)}
+	if run.Parent != nil {
+		ids = append(ids, uuidArg(run.Parent.Run))
+	}
+	return ids
+}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -77,20 +76,6 @@ WITH owner AS (
 )
 SELECT m.id, coalesce(m.start_at, m.created_at), o.alive, clock_timestamp() FROM made m CROSS JOIN owner o`
 
-// startReadSQL finds, for starts that created nothing, their own run of an earlier try or the run
-// that has the key. Its snapshot is newer than the conflict, so it normally sees the other run; if
-// that has gone meanwhile, the start is tried again in a further round.
-const startReadSQL = `
-SELECT i.ord, own.start_at, task.owner, task.fence, holder.id, holder.workflow, holder.status, holder.start_at, clock_timestamp()
-FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS i(id, key, ord)
-LEFT JOIN LATERAL (
-    SELECT coalesce(r.start_at, r.created_at) AS start_at FROM reprise.runs r WHERE r.id = ANY (ARRAY[i.id])) own ON true
-LEFT JOIN LATERAL (
-    SELECT t.owner, t.fence FROM reprise.tasks t WHERE t.run_id = ANY (ARRAY[i.id])) task ON true
-LEFT JOIN LATERAL (
-    SELECT r.id, r.workflow, r.status, coalesce(r.start_at, r.created_at) AS start_at
-    FROM reprise.runs r WHERE r.key BETWEEN i.key AND i.key AND r.holds_key ORDER BY r.key LIMIT 1) holder ON true`
-
 // Start implements driver.Store. A call with messages is one transaction of several round trips,
 // because who gets a message is known only when the keys are decided; any other is one round trip
 // for each round.
@@ -140,7 +125,7 @@ func (s *Store) startTogether(ctx context.Context, tx journal.Tx, starts []journ
 	together := slices.ContainsFunc(starts, func(st journal.Start) bool { return st.Message != nil })
 	if !together {
 		var err error
-		if together, err = s.bounded(ctx, tx, starts); err != nil {
+		if together, err = bounded(ctx, s, tx, starts); err != nil {
 			return err
 		}
 	}
@@ -162,10 +147,23 @@ func (s *Store) startTogether(ctx context.Context, tx journal.Tx, starts []journ
 	})
 }
 
+// bounded tells whether starts must be made in a transaction of several round trips, because they
+// need a limit that has a MaxBacklog. In a caller's transaction they may as well be.
+func bounded(ctx context.Context, s *Store, tx journal.Tx, starts []journal.Start) (yes bool, err error) {
+	keys := startKeys(starts)
+	if len(keys) == 0 || tx != nil {
+		return len(keys) > 0, nil
+	}
+	err = s.call(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		return c.QueryRow(ctx, s.sql.limit.full.bounded, driver.LimitNames(keys)).Scan(&yes)
+	})
+	return yes, err
+}
+
 // startIn makes starts and sends the messages that come with them, inside one transaction, and
 // those that follow from what was cancelled for them.
 func (s *Store) startIn(ctx context.Context, q querier, starts []journal.Start, out []journal.Started) error {
-	late, err := s.startQuietly(ctx, q, starts, out)
+	late, err := startQuietly(ctx, s, q, starts, out)
 	if err != nil || len(late) == 0 {
 		return err
 	}
@@ -176,10 +174,13 @@ func (s *Store) startIn(ctx context.Context, q querier, starts []journal.Start, 
 
 // startQuietly is startIn without the messages that follow from what was cancelled, which it
 // returns. The tasks of their receivers are locked.
-func (s *Store) startQuietly(ctx context.Context, q querier, starts []journal.Start, out []journal.Started) (late []journal.Message, err error) {
-	g, err := s.openGate(ctx, q, starts, out)
+func startQuietly(ctx context.Context, s *Store, q querier, starts []journal.Start, out []journal.Started) (late []journal.Message, err error) {
+	g, err := openGate(ctx, s, q, starts, out)
 	if err != nil {
 		return nil, err
+	}
+	if g != nil {
+		g.owners = s.exclude.owners
 	}
 	err = s.startRounds(starts, out, g, func(run func(ctx context.Context, q querier) error) error { return run(ctx, q) })
 	if err == nil && g != nil {
@@ -237,7 +238,7 @@ func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
 	first := r.firstOfKeys(pending)
 	if r.gate != nil {
 		var err error
-		if first, err = r.gate.decide(ctx, q, r, first); err != nil {
+		if first, err = r.letIn(ctx, q, first); err != nil {
 			return err
 		}
 	}
@@ -257,6 +258,22 @@ func (r *startRound) run(ctx context.Context, q querier, pending []int) error {
 	r.queueRead(&again, missing)
 	again.exec(durableSQL)
 	return again.send(ctx, q)
+}
+
+// letIn returns the members that no limit refuses. A start that finds a run, its own of an earlier
+// try or the one that has its key, takes no place.
+func (r *startRound) letIn(ctx context.Context, q querier, members []int) ([]int, error) {
+	asks := r.gate.asks(members)
+	if len(asks) == 0 {
+		return members, nil
+	}
+	found := startRound{s: r.s, starts: r.starts, out: make([]journal.Started, len(r.starts))}
+	var p pipeline
+	found.queueRead(&p, asks)
+	if err := p.send(ctx, q); err != nil {
+		return nil, err
+	}
+	return r.gate.letIn(found.again, members), nil
 }
 
 // create sends the statements that create runs: the small one for a single start, else one for each
@@ -360,39 +377,4 @@ func (r *startRound) queueRead(p *pipeline, members []int) {
 		}
 		return nil
 	}), ids, keys)
-}
-
-// startFound is a row of startReadSQL: the start's own run, or else the holder of its key.
-type startFound struct {
-	own         pgtype.Timestamptz
-	owner       *int32
-	fence       *int64
-	holder      pgtype.UUID
-	workflow    *string
-	status      *int16
-	holderStart pgtype.Timestamptz
-	now         time.Time
-}
-
-// outcome returns the outcome of a start that created nothing, or nil if it should be tried again:
-// because the key is free now, or because its holder may be replaced.
-func (f *startFound) outcome(st *journal.Start, last bool) *journal.Started {
-	switch {
-	case f.own.Valid: // J4: an earlier try made the run
-		owned := f.owner != nil && st.Owner != 0 && *f.owner == int32(st.Owner) && journal.Fence(*f.fence) == journal.FenceAtBirth
-		return &journal.Started{Run: st.ID, Created: true, Owned: owned, StartAt: timeOf(f.own), Now: f.now.UTC()}
-	case !f.holder.Valid:
-		if last {
-			return &journal.Started{Run: st.ID, Now: f.now.UTC(), Err: journal.ErrUnavailable}
-		}
-		return nil
-	case *f.workflow != st.Workflow:
-		return &journal.Started{Run: f.holder.Bytes, Now: f.now.UTC(),
-			Err: &journal.KeyConflictError{Key: st.Key, Run: f.holder.Bytes, Workflow: *f.workflow}}
-	}
-	status := journal.Status(*f.status)
-	if st.Reuse.Replaces(status) && !last {
-		return nil
-	}
-	return &journal.Started{Run: f.holder.Bytes, StartAt: timeOf(f.holderStart), Now: f.now.UTC()}
 }

@@ -185,20 +185,9 @@ func terminate(s *Store, q querier, t *target, reason string, lost *recalls) err
 	e := newEffects(s, q, lost)
 	ev, err := t.terminate(e, reason)
 	if err == nil {
-		_, err = t.tellFamily(e, ev, nil)
+		_, err = e.tellFamily(&t.run, ev, nil)
 	}
 	return err
-}
-
-// tellFamily sends the outcome of a run to its parent and applies the close policies of its
-// children. It returns those that it closes, appended to a list.
-func (t *target) tellFamily(e *effects, ev *journal.Event, closed []journal.RunID) ([]journal.RunID, error) {
-	if m, waits := t.run.ParentMessage(ev); waits {
-		if _, err := e.send(&m); err != nil {
-			return closed, err
-		}
-	}
-	return e.closeChildren(t.run.ID, closed)
 }
 
 // Pauses implements driver.Store. Of the nodes of another process nobody here knows what they heed.

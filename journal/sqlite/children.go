@@ -56,3 +56,14 @@ func (e *effects) terminateChild(run journal.RunID) error {
 	}
 	return err
 }
+
+// tellFamily sends the outcome of a run to its parent and applies the close policies of its
+// children. It returns those that it closes, appended to a list.
+func (e *effects) tellFamily(run *journal.Run, ev *journal.Event, closed []journal.RunID) ([]journal.RunID, error) {
+	if m, waits := run.ParentMessage(ev); waits {
+		if _, err := e.send(&m); err != nil {
+			return closed, err
+		}
+	}
+	return e.closeChildren(run.ID, closed)
+}

@@ -134,3 +134,38 @@ func (e *effects) send(m *journal.Message) (journal.Sent, error) {
 	}
 	return sent, err
 }
+
+// cancelOldest makes room for a run that comes, and returns what it has closed.
+func (e *effects) cancelOldest(a *driver.Arrival, rooms []*driver.LimitRoom) (closed []journal.RunID, err error) {
+	for _, r := range rooms {
+		for _, k := range a.Oldest {
+			if r == nil || r.LimitKey != k || err != nil {
+				continue
+			}
+			var oldest journal.RunID
+			err = e.q.query(limitOldestSQL, func(r row) error { oldest = r.id(0); return nil }, k.Name, k.Key)
+			if err == nil && !oldest.IsZero() {
+				closed, err = e.cancelWaiting(oldest, &driver.LimitEnd{LimitKey: k, MaxBacklog: r.Limit.MaxBacklog}, closed)
+			}
+		}
+	}
+	return closed, err
+}
+
+// cancelWaiting closes a run that waits for a limit which is full, and notes it in the audit (J12).
+// It appends what it has closed to a list.
+func (e *effects) cancelWaiting(run journal.RunID, why *driver.LimitEnd, closed []journal.RunID) ([]journal.RunID, error) {
+	t, err := find(e.q, run)
+	if err != nil {
+		return closed, err
+	}
+	ev, err := t.end(e, journal.RunCancelled, why.Payload())
+	if err != nil {
+		return closed, err
+	}
+	a := why.Action(run)
+	if err := note(e.q, &a, t.run.Workflow, "", e.at); err != nil {
+		return closed, err
+	}
+	return e.tellFamily(&t.run, ev, append(closed, run))
+}

@@ -83,10 +83,40 @@ func (s *Store) startRun(e *effects, st *journal.Start) (out journal.Started, fr
 			if !h.replacedBy(st) {
 				return h.started(st, at), false, nil
 			}
-			return s.arrive(e, st, func() error { _, err := q.exec(startReuseSQL, uuidArg(h.run)); return err })
+			return arrive(e, st, func() error { _, err := q.exec(startReuseSQL, uuidArg(h.run)); return err })
 		}
 	}
-	return s.arrive(e, st, func() error { return nil })
+	return arrive(e, st, func() error { return nil })
+}
+
+// arrive creates a run, unless a limit of it is full. There is one writer, so what it reads stays
+// true until it writes. giveUp takes the key of the run from the one that has it.
+func arrive(e *effects, st *journal.Start, giveUp func() error) (out journal.Started, fresh bool, err error) {
+	var rooms []*driver.LimitRoom
+	if len(st.Limits) > 0 {
+		if own, err := readOwn(e.q, st, e.at); own.Created || err != nil { // it is not in its own way
+			return own, false, err
+		}
+		if rooms, err = e.rooms(st.Limits); err != nil {
+			return out, false, err
+		}
+	}
+	arrival := driver.Arrive(st.Limits, rooms)
+	if arrival.Err != nil {
+		return journal.Started{Run: st.ID, Now: e.at, Err: arrival.Err}, false, nil
+	}
+	if err := giveUp(); err != nil {
+		return out, false, err
+	}
+	cancelled, err := e.cancelOldest(&arrival, rooms)
+	if err != nil {
+		return out, false, err
+	}
+	if out, fresh, err = e.s.create(e.q, st, e.at); err == nil && arrival.Newest != nil {
+		cancelled, err = e.cancelWaiting(st.ID, arrival.Newest, cancelled)
+	}
+	out.Cancelled = cancelled
+	return out, fresh, err
 }
 
 // create writes a run and its task, unless an earlier try has made it. The owner is looked up at

@@ -418,6 +418,10 @@ export interface LimitBounds {
 	concurrency?: number;
 	/** the only key that it is for; absent for all that have no row of their own */
 	key?: string;
+	/** so many runs of one key may wait; 0 for any number */
+	max_backlog?: number;
+	/** what happens to a run that comes when so many wait: reject, cancel oldest or cancel newest; absent without a backlog */
+	on_full?: string;
 	/** so much of one key in a time, as in 100/1m; absent for any rate */
 	rate?: string;
 	/** why, as the operator said */
@@ -965,6 +969,8 @@ export interface Schedule {
 	queued: number;
 	/** if one schedule is shown: its newest runs */
 	recent?: Array<Run>;
+	/** by which full limit a slot was skipped, the last time */
+	refused?: string;
 	/** id of the run that it is */
 	run: string;
 	/** slots and triggers that the overlap policy has left out */
@@ -1041,6 +1047,10 @@ export interface SetLimitRequest {
 	concurrency?: number;
 	/** make the row of this key alone; default that of all keys */
 	key?: string;
+	/** so many runs of one key may wait; 0 for any number */
+	max_backlog?: number;
+	/** what happens to a run that comes when so many wait: reject, which is the default, cancel oldest or cancel newest */
+	on_full?: string;
 	/** so much of one key in a time, as in 100/1m; default any rate */
 	rate?: string;
 	/** why, for the audit */
