@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"testing"
 
 	"github.com/reprise-run/reprise/journal"
@@ -104,6 +105,23 @@ func (s *shop) limitVerbs() {
 			s.t.Errorf("the audit has %+v of %s", audit, verb)
 		}
 	}
+}
+
+// limitedStart: a start names limits, and a bad one is refused.
+func (s *shop) limitedStart() {
+	var started record.Started
+	s.must(http.StatusCreated, "POST", "/runs", `{"workflow": "bounded", "input": "k", "limits": [{"name": "a"}, {"name": "b", "key": "k:1", "cost": 4}]}`, &started)
+	id, err := journal.ParseRunID(started.Run)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	want := []journal.LimitNeed{{Name: "a", Cost: 1}, {Name: "b", Key: "k:1", Cost: 4}}
+	if d, err := s.client.Describe(clustertest.Context(s.t), id); err != nil || !slices.Equal(d.Run.Limits, want) {
+		s.t.Errorf("the run holds %v, %v, want %v", d.Run.Limits, err, want)
+	}
+	s.must(http.StatusOK, "POST", "/runs/"+started.Run+"/terminate", "", nil)
+	s.refused("eva", "POST", "/runs", `{"workflow": "bounded", "limits": [{"name": "a"}, {"name": "a", "key": "k"}]}`, "invalid-request", "named twice")
+	s.refused("eva", "POST", "/runs", `{"workflow": "bounded", "limits": [{"key": "k"}]}`, "invalid-request", "limit name")
 }
 
 // TestUnseenClaims: who holds a limit is told to those who may see the run.

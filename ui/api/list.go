@@ -17,7 +17,7 @@ var filterParams = []param{
 	text("workflow", "runs of this workflow"),
 	number("version", "runs of this version of their workflow"),
 	text("status", "open, completed, failed, cancelled or terminated"),
-	text("state", "open runs that are ready, blocked, quarantined, paused, pausing or interrupting"),
+	text("state", "open runs that are limited, ready, blocked, quarantined, paused, pausing or interrupting"),
 	text("key", "runs that have, or had, this key"),
 	text("key_prefix", "runs whose key begins with this"),
 	list("label", "runs with this label, as name=value; may be repeated, and all must match"),
@@ -51,7 +51,7 @@ func (c *call) filter() (f journal.ListFilter, err error) {
 		f.Status = new(journal.Status(i))
 	}
 	if i := c.word("state", record.States()); i >= 0 {
-		f.State = new(journal.TaskState(i))
+		f.State = new(journal.Limited + journal.TaskState(i))
 	}
 	for name, at := range map[string]*time.Time{"since": &f.Since, "until": &f.Until} {
 		if text := c.text(name); text != "" {

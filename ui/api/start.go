@@ -37,6 +37,14 @@ type startRequest struct {
 	Delay      string            `json:"delay,omitempty" doc:"how long the run's code does not begin: 90m, 12h, 3d"`
 	RunTimeout string            `json:"run_timeout,omitempty" doc:"how long the run may take; absent for as long as it takes"`
 	OnFailure  string            `json:"on_failure,omitempty" doc:"workflow to start if the run fails"`
+	Limits     []startLimit      `json:"limits,omitempty" doc:"what the run holds from its first turn until it closes, beside what its workflow and its queue name"`
+}
+
+// startLimit is a limit that a run holds.
+type startLimit struct {
+	Name string `json:"name" doc:"name of the limit"`
+	Key  string `json:"key,omitempty" doc:"whose bounds: a tenant, say; absent for the only one"`
+	Cost int64  `json:"cost,omitempty" doc:"how much of the rate; default 1"`
 }
 
 // anyWorkflow is a workflow whose types the API does not know: its values are JSON, which the codec
@@ -45,6 +53,9 @@ type anyWorkflow = workflow.Name[json.RawMessage, json.RawMessage]
 
 func (b *startRequest) options() (*runtime.StartOptions, error) {
 	o := &runtime.StartOptions{Key: b.Key, Version: b.Version, Queue: b.Queue, Priority: b.Priority, Labels: b.Labels, Headers: b.Headers, OnFailure: b.OnFailure}
+	for _, l := range b.Limits {
+		o.Limits = append(o.Limits, journal.LimitNeed{Name: l.Name, Key: l.Key, Cost: l.Cost})
+	}
 	if b.Reuse != "" {
 		reuse := slices.Index(record.Reuses, b.Reuse)
 		if reuse < 0 {

@@ -34,6 +34,7 @@ func everyVerb(s *shop) {
 	s.failureVerbs()
 	s.viewVerbs()
 	s.limitVerbs()
+	s.limitedStart()
 	s.scheduleVerbs()
 	s.flowVerbs()
 	s.auditVerbs(id)

@@ -16,7 +16,7 @@ type Run struct {
 	Queue      string            `json:"queue" doc:"queue whose nodes execute it"`
 	Priority   int16             `json:"priority" doc:"1, the most urgent, to 5"`
 	Status     string            `json:"status" doc:"open, completed, failed, cancelled or terminated"`
-	State      string            `json:"state,omitempty" doc:"of an open run: ready, blocked, quarantined, paused, or pausing or interrupting until its node has answered"`
+	State      string            `json:"state,omitempty" doc:"of an open run: limited while it waits for its limits, ready, blocked, quarantined, paused, or pausing or interrupting until its node has answered"`
 	Problem    string            `json:"problem,omitempty" doc:"why it is blocked, quarantined, failed, cancelled, terminated or unreadable"`
 	Labels     map[string]string `json:"labels,omitempty" doc:"its labels, as they are now"`
 	Generation int32             `json:"generation" doc:"1, and one more for each continue-as-new"`

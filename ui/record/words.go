@@ -21,9 +21,10 @@ func Statuses() (words []string) {
 	return words
 }
 
-// States are the words for journal.TaskState, in the order of its numbers.
+// States are the words for journal.TaskState, in the order of its numbers, the first of which is
+// journal.Limited.
 func States() (words []string) {
-	for s := journal.Ready; s <= journal.Interrupting; s++ {
+	for s := journal.Limited; s <= journal.Interrupting; s++ {
 		words = append(words, s.String())
 	}
 	return words

@@ -45,6 +45,25 @@ func TestLimitVerbs(t *testing.T) {
 	})
 }
 
+// TestStartWithLimits: a run that is started with limits waits for them, and is found by that.
+func TestStartWithLimits(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, store string) {
+		id := strings.TrimSpace(reprise(t, store, cli.ExitDone, "run", "start", "import", "1", "--limit", "bank", "--limit", "tokens:acme*400").out)
+		reprise(t, store, cli.ExitDone, "run", "start", "import")
+		wantText(t, "why", reprise(t, store, cli.ExitDone, "run", "why", id).out, `waits for limit "bank"`, `waits for limit "tokens", key "acme"`)
+		for _, args := range [][]string{{"--state", "limited"}, {"--where", "status = limited"}} {
+			var page struct{ Runs []struct{ ID string } }
+			out := reprise(t, store, cli.ExitDone, append([]string{"run", "list", "-o", "json"}, args...)...).out
+			if err := json.Unmarshal([]byte(out), &page); err != nil || len(page.Runs) != 1 || page.Runs[0].ID != id {
+				t.Errorf("%v: %s, %v", args, out, err)
+			}
+		}
+		wantText(t, "no limit", reprise(t, store, cli.ExitUsage, "run", "start", "import", "--limit", "bank*0").err, "NAME:KEY*COST", "run start --help")
+		wantText(t, "twice", reprise(t, store, cli.ExitUsage, "run", "start", "import", "--limit", "bank", "--limit", "bank:k").err, `limit "bank" is named twice`)
+	})
+}
+
 // TestLimitRelease: what limit show and run why print of a holder releases it, and the step that
 // waits begins.
 func TestLimitRelease(t *testing.T) {

@@ -49,7 +49,7 @@ func runSetPriority(a *app) *cobra.Command {
 		Use: "set-priority RUN N", Short: "Change the priority of an open run", Args: cobra.ExactArgs(2),
 		Long: `Change the priority of an open run, from 1, the most urgent, to 5. It is claimed by its new
 priority the next time that it waits for a node; the node that has it now goes on as before.
-Its children keep theirs.`,
+A run that waits for its limits gets another place in line. Its children keep theirs.`,
 		ValidArgsFunction: a.completeFirst(a.completeRuns),
 		RunE: a.writes(func(c *call, args []string) error {
 			n, err := parsePriority(c.Command, args[1])

@@ -27,7 +27,7 @@ func (f *filterFlags) add(a *app, c *cobra.Command) {
 	fl.StringVar(&f.workflow, "workflow", "", "runs of this workflow")
 	fl.Int32Var(&f.version, "version", 0, "runs of this version of their workflow")
 	fl.StringVar(&f.status, "status", "", "open, completed, failed, cancelled or terminated")
-	fl.StringVar(&f.state, "state", "", "open runs that are ready, blocked, quarantined, paused, pausing or interrupting")
+	fl.StringVar(&f.state, "state", "", "open runs that are limited, ready, blocked, quarantined, paused, pausing or interrupting")
 	fl.StringVar(&f.key, "key", "", "runs that have, or had, this key")
 	fl.StringVar(&f.keyPrefix, "key-prefix", "", "runs whose key begins with this")
 	fl.StringArrayVar(&f.labels, "label", nil, "runs with this label, as name=value; may be repeated, and all must match")
@@ -60,7 +60,7 @@ func (f *filterFlags) filter(c *call) (lf journal.ListFilter, err error) {
 		if i < 0 {
 			return lf, usage(c.Command, "--state %q is none of %s", f.state, strings.Join(record.States(), ", "))
 		}
-		lf.State = new(journal.TaskState(i))
+		lf.State = new(journal.Limited + journal.TaskState(i))
 	}
 	if lf.Labels, err = parseLabels(c.Command, "--label", f.labels); err != nil {
 		return lf, err

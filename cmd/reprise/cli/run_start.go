@@ -24,6 +24,7 @@ type startFlags struct {
 	o       runtime.StartOptions
 	labels  []string
 	headers []string
+	limits  []string
 	reuse   string
 }
 
@@ -36,6 +37,7 @@ func (f *startFlags) add(a *app, c *cobra.Command) {
 	fl.Int16Var(&f.o.Priority, "priority", journal.PriorityDefault, "1, the most urgent, to 5")
 	fl.StringArrayVar(&f.labels, "label", nil, "label as name=value; may be repeated")
 	fl.StringArrayVar(&f.headers, "header", nil, "header as name=value, which the run's steps see; may be repeated")
+	fl.StringArrayVar(&f.limits, "limit", nil, "limit that the run holds until it closes, as NAME, NAME:KEY or NAME:KEY*COST; may be repeated")
 	fl.DurationVar(&f.o.Delay, "delay", 0, "how long the run's code does not begin")
 	fl.DurationVar(&f.o.Timeout, "run-timeout", 0, "how long the run may take; 0 for as long as it takes")
 	fl.StringVar(&f.o.OnFailure, "on-failure", "", "workflow to start if the run fails")
@@ -56,8 +58,17 @@ func (f *startFlags) options(c *cobra.Command) (*runtime.StartOptions, error) {
 	if o.Labels, err = parseLabels(c, "--label", f.labels); err != nil {
 		return nil, err
 	}
-	o.Headers, err = parseLabels(c, "--header", f.headers)
-	return &o, err
+	if o.Headers, err = parseLabels(c, "--header", f.headers); err != nil {
+		return nil, err
+	}
+	for _, text := range f.limits {
+		need, err := record.ParseLimitNeed(text)
+		if err != nil {
+			return nil, usage(c, "--limit %v", err)
+		}
+		o.Limits = append(o.Limits, need)
+	}
+	return &o, nil
 }
 
 func runStart(a *app) *cobra.Command {
@@ -66,9 +77,12 @@ func runStart(a *app) *cobra.Command {
 		Use: "start WORKFLOW [INPUT]", Short: "Start a run", Args: cobra.RangeArgs(1, 2),
 		Long: `Start a run. INPUT is a JSON value, @FILE, or - for standard input; none is null.
 
-The command does not wait for the run: run watch does.`,
+The command does not wait for the run: run watch does. A run with --limit begins when it has
+all of its limits, and holds them until it closes; those that its workflow or its queue name
+come to them, also if this command does not know of them (see docs/limits.md).`,
 		Example: `  reprise run start order '{"item": "book", "count": 2}' --key order:9182
-  reprise run start order @order.json --label customer=42 --delay 10m`,
+  reprise run start order @order.json --label customer=42 --delay 10m
+  reprise run start import @rows.json --limit imports --limit tokens:acme*400`,
 		ValidArgsFunction: a.completeFirst(a.completeWorkflows),
 		RunE: a.writes(func(c *call, args []string) error {
 			o, err := f.options(c.Command)

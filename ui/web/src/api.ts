@@ -902,7 +902,7 @@ export interface Run {
 	queue: string;
 	/** when its code may begin */
 	start_at: string;
-	/** of an open run: ready, blocked, quarantined, paused, or pausing or interrupting until its node has answered */
+	/** of an open run: limited while it waits for its limits, ready, blocked, quarantined, paused, or pausing or interrupting until its node has answered */
 	state?: string;
 	/** open, completed, failed, cancelled or terminated */
 	status: string;
@@ -1130,6 +1130,15 @@ export interface Span {
 	seq?: number;
 }
 
+export interface StartLimit {
+	/** how much of the rate; default 1 */
+	cost?: number;
+	/** whose bounds: a tenant, say; absent for the only one */
+	key?: string;
+	/** name of the limit */
+	name: string;
+}
+
 export interface StartRequest {
 	/** how long the run's code does not begin: 90m, 12h, 3d */
 	delay?: string;
@@ -1141,6 +1150,8 @@ export interface StartRequest {
 	key?: string;
 	/** labels by their names */
 	labels?: Record<string, string>;
+	/** what the run holds from its first turn until it closes, beside what its workflow and its queue name */
+	limits?: Array<StartLimit>;
 	/** workflow to start if the run fails */
 	on_failure?: string;
 	/** 1, the most urgent, to 5; default 3 */

@@ -51,7 +51,7 @@ export const fields: Record<string, Field> = {
 	id: { type: "id", hint: "of the run" },
 };
 
-export const statuses = ["open", "completed", "failed", "cancelled", "terminated", "blocked", "quarantined", "paused"];
+export const statuses = ["open", "completed", "failed", "cancelled", "terminated", "blocked", "quarantined", "paused", "limited"];
 export const orders = ["created", "closed", "duration"];
 
 const operators: Record<Field["type"] | "label", string[]> = {

@@ -57,6 +57,7 @@ export function StartDialog({ known, served, workflow: first, close }: { known: 
 					<Field label="Timeout" hint="How long it may take: 90m, 12h, 3d."><input value={form.run_timeout ?? ""} onInput={set("run_timeout")} autocomplete="off" /></Field>
 					<Field label="If a closed run has the key"><select value={form.reuse} onChange={set("reuse")}>{["reject", "allow", "allow-if-failed"].map((r) => <option key={r}>{r}</option>)}</select></Field>
 					<Field label="If it fails, start" hint="Name of a workflow."><input value={form.on_failure ?? ""} onInput={set("on_failure")} list={id + "w"} autocomplete="off" /></Field>
+					<Field label="Limits" hint="A line each: name, name:key or name:key*cost. It begins when it has all of them, and holds them until it closes."><textarea class="low" value={form.limits ?? ""} onInput={set("limits")} spellcheck={false} /></Field>
 				</details>
 				<ProblemBox problem={problem} />
 				<footer>
@@ -81,5 +82,18 @@ function bodyOf(form: Record<string, string>, input: unknown): StartRequest {
 		delay: form.delay || undefined,
 		run_timeout: form.run_timeout || undefined,
 		on_failure: form.on_failure || undefined,
+		limits: limitsOf(form.limits),
 	};
+}
+
+// limitsOf reads limits as the command does: a name, perhaps a key behind the first colon, perhaps
+// a cost behind the last star.
+function limitsOf(text?: string): StartRequest["limits"] {
+	const lines = (text ?? "").split("\n").map((line) => line.trim()).filter(Boolean);
+	if (!lines.length) return undefined;
+	return lines.map((line) => {
+		const [, need = line, cost] = /^(.*)\*(\d+)$/.exec(line) ?? [];
+		const at = need.indexOf(":");
+		return { name: at < 0 ? need : need.slice(0, at), key: at < 0 ? undefined : need.slice(at + 1) || undefined, cost: cost ? Number(cost) : undefined };
+	});
 }
