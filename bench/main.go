@@ -15,7 +15,7 @@ import (
 
 func scenarios() []scenario {
 	return []scenario{
-		startScenario, chainScenario, ceilingScenario, latencyScenario, fanoutScenario, flowsScenario, limitsScenario, childrenScenario, signalScenario, timerScenario,
+		startScenario, chainScenario, ceilingScenario, latencyScenario, fanoutScenario, flowsScenario, limitsScenario, waitingScenario, childrenScenario, signalScenario, timerScenario,
 		parkedScenario, backlogScenario, recoverScenario, replayScenario, idleScenario, schedulesScenario, gatherScenario, soakScenario,
 		horizonScenario,
 		fairHeldScenario, fairLargeScenario, fairPriorityScenario, fairNodesScenario, fairFailingScenario, fairResultsScenario, fairRenewalsScenario,

@@ -42,6 +42,7 @@ var tiny = map[string][]string{
 	"fanout":    {"-runs", "8"},
 	"flows":     {"-runs", "1"},
 	"limits":    {"-seconds", "0.3", "-concurrency", "50"},
+	"waiting":   {"-seconds", "0.1", "-queued", "200"},
 	"children":  {"-runs", "1"},
 	"signal":    {"-runs", "40", "-concurrency", "4"},
 	"timer":     {"-runs", "100", "-concurrency", "8"},

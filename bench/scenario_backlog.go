@@ -29,7 +29,8 @@ var backlogScenario = scenario{
 }
 
 func (b *bench) backlog(ctx context.Context, d *database, runs, depth int) error {
-	if err := b.enqueue(ctx, d, depth); err != nil {
+	start := journal.Start{Workflow: string(chainFlow), Input: journal.Payload{Data: fmt.Append(nil, b.o.steps[0])}}
+	if err := b.enqueue(ctx, d, depth, start); err != nil {
 		return err
 	}
 	nodes, err := d.nodes(ctx, b.o.nodes, runtime.NodeOptions{})
@@ -105,8 +106,8 @@ func (b *bench) claimStatement(ctx context.Context, d *database, f figures) erro
 
 const enqueueWorkers = 4
 
-// enqueue starts runs that nobody serves yet, by the journal itself: it is not what is measured.
-func (b *bench) enqueue(ctx context.Context, d *database, n int) error {
+// enqueue starts many runs that are alike, by the journal itself: it is not what is measured.
+func (b *bench) enqueue(ctx context.Context, d *database, n int, start journal.Start) error {
 	m, err := d.member(ctx)
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (b *bench) enqueue(ctx context.Context, d *database, n int) error {
 			for size := range batches {
 				starts := make([]journal.Start, size)
 				for i := range starts {
-					starts[i] = journal.Start{Workflow: string(chainFlow), Input: journal.Payload{Data: fmt.Append(nil, b.o.steps[0])}}
+					starts[i] = start
 				}
 				if _, errs[w] = m.journal.Start(ctx, nil, starts); errs[w] != nil {
 					return

@@ -20,6 +20,7 @@ var keyFigures = map[string][]string{
 	"fanout":    {"steps_per_second", "start_to_result_p50_ms"},
 	"flows":     {"nodes_per_second", "commits_per_node"},
 	"limits":    {"unlimited_per_second", "limited_per_second", "to_unlimited"},
+	"waiting":   {"other_key_to_empty", "no_limit_to_empty", "full_other_key_p50_ms", "in_line_per_second"},
 	"children":  {"children_per_second", "start_to_result_p50_ms"},
 	"signal":    {"round_trips_per_second", "round_trip_p50_ms", "round_trip_p99_ms", "sent_per_second", "received_per_second"},
 	"timer":     {"fired_late_p50_ms", "fired_late_p99_ms", "all_fired_seconds", "fired_per_second"},
