@@ -85,6 +85,7 @@ type waitingSide struct {
 	nodes  *fleet
 	client *member // without a node: what it starts goes through the queue
 	server time.Duration
+	blocks int64 // that statements have touched
 	all    map[string]latencies
 }
 
@@ -110,6 +111,7 @@ func (b *bench) limitsWaiting(ctx context.Context, empty, full *database, shape 
 					runs += len(l)
 				}
 				f[name+"_server_cpu_us"] = s.server.Seconds() * 1e6 / float64(max(runs, 1))
+				f[name+"_blocks_a_run"] = float64(s.blocks) / float64(max(runs, 1))
 			}
 			targets := []target{}
 			for what := range full.all {
@@ -144,6 +146,16 @@ func (b *bench) withSide(ctx context.Context, d *database, fn func(s *waitingSid
 	})
 }
 
+// blocksTouched is how many blocks the statements of a stretch have touched: what they cost on a
+// machine that has other things to do. It is 0 without the server's module that counts them.
+func (d *database) blocksTouched(ctx context.Context) (n int64, err error) {
+	if !d.rig.statements {
+		return 0, nil
+	}
+	return n, d.rig.admin.QueryRow(ctx, `SELECT coalesce(sum(s.shared_blks_hit + s.shared_blks_read), 0)::bigint
+		FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = $1`, d.name).Scan(&n)
+}
+
 // besides measures runs that need another key, and runs that need no limit.
 func (b *bench) besides(ctx context.Context, s *waitingSide, shape waitingShape) error {
 	for _, what := range []string{"other_key", "no_limit"} {
@@ -168,6 +180,11 @@ func (b *bench) besides(ctx context.Context, s *waitingSide, shape waitingShape)
 		}
 		s.all[what] = append(s.all[what], got.latencies...)
 		s.server += m.sum.postgres
+		blocks, err := s.blocksTouched(ctx)
+		if err != nil {
+			return err
+		}
+		s.blocks += blocks
 	}
 	return nil
 }
