@@ -19,6 +19,10 @@ import (
 // Draft is what the schemas are written in.
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
+// Order is the keyword that lists the fields of a struct in their order, if some of them may be
+// absent: required lists them else. An object of JSON has no order, and jsonb keeps none.
+const Order = "x-order"
+
 // depthMax bounds how far types are described that are inside others; what is deeper is any value.
 const depthMax = 12
 
@@ -149,7 +153,7 @@ func (d *describer) mapping(t reflect.Type) (object, error) {
 }
 
 func (d *describer) record(t reflect.Type) (object, error) {
-	properties, required := object{}, []string{}
+	properties, required, names := object{}, []string{}, []string{}
 	fields, err := fieldsOf(t)
 	if err != nil {
 		return nil, err
@@ -163,6 +167,7 @@ func (d *describer) record(t reflect.Type) (object, error) {
 			schema = object{"type": "string"}
 		}
 		properties[f.name] = schema
+		names = append(names, f.name)
 		if !f.optional {
 			required = append(required, f.name)
 		}
@@ -173,6 +178,9 @@ func (d *describer) record(t reflect.Type) (object, error) {
 	}
 	if len(required) > 0 {
 		schema["required"] = required
+	}
+	if len(names) > 1 && len(required) < len(names) { // else required says it
+		schema[Order] = names
 	}
 	return schema, nil
 }

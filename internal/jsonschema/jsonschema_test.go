@@ -65,6 +65,7 @@ func TestOf(t *testing.T) {
 		Type       string
 		Properties map[string]json.RawMessage
 		Required   []string
+		Order      []string `json:"x-order"`
 	}
 	if err := json.Unmarshal(text, &s); err != nil || s.Schema != Draft || s.Title != "order" || s.Type != "object" {
 		t.Fatalf("%v: %s", err, text)
@@ -76,7 +77,7 @@ func TestOf(t *testing.T) {
 		"labels": `{"additionalProperties":{"type":"integer"},"type":"object"}`, "by_word": `{"additionalProperties":{"items":{"type":"string"},"type":"array"},"type":"object"}`,
 		"any": `{}`, "raw": `{}`, "own": `{}`, "word": `{"type":"string"}`, "number": `{"type":"number"}`,
 		// What is inside itself is any value.
-		"tree": `{"properties":{"all":{"items":{},"type":"array"},"left":{},"value":{"type":"integer"}},"required":["value"],"title":"tree","type":["object","null"]}`,
+		"tree": `{"properties":{"all":{"items":{},"type":"array"},"left":{},"value":{"type":"integer"}},"required":["value"],"title":"tree","type":["object","null"],"x-order":["value","left","all"]}`,
 	} {
 		got := string(s.Properties[name])
 		if got != want {
@@ -94,6 +95,9 @@ func TestOf(t *testing.T) {
 	}
 	if got := strings.Join(s.Required, " "); got != "id Item price wait data pair labels by_word any raw own word number shadow" {
 		t.Errorf("required are %s", got)
+	}
+	if got := strings.Join(s.Order, " "); got != "id tree Item count price at wait note data pair labels by_word any raw own word number shadow" {
+		t.Errorf("the order is %s", got)
 	}
 }
 

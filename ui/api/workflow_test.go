@@ -23,7 +23,7 @@ func (s *shop) typeVerbs() {
 		{Kind: "signal", Name: "scanned", Input: json.RawMessage(text)},
 		{Kind: "query", Name: "where", Input: json.RawMessage(text), Output: json.RawMessage(text)},
 		{Kind: "update", Name: "route", Input: json.RawMessage(`{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"address","type":"object",
-			"properties":{"street":{"type":"string"},"zip":{"type":["integer","null"]}},"required":["street"]}`)},
+			"properties":{"street":{"type":"string"},"zip":{"type":["integer","null"]}},"required":["street"],"x-order":["street","zip"]}`)},
 	} {
 		got := v.Messages[i]
 		if got.Kind != want.Kind || got.Name != want.Name || len(got.Output) > 0 != (len(want.Output) > 0) {
