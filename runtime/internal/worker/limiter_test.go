@@ -24,6 +24,7 @@ type rounds struct {
 	late  time.Duration // the first round fails, and happens so much later; 0 for no such round
 	count int
 	stuck chan struct{} // rounds that need a lock wait until it is closed; nil for never
+	asked chan struct{} // questions for what is held wait until it is closed; nil for never
 
 	behind int                // the first round fails, and happens just before the one of this number; 0 for no such round
 	failed *driver.LimitRound // that round
@@ -36,7 +37,7 @@ func (r *rounds) Limits(ctx context.Context, round driver.LimitRound) (driver.Li
 	if r.fail != nil {
 		before, after = r.fail(r.count)
 	}
-	late, stuck := r.late, r.stuck
+	late, stuck, asked := r.late, r.stuck, r.asked
 	r.late = 0
 	failed := r.failed
 	if r.behind == r.count {
@@ -60,6 +61,9 @@ func (r *rounds) Limits(ctx context.Context, round driver.LimitRound) (driver.Li
 	}
 	if stuck != nil && round.Size() > 0 {
 		<-stuck
+	}
+	if asked != nil && round.Held {
+		<-asked
 	}
 	if before != nil {
 		return driver.LimitAnswer{}, before
@@ -376,4 +380,31 @@ func TestLateRoundsOfLimits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Nothing of limits is asked of the store, and no step begins, when the loop has ended: the node
+// may have left by then.
+func TestQuestionsEndWithTheLoopOfLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := driver.New(memory.New(nil), nil)
+		m, err := j.Join(t.Context(), journal.Node{Name: "n", Lease: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked, ended := make(chan struct{}), make(chan struct{})
+		l := newLimiter(&rounds{Membership: m, asked: asked}, j, slog.New(slog.DiscardHandler))
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { defer close(ended); l.loop(ctx) }()
+		l.told <- struct{}{}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		select {
+		case <-ended:
+			t.Error("the loop has ended before its question has")
+		default:
+		}
+		close(asked)
+		<-ended
+	})
 }
