@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/replay/workflow"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
+	"github.com/reprise-run/reprise/runtime/runtimetest"
 )
 
 // sheet is what a tome has seen so far.
@@ -173,6 +177,42 @@ func TestUnreadSignalsComeFirst(t *testing.T) {
 	if err != nil || d.Run.Generation != 4 || d.Unread != 0 {
 		t.Errorf("generation %d, %d unread, %v", d.Run.Generation, d.Unread, err)
 	}
+}
+
+// Messages that were carried over and are too large for one load come in several, in order, and
+// none is passed over because the generation before had got newer ones.
+func TestLargeCarriedSignals(t *testing.T) {
+	const slow workflow.Name[int, []int] = "slow" // takes its signals in its second generation
+	var large workflow.Signal[string] = "large"
+	runtimetest.Test(t, func(e *runtimetest.Env) {
+		e.Node.PassivateAlways = true
+		runtimetest.Handle(e, slow, func(ctx workflow.Context, generation int) (got []int, err error) {
+			if generation == 1 {
+				if err := workflow.Await(ctx, func() bool { return large.Pending(ctx) == 4 }); err != nil {
+					return nil, err
+				}
+				return nil, workflow.ContinueAsNew(ctx, slow, 2, nil)
+			}
+			for len(got) < 4 {
+				v, err := large.Receive(ctx)
+				if err != nil {
+					return nil, err
+				}
+				got = append(got, int(v[0]-'a'))
+			}
+			return got, nil
+		}, nil)
+		r := runtimetest.Start(e, slow, 1, nil)
+		for i := range 4 {
+			runtimetest.Signal(e, r.ID(), large, strings.Repeat(string(rune('a'+i)), 200<<10), nil)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if got, err := r.Run.Result(ctx); err != nil || !slices.Equal(got, []int{0, 1, 2, 3}) {
+			t.Errorf("the carried signals came as %v, %v", got, err)
+			_ = e.Client().Terminate(context.Background(), r.ID(), "the test is over")
+		}
+	})
 }
 
 // The result of a run is that of its last generation, for whoever waits since the first. A
