@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
 )
 
 // queueOf is slots whose attempts only note that they have begun, and that they know it.
@@ -238,4 +239,33 @@ func TestSlotsUnderLoad(t *testing.T) {
 	if most.Load() > size || s.free.Load() != size || s.queued.Load() != 0 || s.stalled.Load() != 0 {
 		t.Errorf("%d ran at once; %d slots are free, %d wait, %d are stalled", most.Load(), s.free.Load(), s.queued.Load(), s.stalled.Load())
 	}
+}
+
+// A step whose scope is cancelled while it waits for a slot has its outcome at once: the code that
+// waits for it does not wait for the slot.
+func TestCancelledStepsInTheLineAreAnswered(t *testing.T) {
+	bubble(t, func(o *Options) { o.StepsMax = 1 }, func(g *rig) {
+		first, second := newGate(), newGate()
+		g.define("full", func(ctx workflow.Context) (string, error) { return workflow.Step(ctx, "first", first.stubborn, nil) })
+		g.define("waits", func(ctx workflow.Context) (string, error) {
+			inner, cancel := workflow.WithCancel(ctx)
+			step := workflow.StepAsync(inner, "second", second.heedful, nil)
+			if _, err := knock.Receive(ctx); err != nil {
+				return "", err
+			}
+			cancel()
+			_, err := step.Get(ctx)
+			return "", err
+		})
+		g.start("full")
+		<-first.began
+		id := g.start("waits")
+		g.signal(id, "knock", 1)
+		g.wantHistory(id, "RunStarted SignalReceived(knock) StepFailed(second) RunFailed")
+		first.open <- nil
+		wait()
+		if len(second.began) > 0 {
+			t.Error("the step was executed although it was cancelled before it had a slot")
+		}
+	})
 }

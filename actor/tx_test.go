@@ -242,3 +242,19 @@ func TestLostTxUndoesCancels(t *testing.T) {
 		})
 	}
 }
+
+// A step that cannot begin its transaction is out of time like any other: while the store refuses
+// new transactions it does not wait for ever.
+func TestATxThatDoesNotBeginIsOutOfTime(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		g.store.refuse = fmt.Errorf("%w: no connection is free", journal.ErrUnavailable)
+		g.define("late", func(ctx workflow.Context) (string, error) {
+			return workflow.StepTx(ctx, "tx", enter(newGate()), &workflow.StepOptions{Timeout: 10 * time.Second})
+		})
+		id := g.start("late")
+		pass(9 * time.Second)
+		g.wantHistory(id, "")
+		pass(2 * time.Second)
+		g.wantHistory(id, "RunStarted StepFailed(tx) RunFailed")
+	})
+}
