@@ -142,7 +142,7 @@ type LimitAnswer struct {
 	Runs    int      // how many runs may begin by it
 	More    bool     // with Runs: there is more to take in at once
 	// Next is, with Runs, when there will be something to take in, as far as it is known; zero for
-	// nothing.
+	// nothing. A time that is over says that something has come since the round has looked.
 	Next time.Time
 	Now  time.Time
 }

@@ -34,6 +34,11 @@ var runLimitChecks = []check{
 	{"J14_APriorityMovesARunInItsLine", runsMove},
 	{"J14_RunsOfManyNodesExceedNothing", runsUnderLoad},
 	{"J14_BadLimitsOfRunsAreRefused", badRunLimits},
+	{"J14_RunsInCrowdsAreTakenIn", runsInCrowds},
+	{"J14_APauseOrPriorityMovesNobodyInALine", runsKeepTheirPlace},
+	{"J14_ClaimsOfAStepAreNotThoseOfItsRun", stepsOfLimitedRuns},
+	{"J14_ClaimsOfRunsAreListedWhenTheyWait", runsListed},
+	{"J14_ARunIsCountedOnce", runsCountedOnce},
 }
 
 // limited starts runs that need limits, each with a key of its own: the number of the start.
@@ -159,6 +164,20 @@ func runLines(k *kit) {
 		o.commit(closed, started(), completed("1"))
 	}
 	k.same("the order", want, []string{"", "1", "3", "5"})
+	takeIn(n)
+	k.same("a step", len(n.ask(n.want(nth(0), need("line", "")))), 1)
+	low := k.starts(journal.Start{Priority: 5, Limits: []journal.LimitNeed{need("line", "")}})[0].Run
+	takeIn(n)
+	late := n.want(k.j.Now().Add(3*time.Hour), need("line", "")) // an hour for each of two priorities is less than that
+	early := n.want(k.j.Now().Add(time.Hour), need("line", ""))
+	n.ask(late, early)
+	page, err := k.j.Limits(k.ctx, journal.LimitFilter{Name: "line", Claims: 10})
+	k.ok(err)
+	var line []journal.RunID
+	for _, c := range page.Claims[1:] {
+		line = append(line, c.Run)
+	}
+	k.same("a run between steps", line, []journal.RunID{early.Run, low, late.Run})
 }
 
 // Messages, the one of its start among them, labels and a resume reach a run that waits, and do not
@@ -189,13 +208,15 @@ func runsSleep(k *kit) {
 
 // A run that is to begin later asks for its limits then, and the node hears when that is.
 func runsDelayed(k *kit) {
-	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 3})
 	n := newLimiter(k)
 	m := signal(journal.RunID{}, "höh", "s")
 	out := k.starts(journal.Start{Limits: []journal.LimitNeed{need("runs", "")}, Delay: time.Hour, Message: &m})[0]
 	a := n.round(driver.LimitRound{Runs: true})
 	k.same("begun", a.Runs, 0)
+	k.starts(journal.Start{Limits: []journal.LimitNeed{need("runs", "")}, Delay: 2 * time.Hour})
 	k.same("the next time", a.Next, out.StartAt)
+	k.same("the next time of two", n.round(driver.LimitRound{Runs: true}).Next, out.StartAt)
 	now := limited(k, 1, need("runs", ""))[0]
 	k.same("begun of those that are due", takeIn(n), 1)
 	k.same("claimed", k.take(n.m.ID(), 1)[0].run, now)

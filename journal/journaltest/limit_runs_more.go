@@ -81,6 +81,7 @@ func runsAskAgain(k *kit) {
 	o := k.take(n.m.ID(), 1)[0]
 	k.ok(back(k, driver.AdminRetry, runs[0], 2))
 	stateIs(k, "retried", runs[0], journal.Limited)
+	k.nothingDue(n.m.ID())
 	k.same("begun beside the other", takeIn(n), 0)
 	o.commit(keep, started("a"))
 	k.ok(back(k, driver.AdminReset, o.run, 0))
@@ -105,6 +106,7 @@ func forksAsk(k *kit) {
 	a := forking(k, run, 1)
 	k.ok(acts(k, a))
 	stateIs(k, "the fork", a.Fork.Run, journal.Limited)
+	k.nothingDue(n.m.ID())
 	k.same("begun", takeIn(n), 0)
 	linesAre(k, "of run and fork", journal.LimitUse{Name: "runs", Held: 1, Waiting: 1})
 	o.commit(closed, ended(journal.RunFailed))
@@ -136,6 +138,7 @@ func runLimitsChange(k *kit) {
 func runsAtARate(k *kit) {
 	setLimit(k, journal.Limit{Name: "rate", Rate: journal.Rate{N: 20, Per: time.Second}})
 	n, other := newLimiter(k), newLimiter(k)
+	k.starts(journal.Start{Limits: []journal.LimitNeed{need("rate", "")}, Delay: time.Hour})
 	limited(k, 2, need("rate", ""))
 	a := n.round(driver.LimitRound{Runs: true})
 	k.same("begun at once", a.Runs, 1)
@@ -143,6 +146,11 @@ func runsAtARate(k *kit) {
 		k.t.Errorf("the next begins in %s, want 50ms", wait)
 	}
 	k.eventually("the next begins", func() bool { return takeIn(other) == 1 })
+	setLimit(k, journal.Limit{Name: "fast", Rate: journal.Rate{N: 1, Per: time.Millisecond}})
+	limited(k, 2, need("fast", ""))
+	if a = n.round(driver.LimitRound{Runs: true}); a.Runs == 1 && a.Next.IsZero() {
+		k.t.Error("a run whose rate lets it begin as soon as the round is over is forgotten")
+	}
 }
 
 // If more runs have come to wait than one round takes in, its answer says so: nobody is told of the
@@ -205,4 +213,155 @@ func badRunLimits(k *kit) {
 		}
 	}
 	k.same("runs", k.listed(journal.ListFilter{}), nil)
+}
+
+// More runs than a round takes in begin without anything that happens meanwhile, of as many keys.
+func runsInCrowds(k *kit) {
+	setLimit(k, journal.Limit{Name: "crowd", Concurrency: 1})
+	n := newLimiter(k)
+	const many = driver.LimitNewsMax + 50
+	starts := make([]journal.Start, many)
+	for i := range starts {
+		starts[i] = journal.Start{Limits: []journal.LimitNeed{need("crowd", fmt.Sprint(i))}}
+	}
+	k.starts(starts...)
+	k.same("begun", takeIn(n), many)
+}
+
+// A run that waits has its place whatever is changed of it meanwhile: its priority, a pause, and a
+// reset while it is paused. One that holds its limit holds it while it is paused.
+func runsKeepTheirPlace(k *kit) {
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	n := newLimiter(k)
+	runs := limited(k, 4, need("runs", ""))
+	takeIn(n)
+	k.take(n.m.ID(), 1)[0].fails()
+	takeIn(n)
+	o := k.take(n.m.ID(), 1)[0]
+	k.ok(back(k, driver.AdminRetry, runs[0], 2))
+	takeIn(n)
+	k.ok(acts(k, driver.AdminAction{Run: runs[0], Kind: driver.AdminSetPriority, Priority: journal.PriorityMin}))
+	stateIs(k, "of another priority", runs[0], journal.Limited)
+	k.ok(k.admin(runs[0], driver.AdminPause))
+	k.ok(back(k, driver.AdminReset, runs[0], 1))
+	stateIs(k, "paused and reset", runs[0], journal.Paused)
+	k.ok(k.admin(runs[0], driver.AdminResume))
+	stateIs(k, "resumed", runs[0], journal.Limited)
+	k.ok(k.admin(runs[2], driver.AdminPause))
+	k.ok(k.admin(runs[2], driver.AdminTerminate))
+	k.nothingDue(n.m.ID())
+	o.commit(park, started())
+	k.ok(k.admin(o.run, driver.AdminPause))
+	k.same("begun while the holder is paused", takeIn(n), 0)
+	linesAre(k, "of the paused holder", journal.LimitUse{Name: "runs", Held: 1, Waiting: 2})
+	k.ok(k.admin(o.run, driver.AdminTerminate))
+	var order []journal.RunID
+	for range 2 {
+		k.same("begun", takeIn(n), 1)
+		o = k.take(n.m.ID(), 1)[0]
+		order = append(order, o.run)
+		k.ok(k.admin(o.run, driver.AdminTerminate))
+	}
+	k.same("the order", order, []journal.RunID{runs[3], runs[0]})
+	takeIn(n)
+	linesAre(k, "at the end")
+}
+
+// A step of a run that is terminated holds its limits until its body has returned, and is listed.
+// No claim has the number of one that is gone.
+func stepsOfLimitedRuns(k *kit) {
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	setLimit(k, journal.Limit{Name: "steps", Concurrency: 1})
+	n := newLimiter(k)
+	run := limited(k, 1, need("runs", ""))[0]
+	takeIn(n)
+	old := claimsOf(k, run)[0].ID
+	step := n.want(nth(0), need("steps", ""))
+	step.Run = run
+	k.same("the step", n.ask(step), []int64{step.ID})
+	k.ok(k.admin(run, driver.AdminTerminate))
+	takeIn(n)
+	if c := claimsOf(k, run); len(c) != 1 || c[0].Limit != "steps" || c[0].ID != step.ID {
+		k.t.Errorf("claims of a terminated run whose step is executed: %+v", c)
+	}
+	n.end(step)
+	k.same("claims at the end", claimsOf(k, run), nil)
+	linesAre(k, "at the end")
+	next := limited(k, 1, need("runs", ""))[0]
+	if c := claimsOf(k, next); len(c) != 1 || c[0].ID == old {
+		k.t.Errorf("claims of the next run: %+v: a release of the number %d would take another's", c, old)
+	}
+}
+
+// Who waits is listed, in the order of the line: nobody who is to begin later, and nobody who has
+// ended. Of one run all is told, also what no round has seen.
+func runsListed(k *kit) {
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	n := newLimiter(k)
+	runs := limited(k, 3, need("runs", ""))
+	takeIn(n)
+	k.same("the next time, if nothing happens", n.round(driver.LimitRound{Runs: true}).Next, time.Time{})
+	later := k.starts(journal.Start{Limits: []journal.LimitNeed{need("runs", "")}, Delay: time.Hour})[0].Run
+	fresh := limited(k, 1, need("runs", ""))[0]
+	listed := func(what string, want ...journal.RunID) {
+		k.t.Helper()
+		for _, f := range []journal.LimitFilter{{Claims: 100}, {Name: "runs", Claims: 100}} {
+			page, err := k.j.Limits(k.ctx, f)
+			k.ok(err)
+			var got []journal.RunID
+			for i, c := range page.Claims {
+				got = append(got, c.Run)
+				k.same(fmt.Sprintf("the place of number %d %s", i, what), c.Place, i)
+			}
+			k.same("claims "+what, got, want)
+		}
+	}
+	listed("of all", runs...)
+	for _, run := range []journal.RunID{later, fresh} {
+		if c := claimsOf(k, run); len(c) != 1 || c[0].Place != 3 || !c[0].Granted.IsZero() {
+			k.t.Errorf("the claim of one that no round has seen: %+v", c)
+		}
+	}
+	k.ok(k.admin(runs[2], driver.AdminTerminate))
+	k.same("claims of one that was terminated", claimsOf(k, runs[2]), nil)
+	listed("without the last", runs[0], runs[1])
+}
+
+// A run that no round has seen is in no line: a round of a step grants it nothing, and a release of
+// its claim takes no place from another. What a run has held is not released once more behind its
+// end, and what it has once waited for keeps it waiting no more.
+func runsCountedOnce(k *kit) {
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	n := newLimiter(k)
+	runs := limited(k, 2, need("runs", ""))
+	takeIn(n)
+	held := claimsOf(k, runs[0])[0]
+	fresh := limited(k, 2, need("runs", ""))
+	release := func(c journal.LimitClaim) error {
+		return acts(k, driver.AdminAction{Kind: driver.AdminReleaseClaim, Claim: &c, Actor: "eva"})
+	}
+	k.ok(release(claimsOf(k, fresh[0])[0]))
+	stateIs(k, "let through", fresh[0], journal.Ready)
+	linesAre(k, "without those that no round has seen", journal.LimitUse{Name: "runs", Held: 1, Waiting: 1})
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 9})
+	look := driver.LimitRound{Look: []driver.LimitKey{{Name: "runs"}}}
+	k.same("begun by a round of a step", n.round(look).Runs, 1)
+	k.same("begun when it is taken in", takeIn(n), 1)
+	linesAre(k, "with three", journal.LimitUse{Name: "runs", Held: 3})
+	k.ok(k.admin(runs[0], driver.AdminTerminate))
+	if err := release(held); !errors.Is(err, journal.ErrNoClaim) {
+		k.t.Errorf("a release of what has ended: %v", err)
+	}
+	takeIn(n)
+	linesAre(k, "with two", journal.LimitUse{Name: "runs", Held: 2})
+	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
+	again := k.take(n.m.ID(), 3)[0]
+	again.fails()
+	k.ok(back(k, driver.AdminRetry, again.run, 2))
+	k.ok(k.admin(again.run, driver.AdminTerminate))
+	k.ok(back(k, driver.AdminReset, again.run, 1))
+	k.ok(release(claimsOf(k, again.run)[0]))
+	k.ok(k.admin(again.run, driver.AdminPause))
+	k.ok(k.admin(again.run, driver.AdminResume))
+	stateIs(k, "that was let through", again.run, journal.Ready)
 }

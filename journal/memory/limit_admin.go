@@ -78,12 +78,11 @@ func (l *limits) show(g driver.LimitGrant, need int) journal.LimitClaim {
 	out := journal.LimitClaim{Limit: n.Name, Key: n.Key, Node: g.Node, ID: g.ID, Run: c.Run, Cmd: c.Cmd, Step: c.Step, Cost: n.Cost,
 		Since: c.Since, Granted: c.granted, Priority: c.Priority}
 	if c.granted.IsZero() {
-		var waiting []limitPlace // none before a round has seen the first
-		if line := l.lines[driver.LimitKey{Name: n.Name, Key: n.Key}]; line != nil {
-			waiting = line.waiting
+		out.Place = 1
+		if line := l.lines[driver.LimitKey{Name: n.Name, Key: n.Key}]; line != nil { // else nobody waits there whom a round has seen
+			at, _ := slices.BinarySearchFunc(line.waiting, limitPlace{c.ranks[need], g}, comparePlaces)
+			out.Place = min(at+1, journal.LimitPlaceMax)
 		}
-		at, _ := slices.BinarySearchFunc(waiting, limitPlace{c.ranks[need], g}, comparePlaces)
-		out.Place = min(at+1, journal.LimitPlaceMax)
 	}
 	return out
 }
@@ -115,6 +114,9 @@ func (s *Store) Limits(ctx context.Context, f journal.LimitFilter) (journal.Limi
 		}
 	}
 	for g, c := range l.claims {
+		if g.Node == 0 && !c.counted && f.Run.IsZero() { // it is in no line
+			continue
+		}
 		for i, n := range c.Needs {
 			if selects(n.Name, n.Key) && !c.ended && (f.Run.IsZero() || f.Run == c.Run) {
 				page.Claims = append(page.Claims, l.show(g, i))

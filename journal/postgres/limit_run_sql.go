@@ -70,15 +70,15 @@ UPDATE reprise.tasks t SET state = CASE WHEN t.state = 3 THEN t.state ELSE -1 EN
 FROM asking a WHERE t.run_id = ANY (ARRAY[a.id])`
 
 // limitDueSQL finds limits for which a round should be made because of runs, up to $1 claims and $2
-// lines. It locks nothing: the round reads again behind the locks. The last column tells a line.
-// The time is a subquery here and below, which the index can be searched for: compared with the
+// lines. It locks nothing: the round reads again behind the locks, and in the same
+// order, so that it finds claims whose limits it has locked. The last column tells a line. The time is a subquery here and below, which the index can be searched for: compared with the
 // clock itself, all claims and lines were read that are due at any time.
 const limitDueSQL = `
 SELECT x.name, x.key, false FROM (
     SELECT DISTINCT c.name, c.key FROM (
         SELECT c.name, c.key FROM reprise.limit_claims c
         WHERE c.node = 0 AND (NOT c.counted OR c.ended) AND c.since <= (SELECT clock_timestamp())
-        ORDER BY c.since LIMIT $1::int) c) x
+        ORDER BY c.since, c.id LIMIT $1::int) c) x
 UNION ALL
 SELECT l.name, l.key, true FROM (
     SELECT l.name, l.key FROM reprise.limit_lines l

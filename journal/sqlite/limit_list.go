@@ -27,10 +27,11 @@ SELECT ` + limitClaimColumns + ` FROM reprise_limit_claims c
 WHERE c.granted_at IS NOT NULL AND c.ended = 0 AND (?1 = '' OR c.name = ?1) AND (?2 = '' OR c.key = ?2) AND (?3 IS NULL OR c.run_id = ?3)
 ORDER BY c.name, c.key, c.granted_at, c.node, c.id LIMIT ?4`
 
-// limitWaitingSQL lists claims that wait, in the order of their lines.
+// limitWaitingSQL lists claims that wait, in the order of their lines, and all of one run, also if
+// no round has counted them.
 const limitWaitingSQL = `
 SELECT ` + limitClaimColumns + ` FROM reprise_limit_claims c
-WHERE c.granted_at IS NULL AND c.ended = 0 AND (?1 = '' OR c.name = ?1) AND (?2 = '' OR c.key = ?2) AND (?3 IS NULL OR c.run_id = ?3)
+WHERE c.granted_at IS NULL AND c.ended = 0 AND (c.counted = 1 OR ?3 IS NOT NULL) AND (?1 = '' OR c.name = ?1) AND (?2 = '' OR c.key = ?2) AND (?3 IS NULL OR c.run_id = ?3)
 ORDER BY c.name, c.key, c.rank, c.node, c.id LIMIT ?4`
 
 // limitPlaceSQL counts a claim's place in its line.
