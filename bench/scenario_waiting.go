@@ -19,15 +19,15 @@ var waitingScenario = scenario{
 	defaults: options{seconds: 5, concurrency: 8, nodes: 2, queued: 1_000_000},
 	by:       bySeconds,
 	run: func(ctx context.Context, b *bench) error {
-		runs := waitingShape{name: "runs", n: b.o.queued, crowd: (*bench).crowdRuns, start: func(key string) (limitedCall, *runtime.StartOptions) {
+		runs := waitingShape{name: "runs", n: b.o.queued, crowd: crowdRuns, start: func(key string) (limitedCall, *runtime.StartOptions) {
 			return limitedCall{}, &runtime.StartOptions{Limits: []journal.LimitNeed{{Name: waitingLimit.Name, Key: key}}}
 		}}
-		steps := waitingShape{name: "steps", n: max(b.o.queued/10, 1), crowd: (*bench).crowdSteps, start: func(key string) (limitedCall, *runtime.StartOptions) {
+		steps := waitingShape{name: "steps", n: max(b.o.queued/10, 1), crowd: crowdSteps, start: func(key string) (limitedCall, *runtime.StartOptions) {
 			return limitedCall{Key: key}, nil
 		}}
 		for _, shape := range []waitingShape{runs, steps} {
 			err := b.inFresh(ctx, func(empty *database) error {
-				return b.inFresh(ctx, func(full *database) error { return b.limitsWaiting(ctx, empty, full, shape) })
+				return b.inFresh(ctx, func(full *database) error { return limitsWaiting(ctx, b, empty, full, shape) })
 			})
 			if err != nil {
 				return err
@@ -41,7 +41,7 @@ var waitingScenario = scenario{
 type waitingShape struct {
 	name  string
 	n     int // of those who wait
-	crowd func(b *bench, ctx context.Context, d *database, nodes *fleet, n int) (figures, error)
+	crowd func(ctx context.Context, b *bench, d *database, nodes *fleet, n int) (figures, error)
 	start func(key string) (limitedCall, *runtime.StartOptions)
 }
 
@@ -90,16 +90,16 @@ type waitingSide struct {
 }
 
 // limitsWaiting measures three times without a crowd and with one, in turns.
-func (b *bench) limitsWaiting(ctx context.Context, empty, full *database, shape waitingShape) error {
-	return b.withSide(ctx, empty, func(empty *waitingSide) error {
-		return b.withSide(ctx, full, func(full *waitingSide) error {
-			f, err := shape.crowd(b, ctx, full.database, full.nodes, shape.n)
+func limitsWaiting(ctx context.Context, b *bench, empty, full *database, shape waitingShape) error {
+	return withSide(ctx, b, empty, func(empty *waitingSide) error {
+		return withSide(ctx, b, full, func(full *waitingSide) error {
+			f, err := shape.crowd(ctx, b, full.database, full.nodes, shape.n)
 			if err != nil {
 				return err
 			}
 			for range 3 {
 				for _, s := range []*waitingSide{empty, full} {
-					if err := b.besides(ctx, s, shape); err != nil {
+					if err := besides(ctx, b, s, shape); err != nil {
 						return err
 					}
 				}
@@ -124,7 +124,7 @@ func (b *bench) limitsWaiting(ctx context.Context, empty, full *database, shape 
 }
 
 // withSide runs fn with nodes on a database, and a client.
-func (b *bench) withSide(ctx context.Context, d *database, fn func(s *waitingSide) error) error {
+func withSide(ctx context.Context, b *bench, d *database, fn func(s *waitingSide) error) error {
 	nodes, err := d.nodes(ctx, b.o.nodes, runtime.NodeOptions{Drain: time.Millisecond, Lease: waitingLease})
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (d *database) blocksTouched(ctx context.Context) (n int64, err error) {
 }
 
 // besides measures runs that need another key, and runs that need no limit.
-func (b *bench) besides(ctx context.Context, s *waitingSide, shape waitingShape) error {
+func besides(ctx context.Context, b *bench, s *waitingSide, shape waitingShape) error {
 	for _, what := range []string{"other_key", "no_limit"} {
 		l := load{workers: b.o.concurrency, d: b.o.duration()}
 		l.each = func(ctx context.Context, _ int) error {
@@ -210,18 +210,18 @@ UPDATE reprise.limit_lines l SET waiting = l.waiting + $1 WHERE l.name = $3 AND 
 
 // crowdRuns has a run hold the key for ever, and makes n wait behind it. Some are started, and
 // measured; the others are planted, which is sooner.
-func (b *bench) crowdRuns(ctx context.Context, d *database, nodes *fleet, n int) (figures, error) {
+func crowdRuns(ctx context.Context, b *bench, d *database, nodes *fleet, n int) (figures, error) {
 	needs := []journal.LimitNeed{{Name: waitingLimit.Name, Key: fullKey}}
 	if _, err := runtime.Start(ctx, nodes.client(0), collectFlow, endless, &runtime.StartOptions{Limits: needs}); err != nil {
 		return nil, err
 	}
-	if err := b.inLine(ctx, d, 0); err != nil {
+	if err := inLine(ctx, b, d, 0); err != nil {
 		return nil, err
 	}
 	begun, began := min((n+1)/2, crowdBegun), time.Now()
 	err := b.enqueue(ctx, d, begun, journal.Start{Workflow: string(chainFlow), Input: journal.Payload{Data: []byte("1")}, Limits: needs})
 	if err == nil {
-		err = b.inLine(ctx, d, begun)
+		err = inLine(ctx, b, d, begun)
 	}
 	f := figures{"in_line_per_second": float64(begun) / time.Since(began).Seconds()}
 	if err != nil {
@@ -234,11 +234,11 @@ func (b *bench) crowdRuns(ctx context.Context, d *database, nodes *fleet, n int)
 	if _, err = conn.Exec(ctx, plantSQL, n-begun, fullKey, waitingLimit.Name); err == nil {
 		_, err = conn.Exec(ctx, `VACUUM ANALYZE`) // else the server does so while others are measured
 	}
-	return f, errors.Join(err, conn.Close(ctx), b.inLine(ctx, d, n))
+	return f, errors.Join(err, conn.Close(ctx), inLine(ctx, b, d, n))
 }
 
 // crowdSteps has runs with n steps, of which one gets the key and keeps it.
-func (b *bench) crowdSteps(ctx context.Context, d *database, nodes *fleet, n int) (figures, error) {
+func crowdSteps(ctx context.Context, b *bench, d *database, nodes *fleet, n int) (figures, error) {
 	before, began := linedUp.Load(), time.Now()
 	for left := n; left > 0; left -= crowdWidth {
 		if _, err := runtime.Start(ctx, nodes.client(left/crowdWidth), lineFlow, min(left, crowdWidth), nil); err != nil {
@@ -248,11 +248,11 @@ func (b *bench) crowdSteps(ctx context.Context, d *database, nodes *fleet, n int
 	if err := pollAt(ctx, crowdPoll, func() (bool, error) { return linedUp.Load()-before >= int64(n), nil }); err != nil {
 		return nil, err
 	}
-	return figures{"asked_per_second": float64(n) / time.Since(began).Seconds()}, b.inLine(ctx, d, 0)
+	return figures{"asked_per_second": float64(n) / time.Since(began).Seconds()}, inLine(ctx, b, d, 0)
 }
 
 // inLine waits until the full key is held and n wait for it, as the store says.
-func (b *bench) inLine(ctx context.Context, d *database, n int) error {
+func inLine(ctx context.Context, b *bench, d *database, n int) error {
 	var held, waiting int
 	conn, err := d.connect(ctx)
 	if err != nil {

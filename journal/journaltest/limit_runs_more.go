@@ -228,8 +228,8 @@ func runsInCrowds(k *kit) {
 	k.same("begun", takeIn(n), many)
 }
 
-// A run that waits has its place whatever is changed of it meanwhile: its priority, a pause, and a
-// reset while it is paused. One that holds its limit holds it while it is paused.
+// A run that waits keeps its place through a pause, and a reset while it is paused, and stays
+// limited when its priority changes. One that holds its limit holds it while it is paused.
 func runsKeepTheirPlace(k *kit) {
 	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
 	n := newLimiter(k)

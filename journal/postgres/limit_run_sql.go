@@ -70,9 +70,10 @@ UPDATE reprise.tasks t SET state = CASE WHEN t.state = 3 THEN t.state ELSE -1 EN
 FROM asking a WHERE t.run_id = ANY (ARRAY[a.id])`
 
 // limitDueSQL finds limits for which a round should be made because of runs, up to $1 claims and $2
-// lines. It locks nothing: the round reads again behind the locks, and in the same
-// order, so that it finds claims whose limits it has locked. The last column tells a line. The time is a subquery here and below, which the index can be searched for: compared with the
-// clock itself, all claims and lines were read that are due at any time.
+// lines. It locks nothing: the round reads again behind the locks, and in the same order, so that
+// it finds claims whose limits it has locked. The last column tells a line. The time is a subquery
+// here and below, which the index can be searched for: compared with the clock itself, all claims
+// and lines were read that are due at any time.
 const limitDueSQL = `
 SELECT x.name, x.key, false FROM (
     SELECT DISTINCT c.name, c.key FROM (

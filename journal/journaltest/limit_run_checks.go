@@ -1,0 +1,32 @@
+package journaltest
+
+// Runs hold limits from their first turn until they close (J14).
+var runLimitChecks = []check{
+	{"J14_ARunHoldsItsLimitsUntilItCloses", runsHold},
+	{"J14_ARunThatWaitsIsInLineBesideSteps", runsBesideSteps},
+	{"J14_ALineOfRunsIsInOrder", runLines},
+	{"J14_NothingButItsLimitsWakesARunThatWaits", runsSleep},
+	{"J14_ADelayedRunWaitsFromItsTimeOn", runsDelayed},
+	{"J14_ARunAsksOnce", runsAskOnce},
+	{"J14_ChildrenWaitForTheirLimits", childrenWait},
+	{"J14_APausedRunGetsItsLimits", runsPaused},
+	{"J14_ATerminatedRunLeavesItsLine", runsTerminated},
+	{"J14_ARunOutlivesItsNodeWithItsLimits", runsOutlive},
+	{"J14_ARunThatIsOpenedAgainAsksAgain", runsAskAgain},
+	{"J14_AForkHasLimitsOfItsOwn", forksAsk},
+	{"J14_LimitsOfRunsChangeLive", runLimitsChange},
+	{"J14_ARunThatWaitsForItsRateIsFound", runsAtARate},
+	{"J14_RunsThatComeAtOnceAreTakenInAtOnce", runsInARush},
+	{"J14_AnOperatorLetsARunThrough", runsLetThrough},
+	{"J14_TheFirstOwnerFindsWhatARunNeeds", runsNeed},
+	{"J14_ARunThatNeedsMoreGivesBackWhatItHolds", runsNeedMore},
+	{"J14_ARunNeedsMoreBeforeItHasBegun", runsNeedInTime},
+	{"J14_APriorityMovesARunInItsLine", runsMove},
+	{"J14_RunsOfManyNodesExceedNothing", runsUnderLoad},
+	{"J14_BadLimitsOfRunsAreRefused", badRunLimits},
+	{"J14_RunsInCrowdsAreTakenIn", runsInCrowds},
+	{"J14_APauseMovesNobodyInALine", runsKeepTheirPlace},
+	{"J14_ClaimsOfAStepAreNotThoseOfItsRun", stepsOfLimitedRuns},
+	{"J14_ClaimsOfRunsAreListedWhenTheyWait", runsListed},
+	{"J14_ARunIsCountedOnce", runsCountedOnce},
+}
