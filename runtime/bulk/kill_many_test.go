@@ -52,12 +52,12 @@ func TestResetsThroughKills(t *testing.T) {
 		return newest[0].Number
 	}
 	for i := range kills {
-		first, second := startChild(c), startChild(c)
+		first, second := process.Start(c), process.Start(c)
 		clustertest.Until(t, "the job goes on", func() bool { return resets() >= int64((i+1)*n/(kills+1)) })
 		first()
 		second()
 	}
-	startChild(c)
+	process.Start(c)
 	if got, err := job.Result(ctx); err != nil || got.Done != n || got.Runs != n || got.NotNeeded != 0 || got.Failed != 0 {
 		t.Errorf("the job says %+v, %v, want %d done", got, err, n)
 	}

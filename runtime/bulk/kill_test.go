@@ -1,69 +1,18 @@
 package bulk_test
 
 import (
-	"context"
-	"fmt"
-	"log/slog"
-	"os"
-	"os/exec"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/driver"
-	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/bulk"
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// child is a process that executes jobs until it is killed.
-func child(dsn string) int {
-	store, err := postgres.Open(context.Background(), dsn, nil)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "open:", err)
-		return 1
-	}
-	n := runtime.NewNode(journal.New(store, nil), &runtime.NodeOptions{
-		Name: childName(os.Getpid()), Lease: 1500 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-	})
-	bulk.Handle(n)
-	fmt.Fprintln(os.Stderr, "node:", n.Run(context.Background()))
-	return 1
-}
-
-func childName(pid int) string { return fmt.Sprintf("child/%d", pid) }
-
-// startChild starts a child and returns when it is a member. kill kills it with signal 9.
-func startChild(c *clustertest.Cluster) (kill func()) {
-	c.T.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+c.DSN)
-	cmd.Stdout, cmd.Stderr = c.Log, c.Log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		c.T.Fatal(err)
-	}
-	killed := false
-	kill = func() {
-		if !killed {
-			killed = true
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait()
-		}
-	}
-	c.T.Cleanup(kill)
-	clustertest.Until(c.T, "the child has joined", func() bool {
-		nodes, err := driver.Of(c.Journal).Nodes(context.Background())
-		for _, n := range nodes {
-			if n.Name == childName(cmd.Process.Pid) {
-				return true
-			}
-		}
-		return err != nil && c.T.Failed()
-	})
-	return kill
+// process executes jobs until it is killed.
+var process = clustertest.Process{
+	Env: "REPRISE_TEST_BULK_CHILD", Options: runtime.NodeOptions{Lease: 1500 * time.Millisecond}, Handle: bulk.Handle,
 }
 
 // TestKilled: all nodes are killed amid a page, twice. Each run is acted on once nevertheless: one
@@ -79,7 +28,7 @@ func TestKilled(t *testing.T) {
 	clustertest.MustStart(t, signal, err)
 	resumed := map[journal.RunID]bool{}
 	for i := range kills {
-		first, second := startChild(c), startChild(c)
+		first, second := process.Start(c), process.Start(c)
 		clustertest.Until(t, "the jobs are amid the page", func() bool { return len(auditOf(t, client, "pause")) >= (i+1)*n/(kills+1) })
 		first()
 		second()
@@ -93,7 +42,7 @@ func TestKilled(t *testing.T) {
 			}
 		}
 	}
-	startChild(c)
+	process.Start(c)
 	for _, job := range []*runtime.Run[bulk.Progress]{pause, signal} {
 		if got := clustertest.MustResult(t, job); got.Done != n || got.Runs != n || got.NotNeeded != 0 || got.Failed != 0 {
 			t.Errorf("the job says %+v, want %d done", got, n)

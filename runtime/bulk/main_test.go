@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"testing"
 
@@ -17,13 +16,8 @@ import (
 	"github.com/reprise-run/reprise/runtime/clustertest"
 )
 
-// childEnv makes this binary a process with a node that executes jobs: the DSN of its database.
-const childEnv = "REPRISE_TEST_BULK_CHILD"
-
 func TestMain(m *testing.M) {
-	if dsn := os.Getenv(childEnv); dsn != "" {
-		os.Exit(child(dsn))
-	}
+	process.Main()
 	pgtest.Main(m)
 }
 

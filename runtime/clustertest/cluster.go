@@ -2,7 +2,7 @@
 // connections to a private Postgres, as separate processes would have. [New] makes a cluster on a
 // database of its own; whatever a test starts on it is drained when the test ends.
 //
-// The tests that need processes which die for good start the test binary again: see
+// The tests that need processes which die for good start the test binary again: see [Process] and
 // runtime/acceptance.
 package clustertest
 

@@ -1,70 +1,18 @@
 package gather_test
 
 import (
-	"context"
-	"fmt"
-	"log/slog"
-	"os"
-	"os/exec"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/reprise-run/reprise/journal"
-	"github.com/reprise-run/reprise/journal/driver"
-	"github.com/reprise-run/reprise/journal/postgres"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/clustertest"
 	"github.com/reprise-run/reprise/runtime/gather"
 )
 
-// childEnv makes this binary a process with a node that executes collectors: the DSN of its
-// database.
-const childEnv = "REPRISE_TEST_GATHER_CHILD"
-
-// child is a process that executes collectors until it is killed.
-func child(dsn string) int {
-	store, err := postgres.Open(context.Background(), dsn, nil)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "open:", err)
-		return 1
-	}
-	n := runtime.NewNode(journal.New(store, nil), &runtime.NodeOptions{
-		Name: childName(os.Getpid()), Lease: 1500 * time.Millisecond, HistoryHint: 40, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
-	})
-	handleBoth(n)
-	fmt.Fprintln(os.Stderr, "node:", n.Run(context.Background()))
-	return 1
-}
-
-func childName(pid int) string { return fmt.Sprintf("child/%d", pid) }
-
-// startChild starts a child and returns when it is a member. kill kills it with signal 9.
-func startChild(c *clustertest.Cluster) (kill func()) {
-	c.T.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+c.DSN)
-	cmd.Stdout, cmd.Stderr = c.Log, c.Log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		c.T.Fatal(err)
-	}
-	kill = sync.OnceFunc(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	c.T.Cleanup(kill)
-	clustertest.Until(c.T, "the child has joined", func() bool {
-		nodes, err := driver.Of(c.Journal).Nodes(context.Background())
-		for _, n := range nodes {
-			if n.Name == childName(cmd.Process.Pid) {
-				return true
-			}
-		}
-		return err != nil && c.T.Failed()
-	})
-	return kill
+// process executes collectors until it is killed.
+var process = clustertest.Process{
+	Env: "REPRISE_TEST_GATHER_CHILD", Options: runtime.NodeOptions{Lease: 1500 * time.Millisecond, HistoryHint: 40}, Handle: handleBoth,
 }
 
 // TestKilled: all nodes are killed amid the batches, twice, while inputs come. Each input that was
@@ -88,7 +36,7 @@ func TestKilled(t *testing.T) {
 	}
 	started := func() int { return len(batches(t, client, "mails", "")) }
 	for i := range kills + 1 {
-		first, second := startChild(c), startChild(c)
+		first, second := process.Start(c), process.Start(c)
 		before := started()
 		for range n / (kills + 1) {
 			more <- struct{}{}

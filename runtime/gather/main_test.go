@@ -2,7 +2,6 @@ package gather_test
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,9 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if dsn := os.Getenv(childEnv); dsn != "" {
-		os.Exit(child(dsn))
-	}
+	process.Main()
 	pgtest.Main(m)
 }
 
