@@ -83,11 +83,7 @@ func usePlaces(t *testing.T, slots int, also []journal.LimitNeed) {
 		lasts   = time.Second
 	)
 	j := driver.New(memory.New(nil), nil)
-	for _, l := range []journal.Limit{{Name: "x", Concurrency: places}, {Name: "y", Concurrency: 10 * places}} {
-		if _, err := j.Admin(t.Context(), driver.AdminAction{Kind: driver.AdminSetLimit, Limit: &l}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	setLimits(t, j, journal.Limit{Name: "x", Concurrency: places}, journal.Limit{Name: "y", Concurrency: 10 * places})
 	ctx, cancel := context.WithCancel(t.Context())
 	var loops, load sync.WaitGroup
 	locks, peers := make(chan struct{}, 1), map[journal.NodeID]*limiter{}
@@ -145,5 +141,13 @@ func usePlaces(t *testing.T, slots int, also []journal.LimitNeed) {
 	}
 	if rounds > 0.2 {
 		t.Errorf("%.2f rounds a step", rounds)
+	}
+}
+
+func setLimits(t *testing.T, j *driver.Journal, list ...journal.Limit) {
+	for i := range list {
+		if _, err := j.Admin(t.Context(), driver.AdminAction{Kind: driver.AdminSetLimit, Limit: &list[i]}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
