@@ -33,6 +33,7 @@ func TestStartForm(t *testing.T) {
 	p.Await(`document.querySelector("datalist option[value=pack]")`)
 	p.Fill(p.field("Workflow"), "pack")
 	p.Await(`document.querySelector("dialog .object")`)
+	p.Await(`[...document.querySelector("dialog .object").children].map(c => c.querySelector(c.matches("fieldset") ? "legend" : "label")).filter(e => e).map(e => e.innerText.replace("optional", "").trim()).join(" ") === "to items fragile value weight by note stamps inner"`)
 	p.Fill(p.field("name"), "Ä <b>\u202e")
 	p.Do(focusOn(`[aria-label="Add items"]`))
 	p.Press("\r" + "\r")

@@ -21,6 +21,9 @@ var shell = template.Must(template.New("shell").Parse(`<!doctype html>
 {{- if .ReadOnly}}
 <meta name="reprise-read-only" content="true">
 {{- end}}
+{{- if .Asks}}
+<meta name="reprise-asks" content="true">
+{{- end}}
 <link rel="icon" href="{{.Icon}}" type="image/svg+xml">
 <link rel="stylesheet" href="{{.Style}}">
 <script src="{{.Theme}}"></script>
@@ -36,12 +39,12 @@ var shell = template.Must(template.New("shell").Parse(`<!doctype html>
 // shellData is what the document says.
 type shellData struct {
 	Base, Title, Icon, Style, Theme, Script string
-	ReadOnly                                bool
+	ReadOnly, Asks                          bool
 }
 
 // page answers with the document, for a page so many folders below the handler.
 func (h *handler) page(w http.ResponseWriter, r *http.Request, depth int) {
-	d := shellData{Base: "./" + strings.Repeat("../", depth), Title: h.o.Title, ReadOnly: h.o.API.ReadOnly,
+	d := shellData{Base: "./" + strings.Repeat("../", depth), Title: h.o.Title, ReadOnly: h.o.API.ReadOnly, Asks: h.o.API.Allow != nil,
 		Icon: h.assets.address("icon.svg"), Style: h.assets.address("app.css"), Theme: h.assets.address("theme.js"), Script: h.assets.address("app.js")}
 	var b bytes.Buffer
 	if err := shell.Execute(&b, d); err != nil {

@@ -25,16 +25,16 @@ func (c *call) may(verb string, run *journal.Run) error {
 	return refuse(forbidden, "%q may not do %q", c.actor, verb)
 }
 
-// mayDo are the verbs about one run that the actor may do with it, nil if nobody is asked. A page
-// offers no others.
-func mayDo(c *call, run *journal.Run) []string {
+// mayDo are the verbs below a path, about one run, that the actor may do with it, nil if nobody is
+// asked. A page offers no others.
+func mayDo(c *call, path string, run *journal.Run) []string {
 	if c.h.o.Allow == nil {
 		return nil
 	}
 	asked := map[string]bool{}
 	for _, op := range c.h.byName {
 		v := op.verb()
-		if _, known := asked[v]; !known && strings.HasPrefix(op.path, runPath) {
+		if _, known := asked[v]; !known && strings.HasPrefix(op.path, path) {
 			asked[v] = c.allows(v, run)
 		}
 	}
@@ -45,9 +45,22 @@ func mayDo(c *call, run *journal.Run) []string {
 // runPath is where the operations about one run are.
 const runPath = "/runs/{run}"
 
-// seen returns those of some runs that exist and that the actor may see.
+// seen returns those of some runs that exist, and whether the actor may see them.
 func (c *call) seen(ids []journal.RunID) (map[journal.RunID]bool, error) {
+	rows, err := c.rows(ids)
+	if err != nil {
+		return nil, err
+	}
 	all := map[journal.RunID]bool{}
+	for id, row := range rows {
+		all[id] = c.sees(row)
+	}
+	return all, nil
+}
+
+// rows returns those of some runs that exist.
+func (c *call) rows(ids []journal.RunID) (map[journal.RunID]*journal.Run, error) {
+	all := map[journal.RunID]*journal.Run{}
 	for len(ids) > 0 {
 		n := min(len(ids), journal.BatchMax)
 		page, err := c.h.client.List(c.ctx, journal.ListFilter{IDs: ids[:n], Limit: n})
@@ -55,7 +68,7 @@ func (c *call) seen(ids []journal.RunID) (map[journal.RunID]bool, error) {
 			return nil, err
 		}
 		for i := range page.Runs {
-			all[page.Runs[i].ID] = c.sees(&page.Runs[i])
+			all[page.Runs[i].ID] = &page.Runs[i]
 		}
 		ids = ids[n:]
 	}

@@ -25,7 +25,7 @@ func limitOperations() []*operation {
 			summary: "Make a limit, or its row for one key, what the request says, while steps hold it and wait for it.", do: setLimit},
 		{method: http.MethodDelete, path: "/limits/{limit}", verbs: []string{"limit remove"}, writes: true, params: []param{limitKey, reason}, answer: changed,
 			summary: "Remove a limit, or its row for one key. Steps that wait for it begin.", do: removeLimit},
-		{method: http.MethodPost, path: "/runs/{run}/release", verbs: []string{"limit release"}, writes: true, body: reflect.TypeFor[releaseRequest](), answer: changed,
+		{method: http.MethodPost, path: "/runs/{run}/release", verbs: []string{releaseVerb}, writes: true, body: reflect.TypeFor[releaseRequest](), answer: changed,
 			summary: "Take what a run holds of limits away, for a step that hangs. The step is not ended.", do: releaseClaim},
 	}
 }
@@ -62,6 +62,8 @@ func showLimit(c *call) (any, error) {
 	return &rec, err
 }
 
+const releaseVerb = "limit release"
+
 // claimsSeen are those claims of which the actor may see the run. The others are counted, and no
 // more is said of them.
 func claimsSeen(c *call, list []record.LimitClaim) ([]record.LimitClaim, error) {
@@ -76,15 +78,20 @@ func claimsSeen(c *call, list []record.LimitClaim) ([]record.LimitClaim, error) 
 		}
 		ids = append(ids, id)
 	}
-	seen, err := c.seen(ids)
+	rows, err := c.rows(ids)
 	if err != nil {
 		return nil, err
 	}
 	shown := []record.LimitClaim{}
 	for i := range list {
-		if seen[ids[i]] {
-			shown = append(shown, list[i])
+		row := rows[ids[i]]
+		if row == nil || !c.sees(row) {
+			continue
 		}
+		if c.allows(releaseVerb, row) {
+			list[i].May = []string{releaseVerb}
+		}
+		shown = append(shown, list[i])
 	}
 	return shown, nil
 }

@@ -137,6 +137,15 @@ func showSchedule(c *call) (any, error) {
 	if rec.Definition != nil {
 		rec.Coming = record.ComingOf(&f, c.h.now())
 	}
+	if c.h.o.Allow != nil {
+		row, err := c.read(f.Run)
+		if err != nil {
+			return nil, err
+		}
+		if row != nil { // else it has gone meanwhile
+			rec.May = mayDo(c, schedulePath, row)
+		}
+	}
 	page, err := c.page(record.ScheduledBy(f.ID, 0), "", record.RecentRuns)
 	rec.Recent = page.Runs
 	return &rec, err

@@ -52,7 +52,7 @@ func showRun(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec.Rewinds, rec.May = record.RewindsOf(entries), mayDo(c, &d.Run)
+	rec.Rewinds, rec.May = record.RewindsOf(entries), mayDo(c, runPath, &d.Run)
 	return rec, c.hideRelatives(d, rec)
 }
 

@@ -12,7 +12,7 @@ func operations() []*operation {
 	var all []*operation
 	for _, group := range [][]*operation{findOperations(), failureOperations(), overviewOperations(), readOperations(), timelineOperations(), streamOperations(), startOperations(), messageOperations(), adminOperations(),
 		rewindOperations(), amendOperations(), scopeOperations(), fleetOperations(), bulkOperations(),
-		viewOperations(), limitOperations(), scheduleOperations(), scheduleChangeOperations(), flowOperations()} {
+		viewOperations(), limitOperations(), scheduleOperations(), scheduleChangeOperations(), flowOperations(), mayOperations()} {
 		all = append(all, group...)
 	}
 	return all

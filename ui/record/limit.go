@@ -61,6 +61,7 @@ type LimitClaim struct {
 	Since     time.Time  `json:"since" doc:"when the step fell due: its place in line is counted from then"`
 	GrantedAt *time.Time `json:"granted_at,omitempty" doc:"since when it is held; absent while it waits"`
 	Place     int        `json:"place,omitempty" doc:"its place in the line of its key, from 1, counted up to 1000; absent if it is held"`
+	May       []string   `json:"may,omitempty" doc:"if one limit is shown, of an HTTP API that asks who may do what: limit release, if the actor may release it"`
 }
 
 // LimitWait is what is known of a wait for a limit.

@@ -37,6 +37,7 @@ type Schedule struct {
 	Definition json.RawMessage `json:"definition,omitempty" doc:"the schedule as it was applied, without its input"`
 	Coming     []Slot          `json:"coming,omitempty" doc:"if one schedule is shown: the next slots, also while it is paused"`
 	Recent     []Run           `json:"recent,omitempty" doc:"if one schedule is shown: its newest runs"`
+	May        []string        `json:"may,omitempty" doc:"if one schedule is shown, of an HTTP API that asks who may do what: the verbs, such as schedule pause, that the actor may do with it"`
 }
 
 // Slot is a slot that comes.

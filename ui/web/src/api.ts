@@ -460,6 +460,8 @@ export interface LimitClaim {
 	key?: string;
 	/** name of the limit */
 	limit: string;
+	/** if one limit is shown, of an HTTP API that asks who may do what: limit release, if the actor may release it */
+	may?: Array<string>;
 	/** number of the node that executes it */
 	node?: number;
 	/** its place in the line of its key, from 1, counted up to 1000; absent if it is held */
@@ -498,6 +500,11 @@ export interface LimitWait {
 	waiting: number;
 	/** the claim that waits */
 	waits: LimitClaim;
+}
+
+export interface May {
+	/** verbs that the actor may do, such as bulk cancel; absent if nobody is asked, so that everybody may do everything */
+	verbs: Array<string>;
 }
 
 export interface Message {
@@ -951,6 +958,8 @@ export interface Schedule {
 	last_run?: string;
 	/** slot of the newest run */
 	last_slot_at?: string;
+	/** if one schedule is shown, of an HTTP API that asks who may do what: the verbs, such as schedule pause, that the actor may do with it */
+	may?: Array<string>;
 	/** slots that were older than the catch-up window when a node came */
 	missed: number;
 	/** the next slot; absent if there is none, and while it waits */
@@ -1415,6 +1424,15 @@ export interface Operations {
 		answer: LimitChange;
 		events: { };
 		writes: true;
+	};
+	/** Tell which verbs about no single run the actor may do, and which about a workflow and a queue. Those about a run are in its record. */
+	"GET /may": {
+		path: { };
+		query: { workflow?: string; version?: number; queue?: string };
+		body: undefined;
+		answer: May;
+		events: { };
+		writes: false;
 	};
 	/** List live nodes and what they serve. */
 	"GET /nodes": {

@@ -102,6 +102,7 @@ function Job({ params }: { params: Record<string, string> }) {
 	useLive("GET /runs/{run}/events", status === "open" ? { path } : undefined, ["event", "run", "end"], now.look);
 	const [ask, asked] = useAsk();
 	const r = run.answer?.run;
+	const may = { verbs: run.answer ? run.answer.may : [] };
 	const told = run.answer?.input?.value as Told | undefined;
 	const paused = r?.state === "paused" || r?.state === "pausing" || r?.state === "interrupting";
 	const say = (text: string) => {
@@ -115,9 +116,9 @@ function Job({ params }: { params: Record<string, string> }) {
 				{status === "open" && (
 					<>
 						{paused
-							? <Act act={() => ask({ title: "Resume the job?", verb: "Resume", act: async (reason) => { await call("POST /runs/{run}/resume", { path, body: { reason } }); say("Resumed."); } })}>Resume</Act>
-							: <Act act={() => ask({ title: "Pause the job?", verb: "Pause", children: <p>It begins with no other run until it is resumed.</p>, act: async (reason) => { await call("POST /runs/{run}/pause", { path, body: { reason } }); say("Paused."); } })}>Pause</Act>}
-						<Act danger act={() => ask({ title: "Abort the job?", verb: "Abort", danger: true, children: <p>What it has done to runs stays done. It does nothing to the rest.</p>, act: async (reason) => { await call("POST /runs/{run}/cancel", { path, body: { reason } }); say("The job ends."); } })}>Abort</Act>
+							? <Act verb="run resume" may={may} act={() => ask({ title: "Resume the job?", verb: "Resume", act: async (reason) => { await call("POST /runs/{run}/resume", { path, body: { reason } }); say("Resumed."); } })}>Resume</Act>
+							: <Act verb="run pause" may={may} act={() => ask({ title: "Pause the job?", verb: "Pause", children: <p>It begins with no other run until it is resumed.</p>, act: async (reason) => { await call("POST /runs/{run}/pause", { path, body: { reason } }); say("Paused."); } })}>Pause</Act>}
+						<Act verb="run cancel" may={may} danger act={() => ask({ title: "Abort the job?", verb: "Abort", danger: true, children: <p>What it has done to runs stays done. It does nothing to the rest.</p>, act: async (reason) => { await call("POST /runs/{run}/cancel", { path, body: { reason } }); say("The job ends."); } })}>Abort</Act>
 					</>
 				)}
 			</Head>

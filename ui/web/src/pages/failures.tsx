@@ -79,8 +79,8 @@ function Failures() {
 		{ id: "last", head: "Last", cell: (r) => <When row={r} at={r.last_at} /> },
 		{ id: "example", head: "The newest says", kind: "wide", cell: (r) => <a class="quiet" href={to(["runs", r.example])}><Text max={300}>{r.problem || r.example}</Text></a> },
 		{ id: "do", head: "Actions", cell: (r) => (r.status === "failed"
-			? <Act quiet label={`Retry runs that failed with ${r.class ?? "no class"}`} act={() => setJob({ where: whereOf(r, where), verb: "retry" })}>Retry</Act>
-			: <Act quiet label={`Resume ${r.status} runs of ${r.workflow}`} act={() => setJob({ where: whereOf(r, where), verb: "resume" })}>Resume</Act>) },
+			? <Act verb="bulk retry" quiet label={`Retry runs that failed with ${r.class ?? "no class"}`} act={() => setJob({ where: whereOf(r, where), verb: "retry" })}>Retry</Act>
+			: <Act verb="bulk resume" quiet label={`Resume ${r.status} runs of ${r.workflow}`} act={() => setJob({ where: whereOf(r, where), verb: "resume" })}>Resume</Act>) },
 	], [where]);
 	const refused = failures.problem?.status === 400 ? failures.problem.detail : undefined;
 	return (

@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 import type { Limit, LimitBounds, LimitClaim, LimitKey } from "../api";
 import { useAnswer } from "../answer";
+import { asks } from "../client";
 import type { Page } from "../page";
 import { Act, useAsk } from "../parts/act";
 import { Facts, Part } from "../parts/facts";
@@ -34,8 +35,8 @@ function One({ params }: { params: Record<string, string> }) {
 			{ id: "why", head: "Why", kind: "wide", cell: (b: LimitBounds) => b.reason && <Text max={300}>{b.reason}</Text> },
 			{ id: "do", head: "Actions", cell: (b: LimitBounds) => (
 				<span class="row">
-					<Act quiet label={`Change the bounds of ${b.key ? "key " + b.key : "each key"}`} act={() => ask(setting({ name, has: b }, again))}>Change</Act>
-					<Act quiet label={`Remove the bounds of ${b.key ? "key " + b.key : "each key"}`} act={() => ask(removing(name, b.key, () => (b.key ? again() : go(to(["limits"])))))}>Remove</Act>
+					<Act verb="limit set" quiet label={`Change the bounds of ${b.key ? "key " + b.key : "each key"}`} act={() => ask(setting({ name, has: b }, again))}>Change</Act>
+					<Act verb="limit remove" quiet label={`Remove the bounds of ${b.key ? "key " + b.key : "each key"}`} act={() => ask(removing(name, b.key, () => (b.key ? again() : go(to(["limits"])))))}>Remove</Act>
 				</span>
 			) },
 		] as Array<Column<LimitBounds>>,
@@ -50,7 +51,7 @@ function One({ params }: { params: Record<string, string> }) {
 			...ofKey,
 			{ id: "since", head: "Holds it for", kind: "number", cell: (c: LimitClaim) => <Duration from={c.granted_at} /> },
 			...costs,
-			{ id: "do", head: "Actions", cell: (c: LimitClaim) => <Act quiet label={`Release ${c.claim}`} act={() => ask(releasing(c, again))}>Release</Act> },
+			{ id: "do", head: "Actions", cell: (c: LimitClaim) => <Act verb="limit release" may={asks ? { verbs: c.may ?? [] } : {}} quiet label={`Release ${c.claim}`} act={() => ask(releasing(c, again))}>Release</Act> },
 		] as Array<Column<LimitClaim>>,
 		line: [
 			{ id: "place", head: "Place", kind: "number", cell: (c: LimitClaim) => count(c.place ?? 0, (c.place ?? 0) >= 1000) },
@@ -68,8 +69,8 @@ function One({ params }: { params: Record<string, string> }) {
 		<>
 			<Head title={<>Limit <Text max={80}>{name}</Text>{key && <>, key <Text max={80}>{key}</Text></>}</>}>
 				{key && <a class="button" href={to(["limits", name])}>All keys</a>}
-				{l && !whole && <Act act={() => ask(setting({ name, has: { ...none } }, again))}>Bound each key</Act>}
-				{l && <Act act={() => ask(setting({ name, key }, again))}>Bound one key</Act>}
+				{l && !whole && <Act verb="limit set" act={() => ask(setting({ name, has: { ...none } }, again))}>Bound each key</Act>}
+				{l && <Act verb="limit set" act={() => ask(setting({ name, key }, again))}>Bound one key</Act>}
 			</Head>
 			<ProblemBox problem={shown.problem} again={shown.again} />
 			{l && (

@@ -44,7 +44,7 @@ function Limits() {
 		<>
 			<Head title="Limits">
 				{list.answer && <span class="count">{many(list.answer.length, "limit")}, {count(waiting)} waiting</span>}
-				<Act act={() => ask(setting({}, list.again))}>Make a limit</Act>
+				<Act verb="limit set" act={() => ask(setting({}, list.again))}>Make a limit</Act>
 			</Head>
 			<ProblemBox problem={list.problem} again={list.again} />
 			{list.answer?.length === 0 ? (

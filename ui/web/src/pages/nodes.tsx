@@ -28,7 +28,7 @@ function Nodes() {
 		{ id: "since", head: "Joined", cell: (n) => <Time at={n.started_at} /> },
 		{ id: "lease", head: "Lease", kind: "number", cell: (n) => span(n.lease_seconds * 1000) },
 		{ id: "serves", head: "Serves", kind: "wide", cell: (n) => <Serves node={n} /> },
-		{ id: "do", head: "Actions", cell: (n) => !n.draining && <Act quiet label={`Drain ${n.name}`} act={() => ask({
+		{ id: "do", head: "Actions", cell: (n) => !n.draining && <Act verb="node drain" quiet label={`Drain ${n.name}`} act={() => ask({
 			title: `Drain node ${n.name}?`, verb: "Drain", danger: true,
 			children: <p>It hands back its runs, which other nodes take, and leaves. Its process ends as its program says.</p>,
 			act: async (reason) => {

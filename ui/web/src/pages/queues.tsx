@@ -37,7 +37,7 @@ function Queues() {
 		{ id: "due", head: "Waits", kind: "number", cell: (q) => (q.due ? <Found where={whereOf(q)}>{count(q.due, q.capped)}</Found> : "0") },
 		{ id: "oldest", head: "Oldest", cell: (q) => q.oldest_at && <Time at={q.oldest_at} /> },
 		{ id: "nodes", head: "Served by", kind: "wide", cell: (q) => <By queue={q} /> },
-		{ id: "do", head: "Actions", cell: (q) => q.workflow && q.queue && <Act quiet label={`Pause ${q.workflow} in queue ${q.queue}`} act={() => ask(pausing({ queue: q.queue, workflow: q.workflow }, () => now.again()))}>Pause</Act> },
+		{ id: "do", head: "Actions", cell: (q) => q.workflow && q.queue && <Act verb="workflow pause" of={{ workflow: q.workflow, queue: q.queue }} quiet label={`Pause ${q.workflow} in queue ${q.queue}`} act={() => ask(pausing({ queue: q.queue, workflow: q.workflow }, () => now.again()))}>Pause</Act> },
 	], []);
 	const list = useMemo(() => [...(queues.answer ?? [])].sort((a, b) => Number(own(a.workflow)) - Number(own(b.workflow))), [queues.answer]);
 	const names = [...new Set(list.map((q) => q.queue))].filter(Boolean);
@@ -50,7 +50,7 @@ function Queues() {
 			<ProblemBox problem={pauses.problem} again={pauses.again} />
 			<Pauses list={pauses.answer} ask={ask} done={again} />
 			{names.some((n) => !paused.has(n)) && (
-				<p class="row acts">{names.filter((n) => !paused.has(n)).map((n) => <Act key={n} act={() => ask(pausing({ queue: n }, again))}>Pause <Text max={40}>{n}</Text></Act>)}</p>
+				<p class="row acts">{names.filter((n) => !paused.has(n)).map((n) => <Act key={n} verb="queue pause" of={{ queue: n }} act={() => ask(pausing({ queue: n }, again))}>Pause <Text max={40}>{n}</Text></Act>)}</p>
 			)}
 			{queues.answer?.length === 0 ? <Empty title="No queue has a node, or anything that waits." /> : (
 				<Table label="Queues" columns={columns} rows={list} keyOf={(q) => `${q.queue}\n${q.workflow}\n${q.version}`} busy={queues.loading && !queues.answer} />

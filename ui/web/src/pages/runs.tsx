@@ -1,8 +1,8 @@
 import { useCallback, useMemo, useState } from "preact/hooks";
 import type { Run } from "../api";
-import { readOnly } from "../client";
 import { splitOrder, withOrder } from "../filter";
 import { useKeys } from "../keys";
+import { useMay } from "../may";
 import type { Page } from "../page";
 import { Empty } from "../parts/empty";
 import { FilterInput } from "../parts/filterinput";
@@ -11,7 +11,7 @@ import { ProblemBox } from "../parts/problem";
 import { Table } from "../parts/table";
 import { count, line, many } from "../parts/text";
 import { go, to, usePlace } from "../router";
-import { BulkDialog, chosenMax } from "../runs/bulk";
+import { BulkDialog, bulkVerbs, chosenMax } from "../runs/bulk";
 import { ColumnMenu, columnsOf } from "../runs/columns";
 import { useKnown } from "../runs/known";
 import { useRuns } from "../runs/pages";
@@ -33,6 +33,9 @@ function Runs() {
 	const keys = useMemo(() => (chosen.of === where ? chosen.keys : new Set<string>()), [chosen, where]);
 	const setKeys = useCallback((keys: Set<string>) => setChosen({ of: where, keys }), [where]);
 	const show = (what: { where?: string; columns?: string }, how?: "replace") => go(to(["runs"], { where, columns: query.get("columns") ?? undefined, ...what }), how);
+	const may = useMay();
+	const starts = may("run start");
+	const acts = bulkVerbs(may).length > 0;
 	const { where: condition, order } = splitOrder(where);
 	// A heading leads from the usual order, newest first, to its own two, and back.
 	const sort = (by: string) => {
@@ -40,7 +43,10 @@ function Runs() {
 		if (same && order.ascending) show({ where: condition });
 		else show({ where: withOrder(condition, { by, ascending: same || by === "created" }) });
 	};
-	useKeys("runs", readOnly ? {} : { n: { does: "start a run", act: () => openStart() }, b: { does: "do something to the chosen runs", act: () => keys.size > 0 && setDialog("chosen") } });
+	useKeys("runs", {
+		...(starts && { n: { does: "start a run", act: () => openStart() } }),
+		...(acts && { b: { does: "do something to the chosen runs", act: () => keys.size > 0 && setDialog("chosen") } }),
+	});
 	const openStart = () => {
 		begin();
 		setDialog("start");
@@ -52,14 +58,14 @@ function Runs() {
 			<Head title="Runs">
 				{counted && <span class="count">{count(counted.runs, counted.capped)}</span>}
 				<ColumnMenu shown={columns} labels={known("label.")} set={(columns) => show({ columns }, "replace")} />
-				{!readOnly && <button type="button" onClick={openStart}>Start a run</button>}
+				{starts && <button type="button" onClick={openStart}>Start a run</button>}
 			</Head>
 			<FilterInput value={where} find={(text) => show({ where: text })} known={known} begin={begin} wrong={refused} />
 			{!refused && <ProblemBox problem={listed.problem} again={listed.again} />}
 			{listed.moreProblem && <ProblemBox problem={listed.moreProblem} again={listed.more} />}
 			{keys.size > 0 ? <BulkBar chosen={keys} clear={() => setKeys(new Set())} open={() => setDialog("chosen")} /> : (
 				<Views where={where} columns={query.get("columns") ?? undefined}>
-					{!readOnly && where && counted && counted.runs > 0 && <button type="button" class="quiet" onClick={() => setDialog("all")}>Do something to all {count(counted.runs, counted.capped)}…</button>}
+					{acts && where && counted && counted.runs > 0 && <button type="button" class="quiet" onClick={() => setDialog("all")}>Do something to all {count(counted.runs, counted.capped)}…</button>}
 				</Views>
 			)}
 			{!refused && (runs.length === 0 && !listed.loading && !listed.problem ? (
@@ -67,7 +73,7 @@ function Runs() {
 			) : (
 				<Table label="Runs" columns={columns} rows={runs} keyOf={keyOf} busy={listed.loading} more={listed.more}
 					sorted={{ by: order?.by ?? "created", ascending: order?.ascending, set: sort }}
-					chosen={readOnly ? undefined : { keys, set: setKeys, noun: (key) => `run ${line(runs.find((r) => r.id === key)?.key ?? key, 60)}` }} />
+					chosen={!acts ? undefined : { keys, set: setKeys, noun: (key) => `run ${line(runs.find((r) => r.id === key)?.key ?? key, 60)}` }} />
 			))}
 			{dialog === "start" && <StartDialog known={known} served={served} close={() => setDialog(undefined)} />}
 			{dialog === "chosen" && <BulkDialog where={`id in (${[...keys].join(", ")})`} close={() => setDialog(undefined)} started={() => setKeys(new Set())} />}

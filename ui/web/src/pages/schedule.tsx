@@ -97,6 +97,7 @@ function factsOf(s: Schedule): Array<[string, preact.ComponentChildren]> {
 
 function Actions({ s, ask, again }: { s: Schedule; ask: (q: Question) => void; again: () => void }) {
 	const path = { schedule: s.id };
+	const may = { verbs: s.may };
 	const told = (text: string) => {
 		toast(text);
 		again();
@@ -104,11 +105,11 @@ function Actions({ s, ask, again }: { s: Schedule; ask: (q: Question) => void; a
 	return (
 		<>
 			{s.state === "paused"
-				? <Act act={() => ask({ title: `Resume schedule ${s.id}?`, verb: "Resume", reason: false, children: <p>It goes on with the times that come. Those that have passed do not run.</p>, act: async () => { await call("POST /schedules/{schedule}/resume", { path }); told("Resumed."); } })}>Resume</Act>
-				: <Act act={() => ask({ title: `Pause schedule ${s.id}?`, verb: "Pause", children: <p>It starts nothing until it is resumed. Runs that are open go on; triggers and backfills run.</p>, act: async (reason) => { await call("POST /schedules/{schedule}/pause", { path, body: { reason } }); told("Paused."); } })}>Pause</Act>}
-			<Act act={() => ask(triggering(s, told))}>Trigger</Act>
-			<Act act={() => ask(backfilling(s, told))}>Backfill</Act>
-			<Act danger act={() => ask({
+				? <Act verb="schedule resume" may={may} act={() => ask({ title: `Resume schedule ${s.id}?`, verb: "Resume", reason: false, children: <p>It goes on with the times that come. Those that have passed do not run.</p>, act: async () => { await call("POST /schedules/{schedule}/resume", { path }); told("Resumed."); } })}>Resume</Act>
+				: <Act verb="schedule pause" may={may} act={() => ask({ title: `Pause schedule ${s.id}?`, verb: "Pause", children: <p>It starts nothing until it is resumed. Runs that are open go on; triggers and backfills run.</p>, act: async (reason) => { await call("POST /schedules/{schedule}/pause", { path, body: { reason } }); told("Paused."); } })}>Pause</Act>}
+			<Act verb="schedule trigger" may={may} act={() => ask(triggering(s, told))}>Trigger</Act>
+			<Act verb="schedule backfill" may={may} act={() => ask(backfilling(s, told))}>Backfill</Act>
+			<Act verb="schedule delete" may={may} danger act={() => ask({
 				title: `Delete schedule ${s.id}?`, verb: "Delete", danger: true, reason: false, children: <p>What it has done is forgotten. Runs that it has started go on.</p>,
 				act: async () => {
 					const done = await call("DELETE /schedules/{schedule}", { path });

@@ -1,7 +1,7 @@
 import type { Schedule } from "../api";
 import { useAnswer } from "../answer";
-import { readOnly } from "../client";
 import { useFresh } from "../fresh";
+import { useMay } from "../may";
 import type { Page } from "../page";
 import { Badge } from "../parts/badge";
 import { Empty } from "../parts/empty";
@@ -46,7 +46,7 @@ function Schedules() {
 			<Head title="Schedules">
 				{list.answer && <span class="count">{many(list.answer.length, "schedule")}</span>}
 				<a class="button" href={to(["schedule-times"])}>Try times</a>
-				{!readOnly && <a class="button" href={to(["schedule-sets"])}>Apply a set</a>}
+				{useMay()("schedule apply") && <a class="button" href={to(["schedule-sets"])}>Apply a set</a>}
 			</Head>
 			<ProblemBox problem={list.problem} again={list.again} />
 			{list.answer?.length === 0 ? <Empty title="There are no schedules."><p>A set of them is applied here, by a program, or by <code>reprise schedule apply</code>.</p></Empty> : (

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Problem, ScheduleChange } from "../api";
-import { call, parse, problemOf, readOnly } from "../client";
+import { call, parse, problemOf } from "../client";
+import { useMay } from "../may";
 import type { Page } from "../page";
 import { Field } from "../parts/field";
 import { Head } from "../parts/head";
@@ -19,6 +20,7 @@ const example = `{"set": "finance", "schedules": [
 // Sets makes the schedules of a set those of a text. It is compared with what there is first, and
 // only what was compared can be applied.
 function Sets() {
+	const may = useMay();
 	const [text, setText] = useState("");
 	const [would, setWould] = useState<{ of: string; change: ScheduleChange }>();
 	const [problem, setProblem] = useState<Problem>();
@@ -63,7 +65,7 @@ function Sets() {
 						{compared.removed?.map((n) => <li key={n} data-change="removed"><Text max={100}>{n}</Text> is removed</li>)}
 						<li>{many(compared.kept, "schedule stays as it is", "schedules stay as they are")}</li>
 					</ul>
-					<p class="row">{!readOnly && <button type="button" class={compared.removed ? "danger" : "primary"} disabled={busy} onClick={() => void send(false)}>Apply</button>}</p>
+					<p class="row">{may("schedule apply") && <button type="button" class={compared.removed ? "danger" : "primary"} disabled={busy} onClick={() => void send(false)}>Apply</button>}</p>
 				</section>
 			)}
 		</>

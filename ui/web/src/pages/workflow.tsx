@@ -34,14 +34,14 @@ function One({ params }: { params: Record<string, string> }) {
 		{ id: "queue", head: "Queue", cell: (r) => r.queue && <Text max={60}>{r.queue}</Text> },
 		{ id: "open", head: "Open", kind: "number", cell: (r) => (r.open ? <Found where={whereOf(r)}>{count(r.open, r.capped)}</Found> : "0") },
 		{ id: "nodes", head: "Served by", kind: "wide", cell: (r) => <By row={r} /> },
-		{ id: "do", head: "Actions", cell: (r) => (r.version ? <Act quiet label={`Pause version ${r.version} in queue ${r.queue}`} act={() => ask(pausing({ workflow: name, version: r.version, queue: r.queue }, () => now.again()))}>Pause</Act> : null) },
+		{ id: "do", head: "Actions", cell: (r) => (r.version ? <Act verb="workflow pause" of={{ workflow: name, version: r.version, queue: r.queue }} quiet label={`Pause version ${r.version} in queue ${r.queue}`} act={() => ask(pausing({ workflow: name, version: r.version, queue: r.queue }, () => now.again()))}>Pause</Act> : null) },
 	], [name]);
 	return (
 		<>
 			<Head title={<>Workflow <Text max={80}>{name}</Text></>}>
 				<Found where={`workflow = ${quote(name)}`}>Its runs</Found>
-				{!own(name) && <Act act={() => { begin(); start(true); }}>Start a run</Act>}
-				<Act act={() => ask(pausing({ workflow: name }, again))}>Pause</Act>
+				{!own(name) && <Act verb="run start" of={{ workflow: name }} act={() => { begin(); start(true); }}>Start a run</Act>}
+				<Act verb="workflow pause" of={{ workflow: name }} act={() => ask(pausing({ workflow: name }, again))}>Pause</Act>
 			</Head>
 			<ProblemBox problem={problem} again={again} />
 			<Pauses list={pauses} ask={ask} done={again} />

@@ -79,7 +79,7 @@ function Workflows() {
 		{ id: "queue", head: "Queue", cell: (r) => r.queue && <Text max={60}>{r.queue}</Text> },
 		{ id: "open", head: "Open", kind: "number", cell: (r) => (r.open ? <Found where={whereOf(r)}>{count(r.open, r.capped)}</Found> : "0") },
 		{ id: "nodes", head: "Served by", kind: "wide", cell: (r) => <By row={r} /> },
-		{ id: "do", head: "Actions", cell: (r) => <Act quiet label={`Pause workflow ${r.workflow}`} act={() => ask(pausing({ workflow: r.workflow }, () => now.again()))}>Pause</Act> },
+		{ id: "do", head: "Actions", cell: (r) => <Act verb="workflow pause" of={{ workflow: r.workflow }} quiet label={`Pause workflow ${r.workflow}`} act={() => ask(pausing({ workflow: r.workflow }, () => now.again()))}>Pause</Act> },
 	], []);
 	const unserved = rows.filter((r) => r.nodes.length === 0 && r.open > 0);
 	return (

@@ -1,12 +1,16 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { readOnly } from "../client";
+import { type About, useMay } from "../may";
 import { Confirm } from "./dialog";
 import { Flag } from "./field";
 
-// Act is a button that changes something. A dashboard that only shows has none of them.
-export function Act({ act, danger, quiet, label, children }: { act: () => void; danger?: boolean; quiet?: boolean; label?: string; children: ComponentChildren }) {
-	if (readOnly) return null;
+// Act is a button that changes something with a verb: one of no single run, maybe of a workflow or
+// a queue, or one of those that a record says its reader may do. It is not there if the API would
+// refuse it. May is undefined if nobody is asked about the record.
+export function Act({ act, verb, of, may, danger, quiet, label, children }: { act: () => void; verb: string; of?: About; may?: { verbs?: string[] }; danger?: boolean; quiet?: boolean; label?: string; children: ComponentChildren }) {
+	const allowed = useMay(of);
+	if (may ? readOnly || (may.verbs && !may.verbs.includes(verb)) : !allowed(verb)) return null;
 	return <button type="button" class={danger ? "danger" : quiet ? "quiet" : undefined} aria-label={label} onClick={act}>{children}</button>;
 }
 

@@ -71,7 +71,7 @@ export function Pauses({ list, ask, done }: { list?: Pause[]; ask: (q: Question)
 				<li key={inText(p)} data-scope={inText(p)}>
 					<span><strong>‖ <Named scope={p} /></strong> is paused{p.actor && <> by <Text max={60}>{p.actor}</Text></>} since <Time at={p.at} />{p.reason && <>: <Text max={300}>{p.reason}</Text></>}
 						{p.interrupts && "; steps are interrupted"}{p.unheeded?.length ? `; ${count(p.unheeded.length)} nodes have not answered and may still start steps` : ""}</span>
-					<Act label={`Resume ${inText(p)}`} act={() => ask(resuming(p, done))}>Resume</Act>
+					<Act verb={p.workflow ? "workflow resume" : "queue resume"} of={{ workflow: p.workflow, version: p.version, queue: p.queue }} label={`Resume ${inText(p)}`} act={() => ask(resuming(p, done))}>Resume</Act>
 				</li>
 			))}
 		</ul>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 import { written } from "../parts/payload";
 import { plain } from "../parts/text";
-import { below, blank, numberOf, resolve, type Schema, Unread, valueOf, wayOf } from "./schema";
+import { below, blank, fieldsOf, numberOf, resolve, type Schema, Unread, valueOf, wayOf } from "./schema";
 
 // Whole is what all fields of a form know: the type of the whole value, and what is wrong where.
 export interface Whole {
@@ -37,7 +37,7 @@ export function Form(o: One) {
 // ObjectFields are the fields of a part. One that may be absent has none until somebody adds it: a
 // type that is inside itself would fill the page.
 function ObjectFields({ whole, schema: s, value, set, name, path = "", depth = 0, required }: One) {
-	const fields = Object.entries(s.properties!);
+	const fields = fieldsOf(s);
 	const absent = !required && (value === undefined || value === null);
 	const object = (value ?? {}) as Record<string, unknown>;
 	return (

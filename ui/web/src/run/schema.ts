@@ -16,6 +16,15 @@ export interface Schema {
 	title?: string;
 	description?: string;
 	contentEncoding?: string;
+	"x-order"?: string[]; // the fields of a Go type, if required does not have them all
+}
+
+// fieldsOf are the fields of an object in the order of its type; JSON does not keep that of
+// properties. What is listed nowhere comes last.
+export function fieldsOf(s: Schema): Array<[string, Schema]> {
+	const order = s["x-order"] ?? s.required ?? [];
+	const at = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+	return Object.entries(s.properties ?? {}).sort(([a], [b]) => at(a) - at(b));
 }
 
 // How deep a form goes: what is below is written as JSON. A type that is inside itself ends here.
@@ -72,7 +81,7 @@ export function blank(schema: Schema, root = schema, depth = 0): unknown {
 	switch (wayOf(s, undefined, depth)) {
 		case "object": {
 			const v: Record<string, unknown> = {};
-			for (const [name, p] of Object.entries(s.properties!)) {
+			for (const [name, p] of fieldsOf(s)) {
 				if (!s.required?.includes(name)) continue;
 				const begin = blank(p, root, depth + 1);
 				if (begin !== undefined) v[name] = begin;

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Bulk, BulkRequest, Problem } from "../api";
 import { call, parse, problemOf } from "../client";
 import { splitOrder } from "../filter";
+import { useMay } from "../may";
 import { Dialog } from "../parts/dialog";
 import { Field, Flag } from "../parts/field";
 import { ProblemBox } from "../parts/problem";
@@ -32,6 +33,9 @@ const verbs: Verb[] = [
 	{ verb: "delete", does: "deletes closed runs with their histories", danger: true },
 ];
 
+// bulkVerbs are those of the jobs that the actor may start.
+export const bulkVerbs = (may: (verb: string) => boolean) => verbs.filter((v) => may("bulk " + v.verb));
+
 // A job names the runs that somebody has chosen one by one: a filter has at most so many values.
 export const chosenMax = 200;
 
@@ -43,7 +47,8 @@ export function BulkDialog({ where, verb: first = "cancel", close, started }: { 
 	const [counted, setCounted] = useState<Bulk>();
 	const [problem, setProblem] = useState<Problem>();
 	const [busy, setBusy] = useState(false);
-	const verb = verbs.find((v) => v.verb === form.verb)!;
+	const allowed = bulkVerbs(useMay());
+	const verb = allowed.find((v) => v.verb === form.verb) ?? allowed[0] ?? verbs[0]!;
 	const needs = (n: NonNullable<Verb["needs"]>[number]) => verb.needs?.includes(n);
 	const set = (name: string) => (e: Event) => {
 		setForm({ ...form, [name]: (e.currentTarget as HTMLInputElement).value });
@@ -76,7 +81,7 @@ export function BulkDialog({ where, verb: first = "cancel", close, started }: { 
 		<Dialog title="Do something to many runs" close={close}>
 			<form onSubmit={submit}>
 				<Field label="What" hint={`It ${verb.does}.`}>
-					<select value={form.verb} onChange={set("verb")}>{verbs.map((v) => <option key={v.verb}>{v.verb}</option>)}</select>
+					<select value={form.verb} onChange={set("verb")}>{allowed.map((v) => <option key={v.verb}>{v.verb}</option>)}</select>
 				</Field>
 				<p class="field"><strong class="small">Which runs</strong><code class="shown">{splitOrder(where).where || "all runs"}</code></p>
 				{needs("signal") && <Field label="Signal"><input value={form.signal ?? ""} onInput={set("signal")} required autocomplete="off" /></Field>}

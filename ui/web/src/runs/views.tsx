@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useAnswer } from "../answer";
-import { call, readOnly, root } from "../client";
+import { call, root } from "../client";
 import { Act, useAsk } from "../parts/act";
 import { Field } from "../parts/field";
 import { line, Text } from "../parts/text";
@@ -51,7 +51,7 @@ export function Views({ where, columns, children }: { where: string; columns?: s
 				{usual.map((v) => <li key={v.name}><a href={to(["runs"], { where: v.where })} aria-current={v.where === where ? "true" : undefined}>{v.name}</a></li>)}
 				{mine.map((v) => <li key={"saved " + v.name}><a href={root.pathname + v.address} title={v.actor && `saved by ${line(v.actor, 60)}`} aria-current={v === current ? "true" : undefined}><Text max={40}>{v.name}</Text></a></li>)}
 			</ul>
-			{!readOnly && (current ? <Act quiet act={() => remove(current.name)}>Delete view…</Act> : where && !usual.some((v) => v.where === where) && <Act quiet act={save}>Save view…</Act>)}
+			{current ? <Act verb="view delete" quiet act={() => remove(current.name)}>Delete view…</Act> : where && !usual.some((v) => v.where === where) && <Act verb="view save" quiet act={save}>Save view…</Act>}
 			{children}
 			{asked}
 		</div>
