@@ -503,7 +503,7 @@ export interface LimitWait {
 }
 
 export interface May {
-	/** verbs that the actor may do, such as bulk cancel; absent if nobody is asked, so that everybody may do everything */
+	/** verbs that the actor may do, such as bulk cancel */
 	verbs: Array<string>;
 }
 
