@@ -47,7 +47,7 @@ const runPath = "/runs/{run}"
 
 // seen returns those of some runs that exist, and whether the actor may see them.
 func (c *call) seen(ids []journal.RunID) (map[journal.RunID]bool, error) {
-	rows, err := c.rows(ids)
+	rows, err := rowsOf(c, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func (c *call) seen(ids []journal.RunID) (map[journal.RunID]bool, error) {
 	return all, nil
 }
 
-// rows returns those of some runs that exist.
-func (c *call) rows(ids []journal.RunID) (map[journal.RunID]*journal.Run, error) {
+// rowsOf returns those of some runs that exist.
+func rowsOf(c *call, ids []journal.RunID) (map[journal.RunID]*journal.Run, error) {
 	all := map[journal.RunID]*journal.Run{}
 	for len(ids) > 0 {
 		n := min(len(ids), journal.BatchMax)

@@ -78,7 +78,7 @@ func claimsSeen(c *call, list []record.LimitClaim) ([]record.LimitClaim, error) 
 		}
 		ids = append(ids, id)
 	}
-	rows, err := c.rows(ids)
+	rows, err := rowsOf(c, ids)
 	if err != nil {
 		return nil, err
 	}
