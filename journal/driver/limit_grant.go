@@ -221,7 +221,7 @@ func (t *LimitTable) grant(h *head) {
 		t.grants = append(t.grants, LimitGrant{h.Node, h.ID})
 	}
 	if h.Node == 0 {
-		t.begun = append(t.begun, h.Run)
+		t.begun = append(t.begun, LimitBegin{h.Run, h.ID})
 		t.answer.Runs++
 	} else if h.Node == t.Node {
 		t.answer.Granted = append(t.answer.Granted, h.ID)
@@ -388,7 +388,7 @@ func (t *LimitTable) Arrivals() []*LimitInsert { return t.arrivals }
 
 // Begun are the runs that have got all of their limits: their tasks are Ready and due, if nothing
 // else holds them.
-func (t *LimitTable) Begun() []journal.RunID { return t.begun }
+func (t *LimitTable) Begun() []LimitBegin { return t.begun }
 
 // Answer is the answer to the round.
 func (t *LimitTable) Answer() LimitAnswer { return t.answer }

@@ -62,7 +62,7 @@ type LimitTable struct {
 	grants   []LimitGrant
 	inserts  []*LimitInsert
 	arrivals []*LimitInsert
-	begun    []journal.RunID
+	begun    []LimitBegin
 	answer   LimitAnswer
 }
 
@@ -96,6 +96,12 @@ type head struct {
 type LimitGrant struct {
 	Node journal.NodeID
 	ID   int64
+}
+
+// LimitBegin is a run that has got its limits, by a claim of node 0.
+type LimitBegin struct {
+	Run journal.RunID
+	ID  int64
 }
 
 // LimitInsert is a want to be stored, with the rank in the line of each of its needs.

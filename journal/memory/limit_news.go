@@ -13,7 +13,7 @@ type runClaims struct {
 	last  int64                   // number of the newest
 	of    map[journal.RunID]int64 // of runs that hold limits or wait for them
 	news  map[int64]bool          // those that a round is to take in
-	begun []journal.RunID         // runs that the present round has granted
+	begun []driver.LimitBegin     // runs that the present round has granted
 }
 
 func newRunClaims() runClaims {

@@ -124,8 +124,8 @@ func (l *limits) NextNews(now time.Time) (next time.Time, err error) {
 // hold.
 func limitRound(db *database, node journal.NodeID, round *driver.LimitRound, now time.Time) (driver.LimitAnswer, error) {
 	a, err := driver.DoLimitRound(&db.limits, node, round, now)
-	for _, run := range db.limits.runs.begun {
-		beginLimited(db, run, now)
+	for _, b := range db.limits.runs.begun {
+		beginLimited(db, b.Run, now)
 	}
 	db.limits.runs.begun = nil
 	return a, err

@@ -92,7 +92,7 @@ func adminClaim(ctx context.Context, s *Store, a *driver.AdminAction) error {
 			noted := *a
 			noted.Run = found.Run
 			if found.Node == 0 && waits { // the run goes without
-				beginLimited(s, &p, []journal.RunID{found.Run})
+				beginLimited(s, &p, []driver.LimitBegin{{Run: found.Run, ID: found.ID}})
 			}
 			p.exec(s.sql.limit.free, int32(a.Claim.Node), id)
 			p.exec(s.sql.admin.note, append(auditArgs(&noted, a.ClaimDetail(found)), "")...)

@@ -89,11 +89,15 @@ func (r *limitRuns) read(s *Store, p *pipeline) {
 }
 
 // beginLimited adds the statements that let runs begin.
-func beginLimited(s *Store, p *pipeline, runs []journal.RunID) {
-	ids := runIDs(runs)
-	slices.SortFunc(ids, func(a, b pgtype.UUID) int { return bytes.Compare(a.Bytes[:], b.Bytes[:]) }) // as everybody locks them
-	p.exec(s.sql.lockTasks, ids)
-	p.exec(s.sql.limit.runs.begin, ids)
+func beginLimited(s *Store, p *pipeline, begun []driver.LimitBegin) {
+	begun = slices.Clone(begun)
+	slices.SortFunc(begun, func(a, b driver.LimitBegin) int { return bytes.Compare(a.Run[:], b.Run[:]) }) // as everybody locks them
+	runs, claims := make([]pgtype.UUID, len(begun)), make([]int64, len(begun))
+	for i, b := range begun {
+		runs[i], claims[i] = uuidArg(b.Run), b.ID
+	}
+	p.exec(s.sql.lockTasks, runs)
+	p.exec(s.sql.limit.runs.begin, runs, claims)
 }
 
 // queueLimitsEnd adds what ends the limits of runs that close, behind the locks of their tasks.

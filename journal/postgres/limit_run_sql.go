@@ -117,10 +117,13 @@ FROM unnest($2::int[], $3::bigint[], $4::smallint[], $5::bigint[], $6::bool[], $
 WHERE c.node = a.node AND c.id = a.id AND c.part = a.part`
 
 // limitBeginSQL lets runs begin that have got their limits, behind the locks of their tasks. One
-// that is paused begins when it is resumed; one that is closed has no task.
+// that is paused begins when it is resumed; one that is closed has no task. One that was closed and
+// opened again while the round had read its claim waits for another claim, and this one has ended.
 const limitBeginSQL = `
 UPDATE reprise.tasks t SET visible_at = clock_timestamp(), state = CASE WHEN t.state = -1 THEN 0 ELSE t.state END
-FROM unnest($1::uuid[]) AS i(id) WHERE t.run_id = ANY (ARRAY[i.id]) AND t.owner = 0 AND (t.state = -1 OR t.state = 3)`
+FROM unnest($1::uuid[], $2::bigint[]) AS i(id, claim)
+WHERE t.run_id = ANY (ARRAY[i.id]) AND t.owner = 0 AND (t.state = -1 OR t.state = 3) AND EXISTS (
+    SELECT FROM reprise.limit_claims c WHERE c.node = 0 AND c.run_id BETWEEN i.id AND i.id AND c.id = i.claim AND NOT c.ended)`
 
 // limitLookSQL makes lines of a limit worth a look in which runs wait: the limit has changed.
 const limitLookSQL = `UPDATE reprise.limit_lines l SET look_at = 1 WHERE l.name = $1::text AND l.look_at IS NOT NULL`

@@ -170,8 +170,8 @@ func (l *limitRows) writeRuns(t *driver.LimitTable) error {
 			x.exec(limitArriveSQL, rank, granted, in.ID, int64(part))
 		}
 	}
-	for _, run := range t.Begun() {
-		x.exec(limitBeginSQL, l.at.UnixMicro(), uuidArg(run))
+	for _, b := range t.Begun() {
+		x.exec(limitBeginSQL, l.at.UnixMicro(), uuidArg(b.Run))
 	}
 	return x.err
 }
