@@ -228,8 +228,8 @@ func runsInCrowds(k *kit) {
 	k.same("begun", takeIn(n), many)
 }
 
-// A run that waits keeps its place through a pause, and a reset while it is paused, and stays
-// limited when its priority changes. One that holds its limit holds it while it is paused.
+// A run that waits keeps its place through a pause, and a reset while it is paused. One that holds
+// its limit holds it while it is paused.
 func runsKeepTheirPlace(k *kit) {
 	setLimit(k, journal.Limit{Name: "runs", Concurrency: 1})
 	n := newLimiter(k)
@@ -240,8 +240,6 @@ func runsKeepTheirPlace(k *kit) {
 	o := k.take(n.m.ID(), 1)[0]
 	k.ok(back(k, driver.AdminRetry, runs[0], 2))
 	takeIn(n)
-	k.ok(acts(k, driver.AdminAction{Run: runs[0], Kind: driver.AdminSetPriority, Priority: journal.PriorityMin}))
-	stateIs(k, "of another priority", runs[0], journal.Limited)
 	k.ok(k.admin(runs[0], driver.AdminPause))
 	k.ok(back(k, driver.AdminReset, runs[0], 1))
 	stateIs(k, "paused and reset", runs[0], journal.Paused)
