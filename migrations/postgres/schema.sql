@@ -510,7 +510,7 @@ CREATE INDEX limit_claims_held_idx ON reprise.limit_claims USING btree (node) WH
 
 CREATE INDEX limit_claims_line_idx ON reprise.limit_claims USING btree (name, key, rank, node, id) WHERE ((granted_at IS NULL) AND counted);
 
-CREATE INDEX limit_claims_news_idx ON reprise.limit_claims USING btree (since) WHERE ((node = 0) AND ((NOT counted) OR ended));
+CREATE INDEX limit_claims_news_idx ON reprise.limit_claims USING btree (since, id) WHERE ((node = 0) AND ((NOT counted) OR ended));
 
 CREATE INDEX limit_claims_of_run_idx ON reprise.limit_claims USING btree (run_id) WHERE (node = 0);
 
