@@ -33,7 +33,7 @@ var notAFlag = map[string]string{
 }
 
 // otherNames are the names that fields have for flags that may be repeated.
-var otherNames = map[string]string{"label": "labels", "header": "headers", "result": "results", "message": "messages"}
+var otherNames = map[string]string{"label": "labels", "limit": "limits", "header": "headers", "result": "results", "message": "messages"}
 
 // operation is what docs/openapi.json says of one.
 type operation struct {
