@@ -25,10 +25,9 @@ TUTORIAL := examples/tutorial
 WEB := ui/web
 
 # The packages that keep live runs in memory; their tests run in both modes. In a change's check those that are made of processes that
-# wait, and the simulator, which passivates as it likes, run in the usual mode alone; make race runs all in both. The tests of
-# runtime/internal have no node, so there is no other mode of them.
+# wait, and the simulator, which passivates as it likes, run in the usual mode alone; make race runs all in both.
 ENGINE := ./actor/... ./runtime ./runtime/acceptance ./runtime/bulk ./runtime/gather ./runtime/internal/... ./runtime/runtimetest ./runtime/schedule ./runtime/sim
-PASSIVATED := ./actor/... ./runtime ./runtime/bulk ./runtime/gather ./runtime/runtimetest ./runtime/schedule
+PASSIVATED := ./runtime/runtimetest ./runtime/schedule
 
 # What a newer server could change: the guarantees, every statement and its plan, migrations, views. The
 # guarantees once, not once more amid others or through faults: that is about our own code, on any server.
@@ -37,11 +36,12 @@ NEWER := '^Test(Store$$|Statements|Plans|ClaimIsFlat|LoadIsFlat|Migrate|Views|Re
 # The packages whose tests need neither a server nor a second process.
 QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./migrations ./runtime/internal/... ./runtime/runtimetest ./examples/approval ./examples/readmetest
 
-# The packages in which goroutines share memory: their tests run with the race detector in every change's check.
+# The packages in which goroutines share memory: their tests run with the race detector in every change's check, and with a passivation
+# after every turn at once, to save a run of all of them; make race runs them in both modes.
 RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./internal/watchdog ./journal/driver \
 	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/bulk ./runtime/gather ./runtime/internal/...
 
-.PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types engines million peers race race-engine newer \
+.PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types engines million peers race newer \
 	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-engines prepare-peers
 
 # Nothing but the shell: on a machine with Go and make alone, this works.
@@ -54,7 +54,7 @@ quick: ## under a minute, while you work: build, vet, and the tests that need no
 	$(GO) vet ./...
 	$(GO) test -timeout $(TIMEOUT) $(QUICK)
 
-test: once passivated tutorial assets ## every test: once, the engine's once more with a passivation after every turn, and those of the tutorial and the assets
+test: once passivated tutorial assets ## every test: once, the engine's once more with a passivation after every turn and the race detector, and those of the tutorial and the assets
 
 check: fmt tidy vet lint cross test peers race newer ## all that a change must pass, the race detector on everything, and the comparison
 
@@ -91,7 +91,8 @@ vuln: ## known vulnerabilities in what we call; before every release
 once: prepare ## every test once
 	$(TEST) -timeout $(TIMEOUT) ./...
 
-passivated: prepare ## the engine's tests with a passivation after every turn: whatever a run forgets is found
+passivated: prepare-race ## the engine's tests with a passivation after every turn, so that whatever a run forgets is found, and with the race detector
+	REPRISE_TEST_PASSIVATE=always $(TEST) -race -timeout $(TIMEOUT) $(RACE)
 	REPRISE_TEST_PASSIVATE=always $(TEST) -timeout $(TIMEOUT) $(PASSIVATED)
 
 tutorial: prepare ## the program of docs/tutorial.md: its flows, and kill -9 of its process on SQLite and Postgres
@@ -120,9 +121,6 @@ peers: prepare-peers ## the comparison with other products: vet, staticcheck, an
 race: prepare-race ## every test with the race detector, the engine's in both modes; SQLite in Go is ten times slower with it
 	$(TEST) -race -timeout 30m ./...
 	REPRISE_TEST_PASSIVATE=always $(TEST) -race -timeout $(TIMEOUT) $(ENGINE)
-
-race-engine: prepare-race ## the race detector where goroutines share memory
-	$(TEST) -race -timeout $(TIMEOUT) $(RACE)
 
 newer: prepare-newer ## the conformance tests of journal/postgres, and upgrades, on a newer PostgreSQL, which is fetched if need be
 	bin=$$(.ci/newer-postgres) && REPRISE_PG_BIN=$$bin $(TEST) -timeout $(TIMEOUT) ./journal/postgres/pgserver && \
