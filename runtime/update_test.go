@@ -21,6 +21,7 @@ const (
 	till    workflow.Name[int, int]      = "till"
 	pay     workflow.Update[int, int]    = "pay"
 	slowPay workflow.Update[int, int]    = "slow pay"
+	heldPay workflow.Update[int, int]    = "held pay" // is never answered: only the run ends
 	next    workflow.Update[string, int] = "next"
 	shut    workflow.Signal[int]         = "shut"
 )
@@ -50,6 +51,9 @@ func tills(ctx workflow.Context, sum int) (int, error) {
 			return 0, err
 		}
 		return handle(ctx, v)
+	}, check)
+	heldPay.Handle(ctx, func(ctx workflow.Context, v int) (int, error) {
+		return v, workflow.Await(ctx, func() bool { return false })
 	}, check)
 	if err := workflow.Await(ctx, func() bool { return shut.Pending(ctx) > 0 || count >= 3 }); err != nil {
 		return sum, err
@@ -129,11 +133,11 @@ func TestUpdateOfARunThatEnds(t *testing.T) {
 		for how, want := range map[string]string{"shut": "has completed", "cancel": "was cancelled", "terminate": "was terminated: enough"} {
 			started, err := runtime.Start(ctx, client, till, 0, nil)
 			run := clustertest.MustStart(t, started, err)
-			h, err := runtime.SendUpdate(ctx, client, run.ID(), slowPay, 1, &runtime.UpdateOptions{Key: "k"})
+			h, err := runtime.SendUpdate(ctx, client, run.ID(), heldPay, 1, &runtime.UpdateOptions{Key: "k"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			clustertest.Described(t, client, run.ID(), "the update is accepted", func(d *runtime.Description) bool { return len(d.Updates) == 1 && d.Updates[0].Name == "slow pay" })
+			clustertest.Described(t, client, run.ID(), "the update is accepted", func(d *runtime.Description) bool { return len(d.Updates) == 1 && d.Updates[0].Name == "held pay" })
 			switch how {
 			case "shut":
 				err = runtime.Signal(ctx, client, run.ID(), shut, 1, nil)
