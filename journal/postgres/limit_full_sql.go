@@ -28,11 +28,11 @@ LEFT JOIN LATERAL (SELECT * FROM reprise.limit_lines a WHERE a.name = k.name AND
 CROSS JOIN LATERAL (
     SELECT count(*)::int AS n FROM (
         SELECT FROM reprise.limit_claims c
-        WHERE c.node = 0 AND c.granted_at IS NOT NULL AND c.ended AND c.name = k.name AND c.key = k.key ORDER BY c.name, c.key) c) e
+        WHERE c.node = 0 AND c.granted_at IS NOT NULL AND c.ended IS NOT FALSE AND c.name = k.name AND c.key = k.key ORDER BY c.name, c.key) c) e
 CROSS JOIN LATERAL (
     SELECT count(*)::int AS n FROM (
         SELECT FROM reprise.limit_claims c
-        WHERE c.node = 0 AND c.granted_at IS NOT NULL AND c.ended AND c.name = k.name AND t.total > 0 ORDER BY c.name, c.key) c) f
+        WHERE c.node = 0 AND c.granted_at IS NOT NULL AND c.ended IS NOT FALSE AND c.name = k.name AND t.total > 0 ORDER BY c.name, c.key) c) f
 CROSS JOIN LATERAL (
     SELECT count(*)::int AS n FROM (
         SELECT FROM reprise.limit_claims c

@@ -504,7 +504,7 @@ CREATE UNIQUE INDEX inbox_key_idx ON reprise.inbox USING btree (run_id, key);
 
 CREATE INDEX limit_claims_backlog_idx ON reprise.limit_claims USING btree (name, key, id) WHERE ((node = 0) AND (granted_at IS NULL) AND (NOT ended) AND (part >= 0));
 
-CREATE INDEX limit_claims_ended_idx ON reprise.limit_claims USING btree (name, key) WHERE ((node = 0) AND (granted_at IS NOT NULL) AND ended);
+CREATE INDEX limit_claims_ended_idx ON reprise.limit_claims USING btree (name, key) WHERE ((node = 0) AND (granted_at IS NOT NULL) AND (ended IS NOT FALSE));
 
 CREATE INDEX limit_claims_held_idx ON reprise.limit_claims USING btree (node) WHERE (granted_at IS NOT NULL);
 
