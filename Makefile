@@ -78,7 +78,7 @@ lint: ## staticcheck, at a fixed version
 	cd $(TUTORIAL) && $(GO) run $(STATICCHECK) ./...
 	cd $(WEB) && $(GO) run $(STATICCHECK) ./...
 
-# A change's check builds for Windows alone: macOS has no file that Linux or Windows does not have. Nobody executes what is built, so the
+# Not part of a change's check, as few changes touch a file of one system. Nobody executes what is built, so the
 # compiler need not optimize: that is a third of its time.
 cross: ## build everything for each of SYSTEMS, which is Windows and macOS
 	set -e; for os in $(SYSTEMS); do echo "GOOS=$$os $(GO) build ./..."; GOOS=$$os $(GO) build -gcflags='all=-N -l -dwarf=false' ./...; done
