@@ -16,7 +16,8 @@ type position struct {
 	effects        bool // whether the others send messages, start children and go on as new generations
 }
 
-// positions are where the checks of J1 to J10 are made once more. A store may have a statement for
+// positions are where the checks of the guarantees are made once more; those of limits (J14) amid
+// twenty alone, since a round of limits is no batch of commits. A store may have a statement for
 // a single member and another one for many, and what carries production is that for many: it must
 // compare owner, fence and turn (J3) of each member, and each member's inbox (J6), as the single
 // one does. A fault may look at the first member only, or at the last.
@@ -41,6 +42,9 @@ func amid(t *testing.T, open func(t *testing.T) driver.Store) {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range suite() {
+				if strings.HasPrefix(c.name, "J14_") && !p.effects {
+					continue
+				}
 				if !strings.HasPrefix(c.name, "J") || slices.Contains(fillsItsBatches, c.name) {
 					continue
 				}
