@@ -1,13 +1,19 @@
 package worker
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/internal/held"
 )
 
 // faultyStore answers loads and commits as a test says. Other verbs are not for it.
@@ -120,4 +126,22 @@ func TestOnlyRetriesCanWait(t *testing.T) {
 			t.Errorf("%s: can wait %t, want %t", what, got, c.want)
 		}
 	}
+}
+
+// A commit that takes long is reported while the store answers otherwise.
+func TestSlowCommitsAreReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &faultyStore{commit: func(cs []driver.Commit) ([]driver.Outcome, error) {
+			time.Sleep(5 * time.Second)
+			return make([]driver.Outcome, len(cs)), nil
+		}}
+		var text bytes.Buffer
+		w := newWriter(t.Context(), driver.New(s, nil), 1)
+		w.slow.Log, w.slow.What = slog.New(slog.NewTextHandler(&text, nil)), held.SlowCall
+		run := journal.NewRunID()
+		w.commitBatch([]driver.Commit{{Run: run, Node: 1, Fence: 1, Generation: 1, Next: driver.Next{Kind: driver.NextKeep}}})
+		if got := text.String(); strings.Count(got, held.SlowCall) != 1 || !strings.Contains(got, run.String()) {
+			t.Errorf("the log is %q, want one line about run %s", got, run)
+		}
+	})
 }
