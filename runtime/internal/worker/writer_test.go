@@ -140,6 +140,7 @@ func TestSlowCommitsAreReported(t *testing.T) {
 		w.slow.Log, w.slow.What = slog.New(slog.NewTextHandler(&text, nil)), held.SlowCall
 		run := journal.NewRunID()
 		w.commitBatch([]driver.Commit{{Run: run, Node: 1, Fence: 1, Generation: 1, Next: driver.Next{Kind: driver.NextKeep}}})
+		synctest.Wait() // for whoever wrote the line
 		if got := text.String(); strings.Count(got, held.SlowCall) != 1 || !strings.Contains(got, run.String()) {
 			t.Errorf("the log is %q, want one line about run %s", got, run)
 		}
