@@ -305,44 +305,58 @@ func TestStepsThatWaitEnd(t *testing.T) {
 }
 
 // A claim whose body is never called gives all of its cost back: the step waited for a slot of the
-// node when its run was cancelled. It needs two limits, so its node asked before it had a slot.
+// node when its run was cancelled. Its node had a slot when it asked, and another step took it.
 func TestWhatDoesNotBeginCostsNothing(t *testing.T) {
+	const bound, holder workflow.Name[string, string] = "bound", "holder"
 	c, g := clustertest.New(t), newGate()
 	o := c.Options()
 	o.StepsMax = 1
 	n := c.Run(o, func(n *runtime.Node) {
 		runtime.Handle(n, gated, func(ctx workflow.Context, name string) (string, error) {
-			first := workflow.StepAsync(ctx, "pass", func(ctx context.Context) (string, error) {
-				return name, g.pass(context.WithoutCancel(ctx), name) // it keeps the slot until the second one has ended
-			}, nil)
-			second := workflow.StepAsync(ctx, "second", func(context.Context) (string, error) { return name, errors.New("it began") },
+			return workflow.Step(ctx, "pass", func(ctx context.Context) (string, error) { return name, g.pass(ctx, name) }, nil)
+		}, nil)
+		runtime.Handle(n, bound, func(ctx workflow.Context, name string) (string, error) {
+			return workflow.Step(ctx, "second", func(context.Context) (string, error) { return name, errors.New("it began") },
 				&workflow.StepOptions{Limits: []workflow.StepLimit{{Name: "tokens", Cost: 1000}, {Name: "bank"}}})
-			_, err := workflow.All(ctx, first, second)
-			return name, err
+		}, nil)
+		runtime.Handle(n, holder, func(ctx workflow.Context, name string) (string, error) {
+			return name, workflow.Sleep(ctx, time.Hour)
 		}, nil)
 	})
 	client, ctx := n.Client(), clustertest.Context(t)
-	if err := runtime.SetLimit(ctx, client, journal.Limit{Name: "tokens", Rate: journal.Rate{N: 1000, Per: 240 * time.Hour, Burst: 1000}}); err != nil {
-		t.Fatal(err)
+	for _, l := range []journal.Limit{
+		{Name: "tokens", Rate: journal.Rate{N: 1000, Per: 240 * time.Hour, Burst: 1000}},
+		{Name: "bank", Concurrency: 1},
+	} {
+		if err := runtime.SetLimit(ctx, client, l); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := runtime.SetLimit(ctx, client, journal.Limit{Name: "bank", Concurrency: 1}); err != nil {
-		t.Fatal(err)
-	}
-	started, err := runtime.Start(ctx, client, gated, "a", nil)
-	run := clustertest.MustStart(t, started, err)
-	g.begins(t, "a")
-	uses := func(what string, ok func(page *journal.LimitPage) bool) {
+	uses := func(what, name string, ok func(uses []journal.LimitUse) bool) {
 		t.Helper()
 		clustertest.Until(t, what, func() bool {
-			page, err := runtime.Limits(ctx, client, &journal.LimitFilter{Name: "tokens", Uses: 1})
-			return err == nil && ok(&page)
+			page, err := runtime.Limits(ctx, client, &journal.LimitFilter{Name: name, Uses: 1})
+			return err == nil && ok(page.Uses)
 		})
 	}
-	uses("the second step has its claim, and waits for a slot", func(page *journal.LimitPage) bool { return len(page.Uses) == 1 && page.Uses[0].Held == 1 })
+	hold, err := runtime.Start(ctx, client, holder, "holds the bank", &runtime.StartOptions{Limits: []journal.LimitNeed{{Name: "bank"}}})
+	held := clustertest.MustStart(t, hold, err)
+	uses("a run holds the bank", "bank", func(u []journal.LimitUse) bool { return len(u) == 1 && u[0].Held == 1 })
+	started, err := runtime.Start(ctx, client, bound, "a", nil)
+	run := clustertest.MustStart(t, started, err)
+	uses("the step waits for the bank", "bank", func(u []journal.LimitUse) bool { return len(u) == 1 && u[0].Waiting == 1 })
+	if _, err := runtime.Start(ctx, client, gated, "b", nil); err != nil {
+		t.Fatal(err)
+	}
+	g.begins(t, "b")
+	if err := client.Terminate(ctx, held.ID(), "the bank is another's now"); err != nil {
+		t.Fatal(err)
+	}
+	uses("the step has its claim, and waits for a slot", "tokens", func(u []journal.LimitUse) bool { return len(u) == 1 && u[0].Held == 1 })
 	if err := client.Cancel(ctx, run.ID(), "enough"); err != nil {
 		t.Fatal(err)
 	}
-	uses("nothing is used", func(page *journal.LimitPage) bool { return len(page.Uses) == 0 })
+	uses("nothing is used", "tokens", func(u []journal.LimitUse) bool { return len(u) == 0 })
 	g.open <- nil
 	n.Stop()
 }

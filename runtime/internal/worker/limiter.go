@@ -95,8 +95,8 @@ func (l *limiter) Withdraw(w *actor.LimitWant) bool {
 	}
 	delete(l.list, w.ID)
 	l.back.leave(e)
-	if e.sent {
-		l.end(w.ID, w.Needs)
+	if e.sent { // the store may have granted it meanwhile: whatever is withdrawn has used nothing
+		l.end(w.ID, unused(w.Needs))
 	}
 	return true
 }

@@ -315,6 +315,40 @@ func TestLateRoundsOfLimits(t *testing.T) {
 	}
 }
 
+// A want that is withdrawn has used nothing of a rate, also if another node has granted it and this
+// one has yet to hear of it.
+func TestWithdrawnBehindItsGrant(t *testing.T) {
+	inLimiterWorld(t, func(w *limiterWorld) {
+		w.set(journal.Limit{Name: "x", Concurrency: 1, Rate: journal.Rate{N: 1, Per: 24 * time.Hour, Burst: 2}})
+		other, err := w.j.Join(t.Context(), journal.Node{Name: "other", Lease: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		needs := []journal.LimitNeed{{Name: "x", Cost: 1}}
+		want := driver.Want{ID: 1, Run: journal.NewRunID(), Priority: 3, Since: time.Now(), Needs: needs}
+		a, err := other.Limits(t.Context(), driver.LimitRound{Wants: []driver.Want{want}})
+		if err != nil || len(a.Granted) != 1 {
+			t.Fatalf("the other node is granted %v, %v", a.Granted, err)
+		}
+		b := w.want()
+		synctest.Wait()
+		if _, err := other.Limits(t.Context(), driver.LimitRound{Releases: []driver.LimitRelease{{ID: 1, Needs: needs}}}); err != nil {
+			t.Fatal(err)
+		}
+		if w.held() != 1 || w.hasBegun(b) || !w.l.Withdraw(b) {
+			t.Fatalf("%d are held, %v have begun; want one that the node does not know of", w.held(), w.began)
+		}
+		if n := w.held(); n != 0 {
+			t.Errorf("%d are held behind the withdrawal", n)
+		}
+		c := w.want()
+		if !w.hasBegun(c) {
+			t.Error("what was withdrawn costs the next one a day")
+		}
+		w.l.Release(c, c.Needs)
+	})
+}
+
 // Nothing of limits is asked of the store, and no step begins, when the loop has ended: the node
 // may have left by then.
 func TestQuestionsEndWithTheLoopOfLimits(t *testing.T) {

@@ -74,6 +74,15 @@ func (l *limiter) end(id int64, needs []journal.LimitNeed) {
 	l.poke()
 }
 
+// unused is what to settle for a want whose attempt does not begin.
+func unused(needs []journal.LimitNeed) []journal.LimitNeed {
+	none := slices.Clone(needs)
+	for i := range none {
+		none[i].Cost = 0
+	}
+	return none
+}
+
 // poke wakes the loop. It does not block.
 func (l *limiter) poke() { wakeUp(l.wake) }
 
