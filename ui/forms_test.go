@@ -60,8 +60,8 @@ func TestStartForm(t *testing.T) {
 	p.wrong("stamps", "de: This is to be a number.")
 	p.Accessible()
 	p.Shoot("start-form")
-	p.Press("\r")                                                                                // in the field of the key
-	p.Await(fmt.Sprintf(`document.activeElement === document.querySelector(%q)`, p.field("by"))) // the first that is wrong
+	p.Press("\r")                                                                                    // in the field of the key
+	p.Await(fmt.Sprintf(`document.activeElement === document.querySelector(%q)`, p.field("weight"))) // the first that is wrong
 	if n, _, err := s.Client.Count(clustertest.Context(t), journal.ListFilter{}, 10); err != nil || n != 0 {
 		t.Errorf("%d runs, %v: what is wrong was started", n, err)
 	}

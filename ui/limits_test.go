@@ -24,7 +24,7 @@ func TestLimits(t *testing.T) {
 	p.Accessible()
 	p.Fill("dialog .field:nth-of-type(5) input", "")
 	p.Fill("dialog .field:nth-of-type(3) input", "1")
-	p.Fill("dialog .field:nth-of-type(9) input", "the bank asked") // the problem stands behind it
+	p.Fill("dialog .field:nth-of-type(11) input", "the bank asked") // the problem stands behind it
 	confirm(p, "Make", "")
 	see(p, "1 at once")
 	s.Ask(t, "acme & söhne", 1)

@@ -33,6 +33,7 @@ func everyVerb(s *shop) {
 	s.timelineVerbs()
 	s.failureVerbs()
 	s.viewVerbs()
+	s.mayVerb()
 	s.limitVerbs()
 	s.limitedStart()
 	s.scheduleVerbs()

@@ -3,6 +3,7 @@ package api_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/reprise-run/reprise/ui/record"
@@ -33,5 +34,13 @@ func (s *shop) viewVerbs() {
 	s.must(http.StatusOK, "GET", "/audit?verb=delete-view", "", &audit)
 	if len(audit) != 1 || audit[0].Actor != "eva" || audit[0].Reason != "over" || audit[0].Detail != changed.Name {
 		s.t.Errorf("the audit has %+v", audit)
+	}
+}
+
+// mayVerb: where nobody is asked, everything may be done.
+func (s *shop) mayVerb() {
+	var may record.May
+	if s.must(http.StatusOK, "GET", "/may?workflow=parcel&queue=q", "", &may); !slices.Contains(may.Verbs, "run start") || slices.Contains(may.Verbs, "run cancel") {
+		s.t.Errorf("the verbs are %q", may.Verbs)
 	}
 }
