@@ -11,7 +11,7 @@ const meta = (name: string) => document.querySelector<HTMLMetaElement>(`meta[nam
 
 export const title = meta("title") ?? "Reprise";
 export const readOnly = meta("read-only") === "true";
-export const asks = meta("asks") === "true"; // whether the API asks who may do what
+export const asksWho = meta("asks") === "true"; // whether the API asks who may do what
 
 // ProblemError is what a call throws that was refused, or that nobody has answered.
 export class ProblemError extends Error {

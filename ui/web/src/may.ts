@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { asks, call, readOnly } from "./client";
+import { asksWho, call, readOnly } from "./client";
 
 // About is what a verb is about, if it is about no single run: a workflow, a version of it, a queue.
 export interface About {
@@ -32,12 +32,12 @@ export function useMay({ workflow, version, queue }: About = {}): (verb: string)
 	const key = JSON.stringify({ workflow, version, queue });
 	const [verbs, set] = useState<ReadonlySet<string>>();
 	useEffect(() => {
-		if (!asks || readOnly) return;
+		if (!asksWho || readOnly) return;
 		let gone = false;
 		void ask(key).then((v) => gone || set(v));
 		return () => {
 			gone = true;
 		};
 	}, [key]);
-	return (verb) => !readOnly && (!asks || !!verbs?.has(verb));
+	return (verb) => !readOnly && (!asksWho || !!verbs?.has(verb));
 }

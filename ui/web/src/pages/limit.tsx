@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import type { Limit, LimitBounds, LimitClaim, LimitKey } from "../api";
 import { useAnswer } from "../answer";
-import { asks } from "../client";
+import { asksWho } from "../client";
 import type { Page } from "../page";
 import { Act, useAsk } from "../parts/act";
 import { Facts, Part } from "../parts/facts";
@@ -51,7 +51,7 @@ function One({ params }: { params: Record<string, string> }) {
 			...ofKey,
 			{ id: "since", head: "Holds it for", kind: "number", cell: (c: LimitClaim) => <Duration from={c.granted_at} /> },
 			...costs,
-			{ id: "do", head: "Actions", cell: (c: LimitClaim) => <Act verb="limit release" may={asks ? { verbs: c.may ?? [] } : {}} quiet label={`Release ${c.claim}`} act={() => ask(releasing(c, again))}>Release</Act> },
+			{ id: "do", head: "Actions", cell: (c: LimitClaim) => <Act verb="limit release" may={asksWho ? { verbs: c.may ?? [] } : {}} quiet label={`Release ${c.claim}`} act={() => ask(releasing(c, again))}>Release</Act> },
 		] as Array<Column<LimitClaim>>,
 		line: [
 			{ id: "place", head: "Place", kind: "number", cell: (c: LimitClaim) => count(c.place ?? 0, (c.place ?? 0) >= 1000) },
