@@ -31,9 +31,8 @@ func documentedRights(t testing.TB) string {
 const makeApp = `
 DO $$ BEGIN CREATE ROLE app LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$;`
 
-// asApp gives the role app rights in a schema, which it makes if need be, and returns how to connect
-// as that role.
-func asApp(t testing.TB, dsn, schema, rights string) string {
+// grantApp gives the role app rights in a schema, which it makes if need be, like the role.
+func grantApp(t testing.TB, dsn, schema, rights string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -47,6 +46,11 @@ func asApp(t testing.TB, dsn, schema, rights string) string {
 	if _, err := conn.Exec(t.Context(), makeApp+r.Replace(rights)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// appDSN is how to connect as the role app.
+func appDSN(t testing.TB, dsn string) string {
+	t.Helper()
 	u, err := url.Parse(dsn)
 	if err != nil {
 		t.Fatal(err)

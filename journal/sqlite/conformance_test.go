@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,9 +11,30 @@ import (
 )
 
 func TestStore(t *testing.T) {
+	template := migrated(t)
 	journaltest.All(t, func(t *testing.T) driver.Store {
-		return sqlite.Aged{Store: open(t, filepath.Join(t.TempDir(), "reprise.db"), nil)}
+		path := filepath.Join(t.TempDir(), "reprise.db")
+		if err := os.WriteFile(path, template, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return sqlite.Aged{Store: open(t, path, nil)}
 	})
+}
+
+// migrated is a file with all tables. To make them takes longer than most checks.
+func migrated(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "reprise.db")
+	s, err := sqlite.Open(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 func BenchmarkStore(b *testing.B) {

@@ -12,7 +12,7 @@ import (
 func Server(t *testing.T) *pgserver.Server {
 	t.Helper()
 	server, err := pgserver.Start(Context(t), &pgserver.Options{
-		NoFsync: true, Settings: map[string]string{"synchronous_commit": "on"},
+		NoFsync: true, Settings: map[string]string{"synchronous_commit": "on"}, Dir: pgserver.MemoryDir(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -135,9 +135,10 @@ func create(t testing.TB, migrated bool) string {
 }
 
 // startShared finds the server, or starts it. A private one does not sync, because a crash of the
-// machine ends the tests as well. It compiles no expressions: tables that nobody has analysed make
-// the planner expect millions of rows, so each session of a test would load a compiler for ten. The
-// caller holds mu.
+// machine ends the tests as well, and has its files in memory if it can: a database of a test is
+// hundreds of files, and to make and remove them on a disk were a quarter of all that the server
+// does. It compiles no expressions: tables that nobody has analysed make the planner expect
+// millions of rows, so each session of a test would load a compiler for ten. The caller holds mu.
 func startShared(ctx context.Context) error {
 	if shared.dsn != "" {
 		return nil
@@ -146,7 +147,7 @@ func startShared(ctx context.Context) error {
 		return nil
 	}
 	own, err := pgserver.Start(ctx, &pgserver.Options{
-		NoFsync: true, Settings: map[string]string{"max_connections": "400", "jit": "off"},
+		NoFsync: true, Settings: map[string]string{"max_connections": "400", "jit": "off"}, Dir: pgserver.MemoryDir(),
 	})
 	if err != nil {
 		return err
