@@ -23,10 +23,10 @@ func confirm(p *uitest.Page, verb, reason string) {
 	p.Await(`!document.querySelector("dialog") && document.querySelector(".toast")`)
 }
 
-// act clicks on the button with a label or a text.
+// act clicks on the button with a label or a text, once it can be clicked.
 func act(p *uitest.Page, name string) {
 	p.T.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll("main button")].find(b => (b.ariaLabel ?? b.textContent) === %q)`, name)
+	find := fmt.Sprintf(`[...document.querySelectorAll("main button")].find(b => !b.disabled && (b.ariaLabel ?? b.textContent) === %q)`, name)
 	p.Await(find)
 	uitest.Eval[bool](p, "("+find+".focus(), "+find+".click(), true)")
 }

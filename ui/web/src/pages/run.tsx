@@ -30,6 +30,9 @@ import { WhyBox } from "../run/why";
 
 export const page: Page = { path: "runs/:run", title: "Run", view: RunPage };
 
+// How often the page of a run that shows its messages looks for those that wait.
+const toldMs = 5_000;
+
 // RunPage shows one run. An address with a key becomes that of the run which has it now.
 function RunPage({ params }: { params: Record<string, string> }) {
 	const name = params.run!;
@@ -125,6 +128,13 @@ function RunView({ detail, shown, history, why, audit, query, generation }: All)
 		if (!name) history.again(); // without a stream
 		if (name === "event") look();
 	});
+	const told = tab === "messages" && run.status === "open" && !past;
+	useEffect(() => {
+		if (!told) return;
+		shown.again(); // of a message that waits the stream says nothing
+		const tick = setInterval(() => document.hidden || shown.again(), toldMs);
+		return () => clearInterval(tick);
+	}, [told, shown.again]);
 	const clock = useClock(run.status === "open");
 	const reasons = why.answer?.reasons;
 	const drawn = useMemo(() => read(history.events), [history.events, history.version]);

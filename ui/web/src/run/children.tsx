@@ -35,16 +35,18 @@ export function Tree({ run, changed }: { run: Run; changed: number }) {
 
 // Level is what one run has started. Its pages come one after the other.
 function Level({ where, label, changed }: { where: string; label: string; changed: number }) {
-	const [rows, setRows] = useState<Run[]>([]);
-	const [next, setNext] = useState<string | undefined>();
+	const [{ rows, next }, setRead] = useState<{ rows: Run[]; next?: string }>({ rows: [] });
 	const [problem, setProblem] = useState<Problem>();
 	const [busy, setBusy] = useState(false);
 	const read = async (cursor?: string, limit = pageMax) => {
 		setBusy(true);
 		try {
 			const page = await call("GET /runs", { query: { where: where + " order by created asc", limit, cursor } });
-			setRows((r) => (cursor ? [...r, ...page.runs] : page.runs));
-			setNext(page.next);
+			// The first page may be read anew while the second one is on its way.
+			setRead((had) => {
+				if (!cursor) return had.rows.length > pageMax ? had : { rows: page.runs, next: page.next };
+				return cursor === had.next ? { rows: [...had.rows, ...page.runs], next: page.next } : had;
+			});
 			setProblem(undefined);
 		} catch (e) {
 			setProblem(problemOf(e));
