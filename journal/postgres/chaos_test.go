@@ -29,7 +29,12 @@ func TestEveryConnectionIsTerminatedInTurn(t *testing.T) {
 			return // the workload has ended
 		}
 		for _, pid := range pids {
-			if _, err := admin.Exec(ctx, "SELECT pg_terminate_backend($1, 1000)", pid); err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			// The end of the last one is waited for, as it might be the session of the audit.
+			if _, err := admin.Exec(context.WithoutCancel(ctx), "SELECT pg_terminate_backend($1, 10000)", pid); err != nil {
+				t.Error(err)
 				return
 			}
 			ended[pid] = true

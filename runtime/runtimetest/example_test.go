@@ -125,7 +125,7 @@ func ExampleEveryCrash() {
 
 // inTest has an example run as a test function, quietly and once.
 func inTest(fn func(*testing.T)) {
-	for name, value := range map[string]string{"test.v": "false", "test.count": "1"} {
+	for name, value := range map[string]string{"test.v": "false", "test.count": "1", "test.skip": ""} {
 		f := flag.Lookup(name)
 		before := f.Value.String()
 		if err := f.Value.Set(value); err != nil {

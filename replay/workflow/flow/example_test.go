@@ -35,7 +35,7 @@ func centsOf(c Cart) int { return c.Cents }
 func show[In any](f *flow.Flow[In], in In) { showWith(f, in, nil) }
 
 func showWith[In any](f *flow.Flow[In], in In, do func(e *runtimetest.Env, run journal.RunID)) {
-	for name, value := range map[string]string{"test.v": "false", "test.count": "1"} {
+	for name, value := range map[string]string{"test.v": "false", "test.count": "1", "test.skip": ""} {
 		before := flag.Lookup(name).Value.String()
 		defer flag.Set(name, before)
 		if err := flag.Set(name, value); err != nil {
