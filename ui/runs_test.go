@@ -45,7 +45,7 @@ func TestFilter(t *testing.T) {
 	for _, s := range []struct{ keys, want string }{
 		{"wor", "workflow"},
 		{kb.ArrowDown + kb.Enter, "="}, // takes the field
-		{"=", `"order"`},               // the values are there before one goes through them
+		{"=", `"asker"`},               // a workflow that a node serves: what is known has come
 		{kb.ArrowDown, `"order"`},
 		{kb.ArrowUp, `"asker"`},
 		{kb.ArrowDown + kb.ArrowDown, `"customs"`},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
 // reader is the loop that reads the store for all waiters.
@@ -50,7 +51,7 @@ func (r *reader) loop(ctx context.Context) {
 			return
 		case <-r.list.wake:
 			if r.list.takeScan() {
-				poll.Reset(time.Until(read.Add(min(scanEvery, r.poll))))
+				poll.Reset(max(time.Until(read.Add(min(scanEvery, r.poll))), retry.Soon))
 			}
 		case <-poll.C:
 			read = time.Now()

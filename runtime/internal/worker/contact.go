@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 	"github.com/reprise-run/reprise/runtime/internal/logkey"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
 // contact keeps the promise of [journal.Node.Grace]: a node that the others judge by its sessions
@@ -151,7 +152,7 @@ func (c *contact) loop(ctx context.Context) {
 	every := c.grace / askPerGrace
 	answered := make(chan struct{}, 1)
 	asking, asked, offered := false, time.Time{}, time.Time{}
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(retry.Soon)
 	defer timer.Stop()
 	for {
 		s := c.heedNow()
@@ -170,7 +171,7 @@ func (c *contact) loop(ctx context.Context) {
 			}()
 		}
 		if next := c.next(s, asking, due, offered.Add(every)); !next.IsZero() {
-			timer.Reset(time.Until(next))
+			timer.Reset(max(time.Until(next), retry.Soon))
 		}
 		select {
 		case <-ctx.Done():

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
+	"github.com/reprise-run/reprise/runtime/internal/retry"
 )
 
 // lease keeps the membership alive. One renewal covers every run that the node owns, whatever their
@@ -79,7 +80,7 @@ func (l *lease) renewLoop(ctx context.Context, end time.Time) {
 
 // sleep waits for d or until somebody wants a renewal, and tells whether ctx still lasts.
 func (l *lease) sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
+	timer := time.NewTimer(max(d, retry.Soon))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -101,7 +101,7 @@ func (l *runLimits) loop(ctx context.Context) {
 			}
 			pause = min(2*pause, limitRetryMax)
 		}
-		due.Reset(wait)
+		due.Reset(max(wait, retry.Soon))
 	}
 }
 

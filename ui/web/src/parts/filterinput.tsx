@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { complete, insert, type Known, type Offers } from "../filter";
 import { plain } from "./text";
 
@@ -21,6 +21,14 @@ export function FilterInput({ value, find, known, begin, wrong }: { value: strin
 		setOffers(o.list.length > 0 && (always || text) ? o : undefined);
 		setAt(-1);
 	};
+	// What is known comes a moment after one begins to write. What was chosen stays so, whatever comes
+	// between.
+	useLayoutEffect(() => {
+		if (!offers) return;
+		const o = complete(text, input.current!.selectionStart ?? text.length, known);
+		setOffers(o.list.length > 0 ? o : undefined);
+		setAt(at < 0 ? at : o.list.findIndex((n) => n.text === offers.list[at]!.text));
+	}, [known]);
 	const take = (i: number) => {
 		const made = insert(text, offers!, offers!.list[i]!.text);
 		caret.current = made.at;
