@@ -6,8 +6,9 @@ export GO
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck@v1.9.0
 TIMEOUT     ?= 20m
-# vet has a target of its own, so tests do not run a part of it once more.
-TEST        := $(GO) test -count=1 -vet=off
+# vet has a target of its own, so tests do not run a part of it once more. Processes of tests are short: to collect their garbage as
+# often as that of a server takes a tenth of their time, and a third of the simulator's.
+TEST        := GOGC=400 $(GO) test -count=1 -vet=off
 FUZZTIME    ?= 20s
 SEEDS       ?= 10000
 FROM        ?= 1
@@ -41,9 +42,9 @@ QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./mi
 RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./internal/watchdog ./journal/driver \
 	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/bulk ./runtime/gather ./runtime/internal/...
 
-# What make test leaves to make race, which runs every test: the whole contract once more behind a pooler in transaction mode, of which
-# TestClusterBehindAPooler and TestPoolerIsNoticedAtOpen see the most.
-LONG := '^TestStoreBehindAPooler$$$$'
+# What make test leaves to make race, which runs every test: the whole contract once more behind a pooler in transaction mode, the
+# scenarios of bench and of failover in a tiny form, and the main job through kills, which make chaos does at length.
+LONG := '^(TestStoreBehindAPooler|TestScenarios|TestOrderSurvives.*)$$$$'
 
 .PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types engines million peers race newer \
 	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-engines prepare-peers
