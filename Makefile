@@ -25,10 +25,8 @@ TUTORIAL := examples/tutorial
 # What makes the dashboard's assets, a module of its own because of its bundler.
 WEB := ui/web
 
-# The packages that keep live runs in memory; their tests run in both modes. In a change's check those that are made of processes that
-# wait, and the simulator, which passivates as it likes, run in the usual mode alone; make race runs all in both.
+# The packages that keep live runs in memory; make race runs their tests in both modes.
 ENGINE := ./actor/... ./runtime ./runtime/acceptance ./runtime/bulk ./runtime/gather ./runtime/internal/... ./runtime/runtimetest ./runtime/schedule ./runtime/sim
-PASSIVATED := ./runtime/runtimetest ./runtime/schedule
 
 # What a newer server could change: the guarantees, every statement and its plan, migrations, views. The
 # guarantees once, not once more amid others or through faults: that is about our own code, on any server.
@@ -42,9 +40,10 @@ QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./mi
 RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./internal/watchdog ./journal/driver \
 	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/bulk ./runtime/gather ./runtime/internal/...
 
-# What make test leaves to make race, which runs every test: the whole contract once more behind a pooler in transaction mode, the
-# scenarios of bench and of failover in a tiny form, and the main job through kills, which make chaos does at length.
-LONG := '^(TestStoreBehindAPooler|TestScenarios|TestOrderSurvives.*)$$$$'
+# What make test leaves to make race, which runs every test, to keep within its time: the contract once more behind a pooler in transaction
+# mode, and at the ends of batches; deaths behind each statement; the scenarios of bench and of failover in a tiny form; the main job through
+# kills, which make chaos does at length; the document of incidents, as it is executed; the faults that the simulator finds.
+LONG := '^TestStoreBehindAPooler$$$$|^TestStore$$$$/^Amid$$$$/^(First|Last)$$$$|^TestCrashPointsOf|^TestScenarios$$$$|^TestOrderSurvives|^TestIncidents$$$$|^TestSimulatorFindsPlantedFaults$$$$'
 
 .PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types engines million peers race newer \
 	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-engines prepare-peers
@@ -98,7 +97,6 @@ once: prepare ## every test once that passivated does not run
 
 passivated: prepare-race ## the engine's tests with a passivation after every turn, so that whatever a run forgets is found, and with the race detector
 	REPRISE_TEST_PASSIVATE=always $(TEST) -race -timeout $(TIMEOUT) $(RACE)
-	REPRISE_TEST_PASSIVATE=always $(TEST) -timeout $(TIMEOUT) $(PASSIVATED)
 
 tutorial: prepare ## the program of docs/tutorial.md: its flows, and kill -9 of its process on SQLite and Postgres
 	cd $(TUTORIAL) && $(TEST) -timeout $(TIMEOUT) ./...

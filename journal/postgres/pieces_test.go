@@ -32,7 +32,7 @@ func TestATurnIsWrittenInPieces(t *testing.T) {
 			t.Parallel()
 			dsn := pgtest.New(t)
 			conn := connect(t, dsn)
-			s := open(t, dsn+"&statement_timeout=300", nil)
+			s := open(t, dsn+"&statement_timeout=1500", nil)
 			j := driver.New(s, nil)
 			node := join(t, j)
 			c := commitOf(j, owned(t, j, node), keep, began())
@@ -40,7 +40,7 @@ func TestATurnIsWrittenInPieces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			mustExec(t, conn, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END';
+			mustExec(t, conn, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.005); RETURN NEW; END';
 				CREATE TRIGGER slow BEFORE INSERT ON reprise.runs FOR EACH ROW EXECUTE FUNCTION slow();
 				CREATE TRIGGER slow BEFORE INSERT ON reprise.inbox FOR EACH ROW EXECUTE FUNCTION slow()`)
 			ask(&c, target[0].Run)
@@ -89,14 +89,14 @@ func TestAFamilyEndsInPieces(t *testing.T) {
 				t.Parallel()
 				dsn := pgtest.New(t)
 				conn := connect(t, dsn)
-				j := driver.New(open(t, dsn+"&statement_timeout=300", nil), nil)
+				j := driver.New(open(t, dsn+"&statement_timeout=1500", nil), nil)
 				first := commitOf(j, owned(t, j, join(t, j)), keep, began())
 				for i := range many {
 					first.Starts = append(first.Starts, journal.Start{Workflow: "flow",
 						Parent: &journal.Parent{Run: first.Run, Generation: 1, Cmd: journal.Cmd(i + 1), Policy: policy}})
 				}
 				commit(t, j, first)
-				mustExec(t, conn, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.001); RETURN NEW; END';
+				mustExec(t, conn, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.005); RETURN NEW; END';
 					CREATE TRIGGER slow BEFORE INSERT ON reprise.events FOR EACH ROW EXECUTE FUNCTION slow();
 					CREATE TRIGGER slow BEFORE INSERT ON reprise.inbox FOR EACH ROW EXECUTE FUNCTION slow()`)
 				first.Starts = nil
