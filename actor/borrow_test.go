@@ -133,10 +133,11 @@ func TestBodiesBorrowInTurn(t *testing.T) {
 func TestABodyOfALostRunIsTold(t *testing.T) {
 	bubble(t, nil, func(g *rig) {
 		exclusive(g)
-		first, told := newGate(), make(chan error, 1)
+		first, told, begun := newGate(), make(chan error, 1), make(chan struct{})
 		g.define("two", func(ctx workflow.Context) (string, error) {
 			workflow.StepTxAsync(ctx, "first", using(first), nil)
 			return workflow.StepTx(ctx, "second", func(_ context.Context, tx *memoryTx) (string, error) {
+				<-begun // either body may begin first
 				err := tx.use(context.Background())
 				told <- err
 				return "", err
@@ -144,6 +145,7 @@ func TestABodyOfALostRunIsTold(t *testing.T) {
 		})
 		g.start("two")
 		<-first.began
+		close(begun)
 		wait()
 		g.sys.Kill(ErrRunLost)
 		wait()
