@@ -36,9 +36,10 @@ NEWER := '^Test(Store$$|Statements|Plans|ClaimIsFlat|LoadIsFlat|Migrate|Views|Re
 QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./migrations ./runtime/internal/... ./runtime/runtimetest ./examples/approval ./examples/readmetest
 
 # The packages in which goroutines share memory: in a change's check their tests run with the race detector and with a passivation after
-# every turn at once, and not without, to save two runs of all of them; make race runs them in both modes.
+# every turn at once, and not without, to save two runs of all of them; make race runs them in both modes, and those of ./runtime, which
+# take five minutes so.
 RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./internal/watchdog ./journal/driver \
-	./replay ./replay/internal/... ./actor/... ./runtime ./runtime/bulk ./runtime/gather ./runtime/internal/...
+	./replay ./replay/internal/... ./actor/... ./runtime/bulk ./runtime/gather ./runtime/internal/...
 
 # What make test leaves to make race, which runs every test, to keep within its time: the contract once more behind a pooler in transaction
 # mode, and at the ends of batches; deaths behind each statement; the scenarios of bench and of failover in a tiny form; the main job through
