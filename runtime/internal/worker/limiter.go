@@ -95,7 +95,9 @@ func (l *limiter) Withdraw(w *actor.LimitWant) bool {
 	}
 	delete(l.list, w.ID)
 	l.back.leave(e)
-	if e.sent { // the store may have granted it meanwhile: whatever is withdrawn has used nothing
+	// The store may have granted it meanwhile, or by a round that has failed: whatever is withdrawn
+	// has used nothing.
+	if e.sent || !l.unsure.IsZero() {
 		l.end(w.ID, unused(w.Needs))
 	}
 	return true

@@ -349,6 +349,29 @@ func TestWithdrawnBehindItsGrant(t *testing.T) {
 	})
 }
 
+// Nor if it was granted by a round whose answer was lost.
+func TestWithdrawnBehindALostAnswer(t *testing.T) {
+	inLimiterWorld(t, func(w *limiterWorld) {
+		w.set(journal.Limit{Name: "x", Concurrency: 1, Rate: journal.Rate{N: 1, Per: 24 * time.Hour, Burst: 1}})
+		w.m.fail = func(nth int) (before, after error) {
+			if nth == 1 {
+				after = journal.ErrUnavailable
+			}
+			return nil, after
+		}
+		a := w.want()
+		if w.held() != 1 || w.hasBegun(a) || !w.l.Withdraw(a) {
+			t.Fatalf("%d are held, %v have begun; want one that the node does not know of", w.held(), w.began)
+		}
+		time.Sleep(limitRetryMax)
+		b := w.want()
+		if time.Sleep(limitRetryMax); !w.hasBegun(b) {
+			t.Error("what was withdrawn costs the next one a day")
+		}
+		w.l.Release(b, b.Needs)
+	})
+}
+
 // Nothing of limits is asked of the store, and no step begins, when the loop has ended: the node
 // may have left by then.
 func TestQuestionsEndWithTheLoopOfLimits(t *testing.T) {
