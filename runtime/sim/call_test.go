@@ -152,6 +152,7 @@ func (w *world) callWithStart(ctx context.Context, r *running, client *runtime.C
 		w.await(r, a, client, func(ctx context.Context, client *runtime.Client) (string, error) {
 			if first {
 				first = false
+				w.idOf(r) // who has started it may note the id behind the answer, which is looked for by it
 				return handle.Result(ctx)
 			}
 			return runtime.CallUpdate(ctx, client, w.idOf(r), callIt, c, &runtime.UpdateOptions{Key: c.ID})
