@@ -35,11 +35,11 @@ NEWER := '^Test(Store$$|Statements|Plans|ClaimIsFlat|LoadIsFlat|Migrate|Views|Re
 # The packages whose tests need neither a server nor a second process.
 QUICK := ./internal/... ./journal ./journal/driver ./replay/... ./actor/... ./migrations ./runtime/internal/... ./runtime/runtimetest ./examples/approval ./examples/readmetest
 
-# The packages in which goroutines share memory: in a change's check their tests run with the race detector and with a passivation after
-# every turn at once, and not without, to save two runs of all of them; make race runs them in both modes, and those of ./runtime, which
-# take five minutes so.
+# The packages in which goroutines share memory, and nothing that takes long to compile with the race detector, as SQLite does: in a
+# change's check their tests run with it and with a passivation after every turn at once, and not without, to save two runs of all of
+# them; make race runs every test in both modes.
 RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./internal/watchdog ./journal/driver \
-	./replay ./replay/internal/... ./actor/... ./runtime/bulk ./runtime/gather ./runtime/internal/...
+	./replay/internal/... ./actor/... ./runtime/internal/...
 
 # What make test leaves to make race, which runs every test, to keep within its time: the contract once more behind a pooler in transaction
 # mode, and at the ends of batches; deaths behind each statement; the scenarios of bench and of failover in a tiny form; the main job through
@@ -74,11 +74,11 @@ tidy: ## show what go mod tidy would change
 
 vet: ## go vet
 	$(GO) vet ./...
-	$(GO) vet -tags engines ./ui
 	cd $(TUTORIAL) && $(GO) vet ./...
 	cd $(WEB) && $(GO) vet ./...
 
-lint: ## staticcheck, at a fixed version
+lint: ## staticcheck, at a fixed version, and go vet of what only make engines compiles
+	$(GO) vet -tags engines ./ui
 	$(GO) run $(STATICCHECK) ./...
 	cd $(TUTORIAL) && $(GO) run $(STATICCHECK) ./...
 	cd $(WEB) && $(GO) run $(STATICCHECK) ./...
