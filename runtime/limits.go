@@ -44,4 +44,6 @@ const (
 	whyClaimsMax = 200
 	// whyHoldersMax is how many holders it names: whoever asks wants to know one that hangs.
 	whyHoldersMax = 5
+	// whyAncestorsMax is how many generations of parents it looks for among them.
+	whyAncestorsMax = 8
 )

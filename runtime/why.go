@@ -50,7 +50,7 @@ func (w *why) read(ctx context.Context, c *Client, t *journal.Task) (err error) 
 		w.paused, err = c.j.Audit(ctx, journal.AuditFilter{Run: w.d.Run.ID, Verb: driver.AdminPause.String(), Limit: 1})
 	}
 	if err == nil {
-		w.limits, err = readLimitWaits(ctx, c.j, w.d.Run.ID)
+		w.limits, err = readLimitWaits(ctx, c.j, &w.d.Run)
 	}
 	w.now = c.j.Now()
 	return err

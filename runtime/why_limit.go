@@ -23,11 +23,17 @@ func (l *limitWaits) waits(cmd journal.Cmd) bool { return l != nil && l.cmds[cmd
 
 // readLimitWaits finds what a run waits for: with one question if it is nothing, and with two more
 // for each of the first keys that it waits for.
-func readLimitWaits(ctx context.Context, j *driver.Journal, run journal.RunID) (*limitWaits, error) {
+func readLimitWaits(ctx context.Context, j *driver.Journal, run *journal.Run) (*limitWaits, error) {
 	l := &limitWaits{cmds: map[journal.Cmd]bool{}}
-	page, err := j.Limits(ctx, journal.LimitFilter{Run: run, Claims: journal.ListMax})
+	page, err := j.Limits(ctx, journal.LimitFilter{Run: run.ID, Claims: journal.ListMax})
 	if err != nil {
 		return nil, err
+	}
+	var family ancestors
+	if slices.ContainsFunc(page.Claims, func(c journal.LimitClaim) bool { return c.Granted.IsZero() }) {
+		if family, err = readAncestors(ctx, j, run); err != nil {
+			return nil, err
+		}
 	}
 	lines := map[driver.LimitKey]*limitLine{}
 	for i := range page.Claims {
@@ -41,6 +47,7 @@ func readLimitWaits(ctx context.Context, j *driver.Journal, run journal.RunID) (
 			if lines[k], err = readLimitLine(ctx, j, k); err != nil {
 				return nil, err
 			}
+			lines[k].family = family
 		}
 		l.reasons = append(l.reasons, lines[k].reason(c))
 	}
@@ -57,6 +64,7 @@ type limitLine struct {
 	use     journal.LimitUse
 	claims  []journal.LimitClaim // of the key: those that are held, then those that wait
 	others  []journal.LimitClaim // that are held of any key, if Total is full
+	family  ancestors            // of who waits
 }
 
 func readLimitLine(ctx context.Context, j *driver.Journal, k driver.LimitKey) (*limitLine, error) {
@@ -180,6 +188,7 @@ func (l *limitLine) reason(c *journal.LimitClaim) Reason {
 			r.Text = strings.Replace(r.Text, "it is number ", "it is behind number ", 1)
 		}
 	}
+	l.family.blames(&r)
 	r.Text += "; " + w.Estimate
 	w.Holders = w.Holders[:min(len(w.Holders), whyHoldersMax)]
 	return r
