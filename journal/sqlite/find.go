@@ -223,7 +223,11 @@ func (l *listing) findPlaced(ctx context.Context, q querier) ([]journal.RunID, e
 		}
 		l.where.clear()
 	}
-	parts, n, err := l.fewest(q, l.gathered(), l.where.most)
+	most, err := l.walked(q)
+	if err != nil {
+		return nil, err
+	}
+	parts, n, err := l.fewest(q, l.gathered(), most)
 	if err == nil && len(ranges) > 0 && (parts == nil || n > gatherSure) {
 		most := min(labelledMax, l.where.most)
 		if parts != nil {
@@ -250,6 +254,21 @@ func (l *listing) findPlaced(ctx context.Context, q querier) ([]journal.RunID, e
 		l.where.clear()
 	}
 	return l.gather(ctx, q, parts)
+}
+
+// walked returns how many candidates are gathered at most. Where the runs of some statuses are walked
+// over, newest first, that is no more than they are: to count more of something else costs as much
+// as the walk.
+func (l *listing) walked(q querier) (most int, err error) {
+	parts := l.where.statuses()
+	if o := l.where.q.Order; parts == nil || l.narrowest() || !o.ByID() || o.Ascending {
+		return l.where.most, nil
+	}
+	few, n, err := l.fewest(q, [][]part{parts}, l.where.most)
+	if few == nil {
+		n = l.where.most
+	}
+	return n, err
 }
 
 // gather looks at all candidates of the parts and returns what matches in order.

@@ -152,3 +152,64 @@ func TestPartsAreOneListing(t *testing.T) {
 		}
 	}
 }
+
+// TestFailuresAreFoundByEachName: of up to namesMax names, and of more, each is found wherever it
+// stands, once.
+func TestFailuresAreFoundByEachName(t *testing.T) {
+	t.Parallel()
+	s := plantMonth(t, 3_000)
+	for where, want := range map[string]int{
+		`error.class = "class11"`:                                      3,
+		`error.class in ("class11", "none", "neither")`:                3,
+		`error.class in ("none", "class11", "neither")`:                3,
+		`error.class in ("none", "neither", "class11")`:                3,
+		`error.class in ("class1", "none", "neither")`:                 0, // a part of others
+		`error.class in ("class11", "class41", "class12")`:             9, // one of them was cancelled
+		`error.class in ("class11", "class11", "class12")`:             6,
+		`error.class in ("class11", "class41", "class12", "class13")`:  12,
+		`status = "failed" and error.class in ("class41", "class12")`:  3,
+		`error.class in ("class11", "class12") and closed > -1000d`:    6,
+		`error.class in ("none", "class12") order by duration desc`:    3,
+		`error.class in ("none", "quoted \"name\"", "class12")`:        3,
+		`not error.class in ("none", "class12") and status = "failed"`: 87,
+	} {
+		page, err := s.List(t.Context(), journal.ListFilter{Where: where, Limit: journal.ListMax})
+		if err != nil || len(page.Runs) != want {
+			t.Errorf("%s: %d runs, %v, want %d", where, len(page.Runs), err, want)
+		}
+	}
+}
+
+// TestNoMoreIsCountedThanWalked: what else could be gathered is counted up to the runs that a walk
+// meets, which a walk in another order, or over all runs, does not bound.
+func TestNoMoreIsCountedThanWalked(t *testing.T) {
+	t.Parallel()
+	s := plantMonth(t, 3_000)
+	for _, c := range []struct {
+		filter journal.ListFilter
+		want   int
+	}{
+		{journal.ListFilter{Where: `status = "failed" and closed > -1000d`}, 90},
+		{journal.ListFilter{Where: `status in ("failed", "cancelled") and closed > -1000d`}, 96},
+		{journal.ListFilter{Where: `error.class = "class11" and closed > -1000d`}, 96},
+		{journal.ListFilter{Where: `status = "completed" and closed > -1000d`}, gatherMax},
+		{journal.ListFilter{Where: `closed > -1000d`}, gatherMax},
+		{journal.ListFilter{Where: `status = "failed" order by duration desc`}, gatherMax},
+		{journal.ListFilter{Where: `status = "failed" order by created asc`}, gatherMax},
+		{journal.ListFilter{Where: `status = "failed" and key = "key-11"`}, gatherMax},
+	} {
+		w, err := newFinding(&c.filter, now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := newListing(w.narrow(c.filter))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.where = w
+		var most int
+		if err = s.read(t.Context(), func(c *conn) (err error) { most, err = l.walked(c); return err }); err != nil || most != c.want {
+			t.Errorf("%s: %d, %v, want %d", c.filter.Where, most, err, c.want)
+		}
+	}
+}

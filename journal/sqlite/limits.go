@@ -42,8 +42,8 @@ const (
 	walkShare = 8
 	// labelledMax is how many runs a name of labels may have to be gathered by it.
 	labelledMax = 10_000
-	// namesMax is how many names of failures are looked for one by one: each costs a look at all
-	// runs that have failed.
+	// namesMax is how many names of failures are looked for in their texts, before any is decoded.
+	// listFailedAsSQL has as many parameters.
 	namesMax = 3
 )
 

@@ -56,12 +56,13 @@ SELECT ` + candidateColumns + `
 FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_runs r ON r.id = e.run_id
 WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? ORDER BY e.run_id DESC LIMIT +?`
 
-	// listFailedAsSQL looks for a name in the text of the failure, as bytes: it need not be a name
-	// there, and is asked for again.
+	// listFailedAsSQL looks for names in the text of the failure, as bytes, in one look at it: what
+	// is found need not be a name there, and is asked for again. A name that is NULL is found nowhere.
 	listFailedAsSQL = `
 SELECT ` + candidateColumns + `
 FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_runs r ON r.id = e.run_id
-WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? AND instr(e.payload, ?) > 0 ORDER BY e.run_id DESC LIMIT +?`
+WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ?
+  AND (instr(e.payload, ?) > 0 OR instr(e.payload, ?) > 0 OR instr(e.payload, ?) > 0) ORDER BY e.run_id DESC LIMIT +?`
 
 	listNoKeySQL = `
 SELECT ` + candidateColumns + `

@@ -68,7 +68,8 @@ SELECT count(*) FROM (SELECT 1 FROM reprise_events e INDEXED BY reprise_events_f
 	// countFailedAsSQL counts those with any name: to look at names costs as much as to list them.
 	countFailedAsSQL = `
 SELECT count(*) FROM (
-    SELECT 1 FROM reprise_events e INDEXED BY reprise_events_failed_idx WHERE e.kind > 20 AND e.kind = ?1 AND ?2 IS NOT NULL LIMIT +?3)`
+    SELECT 1 FROM reprise_events e INDEXED BY reprise_events_failed_idx WHERE e.kind > 20 AND e.kind = ?1
+      AND coalesce(?2, ?3, ?4) IS NOT NULL LIMIT +?5)`
 	countCreatedSQL = `
 SELECT count(*) FROM (
     SELECT 1 FROM reprise_runs r INDEXED BY reprise_runs_created_idx WHERE r.created_at >= ? AND r.created_at <= ? LIMIT +?)`
@@ -131,9 +132,7 @@ func (w *finding) statuses() (parts []part) {
 	}
 	if at < 0 && w.bounds.Failed {
 		for status := journal.Failed; status <= journal.Terminated; status++ {
-			for _, s := range w.failed(status) {
-				parts = append(parts, part{s, w.all})
-			}
+			parts = append(parts, part{w.failed(status), w.all})
 		}
 		return parts
 	}
@@ -151,9 +150,7 @@ func (w *finding) statuses() (parts []part) {
 		case status == journal.Open:
 			parts = append(parts, part{source{listOpenSQL, nil}, append(rest, &one)})
 		case status > journal.Completed:
-			for _, s := range w.failed(status) {
-				parts = append(parts, part{s, append(slices.Clone(rest), &one)})
-			}
+			parts = append(parts, part{w.failed(status), append(rest, &one)})
 		default:
 			return nil
 		}
@@ -169,9 +166,9 @@ func stuckSource(state journal.TaskState) string {
 	return listStuckSQL
 }
 
-// failed returns the sources of the runs that ended with a status. Those of which a name of the
-// failure is asked are found by the name in its text, since most failures have another one.
-func (w *finding) failed(status journal.Status) (list []source) {
+// failed returns the source of the runs that ended with a status. Those of which names of the
+// failure are asked are found by a name in its text, since most failures have another one.
+func (w *finding) failed(status journal.Status) source {
 	kind := int64(status.TerminalKind())
 	for _, e := range w.all {
 		c, ok := e.(*filter.Cond)
@@ -179,12 +176,13 @@ func (w *finding) failed(status journal.Status) (list []source) {
 			slices.ContainsFunc(c.Values, func(v filter.Value) bool { return !plainName(v.Text) }) {
 			continue
 		}
-		for _, v := range c.Values {
-			list = append(list, source{listFailedAsSQL, []any{kind, []byte(v.Text)}})
+		args := append([]any{kind}, make([]any, namesMax)...)
+		for i, v := range c.Values {
+			args[1+i] = []byte(v.Text)
 		}
-		return list
+		return source{listFailedAsSQL, args}
 	}
-	return []source{{listFailedSQL, []any{kind}}}
+	return source{listFailedSQL, []any{kind}}
 }
 
 // indexed returns what has the order of ids in an index, each one an alternative.
