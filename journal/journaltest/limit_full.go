@@ -18,6 +18,7 @@ var backlogChecks = []check{
 	{"J14_ARepeatedStartIsNotInItsOwnWay", fullRepeats},
 	{"J14_ABacklogChangesLive", fullChanges},
 	{"J14_AFullLimitCancelsTheOldest", fullCancelsOldest},
+	{"J14_AFullLimitSparesWhoHasBegun", fullSparesWhoHasBegun},
 	{"J14_AFullLimitCancelsTheNewest", fullCancelsNewest},
 	{"J14_AChildOfAFullLimitIsAFailure", fullForChildren},
 	{"J14_AParentHearsOfACancelledChild", fullCancelsChildren},
@@ -194,6 +195,35 @@ func fullCancelsOldest(k *kit) {
 	linesAre(k, "at the end", journal.LimitUse{Name: "full", Held: 1, Waiting: 2})
 	k.same("the one that has begun", k.row(first).Status, journal.Open)
 	k.same("the audit of what is left", details(k, left[0]), nil)
+}
+
+// One that has begun, and was retried, waits for its place again. Nobody who comes cancels it: it may
+// have done what only its code can undo.
+func fullSparesWhoHasBegun(k *kit) {
+	setLimit(k, journal.Limit{Name: "full", Concurrency: 1, MaxBacklog: 1, OnFull: journal.OnFullCancelOldest})
+	n := newLimiter(k)
+	retried := comes(k, needing(1, need("full", ""))...)[0].Run
+	k.same("begun", takeIn(n), 1)
+	k.take(n.m.ID(), 1)[0].fails()
+	holds := comes(k, needing(1, need("full", ""))...)[0].Run
+	k.same("begun when it has failed", takeIn(n), 1)
+	k.ok(back(k, driver.AdminRetry, retried, 2))
+	stateIs(k, "retried", retried, journal.Limited)
+	first := comes(k, needing(1, need("full", ""))...)[0]
+	k.same("cancelled for one that comes", first.Cancelled, nil)
+	k.same("cancelled for the next", comes(k, needing(1, need("full", ""))...)[0].Cancelled, []journal.RunID{first.Run})
+	cancelled := 0
+	for _, out := range comes(k, needing(3, need("full", ""))...) {
+		cancelled += len(out.Cancelled)
+	}
+	k.same("cancelled for three at once: the one before, and two of them", cancelled, 3)
+	stateIs(k, "retried, behind all of them", retried, journal.Limited)
+	takeIn(n)
+	o := k.take(n.m.ID(), 1)[0]
+	k.same("the one that has the place", o.run, holds)
+	o.commit(closed, started(), completed("1"))
+	k.same("begun at last", takeIn(n), 1)
+	k.same("claimed", k.take(n.m.ID(), 1)[0].run, retried)
 }
 
 // One that comes is stored, and is cancelled at once. A message that comes with it finds it closed.

@@ -154,11 +154,11 @@ func (g *limitGate) cancel(ctx context.Context, q querier) error {
 	for _, k := range keys {
 		why := driver.LimitEnd{LimitKey: k, MaxBacklog: g.rooms[k].Limit.MaxBacklog}
 		for n := oldest[k]; n > 0; {
-			first, err := g.oldest(ctx, q, k, n)
+			first, err := g.oldest(ctx, q, k, n, g.out[by[k]].Run)
 			if err != nil {
 				return err
 			}
-			if len(first) == 0 { // all have begun
+			if len(first) == 0 { // all others have begun
 				break
 			}
 			closed, err := g.end(ctx, q, first, &why) // a round may let some begin meanwhile
@@ -173,14 +173,14 @@ func (g *limitGate) cancel(ctx context.Context, q querier) error {
 	return nil
 }
 
-func (g *limitGate) oldest(ctx context.Context, q querier, k driver.LimitKey, n int) (runs []journal.RunID, err error) {
+func (g *limitGate) oldest(ctx context.Context, q querier, k driver.LimitKey, n int, last journal.RunID) (runs []journal.RunID, err error) {
 	var p pipeline
 	p.query(g.s.sql.limit.full.oldest, each(func(row pgx.CollectableRow) error {
 		var run pgtype.UUID
 		err := row.Scan(&run)
 		runs = append(runs, run.Bytes)
 		return err
-	}), k.Name, k.Key, n)
+	}), k.Name, k.Key, n, uuidArg(last))
 	return runs, p.send(ctx, q)
 }
 
