@@ -22,7 +22,10 @@ type boundPlan struct {
 	Name        string `json:"name"` // one letter, as in sort.Needs
 	Concurrency int    `json:"concurrency,omitempty"`
 	Total       int    `json:"total,omitempty"`
-	Rate        int64  `json:"rate,omitempty"` // of costs in a second
+	Rate        int64  `json:"rate,omitempty"`    // of costs in a second
+	Backlog     int    `json:"backlog,omitempty"` // of runs; 0 for any number
+
+	Full journal.OnFull `json:"full,omitempty"` // what happens to a run that comes beyond it
 }
 
 // boundKeys are how many keys a bound with a Total has. A step's number decides which one is its.
@@ -80,7 +83,7 @@ func (in *instr) cost() int64 { return 1 + int64(in.ID%4) }
 // bind makes the limits of the plan. Nobody is connected yet.
 func (w *world) bind() {
 	for _, b := range w.plan.Bounds {
-		l := journal.Limit{Name: b.Name, Concurrency: b.Concurrency, Total: b.Total}
+		l := journal.Limit{Name: b.Name, Concurrency: b.Concurrency, Total: b.Total, MaxBacklog: b.Backlog, OnFull: b.Full}
 		if b.Rate > 0 {
 			l.Rate = journal.Rate{N: b.Rate, Per: time.Second, Burst: b.Rate}
 		}
@@ -126,11 +129,17 @@ func (w *world) beginsBounded(ctx context.Context, e *execution, in *instr, undo
 			w.bounded++
 		}
 	}
-	excused := w.epoch > 0 || slices.ContainsFunc(w.plan.Faults, func(f fault) bool { return f.Kind == leap })
+	excused := w.excusesHolders()
 	w.mu.Unlock()
 	if len(over) > 0 && !excused {
 		w.breaks("bounds", "step %s of run %s begins on %s, and more than may hold %q (J14)", e.step, w.number(e.run), e.process, over)
 	}
+}
+
+// excusesHolders tells whether the store may not know who holds what: see beginsBounded. The caller
+// holds mu.
+func (w *world) excusesHolders() bool {
+	return w.epoch > 0 || slices.ContainsFunc(w.plan.Faults, func(f fault) bool { return f.Kind == leap })
 }
 
 // holders counts the bodies that hold a key of a limit, and those that hold any key of it. The

@@ -23,7 +23,11 @@ func (w *world) forked(a *driver.AdminAction, was, now *memory.RunSnapshot) {
 		r.breaks("the fork has %d entries of the audit (J12)", rows)
 	}
 	t := fork.Run.Task
-	if fork.Run.Generation != was.Run.Generation+1 || fork.Run.Parent != nil || t == nil || t.Owner != 0 || t.State != journal.Ready || t.VisibleAt.IsZero() {
+	state, due := journal.Ready, true
+	if len(fork.Run.Limits) > 0 { // it holds what the run does, and so waits for it
+		state, due = journal.Limited, false
+	}
+	if fork.Run.Generation != was.Run.Generation+1 || fork.Run.Parent != nil || t == nil || t.Owner != 0 || t.State != state || t.VisibleAt.IsZero() == due {
 		r.breaks("the fork is %+v, its task %+v", fork.Run, t)
 	}
 	r.copies()
@@ -41,7 +45,7 @@ func (w *world) forked(a *driver.AdminAction, was, now *memory.RunSnapshot) {
 		return
 	}
 	w.forks++
-	made := &running{plan: &runPlan{Program: of.plan.Program}, number: of.number, fork: w.forks, id: fork.Run.ID, since: fork.Run.Generation}
+	made := &running{plan: &runPlan{Program: of.plan.Program, Holds: of.plan.Holds}, number: of.number, fork: w.forks, id: fork.Run.ID, since: fork.Run.Generation}
 	w.runs = append(w.runs, made)
 	w.drivers.Go(func() { w.listen(made, fork.Run.ID, 0) })
 }

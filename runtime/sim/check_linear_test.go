@@ -72,7 +72,7 @@ func (f *finder) compare(r *settled) {
 			switch ev := &events[i]; {
 			case i < r.begins[g].kept:
 				stored = append(stored, fmt.Sprintf("%d/%d is a copy", g+1, ev.Seq))
-			case ev.Kind != journal.RunTerminated: // which no owner writes
+			case ev.Kind != journal.RunTerminated && !isPushed(ev): // which no owner writes
 				stored = append(stored, told(journal.Generation(g+1), ev))
 			}
 		}

@@ -12,7 +12,7 @@ import (
 // checkLines: what a program writes to the log is there, and once if nothing has gone wrong.
 func checkLines(f *finder) {
 	for _, r := range f.runs {
-		if !r.Run.Status.Closed() || r.Run.Status == journal.Terminated {
+		if !r.Run.Status.Closed() || r.wasNotAsked() {
 			continue
 		}
 		out, err := outcomeOf(r.Run.Terminal)

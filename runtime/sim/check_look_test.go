@@ -179,10 +179,10 @@ func (w *world) came(r *running) (n map[string]int, open bool) {
 	return n, slices.ContainsFunc(w.open(), func(run journal.Run) bool { return run.ID == r.id })
 }
 
-// neverBegan tells whether a run was terminated before its first turn: nothing can be asked then.
+// neverBegan tells whether a run was closed before its first turn: nothing can be asked then.
 func (w *world) neverBegan(r *running) bool {
 	h, err := w.db.Load(context.Background(), []driver.LoadRequest{{Run: r.id}})
-	return err == nil && len(h[0].Events) == 1 && h[0].Run.Status == journal.Terminated
+	return err == nil && len(h[0].Events) == 1 && h[0].Run.Status.Closed()
 }
 
 // lookAtAll asks some run of the plan once more, when all is quiet: the answer must come.

@@ -21,7 +21,7 @@ func checkModel(f *finder) {
 		if !r.Run.Status.Closed() || r.Run.Terminal == nil {
 			continue
 		}
-		if r.Run.Status == journal.Terminated {
+		if r.wasNotAsked() {
 			f.ended(r)
 			continue
 		}
@@ -59,6 +59,10 @@ func (f *finder) heard(r *settled) {
 
 // ended checks a run whose program was not asked.
 func (f *finder) ended(r *settled) {
+	if r.isPushedOut() {
+		f.pushedOut(r)
+		return
+	}
 	if !r.running.terminated && r.of == 0 {
 		f.breaks("%s was terminated by nobody", r)
 	}

@@ -40,17 +40,17 @@ func (r *rewinding) breaks(format string, args ...any) {
 	r.w.breaks("rewind", "a %s of run %s to event %d of %d of generation %d: "+format+" (J13)", list...)
 }
 
-// row: the run is open, free and due; a pause stays.
+// row: the run is open and free, and due or waiting for the limits that it holds; a pause stays.
 func (r *rewinding) row() {
-	t := r.now.Run.Task
+	t, holds := r.now.Run.Task, len(r.now.Run.Limits) > 0
 	switch {
 	case r.now.Run.Generation != r.was.Run.Generation+1:
 		r.breaks("generation %d follows", r.now.Run.Generation)
 	case t == nil || r.now.Run.Status != journal.Open:
 		r.breaks("the run is %s, its task %+v", r.now.Run.Status, t)
-	case t.Owner != 0 || t.VisibleAt.IsZero():
+	case t.Owner != 0 || t.VisibleAt.IsZero() && !holds:
 		r.breaks("the task is not free and due: %+v", *t)
-	case r.was.Run.Task != nil && r.was.Run.Task.State.OnHold() != (t.State == journal.Paused) || t.State != journal.Paused && t.State != journal.Ready:
+	case r.was.Run.Task != nil && r.was.Run.Task.State.OnHold() != (t.State == journal.Paused) || t.State != journal.Paused && t.State != journal.Ready && !(holds && t.State == journal.Limited):
 		r.breaks("the task was %+v and is %+v", r.was.Run.Task, *t)
 	}
 }

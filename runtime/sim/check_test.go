@@ -123,6 +123,7 @@ func (w *world) attended() {
 	for _, s := range w.db.Snapshot().Runs {
 		t := s.Run.Task
 		switch {
+		case t != nil && t.State == journal.Limited: // its place is somebody else's
 		case t == nil, t.State.OnHold() && w.now() > 0: // an operator whose call was lost resumes it late
 		case t.State == journal.Paused && slices.ContainsFunc(t.Attempts, func(a journal.Attempt) bool { return a.Exhausted }): // it is resumed soon
 		case len(s.Inbox) > 0 && waits(later(s.Inbox[0].Time, w.tape.generationOf(s.Run.ID))):

@@ -67,7 +67,7 @@ func (a *answered) may(cancelled bool) bool {
 // not asked.
 func (s *settled) took(f *finder) (n map[string]int, known bool) {
 	n = map[string]int{}
-	if !s.Run.Status.Closed() || s.Run.Status == journal.Terminated || s.Run.Terminal == nil {
+	if !s.Run.Status.Closed() || s.wasNotAsked() || s.Run.Terminal == nil {
 		return n, false
 	}
 	out, err := outcomeOf(s.Run.Terminal)

@@ -137,7 +137,7 @@ func (w *world) through(via int) *runtime.Client {
 // start that the database may have lost is made again: its key finds the run, if it is there.
 func (w *world) start(r *running) journal.RunID {
 	client := w.through(r.plan.Via)
-	o := &runtime.StartOptions{Key: r.key(), Delay: r.plan.Delay, Timeout: r.plan.Timeout}
+	o := &runtime.StartOptions{Key: r.key(), Delay: r.plan.Delay, Timeout: r.plan.Timeout, Limits: w.plan.needs(r.plan)}
 	in := job{Root: r.number, Program: r.plan.Program}
 	payload := fmt.Sprintf("%d.0", r.number)
 	start := func(ctx context.Context) (*runtime.Run[outcome], error) {
@@ -166,6 +166,15 @@ func (w *world) start(r *running) journal.RunID {
 		switch {
 		case err == nil && w.started(r, epoch, run.ID(), with):
 			return run.ID()
+		case errors.Is(err, journal.ErrClosed) && w.plan.pushes(r.plan): // and its message is not sent
+			if id := w.stored(r); !id.IsZero() && w.started(r, epoch, id, done{}) {
+				return id
+			}
+		case isFull(err):
+			w.mu.Lock()
+			w.refused++
+			w.mu.Unlock()
+			time.Sleep(callMax / 10)
 		case err != nil && !late && w.now() == epoch:
 			w.breaks("client", "start of %s: %v", r.key(), err)
 			return journal.RunID{}

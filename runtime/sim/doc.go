@@ -34,8 +34,9 @@
 //
 // # Limits
 //
-// Some plans have limits, which steps name (bound_test.go). The bodies of steps are the witness:
-// when one begins, it counts those that are executed beside it.
+// Some plans have limits, which steps name (bound_test.go), or which whole runs hold
+// (places_test.go), with and without a backlog. The bodies of steps are the witness: when one
+// begins, it counts those that are executed beside it.
 //
 // # How exact a replay is
 //

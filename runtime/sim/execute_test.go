@@ -57,6 +57,7 @@ func (p *process) execute(ctx context.Context, in *instr, undo bool, apply func(
 	e := p.w.beginStep(ctx, p, info)
 	defer p.w.overStep(e)
 	p.w.beginsBounded(ctx, e, in, undo)
+	p.w.beginsPlaced(e)
 	if in.Sort.Beat {
 		p.beat(ctx, e, "begins")
 	}

@@ -46,6 +46,7 @@ func generate(seed uint64) *plan {
 	p.operates()
 	p.jobs()
 	p.bounds()
+	p.places()
 	if m.IntN(5) == 0 {
 		p.Faults = append(p.Faults, fault{At: m.between(0, 6*time.Second), Kind: older, Node: 1 + m.IntN(len(p.Nodes)),
 			For: m.between(300*time.Millisecond, 3*time.Second)})

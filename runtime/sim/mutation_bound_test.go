@@ -71,3 +71,31 @@ func bounded(p *plan) {
 		})
 	}
 }
+
+// unlimited starts runs that hold nothing.
+type unlimited struct{ store }
+
+// Start implements driver.Store.
+func (s unlimited) Start(ctx context.Context, tx journal.Tx, starts []journal.Start) ([]journal.Started, error) {
+	starts = slices.Clone(starts)
+	for i := range starts {
+		starts[i].Limits = nil
+	}
+	return s.store.Start(ctx, tx, starts)
+}
+
+// unrun makes no round about runs.
+func unrun(_ *world, s store) store {
+	return rounding{s, func(ctx context.Context, m driver.Membership, r driver.LimitRound) (driver.LimitAnswer, error) {
+		r.Runs = false
+		return m.Limits(ctx, r)
+	}}
+}
+
+// placed has every run hold a limit of one.
+func placed(p *plan) {
+	p.Bounds = []boundPlan{{Name: placesName, Concurrency: 1}}
+	for i := range p.Runs {
+		p.Runs[i].Holds = true
+	}
+}

@@ -77,6 +77,8 @@ var planted = []struct {
 	{"a job does not know on which runs it has acted", func(_ *world, s store) store { return amnesic{s} }, workedOften},
 	{"a slot is not returned (J14)", hoarding, bounded},
 	{"one more is granted than the limit allows (J14)", generous, bounded},
+	{"a start forgets what its run holds (J14)", func(_ *world, s store) store { return unlimited{s} }, placed},
+	{"nobody takes in who waits for a place (J14)", unrun, placed},
 	{"what a node owns is never compared", func(_ *world, s store) store { return blind{s} }, back},
 }
 

@@ -50,6 +50,7 @@ type runPlan struct {
 	Timeout time.Duration `json:"timeout,omitempty"` // of the whole run
 	Via     int           `json:"via,omitempty"`     // the node whose own client starts it, from 1; 0: a client apart
 	With    sendKind      `json:"with,omitempty"`    // a message with the start: a signal a, or an update
+	Holds   bool          `json:"holds,omitempty"`   // the limit of runs, until it closes
 	Program []instr       `json:"program"`
 	Sends   []send        `json:"sends,omitempty"` // in order of At
 }
@@ -212,7 +213,7 @@ func (p *plan) String() string {
 	}
 	for i := range p.Runs {
 		r := &p.Runs[i]
-		fmt.Fprintf(&b, "run %d: starts at %s via %d, delayed by %s, with %q\n", i+1, r.At, r.Via, r.Delay, r.With)
+		fmt.Fprintf(&b, "run %d: starts at %s via %d, delayed by %s, with %q, holds a place %t\n", i+1, r.At, r.Via, r.Delay, r.With, r.Holds)
 		write(&b, r.Program, "  ")
 		for _, s := range r.Sends {
 			fmt.Fprintf(&b, "  <- at %s: %s %s%s %s via %d, twice %t, %+v %+v\n", s.At, s.Do, s.Signal, s.Call.Do, s.Call.For, s.Via, s.Twice, s.Pause, s.Back)

@@ -73,6 +73,9 @@ func (t tally) add(w *world) {
 	}
 	t["drained nodes"] += w.drained
 	t["bodies that hold a limit"] += w.bounded
+	t["bodies whose runs hold a limit"] += w.placed
+	t["starts that found a limit full"] += w.refused
+	t["runs that a full limit has cancelled"] += w.pushed
 	t["rewinds beside a commit"] += w.backsBeside
 	t["pauses beside a commit"] += w.pausedBeside
 	t["pauses of runs by themselves"] += w.pausedSelf

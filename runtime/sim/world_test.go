@@ -85,6 +85,9 @@ type world struct {
 	audit        []journal.AuditEntry // when all is over, newest first
 	drained      int
 	bounded      int                  // how often a body began with the witness of a limit
+	placed       int                  // the same, of a limit that its run holds
+	refused      int                  // starts that found a limit full
+	pushed       int                  // runs that a full limit cancelled before they began
 	claims       []journal.LimitClaim // of nodes that are gone, when all is over
 	did          map[*send]bool       // beside a commit
 	backsBeside  int                  // rewinds beside a commit
