@@ -197,8 +197,8 @@ func fullCancelsOldest(k *kit) {
 	k.same("the audit of what is left", details(k, left[0]), nil)
 }
 
-// One that has begun, and was retried, waits for its place again. Nobody who comes cancels it: it may
-// have done what only its code can undo.
+// One that has begun, and was retried, waits for its place again. Nobody who comes cancels it: it
+// may have done what only its code can undo.
 func fullSparesWhoHasBegun(k *kit) {
 	setLimit(k, journal.Limit{Name: "full", Concurrency: 1, MaxBacklog: 1, OnFull: journal.OnFullCancelOldest})
 	n := newLimiter(k)

@@ -256,9 +256,9 @@ func (l *listing) findPlaced(ctx context.Context, q querier) ([]journal.RunID, e
 	return l.gather(ctx, q, parts)
 }
 
-// walked returns how many candidates are gathered at most. Where the runs of some statuses are walked
-// over, newest first, that is no more than they are: to count more of something else costs as much
-// as the walk.
+// walked returns how many candidates are gathered at most. Where the runs of some statuses are
+// walked over, newest first, that is no more than they are: to count more of something else costs
+// as much as the walk.
 func (l *listing) walked(q querier) (most int, err error) {
 	parts := l.where.statuses()
 	if o := l.where.q.Order; parts == nil || l.narrowest() || !o.ByID() || o.Ascending {

@@ -22,8 +22,8 @@ SELECT count(*) FROM reprise_limit_claims c INDEXED BY reprise_limit_claims_ende
 WHERE c.node = 0 AND c.granted_at IS NOT NULL AND c.ended = 1 AND c.name = ?`
 )
 
-// limitOldestSQL is the run that has come first of those that wait for a key and have never begun. One
-// that somebody has rewound may have done what its code would undo.
+// limitOldestSQL is the run that has come first of those that wait for a key and have never begun.
+// One that somebody has rewound may have done what its code would undo.
 const limitOldestSQL = `
 SELECT c.run_id
 FROM reprise_limit_claims c INDEXED BY reprise_limit_claims_backlog_idx CROSS JOIN reprise_runs r ON r.id = c.run_id

@@ -57,7 +57,7 @@ FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_ru
 WHERE e.kind > 20 AND e.run_id < ? AND e.kind = ? ORDER BY e.run_id DESC LIMIT +?`
 
 	// listFailedAsSQL looks for names in the text of the failure, as bytes, in one look at it: what
-	// is found need not be a name there, and is asked for again. A name that is NULL is found nowhere.
+	// is found need not be a name there, and is asked for again. NULL is found nowhere.
 	listFailedAsSQL = `
 SELECT ` + candidateColumns + `
 FROM reprise_events e INDEXED BY reprise_events_failed_idx CROSS JOIN reprise_runs r ON r.id = e.run_id
