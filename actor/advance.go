@@ -1,5 +1,7 @@
 package actor
 
+import "time"
+
 // advance continues as far as it can without waiting: it blocks a failed run, loads a run without a
 // machine, reads new messages, takes turns. A message that finds something in flight changes
 // nothing here; the answer that is awaited will advance the run.
@@ -13,6 +15,10 @@ func (r *run) advance() {
 	for {
 		switch {
 		case r.phase == failed:
+			if rest := time.Until(r.trouble.until); rest > 0 {
+				r.wakeIn(rest)
+				return
+			}
 			r.submitBlock()
 		case r.phase != ready:
 			return

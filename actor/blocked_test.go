@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -112,6 +113,60 @@ func TestPanicDoesNotWait(t *testing.T) {
 		g.wantHistory(id, "RunStarted SignalReceived(word) StepCompleted(tidy up) RunCompleted")
 		if executed != 1 {
 			t.Errorf("executed %d times", executed)
+		}
+	})
+}
+
+// A block that the store refuses is tried again when its time has come and not before, whatever the
+// run is told meanwhile: without the head, because to compare it may be what the store cannot do.
+func TestBlockIsRefused(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		g.define("moody", func(workflow.Context) (string, error) { panic("not today") })
+		var tries, blind atomic.Int32
+		g.store.fate = func(c *driver.Commit) error {
+			if tries.Add(1); c.Head.Link == 0 {
+				blind.Add(1)
+				return nil
+			}
+			return errors.New("the file is damaged")
+		}
+		id := g.start("moody")
+		for range 10 {
+			g.sys.Pause(nil)
+			pass(blockedFirst / 20)
+		}
+		if task := g.task(id); tries.Load() != 1 || task.State != journal.Ready {
+			t.Errorf("before its time: %d tries, the task is %+v", tries.Load(), *task)
+		}
+		pass(blockedMax)
+		if task := g.task(id); tries.Load() != 2 || blind.Load() != 1 || task.State != journal.Blocked || task.Owner != 0 || !strings.Contains(task.Problem, "not today") {
+			t.Errorf("%d tries, %d of them without the head, the task is %+v", tries.Load(), blind.Load(), *task)
+		}
+		g.claim(id) // the next trouble begins with the head, and at once
+		if c := g.store.written(); len(c) != 3 || c[2].Next.Kind != driver.NextBlock || c[2].Head.Link == 0 {
+			t.Errorf("%d commits: %+v", len(c), c[len(c)-1])
+		}
+	})
+}
+
+// While the store is away nothing is known against the head, so a block goes on to name it.
+func TestBlockMeetsAnOutage(t *testing.T) {
+	bubble(t, nil, func(g *rig) {
+		g.define("moody", func(workflow.Context) (string, error) { panic("not today") })
+		var tries atomic.Int32
+		g.store.fate = func(c *driver.Commit) error {
+			if c.Head.Link == 0 {
+				t.Error("a block does not name the head")
+			}
+			if tries.Add(1) < 3 {
+				return journal.ErrUnavailable
+			}
+			return nil
+		}
+		id := g.start("moody")
+		pass(blockedMax)
+		if task := g.task(id); task.State != journal.Blocked || tries.Load() != 3 {
+			t.Errorf("after %d tries the task is %+v", tries.Load(), *task)
 		}
 	})
 }

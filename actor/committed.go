@@ -14,6 +14,7 @@ import (
 // onCommitted lets the turn take effect, or throws it away.
 func (r *run) onCommitted(m *committed) {
 	t := &r.turn
+	blocked := r.phase == blocking
 	if r.phase == committing {
 		r.enter(ready)
 	} else {
@@ -24,8 +25,10 @@ func (r *run) onCommitted(m *committed) {
 		r.written(t, m)
 	case errors.Is(m.err, journal.ErrFenced), errors.Is(m.err, journal.ErrNodeLost):
 		r.giveUp(m.err)
+	case blocked:
+		r.wakeIn(r.trouble.refused(m.err))
 	case r.phase == failed:
-		r.wakeIn(r.trouble.delay())
+		r.wakeIn(r.trouble.rest())
 	case errors.Is(m.err, journal.ErrTxLost):
 		r.undoTurn(t, m.err)
 		r.advance()

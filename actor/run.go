@@ -176,7 +176,7 @@ func (r *run) reportVacant() {
 // before that turn, or after it, or nothing at all because the turn has closed it.
 func (r *run) fail(err error) {
 	r.discard(ErrRunLost)
-	r.trouble.problem = storable(err.Error())
+	r.trouble.began(storable(err.Error()))
 	if p, ok := errors.AsType[*replay.PanicError](err); ok {
 		r.trouble.problem = storable(err.Error()) + "; repair the code and deploy it, the run goes on then"
 		r.trouble.stack = p.Stack[:min(len(p.Stack), panicStackBytesMax)]

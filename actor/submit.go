@@ -9,6 +9,9 @@ func (r *run) submit(t *turn, to phase) {
 	c := &t.commit
 	c.Run, c.Node, c.Generation = r.info.ID, r.host.o.Node, r.task.Generation
 	c.Fence, c.Turn, c.Head = r.task.Fence, r.task.Turn, r.head // what the journal compares before it writes anything (J3)
+	if to == blocking && r.trouble.blind {
+		c.Head.Link = 0
+	}
 	c.AppendOnly = appendOnly(r, c)
 	r.enter(to)
 	r.steps.dirty = false

@@ -1,6 +1,11 @@
 package actor
 
-import "time"
+import (
+	"errors"
+	"time"
+
+	"github.com/reprise-run/reprise/journal"
+)
 
 // trouble is why a run cannot continue, and how often that was so.
 //
@@ -13,6 +18,29 @@ type trouble struct {
 	stack   string // of the panic that the problem is, until it is reported
 	blocks  int    // times the run was blocked since it last committed anything else
 	keep    time.Time
+	until   time.Time // the block that was refused is not submitted again before, whoever asks
+	blind   bool      // it is submitted without the head, which the store may be unable to compare
+}
+
+// began is why a run cannot continue from now on.
+func (t *trouble) began(problem string) {
+	t.problem, t.until, t.blind = problem, time.Time{}, false
+}
+
+// refused notes that the commit that blocks the run was not written, and returns how long the run
+// waits until the next try. An error that is about the run and not about the store may come from
+// looking at its history, as damage does, so the next try names none: the owner, its fence and its
+// turn decide (J3), and a block adds no event.
+func (t *trouble) refused(err error) time.Duration {
+	t.blind = t.blind || !errors.Is(err, journal.ErrUnavailable)
+	return t.rest()
+}
+
+// rest begins the wait for the next try.
+func (t *trouble) rest() time.Duration {
+	delay := t.delay()
+	t.until = time.Now().Add(delay)
+	return delay
 }
 
 // next counts a block and returns how long it lasts. The actor stays in memory for idle longer.

@@ -46,6 +46,7 @@ type claimer struct {
 	trials      trials
 	claims      context.Context // of each claim; ends a while after the loop's
 	lost        func(error)     // called if the store was closed
+	said        string          // the error of the last comparison, of the loop
 }
 
 // loop claims until ctx ends.
@@ -119,6 +120,17 @@ func (c *claimer) reconcileNow() {
 	c.timer.expect(time.Time{})
 }
 
+// unread says once, for as long as the error is the same, that the store does not tell what this
+// node owns.
+func (c *claimer) unread(err error) {
+	if errors.Is(err, journal.ErrUnavailable) || errors.Is(err, journal.ErrNodeLost) || c.claims.Err() != nil || c.said == err.Error() {
+		return
+	}
+	c.said = err.Error()
+	c.log.Error("what this node owns cannot be read; it is asked for again, and a run that the node has lost sight of waits until then",
+		logkey.Node, c.node, logkey.Error, err)
+}
+
 // compare holds what the store says this node owns against what is live, if that is due, and
 // releases what the last comparison has found astray, and has limits compared. It belongs into the
 // claim loop: between two claims no answer to a claim is on its way, so what the store names and
@@ -137,8 +149,10 @@ func (c *claimer) compare() {
 	list, err := c.member.Owned(c.claims)
 	if err != nil {
 		c.comparison.note()
+		c.unread(err)
 		return
 	}
+	c.said = ""
 	strays, others := split(list, suspects)
 	for _, h := range strays {
 		c.log.Warn("the store says that this node owns a run, and the run is not live here in that state; it is released",

@@ -1,8 +1,12 @@
 package worker
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,10 +44,11 @@ type listedMember struct {
 	fakeMember
 	owned    []driver.Holding
 	released []driver.Holding
+	err      error
 }
 
 func (m *listedMember) Owned(context.Context) ([]driver.Holding, error) {
-	return slices.Clone(m.owned), nil
+	return slices.Clone(m.owned), m.err
 }
 
 func (m *listedMember) Release(_ context.Context, list []driver.Holding) error {
@@ -176,5 +181,36 @@ func TestASecondLookThatIsTooEarly(t *testing.T) {
 		w.kill()
 		w.sys.Kill(nil)
 		time.Sleep(time.Minute) // the last timers end
+	})
+}
+
+// An error that is not an outage is told once for as long as it is the same, and the node asks again.
+func TestWhatIsOwnedCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, _ := testWorker()
+		var lines bytes.Buffer
+		m := &listedMember{}
+		w.claimer.member, w.claimer.log = m, slog.New(slog.NewTextHandler(&lines, nil))
+		for _, c := range []struct {
+			err  error
+			told int
+		}{
+			{journal.ErrUnavailable, 0}, {journal.ErrNodeLost, 0}, {errors.New("page 7 is damaged"), 1}, {errors.New("page 7 is damaged"), 0},
+			{errors.New("page 8 is damaged"), 1}, {nil, 0}, {errors.New("page 8 is damaged"), 1},
+		} {
+			lines.Reset()
+			m.err = c.err
+			w.comparison.note()
+			time.Sleep(compareMin)
+			w.claimer.compare()
+			if n := strings.Count(lines.String(), "what this node owns cannot be read; it is asked for again, and a run that the node has lost sight of waits until then"); n != c.told {
+				t.Errorf("%v: %d lines, want %d: %s", c.err, n, c.told, lines.String())
+			}
+			if time.Sleep(compareMin); w.comparison.due() == (c.err == nil) {
+				t.Errorf("%v: due is %v", c.err, c.err == nil)
+			}
+		}
+		w.kill()
+		w.sys.Kill(nil)
 	})
 }

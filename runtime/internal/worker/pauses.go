@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"reflect"
 	"slices"
 	"sync/atomic"
 
@@ -30,7 +31,8 @@ type pauses struct {
 	log    *slog.Logger
 	wake   chan struct{} // one token: read
 
-	heeded int64 // of the loop
+	heeded int64           // of the loop
+	taken  []journal.Pause // what the actor system knows of; of the loop
 	open   atomic.Pointer[[]journal.Route]
 }
 
@@ -72,9 +74,13 @@ func (p *pauses) heed(ctx context.Context) (news bool) {
 	return p.heeded != 0 && p.heeded != before
 }
 
-// take makes the pauses what the store says.
+// take makes the pauses what the store says. The actor system is told of what is new to it alone,
+// because it asks every live run to look.
 func (p *pauses) take(list []journal.Pause) {
-	p.pause(list)
+	if p.open.Load() == nil || !reflect.DeepEqual(list, p.taken) {
+		p.pause(list)
+		p.taken = list
+	}
 	p.heeded = 0
 	open := make([]journal.Route, 0, len(p.routes))
 	for i := range list {

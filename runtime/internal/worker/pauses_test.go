@@ -66,6 +66,12 @@ func TestPausesAreHeeded(t *testing.T) {
 	if len(p.openRoutes()) != 2 || claims != claimed+1 {
 		t.Errorf("after the resume: %v, %d claims", p.openRoutes(), claims-claimed)
 	}
+	told := len(taken)
+	read()
+	if len(taken) != told {
+		t.Errorf("the actor system is told of the same pauses again: %v", taken[told:])
+	}
+	m.log = m.log[:len(m.log)-1]
 	m.err = journal.ErrUnavailable
 	read()
 	if m.log = nil; lines.Len() > 0 {
