@@ -179,7 +179,7 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"limitBoundedSQL", nulls(1), "limits_pkey"},
 		{"limitGateSQL", nulls(3), "limits_pkey"},
 		{"limitRoomSQL", nulls(2), "limit_claims_backlog_idx limit_claims_ended_idx limit_lines_pkey limits_pkey"},
-		{"limitOldestSQL", nulls(3), "limit_claims_backlog_idx"},
+		{"limitOldestSQL", nulls(4), "limit_claims_backlog_idx runs_pkey"},
 		{"limitFamilySQL", nulls(1), "limit_claims_of_run_idx runs_pkey"},
 	} {
 		plan := explain(t, conn, sql[c.statement], c.args...)

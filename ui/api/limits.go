@@ -6,7 +6,7 @@ const (
 	// timeoutDefault is longer than any answer takes, and short enough for somebody who waits.
 	timeoutDefault = 30 * time.Second
 	// pollDefault is how often streams look for what nothing has told.
-	pollDefault = 2 * time.Second
+	pollDefault = 4 * time.Second
 	// gapMax, gapEach for each different question, and gapShare of the time between two polls at
 	// most, is the least that passes between two looks, however many changes are told: a busy store
 	// has thousands a second.

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -62,7 +63,7 @@ func TestLooksCost(t *testing.T) {
 				time.Sleep(time.Duration(i) * time.Minute / tabs)
 				for range minutes {
 					for _, path := range looks[i%len(looks)] {
-						get(h, path, "max-age=30")
+						get(h, path, "max-age=50")
 					}
 					time.Sleep(time.Minute)
 				}
@@ -93,5 +94,68 @@ func TestLooksCost(t *testing.T) {
 		if n := cost(h, "max-age=86400"); n != 1 {
 			t.Errorf("an answer serves for more than a minute: %d", n)
 		}
+	})
+}
+
+// TestTabsCost: two hundred tabs spread over all pages, some of them over runs, each with its stream
+// and its looks, together ask the store less than once a second while nothing happens.
+func TestTabsCost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := memory.New(nil)
+		defer store.Close()
+		var asked atomic.Int64
+		client := runtime.NewClient(journal.New(counted{store, &asked}, nil), &runtime.ClientOptions{Logger: silent})
+		h := api.New(client, &api.Options{Backlog: func(context.Context) ([]driver.Backlog, error) {
+			asked.Add(1)
+			return nil, nil
+		}})
+		ctx, cancel := context.WithCancel(t.Context())
+		get := func(path, old string) {
+			r := httptest.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+			if old != "" {
+				r.Header.Set("Cache-Control", old)
+			}
+			h.ServeHTTP(&tab{ResponseWriter: httptest.NewRecorder()}, r)
+		}
+		const tabs, minutes = 200, 10
+		var open sync.WaitGroup
+		for i := range tabs {
+			page, stream := i%(len(looks)+2), "/events?limit=50"
+			switch page - len(looks) {
+			case 0: // of runs
+				stream = fmt.Sprintf("/events?limit=50&where=priority%%3D%d", 1+i%4)
+			case 1:
+				run, err := runtime.Start(ctx, client, parcel, "Lima", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				stream = "/runs/" + run.ID().String() + "/events"
+			}
+			open.Go(func() { // a stream ends after a while, and the page opens it again
+				for ctx.Err() == nil {
+					get(stream, "")
+				}
+			})
+			if page >= len(looks) {
+				continue
+			}
+			open.Go(func() {
+				for time.Sleep(time.Duration(i) * time.Minute / tabs); ctx.Err() == nil; time.Sleep(time.Minute) {
+					for _, path := range looks[page] {
+						get(path, "max-age=50")
+					}
+				}
+			})
+		}
+		time.Sleep(2 * time.Minute)
+		asked.Store(0)
+		time.Sleep(minutes * time.Minute)
+		t.Logf("%d tabs ask %d questions in %d minutes", tabs, asked.Load(), minutes)
+		if n := asked.Load(); n > minutes*60 || n < minutes {
+			t.Errorf("%d tabs ask %d questions in %d minutes", tabs, n, minutes)
+		}
+		cancel()
+		open.Wait()
 	})
 }

@@ -63,7 +63,7 @@ type Options struct {
 	Timeout time.Duration
 	// Poll is how often streams look for changes of which nothing tells, such as some that other
 	// processes make. Streams that show the same share a look; of different lists, one is looked at
-	// in that time, then the next. Default 2 s.
+	// in that time, then the next. Default 4 s.
 	Poll time.Duration
 	// BodyBytesMax bounds the body of a request. Default: the limit of a payload, and 1 MiB.
 	BodyBytesMax int64

@@ -5,9 +5,9 @@ import { soon, useLive } from "./live";
 type Name = keyof Operations["GET /events"]["events"] & string;
 
 // What a stream does not tell, such as a change of a run that is on no first page, is seen so much
-// later. All that look late share answers that are half as old, and without a stream of a few seconds.
+// later. All that look late share answers, which are younger than that, and without a stream of a few seconds.
 const lateMs = 60_000;
-const lateOld = 30;
+const lateOld = 50;
 const pollOld = 10;
 
 // useFresh asks again what a page shows when some things of the store have changed, at most every
