@@ -113,8 +113,8 @@
 //     until the commit that closes it, over all generations, whichever nodes own it or
 //     die, and is [Limited] before. No run comes to wait for a key if as many do as
 //     its MaxBacklog says, beyond those for which there are places at that moment. A
-//     run that is opened again waits for its limits again, and a fork for its own,
-//     and no backlog refuses them.
+//     run that is opened again waits for its limits again, and a fork for its own:
+//     no backlog refuses them, and no run that comes cancels them.
 //
 // # States of a run and its task
 //

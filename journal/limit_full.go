@@ -14,7 +14,7 @@ const (
 	OnFullDefault      OnFull = 0 // OnFullReject if there is a MaxBacklog, else OnFullWait
 	OnFullWait         OnFull = 1 // it waits: nothing is ever full
 	OnFullReject       OnFull = 2 // its start is refused with a [LimitFullError], and nothing of it is stored
-	OnFullCancelOldest OnFull = 3 // the run that has come first of those that wait is cancelled, and it waits
+	OnFullCancelOldest OnFull = 3 // of those that wait and have never begun, the one that has come first is cancelled, and it waits
 	OnFullCancelNewest OnFull = 4 // it is stored, and is cancelled at once
 )
 

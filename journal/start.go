@@ -65,7 +65,8 @@ type Started struct {
 	Err     error     // of this member alone: a [KeyConflictError], a [LimitFullError], ErrInvalid
 	Sent    Sent      // what became of Start.Message
 	// Cancelled are the runs that this start has closed because a limit was full (J14): by its
-	// OnFull those that had come first, with children that close with them, or the run itself.
+	// OnFull those that had come first and never begun, with children that close with them, or the
+	// run itself.
 	Cancelled []RunID
 }
 

@@ -96,3 +96,21 @@ func TestWhyNamesAParentThatHolds(t *testing.T) {
 		end()
 	}
 }
+
+// A parent is not to blame for a rate that is spent.
+func TestWhyOfARateBlamesNoParent(t *testing.T) {
+	t.Parallel()
+	n, stop := clustertest.SQLiteNode(t, filepath.Join(t.TempDir(), "reprise.db"), &clustertest.Log{}, handleNest)
+	defer stop()
+	client, ctx := n.Client(), clustertest.Context(t)
+	if err := runtime.SetLimit(ctx, client, journal.Limit{Name: "nest", Concurrency: 9, Rate: journal.Rate{N: 1, Per: 10 * time.Hour}}); err != nil {
+		t.Fatal(err)
+	}
+	started, err := runtime.Start(ctx, client, nest, []bool{true}, &runtime.StartOptions{Limits: []journal.LimitNeed{{Name: "nest"}}})
+	top := clustertest.MustStart(t, started, err)
+	r, _ := whyOf(t, client, waits(t, client, 1)[0].Run, runtime.ReasonLimit)
+	held := slices.ContainsFunc(r.Limit.Holders, func(h journal.LimitClaim) bool { return h.Run == top.ID() })
+	if !held || !strings.Contains(r.Text, "its rate is 1 per 10h0m0s") || strings.Contains(r.Text, "holds a place") || !strings.Contains(r.Remedy, "--rate N/TIME") {
+		t.Errorf("%q, %q, holders %+v", r.Text, r.Remedy, r.Limit.Holders)
+	}
+}

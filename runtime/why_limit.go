@@ -188,7 +188,9 @@ func (l *limitLine) reason(c *journal.LimitClaim) Reason {
 			r.Text = strings.Replace(r.Text, "it is number ", "it is behind number ", 1)
 		}
 	}
-	l.family.blames(&r)
+	if o := l.obstacle(c); o == keyIsFull || o == totalIsFull {
+		l.family.blames(&r)
+	}
 	r.Text += "; " + w.Estimate
 	w.Holders = w.Holders[:min(len(w.Holders), whyHoldersMax)]
 	return r

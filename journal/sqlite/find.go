@@ -223,7 +223,7 @@ func (l *listing) findPlaced(ctx context.Context, q querier) ([]journal.RunID, e
 		}
 		l.where.clear()
 	}
-	most, err := l.walked(q)
+	most, err := l.mostGathered(q)
 	if err != nil {
 		return nil, err
 	}
@@ -256,10 +256,10 @@ func (l *listing) findPlaced(ctx context.Context, q querier) ([]journal.RunID, e
 	return l.gather(ctx, q, parts)
 }
 
-// walked returns how many candidates are gathered at most. Where the runs of some statuses are
-// walked over, newest first, that is no more than they are: to count more of something else costs
-// as much as the walk.
-func (l *listing) walked(q querier) (most int, err error) {
+// mostGathered returns how many candidates are gathered at most. Where the runs of some statuses
+// are walked over, newest first, that is no more than they are: to count more of something else
+// costs as much as the walk.
+func (l *listing) mostGathered(q querier) (most int, err error) {
 	parts := l.where.statuses()
 	if o := l.where.q.Order; parts == nil || l.narrowest() || !o.ByID() || o.Ascending {
 		return l.where.most, nil

@@ -208,7 +208,7 @@ func TestNoMoreIsCountedThanWalked(t *testing.T) {
 		}
 		l.where = w
 		var most int
-		if err = s.read(t.Context(), func(c *conn) (err error) { most, err = l.walked(c); return err }); err != nil || most != c.want {
+		if err = s.read(t.Context(), func(c *conn) (err error) { most, err = l.mostGathered(c); return err }); err != nil || most != c.want {
 			t.Errorf("%s: %d, %v, want %d", c.filter.Where, most, err, c.want)
 		}
 	}

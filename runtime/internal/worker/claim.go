@@ -123,7 +123,8 @@ func (c *claimer) reconcileNow() {
 // unread says once, for as long as the error is the same, that the store does not tell what this
 // node owns.
 func (c *claimer) unread(err error) {
-	if errors.Is(err, journal.ErrUnavailable) || errors.Is(err, journal.ErrNodeLost) || c.claims.Err() != nil || c.said == err.Error() {
+	if errors.Is(err, journal.ErrUnavailable) || errors.Is(err, journal.ErrNodeLost) || errors.Is(err, journal.ErrStoreClosed) ||
+		c.claims.Err() != nil || c.said == err.Error() {
 		return
 	}
 	c.said = err.Error()

@@ -195,7 +195,7 @@ func TestWhatIsOwnedCannotBeRead(t *testing.T) {
 			err  error
 			told int
 		}{
-			{journal.ErrUnavailable, 0}, {journal.ErrNodeLost, 0}, {errors.New("page 7 is damaged"), 1}, {errors.New("page 7 is damaged"), 0},
+			{journal.ErrUnavailable, 0}, {journal.ErrNodeLost, 0}, {journal.ErrStoreClosed, 0}, {errors.New("page 7 is damaged"), 1}, {errors.New("page 7 is damaged"), 0},
 			{errors.New("page 8 is damaged"), 1}, {nil, 0}, {errors.New("page 8 is damaged"), 1},
 		} {
 			lines.Reset()
