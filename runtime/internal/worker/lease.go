@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
@@ -20,6 +21,9 @@ import (
 // So the node stops no later than the others begin, whatever the two clocks show (J9). The fence
 // would refuse a late write in any case (J3); stopping in time is what keeps steps from running
 // twice at the same time.
+//
+// The end of the lease is a time of this process, and not the answer to a call: a store on a disk
+// that hangs heeds no context, and its steps must not outlive the lease for that.
 type lease struct {
 	member  driver.Membership
 	length  time.Duration
@@ -27,6 +31,7 @@ type lease struct {
 	renewed func(driver.Renewal) // must be quick
 	lost    func(error)          // called at most once, with a journal.ErrNodeLost, or ErrStoreClosed
 	wake    chan struct{}        // one token: renew
+	loops   *sync.WaitGroup      // counts calls
 }
 
 // renewNow makes the loop renew at once. It does not block.
@@ -52,10 +57,8 @@ func (l *lease) renewLoop(ctx context.Context, end time.Time) {
 	}
 	for l.sleep(ctx, min(every(), time.Until(end))) {
 		sent := time.Now()
-		call, cancel := context.WithDeadline(ctx, end)
 		var r driver.Renewal
-		r, err = l.member.Renew(call)
-		cancel()
+		r, err = l.renew(ctx, end)
 		if err == nil || errors.Is(err, journal.ErrUnavailable) {
 			cause = err
 		}
@@ -75,6 +78,32 @@ func (l *lease) renewLoop(ctx context.Context, end time.Time) {
 			l.lost(fmt.Errorf("%w: the lease could not be renewed in time: %w", journal.ErrNodeLost, cause))
 			return
 		}
+	}
+}
+
+// renew asks for a renewal, and returns at end whether the call has or not. The call's own limit is
+// a little before, so that a store which heeds it still says why it did not answer.
+func (l *lease) renew(ctx context.Context, end time.Time) (driver.Renewal, error) {
+	type answer struct {
+		renewal driver.Renewal
+		err     error
+	}
+	answers := make(chan answer, 1)
+	l.loops.Add(1)
+	go func() {
+		defer l.loops.Done()
+		call, cancel := context.WithDeadline(ctx, end.Add(-l.length/wordOfLease))
+		defer cancel()
+		renewal, err := l.member.Renew(call)
+		answers <- answer{renewal, err}
+	}()
+	over := time.NewTimer(time.Until(end))
+	defer over.Stop()
+	select {
+	case a := <-answers:
+		return a.renewal, a.err
+	case <-over.C:
+		return driver.Renewal{}, context.DeadlineExceeded
 	}
 }
 

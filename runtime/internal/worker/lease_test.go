@@ -106,6 +106,62 @@ func TestLostLeaseNamesItsCause(t *testing.T) {
 	})
 }
 
+// stuckMember is a membership whose calls hang as those on a disk do: they heed no context.
+type stuckMember struct {
+	fakeMember
+	free chan struct{}
+}
+
+func (m stuckMember) Renew(context.Context) (driver.Renewal, error) {
+	<-m.free
+	return driver.Renewal{}, nil
+}
+
+// J9: the end of a lease waits for no call. An answer that comes later renews nothing.
+func TestLeaseEndsWhileItsRenewalHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := testWorker()
+		free := make(chan struct{})
+		w.lease.member = stuckMember{m, free}
+		w.lease.renewed = func(driver.Renewal) { t.Error("a lease that is over was renewed") }
+		began := time.Now()
+		go w.lease.renewLoop(w.alive, began.Add(leaseOfTests))
+		<-w.lost
+		if took := time.Since(began); took != leaseOfTests {
+			t.Errorf("gave up after %s, the lease was %s", took, leaseOfTests)
+		}
+		if !errors.Is(w.reason, journal.ErrNodeLost) {
+			t.Errorf("the reason is %v", w.reason)
+		}
+		close(free)
+		_ = w.Abort()
+		time.Sleep(time.Minute) // the last timers end
+	})
+}
+
+// A store that heeds the end of its time is heard once more before the lease is over.
+func TestLostLeaseNamesTheCauseOfItsLastRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := testWorker()
+		w.lease.member = lastWordMember{m}
+		go w.lease.renewLoop(w.alive, time.Now().Add(leaseOfTests))
+		<-w.lost
+		if !strings.Contains(w.reason.Error(), "the disk is full") {
+			t.Errorf("the reason is %v", w.reason)
+		}
+		_ = w.Abort()
+		time.Sleep(time.Minute) // the last timers end
+	})
+}
+
+// lastWordMember is a membership whose store says only when its time is over what ails it.
+type lastWordMember struct{ fakeMember }
+
+func (lastWordMember) Renew(ctx context.Context) (driver.Renewal, error) {
+	<-ctx.Done()
+	return driver.Renewal{}, fmt.Errorf("%w: the disk is full", journal.ErrUnavailable)
+}
+
 // A node that was lost or whose drain took too long still gives its lease back: nothing of it is
 // written any more.
 func TestEveryEndLeaves(t *testing.T) {

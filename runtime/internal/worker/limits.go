@@ -5,6 +5,8 @@ import "time"
 const (
 	// renewalsPerLease: with nine renewals a lease, eight may fail in a row.
 	renewalsPerLease = 9
+	// wordOfLease is the part of a lease that a store has to say why it did not renew the lease.
+	wordOfLease = 100
 	// idleRenewalsPerLease is for a node that owns no run. It hears of a pause of which the hint
 	// was lost so much later.
 	idleRenewalsPerLease = 4

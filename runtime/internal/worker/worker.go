@@ -147,7 +147,7 @@ func New(cfg Config) *Worker {
 		member: cfg.Member, node: w.id, grace: cfg.Grace, owns: w.owns, interrupt: w.sys.Interrupt, resume: w.resume, look: w.reaper.look,
 		lost: w.fail, log: cfg.Log, wake: make(chan struct{}, 1), loops: &w.loops,
 	}
-	w.lease = &lease{member: cfg.Member, length: cfg.Lease, owns: w.owns, lost: w.fail, wake: make(chan struct{}, 1), renewed: func(r driver.Renewal) {
+	w.lease = &lease{member: cfg.Member, length: cfg.Lease, owns: w.owns, lost: w.fail, wake: make(chan struct{}, 1), loops: &w.loops, renewed: func(r driver.Renewal) {
 		if r.Compare {
 			w.comparison.note()
 		}
