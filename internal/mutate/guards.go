@@ -56,7 +56,8 @@ var guards = []guard{
 	{"runtime", []tier{{packages: []string{"./runtime"}}, sim, acceptance}},
 	{"runtime/internal/*", []tier{nodes, sim, acceptance}},
 	{"journal/postgres", []tier{
-		{packages: []string{"./journal/postgres"}, run: "^TestStore$/^(Contract|Amid|Model)$"},
+		{packages: []string{"./journal/postgres"}, run: "^TestStore$/^Contract$"},
+		{packages: []string{"./journal/postgres"}, run: "^TestStore$/^(Amid|Model)$"},
 		{packages: []string{"./journal/postgres"}, skip: slow + "|^TestStore$"},
 		{packages: []string{"./journal/postgres"}, run: slow},
 		{packages: []string{"./runtime/acceptance"}}}},
