@@ -90,7 +90,8 @@
 //     them stays as a branch. From the transaction of it the run is open and free, a pause of it
 //     stays, its owner commits nothing more (J3), and its inbox is where the kept
 //     events have left it. The commands that these wait for are answered once:
-//     children that ended while the run was closed answer now. A fork does the same
+//     children that ended while the run was closed answer now, and what a child has
+//     answered that has gone on since gives way to its new answer. A fork does the same
 //     with a copy of the run: that stays as it is, its children are its own, and
 //     the fork has copies of the answers that it has got. Only results that an
 //     operator gives to steps differ, and a message that is left out comes again

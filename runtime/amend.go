@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,57 +44,14 @@ func SkipMessage(ctx context.Context, c *Client, run journal.RunID, message jour
 		o = &AmendOptions{}
 	}
 	plan := func(ctx context.Context) (*plan, error) {
-		h, err := rewindable(ctx, c, run, false)
+		p, err := skipPlan(ctx, c, run, message)
 		if err != nil {
 			return nil, err
 		}
-		seq, err := skipPoint(ctx, c, h, message)
-		if err != nil {
-			return nil, err
-		}
-		p := newPlan(h, seq, true)
-		p.w.Messages = driver.Again{Skip: message, Cancel: true}
-		p.keepGiven()
 		return p, o.prove(ctx, p)
 	}
 	call := Call{Kind: SkipCall, Run: run, Payload: o.Reason}
-	return c.rewind(ctx, call, driver.AdminAction{Kind: driver.AdminSkip, Reason: o.Reason}, plan, o.DryRun)
-}
-
-// skipPoint returns how many events are before the one that has consumed a message.
-func skipPoint(ctx context.Context, c *Client, h *driver.History, message journal.InboxSeq) (journal.Seq, error) {
-	none := func() error {
-		return refusePoint(h, "it has no message %d that its present generation has consumed, or has yet to consume", message)
-	}
-	if message < 1 {
-		return 0, none()
-	}
-	for i := range h.Events {
-		ev := &h.Events[i]
-		if ev.Inbox != message {
-			continue
-		}
-		switch ev.Kind {
-		case journal.SignalReceived, journal.UpdateReceived, journal.CancelRequested:
-			return ev.Seq - 1, nil
-		}
-		return 0, refusePoint(h, "message %d is %s %s (event %d), and its code waits for it: only signals, updates and requests to cancel can be left out", message, ev.Kind, ev.Name, ev.Seq)
-	}
-	if h.Run.Status.Closed() {
-		return 0, refusePoint(h, "it has ended, and has not consumed a message %d", message)
-	}
-	inbox, err := c.load(ctx, driver.LoadRequest{Run: h.Run.ID, InboxOnly: true, AfterInbox: message - 1, Bytes: 1})
-	switch {
-	case err != nil:
-		return 0, err
-	case inbox.Run.Generation != h.Run.Generation:
-		return 0, driver.ErrMoved
-	case len(inbox.Inbox) == 0 || inbox.Inbox[0].Number != message:
-		return 0, none()
-	case inbox.Inbox[0].Kind.Answers():
-		return 0, refusePoint(h, "message %d is a %s, and its code waits for it: only signals, updates and requests to cancel can be left out", message, inbox.Inbox[0].Kind)
-	}
-	return latest(h), nil
+	return rewind(ctx, c, call, driver.AdminAction{Kind: driver.AdminSkip, Reason: o.Reason}, plan, o.DryRun)
 }
 
 // EditStep gives a step of a run another result, or one that it has not got and perhaps never gets,
@@ -140,7 +96,7 @@ func EditStep(ctx context.Context, c *Client, run journal.RunID, step StepResult
 		return p, o.prove(ctx, p)
 	}
 	call := Call{Kind: EditCall, Run: run, Payload: o.Reason}
-	return c.rewind(ctx, call, driver.AdminAction{Kind: driver.AdminEdit, Reason: o.Reason}, plan, o.DryRun)
+	return rewind(ctx, c, call, driver.AdminAction{Kind: driver.AdminEdit, Reason: o.Reason}, plan, o.DryRun)
 }
 
 func (s StepResult) check() error {
@@ -215,24 +171,6 @@ func (p *plan) issued(cmd journal.Cmd) journal.Issued {
 		}
 	}
 	return journal.Issued{}
-}
-
-// keepGiven leaves steps the results that earlier edits have given them, if the kept events have
-// asked for these steps: the run has not taken such a result while it is paused. An operator who
-// gives a step its result does not want it to be executed because of the next edit or skip.
-func (p *plan) keepGiven() {
-	if p.h.Run.Task == nil {
-		return
-	}
-	cmds := p.commands()
-	for _, a := range p.h.Run.Task.Attempts {
-		taken := func(ev journal.Event) bool { return ev.Kind.EndsStep() && ev.Cmd == a.Cmd }
-		again := func(g driver.Given) bool { return g.Cmd == a.Cmd }
-		if a.Given != nil && a.Cmd <= cmds && !slices.ContainsFunc(p.h.Events[:p.seq], taken) && !slices.ContainsFunc(p.w.Given, again) {
-			p.w.Given = append(p.w.Given, driver.Given{Cmd: a.Cmd, Name: a.Name, Output: *a.Given})
-		}
-	}
-	slices.SortFunc(p.w.Given, func(a, b driver.Given) int { return cmp.Compare(a.Cmd, b.Cmd) })
 }
 
 // prove refuses a plan whose kept events, with the results that are given, do not fit the code.

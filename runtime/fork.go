@@ -66,7 +66,7 @@ func (c *Client) Fork(ctx context.Context, run journal.RunID, at Point, o *ForkO
 	}
 	plan := func(ctx context.Context) (*plan, error) { return forkPlan(ctx, c, run, id, at, o) }
 	call := Call{Kind: ForkCall, Run: run, Payload: o.Reason}
-	of, err := c.rewind(ctx, call, driver.AdminAction{Kind: driver.AdminFork, Reason: o.Reason}, plan, o.DryRun)
+	of, err := rewind(ctx, c, call, driver.AdminAction{Kind: driver.AdminFork, Reason: o.Reason}, plan, o.DryRun)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,10 @@ package runtime
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
-	"github.com/reprise-run/reprise/runtime/internal/once"
 )
 
 // RetryOptions of a retry. The zero value means the defaults.
@@ -52,6 +50,7 @@ type Rewinding struct {
 	Kept       journal.Seq        // how many of its events are kept
 	Steps      []RepeatedStep     // that have ended behind them
 	Replaced   []ReplacedStep     // that have another result, of an edit or a fork; by their events
+	Children   []*Rewinding       // that go on with the run: see Client.Retry
 }
 
 // ReplacedStep is a step that an operator has given another result.
@@ -74,9 +73,6 @@ type RepeatedStep struct {
 	Certain bool
 }
 
-// rewindTries bounds how often a retry or reset looks again because the run has moved on.
-const rewindTries = 5
-
 // Retry makes a run go on that has failed, from before the step or child that it failed by: with
 // its id, its key, its messages and its children, as its next generation (J13). The step runs
 // again, with all its attempts and the idempotency key that it had. A run that was cancelled goes
@@ -84,10 +80,15 @@ const rewindTries = 5
 // have the code: replay does not depend on what came later. What came later stays readable in the
 // store.
 //
-// Children that ended meanwhile answer now. A parent that waited for the run keeps the outcome that
-// it has heard: it is told once. A retry is refused if the time of the run is up, if no step or
-// child is why it failed, and if steps have completed since the failure, unless o says otherwise: a
-// *[PointError]. [Client.Reset] goes back to other points. o may be nil.
+// Children go on with it, and before it: the one that the run failed by is retried, and so are
+// those that its end has cancelled or terminated. If one of them is refused, nothing is changed.
+// Children that ended meanwhile otherwise answer now. A parent that waited for the run keeps the
+// outcome that it has heard, unless it goes back to before that: then the run's newest outcome
+// counts.
+//
+// A retry is refused if the time of the run is up, if no step or child is why it failed, and if
+// steps have completed since the failure, unless o says otherwise: a *[PointError]. [Client.Reset]
+// goes back to other points. o may be nil.
 //
 // Errors: journal.ErrNotFound; journal.ErrOpen; a *journal.KeyConflictError if another run has the
 // key by now; a *journal.UnreadableError if the history cannot be read; ctx's.
@@ -96,28 +97,8 @@ func (c *Client) Retry(ctx context.Context, run journal.RunID, o *RetryOptions) 
 		o = &RetryOptions{}
 	}
 	call := Call{Kind: RetryCall, Run: run, Payload: o.Reason}
-	plan := func(ctx context.Context) (*plan, error) {
-		h, err := rewindable(ctx, c, run, false)
-		if err != nil {
-			return nil, err
-		}
-		if h.Run.Status == journal.Open {
-			return nil, journal.ErrOpen
-		}
-		seq, err := failurePoint(h)
-		if err != nil {
-			return nil, err
-		}
-		p := newPlan(h, seq, false)
-		for _, s := range p.out.Steps {
-			if !s.Failed && !o.Again {
-				return nil, p.refuse("step %s has completed since the failure (event %d): a retry would run it again if the code asks for it, and does not undo what it did. "+
-					"Retry it with Again, or reset the run to a point before what is to be done again", s.Name, s.Seq)
-			}
-		}
-		return p, nil
-	}
-	return c.rewind(ctx, call, driver.AdminAction{Kind: driver.AdminRetry, Reason: o.Reason}, plan, o.DryRun)
+	plan := func(ctx context.Context) (*plan, error) { return retryPlan(ctx, c, run, o.Again) }
+	return rewind(ctx, c, call, driver.AdminAction{Kind: driver.AdminRetry, Reason: o.Reason}, plan, o.DryRun)
 }
 
 // Reset makes a run go on from an earlier point of its present generation, whether it is open or
@@ -128,6 +109,10 @@ func (c *Client) Retry(ctx context.Context, run journal.RunID, o *RetryOptions) 
 //
 // A result that a step was given ([EditStep]), and that a paused run has not taken yet, is gone,
 // and the step runs: a reset is the way to take such a result back. A fork and later edits keep it.
+//
+// Children that were started before the point go on: those that what came later, or the end of the
+// run, has cancelled or terminated are retried first. A run that begins anew before the time of its
+// start waits for that.
 //
 // Labels, published values and replies are not taken back, except that updates which come again are
 // answered again. The time of the run goes on from its start.
@@ -146,7 +131,7 @@ func (c *Client) Reset(ctx context.Context, run journal.RunID, to Point, o *Rese
 	}
 	call := Call{Kind: ResetCall, Run: run, Payload: o.Reason}
 	plan := func(ctx context.Context) (*plan, error) { return resetPlan(ctx, c, run, to, o) }
-	return c.rewind(ctx, call, driver.AdminAction{Kind: driver.AdminReset, Reason: o.Reason}, plan, o.DryRun)
+	return rewind(ctx, c, call, driver.AdminAction{Kind: driver.AdminReset, Reason: o.Reason}, plan, o.DryRun)
 }
 
 func (o *ResetOptions) check(to Point) error {
@@ -180,6 +165,7 @@ func resetPlan(ctx context.Context, c *Client, run journal.RunID, to Point, o *R
 		return nil, err
 	}
 	p := newPlan(h, seq, true)
+	p.retries = to == BeforeFailure
 	p.w.KeepChildren, p.w.Messages = o.KeepChildren, driver.Again{None: o.NoMessages, Names: o.Messages}
 	if err := p.anew(c, to, o); err != nil {
 		return nil, err
@@ -188,65 +174,4 @@ func resetPlan(ctx context.Context, c *Client, run journal.RunID, to Point, o *R
 		return p, p.prove(ctx, o.Proof)
 	}
 	return p, nil
-}
-
-// rewind carries a plan out. If the run has moved on, while it was planned or since, it plans
-// again.
-func (c *Client) rewind(ctx context.Context, call Call, a driver.AdminAction, plan func(ctx context.Context) (*plan, error), dry bool) (*Rewinding, error) {
-	try := func(ctx context.Context) (*Rewinding, error) {
-		p, err := plan(ctx)
-		if err == nil && p.fork == nil {
-			err = answerable(ctx, c, p)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s run %s: %w", call.Kind, call.Run, err)
-		}
-		if !dry {
-			if done, err := once.Done(ctx, call.Run); err != nil || done {
-				return p.out, err
-			}
-			a.Rewind, a.Fork = p.w, p.fork
-			_, err = c.j.Admin(ctx, a)
-			if p.fork == nil {
-				c.waiters.GoesOn(call.Run, p.w.Generation) // also if the answer is lost
-			}
-		}
-		return p.out, err
-	}
-	do := func(ctx context.Context) (*Rewinding, error) {
-		for n := 1; ; n++ {
-			out, err := try(ctx)
-			if err == nil {
-				return out, nil
-			}
-			if !errors.Is(err, driver.ErrMoved) || n == rewindTries {
-				return nil, err
-			}
-		}
-	}
-	if dry {
-		return do(ctx)
-	}
-	a.Run = call.Run
-	return intercepted(ctx, c, call, func(ctx context.Context, _ *Call) (*Rewinding, error) {
-		a.Actor, a.Reason = c.Actor(ctx), reasonOf(ctx, a.Reason)
-		return do(ctx)
-	})
-}
-
-// rewindable reads the whole history of a run's present generation, and of its inbox the beginning
-// if that is asked for.
-func rewindable(ctx context.Context, c *Client, run journal.RunID, inbox bool) (*driver.History, error) {
-	var all []journal.Event
-	h, err := c.pages(ctx, driver.LoadRequest{Run: run, EventsOnly: !inbox}, func(page []journal.Event, first bool) {
-		if first {
-			all = nil
-		}
-		all = append(all, page...)
-	})
-	if err != nil {
-		return nil, err
-	}
-	h.Events = all
-	return h, nil
 }

@@ -22,7 +22,7 @@ func TestARewindPlansAgain(t *testing.T) {
 			}
 			return &plan{h: &driver.History{}, out: &Rewinding{Kept: 7}}, nil
 		}
-		out, err := client.rewind(t.Context(), Call{Kind: SkipCall}, driver.AdminAction{}, plan, true)
+		out, err := rewind(t.Context(), client, Call{Kind: SkipCall}, driver.AdminAction{}, plan, true)
 		if moves == rewindTries {
 			if !errors.Is(err, driver.ErrMoved) || planned != rewindTries {
 				t.Errorf("of a run that moves on and on it says %v, after %d plans", err, planned)

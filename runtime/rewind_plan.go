@@ -18,6 +18,9 @@ type plan struct {
 	w   *driver.Rewind
 	out *Rewinding
 
+	retries bool // the child that the run has failed by goes on too
+	again   bool // as in RetryOptions, for children
+
 	// Of a fork.
 	fork  *driver.Fork
 	kept  []journal.Event // as the fork has them
@@ -87,7 +90,7 @@ func (p *plan) anew(c *Client, to Point, o *ResetOptions) error {
 	if to != RunStart && to != GenerationStart {
 		return nil
 	}
-	p.w.Whole = to == RunStart
+	p.w.Whole = to == RunStart && !forkOfLater(&p.h.Run)
 	if to == RunStart && o.Input == nil && !firstInput(&p.h.Run) {
 		return p.refuse("it has continued as new, so its first input is not the present one: give it as Input, or choose the point generation")
 	}
@@ -106,6 +109,12 @@ func (p *plan) anew(c *Client, to Point, o *ResetOptions) error {
 // firstInput tells whether the present input of a run is known to be that of its start.
 func firstInput(r *journal.Run) bool {
 	return r.Generation == 1 || r.Rewound != nil && (r.Rewound.Origin == 1 || r.Rewound.From == 1 || !r.Rewound.Run.IsZero())
+}
+
+// forkOfLater tells whether a run is a fork of one that had continued as new. Its start is where it
+// was forked: what the other run had consumed before is none of it.
+func forkOfLater(r *journal.Run) bool {
+	return r.Rewound != nil && !r.Rewound.Run.IsZero() && r.Rewound.Origin != 1 && r.Rewound.From != 1
 }
 
 // latest is how many events can be kept: all but the one that has closed the run.
@@ -237,25 +246,14 @@ func (p *plan) unanswered() map[journal.Cmd]journal.Issued {
 
 // forgetChildren takes those commands out whose child is there: it has answered, or will.
 func forgetChildren(ctx context.Context, c *Client, p *plan, waits map[journal.Cmd]journal.Issued) error {
-	children := 0
-	for _, in := range waits {
+	children := map[journal.Cmd]tie{}
+	for cmd, in := range waits {
 		if in.Kind == journal.CommandChild {
-			children++
+			children[cmd] = silent
 		}
 	}
-	for f := (journal.ListFilter{Parent: p.h.Run.ID, Limit: journal.ListMax}); children > 0; {
-		page, err := c.j.List(ctx, f)
-		if err != nil {
-			return err
-		}
-		for i := range page.Runs {
-			if of := page.Runs[i].Parent; of != nil && p.w.Started(of.Generation, of.Cmd) {
-				delete(waits, of.Cmd)
-			}
-		}
-		if f.Cursor = page.Next; f.Cursor == "" {
-			break
-		}
-	}
-	return nil
+	return eachChild(ctx, c, p.h.Run.ID, p.w, children, func(child *journal.Run) error {
+		delete(waits, child.Parent.Cmd)
+		return nil
+	})
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -38,10 +40,13 @@ type Rewind struct {
 	// Whole says that the run begins anew: what earlier generations have consumed comes again too.
 	Whole bool
 	// Messages says which signals and updates behind the point come again. A request to cancel
-	// never does, and answers to commands always do.
+	// never does. Answers to commands always do, but for a child's that has gone on since: what it
+	// answers in the end comes instead.
 	Messages Again
-	// AtEnd says that the kept events are all that there are: [ErrMoved] if others have come.
-	AtEnd bool
+	// AtEnd says that the kept events, and Behind others, are all that there are: [ErrMoved] if
+	// more have come.
+	AtEnd  bool
+	Behind int32
 	// KeepChildren leaves open children alone that were started behind the point. Else they get a
 	// request to cancel, but for those that outlive their parent.
 	KeepChildren bool
@@ -76,12 +81,16 @@ type Unread struct {
 	Name     string
 	Answered bool // an update that was accepted and has a reply
 	Rejected bool // an update that was refused: it is done with
+	// Stale is an answer of a child that has gone on since: the child is open, or has ended
+	// otherwise, or the answer was stale before.
+	Stale bool
 }
 
 // Inbox is what a Rewind makes of a run's inbox.
 type Inbox struct {
 	Begin   journal.Continue   // Seen and Carried of the next generation
-	Cancels []journal.InboxSeq // their keys become free, see FreeCancelKey
+	Freed   []journal.InboxSeq // their keys become free, see FreedKey
+	Stale   bool               // some of these are answers: children that have ended answer again
 	Reopen  []journal.InboxSeq // updates that lose their replies, because they get another one
 	Discard []journal.InboxSeq // updates that nobody will handle: they are replied to with [Discarded]
 }
@@ -118,10 +127,14 @@ func (w *Rewind) Inbox(base *journal.Continue, unread []Unread) (in Inbox) {
 		case m.Rejected:
 			left = m.Number
 			continue
+		case m.Stale:
+			left, in.Stale = m.Number, true
+			in.Freed = append(in.Freed, m.Number)
+			continue
 		case w.Messages.leaves(&m):
 			left = m.Number
 			if m.Kind == journal.MessageCancel {
-				in.Cancels = append(in.Cancels, m.Number)
+				in.Freed = append(in.Freed, m.Number)
 			} else if m.Kind == journal.MessageUpdate && !m.Answered {
 				in.Discard = append(in.Discard, m.Number)
 			}
@@ -214,9 +227,16 @@ func DecodeRewound(s string) (*journal.Rewound, error) {
 	return r, nil
 }
 
-// FreeCancelKey is the key that a request to cancel gets when a Rewind leaves it out, so that a
-// later request is no duplicate.
-const FreeCancelKey = journal.CancelKey + "/"
+// FreedKey is the key that a message gets when a Rewind leaves it out and another one with its key
+// may come: a later request to cancel, or what a child answers that has gone on, is no duplicate.
+// One that was freed before keeps its key.
+func FreedKey(key string, n journal.InboxSeq) string {
+	end := "/" + strconv.FormatInt(int64(n), 10)
+	if strings.HasSuffix(key, end) {
+		return key
+	}
+	return key + end
+}
 
 // RewoundState is the state of an open task after a Rewind: a pause stays (J11), and nothing else
 // holds the run, whose history is another one now.

@@ -14,7 +14,7 @@ import (
 // can refuse it is looked at before the first change.
 func (db *database) rewind(r *record, w *driver.Rewind, now time.Time) error {
 	if r.run.Generation != w.Generation || int(w.Head.Seq) > len(r.events) ||
-		w.Head.Seq > 0 && r.events[w.Head.Seq-1].Link != w.Head.Link || w.AtEnd && int(w.Head.Seq) < len(r.events) {
+		w.Head.Seq > 0 && r.events[w.Head.Seq-1].Link != w.Head.Link || w.AtEnd && int(w.Head.Seq)+int(w.Behind) < len(r.events) {
 		return driver.ErrMoved
 	}
 	attempts, err := driver.EncodeAttempts(w.Attempts())
@@ -27,7 +27,7 @@ func (db *database) rewind(r *record, w *driver.Rewind, now time.Time) error {
 		}
 		db.keys[key], r.holdsKey = r, true
 	}
-	in := w.Inbox(r.run.Continued, r.unreadBehind(w))
+	in := w.Inbox(r.run.Continued, unreadBehind(db, r, w))
 	db.dequeue(r)
 	if owner := db.nodes[r.task.Owner]; owner != nil {
 		owner.recalled++
@@ -48,13 +48,17 @@ func (db *database) rewind(r *record, w *driver.Rewind, now time.Time) error {
 	} else {
 		t.Fence, t.Turn, t.State = r.task.Fence, r.task.Turn+1, driver.RewoundState(r.task.State)
 	}
-	t.Generation, t.Version, t.VisibleAt = r.run.Generation, r.run.Version, now
+	due := now
+	if w.Head.Seq == 0 && r.run.StartAt.After(now) { // it begins anew, and its time has not come
+		due = r.run.StartAt
+	}
+	t.Generation, t.Version, t.VisibleAt = r.run.Generation, r.run.Version, due
 	if t.State == journal.Limited {
 		t.VisibleAt = time.Time{}
 	}
 	r.task, r.attempts, r.waiting, r.unconfirmed = t, attempts, "", false
 	if reopened && len(r.run.Limits) > 0 {
-		awaitLimits(db, r, now)
+		awaitLimits(db, r, due)
 	}
 	r.open, r.run.Status, r.run.ClosedAt = true, journal.Open, time.Time{}
 	db.enqueue(r, now)
@@ -65,8 +69,8 @@ func (db *database) rewind(r *record, w *driver.Rewind, now time.Time) error {
 	return nil
 }
 
-// unreadBehind returns the messages that are not consumed behind the point.
-func (r *record) unreadBehind(w *driver.Rewind) (list []driver.Unread) {
+// unreadBehind returns the messages of a run that are not consumed behind the point.
+func unreadBehind(db *database, r *record, w *driver.Rewind) (list []driver.Unread) {
 	from := w.From(r.run.Continued)
 	numbers := from.Carried
 	for n := from.Seen + 1; int(n) <= len(r.inbox); n++ {
@@ -75,9 +79,24 @@ func (r *record) unreadBehind(w *driver.Rewind) (list []driver.Unread) {
 	for _, n := range numbers {
 		a, answered := r.answers[n]
 		m := &r.inbox[n-1]
-		list = append(list, driver.Unread{Number: n, Kind: m.Kind, Name: m.Name, Answered: answered && !a.Rejected, Rejected: a.Rejected})
+		list = append(list, driver.Unread{Number: n, Kind: m.Kind, Name: m.Name, Answered: answered && !a.Rejected, Rejected: a.Rejected, Stale: isStale(db, r, n)})
 	}
 	return list
+}
+
+// isStale tells whether a message is the answer of a child of the run that has gone on since.
+func isStale(db *database, r *record, n journal.InboxSeq) bool {
+	m := &r.inbox[n-1]
+	a := driver.Answer{Kind: m.Kind, Key: m.Key, Payload: m.Payload}
+	id, _, ok := a.Child()
+	if !ok || r.known[m.Key] != n { // or it was freed before
+		return ok
+	}
+	child := db.runs[id]
+	if child == nil || child.run.Parent == nil || child.run.Parent.Run != r.run.ID {
+		return false
+	}
+	return child.open || !a.Tells(child.terminal())
 }
 
 // readAgain puts the inbox back to where the kept events have left it.
@@ -93,7 +112,7 @@ func (r *record) readAgain(w *driver.Rewind, in *driver.Inbox) {
 	for _, n := range in.Discard {
 		r.answers[n] = journal.Answer{Payload: driver.Discarded()}
 	}
-	for _, n := range in.Cancels {
+	for _, n := range in.Freed {
 		delete(r.known, r.inbox[n-1].Key)
 	}
 }

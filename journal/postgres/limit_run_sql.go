@@ -35,11 +35,12 @@ const limitAskRows = `
            CASE WHEN jsonb_array_length(a.limits::jsonb) > 1 THEN a.limits END, false
     FROM asking a CROSS JOIN LATERAL jsonb_array_elements(a.limits::jsonb) WITH ORDINALITY AS n(need, ord)`
 
-// limitAgainSQL lets a run wait for its limits that was closed, or is a fork, behind rewindSQL.
+// limitAgainSQL lets a run wait for its limits that was closed, or is a fork, behind rewindSQL,
+// which has given its task the time from which it waits.
 const limitAgainSQL = `
 WITH asking AS MATERIALIZED (
-    SELECT r.id, r.priority, r.limits, clock_timestamp() AS since, nextval('reprise.limit_runs_seq') AS number
-    FROM reprise.runs r WHERE r.id = $1::uuid AND r.limits IS NOT NULL
+    SELECT r.id, r.priority, r.limits, greatest(clock_timestamp(), t.visible_at) AS since, nextval('reprise.limit_runs_seq') AS number
+    FROM reprise.runs r JOIN reprise.tasks t ON t.run_id = $1::uuid WHERE r.id = $1::uuid AND r.limits IS NOT NULL
 ), waits AS (
     UPDATE reprise.tasks t SET state = -1, visible_at = 'infinity' FROM asking a WHERE t.run_id = ANY (ARRAY[a.id]) RETURNING t.state
 ), claimed AS (` + limitAskRows + `)

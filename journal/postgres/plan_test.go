@@ -164,6 +164,8 @@ func TestPlansOfATinyTable(t *testing.T) {
 		{"startMessageDelaySQL", nulls(1), "runs_pkey tasks_pkey"},
 		{"lockFamilySQL", nulls(2), "runs_parent_idx tasks_pkey"},
 		{"orphansSQL", nulls(1), "runs_parent_idx"},
+		{"rewindFamilySQL", nulls(1), "runs_parent_idx tasks_pkey"},
+		{"rewindUnreadSQL", []string{"gen_random_uuid()", "1", "NULL"}, "events_pkey inbox_key_idx runs_pkey"}, // a run's messages, by either index
 		{"previewSQL", nulls(2), "inbox_key_idx runs_pkey tasks_pkey"},
 		{"continueSQL", nulls(7), "runs_pkey tasks_pkey"},
 		{"limitMoreSQL", nulls(2), "runs_pkey tasks_pkey"},

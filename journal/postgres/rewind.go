@@ -63,7 +63,7 @@ func (r *rewinding) rewind(ctx context.Context, c *pgx.Conn) (refused, err error
 	if err := r.write(ctx, c, &in); err != nil {
 		return nil, err
 	}
-	messages, err := r.children(ctx, c)
+	messages, err := r.children(ctx, c, r.run.Status.Closed() || in.Stale)
 	if err != nil {
 		return nil, err
 	}
@@ -106,14 +106,17 @@ func (r *rewinding) read(ctx context.Context, c *pgx.Conn) (unread []driver.Unre
 func (r *rewinding) readState(ctx context.Context, c *pgx.Conn) (unread []driver.Unread, refused, err error) {
 	from := r.w.From(r.run.Continued)
 	var p pipeline
+	if r.run.Status.Closed() {
+		p.exec(r.s.sql.admin.rewind.family, uuidArg(r.run.ID))
+	}
 	p.query(r.s.sql.admin.rewind.state, each(func(row pgx.CollectableRow) error {
 		refused, err = r.state(row)
 		return err
-	}), uuidArg(r.run.ID), int32(r.w.Generation), int32(r.w.Head.Seq), nullText(r.run.Key), uuidArg(r.of))
+	}), uuidArg(r.run.ID), int32(r.w.Generation), int32(r.w.Head.Seq), nullText(r.run.Key), uuidArg(r.of), r.w.Behind)
 	p.query(r.s.sql.admin.rewind.unread, each(func(row pgx.CollectableRow) error {
 		var m driver.Unread
 		var answered int16
-		err := row.Scan(&m.Number, &m.Kind, &m.Name, &answered)
+		err := row.Scan(&m.Number, &m.Kind, &m.Name, &answered, &m.Stale)
 		m.Answered, m.Rejected = answered == answerAccepted, answered == answerRejected
 		unread = append(unread, m)
 		return err
@@ -178,8 +181,8 @@ func (r *rewinding) write(ctx context.Context, c *pgx.Conn, in *driver.Inbox) er
 	if r.run.Status.Closed() || r.of != r.run.ID {
 		p.query(r.s.sql.limit.runs.again, each(func(row pgx.CollectableRow) error { return row.Scan(&r.out.State) }), uuidArg(r.run.ID))
 	}
-	if len(in.Cancels)+len(in.Reopen) > 0 {
-		p.exec(r.s.sql.admin.rewind.inbox, uuidArg(r.run.ID), numbers(in.Cancels), numbers(in.Reopen), driver.FreeCancelKey)
+	if len(in.Freed)+len(in.Reopen) > 0 {
+		p.exec(r.s.sql.admin.rewind.inbox, uuidArg(r.run.ID), numbers(in.Freed), numbers(in.Reopen))
 	}
 	if len(in.Discard) > 0 {
 		var list []journal.Reply
@@ -193,10 +196,10 @@ func (r *rewinding) write(ctx context.Context, c *pgx.Conn, in *driver.Inbox) er
 	return p.send(ctx, c)
 }
 
-// children returns the requests to open children that nobody waits for any more, and the answers of
-// those that have ended while the run was closed.
-func (r *rewinding) children(ctx context.Context, c *pgx.Conn) (messages []journal.Message, err error) {
-	rows, err := c.Query(ctx, r.s.sql.admin.rewind.children, uuidArg(r.run.ID), r.run.Status.Closed())
+// children returns the requests to open children that nobody waits for any more and, if
+// there may be any, the answers of those that have ended without the run having heard of it.
+func (r *rewinding) children(ctx context.Context, c *pgx.Conn, untold bool) (messages []journal.Message, err error) {
+	rows, err := c.Query(ctx, r.s.sql.admin.rewind.children, uuidArg(r.run.ID), untold)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ type adminStatements struct {
 }
 
 // rewindStatements are those that make a generation of an earlier one.
-type rewindStatements struct{ read, state, unread, begin, inbox, children string }
+type rewindStatements struct{ read, state, family, unread, begin, inbox, children string }
 
 // forkStatements are those that a fork has beside them.
 type forkStatements struct{ run, inbox, results, links string }
@@ -71,7 +71,7 @@ func newStatements(schema string) statements {
 			row: r(adminRowSQL), priority: r(adminPrioritySQL), note: r(auditNoteSQL), notePause: r(auditPauseSQL), drainRead: r(drainReadSQL), drain: r(drainSQL),
 			scope: newScopeStatements(r), view: viewStatements{lock: r(viewLockSQL), read: r(viewReadSQL), save: r(viewSaveSQL), delete: r(viewDeleteSQL), list: r(viewsSQL)},
 			list: r(auditSQL), ofRun: r(auditRunSQL),
-			rewind: rewindStatements{read: r(rewindReadSQL), state: r(rewindStateSQL), unread: r(rewindUnreadSQL), begin: r(rewindSQL),
+			rewind: rewindStatements{read: r(rewindReadSQL), state: r(rewindStateSQL), family: r(rewindFamilySQL), unread: r(rewindUnreadSQL), begin: r(rewindSQL),
 				inbox: r(rewindInboxSQL), children: r(rewindChildrenSQL)},
 			fork: forkStatements{run: r(forkRunSQL), inbox: r(forkInboxSQL), results: r(forkResultsSQL), links: r(forkLinksSQL)}},
 		limit:  newLimitStatements(r),

@@ -101,9 +101,9 @@ func askForMore(q querier, c *driver.Commit, at time.Time) error {
 	return awaitLimits(q, c.Run, c.Limits, priority, since, at)
 }
 
-// askAgain lets a run wait for its limits that was closed, or is a fork. It returns the state of
-// its task.
-func askAgain(q querier, run journal.RunID, at time.Time) (journal.TaskState, error) {
+// askAgain lets a run wait for its limits that was closed, or is a fork, from a time on. It returns
+// the state of its task.
+func askAgain(q querier, run journal.RunID, since, at time.Time) (journal.TaskState, error) {
 	var needs []journal.LimitNeed
 	var priority int16
 	err := q.query(limitOfRunSQL, func(r row) (err error) {
@@ -114,7 +114,7 @@ func askAgain(q querier, run journal.RunID, at time.Time) (journal.TaskState, er
 	if err != nil || len(needs) == 0 {
 		return journal.Ready, err
 	}
-	return journal.Limited, awaitLimits(q, run, needs, priority, at, at)
+	return journal.Limited, awaitLimits(q, run, needs, priority, since, at)
 }
 
 // awaitsLimits tells whether a run waits for its limits.

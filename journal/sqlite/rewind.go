@@ -10,17 +10,23 @@ import (
 const rewindReadSQL = `
 SELECT r.generation, e.link, r.key, r.holds_key, r.inbox_seen, r.carried,
        (SELECT max(m.number) FROM reprise_inbox m WHERE m.run_id = r.id),
-       EXISTS (SELECT 1 FROM reprise_events e WHERE e.run_id = r.id AND e.generation = r.generation AND e.seq > ?2)
+       EXISTS (SELECT 1 FROM reprise_events e WHERE e.run_id = r.id AND e.generation = r.generation AND e.seq > ?2 + ?3)
 FROM reprise_runs r
 LEFT JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = ?2
 WHERE r.id = ?1`
 
 // What is not consumed behind the point: what comes after a number, and single ones before it.
 const (
-	rewindUnreadSQL = `
-SELECT m.number, m.kind, m.name, m.answered FROM reprise_inbox m WHERE m.run_id = ? AND m.number > ? ORDER BY m.number`
-	rewindCarriedSQL = `SELECT m.number, m.kind, m.name, m.answered FROM reprise_inbox m WHERE m.run_id = ? AND m.number = +?`
+	rewindUnreadColumns = `SELECT m.number, m.kind, m.name, m.answered, m.key, m.encoding, m.payload FROM reprise_inbox m`
+	rewindUnreadSQL     = rewindUnreadColumns + ` WHERE m.run_id = ? AND m.number > ? ORDER BY m.number`
+	rewindCarriedSQL    = rewindUnreadColumns + ` WHERE m.run_id = ? AND m.number = +?`
 )
+
+// rewindEndSQL reads whether a child has ended, and how.
+const rewindEndSQL = `
+SELECT r.status, e.kind, e.encoding, e.payload
+FROM reprise_runs r LEFT JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
+WHERE r.id = ? AND r.parent_run = ?`
 
 // rewindCopySQL copies the events that are kept, with their links.
 const rewindCopySQL = `
@@ -53,9 +59,10 @@ SELECT r.id, ?1, 1, r.generation, ?2, ?4, r.version, r.priority, r.queue, r.work
 
 // What becomes of messages behind the point, see driver.Inbox.
 const (
-	rewindCancelSQL  = `UPDATE reprise_inbox SET key = ? || number WHERE run_id = ? AND number = ?`
-	rewindReopenSQL  = `UPDATE reprise_inbox SET answered = NULL, answer = NULL, answer_encoding = NULL WHERE run_id = ? AND number = ? AND answered = 1`
-	rewindVersionSQL = `SELECT r.version FROM reprise_runs r WHERE r.id = ?`
+	rewindFreeSQL   = `UPDATE reprise_inbox SET key = ? WHERE run_id = ? AND number = ?`
+	rewindReopenSQL = `UPDATE reprise_inbox SET answered = NULL, answer = NULL, answer_encoding = NULL WHERE run_id = ? AND number = ? AND answered = 1`
+	rewindKeySQL    = `SELECT m.key FROM reprise_inbox m WHERE m.run_id = ? AND m.number = ?`
+	rewindNextSQL   = `SELECT r.version, coalesce(r.start_at, r.created_at) FROM reprise_runs r WHERE r.id = ?`
 )
 
 // rewindOrphansSQL reads the open children with their commands, by reprise_runs_open_children_idx.
@@ -63,7 +70,8 @@ const rewindOrphansSQL = `
 SELECT r.id, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy FROM reprise_runs r
 WHERE r.parent_run = ? AND r.parent_run IS NOT NULL AND r.status = 0 ORDER BY r.id`
 
-// rewindEndsSQL reads children whose ends the run has not heard of, because it was closed then.
+// rewindEndsSQL reads children whose ends the run has not heard of, because it was closed then, or
+// what it had heard is stale.
 const rewindEndsSQL = `
 SELECT r.id, r.parent_run, r.parent_generation, r.parent_cmd, r.parent_policy, r.workflow, e.kind, e.encoding, e.payload
 FROM reprise_runs r JOIN reprise_events e ON e.run_id = r.id AND e.generation = r.generation AND e.seq = r.closed_seq
@@ -81,7 +89,7 @@ func (t *target) rewind(e *effects, w *driver.Rewind) (out driver.AdminOutcome, 
 	if out, err = t.beginAgain(e, w, t.run.ID, &in, last); err != nil {
 		return out, err
 	}
-	return out, t.rewindChildren(e, w)
+	return out, t.rewindChildren(e, w, !t.open || in.Stale)
 }
 
 // beginAgain begins the next generation, with the kept events of the run or, in a fork, of another
@@ -106,18 +114,27 @@ func (t *target) beginAgain(e *effects, w *driver.Rewind, of journal.RunID, in *
 	if w.Version != 0 {
 		x.exec(rewindInputSQL, int64(w.Version), nullBytes(w.Input.Data), nullText(w.Input.Encoding), run)
 	}
-	for _, n := range in.Cancels {
-		x.exec(rewindCancelSQL, driver.FreeCancelKey, run, int64(n))
+	for _, n := range in.Freed {
+		var key string
+		x.query(rewindKeySQL, func(r row) error { key = r.text(0); return nil }, run, int64(n))
+		x.exec(rewindFreeSQL, driver.FreedKey(key, n), run, int64(n))
 	}
 	for _, n := range in.Reopen {
 		x.exec(rewindReopenSQL, run, int64(n))
 	}
+	due := e.at
+	var version int64
+	x.query(rewindNextSQL, func(r row) error {
+		version = r.int(0)
+		if start := r.time(1); w.Head.Seq == 0 && start.After(due) { // it begins anew, and its time has not come
+			due = start
+		}
+		return nil
+	}, run)
 	if t.open {
-		var version int64
-		x.query(rewindVersionSQL, func(r row) error { version = r.int(0); return nil }, run)
 		out.State = driver.RewoundState(t.task.State)
 		e.lost.note(t.task.Owner)
-		visible := any(e.at.UnixMicro())
+		visible := any(due.UnixMicro())
 		if out.State == journal.Limited {
 			visible = nil
 		}
@@ -126,9 +143,9 @@ func (t *target) beginAgain(e *effects, w *driver.Rewind, of journal.RunID, in *
 		if t.run.Freezes.Lasts() && x.err == nil { // its timers stood still until it was closed
 			x.err = refreeze(e.q, t.run.ID, driver.EndFreeze(t.run.Freezes, t.run.ClosedAt))
 		}
-		x.exec(rewindOpenSQL, e.at.UnixMicro(), int64(last), run, nullBytes(attempts))
+		x.exec(rewindOpenSQL, due.UnixMicro(), int64(last), run, nullBytes(attempts))
 		if x.err == nil {
-			out.State, x.err = askAgain(e.q, t.run.ID, e.at)
+			out.State, x.err = askAgain(e.q, t.run.ID, due, e.at)
 		}
 	}
 	if x.err != nil {
@@ -159,7 +176,7 @@ func (t *target) inboxBehind(q querier, w *driver.Rewind, fork *driver.Fork) (in
 		carried, err := decodeCarried(r.text(5))
 		base = &journal.Continue{Seen: journal.InboxSeq(r.int(4)), Carried: carried}
 		return err
-	}, uuidArg(t.run.ID), int64(w.Head.Seq))
+	}, uuidArg(t.run.ID), int64(w.Head.Seq), int64(w.Behind))
 	if fork != nil {
 		key, holds = fork.Key, false
 	}
@@ -175,9 +192,12 @@ func (t *target) inboxBehind(q querier, w *driver.Rewind, fork *driver.Fork) (in
 	}
 	from := w.From(base)
 	var unread []driver.Unread
+	var answers []driver.Answer
 	read := func(r row) error {
-		unread = append(unread, driver.Unread{Number: journal.InboxSeq(r.int(0)), Kind: journal.MessageKind(r.int(1)), Name: r.text(2),
-			Answered: r.int(3) == 1, Rejected: r.int(3) == 2})
+		m := driver.Unread{Number: journal.InboxSeq(r.int(0)), Kind: journal.MessageKind(r.int(1)), Name: r.text(2),
+			Answered: r.int(3) == 1, Rejected: r.int(3) == 2}
+		unread = append(unread, m)
+		answers = append(answers, driver.Answer{Kind: m.Kind, Key: r.text(4), Payload: r.payload(5, 6)})
 		return nil
 	}
 	x := execs{q: q}
@@ -185,7 +205,27 @@ func (t *target) inboxBehind(q querier, w *driver.Rewind, fork *driver.Fork) (in
 		x.query(rewindCarriedSQL, read, uuidArg(t.run.ID), int64(n))
 	}
 	x.query(rewindUnreadSQL, read, uuidArg(t.run.ID), int64(from.Seen))
+	for i := range unread {
+		if x.err == nil {
+			unread[i].Stale, x.err = t.isStale(q, &answers[i], fork != nil)
+		}
+	}
 	return w.Inbox(base, unread), last, x.err
+}
+
+// isStale tells whether a message is the answer of a child of the run that has gone on since.
+// Children do not answer a fork of their parent, which hears what was answered last.
+func (t *target) isStale(q querier, a *driver.Answer, fork bool) (stale bool, err error) {
+	child, freed, ok := a.Child()
+	if !ok || freed || fork {
+		return freed, nil
+	}
+	err = q.query(rewindEndSQL, func(r row) error {
+		end := journal.Event{Kind: journal.Kind(r.int(1)), Payload: r.payload(2, 3)}
+		stale = r.int(0) == 0 || !a.Tells(&end)
+		return nil
+	}, uuidArg(child), uuidArg(t.run.ID))
+	return stale, err
 }
 
 func orConflict(err error, key string, h *holder) error {
@@ -195,9 +235,9 @@ func orConflict(err error, key string, h *holder) error {
 	return &journal.KeyConflictError{Key: key, Run: h.run, Workflow: h.workflow}
 }
 
-// rewindChildren cancels open children that nobody waits for any more, and brings the answers of
-// those that have ended while the run was closed.
-func (t *target) rewindChildren(e *effects, w *driver.Rewind) error {
+// rewindChildren cancels open children that nobody waits for any more and, if there may be any,
+// brings the answers of those that have ended without the run having heard of it.
+func (t *target) rewindChildren(e *effects, w *driver.Rewind, untold bool) error {
 	var messages []journal.Message
 	err := e.q.query(rewindOrphansSQL, func(r row) error {
 		if w.Orphans(parentOf(r[1:])) {
@@ -205,7 +245,7 @@ func (t *target) rewindChildren(e *effects, w *driver.Rewind) error {
 		}
 		return nil
 	}, uuidArg(t.run.ID))
-	if err == nil && !t.open {
+	if err == nil && untold {
 		err = e.q.query(rewindEndsSQL, func(r row) error {
 			if p := parentOf(r[1:]); w.Started(p.Generation, p.Cmd) {
 				end := journal.Event{Kind: journal.Kind(r.int(6)), Payload: r.payload(7, 8)}

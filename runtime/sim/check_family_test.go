@@ -53,20 +53,27 @@ func (f *finder) closedBy(r *settled, g int) bool {
 	return slices.ContainsFunc(r.ends(), func(e end) bool { return int(e.generation) == g+1 })
 }
 
-// answers checks that nothing is answered twice, and lists the children that could not start.
+// answers checks that nothing is answered twice, but for children that may have gone on before
+// somebody went back, and lists the children that could not start.
 func (s *settled) answers(f *finder) (refused map[journal.Parent]bool) {
 	refused = map[journal.Parent]bool{}
-	known := map[string]bool{}
+	known, backs := map[string]int{}, 0
+	for i := range s.ancestors() {
+		for _, b := range s.ancestors()[i].begins {
+			if b.back != nil {
+				backs++
+			}
+		}
+	}
 	for i := range s.Messages {
 		m := &s.Messages[i]
 		if !m.Kind.Answers() {
 			continue
 		}
 		at := fmt.Sprintf("command %d of generation %d", m.Cmd, m.Generation)
-		if known[at] {
-			f.breaks("%s: %s is answered twice", s, at)
+		if known[at]++; known[at] > 1+backs {
+			f.breaks("%s: %s is answered %d times, and somebody went back %d times", s, at, known[at], backs)
 		}
-		known[at] = true
 		if m.Kind != journal.MessageChildFailed || m.Number <= s.copied() {
 			continue
 		}

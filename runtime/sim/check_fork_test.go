@@ -31,7 +31,7 @@ func (w *world) forked(a *driver.AdminAction, was, now *memory.RunSnapshot) {
 		r.breaks("the fork is %+v, its task %+v", fork.Run, t)
 	}
 	r.copies()
-	r.inbox()
+	r.inbox(nil)
 	if len(fork.Messages) != len(was.Messages) {
 		r.breaks("the fork has %d messages, the run %d", len(fork.Messages), len(was.Messages))
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"slices"
+	"time"
 
 	"github.com/reprise-run/reprise/journal"
 )
@@ -22,7 +23,7 @@ func checkPolicies(f *finder) {
 		}
 		with := slices.ContainsFunc(ends, func(e end) bool { return e.at.Equal(r.Run.ClosedAt) })
 		outlived := r.Run.Status == journal.Terminated && with || slices.ContainsFunc(ends, func(e end) bool {
-			return r.Run.ClosedAt.After(e.at) && !r.Run.CreatedAt.After(e.at)
+			return r.Run.ClosedAt.After(e.at) && !r.Run.CreatedAt.After(e.at) && r.wasOpen(e.at)
 		})
 		asked := slices.ContainsFunc(r.Messages, isCancel)
 		switch {
@@ -34,4 +35,15 @@ func checkPolicies(f *finder) {
 			f.breaks("%s has outlived its parent and was not asked to end", r)
 		}
 	}
+}
+
+// wasOpen tells whether a run was open at a time since its start, which it was unless it had ended
+// and nobody had gone back yet.
+func (s *settled) wasOpen(at time.Time) bool {
+	for _, b := range s.begins {
+		if b.back != nil && b.back.closed != nil && b.back.a.Fork == nil && !b.back.closed.ClosedAt.After(at) && b.back.at.After(at) {
+			return false
+		}
+	}
+	return true
 }

@@ -22,7 +22,7 @@ func (w *world) rewound(a *driver.AdminAction, was, now *memory.RunSnapshot, chi
 	r := rewinding{w: w, b: b, was: was, now: now, seq: int(a.Rewind.Head.Seq)}
 	r.row()
 	r.history()
-	r.inbox()
+	r.inbox(children)
 	r.children(children)
 	r.listened()
 }
@@ -83,9 +83,33 @@ func (r *rewinding) unread() (list []journal.Message) {
 	return list
 }
 
-// inbox: signals and updates come again or not as the operator says, answers do, and a request to
-// cancel does not. An update that comes again has no answer, and one that is left out has one.
-func (r *rewinding) inbox() {
+// stale tells of an answer whether its child, one of these, has gone on since: a later one has been
+// sent, or the child is open or has ended otherwise.
+func (r *rewinding) stale(m *journal.Message, children []memory.RunSnapshot) bool {
+	if m.Kind != journal.MessageChildCompleted && m.Kind != journal.MessageChildFailed {
+		return false
+	}
+	later := func(o journal.Message) bool {
+		return o.Number > m.Number && o.Kind.Answers() && o.Generation == m.Generation && o.Cmd == m.Cmd
+	}
+	if slices.ContainsFunc(r.was.Messages, later) {
+		return true
+	}
+	for i := range children {
+		kid := &children[i].Run
+		if kid.Parent.Generation != m.Generation || kid.Parent.Cmd != m.Cmd {
+			continue
+		}
+		return !kid.Status.Closed() || !slices.Equal(kid.Terminal.Payload.Data, m.Payload.Data) ||
+			(kid.Status == journal.Completed) != (m.Kind == journal.MessageChildCompleted)
+	}
+	return false
+}
+
+// inbox: signals and updates come again or not as the operator says, answers do that are not stale,
+// and a request to cancel does not. An update that comes again has no answer, and one that is left
+// out has one.
+func (r *rewinding) inbox(children []memory.RunSnapshot) {
 	var want, got []journal.InboxSeq
 	answers := map[journal.InboxSeq]bool{} // that there must be
 	for n := range r.was.Answers {
@@ -95,7 +119,7 @@ func (r *rewinding) inbox() {
 	for _, m := range r.unread() {
 		leftOut := again.None && !slices.Contains(again.Names, m.Name) && !m.Kind.Answers() && m.Kind != journal.MessageCancel || m.Number == again.Skip
 		switch {
-		case m.Kind == journal.MessageCancel && (!again.Cancel || leftOut):
+		case m.Kind == journal.MessageCancel && (!again.Cancel || leftOut), r.stale(&m, children):
 		case leftOut && m.Kind == journal.MessageUpdate:
 			answers[m.Number] = true
 		case leftOut:
@@ -124,8 +148,8 @@ func (r *rewinding) inbox() {
 	}
 }
 
-// sameMessage compares messages without their receivers and keys: a fork has copies, and the key of
-// a request to cancel becomes free.
+// sameMessage compares messages without their receivers and keys: a fork has copies, and keys become
+// free.
 func sameMessage(a, b journal.Message) bool {
 	return a.Number == b.Number && a.Kind == b.Kind && a.Name == b.Name && slices.Equal(a.Payload.Data, b.Payload.Data) &&
 		a.Cmd == b.Cmd && a.Generation == b.Generation
@@ -148,12 +172,21 @@ func (r *rewinding) keptAnswers(answers map[journal.InboxSeq]bool) {
 }
 
 // children: those that the kept events have started go on, and one that has ended without being heard
-// answers now, once. Others are asked to end, unless they outlive their parent or are to be left
+// answers now, once; of one that is open nothing is to be heard but what the kept events have. Others are asked to end, unless they outlive their parent or are to be left
 // alone; those of earlier branches have been asked before.
 func (r *rewinding) children(before []memory.RunSnapshot) {
 	came := map[journal.Parent]int{}
-	for _, m := range r.now.Messages {
+	waiting := map[journal.Parent]bool{}
+	for _, m := range r.now.Inbox {
+		at := journal.Parent{Generation: m.Generation, Cmd: m.Cmd}
 		if m.Kind.Answers() {
+			came[at]++
+			waiting[at] = true
+		}
+	}
+	for i := range r.now.Events {
+		if n := r.now.Events[i].Inbox; n > 0 && r.now.Messages[n-1].Kind.Answers() {
+			m := &r.now.Messages[n-1]
 			came[journal.Parent{Generation: m.Generation, Cmd: m.Cmd}]++
 		}
 	}
@@ -173,6 +206,8 @@ func (r *rewinding) children(before []memory.RunSnapshot) {
 		switch open := !kid.Run.Status.Closed(); {
 		case !open && waits[at] && came[at] != 1:
 			r.breaks("child %s, of command %d of generation %d, has ended and has answered %d times", kid.Run.ID, at.Cmd, at.Generation, came[at])
+		case open && waiting[at]:
+			r.breaks("child %s, of command %d of generation %d, is open, and what it has answered before waits", kid.Run.ID, at.Cmd, at.Generation)
 		case open && orphan && !r.b.a.Rewind.KeepChildren && !asked:
 			r.breaks("child %s, of command %d of generation %d, is left behind the point and is not asked to end", kid.Run.ID, at.Cmd, at.Generation)
 		case open && asked && !slices.ContainsFunc(kid.Messages, isCancel) && (!orphan || r.b.a.Rewind.KeepChildren):

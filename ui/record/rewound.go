@@ -10,6 +10,16 @@ type Rewound struct {
 	Kept       int32      `json:"kept" doc:"how many events of the generation before it begins with"`
 	Steps      []Repeated `json:"steps,omitempty" doc:"steps that had ended behind them"`
 	Replaced   []Replaced `json:"replaced,omitempty" doc:"steps that have another result, of an edit or a fork"`
+	Children   []Along    `json:"children,omitempty" doc:"runs below it that go on with it, children before their own"`
+}
+
+// Along is a run that goes on because the one above it does.
+type Along struct {
+	Run        string     `json:"run" doc:"id of the run"`
+	Parent     string     `json:"parent" doc:"id of the run above it"`
+	Generation int32      `json:"generation" doc:"as above"`
+	Kept       int32      `json:"kept" doc:"as above"`
+	Steps      []Repeated `json:"steps,omitempty" doc:"as above"`
 }
 
 // Nothing is what a dry run does: see Rewound.Done.
@@ -42,7 +52,17 @@ type Forked struct {
 
 // Rewound returns the record of a retry, a reset, or the run that was forked.
 func (m *Maker) Rewound(r *runtime.Rewinding, done string) Rewound {
-	rec := Rewound{Run: r.Run.String(), Done: done, Generation: int32(r.Generation) + 1, Kept: int32(r.Kept)}
+	rec := Rewound{Run: r.Run.String(), Done: done, Generation: int32(r.Generation) + 1, Kept: int32(r.Kept), Steps: m.repeated(r), Children: m.along(r)}
+	for i := range r.Replaced {
+		s := &r.Replaced[i]
+		from := Source{r.Run, FromStep, s.Name}
+		rec.Replaced = append(rec.Replaced, Replaced{Step: s.Name, Seq: int32(s.Seq), Failed: s.Failed, Was: m.Payload(from, s.Was), New: m.Payload(from, s.New)})
+	}
+	return rec
+}
+
+// repeated returns the records of steps that run again.
+func (m *Maker) repeated(r *runtime.Rewinding) (list []Repeated) {
 	for i := range r.Steps {
 		s := &r.Steps[i]
 		from := Source{r.Run, FromStep, s.Name}
@@ -50,14 +70,18 @@ func (m *Maker) Rewound(r *runtime.Rewinding, done string) Rewound {
 		if s.Certain {
 			again.Again = "certainly"
 		}
-		rec.Steps = append(rec.Steps, again)
+		list = append(list, again)
 	}
-	for i := range r.Replaced {
-		s := &r.Replaced[i]
-		from := Source{r.Run, FromStep, s.Name}
-		rec.Replaced = append(rec.Replaced, Replaced{Step: s.Name, Seq: int32(s.Seq), Failed: s.Failed, Was: m.Payload(from, s.Was), New: m.Payload(from, s.New)})
+	return list
+}
+
+// along returns the records of all runs below one that go on with it.
+func (m *Maker) along(r *runtime.Rewinding) (list []Along) {
+	for _, child := range r.Children {
+		list = append(list, Along{Run: child.Run.String(), Parent: r.Run.String(), Generation: int32(child.Generation) + 1, Kept: int32(child.Kept), Steps: m.repeated(child)})
+		list = append(list, m.along(child)...)
 	}
-	return rec
+	return list
 }
 
 // Forked returns the record of a fork, without the id of the run after a dry run.

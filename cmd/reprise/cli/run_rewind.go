@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,11 +36,30 @@ var repeatedColumns = []column[record.Repeated]{
 	{"OUTCOME SO FAR", func(_ *printer, r *record.Repeated) string { return payloadText(r.Outcome, 80) }},
 }
 
+var alongColumns = []column[record.Along]{
+	{"CHILD", func(_ *printer, a *record.Along) string { return a.Run }},
+	{"OF", func(_ *printer, a *record.Along) string { return a.Parent }},
+	{"KEPT", func(_ *printer, a *record.Along) string { return strconv.Itoa(int(a.Kept)) }},
+	{"STEPS AGAIN", func(_ *printer, a *record.Along) string {
+		var names []string
+		for i := range a.Steps {
+			names = append(names, a.Steps[i].Step)
+		}
+		return oneLine(strings.Join(names, ", "), 60)
+	}},
+}
+
 // rewound prints what was done; nothing for a dry run, which also shows people the steps.
 func (c *call) rewound(r *runtime.Rewinding, done string) error {
 	rec := c.records.Rewound(r, done)
 	err := printOne(c.out, &rec, func(_ *printer, r *record.Rewound) string {
-		return fmt.Sprintf("%s: %s; generation %d begins with %d events of the one before\n", r.Run, r.Done, r.Generation, r.Kept)
+		text := fmt.Sprintf("%s: %s; generation %d begins with %d events of the one before\n", r.Run, r.Done, r.Generation, r.Kept)
+		for i := range r.Children {
+			if a := &r.Children[i]; done != record.Nothing {
+				text += fmt.Sprintf("%s: goes on with it; generation %d begins with %d events of the one before\n", a.Run, a.Generation, a.Kept)
+			}
+		}
+		return text
 	})
 	if err != nil || done != record.Nothing || c.a.output != formatTable {
 		return err
@@ -55,6 +75,9 @@ func plannedSteps(out *printer, rec *record.Rewound) (err error) {
 	if err == nil && len(rec.Steps) > 0 {
 		err = printTable(out, repeatedColumns, rec.Steps)
 	}
+	if err == nil && len(rec.Children) > 0 {
+		err = printTable(out, alongColumns, rec.Children)
+	}
 	return err
 }
 
@@ -64,9 +87,10 @@ func runRetry(a *app) *cobra.Command {
 		Use: "retry RUN", Short: "Let a closed run go on from before its failure",
 		Long: `Let a failed run go on from before the step or child that it failed by, with its id, key
 and children. The step runs again, with the idempotency key that it had. A cancelled run goes
-on from before the request, a terminated one from where it stood. No node needs to have the
-code. It is refused if steps have completed since the failure, such as compensations, unless
---again is given: what they did is not undone. --dry-run shows which steps run again.`,
+on from before the request, a terminated one from where it stood. The child that it failed by,
+and children that its end has cancelled or terminated, are retried with it. No node needs to
+have the code. It is refused if steps have completed since the failure, such as compensations,
+unless --again is given: what they did is not undone. --dry-run shows which steps run again.`,
 		Example: "  reprise run retry key=order:9182 --dry-run\n  reprise run retry key=order:9182 --reason 'the bank answers again'",
 	})
 	do := func(c *call, args []string) error {
