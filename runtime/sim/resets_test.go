@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/journal/driver"
 )
 
 var (
@@ -84,8 +85,8 @@ func (t *tape) eventsOf(run journal.RunID) (n int) {
 	return n
 }
 
-// executedOnce checks that no attempt of a step was executed a second time. Only where no node dies
-// and nothing is lost.
+// executedOnce checks that no attempt of a step was executed a second time, but behind a retry, which
+// children have that go on with a run that is reset. Only where no node dies and nothing is lost.
 func (w *world) executedOnce() {
 	type attempt struct {
 		run journal.RunID
@@ -95,9 +96,16 @@ func (w *world) executedOnce() {
 	known := map[attempt]*execution{}
 	for _, e := range w.executions {
 		at := attempt{e.run, e.key, e.attempt}
-		if first := known[at]; first != nil {
+		if first := known[at]; first != nil && !w.tape.retried(e.run, first.gen, e.gen) {
 			w.breaks("once", "step %s of run %s: attempt %d is executed in generation %d at %s and in generation %d at %s", e.step, w.number(e.run), e.attempt, first.gen, first.began, e.gen, e.began)
 		}
 		known[at] = e
 	}
+}
+
+// retried tells whether a run was retried behind one generation and before the end of another.
+func (t *tape) retried(run journal.RunID, behind, through journal.Generation) bool {
+	return slices.ContainsFunc(t.backs, func(b goneBack) bool {
+		return b.made == run && b.a.Kind == driver.AdminRetry && b.a.Rewind.Generation >= behind && b.a.Rewind.Generation < through
+	})
 }
