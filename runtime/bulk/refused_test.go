@@ -70,19 +70,3 @@ func TestRefused(t *testing.T) {
 		wantFound(e, c, "", 0)
 	})
 }
-
-// TestKey: a second start with a key returns the first job.
-func TestKey(t *testing.T) {
-	runtimetest.Test(t, func(e *runtimetest.Env) {
-		e.Register(bulk.Handle)
-		ctx, job, o := context.Background(), bulk.Job{Verb: bulk.Cancel, All: true}, &bulk.Options{Key: "shop:7"}
-		first, err := bulk.Start(ctx, e.Client(), job, o)
-		if err != nil {
-			e.Fatal(err)
-		}
-		second, err := bulk.Start(ctx, e.Client(), job, o)
-		if err != nil || second.ID() != first.ID() || second.Created() {
-			e.Errorf("the second start made %v, %v", second, err)
-		}
-	})
-}

@@ -10,15 +10,17 @@ import (
 
 // Options of a start. The zero value means the defaults.
 type Options struct {
-	Key string // of the job, see runtime.StartOptions.Key: a second start with it returns the same job
+	// Key of the job, see runtime.StartOptions.Key. A second start with it returns the same job,
+	// also if that has ended, and is refused if what it should do, or to which runs, differs.
+	Key string
 }
 
 // Start starts a job and returns a handle on it: its id is that of the run, its result what the job
 // has done. Who acts, for the audit, is who starts it, see runtime.WithActor. It does not wait for
 // the job, and a node must serve [Workflow], see [Handle]. o may be nil.
 //
-// Errors: journal.ErrInvalid for a job that cannot be done, with why, before anything is stored;
-// those of runtime.Start.
+// Errors: journal.ErrInvalid for a job that cannot be done, with why, before anything is stored; a
+// *[KeyError] if another job has the key; those of runtime.Start.
 func Start(ctx context.Context, c *runtime.Client, job Job, o *Options) (*runtime.Run[Progress], error) {
 	if err := job.check(); err != nil {
 		return nil, err
@@ -27,7 +29,14 @@ func Start(ctx context.Context, c *runtime.Client, job Job, o *Options) (*runtim
 		o = &Options{}
 	}
 	first := state{Job: job.withDefaults(), Actor: c.Actor(ctx), Progress: Progress{Verb: job.Verb}}
-	return runtime.Start(ctx, c, name, first, &runtime.StartOptions{Key: o.Key})
+	run, err := runtime.Start(ctx, c, name, first, &runtime.StartOptions{Key: o.Key})
+	if err == nil && !run.Created() {
+		err = compare(ctx, c, job, o.Key, run.ID())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return run, nil
 }
 
 // Count is a dry run: how many runs a job would act on if it were started now. capped says that

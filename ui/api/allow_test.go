@@ -81,6 +81,23 @@ func TestUnseen(t *testing.T) {
 	s.refused("ada", "POST", "/bulk?dry_run", `{"verb": "pause", "all": true}`, "forbidden", "bulk pause")
 }
 
+// TestKeyOfUnseenJob: who may start jobs, and may not see the one that has a key, hears that the key
+// is not free, and not what has it.
+func TestKeyOfUnseenJob(t *testing.T) {
+	t.Parallel()
+	s := guarded(t, func(verb string) bool { return true })
+	s.start(parcel, &runtime.StartOptions{Labels: map[string]string{"shop": "8"}})
+	var job record.Bulk
+	s.must(http.StatusAccepted, "POST", "/bulk", `{"verb": "pause", "where": "shop = 8", "key": "secret-key"}`, &job)
+	hidden := s.start(parcel, &runtime.StartOptions{Key: "other-key", Labels: map[string]string{"shop": "8"}}).String()
+	for _, body := range []string{`{"verb": "pause", "where": "shop = 8", "key": "secret-key"}`, `{"verb": "resume", "where": "shop = 7", "key": "secret-key"}`, `{"verb": "pause", "all": true, "key": "other-key"}`} {
+		if p := s.refused("ada", "POST", "/bulk", body, "key-conflict", "-key\" belongs to another job"); strings.Contains(p.Detail, "shop") || strings.Contains(p.Detail, job.Run) || strings.Contains(p.Detail, hidden) {
+			t.Errorf("%s tells ada %s", body, p.Detail)
+		}
+	}
+	s.refused("eva", "POST", "/bulk", `{"verb": "resume", "where": "shop = 8", "key": "secret-key"}`, "key-conflict", job.Run+": pause runs where shop = 8")
+}
+
 // validBodies are bodies with which each operation gets as far as its run.
 func validBodies() map[string]string {
 	return map[string]string{

@@ -25,7 +25,7 @@ func bulkOperations() []*operation {
 	}
 	return []*operation{
 		{method: http.MethodPost, path: "/bulk", verbs: verbs, writes: true, params: []param{dryRun}, body: reflect.TypeFor[bulkRequest](), answer: reflect.TypeFor[record.Bulk](),
-			summary: "Start a job that acts on all runs that a filter selects, or count them with dry_run. A node must serve jobs. The status is 202, or 200 if nothing was started.", do: startBulk},
+			summary: "Start a job that acts on all runs that a filter selects, or count them with dry_run. A node must serve jobs. The status is 202, or 200 if nothing was started: with a key, because the same job was started before.", do: startBulk},
 		{method: http.MethodGet, path: "/bulk/{run}", verbs: []string{"bulk watch"}, summary: "Tell how far a job is, or what it has done.", answer: reflect.TypeFor[record.Bulk](), do: showBulk},
 	}
 }
@@ -38,7 +38,7 @@ type bulkRequest struct {
 	Reason       string            `json:"reason,omitempty" doc:"why, for the audit and for the runs' histories"`
 	Rate         float64           `json:"rate,omitempty" doc:"at most so many runs a second; absent for as many as it can"`
 	Concurrency  int               `json:"concurrency,omitempty" doc:"so many runs at once, at most 256; default 32"`
-	Key          string            `json:"key,omitempty" doc:"name of the job; a second start with it goes on with the first one"`
+	Key          string            `json:"key,omitempty" doc:"name of the job: the same job with it is told of, with ended_before if it has ended; another one is refused"`
 	FreezeTimers bool              `json:"freeze_timers,omitempty" doc:"of pause: timers stand still until the resume, and have then what is left of their time now"`
 	Signal       string            `json:"signal,omitempty" doc:"of signal: its name"`
 	Payload      json.RawMessage   `json:"payload,omitempty" doc:"of signal: what it carries; of edit: the result"`
@@ -72,8 +72,14 @@ func startBulk(c *call) (any, error) {
 		return nil, err
 	}
 	job := b.job()
+	found, err := bulk.ByKey(c.ctx, c.h.client, job, b.Key)
+	if err != nil {
+		return nil, keyRefused(c, b.Key, err)
+	}
+	if found != nil {
+		return keyed(c, found.ID, b.Key)
+	}
 	rec := record.Bulk{Verb: b.Verb}
-	var err error
 	if rec.Runs, rec.Capped, err = bulk.Count(c.ctx, c.h.client, job); err != nil {
 		return nil, err
 	}
@@ -82,17 +88,38 @@ func startBulk(c *call) (any, error) {
 	}
 	started, err := bulk.Start(c.ctx, c.h.client, job, &bulk.Options{Key: b.Key})
 	if err != nil {
-		return nil, err
+		return nil, keyRefused(c, b.Key, err)
 	}
 	if !started.Created() {
-		if _, err := c.rowOf(started.ID().String()); err != nil {
-			return nil, refuse(keyConflict, "key %q belongs to another job", b.Key)
-		}
-		return c.progress(started.ID())
+		return keyed(c, started.ID(), b.Key)
 	}
 	c.code = http.StatusAccepted
 	rec.Run, rec.Status = started.ID().String(), journal.Open.String()
 	return &rec, nil
+}
+
+// keyed tells of the same job, which was started before.
+func keyed(c *call, job journal.RunID, key string) (any, error) {
+	if _, err := c.rowOf(job.String()); err != nil {
+		return nil, keyRefused(c, key, &journal.KeyConflictError{Key: key, Run: job})
+	}
+	rec, err := c.progress(job)
+	if err != nil {
+		return nil, err
+	}
+	rec.EndedBefore = rec.Status != journal.Open.String()
+	return rec, nil
+}
+
+// keyRefused is the error of a key that something else has. Who may not see that does not hear what
+// it is.
+func keyRefused(c *call, key string, err error) error {
+	if has, ok := errors.AsType[*journal.KeyConflictError](err); ok {
+		if _, unseen := c.rowOf(has.Run.String()); unseen != nil {
+			return refuse(keyConflict, "key %q belongs to another job", key)
+		}
+	}
+	return err
 }
 
 func showBulk(c *call) (any, error) {
@@ -105,7 +132,7 @@ func showBulk(c *call) (any, error) {
 
 // progress is how far a job is. Runs that the actor may not see are counted, since the job acts on
 // them, and not named.
-func (c *call) progress(job journal.RunID) (any, error) {
+func (c *call) progress(job journal.RunID) (*record.Bulk, error) {
 	row, err := c.mustRead(job)
 	if err != nil {
 		return nil, err

@@ -274,8 +274,14 @@ func (s *shop) bulkVerbs() {
 		s.t.Errorf("the job says %+v", job)
 	}
 	first := job.Run
-	if s.must(http.StatusOK, "POST", "/bulk", body, &job); job.Run != first {
-		s.t.Errorf("a second start with the key is job %s, not %s", job.Run, first)
+	if s.must(http.StatusOK, "POST", "/bulk", body, &job); job.Run != first || !job.EndedBefore || job.Done != 3 {
+		s.t.Errorf("a second start with the key is job %+v, not %s", job, first)
+	}
+	if s.must(http.StatusOK, "POST", "/bulk?dry_run", body, &job); job.Run != first || !job.EndedBefore {
+		s.t.Errorf("a dry run with the key is job %+v, not %s", job, first)
+	}
+	for _, query := range []string{"", "?dry_run"} {
+		s.refused("eva", "POST", "/bulk"+query, `{"verb": "terminate", "where": "bulk = \"1\"", "key": "job"}`, "key-conflict", first+`: set-labels runs where bulk = "1"`)
 	}
 	s.refused("eva", "POST", "/bulk", `{"verb": "delete", "all": true, "signal": "x"}`, "invalid-request", "signal")
 	s.refused("eva", "POST", "/bulk", `{"verb": "resume", "all": true, "freeze_timers": true}`, "invalid-request", "frozen")

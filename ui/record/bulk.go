@@ -6,15 +6,16 @@ import (
 
 // Bulk is a job over many runs, or what one would be.
 type Bulk struct {
-	Run       string        `json:"run,omitempty" doc:"id of the job, which is a run; absent for a dry run, and if there is nothing to do"`
-	Verb      string        `json:"verb" doc:"cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete"`
-	Status    string        `json:"status,omitempty" doc:"of the job: open, completed, failed, cancelled or terminated; absent without one"`
-	Runs      int           `json:"runs" doc:"how many runs the filter selected when the job began"`
-	Capped    bool          `json:"capped,omitempty" doc:"whether there are more: counting ends at a million"`
-	Done      int           `json:"done" doc:"runs to which it was done"`
-	NotNeeded int           `json:"not_needed" doc:"runs that ended, or were deleted, before it was their turn"`
-	Failed    int           `json:"failed" doc:"runs to which it could not be done"`
-	Failures  []BulkFailure `json:"failures,omitempty" doc:"the first 20 of these"`
+	Run         string        `json:"run,omitempty" doc:"id of the job, which is a run; absent for a dry run, and if there is nothing to do"`
+	Verb        string        `json:"verb" doc:"cancel, terminate, pause, resume, signal, set-labels, set-priority, retry, reset, fork, edit or delete"`
+	Status      string        `json:"status,omitempty" doc:"of the job: open, completed, failed, cancelled or terminated; absent without one"`
+	EndedBefore bool          `json:"ended_before,omitempty" doc:"whether the job with the key had ended before: nothing was done now"`
+	Runs        int           `json:"runs" doc:"how many runs the filter selected when the job began"`
+	Capped      bool          `json:"capped,omitempty" doc:"whether there are more: counting ends at a million"`
+	Done        int           `json:"done" doc:"runs to which it was done"`
+	NotNeeded   int           `json:"not_needed" doc:"runs that ended, or were deleted, before it was their turn"`
+	Failed      int           `json:"failed" doc:"runs to which it could not be done"`
+	Failures    []BulkFailure `json:"failures,omitempty" doc:"the first 20 of these"`
 }
 
 // BulkFailure is a run to which a job could not do what it should.

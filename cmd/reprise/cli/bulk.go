@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/runtime"
 	"github.com/reprise-run/reprise/runtime/bulk"
 	"github.com/reprise-run/reprise/ui/record"
@@ -48,7 +49,7 @@ func (f *bulkFlags) add(c *cobra.Command) {
 	fl.StringVar(&f.job.Reason, "reason", "", "why, for the audit and for the runs' histories")
 	fl.Float64Var(&f.job.Rate, "rate", 0, "at most so many runs a second; 0 for as many as it can")
 	fl.IntVar(&f.job.Concurrency, "concurrency", 0, "so many runs at once, at most 256; 0 for the default, 32")
-	fl.StringVar(&f.o.Key, "key", "", "name of the job; a second start with it goes on with the first one")
+	fl.StringVar(&f.o.Key, "key", "", "name of the job: the same job with it goes on, or tells how it has ended; another one is refused")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "say how many runs there are, and do nothing")
 	addYes(c, &f.yes)
 }
@@ -76,7 +77,9 @@ func bulkVerb(a *app, verb bulk.Verb, short, more string) *cobra.Command {
 
 It says how many runs there are and asks; a script gives --yes. It waits until the job has
 ended; interrupted, it says how to go on. The exit code is 0 if the job has completed
-without a failure.`,
+without a failure. A job with a --key is started once: the same command goes on with it or,
+when it has ended, does nothing and says how it ended (ended_before). If another job has the
+key, the exit code is 4.`,
 		Example: fmt.Sprintf("  reprise bulk %s --where 'workflow = \"order\" and shop = \"7\"' --dry-run\n  reprise bulk %[1]s --where 'workflow = \"order\" and shop = \"7\"' --reason 'shop 7 has closed' --rate 200", verb),
 	}
 	said := "" // in the example
@@ -147,8 +150,14 @@ func (f *bulkFlags) of(c *call, args []string) (bulk.Job, error) {
 	return job, err
 }
 
-// bulk counts, asks, and starts a job and waits for it.
+// bulk looks whether there is the job already, else counts, asks, and starts it. It waits for it.
 func (c *call) bulk(job bulk.Job, f *bulkFlags) error {
+	if found, err := bulk.ByKey(c.ctx, c.client, job, f.o.Key); err != nil || found != nil {
+		if err != nil {
+			return err
+		}
+		return again(c, found, f)
+	}
 	runs, capped, err := bulk.Count(c.ctx, c.client, job)
 	if err != nil {
 		return err
@@ -164,10 +173,22 @@ func (c *call) bulk(job bulk.Job, f *bulkFlags) error {
 	if err != nil {
 		return err
 	}
-	if !started.Created() {
-		c.note("a job has the key already; this goes on with it")
-	}
 	return c.followJob(started.ID())
+}
+
+// again is a start of a job that is there already. One that has ended is told of, and not repeated.
+func again(c *call, found *journal.Run, f *bulkFlags) error {
+	switch {
+	case found.Status.Closed():
+		c.note("job %s with the key has ended already, %s: nothing is done now; another key makes another job", found.ID, c.out.at(found.ClosedAt))
+		return c.jobEnded(found.ID, true)
+	case f.dryRun:
+		c.note("job %s with the key is not over: without --dry-run this goes on with it", found.ID)
+		_, err := tellJob(c, found, false)
+		return err
+	}
+	c.note("there is a job with the key, which is not over: this goes on with it")
+	return c.followJob(found.ID)
 }
 
 func bulkWatch(a *app) *cobra.Command {

@@ -58,7 +58,7 @@ func (c *call) followJob(job journal.RunID) error {
 	if c.ctx.Err() != nil {
 		return c.interrupted(job)
 	}
-	return c.jobEnded(job)
+	return c.jobEnded(job, false)
 }
 
 // showProgress tells people on a terminal how far a job is, until it has ended or the node has.
@@ -98,26 +98,32 @@ func (c *call) interrupted(job journal.RunID) error {
 		how:  fmt.Sprintf("%s bulk watch %s goes on with it, %s run cancel %s aborts it", name, job, name, job)}
 }
 
-// jobEnded prints what a job has done, and makes its end that of the verb.
-func (c *call) jobEnded(job journal.RunID) error {
+// jobEnded prints what a job has done, and makes its end that of the verb. before says that it had
+// ended when the verb began.
+func (c *call) jobEnded(job journal.RunID, before bool) error {
 	row, err := c.rowOf(job)
 	if err != nil {
 		return err
 	}
-	p, err := bulk.ProgressOf(c.ctx, c.client, job)
-	if err != nil && !errors.Is(err, runtime.ErrNotPublished) { // it was ended before it began
-		return err
-	}
-	rec := record.BulkOf(p)
-	rec.Run, rec.Status = job.String(), row.Status.String()
-	if err := printOne(c.out, &rec, func(_ *printer, r *record.Bulk) string { return bulkText(r) }); err != nil {
-		return err
-	}
+	failures, err := tellJob(c, row, before)
 	switch {
+	case err != nil:
+		return err
 	case row.Status != journal.Completed:
 		return failed(ExitFailed, "run show JOB says why; what it had not come to is untouched", "the job is %s", row.Status)
-	case p.Failed > 0:
-		return failed(ExitFailed, "", "%d runs failed", p.Failed)
+	case failures > 0:
+		return failed(ExitFailed, "", "%d runs failed", failures)
 	}
 	return nil
+}
+
+// tellJob prints what a job has done, and returns how many runs have failed.
+func tellJob(c *call, row *journal.Run, before bool) (failures int, err error) {
+	p, err := bulk.ProgressOf(c.ctx, c.client, row.ID)
+	if err != nil && !errors.Is(err, runtime.ErrNotPublished) { // no node has begun with it
+		return 0, err
+	}
+	rec := record.BulkOf(p)
+	rec.Run, rec.Status, rec.EndedBefore = row.ID.String(), row.Status.String(), before
+	return p.Failed, printOne(c.out, &rec, func(_ *printer, r *record.Bulk) string { return bulkText(r) })
 }

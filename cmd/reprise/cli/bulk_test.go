@@ -15,6 +15,8 @@ import (
 
 // bulkOut is what tests read of bulk.
 type bulkOut struct {
+	EndedBefore bool `json:"ended_before"`
+
 	Run, Verb, Status  string
 	Runs, Done, Failed int
 	NotNeeded          int `json:"not_needed"`
@@ -217,5 +219,44 @@ func TestBulkBack(t *testing.T) {
 		wantText(t, "an edit without proof", reprise(t, store, cli.ExitUsage, append([]string{"bulk", "edit", "charge", "1"}, where...)...).err, "--unproven")
 		failed := reprise(t, store, cli.ExitFailed, append([]string{"bulk", "edit", "charge", `"paid"`, "--unproven", "--keep-children"}, where...)...)
 		wantText(t, "an edit of no step", failed.out, `no step "charge"`, "0 of 6 runs done")
+	})
+}
+
+// TestBulkKey: a job with a key is started once. The same command tells how it has ended, with the
+// same exit code; another job with the key is refused before anything is asked or done.
+func TestBulkKey(t *testing.T) {
+	t.Parallel()
+	s := readSchema(t)
+	onBoth(t, func(t *testing.T, store string) {
+		startOrders(t, store, 2)
+		label := []string{"bulk", "set-labels", "ticket=OPS-17", "--where", `shop = "7"`, "--key", "night", "--yes"}
+		first := parseBulk(t, checkJSON(t, s, store, cli.ExitDone, label...))
+		if want := (bulkOut{Run: first.Run, Verb: "set-labels", Status: "completed", Runs: 2, Done: 2}); first != want {
+			t.Errorf("the first start says %+v", first)
+		}
+		startOrders(t, store, 3) // a third one, on which nothing is done
+		for _, args := range [][]string{label, append(label, "--dry-run"), append(label, "--reason", "again", "--rate", "5")} {
+			again := reprise(t, store, cli.ExitDone, args...)
+			wantText(t, "the same job", again.err, "job "+first.Run+" with the key has ended already", "nothing is done now")
+			wantText(t, "the same job", again.out, first.Run, "completed", "2 of 2 runs done")
+			want := first
+			want.EndedBefore = true
+			if got := parseBulk(t, checkJSON(t, s, store, cli.ExitDone, args...)); got != want {
+				t.Errorf("the same job says %+v, want %+v", got, want)
+			}
+		}
+		for _, args := range []string{
+			`terminate --where shop="7"`, `terminate --where shop="7" --yes`, `terminate --where shop="7" --dry-run`, `set-labels ticket=OPS-17 --all --yes`,
+			`terminate --where shop="none" --yes`,
+		} {
+			got := reprise(t, store, cli.ExitRefused, append(strings.Fields("bulk "+args), "--key", "night")...)
+			wantText(t, args, got.err, `key "night" belongs to another job, `+first.Run+`: set-labels runs where shop = "7"`, "nothing was done", "bulk watch "+first.Run)
+			if got.out != "" {
+				t.Errorf("%s says %q", args, got.out)
+			}
+		}
+		if d := show(t, store, "key=order:2"); d.Run.Status != "open" || d.Run.Labels["ticket"] != "" {
+			t.Errorf("the third run is %+v", d)
+		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-run/reprise/journal/sqlite"
 	"github.com/reprise-run/reprise/migrations"
 	"github.com/reprise-run/reprise/runtime"
+	"github.com/reprise-run/reprise/runtime/bulk"
 	"github.com/reprise-run/reprise/runtime/flows"
 )
 
@@ -91,9 +92,12 @@ func explain(err error) string {
 func remedy(err error) string {
 	coded, locked := new(codedError), new(sqlite.LockedError)
 	newer, changed := new(migrations.NewerError), new(migrations.ChecksumError)
+	other := new(bulk.KeyError)
 	switch {
 	case errors.As(err, &coded):
 		return coded.how
+	case errors.As(err, &other):
+		return fmt.Sprintf("nothing was done; choose another --key, or leave it out. bulk watch %s shows the job that has it", other.Run)
 	case errors.As(err, &locked):
 		return "a SQLite file has one writer: do this through that program, or stop it first; verbs that read work meanwhile"
 	case errors.As(err, &newer):
