@@ -83,7 +83,12 @@ type SetAsideSignal struct {
 // A run of which something cannot be read is described as far as it can: Run.Unreadable says what,
 // and if that is an event, the steps, timers and so on are those as of the event before it.
 func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description, error) {
-	var all []journal.Event // without payloads
+	d, _, err := c.describe(ctx, run)
+	return d, err
+}
+
+// describe also returns the events of the present generation, without their payloads.
+func (c *Client) describe(ctx context.Context, run journal.RunID) (d *Description, all []journal.Event, err error) {
 	var last journal.Event
 	h, err := c.pages(ctx, driver.LoadRequest{Run: run}, func(page []journal.Event, first bool) {
 		if first {
@@ -96,9 +101,9 @@ func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description,
 	})
 	unreadable, partly := errors.AsType[*journal.UnreadableError](err)
 	if err != nil && !partly {
-		return nil, err
+		return nil, nil, err
 	}
-	d := &Description{Run: h.Run, Unread: len(h.Inbox), Events: len(all), LastAt: last.Time}
+	d = &Description{Run: h.Run, Unread: len(h.Inbox), Events: len(all), LastAt: last.Time}
 	if partly {
 		d.Run.Unreadable = unreadable
 	}
@@ -106,14 +111,14 @@ func (c *Client) Describe(ctx context.Context, run journal.RunID) (*Description,
 		d.Run.Terminal = &last
 	}
 	if h.Run.Task == nil {
-		return d, nil
+		return d, all, nil
 	}
 	if n := len(h.Inbox); n > 0 { // a load gives only the first of them
 		d.Unread += int(h.Run.Task.InboxLast - h.Inbox[n-1].Number)
 	}
 	d.Inbox, d.Waiting = h.Inbox, h.Run.Waits()
 	d.pending(h.Run.Task, all)
-	return d, c.findChildren(ctx, d)
+	return d, all, c.findChildren(ctx, d)
 }
 
 // findChildren looks up the runs of pending children, newest first, in at most childPagesMax pages:

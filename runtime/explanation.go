@@ -62,6 +62,7 @@ const (
 	ReasonTimer       ReasonKind = "timer"
 	ReasonChild       ReasonKind = "child"
 	ReasonSignal      ReasonKind = "signal"
+	ReasonInbox       ReasonKind = "inbox" // messages that it has not consumed, and that it is not known to wait for
 	ReasonStuck       ReasonKind = "stuck" // its strands wait for each other
 	ReasonOther       ReasonKind = "other" // such as a condition, or a channel
 	ReasonDeadline    ReasonKind = "deadline"

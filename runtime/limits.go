@@ -44,6 +44,8 @@ const (
 	whyClaimsMax = 200
 	// whyHoldersMax is how many holders it names: whoever asks wants to know one that hangs.
 	whyHoldersMax = 5
+	// whyMessagesMax is how many messages of an inbox one reason names.
+	whyMessagesMax = 3
 	// whyAncestorsMax is how many generations of parents it looks for among them.
 	whyAncestorsMax = 8
 )

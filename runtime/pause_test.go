@@ -101,7 +101,7 @@ func pausesARun(t *testing.T, n *runtime.Node, client *runtime.Client, b *belts)
 	wantState(t, client, run.ID(), journal.Paused, true)
 	r, e := whyOf(t, client, run.ID(), runtime.ReasonPaused)
 	if want := "eva has paused it: the price is wrong; steps that were executed then may finish"; r.Text != want || r.Since.IsZero() ||
-		r.Remedy != "a resume lets it go on" || e.Reasons[0].Kind != runtime.ReasonPaused {
+		r.Remedy != "let it go on: reprise run resume "+run.ID().String() || e.Reasons[0].Kind != runtime.ReasonPaused {
 		t.Errorf("why: %+v", e.Reasons)
 	}
 	b.open <- errors.New("once more")

@@ -58,7 +58,7 @@ func pausesAScope(t *testing.T, client *runtime.Client, b *belts) {
 			t.Errorf("it has %d events, want %d: %+v", d.Events, want, d.Run.Task)
 		}
 		if why, e := whyOf(t, client, r.ID(), runtime.ReasonPaused); why.Text != `eva has paused workflow "belt": the bank is down` ||
-			why.Remedy != `a resume of workflow "belt" lets its runs go on` || e.Reasons[0].Kind != runtime.ReasonPaused {
+			why.Remedy != "let its runs go on: reprise workflow resume belt" || e.Reasons[0].Kind != runtime.ReasonPaused {
 			t.Errorf("why: %+v", e.Reasons)
 		}
 	}

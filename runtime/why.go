@@ -15,11 +15,11 @@ import (
 // reads what [Client.Describe] reads, and of an open run the list of nodes and what is paused; it
 // needs no code of the workflow. Errors: journal.ErrNotFound, ctx's.
 func (c *Client) Why(ctx context.Context, run journal.RunID) (*Explanation, error) {
-	d, err := c.Describe(ctx, run)
+	d, events, err := c.describe(ctx, run)
 	if err != nil {
 		return nil, fmt.Errorf("why run %s: %w", run, err)
 	}
-	w := &why{d: d}
+	w := &why{d: d, events: events, told: map[journal.InboxSeq]bool{}}
 	if t := d.Run.Task; t != nil {
 		if err := w.read(ctx, c, t); err != nil {
 			return nil, fmt.Errorf("why run %s: %w", run, err)
@@ -33,11 +33,13 @@ func (c *Client) Why(ctx context.Context, run journal.RunID) (*Explanation, erro
 // since when, there is no time.
 type why struct {
 	d       *Description
+	events  []journal.Event      // of the present generation, without payloads
 	paused  []journal.AuditEntry // of a run that is on hold: the newest pause
 	scopes  []journal.Pause      // that are paused
 	nodes   []journal.Node
 	limits  *limitWaits // what its steps wait for
 	now     time.Time
+	told    map[journal.InboxSeq]bool // messages that a reason has named
 	reasons []Reason
 }
 
@@ -74,6 +76,7 @@ func (w *why) explain() {
 	w.timers()
 	w.children()
 	w.words()
+	w.inbox()
 	w.deadline()
 	if len(w.reasons) == 0 {
 		w.add(Reason{Kind: ReasonOther, Text: "the run waits for a message", Since: w.d.LastAt, Remedy: "send the signal or update that its code expects"})
@@ -98,10 +101,10 @@ func (w *why) task(t *journal.Task) {
 	case t.State.OnHold():
 		w.hold(t)
 	case t.State == journal.Quarantined:
-		w.add(Reason{Kind: ReasonQuarantined, Text: t.Problem, Remedy: "find out why it ends its process (its steps are in its history), then resume it"})
+		w.add(Reason{Kind: ReasonQuarantined, Text: t.Problem,
+			Remedy: "find out why it ends its process (its steps are in its history), then let it go on: " + w.verb("resume")})
 	case t.State == journal.Blocked:
-		w.add(Reason{Kind: ReasonBlocked, Text: t.Problem, Until: w.ahead(t.VisibleAt),
-			Remedy: "deploy code that fits the history; the run is tried again by itself, and at once when it is resumed. If a message is the cause, it can be left out"})
+		w.blocked(t)
 	}
 	inScope := w.inScopes(t)
 	if t.Owner != 0 {
@@ -124,55 +127,6 @@ func (w *why) task(t *journal.Task) {
 		w.add(Reason{Kind: ReasonQueued, Text: "it is due, and no node that serves it has taken it", Since: t.VisibleAt,
 			Remedy: "if it stays so, the nodes are full or slow: start more of them, or raise NodeOptions.LiveMax or StepsMax"})
 	}
-}
-
-// hold is who has paused the run, why, and what of it is still going on.
-func (w *why) hold(t *journal.Task) {
-	r := Reason{Kind: ReasonPaused, Text: "an operator has paused it", Remedy: "a resume lets it go on"}
-	for _, e := range w.paused {
-		r.Text, r.Since = e.Actor+" has paused it", e.Time
-		if e.Actor == journal.ActorRuntime {
-			r.Remedy = "mend what the step calls, then resume the run, which gives the step a new set of attempts"
-		}
-		if e.Reason != "" {
-			r.Text += ": " + e.Reason
-		}
-	}
-	switch {
-	case t.State != journal.Paused:
-		r.Text += "; its node has not answered yet"
-	case t.Owner != 0:
-		r.Text += "; steps that were executed then may finish"
-	}
-	if w.d.Run.Freezes.Lasts() {
-		r.Text += "; its timers stand still"
-	}
-	if t.Problem != "" {
-		r.Text += "; it could not go on before that: " + t.Problem
-	}
-	w.add(r)
-}
-
-// inScopes adds the pauses of scopes that the run is in, and tells whether there are any.
-func (w *why) inScopes(t *journal.Task) (paused bool) {
-	route := journal.Route{Queue: t.Queue, Workflow: t.Workflow, Version: t.Version}
-	for i := range w.scopes {
-		p := &w.scopes[i]
-		if !p.Scope.Covers(route) {
-			continue
-		}
-		paused = true
-		r := Reason{Kind: ReasonPaused, Text: fmt.Sprintf("%s has paused %s", p.Actor, p.Scope), Since: p.Time,
-			Remedy: fmt.Sprintf("a resume of %s lets its runs go on", p.Scope)}
-		if p.Reason != "" {
-			r.Text += ": " + p.Reason
-		}
-		if len(p.Unheeded) > 0 {
-			r.Text += fmt.Sprintf("; nodes %v have not answered yet", p.Unheeded)
-		}
-		w.add(r)
-	}
-	return paused
 }
 
 // ahead is a time that is still to come, else the zero time.
@@ -201,25 +155,32 @@ func (w *why) owned(t *journal.Task) {
 	}
 }
 
-// unserved adds a reason if no live node serves a route. whose is the run that has it.
-func (w *why) unserved(route journal.Route, whose string) bool {
-	var versions []int32
+// served tells whether a live node serves a route, and which versions of the workflow live nodes
+// serve in that queue.
+func (w *why) served(route journal.Route) (served bool, versions []int32) {
 	for i := range w.nodes {
 		if !w.nodes[i].ExpiresAt.After(w.now) {
 			continue
 		}
 		for _, r := range w.nodes[i].Routes {
-			if r == route {
-				return false
-			}
+			served = served || r == route
 			if r.Workflow == route.Workflow && r.Queue == route.Queue {
 				versions = append(versions, r.Version)
 			}
 		}
 	}
 	slices.Sort(versions)
+	return served, slices.Compact(versions)
+}
+
+// unserved adds a reason if no live node serves a route. whose is the run that has it.
+func (w *why) unserved(route journal.Route, whose string) bool {
+	served, versions := w.served(route)
+	if served {
+		return false
+	}
 	has := fmt.Sprintf("none of the %d live nodes serves it", len(w.nodes))
-	if versions = slices.Compact(versions); len(versions) > 0 {
+	if len(versions) > 0 {
 		has = fmt.Sprintf("live nodes serve its versions %v in that queue", versions)
 	}
 	w.add(Reason{Kind: ReasonUnserved,
@@ -289,7 +250,11 @@ func (w *why) children() {
 			continue
 		}
 		r.Text = fmt.Sprintf("child %s, run %s, is %s", ch.Workflow, ch.Run.ID, ch.Run.Status)
-		r.Remedy = "ask why that run waits"
+		if ch.Run.Status.Closed() {
+			w.ended(r, ch)
+			continue
+		}
+		r.Remedy = "ask why that run waits: " + runVerb("why", ch.Run.ID)
 		if ch.Cancelled {
 			r.Text += "; it was asked to cancel itself"
 		}
@@ -303,28 +268,6 @@ func (w *why) children() {
 		if t := ch.Run.Task; t != nil && t.Owner == 0 {
 			w.unserved(journal.Route{Queue: t.Queue, Workflow: t.Workflow, Version: t.Version}, "child "+ch.Run.ID.String())
 		}
-	}
-}
-
-// words are what the run's owner wrote about what it waits for, without what commands say better.
-func (w *why) words() {
-	for _, line := range w.d.Waiting {
-		r := Reason{Kind: ReasonOther, Text: "it waits for " + line, Since: w.d.LastAt}
-		switch word, rest, _ := strings.Cut(line, " "); word {
-		case "step", "timer", "child", "":
-			continue
-		case "signal":
-			r.Kind, r.Remedy = ReasonSignal, "send signal "+rest
-		case "stuck:":
-			r.Kind, r.Text = ReasonStuck, "its strands wait for each other: "+rest
-			r.Remedy = "cancel or terminate it, and mend its code"
-		default:
-			if strings.HasSuffix(line, " not received") {
-				r.Text = "the inbox had " + line
-				r.Remedy = "look whether the name is the one that the code receives"
-			}
-		}
-		w.add(r)
 	}
 }
 

@@ -101,10 +101,10 @@ func TestWhy(t *testing.T) {
 		{"step", runtime.StartOptions{}, runtime.ReasonStep, "step long is executed", "", false, false, false},
 		{"retry", runtime.StartOptions{}, runtime.ReasonStep, "step flaky has failed once, last with: no route to host", "mend what", true, true, true},
 		{"timer", runtime.StartOptions{}, runtime.ReasonTimer, "timer patience", "", true, true, true},
-		{"child", runtime.StartOptions{}, runtime.ReasonChild, "child puzzle, run ", "ask why that run waits", true, false, true},
+		{"child", runtime.StartOptions{}, runtime.ReasonChild, "child puzzle, run ", "ask why that run waits: reprise run why ", true, false, true},
 		{"lonely child", runtime.StartOptions{}, runtime.ReasonUnserved, "live nodes serve its versions [1] in that queue", "start a node", false, false, false},
-		{"signal", runtime.StartOptions{}, runtime.ReasonSignal, "signal approved", "send signal approved", true, false, true},
-		{"stuck", runtime.StartOptions{}, runtime.ReasonStuck, "mutex", "mend its code", true, false, true},
+		{"signal", runtime.StartOptions{}, runtime.ReasonSignal, "signal approved", "send signal approved: reprise run signal ", true, false, true},
+		{"stuck", runtime.StartOptions{}, runtime.ReasonStuck, "mutex", "mend its code, and end the run: reprise run cancel ", true, false, true},
 		{"fail", runtime.StartOptions{}, runtime.ReasonClosed, "failed: no such order", "", true, false, true},
 		{"panic", runtime.StartOptions{}, runtime.ReasonBlocked, "no such case", "deploy code", false, true, true},
 		{"signal", runtime.StartOptions{Delay: time.Hour}, runtime.ReasonDelayed, "delays it", "", true, true, true},
@@ -160,7 +160,7 @@ func TestWhyWithoutANode(t *testing.T) {
 	held := start("signal", nil)
 	whyOf(t, client, held.ID(), runtime.ReasonSignal)
 	exec(`UPDATE reprise.tasks SET state = 2, problem = 'its owners died' WHERE run_id = $1`, held.ID())
-	if r, _ := whyOf(t, client, held.ID(), runtime.ReasonQuarantined); r.Text != "its owners died" || !strings.Contains(r.Remedy, "then resume it") {
+	if r, _ := whyOf(t, client, held.ID(), runtime.ReasonQuarantined); r.Text != "its owners died" || !strings.Contains(r.Remedy, "then let it go on: reprise run resume "+held.ID().String()) {
 		t.Errorf("quarantined: %+v", r)
 	}
 	exec(`UPDATE reprise.tasks SET state = 0, problem = '' WHERE run_id = $1`, held.ID())
