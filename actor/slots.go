@@ -88,7 +88,13 @@ func (s *slots) take(a *attempt) {
 		s.begin(a)
 		return
 	}
+	s.beginAll(s.queue(a))
+}
+
+// queue puts an attempt into its line, and returns those that get a slot.
+func (s *slots) queue(a *attempt) (granted []*attempt) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	l := s.lineOf(a.run)
 	s.count(l, -1)
 	if l.attempts.Empty() {
@@ -106,9 +112,7 @@ func (s *slots) take(a *attempt) {
 			s.over(a)
 		}
 	})
-	granted := s.grant()
-	s.mu.Unlock()
-	s.beginAll(granted)
+	return s.grant()
 }
 
 // put gives the slot of an attempt back. It must be called once for each attempt that has begun.
@@ -118,16 +122,20 @@ func (s *slots) put(a *attempt) {
 	if a.line == nil && s.queued.Load() == 0 {
 		return
 	}
+	s.beginAll(s.regrant(a))
+}
+
+// regrant takes note of the slot that an attempt gave back, and returns those that get one.
+func (s *slots) regrant(a *attempt) (granted []*attempt) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if l := a.line; l != nil {
 		s.count(l, -1)
 		l.slots--
 		s.count(l, 1)
 		s.forget(l)
 	}
-	granted := s.grant()
-	s.mu.Unlock()
-	s.beginAll(granted)
+	return s.grant()
 }
 
 // withdraw takes an attempt out of its line, and tells whether it was there. If so it will not
@@ -198,10 +206,19 @@ func (s *slots) leave(a *attempt) {
 func (s *slots) lineOf(run *journal.Run) *line {
 	l := s.lines[run.ID]
 	if l == nil {
-		l = &line{run: run.ID, level: &s.levels[run.Priority]}
+		l = &line{run: run.ID, level: s.levelOf(run.Priority)}
 		s.lines[run.ID] = l
 	}
 	return l
+}
+
+// levelOf returns the level of a priority. One that is not known waits with the least urgent: the
+// number comes from a row, which a newer release or a hand may have written.
+func (s *slots) levelOf(priority int16) *level {
+	if priority < journal.PriorityMin || priority > journal.PriorityMax {
+		priority = journal.PriorityMax
+	}
+	return &s.levels[priority]
 }
 
 // forget drops a line that says nothing any more.

@@ -137,6 +137,34 @@ func TestPriorityThatComesLateWaitsItsTime(t *testing.T) {
 	}
 }
 
+// A priority that is not known waits behind all others. A bug that panics in the queue keeps the
+// lock from nobody: the slots are those of all runs of the node.
+func TestSlotsOutliveARunThatMakesNoSense(t *testing.T) {
+	q := newQueue(1)
+	holder := q.add(runOf(3), "holder")
+	newer, negative, low := q.add(runOf(6), "newer"), q.add(runOf(-1), "negative"), q.add(runOf(journal.PriorityMax), "low")
+	q.add(runOf(4), "high")
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("an attempt of no run has a line")
+			}
+		}()
+		q.add(nil, "of no run")
+	}()
+	if !q.mu.TryLock() {
+		t.Fatal("the lock was left locked")
+	}
+	q.mu.Unlock()
+	if newer.line.level != low.line.level || negative.line.level != low.line.level {
+		t.Error("a priority that is not known has a level of its own")
+	}
+	q.drain(holder, 4)
+	if want := []string{"holder", "high", "newer", "negative", "low"}; !slices.Equal(q.began, want) {
+		t.Errorf("began %v, want %v", q.began, want)
+	}
+}
+
 // An attempt that waits can be taken back, or ends with its context; it does not begin then, and
 // those behind it do.
 func TestAttemptsLeaveTheQueue(t *testing.T) {

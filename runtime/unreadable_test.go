@@ -29,6 +29,14 @@ var spoiltParts = map[string]spoilt{
 		`UPDATE reprise.runs SET labels = '["x"]' WHERE id = $1`, `UPDATE reprise.runs SET labels = NULL WHERE id = $1`,
 		`SELECT count(*) FROM reprise.runs WHERE id = $1 AND labels = '["x"]'`, []string{"column labels"}, -1,
 	},
+	"priority": { // a run that waits for a slot has a place in the queue of its priority
+		`UPDATE reprise.runs SET priority = 6 WHERE id = $1`, `UPDATE reprise.runs SET priority = 3 WHERE id = $1`,
+		`SELECT count(*) FROM reprise.runs WHERE id = $1 AND priority = 6`, []string{"column priority", "6 is not known", "a newer one wrote it"}, -1,
+	},
+	"timeout": {
+		`UPDATE reprise.runs SET timeout = -9223372036854775808 WHERE id = $1`, `UPDATE reprise.runs SET timeout = NULL WHERE id = $1`,
+		`SELECT count(*) FROM reprise.runs WHERE id = $1 AND timeout < 0`, []string{"column timeout", "microseconds"}, -1,
+	},
 	"word": {
 		`UPDATE reprise.events SET issued = 'warp drive' WHERE run_id = $1 AND seq = 1`,
 		`UPDATE reprise.events SET issued = 'step first' WHERE run_id = $1 AND seq = 1`,

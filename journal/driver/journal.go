@@ -128,6 +128,9 @@ func (j *Journal) Claim(ctx context.Context, r ClaimRequest) (Claim, error) {
 	if err != nil {
 		return Claim{}, fmt.Errorf("claim: %w", err)
 	}
+	for i := range c.Tasks {
+		noteValues(&c.Tasks[i].Run)
+	}
 	j.clock.Observe(c.Now)
 	return c, nil
 }
@@ -202,7 +205,7 @@ func (j *Journal) List(ctx context.Context, f journal.ListFilter) (journal.RunPa
 	}
 	page, err := j.store.List(ctx, f)
 	for i := range page.Runs {
-		checkEnd(&page.Runs[i])
+		checkListed(&page.Runs[i])
 	}
 	j.outage.note("list", err)
 	j.observe("list", len(page.Runs), 0, began, err)

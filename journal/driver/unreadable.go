@@ -16,7 +16,7 @@ import (
 //   - A history ends before the event, an inbox before the message, with History.Err.
 //
 // What decodes but has a number that this release does not know is found here, once for all stores:
-// see [History.check].
+// see [History.check] and noteValues.
 
 // NoteUnreadable says in a run that a column of its rows could not be decoded. The first of several
 // is kept.
@@ -47,6 +47,8 @@ func UnreadableMessage(run journal.RunID, number journal.InboxSeq, err error) *j
 // this release does not know. A run with an unreadable row has no history that somebody may go on
 // from either.
 func (h *History) check() {
+	noteValues(&h.Run)
+	defer noteTaskValues(&h.Run)
 	for i := range h.Events {
 		if ev := &h.Events[i]; !ev.Kind.Known() {
 			h.Events, h.More, h.Inbox, h.MoreInbox = h.Events[:i], false, nil, false
@@ -69,9 +71,11 @@ func (h *History) check() {
 	}
 }
 
-// checkEnd notes a terminal event whose kind this release does not know, and one that is missing
-// (J7).
-func checkEnd(run *journal.Run) {
+// checkListed notes what this release does not know in a run that is listed: numbers of its rows,
+// the kind of its terminal event, and one that is missing (J7).
+func checkListed(run *journal.Run) {
+	noteValues(run)
+	noteTaskValues(run)
 	switch ev := run.Terminal; {
 	case ev == nil && run.Status.Closed() && run.Unreadable == nil:
 		run.Unreadable = missingEnd(run.ID)

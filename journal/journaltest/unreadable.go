@@ -21,8 +21,8 @@ type Spoiler interface {
 	Spoil(ctx context.Context, run journal.RunID, part string, n int) (mend func(context.Context) error, err error)
 }
 
-// The parts of a run that Spoil makes unreadable. The first seven stand in the rows of a run and
-// its task.
+// The parts of a run that Spoil makes unreadable. Those up to PartTimeout stand in the rows of a run
+// and its task.
 const (
 	PartAttempts    = "attempts"
 	PartLabels      = "labels"
@@ -31,12 +31,16 @@ const (
 	PartStartLabels = "start_labels"
 	PartFreezes     = "freezes"
 	PartCreated     = "created_at"
-	PartIssued      = "issued"       // of an event: a word that nobody knows
-	PartKind        = "kind"         // of an event: a number that nobody knows
-	PartTime        = "time"         // of an event
-	PartMessage     = "message"      // the kind of a message: a number that nobody knows
-	PartMessageTime = "message time" // of a message
-	PartEnd         = "end"          // of a closed run: which event is the terminal one; there is none of that number
+	PartPriority    = "priority"      // of the run: a number that nobody knows
+	PartTimeout     = "timeout"       // less than none
+	PartIssued      = "issued"        // of an event: a word that nobody knows
+	PartKind        = "kind"          // of an event: a number that nobody knows
+	PartTime        = "time"          // of an event
+	PartMessage     = "message"       // the kind of a message: a number that nobody knows
+	PartMessageTime = "message time"  // of a message
+	PartTaskUrgency = "task priority" // a number that nobody knows, so no claim takes the task
+	PartTaskState   = "task state"    // likewise
+	PartEnd         = "end"           // of a closed run: which event is the terminal one; there is none of that number
 )
 
 // J2 holds for what is read too: one run that cannot be read has no effect on what is told of the
@@ -44,6 +48,7 @@ const (
 var unreadableChecks = []check{
 	{"J2_UnreadableRunsFailAlone", unreadableAlone},
 	{"J2_OperatorsActOnUnreadableRuns", actsOnUnreadable},
+	{"J2_UnknownNumbersOfATaskAreTold", unknownTaskNumbers},
 	{"J7_AnUnreadableEndIsAnEnd", unreadableEnd},
 	{"J7_AMissingEndIsToldAlone", missingEnd},
 }
@@ -90,6 +95,8 @@ var unreadableParts = []unreadablePart{
 	{PartStartLabels, 0, "column start_labels", false, true, 3},
 	{PartFreezes, 0, "column freezes", false, true, 3},
 	{PartCreated, 0, "column created_at", false, true, 3},
+	{PartPriority, 0, "column priority", true, true, 3},
+	{PartTimeout, 0, "column timeout", false, true, 3},
 	{PartIssued, 2, "event 2", true, false, 1},
 	{PartKind, 2, "event 2", true, false, 1},
 	{PartTime, 3, "event 3", false, false, 2},
@@ -235,7 +242,7 @@ func blocksUnreadable(k *kit, node journal.NodeID, bad journal.RunID, p *unreada
 			continue
 		}
 		if p.row {
-			wantUnreadable(k, "a claim", t.Run.Unreadable, bad, p.named, false)
+			wantUnreadable(k, "a claim", t.Run.Unreadable, bad, p.named, p.newer)
 		}
 		commits = append(commits, driver.Commit{Run: bad, Node: node, Fence: t.Task.Fence, Turn: t.Task.Turn, Generation: t.Task.Generation,
 			Next: driver.Next{Kind: driver.NextBlock, At: k.j.Now().Add(time.Hour), Problem: p.named}})
@@ -259,6 +266,39 @@ func blocksUnreadable(k *kit, node journal.NodeID, bad journal.RunID, p *unreada
 		}
 	}
 	k.t.Errorf("%s: the run is not listed as blocked", p.named)
+}
+
+// A task whose state or priority is a number that nobody knows is left alone, and told of; its
+// history can be read. It is claimed when the number is mended.
+func unknownTaskNumbers(k *kit) {
+	node := k.join(leaseLong).ID()
+	for part, named := range map[string]string{PartTaskUrgency: "column priority of its task", PartTaskState: "column state of its task"} {
+		runs := k.begin(3)
+		bad := runs[1]
+		mend := spoil(k, bad, part, 0)
+		if mend == nil {
+			for _, o := range k.take(node, 3) {
+				o.commit(closed, started(), completed("1"))
+			}
+			continue
+		}
+		for _, o := range k.take(node, 2) {
+			o.commit(closed, started(), completed("1"))
+		}
+		k.same("tasks that are left", len(k.claim(node, 4).Tasks), 0)
+		for _, run := range k.listAll(journal.ListFilter{IDs: runs}) {
+			if run.ID == bad {
+				wantUnreadable(k, "a listing", run.Unreadable, bad, named, true)
+			} else if run.Unreadable != nil {
+				k.t.Errorf("a listing: %v", run.Unreadable)
+			}
+		}
+		h := k.load(driver.LoadRequest{Run: bad})
+		k.ok(h.Err)
+		wantUnreadable(k, "a load", h.Run.Unreadable, bad, named, true)
+		mend()
+		k.take(node, 1)[0].commit(closed, started(), completed("1"))
+	}
 }
 
 // How a run ended can be read although what its last turn asked for cannot.

@@ -23,6 +23,10 @@ func (s *Store) Spoil(ctx context.Context, run journal.RunID, part string, n int
 	switch part {
 	case "attempts":
 		return spoil(s, &r.attempts, []byte(`{"v":2}`), func(a, b []byte) bool { return string(a) == string(b) }), nil
+	case "priority":
+		return spoil(s, &r.run.Priority, 6, same), nil
+	case "timeout":
+		return spoil(s, &r.run.Timeout, -5, same), nil
 	case "kind":
 		return spoil(s, &r.events[n-1].Kind, 99, same), nil
 	case "message":

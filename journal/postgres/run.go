@@ -57,9 +57,10 @@ func (r *runRow) run() journal.Run {
 		Status: journal.Status(r.status), Input: journal.Payload{Encoding: textOf(r.encoding), Data: r.input},
 		Trace: textOf(r.trace), Generation: journal.Generation(r.generation), CreatedAt: timeOf(r.createdAt),
 		StartAt: timeOf(r.startAt), ClosedAt: timeOf(r.closedAt), OnFailure: textOf(r.onFailure),
-		Timeout: intOf[time.Duration](r.timeout) * time.Microsecond,
 	}
 	var err error
+	run.Timeout, err = driver.DecodeTimeout(intOf[int64](r.timeout))
+	driver.NoteUnreadable(&run, "timeout", err)
 	run.Labels, err = driver.DecodeLabels(textOf(r.labels))
 	driver.NoteUnreadable(&run, "labels", err)
 	run.StartLabels, err = driver.DecodeLabels(textOf(r.startLabels))

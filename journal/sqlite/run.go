@@ -1,8 +1,6 @@
 package sqlite
 
 import (
-	"time"
-
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/driver"
 )
@@ -31,7 +29,9 @@ func runOf(r row) journal.Run {
 	driver.NoteUnreadable(&run, "published", err)
 	run.Headers, err = driver.DecodeHeaders(r.text(22))
 	driver.NoteUnreadable(&run, "headers", err)
-	run.Timeout, run.OnFailure = time.Duration(r.int(23))*time.Microsecond, r.text(24)
+	run.OnFailure = r.text(24)
+	run.Timeout, err = driver.DecodeTimeout(r.int(23))
+	driver.NoteUnreadable(&run, "timeout", err)
 	run.StartLabels, err = driver.DecodeLabels(r.text(25))
 	driver.NoteUnreadable(&run, "start_labels", err)
 	run.Rewound, err = driver.DecodeRewound(r.text(26))

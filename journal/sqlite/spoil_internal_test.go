@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/reprise-run/reprise/journal"
 	"github.com/reprise-run/reprise/journal/journaltest"
@@ -22,6 +23,10 @@ var spoilt = map[string]struct {
 	journaltest.PartFreezes:     {"runs", "freezes", `{"v":2}`, "id = ?1 AND ?2 = 0"},
 	journaltest.PartPublished:   {"runs", "published", `{"v":2}`, "id = ?1 AND ?2 = 0"},
 	journaltest.PartIssued:      {"events", "issued", "warp drive", presentEvent},
+	journaltest.PartPriority:    {"runs", "priority", int64(6), "id = ?1 AND ?2 = 0"},
+	journaltest.PartTimeout:     {"runs", "timeout", int64(math.MinInt64), "id = ?1 AND ?2 = 0"},
+	journaltest.PartTaskUrgency: {"tasks", "priority", int64(9), "run_id = ?1 AND ?2 = 0"},
+	journaltest.PartTaskState:   {"tasks", "state", int64(9), "run_id = ?1 AND ?2 = 0"},
 	journaltest.PartKind:        {"events", "kind", int64(99), presentEvent},
 	journaltest.PartMessage:     {"inbox", "kind", int64(77), "run_id = ?1 AND number = ?2"},
 	journaltest.PartEnd:         {"runs", "closed_seq", int64(99), "id = ?1 AND ?2 = 0"},
