@@ -47,7 +47,7 @@ RACE := ./internal/batch ./internal/goroutine ./internal/list ./internal/pool ./
 LONG := '^TestStoreBehindAPooler$$$$|^TestStore$$$$/^Amid$$$$/^(First|Last)$$$$|^TestCrashPointsOf|^TestScenarios$$$$|^TestOrderSurvives|^TestIncidents$$$$|^TestSimulatorFindsPlantedFaults$$$$'
 
 .PHONY: help quick test check fmt tidy vet lint cross vuln once passivated tutorial assets types engines million peers race newer \
-	fuzz sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-engines prepare-peers
+	fuzz inject sim mutate bench bench-compare microbench order chaos api graph measure clean prepare prepare-race prepare-newer prepare-engines prepare-peers
 
 # Nothing but the shell: on a machine with Go and make alone, this works.
 help: ## print this list
@@ -59,7 +59,7 @@ quick: ## under a minute, while you work: build, vet, and the tests that need no
 	$(GO) vet ./...
 	$(GO) test -timeout $(TIMEOUT) $(QUICK)
 
-test: once passivated tutorial assets ## what every change is held to: every test once, the engine's with a passivation after every turn and the race detector, and those of the tutorial and the assets
+test: once passivated tutorial assets inject ## what every change is held to: every test once, the engine's with a passivation after every turn and the race detector, those of the tutorial and the assets, and a minute of filters
 
 check: fmt tidy vet lint cross test peers race newer ## all that a change must pass, the race detector on everything, and the comparison
 
@@ -104,6 +104,9 @@ tutorial: prepare ## the program of docs/tutorial.md: its flows, and kill -9 of 
 
 assets: ## whether the dashboard's assets are what its sources make; go generate ./ui makes them
 	cd $(WEB) && $(TEST) -timeout $(TIMEOUT) ./...
+
+inject: prepare ## a minute of made-up filters, none of which may become text of a statement
+	$(GO) test -vet=off -timeout $(TIMEOUT) -run '^$$' -fuzz '^FuzzWhere$$' -fuzztime 60s -parallel 1 ./journal/postgres
 
 # Before a release: Chromium finds nearly all, and two more browsers take a minute.
 engines: prepare-engines ## the dashboard's pages in Debian's Firefox and WebKit as well

@@ -134,3 +134,11 @@ func (m *Maker) unread(run journal.RunID, msg *journal.Message) Unread {
 	}
 	return Unread{int64(msg.Number), msg.Kind.String(), msg.Name, msg.Time, m.Payload(from, msg.Payload)}
 }
+
+// Kept is a history that was written to a file.
+type Kept struct {
+	Run        string `json:"run" doc:"id of the run"`
+	Generation int32  `json:"generation" doc:"whose history it is"`
+	Events     int32  `json:"events" doc:"how many events it has"`
+	File       string `json:"file" doc:"where it is, as the command was told"`
+}

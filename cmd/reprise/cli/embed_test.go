@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/reprise-run/reprise/cmd/reprise/cli"
+	"github.com/reprise-run/reprise/replay/replaytest"
 )
 
 // embedded executes the command as a part of a program that has the code of the demonstration.
@@ -43,6 +44,32 @@ func TestEmbedded(t *testing.T) {
 		t.Errorf("the replay of changed code ends with %d:\n%s", got.code, got.out)
 	}
 	wantText(t, "a replay of changed code", got.err, "code and history differ", "step label", "step weigh", "repair the code")
+}
+
+// TestKeep: the command keeps a history that tests replay, and never puts another one in its place.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	onBoth(t, func(t *testing.T, store string) {
+		plant(t, store)
+		file := filepath.Join(t.TempDir(), "histories", "signal.json")
+		keep := func(run string, args ...string) said {
+			return finish(t, command(t, store, append([]string{"run", "keep", run, file}, args...)...))
+		}
+		checkJSONText(t, readSchema(t), "keep", "kept", false, keep("key=demo:signal", "-o", "json").out)
+		h, err := replaytest.ReadFile(file)
+		if err != nil || len(h.Events) == 0 || h.Run.Workflow != "demo.parcel" {
+			t.Fatalf("the file holds %+v, %v", h, err)
+		}
+		wantText(t, "the same once more", keep("key=demo:signal").out, "are in "+file)
+		got := keep("key=demo:failed")
+		if got.code != cli.ExitRefused {
+			t.Errorf("another history ends with %d", got.code)
+		}
+		wantText(t, "another history", got.err, "holds another history", "write the new one to another file")
+		if again, err := replaytest.ReadFile(file); err != nil || again.String() != h.String() {
+			t.Errorf("the file is another one: %v", err)
+		}
+	})
 }
 
 // TestCompletion: what the store has is offered, and a store that cannot be read offers nothing.
