@@ -212,6 +212,36 @@ func TestRunAsked(t *testing.T) {
 	p.Shoot("run-taken")
 }
 
+// TestRunTakesChildrenAlong: a look at a retry names the children that would go on with the run.
+func TestRunTakesChildrenAlong(t *testing.T) {
+	t.Parallel()
+	s := uitest.New(t, nil)
+	ctx := clustertest.Context(t)
+	order := startOrder(t, s, "sent", "child", func(d *runtime.Description) bool { return len(d.Waiting) > 0 })
+	var customs journal.RunID
+	clustertest.Until(t, "the child waits", func() bool {
+		page, err := s.Client.List(ctx, journal.ListFilter{Parent: order})
+		if err != nil || len(page.Runs) == 0 {
+			return false
+		}
+		customs = page.Runs[0].ID
+		return true
+	})
+	clustertest.Parked(t, s.Client, customs)
+	if err := s.Client.Terminate(ctx, order, "by mistake"); err != nil {
+		t.Fatal(err)
+	}
+	clustertest.Described(t, s.Client, customs, "it is cancelled", func(d *runtime.Description) bool { return d.Run.Status.Closed() })
+	p := openRun(t, s, "runs/"+order.String())
+	p.act("Retry")
+	p.preview("1 run below it would go on first")
+	p.Click("dialog .along summary")
+	p.AwaitText("dialog .along", customs.String()[24:])
+	p.Accessible()
+	p.submit("Retry it")
+	clustertest.Described(t, s.Client, customs, "it goes on", func(d *runtime.Description) bool { return !d.Run.Status.Closed() && d.Run.Generation == 2 })
+}
+
 // TestRunRights: what the dashboard or the actor may not do is not offered, a dry run is.
 func TestRunRights(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,18 @@
 // Made from docs/openapi.json by `go generate ./ui`. Do not change it by hand.
 
+export interface Along {
+	/** as above */
+	generation: number;
+	/** as above */
+	kept: number;
+	/** id of the run above it */
+	parent: string;
+	/** id of the run */
+	run: string;
+	/** as above */
+	steps?: Array<Repeated>;
+}
+
 export interface Answer {
 	/** what the handler returned */
 	answer: unknown;
@@ -49,6 +62,8 @@ export interface Bulk {
 	capped?: boolean;
 	/** runs to which it was done */
 	done: number;
+	/** whether the job with the key had ended before: nothing was done now */
+	ended_before?: boolean;
 	/** runs to which it could not be done */
 	failed: number;
 	/** the first 20 of these */
@@ -81,7 +96,7 @@ export interface BulkRequest {
 	freeze_timers?: boolean;
 	/** of reset and edit: do not cancel children whose start is taken back */
 	keep_children?: boolean;
-	/** name of the job; a second start with it goes on with the first one */
+	/** name of the job: the same job with it is told of, with ended_before if it has ended; another one is refused */
 	key?: string;
 	/** of set-labels: labels to set, by their names */
 	labels?: Record<string, string>;
@@ -853,6 +868,8 @@ export interface RetryRequest {
 }
 
 export interface Rewound {
+	/** runs below it that go on with it, children before their own */
+	children?: Array<Along>;
 	/** what was done: retried, reset, skipped, edited, forked, or nothing for a dry run */
 	done: string;
 	/** the generation that goes on; with a dry run that would */
@@ -1335,7 +1352,7 @@ export interface Operations {
 		events: { };
 		writes: false;
 	};
-	/** Start a job that acts on all runs that a filter selects, or count them with dry_run. A node must serve jobs. The status is 202, or 200 if nothing was started. */
+	/** Start a job that acts on all runs that a filter selects, or count them with dry_run. A node must serve jobs. The status is 202, or 200 if nothing was started: with a key, because the same job was started before. */
 	"POST /bulk": {
 		path: { };
 		query: { dry_run?: boolean };

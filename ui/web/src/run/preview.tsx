@@ -3,6 +3,7 @@ import type { Problem, Rewound } from "../api";
 import { problemOf } from "../client";
 import { Dialog } from "../parts/dialog";
 import { Field } from "../parts/field";
+import { RunLink } from "../parts/link";
 import { FailureView, PayloadView } from "../parts/payload";
 import { ProblemBox } from "../parts/problem";
 import { count, many, Text } from "../parts/text";
@@ -83,6 +84,17 @@ function WouldBe({ would, fork }: { would: Rewound; fork?: boolean }) {
 					))}
 					{steps.length > shownMax && <li class="hint">and {count(steps.length - shownMax)} more</li>}
 				</ul>
+			)}
+			{would.children && (
+				<details class="along">
+					<summary>{many(would.children.length, "run")} below it would go on first</summary>
+					<ul>
+						{would.children.slice(0, shownMax).map((a) => (
+							<li key={a.run}><RunLink run={{ id: a.run }} /> <span class="soft">with {a.kept === 0 ? "no event" : many(a.kept, "event")} of what there is{a.steps ? `; again: ${a.steps.map((s) => s.step).join(", ")}` : ""}</span></li>
+						))}
+						{would.children.length > shownMax && <li class="hint">and {count(would.children.length - shownMax)} more</li>}
+					</ul>
+				</details>
 			)}
 			{would.replaced?.map((r) => (
 				<div class="replaced" key={r.step + r.seq}>
