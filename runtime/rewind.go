@@ -13,7 +13,8 @@ type RetryOptions struct {
 	Reason string // for the audit; it may be any text
 	// Again retries also if other steps have completed since the failure: compensations, above all.
 	// They are no part of the history that the run goes on with, what they did is not undone, and
-	// the code asks for them again if it comes there again.
+	// the code asks for them again if it comes there again. Steps that were asked for before the
+	// failure then run again too.
 	Again  bool
 	DryRun bool // only say what a retry would do
 }
@@ -71,6 +72,8 @@ type RepeatedStep struct {
 	// Certain says that the kept events have asked for the step, so it runs again. Else it does if
 	// the code asks for it again.
 	Certain bool
+	// Carried says that the step keeps its output, and does not run again: see [Client.Retry].
+	Carried bool
 }
 
 // Retry makes a run go on that has failed, from before the step or child that it failed by: with
@@ -86,9 +89,13 @@ type RepeatedStep struct {
 // outcome that it has heard, unless it goes back to before that: then the run's newest outcome
 // counts.
 //
+// Steps that were asked for before the failure and have completed since keep their results: the
+// others of a fan-out. In the history that the run goes on with they have attempt 0, like results
+// that are given by [EditStep].
+//
 // A retry is refused if the time of the run is up, if no step or child is why it failed, and if
-// steps have completed since the failure, unless o says otherwise: a *[PointError]. [Client.Reset]
-// goes back to other points. o may be nil.
+// other steps have completed since the failure, unless o says otherwise: a *[PointError].
+// [Client.Reset] goes back to other points. o may be nil.
 //
 // Errors: journal.ErrNotFound; journal.ErrOpen; a *journal.KeyConflictError if another run has the
 // key by now; a *journal.UnreadableError if the history cannot be read; ctx's.

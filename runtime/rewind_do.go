@@ -108,6 +108,7 @@ func revive(ctx context.Context, c *Client, r revival, again bool, reason string
 		}
 		p.w.AtEnd, p.w.Behind = true, int32(len(p.h.Events))-int32(p.seq) // what the request leads to is known
 		if !again {
+			p.carryOver()
 			err = p.out.refuseCompleted(r.run, "it was asked to cancel")
 		}
 		return p, err

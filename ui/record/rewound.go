@@ -40,7 +40,7 @@ type Repeated struct {
 	Seq      int32    `json:"seq" doc:"number of the event that has its outcome"`
 	Attempts int32    `json:"attempts" doc:"attempts that it took"`
 	Failed   bool     `json:"failed,omitempty" doc:"whether it had failed"`
-	Again    string   `json:"again" doc:"certainly, or perhaps: if the code asks for it again"`
+	Again    string   `json:"again" doc:"certainly; perhaps: if the code asks for it again; or no: it keeps its result"`
 	Outcome  *Payload `json:"outcome,omitempty" doc:"output or failure"`
 }
 
@@ -67,7 +67,10 @@ func (m *Maker) repeated(r *runtime.Rewinding) (list []Repeated) {
 		s := &r.Steps[i]
 		from := Source{r.Run, FromStep, s.Name}
 		again := Repeated{Step: s.Name, Seq: int32(s.Seq), Attempts: s.Attempts, Failed: s.Failed, Again: "perhaps", Outcome: m.Payload(from, s.Outcome)}
-		if s.Certain {
+		switch {
+		case s.Carried:
+			again.Again = "no"
+		case s.Certain:
 			again.Again = "certainly"
 		}
 		list = append(list, again)

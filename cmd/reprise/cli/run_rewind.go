@@ -89,8 +89,9 @@ func runRetry(a *app) *cobra.Command {
 and children. The step runs again, with the idempotency key that it had. A cancelled run goes
 on from before the request, a terminated one from where it stood. The child that it failed by,
 and children that its end has cancelled or terminated, are retried with it. No node needs to
-have the code. It is refused if steps have completed since the failure, such as compensations,
-unless --again is given: what they did is not undone. --dry-run shows which steps run again.`,
+have the code. Steps that were asked for before the failure and have completed since keep
+their results. It is refused if others have, such as compensations, unless --again is given:
+what they did is not undone, and all steps since the failure run again. --dry-run shows them.`,
 		Example: "  reprise run retry key=order:9182 --dry-run\n  reprise run retry key=order:9182 --reason 'the bank answers again'",
 	})
 	do := func(c *call, args []string) error {

@@ -791,7 +791,7 @@ export interface ReleaseRequest {
 }
 
 export interface Repeated {
-	/** certainly, or perhaps: if the code asks for it again */
+	/** certainly; perhaps: if the code asks for it again; or no: it keeps its result */
 	again: string;
 	/** attempts that it took */
 	attempts: number;

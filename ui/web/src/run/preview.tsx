@@ -66,18 +66,20 @@ export function Previewed({ title, verb, asked, wrong, look, act, may, fork, clo
 	);
 }
 
+const againText: Record<string, string> = { certainly: "runs again", perhaps: "runs again if the code asks for it", no: "keeps its result" };
+
 // WouldBe says what would be kept, what would run again, and what would have another result.
 function WouldBe({ would, fork }: { would: Rewound; fork?: boolean }) {
 	const steps = would.steps ?? [];
 	return (
 		<section class="preview" aria-label="What it would do">
-			<p>{fork ? "The fork" : `Generation ${would.generation}`} would begin with {would.kept === 0 ? "no event" : many(would.kept, "event")} of what there is. {steps.length === 0 ? "No step that has ended would run again." : `${many(steps.length, "step")} that ${steps.length === 1 ? "has" : "have"} ended would not be kept:`}</p>
+			<p>{fork ? "The fork" : `Generation ${would.generation}`} would begin with {would.kept === 0 ? "no event" : many(would.kept, "event")} of what there is. {steps.length === 0 ? "No step that has ended would run again." : `${many(steps.length, "step")} that ${steps.length === 1 ? "has" : "have"} ended since:`}</p>
 			{steps.length > 0 && (
 				<ul class="again">
 					{steps.slice(0, shownMax).map((s) => (
 						<li key={s.seq} data-again={s.again}>
 							<details>
-								<summary><Text max={100}>{s.step}</Text> <span class="soft">event {s.seq}{s.failed ? ", failed" : ""}{s.attempts > 1 ? `, ${s.attempts} attempts` : ""}</span> <strong>{s.again === "certainly" ? "runs again" : "runs again if the code asks for it"}</strong></summary>
+								<summary><Text max={100}>{s.step}</Text> <span class="soft">event {s.seq}{s.failed ? ", failed" : ""}{s.attempts > 1 ? `, ${s.attempts} attempts` : ""}</span> <strong>{againText[s.again] ?? s.again}</strong></summary>
 								<PayloadView payload={s.outcome} name={`outcome of ${s.step}`} />
 							</details>
 						</li>
