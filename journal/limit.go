@@ -28,7 +28,8 @@ type Limit struct {
 	Ageing time.Duration
 
 	// MaxBacklog is how many runs may wait for one key that no place is free for; 0 for any number.
-	// A change moves none that waits already. Steps do not count, and none is refused.
+	// A change moves none that waits already. Steps do not count, and none is refused. It does not
+	// bound runs with [Start].BeyondBacklog, nor those that are opened again.
 	MaxBacklog int
 	// OnFull is what happens to a run that comes when so many wait. It needs a MaxBacklog.
 	OnFull OnFull

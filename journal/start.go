@@ -48,8 +48,12 @@ type Start struct {
 	// and whichever nodes it is on (J14). It waits for all of them from its StartAt on, and begins
 	// when it has them; no message makes it begin earlier. It has no Owner from birth.
 	Limits []LimitNeed
-	Owner  NodeID  // a node that serves the run itself owns it from birth, with [FenceAtBirth]; 0 for the queue
-	Parent *Parent // of a child
+	// BeyondBacklog is for runs that somebody relies on whom a refusal does not reach: no limit
+	// that is full refuses the run, or cancels it for itself or for another. It waits beyond
+	// MaxBacklog, nobody goes for it, and it counts for those that come later.
+	BeyondBacklog bool
+	Owner         NodeID  // a node that serves the run itself owns it from birth, with [FenceAtBirth]; 0 for the queue
+	Parent        *Parent // of a child
 	// Message goes to the run that has the key then, new or not, in the same transaction; its Run
 	// is not used. If the run is closed and not replaced, Started.Sent tells.
 	Message *Message

@@ -66,9 +66,13 @@ type Arrival struct {
 
 // Arrive decides on a run that comes, by the rooms of what it needs, in this order. A limit that
 // rejects comes first, then one that cancels the newest: nobody makes room for a run that does not
-// wait. The oldest of each of the other limits that are full goes.
-func Arrive(needs []journal.LimitNeed, rooms []*LimitRoom) (a Arrival) {
-	for i, n := range needs {
+// wait. The oldest of each of the other limits that are full goes. One that waits beyond the
+// backlog finds nothing full.
+func Arrive(st *journal.Start, rooms []*LimitRoom) (a Arrival) {
+	if st.BeyondBacklog {
+		return a
+	}
+	for i, n := range st.Limits {
 		r := rooms[i]
 		if r == nil || !r.full(n.Cost) {
 			continue

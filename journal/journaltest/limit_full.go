@@ -24,6 +24,8 @@ var backlogChecks = []check{
 	{"J14_AParentHearsOfACancelledChild", fullCancelsChildren},
 	{"J14_PlacesThatAreFreeAreNoBacklog", fullPlaces},
 	{"J14_OneFullLimitOfSeveralIsEnough", fullOfSeveral},
+	{"J14_AFullLimitLetsInBeyondItsBacklog", fullLetsInBeyond},
+	{"J14_AFullLimitSparesBeyondItsBacklog", fullSparesBeyond},
 	{"J14_StartersAtOnceExceedNoBacklog", fullUnderLoad},
 }
 

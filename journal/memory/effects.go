@@ -96,14 +96,14 @@ func end(db *database, r *record, ev journal.Event, list []journal.RunID, now ti
 
 // cancelOldest makes room for a run that comes, and returns what it has closed.
 func cancelOldest(db *database, a *driver.Arrival, rooms []*driver.LimitRoom, now time.Time) (closed []journal.RunID) {
-	began := func(run journal.RunID) bool { return db.runs[run].run.Generation > 1 }
+	spared := func(run journal.RunID) bool { r := db.runs[run]; return r.beyond || r.run.Generation > 1 }
 	for _, r := range rooms {
 		for _, k := range a.Oldest {
 			if r == nil || r.LimitKey != k {
 				continue
 			}
 			why := driver.LimitEnd{LimitKey: k, MaxBacklog: r.Limit.MaxBacklog}
-			if run, waits := db.limits.oldest(k, began); waits {
+			if run, waits := db.limits.oldest(k, spared); waits {
 				closed = cancelWaiting(db, db.runs[run], &why, closed, now)
 			}
 		}

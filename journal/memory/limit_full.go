@@ -39,12 +39,12 @@ func (l *limits) room(k driver.LimitKey, now time.Time) *driver.LimitRoom {
 	return r
 }
 
-// oldest is the run that has come first of those that wait for a key and have never begun. One that
+// oldest is the run that has come first of those that wait for a key and are not spared: one that
 // somebody has rewound may have done what its code would undo.
-func (l *limits) oldest(k driver.LimitKey, began func(journal.RunID) bool) (run journal.RunID, waits bool) {
+func (l *limits) oldest(k driver.LimitKey, spared func(journal.RunID) bool) (run journal.RunID, waits bool) {
 	first := int64(0)
 	for g, c := range l.claims {
-		if g.Node != 0 || c.ended || !c.granted.IsZero() || waits && g.ID > first || began(c.Run) {
+		if g.Node != 0 || c.ended || !c.granted.IsZero() || waits && g.ID > first || spared(c.Run) {
 			continue
 		}
 		for _, n := range c.Needs {

@@ -22,6 +22,7 @@ import (
 type record struct {
 	run      journal.Run // without Task and Terminal
 	holdsKey bool        // whether the key leads here (J8)
+	beyond   bool        // no limit that is full cancels it
 
 	open        bool
 	task        journal.Task // of an open run; without Attempts and Waiting
@@ -52,7 +53,7 @@ func newRecord(st *journal.Start, now time.Time) *record {
 		Headers: cloneLabels(st.Headers), Timeout: st.Timeout, OnFailure: st.OnFailure, Limits: slices.Clone(st.Limits),
 	}
 	return &record{
-		run: run, open: true, known: map[string]journal.InboxSeq{}, answers: map[journal.InboxSeq]journal.Answer{},
+		run: run, beyond: st.BeyondBacklog, open: true, known: map[string]journal.InboxSeq{}, answers: map[journal.InboxSeq]journal.Answer{},
 		task: journal.Task{Run: run.ID, Generation: 1, Queue: run.Queue, Workflow: run.Workflow, Version: run.Version,
 			Priority: run.Priority, VisibleAt: run.StartAt},
 	}

@@ -77,7 +77,7 @@ func (db *database) create(st *journal.Start, now time.Time) journal.Started {
 		}
 	}
 	rooms := db.limits.roomsFor(st.Limits, now)
-	arrival := driver.Arrive(st.Limits, rooms)
+	arrival := driver.Arrive(st, rooms)
 	if arrival.Err != nil {
 		return journal.Started{Run: st.ID, Now: now, Err: arrival.Err}
 	}

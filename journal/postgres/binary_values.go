@@ -53,6 +53,15 @@ func (v *binaryValues) nullInt64(n int64) {
 	v.int64(n)
 }
 
+// nullBool stores false as null.
+func (v *binaryValues) nullBool(b bool) {
+	if !b {
+		v.list = append(v.list, nil)
+		return
+	}
+	v.number(1, func(b []byte) { b[0] = 1 })
+}
+
 // bytes adds a value as it is; nil is null.
 func (v *binaryValues) bytes(b []byte) { v.list = append(v.list, b) }
 

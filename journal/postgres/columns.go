@@ -191,6 +191,15 @@ func (c *column) bool(v bool) {
 	c.buf = append(c.buf, 0)
 }
 
+// nullBool stores false as null.
+func (c *column) nullBool(v bool) {
+	if !v {
+		c.null()
+		return
+	}
+	c.bool(v)
+}
+
 func (c *column) text(s string) {
 	c.size(len(s))
 	c.buf = append(c.buf, s...)

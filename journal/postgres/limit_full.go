@@ -27,9 +27,12 @@ type limitGate struct {
 	owners func(p *pipeline, runs []journal.RunID) // excludes the appends of those who own runs
 }
 
-// startKeys are the keys of limits that starts need, each once.
+// startKeys are the keys of limits that starts need which these may refuse, each once.
 func startKeys(starts []journal.Start) (keys []driver.LimitKey) {
 	for i := range starts {
+		if starts[i].BeyondBacklog {
+			continue
+		}
 		for _, n := range starts[i].Limits {
 			keys = append(keys, driver.LimitKey{Name: n.Name, Key: n.Key})
 		}
@@ -110,7 +113,7 @@ func (g *limitGate) letIn(fresh, members []int) []int {
 			continue
 		}
 		rooms, _ := g.roomsOf(st)
-		a := driver.Arrive(st.Limits, rooms)
+		a := driver.Arrive(st, rooms)
 		if a.Err != nil {
 			g.out[i] = journal.Started{Run: st.ID, Now: time.UnixMicro(g.now).UTC(), Err: a.Err}
 			continue

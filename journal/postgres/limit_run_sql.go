@@ -8,15 +8,16 @@ const startLimitedSQL = `
 WITH made AS (
     INSERT INTO reprise.runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels,
                               input, input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy,
-                              headers, timeout, on_failure, limits)
+                              headers, timeout, on_failure, beyond_backlog, limits)
     SELECT i.id, statement_timestamp(), statement_timestamp() + i.delay * interval '1 microsecond', i.version, i.priority,
            i.key IS NOT NULL, i.workflow, i.queue, i.key, i.labels::jsonb, i.input, i.encoding, i.trace,
-           i.parent, i.parent_generation, i.parent_cmd, i.parent_policy, i.headers, i.timeout, i.on_failure, i.limits
+           i.parent, i.parent_generation, i.parent_cmd, i.parent_policy, i.headers, i.timeout, i.on_failure, i.beyond_backlog,
+           i.limits
     FROM unnest($1::uuid[], $2::text[], $3::text[], $4::int[], $5::text[], $6::smallint[], $7::text[], $8::bytea[],
                 $9::text[], $10::text[], $11::bigint[], $12::uuid[], $13::int[], $14::int[], $15::smallint[],
-                $16::text[], $17::bigint[], $18::text[], $19::text[])
+                $16::text[], $17::bigint[], $18::text[], $19::bool[], $20::text[])
          AS i(id, key, workflow, version, queue, priority, labels, input, encoding, trace, delay,
-              parent, parent_generation, parent_cmd, parent_policy, headers, timeout, on_failure, limits)
+              parent, parent_generation, parent_cmd, parent_policy, headers, timeout, on_failure, beyond_backlog, limits)
     ON CONFLICT DO NOTHING -- in the input's order, which is the order of keys
     RETURNING id, created_at, start_at, version, priority, workflow, queue, limits
 ), queued AS (

@@ -56,15 +56,15 @@ WITH owner AS (
 ), made AS (
     INSERT INTO reprise.runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels,
                               input, input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy,
-                              headers, timeout, on_failure)
+                              headers, timeout, on_failure, beyond_backlog)
     SELECT i.id, statement_timestamp(), statement_timestamp() + i.delay * interval '1 microsecond', i.version, i.priority,
            i.key IS NOT NULL, i.workflow, i.queue, i.key, i.labels::jsonb, i.input, i.encoding, i.trace,
-           i.parent, i.parent_generation, i.parent_cmd, i.parent_policy, i.headers, i.timeout, i.on_failure
+           i.parent, i.parent_generation, i.parent_cmd, i.parent_policy, i.headers, i.timeout, i.on_failure, i.beyond_backlog
     FROM unnest($3::uuid[], $4::text[], $5::text[], $6::int[], $7::text[], $8::smallint[], $9::text[], $10::bytea[],
                 $11::text[], $12::text[], $13::bigint[], $14::uuid[], $15::int[], $16::int[], $17::smallint[],
-                $18::text[], $19::bigint[], $20::text[])
+                $18::text[], $19::bigint[], $20::text[], $21::bool[])
          AS i(id, key, workflow, version, queue, priority, labels, input, encoding, trace, delay,
-              parent, parent_generation, parent_cmd, parent_policy, headers, timeout, on_failure)
+              parent, parent_generation, parent_cmd, parent_policy, headers, timeout, on_failure, beyond_backlog)
     ON CONFLICT DO NOTHING -- in the input's order, which is the order of keys
     RETURNING id, created_at, start_at, version, priority, workflow, queue
 ), queued AS (

@@ -36,12 +36,14 @@ const (
 	startHeaders
 	startTimeout
 	startOnFailure
+	startBeyond
 	startLimits // of startLimitedSQL alone
 )
 
 // startTypes are the types of the columns, in the order of the constants above.
 var startTypes = []uint32{uuidColumn, textColumn, textColumn, int32Column, textColumn, int16Column, textColumn, bytesColumn, textColumn,
-	textColumn, int64Column, uuidColumn, int32Column, int32Column, int16Column, textColumn, int64Column, textColumn, textColumn}
+	textColumn, int64Column, uuidColumn, int32Column, int32Column, int16Column, textColumn, int64Column, textColumn,
+	pgtype.BoolOID, textColumn}
 
 // startBatches keeps the buffers of batches.
 var startBatches = sync.Pool{New: func() any { return newColumns(startTypes[:startLimits]...) }}
@@ -71,6 +73,7 @@ func (b startBatch) add(st *journal.Start) error {
 	l[startHeaders].nullText(headers)
 	l[startTimeout].nullInt64(st.Timeout.Microseconds())
 	l[startOnFailure].nullText(st.OnFailure)
+	l[startBeyond].nullBool(st.BeyondBacklog)
 	if len(l) > startLimits {
 		limits, err := driver.EncodeRunLimits(st.Limits)
 		if err != nil {

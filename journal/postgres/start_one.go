@@ -16,10 +16,10 @@ WITH owner AS (
 ), made AS (
     INSERT INTO reprise.runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels,
                               input, input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy,
-                              headers, timeout, on_failure)
+                              headers, timeout, on_failure, beyond_backlog)
     VALUES ($3::uuid, statement_timestamp(), statement_timestamp() + $13::bigint * interval '1 microsecond', $6::int, $8::smallint,
             $4::text IS NOT NULL, $5::text, $7::text, $4::text, $9::text::jsonb, $10::bytea, $11::text, $12::text,
-            $14::uuid, $15::int, $16::int, $17::smallint, $18::text, $19::bigint, $20::text)
+            $14::uuid, $15::int, $16::int, $17::smallint, $18::text, $19::bigint, $20::text, $21::bool)
     ON CONFLICT DO NOTHING
     RETURNING id, created_at, start_at
 ), queued AS (
@@ -43,7 +43,7 @@ func (r *startRound) addOne(ctx context.Context, x *exchange, i int) error {
 	}
 	owner := ownerOf(st)
 	incarnation := r.s.roster.incarnation(owner)
-	v := &binaryValues{list: make([][]byte, 0, 20)}
+	v := &binaryValues{list: make([][]byte, 0, 21)}
 	v.int32(int32(owner))
 	v.bytes(incarnation.Bytes[:])
 	v.bytes(st.ID[:])
@@ -68,5 +68,6 @@ func (r *startRound) addOne(ctx context.Context, x *exchange, i int) error {
 	v.nullText(headers)
 	v.nullInt64(st.Timeout.Microseconds())
 	v.nullText(st.OnFailure)
+	v.nullBool(st.BeyondBacklog)
 	return x.add(ctx, r.s.sql.startOne, v.list, binaryForm, r.readMade(func(journal.RunID) int { return i }))
 }

@@ -13,8 +13,8 @@ import (
 const startSQL = `
 INSERT INTO reprise_runs (id, created_at, start_at, version, priority, holds_key, workflow, queue, key, labels, input,
                           input_encoding, trace, parent_run, parent_generation, parent_cmd, parent_policy,
-                          headers, timeout, on_failure, limits)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                          headers, timeout, on_failure, limits, beyond_backlog)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING`
 
 // startTaskSQL makes the task, in the transaction of the run (J7). A run that is owned from birth
@@ -101,7 +101,7 @@ func arrive(e *effects, st *journal.Start, giveUp func() error) (out journal.Sta
 			return out, false, err
 		}
 	}
-	arrival := driver.Arrive(st.Limits, rooms)
+	arrival := driver.Arrive(st, rooms)
 	if arrival.Err != nil {
 		return journal.Started{Run: st.ID, Now: e.at, Err: arrival.Err}, false, nil
 	}
@@ -144,7 +144,8 @@ func (s *Store) create(q querier, st *journal.Start, at time.Time) (out journal.
 	parent := encodeParent(st.Parent)
 	n, err := q.exec(startSQL, uuidArg(st.ID), at.UnixMicro(), startAt, int64(st.Version), int64(st.Priority), boolArg(st.Key != ""),
 		st.Workflow, st.Queue, nullText(st.Key), nullText(labels), nullBytes(st.Input.Data), nullText(st.Input.Encoding), nullText(st.Trace),
-		parent[0], parent[1], parent[2], parent[3], nullText(headers), nullInt(st.Timeout.Microseconds()), nullText(st.OnFailure), nullText(limits))
+		parent[0], parent[1], parent[2], parent[3], nullText(headers), nullInt(st.Timeout.Microseconds()), nullText(st.OnFailure), nullText(limits),
+		nullInt(int64(boolArg(st.BeyondBacklog))))
 	if err != nil {
 		return out, false, err
 	}

@@ -280,7 +280,8 @@ CREATE TABLE reprise.runs (
     start_labels jsonb,
     rewound text,
     freezes timestamp with time zone[],
-    limits text
+    limits text,
+    beyond_backlog boolean
 )
 WITH (fillfactor='85');
 

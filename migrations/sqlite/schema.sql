@@ -132,7 +132,7 @@ CREATE TABLE reprise_runs (
     input          BLOB,                           -- null: no bytes
     input_encoding TEXT,                           -- null: JSON
     trace          TEXT
-, parent_run BLOB, parent_generation INTEGER, parent_cmd INTEGER, parent_policy INTEGER, inbox_seen INTEGER, carried TEXT, published TEXT, headers TEXT, timeout INTEGER, on_failure TEXT, start_labels TEXT, rewound TEXT, freezes TEXT, limits TEXT) STRICT, WITHOUT ROWID;
+, parent_run BLOB, parent_generation INTEGER, parent_cmd INTEGER, parent_policy INTEGER, inbox_seen INTEGER, carried TEXT, published TEXT, headers TEXT, timeout INTEGER, on_failure TEXT, start_labels TEXT, rewound TEXT, freezes TEXT, limits TEXT, beyond_backlog INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE TABLE reprise_schema_migrations (
     version    INTEGER PRIMARY KEY,
