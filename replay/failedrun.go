@@ -24,7 +24,8 @@ type FailedRun struct {
 
 // startOnFailure starts the workflow that the run's start names for the case that it fails. It is a
 // child that outlives its parent, so it is started in the commit that closes the run, or not at
-// all. That the run was cancelled is no reason not to start it.
+// all. That the run was cancelled is no reason not to start it, and neither is a limit that is
+// full: nobody would hear of it, as the parent has ended.
 func startOnFailure(e *Env, failure journal.Payload) {
 	info := &e.info
 	if info.OnFailure == "" {
@@ -34,7 +35,8 @@ func startOnFailure(e *Env, failure journal.Payload) {
 	if f, err := journal.DecodeFailure(failure); err == nil {
 		in.Failure = *f
 	}
-	st := journal.Start{ID: journal.RunID{1}, Workflow: info.OnFailure, Queue: info.Queue, Headers: info.Headers} // Start sets the id
+	st := journal.Start{ID: journal.RunID{1}, Workflow: info.OnFailure, Queue: info.Queue,
+		Headers: info.Headers, BeyondBacklog: true} // Start sets the id
 	st.SetDefaults()
 	if !e.replaying { // no input is compared, and the limit may be another one by now
 		st.Input = e.encodeFailed(&in)

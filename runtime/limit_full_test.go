@@ -69,3 +69,50 @@ func TestFullLimitsRefuseAndCancel(t *testing.T) {
 		t.Errorf("the history of one that never ran: %+v, %v", e, err)
 	}
 }
+
+// The workflow that somebody relies on when a run fails comes to be, whatever a limit that is full
+// does to others: nobody would hear of its refusal.
+func TestFullLimitsSpareOnFailure(t *testing.T) {
+	const (
+		fails workflow.Name[int, int]                = "fails"
+		mends workflow.Name[workflow.FailedRun, int] = "mends"
+		count                                        = 5
+	)
+	for f := journal.OnFullReject; f <= journal.OnFullCancelNewest; f++ {
+		t.Run(f.String(), func(t *testing.T) {
+			t.Parallel()
+			n, stop := clustertest.SQLiteNode(t, filepath.Join(t.TempDir(), "reprise.db"), new(clustertest.Log), func(n *runtime.Node) {
+				runtime.Handle(n, fails, func(workflow.Context, int) (int, error) { return 0, errors.New("no") }, nil)
+				runtime.Handle(n, mends, func(ctx workflow.Context, in workflow.FailedRun) (int, error) { return 1, nil },
+					&runtime.HandleOptions{Limits: []journal.LimitNeed{{Name: "mend"}}})
+				runtime.Handle(n, tenantSync, func(ctx workflow.Context, _ string) (int, error) {
+					return 1, workflow.Await(ctx, func() bool { return false })
+				}, nil)
+			})
+			defer stop()
+			client, ctx := n.Client(), clustertest.Context(t)
+			if err := runtime.SetLimit(ctx, client, journal.Limit{Name: "mend", Concurrency: 1, MaxBacklog: 1, OnFull: f}); err != nil {
+				t.Fatal(err)
+			}
+			holds := &runtime.StartOptions{Limits: []journal.LimitNeed{{Name: "mend"}}}
+			first, err := runtime.Start(ctx, client, tenantSync, "", holds)
+			clustertest.MustStart(t, first, err)
+			for range count {
+				run, err := runtime.Start(ctx, client, fails, 1, &runtime.StartOptions{OnFailure: string(mends)})
+				if _, err := clustertest.MustStart(t, run, err).Result(ctx); err == nil {
+					t.Error("it has not failed")
+				}
+			}
+			if _, err := runtime.Start(ctx, client, tenantSync, "", holds); err == nil != (f != journal.OnFullReject) {
+				t.Errorf("another run that comes: %v", err)
+			}
+			if err := client.Terminate(ctx, first.ID(), ""); err != nil {
+				t.Fatal(err)
+			}
+			clustertest.Until(t, "all handlers have completed", func() bool {
+				page, err := client.List(ctx, journal.ListFilter{Where: `status = completed and workflow = "mends"`, Limit: 2 * count})
+				return err == nil && len(page.Runs) == count
+			})
+		})
+	}
+}

@@ -35,6 +35,10 @@ type ChildOptions struct {
 	// Limits are what the child holds from its first turn until it closes: see
 	// runtime.StartOptions.Limits. The call waits for it as for any child.
 	Limits []StepLimit
+	// BeyondBacklog is for a child that must come to be, and whose outcome nobody waits for: no
+	// limit that is full refuses it or cancels it, whether Limits names that or its workflow
+	// needs it. It waits beyond journal.Limit.MaxBacklog.
+	BeyondBacklog bool
 	// OnParentClose says what becomes of the child if it is open when the parent closes, however
 	// that closes. Continue-as-new does not close the parent. Default CloseCancel. A child that
 	// must also survive the cancellation of its parent's scope needs OnCancel Abandon, or a
@@ -133,6 +137,7 @@ func issueChild[In, Out any](ctx Context, name Name[In, Out], in In, o *ChildOpt
 		ID: RunID{1}, Key: o.Key, Reuse: o.Reuse, Workflow: string(name), Version: o.Version, Queue: o.Queue, Priority: o.Priority,
 		Labels: maps.Clone(o.Labels), Delay: o.Delay, Timeout: o.Timeout, OnFailure: o.OnFailure, // the machine sets the id
 		Headers: inherited(e.Info().Headers, o.Headers), Limits: limitsOf(o.Limits),
+		BeyondBacklog: o.BeyondBacklog,
 	}
 	if st.Queue == "" {
 		st.Queue = e.Info().Queue

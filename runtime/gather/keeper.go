@@ -99,14 +99,15 @@ func (k *keeper) deadline() (at time.Time) {
 	return at
 }
 
-// start starts the run of the next batch, in the commit that takes its inputs out of the state.
+// start starts the run of the next batch, in the commit that takes its inputs out of the state. So
+// no full limit may refuse it: the inputs would be gone.
 func (k *keeper) start() {
 	k.Batches++
 	key := keyOfBatch(k.Name, k.Key, k.safe.Info().Run, k.Batches)
 	st := k.Plan.start(k.Name, k.Key, key)
 	o := workflow.ChildOptions{
 		Key: key, Queue: st.Queue, Version: st.Version, Priority: st.Priority, Labels: st.Labels, Timeout: st.Timeout, OnFailure: st.OnFailure,
-		OnParentClose: workflow.CloseAbandon, OnCancel: workflow.Abandon,
+		Limits: st.Limits, OnParentClose: workflow.CloseAbandon, OnCancel: workflow.Abandon, BeyondBacklog: true,
 	}
 	var child workflow.Child[ignored]
 	if k.Plan.Mode == all {

@@ -31,6 +31,7 @@ const (
 	slow workflow.Name[int, string]   = "slow" // takes ten seconds
 	step workflow.Name[int, string]   = "step" // takes a moment
 	stay workflow.Name[int, string]   = "stay" // until somebody ends it
+	held workflow.Name[[]int, string] = "held" // takes ten seconds, and holds the limit "full"
 )
 
 // handleWork registers workflows that say what they got.
@@ -42,6 +43,9 @@ func handleWork(n *runtime.Node) {
 		return workflow.Step(ctx, "step", func(context.Context) (string, error) { return strconv.Itoa(in), nil }, nil)
 	}, nil)
 	runtime.Handle(n, stay, func(ctx workflow.Context, _ int) (string, error) { return "", workflow.Sleep(ctx, 24*time.Hour) }, nil)
+	runtime.Handle(n, held, func(ctx workflow.Context, in []int) (string, error) {
+		return text(in), workflow.Sleep(ctx, 10*time.Second)
+	}, &runtime.HandleOptions{Limits: []journal.LimitNeed{{Name: "full"}}})
 	runtime.Handle(n, slow, func(ctx workflow.Context, in int) (string, error) {
 		return strconv.Itoa(in), workflow.Sleep(ctx, 10*time.Second)
 	}, nil)

@@ -3,10 +3,12 @@ package gather
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/reprise-run/reprise/journal"
+	"github.com/reprise-run/reprise/replay/workflow"
 )
 
 // Rules say when the inputs of a key become a run, and what run. They come with each input, those
@@ -34,6 +36,9 @@ type Rules struct {
 	Labels    map[string]string `json:"labels,omitempty"`
 	Timeout   time.Duration     `json:"timeout,omitempty"`
 	OnFailure string            `json:"on_failure,omitempty"`
+	// Limits are what the run of a batch holds until it closes. It waits for them however many do,
+	// beyond journal.Limit.MaxBacklog: its inputs are taken.
+	Limits []workflow.StepLimit `json:"limits,omitempty"`
 }
 
 // Labels of the runs that are collectors, and of those that they start.
@@ -58,9 +63,9 @@ type plan struct {
 	Mode     mode   `json:"mode,omitempty"`
 }
 
-// withDefaults returns a copy that does not share its labels.
+// withDefaults returns a copy that shares nothing.
 func (p plan) withDefaults() plan {
-	p.Labels = maps.Clone(p.Labels)
+	p.Labels, p.Limits = maps.Clone(p.Labels), slices.Clone(p.Limits)
 	if p.Bytes == 0 {
 		p.Bytes = bytesMax
 	}
@@ -117,7 +122,7 @@ func (p *plan) check(name string) error {
 func (p *plan) start(name, key, runKey string) journal.Start {
 	st := journal.Start{
 		ID: journal.RunID{1}, Key: runKey, Workflow: p.Workflow, Version: p.Version, Queue: p.Queue, Priority: p.Priority,
-		Labels: labelsOf(name, key, p.Labels), Timeout: p.Timeout, OnFailure: p.OnFailure,
+		Labels: labelsOf(name, key, p.Labels), Timeout: p.Timeout, OnFailure: p.OnFailure, Limits: p.Limits,
 	}
 	st.SetDefaults()
 	return st
